@@ -1,0 +1,71 @@
+package skein
+
+import (
+	"errors"
+	"fmt"
+)
+
+// The errors that a caller can do something about. Test for them with
+// [errors.Is]; any other error is the disk's, the network's or a bug's, and is
+// for people to read.
+var (
+	ErrNotFound = errors.New("not found")                        // there is no such session, file or blob (or not for this user)
+	ErrExists   = errors.New("already exists")                   // a session with that ID, or a live one with that key
+	ErrConflict = errors.New("session has moved on")             // Batch.After is not the last seq; see ConflictError
+	ErrMismatch = errors.New("client ID used for other content") // same client ID, other content; nothing was changed
+	ErrLocked   = errors.New("locked by another")                // somebody holds the lease; see LockedError
+	ErrFenced   = errors.New("lease was taken over")             // the fencing number is stale
+	ErrDeleted  = errors.New("was deleted")                      // the ID has a tombstone
+	ErrRefused  = errors.New("refused")                          // a rule the caller chose forbids it, such as RefuseChildren
+	ErrInvalid  = errors.New("invalid")                          // the caller's argument is wrong; trying again is no use
+	ErrUnknown  = errors.New("outcome unknown")                  // it may or may not be stored; the same client IDs settle it
+	ErrClosed   = errors.New("store is closed")                  // the store was closed
+	ErrCorrupt  = errors.New("stored data is damaged")           // what is on disk cannot be what was written
+	ErrNewer    = errors.New("written by a newer version")       // the store's schema is newer than this program
+	ErrReadOnly = errors.New("store is read-only")               // the disk or the file's mode forbids writing
+	ErrFull     = errors.New("disk is full")                     // no space left; nothing of the call was stored
+)
+
+// A ConflictError says where a session ends that an append expected to end
+// elsewhere. It wraps [ErrConflict].
+type ConflictError struct {
+	Session SessionID
+	Last    Seq // the session's last seq now; 0 if it has not begun
+}
+
+// Error implements error.
+func (e *ConflictError) Error() string {
+	return fmt.Sprintf("session %s has moved on: it ends at seq %d", e.Session, e.Last)
+}
+
+// Unwrap returns [ErrConflict].
+func (e *ConflictError) Unwrap() error { return ErrConflict }
+
+// A LockedError says who holds the lease of a session. It wraps [ErrLocked].
+type LockedError struct {
+	Session SessionID
+	Holder  Holder
+}
+
+// Error implements error.
+func (e *LockedError) Error() string {
+	return fmt.Sprintf("session is locked by %s", e.Holder)
+}
+
+// Unwrap returns [ErrLocked].
+func (e *LockedError) Unwrap() error { return ErrLocked }
+
+// Wrapf puts a prefix before *errp, if there is an error. Deferred at the top
+// of an exported function, it names the act once for every way out:
+//
+//	func (s *Store) Bin(ctx context.Context, id skein.SessionID) (err error) {
+//		defer skein.Wrapf(&err, "sqlite: bin %s", id)
+func Wrapf(errp *error, format string, args ...any) {
+	if *errp != nil {
+		*errp = fmt.Errorf("%s: %w", fmt.Sprintf(format, args...), *errp)
+	}
+}
+
+func invalidf(format string, args ...any) error {
+	return fmt.Errorf("%w %s", ErrInvalid, fmt.Sprintf(format, args...))
+}

@@ -1,0 +1,226 @@
+package skein
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+)
+
+// Facts are what a store needs to know of an event besides its bytes, worked
+// out from the payload in one place for all stores.
+type Facts struct {
+	Created   *Created   // of a created event
+	Message   *Message   // of a said event
+	Tool      *ToolState // of a tool event
+	Titled    *Titled    // and so on
+	Changed   *Changed
+	Compacted *Compacted
+	Rewound   *Rewound
+	Amended   *Amended
+
+	Role   Role     // of a said event; "" otherwise
+	Text   string   // UTF-8: what search finds in the event; the parts' texts, reasoning, tool inputs and outputs, one after the other
+	Spans  []Span   // where each piece of Text comes from
+	Tools  []string // names of the tools that are called, and of results that name theirs
+	Calls  []string // IDs of the Call parts
+	Answer []string // IDs of the calls that Result parts answer
+	Failed bool     // a tool said no, or the message or step has an error
+	Paths  []string // file paths that tool inputs and file parts name
+	Blobs  []Hash   // blobs that the payload refers to
+	Charge *Charge  // nil if it cost nothing
+}
+
+// A Span is a piece of [Facts.Text].
+type Span struct {
+	Kind       PartKind // text, reasoning, call, result, summary, file, other
+	Start, End int      // bytes of Facts.Text
+}
+
+// FactsOf works out the facts of e.
+//
+// The error wraps [ErrInvalid]: the payload is no JSON object, is longer than
+// [MaxPayload], or does not fit the kind. Kinds that this version does not
+// know have no facts.
+func FactsOf(e Event) (f Facts, err error) {
+	if err := checkEvent(e); err != nil {
+		return f, err
+	}
+	switch e.Kind {
+	case KindCreated:
+		f.Created, err = decodeTo[Created](e)
+	case KindSaid:
+		if f.Message, err = decodeTo[Message](e); err == nil {
+			err = f.message(e, f.Message)
+		}
+	case KindTool:
+		f.Tool, err = decodeTo[ToolState](e)
+		f.Failed = err == nil && f.Tool.State == Failed
+		if err == nil && f.Tool.Call == "" {
+			err = invalidf("tool event: it names no call")
+		}
+	case KindStep:
+		var s *Step
+		if s, err = decodeTo[Step](e); err == nil {
+			f.Failed = s.Error != nil
+			f.charge(e.Time, s.Request, "", s.Model, s.Usage)
+		}
+	case KindTitled:
+		if f.Titled, err = decodeTo[Titled](e); err == nil {
+			f.add(PartText, f.Titled.Title)
+		}
+	case KindChanged:
+		if f.Changed, err = decodeTo[Changed](e); err == nil && f.Changed.Key != nil {
+			err = checkName("key", *f.Changed.Key, false)
+		}
+	case KindCompacted:
+		if f.Compacted, err = decodeTo[Compacted](e); err == nil {
+			f.add(PartSummary, f.Compacted.Summary)
+		}
+	case KindRewound:
+		f.Rewound, err = decodeTo[Rewound](e)
+	case KindAmended:
+		f.Amended, err = decodeTo[Amended](e)
+	}
+	return f, err
+}
+
+func decodeTo[T any](e Event) (*T, error) {
+	v, err := Decode[T](e)
+	return &v, err
+}
+
+func checkEvent(e Event) error {
+	switch {
+	case e.Kind == "" || len(e.Kind) > 64:
+		return invalidf("event: kind %.64q", string(e.Kind))
+	case len(e.Payload) > MaxPayload:
+		return invalidf("event of kind %q: payload of %d bytes, at most %d are allowed", e.Kind, len(e.Payload), MaxPayload)
+	case !bytes.HasPrefix(e.Payload, []byte("{")) || !json.Valid(e.Payload):
+		return invalidf("event of kind %q: payload is not a JSON object: %.40q", e.Kind, []byte(e.Payload))
+	}
+	return checkName("client ID", string(e.ClientID), false)
+}
+
+func (f *Facts) message(e Event, m *Message) error {
+	if m.Role == "" {
+		return invalidf("message: it has no role")
+	}
+	f.Role, f.Failed = m.Role, m.Error != nil
+	for i := range m.Parts {
+		if err := f.part(i, &m.Parts[i]); err != nil {
+			return err
+		}
+	}
+	if m.Error != nil {
+		f.add(PartOther, m.Error.Message)
+	}
+	request := m.Request
+	if request == "" {
+		request = m.ID
+	}
+	f.charge(e.Time, request, m.Provider, m.Model, m.Usage)
+	return nil
+}
+
+func (f *Facts) part(i int, p *Part) error {
+	if p.Kind == "" {
+		return invalidf("message: part %d has no kind", i)
+	}
+	f.add(p.Kind, p.Text.UTF8())
+	switch {
+	case p.Kind == PartCall && p.Call == nil, p.Kind == PartResult && p.Result == nil, p.Kind == PartFile && p.File == nil:
+		return invalidf("message: part %d of kind %q lacks its %[2]s", i, p.Kind)
+	case p.Kind == PartCall:
+		f.Tools, f.Calls = append(f.Tools, p.Call.Name), append(f.Calls, p.Call.ID)
+		f.add(PartCall, p.Call.Name)
+		f.strings(p.Call.Input)
+	case p.Kind == PartResult:
+		r := p.Result
+		f.Answer, f.Failed = append(f.Answer, r.CallID), f.Failed || r.Failed
+		if r.Name != "" {
+			f.Tools = append(f.Tools, r.Name)
+		}
+		f.add(PartResult, r.Text.UTF8())
+		for i := range r.Files {
+			f.file(&r.Files[i])
+		}
+	case p.Kind == PartFile:
+		f.file(p.File)
+	}
+	return nil
+}
+
+func (f *Facts) file(file *File) {
+	f.add(PartFile, file.Name)
+	if file.Name != "" {
+		f.Paths = append(f.Paths, file.Name)
+	}
+	if file.Blob != "" {
+		f.Blobs = append(f.Blobs, file.Blob)
+	}
+}
+
+func (f *Facts) add(k PartKind, s string) {
+	if s == "" {
+		return
+	}
+	if f.Text != "" {
+		f.Text += "\n"
+	}
+	start := len(f.Text)
+	f.Text += s
+	f.Spans = append(f.Spans, Span{k, start, len(f.Text)})
+}
+
+// pathKeys are the names under which tools take a file.
+var pathKeys = map[string]bool{"path": true, "file_path": true, "filepath": true, "filename": true, "file": true, "notebook_path": true}
+
+// strings adds the strings that stand as values in a tool's input, in order.
+func (f *Facts) strings(input json.RawMessage) {
+	dec := json.NewDecoder(bytes.NewReader(input))
+	dec.UseNumber()
+	var open []byte // of each object and array we are in: '{' before a key, ':' before its value, '['
+	key := ""
+	for {
+		tok, err := dec.Token()
+		if err != nil {
+			return
+		}
+		top := len(open) - 1
+		if d, ok := tok.(json.Delim); ok {
+			switch d {
+			case '{', '[':
+				open = append(open, byte(d))
+			default:
+				open = open[:top]
+				if top > 0 && open[top-1] == ':' {
+					open[top-1] = '{'
+				}
+			}
+			continue
+		}
+		s, isText := tok.(string)
+		switch {
+		case top >= 0 && open[top] == '{':
+			key, open[top] = s, ':'
+			continue
+		case top >= 0 && open[top] == ':':
+			open[top] = '{'
+		}
+		if isText {
+			f.add(PartCall, s)
+			if pathKeys[strings.ToLower(key)] && len(s) < 4096 && !strings.ContainsAny(s, "\n\x00") {
+				f.Paths = append(f.Paths, s)
+			}
+		}
+	}
+}
+
+func (f *Facts) charge(t Time, request, provider, model string, u *Usage) {
+	if u == nil || *u == (Usage{}) {
+		return
+	}
+	c := Charge{Request: request, Provider: provider, Model: model, Time: t, Usage: *u}
+	c.Usage.Requests = 1
+	f.Charge = &c
+}

@@ -1,0 +1,136 @@
+package skein
+
+import "encoding/json"
+
+// A Role says who speaks in a message.
+type Role string
+
+// The roles. Tools' answers come in messages of their own. A steer is what a
+// person or program said to an agent in the middle of its turn.
+const (
+	RoleUser      Role = "user"
+	RoleAssistant Role = "assistant"
+	RoleTool      Role = "tool"
+	RoleSystem    Role = "system"
+	RoleSteer     Role = "steer"
+)
+
+// A Message is one utterance of one speaker, and the payload of a said event.
+// Several events with the same ID are pieces of one message: [Entries] puts
+// them together.
+type Message struct {
+	ID          string          `json:"id,omitempty"` // "" if the event is the whole message
+	Role        Role            `json:"role"`
+	Parts       []Part          `json:"parts"`
+	Provider    string          `json:"provider,omitempty"`
+	Model       string          `json:"model,omitempty"`   // model that wrote it, as its vendor names it; "" for people
+	Agent       string          `json:"agent,omitempty"`   // agent that spoke, where it differs from the session's
+	Request     string          `json:"request,omitempty"` // provider request ID: usage with the same one is counted once
+	Usage       *Usage          `json:"usage,omitempty"`   // what the request cost; nil if not known
+	Stop        string          `json:"stop,omitempty"`    // why the model ended, in its vendor's word
+	Error       *ErrorInfo      `json:"error,omitempty"`
+	Synthetic   bool            `json:"synthetic,omitempty"`   // put in by a program, not typed by a person nor said by a model
+	Interrupted bool            `json:"interrupted,omitempty"` // it broke off; Parts is what there was
+	Meta        json.RawMessage `json:"meta,omitempty"`
+}
+
+// An ErrorInfo is an error that a model, a provider or a tool reported.
+type ErrorInfo struct {
+	Kind    string `json:"kind,omitempty"`
+	Message string `json:"message"`
+	Status  int    `json:"status,omitempty"` // HTTP status; 0 if none
+}
+
+// A PartKind says which fields of a [Part] are set.
+type PartKind string
+
+// The kinds of part. A reader meets others and keeps them.
+const (
+	PartText      PartKind = "text"      // Text
+	PartReasoning PartKind = "reasoning" // Text, and Raw where the provider's item is opaque
+	PartCall      PartKind = "call"      // Call
+	PartResult    PartKind = "result"    // Result
+	PartFile      PartKind = "file"      // File
+	PartSummary   PartKind = "summary"   // Text: stands for what was compacted
+	PartAgent     PartKind = "agent"     // Text: name of an agent that was called on
+	PartOther     PartKind = "other"     // Raw: something an importer met and kept as it was
+)
+
+// A Part is a piece of a message.
+type Part struct {
+	Kind      PartKind        `json:"kind"`
+	Text      Text            `json:"text,omitempty"`
+	Call      *Call           `json:"call,omitempty"`
+	Result    *Result         `json:"result,omitempty"`
+	File      *File           `json:"file,omitempty"`
+	Raw       json.RawMessage `json:"raw,omitempty"`
+	Synthetic bool            `json:"synthetic,omitempty"`
+	Start     Time            `json:"start,omitzero"`
+	End       Time            `json:"end,omitzero"`
+	Meta      json.RawMessage `json:"meta,omitempty"`
+}
+
+// A Call is a model's request to run a tool.
+type Call struct {
+	ID    string          `json:"id"` // pairs the call with its result
+	Name  string          `json:"name"`
+	Input json.RawMessage `json:"input,omitempty"` // JSON, as the model wrote it; a string where it was no JSON
+}
+
+// A Result is what a tool answered.
+type Result struct {
+	CallID string          `json:"call_id"`
+	Name   string          `json:"name,omitempty"` // of the tool, where known
+	Text   Text            `json:"text,omitempty"`
+	Files  []File          `json:"files,omitempty"`
+	Failed bool            `json:"failed,omitempty"` // the tool ran and said no
+	Raw    json.RawMessage `json:"raw,omitempty"`    // content that is neither text nor file
+}
+
+// A File is an attachment: an image, a document, a piece of a source file.
+type File struct {
+	Name  string `json:"name,omitempty"` // path or file name
+	Media string `json:"media,omitempty"`
+	Blob  Hash   `json:"blob,omitempty"`  // its bytes, in a blob of the store; "" if they are elsewhere
+	Size  int64  `json:"size,omitempty"`  // bytes; 0 if not known
+	URL   string `json:"url,omitempty"`   // where the bytes are, if not in a blob; never fetched
+	First int    `json:"first,omitempty"` // first line of a piece; 0 for the whole
+	Last  int    `json:"last,omitempty"`  // last line of a piece
+}
+
+// TextPart returns a part of kind text.
+func TextPart(s string) Part { return Part{Kind: PartText, Text: Text(s)} }
+
+// UserSays returns a message that a person typed.
+func UserSays(text string) Message {
+	return Message{Role: RoleUser, Parts: []Part{TextPart(text)}}
+}
+
+// Typed reports whether a person typed m: a user message that no program put
+// in and that holds more than tools' results.
+func (m *Message) Typed() bool {
+	if m.Role != RoleUser || m.Synthetic {
+		return false
+	}
+	for _, p := range m.Parts {
+		if p.Kind != PartResult && !p.Synthetic {
+			return true
+		}
+	}
+	return false
+}
+
+// Words returns the text of m's text parts that a person or model meant to be
+// read, joined by blank lines; without reasoning, tools and synthetic parts.
+func (m *Message) Words() string {
+	var b []byte
+	for _, p := range m.Parts {
+		if (p.Kind == PartText || p.Kind == PartSummary) && !p.Synthetic {
+			if len(b) > 0 {
+				b = append(b, "\n\n"...)
+			}
+			b = append(b, p.Text...)
+		}
+	}
+	return string(b)
+}

@@ -1,0 +1,57 @@
+package skein
+
+import "time"
+
+// A Query asks for messages. [ParseQuery] makes one of what a person typed.
+type Query struct {
+	Terms     []Term    // all must hold
+	Substring string    // exact text, case ignored, instead of Terms
+	Regex     string    // RE2 expression, instead of Terms
+	User      User      // "" for every user
+	Session   SessionID // only in this one, what it shows of its parent included
+	Role      Role
+	Agent     string
+	Project   string
+	Origin    string
+	Tool      string // only calls and results of this tool
+	Path      string // only messages whose tools or files name a path that contains this
+	Failed    bool   // only errors
+	Since     Time   // 0 for no bound
+	Until     Time
+	Each      bool          // every message, not the best of each session
+	Limit     int           // at most this many hits; 0 is 20
+	Deadline  time.Duration // of the search itself; 0 is 150 ms
+}
+
+// A Term is one thing to look for. Words are compared without case, and by
+// their stem.
+type Term struct {
+	Words  []string // one word, or a phrase
+	Prefix bool     // the last word is the beginning of one
+	Not    bool     // must not occur
+}
+
+// Results answer a [Query].
+type Results struct {
+	Hits   []Hit
+	CutOff bool // the deadline came first: there may be better ones
+}
+
+// A Hit is a message that matches.
+type Hit struct {
+	Session SessionID
+	Seq     Seq
+	Turn    int // 0 before the first
+	Role    Role
+	Time    Time
+	Score   float64 // higher is better; only hits of one search compare
+	Snippet string  // some words around the match, the matching ones between Mark and EndMark
+	Count   int     // messages of the session that match, at least 1; 0 if not counted
+}
+
+// Mark and EndMark stand around what matched in [Hit.Snippet]. Text from
+// transcripts that has these characters has them taken out of the snippet.
+const (
+	Mark    = "\x02"
+	EndMark = "\x03"
+)

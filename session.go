@@ -1,0 +1,283 @@
+package skein
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// A Session is what the events of one session add up to, and the marks that a
+// store keeps beside them.
+type Session struct {
+	ID          SessionID `json:"id"`
+	Key         string    `json:"key,omitempty"`
+	User        User      `json:"user"`
+	Title       string    `json:"title,omitempty"` // "" if nobody gave one; see Name
+	TitleBy     By        `json:"title_by,omitempty"`
+	Description string    `json:"description,omitempty"`
+	First       string    `json:"first_words,omitempty"` // of what a person typed first, at most 200 bytes on one line
+	LastPrompt  string    `json:"last_prompt,omitempty"` // the same of the newest
+	Surface     string    `json:"surface,omitempty"`
+	Project     string    `json:"project,omitempty"`
+	Cwd         string    `json:"cwd,omitempty"`
+	Agent       string    `json:"agent,omitempty"`
+	Profile     string    `json:"profile,omitempty"`
+	Provider    string    `json:"provider,omitempty"`
+	Model       string    `json:"model,omitempty"` // of the newest answer, or as set
+	Parent      *Parent   `json:"parent,omitempty"`
+	Origin      *Origin   `json:"origin,omitempty"`
+	Status      string    `json:"status,omitempty"`
+	Pinned      bool      `json:"pinned,omitempty"`
+	Tags        []string  `json:"tags,omitempty"`
+	Created     Time      `json:"created_at,omitzero"` // time of its own first event
+	Updated     Time      `json:"updated_at,omitzero"` // latest time among its own events
+	Base        Seq       `json:"base,omitempty"`      // fork: the events up to here are the parent's; 0 otherwise
+	Last        Seq       `json:"last"`                // place of its last event; 0 before the first
+	Messages    int       `json:"messages"`            // messages in it, those of the parent that it shows included
+	Turns       int       `json:"turns"`               // messages that a person typed, counted likewise
+	Compactions int       `json:"compactions,omitempty"`
+	Usage       Usage     `json:"usage,omitzero"` // its own, without what it shows of its parent
+	Open        []string  `json:"open_calls,omitempty"`
+	Uncertain   int       `json:"uncertain,omitempty"` // calls whose outcome nobody knows
+	Revision    int       `json:"revision,omitempty"`  // raised by every scrub
+	Binned      Time      `json:"binned_at,omitzero"`  // 0 if it is not in the bin
+	LockedBy    string    `json:"locked_by,omitempty"` // holder of the lease, for people; "" if there is none
+}
+
+// maxWords is the length of Session.First and LastPrompt, in bytes.
+const maxWords = 200
+
+// Name returns what to call s in a list: its title, else its first words, else
+// its ID.
+func (s *Session) Name() string {
+	switch {
+	case s.Title != "":
+		return s.Title
+	case s.First != "":
+		return s.First
+	}
+	return string(s.ID)
+}
+
+// Prior is what a store has to look up before it can add an event to a
+// session: what came before, of the same message and of the same request.
+type Prior struct {
+	Message bool  // an earlier event of the session, the parent's shown ones included, has the same Message.ID
+	Charged Usage // what was counted for the same Charge.Request; zero if nothing was
+	Base    Shown // for a created event of a fork: what the parent had at that seq
+}
+
+// Shown is what a fork shows of its parent.
+type Shown struct {
+	Messages, Turns int    // up to the seq of the fork
+	First           string // parent's Session.First
+	Project, Cwd    string // parent's
+	Agent, Model    string // parent's
+}
+
+// Added is what one event added to a session: what stores write down beside it.
+type Added struct {
+	Message int   // ordinal of the message in the session, 1 for the first; 0 if the event is no message
+	Piece   bool  // it is a further piece of a message counted before
+	Turn    int   // turn that the event belongs to; 0 before the first
+	Charge  Usage // what to add to the usage; zero if nothing
+	Counted Usage // what is now counted for the request, in all
+}
+
+// Apply adds the event e, with the facts f, to s, gives it the next place in
+// e.Seq, and returns what it added. It is the one rule by which events become
+// a session: every store uses it and none repeats it.
+//
+// The error wraps [ErrExists] if s has begun and e is created, [ErrNotFound]
+// if s has not begun and e is not, [ErrInvalid] if e names a seq that is not
+// before it. On error s and e are unchanged.
+func (s *Session) Apply(e *Event, f Facts, p Prior) (a Added, err error) {
+	if begun := s.Last > s.Base; begun == (f.Created != nil) {
+		if begun {
+			return a, fmt.Errorf("session %s %w", s.ID, ErrExists)
+		}
+		return a, fmt.Errorf("session %s %w: its first event must be created, not %s", s.ID, ErrNotFound, e.Kind)
+	}
+	if err := s.checkSeqs(f); err != nil {
+		return a, err
+	}
+	switch {
+	case f.Created != nil:
+		if err := s.create(f.Created, p.Base); err != nil {
+			return a, err
+		}
+		s.Created = e.Time
+	case f.Message != nil:
+		a = s.say(f, p)
+	case f.Titled != nil && rank(f.Titled.By) >= rank(s.TitleBy):
+		s.Title, s.TitleBy, s.Description = f.Titled.Title, f.Titled.By, f.Titled.Description
+	case f.Changed != nil:
+		s.change(f.Changed)
+	case f.Compacted != nil && !f.Compacted.Failed:
+		s.Compactions++
+	case f.Tool != nil:
+		s.tool(f.Tool)
+	}
+	if f.Charge != nil {
+		a.Counted = p.Charged.Merge(f.Charge.Usage)
+		a.Charge = a.Counted.Minus(p.Charged)
+		s.Usage = s.Usage.Plus(a.Charge)
+	}
+	a.Turn = s.Turns
+	s.Created = earliest(s.Created, e.Time)
+	s.Updated = max(s.Updated, e.Time)
+	s.Last++
+	e.Seq = s.Last
+	return a, nil
+}
+
+// earliest returns created, or t if created is not known.
+func earliest(created, t Time) Time {
+	if created == 0 {
+		return t
+	}
+	return created
+}
+
+func (s *Session) checkSeqs(f Facts) error {
+	bad := func(what string, seq, min Seq) error {
+		if seq < min || seq > s.Last {
+			return invalidf("%s %d: session %s has the events 1 to %d", what, seq, s.ID, s.Last)
+		}
+		return nil
+	}
+	switch {
+	case f.Rewound != nil:
+		return bad("rewound: to", f.Rewound.To, 0)
+	case f.Compacted != nil:
+		return bad("compacted: to", f.Compacted.To, 0)
+	case f.Amended != nil:
+		return bad("amended: seq", f.Amended.Seq, s.Base+1)
+	}
+	return nil
+}
+
+func (s *Session) create(c *Created, base Shown) error {
+	fork := c.Parent != nil && c.Parent.Why == Fork
+	switch {
+	case fork && c.Parent.Seq < 1:
+		return invalidf("fork: seq %d of %s", c.Parent.Seq, c.Parent.Session)
+	case fork && c.Key != "":
+		return invalidf("fork: key %q: a fork has none", c.Key)
+	case c.Parent != nil && c.Parent.Session == s.ID:
+		return invalidf("session %s: it cannot be its own parent", s.ID)
+	}
+	if err := checkName("key", c.Key, false); err != nil {
+		return err
+	}
+	if err := checkName("user", string(c.User), false); err != nil {
+		return err
+	}
+	s.Key, s.Title, s.User, s.Surface = c.Key, c.Title, c.User, c.Surface
+	s.Project, s.Cwd, s.Agent, s.Profile = c.Project, c.Cwd, c.Agent, c.Profile
+	s.Provider, s.Model, s.Parent, s.Origin = c.Provider, c.Model, c.Parent, c.Origin
+	if s.User == "" {
+		s.User = Local
+	}
+	if s.Title != "" {
+		s.TitleBy = BySource
+	}
+	if fork {
+		s.Base, s.Last = c.Parent.Seq, c.Parent.Seq
+		s.Messages, s.Turns, s.First = base.Messages, base.Turns, base.First
+		s.Project, s.Cwd = or(s.Project, base.Project), or(s.Cwd, base.Cwd)
+		s.Agent, s.Model = or(s.Agent, base.Agent), or(s.Model, base.Model)
+	}
+	return nil
+}
+
+func or(a, b string) string {
+	if a != "" {
+		return a
+	}
+	return b
+}
+
+func (s *Session) say(f Facts, p Prior) (a Added) {
+	m := f.Message
+	if a.Piece = m.ID != "" && p.Message; !a.Piece {
+		s.Messages++
+		if m.Typed() {
+			s.Turns++
+			s.LastPrompt = firstWords(m.Words())
+			s.First = or(s.First, s.LastPrompt)
+		}
+	}
+	a.Message = s.Messages
+	if m.Role == RoleAssistant && m.Model != "" && !m.Synthetic {
+		s.Model = m.Model
+		s.Provider = or(m.Provider, s.Provider)
+	}
+	return a
+}
+
+// firstWords returns the first maxWords bytes of text, on one line.
+func firstWords(text string) string {
+	cut := text[:min(len(text), 4*maxWords)]
+	line := strings.Join(strings.Fields(strings.ToValidUTF8(cut, "")), " ")
+	if len(line) <= maxWords {
+		return line
+	}
+	n := maxWords
+	for !utf8.RuneStart(line[n]) {
+		n--
+	}
+	return line[:n]
+}
+
+func (s *Session) change(c *Changed) {
+	set := func(to, from *string) {
+		if from != nil {
+			*to = *from
+		}
+	}
+	set(&s.Key, c.Key)
+	set(&s.Model, c.Model)
+	set(&s.Provider, c.Provider)
+	set(&s.Agent, c.Agent)
+	set(&s.Profile, c.Profile)
+	set(&s.Project, c.Project)
+	set(&s.Cwd, c.Cwd)
+	set(&s.Status, c.Status)
+	if c.Pinned != nil {
+		s.Pinned = *c.Pinned
+	}
+	if c.Tags != nil {
+		s.Tags = slices.Compact(slices.Sorted(slices.Values(*c.Tags)))
+	}
+}
+
+// tool keeps the calls that run, so that those of a dead program can be found.
+func (s *Session) tool(t *ToolState) {
+	i := slices.Index(s.Open, t.Call)
+	switch {
+	case t.State == Running || t.State == Pending:
+		if i < 0 {
+			s.Open = append(slices.Clone(s.Open), t.Call)
+		}
+		return
+	case t.State == Uncertain:
+		s.Uncertain++
+	}
+	if i >= 0 {
+		s.Open = slices.Delete(slices.Clone(s.Open), i, i+1)
+	}
+}
+
+func rank(b By) int {
+	switch b {
+	case ByPerson:
+		return 3
+	case ByModel:
+		return 2
+	case BySource:
+		return 1
+	}
+	return 0
+}

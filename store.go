@@ -1,0 +1,234 @@
+package skein
+
+import (
+	"context"
+	"iter"
+	"time"
+)
+
+// A Store keeps events. Every implementation passes package storetest, and the
+// promises of its methods are the names of the tests there.
+//
+// All methods are safe for use by many goroutines. A method that returns an
+// iterator does its work while the caller ranges, holds no lock between two
+// values, stops when the caller stops, and yields at most one error, last.
+//
+// Where a method says that it wraps [ErrNotFound], a session of another user
+// is not found either, if the store is one user's view.
+//
+// After Close every method returns, or yields, an error wrapping [ErrClosed].
+type Store interface {
+	// Append stores the events of all batches, all or none, and returns a
+	// receipt for each. It leaves the batches as they were and may keep what
+	// they point to; the caller must not change that later.
+	//
+	// A nil error means that the events are on disk and every later read has
+	// them. An error other than [ErrUnknown] means that none of them is, or
+	// ever will be. ctx may stop the work before the commit, never the commit.
+	//
+	// An event whose ClientID the session has is not stored again: it is
+	// looked up before After and Fence are looked at, and compared by kind
+	// and payload, not by time.
+	//
+	// The error wraps [ErrConflict] (as a *[ConflictError]) if a session does
+	// not end at Batch.After, [ErrFenced] if Batch.Fence is stale,
+	// [ErrLocked] (as a *[LockedError]) if somebody holds the lease, the
+	// batch has no Fence and an event needs one, [ErrMismatch], [ErrDeleted]
+	// if the ID has a tombstone and the batch is an Import (or a fork's
+	// parent is gone), [ErrExists] if a live session has the key,
+	// [ErrInvalid], [ErrFull], [ErrReadOnly], or one of [Session.Apply].
+	Append(ctx context.Context, batches ...Batch) ([]Receipt, error)
+
+	// Session returns the session with this ID, binned or not.
+	// The error wraps [ErrNotFound] if there is none.
+	Session(ctx context.Context, id SessionID) (Session, error)
+
+	// Sessions yields the sessions that f lets through, latest Updated first,
+	// those of equal times by ID.
+	Sessions(ctx context.Context, f Filter) iter.Seq2[Session, error]
+
+	// Events yields the events of session id after the given place, in order;
+	// of a fork, the parent's too.
+	// It yields an error wrapping [ErrNotFound] if there is no such session.
+	Events(ctx context.Context, id SessionID, after Seq) iter.Seq2[Event, error]
+
+	// Newest returns the newest n messages of session id, in order, pieces
+	// put together as [Entries] does, in time that does not depend on the
+	// session's length. before, if not 0, leaves out those at or after it,
+	// so that one can page backwards. n below 1 gives none.
+	// The error wraps [ErrNotFound].
+	Newest(ctx context.Context, id SessionID, n int, before Seq) ([]Entry, error)
+
+	// Watch is like Events, but at the end it waits for more, of this and of
+	// other processes. It ends, without an error, when ctx does, and with
+	// one wrapping [ErrNotFound] when the session is deleted.
+	Watch(ctx context.Context, id SessionID, after Seq) iter.Seq2[Event, error]
+
+	// Search returns what matches q, best first. Sessions in the bin are left
+	// out. An empty query matches nothing.
+	// The error wraps [ErrInvalid] if a regular expression is none.
+	Search(ctx context.Context, q Query) (Results, error)
+
+	// Usage returns the sums of what was used, by q.By, the largest cost
+	// of tokens first; by day, the latest first. Sessions in the bin count.
+	Usage(ctx context.Context, q UsageQuery) ([]UsageRow, error)
+
+	// Blob returns the bytes of a blob that an event of session id refers to.
+	// The error wraps [ErrNotFound] if none does, [ErrCorrupt] if the bytes
+	// have another hash.
+	Blob(ctx context.Context, id SessionID, h Hash) ([]byte, error)
+
+	// Acquire takes the lease of session id, which need not have begun.
+	// The error wraps [ErrLocked] (as a *[LockedError]) if another holds it.
+	Acquire(ctx context.Context, id SessionID, r LeaseRequest) (Lease, error)
+
+	// Renew moves the end of a lease with a TTL by that TTL, on the store's
+	// clock. The error wraps [ErrFenced] if the lease is no longer held.
+	Renew(ctx context.Context, l Lease, ttl time.Duration) (Lease, error)
+
+	// Release gives the lease back. Giving back one that is no longer held
+	// is fine.
+	Release(ctx context.Context, l Lease) error
+
+	// Bin puts a session in the bin; its key is free again. Nothing is lost.
+	// Binning twice is fine. The error wraps [ErrNotFound].
+	Bin(ctx context.Context, id SessionID) error
+
+	// Restore takes a session out of the bin, without its key if that was
+	// taken meanwhile. The error wraps [ErrNotFound].
+	Restore(ctx context.Context, id SessionID) error
+
+	// Delete destroys a session and everything found through it. Events that
+	// a fork still shows move to that fork. A tombstone keeps imports from
+	// bringing it back.
+	// The error wraps [ErrNotFound], [ErrLocked] if another holds its lease,
+	// or [ErrRefused] if it has children and d says so.
+	Delete(ctx context.Context, id SessionID, d Deletion) (Deleted, error)
+
+	// Scrub replaces every occurrence of secrets in the session's events,
+	// source records, index and blobs by a mark of the same length, raises
+	// the revision and appends a noted event named scrubbed without the
+	// secrets. It is the one exception to "events are never changed".
+	// The error wraps [ErrNotFound] or [ErrInvalid] (a secret shorter than
+	// four bytes).
+	Scrub(ctx context.Context, id SessionID, secrets []string) (Scrubbed, error)
+
+	// Find returns where the events with these client IDs stand that came
+	// from imports, for those that there are; of several, the one stored
+	// first.
+	Find(ctx context.Context, keys []ClientID) (map[ClientID]Place, error)
+
+	// File returns what is known of a source file.
+	// The error wraps [ErrNotFound] if it was never read.
+	File(ctx context.Context, format, path string) (SourceFile, error)
+
+	// Files yields the source files of a format, or of all if it is "", by
+	// path.
+	Files(ctx context.Context, format string) iter.Seq2[SourceFile, error]
+
+	// Records yields the records of a source file from number n on, in order.
+	// It yields an error wrapping [ErrNotFound] if it was never read.
+	Records(ctx context.Context, format, path string, n int) iter.Seq2[Record, error]
+
+	// As returns the same store, limited to what u owns: others' sessions are
+	// not found, and new ones are u's. It shares everything with the store it
+	// came from; closing it does nothing.
+	As(u User) Store
+
+	// Close waits for the calls under way, ends watches and gives the disk
+	// back. Closing twice is fine. Errors are the disk's.
+	Close() error
+}
+
+// A Batch is what one writer appends to one session.
+type Batch struct {
+	Session SessionID
+	After   Seq     // last seq that the writer saw; 0: wherever the session ends; Fresh: it must not have begun
+	Fence   Fence   // of the writer's lease; 0 if it has none
+	Events  []Event // may be empty, if there is an Import
+	Blobs   []Blob  // that the events refer to and the store may not have
+	Import  *Import // nil if the events do not come from a file
+	Again   bool    // an Import may bring a deleted session back
+}
+
+// A Receipt answers a batch.
+type Receipt struct {
+	Session SessionID
+	Last    Seq   // place of the session's last event now
+	Seqs    []Seq // places of the batch's events, new or stored before
+	New     int   // how many of them are new
+}
+
+// A Filter picks sessions. Its zero value picks all that are not in the bin.
+type Filter struct {
+	User          User // "" for every user
+	Key           string
+	Project       string // exact
+	Agent         string
+	Profile       string
+	Model         string // exact
+	Origin        string // format of the origin
+	Surface       string
+	Tag           string
+	Pinned        bool      // only pinned ones
+	Parent        SessionID // only its forks and children
+	NoChildren    bool      // leave out sessions whose parent's Why is Child
+	Bin           bool      // those in the bin instead
+	Since, Until  Time      // Updated at or after, before; 0 for no bound
+	Before        *Session  // only those that come after this one in the order, to page
+	IDPrefix      string    // IDs that begin so
+	IDSuffix      string    // IDs that end so
+	Title         string    // titles, or first words where there is no title, that contain this, ignoring case
+	Limit         int       // at most this many; 0 for no limit
+	LargerThan    int64     // only those that take more bytes than this on disk; 0 for all
+	IncludeEmpty  bool      // also those with no event but created
+	WithOpenCalls bool      // only those with Open calls
+}
+
+// ChildRule says how the children of a deleted session fare.
+type ChildRule string
+
+// What happens to the children (not the forks) of a deleted session.
+const (
+	KeepChildren   ChildRule = "keep" // the default
+	BinChildren    ChildRule = "bin"
+	RefuseChildren ChildRule = "refuse"
+)
+
+// A Deletion says how to delete. Its zero value keeps children.
+type Deletion struct {
+	Children ChildRule
+}
+
+// Deleted says what a deletion did.
+type Deleted struct {
+	Events   int         // that were destroyed
+	Moved    []SessionID // forks that took over events which they still show
+	Binned   []SessionID // children that went to the bin
+	Children []SessionID // children that were kept
+	Bytes    int64       // roughly what was freed
+}
+
+// Scrubbed says what a scrub did.
+type Scrubbed struct {
+	Events, Records, Blobs int         // that had a secret in them
+	Forks                  []SessionID // sessions that show the changed events too
+	Beyond                 []string    // files that it cannot reach, such as backups
+}
+
+// A Sizer is a Store that can say how many bytes a session takes.
+type Sizer interface {
+	// Size returns roughly the bytes on disk of session id's own events,
+	// records, blobs and index. The error wraps [ErrNotFound].
+	Size(ctx context.Context, id SessionID) (int64, error)
+}
+
+// Add appends evs to session id, wherever it ends, and returns the place of
+// its last event. Errors as [Store.Append].
+func Add(ctx context.Context, s Store, id SessionID, evs ...Event) (Seq, error) {
+	r, err := s.Append(ctx, Batch{Session: id, Events: evs})
+	if err != nil {
+		return 0, err
+	}
+	return r[0].Last, nil
+}

@@ -1,0 +1,219 @@
+package skein
+
+import (
+	"fmt"
+	"strconv"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// Text is a string that keeps what JSON of other programs holds and a Go
+// string in JSON does not: a lone surrogate, \ud800, is kept as the three
+// bytes that UTF-8 would give it (ED A0 80; the encoding is called WTF-8) and
+// goes back to \ud800. Everything else is UTF-8.
+type Text string
+
+// MarshalJSON implements [json.Marshaler]. Only what JSON demands is escaped:
+// the quote, the backslash, characters below 0x20, lone surrogates. Bytes that
+// are no WTF-8 become U+FFFD; [Text.Valid] tells beforehand.
+func (t Text) MarshalJSON() ([]byte, error) { return AppendQuoted(nil, string(t)), nil }
+
+// AppendQuoted appends s, in WTF-8, as a JSON string to b.
+func AppendQuoted(b []byte, s string) []byte {
+	b = append(b, '"')
+	done := 0
+	for i := 0; i < len(s); {
+		c := s[i]
+		if c >= ' ' && c != '"' && c != '\\' && c < utf8.RuneSelf {
+			i++
+			continue
+		}
+		if c < utf8.RuneSelf {
+			b = appendEscape(append(b, s[done:i]...), c)
+			i++
+			done = i
+			continue
+		}
+		r, n := utf8.DecodeRuneInString(s[i:])
+		if r != utf8.RuneError || n > 1 {
+			i += n
+			continue
+		}
+		b = append(b, s[done:i]...)
+		if sur, ok := surrogate(s[i:]); ok {
+			b = fmt.Appendf(b, `\u%04x`, sur)
+			i += 3
+		} else {
+			b = append(b, "\ufffd"...)
+			i++
+		}
+		done = i
+	}
+	return append(append(b, s[done:]...), '"')
+}
+
+func appendEscape(b []byte, c byte) []byte {
+	switch c {
+	case '"', '\\':
+		return append(b, '\\', c)
+	case '\n':
+		return append(b, '\\', 'n')
+	case '\r':
+		return append(b, '\\', 'r')
+	case '\t':
+		return append(b, '\\', 't')
+	}
+	return fmt.Appendf(b, `\u%04x`, c)
+}
+
+// surrogate returns the surrogate that s begins with, in its three bytes.
+func surrogate(s string) (rune, bool) {
+	if len(s) < 3 || s[0] != 0xed || s[1]&0xe0 != 0xa0 || s[2]&0xc0 != 0x80 {
+		return 0, false
+	}
+	return 0xd000 | rune(s[1]&0x3f)<<6 | rune(s[2]&0x3f), true
+}
+
+// Valid reports whether t is WTF-8, so that JSON keeps all of it.
+func (t Text) Valid() bool {
+	s := string(t)
+	for len(s) > 0 {
+		r, n := utf8.DecodeRuneInString(s)
+		if r == utf8.RuneError && n == 1 {
+			if _, ok := surrogate(s); !ok {
+				return false
+			}
+			n = 3
+		}
+		s = s[n:]
+	}
+	return true
+}
+
+// UTF8 returns t with U+FFFD in place of each lone surrogate: what people and
+// indexes can read.
+func (t Text) UTF8() string {
+	if utf8.ValidString(string(t)) {
+		return string(t)
+	}
+	var b []byte
+	for s := string(t); len(s) > 0; {
+		r, n := utf8.DecodeRuneInString(s)
+		if _, ok := surrogate(s); ok {
+			n = 3
+		}
+		b = utf8.AppendRune(b, r)
+		s = s[n:]
+	}
+	return string(b)
+}
+
+// UnmarshalJSON implements [json.Unmarshaler]. null leaves t as it is.
+//
+// The error wraps [ErrInvalid] if b is no JSON string.
+func (t *Text) UnmarshalJSON(b []byte) error {
+	if string(b) == "null" {
+		return nil
+	}
+	s, ok := Unquote(b)
+	if !ok {
+		return invalidf("text: want a JSON string, got %.20q", b)
+	}
+	*t = Text(s)
+	return nil
+}
+
+// Unquote returns what the JSON string b, with its quotes, stands for, in
+// WTF-8, and false if b is none. Bytes that are no UTF-8 become U+FFFD.
+func Unquote(b []byte) (string, bool) {
+	if len(b) < 2 || b[0] != '"' || b[len(b)-1] != '"' {
+		return "", false
+	}
+	b = b[1 : len(b)-1]
+	out := make([]byte, 0, len(b))
+	for len(b) > 0 {
+		if n := plain(b); n > 0 {
+			out, b = append(out, b[:n]...), b[n:]
+			continue
+		}
+		switch c := b[0]; {
+		case c == '\\':
+			r, n := unescape(b)
+			if n == 0 {
+				return "", false
+			}
+			out, b = appendWTF8(out, r), b[n:]
+		case c < ' ', c == '"':
+			return "", false
+		default:
+			r, n := utf8.DecodeRune(b)
+			out, b = utf8.AppendRune(out, r), b[n:]
+		}
+	}
+	return string(out), true
+}
+
+// plain returns how many bytes of b, from the start, are ASCII that stands for
+// itself.
+func plain(b []byte) int {
+	for i, c := range b {
+		if c < ' ' || c == '"' || c == '\\' || c >= utf8.RuneSelf {
+			return i
+		}
+	}
+	return len(b)
+}
+
+// unescape returns the character that the escape at the start of b stands for
+// and the escape's length; 0 if it is none.
+func unescape(b []byte) (rune, int) {
+	if len(b) < 2 {
+		return 0, 0
+	}
+	switch b[1] {
+	case '"', '\\', '/':
+		return rune(b[1]), 2
+	case 'b':
+		return '\b', 2
+	case 'f':
+		return '\f', 2
+	case 'n':
+		return '\n', 2
+	case 'r':
+		return '\r', 2
+	case 't':
+		return '\t', 2
+	}
+	r, ok := hex4(b)
+	if !ok {
+		return 0, 0
+	}
+	if low, ok := hex4(b[6:]); ok && utf16.IsSurrogate(r) {
+		if full := utf16.DecodeRune(r, low); full != utf8.RuneError {
+			return full, 12
+		}
+	}
+	return r, 6
+}
+
+// hex4 reads \uXXXX at the start of b.
+func hex4(b []byte) (rune, bool) {
+	if len(b) < 6 || b[0] != '\\' || b[1] != 'u' {
+		return 0, false
+	}
+	n, err := strconv.ParseUint(string(b[2:6]), 16, 16)
+	return rune(n), err == nil && b[2] != '+' && b[2] != '-'
+}
+
+func appendWTF8(b []byte, r rune) []byte {
+	if utf16.IsSurrogate(r) {
+		// A high surrogate just before a low one is the pair's character.
+		if n := len(b); r >= 0xdc00 && n >= 3 {
+			if high, ok := surrogate(string(b[n-3:])); ok && high < 0xdc00 {
+				return utf8.AppendRune(b[:n-3], utf16.DecodeRune(high, r))
+			}
+		}
+		return append(b, 0xe0|byte(r>>12), 0x80|byte(r>>6)&0xbf, 0x80|byte(r)&0x3f)
+	}
+	return utf8.AppendRune(b, r)
+}
