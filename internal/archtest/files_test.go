@@ -1,0 +1,92 @@
+package archtest
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const (
+	module = "github.com/skein-dev/skein"
+	root   = "../.."
+)
+
+// A source is one Go file of the checkout.
+type source struct {
+	name string // from the root, with slashes
+	fset *token.FileSet
+	tree *ast.File
+	text string
+}
+
+func (s source) test() bool  { return strings.HasSuffix(s.name, "_test.go") }
+func (s source) pkg() string { return path.Dir(s.name) }
+
+// suite reports whether s belongs to a package that only tests import.
+func (s source) suite() bool { return strings.HasSuffix(s.pkg(), "test") }
+
+func (s source) line(n ast.Node) int { return s.fset.Position(n.Pos()).Line }
+
+// walk calls visit with the name of every file of the checkout.
+func walk(t *testing.T, visit func(name string)) {
+	t.Helper()
+	skip := []string{".git", ".tools", ".run", "bin", "dist"}
+	err := filepath.WalkDir(root, func(p string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && slices.Contains(skip, d.Name()):
+			return filepath.SkipDir
+		case !d.Type().IsRegular():
+			return nil
+		}
+		rel, err := filepath.Rel(root, p)
+		visit(filepath.ToSlash(rel))
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func read(t *testing.T, name string) string {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(name)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// sources returns every Go file of the checkout.
+func sources(t *testing.T) (all []source) {
+	t.Helper()
+	walk(t, func(name string) {
+		if !strings.HasSuffix(name, ".go") || strings.Contains(name, "/testdata/") {
+			return
+		}
+		text, fset := read(t, name), token.NewFileSet()
+		tree, err := parser.ParseFile(fset, name, text, parser.ParseComments)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, source{name, fset, tree, text})
+	})
+	if len(all) < 20 {
+		t.Fatalf("found %d Go files below %s, want the whole checkout", len(all), root)
+	}
+	return all
+}
+
+// production returns the files that a user of a package compiles.
+func production(t *testing.T) []source {
+	t.Helper()
+	return slices.DeleteFunc(sources(t), func(s source) bool { return s.test() || s.suite() })
+}
