@@ -1,7 +1,6 @@
 package archtest
 
 import (
-	"bytes"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -26,7 +25,7 @@ func TestNoFileNamesOneMachine(t *testing.T) {
 			return
 		}
 		text := read(t, name)
-		if bytes.IndexByte([]byte(text[:min(len(text), 8192)]), 0) >= 0 {
+		if strings.IndexByte(text[:min(len(text), 8192)], 0) >= 0 {
 			return
 		}
 		n := 0
