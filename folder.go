@@ -1,0 +1,196 @@
+package skein
+
+import (
+	"encoding/json"
+	"math"
+	"sort"
+)
+
+// Entries returns the messages that events add up to, in order of their first
+// event: the pieces of one message put together, what was amended in place,
+// what was withdrawn left out. events are a session's, in order, a fork's with
+// those of its parent; they need not be all of them (see [Folder]).
+//
+// Pieces are said events with the same Message.ID, whatever stands between
+// them. A part that a later piece repeats stands once: a call or result by its
+// ID, a text or reasoning where the later one begins with the earlier one;
+// other parts add up. The pieces' usage is put together by [Usage.Merge], and
+// of the other fields the later one that is set holds.
+//
+// A message's Turn counts the messages that a person typed, in the order of
+// the log, as [Session.Apply] does: no rewind or amendment ever changes it.
+//
+// The error wraps [ErrInvalid]: a payload that does not fit its kind.
+func Entries(events []Event) ([]Entry, error) {
+	var f Folder
+	for _, e := range events {
+		if err := f.Add(e); err != nil {
+			return nil, err
+		}
+	}
+	return f.Entries(), nil
+}
+
+// A Folder puts messages together from events that come one by one, in order
+// of their seq. Its zero value is ready.
+//
+// A store that wants the newest few messages need not read the whole session:
+// it gives only the said events of these messages, every piece of each, with
+// [Folder.AddAt], and among them, in order of seq, all rewound, compacted and
+// amended events of the session.
+type Folder struct {
+	said    []piece
+	compact []compaction
+	line    line
+	ids     map[string]int // message ID → index in said of its first piece
+	turn    int
+}
+
+// A piece is what one said event holds of a message.
+type piece struct {
+	seq     Seq
+	time    Time
+	turn    int
+	first   int // index in said of the message's first piece
+	message Message
+	gone    bool
+}
+
+// A compaction is a compacted event.
+type compaction struct {
+	seq  Seq
+	what Compacted
+	gone bool
+}
+
+// Add takes in the event e, whose seq must be greater than those before.
+//
+// The error wraps [ErrInvalid]: a payload that does not fit its kind.
+func (f *Folder) Add(e Event) error { return f.add(e, -1) }
+
+// AddAt is like Add and says to which turn a said event belongs, as
+// [Added].Turn did, for a caller that leaves out events before it.
+func (f *Folder) AddAt(e Event, turn int) error { return f.add(e, turn) }
+
+func (f *Folder) add(e Event, turn int) error {
+	switch e.Kind {
+	case KindSaid:
+		m, err := Decode[Message](e)
+		if err == nil {
+			f.say(e, m, turn)
+		}
+		return err
+	case KindRewound:
+		r, err := Decode[Rewound](e)
+		if err == nil {
+			f.line.add(e.Seq, r.To)
+		}
+		return err
+	case KindCompacted:
+		c, err := Decode[Compacted](e)
+		if err == nil {
+			f.compact = append(f.compact, compaction{seq: e.Seq, what: c})
+		}
+		return err
+	case KindAmended:
+		a, err := Decode[Amended](e)
+		if err == nil {
+			err = f.amend(a)
+		}
+		return err
+	}
+	return nil
+}
+
+func (f *Folder) say(e Event, m Message, turn int) {
+	p := piece{seq: e.Seq, time: e.Time, first: len(f.said), message: m}
+	first, isPiece := f.ids[m.ID]
+	switch {
+	case isPiece:
+		p.first = first
+	case m.ID != "":
+		if f.ids == nil {
+			f.ids = map[string]int{}
+		}
+		f.ids[m.ID] = p.first
+	}
+	if !isPiece && m.Typed() {
+		f.turn++
+	}
+	if turn >= 0 {
+		f.turn = turn
+	}
+	p.turn = f.turn
+	f.said = append(f.said, p)
+}
+
+// amend puts what stands there now in the place of a message or compaction.
+// What is about another event, or one that was not added, changes no entry.
+func (f *Folder) amend(a Amended) error {
+	if i := sort.Search(len(f.said), func(i int) bool { return f.said[i].seq >= a.Seq }); i < len(f.said) && f.said[i].seq == a.Seq {
+		p := &f.said[i]
+		return replace(&p.message, &p.gone, a)
+	}
+	if i := sort.Search(len(f.compact), func(i int) bool { return f.compact[i].seq >= a.Seq }); i < len(f.compact) && f.compact[i].seq == a.Seq {
+		c := &f.compact[i]
+		return replace(&c.what, &c.gone, a)
+	}
+	return nil
+}
+
+func replace[T any](to *T, gone *bool, a Amended) error {
+	*gone = a.Withdrawn
+	if a.Withdrawn || len(a.Payload) == 0 {
+		return nil
+	}
+	var now T
+	if err := json.Unmarshal(a.Payload, &now); err != nil {
+		return invalidf("amended event %d: payload: %v", a.Seq, err)
+	}
+	*to = now
+	return nil
+}
+
+// Entries returns the messages of the events added so far, as [Entries] does.
+// What it returns shares nothing that a later Add changes.
+func (f *Folder) Entries() []Entry {
+	spans := f.line.spans(math.MaxInt64)
+	covered := f.covered(spans)
+	entries := make([]Entry, 0, len(f.said))
+	at := make(map[int]int, len(f.ids)) // first piece → index in entries
+	for _, p := range f.said {
+		if p.gone {
+			continue
+		}
+		on := within(spans, p.seq)
+		if i, ok := at[p.first]; ok {
+			entries[i].join(p)
+			entries[i].Rewound = entries[i].Rewound && !on
+			continue
+		}
+		at[p.first] = len(entries)
+		entries = append(entries, Entry{Seq: p.seq, End: p.seq, Time: p.time, Turn: f.said[p.first].turn, Message: p.message, Rewound: !on})
+	}
+	for i := range entries {
+		entries[i].Compacted = entries[i].End <= covered
+	}
+	return entries
+}
+
+// covered returns up to where the newest compaction in spans covers the
+// events; 0 if there is none.
+func (f *Folder) covered(spans []span) Seq {
+	if c := f.newestCompaction(spans); c != nil {
+		return c.what.To
+	}
+	return 0
+}
+
+func (f *Folder) newestCompaction(spans []span) *compaction {
+	for i := len(f.compact) - 1; i >= 0; i-- {
+		if c := &f.compact[i]; !c.gone && !c.what.Failed && within(spans, c.seq) {
+			return c
+		}
+	}
+	return nil
+}
