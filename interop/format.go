@@ -1,0 +1,146 @@
+package interop
+
+import (
+	"io"
+
+	"github.com/skein-dev/skein"
+)
+
+// CreatedID is the client ID of the created event of imported sessions.
+const CreatedID skein.ClientID = "created"
+
+// A Format knows one program's session files. Its functions may be called from
+// several goroutines; what Open returns is used by one at a time.
+type Format struct {
+	Name string // what a person types, and skein.Origin.Format: claude-code
+	Doc  string // one line for the help text
+
+	// Places returns the files and folders where the program keeps its
+	// sessions, absolute; they need not exist. Of several settings that name
+	// one (such as an environment variable) only the one that counts is
+	// returned.
+	Places func(Home) []string
+
+	// Match reports whether a file is likely one of this format's. path is
+	// absolute, with slashes; head is the file's first bytes, up to 4096, as
+	// they are on disk. An empty file has no head.
+	Match func(path string, head []byte) bool
+
+	// Unpack, if not nil, is used for the files that it says true for: the
+	// records are those of the unpacked stream, which is also what
+	// WriteSource gives back. Such a file is read whole when it changes.
+	Unpack func(path string, r io.Reader) (io.ReadCloser, bool, error)
+
+	// Open returns a reader for a file, before its first record.
+	Open func(File) Reader
+}
+
+// Home is where a format looks for its places.
+type Home struct {
+	Dir string                   // home folder of the person, absolute
+	Env func(name string) string // such as os.Getenv
+}
+
+// A File is what a reader is told of a file.
+type File struct {
+	Path string // absolute, with the separators of the system
+
+	// Beside returns the bytes of a small file by its path relative to the
+	// folder of Path, and false if there is none that can be read, it is no
+	// regular file or is longer than 1 MB. Only for what does not change
+	// while the session goes on, or the import would depend on the hour.
+	Beside func(rel string) ([]byte, bool)
+}
+
+// A Reader turns the records of one file into events. It is given each record
+// once, in order, from the first.
+type Reader interface {
+	// Read answers the next record. It may keep no part of l, but what it
+	// returns may point into l.Body.
+	//
+	// An error says that the record is damaged and can give no events, in
+	// words for people, such as "invalid character at byte 17": the record
+	// is kept, counted and named, and reading goes on with the next.
+	Read(l Line) (Made, error)
+}
+
+// A Line is one record as a reader sees it: JSON text that is neither blank
+// nor cut off.
+type Line struct {
+	N      int    // record: 0 for the first of its file; blank and damaged ones count too
+	Number int    // line in the file, 1 for the first; two records can share one
+	Body   []byte // one JSON value: no BOM, no space or NUL around it, valid UTF-8, at most MaxDepth deep; not yet checked otherwise
+}
+
+// MaxDepth is how deep a record may be nested. A deeper one is damaged: it
+// cannot stand inside an event.
+const MaxDepth = 4096
+
+// MaxRecord is the longest record that is read, in bytes. A longer one is kept
+// in pieces of this length, as damaged.
+const MaxRecord = 64 << 20
+
+// Made is what a reader makes of one record.
+type Made struct {
+	Key skein.ClientID // see the package comment; "" if it makes no events; at most 100 bytes
+
+	// CopyKey is the key that the record had in the file that this one may
+	// be a copy of, if that is another one than Key.
+	CopyKey skein.ClientID
+
+	// Floating says that the record is about the file, not a step of the
+	// conversation (a title, a mode): it does not by itself begin a session,
+	// nor prove that the file is more than a copy.
+	Floating bool
+
+	Begin  []Begin // sessions that begin with this record, before the items
+	Items  []Item  // its events, in order
+	Apart  []Apart // events for sessions of which this record only speaks
+	Damage string  // what is wrong with it, though it was read; "" if nothing
+}
+
+// A Begin starts a session. The file's main session must begin with the first
+// record that makes items for it; the engine may create it later (see Copies
+// in the package comment).
+type Begin struct {
+	Name    string          // "" for the file's main session, else what Item.Session says; unique in the file
+	ID      skein.SessionID // wanted; where it is taken, the engine puts ~ and a hash behind it
+	Time    skein.Time
+	Created skein.Created // without Origin.Path; the engine fills Origin and what the fields below say
+
+	// Of says that it is a child: the name of the session of this file that
+	// it hangs on. The engine then fills Created.Parent.Session and, from At
+	// (an ordinal as in Item.To), Seq. Why and Call are the reader's.
+	Of string
+	At int
+
+	// ParentID says the same of a session in another file, by the ID that it
+	// has in its own program: the engine fills Created.Parent.Session, and
+	// Seq and Call if it finds a tool event there whose Child is this
+	// session. Created.Parent must not be nil in both cases.
+	ParentID string
+}
+
+// An Item is an event and the session that it belongs to.
+//
+// The items of a session have ordinals: 1 for the first that the reader gave
+// for that session, created not counted, and so on. A reader must count them
+// to speak of places, for only the store knows the seqs.
+type Item struct {
+	Session string      // name of a Begin in this file; "" for the main session
+	Event   skein.Event // without Seq and ClientID
+	Blobs   []skein.Blob
+
+	// To is for rewound and compacted events: the ordinal whose seq goes into
+	// the payload, which has none yet. 0 is the beginning.
+	To int
+}
+
+// An Apart is an event for whatever session has the record Of, in this file or
+// another, read before or after this one: a title that one file gives to
+// another's session. It has no ordinal and comes besides the record's items. The
+// engine appends it at the end of an import that knows that record, once.
+type Apart struct {
+	Of    skein.ClientID // Key of the record
+	Event skein.Event    // titled, changed or noted; without Seq and ClientID
+}
