@@ -142,7 +142,7 @@ type Store interface {
 
 // A Batch is what one writer appends to one session.
 type Batch struct {
-	Session SessionID
+	Session SessionID // "" only where there are no events and Import.File.Session is "" too: records of a file that has no session (yet)
 	After   Seq     // last seq that the writer saw; 0: wherever the session ends; Fresh: it must not have begun
 	Fence   Fence   // of the writer's lease; 0 if it has none
 	Events  []Event // may be empty, if there is an Import
