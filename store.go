@@ -143,12 +143,12 @@ type Store interface {
 // A Batch is what one writer appends to one session.
 type Batch struct {
 	Session SessionID // "" only where there are no events and Import.File.Session is "" too: records of a file that has no session (yet)
-	After   Seq     // last seq that the writer saw; 0: wherever the session ends; Fresh: it must not have begun
-	Fence   Fence   // of the writer's lease; 0 if it has none
-	Events  []Event // may be empty, if there is an Import
-	Blobs   []Blob  // that the events refer to and the store may not have
-	Import  *Import // nil if the events do not come from a file
-	Again   bool    // an Import may bring a deleted session back
+	After   Seq       // last seq that the writer saw; 0: wherever the session ends; Fresh: it must not have begun
+	Fence   Fence     // of the writer's lease; 0 if it has none
+	Events  []Event   // may be empty, if there is an Import
+	Blobs   []Blob    // that the events refer to and the store may not have
+	Import  *Import   // nil if the events do not come from a file
+	Again   bool      // an Import may bring a deleted session back
 }
 
 // A Receipt answers a batch.
