@@ -1,0 +1,90 @@
+package skein
+
+import (
+	"cmp"
+	"slices"
+	"time"
+)
+
+// A UsageSlot is what one session used of one model in one quarter of an
+// hour: the rows that a store keeps, from which every [UsageRow] is summed.
+type UsageSlot struct {
+	Slot     Time // start of the quarter of an hour
+	Session  SessionID
+	User     User
+	Project  string
+	Agent    string
+	Provider string
+	Model    string
+	Usage    Usage
+}
+
+// A UsageSum adds up slots for a query. Make one with [NewUsageSum].
+type UsageSum struct {
+	q    UsageQuery
+	rows map[usageKey]Usage
+}
+
+type usageKey struct{ of, provider, model string }
+
+// NewUsageSum returns an empty sum for q.
+func NewUsageSum(q UsageQuery) *UsageSum {
+	if q.Zone == nil {
+		q.Zone = time.UTC
+	}
+	return &UsageSum{q: q, rows: map[usageKey]Usage{}}
+}
+
+// Add counts s, if the query lets it through.
+func (u *UsageSum) Add(s UsageSlot) {
+	q := &u.q
+	switch {
+	case q.User != "" && q.User != s.User,
+		q.Session != "" && q.Session != s.Session,
+		q.Project != "" && q.Project != s.Project,
+		q.Agent != "" && q.Agent != s.Agent,
+		q.Since != 0 && s.Slot < q.Since.Slot(),
+		q.Until != 0 && s.Slot >= q.Until:
+		return
+	}
+	k := usageKey{u.of(s), s.Provider, s.Model}
+	u.rows[k] = u.rows[k].Plus(s.Usage)
+}
+
+// of returns the value of the query's dimension in s.
+func (u *UsageSum) of(s UsageSlot) string {
+	switch u.q.By {
+	case ByModelID:
+		return s.Model
+	case ByAgent:
+		return s.Agent
+	case ByProject:
+		return s.Project
+	case BySession:
+		return string(s.Session)
+	}
+	if s.Slot == 0 {
+		return ""
+	}
+	return s.Slot.Std().In(u.q.Zone).Format(time.DateOnly)
+}
+
+// Rows returns the sums: days from the latest to the first; everything else
+// by tokens, the most first, all rows of one value side by side.
+func (u *UsageSum) Rows() []UsageRow {
+	total := map[string]int64{}
+	out := make([]UsageRow, 0, len(u.rows))
+	for k, v := range u.rows {
+		total[k.of] += v.Tokens()
+		out = append(out, UsageRow{Of: k.of, Provider: k.provider, Model: k.model, Usage: v})
+	}
+	slices.SortFunc(out, func(a, b UsageRow) int {
+		first := cmp.Compare(total[b.Of], total[a.Of])
+		if u.q.By == ByDay || u.q.By == "" {
+			first = 0
+		}
+		return cmp.Or(first, cmp.Compare(b.Of, a.Of), cmp.Compare(b.Usage.Tokens(), a.Usage.Tokens()),
+			cmp.Compare(a.Provider, b.Provider), cmp.Compare(a.Model, b.Model))
+	})
+	return out
+}
