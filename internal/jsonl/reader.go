@@ -1,0 +1,157 @@
+package jsonl
+
+import (
+	"bytes"
+	"errors"
+	"io"
+)
+
+// A Piece is one record of a stream. Its slices are the caller's to keep.
+type Piece struct {
+	Raw    []byte // all its bytes, with what separates it from the next
+	Body   []byte // JSON object or array in valid UTF-8; nil if there is none
+	Offset int64  // of Raw in the stream
+	Line   int    // 1 for the first line
+	Damage string // what is wrong with it; "" if nothing. It may have a Body all the same
+	Torn   bool   // the stream ended in the middle of it: it has no Body yet
+	Ended  bool   // a line feed ends it, or another piece of the line follows: it will not change when the stream grows
+}
+
+// A Reader cuts a stream into pieces.
+type Reader struct {
+	in     io.Reader
+	buf    []byte // what was read and not yet cut off
+	line   []byte // rest of the current line, at the start of buf
+	err    error  // of in, io.EOF included
+	offset int64
+	number int  // of the current line
+	ended  bool // the current line will not change
+	long   bool // it is a part of one that is longer than the limit
+	more   bool // and another part follows
+	limits Limits
+}
+
+// Limits bound what is read as a piece.
+type Limits struct {
+	Bytes int // a longer line is damaged, and cut into pieces of this length
+	Depth int // a value nested deeper is damaged
+}
+
+// NewReader returns a Reader of r.
+func NewReader(r io.Reader, l Limits) *Reader { return &Reader{in: r, limits: l} }
+
+// A Place is where a Reader can be taken up again.
+type Place struct {
+	Offset int64
+	Line   int  // line that the next piece is on
+	Long   bool // in the middle of a line that is longer than the limit
+}
+
+// Resume returns a Reader of r, which begins at p of the stream.
+func Resume(r io.Reader, l Limits, p Place) *Reader {
+	return &Reader{in: r, limits: l, offset: p.Offset, number: p.Line - p.step(), more: p.Long}
+}
+
+// Place returns where the next piece begins.
+func (r *Reader) Place() Place {
+	if len(r.line) > 0 {
+		return Place{r.offset, r.number, false}
+	}
+	p := Place{r.offset, r.number, r.more}
+	p.Line += p.step()
+	return p
+}
+
+// step returns how far on the next line is from p.
+func (p Place) step() int {
+	if p.Long {
+		return 0
+	}
+	return 1
+}
+
+// Next returns the next piece. The error is [io.EOF] after the last one, or
+// the stream's.
+func (r *Reader) Next() (Piece, error) {
+	if len(r.line) == 0 {
+		if err := r.nextLine(); err != nil {
+			return Piece{}, err
+		}
+	}
+	p := r.cut(r.line)
+	p.Offset, p.Line = r.offset, r.number
+	p.Ended = r.ended || len(p.Raw) < len(r.line)
+	r.take(len(p.Raw))
+	return p, nil
+}
+
+// Reject says that the Body of p, the piece that Next returned last, is not
+// JSON. It returns p as damaged, shorter if a whole object was found at the
+// end of it: that is then the next piece.
+func (r *Reader) Reject(p Piece, why string) Piece {
+	keep := len(p.Raw)
+	if at, _ := leading(p.Raw); at < keep {
+		keep = at + salvage(p.Raw[at:])
+	}
+	if back := len(p.Raw) - keep; back > 0 {
+		line := len(r.line)
+		r.offset -= int64(back)
+		r.buf = append(bytes.Clone(p.Raw[keep:]), r.buf...)
+		r.line = r.buf[:back+line]
+		r.number = p.Line
+		p.Ended = true
+	}
+	p.Raw, p.Body, p.Damage = p.Raw[:keep:keep], nil, why
+	return p
+}
+
+func (r *Reader) take(n int) {
+	r.buf, r.line = r.buf[n:], r.line[n:]
+	r.offset += int64(n)
+}
+
+// nextLine sets line to the next one, with its line feed, or to as much of it
+// as the limit allows.
+func (r *Reader) nextLine() error {
+	for seen := 0; ; {
+		n := bytes.IndexByte(r.buf[seen:], '\n')
+		switch {
+		case n >= 0 && seen+n <= r.limits.Bytes:
+			r.begin(seen+n+1, true)
+			r.more = false
+			return nil
+		case n >= 0 || len(r.buf) > r.limits.Bytes:
+			r.begin(r.limits.Bytes, true)
+			r.long, r.more = true, true
+			return nil
+		case r.err == nil:
+			seen = len(r.buf)
+			r.fill()
+		case !errors.Is(r.err, io.EOF) || len(r.buf) == 0:
+			return r.err
+		default:
+			r.begin(len(r.buf), false)
+			return nil
+		}
+	}
+}
+
+func (r *Reader) begin(n int, ended bool) {
+	if !r.more {
+		r.number++
+	}
+	r.line, r.ended, r.long = r.buf[:n:n], ended, r.more
+}
+
+// chunk is how much is read at once, in bytes. Pieces point into chunks.
+const chunk = 1 << 20
+
+func (r *Reader) fill() {
+	if cap(r.buf)-len(r.buf) < chunk/4 {
+		b := make([]byte, len(r.buf), max(chunk, 2*len(r.buf)))
+		copy(b, r.buf)
+		r.buf = b
+	}
+	n, err := r.in.Read(r.buf[len(r.buf):cap(r.buf)])
+	r.buf, r.err = r.buf[:len(r.buf)+n], err
+}
