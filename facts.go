@@ -62,7 +62,7 @@ func FactsOf(e Event) (f Facts, err error) {
 		var s *Step
 		if s, err = decodeTo[Step](e); err == nil {
 			f.Failed = s.Error != nil
-			f.charge(e.Time, s.Request, "", s.Model, s.Usage)
+			f.charge(e.Time, s.Request, s.Provider, s.Model, s.Usage)
 		}
 	case KindTitled:
 		if f.Titled, err = decodeTo[Titled](e); err == nil {

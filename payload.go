@@ -76,16 +76,17 @@ type ToolState struct {
 // A Step is the payload of a step event: the start or finish of one model
 // request.
 type Step struct {
-	Phase   string     `json:"phase"` // start or finish
-	Mode    string     `json:"mode,omitempty"`
-	Prompt  string     `json:"prompt,omitempty"`  // SHA-256 of the system prompt, hexadecimal
-	Tools   string     `json:"tools,omitempty"`   // SHA-256 of the tool list, hexadecimal
-	Request string     `json:"request,omitempty"` // provider request ID: usage with the same one is counted once
-	Model   string     `json:"model,omitempty"`
-	Usage   *Usage     `json:"usage,omitempty"`
-	Stop    string     `json:"stop,omitempty"`
-	Error   *ErrorInfo `json:"error,omitempty"`
-	Attempt int        `json:"attempt,omitempty"` // 1 for the first
+	Phase    string     `json:"phase"` // start or finish
+	Mode     string     `json:"mode,omitempty"`
+	Prompt   string     `json:"prompt,omitempty"`  // SHA-256 of the system prompt, hexadecimal
+	Tools    string     `json:"tools,omitempty"`   // SHA-256 of the tool list, hexadecimal
+	Request  string     `json:"request,omitempty"` // provider request ID: usage with the same one is counted once
+	Provider string     `json:"provider,omitempty"`
+	Model    string     `json:"model,omitempty"`
+	Usage    *Usage     `json:"usage,omitempty"`
+	Stop     string     `json:"stop,omitempty"`
+	Error    *ErrorInfo `json:"error,omitempty"`
+	Attempt  int        `json:"attempt,omitempty"` // 1 for the first
 }
 
 // By says who gave a title. A title holds until one of the same or a higher
