@@ -1,0 +1,145 @@
+package price
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/skein-dev/skein"
+)
+
+// NanoUSD is money in billionths of a US dollar.
+type NanoUSD int64
+
+// String returns n in dollars: $12.34, of less than a dollar $0.0123, of less
+// than that <$0.0001.
+func (n NanoUSD) String() string {
+	usd := float64(n) / 1e9
+	switch {
+	case n == 0 || usd >= 1:
+		return fmt.Sprintf("$%.2f", usd)
+	case usd > 0 && usd < 0.0001:
+		return "<$0.0001"
+	}
+	return fmt.Sprintf("$%.4f", usd)
+}
+
+// price is one entry of a model's prices; doc.go says what holds when.
+type price struct {
+	rates
+	From  string   `json:"from"`
+	Hours []string `json:"hours"`
+	Above int64    `json:"above"`
+	Long  *rates   `json:"long"`
+}
+
+// rates are dollars for a million tokens, or for a thousand requests.
+type rates struct {
+	Input      float64  `json:"input"`
+	Output     float64  `json:"output"`
+	Reasoning  *float64 `json:"reasoning"`
+	CacheRead  *float64 `json:"cache_read"`
+	CacheWrite *float64 `json:"cache_write"`
+	Requests   float64  `json:"requests"`
+}
+
+// Cost returns what u cost with this model at this time, to the nearest
+// billionth of a dollar, and false if the price is not known: unknown is not
+// zero. A u without tokens costs nothing, whatever the model.
+//
+// provider may be "": the model's name then says whose it is. at may be 0: the
+// newest price holds. Where the table knows no price but the source reported a
+// cost (u.Reported), that is the answer.
+//
+// u may be the sum of several requests; where long requests cost more, the
+// mean request decides. Every cache write counts as one of the shortest kind,
+// for usage does not tell for how long it was.
+func (t *Table) Cost(provider, model string, at skein.Time, u skein.Usage) (cost NanoUSD, known bool) {
+	if u.Tokens() == 0 && u.Reported == 0 {
+		return 0, true
+	}
+	provider, model = lower(provider), lower(model)
+	for _, o := range t.overrides {
+		if o.matches(provider, model) {
+			return o.rates().cost(u), true
+		}
+	}
+	m, ok := t.find(provider, model)
+	if !ok {
+		return NanoUSD(u.Reported), u.Reported > 0
+	}
+	p := m.at(at, t.Date)
+	if p.Long != nil && (u.Input+u.CacheRead+u.CacheWrite)/max(u.Requests, 1) > p.Above {
+		return p.Long.or(p.rates).cost(u), true
+	}
+	return p.cost(u), true
+}
+
+func lower(s string) string { return strings.ToLower(strings.TrimSpace(s)) }
+
+// at returns the price in force at t; if t is not known, on the day date.
+func (m model) at(t skein.Time, date string) price {
+	if t == 0 {
+		t, _ = skein.ParseTime(date + "T23:59:59Z")
+	}
+	for i := len(m.Prices) - 1; i >= 0; i-- {
+		if m.Prices[i].inForce(t.Std()) {
+			return m.Prices[i]
+		}
+	}
+	return m.Prices[0]
+}
+
+func (p price) inForce(t time.Time) bool {
+	if p.From != "" {
+		return t.Format(time.DateOnly) >= p.From
+	}
+	if len(p.Hours) == 2 {
+		now, from, to := t.Format("15:04:05Z"), p.Hours[0], p.Hours[1]
+		if to < from {
+			return now >= from || now < to
+		}
+		return now >= from && now < to
+	}
+	return true
+}
+
+func (r rates) cost(u skein.Usage) NanoUSD {
+	tokens := func(n int64, usd float64) float64 { return float64(n) * usd * 1e3 }
+	part := func(p *float64, whole float64) float64 {
+		if p == nil {
+			return whole
+		}
+		return *p
+	}
+	reasoning := min(u.Reasoning, u.Output)
+	sum := tokens(u.Input, r.Input) +
+		tokens(u.Output-reasoning, r.Output) +
+		tokens(reasoning, part(r.Reasoning, r.Output)) +
+		tokens(u.CacheRead, part(r.CacheRead, r.Input)) +
+		tokens(u.CacheWrite, part(r.CacheWrite, r.Input)) +
+		float64(max(u.Requests, 1))*r.Requests*1e6
+	return NanoUSD(math.Round(sum))
+}
+
+// or fills in what r leaves out from base.
+func (r rates) or(base rates) rates {
+	if r.Input == 0 {
+		r.Input = base.Input
+	}
+	if r.Output == 0 {
+		r.Output = base.Output
+	}
+	if r.Reasoning == nil {
+		r.Reasoning = base.Reasoning
+	}
+	if r.CacheRead == nil {
+		r.CacheRead = base.CacheRead
+	}
+	if r.CacheWrite == nil {
+		r.CacheWrite = base.CacheWrite
+	}
+	r.Requests = base.Requests
+	return r
+}

@@ -1,0 +1,84 @@
+package price
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// find returns the model of this name, which is in lower case. provider may be
+// empty: then the model's name says whose it is.
+func (t *Table) find(provider, name string) (model, bool) {
+	p := t.provider(provider, name)
+	for _, name := range spellings(name) {
+		if m, ok := t.in(p, name); ok {
+			return m, true
+		}
+	}
+	// Gateways write the vendor before the model: openai/gpt-5.
+	if vendor, rest, ok := strings.Cut(name, "/"); ok && (provider == "" || t.byName(vendor) == p) {
+		if v := t.byName(vendor); v != nil {
+			return t.find(v.ID, rest)
+		}
+	}
+	return model{}, false
+}
+
+// provider returns the provider that is meant, or nil.
+func (t *Table) provider(name, model string) *provider {
+	if name != "" {
+		return t.byName(name)
+	}
+	i := slices.IndexFunc(t.providers, func(p *provider) bool { return p.Models.of(model) })
+	if i < 0 {
+		return nil
+	}
+	return t.providers[i]
+}
+
+func (t *Table) byName(name string) *provider {
+	for _, p := range t.providers {
+		if p.ID == name {
+			return p
+		}
+	}
+	for _, p := range t.providers {
+		if p.Match.of(name) {
+			return p
+		}
+	}
+	return nil
+}
+
+// in returns the model of this name that p sells.
+func (t *Table) in(p *provider, name string) (model, bool) {
+	if p == nil {
+		return model{}, false
+	}
+	models := p.models()
+	if i := slices.IndexFunc(models, func(m model) bool { return m.Match.of(name) }); i >= 0 {
+		return models[i], true
+	}
+	for _, id := range p.Fallback {
+		if m, ok := t.in(t.byName(id), name); ok {
+			return m, true
+		}
+	}
+	return model{}, false
+}
+
+// spellings returns the names under which a model may stand in the table, the
+// likeliest first: as it is, with a hyphenated date, without a variant in
+// brackets, without a date.
+func spellings(name string) []string {
+	all := []string{name, solid.ReplaceAllString(name, "-$1-$2-$3")}
+	if short, _, ok := strings.Cut(name, "["); ok {
+		all = append(all, short)
+	}
+	return append(all, dated.ReplaceAllString(all[len(all)-1], ""))
+}
+
+var (
+	solid = regexp.MustCompile(`-(20\d\d)(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])\b`)
+	dated = regexp.MustCompile(`[-@]20\d\d-?(?:0[1-9]|1[0-2])-?(?:0[1-9]|[12]\d|3[01])$`)
+)

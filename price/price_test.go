@@ -1,0 +1,216 @@
+package price
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/skein-dev/skein"
+)
+
+// What the library that publishes the prices answers itself, for a short
+// request and a long one.
+var published = []struct {
+	provider, model, at string
+	short, long         NanoUSD
+}{
+	{"", "claude-sonnet-4-5-20250929", "", 12225000, 200250000},
+	{"anthropic", "claude-sonnet-4-20250514", "", 12225000, 102000000},
+	{"anthropic", "claude-opus-4-1-20250805", "", 61125000, 510000000},
+	{"", "claude-opus-4-20250514", "", 61125000, 510000000},
+	{"", "claude-haiku-4-5-20251001", "", 4075000, 34000000},
+	{"", "claude-3-5-sonnet-20241022", "", 12225000, 102000000},
+	{"", "claude-3-7-sonnet-latest", "", 12225000, 102000000},
+	{"", "claude-opus-4-6", "2026-02-20T00:00:00Z", 20375000, 333750000},
+	{"", "claude-opus-5-5", "", 15900000, 80000000},
+	{"openai", "gpt-5-codex", "", 6875000, 43750000},
+	{"", "gpt-5-codex", "", 6875000, 43750000},
+	{"", "gpt-5.1-codex-max", "", 6875000, 43750000},
+	{"", "gpt-5", "", 6875000, 43750000},
+	{"", "gpt-5-2025-08-07", "", 6875000, 43750000},
+	{"", "gpt-5-mini", "", 1375000, 8750000},
+	{"", "o3", "", 7600000, 150000000},
+	{"", "o4-mini-2025-04-16", "", 4180000, 82500000},
+	{"", "gpt-4o-2024-08-06", "", 10750000, 362500000},
+	{"", "gpt-4.1", "", 7600000, 150000000},
+	{"", "gemini-2.5-pro", "", 6875000, 85000000},
+	{"google", "gemini-2.5-flash", "", 1700000, 10550000},
+	{"google-vertex", "claude-sonnet-4-5@20250929", "", 12225000, 200250000},
+	{"openrouter", "anthropic/claude-sonnet-4.5", "", 12225000, 200250000},
+	{"openrouter", "openai/gpt-5", "", 6875000, 43750000},
+	{"amazon-bedrock", "us.anthropic.claude-sonnet-4-5-20250929-v1:0", "", 13447500, 112200000},
+	{"azure", "gpt-5", "", 6875000, 43750000},
+	{"", "grok-code-fast-1", "", 1050000, 6950000},
+	{"", "deepseek-chat", "2025-07-01T12:00:00Z", 1041000, 20960000},
+	{"", "deepseek-chat", "2025-07-01T20:00:00Z", 520500, 10480000},
+	{"", "kimi-k2-0905-preview", "", 2330000, 45050000},
+	{"perplexity", "sonar-pro", "", 31400000, 870500000},
+	{"", "codestral-latest", "", 1440000, 85350000},
+	{"", "open-mistral-7b", "", 950000, 70875000},
+	{"x-ai", "grok-4", "", 12900000, 226500000},
+}
+
+var (
+	short = skein.Usage{Input: 1000, Output: 500, Reasoning: 100, CacheRead: 2000, CacheWrite: 300, Requests: 1}
+	long  = skein.Usage{Input: 1000, Output: 500, CacheRead: 280000, CacheWrite: 2000, Requests: 1}
+)
+
+func builtIn(t *testing.T, overrides ...Override) *Table {
+	t.Helper()
+	table, err := Load(overrides...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return table
+}
+
+func TestCostAgreesWithThePublisher(t *testing.T) {
+	table := builtIn(t)
+	for _, c := range published {
+		at, err := skein.ParseTime(c.at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, known := table.Cost(c.provider, c.model, at, short); got != c.short || !known {
+			t.Errorf("Cost(%q, %q, %v, short) = %d, %v, want %d", c.provider, c.model, at, got, known, c.short)
+		}
+		if got, known := table.Cost(c.provider, c.model, at, long); got != c.long || !known {
+			t.Errorf("Cost(%q, %q, %v, long) = %d, %v, want %d", c.provider, c.model, at, got, known, c.long)
+		}
+	}
+}
+
+func TestNamesThatMeanTheSameModel(t *testing.T) {
+	table := builtIn(t)
+	for _, c := range []struct{ provider, model, asModel string }{
+		{"", "Claude-Sonnet-4-5", "claude-sonnet-4-5"},
+		{"", "claude-sonnet-4-5-20250929[1m]", "claude-sonnet-4-5"},
+		{"", "anthropic/claude-sonnet-4-5-20250929", "claude-sonnet-4-5"},
+		{"anthropic", "anthropic/claude-sonnet-4-5", "claude-sonnet-4-5"},
+		{"", "claude-opus-5-20990101", "claude-opus-5"},
+		{"", "openai/gpt-5-codex", "gpt-5-codex"},
+		{"OpenAI", "gpt-5-codex", "gpt-5-codex"},
+		{"", "gpt-5-codex-2025-09-15", "gpt-5-codex"},
+		{"", "gpt-6-sol-20260901", "gpt-6-sol"},
+	} {
+		want, known := table.Cost("", c.asModel, 0, short)
+		got, ok := table.Cost(c.provider, c.model, 0, short)
+		if !known || !ok || got != want {
+			t.Errorf("Cost(%q, %q) = %d, %v, want that of %q, %d, %v", c.provider, c.model, got, ok, c.asModel, want, known)
+		}
+	}
+}
+
+func TestUnknownIsNotZero(t *testing.T) {
+	table := builtIn(t)
+	for _, c := range []struct{ provider, model string }{
+		{"", "house-model-7b"},
+		{"", ""},
+		{"", "<synthetic>"},
+		{"a-gateway-of-ours", "gpt-5"},
+		{"openai", "claude-sonnet-4-5"},
+		{"openai", "anthropic/claude-sonnet-4-5"},
+		{"", "/"},
+		{"", "openai/"},
+	} {
+		if got, known := table.Cost(c.provider, c.model, 0, short); known {
+			t.Errorf("Cost(%q, %q) = %d, known; want it unknown", c.provider, c.model, got)
+		}
+	}
+	if got, known := table.Cost("", "house-model-7b", 0, skein.Usage{Requests: 3}); got != 0 || !known {
+		t.Errorf("Cost of no tokens = %d, %v, want 0, known", got, known)
+	}
+	reported := skein.Usage{Input: 10, Reported: 4200}
+	if got, known := table.Cost("", "house-model-7b", 0, reported); got != 4200 || !known {
+		t.Errorf("Cost of what the source priced = %d, %v, want 4200, known", got, known)
+	}
+}
+
+func TestOverridesComeFirst(t *testing.T) {
+	free, read := 0.0, 0.5
+	table := builtIn(t,
+		Override{Provider: "corp", Model: "GPT-5", Input: 1, Output: 2},
+		Override{Model: "house-*", Input: 1, Output: 10, CacheRead: &read, CacheWrite: &free},
+		Override{Model: "claude-sonnet-4-5", Input: 1})
+	for _, c := range []struct {
+		provider, model string
+		want            NanoUSD
+	}{
+		{"corp", "gpt-5", 3300e3 + 1000e3},
+		{"openai", "gpt-5", 6875000},
+		{"", "House-Model", 1000e3 + 5000e3 + 1000e3},
+		{"anthropic", "claude-sonnet-4-5", 3300e3},
+		{"anthropic", "claude-sonnet-4-5-20250929", 12225000},
+	} {
+		if got, known := table.Cost(c.provider, c.model, 0, short); got != c.want || !known {
+			t.Errorf("Cost(%q, %q) = %d, %v, want %d", c.provider, c.model, got, known, c.want)
+		}
+	}
+	for _, o := range []Override{{}, {Model: "m", Input: -1}, {Model: "m", Output: 2e6}} {
+		if _, err := Load(o); !errors.Is(err, skein.ErrInvalid) {
+			t.Errorf("Load(%+v) = %v, want ErrInvalid", o, err)
+		}
+	}
+}
+
+func TestPricesChangeWithTime(t *testing.T) {
+	table := builtIn(t)
+	cost := func(at string) NanoUSD {
+		when, err := skein.ParseTime(at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, _ := table.Cost("", "claude-opus-4-6", when, long)
+		return got
+	}
+	before, after := cost("2026-03-12T23:59:59Z"), cost("2026-03-13T00:00:00Z")
+	if before != 333750000 || after != 170000000 {
+		t.Errorf("cost before and after 2026-03-13: %d and %d, want 333750000 and 170000000", before, after)
+	}
+	if got := cost(""); got != after {
+		t.Errorf("cost at an unknown time: %d, want the newest, %d", got, after)
+	}
+}
+
+// Sums of short requests must not be taken for one long request.
+func TestManyShortRequestsAreNotALongOne(t *testing.T) {
+	table, sum := builtIn(t), skein.Usage{}
+	for range 1000 {
+		sum = sum.Plus(short)
+	}
+	one, _ := table.Cost("", "claude-sonnet-4-5", 0, short)
+	if got, _ := table.Cost("", "claude-sonnet-4-5", 0, sum); got != 1000*one {
+		t.Errorf("Cost of 1000 requests = %d, want 1000 times %d", got, one)
+	}
+}
+
+func TestEveryModelOfTheDataReads(t *testing.T) {
+	table, n := builtIn(t), 0
+	for _, p := range table.providers {
+		for _, m := range p.models() {
+			if n++; m.ID == "" || len(m.Prices) == 0 {
+				t.Errorf("provider %s: model %+v has no name or price", p.ID, m)
+			}
+		}
+	}
+	if n < 1000 || table.Date == "" || table.Source == "" {
+		t.Errorf("%d models of %q, %q", n, table.Source, table.Date)
+	}
+}
+
+func TestNanoUSDString(t *testing.T) {
+	for n, want := range map[NanoUSD]string{0: "$0.00", 7: "<$0.0001", 12225000: "$0.0122", 1_500_000_000: "$1.50", 1234_560_000_000: "$1234.56"} {
+		if got := n.String(); got != want {
+			t.Errorf("NanoUSD(%d) = %s, want %s", int64(n), got, want)
+		}
+	}
+}
+
+func BenchmarkLoadAndCost(b *testing.B) {
+	for b.Loop() {
+		table, err := Load()
+		if err != nil {
+			b.Fatal(err)
+		}
+		table.Cost("", "claude-sonnet-4-5-20250929", 0, short)
+	}
+}

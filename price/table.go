@@ -1,0 +1,141 @@
+package price
+
+import (
+	"bytes"
+	_ "embed" // the prices
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strings"
+	"sync"
+
+	"github.com/skein-dev/skein"
+)
+
+//go:embed prices.jsonl
+var data []byte
+
+// A Table knows what models cost. It is safe for use by many goroutines.
+type Table struct {
+	Source string // where the prices are from, with its version
+	Date   string // of the source's release, 2026-09-23: prices set later are not in it
+
+	overrides []Override
+	providers []*provider
+}
+
+// A provider is one line of the data; its models are read when first asked
+// for, because most programs ask for two providers of forty.
+type provider struct {
+	ID       string   `json:"provider"`
+	Match    *match   `json:"match"`
+	Models   *match   `json:"models"`
+	Fallback []string `json:"fallback"`
+
+	models func() []model
+}
+
+type model struct {
+	ID     string  `json:"id"`
+	Match  match   `json:"match"`
+	Prices []price `json:"prices"`
+}
+
+// Load returns the built-in prices. Overrides go before them, the first that
+// matches wins.
+//
+// The error wraps [skein.ErrInvalid] if an override names no model or has a
+// negative price.
+func Load(overrides ...Override) (t *Table, err error) {
+	defer skein.Wrapf(&err, "price: load")
+	for _, o := range overrides {
+		if err := o.check(); err != nil {
+			return nil, err
+		}
+	}
+	return parse(data, overrides)
+}
+
+func parse(data []byte, overrides []Override) (*Table, error) {
+	head, rest, _ := bytes.Cut(data, []byte("\n"))
+	t := &Table{overrides: overrides}
+	if err := json.Unmarshal(head, t); err != nil {
+		return nil, fmt.Errorf("%w: first line of the prices: %w", skein.ErrCorrupt, err)
+	}
+	const begin = `{"provider":`
+	for block := range strings.SplitSeq(string(rest), "\n"+begin) {
+		line, models, _ := strings.Cut(strings.TrimPrefix(block, begin), "\n")
+		p := &provider{}
+		if err := json.Unmarshal([]byte(begin+line), p); err != nil {
+			return nil, fmt.Errorf("%w: prices: provider %.40q: %w", skein.ErrCorrupt, line, err)
+		}
+		p.models = sync.OnceValue(func() []model { return parseModels(models) })
+		t.providers = append(t.providers, p)
+	}
+	return t, nil
+}
+
+// parseModels reads a provider's models. It panics on what is no model: the
+// data is built in, and a test reads all of it.
+func parseModels(lines string) (ms []model) {
+	for line := range strings.Lines(lines) {
+		var m model
+		if err := json.Unmarshal([]byte(line), &m); err != nil {
+			panic(fmt.Sprintf("price: model %.80q: %v", line, err))
+		}
+		ms = append(ms, m)
+	}
+	return ms
+}
+
+// A match picks names; exactly one field is set.
+type match struct {
+	Equals   string  `json:"equals"`
+	Starts   string  `json:"starts_with"`
+	Ends     string  `json:"ends_with"`
+	Contains string  `json:"contains"`
+	Regex    *regex  `json:"regex"`
+	Or       []match `json:"or"`
+	And      []match `json:"and"`
+	Not      *match  `json:"not"`
+}
+
+// regex is compiled when it is read.
+type regex struct{ *regexp.Regexp }
+
+func (r *regex) UnmarshalText(b []byte) (err error) {
+	r.Regexp, err = regexp.Compile(string(b))
+	return err
+}
+
+// of reports whether m picks name, which is in lower case.
+func (m *match) of(name string) bool {
+	switch {
+	case m == nil:
+		return false
+	case m.Equals != "":
+		return name == strings.ToLower(m.Equals)
+	case m.Starts != "":
+		return strings.HasPrefix(name, strings.ToLower(m.Starts))
+	case m.Ends != "":
+		return strings.HasSuffix(name, strings.ToLower(m.Ends))
+	case m.Contains != "":
+		return strings.Contains(name, strings.ToLower(m.Contains))
+	case m.Regex != nil:
+		return m.Regex.MatchString(name)
+	case m.Not != nil:
+		return !m.Not.of(name)
+	case m.And != nil:
+		return !anyOf(m.And, func(m *match) bool { return !m.of(name) })
+	}
+	return anyOf(m.Or, func(m *match) bool { return m.of(name) })
+}
+
+func anyOf(ms []match, is func(*match) bool) bool {
+	for i := range ms {
+		if is(&ms[i]) {
+			return true
+		}
+	}
+	return false
+}
