@@ -2,7 +2,9 @@ package skein
 
 import "time"
 
-// A Query asks for messages. [ParseQuery] makes one of what a person typed.
+// A Query asks for messages. [ParseQuery] makes one of what a person typed;
+// [Query.Matcher] says what it means. One with conditions and no words gives
+// what fulfils them; one with nothing at all matches nothing.
 type Query struct {
 	Terms     []Term    // all must hold
 	Substring string    // exact text, case ignored, instead of Terms
@@ -11,7 +13,7 @@ type Query struct {
 	Session   SessionID // only in this one, what it shows of its parent included
 	Role      Role
 	Agent     string
-	Project   string
+	Project   string // its path, or the end of it after a slash; see [InProject]
 	Origin    string
 	Tool      string // only calls and results of this tool
 	Path      string // only messages whose tools or files name a path that contains this
@@ -23,8 +25,8 @@ type Query struct {
 	Deadline  time.Duration // of the search itself; 0 is 150 ms
 }
 
-// A Term is one thing to look for. Words are compared without case, and by
-// their stem.
+// A Term is one thing to look for. Words are compared without case, and an
+// index may compare them by their stem. [Term.Phrases] says what to look for.
 type Term struct {
 	Words  []string // one word, or a phrase
 	Prefix bool     // the last word is the beginning of one

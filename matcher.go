@@ -1,0 +1,150 @@
+package skein
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// A Matcher tells which events match a [Query]. It is what a query means: an
+// index may find more, by the stem of a word, and nothing less. It is safe for
+// use by many goroutines.
+type Matcher struct {
+	query Query
+	terms []matchTerm
+	text  *regexp.Regexp // of Substring or Regex; nil if there is none
+}
+
+type matchTerm struct {
+	ways  [][]Phrase
+	not   bool
+	typed *regexp.Regexp // finds a word of it inside another one, for Find
+}
+
+// Matcher returns what tells the events that match q.
+//
+// The error wraps [ErrInvalid] if q.Regex is no regular expression.
+func (q Query) Matcher() (*Matcher, error) {
+	m := &Matcher{query: q}
+	expr := q.Regex
+	if q.Substring != "" {
+		expr = "(?i)" + regexp.QuoteMeta(q.Substring)
+	}
+	if expr != "" {
+		re, err := regexp.Compile(expr)
+		if err != nil {
+			return nil, invalidf("regular expression %q: %v", expr, err)
+		}
+		m.text = re
+		return m, nil
+	}
+	for _, t := range q.Terms {
+		words := slices.Clone(t.Words)
+		for i, w := range words {
+			words[i] = regexp.QuoteMeta(w)
+		}
+		typed, err := regexp.Compile("(?i)" + strings.Join(words, "|"))
+		if err != nil {
+			return nil, invalidf("term %q: %v", t.Words, err)
+		}
+		m.terms = append(m.terms, matchTerm{ways: t.Phrases(), not: t.Not, typed: typed})
+	}
+	return m, nil
+}
+
+// Matches reports whether the event e with the facts f, of the session s,
+// matches. The query's Session is not looked at, for a fork shows events of
+// its parent; nor are Each, Limit and Deadline.
+func (m *Matcher) Matches(s *Session, e Event, f *Facts) bool {
+	q := &m.query
+	if q.Empty() || f.Text == "" && len(f.Tools) == 0 && len(f.Paths) == 0 && !f.Failed {
+		return false
+	}
+	agent := s.Agent
+	if f.Message != nil {
+		agent = or(f.Message.Agent, agent)
+	}
+	switch {
+	case q.User != "" && q.User != s.User,
+		q.Origin != "" && (s.Origin == nil || s.Origin.Format != q.Origin),
+		q.Project != "" && !InProject(s.Project, q.Project),
+		q.Agent != "" && agent != q.Agent,
+		q.Role != "" && f.Role != q.Role,
+		q.Tool != "" && !slices.Contains(f.Tools, q.Tool),
+		q.Failed && !f.Failed,
+		q.Since != 0 && e.Time < q.Since,
+		q.Until != 0 && (e.Time >= q.Until || e.Time == 0):
+		return false
+	}
+	within := func(path string) bool { return strings.Contains(path, q.Path) }
+	if q.Path != "" && !slices.ContainsFunc(f.Paths, within) {
+		return false
+	}
+	return m.MatchesText(f.Text)
+}
+
+// InProject reports whether project is the one that want names: its path, or
+// the end of it after a slash or backslash.
+func InProject(project, want string) bool {
+	before, ok := strings.CutSuffix(project, want)
+	return ok && (before == "" || strings.HasSuffix(before, "/") || strings.HasSuffix(before, `\`))
+}
+
+// MatchesText reports whether the words of the query are in text, and none of
+// those that must not be.
+func (m *Matcher) MatchesText(text string) bool {
+	if m.text != nil {
+		return m.text.MatchString(text)
+	}
+	var words, extra []token
+	if len(m.terms) > 0 {
+		words, extra = tokens(text), tokens(Extra(text))
+	}
+	for i := range m.terms {
+		if t := &m.terms[i]; t.in(words, extra) == t.not {
+			return false
+		}
+	}
+	return true
+}
+
+func (t *matchTerm) in(words, extra []token) bool {
+	return slices.ContainsFunc(t.ways, func(way []Phrase) bool {
+		return !slices.ContainsFunc(way, func(p Phrase) bool {
+			return p.next(words, 0) < 0 && p.next(extra, 0) < 0
+		})
+	})
+}
+
+// A token is a word of a text, folded.
+type token struct {
+	word       string
+	start, end int
+}
+
+func tokens(text string) (all []token) {
+	for start, end := nextWord(text, 0); start < len(text); start, end = nextWord(text, end) {
+		all = append(all, token{fold(text[start:end]), start, end})
+	}
+	return all
+}
+
+// next returns where in words, at or after from, p begins; -1 if it does not.
+func (p Phrase) next(words []token, from int) int {
+	for i := from; i+len(p.Words) <= len(words); i++ {
+		if p.at(words[i:]) {
+			return i
+		}
+	}
+	return -1
+}
+
+func (p Phrase) at(words []token) bool {
+	for i, w := range p.Words {
+		if words[i].word == w || p.Prefix && i == len(p.Words)-1 && strings.HasPrefix(words[i].word, w) {
+			continue
+		}
+		return false
+	}
+	return true
+}

@@ -1,0 +1,137 @@
+package skein
+
+import (
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// A Stretch is bytes of a text, from Start up to, without, End.
+type Stretch struct{ Start, End int }
+
+// maxStretches is how many stretches Find returns.
+const maxStretches = 64
+
+// Find returns the stretches of text that match, in order, at most 64, that do
+// not overlap: phrases where they stand, words that are a piece of another
+// word inside it.
+func (m *Matcher) Find(text string) []Stretch {
+	if m.text != nil {
+		return found(m.text.FindAllStringIndex(text, maxStretches))
+	}
+	var all []Stretch
+	words := tokens(text)
+	for i := range m.terms {
+		t := &m.terms[i]
+		if t.not {
+			continue
+		}
+		here := t.stretches(words)
+		if len(here) == 0 {
+			here = found(t.typed.FindAllStringIndex(text, maxStretches))
+		}
+		all = append(all, here...)
+	}
+	return apart(all)
+}
+
+func found(locs [][]int) (all []Stretch) {
+	for _, l := range locs {
+		if l[0] < l[1] {
+			all = append(all, Stretch{l[0], l[1]})
+		}
+	}
+	return all
+}
+
+func (t *matchTerm) stretches(words []token) (all []Stretch) {
+	for _, way := range t.ways {
+		for _, p := range way {
+			for i := p.next(words, 0); i >= 0 && len(all) < maxStretches; i = p.next(words, i+1) {
+				all = append(all, Stretch{words[i].start, words[i+len(p.Words)-1].end})
+			}
+		}
+	}
+	return all
+}
+
+// apart sorts all and leaves out what overlaps an earlier one.
+func apart(all []Stretch) []Stretch {
+	slices.SortFunc(all, func(a, b Stretch) int { return a.Start - b.Start })
+	end := 0
+	all = slices.DeleteFunc(all, func(s Stretch) bool {
+		if s.Start < end {
+			return true
+		}
+		end = s.End
+		return false
+	})
+	return all[:min(len(all), maxStretches)]
+}
+
+// Snippet returns some words of text around the first match, at most some 200
+// bytes and the marks, on one line: what matches between [Mark] and [EndMark],
+// "…" where text was cut. Without a match it is the beginning.
+func (m *Matcher) Snippet(text string) string {
+	const before, after = 60, 140
+	at := m.Find(text)
+	first := Stretch{}
+	if len(at) > 0 {
+		first = at[0]
+	}
+	from := wordStart(text, max(0, first.Start-before), first.Start)
+	to := runeStart(text, min(len(text), max(first.Start+after, min(first.End, first.Start+2*after))))
+	var b strings.Builder
+	if from > 0 {
+		b.WriteString("…")
+	}
+	for _, s := range at {
+		if s.Start >= to {
+			break
+		}
+		b.WriteString(oneLine(text[from:s.Start]) + Mark + oneLine(text[s.Start:min(s.End, to)]) + EndMark)
+		from = min(s.End, to)
+	}
+	b.WriteString(oneLine(text[from:to]))
+	if to < len(text) {
+		b.WriteString("…")
+	}
+	return b.String()
+}
+
+// wordStart returns the first place after a space in text[from:to], or, if
+// there is none, where a character begins.
+func wordStart(text string, from, to int) int {
+	if from == 0 {
+		return 0
+	}
+	if i := strings.IndexByte(text[from:to], ' '); i >= 0 {
+		return from + i + 1
+	}
+	return runeStart(text, from)
+}
+
+// runeStart returns i, or where the character begins that i lies in.
+func runeStart(text string, i int) int {
+	for i > 0 && i < len(text) && !utf8.RuneStart(text[i]) {
+		i--
+	}
+	return i
+}
+
+// oneLine puts one space for each run of control characters and spaces, and
+// leaves out the marks.
+func oneLine(s string) string {
+	space := false
+	return strings.Map(func(r rune) rune {
+		was := space
+		space = r <= ' ' || r == 0x7f
+		switch {
+		case r == rune(Mark[0]), r == rune(EndMark[0]), space && was:
+			return -1
+		case space:
+			return ' '
+		}
+		return r
+	}, s)
+}
