@@ -87,10 +87,10 @@ func (r *Reader) Next() (Piece, error) {
 
 // Reject says that the Body of p, the piece that Next returned last, is not
 // JSON. It returns p as damaged, shorter if a whole object was found at the
-// end of it: that is then the next piece.
+// end of it: that is then the next piece. One that has not ended stays whole.
 func (r *Reader) Reject(p Piece, why string) Piece {
 	keep := len(p.Raw)
-	if at, _ := leading(p.Raw); at < keep {
+	if at, _ := leading(p.Raw); at < keep && p.Ended {
 		keep = at + salvage(p.Raw[at:])
 	}
 	if back := len(p.Raw) - keep; back > 0 {
@@ -98,8 +98,6 @@ func (r *Reader) Reject(p Piece, why string) Piece {
 		r.offset -= int64(back)
 		r.buf = append(bytes.Clone(p.Raw[keep:]), r.buf...)
 		r.line = r.buf[:back+line]
-		r.number = p.Line
-		p.Ended = true
 	}
 	p.Raw, p.Body, p.Damage = p.Raw[:keep:keep], nil, why
 	return p
