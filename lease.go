@@ -10,7 +10,9 @@ import (
 type Fence int64
 
 // A Lease is the right to write to a session. While somebody holds it, said,
-// tool, step, compacted and rewound events need its Fence.
+// tool, step, compacted and rewound events need its Fence; others do not. A
+// Fence that is given is always looked at: it must be the newest lease's, held
+// or not.
 type Lease struct {
 	Session SessionID
 	Fence   Fence

@@ -68,12 +68,13 @@ type Prior struct {
 	Base    Shown // for a created event of a fork: what the parent had at that seq
 }
 
-// Shown is what a fork shows of its parent.
+// Shown is what a fork shows of its parent, as it was right after the event
+// that the fork begins with: whatever the parent does later changes nothing.
 type Shown struct {
-	Messages, Turns int    // up to the seq of the fork
-	First           string // parent's Session.First
-	Project, Cwd    string // parent's
-	Agent, Model    string // parent's
+	Messages, Turns int
+	First           string
+	Project, Cwd    string
+	Agent, Model    string
 }
 
 // Added is what one event added to a session: what stores write down beside it.

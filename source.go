@@ -32,11 +32,12 @@ type Record struct {
 
 // Import is what a batch says of the file that its events come from. It is
 // stored in the transaction of the events, so that events, records and how far
-// the file was read can never disagree.
+// the file was read can never disagree. A file belongs to the user of the batch's
+// session; two users may have read the same one.
 type Import struct {
 	File    SourceFile // as it stands after Records
-	Records []Record   // in order, following those stored before; one stored before (the same N) is replaced
-	Forget  bool       // the records stored from Records[0].N on are dropped first (the file was rewritten)
+	Records []Record   // N without gaps, following those stored before; one stored before (the same N) is replaced
+	Forget  bool       // the records stored from Records[0].N on (all if there are no Records) are dropped first: the file was rewritten
 }
 
 // A Place is where an event stands.

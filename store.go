@@ -28,14 +28,25 @@ type Store interface {
 	//
 	// An event whose ClientID the session has is not stored again: it is
 	// looked up before After and Fence are looked at, and compared by kind
-	// and payload, not by time.
+	// and payload, not by time. The session has what it shows of its parent
+	// too; of several with the ID (each session may have a created event
+	// with the same one) the newest counts. An event that was scrubbed
+	// matches whatever the content. After and Fence are compared only if
+	// the batch has anything that is not stored yet, then for all of it.
+	//
+	// A fork's parent must be there, be the same user's, and have begun and
+	// reached that seq. Children and continuations may come before their
+	// parents. Every blob that an event refers to must be in the batch, in
+	// one before it in the call, or referred to by an event of the same
+	// user. An amended event's payload must fit the event that it is about.
 	//
 	// The error wraps [ErrConflict] (as a *[ConflictError]) if a session does
 	// not end at Batch.After, [ErrFenced] if Batch.Fence is stale,
 	// [ErrLocked] (as a *[LockedError]) if somebody holds the lease, the
 	// batch has no Fence and an event needs one, [ErrMismatch], [ErrDeleted]
-	// if the ID has a tombstone and the batch is an Import (or a fork's
-	// parent is gone), [ErrExists] if a live session has the key,
+	// if the session's ID, a fork's parent or the origin of an Import has a
+	// tombstone (for the ID and the origin, Batch.Again lifts it),
+	// [ErrExists] if a live session has the key, or another user the ID,
 	// [ErrInvalid], [ErrFull], [ErrReadOnly], or one of [Session.Apply].
 	Append(ctx context.Context, batches ...Batch) ([]Receipt, error)
 
@@ -65,7 +76,10 @@ type Store interface {
 	Watch(ctx context.Context, id SessionID, after Seq) iter.Seq2[Event, error]
 
 	// Search returns what matches q, best first. Sessions in the bin are left
-	// out. An empty query matches nothing.
+	// out. An empty query matches nothing. What is found is events, each once,
+	// in the session that has it; with Query.Session, in what that session
+	// shows. Of an event that was amended, what stands there now is found.
+	// [Query.Matcher] says what matches; an index may find more by the stem.
 	// The error wraps [ErrInvalid] if a regular expression is none.
 	Search(ctx context.Context, q Query) (Results, error)
 
@@ -79,7 +93,11 @@ type Store interface {
 	Blob(ctx context.Context, id SessionID, h Hash) ([]byte, error)
 
 	// Acquire takes the lease of session id, which need not have begun.
-	// The error wraps [ErrLocked] (as a *[LockedError]) if another holds it.
+	// Every lease has a greater Fence than those before; one with a TTL is
+	// held until that is over, one without until it is given back, the
+	// process ends or the Store that it was taken from is closed.
+	// The error wraps [ErrLocked] (as a *[LockedError]) if somebody holds it,
+	// be it the same process.
 	Acquire(ctx context.Context, id SessionID, r LeaseRequest) (Lease, error)
 
 	// Renew moves the end of a lease with a TTL by that TTL, on the store's
@@ -94,28 +112,33 @@ type Store interface {
 	// Binning twice is fine. The error wraps [ErrNotFound].
 	Bin(ctx context.Context, id SessionID) error
 
-	// Restore takes a session out of the bin, without its key if that was
-	// taken meanwhile. The error wraps [ErrNotFound].
+	// Restore takes a session out of the bin. If its key was taken meanwhile
+	// it appends a changed event that takes the key away. Restoring what is
+	// not in the bin is fine. The error wraps [ErrNotFound].
 	Restore(ctx context.Context, id SessionID) error
 
-	// Delete destroys a session and everything found through it. Events that
-	// a fork still shows move to that fork. A tombstone keeps imports from
-	// bringing it back.
-	// The error wraps [ErrNotFound], [ErrLocked] if another holds its lease,
+	// Delete destroys a session and everything found through it, the source
+	// files too whose session it is or that are copies of it. Events that
+	// forks still show move, with their usage, to the fork that shows most of
+	// them (of several, the one made first); the others look there. A
+	// tombstone keeps late writes and imports from bringing it back.
+	// The error wraps [ErrNotFound], [ErrLocked] if somebody holds its lease,
 	// or [ErrRefused] if it has children and d says so.
 	Delete(ctx context.Context, id SessionID, d Deletion) (Deleted, error)
 
-	// Scrub replaces every occurrence of secrets in the session's events,
-	// source records, index and blobs by a mark of the same length, raises
-	// the revision and appends a noted event named scrubbed without the
-	// secrets. It is the one exception to "events are never changed".
+	// Scrub replaces every occurrence of secrets in the events that the
+	// session shows, its source records, index and blobs by a mark of the
+	// same length (see [Blot]), raises the revision, also of other sessions
+	// that show a changed event, and appends a noted event named scrubbed
+	// without the secrets. It is the one exception to "events are never
+	// changed".
 	// The error wraps [ErrNotFound] or [ErrInvalid] (a secret shorter than
 	// four bytes).
 	Scrub(ctx context.Context, id SessionID, secrets []string) (Scrubbed, error)
 
 	// Find returns where the events with these client IDs stand that came
-	// from imports, for those that there are; of several, the one stored
-	// first.
+	// from imports, for those that there are, in the bin or not; of several,
+	// the one stored first. What moved to a fork stands there.
 	Find(ctx context.Context, keys []ClientID) (map[ClientID]Place, error)
 
 	// File returns what is known of a source file.
@@ -148,7 +171,7 @@ type Batch struct {
 	Events  []Event   // may be empty, if there is an Import
 	Blobs   []Blob    // that the events refer to and the store may not have
 	Import  *Import   // nil if the events do not come from a file
-	Again   bool      // an Import may bring a deleted session back
+	Again   bool      // it may bring a deleted session back
 }
 
 // A Receipt answers a batch.
@@ -171,7 +194,7 @@ type Filter struct {
 	Surface       string
 	Tag           string
 	Pinned        bool      // only pinned ones
-	Parent        SessionID // only its forks and children
+	Parent        SessionID // only its forks, children and continuations
 	NoChildren    bool      // leave out sessions whose parent's Why is Child
 	Bin           bool      // those in the bin instead
 	Since, Until  Time      // Updated at or after, before; 0 for no bound
@@ -181,7 +204,7 @@ type Filter struct {
 	Title         string    // titles, or first words where there is no title, that contain this, ignoring case
 	Limit         int       // at most this many; 0 for no limit
 	LargerThan    int64     // only those that take more bytes than this on disk; 0 for all
-	IncludeEmpty  bool      // also those with no event but created
+	IncludeEmpty  bool      // also those that show no event but created
 	WithOpenCalls bool      // only those with Open calls
 }
 
@@ -212,7 +235,7 @@ type Deleted struct {
 // Scrubbed says what a scrub did.
 type Scrubbed struct {
 	Events, Records, Blobs int         // that had a secret in them
-	Forks                  []SessionID // sessions that show the changed events too
+	Forks                  []SessionID // other sessions that show a changed event too, by ID
 	Beyond                 []string    // files that it cannot reach, such as backups
 }
 
