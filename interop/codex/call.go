@@ -1,0 +1,164 @@
+package codex
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"net/http"
+	"strings"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/interop"
+)
+
+// A group is the message of the model that is being put together: reasoning,
+// text and calls that follow each other.
+type group struct {
+	id    string
+	texts []string // of its text and reasoning parts that have no item of their own
+	calls map[string]bool
+}
+
+// takes reports whether parts can be added to g so that all of them will be
+// seen: where a piece of a message begins as an earlier one does, it is taken
+// for that one, grown.
+func (g *group) takes(parts []skein.Part) bool {
+	for _, p := range parts {
+		if p.Call != nil && g.calls[p.Call.ID] {
+			return false
+		}
+		for _, t := range g.texts {
+			if p.Call == nil && strings.HasPrefix(string(p.Text), t) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+func (g *group) add(parts []skein.Part) {
+	for _, p := range parts {
+		switch {
+		case p.Call != nil:
+			if g.calls == nil {
+				g.calls = map[string]bool{}
+			}
+			g.calls[p.Call.ID] = true
+		case p.Text != "":
+			g.texts = append(g.texts, string(p.Text))
+		}
+	}
+}
+
+// maxGroup is how many texts one message is put together of: comparing them
+// must stay cheap.
+const maxGroup = 100
+
+// assistant makes a piece of the model's message.
+func (r *reader) assistant(l line, s *said, partMeta json.RawMessage) interop.Made {
+	if r.group.id == "" || len(r.group.texts) >= maxGroup || !r.group.takes(s.parts) {
+		r.group = group{id: r.place.group()}
+	}
+	r.group.add(s.parts)
+	if len(s.parts) > 0 {
+		s.parts[0].Meta = partMeta
+	}
+	m := skein.Message{ID: r.group.id, Role: skein.RoleAssistant, Parts: s.parts, Model: r.model}
+	made := r.make(l, skein.Say(l.Time, m))
+	made.Items[0].Blobs = s.blobs
+	return made
+}
+
+// meta returns what an item says besides its content.
+func (it *item) meta() json.RawMessage {
+	if it.ID == "" && it.Phase == "" && it.Namespace == "" {
+		return nil
+	}
+	return skein.MustJSON(struct {
+		ID        string `json:"id,omitempty"`
+		Phase     string `json:"phase,omitempty"`
+		Namespace string `json:"namespace,omitempty"`
+	}{it.ID, it.Phase, it.Namespace})
+}
+
+// A call is a tool call of any of the types that there are.
+type call struct {
+	part skein.Call
+	meta json.RawMessage
+}
+
+// callOf returns the call that it is; nil if it is none.
+func callOf(l line, it *item) *call {
+	c := &call{part: skein.Call{ID: first(it.CallID, it.ID), Name: it.Name}, meta: it.meta()}
+	switch l.Sub {
+	case "function_call":
+		c.part.Input = fromString(it.Arguments)
+	case "custom_tool_call":
+		c.part.Input = skeinRaw(it.Input)
+	case "tool_search_call":
+		c.part.Name, c.part.Input = "tool_search", skeinRaw(it.Arguments)
+	case "local_shell_call":
+		c.part.Name, c.part.Input = "local_shell", skeinRaw(it.Action)
+	default:
+		return nil
+	}
+	return c
+}
+
+func (r *reader) call(l line, c *call) interop.Made {
+	if len(r.names) < maxNames {
+		r.names[c.part.ID] = c.part.Name
+	}
+	return r.assistant(l, &said{parts: []skein.Part{{Kind: skein.PartCall, Call: &c.part}}}, c.meta)
+}
+
+func (r *reader) output(l line, it *item) interop.Made {
+	out := it.Output
+	if l.Sub == "tool_search_output" {
+		out = it.Tools
+	}
+	p, blobs := result(out)
+	p.Result.CallID = first(it.CallID, it.ID)
+	p.Result.Name = r.names[p.Result.CallID]
+	delete(r.names, p.Result.CallID)
+	r.group = group{}
+	made := r.make(l, skein.Say(l.Time, skein.Message{Role: skein.RoleTool, Parts: []skein.Part{p}}))
+	made.Items[0].Blobs = blobs
+	return made
+}
+
+// hosted takes in a tool that the provider ran itself: one item is call and
+// answer. It need not have an ID, so we make one that a replay has too.
+func (r *reader) hosted(l line, it *item) interop.Made {
+	name := strings.TrimSuffix(l.Sub, "_call")
+	c := &call{part: skein.Call{ID: first(it.ID, it.CallID), Name: name, Input: skeinRaw(it.Action)}, meta: it.meta()}
+	res := &skein.Result{Name: name, Failed: it.Status == "failed"}
+	var blobs []skein.Blob
+	if l.Sub == "image_generation_call" {
+		c.part.Input = nil
+		if !isNull(it.RevisedPrompt) {
+			c.part.Input = skein.MustJSON(map[string]json.RawMessage{"prompt": skeinRaw(it.RevisedPrompt)})
+		}
+		blobs = image(res, str(it.Result))
+	}
+	if c.part.ID == "" {
+		c.part.ID = r.place.group()
+	}
+	res.CallID = c.part.ID
+	made := r.assistant(l, &said{parts: []skein.Part{{Kind: skein.PartCall, Call: &c.part}}}, c.meta)
+	r.group = group{}
+	answer := r.item(skein.Say(l.Time, skein.Message{Role: skein.RoleTool, Parts: []skein.Part{{Kind: skein.PartResult, Result: res}}}))
+	answer.Blobs = blobs
+	made.Items = append(made.Items, answer)
+	return made
+}
+
+// image puts a picture in base64 into res.
+func image(res *skein.Result, b64 string) []skein.Blob {
+	data, err := base64.StdEncoding.DecodeString(b64)
+	if err != nil || len(data) == 0 {
+		return nil
+	}
+	b := skein.NewBlob(data)
+	res.Files = []skein.File{{Media: http.DetectContentType(data), Blob: b.Hash, Size: int64(len(data))}}
+	return []skein.Blob{b}
+}

@@ -1,0 +1,151 @@
+package codex
+
+import (
+	"encoding/base64"
+	"regexp"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/skein-dev/skein"
+)
+
+// said gathers the parts of one message and the blobs that they name.
+type said struct {
+	parts []skein.Part
+	blobs []skein.Blob
+}
+
+// list adds a content list, or a string that stands for one.
+func (s *said) list(v jsontext.Value) {
+	if isNull(v) {
+		return
+	}
+	if v[0] == '"' {
+		text, _ := skein.Unquote(v)
+		s.parts = append(s.parts, textPart(skein.Text(text)))
+		return
+	}
+	raw, err := unmarshal[[]jsontext.Value](v)
+	if err != nil {
+		s.other(v)
+		return
+	}
+	for _, r := range raw {
+		s.piece(r)
+	}
+}
+
+func (s *said) piece(raw jsontext.Value) {
+	p, err := unmarshal[piece](raw)
+	switch {
+	case err != nil:
+		s.other(raw)
+	case p.Type == "input_image":
+		s.file(raw, skein.File{}, str(p.ImageURL))
+	case p.Type == "input_file":
+		s.file(raw, skein.File{Name: p.FileName}, first(p.FileData, p.FileURL))
+	case p.Text != nil && isNull(p.EncryptedContent):
+		s.parts = append(s.parts, textPart(*p.Text))
+	default:
+		s.other(raw)
+	}
+}
+
+// file adds an attachment: the bytes of a data: URL as a blob, another URL as
+// it is.
+func (s *said) file(raw jsontext.Value, f skein.File, url string) {
+	media, data, isData := dataURL(url)
+	switch {
+	case isData:
+		b := skein.NewBlob(data)
+		f.Media, f.Blob, f.Size = media, b.Hash, int64(len(data))
+		s.blobs = append(s.blobs, b)
+	case strings.Contains(url, "://") && len(url) < 8192:
+		f.URL = url
+	default:
+		s.other(raw)
+		return
+	}
+	s.parts = append(s.parts, skein.Part{Kind: skein.PartFile, File: &f})
+}
+
+func (s *said) other(raw jsontext.Value) {
+	s.parts = append(s.parts, skein.Part{Kind: skein.PartOther, Raw: skeinRaw(raw)})
+}
+
+// texts returns the texts of the pieces, joined by blank lines.
+func (s *said) texts() skein.Text {
+	var b []string
+	for _, p := range s.parts {
+		if p.Text != "" {
+			b = append(b, string(p.Text))
+		}
+	}
+	return skein.Text(strings.Join(b, "\n\n"))
+}
+
+func textPart(t skein.Text) skein.Part {
+	return skein.Part{Kind: skein.PartText, Text: t}
+}
+
+// dataURL returns the media type and bytes of a data: URL in base64.
+func dataURL(url string) (media string, data []byte, ok bool) {
+	rest, ok := strings.CutPrefix(url, "data:")
+	if !ok {
+		return "", nil, false
+	}
+	media, body, ok := strings.Cut(rest, ";base64,")
+	if !ok || len(media) > 100 {
+		return "", nil, false
+	}
+	data, err := base64.StdEncoding.DecodeString(body)
+	return media, data, err == nil && len(data) > 0
+}
+
+// injections are the beginnings of what Codex puts into the user's and the
+// developer's messages. Those with a name of two words are found by their
+// shape as well, see wrapped.
+func injections() []string {
+	return []string{
+		"# AGENTS.md instructions", "<INSTRUCTIONS>", "<environment_context>", "<user_instructions>",
+		"<turn_aborted>", "<user_shell_command>", "<user_action>", "<subagent_notification>", "<skill>",
+		"<permissions instructions>", "<personality_spec>", "<model_switch>", "<hook_prompt",
+		"<image name=", "</image>",
+	}
+}
+
+// wrapped matches an envelope around a whole text, such as
+// <goal_context>…</goal_context>: no person writes so.
+var wrapped = regexp.MustCompile(`(?s)^<([a-z]+_[a-z_]+)>.*</([a-z]+_[a-z_]+)>$`)
+
+// injected reports whether a program put text into a user's message.
+func injected(text skein.Text) bool {
+	t := strings.TrimSpace(string(text))
+	for _, p := range injections() {
+		if strings.HasPrefix(t, p) {
+			return true
+		}
+	}
+	m := wrapped.FindStringSubmatch(t)
+	return m != nil && m[1] == m[2]
+}
+
+// contextCwd returns the directory that an <environment_context> names.
+func contextCwd(text skein.Text) string {
+	t := strings.TrimSpace(string(text))
+	if !strings.HasPrefix(t, "<environment_context>") {
+		return ""
+	}
+	if _, rest, ok := strings.Cut(t, "<cwd>"); ok {
+		cwd, _, ok := strings.Cut(rest, "</cwd>")
+		if ok && len(cwd) < 4096 {
+			return strings.TrimSpace(cwd)
+		}
+	}
+	_, rest, ok := strings.Cut(t, "Current working directory: ")
+	if !ok {
+		return ""
+	}
+	cwd, _, _ := strings.Cut(rest, "\n")
+	return strings.TrimSpace(cwd)
+}

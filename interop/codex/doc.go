@@ -1,0 +1,105 @@
+// Package codex reads the sessions of OpenAI's Codex: CLI, Desktop and IDE.
+//
+// # Where
+//
+// Under $CODEX_HOME, or ~/.codex:
+//
+//	sessions/YYYY/MM/DD/rollout-<YYYY-MM-DDTHH-MM-SS>-<thread>.jsonl
+//	archived_sessions/rollout-….jsonl
+//	session_index.jsonl
+//
+// A rollout is one thread; thread is its UUID, day and time are those of its
+// creation, also where it was resumed later. Rollouts that have not been used
+// for a while are compressed, to rollout-….jsonl.zst, and the plain file is
+// removed; where both are there, the plain one counts, and for the moment in
+// which both are there the compressed one repeats the other's records. The
+// records of a compressed file are those of the unpacked stream; that, and not
+// the compressed bytes (no two compressors agree on them), is what is given
+// back. At most 8 GB are unpacked, with a window of at most 128 MB.
+//
+// # Lines
+//
+// JSON Lines, only ever appended to. Since September 2025:
+//
+//	{"timestamp":"2026-04-28T15:33:30.274Z","type":T,"payload":{…}}
+//
+// (newer versions add "ordinal"). Before, up to about version 0.30, the item
+// stood there bare, without a time, after a first line with the meta and with
+// {"record_type":"state"} lines between:
+//
+//	{"id":"…","timestamp":"…","instructions":null,"git":{…}}
+//	{"type":"message","role":"user","content":[…]}
+//
+// What each T becomes:
+//
+//	session_meta   the session (created): id, timestamp, cwd, originator, cli_version, source, model_provider,
+//	               forked_from_id, parent_thread_id, source.subagent.thread_spawn.parent_thread_id; the whole as noted.
+//	               Only the first one is the thread's own: see Forks
+//	turn_context   changed, where model or cwd are new, and noted; nothing if it is the one before once more
+//	response_item  said; see below
+//	event_msg      noted, but for those below
+//	compacted      compacted: message is the summary; replacement_history, the items that go on in place of all before,
+//	               is kept as Opaque. Where the message is empty (compaction by the provider) the texts of the
+//	               history are the summary
+//	inter_agent_communication  said by another agent, if it has content that can be read
+//	any other      noted, whole
+//
+// A response_item is what went to the model or came from it:
+//
+//	message        roles user, assistant; developer is a system message. content is a list of input_text, output_text,
+//	               input_image (image_url: data: or https:), input_file. User text that Codex put in (AGENTS.md,
+//	               <environment_context>, <turn_aborted>, any <two_words>…</two_words> envelope) is synthetic
+//	reasoning      summary and content as text; the item itself as Raw, if it has encrypted_content. With neither
+//	               (versions that wrote empty ones): no event
+//	function_call, custom_tool_call, local_shell_call, tool_search_call
+//	               a call; arguments is JSON in a string, input is text
+//	…_output       a result. output is a string, a list like content, or {"content":…,"success":…}. A string that is
+//	               {"output":…,"metadata":{"exit_code":…}} and nothing else is taken apart. A line "Process exited with
+//	               code N" or "Exit code: N" near the top tells whether it failed
+//	web_search_call, image_generation_call
+//	               run by the provider: a call and its result, with an ID of our own where the item has none
+//	agent_message  said by another agent
+//	any other      noted, whole
+//
+// The model's items that follow each other are one message (they have the same
+// Message.ID), up to a tool's or a person's answer.
+//
+// An event_msg is what the screen was told. Most repeat an item (user_message,
+// agent_message, agent_reasoning) and stay noted, so that nothing is said
+// twice. Those that say more:
+//
+//	token_count    a step with usage. info is null where only rate limits are news, and the same total_token_usage comes
+//	               again and again: last_token_usage counts only where the total is another than before.
+//	               input_tokens includes cached_input_tokens, output_tokens includes reasoning_output_tokens
+//	exec_command_end, patch_apply_end, mcp_tool_call_end, dynamic_tool_call_response, collab_agent_spawn_end
+//	               a tool event: state, and as Meta all but the output, which the call's result has. A failed one:
+//	               exit_code not 0, success false, status failed or declined, result Err or isError
+//	sub_agent_activity (started)  a tool event that names the child
+//	turn_aborted, error, stream_error  a step
+//	thread_name_updated  titled. Codex names threads itself too and does not say who did
+//	thread_rolled_back   rewound, to before the last num_turns prompts
+//
+// A session_index.jsonl line is {"id":…,"thread_name":…,"updated_at":…}, the
+// newest last: a title for a session that has none of its own.
+//
+// # Forks
+//
+// A forked rollout, and that of a sub-agent that was given its parent's
+// history, begins with its own session_meta, then replays the parent's lines,
+// its session_meta included, with new timestamps, and then goes on. Nothing
+// says where the replay ends, and some kinds of line may be left out of it. So
+// records have keys that are the same in both files: a hash of the events they
+// make and of the place where they stand, and their number among equals there.
+// The place is the turn_id, where there is one; before, the thread that the
+// family began with and a hash of all that was typed up to there. The payload
+// of an event holds nothing that a replay changes: no time, no thread.
+//
+// # Evidence
+//
+// Checked on 2026-11-21: real rollouts of versions 0.39.0 (codex_vscode,
+// September 2025) and 0.126.0-alpha.8 (Codex Desktop, April 2026); what is
+// written and how in codex-rs/protocol/src/{protocol,models}.rs and
+// codex-rs/rollout/src/{policy,recorder,compression,session_index}.rs of
+// https://github.com/openai/codex; the first generation, forks, compaction
+// and sub-agents by that source and by reports about such files only.
+package codex

@@ -1,0 +1,179 @@
+package codex
+
+import (
+	"encoding/json"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/interop"
+)
+
+// event takes in an event_msg. Most say once more what items say; those are
+// kept as noted. The others tell how a call went, what a request cost, what a
+// turn came to.
+func (r *reader) event(l line) interop.Made {
+	read, known := eventReaders()[l.Sub]
+	if !known {
+		return r.note(l)
+	}
+	n, err := unmarshal[note](l.Payload)
+	if err != nil {
+		return r.odd(l, err)
+	}
+	return read(r, l, &n)
+}
+
+func eventReaders() map[string]func(*reader, line, *note) interop.Made {
+	return map[string]func(*reader, line, *note) interop.Made{
+		"task_started":               (*reader).started,
+		"turn_started":               (*reader).started,
+		"token_count":                (*reader).tokenCount,
+		"exec_command_end":           (*reader).toolEnd,
+		"patch_apply_end":            (*reader).toolEnd,
+		"mcp_tool_call_end":          (*reader).toolEnd,
+		"dynamic_tool_call_response": (*reader).toolEnd,
+		"collab_agent_spawn_end":     (*reader).toolEnd,
+		"sub_agent_activity":         (*reader).activity,
+		"turn_aborted":               (*reader).aborted,
+		"error":                      (*reader).failed,
+		"stream_error":               (*reader).failed,
+		"thread_name_updated":        (*reader).renamed,
+		"thread_rolled_back":         (*reader).rolledBack,
+	}
+}
+
+func (r *reader) started(l line, n *note) interop.Made {
+	r.group = group{}
+	r.place.turn = turnID(n.TurnID, r.place.turn)
+	return r.note(l)
+}
+
+// turnID returns id if it can name a place, else what was before.
+func turnID(id, before string) string {
+	if len(id) < 8 || len(id) > 128 {
+		return before
+	}
+	return id
+}
+
+// toolEnd says how a call went. The output is left out: the call's answer has
+// it. The times are left out too, since a replay has others; the event's own
+// time is the end.
+func (r *reader) toolEnd(l line, n *note) interop.Made {
+	if n.CallID == "" {
+		return r.note(l)
+	}
+	t := skein.ToolState{Call: n.CallID, State: skein.Completed, Child: skein.SessionID(n.NewThreadID)}
+	t.Meta = without(l.Payload, "type", "call_id", "stdout", "stderr", "aggregated_output", "formatted_output", "result", "content_items")
+	if n.failed() {
+		t.State = skein.Failed
+	}
+	if n.Invocation.Tool != "" {
+		t.Title = n.Invocation.Server + "." + n.Invocation.Tool
+	}
+	if t.Child != "" && t.Child.Check() != nil {
+		t.Child = ""
+	}
+	return r.make(l, skein.NewEvent(skein.KindTool, l.Time, t))
+}
+
+// failed reports whether the call did not do what it should.
+func (n *note) failed() bool {
+	status := str(n.Status)
+	if n.ExitCode != nil && *n.ExitCode != 0 || n.Success != nil && !*n.Success || status == "failed" || status == "declined" {
+		return true
+	}
+	if len(n.Result) == 0 || n.Result[0] != '{' {
+		return false
+	}
+	res, err := unmarshal[struct {
+		Err *json.RawMessage `json:"Err"`
+		Ok  struct {
+			IsError bool `json:"isError"`
+		} `json:"Ok"`
+	}](n.Result)
+	return err == nil && (res.Err != nil || res.Ok.IsError)
+}
+
+// activity says that a call started an agent.
+func (r *reader) activity(l line, n *note) interop.Made {
+	child := skein.SessionID(n.AgentThreadID)
+	id := first(n.CallID, n.EventID)
+	if n.Kind != "started" || id == "" || child.Check() != nil {
+		return r.note(l)
+	}
+	t := skein.ToolState{Call: id, State: skein.Completed, Child: child, Meta: without(l.Payload, "type")}
+	return r.make(l, skein.NewEvent(skein.KindTool, l.Time, t))
+}
+
+// tokenCount makes a step of a count that is new. The same one comes again
+// with news of rate limits; those cost nothing.
+func (r *reader) tokenCount(l line, n *note) interop.Made {
+	if n.Info == nil || n.Info.Total == nil && n.Info.Last == nil {
+		return r.note(l)
+	}
+	spent, now := r.spent(n.Info)
+	if spent == nil {
+		return r.note(l)
+	}
+	u := spent.usage()
+	return r.make(l, skein.NewEvent(skein.KindStep, l.Time, skein.Step{
+		Phase: "finish", Request: r.place.request(now), Provider: r.provider, Model: r.model, Usage: &u,
+	}))
+}
+
+// spent returns what the newest request used, nil if there was none, and all
+// that was used up to it.
+func (r *reader) spent(info *tokenInfo) (*tokens, int64) {
+	if info.Total == nil {
+		return info.Last, int64(r.items)
+	}
+	before := r.total
+	r.total = info.Total
+	switch {
+	case before != nil && *before == *info.Total:
+		return nil, 0
+	case info.Last != nil:
+		return info.Last, info.Total.All
+	case before != nil && info.Total.All >= before.All:
+		more := info.Total.minus(*before)
+		return &more, info.Total.All
+	}
+	return info.Total, info.Total.All
+}
+
+func (r *reader) aborted(l line, n *note) interop.Made {
+	r.group = group{}
+	return r.make(l, skein.NewEvent(skein.KindStep, l.Time, skein.Step{Phase: "finish", Model: r.model, Stop: first(n.Reason, "aborted")}))
+}
+
+func (r *reader) failed(l line, n *note) interop.Made {
+	e := &skein.ErrorInfo{Kind: str(n.ErrorInfo), Message: n.Message.UTF8()}
+	return r.make(l, skein.NewEvent(skein.KindStep, l.Time, skein.Step{Phase: "finish", Model: r.model, Error: e}))
+}
+
+// renamed gives the thread a name. Codex makes names itself and lets people
+// give them, and does not say which it was.
+func (r *reader) renamed(l line, n *note) interop.Made {
+	if n.ThreadID != "" && n.ThreadID != r.id || n.ThreadName == nil {
+		made := r.note(l)
+		made.Floating = true
+		return made
+	}
+	made := r.make(l, skein.NewEvent(skein.KindTitled, l.Time, skein.Titled{Title: n.ThreadName.UTF8(), By: skein.ByModel}))
+	made.Floating = true
+	return made
+}
+
+// rolledBack goes back to before the newest prompts.
+func (r *reader) rolledBack(l line, n *note) interop.Made {
+	if n.NumTurns < 1 || len(r.prompts) == 0 {
+		return r.note(l)
+	}
+	r.group = group{}
+	keep := max(0, len(r.prompts)-n.NumTurns)
+	to := r.prompts[keep] - 1
+	r.prompts = r.prompts[:keep]
+	made := r.make(l, skein.NewEvent(skein.KindRewound, l.Time, skein.Rewound{}))
+	made.Items[0].To = to
+	return made
+}

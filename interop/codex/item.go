@@ -1,0 +1,124 @@
+package codex
+
+import (
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/interop"
+)
+
+// response takes in a response_item: what went to the model or came from it.
+func (r *reader) response(l line) interop.Made {
+	it, err := unmarshal[item](l.Payload)
+	if err != nil {
+		return r.odd(l, err)
+	}
+	switch l.Sub {
+	case "message":
+		return r.message(l, &it)
+	case "reasoning":
+		return r.reasoning(l, &it)
+	case "agent_message":
+		return r.agentMessage(l, &it)
+	}
+	if c := callOf(l, &it); c != nil {
+		return r.call(l, c)
+	}
+	switch l.Sub {
+	case "function_call_output", "custom_tool_call_output", "tool_search_output":
+		return r.output(l, &it)
+	case "web_search_call", "image_generation_call":
+		return r.hosted(l, &it)
+	}
+	return r.note(l)
+}
+
+func (r *reader) message(l line, it *item) interop.Made {
+	var s said
+	s.list(it.Content)
+	m := skein.Message{Parts: s.parts}
+	switch it.Role {
+	case "assistant":
+		return r.assistant(l, &s, it.meta())
+	case "user":
+		m.Role = skein.RoleUser
+		r.markInjected(&m)
+	case "developer", "system":
+		m.Role, m.Synthetic = skein.RoleSystem, true
+	default:
+		return r.note(l)
+	}
+	r.group = group{}
+	evs := r.cwdFrom(l, &m)
+	made := r.make(l, append(evs, skein.Say(l.Time, m))...)
+	last := len(made.Items) - 1
+	made.Items[last].Blobs = s.blobs
+	if m.Role == skein.RoleUser {
+		if m.Typed() {
+			r.prompts = append(r.prompts, r.items)
+		}
+		r.place.typed(s.texts())
+	}
+	return made
+}
+
+// markInjected marks what Codex put into a user's message; if that is all, the
+// message is not one that a person typed.
+func (r *reader) markInjected(m *skein.Message) {
+	all := len(m.Parts) > 0
+	for i := range m.Parts {
+		p := &m.Parts[i]
+		p.Synthetic = p.Kind == skein.PartText && injected(p.Text)
+		all = all && p.Synthetic
+	}
+	if m.Synthetic = all; !all {
+		return
+	}
+	for i := range m.Parts {
+		m.Parts[i].Synthetic = false // the message says it
+	}
+}
+
+// cwdFrom returns an event that sets the directory, which the meta of the
+// first generation does not tell.
+func (r *reader) cwdFrom(l line, m *skein.Message) []skein.Event {
+	if r.own != nil && !r.bare || r.cwd != "" || !m.Synthetic {
+		return nil
+	}
+	for _, p := range m.Parts {
+		if cwd := contextCwd(p.Text); cwd != "" {
+			r.cwd = cwd
+			return []skein.Event{skein.NewEvent(skein.KindChanged, l.Time, skein.Changed{Cwd: &cwd, Project: &cwd})}
+		}
+	}
+	return nil
+}
+
+// reasoning has a summary for people, and an item that only the provider can
+// read. Older versions wrote items that hold neither; they make no event.
+func (r *reader) reasoning(l line, it *item) interop.Made {
+	var s said
+	s.list(it.Summary)
+	s.list(it.Content)
+	p := skein.Part{Kind: skein.PartReasoning, Text: s.texts()}
+	if !isNull(it.EncryptedContent) {
+		p.Raw = skeinRaw(l.Payload)
+	}
+	if p.Text == "" && p.Raw == nil {
+		return interop.Made{}
+	}
+	return r.assistant(l, &said{parts: []skein.Part{p}}, nil)
+}
+
+// agentMessage is what another agent of the same run said.
+func (r *reader) agentMessage(l line, it *item) interop.Made {
+	var s said
+	s.list(it.Content)
+	return r.fromAgent(l, &s, it.Author)
+}
+
+func (r *reader) fromAgent(l line, s *said, author string) interop.Made {
+	r.group = group{}
+	m := skein.Message{Role: skein.RoleUser, Parts: s.parts, Agent: author, Synthetic: true}
+	made := r.make(l, skein.Say(l.Time, m))
+	made.Items[0].Blobs = s.blobs
+	return made
+}

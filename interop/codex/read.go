@@ -1,0 +1,138 @@
+package codex
+
+import (
+	"path/filepath"
+	"strings"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/interop"
+)
+
+// A reader turns the lines of one rollout into events.
+type reader struct {
+	named    string // ID in the file's name; "" if there is none
+	id       string // thread's ID
+	own      *meta  // the thread's session_meta; nil if it did not come yet
+	bare     bool   // of the first generation
+	start    skein.Time
+	leading  bool   // nothing but session_meta lines so far
+	provider string // of the thread that the family began with
+	begun    bool
+	items    int
+
+	place   place
+	model   string
+	cwd     string
+	context string // newest turn_context, as it stands
+	prompts []int  // ordinals of the prompts that were not rolled back
+	total   *tokens
+	names   map[string]string // call ID → tool
+	group   group
+}
+
+// maxNames is how many calls we remember the tools of: more than are ever
+// open at a time.
+const maxNames = 10000
+
+// open returns a reader for the rollout f.
+func open(f interop.File) interop.Reader {
+	if isIndex(f.Path) {
+		return &indexReader{}
+	}
+	r := &reader{named: idOfName(f.Path), leading: true, place: newPlace(), names: map[string]string{}}
+	r.id = r.named
+	if r.id == "" {
+		name, _, _ := strings.Cut(filepath.Base(f.Path), ".jsonl")
+		r.id = "codex-" + short(name)
+	}
+	r.place.root = r.id
+	return r
+}
+
+// Read implements [interop.Reader]; an error says that the record is no JSON
+// object with a payload.
+func (r *reader) Read(in interop.Line) (interop.Made, error) {
+	l, err := split(in.Body)
+	if err != nil {
+		return interop.Made{}, err
+	}
+	if l.Type == typeMeta {
+		return r.meta(l)
+	}
+	r.leading = false
+	switch l.Type {
+	case typeItem:
+		return r.response(l), nil
+	case typeEvent:
+		return r.event(l), nil
+	case typeContext:
+		return r.turn(l), nil
+	case typeCompact:
+		return r.compact(l), nil
+	case typeAgents:
+		return r.agents(l), nil
+	}
+	return r.note(l), nil
+}
+
+// make returns what a record makes: these events, and the session if they are
+// its first.
+func (r *reader) make(l line, evs ...skein.Event) interop.Made {
+	var made interop.Made
+	if len(evs) == 0 {
+		return made
+	}
+	if !r.begun {
+		r.begun = true
+		made.Begin = []interop.Begin{r.begin(l)}
+	}
+	for _, e := range evs {
+		made.Items = append(made.Items, r.item(e))
+	}
+	made.Key = r.place.key(made.Items)
+	return made
+}
+
+// item counts e.
+func (r *reader) item(e skein.Event) interop.Item {
+	r.items++
+	return interop.Item{Event: e}
+}
+
+func (r *reader) begin(l line) interop.Begin {
+	if r.own != nil {
+		return r.own.begin(r.id, r.start)
+	}
+	return (&meta{}).begin(r.id, l.Time)
+}
+
+// note keeps a line whole.
+func (r *reader) note(l line) interop.Made {
+	return r.make(l, skein.NewEvent(skein.KindNoted, l.Time, skein.Noted{Name: noteName(l), Data: skeinRaw(l.Payload)}))
+}
+
+// odd keeps a line whole that has a type we know and a shape that we do not.
+func (r *reader) odd(l line, err error) interop.Made {
+	made := r.note(l)
+	made.Damage = noteName(l) + ": " + plain(err).Error()
+	return made
+}
+
+// maxName is the longest name of a noted event, in bytes.
+const maxName = 100
+
+// noteName returns the name of the noted event that a line makes:
+// codex:event_msg/task_started.
+func noteName(l line) string {
+	name := Name + ":" + l.Type
+	if l.Sub != "" {
+		name += "/" + l.Sub
+	}
+	if l.Type == "" && l.Sub == "" {
+		name += "unknown"
+	}
+	if len(name) > maxName {
+		name = strings.ToValidUTF8(name[:maxName], "")
+	}
+	return name
+}
