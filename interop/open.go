@@ -1,0 +1,62 @@
+package interop
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+var errIrregular = errors.New("no regular file")
+
+// open opens a regular file for reading and says what it is now.
+func open(path string) (*os.File, candidate, error) {
+	f, err := os.OpenFile(path, openFlags, 0)
+	if err != nil {
+		return nil, candidate{}, err
+	}
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = errIrregular
+	}
+	if err != nil {
+		f.Close()
+		return nil, candidate{}, err
+	}
+	return f, candidate{path, info.Size(), info.ModTime().UnixNano(), inode(info)}, nil
+}
+
+// headLen is how much of a file is looked at to see whose it is.
+const headLen = 4096
+
+// head returns the first bytes of f and goes back to its start.
+func head(f *os.File) ([]byte, error) {
+	b := make([]byte, headLen)
+	n, err := f.ReadAt(b, 0)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	return b[:n], nil
+}
+
+// maxBeside is the longest file that File.Beside reads, in bytes.
+const maxBeside = 1 << 20
+
+// beside is File.Beside for the file at path.
+func beside(path, rel string) ([]byte, bool) {
+	if !filepath.IsLocal(filepath.FromSlash(strings.TrimPrefix(rel, "../"))) {
+		return nil, false
+	}
+	f, c, err := open(filepath.Join(filepath.Dir(path), filepath.FromSlash(rel)))
+	if err != nil || c.size > maxBeside {
+		if err == nil {
+			f.Close()
+		}
+		return nil, false
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, maxBeside))
+	return b, err == nil || errors.Is(err, fs.ErrClosed)
+}

@@ -1,0 +1,20 @@
+//go:build unix
+
+package interop
+
+import (
+	"io/fs"
+	"os"
+	"syscall"
+)
+
+// openFlags keep an open from waiting for a FIFO's writer and from following
+// a link that was put in a file's place.
+const openFlags = os.O_RDONLY | syscall.O_NONBLOCK | syscall.O_NOFOLLOW
+
+func inode(info fs.FileInfo) uint64 {
+	if s, ok := info.Sys().(*syscall.Stat_t); ok {
+		return s.Ino
+	}
+	return 0
+}

@@ -1,0 +1,95 @@
+package interop
+
+import (
+	"time"
+
+	"github.com/skein-dev/skein"
+)
+
+// Options say how to import. The zero value is the usual case.
+type Options struct {
+	Again    bool           // bring back sessions that were deleted here
+	Progress func(Progress) // called from time to time, from one goroutine; nil for nobody
+}
+
+// Progress is how far an import has come.
+type Progress struct {
+	Path        string // file that is being read
+	Files, Of   int    // files done, and all that are to be read
+	Bytes, Size int64  // bytes done, and all that are to be read
+}
+
+// maxNamed bounds how many damaged records and skipped files a Report names;
+// it counts all.
+const maxNamed = 1000
+
+// A Report says what an import did.
+type Report struct {
+	Files     int           // that some format knows
+	Unchanged int           // of these, not read because they have not changed
+	Unmatched int           // files that no format knows
+	Removed   int           // files that were not taken because their session was deleted here
+	Waiting   int           // files whose session is locked by another; the next import takes them
+	Sessions  int           // new ones
+	Messages  int           // new said events
+	Events    int           // new ones, of every kind
+	Copies    int           // records that repeat another file's
+	Amended   int           // events whose record was changed or removed since it was read
+	Damaged   int           // new records that are damaged
+	Damage    []Damage      // these, the first thousand
+	Skipped   int           // what is neither file nor folder, leads out of the tree or cannot be read
+	Skips     []Skip        // these, the first thousand
+	Bytes     int64         // of new records
+	Elapsed   time.Duration // wall clock
+}
+
+// Rate returns how many bytes were imported in a second.
+func (r Report) Rate() float64 {
+	if r.Elapsed <= 0 {
+		return 0
+	}
+	return float64(r.Bytes) / r.Elapsed.Seconds()
+}
+
+// A Damage is a record that is not what it should be. Its bytes are kept.
+type Damage struct {
+	Path string
+	Line int // 1 for the first
+	What string
+}
+
+// A Skip is something that was not read.
+type Skip struct {
+	Path string
+	Why  string
+}
+
+func (r *Report) damage(path string, line int, what string) {
+	if r.Damaged++; len(r.Damage) < maxNamed {
+		r.Damage = append(r.Damage, Damage{path, line, what})
+	}
+}
+
+func (r *Report) skip(path, why string) {
+	if r.Skipped++; len(r.Skips) < maxNamed {
+		r.Skips = append(r.Skips, Skip{path, why})
+	}
+}
+
+// count adds what a batch brought that has its receipt.
+func (r *Report) count(b skein.Batch, got skein.Receipt) {
+	if got.New == 0 {
+		return
+	}
+	r.Events += got.New
+	for _, e := range b.Events {
+		switch e.Kind {
+		case skein.KindCreated:
+			r.Sessions++
+		case skein.KindSaid:
+			r.Messages++
+		case skein.KindAmended:
+			r.Amended++
+		}
+	}
+}

@@ -1,0 +1,97 @@
+package interop
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"errors"
+	"hash"
+	"io"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/jsonl"
+)
+
+var limits = jsonl.Limits{Bytes: MaxRecord, Depth: MaxDepth}
+
+// A read is a record with what the format's reader made of it.
+type read struct {
+	rec  skein.Record // without Key, Events and Copy
+	line int
+	made Made
+}
+
+// A stream is one file as it is read: from its start, or from where the last
+// look at it ended.
+type stream struct {
+	reader Reader
+	at     jsonl.Place // of the next piece
+	n      int         // its record
+	sum    hash.Hash   // SHA-256 of the records that will not change
+	ended  int64       // bytes of these
+	last   []byte      // Body of the last record, if that can still change and was given to reader
+	made   Made        // what reader made of it
+	err    error       // or why it could not
+}
+
+func newStream(f Format, file File) *stream {
+	return &stream{reader: f.Open(file), at: jsonl.Place{Line: 1}, sum: sha256.New()}
+}
+
+// run reads what r, which begins at s.at, has, and hands each record to emit.
+// The last one may come again, longer, with the next run.
+func (s *stream) run(r io.Reader, emit func(read) error) error {
+	in := jsonl.Resume(r, limits, s.at)
+	for {
+		s.at = in.Place()
+		p, err := in.Next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		rd := s.read(in, &p)
+		if err := emit(rd); err != nil {
+			return err
+		}
+		if !p.Ended {
+			return nil
+		}
+		s.n++
+		s.sum.Write(p.Raw)
+		s.ended += int64(len(p.Raw))
+	}
+}
+
+func (s *stream) read(in *jsonl.Reader, p *jsonl.Piece) read {
+	made, err := s.give(p)
+	if err != nil {
+		*p = in.Reject(*p, err.Error())
+		made = Made{}
+	}
+	damage := p.Damage
+	if damage == "" {
+		damage = made.Damage
+	}
+	return read{
+		rec:  skein.Record{N: s.n, Offset: p.Offset, Raw: p.Raw, Damage: damage},
+		line: p.Line, made: made,
+	}
+}
+
+// give gives the reader a piece, but not one that it was given when the file
+// ended just behind it.
+func (s *stream) give(p *jsonl.Piece) (Made, error) {
+	last, made, err := s.last, s.made, s.err
+	s.last, s.made, s.err = nil, Made{}, nil
+	if p.Body == nil {
+		return Made{}, nil
+	}
+	if last == nil || !bytes.Equal(last, p.Body) {
+		made, err = s.reader.Read(Line{N: s.n, Number: p.Line, Body: p.Body})
+	}
+	if !p.Ended {
+		s.last, s.made, s.err = p.Body, made, err
+	}
+	return made, err
+}

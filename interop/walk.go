@@ -1,0 +1,107 @@
+package interop
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+)
+
+// A candidate is a regular file that may be a session file.
+type candidate struct {
+	path  string
+	size  int64
+	mtime int64 // nanoseconds since 1970
+	inode uint64
+}
+
+// A walker finds the regular files under some paths.
+type walker struct {
+	found []candidate
+	seen  map[string]bool
+	rep   *Report
+}
+
+// walk returns the files at and under paths, the oldest first: an original is
+// older than its copies. A path itself may be a symbolic link; those found on
+// the way are not followed. A path that does not exist is an error.
+func walk(ctx context.Context, paths []string, rep *Report) ([]candidate, error) {
+	w := walker{seen: map[string]bool{}, rep: rep}
+	for _, p := range paths {
+		abs, err := filepath.Abs(p)
+		if err != nil {
+			return nil, err
+		}
+		if abs, err = filepath.EvalSymlinks(abs); err != nil {
+			return nil, err
+		}
+		info, err := os.Lstat(abs)
+		if err != nil {
+			return nil, err
+		}
+		if err := w.entry(ctx, abs, info, maxFolders); err != nil {
+			return nil, err
+		}
+	}
+	slices.SortFunc(w.found, older)
+	return w.found, nil
+}
+
+func older(a, b candidate) int {
+	return cmp.Or(cmp.Compare(a.mtime, b.mtime), cmp.Compare(a.path, b.path))
+}
+
+// maxFolders is how many folders deep a tree is walked.
+const maxFolders = 64
+
+func (w *walker) entry(ctx context.Context, path string, info fs.FileInfo, deeper int) error {
+	switch mode := info.Mode(); {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case w.seen[path]:
+	case mode.IsRegular():
+		w.seen[path] = true
+		w.found = append(w.found, candidate{path, info.Size(), info.ModTime().UnixNano(), inode(info)})
+	case mode.IsDir() && deeper == 0:
+		w.rep.skip(path, "folders nested too deep")
+	case mode.IsDir():
+		w.seen[path] = true
+		return w.folder(ctx, path, deeper-1)
+	case mode&fs.ModeSymlink != 0:
+		w.rep.skip(path, "symbolic link")
+	default:
+		w.rep.skip(path, "no regular file")
+	}
+	return nil
+}
+
+func (w *walker) folder(ctx context.Context, path string, deeper int) error {
+	entries, err := os.ReadDir(path)
+	if err != nil {
+		w.rep.skip(path, why(err))
+	}
+	for _, e := range entries {
+		at := filepath.Join(path, e.Name())
+		info, err := e.Info()
+		if err != nil {
+			w.rep.skip(at, why(err))
+			continue
+		}
+		if err := w.entry(ctx, at, info, deeper); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// why returns the cause in err without the path that it repeats.
+func why(err error) string {
+	var p *fs.PathError
+	if errors.As(err, &p) {
+		return p.Err.Error()
+	}
+	return err.Error()
+}
