@@ -9,21 +9,22 @@ import (
 // [errors.Is]; any other error is the disk's, the network's or a bug's, and is
 // for people to read.
 var (
-	ErrNotFound = errors.New("not found")                        // there is no such session, file or blob (or not for this user)
-	ErrExists   = errors.New("already exists")                   // a session with that ID, or a live one with that key
-	ErrConflict = errors.New("session has moved on")             // Batch.After is not the last seq; see ConflictError
-	ErrMismatch = errors.New("client ID used for other content") // same client ID, other content; nothing was changed
-	ErrLocked   = errors.New("locked by another")                // somebody holds the lease; see LockedError
-	ErrFenced   = errors.New("lease was taken over")             // the fencing number is stale
-	ErrDeleted  = errors.New("was deleted")                      // the ID has a tombstone
-	ErrRefused  = errors.New("refused")                          // a rule the caller chose forbids it, such as RefuseChildren
-	ErrInvalid  = errors.New("invalid")                          // the caller's argument is wrong; trying again is no use
-	ErrUnknown  = errors.New("outcome unknown")                  // it may or may not be stored; the same client IDs settle it
-	ErrClosed   = errors.New("store is closed")                  // the store was closed
-	ErrCorrupt  = errors.New("stored data is damaged")           // what is on disk cannot be what was written
-	ErrNewer    = errors.New("written by a newer version")       // the store's schema is newer than this program
-	ErrReadOnly = errors.New("store is read-only")               // the disk or the file's mode forbids writing
-	ErrFull     = errors.New("disk is full")                     // no space left; nothing of the call was stored
+	ErrNotFound  = errors.New("not found")                        // there is no such session, file or blob (or not for this user)
+	ErrExists    = errors.New("already exists")                   // a session with that ID, or a live one with that key
+	ErrConflict  = errors.New("session has moved on")             // Batch.After is not the last seq; see ConflictError
+	ErrMismatch  = errors.New("client ID used for other content") // same client ID, other content; nothing was changed
+	ErrLocked    = errors.New("locked by another")                // somebody holds the lease; see LockedError
+	ErrFenced    = errors.New("lease was taken over")             // the fencing number is stale
+	ErrDeleted   = errors.New("was deleted")                      // the ID has a tombstone
+	ErrRefused   = errors.New("refused")                          // a rule the caller chose forbids it, such as RefuseChildren
+	ErrAmbiguous = errors.New("names several sessions")           // see AmbiguousError
+	ErrInvalid   = errors.New("invalid")                          // the caller's argument is wrong; trying again is no use
+	ErrUnknown   = errors.New("outcome unknown")                  // it may or may not be stored; the same client IDs settle it
+	ErrClosed    = errors.New("store is closed")                  // the store was closed
+	ErrCorrupt   = errors.New("stored data is damaged")           // what is on disk cannot be what was written
+	ErrNewer     = errors.New("written by a newer version")       // the store's schema is newer than this program
+	ErrReadOnly  = errors.New("store is read-only")               // the disk or the file's mode forbids writing
+	ErrFull      = errors.New("disk is full")                     // no space left; nothing of the call was stored
 )
 
 // A ConflictError says where a session ends that an append expected to end
@@ -54,6 +55,26 @@ func (e *LockedError) Error() string {
 
 // Unwrap returns [ErrLocked].
 func (e *LockedError) Unwrap() error { return ErrLocked }
+
+// An AmbiguousError says which sessions a name could mean. It wraps
+// [ErrAmbiguous].
+type AmbiguousError struct {
+	Name       string
+	Candidates []Session // two or more, latest first; at most [MaxCandidates]
+	More       bool      // there are others
+}
+
+// Error implements error.
+func (e *AmbiguousError) Error() string {
+	n := fmt.Sprint(len(e.Candidates))
+	if e.More {
+		n = "more than " + n
+	}
+	return fmt.Sprintf("%q names %s sessions", e.Name, n)
+}
+
+// Unwrap returns [ErrAmbiguous].
+func (e *AmbiguousError) Unwrap() error { return ErrAmbiguous }
 
 // Wrapf puts a prefix before *errp, if there is an error. Deferred at the top
 // of an exported function, it names the act once for every way out:

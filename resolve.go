@@ -1,0 +1,162 @@
+package skein
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// MaxCandidates is how many sessions an [AmbiguousError] names.
+const MaxCandidates = 20
+
+// minPart is the shortest part of an ID that names a session, in characters.
+const minPart = 4
+
+// Resolve returns the one session that a person means by name, the first of
+// these that there is:
+//
+//   - the session with that ID, whatever f says
+//   - the session with that key
+//   - the one whose ID begins or ends so (4 characters or more)
+//   - the one whose ID in the program that it was imported from begins or ends
+//     so, or which holds a copy's events whose ID there does
+//   - the one with that title, ignoring case, or first words where it has none
+//   - the one in whose title, or first words, it occurs
+//
+// f narrows the choice; its Key, IDPrefix, IDSuffix, Title, Before and Limit
+// are not used. "-" and "last", which mean the newest session of a project,
+// are the caller's business.
+//
+// The error wraps [ErrNotFound] if there is none, [ErrAmbiguous] (as an
+// *[AmbiguousError]) if one of these finds several, [ErrInvalid] if name is
+// empty.
+func Resolve(ctx context.Context, s Store, name string, f Filter) (_ Session, err error) {
+	defer Wrapf(&err, "session %q", name)
+	if strings.TrimSpace(name) == "" {
+		return Session{}, invalidf("name: it is empty")
+	}
+	if id := SessionID(name); id.Check() == nil {
+		if found, err := s.Session(ctx, id); !errors.Is(err, ErrNotFound) {
+			return found, err
+		}
+	}
+	f.IDPrefix, f.IDSuffix, f.Title, f.Key, f.Before, f.Limit, f.IncludeEmpty = "", "", "", "", nil, 0, true
+	r := resolver{ctx, s, name, f}
+	for _, find := range []func() (choice, error){r.byKey, r.byPart, r.bySource, r.byTitle} {
+		c, err := find()
+		if err != nil {
+			return Session{}, err
+		}
+		if len(c.found) > 0 {
+			return c.only(name)
+		}
+	}
+	return Session{}, ErrNotFound
+}
+
+type resolver struct {
+	ctx    context.Context
+	store  Store
+	name   string
+	filter Filter
+}
+
+// A choice is what a name could mean.
+type choice struct {
+	found []Session
+	more  bool
+}
+
+func (c *choice) add(s Session) {
+	switch same := func(t Session) bool { return t.ID == s.ID }; {
+	case slices.ContainsFunc(c.found, same):
+	case len(c.found) == MaxCandidates:
+		c.more = true
+	default:
+		c.found = append(c.found, s)
+	}
+}
+
+func (c *choice) only(name string) (Session, error) {
+	if len(c.found) > 1 {
+		return Session{}, &AmbiguousError{name, c.found, c.more}
+	}
+	return c.found[0], nil
+}
+
+// all adds the sessions that f lets through, until there are too many.
+func (r *resolver) all(c *choice, f Filter) error {
+	f.Limit = MaxCandidates + 1
+	for s, err := range r.store.Sessions(r.ctx, f) {
+		if err != nil {
+			return err
+		}
+		c.add(s)
+	}
+	return nil
+}
+
+func (r *resolver) byKey() (c choice, err error) {
+	f := r.filter
+	f.Key = r.name
+	return c, r.all(&c, f)
+}
+
+func (r *resolver) byPart() (c choice, err error) {
+	if utf8.RuneCountInString(r.name) < minPart {
+		return c, nil
+	}
+	begins, ends := r.filter, r.filter
+	begins.IDPrefix, ends.IDSuffix = r.name, r.name
+	return c, errors.Join(r.all(&c, begins), r.all(&c, ends))
+}
+
+// bySource looks through the files that sessions were imported from: a copy
+// has no session of its own, and an ID that was taken became another.
+func (r *resolver) bySource() (c choice, err error) {
+	if utf8.RuneCountInString(r.name) < minPart {
+		return c, nil
+	}
+	for file, err := range r.store.Files(r.ctx, "") {
+		if err != nil {
+			return c, err
+		}
+		id := file.Session
+		if id == "" {
+			id = file.CopyOf
+		}
+		if id == "" || !strings.HasPrefix(file.ID, r.name) && !strings.HasSuffix(file.ID, r.name) {
+			continue
+		}
+		found, err := r.store.Session(r.ctx, id)
+		switch {
+		case errors.Is(err, ErrNotFound):
+		case err != nil:
+			return c, err
+		case (found.Binned != 0) == r.filter.Bin && (r.filter.User == "" || r.filter.User == found.User):
+			c.add(found)
+		}
+	}
+	return c, nil
+}
+
+func (r *resolver) byTitle() (exact choice, err error) {
+	var part choice
+	f := r.filter
+	f.Title = r.name
+	for s, err := range r.store.Sessions(r.ctx, f) {
+		if err != nil {
+			return part, err
+		}
+		if strings.EqualFold(s.Name(), r.name) {
+			exact.add(s)
+		}
+		part.add(s)
+	}
+	if len(exact.found) > 0 {
+		return exact, nil
+	}
+	return part, nil
+}
