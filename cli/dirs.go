@@ -1,0 +1,64 @@
+package cli
+
+import (
+	"errors"
+	"path/filepath"
+)
+
+// dirs is where skein keeps its files.
+//
+//	        Linux and others           macOS                                Windows
+//	data    $XDG_DATA_HOME/skein       ~/Library/Application Support/skein  %APPDATA%\skein
+//	state   $XDG_STATE_HOME/skein      as data                              %LOCALAPPDATA%\skein
+//	cache   $XDG_CACHE_HOME/skein      ~/Library/Caches/skein               %LOCALAPPDATA%\skein\cache
+//	config  $XDG_CONFIG_HOME/skein     as data                              %APPDATA%\skein
+//
+// where the XDG folders are ~/.local/share, ~/.local/state, ~/.cache and
+// ~/.config if they are not set to an absolute path. $SKEIN_HOME puts all four
+// into one folder: data itself, and state, cache and config below it.
+type dirs struct {
+	Home   string // of the person; "" if not known
+	Data   string // skein.db, backups
+	State  string // logs, locks, tokens
+	Cache  string // what can be made again
+	Config string // config.toml
+}
+
+// findDirs works out the folders. It fails if the environment names no home.
+func findDirs(env *Env) (dirs, error) {
+	home := env.Getenv("HOME")
+	if env.OS == "windows" {
+		home = env.Getenv("USERPROFILE")
+	}
+	if one := env.Getenv("SKEIN_HOME"); one != "" {
+		if !filepath.IsAbs(one) {
+			return dirs{}, usagef("SKEIN_HOME=%q: it is not an absolute path", one)
+		}
+		return dirs{home, one, filepath.Join(one, "state"), filepath.Join(one, "cache"), filepath.Join(one, "config")}, nil
+	}
+	if home == "" {
+		return dirs{}, advise(errors.New("there is no home folder: HOME is not set"), "set HOME, or SKEIN_HOME to the folder for skein's files")
+	}
+	at := func(name string, rest ...string) string {
+		dir := env.Getenv(name)
+		if !filepath.IsAbs(dir) {
+			dir = filepath.Join(append([]string{home}, rest...)...)
+		}
+		return filepath.Join(dir, "skein")
+	}
+	switch env.OS {
+	case "windows":
+		roaming, local := at("APPDATA", "AppData", "Roaming"), at("LOCALAPPDATA", "AppData", "Local")
+		return dirs{home, roaming, local, filepath.Join(local, "cache"), roaming}, nil
+	case "darwin":
+		support := filepath.Join(home, "Library", "Application Support", "skein")
+		return dirs{home, support, support, filepath.Join(home, "Library", "Caches", "skein"), support}, nil
+	}
+	return dirs{
+		Home:   home,
+		Data:   at("XDG_DATA_HOME", ".local", "share"),
+		State:  at("XDG_STATE_HOME", ".local", "state"),
+		Cache:  at("XDG_CACHE_HOME", ".cache"),
+		Config: at("XDG_CONFIG_HOME", ".config"),
+	}, nil
+}

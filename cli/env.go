@@ -1,0 +1,44 @@
+package cli
+
+import (
+	"context"
+	"io"
+	"time"
+
+	"github.com/skein-dev/skein"
+)
+
+// An Env is all that commands may touch of the world.
+type Env struct {
+	Stdin          io.Reader
+	Stdout, Stderr io.Writer
+	Terminal       Terminal
+	Getenv         func(name string) string
+	Getwd          func() (string, error)
+	Now            func() time.Time // its location is the zone that times are shown in
+	OS             string           // as runtime.GOOS
+	Version        string           // of the program
+
+	// Open opens the store at place. Whoever opened it closes it.
+	Open func(ctx context.Context, place Place) (skein.Store, error)
+}
+
+// A Terminal says which streams are a terminal and how large it is.
+type Terminal struct {
+	In, Out, Err  bool
+	Width, Height int // columns and lines; 0 if not known
+}
+
+// A Place says where a store is.
+type Place struct {
+	Scheme string // sqlite
+	Path   string // absolute path of its file
+}
+
+// columns returns the width that output for stdout must fit in; 0 if any does.
+func (t Terminal) columns() int {
+	if !t.Out {
+		return 0
+	}
+	return cmpOr(t.Width, 80)
+}

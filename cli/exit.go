@@ -1,0 +1,104 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/skein-dev/skein"
+)
+
+// errUsage says that the command line was wrong.
+var errUsage = errors.New("bad command line")
+
+// errAmbiguous says that a name fits several sessions.
+var errAmbiguous = errors.New("ambiguous")
+
+// errSilent ends a command with its exit code when all has been said.
+var errSilent = errors.New("failed")
+
+// The exit codes.
+const (
+	exitDone        = 0
+	exitFailed      = 1
+	exitUsage       = 2   // the command line was wrong, or the name ambiguous
+	exitNotFound    = 3   // there is no such session, file or turn
+	exitLocked      = 4   // another program writes to the session
+	exitInterrupted = 130 // Ctrl-C, as shells say it: 128 + SIGINT
+)
+
+// outcomes is the one table from errors to exit codes and to what a person can
+// do next; the first that fits holds. {cmd} is the command.
+var outcomes = []struct {
+	err  error
+	code int
+	hint string
+}{
+	{context.Canceled, exitInterrupted, ""},
+	{errUsage, exitUsage, "see: {cmd} --help"},
+	{errAmbiguous, exitUsage, "write more of the ID or title of the one you mean"},
+	{skein.ErrLocked, exitLocked, "wait until it is done, or work on a copy: skein fork NAME"},
+	{skein.ErrFenced, exitLocked, "another program took the session over; look at it with: skein show NAME --last 5"},
+	{skein.ErrNewer, exitFailed, "install the newer skein, or name another store with --store; the file was not touched"},
+	{skein.ErrDeleted, exitFailed, "it was deleted for good; use another ID, or bring it back with: skein import --again PATH"},
+	{skein.ErrMismatch, exitFailed, "use another client ID for other content; nothing was changed"},
+	{skein.ErrConflict, exitFailed, "look at what is new with: skein show NAME --last 5"},
+	{skein.ErrExists, exitFailed, "see what is there: skein list --all"},
+	{skein.ErrRefused, exitFailed, "see: {cmd} --help"},
+	{skein.ErrCorrupt, exitFailed, "see what is damaged, and what can be mended: skein doctor"},
+	{skein.ErrReadOnly, exitFailed, "give yourself the right to write there, or name another store with --store"},
+	{skein.ErrFull, exitFailed, "make room on the disk; nothing of this was stored, all else is safe"},
+	{skein.ErrUnknown, exitFailed, "look whether it is there, or try again with the same --id: nothing is stored twice"},
+	{skein.ErrInvalid, exitUsage, "see: {cmd} --help"},
+	{skein.ErrNotFound, exitNotFound, "see what there is: skein list --all"},
+}
+
+// An advised is an error with its own advice in place of the table's.
+type advised struct {
+	err  error
+	hint string
+}
+
+func (a *advised) Error() string { return a.err.Error() }
+func (a *advised) Unwrap() error { return a.err }
+
+// advise returns err with what to do next.
+func advise(err error, format string, args ...any) error {
+	return &advised{err, fmt.Sprintf(format, args...)}
+}
+
+// usagef returns an error that says what is wrong with the command line.
+func usagef(format string, args ...any) error {
+	return &told{fmt.Sprintf(format, args...), errUsage}
+}
+
+// missing returns an error that says what there is none of.
+func missing(format string, args ...any) error {
+	return &told{fmt.Sprintf(format, args...), skein.ErrNotFound}
+}
+
+// A told is an error whose text says all, so that its kind adds no words.
+type told struct {
+	text string
+	kind error
+}
+
+func (t *told) Error() string { return t.text }
+func (t *told) Unwrap() error { return t.kind }
+
+// outcome returns the exit code of err and what to do next, "" if nothing can
+// be said. cmd is the command as a person types it.
+func outcome(err error, cmd string) (code int, hint string) {
+	code = exitFailed
+	for _, o := range outcomes {
+		if errors.Is(err, o.err) {
+			code, hint = o.code, strings.ReplaceAll(o.hint, "{cmd}", cmd)
+			break
+		}
+	}
+	if a := (*advised)(nil); errors.As(err, &a) {
+		hint = a.hint
+	}
+	return code, hint
+}

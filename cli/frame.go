@@ -1,0 +1,96 @@
+package cli
+
+import (
+	"context"
+	"errors"
+
+	"github.com/spf13/cobra"
+
+	"github.com/skein-dev/skein"
+)
+
+// A frame is what all commands share before they run: the world and the
+// global flags.
+type frame struct {
+	env     *Env
+	store   string // --store
+	color   string // --color
+	noPager bool   // --no-pager
+	started bool   // a run function was reached: errors are no longer the command line's
+}
+
+// A job is what a command's run function is handed.
+type job struct {
+	*Env
+	dirs     dirs
+	settings settings
+	paint    paint
+	noPager  bool
+	place    Place       // of the store
+	store    skein.Store // nil if the command needs none
+}
+
+// A runner does a command's work; args are the words after the flags.
+type runner func(ctx context.Context, j *job, args []string) error
+
+// plain returns what cobra calls for a command that needs no store.
+func (f *frame) plain(run runner) func(*cobra.Command, []string) error {
+	return func(c *cobra.Command, args []string) error {
+		f.started = true
+		j, err := f.job()
+		if err != nil {
+			return err
+		}
+		return run(c.Context(), j, args)
+	}
+}
+
+// withStore returns what cobra calls for a command that works on the store. It
+// opens the store before run and closes it after.
+func (f *frame) withStore(run runner) func(*cobra.Command, []string) error {
+	return f.plain(func(ctx context.Context, j *job, args []string) (err error) {
+		if j.store, err = j.Open(ctx, j.place); err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, j.store.Close()) }()
+		return run(ctx, j, args)
+	})
+}
+
+// job reads the settings.
+func (f *frame) job() (*job, error) {
+	d, err := findDirs(f.env)
+	if err != nil {
+		return nil, err
+	}
+	cwd, err := f.env.Getwd()
+	if err != nil {
+		return nil, err
+	}
+	s, err := f.loadSettings(d, cwd)
+	if err != nil {
+		return nil, err
+	}
+	place, err := parsePlace(s.text("store"), cwd, d.Home)
+	if err != nil {
+		return nil, err
+	}
+	p, err := newPaint(f.env, s.text("color"))
+	return &job{Env: f.env, dirs: d, settings: s, paint: p, noPager: f.noPager, place: place}, err
+}
+
+// words returns a check that a command gets between min and max words (max -1:
+// any number), and names what they are in its error.
+func words(min, max int, what string) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		switch {
+		case len(args) < min:
+			return usagef("%s needs %s", c.CommandPath(), what)
+		case max == 0 && len(args) > 0:
+			return usagef("%s takes no %q", c.CommandPath(), args[0])
+		case max >= 0 && len(args) > max:
+			return usagef("%s takes only %s; %q is too much", c.CommandPath(), what, args[max])
+		}
+		return nil
+	}
+}

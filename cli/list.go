@@ -1,0 +1,136 @@
+package cli
+
+import (
+	"context"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/skein-dev/skein"
+)
+
+type listOptions struct {
+	all, children, pinned, bin, json            bool
+	project, agent, origin, model, profile, tag string
+	since, until                                string
+	limit                                       int
+}
+
+func newList(f *frame) *cobra.Command {
+	var o listOptions
+	c := &cobra.Command{
+		Use:     "list [flags]",
+		Aliases: []string{"ls"},
+		Short:   "list this project's sessions, or all",
+		Long: `List the sessions of the project you are in, the latest first; where it has
+none, those of all projects. On a terminal there are as many columns as it has
+room for; a pipe gets whole lines.`,
+		Example: `skein list
+	skein list --all --since 2d
+	skein list --agent codex --json`,
+		Args: words(0, 0, ""),
+		RunE: f.withStore(o.run),
+	}
+	g := c.Flags()
+	g.BoolVarP(&o.all, "all", "a", false, "of all projects")
+	g.StringVar(&o.project, "project", "", "of the project at this `path`")
+	g.StringVar(&o.agent, "agent", "", "of this agent (`name`): claude-code, codex, …")
+	g.StringVar(&o.profile, "profile", "", "of this profile (`name`)")
+	g.StringVar(&o.model, "model", "", "that this model (`name`) answered last")
+	g.StringVar(&o.origin, "origin", "", "imported from this `format`: claude-code, codex, …")
+	g.StringVar(&o.tag, "tag", "", "with this `tag`")
+	g.BoolVar(&o.pinned, "pinned", false, "only pinned ones")
+	g.StringVar(&o.since, "since", "", "active since `when`: 3h, 2d, yesterday, 2026-11-21")
+	g.StringVar(&o.until, "until", "", "active until `when`")
+	g.BoolVar(&o.children, "children", false, "also those that agents started for a part of their work")
+	g.BoolVar(&o.bin, "bin", false, "those in the bin instead")
+	g.IntVarP(&o.limit, "limit", "n", 50, "at most this `many`; 0 for all")
+	jsonFlag(c, &o.json)
+	return c
+}
+
+func (o *listOptions) run(ctx context.Context, j *job, _ []string) error {
+	filter, err := o.filter(j)
+	if err != nil {
+		return err
+	}
+	found, err := j.sessions(ctx, filter)
+	if err != nil {
+		return err
+	}
+	if len(found) == 0 && filter.Project != "" && o.project == "" {
+		if found, err = o.elsewhere(ctx, j, filter); err != nil {
+			return err
+		}
+	}
+	if o.limit > 0 && len(found) > o.limit {
+		found = found[:o.limit]
+		defer j.say("there are more: --limit 0 shows all")
+	}
+	costs, err := j.costs(ctx, found)
+	if err != nil {
+		return err
+	}
+	if o.json {
+		return writeSessions(j.Stdout, found, costs)
+	}
+	if len(found) == 0 {
+		return o.none(j, filter)
+	}
+	t := j.sessionTable(found, costs)
+	return j.page(ctx, func(w io.Writer) error { return t.write(w, j.Terminal.columns(), j.paint.bold) })
+}
+
+// elsewhere looks in all projects for what this one has none of.
+func (o *listOptions) elsewhere(ctx context.Context, j *job, f skein.Filter) ([]skein.Session, error) {
+	here := j.tilde(f.Project)
+	others, err := j.sessions(ctx, skein.Filter{Project: f.Project, Limit: 1})
+	if err != nil {
+		return nil, err
+	}
+	if len(others) > 0 {
+		j.say("none of the sessions in %s match; --all looks in all projects", here)
+		return nil, nil
+	}
+	f.Project = ""
+	found, err := j.sessions(ctx, f)
+	if len(found) > 0 {
+		j.say("no sessions in %s; these are of all projects", here)
+	}
+	return found, err
+}
+
+// filter works out which sessions are asked for.
+func (o *listOptions) filter(j *job) (f skein.Filter, err error) {
+	f = skein.Filter{
+		Agent: o.agent, Profile: o.profile, Model: o.model, Origin: o.origin, Tag: o.tag,
+		Pinned: o.pinned, Bin: o.bin, NoChildren: !o.children,
+	}
+	switch {
+	case o.limit < 0:
+		return f, usagef("--limit %d: want 0 or more", o.limit)
+	case o.all && o.project != "":
+		return f, usagef("--all and --project: want one of them")
+	case o.limit > 0:
+		f.Limit = o.limit + 1 // to know whether there are more
+	}
+	if f.Since, f.Until, err = span(o.since, o.until, j.Now()); err != nil || o.all {
+		return f, err
+	}
+	f.Project, err = j.projectOf(o.project)
+	return f, err
+}
+
+// none says that there are no sessions, and what to do about it.
+func (o *listOptions) none(j *job, f skein.Filter) error {
+	o.all, o.limit = false, 50
+	switch {
+	case f.Bin:
+		j.say("the bin is empty")
+	case *o == (listOptions{limit: 50}):
+		j.say("no sessions yet\nskein import finds those of the coding agents on this machine")
+	default:
+		j.say("no sessions match")
+	}
+	return nil
+}

@@ -1,0 +1,94 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/skein-dev/skein/render"
+)
+
+// Main runs the command that args name and returns the exit code: 0 done, 1
+// failed, 2 the command line was wrong or the name ambiguous, 3 not found, 4
+// locked by another, 130 interrupted. When ctx is cancelled the command gives
+// up, and what it had stored stays stored.
+func Main(ctx context.Context, env *Env, args []string) int {
+	f := &frame{env: env}
+	root := newRoot(f)
+	root.SetArgs(args)
+	cmd, err := root.ExecuteContextC(ctx)
+	if err == nil {
+		return exitDone
+	}
+	if ctx.Err() != nil {
+		err = context.Canceled
+	}
+	if !f.started && !errors.Is(err, errUsage) {
+		err = usagef("%v", err) // cobra's own, of flags
+	}
+	return report(env.Stderr, err, cmd.CommandPath())
+}
+
+// report prints err for people and returns its exit code.
+func report(w io.Writer, err error, cmd string) int {
+	code, hint := outcome(err, cmd)
+	switch {
+	case errors.Is(err, errSilent):
+	case code == exitInterrupted:
+		fmt.Fprintln(w, "skein: interrupted")
+	default:
+		fmt.Fprintf(w, "skein: %s\n", render.Clean(strings.TrimSpace(err.Error())))
+		if hint != "" {
+			fmt.Fprintln(w, hint)
+		}
+	}
+	return code
+}
+
+// newRoot returns the command skein with all its commands.
+func newRoot(f *frame) *cobra.Command {
+	root := newOverview(f)
+	root.SilenceErrors, root.SilenceUsage = true, true
+	root.SetIn(f.env.Stdin)
+	root.SetOut(f.env.Stdout)
+	root.SetErr(f.env.Stderr)
+	root.CompletionOptions.DisableDefaultCmd = true
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usagef("%v", err) })
+	root.SetHelpFunc(func(c *cobra.Command, _ []string) { f.help(c) })
+	root.SetHelpCommand(newHelp())
+	g := root.PersistentFlags()
+	g.StringVar(&f.store, "store", "", "where the sessions are: a `path`, or sqlite:PATH")
+	g.StringVar(&f.color, "color", "", "colours: auto, always or never (`when`)")
+	g.BoolVar(&f.noPager, "no-pager", false, "do not page long output")
+	g.BoolP("help", "h", false, "say how the command is used")
+	for _, group := range groups {
+		root.AddGroup(&cobra.Group{ID: group.title, Title: group.title})
+		for _, command := range group.commands {
+			c := command(f)
+			c.GroupID = group.title
+			c.Flags().SortFlags = false
+			root.AddCommand(c)
+		}
+	}
+	return root
+}
+
+func newHelp() *cobra.Command {
+	return &cobra.Command{
+		Use:    "help [COMMAND]",
+		Short:  "say how a command is used",
+		Hidden: true,
+		RunE: func(c *cobra.Command, args []string) error {
+			of, _, err := c.Root().Find(args)
+			if err != nil {
+				return usagef("no command %q", strings.Join(args, " "))
+			}
+			of.HelpFunc()(of, nil)
+			return nil
+		},
+	}
+}

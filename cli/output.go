@@ -1,0 +1,34 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/skein-dev/skein/render"
+)
+
+// jsonFlag gives c the flag --json.
+func jsonFlag(c *cobra.Command, to *bool) {
+	c.Flags().BoolVar(to, "json", false, "print JSON: one object a line, exact text")
+}
+
+// writeJSON writes v as JSON on one line.
+func writeJSON(w io.Writer, v any) error {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return err
+	}
+	_, err := w.Write(b.Bytes())
+	return err
+}
+
+// say tells the person something that is no result, on stderr.
+func (j *job) say(format string, args ...any) {
+	fmt.Fprintln(j.Stderr, render.Clean(fmt.Sprintf(format, args...)))
+}

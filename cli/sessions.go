@@ -1,0 +1,92 @@
+package cli
+
+import (
+	"context"
+	"io"
+	"strconv"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/render"
+)
+
+// sessions returns what f lets through.
+func (j *job) sessions(ctx context.Context, f skein.Filter) (found []skein.Session, err error) {
+	for s, err := range j.store.Sessions(ctx, f) {
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, s)
+	}
+	return found, nil
+}
+
+// A sessionLine is a session in JSON: what it adds up to, what to call it, and
+// what it cost (without its children), null if a price is not known.
+type sessionLine struct {
+	skein.Session
+	Name string   `json:"name"`
+	Cost *float64 `json:"cost_usd"`
+}
+
+func writeSessions(w io.Writer, ss []skein.Session, costs map[skein.SessionID]cost) error {
+	for i := range ss {
+		if err := writeJSON(w, sessionLine{ss[i], ss[i].Name(), costs[ss[i].ID].usd()}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sessionTable returns ss as a table.
+func (j *job) sessionTable(ss []skein.Session, costs map[skein.SessionID]cost) *table {
+	p, now := j.paint, j.Now()
+	t := &table{columns: []column{
+		{title: "ID", rank: 1, paint: p.cyan},
+		{title: "", rank: 2},
+		{title: "TITLE", rank: 0, min: 16},
+		{title: "AGENT", rank: 5},
+		{title: "PROJECT", rank: 6, min: 14, left: true},
+		{title: "CREATED", rank: 9, paint: p.dim},
+		{title: "UPDATED", rank: 3, paint: p.dim},
+		{title: "TURNS", rank: 8, right: true},
+		{title: "MSGS", rank: 4, right: true},
+		{title: "COST", rank: 7, right: true},
+		{title: "LAST PROMPT", rank: 10, min: 24, paint: p.dim},
+	}}
+	for i := range ss {
+		s := &ss[i]
+		t.rows = append(t.rows, []string{
+			shortID(s.ID), marks(s), render.Line(s.Name()), render.Line(agentOf(s)), render.Line(j.tilde(s.Project)),
+			ago(s.Created, now), ago(s.Updated, now), strconv.Itoa(s.Turns), strconv.Itoa(s.Messages),
+			costs[s.ID].String(), render.Line(s.LastPrompt),
+		})
+	}
+	return t
+}
+
+// marks returns the signs of s: * pinned, > a fork, + a child, ! in use.
+func marks(s *skein.Session) (m string) {
+	if s.Pinned {
+		m += "*"
+	}
+	if s.Parent != nil {
+		switch s.Parent.Why {
+		case skein.Fork:
+			m += ">"
+		case skein.Child:
+			m += "+"
+		}
+	}
+	if s.LockedBy != "" {
+		m += "!"
+	}
+	return m
+}
+
+// agentOf returns the agent of s and its profile.
+func agentOf(s *skein.Session) string {
+	if s.Profile != "" {
+		return s.Agent + "/" + s.Profile
+	}
+	return s.Agent
+}

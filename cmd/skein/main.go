@@ -1,0 +1,44 @@
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"runtime"
+	"syscall"
+	"time"
+
+	"github.com/charmbracelet/x/term"
+
+	"github.com/skein-dev/skein/cli"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the program at once
+	os.Exit(cli.Main(ctx, &cli.Env{
+		Stdin:    os.Stdin,
+		Stdout:   os.Stdout,
+		Stderr:   os.Stderr,
+		Terminal: terminal(),
+		Getenv:   os.Getenv,
+		Getwd:    os.Getwd,
+		Now:      time.Now,
+		OS:       runtime.GOOS,
+		Version:  version(),
+		Open:     open,
+	}, os.Args[1:]))
+}
+
+// terminal looks at the process's streams.
+func terminal() cli.Terminal {
+	t := cli.Terminal{
+		In:  term.IsTerminal(os.Stdin.Fd()),
+		Out: term.IsTerminal(os.Stdout.Fd()),
+		Err: term.IsTerminal(os.Stderr.Fd()),
+	}
+	if t.Out {
+		t.Width, t.Height, _ = term.GetSize(os.Stdout.Fd())
+	}
+	return t
+}
