@@ -1,0 +1,169 @@
+package memory
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/skein-dev/skein"
+)
+
+// A tomb is the hash of the ID or origin of a deleted session.
+type tomb [sha256.Size]byte
+
+func idTomb(id skein.SessionID) tomb { return sha256.Sum256([]byte("id\x00" + id)) }
+
+// originTomb is for sessions that are found again by where they came from.
+func originTomb(o *skein.Origin) tomb {
+	return sha256.Sum256([]byte(strings.Join([]string{"origin", o.Format, o.Path, o.ID}, "\x00")))
+}
+
+func (s *Store) buried(t tomb) bool { return s.tombs[t] != 0 }
+
+// buriedBatch looks for tombstones that b must not cross, and lifts them if it
+// may.
+func (t *tx) buriedBatch(b *skein.Batch, facts []skein.Facts) error {
+	tombs := []tomb{idTomb(b.Session)}
+	for _, f := range facts {
+		if c := f.Created; c != nil && c.Origin != nil && b.Import != nil {
+			tombs = append(tombs, originTomb(c.Origin))
+		}
+	}
+	for _, k := range tombs {
+		if !t.buried(k) {
+			continue
+		}
+		if !b.Again {
+			return fmt.Errorf("session %s %w", b.Session, skein.ErrDeleted)
+		}
+		at := t.tombs[k]
+		delete(t.tombs, k)
+		t.undo = append(t.undo, func() { t.tombs[k] = at })
+	}
+	return nil
+}
+
+// Bin implements [skein.Store].
+func (s *Store) Bin(ctx context.Context, id skein.SessionID) (err error) {
+	defer skein.Wrapf(&err, "memory: bin")
+	if err := s.enter(ctx); err != nil {
+		return err
+	}
+	defer s.mu.Unlock()
+	sess, err := s.look(id)
+	if err == nil && sess.head.Binned == 0 {
+		sess.head.Binned = now()
+	}
+	return err
+}
+
+// Restore implements [skein.Store].
+func (s *Store) Restore(ctx context.Context, id skein.SessionID) (err error) {
+	defer skein.Wrapf(&err, "memory: restore")
+	if err := s.enter(ctx); err != nil {
+		return err
+	}
+	defer s.mu.Unlock()
+	sess, err := s.look(id)
+	if err != nil || sess.head.Binned == 0 {
+		return err
+	}
+	if s.keyTaken(&sess.head) {
+		none := ""
+		if err := s.note(sess, skein.NewEvent(skein.KindChanged, now(), skein.Changed{Key: &none})); err != nil {
+			return err
+		}
+	}
+	sess.head.Binned = 0
+	return nil
+}
+
+// note appends an event of the store's own.
+func (s *Store) note(sess *session, e skein.Event) error {
+	f, err := skein.FactsOf(e)
+	if err != nil {
+		return err
+	}
+	t := &tx{Store: s}
+	s.order++
+	if err := t.add(sess, &event{Event: e, facts: f, order: s.order}); err != nil {
+		t.rollback()
+		return err
+	}
+	s.announce()
+	return nil
+}
+
+// Delete implements [skein.Store].
+func (s *Store) Delete(ctx context.Context, id skein.SessionID, d skein.Deletion) (done skein.Deleted, err error) {
+	defer skein.Wrapf(&err, "memory: delete")
+	rules := []skein.ChildRule{"", skein.KeepChildren, skein.BinChildren, skein.RefuseChildren}
+	if !slices.Contains(rules, d.Children) {
+		return done, fmt.Errorf("%w deletion: children %q", skein.ErrInvalid, d.Children)
+	}
+	if err := s.enter(ctx); err != nil {
+		return done, err
+	}
+	defer s.mu.Unlock()
+	sess, err := s.look(id)
+	if err != nil {
+		return done, err
+	}
+	if l := s.leases[id]; l.live() {
+		return done, &skein.LockedError{Session: id, Holder: l.Holder}
+	}
+	children := s.children(sess)
+	if len(children) > 0 && d.Children == skein.RefuseChildren {
+		return done, fmt.Errorf("session %s has %d children: %w", id, len(children), skein.ErrRefused)
+	}
+	done.Bytes = s.size(sess)
+	for _, c := range children {
+		switch {
+		case d.Children != skein.BinChildren:
+			done.Children = append(done.Children, c.head.ID)
+		case c.head.Binned == 0:
+			c.head.Binned = now()
+			done.Binned = append(done.Binned, c.head.ID)
+		}
+	}
+	heir, moved := s.heir(sess)
+	if moved > 0 {
+		done.Moved = []skein.SessionID{heir.head.ID}
+	}
+	done.Events = len(sess.own) - moved
+	s.destroy(sess, moved)
+	s.announce()
+	return done, nil
+}
+
+// children returns the sessions that sess's delegations started, by ID.
+func (s *Store) children(sess *session) (all []*session) {
+	for _, c := range s.sessions {
+		if p := c.head.Parent; p != nil && p.Why == skein.Child && p.Session == sess.head.ID && c.head.User == sess.head.User {
+			all = append(all, c)
+		}
+	}
+	slices.SortFunc(all, func(a, b *session) int { return strings.Compare(string(a.head.ID), string(b.head.ID)) })
+	return all
+}
+
+// destroy forgets sess and all but the first events of its own, which moved.
+func (s *Store) destroy(sess *session, moved int) {
+	h := &sess.head
+	for _, e := range sess.own[moved:] {
+		s.charge(h.User, &e, skein.Usage{}.Minus(e.added.Charge))
+		for _, hash := range e.blobs() {
+			s.dropBlob(blobKey{h.User, hash})
+		}
+	}
+	maps.DeleteFunc(s.files, func(k fileKey, f *file) bool { return f.is(k, h) })
+	delete(s.sessions, h.ID)
+	delete(s.leases, h.ID)
+	s.tombs[idTomb(h.ID)] = now()
+	if h.Origin != nil {
+		s.tombs[originTomb(h.Origin)] = now()
+	}
+}

@@ -1,0 +1,145 @@
+package memory
+
+import (
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+
+	"github.com/skein-dev/skein"
+)
+
+// shown yields the events that sess shows up to and with the place upto: those
+// before its own are its base's.
+func (sess *session) shown(upto skein.Seq) iter.Seq[*event] {
+	return func(yield func(*event) bool) {
+		if sess.base != nil {
+			for e := range sess.base.shown(min(upto, sess.from)) {
+				if !yield(e) {
+					return
+				}
+			}
+		}
+		for i := range sess.own {
+			if sess.own[i].Seq > upto || !yield(&sess.own[i]) {
+				return
+			}
+		}
+	}
+}
+
+// at returns the event that sess shows at seq; nil if it shows none.
+func (sess *session) at(seq skein.Seq) *event {
+	switch {
+	case seq <= sess.from && sess.base != nil:
+		return sess.base.at(seq)
+	case seq > sess.from && seq <= sess.from+skein.Seq(len(sess.own)):
+		return &sess.own[seq-sess.from-1]
+	}
+	return nil
+}
+
+// client returns the place of the event up to upto that has the client ID;
+// of several the last, 0 if there is none.
+func (sess *session) client(id skein.ClientID, upto skein.Seq) skein.Seq {
+	if seq := last(sess.clients[id], upto); seq > 0 || sess.base == nil {
+		return seq
+	}
+	return sess.base.client(id, min(upto, sess.from))
+}
+
+// said reports whether an event up to upto is of the message id.
+func (sess *session) said(id string, upto skein.Seq) bool {
+	return last(sess.messages[id], upto) > 0 || sess.base != nil && sess.base.said(id, min(upto, sess.from))
+}
+
+// last returns the greatest of seqs up to upto; 0 if there is none.
+func last(seqs []skein.Seq, upto skein.Seq) (seq skein.Seq) {
+	for _, s := range seqs {
+		if s <= upto {
+			seq = max(seq, s)
+		}
+	}
+	return seq
+}
+
+// parent returns the session whose events up to p.Seq a new session of user
+// shows.
+func (s *Store) parent(p *skein.Parent, user skein.User) (*session, error) {
+	base, err := s.look(p.Session)
+	switch {
+	case err == nil && base.head.User != user:
+		return nil, fmt.Errorf("fork: session %s %w", p.Session, skein.ErrNotFound)
+	case errors.Is(err, skein.ErrNotFound) && s.buried(idTomb(p.Session)):
+		return nil, fmt.Errorf("fork: session %s %w", p.Session, skein.ErrDeleted)
+	case err != nil:
+		return nil, fmt.Errorf("fork: %w", err)
+	case p.Seq > base.head.Last:
+		return nil, fmt.Errorf("fork: seq %d: session %s has %d events: %w", p.Seq, p.Session, base.head.Last, skein.ErrInvalid)
+	}
+	return base, nil
+}
+
+// heir gives the events of sess that forks show to the one that shows most of
+// them, and the others that one as their base. It returns nil if there are no
+// forks, and how many events moved.
+func (s *Store) heir(sess *session) (heir *session, moved int) {
+	var forks []*session
+	for _, f := range s.sessions {
+		if f.base == sess {
+			forks = append(forks, f)
+		}
+	}
+	if len(forks) == 0 {
+		return nil, 0
+	}
+	heir = slices.MaxFunc(forks, func(a, b *session) int {
+		if a.from != b.from {
+			return int(a.from - b.from)
+		}
+		return b.order - a.order
+	})
+	moved = max(0, int(heir.from-sess.from))
+	heir.own = slices.Concat(sess.own[:moved], heir.own)
+	heir.from, heir.base = min(heir.from, sess.from), sess.base
+	heir.index()
+	for _, e := range heir.own[:moved] {
+		heir.head.Usage = heir.head.Usage.Plus(e.added.Charge)
+	}
+	for _, f := range forks {
+		if f != heir {
+			f.base = heir
+		}
+	}
+	return heir, moved
+}
+
+// index makes the maps of sess anew.
+func (sess *session) index() {
+	sess.clients, sess.messages = map[skein.ClientID][]skein.Seq{}, map[string][]skein.Seq{}
+	for i := range sess.own {
+		sess.enter(&sess.own[i])
+	}
+}
+
+// enter puts e, which is one of sess's own, into the maps.
+func (sess *session) enter(e *event) {
+	if e.ClientID != "" {
+		sess.clients[e.ClientID] = append(sess.clients[e.ClientID], e.Seq)
+	}
+	if m := e.facts.Message; m != nil && m.ID != "" {
+		sess.messages[m.ID] = append(sess.messages[m.ID], e.Seq)
+	}
+}
+
+// leave undoes enter of the event entered last.
+func (sess *session) leave(e *event) {
+	if e.ClientID != "" {
+		seqs := sess.clients[e.ClientID]
+		sess.clients[e.ClientID] = seqs[:len(seqs)-1]
+	}
+	if m := e.facts.Message; m != nil && m.ID != "" {
+		seqs := sess.messages[m.ID]
+		sess.messages[m.ID] = seqs[:len(seqs)-1]
+	}
+}

@@ -1,0 +1,119 @@
+package memory
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/skein-dev/skein"
+)
+
+// A lease is the newest one of a session, held or not.
+type lease struct {
+	skein.Lease
+	held bool
+}
+
+// live reports whether somebody holds l, which may be nil.
+func (l *lease) live() bool { return l != nil && l.held && (l.Expires == 0 || now() < l.Expires) }
+
+// Acquire implements [skein.Store].
+func (s *Store) Acquire(ctx context.Context, id skein.SessionID, r skein.LeaseRequest) (_ skein.Lease, err error) {
+	defer skein.Wrapf(&err, "memory: lease of %s", id)
+	if err := id.Check(); err != nil {
+		return skein.Lease{}, err
+	}
+	if r.TTL < 0 {
+		return skein.Lease{}, fmt.Errorf("%w lease: TTL %v", skein.ErrInvalid, r.TTL)
+	}
+	if err := s.enter(ctx); err != nil {
+		return skein.Lease{}, err
+	}
+	defer s.mu.Unlock()
+	if sess := s.sessions[id]; sess != nil && !s.sees(sess.head.User) {
+		return skein.Lease{}, fmt.Errorf("session %s %w", id, skein.ErrNotFound)
+	}
+	was := s.leases[id]
+	if was.live() && !r.TakeOver {
+		return skein.Lease{}, &skein.LockedError{Session: id, Holder: was.Holder}
+	}
+	l := &lease{Lease: skein.Lease{Session: id, Fence: 1, Holder: holder(r)}, held: true}
+	if was != nil {
+		l.Fence = was.Fence + 1
+	}
+	if r.TTL > 0 {
+		l.Expires = skein.At(time.Now().Add(r.TTL))
+	}
+	s.leases[id] = l
+	return l.Lease, nil
+}
+
+// holder returns who asks with r.
+func holder(r skein.LeaseRequest) skein.Holder {
+	host, _ := os.Hostname() // for people; without it they see none
+	h := skein.Holder{Program: r.Program, Host: host, Since: now()}
+	if r.TTL == 0 {
+		h.PID = os.Getpid()
+	}
+	return h
+}
+
+// Renew implements [skein.Store].
+func (s *Store) Renew(ctx context.Context, l skein.Lease, ttl time.Duration) (_ skein.Lease, err error) {
+	defer skein.Wrapf(&err, "memory: renew the lease of %s", l.Session)
+	if ttl <= 0 {
+		return skein.Lease{}, fmt.Errorf("%w lease: TTL %v", skein.ErrInvalid, ttl)
+	}
+	if err := s.enter(ctx); err != nil {
+		return skein.Lease{}, err
+	}
+	defer s.mu.Unlock()
+	is := s.leases[l.Session]
+	if !is.live() || !s.holds(is, l) {
+		return skein.Lease{}, fmt.Errorf("session %s: fence %d: %w", l.Session, l.Fence, skein.ErrFenced)
+	}
+	if is.Expires != 0 {
+		is.Expires = skein.At(time.Now().Add(ttl))
+	}
+	return is.Lease, nil
+}
+
+// Release implements [skein.Store].
+func (s *Store) Release(ctx context.Context, l skein.Lease) (err error) {
+	defer skein.Wrapf(&err, "memory: release the lease of %s", l.Session)
+	if err := s.enter(ctx); err != nil {
+		return err
+	}
+	defer s.mu.Unlock()
+	if is := s.leases[l.Session]; is != nil && s.holds(is, l) {
+		is.held = false
+	}
+	return nil
+}
+
+// holds reports whether l is the lease is, and of a session that the view has.
+func (s *Store) holds(is *lease, l skein.Lease) bool {
+	sess := s.sessions[l.Session]
+	return is.Fence == l.Fence && (sess == nil || s.sees(sess.head.User))
+}
+
+// fenced are the kinds of event that need the lease's number.
+var fenced = []skein.Kind{skein.KindSaid, skein.KindTool, skein.KindStep, skein.KindCompacted, skein.KindRewound}
+
+// checkFence compares the fencing number of b, whose new events are isNew.
+func (t *tx) checkFence(b *skein.Batch, isNew []skein.Event) error {
+	l := t.leases[b.Session]
+	if b.Fence != 0 {
+		if l == nil || l.Fence != b.Fence {
+			return fmt.Errorf("session %s: fence %d: %w", b.Session, b.Fence, skein.ErrFenced)
+		}
+		return nil
+	}
+	needs := slices.ContainsFunc(isNew, func(e skein.Event) bool { return slices.Contains(fenced, e.Kind) })
+	if needs && l.live() {
+		return &skein.LockedError{Session: b.Session, Holder: l.Holder}
+	}
+	return nil
+}

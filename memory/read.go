@@ -1,0 +1,185 @@
+package memory
+
+import (
+	"cmp"
+	"context"
+	"iter"
+	"slices"
+	"strings"
+
+	"github.com/skein-dev/skein"
+)
+
+// Session implements [skein.Store].
+func (s *Store) Session(ctx context.Context, id skein.SessionID) (_ skein.Session, err error) {
+	defer skein.Wrapf(&err, "memory: session")
+	if err := s.enter(ctx); err != nil {
+		return skein.Session{}, err
+	}
+	defer s.mu.Unlock()
+	sess, err := s.look(id)
+	if err != nil {
+		return skein.Session{}, err
+	}
+	return s.row(sess), nil
+}
+
+// row returns the head of sess with the holder of its lease.
+func (s *Store) row(sess *session) skein.Session {
+	h := sess.head
+	if l := s.leases[h.ID]; l.live() {
+		h.LockedBy = l.Holder.String()
+	}
+	return h
+}
+
+// Sessions implements [skein.Store].
+func (s *Store) Sessions(ctx context.Context, f skein.Filter) iter.Seq2[skein.Session, error] {
+	return func(yield func(skein.Session, error) bool) {
+		rows, err := s.rows(ctx, f)
+		each(rows, err, "memory: sessions", yield)
+	}
+}
+
+func (s *Store) rows(ctx context.Context, f skein.Filter) (rows []skein.Session, err error) {
+	if err := s.enter(ctx); err != nil {
+		return nil, err
+	}
+	defer s.mu.Unlock()
+	for _, sess := range s.sessions {
+		h := &sess.head
+		if s.sees(h.User) && picks(f, h) && (f.LargerThan == 0 || s.size(sess) > f.LargerThan) {
+			rows = append(rows, s.row(sess))
+		}
+	}
+	slices.SortFunc(rows, func(a, b skein.Session) int { return inOrder(&a, &b) })
+	if f.Limit > 0 && len(rows) > f.Limit {
+		rows = rows[:f.Limit]
+	}
+	return rows, nil
+}
+
+// inOrder compares by the order of [skein.Store.Sessions].
+func inOrder(a, b *skein.Session) int {
+	return cmp.Or(cmp.Compare(b.Updated, a.Updated), cmp.Compare(a.ID, b.ID))
+}
+
+// picks reports whether f lets h through, its size aside.
+func picks(f skein.Filter, h *skein.Session) bool {
+	is := func(want, got string) bool { return want == "" || want == got }
+	var parent skein.Parent
+	if h.Parent != nil {
+		parent = *h.Parent
+	}
+	var origin string
+	if h.Origin != nil {
+		origin = h.Origin.Format
+	}
+	title := cmp.Or(h.Title, h.First)
+	return is(string(f.User), string(h.User)) && is(f.Key, h.Key) && is(f.Project, h.Project) && is(f.Agent, h.Agent) &&
+		is(f.Profile, h.Profile) && is(f.Model, h.Model) && is(f.Origin, origin) && is(f.Surface, h.Surface) &&
+		(f.Tag == "" || slices.Contains(h.Tags, f.Tag)) &&
+		(!f.Pinned || h.Pinned) &&
+		is(string(f.Parent), string(parent.Session)) &&
+		(!f.NoChildren || parent.Why != skein.Child) &&
+		f.Bin == (h.Binned != 0) &&
+		(f.Since == 0 || h.Updated >= f.Since) && (f.Until == 0 || h.Updated < f.Until) &&
+		(f.Before == nil || inOrder(f.Before, h) < 0) &&
+		strings.HasPrefix(string(h.ID), f.IDPrefix) && strings.HasSuffix(string(h.ID), f.IDSuffix) &&
+		strings.Contains(strings.ToLower(title), strings.ToLower(f.Title)) &&
+		(f.IncludeEmpty || h.Last > 1) &&
+		(!f.WithOpenCalls || len(h.Open) > 0)
+}
+
+// Events implements [skein.Store].
+func (s *Store) Events(ctx context.Context, id skein.SessionID, after skein.Seq) iter.Seq2[skein.Event, error] {
+	return func(yield func(skein.Event, error) bool) {
+		_, evs, _, err := s.events(ctx, id, after)
+		each(evs, err, "memory: events", yield)
+	}
+}
+
+// events returns the events that session id shows after a place, and what
+// closes when anything changes.
+func (s *Store) events(ctx context.Context, id skein.SessionID, after skein.Seq) (*session, []skein.Event, <-chan struct{}, error) {
+	if err := s.enter(ctx); err != nil {
+		return nil, nil, nil, err
+	}
+	defer s.mu.Unlock()
+	sess, err := s.look(id)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	var evs []skein.Event
+	for e := range sess.shown(sess.head.Last) {
+		if e.Seq > after {
+			evs = append(evs, e.Event)
+		}
+	}
+	return sess, evs, s.changed, nil
+}
+
+// Newest implements [skein.Store]. It puts all messages together and returns
+// the last ones: it is right, not fast.
+func (s *Store) Newest(ctx context.Context, id skein.SessionID, n int, before skein.Seq) (_ []skein.Entry, err error) {
+	defer skein.Wrapf(&err, "memory: newest messages")
+	_, evs, _, err := s.events(ctx, id, 0)
+	if err != nil {
+		return nil, err
+	}
+	entries, err := skein.Entries(evs)
+	if err != nil {
+		return nil, err
+	}
+	if before != 0 {
+		entries = slices.DeleteFunc(entries, func(e skein.Entry) bool { return e.Seq >= before })
+	}
+	return entries[max(0, len(entries)-max(n, 0)):], nil
+}
+
+// Size implements [skein.Sizer].
+func (s *Store) Size(ctx context.Context, id skein.SessionID) (_ int64, err error) {
+	defer skein.Wrapf(&err, "memory: size")
+	if err := s.enter(ctx); err != nil {
+		return 0, err
+	}
+	defer s.mu.Unlock()
+	sess, err := s.look(id)
+	if err != nil {
+		return 0, err
+	}
+	return s.size(sess), nil
+}
+
+func (s *Store) size(sess *session) (n int64) {
+	for i := range sess.own {
+		e := &sess.own[i]
+		n += e.size()
+		for _, h := range e.blobs() {
+			n += int64(len(s.blobs[blobKey{sess.head.User, h}].data))
+		}
+	}
+	for k, f := range s.files {
+		if f.is(k, &sess.head) {
+			for _, r := range f.records {
+				n += int64(len(r.Raw))
+			}
+		}
+	}
+	return n
+}
+
+// each yields all, or err under the name of what was done.
+func each[T any](all []T, err error, what string, yield func(T, error) bool) {
+	if err != nil {
+		skein.Wrapf(&err, "%s", what)
+		var none T
+		yield(none, err)
+		return
+	}
+	for _, v := range all {
+		if !yield(v, nil) {
+			return
+		}
+	}
+}

@@ -1,0 +1,204 @@
+package memory
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/skein-dev/skein"
+)
+
+// minSecret is the shortest secret that scrub takes, in bytes.
+const minSecret = 4
+
+// Scrub implements [skein.Store].
+func (s *Store) Scrub(ctx context.Context, id skein.SessionID, secrets []string) (done skein.Scrubbed, err error) {
+	defer skein.Wrapf(&err, "memory: scrub")
+	if len(secrets) == 0 || slices.ContainsFunc(secrets, func(s string) bool { return len(s) < minSecret }) {
+		return done, fmt.Errorf("%w secrets: there is none, or one is shorter than %d bytes", skein.ErrInvalid, minSecret)
+	}
+	if err := s.enter(ctx); err != nil {
+		return done, err
+	}
+	defer s.mu.Unlock()
+	sess, err := s.look(id)
+	if err != nil {
+		return done, err
+	}
+	sc := &scrub{Store: s, secrets: secrets, user: sess.head.User, hashes: map[skein.Hash]skein.Blob{}, events: map[*event]event{}}
+	sc.findBlobs(sess)
+	if err := sc.findEvents(sess); err != nil {
+		return done, err
+	}
+	touched := sc.touched()
+	for _, t := range touched {
+		if t != sess {
+			done.Forks = append(done.Forks, t.head.ID)
+		}
+	}
+	sc.replace()
+	for _, t := range s.sessions {
+		if t == sess || slices.Contains(touched, t) {
+			t.head.Revision++
+			done.Records += sc.records(&t.head)
+		}
+	}
+	refolded := map[*session]bool{}
+	for _, t := range touched {
+		t.refold(refolded)
+	}
+	done.Events, done.Blobs = len(sc.events), len(sc.hashes)
+	return done, s.note(sess, skein.NewEvent(skein.KindNoted, now(), skein.Noted{
+		Name: "scrubbed", Level: "info",
+		Data: skein.MustJSON(map[string]int{"events": done.Events, "records": done.Records, "blobs": done.Blobs}),
+	}))
+}
+
+// A scrub is one call of Scrub.
+type scrub struct {
+	*Store
+	secrets []string
+	user    skein.User
+	hashes  map[skein.Hash]skein.Blob // blobs that had a secret, and what they become
+	events  map[*event]event          // the same of events
+}
+
+func (sc *scrub) findBlobs(sess *session) {
+	for e := range sess.shown(sess.head.Last) {
+		for _, h := range e.blobs() {
+			if data, found := skein.Blot(sc.blobs[blobKey{sc.user, h}].data, sc.secrets); found {
+				sc.hashes[h] = skein.NewBlob(data)
+			}
+		}
+	}
+}
+
+func (sc *scrub) findEvents(sess *session) error {
+	for e := range sess.shown(sess.head.Last) {
+		payload, found := skein.Blot(e.Payload, sc.secrets)
+		for h, b := range sc.hashes {
+			if slices.Contains(e.blobs(), h) {
+				payload, found = bytes.ReplaceAll(payload, []byte(h), []byte(b.Hash)), true
+			}
+		}
+		if !found {
+			continue
+		}
+		is := *e
+		is.Payload, is.scrubbed = payload, true
+		var err error
+		if is.facts, err = skein.FactsOf(is.Event); err != nil {
+			return fmt.Errorf("event %d would not be one any more: %w", e.Seq, err)
+		}
+		if a := is.facts.Amended; a != nil && e.now != nil {
+			f, err := skein.FactsOf(skein.Event{Kind: sess.at(a.Seq).Kind, Payload: a.Payload})
+			if err != nil {
+				return fmt.Errorf("event %d would not be one any more: %w", e.Seq, err)
+			}
+			f.Charge, is.now = nil, &f
+		}
+		sc.events[e] = is
+	}
+	return nil
+}
+
+// touched returns the sessions that show an event that changes, by ID.
+func (sc *scrub) touched() (all []*session) {
+	for _, sess := range sc.sessions {
+		for e := range sess.shown(sess.head.Last) {
+			if _, ok := sc.events[e]; ok {
+				all = append(all, sess)
+				break
+			}
+		}
+	}
+	slices.SortFunc(all, func(a, b *session) int {
+		return strings.Compare(string(a.head.ID), string(b.head.ID))
+	})
+	return all
+}
+
+// replace puts the blotted events and blobs in the place of the others.
+func (sc *scrub) replace() {
+	for _, sess := range sc.sessions {
+		own := slices.Clone(sess.own)
+		for i := range own {
+			is, ok := sc.events[&sess.own[i]]
+			if !ok {
+				continue
+			}
+			for _, h := range own[i].blobs() {
+				if b, ok := sc.hashes[h]; ok {
+					sc.moveBlob(h, b)
+				}
+			}
+			own[i] = is
+		}
+		sess.own = own
+		sess.index()
+	}
+}
+
+// moveBlob moves one reference to the blob h to b.
+func (sc *scrub) moveBlob(h skein.Hash, b skein.Blob) {
+	to := blobKey{sc.user, b.Hash}
+	if sc.blobs[to] == nil {
+		sc.blobs[to] = &blob{data: b.Data}
+	}
+	sc.blobs[to].refs++
+	sc.dropBlob(blobKey{sc.user, h})
+}
+
+// records blots the source records of the session h and returns how many had
+// a secret.
+func (sc *scrub) records(h *skein.Session) (n int) {
+	for k, f := range sc.files {
+		if !f.is(k, h) {
+			continue
+		}
+		is := *f
+		is.State, _ = skein.Blot(is.State, sc.secrets)
+		is.records = slices.Clone(is.records)
+		for i := range is.records {
+			r := &is.records[i]
+			damage, _ := skein.Blot([]byte(r.Damage), sc.secrets)
+			r.Damage = string(damage)
+			raw, found := skein.Blot(r.Raw, sc.secrets)
+			if r.Raw = raw; found {
+				n++
+			}
+		}
+		sc.files[k] = &is
+	}
+	return n
+}
+
+// refold works out anew what sess's own events add up to, after its base's,
+// unless it is in done.
+func (sess *session) refold(done map[*session]bool) {
+	if sess == nil || done[sess] {
+		return
+	}
+	done[sess] = true
+	sess.base.refold(done)
+	was := sess.head
+	head, usage := skein.Session{}, skein.Usage{}
+	for i := range sess.own {
+		e := &sess.own[i]
+		if c := e.facts.Created; c != nil {
+			usage = usage.Plus(head.Usage)
+			head = skein.Session{ID: was.ID}
+			if e.Seq > 1 {
+				e.prior.Base = sess.at(e.Seq - 1).after
+			}
+			c.User = was.User
+		}
+		e.added, _ = head.Apply(&e.Event, e.facts, e.prior)
+		e.after = shownAfter(&head)
+	}
+	head.Usage = head.Usage.Plus(usage)
+	head.Revision, head.Binned = was.Revision, was.Binned
+	sess.head = head
+}

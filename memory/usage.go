@@ -1,0 +1,34 @@
+package memory
+
+import (
+	"context"
+
+	"github.com/skein-dev/skein"
+)
+
+// Usage implements [skein.Store].
+func (s *Store) Usage(ctx context.Context, q skein.UsageQuery) (_ []skein.UsageRow, err error) {
+	defer skein.Wrapf(&err, "memory: usage")
+	if err := s.enter(ctx); err != nil {
+		return nil, err
+	}
+	defer s.mu.Unlock()
+	sum := skein.NewUsageSum(q)
+	for _, sess := range s.sessions {
+		h := &sess.head
+		if !s.sees(h.User) {
+			continue
+		}
+		for _, e := range sess.own {
+			if e.added.Charge == (skein.Usage{}) {
+				continue
+			}
+			c := e.facts.Charge
+			sum.Add(skein.UsageSlot{
+				Slot: c.Time.Slot(), Session: h.ID, User: h.User, Project: h.Project, Agent: h.Agent,
+				Provider: c.Provider, Model: c.Model, Usage: e.added.Charge,
+			})
+		}
+	}
+	return sum.Rows(), nil
+}
