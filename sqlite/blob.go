@@ -1,0 +1,98 @@
+package sqlite
+
+import (
+	"context"
+	"encoding/hex"
+	"fmt"
+
+	"github.com/skein-dev/skein"
+)
+
+// The forms of blobs.data.
+const (
+	blobRaw  = 0
+	blobZstd = 1
+)
+
+// A packedBlob is a row of blobs.
+type packedBlob struct {
+	hash []byte
+	size int
+	form int
+	data []byte
+}
+
+func (p *packer) packBlob(b skein.Blob) (packedBlob, error) {
+	if err := b.Check(); err != nil {
+		return packedBlob{}, err
+	}
+	hash, err := hex.DecodeString(string(b.Hash))
+	if err != nil {
+		return packedBlob{}, fmt.Errorf("blob %q: %w", b.Hash, skein.ErrInvalid)
+	}
+	z := p.enc.EncodeAll(b.Data, nil)
+	if len(z) >= len(b.Data)*15/16 {
+		return packedBlob{hash, len(b.Data), blobRaw, b.Data}, nil
+	}
+	return packedBlob{hash, len(b.Data), blobZstd, z}, nil
+}
+
+func (t *tx) putBlob(b packedBlob) error {
+	data := b.data
+	if data == nil {
+		data = []byte{}
+	}
+	_, _, err := t.exec(`INSERT INTO blobs (hash, size, form, data) VALUES (?, ?, ?, ?) ON CONFLICT (hash) DO NOTHING`, b.hash, b.size, b.form, data)
+	return err
+}
+
+// Blob implements [skein.Store].
+func (s *Store) Blob(ctx context.Context, id skein.SessionID, h skein.Hash) (data []byte, err error) {
+	defer skein.Wrapf(&err, "sqlite: blob %s of %s", h, id)
+	hash, herr := hex.DecodeString(string(h))
+	if herr != nil || len(hash) != 32 {
+		return nil, fmt.Errorf("blob %q %w", h, skein.ErrNotFound)
+	}
+	err = s.read(ctx, func(c *conn) error {
+		data, err = s.blob(c, id, h, hash)
+		return err
+	})
+	return data, err
+}
+
+func (s *Store) blob(c *conn, id skein.SessionID, h skein.Hash, hash []byte) (data []byte, err error) {
+	x, err := s.head(c, id)
+	if err != nil {
+		return nil, err
+	}
+	segs, err := c.segments(x.n, x.Last)
+	if err != nil {
+		return nil, err
+	}
+	for _, seg := range segs {
+		var form, size int64
+		found, err := c.one(`SELECT b.form, b.size, b.data FROM blobs b WHERE b.hash = ?1 AND EXISTS (
+			SELECT 1 FROM blob_refs r JOIN events e ON e.id = r.event
+			WHERE r.hash = ?1 AND e.session = ?2 AND e.seq <= ?3)`, []any{hash, seg.session, int64(seg.to)}, &form, &size, &data)
+		if err != nil {
+			return nil, err
+		}
+		if found {
+			return s.pack.unpackBlob(h, int(form), int(size), data)
+		}
+	}
+	return nil, fmt.Errorf("blob %s %w", h, skein.ErrNotFound)
+}
+
+func (p *packer) unpackBlob(h skein.Hash, form, size int, data []byte) ([]byte, error) {
+	if form == blobZstd {
+		var err error
+		if data, err = p.dec.DecodeAll(data, make([]byte, 0, size)); err != nil {
+			return nil, fmt.Errorf("%w: %w", skein.ErrCorrupt, err)
+		}
+	}
+	if err := (skein.Blob{Hash: h, Data: data}).Check(); err != nil {
+		return nil, fmt.Errorf("%w: %w", skein.ErrCorrupt, err)
+	}
+	return data, nil
+}

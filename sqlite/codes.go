@@ -1,0 +1,72 @@
+package sqlite
+
+import (
+	"fmt"
+
+	"github.com/skein-dev/skein"
+)
+
+// Result codes of SQLite, https://sqlite.org/rescode.html. The low byte of an
+// extended code is the plain one.
+const (
+	codePerm       = 3
+	codeBusy       = 5
+	codeLocked     = 6
+	codeReadOnly   = 8
+	codeInterrupt  = 9
+	codeIOErr      = 10
+	codeCorrupt    = 11
+	codeFull       = 13
+	codeCantOpen   = 14
+	codeConstraint = 19
+	codeNotADB     = 26
+
+	codeIOErrWrite    = codeIOErr | 3<<8
+	codeIOErrFsync    = codeIOErr | 4<<8
+	codeIOErrDirFsync = codeIOErr | 5<<8
+	codeIOErrTruncate = codeIOErr | 6<<8
+	codeIOErrCorrupt  = codeIOErr | 33<<8
+	codeReadOnlyDir   = codeReadOnly | 6<<8
+	codeUnique        = codeConstraint | 8<<8
+	codeBusySnapshot  = codeBusy | 2<<8
+)
+
+// busy reports whether err says that another connection is in the way.
+func busy(err error) bool {
+	c := resultCode(err) & 0xff
+	return c == codeBusy || c == codeLocked
+}
+
+// classify adds to an error of SQLite's the error of the root package that
+// callers can test for.
+func classify(err error) error {
+	if err == nil {
+		return nil
+	}
+	code := resultCode(err)
+	switch code & 0xff {
+	case codeFull:
+		return fmt.Errorf("%w: %w", skein.ErrFull, err)
+	case codeReadOnly, codePerm:
+		return fmt.Errorf("%w: %w", skein.ErrReadOnly, err)
+	case codeCorrupt, codeNotADB:
+		return fmt.Errorf("%w: %w; reading what is whole goes on, \"skein doctor\" says what can be saved", skein.ErrCorrupt, err)
+	case codeIOErr:
+		if code == codeIOErrWrite {
+			// A file that may not grow: a quota or RLIMIT_FSIZE.
+			return fmt.Errorf("%w: %w", skein.ErrFull, err)
+		}
+	}
+	return err
+}
+
+// classifyCommit is classify for the error of a COMMIT, which may have come
+// when all was on its way to the disk already.
+func classifyCommit(err error) error {
+	switch code := resultCode(err); {
+	case code == codeIOErrFsync, code == codeIOErrDirFsync:
+		return fmt.Errorf("%w: %w", skein.ErrUnknown, err)
+	default:
+		return classify(err)
+	}
+}

@@ -1,0 +1,173 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// A conn is one connection, for one goroutine at a time. It talks to the
+// driver itself: what database/sql does for each statement costs a fifth of a
+// durable append. Statements are prepared once and kept.
+type conn struct {
+	ctx   context.Context // of what runs; its end interrupts it
+	raw   driver.Conn
+	stmts map[string]driver.Stmt
+	args  []driver.NamedValue
+}
+
+// openConn opens a connection and runs pragmas on it.
+func openConn(d driver.Driver, dsn string, pragmas ...string) (*conn, error) {
+	raw, err := d.Open(dsn)
+	if err != nil {
+		return nil, err
+	}
+	c := &conn{ctx: context.Background(), raw: raw, stmts: map[string]driver.Stmt{}}
+	for _, p := range pragmas {
+		if err := c.script(p); err != nil {
+			return nil, errors.Join(err, c.close())
+		}
+	}
+	return c, nil
+}
+
+func (c *conn) close() error {
+	var errs []error
+	for _, s := range c.stmts {
+		errs = append(errs, s.Close())
+	}
+	return errors.Join(append(errs, c.raw.Close())...)
+}
+
+// stmt returns the prepared statement of a query, which must be constant text:
+// it is kept for good.
+func (c *conn) stmt(query string) (driver.Stmt, error) {
+	if s := c.stmts[query]; s != nil {
+		return s, nil
+	}
+	s, err := c.raw.(driver.ConnPrepareContext).PrepareContext(context.Background(), query)
+	if err != nil {
+		return nil, err
+	}
+	c.stmts[query] = s
+	return s, nil
+}
+
+// named returns args as a driver takes them: int64, float64, string, []byte,
+// nil. It is good until the next call.
+func (c *conn) named(args []any) []driver.NamedValue {
+	c.args = c.args[:0]
+	for i, a := range args {
+		switch v := a.(type) {
+		case int:
+			a = int64(v)
+		case bool:
+			a = flag(v)
+		case []byte:
+			if v == nil {
+				a = nil
+			}
+		}
+		c.args = append(c.args, driver.NamedValue{Ordinal: i + 1, Value: a})
+	}
+	return c.args
+}
+
+// flag returns b as SQL has it.
+func flag(b bool) int64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// exec runs a statement and returns the rowid of the last insert and how many
+// rows it changed.
+func (c *conn) exec(query string, args ...any) (id, rows int64, err error) {
+	s, err := c.stmt(query)
+	if err != nil {
+		return 0, 0, err
+	}
+	r, err := s.(driver.StmtExecContext).ExecContext(c.ctx, c.named(args))
+	if err != nil {
+		return 0, 0, err
+	}
+	if id, err = r.LastInsertId(); err != nil {
+		return 0, 0, err
+	}
+	rows, err = r.RowsAffected()
+	return id, rows, err
+}
+
+// script runs statements, several if need be, that are not kept.
+func (c *conn) script(query string) error {
+	_, err := c.raw.(driver.ExecerContext).ExecContext(c.ctx, query, nil)
+	return err
+}
+
+// query runs a SELECT and hands each row to f; the values are int64, float64,
+// string, []byte or nil, and are f's to keep, but the slice is not.
+func (c *conn) query(query string, args []any, f func(row []driver.Value) error) (err error) {
+	s, err := c.stmt(query)
+	if err != nil {
+		return err
+	}
+	rows, err := s.(driver.StmtQueryContext).QueryContext(c.ctx, c.named(args))
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if cerr := rows.Close(); err == nil {
+			err = cerr
+		}
+	}()
+	row := make([]driver.Value, len(rows.Columns()))
+	for {
+		switch err := rows.Next(row); {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return err
+		}
+		if err := f(row); err != nil {
+			return err
+		}
+	}
+}
+
+// one runs a SELECT of at most one row, scans it into dest (pointers to int64,
+// float64, string or []byte; NULL leaves the zero value) and reports whether it came.
+func (c *conn) one(query string, args []any, dest ...any) (found bool, err error) {
+	err = c.query(query, args, func(row []driver.Value) error {
+		found = true
+		return scan(row, dest)
+	})
+	return found, err
+}
+
+func scan(row []driver.Value, dest []any) error {
+	if len(row) != len(dest) {
+		return fmt.Errorf("row of %d columns, want %d", len(row), len(dest))
+	}
+	for i, v := range row {
+		ok := true
+		switch d := dest[i].(type) {
+		case *int64:
+			*d, ok = v.(int64)
+		case *float64:
+			*d, ok = v.(float64)
+		case *string:
+			*d, ok = v.(string)
+		case *[]byte:
+			*d, ok = v.([]byte)
+		default:
+			ok = false
+		}
+		if !ok && v != nil {
+			return fmt.Errorf("column %d: %T, want %T", i, v, dest[i])
+		}
+	}
+	return nil
+}

@@ -1,0 +1,13 @@
+// Package sqlite is a [skein.Store] in one SQLite file.
+//
+// One goroutine writes, on a connection of its own: it commits what has queued
+// up since its last commit in one transaction (writer.go). Readers take
+// connections from a pool and hold no transaction between two pages. The
+// tables are described in schema/0001.sql, which is written so that people can
+// use the file with the sqlite3 shell too.
+//
+// The search index is not fed by the append but soon after it: search.go.
+//
+// Nothing here opens the database file other than through SQLite: closing any
+// descriptor of a file drops the POSIX locks that the process has on it.
+package sqlite

@@ -1,0 +1,27 @@
+//go:build !cgosqlite
+
+package sqlite
+
+import (
+	"errors"
+
+	"modernc.org/sqlite"
+)
+
+// driverName is what the driver is registered as with database/sql.
+const driverName = "sqlite"
+
+// prepareDriver makes SQLite's locks on database files survive that somebody
+// else in this process opens and closes the file. That is possible on Linux
+// only, and only before the process's first lock; elsewhere nothing changes.
+func prepareDriver() {
+	_, _ = sqlite.OFDLocking(true) //nolint:errcheck // what is not possible here is not needed for correctness
+}
+
+// resultCode returns SQLite's extended result code in err; 0 if it has none.
+func resultCode(err error) int {
+	if e := (*sqlite.Error)(nil); errors.As(err, &e) {
+		return e.Code()
+	}
+	return 0
+}

@@ -1,0 +1,213 @@
+package sqlite
+
+import (
+	"database/sql/driver"
+	"encoding/json"
+	"maps"
+
+	"github.com/skein-dev/skein"
+)
+
+// A head is the row of a session.
+type head struct {
+	skein.Session       // LockedBy and Binned are looked up elsewhere
+	n             int64 // sessions.n; 0 if there is no row yet
+	said          skein.Seq
+	bytes         int64
+}
+
+// heads are the rows of the sessions that were written to last, so that an
+// append need not read them. What a transaction changes is kept apart until it
+// is committed. They are the writer goroutine's own.
+type heads struct {
+	kept  map[skein.SessionID]head // committed
+	held  map[skein.SessionID]head // of the jobs of this transaction that are done
+	dirty map[skein.SessionID]head // of the job that runs
+}
+
+// maxHeads is how many heads are kept.
+const maxHeads = 4096
+
+func newHeads() *heads {
+	return &heads{kept: map[skein.SessionID]head{}, held: map[skein.SessionID]head{}, dirty: map[skein.SessionID]head{}}
+}
+
+func (h *heads) find(id skein.SessionID) (head, bool) {
+	for _, m := range []map[skein.SessionID]head{h.dirty, h.held, h.kept} {
+		if x, ok := m[id]; ok {
+			return x, true
+		}
+	}
+	return head{}, false
+}
+
+func (h *heads) put(x head) { h.dirty[x.ID] = x }
+
+// hold takes over what the job that is done has changed, drop forgets it.
+func (h *heads) hold() {
+	maps.Copy(h.held, h.dirty)
+	clear(h.dirty)
+}
+
+func (h *heads) drop() { clear(h.dirty) }
+
+// keep is called after the commit.
+func (h *heads) keep() {
+	h.hold()
+	if len(h.kept) > maxHeads {
+		clear(h.kept)
+	}
+	maps.Copy(h.kept, h.held)
+	clear(h.held)
+}
+
+// clear forgets all, after a rollback or another process's commit.
+func (h *heads) clear() {
+	clear(h.kept)
+	clear(h.held)
+	clear(h.dirty)
+}
+
+// forget makes the transaction read the session's row anew the next time; t is
+// about to change it by other means.
+func (t *tx) forget(id skein.SessionID) { t.heads.clear() }
+
+// headColumns are the columns of sessions that headScan reads.
+const headColumns = `s.n, s.id, s.user_id, s.key, s.title, s.title_by, s.description, s.first_words, s.last_prompt, s.surface,
+	s.project, s.cwd, s.agent, s.profile, s.provider, s.model, s.parent, s.parent_seq, s.parent_why, s.parent_call,
+	s.origin, s.origin_path, s.origin_id, s.origin_version, s.status, s.tags, s.open_calls, s.locked_by, s.pinned, s.created,
+	s.updated, s.binned, s.base, s.last, s.said, s.messages, s.turns, s.compactions, s.uncertain, s.revision,
+	s.input, s.output, s.reasoning, s.cache_read, s.cache_write, s.requests, s.reported, s.bytes`
+
+// headScan reads a row of headColumns; scan is that of a row.
+func headScan(scan func(dest ...any) error) (h head, err error) {
+	var id, user, titleBy, parent, why, tags, open string
+	var parentSeq, pinned, created, updated, binned, base, last, said, messages, turns, compactions, uncertain, revision int64
+	var origin skein.Origin
+	var call string
+	u := &h.Usage
+	err = scan(&h.n, &id, &user, &h.Key, &h.Title, &titleBy, &h.Description, &h.First, &h.LastPrompt, &h.Surface,
+		&h.Project, &h.Cwd, &h.Agent, &h.Profile, &h.Provider, &h.Model, &parent, &parentSeq, &why, &call,
+		&origin.Format, &origin.Path, &origin.ID, &origin.Version, &h.Status, &tags, &open, &h.LockedBy, &pinned, &created,
+		&updated, &binned, &base, &last, &said, &messages, &turns, &compactions, &uncertain, &revision,
+		&u.Input, &u.Output, &u.Reasoning, &u.CacheRead, &u.CacheWrite, &u.Requests, &u.Reported, &h.bytes)
+	if err != nil {
+		return head{}, err
+	}
+	h.ID, h.User, h.TitleBy = skein.SessionID(id), skein.User(user), skein.By(titleBy)
+	if parent != "" {
+		h.Parent = &skein.Parent{Session: skein.SessionID(parent), Seq: skein.Seq(parentSeq), Why: skein.Why(why), Call: call}
+	}
+	if origin != (skein.Origin{}) {
+		h.Origin = &origin
+	}
+	h.Pinned, h.Created, h.Updated, h.Binned = pinned != 0, skein.Time(created), skein.Time(updated), skein.Time(binned)
+	h.Base, h.Last, h.said = skein.Seq(base), skein.Seq(last), skein.Seq(said)
+	h.Messages, h.Turns, h.Compactions = int(messages), int(turns), int(compactions)
+	h.Uncertain, h.Revision = int(uncertain), int(revision)
+	if h.Tags, err = stringsFrom(tags); err == nil {
+		h.Open, err = stringsFrom(open)
+	}
+	return h, err
+}
+
+// stringsJSON is how sessions.tags and open_calls hold a list.
+func stringsJSON(list []string) string {
+	if len(list) == 0 {
+		return "[]"
+	}
+	return string(skein.MustJSON(list))
+}
+
+func stringsFrom(s string) (list []string, err error) {
+	if s == "[]" {
+		return nil, nil
+	}
+	return list, json.Unmarshal([]byte(s), &list)
+}
+
+const selectHead = `SELECT ` + headColumns + ` FROM sessions s WHERE s.id = ?`
+
+// head returns the row of a session, and one with n = 0 if there is none.
+func (t *tx) head(id skein.SessionID) (h head, err error) {
+	if h, ok := t.heads.find(id); ok {
+		return h, nil
+	}
+	h.ID = id
+	err = t.query(selectHead, []any{string(id)}, func(row []driver.Value) error {
+		h, err = headScan(func(dest ...any) error { return scan(row, dest) })
+		return err
+	})
+	return h, err
+}
+
+// putHead writes what differs between was and h.
+func (t *tx) putHead(was, h *head) (err error) {
+	switch {
+	case h.n == 0:
+		h.n, err = t.insertHead(h)
+	case sameButCounts(was, h):
+		_, _, err = t.exec(`UPDATE sessions SET updated = ?, last = ?, said = ?, messages = ?, turns = ?, last_prompt = ?, bytes = ? WHERE n = ?`,
+			int64(h.Updated), int64(h.Last), int64(h.said), h.Messages, h.Turns, h.LastPrompt, h.bytes, h.n)
+	default:
+		err = t.updateHead(h)
+	}
+	if err == nil {
+		t.heads.put(*h)
+	}
+	return err
+}
+
+// sameButCounts reports whether b differs from a only in what every message
+// changes.
+func sameButCounts(a, b *head) bool {
+	x, y := &a.Session, &b.Session
+	return x.Key == y.Key && x.Title == y.Title && x.TitleBy == y.TitleBy && x.Description == y.Description && x.First == y.First &&
+		x.Surface == y.Surface && x.Project == y.Project && x.Cwd == y.Cwd && x.Agent == y.Agent && x.Profile == y.Profile &&
+		x.Provider == y.Provider && x.Model == y.Model && x.Parent == y.Parent && x.Origin == y.Origin && x.Status == y.Status &&
+		x.Pinned == y.Pinned && stringsJSON(x.Tags) == stringsJSON(y.Tags) && x.Created == y.Created && x.Base == y.Base &&
+		x.Compactions == y.Compactions && x.Usage == y.Usage && stringsJSON(x.Open) == stringsJSON(y.Open) &&
+		x.Uncertain == y.Uncertain && x.Revision == y.Revision && x.Binned == y.Binned
+}
+
+// headValues returns the values of the columns that insertHead and updateHead
+// write, in their order.
+func headValues(h *head) []any {
+	s := &h.Session
+	parent, origin := skein.Parent{}, skein.Origin{}
+	if s.Parent != nil {
+		parent = *s.Parent
+	}
+	if s.Origin != nil {
+		origin = *s.Origin
+	}
+	u := &s.Usage
+	return []any{
+		string(s.ID), string(s.User), s.Key, s.Title, string(s.TitleBy), s.Description, s.First, s.LastPrompt, s.Surface,
+		s.Project, s.Cwd, s.Agent, s.Profile, s.Provider, s.Model, string(parent.Session), int64(parent.Seq), string(parent.Why), parent.Call,
+		origin.Format, origin.Path, origin.ID, origin.Version, s.Status, stringsJSON(s.Tags), stringsJSON(s.Open), s.Pinned, int64(s.Created),
+		int64(s.Updated), int64(s.Binned), int64(s.Base), int64(s.Last), int64(h.said), s.Messages, s.Turns, s.Compactions, s.Uncertain, s.Revision,
+		u.Input, u.Output, u.Reasoning, u.CacheRead, u.CacheWrite, u.Requests, u.Reported, h.bytes,
+	}
+}
+
+func (t *tx) insertHead(h *head) (int64, error) {
+	n, _, err := t.exec(`INSERT INTO sessions (id, user_id, key, title, title_by, description, first_words, last_prompt, surface,
+		project, cwd, agent, profile, provider, model, parent, parent_seq, parent_why, parent_call,
+		origin, origin_path, origin_id, origin_version, status, tags, open_calls, pinned, created,
+		updated, binned, base, last, said, messages, turns, compactions, uncertain, revision,
+		input, output, reasoning, cache_read, cache_write, requests, reported, bytes)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		headValues(h)...)
+	return n, err
+}
+
+func (t *tx) updateHead(h *head) error {
+	_, _, err := t.exec(`UPDATE sessions SET id = ?, user_id = ?, key = ?, title = ?, title_by = ?, description = ?, first_words = ?, last_prompt = ?, surface = ?,
+		project = ?, cwd = ?, agent = ?, profile = ?, provider = ?, model = ?, parent = ?, parent_seq = ?, parent_why = ?, parent_call = ?,
+		origin = ?, origin_path = ?, origin_id = ?, origin_version = ?, status = ?, tags = ?, open_calls = ?, pinned = ?, created = ?,
+		updated = ?, binned = ?, base = ?, last = ?, said = ?, messages = ?, turns = ?, compactions = ?, uncertain = ?, revision = ?,
+		input = ?, output = ?, reasoning = ?, cache_read = ?, cache_write = ?, requests = ?, reported = ?, bytes = ? WHERE n = ?`,
+		append(headValues(h), h.n)...)
+	return err
+}

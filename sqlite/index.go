@@ -1,0 +1,177 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql/driver"
+	"sync"
+	"time"
+
+	"github.com/skein-dev/skein"
+)
+
+// The search index is fed after the append, not in it: that would double what
+// an append costs. It is fed when indexRows events wait, or indexAfter after
+// the last append, at close, and before a search.
+const (
+	indexRows  = 500
+	indexAfter = 250 * time.Millisecond
+
+	feedRows  = 500       // at most, in one transaction
+	feedBytes = 384 << 10 // of text, roughly what 40 ms do
+)
+
+// An indexer feeds the index in the background.
+type indexer struct {
+	feed func(context.Context) (more bool, err error)
+	wake chan int // events stored
+	stop chan struct{}
+	done sync.WaitGroup
+}
+
+func newIndexer(feed func(context.Context) (bool, error)) *indexer {
+	x := &indexer{feed: feed, wake: make(chan int, 64), stop: make(chan struct{})}
+	x.done.Go(x.loop)
+	return x
+}
+
+// add says that n events were stored. It never waits.
+func (x *indexer) add(n int) {
+	select {
+	case x.wake <- n:
+	default: // it is awake
+	}
+}
+
+// close ends the indexer; what waits is left to the caller.
+func (x *indexer) close() {
+	close(x.stop)
+	x.done.Wait()
+}
+
+func (x *indexer) loop() {
+	timer := time.NewTimer(indexAfter) // what an earlier process left
+	defer timer.Stop()
+	waiting := 0
+	for {
+		select {
+		case <-x.stop:
+			return
+		case n := <-x.wake:
+			if waiting += n; waiting < indexRows {
+				timer.Reset(indexAfter)
+				continue
+			}
+		case <-timer.C:
+		}
+		for waiting = 0; x.step(); {
+		}
+	}
+}
+
+// step feeds once and reports whether there is more to do now. An error is
+// left to the next step: the index is only late, nothing is lost.
+func (x *indexer) step() bool {
+	select {
+	case <-x.stop:
+		return false
+	default:
+	}
+	more, err := x.feed(context.Background())
+	return more && err == nil
+}
+
+// extraOf returns what search finds in an event besides its text: a string, or
+// nil if there is nothing.
+func extraOf(f *skein.Facts) any { return orNull(skein.Extra(f.Text)) }
+
+// appended is told how many events a commit stored.
+func (c *core) appended(n int) {
+	if n > 0 {
+		c.index.add(n)
+	}
+}
+
+// feedIndex indexes some of the events that wait, and reports whether there
+// are more.
+func (c *core) feedIndex(ctx context.Context) (more bool, err error) {
+	err = c.write(ctx, func(t *tx) error {
+		more, err = t.feed()
+		return err
+	})
+	return more, err
+}
+
+// feed indexes the next events, in the order in which they were stored. Index
+// and mark are committed together.
+func (t *tx) feed() (more bool, err error) {
+	var upto, last int64
+	if _, err := t.one(`SELECT upto FROM indexed`, nil, &upto); err != nil {
+		return false, err
+	}
+	rows, size := 0, int64(0)
+	err = t.query(`SELECT id, coalesce(octet_length(text), 0) + coalesce(octet_length(extra), 0) FROM events WHERE id > ? ORDER BY id LIMIT ?`,
+		[]any{upto, feedRows}, func(row []driver.Value) error {
+			var id, n int64
+			if err := scan(row, []any{&id, &n}); err != nil {
+				return err
+			}
+			if size += n; size > feedBytes && rows > 0 {
+				more = true
+				return errStop
+			}
+			rows++
+			last = id
+			return nil
+		})
+	if err = unstop(err); err != nil || rows == 0 {
+		return false, err
+	}
+	if _, _, err := t.exec(`INSERT INTO words (rowid, text, extra) SELECT id, text, extra FROM events WHERE id > ? AND id <= ? AND text IS NOT NULL`, upto, last); err != nil {
+		return false, err
+	}
+	_, _, err = t.exec(`UPDATE indexed SET upto = ?`, last)
+	return more || rows == feedRows, err
+}
+
+// catchUp feeds the index until nothing waits, but no longer than most; what
+// is left the search scans. Whether that went well is not the reader's
+// business: the disk may be read-only or another process may write.
+func (c *core) catchUp(ctx context.Context, most time.Duration) {
+	if c.readOnly != nil || !c.behind(ctx) {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, most)
+	defer cancel()
+	done := make(chan struct{})
+	c.catching.Go(func() {
+		defer close(done)
+		for ctx.Err() == nil {
+			if more, err := c.feedIndex(ctx); err != nil || !more {
+				return
+			}
+		}
+	})
+	select {
+	case <-done:
+	case <-ctx.Done():
+	}
+}
+
+// behind reports whether events wait for the index.
+func (c *core) behind(ctx context.Context) bool {
+	var waiting int64
+	err := c.readers.with(ctx, func(r *conn) error {
+		_, err := r.one(`SELECT EXISTS (SELECT 1 FROM events WHERE id > (SELECT upto FROM indexed))`, nil, &waiting)
+		return err
+	})
+	return err != nil || waiting != 0
+}
+
+// indexAll feeds the index until nothing waits.
+func (c *core) indexAll() error {
+	for {
+		if more, err := c.feedIndex(context.Background()); err != nil || !more {
+			return err
+		}
+	}
+}

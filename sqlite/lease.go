@@ -1,0 +1,239 @@
+package sqlite
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/skein-dev/skein"
+)
+
+// A leaseRow is a row of leases.
+type leaseRow struct {
+	epoch   skein.Fence
+	held    bool
+	expires skein.Time // 0: held by a process
+	holder  holderJSON
+}
+
+// holderJSON is leases.holder: who holds the lease, and by what a person can
+// tell the process from another with the same number.
+type holderJSON struct {
+	skein.Holder
+	Started string `json:"started,omitempty"` // when the process was started, as its system says it
+	Boot    string `json:"boot,omitempty"`    // ID of the boot that it runs in
+}
+
+const selectLease = `SELECT epoch, held, expires, holder FROM leases WHERE session = ?`
+
+// lease returns the row of a session's newest lease; epoch 0 if there was none.
+func (c *conn) lease(id skein.SessionID) (l leaseRow, err error) {
+	var epoch, held, expires int64
+	var holder string
+	found, err := c.one(selectLease, []any{string(id)}, &epoch, &held, &expires, &holder)
+	if err != nil || !found {
+		return l, err
+	}
+	l.epoch, l.held, l.expires = skein.Fence(epoch), held != 0, skein.Time(expires)
+	if err := json.Unmarshal([]byte(holder), &l.holder); err != nil {
+		return l, fmt.Errorf("lease of %s: holder %q: %w", id, holder, skein.ErrCorrupt)
+	}
+	return l, nil
+}
+
+// holds reports whether the lease is held now.
+func (s *core) holds(id skein.SessionID, l leaseRow) (bool, error) {
+	switch {
+	case !l.held:
+		return false, nil
+	case l.expires != 0:
+		return l.expires > skein.At(s.clock()), nil
+	}
+	return s.locks.alive(id, l.epoch)
+}
+
+// Acquire implements [skein.Store]. A lease without a TTL is held by the
+// process through a lock of its kernel.
+func (s *Store) Acquire(ctx context.Context, id skein.SessionID, r skein.LeaseRequest) (l skein.Lease, err error) {
+	defer skein.Wrapf(&err, "sqlite: acquire %s", id)
+	if err := id.Check(); err != nil {
+		return l, err
+	}
+	if r.TTL < 0 {
+		return l, fmt.Errorf("%w TTL %s", skein.ErrInvalid, r.TTL)
+	}
+	err = s.change(ctx, func(t *tx) error {
+		l, err = s.acquire(t, id, r)
+		return err
+	})
+	return l, err
+}
+
+func (s *Store) acquire(t *tx, id skein.SessionID, r skein.LeaseRequest) (l skein.Lease, err error) {
+	if h, err := t.head(id); err != nil || h.n != 0 && s.user != "" && h.User != s.user {
+		if err == nil {
+			err = fmt.Errorf("session %s %w", id, skein.ErrNotFound)
+		}
+		return l, err
+	}
+	old, err := t.lease(id)
+	if err != nil {
+		return l, err
+	}
+	held, err := s.holds(id, old)
+	if err != nil {
+		return l, err
+	}
+	if held && !r.TakeOver {
+		return l, &skein.LockedError{Session: id, Holder: old.holder.Holder}
+	}
+	now := skein.At(s.clock())
+	l = skein.Lease{Session: id, Fence: old.epoch + 1, Holder: holder(r.Program, now)}
+	if r.TTL > 0 {
+		l.Expires = now + skein.Time(r.TTL.Milliseconds())
+	} else if err := s.lockNext(t, l); err != nil {
+		return l, err
+	}
+	if old.epoch > 0 {
+		t.after = append(t.after, func() { _ = s.locks.remove(id, old.epoch) }) //nolint:errcheck // a file that stays is swept at the next start
+	}
+	return l, t.putLease(id, leaseRow{l.Fence, true, l.Expires, processOf(l.Holder, l.Expires)})
+}
+
+// lockNext locks the file of l's epoch; if the transaction fails, it is given
+// back.
+func (s *Store) lockNext(t *tx, l skein.Lease) error {
+	got, err := s.locks.take(l.Session, l.Fence)
+	if err == nil && !got {
+		err = fmt.Errorf("lock file of epoch %d is taken: %w", l.Fence, skein.ErrCorrupt)
+	}
+	t.undo = append(t.undo, func() { _ = s.locks.drop(l.Session, l.Fence) }) //nolint:errcheck // it is unlocked in any case
+	return err
+}
+
+func (t *tx) putLease(id skein.SessionID, l leaseRow) error {
+	holder := string(skein.MustJSON(l.holder))
+	if _, _, err := t.exec(`INSERT INTO leases (session, epoch, held, expires, holder) VALUES (?, ?, ?, ?, ?)
+		ON CONFLICT (session) DO UPDATE SET epoch = excluded.epoch, held = excluded.held, expires = excluded.expires, holder = excluded.holder`,
+		string(id), int64(l.epoch), l.held, int64(l.expires), holder); err != nil {
+		return err
+	}
+	who := ""
+	if l.held {
+		who = l.holder.String()
+	}
+	_, _, err := t.exec(`UPDATE sessions SET locked_by = ? WHERE id = ?`, who, string(id))
+	return err
+}
+
+// holder says who this process is.
+func holder(program string, now skein.Time) skein.Holder {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "localhost"
+	}
+	return skein.Holder{Program: program, PID: os.Getpid(), Host: host, Since: now}
+}
+
+func processOf(h skein.Holder, expires skein.Time) holderJSON {
+	if expires != 0 {
+		return holderJSON{Holder: h}
+	}
+	return holderJSON{h, processStart(), bootID()}
+}
+
+// Renew implements [skein.Store].
+func (s *Store) Renew(ctx context.Context, l skein.Lease, ttl time.Duration) (_ skein.Lease, err error) {
+	defer skein.Wrapf(&err, "sqlite: renew the lease of %s", l.Session)
+	err = s.change(ctx, func(t *tx) error {
+		row, err := t.lease(l.Session)
+		if err != nil {
+			return err
+		}
+		held, err := s.holds(l.Session, row)
+		switch {
+		case err != nil:
+			return err
+		case !held || row.epoch != l.Fence:
+			return skein.ErrFenced
+		case row.expires == 0:
+			return nil
+		}
+		row.expires = skein.At(s.clock()) + skein.Time(ttl.Milliseconds())
+		l.Expires = row.expires
+		return t.putLease(l.Session, row)
+	})
+	if err != nil {
+		return skein.Lease{}, err
+	}
+	return l, nil
+}
+
+// Release implements [skein.Store].
+func (s *Store) Release(ctx context.Context, l skein.Lease) (err error) {
+	defer skein.Wrapf(&err, "sqlite: release the lease of %s", l.Session)
+	return s.change(ctx, func(t *tx) error { return s.release(t, l) })
+}
+
+func (s *core) release(t *tx, l skein.Lease) error {
+	t.after = append(t.after, func() { _ = s.locks.drop(l.Session, l.Fence) }) //nolint:errcheck // it is unlocked in any case
+	row, err := t.lease(l.Session)
+	if err != nil || row.epoch != l.Fence || !row.held {
+		return err
+	}
+	row.held = false
+	return t.putLease(l.Session, row)
+}
+
+// checkFence refuses a write that needs the lease and does not have it.
+func (s *core) checkFence(t *tx, id skein.SessionID, f skein.Fence) error {
+	row, err := t.lease(id)
+	if err != nil {
+		return err
+	}
+	if row.epoch == 0 && f == 0 || f == 0 && !row.held {
+		return nil
+	}
+	if f != 0 && f != row.epoch {
+		return fmt.Errorf("%w: fence %d, now %d", skein.ErrFenced, f, row.epoch)
+	}
+	held, err := s.holds(id, row)
+	switch {
+	case err != nil:
+		return err
+	case f == 0 && held:
+		return &skein.LockedError{Session: id, Holder: row.holder.Holder}
+	case f != 0 && !held:
+		return fmt.Errorf("%w: fence %d was given back or has run out", skein.ErrFenced, f)
+	}
+	return nil
+}
+
+// lockedBy returns who, if the lease is held now by who was noted last.
+func (s *Store) lockedBy(c *conn, id skein.SessionID, who string) (string, error) {
+	if who == "" {
+		return "", nil
+	}
+	row, err := c.lease(id)
+	if err != nil {
+		return "", err
+	}
+	if held, err := s.holds(id, row); err != nil || !held {
+		return "", err
+	}
+	return row.holder.String(), nil
+}
+
+// releaseAll gives back the leases that this store holds as a process.
+func (s *core) releaseAll() error {
+	for id, epoch := range s.locks.all() {
+		err := s.write(context.Background(), func(t *tx) error { return s.release(t, skein.Lease{Session: id, Fence: epoch}) })
+		if err != nil {
+			return errors.Join(err, s.locks.close())
+		}
+	}
+	return nil
+}

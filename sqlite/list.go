@@ -1,0 +1,175 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql/driver"
+	"iter"
+	"strings"
+
+	"github.com/skein-dev/skein"
+)
+
+// manyInProject is how many sessions of a project are sorted rather than found
+// by going through all sessions in order.
+const manyInProject = 2000
+
+// Sessions implements [skein.Store].
+func (s *Store) Sessions(ctx context.Context, f skein.Filter) iter.Seq2[skein.Session, error] {
+	return func(yield func(skein.Session, error) bool) {
+		for left := f.Limit; ; {
+			size := pageRows
+			if f.Limit > 0 {
+				size = min(size, left)
+			}
+			page, err := s.sessionPage(ctx, f, size)
+			if err != nil {
+				skein.Wrapf(&err, "sqlite: sessions")
+				yield(skein.Session{}, err)
+				return
+			}
+			for _, x := range page {
+				if !yield(x, nil) {
+					return
+				}
+			}
+			left -= len(page)
+			if len(page) < size || f.Limit > 0 && left == 0 {
+				return
+			}
+			f.Before = &page[len(page)-1]
+		}
+	}
+}
+
+func (s *Store) sessionPage(ctx context.Context, f skein.Filter, size int) (page []skein.Session, err error) {
+	err = s.read(ctx, func(c *conn) error {
+		from, order, err := path(c, f)
+		if err != nil {
+			return err
+		}
+		w := s.where(f)
+		err = unstop(c.query(`SELECT `+headColumns+from+w.sql()+order, w.args, func(row []driver.Value) error {
+			h, err := headScan(func(dest ...any) error { return scan(row, dest) })
+			if err != nil || f.Title != "" && !titled(&h.Session, f.Title) {
+				return err
+			}
+			if page = append(page, h.Session); len(page) == size {
+				return errStop
+			}
+			return nil
+		}))
+		for i := range page {
+			if err == nil && page[i].LockedBy != "" {
+				page[i].LockedBy, err = s.lockedBy(c, page[i].ID, page[i].LockedBy)
+			}
+		}
+		return err
+	})
+	return page, err
+}
+
+// path says by which index the sessions of f are found.
+func path(c *conn, f skein.Filter) (from, order string, err error) {
+	const sorted = ` ORDER BY +s.updated DESC, s.id` // the plus: by no index
+	switch {
+	case f.Key != "" && !f.Bin:
+		return ` FROM sessions s INDEXED BY sessions_by_key`, sorted, nil
+	case f.IDPrefix != "":
+		return ` FROM sessions s`, sorted, nil
+	case f.Parent != "":
+		return ` FROM sessions s INDEXED BY sessions_by_parent`, sorted, nil
+	case f.Project != "":
+		var n int64
+		_, err := c.one(`SELECT count(*) FROM (SELECT 1 FROM sessions WHERE project = ? LIMIT ?)`, []any{f.Project, manyInProject}, &n)
+		if err != nil || n < manyInProject {
+			return ` FROM sessions s INDEXED BY sessions_by_project`, sorted, err
+		}
+	}
+	return ` FROM sessions s INDEXED BY sessions_by_updated`, ` ORDER BY s.updated DESC, s.id`, nil
+}
+
+// titled reports whether the title, or else the first words, contain want.
+func titled(x *skein.Session, want string) bool {
+	title := x.Title
+	if title == "" {
+		title = x.First
+	}
+	return strings.Contains(strings.ToLower(title), strings.ToLower(want))
+}
+
+// A where is the conditions of a query, made of constant pieces only, so that
+// there are few different ones.
+type where struct {
+	conds []string
+	args  []any
+}
+
+func (w *where) add(cond string, args ...any) {
+	w.conds, w.args = append(w.conds, cond), append(w.args, args...)
+}
+
+func (w *where) sql() string {
+	if len(w.conds) == 0 {
+		return ""
+	}
+	return " WHERE " + strings.Join(w.conds, " AND ")
+}
+
+func (s *Store) where(f skein.Filter) *where {
+	w := &where{}
+	if s.user != "" {
+		w.add("s.user_id = ?", string(s.user))
+	}
+	if f.Bin {
+		w.add("s.binned <> 0")
+	} else {
+		w.add("s.binned = 0")
+	}
+	for _, x := range []struct{ cond, value string }{
+		{"s.user_id = ?", string(f.User)},
+		{"s.key = ? AND s.key <> ''", f.Key},
+		{"s.project = ?", f.Project},
+		{"s.agent = ?", f.Agent},
+		{"s.profile = ?", f.Profile},
+		{"s.model = ?", f.Model},
+		{"s.origin = ?", f.Origin},
+		{"s.surface = ?", f.Surface},
+		{"s.parent = ?", string(f.Parent)},
+		{"EXISTS (SELECT 1 FROM json_each(s.tags) WHERE value = ?)", f.Tag},
+	} {
+		if x.value != "" {
+			w.add(x.cond, x.value)
+		}
+	}
+	if f.IDPrefix != "" {
+		w.add("s.id >= ? AND s.id < ?", f.IDPrefix, f.IDPrefix+"\U0010ffff")
+	}
+	if f.IDSuffix != "" {
+		w.add("substr(s.id, -length(?)) = ?", f.IDSuffix, f.IDSuffix)
+	}
+	if f.Pinned {
+		w.add("s.pinned = 1")
+	}
+	if f.NoChildren {
+		w.add("s.parent_why <> 'child'")
+	}
+	if f.Since != 0 {
+		w.add("s.updated >= ?", int64(f.Since))
+	}
+	if f.Until != 0 {
+		w.add("s.updated < ?", int64(f.Until))
+	}
+	if f.Before != nil {
+		w.add("s.updated <= ? AND (s.updated < ? OR s.id > ?)", int64(f.Before.Updated), int64(f.Before.Updated), string(f.Before.ID))
+	}
+	if f.LargerThan > 0 {
+		w.add("s.bytes > ?", f.LargerThan)
+	}
+	if !f.IncludeEmpty {
+		w.add("s.last > s.base + 1")
+	}
+	if f.WithOpenCalls {
+		w.add("s.open_calls <> '[]'")
+	}
+	return w
+}

@@ -1,0 +1,237 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql/driver"
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/skein-dev/skein"
+)
+
+//go:embed schema/*.sql
+var schemaFS embed.FS
+
+const (
+	// schemaVersion is the file's user_version; schema/0001.sql brings an
+	// empty file to 1, and so on.
+	schemaVersion = 1
+	// applicationID marks the file as skein's: "Skn1".
+	applicationID = 0x536b6e31
+	// minVersion is the first SQLite whose WAL never loses a commit.
+	minVersion = "3.51.3"
+)
+
+// writerPragmas are set on the connection that writes, in this order: what
+// shapes the file must come before the first write.
+var writerPragmas = []string{
+	"PRAGMA busy_timeout = 500",
+	"PRAGMA page_size = 4096",
+	"PRAGMA auto_vacuum = INCREMENTAL",
+	"PRAGMA journal_mode = WAL",
+	"PRAGMA synchronous = FULL",
+	"PRAGMA foreign_keys = 1",
+	"PRAGMA journal_size_limit = 67108864",
+	"PRAGMA wal_autocheckpoint = 4000",
+	"PRAGMA cache_size = -16000",
+	"PRAGMA mmap_size = 0",
+	"PRAGMA trusted_schema = 0",
+	"PRAGMA recursive_triggers = 0",
+}
+
+// openWriter opens the connection that writes and brings the file to
+// schemaVersion. It looks before it touches anything.
+func openWriter(ctx context.Context, d driver.Driver, path string, o Options) (_ *conn, err error) {
+	if err := look(d, path); err != nil {
+		return nil, err
+	}
+	if err := os.Chmod(path, 0o600); err != nil && !errors.Is(err, fs.ErrPermission) && !readOnlyFS(err) {
+		return nil, err
+	}
+	c, err := openConn(d, dsn(path, "mode=rw"), writerPragmas...)
+	if err != nil {
+		return nil, classifyOpen(err)
+	}
+	if err := migrate(ctx, c, path, o); err != nil {
+		return nil, errors.Join(classifyOpen(err), c.close())
+	}
+	return c, nil
+}
+
+// look refuses, without writing to it, a file that this version cannot have,
+// and a SQLite that is too old.
+func look(d driver.Driver, path string) error {
+	if st, err := os.Stat(path); err == nil && st.Size() == 0 {
+		return nil
+	}
+	c, err := openConn(d, dsn(path, "mode=ro"), "PRAGMA busy_timeout = 5000")
+	if err != nil {
+		return classifyOpen(err)
+	}
+	v, err := fileVersion(c)
+	return errors.Join(classifyOpen(err), c.close(), refuse(v, err))
+}
+
+func refuse(v int64, err error) error {
+	if err == nil && v > schemaVersion {
+		return fmt.Errorf("%w: the file has schema %d, this program knows %d: install a newer skein", skein.ErrNewer, v, schemaVersion)
+	}
+	return nil
+}
+
+// fileVersion returns the file's schema version, 0 for an empty file.
+func fileVersion(c *conn) (v int64, err error) {
+	var sqlite string
+	if _, err := c.one("SELECT sqlite_version()", nil, &sqlite); err != nil {
+		return 0, err
+	}
+	if older(sqlite, minVersion) {
+		return 0, errVersion(sqlite)
+	}
+	var app, tables int64
+	if _, err := c.one("PRAGMA application_id", nil, &app); err != nil {
+		return 0, err
+	}
+	if _, err := c.one("PRAGMA user_version", nil, &v); err != nil {
+		return 0, err
+	}
+	if _, err := c.one("SELECT count(*) FROM sqlite_schema", nil, &tables); err != nil {
+		return 0, err
+	}
+	if app != applicationID && tables > 0 {
+		return 0, fmt.Errorf("%w file: it is a database of another program (application ID %#x)", skein.ErrInvalid, app)
+	}
+	return v, nil
+}
+
+// older reports whether version a is before b.
+func older(a, b string) bool {
+	as, bs := strings.Split(a, "."), strings.Split(b, ".")
+	for i := range min(len(as), len(bs)) {
+		x, xerr := strconv.Atoi(as[i])
+		y, yerr := strconv.Atoi(bs[i])
+		if xerr != nil || yerr != nil || x != y {
+			return x < y
+		}
+	}
+	return false
+}
+
+// migrate brings the file to schemaVersion in one transaction, after a copy
+// was made of it.
+func migrate(ctx context.Context, c *conn, path string, o Options) error {
+	v, err := fileVersion(c)
+	if err != nil || v == schemaVersion {
+		return err
+	}
+	if v > 0 && v < schemaVersion {
+		if err := copyFirst(c, path, v, o); err != nil {
+			return err
+		}
+	}
+	for {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if _, _, err := c.exec("BEGIN IMMEDIATE"); err == nil {
+			break
+		} else if !busy(err) {
+			return err
+		}
+	}
+	if err := runMigrations(c); err != nil {
+		_, _, rerr := c.exec("ROLLBACK")
+		return errors.Join(err, rerr)
+	}
+	_, _, err = c.exec("COMMIT")
+	return err
+}
+
+// copyFirst copies the file, as it is before the migration from version v.
+func copyFirst(c *conn, path string, v int64, o Options) error {
+	to := fmt.Sprintf("%s.v%d.bak", path, v)
+	if _, err := os.Stat(to); err == nil {
+		return nil // of an earlier attempt
+	}
+	if o.Notice != nil {
+		o.Notice(fmt.Sprintf("migrating %s from schema %d to %d; a copy is in %s", path, v, schemaVersion, to))
+	}
+	tmp := to + ".tmp"
+	if err := os.Remove(tmp); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	f, err := os.OpenFile(tmp, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	if err := f.Close(); err != nil {
+		return err
+	}
+	if _, _, err := c.exec("VACUUM INTO ?", tmp); err != nil {
+		return err
+	}
+	return os.Rename(tmp, to)
+}
+
+// runMigrations runs what is missing, in the caller's transaction. Another
+// process may have done it meanwhile.
+func runMigrations(c *conn) error {
+	v, err := fileVersion(c)
+	if err != nil {
+		return err
+	}
+	if err := refuse(v, nil); err != nil {
+		return err
+	}
+	for ; v < schemaVersion; v++ {
+		text, err := schemaFS.ReadFile(fmt.Sprintf("schema/%04d.sql", v+1))
+		if err != nil {
+			return err
+		}
+		if err := c.script(string(text)); err != nil {
+			return fmt.Errorf("schema %d: %w", v+1, err)
+		}
+	}
+	return c.script(fmt.Sprintf("PRAGMA user_version = %d; PRAGMA application_id = %d", schemaVersion, applicationID))
+}
+
+// classifyOpen is classify for what comes while the file is being opened,
+// where a folder that cannot be written to shows as a file that cannot be
+// opened.
+func classifyOpen(err error) error {
+	if err != nil && resultCode(err)&0xff == codeCantOpen {
+		return fmt.Errorf("%w: %w", skein.ErrReadOnly, err)
+	}
+	return classify(err)
+}
+
+// readOnlyMode returns how a file can be read that cannot be written to:
+// with the -wal file if SQLite can make do with it, else as it is.
+func readOnlyMode(d driver.Driver, path string) (string, error) {
+	var errs []error
+	for _, mode := range []string{"mode=ro", "mode=ro&immutable=1"} {
+		if st, err := os.Stat(path + "-wal"); mode != "mode=ro" && err == nil && st.Size() > 0 {
+			break // what the -wal file has would be missing
+		}
+		c, err := openConn(d, dsn(path, mode))
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		v, err := fileVersion(c)
+		if err == nil && v < schemaVersion {
+			err = fmt.Errorf("%w: schema %d must first be brought to %d", skein.ErrReadOnly, v, schemaVersion)
+		}
+		cerr := c.close()
+		if err == nil && cerr == nil {
+			return mode, nil
+		}
+		errs = append(errs, err, cerr)
+	}
+	return "", classify(errors.Join(errs...))
+}

@@ -1,0 +1,11 @@
+//go:build !windows
+
+package sqlite
+
+import (
+	"errors"
+	"syscall"
+)
+
+// readOnlyFS reports whether err says that the file system takes no writes.
+func readOnlyFS(err error) bool { return errors.Is(err, syscall.EROFS) }

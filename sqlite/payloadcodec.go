@@ -1,0 +1,196 @@
+package sqlite
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/skein-dev/skein"
+)
+
+// A payload is stored as it is, or, with a first byte that no JSON begins
+// with, packed: the long strings in it that stand in the event's text too are
+// left out, and what remains is compressed where that saves much.
+//
+//	'{' …    the payload itself
+//	0x01 B   B is the packed payload
+//	0x02 Z   Z is the payload, zstd
+//	0x03 Z   Z is B, zstd
+//
+// B is a row of: length of a literal, its bytes, then, unless B ends there,
+// where the next string begins in the text, counted from the end of the one
+// before (signed), and its length. Numbers are varints of encoding/binary. A
+// string is put in as [skein.AppendQuoted] writes it, quotes included.
+const (
+	formRefs    = 0x01
+	formZstd    = 0x02
+	formRefZstd = formRefs | formZstd
+)
+
+const (
+	minRef  = 32  // bytes of text below which a reference saves nothing
+	minZstd = 512 // bytes below which compression is not tried
+)
+
+// A packer packs and unpacks payloads; safe for use by many goroutines.
+type packer struct {
+	enc *zstd.Encoder
+	dec *zstd.Decoder
+}
+
+func newPacker() (*packer, error) {
+	enc, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderCRC(false), zstd.WithEncoderConcurrency(2), zstd.WithLowerEncoderMem(true))
+	if err != nil {
+		return nil, err
+	}
+	dec, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(2), zstd.WithDecoderMaxMemory(2*skein.MaxPayload))
+	if err != nil {
+		return nil, err
+	}
+	return &packer{enc: enc, dec: dec}, nil
+}
+
+func (p *packer) close() {
+	p.dec.Close()
+	_ = p.enc.Close() //nolint:errcheck // it writes nowhere
+}
+
+// pack returns how to store payload beside text, of which spans are pieces.
+func (p *packer) pack(payload []byte, text string, spans []skein.Span) []byte {
+	body, form := payload, byte(0)
+	if refs := putRefs(payload, text, spans); refs != nil {
+		body, form = refs, formRefs
+	}
+	if len(body) >= minZstd {
+		if z := p.enc.EncodeAll(body, []byte{form | formZstd}); len(z) < len(body)*7/8 {
+			return z
+		}
+	}
+	if form == 0 {
+		return payload
+	}
+	return append([]byte{form}, body...)
+}
+
+// unpack returns the payload that was stored.
+func (p *packer) unpack(stored []byte, text string) ([]byte, error) {
+	if len(stored) == 0 {
+		return nil, fmt.Errorf("payload: it is empty: %w", skein.ErrCorrupt)
+	}
+	form, body := stored[0], stored[1:]
+	if form >= ' ' {
+		return stored, nil
+	}
+	if form&^formRefZstd != 0 || form == 0 {
+		return nil, fmt.Errorf("payload: form %#x: %w", form, skein.ErrCorrupt)
+	}
+	if form&formZstd != 0 {
+		var err error
+		if body, err = p.dec.DecodeAll(body, nil); err != nil {
+			return nil, fmt.Errorf("payload: %w: %w", err, skein.ErrCorrupt)
+		}
+	}
+	if form&formRefs == 0 {
+		return body, nil
+	}
+	return takeRefs(body, text)
+}
+
+// putRefs returns payload with references in place of the strings that stand
+// in text; nil if there are none.
+func putRefs(payload []byte, text string, spans []skein.Span) []byte {
+	quoted := quotedSpans(text, spans)
+	if len(quoted) == 0 {
+		return nil
+	}
+	var out []byte
+	done, at := 0, 0 // of payload, of text
+	for i := 0; i < len(payload); {
+		if payload[i] != '"' {
+			i++
+			continue
+		}
+		end := literalEnd(payload, i)
+		if s, ok := quoted[string(payload[i:end])]; ok && end-i > minRef {
+			out = binary.AppendUvarint(out, uint64(i-done))
+			out = append(out, payload[done:i]...)
+			out = binary.AppendVarint(out, int64(s.Start-at))
+			out = binary.AppendUvarint(out, uint64(s.End-s.Start))
+			done, at = end, s.End
+		}
+		i = end
+	}
+	if out == nil {
+		return nil
+	}
+	out = binary.AppendUvarint(out, uint64(len(payload)-done))
+	return append(out, payload[done:]...)
+}
+
+// quotedSpans returns the spans of text that are worth a reference, by what
+// they are as JSON strings.
+func quotedSpans(text string, spans []skein.Span) map[string]skein.Span {
+	var m map[string]skein.Span
+	for _, s := range spans {
+		if s.End-s.Start < minRef {
+			continue
+		}
+		if m == nil {
+			m = map[string]skein.Span{}
+		}
+		q := string(skein.AppendQuoted(nil, text[s.Start:s.End]))
+		if _, ok := m[q]; !ok {
+			m[q] = s
+		}
+	}
+	return m
+}
+
+// literalEnd returns where the JSON string ends that begins at i.
+func literalEnd(b []byte, i int) int {
+	for j := i + 1; ; {
+		n := bytes.IndexByte(b[j:], '"')
+		if n < 0 {
+			return len(b)
+		}
+		j += n
+		back := j
+		for b[back-1] == '\\' {
+			back--
+		}
+		j++
+		if (j-1-back)%2 == 0 {
+			return j
+		}
+	}
+}
+
+func takeRefs(body []byte, text string) ([]byte, error) {
+	bad := func(what string) error { return fmt.Errorf("payload: %s: %w", what, skein.ErrCorrupt) }
+	out := make([]byte, 0, len(body)+len(text)+len(text)/8+64)
+	at := int64(0)
+	for {
+		n, k := binary.Uvarint(body)
+		if k <= 0 || n > uint64(len(body)-k) {
+			return nil, bad("a literal is cut off")
+		}
+		out, body = append(out, body[k:k+int(n)]...), body[k+int(n):]
+		if len(body) == 0 {
+			return out, nil
+		}
+		d, k := binary.Varint(body)
+		if k <= 0 {
+			return nil, bad("a reference is cut off")
+		}
+		body = body[k:]
+		l, k := binary.Uvarint(body)
+		start := at + d
+		if k <= 0 || start < 0 || start > int64(len(text)) || l > uint64(int64(len(text))-start) {
+			return nil, bad(fmt.Sprintf("a reference goes beyond the text of %d bytes", len(text)))
+		}
+		body, at = body[k:], start+int64(l)
+		out = skein.AppendQuoted(out, text[start:at])
+	}
+}

@@ -1,0 +1,98 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"sync"
+)
+
+// A pool is the connections that only read.
+type pool struct {
+	open  func() (*conn, error)
+	slots chan struct{}
+
+	mu   sync.Mutex
+	free []*conn
+}
+
+func newPool(size int, open func() (*conn, error)) *pool {
+	return &pool{open: open, slots: make(chan struct{}, size)}
+}
+
+// with runs f with a connection that reads one state of the file throughout.
+// The end of ctx interrupts what it runs.
+func (p *pool) with(ctx context.Context, f func(*conn) error) (err error) {
+	c, err := p.take(ctx)
+	if err != nil {
+		return err
+	}
+	c.ctx = ctx
+	defer func() {
+		c.ctx = context.Background()
+		if c.raw.(driver.Validator).IsValid() {
+			p.put(c)
+			return
+		}
+		err = errors.Join(err, c.close())
+		<-p.slots
+	}()
+	if _, _, err := c.exec("BEGIN"); err != nil {
+		return readError(ctx, err)
+	}
+	err = f(c)
+	c.ctx = context.Background()
+	if _, _, end := c.exec("COMMIT"); end != nil {
+		_, _, rerr := c.exec("ROLLBACK")
+		err = errors.Join(err, end, rerr)
+	}
+	return readError(ctx, err)
+}
+
+// readError says that the caller gave up where SQLite says interrupted.
+func readError(ctx context.Context, err error) error {
+	if err != nil && ctx.Err() != nil && resultCode(err)&0xff == codeInterrupt {
+		return ctx.Err()
+	}
+	return classify(err)
+}
+
+func (p *pool) take(ctx context.Context) (*conn, error) {
+	select {
+	case p.slots <- struct{}{}:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	p.mu.Lock()
+	if n := len(p.free); n > 0 {
+		c := p.free[n-1]
+		p.free = p.free[:n-1]
+		p.mu.Unlock()
+		return c, nil
+	}
+	p.mu.Unlock()
+	c, err := p.open()
+	if err != nil {
+		<-p.slots
+	}
+	return c, err
+}
+
+func (p *pool) put(c *conn) {
+	p.mu.Lock()
+	p.free = append(p.free, c)
+	p.mu.Unlock()
+	<-p.slots
+}
+
+// close closes all connections; none may be in use.
+func (p *pool) close() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var errs []error
+	for _, c := range p.free {
+		errs = append(errs, c.close())
+	}
+	p.free = nil
+	return errors.Join(errs...)
+}

@@ -1,0 +1,30 @@
+package sqlite
+
+import (
+	"os"
+	"strings"
+)
+
+// processStart returns when this process was started: clock ticks after boot.
+func processStart() string {
+	b, err := os.ReadFile("/proc/self/stat")
+	if err != nil {
+		return ""
+	}
+	// The second field is the program in parentheses and may have any
+	// character; the start is the 22nd.
+	_, rest, _ := strings.Cut(string(b), ") ")
+	if fields := strings.Fields(rest); len(fields) > 19 {
+		return fields[19]
+	}
+	return ""
+}
+
+// bootID returns the ID of this boot.
+func bootID() string {
+	b, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(b))
+}

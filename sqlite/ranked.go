@@ -1,0 +1,133 @@
+package sqlite
+
+import (
+	"database/sql/driver"
+	"slices"
+	"time"
+)
+
+// ranked finds what the index has, best first, then what waits for the index.
+func (x *search) ranked(c *conn, expr string) error {
+	fresh, err := x.fresh(c)
+	if err != nil {
+		return err
+	}
+	start := len(x.hits)
+	cut, err := x.limited(c, x.until, func() error { return x.best(c, expr) })
+	if resultCode(err)&0xff == codeCorrupt {
+		x.hits = nil
+		return x.scan(c, 0) // the index is damaged: what it is made of is not
+	}
+	if err != nil {
+		return err
+	}
+	if cut {
+		x.cutOff = true
+		x.hits = x.hits[:start]
+		if err := x.recent(c, expr); err != nil {
+			return err
+		}
+	}
+	x.join(fresh)
+	return nil
+}
+
+// fresh returns what matches among the events that are not indexed yet.
+func (x *search) fresh(c *conn) ([]hit, error) {
+	var upto int64
+	if _, err := c.one(`SELECT upto FROM indexed`, nil, &upto); err != nil {
+		return nil, err
+	}
+	err := x.scan(c, upto)
+	fresh := x.hits
+	x.hits = nil
+	return fresh, err
+}
+
+// best finds the best rows by rank: of each session the best one, unless each
+// is asked for.
+func (x *search) best(c *conn, expr string) error {
+	q := `SELECT ` + hitColumns + `, m.score, 0 FROM (SELECT rowid AS id, rank AS score FROM words WHERE words MATCH ?) m
+		CROSS JOIN events e ON e.id = m.id CROSS JOIN sessions s ON s.n = e.session` + x.where.sql() + `
+		ORDER BY m.score, e.id DESC LIMIT ?`
+	if !x.q.Each {
+		q = `SELECT ` + hitColumns + `, min(m.score) AS best, count(*) FROM (SELECT rowid AS id, rank AS score FROM words WHERE words MATCH ?) m
+			CROSS JOIN events e ON e.id = m.id CROSS JOIN sessions s ON s.n = e.session` + x.where.sql() + `
+			GROUP BY e.session ORDER BY best, e.id DESC LIMIT ?`
+	}
+	return x.collect(c, q, expr, x.limit)
+}
+
+// recent finds the newest rows, without a rank: a word that is everywhere
+// tells little, and to rank all its rows takes too long.
+func (x *search) recent(c *conn, expr string) error {
+	q := `SELECT ` + hitColumns + `, 0.0, 0 FROM (SELECT rowid AS id FROM words WHERE words MATCH ? ORDER BY rowid DESC LIMIT ` + recentLimit + `) m
+		CROSS JOIN events e ON e.id = m.id CROSS JOIN sessions s ON s.n = e.session` + x.where.sql() + `
+		ORDER BY e.id DESC LIMIT ?`
+	_, err := x.limited(c, time.Now().Add(x.q.Deadline), func() error { return x.collect(c, q, expr, recentMatches) })
+	if !x.q.Each {
+		x.hits = firstOfEach(x.hits)
+	}
+	x.hits = x.hits[:min(len(x.hits), x.limit)]
+	return err
+}
+
+const recentLimit = "2000" // recentMatches
+
+func (x *search) collect(c *conn, q, expr string, limit int) error {
+	args := append(append([]any{expr}, x.where.args...), limit)
+	return c.query(q, args, func(row []driver.Value) error {
+		var rank float64
+		var count int64
+		h, err := scanHit(row, &rank, &count)
+		h.Score, h.Count, h.expr = -rank, int(count), expr
+		x.hits = append(x.hits, h)
+		return err
+	})
+}
+
+// join puts the fresh hits among those that are ranked: nothing tells how good
+// they are, so they come before those of less than the mean score.
+func (x *search) join(fresh []hit) {
+	if len(fresh) == 0 {
+		return
+	}
+	mean := 0.0
+	for _, h := range x.hits {
+		mean += h.Score / float64(len(x.hits))
+	}
+	for i := range fresh {
+		fresh[i].Score = mean
+	}
+	all := append(fresh, x.hits...)
+	slices.SortStableFunc(all, func(a, b hit) int {
+		switch {
+		case a.Score > b.Score:
+			return -1
+		case a.Score < b.Score:
+			return 1
+		}
+		return 0
+	})
+	if !x.q.Each {
+		all = firstOfEach(all)
+	}
+	x.hits = all[:min(len(all), x.limit)]
+}
+
+// firstOfEach returns the first hit of each session, with what all of them
+// count.
+func firstOfEach(hits []hit) (first []hit) {
+	at := map[int64]int{}
+	for _, h := range hits {
+		i, ok := at[h.session]
+		if !ok {
+			at[h.session] = len(first)
+			h.Count = max(h.Count, 1)
+			first = append(first, h)
+			continue
+		}
+		first[i].Count += max(h.Count, 1)
+	}
+	return first
+}

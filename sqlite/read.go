@@ -1,0 +1,152 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"iter"
+
+	"github.com/skein-dev/skein"
+)
+
+// A page is as much as is read at once; between two pages the caller has the
+// floor and nothing is held.
+const (
+	pageRows  = 256
+	pageBytes = 1 << 20
+)
+
+// errStop ends a query early.
+var errStop = errors.New("stop")
+
+func unstop(err error) error {
+	if errors.Is(err, errStop) {
+		return nil
+	}
+	return err
+}
+
+// head returns the row of a session that the view may see.
+func (s *Store) head(c *conn, id skein.SessionID) (h head, err error) {
+	found := false
+	err = c.query(selectHead, []any{string(id)}, func(row []driver.Value) error {
+		found = true
+		h, err = headScan(func(dest ...any) error { return scan(row, dest) })
+		return err
+	})
+	if err == nil && (!found || s.user != "" && h.User != s.user) {
+		err = fmt.Errorf("session %s %w", id, skein.ErrNotFound)
+	}
+	return h, err
+}
+
+// Session implements [skein.Store].
+func (s *Store) Session(ctx context.Context, id skein.SessionID) (x skein.Session, err error) {
+	defer skein.Wrapf(&err, "sqlite: session %s", id)
+	err = s.read(ctx, func(c *conn) error {
+		h, err := s.head(c, id)
+		if err != nil {
+			return err
+		}
+		x, err = s.shownSession(c, h)
+		return err
+	})
+	return x, err
+}
+
+// shownSession returns h as callers see it: locked only if it is now.
+func (s *Store) shownSession(c *conn, h head) (x skein.Session, err error) {
+	x = h.Session
+	x.LockedBy, err = s.lockedBy(c, x.ID, h.LockedBy)
+	return x, err
+}
+
+// Events implements [skein.Store].
+func (s *Store) Events(ctx context.Context, id skein.SessionID, after skein.Seq) iter.Seq2[skein.Event, error] {
+	return func(yield func(skein.Event, error) bool) {
+		for {
+			page, err := s.eventPage(ctx, id, after)
+			if err != nil {
+				skein.Wrapf(&err, "sqlite: events of %s", id)
+				yield(skein.Event{}, err)
+				return
+			}
+			for _, e := range page {
+				if !yield(e, nil) {
+					return
+				}
+			}
+			if len(page) == 0 {
+				return
+			}
+			after = page[len(page)-1].Seq
+		}
+	}
+}
+
+// eventPage returns the next events after a place; none at the end.
+func (s *Store) eventPage(ctx context.Context, id skein.SessionID, after skein.Seq) (page []skein.Event, err error) {
+	err = s.read(ctx, func(c *conn) error {
+		h, err := s.head(c, id)
+		if err != nil || after >= h.Last {
+			return err
+		}
+		segs, err := c.segments(h.n, h.Last)
+		if err != nil {
+			return err
+		}
+		size := 0
+		for i := len(segs) - 1; i >= 0 && len(page) < pageRows; i-- {
+			seg := segs[i]
+			if seg.to <= after {
+				continue
+			}
+			err := c.query(selectEvent+`WHERE e.session = ? AND e.seq > ? AND e.seq <= ? ORDER BY e.seq LIMIT ?`,
+				[]any{seg.session, int64(max(after, seg.from)), int64(seg.to), pageRows - len(page)}, func(row []driver.Value) error {
+					e, _, err := s.scanEvent(row)
+					if err != nil {
+						return err
+					}
+					page = append(page, e)
+					if size += len(e.Payload); size > pageBytes {
+						return errStop
+					}
+					return nil
+				})
+			if err != nil {
+				return unstop(err)
+			}
+		}
+		if len(page) == 0 || page[0].Seq != max(after, 0)+1 {
+			return fmt.Errorf("session %s: event %d: %w", id, max(after, 0)+1, skein.ErrCorrupt)
+		}
+		return nil
+	})
+	return page, err
+}
+
+const selectEvent = `SELECT e.seq, e.at, e.kind, e.client, e.payload, e.text, e.turn, e.prev, e.piece FROM events e `
+
+// A place is what an event's row says besides the event.
+type place struct {
+	turn  int
+	prev  skein.Seq
+	piece bool
+}
+
+// scanEvent reads a row of selectEvent.
+func (s *Store) scanEvent(row []driver.Value) (e skein.Event, p place, err error) {
+	var seq, at, turn, prev, piece int64
+	var kind, client, text string
+	var payload []byte
+	if err := scan(row, []any{&seq, &at, &kind, &client, &payload, &text, &turn, &prev, &piece}); err != nil {
+		return e, p, err
+	}
+	e = skein.Event{Seq: skein.Seq(seq), Time: skein.Time(at), Kind: skein.Kind(kind), ClientID: skein.ClientID(client)}
+	p = place{int(turn), skein.Seq(prev), piece != 0}
+	if e.Payload, err = s.pack.unpack(payload, text); err != nil {
+		err = fmt.Errorf("event %d: %w", seq, err)
+	}
+	return e, p, err
+}

@@ -1,0 +1,96 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/skein-dev/skein"
+)
+
+// scan goes through the events after id upto, the newest first, and takes
+// those whose text matches, until it has enough or the deadline comes. It
+// serves what no index can: substrings, regular expressions, conditions
+// without words, events that wait for the index.
+func (x *search) scan(c *conn, upto int64) error {
+	w := where{conds: x.where.conds, args: x.where.args}
+	w.add("e.id > ?", upto)
+	w.add("(e.text IS NOT NULL OR e.failed = 1)")
+	seen := map[int64]int{}
+	q := `SELECT ` + hitColumns + `, coalesce(e.text, '') FROM events e CROSS JOIN sessions s ON s.n = e.session` + w.sql() + ` ORDER BY e.id DESC`
+	cut, err := x.limited(c, x.until, func() error {
+		return unstop(c.query(q, w.args, func(row []driver.Value) error {
+			if time.Now().After(x.until) {
+				return context.DeadlineExceeded
+			}
+			var text string
+			h, err := scanHit(row, &text)
+			if err != nil || !x.matcher.MatchesText(text) {
+				return err
+			}
+			return x.take(h, seen)
+		}))
+	})
+	x.cutOff = x.cutOff || cut
+	return err
+}
+
+// take adds a hit of a scan; errStop says that there are enough.
+func (x *search) take(h hit, seen map[int64]int) error {
+	if i, ok := seen[h.session]; ok && !x.q.Each {
+		x.hits[i].Count++
+		return nil
+	}
+	if len(x.hits) == x.limit {
+		return errStop
+	}
+	seen[h.session] = len(x.hits)
+	h.Count = 1
+	x.hits = append(x.hits, h)
+	return nil
+}
+
+// results reads the texts of the hits for their snippets.
+func (x *search) results(c *conn) (r skein.Results, err error) {
+	r.CutOff = x.cutOff
+	for _, h := range x.hits {
+		var text string
+		found, err := c.one(`SELECT coalesce(text, '') FROM events WHERE id = ?`, []any{h.id}, &text)
+		if err != nil {
+			return r, err
+		}
+		if !found { // deleted meanwhile
+			continue
+		}
+		h.Snippet, err = x.snippet(c, h, text)
+		if err != nil {
+			return r, err
+		}
+		r.Hits = append(r.Hits, h.Hit)
+	}
+	return r, nil
+}
+
+// snippet returns some words of text around the match. Where the index found a
+// word by its stem it says where.
+func (x *search) snippet(c *conn, h hit, text string) (string, error) {
+	if h.expr == "" || len(x.matcher.Find(text)) > 0 {
+		return x.matcher.Snippet(text), nil
+	}
+	var s string
+	found, err := c.one(`SELECT snippet(words, 0, char(2), char(3), '…', 24) FROM words WHERE words MATCH ? AND rowid = ?`, []any{h.expr, h.id}, &s)
+	switch {
+	case errors.Is(err, skein.ErrCorrupt):
+		return x.matcher.Snippet(text), nil
+	case err != nil:
+		return "", err
+	case !found:
+		return x.matcher.Snippet(text), nil
+	}
+	if strings.ContainsAny(text, skein.Mark+skein.EndMark) {
+		return x.matcher.Snippet(text), nil // its own would be taken for ours
+	}
+	return s, nil
+}

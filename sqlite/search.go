@@ -1,0 +1,167 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/skein-dev/skein"
+)
+
+const (
+	defaultHits     = 20
+	defaultDeadline = 150 * time.Millisecond
+	catchUpFor      = 100 * time.Millisecond
+	recentMatches   = 2000 // matches that are looked at when there are too many to rank
+)
+
+// A search is one search under way.
+type search struct {
+	q       skein.Query
+	matcher *skein.Matcher
+	where   where // conditions on the events e and sessions s
+	hits    []hit
+	cutOff  bool
+	limit   int
+	until   time.Time // when it has to answer
+}
+
+// A hit is a row that matches.
+type hit struct {
+	skein.Hit
+	id      int64  // of the event
+	session int64  // its number
+	expr    string // how the index found it; "" if by scanning
+}
+
+// Search implements [skein.Store].
+func (s *Store) Search(ctx context.Context, q skein.Query) (r skein.Results, err error) {
+	defer skein.Wrapf(&err, "sqlite: search")
+	leave, err := s.enter()
+	if err != nil {
+		return r, err
+	}
+	defer leave()
+	x := &search{q: q, limit: q.Limit}
+	if x.limit <= 0 {
+		x.limit = defaultHits
+	}
+	if x.q.Deadline <= 0 {
+		x.q.Deadline = defaultDeadline
+	}
+	if x.matcher, err = q.Matcher(); err != nil || q.Empty() {
+		return r, err
+	}
+	expr, indexed := "", false
+	if q.Substring == "" && q.Regex == "" {
+		if expr, indexed = matchExpr(q.Terms); indexed {
+			s.catchUp(ctx, catchUpFor)
+		}
+	}
+	x.until = time.Now().Add(x.q.Deadline)
+	err = s.readers.with(ctx, func(c *conn) error {
+		if none, err := s.conditions(c, x); err != nil || none {
+			return err
+		}
+		if !indexed {
+			return x.scan(c, 0)
+		}
+		return x.ranked(c, expr)
+	})
+	if err != nil {
+		return skein.Results{}, err
+	}
+	err = s.readers.with(ctx, func(c *conn) error {
+		r, err = x.results(c)
+		return err
+	})
+	return r, err
+}
+
+// conditions works out which rows may match at all; none says that no row can.
+func (s *Store) conditions(c *conn, x *search) (none bool, err error) {
+	q, w := &x.q, &x.where
+	w.add("s.binned = 0")
+	if s.user != "" {
+		w.add("s.user_id = ?", string(s.user))
+	}
+	for _, f := range []struct{ cond, value string }{
+		{"s.user_id = ?", string(q.User)},
+		{"s.agent = ?", q.Agent},
+		{"s.origin = ?", q.Origin},
+		{"e.role = ?", string(q.Role)},
+		{"instr(char(10) || e.tools || char(10), char(10) || ? || char(10)) > 0", q.Tool},
+		{"instr(e.paths, ?) > 0", q.Path},
+	} {
+		if f.value != "" {
+			w.add(f.cond, f.value)
+		}
+	}
+	if p := q.Project; p != "" {
+		w.add("(s.project = ? OR substr(s.project, -length(?) - 1) IN ('/' || ?, char(92) || ?))", p, p, p, p)
+	}
+	if q.Failed {
+		w.add("e.failed = 1")
+	}
+	if q.Since != 0 {
+		w.add("e.at >= ?", int64(q.Since))
+	}
+	if q.Until != 0 {
+		w.add("e.at < ? AND e.at <> 0", int64(q.Until))
+	}
+	if q.Session == "" {
+		return false, nil
+	}
+	return s.within(c, x, q.Session)
+}
+
+// within limits x to what a session shows.
+func (s *Store) within(c *conn, x *search, id skein.SessionID) (none bool, err error) {
+	h, err := s.head(c, id)
+	if err != nil {
+		none = errors.Is(err, skein.ErrNotFound)
+		if none {
+			err = nil
+		}
+		return none, err
+	}
+	segs, err := c.segments(h.n, h.Last)
+	if err != nil {
+		return false, err
+	}
+	var conds []string
+	var args []any
+	for _, seg := range segs {
+		conds = append(conds, "(e.session = ? AND e.seq > ? AND e.seq <= ?)")
+		args = append(args, seg.session, int64(seg.from), int64(seg.to))
+	}
+	x.where.add("("+strings.Join(conds, " OR ")+")", args...)
+	return false, nil
+}
+
+// limited runs f with a connection that is interrupted at the deadline, and
+// reports whether it was.
+func (x *search) limited(c *conn, until time.Time, f func() error) (cutOff bool, err error) {
+	outer := c.ctx
+	ctx, cancel := context.WithDeadline(outer, until)
+	defer cancel()
+	c.ctx = ctx
+	err = f()
+	c.ctx = outer
+	if err != nil && ctx.Err() != nil && outer.Err() == nil && (resultCode(err)&0xff == codeInterrupt || errors.Is(err, context.DeadlineExceeded)) {
+		return true, nil
+	}
+	return false, err
+}
+
+const hitColumns = `e.id, e.session, e.seq, e.turn, coalesce(e.role, ''), e.at, s.id`
+
+func scanHit(row []driver.Value, more ...any) (h hit, err error) {
+	var seq, turn, at int64
+	var role, id string
+	err = scan(row, append([]any{&h.id, &h.session, &seq, &turn, &role, &at, &id}, more...))
+	h.Session, h.Seq, h.Turn, h.Role, h.Time = skein.SessionID(id), skein.Seq(seq), int(turn), skein.Role(role), skein.Time(at)
+	return h, err
+}

@@ -1,0 +1,162 @@
+package sqlite
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/skein-dev/skein"
+)
+
+func openTest(t *testing.T, name string) *Store {
+	t.Helper()
+	s, err := Open(t.Context(), name, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+func created() skein.Event {
+	return skein.NewEvent(skein.KindCreated, 1, skein.Created{Title: "test"})
+}
+
+func addText(t *testing.T, s *Store, id skein.SessionID, texts ...string) {
+	t.Helper()
+	b := skein.Batch{Session: id}
+	if _, err := s.Session(t.Context(), id); err != nil {
+		b.Events = append(b.Events, created())
+	}
+	for _, text := range texts {
+		b.Events = append(b.Events, skein.Say(2, skein.UserSays(text)))
+	}
+	if _, err := s.Append(t.Context(), b); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func find(t *testing.T, s *Store, text string) skein.Results {
+	t.Helper()
+	q, err := skein.ParseQuery(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	q.Deadline = 20 * time.Second // the race detector is slow
+	r, err := s.Search(t.Context(), q)
+	if err != nil {
+		t.Fatalf("Search(%q): %v", text, err)
+	}
+	return r
+}
+
+func (s *Store) number(t *testing.T, query string) (n int64) {
+	t.Helper()
+	err := s.read(t.Context(), func(c *conn) error {
+		_, err := c.one(query, nil, &n)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// What is committed is found while another process has the file and the index
+// cannot be fed.
+func TestSearchFindsWhatIsNotIndexedYet(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "a.db")
+	s := openTest(t, name)
+	addText(t, s, "a", "the kettle sings", "nothing here")
+	find(t, s, "kettle") // feeds the index
+	other := openTest(t, name)
+	held, free := make(chan struct{}), make(chan struct{})
+	done := make(chan error, 1)
+	addText(t, s, "b", "a second kettle")
+	go func() {
+		done <- other.write(context.Background(), func(*tx) error {
+			close(held)
+			<-free
+			return nil
+		})
+	}()
+	<-held
+	r := find(t, s, "kettle")
+	close(free)
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	if len(r.Hits) != 2 {
+		t.Errorf("Search yields %d sessions while another process writes, want 2: %+v", len(r.Hits), r.Hits)
+	}
+}
+
+// The index catches up by itself, in steps, and then agrees with the texts.
+func TestIndexCatchesUp(t *testing.T) {
+	s := openTest(t, filepath.Join(t.TempDir(), "a.db"))
+	texts := make([]string, 3*feedRows+7)
+	for i := range texts {
+		texts[i] = fmt.Sprintf("message %d about looms", i)
+	}
+	addText(t, s, "a", texts...)
+	if err := s.indexAll(); err != nil {
+		t.Fatal(err)
+	}
+	if n := s.number(t, `SELECT (SELECT max(id) FROM events) - upto FROM indexed`); n != 0 {
+		t.Errorf("%d events wait after indexAll, want 0", n)
+	}
+	if n := s.number(t, `SELECT count(*) FROM words WHERE words MATCH '"loom"'`); n != int64(len(texts)) {
+		t.Errorf("the index has %d messages, want %d", n, len(texts))
+	}
+	if err := s.change(t.Context(), func(t *tx) error {
+		_, _, err := t.exec(`INSERT INTO words (words, rank) VALUES ('integrity-check', 1)`)
+		return err
+	}); err != nil {
+		t.Errorf("integrity-check: %v", err)
+	}
+}
+
+// A damaged index is no reason not to find: the texts are there.
+func TestSearchGoesOnWithoutTheIndex(t *testing.T) {
+	s := openTest(t, filepath.Join(t.TempDir(), "a.db"))
+	addText(t, s, "a", "the shuttle flies", "the weaver rests")
+	find(t, s, "weaver")
+	if err := s.change(t.Context(), func(t *tx) error {
+		_, _, err := t.exec(`UPDATE words_data SET block = x'00' WHERE id > 10`)
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if r := find(t, s, "shuttle"); len(r.Hits) != 1 {
+		t.Errorf("Search yields %d hits with a damaged index, want 1", len(r.Hits))
+	}
+	addText(t, s, "a", "a new thread")
+	if r := find(t, s, "thread"); len(r.Hits) != 1 {
+		t.Errorf("Search yields %d hits of a message appended to a damaged index, want 1", len(r.Hits))
+	}
+}
+
+// A word that is everywhere does not hold up the answer: the newest come, and
+// the answer says that it was cut off.
+func TestSearchIsCutOffAtTheDeadline(t *testing.T) {
+	s := openTest(t, filepath.Join(t.TempDir(), "a.db"))
+	texts := make([]string, 400)
+	for i := range texts {
+		texts[i] = fmt.Sprintf("common %d", i)
+	}
+	addText(t, s, "a", texts...)
+	if err := s.indexAll(); err != nil {
+		t.Fatal(err)
+	}
+	q := skein.Query{Terms: []skein.Term{{Words: []string{"common"}}}, Each: true, Deadline: time.Nanosecond}
+	r, err := s.Search(t.Context(), q)
+	if err != nil || !r.CutOff {
+		t.Errorf("Search after its deadline: cut off %v, error %v, want true, nil", r.CutOff, err)
+	}
+}

@@ -1,0 +1,255 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql/driver"
+	"fmt"
+	"iter"
+
+	"github.com/skein-dev/skein"
+)
+
+// recordsPerFile is how far apart in records.n the files are.
+const recordsPerFile = 1 << 32
+
+// A packedRecord is a source record as it is stored: raw is its bytes after
+// one of the form bytes of payloads, or, without one, 0x00.
+type packedRecord struct {
+	skein.Record
+	raw []byte
+}
+
+func (s *Store) packRecords(im *skein.Import) ([]packedRecord, error) {
+	if len(im.File.State) > 1<<20 {
+		return nil, fmt.Errorf("%w file %s: state of %d bytes, at most %d are allowed", skein.ErrInvalid, im.File.Path, len(im.File.State), 1<<20)
+	}
+	rs := make([]packedRecord, len(im.Records))
+	for i, r := range im.Records {
+		if r.N < 0 || r.N >= recordsPerFile || i > 0 && r.N != im.Records[i-1].N+1 {
+			return nil, fmt.Errorf("%w record %d of %s: it does not follow the one before", skein.ErrInvalid, r.N, im.File.Path)
+		}
+		rs[i] = packedRecord{r, s.pack.packRaw(r.Raw)}
+	}
+	return rs, nil
+}
+
+func (p *packer) packRaw(raw []byte) []byte {
+	if len(raw) >= minZstd/2 {
+		if z := p.enc.EncodeAll(raw, []byte{formZstd}); len(z) < len(raw) {
+			return z
+		}
+	}
+	return append([]byte{0}, raw...)
+}
+
+func (p *packer) unpackRaw(stored []byte) ([]byte, error) {
+	if len(stored) > 0 {
+		switch stored[0] {
+		case 0:
+			return stored[1:], nil
+		case formZstd:
+			raw, err := p.dec.DecodeAll(stored[1:], nil)
+			if err != nil {
+				return nil, fmt.Errorf("%w: %w", skein.ErrCorrupt, err)
+			}
+			return raw, nil
+		}
+	}
+	return nil, fmt.Errorf("record %.8q: unknown form: %w", stored, skein.ErrCorrupt)
+}
+
+// putImport writes the file and the records of a batch.
+func (s *Store) putImport(t *tx, p *packed, h *head) error {
+	if p.Import == nil {
+		return nil
+	}
+	f := &p.Import.File
+	state := f.State
+	if state == nil {
+		state = []byte{}
+	}
+	if _, _, err := t.exec(`INSERT INTO files (format, path, session, id, copy_of, size, mtime, inode, offset, records, damaged, head, state)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+		ON CONFLICT (format, path) DO UPDATE SET session = excluded.session, id = excluded.id, copy_of = excluded.copy_of, size = excluded.size,
+		mtime = excluded.mtime, inode = excluded.inode, offset = excluded.offset, records = excluded.records,
+		damaged = excluded.damaged, head = excluded.head, state = excluded.state`,
+		f.Format, f.Path, string(f.Session), f.ID, string(f.CopyOf), f.Size, f.Mtime, int64(f.Inode), f.Offset, f.Records, f.Damaged, string(f.Head), state); err != nil {
+		return err
+	}
+	if len(p.records) == 0 {
+		return nil
+	}
+	var n int64
+	if _, err := t.one(`SELECT n FROM files WHERE format = ? AND path = ?`, []any{f.Format, f.Path}, &n); err != nil {
+		return err
+	}
+	if p.Import.Forget {
+		if _, _, err := t.exec(`DELETE FROM records WHERE n >= ? AND n < ?`, n*recordsPerFile+int64(p.records[0].N), (n+1)*recordsPerFile); err != nil {
+			return err
+		}
+	}
+	for i := range p.records {
+		r := &p.records[i]
+		if _, _, err := t.exec(`INSERT INTO records (n, offset, key, events, copy, damage, raw) VALUES (?, ?, ?, ?, ?, ?, ?)
+			ON CONFLICT (n) DO UPDATE SET offset = excluded.offset, key = excluded.key, events = excluded.events, copy = excluded.copy,
+			damage = excluded.damage, raw = excluded.raw`,
+			n*recordsPerFile+int64(r.N), r.Offset, string(r.Key), r.Events, r.Copy, r.Damage, r.raw); err != nil {
+			return err
+		}
+		if h != nil {
+			h.bytes += int64(len(r.raw)) + 20
+		}
+	}
+	return nil
+}
+
+// Find implements [skein.Store].
+func (s *Store) Find(ctx context.Context, keys []skein.ClientID) (found map[skein.ClientID]skein.Place, err error) {
+	defer skein.Wrapf(&err, "sqlite: find %d client IDs", len(keys))
+	found = map[skein.ClientID]skein.Place{}
+	err = s.read(ctx, func(c *conn) error {
+		for _, k := range keys {
+			var id string
+			var seq int64
+			ok, err := c.one(`SELECT s.id, e.seq FROM events e JOIN sessions s ON s.n = e.session
+				WHERE e.client = ?1 AND e.imported = 1 AND (?2 = '' OR s.user_id = ?2) ORDER BY e.id LIMIT 1`,
+				[]any{string(k), string(s.user)}, &id, &seq)
+			if err != nil {
+				return err
+			}
+			if ok {
+				found[k] = skein.Place{Session: skein.SessionID(id), Seq: skein.Seq(seq)}
+			}
+		}
+		return nil
+	})
+	return found, err
+}
+
+const selectFile = `SELECT f.format, f.path, f.session, f.id, f.copy_of, f.size, f.mtime, f.inode, f.offset, f.records, f.damaged, f.head, f.state, f.n FROM files f `
+
+func scanFile(row []driver.Value) (f skein.SourceFile, n int64, err error) {
+	var session, copyOf, head string
+	var inode, records, damaged int64
+	err = scan(row, []any{&f.Format, &f.Path, &session, &f.ID, &copyOf, &f.Size, &f.Mtime, &inode, &f.Offset, &records, &damaged, &head, &f.State, &n})
+	f.Session, f.CopyOf, f.Head = skein.SessionID(session), skein.SessionID(copyOf), skein.Hash(head)
+	f.Inode, f.Records, f.Damaged = uint64(inode), int(records), int(damaged)
+	if len(f.State) == 0 {
+		f.State = nil
+	}
+	return f, n, err
+}
+
+// file returns what is known of a file, and its number.
+func (s *Store) file(c *conn, format, path string) (f skein.SourceFile, n int64, err error) {
+	found := false
+	err = c.query(selectFile+`WHERE f.format = ?1 AND f.path = ?2 AND `+mineFile, []any{format, path, string(s.user)}, func(row []driver.Value) error {
+		found = true
+		f, n, err = scanFile(row)
+		return err
+	})
+	if err == nil && !found {
+		err = fmt.Errorf("file %s %w", path, skein.ErrNotFound)
+	}
+	return f, n, err
+}
+
+// mineFile lets through what a view of user ?3 may see: files without a
+// session, and those of its own.
+const mineFile = `(?3 = '' OR f.session = '' OR EXISTS (SELECT 1 FROM sessions s WHERE s.id = f.session AND s.user_id = ?3))`
+
+// File implements [skein.Store].
+func (s *Store) File(ctx context.Context, format, path string) (f skein.SourceFile, err error) {
+	defer skein.Wrapf(&err, "sqlite: file %s", path)
+	err = s.read(ctx, func(c *conn) error {
+		f, _, err = s.file(c, format, path)
+		return err
+	})
+	return f, err
+}
+
+// Files implements [skein.Store].
+func (s *Store) Files(ctx context.Context, format string) iter.Seq2[skein.SourceFile, error] {
+	return func(yield func(skein.SourceFile, error) bool) {
+		last, lastFormat := "", ""
+		for first := true; ; first = false {
+			var page []skein.SourceFile
+			err := s.read(ctx, func(c *conn) error {
+				return c.query(selectFile+`WHERE (?1 = '' OR f.format = ?1) AND (?2 = 1 OR (f.path, f.format) > (?4, ?5)) AND `+mineFile+` ORDER BY f.path, f.format LIMIT 256`,
+					[]any{format, first, string(s.user), last, lastFormat}, func(row []driver.Value) error {
+						f, _, err := scanFile(row)
+						page = append(page, f)
+						return err
+					})
+			})
+			if err != nil {
+				skein.Wrapf(&err, "sqlite: files of %q", format)
+				yield(skein.SourceFile{}, err)
+				return
+			}
+			for _, f := range page {
+				if !yield(f, nil) {
+					return
+				}
+			}
+			if len(page) == 0 {
+				return
+			}
+			last, lastFormat = page[len(page)-1].Path, page[len(page)-1].Format
+		}
+	}
+}
+
+// Records implements [skein.Store].
+func (s *Store) Records(ctx context.Context, format, path string, from int) iter.Seq2[skein.Record, error] {
+	return func(yield func(skein.Record, error) bool) {
+		for next := max(0, from); ; {
+			page, err := s.recordPage(ctx, format, path, next)
+			if err != nil {
+				skein.Wrapf(&err, "sqlite: records of %s", path)
+				yield(skein.Record{}, err)
+				return
+			}
+			for _, r := range page {
+				if !yield(r, nil) {
+					return
+				}
+			}
+			if len(page) == 0 {
+				return
+			}
+			next = page[len(page)-1].N + 1
+		}
+	}
+}
+
+func (s *Store) recordPage(ctx context.Context, format, path string, from int) (page []skein.Record, err error) {
+	err = s.read(ctx, func(c *conn) error {
+		_, n, err := s.file(c, format, path)
+		if err != nil {
+			return err
+		}
+		size := 0
+		err = c.query(`SELECT n, offset, key, events, copy, damage, raw FROM records WHERE n >= ? AND n < ? ORDER BY n LIMIT 256`,
+			[]any{n*recordsPerFile + int64(from), (n + 1) * recordsPerFile}, func(row []driver.Value) error {
+				var r skein.Record
+				var key string
+				var num, events, copied int64
+				var raw []byte
+				if err := scan(row, []any{&num, &r.Offset, &key, &events, &copied, &r.Damage, &raw}); err != nil {
+					return err
+				}
+				r.N, r.Key, r.Events, r.Copy = int(num-n*recordsPerFile), skein.ClientID(key), int(events), copied != 0
+				if r.Raw, err = s.pack.unpackRaw(raw); err != nil {
+					return err
+				}
+				page = append(page, r)
+				if size += len(r.Raw); size > pageBytes {
+					return errStop
+				}
+				return nil
+			})
+		return unstop(err)
+	})
+	return page, err
+}

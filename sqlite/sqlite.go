@@ -1,0 +1,247 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/skein-dev/skein"
+)
+
+// A Store keeps sessions in a SQLite file. Make one with [Open].
+type Store struct {
+	*core
+	user skein.User // whose view it is; "" for everybody's
+}
+
+var _ skein.Store = (*Store)(nil)
+
+// core is what all views of a store share.
+type core struct {
+	path     string
+	readOnly error // why nothing can be written; nil if it can
+	writer   *writer
+	readers  *pool
+	index    *indexer       // nil if nothing can be written
+	catching sync.WaitGroup // searches that feed the index
+	pack     *packer
+	wakers   *wakers
+	locks    *locks
+	clock    func() time.Time
+
+	mu     sync.Mutex
+	closed bool           // no call gets in any more
+	ending chan struct{}  // closed with it
+	calls  sync.WaitGroup // those that are in
+	gone   chan struct{}  // closed when all is given back
+	err    error          // of Close; set before gone is closed
+}
+
+// Options say how to open a store. The zero value is the usual case.
+type Options struct {
+	Notice func(string)     // told, for people, of what takes long: a migration and where the copy is; nil for nobody
+	Clock  func() time.Time // the store's clock, for leases and marks; nil is time.Now
+}
+
+// readConns is how many connections read at once.
+const readConns = 8
+
+// Open opens the store in the named file, making it and its folder if need be.
+// A file that cannot be written to is opened for reading; what writes then
+// returns an error wrapping [skein.ErrReadOnly].
+//
+// The error wraps [skein.ErrNewer] if the file is some later version's, which
+// is left untouched, and [skein.ErrCorrupt] or [skein.ErrInvalid] if it is
+// none of skein's.
+func Open(ctx context.Context, name string, o Options) (_ *Store, err error) {
+	defer skein.Wrapf(&err, "sqlite: open %s", name)
+	prepareDriver()
+	if name, err = filepath.Abs(name); err != nil {
+		return nil, err
+	}
+	if o.Clock == nil {
+		o.Clock = time.Now
+	}
+	d, err := sqlDriver()
+	if err != nil {
+		return nil, err
+	}
+	c := &core{path: name, clock: o.Clock, ending: make(chan struct{}), gone: make(chan struct{}), locks: newLocks(name)}
+	if c.pack, err = newPacker(); err != nil {
+		return nil, err
+	}
+	c.wakers = newWakers(c)
+	if err := c.connect(ctx, d, o); err != nil {
+		return nil, errors.Join(err, c.abandon())
+	}
+	s := &Store{core: c}
+	s.resume()
+	return s, nil
+}
+
+// sqlDriver returns the driver, whose connections are used without
+// database/sql in between (conn.go).
+func sqlDriver() (driver.Driver, error) {
+	db, err := sql.Open(driverName, "")
+	if err != nil {
+		return nil, err
+	}
+	defer db.Close()
+	return db.Driver(), nil
+}
+
+func (c *core) connect(ctx context.Context, d driver.Driver, o Options) error {
+	if err := makeFile(c.path); err != nil && !errors.Is(err, os.ErrPermission) && !readOnlyFS(err) {
+		return err
+	}
+	w, err := openWriter(ctx, d, c.path, o)
+	mode := "mode=rw"
+	switch {
+	case errors.Is(err, skein.ErrReadOnly):
+		c.readOnly = err
+		if mode, err = readOnlyMode(d, c.path); err != nil {
+			return err
+		}
+	case err != nil:
+		return err
+	default:
+		c.writer = newWriter(w, c.wakers.wake, func() {})
+		c.index = newIndexer(c.feedIndex)
+	}
+	c.readers = newPool(readConns, func() (*conn, error) {
+		return openConn(d, dsn(c.path, mode), "PRAGMA busy_timeout = 5000", "PRAGMA cache_size = -16000", "PRAGMA mmap_size = 0", "PRAGMA query_only = 1", "PRAGMA trusted_schema = 0")
+	})
+	return c.readers.with(ctx, func(*conn) error { return nil })
+}
+
+// dsn returns how to name the file to the drivers; both hand a URI to SQLite.
+func dsn(path, mode string) string {
+	p := filepath.ToSlash(path)
+	if filepath.VolumeName(path) != "" {
+		p = "/" + p
+	}
+	return "file:" + (&url.URL{Path: p}).EscapedPath() + "?" + mode
+}
+
+// makeFile makes the file and its folder, for the owner only, before SQLite
+// would make them for everybody. SQLite gives -wal and -shm the file's mode.
+func makeFile(path string) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, os.ErrExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return f.Close() // no connection can have locks on a file that was not there
+}
+
+// As implements [skein.Store].
+func (s *Store) As(u skein.User) skein.Store { return &Store{core: s.core, user: u} }
+
+// Close implements [skein.Store]. On a view it does nothing.
+func (s *Store) Close() (err error) {
+	if s.user != "" {
+		return nil
+	}
+	s.mu.Lock()
+	first := !s.closed
+	if first {
+		s.closed = true
+		close(s.ending)
+	}
+	s.mu.Unlock()
+	if first {
+		s.calls.Wait()
+		s.err = s.end()
+		close(s.gone)
+	}
+	<-s.gone
+	err = s.err
+	skein.Wrapf(&err, "sqlite: close %s", s.path)
+	return err
+}
+
+// abandon gives back what a failed Open had taken.
+func (c *core) abandon() error {
+	c.pack.close()
+	if c.writer == nil {
+		return nil
+	}
+	c.index.close()
+	c.writer.stop()
+	return errors.Join(c.readers.close(), c.writer.conn.close())
+}
+
+// end gives everything back; no call is under way.
+func (c *core) end() error {
+	c.catching.Wait()
+	errs := []error{c.wakers.close()}
+	if c.writer != nil {
+		c.index.close()
+		errs = append(errs, c.releaseAll())
+		_ = c.indexAll() //nolint:errcheck // the index is only late: the next start feeds it
+		c.writer.stop()
+	}
+	errs = append(errs, c.readers.close())
+	if c.writer != nil {
+		errs = append(errs, c.writer.conn.close()) // the last connection tidies up the -wal file
+	}
+	c.pack.close()
+	return errors.Join(errs...)
+}
+
+// enter lets a call in, unless the store is closed. A call that got in must
+// leave.
+func (c *core) enter() (leave func(), err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed {
+		return nil, skein.ErrClosed
+	}
+	c.calls.Add(1)
+	return c.calls.Done, nil
+}
+
+// read runs f on one state of the file. It may be called within a call that
+// entered or by itself.
+func (c *core) read(ctx context.Context, f func(*conn) error) error {
+	leave, err := c.enter()
+	if err != nil {
+		return err
+	}
+	defer leave()
+	return c.readers.with(ctx, f)
+}
+
+// write runs f in a transaction; nil means that it is committed.
+func (c *core) write(ctx context.Context, f func(*tx) error) error {
+	if c.readOnly != nil {
+		return c.readOnly
+	}
+	return c.writer.do(ctx, f)
+}
+
+// change is a whole call that writes.
+func (c *core) change(ctx context.Context, f func(*tx) error) error {
+	leave, err := c.enter()
+	if err != nil {
+		return err
+	}
+	defer leave()
+	return c.write(ctx, f)
+}
+
+func errVersion(have string) error {
+	return fmt.Errorf("SQLite is %s, %s or later is needed", have, minVersion)
+}

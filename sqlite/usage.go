@@ -1,0 +1,65 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql/driver"
+
+	"github.com/skein-dev/skein"
+)
+
+// Usage implements [skein.Store]. SQLite sums up as far as no time zone is
+// needed; the rest is [skein.UsageSum]'s.
+func (s *Store) Usage(ctx context.Context, q skein.UsageQuery) (rows []skein.UsageRow, err error) {
+	defer skein.Wrapf(&err, "sqlite: usage by %s", q.By)
+	w := &where{}
+	for _, f := range []struct{ cond, value string }{
+		{"s.user_id = ?", string(s.user)},
+		{"s.user_id = ?", string(q.User)},
+		{"s.id = ?", string(q.Session)},
+		{"s.project = ?", q.Project},
+		{"s.agent = ?", q.Agent},
+	} {
+		if f.value != "" {
+			w.add(f.cond, f.value)
+		}
+	}
+	if q.Since != 0 {
+		w.add("u.slot >= ?", int64(q.Since.Slot()))
+	}
+	if q.Until != 0 {
+		w.add("u.slot < ?", int64(q.Until))
+	}
+	of := map[skein.Dimension]string{
+		skein.ByModelID: "u.model", skein.ByAgent: "s.agent", skein.ByProject: "s.project", skein.BySession: "s.id",
+	}[q.By]
+	if of == "" {
+		of = "u.slot"
+	}
+	sum := skein.NewUsageSum(skein.UsageQuery{By: q.By, Zone: q.Zone})
+	err = s.read(ctx, func(c *conn) error {
+		return c.query(`SELECT `+of+`, u.provider, u.model, sum(u.input), sum(u.output), sum(u.reasoning), sum(u.cache_read), sum(u.cache_write), sum(u.requests), sum(u.reported)
+			FROM usage u JOIN sessions s ON s.n = u.session`+w.sql()+` GROUP BY 1, 2, 3`, w.args, func(row []driver.Value) error {
+			slot, err := usageSlot(q.By, row)
+			sum.Add(slot)
+			return err
+		})
+	})
+	if err != nil {
+		return nil, err
+	}
+	return sum.Rows(), nil
+}
+
+// usageSlot reads a row of a sum; its first column is the value of by.
+func usageSlot(by skein.Dimension, row []driver.Value) (u skein.UsageSlot, err error) {
+	var slot int64
+	var of string
+	first := any(&of)
+	if by == skein.ByDay || by == "" {
+		first = &slot
+	}
+	x := &u.Usage
+	err = scan(row, []any{first, &u.Provider, &u.Model, &x.Input, &x.Output, &x.Reasoning, &x.CacheRead, &x.CacheWrite, &x.Requests, &x.Reported})
+	u.Slot, u.Session, u.Project, u.Agent = skein.Time(slot), skein.SessionID(of), of, of
+	return u, err
+}

@@ -1,0 +1,79 @@
+package sqlite
+
+import (
+	"context"
+	"iter"
+	"sync"
+
+	"github.com/skein-dev/skein"
+)
+
+// Watch implements [skein.Store].
+func (s *Store) Watch(ctx context.Context, id skein.SessionID, after skein.Seq) iter.Seq2[skein.Event, error] {
+	return func(yield func(skein.Event, error) bool) {
+		stop := s.wakers.start()
+		defer stop()
+		for {
+			changed := s.wakers.wait(id) // before reading, so that no change falls between
+			for e, err := range s.Events(ctx, id, after) {
+				if ctx.Err() != nil {
+					return
+				}
+				if err != nil {
+					skein.Wrapf(&err, "sqlite: watch")
+					yield(e, err)
+					return
+				}
+				if !yield(e, nil) {
+					return
+				}
+				after = e.Seq
+			}
+			select {
+			case <-changed:
+			case <-s.ending:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}
+}
+
+// wakers tell watchers that their sessions changed.
+type wakers struct {
+	core *core
+
+	mu      sync.Mutex
+	waiting map[skein.SessionID]chan struct{}
+}
+
+func newWakers(c *core) *wakers {
+	return &wakers{core: c, waiting: map[skein.SessionID]chan struct{}{}}
+}
+
+// wait returns a channel that closes at the next wake of id.
+func (w *wakers) wait(id skein.SessionID) <-chan struct{} {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.waiting[id] == nil {
+		w.waiting[id] = make(chan struct{})
+	}
+	return w.waiting[id]
+}
+
+// wake wakes who waits for one of ids.
+func (w *wakers) wake(ids []skein.SessionID) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, id := range ids {
+		if c := w.waiting[id]; c != nil {
+			close(c)
+			delete(w.waiting, id)
+		}
+	}
+}
+
+// start counts a watcher in; stop counts it out.
+func (w *wakers) start() (stop func()) { return func() {} }
+
+func (w *wakers) close() error { return nil }

@@ -1,0 +1,250 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/skein-dev/skein"
+)
+
+// How much one transaction does at most: others, in other processes too, wait
+// while it runs.
+const (
+	groupJobs = 256
+	groupTime = 40 * time.Millisecond
+)
+
+// A writer is the one goroutine that writes. It takes the jobs that have
+// queued up, runs them in one transaction, and answers them after the commit.
+type writer struct {
+	conn    *conn
+	jobs    chan *job
+	stopped chan struct{}
+	heads   *heads
+	changed func([]skein.SessionID) // called after each commit that changed sessions
+	idle    func()                  // called after each commit when no job waits
+	version int64                   // PRAGMA data_version: others' commits change it
+}
+
+// A job is what one caller wants done in a transaction.
+type job struct {
+	ctx  context.Context
+	run  func(*tx) error
+	done chan error // gets the one answer
+}
+
+// A tx is the transaction that a job runs in; what it does is undone if the
+// job fails, and the other jobs' is not.
+type tx struct {
+	*conn
+	now     skein.Time // when the transaction began
+	heads   *heads
+	changed []skein.SessionID
+	after   []func() // run when the job's changes are committed
+	undo    []func() // run when they are not, newest first
+}
+
+func newWriter(c *conn, changed func([]skein.SessionID), idle func()) *writer {
+	w := &writer{conn: c, jobs: make(chan *job, 4*groupJobs), stopped: make(chan struct{}), heads: newHeads(), changed: changed, idle: idle}
+	go w.loop()
+	return w
+}
+
+// do runs f in a transaction. A nil error means that it is committed. ctx may
+// stop f from starting, never the commit.
+func (w *writer) do(ctx context.Context, f func(*tx) error) error {
+	j := &job{ctx: ctx, run: f, done: make(chan error, 1)}
+	select {
+	case w.jobs <- j:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	return <-j.done
+}
+
+// stop ends the writer after the jobs that wait. Nothing may be handed to it
+// any more.
+func (w *writer) stop() {
+	close(w.jobs)
+	<-w.stopped
+}
+
+func (w *writer) loop() {
+	defer close(w.stopped)
+	var group []*job
+	for j := range w.jobs {
+		group = w.fill(append(group[:0], j))
+		for len(group) > 0 {
+			group = group[w.commit(group):]
+		}
+		if len(w.jobs) == 0 {
+			w.idle()
+		}
+	}
+}
+
+// fill adds the jobs that wait already to group.
+func (w *writer) fill(group []*job) []*job {
+	for len(group) < groupJobs {
+		select {
+		case j, ok := <-w.jobs:
+			if !ok {
+				return group
+			}
+			group = append(group, j)
+		default:
+			return group
+		}
+	}
+	return group
+}
+
+// commit runs the first jobs of group, at least one, in a transaction, answers
+// them, and returns how many these were.
+func (w *writer) commit(group []*job) int {
+	if err := w.begin(group); err != nil {
+		answer(group, func(i int) error { return errors.Join(group[i].ctx.Err(), classify(err)) })
+		return len(group)
+	}
+	start := time.Now()
+	t := &tx{conn: w.conn, now: skein.At(start), heads: w.heads}
+	errs := make([]error, 0, len(group))
+	alone := len(group) == 1
+	var fatal error
+	for _, j := range group {
+		if len(errs) > 0 && time.Since(start) > groupTime {
+			break
+		}
+		var err error
+		if err, fatal = t.runJob(j, alone); fatal != nil {
+			break
+		}
+		errs = append(errs, err)
+	}
+	if fatal == nil && alone && errs[0] != nil {
+		fatal = errs[0]
+	}
+	if fatal != nil {
+		t.rolledBack(w.rollback())
+		// One job's error can end the transaction of all. They are run
+		// again, each alone, so that it fails that one only.
+		if !alone {
+			for i := range group {
+				w.commit(group[i : i+1])
+			}
+			return len(group)
+		}
+		group[0].done <- classify(fatal)
+		return 1
+	}
+	if err := w.exec0("COMMIT"); err != nil {
+		t.rolledBack(w.rollback())
+		answer(group[:len(errs)], func(i int) error {
+			if errs[i] != nil {
+				return errs[i]
+			}
+			return classifyCommit(err)
+		})
+		return len(errs)
+	}
+	w.heads.keep()
+	for _, f := range t.after {
+		f()
+	}
+	if len(t.changed) > 0 {
+		w.changed(t.changed)
+	}
+	answer(group[:len(errs)], func(i int) error { return errs[i] })
+	return len(errs)
+}
+
+func answer(group []*job, err func(int) error) {
+	for i, j := range group {
+		j.done <- err(i)
+	}
+}
+
+func (w *writer) exec0(sql string) error {
+	_, _, err := w.conn.exec(sql)
+	return err
+}
+
+func (w *writer) rollback() error {
+	if err := w.exec0("ROLLBACK"); err != nil && resultCode(err) != 1 {
+		return err
+	}
+	return nil // SQLITE_ERROR: SQLite has rolled back by itself
+}
+
+// begin begins a transaction, however long another process has the file, for
+// as long as one of group still wants it.
+func (w *writer) begin(group []*job) error {
+	wanted := func(j *job) bool { return j.ctx.Err() == nil }
+	for {
+		if !slices.ContainsFunc(group, wanted) {
+			return group[0].ctx.Err()
+		}
+		err := w.exec0("BEGIN IMMEDIATE")
+		if err == nil {
+			break
+		}
+		if !busy(err) { // else the busy timeout has passed: ask again
+			return err
+		}
+	}
+	var v int64
+	if _, err := w.conn.one("PRAGMA data_version", nil, &v); err != nil {
+		return errors.Join(err, w.rollback())
+	}
+	if v != w.version {
+		w.heads.clear()
+		w.version = v
+	}
+	return nil
+}
+
+// runJob runs j. err is j's own; a fatal one leaves the whole transaction
+// undone.
+func (t *tx) runJob(j *job, alone bool) (err, fatal error) {
+	if err := j.ctx.Err(); err != nil {
+		return err, nil
+	}
+	if alone {
+		return j.run(t), nil
+	}
+	if _, _, err := t.exec("SAVEPOINT job"); err != nil {
+		return nil, err
+	}
+	changed, after, undo := len(t.changed), len(t.after), len(t.undo)
+	if err := j.run(t); err != nil {
+		if _, _, rerr := t.exec("ROLLBACK TO job"); rerr != nil {
+			return nil, fmt.Errorf("%w (then %w)", err, rerr)
+		}
+		t.heads.drop()
+		t.runUndo(undo)
+		t.changed, t.after = t.changed[:changed], t.after[:after]
+		if _, _, rerr := t.exec("RELEASE job"); rerr != nil {
+			return nil, rerr
+		}
+		return classify(err), nil
+	}
+	t.heads.hold()
+	_, _, err = t.exec("RELEASE job")
+	return nil, err
+}
+
+// rolledBack undoes in memory what the rollback undid on disk.
+func (t *tx) rolledBack(error) {
+	t.heads.clear()
+	t.runUndo(0)
+}
+
+func (t *tx) runUndo(from int) {
+	for i := len(t.undo) - 1; i >= from; i-- {
+		t.undo[i]()
+	}
+	t.undo = t.undo[:from]
+}
