@@ -204,16 +204,19 @@ END;
 
 -- The search index has the texts of the events up to and with indexed.upto.
 -- It is fed later, by skein; what goes away goes from it at once.
-CREATE VIRTUAL TABLE words USING fts5 (
-	text, extra, content = 'events', content_rowid = 'id', tokenize = 'porter unicode61'
-);
-
 CREATE TABLE indexed (
 	one  INTEGER PRIMARY KEY CHECK (one = 1),
 	upto INTEGER NOT NULL -- events.id
 ) STRICT;
 
 INSERT INTO indexed (one, upto) VALUES (1, 0);
+
+CREATE VIEW texts (id, text, extra) AS
+SELECT id, text, extra FROM events WHERE text IS NOT NULL AND id <= (SELECT upto FROM indexed);
+
+CREATE VIRTUAL TABLE words USING fts5 (
+	text, extra, content = 'texts', content_rowid = 'id', tokenize = 'porter unicode61'
+);
 
 -- Sessions that skein is deleting step by step: their rows are gone, their
 -- events go or move to the fork heir.
