@@ -8,9 +8,12 @@ var groups = []struct {
 	commands []func(*frame) *cobra.Command
 }{
 	{"read", []func(*frame) *cobra.Command{
-		newList, newShow,
+		newList, newShow, newSearch,
+	}},
+	{"write", []func(*frame) *cobra.Command{
+		newAppend, newRename, newTag, newPin, newUnpin,
 	}},
 	{"the program", []func(*frame) *cobra.Command{
-		newVersion,
+		newConfig, newCompletion, newMan, newVersion,
 	}},
 }

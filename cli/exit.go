@@ -12,9 +12,6 @@ import (
 // errUsage says that the command line was wrong.
 var errUsage = errors.New("bad command line")
 
-// errAmbiguous says that a name fits several sessions.
-var errAmbiguous = errors.New("ambiguous")
-
 // errSilent ends a command with its exit code when all has been said.
 var errSilent = errors.New("failed")
 
@@ -37,7 +34,7 @@ var outcomes = []struct {
 }{
 	{context.Canceled, exitInterrupted, ""},
 	{errUsage, exitUsage, "see: {cmd} --help"},
-	{errAmbiguous, exitUsage, "write more of the ID or title of the one you mean"},
+	{skein.ErrAmbiguous, exitUsage, "write more of the ID or title of the one you mean"},
 	{skein.ErrLocked, exitLocked, "wait until it is done, or work on a copy: skein fork NAME"},
 	{skein.ErrFenced, exitLocked, "another program took the session over; look at it with: skein show NAME --last 5"},
 	{skein.ErrNewer, exitFailed, "install the newer skein, or name another store with --store; the file was not touched"},

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -19,7 +18,7 @@ import (
 func Main(ctx context.Context, env *Env, args []string) int {
 	f := &frame{env: env}
 	root := newRoot(f)
-	root.SetArgs(args)
+	root.SetArgs(protect(args))
 	cmd, err := root.ExecuteContextC(ctx)
 	if err == nil {
 		return exitDone
@@ -30,11 +29,12 @@ func Main(ctx context.Context, env *Env, args []string) int {
 	if !f.started && !errors.Is(err, errUsage) {
 		err = usagef("%v", err) // cobra's own, of flags
 	}
-	return report(env.Stderr, err, cmd.CommandPath())
+	return report(env, err, cmd.CommandPath())
 }
 
 // report prints err for people and returns its exit code.
-func report(w io.Writer, err error, cmd string) int {
+func report(env *Env, err error, cmd string) int {
+	w := env.Stderr
 	code, hint := outcome(err, cmd)
 	switch {
 	case errors.Is(err, errSilent):
@@ -42,8 +42,9 @@ func report(w io.Writer, err error, cmd string) int {
 		fmt.Fprintln(w, "skein: interrupted")
 	default:
 		fmt.Fprintf(w, "skein: %s\n", render.Clean(strings.TrimSpace(err.Error())))
+		writeCandidates(w, err, env.Now())
 		if hint != "" {
-			fmt.Fprintln(w, hint)
+			fmt.Fprintln(w, render.Clean(hint))
 		}
 	}
 	return code

@@ -2,24 +2,144 @@ package cli
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/render"
 )
 
-// session returns the one session that a person means by name: its ID, key,
-// the beginning or end of its ID, its title; - or last is the newest of this
-// project.
+// session returns the one session that a person means by name, as
+// [skein.Resolve] does; - or last is the newest of this project. The children
+// that agents started come second: their first words are often their parent's.
 //
-// The error wraps errAmbiguous or skein.ErrNotFound.
+// The error wraps skein.ErrAmbiguous or skein.ErrNotFound.
 func (j *job) session(ctx context.Context, name string) (skein.Session, error) {
-	s, err := j.store.Session(ctx, skein.SessionID(name))
+	if name == "-" || name == "last" {
+		return j.newest(ctx)
+	}
+	s, err := skein.Resolve(ctx, j.store, name, skein.Filter{NoChildren: true})
+	if errors.Is(err, skein.ErrNotFound) {
+		s, err = skein.Resolve(ctx, j.store, name, skein.Filter{})
+	}
+	if errors.Is(err, skein.ErrNotFound) {
+		return s, j.noSession(ctx, name)
+	}
 	return s, err
 }
 
-// shortID returns what to show for id where there is little room.
-func shortID(id skein.SessionID) string {
-	if len(id) == 36 && id[14] == '7' {
-		return string(id[len(id)-8:])
+// newest returns the newest session of this project.
+func (j *job) newest(ctx context.Context) (skein.Session, error) {
+	project, err := j.projectOf("")
+	if err != nil {
+		return skein.Session{}, err
 	}
-	return string(id[:min(len(id), 8)])
+	found, err := j.sessions(ctx, skein.Filter{Project: project, NoChildren: true, Limit: 1})
+	if err != nil {
+		return skein.Session{}, err
+	}
+	if len(found) == 0 {
+		return skein.Session{}, missing("no session in %s yet", j.tilde(project))
+	}
+	return found[0], nil
+}
+
+// exact returns the session with this ID or key, and no other.
+func (j *job) exact(ctx context.Context, name string) (skein.SessionID, error) {
+	if id := skein.SessionID(name); id.Check() == nil {
+		if s, err := j.store.Session(ctx, id); !errors.Is(err, skein.ErrNotFound) {
+			return s.ID, err
+		}
+	}
+	found, err := j.sessions(ctx, skein.Filter{Key: name, Limit: 1, IncludeEmpty: true})
+	if err != nil {
+		return "", err
+	}
+	if len(found) == 0 {
+		return "", missing("no session with the ID or key %q", name)
+	}
+	return found[0].ID, nil
+}
+
+// shortID returns what to show for id where there is little room, and no list
+// of others to tell it from.
+func shortID(id skein.SessionID) string { return skein.ShortIDs([]skein.SessionID{id})[0] }
+
+// shortIDs returns what to show for each of ss.
+func shortIDs(ss []skein.Session) []string {
+	ids := make([]skein.SessionID, len(ss))
+	for i := range ss {
+		ids[i] = ss[i].ID
+	}
+	return skein.ShortIDs(ids)
+}
+
+// noSession returns the error that nothing is called name, with what comes
+// near.
+func (j *job) noSession(ctx context.Context, name string) error {
+	err := missing("no session %q", name)
+	found, lookErr := j.sessions(ctx, skein.Filter{NoChildren: true, Limit: 500})
+	if lookErr != nil {
+		return errors.Join(err, lookErr)
+	}
+	near := nearest(name, found)
+	if len(near) == 0 {
+		return err
+	}
+	return advise(err, "did you mean:\n%s", candidates(near, j.Now()))
+}
+
+// nearest returns up to three of ss that are called much like name.
+func nearest(name string, ss []skein.Session) (near []skein.Session) {
+	type scored struct {
+		s     skein.Session
+		score float64
+	}
+	var all []scored
+	for _, s := range ss {
+		score := max(alike(name, s.Name()), alike(name, string(s.ID)), alike(name, s.Key), alike(name, shortID(s.ID)))
+		if score > 0.3 {
+			all = append(all, scored{s, score})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b scored) int { return int(1e6 * (b.score - a.score)) })
+	for _, a := range all[:min(len(all), 3)] {
+		near = append(near, a.s)
+	}
+	return near
+}
+
+// alike returns how much of the pairs of letters of a are in b: 0 to 1.
+func alike(a, b string) float64 {
+	a, b = strings.ToLower(a), strings.ToLower(b)
+	shared, pairs := 0, max(len(a)-1, 1)
+	for i := range len(a) - 1 {
+		if strings.Contains(b, a[i:i+2]) {
+			shared++
+		}
+	}
+	return float64(shared) / float64(pairs)
+}
+
+// candidates returns a line for each of ss, to choose from.
+func candidates(ss []skein.Session, now time.Time) string {
+	var b strings.Builder
+	for i, id := range shortIDs(ss) {
+		fmt.Fprintf(&b, "  %s  %s  (%s)\n", id, cut(render.Line(ss[i].Name()), 50, false), ago(ss[i].Updated, now))
+	}
+	return strings.TrimRight(b.String(), "\n")
+}
+
+// writeCandidates prints what an ambiguous name could mean.
+func writeCandidates(w io.Writer, err error, now time.Time) {
+	if a := (*skein.AmbiguousError)(nil); errors.As(err, &a) {
+		fmt.Fprintln(w, candidates(a.Candidates, now))
+		if a.More {
+			fmt.Fprintln(w, "  …")
+		}
+	}
 }

@@ -2,18 +2,26 @@ package cli
 
 import (
 	"context"
+	"fmt"
+	"io"
 
 	"github.com/spf13/cobra"
+
+	"github.com/skein-dev/skein"
 )
+
+type overviewOptions struct{ json bool }
 
 // newOverview returns the command skein itself.
 func newOverview(f *frame) *cobra.Command {
-	return &cobra.Command{
+	var o overviewOptions
+	c := &cobra.Command{
 		Use:   "skein [command] [flags]",
 		Short: "keep, find and read the sessions of your AI agents",
 		Long: `skein keeps the sessions of your AI agents: what was said, which tools ran,
-what it cost. A session is named by its ID or the end of it, by its title or a
-part of it, or by - for the newest of this project.`,
+what it cost. A session is named by its ID or the end of it, by its key, by its
+title or a part of it, or by - for the newest of this project. skein alone shows
+the newest sessions of this project.`,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return nil
@@ -24,10 +32,71 @@ part of it, or by - for the newest of this project.`,
 			}
 			return err
 		},
-		RunE: f.withStore(runOverview),
+		RunE: f.withStore(o.run),
 	}
+	c.SuggestionsMinimumDistance = 2
+	jsonFlag(c, &o.json)
+	return c
 }
 
-func runOverview(ctx context.Context, j *job, _ []string) error {
+// recent is how many sessions the overview shows.
+const recent = 5
+
+func (o *overviewOptions) run(ctx context.Context, j *job, _ []string) error {
+	project, err := j.projectOf("")
+	if err != nil {
+		return err
+	}
+	here, err := j.sessions(ctx, skein.Filter{Project: project, NoChildren: true, Limit: recent + 1})
+	if err != nil {
+		return err
+	}
+	all := here
+	if len(here) <= recent {
+		if all, err = j.sessions(ctx, skein.Filter{NoChildren: true, Limit: recent + 1}); err != nil {
+			return err
+		}
+	}
+	shown, title := here, "Newest in "+j.tilde(project)
+	if len(here) == 0 {
+		shown, title = all, "Nothing in "+j.tilde(project)+" yet; newest of all projects"
+	}
+	more := len(shown) > recent
+	shown = shown[:min(len(shown), recent)]
+	costs, err := j.costs(ctx, shown)
+	if err != nil {
+		return err
+	}
+	if o.json {
+		return writeSessions(j.Stdout, shown, costs)
+	}
+	if len(shown) > 0 {
+		fmt.Fprintf(j.Stdout, "%s\n\n", j.paint.bold(title))
+		if err := j.sessionTable(shown, costs).write(j.Stdout, j.Terminal.columns(), j.paint.dim); err != nil {
+			return err
+		}
+	} else {
+		fmt.Fprintf(j.Stdout, "%s\n", "No sessions yet. skein keeps the sessions of your AI agents in one place.")
+	}
+	return o.next(j, len(shown) > 0, more || len(all) > len(shown))
+}
+
+// next says what to type next, on stderr.
+func (o *overviewOptions) next(j *job, some, more bool) error {
+	type step struct{ what, why string }
+	var steps []step
+	if some {
+		steps = []step{{"skein show -", "read the newest"}, {"skein search WORDS", "find what was said or done"}}
+	}
+	if more {
+		steps = append(steps, step{"skein list --all", "all sessions"})
+	}
+	steps = append(steps, step{"skein import", "take in the sessions of the agents on this machine"}, step{"skein help", "everything else"})
+	fmt.Fprintln(j.Stderr)
+	for _, s := range steps {
+		if _, err := io.WriteString(j.Stderr, fmt.Sprintf("  %s  %s\n", j.paint.cyan(fmt.Sprintf("%-18s", s.what)), s.why)); err != nil {
+			return err
+		}
+	}
 	return nil
 }

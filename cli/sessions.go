@@ -53,10 +53,10 @@ func (j *job) sessionTable(ss []skein.Session, costs map[skein.SessionID]cost) *
 		{title: "COST", rank: 7, right: true},
 		{title: "LAST PROMPT", rank: 10, min: 24, paint: p.dim},
 	}}
-	for i := range ss {
+	for i, id := range shortIDs(ss) {
 		s := &ss[i]
 		t.rows = append(t.rows, []string{
-			shortID(s.ID), marks(s), render.Line(s.Name()), render.Line(agentOf(s)), render.Line(j.tilde(s.Project)),
+			id, marks(s), render.Line(s.Name()), render.Line(agentOf(s)), render.Line(j.tilde(s.Project)),
 			ago(s.Created, now), ago(s.Updated, now), strconv.Itoa(s.Turns), strconv.Itoa(s.Messages),
 			costs[s.ID].String(), render.Line(s.LastPrompt),
 		})

@@ -2,46 +2,135 @@ package cli
 
 import (
 	"context"
-	"fmt"
 	"io"
+	"iter"
 
 	"github.com/spf13/cobra"
 
 	"github.com/skein-dev/skein"
-	"github.com/skein-dev/skein/render"
 )
 
-type showOptions struct{ last int }
+type showOptions struct {
+	events, tools, thinking, raw, rewound, json bool
+	last, first, offset, turn                   int
+	hidden                                      int // messages that were left out because they were taken back
+}
 
 func newShow(f *frame) *cobra.Command {
 	var o showOptions
 	c := &cobra.Command{
 		Use:   "show NAME [flags]",
 		Short: "read a session",
-		Args:  words(1, 1, "the NAME of a session"),
-		RunE:  f.withStore(o.run),
+		Long: `Read a session: what was said, and in a line each what the agent did. On a
+terminal Markdown is rendered and long output goes through the pager; in a pipe
+the text is plain. NAME is the ID of a session or the end of it, its key, its
+title or a part of that, or - for the newest of this project.`,
+		Example: `skein show -
+	skein show 4f1d22a0 --last 5 --tools
+	skein show "flaky test" --turn 3
+	skein show - --json | jq -r .message.role`,
+		Args: words(1, 1, "the NAME of a session"),
+		RunE: f.withStore(o.run),
 	}
-	c.Flags().IntVar(&o.last, "last", 0, "only the newest `N` messages")
+	g := c.Flags()
+	g.IntVar(&o.last, "last", 0, "only the newest `N` messages")
+	g.IntVar(&o.first, "first", 0, "only the first `N`")
+	g.IntVar(&o.offset, "offset", 0, "leave out `N` at that end")
+	g.IntVar(&o.turn, "turn", 0, "only turn `N`")
+	g.BoolVar(&o.tools, "tools", false, "what tools were given and what they answered, whole")
+	g.BoolVar(&o.thinking, "thinking", false, "the models' reasoning too")
+	g.BoolVar(&o.rewound, "rewound", false, "also what was taken back")
+	g.BoolVar(&o.events, "events", false, "the events that the session is made of")
+	g.BoolVar(&o.raw, "raw", false, "text as it was written: Markdown is not rendered; in a pipe, control characters stay")
+	jsonFlag(c, &o.json)
+	f.completeArg(c, f.names)
 	return c
 }
 
 func (o *showOptions) run(ctx context.Context, j *job, args []string) error {
+	if err := o.check(); err != nil {
+		return err
+	}
 	s, err := j.session(ctx, args[0])
 	if err != nil {
 		return err
 	}
-	entries, err := j.store.Newest(ctx, s.ID, cmpOr(o.last, max(s.Messages, 1)), 0)
-	if err != nil {
-		return err
+	r := reader{ctx, j.store, s}
+	if o.turn > 0 && o.turn > s.Turns {
+		return missing("no turn %d: session %s has %d", o.turn, shortID(s.ID), s.Turns)
 	}
-	return j.page(ctx, func(w io.Writer) error { return writeEntries(w, entries) })
+	if o.events {
+		err = o.writeEvents(j, r)
+	} else {
+		err = o.writeMessages(j, r)
+	}
+	if err == nil && o.hidden > 0 {
+		j.say("%d messages were taken back; --rewound shows them", o.hidden)
+	}
+	return err
 }
 
-func writeEntries(w io.Writer, entries []skein.Entry) error {
-	for _, e := range entries {
-		if _, err := fmt.Fprintf(w, "%s: %s\n\n", e.Message.Role, render.Clean(e.Message.Words())); err != nil {
-			return err
+func (o *showOptions) check() error {
+	for _, f := range []struct {
+		name string
+		n    int
+	}{{"last", o.last}, {"first", o.first}, {"offset", o.offset}, {"turn", o.turn}} {
+		if f.n < 0 {
+			return usagef("--%s %d: want 1 or more", f.name, f.n)
 		}
 	}
+	if o.last > 0 && o.first > 0 || o.turn > 0 && o.last+o.first+o.offset > 0 {
+		return usagef("--last, --first and --turn: want one of them")
+	}
 	return nil
+}
+
+func (o *showOptions) writeMessages(j *job, r reader) error {
+	return j.page(r.ctx, func(w io.Writer) error {
+		t := newTranscript(w, j, o)
+		for e, err := range o.messages(r) {
+			switch {
+			case err != nil:
+				return err
+			case o.json:
+				err = writeJSON(w, e)
+			case e.Rewound && !o.rewound:
+				o.hidden++
+			default:
+				err = t.entry(&e)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// messages yields what of the session is asked for.
+func (o *showOptions) messages(r reader) iter.Seq2[skein.Entry, error] {
+	switch {
+	case o.turn > 0:
+		return r.turn(o.turn)
+	case o.last > 0:
+		return r.last(o.last, o.offset)
+	}
+	return part(r.entries(0), o.offset, o.first)
+}
+
+// part yields n of what seq yields (0: all), without the first skip of it.
+func part[T any](seq iter.Seq2[T, error], skip, n int) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		i := 0
+		for v, err := range seq {
+			if err == nil {
+				if i++; i <= skip {
+					continue
+				}
+			}
+			if !yield(v, err) || n > 0 && i == skip+n {
+				return
+			}
+		}
+	}
 }

@@ -1,0 +1,180 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+
+	"github.com/skein-dev/skein"
+)
+
+type appendOptions struct {
+	role, id     string
+	create, json bool
+}
+
+func newAppend(f *frame) *cobra.Command {
+	var o appendOptions
+	c := &cobra.Command{
+		Use:   "append NAME [FILE] [flags]",
+		Short: "add one message from a file or stdin",
+		Long: `Add one message to a session, as it stands in FILE or, without one or with -,
+comes on stdin. When it answers, with the session's ID and the message's seq on
+stdout, the message is on the disk. With --id a script may try again as often
+as it likes: the same client ID stores the message once, and gives the same
+answer.`,
+		Example: `echo "the build is green" | skein append last
+	skein append cli:notes --create --id build-4711 report.md`,
+		Args: words(1, 2, "the NAME of a session and perhaps a FILE"),
+		RunE: f.withStore(o.run),
+	}
+	g := c.Flags()
+	g.StringVar(&o.role, "role", "user", "who says it (`role`): user, assistant, tool, system, steer")
+	g.StringVar(&o.id, "id", "", "client `ID`, so that trying again stores it once")
+	g.BoolVar(&o.create, "create", false, "begin a session with NAME as its key if no session has this ID or key")
+	jsonFlag(c, &o.json)
+	f.completeArg(c, f.names)
+	fixed(c, "role", roleNames()...)
+	return c
+}
+
+func (o *appendOptions) run(ctx context.Context, j *job, args []string) error {
+	role := skein.Role(o.role)
+	if err := checkRole(role); err != nil {
+		return err
+	}
+	text, err := j.input(ctx, args[1:])
+	if err != nil {
+		return err
+	}
+	said := skein.Say(skein.At(j.Now()), skein.Message{Role: role, Parts: []skein.Part{skein.TextPart(text)}})
+	said.ClientID = skein.ClientID(o.id)
+	r, err := o.append(ctx, j, args[0], said)
+	if err != nil {
+		return err
+	}
+	seq := r.Seqs[len(r.Seqs)-1]
+	if o.json {
+		return writeJSON(j.Stdout, appended{r.Session, seq, r.New > 0})
+	}
+	_, err = fmt.Fprintln(j.Stdout, r.Session, seq)
+	return err
+}
+
+// An appended is the answer in JSON.
+type appended struct {
+	Session skein.SessionID `json:"session"`
+	Seq     skein.Seq       `json:"seq"`
+	New     bool            `json:"new"` // false if the client ID was there already
+}
+
+func (o *appendOptions) append(ctx context.Context, j *job, name string, said skein.Event) (skein.Receipt, error) {
+	if !o.create {
+		s, err := j.session(ctx, name)
+		if err != nil {
+			return skein.Receipt{}, err
+		}
+		return one(j.store.Append(ctx, skein.Batch{Session: s.ID, Events: []skein.Event{said}}))
+	}
+	for {
+		id, err := j.exact(ctx, name)
+		if err == nil {
+			return one(j.store.Append(ctx, skein.Batch{Session: id, Events: []skein.Event{said}}))
+		}
+		if !errors.Is(err, skein.ErrNotFound) {
+			return skein.Receipt{}, err
+		}
+		r, err := one(o.begin(ctx, j, name, said))
+		if !errors.Is(err, skein.ErrExists) {
+			return r, err
+		} // another program has just begun it
+	}
+}
+
+// begin makes a session with the key name.
+func (o *appendOptions) begin(ctx context.Context, j *job, name string, said skein.Event) ([]skein.Receipt, error) {
+	project, err := j.projectOf("")
+	if err != nil {
+		return nil, err
+	}
+	cwd, err := j.Getwd()
+	if err != nil {
+		return nil, err
+	}
+	created := skein.NewEvent(skein.KindCreated, said.Time, skein.Created{
+		Key: name, Surface: "cli", Project: project, Cwd: cwd, Program: "skein", Version: j.Version,
+	})
+	id := skein.NewSessionID(j.Now())
+	return j.store.Append(ctx, skein.Batch{Session: id, After: skein.Fresh, Events: []skein.Event{created, said}})
+}
+
+func one(rs []skein.Receipt, err error) (skein.Receipt, error) {
+	if err != nil {
+		return skein.Receipt{}, err
+	}
+	return rs[0], nil
+}
+
+// input returns the text of the file that args name, or of stdin.
+func (j *job) input(ctx context.Context, args []string) (string, error) {
+	r, name := j.Stdin, "stdin"
+	if len(args) > 0 && args[0] != "-" {
+		f, err := os.Open(args[0])
+		if err != nil {
+			return "", err
+		}
+		defer f.Close()
+		r, name = f, args[0]
+	} else if j.Terminal.In {
+		j.say("type the message, then Ctrl-D")
+	}
+	b, err := readAll(ctx, r)
+	switch {
+	case err != nil:
+		return "", err
+	case len(b) == 0:
+		return "", usagef("%s: it is empty", name)
+	case len(b) > skein.MaxPayload:
+		return "", usagef("%s: it has more than %d bytes", name, skein.MaxPayload)
+	case !utf8.Valid(b):
+		return "", usagef("%s: it is not UTF-8 text", name)
+	}
+	return string(b), nil
+}
+
+// readAll reads r up to one byte more than a payload may have. It gives up
+// when ctx is cancelled, which a read from a terminal alone would not.
+func readAll(ctx context.Context, r io.Reader) ([]byte, error) {
+	type result struct {
+		b   []byte
+		err error
+	}
+	done := make(chan result, 1)
+	go func() {
+		b, err := io.ReadAll(io.LimitReader(r, skein.MaxPayload+1))
+		done <- result{b, err}
+	}()
+	select {
+	case got := <-done:
+		return got.b, got.err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+func roleNames() []string {
+	return []string{string(skein.RoleUser), string(skein.RoleAssistant), string(skein.RoleTool), string(skein.RoleSystem), string(skein.RoleSteer)}
+}
+
+func checkRole(r skein.Role) error {
+	if !slices.Contains(roleNames(), string(r)) {
+		return usagef("--role %q: want user, assistant, tool, system or steer", r)
+	}
+	return nil
+}

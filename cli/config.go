@@ -1,0 +1,89 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+)
+
+type configOptions struct{ json bool }
+
+func newConfig(f *frame) *cobra.Command {
+	var o configOptions
+	c := &cobra.Command{
+		Use:   "config [SETTING] [flags]",
+		Short: "show the settings, where each comes from, and the folders",
+		Long: `Show each setting and where its value comes from. Flags beat the environment,
+that beats .skein/config.toml in the project, that beats your own config.toml.
+With the name of a SETTING, print its value alone.
+
+  store   where the sessions are: a path, or sqlite:PATH
+  color   colours: auto, always or never
+  pager   program that shows long output; not from a project
+  price   what a model costs, in dollars for a million tokens; not from a project:
+          [[price]]
+          model = "my-model*"
+          input = 0.5
+          output = 2.0`,
+		Args: words(0, 1, "the name of a setting"),
+		RunE: f.plain(o.run),
+	}
+	jsonFlag(c, &o.json)
+	f.completeArg(c, func(context.Context, string) []string {
+		var names []string
+		for _, k := range known {
+			names = append(names, k.name+"\t"+k.doc)
+		}
+		return names
+	})
+	return c
+}
+
+// A configLine is the settings in JSON.
+type configLine struct {
+	Settings map[string]value  `json:"settings"`
+	Folders  map[string]string `json:"folders"`
+	Ignored  []string          `json:"ignored"` // what the files say that nobody heeds
+}
+
+func (o *configOptions) run(ctx context.Context, j *job, args []string) error {
+	if len(args) == 1 {
+		v, ok := j.settings.values[args[0]]
+		switch {
+		case !ok:
+			return advise(missing("no setting %q", args[0]), "see all of them: skein config")
+		case o.json:
+			return writeJSON(j.Stdout, v)
+		}
+		_, err := fmt.Fprintln(j.Stdout, v.Text)
+		return err
+	}
+	d := j.dirs
+	if o.json {
+		folders := map[string]string{"data": d.Data, "state": d.State, "cache": d.Cache, "config": d.Config}
+		return writeJSON(j.Stdout, configLine{j.settings.values, folders, append([]string{}, j.settings.unknown...)})
+	}
+	t := table{columns: []column{{title: "SETTING", paint: j.paint.cyan}, {title: "VALUE"}, {title: "FROM", paint: j.paint.dim}}}
+	for _, k := range known {
+		v := j.settings.values[k.name]
+		t.rows = append(t.rows, []string{k.name, j.tilde(v.Text), j.tilde(v.From)})
+	}
+	folders := table{columns: []column{{title: "FOLDER", paint: j.paint.cyan}, {title: "PATH"}}, rows: [][]string{
+		{"data", j.tilde(d.Data)}, {"state", j.tilde(d.State)}, {"cache", j.tilde(d.Cache)}, {"config", j.tilde(d.Config)},
+	}}
+	if err := t.write(j.Stdout, 0, j.paint.bold); err != nil {
+		return err
+	}
+	if _, err := io.WriteString(j.Stdout, "\n"); err != nil {
+		return err
+	}
+	if err := folders.write(j.Stdout, 0, j.paint.bold); err != nil {
+		return err
+	}
+	for _, u := range j.settings.unknown {
+		j.say("ignored: %s", j.tilde(u))
+	}
+	return nil
+}

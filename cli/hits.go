@@ -1,0 +1,108 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/render"
+)
+
+// A hitLine is a hit in JSON.
+type hitLine struct {
+	Session skein.SessionID `json:"session"`
+	Seq     skein.Seq       `json:"seq"`
+	Turn    int             `json:"turn"` // 0 before the first
+	Role    skein.Role      `json:"role"`
+	Time    skein.Time      `json:"time"`
+	Score   float64         `json:"score"` // higher is better
+	Count   int             `json:"count"` // messages of the session that match; 0 if not counted
+	Name    string          `json:"name"`  // of the session
+	Agent   string          `json:"agent"`
+	Project string          `json:"project"`
+	Snippet []snippet       `json:"snippet"` // its texts, one after the other, are the snippet
+}
+
+// A snippet is a piece of text around a match, or of the match itself.
+type snippet struct {
+	Text  string `json:"text"`
+	Match bool   `json:"match,omitempty"`
+}
+
+func newHitLine(s *skein.Session, h skein.Hit) hitLine {
+	return hitLine{
+		Session: h.Session, Seq: h.Seq, Turn: h.Turn, Role: h.Role, Time: h.Time, Score: h.Score, Count: h.Count,
+		Name: s.Name(), Agent: agentOf(s), Project: s.Project, Snippet: snippets(h.Snippet),
+	}
+}
+
+// snippets takes a snippet apart at its marks.
+func snippets(s string) (all []snippet) {
+	for match := false; s != ""; match = !match {
+		end := skein.Mark
+		if match {
+			end = skein.EndMark
+		}
+		text, rest, _ := strings.Cut(s, end)
+		if s = rest; text != "" {
+			all = append(all, snippet{text, match})
+		}
+	}
+	return all
+}
+
+// write prints h for people: a line about the session, then the snippet.
+func (h *hitLine) write(w io.Writer, j *job, n int) error {
+	p, width := j.paint, j.Terminal.columns()
+	about := []string{}
+	for _, s := range []string{h.Agent, j.tilde(h.Project), ago(h.Time, j.Now())} {
+		if s != "" {
+			about = append(about, render.Line(s))
+		}
+	}
+	if h.Turn > 0 {
+		about = append(about, fmt.Sprintf("turn %d", h.Turn))
+	}
+	if h.Count > 1 {
+		about = append(about, fmt.Sprintf("%d messages", h.Count))
+	}
+	name := render.Line(h.Name)
+	tail := strings.Join(about, " · ")
+	head := p.cyan(shortID(h.Session)) + "  " + p.bold(name)
+	if width > 0 {
+		head = ansi.Truncate(head, width, "…")
+		tail = ansi.Truncate(tail, width-2, "…")
+	}
+	blank := ""
+	if n > 0 {
+		blank = "\n"
+	}
+	_, err := fmt.Fprintf(w, "%s%s\n  %s\n%s\n", blank, head, p.dim(tail), h.text(p, width))
+	return err
+}
+
+// text returns the snippet with the matches in colour, or between stars where
+// there is none.
+func (h *hitLine) text(p paint, width int) string {
+	var b strings.Builder
+	b.WriteString(string(h.Role) + ": ")
+	for _, s := range h.Snippet {
+		text := strings.Join(strings.FieldsFunc(render.Clean(s.Text), func(r rune) bool { return r == '\n' || r == '\t' }), " ")
+		switch {
+		case !s.Match:
+			b.WriteString(text)
+		case p.on:
+			b.WriteString(p.yellow(text))
+		default:
+			b.WriteString("*" + text + "*")
+		}
+	}
+	text := b.String()
+	if width > 0 {
+		text = ansi.Wrap(text, max(width-2, 16), "")
+	}
+	return "  " + strings.ReplaceAll(text, "\n", "\n  ")
+}

@@ -1,0 +1,90 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/render"
+)
+
+// call returns a tool call on a line; with --tools, its input below it.
+func (t *transcript) call(c *skein.Call) string {
+	p := t.j.paint
+	name := p.yellow("→ " + render.Line(c.Name))
+	if t.o.tools {
+		return "  " + name + "\n" + t.indent("    ", t.clean(inputText(c.Input)))
+	}
+	about := gist(c.Input)
+	if t.width > 0 {
+		about = cut(about, max(t.width-len(c.Name)-8, 10), false)
+	}
+	return "  " + name + " " + p.dim(about)
+}
+
+// result returns what a tool answered: with --tools all of it, else only that
+// it failed.
+func (t *transcript) result(r *skein.Result) string {
+	p := t.j.paint
+	mark, text := p.dim("←"), t.clean(r.Text.UTF8())
+	if r.Failed {
+		mark = p.red("✗")
+	}
+	if t.o.tools {
+		if len(r.Raw) > 0 {
+			text += t.clean(string(r.Raw))
+		}
+		for _, f := range r.Files {
+			text += "\n▪ " + render.Line(f.Name+" "+f.Media)
+		}
+		if text == "" {
+			text = "(nothing)"
+		}
+		return "  " + mark + "\n" + t.indent("    ", text)
+	}
+	if !r.Failed {
+		return ""
+	}
+	line := render.Line(text)
+	if t.width > 0 {
+		line = cut(line, max(t.width-6, 10), false)
+	}
+	return "  " + mark + " " + p.dim(line)
+}
+
+// gistKeys name the inputs that say best what a call does.
+var gistKeys = []string{"command", "cmd", "file_path", "path", "pattern", "query", "url", "description", "prompt"}
+
+// gist returns what a call's input is about, on one line.
+func gist(input json.RawMessage) string {
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(input, &fields) == nil {
+		for _, key := range gistKeys {
+			if s, ok := skein.Unquote(fields[key]); ok {
+				return render.Line(s)
+			}
+		}
+		if len(fields) == 1 {
+			for _, v := range fields {
+				if s, ok := skein.Unquote(v); ok {
+					return render.Line(s)
+				}
+			}
+		}
+	}
+	return render.Line(inputText(input))
+}
+
+// inputText returns a call's input for people: a string as its text, else the
+// JSON, indented where it is long.
+func inputText(input json.RawMessage) string {
+	if s, ok := skein.Unquote(input); ok {
+		return s
+	}
+	var b bytes.Buffer
+	if len(input) > 60 && json.Indent(&b, input, "", "  ") == nil {
+		return b.String()
+	}
+	return strings.TrimSpace(string(input))
+}
