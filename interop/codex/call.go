@@ -62,7 +62,7 @@ func (r *reader) assistant(l line, s *said, partMeta json.RawMessage) interop.Ma
 	if len(s.parts) > 0 {
 		s.parts[0].Meta = partMeta
 	}
-	m := skein.Message{ID: r.group.id, Role: skein.RoleAssistant, Parts: s.parts, Model: r.model}
+	m := skein.Message{ID: r.group.id, Role: skein.RoleAssistant, Parts: s.all(), Model: r.model}
 	made := r.make(l, skein.Say(l.Time, m))
 	made.Items[0].Blobs = s.blobs
 	return made

@@ -73,6 +73,14 @@ func (s *said) other(raw jsontext.Value) {
 	s.parts = append(s.parts, skein.Part{Kind: skein.PartOther, Raw: skeinRaw(raw)})
 }
 
+// all returns the parts, an empty list if there are none.
+func (s *said) all() []skein.Part {
+	if s.parts == nil {
+		return []skein.Part{}
+	}
+	return s.parts
+}
+
 // texts returns the texts of the pieces, joined by blank lines.
 func (s *said) texts() skein.Text {
 	var b []string

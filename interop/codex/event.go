@@ -3,6 +3,8 @@ package codex
 import (
 	"encoding/json"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/interop"
 )
@@ -11,6 +13,9 @@ import (
 // kept as noted. The others tell how a call went, what a request cost, what a
 // turn came to.
 func (r *reader) event(l line) interop.Made {
+	if l.Sub == "user_message" || l.Sub == "image_generation_end" {
+		l.Payload = lean(l.Payload)
+	}
 	read, known := eventReaders()[l.Sub]
 	if !known {
 		return r.note(l)
@@ -39,6 +44,15 @@ func eventReaders() map[string]func(*reader, line, *note) interop.Made {
 		"thread_name_updated":        (*reader).renamed,
 		"thread_rolled_back":         (*reader).rolledBack,
 	}
+}
+
+// lean leaves out the pictures, which the item has too.
+func lean(payload jsontext.Value) jsontext.Value {
+	const short = 4096
+	if len(payload) <= short {
+		return payload
+	}
+	return jsontext.Value(without(payload, "images", "result"))
 }
 
 func (r *reader) started(l line, n *note) interop.Made {
@@ -147,8 +161,30 @@ func (r *reader) aborted(l line, n *note) interop.Made {
 }
 
 func (r *reader) failed(l line, n *note) interop.Made {
-	e := &skein.ErrorInfo{Kind: str(n.ErrorInfo), Message: n.Message.UTF8()}
+	e := &skein.ErrorInfo{Message: n.Message.UTF8()}
+	e.Kind, e.Status = errorInfo(n.ErrorInfo)
 	return r.make(l, skein.NewEvent(skein.KindStep, l.Time, skein.Step{Phase: "finish", Model: r.model, Error: e}))
+}
+
+// errorInfo reads codex_error_info: a word, or an object of one word and what
+// is known of it.
+func errorInfo(v jsontext.Value) (kind string, status int) {
+	if word := str(v); word != "" || isNull(v) {
+		return word, 0
+	}
+	of, err := unmarshal[map[string]struct {
+		Status *int `json:"http_status_code"`
+	}](v)
+	if err != nil || len(of) != 1 {
+		return "", 0
+	}
+	for word, more := range of {
+		kind = word
+		if more.Status != nil {
+			status = *more.Status
+		}
+	}
+	return kind, status
 }
 
 // renamed gives the thread a name. Codex makes names itself and lets people

@@ -34,7 +34,7 @@ func (r *reader) response(l line) interop.Made {
 func (r *reader) message(l line, it *item) interop.Made {
 	var s said
 	s.list(it.Content)
-	m := skein.Message{Parts: s.parts}
+	m := skein.Message{Parts: s.all()}
 	switch it.Role {
 	case "assistant":
 		return r.assistant(l, &s, it.meta())
@@ -117,7 +117,7 @@ func (r *reader) agentMessage(l line, it *item) interop.Made {
 
 func (r *reader) fromAgent(l line, s *said, author string) interop.Made {
 	r.group = group{}
-	m := skein.Message{Role: skein.RoleUser, Parts: s.parts, Agent: author, Synthetic: true}
+	m := skein.Message{Role: skein.RoleUser, Parts: s.all(), Agent: author, Synthetic: true}
 	made := r.make(l, skein.Say(l.Time, m))
 	made.Items[0].Blobs = s.blobs
 	return made

@@ -107,7 +107,7 @@ func (r *reader) meta(l line) (interop.Made, error) {
 	}
 	if r.leading {
 		r.place.root = first(m.ForkedFrom, first(m.ID, r.place.root))
-		r.provider = first(m.ModelProvider, r.provider)
+		r.provider = m.ModelProvider
 	}
 	return interop.Made{}, nil
 }

@@ -1,0 +1,140 @@
+package codex
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/klauspost/compress/zstd"
+	"github.com/skein-dev/skein/interop"
+)
+
+func TestPlacesFollowCodexHome(t *testing.T) {
+	env := map[string]string{}
+	home := interop.Home{Dir: filepath.FromSlash("/home/ada"), Env: func(k string) string { return env[k] }}
+	if got, want := Format().Places(home)[0], filepath.FromSlash("/home/ada/.codex/sessions"); got != want {
+		t.Errorf("Places(without CODEX_HOME) begins with %s, want %s", got, want)
+	}
+	env["CODEX_HOME"] = filepath.FromSlash("/opt/codex")
+	got := Format().Places(home)
+	if want := filepath.FromSlash("/opt/codex/archived_sessions"); !slices.Contains(got, want) || len(got) != 3 {
+		t.Errorf("Places(with CODEX_HOME) gives %q, want 3 with %s", got, want)
+	}
+}
+
+func TestMatchKnowsRolloutsByNameAndBeginning(t *testing.T) {
+	rollout := "/h/.codex/sessions/2026/01/02/" + testName
+	meta := `{"timestamp":"2026-01-02T03:04:05Z","type":"session_meta","payload":{"id":"x"}}`
+	for _, c := range []struct {
+		path, head string
+		want       bool
+	}{
+		{rollout, meta, true},
+		{rollout, `{"id":"x","timestamp":"2025-07-02T10:00:00Z","instructions":null}`, true},
+		{rollout, "", true},
+		{rollout, `{"timestamp":"2026-01-02T03:04:05Z","type":"response_item","payload":{}}`, true},
+		{rollout, "garbage", false},
+		{rollout + ".zst", "\x28\xb5\x2f\xfdxyz", true},
+		{rollout + ".zst", meta, false},
+		{"/tmp/codex.jsonl", meta, true},
+		{"/tmp/codex.json", meta, false},
+		{"/tmp/other.jsonl", `{"type":"user","uuid":"1","sessionId":"2"}`, false},
+		{"/tmp/other.jsonl.zst", "\x28\xb5\x2f\xfdxyz", false},
+		{"/h/.codex/session_index.jsonl", `{"id":"x","thread_name":"y","updated_at":"z"}`, true},
+		{"/h/.codex/history.jsonl", `{"session_id":"x","ts":1,"text":"y"}`, false},
+	} {
+		if got := Format().Match(c.path, []byte(c.head)); got != c.want {
+			t.Errorf("Match(%s, %.40q) is %t, want %t", c.path, c.head, got, c.want)
+		}
+	}
+}
+
+func TestMatchKnowsTheTestFiles(t *testing.T) {
+	for _, file := range testFiles(t) {
+		head, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !Format().Match(filepath.ToSlash(file), head[:min(len(head), 4096)]) {
+			t.Errorf("Match(%s) is false, want true", file)
+		}
+	}
+}
+
+func TestUnpackGivesTheLinesOfACompressedRollout(t *testing.T) {
+	want := []byte(strings.Repeat(`{"record_type":"state"}`+"\n", 10000))
+	enc, err := zstd.NewWriter(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	packed := enc.EncodeAll(want, nil)
+	r, ok, err := Format().Unpack("/x/"+testName+".zst", bytes.NewReader(packed))
+	if err != nil || !ok {
+		t.Fatalf("Unpack gives %t and the error %v, want true and none", ok, err)
+	}
+	defer r.Close()
+	if got, err := io.ReadAll(r); err != nil || !bytes.Equal(got, want) {
+		t.Errorf("ReadAll gives %d bytes and the error %v, want the %d that were packed", len(got), err, len(want))
+	}
+	if _, ok, err := Format().Unpack("/x/"+testName, bytes.NewReader(want)); ok || err != nil {
+		t.Errorf("Unpack(plain) gives %t and the error %v, want false and none", ok, err)
+	}
+}
+
+func TestUnpackEndsBrokenAndEndlessStreamsWithAnError(t *testing.T) {
+	r, _, err := Format().Unpack("/x/"+testName+".zst", strings.NewReader("no zstd at all"))
+	if err == nil {
+		_, err = io.ReadAll(r)
+		r.Close()
+	}
+	if err == nil {
+		t.Error("ReadAll(no zstd) gives no error, want one")
+	}
+	d, err := zstd.NewReader(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	u := &unpacked{from: d}
+	defer u.Close()
+	if n, err := u.Read(make([]byte, 1)); n != 0 || err == nil {
+		t.Errorf("Read(past the limit) gives %d and the error %v, want 0 and one", n, err)
+	}
+}
+
+func TestTheIndexNamesSessionsOfOtherFiles(t *testing.T) {
+	all := readAll(t, "session_index.jsonl", `{"id":"t1","thread_name":" Pears ","updated_at":"2026-01-02T03:04:05Z"}`+"\n"+`{"id":"t1","thread_name":"","updated_at":"x"}`)
+	own := readAll(t, testName, wrap("session_meta", `{"id":"019de000-0000-7000-8000-00000000000a"}`))
+	if a := all[0].Apart; len(a) != 1 || a[0].Of != "cx:thread:t1" || len(all[1].Apart) != 0 {
+		t.Errorf("index makes %swant one title for cx:thread:t1", dump(all))
+	}
+	if want := threadKey("019de000-0000-7000-8000-00000000000a"); own[0].Key != want {
+		t.Errorf("meta has the key %s, want %s", own[0].Key, want)
+	}
+}
+
+func FuzzCodex(f *testing.F) {
+	for _, file := range testFiles(f) {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			f.Fatal(err)
+		}
+		for line := range strings.Lines(string(text)) {
+			f.Add(line)
+		}
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		if !strings.Contains(text, "{") {
+			return
+		}
+		text = strings.ToValidUTF8(text, "")
+		first := dump(readAll(t, testName, text))
+		if again := dump(readAll(t, testName, text)); !bytes.Equal(first, again) {
+			t.Errorf("reading twice gives\n%s\nand\n%s", first, again)
+		}
+		dump(readAll(t, "session_index.jsonl", text))
+	})
+}
