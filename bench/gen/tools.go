@@ -8,7 +8,7 @@ import (
 
 // Turn adds a prompt, some tool calls and the answer.
 func (t *Transcript) Turn() {
-	t.Prompt()
+	t.Ask(t.Prose(30 + t.r.IntN(400)))
 	for range 1 + t.r.IntN(8) {
 		t.tool()
 	}
@@ -25,7 +25,7 @@ func (t *Transcript) thinking() object {
 
 // tool adds a call with a word before it, and its result.
 func (t *Transcript) tool() {
-	id := "toolu_01" + t.hex(11)
+	id := "toolu_01" + t.Hex(11)
 	switch t.r.IntN(5) {
 	case 0, 1:
 		t.bash(id)

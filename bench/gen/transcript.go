@@ -2,7 +2,6 @@ package gen
 
 import (
 	"bytes"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"time"
@@ -59,16 +58,8 @@ func NewTranscript(seed uint64) *Transcript {
 	return t
 }
 
-func (t *Transcript) hex(n int) string {
-	b := make([]byte, n)
-	for i := range b {
-		b[i] = byte(t.r.Uint32())
-	}
-	return hex.EncodeToString(b)
-}
-
 func (t *Transcript) uuid() string {
-	h := t.hex(16)
+	h := t.Hex(16)
 	return h[:8] + "-" + h[8:12] + "-4" + h[13:16] + "-a" + h[17:20] + "-" + h[20:]
 }
 
@@ -96,15 +87,15 @@ func (t *Transcript) line(own ...any) {
 	t.buf.Write(append(b, '\n'))
 }
 
-// Prompt adds what a person typed.
-func (t *Transcript) Prompt() {
-	t.line("type", "user", "message", object{"role", "user", "content", t.Prose(30 + t.r.IntN(400))})
+// Ask adds what a person typed.
+func (t *Transcript) Ask(prompt string) {
+	t.line("type", "user", "message", object{"role", "user", "content", prompt})
 }
 
 // answer adds the lines of one model request: one for each block, with one
 // message ID and a usage that grows.
 func (t *Transcript) answer(stop string, blocks ...object) {
-	id, request := "msg_01"+t.hex(11), "req_011C"+t.hex(10)
+	id, request := "msg_01"+t.Hex(11), "req_011C"+t.Hex(10)
 	t.ctx += 400 + t.r.IntN(900)
 	for i, b := range blocks {
 		var reason any

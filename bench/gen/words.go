@@ -1,6 +1,7 @@
 package gen
 
 import (
+	"encoding/hex"
 	"math"
 	"math/rand/v2"
 	"sort"
@@ -84,3 +85,12 @@ func (w *Words) Word() string {
 
 // Rank returns the word of a rank: 0 is the most frequent, 19,999 the rarest.
 func (w *Words) Rank(n int) string { return w.words[n] }
+
+// Hex returns n bytes as hexadecimal: the tail of an ID.
+func (w *Words) Hex(n int) string {
+	b := make([]byte, n)
+	for i := range b {
+		b[i] = byte(w.r.Uint32())
+	}
+	return hex.EncodeToString(b)
+}

@@ -1,0 +1,192 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/bench/gen"
+	"github.com/skein-dev/skein/sqlite"
+)
+
+// open opens a new store in a folder of its own.
+func (e *env) open(ctx context.Context, name string) (*sqlite.Store, string, error) {
+	dir, err := e.folder(name)
+	if err != nil {
+		return nil, "", err
+	}
+	s, err := sqlite.Open(ctx, filepath.Join(dir, "skein.db"), sqlite.Options{})
+	return s, dir, err
+}
+
+// rounds is how often the two sides of a comparison take turns, so that a
+// machine that slows down slows both.
+const rounds = 5
+
+// appendOne: one writer appends messages of 1 KB, each durable before the next.
+func appendOne(ctx context.Context, e *env) error {
+	s, dir, err := e.open(ctx, "append-one")
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	if _, err := skein.Add(ctx, s, "one", beginning("/home/ada/one")); err != nil {
+		return err
+	}
+	evs := said(gen.NewWords(1), e.size.appends, 1000)
+	var ours, theirs time.Duration
+	var calls series
+	for part := range rounds {
+		some := evs[part*len(evs)/rounds : (part+1)*len(evs)/rounds]
+		d, err := plainFile(dir, some)
+		if err != nil {
+			return err
+		}
+		theirs += d
+		d, err = appendEach(ctx, s, "one", some, &calls)
+		if err != nil {
+			return err
+		}
+		ours += d
+	}
+	o, t := rate(len(evs), ours), rate(len(evs), theirs)
+	e.add(row{
+		fmt.Sprintf("durable append of 1 KB, one writer, %d messages", len(evs)),
+		fmt.Sprintf("%s, p99 %s", perSecond(o), short(calls.at(0.99))),
+		"JSONL+fsync " + perSecond(t), ratio(o, t), "0.7", holds(o >= 0.7*t),
+	})
+	return s.Close()
+}
+
+// appendEach appends evs one by one and adds how long each took to calls.
+func appendEach(ctx context.Context, s skein.Store, id skein.SessionID, evs []skein.Event, calls *series) (time.Duration, error) {
+	start := time.Now()
+	for _, ev := range evs {
+		begin := time.Now()
+		if _, err := skein.Add(ctx, s, id, ev); err != nil {
+			return 0, err
+		}
+		*calls = append(*calls, time.Since(begin))
+	}
+	return time.Since(start), nil
+}
+
+// appendSustained: the same for minutes; the time until the index has the last
+// message counts.
+func appendSustained(ctx context.Context, e *env) error {
+	s, dir, err := e.open(ctx, "append-sustained")
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	if _, err := skein.Add(ctx, s, "one", beginning("/home/ada/one")); err != nil {
+		return err
+	}
+	w := gen.NewWords(2)
+	var ours, theirs time.Duration
+	var calls series
+	n := 0
+	for ours < e.size.sustained {
+		evs := said(w, 5_000, 1000)
+		d, err := plainFile(dir, evs)
+		if err != nil {
+			return err
+		}
+		theirs += d
+		if d, err = appendEach(ctx, s, "one", evs, &calls); err != nil {
+			return err
+		}
+		ours, n = ours+d, n+len(evs)
+	}
+	start := time.Now()
+	if err := s.Close(); err != nil { // Close brings the index up to date
+		return err
+	}
+	rest := time.Since(start)
+	ours += rest
+	o, t := rate(n, ours), rate(n, theirs)
+	e.add(row{
+		fmt.Sprintf("the same for %s, %d messages, until the index has them", e.size.sustained, n),
+		fmt.Sprintf("%s, p99 %s, index behind by %s at the end", perSecond(o), short(calls.at(0.99)), short(rest)),
+		"JSONL+fsync " + perSecond(t), ratio(o, t), "0.55", holds(o >= 0.55*t),
+	})
+	return nil
+}
+
+// appendMany: many sessions at once, a burst.
+func appendMany(ctx context.Context, e *env) error {
+	return e.many(ctx, "append-many", e.size.each, func(r *row, o, t float64, calls series) {
+		r.what, r.goal = fmt.Sprintf("the same, %d sessions at once, %d messages", e.size.producers, e.size.producers*e.size.each), "2 in a burst, p99 under 60 ms"
+		r.holds = holds(o >= 2*t && calls.at(0.99) < 60*time.Millisecond)
+	})
+}
+
+// appendManySustained: many sessions at once for as long as it takes the index
+// to matter.
+func appendManySustained(ctx context.Context, e *env) error {
+	return e.many(ctx, "append-many-sustained", 6*e.size.each, func(r *row, o, t float64, calls series) {
+		r.what, r.goal = fmt.Sprintf("the same, %d messages, until the index has them", 6*e.size.producers*e.size.each), "1.2, p99 under 60 ms"
+		r.holds = holds(o >= 1.2*t && calls.at(0.99) < 60*time.Millisecond)
+	})
+}
+
+func (e *env) many(ctx context.Context, name string, each int, say func(r *row, o, t float64, calls series)) error {
+	s, dir, err := e.open(ctx, name)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	w := gen.NewWords(3)
+	theirs, err := plainFile(dir, said(w, 5_000, 1000))
+	if err != nil {
+		return err
+	}
+	load := make([][]skein.Event, e.size.producers)
+	for i := range load {
+		load[i] = append([]skein.Event{beginning("/home/ada/many")}, said(w, each, 1000)...)
+	}
+	start := time.Now()
+	calls, err := race(ctx, s, load)
+	if err != nil {
+		return err
+	}
+	burst := time.Since(start)
+	if name != "append-many" {
+		if err := s.Close(); err != nil {
+			return err
+		}
+		burst = time.Since(start)
+	}
+	after, err := plainFile(dir, said(w, 5_000, 1000))
+	if err != nil {
+		return err
+	}
+	o, t := rate(len(load)*each, burst), rate(10_000, theirs+after)
+	r := row{got: fmt.Sprintf("%s, p99 %s", perSecond(o), short(calls.at(0.99))), beside: "JSONL+fsync, one writer " + perSecond(t), ratio: ratio(o, t)}
+	say(&r, o, t, calls)
+	e.add(r)
+	return nil
+}
+
+// race appends each list of events to a session of its own, all at once.
+func race(ctx context.Context, s skein.Store, load [][]skein.Event) (all series, err error) {
+	var wg sync.WaitGroup
+	var mu sync.Mutex
+	for i, evs := range load {
+		wg.Go(func() {
+			var calls series
+			_, e := appendEach(ctx, s, skein.SessionID(fmt.Sprintf("many-%d", i)), evs, &calls)
+			mu.Lock()
+			defer mu.Unlock()
+			all = append(all, calls...)
+			if e != nil {
+				err = e
+			}
+		})
+	}
+	wg.Wait()
+	return all, err
+}

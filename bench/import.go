@@ -1,0 +1,101 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"time"
+
+	"github.com/skein-dev/skein/bench/gen"
+)
+
+// importCorpus imports generated transcripts with the whole program, in pure
+// Go and with the C driver, and then once more, when nothing has changed.
+func importCorpus(ctx context.Context, e *env) error {
+	dir, err := e.folder("transcripts")
+	if err != nil {
+		return err
+	}
+	start := time.Now()
+	c, err := gen.NewCorpus(dir, 1, e.size.files, e.size.corpus)
+	if err != nil {
+		return err
+	}
+	e.say("  made %s in %d files in %s", mega(c.Bytes), c.Files, time.Since(start).Round(time.Second))
+	home, err := e.importOnce(ctx, c, "", 10)
+	if err != nil {
+		return err
+	}
+	if err := e.importAgain(ctx, c, home); err != nil {
+		return err
+	}
+	if _, err := exec.LookPath("cc"); err != nil {
+		e.add(row{what: "import with the C driver", got: "NOT MEASURED: no C compiler", goal: "18 MB per CPU-second"})
+		return nil
+	}
+	_, err = e.importOnce(ctx, c, "cgosqlite sqlite_fts5", 18)
+	return err
+}
+
+// importOnce imports c into a new store and returns its folder.
+func (e *env) importOnce(ctx context.Context, c gen.Corpus, tags string, goal float64) (string, error) {
+	driver := "pure Go"
+	if tags != "" {
+		driver = "C driver"
+	}
+	bin, err := e.build(ctx, tags)
+	if err != nil {
+		return "", err
+	}
+	dir, err := e.folder("imported-" + filepath.Base(bin))
+	if err != nil {
+		return "", err
+	}
+	cmd := exec.CommandContext(ctx, bin, "import", c.Dir)
+	cmd.Env = home(dir)
+	start := time.Now()
+	if err := silent(cmd); err != nil {
+		return "", err
+	}
+	wall := time.Since(start)
+	cpu := cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
+	peak := peakMemory(cmd.ProcessState)
+	mbps := float64(c.Bytes) / 1e6 / cpu.Seconds()
+	e.add(row{
+		what: fmt.Sprintf("import of %s of transcripts, %s", mega(c.Bytes), driver),
+		got:  fmt.Sprintf("%.1f MB per CPU-second (%.1f MB/s, %s), peak %s", mbps, float64(c.Bytes)/1e6/wall.Seconds(), short(wall), mega(peak)),
+		goal: fmt.Sprintf("%.0f MB per CPU-second, under 200 MB", goal), holds: holds(mbps >= goal && peak < 200e6),
+	})
+	stored, err := onDisk(dir)
+	if err != nil {
+		return "", err
+	}
+	r := float64(stored) / float64(c.Bytes)
+	e.add(row{
+		what: "size on disk after it, " + driver, got: mega(stored), beside: "transcripts " + mega(c.Bytes),
+		ratio: fmt.Sprintf("%.2f", r), goal: "at most 1.0", holds: holds(r <= 1),
+	})
+	return dir, nil
+}
+
+// importAgain imports the same unchanged files into the store in dir.
+func (e *env) importAgain(ctx context.Context, c gen.Corpus, dir string) error {
+	bin, err := e.build(ctx, "")
+	if err != nil {
+		return err
+	}
+	again, err := repeat(3, func() error {
+		cmd := exec.CommandContext(ctx, bin, "import", c.Dir)
+		cmd.Env = home(dir)
+		return silent(cmd)
+	})
+	if err != nil {
+		return err
+	}
+	e.add(row{
+		what: fmt.Sprintf("a second run over %d unchanged files", c.Files), got: short(again.median()),
+		goal: "under 0.5 s", holds: holds(again.median() < 500*time.Millisecond),
+	})
+	return nil
+}

@@ -1,0 +1,22 @@
+//go:build unix
+
+package main
+
+import (
+	"os"
+	"runtime"
+	"syscall"
+)
+
+// peakMemory returns the most memory that an ended process had, in bytes; 0 if
+// the system does not say.
+func peakMemory(p *os.ProcessState) int64 {
+	u, ok := p.SysUsage().(*syscall.Rusage)
+	if !ok {
+		return 0
+	}
+	if runtime.GOOS == "darwin" {
+		return int64(u.Maxrss)
+	}
+	return int64(u.Maxrss) * 1024
+}

@@ -1,0 +1,52 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// build returns the program skein, built with those tags; "" is pure Go.
+func (e *env) build(ctx context.Context, tags string) (string, error) {
+	if bin := e.bins[tags]; bin != "" {
+		return bin, nil
+	}
+	bin := filepath.Join(e.dir, "skein-"+strings.NewReplacer(" ", "-", ",", "-").Replace(tags))
+	cgo := "CGO_ENABLED=0"
+	if tags != "" {
+		cgo = "CGO_ENABLED=1"
+	}
+	where, err := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}", "github.com/skein-dev/skein").Output()
+	if err != nil {
+		return "", fmt.Errorf("go list, run in the folder bench: %w", err)
+	}
+	cmd := exec.CommandContext(ctx, "go", "build", "-C", strings.TrimSpace(string(where)), "-o", bin, "-tags", tags, "./cmd/skein")
+	cmd.Env = append(os.Environ(), cgo)
+	if err := silent(cmd); err != nil {
+		return "", err
+	}
+	if e.bins == nil {
+		e.bins = map[string]string{}
+	}
+	e.bins[tags] = bin
+	return bin, nil
+}
+
+// home returns an environment in which all that skein keeps lies in dir.
+func home(dir string) []string {
+	return append(os.Environ(), "SKEIN_HOME="+dir, "HOME="+dir, "NO_COLOR=1")
+}
+
+// silent runs cmd; the error has what it wrote to stderr.
+func silent(cmd *exec.Cmd) error {
+	var said bytes.Buffer
+	cmd.Stderr = &said
+	if err := cmd.Run(); err != nil {
+		return fmt.Errorf("%s: %w: %s", strings.Join(cmd.Args, " "), err, strings.TrimSpace(said.String()))
+	}
+	return nil
+}

@@ -1,0 +1,29 @@
+package main
+
+import "time"
+
+// A size says how much the experiments do.
+type size struct {
+	appends   int           // messages appended in a burst by one writer
+	producers int           // writers at once
+	each      int           // messages of each of them
+	sustained time.Duration // how long a writer goes on while the index keeps up
+	long      int           // messages of the long session
+	sessions  int           // sessions of the wide store
+	perOne    int           // messages of each
+	corpus    int64         // bytes of transcripts
+	files     int           // how many files they are in
+}
+
+func sizes() map[string]size {
+	return map[string]size{
+		"short": {
+			appends: 10_000, producers: 64, each: 300, sustained: 10 * time.Second,
+			long: 50_000, sessions: 5_000, perOne: 10, corpus: 64 << 20, files: 400,
+		},
+		"full": {
+			appends: 10_000, producers: 64, each: 1_000, sustained: 2 * time.Minute,
+			long: 1_000_000, sessions: 100_000, perOne: 10, corpus: 1 << 30, files: 6_000,
+		},
+	}
+}

@@ -1,0 +1,174 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"time"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/bench/gen"
+)
+
+// wideStore measures lists, searches and sums over many sessions.
+func wideStore(ctx context.Context, e *env) error {
+	s, dir, err := e.open(ctx, "wide")
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	start := time.Now()
+	if err := loadWide(ctx, s, e.size.sessions, e.size.perOne); err != nil {
+		return err
+	}
+	e.say("  loaded %d sessions in %s", e.size.sessions, time.Since(start).Round(time.Second))
+	for _, f := range []func(context.Context, skein.Store, string) error{e.list, e.search, e.common, e.usage} {
+		if err := f(ctx, s, dir); err != nil {
+			return err
+		}
+	}
+	if err := s.Close(); err != nil {
+		return err
+	}
+	return e.listCommand(ctx, dir)
+}
+
+func (e *env) list(ctx context.Context, s skein.Store, dir string) error {
+	ours, err := repeat(200, func() error {
+		n := 0
+		for _, err := range s.Sessions(ctx, skein.Filter{Limit: 50}) {
+			if err != nil {
+				return err
+			}
+			n++
+		}
+		if n != 50 {
+			return fmt.Errorf("list 50: %d came", n)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	theirs, err := e.ask(dir, 200, 50, `SELECT id, title, project, updated, messages FROM sessions WHERE binned = 0 ORDER BY updated DESC, id LIMIT 50`)
+	if err != nil {
+		return err
+	}
+	o := ours.median()
+	e.add(row{
+		fmt.Sprintf("list 50 of %d sessions", e.size.sessions), short(o), "bare driver, five columns " + short(theirs.median()),
+		ratio(o.Seconds(), theirs.median().Seconds()), "under 2 ms", holds(o < 2*time.Millisecond),
+	})
+	return nil
+}
+
+// ask runs a query on the bare driver, times times, and counts its rows.
+func (e *env) ask(dir string, times, want int, query string, args ...any) (series, error) {
+	db, err := bare(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer db.Close()
+	stmt, err := db.Prepare(query)
+	if err != nil {
+		return nil, err
+	}
+	defer stmt.Close()
+	return repeat(times, func() error {
+		rows, err := stmt.Query(args...)
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		cols, err := rows.Columns()
+		if err != nil {
+			return err
+		}
+		dest := make([]any, len(cols))
+		for i := range dest {
+			dest[i] = new(any)
+		}
+		n := 0
+		for ; rows.Next(); n++ {
+			if err := rows.Scan(dest...); err != nil {
+				return err
+			}
+		}
+		if n != want {
+			return fmt.Errorf("%.40s …: %d rows, want %d", query, n, want)
+		}
+		return rows.Err()
+	})
+}
+
+// listCommand times whole processes: ours, and the sqlite3 shell's.
+func (e *env) listCommand(ctx context.Context, dir string) error {
+	bin, err := e.build(ctx, "")
+	if err != nil {
+		return err
+	}
+	data := filepath.Join(dir, "skein.db")
+	ours, err := repeat(20, func() error {
+		cmd := exec.CommandContext(ctx, bin, "list", "--all", "--limit", "50")
+		cmd.Env = home(dir)
+		return silent(cmd)
+	})
+	if err != nil {
+		return err
+	}
+	r := row{what: "the whole `skein list` process", got: short(ours.median()), goal: "under 20 ms", holds: holds(ours.median() < 20*time.Millisecond)}
+	if shell, err := exec.LookPath("sqlite3"); err == nil {
+		theirs, err := repeat(20, func() error {
+			return silent(exec.CommandContext(ctx, shell, "-readonly", data, `SELECT id, title, project, updated_at, messages FROM sessions WHERE binned = 0 ORDER BY updated DESC, id LIMIT 50`))
+		})
+		if err != nil {
+			return err
+		}
+		r.beside, r.ratio = "sqlite3 shell "+short(theirs.median()), ratio(ours.median().Seconds(), theirs.median().Seconds())
+	}
+	e.add(r)
+	return nil
+}
+
+func (e *env) usage(ctx context.Context, s skein.Store, dir string) error {
+	ours, err := repeat(20, func() error {
+		rows, err := s.Usage(ctx, skein.UsageQuery{By: skein.ByModelID})
+		if err == nil && len(rows) != 3 {
+			err = fmt.Errorf("usage by model: %d rows, want 3", len(rows))
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	e.add(row{
+		what: fmt.Sprintf("usage by model over %d messages", e.size.sessions*e.size.perOne), got: short(ours.median()),
+		goal: "under 100 ms", holds: holds(ours.median() < 100*time.Millisecond),
+	})
+	return nil
+}
+
+// middling is the rank of a word that stands in a message of a few hundred.
+const middling = 1200
+
+// common: a word that stands in nearly every message.
+func (e *env) common(ctx context.Context, s skein.Store, dir string) error {
+	word, cut := gen.NewWords(1).Rank(0), 0
+	ours, err := repeat(10, func() error {
+		res, err := s.Search(ctx, skein.Query{Terms: []skein.Term{{Words: []string{word}}}})
+		if res.CutOff {
+			cut++
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	e.add(row{
+		what: fmt.Sprintf("search for %q, which nearly all messages have", word),
+		got:  fmt.Sprintf("%s, at most %s, said so %d times of 11", short(ours.median()), short(ours.at(1)), cut),
+		goal: "cut off at 150 ms", holds: holds(ours.at(1) < 165*time.Millisecond),
+	})
+	return nil
+}
