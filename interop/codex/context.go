@@ -27,11 +27,13 @@ func (r *reader) turn(l line) interop.Made {
 	if c.Cwd != "" && c.Cwd != r.cwd {
 		r.cwd, set.Cwd = c.Cwd, &c.Cwd
 	}
-	noted := skein.NewEvent(skein.KindNoted, l.Time, skein.Noted{Name: noteName(l), Data: skeinRaw(l.Payload)})
 	if set.Model == nil && set.Cwd == nil {
-		return r.make(l, noted)
+		return r.note(l)
 	}
-	return r.make(l, skein.NewEvent(skein.KindChanged, l.Time, set), noted)
+	noted := skein.NewEvent(skein.KindNoted, l.Time, skein.Noted{Name: noteName(l), Data: skeinRaw(l.Payload)})
+	made := r.make(l, skein.NewEvent(skein.KindChanged, l.Time, set), noted)
+	made.Floating = true
+	return made
 }
 
 // compact takes in a compaction: the message is the summary, the history what

@@ -191,9 +191,7 @@ func errorInfo(v jsontext.Value) (kind string, status int) {
 // give them, and does not say which it was.
 func (r *reader) renamed(l line, n *note) interop.Made {
 	if n.ThreadID != "" && n.ThreadID != r.id || n.ThreadName == nil {
-		made := r.note(l)
-		made.Floating = true
-		return made
+		return r.note(l)
 	}
 	made := r.make(l, skein.NewEvent(skein.KindTitled, l.Time, skein.Titled{Title: n.ThreadName.UTF8(), By: skein.ByModel}))
 	made.Floating = true

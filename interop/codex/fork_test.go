@@ -54,13 +54,13 @@ func made(m interop.Made) string {
 func shared(parent, fork []interop.Made) (same, own int) {
 	has := map[string]bool{}
 	for _, m := range parent {
-		if len(m.Items) > 0 && !m.Floating {
+		if counts(m) {
 			has[made(m)] = true
 		}
 	}
 	for _, m := range fork {
 		switch {
-		case len(m.Items) == 0 || m.Floating:
+		case !counts(m):
 		case has[made(m)]:
 			same++
 		default:
@@ -70,9 +70,16 @@ func shared(parent, fork []interop.Made) (same, own int) {
 	return same, own
 }
 
+// counts reports whether a record makes events, and not only of its thread's
+// name and meta.
+func counts(m interop.Made) bool {
+	return len(m.Items) > 0 && !strings.HasPrefix(string(m.Key), "cx:thread:") && m.Items[0].Event.Kind != skein.KindTitled &&
+		!bytes.Contains(m.Items[0].Event.Payload, []byte("thread_name"))
+}
+
 func steps(all []interop.Made) (n int) {
 	for _, m := range all {
-		if len(m.Items) > 0 && !m.Floating {
+		if counts(m) {
 			n++
 		}
 	}
@@ -96,8 +103,8 @@ func TestAReplayHasTheKeysOfItsParent(t *testing.T) {
 		if same, own := shared(parent, fork); same != steps(parent) || own != 1 {
 			t.Errorf("fork of %s: %d records are the parent's and %d its own, want %d and 1", file, same, own, steps(parent))
 		}
-		if b := fork[0].Begin; len(b) != 1 || b[0].ID != forkID || b[0].ParentID != id {
-			t.Errorf("fork of %s begins with %+v, want the session %s with the parent %s", file, b, forkID, id)
+		if b := fork[0].Begin; len(b) != 1 || b[0].ID != forkID || b[0].ParentID != "" {
+			t.Errorf("fork of %s begins with %+v, want the session %s", file, b, forkID)
 		}
 	}
 }

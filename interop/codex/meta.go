@@ -43,11 +43,10 @@ type origin struct {
 	surface string // cli, vscode, exec, mcp, subagent
 	parent  string // thread that started this one
 	role    string // what it was started as
-	forked  string // thread that this one is a copy of, up to some place
 }
 
 func (m *meta) origin() origin {
-	o := origin{surface: str(m.Source), parent: m.ParentThread, forked: m.ForkedFrom, role: first(m.AgentRole, m.AgentType)}
+	o := origin{surface: str(m.Source), parent: m.ParentThread, role: first(m.AgentRole, m.AgentType)}
 	if len(m.Source) == 0 || m.Source[0] != '{' {
 		return o
 	}
@@ -73,7 +72,9 @@ func (m *meta) origin() origin {
 	return o
 }
 
-// begin returns the beginning of the session that m is about.
+// begin returns the beginning of the session that m is about. A fork finds its
+// parent by the records that it repeats, not by forked_from_id: a parent that
+// has nothing in common with it would be no use.
 func (m *meta) begin(id string, t skein.Time) interop.Begin {
 	o := m.origin()
 	b := interop.Begin{ID: skein.SessionID(id), Time: t}
@@ -83,14 +84,8 @@ func (m *meta) begin(id string, t skein.Time) interop.Begin {
 		Origin:  &skein.Origin{Format: Name, ID: id, Version: m.Version},
 		Program: m.Originator, Version: m.Version,
 	}
-	switch {
-	case o.surface == "subagent" && o.parent != "" || o.forked == "" && o.parent != "":
+	if o.parent != "" && o.parent != id {
 		b.ParentID, b.Created.Parent = o.parent, &skein.Parent{Why: skein.Child}
-	case o.forked != "":
-		b.ParentID, b.Created.Parent = o.forked, &skein.Parent{Why: skein.Continuation}
-	}
-	if b.ParentID == id {
-		b.ParentID, b.Created.Parent = "", nil
 	}
 	return b
 }
@@ -123,8 +118,9 @@ func (r *reader) ownMeta(l line, m *meta) interop.Made {
 	if r.leading {
 		r.place.root, r.provider = first(m.ForkedFrom, r.id), m.ModelProvider
 	}
-	made := r.make(l, skein.NewEvent(skein.KindNoted, r.start, skein.Noted{Name: noteName(l), Data: skeinRaw(l.Payload)}))
-	if made.Floating = true; r.items == 1 {
+	l.Time = r.start
+	made := r.note(l)
+	if r.items == 1 {
 		made.Key = threadKey(r.id)
 		return made
 	}

@@ -106,9 +106,12 @@ func (r *reader) begin(l line) interop.Begin {
 	return (&meta{}).begin(r.id, l.Time)
 }
 
-// note keeps a line whole.
+// note keeps a line whole. It floats, for a newer version of Codex that copies
+// such a line may write it with other fields: that proves nothing.
 func (r *reader) note(l line) interop.Made {
-	return r.make(l, skein.NewEvent(skein.KindNoted, l.Time, skein.Noted{Name: noteName(l), Data: skeinRaw(l.Payload)}))
+	made := r.make(l, skein.NewEvent(skein.KindNoted, l.Time, skein.Noted{Name: noteName(l), Data: skeinRaw(l.Payload)}))
+	made.Floating = true
+	return made
 }
 
 // odd keeps a line whole that has a type we know and a shape that we do not.
