@@ -1,0 +1,285 @@
+package storetest
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/skein-dev/skein"
+)
+
+func deletion() []check {
+	return []check{
+		{name: "nothing is found any more", run: nothingFound},
+		{name: "the key is free", run: keyFree},
+		{name: "no late write brings it back, an import only again", run: tombstone},
+		{name: "an origin is not imported under another ID either", run: originTombstone},
+		{name: "children are kept, binned, or a reason to refuse", run: children},
+		{name: "not while somebody holds the lease", run: deleteLeased},
+		{name: "another session's blob and request stay", run: sharedStays},
+		{name: "files of it and copies of it go", run: filesGo},
+		{name: "while 16 writers append", run: deleteUnderWriters},
+		{name: "another handle sees it gone", two: goneAcross},
+	}
+}
+
+// wantGone wants every method to say that there is no such session.
+func (t *test) wantGone(s skein.Store, id skein.SessionID) {
+	t.Helper()
+	ctx := t.Context()
+	_, err := s.Session(ctx, id)
+	t.wantErr("Session", err, skein.ErrNotFound)
+	t.wantErr("Events", failure(t, s.Events(ctx, id, 0)), skein.ErrNotFound)
+	t.wantErr("Watch", failure(t, s.Watch(ctx, id, 0)), skein.ErrNotFound)
+	_, err = s.Newest(ctx, id, 5, 0)
+	t.wantErr("Newest", err, skein.ErrNotFound)
+	_, err = s.Blob(ctx, id, skein.NewBlob(nil).Hash)
+	t.wantErr("Blob", err, skein.ErrNotFound)
+	t.wantErr("Bin", s.Bin(ctx, id), skein.ErrNotFound)
+	t.wantErr("Restore", s.Restore(ctx, id), skein.ErrNotFound)
+	_, err = s.Delete(ctx, id, skein.Deletion{})
+	t.wantErr("Delete", err, skein.ErrNotFound)
+	_, err = s.Scrub(ctx, id, []string{"secret"})
+	t.wantErr("Scrub", err, skein.ErrNotFound)
+	if z, ok := s.(skein.Sizer); ok {
+		_, err = z.Size(ctx, id)
+		t.wantErr("Size", err, skein.ErrNotFound)
+	}
+	for _, f := range []skein.Filter{{IncludeEmpty: true}, {IncludeEmpty: true, Bin: true}} {
+		for _, sess := range all(t, s.Sessions(ctx, f)) {
+			if sess.ID == id {
+				t.Errorf("Sessions(%+v) yields %s", f, id)
+			}
+		}
+	}
+	r, err := s.Search(ctx, skein.Query{Session: id, Substring: "e", Deadline: patience})
+	if err != nil || len(r.Hits) > 0 {
+		t.Errorf("Search in session %s = %+v, %v, want nothing", id, r, err)
+	}
+	rows, err := s.Usage(ctx, skein.UsageQuery{By: skein.BySession, Session: id})
+	if err != nil || len(rows) > 0 {
+		t.Errorf("Usage of session %s = %+v, %v, want nothing", id, rows, err)
+	}
+}
+
+// full appends a session that leaves something everywhere.
+func (t *test) full(id skein.SessionID, word string) (skein.Blob, *skein.Import) {
+	t.Helper()
+	blob := skein.NewBlob([]byte("picture of " + word))
+	im := &skein.Import{
+		File:    skein.SourceFile{Format: "codex", Path: "/x/" + string(id), Session: id, Records: 2, Offset: 10},
+		Records: []skein.Record{{N: 0, Raw: []byte(word + "\n"), Key: skein.ClientID(id) + "-1", Events: 1}, {N: 1, Offset: 5, Raw: []byte("x")}},
+	}
+	evs := []skein.Event{
+		begin(skein.Created{Key: "key-" + string(id), Title: word, Origin: &skein.Origin{Format: "codex", Path: "/x/" + string(id), ID: "o"}}),
+		{Kind: skein.KindSaid, Time: noon, ClientID: skein.ClientID(id) + "-1", Payload: user(word).Payload},
+		shows(word+".png", blob),
+		paid("request-"+string(id), noon, "m", skein.Usage{Output: 7}),
+		titled(word),
+	}
+	evs = append(evs, ran("tool-"+word, "c1", `{"path":"/`+word+`"}`, word)...)
+	t.append(skein.Batch{Session: id, Events: evs, Blobs: []skein.Blob{blob}, Import: im})
+	return blob, im
+}
+
+func nothingFound(t *test) {
+	blob, im := t.full("a", "needle")
+	t.full("b", "other")
+	if n := len(t.find("needle")); n == 0 {
+		t.Fatal("Search does not find what is there")
+	}
+	d := t.delete("a")
+	if d.Events != 7 || len(d.Moved)+len(d.Binned)+len(d.Children) != 0 || d.Bytes <= 0 {
+		t.Errorf("Delete = %+v, want 7 events and some bytes", d)
+	}
+	t.wantGone(t.s, "a")
+	t.wantFound("needle")
+	for _, q := range []skein.Query{{Tool: "tool-needle"}, {Path: "needle"}, {Substring: "eedl"}, {Regex: "need.e"}} {
+		q.Each = true
+		if hits := t.search(q); len(hits) > 0 {
+			t.Errorf("Search(%+v) = %+v, want nothing", q, hits)
+		}
+	}
+	_, err := t.s.Blob(t.Context(), "b", blob.Hash)
+	t.wantErr("Blob through another session", err, skein.ErrNotFound)
+	t.refused(skein.Batch{Session: "b", Events: []skein.Event{shows("needle.png", blob)}}, skein.ErrInvalid)
+	_, err = t.s.File(t.Context(), "codex", im.File.Path)
+	t.wantErr("File", err, skein.ErrNotFound)
+	t.wantErr("Records", failure(t, t.s.Records(t.Context(), "codex", im.File.Path, 0)), skein.ErrNotFound)
+	if files := all(t, t.s.Files(t.Context(), "")); len(files) != 1 || files[0].Session != "b" {
+		t.Errorf("Files yields %+v, want that of b", files)
+	}
+	found, err := t.s.Find(t.Context(), []skein.ClientID{"a-1", "b-1"})
+	if err != nil || len(found) != 1 || found["b-1"] != at("b", 2) {
+		t.Errorf("Find = %v, %v, want what is in b", found, err)
+	}
+	t.equal("Usage", t.total(skein.UsageQuery{}), skein.Usage{Output: 7, Requests: 1})
+	t.wantEnd("b", 7)
+}
+
+func keyFree(t *test) {
+	t.add("a", begin(skein.Created{Key: "k"}))
+	t.refused(skein.Batch{Session: "b", Events: []skein.Event{begin(skein.Created{Key: "k"})}}, skein.ErrExists)
+	t.delete("a")
+	t.add("b", begin(skein.Created{Key: "k"}))
+	t.equal("Sessions with the key", t.ids(skein.Filter{Key: "k", IncludeEmpty: true}), []skein.SessionID{"b"})
+}
+
+func tombstone(t *test) {
+	_, im := t.full("a", "needle")
+	evs := t.events("a")
+	t.delete("a")
+	for _, b := range []skein.Batch{
+		{Session: "a", Events: []skein.Event{user("late")}},
+		{Session: "a", Events: []skein.Event{titled("late")}},
+		{Session: "a", After: 7, Events: []skein.Event{user("late")}},
+		{Session: "a", Events: []skein.Event{created(), user("late")}},
+		{Session: "a", After: skein.Fresh, Events: evs[:2]},
+		{Session: "a", Events: evs[:2], Import: im},
+		{Session: "a", Import: im},
+	} {
+		t.refused(b, skein.ErrDeleted)
+	}
+	t.wantGone(t.s, "a")
+	if files := all(t, t.s.Files(t.Context(), "")); len(files) != 0 {
+		t.Errorf("Files yields %+v, want none", files)
+	}
+	t.append(skein.Batch{Session: "a", Events: evs[:2], Import: im, Again: true})
+	t.wantEnd("a", 2)
+	t.add("a", user("goes on"))
+	t.wantFound("needle", at("a", 2))
+	t.delete("a")
+	t.refused(skein.Batch{Session: "a", Events: evs[:2], Import: im}, skein.ErrDeleted)
+}
+
+func originTombstone(t *test) {
+	_, im := t.full("a", "needle")
+	c := t.events("a")[0]
+	t.delete("a")
+	other := skein.Batch{Session: "a~1234", Events: []skein.Event{c}, Import: im}
+	t.refused(other, skein.ErrDeleted)
+	other.Again = true
+	t.append(other)
+	t.wantEnd("a~1234", 1)
+	elsewhere := begin(skein.Created{Origin: &skein.Origin{Format: "codex", Path: "/x/b", ID: "o"}})
+	t.append(skein.Batch{Session: "b", Events: []skein.Event{elsewhere}, Import: &skein.Import{File: skein.SourceFile{Format: "codex", Path: "/x/b"}}})
+}
+
+func children(t *test) {
+	family := func(name string) (p, c1, c2, f skein.SessionID) {
+		p, c1, c2, f = skein.SessionID(name), skein.SessionID(name+"1"), skein.SessionID(name+"2"), skein.SessionID(name+"3")
+		t.add(p, created(), user("x"))
+		t.add(c2, child(p), user("x"))
+		t.add(c1, child(p), user("x"))
+		t.add(f, fork(p, 2))
+		return p, c1, c2, f
+	}
+	p, c1, c2, _ := family("keep")
+	d := t.delete(p)
+	t.equal("children kept", d.Children, []skein.SessionID{c1, c2})
+	t.wantEnd(c1, 2)
+
+	p, c1, c2, f := family("bin")
+	d, err := t.s.Delete(t.Context(), p, skein.Deletion{Children: skein.BinChildren})
+	t.noErr("Delete", err)
+	t.equal("children binned", d.Binned, []skein.SessionID{c1, c2})
+	t.equal("children kept", d.Children, []skein.SessionID(nil))
+	if t.session(c1).Binned == 0 || t.session(c2).Binned == 0 || t.session(f).Binned != 0 {
+		t.Error("want the children in the bin, and not the fork")
+	}
+
+	p, _, _, _ = family("refuse")
+	_, err = t.s.Delete(t.Context(), p, skein.Deletion{Children: skein.RefuseChildren})
+	t.wantErr("Delete with RefuseChildren", err, skein.ErrRefused)
+	t.wantEnd(p, 2)
+	t.add("alone", created(), user("x"))
+	t.add("alone-f", fork("alone", 2))
+	_, err = t.s.Delete(t.Context(), "alone", skein.Deletion{Children: skein.RefuseChildren})
+	t.noErr("Delete of one that has only a fork", err)
+	_, err = t.s.Delete(t.Context(), p, skein.Deletion{Children: "eat"})
+	t.wantErr("Delete with an unknown rule", err, skein.ErrInvalid)
+}
+
+func deleteLeased(t *test) {
+	t.add("a", created(), user("x"))
+	for _, r := range []skein.LeaseRequest{{}, {TTL: time.Hour}} {
+		l := t.acquire("a", r)
+		_, err := t.s.Delete(t.Context(), "a", skein.Deletion{})
+		t.wantErr("Delete while the lease is held", err, skein.ErrLocked)
+		t.wantEnd("a", 2)
+		t.noErr("Release", t.s.Release(t.Context(), l))
+	}
+	t.delete("a")
+}
+
+func sharedStays(t *test) {
+	blob := skein.NewBlob([]byte("shared"))
+	for _, id := range []skein.SessionID{"a", "b"} {
+		t.append(skein.Batch{Session: id, Events: []skein.Event{created(), shows("x.png", blob)}, Blobs: []skein.Blob{blob}})
+	}
+	t.add("a", paid("r", noon, "m", skein.Usage{Output: 3}))
+	t.add("b", paid("r", noon, "m", skein.Usage{Output: 5})) // 2 more
+	t.delete("a")
+	data, err := t.s.Blob(t.Context(), "b", blob.Hash)
+	if err != nil || string(data) != "shared" {
+		t.Errorf("Blob = %q, %v, want the bytes", data, err)
+	}
+	if got := t.total(skein.UsageQuery{}).Output; got != 2 {
+		t.Errorf("usage is %d, want the 2 that b added", got)
+	}
+	t.delete("b")
+	t.equal("Usage", t.usage(skein.UsageQuery{}), []skein.UsageRow{})
+	t.add("c", created())
+	t.refused(skein.Batch{Session: "c", Events: []skein.Event{shows("x.png", blob)}}, skein.ErrInvalid)
+	t.add("c", paid("r", noon, "m", skein.Usage{Output: 5}))
+	if got := t.total(skein.UsageQuery{}).Output; got != 5 {
+		t.Errorf("usage of a request that only deleted sessions had is %d, want 5", got)
+	}
+}
+
+func filesGo(t *test) {
+	t.full("a", "needle")
+	t.full("b", "other")
+	t.append(skein.Batch{Session: "a", Import: &skein.Import{
+		File:    skein.SourceFile{Format: "codex", Path: "/copy", CopyOf: "a"},
+		Records: []skein.Record{{Raw: []byte("needle"), Copy: true}},
+	}})
+	t.append(skein.Batch{Import: &skein.Import{
+		File: skein.SourceFile{Format: "codex", Path: "/damaged"}, Records: []skein.Record{{Raw: []byte("?"), Damage: "torn"}},
+	}})
+	t.delete("a")
+	var paths []string
+	for _, f := range all(t, t.s.Files(t.Context(), "codex")) {
+		paths = append(paths, f.Path)
+	}
+	t.equal("Files", paths, []string{"/damaged", "/x/b"})
+}
+
+func deleteUnderWriters(t *test) {
+	t.add("a", created())
+	everyone(16, func(w int) {
+		for i := range 10 {
+			if w == 0 && i == 5 {
+				if _, err := t.s.Delete(context.Background(), "a", skein.Deletion{}); err != nil {
+					t.Errorf("Delete = %v", err)
+				}
+			}
+			_, _ = skein.Add(context.Background(), t.s, "a", user(fmt.Sprint("needle ", w, " ", i)))
+		}
+	})
+	t.wantGone(t.s, "a")
+	t.wantFound("needle")
+}
+
+func goneAcross(t *test, other skein.Store) {
+	t.full("a", "needle")
+	wantEnd(t, other, "a", 7)
+	t.delete("a")
+	t.wantGone(other, "a")
+	_, err := skein.Add(t.Context(), other, "a", user("late"))
+	t.wantErr("Append at the other handle", err, skein.ErrDeleted)
+	r, err := other.Search(t.Context(), skein.Query{Substring: "needle", Deadline: patience})
+	if err != nil || len(r.Hits) > 0 {
+		t.Errorf("Search at the other handle = %+v, %v, want nothing", r, err)
+	}
+}
