@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"strings"
 
@@ -24,8 +23,9 @@ type packed struct {
 type packedEvent struct {
 	e       skein.Event
 	f       skein.Facts
-	hash    []byte // nil without a client ID
-	text    any    // string, or nil if there is none
+	now     *skein.Facts // what the row says: f, or of an amended event the facts of what stands there now
+	hash    []byte       // nil without a client ID
+	text    any          // string, or nil if there is none
 	extra   any
 	payload []byte
 }
@@ -46,9 +46,10 @@ func (s *Store) Append(ctx context.Context, batches ...skein.Batch) (rs []skein.
 	}
 	err = s.write(ctx, func(t *tx) error {
 		rs = make([]skein.Receipt, len(ps))
+		c := &call{t, s, map[string]packedBlob{}}
 		stored := 0
 		for i := range ps {
-			if rs[i], err = s.appendBatch(t, &ps[i]); err != nil {
+			if rs[i], err = c.batch(&ps[i]); err != nil {
 				return err
 			}
 			stored += rs[i].New
@@ -74,12 +75,8 @@ func target(batches []skein.Batch) string {
 
 func (s *Store) packBatch(b skein.Batch) (p packed, err error) {
 	p.Batch = b
-	records := b.Import != nil && len(b.Events) == 0 && b.Import.File.Session == ""
-	if err := b.Session.Check(); err != nil && (b.Session != "" || !records) {
+	if err := checkBatch(&b); err != nil {
 		return p, err
-	}
-	if len(b.Events) == 0 && b.Import == nil {
-		return p, fmt.Errorf("%w batch: it has neither events nor an import", skein.ErrInvalid)
 	}
 	p.events = make([]packedEvent, len(b.Events))
 	for i, e := range b.Events {
@@ -100,6 +97,23 @@ func (s *Store) packBatch(b skein.Batch) (p packed, err error) {
 	return p, err
 }
 
+// checkBatch refuses what is wrong whatever the store holds.
+func checkBatch(b *skein.Batch) error {
+	none := b.Session == "" && len(b.Events) == 0 && b.Import != nil && b.Import.File.Session == ""
+	if err := b.Session.Check(); err != nil && !none {
+		return err
+	}
+	switch {
+	case len(b.Events) == 0 && b.Import == nil:
+		return fmt.Errorf("%w batch for session %s: it has no events", skein.ErrInvalid, b.Session)
+	case b.After < skein.Fresh:
+		return fmt.Errorf("%w batch for session %s: after %d", skein.ErrInvalid, b.Session, b.After)
+	case b.Fence < 0:
+		return fmt.Errorf("%w batch for session %s: fence %d", skein.ErrInvalid, b.Session, b.Fence)
+	}
+	return nil
+}
+
 func (s *Store) packEvent(e skein.Event) (p packedEvent, err error) {
 	p.e = e
 	if p.f, err = skein.FactsOf(e); err != nil {
@@ -113,21 +127,29 @@ func (s *Store) packEvent(e skein.Event) (p packedEvent, err error) {
 	if e.ClientID != "" {
 		p.hash = contentHash(e)
 	}
-	if p.f.Text != "" {
-		p.text, p.extra = p.f.Text, extraOf(&p.f)
+	if p.f.Amended == nil { // else appendEvent knows what it is about
+		s.packText(&p, &p.f)
 	}
-	p.payload = s.pack.pack(e.Payload, p.f.Text, p.f.Spans)
 	return p, nil
+}
+
+// packText sets what the row says of the facts of the event, or, where it
+// amends another, of what stands there now.
+func (s *Store) packText(p *packedEvent, f *skein.Facts) {
+	p.now = f
+	if f.Text != "" {
+		p.text, p.extra = f.Text, extraOf(f)
+	}
+	p.payload = s.pack.pack(p.e.Payload, f.Text, f.Spans)
 }
 
 // owned returns c with the user whose session it makes.
 func (s *Store) owned(c skein.Created) (*skein.Created, error) {
-	switch {
-	case s.user == "" || c.User == s.user:
-	case c.User == "":
-		c.User = s.user
-	default:
-		return nil, fmt.Errorf("%w user %q: the store is %s's", skein.ErrInvalid, c.User, s.user)
+	if c.User == "" {
+		c.User = s.owner()
+	}
+	if !s.sees(c.User) {
+		return nil, fmt.Errorf("%w created event: user %q: the store is a view of user %q", skein.ErrInvalid, c.User, s.user)
 	}
 	return &c, nil
 }
@@ -142,42 +164,46 @@ func contentHash(e skein.Event) []byte {
 	return h.Sum(nil)[:16]
 }
 
-// appendBatch writes one batch in t.
-func (s *Store) appendBatch(t *tx, p *packed) (r skein.Receipt, err error) {
+// A call is one Append in its transaction.
+type call struct {
+	*tx
+	s       *Store
+	brought map[string]packedBlob // blobs of the batches so far, by hash
+}
+
+// batch writes one batch.
+func (t *call) batch(p *packed) (r skein.Receipt, err error) {
 	if p.Session == "" {
-		return r, s.putImport(t, p, nil)
+		return r, t.putImport(p, nil)
 	}
 	was, err := t.head(p.Session)
 	if err != nil {
 		return r, err
 	}
-	if err := s.admit(t, p, &was); err != nil {
+	if err := t.admit(p, &was); err != nil {
 		return r, err
 	}
 	r = skein.Receipt{Session: p.Session, Seqs: make([]skein.Seq, len(p.events))}
-	if r.New, err = t.stored(p, was.n, r.Seqs); err != nil {
+	fresh, err := t.places(p, &was, r.Seqs)
+	if err != nil {
 		return r, err
 	}
-	if r.New > 0 {
-		if err := s.mayAppend(t, p, &was, r.Seqs); err != nil {
+	if fresh > 0 {
+		if err := t.mayAppend(p, &was, r.Seqs); err != nil {
 			return r, err
 		}
 	}
 	for _, b := range p.blobs {
-		if err := t.putBlob(b); err != nil {
-			return r, err
-		}
+		t.brought[string(b.hash)] = b
 	}
 	h := was
-	if r.New > 0 {
-		if err := s.appendNew(t, p, &h, r.Seqs); err != nil {
-			return r, err
-		}
-	}
-	if err := s.putImport(t, p, &h); err != nil {
+	if err := t.events(p, &h, &r); err != nil {
 		return r, err
 	}
-	if h.n != 0 && (r.New > 0 || h.bytes != was.bytes) {
+	if err := t.putImport(p, &h); err != nil {
+		return r, err
+	}
+	if r.New > 0 || h.bytes != was.bytes {
 		if err := t.putHead(&was, &h); err != nil {
 			return r, err
 		}
@@ -187,67 +213,78 @@ func (s *Store) appendBatch(t *tx, p *packed) (r skein.Receipt, err error) {
 	return r, nil
 }
 
-// admit refuses a batch for a session of another user, and an import of a
-// deleted one.
-func (s *Store) admit(t *tx, p *packed, h *head) error {
-	if h.n != 0 {
-		if s.user == "" || h.User == s.user {
-			return nil
+// admit refuses a batch for a session of another user, and one for a session
+// that was deleted.
+func (t *call) admit(p *packed, h *head) error {
+	begins := len(p.events) > 0 && p.events[0].f.Created != nil
+	switch {
+	case h.n == 0:
+		if err := t.checkTombstones(p); err != nil || len(p.events) > 0 {
+			return err
 		}
-		if len(p.events) > 0 && p.events[0].f.Created != nil {
-			return fmt.Errorf("session %s %w", p.Session, skein.ErrExists)
-		}
-		return fmt.Errorf("session %s %w", p.Session, skein.ErrNotFound)
-	}
-	if p.Import == nil {
+	case t.s.sees(h.User):
 		return nil
+	case begins:
+		return fmt.Errorf("session %s %w", p.Session, skein.ErrExists)
 	}
-	return t.checkTombstones(p)
+	return fmt.Errorf("session %s %w", p.Session, skein.ErrNotFound)
 }
 
-// stored looks for the events that the session has already and puts their
-// places in seqs; it returns how many are new.
-func (t *tx) stored(p *packed, session int64, seqs []skein.Seq) (fresh int, err error) {
+// places puts in seqs the places of the events that the session has already
+// and returns how many it has not.
+func (t *call) places(p *packed, h *head, seqs []skein.Seq) (fresh int, err error) {
 	for i := range p.events {
-		fresh++
-		id := p.events[i].e.ClientID
-		if id == "" || session == 0 {
-			continue
+		if h.n != 0 {
+			if seqs[i], err = t.place(&p.events[i], h); err != nil {
+				return 0, err
+			}
 		}
-		var seq int64
-		var hash []byte
-		found, err := t.one(`SELECT seq, hash FROM events WHERE client = ? AND session = ?`, []any{string(id), session}, &seq, &hash)
-		if err != nil {
-			return 0, err
+		if seqs[i] == 0 {
+			fresh++
 		}
-		if !found {
-			continue
-		}
-		if hash != nil && !bytes.Equal(hash, p.events[i].hash) {
-			return 0, fmt.Errorf("%w: %q of session %s, event %d", skein.ErrMismatch, id, p.Session, seq)
-		}
-		seqs[i] = skein.Seq(seq)
-		fresh--
 	}
 	return fresh, nil
 }
 
-// mayAppend looks at After and at the lease.
-func (s *Store) mayAppend(t *tx, p *packed, h *head, seqs []skein.Seq) error {
+// place returns where the session has the event with p's client ID, in what
+// it shows of its parent too; 0 if it has none.
+func (t *call) place(p *packedEvent, h *head) (skein.Seq, error) {
+	id := p.e.ClientID
+	if id == "" {
+		return 0, nil
+	}
+	segs, err := t.segments(h)
+	if err != nil {
+		return 0, err
+	}
+	for _, seg := range segs {
+		var seq int64
+		var hash []byte
+		found, err := t.one(`SELECT seq, hash FROM events WHERE client = ? AND session = ? AND seq <= ? ORDER BY seq DESC LIMIT 1`,
+			[]any{string(id), seg.session, int64(seg.to)}, &seq, &hash)
+		if err != nil {
+			return 0, err
+		}
+		if found && hash != nil && !bytes.Equal(hash, p.hash) { // without a hash it was scrubbed
+			return 0, fmt.Errorf("%w: %q of session %s is event %d", skein.ErrMismatch, id, h.ID, seq)
+		}
+		if found {
+			return skein.Seq(seq), nil
+		}
+	}
+	return 0, nil
+}
+
+// mayAppend compares After and looks at the lease.
+func (t *call) mayAppend(p *packed, h *head, seqs []skein.Seq) error {
+	if p.After == skein.Fresh && h.Last != 0 || p.After > 0 && p.After != h.Last {
+		return &skein.ConflictError{Session: p.Session, Last: h.Last}
+	}
 	fenced := false
 	for i := range p.events {
 		fenced = fenced || seqs[i] == 0 && needsFence(p.events[i].e.Kind)
 	}
-	if fenced {
-		if err := s.checkFence(t, p.Session, p.Fence); err != nil {
-			return err
-		}
-	}
-	switch {
-	case p.After == 0, p.After == skein.Fresh && h.n == 0, p.After == h.Last && h.n != 0:
-		return nil
-	}
-	return &skein.ConflictError{Session: p.Session, Last: h.Last}
+	return t.s.checkFence(t.tx, p.Session, p.Fence, fenced)
 }
 
 func needsFence(k skein.Kind) bool {
@@ -258,52 +295,44 @@ func needsFence(k skein.Kind) bool {
 	return false
 }
 
-// appendNew adds the events that have no place yet to h.
-func (s *Store) appendNew(t *tx, p *packed, h *head, seqs []skein.Seq) error {
-	var own map[skein.ClientID]int
+// events adds to h the events that have no place yet.
+func (t *call) events(p *packed, h *head, r *skein.Receipt) (err error) {
 	for i := range p.events {
-		if seqs[i] != 0 {
+		pe := &p.events[i]
+		if r.Seqs[i] == 0 && i > 0 { // those before it may have brought it
+			if r.Seqs[i], err = t.place(pe, h); err != nil {
+				return err
+			}
+		}
+		if r.Seqs[i] != 0 {
 			continue
 		}
-		pe := &p.events[i]
-		if id := pe.e.ClientID; id != "" {
-			if first, ok := own[id]; ok {
-				if !bytes.Equal(p.events[first].hash, pe.hash) {
-					return fmt.Errorf("%w: %q twice in one batch for session %s", skein.ErrMismatch, id, p.Session)
-				}
-				seqs[i] = seqs[first]
-				continue
-			}
-			if len(p.events) > 1 {
-				if own == nil {
-					own = map[skein.ClientID]int{}
-				}
-				own[id] = i
-			}
-		}
-		if err := s.appendEvent(t, h, pe, p.Import != nil); err != nil {
+		if err := t.event(h, pe, p.Import != nil); err != nil {
 			return err
 		}
-		seqs[i] = pe.e.Seq
+		r.Seqs[i] = pe.e.Seq
+		r.New++
 	}
 	return nil
 }
 
-func (s *Store) appendEvent(t *tx, h *head, p *packedEvent, imported bool) error {
-	prior, err := s.prior(t, h, p)
+func (t *call) event(h *head, p *packedEvent, imported bool) error {
+	if err := t.amend(h, p); err != nil {
+		return err
+	}
+	prior, err := t.prior(h, p)
 	if err != nil {
 		return err
 	}
-	prev := h.said
-	if p.f.Created != nil && isFork(p.f.Created) {
+	prev, key := h.said, h.Key
+	if p.f.Created != nil {
 		prev = prior.said
 	}
-	key := h.Key
 	added, err := h.Apply(&p.e, p.f, prior.Prior)
 	if err != nil {
 		return err
 	}
-	if h.Key != "" && h.Key != key {
+	if h.Key != key {
 		if err := t.checkKey(h); err != nil {
 			return err
 		}
@@ -316,6 +345,9 @@ func (s *Store) appendEvent(t *tx, h *head, p *packedEvent, imported bool) error
 			return err
 		}
 	}
+	if err := t.takeBlobs(h, p.now.Blobs); err != nil {
+		return err
+	}
 	id, err := t.putEvent(h, p, added, prev, imported)
 	if err != nil {
 		return err
@@ -324,37 +356,71 @@ func (s *Store) appendEvent(t *tx, h *head, p *packedEvent, imported bool) error
 		h.said = p.e.Seq
 	}
 	h.bytes += rowSize(p)
-	if err := t.putRefs(id, p.f.Blobs); err != nil {
+	if err := t.putRefs(id, p.now.Blobs); err != nil {
 		return err
 	}
 	return t.putCharge(h, id, p.f.Charge, added.Charge)
+}
+
+// amend works out what an amended event puts in another's place.
+func (t *call) amend(h *head, p *packedEvent) error {
+	a := p.f.Amended
+	if a == nil {
+		return nil
+	}
+	now := skein.Facts{}
+	var kind string
+	found, err := t.one(`SELECT kind FROM events WHERE session = ? AND seq = ?`, []any{h.n, int64(a.Seq)}, &kind)
+	if err != nil {
+		return err
+	}
+	if found && !a.Withdrawn && len(a.Payload) > 0 {
+		if now, err = skein.FactsOf(skein.Event{Kind: skein.Kind(kind), Payload: a.Payload}); err != nil {
+			return fmt.Errorf("amended event %d: %w", a.Seq, err)
+		}
+	}
+	t.s.packText(p, &now)
+	return nil
 }
 
 func isFork(c *skein.Created) bool { return c.Parent != nil && c.Parent.Why == skein.Fork }
 
 // rowSize returns roughly what an event takes on disk, without the index.
 func rowSize(p *packedEvent) int64 {
-	n := 80 + len(p.payload) + len(p.f.Text) + 2*len(p.e.ClientID)
+	n := 80 + len(p.payload) + len(p.now.Text) + 2*len(p.e.ClientID)
 	if x, ok := p.extra.(string); ok {
 		n += len(x)
 	}
 	return int64(n)
 }
 
+// checkKey looks whether another live session of the user has the key.
 func (t *tx) checkKey(h *head) error {
-	var n int64
-	found, err := t.one(`SELECT n FROM sessions WHERE key = ? AND user_id = ? AND binned = 0 AND key <> ''`, []any{h.Key, string(h.User)}, &n)
-	if err == nil && found && n != h.n && h.Binned == 0 {
-		err = fmt.Errorf("key %q %w", h.Key, skein.ErrExists)
+	taken, err := t.keyTaken(h)
+	if err == nil && taken && h.Binned == 0 {
+		err = fmt.Errorf("key %q: a session with it %w", h.Key, skein.ErrExists)
 	}
 	return err
 }
 
+func (t *tx) keyTaken(h *head) (bool, error) {
+	if h.Key == "" {
+		return false, nil
+	}
+	var n int64
+	found, err := t.one(`SELECT n FROM sessions WHERE key = ? AND user_id = ? AND binned = 0 AND key <> ''`, []any{h.Key, string(h.User)}, &n)
+	return found && n != h.n, err
+}
+
 func (t *tx) putEvent(h *head, p *packedEvent, a skein.Added, prev skein.Seq, imported bool) (id int64, err error) {
-	id, _, err = t.exec(`INSERT INTO events (session, seq, kind, at, turn, ordinal, prev, piece, failed, imported, client, hash, role, message, tools, paths, text, extra, payload)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		h.n, int64(p.e.Seq), string(p.e.Kind), int64(p.e.Time), a.Turn, h.Messages, int64(prev), a.Piece, p.f.Failed, imported,
-		orNull(string(p.e.ClientID)), p.hash, orNull(string(p.f.Role)), orNull(messageID(p.f.Message)), lines(p.f.Tools), lines(p.f.Paths), p.text, p.extra, p.payload)
+	var amends any
+	if p.f.Amended != nil {
+		amends = int64(p.f.Amended.Seq)
+	}
+	id, _, err = t.exec(`INSERT INTO events (session, seq, kind, at, turn, ordinal, prev, piece, failed, imported, client, hash, role, message, amends, tools, paths, text, extra, payload)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		h.n, int64(p.e.Seq), string(p.e.Kind), int64(p.e.Time), a.Turn, h.Messages, int64(prev), a.Piece, p.now.Failed, imported,
+		orNull(string(p.e.ClientID)), p.hash, orNull(string(p.now.Role)), orNull(messageID(p.f.Message)), amends, lines(p.now.Tools), lines(p.now.Paths), p.text, p.extra, p.payload)
 	return id, err
 }
 
@@ -392,19 +458,6 @@ func lines(names []string) any {
 		}
 	}
 	return b.String()
-}
-
-func (t *tx) putRefs(event int64, blobs []skein.Hash) error {
-	for _, h := range blobs {
-		hash, err := hex.DecodeString(string(h))
-		if err != nil {
-			continue // no hash: it refers to nothing that we could have
-		}
-		if _, _, err := t.exec(`INSERT INTO blob_refs (event, hash) VALUES (?, ?) ON CONFLICT DO NOTHING`, event, hash); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 func (t *tx) putCharge(h *head, event int64, c *skein.Charge, u skein.Usage) error {

@@ -28,13 +28,43 @@ func (p *packer) packBlob(b skein.Blob) (packedBlob, error) {
 	}
 	hash, err := hex.DecodeString(string(b.Hash))
 	if err != nil {
-		return packedBlob{}, fmt.Errorf("blob %q: %w", b.Hash, skein.ErrInvalid)
+		return packedBlob{}, err
 	}
 	z := p.enc.EncodeAll(b.Data, nil)
 	if len(z) >= len(b.Data)*15/16 {
 		return packedBlob{hash, len(b.Data), blobRaw, b.Data}, nil
 	}
 	return packedBlob{hash, len(b.Data), blobZstd, z}, nil
+}
+
+// takeBlobs stores the blobs that an event refers to, unless they are there.
+//
+// The error wraps [skein.ErrInvalid] if one is neither brought by the call nor
+// referred to by an event of the same user.
+func (t *call) takeBlobs(h *head, hashes []skein.Hash) error {
+	for _, name := range hashes {
+		hash, err := hex.DecodeString(string(name))
+		if err != nil {
+			return fmt.Errorf("%w event: blob %q", skein.ErrInvalid, name)
+		}
+		if b, ok := t.brought[string(hash)]; ok {
+			if err := t.putBlob(b); err != nil {
+				return err
+			}
+			h.bytes += int64(len(b.data))
+			continue
+		}
+		var one int64
+		found, err := t.one(`SELECT 1 FROM blob_refs r JOIN events e ON e.id = r.event JOIN sessions s ON s.n = e.session
+			WHERE r.hash = ? AND s.user_id = ? LIMIT 1`, []any{hash, string(h.User)}, &one)
+		if err != nil {
+			return err
+		}
+		if !found {
+			return fmt.Errorf("%w event: blob %s is neither with it nor in the store", skein.ErrInvalid, name)
+		}
+	}
+	return nil
 }
 
 func (t *tx) putBlob(b packedBlob) error {
@@ -46,12 +76,26 @@ func (t *tx) putBlob(b packedBlob) error {
 	return err
 }
 
+// putRefs notes that an event refers to blobs.
+func (t *tx) putRefs(event int64, hashes []skein.Hash) error {
+	for _, h := range hashes {
+		hash, err := hex.DecodeString(string(h))
+		if err != nil {
+			return err
+		}
+		if _, _, err := t.exec(`INSERT INTO blob_refs (event, hash) VALUES (?, ?) ON CONFLICT DO NOTHING`, event, hash); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // Blob implements [skein.Store].
 func (s *Store) Blob(ctx context.Context, id skein.SessionID, h skein.Hash) (data []byte, err error) {
 	defer skein.Wrapf(&err, "sqlite: blob %s of %s", h, id)
 	hash, herr := hex.DecodeString(string(h))
-	if herr != nil || len(hash) != 32 {
-		return nil, fmt.Errorf("blob %q %w", h, skein.ErrNotFound)
+	if herr != nil {
+		hash = nil // no event refers to it
 	}
 	err = s.read(ctx, func(c *conn) error {
 		data, err = s.blob(c, id, h, hash)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql/driver"
 	"fmt"
+	"slices"
 
 	"github.com/skein-dev/skein"
 )
@@ -11,7 +12,7 @@ import (
 // own returns the row of a session that the view may see, in a transaction.
 func (s *Store) own(t *tx, id skein.SessionID) (head, error) {
 	h, err := t.head(id)
-	if err == nil && (h.n == 0 || s.user != "" && h.User != s.user) {
+	if err == nil && (h.n == 0 || !s.sees(h.User)) {
 		err = fmt.Errorf("session %s %w", id, skein.ErrNotFound)
 	}
 	return h, err
@@ -37,18 +38,38 @@ func (s *Store) Restore(ctx context.Context, id skein.SessionID) (err error) {
 		if err != nil || h.Binned == 0 {
 			return err
 		}
+		taken, err := t.keyTaken(&h)
+		if err != nil {
+			return err
+		}
+		if taken {
+			none := ""
+			if err := s.note(t, id, skein.NewEvent(skein.KindChanged, skein.At(s.clock()), skein.Changed{Key: &none})); err != nil {
+				return err
+			}
+			if h, err = s.own(t, id); err != nil {
+				return err
+			}
+		}
 		return s.setBinned(t, h, 0)
 	})
 }
 
-// setBinned writes h with the mark, without its key if another has that now.
+// note appends an event of the store's own.
+func (s *Store) note(t *tx, id skein.SessionID, e skein.Event) error {
+	p, err := s.packBatch(skein.Batch{Session: id, Events: []skein.Event{e}})
+	if err != nil {
+		return err
+	}
+	c := &call{t, s, map[string]packedBlob{}}
+	_, err = c.batch(&p)
+	t.after = append(t.after, func() { s.appended(1) })
+	return err
+}
+
 func (s *Store) setBinned(t *tx, h head, at skein.Time) error {
 	was := h
-	if h.Binned = at; at == 0 && h.Key != "" {
-		if err := t.checkKey(&h); err != nil {
-			h.Key = ""
-		}
-	}
+	h.Binned = at
 	t.changed = append(t.changed, h.ID)
 	return t.putHead(&was, &h)
 }
@@ -71,7 +92,7 @@ func (s *Store) delete(t *tx, id skein.SessionID, d skein.Deletion) (done skein.
 	if err := s.free(t, id); err != nil {
 		return done, err
 	}
-	if done.Children, done.Binned, err = s.children(t, id, d.Children); err != nil {
+	if done.Children, done.Binned, err = s.children(t, &h, d.Children); err != nil {
 		return done, err
 	}
 	upto, err := s.moves(t, h.n, &done)
@@ -87,14 +108,14 @@ func (s *Store) delete(t *tx, id skein.SessionID, d skein.Deletion) (done skein.
 	return done, t.bury()
 }
 
-// free refuses if another holds the lease.
+// free refuses if somebody holds the lease.
 func (s *Store) free(t *tx, id skein.SessionID) error {
 	l, err := t.lease(id)
 	if err != nil {
 		return err
 	}
 	held, err := s.holds(id, l)
-	if err != nil || !held || s.locks.mine(id, l.epoch) {
+	if err != nil || !held {
 		return err
 	}
 	return &skein.LockedError{Session: id, Holder: l.holder.Holder}
@@ -115,9 +136,12 @@ func (s *Store) moves(t *tx, n int64, done *skein.Deleted) (upto skein.Seq, err 
 
 // children returns the children of a session that are kept, and those that
 // went to the bin.
-func (s *Store) children(t *tx, id skein.SessionID, rule skein.ChildRule) (kept, binned []skein.SessionID, err error) {
+func (s *Store) children(t *tx, h *head, rule skein.ChildRule) (kept, binned []skein.SessionID, err error) {
 	var found []skein.SessionID
-	err = t.query(`SELECT id FROM sessions WHERE parent = ? AND parent_why = 'child' ORDER BY id`, []any{string(id)}, func(row []driver.Value) error {
+	if !slices.Contains([]skein.ChildRule{"", skein.KeepChildren, skein.BinChildren, skein.RefuseChildren}, rule) {
+		return nil, nil, fmt.Errorf("%w deletion: children %q", skein.ErrInvalid, rule)
+	}
+	err = t.query(`SELECT id FROM sessions WHERE parent = ? AND parent_why = 'child' AND user_id = ? ORDER BY id`, []any{string(h.ID), string(h.User)}, func(row []driver.Value) error {
 		var child string
 		err := scan(row, []any{&child})
 		found = append(found, skein.SessionID(child))
@@ -128,26 +152,28 @@ func (s *Store) children(t *tx, id skein.SessionID, rule skein.ChildRule) (kept,
 	}
 	switch rule {
 	case skein.RefuseChildren:
-		return nil, nil, fmt.Errorf("%w: session %s has %d children", skein.ErrRefused, id, len(found))
+		return nil, nil, fmt.Errorf("session %s has %d children: %w", h.ID, len(found), skein.ErrRefused)
 	case skein.BinChildren:
-		return nil, found, s.binAll(t, found)
-	case skein.KeepChildren, "":
-		return found, nil, nil
+		binned, err = s.binAll(t, found)
+		return nil, binned, err
 	}
-	return nil, nil, fmt.Errorf("%w child rule %q", skein.ErrInvalid, rule)
+	return found, nil, nil
 }
 
-func (s *Store) binAll(t *tx, ids []skein.SessionID) error {
+// binAll puts sessions in the bin and returns those that were not there.
+func (s *Store) binAll(t *tx, ids []skein.SessionID) (binned []skein.SessionID, err error) {
 	for _, id := range ids {
 		h, err := t.head(id)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		if h.Binned == 0 {
-			if err := s.setBinned(t, h, skein.At(s.clock())); err != nil {
-				return err
-			}
+		if h.Binned != 0 {
+			continue
 		}
+		if err := s.setBinned(t, h, skein.At(s.clock())); err != nil {
+			return nil, err
+		}
+		binned = append(binned, id)
 	}
-	return nil
+	return binned, nil
 }

@@ -73,10 +73,7 @@ func (s *Store) Acquire(ctx context.Context, id skein.SessionID, r skein.LeaseRe
 }
 
 func (s *Store) acquire(t *tx, id skein.SessionID, r skein.LeaseRequest) (l skein.Lease, err error) {
-	if h, err := t.head(id); err != nil || h.n != 0 && s.user != "" && h.User != s.user {
-		if err == nil {
-			err = fmt.Errorf("session %s %w", id, skein.ErrNotFound)
-		}
+	if err := s.mine(t, id); err != nil {
 		return l, err
 	}
 	old, err := t.lease(id)
@@ -93,6 +90,7 @@ func (s *Store) acquire(t *tx, id skein.SessionID, r skein.LeaseRequest) (l skei
 	now := skein.At(s.clock())
 	l = skein.Lease{Session: id, Fence: old.epoch + 1, Holder: holder(r.Program, now)}
 	if r.TTL > 0 {
+		l.Holder.PID = 0
 		l.Expires = now + skein.Time(r.TTL.Milliseconds())
 	} else if err := s.lockNext(t, l); err != nil {
 		return l, err
@@ -148,34 +146,54 @@ func processOf(h skein.Holder, expires skein.Time) holderJSON {
 // Renew implements [skein.Store].
 func (s *Store) Renew(ctx context.Context, l skein.Lease, ttl time.Duration) (_ skein.Lease, err error) {
 	defer skein.Wrapf(&err, "sqlite: renew the lease of %s", l.Session)
+	if ttl <= 0 {
+		return skein.Lease{}, fmt.Errorf("%w TTL %s", skein.ErrInvalid, ttl)
+	}
+	var row leaseRow
 	err = s.change(ctx, func(t *tx) error {
-		row, err := t.lease(l.Session)
-		if err != nil {
+		if row, err = s.heldRow(t, l); err != nil || row.expires == 0 {
 			return err
-		}
-		held, err := s.holds(l.Session, row)
-		switch {
-		case err != nil:
-			return err
-		case !held || row.epoch != l.Fence:
-			return skein.ErrFenced
-		case row.expires == 0:
-			return nil
 		}
 		row.expires = skein.At(s.clock()) + skein.Time(ttl.Milliseconds())
-		l.Expires = row.expires
 		return t.putLease(l.Session, row)
 	})
 	if err != nil {
 		return skein.Lease{}, err
 	}
-	return l, nil
+	return skein.Lease{Session: l.Session, Fence: row.epoch, Holder: row.holder.Holder, Expires: row.expires}, nil
+}
+
+// heldRow returns the row of l, which must be held now.
+func (s *Store) heldRow(t *tx, l skein.Lease) (leaseRow, error) {
+	row, err := t.lease(l.Session)
+	if err != nil {
+		return row, err
+	}
+	held, err := s.holds(l.Session, row)
+	if err == nil && (!held || row.epoch != l.Fence || s.mine(t, l.Session) != nil) {
+		err = fmt.Errorf("session %s: fence %d: %w", l.Session, l.Fence, skein.ErrFenced)
+	}
+	return row, err
+}
+
+// mine refuses a session of another user. One that has not begun is nobody's.
+func (s *Store) mine(t *tx, id skein.SessionID) error {
+	h, err := t.head(id)
+	if err == nil && h.n != 0 && !s.sees(h.User) {
+		err = fmt.Errorf("session %s %w", id, skein.ErrNotFound)
+	}
+	return err
 }
 
 // Release implements [skein.Store].
 func (s *Store) Release(ctx context.Context, l skein.Lease) (err error) {
 	defer skein.Wrapf(&err, "sqlite: release the lease of %s", l.Session)
-	return s.change(ctx, func(t *tx) error { return s.release(t, l) })
+	return s.change(ctx, func(t *tx) error {
+		if s.mine(t, l.Session) != nil {
+			return nil
+		}
+		return s.release(t, l)
+	})
 }
 
 func (s *core) release(t *tx, l skein.Lease) error {
@@ -188,28 +206,26 @@ func (s *core) release(t *tx, l skein.Lease) error {
 	return t.putLease(l.Session, row)
 }
 
-// checkFence refuses a write that needs the lease and does not have it.
-func (s *core) checkFence(t *tx, id skein.SessionID, f skein.Fence) error {
-	row, err := t.lease(id)
-	if err != nil {
-		return err
-	}
-	if row.epoch == 0 && f == 0 || f == 0 && !row.held {
+// checkFence compares the fencing number of a batch; needed says that one of
+// its events may not be written beside the holder.
+func (s *core) checkFence(t *tx, id skein.SessionID, f skein.Fence, needed bool) error {
+	if f == 0 && !needed {
 		return nil
 	}
-	if f != 0 && f != row.epoch {
-		return fmt.Errorf("%w: fence %d, now %d", skein.ErrFenced, f, row.epoch)
-	}
-	held, err := s.holds(id, row)
+	row, err := t.lease(id)
 	switch {
 	case err != nil:
 		return err
-	case f == 0 && held:
-		return &skein.LockedError{Session: id, Holder: row.holder.Holder}
-	case f != 0 && !held:
-		return fmt.Errorf("%w: fence %d was given back or has run out", skein.ErrFenced, f)
+	case f != 0 && f != row.epoch:
+		return fmt.Errorf("session %s: fence %d, now it is %d: %w", id, f, row.epoch, skein.ErrFenced)
+	case f != 0:
+		return nil
 	}
-	return nil
+	held, err := s.holds(id, row)
+	if err == nil && held {
+		err = &skein.LockedError{Session: id, Holder: row.holder.Holder}
+	}
+	return err
 }
 
 // lockedBy returns who, if the lease is held now by who was noted last.

@@ -166,7 +166,7 @@ func (s *Store) where(f skein.Filter) *where {
 		w.add("s.bytes > ?", f.LargerThan)
 	}
 	if !f.IncludeEmpty {
-		w.add("s.last > s.base + 1")
+		w.add("s.last > 1")
 	}
 	if f.WithOpenCalls {
 		w.add("s.open_calls <> '[]'")

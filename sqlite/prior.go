@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/skein-dev/skein"
 )
@@ -15,12 +16,12 @@ type prior struct {
 }
 
 // prior looks up what came before the event p of the session h.
-func (s *Store) prior(t *tx, h *head, p *packedEvent) (x prior, err error) {
+func (t *call) prior(h *head, p *packedEvent) (x prior, err error) {
 	if c := p.f.Created; c != nil {
 		if !isFork(c) || h.n != 0 {
 			return x, nil
 		}
-		return s.shown(t, c.Parent)
+		return t.shown(h.ID, c)
 	}
 	if m := p.f.Message; m != nil && m.ID != "" && h.n != 0 {
 		if x.Message, err = t.hasMessage(h, m.ID); err != nil {
@@ -59,49 +60,54 @@ func (t *tx) charged(user skein.User, request string) (u skein.Usage, err error)
 	return u, err
 }
 
-// shown returns what a fork shows of its parent.
-func (s *Store) shown(t *tx, at *skein.Parent) (x prior, err error) {
-	if err := at.Session.Check(); err != nil {
-		return x, err
+// shown returns what the fork that c makes shows of its parent.
+func (t *call) shown(id skein.SessionID, c *skein.Created) (x prior, err error) {
+	at := c.Parent
+	if at.Seq < 1 || at.Session == id {
+		return x, nil // Apply says what is wrong
 	}
 	p, err := t.head(at.Session)
 	if err != nil {
 		return x, err
 	}
-	if p.n == 0 || s.user != "" && p.User != s.user {
+	switch {
+	case p.n == 0 || !t.s.sees(p.User):
 		return x, t.gone(at.Session)
+	case p.User != c.User:
+		return x, fmt.Errorf("fork: session %s %w", at.Session, skein.ErrNotFound)
+	case at.Seq > p.Last:
+		return x, fmt.Errorf("%w fork: seq %d: session %s has %d events", skein.ErrInvalid, at.Seq, at.Session, p.Last)
 	}
-	if at.Seq > p.Last {
-		return x, fmt.Errorf("%w fork: seq %d: session %s has the events 1 to %d", skein.ErrInvalid, at.Seq, at.Session, p.Last)
-	}
-	x.Base = skein.Shown{First: p.First, Project: p.Project, Cwd: p.Cwd, Agent: p.Agent, Model: p.Model}
-	if at.Seq < 1 {
-		return x, nil // Apply says what is wrong
-	}
-	segs, err := t.segments(&p)
+	segs, err := t.conn.segments(p.n, at.Seq)
 	if err != nil {
 		return x, err
 	}
-	for _, seg := range segs {
-		if at.Seq <= seg.from {
-			continue
-		}
-		var turn, ordinal, prev int64
-		var kind string
-		found, err := t.one(`SELECT turn, ordinal, prev, kind FROM events WHERE session = ? AND seq = ?`, []any{seg.session, int64(at.Seq)}, &turn, &ordinal, &prev, &kind)
-		if err != nil {
+	// The first may show nothing: the place is in what it shows of its parent.
+	owner := segs[slices.IndexFunc(segs, func(s segment) bool { return s.from < s.to })]
+	x.strand = owner.session
+	var turn, ordinal, prev int64
+	var kind string
+	found, err := t.one(`SELECT turn, ordinal, prev, kind FROM events WHERE session = ? AND seq = ?`, []any{owner.session, int64(at.Seq)}, &turn, &ordinal, &prev, &kind)
+	if err != nil {
+		return x, err
+	}
+	if !found {
+		return x, fmt.Errorf("event %d of session %s: %w", at.Seq, at.Session, skein.ErrCorrupt)
+	}
+	if x.said = skein.Seq(prev); kind == string(skein.KindSaid) {
+		x.said = at.Seq
+	}
+	x.Base = skein.Shown{First: p.First, Project: p.Project, Cwd: p.Cwd, Agent: p.Agent, Model: p.Model}
+	if at.Seq < p.Last {
+		if x.Base, err = t.past(segs, x.said); err != nil {
 			return x, err
 		}
-		if !found {
-			break
+		if turn > 0 {
+			x.Base.First = p.First
 		}
-		x.strand, x.Base.Turns, x.Base.Messages, x.said = seg.session, int(turn), int(ordinal), skein.Seq(prev)
-		if kind == string(skein.KindSaid) {
-			x.said = at.Seq
-		}
-		return x, nil
 	}
-	return x, fmt.Errorf("event %d of session %s: %w", at.Seq, at.Session, skein.ErrCorrupt)
+	x.Base.Turns, x.Base.Messages = int(turn), int(ordinal)
+	return x, nil
 }
 
 // gone says why there is no such session.

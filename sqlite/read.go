@@ -35,7 +35,7 @@ func (s *Store) head(c *conn, id skein.SessionID) (h head, err error) {
 		h, err = headScan(func(dest ...any) error { return scan(row, dest) })
 		return err
 	})
-	if err == nil && (!found || s.user != "" && h.User != s.user) {
+	if err == nil && (!found || !s.sees(h.User)) {
 		err = fmt.Errorf("session %s %w", id, skein.ErrNotFound)
 	}
 	return h, err
@@ -55,6 +55,17 @@ func (s *Store) Session(ctx context.Context, id skein.SessionID) (x skein.Sessio
 	return x, err
 }
 
+// Size implements [skein.Sizer].
+func (s *Store) Size(ctx context.Context, id skein.SessionID) (n int64, err error) {
+	defer skein.Wrapf(&err, "sqlite: size of %s", id)
+	err = s.read(ctx, func(c *conn) error {
+		h, err := s.head(c, id)
+		n = h.bytes
+		return err
+	})
+	return n, err
+}
+
 // shownSession returns h as callers see it: locked only if it is now.
 func (s *Store) shownSession(c *conn, h head) (x skein.Session, err error) {
 	x = h.Session
@@ -66,7 +77,7 @@ func (s *Store) shownSession(c *conn, h head) (x skein.Session, err error) {
 func (s *Store) Events(ctx context.Context, id skein.SessionID, after skein.Seq) iter.Seq2[skein.Event, error] {
 	return func(yield func(skein.Event, error) bool) {
 		for {
-			page, err := s.eventPage(ctx, id, after)
+			page, _, err := s.eventPage(ctx, id, after)
 			if err != nil {
 				skein.Wrapf(&err, "sqlite: events of %s", id)
 				yield(skein.Event{}, err)
@@ -85,11 +96,12 @@ func (s *Store) Events(ctx context.Context, id skein.SessionID, after skein.Seq)
 	}
 }
 
-// eventPage returns the next events after a place; none at the end.
-func (s *Store) eventPage(ctx context.Context, id skein.SessionID, after skein.Seq) (page []skein.Event, err error) {
+// eventPage returns the next events after a place, none at the end, and the
+// session's number.
+func (s *Store) eventPage(ctx context.Context, id skein.SessionID, after skein.Seq) (page []skein.Event, n int64, err error) {
 	err = s.read(ctx, func(c *conn) error {
 		h, err := s.head(c, id)
-		if err != nil || after >= h.Last {
+		if n = h.n; err != nil || after >= h.Last {
 			return err
 		}
 		segs, err := c.segments(h.n, h.Last)
@@ -123,7 +135,7 @@ func (s *Store) eventPage(ctx context.Context, id skein.SessionID, after skein.S
 		}
 		return nil
 	})
-	return page, err
+	return page, n, err
 }
 
 const selectEvent = `SELECT e.seq, e.at, e.kind, e.client, e.payload, e.text, e.turn, e.prev, e.piece FROM events e `

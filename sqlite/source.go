@@ -12,6 +12,8 @@ import (
 // recordsPerFile is how far apart in records.n the files are.
 const recordsPerFile = 1 << 32
 
+const maxState = 1 << 20
+
 // A packedRecord is a source record as it is stored: raw is its bytes after
 // one of the form bytes of payloads, or, without one, 0x00.
 type packedRecord struct {
@@ -20,13 +22,17 @@ type packedRecord struct {
 }
 
 func (s *Store) packRecords(im *skein.Import) ([]packedRecord, error) {
-	if len(im.File.State) > 1<<20 {
-		return nil, fmt.Errorf("%w file %s: state of %d bytes, at most %d are allowed", skein.ErrInvalid, im.File.Path, len(im.File.State), 1<<20)
+	f := &im.File
+	switch {
+	case f.Format == "" || f.Path == "":
+		return nil, fmt.Errorf("%w import: format %q, path %q", skein.ErrInvalid, f.Format, f.Path)
+	case len(f.State) > maxState:
+		return nil, fmt.Errorf("%w import of %s: state of %d bytes, at most %d are allowed", skein.ErrInvalid, f.Path, len(f.State), maxState)
 	}
 	rs := make([]packedRecord, len(im.Records))
 	for i, r := range im.Records {
-		if r.N < 0 || r.N >= recordsPerFile || i > 0 && r.N != im.Records[i-1].N+1 {
-			return nil, fmt.Errorf("%w record %d of %s: it does not follow the one before", skein.ErrInvalid, r.N, im.File.Path)
+		if r.N < 0 || r.N >= recordsPerFile || r.N != im.Records[0].N+i {
+			return nil, fmt.Errorf("%w import of %s: record %d at place %d", skein.ErrInvalid, f.Path, r.N, i)
 		}
 		rs[i] = packedRecord{r, s.pack.packRaw(r.Raw)}
 	}
@@ -58,33 +64,33 @@ func (p *packer) unpackRaw(stored []byte) ([]byte, error) {
 	return nil, fmt.Errorf("record %.8q: unknown form: %w", stored, skein.ErrCorrupt)
 }
 
-// putImport writes the file and the records of a batch.
-func (s *Store) putImport(t *tx, p *packed, h *head) error {
+// putImport writes the file and the records of a batch for session h; nil for
+// none.
+func (t *call) putImport(p *packed, h *head) error {
 	if p.Import == nil {
 		return nil
 	}
-	f := &p.Import.File
-	state := f.State
-	if state == nil {
-		state = []byte{}
+	user := t.s.owner()
+	if h != nil {
+		user = h.User
 	}
-	if _, _, err := t.exec(`INSERT INTO files (format, path, session, id, copy_of, size, mtime, inode, offset, records, damaged, head, state)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-		ON CONFLICT (format, path) DO UPDATE SET session = excluded.session, id = excluded.id, copy_of = excluded.copy_of, size = excluded.size,
-		mtime = excluded.mtime, inode = excluded.inode, offset = excluded.offset, records = excluded.records,
-		damaged = excluded.damaged, head = excluded.head, state = excluded.state`,
-		f.Format, f.Path, string(f.Session), f.ID, string(f.CopyOf), f.Size, f.Mtime, int64(f.Inode), f.Offset, f.Records, f.Damaged, string(f.Head), state); err != nil {
+	n, err := t.putFile(&p.Import.File, user)
+	if err != nil {
 		return err
 	}
 	if len(p.records) == 0 {
 		return nil
 	}
-	var n int64
-	if _, err := t.one(`SELECT n FROM files WHERE format = ? AND path = ?`, []any{f.Format, f.Path}, &n); err != nil {
+	first, end := n*recordsPerFile+int64(p.records[0].N), (n+1)*recordsPerFile
+	var have int64
+	if _, err := t.one(`SELECT coalesce(max(n) + 1, ?1) FROM records WHERE n >= ?1 AND n < ?2`, []any{n * recordsPerFile, end}, &have); err != nil {
 		return err
 	}
+	if first > have {
+		return fmt.Errorf("%w import of %s: record %d follows %d records", skein.ErrInvalid, p.Import.File.Path, p.records[0].N, have-n*recordsPerFile)
+	}
 	if p.Import.Forget {
-		if _, _, err := t.exec(`DELETE FROM records WHERE n >= ? AND n < ?`, n*recordsPerFile+int64(p.records[0].N), (n+1)*recordsPerFile); err != nil {
+		if _, _, err := t.exec(`DELETE FROM records WHERE n >= ? AND n < ?`, first, end); err != nil {
 			return err
 		}
 	}
@@ -101,6 +107,24 @@ func (s *Store) putImport(t *tx, p *packed, h *head) error {
 		}
 	}
 	return nil
+}
+
+// putFile writes the row of a source file and returns its number.
+func (t *tx) putFile(f *skein.SourceFile, user skein.User) (n int64, err error) {
+	state := f.State
+	if state == nil {
+		state = []byte{}
+	}
+	if _, _, err := t.exec(`INSERT INTO files (user_id, format, path, session, id, copy_of, size, mtime, inode, offset, records, damaged, head, state)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+		ON CONFLICT (path, format, user_id) DO UPDATE SET session = excluded.session, id = excluded.id, copy_of = excluded.copy_of, size = excluded.size,
+		mtime = excluded.mtime, inode = excluded.inode, offset = excluded.offset, records = excluded.records,
+		damaged = excluded.damaged, head = excluded.head, state = excluded.state`,
+		string(user), f.Format, f.Path, string(f.Session), f.ID, string(f.CopyOf), f.Size, f.Mtime, int64(f.Inode), f.Offset, f.Records, f.Damaged, string(f.Head), state); err != nil {
+		return 0, err
+	}
+	_, err = t.one(`SELECT n FROM files WHERE path = ? AND format = ? AND user_id = ?`, []any{f.Path, f.Format, string(user)}, &n)
+	return n, err
 }
 
 // Find implements [skein.Store].
@@ -126,12 +150,12 @@ func (s *Store) Find(ctx context.Context, keys []skein.ClientID) (found map[skei
 	return found, err
 }
 
-const selectFile = `SELECT f.format, f.path, f.session, f.id, f.copy_of, f.size, f.mtime, f.inode, f.offset, f.records, f.damaged, f.head, f.state, f.n FROM files f `
+const selectFile = `SELECT f.format, f.path, f.session, f.id, f.copy_of, f.size, f.mtime, f.inode, f.offset, f.records, f.damaged, f.head, f.state, f.n, f.user_id FROM files f `
 
 func scanFile(row []driver.Value) (f skein.SourceFile, n int64, err error) {
-	var session, copyOf, head string
+	var session, copyOf, head, user string
 	var inode, records, damaged int64
-	err = scan(row, []any{&f.Format, &f.Path, &session, &f.ID, &copyOf, &f.Size, &f.Mtime, &inode, &f.Offset, &records, &damaged, &head, &f.State, &n})
+	err = scan(row, []any{&f.Format, &f.Path, &session, &f.ID, &copyOf, &f.Size, &f.Mtime, &inode, &f.Offset, &records, &damaged, &head, &f.State, &n, &user})
 	f.Session, f.CopyOf, f.Head = skein.SessionID(session), skein.SessionID(copyOf), skein.Hash(head)
 	f.Inode, f.Records, f.Damaged = uint64(inode), int(records), int(damaged)
 	if len(f.State) == 0 {
@@ -143,20 +167,17 @@ func scanFile(row []driver.Value) (f skein.SourceFile, n int64, err error) {
 // file returns what is known of a file, and its number.
 func (s *Store) file(c *conn, format, path string) (f skein.SourceFile, n int64, err error) {
 	found := false
-	err = c.query(selectFile+`WHERE f.format = ?1 AND f.path = ?2 AND `+mineFile, []any{format, path, string(s.user)}, func(row []driver.Value) error {
-		found = true
-		f, n, err = scanFile(row)
-		return err
-	})
+	err = c.query(selectFile+`WHERE f.path = ?1 AND f.format = ?2 AND (?3 = '' OR f.user_id = ?3) ORDER BY f.user_id LIMIT 1`,
+		[]any{path, format, string(s.user)}, func(row []driver.Value) error {
+			found = true
+			f, n, err = scanFile(row)
+			return err
+		})
 	if err == nil && !found {
-		err = fmt.Errorf("file %s %w", path, skein.ErrNotFound)
+		err = fmt.Errorf("file %s of format %q %w", path, format, skein.ErrNotFound)
 	}
 	return f, n, err
 }
-
-// mineFile lets through what a view of user ?3 may see: files without a
-// session, and those of its own.
-const mineFile = `(?3 = '' OR f.session = '' OR EXISTS (SELECT 1 FROM sessions s WHERE s.id = f.session AND s.user_id = ?3))`
 
 // File implements [skein.Store].
 func (s *Store) File(ctx context.Context, format, path string) (f skein.SourceFile, err error) {
@@ -171,19 +192,11 @@ func (s *Store) File(ctx context.Context, format, path string) (f skein.SourceFi
 // Files implements [skein.Store].
 func (s *Store) Files(ctx context.Context, format string) iter.Seq2[skein.SourceFile, error] {
 	return func(yield func(skein.SourceFile, error) bool) {
-		last, lastFormat := "", ""
-		for first := true; ; first = false {
-			var page []skein.SourceFile
-			err := s.read(ctx, func(c *conn) error {
-				return c.query(selectFile+`WHERE (?1 = '' OR f.format = ?1) AND (?2 = 1 OR (f.path, f.format) > (?4, ?5)) AND `+mineFile+` ORDER BY f.path, f.format LIMIT 256`,
-					[]any{format, first, string(s.user), last, lastFormat}, func(row []driver.Value) error {
-						f, _, err := scanFile(row)
-						page = append(page, f)
-						return err
-					})
-			})
+		last := []any{"", "", ""} // path, format, user
+		for {
+			page, err := s.filePage(ctx, format, last)
 			if err != nil {
-				skein.Wrapf(&err, "sqlite: files of %q", format)
+				skein.Wrapf(&err, "sqlite: files of format %q", format)
 				yield(skein.SourceFile{}, err)
 				return
 			}
@@ -195,9 +208,22 @@ func (s *Store) Files(ctx context.Context, format string) iter.Seq2[skein.Source
 			if len(page) == 0 {
 				return
 			}
-			last, lastFormat = page[len(page)-1].Path, page[len(page)-1].Format
 		}
 	}
+}
+
+// filePage returns the next files after last, and moves it.
+func (s *Store) filePage(ctx context.Context, format string, last []any) (page []skein.SourceFile, err error) {
+	err = s.read(ctx, func(c *conn) error {
+		return c.query(selectFile+`WHERE (f.path, f.format, f.user_id) > (?1, ?2, ?3) AND (?4 = '' OR f.format = ?4) AND (?5 = '' OR f.user_id = ?5)
+			ORDER BY f.path, f.format, f.user_id LIMIT 256`, append(last, format, string(s.user)), func(row []driver.Value) error {
+			f, _, err := scanFile(row)
+			page = append(page, f)
+			last[0], last[1], last[2] = f.Path, f.Format, row[len(row)-1]
+			return err
+		})
+	})
+	return page, err
 }
 
 // Records implements [skein.Store].

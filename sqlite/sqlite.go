@@ -19,9 +19,13 @@ import (
 type Store struct {
 	*core
 	user skein.User // whose view it is; "" for everybody's
+	view bool       // closing it does nothing
 }
 
-var _ skein.Store = (*Store)(nil)
+var (
+	_ skein.Store = (*Store)(nil)
+	_ skein.Sizer = (*Store)(nil)
+)
 
 // core is what all views of a store share.
 type core struct {
@@ -147,11 +151,22 @@ func makeFile(path string) error {
 }
 
 // As implements [skein.Store].
-func (s *Store) As(u skein.User) skein.Store { return &Store{core: s.core, user: u} }
+func (s *Store) As(u skein.User) skein.Store { return &Store{core: s.core, user: u, view: true} }
+
+// sees reports whether the view has what is u's.
+func (s *Store) sees(u skein.User) bool { return s.user == "" || s.user == u }
+
+// owner returns whose a new thing is that does not say.
+func (s *Store) owner() skein.User {
+	if s.user == "" {
+		return skein.Local
+	}
+	return s.user
+}
 
 // Close implements [skein.Store]. On a view it does nothing.
 func (s *Store) Close() (err error) {
-	if s.user != "" {
+	if s.view {
 		return nil
 	}
 	s.mu.Lock()

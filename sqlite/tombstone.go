@@ -22,12 +22,12 @@ func tomb(parts ...string) []byte {
 	return h.Sum(nil)
 }
 
-// checkTombstones refuses an import of a session that was deleted, unless it
-// is to be brought back.
+// checkTombstones refuses what would bring a deleted session back, unless it
+// is to come back.
 func (t *tx) checkTombstones(p *packed) error {
 	tombs := [][]byte{idTomb(p.Session)}
-	if len(p.events) > 0 {
-		if c := p.events[0].f.Created; c != nil && c.Origin != nil {
+	for i := range p.events {
+		if c := p.events[i].f.Created; c != nil && c.Origin != nil && p.Import != nil {
 			tombs = append(tombs, originTomb(c.Origin))
 		}
 	}

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"fmt"
 	"iter"
 	"sync"
 
@@ -13,21 +14,30 @@ func (s *Store) Watch(ctx context.Context, id skein.SessionID, after skein.Seq) 
 	return func(yield func(skein.Event, error) bool) {
 		stop := s.wakers.start()
 		defer stop()
+		first := int64(0) // the session's number: it may be deleted and begin anew
 		for {
 			changed := s.wakers.wait(id) // before reading, so that no change falls between
-			for e, err := range s.Events(ctx, id, after) {
-				if ctx.Err() != nil {
-					return
-				}
-				if err != nil {
-					skein.Wrapf(&err, "sqlite: watch")
-					yield(e, err)
-					return
-				}
+			page, n, err := s.eventPage(ctx, id, after)
+			if ctx.Err() != nil {
+				return
+			}
+			if err == nil && first != 0 && n != first {
+				err = fmt.Errorf("session %s %w", id, skein.ErrNotFound)
+			}
+			if err != nil {
+				skein.Wrapf(&err, "sqlite: watch %s", id)
+				yield(skein.Event{}, err)
+				return
+			}
+			first = n
+			for _, e := range page {
 				if !yield(e, nil) {
 					return
 				}
 				after = e.Seq
+			}
+			if len(page) > 0 {
+				continue
 			}
 			select {
 			case <-changed:

@@ -85,6 +85,7 @@ CREATE TABLE events (
 	hash     BLOB,             -- of kind and payload, 16 bytes; with a client ID only; NULL after the message was deleted in the shell
 	role     TEXT,             -- of a said event
 	message  TEXT,             -- message ID, where several events may be one message
+	amends   INTEGER,          -- of an amended event: the seq it is about; role to text are what stands there now
 	tools    TEXT,             -- names of the tools it calls or answers, one a line
 	paths    TEXT,             -- files that it names, one a line
 	text     TEXT,             -- what people read and search finds
@@ -93,9 +94,10 @@ CREATE TABLE events (
 ) STRICT;
 
 CREATE UNIQUE INDEX events_by_seq ON events (session, seq);
-CREATE UNIQUE INDEX events_by_client ON events (client, session) WHERE client IS NOT NULL;
+CREATE INDEX events_by_client ON events (client, session) WHERE client IS NOT NULL;
 CREATE INDEX events_by_message ON events (session, message) WHERE message IS NOT NULL;
 CREATE INDEX events_marks ON events (session, seq) WHERE kind IN ('rewound', 'compacted', 'amended');
+CREATE INDEX events_settings ON events (session, seq) WHERE kind IN ('created', 'changed');
 
 -- Where a fork's events before its own stand: those up to and with upto are
 -- session base's. That is the parent, or, after it was deleted, who has them.
@@ -177,6 +179,11 @@ CREATE TRIGGER charges_move AFTER UPDATE OF session ON charges BEGIN
 		input = input + excluded.input, output = output + excluded.output, reasoning = reasoning + excluded.reasoning,
 		cache_read = cache_read + excluded.cache_read, cache_write = cache_write + excluded.cache_write,
 		requests = requests + excluded.requests, reported = reported + excluded.reported;
+	UPDATE sessions SET
+		input = input + new.input, output = output + new.output, reasoning = reasoning + new.reasoning,
+		cache_read = cache_read + new.cache_read, cache_write = cache_write + new.cache_write,
+		requests = requests + new.requests, reported = reported + new.reported
+	WHERE n = new.session;
 END;
 
 -- What lies out of line: images, documents. Kept once each, for as long as an
@@ -245,6 +252,8 @@ END;
 
 CREATE TRIGGER events_move AFTER UPDATE OF session ON events BEGIN
 	UPDATE charges SET session = new.session WHERE event = new.id;
+	UPDATE sessions SET bytes = bytes + 80 + length(new.payload) + length(CAST(coalesce(new.text, '') || coalesce(new.extra, '') AS BLOB))
+	WHERE n = new.session;
 END;
 
 -- Who may write. epoch is the fencing number of the newest lease.
@@ -259,6 +268,7 @@ CREATE TABLE leases (
 -- What was read from where, and the bytes that were read.
 CREATE TABLE files (
 	n       INTEGER PRIMARY KEY AUTOINCREMENT,
+	user_id TEXT    NOT NULL,
 	format  TEXT    NOT NULL,
 	path    TEXT    NOT NULL,
 	session TEXT    NOT NULL, -- ID; '' if it has none of its own
@@ -272,10 +282,11 @@ CREATE TABLE files (
 	damaged INTEGER NOT NULL,
 	head    TEXT    NOT NULL,
 	state   BLOB    NOT NULL,
-	UNIQUE (format, path)
+	UNIQUE (path, format, user_id)
 ) STRICT;
 
 CREATE INDEX files_by_session ON files (session);
+CREATE INDEX files_by_copy_of ON files (copy_of) WHERE copy_of <> '';
 
 CREATE TABLE records (
 	n      INTEGER PRIMARY KEY, -- files.n * 4294967296 + number of the record in its file
@@ -328,7 +339,8 @@ BEGIN
 	DELETE FROM doomed WHERE session = old.n;
 	DELETE FROM events WHERE session = old.n;
 	DELETE FROM leases WHERE session = old.id;
-	DELETE FROM files WHERE session = old.id;
+	DELETE FROM files WHERE session = old.id AND user_id = old.user_id;
+	DELETE FROM files WHERE copy_of = old.id AND copy_of <> '' AND user_id = old.user_id;
 END;
 
 -- What people see. A fork's messages are its own part.
