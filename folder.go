@@ -69,7 +69,8 @@ type compaction struct {
 func (f *Folder) Add(e Event) error { return f.add(e, -1) }
 
 // AddAt is like Add and says to which turn a said event belongs, as
-// [Added].Turn did, for a caller that leaves out events before it.
+// [Added].Turn did, for a caller that leaves out events before it. Errors as
+// [Folder.Add].
 func (f *Folder) AddAt(e Event, turn int) error { return f.add(e, turn) }
 
 func (f *Folder) add(e Event, turn int) error {
@@ -169,7 +170,7 @@ func (f *Folder) Entries() []Entry {
 			continue
 		}
 		at[p.first] = len(entries)
-		entries = append(entries, Entry{Seq: p.seq, End: p.seq, Time: p.time, Turn: f.said[p.first].turn, Message: p.message, Rewound: !on})
+		entries = append(entries, Entry{Seq: p.seq, End: p.seq, Time: p.time, Turn: p.turn, Message: p.message, Rewound: !on})
 	}
 	for i := range entries {
 		entries[i].Compacted = entries[i].End <= covered

@@ -43,7 +43,8 @@ const (
 // 4096 bytes or 64 terms.
 func ParseQuery(s string) (Query, error) { return ParseQueryAt(s, time.Now()) }
 
-// ParseQueryAt is [ParseQuery] at the moment now, in now's zone.
+// ParseQueryAt is [ParseQuery] at the moment now, in now's zone; errors are the
+// same.
 func ParseQueryAt(s string, now time.Time) (Query, error) {
 	if len(s) > maxQuery {
 		return Query{}, invalidf("query of %d bytes: at most %d are allowed", len(s), maxQuery)
