@@ -1,0 +1,179 @@
+package skein
+
+import (
+	"cmp"
+	"encoding/json"
+	"slices"
+)
+
+// A ContextView is what a model is shown on the next request, and how it
+// differs from what was said.
+type ContextView struct {
+	Messages  []Message       // that keep the rules; of a Message only ID, Role, Parts, Provider, Model and Synthetic are set
+	Seqs      []Seq           // for each of them the place of its first event; 0 if it stands for none
+	Opaque    json.RawMessage // a provider's own item that goes before the messages, for what was compacted; nil for none
+	Compacted Seq             // place of the compacted event whose summary or Opaque is used; 0 for none
+	Repairs   []Repair        // in the order of the messages that they are about
+}
+
+// A RepairKind says what Context did to keep the rules.
+type RepairKind string
+
+// The kinds of repair.
+const (
+	RepairAnswered    RepairKind = "answered"    // a call without a result was answered as interrupted
+	RepairDuplicate   RepairKind = "duplicate"   // a call or result stood twice and was left out once
+	RepairOrphan      RepairKind = "orphan"      // a result without a call was left out
+	RepairRenamed     RepairKind = "renamed"     // a call's ID or tool's name was changed
+	RepairInput       RepairKind = "input"       // a call's input was made a JSON object
+	RepairReasoning   RepairKind = "reasoning"   // reasoning that the provider does not take was left out
+	RepairFile        RepairKind = "file"        // a file became words
+	RepairPart        RepairKind = "part"        // a part that nobody takes was left out
+	RepairText        RepairKind = "text"        // what is no UTF-8 was replaced, or spaces at the end left out
+	RepairRole        RepairKind = "role"        // a message was given another role
+	RepairEmpty       RepairKind = "empty"       // a message of which nothing was left was left out
+	RepairInterrupted RepairKind = "interrupted" // a message that broke off was marked so
+	RepairFirst       RepairKind = "first"       // a user message was put first
+	RepairWindow      RepairKind = "window"      // older messages were left out, as Rules.Newest asks
+	RepairCompaction  RepairKind = "compaction"  // a compaction that only another provider can read was not used
+)
+
+// A Repair is a difference between what was said and what is shown.
+type Repair struct {
+	Seq    Seq // of the first event of the message that it is about
+	Kind   RepairKind
+	Detail string // what it is about: the ID of a call, the name of a file, a role; for people
+}
+
+// Context works out what a model is shown on its next request from events: all
+// of a session up to now, in order, a fork's with those of its parent. It
+// changes nothing but what it returns, so what it mends stays as it was in the
+// log. The messages keep the rules r, whatever the events are.
+//
+// It begins with the summary of the newest compaction that was not rewound and
+// that the provider can read, after it all that the compaction does not cover;
+// system messages that stand before all others stay. What was rewound is left
+// out: after rewound{to} the context is what it was right after to, without
+// amendments that came since. Pieces of one message are put together as in
+// [Entries], and what was amended is used as it stands now.
+//
+// Every call is followed by its result; one that has none is answered as
+// interrupted, in words that say what is known of its outcome. What was said
+// meanwhile comes after the results.
+//
+// The error wraps [ErrInvalid]: a payload that does not fit its kind.
+func Context(events []Event, r Rules) (ContextView, error) {
+	events, err := onLine(events)
+	if err != nil {
+		return ContextView{}, err
+	}
+	b := builder{rules: r, states: map[string]CallState{}, open: map[string][]*round{}, answered: map[string]bool{}}
+	compact, err := b.compaction(events)
+	if err != nil {
+		return ContextView{}, err
+	}
+	entries, err := b.entries(events, compact.what.To)
+	if err != nil {
+		return ContextView{}, err
+	}
+	for i := range entries {
+		b.take(&entries[i])
+	}
+	v := ContextView{Compacted: compact.seq}
+	if r.Opaque {
+		v.Opaque = compact.what.Opaque
+	}
+	var summary string
+	if v.Opaque == nil {
+		summary = compact.what.Summary
+	}
+	v.Messages, v.Seqs = b.shape(summary)
+	slices.SortStableFunc(b.repairs, func(a, b Repair) int { return cmp.Compare(a.Seq, b.Seq) })
+	v.Repairs = b.repairs
+	return v, nil
+}
+
+// onLine returns the events that lie in the context, without the rewinds.
+func onLine(events []Event) ([]Event, error) {
+	var l line
+	for _, e := range events {
+		if e.Kind == KindRewound {
+			to, err := Decode[Rewound](e)
+			if err != nil {
+				return nil, err
+			}
+			l.add(e.Seq, to.To)
+		}
+	}
+	if len(events) == 0 {
+		return nil, nil
+	}
+	spans := l.spans(events[len(events)-1].Seq)
+	var on []Event
+	for _, e := range events {
+		if e.Kind != KindRewound && within(spans, e.Seq) {
+			on = append(on, e)
+		}
+	}
+	return on, nil
+}
+
+// compaction returns the newest compaction that can be used; the zero one if
+// there is none.
+func (b *builder) compaction(events []Event) (compaction, error) {
+	var f Folder
+	for _, e := range events {
+		if e.Kind == KindCompacted || e.Kind == KindAmended {
+			if err := f.Add(e); err != nil {
+				return compaction{}, err
+			}
+		}
+	}
+	for i := len(f.compact) - 1; i >= 0; i-- {
+		c := f.compact[i]
+		switch {
+		case c.gone || c.what.Failed:
+		case c.what.Opaque != nil && !b.rules.Opaque && c.what.Summary == "":
+			b.repair(c.seq, RepairCompaction, "")
+		default:
+			return c, nil
+		}
+	}
+	return compaction{}, nil
+}
+
+// entries returns the messages of the events after the seq covered, and the
+// system messages that stand before all others.
+func (b *builder) entries(events []Event, covered Seq) ([]Entry, error) {
+	var f Folder
+	leading := true
+	for _, e := range events {
+		switch e.Kind {
+		case KindSaid:
+			if leading && e.Seq <= covered {
+				m, err := Decode[Message](e)
+				if err != nil {
+					return nil, err
+				}
+				leading = m.Role == RoleSystem
+			}
+			if e.Seq <= covered && !leading {
+				continue
+			}
+		case KindTool:
+			t, err := Decode[ToolState](e)
+			if err != nil {
+				return nil, err
+			}
+			b.states[t.Call] = t.State
+			continue
+		case KindAmended:
+		default:
+			continue
+		}
+		if err := f.Add(e); err != nil {
+			return nil, err
+		}
+	}
+	return f.Entries(), nil
+}

@@ -1,0 +1,107 @@
+package skein_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/skein-dev/skein"
+)
+
+// contextHolds returns what is wrong with the contexts of events; "" if
+// nothing is.
+func contextHolds(events []skein.Event, name string, r skein.Rules) string {
+	v, err := skein.Context(events, r)
+	if err != nil {
+		return fmt.Sprintf("Context(%d events, %s): %v", len(events), name, err)
+	}
+	if err := r.Check(v.Messages); err != nil {
+		return fmt.Sprintf("Context(%d events, %s): %v, in\n%s", len(events), name, err, showMessages(v.Messages))
+	}
+	if len(v.Seqs) != len(v.Messages) {
+		return fmt.Sprintf("Context(%d events, %s) has %d places for %d messages", len(events), name, len(v.Seqs), len(v.Messages))
+	}
+	return ""
+}
+
+func showMessages(messages []skein.Message) string {
+	var b strings.Builder
+	for _, m := range messages {
+		b.WriteString(showMessage(m))
+	}
+	return b.String()
+}
+
+func TestContextOfEveryPrefixKeepsTheRules(t *testing.T) {
+	rules := allRules()
+	rapid.Check(t, func(t *rapid.T) {
+		events := eventsFrom(rapid.SliceOfN(rapid.Byte(), 0, 300).Draw(t, "events"))
+		for n := range len(events) + 1 {
+			for name, r := range rules {
+				if wrong := contextHolds(events[:n], name, r); wrong != "" {
+					t.Fatal(wrong)
+				}
+			}
+		}
+	})
+}
+
+func TestContextAfterARewindIsWhatItWas(t *testing.T) {
+	rules := allRules()
+	rapid.Check(t, func(t *rapid.T) {
+		events := eventsFrom(rapid.SliceOfN(rapid.Byte(), 0, 300).Draw(t, "events"))
+		to := rapid.IntRange(0, len(events)).Draw(t, "to")
+		back := number(append(events, rewound(skein.Seq(to)))...)
+		for name, r := range rules {
+			was, err := skein.Context(events[:to], r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			is, err := skein.Context(back, r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(was, is); diff != "" {
+				t.Fatalf("%s: context after rewound{%d} (-right after it +now):\n%s", name, to, diff)
+			}
+		}
+	})
+}
+
+func TestContextLeavesTheEventsAsTheyWere(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		data := rapid.SliceOfN(rapid.Byte(), 0, 300).Draw(t, "events")
+		events := eventsFrom(data)
+		for name, r := range allRules() {
+			first, err := skein.Context(events, r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			second, err := skein.Context(events, r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(first, second); diff != "" {
+				t.Fatalf("%s: Context a second time (-first +second):\n%s", name, diff)
+			}
+		}
+		if diff := cmp.Diff(eventsFrom(data), events); diff != "" {
+			t.Fatalf("events after Context (-before +after):\n%s", diff)
+		}
+	})
+}
+
+func FuzzContext(f *testing.F) {
+	f.Add([]byte("a session of some length, with calls and rewinds"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		events := eventsFrom(data)
+		for name, r := range allRules() {
+			if wrong := contextHolds(events, name, r); wrong != "" {
+				t.Fatal(wrong)
+			}
+		}
+	})
+}

@@ -1,0 +1,220 @@
+package skein
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// A builder gathers the messages of a context.
+type builder struct {
+	rules    Rules
+	drafts   []*draft
+	states   map[string]CallState // newest of each call
+	open     map[string][]*round  // by call ID: the calls of the newest message with it that have no result yet
+	answered map[string]bool      // call IDs that had a result
+	talked   bool                 // a draft is no system message
+	repairs  []Repair
+}
+
+// A draft is a message on its way into the context, and the calls in it.
+type draft struct {
+	seq    Seq
+	m      Message
+	rounds []*round
+}
+
+// A round is a call and its result.
+type round struct {
+	draft  *draft
+	call   *Call // the copy that is in the draft
+	id     string
+	result *Result // nil until it comes
+}
+
+func (b *builder) repair(seq Seq, k RepairKind, detail string) {
+	b.repairs = append(b.repairs, Repair{seq, k, detail})
+}
+
+// take adds the message e to the drafts, and the results in it to the calls
+// that they answer.
+func (b *builder) take(e *Entry) {
+	m := &e.Message
+	d := &draft{seq: e.Seq, m: Message{ID: m.ID, Role: m.Role, Provider: m.Provider, Model: m.Model, Synthetic: m.Synthetic}}
+	b.drafts = append(b.drafts, d)
+	b.role(d)
+	for i := range m.Parts {
+		b.part(d, m, &m.Parts[i])
+	}
+	switch {
+	case len(d.m.Parts) == 0:
+		b.drafts = b.drafts[:len(b.drafts)-1]
+		if !slices.ContainsFunc(m.Parts, func(p Part) bool { return p.Result != nil }) {
+			b.repair(d.seq, RepairEmpty, string(m.Role))
+		}
+		return
+	case d.m.Role == RoleAssistant && (m.Interrupted || m.Error != nil):
+		d.mark()
+		b.repair(d.seq, RepairInterrupted, "")
+	}
+	b.talked = b.talked || d.m.Role != RoleSystem
+}
+
+// role gives d a role that a request can have.
+func (b *builder) role(d *draft) {
+	was := d.m.Role
+	switch was {
+	case RoleUser, RoleAssistant:
+		return
+	case RoleSystem:
+		if !b.rules.SystemFirst || !b.talked {
+			return
+		}
+	case RoleTool, RoleSteer: // what is no result is the user's
+		d.m.Role = RoleUser
+		d.m.Synthetic = d.m.Synthetic || was == RoleTool
+		return
+	}
+	d.m.Role, d.m.Synthetic = RoleUser, true
+	b.repair(d.seq, RepairRole, string(was))
+}
+
+// mark says, before the first call, that d broke off.
+func (d *draft) mark() {
+	i := slices.IndexFunc(d.m.Parts, func(p Part) bool { return p.Kind == PartCall })
+	if i < 0 {
+		i = len(d.m.Parts)
+	}
+	d.m.Parts = slices.Insert(d.m.Parts, i, Part{Kind: PartText, Text: "[This answer was interrupted and is not whole.]", Synthetic: true})
+}
+
+func (b *builder) call(d *draft, c *Call) {
+	if d.m.Role != RoleAssistant {
+		b.repair(d.seq, RepairPart, "call "+c.ID)
+		return
+	}
+	open := b.open[c.ID]
+	if len(open) > 0 && open[0].draft != d {
+		open = nil // the older ones stay without a result
+	}
+	twin := func(r *round) bool {
+		return c.ID != "" && r.id == c.ID && r.call.Name == c.Name && bytes.Equal(r.call.Input, c.Input)
+	}
+	if slices.ContainsFunc(d.rounds, twin) {
+		b.repair(d.seq, RepairDuplicate, "call "+c.ID)
+		return
+	}
+	copied := *c
+	r := &round{draft: d, call: &copied, id: c.ID}
+	b.open[c.ID] = append(open, r)
+	d.rounds = append(d.rounds, r)
+	d.m.Parts = append(d.m.Parts, Part{Kind: PartCall, Call: &copied})
+}
+
+// result gives res to the oldest call of the newest message that waits for it.
+func (b *builder) result(seq Seq, res *Result) {
+	open := b.open[res.CallID]
+	switch {
+	case len(open) > 0:
+		open[0].result = res
+		b.open[res.CallID] = open[1:]
+		b.answered[res.CallID] = true
+	case b.answered[res.CallID]:
+		b.repair(seq, RepairDuplicate, "result "+res.CallID)
+	default:
+		b.repair(seq, RepairOrphan, "result "+res.CallID)
+	}
+}
+
+// settle gives every call a name and ID that the provider takes, an input that
+// is an object, and a result.
+func (b *builder) settle() {
+	used := map[string]int{}
+	for _, d := range b.drafts {
+		for _, r := range d.rounds {
+			b.name(r, used)
+			if object, ok := asObject(r.call.Input); !ok {
+				r.call.Input = object
+				b.repair(d.seq, RepairInput, "call "+r.id)
+			} else {
+				r.call.Input = object
+			}
+		}
+	}
+}
+
+func (b *builder) name(r *round, used map[string]int) {
+	c, limit := r.call, b.rules.MaxCall
+	first := plainName(r.id, limit, "call")
+	for c.ID = first; used[c.ID] > 0; used[first]++ {
+		end := fmt.Sprintf("_%d", used[first]+1)
+		c.ID = plainName(or(r.id, "call"), max(0, limit-len(end)), "") + end
+	}
+	used[c.ID]++
+	name := plainName(c.Name, b.rules.MaxName, "tool")
+	if c.ID != r.id || c.Name != name {
+		b.repair(r.draft.seq, RepairRenamed, fmt.Sprintf("call %s of %s", r.id, c.Name))
+	}
+	c.Name = name
+}
+
+// asObject returns input as a JSON object, and whether it was one; an empty
+// one, which stands for none, is fine.
+func asObject(input json.RawMessage) (json.RawMessage, bool) {
+	input = bytes.TrimSpace(input)
+	switch {
+	case len(input) == 0 || string(input) == "null":
+		return json.RawMessage("{}"), true
+	case input[0] == '{':
+		return input, true
+	}
+	if s, ok := Unquote(input); ok {
+		if s = strings.TrimSpace(s); strings.HasPrefix(s, "{") && json.Valid([]byte(s)) {
+			return json.RawMessage(s), false
+		}
+	}
+	return slices.Concat(json.RawMessage(`{"input":`), input, json.RawMessage("}")), false
+}
+
+// answer returns the part that answers r.
+func (b *builder) answer(r *round) Part {
+	res := Result{CallID: r.call.ID, Name: r.call.Name}
+	if r.result == nil {
+		res.Text, res.Failed = unanswered(b.states[r.id]), true
+		b.repair(r.draft.seq, RepairAnswered, "call "+r.id)
+		return Part{Kind: PartResult, Result: &res, Synthetic: true}
+	}
+	res.Failed = r.result.Failed
+	text := []string{r.result.Text.UTF8()}
+	for _, f := range r.result.Files {
+		if takes(b.rules.ResultMedia, &f) {
+			res.Files = append(res.Files, f)
+			continue
+		}
+		text = append(text, describe(&f))
+		b.repair(r.draft.seq, RepairFile, f.Name)
+	}
+	if text[0] == "" && len(r.result.Files) == 0 {
+		text[0] = Text(r.result.Raw).UTF8()
+	}
+	if text[0] == "" {
+		text = text[1:]
+	}
+	res.Text = Text(strings.Join(text, "\n"))
+	return Part{Kind: PartResult, Result: &res}
+}
+
+// unanswered says what is known of a call without a result.
+func unanswered(s CallState) Text {
+	switch s {
+	case Pending:
+		return "[Interrupted before the tool ran: it has not taken effect.]"
+	case Completed:
+		return "[The tool ran to its end, but its result was not kept.]"
+	case Failed:
+		return "[The tool failed; what it said was not kept.]"
+	}
+	return "[Interrupted: there is no result, and it is unknown whether the tool took effect.]"
+}
