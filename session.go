@@ -206,7 +206,7 @@ func (s *Session) say(f Facts, p Prior) (a Added) {
 		s.Messages++
 		if m.Typed() {
 			s.Turns++
-			s.LastPrompt = firstWords(m.Words())
+			s.LastPrompt = FirstWords(m.Words())
 			s.First = or(s.First, s.LastPrompt)
 		}
 	}
@@ -218,8 +218,9 @@ func (s *Session) say(f Facts, p Prior) (a Added) {
 	return a
 }
 
-// firstWords returns the first maxWords bytes of text, on one line.
-func firstWords(text string) string {
+// FirstWords returns the beginning of text, at most 200 bytes, on one line:
+// what Session.First and LastPrompt hold.
+func FirstWords(text string) string {
 	cut := text[:min(len(text), 4*maxWords)]
 	line := strings.Join(strings.Fields(strings.ToValidUTF8(cut, "")), " ")
 	if len(line) <= maxWords {

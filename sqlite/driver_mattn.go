@@ -3,6 +3,7 @@
 package sqlite
 
 import (
+	"database/sql/driver"
 	"errors"
 
 	"github.com/mattn/go-sqlite3"
@@ -23,4 +24,20 @@ func resultCode(err error) int {
 		return int(e.Code)
 	}
 	return 0
+}
+
+// copyInto replaces, in one transaction, the database that to has open by the
+// one at the URI from.
+func copyInto(to driver.Conn, d driver.Driver, from string) (err error) {
+	src, err := d.Open(from)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, src.Close()) }()
+	b, err := to.(*sqlite3.SQLiteConn).Backup("main", src.(*sqlite3.SQLiteConn), "main")
+	if err != nil {
+		return err
+	}
+	_, err = b.Step(-1)
+	return errors.Join(err, b.Finish())
 }

@@ -3,6 +3,7 @@
 package sqlite
 
 import (
+	"database/sql/driver"
 	"errors"
 
 	"modernc.org/sqlite"
@@ -24,4 +25,17 @@ func resultCode(err error) int {
 		return e.Code()
 	}
 	return 0
+}
+
+// copyInto replaces, in one transaction, the database that to has open by the
+// one at the URI from.
+func copyInto(to driver.Conn, _ driver.Driver, from string) error {
+	b, err := to.(interface {
+		NewRestore(uri string) (*sqlite.Backup, error)
+	}).NewRestore(from)
+	if err != nil {
+		return err
+	}
+	_, err = b.Step(-1)
+	return errors.Join(err, b.Finish())
 }

@@ -35,6 +35,7 @@ var writerPragmas = []string{
 	"PRAGMA auto_vacuum = INCREMENTAL",
 	"PRAGMA journal_mode = WAL",
 	"PRAGMA synchronous = FULL",
+	"PRAGMA secure_delete = FAST", // what is deleted is overwritten where that costs no further write
 	"PRAGMA foreign_keys = 1",
 	"PRAGMA journal_size_limit = 67108864",
 	"PRAGMA wal_autocheckpoint = 4000",

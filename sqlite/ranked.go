@@ -53,7 +53,7 @@ func (x *search) best(c *conn, expr string) error {
 	if !x.q.Each {
 		q = `SELECT ` + hitColumns + `, min(m.score) AS best, count(*) FROM (SELECT rowid AS id, rank AS score FROM words WHERE words MATCH ?) m
 			CROSS JOIN events e ON e.id = m.id CROSS JOIN sessions s ON s.n = e.session` + x.where.sql() + `
-			GROUP BY e.session ORDER BY best, e.id DESC LIMIT ?`
+			GROUP BY ` + x.group() + ` ORDER BY best, e.id DESC LIMIT ?`
 	}
 	return x.collect(c, q, expr, x.limit)
 }
@@ -72,6 +72,15 @@ func (x *search) recent(c *conn, expr string) error {
 	return err
 }
 
+// group is what counts as one session: all that one shows, if only that is
+// searched.
+func (x *search) group() string {
+	if x.shownIn != nil {
+		return "''"
+	}
+	return "e.session"
+}
+
 const recentLimit = "2000" // recentMatches
 
 func (x *search) collect(c *conn, q, expr string, limit int) error {
@@ -79,7 +88,7 @@ func (x *search) collect(c *conn, q, expr string, limit int) error {
 	return c.query(q, args, func(row []driver.Value) error {
 		var rank float64
 		var count int64
-		h, err := scanHit(row, &rank, &count)
+		h, err := x.scanHit(row, &rank, &count)
 		h.Score, h.Count, h.expr = -rank, int(count), expr
 		x.hits = append(x.hits, h)
 		return err

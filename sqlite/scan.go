@@ -26,7 +26,7 @@ func (x *search) scan(c *conn, upto int64) error {
 				return context.DeadlineExceeded
 			}
 			var text string
-			h, err := scanHit(row, &text)
+			h, err := x.scanHit(row, &text)
 			if err != nil || !x.matcher.MatchesText(text) {
 				return err
 			}

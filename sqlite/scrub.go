@@ -1,14 +1,391 @@
 package sqlite
 
 import (
+	"bytes"
 	"context"
-	"errors"
+	"database/sql/driver"
+	"encoding/hex"
+	"fmt"
+	"path/filepath"
+	"slices"
 
 	"github.com/skein-dev/skein"
 )
 
-// Scrub implements [skein.Store].
+// minSecret is the shortest secret that Scrub takes, in bytes.
+const minSecret = 4
+
+// Scrub implements [skein.Store]. It is one transaction, however long that
+// takes; then the index, the free pages and the log are swept.
 func (s *Store) Scrub(ctx context.Context, id skein.SessionID, secrets []string) (done skein.Scrubbed, err error) {
 	defer skein.Wrapf(&err, "sqlite: scrub %s", id)
-	return done, errors.New("not built yet")
+	if len(secrets) == 0 || slices.ContainsFunc(secrets, func(s string) bool { return len(s) < minSecret }) {
+		return done, fmt.Errorf("%w secrets: there is none, or one is shorter than %d bytes", skein.ErrInvalid, minSecret)
+	}
+	leave, err := s.enter()
+	if err != nil {
+		return done, err
+	}
+	defer leave()
+	err = s.write(ctx, func(t *tx) error {
+		sc := &scrub{s: s, tx: t, secrets: secrets, blobs: map[string]skein.Blob{}, heads: map[int64]bool{}}
+		if err := sc.run(id); err != nil {
+			return err
+		}
+		done = sc.done
+		return nil
+	})
+	if err != nil {
+		return skein.Scrubbed{}, err
+	}
+	if done.Beyond, err = s.copies(); err != nil {
+		return done, err
+	}
+	return done, s.sweep(ctx)
+}
+
+// copies returns the files beside the store that a scrub cannot reach.
+func (s *Store) copies() ([]string, error) {
+	dir := filepath.Dir(s.path)
+	var all []string
+	for _, pattern := range []string{filepath.Join(dir, "backups", "*"), s.path + ".*.bak"} {
+		found, err := filepath.Glob(pattern)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, found...)
+	}
+	return all, nil
+}
+
+// A scrub is one call of Scrub in its transaction.
+type scrub struct {
+	s *Store
+	*tx
+	secrets []string
+	blobs   map[string]skein.Blob // by hash: what a blob with a secret becomes
+	heads   map[int64]bool        // numbers of the sessions whose own events change
+	done    skein.Scrubbed
+}
+
+func (sc *scrub) run(id skein.SessionID) error {
+	h, err := sc.s.own(sc.tx, id)
+	if err != nil {
+		return err
+	}
+	segs, err := sc.segments(&h)
+	if err != nil {
+		return err
+	}
+	for _, seg := range segs {
+		if err := sc.findBlobs(seg); err != nil {
+			return err
+		}
+	}
+	for _, seg := range segs {
+		if err := sc.events(seg); err != nil {
+			return err
+		}
+	}
+	sc.done.Blobs = len(sc.blobs)
+	if err := sc.shown(h); err != nil {
+		return err
+	}
+	for n := range sc.heads {
+		if err := sc.refold(n); err != nil {
+			return err
+		}
+	}
+	if !sc.heads[h.n] {
+		if err := sc.refold(h.n); err != nil {
+			return err
+		}
+	}
+	return sc.note(id)
+}
+
+// findBlobs finds the blobs with a secret that the events of seg refer to.
+func (sc *scrub) findBlobs(seg segment) error {
+	return sc.query(`SELECT DISTINCT b.hash, b.size, b.form, b.data FROM events e JOIN blob_refs r ON r.event = e.id JOIN blobs b ON b.hash = r.hash
+		WHERE e.session = ? AND e.seq > ? AND e.seq <= ?`, []any{seg.session, int64(seg.from), int64(seg.to)}, func(row []driver.Value) error {
+		var hash, stored []byte
+		var size, form int64
+		if err := scan(row, []any{&hash, &size, &form, &stored}); err != nil {
+			return err
+		}
+		data, err := sc.s.pack.unpackBlob(skein.Hash(hex.EncodeToString(hash)), int(form), int(size), stored)
+		if err != nil {
+			return err
+		}
+		if clean, found := skein.Blot(data, sc.secrets); found {
+			sc.blobs[hex.EncodeToString(hash)] = skein.NewBlob(clean)
+		}
+		return nil
+	})
+}
+
+// events blots the events of seg, page by page.
+func (sc *scrub) events(seg segment) error {
+	for after := seg.from; ; {
+		type found struct {
+			id int64
+			e  skein.Event
+		}
+		var page []found
+		err := sc.query(`SELECT e.seq, e.at, e.kind, e.client, e.payload, e.text, e.turn, e.prev, e.piece, e.id FROM events e
+			WHERE e.session = ? AND e.seq > ? AND e.seq <= ? ORDER BY e.seq LIMIT ?`,
+			[]any{seg.session, int64(after), int64(seg.to), pageRows}, func(row []driver.Value) error {
+				e, _, err := sc.s.scanEvent(row[:9])
+				id, _ := row[9].(int64)
+				page = append(page, found{id, e})
+				return err
+			})
+		if err != nil || len(page) == 0 {
+			return err
+		}
+		for _, f := range page {
+			changed, err := sc.event(f.id, f.e)
+			if err != nil {
+				return err
+			}
+			if changed {
+				sc.heads[seg.session] = true
+				sc.done.Events++
+			}
+			after = f.e.Seq
+		}
+	}
+}
+
+// event blots one event and reports whether it had a secret.
+func (sc *scrub) event(id int64, e skein.Event) (changed bool, err error) {
+	e.Payload, changed = skein.Blot(e.Payload, sc.secrets)
+	var moved []skein.Blob
+	for hash, b := range sc.blobs {
+		if bytes.Contains(e.Payload, []byte(hash)) {
+			e.Payload, changed = bytes.ReplaceAll(e.Payload, []byte(hash), []byte(b.Hash)), true
+			moved = append(moved, b)
+		}
+	}
+	if !changed {
+		return false, nil
+	}
+	p, err := sc.s.packEvent(e)
+	if err != nil {
+		return false, fmt.Errorf("event %d would not be one any more: %w", e.Seq, err)
+	}
+	for _, b := range moved {
+		pb, err := sc.s.pack.packBlob(b)
+		if err != nil {
+			return false, err
+		}
+		if err := sc.putBlob(pb); err != nil {
+			return false, err
+		}
+	}
+	if len(moved) > 0 {
+		if err := sc.putRefs(id, p.f.Blobs); err != nil {
+			return false, err
+		}
+		if err := sc.dropRefs(id, p.f.Blobs); err != nil {
+			return false, err
+		}
+	}
+	_, _, err = sc.exec(`UPDATE events SET hash = ?, tools = ?, paths = ?, text = CASE WHEN text IS NULL THEN NULL ELSE ? END,
+		extra = CASE WHEN text IS NULL THEN NULL ELSE ? END, payload = ? WHERE id = ?`,
+		p.hash, lines(p.f.Tools), lines(p.f.Paths), p.text, p.extra, p.payload, id)
+	return true, err
+}
+
+// dropRefs takes away the event's references to blobs other than keep.
+func (sc *scrub) dropRefs(event int64, keep []skein.Hash) error {
+	for hash := range sc.blobs {
+		raw, err := hex.DecodeString(hash)
+		if err != nil || slices.Contains(keep, skein.Hash(hash)) {
+			continue
+		}
+		if _, _, err := sc.exec(`DELETE FROM blob_refs WHERE event = ? AND hash = ?`, event, raw); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// shown blots the records of the sessions whose events changed, and of those
+// that show them.
+func (sc *scrub) shown(h head) error {
+	all := map[int64]bool{h.n: true}
+	for n := range sc.heads {
+		all[n] = true
+		var todo []int64
+		for todo = append(todo, n); len(todo) > 0; todo = todo[1:] {
+			err := sc.query(`SELECT session FROM bases WHERE base = ?`, []any{todo[0]}, func(row []driver.Value) error {
+				var fork int64
+				err := scan(row, []any{&fork})
+				if !all[fork] {
+					all[fork] = true
+					todo = append(todo, fork)
+				}
+				return err
+			})
+			if err != nil {
+				return err
+			}
+		}
+	}
+	for n := range all {
+		if err := sc.records(n); err != nil {
+			return err
+		}
+		if n == h.n {
+			continue
+		}
+		var id string
+		if _, err := sc.one(`SELECT id FROM sessions WHERE n = ?`, []any{n}, &id); err != nil {
+			return err
+		}
+		sc.done.Forks = append(sc.done.Forks, skein.SessionID(id))
+		sc.heads[n] = true
+	}
+	slices.Sort(sc.done.Forks)
+	return nil
+}
+
+// records blots the source records of session n, and what their reader keeps.
+func (sc *scrub) records(n int64) error {
+	if err := sc.states(n); err != nil {
+		return err
+	}
+	type record struct {
+		n      int64
+		raw    []byte
+		damage string
+	}
+	var changed []record
+	err := sc.query(`SELECT r.n, r.raw, r.damage FROM sessions s JOIN files f ON f.session = s.id OR f.copy_of = s.id
+		JOIN records r ON r.n >= f.n * 4294967296 AND r.n < (f.n + 1) * 4294967296 WHERE s.n = ?`, []any{n}, func(row []driver.Value) error {
+		var r record
+		var stored []byte
+		if err := scan(row, []any{&r.n, &stored, &r.damage}); err != nil {
+			return err
+		}
+		raw, err := sc.s.pack.unpackRaw(stored)
+		if err != nil {
+			return err
+		}
+		clean, found := skein.Blot(raw, sc.secrets)
+		damage, said := skein.Blot([]byte(r.damage), sc.secrets)
+		if found || said {
+			changed = append(changed, record{r.n, sc.s.pack.packRaw(clean), string(damage)})
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	sc.done.Records += len(changed)
+	for _, r := range changed {
+		if _, _, err := sc.exec(`UPDATE records SET raw = ?, damage = ? WHERE n = ?`, r.raw, r.damage, r.n); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// states blots what readers keep of the files of session n.
+func (sc *scrub) states(n int64) error {
+	changed := map[int64][]byte{}
+	err := sc.query(`SELECT f.n, f.state FROM sessions s JOIN files f ON f.session = s.id OR f.copy_of = s.id WHERE s.n = ?`, []any{n}, func(row []driver.Value) error {
+		var file int64
+		var state []byte
+		if err := scan(row, []any{&file, &state}); err != nil {
+			return err
+		}
+		if clean, found := skein.Blot(state, sc.secrets); found {
+			changed[file] = clean
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for file, state := range changed {
+		if _, _, err := sc.exec(`UPDATE files SET state = ? WHERE n = ?`, state, file); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// refold works out anew what people read in the head of session n, and raises
+// its revision.
+func (sc *scrub) refold(n int64) error {
+	var id string
+	if found, err := sc.one(`SELECT id FROM sessions WHERE n = ?`, []any{n}, &id); err != nil || !found {
+		return err
+	}
+	was, err := sc.tx.head(skein.SessionID(id))
+	if err != nil {
+		return err
+	}
+	h := was
+	for _, text := range []*string{&h.Title, &h.Description, &h.First, &h.LastPrompt, &h.Project, &h.Cwd, &h.Status, &h.Profile, &h.Agent} {
+		clean, _ := skein.Blot([]byte(*text), sc.secrets)
+		*text = string(clean)
+	}
+	// A secret that First or LastPrompt cut in two is not found in them.
+	if h.First, err = sc.prompt(was, `ORDER BY e.seq LIMIT 1`); err != nil {
+		return err
+	}
+	if h.LastPrompt, err = sc.prompt(was, `ORDER BY e.seq DESC LIMIT 1`); err != nil {
+		return err
+	}
+	h.Tags = slices.Clone(h.Tags)
+	for i := range h.Tags {
+		clean, _ := skein.Blot([]byte(h.Tags[i]), sc.secrets)
+		h.Tags[i] = string(clean)
+	}
+	h.Revision++
+	sc.changed = append(sc.changed, h.ID)
+	return sc.putHead(&was, &h)
+}
+
+// prompt returns the first words of what a person typed first or last in the
+// session, of what it shows of its parent too.
+func (sc *scrub) prompt(h head, order string) (words string, err error) {
+	segs, err := sc.segments(&h)
+	if err != nil {
+		return "", err
+	}
+	if order == `ORDER BY e.seq LIMIT 1` {
+		slices.Reverse(segs)
+	}
+	for _, seg := range segs {
+		// The first event of a turn is its prompt.
+		found := false
+		err := sc.query(selectEvent+`WHERE e.session = ?1 AND e.seq > ?2 AND e.seq <= ?3 AND e.role = 'user' AND e.piece = 0 AND e.turn > 0
+			AND e.turn <> coalesce((SELECT p.turn FROM events p WHERE p.session = e.session AND p.seq = e.seq - 1),
+				(SELECT p.turn FROM bases b JOIN events p ON p.session = b.base AND p.seq = b.upto WHERE b.session = e.session), 0) `+order,
+			[]any{seg.session, int64(seg.from), int64(seg.to)}, func(row []driver.Value) error {
+				e, _, err := sc.s.scanEvent(row)
+				if err != nil {
+					return err
+				}
+				m, err := skein.Decode[skein.Message](e)
+				found, words = true, skein.FirstWords(m.Words())
+				return err
+			})
+		if found || err != nil {
+			return words, err
+		}
+	}
+	return "", nil
+}
+
+// note appends the audit event.
+func (sc *scrub) note(id skein.SessionID) error {
+	return sc.s.note(sc.tx, id, skein.NewEvent(skein.KindNoted, sc.now, skein.Noted{
+		Name: "scrubbed", Level: "info",
+		Data: skein.MustJSON(map[string]int{"events": sc.done.Events, "records": sc.done.Records, "blobs": sc.done.Blobs}),
+	}))
 }

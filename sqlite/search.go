@@ -25,6 +25,7 @@ type search struct {
 	hits    []hit
 	cutOff  bool
 	limit   int
+	shownIn *head     // the one session that is searched; its parent's hits are its own
 	until   time.Time // when it has to answer
 }
 
@@ -82,18 +83,17 @@ func (s *Store) Search(ctx context.Context, q skein.Query) (r skein.Results, err
 
 // conditions works out which rows may match at all; none says that no row can.
 func (s *Store) conditions(c *conn, x *search) (none bool, err error) {
+	x.eventConditions()
+	if x.q.Session != "" {
+		return s.within(c, x, x.q.Session)
+	}
 	q, w := &x.q, &x.where
 	w.add("s.binned = 0")
-	if s.user != "" {
-		w.add("s.user_id = ?", string(s.user))
-	}
 	for _, f := range []struct{ cond, value string }{
+		{"s.user_id = ?", string(s.user)},
 		{"s.user_id = ?", string(q.User)},
 		{"s.agent = ?", q.Agent},
 		{"s.origin = ?", q.Origin},
-		{"e.role = ?", string(q.Role)},
-		{"instr(char(10) || e.tools || char(10), char(10) || ? || char(10)) > 0", q.Tool},
-		{"instr(e.paths, ?) > 0", q.Path},
 	} {
 		if f.value != "" {
 			w.add(f.cond, f.value)
@@ -101,6 +101,20 @@ func (s *Store) conditions(c *conn, x *search) (none bool, err error) {
 	}
 	if p := q.Project; p != "" {
 		w.add("(s.project = ? OR substr(s.project, -length(?) - 1) IN ('/' || ?, char(92) || ?))", p, p, p, p)
+	}
+	return false, nil
+}
+
+func (x *search) eventConditions() {
+	q, w := &x.q, &x.where
+	for _, f := range []struct{ cond, value string }{
+		{"e.role = ?", string(q.Role)},
+		{"instr(char(10) || e.tools || char(10), char(10) || ? || char(10)) > 0", q.Tool},
+		{"instr(e.paths, ?) > 0", q.Path},
+	} {
+		if f.value != "" {
+			w.add(f.cond, f.value)
+		}
 	}
 	if q.Failed {
 		w.add("e.failed = 1")
@@ -111,10 +125,6 @@ func (s *Store) conditions(c *conn, x *search) (none bool, err error) {
 	if q.Until != 0 {
 		w.add("e.at < ? AND e.at <> 0", int64(q.Until))
 	}
-	if q.Session == "" {
-		return false, nil
-	}
-	return s.within(c, x, q.Session)
 }
 
 // within limits x to what a session shows.
@@ -127,6 +137,9 @@ func (s *Store) within(c *conn, x *search, id skein.SessionID) (none bool, err e
 		}
 		return none, err
 	}
+	if x.excludes(&h.Session) {
+		return true, nil
+	}
 	segs, err := c.segments(h.n, h.Last)
 	if err != nil {
 		return false, err
@@ -138,7 +151,16 @@ func (s *Store) within(c *conn, x *search, id skein.SessionID) (none bool, err e
 		args = append(args, seg.session, int64(seg.from), int64(seg.to))
 	}
 	x.where.add("("+strings.Join(conds, " OR ")+")", args...)
+	x.shownIn = &h
 	return false, nil
+}
+
+// excludes reports whether the query's conditions on sessions leave h out.
+func (x *search) excludes(h *skein.Session) bool {
+	q := &x.q
+	return h.Binned != 0 || q.User != "" && q.User != h.User || q.Agent != "" && q.Agent != h.Agent ||
+		q.Origin != "" && (h.Origin == nil || h.Origin.Format != q.Origin) ||
+		q.Project != "" && !skein.InProject(h.Project, q.Project)
 }
 
 // limited runs f with a connection that is interrupted at the deadline, and
@@ -158,10 +180,13 @@ func (x *search) limited(c *conn, until time.Time, f func() error) (cutOff bool,
 
 const hitColumns = `e.id, e.session, e.seq, e.turn, coalesce(e.role, ''), e.at, s.id`
 
-func scanHit(row []driver.Value, more ...any) (h hit, err error) {
+func (x *search) scanHit(row []driver.Value, more ...any) (h hit, err error) {
 	var seq, turn, at int64
 	var role, id string
 	err = scan(row, append([]any{&h.id, &h.session, &seq, &turn, &role, &at, &id}, more...))
 	h.Session, h.Seq, h.Turn, h.Role, h.Time = skein.SessionID(id), skein.Seq(seq), int(turn), skein.Role(role), skein.Time(at)
+	if x.shownIn != nil {
+		h.Session, h.session = x.shownIn.ID, x.shownIn.n
+	}
 	return h, err
 }

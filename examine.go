@@ -1,0 +1,54 @@
+package skein
+
+import (
+	"context"
+	"iter"
+)
+
+// An Examiner is a Store that can look for damage in itself.
+type Examiner interface {
+	// Examine yields what it finds, area by area; an area without damage has
+	// one finding that says so. With x.Repair it mends what can be mended
+	// without losing anything. It goes on after damage; the one error it may
+	// yield, last, says why it could not.
+	Examine(ctx context.Context, x Examination) iter.Seq2[Finding, error]
+}
+
+// An Examination says how to look. Its zero value only looks.
+type Examination struct {
+	Repair bool
+}
+
+// A Level says how much a finding matters.
+type Level string
+
+// The levels of a finding.
+const (
+	Fine    Level = "ok"
+	Warning Level = "warning" // nothing is lost, but somebody should know
+	Damaged Level = "damaged"
+)
+
+// A Finding is one thing that an examination found.
+type Finding struct {
+	Area     string    `json:"area"` // such as file, index, blobs
+	Level    Level     `json:"level"`
+	Text     string    `json:"text"` // for people
+	Session  SessionID `json:"session,omitempty"`
+	Mendable bool      `json:"mendable,omitempty"` // Repair would mend it
+	Mended   bool      `json:"mended,omitempty"`
+}
+
+// A Keeper is a Store of one file that can be copied and brought back while
+// others write.
+type Keeper interface {
+	// Backup writes a whole copy of the store, as it is at one moment, to a
+	// new file. The error wraps [ErrExists] if there is one of that name.
+	Backup(ctx context.Context, path string) error
+
+	// RestoreBackup puts the store back to what Backup wrote, after it was
+	// copied to the file kept. Other processes that use the store go on with
+	// it. The error wraps [ErrNotFound], [ErrCorrupt], [ErrNewer] or
+	// [ErrInvalid] if path is no whole backup; then nothing was changed.
+	RestoreBackup(ctx context.Context, path, kept string) error
+}

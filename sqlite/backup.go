@@ -1,0 +1,143 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/skein-dev/skein"
+)
+
+var _ skein.Keeper = (*Store)(nil)
+
+// Backup implements [skein.Keeper].
+func (s *Store) Backup(ctx context.Context, path string) (err error) {
+	defer skein.Wrapf(&err, "sqlite: backup to %s", path)
+	leave, err := s.enter()
+	if err != nil {
+		return err
+	}
+	defer leave()
+	return s.copyTo(ctx, path)
+}
+
+// copyTo writes a whole copy of the file, through SQLite, under another name
+// first, so that there is never half a backup.
+func (c *core) copyTo(ctx context.Context, path string) error {
+	if _, err := os.Lstat(path); err == nil {
+		return fmt.Errorf("file %s %w", path, skein.ErrExists)
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), ".skein-backup-*") // 0600
+	if err != nil {
+		return err
+	}
+	tmp := f.Name()
+	if err := errors.Join(f.Close(), c.vacuumInto(ctx, tmp), syncFile(tmp)); err != nil {
+		return errors.Join(err, os.Remove(tmp))
+	}
+	if err := os.Link(tmp, path); err != nil { // fails if there is one by now
+		if errors.Is(err, fs.ErrExist) {
+			return errors.Join(fmt.Errorf("file %s %w", path, skein.ErrExists), os.Remove(tmp))
+		}
+		return os.Rename(tmp, path) // no links on this disk
+	}
+	return os.Remove(tmp)
+}
+
+func (c *core) vacuumInto(ctx context.Context, path string) error {
+	d, err := sqlDriver()
+	if err != nil {
+		return err
+	}
+	conn, err := openConn(d, dsn(c.path, "mode=ro"), "PRAGMA busy_timeout = 5000")
+	if err != nil {
+		return classify(err)
+	}
+	conn.ctx = ctx
+	_, _, err = conn.exec("VACUUM INTO ?", path)
+	conn.ctx = context.Background()
+	return errors.Join(readError(ctx, err), conn.close())
+}
+
+func syncFile(path string) error {
+	f, err := os.OpenFile(path, os.O_RDWR, 0) // no connection has this file open
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
+}
+
+// RestoreBackup implements [skein.Keeper].
+func (s *Store) RestoreBackup(ctx context.Context, path, kept string) (err error) {
+	defer skein.Wrapf(&err, "sqlite: restore backup %s", path)
+	leave, err := s.enter()
+	if err != nil {
+		return err
+	}
+	defer leave()
+	if s.readOnly != nil {
+		return s.readOnly
+	}
+	d, err := sqlDriver()
+	if err != nil {
+		return err
+	}
+	if err := wholeBackup(d, path); err != nil {
+		return err
+	}
+	if err := s.copyTo(ctx, kept); err != nil {
+		return err
+	}
+	for {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		conn, err := openConn(d, dsn(s.path, "mode=rw"), "PRAGMA busy_timeout = 500", "PRAGMA synchronous = FULL")
+		if err != nil {
+			return classify(err)
+		}
+		err = copyInto(conn.raw, d, dsn(path, "mode=ro&immutable=1"))
+		if err = errors.Join(err, conn.close()); !busy(err) {
+			return classify(err)
+		}
+	}
+}
+
+// wholeBackup refuses a file that is no whole store of this or an earlier
+// version.
+func wholeBackup(d driver.Driver, path string) error {
+	if _, err := os.Stat(path); err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("file %w", skein.ErrNotFound)
+		}
+		return err
+	}
+	c, err := openConn(d, dsn(path, "mode=ro&immutable=1"))
+	if err != nil {
+		return classify(err)
+	}
+	v, err := fileVersion(c)
+	if err == nil {
+		err = refuse(v, nil)
+	}
+	if err == nil && v != schemaVersion {
+		err = fmt.Errorf("%w backup: it has schema %d, this program restores %d", skein.ErrInvalid, v, schemaVersion)
+	}
+	if err == nil {
+		var result string
+		_, err = c.one(`PRAGMA quick_check(1)`, nil, &result)
+		if err == nil && result != "ok" {
+			err = fmt.Errorf("%w: %s", skein.ErrCorrupt, result)
+		}
+	}
+	return errors.Join(classify(err), c.close())
+}

@@ -1,0 +1,21 @@
+//go:build unix
+
+package sqlite
+
+import (
+	"io/fs"
+
+	"golang.org/x/sys/unix"
+)
+
+// freeSpace returns how many bytes the disk that dir is on has left for us.
+func freeSpace(dir string) (bytes int64, known bool) {
+	var st unix.Statfs_t
+	if err := unix.Statfs(dir, &st); err != nil {
+		return 0, false
+	}
+	return int64(st.Bavail) * int64(st.Bsize), true //nolint:unconvert // the types differ between systems
+}
+
+// othersMay reports whether others than the owner have any right.
+func othersMay(st fs.FileInfo) bool { return st.Mode().Perm()&0o077 != 0 }

@@ -1,0 +1,338 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql/driver"
+	"encoding/hex"
+	"fmt"
+	"iter"
+
+	"github.com/skein-dev/skein"
+)
+
+var _ skein.Examiner = (*Store)(nil)
+
+// Examine implements [skein.Examiner]. It reads the whole file; others write
+// meanwhile.
+func (s *Store) Examine(ctx context.Context, x skein.Examination) iter.Seq2[skein.Finding, error] {
+	return func(yield func(skein.Finding, error) bool) {
+		ex := &exam{s: s, ctx: ctx, repair: x.Repair && s.readOnly == nil, yield: yield}
+		err := ex.run()
+		skein.Wrapf(&err, "sqlite: examine %s", s.path)
+		if err != nil && !ex.stopped {
+			yield(skein.Finding{}, err)
+		}
+	}
+}
+
+// An exam is one call of Examine.
+type exam struct {
+	s       *Store
+	ctx     context.Context
+	repair  bool
+	yield   func(skein.Finding, error) bool
+	stopped bool
+	bad     int // findings that are not fine in this area
+}
+
+func (ex *exam) run() error {
+	for _, area := range []struct {
+		name string
+		look func(area string) error
+	}{
+		{"sqlite", ex.version},
+		{"permissions", ex.permissions},
+		{"disk", ex.disk},
+		{"file", ex.file},
+		{"events", ex.events},
+		{"usage", ex.usage},
+		{"index", ex.index},
+		{"blobs", ex.blobs},
+		{"leases", ex.leases},
+	} {
+		ex.bad = 0
+		err := area.look(area.name)
+		switch {
+		case ex.stopped:
+			return nil
+		case ex.ctx.Err() != nil:
+			return ex.ctx.Err()
+		case err != nil:
+			ex.damage(area.name, "", "cannot be read: "+err.Error())
+		}
+		if ex.stopped {
+			return nil
+		}
+	}
+	return nil
+}
+
+func (ex *exam) find(f skein.Finding) {
+	if f.Level != skein.Fine {
+		ex.bad++
+	}
+	if !ex.stopped && !ex.yield(f, nil) {
+		ex.stopped = true
+	}
+}
+
+// fine says that an area is whole, unless something else was said of it.
+func (ex *exam) fine(area, format string, args ...any) {
+	if ex.bad == 0 {
+		ex.find(skein.Finding{Area: area, Level: skein.Fine, Text: fmt.Sprintf(format, args...)})
+	}
+}
+
+func (ex *exam) damage(area string, id skein.SessionID, text string) {
+	ex.find(skein.Finding{Area: area, Level: skein.Damaged, Session: id, Text: text})
+}
+
+// mend says what is wrong and, if asked to repair, does fix.
+func (ex *exam) mend(f skein.Finding, fix func() error) error {
+	f.Mendable = true
+	if ex.repair {
+		if err := fix(); err != nil {
+			return err
+		}
+		f.Mended = true
+	}
+	ex.find(f)
+	return nil
+}
+
+func (ex *exam) read(f func(*conn) error) error { return ex.s.read(ex.ctx, f) }
+
+func (ex *exam) version(area string) error {
+	var v string
+	err := ex.read(func(c *conn) error {
+		_, err := c.one(`SELECT sqlite_version()`, nil, &v)
+		return err
+	})
+	ex.fine(area, "SQLite %s, schema %d, %s", v, schemaVersion, ex.s.path)
+	return err
+}
+
+// file lets SQLite check all its pages.
+func (ex *exam) file(area string) error {
+	var found []string
+	err := ex.read(func(c *conn) error {
+		return c.query(`PRAGMA integrity_check(20)`, nil, func(row []driver.Value) error {
+			var text string
+			err := scan(row, []any{&text})
+			if text != "ok" {
+				found = append(found, text)
+			}
+			return err
+		})
+	})
+	for _, text := range found {
+		ex.damage(area, "", text+"; skein restore-backup brings back an earlier state")
+	}
+	ex.fine(area, "every page is whole")
+	return err
+}
+
+// events unpacks every payload and counts the seqs.
+func (ex *exam) events(area string) error {
+	n, err := ex.payloads(area)
+	if err != nil {
+		return err
+	}
+	err = ex.read(func(c *conn) error {
+		return c.query(`SELECT s.id, s.last, coalesce(b.upto, 0), count(e.id), coalesce(min(e.seq), 0), coalesce(max(e.seq), 0)
+			FROM sessions s LEFT JOIN bases b ON b.session = s.n LEFT JOIN events e ON e.session = s.n GROUP BY s.n`, nil, func(row []driver.Value) error {
+			var id string
+			var last, upto, count, first, end int64
+			if err := scan(row, []any{&id, &last, &upto, &count, &first, &end}); err != nil {
+				return err
+			}
+			if count != last-upto || count > 0 && (first != upto+1 || end != last) {
+				ex.damage(area, skein.SessionID(id), fmt.Sprintf("%d events from %d to %d, want %d to %d without gaps", count, first, end, upto+1, last))
+			}
+			return nil
+		})
+	})
+	ex.fine(area, "%d events, every one whole and in its place", n)
+	return err
+}
+
+// payloads reads every payload, page by page, and says which are damaged.
+func (ex *exam) payloads(area string) (n int, err error) {
+	for after := int64(0); ; {
+		rows := 0
+		err := ex.read(func(c *conn) error {
+			return c.query(`SELECT e.id, s.id, e.seq, e.kind, e.hash, e.payload, e.text FROM events e JOIN sessions s ON s.n = e.session
+				WHERE e.id > ? ORDER BY e.id LIMIT 256`, []any{after}, func(row []driver.Value) error {
+				var seq int64
+				var id, kind, text string
+				var hash, payload []byte
+				if err := scan(row, []any{&after, &id, &seq, &kind, &hash, &payload, &text}); err != nil {
+					return err
+				}
+				rows++
+				full, err := ex.s.pack.unpack(payload, text)
+				e := skein.Event{Kind: skein.Kind(kind), Payload: full}
+				if err == nil {
+					_, err = skein.FactsOf(e)
+				}
+				if err == nil && len(hash) > 0 && hex.EncodeToString(hash) != hex.EncodeToString(contentHash(e)) {
+					err = fmt.Errorf("its content is not what was stored")
+				}
+				if err != nil {
+					ex.damage(area, skein.SessionID(id), fmt.Sprintf("event %d: %v", seq, err))
+				}
+				return nil
+			})
+		})
+		if n += rows; err != nil || rows == 0 {
+			return n, err
+		}
+	}
+}
+
+const sums = `sum(input), sum(output), sum(reasoning), sum(cache_read), sum(cache_write), sum(requests), sum(reported)`
+
+// usage compares the sums with what they are sums of.
+func (ex *exam) usage(area string) error {
+	var wrong int64
+	err := ex.read(func(c *conn) error {
+		_, err := c.one(`SELECT count(*) FROM (
+			SELECT session, slot, provider, model, `+sums+` FROM charges GROUP BY 1, 2, 3, 4
+			EXCEPT SELECT session, slot, provider, model, input, output, reasoning, cache_read, cache_write, requests, reported FROM usage)`, nil, &wrong)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if wrong > 0 {
+		return ex.mend(skein.Finding{Area: area, Level: skein.Damaged, Text: fmt.Sprintf("%d sums differ from what they are sums of", wrong)}, func() error {
+			return ex.s.change(ex.ctx, func(t *tx) error {
+				if _, _, err := t.exec(`DELETE FROM usage`); err != nil {
+					return err
+				}
+				_, _, err := t.exec(`INSERT INTO usage (session, slot, provider, model, input, output, reasoning, cache_read, cache_write, requests, reported)
+					SELECT session, slot, provider, model, ` + sums + ` FROM charges GROUP BY 1, 2, 3, 4`)
+				return err
+			})
+		})
+	}
+	ex.fine(area, "every sum agrees with its requests")
+	return nil
+}
+
+// index lets FTS5 compare the index with the texts, and builds it anew if they
+// differ.
+func (ex *exam) index(area string) error {
+	var waiting int64
+	err := ex.read(func(c *conn) error {
+		_, err := c.one(`SELECT count(*) FROM events WHERE id > (SELECT upto FROM indexed)`, nil, &waiting)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if ex.s.readOnly != nil {
+		ex.fine(area, "%d events wait; it cannot be checked: the store is read-only", waiting)
+		return nil
+	}
+	err = ex.s.change(ex.ctx, func(t *tx) error {
+		_, _, err := t.exec(`INSERT INTO words (words, rank) VALUES ('integrity-check', 1)`)
+		return err
+	})
+	if resultCode(err)&0xff == codeCorrupt {
+		return ex.mend(skein.Finding{Area: area, Level: skein.Damaged, Text: "the search index disagrees with the texts; it can be built anew from them"}, ex.s.rebuildIndex)
+	}
+	ex.fine(area, "the search index agrees with the texts; %d events wait for it", waiting)
+	return err
+}
+
+// rebuildIndex builds the index anew, step by step; meanwhile search scans.
+func (c *core) rebuildIndex() error {
+	err := c.change(context.Background(), func(t *tx) error {
+		if _, _, err := t.exec(`UPDATE indexed SET upto = 0`); err != nil {
+			return err
+		}
+		_, _, err := t.exec(`INSERT INTO words (words) VALUES ('delete-all')`)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return c.indexAll()
+}
+
+// blobs reads every blob, and looks for those that nothing refers to.
+func (ex *exam) blobs(area string) error {
+	n := 0
+	for after := int64(0); ; n++ {
+		found := false
+		err := ex.read(func(c *conn) (err error) {
+			var hash, data []byte
+			var form, size int64
+			found, err = c.one(`SELECT rowid, hash, form, size, data FROM blobs WHERE rowid > ? ORDER BY rowid LIMIT 1`, []any{after}, &after, &hash, &form, &size, &data)
+			if err != nil || !found {
+				return err
+			}
+			h := skein.Hash(hex.EncodeToString(hash))
+			if _, err := ex.s.pack.unpackBlob(h, int(form), int(size), data); err != nil {
+				ex.damage(area, "", fmt.Sprintf("blob %s: %v", h, err))
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		if !found {
+			break
+		}
+	}
+	if err := ex.refs(area); err != nil {
+		return err
+	}
+	ex.fine(area, "%d blobs, every one whole", n)
+	return nil
+}
+
+func (ex *exam) refs(area string) error {
+	var orphans, missing int64
+	err := ex.read(func(c *conn) error {
+		if _, err := c.one(`SELECT count(*) FROM blobs WHERE hash NOT IN (SELECT hash FROM blob_refs)`, nil, &orphans); err != nil {
+			return err
+		}
+		_, err := c.one(`SELECT count(*) FROM blob_refs WHERE hash NOT IN (SELECT hash FROM blobs)`, nil, &missing)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if missing > 0 {
+		ex.find(skein.Finding{Area: area, Level: skein.Warning, Text: fmt.Sprintf("%d references to blobs that are not here", missing)})
+	}
+	if orphans == 0 {
+		return nil
+	}
+	return ex.mend(skein.Finding{Area: area, Level: skein.Warning, Text: fmt.Sprintf("%d blobs that nothing refers to", orphans)}, func() error {
+		return ex.s.change(ex.ctx, func(t *tx) error {
+			_, _, err := t.exec(`DELETE FROM blobs WHERE hash NOT IN (SELECT hash FROM blob_refs)`)
+			return err
+		})
+	})
+}
+
+// leases says which sessions are in use.
+func (ex *exam) leases(area string) error {
+	held := 0
+	for sess, err := range ex.s.Sessions(ex.ctx, skein.Filter{IncludeEmpty: true}) {
+		if err != nil {
+			return err
+		}
+		if sess.LockedBy != "" {
+			held++
+			ex.find(skein.Finding{Area: area, Level: skein.Fine, Session: sess.ID, Text: "in use by " + sess.LockedBy})
+		}
+	}
+	if held == 0 {
+		ex.fine(area, "no session is in use")
+	}
+	return nil
+}

@@ -1,0 +1,87 @@
+package sqlite
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/skein-dev/skein"
+)
+
+// After a scrub the secret is in no byte of the file or its log: not in the
+// index, not in free pages, not in old versions of rows.
+func TestScrubLeavesNoByte(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "a.db")
+	s := openTest(t, name)
+	const secret = "hunter2secretivewatchword"
+	addText(t, s, "a", "the door opens to "+secret, "nothing here")
+	for range 40 {
+		addText(t, s, "b", "something else to fill pages with")
+	}
+	find(t, s, secret)
+	done, err := s.Scrub(t.Context(), "a", []string{secret})
+	if err != nil || done.Events != 1 {
+		t.Fatalf("Scrub = %+v, %v, want 1 event", done, err)
+	}
+	for _, file := range []string{name, name + "-wal"} {
+		data, err := os.ReadFile(file) // OFD locks survive the close
+		if err != nil && !os.IsNotExist(err) {
+			t.Fatal(err)
+		}
+		if i := bytes.Index(bytes.ToLower(data), []byte(secret)); i >= 0 {
+			t.Errorf("%s has the secret at byte %d", filepath.Base(file), i)
+		}
+	}
+	if r := find(t, s, "door"); len(r.Hits) != 1 {
+		t.Errorf("Search finds %d of the other words, want 1", len(r.Hits))
+	}
+	for e, err := range s.Events(context.Background(), "a", 0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if bytes.Contains(e.Payload, []byte("hunter2")) {
+			t.Errorf("event %d has the secret: %s", e.Seq, e.Payload)
+		}
+	}
+	sess, err := s.Session(t.Context(), "a")
+	if err != nil || sess.Revision != 1 || sess.First != "the door opens to *************************" {
+		t.Errorf("Session = revision %d, first words %q, %v", sess.Revision, sess.First, err)
+	}
+}
+
+// What is brought back from a backup is what was there, for a process that had
+// the store open too.
+func TestBackupComesBack(t *testing.T) {
+	dir := t.TempDir()
+	name, copied, kept := filepath.Join(dir, "a.db"), filepath.Join(dir, "copy.db"), filepath.Join(dir, "kept.db")
+	s := openTest(t, name)
+	addText(t, s, "a", "first")
+	if err := s.Backup(t.Context(), copied); err != nil {
+		t.Fatal(err)
+	}
+	addText(t, s, "a", "second")
+	other := openTest(t, name)
+	if err := other.RestoreBackup(t.Context(), copied, kept); err != nil {
+		t.Fatal(err)
+	}
+	addText(t, s, "a", "third")
+	var got []string
+	entries, err := other.Newest(t.Context(), "a", 10, 0)
+	for _, e := range entries {
+		got = append(got, e.Message.Words())
+	}
+	if err != nil || len(got) != 2 || got[0] != "first" || got[1] != "third" {
+		t.Errorf("after RestoreBackup and an append the messages are %q, %v, want first and third", got, err)
+	}
+	back := openTest(t, kept)
+	if x, err := back.Session(t.Context(), "a"); err != nil || x.Messages != 2 {
+		t.Errorf("the copy kept has %d messages, %v, want 2", x.Messages, err)
+	}
+	for f := range s.Examine(t.Context(), skein.Examination{}) {
+		if f.Level == skein.Damaged {
+			t.Errorf("after RestoreBackup: %s: %s", f.Area, f.Text)
+		}
+	}
+}

@@ -1,0 +1,93 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+)
+
+// How much one step of a sweep does: some 50 ms.
+const (
+	mergePages  = 400
+	vacuumPages = 1000
+)
+
+// sweep takes what was deleted out of the file itself: the index keeps deleted
+// words until its parts are merged, the file keeps free pages until it is cut,
+// and the log keeps old pages until it is emptied. It works in steps between
+// which others write.
+func (c *core) sweep(ctx context.Context) error {
+	if err := c.mergeIndex(ctx); err != nil {
+		return err
+	}
+	for {
+		free := int64(0)
+		err := c.write(ctx, func(t *tx) (err error) {
+			free, err = t.cut(vacuumPages)
+			return err
+		})
+		if err != nil || free == 0 {
+			return errors.Join(err, c.emptyLog())
+		}
+	}
+}
+
+// mergeIndex merges the parts of the index into one, step by step.
+func (c *core) mergeIndex(ctx context.Context) error {
+	for pages := int64(-mergePages); ; pages = mergePages {
+		var before, after int64
+		err := c.write(ctx, func(t *tx) error {
+			if _, err := t.one(`SELECT total_changes()`, nil, &before); err != nil {
+				return err
+			}
+			if _, _, err := t.exec(`INSERT INTO words (words, rank) VALUES ('merge', ?)`, pages); err != nil {
+				return err
+			}
+			_, err := t.one(`SELECT total_changes()`, nil, &after)
+			return err
+		})
+		// See https://sqlite.org/fts5.html#the_merge_command: it has nothing
+		// left to do when it changed fewer than two rows.
+		if err != nil || after-before < 2 {
+			return err
+		}
+	}
+}
+
+// cut gives at most n free pages back to the disk and returns how many are
+// left.
+func (t *tx) cut(n int64) (left int64, err error) {
+	var free int64
+	if _, err := t.one(`PRAGMA freelist_count`, nil, &free); err != nil || free == 0 {
+		return 0, err
+	}
+	// Each row of the pragma is a page.
+	for range min(n, free) {
+		if err := t.script(`PRAGMA incremental_vacuum(1)`); err != nil {
+			return 0, err
+		}
+	}
+	_, err = t.one(`PRAGMA freelist_count`, nil, &left)
+	if left == free {
+		left = 0 // it can give no more
+	}
+	return left, err
+}
+
+// emptyLog moves what the -wal file has to the database and cuts it to nothing,
+// unless somebody reads from it just now: then the next start does.
+func (c *core) emptyLog() error {
+	d, err := sqlDriver()
+	if err != nil {
+		return err
+	}
+	conn, err := openConn(d, dsn(c.path, "mode=rw"), "PRAGMA busy_timeout = 500", "PRAGMA synchronous = FULL")
+	if err != nil {
+		return err
+	}
+	var blocked, pages, moved int64
+	_, err = conn.one(`PRAGMA wal_checkpoint(TRUNCATE)`, nil, &blocked, &pages, &moved)
+	if busy(err) {
+		err = nil
+	}
+	return errors.Join(err, conn.close())
+}
