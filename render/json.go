@@ -1,0 +1,51 @@
+package render
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+
+	"github.com/skein-dev/skein"
+)
+
+// JSON writes s and its messages to w as one object of two members, session
+// (a [skein.Session]) and entries (an array of [skein.Entry], one on each
+// line). Nothing is left out, cut or cleaned.
+//
+// The error is that of entries or of w.
+func JSON(w io.Writer, s *skein.Session, entries Entries) (err error) {
+	defer skein.Wrapf(&err, "render: JSON of %s", s.ID)
+	b := bufio.NewWriter(w)
+	head, err := encode(s)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(b, `{"session":%s,"entries":[`, head)
+	gap := "\n"
+	for e, err := range entries {
+		if err != nil {
+			return err
+		}
+		line, err := encode(e)
+		if err != nil {
+			return fmt.Errorf("message at %d: %w", e.Seq, err)
+		}
+		if _, err := fmt.Fprintf(b, "%s%s", gap, line); err != nil {
+			return err
+		}
+		gap = ",\n"
+	}
+	fmt.Fprint(b, "\n]}\n")
+	return b.Flush()
+}
+
+// encode returns v as JSON without the escapes for HTML.
+func encode(v any) ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(v)
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
+}

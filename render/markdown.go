@@ -1,0 +1,168 @@
+package render
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/skein-dev/skein"
+)
+
+// Markdown writes s and its messages to w as a Markdown document (CommonMark
+// with tables): a head, then a section for each message.
+//
+// Text of messages stands as it is, cleaned as by [CleanMarkdown], but cannot
+// swallow what follows: code that was not ended is ended, and a line that
+// begins with markup of HTML is escaped. Tools' inputs and outputs are fenced.
+//
+// The error is that of entries or of w.
+func Markdown(w io.Writer, s *skein.Session, entries Entries, o Options) (err error) {
+	defer skein.Wrapf(&err, "render: markdown of %s", s.ID)
+	d := &markdown{w: bufio.NewWriter(w), o: o, calls: calls{}}
+	d.printf("# %s\n\n", inline(Line(s.Name())))
+	for _, f := range facts(s, o) {
+		d.printf("- %s: %s\n", f.name, inline(f.value))
+	}
+	for e, err := range entries {
+		if err != nil {
+			return err
+		}
+		d.entry(&e)
+		if d.err != nil {
+			return d.err
+		}
+	}
+	return d.w.Flush()
+}
+
+// markdown writes one document. Its methods do nothing after an error.
+type markdown struct {
+	w     *bufio.Writer
+	o     Options
+	marks marks
+	calls calls
+	err   error
+}
+
+func (d *markdown) printf(format string, args ...any) {
+	if d.err == nil {
+		_, d.err = fmt.Fprintf(d.w, format, args...)
+	}
+}
+
+func (d *markdown) entry(e *skein.Entry) {
+	m := &e.Message
+	if !d.o.shows(m) {
+		return
+	}
+	for _, text := range d.marks.before(e) {
+		d.printf("\n---\n\n*%s*\n", text)
+	}
+	d.printf("\n<a id=\"seq-%d\"></a>\n\n## %s", e.Seq, inline(speaker(m)))
+	if e.Turn > 0 && m.Typed() {
+		d.printf(" · turn %d", e.Turn)
+	}
+	if t := d.o.time(e.Time); t != "" {
+		d.printf(" · %s", t)
+	}
+	d.printf("\n")
+	for i := range m.Parts {
+		if p := &m.Parts[i]; !d.o.hidden(p) {
+			d.part(p)
+		}
+	}
+	if m.Error != nil {
+		d.printf("\n**Error:** %s\n", inline(Line(errorLine(m.Error))))
+	}
+	if m.Interrupted {
+		d.printf("\n*Interrupted.*\n")
+	}
+}
+
+func (d *markdown) part(p *skein.Part) {
+	text := p.Text.UTF8()
+	switch {
+	case p.Call != nil:
+		d.call(p.Call)
+	case p.Result != nil:
+		d.result(p.Result)
+	case p.File != nil:
+		d.printf("\n- File: %s\n", code(fileLine(p.File)))
+	case p.Kind == skein.PartReasoning:
+		d.printf("\n**Reasoning**\n\n%s\n", quote(closed(CleanMarkdown(text))))
+	case p.Kind == skein.PartSummary:
+		d.printf("\n**Summary**\n\n%s\n", quote(closed(CleanMarkdown(text))))
+	case p.Kind == skein.PartAgent:
+		d.printf("\n- Agent: %s\n", code(Line(text)))
+	case text != "":
+		d.printf("\n%s\n", closed(CleanMarkdown(text)))
+	case len(p.Raw) > 0:
+		d.printf("\n- %s:\n", inline(Line(string(p.Kind))))
+		d.fence("json", Clean(string(p.Raw)))
+	}
+}
+
+func (d *markdown) call(c *skein.Call) {
+	d.calls.add(c)
+	d.printf("\n**Tool call:** %s\n", code(Line(c.Name)))
+	fs := fields(c.Input)
+	gap := "\n"
+	for _, f := range fs {
+		if !f.long() && f.name != "" {
+			d.printf("%s- %s: %s\n", gap, code(f.name), code(f.value))
+			gap = ""
+		}
+	}
+	for _, f := range fs {
+		if !f.long() && f.name != "" {
+			continue
+		}
+		if f.name != "" {
+			d.printf("\n%s:\n", code(f.name))
+		}
+		lang := ""
+		if f.json {
+			lang = "json"
+		}
+		d.fence(lang, f.value)
+	}
+}
+
+func (d *markdown) result(r *skein.Result) {
+	name, failed := d.calls.name(r), ""
+	if r.Failed {
+		failed = " (failed)"
+	}
+	d.printf("\n**Tool result:** %s%s\n", code(Line(name)), failed)
+	if r.Text != "" {
+		d.fence("", Clean(r.Text.UTF8()))
+	}
+	if len(r.Raw) > 0 {
+		d.fence("json", Clean(string(r.Raw)))
+	}
+	for i := range r.Files {
+		d.printf("\n- File: %s\n", code(fileLine(&r.Files[i])))
+	}
+}
+
+// fence writes text as code between fences that are longer than any in it.
+func (d *markdown) fence(lang, text string) {
+	text, rest := d.o.cut(text)
+	mark := strings.Repeat("`", max(3, longestRun(text, '`')+1))
+	d.printf("\n%s%s\n%s\n%s\n", mark, lang, strings.TrimSuffix(text, "\n"), mark)
+	if rest > 0 {
+		d.printf("\n*… and %d more bytes*\n", rest)
+	}
+}
+
+func errorLine(e *skein.ErrorInfo) string {
+	line := e.Message
+	if e.Kind != "" {
+		line = e.Kind + ": " + line
+	}
+	if e.Status != 0 {
+		line += fmt.Sprintf(" (HTTP %d)", e.Status)
+	}
+	return line
+}

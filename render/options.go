@@ -1,0 +1,163 @@
+package render
+
+import (
+	"fmt"
+	"iter"
+	"strings"
+	"time"
+
+	"github.com/skein-dev/skein"
+)
+
+// Entries are the messages of a session, in order, and at most one error,
+// last: what [skein.Entries] gives, or a part of it.
+type Entries = iter.Seq2[skein.Entry, error]
+
+// Options say what of a session a document has. The zero value is all but
+// reasoning, with times in UTC.
+type Options struct {
+	Reasoning bool           // the models' reasoning too
+	NoTools   bool           // tool calls and results are left out
+	MaxOutput int            // tool inputs and outputs are cut after this many bytes; 0 for never
+	Zone      *time.Location // of times; nil is UTC
+	Cost      string         // what the session cost, for people; "" to leave it out
+
+	// Image returns the bytes of an image to put into an HTML document. It may
+	// be nil, and an error leaves that image out; its name is shown anyway.
+	Image func(skein.Hash) ([]byte, error)
+}
+
+func (o Options) time(t skein.Time) string {
+	if t == 0 {
+		return ""
+	}
+	zone := o.Zone
+	if zone == nil {
+		zone = time.UTC
+	}
+	return t.Std().In(zone).Format("2006-01-02 15:04:05 MST")
+}
+
+// cut returns what is shown of a tool's input or output, and how many bytes
+// are not.
+func (o Options) cut(s string) (shown string, rest int) {
+	if o.MaxOutput <= 0 || len(s) <= o.MaxOutput {
+		return s, 0
+	}
+	shown = strings.ToValidUTF8(s[:o.MaxOutput], "")
+	return shown, len(s) - len(shown)
+}
+
+// A fact is a line of the head of a document.
+type fact struct{ name, value string }
+
+// facts returns what is known of s, for its head.
+func facts(s *skein.Session, o Options) (fs []fact) {
+	add := func(name, value string) {
+		if value != "" && value != "0" {
+			fs = append(fs, fact{name, Line(value)})
+		}
+	}
+	add("Session", string(s.ID))
+	add("Description", s.Description)
+	add("Project", s.Project)
+	add("Agent", s.Agent)
+	add("Model", s.Model)
+	if s.Origin != nil {
+		add("Imported from", strings.TrimSpace(s.Origin.Format+" "+s.Origin.Path))
+	}
+	if s.Parent != nil {
+		add("Parent", fmt.Sprintf("%s of %s at %d", s.Parent.Why, s.Parent.Session, s.Parent.Seq))
+	}
+	add("Created", o.time(s.Created))
+	add("Updated", o.time(s.Updated))
+	add("Messages", fmt.Sprint(s.Messages))
+	add("Turns", fmt.Sprint(s.Turns))
+	if u := s.Usage; u.Tokens() > 0 {
+		add("Tokens", fmt.Sprintf("%s in, %s out", count(u.Input+u.CacheRead+u.CacheWrite), count(u.Output)))
+	}
+	add("Cost", o.Cost)
+	add("Tags", strings.Join(s.Tags, ", "))
+	return fs
+}
+
+// count returns n with a space between thousands.
+func count(n int64) string {
+	s := fmt.Sprint(n)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + " " + s[i:]
+	}
+	return s
+}
+
+// size returns n bytes for people.
+func size(n int64) string {
+	switch {
+	case n >= 1<<20:
+		return fmt.Sprintf("%.1f MB", float64(n)/(1<<20))
+	case n >= 1<<10:
+		return fmt.Sprintf("%.1f KB", float64(n)/(1<<10))
+	}
+	return fmt.Sprintf("%d bytes", n)
+}
+
+// speaker returns who says m, for people.
+func speaker(m *skein.Message) string {
+	switch {
+	case m.Role == skein.RoleUser && m.Synthetic:
+		return "Program"
+	case m.Role == skein.RoleAssistant && m.Agent != "":
+		return "Assistant (" + Line(m.Agent) + ")"
+	}
+	role := []rune(Line(string(m.Role)))
+	if len(role) == 0 {
+		return "Somebody"
+	}
+	return strings.ToUpper(string(role[:1])) + string(role[1:])
+}
+
+// fileLine returns what is known of f besides its bytes, on one line.
+func fileLine(f *skein.File) string {
+	name := Line(f.Name)
+	if name == "" {
+		name = "unnamed"
+	}
+	if f.First > 0 {
+		name += fmt.Sprintf(", lines %d to %d", f.First, max(f.First, f.Last))
+	}
+	var also []string
+	if f.Media != "" {
+		also = append(also, Line(f.Media))
+	}
+	if f.Size > 0 {
+		also = append(also, size(f.Size))
+	}
+	if f.URL != "" && !strings.HasPrefix(f.URL, "data:") {
+		also = append(also, Line(f.URL))
+	}
+	if len(also) > 0 {
+		name += " (" + strings.Join(also, ", ") + ")"
+	}
+	return name
+}
+
+// hidden reports whether part p is left out.
+func (o Options) hidden(p *skein.Part) bool {
+	switch p.Kind {
+	case skein.PartReasoning:
+		return !o.Reasoning || p.Text == ""
+	case skein.PartCall, skein.PartResult:
+		return o.NoTools
+	}
+	return false
+}
+
+// shows reports whether anything of m is left to show.
+func (o Options) shows(m *skein.Message) bool {
+	for i := range m.Parts {
+		if !o.hidden(&m.Parts[i]) {
+			return true
+		}
+	}
+	return m.Error != nil
+}

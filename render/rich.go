@@ -1,0 +1,185 @@
+package render
+
+import (
+	"html"
+	"io"
+	"regexp"
+	"strings"
+
+	"github.com/alecthomas/chroma/v2"
+	chromahtml "github.com/alecthomas/chroma/v2/formatters/html"
+	"github.com/alecthomas/chroma/v2/lexers"
+	"github.com/alecthomas/chroma/v2/styles"
+	"github.com/microcosm-cc/bluemonday"
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/extension"
+	"github.com/yuin/goldmark/renderer"
+	goldhtml "github.com/yuin/goldmark/renderer/html"
+	"github.com/yuin/goldmark/util"
+)
+
+// Bounds of what is read as Markdown and coloured; longer text is shown as it
+// is. Reading Markdown can take time that grows with the square of it.
+const (
+	maxRich     = 64 << 10 // bytes of a text
+	maxCells    = 50_000   // of a table: a short row is filled up to all columns
+	maxColoured = 32 << 10 // bytes of a piece of code
+)
+
+// rich makes HTML of Markdown that nobody vouches for. It is safe for use by
+// many goroutines.
+type rich struct {
+	prose goldmark.Markdown // line feeds are spaces
+	typed goldmark.Markdown // line feeds stay: what people type
+	only  *bluemonday.Policy
+}
+
+func newRich() *rich {
+	return &rich{prose: newMarkdown(), typed: newMarkdown(goldhtml.WithHardWraps()), only: newPolicy()}
+}
+
+func newMarkdown(o ...renderer.Option) goldmark.Markdown {
+	o = append(o, renderer.WithNodeRenderers(util.Prioritized(&plainNodes{}, 1)))
+	return goldmark.New(
+		goldmark.WithExtensions(
+			extension.NewTable(extension.WithTableCellAlignMethod(extension.TableCellAlignAttribute)),
+			extension.Strikethrough, extension.TaskList, extension.Linkify),
+		goldmark.WithRendererOptions(o...),
+	)
+}
+
+// html returns text, which is Markdown, as HTML that is safe to show.
+func (r *rich) html(md goldmark.Markdown, text string) string {
+	text = CleanMarkdown(text)
+	var b strings.Builder
+	if tooRich(text) || md.Convert([]byte(text), &b) != nil {
+		return `<div class="plain">` + html.EscapeString(text) + `</div>`
+	}
+	return r.only.Sanitize(b.String())
+}
+
+// tooRich reports whether reading text as Markdown may take long.
+func tooRich(text string) bool {
+	if len(text) > maxRich || nested.MatchString(text) {
+		return true
+	}
+	rows, columns := 0, 0
+	for line := range strings.Lines(text) {
+		rows++
+		if n := strings.Count(line, "|"); n > columns && strings.Trim(line, "|:- \t\r\n>") == "" {
+			columns = n
+		}
+	}
+	return rows*columns > maxCells
+}
+
+// nested finds lines that begin more containers than any real text does.
+var nested = regexp.MustCompile(`(?m)^[ \t]*(?:(?:>|[-+*]|\d{1,9}[.)])[ \t]*){64}`)
+
+// newPolicy returns what may come out of goldmark and chroma, and no more.
+func newPolicy() *bluemonday.Policy {
+	p := bluemonday.NewPolicy()
+	p.AllowElements("p", "br", "hr", "h1", "h2", "h3", "h4", "h5", "h6", "ul", "li", "blockquote",
+		"pre", "code", "em", "strong", "del", "table", "thead", "tbody", "tr", "th", "td")
+	p.AllowAttrs("start").Matching(regexp.MustCompile(`^\d{1,9}$`)).OnElements("ol")
+	p.AllowElements("ol")
+	p.AllowAttrs("align").Matching(regexp.MustCompile(`^(left|right|center)$`)).OnElements("th", "td")
+	p.AllowAttrs("class").Matching(regexp.MustCompile(`^[a-z][a-z0-9]{0,3}$`)).OnElements("span")
+	p.AllowAttrs("class").Matching(regexp.MustCompile(`^image$`)).OnElements("em")
+	p.AllowAttrs("type").Matching(regexp.MustCompile(`^checkbox$`)).OnElements("input")
+	p.AllowAttrs("checked", "disabled").Matching(regexp.MustCompile(`^$`)).OnElements("input")
+	p.AllowAttrs("href").OnElements("a")
+	p.AllowURLSchemes("http", "https", "mailto")
+	p.RequireParseableURLs(true)
+	p.AllowRelativeURLs(false)
+	p.RequireNoFollowOnLinks(true)
+	p.RequireNoReferrerOnLinks(true)
+	return p
+}
+
+// plainNodes renders what would be markup of the text, or fetched, as text,
+// and colours code.
+type plainNodes struct{}
+
+// RegisterFuncs implements [renderer.NodeRenderer].
+func (plainNodes) RegisterFuncs(r renderer.NodeRendererFuncRegisterer) {
+	r.Register(ast.KindRawHTML, rawHTML)
+	r.Register(ast.KindHTMLBlock, htmlBlock)
+	r.Register(ast.KindImage, image)
+	r.Register(ast.KindFencedCodeBlock, fencedCode)
+}
+
+func rawHTML(w util.BufWriter, src []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
+	if !entering {
+		return ast.WalkContinue, nil
+	}
+	text, segments := "", n.(*ast.RawHTML).Segments
+	for i := range segments.Len() {
+		at := segments.At(i)
+		text += string(at.Value(src))
+	}
+	_, err := io.WriteString(w, html.EscapeString(text))
+	return ast.WalkSkipChildren, err
+}
+
+func htmlBlock(w util.BufWriter, src []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
+	if !entering {
+		return ast.WalkContinue, nil
+	}
+	b := n.(*ast.HTMLBlock)
+	text := lines(n, src)
+	if b.HasClosure() {
+		text += string(b.ClosureLine.Value(src))
+	}
+	text = html.EscapeString(strings.TrimRight(text, "\n"))
+	_, err := io.WriteString(w, "<p>"+strings.ReplaceAll(text, "\n", "<br>\n")+"</p>\n")
+	return ast.WalkSkipChildren, err
+}
+
+// image shows that there was a picture, and where, but does not load it.
+func image(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
+	if entering {
+		_, err := io.WriteString(w, `<em class="image">picture: `)
+		return ast.WalkContinue, err
+	}
+	to := string(n.(*ast.Image).Destination)
+	if strings.HasPrefix(to, "data:") {
+		to = "inline"
+	}
+	_, err := io.WriteString(w, " ("+html.EscapeString(to)+")</em>")
+	return ast.WalkContinue, err
+}
+
+func fencedCode(w util.BufWriter, src []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
+	if !entering {
+		return ast.WalkContinue, nil
+	}
+	language := string(n.(*ast.FencedCodeBlock).Language(src))
+	_, err := io.WriteString(w, "<pre><code>"+colour(language, lines(n, src))+"</code></pre>\n")
+	return ast.WalkSkipChildren, err
+}
+
+func lines(n ast.Node, src []byte) string { return string(n.Lines().Value(src)) }
+
+// colour returns code as HTML: spans of chroma's classes, or plain text where
+// the language is not known.
+func colour(language, code string) string {
+	lexer := chroma.Lexer(nil)
+	if language != "" && len(code) <= maxColoured {
+		lexer = lexers.Get(language)
+	}
+	if lexer == nil {
+		return html.EscapeString(code)
+	}
+	tokens, err := chroma.Coalesce(lexer).Tokenise(nil, code)
+	if err != nil {
+		return html.EscapeString(code)
+	}
+	var b strings.Builder
+	f := chromahtml.New(chromahtml.WithClasses(true), chromahtml.PreventSurroundingPre(true))
+	if f.Format(&b, styles.Fallback, tokens) != nil {
+		return html.EscapeString(code)
+	}
+	return b.String()
+}
