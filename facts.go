@@ -41,10 +41,25 @@ type Span struct {
 // The error wraps [ErrInvalid]: the payload is no JSON object, is longer than
 // [MaxPayload], or does not fit the kind. Kinds that this version does not
 // know have no facts.
-func FactsOf(e Event) (f Facts, err error) {
+func FactsOf(e Event) (Facts, error) {
 	if err := checkEvent(e); err != nil {
-		return f, err
+		return Facts{}, err
 	}
+	var f gatherer
+	err := f.event(e)
+	f.Text = strings.Join(f.texts, "\n")
+	return f.Facts, err
+}
+
+// A gatherer works out facts. Their text is put together at the end, for a
+// message can have a hundred thousand parts.
+type gatherer struct {
+	Facts
+	texts []string
+	size  int // bytes of texts, with what goes between
+}
+
+func (f *gatherer) event(e Event) (err error) {
 	switch e.Kind {
 	case KindCreated:
 		f.Created, err = decodeTo[Created](e)
@@ -81,7 +96,7 @@ func FactsOf(e Event) (f Facts, err error) {
 	case KindAmended:
 		f.Amended, err = decodeTo[Amended](e)
 	}
-	return f, err
+	return err
 }
 
 func decodeTo[T any](e Event) (*T, error) {
@@ -101,7 +116,7 @@ func checkEvent(e Event) error {
 	return checkName("client ID", string(e.ClientID), false)
 }
 
-func (f *Facts) message(e Event, m *Message) error {
+func (f *gatherer) message(e Event, m *Message) error {
 	if m.Role == "" {
 		return invalidf("message: it has no role")
 	}
@@ -122,7 +137,7 @@ func (f *Facts) message(e Event, m *Message) error {
 	return nil
 }
 
-func (f *Facts) part(i int, p *Part) error {
+func (f *gatherer) part(i int, p *Part) error {
 	if p.Kind == "" {
 		return invalidf("message: part %d has no kind", i)
 	}
@@ -150,7 +165,7 @@ func (f *Facts) part(i int, p *Part) error {
 	return nil
 }
 
-func (f *Facts) file(file *File) {
+func (f *gatherer) file(file *File) {
 	f.add(PartFile, file.Name)
 	if file.Name != "" {
 		f.Paths = append(f.Paths, file.Name)
@@ -160,23 +175,22 @@ func (f *Facts) file(file *File) {
 	}
 }
 
-func (f *Facts) add(k PartKind, s string) {
+func (f *gatherer) add(k PartKind, s string) {
 	if s == "" {
 		return
 	}
-	if f.Text != "" {
-		f.Text += "\n"
+	if len(f.texts) > 0 {
+		f.size++
 	}
-	start := len(f.Text)
-	f.Text += s
-	f.Spans = append(f.Spans, Span{k, start, len(f.Text)})
+	f.Spans = append(f.Spans, Span{k, f.size, f.size + len(s)})
+	f.texts, f.size = append(f.texts, s), f.size+len(s)
 }
 
 // pathKeys are the names under which tools take a file.
 var pathKeys = map[string]bool{"path": true, "file_path": true, "filepath": true, "filename": true, "file": true, "notebook_path": true}
 
 // strings adds the strings that stand as values in a tool's input, in order.
-func (f *Facts) strings(input json.RawMessage) {
+func (f *gatherer) strings(input json.RawMessage) {
 	dec := json.NewDecoder(bytes.NewReader(input))
 	dec.UseNumber()
 	var open []byte // of each object and array we are in: '{' before a key, ':' before its value, '['
@@ -212,11 +226,12 @@ func (f *Facts) strings(input json.RawMessage) {
 			if pathKeys[strings.ToLower(key)] && len(s) < 4096 && !strings.ContainsAny(s, "\n\x00") {
 				f.Paths = append(f.Paths, s)
 			}
+			f.Paths = append(f.Paths, patchPaths(s)...)
 		}
 	}
 }
 
-func (f *Facts) charge(t Time, request, provider, model string, u *Usage) {
+func (f *gatherer) charge(t Time, request, provider, model string, u *Usage) {
 	if u == nil || *u == (Usage{}) {
 		return
 	}
