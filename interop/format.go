@@ -101,7 +101,7 @@ type Made struct {
 
 // A Begin starts a session. The file's main session must begin with the first
 // record that makes items for it; the engine may create it later (see Copies
-// in the package comment).
+// in the package comment), and of several Begins before that the last counts.
 type Begin struct {
 	Name    string          // "" for the file's main session, else what Item.Session says; unique in the file
 	ID      skein.SessionID // wanted; where it is taken, the engine puts ~ and a hash behind it
@@ -131,8 +131,9 @@ type Item struct {
 	Event   skein.Event // without Seq and ClientID
 	Blobs   []skein.Blob
 
-	// To is for rewound and compacted events: the ordinal whose seq goes into
-	// the payload, which has none yet. 0 is the beginning.
+	// To is for rewound, compacted and amended events: the ordinal whose seq
+	// goes into the payload, which has none yet. It is of an earlier record.
+	// 0 is the beginning.
 	To int
 }
 

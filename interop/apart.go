@@ -1,0 +1,71 @@
+package interop
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/skein-dev/skein"
+)
+
+// settleApart appends, to the sessions that they are about, the events that
+// files have for others' sessions, as far as these are known by now.
+func (im *importer) settleApart(ctx context.Context) error {
+	for _, f := range im.files {
+		st := decodeState(f.State)
+		if len(st.Apart) == 0 {
+			continue
+		}
+		left, err := im.appendApart(ctx, f, st.Apart)
+		if err != nil {
+			return err
+		}
+		if len(left) == len(st.Apart) {
+			continue
+		}
+		st.Apart = left
+		f.State = st.encode()
+		_, err = im.store.Append(ctx, skein.Batch{Session: f.Session, Import: &skein.Import{File: f}})
+		if err != nil && !errors.Is(err, skein.ErrDeleted) {
+			return err
+		}
+		im.keep(f)
+	}
+	return nil
+}
+
+// appendApart returns what has no place yet.
+func (im *importer) appendApart(ctx context.Context, f skein.SourceFile, as []apart) ([]apart, error) {
+	var keys []skein.ClientID
+	for _, a := range as {
+		keys = append(keys, candidates(a.Of)...)
+	}
+	places, err := im.store.Find(ctx, keys)
+	if err != nil {
+		return nil, err
+	}
+	var left []apart
+	for _, a := range as {
+		i := slices.IndexFunc(candidates(a.Of), func(k skein.ClientID) bool { return places[k].Session != "" })
+		if i < 0 {
+			left = append(left, a)
+			continue
+		}
+		id := places[candidates(a.Of)[i]].Session
+		if id == f.Session {
+			continue // its reader has seen to it
+		}
+		e := skein.Event{Kind: a.Kind, Time: a.Time, Payload: a.Payload}
+		e.ClientID = "apart:" + skein.ClientID(digest(append([]byte(a.Of), a.Payload...))[:32])
+		b := skein.Batch{Session: id, Events: []skein.Event{e}}
+		got, err := im.store.Append(ctx, b)
+		switch {
+		case errors.Is(err, skein.ErrDeleted), errors.Is(err, skein.ErrNotFound), errors.Is(err, skein.ErrMismatch), errors.Is(err, skein.ErrInvalid):
+		case err != nil:
+			return nil, err
+		default:
+			im.rep.count(b, got[0])
+		}
+	}
+	return left, nil
+}

@@ -1,0 +1,220 @@
+package interop
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+
+	"github.com/skein-dev/skein"
+)
+
+// begins notes the sessions that a record begins. They are created with their
+// first event.
+func (t *target) begins(ctx context.Context, record int, bs []Begin) error {
+	for _, b := range bs {
+		th := t.thread(b.Name)
+		if th.begun && th.begin.Created.Origin != nil {
+			continue
+		}
+		if b.Created.Origin == nil {
+			b.Created.Origin = &skein.Origin{ID: string(b.ID)}
+		}
+		o := *b.Created.Origin
+		o.Format, o.Path = t.w.format.Name, t.file.Path
+		b.Created.Origin, th.begin = &o, b
+		switch {
+		case b.Name == "":
+			t.file.ID = o.ID
+		case record < t.w.old:
+			th.begun, th.id = true, b.ID
+			if id, ok := t.w.state.Sessions[b.Name]; ok {
+				th.id = id
+			}
+		}
+	}
+	return ctx.Err()
+}
+
+// begin creates the session of th, if it has none yet.
+func (t *target) begin(ctx context.Context, th *thread) (err error) {
+	if th.begun {
+		if th.stands == nil && (th.shared || t.w.state.Rewriting) {
+			return th.look(ctx, t.im.store, t.seed)
+		}
+		return nil
+	}
+	b := th.begin
+	if b.Created.Origin == nil {
+		b.Created.Origin = &skein.Origin{Format: t.w.format.Name, Path: t.file.Path}
+	}
+	if th != t.main {
+		if err := t.begin(ctx, t.thread(b.Of)); err != nil {
+			return err
+		}
+	}
+	created := b.Created
+	if created.Parent != nil {
+		if created.Parent, err = t.parent(ctx, th, b); err != nil {
+			return err
+		}
+	}
+	var rewind skein.Seq
+	if th == t.main && t.copies != nil && t.copies.n > 0 {
+		fork, to, err := t.copies.fork(ctx)
+		if err != nil {
+			return err
+		}
+		if t.im.moved(b.ID, fork.Session, t.file) {
+			th.id, th.shared = fork.Session, true
+		} else {
+			created.Parent, th.base, rewind = fork, fork.Seq, to
+		}
+	}
+	if !th.shared {
+		if th.id, th.shared, err = t.pick(ctx, b, created.Origin); err != nil {
+			return err
+		}
+	}
+	th.begun = true
+	if th == t.main {
+		t.file.Session, t.file.CopyOf = th.id, ""
+	}
+	if th.shared {
+		return th.look(ctx, t.im.store, t.seed)
+	}
+	e := skein.NewEvent(skein.KindCreated, b.Time, created)
+	e.ClientID = CreatedID
+	th.events = append(th.events, waiting{e, -1, nowhere})
+	if rewind != 0 {
+		e := skein.NewEvent(skein.KindRewound, b.Time, skein.Rewound{To: rewind})
+		e.ClientID = CreatedID + "/rewound"
+		th.events = append(th.events, waiting{e, -1, nowhere})
+	}
+	return nil
+}
+
+// pick returns an ID for a session that begins: the wanted one if it is free.
+// theirs says that it is taken by the same session, read from another file.
+func (t *target) pick(ctx context.Context, b Begin, o *skein.Origin) (id skein.SessionID, theirs bool, err error) {
+	id = b.ID
+	if id.Check() != nil {
+		id = skein.SessionID(t.w.format.Name)
+	} else {
+		s, err := t.im.store.Session(ctx, id)
+		switch {
+		case errors.Is(err, skein.ErrNotFound):
+			return id, false, nil
+		case err != nil:
+			return "", false, err
+		case b.Name != "" && s.Origin != nil && s.Origin.Format == o.Format && s.Origin.ID == o.ID:
+			return id, true, nil
+		}
+	}
+	hash := "~" + shortHash(o.Format+"\x00"+t.file.Path+"\x00"+string(b.ID))
+	id = id[:min(len(id), skein.MaxIDLen-len(hash))] + skein.SessionID(hash)
+	_, err = t.im.store.Session(ctx, id)
+	if errors.Is(err, skein.ErrNotFound) {
+		return id, false, nil
+	}
+	return id, err == nil, err
+}
+
+// parent returns what a child hangs on.
+func (t *target) parent(ctx context.Context, th *thread, b Begin) (*skein.Parent, error) {
+	p := *b.Created.Parent
+	if b.ParentID != "" {
+		return &p, t.im.parentElsewhere(ctx, t.w.format.Name, b, &p)
+	}
+	of := t.thread(b.Of)
+	if of == th {
+		return nil, nil
+	}
+	seq, err := t.seq(ctx, of, b.At)
+	p.Session, p.Seq = of.id, seq
+	return &p, err
+}
+
+// moved reports whether the file of a session was moved to where f is: it is
+// the same session and the files that it was read from are gone.
+func (im *importer) moved(wanted, id skein.SessionID, f skein.SourceFile) bool {
+	if wanted != id {
+		return false
+	}
+	for _, path := range im.paths[id] {
+		if _, err := os.Lstat(path); path == f.Path || !errors.Is(err, fs.ErrNotExist) {
+			return false
+		}
+	}
+	return len(im.paths[id]) > 0
+}
+
+// parentElsewhere fills p for a child whose parent is in another file: its
+// session, and if it was imported before, the call that started the child.
+func (im *importer) parentElsewhere(ctx context.Context, format string, b Begin, p *skein.Parent) error {
+	p.Session = im.byProgramID(format, b.ParentID)
+	if p.Session.Check() != nil {
+		p.Session = skein.SessionID("unknown~" + shortHash(b.ParentID))
+	}
+	calls, err := im.childCalls(ctx, p.Session)
+	if c, ok := calls[b.ID]; ok && p.Seq == 0 {
+		p.Seq = c.seq
+		if p.Call == "" {
+			p.Call = c.call
+		}
+	}
+	return err
+}
+
+// byProgramID returns the session that has an ID in its own program.
+func (im *importer) byProgramID(format, id string) skein.SessionID {
+	for _, f := range im.files {
+		if f.Format == format && f.ID == id && f.Session != "" {
+			return f.Session
+		}
+	}
+	return skein.SessionID(id)
+}
+
+// childCall is the call that started a child, and where the parent says so.
+type childCall struct {
+	call string
+	seq  skein.Seq
+}
+
+// childCalls returns the calls of a session that started children. It keeps
+// the answer for the session that was asked for last: children come in rows.
+func (im *importer) childCalls(ctx context.Context, id skein.SessionID) (map[skein.SessionID]childCall, error) {
+	if im.callsOf == id {
+		return im.calls, nil
+	}
+	calls, sites := map[skein.SessionID]childCall{}, map[string]skein.Seq{}
+	for e, err := range im.store.Events(ctx, id, 0) {
+		if errors.Is(err, skein.ErrNotFound) {
+			return nil, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		switch e.Kind {
+		case skein.KindSaid:
+			if m, err := skein.Decode[skein.Message](e); err == nil {
+				for _, p := range m.Parts {
+					if p.Call != nil {
+						sites[p.Call.ID] = e.Seq
+					}
+				}
+			}
+		case skein.KindTool:
+			if s, err := skein.Decode[skein.ToolState](e); err == nil && s.Child != "" {
+				seq := e.Seq
+				if at, ok := sites[s.Call]; ok {
+					seq = at
+				}
+				calls[s.Child] = childCall{s.Call, seq}
+			}
+		}
+	}
+	im.callsOf, im.calls = id, calls
+	return calls, nil
+}

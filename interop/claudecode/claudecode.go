@@ -1,0 +1,59 @@
+package claudecode
+
+import (
+	"bytes"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/skein-dev/skein/interop"
+)
+
+// Name is the format's name: [skein.Origin.Format] of what it reads.
+const Name = "claude-code"
+
+// Format returns the format of Claude Code's transcripts.
+func Format() interop.Format {
+	return interop.Format{
+		Name:   Name,
+		Doc:    "Claude Code's transcripts (~/.claude/projects)",
+		Places: places,
+		Match:  match,
+		Open:   open,
+	}
+}
+
+func places(h interop.Home) []string {
+	dir := filepath.Join(h.Dir, ".claude")
+	if env := h.Env("CLAUDE_CONFIG_DIR"); env != "" {
+		dir = env
+	}
+	return []string{filepath.Join(dir, "projects")}
+}
+
+// signs are what only Claude Code's lines have among formats of JSON Lines.
+var signs = [...]string{`"isSidechain":`, `"leafUuid":`, `"isSnapshotUpdate":`, `"userType":`}
+
+// loose are the types of lines without a UUID that a file may begin with.
+var loose = [...]string{
+	"mode", "permission-mode", "queue-operation", "last-prompt", "ai-title", "custom-title", "agent-name", "agent-color",
+	"agent-setting", "frame-link", "pr-link", "atis-latch", "worktree-state", "bridge-session", "relocated", "tag", "started", "result",
+}
+
+func match(file string, head []byte) bool {
+	if path.Ext(file) != ".jsonl" {
+		return false
+	}
+	for _, s := range signs {
+		if bytes.Contains(head, []byte(s)) {
+			return true
+		}
+	}
+	for _, t := range loose {
+		if bytes.Contains(head, []byte(`"type":"`+t+`"`)) && bytes.Contains(head, []byte(`"sessionId":`)) {
+			return true
+		}
+	}
+	// A beginning that was destroyed, or one line that is longer than head.
+	return strings.Contains(file, "/.claude/projects/")
+}

@@ -1,0 +1,149 @@
+package claudecode
+
+import (
+	"strconv"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/skein-dev/skein"
+)
+
+// options let through what other programs write: names that come twice, lone
+// surrogates.
+func options() json.Options {
+	return json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+}
+
+// str is a string; what is none reads as "".
+type str string
+
+// UnmarshalJSONFrom implements [json.UnmarshalerFrom]; errors are those of
+// invalid JSON.
+func (s *str) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
+	v, err := dec.ReadValue()
+	if err != nil {
+		return err
+	}
+	text, _ := skein.Unquote(v)
+	*s = str(skein.Text(text).UTF8())
+	return nil
+}
+
+// text is a string that keeps lone surrogates; what is none reads as "".
+type text string
+
+// UnmarshalJSONFrom implements [json.UnmarshalerFrom]; errors are those of
+// invalid JSON.
+func (t *text) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
+	v, err := dec.ReadValue()
+	if err != nil {
+		return err
+	}
+	s, _ := skein.Unquote(v)
+	*t = text(s)
+	return nil
+}
+
+// flag is a boolean; what is none reads as false.
+type flag bool
+
+// UnmarshalJSONFrom implements [json.UnmarshalerFrom]; errors are those of
+// invalid JSON.
+func (f *flag) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
+	v, err := dec.ReadValue()
+	*f = v.Kind() == 't'
+	return err
+}
+
+// number is a whole number, not negative; what is none reads as 0.
+type number int64
+
+// UnmarshalJSONFrom implements [json.UnmarshalerFrom]; errors are those of
+// invalid JSON.
+func (n *number) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
+	v, err := dec.ReadValue()
+	if err != nil {
+		return err
+	}
+	if i, err := strconv.ParseInt(string(v), 10, 64); err == nil && i >= 0 && i < 1<<53 {
+		*n = number(i)
+	}
+	return nil
+}
+
+// strs is a list of strings; what is none of it is left out.
+type strs []string
+
+// UnmarshalJSONFrom implements [json.UnmarshalerFrom]; errors are those of
+// invalid JSON.
+func (s *strs) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
+	v, err := dec.ReadValue()
+	if err != nil || v.Kind() != '[' {
+		return err
+	}
+	var vs []str
+	err = json.Unmarshal(v, &vs, options())
+	for _, e := range vs {
+		if e != "" {
+			*s = append(*s, string(e))
+		}
+	}
+	return err
+}
+
+// object reads the next value into v if it is an object, and skips it else.
+func object(dec *jsontext.Decoder, v any) error {
+	if dec.PeekKind() != '{' {
+		return dec.SkipValue()
+	}
+	return json.UnmarshalDecode(dec, v)
+}
+
+// UnmarshalJSONFrom implements [json.UnmarshalerFrom]; errors are those of
+// invalid JSON.
+func (m *message) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
+	type plain message
+	return object(dec, (*plain)(m))
+}
+
+// UnmarshalJSONFrom implements [json.UnmarshalerFrom]; errors are those of
+// invalid JSON.
+func (u *usage) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
+	type plain usage
+	return object(dec, (*plain)(u))
+}
+
+// UnmarshalJSONFrom implements [json.UnmarshalerFrom]; errors are those of
+// invalid JSON.
+func (o *origin) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
+	type plain origin
+	return object(dec, (*plain)(o))
+}
+
+// UnmarshalJSONFrom implements [json.UnmarshalerFrom]; errors are those of
+// invalid JSON.
+func (a *attachment) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
+	type plain attachment
+	return object(dec, (*plain)(a))
+}
+
+// UnmarshalJSONFrom implements [json.UnmarshalerFrom]; errors are those of
+// invalid JSON.
+func (p *progress) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
+	type plain progress
+	return object(dec, (*plain)(p))
+}
+
+// UnmarshalJSONFrom implements [json.UnmarshalerFrom]; errors are those of
+// invalid JSON.
+func (c *compactMeta) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
+	type plain compactMeta
+	return object(dec, (*plain)(c))
+}
+
+// UnmarshalJSONFrom implements [json.UnmarshalerFrom]; errors are those of
+// invalid JSON.
+func (b *blobSource) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
+	type plain blobSource
+	return object(dec, (*plain)(b))
+}

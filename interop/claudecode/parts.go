@@ -1,0 +1,155 @@
+package claudecode
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"hash/maphash"
+	"strings"
+
+	jsonv2 "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/skein-dev/skein"
+)
+
+// blocks returns the blocks of a message's content, each with its bytes; none
+// if it has another shape.
+func blocks(content jsontext.Value) (bs []rawBlock) {
+	var raw []jsontext.Value
+	if content.Kind() != '[' || jsonv2.Unmarshal(content, &raw, options()) != nil {
+		return nil
+	}
+	for _, v := range raw {
+		b := rawBlock{raw: v}
+		if v.Kind() == '{' {
+			_ = jsonv2.Unmarshal(v, &b.block, options()) // what does not fit is kept raw
+		}
+		bs = append(bs, b)
+	}
+	return bs
+}
+
+type rawBlock struct {
+	block
+	raw jsontext.Value
+}
+
+// parts returns the parts of a message's content.
+func (r *reader) parts(m *making, content jsontext.Value) []skein.Part {
+	if s, ok := skein.Unquote(content); ok {
+		return []skein.Part{skein.TextPart(s)}
+	}
+	parts := []skein.Part{}
+	for _, b := range blocks(content) {
+		parts = append(parts, r.part(m, b))
+	}
+	if len(parts) == 0 && len(content) > 0 && content.Kind() != '[' && content.Kind() != 'n' {
+		parts = append(parts, skein.Part{Kind: skein.PartOther, Raw: json.RawMessage(content)})
+	}
+	return parts
+}
+
+// userParts returns the parts of a user's content, tools' results apart.
+func (r *reader) userParts(m *making) (parts, results []skein.Part) {
+	for _, p := range r.parts(m, m.Message.Content) {
+		if p.Kind == skein.PartResult {
+			results = append(results, p)
+		} else {
+			parts = append(parts, p)
+		}
+	}
+	return parts, results
+}
+
+func (r *reader) part(m *making, b rawBlock) skein.Part {
+	switch {
+	case b.Type == "text":
+		return skein.TextPart(string(b.Text))
+	case b.Type == "thinking":
+		return skein.Part{Kind: skein.PartReasoning, Text: skein.Text(b.Thinking)}
+	case b.Type == "redacted_thinking":
+		return skein.Part{Kind: skein.PartReasoning, Raw: json.RawMessage(b.raw)}
+	case (b.Type == "tool_use" || b.Type == "server_tool_use" || b.Type == "mcp_tool_use") && b.ID != "":
+		return skein.Part{Kind: skein.PartCall, Call: &skein.Call{ID: string(b.ID), Name: string(b.Name), Input: json.RawMessage(b.Input)}}
+	case strings.HasSuffix(string(b.Type), "tool_result") && b.ToolUseID != "":
+		return r.result(m, b)
+	case (b.Type == "image" || b.Type == "document") && b.Source != nil:
+		if f := file(m, b); f != nil {
+			return skein.Part{Kind: skein.PartFile, File: f}
+		}
+	}
+	return skein.Part{Kind: skein.PartOther, Raw: json.RawMessage(b.raw)}
+}
+
+// result returns what a tool answered: texts one after the other, files, and
+// the content as it is if there is anything else in it.
+func (r *reader) result(m *making, b rawBlock) skein.Part {
+	res := &skein.Result{CallID: string(b.ToolUseID), Name: r.calls[string(b.ToolUseID)].name, Failed: bool(b.IsError)}
+	if s, ok := skein.Unquote(b.Content); ok {
+		res.Text = skein.Text(s)
+		return skein.Part{Kind: skein.PartResult, Result: res}
+	}
+	var texts []string
+	other := len(b.Content) > 0 && b.Content.Kind() != '[' && b.Content.Kind() != 'n'
+	for _, c := range blocks(b.Content) {
+		var f *skein.File
+		if (c.Type == "image" || c.Type == "document") && c.Source != nil {
+			f = file(m, c)
+		}
+		switch {
+		case c.Type == "text":
+			texts = append(texts, string(c.Text))
+		case f != nil:
+			res.Files = append(res.Files, *f)
+		default:
+			other = true
+		}
+	}
+	res.Text = skein.Text(strings.Join(texts, "\n"))
+	if other {
+		res.Raw = json.RawMessage(b.Content)
+	}
+	return skein.Part{Kind: skein.PartResult, Result: res}
+}
+
+// file returns the image or document in b, its bytes as a blob; nil if it has
+// another shape.
+func file(m *making, b rawBlock) *skein.File {
+	s, name := b.Source, clip(string(b.Title))
+	switch s.Type {
+	case "base64":
+		data, err := base64.StdEncoding.DecodeString(string(s.Data))
+		if err != nil || len(data) == 0 {
+			return nil
+		}
+		return keep(m, name, clip(string(s.Media)), data)
+	case "text":
+		return keep(m, name, clip(string(s.Media)), []byte(s.Data))
+	case "url":
+		return &skein.File{Name: name, Media: clip(string(s.Media)), URL: string(s.URL)}
+	}
+	return nil
+}
+
+func keep(m *making, name, media string, data []byte) *skein.File {
+	blob := skein.NewBlob(data)
+	m.blobs = append(m.blobs, blob)
+	return &skein.File{Name: name, Media: media, Blob: blob.Hash, Size: int64(len(data))}
+}
+
+// facts returns what is worth having of a tool's rich result; nil if nothing.
+func facts(v jsontext.Value) json.RawMessage {
+	if v.Kind() != '{' {
+		return nil
+	}
+	var f toolUseResult
+	if jsonv2.Unmarshal(v, &f, options()) != nil || f == (toolUseResult{}) {
+		return nil
+	}
+	b, err := jsonv2.Marshal(f)
+	if err != nil {
+		return nil
+	}
+	return b
+}
+
+func (r *reader) promptHash(s string) uint64 { return maphash.String(r.seed, s) }

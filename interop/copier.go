@@ -1,0 +1,195 @@
+package interop
+
+import (
+	"bytes"
+	"context"
+
+	"github.com/skein-dev/skein"
+)
+
+// A copier takes the records of a file that so far only repeats another's.
+type copier struct {
+	t        *target
+	places   map[skein.ClientID]skein.Place // of the records up to ahead
+	ahead    int
+	window   int
+	follow   follower
+	n        int                           // copies
+	last     skein.Place                   // of the last one
+	furthest map[skein.SessionID]skein.Seq // last event that is shared with each session
+	held     []heldBack
+	bytes    int // of held
+}
+
+// heldBack is a floating record that waits for the session.
+type heldBack struct {
+	rec     skein.Record
+	line    int
+	items   []Item
+	indexes []int // of the items' ordinals
+}
+
+// So much is held back; more makes a session of the file.
+const (
+	maxHeldBytes   = 4 << 20
+	maxHeldRecords = 2000
+)
+
+func newCopier(t *target) *copier {
+	return &copier{t: t, window: 4, follow: follower{store: t.im.store}, furthest: map[skein.SessionID]skein.Seq{}}
+}
+
+// lookAhead asks the store where the events of the next records stand. It asks
+// for few at first: most files are no copies, which their first record shows.
+func (c *copier) lookAhead(ctx context.Context, rs []read) error {
+	if rs[0].rec.N < c.ahead {
+		return nil
+	}
+	rs = rs[:min(c.window, len(rs))]
+	c.window, c.ahead = min(2*c.window, 256), rs[len(rs)-1].rec.N+1
+	var keys []skein.ClientID
+	for _, r := range rs {
+		if len(r.made.Items) > 0 {
+			keys = append(keys, candidates(bounded(r.made.Key, r.rec.Raw))...)
+			if r.made.CopyKey != "" {
+				keys = append(keys, candidates(bounded(r.made.CopyKey, r.rec.Raw))...)
+			}
+		}
+	}
+	c.places = nil
+	if len(keys) == 0 {
+		return nil
+	}
+	var err error
+	c.places, err = c.t.im.store.Find(ctx, keys)
+	return err
+}
+
+// take takes a record: as a copy, as one that is held back, or as the first of
+// the file's own, which ends the copier.
+func (c *copier) take(ctx context.Context, rec *skein.Record, r read) error {
+	for _, key := range []skein.ClientID{r.made.CopyKey, rec.Key} {
+		if key == "" {
+			continue
+		}
+		places, err := c.match(ctx, bounded(key, r.rec.Raw), r.made.Items)
+		if err != nil {
+			return err
+		}
+		if places != nil {
+			rec.Key, rec.Copy = key, true
+			c.share(key, r.made.Items, places)
+			return nil
+		}
+	}
+	if r.made.Floating && c.bytes < maxHeldBytes && len(c.held) < maxHeldRecords {
+		c.hold(rec, r.line, r.made.Items)
+		return nil
+	}
+	if err := c.own(ctx); err != nil {
+		return err
+	}
+	return c.t.emit(ctx, rec.Key, site{rec.N, r.line}, r.made.Items)
+}
+
+func (c *copier) hold(rec *skein.Record, line int, items []Item) {
+	h := heldBack{rec: *rec, line: line, items: items}
+	for i, it := range items {
+		h.indexes = append(h.indexes, c.t.thread(it.Session).add(clientID(rec.Key, i, len(items)), 0))
+	}
+	c.held = append(c.held, h)
+	c.bytes += len(rec.Raw)
+	rec.Events = 0
+}
+
+// share notes where the items of a copy stand.
+func (c *copier) share(key skein.ClientID, items []Item, places []skein.Place) {
+	for i, it := range items {
+		p, th := places[i], c.t.thread(it.Session)
+		th.add(clientID(key, i, len(items)), p.Seq)
+		if it.Session == "" {
+			c.last = p
+			c.furthest[p.Session] = max(c.furthest[p.Session], p.Seq)
+		} else {
+			th.id, th.begun, th.shared = p.Session, true, true
+		}
+	}
+	c.n++
+}
+
+// own ends the copying: it creates the session and appends what was held back.
+func (c *copier) own(ctx context.Context) error {
+	defer c.follow.close()
+	t := c.t
+	if err := t.begin(ctx, t.main); err != nil {
+		return err
+	}
+	t.copies = nil
+	for _, h := range c.held {
+		for i, it := range h.items {
+			th := t.thread(it.Session)
+			if err := t.begin(ctx, th); err != nil {
+				return err
+			}
+			e, err := t.place(ctx, th, it)
+			if err != nil {
+				return err
+			}
+			e.ClientID = clientID(h.rec.Key, i, len(h.items))
+			th.blobs = append(th.blobs, it.Blobs...)
+			t.append(th, e, h.indexes[i], site{h.rec.N, h.line})
+		}
+		h.rec.Events = len(h.items)
+		t.revise(h.rec)
+	}
+	return nil
+}
+
+// match returns where the items of a record stand, and nil if it is no copy:
+// each of them, besides those that hang on what came before, must stand
+// somewhere, equal in kind and payload.
+func (c *copier) match(ctx context.Context, key skein.ClientID, items []Item) ([]skein.Place, error) {
+	var there []skein.Place
+	for _, id := range candidates(key) {
+		if p, ok := c.places[id]; ok {
+			there = append(there, p)
+		}
+	}
+	if len(there) == 0 {
+		return nil, nil
+	}
+	out := make([]skein.Place, len(items))
+	var some skein.Place
+	for i, it := range items {
+		e := it.Event
+		for j, p := range there {
+			was, err := c.follow.event(ctx, p)
+			if err != nil {
+				return nil, err
+			}
+			if was.Kind == e.Kind && (bytes.Equal(was.Payload, e.Payload) || e.Kind == skein.KindCompacted) {
+				out[i], some = p, p
+				there = append(there[:j:j], there[j+1:]...)
+				break
+			}
+		}
+		if out[i].Session == "" && !hanging(e.Kind, len(items)) {
+			return nil, nil
+		}
+	}
+	if some.Session == "" {
+		return nil, nil
+	}
+	for i := range out {
+		if out[i].Session == "" {
+			out[i] = some
+		}
+	}
+	return out, nil
+}
+
+// hanging events come with a record in one file and not in its copy: they hang
+// on the records before it.
+func hanging(k skein.Kind, items int) bool {
+	return k == skein.KindRewound || items > 1 && (k == skein.KindChanged || k == skein.KindTitled)
+}

@@ -1,0 +1,224 @@
+package interop
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/skein-dev/skein"
+)
+
+// flush appends what waits: events, records and how far the file was read in
+// one transaction. The file does not look unchanged until finish.
+func (t *target) flush(ctx context.Context) error { return t.commit(ctx, candidate{path: t.file.Path}) }
+
+// finish appends the rest, when the file has been read to its end. broken says
+// that it could not be.
+func (t *target) finish(ctx context.Context, broken error) error {
+	if broken != nil {
+		return t.commit(ctx, candidate{path: t.file.Path})
+	}
+	if t.w.state.Rewriting {
+		if err := t.begin(ctx, t.main); err != nil {
+			return err
+		}
+		t.withdraw()
+		t.w.state.Rewriting, t.w.state.Gone = false, nil
+	}
+	if t.copies != nil {
+		t.copies.follow.close()
+		if t.copies.n > 0 {
+			t.file.CopyOf = t.copies.last.Session
+		}
+	}
+	return t.commit(ctx, t.w.now)
+}
+
+func (t *target) commit(ctx context.Context, now candidate) error {
+	t.file.Size, t.file.Mtime, t.file.Inode, t.file.Head = now.size, now.mtime, now.inode, t.w.head
+	t.file.State = t.state().encode()
+	bs := t.batches()
+	got, err := t.append0(ctx, bs)
+	if err != nil {
+		return err
+	}
+	t.receive(bs, got)
+	t.im.rep.Bytes += t.bytes
+	t.records, t.revised, t.bytes, t.forget = nil, nil, 0, false
+	t.im.keep(t.file)
+	return nil
+}
+
+// state is what the file's next reading must know.
+func (t *target) state() state {
+	s := t.at
+	s.Rewriting, s.Gone, s.Apart = t.w.state.Rewriting, t.w.state.Gone, t.apart
+	for name, th := range t.threads {
+		if name != "" && th.begun && th.id != th.begin.ID {
+			if s.Sessions == nil {
+				s.Sessions = map[string]skein.SessionID{}
+			}
+			s.Sessions[name] = th.id
+		}
+	}
+	return s
+}
+
+// batches returns what waits, the file's main session first. Its batch has the
+// records.
+func (t *target) batches() []skein.Batch {
+	var bs []skein.Batch
+	for _, th := range t.order {
+		if th != t.main && (len(th.events) == 0 || th.dead) {
+			continue
+		}
+		b := skein.Batch{Session: th.id, Blobs: th.blobs, Again: t.im.opts.Again, Import: &skein.Import{File: t.file}}
+		for _, w := range th.events {
+			b.Events = append(b.Events, w.event)
+		}
+		if th == t.main {
+			b.Import.Records, b.Import.Forget = t.records, t.forget && len(t.records) > 0
+		}
+		bs = append(bs, b)
+	}
+	for _, r := range t.revised {
+		im := skein.Import{File: t.file, Records: []skein.Record{r}}
+		bs = append(bs, skein.Batch{Session: t.main.id, Import: &im, Again: t.im.opts.Again})
+	}
+	return bs
+}
+
+// receive notes where the events stand now.
+func (t *target) receive(bs []skein.Batch, got []skein.Receipt) {
+	for i, b := range bs {
+		t.im.rep.count(b, got[i])
+		for _, th := range t.order {
+			if th.id != b.Session || len(th.events) == 0 {
+				continue
+			}
+			for j, w := range th.events {
+				if w.index >= 0 {
+					th.seqs[w.index] = got[i].Seqs[j]
+				}
+			}
+			th.events, th.blobs = nil, nil
+		}
+	}
+	for _, th := range t.order {
+		if th.dead {
+			th.events, th.blobs = nil, nil
+		}
+	}
+}
+
+// append0 appends the batches, and where one of the reasons why the store
+// refuses them can be helped, once more without it.
+func (t *target) append0(ctx context.Context, bs []skein.Batch) ([]skein.Receipt, error) {
+	got, err := t.im.store.Append(ctx, bs...)
+	switch {
+	case errors.Is(err, skein.ErrUnknown):
+		got, err = t.im.store.Append(ctx, bs...)
+	case errors.Is(err, skein.ErrInvalid):
+		if t.dropInvalid() {
+			return t.retry(ctx, bs)
+		}
+	case errors.Is(err, skein.ErrMismatch):
+		if err := t.settleAll(ctx); err != nil {
+			return nil, err
+		}
+		return t.retry(ctx, bs)
+	case errors.Is(err, skein.ErrDeleted) && len(bs) > 1:
+		if err := t.dropDead(ctx); err != nil {
+			return nil, err
+		}
+		return t.retry(ctx, bs)
+	}
+	return got, err
+}
+
+func (t *target) retry(ctx context.Context, bs []skein.Batch) ([]skein.Receipt, error) {
+	next := t.batches()
+	got, err := t.im.store.Append(ctx, next...)
+	if err != nil {
+		return nil, err
+	}
+	copy(bs, next)
+	for i := len(next); i < len(bs); i++ {
+		bs[i] = skein.Batch{}
+		got = append(got, skein.Receipt{})
+	}
+	return got, nil
+}
+
+// dropInvalid drops the events that no store takes and marks their records as
+// damaged. It reports whether there were any.
+func (t *target) dropInvalid() (some bool) {
+	for _, th := range t.order {
+		th.events = slices.DeleteFunc(th.events, func(w waiting) bool {
+			_, err := skein.FactsOf(w.event)
+			if err == nil {
+				return false
+			}
+			some = true
+			for i := range t.records {
+				if t.records[i].N == w.at.n {
+					t.records[i].Damage = fmt.Sprintf("%.200v", err)
+					t.file.Damaged++
+					t.im.rep.damage(t.file.Path, w.at.line, t.records[i].Damage)
+				}
+			}
+			return true
+		})
+	}
+	return some
+}
+
+// settleAll compares what waits with what the store has: a client ID is there
+// already, with other content.
+func (t *target) settleAll(ctx context.Context) error {
+	for _, th := range t.order {
+		if len(th.events) == 0 {
+			continue
+		}
+		if err := th.look(ctx, t.im.store, t.seed); err != nil {
+			if errors.Is(err, skein.ErrNotFound) {
+				continue
+			}
+			return err
+		}
+		waits := th.events
+		th.events = nil
+		for _, w := range waits {
+			add, seq := t.settle(th, w.event)
+			if w.index >= 0 && seq != 0 {
+				th.seqs[w.index] = seq
+			}
+			for _, e := range add {
+				next := waiting{e, -1, w.at}
+				if e.Kind == w.event.Kind {
+					next.index = w.index
+				}
+				th.events = append(th.events, next)
+			}
+		}
+	}
+	return nil
+}
+
+// dropDead finds the children among the file's sessions that were deleted.
+func (t *target) dropDead(ctx context.Context) error {
+	for _, th := range t.order {
+		if th == t.main || !th.begun || len(th.events) == 0 {
+			continue
+		}
+		_, err := t.im.store.Append(ctx, skein.Batch{Session: th.id, Import: &skein.Import{File: t.file}})
+		switch {
+		case errors.Is(err, skein.ErrDeleted):
+			th.dead = true
+		case err != nil && !errors.Is(err, skein.ErrNotFound):
+			return err
+		}
+	}
+	return nil
+}

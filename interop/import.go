@@ -1,0 +1,240 @@
+package interop
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/skein-dev/skein"
+)
+
+// An importer is one run of Import, or a Watch.
+type importer struct {
+	store   skein.Store
+	formats []Format
+	opts    Options
+	rep     *Report
+	files   map[string]skein.SourceFile // by path; of all formats
+	paths   map[skein.SessionID][]string
+	callsOf skein.SessionID // see childCalls
+	calls   map[skein.SessionID]childCall
+}
+
+// Import brings what is new in the files at and under paths into the store.
+// Doing it again adds nothing; a file that has grown adds what is new in it. It
+// may be stopped at any moment, and be done while other programs write the
+// files and while other imports run.
+//
+// What is wrong with single files and records is in the report, and no error.
+// Errors are the store's, ctx's, and those of a path that does not exist (they
+// wrap [fs.ErrNotExist]); the report then says what was done before.
+func Import(ctx context.Context, s skein.Store, formats []Format, paths []string, o Options) (rep Report, err error) {
+	defer skein.Wrapf(&err, "import")
+	start := time.Now()
+	defer func() { rep.Elapsed = time.Since(start) }()
+	im, err := newImporter(ctx, s, formats, o, &rep)
+	if err != nil {
+		return rep, err
+	}
+	found, err := walk(ctx, paths, &rep)
+	if err != nil {
+		return rep, err
+	}
+	if err := im.importAll(ctx, found); err != nil {
+		return rep, err
+	}
+	return rep, im.settleApart(ctx)
+}
+
+func newImporter(ctx context.Context, s skein.Store, formats []Format, o Options, rep *Report) (*importer, error) {
+	im := &importer{
+		store: s, formats: formats, opts: o, rep: rep,
+		files: map[string]skein.SourceFile{}, paths: map[skein.SessionID][]string{},
+	}
+	for f, err := range s.Files(ctx, "") {
+		if err != nil {
+			return nil, err
+		}
+		im.keep(f)
+	}
+	return im, nil
+}
+
+// keep notes what the store knows of a file now.
+func (im *importer) keep(f skein.SourceFile) {
+	im.files[f.Path] = f
+	if f.Session != "" && !slices.Contains(im.paths[f.Session], f.Path) {
+		im.paths[f.Session] = append(im.paths[f.Session], f.Path)
+	}
+}
+
+// importAll reads files on one goroutine and appends what is in them on
+// another.
+func (im *importer) importAll(ctx context.Context, found []candidate) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	works, p := im.plan(found)
+	chunks, done := make(chan chunk, 4), make(chan error, 1)
+	go func() {
+		defer close(chunks)
+		done <- im.produceAll(ctx, works, func(c chunk) error {
+			select {
+			case chunks <- c:
+				return nil
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		})
+	}()
+	err := im.consume(ctx, chunks, p)
+	cancel()
+	for range chunks { // until the other goroutine has ended
+	}
+	return errors.Join(err, ignoreCancel(<-done, err))
+}
+
+// ignoreCancel drops an error that only follows from another.
+func ignoreCancel(err, first error) error {
+	if first != nil && errors.Is(err, context.Canceled) {
+		return nil
+	}
+	return err
+}
+
+// plan picks the files that are to be read.
+func (im *importer) plan(found []candidate) ([]*work, Progress) {
+	var works []*work
+	var p Progress
+	for _, c := range found {
+		known, ok := im.files[c.path]
+		if ok && unchanged(c, known) && im.format(known.Format) != nil {
+			im.rep.Files++
+			im.rep.Unchanged++
+			continue
+		}
+		f, err := im.match(c)
+		switch {
+		case err != nil:
+			im.rep.skip(c.path, why(err))
+			continue
+		case f == nil:
+			im.rep.Unmatched++
+			continue
+		}
+		im.rep.Files++
+		if known.Format != f.Name {
+			known = skein.SourceFile{}
+		}
+		if c.size == 0 && known.Records > 0 { // emptied: as if it had been deleted
+			im.rep.Unchanged++
+			continue
+		}
+		works = append(works, &work{format: *f, now: c, known: known})
+		p.Of++
+		p.Size += c.size
+	}
+	return works, p
+}
+
+func (im *importer) format(name string) *Format {
+	for i := range im.formats {
+		if im.formats[i].Name == name {
+			return &im.formats[i]
+		}
+	}
+	return nil
+}
+
+// match returns the first format that knows a file, or nil.
+func (im *importer) match(c candidate) (*Format, error) {
+	f, _, err := open(c.path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	b, err := head(f)
+	if err != nil {
+		return nil, err
+	}
+	for i := range im.formats {
+		if im.formats[i].Match(filepath.ToSlash(c.path), b) {
+			return &im.formats[i], nil
+		}
+	}
+	return nil, nil
+}
+
+// produceAll reads the files one after the other. Its errors are sink's and
+// the store's.
+func (im *importer) produceAll(ctx context.Context, works []*work, sink func(chunk) error) error {
+	for _, w := range works {
+		if err := im.produce(ctx, newWork(w.format, w.now, w.known), sink); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (im *importer) produce(ctx context.Context, w *work, sink func(chunk) error) error {
+	err := w.produce(ctx, sink)
+	for errors.Is(err, errRestart) {
+		next, err2 := rewritten(ctx, im.store, w)
+		if err2 != nil {
+			return sink(chunk{w: w, end: true, err: err2})
+		}
+		w, err = next, next.produce(ctx, sink)
+	}
+	return err
+}
+
+// consume takes the chunks into the store.
+func (im *importer) consume(ctx context.Context, chunks <-chan chunk, p Progress) error {
+	var t *target
+	for c := range chunks {
+		if t == nil || t.w != c.w {
+			t = newTarget(im, c.w)
+		}
+		if err := im.takeChunk(ctx, t, c); err != nil {
+			return fmt.Errorf("%s: %w", t.file.Path, err)
+		}
+		p.Path = t.file.Path
+		p.Bytes += c.bytes
+		if c.end {
+			p.Files++
+		}
+		if im.opts.Progress != nil {
+			im.opts.Progress(p)
+		}
+	}
+	return ctx.Err()
+}
+
+// takeChunk takes a chunk, and at the end of its file says in the report how
+// that went. Only errors that the next file would meet too are returned.
+func (im *importer) takeChunk(ctx context.Context, t *target, c chunk) error {
+	if t.w.dead.Load() {
+		return nil
+	}
+	err := t.takeAll(ctx, c)
+	switch {
+	case err == nil && c.end:
+		err = t.finish(ctx, c.err)
+	case err == nil && (t.bytes >= chunkBytes || len(t.records) >= chunkRecords):
+		err = t.flush(ctx)
+	}
+	switch {
+	case err == nil && c.err != nil && ctx.Err() == nil:
+		im.rep.skip(t.file.Path, why(c.err))
+	case errors.Is(err, skein.ErrDeleted):
+		im.rep.Removed++
+	case errors.Is(err, skein.ErrLocked):
+		im.rep.Waiting++
+	default:
+		return err
+	}
+	t.w.dead.Store(err != nil)
+	return nil
+}

@@ -1,0 +1,5 @@
+package interop_test
+
+import "testing"
+
+func TestX(t *testing.T) {}

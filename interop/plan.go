@@ -1,0 +1,68 @@
+package interop
+
+import (
+	"context"
+	"hash/maphash"
+	"slices"
+
+	"github.com/skein-dev/skein"
+)
+
+// newWork plans how to read a file: what was stored of it is given to the
+// reader once more, and checked by its sum, before what is new.
+func newWork(f Format, c candidate, known skein.SourceFile) *work {
+	w := &work{format: f, now: c, known: known, state: decodeState(known.State)}
+	w.stream = newStream(f, w.file())
+	switch {
+	case known.Session == "": // it made no events yet: begin again
+		w.state = state{Apart: w.state.Apart}
+		w.forget = known.Records > 0
+	default:
+		w.old, w.verify = w.state.Records, w.state.Records
+	}
+	return w
+}
+
+// rewritten plans how to read a file whose beginning has changed: what it has
+// in common with what was stored stays, what came after that is stored anew,
+// and the keys that are not in it any more are noted.
+//
+// Errors are the store's, or those of reading the file.
+func rewritten(ctx context.Context, s skein.Store, w *work) (*work, error) {
+	next := &work{format: w.format, now: w.now, known: w.known, forget: true}
+	next.state = state{Rewriting: true, Gone: w.state.Gone, Sessions: w.state.Sessions, Apart: w.state.Apart}
+	seed := maphash.MakeSeed()
+	type stored struct {
+		raw  uint64
+		gone gone
+	}
+	var was []stored
+	for r, err := range s.Records(ctx, w.format.Name, w.known.Path, 0) {
+		if err != nil {
+			return nil, err
+		}
+		st := stored{raw: maphash.Bytes(seed, r.Raw)}
+		if r.Key != "" && !r.Copy {
+			st.gone = gone{r.Key, r.Events}
+		}
+		was = append(was, st)
+	}
+	next.stream = newStream(w.format, next.file())
+	claims, here, same := newClaimer(), map[skein.ClientID]bool{}, true
+	err := next.read(ctx, func(r read) error {
+		if same = same && r.rec.N < len(was) && maphash.Bytes(seed, r.rec.Raw) == was[r.rec.N].raw; same {
+			next.old = r.rec.N + 1
+		}
+		key, _ := claims.claim(r)
+		here[key] = true
+		return nil
+	})
+	next.state.Gone = slices.DeleteFunc(next.state.Gone, func(g gone) bool { return here[g.Key] })
+	for _, st := range was[next.old:] {
+		if st.gone.Events > 0 && !here[st.gone.Key] {
+			next.state.Gone = append(next.state.Gone, st.gone)
+		}
+	}
+	next.stream = newStream(w.format, next.file())
+	return next, err
+}

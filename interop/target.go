@@ -1,0 +1,252 @@
+package interop
+
+import (
+	"context"
+	"errors"
+	"hash/maphash"
+
+	"github.com/skein-dev/skein"
+)
+
+// A target takes the records of one file into the store.
+type target struct {
+	im      *importer
+	w       *work
+	claims  *claimer
+	seed    maphash.Seed
+	file    skein.SourceFile
+	at      state
+	main    *thread
+	threads map[string]*thread
+	order   []*thread
+	copies  *copier // while the file is only a copy, as far as was read; nil afterwards
+	apart   []apart
+	last    taken          // the last record, which may come again, longer
+	records []skein.Record // for the next flush
+	revised []skein.Record // earlier ones that are stored and made events since
+	bytes   int64          // of records
+	forget  bool
+}
+
+// taken is a record with the line it is on.
+type taken struct {
+	rec   skein.Record
+	items bool
+	line  int
+}
+
+func newTarget(im *importer, w *work) *target {
+	t := &target{im: im, w: w, claims: newClaimer(), seed: maphash.MakeSeed(), threads: map[string]*thread{}, forget: w.forget}
+	t.file = skein.SourceFile{Format: w.format.Name, Path: w.now.path, Session: w.known.Session, ID: w.known.ID, CopyOf: w.known.CopyOf}
+	t.main = t.thread("")
+	t.apart, t.last.rec.N = w.state.Apart, -1
+	if t.main.id, t.main.begun = w.known.Session, w.known.Session != ""; !t.main.begun {
+		t.copies = newCopier(t)
+	}
+	return t
+}
+
+func (t *target) thread(name string) *thread {
+	th := t.threads[name]
+	if th == nil {
+		th = &thread{}
+		t.threads[name] = th
+		t.order = append(t.order, th)
+	}
+	return th
+}
+
+// takeAll takes the records of a chunk.
+func (t *target) takeAll(ctx context.Context, c chunk) error {
+	for i := range c.reads {
+		if t.copies != nil {
+			if err := t.copies.lookAhead(ctx, c.reads[i:]); err != nil {
+				return err
+			}
+		}
+		if err := t.take(ctx, c.reads[i]); err != nil {
+			return err
+		}
+	}
+	t.at = c.at
+	return nil
+}
+
+func (t *target) take(ctx context.Context, r read) error {
+	if r.rec.N == t.last.rec.N && t.last.items { // the same, with a line feed now
+		r.rec.Key, r.rec.Events, r.rec.Copy = t.last.rec.Key, t.last.rec.Events, t.last.rec.Copy
+		t.store(r, r.rec)
+		return nil
+	}
+	rec := r.rec
+	var again bool
+	rec.Key, again = t.claims.claim(r)
+	rec.Events = len(r.made.Items)
+	if err := t.begins(ctx, rec.N, r.made.Begin); err != nil {
+		return err
+	}
+	for _, a := range r.made.Apart {
+		t.apart = append(t.apart, apart{a.Of, a.Event.Kind, a.Event.Time, a.Event.Payload})
+	}
+	var err error
+	switch {
+	case rec.N < t.w.old:
+		t.note(rec.Key, r.made.Items)
+	case len(r.made.Items) == 0:
+	case again:
+		rec.Copy = true
+		t.note(rec.Key, r.made.Items)
+	case t.copies != nil:
+		err = t.copies.take(ctx, &rec, r)
+	default:
+		err = t.emit(ctx, rec.Key, site{rec.N, r.line}, r.made.Items)
+	}
+	if err == nil {
+		t.store(r, rec)
+	}
+	return err
+}
+
+// store puts a record where the next flush finds it, unless it is stored.
+func (t *target) store(r read, rec skein.Record) {
+	first := rec.N != t.last.rec.N
+	t.last = taken{rec, len(r.made.Items) > 0, r.line}
+	if rec.Damage != "" && first {
+		t.file.Damaged++
+	}
+	t.file.Records, t.file.Offset = rec.N+1, rec.Offset+int64(len(rec.Raw))
+	if rec.N < t.w.old {
+		return
+	}
+	if n := len(t.records); n > 0 && t.records[n-1].N == rec.N {
+		t.records[n-1] = rec
+		return
+	}
+	t.records = append(t.records, rec)
+	t.bytes += int64(len(rec.Raw))
+	if rec.Damage != "" {
+		t.im.rep.damage(t.file.Path, r.line, rec.Damage)
+	}
+	if rec.Copy {
+		t.im.rep.Copies++
+	}
+}
+
+// note gives items that are stored their ordinals.
+func (t *target) note(key skein.ClientID, items []Item) {
+	for i, it := range items {
+		t.thread(it.Session).add(clientID(key, i, len(items)), 0)
+	}
+}
+
+// emit appends the items of a record to the sessions they belong to.
+func (t *target) emit(ctx context.Context, key skein.ClientID, at site, items []Item) error {
+	for i, it := range items {
+		th := t.thread(it.Session)
+		if err := t.begin(ctx, th); err != nil {
+			return err
+		}
+		e, err := t.place(ctx, th, it)
+		if err != nil {
+			return err
+		}
+		e.ClientID = clientID(key, i, len(items))
+		index := th.add(e.ClientID, 0)
+		if e.Kind == skein.KindAmended && t.beyond(e, th) {
+			continue // it is about what the session shows of its parent
+		}
+		th.blobs = append(th.blobs, it.Blobs...)
+		t.append(th, e, index, at)
+	}
+	return nil
+}
+
+// append adds to the next flush what it takes so that the session has e.
+func (t *target) append(th *thread, e skein.Event, index int, at site) {
+	add, seq := t.settle(th, e)
+	th.seqs[index] = seq
+	for _, a := range add {
+		w := waiting{a, -1, at}
+		if a.Kind == e.Kind {
+			w.index = index
+		}
+		th.events = append(th.events, w)
+	}
+}
+
+// beyond reports whether an amended event is about none of the session's own.
+func (t *target) beyond(e skein.Event, th *thread) bool {
+	a, err := skein.Decode[skein.Amended](e)
+	return err != nil || a.Seq <= th.base
+}
+
+// place returns the event of it with the seq in its payload that it speaks of.
+func (t *target) place(ctx context.Context, th *thread, it Item) (skein.Event, error) {
+	e := it.Event
+	if e.Kind != skein.KindRewound && e.Kind != skein.KindCompacted && e.Kind != skein.KindAmended {
+		return e, nil
+	}
+	to, err := t.seq(ctx, th, it.To)
+	if err != nil {
+		return e, err
+	}
+	switch e.Kind {
+	case skein.KindRewound:
+		e.Payload = skein.MustJSON(skein.Rewound{To: to})
+	case skein.KindCompacted:
+		var c skein.Compacted
+		c, err = skein.Decode[skein.Compacted](e)
+		c.To = to
+		e.Payload = skein.MustJSON(c)
+	default:
+		var a skein.Amended
+		a, err = skein.Decode[skein.Amended](e)
+		a.Seq = to
+		e.Payload = skein.MustJSON(a)
+	}
+	return e, err
+}
+
+// seq returns the seq of an item by its ordinal, counted from 1; 0 for 0. An
+// item that is not stored, because it was dropped, stands where the one before
+// it does.
+func (t *target) seq(ctx context.Context, th *thread, ordinal int) (skein.Seq, error) {
+	for i := min(ordinal, len(th.keys)) - 1; i >= 0; i-- {
+		if th.seqs[i] == 0 && len(th.events) > 0 {
+			if err := t.flush(ctx); err != nil {
+				return 0, err
+			}
+		}
+		if th.seqs[i] == 0 {
+			if err := t.find(ctx, th, i); err != nil {
+				return 0, err
+			}
+		}
+		if th.seqs[i] != 0 {
+			return th.seqs[i], nil
+		}
+	}
+	return 0, nil
+}
+
+// find looks up where item i of th stands.
+func (t *target) find(ctx context.Context, th *thread, i int) error {
+	key := th.keys[i]
+	places, err := t.im.store.Find(ctx, []skein.ClientID{key})
+	if err != nil {
+		return err
+	}
+	if p, ok := places[key]; ok && p.Session == th.id {
+		th.seqs[i] = p.Seq
+		return nil
+	}
+	if th.stands == nil {
+		if err := th.look(ctx, t.im.store, t.seed); err != nil && !errors.Is(err, skein.ErrNotFound) {
+			return err
+		}
+	}
+	if st := th.stands[key]; st != nil {
+		th.seqs[i] = st.seq
+	}
+	return nil
+}

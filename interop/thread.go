@@ -1,0 +1,91 @@
+package interop
+
+import (
+	"context"
+	"hash/maphash"
+
+	"github.com/skein-dev/skein"
+)
+
+// A thread is one session of a file while it is imported.
+type thread struct {
+	id     skein.SessionID
+	begin  Begin
+	begun  bool      // its created event is stored or waits in events
+	shared bool      // it was begun by another file: what comes may be there
+	dead   bool      // it was deleted; what comes for it is dropped
+	base   skein.Seq // of a fork: the events up to here are its parent's; known with stands, and when it is new
+	keys   []skein.ClientID
+	seqs   []skein.Seq // by ordinal, as keys; 0 where not known
+	events []waiting   // for the next flush
+	blobs  []skein.Blob
+	stands map[skein.ClientID]*stand // what the store has; nil if it need not be looked at
+}
+
+// waiting is an event that is to be appended.
+type waiting struct {
+	event skein.Event
+	index int // ordinal, from 0; -1 if it has none
+	at    site
+}
+
+// A site is where in the file a record is.
+type site struct {
+	n    int // of the record; -1 if there is none
+	line int
+}
+
+var nowhere = site{n: -1}
+
+// A stand is what the store has under a client ID.
+type stand struct {
+	seq       skein.Seq
+	kind      skein.Kind
+	content   uint64
+	withdrawn bool
+	amends    int
+}
+
+// add gives the next item of the session a place in the ordinals.
+func (t *thread) add(key skein.ClientID, seq skein.Seq) int {
+	t.keys, t.seqs = append(t.keys, key), append(t.seqs, seq)
+	return len(t.keys) - 1
+}
+
+// look reads what the store has of the session, its parent's shown events
+// included.
+func (t *thread) look(ctx context.Context, s skein.Store, seed maphash.Seed) error {
+	sess, err := s.Session(ctx, t.id)
+	if err != nil {
+		return err
+	}
+	t.stands, t.base = map[skein.ClientID]*stand{}, sess.Base
+	bySeq := map[skein.Seq]*stand{}
+	for e, err := range s.Events(ctx, t.id, 0) {
+		if err != nil {
+			return err
+		}
+		if e.Kind == skein.KindAmended {
+			if a, err := skein.Decode[skein.Amended](e); err == nil && bySeq[a.Seq] != nil {
+				bySeq[a.Seq].amend(a, seed)
+			}
+		}
+		if e.ClientID != "" {
+			st := &stand{seq: e.Seq, kind: e.Kind, content: maphash.Bytes(seed, e.Payload)}
+			t.stands[e.ClientID], bySeq[e.Seq] = st, st
+		}
+	}
+	return nil
+}
+
+func (s *stand) amend(a skein.Amended, seed maphash.Seed) {
+	s.amends++
+	if s.withdrawn = a.Withdrawn; !a.Withdrawn {
+		s.content = maphash.Bytes(seed, a.Payload)
+	}
+}
+
+// structural events say how others hang together; they are not amended.
+func structural(k skein.Kind) bool {
+	return k == skein.KindRewound || k == skein.KindCompacted || k == skein.KindCreated || k == skein.KindAmended
+}

@@ -1,0 +1,207 @@
+package interop
+
+import (
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"sync/atomic"
+
+	"github.com/skein-dev/skein"
+)
+
+// state is what the engine keeps in SourceFile.State.
+type state struct {
+	Records   int                        `json:"records,omitempty"` // of the file that will not change
+	Bytes     int64                      `json:"bytes,omitempty"`   // of these
+	Sum       string                     `json:"sum,omitempty"`     // SHA-256 of these, hexadecimal
+	Rewriting bool                       `json:"rewriting,omitempty"`
+	Gone      []gone                     `json:"gone,omitempty"`     // while rewriting: what is to be withdrawn at the end
+	Sessions  map[string]skein.SessionID `json:"sessions,omitempty"` // by name in the file, where not the wanted ID
+	Apart     []apart                    `json:"apart,omitempty"`    // what waits for a file that has not been read
+}
+
+// gone is a record that was removed from its file.
+type gone struct {
+	Key    skein.ClientID `json:"key"`
+	Events int            `json:"events"`
+}
+
+// apart is an Apart as it is kept.
+type apart struct {
+	Of      skein.ClientID  `json:"of"`
+	Kind    skein.Kind      `json:"kind"`
+	Time    skein.Time      `json:"time"`
+	Payload json.RawMessage `json:"payload"`
+}
+
+// maxState is the longest State, in bytes.
+const maxState = 1 << 20
+
+func (s state) encode() []byte {
+	b := skein.MustJSON(s)
+	if len(b) > maxState {
+		s.Gone, s.Apart = nil, nil
+		b = skein.MustJSON(s)
+	}
+	return b
+}
+
+func decodeState(b []byte) (s state) {
+	if json.Unmarshal(b, &s) != nil {
+		return state{}
+	}
+	return s
+}
+
+// work is one file that is to be read.
+type work struct {
+	format Format
+	now    candidate
+	known  skein.SourceFile // as it was left; zero if it is new
+	state  state            // of known
+	stream *stream
+	old    int  // records before this one are stored and have not changed
+	verify int  // the first so many must have the sum that state has; 0 for no check
+	forget bool // the stored ones from old on are not the file's any more
+	head   skein.Hash
+	dead   atomic.Bool // its session cannot be written to; stop reading
+}
+
+func (w *work) file() File {
+	return File{Path: w.now.path, Beside: func(rel string) ([]byte, bool) { return beside(w.now.path, rel) }}
+}
+
+// unchanged reports whether a file is as it was when it was last read whole.
+func unchanged(c candidate, f skein.SourceFile) bool {
+	return c.size == f.Size && c.mtime == f.Mtime && c.inode == f.Inode
+}
+
+// A chunk is a run of records of one file, small enough for one transaction.
+type chunk struct {
+	w     *work
+	reads []read
+	at    state // how far the stream is after it: Records, Bytes, Sum
+	bytes int64
+	end   bool  // it is the file's last
+	err   error // with end: why reading ended before the file did
+}
+
+// A chunk ends with the record that takes it over one of these.
+const (
+	chunkBytes   = 512 << 10
+	chunkRecords = 256
+)
+
+var errRestart = errors.New("not what was read before")
+
+// produce reads a file, from where its stream is, and hands it to sink in
+// chunks, the last one with end set. Its errors are sink's.
+func (w *work) produce(ctx context.Context, sink func(chunk) error) error {
+	c := chunk{w: w}
+	var sinkErr error
+	send := func() error {
+		c.at = w.stream.state()
+		sinkErr = sink(c)
+		c = chunk{w: w}
+		return sinkErr
+	}
+	err := w.read(ctx, func(r read) error {
+		if r.rec.N == w.verify && !w.verified() {
+			return errRestart
+		}
+		if w.dead.Load() {
+			return errDead
+		}
+		c.reads = append(c.reads, r)
+		if c.bytes += int64(len(r.rec.Raw)); c.bytes < chunkBytes && len(c.reads) < chunkRecords {
+			return nil
+		}
+		return send()
+	})
+	if err == nil && w.stream.n <= w.verify && !w.verified() {
+		err = errRestart
+	}
+	switch {
+	case sinkErr != nil:
+		return sinkErr
+	case errors.Is(err, errRestart):
+		return err
+	}
+	w.verify = 0
+	c.end, c.err = true, err
+	return send()
+}
+
+var errDead = errors.New("stopped")
+
+// read opens the file and runs its stream over what is there.
+func (w *work) read(ctx context.Context, emit func(read) error) error {
+	f, now, err := open(w.now.path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	w.now = now
+	b, err := head(f)
+	if err != nil {
+		return err
+	}
+	w.head = skein.Hash(digest(b))
+	var r io.Reader = io.LimitReader(f, now.size-w.stream.at.Offset)
+	packed, err := w.unpack(f)
+	switch {
+	case err != nil:
+		return err
+	case packed != nil:
+		defer packed.Close()
+		r = packed
+	default:
+		if _, err := f.Seek(w.stream.at.Offset, io.SeekStart); err != nil {
+			return err
+		}
+	}
+	return w.stream.run(ctxReader{ctx, r}, emit)
+}
+
+func (w *work) unpack(f *os.File) (io.ReadCloser, error) {
+	if w.format.Unpack == nil {
+		return nil, nil
+	}
+	r, ok, err := w.format.Unpack(w.now.path, f)
+	if err != nil || !ok {
+		return nil, err
+	}
+	if n := w.stream.at.Offset; n > 0 {
+		if _, err := io.CopyN(io.Discard, r, n); err != nil {
+			r.Close()
+			return nil, err
+		}
+	}
+	return r, nil
+}
+
+// state returns how far s is.
+func (s *stream) state() state {
+	return state{Records: s.n, Bytes: s.ended, Sum: hex.EncodeToString(s.sum.Sum(nil))}
+}
+
+// verified reports whether the records read so far are those that were stored.
+func (w *work) verified() bool {
+	return w.verify == 0 || w.stream.n == w.verify && w.stream.state().Sum == w.state.Sum
+}
+
+// ctxReader stops reading when ctx ends.
+type ctxReader struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+func (c ctxReader) Read(b []byte) (int, error) {
+	if err := c.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return c.r.Read(b)
+}
