@@ -35,8 +35,8 @@ answer.`,
 		RunE: f.withStore(o.run),
 	}
 	g := c.Flags()
-	g.StringVar(&o.role, "role", "user", "who says it (`role`): user, assistant, tool, system, steer")
-	g.StringVar(&o.id, "id", "", "client `ID`, so that trying again stores it once")
+	g.StringVar(&o.role, "role", "user", "the `role` of who says it: user, assistant, tool, system, steer")
+	g.StringVar(&o.id, "id", "", "a client `ID`: trying again with it stores nothing twice")
 	g.BoolVar(&o.create, "create", false, "begin a session with NAME as its key if no session has this ID or key")
 	jsonFlag(c, &o.json)
 	f.completeArg(c, f.names)

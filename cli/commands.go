@@ -1,6 +1,11 @@
 package cli
 
-import "github.com/spf13/cobra"
+import (
+	"slices"
+	"strconv"
+
+	"github.com/spf13/cobra"
+)
 
 // groups is every command, in the order of the help.
 var groups = []struct {
@@ -16,4 +21,23 @@ var groups = []struct {
 	{"the program", []func(*frame) *cobra.Command{
 		newConfig, newCompletion, newMan, newVersion,
 	}},
+}
+
+// order is an annotation: the place of a command in the help. cobra itself
+// sorts commands by name.
+const order = "order"
+
+// inOrder returns the commands of c as groups has them.
+func inOrder(c *cobra.Command) []*cobra.Command {
+	return slices.SortedStableFunc(slices.Values(c.Commands()), func(a, b *cobra.Command) int {
+		return place(a) - place(b)
+	})
+}
+
+func place(c *cobra.Command) int {
+	n, err := strconv.Atoi(c.Annotations[order])
+	if err != nil {
+		return -1
+	}
+	return n
 }

@@ -38,19 +38,34 @@ func (h helpText) of(c *cobra.Command) string {
 		about = c.Short + "."
 	}
 	var b strings.Builder
-	b.WriteString(h.wrap(strings.TrimSpace(about), 0) + "\n")
-	h.section(&b, "usage", "  "+h.paint.bold(c.CommandPath())+strings.TrimPrefix(useLine(c), c.CommandPath())+"\n")
+	b.WriteString(h.wrap(reflow(about), 0) + "\n")
+	h.section(&b, "usage", h.wrap(useLine(c), 2)+"\n")
 	if c.Example != "" {
-		h.section(&b, "examples", strings.TrimRight(strings.ReplaceAll("  "+c.Example, "\n\t", "\n  "), "\n\t ")+"\n")
+		h.section(&b, "examples", h.wrap("  "+strings.ReplaceAll(c.Example, "\t", "  "), 0)+"\n")
 	}
 	for _, g := range c.Groups() {
 		h.section(&b, g.Title, h.commands(c, g.ID))
 	}
-	h.section(&b, "flags", h.flags(c.LocalNonPersistentFlags()))
-	if c.HasParent() {
-		h.section(&b, "global flags", h.flags(c.InheritedFlags()))
-	} else {
-		h.section(&b, "flags", h.flags(c.PersistentFlags()))
+	own, global := c.LocalNonPersistentFlags(), c.Root().PersistentFlags()
+	h.section(&b, "flags", h.flags(c.Flags(), func(f *pflag.Flag) bool { return own.Lookup(f.Name) != nil }))
+	h.section(&b, "global flags", h.flags(global, func(*pflag.Flag) bool { return true }))
+	return b.String()
+}
+
+// reflow joins the lines of each paragraph of text; indented lines stay.
+func reflow(text string) string {
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	var b strings.Builder
+	for i, line := range lines {
+		loose := func(s string) bool { return s != "" && s[0] != ' ' }
+		switch {
+		case i == 0:
+		case loose(line) && loose(lines[i-1]):
+			b.WriteString(" ")
+		default:
+			b.WriteString("\n")
+		}
+		b.WriteString(line)
 	}
 	return b.String()
 }
@@ -70,7 +85,7 @@ func (h helpText) section(b *strings.Builder, title, text string) {
 
 func (h helpText) commands(c *cobra.Command, group string) string {
 	var rows [][2]string
-	for _, sub := range c.Commands() {
+	for _, sub := range inOrder(c) {
 		if sub.GroupID == group && sub.IsAvailableCommand() {
 			rows = append(rows, [2]string{sub.Name(), sub.Short})
 		}
@@ -78,10 +93,12 @@ func (h helpText) commands(c *cobra.Command, group string) string {
 	return h.rows(rows)
 }
 
-func (h helpText) flags(set *pflag.FlagSet) string {
+// flags returns the flags of set that pass, in their own order.
+func (h helpText) flags(set *pflag.FlagSet, pass func(*pflag.Flag) bool) string {
 	var rows [][2]string
+	set.SortFlags = false
 	set.VisitAll(func(f *pflag.Flag) {
-		if f.Hidden {
+		if f.Hidden || !pass(f) {
 			return
 		}
 		value, doc := pflag.UnquoteUsage(f)
@@ -121,9 +138,46 @@ func (h helpText) rows(rows [][2]string) string {
 	return b.String()
 }
 
-// wrap breaks text into lines of the width, each indented.
+// wrap breaks text into lines of the width, each indented; what goes on a
+// further line than it began is indented more, if it was itself.
 func (h helpText) wrap(text string, indent int) string {
+	room := max(h.width-indent-1, 16)
+	var lines []string
+	for line := range strings.SplitSeq(text, "\n") {
+		lead := line[:len(line)-len(strings.TrimLeft(line, " "))]
+		if ansi.StringWidth(line) <= room {
+			lines = append(lines, line)
+			continue
+		}
+		if at := strings.LastIndex(line, "  "); at > len(lead) && at < room/2 {
+			lead = strings.Repeat(" ", at+2) // the second column of two
+			lines = append(lines, line[:at+2]+fill(line[at+2:], room-at-2, lead))
+			continue
+		}
+		lines = append(lines, lead+fill(line, room-len(lead), lead+strings.Repeat(" ", min(len(lead), 2))))
+	}
 	pad := strings.Repeat(" ", indent)
-	wrapped := ansi.Wordwrap(text, max(h.width-indent-1, 16), "")
-	return pad + strings.ReplaceAll(wrapped, "\n", "\n"+pad)
+	return pad + strings.ReplaceAll(strings.Join(lines, "\n"), "\n", "\n"+pad)
+}
+
+// fill breaks the words of text into lines of room columns; lead goes before
+// every line but the first.
+func fill(text string, room int, lead string) string {
+	var b strings.Builder
+	at := 0
+	for i, word := range strings.Fields(text) {
+		n := ansi.StringWidth(word)
+		switch {
+		case i == 0:
+		case at+1+n > room:
+			b.WriteString("\n" + lead)
+			at = 0
+		default:
+			b.WriteString(" ")
+			at++
+		}
+		b.WriteString(word)
+		at += n
+	}
+	return b.String()
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -54,6 +55,9 @@ func report(env *Env, err error, cmd string) int {
 func newRoot(f *frame) *cobra.Command {
 	root := newOverview(f)
 	root.SilenceErrors, root.SilenceUsage = true, true
+	root.Version = f.env.Version
+	root.Flags().Bool("version", false, "say which skein this is")
+	root.SetVersionTemplate(versionLine(f.env))
 	root.SetIn(f.env.Stdin)
 	root.SetOut(f.env.Stdout)
 	root.SetErr(f.env.Stderr)
@@ -62,8 +66,8 @@ func newRoot(f *frame) *cobra.Command {
 	root.SetHelpFunc(func(c *cobra.Command, _ []string) { f.help(c) })
 	root.SetHelpCommand(newHelp())
 	g := root.PersistentFlags()
-	g.StringVar(&f.store, "store", "", "where the sessions are: a `path`, or sqlite:PATH")
-	g.StringVar(&f.color, "color", "", "colours: auto, always or never (`when`)")
+	g.StringVar(&f.store, "store", "", "use the sessions at this `path`, or sqlite:PATH")
+	g.StringVar(&f.color, "color", "", "`when` to use colours: auto, always or never")
 	g.BoolVar(&f.noPager, "no-pager", false, "do not page long output")
 	g.BoolP("help", "h", false, "say how the command is used")
 	for _, group := range groups {
@@ -71,7 +75,7 @@ func newRoot(f *frame) *cobra.Command {
 		for _, command := range group.commands {
 			c := command(f)
 			c.GroupID = group.title
-			c.Flags().SortFlags = false
+			c.Annotations = map[string]string{order: strconv.Itoa(len(root.Commands()))}
 			root.AddCommand(c)
 		}
 	}
@@ -85,7 +89,7 @@ func newHelp() *cobra.Command {
 		Hidden: true,
 		RunE: func(c *cobra.Command, args []string) error {
 			of, _, err := c.Root().Find(args)
-			if err != nil {
+			if err != nil || of == c.Root() && len(args) > 0 {
 				return usagef("no command %q", strings.Join(args, " "))
 			}
 			of.HelpFunc()(of, nil)

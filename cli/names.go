@@ -102,7 +102,7 @@ func nearest(name string, ss []skein.Session) (near []skein.Session) {
 	var all []scored
 	for _, s := range ss {
 		score := max(alike(name, s.Name()), alike(name, string(s.ID)), alike(name, s.Key), alike(name, shortID(s.ID)))
-		if score > 0.3 {
+		if score > 0.6 {
 			all = append(all, scored{s, score})
 		}
 	}

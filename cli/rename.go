@@ -26,7 +26,7 @@ title from a person is never replaced by one from a model or an import.`,
 		Args:    words(2, -1, "the NAME of a session and a TITLE"),
 		RunE:    f.withStore(o.run),
 	}
-	c.Flags().StringVar(&o.description, "description", "", "what it is about, in a `sentence`")
+	c.Flags().StringVar(&o.description, "description", "", "some `text` about it")
 	o.described = func() bool { return c.Flags().Changed("description") }
 	jsonFlag(c, &o.json)
 	f.completeArg(c, f.names)

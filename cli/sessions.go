@@ -44,7 +44,7 @@ func (j *job) sessionTable(ss []skein.Session, costs map[skein.SessionID]cost) *
 		{title: "ID", rank: 1, paint: p.cyan},
 		{title: "", rank: 2},
 		{title: "TITLE", rank: 0, min: 16},
-		{title: "AGENT", rank: 5},
+		{title: "AGENT", rank: 5, min: 11},
 		{title: "PROJECT", rank: 6, min: 14, left: true},
 		{title: "CREATED", rank: 9, paint: p.dim},
 		{title: "UPDATED", rank: 3, paint: p.dim},

@@ -18,8 +18,10 @@ type transcript struct {
 	o     *showOptions
 	width int // columns; 0 if any do
 	md    *markdown
-	said  string // head of the message before
-	turn  int
+	said  string // who said what is above
+	turn  int    // in which turn
+	begun bool   // anything was printed
+	lined bool   // the last was a line about a tool
 	err   error
 }
 
@@ -40,26 +42,36 @@ func (t *transcript) print(text string) {
 // entry writes e, if anything of it is to be shown.
 func (t *transcript) entry(e *skein.Entry) error {
 	m := &e.Message
-	var body strings.Builder
+	var pieces []piece
 	for i := range m.Parts {
-		if text := t.part(&m.Parts[i]); text != "" {
-			if body.Len() > 0 && !strings.HasPrefix(text, "  ") {
-				body.WriteString("\n")
-			}
-			body.WriteString(text + "\n")
+		if p := t.part(&m.Parts[i]); p.text != "" {
+			pieces = append(pieces, p)
 		}
 	}
 	if m.Error != nil {
-		body.WriteString(t.j.paint.red("✗ "+t.clean(m.Error.Message)) + "\n")
+		pieces = append(pieces, piece{t.j.paint.red("✗ " + t.clean(m.Error.Message)), false})
 	}
 	if m.Interrupted {
-		body.WriteString(t.j.paint.dim("(it broke off here)") + "\n")
+		pieces = append(pieces, piece{t.j.paint.dim("(it broke off here)"), false})
 	}
-	if body.Len() > 0 {
-		t.head(e)
-		t.print(body.String())
+	if len(pieces) == 0 {
+		return t.err
+	}
+	t.head(e)
+	for _, p := range pieces {
+		if t.begun && (!t.lined || !p.line) {
+			t.print("\n")
+		}
+		t.print(p.text + "\n")
+		t.begun, t.lined = true, p.line
 	}
 	return t.err
+}
+
+// A piece is what is shown of a part.
+type piece struct {
+	text string
+	line bool // it is about a tool: no blank line between two of these
 }
 
 // head writes who says e, unless the same one goes on.
@@ -69,13 +81,14 @@ func (t *transcript) head(e *skein.Entry) {
 	if e.Message.Typed() {
 		colour = p.green
 	}
-	if who == t.said && e.Turn == t.turn && !e.Message.Typed() {
+	goesOn := who == t.said || e.Message.Role == skein.RoleTool && t.said != ""
+	if goesOn && e.Turn == t.turn && !e.Message.Typed() {
 		return
 	}
-	if t.said != "" {
+	if t.begun {
 		t.print("\n")
 	}
-	t.said, t.turn = who, e.Turn
+	t.said, t.turn, t.begun, t.lined = who, e.Turn, true, false
 	var about []string
 	if e.Message.Typed() {
 		about = append(about, fmt.Sprintf("turn %d", e.Turn))
@@ -90,7 +103,7 @@ func (t *transcript) head(e *skein.Entry) {
 	if len(about) > 0 {
 		line += p.dim(" · " + strings.Join(about, " · "))
 	}
-	t.print(line + "\n\n")
+	t.print(line + "\n")
 }
 
 // speaker returns who says e.
@@ -109,27 +122,26 @@ func speaker(e *skein.Entry) string {
 	return string(m.Role)
 }
 
-// part returns what to show of p; "" for nothing.
-func (t *transcript) part(p *skein.Part) string {
+// part returns what to show of p, if anything.
+func (t *transcript) part(p *skein.Part) piece {
 	paint := t.j.paint
 	switch {
 	case p.Call != nil:
-		return t.call(p.Call)
+		return piece{t.call(p.Call), true}
 	case p.Result != nil:
-		return t.result(p.Result)
+		return piece{t.result(p.Result), true}
 	case p.File != nil:
-		return paint.dim("  ▪ " + render.Line(p.File.Name+" "+p.File.Media))
+		return piece{paint.dim("  ▪ " + render.Line(p.File.Name+" "+p.File.Media)), true}
+	case p.Kind == skein.PartReasoning && (!t.o.thinking || p.Text == ""):
+		return piece{}
 	case p.Kind == skein.PartReasoning:
-		if !t.o.thinking || p.Text == "" {
-			return ""
-		}
-		return paint.dim(t.indent("┊ ", t.clean(p.Text.UTF8())))
+		return piece{paint.dim(t.indent("┊ ", t.clean(p.Text.UTF8()))), false}
 	case p.Kind == skein.PartSummary:
-		return paint.dim("(a summary of what was compacted)") + "\n\n" + t.text(p.Text)
+		return piece{paint.dim("(a summary of what was compacted)") + "\n\n" + t.text(p.Text), false}
 	case p.Text != "":
-		return t.text(p.Text)
+		return piece{t.text(p.Text), false}
 	}
-	return ""
+	return piece{}
 }
 
 // text returns prose: rendered on a terminal, else as it was written.

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"io"
 	"runtime"
 
 	"github.com/spf13/cobra"
@@ -26,6 +27,10 @@ func (o *versionOptions) run(_ context.Context, j *job, _ []string) error {
 	if o.json {
 		return writeJSON(j.Stdout, map[string]string{"version": j.Version, "go": runtime.Version(), "os": j.OS, "arch": runtime.GOARCH})
 	}
-	_, err := fmt.Fprintf(j.Stdout, "skein %s (%s, %s/%s)\n", j.Version, runtime.Version(), j.OS, runtime.GOARCH)
+	_, err := io.WriteString(j.Stdout, versionLine(j.Env))
 	return err
+}
+
+func versionLine(env *Env) string {
+	return fmt.Sprintf("skein %s (%s, %s/%s)\n", env.Version, runtime.Version(), env.OS, runtime.GOARCH)
 }

@@ -1,0 +1,149 @@
+package cli_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"runtime"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/cli"
+	"github.com/skein-dev/skein/sqlite"
+)
+
+var update = flag.Bool("update", false, "write what the commands print into the scripts")
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){
+		"skein": func() { os.Exit(runSkein()) },
+		"seed":  func() { os.Exit(runSeed()) },
+	})
+}
+
+// TestScripts runs each command as a person types it. In a script
+//
+//	skein ARGS          is the command, at $SKEIN_NOW, and as on a terminal of
+//	                    $SKEIN_TERMINAL (80x24) if that is set
+//	exits N COMMAND     runs COMMAND, which must end with exit code N
+//	seed FILE           puts events into the store: each line of FILE is an
+//	                    event in JSON with one more member, session
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata",
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		UpdateScripts:       *update,
+		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"exits": exits},
+		Setup: func(e *testscript.Env) error {
+			e.Setenv("HOME", e.WorkDir+"/home")
+			e.Setenv("USERPROFILE", e.WorkDir+"/home")
+			e.Setenv("SKEIN_HOME", e.WorkDir+"/skein")
+			e.Setenv("SKEIN_NOW", "2026-11-21T12:00:00Z")
+			e.Setenv("SKEIN_TERMINAL", "")
+			return os.MkdirAll(e.WorkDir+"/home", 0o700)
+		},
+	})
+}
+
+// exits runs a command whose exit code is given first.
+func exits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exits N COMMAND")
+	}
+	err, code := ts.Exec(args[1], args[2:]...), "0"
+	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
+		code = strconv.Itoa(exit.ExitCode())
+	} else if err != nil {
+		ts.Fatalf("%v: %v", args[1:], err)
+	}
+	if code != args[0] {
+		ts.Fatalf("%v ends with exit code %s, want %s", args[1:], code, args[0])
+	}
+}
+
+// testEnv returns the world of a script.
+func testEnv() *cli.Env {
+	now, err := time.Parse(time.RFC3339, os.Getenv("SKEIN_NOW"))
+	if err != nil {
+		panic(err)
+	}
+	env := &cli.Env{
+		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
+		Getenv: os.Getenv, Getwd: os.Getwd, Now: func() time.Time { return now },
+		OS: runtime.GOOS, Version: "1.2.3",
+		Open: func(ctx context.Context, at cli.Place) (skein.Store, error) {
+			return sqlite.Open(ctx, at.Path, sqlite.Options{})
+		},
+	}
+	if size := os.Getenv("SKEIN_TERMINAL"); size != "" {
+		env.Terminal = cli.Terminal{Out: true, Err: true}
+		if _, err := fmt.Sscanf(size, "%dx%d", &env.Terminal.Width, &env.Terminal.Height); err != nil {
+			panic(err)
+		}
+	}
+	return env
+}
+
+func runSkein() int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	return cli.Main(ctx, testEnv(), os.Args[1:])
+}
+
+func runSeed() int {
+	if err := seed(os.Args[1]); err != nil {
+		fmt.Fprintln(os.Stderr, "seed:", err)
+		return 1
+	}
+	return 0
+}
+
+func seed(name string) (err error) {
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return err
+	}
+	st, err := sqlite.Open(context.Background(), os.Getenv("SKEIN_HOME")+"/skein.db", sqlite.Options{})
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if closed := st.Close(); err == nil {
+			err = closed
+		}
+	}()
+	for r := bufio.NewReader(bytes.NewReader(text)); ; {
+		line, readErr := r.ReadBytes('\n')
+		if len(bytes.TrimSpace(line)) > 0 {
+			var to struct {
+				Session skein.SessionID `json:"session"`
+			}
+			var e skein.Event
+			if err := json.Unmarshal(line, &to); err != nil {
+				return fmt.Errorf("%s: %w", line, err)
+			}
+			if err := json.Unmarshal(line, &e); err != nil {
+				return fmt.Errorf("%s: %w", line, err)
+			}
+			if _, err := skein.Add(context.Background(), st, to.Session, e); err != nil {
+				return err
+			}
+		}
+		if readErr == io.EOF {
+			return nil
+		}
+	}
+}
