@@ -9,7 +9,6 @@ import (
 	"github.com/alecthomas/chroma/v2"
 	chromahtml "github.com/alecthomas/chroma/v2/formatters/html"
 	"github.com/alecthomas/chroma/v2/lexers"
-	"github.com/alecthomas/chroma/v2/styles"
 	"github.com/microcosm-cc/bluemonday"
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
@@ -176,9 +175,15 @@ func colour(language, code string) string {
 	if err != nil {
 		return html.EscapeString(code)
 	}
+	// Our own style sheet has the colours; chroma's styles would be read at the
+	// start of every program.
+	style, err := chroma.NewStyle("classes", chroma.StyleEntries{chroma.Background: "bg:#ffffff"})
+	if err != nil {
+		return html.EscapeString(code)
+	}
 	var b strings.Builder
 	f := chromahtml.New(chromahtml.WithClasses(true), chromahtml.PreventSurroundingPre(true))
-	if f.Format(&b, styles.Fallback, tokens) != nil {
+	if f.Format(&b, style, tokens) != nil {
 		return html.EscapeString(code)
 	}
 	return b.String()
