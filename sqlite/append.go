@@ -260,7 +260,7 @@ func (t *call) place(p *packedEvent, h *head) (skein.Seq, error) {
 	for _, seg := range segs {
 		var seq int64
 		var hash []byte
-		found, err := t.one(`SELECT seq, hash FROM events WHERE client = ? AND session = ? AND seq <= ? ORDER BY seq DESC LIMIT 1`,
+		found, err := t.one(`SELECT seq, hash FROM events INDEXED BY events_by_client WHERE client = ? AND session = ? AND seq <= ? ORDER BY seq DESC LIMIT 1`,
 			[]any{string(id), seg.session, int64(seg.to)}, &seq, &hash)
 		if err != nil {
 			return 0, err
@@ -417,11 +417,27 @@ func (t *tx) putEvent(h *head, p *packedEvent, a skein.Added, prev skein.Seq, im
 	if p.f.Amended != nil {
 		amends = int64(p.f.Amended.Seq)
 	}
-	id, _, err = t.exec(`INSERT INTO events (session, seq, kind, at, turn, ordinal, prev, piece, failed, imported, client, hash, role, message, amends, tools, paths, text, extra, payload)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		h.n, int64(p.e.Seq), string(p.e.Kind), int64(p.e.Time), a.Turn, h.Messages, int64(prev), a.Piece, p.now.Failed, imported,
+	if id, err = t.nextID(); err != nil {
+		return 0, err
+	}
+	_, _, err = t.exec(`INSERT INTO events (id, session, seq, kind, at, turn, ordinal, prev, piece, failed, imported, client, hash, role, message, amends, tools, paths, text, extra, payload)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		id, h.n, int64(p.e.Seq), string(p.e.Kind), int64(p.e.Time), a.Turn, h.Messages, int64(prev), a.Piece, p.now.Failed, imported,
 		orNull(string(p.e.ClientID)), p.hash, orNull(string(p.now.Role)), orNull(messageID(p.f.Message)), amends, lines(p.now.Tools), lines(p.now.Paths), p.text, p.extra, p.payload)
 	return id, err
+}
+
+// nextID returns the ID of the next event. It is greater than what the index
+// was fed with, so that the index never takes one for fed that is not; that is
+// all that AUTOINCREMENT would give, without a page to write for it.
+func (t *tx) nextID() (int64, error) {
+	if t.heads.lastID == 0 {
+		if _, err := t.one(`SELECT max((SELECT coalesce(max(id), 0) FROM events), (SELECT upto FROM indexed))`, nil, &t.heads.lastID); err != nil {
+			return 0, err
+		}
+	}
+	t.heads.lastID++
+	return t.heads.lastID, nil
 }
 
 func messageID(m *skein.Message) string {

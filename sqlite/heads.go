@@ -23,6 +23,8 @@ type heads struct {
 	kept  map[skein.SessionID]head // committed
 	held  map[skein.SessionID]head // of the jobs of this transaction that are done
 	dirty map[skein.SessionID]head // of the job that runs
+
+	lastID int64 // events.id given last; 0 if that is to be looked up. A rollback leaves a gap
 }
 
 // maxHeads is how many heads are kept.
@@ -66,6 +68,7 @@ func (h *heads) clear() {
 	clear(h.kept)
 	clear(h.held)
 	clear(h.dirty)
+	h.lastID = 0
 }
 
 // forget makes the transaction read the session's row anew the next time; t is
@@ -165,7 +168,7 @@ func sameButCounts(a, b *head) bool {
 	return x.Key == y.Key && x.Title == y.Title && x.TitleBy == y.TitleBy && x.Description == y.Description && x.First == y.First &&
 		x.Surface == y.Surface && x.Project == y.Project && x.Cwd == y.Cwd && x.Agent == y.Agent && x.Profile == y.Profile &&
 		x.Provider == y.Provider && x.Model == y.Model && x.Parent == y.Parent && x.Origin == y.Origin && x.Status == y.Status &&
-		x.Pinned == y.Pinned && stringsJSON(x.Tags) == stringsJSON(y.Tags) && x.Created == y.Created && x.Base == y.Base &&
+		x.Pinned == y.Pinned && x.Updated>>10 == y.Updated>>10 && stringsJSON(x.Tags) == stringsJSON(y.Tags) && x.Created == y.Created && x.Base == y.Base &&
 		x.Compactions == y.Compactions && x.Usage == y.Usage && stringsJSON(x.Open) == stringsJSON(y.Open) &&
 		x.Uncertain == y.Uncertain && x.Revision == y.Revision && x.Binned == y.Binned
 }
@@ -186,7 +189,7 @@ func headValues(h *head) []any {
 		string(s.ID), string(s.User), s.Key, s.Title, string(s.TitleBy), s.Description, s.First, s.LastPrompt, s.Surface,
 		s.Project, s.Cwd, s.Agent, s.Profile, s.Provider, s.Model, string(parent.Session), int64(parent.Seq), string(parent.Why), parent.Call,
 		origin.Format, origin.Path, origin.ID, origin.Version, s.Status, stringsJSON(s.Tags), stringsJSON(s.Open), s.Pinned, int64(s.Created),
-		int64(s.Updated), int64(s.Binned), int64(s.Base), int64(s.Last), int64(h.said), s.Messages, s.Turns, s.Compactions, s.Uncertain, s.Revision,
+		int64(s.Updated), int64(s.Updated >> 10), int64(s.Binned), int64(s.Base), int64(s.Last), int64(h.said), s.Messages, s.Turns, s.Compactions, s.Uncertain, s.Revision,
 		u.Input, u.Output, u.Reasoning, u.CacheRead, u.CacheWrite, u.Requests, u.Reported, h.bytes,
 	}
 }
@@ -195,9 +198,9 @@ func (t *tx) insertHead(h *head) (int64, error) {
 	n, _, err := t.exec(`INSERT INTO sessions (id, user_id, key, title, title_by, description, first_words, last_prompt, surface,
 		project, cwd, agent, profile, provider, model, parent, parent_seq, parent_why, parent_call,
 		origin, origin_path, origin_id, origin_version, status, tags, open_calls, pinned, created,
-		updated, binned, base, last, said, messages, turns, compactions, uncertain, revision,
+		updated, recent, binned, base, last, said, messages, turns, compactions, uncertain, revision,
 		input, output, reasoning, cache_read, cache_write, requests, reported, bytes)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		headValues(h)...)
 	return n, err
 }
@@ -206,7 +209,7 @@ func (t *tx) updateHead(h *head) error {
 	_, _, err := t.exec(`UPDATE sessions SET id = ?, user_id = ?, key = ?, title = ?, title_by = ?, description = ?, first_words = ?, last_prompt = ?, surface = ?,
 		project = ?, cwd = ?, agent = ?, profile = ?, provider = ?, model = ?, parent = ?, parent_seq = ?, parent_why = ?, parent_call = ?,
 		origin = ?, origin_path = ?, origin_id = ?, origin_version = ?, status = ?, tags = ?, open_calls = ?, pinned = ?, created = ?,
-		updated = ?, binned = ?, base = ?, last = ?, said = ?, messages = ?, turns = ?, compactions = ?, uncertain = ?, revision = ?,
+		updated = ?, recent = ?, binned = ?, base = ?, last = ?, said = ?, messages = ?, turns = ?, compactions = ?, uncertain = ?, revision = ?,
 		input = ?, output = ?, reasoning = ?, cache_read = ?, cache_write = ?, requests = ?, reported = ?, bytes = ? WHERE n = ?`,
 		append(headValues(h), h.n)...)
 	return err

@@ -1,9 +1,11 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"database/sql/driver"
 	"iter"
+	"slices"
 	"strings"
 
 	"github.com/skein-dev/skein"
@@ -48,29 +50,40 @@ func (s *Store) sessionPage(ctx context.Context, f skein.Filter, size int) (page
 			return err
 		}
 		w := s.where(f)
+		var heads []head
 		err = unstop(c.query(`SELECT `+headColumns+from+w.sql()+order, w.args, func(row []driver.Value) error {
 			h, err := headScan(func(dest ...any) error { return scan(row, dest) })
 			if err != nil || f.Title != "" && !titled(&h.Session, f.Title) {
 				return err
 			}
-			if page = append(page, h.Session); len(page) == size {
+			// Rows come by the second; those of one second are sorted here.
+			if n := len(heads); n >= size && heads[n-1].Updated>>10 != h.Updated>>10 {
 				return errStop
 			}
+			heads = append(heads, h)
 			return nil
 		}))
-		for i := range page {
-			if err == nil && page[i].LockedBy != "" {
-				page[i].LockedBy, err = s.lockedBy(c, page[i].ID, page[i].LockedBy)
-			}
+		if err != nil {
+			return err
 		}
-		return err
+		slices.SortFunc(heads, func(a, b head) int {
+			return cmp.Or(cmp.Compare(b.Updated, a.Updated), cmp.Compare(a.ID, b.ID))
+		})
+		for _, h := range heads[:min(size, len(heads))] {
+			x, err := s.shownSession(c, h)
+			if err != nil {
+				return err
+			}
+			page = append(page, x)
+		}
+		return nil
 	})
 	return page, err
 }
 
 // path says by which index the sessions of f are found.
 func path(c *conn, f skein.Filter) (from, order string, err error) {
-	const sorted = ` ORDER BY +s.updated DESC, s.id` // the plus: by no index
+	const sorted = ` ORDER BY +s.recent DESC` // the plus: by no index
 	switch {
 	case f.Key != "" && !f.Bin:
 		return ` FROM sessions s INDEXED BY sessions_by_key`, sorted, nil
@@ -85,7 +98,7 @@ func path(c *conn, f skein.Filter) (from, order string, err error) {
 			return ` FROM sessions s INDEXED BY sessions_by_project`, sorted, err
 		}
 	}
-	return ` FROM sessions s INDEXED BY sessions_by_updated`, ` ORDER BY s.updated DESC, s.id`, nil
+	return ` FROM sessions s INDEXED BY sessions_by_recent`, ` ORDER BY s.recent DESC`, nil
 }
 
 // titled reports whether the title, or else the first words, contain want.
@@ -154,13 +167,14 @@ func (s *Store) where(f skein.Filter) *where {
 		w.add("s.parent_why <> 'child'")
 	}
 	if f.Since != 0 {
-		w.add("s.updated >= ?", int64(f.Since))
+		w.add("s.recent >= ? AND s.updated >= ?", int64(f.Since)>>10, int64(f.Since))
 	}
 	if f.Until != 0 {
-		w.add("s.updated < ?", int64(f.Until))
+		w.add("s.recent <= ? AND s.updated < ?", int64(f.Until)>>10, int64(f.Until))
 	}
 	if f.Before != nil {
-		w.add("s.updated <= ? AND (s.updated < ? OR s.id > ?)", int64(f.Before.Updated), int64(f.Before.Updated), string(f.Before.ID))
+		at := int64(f.Before.Updated)
+		w.add("s.recent <= ? AND s.updated <= ? AND (s.updated < ? OR s.id > ?)", at>>10, at, at, string(f.Before.ID))
 	}
 	if f.LargerThan > 0 {
 		w.add("s.bytes > ?", f.LargerThan)

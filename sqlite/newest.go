@@ -161,7 +161,7 @@ func (w *walk) entries() ([]skein.Entry, error) {
 // pieces returns the said events of a message.
 func (w *walk) pieces(message string) ([]spoken, error) {
 	return w.collect(func(seg segment) (string, []any) {
-		return selectEvent + `WHERE e.session = ? AND e.message = ? AND e.seq > ? AND e.seq <= ?`,
+		return selectEvent + `INDEXED BY events_by_message WHERE e.session = ? AND e.message = ? AND e.seq > ? AND e.seq <= ?`,
 			[]any{seg.session, message, int64(seg.from), int64(seg.to)}
 	})
 }
@@ -169,7 +169,7 @@ func (w *walk) pieces(message string) ([]spoken, error) {
 // marks returns the events that change how others are read.
 func (w *walk) marks() ([]spoken, error) {
 	return w.collect(func(seg segment) (string, []any) {
-		return selectEvent + `WHERE e.session = ? AND e.seq > ? AND e.seq <= ? AND e.kind IN ('rewound', 'compacted', 'amended')`,
+		return selectEvent + `INDEXED BY events_marks WHERE e.session = ? AND e.seq > ? AND e.seq <= ? AND e.kind IN ('rewound', 'compacted', 'amended')`,
 			[]any{seg.session, int64(seg.from), int64(seg.to)}
 	})
 }

@@ -13,7 +13,7 @@ import (
 func (t *call) past(segs []segment, said skein.Seq) (x skein.Shown, err error) {
 	modelAt := skein.Seq(0) // where the model was set last
 	for _, seg := range slices.Backward(segs) {
-		err := t.query(selectEvent+`WHERE e.session = ? AND e.seq > ? AND e.seq <= ? AND e.kind IN ('created', 'changed') ORDER BY e.seq`,
+		err := t.query(selectEvent+`INDEXED BY events_settings WHERE e.session = ? AND e.seq > ? AND e.seq <= ? AND e.kind IN ('created', 'changed') ORDER BY e.seq`,
 			[]any{seg.session, int64(seg.from), int64(seg.to)}, func(row []driver.Value) error {
 				e, _, err := t.s.scanEvent(row)
 				if err != nil {

@@ -43,7 +43,7 @@ func (t *tx) hasMessage(h *head, id string) (found bool, err error) {
 	}
 	for _, seg := range segs {
 		var seq int64
-		found, err := t.one(`SELECT seq FROM events WHERE session = ? AND message = ? AND seq <= ? LIMIT 1`, []any{seg.session, id, int64(seg.to)}, &seq)
+		found, err := t.one(`SELECT seq FROM events INDEXED BY events_by_message WHERE session = ? AND message = ? AND seq <= ? LIMIT 1`, []any{seg.session, id, int64(seg.to)}, &seq)
 		if found || err != nil {
 			return found, err
 		}
@@ -55,7 +55,7 @@ func (t *tx) hasMessage(h *head, id string) (found bool, err error) {
 func (t *tx) charged(user skein.User, request string) (u skein.Usage, err error) {
 	_, err = t.one(`SELECT coalesce(sum(input), 0), coalesce(sum(output), 0), coalesce(sum(reasoning), 0), coalesce(sum(cache_read), 0),
 		coalesce(sum(cache_write), 0), coalesce(sum(requests), 0), coalesce(sum(reported), 0)
-		FROM charges WHERE request = ? AND user_id = ?`, []any{request, string(user)},
+		FROM charges INDEXED BY charges_by_request WHERE request = ? AND user_id = ?`, []any{request, string(user)},
 		&u.Input, &u.Output, &u.Reasoning, &u.CacheRead, &u.CacheWrite, &u.Requests, &u.Reported)
 	return u, err
 }

@@ -37,6 +37,7 @@ CREATE TABLE sessions (
 	pinned       INTEGER NOT NULL DEFAULT 0,
 	created      INTEGER NOT NULL DEFAULT 0,
 	updated      INTEGER NOT NULL DEFAULT 0,
+	recent       INTEGER NOT NULL DEFAULT 0, -- updated >> 10: the index need not change with every append
 	binned       INTEGER NOT NULL DEFAULT 0, -- when it went to the bin; 0 if it did not
 	base         INTEGER NOT NULL DEFAULT 0, -- fork: events up to this seq were the parent's
 	last         INTEGER NOT NULL DEFAULT 0, -- seq of its last event
@@ -62,7 +63,7 @@ CREATE TABLE sessions (
 		'status', status, 'tags', json(tags), 'messages', messages, 'turns', turns)) VIRTUAL
 ) STRICT;
 
-CREATE INDEX sessions_by_updated ON sessions (updated DESC, id);
+CREATE INDEX sessions_by_recent ON sessions (recent DESC);
 CREATE UNIQUE INDEX sessions_by_key ON sessions (key, user_id) WHERE key <> '' AND binned = 0;
 CREATE INDEX sessions_by_project ON sessions (project);
 CREATE INDEX sessions_by_parent ON sessions (parent);
@@ -70,7 +71,7 @@ CREATE INDEX sessions_by_parent ON sessions (parent);
 -- One row for each event: the truth. What the columns hold beside the payload
 -- follows from it.
 CREATE TABLE events (
-	id       INTEGER PRIMARY KEY AUTOINCREMENT, -- order of storing; never used twice, so that the index can be fed by it
+	id       INTEGER PRIMARY KEY, -- order of storing; greater than indexed.upto when it is given, so that the index can be fed by it
 	session  INTEGER NOT NULL, -- sessions.n
 	seq      INTEGER NOT NULL,
 	kind     TEXT    NOT NULL,
