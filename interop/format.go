@@ -31,6 +31,12 @@ type Format struct {
 	// WriteSource gives back. Such a file is read whole when it changes.
 	Unpack func(path string, r io.Reader) (io.ReadCloser, bool, error)
 
+	// Order, if not nil, says in which order files are read, where their
+	// names tell what is older: by what it returns for their paths. Without
+	// it, the file that was changed last comes last. A file has to come before
+	// those that repeat its records or hang on it.
+	Order func(path string) string
+
 	// Open returns a reader for a file, before its first record.
 	Open func(File) Reader
 }

@@ -1,6 +1,7 @@
 package interop
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -136,7 +137,17 @@ func (im *importer) plan(found []candidate) ([]*work, Progress) {
 		p.Of++
 		p.Size += c.size
 	}
+	slices.SortStableFunc(works, func(a, b *work) int { return cmp.Compare(a.order(), b.order()) })
 	return works, p
+}
+
+// order returns what files that the time of their last change would misplace
+// are sorted by, after all others.
+func (w *work) order() string {
+	if w.format.Order == nil {
+		return ""
+	}
+	return w.format.Name + "\x00" + w.format.Order(w.now.path)
 }
 
 func (im *importer) format(name string) *Format {

@@ -18,7 +18,9 @@ const Name = "codex"
 // maxUnpacked is how long a compressed rollout may be when unpacked, in bytes.
 const maxUnpacked = 8 << 30
 
-// Format returns the reader of Codex's rollouts.
+// Format returns the reader of Codex's rollouts. A rollout's name begins with
+// the time when its thread was made, so a fork and a sub-agent come after their
+// parent, which often goes on for longer than they do.
 func Format() interop.Format {
 	return interop.Format{
 		Name:   Name,
@@ -26,6 +28,7 @@ func Format() interop.Format {
 		Places: places,
 		Match:  match,
 		Unpack: unpack,
+		Order:  filepath.Base,
 		Open:   open,
 	}
 }
