@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/bench/gen"
@@ -19,7 +20,7 @@ const asStore = `SELECT e.id, e.session, e.seq, e.turn, coalesce(e.role, ''), e.
 func (e *env) search(ctx context.Context, s skein.Store, dir string) error {
 	word := gen.NewWords(1).Rank(middling)
 	ask := func() error {
-		res, err := s.Search(ctx, skein.Query{Terms: []skein.Term{{Words: []string{word}}}})
+		res, err := s.Search(ctx, skein.Query{Terms: []skein.Term{{Words: []string{word}}}, Deadline: 5 * time.Second})
 		if err == nil && (len(res.Hits) != 20 || res.CutOff) {
 			err = fmt.Errorf("search %q: %d hits, cut off %t, want 20", word, len(res.Hits), res.CutOff)
 		}

@@ -1,0 +1,54 @@
+package main
+
+import (
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+)
+
+// tiny is just enough for every experiment to run.
+var tiny = size{
+	appends: 50, producers: 4, each: 10, sustained: time.Millisecond,
+	long: 1_200, sessions: 60, perOne: 10, corpus: 1 << 20, files: 20,
+}
+
+func TestEveryExperimentMeasures(t *testing.T) {
+	for _, x := range experiments() {
+		t.Run(x.name, func(t *testing.T) {
+			e := &env{size: tiny, dir: t.TempDir()}
+			if err := x.run(t.Context(), e); err != nil {
+				t.Fatal(err)
+			}
+			if len(e.rows) == 0 {
+				t.Error("it added no row to the table")
+			}
+			for _, r := range e.rows {
+				_, cc := exec.LookPath("cc")
+				if strings.Contains(r.got, "NOT MEASURED") && cc == nil {
+					t.Errorf("%s: %s", r.what, r.got)
+				}
+			}
+		})
+	}
+}
+
+func TestAtReturnsAShareOfTheSeries(t *testing.T) {
+	s := series{5, 1, 4, 2, 3}
+	for p, want := range map[float64]time.Duration{0: 1, 0.5: 3, 0.99: 5, 1: 5} {
+		if got := s.at(p); got != want {
+			t.Errorf("%v.at(%v) = %d, want %d", s, p, got, want)
+		}
+	}
+	if got := (series{}).at(0.5); got != 0 {
+		t.Errorf("an empty series has the median %v, want 0", got)
+	}
+}
+
+func TestTableIsMarkdown(t *testing.T) {
+	e := &env{rows: []row{{what: "a", got: "1 ms", goal: "2 ms", holds: yes}}}
+	want := "| what | measured | beside it | ratio | to reach | reached |\n| --- | --- | --- | --- | --- | --- |\n| a | 1 ms | – | – | 2 ms | yes |\n"
+	if got := e.table(); got != want {
+		t.Errorf("table() =\n%swant\n%s", got, want)
+	}
+}
