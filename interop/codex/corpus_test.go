@@ -57,6 +57,27 @@ func TestCorpusRolloutsLoseNoTextAndCountEachToken(t *testing.T) {
 	}
 }
 
+func TestCorpusRolloutsAreImportedOnceAndGivenBack(t *testing.T) {
+	root := os.Getenv("SKEIN_CORPUS")
+	if root == "" {
+		t.Skip("SKEIN_CORPUS is not set: no real rollouts to import")
+	}
+	h := newHome(t)
+	if h.dir = filepath.Join(root, ".codex"); h.load().Sessions == 0 {
+		t.Errorf("Import(%s) makes no session, want some", h.dir)
+	}
+	if rep := h.load(); rep.Events != 0 {
+		t.Errorf("Import(%s) again adds %d events, want 0", h.dir, rep.Events)
+	}
+	for _, file := range rollouts(t, root) {
+		b, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		h.exact(file, string(b))
+	}
+}
+
 // checkRollout reads a rollout twice, each in its way, and compares.
 func checkRollout(t *testing.T, name, text string) {
 	t.Helper()

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -230,14 +231,14 @@ func TestAFileThatIsMovedOrCompressedIsTheSameSession(t *testing.T) {
 	h := newHome(t)
 	all, id := text(t, wrappedFile), idOfName(wrappedFile)
 	path := h.put("sessions/2025/09/10/"+wrappedFile, all)
-	first := h.load()
+	h.load()
 	enc, err := zstd.NewWriter(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	packed := h.put("sessions/2025/09/10/"+wrappedFile+".zst", string(enc.EncodeAll([]byte(all), nil)))
-	if rep := h.load(); rep.Events != 0 || rep.Copies != first.Events {
-		t.Logf("import of the compressed file beside the plain one: %+v", rep)
+	if rep := h.load(); rep.Events != 0 || rep.Sessions != 0 {
+		t.Errorf("import of the compressed file beside the plain one adds %d events, want 0", rep.Events)
 	}
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
@@ -254,5 +255,34 @@ func TestAFileThatIsMovedOrCompressedIsTheSameSession(t *testing.T) {
 	h.load()
 	if got := h.words(id); !strings.HasSuffix(got, "user: and now?\n") || h.session(id).Parent != nil {
 		t.Errorf("after a move and one more line the session says\n%s\nwith the parent %v, want the line, and none", got, h.session(id).Parent)
+	}
+}
+
+func TestASubAgentWithItsParentsHistoryIsAForkThatTheCallNames(t *testing.T) {
+	h := newHome(t)
+	lines, id := testLines(t, newestFile), idOfName(newestFile)
+	name, child := forkOf("019de000-4444-7ddd-8ddd-00000000e004", id, `{"subagent":{"thread_spawn":{"parent_thread_id":"`+id+`","depth":1}}}`, lines[:56], ownPrompt)
+	h.put(name, child)
+	h.put(newestFile, strings.Join(lines, "\n"))
+	h.load()
+	s := h.session("019de000-4444-7ddd-8ddd-00000000e004")
+	if s.Parent == nil || s.Parent.Why != skein.Fork || s.Parent.Session != skein.SessionID(id) || s.Surface != "subagent" {
+		t.Errorf("sub-agent is %q with the parent %+v, want subagent and a fork of %s", s.Surface, s.Parent, id)
+	}
+	if !strings.Contains(events(t, h, id), `"child":"019de000-4444-7ddd-8ddd-00000000e004"`) {
+		t.Error("no tool event of the parent names the sub-agent")
+	}
+}
+
+func TestEachDamagedLineIsCountedAndNamed(t *testing.T) {
+	h := newHome(t)
+	h.put(newestFile, strings.Join(testLines(t, newestFile), "\n"))
+	rep := h.load()
+	var got []int
+	for _, d := range rep.Damage {
+		got = append(got, d.Line)
+	}
+	if want := []int{64, 67, 68, 70, 73}; !slices.Equal(got, want) || rep.Damaged != len(want) {
+		t.Errorf("import names %d damaged lines, %v, want %v", rep.Damaged, rep.Damage, want)
 	}
 }
