@@ -13,10 +13,13 @@ var groups = []struct {
 	commands []func(*frame) *cobra.Command
 }{
 	{"read", []func(*frame) *cobra.Command{
-		newList, newShow, newSearch,
+		newList, newShow, newSearch, newTree, newUsage, newExport,
 	}},
 	{"write", []func(*frame) *cobra.Command{
-		newAppend, newRename, newTag, newPin, newUnpin,
+		newImport, newAppend, newRename, newTag, newPin, newUnpin, newFork,
+	}},
+	{"keep", []func(*frame) *cobra.Command{
+		newRm, newRestore, newPrune, newBackup, newRestoreBackup, newDoctor,
 	}},
 	{"the program", []func(*frame) *cobra.Command{
 		newConfig, newCompletion, newMan, newVersion,

@@ -1,0 +1,36 @@
+package cli
+
+import (
+	"context"
+	"errors"
+
+	"github.com/skein-dev/skein"
+)
+
+// gone reports whether err says that there is no such session (any more).
+func gone(err error) bool { return errors.Is(err, skein.ErrNotFound) }
+
+// binned returns the one session in the bin that a person means by name.
+func (j *job) binned(ctx context.Context, name string) (skein.Session, error) {
+	s, err := skein.Resolve(ctx, j.store, name, skein.Filter{Bin: true})
+	switch {
+	case gone(err):
+		return s, advise(err, "see what is in the bin: skein list --all --bin")
+	case err == nil && s.Binned == 0:
+		return s, advise(missing("session %q is not in the bin", name), "see what is in the bin: skein list --all --bin")
+	}
+	return s, err
+}
+
+// sessionOrBinned returns the one session that a person means by name: one
+// that is not in the bin, if there is one, else one that is.
+func (j *job) sessionOrBinned(ctx context.Context, name string) (skein.Session, error) {
+	s, err := j.session(ctx, name)
+	if !gone(err) {
+		return s, err
+	}
+	if b, berr := skein.Resolve(ctx, j.store, name, skein.Filter{Bin: true}); !gone(berr) {
+		return b, berr
+	}
+	return s, err
+}

@@ -1,0 +1,134 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/interop"
+	"github.com/skein-dev/skein/render"
+)
+
+type exportOptions struct {
+	to, file         string
+	thinking, noTool bool
+}
+
+func newExport(f *frame) *cobra.Command {
+	var o exportOptions
+	c := &cobra.Command{
+		Use:   "export NAME --to FORMAT [-o FILE]",
+		Short: "write a session as a document or as portable data",
+		Long: `Write a session to stdout or to a new file:
+
+md      Markdown, for people
+html    one page that needs nothing else, for a browser
+json    what it adds up to and its messages, as one object
+skein   every event and blob as JSON Lines: skein import on another machine
+        makes an equal session of it
+source  the file that it was imported from, byte for byte as it was read`,
+		Example: `skein export last --to md
+	skein export 4f1d22a0 --to html -o session.html
+	skein export 4f1d22a0 --to skein -o session.jsonl`,
+		Args: words(1, 1, "the NAME of a session"),
+		RunE: f.withStore(o.run),
+	}
+	g := c.Flags()
+	g.StringVar(&o.to, "to", "", "the `format`: "+strings.Join(exportNames, ", "))
+	g.StringVarP(&o.file, "output", "o", "", "write to this new `file`")
+	g.BoolVar(&o.thinking, "thinking", false, "md and html: the models' reasoning too")
+	g.BoolVar(&o.noTool, "no-tools", false, "md and html: without tool calls and results")
+	f.completeArg(c, f.names)
+	return c
+}
+
+var exportNames = []string{"md", "html", "json", "skein", "source"}
+
+func (o *exportOptions) run(ctx context.Context, j *job, args []string) error {
+	if !slices.Contains(exportNames, o.to) {
+		return usagef("--to %q: want one of %s", o.to, strings.Join(exportNames, ", "))
+	}
+	s, err := j.session(ctx, args[0])
+	if err != nil {
+		return err
+	}
+	if o.file == "" {
+		b := bufio.NewWriter(j.Stdout)
+		return errors.Join(o.write(ctx, j, b, s), b.Flush())
+	}
+	path, err := j.absolute(o.file)
+	if err != nil {
+		return err
+	}
+	if err := writeNew(path, func(w io.Writer) error { return o.write(ctx, j, w, s) }); err != nil {
+		return err
+	}
+	j.say("wrote %q to %s", render.Line(s.Name()), path)
+	return nil
+}
+
+func (o *exportOptions) write(ctx context.Context, j *job, w io.Writer, s skein.Session) error {
+	entries := reader{ctx, j.store, s}.entries(0)
+	switch o.to {
+	case "json":
+		return render.JSON(w, &s, entries)
+	case "skein":
+		return errors.New("not built yet")
+	case "source":
+		return writeSource(ctx, j, w, s)
+	}
+	costs, err := j.costs(ctx, []skein.Session{s})
+	if err != nil {
+		return err
+	}
+	ro := render.Options{
+		Reasoning: o.thinking, NoTools: o.noTool, Zone: j.Now().Location(), Cost: costs[s.ID].String(),
+		Image: func(h skein.Hash) ([]byte, error) { return j.store.Blob(ctx, s.ID, h) },
+	}
+	if o.to == "html" {
+		return render.HTML(w, &s, entries, ro)
+	}
+	return render.Markdown(w, &s, entries, ro)
+}
+
+// writeSource writes the file that s was imported from, as it was read.
+func writeSource(ctx context.Context, j *job, w io.Writer, s skein.Session) error {
+	if s.Origin == nil || s.Origin.Path == "" {
+		return usagef("--to source: session %s was not imported from a file", shortID(s.ID))
+	}
+	return interop.WriteSource(ctx, j.store, s.Origin.Format, s.Origin.Path, w)
+}
+
+// writeNew writes a file that does not exist yet, for the owner only, whole or
+// not at all.
+func writeNew(path string, write func(io.Writer) error) (err error) {
+	if _, err := os.Lstat(path); err == nil {
+		return advise(fmt.Errorf("file %s %w", path, skein.ErrExists), "remove it first, or name another with -o")
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), ".skein-export-*") // 0600
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, os.Remove(f.Name()))
+		}
+	}()
+	b := bufio.NewWriter(f)
+	if err := errors.Join(write(b), b.Flush(), f.Close()); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), path)
+}

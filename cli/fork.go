@@ -1,0 +1,149 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/render"
+)
+
+type forkOptions struct {
+	turn, seq int64
+	title     string
+	json      bool
+}
+
+func newFork(f *frame) *cobra.Command {
+	var o forkOptions
+	c := &cobra.Command{
+		Use:   "fork NAME [--turn N | --seq N] [flags]",
+		Short: "begin a session with the first part of another",
+		Long: `Begin a new session that shows another's events up to the end of a turn, or up
+to a seq, and goes on by itself. Nothing is copied and the other session stays
+as it is. Without --turn and --seq the turns to fork from are shown. The new
+session's ID goes to stdout.`,
+		Example: `skein fork last
+	skein fork last --turn 3 --title "the other way"`,
+		Args: words(1, 1, "the NAME of a session"),
+		RunE: f.withStore(o.run),
+	}
+	c.Flags().Int64Var(&o.turn, "turn", 0, "show everything up to the end of turn `N`; -1 is the last one")
+	c.Flags().Int64Var(&o.seq, "seq", 0, "show the events up to seq `N`")
+	c.Flags().StringVar(&o.title, "title", "", "call it `T`")
+	jsonFlag(c, &o.json)
+	return c
+}
+
+func (o *forkOptions) run(ctx context.Context, j *job, args []string) error {
+	if o.turn != 0 && o.seq != 0 {
+		return usagef("--turn and --seq: want one of them")
+	}
+	s, err := j.session(ctx, args[0])
+	if err != nil {
+		return err
+	}
+	if o.turn == 0 && o.seq == 0 {
+		return o.offer(ctx, j, s)
+	}
+	at, err := o.place(ctx, j, s)
+	if err != nil {
+		return err
+	}
+	now := skein.At(j.Now())
+	id := skein.NewSessionID(j.Now())
+	_, err = j.store.Append(ctx, skein.Batch{Session: id, After: skein.Fresh, Events: []skein.Event{
+		skein.NewEvent(skein.KindCreated, now, skein.Created{
+			Title: o.title, User: s.User, Surface: "cli", Program: "skein", Version: j.Version,
+			Parent: &skein.Parent{Session: s.ID, Seq: at, Why: skein.Fork},
+		}),
+	}})
+	if err != nil {
+		return err
+	}
+	j.say("forked %q at seq %d", render.Line(s.Name()), at)
+	if o.json {
+		return writeJSON(j.Stdout, map[string]any{"id": id, "parent": s.ID, "seq": at})
+	}
+	_, err = fmt.Fprintln(j.Stdout, id)
+	return err
+}
+
+// place returns the last seq that the fork shows.
+func (o *forkOptions) place(ctx context.Context, j *job, s skein.Session) (skein.Seq, error) {
+	if o.seq != 0 {
+		if o.seq < 1 || o.seq > int64(s.Last) {
+			return 0, usagef("--seq %d: session %s has the events 1 to %d", o.seq, shortID(s.ID), s.Last)
+		}
+		return skein.Seq(o.seq), nil
+	}
+	turn := o.turn
+	if turn < 0 {
+		turn += int64(s.Turns) + 1
+	}
+	if turn < 1 || turn > int64(s.Turns) {
+		return 0, usagef("--turn %d: session %s has the turns 1 to %d", o.turn, shortID(s.ID), s.Turns)
+	}
+	return endOfTurn(ctx, j.store, s, int(turn))
+}
+
+// endOfTurn returns the seq of the last event of a turn.
+func endOfTurn(ctx context.Context, st skein.Store, s skein.Session, turn int) (skein.Seq, error) {
+	next, err := reader{ctx, st, s}.begin(turn + 1)
+	return next - 1, err
+}
+
+// A turnLine is a turn that one can fork from, in JSON.
+type turnLine struct {
+	Turn   int        `json:"turn"`
+	Seq    skein.Seq  `json:"seq"` // of its prompt
+	Time   skein.Time `json:"time,omitzero"`
+	Prompt string     `json:"prompt"`
+}
+
+// offer shows the turns to fork from.
+func (o *forkOptions) offer(ctx context.Context, j *job, s skein.Session) error {
+	var turns []turnLine
+	for e, err := range (reader{ctx, j.store, s}).entries(0) {
+		if err != nil {
+			return err
+		}
+		if e.Message.Typed() && (len(turns) == 0 || turns[len(turns)-1].Turn != e.Turn) {
+			turns = append(turns, turnLine{e.Turn, e.Seq, e.Time, e.Message.Words()})
+		}
+	}
+	if o.json {
+		for _, t := range turns {
+			if err := writeJSON(j.Stdout, t); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if len(turns) == 0 {
+		j.say("session %s has no turns yet; --seq forks at any event", shortID(s.ID))
+		return nil
+	}
+	j.say("fork from which turn? skein fork %s --turn N", shortID(s.ID))
+	t := turnTable(turns, j)
+	return j.page(ctx, func(w io.Writer) error { return t.write(w, j.Terminal.columns(), j.paint.bold) })
+}
+
+func turnTable(turns []turnLine, j *job) *table {
+	t := &table{columns: []column{
+		{title: "TURN", rank: 0, right: true, paint: j.paint.cyan},
+		{title: "SEQ", rank: 3, right: true},
+		{title: "WHEN", rank: 2, paint: j.paint.dim},
+		{title: "PROMPT", rank: 1, min: 16},
+	}}
+	for _, l := range turns {
+		t.rows = append(t.rows, []string{
+			strconv.Itoa(l.Turn), strconv.FormatInt(int64(l.Seq), 10), stamp(l.Time, j.Now()), render.Line(l.Prompt),
+		})
+	}
+	return t
+}

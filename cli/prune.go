@@ -1,0 +1,207 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/render"
+)
+
+type pruneOptions struct {
+	olderThan, largerThan        string
+	keepPinned, purge, yes, json bool
+}
+
+func newPrune(f *frame) *cobra.Command {
+	var o pruneOptions
+	c := &cobra.Command{
+		Use:   "prune [--older-than AGE] [--larger-than SIZE] [flags]",
+		Short: "put old or large sessions in the bin, or empty it",
+		Long: `Show which sessions are older or larger than you say, how many there are and
+what they take on disk, then put them in the bin, from where skein restore
+brings them back. With --purge they are destroyed instead, those in the bin
+included, and the disk is given back; --purge alone empties the bin. Nothing
+happens before you said yes. skein never prunes by itself.`,
+		Example: `skein prune --older-than 30d --keep-pinned
+	skein prune --larger-than 1GB
+	skein prune --purge --yes`,
+		Args: words(0, 0, ""),
+		RunE: f.withStore(o.run),
+	}
+	g := c.Flags()
+	g.StringVar(&o.olderThan, "older-than", "", "not active for this `age`: 30d, 12w, or since a date")
+	g.StringVar(&o.largerThan, "larger-than", "", "that take more than this `size` on disk: 500MB, 1GB")
+	g.BoolVar(&o.keepPinned, "keep-pinned", false, "leave pinned ones alone")
+	g.BoolVar(&o.purge, "purge", false, "destroy them; this cannot be undone")
+	g.BoolVarP(&o.yes, "yes", "y", false, "do it without asking")
+	jsonFlag(c, &o.json)
+	return c
+}
+
+// A pruned is a session that prune is about, in JSON.
+type pruned struct {
+	ID      skein.SessionID `json:"id"`
+	Name    string          `json:"name"`
+	Updated skein.Time      `json:"updated_at,omitzero"`
+	Bytes   int64           `json:"bytes"`
+	Binned  bool            `json:"binned"` // it is in the bin already
+	Done    string          `json:"done"`   // binned, destroyed, or "" if it was only shown
+}
+
+func (o *pruneOptions) run(ctx context.Context, j *job, _ []string) error {
+	found, err := o.find(ctx, j)
+	if err != nil {
+		return err
+	}
+	if len(found) == 0 {
+		j.say("nothing to prune")
+		return nil
+	}
+	if !o.json {
+		if err := o.show(j, found); err != nil {
+			return err
+		}
+	}
+	yes, err := o.agreed(j)
+	if err != nil {
+		return err
+	}
+	if yes {
+		err = o.do(ctx, j, found)
+	}
+	if o.json {
+		for _, p := range found {
+			if err := writeJSON(j.Stdout, p); err != nil {
+				return err
+			}
+		}
+	}
+	return err
+}
+
+// find returns the sessions that the options speak of.
+func (o *pruneOptions) find(ctx context.Context, j *job) ([]pruned, error) {
+	f := skein.Filter{IncludeEmpty: true}
+	var err error
+	if o.olderThan != "" {
+		if f.Until, err = skein.ParseSince(o.olderThan, j.Now()); err != nil {
+			return nil, usagef("--older-than %q: want an age like 30d or 12w, or a date like 2026-11-21", o.olderThan)
+		}
+	}
+	if o.largerThan != "" {
+		if f.LargerThan, err = parseBytes(o.largerThan); err != nil {
+			return nil, err
+		}
+	}
+	conditions := f.Until != 0 || f.LargerThan != 0
+	if !conditions && !o.purge {
+		return nil, usagef("prune: say which: --older-than 30d or --larger-than 1GB; --purge alone empties the bin")
+	}
+	var out []pruned
+	if conditions {
+		if out, err = o.add(ctx, j, out, f); err != nil {
+			return nil, err
+		}
+	}
+	if o.purge {
+		f.Bin = true
+		return o.add(ctx, j, out, f)
+	}
+	return out, nil
+}
+
+func (o *pruneOptions) add(ctx context.Context, j *job, out []pruned, f skein.Filter) ([]pruned, error) {
+	found, err := j.sessions(ctx, f)
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range found {
+		if s.Pinned && o.keepPinned {
+			continue
+		}
+		p := pruned{ID: s.ID, Name: s.Name(), Updated: s.Updated, Binned: s.Binned != 0}
+		if sizer, ok := j.store.(skein.Sizer); ok {
+			if p.Bytes, err = sizer.Size(ctx, s.ID); err != nil {
+				return nil, err
+			}
+		}
+		out = append(out, p)
+	}
+	return out, nil
+}
+
+func (o *pruneOptions) show(j *job, found []pruned) error {
+	t := &table{columns: []column{
+		{title: "ID", rank: 1, paint: j.paint.cyan},
+		{title: "TITLE", rank: 0, min: 16},
+		{title: "UPDATED", rank: 2, paint: j.paint.dim},
+		{title: "SIZE", rank: 3, right: true},
+		{title: "", rank: 4},
+	}}
+	for _, p := range found {
+		where := ""
+		if p.Binned {
+			where = "in the bin"
+		}
+		t.rows = append(t.rows, []string{shortID(p.ID), render.Line(p.Name), ago(p.Updated, j.Now()), bytesText(p.Bytes), where})
+	}
+	return t.write(j.Stdout, j.Terminal.columns(), j.paint.bold)
+}
+
+// agreed reports whether the person said yes, beforehand or when asked.
+func (o *pruneOptions) agreed(j *job) (bool, error) {
+	if o.yes {
+		return true, nil
+	}
+	if !j.Terminal.In || o.json {
+		j.say("nothing was done; --yes does it")
+		return false, nil
+	}
+	what := "put them in the bin"
+	if o.purge {
+		what = "destroy them for good"
+	}
+	fmt.Fprintf(j.Stderr, "%s? [y/N] ", what)
+	answer, err := bufio.NewReader(j.Stdin).ReadString('\n')
+	if err != nil && err != io.EOF {
+		return false, err
+	}
+	answer = strings.ToLower(strings.TrimSpace(answer))
+	if answer == "y" || answer == "yes" {
+		return true, nil
+	}
+	j.say("nothing was done")
+	return false, nil
+}
+
+// do bins or destroys what was found, and says how much.
+func (o *pruneOptions) do(ctx context.Context, j *job, found []pruned) error {
+	var bytes int64
+	for i := range found {
+		p := &found[i]
+		if !o.purge {
+			if err := j.store.Bin(ctx, p.ID); err != nil {
+				return err
+			}
+			p.Done, bytes = "binned", bytes+p.Bytes
+			continue
+		}
+		d, err := j.store.Delete(ctx, p.ID, skein.Deletion{})
+		if err != nil {
+			return err
+		}
+		p.Done, bytes = "destroyed", bytes+d.Bytes
+	}
+	if o.purge {
+		j.say("destroyed %s; about %s are free again", count(len(found), "session"), bytesText(bytes))
+		return nil
+	}
+	j.say("put %s (%s) in the bin; skein restore brings them back, skein prune --purge gives the disk back", count(len(found), "session"), bytesText(bytes))
+	return nil
+}

@@ -1,0 +1,183 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/render"
+)
+
+type rmOptions struct {
+	children string
+	purge    bool
+	json     bool
+}
+
+func newRm(f *frame) *cobra.Command {
+	var o rmOptions
+	c := &cobra.Command{
+		Use:   "rm NAME… [flags]",
+		Short: "put sessions in the bin, or destroy them",
+		Long: `Put sessions in the bin: nothing shows or finds them any more, and skein restore
+brings them back. With --purge they are destroyed, in the bin or not, with all
+that was found through them; what a fork of them still shows stays with that
+fork.
+
+--children says what happens to the sessions that their agents started: keep
+(the default) leaves them, bin puts them in the bin too, refuse does nothing if
+there are any.`,
+		Example: `skein rm last
+	skein rm 4f1d22a0 --children bin
+	skein rm "old experiment" --purge`,
+		Args: words(1, -1, "the NAME of a session, or several"),
+		RunE: f.withStore(o.run),
+	}
+	c.Flags().StringVar(&o.children, "children", "keep", "what happens to the children: keep, bin or refuse (`rule`)")
+	c.Flags().BoolVar(&o.purge, "purge", false, "destroy them; this cannot be undone")
+	jsonFlag(c, &o.json)
+	return c
+}
+
+// A removed is what rm did to one session, in JSON.
+type removed struct {
+	ID       skein.SessionID   `json:"id"`
+	Purged   bool              `json:"purged"`
+	Events   int               `json:"events,omitempty"`       // destroyed
+	Bytes    int64             `json:"bytes,omitempty"`        // freed, roughly
+	Forks    []skein.SessionID `json:"forks,omitempty"`        // that took over events which they show
+	Children []skein.SessionID `json:"children,omitempty"`     // that were kept
+	Binned   []skein.SessionID `json:"children_bin,omitempty"` // that went to the bin
+}
+
+func (o *rmOptions) run(ctx context.Context, j *job, args []string) error {
+	rule := skein.ChildRule(o.children)
+	if !slices.Contains([]skein.ChildRule{skein.KeepChildren, skein.BinChildren, skein.RefuseChildren}, rule) {
+		return usagef("--children %q: want keep, bin or refuse", o.children)
+	}
+	var all []skein.Session
+	for _, name := range args { // all of them, before the first is touched
+		s, err := j.sessionOrBinned(ctx, name)
+		if err != nil {
+			return err
+		}
+		if !slices.ContainsFunc(all, func(b skein.Session) bool { return b.ID == s.ID }) {
+			all = append(all, s)
+		}
+	}
+	for _, s := range all {
+		r, err := o.remove(ctx, j, s, rule)
+		if err != nil {
+			return err
+		}
+		if err := o.report(j, s, r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (o *rmOptions) remove(ctx context.Context, j *job, s skein.Session, rule skein.ChildRule) (removed, error) {
+	if o.purge {
+		d, err := j.store.Delete(ctx, s.ID, skein.Deletion{Children: rule})
+		if errors.Is(err, skein.ErrRefused) {
+			return removed{}, advise(err, "say what happens to its children: --children keep or --children bin")
+		}
+		return removed{s.ID, true, d.Events, d.Bytes, d.Moved, d.Children, d.Binned}, err
+	}
+	below, err := children(ctx, j, s.ID)
+	if err != nil {
+		return removed{}, err
+	}
+	r := removed{ID: s.ID}
+	switch {
+	case len(below) > 0 && rule == skein.RefuseChildren:
+		err := &told{fmt.Sprintf("session %s has %s", shortID(s.ID), count(len(below), "child session")), skein.ErrRefused}
+		return r, advise(err, "say what happens to its children: --children keep or --children bin")
+	case rule == skein.BinChildren:
+		for _, id := range below {
+			if err := j.store.Bin(ctx, id); err != nil {
+				return r, err
+			}
+		}
+		r.Binned = below
+	default:
+		r.Children = below
+	}
+	return r, j.store.Bin(ctx, s.ID)
+}
+
+// children returns the children of session id, theirs, and so on.
+func children(ctx context.Context, j *job, id skein.SessionID) (all []skein.SessionID, err error) {
+	found, err := j.sessions(ctx, skein.Filter{Parent: id, IncludeEmpty: true})
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range found {
+		if s.Parent == nil || s.Parent.Why != skein.Child {
+			continue
+		}
+		below, err := children(ctx, j, s.ID)
+		if err != nil {
+			return nil, err
+		}
+		all = append(append(all, s.ID), below...)
+	}
+	return all, nil
+}
+
+func (o *rmOptions) report(j *job, s skein.Session, r removed) error {
+	if o.json {
+		return writeJSON(j.Stdout, r)
+	}
+	name := render.Line(s.Name())
+	switch {
+	case r.Purged:
+		j.say("destroyed %q (%s): %s, %s", name, shortID(s.ID), count(r.Events, "event"), bytesText(r.Bytes))
+	default:
+		j.say("%q is in the bin; skein restore %s brings it back", name, shortID(s.ID))
+	}
+	if n := len(r.Forks); n > 0 {
+		j.say("  %s of it keeps what it shows", count(n, "fork"))
+	}
+	if n := len(r.Binned); n > 0 {
+		j.say("  with %s", count(n, "child session"))
+	}
+	if n := len(r.Children); n > 0 {
+		j.say("  %s kept; --children bin takes them along", count(n, "child session"))
+	}
+	return nil
+}
+
+func newRestore(f *frame) *cobra.Command {
+	return &cobra.Command{
+		Use:   "restore NAME…",
+		Short: "take sessions out of the bin",
+		Long:  "Take sessions out of the bin again. A key that another session has taken since stays with that one.",
+		Args:  words(1, -1, "the NAME of a session, or several"),
+		RunE: f.withStore(func(ctx context.Context, j *job, args []string) error {
+			for _, name := range args {
+				s, err := j.binned(ctx, name)
+				if err != nil {
+					return err
+				}
+				if err := j.store.Restore(ctx, s.ID); err != nil {
+					return err
+				}
+				back, err := j.store.Session(ctx, s.ID)
+				if err != nil {
+					return err
+				}
+				j.say("%q is back", render.Line(s.Name()))
+				if s.Key != back.Key {
+					j.say("  without its key %s, which another session has now", s.Key)
+				}
+			}
+			return nil
+		}),
+	}
+}
