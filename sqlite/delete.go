@@ -74,14 +74,34 @@ func (s *Store) setBinned(t *tx, h head, at skein.Time) error {
 	return t.putHead(&was, &h)
 }
 
-// Delete implements [skein.Store].
+// Delete implements [skein.Store]. A long session goes in steps between which
+// others write; from the first one on it is not found any more. A ctx that ends
+// between two steps leaves the rest to the background.
 func (s *Store) Delete(ctx context.Context, id skein.SessionID, d skein.Deletion) (done skein.Deleted, err error) {
 	defer skein.Wrapf(&err, "sqlite: delete %s", id)
-	err = s.change(ctx, func(t *tx) error {
+	leave, err := s.enter()
+	if err != nil {
+		return done, err
+	}
+	defer leave()
+	err = s.write(ctx, func(t *tx) error {
 		done, err = s.delete(t, id, d)
 		return err
 	})
-	return done, err
+	if err != nil {
+		return skein.Deleted{}, err
+	}
+	for more := true; more; {
+		err := s.write(ctx, func(t *tx) error {
+			more, err = t.drain()
+			return err
+		})
+		if err != nil {
+			break // it is deleted all the same; the chores go on with it
+		}
+	}
+	s.chores.wake()
+	return done, nil
 }
 
 func (s *Store) delete(t *tx, id skein.SessionID, d skein.Deletion) (done skein.Deleted, err error) {
@@ -95,17 +115,27 @@ func (s *Store) delete(t *tx, id skein.SessionID, d skein.Deletion) (done skein.
 	if done.Children, done.Binned, err = s.children(t, &h, d.Children); err != nil {
 		return done, err
 	}
-	upto, err := s.moves(t, h.n, &done)
+	segs, err := t.segments(&h)
 	if err != nil {
 		return done, err
 	}
-	done.Events, done.Bytes = int(h.Last-max(h.Base, upto)), h.bytes
-	if _, _, err := t.exec(`DELETE FROM sessions WHERE n = ?`, h.n); err != nil {
+	heir, upto, err := t.heir(h.n)
+	if err != nil {
 		return done, err
 	}
+	if heir.n != 0 {
+		done.Moved = []skein.SessionID{heir.ID}
+	}
+	done.Events, done.Bytes = int(h.Last-max(segs[0].from, upto)), h.bytes
 	t.heads.clear()
 	t.changed = append(t.changed, id)
-	return done, t.bury()
+	if err := t.doom(&h, heir.n); err != nil {
+		return done, err
+	}
+	if h.Last-segs[0].from <= stepRows && h.bytes <= stepBytes {
+		_, err = t.drain()
+	}
+	return done, err
 }
 
 // free refuses if somebody holds the lease.
@@ -119,19 +149,6 @@ func (s *Store) free(t *tx, id skein.SessionID) error {
 		return err
 	}
 	return &skein.LockedError{Session: id, Holder: l.holder.Holder}
-}
-
-// moves says which fork takes over the events that forks show, and up to where.
-func (s *Store) moves(t *tx, n int64, done *skein.Deleted) (upto skein.Seq, err error) {
-	err = t.query(`SELECT s.id, b.upto FROM bases b JOIN sessions s ON s.n = b.session WHERE b.base = ? ORDER BY b.upto DESC, b.session LIMIT 1`,
-		[]any{n}, func(row []driver.Value) error {
-			var heir string
-			var seq int64
-			err := scan(row, []any{&heir, &seq})
-			done.Moved, upto = append(done.Moved, skein.SessionID(heir)), skein.Seq(seq)
-			return err
-		})
-	return upto, err
 }
 
 // children returns the children of a session that are kept, and those that

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 
 	"github.com/gofrs/flock"
@@ -68,12 +69,39 @@ func (l *locks) alive(id skein.SessionID, epoch skein.Fence) (bool, error) {
 	if _, err := os.Stat(name); errors.Is(err, os.ErrNotExist) {
 		return false, nil
 	}
+	// A shared lock, so that two who look are not taken for a holder.
 	f := flock.New(name, flock.SetPermissions(0o600))
-	got, err := f.TryLock()
+	got, err := f.TryRLock()
 	if err != nil {
 		return false, err
 	}
 	return !got, f.Close()
+}
+
+// sweep removes the files that are not in keep and that nobody has locked.
+func (l *locks) sweep(keep map[string]bool) error {
+	entries, err := os.ReadDir(l.dir)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		name := filepath.Join(l.dir, e.Name())
+		if keep[name] || !strings.HasSuffix(name, ".lock") {
+			continue
+		}
+		f := flock.New(name, flock.SetPermissions(0o600))
+		got, err := f.TryLock()
+		if err != nil {
+			return err
+		}
+		if !got {
+			continue
+		}
+		if err := errors.Join(os.Remove(name), f.Close()); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // mine reports whether this store holds the lock of an epoch.

@@ -34,6 +34,7 @@ type core struct {
 	writer   *writer
 	readers  *pool
 	index    *indexer       // nil if nothing can be written
+	chores   *chores        // the same
 	catching sync.WaitGroup // searches that feed the index
 	pack     *packer
 	wakers   *wakers
@@ -85,9 +86,7 @@ func Open(ctx context.Context, name string, o Options) (_ *Store, err error) {
 	if err := c.connect(ctx, d, o); err != nil {
 		return nil, errors.Join(err, c.abandon())
 	}
-	s := &Store{core: c}
-	s.resume()
-	return s, nil
+	return &Store{core: c}, nil
 }
 
 // sqlDriver returns the driver, whose connections are used without
@@ -117,12 +116,17 @@ func (c *core) connect(ctx context.Context, d driver.Driver, o Options) error {
 		return err
 	default:
 		c.writer = newWriter(w, c.wakers.wake, func() {})
-		c.index = newIndexer(c.feedIndex)
 	}
 	c.readers = newPool(readConns, func() (*conn, error) {
 		return openConn(d, dsn(c.path, mode), "PRAGMA busy_timeout = 5000", "PRAGMA cache_size = -16000", "PRAGMA mmap_size = 0", "PRAGMA query_only = 1", "PRAGMA trusted_schema = 0")
 	})
-	return c.readers.with(ctx, func(*conn) error { return nil })
+	if err := c.readers.with(ctx, func(*conn) error { return nil }); err != nil {
+		return err
+	}
+	if c.writer != nil {
+		c.index, c.chores = newIndexer(c.feedIndex), newChores(c)
+	}
+	return nil
 }
 
 // dsn returns how to name the file to the drivers; both hand a URI to SQLite.
@@ -193,7 +197,6 @@ func (c *core) abandon() error {
 	if c.writer == nil {
 		return nil
 	}
-	c.index.close()
 	c.writer.stop()
 	return errors.Join(c.readers.close(), c.writer.conn.close())
 }
@@ -203,6 +206,7 @@ func (c *core) end() error {
 	c.catching.Wait()
 	errs := []error{c.wakers.close()}
 	if c.writer != nil {
+		c.chores.close()
 		c.index.close()
 		errs = append(errs, c.releaseAll())
 		_ = c.indexAll() //nolint:errcheck // the index is only late: the next start feeds it

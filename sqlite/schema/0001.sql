@@ -226,12 +226,17 @@ CREATE VIRTUAL TABLE words USING fts5 (
 	text, extra, content = 'texts', content_rowid = 'id', tokenize = 'porter unicode61'
 );
 
--- Sessions that skein is deleting step by step: their rows are gone, their
--- events go or move to the fork heir.
+-- Sessions that are being deleted: their rows are gone, their events go or move
+-- to the fork heir. skein does that to long ones step by step.
 CREATE TABLE doomed (
 	session INTEGER PRIMARY KEY,
 	heir    INTEGER NOT NULL -- sessions.n; 0 if there is none
 ) STRICT;
+
+-- What skein has yet to do when nobody waits for it.
+CREATE TABLE chores (
+	name TEXT PRIMARY KEY -- sweep: take what was deleted out of index, free pages and log
+) STRICT, WITHOUT ROWID;
 
 CREATE TRIGGER events_out AFTER DELETE ON events BEGIN
 	DELETE FROM charges WHERE event = old.id;
@@ -339,6 +344,7 @@ BEGIN
 	DELETE FROM bases WHERE session = old.n;
 	DELETE FROM doomed WHERE session = old.n;
 	DELETE FROM events WHERE session = old.n;
+	INSERT INTO chores (name) VALUES ('sweep') ON CONFLICT DO NOTHING;
 	DELETE FROM leases WHERE session = old.id;
 	DELETE FROM files WHERE session = old.id AND user_id = old.user_id;
 	DELETE FROM files WHERE copy_of = old.id AND copy_of <> '' AND user_id = old.user_id;
@@ -358,6 +364,7 @@ BEGIN
 	WHERE n = (SELECT session FROM events WHERE id = old.id AND kind = 'said' AND piece = 0);
 	DELETE FROM charges WHERE event = old.id;
 	DELETE FROM blob_refs WHERE event = old.id;
+	INSERT INTO chores (name) VALUES ('sweep') ON CONFLICT DO NOTHING;
 	UPDATE events SET kind = 'noted', failed = 0, hash = NULL, role = NULL, message = NULL, tools = NULL, paths = NULL,
 		text = NULL, extra = NULL, payload = CAST('{"name":"deleted"}' AS BLOB)
 	WHERE id = old.id;

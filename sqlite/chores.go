@@ -1,0 +1,131 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/skein-dev/skein"
+)
+
+// chores does in the background what nobody waits for: what is left of deleted
+// sessions, what only skein can do after a person used the sqlite3 shell.
+type chores struct {
+	core *core
+	due  chan struct{}
+	ctx  context.Context // ends with the store
+	stop context.CancelFunc
+	done sync.WaitGroup
+}
+
+// restFor is how long the chores wait after they were called, for more of the
+// same to come.
+const restFor = time.Second
+
+func newChores(c *core) *chores {
+	k := &chores{core: c, due: make(chan struct{}, 1)}
+	k.ctx, k.stop = context.WithCancel(context.Background())
+	k.done.Go(k.loop)
+	return k
+}
+
+// wake says that there is something to do. It never waits.
+func (k *chores) wake() {
+	select {
+	case k.due <- struct{}{}:
+	default:
+	}
+}
+
+func (k *chores) close() {
+	k.stop()
+	k.done.Wait()
+}
+
+func (k *chores) loop() {
+	if k.core.waiting(k.ctx) {
+		k.wake()
+	}
+	_ = k.core.sweepLocks(k.ctx) //nolint:errcheck // files that stay do no harm
+	rest := time.NewTimer(0)
+	defer rest.Stop()
+	for {
+		select {
+		case <-k.due:
+		case <-k.ctx.Done():
+			return
+		}
+		rest.Reset(restFor)
+		select {
+		case <-rest.C:
+		case <-k.ctx.Done():
+			return
+		}
+		_ = k.core.doChores(k.ctx) //nolint:errcheck // they are tried again at the next start
+	}
+}
+
+// waiting reports whether something was left to do.
+func (c *core) waiting(ctx context.Context) bool {
+	var n int64
+	err := c.readers.with(ctx, func(r *conn) error {
+		_, err := r.one(`SELECT EXISTS (SELECT 1 FROM chores) OR EXISTS (SELECT 1 FROM doomed) OR EXISTS (SELECT 1 FROM graves)
+			OR EXISTS (SELECT 1 FROM files WHERE format = '')`, nil, &n)
+		return err
+	})
+	return err == nil && n != 0
+}
+
+func (c *core) doChores(ctx context.Context) error {
+	for more := true; more; {
+		err := c.write(ctx, func(t *tx) (err error) {
+			if err = t.bury(); err == nil {
+				more, err = t.drain()
+			}
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	var due int64
+	err := c.readers.with(ctx, func(r *conn) error {
+		_, err := r.one(`SELECT EXISTS (SELECT 1 FROM chores WHERE name = 'sweep')`, nil, &due)
+		return err
+	})
+	if err != nil || due == 0 {
+		return err
+	}
+	if err := c.sweep(ctx); err != nil {
+		return err
+	}
+	return c.write(ctx, func(t *tx) error {
+		_, _, err := t.exec(`DELETE FROM chores WHERE name = 'sweep'`)
+		return err
+	})
+}
+
+// sweepLocks removes the lock files of leases that are over. It does so in a
+// transaction, as leases are taken, so that none is just being locked.
+func (c *core) sweepLocks(ctx context.Context) error {
+	if _, err := os.Stat(c.locks.dir); errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	return c.write(ctx, func(t *tx) error {
+		keep := map[string]bool{}
+		err := t.query(`SELECT session, epoch FROM leases WHERE held = 1`, nil, func(row []driver.Value) error {
+			var id string
+			var epoch int64
+			err := scan(row, []any{&id, &epoch})
+			keep[c.locks.name(skein.SessionID(id), skein.Fence(epoch))] = true
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		return c.locks.sweep(keep)
+	})
+}

@@ -1,0 +1,186 @@
+package sqlite
+
+import (
+	"database/sql/driver"
+	"fmt"
+
+	"github.com/skein-dev/skein"
+)
+
+// How much of a session one step takes away: some 50 ms.
+const (
+	stepRows  = 200
+	stepBytes = 256 << 10
+)
+
+// heir returns the fork that shows most of session n's own events, and up to
+// where; a head without a number if none does.
+func (t *tx) heir(n int64) (h head, upto skein.Seq, err error) {
+	err = t.query(`SELECT s.n, s.id, b.upto FROM bases b JOIN sessions s ON s.n = b.session WHERE b.base = ? ORDER BY b.upto DESC, b.session LIMIT 1`,
+		[]any{n}, func(row []driver.Value) error {
+			var id string
+			var seq int64
+			err := scan(row, []any{&h.n, &id, &seq})
+			h.ID, upto = skein.SessionID(id), skein.Seq(seq)
+			return err
+		})
+	return h, upto, err
+}
+
+// doom makes a session one that is not there any more. drain does the rest.
+func (t *tx) doom(h *head, heir int64) error {
+	if err := t.putTombstones(h.ID, h.Origin, t.now); err != nil {
+		return err
+	}
+	for _, q := range []struct {
+		sql  string
+		args []any
+	}{
+		{`INSERT INTO chores (name) VALUES ('sweep') ON CONFLICT DO NOTHING`, nil},
+		{`INSERT INTO doomed (session, heir) VALUES (?, ?)`, []any{h.n, heir}},
+		{`UPDATE bases SET base = ? WHERE base = ? AND session <> ?`, []any{heir, h.n, heir}},
+		{`DELETE FROM leases WHERE session = ?`, []any{string(h.ID)}},
+		// A file without a format is found by nobody.
+		{`UPDATE files SET format = '', path = 'deleted ' || n WHERE session = ? AND user_id = ?`, []any{string(h.ID), string(h.User)}},
+		{`UPDATE files SET format = '', path = 'deleted ' || n WHERE copy_of = ? AND copy_of <> '' AND user_id = ?`, []any{string(h.ID), string(h.User)}},
+		{`DELETE FROM sessions WHERE n = ?`, []any{h.n}},
+	} {
+		if _, _, err := t.exec(q.sql, q.args...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// drain does one step of taking away what deleted sessions had, and reports
+// whether there is more to do.
+func (t *tx) drain() (more bool, err error) {
+	for steps := 0; ; {
+		var n int64
+		found, err := t.one(`SELECT session FROM doomed ORDER BY session LIMIT 1`, nil, &n)
+		if err != nil {
+			return false, err
+		}
+		if !found {
+			return t.drainFiles()
+		}
+		steps++
+		if steps > 1 {
+			return true, nil
+		}
+		t.heads.clear()
+		if err := t.drainEvents(n); err != nil {
+			return false, err
+		}
+	}
+}
+
+// drainEvents takes the newest events from session n: those that no fork shows
+// are destroyed, then the others move to the fork. When there are none left
+// the session is gone.
+func (t *tx) drainEvents(n int64) error {
+	var heir, upto int64
+	shown, err := t.one(`SELECT session, upto FROM bases WHERE base = ? ORDER BY upto DESC, session LIMIT 1`, []any{n}, &heir, &upto)
+	if err != nil {
+		return err
+	}
+	from, rows, err := t.lastRows(n, skein.Seq(upto))
+	if err != nil {
+		return err
+	}
+	if rows > 0 {
+		if err := t.destroy(n, from); err != nil || rows == stepRows {
+			return err
+		}
+		if from, rows, err = t.lastRows(n, skein.Seq(upto)); err != nil || rows > 0 {
+			return err
+		}
+	}
+	if shown {
+		if from, rows, err = t.lastRows(n, 0); err != nil {
+			return err
+		}
+	}
+	if rows > 0 {
+		return t.bequeath(n, heir, from)
+	}
+	return t.buryStrand(n, heir)
+}
+
+// lastRows returns how many of session n's newest events after a seq one step
+// can take, and the seq after which these are.
+func (t *tx) lastRows(n int64, after skein.Seq) (from skein.Seq, rows int, err error) {
+	size := int64(0)
+	err = t.query(`SELECT seq, length(payload) + coalesce(octet_length(text), 0) + coalesce(octet_length(extra), 0)
+		FROM events WHERE session = ? AND seq > ? ORDER BY seq DESC LIMIT ?`, []any{n, int64(after), stepRows}, func(row []driver.Value) error {
+		var seq, bytes int64
+		if err := scan(row, []any{&seq, &bytes}); err != nil {
+			return err
+		}
+		if size += bytes; size > stepBytes && rows > 0 {
+			return errStop
+		}
+		rows++
+		from = skein.Seq(seq) - 1
+		return nil
+	})
+	return from, rows, unstop(err)
+}
+
+// destroy deletes the events of session n after a seq. The index is told in one
+// statement: a trigger would make it write for every row.
+func (t *tx) destroy(n int64, from skein.Seq) error {
+	if _, _, err := t.exec(`INSERT INTO words (words, rowid, text, extra)
+		SELECT 'delete', id, text, extra FROM events
+		WHERE session = ? AND seq > ? AND text IS NOT NULL AND id <= (SELECT upto FROM indexed)`, n, int64(from)); err != nil {
+		return err
+	}
+	_, _, err := t.exec(`DELETE FROM events WHERE session = ? AND seq > ?`, n, int64(from))
+	return err
+}
+
+// bequeath moves the events of session n after a seq to its heir.
+func (t *tx) bequeath(n, heir int64, from skein.Seq) error {
+	if _, _, err := t.exec(`UPDATE events SET session = ? WHERE session = ? AND seq > ?`, heir, n, int64(from)); err != nil {
+		return err
+	}
+	_, rows, err := t.exec(`UPDATE bases SET upto = ? WHERE session = ? AND base = ?`, int64(from), heir, n)
+	if err == nil && rows != 1 {
+		err = fmt.Errorf("fork %d of deleted session %d: %w", heir, n, skein.ErrCorrupt)
+	}
+	return err
+}
+
+// buryStrand ends session n, which has no events any more: where its own
+// parent's are, its heir looks for them.
+func (t *tx) buryStrand(n, heir int64) error {
+	if heir != 0 {
+		if _, _, err := t.exec(`DELETE FROM bases WHERE session = ?`, heir); err != nil {
+			return err
+		}
+		if _, _, err := t.exec(`UPDATE bases SET session = ? WHERE session = ?`, heir, n); err != nil {
+			return err
+		}
+	}
+	if _, _, err := t.exec(`DELETE FROM bases WHERE session = ?`, n); err != nil {
+		return err
+	}
+	_, _, err := t.exec(`DELETE FROM doomed WHERE session = ?`, n)
+	return err
+}
+
+// drainFiles does the same to source files and their records.
+func (t *tx) drainFiles() (more bool, err error) {
+	var n int64
+	found, err := t.one(`SELECT n FROM files WHERE format = '' ORDER BY path LIMIT 1`, nil, &n)
+	if err != nil || !found {
+		return false, err
+	}
+	_, rows, err := t.exec(`DELETE FROM records WHERE n IN (SELECT n FROM records WHERE n >= ? AND n < ? ORDER BY n LIMIT ?)`,
+		n*recordsPerFile, (n+1)*recordsPerFile, stepRows)
+	if err != nil || rows == stepRows {
+		return true, err
+	}
+	_, _, err = t.exec(`DELETE FROM files WHERE n = ?`, n)
+	return true, err
+}
