@@ -61,6 +61,7 @@ func TestOutputsOfAllShapesBecomeResults(t *testing.T) {
 		"an object around a list": {output: `{"content":[{"type":"input_text","text":"a"}],"success":true}`, text: "a"},
 		"an unknown object":       {output: `{"who":"knows"}`, raw: true},
 		"a number":                {output: `7`, raw: true},
+		"an empty picture":        {output: `[{"type":"input_image","image_url":"data:image/png;base64,"}]`, raw: true},
 		"broken base64":           {output: `[{"type":"input_image","image_url":"data:image/png;base64,@@"}]`, raw: true},
 	} {
 		m := one(t, response(`{"type":"function_call_output","call_id":"c1","output":`+c.output+`}`))
@@ -105,6 +106,7 @@ func TestArgumentsThatAreNoJSONStayAString(t *testing.T) {
 		`""`:               `""`,
 		`"[\"\\ud800\"]"`:  `["\ud800"]`,
 		`"\ud800"`:         `"\ud800"`,
+		`"[\"\ud800\"]"`:   `"[\"\ud800\"]"`,
 		`"` + deep + `"`:   `"` + deep + `"`,
 		`{"already":true}`: `{"already":true}`,
 	} {
@@ -163,5 +165,12 @@ func TestAWrongTimeLosesNothingButTheTime(t *testing.T) {
 		if len(m.Items) != 1 || m.Items[0].Event.Time != 0 {
 			t.Errorf("line with the timestamp %s makes %s, want one event without a time", stamp, dump([]interop.Made{m}))
 		}
+	}
+}
+
+func TestOfANameThatStandsTwiceTheLastOneCounts(t *testing.T) {
+	m := one(t, response(`{"type":"message","role":"user","role":"assistant","content":"x","content":"y"}`))
+	if msg := decode[skein.Message](t, m, skein.KindSaid); msg.Role != skein.RoleAssistant || msg.Words() != "y" {
+		t.Errorf("message is by %s and says %q, want assistant and y", msg.Role, msg.Words())
 	}
 }
