@@ -204,7 +204,7 @@ func (c *core) abandon() error {
 // end gives everything back; no call is under way.
 func (c *core) end() error {
 	c.catching.Wait()
-	errs := []error{c.wakers.close()}
+	var errs []error
 	if c.writer != nil {
 		c.chores.close()
 		c.index.close()

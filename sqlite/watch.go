@@ -12,7 +12,19 @@ import (
 // Watch implements [skein.Store].
 func (s *Store) Watch(ctx context.Context, id skein.SessionID, after skein.Seq) iter.Seq2[skein.Event, error] {
 	return func(yield func(skein.Event, error) bool) {
-		stop := s.wakers.start()
+		leave, err := s.enter()
+		if err != nil {
+			skein.Wrapf(&err, "sqlite: watch %s", id)
+			yield(skein.Event{}, err)
+			return
+		}
+		stop, err := s.wakers.start()
+		leave()
+		if err != nil {
+			skein.Wrapf(&err, "sqlite: watch %s", id)
+			yield(skein.Event{}, err)
+			return
+		}
 		defer stop()
 		first := int64(0) // the session's number: it may be deleted and begin anew
 		for {
@@ -55,6 +67,8 @@ type wakers struct {
 
 	mu      sync.Mutex
 	waiting map[skein.SessionID]chan struct{}
+	count   int      // of watchers
+	lookout *lookout // for what other processes write; nil while nobody watches
 }
 
 func newWakers(c *core) *wakers {
@@ -71,8 +85,9 @@ func (w *wakers) wait(id skein.SessionID) <-chan struct{} {
 	return w.waiting[id]
 }
 
-// wake wakes who waits for one of ids.
+// wake wakes who waits for one of ids, here and in other processes.
 func (w *wakers) wake(ids []skein.SessionID) {
+	touchWake(w.core.path)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, id := range ids {
@@ -83,7 +98,38 @@ func (w *wakers) wake(ids []skein.SessionID) {
 	}
 }
 
-// start counts a watcher in; stop counts it out.
-func (w *wakers) start() (stop func()) { return func() {} }
+func (w *wakers) wakeAll() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for id, c := range w.waiting {
+		close(c)
+		delete(w.waiting, id)
+	}
+}
 
-func (w *wakers) close() error { return nil }
+// start counts a watcher in, and sees to it that what other processes commit
+// from now on wakes it; stop counts it out.
+func (w *wakers) start() (stop func(), err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.count == 0 {
+		if w.lookout, err = newLookout(w.core.path, w.core.readers.open, w.wakeAll); err != nil {
+			return nil, err
+		}
+	}
+	w.count++
+	return w.stop, nil
+}
+
+func (w *wakers) stop() {
+	w.mu.Lock()
+	w.count--
+	var last *lookout
+	if w.count == 0 {
+		last, w.lookout = w.lookout, nil
+	}
+	w.mu.Unlock()
+	if last != nil {
+		last.close()
+	}
+}

@@ -1,0 +1,145 @@
+package sqlite
+
+import (
+	"errors"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/fsnotify/fsnotify"
+)
+
+// A lookout notices what other processes commit: the system tells of writes to
+// the -wal file, and SQLite's data_version then says whether something was
+// committed. It does nothing while nothing is written.
+type lookout struct {
+	conn   *conn
+	notify *fsnotify.Watcher // nil where the system has none left: then it polls
+	log    string            // the file whose writes count
+	wake   func()
+	seen   int64 // data_version
+	stop   chan struct{}
+	done   chan struct{}
+}
+
+// looks is when a lookout looks after it was told of a write: the commit shows
+// only some time after it, when it is on disk.
+var looks = [...]time.Duration{
+	0, 2 * time.Millisecond, 5 * time.Millisecond, 10 * time.Millisecond, 20 * time.Millisecond,
+	40 * time.Millisecond, 80 * time.Millisecond, 160 * time.Millisecond, 640 * time.Millisecond, 3 * time.Second,
+}
+
+// pollEvery is how often it looks where the system tells nothing.
+const pollEvery = 50 * time.Millisecond
+
+func newLookout(path string, open func() (*conn, error), wake func()) (*lookout, error) {
+	dir, log := wakePlace(path)
+	l := &lookout{log: log, wake: wake, stop: make(chan struct{}), done: make(chan struct{})}
+	if n, err := fsnotify.NewWatcher(); err == nil {
+		if err := n.Add(dir); err == nil {
+			l.notify = n
+		} else if err := n.Close(); err != nil {
+			return nil, err
+		}
+	}
+	var err error
+	if l.conn, err = open(); err == nil {
+		_, err = l.look()
+	}
+	if err != nil {
+		return nil, errors.Join(err, l.end())
+	}
+	go l.run()
+	return l, nil
+}
+
+// close ends the lookout and waits for that.
+func (l *lookout) close() {
+	close(l.stop)
+	<-l.done
+}
+
+func (l *lookout) end() error {
+	var errs []error
+	if l.notify != nil {
+		errs = append(errs, l.notify.Close())
+	}
+	if l.conn != nil {
+		errs = append(errs, l.conn.close())
+	}
+	return errors.Join(errs...)
+}
+
+// look reports whether another connection has committed since the last look.
+func (l *lookout) look() (changed bool, err error) {
+	var v int64
+	_, err = l.conn.one("PRAGMA data_version", nil, &v)
+	changed = v != l.seen
+	l.seen = v
+	return changed, err
+}
+
+func (l *lookout) run() {
+	defer close(l.done)
+	defer l.end() //nolint:errcheck // nobody is left to tell
+	if l.notify == nil {
+		l.poll()
+		return
+	}
+	next := len(looks) // index of the next look; len(looks) for none
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	told := func() {
+		if next == 0 || next == 1 {
+			return // a look comes in a moment
+		}
+		wait := looks[0]
+		if next < len(looks) {
+			wait = looks[1] // it looked a moment ago
+		}
+		next = 0
+		timer.Reset(wait)
+	}
+	for {
+		select {
+		case <-l.stop:
+			return
+		case e := <-l.notify.Events:
+			if l.counts(e.Name) {
+				told()
+			}
+		case <-l.notify.Errors: // such as: too many writes to tell them all
+			told()
+		case <-timer.C:
+			l.lookAndWake()
+			if next++; next < len(looks) {
+				timer.Reset(looks[next])
+			}
+		}
+	}
+}
+
+// poll looks again and again.
+func (l *lookout) poll() {
+	tick := time.NewTicker(pollEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-l.stop:
+			return
+		case <-tick.C:
+			l.lookAndWake()
+		}
+	}
+}
+
+func (l *lookout) lookAndWake() {
+	if changed, err := l.look(); changed || err != nil {
+		l.wake()
+	}
+}
+
+// counts reports whether a write to the named file may be a commit.
+func (l *lookout) counts(name string) bool {
+	return strings.EqualFold(filepath.Base(name), l.log)
+}

@@ -1,0 +1,33 @@
+//go:build !linux && !windows
+
+package sqlite
+
+import (
+	"os"
+	"path/filepath"
+)
+
+// wakePlace returns the folder to be told of, and the file in it whose writes
+// are commits. To be told of a folder, kqueue opens all files in it, and
+// closing the database file would drop SQLite's locks: so there is a folder of
+// its own, which watchers make, with a file that commits write to.
+func wakePlace(db string) (dir, file string) {
+	dir, file = db+"-wake", "commit"
+	if err := os.MkdirAll(dir, 0o700); err == nil {
+		f, err := os.OpenFile(filepath.Join(dir, file), os.O_WRONLY|os.O_CREATE, 0o600)
+		if err == nil {
+			_ = f.Close() //nolint:errcheck // nothing was written
+		}
+	}
+	return dir, file
+}
+
+// touchWake tells watchers in other processes of a commit.
+func touchWake(db string) {
+	f, err := os.OpenFile(filepath.Join(db+"-wake", "commit"), os.O_WRONLY, 0)
+	if err != nil {
+		return // nobody has ever watched
+	}
+	_, _ = f.WriteAt([]byte{'.'}, 0) //nolint:errcheck // they look again at the next commit
+	_ = f.Close()                    //nolint:errcheck // the same
+}
