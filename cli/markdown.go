@@ -1,58 +1,129 @@
 package cli
 
 import (
+	"regexp"
 	"strings"
 
-	"charm.land/glamour/v2"
-	"charm.land/glamour/v2/ansi"
-	"charm.land/glamour/v2/styles"
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/extension"
+	"github.com/yuin/goldmark/text"
 
 	"github.com/skein-dev/skein/render"
 )
 
-// maxMarkdown is the longest text that is rendered, in bytes: longer ones take
-// too long and stay as they are.
-const maxMarkdown = 128 << 10
+// Bounds of what is read as Markdown; other text stays as it is. Reading
+// Markdown can take time that grows with the square of it.
+const (
+	maxMarkdown = 128 << 10 // bytes
+	maxProse    = 100       // columns: longer lines are hard to read
+)
 
-// A markdown renders Markdown for a terminal. The zero value leaves it as it
-// is.
-type markdown struct{ term *glamour.TermRenderer }
+// nested finds lines that begin more quotations and lists than real text does.
+var nested = regexp.MustCompile(`(?m)^[ \t]*(?:(?:>|[-+*]|\d{1,9}[.)])[ \t]*){32}`)
+
+// A markdown renders Markdown for a terminal. It is our own because the
+// libraries for it bring every language that they can colour, and their
+// setting up takes longer than all else that a short command does.
+type markdown struct {
+	paint paint
+	width int // columns
+	parse goldmark.Markdown
+}
 
 // newMarkdown returns one for a terminal of this width.
-func newMarkdown(j *job, width int) *markdown {
-	term, err := glamour.NewTermRenderer(glamour.WithStyles(markdownStyle(j)), glamour.WithWordWrap(min(width, 100)))
-	if err != nil {
-		return &markdown{}
-	}
-	return &markdown{term}
+func newMarkdown(p paint, width int) *markdown {
+	return &markdown{p, min(width, maxProse), goldmark.New(
+		goldmark.WithExtensions(extension.Table, extension.Strikethrough, extension.TaskList),
+	)}
 }
 
-// markdownStyle returns the colours: for a dark terminal, unless COLORFGBG says
-// that it is light, or none. Asking the terminal itself would make us wait for
-// an answer that not all of them give.
-func markdownStyle(j *job) ansi.StyleConfig {
-	style := styles.DarkStyleConfig
-	if bg := j.Getenv("COLORFGBG"); strings.HasSuffix(bg, ";15") || strings.HasSuffix(bg, ";7") {
-		style = styles.LightStyleConfig
+// render returns words, which nobody vouches for, as the terminal shows them.
+// What a person typed keeps its line ends.
+func (m *markdown) render(words string, typed bool) string {
+	words = render.CleanMarkdown(words)
+	if len(words) > maxMarkdown || nested.MatchString(words) {
+		return strings.TrimRight(words, "\n")
 	}
-	if !j.paint.on {
-		style = styles.ASCIIStyleConfig
-	}
-	none := uint(0)
-	style.Document.Margin = &none
-	style.Document.BlockPrefix, style.Document.BlockSuffix = "", ""
-	return style
+	src := []byte(words)
+	b := blocks{m, src, typed}
+	return strings.Join(b.of(m.parse.Parser().Parse(text.NewReader(src)), m.width), "\n")
 }
 
-// render returns text, which nobody vouches for, as the terminal shows it.
-func (m *markdown) render(text string) string {
-	text = render.CleanMarkdown(text)
-	if m.term == nil || len(text) > maxMarkdown {
-		return strings.TrimRight(text, "\n")
+// blocks renders the blocks of one text.
+type blocks struct {
+	*markdown
+	src   []byte
+	typed bool
+}
+
+// of returns the lines of the blocks in n, at most width columns wide where
+// their words allow it.
+func (b *blocks) of(n ast.Node, width int) (lines []string) {
+	width = max(width, 20)
+	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
+		if c != n.FirstChild() && !b.tight(n, c) {
+			lines = append(lines, "")
+		}
+		lines = append(lines, b.block(c, width)...)
 	}
-	out, err := m.term.Render(text)
-	if err != nil {
-		return strings.TrimRight(text, "\n")
+	return lines
+}
+
+// tight reports whether no blank line stands before the block c of n.
+func (b *blocks) tight(n, c ast.Node) bool {
+	item, isItem := n.(*ast.ListItem)
+	if !isItem {
+		return false
 	}
-	return strings.Trim(out, "\n")
+	list, ok := item.Parent().(*ast.List)
+	return ok && list.IsTight && c.Kind() != ast.KindFencedCodeBlock && c.Kind() != ast.KindCodeBlock
+}
+
+func (b *blocks) block(n ast.Node, width int) []string {
+	switch n := n.(type) {
+	case *ast.Heading:
+		head := []run{{strings.Repeat("#", n.Level) + " ", heading}}
+		return b.wrap(append(head, b.inline(n, heading)...), width)
+	case *ast.Blockquote:
+		return lead(b.paint.dim("│ "), b.paint.dim("│ "), b.of(n, width-2))
+	case *ast.List:
+		return b.list(n, width)
+	case *ast.FencedCodeBlock, *ast.CodeBlock:
+		return b.code(n)
+	case *ast.ThematicBreak:
+		return []string{b.paint.dim(strings.Repeat("─", min(width, 40)))}
+	case *ast.HTMLBlock:
+		html := string(n.Lines().Value(b.src))
+		if n.HasClosure() {
+			html += string(n.ClosureLine.Value(b.src))
+		}
+		return strings.Split(strings.TrimRight(html, "\n"), "\n")
+	}
+	if t, ok := tableOf(n); ok {
+		return b.table(t, width)
+	}
+	return b.wrap(b.inline(n, 0), width)
+}
+
+// code returns code as it is, a step to the right: broken lines of it could
+// not be copied.
+func (b *blocks) code(n ast.Node) []string {
+	lines := strings.Split(strings.TrimRight(string(n.Lines().Value(b.src)), "\n"), "\n")
+	for i, l := range lines {
+		lines[i] = "    " + b.paint.cyan(l)
+	}
+	return lines
+}
+
+// lead puts first before the first of lines and rest before the others.
+func lead(first, rest string, lines []string) []string {
+	for i := range lines {
+		if i == 0 {
+			lines[i] = first + lines[i]
+		} else {
+			lines[i] = strings.TrimRight(rest+lines[i], " ")
+		}
+	}
+	return lines
 }

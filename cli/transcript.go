@@ -21,6 +21,7 @@ type transcript struct {
 	said  string // who said what is above
 	turn  int    // in which turn
 	begun bool   // anything was printed
+	typed bool   // a person typed the message at hand
 	lined bool   // the last was a line about a tool
 	err   error
 }
@@ -28,7 +29,7 @@ type transcript struct {
 func newTranscript(w io.Writer, j *job, o *showOptions) *transcript {
 	t := &transcript{w: w, j: j, o: o, width: j.Terminal.columns()}
 	if t.width > 0 && !o.raw {
-		t.md = newMarkdown(j, t.width)
+		t.md = newMarkdown(j.paint, t.width)
 	}
 	return t
 }
@@ -42,6 +43,7 @@ func (t *transcript) print(text string) {
 // entry writes e, if anything of it is to be shown.
 func (t *transcript) entry(e *skein.Entry) error {
 	m := &e.Message
+	t.typed = m.Typed()
 	var pieces []piece
 	for i := range m.Parts {
 		if p := t.part(&m.Parts[i]); p.text != "" {
@@ -147,7 +149,7 @@ func (t *transcript) part(p *skein.Part) piece {
 // text returns prose: rendered on a terminal, else as it was written.
 func (t *transcript) text(text skein.Text) string {
 	if t.md != nil {
-		return t.md.render(text.UTF8())
+		return t.md.render(text.UTF8(), t.typed)
 	}
 	if t.width > 0 {
 		return ansi.Wrap(strings.TrimRight(t.clean(text.UTF8()), "\n"), t.width, "")
