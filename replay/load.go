@@ -1,0 +1,157 @@
+package replay
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/skein-dev/skein"
+)
+
+// Format is the name of the format, as in [skein.Origin].Format and
+// [skein.SourceFile].Format.
+const Format = "skein"
+
+// Options say how to load a log.
+type Options struct {
+	// File is the file that the log is in: its Path (absolute), Size, Mtime
+	// and Inode are kept, so that an import sees that it has not changed. ""
+	// as Path is a stream.
+	File skein.SourceFile
+
+	Again bool // bring deleted sessions back
+}
+
+// Loaded says what [Load] did.
+type Loaded struct {
+	Sessions []LoadedSession
+	Damaged  int      // lines that could not be read
+	Damage   []string // what is wrong with the first hundred, with their line
+}
+
+// A LoadedSession is what became of one session of a log.
+type LoadedSession struct {
+	Session skein.SessionID
+	For     skein.SessionID // the fork that shows its events, if it does not stand for itself
+	Events  int             // that the log has of it
+	New     int             // how many of them were appended
+	Lacks   int             // events that the head promises and the log has not
+	Key     string          // its key, if another session has that already: it came without
+	Err     error           // why it, or the rest of it, was not loaded
+}
+
+// Load appends the sessions of the log r to s: those that are there already
+// get the events that they do not have. A session that cannot be loaded does
+// not keep the others from it. What the log has of a parent only because a
+// fork shows it is loaded only where the fork is not there.
+//
+// The error joins those of the sessions. They wrap [skein.ErrMismatch] if the
+// store has another event at a place, [skein.ErrDeleted] if the session was
+// deleted, [skein.ErrCorrupt] if events are missing in the middle, or those of
+// [skein.Store.Append]. If nothing more could be read or stored, the error is
+// that of [Read], of the store or of ctx.
+func Load(ctx context.Context, s skein.Store, r io.Reader, o Options) (done Loaded, err error) {
+	defer skein.Wrapf(&err, "replay: load")
+	l := loader{store: s, o: o, done: &done}
+	defer l.stop()
+	for it, err := range Read(r) {
+		if err == nil {
+			err = l.item(ctx, it)
+		}
+		if err != nil {
+			return done, errors.Join(err, l.end(ctx))
+		}
+	}
+	if err := l.end(ctx); err != nil {
+		return done, err
+	}
+	var errs []error
+	for _, s := range done.Sessions {
+		errs = append(errs, s.Err)
+	}
+	return done, errors.Join(errs...)
+}
+
+// loader is one call of Load.
+type loader struct {
+	store skein.Store
+	o     Options
+	done  *Loaded
+	cur   *session // nil before the first head
+}
+
+// item takes in a line. The error ends the load.
+func (l *loader) item(ctx context.Context, it Item) error {
+	switch {
+	case it.Damage != "":
+		if l.done.Damaged++; len(l.done.Damage) < 100 {
+			l.done.Damage = append(l.done.Damage, fmt.Sprintf("line %d: %s", it.Line, it.Damage))
+		}
+		return nil
+	case it.Head != nil:
+		if err := l.end(ctx); err != nil {
+			return err
+		}
+		return l.begin(ctx, *it.Head)
+	case l.cur.result.Err != nil:
+		return nil
+	case it.Blob != nil:
+		l.cur.blobs = append(l.cur.blobs, *it.Blob)
+		l.cur.size += len(it.Blob.Data)
+		return nil
+	}
+	l.cur.result.Events++
+	err := l.cur.event(ctx, *it.Event)
+	if err == nil && l.cur.full() {
+		err = l.cur.flush(ctx)
+	}
+	return l.settle(err)
+}
+
+// settle keeps err for the session, unless it is one that would meet the next
+// one too.
+func (l *loader) settle(err error) error {
+	for _, ours := range []error{
+		skein.ErrMismatch, skein.ErrDeleted, skein.ErrCorrupt, skein.ErrConflict, skein.ErrLocked,
+		skein.ErrFenced, skein.ErrExists, skein.ErrNotFound, skein.ErrInvalid,
+	} {
+		if errors.Is(err, ours) {
+			l.cur.result.Err = fmt.Errorf("session %s: %w", l.cur.head.Session, err)
+			return nil
+		}
+	}
+	return err
+}
+
+// begin starts with the session of h.
+func (l *loader) begin(ctx context.Context, h Head) error {
+	l.cur = &session{head: h, store: l.store, o: l.o, next: h.First, result: LoadedSession{Session: h.Session, For: h.For}}
+	return l.settle(l.cur.begin(ctx))
+}
+
+// end stores what is left of the current session and reports it.
+func (l *loader) end(ctx context.Context) error {
+	if l.cur == nil {
+		return nil
+	}
+	c := l.cur
+	before := c.result.Err
+	err := l.settle(c.flush(ctx)) // also what came before an error
+	if before != nil {
+		c.result.Err = before
+	}
+	if c.result.Err == nil && c.head.Last >= c.next {
+		c.result.Lacks = int(c.head.Last - c.next + 1)
+	}
+	l.stop()
+	l.done.Sessions = append(l.done.Sessions, c.result)
+	l.cur = nil
+	return err
+}
+
+func (l *loader) stop() {
+	if l.cur != nil && l.cur.stop != nil {
+		l.cur.stop()
+	}
+}

@@ -1,0 +1,171 @@
+package replay
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/jsonl"
+)
+
+// An Item is what a line of a log holds; of Head, Event, Blob and Damage one
+// is set.
+type Item struct {
+	Line    int // 1 for the first
+	Session skein.SessionID
+	Head    *Head
+	Event   *skein.Event
+	Blob    *skein.Blob // a whole one, with the right hash
+	Damage  string      // why the line could not be read, for people
+	Torn    bool        // Damage: the file ends in this line; the rest may still come
+}
+
+// Read yields what is in the log r, in order; what cannot be read as damage,
+// but nothing for a piece of a blob that is not the last.
+//
+// It yields at most one error, last: one wrapping [skein.ErrInvalid] if r is
+// no log, [skein.ErrNewer] if it is one of a newer version, or r's own.
+func Read(r io.Reader) iter.Seq2[Item, error] {
+	return func(yield func(Item, error) bool) {
+		in := jsonl.NewReader(r, jsonl.Limits{Bytes: maxLine, Depth: maxDepth})
+		var p parser
+		for {
+			piece, err := in.Next()
+			if errors.Is(err, io.EOF) {
+				return
+			}
+			if err != nil {
+				yield(Item{}, fmt.Errorf("replay: read: %w", err))
+				return
+			}
+			it, ok, err := p.piece(in, piece)
+			if err != nil {
+				yield(Item{}, fmt.Errorf("replay: read: line %d: %w", piece.Line, err))
+				return
+			}
+			if ok && !yield(it, nil) {
+				return
+			}
+		}
+	}
+}
+
+// A parser reads lines, in order.
+type parser struct {
+	head *Head
+	blob []byte // the pieces so far
+	of   skein.Hash
+	size int64
+}
+
+func (p *parser) piece(in *jsonl.Reader, piece jsonl.Piece) (it Item, ok bool, err error) {
+	switch {
+	case piece.Body == nil && piece.Damage == "":
+		return it, false, nil
+	case piece.Body == nil || piece.Damage == "invalid UTF-8":
+		if p.head == nil && !piece.Torn {
+			return it, false, notALog(piece.Raw)
+		}
+		return Item{Line: piece.Line, Session: p.session(), Damage: piece.Damage, Torn: piece.Torn}, true, nil
+	}
+	it, ok, err = p.line(piece.Body)
+	var syntax *json.SyntaxError
+	if errors.As(err, &syntax) && p.head != nil {
+		rejected := in.Reject(piece, syntax.Error())
+		it, ok, err = Item{Session: p.session(), Damage: rejected.Damage}, true, nil
+	}
+	it.Line = piece.Line
+	return it, ok, err
+}
+
+func notALog(raw []byte) error {
+	return fmt.Errorf("%w log: it does not begin with a head: %.40q", skein.ErrInvalid, raw)
+}
+
+func (p *parser) session() skein.SessionID {
+	if p.head == nil {
+		return ""
+	}
+	return p.head.Session
+}
+
+// line reads a line; ok is false if there is nothing to tell yet. The error is
+// a *json.SyntaxError, ErrNewer, or before the first head ErrInvalid.
+func (p *parser) line(b []byte) (it Item, ok bool, err error) {
+	var o object
+	if err := json.Unmarshal(b, &o); err != nil {
+		var syntax *json.SyntaxError
+		switch {
+		case p.head == nil:
+			return it, false, notALog(b)
+		case errors.As(err, &syntax):
+			return it, false, err
+		}
+		return Item{Session: p.session(), Damage: err.Error()}, true, nil
+	}
+	switch {
+	case o.Skein != nil:
+		return p.begin(&o)
+	case p.head == nil:
+		return it, false, notALog(b)
+	case o.Blob != nil:
+		it, ok = p.blobPiece(&o)
+	case o.Seq != nil:
+		it, ok = event(&o), true
+	default:
+		it, ok = Item{Damage: fmt.Sprintf("neither head, event nor blob: %.40q", b)}, true
+	}
+	it.Session = p.session()
+	return it, ok, nil
+}
+
+func (p *parser) begin(o *object) (it Item, ok bool, err error) {
+	if *o.Skein != name {
+		return it, false, fmt.Errorf("%w log: a head of %q, want %q", skein.ErrInvalid, *o.Skein, name)
+	}
+	if o.Version > version {
+		return it, false, fmt.Errorf("log of version %d, this program reads up to %d: %w", o.Version, version, skein.ErrNewer)
+	}
+	h := &Head{Session: o.Session, First: o.First, Last: o.Last, For: o.For}
+	p.head, p.blob, p.of = h, nil, ""
+	return Item{Session: h.Session, Head: h}, true, nil
+}
+
+func event(o *object) Item {
+	e := &skein.Event{Seq: *o.Seq, Time: o.Time, Kind: o.Kind, ClientID: o.ClientID, Payload: o.Payload}
+	if o.Payload64 != nil {
+		e.Payload = o.Payload64
+	}
+	if len(e.Payload) == 0 || e.Kind == "" {
+		return Item{Damage: fmt.Sprintf("event %d has no payload or no kind", e.Seq)}
+	}
+	return Item{Event: e}
+}
+
+func (p *parser) blobPiece(o *object) (it Item, ok bool) {
+	if o.At == 0 {
+		p.of, p.size, p.blob = *o.Blob, o.Size, nil
+	}
+	switch {
+	case p.of != *o.Blob || p.size != o.Size || o.At != int64(len(p.blob)):
+		it.Damage = fmt.Sprintf("blob %.64s: a piece at %d of %d that follows nothing", *o.Blob, o.At, o.Size)
+	case o.Size > MaxBlob || o.At+int64(len(o.Data)) > o.Size:
+		it.Damage = fmt.Sprintf("blob %.64s: a piece of %d bytes at %d of %d", *o.Blob, len(o.Data), o.At, o.Size)
+	default:
+		p.blob = append(p.blob, o.Data...)
+		if int64(len(p.blob)) < o.Size {
+			return it, false
+		}
+		b := skein.NewBlob(p.blob)
+		if b.Hash == p.of {
+			it.Blob = &b
+		} else {
+			it.Damage = fmt.Sprintf("blob %.64s: its bytes have another hash", p.of)
+		}
+	}
+	p.blob, p.of = nil, ""
+	return it, true
+}

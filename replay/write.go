@@ -1,0 +1,182 @@
+package replay
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/skein-dev/skein"
+)
+
+// A Writer writes a log. Each line goes to the writer beneath in one call, so
+// that a log can be followed while it is written. It is not safe for use by
+// several goroutines.
+type Writer struct {
+	w   io.Writer
+	buf []byte
+}
+
+// NewWriter returns a Writer that adds to w.
+func NewWriter(w io.Writer) *Writer { return &Writer{w: w} }
+
+// Begin writes the head of a session. Errors are those of the writer beneath.
+func (w *Writer) Begin(h Head) error { return w.line(appendHead(w.buf[:0], h)) }
+
+// Event writes an event of the session begun last, with its seq. The error
+// wraps [skein.ErrInvalid] if its time is not in the years 0 to 9999, or is
+// that of the writer beneath.
+func (w *Writer) Event(e skein.Event) error {
+	b, err := appendEvent(w.buf[:0], e)
+	if err != nil {
+		return err
+	}
+	return w.line(b)
+}
+
+// Blob writes a blob, to come before the events that name it. The error wraps
+// [skein.ErrInvalid] if it is longer than [MaxBlob], or is that of the writer
+// beneath.
+func (w *Writer) Blob(b skein.Blob) error {
+	if len(b.Data) > MaxBlob {
+		return fmt.Errorf("blob %s: %d bytes, at most %d are allowed: %w", b.Hash, len(b.Data), MaxBlob, skein.ErrInvalid)
+	}
+	for at := 0; at == 0 || at < len(b.Data); at += chunk {
+		if err := w.line(appendPiece(w.buf[:0], b.Hash, b.Data, at)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *Writer) line(b []byte) error {
+	if cap(b) <= 4<<20 {
+		w.buf = b
+	}
+	_, err := w.w.Write(b)
+	return err
+}
+
+// Written says what [Write] wrote.
+type Written struct {
+	Events  int          // those of the parent that a fork shows included
+	Blobs   int          // each counted once
+	Missing []skein.Hash // blobs that events name and the store has not, or not whole
+}
+
+// Write writes the log of session id, as it is when Write begins, to w: its
+// events, those of the parent that it shows, and the blobs that they name.
+//
+// The error wraps [skein.ErrNotFound] if there is no such session, or is that
+// of the store or of w.
+func Write(ctx context.Context, w io.Writer, s skein.Store, id skein.SessionID) (done Written, err error) {
+	defer skein.Wrapf(&err, "replay: write %s", id)
+	sess, err := s.Session(ctx, id)
+	if err != nil {
+		return done, err
+	}
+	heads, err := parts(ctx, s, &sess)
+	if err != nil {
+		return done, err
+	}
+	out := bufio.NewWriterSize(w, 64<<10)
+	j := job{store: s, w: NewWriter(out), id: id, blobs: map[skein.Hash]bool{}}
+	for e, err := range s.Events(ctx, id, 0) {
+		if err != nil {
+			return j.done, err
+		}
+		if e.Seq > sess.Last {
+			break
+		}
+		if len(heads) > 0 && heads[0].First == e.Seq {
+			if err := j.w.Begin(heads[0]); err != nil {
+				return j.done, err
+			}
+			heads = heads[1:]
+		}
+		if err := j.event(ctx, e); err != nil {
+			return j.done, err
+		}
+	}
+	if n := skein.Seq(j.done.Events); n != sess.Last {
+		return j.done, fmt.Errorf("%d events of %d: %w", n, sess.Last, skein.ErrCorrupt)
+	}
+	return j.done, out.Flush()
+}
+
+// parts returns the heads of what session s shows, its own last. They are
+// worked out from the created events, for a parent may be deleted.
+func parts(ctx context.Context, s skein.Store, sess *skein.Session) (heads []Head, err error) {
+	first := skein.Seq(1)
+	if p := sess.Parent; p != nil && p.Why == skein.Fork {
+		for e, err := range s.Events(ctx, sess.ID, 0) {
+			if err != nil {
+				return nil, err
+			}
+			if e.Seq > p.Seq+1 {
+				break
+			}
+			if e.Kind != skein.KindCreated || e.Seq == 1 {
+				continue
+			}
+			c, err := skein.Decode[skein.Created](e)
+			if err != nil {
+				return nil, err
+			}
+			if c.Parent == nil {
+				return nil, fmt.Errorf("event %d is created and names no parent: %w", e.Seq, skein.ErrCorrupt)
+			}
+			heads = append(heads, Head{Session: c.Parent.Session, First: first, Last: e.Seq - 1, For: sess.ID})
+			first = e.Seq
+		}
+	}
+	return append(heads, Head{Session: sess.ID, First: first, Last: sess.Last}), nil
+}
+
+// job is one call of Write.
+type job struct {
+	store skein.Store
+	w     *Writer
+	id    skein.SessionID
+	blobs map[skein.Hash]bool // that were looked for
+	done  Written
+}
+
+func (j *job) event(ctx context.Context, e skein.Event) error {
+	f, err := skein.FactsOf(e)
+	if err != nil {
+		return fmt.Errorf("event %d: %w", e.Seq, err)
+	}
+	hashes := f.Blobs
+	if f.Amended != nil && len(f.Amended.Payload) > 0 {
+		// Of another kind than a message it names no blobs, and is no message.
+		if now, err := skein.FactsOf(skein.Event{Kind: skein.KindSaid, Payload: f.Amended.Payload}); err == nil {
+			hashes = now.Blobs
+		}
+	}
+	for _, h := range hashes {
+		if err := j.blob(ctx, h); err != nil {
+			return err
+		}
+	}
+	j.done.Events++
+	return j.w.Event(e)
+}
+
+func (j *job) blob(ctx context.Context, h skein.Hash) error {
+	if j.blobs[h] {
+		return nil
+	}
+	j.blobs[h] = true
+	data, err := j.store.Blob(ctx, j.id, h)
+	switch {
+	case errors.Is(err, skein.ErrNotFound), errors.Is(err, skein.ErrCorrupt), err == nil && len(data) > MaxBlob:
+		j.done.Missing = append(j.done.Missing, h)
+		return nil
+	case err != nil:
+		return err
+	}
+	j.done.Blobs++
+	return j.w.Blob(skein.Blob{Hash: h, Data: data})
+}
