@@ -51,7 +51,7 @@ func (d *dice) event(last skein.Seq) skein.Event {
 		}
 		return skein.NewEvent(skein.KindAmended, 1, a)
 	case 3:
-		return skein.NewEvent(skein.KindTool, 1, skein.ToolState{Call: d.callID(), State: pick(d, skein.Pending, skein.Running, skein.Completed, skein.Failed, skein.Uncertain)})
+		return skein.NewEvent(skein.KindTool, 1, skein.ToolState{Call: pick(d, "a", "b", "fc_1|x"), State: pick(d, skein.Pending, skein.Running, skein.Completed, skein.Failed, skein.Uncertain)})
 	case 4:
 		return pick(d, skein.NewEvent(skein.KindNoted, 1, skein.Noted{Name: "x"}), skein.NewEvent("unheard of", 1, struct{}{}), skein.NewEvent(skein.KindStep, 1, skein.Step{Phase: "start"}))
 	}

@@ -79,7 +79,7 @@ type Shown struct {
 
 // Added is what one event added to a session: what stores write down beside it.
 type Added struct {
-	Message int   // ordinal of the message in the session, 1 for the first; 0 if the event is no message
+	Message int   // how many messages the session has now; 0 if the event is no message
 	Piece   bool  // it is a further piece of a message counted before
 	Turn    int   // turn that the event belongs to; 0 before the first
 	Charge  Usage // what to add to the usage; zero if nothing

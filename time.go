@@ -68,7 +68,10 @@ func (t *Time) UnmarshalText(b []byte) (err error) {
 
 // Slot returns the start of the quarter of an hour that t lies in: the unit of
 // the usage roll-up, from which any time zone's days can be summed.
-func (t Time) Slot() Time { return t - t%(15*60*1000) }
+func (t Time) Slot() Time {
+	const quarter = 15 * 60 * 1000
+	return t - (t%quarter+quarter)%quarter
+}
 
 // GoString is for test output.
 func (t Time) GoString() string { return fmt.Sprintf("skein.Time(%q)", t.String()) }
