@@ -1,0 +1,174 @@
+package sqlite_test
+
+import (
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/skein-dev/skein"
+)
+
+// shell runs SQL in the stock sqlite3 shell, as a person does: without
+// extensions, foreign keys off, whatever its version.
+func shell(t *testing.T, name, sql string) string {
+	t.Helper()
+	out, err := shellRun(t, name, sql)
+	if err != nil {
+		t.Fatalf("sqlite3 %s: %v\n%s", sql, err, out)
+	}
+	return out
+}
+
+func shellRun(t *testing.T, name, sql string) (string, error) {
+	t.Helper()
+	path, err := exec.LookPath("sqlite3")
+	if err != nil {
+		t.Skip("SKIPPED: the sqlite3 shell is not installed, so the recipes for it are not tested")
+	}
+	out, err := exec.Command(path, "-batch", "-init", "/dev/null", name, sql).CombinedOutput()
+	return strings.TrimSpace(string(out)), err
+}
+
+// said returns a session's own messages as the shell shows them.
+func said(t *testing.T, name, id string) []string {
+	t.Helper()
+	out := shell(t, name, "SELECT role, content FROM messages WHERE session_id = '"+id+"' ORDER BY id;")
+	if out == "" {
+		return nil
+	}
+	return strings.Split(out, "\n")
+}
+
+func TestShellListsSessionsAndMessages(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "x.db")
+	s := open(t, name)
+	add(t, s, "older", created(), user("hello"))
+	e := user("needle two")
+	e.Time = noon + 61_007
+	add(t, s, "newer", created(), user("it's \"quoted\""), e)
+	got := shell(t, name, "SELECT id, created_at, updated_at FROM sessions ORDER BY updated_at DESC;")
+	want := "newer|2026-05-04T12:00:00.000Z|2026-05-04T12:01:01.007Z\nolder|2026-05-04T12:00:00.000Z|2026-05-04T12:00:00.000Z"
+	if got != want {
+		t.Errorf("the shell lists\n%s\nwant\n%s", got, want)
+	}
+	if got := fmt.Sprint(said(t, name, "newer")); got != `[user|it's "quoted" user|needle two]` {
+		t.Errorf("the shell shows the messages %s", got)
+	}
+	got = shell(t, name, "SELECT user_id, session_name, created_at, json_extract(item_json, '$.content') FROM items WHERE session_name = 'newer' ORDER BY created_at;")
+	if !strings.HasSuffix(got, "local|newer|2026-05-04T12:01:01.007Z|needle two") {
+		t.Errorf("the view items shows %s", got)
+	}
+	if got := shell(t, name, "SELECT locked_by, json_extract(metadata, '$.messages') FROM sessions WHERE id = 'newer';"); got != "|2" {
+		t.Errorf("locked_by and metadata are %q", got)
+	}
+}
+
+func TestShellCannotChangeMessages(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "x.db")
+	s := open(t, name)
+	add(t, s, "a", created(), user("hello"))
+	for _, sql := range []string{"UPDATE messages SET content = 'x';", "INSERT INTO messages (session_id, role, content) VALUES ('a', 'user', 'x');"} {
+		if out, err := shellRun(t, name, sql); err == nil || !strings.Contains(out, "message") {
+			t.Errorf("sqlite3 %s says %q (%v), want a refusal with a reason", sql, out, err)
+		}
+	}
+	if got := fmt.Sprint(said(t, name, "a")); got != "[user|hello]" {
+		t.Errorf("the messages are %s", got)
+	}
+}
+
+// Deleting in the shell while the program runs, with forks of forks.
+func TestShellDeletes(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "x.db")
+	s := open(t, name)
+	blob := skein.NewBlob([]byte("picture"))
+	picture := skein.Say(noon, skein.Message{Role: skein.RoleUser, Parts: []skein.Part{{Kind: skein.PartFile, File: &skein.File{Name: "p.png", Blob: blob.Hash}}}})
+	paid := skein.Say(noon, skein.Message{Role: skein.RoleAssistant, Request: "r", Model: "m", Usage: &skein.Usage{Output: 5}, Parts: []skein.Part{skein.TextPart("shownword")}})
+	add(t, s, "p", created(), user("shownword one"), paid)
+	if _, err := s.Append(t.Context(), skein.Batch{Session: "p", Events: []skein.Event{picture, user("goneword")}, Blobs: []skein.Blob{blob}}); err != nil {
+		t.Fatal(err)
+	}
+	add(t, s, "f1", fork("p", 2), user("in f1"))
+	add(t, s, "f2", fork("p", 3), user("in f2"))
+	add(t, s, "g", fork("f2", 4), user("in g"))
+	add(t, s, "other", created(), user("goneword elsewhere"))
+	before := map[skein.SessionID]string{}
+	for _, id := range []skein.SessionID{"f1", "f2", "g", "other"} {
+		before[id] = fmt.Sprint(events(t, s, id))
+	}
+	find(t, s, "goneword", 2) // what is not indexed could not be left in the index
+
+	shell(t, name, "DELETE FROM messages WHERE session_id = 'p'; DELETE FROM sessions WHERE id = 'p';")
+
+	for id, want := range before {
+		if got := fmt.Sprint(events(t, s, id)); got != want {
+			t.Errorf("after deleting the parent, the events of %s are\n%s\nwant\n%s", id, got, want)
+		}
+	}
+	if _, err := s.Session(t.Context(), "p"); err == nil {
+		t.Error("Session(p) finds what was deleted")
+	}
+	find(t, s, "goneword", 1)
+	find(t, s, "shownword", 2)
+	rows, err := s.Usage(t.Context(), skein.UsageQuery{By: skein.BySession})
+	if err != nil || len(rows) != 1 || rows[0].Of != "f2" || rows[0].Usage.Output != 5 {
+		t.Errorf("Usage() = %+v, %v, want what f2 took over", rows, err)
+	}
+	if got := shell(t, name, "SELECT count(*) FROM blobs; SELECT count(*) FROM blob_refs; SELECT count(*) FROM charges; INSERT INTO words (words, rank) VALUES ('integrity-check', 1);"); got != "0\n0\n1" {
+		t.Errorf("blobs, references and charges left are %q, want none, none and one", got)
+	}
+	add(t, s, "f1", user("goes on"))
+	if _, err := skein.Add(t.Context(), s, "p", user("late")); err == nil {
+		t.Error("a late write brings the session back")
+	}
+
+	shell(t, name, "DELETE FROM sessions WHERE id = 'f2';")
+	if got := fmt.Sprint(events(t, s, "g")); got != before["g"] {
+		t.Errorf("after deleting its parent too, the events of g are\n%s\nwant\n%s", got, before["g"])
+	}
+	shell(t, name, "DELETE FROM sessions;")
+	if got := shell(t, name, "SELECT (SELECT count(*) FROM events), (SELECT count(*) FROM bases), (SELECT count(*) FROM usage), (SELECT count(*) FROM doomed);"); got != "0|0|0|0" {
+		t.Errorf("events, bases, usage and doomed left are %s, want 0|0|0|0", got)
+	}
+	add(t, s, "new", created(), user("goneword again"))
+	find(t, s, "goneword", 1)
+}
+
+// Messages deleted in the shell leave empty places, so that what was said
+// after them keeps its seq.
+func TestShellDeletesMessagesOnly(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "x.db")
+	s := open(t, name)
+	add(t, s, "a", created(), user("one word"), user("two word"), user("three word"))
+	find(t, s, "word", 3)
+	shell(t, name, "DELETE FROM messages WHERE content = 'two word';")
+	evs := events(t, s, "a")
+	if len(evs) != 4 || evs[2].Kind != skein.KindNoted || string(evs[2].Payload) != `{"name":"deleted"}` {
+		t.Errorf("the events are %v, want an empty place at 3", evs)
+	}
+	if es, err := s.Newest(t.Context(), "a", 5, 0); err != nil || len(es) != 2 {
+		t.Errorf("Newest() = %d messages, %v, want 2", len(es), err)
+	}
+	find(t, s, "word", 2)
+	if x, err := s.Session(t.Context(), "a"); err != nil || x.Messages != 2 {
+		t.Errorf("Session() has %d messages (%v), want 2", x.Messages, err)
+	}
+	add(t, s, "a", user("four word"))
+	find(t, s, "word", 3)
+}
+
+// find searches for words and wants n hits.
+func find(t *testing.T, s skein.Store, words string, n int) {
+	t.Helper()
+	q, err := skein.ParseQuery(words)
+	if err != nil {
+		t.Fatal(err)
+	}
+	q.Each, q.Deadline = true, 60e9
+	r, err := s.Search(t.Context(), q)
+	if err != nil || len(r.Hits) != n {
+		t.Errorf("Search(%s) = %d hits, %v, want %d: %+v", words, len(r.Hits), err, n, r.Hits)
+	}
+}
