@@ -108,7 +108,7 @@ func TestFactsOfRefusesWhatDoesNotFitTheKind(t *testing.T) {
 		{raw("x", " {}"), "JSON object"},
 		{raw("x", "{} {}"), "JSON object"},
 		{raw("x", strings.Repeat(`{"a":`, 20000)+"1"+strings.Repeat("}", 20000)), "JSON object"},
-		{raw("x", strings.Repeat(" ", skein.MaxPayload+1)), "bytes"},
+		{skein.Event{Kind: "x", Payload: make([]byte, skein.MaxPayload+1)}, "bytes"},
 		{skein.Event{Kind: "x", Payload: []byte("{}"), ClientID: skein.ClientID(long)}, "client ID"},
 		{raw(skein.KindSaid, `{"role":""}`), "no role"},
 		{raw(skein.KindSaid, `{"role":"user","parts":[{}]}`), "part 0 has no kind"},

@@ -80,7 +80,7 @@ func (m *Matcher) Snippet(text string) string {
 		first = at[0]
 	}
 	from := wordStart(text, max(0, first.Start-before), first.Start)
-	to := runeStart(text, min(len(text), max(first.Start+after, min(first.End, first.Start+2*after))))
+	to := wordEnd(text, first.End, min(len(text), max(first.Start+after, min(first.End, first.Start+2*after))))
 	var b strings.Builder
 	if from > 0 {
 		b.WriteString("…")
@@ -109,6 +109,18 @@ func wordStart(text string, from, to int) int {
 		return from + i + 1
 	}
 	return runeStart(text, from)
+}
+
+// wordEnd returns the place of the last space in text[from:to], or, if there
+// is none, where a character begins; to if that is the end.
+func wordEnd(text string, from, to int) int {
+	if to == len(text) {
+		return to
+	}
+	if i := strings.LastIndexByte(text[min(from, to):to], ' '); i > 0 {
+		return min(from, to) + i
+	}
+	return runeStart(text, to)
 }
 
 // runeStart returns i, or where the character begins that i lies in.
