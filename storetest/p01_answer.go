@@ -109,8 +109,8 @@ func reopened(t *test, other skein.Store) {
 	t.noErr("Close", t.s.Close())
 	t.noErr("Close", other.Close())
 	t.s = t.dial()
-	t.equal("Events after opening again", t.events("a"), want)
-	t.equal("Session after opening again", t.session("a"), row)
+	equal(t, "Events after opening again", t.events("a"), want)
+	equal(t, "Session after opening again", t.session("a"), row)
 	t.wantFound("look", at("a", 2))
 }
 
@@ -120,7 +120,7 @@ func leavesArguments(t *test) {
 	blob := skein.NewBlob([]byte("bytes"))
 	b := skein.Batch{Session: "a", Events: append(evs, shows("x.png", blob)), Blobs: []skein.Blob{blob}}
 	t.append(b)
-	t.equal("events after Append", string(skein.MustJSON(b.Events[:len(evs)])), before)
+	equal(t, "events after Append", string(skein.MustJSON(b.Events[:len(evs)])), before)
 	if b.Events[0].Seq != 0 || b.Events[len(evs)].Seq != 0 {
 		t.Error("Append set the seq of the caller's events")
 	}

@@ -112,7 +112,7 @@ func pairs(t *test) {
 	})
 	t.wantEnd("left", skein.Seq(stored.Load())+1)
 	left, right := t.events("left"), t.events("right")
-	t.equal("events of the right session", right, left)
+	equal(t, "events of the right session", right, left)
 }
 
 // everyone runs f as n writers.
@@ -162,7 +162,7 @@ func traceless(t *test) {
 		created(),
 	}
 	t.refused(skein.Batch{Session: "a", Events: evs, Blobs: []skein.Blob{blob}, Import: im}, skein.ErrExists)
-	t.equal("Usage", t.total(skein.UsageQuery{}), skein.Usage{})
+	equal(t, "Usage", t.total(skein.UsageQuery{}), skein.Usage{})
 	t.wantFound("unstored")
 	_, err := t.s.Blob(t.Context(), "a", blob.Hash)
 	t.wantErr("Blob", err, skein.ErrNotFound)
@@ -178,5 +178,5 @@ func traceless(t *test) {
 		t.Errorf("Append with a client ID that failed before = %+v, want one new event", r)
 	}
 	t.add("a", paid("r1", noon, "m", skein.Usage{Input: 10}))
-	t.equal("Usage of a request that failed before", t.total(skein.UsageQuery{}), skein.Usage{Input: 10, Requests: 1})
+	equal(t, "Usage of a request that failed before", t.total(skein.UsageQuery{}), skein.Usage{Input: 10, Requests: 1})
 }

@@ -87,12 +87,12 @@ func clockBack(t *test) {
 	for _, e := range t.events("a")[1:] {
 		got = append(got, string(e.Payload))
 	}
-	t.equal("Events", got, want)
+	equal(t, "Events", got, want)
 	got = nil
 	for _, e := range t.newest("a", 30, 0) {
 		got = append(got, string(skein.MustJSON(e.Message)))
 	}
-	t.equal("Newest", got, want)
+	equal(t, "Newest", got, want)
 }
 
 func beginAfter(t *test) {
@@ -162,13 +162,13 @@ func sessionOrder(t *test) {
 		}
 		t.add(id, c, m)
 	}
-	t.equal("Sessions", t.ids(skein.Filter{}), []skein.SessionID{"z", "b", "m", "never"})
+	equal(t, "Sessions", t.ids(skein.Filter{}), []skein.SessionID{"z", "b", "m", "never"})
 	early := user("an early message")
 	early.Time = noon - 3600*second
 	t.add("z", early)
-	t.equal("Sessions after a message with an early time", t.ids(skein.Filter{}), []skein.SessionID{"z", "b", "m", "never"})
+	equal(t, "Sessions after a message with an early time", t.ids(skein.Filter{}), []skein.SessionID{"z", "b", "m", "never"})
 	late := user("late")
 	late.Time = noon + 5
 	t.add("m", late)
-	t.equal("Sessions after a late message", t.ids(skein.Filter{}), []skein.SessionID{"m", "z", "b", "never"})
+	equal(t, "Sessions after a late message", t.ids(skein.Filter{}), []skein.SessionID{"m", "z", "b", "never"})
 }

@@ -34,7 +34,7 @@ func sameAnswer(t *test) {
 		first.Events[i].Time += 12345 // a retry may stamp anew
 	}
 	again := t.append(first)
-	t.equal("second Append", again, skein.Receipt{Session: "a", Last: 5, Seqs: r.Seqs, New: 0})
+	equal(t, "second Append", again, skein.Receipt{Session: "a", Last: 5, Seqs: r.Seqs, New: 0})
 	t.wantEnd("a", 5)
 	if got := t.events("a")[1].Time; got != noon+second {
 		t.Errorf("the retry changed the time to %v", got)
@@ -67,7 +67,7 @@ func partlyStored(t *test) {
 	r := t.append(skein.Batch{Session: "a", Events: []skein.Event{
 		id("1", user("one")), id("2", user("two")), user("no ID"), id("3", user("three")), id("1", user("one")),
 	}})
-	t.equal("Append", r, skein.Receipt{Session: "a", Last: 5, Seqs: []skein.Seq{3, 2, 4, 5, 3}, New: 3})
+	equal(t, "Append", r, skein.Receipt{Session: "a", Last: 5, Seqs: []skein.Seq{3, 2, 4, 5, 3}, New: 3})
 }
 
 func inSession(t *test) {
@@ -90,7 +90,7 @@ func lookedUpFirst(t *test) {
 		{Session: "a", Events: evs},
 	} {
 		r := t.append(b)
-		t.equal(show(b), r, skein.Receipt{Session: "a", Last: 3, Seqs: []skein.Seq{1, 2}[2-len(b.Events):]})
+		equal(t, show(b), r, skein.Receipt{Session: "a", Last: 3, Seqs: []skein.Seq{1, 2}[2-len(b.Events):]})
 	}
 	// What is not stored yet is held to After and the lease.
 	more := append(slices.Clone(evs), id("2", user("new")))

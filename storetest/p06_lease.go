@@ -12,7 +12,7 @@ import (
 )
 
 func leases() []check {
-	return []check{
+	return append([]check{
 		{name: "which kinds need the number", run: fencedKinds},
 		{name: "a number that is not the newest is refused", run: staleFence},
 		{name: "it says who holds it", run: whoHolds},
@@ -26,7 +26,7 @@ func leases() []check {
 		{name: "another handle is fenced", two: fencedAcross},
 		{name: "closing the handle gives it back", two: closedHolder},
 		{name: "a writer that was taken over in the middle, 16 writers", run: takenMidway},
-	}
+	}, leaseProcesses()...)
 }
 
 func (t *test) acquire(id skein.SessionID, r skein.LeaseRequest) skein.Lease {
@@ -99,7 +99,7 @@ func whoHolds(t *test) {
 	if by := t.session("a").LockedBy; !strings.Contains(by, "skein chat") {
 		t.Errorf("LockedBy is %q, want the program in it", by)
 	}
-	t.equal("LockedBy in Sessions", all(t, t.s.Sessions(t.Context(), skein.Filter{}))[0].LockedBy, t.session("a").LockedBy)
+	equal(t, "LockedBy in Sessions", all(t, t.s.Sessions(t.Context(), skein.Filter{}))[0].LockedBy, t.session("a").LockedBy)
 	for _, r := range []skein.LeaseRequest{{Program: "other"}, {Program: "skein chat"}, {TTL: time.Minute}} {
 		_, err := t.s.Acquire(t.Context(), "a", r)
 		var locked *skein.LockedError

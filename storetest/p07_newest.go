@@ -56,7 +56,7 @@ func latest(t *test) {
 	for _, e := range t.newest("a", 3, 0) {
 		got = append(got, e.Message.Words())
 	}
-	t.equal("Newest 3", got, []string{"answer 3", "question 4", "answer 4"})
+	equal(t, "Newest 3", got, []string{"answer 3", "question 4", "answer 4"})
 	t.wantNewest("a")
 	_, err := t.s.Newest(t.Context(), "nobody", 3, 0)
 	t.wantErr("Newest of nobody", err, skein.ErrNotFound)
@@ -112,7 +112,7 @@ func pages(t *test) {
 		}
 		got = append(page, got...)
 	}
-	t.equal("all pages", got, entries)
+	equal(t, "all pages", got, entries)
 }
 
 func newestFork(t *test) {

@@ -28,7 +28,7 @@ func forks() []check {
 // wantShows wants the events of id to be these, with their places.
 func (t *test) wantShows(id skein.SessionID, want []skein.Event) {
 	t.Helper()
-	t.equal("Events of "+string(id), t.events(id), want)
+	equal(t, "Events of "+string(id), t.events(id), want)
 }
 
 // join returns evs and then own, with the places after them.
@@ -61,7 +61,7 @@ func anySeq(t *test) {
 		}
 		t.wantShows(f, join(evs[:seq], own...))
 		for after := range skein.Seq(seq + 3) {
-			t.equal("Events after", all(t, t.s.Events(t.Context(), f, after)), join(evs[:seq], own...)[min(int(after), seq+2):])
+			equal(t, "Events after", all(t, t.s.Events(t.Context(), f, after)), join(evs[:seq], own...)[min(int(after), seq+2):])
 		}
 	}
 	t.wantShows("a", evs)
@@ -103,8 +103,8 @@ func parentMoves(t *test) {
 		skein.NewEvent(skein.KindAmended, noon, skein.Amended{Seq: 2, Withdrawn: true}))
 	t.noErr("Bin", t.s.Bin(t.Context(), "a"))
 	t.wantShows("f", want)
-	t.equal("Session of the fork", t.session("f"), row)
-	t.equal("Newest of the fork", t.newest("f", 2, 0)[0].Message.Words(), "x")
+	equal(t, "Session of the fork", t.session("f"), row)
+	equal(t, "Newest of the fork", t.newest("f", 2, 0)[0].Message.Words(), "x")
 	t.wantFound("session:f x", at("f", 2))
 }
 
@@ -120,7 +120,7 @@ func parentDeleted(t *test) {
 	t.wantNewest("f")
 	t.wantFound("alpha", at("f", 2))
 	t.wantFound("beta")
-	t.equal("Usage", t.usage(skein.UsageQuery{By: skein.BySession}), []skein.UsageRow{
+	equal(t, "Usage", t.usage(skein.UsageQuery{By: skein.BySession}), []skein.UsageRow{
 		{Of: "f", Provider: "vendor", Model: "m", Usage: skein.Usage{Output: 3, Requests: 1}},
 	})
 	if u := t.session("f").Usage; u != (skein.Usage{Output: 3, Requests: 1}) {
@@ -225,12 +225,12 @@ func countedOnce(t *test) {
 	}
 	t.wantFound("needle", at("a", 2))
 	t.wantFound("session:f1 needle", at("f1", 2))
-	t.equal("all usage", t.total(skein.UsageQuery{}), skein.Usage{Input: 5, Requests: 1})
+	equal(t, "all usage", t.total(skein.UsageQuery{}), skein.Usage{Input: 5, Requests: 1})
 	if u := t.session("f1").Usage; u != (skein.Usage{}) {
 		t.Errorf("the fork's own usage is %+v, want none", u)
 	}
 	t.add("f1", paid("r1", noon, "m", skein.Usage{Input: 5})) // the same request once more
-	t.equal("all usage after the same request in a fork", t.total(skein.UsageQuery{}), skein.Usage{Input: 5, Requests: 1})
+	equal(t, "all usage after the same request in a fork", t.total(skein.UsageQuery{}), skein.Usage{Input: 5, Requests: 1})
 	if s := t.session("f1"); s.Messages != 4 || s.Turns != 2 {
 		t.Errorf("the fork has %d messages and %d turns, want 4 and 2", s.Messages, s.Turns)
 	}

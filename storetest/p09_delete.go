@@ -113,7 +113,7 @@ func nothingFound(t *test) {
 	if err != nil || len(found) != 1 || found["b-1"] != at("b", 2) {
 		t.Errorf("Find = %v, %v, want what is in b", found, err)
 	}
-	t.equal("Usage", t.total(skein.UsageQuery{}), skein.Usage{Output: 7, Requests: 1})
+	equal(t, "Usage", t.total(skein.UsageQuery{}), skein.Usage{Output: 7, Requests: 1})
 	t.wantEnd("b", 7)
 }
 
@@ -122,7 +122,7 @@ func keyFree(t *test) {
 	t.refused(skein.Batch{Session: "b", Events: []skein.Event{begin(skein.Created{Key: "k"})}}, skein.ErrExists)
 	t.delete("a")
 	t.add("b", begin(skein.Created{Key: "k"}))
-	t.equal("Sessions with the key", t.ids(skein.Filter{Key: "k", IncludeEmpty: true}), []skein.SessionID{"b"})
+	equal(t, "Sessions with the key", t.ids(skein.Filter{Key: "k", IncludeEmpty: true}), []skein.SessionID{"b"})
 }
 
 func tombstone(t *test) {
@@ -176,14 +176,14 @@ func children(t *test) {
 	}
 	p, c1, c2, _ := family("keep")
 	d := t.delete(p)
-	t.equal("children kept", d.Children, []skein.SessionID{c1, c2})
+	equal(t, "children kept", d.Children, []skein.SessionID{c1, c2})
 	t.wantEnd(c1, 2)
 
 	p, c1, c2, f := family("bin")
 	d, err := t.s.Delete(t.Context(), p, skein.Deletion{Children: skein.BinChildren})
 	t.noErr("Delete", err)
-	t.equal("children binned", d.Binned, []skein.SessionID{c1, c2})
-	t.equal("children kept", d.Children, []skein.SessionID(nil))
+	equal(t, "children binned", d.Binned, []skein.SessionID{c1, c2})
+	equal(t, "children kept", d.Children, []skein.SessionID(nil))
 	if t.session(c1).Binned == 0 || t.session(c2).Binned == 0 || t.session(f).Binned != 0 {
 		t.Error("want the children in the bin, and not the fork")
 	}
@@ -228,7 +228,7 @@ func sharedStays(t *test) {
 		t.Errorf("usage is %d, want the 2 that b added", got)
 	}
 	t.delete("b")
-	t.equal("Usage", t.usage(skein.UsageQuery{}), []skein.UsageRow{})
+	equal(t, "Usage", t.usage(skein.UsageQuery{}), []skein.UsageRow{})
 	t.add("c", created())
 	t.refused(skein.Batch{Session: "c", Events: []skein.Event{shows("x.png", blob)}}, skein.ErrInvalid)
 	t.add("c", paid("r", noon, "m", skein.Usage{Output: 5}))
@@ -252,7 +252,7 @@ func filesGo(t *test) {
 	for _, f := range all(t, t.s.Files(t.Context(), "codex")) {
 		paths = append(paths, f.Path)
 	}
-	t.equal("Files", paths, []string{"/damaged", "/x/b"})
+	equal(t, "Files", paths, []string{"/damaged", "/x/b"})
 }
 
 func deleteUnderWriters(t *test) {

@@ -1,0 +1,118 @@
+package storetest
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"testing"
+
+	"github.com/skein-dev/skein"
+)
+
+// jobVariable makes the test binary a child.
+const jobVariable = "SKEIN_STORETEST_JOB"
+
+// A job is what a child does. It answers on standard output, one line of JSON
+// for each thing done.
+type job struct {
+	Do      string // append: messages with the client IDs Name-0, Name-1, …; hold: the lease, then a message when told to
+	Address string
+	Session skein.SessionID
+	Name    string
+	Count   int // messages; 0: until it is killed
+}
+
+// A reply is one line of a child.
+type reply struct {
+	N     int         // number of the message
+	Seq   skein.Seq   // where it is now
+	Fence skein.Fence // hold: of the lease
+	Error string      // "" if it went well
+}
+
+// Main is what TestMain of a store's test calls, so that the suite can use the
+// test binary as another process: there it opens the store that dial opens at
+// an address and does what it is told. Otherwise it runs the tests. It does not
+// return.
+func Main(m *testing.M, dial func(address string) (skein.Store, error)) {
+	told := os.Getenv(jobVariable)
+	if told == "" {
+		os.Exit(m.Run())
+	}
+	var j job
+	err := json.Unmarshal([]byte(told), &j)
+	if err == nil {
+		err = j.run(dial, os.Stdin, os.Stdout)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "storetest child:", err)
+		os.Exit(1)
+	}
+	os.Exit(0)
+}
+
+func (j job) run(dial func(string) (skein.Store, error), in io.Reader, out io.Writer) (err error) {
+	s, err := dial(j.Address)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if cerr := s.Close(); err == nil {
+			err = cerr
+		}
+	}()
+	say := func(r reply) error {
+		_, err := out.Write(append(skein.MustJSON(r), '\n'))
+		return err
+	}
+	if err := say(reply{N: -1}); err != nil { // it is open
+		return err
+	}
+	if j.Do == "hold" {
+		return j.hold(s, bufio.NewReader(in), say)
+	}
+	return j.append(s, say)
+}
+
+func (j job) append(s skein.Store, say func(reply) error) error {
+	for i := 0; i < j.Count || j.Count == 0; i++ {
+		r := reply{N: i}
+		last, err := skein.Add(context.Background(), s, j.Session, id(fmt.Sprint(j.Name, "-", i), user(fmt.Sprint(j.Name, " ", i))))
+		if r.Seq = last; err != nil {
+			r.Error = err.Error()
+		}
+		if err := say(r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// hold takes the lease, and for each line of in appends a message with it.
+func (j job) hold(s skein.Store, in *bufio.Reader, say func(reply) error) error {
+	l, err := s.Acquire(context.Background(), j.Session, skein.LeaseRequest{Program: j.Name})
+	r := reply{Fence: l.Fence}
+	if err != nil {
+		r.Error = err.Error()
+	}
+	for {
+		if err := say(r); err != nil {
+			return err
+		}
+		if _, err := in.ReadString('\n'); err == io.EOF {
+			return nil
+		} else if err != nil {
+			return err
+		}
+		receipts, err := s.Append(context.Background(), skein.Batch{Session: j.Session, Fence: l.Fence, Events: []skein.Event{user(j.Name)}})
+		r = reply{N: r.N + 1}
+		if err != nil {
+			r.Error = err.Error()
+		} else {
+			r.Seq = receipts[0].Last
+		}
+	}
+}

@@ -1,0 +1,105 @@
+package storetest
+
+import (
+	"time"
+
+	"github.com/skein-dev/skein"
+)
+
+// leaseProcesses are the checks of promise 6 that need other processes.
+func leaseProcesses() []check {
+	checks := []check{
+		{name: "another process holds it", processes: heldElsewhere},
+		{name: "a killed process frees it at once", processes: killedHolder},
+		{name: "a process that was taken over is fenced", processes: fencedElsewhere},
+	}
+	if canStop {
+		checks = append(checks, check{name: "a stopped process holds it, and is fenced when it goes on", processes: stoppedHolder})
+	}
+	return checks
+}
+
+// holder starts a child that holds the lease of session a.
+func (t *test) holder(name string) (*process, skein.Fence) {
+	t.Helper()
+	p := t.start(job{Do: "hold", Session: "a", Name: name})
+	r, ok := p.reply()
+	if !ok || r.Error != "" || r.Fence < 1 {
+		t.Fatalf("the child that should take the lease answers %+v (%v)", r, ok)
+	}
+	return p, r.Fence
+}
+
+// wantHeld wants the lease to be p's.
+func (t *test) wantHeld(p *process) {
+	t.Helper()
+	_, err := t.s.Acquire(t.Context(), "a", skein.LeaseRequest{})
+	t.wantErr("Acquire while another process holds the lease", err, skein.ErrLocked)
+	t.refused(skein.Batch{Session: "a", Events: []skein.Event{user("x")}}, skein.ErrLocked)
+	if by := t.session("a").LockedBy; by == "" {
+		t.Error("the session does not say who holds it")
+	}
+}
+
+func heldElsewhere(t *test) {
+	t.add("a", created())
+	p, _ := t.holder("child")
+	t.wantHeld(p)
+	p.tell()
+	if r, ok := p.reply(); !ok || r.Error != "" || r.Seq != 2 {
+		t.Errorf("the holder's append answers %+v (%v), want seq 2", r, ok)
+	}
+	p.wait()
+	t.add("a", user("when it has ended"))
+	t.acquire("a", skein.LeaseRequest{})
+}
+
+func killedHolder(t *test) {
+	t.add("a", created())
+	for range 5 {
+		p, fence := t.holder("child")
+		t.wantHeld(p)
+		p.kill()
+		l := t.acquire("a", skein.LeaseRequest{})
+		if l.Fence <= fence {
+			t.Errorf("the fence went from %d to %d", fence, l.Fence)
+		}
+		t.noErr("Release", t.s.Release(t.Context(), l))
+		t.add("a", user("x"))
+	}
+	p, _ := t.holder("child")
+	p.kill()
+	if by := t.session("a").LockedBy; by != "" {
+		t.Errorf("the session says it is held by %s, who was killed", by)
+	}
+}
+
+func fencedElsewhere(t *test) {
+	t.add("a", created())
+	p, _ := t.holder("child")
+	l := t.acquire("a", skein.LeaseRequest{TakeOver: true})
+	p.tell()
+	if r, ok := p.reply(); !ok || r.Error == "" {
+		t.Errorf("the append of the process that was taken over answers %+v (%v), want an error", r, ok)
+	}
+	t.append(skein.Batch{Session: "a", Fence: l.Fence, Events: []skein.Event{user("x")}})
+	p.wait() // what the old holder gives back is not the new one's
+	_, err := t.s.Acquire(t.Context(), "a", skein.LeaseRequest{TTL: time.Hour})
+	t.wantErr("Acquire after the old holder has ended", err, skein.ErrLocked)
+	t.wantEnd("a", 2)
+}
+
+func stoppedHolder(t *test) {
+	t.add("a", created())
+	p, _ := t.holder("child")
+	t.noErr("stopping the child", p.stop())
+	t.wantHeld(p)
+	l := t.acquire("a", skein.LeaseRequest{TakeOver: true})
+	t.append(skein.Batch{Session: "a", Fence: l.Fence, Events: []skein.Event{user("x")}})
+	p.tell()
+	t.noErr("letting the child go on", p.goOn())
+	if r, ok := p.reply(); !ok || r.Error == "" {
+		t.Errorf("the append of the process that was stopped answers %+v (%v), want an error", r, ok)
+	}
+	t.wantEnd("a", 2)
+}

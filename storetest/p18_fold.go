@@ -1,0 +1,155 @@
+package storetest
+
+import (
+	"fmt"
+
+	"github.com/skein-dev/skein"
+)
+
+func folding() []check {
+	return []check{
+		{name: "every kind of event", run: func(t *test) { t.add("a", everything()...); t.wantFolded("a") }},
+		{name: "after each event of a long session", run: foldSteps},
+		{name: "forks, and forks of forks", run: foldForks},
+		{name: "a batch gives the same as its events one by one", run: foldPieces},
+		{name: "calls that run, and calls whose outcome nobody knows", run: openCalls},
+		{name: "who gave the title", run: titles},
+	}
+}
+
+// wantFolded wants the row of id to be what its events add up to.
+func (t *test) wantFolded(id skein.SessionID) {
+	t.Helper()
+	got := t.session(id)
+	want, err := fold(id, t.events(id))
+	t.noErr("fold", err)
+	want.Binned, want.Revision, want.LockedBy = got.Binned, got.Revision, got.LockedBy
+	equal(t, fmt.Sprintf("Session(%s)", id), got, want)
+	for _, row := range all(t, t.s.Sessions(t.Context(), skein.Filter{IncludeEmpty: true, Bin: got.Binned != 0})) {
+		if row.ID == id {
+			equal(t, fmt.Sprintf("%s in Sessions", id), row, got)
+			return
+		}
+	}
+	t.Errorf("Sessions does not yield %s", id)
+}
+
+// fold returns what evs, all that a session shows, add up to, worked out with
+// nothing but Session.Apply. No other session may have had the same requests.
+func fold(id skein.SessionID, evs []skein.Event) (s skein.Session, err error) {
+	messages, charged := map[string]bool{}, map[string]skein.Usage{}
+	for _, e := range evs {
+		f, err := skein.FactsOf(e)
+		if err != nil {
+			return s, err
+		}
+		var p skein.Prior
+		if f.Created != nil { // what came before it is a parent's
+			p.Base = skein.Shown{
+				Messages: s.Messages, Turns: s.Turns, First: s.First,
+				Project: s.Project, Cwd: s.Cwd, Agent: s.Agent, Model: s.Model,
+			}
+			s = skein.Session{ID: id}
+		}
+		if m := f.Message; m != nil && m.ID != "" {
+			p.Message = messages[m.ID]
+			messages[m.ID] = true
+		}
+		if f.Charge != nil && f.Charge.Request != "" {
+			p.Charged = charged[f.Charge.Request]
+		}
+		at := e.Seq
+		a, err := s.Apply(&e, f, p)
+		if err != nil {
+			return s, err
+		}
+		if e.Seq != at {
+			return s, fmt.Errorf("event %d folds to seq %d", at, e.Seq)
+		}
+		if f.Charge != nil && f.Charge.Request != "" {
+			charged[f.Charge.Request] = a.Counted
+		}
+	}
+	return s, nil
+}
+
+func foldSteps(t *test) {
+	t.add("a", created())
+	evs := append(everything()[1:], some(6)...)
+	evs = append(evs, piece("p", "one"), user("x"), piece("p", "two"))
+	for i, e := range evs {
+		e.Time = noon + skein.Time(i%7)*second
+		t.add("a", e)
+		t.wantFolded("a")
+	}
+}
+
+func foldForks(t *test) {
+	t.add("a", everything()...)
+	for _, seq := range []skein.Seq{1, 3, 8, 11, 17} {
+		f := skein.SessionID(fmt.Sprint("f", seq))
+		t.add(f, fork("a", seq), user("own"), piece("m1", "of a message that the parent may have"), titled("mine"))
+		t.wantFolded(f)
+		g := skein.SessionID(fmt.Sprint("g", seq))
+		t.add(g, fork(f, seq+2), user("own"))
+		t.wantFolded(g)
+	}
+}
+
+func foldPieces(t *test) {
+	evs := append(everything(), some(10)...)
+	t.add("once", evs...)
+	for _, e := range evs {
+		e.Payload = append([]byte(nil), e.Payload...)
+		t.add("pieces", e)
+	}
+	once, pieces := t.session("once"), t.session("pieces")
+	pieces.ID = once.ID
+	pieces.Usage, once.Usage = skein.Usage{}, skein.Usage{} // the requests are the same, and were counted
+	equal(t, "Session of events one by one", pieces, once)
+	equal(t, "Events", t.events("pieces"), t.events("once"))
+}
+
+func openCalls(t *test) {
+	t.add("a", created())
+	state := func(call string, s skein.CallState) {
+		t.add("a", skein.NewEvent(skein.KindTool, noon, skein.ToolState{Call: call, State: s}))
+	}
+	state("c1", skein.Pending)
+	state("c2", skein.Running)
+	state("c1", skein.Running)
+	equal(t, "Open", t.session("a").Open, []string{"c1", "c2"})
+	equal(t, "Sessions with open calls", t.ids(skein.Filter{WithOpenCalls: true}), []skein.SessionID{"a"})
+	state("c1", skein.Completed)
+	state("c2", skein.Uncertain)
+	s := t.session("a")
+	if len(s.Open) != 0 || s.Uncertain != 1 {
+		t.Errorf("Session has the open calls %v and %d uncertain, want none and 1", s.Open, s.Uncertain)
+	}
+	equal(t, "Sessions with open calls", t.ids(skein.Filter{WithOpenCalls: true}), nil)
+	t.wantFolded("a")
+}
+
+func titles(t *test) {
+	t.add("a", begin(skein.Created{Title: "source"}))
+	for _, c := range []struct {
+		by   skein.By
+		want string
+	}{
+		{skein.BySource, "source 2"},
+		{skein.ByModel, "model"},
+		{skein.BySource, "model"},
+		{skein.ByPerson, "person"},
+		{skein.ByModel, "person"},
+		{skein.ByPerson, "person 2"},
+	} {
+		title := string(c.by)
+		if c.want == title+" 2" {
+			title = c.want
+		}
+		t.add("a", skein.NewEvent(skein.KindTitled, noon, skein.Titled{Title: title, By: c.by, Description: "of " + title}))
+		if s := t.session("a"); s.Title != c.want || s.Description != "of "+c.want {
+			t.Errorf("after a title by %s the session is %q (%q), want %q", c.by, s.Title, s.Description, c.want)
+		}
+	}
+}
