@@ -28,7 +28,7 @@ func (q Query) Matcher() (*Matcher, error) {
 	m := &Matcher{query: q}
 	expr := q.Regex
 	if q.Substring != "" {
-		expr = "(?i)" + regexp.QuoteMeta(q.Substring)
+		expr = "(?i)" + literal(q.Substring)
 	}
 	if expr != "" {
 		re, err := regexp.Compile(expr)
@@ -41,7 +41,7 @@ func (q Query) Matcher() (*Matcher, error) {
 	for _, t := range q.Terms {
 		words := slices.Clone(t.Words)
 		for i, w := range words {
-			words[i] = regexp.QuoteMeta(w)
+			words[i] = literal(w)
 		}
 		typed, err := regexp.Compile("(?i)" + strings.Join(words, "|"))
 		if err != nil {
@@ -50,6 +50,12 @@ func (q Query) Matcher() (*Matcher, error) {
 		m.terms = append(m.terms, matchTerm{ways: t.Phrases(), not: t.Not, typed: typed})
 	}
 	return m, nil
+}
+
+// literal returns an expression that matches text and nothing else. Bytes that
+// are no UTF-8 stand for U+FFFD, as in what search finds.
+func literal(text string) string {
+	return regexp.QuoteMeta(strings.ToValidUTF8(text, "\ufffd"))
 }
 
 // Matches reports whether the event e with the facts f, of the session s,

@@ -70,11 +70,15 @@ func (u *UsageSum) of(s UsageSlot) string {
 }
 
 // Rows returns the sums: days from the latest to the first; everything else
-// by tokens, the most first, all rows of one value side by side.
+// by tokens, the most first, all rows of one value side by side. What adds up
+// to nothing is left out.
 func (u *UsageSum) Rows() []UsageRow {
 	total := map[string]int64{}
 	out := make([]UsageRow, 0, len(u.rows))
 	for k, v := range u.rows {
+		if v == (Usage{}) {
+			continue
+		}
 		total[k.of] += v.Tokens()
 		out = append(out, UsageRow{Of: k.of, Provider: k.provider, Model: k.model, Usage: v})
 	}
