@@ -43,12 +43,21 @@ const few = 200
 // costs returns what each of ss cost itself, without its children and what a
 // fork shows of its parent.
 func (j *job) costs(ctx context.Context, ss []skein.Session) (map[skein.SessionID]cost, error) {
+	at := make(map[skein.SessionID]skein.Time, len(ss))
+	for _, s := range ss {
+		if s.Usage != (skein.Usage{}) {
+			at[s.ID] = s.Updated
+		}
+	}
+	if len(at) == 0 {
+		return nil, nil
+	}
 	table, err := price.Load(j.settings.prices...)
 	if err != nil {
 		return nil, err
 	}
 	sum := make(map[skein.SessionID]cost, len(ss))
-	add := func(rows []skein.UsageRow, at map[skein.SessionID]skein.Time) {
+	add := func(rows []skein.UsageRow) {
 		for _, r := range rows {
 			id := skein.SessionID(r.Of)
 			t, asked := at[id]
@@ -64,15 +73,9 @@ func (j *job) costs(ctx context.Context, ss []skein.Session) (map[skein.SessionI
 			sum[id] = c
 		}
 	}
-	at := make(map[skein.SessionID]skein.Time, len(ss))
-	for _, s := range ss {
-		if s.Usage != (skein.Usage{}) {
-			at[s.ID] = s.Updated
-		}
-	}
 	if len(at) > few {
 		rows, err := j.store.Usage(ctx, skein.UsageQuery{By: skein.BySession})
-		add(rows, at)
+		add(rows)
 		return sum, err
 	}
 	for id := range at {
@@ -80,7 +83,7 @@ func (j *job) costs(ctx context.Context, ss []skein.Session) (map[skein.SessionI
 		if err != nil {
 			return nil, err
 		}
-		add(rows, at)
+		add(rows)
 	}
 	return sum, nil
 }
