@@ -3,6 +3,7 @@ package sqlite_test
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -110,6 +111,7 @@ func childMain(what string) int {
 	args := strings.Split(os.Getenv(childArgs), "\n")
 	do := map[string]func([]string) error{
 		"append": childAppend, "write": childWrite, "read": childRead, "follow": childFollow,
+		"hold": childHold,
 	}[what]
 	if err := do(args); err != nil {
 		fmt.Println("error:", err)
@@ -217,4 +219,27 @@ func childRead(args []string) error {
 	_, err = skein.Add(context.Background(), s, skein.SessionID(args[1]), user("more"))
 	fmt.Printf("%d events, %d hits, read-only: %v\n", n, len(r.Hits), isReadOnly(err))
 	return s.Close()
+}
+
+// childHold takes the lease of a session, and then appends a message with its
+// fence for every line that it is given.
+func childHold(args []string) error {
+	s, err := childOpen(args[0])
+	if err != nil {
+		return err
+	}
+	id := skein.SessionID(args[1])
+	l, err := s.Acquire(context.Background(), id, skein.LeaseRequest{Program: "child"})
+	if err != nil {
+		return err
+	}
+	fmt.Println("fence", l.Fence)
+	in := bufio.NewReader(os.Stdin)
+	for {
+		if _, err := in.ReadString('\n'); err != nil {
+			return nil //nolint:nilerr // the parent is done
+		}
+		_, err := s.Append(context.Background(), skein.Batch{Session: id, Fence: l.Fence, Events: []skein.Event{user("from the child")}})
+		fmt.Println("fenced", errors.Is(err, skein.ErrFenced), "failed", err != nil)
+	}
 }
