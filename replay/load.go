@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/skein-dev/skein"
 )
@@ -94,7 +95,7 @@ func (l *loader) item(ctx context.Context, it Item) error {
 			return err
 		}
 		return l.begin(ctx, *it.Head)
-	case l.cur.result.Err != nil:
+	case l.cur.failed():
 		return nil
 	case it.Blob != nil:
 		l.cur.blobs = append(l.cur.blobs, *it.Blob)
@@ -112,16 +113,16 @@ func (l *loader) item(ctx context.Context, it Item) error {
 // settle keeps err for the session, unless it is one that would meet the next
 // one too.
 func (l *loader) settle(err error) error {
-	for _, ours := range []error{
-		skein.ErrMismatch, skein.ErrDeleted, skein.ErrCorrupt, skein.ErrConflict, skein.ErrLocked,
-		skein.ErrFenced, skein.ErrExists, skein.ErrNotFound, skein.ErrInvalid,
-	} {
-		if errors.Is(err, ours) {
-			l.cur.result.Err = fmt.Errorf("session %s: %w", l.cur.head.Session, err)
-			return nil
-		}
+	if slices.ContainsFunc(ownErrors, func(own error) bool { return errors.Is(err, own) }) {
+		l.cur.result.Err, err = fmt.Errorf("session %s: %w", l.cur.head.Session, err), nil
 	}
 	return err
+}
+
+// ownErrors concern one session of a log.
+var ownErrors = []error{
+	skein.ErrMismatch, skein.ErrDeleted, skein.ErrCorrupt, skein.ErrConflict, skein.ErrLocked,
+	skein.ErrFenced, skein.ErrExists, skein.ErrNotFound, skein.ErrInvalid,
 }
 
 // begin starts with the session of h.

@@ -166,6 +166,8 @@ func (s *session) freeKey(ctx context.Context, e skein.Event) (skein.Event, erro
 	return e, nil
 }
 
+func (s *session) failed() bool { return s.result.Err != nil }
+
 func (s *session) full() bool { return len(s.events) >= maxEvents || s.size >= maxBytes }
 
 // flush appends the events taken in.

@@ -1,0 +1,117 @@
+package replay
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"iter"
+	"path/filepath"
+	"time"
+
+	"github.com/fsnotify/fsnotify"
+)
+
+// Follow yields the lines of the file at path, then what comes, until ctx
+// ends; then what is there, once more. The file need not exist yet, but its
+// folder must. Lines are as of a [Tail].
+//
+// It yields at most one error, last: that the folder cannot be watched, or the
+// file's.
+func Follow(ctx context.Context, path string) iter.Seq2[Line, error] {
+	return func(yield func(Line, error) bool) {
+		if err := follow(ctx, path, yield); err != nil && !errors.Is(err, errStop) {
+			yield(Line{}, err)
+		}
+	}
+}
+
+// FollowLog is like [Follow] for a log: it yields what its lines hold, as
+// [Read] does. Where the file begins anew, so does the log.
+//
+// It yields at most one error, last, as Follow and Read do.
+func FollowLog(ctx context.Context, path string) iter.Seq2[Item, error] {
+	return func(yield func(Item, error) bool) {
+		var p parser
+		n := 0
+		for l, err := range Follow(ctx, path) {
+			var it Item
+			ok := err == nil
+			if l.Anew {
+				p, n = parser{}, 0
+			}
+			if n++; ok && len(l.Bytes) > 0 {
+				it, ok, err = p.damaged(p.line(l.Bytes))
+			} else if ok {
+				it.Damage, ok = "line longer than a log can have", l.Lost
+			}
+			it.Line = n
+			if (ok || err != nil) && !yield(it, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// damaged makes damage of what is no JSON.
+func (p *parser) damaged(it Item, ok bool, err error) (Item, bool, error) {
+	var syntax *json.SyntaxError
+	if errors.As(err, &syntax) {
+		return Item{Session: p.session(), Damage: syntax.Error()}, true, nil
+	}
+	return it, ok, err
+}
+
+// lookAnyway is how often a file is looked at of which nothing is heard: some
+// file systems, such as those of other machines, tell nothing.
+const lookAnyway = 2 * time.Second
+
+func follow(ctx context.Context, path string, yield func(Line, error) bool) (err error) {
+	w, err := fsnotify.NewWatcher()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, w.Close()) }()
+	if err := w.Add(filepath.Dir(path)); err != nil {
+		return err
+	}
+	tick := time.NewTicker(lookAnyway)
+	defer tick.Stop()
+	for t := NewTail(path); ; {
+		done := ctx.Err() != nil
+		for l, err := range t.Lines() {
+			if err != nil {
+				return err
+			}
+			if !yield(l, nil) {
+				return errStop
+			}
+		}
+		if done {
+			return nil
+		}
+		if err := heard(ctx, w, tick.C, filepath.Base(path)); err != nil {
+			return err
+		}
+	}
+}
+
+// heard returns when the file called name may have changed, or ctx ends.
+func heard(ctx context.Context, w *fsnotify.Watcher, tick <-chan time.Time, name string) error {
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick:
+			return nil
+		case e := <-w.Events:
+			if filepath.Base(e.Name) == name {
+				return nil
+			}
+		case err := <-w.Errors:
+			if !errors.Is(err, fsnotify.ErrEventOverflow) {
+				return err
+			}
+			return nil
+		}
+	}
+}
