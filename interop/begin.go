@@ -22,7 +22,8 @@ func (t *target) begins(ctx context.Context, record int, bs []Begin) error {
 		}
 		o := *b.Created.Origin
 		o.Format, o.Path = t.w.format.Name, t.file.Path
-		b.Created.Origin, th.begin = &o, b
+		b.Created.Origin = &o
+		th.begin = b
 		switch {
 		case b.Name == "":
 			t.file.ID = o.ID
@@ -68,7 +69,7 @@ func (t *target) begin(ctx context.Context, th *thread) (err error) {
 		if t.im.moved(b.ID, fork.Session, t.file) {
 			th.id, th.shared = fork.Session, true
 		} else {
-			created.Parent, th.base, rewind = fork, fork.Seq, to
+			created.Parent, th.fork, th.base, rewind = fork, fork, fork.Seq, to
 		}
 	}
 	if !th.shared {

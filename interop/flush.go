@@ -32,7 +32,24 @@ func (t *target) finish(ctx context.Context, broken error) error {
 			t.file.CopyOf = t.copies.last.Session
 		}
 	}
-	return t.commit(ctx, t.w.now)
+	now := t.w.now
+	if t.left {
+		now = candidate{path: now.path} // it must not look unchanged
+	}
+	if t.idle() && unchanged(now, t.w.known) {
+		return nil
+	}
+	return t.commit(ctx, now)
+}
+
+// idle reports whether there is nothing to append.
+func (t *target) idle() bool {
+	for _, th := range t.order {
+		if len(th.events) > 0 {
+			return false
+		}
+	}
+	return len(t.records) == 0 && len(t.revised) == 0
 }
 
 func (t *target) commit(ctx context.Context, now candidate) error {
@@ -46,6 +63,7 @@ func (t *target) commit(ctx context.Context, now candidate) error {
 	t.receive(bs, got)
 	t.im.rep.Bytes += t.bytes
 	t.records, t.revised, t.bytes, t.forget = nil, nil, 0, false
+	t.w.known = t.file
 	t.im.keep(t.file)
 	return nil
 }

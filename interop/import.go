@@ -20,7 +20,8 @@ type importer struct {
 	rep     *Report
 	files   map[string]skein.SourceFile // by path; of all formats
 	paths   map[skein.SessionID][]string
-	callsOf skein.SessionID // see childCalls
+	strange map[string]candidate // files that no format knows
+	callsOf skein.SessionID      // see childCalls
 	calls   map[skein.SessionID]childCall
 }
 
@@ -44,7 +45,7 @@ func Import(ctx context.Context, s skein.Store, formats []Format, paths []string
 	if err != nil {
 		return rep, err
 	}
-	if err := im.importAll(ctx, found); err != nil {
+	if err := im.importAll(ctx, found, still); err != nil {
 		return rep, err
 	}
 	return rep, im.settleApart(ctx)
@@ -53,7 +54,7 @@ func Import(ctx context.Context, s skein.Store, formats []Format, paths []string
 func newImporter(ctx context.Context, s skein.Store, formats []Format, o Options, rep *Report) (*importer, error) {
 	im := &importer{
 		store: s, formats: formats, opts: o, rep: rep,
-		files: map[string]skein.SourceFile{}, paths: map[skein.SessionID][]string{},
+		files: map[string]skein.SourceFile{}, paths: map[skein.SessionID][]string{}, strange: map[string]candidate{},
 	}
 	for f, err := range s.Files(ctx, "") {
 		if err != nil {
@@ -74,10 +75,10 @@ func (im *importer) keep(f skein.SourceFile) {
 
 // importAll reads files on one goroutine and appends what is in them on
 // another.
-func (im *importer) importAll(ctx context.Context, found []candidate) error {
+func (im *importer) importAll(ctx context.Context, found []candidate, moving func(candidate) bool) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	works, p := im.plan(found)
+	works, p := im.plan(found, moving)
 	chunks, done := make(chan chunk, 4), make(chan error, 1)
 	go func() {
 		defer close(chunks)
@@ -105,8 +106,11 @@ func ignoreCancel(err, first error) error {
 	return err
 }
 
-// plan picks the files that are to be read.
-func (im *importer) plan(found []candidate) ([]*work, Progress) {
+// still says of every file that it is not being written.
+func still(candidate) bool { return false }
+
+// plan picks the files that are to be read. A torn end of a moving one is left.
+func (im *importer) plan(found []candidate, moving func(candidate) bool) ([]*work, Progress) {
 	var works []*work
 	var p Progress
 	for _, c := range found {
@@ -133,7 +137,7 @@ func (im *importer) plan(found []candidate) ([]*work, Progress) {
 			im.rep.Unchanged++
 			continue
 		}
-		works = append(works, &work{format: *f, now: c, known: known})
+		works = append(works, &work{format: *f, now: c, known: known, patient: moving(c)})
 		p.Of++
 		p.Size += c.size
 	}
@@ -161,6 +165,9 @@ func (im *importer) format(name string) *Format {
 
 // match returns the first format that knows a file, or nil.
 func (im *importer) match(c candidate) (*Format, error) {
+	if im.strange[c.path] == c {
+		return nil, nil
+	}
 	f, _, err := open(c.path)
 	if err != nil {
 		return nil, err
@@ -175,6 +182,7 @@ func (im *importer) match(c candidate) (*Format, error) {
 			return &im.formats[i], nil
 		}
 	}
+	im.strange[c.path] = c
 	return nil, nil
 }
 
@@ -182,7 +190,7 @@ func (im *importer) match(c candidate) (*Format, error) {
 // the store's.
 func (im *importer) produceAll(ctx context.Context, works []*work, sink func(chunk) error) error {
 	for _, w := range works {
-		if err := im.produce(ctx, newWork(w.format, w.now, w.known), sink); err != nil {
+		if err := im.produce(ctx, w.begin(), sink); err != nil {
 			return err
 		}
 	}

@@ -8,15 +8,15 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// newWork plans how to read a file: what was stored of it is given to the
-// reader once more, and checked by its sum, before what is new.
-func newWork(f Format, c candidate, known skein.SourceFile) *work {
-	w := &work{format: f, now: c, known: known, state: decodeState(known.State)}
-	w.stream = newStream(f, w.file())
+// begin plans how to read a file: what was stored of it is given to the reader
+// once more, and checked by its sum, before what is new. It returns w.
+func (w *work) begin() *work {
+	w.state = decodeState(w.known.State)
+	w.stream = newStream(w.format, w.file())
 	switch {
-	case known.Session == "": // it made no events yet: begin again
+	case w.known.Session == "": // it made no events yet: begin again
 		w.state = state{Apart: w.state.Apart}
-		w.forget = known.Records > 0
+		w.forget = w.known.Records > 0
 	default:
 		w.old, w.verify = w.state.Records, w.state.Records
 	}
@@ -29,7 +29,7 @@ func newWork(f Format, c candidate, known skein.SourceFile) *work {
 //
 // Errors are the store's, or those of reading the file.
 func rewritten(ctx context.Context, s skein.Store, w *work) (*work, error) {
-	next := &work{format: w.format, now: w.now, known: w.known, forget: true}
+	next := &work{format: w.format, now: w.now, known: w.known, patient: w.patient, forget: true}
 	next.state = state{Rewriting: true, Gone: w.state.Gone, Sessions: w.state.Sessions, Apart: w.state.Apart}
 	seed := maphash.MakeSeed()
 	type stored struct {

@@ -17,6 +17,7 @@ var limits = jsonl.Limits{Bytes: MaxRecord, Depth: MaxDepth}
 type read struct {
 	rec  skein.Record // without Key, Events and Copy
 	line int
+	torn bool // the file ends in it; it may go on
 	made Made
 }
 
@@ -28,6 +29,7 @@ type stream struct {
 	n      int         // its record
 	sum    hash.Hash   // SHA-256 of the records that will not change
 	ended  int64       // bytes of these
+	tail   []byte      // the last bytes of these, to see that they are still there
 	last   []byte      // Body of the last record, if that can still change and was given to reader
 	made   Made        // what reader made of it
 	err    error       // or why it could not
@@ -60,8 +62,12 @@ func (s *stream) run(r io.Reader, emit func(read) error) error {
 		s.n++
 		s.sum.Write(p.Raw)
 		s.ended += int64(len(p.Raw))
+		s.tail = append(s.tail[:0], p.Raw[max(0, len(p.Raw)-maxTail):]...)
 	}
 }
+
+// maxTail is how many bytes are looked at before a file is read on.
+const maxTail = 512
 
 func (s *stream) read(in *jsonl.Reader, p *jsonl.Piece) read {
 	made, err := s.give(p)
@@ -75,7 +81,7 @@ func (s *stream) read(in *jsonl.Reader, p *jsonl.Piece) read {
 	}
 	return read{
 		rec:  skein.Record{N: s.n, Offset: p.Offset, Raw: p.Raw, Damage: damage},
-		line: p.Line, made: made,
+		line: p.Line, torn: p.Torn, made: made,
 	}
 }
 
@@ -94,4 +100,13 @@ func (s *stream) give(p *jsonl.Piece) (Made, error) {
 		s.last, s.made, s.err = p.Body, made, err
 	}
 	return made, err
+}
+
+// Scan reads r as a file of format f and hands each record to yield, with what
+// the format's reader makes of it, keys as the reader gave them. It is what
+// [Import] does before it asks the store.
+//
+// Errors are r's and yield's.
+func Scan(f Format, file File, r io.Reader, yield func(skein.Record, Made) error) error {
+	return newStream(f, file).run(r, func(rd read) error { return yield(rd.rec, rd.made) })
 }

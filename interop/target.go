@@ -26,6 +26,7 @@ type target struct {
 	revised []skein.Record // earlier ones that are stored and made events since
 	bytes   int64          // of records
 	forget  bool
+	left    bool // a torn end was left for later
 }
 
 // taken is a record with the line it is on.
@@ -73,6 +74,9 @@ func (t *target) takeAll(ctx context.Context, c chunk) error {
 }
 
 func (t *target) take(ctx context.Context, r read) error {
+	if t.left = r.torn && t.w.patient; t.left {
+		return nil
+	}
 	if r.rec.N == t.last.rec.N && t.last.items { // the same, with a line feed now
 		r.rec.Key, r.rec.Events, r.rec.Copy = t.last.rec.Key, t.last.rec.Events, t.last.rec.Copy
 		t.store(r, r.rec)
@@ -109,9 +113,12 @@ func (t *target) take(ctx context.Context, r read) error {
 
 // store puts a record where the next flush finds it, unless it is stored.
 func (t *target) store(r read, rec skein.Record) {
-	first := rec.N != t.last.rec.N
+	again, was := rec.N == t.last.rec.N, t.last.rec.Damage
 	t.last = taken{rec, len(r.made.Items) > 0, r.line}
-	if rec.Damage != "" && first {
+	if again && was != "" {
+		t.file.Damaged--
+	}
+	if rec.Damage != "" {
 		t.file.Damaged++
 	}
 	t.file.Records, t.file.Offset = rec.N+1, rec.Offset+int64(len(rec.Raw))

@@ -2,6 +2,7 @@ package interop
 
 import (
 	"context"
+	"errors"
 	"hash/maphash"
 
 	"github.com/skein-dev/skein"
@@ -11,10 +12,11 @@ import (
 type thread struct {
 	id     skein.SessionID
 	begin  Begin
-	begun  bool      // its created event is stored or waits in events
-	shared bool      // it was begun by another file: what comes may be there
-	dead   bool      // it was deleted; what comes for it is dropped
-	base   skein.Seq // of a fork: the events up to here are its parent's; known with stands, and when it is new
+	fork   *skein.Parent // if it begins as one
+	begun  bool          // its created event is stored or waits in events
+	shared bool          // it was begun by another file: what comes may be there
+	dead   bool          // it was deleted; what comes for it is dropped
+	base   skein.Seq     // of a fork: the events up to here are its parent's; known with stands, and when it is new
 	keys   []skein.ClientID
 	seqs   []skein.Seq // by ordinal, as keys; 0 where not known
 	events []waiting   // for the next flush
@@ -55,15 +57,22 @@ func (t *thread) add(key skein.ClientID, seq skein.Seq) int {
 // look reads what the store has of the session, its parent's shown events
 // included.
 func (t *thread) look(ctx context.Context, s skein.Store, seed maphash.Seed) error {
-	sess, err := s.Session(ctx, t.id)
-	if err != nil {
+	id := t.id
+	sess, err := s.Session(ctx, id)
+	switch {
+	case errors.Is(err, skein.ErrNotFound) && t.fork != nil: // it waits to be created
+		id, sess.Base, sess.Last = t.fork.Session, t.fork.Seq, t.fork.Seq
+	case err != nil:
 		return err
 	}
 	t.stands, t.base = map[skein.ClientID]*stand{}, sess.Base
 	bySeq := map[skein.Seq]*stand{}
-	for e, err := range s.Events(ctx, t.id, 0) {
+	for e, err := range s.Events(ctx, id, 0) {
 		if err != nil {
 			return err
+		}
+		if e.Seq > sess.Last {
+			break
 		}
 		if e.Kind == skein.KindAmended {
 			if a, err := skein.Decode[skein.Amended](e); err == nil && bySeq[a.Seq] != nil {

@@ -46,8 +46,30 @@ func walk(ctx context.Context, paths []string, rep *Report) ([]candidate, error)
 			return nil, err
 		}
 	}
-	slices.SortFunc(w.found, older)
+	byAge(w.found)
 	return w.found, nil
+}
+
+// byAge sorts files, the oldest first; those in the folder x come after the
+// file x.jsonl beside it: what a session started comes after the session.
+func byAge(cs []candidate) {
+	age := make(map[string]int64, len(cs))
+	for _, c := range cs {
+		age[c.path] = c.mtime
+	}
+	for _, c := range cs {
+		for dir := filepath.Dir(c.path); len(dir) > 1; dir = filepath.Dir(dir) {
+			if owner, ok := age[dir+filepath.Ext(c.path)]; ok {
+				age[c.path] = max(c.mtime, owner)
+			}
+			if dir == filepath.Dir(dir) {
+				break
+			}
+		}
+	}
+	slices.SortFunc(cs, func(a, b candidate) int {
+		return cmp.Or(cmp.Compare(age[a.path], age[b.path]), cmp.Compare(filepath.ToSlash(a.path), filepath.ToSlash(b.path)))
+	})
 }
 
 func older(a, b candidate) int {

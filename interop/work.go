@@ -58,16 +58,18 @@ func decodeState(b []byte) (s state) {
 
 // work is one file that is to be read.
 type work struct {
-	format Format
-	now    candidate
-	known  skein.SourceFile // as it was left; zero if it is new
-	state  state            // of known
-	stream *stream
-	old    int  // records before this one are stored and have not changed
-	verify int  // the first so many must have the sum that state has; 0 for no check
-	forget bool // the stored ones from old on are not the file's any more
-	head   skein.Hash
-	dead   atomic.Bool // its session cannot be written to; stop reading
+	format  Format
+	now     candidate
+	known   skein.SourceFile // as it was left; zero if it is new
+	state   state            // of known
+	stream  *stream
+	old     int  // records before this one are stored and have not changed
+	verify  int  // the first so many must have the sum that state has; 0 for no check
+	patient bool // leave a torn end for later
+	forget  bool // the stored ones from old on are not the file's any more
+	head    skein.Hash
+	packed  bool        // the file is read through Unpack
+	dead    atomic.Bool // its session cannot be written to; stop reading
 }
 
 func (w *work) file() File {
@@ -152,6 +154,7 @@ func (w *work) read(ctx context.Context, emit func(read) error) error {
 	w.head = skein.Hash(digest(b))
 	var r io.Reader = io.LimitReader(f, now.size-w.stream.at.Offset)
 	packed, err := w.unpack(f)
+	w.packed = packed != nil
 	switch {
 	case err != nil:
 		return err

@@ -22,6 +22,7 @@ type Reader struct {
 	in     io.Reader
 	buf    []byte // what was read and not yet cut off
 	line   []byte // rest of the current line, at the start of buf
+	chunk  int    // size of buf when it was made
 	err    error  // of in, io.EOF included
 	offset int64
 	number int  // of the current line
@@ -141,12 +142,17 @@ func (r *Reader) begin(n int, ended bool) {
 	r.line, r.ended, r.long = r.buf[:n:n], ended, r.more
 }
 
-// chunk is how much is read at once, in bytes. Pieces point into chunks.
-const chunk = 1 << 20
+// So much is read at once, in bytes: little at first, for most files are
+// short. Pieces point into what was read.
+const (
+	minChunk = 16 << 10
+	maxChunk = 1 << 20
+)
 
 func (r *Reader) fill() {
-	if cap(r.buf)-len(r.buf) < chunk/4 {
-		b := make([]byte, len(r.buf), max(chunk, 2*len(r.buf)))
+	if cap(r.buf)-len(r.buf) < minChunk/4 {
+		r.chunk = min(max(minChunk, 4*r.chunk), maxChunk)
+		b := make([]byte, len(r.buf), max(r.chunk, 2*len(r.buf)))
 		copy(b, r.buf)
 		r.buf = b
 	}

@@ -1,6 +1,8 @@
 package claudecode
 
 import (
+	"bytes"
+	"slices"
 	"strconv"
 
 	"github.com/go-json-experiment/json"
@@ -146,4 +148,33 @@ func (c *compactMeta) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 func (b *blobSource) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	type plain blobSource
 	return object(dec, (*plain)(b))
+}
+
+// without returns the JSON object b without the members of these names, its
+// other bytes as they are.
+func without(b []byte, names ...string) []byte {
+	dec := jsontext.NewDecoder(bytes.NewBuffer(b), options())
+	if t, err := dec.ReadToken(); err != nil || t.Kind() != '{' {
+		return b
+	}
+	out := append(make([]byte, 0, len(b)), '{')
+	for dec.PeekKind() == '"' {
+		start := int(dec.InputOffset())
+		name, err := dec.ReadToken()
+		if err != nil {
+			return b
+		}
+		left := slices.Contains(names, name.String())
+		if dec.SkipValue() != nil {
+			return b
+		}
+		if !left {
+			member := bytes.TrimLeft(b[start:dec.InputOffset()], ", \t\r\n")
+			if len(out) > 1 {
+				out = append(out, ',')
+			}
+			out = append(out, member...)
+		}
+	}
+	return append(out, '}')
 }

@@ -19,7 +19,7 @@ func (r *reader) message(m *making, n *node) {
 	}
 	parts, results := r.userParts(m)
 	typed := len(parts) > 0 && !synthetic(m, parts)
-	r.enter(m, n, len(results) == 0 && !bool(m.Meta) && !output(parts))
+	r.enter(m, n, len(results) == 0 && len(parts) > 0 && !bool(m.Meta) && !output(parts))
 	if len(results) > 0 {
 		said := skein.Message{Role: skein.RoleTool, Parts: results, Meta: facts(m.ToolUseResult)}
 		n.ordinal = int32(r.add(m, m.thread, skein.Say(m.time, said)))

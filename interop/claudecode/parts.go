@@ -50,6 +50,7 @@ func (r *reader) parts(m *making, content jsontext.Value) []skein.Part {
 
 // userParts returns the parts of a user's content, tools' results apart.
 func (r *reader) userParts(m *making) (parts, results []skein.Part) {
+	parts = []skein.Part{}
 	for _, p := range r.parts(m, m.Message.Content) {
 		if p.Kind == skein.PartResult {
 			results = append(results, p)

@@ -155,12 +155,13 @@ func (r *reader) note(m *making) {
 	if m.Type == "system" && m.Subtype == "api_error" {
 		level = "error"
 	}
-	// By hand, so that the bytes stay as they are.
+	// By hand, so that the bytes stay as they are. The session is left out: a
+	// copy names another one.
 	b := append([]byte(`{"name":`), skein.MustJSON(Name+":"+clip(name))...)
 	if level != "" {
 		b = append(append(b, `,"level":`...), skein.MustJSON(clip(level))...)
 	}
-	b = append(append(append(b, `,"data":`...), m.body...), '}')
+	b = append(append(append(b, `,"data":`...), without(m.body, "sessionId", "sessionKind")...), '}')
 	r.add(m, m.thread, skein.Event{Kind: skein.KindNoted, Time: m.time, Payload: b})
 }
 

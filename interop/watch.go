@@ -1,0 +1,264 @@
+package interop
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/fsnotify/fsnotify"
+
+	"github.com/skein-dev/skein"
+)
+
+// pollEvery is how often a watch looks at all files, for what the system did
+// not tell it.
+const pollEvery = 30 * time.Second
+
+// warmFiles is how many readers a watch makes ready before their files grow.
+const warmFiles = 16
+
+// Watch imports and then goes on with what other programs append, until ctx
+// ends; it returns nil then. each is called with what the first import did,
+// and after every change with what that brought; it may be nil. Torn last
+// lines wait until they are whole, or have not moved for half a minute.
+//
+// Errors are those of [Import], and the system's if it has no watches left.
+func Watch(ctx context.Context, s skein.Store, formats []Format, paths []string, o Options, each func(Report)) (err error) {
+	defer skein.Wrapf(&err, "watch")
+	w := &watch{paths: paths, each: each, lives: liveSet{}, folders: map[string]bool{}, dirty: map[string]bool{}}
+	if w.fs, err = fsnotify.NewWatcher(); err != nil {
+		return err
+	}
+	defer w.fs.Close()
+	if w.im, err = newImporter(ctx, s, formats, o, &w.rep); err == nil {
+		err = w.run(ctx)
+	}
+	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+		return nil
+	}
+	return err
+}
+
+// A watch is one call of Watch.
+type watch struct {
+	im      *importer
+	fs      *fsnotify.Watcher
+	paths   []string
+	each    func(Report)
+	rep     Report
+	lives   liveSet
+	folders map[string]bool
+	dirty   map[string]bool
+}
+
+func (w *watch) run(ctx context.Context) error {
+	var roots []string
+	for _, p := range w.paths {
+		root, err := filepath.Abs(p)
+		if err == nil {
+			root, err = filepath.EvalSymlinks(root)
+		}
+		if err != nil {
+			return err
+		}
+		roots = append(roots, root)
+		w.add(root)
+	}
+	w.paths = roots
+	if err := w.first(ctx); err != nil {
+		return err
+	}
+	warm := w.im.newest(warmFiles)
+	tick := time.NewTicker(pollEvery)
+	defer tick.Stop()
+	idle := make(chan struct{})
+	close(idle)
+	for {
+		ready := idle
+		if len(warm) == 0 {
+			ready = nil
+		}
+		var err error
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case e, ok := <-w.fs.Events:
+			if !ok {
+				return errors.New("the system's watch has ended")
+			}
+			w.note(e)
+			w.drain()
+			err = w.takeDirty(ctx)
+		case <-w.fs.Errors: // events were lost: look at everything
+			err = w.poll(ctx)
+		case <-tick.C:
+			err = w.poll(ctx)
+		case <-ready:
+			err = w.warm(ctx, warm[0])
+			warm = warm[1:]
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// first imports what is there.
+func (w *watch) first(ctx context.Context) error {
+	start := time.Now()
+	found, err := walk(ctx, w.paths, &w.rep)
+	if err == nil {
+		err = w.im.importAll(ctx, found, isMoving)
+	}
+	if err == nil {
+		err = w.im.settleApart(ctx)
+	}
+	w.rep.Elapsed = time.Since(start)
+	if err == nil && w.each != nil {
+		w.each(w.rep)
+	}
+	w.rep = Report{}
+	return err
+}
+
+// isMoving reports whether a file changed so lately that more may come.
+func isMoving(c candidate) bool { return time.Since(time.Unix(0, c.mtime)) < pollEvery }
+
+// add watches a folder and those below it. What cannot be watched is found by
+// the next poll.
+func (w *watch) add(root string) {
+	_ = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && d.IsDir() && !w.folders[path] && w.fs.Add(path) == nil {
+			w.folders[path] = true
+		}
+		if err == nil && d.Type().IsRegular() {
+			w.dirty[path] = true
+		}
+		return nil
+	})
+	if info, err := os.Lstat(root); err == nil && !info.IsDir() {
+		_ = w.fs.Add(filepath.Dir(root)) // the poll sees what this cannot
+	}
+}
+
+func (w *watch) note(e fsnotify.Event) {
+	switch {
+	case e.Has(fsnotify.Remove) || e.Has(fsnotify.Rename):
+		delete(w.folders, e.Name)
+		delete(w.lives, e.Name)
+	case e.Has(fsnotify.Create):
+		if info, err := os.Lstat(e.Name); err == nil && info.IsDir() {
+			w.add(e.Name)
+			return
+		}
+		fallthrough
+	case e.Has(fsnotify.Write):
+		w.dirty[e.Name] = true
+	}
+}
+
+// drain takes the events that have come meanwhile.
+func (w *watch) drain() {
+	for {
+		select {
+		case e, ok := <-w.fs.Events:
+			if !ok {
+				return
+			}
+			w.note(e)
+		default:
+			return
+		}
+	}
+}
+
+// takeDirty reads the files that have changed, the oldest first.
+func (w *watch) takeDirty(ctx context.Context) error {
+	var found []candidate
+	for path := range w.dirty {
+		if c, ok := look(path); ok && w.under(path) {
+			found = append(found, c)
+		}
+	}
+	clear(w.dirty)
+	byAge(found)
+	return w.takeAll(ctx, found)
+}
+
+// under reports whether path is one that is watched.
+func (w *watch) under(path string) bool {
+	return slices.ContainsFunc(w.paths, func(root string) bool {
+		rel, err := filepath.Rel(root, path)
+		return err == nil && filepath.IsLocal(rel)
+	})
+}
+
+func (w *watch) takeAll(ctx context.Context, found []candidate) error {
+	start := time.Now()
+	for _, c := range found {
+		if err := w.take(ctx, c); err != nil {
+			return err
+		}
+	}
+	if err := w.im.settleApart(ctx); err != nil {
+		return err
+	}
+	w.rep.Elapsed = time.Since(start)
+	if w.each != nil && (w.rep.Events > 0 || w.rep.Bytes > 0 || w.rep.Damaged > 0) {
+		w.each(w.rep)
+	}
+	w.rep = Report{}
+	return nil
+}
+
+// take reads what is new in one file.
+func (w *watch) take(ctx context.Context, c candidate) error {
+	if l := w.lives[c.path]; l != nil {
+		l.t.w.patient = isMoving(c)
+		if done, err := l.update(ctx, w.im, c); done || err != nil {
+			return err
+		}
+		delete(w.lives, c.path)
+	}
+	works, _ := w.im.plan([]candidate{c}, isMoving)
+	for _, wk := range works {
+		t, err := w.im.read(ctx, wk.begin())
+		if err != nil {
+			return err
+		}
+		w.lives.put(t)
+	}
+	return nil
+}
+
+// warm makes the reader of a file ready.
+func (w *watch) warm(ctx context.Context, path string) error {
+	known := w.im.files[path]
+	c, ok := look(path)
+	f := w.im.format(known.Format)
+	if !ok || f == nil || w.lives[path] != nil || !unchanged(c, known) {
+		return nil
+	}
+	t, err := w.im.read(ctx, (&work{format: *f, now: c, known: known, patient: true}).begin())
+	if err == nil {
+		w.lives.put(t)
+	}
+	return err
+}
+
+// poll looks at everything.
+func (w *watch) poll(ctx context.Context) error {
+	found, err := walk(ctx, w.paths, &w.rep)
+	if err != nil {
+		return err
+	}
+	for _, p := range w.paths {
+		w.add(p)
+	}
+	clear(w.dirty)
+	return w.takeAll(ctx, found)
+}
