@@ -33,14 +33,21 @@ type reply struct {
 	Error string      // "" if it went well
 }
 
-// Main is what TestMain of a store's test calls, so that the suite can use the
-// test binary as another process: there it opens the store that dial opens at
-// an address and does what it is told. Otherwise it runs the tests. It does not
-// return.
+// Main is a TestMain for the test of a store: it runs the tests, or does what
+// [Child] does. It does not return.
 func Main(m *testing.M, dial func(address string) (skein.Store, error)) {
+	Child(dial)
+	os.Exit(m.Run())
+}
+
+// Child makes the test binary the other process that the suite has started it
+// as: it opens the store that dial opens at an address, does what it is told,
+// and ends the process. Where the suite has not, it returns at once. It is for
+// a TestMain that has more to do than Main.
+func Child(dial func(address string) (skein.Store, error)) {
 	told := os.Getenv(jobVariable)
 	if told == "" {
-		os.Exit(m.Run())
+		return
 	}
 	var j job
 	err := json.Unmarshal([]byte(told), &j)

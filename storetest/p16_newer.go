@@ -10,11 +10,10 @@ func newer() []check {
 
 func refusedNewer(t *test) {
 	t.add("a", created(), user("x"))
-	address := t.options.Address(t.s)
 	t.noErr("Close", t.s.Close())
-	unchanged := t.options.Newer(t.T, address)
+	unchanged := t.options.Newer(t.T, t.address)
 	for range 2 {
-		s, err := t.options.Dial(address)
+		s, err := t.options.Dial(t.address)
 		t.wantErr("opening what a newer version wrote", err, skein.ErrNewer)
 		if err == nil {
 			t.noErr("Close", s.Close())

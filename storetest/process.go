@@ -23,8 +23,8 @@ type process struct {
 // opened it.
 func (t *test) start(j job) *process {
 	t.Helper()
-	j.Address = t.options.Address(t.s)
-	// Without Main in its TestMain the child finds no test to run, and ends.
+	j.Address = t.address
+	// Without Child in its TestMain the child finds no test to run, and ends.
 	cmd := exec.Command(os.Args[0], "-test.run=^$")
 	cmd.Env = append(os.Environ(), jobVariable+"="+string(skein.MustJSON(j)))
 	cmd.Stderr = os.Stderr
@@ -36,7 +36,7 @@ func (t *test) start(j job) *process {
 	p := &process{t: t, cmd: cmd, in: in, out: bufio.NewReader(out)}
 	t.Cleanup(p.kill)
 	if r, ok := p.reply(); !ok || r.N != -1 {
-		t.Fatal("the child does not open the store: does TestMain call storetest.Main?")
+		t.Fatalf("the child does not open the store: it answers %+v (%v)", r, ok)
 	}
 	return p
 }
@@ -49,7 +49,7 @@ func (p *process) reply() (r reply, ok bool) {
 		return r, false // a killed child's last line may be torn
 	}
 	if err := json.Unmarshal(line, &r); err != nil {
-		p.t.Fatalf("a child says %q: %v", line, err)
+		p.t.Fatalf("a child says %q: %v (does TestMain call storetest.Main or Child?)", line, err)
 	}
 	return r, true
 }

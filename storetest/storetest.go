@@ -14,7 +14,7 @@ type Options struct {
 	Address func(s skein.Store) string
 
 	// Dial opens the data at an address once more, as another process does.
-	// TestMain gives the same function to Main, so that there are such.
+	// TestMain gives the same function to Main or Child.
 	Dial func(address string) (skein.Store, error)
 
 	// Newer makes the data at an address, which no store has open, look as if
@@ -60,6 +60,9 @@ func (c check) fits(o Options) bool {
 func (c check) put(t *testing.T, s skein.Store, o Options) {
 	t.Cleanup(func() { s.Close() })
 	to := &test{T: t, s: s, options: o}
+	if o.Address != nil {
+		to.address = o.Address(s)
+	}
 	switch {
 	case c.two != nil:
 		c.two(to, to.dial())
@@ -77,6 +80,7 @@ type test struct {
 	*testing.T
 	s       skein.Store
 	options Options
+	address string // of its data; "" if there is no other handle
 }
 
 func promises() []promise {
@@ -111,7 +115,7 @@ func promises() []promise {
 // dial opens the data of the test's store once more.
 func (t *test) dial() skein.Store {
 	t.Helper()
-	s, err := t.options.Dial(t.options.Address(t.s))
+	s, err := t.options.Dial(t.address)
 	if err != nil {
 		t.Fatal(err)
 	}
