@@ -90,16 +90,16 @@ func escapeSequence(s string) int {
 	}
 	switch s[1] {
 	case '[':
-		i := span(s, 2, 0x30, 0x3f)
-		return final(s, span(s, i, 0x20, 0x2f), 0x40)
+		i := run(s, 2, 0x30, 0x3f)
+		return final(s, run(s, i, 0x20, 0x2f), 0x40)
 	case ']', 'P', 'X', '^', '_':
 		return controlString(s[:min(len(s), maxSequence)])
 	}
-	return final(s, span(s, 1, 0x20, 0x2f), 0x30)
+	return final(s, run(s, 1, 0x20, 0x2f), 0x30)
 }
 
-// span returns where the bytes from first to last end that stand in s from i.
-func span(s string, i int, first, last byte) int {
+// run returns where the bytes from first to last end that stand in s from i.
+func run(s string, i int, first, last byte) int {
 	for i < len(s) && s[i] >= first && s[i] <= last {
 		i++
 	}

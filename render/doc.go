@@ -7,9 +7,9 @@
 // or models. [Clean] is the one place where text is made fit for a terminal.
 // The HTML is one file that runs no script, asks for nothing from anywhere and
 // says so to the browser in a content security policy: Markdown goes through
-// goldmark, which here writes markup that it finds in the text as text, then
-// chroma, which colours code, then bluemonday, which lets through only what we
-// expect of these two. Everything else is escaped.
+// goldmark, which here writes markup that it finds in the text as text and
+// code with spans to colour it, then bluemonday, which lets through only what
+// we expect. Everything else is escaped.
 //
 // # Anchors
 //

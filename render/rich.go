@@ -6,9 +6,6 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/alecthomas/chroma/v2"
-	chromahtml "github.com/alecthomas/chroma/v2/formatters/html"
-	"github.com/alecthomas/chroma/v2/lexers"
 	"github.com/microcosm-cc/bluemonday"
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
@@ -76,7 +73,7 @@ func tooRich(text string) bool {
 // nested finds lines that begin more containers than any real text does.
 var nested = regexp.MustCompile(`(?m)^[ \t]*(?:(?:>|[-+*]|\d{1,9}[.)])[ \t]*){64}`)
 
-// newPolicy returns what may come out of goldmark and chroma, and no more.
+// newPolicy returns what may come out of goldmark and colour, and no more.
 func newPolicy() *bluemonday.Policy {
 	p := bluemonday.NewPolicy()
 	p.AllowElements("p", "br", "hr", "h1", "h2", "h3", "h4", "h5", "h6", "ul", "li", "blockquote",
@@ -84,7 +81,7 @@ func newPolicy() *bluemonday.Policy {
 	p.AllowAttrs("start").Matching(regexp.MustCompile(`^\d{1,9}$`)).OnElements("ol")
 	p.AllowElements("ol")
 	p.AllowAttrs("align").Matching(regexp.MustCompile(`^(left|right|center)$`)).OnElements("th", "td")
-	p.AllowAttrs("class").Matching(regexp.MustCompile(`^[a-z][a-z0-9]{0,3}$`)).OnElements("span")
+	p.AllowAttrs("class").Matching(regexp.MustCompile(`^[csmkfid]$`)).OnElements("span")
 	p.AllowAttrs("class").Matching(regexp.MustCompile(`^image$`)).OnElements("em")
 	p.AllowAttrs("type").Matching(regexp.MustCompile(`^checkbox$`)).OnElements("input")
 	p.AllowAttrs("checked", "disabled").Matching(regexp.MustCompile(`^$`)).OnElements("input")
@@ -160,31 +157,3 @@ func fencedCode(w util.BufWriter, src []byte, n ast.Node, entering bool) (ast.Wa
 }
 
 func lines(n ast.Node, src []byte) string { return string(n.Lines().Value(src)) }
-
-// colour returns code as HTML: spans of chroma's classes, or plain text where
-// the language is not known.
-func colour(language, code string) string {
-	lexer := chroma.Lexer(nil)
-	if language != "" && len(code) <= maxColoured {
-		lexer = lexers.Get(language)
-	}
-	if lexer == nil {
-		return html.EscapeString(code)
-	}
-	tokens, err := chroma.Coalesce(lexer).Tokenise(nil, code)
-	if err != nil {
-		return html.EscapeString(code)
-	}
-	// Our own style sheet has the colours; chroma's styles would be read at the
-	// start of every program.
-	style, err := chroma.NewStyle("classes", chroma.StyleEntries{chroma.Background: "bg:#ffffff"})
-	if err != nil {
-		return html.EscapeString(code)
-	}
-	var b strings.Builder
-	f := chromahtml.New(chromahtml.WithClasses(true), chromahtml.PreventSurroundingPre(true))
-	if f.Format(&b, style, tokens) != nil {
-		return html.EscapeString(code)
-	}
-	return b.String()
-}
