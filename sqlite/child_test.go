@@ -110,9 +110,11 @@ func (c *child) wait() {
 func childMain(what string) int {
 	args := strings.Split(os.Getenv(childArgs), "\n")
 	do := map[string]func([]string) error{
-		"append": childAppend, "write": childWrite, "read": childRead, "follow": childFollow,
-		"hold": childHold,
+		"append": childAppend, "write": childWrite, "read": childRead, "follow": childFollow, "hold": childHold,
 	}[what]
+	if do == nil {
+		do = childFaults[what]
+	}
 	if err := do(args); err != nil {
 		fmt.Println("error:", err)
 		return 1

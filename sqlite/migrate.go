@@ -38,7 +38,7 @@ var writerPragmas = []string{
 	"PRAGMA secure_delete = FAST", // what is deleted is overwritten where that costs no further write
 	"PRAGMA foreign_keys = 1",
 	"PRAGMA journal_size_limit = 67108864",
-	"PRAGMA wal_autocheckpoint = 4000",
+	"PRAGMA wal_autocheckpoint = 16000",
 	"PRAGMA cache_size = -16000",
 	"PRAGMA mmap_size = 0",
 	"PRAGMA trusted_schema = 0",
@@ -58,7 +58,11 @@ func openWriter(ctx context.Context, d driver.Driver, path string, o Options) (_
 	if err != nil {
 		return nil, classifyOpen(err)
 	}
-	if err := migrate(ctx, c, path, o); err != nil {
+	steps, err := schemaSteps()
+	if err == nil {
+		err = migrate(ctx, c, path, o, steps)
+	}
+	if err != nil {
 		return nil, errors.Join(classifyOpen(err), c.close())
 	}
 	return c, nil
@@ -70,19 +74,33 @@ func look(d driver.Driver, path string) error {
 	if st, err := os.Stat(path); err == nil && st.Size() == 0 {
 		return nil
 	}
-	c, err := openConn(d, dsn(path, "mode=ro"), "PRAGMA busy_timeout = 5000")
-	if err != nil {
-		return classifyOpen(err)
+	// A file without a log is whole by itself, and nobody has it open. As an
+	// immutable one SQLite does not make a log for it either.
+	if _, err := os.Stat(path + "-wal"); errors.Is(err, fs.ErrNotExist) {
+		if v, err := versionAs(d, path, "mode=ro&immutable=1"); err == nil {
+			return refuse(v, nil)
+		}
 	}
-	v, err := fileVersion(c)
-	return errors.Join(classifyOpen(err), c.close(), refuse(v, err))
+	v, err := versionAs(d, path, "mode=ro")
+	return refuse(v, classifyOpen(err))
 }
 
+// versionAs opens the file in a mode, and returns its schema version.
+func versionAs(d driver.Driver, path, mode string) (v int64, err error) {
+	c, err := openConn(d, dsn(path, mode), "PRAGMA busy_timeout = 5000")
+	if err != nil {
+		return 0, err
+	}
+	v, err = fileVersion(c)
+	return v, errors.Join(err, c.close())
+}
+
+// refuse returns err, or that version v is too new.
 func refuse(v int64, err error) error {
 	if err == nil && v > schemaVersion {
 		return fmt.Errorf("%w: the file has schema %d, this program knows %d: install a newer skein", skein.ErrNewer, v, schemaVersion)
 	}
-	return nil
+	return err
 }
 
 // fileVersion returns the file's schema version, 0 for an empty file.
@@ -123,14 +141,14 @@ func older(a, b string) bool {
 	return false
 }
 
-// migrate brings the file to schemaVersion in one transaction, after a copy
-// was made of it.
-func migrate(ctx context.Context, c *conn, path string, o Options) error {
+// migrate brings the file to the version that the last of steps brings it to,
+// in one transaction, after a copy was made of it.
+func migrate(ctx context.Context, c *conn, path string, o Options, steps []string) error {
 	v, err := fileVersion(c)
-	if err != nil || v == schemaVersion {
+	if err != nil || v == int64(len(steps)) {
 		return err
 	}
-	if v > 0 && v < schemaVersion {
+	if v > 0 && v < int64(len(steps)) {
 		if err := copyFirst(c, path, v, o); err != nil {
 			return err
 		}
@@ -145,7 +163,7 @@ func migrate(ctx context.Context, c *conn, path string, o Options) error {
 			return err
 		}
 	}
-	if err := runMigrations(c); err != nil {
+	if err := runSteps(c, steps); err != nil {
 		_, _, rerr := c.exec("ROLLBACK")
 		return errors.Join(err, rerr)
 	}
@@ -179,26 +197,31 @@ func copyFirst(c *conn, path string, v int64, o Options) error {
 	return os.Rename(tmp, to)
 }
 
-// runMigrations runs what is missing, in the caller's transaction. Another
-// process may have done it meanwhile.
-func runMigrations(c *conn) error {
-	v, err := fileVersion(c)
-	if err != nil {
-		return err
-	}
-	if err := refuse(v, nil); err != nil {
-		return err
-	}
-	for ; v < schemaVersion; v++ {
+// schemaSteps returns the texts of schema/, in order.
+func schemaSteps() (steps []string, err error) {
+	for v := range schemaVersion {
 		text, err := schemaFS.ReadFile(fmt.Sprintf("schema/%04d.sql", v+1))
 		if err != nil {
-			return err
+			return nil, err
 		}
-		if err := c.script(string(text)); err != nil {
+		steps = append(steps, string(text))
+	}
+	return steps, nil
+}
+
+// runSteps runs what is missing, in the caller's transaction. Another process
+// may have done it meanwhile.
+func runSteps(c *conn, steps []string) error {
+	v, err := fileVersion(c)
+	if err := refuse(v, err); err != nil {
+		return err
+	}
+	for ; v < int64(len(steps)); v++ {
+		if err := c.script(steps[v]); err != nil {
 			return fmt.Errorf("schema %d: %w", v+1, err)
 		}
 	}
-	return c.script(fmt.Sprintf("PRAGMA user_version = %d; PRAGMA application_id = %d", schemaVersion, applicationID))
+	return c.script(fmt.Sprintf("PRAGMA user_version = %d; PRAGMA application_id = %d", len(steps), applicationID))
 }
 
 // classifyOpen is classify for what comes while the file is being opened,

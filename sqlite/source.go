@@ -78,16 +78,16 @@ func (t *call) putImport(p *packed, h *head) error {
 	if err != nil {
 		return err
 	}
-	if len(p.records) == 0 {
-		return nil
+	first, end := n*recordsPerFile, (n+1)*recordsPerFile
+	if len(p.records) > 0 {
+		first += int64(p.records[0].N)
 	}
-	first, end := n*recordsPerFile+int64(p.records[0].N), (n+1)*recordsPerFile
 	var have int64
 	if _, err := t.one(`SELECT coalesce(max(n) + 1, ?1) FROM records WHERE n >= ?1 AND n < ?2`, []any{n * recordsPerFile, end}, &have); err != nil {
 		return err
 	}
 	if first > have {
-		return fmt.Errorf("%w import of %s: record %d follows %d records", skein.ErrInvalid, p.Import.File.Path, p.records[0].N, have-n*recordsPerFile)
+		return fmt.Errorf("%w import of %s: record %d follows %d records", skein.ErrInvalid, p.Import.File.Path, first-n*recordsPerFile, have-n*recordsPerFile)
 	}
 	if p.Import.Forget {
 		if _, _, err := t.exec(`DELETE FROM records WHERE n >= ? AND n < ?`, first, end); err != nil {

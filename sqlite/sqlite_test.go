@@ -18,7 +18,7 @@ func TestMain(m *testing.M) {
 	if name := os.Getenv(childEnv); name != "" {
 		os.Exit(childMain(name))
 	}
-	os.Exit(m.Run())
+	storetest.Main(m, dial)
 }
 
 func dial(address string) (skein.Store, error) {
@@ -38,6 +38,7 @@ func TestStore(t *testing.T) {
 	}, storetest.Options{
 		Address: func(s skein.Store) string { name, _ := files.Load(s); return name.(string) },
 		Dial:    dial,
+		Newer:   makeNewer,
 	})
 }
 

@@ -1,0 +1,174 @@
+//go:build unix
+
+package sqlite_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/skein-dev/skein"
+)
+
+// fill appends to session a until that fails, and returns the error and how
+// many appends were acknowledged.
+func fill(s skein.Store) (n int, err error) {
+	for {
+		if _, err := skein.Add(context.Background(), s, "a", user(strings.Repeat("text that fills the disk ", 400))); err != nil {
+			return n, err
+		}
+		n++
+	}
+}
+
+// childFill fills the file up to a limit on its size, then goes on without it.
+func childFill(args []string) error {
+	signal.Ignore(syscall.SIGXFSZ)
+	s, err := childOpen(args[0])
+	if err != nil {
+		return err
+	}
+	var limit syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &limit); err != nil {
+		return err
+	}
+	hard := limit.Max
+	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: 2 << 20, Max: hard}); err != nil {
+		return err
+	}
+	n, err := fill(s)
+	fmt.Println("full", errors.Is(err, skein.ErrFull), "acknowledged", n)
+	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: hard, Max: hard}); err != nil {
+		return err
+	}
+	_, err = skein.Add(context.Background(), s, "a", user("there is room again"))
+	fmt.Println("then", err)
+	return s.Close()
+}
+
+func TestFullByLimitLosesNothing(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "x.db")
+	s := open(t, name)
+	add(t, s, "a", created())
+	shut(t, s)
+	c := start(t, "fill", name)
+	var n int
+	line := c.line()
+	if _, err := fmt.Sscanf(line, "full true acknowledged %d", &n); err != nil || n == 0 {
+		t.Fatalf("the other process says %q, want that some were acknowledged and it is full", line)
+	}
+	c.want("then <nil>")
+	c.wait()
+	s = open(t, name)
+	if got := len(events(t, s, "a")); got != n+2 {
+		t.Errorf("the session has %d events, want the %d acknowledged ones", got, n+2)
+	}
+}
+
+func TestFullDiskLosesNothing(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "small")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command("mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", dir).CombinedOutput(); err != nil {
+		t.Skipf("SKIPPED: a small tmpfs cannot be mounted (that takes root): %v %s", err, out)
+	}
+	t.Cleanup(func() {
+		if out, err := exec.Command("umount", dir).CombinedOutput(); err != nil {
+			t.Errorf("umount: %v %s", err, out)
+		}
+	})
+	name := filepath.Join(dir, "x.db")
+	s, err := dial(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	add(t, s, "a", created())
+	n, err := fill(s)
+	if !errors.Is(err, skein.ErrFull) || n == 0 {
+		t.Errorf("after %d appends to a full disk, Append = %v, want %v", n, err, skein.ErrFull)
+	}
+	if got := len(events(t, s, "a")); got != n+1 {
+		t.Errorf("the session has %d events, want the %d acknowledged ones", got, n+1)
+	}
+	_ = s.Close() // it may not find room to tidy up
+	s, err = dial(name)
+	if err != nil {
+		t.Fatalf("Open on a full disk = %v", err)
+	}
+	if got := len(events(t, s, "a")); got != n+1 {
+		t.Errorf("opened again, the session has %d events, want the %d acknowledged ones", got, n+1)
+	}
+	_ = s.Close()
+}
+
+// A folder and a file that this user may not write to.
+func TestReadOnlyFolderIsRead(t *testing.T) {
+	dir := t.TempDir()
+	data := filepath.Join(dir, "data")
+	name := filepath.Join(data, "x.db")
+	s := open(t, name)
+	add(t, s, "a", created(), user("some text"))
+	shut(t, s)
+	if err := os.RemoveAll(name + "-locks"); err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range []struct {
+		name string
+		mode os.FileMode
+	}{{name, 0o444}, {data, 0o555}, {dir, 0o755}, {filepath.Dir(dir), 0o755}} {
+		if err := os.Chmod(f.name, f.mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Cleanup(func() { _ = os.Chmod(data, 0o700) })
+	c := command(t, "read", name, "a")
+	if os.Getuid() == 0 { // root may write anywhere
+		c.cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
+		c.cmd.Path = copySelf(t, dir)
+		c.cmd.Dir = "/"
+	}
+	was := snapshot(t, data)
+	if err := c.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	c.want("2 events, 1 hits, read-only: true")
+	c.wait()
+	if is := snapshot(t, data); len(is) != len(was) {
+		t.Errorf("reading a read-only folder leaves %d files, was %d", len(is), len(was))
+	}
+}
+
+// copySelf copies the test's program to where another user may run it.
+func copySelf(t *testing.T, dir string) string {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	in, err := os.Open(self)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	name := filepath.Join(dir, "self")
+	out, err := os.OpenFile(name, os.O_CREATE|os.O_WRONLY, 0o755)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.Copy(out, in); err != nil {
+		t.Fatal(err)
+	}
+	if err := out.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
