@@ -86,6 +86,7 @@ func (c *copier) take(ctx context.Context, rec *skein.Record, r read) error {
 		c.hold(rec, r.line, r.made.Items)
 		return nil
 	}
+	c.t.w.old = min(c.t.w.old, rec.N) // what follows was stored as copies, and is none
 	if err := c.own(ctx); err != nil {
 		return err
 	}

@@ -20,11 +20,9 @@ func (t *target) finish(ctx context.Context, broken error) error {
 		return t.commit(ctx, candidate{path: t.file.Path})
 	}
 	if t.w.state.Rewriting {
-		if err := t.begin(ctx, t.main); err != nil {
+		if err := t.endRewriting(ctx); err != nil {
 			return err
 		}
-		t.withdraw()
-		t.w.state.Rewriting, t.w.state.Gone = false, nil
 	}
 	if t.copies != nil {
 		t.copies.follow.close()
@@ -42,6 +40,28 @@ func (t *target) finish(ctx context.Context, broken error) error {
 	return t.commit(ctx, now)
 }
 
+// endRewriting withdraws what is gone from a file that was rewritten, and
+// drops the records that it has no more.
+func (t *target) endRewriting(ctx context.Context) error {
+	if t.main.begun {
+		if err := t.begin(ctx, t.main); err != nil {
+			return err
+		}
+	}
+	t.withdraw()
+	t.w.state.Rewriting, t.w.state.Gone = false, nil
+	if !t.forget || len(t.records) > 0 || t.file.Records == 0 {
+		return nil
+	}
+	for r, err := range t.im.store.Records(ctx, t.file.Format, t.file.Path, t.file.Records-1) {
+		if err == nil {
+			t.records = append(t.records, r) // from which on the others are dropped
+		}
+		return err
+	}
+	return nil
+}
+
 // idle reports whether there is nothing to append.
 func (t *target) idle() bool {
 	for _, th := range t.order {
@@ -49,7 +69,7 @@ func (t *target) idle() bool {
 			return false
 		}
 	}
-	return len(t.records) == 0 && len(t.revised) == 0
+	return len(t.records) == 0 && len(t.revised) == 0 && !t.forget
 }
 
 func (t *target) commit(ctx context.Context, now candidate) error {
@@ -62,7 +82,10 @@ func (t *target) commit(ctx context.Context, now candidate) error {
 	}
 	t.receive(bs, got)
 	t.im.rep.Bytes += t.bytes
-	t.records, t.revised, t.bytes, t.forget = nil, nil, 0, false
+	if len(t.records) > 0 || t.file.Records == 0 {
+		t.forget = false
+	}
+	t.records, t.revised, t.bytes = nil, nil, 0
 	t.w.known = t.file
 	t.im.keep(t.file)
 	return nil
@@ -96,7 +119,7 @@ func (t *target) batches() []skein.Batch {
 			b.Events = append(b.Events, w.event)
 		}
 		if th == t.main {
-			b.Import.Records, b.Import.Forget = t.records, t.forget && len(t.records) > 0
+			b.Import.Records, b.Import.Forget = t.records, t.forget && (len(t.records) > 0 || t.file.Records == 0)
 		}
 		bs = append(bs, b)
 	}

@@ -13,13 +13,7 @@ import (
 func (w *work) begin() *work {
 	w.state = decodeState(w.known.State)
 	w.stream = newStream(w.format, w.file())
-	switch {
-	case w.known.Session == "": // it made no events yet: begin again
-		w.state = state{Apart: w.state.Apart}
-		w.forget = w.known.Records > 0
-	default:
-		w.old, w.verify = w.state.Records, w.state.Records
-	}
+	w.old, w.verify = w.state.Records, w.state.Records
 	return w
 }
 

@@ -89,14 +89,16 @@ func (t *target) take(ctx context.Context, r read) error {
 	if err := t.begins(ctx, rec.N, r.made.Begin); err != nil {
 		return err
 	}
-	for _, a := range r.made.Apart {
-		t.apart = append(t.apart, apart{a.Of, a.Event.Kind, a.Event.Time, a.Event.Payload})
+	if rec.N >= t.w.old {
+		for _, a := range r.made.Apart {
+			t.apart = append(t.apart, apart{a.Of, a.Event.Kind, a.Event.Time, a.Event.Payload})
+		}
 	}
 	var err error
 	switch {
-	case rec.N < t.w.old:
-		t.note(rec.Key, r.made.Items)
 	case len(r.made.Items) == 0:
+	case rec.N < t.w.old && t.copies == nil:
+		t.note(rec.Key, r.made.Items)
 	case again:
 		rec.Copy = true
 		t.note(rec.Key, r.made.Items)
@@ -148,6 +150,7 @@ func (t *target) note(key skein.ClientID, items []Item) {
 
 // emit appends the items of a record to the sessions they belong to.
 func (t *target) emit(ctx context.Context, key skein.ClientID, at site, items []Item) error {
+	used := map[skein.ClientID]bool{}
 	for i, it := range items {
 		th := t.thread(it.Session)
 		if err := t.begin(ctx, th); err != nil {
@@ -158,6 +161,9 @@ func (t *target) emit(ctx context.Context, key skein.ClientID, at site, items []
 			return err
 		}
 		e.ClientID = clientID(key, i, len(items))
+		if th.stands != nil {
+			e.ClientID = th.known(key, e.ClientID, e.Kind, used)
+		}
 		index := th.add(e.ClientID, 0)
 		if e.Kind == skein.KindAmended && t.beyond(e, th) {
 			continue // it is about what the session shows of its parent

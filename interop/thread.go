@@ -87,6 +87,20 @@ func (t *thread) look(ctx context.Context, s skein.Store, seed maphash.Seed) err
 	return nil
 }
 
+// known returns under which client ID the session has an event of this kind
+// that the record with this key made: id, or, where it made another number of
+// events then, one that no other item of the record has used.
+func (t *thread) known(key, id skein.ClientID, kind skein.Kind, used map[skein.ClientID]bool) skein.ClientID {
+	for _, c := range append([]skein.ClientID{id}, candidates(key)...) {
+		if st := t.stands[c]; st != nil && st.kind == kind && !used[c] {
+			id = c
+			break
+		}
+	}
+	used[id] = true
+	return id
+}
+
 func (s *stand) amend(a skein.Amended, seed maphash.Seed) {
 	s.amends++
 	if s.withdrawn = a.Withdrawn; !a.Withdrawn {

@@ -1,0 +1,141 @@
+package interop_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/skein-dev/skein/interop"
+)
+
+func TestCopiesBecomeForks(t *testing.T) {
+	for name, c := range map[string]struct {
+		files [][]string // name, lines
+		want  map[string]string
+	}{
+		"at the last shared record": {
+			[][]string{{"a", "a1", "a2", "a3"}, {"b", "a1", "a2", "b1"}},
+			map[string]string{"a": "created a1 a2 a3", "b": "created a1 a2 fork(a@3) b1"},
+		},
+		"only once they have a record of their own": {
+			[][]string{{"a", "a1", "a2"}, {"b", "a1", "a2", "~mode"}},
+			map[string]string{"a": "created a1 a2"},
+		},
+		"with what floats before and among the copies": {
+			[][]string{{"a", "~x", "a1", "a2"}, {"b", "~y", "a1", "~z", "a2", "b1", "~v"}},
+			map[string]string{"a": "created ~x a1 a2", "b": "created ~x a1 a2 fork(a@4) ~y ~z b1 ~v"},
+		},
+		"of a fork": {
+			[][]string{{"a", "a1", "a2"}, {"b", "a1", "b1", "b2"}, {"c", "a1", "b1", "c1"}},
+			map[string]string{"a": "created a1 a2", "b": "created a1 fork(a@2) b1 b2", "c": "created a1 fork(a@2) b1 fork(b@4) c1"},
+		},
+		"with a rewind, if they are no prefix": {
+			[][]string{{"a", "a1", "a2", "a3>a1", "a4"}, {"b", "a1", "a3", "a4", "a2", "b1"}},
+			map[string]string{"a": "created a1 a2 <2 a3 a4", "b": "created a1 a2 <2 a3 a4 fork(a@6) <3 b1"},
+		},
+		"and go back to what they share": {
+			[][]string{{"a", "a1", "a2", "a3"}, {"b", "a1", "a2", "a3", "b1>a1"}},
+			map[string]string{"a": "created a1 a2 a3", "b": "created a1 a2 a3 fork(a@4) <2 b1"},
+		},
+		"unless the content is another": {
+			[][]string{{"a", "a1", "a2"}, {"b", "a1=other", "a2"}},
+			map[string]string{"a": "created a1 a2", "b": "created other a2"},
+		},
+		"and keep another content under a shared key": {
+			[][]string{{"a", "a1", "a2"}, {"b", "a1", "a2=other", "b1"}},
+			map[string]string{"a": "created a1 a2", "b": "created a1 fork(a@2) other b1"},
+		},
+		"with the children that they share": {
+			[][]string{{"a", "a1", "k1/k", "a2"}, {"b", "a1", "k1/k", "b1", "k2/l"}},
+			map[string]string{"a": "created a1 a2", "k": "child(a@2) k1", "b": "created a1 fork(a@2) b1", "l": "child(b@4) k2"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := newPlace(t)
+			for _, f := range c.files {
+				p.write(f[0]+".toy", f[1:]...)
+			}
+			p.bring(interop.Options{})
+			check := func() {
+				t.Helper()
+				for id, want := range c.want {
+					p.wants(id, want)
+				}
+				if got := p.sessions(); len(got) != len(c.want) {
+					t.Errorf("sessions: %q, want %d", got, len(c.want))
+				}
+				for _, f := range c.files {
+					p.exact(f[0] + ".toy")
+				}
+			}
+			check()
+			p = newPlace(t)
+			for _, f := range c.files { // each file a line at a time
+				for n := range f {
+					p.write(f[0]+".toy", f[1:n+1]...)
+					p.bring(interop.Options{})
+				}
+			}
+			check()
+		})
+	}
+}
+
+func TestAKeyThatComesTwiceInAFile(t *testing.T) {
+	p := newPlace(t)
+	p.write("a.toy", "a1", "a2", "a1=other", "a1", "a1=third", "a1=other", "a3>a2")
+	rep := p.bring(interop.Options{})
+	p.wants("a", "created a1 a2 other third <3 a3")
+	if rep.Copies != 2 {
+		t.Errorf("Copies = %d, want 2", rep.Copies)
+	}
+	p.exact("a.toy")
+}
+
+func TestAnIDThatIsTakenGetsAHashBehindIt(t *testing.T) {
+	p := newPlace(t)
+	p.write("x/a.toy", "a1")
+	p.write("y/a.toy", "b1")
+	p.bring(interop.Options{})
+	ids := p.sessions()
+	if len(ids) != 2 || ids[0] != "a" || len(ids[1]) != len("a~12345678") || ids[1][:2] != "a~" {
+		t.Fatalf("sessions: %q, want a and a~ with 8 digits", ids)
+	}
+	p.wants("a", "created a1")
+	p.wants(ids[1], "created b1")
+	p.write("y/a.toy", "b1", "b2")
+	p.bring(interop.Options{})
+	p.wants(ids[1], "created b1 b2")
+}
+
+func TestAFileThatWasMovedGoesOnInItsSession(t *testing.T) {
+	p := newPlace(t)
+	p.write("x/a.toy", "a1", "a2")
+	p.bring(interop.Options{})
+	p.move("x/a.toy", "y/a.toy")
+	p.write("y/a.toy", "a1", "a2", "a3")
+	p.bring(interop.Options{})
+	p.wants("a", "created a1 a2 a3")
+	p.write("y/a.toy", "a1", "a2", "a3", "a4>a1")
+	p.bring(interop.Options{})
+	p.wants("a", "created a1 a2 a3 <2 a4")
+	if got := p.sessions(); !slices.Equal(got, []string{"a"}) {
+		t.Errorf("sessions: %q, want a alone", got)
+	}
+	p.exact("y/a.toy")
+}
+
+func TestTitlesForOtherFilesSessions(t *testing.T) {
+	const title = `{"for":"b2","say":"B"}` + "\n"
+	p := newPlace(t)
+	p.write("a.toy", title, "a1")
+	p.bring(interop.Options{})
+	p.wants("a", "created a1")
+	p.write("b.toy", "b1", "b2", "b3")
+	p.bring(interop.Options{})
+	p.wants("b", "created b1 b2 b3 T:B")
+	p.write("a.toy", title, "a1", "a2")
+	if rep := p.bring(interop.Options{}); rep.Events != 1 {
+		t.Errorf("Import of one more line gives %d events, want 1", rep.Events)
+	}
+	p.wants("b", "created b1 b2 b3 T:B")
+}
