@@ -70,3 +70,20 @@ func dump(all []interop.Made) []byte {
 	}
 	return b.Bytes()
 }
+
+// testFiles returns the plain files of the suite's cases.
+func testFiles(t testing.TB) []string {
+	t.Helper()
+	var files []string
+	for _, at := range []string{"testdata/*.jsonl", "testdata/family/*.jsonl"} {
+		found, err := filepath.Glob(at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, found...)
+	}
+	if len(files) < 8 {
+		t.Fatalf("testdata has %d files, want at least 8", len(files))
+	}
+	return files
+}

@@ -276,8 +276,10 @@ func TestASubAgentWithItsParentsHistoryIsAForkThatTheCallNames(t *testing.T) {
 
 func TestEachDamagedLineIsCountedAndNamed(t *testing.T) {
 	h := newHome(t)
-	h.put(newestFile, strings.Join(testLines(t, newestFile), "\n"))
+	torn := `{"timestamp":"2026-04-28T09:40:00.000Z","type":"event_msg","payload":{"type":"task_comp`
+	path := h.put(newestFile, text(t, newestFile)+torn)
 	rep := h.load()
+	h.exact(path, text(t, newestFile)+torn)
 	var got []int
 	for _, d := range rep.Damage {
 		got = append(got, d.Line)
