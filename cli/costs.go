@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/price"
@@ -13,8 +14,8 @@ type cost struct {
 	unpriced []string // models without a known price
 }
 
-// String returns c for people: $1.20, >$1.20 if some of it has no price, ? if
-// none has, "" if nothing was used.
+// String returns c for people, to the cent: $1.20, >$1.20 if some of it has no
+// price, ? if none has, "" if nothing was used.
 func (c cost) String() string {
 	switch {
 	case c.NanoUSD == 0 && len(c.unpriced) > 0:
@@ -22,9 +23,11 @@ func (c cost) String() string {
 	case c.NanoUSD == 0:
 		return ""
 	case len(c.unpriced) > 0:
-		return ">" + c.NanoUSD.String()
+		return fmt.Sprintf(">$%.2f", float64(c.NanoUSD)/1e9)
+	case c.NanoUSD < 1e7:
+		return "<$0.01"
 	}
-	return c.NanoUSD.String()
+	return fmt.Sprintf("$%.2f", float64(c.NanoUSD)/1e9)
 }
 
 // usd returns c in dollars; nil if some of it has no price.

@@ -30,5 +30,9 @@ func writeJSON(w io.Writer, v any) error {
 
 // say tells the person something that is no result, on stderr.
 func (j *job) say(format string, args ...any) {
-	fmt.Fprintln(j.Stderr, render.Clean(fmt.Sprintf(format, args...)))
+	text := render.Clean(fmt.Sprintf(format, args...))
+	if j.Terminal.Err && j.Terminal.Width > 0 {
+		text = helpText{width: j.Terminal.Width + 1}.wrap(text, 0)
+	}
+	fmt.Fprintln(j.Stderr, text)
 }

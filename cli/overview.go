@@ -39,6 +39,8 @@ the newest sessions of this project.`,
 	return c
 }
 
+const welcome = "No sessions yet. skein keeps the sessions of your AI agents in one place."
+
 // recent is how many sessions the overview shows.
 const recent = 5
 
@@ -59,7 +61,7 @@ func (o *overviewOptions) run(ctx context.Context, j *job, _ []string) error {
 	}
 	shown, title := here, "Newest in "+j.tilde(project)
 	if len(here) == 0 {
-		shown, title = all, "Nothing in "+j.tilde(project)+" yet; newest of all projects"
+		shown, title = all, "Newest of all projects"
 	}
 	more := len(shown) > recent
 	shown = shown[:min(len(shown), recent)]
@@ -71,32 +73,35 @@ func (o *overviewOptions) run(ctx context.Context, j *job, _ []string) error {
 		return writeSessions(j.Stdout, shown, costs)
 	}
 	if len(shown) > 0 {
-		fmt.Fprintf(j.Stdout, "%s\n\n", j.paint.bold(title))
+		fmt.Fprintf(j.Stdout, "%s\n\n", j.paint.bold(cut(title, cmpOr(j.Terminal.columns(), 1000), false)))
 		if err := j.sessionTable(shown, costs).write(j.Stdout, j.Terminal.columns(), j.paint.dim); err != nil {
 			return err
 		}
 	} else {
-		fmt.Fprintf(j.Stdout, "%s\n", "No sessions yet. skein keeps the sessions of your AI agents in one place.")
+		fmt.Fprintln(j.Stdout, helpText{width: cmpOr(j.Terminal.columns(), 80)}.wrap(welcome, 0))
 	}
-	return o.next(j, len(shown) > 0, more || len(all) > len(shown))
+	newest := ""
+	switch {
+	case len(here) > 0:
+		newest = "-"
+	case len(shown) > 0:
+		newest = shortID(shown[0].ID)
+	}
+	return o.next(j, newest, more || len(all) > len(shown))
 }
 
-// next says what to type next, on stderr.
-func (o *overviewOptions) next(j *job, some, more bool) error {
-	type step struct{ what, why string }
-	var steps []step
-	if some {
-		steps = []step{{"skein show -", "read the newest"}, {"skein search WORDS", "find what was said or done"}}
+// next says what to type next, on stderr. newest names the newest session, ""
+// if there is none.
+func (o *overviewOptions) next(j *job, newest string, more bool) error {
+	var rows [][2]string
+	if newest != "" {
+		rows = append(rows, [2]string{"skein show " + newest, "read the newest"}, [2]string{"skein search WORDS", "find what was said or done"})
 	}
 	if more {
-		steps = append(steps, step{"skein list --all", "all sessions"})
+		rows = append(rows, [2]string{"skein list --all", "all sessions"})
 	}
-	steps = append(steps, step{"skein import", "take in the sessions of the agents on this machine"}, step{"skein help", "everything else"})
-	fmt.Fprintln(j.Stderr)
-	for _, s := range steps {
-		if _, err := io.WriteString(j.Stderr, fmt.Sprintf("  %s  %s\n", j.paint.cyan(fmt.Sprintf("%-18s", s.what)), s.why)); err != nil {
-			return err
-		}
-	}
-	return nil
+	rows = append(rows, [2]string{"skein import", "take in the sessions of the agents on this machine"}, [2]string{"skein help", "everything else"})
+	h := helpText{j.paint, cmpOr(j.Terminal.Width, 80)}
+	_, err := io.WriteString(j.Stderr, "\n"+h.rows(rows))
+	return err
 }

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"io"
+	"slices"
 	"strconv"
 
 	"github.com/skein-dev/skein"
@@ -43,13 +44,13 @@ func (j *job) sessionTable(ss []skein.Session, costs map[skein.SessionID]cost) *
 	t := &table{columns: []column{
 		{title: "ID", rank: 1, paint: p.cyan},
 		{title: "", rank: 2},
-		{title: "TITLE", rank: 0, min: 16},
-		{title: "AGENT", rank: 5, min: 11},
-		{title: "PROJECT", rank: 6, min: 14, left: true},
+		{title: "TITLE", rank: 0, min: 19},
+		{title: "AGENT", rank: 6, min: 11},
+		{title: "PROJECT", rank: 4, min: 14, left: true},
 		{title: "CREATED", rank: 9, paint: p.dim},
 		{title: "UPDATED", rank: 3, paint: p.dim},
 		{title: "TURNS", rank: 8, right: true},
-		{title: "MSGS", rank: 4, right: true},
+		{title: "MSGS", rank: 5, right: true},
 		{title: "COST", rank: 7, right: true},
 		{title: "LAST PROMPT", rank: 10, min: 24, paint: p.dim},
 	}}
@@ -61,7 +62,15 @@ func (j *job) sessionTable(ss []skein.Session, costs map[skein.SessionID]cost) *
 			costs[s.ID].String(), render.Line(s.LastPrompt),
 		})
 	}
+	if j.Terminal.Out && allOf(ss, ss[0].Project) {
+		t.columns[4].rank = 11 // it says nothing new
+	}
 	return t
+}
+
+// allOf reports whether all of ss are of this project.
+func allOf(ss []skein.Session, project string) bool {
+	return !slices.ContainsFunc(ss, func(s skein.Session) bool { return s.Project != project })
 }
 
 // marks returns the signs of s: * pinned, > a fork, + a child, ! in use.

@@ -54,7 +54,7 @@ func (t *transcript) result(r *skein.Result) string {
 }
 
 // gistKeys name the inputs that say best what a call does.
-var gistKeys = []string{"command", "cmd", "file_path", "path", "pattern", "query", "url", "description", "prompt"}
+var gistKeys = []string{"command", "cmd", "pattern", "query", "file_path", "path", "url", "description", "prompt"}
 
 // gist returns what a call's input is about, on one line.
 func gist(input json.RawMessage) string {

@@ -1,0 +1,93 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/memory"
+)
+
+// newEnv returns a world of its own with the store st, and what is printed to
+// it.
+func newEnv(t *testing.T, st skein.Store) (env *Env, stdout, stderr *bytes.Buffer) {
+	t.Helper()
+	home := t.TempDir()
+	stdout, stderr = &bytes.Buffer{}, &bytes.Buffer{}
+	vars := map[string]string{"HOME": home, "USERPROFILE": home, "SKEIN_HOME": home}
+	return &Env{
+		Stdin: strings.NewReader("hello"), Stdout: stdout, Stderr: stderr,
+		Getenv: func(name string) string { return vars[name] },
+		Getwd:  func() (string, error) { return home, nil },
+		Now:    func() time.Time { return time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC) },
+		OS:     "linux", Version: "test",
+		Open: func(context.Context, Place) (skein.Store, error) { return st, nil },
+	}, stdout, stderr
+}
+
+func TestExitCodesAndAdvice(t *testing.T) {
+	for _, c := range []struct {
+		err  error
+		code int
+		says string
+	}{
+		{errors.New("the disk is on fire"), 1, ""},
+		{usagef("--last %d", -1), 2, "see: skein show --help"},
+		{&skein.AmbiguousError{Name: "x"}, 2, "write more of the ID or title of the one you mean"},
+		{fmt.Errorf("a: %w", skein.ErrInvalid), 2, "see: skein show --help"},
+		{missing("no session %q", "x"), 3, "see what there is: skein list --all"},
+		{&skein.LockedError{Session: "x"}, 4, "wait until it is done, or work on a copy: skein fork NAME"},
+		{skein.ErrFenced, 4, "another program took the session over; look at it with: skein show NAME --last 5"},
+		{context.Canceled, 130, ""},
+		{skein.ErrNewer, 1, "install the newer skein, or name another store with --store; the file was not touched"},
+		{advise(skein.ErrNotFound, "look under the sofa"), 3, "look under the sofa"},
+	} {
+		code, hint := outcome(fmt.Errorf("show: %w", c.err), "skein show")
+		if code != c.code || hint != c.says {
+			t.Errorf("outcome(%v) = %d, %q; want %d, %q", c.err, code, hint, c.code, c.says)
+		}
+	}
+}
+
+func TestALockedSessionEndsTheCommandWith4(t *testing.T) {
+	st := memory.New()
+	begin := skein.NewEvent(skein.KindCreated, 1, skein.Created{Key: "cli:x"})
+	if _, err := skein.Add(t.Context(), st, "s1", begin); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := st.Acquire(t.Context(), "s1", skein.LeaseRequest{Program: "skein chat"}); err != nil {
+		t.Fatal(err)
+	}
+	env, _, stderr := newEnv(t, st)
+	if got := Main(t.Context(), env, []string{"append", "cli:x"}); got != 4 {
+		t.Errorf("append to a locked session exits %d, want 4; stderr: %s", got, stderr)
+	}
+	if got := stderr.String(); !strings.Contains(got, "skein chat") || !strings.Contains(got, "skein fork NAME") {
+		t.Errorf("stderr = %q, want the holder and what to do", got)
+	}
+}
+
+// What an error quotes may come from a transcript.
+func TestErrorsReachTheTerminalClean(t *testing.T) {
+	env, _, stderr := newEnv(t, memory.New())
+	if got := Main(t.Context(), env, []string{"show", "a\x1b[31mb"}); got != 3 {
+		t.Errorf("show exits %d, want 3", got)
+	}
+	if strings.Contains(stderr.String(), "\x1b") {
+		t.Errorf("stderr = %q, want no control characters", stderr)
+	}
+}
+
+func TestACancelledCommandExits130(t *testing.T) {
+	env, _, stderr := newEnv(t, memory.New())
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if got := Main(ctx, env, []string{"append", "x", "--create"}); got != 130 || stderr.String() != "skein: interrupted\n" {
+		t.Errorf("a cancelled append exits %d with %q, want 130 and interrupted", got, stderr)
+	}
+}
