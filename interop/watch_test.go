@@ -1,0 +1,129 @@
+package interop_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/skein-dev/skein/interop"
+)
+
+// A watched place is one that a Watch looks at.
+type watched struct {
+	*place
+	reports chan interop.Report
+}
+
+func watch(t *testing.T, p *place) *watched {
+	t.Helper()
+	w := &watched{p, make(chan interop.Report, 100)}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() {
+		done <- interop.Watch(ctx, p.store, []interop.Format{toy()}, []string{p.dir}, interop.Options{}, func(r interop.Report) { w.reports <- r })
+	}()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Errorf("Watch = %v, want nil after its context ended", err)
+		}
+	})
+	w.next()
+	return w
+}
+
+// next waits for a report.
+func (w *watched) next() interop.Report {
+	w.Helper()
+	select {
+	case r := <-w.reports:
+		return r
+	case <-time.After(20 * time.Second):
+		w.Fatal("no report within 20 s")
+		panic("unreachable")
+	}
+}
+
+// until waits until a session tells what it should.
+func (w *watched) until(id, want string) {
+	w.Helper()
+	for {
+		for _, s := range w.sessions() {
+			if s == id && w.tell(id) == want {
+				return
+			}
+		}
+		w.next()
+	}
+}
+
+func (w *watched) append(name, text string) {
+	w.Helper()
+	if err := os.MkdirAll(filepath.Dir(w.path(name)), 0o700); err != nil {
+		w.Fatal(err)
+	}
+	f, err := os.OpenFile(w.path(name), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		w.Fatal(err)
+	}
+	defer f.Close()
+	if _, err := f.WriteString(text); err != nil {
+		w.Fatal(err)
+	}
+}
+
+func TestWatchTakesWhatIsAppended(t *testing.T) {
+	p := newPlace(t)
+	p.write("a.toy", "a1", "a2")
+	w := watch(t, p)
+	w.wants("a", "created a1 a2")
+	w.append("a.toy", line("a3"))
+	w.until("a", "created a1 a2 a3")
+	w.append("a.toy", line("a4>a1")+line("a5"))
+	w.until("a", "created a1 a2 a3 <2 a4 a5")
+	w.exact("a.toy")
+}
+
+func TestWatchTakesNewFilesInNewFolders(t *testing.T) {
+	w := watch(t, newPlace(t))
+	w.append("x/y/b.toy", line("b1"))
+	w.until("b", "created b1")
+	w.append("x/y/b.toy", line("b2"))
+	w.append("x/y/z/c.toy", line("b1")+line("c1"))
+	w.until("b", "created b1 b2")
+	w.until("c", "created b1 fork(b@2) c1")
+}
+
+func TestWatchLeavesATornLineUntilItIsWhole(t *testing.T) {
+	w := watch(t, newPlace(t))
+	whole := line("a2")
+	w.append("a.toy", line("a1")+whole[:9])
+	w.until("a", "created a1")
+	if f, err := w.store.File(t.Context(), "toy", w.path("a.toy")); err != nil || f.Offset != int64(len(line("a1"))) || f.Damaged != 0 {
+		t.Errorf("File = %+v, %v, want the offset at the end of the first line", f, err)
+	}
+	w.append("a.toy", whole[9:len(whole)-1]) // whole, but for the line feed
+	w.until("a", "created a1 a2")
+	w.append("a.toy", "\n"+line("a3"))
+	w.until("a", "created a1 a2 a3")
+	w.exact("a.toy")
+}
+
+func TestWatchSeesThatAFileWasRewritten(t *testing.T) {
+	p := newPlace(t)
+	p.write("a.toy", "a1", "a2")
+	w := watch(t, p)
+	w.append("a.toy", line("a3"))
+	w.until("a", "created a1 a2 a3")
+	next := w.path("a.new")
+	if err := os.WriteFile(next, []byte(line("a1")+line("a2=new")+line("a3")+line("a4")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(next, w.path("a.toy")); err != nil {
+		t.Fatal(err)
+	}
+	w.until("a", "created a1 a2 a3 3:=new a4")
+	w.exact("a.toy")
+}
