@@ -9,25 +9,9 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/skein-dev/skein"
 )
-
-// wait waits for what is to come to be so, as a process ends or stops.
-func wait(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	tick := time.NewTicker(2 * time.Millisecond)
-	defer tick.Stop()
-	over := time.After(20 * time.Second)
-	for !ok() {
-		select {
-		case <-tick.C:
-		case <-over:
-			t.Fatalf("%s: not within 20 seconds", what)
-		}
-	}
-}
 
 func TestLeaseOfAKilledProcessIsFreeAtOnce(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "x.db")

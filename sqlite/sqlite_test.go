@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/sqlite"
@@ -97,4 +98,19 @@ func events(t testing.TB, s skein.Store, id skein.SessionID) (evs []skein.Event)
 		}
 	}
 	return evs
+}
+
+// wait waits for what is to come to be so, as a process ends or stops.
+func wait(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	tick := time.NewTicker(2 * time.Millisecond)
+	defer tick.Stop()
+	over := time.After(20 * time.Second)
+	for !ok() {
+		select {
+		case <-tick.C:
+		case <-over:
+			t.Fatalf("%s: not within 20 seconds", what)
+		}
+	}
 }

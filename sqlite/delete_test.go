@@ -1,0 +1,107 @@
+package sqlite_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/skein-dev/skein"
+)
+
+// long appends a session of n messages in batches.
+func long(t *testing.T, s skein.Store, id skein.SessionID, n int) {
+	t.Helper()
+	add(t, s, id, created())
+	for n > 0 {
+		var evs []skein.Event
+		for range min(n, 500) {
+			evs = append(evs, user(fmt.Sprintf("word%d of %s", n, id)))
+			n--
+		}
+		add(t, s, id, evs...)
+	}
+}
+
+// A long session goes in steps: forks show the same after each of them, and
+// when the deletion is broken off, the next start goes on with it.
+func TestLongSessionsAreDeletedInSteps(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "x.db")
+	s := open(t, name)
+	long(t, s, "p", 1500)
+	add(t, s, "f", fork("p", 900), user("f"))
+	add(t, s, "g", fork("p", 300), user("g"))
+	add(t, s, "h", fork("f", 901), user("h"))
+	want := map[skein.SessionID]string{}
+	for _, id := range []skein.SessionID{"f", "g", "h"} {
+		want[id] = fmt.Sprint(events(t, s, id))
+	}
+	find(t, s, "word1", 1)
+
+	// Broken off after the first step, which is the caller's context's doing.
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for e := range s.Watch(t.Context(), "p", 1500) {
+			_ = e
+		}
+		cancel()
+	}()
+	d, err := s.Delete(ctx, "p", skein.Deletion{})
+	if err != nil || d.Events != 601 || len(d.Moved) != 1 || d.Moved[0] != "f" {
+		t.Errorf("Delete(p) = %+v, %v, want 601 events destroyed and the others moved to f", d, err)
+	}
+	<-done
+	check := func(when string) {
+		t.Helper()
+		for id, want := range want {
+			if got := fmt.Sprint(events(t, s, id)); got != want {
+				t.Errorf("%s, the events of %s have changed", when, id)
+			}
+		}
+		if _, err := s.Session(t.Context(), "p"); !errors.Is(err, skein.ErrNotFound) {
+			t.Errorf("%s, Session(p) = %v, want %v", when, err, skein.ErrNotFound)
+		}
+	}
+	check("right after")
+	shut(t, s)
+	s = open(t, name)
+	check("opened again")
+	wait(t, "nothing is left of the session", func() bool {
+		return shell(t, name, "SELECT (SELECT count(*) FROM doomed) + (SELECT count(*) FROM chores);") == "0"
+	})
+	check("in the end")
+	if got := shell(t, name, "SELECT count(*) FROM events;"); got != "906" {
+		t.Errorf("%s events are left, want the 900 that f shows and two of each fork", got)
+	}
+	find(t, s, "word1", 0)
+	find(t, s, "word1400", 1)
+}
+
+// What was deleted is in none of the files any more once the chores are done.
+func TestDeletedTextIsGoneFromTheFiles(t *testing.T) {
+	dir := t.TempDir()
+	name := filepath.Join(dir, "x.db")
+	s := open(t, name)
+	for i := range 30 {
+		id := skein.SessionID(fmt.Sprint("s", i))
+		add(t, s, id, created(), user(fmt.Sprintf("keepsake number %d", i)))
+	}
+	add(t, s, "a", created(), user("the xyzzyplugh secret"), user(strings.Repeat("xyzzyplugh ", 3000)))
+	find(t, s, "xyzzyplugh", 2)
+	if _, err := s.Delete(t.Context(), "a", skein.Deletion{}); err != nil {
+		t.Fatal(err)
+	}
+	shut(t, s)
+	s = open(t, name)
+	wait(t, "the chores are done", func() bool { return shell(t, name, "SELECT count(*) FROM chores;") == "0" })
+	shut(t, s)
+	for n, b := range snapshot(t, dir) {
+		if strings.Contains(b, "xyzzy") {
+			t.Errorf("file %s still has the deleted text", n)
+		}
+	}
+}
