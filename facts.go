@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"strings"
+	"unicode/utf8"
 )
 
 // Facts are what a store needs to know of an event besides its bytes, worked
@@ -39,7 +40,8 @@ type Span struct {
 // FactsOf works out the facts of e.
 //
 // The error wraps [ErrInvalid]: the payload is no JSON object, is longer than
-// [MaxPayload], or does not fit the kind. Kinds that this version does not
+// [MaxPayload], or does not fit the kind; the kind is empty, longer than 64
+// bytes or no UTF-8; the time is not in the years 0 to 9999. Kinds that this version does not
 // know have no facts.
 func FactsOf(e Event) (Facts, error) {
 	if err := checkEvent(e); err != nil {
@@ -106,8 +108,10 @@ func decodeTo[T any](e Event) (*T, error) {
 
 func checkEvent(e Event) error {
 	switch {
-	case e.Kind == "" || len(e.Kind) > 64:
+	case e.Kind == "" || len(e.Kind) > 64 || !utf8.ValidString(string(e.Kind)):
 		return invalidf("event: kind %.64q", string(e.Kind))
+	case !e.Time.valid():
+		return invalidf("event of kind %q: time %d: year %d", e.Kind, int64(e.Time), e.Time.Std().Year())
 	case len(e.Payload) > MaxPayload:
 		return invalidf("event of kind %q: payload of %d bytes, at most %d are allowed", e.Kind, len(e.Payload), MaxPayload)
 	case !bytes.HasPrefix(e.Payload, []byte("{")) || !json.Valid(e.Payload):

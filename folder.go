@@ -3,6 +3,7 @@ package skein
 import (
 	"encoding/json"
 	"math"
+	"slices"
 	"sort"
 )
 
@@ -159,12 +160,16 @@ func (f *Folder) Entries() []Entry {
 	covered := f.covered(spans)
 	entries := make([]Entry, 0, len(f.said))
 	at := make(map[int]int, len(f.ids)) // first piece → index in entries
+	own := map[int]bool{}               // entries whose parts are no piece's any more
 	for _, p := range f.said {
 		if p.gone {
 			continue
 		}
 		on := within(spans, p.seq)
 		if i, ok := at[p.first]; ok {
+			if !own[i] {
+				entries[i].Message.Parts, own[i] = slices.Clone(entries[i].Message.Parts), true
+			}
 			entries[i].join(p)
 			entries[i].Rewound = entries[i].Rewound && !on
 			continue

@@ -3,7 +3,6 @@ package skein
 import (
 	"bytes"
 	"reflect"
-	"slices"
 	"strings"
 )
 
@@ -12,7 +11,7 @@ import (
 // hundred thousand pieces is put together in no time.
 const maxLookBack = 256
 
-// join adds the piece p to the message.
+// join adds the piece p to the message, whose parts it may change.
 func (e *Entry) join(p piece) {
 	e.End = p.seq
 	m, next := &e.Message, &p.message
@@ -41,21 +40,21 @@ func (e *Entry) join(p piece) {
 }
 
 // joinParts returns the parts of a message of which first had, then next came.
-// It leaves both as they are.
+// It changes had and leaves next as it is.
 func joinParts(had, next []Part) []Part {
-	all := slices.Clone(had)
+	all := had
 	from := max(0, len(had)-maxLookBack)
-	taken := make([]bool, len(had))
+	var taken [maxLookBack]bool
 	for _, p := range next {
 		i := from
-		for i < len(had) && (taken[i] || !repeats(p, all[i])) {
+		for i < len(had) && (taken[i-from] || !repeats(p, all[i])) {
 			i++
 		}
 		if i == len(had) {
 			all = append(all, p)
 			continue
 		}
-		taken[i] = true
+		taken[i-from] = true
 		all[i] = later(all[i], p)
 	}
 	return all
@@ -67,10 +66,10 @@ func repeats(p, q Part) bool {
 		return false
 	}
 	switch {
-	case p.Call != nil && q.Call != nil:
-		return p.Call.ID == q.Call.ID && p.Call.ID != ""
-	case p.Result != nil && q.Result != nil:
-		return p.Result.CallID == q.Result.CallID && p.Result.CallID != ""
+	case p.Kind == PartCall:
+		return p.Call != nil && q.Call != nil && p.Call.ID == q.Call.ID && p.Call.ID != ""
+	case p.Kind == PartResult:
+		return p.Result != nil && q.Result != nil && p.Result.CallID == q.Result.CallID && p.Result.CallID != ""
 	case p.Kind == PartText || p.Kind == PartReasoning || p.Kind == PartSummary:
 		// A part with a signature is whole: only the same one repeats it.
 		return strings.HasPrefix(string(p.Text), string(q.Text)) &&
@@ -82,11 +81,11 @@ func repeats(p, q Part) bool {
 // later returns what is known of a part of which first q, then p was said.
 func later(q, p Part) Part {
 	switch {
-	case p.Call != nil && len(p.Call.Input) == 0 && q.Call != nil && len(q.Call.Input) > 0:
+	case p.Kind == PartCall && len(p.Call.Input) == 0:
 		c := *p.Call
 		c.Input = q.Call.Input
 		p.Call = &c
-	case p.Result != nil && q.Result != nil && p.Result.Text == "" && len(p.Result.Files) == 0 && len(p.Result.Raw) == 0:
+	case p.Kind == PartResult && p.Result.Text == "" && len(p.Result.Files) == 0 && len(p.Result.Raw) == 0:
 		p.Result = q.Result
 	}
 	if p.Start == 0 {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -221,6 +222,7 @@ func (s *Session) say(f Facts, p Prior) (a Added) {
 // FirstWords returns the beginning of text, at most 200 bytes, on one line:
 // what Session.First and LastPrompt hold.
 func FirstWords(text string) string {
+	text = strings.TrimLeftFunc(text, unicode.IsSpace)
 	cut := text[:min(len(text), 4*maxWords)]
 	line := strings.Join(strings.Fields(strings.ToValidUTF8(cut, "")), " ")
 	if len(line) <= maxWords {

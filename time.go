@@ -12,9 +12,16 @@ type Time int64
 
 const timeLayout = "2006-01-02T15:04:05.000Z"
 
-// At returns t as a Time. The zero [time.Time] gives 0.
+// The first and the last Time that text of the one shape can hold.
+const (
+	firstTime Time = -62167219200000 // 0000-01-01T00:00:00.000Z
+	lastTime  Time = 253402300799999 // 9999-12-31T23:59:59.999Z
+)
+
+// At returns t as a Time. The zero [time.Time] gives 0, and so does one
+// outside of the years 0 to 9999, in UTC, which no text can hold.
 func At(t time.Time) Time {
-	if t.IsZero() {
+	if t.IsZero() || t.Before(firstTime.Std()) || t.After(lastTime.Std()) {
 		return 0
 	}
 	return Time(t.UnixMilli())
@@ -22,7 +29,8 @@ func At(t time.Time) Time {
 
 // ParseTime reads an RFC 3339 time of any zone and precision; "" is 0.
 //
-// The error wraps [ErrInvalid] and has s in it.
+// The error wraps [ErrInvalid] and has s in it; one that in UTC is not in the
+// years 0 to 9999 is invalid too.
 func ParseTime(s string) (Time, error) {
 	if s == "" {
 		return 0, nil
@@ -30,6 +38,9 @@ func ParseTime(s string) (Time, error) {
 	t, err := time.Parse(time.RFC3339Nano, s)
 	if err != nil {
 		return 0, invalidf("time %q: want one like %s", s, timeLayout)
+	}
+	if y := t.UTC().Year(); y < 0 || y > 9999 {
+		return 0, invalidf("time %q: it is in the year %d", s, y)
 	}
 	return At(t), nil
 }
@@ -54,11 +65,13 @@ func (t Time) String() string {
 //
 // The error wraps [ErrInvalid] if t is not in the years 0 to 9999.
 func (t Time) MarshalText() ([]byte, error) {
-	if y := t.Std().Year(); y < 0 || y > 9999 {
-		return nil, invalidf("time %d: year %d", int64(t), y)
+	if !t.valid() {
+		return nil, invalidf("time %d: year %d", int64(t), t.Std().Year())
 	}
 	return []byte(t.String()), nil
 }
+
+func (t Time) valid() bool { return t >= firstTime && t <= lastTime }
 
 // UnmarshalText implements [encoding.TextUnmarshaler]; errors as [ParseTime].
 func (t *Time) UnmarshalText(b []byte) (err error) {
