@@ -189,7 +189,8 @@ func (im *importer) match(c candidate) (*Format, error) {
 // produceAll reads the files one after the other. Its errors are sink's and
 // the store's.
 func (im *importer) produceAll(ctx context.Context, works []*work, sink func(chunk) error) error {
-	for _, w := range works {
+	for i, w := range works {
+		works[i] = nil // what it read is free when it was taken
 		if err := im.produce(ctx, w.begin(), sink); err != nil {
 			return err
 		}
