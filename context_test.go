@@ -291,6 +291,9 @@ func TestContextFitsTheProvider(t *testing.T) {
 	withFile.Result.Files = []skein.File{{Name: "f.png", Media: "image/png", Blob: "00"}}
 	odd := call("c|1")
 	odd.Call = &skein.Call{ID: "c|1", Name: "srv.tool", Input: []byte(`"{\"x\": 1}"`)}
+	input := func(id, in string) skein.Part {
+		return skein.Part{Kind: skein.PartCall, Call: &skein.Call{ID: id, Name: "t", Input: []byte(in)}}
+	}
 	newest := func(n int) skein.Rules { r := skein.AnthropicRules("m"); r.Newest = n; return r }
 	talk := number(created(), user("a"), assistant("", call("x")), results(result("x", "1")), assistant("", text("b")), user("c"), assistant("", call("y")), results(result("y", "2")), assistant("", text("d")))
 	for _, c := range []struct {
@@ -333,6 +336,33 @@ func TestContextFitsTheProvider(t *testing.T) {
 			"names and inputs are made to fit", skein.AnthropicRules("m"),
 			number(created(), user("a"), answer("", "", odd), results(result("c|1", "x"))),
 			"2 user: text(\"a\")\n3 assistant: call(c_1 {\"x\": 1})\n3 user: result(c_1 \"x\")\n! 3 renamed call c|1 of srv.tool\n! 3 input call c|1\n",
+		},
+		{
+			"joined answers belong to the model whose reasoning is in them", skein.AnthropicRules("m"),
+			number(created(), user("go"), answer("openai", "x", text("a")), answer("anthropic", "m", signed, text("b")), answer("openai", "x", text("c"))),
+			"2 user: text(\"go\")\n3 assistant: text(\"a\") reasoning(\"hm\"\"sig\") text(\"b\") text(\"c\")\n",
+		},
+		{
+			"reasoning that broke off does not go back", skein.AnthropicRules("m"),
+			number(created(), user("go"), skein.Say(1, skein.Message{Role: skein.RoleAssistant, Provider: "anthropic", Model: "m", Interrupted: true, Parts: []skein.Part{text("a"), signed, text("b")}})),
+			"2 user: text(\"go\")\n3 assistant: text(\"a\") text(\"b\") " + broke + "\n! 3 reasoning m\n! 3 interrupted\n",
+		},
+		{
+			"an input that is no object is put in one", skein.GenericRules(),
+			number(created(), answer("", "", input("a", `"{broken"`), input("b", `"[1]"`), input("c", `7`), input("d", ``))),
+			"2 assistant: call(a {\"input\":\"{broken\"}) call(b {\"input\":\"[1]\"}) call(c {\"input\":7}) call(d {})\n" +
+				"2 tool: result(a " + lost + ") result(b " + lost + ") result(c " + lost + ") result(d " + lost + ")\n" +
+				"! 2 input call a\n! 2 input call b\n! 2 input call c\n! 2 answered call a\n! 2 answered call b\n! 2 answered call c\n! 2 answered call d\n",
+		},
+		{
+			"a part that lacks what it is", skein.GenericRules(),
+			number(created(), answer("", "", text("a"), skein.Part{Kind: skein.PartCall}, skein.Part{Kind: skein.PartResult}, skein.Part{Kind: skein.PartFile})),
+			"2 assistant: text(\"a\")\n! 2 part call\n! 2 part result\n! 2 part file\n",
+		},
+		{
+			"a window of as many messages as were asked for", newest(3),
+			number(created(), user("a"), answer("", "", text("b")), user("c"), answer("", "", text("d")), user("e")),
+			"4 user: text(\"c\")\n5 assistant: text(\"d\")\n6 user: text(\"e\")\n! 4 window 2 messages before it\n",
 		},
 		{
 			"what nobody takes is left out, and lone surrogates", skein.GenericRules(),

@@ -116,6 +116,16 @@ func TestEntries(t *testing.T) {
 			"2-2 t1 user: text(\"a\")\n3-3 t2 rewound user: text(\"b\")\n5-5 t3 user: text(\"c\")\n",
 		},
 		{
+			"a message of which a piece is left was not rewound",
+			number(created(), assistant("m", text("a")), assistant("m", text("b")), rewound(2)),
+			"2-3 t0 assistant: text(\"a\") text(\"b\")\n",
+		},
+		{
+			"a part that lacks what it is stands as it is",
+			number(created(), assistant("m", call("c")), assistant("m", skein.Part{Kind: skein.PartCall}, skein.Part{Kind: skein.PartResult})),
+			"2-3 t0 assistant: call(c {\"command\":\"ls\"}) call(\"\") result(\"\")\n",
+		},
+		{
 			"a redo brings back what was rewound, and rewinds what came since",
 			number(created(), user("a"), user("b"), rewound(2), user("c"), rewound(3)),
 			"2-2 t1 user: text(\"a\")\n3-3 t2 user: text(\"b\")\n5-5 t3 rewound user: text(\"c\")\n",
@@ -151,6 +161,31 @@ func TestEntriesMergesUsageOfPieces(t *testing.T) {
 	got := entriesOf(t, number(created(), piece(9, 5), piece(139, 7), piece(100, 0)))[0].Message.Usage
 	if want := (skein.Usage{Input: 3, Output: 139, CacheRead: 7}); *got != want {
 		t.Errorf("usage of three pieces is %+v, want %+v", *got, want)
+	}
+}
+
+// Of what pieces say of the message, the later one that is set holds; what a
+// piece does not say leaves it as it was.
+func TestEntriesMergesTheOtherFieldsOfPieces(t *testing.T) {
+	ofResult := func(text, meta string) skein.Part {
+		p := result("c", text)
+		p.Start, p.Meta = 5, []byte(meta)
+		return p
+	}
+	first := skein.Message{
+		ID: "m", Role: skein.RoleUser, Provider: "p", Model: "a", Agent: "g", Request: "r", Stop: "end", Synthetic: true, Meta: []byte("1"),
+		Interrupted: true, Error: &skein.ErrorInfo{Message: "e"}, Parts: []skein.Part{ofResult("one", "1"), result("d", "other")},
+	}
+	second := skein.Message{ID: "m", Role: skein.RoleUser, Model: "b", Parts: []skein.Part{result("c", "two"), ofResult("", "2")}}
+	second.Parts[1].Result.CallID = "d"
+	third := skein.Message{ID: "m", Role: skein.RoleUser, Meta: []byte("3"), Usage: &skein.Usage{Input: 1}}
+	got := entriesOf(t, number(created(), skein.Say(1, first), skein.Say(1, second), skein.Say(1, third)))[0].Message
+	want := first
+	want.Model, want.Synthetic, want.Interrupted, want.Meta, want.Usage = "b", false, false, []byte("3"), &skein.Usage{Input: 1}
+	want.Parts = []skein.Part{ofResult("two", "1"), ofResult("other", "2")}
+	want.Parts[1].Result.CallID = "d"
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("message of three pieces (-want +got):\n%s", diff)
 	}
 }
 

@@ -79,6 +79,8 @@ func TestTermPhrases(t *testing.T) {
 		{word("東京", "大阪"), ways{{p("東京", "大阪")}, {p("東京", "京", "大阪")}}},
 		{word("React組件"), ways{{p("react組件")}, {p("react", "組件")}}},
 		{word("組件now"), ways{{p("組件now")}, {p("組件", "件", "now")}}},
+		{skein.Term{Words: []string{"組件", "foo"}, Prefix: true}, ways{{prefix("組件", "foo")}, {p("組件"), prefix("foo")}}},
+		{skein.Term{Words: []string{"foo", "組件"}, Prefix: true}, ways{{prefix("foo", "組件")}, {p("foo"), p("組件")}}},
 		{word("use", "組件", "fooBar"), ways{{p("use", "組件", "foobar")}, {p("use"), p("組件"), p("foobar")}}},
 	} {
 		if diff := cmp.Diff(c.want, c.term.Phrases()); diff != "" {

@@ -54,6 +54,7 @@ func TestMatcherMatches(t *testing.T) {
 		{skein.Query{Project: "pi"}, e, false},
 		{skein.Query{Role: skein.RoleUser}, e, false},
 		{skein.Query{Tool: "Write"}, e, false},
+		{skein.Query{Tool: "Read"}, results(skein.Part{Kind: skein.PartResult, Result: &skein.Result{Name: "Read"}}), true},
 		{skein.Query{Path: "stack"}, e, false},
 		{skein.Query{Failed: true}, e, false},
 		{skein.Query{Failed: true}, skein.Say(1000, failed), true},

@@ -60,7 +60,7 @@ func (s *shelf) Files(context.Context, string) iter.Seq2[skein.SourceFile, error
 func TestResolve(t *testing.T) {
 	s := &shelf{
 		sessions: []skein.Session{
-			{ID: "0190aaaa-1111", Key: "cli:api", Title: "Fix the parser"},
+			{ID: "0190aaaa-1111", User: "u", Key: "cli:api", Title: "Fix the parser"},
 			{ID: "0190bbbb-2222", Key: "cli:web", Title: "fix the parser again"},
 			{ID: "0190cccc-2223", Title: "Report"},
 			{ID: "2222", First: "what is a queue"},
@@ -92,6 +92,9 @@ func TestResolve(t *testing.T) {
 		{"y_99", skein.Filter{}, "0190bbbb-2222"},
 		{"ses_dangling", skein.Filter{}, ""},
 		{"ses_nowhere", skein.Filter{}, ""},
+		{"ses_original", skein.Filter{User: "u"}, "0190aaaa-1111"},
+		{"ses_original", skein.Filter{User: "v"}, ""},
+		{"ses_original", skein.Filter{Bin: true}, ""},
 		{"FIX THE PARSER", skein.Filter{}, "0190aaaa-1111"},
 		{"report", skein.Filter{}, "0190cccc-2223"},
 		{"report", skein.Filter{Bin: true}, "0190dddd-3333"},
