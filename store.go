@@ -141,7 +141,8 @@ type Store interface {
 	// the one stored first. What moved to a fork stands there.
 	Find(ctx context.Context, keys []ClientID) (map[ClientID]Place, error)
 
-	// File returns what is known of a source file.
+	// File returns what is known of a source file; where several users have
+	// read the same one, and the store is no view, that of the first by name.
 	// The error wraps [ErrNotFound] if it was never read.
 	File(ctx context.Context, format, path string) (SourceFile, error)
 

@@ -39,10 +39,8 @@ func (s *Store) Acquire(ctx context.Context, id skein.SessionID, r skein.LeaseRe
 	if was.live() && !r.TakeOver {
 		return skein.Lease{}, &skein.LockedError{Session: id, Holder: was.Holder}
 	}
-	l := &lease{Lease: skein.Lease{Session: id, Fence: 1, Holder: holder(r)}, held: true}
-	if was != nil {
-		l.Fence = was.Fence + 1
-	}
+	s.fence++
+	l := &lease{Lease: skein.Lease{Session: id, Fence: s.fence, Holder: holder(r)}, held: true}
 	if r.TTL > 0 {
 		l.Expires = skein.At(time.Now().Add(r.TTL))
 	}

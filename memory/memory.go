@@ -22,6 +22,7 @@ type data struct {
 	closed   bool
 	changed  chan struct{} // closed, and made anew, at each change
 	order    int           // counts what was stored
+	fence    skein.Fence   // of the newest lease of any session
 	sessions map[skein.SessionID]*session
 	leases   map[skein.SessionID]*lease
 	requests map[request]skein.Usage // what was counted for it

@@ -28,7 +28,7 @@ type job struct {
 // A reply is one line of a child.
 type reply struct {
 	N     int         // number of the message
-	Seq   skein.Seq   // where it is now
+	Seq   skein.Seq   // where it stands
 	Fence skein.Fence // hold: of the lease
 	Error string      // "" if it went well
 }
@@ -87,9 +87,12 @@ func (j job) run(dial func(string) (skein.Store, error), in io.Reader, out io.Wr
 func (j job) append(s skein.Store, say func(reply) error) error {
 	for i := 0; i < j.Count || j.Count == 0; i++ {
 		r := reply{N: i}
-		last, err := skein.Add(context.Background(), s, j.Session, id(fmt.Sprint(j.Name, "-", i), user(fmt.Sprint(j.Name, " ", i))))
-		if r.Seq = last; err != nil {
+		e := id(fmt.Sprint(j.Name, "-", i), user(fmt.Sprint(j.Name, " ", i)))
+		receipts, err := s.Append(context.Background(), skein.Batch{Session: j.Session, Events: []skein.Event{e}})
+		if err != nil {
 			r.Error = err.Error()
+		} else {
+			r.Seq = receipts[0].Seqs[0]
 		}
 		if err := say(r); err != nil {
 			return err

@@ -19,6 +19,7 @@ func leases() []check {
 		{name: "before the session has begun", run: leaseFirst},
 		{name: "taking over ends the other's turn", run: takeOver},
 		{name: "given back, anybody may write", run: released},
+		{name: "one of a session that was deleted and begun anew", run: reborn},
 		{name: "one with a TTL ends by itself", run: expires},
 		{name: "one with a TTL can be renewed", run: renewed},
 		{name: "one of 16 gets it", run: func(t *test) { oneHolder(t, []skein.Store{t.s}) }},
@@ -161,6 +162,21 @@ func released(t *test) {
 	}
 	t.refused(skein.Batch{Session: "a", Fence: l.Fence, Events: []skein.Event{user("late")}}, skein.ErrFenced)
 	t.noErr("Release", t.s.Release(t.Context(), skein.Lease{Session: "nobody", Fence: 3}))
+}
+
+// reborn deletes a session whose lease somebody still believes to hold.
+func reborn(t *test) {
+	t.add("a", created())
+	old := t.acquire("a", skein.LeaseRequest{})
+	t.noErr("Release", t.s.Release(t.Context(), old))
+	t.delete("a")
+	t.append(skein.Batch{Session: "a", Events: []skein.Event{created()}, Again: true})
+	t.refused(skein.Batch{Session: "a", Fence: old.Fence, Events: []skein.Event{user("late")}}, skein.ErrFenced)
+	l := t.acquire("a", skein.LeaseRequest{})
+	if l.Fence <= old.Fence {
+		t.Errorf("the fence went from %d to %d", old.Fence, l.Fence)
+	}
+	t.refused(skein.Batch{Session: "a", Fence: old.Fence, Events: []skein.Event{user("late")}}, skein.ErrFenced)
 }
 
 // eventually tries f until it holds.

@@ -30,7 +30,7 @@ func Run(t *testing.T, open func(*testing.T) skein.Store, o Options) {
 		t.Run(p.name, func(t *testing.T) {
 			for _, c := range p.checks {
 				if c.fits(o) {
-					t.Run(c.name, func(t *testing.T) { c.put(t, open(t), o) })
+					t.Run(c.name, func(t *testing.T) { c.put(&test{T: t, s: open(t), open: open, options: o}) })
 				}
 			}
 		})
@@ -57,21 +57,20 @@ func (c check) fits(o Options) bool {
 	return c.run != nil || o.Address != nil && (c.newer == nil || o.Newer != nil)
 }
 
-func (c check) put(t *testing.T, s skein.Store, o Options) {
-	t.Cleanup(func() { s.Close() })
-	to := &test{T: t, s: s, options: o}
-	if o.Address != nil {
-		to.address = o.Address(s)
+func (c check) put(t *test) {
+	t.Cleanup(func() { t.s.Close() })
+	if t.options.Address != nil {
+		t.address = t.options.Address(t.s)
 	}
 	switch {
 	case c.two != nil:
-		c.two(to, to.dial())
+		c.two(t, t.dial())
 	case c.processes != nil:
-		c.processes(to)
+		c.processes(t)
 	case c.newer != nil:
-		c.newer(to)
+		c.newer(t)
 	default:
-		c.run(to)
+		c.run(t)
 	}
 }
 
@@ -79,6 +78,7 @@ func (c check) put(t *testing.T, s skein.Store, o Options) {
 type test struct {
 	*testing.T
 	s       skein.Store
+	open    func(*testing.T) skein.Store // a new, empty one
 	options Options
 	address string // of its data; "" if there is no other handle
 }
@@ -109,6 +109,7 @@ func promises() []promise {
 		{"22 Scrub leaves no trace", scrubbing()},
 		{"23 A view is one user's", views()},
 		{"24 Lists", listing()},
+		{"25 Whatever is done, in any order", anything()},
 	})
 }
 
