@@ -1,0 +1,306 @@
+package interoptest_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/interop"
+	"github.com/skein-dev/skein/interop/claudecode"
+	"github.com/skein-dev/skein/interop/codex"
+	"github.com/skein-dev/skein/memory"
+)
+
+// A row is what this test's own, small reading finds in a line of either
+// format.
+type row struct {
+	Type, UUID        string
+	ParentUUID        *string
+	LogicalParentUUID string
+	IsSidechain       bool
+	RequestID         string
+	Message           struct {
+		ID, Model string
+		Content   json.RawMessage
+		Usage     struct {
+			Output int64 `json:"output_tokens"`
+		}
+	}
+	Payload struct {
+		Type, Role string
+		Content    json.RawMessage
+	}
+}
+
+// rows returns the objects of a file, and how many lines end in something that
+// is none.
+func rows(data []byte) (rs []row, damaged int) {
+	for line := range bytes.Lines(data) {
+		dec := json.NewDecoder(bytes.NewReader(line))
+		for dec.More() {
+			var r row
+			if err := dec.Decode(&r); err != nil {
+				if _, ok := err.(*json.UnmarshalTypeError); !ok {
+					damaged++
+					break
+				}
+			}
+			rs = append(rs, r)
+		}
+	}
+	return rs, damaged
+}
+
+// texts returns the texts in a message's content.
+func texts(content json.RawMessage) (all []string) {
+	var s string
+	if json.Unmarshal(content, &s) == nil {
+		return []string{s}
+	}
+	var blocks []struct{ Text string }
+	if json.Unmarshal(content, &blocks) == nil {
+		for _, b := range blocks {
+			if b.Text != "" {
+				all = append(all, b.Text)
+			}
+		}
+	}
+	return all
+}
+
+func corpus(t *testing.T) (string, *memory.Store, interop.Report) {
+	t.Helper()
+	root := os.Getenv("SKEIN_CORPUS")
+	if root == "" {
+		t.Skip("SKEIN_CORPUS is not set: no real transcripts to import")
+	}
+	root, err := filepath.EvalSymlinks(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := memory.New()
+	t.Cleanup(func() { s.Close() })
+	return root, s, bring(t, s, root)
+}
+
+func bring(t *testing.T, s skein.Store, root string) interop.Report {
+	t.Helper()
+	rep, err := interop.Import(t.Context(), s, []interop.Format{claudecode.Format(), codex.Format()}, []string{root}, interop.Options{})
+	if err != nil {
+		t.Fatalf("Import(%s) = %v", root, err)
+	}
+	return rep
+}
+
+// sources calls each for every file that was imported.
+func sources(t *testing.T, s skein.Store, each func(f skein.SourceFile, data []byte)) {
+	t.Helper()
+	n := 0
+	for f, err := range s.Files(t.Context(), "") {
+		if err != nil {
+			t.Fatal(err)
+		}
+		data, err := os.ReadFile(f.Path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		each(f, data)
+		n++
+	}
+	if n == 0 {
+		t.Fatal("nothing was imported")
+	}
+}
+
+// said returns all texts in the store.
+func said(t *testing.T, s skein.Store) map[string]bool {
+	t.Helper()
+	all := map[string]bool{}
+	for sess, err := range s.Sessions(t.Context(), skein.Filter{IncludeEmpty: true}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		for e, err := range s.Events(t.Context(), sess.ID, 0) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			switch e.Kind {
+			case skein.KindSaid:
+				m, err := skein.Decode[skein.Message](e)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, p := range m.Parts {
+					all[p.Text.UTF8()] = true
+				}
+			case skein.KindCompacted:
+				c, err := skein.Decode[skein.Compacted](e)
+				if err != nil {
+					t.Fatal(err)
+				}
+				all[c.Summary] = true
+			}
+		}
+	}
+	return all
+}
+
+func TestCorpusLosesNoTextAndNoByte(t *testing.T) {
+	_, s, rep := corpus(t)
+	all, damaged, found := said(t, s), 0, 0
+	sources(t, s, func(f skein.SourceFile, data []byte) {
+		rs, bad := rows(data)
+		damaged += bad
+		for _, r := range rs {
+			content := r.Message.Content
+			if r.Type == "response_item" && r.Payload.Type == "message" && (r.Payload.Role == "user" || r.Payload.Role == "assistant") {
+				content = r.Payload.Content
+			} else if r.Type != "user" && r.Type != "assistant" {
+				continue
+			}
+			for _, text := range texts(content) {
+				found++
+				if text != "" && !all[text] {
+					t.Errorf("%s: %s's text is not in the store: %.200q", filepath.Base(f.Path), r.Type, text)
+				}
+			}
+		}
+		var got bytes.Buffer
+		if err := interop.WriteSource(t.Context(), s, f.Format, f.Path, &got); err != nil || !bytes.Equal(got.Bytes(), data) {
+			t.Errorf("WriteSource(%s) gives %d bytes and the error %v, want the file's %d", f.Path, got.Len(), err, len(data))
+		}
+	})
+	if found == 0 || rep.Damaged != damaged {
+		t.Errorf("Import reports %d damaged records, want %d, among %d texts", rep.Damaged, damaged, found)
+	}
+}
+
+func TestCorpusImportedTwiceAddsNothing(t *testing.T) {
+	root, s, _ := corpus(t)
+	if rep := bring(t, s, root); rep.Events != 0 || rep.Unchanged != rep.Files {
+		t.Errorf("second Import = %+v, want nothing new", rep)
+	}
+	empty := memory.New()
+	defer empty.Close()
+	bring(t, stutter{empty}, root)
+	if got, want := total(t, empty), total(t, s); got != want {
+		t.Errorf("usage when every batch is appended twice: %+v, want %+v", got, want)
+	}
+}
+
+// stutter is a store to which everything is appended twice.
+type stutter struct{ *memory.Store }
+
+func (s stutter) Append(ctx context.Context, bs ...skein.Batch) ([]skein.Receipt, error) {
+	if _, err := s.Store.Append(ctx, bs...); err != nil {
+		return nil, err
+	}
+	return s.Store.Append(ctx, bs...)
+}
+
+func total(t *testing.T, s skein.Store) (u skein.Usage) {
+	t.Helper()
+	for sess, err := range s.Sessions(t.Context(), skein.Filter{IncludeEmpty: true}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		u = u.Plus(sess.Usage)
+	}
+	return u
+}
+
+func TestCorpusCountsEachRequestOnce(t *testing.T) {
+	root, _, _ := corpus(t)
+	s := memory.New()
+	defer s.Close()
+	if _, err := interop.Import(t.Context(), s, []interop.Format{claudecode.Format()}, []string{root}, interop.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	naive, once := int64(0), map[string]int64{}
+	sources(t, s, func(_ skein.SourceFile, data []byte) {
+		rs, _ := rows(data)
+		for _, r := range rs {
+			if r.Type == "assistant" && r.Message.Model != "<synthetic>" {
+				k := r.Message.ID + " " + r.RequestID
+				naive += r.Message.Usage.Output
+				once[k] = max(once[k], r.Message.Usage.Output)
+			}
+		}
+	})
+	want := int64(0)
+	for _, n := range once {
+		want += n
+	}
+	got := total(t, s).Output
+	if got != want || naive <= want {
+		t.Errorf("output tokens: %d, want %d (all lines would be %d)", got, want, naive)
+	}
+	t.Logf("output tokens: %d, each line's would be %d", got, naive)
+}
+
+// The prompts that a session still has are those on the way from its newest
+// line to the root.
+func TestCorpusNewestLeafIsTheSession(t *testing.T) {
+	_, s, _ := corpus(t)
+	sources(t, s, func(f skein.SourceFile, data []byte) {
+		if f.Format != claudecode.Name {
+			return
+		}
+		want := chain(data)
+		var evs []skein.Event
+		for e, err := range s.Events(t.Context(), f.Session, 0) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			evs = append(evs, e)
+		}
+		ens, err := skein.Entries(evs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, en := range ens {
+			if text := en.Message.Words(); en.Message.Typed() && !en.Rewound != want[text] && !strings.Contains(text, "[Request interrupted") {
+				t.Errorf("%s: %.80q: rewound %t, on the newest branch %t", filepath.Base(f.Path), text, en.Rewound, want[text])
+			}
+		}
+	})
+}
+
+// chain returns the texts on the way from the last line to the root. Where a
+// parent is not in the file, the way goes on with the line before.
+func chain(data []byte) map[string]bool {
+	rs, _ := rows(data)
+	at, i := map[string]int{}, -1
+	for n, r := range rs {
+		if r.UUID != "" && !r.IsSidechain {
+			at[r.UUID] = n
+			if r.Type == "user" || r.Type == "assistant" {
+				i = n
+			}
+		}
+	}
+	out := map[string]bool{}
+	for i >= 0 {
+		r := rs[i]
+		out[strings.Join(texts(r.Message.Content), "\n\n")] = true
+		parent := r.LogicalParentUUID
+		if r.ParentUUID != nil {
+			parent = *r.ParentUUID
+		}
+		n, known := at[parent]
+		switch {
+		case parent == "":
+			return out
+		case known && n < i:
+			i = n
+		default:
+			i--
+		}
+	}
+	return out
+}
