@@ -3,7 +3,6 @@ package storetest
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/skein-dev/skein"
 )
@@ -123,93 +122,6 @@ func keyFree(t *test) {
 	t.delete("a")
 	t.add("b", begin(skein.Created{Key: "k"}))
 	equal(t, "Sessions with the key", t.ids(skein.Filter{Key: "k", IncludeEmpty: true}), []skein.SessionID{"b"})
-}
-
-func tombstone(t *test) {
-	_, im := t.full("a", "needle")
-	evs := t.events("a")
-	t.delete("a")
-	for _, b := range []skein.Batch{
-		{Session: "a", Events: []skein.Event{user("late")}},
-		{Session: "a", Events: []skein.Event{titled("late")}},
-		{Session: "a", After: 7, Events: []skein.Event{user("late")}},
-		{Session: "a", Events: []skein.Event{created(), user("late")}},
-		{Session: "a", After: skein.Fresh, Events: evs[:2]},
-		{Session: "a", Events: evs[:2], Import: im},
-		{Session: "a", Import: im},
-	} {
-		t.refused(b, skein.ErrDeleted)
-	}
-	t.wantGone(t.s, "a")
-	if files := all(t, t.s.Files(t.Context(), "")); len(files) != 0 {
-		t.Errorf("Files yields %+v, want none", files)
-	}
-	t.append(skein.Batch{Session: "a", Events: evs[:2], Import: im, Again: true})
-	t.wantEnd("a", 2)
-	t.add("a", user("goes on"))
-	t.wantFound("needle", at("a", 2))
-	t.delete("a")
-	t.refused(skein.Batch{Session: "a", Events: evs[:2], Import: im}, skein.ErrDeleted)
-}
-
-func originTombstone(t *test) {
-	_, im := t.full("a", "needle")
-	c := t.events("a")[0]
-	t.delete("a")
-	other := skein.Batch{Session: "a~1234", Events: []skein.Event{c}, Import: im}
-	t.refused(other, skein.ErrDeleted)
-	other.Again = true
-	t.append(other)
-	t.wantEnd("a~1234", 1)
-	elsewhere := begin(skein.Created{Origin: &skein.Origin{Format: "codex", Path: "/x/b", ID: "o"}})
-	t.append(skein.Batch{Session: "b", Events: []skein.Event{elsewhere}, Import: &skein.Import{File: skein.SourceFile{Format: "codex", Path: "/x/b"}}})
-}
-
-func children(t *test) {
-	family := func(name string) (p, c1, c2, f skein.SessionID) {
-		p, c1, c2, f = skein.SessionID(name), skein.SessionID(name+"1"), skein.SessionID(name+"2"), skein.SessionID(name+"3")
-		t.add(p, created(), user("x"))
-		t.add(c2, child(p), user("x"))
-		t.add(c1, child(p), user("x"))
-		t.add(f, fork(p, 2))
-		return p, c1, c2, f
-	}
-	p, c1, c2, _ := family("keep")
-	d := t.delete(p)
-	equal(t, "children kept", d.Children, []skein.SessionID{c1, c2})
-	t.wantEnd(c1, 2)
-
-	p, c1, c2, f := family("bin")
-	d, err := t.s.Delete(t.Context(), p, skein.Deletion{Children: skein.BinChildren})
-	t.noErr("Delete", err)
-	equal(t, "children binned", d.Binned, []skein.SessionID{c1, c2})
-	equal(t, "children kept", d.Children, []skein.SessionID(nil))
-	if t.session(c1).Binned == 0 || t.session(c2).Binned == 0 || t.session(f).Binned != 0 {
-		t.Error("want the children in the bin, and not the fork")
-	}
-
-	p, _, _, _ = family("refuse")
-	_, err = t.s.Delete(t.Context(), p, skein.Deletion{Children: skein.RefuseChildren})
-	t.wantErr("Delete with RefuseChildren", err, skein.ErrRefused)
-	t.wantEnd(p, 2)
-	t.add("alone", created(), user("x"))
-	t.add("alone-f", fork("alone", 2))
-	_, err = t.s.Delete(t.Context(), "alone", skein.Deletion{Children: skein.RefuseChildren})
-	t.noErr("Delete of one that has only a fork", err)
-	_, err = t.s.Delete(t.Context(), p, skein.Deletion{Children: "eat"})
-	t.wantErr("Delete with an unknown rule", err, skein.ErrInvalid)
-}
-
-func deleteLeased(t *test) {
-	t.add("a", created(), user("x"))
-	for _, r := range []skein.LeaseRequest{{}, {TTL: time.Hour}} {
-		l := t.acquire("a", r)
-		_, err := t.s.Delete(t.Context(), "a", skein.Deletion{})
-		t.wantErr("Delete while the lease is held", err, skein.ErrLocked)
-		t.wantEnd("a", 2)
-		t.noErr("Release", t.s.Release(t.Context(), l))
-	}
-	t.delete("a")
 }
 
 func sharedStays(t *test) {

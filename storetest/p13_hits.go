@@ -1,0 +1,109 @@
+package storetest
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/skein-dev/skein"
+)
+
+func bestOrEach(t *test) {
+	t.add("a", created(), user("needle"), user("nothing"), user("needle needle needle"), user("a needle in a long haystack of other words that matter more"))
+	t.add("b", created(), user("needle"))
+	r, err := t.s.Search(t.Context(), skein.Query{Terms: []skein.Term{{Words: []string{"needle"}}}, Deadline: patience})
+	t.noErr("Search", err)
+	count := map[skein.SessionID]int{}
+	for _, h := range r.Hits {
+		count[h.Session] += max(h.Count, 1)
+	}
+	if len(r.Hits) != 2 || count["b"] != 1 || count["a"] != 3 && count["a"] != 1 {
+		t.Errorf("Search gives %+v, want one hit of each session, of 3 and of 1 if counted", r.Hits)
+	}
+	if n := len(t.find("needle")); n != 4 {
+		t.Errorf("Search for each gives %d hits, want 4", n)
+	}
+	for _, hits := range [][]skein.Hit{r.Hits, t.find("needle")} {
+		if !slices.IsSortedFunc(hits, func(a, b skein.Hit) int { return -cmpFloat(a.Score, b.Score) }) {
+			t.Errorf("the hits are not in the order of their scores: %+v", hits)
+		}
+	}
+}
+
+func cmpFloat(a, b float64) int {
+	switch {
+	case a < b:
+		return -1
+	case a > b:
+		return 1
+	}
+	return 0
+}
+
+func hits(t *test) {
+	t.add("a", created(), user("first"), answered("an answer with the Needle\nin\x02 it\x03 and so on"), user("second"))
+	t.add("a", ran("bash", "c", `{"command":"ls"}`, strings.Repeat("before ", 100)+"needle"+strings.Repeat(" after", 100))...)
+	found := t.find("needle")
+	if len(found) != 2 {
+		t.Fatalf("Search gives %+v, want two hits", found)
+	}
+	slices.SortFunc(found, func(a, b skein.Hit) int { return int(a.Seq - b.Seq) })
+	h := found[0]
+	if h.Session != "a" || h.Seq != 3 || h.Turn != 1 || h.Role != skein.RoleAssistant || h.Time != noon+2*second {
+		t.Errorf("the hit is %+v, want the assistant's message at 3 in turn 1", h)
+	}
+	if !strings.Contains(h.Snippet, skein.Mark+"Needle"+skein.EndMark) || strings.Count(h.Snippet, skein.Mark) != 1 || strings.Count(h.Snippet, skein.EndMark) != 1 || strings.Contains(h.Snippet, "\n") {
+		t.Errorf("the snippet is %q, want the match between marks, no marks of the text, one line", h.Snippet)
+	}
+	if h = found[1]; h.Turn != 2 || h.Role != skein.RoleTool || !strings.Contains(h.Snippet, skein.Mark+"needle"+skein.EndMark) || len(h.Snippet) > 600 {
+		t.Errorf("the hit is %+v, want a short snippet around the match in turn 2", h)
+	}
+}
+
+func amendedFound(t *test) {
+	t.add("a", created(), user("before"), user("withdrawn"), user("stays"))
+	t.add("a", skein.NewEvent(skein.KindAmended, noon, skein.Amended{Seq: 2, Payload: skein.MustJSON(skein.UserSays("afterwards"))}))
+	t.wantFound("before")
+	t.wantFound("afterwards", at("a", 2))
+	t.add("a", skein.NewEvent(skein.KindAmended, noon, skein.Amended{Seq: 3, Withdrawn: true}))
+	t.wantFound("withdrawn")
+	t.add("a", skein.NewEvent(skein.KindAmended, noon, skein.Amended{Seq: 2, Payload: skein.MustJSON(skein.UserSays("thirdly"))}))
+	t.wantFound("afterwards")
+	t.wantFound("thirdly", at("a", 2))
+	t.wantFound("stays", at("a", 4))
+	t.add("a", skein.NewEvent(skein.KindAmended, noon, skein.Amended{Seq: 3, Payload: skein.MustJSON(skein.UserSays("restated"))}))
+	t.wantFound("restated", at("a", 3))
+}
+
+func limits(t *test) {
+	t.add("a", created())
+	var evs []skein.Event
+	for i := range 50 {
+		evs = append(evs, user(fmt.Sprint("common word ", i)))
+	}
+	t.add("a", evs...)
+	for limit, want := range map[int]int{0: 20, 1: 1, 7: 7, 100: 50} {
+		r, err := t.s.Search(t.Context(), skein.Query{Substring: "common", Each: true, Limit: limit, Deadline: patience})
+		if err != nil || len(r.Hits) != want || r.CutOff {
+			t.Errorf("Search with the limit %d gives %d hits (cut off %v), %v, want %d", limit, len(r.Hits), r.CutOff, err, want)
+		}
+	}
+	for _, q := range []skein.Query{{Substring: "common"}, {Regex: "c.m+on"}, {Terms: []skein.Term{{Words: []string{"common"}}}}} {
+		q.Deadline = time.Nanosecond
+		r, err := t.s.Search(t.Context(), q)
+		if err != nil || len(r.Hits) == 0 && !r.CutOff {
+			t.Errorf("Search with no time = %+v, %v, want hits or to be told that it was cut off", r, err)
+		}
+	}
+}
+
+func emptyQuery(t *test) {
+	t.add("a", created(), user("x"))
+	for _, q := range []skein.Query{{}, {Each: true, Limit: 5}, {User: skein.Local}} {
+		if hits := t.search(q); len(hits) > 0 {
+			t.Errorf("Search(%+v) = %+v, want nothing", q, hits)
+		}
+	}
+	t.wantFound("...")
+}
