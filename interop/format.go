@@ -1,6 +1,7 @@
 package interop
 
 import (
+	"context"
 	"io"
 
 	"github.com/skein-dev/skein"
@@ -39,6 +40,11 @@ type Format struct {
 
 	// Open returns a reader for a file, before its first record.
 	Open func(File) Reader
+
+	// Load, if not nil, is used instead of Open, for files that hold events
+	// as they are: it takes in a whole file by itself. An error that wraps
+	// [skein.ErrInvalid] or [skein.ErrNewer] concerns this file only.
+	Load func(context.Context, Whole) (Took, error)
 }
 
 // Home is where a format looks for its places.

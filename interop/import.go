@@ -73,12 +73,20 @@ func (im *importer) keep(f skein.SourceFile) {
 	}
 }
 
-// importAll reads files on one goroutine and appends what is in them on
-// another.
 func (im *importer) importAll(ctx context.Context, found []candidate, moving func(candidate) bool) error {
+	works, p := im.plan(found, moving)
+	works, whole := apartWhole(works)
+	if err := im.importEach(ctx, works, p); err != nil {
+		return err
+	}
+	return im.loadAll(ctx, whole)
+}
+
+// importEach reads files on one goroutine and appends what is in them on
+// another.
+func (im *importer) importEach(ctx context.Context, works []*work, p Progress) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	works, p := im.plan(found, moving)
 	chunks, done := make(chan chunk, 4), make(chan error, 1)
 	go func() {
 		defer close(chunks)

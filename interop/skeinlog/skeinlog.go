@@ -1,0 +1,92 @@
+package skeinlog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/interop"
+	"github.com/skein-dev/skein/replay"
+)
+
+// Format returns the reader of skein's own logs.
+func Format() interop.Format {
+	return interop.Format{
+		Name:   replay.Format,
+		Doc:    "logs that skein export --to skein wrote",
+		Places: func(interop.Home) []string { return nil },
+		Match:  match,
+		Load:   load,
+	}
+}
+
+func match(name string, head []byte) bool {
+	return path.Ext(name) == ".jsonl" && replay.Match(head)
+}
+
+func load(ctx context.Context, w interop.Whole) (interop.Took, error) {
+	done, err := replay.Load(ctx, w.Store, w.Data, replay.Options{File: w.File, Again: w.Again})
+	t := interop.Took{Damaged: done.Damaged}
+	for _, what := range done.Damage {
+		t.Damage = append(t.Damage, damage(w.File.Path, what))
+	}
+	for _, s := range done.Sessions {
+		t.Events += s.New
+		if s.New > 0 && s.New == s.Events {
+			t.Sessions++
+		}
+		if errors.Is(s.Err, skein.ErrDeleted) {
+			t.Removed++
+		} else if why := skipped(s); why != "" {
+			t.Skips = append(t.Skips, interop.Skip{Path: w.File.Path, Why: why})
+		}
+	}
+	if onlySessions(err, done.Sessions) {
+		err = nil // t has them
+	}
+	return t, err
+}
+
+// skipped returns what of a session was not taken, and why; "" for nothing.
+func skipped(s replay.LoadedSession) string {
+	switch {
+	case s.Err != nil:
+		return s.Err.Error()
+	case s.Lacks > 0:
+		return fmt.Sprintf("session %s: %d events at the end are missing", s.Session, s.Lacks)
+	case s.Key != "":
+		return fmt.Sprintf("session %s: it came without its key %q, which another one has", s.Session, s.Key)
+	}
+	return ""
+}
+
+// damage reads "line 7: what is wrong".
+func damage(path, text string) interop.Damage {
+	d := interop.Damage{Path: path, What: text}
+	if head, what, ok := strings.Cut(text, ": "); ok {
+		if n, err := strconv.Atoi(strings.TrimPrefix(head, "line ")); err == nil {
+			d.Line, d.What = n, what
+		}
+	}
+	return d
+}
+
+// onlySessions reports whether err, of Load, is made of the errors of single
+// sessions, which do not keep others from being loaded.
+func onlySessions(err error, sessions []replay.LoadedSession) bool {
+	joined, ok := errors.Unwrap(err).(interface{ Unwrap() []error })
+	if !ok {
+		return false
+	}
+	for _, e := range joined.Unwrap() {
+		if !slices.ContainsFunc(sessions, func(s replay.LoadedSession) bool { return errors.Is(e, s.Err) }) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,78 @@
+package interop
+
+import (
+	"context"
+	"errors"
+	"io"
+
+	"github.com/skein-dev/skein"
+)
+
+// A Whole is a file that a format takes in by itself: see Format.Load.
+type Whole struct {
+	Store skein.Store
+	File  skein.SourceFile // Format, Path, Size, Mtime and Inode: to be stored with what is taken in
+	Data  io.Reader        // from its beginning
+	Again bool             // bring back sessions that were deleted here
+}
+
+// Took says what a Format.Load did.
+type Took struct {
+	Sessions, Events int      // new ones
+	Removed          int      // sessions that were not taken because they were deleted here
+	Skips            []Skip   // what was not taken, and why
+	Damaged          int      // records
+	Damage           []Damage // the first of these
+}
+
+// loadAll takes in the files whose formats do that by themselves.
+func (im *importer) loadAll(ctx context.Context, works []*work) error {
+	for _, w := range works {
+		if err := im.load(ctx, w); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// load takes in one file. Only errors that the next file would meet too are
+// returned.
+func (im *importer) load(ctx context.Context, w *work) error {
+	f, now, err := open(w.now.path)
+	if err != nil {
+		im.rep.skip(w.now.path, why(err))
+		return nil
+	}
+	defer f.Close()
+	file := skein.SourceFile{Format: w.format.Name, Path: now.path, Size: now.size, Mtime: now.mtime, Inode: now.inode}
+	took, err := w.format.Load(ctx, Whole{im.store, file, ctxReader{ctx, f}, im.opts.Again})
+	im.rep.Sessions += took.Sessions
+	im.rep.Events += took.Events
+	im.rep.Removed += took.Removed
+	im.rep.Bytes += now.size
+	for _, s := range took.Skips {
+		im.rep.skip(s.Path, s.Why)
+	}
+	for _, d := range took.Damage {
+		im.rep.damage(d.Path, d.Line, d.What)
+	}
+	im.rep.Damaged += took.Damaged - len(took.Damage)
+	if errors.Is(err, skein.ErrInvalid) || errors.Is(err, skein.ErrNewer) {
+		im.rep.skip(now.path, err.Error())
+		return nil
+	}
+	return err
+}
+
+// apartWhole returns the works that the engine does, and those whose formats do
+// them by themselves.
+func apartWhole(works []*work) (own, whole []*work) {
+	for _, w := range works {
+		if w.format.Load != nil {
+			whole = append(whole, w)
+		} else {
+			own = append(own, w)
+		}
+	}
+	return own, whole
+}
