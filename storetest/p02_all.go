@@ -37,6 +37,9 @@ func unfit() map[string]skein.Event {
 			Seq: 2, Payload: []byte(`{"parts":[]}`),
 		}),
 		"a blob that is not there": shows("x.png", skein.NewBlob([]byte("nowhere"))),
+		"kind too long":            {Kind: skein.Kind(make([]byte, 65)), Payload: []byte(`{}`)},
+		"kind no UTF-8":            {Kind: "\xff", Payload: []byte(`{}`)},
+		"time beyond text":         {Kind: skein.KindNoted, Time: 253402300800000, Payload: []byte(`{"name":"x"}`)},
 		"client ID too long":       id(string(make([]byte, skein.MaxIDLen+1)), user("x")),
 		"key with a newline":       changed(skein.Changed{Key: ptr("a\nb")}),
 	}
@@ -78,6 +81,9 @@ func badBatch(t *test) {
 	t.wantEnd("b", 2)
 	t.wantEnd("c", 0)
 	t.wantFound("unstored")
+	if r, err := t.s.Append(t.Context()); err != nil || len(r) != 0 {
+		t.Errorf("Append of nothing = %+v, %v, want nothing", r, err)
+	}
 	r, err := t.s.Append(t.Context(),
 		skein.Batch{Session: "c", Events: []skein.Event{created()}},
 		skein.Batch{Session: "d", Events: []skein.Event{fork("c", 1)}},

@@ -87,6 +87,10 @@ func badForks(t *test) {
 	t.refused(skein.Batch{Session: "f", Events: []skein.Event{fork("nobody", 1)}}, skein.ErrNotFound)
 	keyed := begin(skein.Created{Key: "k", Parent: &skein.Parent{Session: "a", Seq: 1, Why: skein.Fork}})
 	t.refused(skein.Batch{Session: "f", Events: []skein.Event{keyed}}, skein.ErrInvalid)
+	t.add("own", fork("a", 2), user("own"))
+	for _, seq := range []skein.Seq{0, 1, 2} { // what is the parent's only the parent amends
+		t.refused(skein.Batch{Session: "own", Events: []skein.Event{skein.NewEvent(skein.KindAmended, noon, skein.Amended{Seq: seq, Withdrawn: true})}}, skein.ErrInvalid)
+	}
 	t.delete("a")
 	t.refused(skein.Batch{Session: "f", Events: []skein.Event{fork("a", 1)}}, skein.ErrDeleted)
 	t.add("k", child("nobody")) // children may come before their parents

@@ -138,7 +138,7 @@ func partSizes(t *test) {
 
 func oddTimes(t *test) {
 	var evs []skein.Event
-	for _, at := range []skein.Time{0, 1, -1, -62135596800000, 253402300799999, noon + 123} {
+	for _, at := range []skein.Time{0, 1, -1, -62135596800000, -62167219200000, 253402300799999, noon + 123} {
 		e := user("x")
 		e.Time = at
 		evs = append(evs, e)
