@@ -41,6 +41,12 @@ func (c *conn) close() error {
 	return errors.Join(append(errs, c.raw.Close())...)
 }
 
+// good reports whether the connection can be used again.
+func (c *conn) good() bool {
+	v, ok := c.raw.(driver.Validator)
+	return !ok || v.IsValid()
+}
+
 // stmt returns the prepared statement of a query, which must be constant text:
 // it is kept for good.
 func (c *conn) stmt(query string) (driver.Stmt, error) {

@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"database/sql/driver"
 	"errors"
 	"sync"
 )
@@ -30,7 +29,7 @@ func (p *pool) with(ctx context.Context, f func(*conn) error) (err error) {
 	c.ctx = ctx
 	defer func() {
 		c.ctx = context.Background()
-		if c.raw.(driver.Validator).IsValid() {
+		if c.good() {
 			p.put(c)
 			return
 		}
