@@ -15,7 +15,7 @@ titles of sessions.
 
   bash         source <(skein completion bash)      in ~/.bashrc
   zsh          source <(skein completion zsh)       in ~/.zshrc, after compinit
-  fish         skein completion fish > ~/.config/fish/completions/skein.fish
+  fish         skein completion fish | source       in config.fish
   powershell   skein completion powershell | Out-String | Invoke-Expression`,
 		Args:      words(1, 1, "the name of a shell: bash, zsh, fish or powershell"),
 		ValidArgs: []string{"bash", "zsh", "fish", "powershell"},

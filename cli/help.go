@@ -149,7 +149,7 @@ func (h helpText) wrap(text string, indent int) string {
 			lines = append(lines, line)
 			continue
 		}
-		if at := strings.LastIndex(line, "  "); at > len(lead) && at < room/2 {
+		if at := strings.LastIndex(line, "  "); at > len(lead) && longest(line[at:]) <= room-at-2 {
 			lead = strings.Repeat(" ", at+2) // the second column of two
 			lines = append(lines, line[:at+2]+fill(line[at+2:], room-at-2, lead))
 			continue
@@ -158,6 +158,14 @@ func (h helpText) wrap(text string, indent int) string {
 	}
 	pad := strings.Repeat(" ", indent)
 	return pad + strings.ReplaceAll(strings.Join(lines, "\n"), "\n", "\n"+pad)
+}
+
+// longest returns the width of the longest word of text.
+func longest(text string) (n int) {
+	for _, word := range strings.Fields(text) {
+		n = max(n, ansi.StringWidth(word))
+	}
+	return n
 }
 
 // fill breaks the words of text into lines of room columns; lead goes before

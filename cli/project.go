@@ -37,10 +37,10 @@ func (j *job) projectOf(path string) (string, error) {
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(cwd, path)
 	}
-	if _, err := os.Stat(path); err != nil {
-		return filepath.Clean(path), nil // it may be gone; its sessions are not
+	if _, err := os.Stat(path); err == nil {
+		return projectRoot(path), nil
 	}
-	return projectRoot(path), nil
+	return filepath.Clean(path), nil // the folder may be gone; its sessions are not
 }
 
 // tilde returns path for people, with ~ for the home folder.

@@ -1,0 +1,62 @@
+package cli
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/skein-dev/skein/memory"
+)
+
+// reference is the page that is made of the commands' help.
+const reference = "../docs/commands.md"
+
+func TestTheReferenceSaysWhatTheHelpSays(t *testing.T) {
+	env, _, _ := newEnv(t, memory.New())
+	root := newRoot(&frame{env: env})
+	h := helpText{width: 80}
+	var b strings.Builder
+	b.WriteString("# Commands\n\nMade from the commands' help: `go test ./cli -update`.\n\n```\n" + h.of(root) + "```\n")
+	for _, c := range inOrder(root) {
+		if c.IsAvailableCommand() {
+			b.WriteString("\n## skein " + c.Name() + "\n\n```\n" + h.of(c) + "```\n")
+		}
+	}
+	if flag.Lookup("update").Value.String() == "true" {
+		if err := os.MkdirAll(filepath.Dir(reference), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(reference, []byte(b.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	have, err := os.ReadFile(reference)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(have), b.String()); diff != "" {
+		t.Errorf("%s is not what the help says (-page +help); go test ./cli -update writes it:\n%s", reference, diff)
+	}
+}
+
+// Nobody reads help that says nothing, or that a terminal breaks.
+func TestEveryCommandHasHelpThatFits(t *testing.T) {
+	env, _, _ := newEnv(t, memory.New())
+	root := newRoot(&frame{env: env})
+	for _, c := range append(inOrder(root), root) {
+		if c.Short == "" || strings.HasSuffix(c.Short, ".") {
+			t.Errorf("%s: Short = %q, want a few words without a full stop", c.CommandPath(), c.Short)
+		}
+		for _, width := range []int{40, 80, 200} {
+			for line := range strings.SplitSeq(helpText{width: width}.of(c), "\n") {
+				if n := len([]rune(line)); n > width {
+					t.Errorf("%s --help in %d columns has a line of %d: %s", c.CommandPath(), width, n, line)
+				}
+			}
+		}
+	}
+}
