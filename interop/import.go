@@ -23,6 +23,7 @@ type importer struct {
 	strange map[string]candidate // files that no format knows
 	callsOf skein.SessionID      // see childCalls
 	calls   map[skein.SessionID]childCall
+	taken   func(*target) // called when a file has been read to its end; may be nil
 }
 
 // Import brings what is new in the files at and under paths into the store.
@@ -232,6 +233,9 @@ func (im *importer) consume(ctx context.Context, chunks <-chan chunk, p Progress
 		p.Bytes += c.bytes
 		if c.end {
 			p.Files++
+			if im.taken != nil {
+				im.taken(t)
+			}
 		}
 		if im.opts.Progress != nil {
 			im.opts.Progress(p)

@@ -16,7 +16,7 @@ type live struct {
 }
 
 // maxLive is how many readers are kept.
-const maxLive = 32
+const maxLive = 16
 
 // update takes what is new in a file that has a live reader. It reports
 // whether that could be done.

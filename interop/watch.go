@@ -19,7 +19,7 @@ import (
 const pollEvery = 30 * time.Second
 
 // warmFiles is how many readers a watch makes ready before their files grow.
-const warmFiles = 16
+const warmFiles = maxLive
 
 // Watch imports and then goes on with what other programs append, until ctx
 // ends; it returns nil then. each is called with what the first import did,
@@ -35,6 +35,7 @@ func Watch(ctx context.Context, s skein.Store, formats []Format, paths []string,
 	}
 	defer w.fs.Close()
 	if w.im, err = newImporter(ctx, s, formats, o, &w.rep); err == nil {
+		w.im.taken = w.lives.put
 		err = w.run(ctx)
 	}
 	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
@@ -226,6 +227,12 @@ func (w *watch) take(ctx context.Context, c candidate) error {
 	}
 	works, _ := w.im.plan([]candidate{c}, isMoving)
 	for _, wk := range works {
+		if wk.format.Load != nil {
+			if err := w.im.load(ctx, wk); err != nil {
+				return err
+			}
+			continue
+		}
 		t, err := w.im.read(ctx, wk.begin())
 		if err != nil {
 			return err
@@ -240,7 +247,7 @@ func (w *watch) warm(ctx context.Context, path string) error {
 	known := w.im.files[path]
 	c, ok := look(path)
 	f := w.im.format(known.Format)
-	if !ok || f == nil || w.lives[path] != nil || !unchanged(c, known) {
+	if !ok || f == nil || f.Load != nil || w.lives[path] != nil || !unchanged(c, known) {
 		return nil
 	}
 	t, err := w.im.read(ctx, (&work{format: *f, now: c, known: known, patient: true}).begin())
