@@ -150,8 +150,11 @@ func (t *tx) putHead(was, h *head) (err error) {
 	case h.n == 0:
 		h.n, err = t.insertHead(h)
 	case sameButCounts(was, h):
-		_, _, err = t.exec(`UPDATE sessions SET updated = ?, last = ?, said = ?, messages = ?, turns = ?, last_prompt = ?, bytes = ? WHERE n = ?`,
-			int64(h.Updated), int64(h.Last), int64(h.said), h.Messages, h.Turns, h.LastPrompt, h.bytes, h.n)
+		u := &h.Usage
+		_, _, err = t.exec(`UPDATE sessions SET updated = ?, last = ?, said = ?, messages = ?, turns = ?, last_prompt = ?, bytes = ?, provider = ?, model = ?,
+			input = ?, output = ?, reasoning = ?, cache_read = ?, cache_write = ?, requests = ?, reported = ? WHERE n = ?`,
+			int64(h.Updated), int64(h.Last), int64(h.said), h.Messages, h.Turns, h.LastPrompt, h.bytes, h.Provider, h.Model,
+			u.Input, u.Output, u.Reasoning, u.CacheRead, u.CacheWrite, u.Requests, u.Reported, h.n)
 	default:
 		err = t.updateHead(h)
 	}
@@ -167,9 +170,9 @@ func sameButCounts(a, b *head) bool {
 	x, y := &a.Session, &b.Session
 	return x.Key == y.Key && x.Title == y.Title && x.TitleBy == y.TitleBy && x.Description == y.Description && x.First == y.First &&
 		x.Surface == y.Surface && x.Project == y.Project && x.Cwd == y.Cwd && x.Agent == y.Agent && x.Profile == y.Profile &&
-		x.Provider == y.Provider && x.Model == y.Model && x.Parent == y.Parent && x.Origin == y.Origin && x.Status == y.Status &&
+		x.Parent == y.Parent && x.Origin == y.Origin && x.Status == y.Status &&
 		x.Pinned == y.Pinned && x.Updated>>10 == y.Updated>>10 && stringsJSON(x.Tags) == stringsJSON(y.Tags) && x.Created == y.Created && x.Base == y.Base &&
-		x.Compactions == y.Compactions && x.Usage == y.Usage && stringsJSON(x.Open) == stringsJSON(y.Open) &&
+		x.Compactions == y.Compactions && stringsJSON(x.Open) == stringsJSON(y.Open) &&
 		x.Uncertain == y.Uncertain && x.Revision == y.Revision && x.Binned == y.Binned
 }
 

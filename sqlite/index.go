@@ -10,26 +10,28 @@ import (
 )
 
 // The search index is fed after the append, not in it: that would double what
-// an append costs. It is fed when indexRows events wait, or indexAfter after
-// the last append, at close, and before a search.
+// an append costs. It is fed indexAfter after the last append, at close, before
+// a search, and while appends go on without a pause, when indexRows events
+// wait.
 const (
-	indexRows  = 500
+	indexRows  = 4000
 	indexAfter = 250 * time.Millisecond
 
 	feedRows  = 500       // at most, in one transaction
 	feedBytes = 384 << 10 // of text, roughly what 40 ms do
+	busyBytes = 128 << 10 // the same while others wait
 )
 
 // An indexer feeds the index in the background.
 type indexer struct {
-	feed func(context.Context) (more bool, err error)
+	core *core
 	wake chan int // events stored
 	stop chan struct{}
 	done sync.WaitGroup
 }
 
-func newIndexer(feed func(context.Context) (bool, error)) *indexer {
-	x := &indexer{feed: feed, wake: make(chan int, 64), stop: make(chan struct{})}
+func newIndexer(c *core) *indexer {
+	x := &indexer{core: c, wake: make(chan int, 64), stop: make(chan struct{})}
 	x.done.Go(x.loop)
 	return x
 }
@@ -51,8 +53,7 @@ func (x *indexer) close() {
 func (x *indexer) loop() {
 	timer := time.NewTimer(indexAfter) // what an earlier process left
 	defer timer.Stop()
-	waiting := 0
-	for {
+	for waiting := 0; ; {
 		select {
 		case <-x.stop:
 			return
@@ -61,22 +62,29 @@ func (x *indexer) loop() {
 				timer.Reset(indexAfter)
 				continue
 			}
+			x.step(x.core.writer.between, busyBytes)
+			waiting -= feedRows
 		case <-timer.C:
-		}
-		for waiting = 0; x.step(); {
+			for waiting = 0; len(x.wake) == 0 && x.step(x.core.writer.after, feedBytes); {
+			}
+			x.core.checkpoint()
 		}
 	}
 }
 
 // step feeds once and reports whether there is more to do now. An error is
 // left to the next step: the index is only late, nothing is lost.
-func (x *indexer) step() bool {
+func (x *indexer) step(run func(context.Context, func(*tx) error) error, bytes int64) bool {
 	select {
 	case <-x.stop:
 		return false
 	default:
 	}
-	more, err := x.feed(context.Background())
+	more := false
+	err := run(context.Background(), func(t *tx) (err error) {
+		more, err = t.feed(bytes)
+		return err
+	})
 	return more && err == nil
 }
 
@@ -94,16 +102,17 @@ func (c *core) appended(n int) {
 // feedIndex indexes some of the events that wait, and reports whether there
 // are more.
 func (c *core) feedIndex(ctx context.Context) (more bool, err error) {
-	err = c.write(ctx, func(t *tx) error {
-		more, err = t.feed()
+	err = c.writer.between(ctx, func(t *tx) (err error) {
+		more, err = t.feed(feedBytes)
 		return err
 	})
 	return more, err
 }
 
-// feed indexes the next events, in the order in which they were stored. Index
+// feed indexes the next events, at most so many bytes of text and at least one
+// event, in the order in which they were stored. Index
 // and mark are committed together.
-func (t *tx) feed() (more bool, err error) {
+func (t *tx) feed(bytes int64) (more bool, err error) {
 	var upto, last int64
 	if _, err := t.one(`SELECT upto FROM indexed`, nil, &upto); err != nil {
 		return false, err
@@ -115,7 +124,7 @@ func (t *tx) feed() (more bool, err error) {
 			if err := scan(row, []any{&id, &n}); err != nil {
 				return err
 			}
-			if size += n; size > feedBytes && rows > 0 {
+			if size += n; size > bytes && rows > 0 {
 				more = true
 				return errStop
 			}

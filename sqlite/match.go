@@ -1,7 +1,9 @@
 package sqlite
 
 import (
+	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/skein-dev/skein"
 )
@@ -50,9 +52,47 @@ func termExpr(t skein.Term) string {
 }
 
 func phraseExpr(p skein.Phrase) string {
-	e := `"` + strings.ReplaceAll(strings.Join(p.Words, " "), `"`, `""`) + `"`
+	words := p.Words
+	if p.Prefix {
+		// The index has the stems of words, so what a word begins with may
+		// be longer than its stem: look for more, and check (verify).
+		last := words[len(words)-1]
+		words = append(slices.Clone(words[:len(words)-1]), stemStart(last))
+	}
+	e := `"` + strings.NewReplacer(`"`, `""`, "\x00", " ").Replace(strings.Join(words, " ")) + `"`
 	if p.Prefix {
 		e += " *"
 	}
 	return e
+}
+
+// surelyStem is how many letters of a word its stem has at least, if the word
+// has that many: porter leaves no fewer of longer words.
+const surelyStem = 3
+
+// stemStart returns a beginning of every stem of a word that begins so.
+func stemStart(word string) string {
+	if !isASCII(word) {
+		return word // porter leaves other scripts alone
+	}
+	return word[:min(len(word), surelyStem)]
+}
+
+func isASCII(s string) bool {
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}
+
+// prefixes returns the terms of which the index finds more than they ask for.
+func prefixes(terms []skein.Term) (ps []skein.Term) {
+	for _, t := range terms {
+		if t.Prefix {
+			ps = append(ps, t)
+		}
+	}
+	return ps
 }

@@ -1,9 +1,12 @@
 package sqlite
 
 import (
+	"context"
 	"database/sql/driver"
 	"slices"
 	"time"
+
+	"github.com/skein-dev/skein"
 )
 
 // ranked finds what the index has, best first, then what waits for the index.
@@ -47,6 +50,9 @@ func (x *search) fresh(c *conn) ([]hit, error) {
 // best finds the best rows by rank: of each session the best one, unless each
 // is asked for.
 func (x *search) best(c *conn, expr string) error {
+	if ps := prefixes(x.q.Terms); len(ps) > 0 {
+		return x.verified(c, expr, ps)
+	}
 	q := `SELECT ` + hitColumns + `, m.score, 0 FROM (SELECT rowid AS id, rank AS score FROM words WHERE words MATCH ?) m
 		CROSS JOIN events e ON e.id = m.id CROSS JOIN sessions s ON s.n = e.session` + x.where.sql() + `
 		ORDER BY m.score, e.id DESC LIMIT ?`
@@ -56,6 +62,32 @@ func (x *search) best(c *conn, expr string) error {
 			GROUP BY ` + x.group() + ` ORDER BY best, e.id DESC LIMIT ?`
 	}
 	return x.collect(c, q, expr, x.limit)
+}
+
+// verified is best where the index finds more than was asked for: rows are
+// checked, the best first, until there are enough.
+func (x *search) verified(c *conn, expr string, prefixes []skein.Term) error {
+	m, err := skein.Query{Terms: prefixes}.Matcher()
+	if err != nil {
+		return err
+	}
+	q := `SELECT ` + hitColumns + `, m.score, coalesce(e.text, '') FROM (SELECT rowid AS id, rank AS score FROM words WHERE words MATCH ?) m
+		CROSS JOIN events e ON e.id = m.id CROSS JOIN sessions s ON s.n = e.session` + x.where.sql() + `
+		ORDER BY m.score, e.id DESC`
+	seen := map[int64]int{}
+	return unstop(c.query(q, append([]any{expr}, x.where.args...), func(row []driver.Value) error {
+		if time.Now().After(x.until) {
+			return context.DeadlineExceeded
+		}
+		var rank float64
+		var text string
+		h, err := x.scanHit(row, &rank, &text)
+		if err != nil || !m.MatchesText(text) {
+			return err
+		}
+		h.Score, h.expr = -rank, expr
+		return x.take(h, seen)
+	}))
 }
 
 // recent finds the newest rows, without a rank: a word that is everywhere

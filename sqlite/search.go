@@ -92,7 +92,6 @@ func (s *Store) conditions(c *conn, x *search) (none bool, err error) {
 	for _, f := range []struct{ cond, value string }{
 		{"s.user_id = ?", string(s.user)},
 		{"s.user_id = ?", string(q.User)},
-		{"s.agent = ?", q.Agent},
 		{"s.origin = ?", q.Origin},
 	} {
 		if f.value != "" {
@@ -109,6 +108,7 @@ func (x *search) eventConditions() {
 	q, w := &x.q, &x.where
 	for _, f := range []struct{ cond, value string }{
 		{"e.role = ?", string(q.Role)},
+		{"coalesce(e.agent, s.agent) = ?", q.Agent},
 		{"instr(char(10) || e.tools || char(10), char(10) || ? || char(10)) > 0", q.Tool},
 		{"instr(e.paths, ?) > 0", q.Path},
 	} {
@@ -158,7 +158,7 @@ func (s *Store) within(c *conn, x *search, id skein.SessionID) (none bool, err e
 // excludes reports whether the query's conditions on sessions leave h out.
 func (x *search) excludes(h *skein.Session) bool {
 	q := &x.q
-	return h.Binned != 0 || q.User != "" && q.User != h.User || q.Agent != "" && q.Agent != h.Agent ||
+	return h.Binned != 0 || q.User != "" && q.User != h.User ||
 		q.Origin != "" && (h.Origin == nil || h.Origin.Format != q.Origin) ||
 		q.Project != "" && !skein.InProject(h.Project, q.Project)
 }

@@ -124,7 +124,7 @@ func (c *core) connect(ctx context.Context, d driver.Driver, o Options) error {
 		return err
 	}
 	if c.writer != nil {
-		c.index, c.chores = newIndexer(c.feedIndex), newChores(c)
+		c.index, c.chores = newIndexer(c), newChores(c)
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"errors"
+	"os"
 )
 
 // How much one step of a sweep does: some 50 ms.
@@ -73,9 +74,35 @@ func (t *tx) cut(n int64) (left int64, err error) {
 	return left, err
 }
 
+// manyPages is how long the log may be, in bytes, before it is moved to the
+// database in a pause, so that no append has to.
+const manyPages = 8 << 20
+
+// checkpoint moves what the -wal file has to the database, if that is much and
+// as far as nobody reads from it.
+func (c *core) checkpoint() {
+	if st, err := os.Stat(c.path + "-wal"); err != nil || st.Size() < manyPages {
+		return
+	}
+	_ = c.withLog(func(conn *conn) error { return conn.script(`PRAGMA wal_checkpoint(PASSIVE)`) }) //nolint:errcheck // the next pause does it
+}
+
 // emptyLog moves what the -wal file has to the database and cuts it to nothing,
 // unless somebody reads from it just now: then the next start does.
 func (c *core) emptyLog() error {
+	return c.withLog(func(conn *conn) error {
+		var blocked, pages, moved int64
+		_, err := conn.one(`PRAGMA wal_checkpoint(TRUNCATE)`, nil, &blocked, &pages, &moved)
+		if busy(err) {
+			err = nil
+		}
+		return err
+	})
+}
+
+// withLog runs f with a connection of its own, so that the writer need not
+// wait for a checkpoint.
+func (c *core) withLog(f func(*conn) error) error {
 	d, err := sqlDriver()
 	if err != nil {
 		return err
@@ -84,10 +111,5 @@ func (c *core) emptyLog() error {
 	if err != nil {
 		return err
 	}
-	var blocked, pages, moved int64
-	_, err = conn.one(`PRAGMA wal_checkpoint(TRUNCATE)`, nil, &blocked, &pages, &moved)
-	if busy(err) {
-		err = nil
-	}
-	return errors.Join(err, conn.close())
+	return errors.Join(f(conn), conn.close())
 }

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"database/sql/driver"
+	"strings"
 
 	"github.com/skein-dev/skein"
 )
@@ -11,13 +12,25 @@ import (
 // needed; the rest is [skein.UsageSum]'s.
 func (s *Store) Usage(ctx context.Context, q skein.UsageQuery) (rows []skein.UsageRow, err error) {
 	defer skein.Wrapf(&err, "sqlite: usage by %s", q.By)
+	of := map[skein.Dimension]string{
+		skein.ByModelID: "u.model", skein.ByAgent: "x.agent", skein.ByProject: "x.project", skein.BySession: "x.id",
+	}[q.By]
+	if of == "" {
+		of = "u.slot"
+	}
+	// Only a question about sessions needs the sums of each session.
+	from, session := "usage_all u", "u."
+	if q.By == skein.BySession || q.Session != "" {
+		from, session = "usage u JOIN sessions s ON s.n = u.session", "s."
+	}
+	of = strings.Replace(of, "x.", session, 1)
 	w := &where{}
 	for _, f := range []struct{ cond, value string }{
-		{"s.user_id = ?", string(s.user)},
-		{"s.user_id = ?", string(q.User)},
-		{"s.id = ?", string(q.Session)},
-		{"s.project = ?", q.Project},
-		{"s.agent = ?", q.Agent},
+		{session + "user_id = ?", string(s.user)},
+		{session + "user_id = ?", string(q.User)},
+		{session + "id = ?", string(q.Session)},
+		{session + "project = ?", q.Project},
+		{session + "agent = ?", q.Agent},
 	} {
 		if f.value != "" {
 			w.add(f.cond, f.value)
@@ -29,18 +42,14 @@ func (s *Store) Usage(ctx context.Context, q skein.UsageQuery) (rows []skein.Usa
 	if q.Until != 0 {
 		w.add("u.slot < ?", int64(q.Until))
 	}
-	of := map[skein.Dimension]string{
-		skein.ByModelID: "u.model", skein.ByAgent: "s.agent", skein.ByProject: "s.project", skein.BySession: "s.id",
-	}[q.By]
-	if of == "" {
-		of = "u.slot"
-	}
 	sum := skein.NewUsageSum(skein.UsageQuery{By: q.By, Zone: q.Zone})
 	err = s.read(ctx, func(c *conn) error {
 		return c.query(`SELECT `+of+`, u.provider, u.model, sum(u.input), sum(u.output), sum(u.reasoning), sum(u.cache_read), sum(u.cache_write), sum(u.requests), sum(u.reported)
-			FROM usage u JOIN sessions s ON s.n = u.session`+w.sql()+` GROUP BY 1, 2, 3`, w.args, func(row []driver.Value) error {
+			FROM `+from+w.sql()+` GROUP BY 1, 2, 3`, w.args, func(row []driver.Value) error {
 			slot, err := usageSlot(q.By, row)
-			sum.Add(slot)
+			if slot.Usage != (skein.Usage{}) {
+				sum.Add(slot)
+			}
 			return err
 		})
 	})

@@ -22,6 +22,8 @@ const (
 type writer struct {
 	conn    *conn
 	jobs    chan *job
+	urgent  chan *job // run between two groups, alone
+	spare   chan *job // run when nothing else waits, alone
 	stopped chan struct{}
 	heads   *heads
 	changed func([]skein.SessionID) // called after each commit that changed sessions
@@ -48,17 +50,28 @@ type tx struct {
 }
 
 func newWriter(c *conn, changed func([]skein.SessionID), idle func()) *writer {
-	w := &writer{conn: c, jobs: make(chan *job, 4*groupJobs), stopped: make(chan struct{}), heads: newHeads(), changed: changed, idle: idle}
+	w := &writer{conn: c, jobs: make(chan *job, 4*groupJobs), urgent: make(chan *job), spare: make(chan *job), stopped: make(chan struct{}), heads: newHeads(), changed: changed, idle: idle}
 	go w.loop()
 	return w
 }
 
 // do runs f in a transaction. A nil error means that it is committed. ctx may
 // stop f from starting, never the commit.
-func (w *writer) do(ctx context.Context, f func(*tx) error) error {
+func (w *writer) do(ctx context.Context, f func(*tx) error) error { return w.put(ctx, w.jobs, f) }
+
+// between is do for what nobody waits for and what must not wait for ever
+// either: it runs by itself after the group that is being committed.
+func (w *writer) between(ctx context.Context, f func(*tx) error) error {
+	return w.put(ctx, w.urgent, f)
+}
+
+// after is do for what nobody waits for: it runs by itself when no job waits.
+func (w *writer) after(ctx context.Context, f func(*tx) error) error { return w.put(ctx, w.spare, f) }
+
+func (w *writer) put(ctx context.Context, queue chan *job, f func(*tx) error) error {
 	j := &job{ctx: ctx, run: f, done: make(chan error, 1)}
 	select {
-	case w.jobs <- j:
+	case queue <- j:
 	case <-ctx.Done():
 		return ctx.Err()
 	}
@@ -75,15 +88,43 @@ func (w *writer) stop() {
 func (w *writer) loop() {
 	defer close(w.stopped)
 	var group []*job
-	for j := range w.jobs {
-		group = w.fill(append(group[:0], j))
+	for {
+		j, alone, ok := w.next()
+		if !ok {
+			return
+		}
+		group = append(group[:0], j)
+		if !alone {
+			group = w.fill(group)
+		}
 		for len(group) > 0 {
 			group = group[w.commit(group):]
+		}
+		select {
+		case j := <-w.urgent:
+			w.commit([]*job{j})
+		default:
 		}
 		if len(w.jobs) == 0 {
 			w.idle()
 		}
 	}
+}
+
+// next waits for a job; one that is to run alone comes only if no other waits.
+func (w *writer) next() (j *job, alone, ok bool) {
+	select {
+	case j, ok = <-w.jobs:
+		return j, false, ok
+	default:
+	}
+	select {
+	case j, ok = <-w.jobs:
+		return j, false, ok
+	case j = <-w.urgent:
+	case j = <-w.spare:
+	}
+	return j, true, true
 }
 
 // fill adds the jobs that wait already to group.

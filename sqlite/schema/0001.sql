@@ -85,6 +85,7 @@ CREATE TABLE events (
 	client   TEXT,             -- client ID
 	hash     BLOB,             -- of kind and payload, 16 bytes; with a client ID only; NULL after the message was deleted in the shell
 	role     TEXT,             -- of a said event
+	agent    TEXT,             -- that spoke, where it is not the session's
 	message  TEXT,             -- message ID, where several events may be one message
 	amends   INTEGER,          -- of an amended event: the seq it is about; role to text are what stands there now
 	tools    TEXT,             -- names of the tools it calls or answers, one a line
@@ -145,6 +146,25 @@ CREATE TABLE usage (
 	PRIMARY KEY (session, slot, provider, model)
 ) STRICT, WITHOUT ROWID;
 
+-- The same for all sessions of a user, by project and agent: so that a question
+-- about days or models need not go through every session.
+CREATE TABLE usage_all (
+	user_id     TEXT    NOT NULL,
+	slot        INTEGER NOT NULL,
+	provider    TEXT    NOT NULL,
+	model       TEXT    NOT NULL,
+	project     TEXT    NOT NULL,
+	agent       TEXT    NOT NULL,
+	input       INTEGER NOT NULL,
+	output      INTEGER NOT NULL,
+	reasoning   INTEGER NOT NULL,
+	cache_read  INTEGER NOT NULL,
+	cache_write INTEGER NOT NULL,
+	requests    INTEGER NOT NULL,
+	reported    INTEGER NOT NULL,
+	PRIMARY KEY (user_id, slot, provider, model, project, agent)
+) STRICT, WITHOUT ROWID;
+
 CREATE TRIGGER charges_in AFTER INSERT ON charges BEGIN
 	INSERT INTO usage (session, slot, provider, model, input, output, reasoning, cache_read, cache_write, requests, reported)
 	VALUES (new.session, new.slot, new.provider, new.model, new.input, new.output, new.reasoning, new.cache_read, new.cache_write, new.requests, new.reported)
@@ -152,6 +172,11 @@ CREATE TRIGGER charges_in AFTER INSERT ON charges BEGIN
 		input = input + excluded.input, output = output + excluded.output, reasoning = reasoning + excluded.reasoning,
 		cache_read = cache_read + excluded.cache_read, cache_write = cache_write + excluded.cache_write,
 		requests = requests + excluded.requests, reported = reported + excluded.reported;
+	INSERT INTO usage_all (user_id, slot, provider, model, project, agent, input, output, reasoning, cache_read, cache_write, requests, reported)
+	SELECT s.user_id, new.slot, new.provider, new.model, s.project, s.agent, new.input, new.output, new.reasoning, new.cache_read, new.cache_write, new.requests, new.reported
+	FROM sessions s WHERE s.n = new.session
+	ON CONFLICT (user_id, slot, provider, model, project, agent) DO UPDATE SET
+		input = input + excluded.input, output = output + excluded.output, reasoning = reasoning + excluded.reasoning, cache_read = cache_read + excluded.cache_read, cache_write = cache_write + excluded.cache_write, requests = requests + excluded.requests, reported = reported + excluded.reported;
 END;
 
 CREATE TRIGGER charges_out AFTER DELETE ON charges BEGIN
@@ -163,6 +188,9 @@ CREATE TRIGGER charges_out AFTER DELETE ON charges BEGIN
 	DELETE FROM usage
 	WHERE session = old.session AND slot = old.slot AND provider = old.provider AND model = old.model
 		AND input = 0 AND output = 0 AND reasoning = 0 AND cache_read = 0 AND cache_write = 0 AND requests = 0 AND reported = 0;
+	UPDATE usage_all SET input = input - old.input, output = output - old.output, reasoning = reasoning - old.reasoning, cache_read = cache_read - old.cache_read, cache_write = cache_write - old.cache_write, requests = requests - old.requests, reported = reported - old.reported
+	WHERE slot = old.slot AND provider = old.provider AND model = old.model
+		AND (user_id, project, agent) = (SELECT s.user_id, s.project, s.agent FROM sessions s WHERE s.n = old.session);
 END;
 
 CREATE TRIGGER charges_move AFTER UPDATE OF session ON charges BEGIN
@@ -185,6 +213,37 @@ CREATE TRIGGER charges_move AFTER UPDATE OF session ON charges BEGIN
 		cache_read = cache_read + new.cache_read, cache_write = cache_write + new.cache_write,
 		requests = requests + new.requests, reported = reported + new.reported
 	WHERE n = new.session;
+	UPDATE usage_all SET input = input - old.input, output = output - old.output, reasoning = reasoning - old.reasoning, cache_read = cache_read - old.cache_read, cache_write = cache_write - old.cache_write, requests = requests - old.requests, reported = reported - old.reported
+	WHERE slot = old.slot AND provider = old.provider AND model = old.model
+		AND (user_id, project, agent) = (SELECT s.user_id, s.project, s.agent FROM sessions s WHERE s.n = old.session);
+	INSERT INTO usage_all (user_id, slot, provider, model, project, agent, input, output, reasoning, cache_read, cache_write, requests, reported)
+	SELECT s.user_id, new.slot, new.provider, new.model, s.project, s.agent, new.input, new.output, new.reasoning, new.cache_read, new.cache_write, new.requests, new.reported
+	FROM sessions s WHERE s.n = new.session
+	ON CONFLICT (user_id, slot, provider, model, project, agent) DO UPDATE SET
+		input = input + excluded.input, output = output + excluded.output, reasoning = reasoning + excluded.reasoning, cache_read = cache_read + excluded.cache_read, cache_write = cache_write + excluded.cache_write, requests = requests + excluded.requests, reported = reported + excluded.reported;
+END;
+
+CREATE TRIGGER sessions_usage_moves AFTER UPDATE OF user_id, project, agent ON sessions
+WHEN (old.user_id, old.project, old.agent) <> (new.user_id, new.project, new.agent)
+BEGIN
+	INSERT INTO usage_all (user_id, slot, provider, model, project, agent, input, output, reasoning, cache_read, cache_write, requests, reported)
+	SELECT old.user_id, u.slot, u.provider, u.model, old.project, old.agent, -u.input, -u.output, -u.reasoning, -u.cache_read, -u.cache_write, -u.requests, -u.reported
+	FROM usage u WHERE u.session = old.n
+	ON CONFLICT (user_id, slot, provider, model, project, agent) DO UPDATE SET
+		input = input + excluded.input, output = output + excluded.output, reasoning = reasoning + excluded.reasoning, cache_read = cache_read + excluded.cache_read, cache_write = cache_write + excluded.cache_write, requests = requests + excluded.requests, reported = reported + excluded.reported;
+	INSERT INTO usage_all (user_id, slot, provider, model, project, agent, input, output, reasoning, cache_read, cache_write, requests, reported)
+	SELECT new.user_id, u.slot, u.provider, u.model, new.project, new.agent, u.input, u.output, u.reasoning, u.cache_read, u.cache_write, u.requests, u.reported
+	FROM usage u WHERE u.session = new.n
+	ON CONFLICT (user_id, slot, provider, model, project, agent) DO UPDATE SET
+		input = input + excluded.input, output = output + excluded.output, reasoning = reasoning + excluded.reasoning, cache_read = cache_read + excluded.cache_read, cache_write = cache_write + excluded.cache_write, requests = requests + excluded.requests, reported = reported + excluded.reported;
+END;
+
+CREATE TRIGGER sessions_usage_out BEFORE DELETE ON sessions BEGIN
+	INSERT INTO usage_all (user_id, slot, provider, model, project, agent, input, output, reasoning, cache_read, cache_write, requests, reported)
+	SELECT old.user_id, u.slot, u.provider, u.model, old.project, old.agent, -u.input, -u.output, -u.reasoning, -u.cache_read, -u.cache_write, -u.requests, -u.reported
+	FROM usage u WHERE u.session = old.n
+	ON CONFLICT (user_id, slot, provider, model, project, agent) DO UPDATE SET
+		input = input + excluded.input, output = output + excluded.output, reasoning = reasoning + excluded.reasoning, cache_read = cache_read + excluded.cache_read, cache_write = cache_write + excluded.cache_write, requests = requests + excluded.requests, reported = reported + excluded.reported;
 END;
 
 -- What lies out of line: images, documents. Kept once each, for as long as an
