@@ -17,6 +17,7 @@ import (
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/interop"
 	"github.com/skein-dev/skein/render"
+	"github.com/skein-dev/skein/replay"
 )
 
 type exportOptions struct {
@@ -83,7 +84,8 @@ func (o *exportOptions) write(ctx context.Context, j *job, w io.Writer, s skein.
 	case "json":
 		return render.JSON(w, &s, entries)
 	case "skein":
-		return errors.New("not built yet")
+		_, err := replay.Write(ctx, w, j.store, s.ID)
+		return err
 	case "source":
 		return writeSource(ctx, j, w, s)
 	}

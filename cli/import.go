@@ -10,14 +10,14 @@ import (
 	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
 
-	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/interop"
 	"github.com/skein-dev/skein/interop/claudecode"
 	"github.com/skein-dev/skein/interop/codex"
+	"github.com/skein-dev/skein/interop/skeinlog"
 )
 
 // formats is every format that sessions are imported from.
-func formats() []interop.Format { return []interop.Format{claudecode.Format(), codex.Format()} }
+func formats() []interop.Format { return []interop.Format{skeinlog.Format(), claudecode.Format(), codex.Format()} }
 
 type importOptions struct {
 	watch, again, json bool
@@ -77,7 +77,7 @@ func (o *importOptions) run(ctx context.Context, j *job, args []string) error {
 		return err
 	}
 	j.say("watching; Ctrl-C ends it")
-	return interopWatch(ctx, j.store, fs, paths, interop.Options{Again: o.again})
+	return interop.Watch(ctx, j.store, fs, paths, interop.Options{Again: o.again}, nil)
 }
 
 func (o *importOptions) formats() ([]interop.Format, error) {
@@ -248,8 +248,4 @@ func (b *importBar) end() {
 	if b.bar != nil {
 		_ = b.bar.Clear() //nolint:errcheck // as above
 	}
-}
-
-func interopWatch(context.Context, skein.Store, []interop.Format, []string, interop.Options) error {
-	return nil
 }
