@@ -39,7 +39,6 @@ answer.`,
 	g.StringVar(&o.id, "id", "", "a client `ID`: trying again with it stores nothing twice")
 	g.BoolVar(&o.create, "create", false, "begin a session with NAME as its key if no session has this ID or key")
 	jsonFlag(c, &o.json)
-	f.completeArg(c, f.names)
 	fixed(c, "role", roleNames()...)
 	return c
 }

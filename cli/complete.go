@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -17,9 +18,9 @@ type completer func(ctx context.Context, typed string) []string
 // most is how many sessions are offered, and looked at.
 const most = 200
 
-// names completes the name of a session: its ID as lists show it, or its
-// title. What goes wrong gives no completions: nobody could read an error.
-func (f *frame) names(ctx context.Context, typed string) (words []string) {
+// recently returns the newest sessions. What goes wrong gives none: nobody
+// could read an error.
+func (f *frame) recently(ctx context.Context, of skein.Filter) []skein.Session {
 	j, err := f.job()
 	if err != nil {
 		return nil
@@ -28,13 +29,30 @@ func (f *frame) names(ctx context.Context, typed string) (words []string) {
 		return nil
 	}
 	defer func() { _ = j.store.Close() }()
-	found, err := j.sessions(ctx, skein.Filter{NoChildren: true, Limit: most})
+	of.Limit = most
+	found, err := j.sessions(ctx, of)
 	if err != nil {
 		return nil
 	}
-	for _, s := range found {
+	return found
+}
+
+// names completes the name of a session: its ID as lists show it, or its
+// title.
+func (f *frame) names(ctx context.Context, typed string) []string {
+	return namesOf(f.recently(ctx, skein.Filter{NoChildren: true}), typed)
+}
+
+// binned completes the name of a session in the bin.
+func (f *frame) binned(ctx context.Context, typed string) []string {
+	return namesOf(f.recently(ctx, skein.Filter{Bin: true}), typed)
+}
+
+func namesOf(found []skein.Session, typed string) (words []string) {
+	short := shortIDs(found)
+	for i, s := range found {
 		name := render.Line(s.Name())
-		for _, w := range []string{shortID(s.ID), string(s.ID), s.Key, render.Line(s.Title)} {
+		for _, w := range []string{short[i], string(s.ID), s.Key, render.Line(s.Title)} {
 			if w != "" && strings.HasPrefix(strings.ToLower(w), strings.ToLower(typed)) {
 				words = append(words, w+"\t"+name)
 				break
@@ -42,6 +60,56 @@ func (f *frame) names(ctx context.Context, typed string) (words []string) {
 		}
 	}
 	return words
+}
+
+// seen completes to what the newest sessions have in one of their fields.
+func (f *frame) seen(of func(*skein.Session) []string) completer {
+	return func(ctx context.Context, typed string) []string {
+		var words []string
+		for _, s := range f.recently(ctx, skein.Filter{}) {
+			for _, w := range of(&s) {
+				if w = render.Line(w); w != "" && strings.HasPrefix(w, typed) {
+					words = append(words, w)
+				}
+			}
+		}
+		slices.Sort(words)
+		return slices.Compact(words)
+	}
+}
+
+// completeSessionFlags completes those flags of c that narrow sessions down.
+func (f *frame) completeSessionFlags(c *cobra.Command) {
+	for flag, of := range map[string]func(*skein.Session) []string{
+		"agent":   func(s *skein.Session) []string { return []string{s.Agent} },
+		"model":   func(s *skein.Session) []string { return []string{s.Model} },
+		"profile": func(s *skein.Session) []string { return []string{s.Profile} },
+		"tag":     func(s *skein.Session) []string { return s.Tags },
+		"origin": func(s *skein.Session) []string {
+			if s.Origin == nil {
+				return nil
+			}
+			return []string{s.Origin.Format}
+		},
+	} {
+		if c.Flags().Lookup(flag) != nil {
+			f.complete(c, flag, f.seen(of))
+		}
+	}
+}
+
+// completeNames completes NAME where a command's use line has it, and does
+// nothing if the command sees to that itself.
+func (f *frame) completeNames(c *cobra.Command) {
+	switch words := strings.Fields(c.Use); {
+	case c.ValidArgsFunction != nil || len(words) < 2:
+	case c.Name() == "restore":
+		f.completeArgs(c, f.binned)
+	case words[1] == "NAME":
+		f.completeArg(c, f.names)
+	case words[1] == "NAME...", words[1] == "NAME…":
+		f.completeArgs(c, f.names)
+	}
 }
 
 // completeArg completes the first word after the command by by, others as

@@ -76,6 +76,8 @@ func newRoot(f *frame) *cobra.Command {
 			c := command(f)
 			c.GroupID = group.title
 			c.Annotations = map[string]string{order: strconv.Itoa(len(root.Commands()))}
+			f.completeNames(c)
+			f.completeSessionFlags(c)
 			root.AddCommand(c)
 		}
 	}

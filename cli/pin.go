@@ -30,7 +30,6 @@ func newUnpin(f *frame) *cobra.Command {
 func pinCommand(f *frame, o *pinOptions, c *cobra.Command) *cobra.Command {
 	c.Args, c.RunE = words(1, -1, "the NAME of a session"), f.withStore(o.run)
 	jsonFlag(c, &o.json)
-	f.completeArgs(c, f.names)
 	return c
 }
 

@@ -29,7 +29,6 @@ title from a person is never replaced by one from a model or an import.`,
 	c.Flags().StringVar(&o.description, "description", "", "some `text` about it")
 	o.described = func() bool { return c.Flags().Changed("description") }
 	jsonFlag(c, &o.json)
-	f.completeArg(c, f.names)
 	return c
 }
 

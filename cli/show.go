@@ -43,7 +43,6 @@ title or a part of that, or - for the newest of this project.`,
 	g.BoolVar(&o.events, "events", false, "the events that the session is made of")
 	g.BoolVar(&o.raw, "raw", false, "text as it was written: Markdown is not rendered; in a pipe, control characters stay")
 	jsonFlag(c, &o.json)
-	f.completeArg(c, f.names)
 	return c
 }
 

@@ -31,7 +31,6 @@ them.`,
 		RunE:    f.withStore(o.run),
 	}
 	jsonFlag(c, &o.json)
-	f.completeArg(c, f.names)
 	return c
 }
 
