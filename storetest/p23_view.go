@@ -16,6 +16,7 @@ func views() []check {
 		{name: "keys and requests are each user's own", run: ownKeys},
 		{name: "another user's text and blobs are never found", run: othersText},
 		{name: "files and client IDs are each user's own", run: ownFiles},
+		{name: "who names another's session as parent is not its child", run: strangers},
 		{name: "16 users at once", run: manyUsers},
 	}
 }
@@ -190,6 +191,23 @@ func ownFiles(t *test) {
 	}
 	t.as("ann", func() { t.delete("of-ann") })
 	t.as("bob", func() { equal(t, "Records", t.records("f", "/same", 0), lines(0, 0, "line of bob")) })
+}
+
+func strangers(t *test) {
+	t.as("ann", func() { t.add("a", created(), user("x")) })
+	t.as("bob", func() { t.add("b", child("a"), user("x")) })
+	t.as("ann", func() {
+		if d, err := t.s.Delete(t.Context(), "a", skein.Deletion{Children: skein.RefuseChildren}); err != nil || len(d.Children) > 0 {
+			t.Errorf("Delete = %+v, %v, want no children", d, err)
+		}
+		t.append(skein.Batch{Session: "a", Events: []skein.Event{created()}, Again: true})
+		if d, err := t.s.Delete(t.Context(), "a", skein.Deletion{Children: skein.BinChildren}); err != nil || len(d.Binned) > 0 {
+			t.Errorf("Delete = %+v, %v, want nothing in the bin", d, err)
+		}
+	})
+	if b := t.session("b").Binned; b != 0 {
+		t.Error("another user's session went to the bin")
+	}
 }
 
 func manyUsers(t *test) {
