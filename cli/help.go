@@ -101,22 +101,28 @@ func (h helpText) flags(set *pflag.FlagSet, pass func(*pflag.Flag) bool) string 
 		if f.Hidden || !pass(f) {
 			return
 		}
-		value, doc := pflag.UnquoteUsage(f)
-		name := "    --" + f.Name
-		if f.Shorthand != "" {
-			name = "-" + f.Shorthand + ", --" + f.Name
-		}
-		if value != "" {
-			name += " " + strings.ToUpper(value)
-		}
-		switch f.DefValue {
-		case "", "0", "false", "[]":
-		default:
-			doc += " (" + f.DefValue + ")"
-		}
+		name, doc := flagHelp(f)
 		rows = append(rows, [2]string{name, doc})
 	})
 	return h.rows(rows)
+}
+
+// flagHelp returns how f is written and what it means.
+func flagHelp(f *pflag.Flag) (name, doc string) {
+	value, doc := pflag.UnquoteUsage(f)
+	name = "    --" + f.Name
+	if f.Shorthand != "" {
+		name = "-" + f.Shorthand + ", --" + f.Name
+	}
+	if value != "" {
+		name += " " + strings.ToUpper(value)
+	}
+	switch f.DefValue {
+	case "", "0", "0s", "false", "[]":
+	default:
+		doc += " (" + f.DefValue + ")"
+	}
+	return name, doc
 }
 
 // rows lays out names and what they mean in two columns, or one below the

@@ -4,8 +4,6 @@ import (
 	"context"
 	"io"
 
-	mango "github.com/muesli/mango-cobra"
-	"github.com/muesli/roff"
 	"github.com/spf13/cobra"
 )
 
@@ -18,11 +16,9 @@ func newMan(f *frame) *cobra.Command {
 		Args:    words(0, 0, ""),
 	}
 	c.RunE = f.plain(func(_ context.Context, j *job, _ []string) error {
-		page, err := mango.NewManPage(1, c.Root())
-		if err != nil {
-			return err
-		}
-		_, err = io.WriteString(j.Stdout, page.Build(roff.NewDocument()))
+		var m manual
+		m.write(c.Root(), j.Version)
+		_, err := io.WriteString(j.Stdout, m.String())
 		return err
 	})
 	return c

@@ -29,6 +29,9 @@ func (j *job) session(ctx context.Context, name string) (skein.Session, error) {
 	if errors.Is(err, skein.ErrNotFound) {
 		return s, j.noSession(ctx, name)
 	}
+	if several := (*skein.AmbiguousError)(nil); errors.As(err, &several) {
+		return s, several // it names the name itself
+	}
 	return s, err
 }
 
@@ -101,7 +104,8 @@ func nearest(name string, ss []skein.Session) (near []skein.Session) {
 	}
 	var all []scored
 	for _, s := range ss {
-		score := max(alike(name, s.Name()), alike(name, string(s.ID)), alike(name, s.Key), alike(name, shortID(s.ID)))
+		id := string(s.ID)
+		score := max(alike(name, s.Name()), alike(name, s.Key), alike(name, id[:min(len(id), 8)]), alike(name, shortID(s.ID)))
 		if score > 0.6 {
 			all = append(all, scored{s, score})
 		}
