@@ -14,6 +14,7 @@ func scrubbing() []check {
 		{name: "however it is escaped", run: escapedSecrets},
 		{name: "blobs and source records", run: scrubBytes},
 		{name: "in what forks show", run: scrubForks},
+		{name: "what a session adds up to follows", run: scrubFolds},
 		{name: "client IDs still answer", run: scrubbedAgain},
 		{name: "what cannot be scrubbed", run: badSecrets},
 		{name: "it is still gone when the data is opened again", two: scrubReopened},
@@ -181,6 +182,25 @@ func scrubForks(t *test) {
 	t.scrub("g", secret)
 	t.wantNoSecret("g", secret)
 	t.wantNoSecret("f", secret)
+}
+
+// scrubFolds looks at rows whose events moved, and whose base has a later ID.
+func scrubFolds(t *test) {
+	t.add("z", begin(skein.Created{Project: "/" + secret}), user(secret+" first"), paid("r", noon, "m", skein.Usage{Input: 3}))
+	t.add("y", fork("z", 3), user("own"))
+	t.add("x", fork("y", 4), user("own"))
+	t.scrub("x", secret)
+	for _, id := range []skein.SessionID{"x", "y", "z"} {
+		t.wantFolded(id)
+		t.wantNoSecret(id, secret)
+	}
+	t.delete("z")
+	row := t.session("y")
+	t.add("y", user("another-secret"))
+	t.scrub("y", "another-secret")
+	if s := t.session("y"); s.Usage != row.Usage || s.Messages != row.Messages+1 || s.First != row.First {
+		t.Errorf("after a scrub the heir is %+v, want what it was, %+v", s, row)
+	}
 }
 
 func scrubbedAgain(t *test) {
