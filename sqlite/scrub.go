@@ -6,6 +6,7 @@ import (
 	"database/sql/driver"
 	"encoding/hex"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 
@@ -28,7 +29,7 @@ func (s *Store) Scrub(ctx context.Context, id skein.SessionID, secrets []string)
 	}
 	defer leave()
 	err = s.write(ctx, func(t *tx) error {
-		sc := &scrub{s: s, tx: t, secrets: secrets, blobs: map[string]skein.Blob{}, heads: map[int64]bool{}}
+		sc := &scrub{s: s, tx: t, secrets: secrets, blobs: map[string]skein.Blob{}, heads: map[int64]bool{}, first: map[int64]skein.Seq{}, texts: map[string]string{}}
 		if err := sc.run(id); err != nil {
 			return err
 		}
@@ -64,7 +65,9 @@ type scrub struct {
 	*tx
 	secrets []string
 	blobs   map[string]skein.Blob // by hash: what a blob with a secret becomes
-	heads   map[int64]bool        // numbers of the sessions whose own events change
+	heads   map[int64]bool        // numbers of the sessions whose rows change
+	first   map[int64]skein.Seq   // of each session with events that change, the first of these
+	texts   map[string]string     // what texts in the rows of sessions became
 	done    skein.Scrubbed
 }
 
@@ -91,7 +94,7 @@ func (sc *scrub) run(id skein.SessionID) error {
 	if err := sc.shown(h); err != nil {
 		return err
 	}
-	for n := range sc.heads {
+	for _, n := range slices.Sorted(maps.Keys(sc.heads)) { // parents first
 		if err := sc.refold(n); err != nil {
 			return err
 		}
@@ -144,12 +147,14 @@ func (sc *scrub) events(seg segment) error {
 			return err
 		}
 		for _, f := range page {
-			changed, err := sc.event(f.id, f.e)
+			changed, err := sc.event(f.id, seg.session, f.e)
 			if err != nil {
 				return err
 			}
 			if changed {
-				sc.heads[seg.session] = true
+				if sc.first[seg.session] == 0 {
+					sc.first[seg.session] = f.e.Seq
+				}
 				sc.done.Events++
 			}
 			after = f.e.Seq
@@ -158,7 +163,7 @@ func (sc *scrub) events(seg segment) error {
 }
 
 // event blots one event and reports whether it had a secret.
-func (sc *scrub) event(id int64, e skein.Event) (changed bool, err error) {
+func (sc *scrub) event(id, session int64, e skein.Event) (changed bool, err error) {
 	e.Payload, changed = skein.Blot(e.Payload, sc.secrets)
 	var moved []skein.Blob
 	for hash, b := range sc.blobs {
@@ -171,6 +176,9 @@ func (sc *scrub) event(id int64, e skein.Event) (changed bool, err error) {
 		return false, nil
 	}
 	p, err := sc.s.packEvent(e)
+	if err == nil {
+		err = (&call{tx: sc.tx, s: sc.s}).amend(&head{n: session}, &p)
+	}
 	if err != nil {
 		return false, fmt.Errorf("event %d would not be one any more: %w", e.Seq, err)
 	}
@@ -184,16 +192,17 @@ func (sc *scrub) event(id int64, e skein.Event) (changed bool, err error) {
 		}
 	}
 	if len(moved) > 0 {
-		if err := sc.putRefs(id, p.f.Blobs); err != nil {
+		if err := sc.putRefs(id, p.now.Blobs); err != nil {
 			return false, err
 		}
-		if err := sc.dropRefs(id, p.f.Blobs); err != nil {
+		if err := sc.dropRefs(id, p.now.Blobs); err != nil {
 			return false, err
 		}
 	}
-	_, _, err = sc.exec(`UPDATE events SET hash = ?, tools = ?, paths = ?, text = CASE WHEN text IS NULL THEN NULL ELSE ? END,
-		extra = CASE WHEN text IS NULL THEN NULL ELSE ? END, payload = ? WHERE id = ?`,
-		p.hash, lines(p.f.Tools), lines(p.f.Paths), p.text, p.extra, p.payload, id)
+	// The hash stays that of what was appended, so that its client ID still
+	// answers for it.
+	_, _, err = sc.exec(`UPDATE events SET tools = ?, paths = ?, text = ?, extra = ?, payload = ? WHERE id = ?`,
+		lines(p.now.Tools), lines(p.now.Paths), p.text, p.extra, p.payload, id)
 	return true, err
 }
 
@@ -215,11 +224,10 @@ func (sc *scrub) dropRefs(event int64, keep []skein.Hash) error {
 // that show them.
 func (sc *scrub) shown(h head) error {
 	all := map[int64]bool{h.n: true}
-	for n := range sc.heads {
+	for n, first := range sc.first {
 		all[n] = true
-		var todo []int64
-		for todo = append(todo, n); len(todo) > 0; todo = todo[1:] {
-			err := sc.query(`SELECT session FROM bases WHERE base = ?`, []any{todo[0]}, func(row []driver.Value) error {
+		for todo := []int64{n}; len(todo) > 0; todo = todo[1:] {
+			err := sc.query(`SELECT session FROM bases WHERE base = ? AND upto >= ?`, []any{todo[0], int64(first)}, func(row []driver.Value) error {
 				var fork int64
 				err := scan(row, []any{&fork})
 				if !all[fork] {
@@ -329,9 +337,8 @@ func (sc *scrub) refold(n int64) error {
 		return err
 	}
 	h := was
-	for _, text := range []*string{&h.Title, &h.Description, &h.First, &h.LastPrompt, &h.Project, &h.Cwd, &h.Status, &h.Profile, &h.Agent} {
-		clean, _ := skein.Blot([]byte(*text), sc.secrets)
-		*text = string(clean)
+	if err := sc.fold(&h); err != nil {
+		return err
 	}
 	// A secret that First or LastPrompt cut in two is not found in them.
 	if h.First, err = sc.prompt(was, `ORDER BY e.seq LIMIT 1`); err != nil {
@@ -340,14 +347,50 @@ func (sc *scrub) refold(n int64) error {
 	if h.LastPrompt, err = sc.prompt(was, `ORDER BY e.seq DESC LIMIT 1`); err != nil {
 		return err
 	}
-	h.Tags = slices.Clone(h.Tags)
-	for i := range h.Tags {
-		clean, _ := skein.Blot([]byte(h.Tags[i]), sc.secrets)
-		h.Tags[i] = string(clean)
-	}
 	h.Revision++
 	sc.changed = append(sc.changed, h.ID)
 	return sc.putHead(&was, &h)
+}
+
+// fold works out anew, from h's own events, the texts in its row; counts stay.
+func (sc *scrub) fold(h *head) error {
+	clean := func(text string) string { // a fork has its parent's
+		if now, ok := sc.texts[text]; ok {
+			return now
+		}
+		b, _ := skein.Blot([]byte(text), sc.secrets)
+		return string(b)
+	}
+	base := skein.Shown{Project: clean(h.Project), Cwd: clean(h.Cwd), Agent: clean(h.Agent), Model: clean(h.Model)}
+	x := skein.Session{ID: h.ID}
+	for after := h.Base; after < h.Last; {
+		err := sc.query(selectEvent+`WHERE e.session = ? AND e.seq > ? ORDER BY e.seq LIMIT ?`, []any{h.n, int64(after), pageRows}, func(row []driver.Value) error {
+			e, at, err := sc.s.scanEvent(row)
+			if err != nil {
+				return err
+			}
+			after = e.Seq
+			f, err := skein.FactsOf(e)
+			if err == nil {
+				_, err = x.Apply(&e, f, skein.Prior{Message: at.piece, Base: base})
+			}
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	y := &h.Session
+	for was, now := range map[string]string{y.Project: x.Project, y.Cwd: x.Cwd, y.Agent: x.Agent, y.Model: x.Model} {
+		sc.texts[was] = now
+	}
+	y.Title, y.TitleBy, y.Description, y.Surface, y.Project, y.Cwd = x.Title, x.TitleBy, x.Description, x.Surface, x.Project, x.Cwd
+	y.Agent, y.Profile, y.Provider, y.Model, y.Status, y.Tags = x.Agent, x.Profile, x.Provider, x.Model, x.Status, x.Tags
+	y.Parent, y.Origin, y.Open = x.Parent, x.Origin, x.Open
+	if y.Key != "" {
+		y.Key = x.Key
+	}
+	return nil
 }
 
 // prompt returns the first words of what a person typed first or last in the

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql/driver"
 	"errors"
+	"math"
 	"strings"
 	"time"
 
@@ -88,6 +89,7 @@ func (s *Store) conditions(c *conn, x *search) (none bool, err error) {
 		return s.within(c, x, x.q.Session)
 	}
 	q, w := &x.q, &x.where
+	w.add(stands, int64(math.MaxInt64))
 	w.add("s.binned = 0")
 	for _, f := range []struct{ cond, value string }{
 		{"s.user_id = ?", string(s.user)},
@@ -147,8 +149,8 @@ func (s *Store) within(c *conn, x *search, id skein.SessionID) (none bool, err e
 	var conds []string
 	var args []any
 	for _, seg := range segs {
-		conds = append(conds, "(e.session = ? AND e.seq > ? AND e.seq <= ?)")
-		args = append(args, seg.session, int64(seg.from), int64(seg.to))
+		conds = append(conds, "(e.session = ? AND e.seq > ? AND e.seq <= ? AND "+stands+")")
+		args = append(args, seg.session, int64(seg.from), int64(seg.to), int64(seg.to))
 	}
 	x.where.add("("+strings.Join(conds, " OR ")+")", args...)
 	x.shownIn = &h
@@ -178,7 +180,15 @@ func (x *search) limited(c *conn, until time.Time, f func() error) (cutOff bool,
 	return false, err
 }
 
-const hitColumns = `e.id, e.session, e.seq, e.turn, coalesce(e.role, ''), e.at, s.id`
+// hitColumns are what scanHit reads of the event e of the session s. A row that
+// says what stands in another event's place is that event.
+const hitColumns = `e.id, e.session, coalesce(e.amends, e.seq),
+	CASE WHEN e.amends IS NULL THEN e.turn ELSE (SELECT o.turn FROM events o WHERE o.session = e.session AND o.seq = e.amends) END, coalesce(e.role, ''),
+	CASE WHEN e.amends IS NULL THEN e.at ELSE (SELECT o.at FROM events o WHERE o.session = e.session AND o.seq = e.amends) END, s.id`
+
+// stands says that nothing up to seq ? has taken the place of e.
+const stands = `NOT EXISTS (SELECT 1 FROM events a INDEXED BY events_marks WHERE a.session = e.session AND a.seq > e.seq AND a.seq <= ?
+	AND a.kind IN ('rewound', 'compacted', 'amended') AND a.amends = coalesce(e.amends, e.seq))`
 
 func (x *search) scanHit(row []driver.Value, more ...any) (h hit, err error) {
 	var seq, turn, at int64
