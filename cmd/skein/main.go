@@ -34,8 +34,8 @@ func main() {
 func terminal() cli.Terminal {
 	t := cli.Terminal{
 		In:  term.IsTerminal(os.Stdin.Fd()),
-		Out: term.IsTerminal(os.Stdout.Fd()),
-		Err: term.IsTerminal(os.Stderr.Fd()),
+		Out: term.IsTerminal(os.Stdout.Fd()) && canColour(os.Stdout),
+		Err: term.IsTerminal(os.Stderr.Fd()) && canColour(os.Stderr),
 	}
 	if t.Out {
 		t.Width, t.Height, _ = term.GetSize(os.Stdout.Fd())
