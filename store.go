@@ -228,14 +228,14 @@ type Deletion struct {
 type Deleted struct {
 	Events   int         // that were destroyed
 	Moved    []SessionID // forks that took over events which they still show
-	Binned   []SessionID // children that went to the bin
-	Children []SessionID // children that were kept
+	Binned   []SessionID // children that went to the bin, by ID; without those that were there
+	Children []SessionID // children that were kept, by ID
 	Bytes    int64       // roughly what was freed
 }
 
 // Scrubbed says what a scrub did.
 type Scrubbed struct {
-	Events, Records, Blobs int         // that had a secret in them
+	Events, Records, Blobs int         // that were changed
 	Forks                  []SessionID // other sessions that show a changed event too, by ID
 	Beyond                 []string    // files that it cannot reach, such as backups
 }

@@ -159,6 +159,8 @@ func neighbours(t *test) {
 // traceless lets a batch fail that would have set all there is.
 func traceless(t *test) {
 	t.add("a", created(), user("x"))
+	old := skein.SourceFile{Format: "f", Path: "/old", Session: "a", Offset: 4}
+	t.append(skein.Batch{Session: "a", Import: &skein.Import{File: old, Records: lines(0, 0, "one\n")}})
 	blob := skein.NewBlob([]byte("unstored"))
 	im := &skein.Import{File: skein.SourceFile{Format: "f", Path: "/p", Session: "a"}, Records: []skein.Record{{Raw: []byte("unstored")}}}
 	evs := []skein.Event{
@@ -168,9 +170,15 @@ func traceless(t *test) {
 		created(),
 	}
 	t.refused(skein.Batch{Session: "a", Events: evs, Blobs: []skein.Blob{blob}, Import: im}, skein.ErrExists)
+	_, err := t.s.Append(t.Context(),
+		skein.Batch{Session: "a", Import: &skein.Import{File: skein.SourceFile{Format: "f", Path: "/old"}, Records: lines(0, 0, "two\n", "three\n"), Forget: true}},
+		skein.Batch{Session: "a", After: 1, Events: evs[:1]})
+	t.wantErr("Append of records and of a batch that conflicts", err, skein.ErrConflict)
+	equal(t, "Files", all(t, t.s.Files(t.Context(), "")), []skein.SourceFile{old})
+	equal(t, "Records", t.records("f", "/old", 0), lines(0, 0, "one\n"))
 	equal(t, "Usage", t.total(skein.UsageQuery{}), skein.Usage{})
 	t.wantFound("unstored")
-	_, err := t.s.Blob(t.Context(), "a", blob.Hash)
+	_, err = t.s.Blob(t.Context(), "a", blob.Hash)
 	t.wantErr("Blob", err, skein.ErrNotFound)
 	_, err = t.s.File(t.Context(), "f", "/p")
 	t.wantErr("File", err, skein.ErrNotFound)

@@ -25,6 +25,8 @@ func tombstone(t *test) {
 	if files := all(t, t.s.Files(t.Context(), "")); len(files) != 0 {
 		t.Errorf("Files yields %+v, want none", files)
 	}
+	t.refused(skein.Batch{Session: "a", After: 5, Events: evs[:2], Import: im, Again: true}, skein.ErrConflict)
+	t.refused(skein.Batch{Session: "a", Events: evs[:2], Import: im}, skein.ErrDeleted)
 	t.append(skein.Batch{Session: "a", Events: evs[:2], Import: im, Again: true})
 	t.wantEnd("a", 2)
 	t.add("a", user("goes on"))
@@ -39,6 +41,8 @@ func originTombstone(t *test) {
 	t.delete("a")
 	other := skein.Batch{Session: "a~1234", Events: []skein.Event{c}, Import: im}
 	t.refused(other, skein.ErrDeleted)
+	t.add("a~5678", c) // no import: somebody means it
+	t.delete("a~5678")
 	other.Again = true
 	t.append(other)
 	t.wantEnd("a~1234", 1)
@@ -65,6 +69,14 @@ func children(t *test) {
 	t.noErr("Delete", err)
 	equal(t, "children binned", d.Binned, []skein.SessionID{c1, c2})
 	equal(t, "children kept", d.Children, []skein.SessionID(nil))
+	t.add("some", created())
+	t.add("some1", child("some"))
+	t.bin("some1")
+	d, err = t.s.Delete(t.Context(), "some", skein.Deletion{Children: skein.BinChildren})
+	t.noErr("Delete", err)
+	if len(d.Binned)+len(d.Children) > 0 {
+		t.Errorf("Delete = %+v, want nothing said of a child that was in the bin", d)
+	}
 	if t.session(c1).Binned == 0 || t.session(c2).Binned == 0 || t.session(f).Binned != 0 {
 		t.Error("want the children in the bin, and not the fork")
 	}
