@@ -37,8 +37,12 @@ func (t *target) begins(ctx context.Context, record int, bs []Begin) error {
 	return ctx.Err()
 }
 
-// begin creates the session of th, if it has none yet.
-func (t *target) begin(ctx context.Context, th *thread) (err error) {
+// errTaken says that another import has begun the same file meanwhile.
+var errTaken = errors.New("another import is reading it")
+
+// begin creates the session of th, if it has none yet, for the record with
+// this key.
+func (t *target) begin(ctx context.Context, th *thread, key skein.ClientID) (err error) {
 	if th.begun {
 		if th.stands == nil && (th.shared || t.w.state.Rewriting) {
 			return th.look(ctx, t.im.store, t.seed)
@@ -50,7 +54,15 @@ func (t *target) begin(ctx context.Context, th *thread) (err error) {
 		b.Created.Origin = &skein.Origin{Format: t.w.format.Name, Path: t.file.Path}
 	}
 	if th != t.main {
-		if err := t.begin(ctx, t.thread(b.Of)); err != nil {
+		if err := t.begin(ctx, t.thread(b.Of), key); err != nil {
+			return err
+		}
+	}
+	if th == t.main {
+		switch f, err := t.im.store.File(ctx, t.file.Format, t.file.Path); {
+		case err == nil && f.Session != "":
+			return errTaken
+		case err != nil && !errors.Is(err, skein.ErrNotFound):
 			return err
 		}
 	}
@@ -73,7 +85,7 @@ func (t *target) begin(ctx context.Context, th *thread) (err error) {
 		}
 	}
 	if !th.shared {
-		if th.id, th.shared, err = t.pick(ctx, b, created.Origin); err != nil {
+		if th.id, th.shared, err = t.pick(ctx, b, created.Origin, key); err != nil {
 			return err
 		}
 	}
@@ -96,8 +108,9 @@ func (t *target) begin(ctx context.Context, th *thread) (err error) {
 }
 
 // pick returns an ID for a session that begins: the wanted one if it is free.
-// theirs says that it is taken by the same session, read from another file.
-func (t *target) pick(ctx context.Context, b Begin, o *skein.Origin) (id skein.SessionID, theirs bool, err error) {
+// theirs says that it is taken by the same session, read from another file,
+// which has the record with this key.
+func (t *target) pick(ctx context.Context, b Begin, o *skein.Origin, key skein.ClientID) (id skein.SessionID, theirs bool, err error) {
 	id = b.ID
 	if id.Check() != nil {
 		id = skein.SessionID(t.w.format.Name)
@@ -109,7 +122,9 @@ func (t *target) pick(ctx context.Context, b Begin, o *skein.Origin) (id skein.S
 		case err != nil:
 			return "", false, err
 		case b.Name != "" && s.Origin != nil && s.Origin.Format == o.Format && s.Origin.ID == o.ID:
-			return id, true, nil
+			if theirs, err := t.im.has(ctx, id, key); theirs || err != nil {
+				return id, theirs, err
+			}
 		}
 	}
 	hash := "~" + shortHash(o.Format+"\x00"+t.file.Path+"\x00"+string(b.ID))
@@ -119,6 +134,17 @@ func (t *target) pick(ctx context.Context, b Begin, o *skein.Origin) (id skein.S
 		return id, false, nil
 	}
 	return id, err == nil, err
+}
+
+// has reports whether session id has the first message of a record.
+func (im *importer) has(ctx context.Context, id skein.SessionID, key skein.ClientID) (bool, error) {
+	places, err := im.store.Find(ctx, candidates(key))
+	for _, p := range places {
+		if p.Session == id {
+			return true, err
+		}
+	}
+	return false, err
 }
 
 // parent returns what a child hangs on.

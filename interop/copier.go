@@ -87,7 +87,7 @@ func (c *copier) take(ctx context.Context, rec *skein.Record, r read) error {
 		return nil
 	}
 	c.t.w.old = min(c.t.w.old, rec.N) // what follows was stored as copies, and is none
-	if err := c.own(ctx); err != nil {
+	if err := c.own(ctx, rec.Key); err != nil {
 		return err
 	}
 	return c.t.emit(ctx, rec.Key, site{rec.N, r.line}, r.made.Items)
@@ -119,17 +119,17 @@ func (c *copier) share(key skein.ClientID, items []Item, places []skein.Place) {
 }
 
 // own ends the copying: it creates the session and appends what was held back.
-func (c *copier) own(ctx context.Context) error {
+func (c *copier) own(ctx context.Context, key skein.ClientID) error {
 	defer c.follow.close()
 	t := c.t
-	if err := t.begin(ctx, t.main); err != nil {
+	if err := t.begin(ctx, t.main, key); err != nil {
 		return err
 	}
 	t.copies = nil
 	for _, h := range c.held {
 		for i, it := range h.items {
 			th := t.thread(it.Session)
-			if err := t.begin(ctx, th); err != nil {
+			if err := t.begin(ctx, th, h.rec.Key); err != nil {
 				return err
 			}
 			e, err := t.place(ctx, th, it)
@@ -137,8 +137,7 @@ func (c *copier) own(ctx context.Context) error {
 				return err
 			}
 			e.ClientID = clientID(h.rec.Key, i, len(h.items))
-			th.blobs = append(th.blobs, it.Blobs...)
-			t.append(th, e, h.indexes[i], site{h.rec.N, h.line})
+			t.offer(th, e, it.Blobs, h.indexes[i], site{h.rec.N, h.line})
 		}
 		h.rec.Events = len(h.items)
 		t.revise(h.rec)

@@ -1,6 +1,7 @@
 package interop_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -9,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/interop"
 )
 
@@ -129,4 +131,52 @@ func TestManyFilesInTheOrderOfTheirAge(t *testing.T) {
 		t.Errorf("last Progress = %+v, want all 31 files", last)
 	}
 	p.wants("z", "created z1 z2")
+}
+
+// A late store lets something happen behind its first Find, such as that
+// another import reads the same file.
+type late struct {
+	skein.Store
+	before func()
+}
+
+func (l *late) Find(ctx context.Context, keys []skein.ClientID) (map[skein.ClientID]skein.Place, error) {
+	m, err := l.Store.Find(ctx, keys)
+	if l.before != nil {
+		do := l.before
+		l.before = nil
+		do()
+	}
+	return m, err
+}
+
+func TestTwoImportsOfOneFileMakeOneSession(t *testing.T) {
+	p := newPlace(t)
+	p.write("a.toy", "a1", "a2", "k/kid", "a3>a1")
+	l := &late{p.store, func() { p.bring(interop.Options{}) }}
+	rep, err := interop.Import(t.Context(), l, []interop.Format{toy()}, []string{p.dir}, interop.Options{})
+	if err != nil || rep.Events != 0 || rep.Waiting != 1 {
+		t.Errorf("the later Import = %+v, %v, want one file that waits", rep, err)
+	}
+	p.wants("a", "created a1 a2 <2 a3")
+	if got := p.sessions(); len(got) != 2 {
+		t.Errorf("sessions: %q, want a and kid", got)
+	}
+}
+
+func TestAFileCannotWriteIntoAnothersSession(t *testing.T) {
+	p := newPlace(t)
+	p.write("a.toy", "a1")
+	p.write("evil.toy", "e1", "e2/a", "e3/../x", "e4/"+strings.Repeat("y", 300))
+	p.bring(interop.Options{})
+	p.wants("a", "created a1")
+	if got := p.sessions(); len(got) != 5 {
+		t.Errorf("sessions: %q, want five", got)
+	}
+	p.write("evil.toy", "e1", "e2/a", "e3/../x", "e4/"+strings.Repeat("y", 300), "e5/a")
+	p.bring(interop.Options{})
+	p.wants("a", "created a1")
+	if got := p.sessions(); len(got) != 5 {
+		t.Errorf("sessions: %q, want five", got)
+	}
 }

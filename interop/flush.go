@@ -44,7 +44,7 @@ func (t *target) finish(ctx context.Context, broken error) error {
 // drops the records that it has no more.
 func (t *target) endRewriting(ctx context.Context) error {
 	if t.main.begun {
-		if err := t.begin(ctx, t.main); err != nil {
+		if err := t.begin(ctx, t.main, ""); err != nil {
 			return err
 		}
 	}
@@ -76,7 +76,7 @@ func (t *target) commit(ctx context.Context, now candidate) error {
 	t.file.Size, t.file.Mtime, t.file.Inode, t.file.Head = now.size, now.mtime, now.inode, t.w.head
 	t.file.State = t.state().encode()
 	bs := t.batches()
-	got, err := t.append0(ctx, bs)
+	got, err := t.appendAll(ctx, bs)
 	if err != nil {
 		return err
 	}
@@ -153,9 +153,9 @@ func (t *target) receive(bs []skein.Batch, got []skein.Receipt) {
 	}
 }
 
-// append0 appends the batches, and where one of the reasons why the store
+// appendAll appends the batches, and where one of the reasons why the store
 // refuses them can be helped, once more without it.
-func (t *target) append0(ctx context.Context, bs []skein.Batch) ([]skein.Receipt, error) {
+func (t *target) appendAll(ctx context.Context, bs []skein.Batch) ([]skein.Receipt, error) {
 	got, err := t.im.store.Append(ctx, bs...)
 	switch {
 	case errors.Is(err, skein.ErrUnknown):

@@ -262,7 +262,7 @@ func (im *importer) takeChunk(ctx context.Context, t *target, c chunk) error {
 		im.rep.skip(t.file.Path, why(c.err))
 	case errors.Is(err, skein.ErrDeleted):
 		im.rep.Removed++
-	case errors.Is(err, skein.ErrLocked):
+	case errors.Is(err, skein.ErrLocked), errors.Is(err, errTaken):
 		im.rep.Waiting++
 	default:
 		return err

@@ -29,7 +29,7 @@ type Report struct {
 	Unchanged int           // of these, not read because they have not changed
 	Unmatched int           // files that no format knows
 	Removed   int           // files that were not taken because their session was deleted here
-	Waiting   int           // files whose session is locked by another; the next import takes them
+	Waiting   int           // files whose session is locked, or that another import is reading; the next import takes them
 	Sessions  int           // new ones
 	Messages  int           // new said events
 	Events    int           // new ones, of every kind

@@ -153,7 +153,7 @@ func (t *target) emit(ctx context.Context, key skein.ClientID, at site, items []
 	used := map[skein.ClientID]bool{}
 	for i, it := range items {
 		th := t.thread(it.Session)
-		if err := t.begin(ctx, th); err != nil {
+		if err := t.begin(ctx, th, key); err != nil {
 			return err
 		}
 		e, err := t.place(ctx, th, it)
@@ -168,16 +168,18 @@ func (t *target) emit(ctx context.Context, key skein.ClientID, at site, items []
 		if e.Kind == skein.KindAmended && t.beyond(e, th) {
 			continue // it is about what the session shows of its parent
 		}
-		th.blobs = append(th.blobs, it.Blobs...)
-		t.append(th, e, index, at)
+		t.offer(th, e, it.Blobs, index, at)
 	}
 	return nil
 }
 
-// append adds to the next flush what it takes so that the session has e.
-func (t *target) append(th *thread, e skein.Event, index int, at site) {
+// offer adds to the next flush what it takes so that the session has e.
+func (t *target) offer(th *thread, e skein.Event, blobs []skein.Blob, index int, at site) {
 	add, seq := t.settle(th, e)
 	th.seqs[index] = seq
+	if len(add) > 0 {
+		th.blobs = append(th.blobs, blobs...)
+	}
 	for _, a := range add {
 		w := waiting{a, -1, at}
 		if a.Kind == e.Kind {

@@ -33,7 +33,7 @@ func Watch(ctx context.Context, s skein.Store, formats []Format, paths []string,
 	if w.fs, err = fsnotify.NewWatcher(); err != nil {
 		return err
 	}
-	defer w.fs.Close()
+	defer func() { err = errors.Join(err, w.fs.Close()) }()
 	if w.im, err = newImporter(ctx, s, formats, o, &w.rep); err == nil {
 		w.im.taken = w.lives.put
 		err = w.run(ctx)
@@ -94,7 +94,10 @@ func (w *watch) run(ctx context.Context) error {
 			w.note(e)
 			w.drain()
 			err = w.takeDirty(ctx)
-		case <-w.fs.Errors: // events were lost: look at everything
+		case _, ok := <-w.fs.Errors: // events were lost: look at everything
+			if !ok {
+				return errors.New("the system's watch has ended")
+			}
 			err = w.poll(ctx)
 		case <-tick.C:
 			err = w.poll(ctx)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -45,7 +46,7 @@ func rows(data []byte) (rs []row, damaged int) {
 		for dec.More() {
 			var r row
 			if err := dec.Decode(&r); err != nil {
-				if _, ok := err.(*json.UnmarshalTypeError); !ok {
+				if !errors.As(err, new(*json.UnmarshalTypeError)) {
 					damaged++
 					break
 				}

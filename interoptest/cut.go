@@ -24,7 +24,7 @@ const maxCuts = 64
 
 func cuts(data []byte) (at []int) {
 	step := max(1, len(data)/maxCuts)
-	for i := 0; i < len(data); i++ {
+	for i := range data {
 		if i%step == 0 || bytes.IndexByte(data[max(0, i-1):min(len(data), i+1)], '\n') >= 0 {
 			at = append(at, i)
 		}
@@ -51,7 +51,7 @@ func (s Suite) items(t *testing.T, f string, data []byte) (all []string) {
 func (s Suite) everyByte(t *testing.T, f string, data []byte) {
 	t.Helper()
 	whole := s.items(t, f, data)
-	for at := range len(data) {
+	for at := range data {
 		got := s.items(t, f, data[:at])
 		if len(got) > len(whole) || !slices.Equal(got, whole[:len(got)]) {
 			t.Fatalf("%s cut at byte %d: its events are no prefix of the whole's (-whole +cut):\n%s", filepath.Base(f), at,

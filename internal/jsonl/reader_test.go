@@ -126,7 +126,7 @@ func TestRejectFindsTheObjectAfterATornOne(t *testing.T) {
 func TestResumeGoesOnWhereAnotherLeftOff(t *testing.T) {
 	in := "{\"a\":1}{\"b\":2}\n\n" + strings.Repeat("x", 150) + "\n{}\n{\"t"
 	all := pieces(t, NewReader(strings.NewReader(in), limits))
-	for n := range len(all) {
+	for n := range all {
 		r := NewReader(strings.NewReader(in), limits)
 		for range n {
 			r.Next()

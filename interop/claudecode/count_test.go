@@ -3,6 +3,7 @@ package claudecode_test
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"strings"
 	"testing"
 
@@ -34,8 +35,8 @@ func objects(data []byte) (rs []record, damaged int) {
 		for strings.HasPrefix(text, "{") {
 			var r record
 			dec := json.NewDecoder(strings.NewReader(text))
-			switch dec.Decode(&r).(type) {
-			case nil, *json.UnmarshalTypeError:
+			switch err := dec.Decode(&r); {
+			case err == nil || errors.As(err, new(*json.UnmarshalTypeError)):
 				rs = append(rs, r)
 				text = text[dec.InputOffset():]
 			default:
