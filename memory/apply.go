@@ -73,7 +73,6 @@ func (t *tx) amend(sess *session, e *event) error {
 	if err != nil {
 		return fmt.Errorf("amended event %d: %w", a.Seq, err)
 	}
-	f.Charge = nil
 	e.now = &f
 	return nil
 }

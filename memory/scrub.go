@@ -97,7 +97,7 @@ func (sc *scrub) findEvents(sess *session) error {
 			if err != nil {
 				return fmt.Errorf("event %d would not be one any more: %w", e.Seq, err)
 			}
-			f.Charge, is.now = nil, &f
+			is.now = &f
 		}
 		sc.events[e] = is
 	}
