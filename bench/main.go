@@ -75,7 +75,8 @@ func run(ctx context.Context) error {
 		e.say("%s", x.name)
 		start := time.Now()
 		if err := profiled(*profile, x, func() error { return x.run(ctx, e) }); err != nil {
-			e.add(row{what: x.name, got: "NOT MEASURED: " + err.Error()})
+			why, _, _ := strings.Cut(err.Error(), "\n")
+			e.add(row{what: x.name, got: "NOT MEASURED: " + why})
 		}
 		e.say("%s took %s", x.name, time.Since(start).Round(time.Second))
 	}

@@ -1,0 +1,138 @@
+package archtest
+
+import (
+	"bytes"
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/cli"
+	"github.com/skein-dev/skein/sqlite"
+)
+
+var update = flag.Bool("update", false, "write what the commands answer into README.md")
+
+// What differs between two runs of the same command: how long it took, the IDs
+// of sessions that it makes, the size of the file, what the system has free.
+var passing = regexp.MustCompile(`\bin [\d.]+ ?(ms|s)\b|[\d.]+ [kKMGT]?B(/s)?|\b[0-9a-f]{8}\b|SQLite \S+|/[^ \n]*/(home|skein)\b`)
+
+// TestTheReadmeIsTrue types what stands after each $ in the README's console
+// blocks and compares the answers: as on a terminal of 96 columns, without
+// colours, on 21 November 2026, in the top folder, with a new store.
+// "echo TEXT | " before a command, "| head -n N" after it and ~ work.
+func TestTheReadmeIsTrue(t *testing.T) {
+	have := read(t, "README.md")
+	t.Chdir(root)
+	p := &person{t: t, home: t.TempDir()}
+	want := p.console(have)
+	if *update {
+		if err := os.WriteFile("README.md", []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	a, b := strings.Split(passing.ReplaceAllString(have, "~"), "\n"), strings.Split(passing.ReplaceAllString(want, "~"), "\n")
+	for i := range min(len(a), len(b)) {
+		if squeeze(a[i]) != squeeze(b[i]) {
+			t.Fatalf("README.md:%d says\n\t%s\nbut the command answers\n\t%s\ngo test ./internal/archtest -run Readme -update writes it anew", i+1, a[i], b[i])
+		}
+	}
+	if len(a) != len(b) {
+		t.Errorf("README.md has %d lines, with the commands' answers it has %d", len(a), len(b))
+	}
+}
+
+// squeeze makes one space of several: a figure that is longer moves columns.
+func squeeze(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// A person types commands.
+type person struct {
+	t    *testing.T
+	home string
+}
+
+// console returns text with the answers to the commands in it.
+func (p *person) console(text string) string {
+	var out strings.Builder
+	typed := false // in a block, after a command
+	in := false
+	for line := range strings.Lines(text) {
+		switch {
+		case strings.HasPrefix(line, "```"):
+			in, typed = strings.HasPrefix(line, "```console"), false
+			out.WriteString(line)
+		case in && strings.HasPrefix(line, "$ "):
+			typed = true
+			out.WriteString(line + p.answer(strings.TrimSpace(line[2:])))
+		case !in || !typed:
+			out.WriteString(line)
+		}
+	}
+	return out.String()
+}
+
+var (
+	echo = regexp.MustCompile(`^echo '([^']*)' \| `)
+	head = regexp.MustCompile(` \| head -n (\d+)$`)
+	word = regexp.MustCompile(`'([^']*)'|(\S+)`)
+)
+
+// answer runs a command and returns what it prints on both streams.
+func (p *person) answer(command string) string {
+	var out bytes.Buffer
+	stdin, lines := "", 0
+	if m := echo.FindStringSubmatch(command); m != nil {
+		stdin, command = m[1]+"\n", command[len(m[0]):]
+	}
+	if m := head.FindStringSubmatch(command); m != nil {
+		fmt.Sscan(m[1], &lines)
+		command = strings.TrimSuffix(command, m[0])
+	}
+	var args []string
+	for _, m := range word.FindAllStringSubmatch(command, -1) {
+		arg := m[1] + m[2]
+		if rest, ok := strings.CutPrefix(arg, "~/"); ok {
+			arg = filepath.Join(p.home, rest)
+		}
+		args = append(args, arg)
+	}
+	if args[0] != "skein" {
+		p.t.Fatalf("README.md: %q is no command of ours", command)
+	}
+	p.run(args[1:], stdin, &out)
+	text := strings.ReplaceAll(out.String(), p.home, "/home/ada")
+	if here, err := os.Getwd(); err == nil {
+		text = strings.ReplaceAll(text, here, "/src/skein")
+	}
+	if all := strings.SplitAfter(text, "\n"); lines > 0 && len(all) > lines {
+		text = strings.Join(all[:lines], "")
+	}
+	var trimmed strings.Builder
+	for l := range strings.Lines(text) {
+		trimmed.WriteString(strings.TrimRight(l, " \n") + "\n")
+	}
+	return trimmed.String()
+}
+
+func (p *person) run(args []string, stdin string, out *bytes.Buffer) {
+	env := map[string]string{"HOME": p.home, "USERPROFILE": p.home, "SKEIN_HOME": filepath.Join(p.home, "skein"), "NO_COLOR": "1"}
+	cli.Main(p.t.Context(), &cli.Env{
+		Stdin: strings.NewReader(stdin), Stdout: out, Stderr: out,
+		Terminal: cli.Terminal{Out: true, Width: 96, Height: 1000},
+		Getenv:   func(name string) string { return env[name] },
+		Getwd:    os.Getwd,
+		Now:      func() time.Time { return time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC) },
+		OS:       "linux",
+		Version:  "0.1.0",
+		Open: func(ctx context.Context, at cli.Place) (skein.Store, error) {
+			return sqlite.Open(ctx, at.Path, sqlite.Options{})
+		},
+	}, args)
+}
