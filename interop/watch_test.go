@@ -127,3 +127,26 @@ func TestWatchSeesThatAFileWasRewritten(t *testing.T) {
 	w.until("a", "created a1 a2 a3 3:=new a4")
 	w.exact("a.toy")
 }
+
+func TestWatchSeesThatAFileWasRewrittenInPlace(t *testing.T) {
+	p := newPlace(t)
+	p.write("a.toy", "a1", "a2")
+	w := watch(t, p)
+	w.append("a.toy", line("a3"))
+	w.until("a", "created a1 a2 a3")
+	if err := os.WriteFile(w.path("a.toy"), []byte(line("a1")+line("a2=a longer one")+line("a3")+line("a4")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w.until("a", "created a1 a2 a3 3:=a longer one a4")
+	w.exact("a.toy")
+}
+
+func TestATornLineThatAWatchLeftIsTakenByAnImport(t *testing.T) {
+	w := watch(t, newPlace(t))
+	w.append("a.toy", line("a1")+`{"id":"to`)
+	w.until("a", "created a1")
+	if rep := w.bring(interop.Options{}); rep.Damaged != 1 || rep.Unchanged != 0 {
+		t.Errorf("Import = %+v, want the torn line", rep)
+	}
+	w.exact("a.toy")
+}
