@@ -21,7 +21,7 @@ var update = flag.Bool("update", false, "write what the commands answer into REA
 
 // What differs between two runs of the same command: how long it took, the IDs
 // of sessions that it makes, the size of the file, what the system has free.
-var passing = regexp.MustCompile(`\bin [\d.]+ ?(ms|s)\b|[\d.]+ [kKMGT]?B(/s)?|\b[0-9a-f]{8}\b|SQLite \S+|/[^ \n]*/(home|skein)\b`)
+var passing = regexp.MustCompile(`\bin [\d.]+ ?(ms|s)\b|[\d.]+ [kKMGT]?B(/s)?|\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b|\b[0-9a-f]{8}\b|SQLite \S+|/[^ \n]*/(home|skein)\b`)
 
 // TestTheReadmeIsTrue types what stands after each $ in the README's console
 // blocks and compares the answers: as on a terminal of 96 columns, without
