@@ -14,15 +14,16 @@ import (
 // the database is.
 type packed struct {
 	skein.Batch
-	events  []packedEvent
-	blobs   []packedBlob
-	records []packedRecord
+	events []packedEvent
+	blobs  []packedBlob
+	blocks []packedBlock
 }
 
 // A packedEvent is an event and what its row holds.
 type packedEvent struct {
 	e       skein.Event
 	f       skein.Facts
+	id      int64        // events.id, when it is stored; 0 if its text cannot be referred to
 	now     *skein.Facts // what the row says: f, or of an amended event the facts of what stands there now
 	hash    []byte       // nil without a client ID
 	text    any          // string, or nil if there is none
@@ -92,7 +93,7 @@ func (s *Store) packBatch(b skein.Batch) (p packed, err error) {
 		p.blobs = append(p.blobs, pb)
 	}
 	if b.Import != nil {
-		p.records, err = s.packRecords(b.Import)
+		p.blocks, err = s.packRecords(b.Import, p.events)
 	}
 	return p, err
 }
@@ -249,8 +250,8 @@ func (t *call) places(p *packed, h *head, seqs []skein.Seq) (fresh int, err erro
 // place returns where the session has the event with p's client ID, in what
 // it shows of its parent too; 0 if it has none.
 func (t *call) place(p *packedEvent, h *head) (skein.Seq, error) {
-	id := p.e.ClientID
-	if id == "" {
+	client := p.e.ClientID
+	if client == "" {
 		return 0, nil
 	}
 	segs, err := t.segments(h)
@@ -258,17 +259,20 @@ func (t *call) place(p *packedEvent, h *head) (skein.Seq, error) {
 		return 0, err
 	}
 	for _, seg := range segs {
-		var seq int64
+		var id, seq int64
 		var hash []byte
-		found, err := t.one(`SELECT seq, hash FROM events INDEXED BY events_by_client WHERE client = ? AND session = ? AND seq <= ? ORDER BY seq DESC LIMIT 1`,
-			[]any{string(id), seg.session, int64(seg.to)}, &seq, &hash)
+		found, err := t.one(`SELECT id, seq, hash FROM events INDEXED BY events_by_client WHERE client = ? AND session = ? AND seq <= ? ORDER BY seq DESC LIMIT 1`,
+			[]any{string(client), seg.session, int64(seg.to)}, &id, &seq, &hash)
 		if err != nil {
 			return 0, err
 		}
-		if found && hash != nil && !bytes.Equal(hash, p.hash) { // without a hash it was scrubbed
-			return 0, fmt.Errorf("%w: %q of session %s is event %d", skein.ErrMismatch, id, h.ID, seq)
+		if found && hash != nil && !bytes.Equal(hash, p.hash) { // without a hash it was deleted in the shell
+			return 0, fmt.Errorf("%w: %q of session %s is event %d", skein.ErrMismatch, client, h.ID, seq)
 		}
 		if found {
+			if p.id = id; hash == nil {
+				p.id = 0
+			}
 			return skein.Seq(seq), nil
 		}
 	}
@@ -352,6 +356,7 @@ func (t *call) event(h *head, p *packedEvent, imported bool) error {
 	if err != nil {
 		return err
 	}
+	p.id = id
 	if h.said = prev; p.e.Kind == skein.KindSaid {
 		h.said = p.e.Seq
 	}

@@ -88,7 +88,10 @@ func (s *Store) acquire(t *tx, id skein.SessionID, r skein.LeaseRequest) (l skei
 		return l, &skein.LockedError{Session: id, Holder: old.holder.Holder}
 	}
 	now := skein.At(s.clock())
-	l = skein.Lease{Session: id, Fence: old.epoch + 1, Holder: holder(r.Program, now)}
+	l = skein.Lease{Session: id, Holder: holder(r.Program, now)}
+	if l.Fence, err = t.nextFence(old.epoch); err != nil {
+		return l, err
+	}
 	if r.TTL > 0 {
 		l.Holder.PID = 0
 		l.Expires = now + skein.Time(r.TTL.Milliseconds())
@@ -99,6 +102,14 @@ func (s *Store) acquire(t *tx, id skein.SessionID, r skein.LeaseRequest) (l skei
 		t.after = append(t.after, func() { _ = s.locks.remove(id, old.epoch) }) //nolint:errcheck // a file that stays is swept at the next start
 	}
 	return l, t.putLease(id, leaseRow{l.Fence, true, l.Expires, processOf(l.Holder, l.Expires)})
+}
+
+// nextFence returns the number that follows the session's last one and all
+// those of deleted sessions, which may have had its ID.
+func (t *tx) nextFence(last skein.Fence) (skein.Fence, error) {
+	var floor int64
+	_, err := t.one(`SELECT floor FROM fences`, nil, &floor)
+	return max(last, skein.Fence(floor)) + 1, err
 }
 
 // lockNext locks the file of l's epoch; if the transaction fails, it is given

@@ -199,9 +199,9 @@ func (sc *scrub) event(id, session int64, e skein.Event) (changed bool, err erro
 			return false, err
 		}
 	}
-	// The hash stays that of what was appended, so that its client ID still
-	// answers for it.
-	_, _, err = sc.exec(`UPDATE events SET tools = ?, paths = ?, text = ?, extra = ?, payload = ? WHERE id = ?`,
+	// Without a hash its client ID answers whatever the content: nobody can
+	// tell any more what it was.
+	_, _, err = sc.exec(`UPDATE events SET hash = NULL, tools = ?, paths = ?, text = ?, extra = ?, payload = ? WHERE id = ?`,
 		lines(p.now.Tools), lines(p.now.Paths), p.text, p.extra, p.payload, id)
 	return true, err
 }
@@ -264,40 +264,49 @@ func (sc *scrub) records(n int64) error {
 	if err := sc.states(n); err != nil {
 		return err
 	}
-	type record struct {
-		n      int64
-		raw    []byte
-		damage string
-	}
-	var changed []record
-	err := sc.query(`SELECT r.n, r.raw, r.damage FROM sessions s JOIN files f ON f.session = s.id OR f.copy_of = s.id
+	var blocks []int64 // records.n
+	err := sc.query(`SELECT r.n FROM sessions s JOIN files f ON f.session = s.id OR f.copy_of = s.id
 		JOIN records r ON r.n >= f.n * 4294967296 AND r.n < (f.n + 1) * 4294967296 WHERE s.n = ?`, []any{n}, func(row []driver.Value) error {
-		var r record
-		var stored []byte
-		if err := scan(row, []any{&r.n, &stored, &r.damage}); err != nil {
-			return err
-		}
-		raw, err := sc.s.pack.unpackRaw(stored)
-		if err != nil {
-			return err
-		}
-		clean, found := skein.Blot(raw, sc.secrets)
-		damage, said := skein.Blot([]byte(r.damage), sc.secrets)
-		if found || said {
-			changed = append(changed, record{r.n, sc.s.pack.packRaw(clean), string(damage)})
-		}
-		return nil
+		var at int64
+		err := scan(row, []any{&at})
+		blocks = append(blocks, at)
+		return err
 	})
 	if err != nil {
 		return err
 	}
-	sc.done.Records += len(changed)
-	for _, r := range changed {
-		if _, _, err := sc.exec(`UPDATE records SET raw = ?, damage = ? WHERE n = ?`, r.raw, r.damage, r.n); err != nil {
+	for _, at := range blocks {
+		changed, err := sc.block(at)
+		if err != nil {
 			return err
 		}
+		sc.done.Records += changed
 	}
 	return nil
+}
+
+// block blots a block of records and returns how many changed.
+func (sc *scrub) block(n int64) (changed int, err error) {
+	var stored []byte
+	if _, err := sc.one(`SELECT raw FROM records WHERE n = ?`, []any{n}, &stored); err != nil {
+		return 0, err
+	}
+	rs, err := sc.s.pack.records(sc.conn, int(n%recordsPerFile), stored)
+	if err != nil {
+		return 0, err
+	}
+	for i := range rs {
+		raw, found := skein.Blot(rs[i].Raw, sc.secrets)
+		damage, said := skein.Blot([]byte(rs[i].Damage), sc.secrets)
+		if found || said {
+			rs[i].Raw, rs[i].Damage = raw, string(damage)
+			changed++
+		}
+	}
+	if changed == 0 {
+		return 0, nil
+	}
+	return changed, sc.setBlock(n, sc.s.pack.newBlock(rs, nil), nil)
 }
 
 // states blots what readers keep of the files of session n.

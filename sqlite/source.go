@@ -14,14 +14,22 @@ const recordsPerFile = 1 << 32
 
 const maxState = 1 << 20
 
-// A packedRecord is a source record as it is stored: raw is its bytes after
-// one of the form bytes of payloads, or, without one, 0x00.
-type packedRecord struct {
-	skein.Record
-	raw []byte
+// How much of a file is in one block.
+const (
+	blockBytes = 256 << 10 // of the file; a longer record has a block of its own
+	tailBytes  = 16 << 10  // stored; a shorter last block takes in what follows
+)
+
+// A packedBlock is some records of a batch that follow each other.
+type packedBlock struct {
+	records []rawRecord
+	events  []int // numbers in the batch of the events that the pieces refer to
+	form    byte
+	body    []byte
 }
 
-func (s *Store) packRecords(im *skein.Import) ([]packedRecord, error) {
+// packRecords returns the records of a batch with these events in blocks.
+func (s *Store) packRecords(im *skein.Import, events []packedEvent) (blocks []packedBlock, err error) {
 	f := &im.File
 	switch {
 	case f.Format == "" || f.Path == "":
@@ -29,39 +37,56 @@ func (s *Store) packRecords(im *skein.Import) ([]packedRecord, error) {
 	case len(f.State) > maxState:
 		return nil, fmt.Errorf("%w import of %s: state of %d bytes, at most %d are allowed", skein.ErrInvalid, f.Path, len(f.State), maxState)
 	}
-	rs := make([]packedRecord, len(im.Records))
 	for i, r := range im.Records {
 		if r.N < 0 || r.N >= recordsPerFile || r.N != im.Records[0].N+i {
 			return nil, fmt.Errorf("%w import of %s: record %d at place %d", skein.ErrInvalid, f.Path, r.N, i)
 		}
-		rs[i] = packedRecord{r, s.pack.packRaw(r.Raw)}
 	}
-	return rs, nil
-}
-
-func (p *packer) packRaw(raw []byte) []byte {
-	if len(raw) >= minZstd/2 {
-		if z := p.enc.EncodeAll(raw, []byte{formZstd}); len(z) < len(raw) {
-			return z
+	texts := refTable{}
+	for i := range events {
+		if events[i].f.Amended == nil {
+			texts.add(i, &events[i].f)
 		}
 	}
-	return append([]byte{0}, raw...)
+	for _, rs := range chunks(im.Records) {
+		blocks = append(blocks, s.pack.newBlock(rs, texts))
+	}
+	return blocks, nil
 }
 
-func (p *packer) unpackRaw(stored []byte) ([]byte, error) {
-	if len(stored) > 0 {
-		switch stored[0] {
-		case 0:
-			return stored[1:], nil
-		case formZstd:
-			raw, err := p.dec.DecodeAll(stored[1:], nil)
-			if err != nil {
-				return nil, fmt.Errorf("%w: %w", skein.ErrCorrupt, err)
+// chunks cuts records into those of one block each.
+func chunks(rs []skein.Record) (all [][]skein.Record) {
+	from, size := 0, 0
+	for i, r := range rs {
+		if size += len(r.Raw); size > blockBytes && i > from {
+			all = append(all, rs[from:i])
+			from, size = i, len(r.Raw)
+		}
+	}
+	if from < len(rs) {
+		all = append(all, rs[from:])
+	}
+	return all
+}
+
+func (p *packer) newBlock(rs []skein.Record, texts refTable) (b packedBlock) {
+	places := map[int]int{} // number in the batch → in the block
+	for _, r := range rs {
+		x := texts.split(r)
+		for i := range x.pieces[:len(x.pieces)-1] {
+			q := &x.pieces[i]
+			at, ok := places[q.event]
+			if !ok {
+				at = len(places)
+				places[q.event] = at
+				b.events = append(b.events, q.event)
 			}
-			return raw, nil
+			q.event = at
 		}
+		b.records = append(b.records, x)
 	}
-	return nil, fmt.Errorf("record %.8q: unknown form: %w", stored, skein.ErrCorrupt)
+	b.form, b.body = p.packBlock(b.records)
+	return b
 }
 
 // putImport writes the file and the records of a batch for session h; nil for
@@ -78,32 +103,29 @@ func (t *call) putImport(p *packed, h *head) error {
 	if err != nil {
 		return err
 	}
-	first, end := n*recordsPerFile, (n+1)*recordsPerFile
-	if len(p.records) > 0 {
-		first += int64(p.records[0].N)
+	first, total := 0, 0
+	if r := p.Import.Records; len(r) > 0 {
+		first, total = r[0].N, len(r)
 	}
-	var have int64
-	if _, err := t.one(`SELECT coalesce(max(n) + 1, ?1) FROM records WHERE n >= ?1 AND n < ?2`, []any{n * recordsPerFile, end}, &have); err != nil {
+	have, err := t.recordCount(n)
+	if err != nil {
 		return err
 	}
 	if first > have {
-		return fmt.Errorf("%w import of %s: record %d follows %d records", skein.ErrInvalid, p.Import.File.Path, first-n*recordsPerFile, have-n*recordsPerFile)
+		return fmt.Errorf("%w import of %s: record %d follows %d records", skein.ErrInvalid, p.Import.File.Path, first, have)
 	}
-	if p.Import.Forget {
-		if _, _, err := t.exec(`DELETE FROM records WHERE n >= ? AND n < ?`, first, end); err != nil {
+	if first < have && (total > 0 || p.Import.Forget) {
+		if err := t.cutRecords(n, first, first+total, p.Import.Forget); err != nil {
 			return err
 		}
 	}
-	for i := range p.records {
-		r := &p.records[i]
-		if _, _, err := t.exec(`INSERT INTO records (n, offset, key, events, copy, damage, raw) VALUES (?, ?, ?, ?, ?, ?, ?)
-			ON CONFLICT (n) DO UPDATE SET offset = excluded.offset, key = excluded.key, events = excluded.events, copy = excluded.copy,
-			damage = excluded.damage, raw = excluded.raw`,
-			n*recordsPerFile+int64(r.N), r.Offset, string(r.Key), r.Events, r.Copy, r.Damage, r.raw); err != nil {
+	for i := range p.blocks {
+		size, err := t.putBlock(n, p, &p.blocks[i])
+		if err != nil {
 			return err
 		}
 		if h != nil {
-			h.bytes += int64(len(r.raw)) + 20
+			h.bytes += size
 		}
 	}
 	return nil
@@ -249,33 +271,21 @@ func (s *Store) Records(ctx context.Context, format, path string, from int) iter
 	}
 }
 
+// recordPage returns the records from number n on that one block has; none at
+// the end.
 func (s *Store) recordPage(ctx context.Context, format, path string, from int) (page []skein.Record, err error) {
 	err = s.read(ctx, func(c *conn) error {
 		_, n, err := s.file(c, format, path)
 		if err != nil {
 			return err
 		}
-		size := 0
-		err = c.query(`SELECT n, offset, key, events, copy, damage, raw FROM records WHERE n >= ? AND n < ? ORDER BY n LIMIT 256`,
-			[]any{n*recordsPerFile + int64(from), (n + 1) * recordsPerFile}, func(row []driver.Value) error {
-				var r skein.Record
-				var key string
-				var num, events, copied int64
-				var raw []byte
-				if err := scan(row, []any{&num, &r.Offset, &key, &events, &copied, &r.Damage, &raw}); err != nil {
-					return err
-				}
-				r.N, r.Key, r.Events, r.Copy = int(num-n*recordsPerFile), skein.ClientID(key), int(events), copied != 0
-				if r.Raw, err = s.pack.unpackRaw(raw); err != nil {
-					return err
-				}
-				page = append(page, r)
-				if size += len(r.Raw); size > pageBytes {
-					return errStop
-				}
-				return nil
-			})
-		return unstop(err)
+		first, stored, err := c.block(n, from)
+		if err != nil || stored == nil {
+			return err
+		}
+		all, err := s.pack.records(c, first, stored)
+		page = all[min(len(all), max(0, from-first)):]
+		return err
 	})
 	return page, err
 }

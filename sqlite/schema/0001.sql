@@ -285,6 +285,10 @@ CREATE VIRTUAL TABLE words USING fts5 (
 	text, extra, content = 'texts', content_rowid = 'id', tokenize = 'porter unicode61'
 );
 
+-- It is fed in small steps; merging every 8 rather than 4 of them saves a third
+-- of the work.
+INSERT INTO words (words, rank) VALUES ('automerge', 8);
+
 -- Sessions that are being deleted: their rows are gone, their events go or move
 -- to the fork heir. skein does that to long ones step by step.
 CREATE TABLE doomed (
@@ -330,6 +334,18 @@ CREATE TABLE leases (
 	holder  TEXT    NOT NULL     -- JSON
 ) STRICT, WITHOUT ROWID;
 
+-- No lease has a smaller number than one of a session that was deleted.
+CREATE TABLE fences (
+	one   INTEGER PRIMARY KEY CHECK (one = 1),
+	floor INTEGER NOT NULL
+) STRICT;
+
+INSERT INTO fences (one, floor) VALUES (1, 0);
+
+CREATE TRIGGER leases_out AFTER DELETE ON leases BEGIN
+	UPDATE fences SET floor = max(floor, old.epoch);
+END;
+
 -- What was read from where, and the bytes that were read.
 CREATE TABLE files (
 	n       INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -354,13 +370,9 @@ CREATE INDEX files_by_session ON files (session);
 CREATE INDEX files_by_copy_of ON files (copy_of) WHERE copy_of <> '';
 
 CREATE TABLE records (
-	n      INTEGER PRIMARY KEY, -- files.n * 4294967296 + number of the record in its file
-	offset INTEGER NOT NULL,
-	key    TEXT    NOT NULL,
-	events INTEGER NOT NULL,
-	copy   INTEGER NOT NULL,
-	damage TEXT    NOT NULL,
-	raw    BLOB    NOT NULL     -- see source.go
+	n     INTEGER PRIMARY KEY, -- files.n * 4294967296 + number in its file of the first record in the block
+	count INTEGER NOT NULL,    -- how many records the block has
+	raw   BLOB    NOT NULL     -- the block: recordblock.go
 ) STRICT;
 
 CREATE TRIGGER files_out AFTER DELETE ON files BEGIN

@@ -1,0 +1,186 @@
+package sqlite
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/skein-dev/skein"
+)
+
+// transcript returns n lines with the events that come of them.
+func transcript(from, n int) (rs []skein.Record, evs []skein.Event) {
+	offset := int64(0)
+	for i := range from + n {
+		text := fmt.Sprintf("message %d has a text that is \"long\" enough\nto be left out", i)
+		raw := fmt.Sprintf(`{"uuid":"u%d","cwd":"/src","again":%s,"message":{"content":%s}}`+"\r\n", i, skein.AppendQuoted(nil, text), skein.AppendQuoted(nil, text))
+		if i >= from {
+			e := skein.Say(skein.Time(i+1), skein.UserSays(text))
+			e.ClientID = skein.ClientID(fmt.Sprint("u", i))
+			rs = append(rs, skein.Record{N: i, Offset: offset, Raw: []byte(raw), Key: e.ClientID, Events: 1})
+			evs = append(evs, e)
+		}
+		offset += int64(len(raw))
+	}
+	return rs, evs
+}
+
+func importLines(t *testing.T, s *Store, im skein.Import, evs ...skein.Event) {
+	t.Helper()
+	im.File.Format, im.File.Path, im.File.Session = "f", "/x", "a"
+	if _, err := s.Append(t.Context(), skein.Batch{Session: "a", Events: evs, Import: &im}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func wantRecords(t *testing.T, s *Store, from int, want []skein.Record) {
+	t.Helper()
+	var got []skein.Record
+	for r, err := range s.Records(t.Context(), "f", "/x", from) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, r)
+	}
+	if len(got) != len(want) {
+		t.Fatalf("Records from %d yields %d, want %d", from, len(got), len(want))
+	}
+	for i := range got {
+		if !reflect.DeepEqual(got[i], want[i]) {
+			t.Fatalf("Records from %d yields\n%+v %q\nat %d, want\n%+v %q", from, got[i], got[i].Raw, i, want[i], want[i].Raw)
+		}
+	}
+}
+
+func blocks(t *testing.T, s *Store) (n, size int64) {
+	t.Helper()
+	err := s.read(t.Context(), func(c *conn) error {
+		_, err := c.one(`SELECT count(*), coalesce(sum(length(raw)), 0) FROM records`, nil, &n, &size)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n, size
+}
+
+// A file that grows line by line is stored as one that is read at once: in few
+// blocks, without the texts.
+func TestRecordsThatComeOneByOneShareBlocks(t *testing.T) {
+	s := openTest(t, filepath.Join(t.TempDir(), "x.db"))
+	importLines(t, s, skein.Import{}, skein.NewEvent(skein.KindCreated, 1, skein.Created{}))
+	rs, evs := transcript(0, 300)
+	total := 0
+	for i := range rs {
+		importLines(t, s, skein.Import{Records: rs[i : i+1]}, evs[i])
+		total += len(rs[i].Raw)
+	}
+	wantRecords(t, s, 0, rs)
+	wantRecords(t, s, 123, rs[123:])
+	wantRecords(t, s, 300, nil)
+	if n, size := blocks(t, s); n > 3 || size > int64(total/6) {
+		t.Errorf("300 lines of %d bytes are in %d blocks of %d bytes, want few and a sixth", total, n, size)
+	}
+}
+
+func TestRecordsAreReplacedWithinBlocks(t *testing.T) {
+	s := openTest(t, filepath.Join(t.TempDir(), "x.db"))
+	rs, evs := transcript(0, 50)
+	importLines(t, s, skein.Import{Records: rs}, append([]skein.Event{skein.NewEvent(skein.KindCreated, 1, skein.Created{})}, evs...)...)
+	rs[20].Raw, rs[20].Damage, rs[20].Copy = []byte("other \x00 bytes"), "damaged", true
+	rs[21].Raw = nil
+	importLines(t, s, skein.Import{Records: rs[20:22]})
+	rs[21].Raw = []byte{}
+	wantRecords(t, s, 0, rs)
+	wantRecords(t, s, 21, rs[21:])
+	importLines(t, s, skein.Import{Records: rs[10:12], Forget: true})
+	wantRecords(t, s, 0, rs[:12])
+	importLines(t, s, skein.Import{Records: rs[12:]})
+	wantRecords(t, s, 0, rs)
+	importLines(t, s, skein.Import{Forget: true})
+	wantRecords(t, s, 0, nil)
+	// Events that are stored already are referred to as well.
+	importLines(t, s, skein.Import{Records: rs}, evs...)
+	wantRecords(t, s, 0, rs)
+	if _, size := blocks(t, s); size > 1500 {
+		t.Errorf("the block takes %d bytes, want the texts left out", size)
+	}
+}
+
+// A text that was deleted in the shell is gone from the record too.
+func TestRecordOfADeletedMessage(t *testing.T) {
+	s := openTest(t, filepath.Join(t.TempDir(), "x.db"))
+	rs, evs := transcript(0, 3)
+	importLines(t, s, skein.Import{Records: rs}, append([]skein.Event{skein.NewEvent(skein.KindCreated, 1, skein.Created{})}, evs...)...)
+	err := s.change(t.Context(), func(tx *tx) error {
+		_, _, err := tx.exec(`DELETE FROM messages WHERE content LIKE 'message 1 %'`)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rs[1].Raw = []byte(`{"uuid":"u1","cwd":"/src","again":"","message":{"content":""}}` + "\r\n")
+	rs[1].Damage = deletedText
+	wantRecords(t, s, 0, rs)
+	again, _ := transcript(0, 3)
+	importLines(t, s, skein.Import{Records: again, Forget: true}, evs...)
+	wantRecords(t, s, 0, again)
+}
+
+func TestDamagedBlocksAreErrors(t *testing.T) {
+	p := testPacker(t)
+	rs, evs := transcript(0, 3)
+	texts := refTable{}
+	for i, e := range evs {
+		f, err := skein.FactsOf(e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts.add(i, &f)
+	}
+	b := p.newBlock(rs, texts)
+	plain := sealBlock(formRefs, []int64{7, 8, 9}, encodeBlock(b.records))
+	for i := range plain {
+		if _, _, err := p.openBlock(plain[:i]); !errors.Is(err, skein.ErrCorrupt) {
+			t.Errorf("openBlock of the first %d bytes = %v, want %v", i, err, skein.ErrCorrupt)
+		}
+	}
+	if strings.Contains(string(plain), "left out") {
+		t.Errorf("the block has the text: %q", plain)
+	}
+}
+
+func FuzzRecords(f *testing.F) {
+	f.Add([]byte(`{"a":"some text that is long enough to be referred to"}`), "some text that is long enough to be referred to")
+	f.Add([]byte(`"\`), "x")
+	p, err := newPacker()
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Cleanup(p.close)
+	f.Fuzz(func(t *testing.T, raw []byte, text string) {
+		facts, err := skein.FactsOf(skein.Say(1, skein.UserSays(text)))
+		if err != nil {
+			return
+		}
+		texts := refTable{}
+		texts.add(0, &facts)
+		b := p.newBlock([]skein.Record{{Raw: raw, Key: "k"}, {N: 1, Offset: int64(len(raw)), Raw: raw}}, texts)
+		rs, ids, err := p.openBlock(sealBlock(b.form, make([]int64, len(b.events)), b.body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range rs {
+			r, err := rs[i].whole([]string{facts.Text}[:len(ids)])
+			if err != nil || string(r.Raw) != string(raw) {
+				t.Fatalf("record %d of %q = %q, %v", i, raw, r.Raw, err)
+			}
+		}
+		if _, _, err := p.openBlock(raw); err != nil && !errors.Is(err, skein.ErrCorrupt) {
+			t.Errorf("openBlock(%q) = %v, want %v", raw, err, skein.ErrCorrupt)
+		}
+	})
+}

@@ -1,0 +1,188 @@
+package sqlite
+
+import (
+	"database/sql/driver"
+	"fmt"
+
+	"github.com/skein-dev/skein"
+)
+
+// recordCount returns how many records of file n are stored.
+func (c *conn) recordCount(n int64) (int, error) {
+	var end int64
+	found, err := c.one(`SELECT n + count FROM records WHERE n >= ? AND n < ? ORDER BY n DESC LIMIT 1`, []any{n * recordsPerFile, (n + 1) * recordsPerFile}, &end)
+	if err != nil || !found {
+		return 0, err
+	}
+	return int(end - n*recordsPerFile), nil
+}
+
+// block returns the block of file n that has a record, and the number of its
+// first record; nil if there is none.
+func (c *conn) block(n int64, record int) (first int, stored []byte, err error) {
+	var at, count int64
+	_, err = c.one(`SELECT n, count, raw FROM records WHERE n >= ? AND n <= ? ORDER BY n DESC LIMIT 1`,
+		[]any{n * recordsPerFile, n*recordsPerFile + int64(record)}, &at, &count, &stored)
+	first = int(at - n*recordsPerFile)
+	if err != nil || stored == nil || record >= first+int(count) {
+		return 0, nil, err
+	}
+	return first, stored, nil
+}
+
+// records returns the records of a block, whole, the first of which has this
+// number.
+func (p *packer) records(c *conn, first int, stored []byte) ([]skein.Record, error) {
+	raw, ids, err := p.openBlock(stored)
+	if err != nil {
+		return nil, err
+	}
+	texts := make([]string, len(ids))
+	for i, id := range ids {
+		if _, err := c.one(`SELECT text FROM events WHERE id = ?`, []any{id}, &texts[i]); err != nil {
+			return nil, err
+		}
+	}
+	rs := make([]skein.Record, len(raw))
+	for i := range raw {
+		raw[i].N = first + i
+		if rs[i], err = raw[i].whole(texts); err != nil {
+			return nil, err
+		}
+	}
+	return rs, nil
+}
+
+// putBlock stores a block of a batch behind what is stored of file n, and
+// returns how many bytes that takes.
+func (t *call) putBlock(n int64, p *packed, b *packedBlock) (size int64, err error) {
+	ids := make([]int64, len(b.events))
+	for i, e := range b.events {
+		if ids[i] = p.events[e].id; ids[i] == 0 {
+			return t.putPlain(n, p, b)
+		}
+	}
+	first, is := b.records[0].N, *b // b is left as it is: the job may be run again
+	size = int64(len(b.body))
+	if first > 0 && len(b.body) < 4*tailBytes {
+		tail, had, err := t.tail(n, first)
+		if err != nil {
+			return 0, err
+		}
+		if tail != nil {
+			first = tail[0].N
+			is, ids = t.s.pack.join(tail, had.ids, b.records, ids)
+			size = int64(len(is.body) - had.size)
+		}
+	}
+	return size, t.setBlock(n*recordsPerFile+int64(first), is, ids)
+}
+
+// putPlain stores a block without references, as one of its events has no text
+// any more.
+func (t *call) putPlain(n int64, p *packed, b *packedBlock) (int64, error) {
+	texts := make([]string, len(b.events))
+	for i, e := range b.events {
+		texts[i] = p.events[e].f.Text
+	}
+	rs := make([]skein.Record, len(b.records))
+	for i := range b.records {
+		var err error
+		if rs[i], err = b.records[i].whole(texts); err != nil {
+			return 0, err
+		}
+	}
+	plain := t.s.pack.newBlock(rs, nil)
+	return int64(len(plain.body)), t.setBlock(n*recordsPerFile+int64(rs[0].N), plain, nil)
+}
+
+// setBlock writes a block whose pieces refer to the events ids.
+func (t *tx) setBlock(at int64, b packedBlock, ids []int64) error {
+	_, _, err := t.exec(`INSERT INTO records (n, count, raw) VALUES (?, ?, ?) ON CONFLICT (n) DO UPDATE SET count = excluded.count, raw = excluded.raw`,
+		at, len(b.records), sealBlock(b.form, ids, b.body))
+	return err
+}
+
+// stored is what a block has besides its records.
+type stored struct {
+	ids  []int64
+	size int
+}
+
+// tail returns the records of the last block of file n, if it is short and
+// ends before a record.
+func (t *call) tail(n int64, record int) (rs []rawRecord, had stored, err error) {
+	first, raw, err := t.block(n, record-1)
+	if err != nil || raw == nil || len(raw) > tailBytes {
+		return nil, had, err
+	}
+	had.size = len(raw)
+	rs, had.ids, err = t.s.pack.openBlock(raw)
+	for i := range rs {
+		rs[i].N = first + i
+	}
+	return rs, had, err
+}
+
+// join makes one block of two that follow each other.
+func (p *packer) join(a []rawRecord, aIDs []int64, b []rawRecord, bIDs []int64) (packedBlock, []int64) {
+	all := packedBlock{records: append([]rawRecord(nil), a...)}
+	for _, r := range b {
+		r.pieces = append([]rawPiece(nil), r.pieces...)
+		for i := range r.pieces {
+			r.pieces[i].event += len(aIDs)
+		}
+		all.records = append(all.records, r)
+	}
+	all.form, all.body = p.packBlock(all.records)
+	return all, append(append([]int64(nil), aIDs...), bIDs...)
+}
+
+// cutRecords takes the records from first up to but not with end out of file
+// n, and, if all that follows is to be forgotten, those behind them. What
+// remains of the blocks that had them is stored without references.
+func (t *call) cutRecords(n int64, first, end int, forget bool) error {
+	type block struct {
+		at  int64
+		raw []byte
+	}
+	var blocks []block
+	err := t.query(`SELECT n, raw FROM records WHERE n + count > ?1 AND n < ?2 AND n >= ?3 ORDER BY n`,
+		[]any{n*recordsPerFile + int64(first), (n + 1) * recordsPerFile, n * recordsPerFile}, func(row []driver.Value) error {
+			var b block
+			err := scan(row, []any{&b.at, &b.raw})
+			if int(b.at-n*recordsPerFile) < end || forget {
+				blocks = append(blocks, b)
+			}
+			return err
+		})
+	if err != nil {
+		return err
+	}
+	for _, b := range blocks {
+		if _, _, err := t.exec(`DELETE FROM records WHERE n = ?`, b.at); err != nil {
+			return err
+		}
+		at := int(b.at - n*recordsPerFile)
+		if forget && at >= first {
+			continue
+		}
+		rs, err := t.s.pack.records(t.conn, at, b.raw)
+		if err != nil {
+			return fmt.Errorf("records from %d on: %w", at, err)
+		}
+		keep := [][]skein.Record{rs[:max(0, first-at)]}
+		if !forget {
+			keep = append(keep, rs[min(len(rs), max(0, end-at)):])
+		}
+		for _, k := range keep {
+			if len(k) == 0 {
+				continue
+			}
+			if err := t.setBlock(n*recordsPerFile+int64(k[0].N), t.s.pack.newBlock(k, nil), nil); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
