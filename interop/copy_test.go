@@ -32,6 +32,10 @@ func TestCopiesBecomeForks(t *testing.T) {
 			[][]string{{"a", "a1", "a2", "a3>a1", "a4"}, {"b", "a1", "a3", "a4", "a2", "b1"}},
 			map[string]string{"a": "created a1 a2 <2 a3 a4", "b": "created a1 a2 <2 a3 a4 fork(a@6) <3 b1"},
 		},
+		"of a fork, though they end in what it shows of its parent": {
+			[][]string{{"a", "a1", "a2"}, {"b", "a1", "b1"}, {"c", "b1", "a1", "c1"}},
+			map[string]string{"a": "created a1 a2", "b": "created a1 fork(a@2) b1", "c": "created a1 fork(a@2) b1 fork(b@4) <2 c1"},
+		},
 		"and go back to what they share": {
 			[][]string{{"a", "a1", "a2", "a3"}, {"b", "a1", "a2", "a3", "b1>a1"}},
 			map[string]string{"a": "created a1 a2 a3", "b": "created a1 a2 a3 fork(a@4) <2 b1"},
