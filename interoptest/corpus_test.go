@@ -15,6 +15,7 @@ import (
 	"github.com/skein-dev/skein/interop/claudecode"
 	"github.com/skein-dev/skein/interop/codex"
 	"github.com/skein-dev/skein/memory"
+	"github.com/skein-dev/skein/sqlite"
 )
 
 // A row is what this test's own, small reading finds in a line of either
@@ -74,7 +75,8 @@ func texts(content json.RawMessage) (all []string) {
 	return all
 }
 
-func corpus(t *testing.T) (string, *memory.Store, interop.Report) {
+// corpus imports all into a store on disk.
+func corpus(t *testing.T) (string, skein.Store, interop.Report) {
 	t.Helper()
 	root := os.Getenv("SKEIN_CORPUS")
 	if root == "" {
@@ -84,8 +86,15 @@ func corpus(t *testing.T) (string, *memory.Store, interop.Report) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := memory.New()
-	t.Cleanup(func() { s.Close() })
+	s, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "skein.db"), sqlite.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Errorf("Close() = %v", err)
+		}
+	})
 	return root, s, bring(t, s, root)
 }
 
