@@ -261,11 +261,13 @@ func (t *call) place(p *packedEvent, h *head) (skein.Seq, error) {
 	for _, seg := range segs {
 		var id, seq int64
 		var hash []byte
-		found, err := t.one(`SELECT id, seq, hash FROM events INDEXED BY events_by_client WHERE client = ? AND session = ? AND seq <= ? ORDER BY seq DESC LIMIT 1`,
+		// The other columns are those of the row with the max.
+		_, err := t.one(`SELECT id, max(seq), hash FROM events INDEXED BY events_by_client WHERE client = ? AND session = ? AND seq <= ?`,
 			[]any{string(client), seg.session, int64(seg.to)}, &id, &seq, &hash)
 		if err != nil {
 			return 0, err
 		}
+		found := id != 0
 		if found && hash != nil && !bytes.Equal(hash, p.hash) { // without a hash it was deleted in the shell
 			return 0, fmt.Errorf("%w: %q of session %s is event %d", skein.ErrMismatch, client, h.ID, seq)
 		}

@@ -161,12 +161,12 @@ func (ex *exam) payloads(area string) (n int, err error) {
 	for after := int64(0); ; {
 		rows := 0
 		err := ex.read(func(c *conn) error {
-			return c.query(`SELECT e.id, s.id, s.revision, e.seq, e.kind, e.hash, e.payload, e.text FROM events e JOIN sessions s ON s.n = e.session
+			return c.query(`SELECT e.id, s.id, e.seq, e.kind, e.hash, e.payload, e.text FROM events e JOIN sessions s ON s.n = e.session
 				WHERE e.id > ? ORDER BY e.id LIMIT 256`, []any{after}, func(row []driver.Value) error {
-				var revision, seq int64 // what was scrubbed has the hash of what it was
+				var seq int64
 				var id, kind, text string
 				var hash, payload []byte
-				if err := scan(row, []any{&after, &id, &revision, &seq, &kind, &hash, &payload, &text}); err != nil {
+				if err := scan(row, []any{&after, &id, &seq, &kind, &hash, &payload, &text}); err != nil {
 					return err
 				}
 				rows++
@@ -175,7 +175,7 @@ func (ex *exam) payloads(area string) (n int, err error) {
 				if err == nil {
 					_, err = skein.FactsOf(e)
 				}
-				if err == nil && len(hash) > 0 && revision == 0 && hex.EncodeToString(hash) != hex.EncodeToString(contentHash(e)) {
+				if err == nil && len(hash) > 0 && hex.EncodeToString(hash) != hex.EncodeToString(contentHash(e)) {
 					err = fmt.Errorf("its content is not what was stored")
 				}
 				if err != nil {

@@ -19,7 +19,7 @@ const (
 
 	feedRows  = 500       // at most, in one transaction
 	feedBytes = 384 << 10 // of text, roughly what 40 ms do
-	busyBytes = 128 << 10 // the same while others wait
+	busyBytes = 192 << 10 // the same while others wait
 )
 
 // An indexer feeds the index in the background.

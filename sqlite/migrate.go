@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -27,12 +28,16 @@ const (
 	minVersion = "3.51.3"
 )
 
-// writerPragmas are set on the connection that writes, in this order: what
-// shapes the file must come before the first write.
-var writerPragmas = []string{
-	"PRAGMA busy_timeout = 500",
+// shapePragmas shape a file before its first write; on one that has been
+// written to, the last would write again what is there.
+var shapePragmas = []string{
 	"PRAGMA page_size = 4096",
 	"PRAGMA auto_vacuum = INCREMENTAL",
+}
+
+// writerPragmas are set on the connection that writes.
+var writerPragmas = []string{
+	"PRAGMA busy_timeout = 500",
 	"PRAGMA journal_mode = WAL",
 	"PRAGMA synchronous = FULL",
 	"PRAGMA secure_delete = FAST", // what is deleted is overwritten where that costs no further write
@@ -54,7 +59,11 @@ func openWriter(ctx context.Context, d driver.Driver, path string, o Options) (_
 	if err := os.Chmod(path, 0o600); err != nil && !errors.Is(err, fs.ErrPermission) && !readOnlyFS(err) {
 		return nil, err
 	}
-	c, err := openConn(d, dsn(path, "mode=rw"), writerPragmas...)
+	pragmas := writerPragmas
+	if st, err := os.Stat(path); err == nil && st.Size() == 0 {
+		pragmas = slices.Concat(shapePragmas, writerPragmas)
+	}
+	c, err := openConn(d, dsn(path, "mode=rw"), pragmas...)
 	if err != nil {
 		return nil, classifyOpen(err)
 	}

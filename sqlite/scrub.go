@@ -349,13 +349,6 @@ func (sc *scrub) refold(n int64) error {
 	if err := sc.fold(&h); err != nil {
 		return err
 	}
-	// A secret that First or LastPrompt cut in two is not found in them.
-	if h.First, err = sc.prompt(was, `ORDER BY e.seq LIMIT 1`); err != nil {
-		return err
-	}
-	if h.LastPrompt, err = sc.prompt(was, `ORDER BY e.seq DESC LIMIT 1`); err != nil {
-		return err
-	}
 	h.Revision++
 	sc.changed = append(sc.changed, h.ID)
 	return sc.putHead(&was, &h)
@@ -372,16 +365,23 @@ func (sc *scrub) fold(h *head) error {
 	}
 	base := skein.Shown{Project: clean(h.Project), Cwd: clean(h.Cwd), Agent: clean(h.Agent), Model: clean(h.Model)}
 	x := skein.Session{ID: h.ID}
-	for after := h.Base; after < h.Last; {
+	for after, at := h.Base, skein.Seq(-1); after < h.Last; {
+		if at == after {
+			return fmt.Errorf("event %d of session %s: %w", after+1, h.ID, skein.ErrCorrupt)
+		}
+		at = after
 		err := sc.query(selectEvent+`WHERE e.session = ? AND e.seq > ? ORDER BY e.seq LIMIT ?`, []any{h.n, int64(after), pageRows}, func(row []driver.Value) error {
-			e, at, err := sc.s.scanEvent(row)
+			e, said, err := sc.s.scanEvent(row)
 			if err != nil {
 				return err
 			}
 			after = e.Seq
+			if e.Kind == skein.KindCreated && said.turn > 0 { // a fork of what had begun
+				base.First = clean(h.First)
+			}
 			f, err := skein.FactsOf(e)
 			if err == nil {
-				_, err = x.Apply(&e, f, skein.Prior{Message: at.piece, Base: base})
+				_, err = x.Apply(&e, f, skein.Prior{Message: said.piece, Base: base})
 			}
 			return err
 		})
@@ -390,48 +390,17 @@ func (sc *scrub) fold(h *head) error {
 		}
 	}
 	y := &h.Session
-	for was, now := range map[string]string{y.Project: x.Project, y.Cwd: x.Cwd, y.Agent: x.Agent, y.Model: x.Model} {
+	for was, now := range map[string]string{y.First: x.First, y.Project: x.Project, y.Cwd: x.Cwd, y.Agent: x.Agent, y.Model: x.Model} {
 		sc.texts[was] = now
 	}
 	y.Title, y.TitleBy, y.Description, y.Surface, y.Project, y.Cwd = x.Title, x.TitleBy, x.Description, x.Surface, x.Project, x.Cwd
 	y.Agent, y.Profile, y.Provider, y.Model, y.Status, y.Tags = x.Agent, x.Profile, x.Provider, x.Model, x.Status, x.Tags
+	y.First, y.LastPrompt = x.First, x.LastPrompt
 	y.Parent, y.Origin, y.Open = x.Parent, x.Origin, x.Open
 	if y.Key != "" {
 		y.Key = x.Key
 	}
 	return nil
-}
-
-// prompt returns the first words of what a person typed first or last in the
-// session, of what it shows of its parent too.
-func (sc *scrub) prompt(h head, order string) (words string, err error) {
-	segs, err := sc.segments(&h)
-	if err != nil {
-		return "", err
-	}
-	if order == `ORDER BY e.seq LIMIT 1` {
-		slices.Reverse(segs)
-	}
-	for _, seg := range segs {
-		// The first event of a turn is its prompt.
-		found := false
-		err := sc.query(selectEvent+`WHERE e.session = ?1 AND e.seq > ?2 AND e.seq <= ?3 AND e.role = 'user' AND e.piece = 0 AND e.turn > 0
-			AND e.turn <> coalesce((SELECT p.turn FROM events p WHERE p.session = e.session AND p.seq = e.seq - 1),
-				(SELECT p.turn FROM bases b JOIN events p ON p.session = b.base AND p.seq = b.upto WHERE b.session = e.session), 0) `+order,
-			[]any{seg.session, int64(seg.from), int64(seg.to)}, func(row []driver.Value) error {
-				e, _, err := sc.s.scanEvent(row)
-				if err != nil {
-					return err
-				}
-				m, err := skein.Decode[skein.Message](e)
-				found, words = true, skein.FirstWords(m.Words())
-				return err
-			})
-		if found || err != nil {
-			return words, err
-		}
-	}
-	return "", nil
 }
 
 // note appends the audit event.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/skein-dev/skein"
@@ -17,9 +18,12 @@ const (
 	groupTime = 40 * time.Millisecond
 )
 
-// A writer is the one goroutine that writes. It takes the jobs that have
-// queued up, runs them in one transaction, and answers them after the commit.
+// A writer writes, one transaction at a time. Its goroutine takes the jobs that
+// have queued up, runs them in one transaction, and answers them after the
+// commit. A caller who finds nobody writing and nobody waiting does so himself,
+// for changing goroutines twice costs a tenth of a durable append.
 type writer struct {
+	mu      sync.Mutex // held during a transaction; what follows is under it, channels aside
 	conn    *conn
 	jobs    chan *job
 	urgent  chan *job // run between two groups, alone
@@ -57,7 +61,15 @@ func newWriter(c *conn, changed func([]skein.SessionID), idle func()) *writer {
 
 // do runs f in a transaction. A nil error means that it is committed. ctx may
 // stop f from starting, never the commit.
-func (w *writer) do(ctx context.Context, f func(*tx) error) error { return w.put(ctx, w.jobs, f) }
+func (w *writer) do(ctx context.Context, f func(*tx) error) error {
+	if len(w.jobs) > 0 || !w.mu.TryLock() {
+		return w.put(ctx, w.jobs, f)
+	}
+	defer w.mu.Unlock()
+	j := &job{ctx: ctx, run: f, done: make(chan error, 1)}
+	w.commit([]*job{j})
+	return <-j.done
+}
 
 // between is do for what nobody waits for and what must not wait for ever
 // either: it runs by itself after the group that is being committed.
@@ -93,21 +105,28 @@ func (w *writer) loop() {
 		if !ok {
 			return
 		}
+		w.mu.Lock()
 		group = append(group[:0], j)
 		if !alone {
 			group = w.fill(group)
 		}
-		for len(group) > 0 {
-			group = group[w.commit(group):]
-		}
+		w.commitAll(group)
 		select {
 		case j := <-w.urgent:
-			w.commit([]*job{j})
+			w.commitAll([]*job{j})
 		default:
 		}
+		w.mu.Unlock()
 		if len(w.jobs) == 0 {
 			w.idle()
 		}
+	}
+}
+
+// commitAll runs the jobs of group in as many transactions as that takes.
+func (w *writer) commitAll(group []*job) {
+	for len(group) > 0 {
+		group = group[w.commit(group):]
 	}
 }
 
