@@ -33,10 +33,10 @@ func appendOne(ctx context.Context, e *env) error {
 		return err
 	}
 	defer s.Close()
-	if _, err := skein.Add(ctx, s, "one", beginning("/home/ada/one")); err != nil {
+	if _, err := skein.Add(ctx, s, "one", beginning("/home/ada/one", newYear)); err != nil {
 		return err
 	}
-	evs := said(gen.NewWords(1), e.size.appends, 1000)
+	evs := said(gen.NewWords(1), e.size.appends, 1000, newYear)
 	var ours, theirs time.Duration
 	var calls series
 	for part := range rounds {
@@ -82,7 +82,7 @@ func appendSustained(ctx context.Context, e *env) error {
 		return err
 	}
 	defer s.Close()
-	if _, err := skein.Add(ctx, s, "one", beginning("/home/ada/one")); err != nil {
+	if _, err := skein.Add(ctx, s, "one", beginning("/home/ada/one", newYear)); err != nil {
 		return err
 	}
 	w := gen.NewWords(2)
@@ -90,7 +90,7 @@ func appendSustained(ctx context.Context, e *env) error {
 	var calls series
 	n := 0
 	for ours < e.size.sustained {
-		evs := said(w, 5_000, 1000)
+		evs := said(w, 5_000, 1000, newYear)
 		d, err := plainFile(dir, evs)
 		if err != nil {
 			return err
@@ -140,13 +140,13 @@ func (e *env) many(ctx context.Context, name string, each int, say func(r *row, 
 	}
 	defer s.Close()
 	w := gen.NewWords(3)
-	theirs, err := plainFile(dir, said(w, 5_000, 1000))
+	theirs, err := plainFile(dir, said(w, 5_000, 1000, newYear))
 	if err != nil {
 		return err
 	}
 	load := make([][]skein.Event, e.size.producers)
 	for i := range load {
-		load[i] = append([]skein.Event{beginning("/home/ada/many")}, said(w, each, 1000)...)
+		load[i] = append([]skein.Event{beginning("/home/ada/many", newYear)}, said(w, each, 1000, newYear)...)
 	}
 	start := time.Now()
 	calls, err := race(ctx, s, load)
@@ -160,7 +160,7 @@ func (e *env) many(ctx context.Context, name string, each int, say func(r *row, 
 		}
 		burst = time.Since(start)
 	}
-	after, err := plainFile(dir, said(w, 5_000, 1000))
+	after, err := plainFile(dir, said(w, 5_000, 1000, newYear))
 	if err != nil {
 		return err
 	}

@@ -7,16 +7,18 @@ import (
 	"github.com/skein-dev/skein/bench/gen"
 )
 
+// newYear is when the sessions begin.
+var newYear = skein.At(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
+
 // beginning returns the event that a session of ours begins with.
-func beginning(project string) skein.Event {
-	return skein.NewEvent(skein.KindCreated, skein.At(time.Now()), skein.Created{Project: project, Cwd: project, Agent: "bench", Program: "bench"})
+func beginning(project string, at skein.Time) skein.Event {
+	return skein.NewEvent(skein.KindCreated, at, skein.Created{Project: project, Cwd: project, Agent: "bench", Program: "bench"})
 }
 
-// said returns n messages of about bytes each, of a person and a model in
-// turn, the model's with what they used.
-func said(w *gen.Words, n, bytes int) []skein.Event {
+// said returns n messages of about bytes each, 20 seconds apart, of a person
+// and a model in turn, the model's with what they used.
+func said(w *gen.Words, n, bytes int, at skein.Time) []skein.Event {
 	evs := make([]skein.Event, n)
-	at := skein.At(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
 	for i := range evs {
 		at += 20_000
 		m := skein.UserSays(w.Prose(bytes))

@@ -51,7 +51,7 @@ func (e *env) list(ctx context.Context, s skein.Store, dir string) error {
 	if err != nil {
 		return err
 	}
-	theirs, err := e.ask(dir, 200, 50, `SELECT id, title, project, updated, messages FROM sessions WHERE binned = 0 ORDER BY updated DESC, id LIMIT 50`)
+	theirs, err := e.ask(dir, 200, 50, `SELECT id, title, project, updated, messages FROM sessions WHERE binned = 0 ORDER BY recent DESC LIMIT 50`)
 	if err != nil {
 		return err
 	}
@@ -120,7 +120,7 @@ func (e *env) listCommand(ctx context.Context, dir string) error {
 	r := row{what: "the whole `skein list` process", got: short(ours.median()), goal: "under 20 ms", holds: holds(ours.median() < 20*time.Millisecond)}
 	if shell, err := exec.LookPath("sqlite3"); err == nil {
 		theirs, err := repeat(20, func() error {
-			return silent(exec.CommandContext(ctx, shell, "-readonly", data, `SELECT id, title, project, updated_at, messages FROM sessions WHERE binned = 0 ORDER BY updated DESC, id LIMIT 50`))
+			return silent(exec.CommandContext(ctx, shell, "-readonly", data, `SELECT id, title, project, updated_at, messages FROM sessions WHERE binned = 0 ORDER BY recent DESC LIMIT 50`))
 		})
 		if err != nil {
 			return err
