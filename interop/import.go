@@ -1,11 +1,9 @@
 package interop
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"time"
 
@@ -113,86 +111,6 @@ func ignoreCancel(err, first error) error {
 		return nil
 	}
 	return err
-}
-
-// still says of every file that it is not being written.
-func still(candidate) bool { return false }
-
-// plan picks the files that are to be read. A torn end of a moving one is left.
-func (im *importer) plan(found []candidate, moving func(candidate) bool) ([]*work, Progress) {
-	var works []*work
-	var p Progress
-	for _, c := range found {
-		known, ok := im.files[c.path]
-		if ok && unchanged(c, known) && im.format(known.Format) != nil {
-			im.rep.Files++
-			im.rep.Unchanged++
-			continue
-		}
-		f, err := im.match(c)
-		switch {
-		case err != nil:
-			im.rep.skip(c.path, why(err))
-			continue
-		case f == nil:
-			im.rep.Unmatched++
-			continue
-		}
-		im.rep.Files++
-		if known.Format != f.Name {
-			known = skein.SourceFile{}
-		}
-		if c.size == 0 && known.Records > 0 { // emptied: as if it had been deleted
-			im.rep.Unchanged++
-			continue
-		}
-		works = append(works, &work{format: *f, now: c, known: known, patient: moving(c)})
-		p.Of++
-		p.Size += c.size
-	}
-	slices.SortStableFunc(works, func(a, b *work) int { return cmp.Compare(a.order(), b.order()) })
-	return works, p
-}
-
-// order returns what files that the time of their last change would misplace
-// are sorted by, after all others.
-func (w *work) order() string {
-	if w.format.Order == nil {
-		return ""
-	}
-	return w.format.Name + "\x00" + w.format.Order(w.now.path)
-}
-
-func (im *importer) format(name string) *Format {
-	for i := range im.formats {
-		if im.formats[i].Name == name {
-			return &im.formats[i]
-		}
-	}
-	return nil
-}
-
-// match returns the first format that knows a file, or nil.
-func (im *importer) match(c candidate) (*Format, error) {
-	if im.strange[c.path] == c {
-		return nil, nil
-	}
-	f, _, err := open(c.path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	b, err := head(f)
-	if err != nil {
-		return nil, err
-	}
-	for i := range im.formats {
-		if im.formats[i].Match(filepath.ToSlash(c.path), b) {
-			return &im.formats[i], nil
-		}
-	}
-	im.strange[c.path] = c
-	return nil, nil
 }
 
 // produceAll reads the files one after the other. Its errors are sink's and

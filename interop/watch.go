@@ -3,10 +3,7 @@ package interop
 import (
 	"context"
 	"errors"
-	"io/fs"
-	"os"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"github.com/fsnotify/fsnotify"
@@ -131,75 +128,6 @@ func (w *watch) first(ctx context.Context) error {
 
 // isMoving reports whether a file changed so lately that more may come.
 func isMoving(c candidate) bool { return time.Since(time.Unix(0, c.mtime)) < pollEvery }
-
-// add watches a folder and those below it. What cannot be watched is found by
-// the next poll.
-func (w *watch) add(root string) {
-	_ = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
-		if err == nil && d.IsDir() && !w.folders[path] && w.fs.Add(path) == nil {
-			w.folders[path] = true
-		}
-		if err == nil && d.Type().IsRegular() {
-			w.dirty[path] = true
-		}
-		return nil
-	})
-	if info, err := os.Lstat(root); err == nil && !info.IsDir() {
-		_ = w.fs.Add(filepath.Dir(root)) // the poll sees what this cannot
-	}
-}
-
-func (w *watch) note(e fsnotify.Event) {
-	switch {
-	case e.Has(fsnotify.Remove) || e.Has(fsnotify.Rename):
-		delete(w.folders, e.Name)
-		delete(w.lives, e.Name)
-	case e.Has(fsnotify.Create):
-		if info, err := os.Lstat(e.Name); err == nil && info.IsDir() {
-			w.add(e.Name)
-			return
-		}
-		fallthrough
-	case e.Has(fsnotify.Write):
-		w.dirty[e.Name] = true
-	}
-}
-
-// drain takes the events that have come meanwhile.
-func (w *watch) drain() {
-	for {
-		select {
-		case e, ok := <-w.fs.Events:
-			if !ok {
-				return
-			}
-			w.note(e)
-		default:
-			return
-		}
-	}
-}
-
-// takeDirty reads the files that have changed, the oldest first.
-func (w *watch) takeDirty(ctx context.Context) error {
-	var found []candidate
-	for path := range w.dirty {
-		if c, ok := look(path); ok && w.under(path) {
-			found = append(found, c)
-		}
-	}
-	clear(w.dirty)
-	byAge(found)
-	return w.takeAll(ctx, found)
-}
-
-// under reports whether path is one that is watched.
-func (w *watch) under(path string) bool {
-	return slices.ContainsFunc(w.paths, func(root string) bool {
-		rel, err := filepath.Rel(root, path)
-		return err == nil && filepath.IsLocal(rel)
-	})
-}
 
 func (w *watch) takeAll(ctx context.Context, found []candidate) error {
 	start := time.Now()

@@ -1,0 +1,121 @@
+package interop
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/skein-dev/skein"
+)
+
+// appendAll appends the batches, and where one of the reasons why the store
+// refuses them can be helped, once more without it.
+func (t *target) appendAll(ctx context.Context, bs []skein.Batch) ([]skein.Receipt, error) {
+	got, err := t.im.store.Append(ctx, bs...)
+	switch {
+	case errors.Is(err, skein.ErrUnknown):
+		got, err = t.im.store.Append(ctx, bs...)
+	case errors.Is(err, skein.ErrInvalid):
+		if t.dropInvalid() {
+			return t.retry(ctx, bs)
+		}
+	case errors.Is(err, skein.ErrMismatch):
+		if err := t.settleAll(ctx); err != nil {
+			return nil, err
+		}
+		return t.retry(ctx, bs)
+	case errors.Is(err, skein.ErrDeleted) && len(bs) > 1:
+		if err := t.dropDead(ctx); err != nil {
+			return nil, err
+		}
+		return t.retry(ctx, bs)
+	}
+	return got, err
+}
+
+func (t *target) retry(ctx context.Context, bs []skein.Batch) ([]skein.Receipt, error) {
+	next := t.batches()
+	got, err := t.im.store.Append(ctx, next...)
+	if err != nil {
+		return nil, err
+	}
+	copy(bs, next)
+	for i := len(next); i < len(bs); i++ {
+		bs[i] = skein.Batch{}
+		got = append(got, skein.Receipt{})
+	}
+	return got, nil
+}
+
+// dropInvalid drops the events that no store takes and marks their records as
+// damaged. It reports whether there were any.
+func (t *target) dropInvalid() (some bool) {
+	for _, th := range t.order {
+		th.events = slices.DeleteFunc(th.events, func(w waiting) bool {
+			_, err := skein.FactsOf(w.event)
+			if err == nil {
+				return false
+			}
+			some = true
+			for i := range t.records {
+				if t.records[i].N == w.at.n {
+					t.records[i].Damage = fmt.Sprintf("%.200v", err)
+					t.file.Damaged++
+					t.im.rep.damage(t.file.Path, w.at.line, t.records[i].Damage)
+				}
+			}
+			return true
+		})
+	}
+	return some
+}
+
+// settleAll compares what waits with what the store has: a client ID is there
+// already, with other content.
+func (t *target) settleAll(ctx context.Context) error {
+	for _, th := range t.order {
+		if len(th.events) == 0 {
+			continue
+		}
+		if err := th.look(ctx, t.im.store, t.seed); err != nil {
+			if errors.Is(err, skein.ErrNotFound) {
+				continue
+			}
+			return err
+		}
+		waits := th.events
+		th.events = nil
+		for _, w := range waits {
+			add, seq := t.settle(th, w.event)
+			if w.index >= 0 && seq != 0 {
+				th.seqs[w.index] = seq
+			}
+			for _, e := range add {
+				next := waiting{e, -1, w.at}
+				if e.Kind == w.event.Kind {
+					next.index = w.index
+				}
+				th.events = append(th.events, next)
+			}
+		}
+	}
+	return nil
+}
+
+// dropDead finds the children among the file's sessions that were deleted.
+func (t *target) dropDead(ctx context.Context) error {
+	for _, th := range t.order {
+		if th == t.main || !th.begun || len(th.events) == 0 {
+			continue
+		}
+		_, err := t.im.store.Append(ctx, skein.Batch{Session: th.id, Import: &skein.Import{File: t.file}})
+		switch {
+		case errors.Is(err, skein.ErrDeleted):
+			th.dead = true
+		case err != nil && !errors.Is(err, skein.ErrNotFound):
+			return err
+		}
+	}
+	return nil
+}
