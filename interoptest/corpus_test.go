@@ -3,7 +3,6 @@ package interoptest_test
 import (
 	"bytes"
 	"context"
-	"errors"
 	"os"
 	"path/filepath"
 	"strings"
