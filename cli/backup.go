@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 
@@ -17,7 +18,8 @@ func newBackup(f *frame) *cobra.Command {
 		Short: "copy the whole store to a file",
 		Long: `Copy the whole store, as it is at one moment, to a new file, also while others
 write to it. Without FILE that is one with the time in its name in the folder
-backups beside the store. The file's path goes to stdout.`,
+backups beside the store. The file's path goes to stdout. skein restore-backup
+brings it back.`,
 		Args: words(0, 1, "one FILE"),
 		RunE: f.withStore(func(ctx context.Context, j *job, args []string) error {
 			path := j.backupPath("backup")
@@ -30,6 +32,9 @@ backups beside the store. The file's path goes to stdout.`,
 			}
 			k, err := j.keeper()
 			if err != nil {
+				return err
+			}
+			if err := free(path); err != nil && len(args) > 0 {
 				return err
 			}
 			if err := k.Backup(ctx, path); err != nil {
@@ -47,14 +52,16 @@ backups beside the store. The file's path goes to stdout.`,
 }
 
 func newRestoreBackup(f *frame) *cobra.Command {
-	return &cobra.Command{
+	var json bool
+	c := &cobra.Command{
 		Use:   "restore-backup FILE",
 		Short: "put the whole store back to a backup",
 		Long: `Put the whole store back to what skein backup wrote. What is there now is first
 copied to the folder backups beside the store, so this can be undone the same
-way. Other programs that use the store go on with what was restored.`,
+way. Other programs that use the store go on with what was restored. A file that
+is no whole backup changes nothing.`,
 		Args: words(1, 1, "the FILE that skein backup wrote"),
-		RunE: f.withStore(func(ctx context.Context, j *job, args []string) error {
+		RunE: f.damaged(f.withStore(func(ctx context.Context, j *job, args []string) error {
 			path, err := j.absolute(args[0])
 			if err != nil {
 				return err
@@ -65,12 +72,31 @@ way. Other programs that use the store go on with what was restored.`,
 			}
 			kept := j.backupPath("before-restore")
 			if err := k.RestoreBackup(ctx, path, kept); err != nil {
-				return err
+				return notRestored(j, path, err)
 			}
-			j.say("restored %s; what was there before is in %s", path, kept)
+			if json {
+				return writeJSON(j.Stdout, map[string]string{"restored": path, "kept": kept})
+			}
+			j.say("the store is as %s has it\nto undo that: skein restore-backup %s", j.tilde(path), j.tilde(kept))
 			return nil
-		}),
+		})),
 	}
+	jsonFlag(c, &json)
+	return c
+}
+
+// notRestored says what to do about err.
+func notRestored(j *job, path string, err error) error {
+	switch {
+	case gone(err):
+		return advise(missing("there is no file %s", path), "see the backups: ls %s", j.tilde(j.backups()))
+	case errors.Is(err, skein.ErrInvalid):
+		return advise(err, "nothing was changed; name a file that skein backup wrote")
+	case errors.Is(err, skein.ErrCorrupt):
+		return advise(err, "nothing was changed; name a file that skein backup wrote\n"+
+			"if it is the store that is damaged, move %s* to another folder first", j.tilde(j.place.Path))
+	}
+	return err
 }
 
 // keeper returns the store as one that can be copied.
@@ -82,10 +108,12 @@ func (j *job) keeper() (skein.Keeper, error) {
 	return k, nil
 }
 
+// backups returns the folder beside the store that backups go to.
+func (j *job) backups() string { return filepath.Join(filepath.Dir(j.place.Path), "backups") }
+
 // backupPath returns a name for a copy that is made now.
 func (j *job) backupPath(what string) string {
-	name := what + "-" + j.Now().UTC().Format("20060102T150405.000Z") + ".db"
-	return filepath.Join(filepath.Dir(j.place.Path), "backups", name)
+	return filepath.Join(j.backups(), what+"-"+j.Now().UTC().Format("20060102T150405.000Z")+".db")
 }
 
 // absolute returns path, taken from the directory the person is in.

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/render"
 )
 
 // gone reports whether err says that there is no such session (any more).
@@ -15,9 +16,9 @@ func (j *job) binned(ctx context.Context, name string) (skein.Session, error) {
 	s, err := skein.Resolve(ctx, j.store, name, skein.Filter{Bin: true})
 	switch {
 	case gone(err):
-		return s, advise(err, "see what is in the bin: skein list --all --bin")
+		return s, advise(missing("no session %q in the bin", name), "see what is in the bin: skein list --all --bin")
 	case err == nil && s.Binned == 0:
-		return s, advise(missing("session %q is not in the bin", name), "see what is in the bin: skein list --all --bin")
+		return s, advise(missing("session %q is not in the bin", called(s)), "see what is in the bin: skein list --all --bin")
 	}
 	return s, err
 }
@@ -34,3 +35,6 @@ func (j *job) sessionOrBinned(ctx context.Context, name string) (skein.Session, 
 	}
 	return s, err
 }
+
+// called returns the name of s for a sentence, short and without its quotes.
+func called(s skein.Session) string { return cut(render.Line(s.Name()), 50, false) }

@@ -23,8 +23,8 @@ func bytesText(n int64) string {
 var byteUnits = [...]string{"B", "KB", "MB", "GB", "TB"}
 
 // parseBytes reads a size as people type it: 1GB, 1.5 MB, 200k, 4096. Units are
-// thousands; KiB and so on are 1024.
-func parseBytes(s string) (int64, error) {
+// thousands; KiB and so on are 1024. It returns false if s is none.
+func parseBytes(s string) (int64, bool) {
 	text := strings.ToUpper(strings.TrimSpace(s))
 	i := strings.IndexFunc(text, func(r rune) bool { return (r < '0' || r > '9') && r != '.' })
 	number, unit := text, ""
@@ -41,7 +41,7 @@ func parseBytes(s string) (int64, error) {
 	}
 	v, err := strconv.ParseFloat(number, 64)
 	if err != nil || power < 0 || len(strings.TrimSuffix(unit, "B")) > 1 || v*math.Pow(base, float64(power)) >= math.MaxInt64 {
-		return 0, usagef("size %q: want one like 500MB or 1.5GB", s)
+		return 0, false
 	}
-	return int64(v * math.Pow(base, float64(power))), nil
+	return int64(v * math.Pow(base, float64(power))), true
 }

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -20,14 +21,31 @@ func newDoctor(f *frame) *cobra.Command {
 		Short: "look whether the store is whole",
 		Long: `Look at the store from the file up: its pages, every event and blob, the search
 index, the sums of usage, leases, rights and the room on the disk. With --repair
-mend what can be mended without losing anything. It fails if something is
-damaged.`,
+mend what can be mended without losing anything. The exit code is 1 if something
+is, or stays, damaged.`,
 		Args: words(0, 0, ""),
-		RunE: f.withStore(o.run),
+		RunE: f.damaged(f.withStore(o.run)),
 	}
 	c.Flags().BoolVar(&o.repair, "repair", false, "mend what can be mended")
 	jsonFlag(c, &o.json)
 	return c
+}
+
+// damaged returns run with advice for a store that is too damaged to be opened
+// or copied.
+func (f *frame) damaged(run func(*cobra.Command, []string) error) func(*cobra.Command, []string) error {
+	return func(c *cobra.Command, args []string) error {
+		err := run(c, args)
+		if !errors.Is(err, skein.ErrCorrupt) || errors.As(err, new(*advised)) {
+			return err
+		}
+		j, jerr := f.job()
+		if jerr != nil {
+			return errors.Join(err, jerr)
+		}
+		return advise(err, "move %s* to another folder, then bring back a backup: skein restore-backup FILE\nthe backups: ls %s",
+			j.tilde(j.place.Path), j.tilde(j.backups()))
+	}
 }
 
 func (o *doctorOptions) run(ctx context.Context, j *job, _ []string) error {
@@ -35,31 +53,59 @@ func (o *doctorOptions) run(ctx context.Context, j *job, _ []string) error {
 	if !ok {
 		return fmt.Errorf("doctor: the store %s cannot examine itself", j.place.Path)
 	}
-	damaged, mendable := 0, 0
+	var n findings
 	for f, err := range ex.Examine(ctx, skein.Examination{Repair: o.repair}) {
 		if err != nil {
 			return err
 		}
-		if f.Level == skein.Damaged && !f.Mended {
-			damaged++
-		}
-		if f.Mendable && !f.Mended {
-			mendable++
-		}
+		n.add(f)
 		if err := o.show(j, f); err != nil {
 			return err
 		}
 	}
-	switch {
-	case mendable > 0:
-		j.say("skein doctor --repair mends %s of it", count(mendable, "finding"))
-	case damaged > 0:
-		j.say("all else can be read and exported; skein restore-backup brings back an earlier state")
-	}
-	if damaged > 0 {
+	j.say("%s", n.advice())
+	if n.damaged > 0 {
 		return errSilent
 	}
 	return nil
+}
+
+// findings counts what was found.
+type findings struct{ damaged, warnings, mendable, mended int }
+
+func (n *findings) add(f skein.Finding) {
+	switch {
+	case f.Mended:
+		n.mended++
+		return
+	case f.Level == skein.Damaged:
+		n.damaged++
+	case f.Level == skein.Warning:
+		n.warnings++
+	}
+	if f.Mendable {
+		n.mendable++
+	}
+}
+
+const aboutDamage = "what is not damaged can be read and exported; an earlier state comes back with: skein restore-backup FILE"
+
+// advice says in a line what was found, and what to do next.
+func (n *findings) advice() string {
+	bad := n.damaged + n.warnings
+	switch {
+	case n.mendable > 0 && n.mendable == bad:
+		return "mend it: skein doctor --repair"
+	case n.mendable > 0:
+		return fmt.Sprintf("mend %d of %d: skein doctor --repair\n%s", n.mendable, bad, aboutDamage)
+	case n.damaged > 0:
+		return aboutDamage
+	case n.mended > 0 && bad == 0:
+		return "mended; all is well now"
+	case n.warnings > 0:
+		return "nothing is damaged"
+	}
+	return "all is well"
 }
 
 func (o *doctorOptions) show(j *job, f skein.Finding) error {
@@ -71,10 +117,41 @@ func (o *doctorOptions) show(j *job, f skein.Finding) error {
 	if f.Mended {
 		mark = p.green("mended ")
 	}
+	width, lead, between := j.Terminal.columns(), strings.Repeat(" ", 22), "  "
+	if width > 0 && width < narrow {
+		lead, between = "    ", "\n    "
+	}
+	lines := findingLines(f)
+	if width > 0 {
+		for i := range lines {
+			lines[i] = fill(lines[i], width-len(lead), lead)
+		}
+	}
+	area := p.bold(fmt.Sprintf("%-11s", f.Area))
+	_, err := fmt.Fprintf(j.Stdout, "%s  %s%s%s\n", mark, area, between, strings.Join(lines, "\n"+lead))
+	return err
+}
+
+// maxLines is how many lines of one finding people are shown.
+const maxLines = 5
+
+// findingLines returns the text of f, cleaned: what SQLite says of a damaged
+// file goes on for pages.
+func findingLines(f skein.Finding) []string {
 	text := f.Text
 	if f.Session != "" {
 		text = fmt.Sprintf("session %s: %s", f.Session, text)
 	}
-	_, err := fmt.Fprintf(j.Stdout, "%s  %s  %s\n", mark, p.bold(f.Area+strings.Repeat(" ", max(0, 11-len(f.Area)))), render.Line(text))
-	return err
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	if n := len(lines) - maxLines; n > 1 {
+		lines = append(lines[:maxLines], fmt.Sprintf("… %d more lines; --json has them", n))
+	}
+	for i := range lines {
+		lines[i] = render.Line(lines[i])
+	}
+	return lines
 }
+
+// narrow is the width of a terminal, in columns, below which a finding stands
+// on a line of its own.
+const narrow = 60

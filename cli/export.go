@@ -4,11 +4,7 @@ import (
 	"bufio"
 	"context"
 	"errors"
-	"fmt"
 	"io"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -49,21 +45,21 @@ source  the file that it was imported from, byte for byte as it was read`,
 	g.StringVarP(&o.file, "output", "o", "", "write to this new `file`")
 	g.BoolVar(&o.thinking, "thinking", false, "md and html: the models' reasoning too")
 	g.BoolVar(&o.noTool, "no-tools", false, "md and html: without tool calls and results")
-	f.completeArg(c, f.names)
+	fixed(c, "to", exportNames...)
 	return c
 }
 
 var exportNames = []string{"md", "html", "json", "skein", "source"}
 
 func (o *exportOptions) run(ctx context.Context, j *job, args []string) error {
-	if !slices.Contains(exportNames, o.to) {
-		return usagef("--to %q: want one of %s", o.to, strings.Join(exportNames, ", "))
+	if err := o.check(j); err != nil {
+		return err
 	}
 	s, err := j.session(ctx, args[0])
 	if err != nil {
 		return err
 	}
-	if o.file == "" {
+	if o.file == "" || o.file == "-" {
 		b := bufio.NewWriter(j.Stdout)
 		return errors.Join(o.write(ctx, j, b, s), b.Flush())
 	}
@@ -74,7 +70,21 @@ func (o *exportOptions) run(ctx context.Context, j *job, args []string) error {
 	if err := writeNew(path, func(w io.Writer) error { return o.write(ctx, j, w, s) }); err != nil {
 		return err
 	}
-	j.say("wrote %q to %s", render.Line(s.Name()), path)
+	j.say("wrote %s %q to %s", shortID(s.ID), called(s), j.tilde(path))
+	return nil
+}
+
+func (o *exportOptions) check(j *job) error {
+	switch {
+	case o.to == "":
+		return usagef("export needs --to: %s", strings.Join(exportNames, ", "))
+	case !slices.Contains(exportNames, o.to):
+		return usagef("--to %q: want one of %s", o.to, strings.Join(exportNames, ", "))
+	case o.to == "source" && o.file == "" && j.Terminal.Out: // it is not cleaned of what a terminal obeys
+		return advise(usagef("--to source: a terminal is no place for the bytes of a file"), "write them to a new file with -o FILE, or into a pipe")
+	case (o.thinking || o.noTool) && o.to != "md" && o.to != "html":
+		return usagef("--thinking and --no-tools go with --to md and html; %s has everything", o.to)
+	}
 	return nil
 }
 
@@ -106,31 +116,7 @@ func (o *exportOptions) write(ctx context.Context, j *job, w io.Writer, s skein.
 // writeSource writes the file that s was imported from, as it was read.
 func writeSource(ctx context.Context, j *job, w io.Writer, s skein.Session) error {
 	if s.Origin == nil || s.Origin.Path == "" {
-		return usagef("--to source: session %s was not imported from a file", shortID(s.ID))
+		return advise(usagef("--to source: session %s was not imported from a file", shortID(s.ID)), "all that there is of it: skein export %s --to skein", shortID(s.ID))
 	}
 	return interop.WriteSource(ctx, j.store, s.Origin.Format, s.Origin.Path, w)
-}
-
-// writeNew writes a file that does not exist yet, for the owner only, whole or
-// not at all.
-func writeNew(path string, write func(io.Writer) error) (err error) {
-	if _, err := os.Lstat(path); err == nil {
-		return advise(fmt.Errorf("file %s %w", path, skein.ErrExists), "remove it first, or name another with -o")
-	} else if !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	f, err := os.CreateTemp(filepath.Dir(path), ".skein-export-*") // 0600
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, os.Remove(f.Name()))
-		}
-	}()
-	b := bufio.NewWriter(f)
-	if err := errors.Join(write(b), b.Flush(), f.Close()); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
 }

@@ -16,6 +16,7 @@ type forkOptions struct {
 	turn, seq int64
 	title     string
 	json      bool
+	given     func(flag string) bool // on the command line
 }
 
 func newFork(f *frame) *cobra.Command {
@@ -28,6 +29,7 @@ to a seq, and goes on by itself. Nothing is copied and the other session stays
 as it is. Without --turn and --seq the turns to fork from are shown. The new
 session's ID goes to stdout.`,
 		Example: `skein fork last
+	skein fork last --turn -1
 	skein fork last --turn 3 --title "the other way"`,
 		Args: words(1, 1, "the NAME of a session"),
 		RunE: f.withStore(o.run),
@@ -36,18 +38,22 @@ session's ID goes to stdout.`,
 	c.Flags().Int64Var(&o.seq, "seq", 0, "show the events up to seq `N`")
 	c.Flags().StringVar(&o.title, "title", "", "call it `T`")
 	jsonFlag(c, &o.json)
+	o.given = c.Flags().Changed
 	return c
 }
 
 func (o *forkOptions) run(ctx context.Context, j *job, args []string) error {
-	if o.turn != 0 && o.seq != 0 {
+	if o.given("turn") && o.given("seq") {
 		return usagef("--turn and --seq: want one of them")
 	}
 	s, err := j.session(ctx, args[0])
 	if err != nil {
 		return err
 	}
-	if o.turn == 0 && o.seq == 0 {
+	if !o.given("turn") && !o.given("seq") {
+		if o.title != "" {
+			return advise(usagef("--title %q: where does the fork begin?", o.title), "see the turns: skein fork %s", shortID(s.ID))
+		}
 		return o.offer(ctx, j, s)
 	}
 	at, err := o.place(ctx, j, s)
@@ -65,7 +71,7 @@ func (o *forkOptions) run(ctx context.Context, j *job, args []string) error {
 	if err != nil {
 		return err
 	}
-	j.say("forked %q at seq %d", render.Line(s.Name()), at)
+	j.say("%s begins with %q up to seq %d; read it: skein show %s", shortID(id), called(s), at, shortID(id))
 	if o.json {
 		return writeJSON(j.Stdout, map[string]any{"id": id, "parent": s.ID, "seq": at})
 	}
@@ -75,7 +81,7 @@ func (o *forkOptions) run(ctx context.Context, j *job, args []string) error {
 
 // place returns the last seq that the fork shows.
 func (o *forkOptions) place(ctx context.Context, j *job, s skein.Session) (skein.Seq, error) {
-	if o.seq != 0 {
+	if o.given("seq") {
 		if o.seq < 1 || o.seq > int64(s.Last) {
 			return 0, usagef("--seq %d: session %s has the events 1 to %d", o.seq, shortID(s.ID), s.Last)
 		}
@@ -86,15 +92,21 @@ func (o *forkOptions) place(ctx context.Context, j *job, s skein.Session) (skein
 		turn += int64(s.Turns) + 1
 	}
 	if turn < 1 || turn > int64(s.Turns) {
-		return 0, usagef("--turn %d: session %s has the turns 1 to %d", o.turn, shortID(s.ID), s.Turns)
+		return 0, o.noTurn(s)
 	}
-	return endOfTurn(ctx, j.store, s, int(turn))
+	next, err := reader{ctx, j.store, s}.begin(int(turn) + 1)
+	return next - 1, err
 }
 
-// endOfTurn returns the seq of the last event of a turn.
-func endOfTurn(ctx context.Context, st skein.Store, s skein.Session, turn int) (skein.Seq, error) {
-	next, err := reader{ctx, st, s}.begin(turn + 1)
-	return next - 1, err
+func (o *forkOptions) noTurn(s skein.Session) error {
+	has := fmt.Sprintf("the turns 1 to %d", s.Turns)
+	switch s.Turns {
+	case 0:
+		has = "no turns yet"
+	case 1:
+		has = "only turn 1"
+	}
+	return advise(usagef("--turn %d: session %s has %s", o.turn, shortID(s.ID), has), "see where it can be forked: skein fork %s", shortID(s.ID))
 }
 
 // A turnLine is a turn that one can fork from, in JSON.

@@ -2,12 +2,11 @@ package cli
 
 import (
 	"context"
-	"fmt"
+	"errors"
+	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
 
-	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
 
 	"github.com/skein-dev/skein/interop"
@@ -17,7 +16,16 @@ import (
 )
 
 // formats is every format that sessions are imported from.
-func formats() []interop.Format { return []interop.Format{skeinlog.Format(), claudecode.Format(), codex.Format()} }
+func formats() []interop.Format {
+	return []interop.Format{skeinlog.Format(), claudecode.Format(), codex.Format()}
+}
+
+func formatNames() (names []string) {
+	for _, f := range formats() {
+		names = append(names, f.Name)
+	}
+	return names
+}
 
 type importOptions struct {
 	watch, again, json bool
@@ -26,10 +34,6 @@ type importOptions struct {
 
 func newImport(f *frame) *cobra.Command {
 	var o importOptions
-	var names []string
-	for _, f := range formats() {
-		names = append(names, f.Name)
-	}
 	c := &cobra.Command{
 		Use:   "import [PATH…] [flags]",
 		Short: "take in the sessions of the agents on this machine",
@@ -37,18 +41,24 @@ func newImport(f *frame) *cobra.Command {
 folders named. What was taken in before is not taken in again, and what is new
 in a file is added, so import as often as you like, also while an agent writes.
 The files themselves are never changed. Damaged records are kept, counted and
-named. Formats: ` + strings.Join(names, ", ") + `.`,
+named; what is no session is counted and left alone.
+
+With --watch it stays after that and takes in what the agents write as they
+write it, with a line on stderr for each change, until Ctrl-C, which ends it
+with exit code 0.`,
 		Example: `skein import
 	skein import ~/old-laptop/.claude
+	skein import session.jsonl --format skein
 	skein import --watch`,
 		Args: words(0, -1, ""),
 		RunE: f.withStore(o.run),
 	}
 	g := c.Flags()
 	g.BoolVar(&o.watch, "watch", false, "stay, and take in what the agents write as they write it")
-	g.StringVar(&o.format, "format", "", "only files of this format (`name`)")
-	g.BoolVar(&o.again, "again", false, "bring back sessions that were deleted here")
+	g.StringVar(&o.format, "format", "", "only files of this `format`: "+strings.Join(formatNames(), ", "))
+	g.BoolVar(&o.again, "again", false, "bring back sessions that were destroyed here")
 	jsonFlag(c, &o.json)
+	fixed(c, "format", formatNames()...)
 	return c
 }
 
@@ -62,22 +72,65 @@ func (o *importOptions) run(ctx context.Context, j *job, args []string) error {
 		return err
 	}
 	if len(paths) == 0 {
-		j.say("no agent's sessions are in their usual places; name a file or folder: skein import PATH")
-		return nil
+		return o.nothing(j, fs)
 	}
-	opts := interop.Options{Again: o.again}
-	bar := newImportBar(j)
-	opts.Progress = bar.show
+	bar := &importBar{j: j}
+	opts := interop.Options{Again: o.again, Progress: bar.show}
+	if o.watch {
+		return o.stay(ctx, j, fs, paths, opts, bar)
+	}
 	rep, err := interop.Import(ctx, j.store, fs, paths, opts)
 	bar.end()
-	if rerr := o.report(j, rep); err == nil {
-		err = rerr
-	}
-	if err != nil || !o.watch {
+	if err != nil && rep.Events == 0 {
 		return err
 	}
-	j.say("watching; Ctrl-C ends it")
-	return interop.Watch(ctx, j.store, fs, paths, interop.Options{Again: o.again}, nil)
+	return errors.Join(o.report(j, rep), err)
+}
+
+// stay imports, and goes on with what comes until ctx ends.
+func (o *importOptions) stay(ctx context.Context, j *job, fs []interop.Format, paths []string, opts interop.Options, bar *importBar) error {
+	within, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	begun := false
+	err := interop.Watch(within, j.store, fs, paths, opts, func(r interop.Report) {
+		tell := o.change
+		if !begun {
+			bar.end()
+			tell = o.report
+		}
+		if err := tell(j, r); err != nil {
+			stop(err)
+		}
+		if !begun {
+			j.say("watching; Ctrl-C ends it")
+		}
+		begun = true
+	})
+	bar.end()
+	switch {
+	case err != nil:
+		return err
+	case ctx.Err() == nil || !begun:
+		return context.Cause(within)
+	}
+	return nil
+}
+
+// nothing says that there is nothing to import.
+func (o *importOptions) nothing(j *job, formats []interop.Format) error {
+	if o.json {
+		return o.report(j, interop.Report{})
+	}
+	var looked []string
+	for _, p := range places(j, formats) {
+		looked = append(looked, "  "+j.tilde(p))
+	}
+	if len(looked) == 0 {
+		j.say("%s files have no usual place; name a file or folder: skein import PATH", o.format)
+		return nil
+	}
+	j.say("no agent keeps sessions here:\n%s\nname a file or folder: skein import PATH", strings.Join(looked, "\n"))
+	return nil
 }
 
 func (o *importOptions) formats() ([]interop.Format, error) {
@@ -85,167 +138,43 @@ func (o *importOptions) formats() ([]interop.Format, error) {
 	if o.format == "" {
 		return all, nil
 	}
-	var names []string
 	for _, f := range all {
 		if f.Name == o.format {
 			return []interop.Format{f}, nil
 		}
-		names = append(names, f.Name)
 	}
-	return nil, usagef("--format %q: want one of %s", o.format, strings.Join(names, ", "))
+	return nil, usagef("--format %q: want one of %s", o.format, strings.Join(formatNames(), ", "))
 }
 
 // paths returns what to read: what was named, else the usual places that there
 // are.
 func (o *importOptions) paths(j *job, formats []interop.Format, args []string) (paths []string, err error) {
-	cwd, err := j.Getwd()
-	if err != nil {
-		return nil, err
-	}
 	for _, a := range args {
-		if !filepath.IsAbs(a) {
-			a = filepath.Join(cwd, a)
+		if a, err = j.absolute(a); err != nil {
+			return nil, err
 		}
-		if !exists(a) {
-			return nil, missing("import: there is no file or folder %s", a)
+		if _, err := os.Stat(a); errors.Is(err, fs.ErrNotExist) {
+			return nil, advise(missing("there is no file or folder %s", a), "name one that an agent wrote, or none for the usual places")
+		} else if err != nil {
+			return nil, err
 		}
 		paths = append(paths, a)
 	}
 	if len(args) > 0 {
 		return paths, nil
 	}
-	for _, f := range formats {
-		for _, p := range f.Places(interop.Home{Dir: j.dirs.Home, Env: j.Getenv}) {
-			if o.watch || exists(p) {
-				paths = append(paths, p)
-			}
+	for _, p := range places(j, formats) {
+		if _, err := os.Stat(p); err == nil {
+			paths = append(paths, p)
 		}
 	}
 	return paths, nil
 }
 
-func exists(path string) bool {
-	_, err := os.Lstat(path)
-	return err == nil
-}
-
-// An importReport is what an import did, in JSON.
-type importReport struct {
-	Files     int            `json:"files"`
-	Unchanged int            `json:"unchanged"`
-	Unmatched int            `json:"unmatched"`
-	Sessions  int            `json:"sessions"`
-	Messages  int            `json:"messages"`
-	Events    int            `json:"events"`
-	Amended   int            `json:"amended"`
-	Copies    int            `json:"copied_records"`
-	Damaged   int            `json:"damaged_records"`
-	Damage    []importDamage `json:"damage,omitempty"`
-	Skipped   int            `json:"skipped_files"`
-	Skips     []importSkip   `json:"skips,omitempty"`
-	Removed   int            `json:"deleted_here"`
-	Waiting   int            `json:"locked"`
-	Bytes     int64          `json:"bytes"`
-	Seconds   float64        `json:"seconds"`
-}
-
-type importDamage struct {
-	Path string `json:"path"`
-	Line int    `json:"line"`
-	What string `json:"what"`
-}
-
-type importSkip struct {
-	Path string `json:"path"`
-	Why  string `json:"why"`
-}
-
-func (o *importOptions) report(j *job, r interop.Report) error {
-	if o.json {
-		out := importReport{
-			Files: r.Files, Unchanged: r.Unchanged, Unmatched: r.Unmatched, Sessions: r.Sessions, Messages: r.Messages, Events: r.Events,
-			Amended: r.Amended, Copies: r.Copies, Damaged: r.Damaged, Skipped: r.Skipped, Removed: r.Removed, Waiting: r.Waiting,
-			Bytes: r.Bytes, Seconds: r.Elapsed.Seconds(),
-		}
-		for _, d := range r.Damage {
-			out.Damage = append(out.Damage, importDamage(d))
-		}
-		for _, s := range r.Skips {
-			out.Skips = append(out.Skips, importSkip(s))
-		}
-		return writeJSON(j.Stdout, out)
+// places returns where the agents keep their sessions.
+func places(j *job, formats []interop.Format) (paths []string) {
+	for _, f := range formats {
+		paths = append(paths, f.Places(interop.Home{Dir: j.dirs.Home, Env: j.Getenv})...)
 	}
-	lines := []string{fmt.Sprintf("%s in %s: %s, %s, %s new", count(r.Files, "file"), r.Elapsed.Round(1e6),
-		count(r.Sessions, "session"), count(r.Messages, "message"), count(r.Events, "event"))}
-	if r.Bytes > 0 {
-		lines[0] += fmt.Sprintf(" (%s, %.1f MB/s)", bytesText(r.Bytes), r.Rate()/1e6)
-	}
-	for _, x := range []struct {
-		n    int
-		text string
-	}{
-		{r.Unchanged, "unchanged since the last import"},
-		{r.Unmatched, "of no format that is known"},
-		{r.Removed, "not taken: their session was deleted here; --again brings it back"},
-		{r.Waiting, "not taken: their session is locked by another program; import again later"},
-	} {
-		if x.n > 0 {
-			lines = append(lines, fmt.Sprintf("  %s %s", count(x.n, "file"), x.text))
-		}
-	}
-	if r.Amended > 0 {
-		lines = append(lines, fmt.Sprintf("  %s whose record changed since it was read", count(r.Amended, "event")))
-	}
-	if r.Copies > 0 {
-		lines = append(lines, fmt.Sprintf("  %s that repeat another file's: stored once", count(r.Copies, "record")))
-	}
-	if r.Damaged > 0 {
-		lines = append(lines, fmt.Sprintf("  %s damaged, kept as they are:", count(r.Damaged, "record")))
-		for _, d := range r.Damage[:min(len(r.Damage), maxNamed)] {
-			lines = append(lines, fmt.Sprintf("    %s:%d: %s", j.tilde(d.Path), d.Line, d.What))
-		}
-	}
-	if r.Skipped > 0 {
-		lines = append(lines, fmt.Sprintf("  %s not read:", count(r.Skipped, "file")))
-		for _, s := range r.Skips[:min(len(r.Skips), maxNamed)] {
-			lines = append(lines, fmt.Sprintf("    %s: %s", j.tilde(s.Path), s.Why))
-		}
-	}
-	if len(r.Damage) > maxNamed || len(r.Skips) > maxNamed {
-		lines = append(lines, "    …; --json names more")
-	}
-	j.say("%s", strings.Join(lines, "\n"))
-	return nil
-}
-
-// maxNamed is how many damaged records and skipped files people are shown.
-const maxNamed = 10
-
-// An importBar shows on a terminal how far an import has come.
-type importBar struct {
-	bar *progressbar.ProgressBar
-	j   *job
-}
-
-func newImportBar(j *job) *importBar { return &importBar{j: j} }
-
-func (b *importBar) show(p interop.Progress) {
-	if !b.j.Terminal.Err || p.Size == 0 {
-		return
-	}
-	if b.bar == nil {
-		b.bar = progressbar.NewOptions64(p.Size, progressbar.OptionSetWriter(b.j.Stderr), progressbar.OptionShowBytes(true),
-			progressbar.OptionSetWidth(30), progressbar.OptionClearOnFinish(), progressbar.OptionThrottle(65e6),
-			progressbar.OptionSetDescription("importing"))
-	}
-	if p.Size != b.bar.GetMax64() {
-		b.bar.ChangeMax64(p.Size)
-	}
-	_ = b.bar.Set64(min(p.Bytes, p.Size)) //nolint:errcheck // a bar that cannot be drawn is no reason to stop
-}
-
-func (b *importBar) end() {
-	if b.bar != nil {
-		_ = b.bar.Clear() //nolint:errcheck // as above
-	}
+	return paths
 }

@@ -3,6 +3,7 @@ package cli
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -23,11 +24,12 @@ func newPrune(f *frame) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "prune [--older-than AGE] [--larger-than SIZE] [flags]",
 		Short: "put old or large sessions in the bin, or empty it",
-		Long: `Show which sessions are older or larger than you say, how many there are and
+		Long: `Show which sessions are older and larger than you say, how many there are and
 what they take on disk, then put them in the bin, from where skein restore
 brings them back. With --purge they are destroyed instead, those in the bin
 included, and the disk is given back; --purge alone empties the bin. Nothing
-happens before you said yes. skein never prunes by itself.`,
+happens before you said yes, at the terminal or with --yes. skein never prunes
+by itself. A session that is in use is not destroyed.`,
 		Example: `skein prune --older-than 30d --keep-pinned
 	skein prune --larger-than 1GB
 	skein prune --purge --yes`,
@@ -35,7 +37,7 @@ happens before you said yes. skein never prunes by itself.`,
 		RunE: f.withStore(o.run),
 	}
 	g := c.Flags()
-	g.StringVar(&o.olderThan, "older-than", "", "not active for this `age`: 30d, 12w, or since a date")
+	g.StringVar(&o.olderThan, "older-than", "", "not active for this `age`: 30d, 12w, or since a date: 2026-11-21")
 	g.StringVar(&o.largerThan, "larger-than", "", "that take more than this `size` on disk: 500MB, 1GB")
 	g.BoolVar(&o.keepPinned, "keep-pinned", false, "leave pinned ones alone")
 	g.BoolVar(&o.purge, "purge", false, "destroy them; this cannot be undone")
@@ -50,8 +52,10 @@ type pruned struct {
 	Name    string          `json:"name"`
 	Updated skein.Time      `json:"updated_at,omitzero"`
 	Bytes   int64           `json:"bytes"`
+	Pinned  bool            `json:"pinned"`
 	Binned  bool            `json:"binned"` // it is in the bin already
 	Done    string          `json:"done"`   // binned, destroyed, or "" if it was only shown
+	session skein.Session
 }
 
 func (o *pruneOptions) run(ctx context.Context, j *job, _ []string) error {
@@ -68,7 +72,7 @@ func (o *pruneOptions) run(ctx context.Context, j *job, _ []string) error {
 			return err
 		}
 	}
-	yes, err := o.agreed(j)
+	yes, err := o.agreed(j, found)
 	if err != nil {
 		return err
 	}
@@ -95,13 +99,14 @@ func (o *pruneOptions) find(ctx context.Context, j *job) ([]pruned, error) {
 		}
 	}
 	if o.largerThan != "" {
-		if f.LargerThan, err = parseBytes(o.largerThan); err != nil {
-			return nil, err
+		ok := false
+		if f.LargerThan, ok = parseBytes(o.largerThan); !ok {
+			return nil, usagef("--larger-than %q: want a size like 500MB or 1.5GB", o.largerThan)
 		}
 	}
-	conditions := f.Until != 0 || f.LargerThan != 0
+	conditions := o.olderThan != "" || o.largerThan != ""
 	if !conditions && !o.purge {
-		return nil, usagef("prune: say which: --older-than 30d or --larger-than 1GB; --purge alone empties the bin")
+		return nil, usagef("prune what? --older-than 30d, --larger-than 1GB, or --purge alone to empty the bin")
 	}
 	var out []pruned
 	if conditions {
@@ -125,7 +130,7 @@ func (o *pruneOptions) add(ctx context.Context, j *job, out []pruned, f skein.Fi
 		if s.Pinned && o.keepPinned {
 			continue
 		}
-		p := pruned{ID: s.ID, Name: s.Name(), Updated: s.Updated, Binned: s.Binned != 0}
+		p := pruned{ID: s.ID, Name: s.Name(), Updated: s.Updated, Pinned: s.Pinned, Binned: s.Binned != 0, session: s}
 		if sizer, ok := j.store.(skein.Sizer); ok {
 			if p.Bytes, err = sizer.Size(ctx, s.ID); err != nil {
 				return nil, err
@@ -139,38 +144,51 @@ func (o *pruneOptions) add(ctx context.Context, j *job, out []pruned, f skein.Fi
 func (o *pruneOptions) show(j *job, found []pruned) error {
 	t := &table{columns: []column{
 		{title: "ID", rank: 1, paint: j.paint.cyan},
-		{title: "TITLE", rank: 0, min: 16},
-		{title: "UPDATED", rank: 2, paint: j.paint.dim},
-		{title: "SIZE", rank: 3, right: true},
 		{title: "", rank: 4},
+		{title: "TITLE", rank: 0, min: 16},
+		{title: "UPDATED", rank: 3, paint: j.paint.dim},
+		{title: "SIZE", rank: 2, right: true},
+		{title: "", rank: 5},
 	}}
-	for _, p := range found {
-		where := ""
+	ids := make([]skein.SessionID, len(found))
+	for i, p := range found {
+		ids[i] = p.ID
+	}
+	for i, id := range skein.ShortIDs(ids) {
+		p, where := found[i], ""
 		if p.Binned {
 			where = "in the bin"
 		}
-		t.rows = append(t.rows, []string{shortID(p.ID), render.Line(p.Name), ago(p.Updated, j.Now()), bytesText(p.Bytes), where})
+		t.rows = append(t.rows, []string{id, marks(&p.session), render.Line(p.Name), ago(p.Updated, j.Now()), bytesText(p.Bytes), where})
 	}
 	return t.write(j.Stdout, j.Terminal.columns(), j.paint.bold)
 }
 
 // agreed reports whether the person said yes, beforehand or when asked.
-func (o *pruneOptions) agreed(j *job) (bool, error) {
+func (o *pruneOptions) agreed(j *job, found []pruned) (bool, error) {
 	if o.yes {
 		return true, nil
 	}
+	what := "to the bin"
+	if o.purge {
+		what = "destroyed for good"
+	}
+	var bytes int64
+	for _, p := range found {
+		bytes += p.Bytes
+	}
+	these := fmt.Sprintf("%s, %s", count(len(found), "session"), bytesText(bytes))
 	if !j.Terminal.In || o.json {
-		j.say("nothing was done; --yes does it")
+		j.say("%s, would go %s; nothing was done: --yes does it", these, what)
 		return false, nil
 	}
-	what := "put them in the bin"
-	if o.purge {
-		what = "destroy them for good"
-	}
-	fmt.Fprintf(j.Stderr, "%s? [y/N] ", what)
+	fmt.Fprintf(j.Stderr, "%s: %s? [y/N] ", these, what)
 	answer, err := bufio.NewReader(j.Stdin).ReadString('\n')
 	if err != nil && err != io.EOF {
 		return false, err
+	}
+	if err == io.EOF {
+		fmt.Fprintln(j.Stderr)
 	}
 	answer = strings.ToLower(strings.TrimSpace(answer))
 	if answer == "y" || answer == "yes" {
@@ -180,28 +198,47 @@ func (o *pruneOptions) agreed(j *job) (bool, error) {
 	return false, nil
 }
 
-// do bins or destroys what was found, and says how much.
+// do bins or destroys what was found, and says how much. What is in use or
+// was pruned by somebody else meanwhile keeps nothing else from going.
 func (o *pruneOptions) do(ctx context.Context, j *job, found []pruned) error {
 	var bytes int64
+	var done int
+	var busy []error
 	for i := range found {
 		p := &found[i]
-		if !o.purge {
-			if err := j.store.Bin(ctx, p.ID); err != nil {
-				return err
-			}
-			p.Done, bytes = "binned", bytes+p.Bytes
+		freed, err := o.prune(ctx, j, p)
+		switch {
+		case errors.Is(err, skein.ErrLocked):
+			busy = append(busy, fmt.Errorf("%s: %w", shortID(p.ID), err))
 			continue
-		}
-		d, err := j.store.Delete(ctx, p.ID, skein.Deletion{})
-		if err != nil {
+		case gone(err):
+			continue
+		case err != nil:
 			return err
 		}
-		p.Done, bytes = "destroyed", bytes+d.Bytes
+		done++
+		bytes += freed
 	}
 	if o.purge {
-		j.say("destroyed %s; about %s are free again", count(len(found), "session"), bytesText(bytes))
-		return nil
+		j.say("destroyed %s; about %s are free again", count(done, "session"), bytesText(bytes))
+	} else {
+		j.say("put %s (%s) in the bin\nbring one back: skein restore NAME; give the disk back: skein prune --purge", count(done, "session"), bytesText(bytes))
 	}
-	j.say("put %s (%s) in the bin; skein restore brings them back, skein prune --purge gives the disk back", count(len(found), "session"), bytesText(bytes))
-	return nil
+	return errors.Join(busy...)
+}
+
+// prune puts p in the bin, or destroys it. It returns how many bytes that is.
+func (o *pruneOptions) prune(ctx context.Context, j *job, p *pruned) (int64, error) {
+	if !o.purge {
+		err := j.store.Bin(ctx, p.ID)
+		if err == nil {
+			p.Done = "binned"
+		}
+		return p.Bytes, err
+	}
+	d, err := j.store.Delete(ctx, p.ID, skein.Deletion{})
+	if err == nil {
+		p.Done = "destroyed"
+	}
+	return d.Bytes, err
 }

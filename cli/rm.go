@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/skein-dev/skein"
-	"github.com/skein-dev/skein/render"
 )
 
 type rmOptions struct {
@@ -25,12 +24,11 @@ func newRm(f *frame) *cobra.Command {
 		Short: "put sessions in the bin, or destroy them",
 		Long: `Put sessions in the bin: nothing shows or finds them any more, and skein restore
 brings them back. With --purge they are destroyed, in the bin or not, with all
-that was found through them; what a fork of them still shows stays with that
-fork.
+that was found through them, and no import brings them back unasked; what a
+fork of them still shows stays with that fork.
 
 --children says what happens to the sessions that their agents started: keep
-(the default) leaves them, bin puts them in the bin too, refuse does nothing if
-there are any.`,
+leaves them, bin puts them in the bin too, refuse does nothing if there are any.`,
 		Example: `skein rm last
 	skein rm 4f1d22a0 --children bin
 	skein rm "old experiment" --purge`,
@@ -40,6 +38,7 @@ there are any.`,
 	c.Flags().StringVar(&o.children, "children", "keep", "what happens to the children: keep, bin or refuse (`rule`)")
 	c.Flags().BoolVar(&o.purge, "purge", false, "destroy them; this cannot be undone")
 	jsonFlag(c, &o.json)
+	fixed(c, "children", "keep", "bin", "refuse")
 	return c
 }
 
@@ -47,11 +46,11 @@ there are any.`,
 type removed struct {
 	ID       skein.SessionID   `json:"id"`
 	Purged   bool              `json:"purged"`
-	Events   int               `json:"events,omitempty"`       // destroyed
-	Bytes    int64             `json:"bytes,omitempty"`        // freed, roughly
-	Forks    []skein.SessionID `json:"forks,omitempty"`        // that took over events which they show
-	Children []skein.SessionID `json:"children,omitempty"`     // that were kept
-	Binned   []skein.SessionID `json:"children_bin,omitempty"` // that went to the bin
+	Events   int               `json:"events,omitempty"`          // destroyed
+	Bytes    int64             `json:"bytes,omitempty"`           // freed, roughly
+	Forks    []skein.SessionID `json:"forks,omitempty"`           // that took over events which they show
+	Children []skein.SessionID `json:"children,omitempty"`        // that were kept
+	Binned   []skein.SessionID `json:"children_binned,omitempty"` // that went to the bin
 }
 
 func (o *rmOptions) run(ctx context.Context, j *job, args []string) error {
@@ -85,7 +84,7 @@ func (o *rmOptions) remove(ctx context.Context, j *job, s skein.Session, rule sk
 	if o.purge {
 		d, err := j.store.Delete(ctx, s.ID, skein.Deletion{Children: rule})
 		if errors.Is(err, skein.ErrRefused) {
-			return removed{}, advise(err, "say what happens to its children: --children keep or --children bin")
+			return removed{}, refused(s, err)
 		}
 		return removed{s.ID, true, d.Events, d.Bytes, d.Moved, d.Children, d.Binned}, err
 	}
@@ -96,8 +95,7 @@ func (o *rmOptions) remove(ctx context.Context, j *job, s skein.Session, rule sk
 	r := removed{ID: s.ID}
 	switch {
 	case len(below) > 0 && rule == skein.RefuseChildren:
-		err := &told{fmt.Sprintf("session %s has %s", shortID(s.ID), count(len(below), "child session")), skein.ErrRefused}
-		return r, advise(err, "say what happens to its children: --children keep or --children bin")
+		return r, refused(s, &told{fmt.Sprintf("session %s has %s", shortID(s.ID), count(len(below), "child session")), skein.ErrRefused})
 	case rule == skein.BinChildren:
 		for _, id := range below {
 			if err := j.store.Bin(ctx, id); err != nil {
@@ -109,6 +107,10 @@ func (o *rmOptions) remove(ctx context.Context, j *job, s skein.Session, rule sk
 		r.Children = below
 	}
 	return r, j.store.Bin(ctx, s.ID)
+}
+
+func refused(s skein.Session, err error) error {
+	return advise(err, "see them: skein tree %s; then say --children keep or --children bin", shortID(s.ID))
 }
 
 // children returns the children of session id, theirs, and so on.
@@ -134,50 +136,19 @@ func (o *rmOptions) report(j *job, s skein.Session, r removed) error {
 	if o.json {
 		return writeJSON(j.Stdout, r)
 	}
-	name := render.Line(s.Name())
-	switch {
-	case r.Purged:
-		j.say("destroyed %q (%s): %s, %s", name, shortID(s.ID), count(r.Events, "event"), bytesText(r.Bytes))
-	default:
-		j.say("%q is in the bin; skein restore %s brings it back", name, shortID(s.ID))
+	if r.Purged {
+		j.say("%s %q is destroyed: %s, about %s", shortID(s.ID), called(s), count(r.Events, "event"), bytesText(r.Bytes))
+	} else {
+		j.say("%s %q is in the bin; bring it back: skein restore %s", shortID(s.ID), called(s), shortID(s.ID))
 	}
 	if n := len(r.Forks); n > 0 {
-		j.say("  %s of it keeps what it shows", count(n, "fork"))
+		j.say("  what it shares with %s stays there", count(n, "fork"))
 	}
 	if n := len(r.Binned); n > 0 {
-		j.say("  with %s", count(n, "child session"))
+		j.say("  %s went to the bin", count(n, "child session"))
 	}
 	if n := len(r.Children); n > 0 {
-		j.say("  %s kept; --children bin takes them along", count(n, "child session"))
+		j.say("  %s kept", count(n, "child session"))
 	}
 	return nil
-}
-
-func newRestore(f *frame) *cobra.Command {
-	return &cobra.Command{
-		Use:   "restore NAME…",
-		Short: "take sessions out of the bin",
-		Long:  "Take sessions out of the bin again. A key that another session has taken since stays with that one.",
-		Args:  words(1, -1, "the NAME of a session, or several"),
-		RunE: f.withStore(func(ctx context.Context, j *job, args []string) error {
-			for _, name := range args {
-				s, err := j.binned(ctx, name)
-				if err != nil {
-					return err
-				}
-				if err := j.store.Restore(ctx, s.ID); err != nil {
-					return err
-				}
-				back, err := j.store.Session(ctx, s.ID)
-				if err != nil {
-					return err
-				}
-				j.say("%q is back", render.Line(s.Name()))
-				if s.Key != back.Key {
-					j.say("  without its key %s, which another session has now", s.Key)
-				}
-			}
-			return nil
-		}),
-	}
 }

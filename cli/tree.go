@@ -1,9 +1,12 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -21,7 +24,7 @@ func newTree(f *frame) *cobra.Command {
 		Short: "show a session's forks and children",
 		Long: `Show the whole family of a session: what it came from, the forks that begin
 with its events, and the children that its agent started for a part of the
-work.`,
+work. The session that you named is marked with <.`,
 		Args: words(1, 1, "the NAME of a session"),
 		RunE: f.withStore(o.run),
 	}
@@ -46,7 +49,7 @@ func (o *treeOptions) run(ctx context.Context, j *job, args []string) error {
 	if o.json {
 		return writeJSON(j.Stdout, root)
 	}
-	return j.page(ctx, func(w io.Writer) error { return t.write(w, root, "", "") })
+	return j.page(ctx, func(w io.Writer) error { return t.table(root).write(w, j.Terminal.columns(), j.paint.bold) })
 }
 
 // ancestor follows the parents of s up to the one that has none, or whose
@@ -73,11 +76,13 @@ type treeNode struct {
 	Name     string          `json:"name"`
 	Why      skein.Why       `json:"why,omitempty"`
 	Seq      skein.Seq       `json:"seq,omitempty"` // of the parent's event that it hangs on
+	Updated  skein.Time      `json:"updated_at,omitzero"`
 	Turns    int             `json:"turns"`
 	Messages int             `json:"messages"`
 	Asked    bool            `json:"asked,omitempty"` // the one that was named
 	Binned   bool            `json:"binned,omitempty"`
 	Children []*treeNode     `json:"children,omitempty"`
+	created  skein.Time
 }
 
 type family struct {
@@ -89,8 +94,8 @@ type family struct {
 // of returns s with all that hangs on it.
 func (t *family) of(ctx context.Context, s skein.Session) (*treeNode, error) {
 	n := &treeNode{
-		ID: s.ID, Name: s.Name(), Turns: s.Turns, Messages: s.Messages,
-		Asked: s.ID == t.asked, Binned: s.Binned != 0,
+		ID: s.ID, Name: s.Name(), Updated: s.Updated, Turns: s.Turns, Messages: s.Messages,
+		Asked: s.ID == t.asked, Binned: s.Binned != 0, created: s.Created,
 	}
 	if s.Parent != nil {
 		n.Why, n.Seq = s.Parent.Why, s.Parent.Seq
@@ -112,41 +117,69 @@ func (t *family) of(ctx context.Context, s skein.Session) (*treeNode, error) {
 			n.Children = append(n.Children, child)
 		}
 	}
+	slices.SortStableFunc(n.Children, func(a, b *treeNode) int {
+		return cmp.Or(cmp.Compare(a.Seq, b.Seq), cmp.Compare(a.created, b.created), cmp.Compare(a.ID, b.ID))
+	})
 	return n, nil
 }
 
-func (t *family) write(w io.Writer, n *treeNode, lead, below string) error {
-	p := t.j.paint
-	name := render.Line(n.Name)
-	if n.Asked {
-		name = p.bold(name)
-	}
-	var about []string
-	switch n.Why {
-	case skein.Fork:
-		about = append(about, fmt.Sprintf("fork at seq %d", n.Seq))
-	case skein.Child:
-		about = append(about, "child")
-	case skein.Continuation:
-		about = append(about, "continuation")
-	}
-	about = append(about, count(n.Turns, "turn"), count(n.Messages, "message"))
-	if n.Binned {
-		about = append(about, "in the bin")
-	}
-	if _, err := fmt.Fprintf(w, "%s%s  %s  %s\n", lead, p.cyan(shortID(n.ID)), name, p.dim(strings.Join(about, ", "))); err != nil {
-		return err
-	}
+// flat returns n and all below it, each with the branches to draw before it.
+func (n *treeNode) flat(lead, below string) (nodes []*treeNode, leads []string) {
+	nodes, leads = []*treeNode{n}, []string{lead}
 	for i, c := range n.Children {
 		branch, next := "├─ ", "│  "
 		if i == len(n.Children)-1 {
 			branch, next = "└─ ", "   "
 		}
-		if err := t.write(w, c, below+branch, below+next); err != nil {
-			return err
-		}
+		ns, ls := c.flat(below+branch, below+next)
+		nodes, leads = append(nodes, ns...), append(leads, ls...)
 	}
-	return nil
+	return nodes, leads
+}
+
+// table returns the family of root, in which the session that was named is
+// marked.
+func (t *family) table(root *treeNode) *table {
+	p := t.j.paint
+	out := &table{columns: []column{
+		{title: "ID", rank: 0},
+		{title: "TITLE", rank: 1, min: 16},
+		{title: "", rank: 2, min: 5},
+		{title: "UPDATED", rank: 5, paint: p.dim},
+		{title: "TURNS", rank: 4, right: true},
+		{title: "MSGS", rank: 3, right: true},
+	}}
+	nodes, leads := root.flat("", "")
+	ids := make([]skein.SessionID, len(nodes))
+	for i, n := range nodes {
+		ids[i] = n.ID
+	}
+	for i, id := range skein.ShortIDs(ids) {
+		n := nodes[i]
+		name := render.Line(n.Name)
+		if n.Asked && len(nodes) > 1 {
+			id, name = id+" <", p.bold(name)
+		}
+		out.rows = append(out.rows, []string{
+			leads[i] + p.cyan(id), name, n.about(), ago(n.Updated, t.j.Now()), strconv.Itoa(n.Turns), strconv.Itoa(n.Messages),
+		})
+	}
+	return out
+}
+
+// about says what n is to the one above it.
+func (n *treeNode) about() string {
+	var about []string
+	switch n.Why {
+	case skein.Fork:
+		about = append(about, fmt.Sprintf("fork at %d", n.Seq))
+	case skein.Child, skein.Continuation:
+		about = append(about, string(n.Why))
+	}
+	if n.Binned {
+		about = append(about, "in the bin")
+	}
+	return strings.Join(about, ", ")
 }
 
 // count returns n and what is counted: 1 turn, 2 turns.

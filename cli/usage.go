@@ -5,14 +5,12 @@ import (
 	"context"
 	"io"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/price"
-	"github.com/skein-dev/skein/render"
 )
 
 type usageOptions struct {
@@ -27,9 +25,11 @@ func newUsage(f *frame) *cobra.Command {
 		Use:   "usage [--by day|model|agent|project|session] [flags]",
 		Short: "what the models used and what it cost",
 		Long: `Sum up the tokens that models read and wrote, and what that cost. Each request
-to a model is counted once, however many records and copies tell of it. Prices
-are those of a dated list, which the settings can override; models that it does
-not know are named and not counted as free. Days are those of your time zone.`,
+to a model is counted once, however many records and copies tell of it. OUTPUT
+has the reasoning in it, INPUT not what was read from and written to the cache.
+Prices are those of a dated list, which the settings can override; a model
+without a price is named, and its cost is ?, not nothing. Days are those of your
+time zone.`,
 		Example: `skein usage --since 7d
 	skein usage --by model --json`,
 		Args: words(0, 0, ""),
@@ -41,8 +41,9 @@ not know are named and not counted as free. Days are those of your time zone.`,
 	g.StringVar(&o.until, "until", "", "used until `when`")
 	g.StringVar(&o.project, "project", "", "of the project at this `path`")
 	g.StringVar(&o.agent, "agent", "", "of this agent (`name`)")
-	g.IntVarP(&o.limit, "limit", "n", 0, "at most this `many` rows; 0 for all")
+	g.IntVarP(&o.limit, "limit", "n", 0, "at most this `many` rows, the others as one; 0 for all")
 	jsonFlag(c, &o.json)
+	fixed(c, "by", "day", "model", "agent", "project", "session")
 	return c
 }
 
@@ -78,20 +79,12 @@ func (o *usageOptions) run(ctx context.Context, j *job, _ []string) error {
 	}
 	lines := sumUsage(rows, q.By, table)
 	if q.By == skein.BySession {
-		if err := nameSessions(ctx, j, lines); err != nil {
+		if err := nameSessions(ctx, j, o.most(lines)); err != nil {
 			return err
 		}
 	}
-	if o.limit > 0 && len(lines) > o.limit {
-		lines = lines[:o.limit]
-	}
 	if o.json {
-		for _, l := range lines {
-			if err := writeJSON(j.Stdout, l); err != nil {
-				return err
-			}
-		}
-		return nil
+		return writeUsage(j.Stdout, o.most(lines))
 	}
 	if len(lines) == 0 {
 		j.say("nothing was used")
@@ -100,9 +93,26 @@ func (o *usageOptions) run(ctx context.Context, j *job, _ []string) error {
 	t, unpriced := o.table(j, lines)
 	err = j.page(ctx, func(w io.Writer) error { return t.write(w, j.Terminal.columns(), j.paint.bold) })
 	if len(unpriced) > 0 {
-		j.say("no price is known for %s; their tokens are counted, their cost is not", strings.Join(unpriced, ", "))
+		j.say("not in the cost, for no price is known: %s\nto set one, see: skein help config", strings.Join(unpriced, ", "))
 	}
 	return err
+}
+
+func writeUsage(w io.Writer, lines []usageLine) error {
+	for _, l := range lines {
+		if err := writeJSON(w, l); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// most returns as many of lines as are asked for.
+func (o *usageOptions) most(lines []usageLine) []usageLine {
+	if o.limit > 0 && len(lines) > o.limit {
+		return lines[:o.limit]
+	}
+	return lines
 }
 
 func (o *usageOptions) query(j *job) (q skein.UsageQuery, err error) {
@@ -121,8 +131,8 @@ func (o *usageOptions) query(j *job) (q skein.UsageQuery, err error) {
 	return q, err
 }
 
-// sumUsage puts the rows of one value together, in the order in which the
-// values come.
+// sumUsage puts the rows of one value together: days in the order in which
+// they come, all else with the largest cost first.
 func sumUsage(rows []skein.UsageRow, by skein.Dimension, prices *price.Table) []usageLine {
 	var out []usageLine
 	at := map[string]int{}
@@ -148,6 +158,9 @@ func sumUsage(rows []skein.UsageRow, by skein.Dimension, prices *price.Table) []
 		l.cost.unpriced = slices.Compact(l.cost.unpriced)
 		l.Unpriced, l.Cost, l.Known = l.cost.unpriced, l.cost.usd(), float64(l.cost.NanoUSD)/1e9
 	}
+	if by != skein.ByDay {
+		slices.SortStableFunc(out, func(a, b usageLine) int { return cmp.Compare(b.cost.NanoUSD, a.cost.NanoUSD) })
+	}
 	return out
 }
 
@@ -168,59 +181,4 @@ func nameSessions(ctx context.Context, j *job, lines []usageLine) error {
 		lines[i].Name = s.Name()
 	}
 	return nil
-}
-
-func (o *usageOptions) table(j *job, lines []usageLine) (t *table, unpriced []string) {
-	t = &table{columns: []column{
-		{title: strings.ToUpper(o.by), rank: 0, min: 10, left: o.by == string(skein.ByProject)},
-		{title: "TITLE", rank: 4, min: 16},
-		{title: "REQUESTS", rank: 8, right: true},
-		{title: "INPUT", rank: 2, right: true},
-		{title: "OUTPUT", rank: 3, right: true},
-		{title: "REASONING", rank: 7, right: true},
-		{title: "CACHE READ", rank: 5, right: true},
-		{title: "CACHE WRITE", rank: 6, right: true},
-		{title: "COST", rank: 1, right: true},
-	}}
-	total := usageLine{}
-	for _, l := range lines {
-		of := render.Line(l.Of)
-		switch {
-		case of == "":
-			of = "(unknown)"
-		case o.by == string(skein.BySession):
-			of = shortID(skein.SessionID(l.Of))
-		case o.by == string(skein.ByProject):
-			of = render.Line(j.tilde(l.Of))
-		}
-		t.rows = append(t.rows, l.cells(of))
-		total.usage = total.usage.Plus(l.usage)
-		total.cost.NanoUSD += l.cost.NanoUSD
-		total.cost.unpriced = append(total.cost.unpriced, l.cost.unpriced...)
-	}
-	if len(lines) > 1 {
-		t.rows = append(t.rows, total.cells("total"))
-	}
-	slices.Sort(total.cost.unpriced)
-	return t, slices.Compact(total.cost.unpriced)
-}
-
-func (l *usageLine) cells(of string) []string {
-	u := l.usage
-	return []string{
-		of, render.Line(l.Name), thousands(u.Requests), thousands(u.Input), thousands(u.Output), thousands(u.Reasoning),
-		thousands(u.CacheRead), thousands(u.CacheWrite), l.cost.String(),
-	}
-}
-
-// thousands returns n with commas: 1,234,567; "" for 0.
-func thousands(n int64) string {
-	if n == 0 {
-		return ""
-	}
-	s := strconv.FormatInt(n, 10)
-	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
 }

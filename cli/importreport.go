@@ -1,0 +1,142 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/skein-dev/skein/interop"
+)
+
+// An importReport is what an import did, in JSON.
+type importReport struct {
+	Files     int            `json:"files"`
+	Unchanged int            `json:"unchanged"`
+	Unmatched int            `json:"unmatched"`
+	Sessions  int            `json:"sessions"`
+	Messages  int            `json:"messages"`
+	Events    int            `json:"events"`
+	Amended   int            `json:"amended"`
+	Copies    int            `json:"copied_records"`
+	Damaged   int            `json:"damaged_records"`
+	Damage    []importDamage `json:"damage,omitempty"`
+	Skipped   int            `json:"skipped_files"`
+	Skips     []importSkip   `json:"skips,omitempty"`
+	Removed   int            `json:"deleted_here"`
+	Waiting   int            `json:"locked"`
+	Bytes     int64          `json:"bytes"`
+	Seconds   float64        `json:"seconds"`
+}
+
+type importDamage struct {
+	Path string `json:"path"`
+	Line int    `json:"line"`
+	What string `json:"what"`
+}
+
+type importSkip struct {
+	Path string `json:"path"`
+	Why  string `json:"why"`
+}
+
+func writeImportReport(j *job, r interop.Report) error {
+	out := importReport{
+		Files: r.Files, Unchanged: r.Unchanged, Unmatched: r.Unmatched, Sessions: r.Sessions, Messages: r.Messages, Events: r.Events,
+		Amended: r.Amended, Copies: r.Copies, Damaged: r.Damaged, Skipped: r.Skipped, Removed: r.Removed, Waiting: r.Waiting,
+		Bytes: r.Bytes, Seconds: r.Elapsed.Seconds(),
+	}
+	for _, d := range r.Damage {
+		out.Damage = append(out.Damage, importDamage(d))
+	}
+	for _, s := range r.Skips {
+		out.Skips = append(out.Skips, importSkip(s))
+	}
+	return writeJSON(j.Stdout, out)
+}
+
+// report says what an import did.
+func (o *importOptions) report(j *job, r interop.Report) error {
+	if o.json {
+		return writeImportReport(j, r)
+	}
+	lines := []string{newIn(r) + " in " + count(r.Files, "file")}
+	if r.Bytes > 0 {
+		lines[0] += fmt.Sprintf(" (%s in %.1f s, %.1f MB/s)", bytesText(r.Bytes), r.Elapsed.Seconds(), r.Rate()/1e6)
+	}
+	lines = append(lines, o.remarks(j, r)...)
+	if r.Sessions > 0 {
+		lines = append(lines, "see them: skein list --all")
+	}
+	j.say("%s", strings.Join(lines, "\n"))
+	return nil
+}
+
+// change says in a line what a watch has just taken in, and below it what was
+// wrong.
+func (o *importOptions) change(j *job, r interop.Report) error {
+	if o.json {
+		return writeImportReport(j, r)
+	}
+	lines := append([]string{j.Now().Format("15:04:05") + "  " + newIn(r)}, o.remarks(j, r)...)
+	j.say("%s", strings.Join(lines, "\n"))
+	return nil
+}
+
+// newIn says what is new: 2 new sessions, 5 messages, 11 events.
+func newIn(r interop.Report) string {
+	var parts []string
+	if r.Sessions > 0 {
+		parts = append(parts, count(r.Sessions, "new session"))
+	}
+	if r.Messages > 0 {
+		parts = append(parts, count(r.Messages, "message"))
+	}
+	if r.Events > 0 {
+		parts = append(parts, count(r.Events, "event"))
+	}
+	if len(parts) == 0 {
+		return "nothing new"
+	}
+	return strings.Join(parts, ", ")
+}
+
+// remarks says what of an import is not as usual, a line each.
+func (o *importOptions) remarks(j *job, r interop.Report) (lines []string) {
+	known := "that no format knows"
+	if o.format != "" {
+		known = "that " + o.format + " does not know"
+	}
+	for _, x := range []struct {
+		n          int
+		what, text string
+	}{
+		{r.Unchanged, "file", "unchanged since the last import"},
+		{r.Unmatched, "file", known},
+		{r.Removed, "file", "left out, for the session was destroyed here; --again brings it back"},
+		{r.Waiting, "file", "left out, for the session is locked by another program; import again later"},
+		{r.Amended, "event", "whose record has changed since it was read"},
+		{r.Copies, "record", "that another file has too: stored once"},
+	} {
+		if x.n > 0 {
+			lines = append(lines, fmt.Sprintf("  %s %s", count(x.n, x.what), x.text))
+		}
+	}
+	if r.Damaged > 0 {
+		lines = append(lines, fmt.Sprintf("  %s damaged, kept as they are:", count(r.Damaged, "record")))
+		for _, d := range r.Damage[:min(len(r.Damage), maxNamed)] {
+			lines = append(lines, fmt.Sprintf("    %s:%d: %s", j.tilde(d.Path), d.Line, d.What))
+		}
+	}
+	if r.Skipped > 0 {
+		lines = append(lines, fmt.Sprintf("  %s not taken:", count(r.Skipped, "thing")))
+		for _, s := range r.Skips[:min(len(r.Skips), maxNamed)] {
+			lines = append(lines, fmt.Sprintf("    %s: %s", j.tilde(s.Path), s.Why))
+		}
+	}
+	if r.Damaged > maxNamed || r.Skipped > maxNamed {
+		lines = append(lines, "    … and more; --json names up to a thousand")
+	}
+	return lines
+}
+
+// maxNamed is how many damaged records and skipped files people are shown.
+const maxNamed = 10

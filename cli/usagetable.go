@@ -1,0 +1,88 @@
+package cli
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/render"
+)
+
+// table returns as many of lines as are asked for, and the sum of all; and the
+// models that have no price.
+func (o *usageOptions) table(j *job, lines []usageLine) (t *table, unpriced []string) {
+	t = &table{columns: []column{
+		{title: strings.ToUpper(o.by), rank: 0, min: 20, left: o.by == string(skein.ByProject)},
+		{title: "TITLE", rank: 2, min: 16},
+		{title: "REQUESTS", rank: 8, right: true},
+		{title: "INPUT", rank: 4, right: true},
+		{title: "OUTPUT", rank: 3, right: true},
+		{title: "REASONING", rank: 7, right: true},
+		{title: "CACHE READ", rank: 5, right: true},
+		{title: "CACHE WRITE", rank: 6, right: true},
+		{title: "COST", rank: 1, right: true},
+	}}
+	shown := o.most(lines)
+	for i, of := range o.names(j, shown) {
+		t.rows = append(t.rows, shown[i].cells(of))
+	}
+	others, total := sum(lines[len(shown):]), sum(lines)
+	if n := len(lines) - len(shown); n > 0 {
+		t.rows = append(t.rows, others.cells(fmt.Sprintf("%d more", n)))
+	}
+	if len(lines) > 1 {
+		t.rows = append(t.rows, total.cells("total"))
+	}
+	slices.Sort(total.cost.unpriced)
+	return t, slices.Compact(total.cost.unpriced)
+}
+
+// names returns what to call each of lines.
+func (o *usageOptions) names(j *job, lines []usageLine) (names []string) {
+	var ids []skein.SessionID
+	for _, l := range lines {
+		names = append(names, cmp.Or(render.Line(l.Of), "(unknown)"))
+		ids = append(ids, skein.SessionID(l.Of))
+	}
+	switch skein.Dimension(o.by) {
+	case skein.BySession:
+		return skein.ShortIDs(ids)
+	case skein.ByProject:
+		for i := range names {
+			names[i] = j.tilde(names[i])
+		}
+	}
+	return names
+}
+
+func sum(lines []usageLine) (total usageLine) {
+	for _, l := range lines {
+		total.usage = total.usage.Plus(l.usage)
+		total.cost.NanoUSD += l.cost.NanoUSD
+		total.cost.unpriced = append(total.cost.unpriced, l.cost.unpriced...)
+	}
+	return total
+}
+
+func (l *usageLine) cells(of string) []string {
+	u := l.usage
+	return []string{
+		of, render.Line(l.Name), thousands(u.Requests), thousands(u.Input), thousands(u.Output), thousands(u.Reasoning),
+		thousands(u.CacheRead), thousands(u.CacheWrite), l.cost.String(),
+	}
+}
+
+// thousands returns n with commas: 1,234,567; "" for 0.
+func thousands(n int64) string {
+	if n == 0 {
+		return ""
+	}
+	s := strconv.FormatInt(n, 10)
+	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
