@@ -159,6 +159,11 @@ func (s *Store) destroy(sess *session, moved int) {
 			s.dropBlob(blobKey{h.User, hash})
 		}
 	}
+	for k, f := range s.files {
+		if f.is(k, h) && f.CopyOf == h.ID {
+			s.tombs[originTomb(&skein.Origin{Format: f.Format, Path: f.Path, ID: f.ID})] = now()
+		}
+	}
 	maps.DeleteFunc(s.files, func(k fileKey, f *file) bool { return f.is(k, h) })
 	delete(s.sessions, h.ID)
 	delete(s.leases, h.ID)

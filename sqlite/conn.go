@@ -158,7 +158,7 @@ func scan(row []driver.Value, dest []any) error {
 		return fmt.Errorf("row of %d columns, want %d", len(row), len(dest))
 	}
 	for i, v := range row {
-		ok := true
+		ok := false
 		switch d := dest[i].(type) {
 		case *int64:
 			*d, ok = v.(int64)
@@ -168,8 +168,6 @@ func scan(row []driver.Value, dest []any) error {
 			*d, ok = v.(string)
 		case *[]byte:
 			*d, ok = v.([]byte)
-		default:
-			ok = false
 		}
 		if !ok && v != nil {
 			return fmt.Errorf("column %d: %T, want %T", i, v, dest[i])

@@ -247,7 +247,7 @@ func (ex *exam) index(area string) error {
 	}
 	if ex.s.readOnly != nil {
 		ex.fine(area, "%d events wait; it cannot be checked: the store is read-only", waiting)
-		return nil
+		return nil //nolint:nilerr // there was none
 	}
 	err = ex.s.change(ex.ctx, func(t *tx) error {
 		_, _, err := t.exec(`INSERT INTO words (words, rank) VALUES ('integrity-check', 1)`)

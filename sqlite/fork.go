@@ -1,7 +1,6 @@
 package sqlite
 
 import (
-	"database/sql/driver"
 
 	"github.com/skein-dev/skein"
 )
@@ -39,17 +38,4 @@ func (t *tx) segments(h *head) ([]segment, error) {
 		return []segment{{h.n, 0, h.Last}}, nil
 	}
 	return t.conn.segments(h.n, h.Last)
-}
-
-// forksOf returns the IDs of the sessions that show events of session n up to
-// seq or beyond, by ID.
-func (c *conn) forksOf(n int64, seq skein.Seq) (ids []skein.SessionID, err error) {
-	err = c.query(`SELECT s.id FROM bases b JOIN sessions s ON s.n = b.session WHERE b.base = ? AND b.upto >= ? ORDER BY s.id`,
-		[]any{n, int64(seq)}, func(row []driver.Value) error {
-			var id string
-			err := scan(row, []any{&id})
-			ids = append(ids, skein.SessionID(id))
-			return err
-		})
-	return ids, err
 }

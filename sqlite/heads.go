@@ -71,10 +71,6 @@ func (h *heads) clear() {
 	h.lastID = 0
 }
 
-// forget makes the transaction read the session's row anew the next time; t is
-// about to change it by other means.
-func (t *tx) forget(id skein.SessionID) { t.heads.clear() }
-
 // headColumns are the columns of sessions that headScan reads.
 const headColumns = `s.n, s.id, s.user_id, s.key, s.title, s.title_by, s.description, s.first_words, s.last_prompt, s.surface,
 	s.project, s.cwd, s.agent, s.profile, s.provider, s.model, s.parent, s.parent_seq, s.parent_why, s.parent_call,

@@ -200,8 +200,8 @@ func (s *Store) mine(t *tx, id skein.SessionID) error {
 func (s *Store) Release(ctx context.Context, l skein.Lease) (err error) {
 	defer skein.Wrapf(&err, "sqlite: release the lease of %s", l.Session)
 	return s.change(ctx, func(t *tx) error {
-		if s.mine(t, l.Session) != nil {
-			return nil
+		if err := s.mine(t, l.Session); err != nil {
+			return nil //nolint:nilerr // giving back what one does not have is fine
 		}
 		return s.release(t, l)
 	})

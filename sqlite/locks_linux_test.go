@@ -1,3 +1,7 @@
+//go:build !cgosqlite
+
+// The C driver has POSIX locks only.
+
 package sqlite_test
 
 import (

@@ -108,7 +108,7 @@ func (l *lookout) run() {
 			if l.counts(e.Name) {
 				told()
 			}
-		case <-l.notify.Errors: // such as: too many writes to tell them all
+		case <-l.notify.Errors: //nolint:errcheck // such as: too many writes to tell them all
 			told()
 		case <-timer.C:
 			l.lookAndWake()

@@ -96,8 +96,7 @@ func sqlDriver() (driver.Driver, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer db.Close()
-	return db.Driver(), nil
+	return db.Driver(), db.Close() // it has opened nothing
 }
 
 func (c *core) connect(ctx context.Context, d driver.Driver, o Options) error {

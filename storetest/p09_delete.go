@@ -13,6 +13,7 @@ func deletion() []check {
 		{name: "the key is free", run: keyFree},
 		{name: "no late write brings it back, an import only again", run: tombstone},
 		{name: "an origin is not imported under another ID either", run: originTombstone},
+		{name: "a file that only copied it does not bring it back", run: copyTombstone},
 		{name: "children are kept, binned, or a reason to refuse", run: children},
 		{name: "not while somebody holds the lease", run: deleteLeased},
 		{name: "another session's blob and request stay", run: sharedStays},

@@ -50,6 +50,19 @@ func originTombstone(t *test) {
 	t.append(skein.Batch{Session: "b", Events: []skein.Event{elsewhere}, Import: &skein.Import{File: skein.SourceFile{Format: "codex", Path: "/x/b"}}})
 }
 
+func copyTombstone(t *test) {
+	t.add("a", created(), user("needle"))
+	f := skein.SourceFile{Format: "codex", Path: "/x/copy", ID: "k", CopyOf: "a"}
+	t.append(skein.Batch{Import: &skein.Import{File: f}})
+	t.delete("a")
+	c := begin(skein.Created{Origin: &skein.Origin{Format: f.Format, Path: f.Path, ID: f.ID}})
+	f.CopyOf = ""
+	for _, id := range []skein.SessionID{"k", "k~1234"} {
+		t.refused(skein.Batch{Session: id, Events: []skein.Event{c}, Import: &skein.Import{File: f}}, skein.ErrDeleted)
+	}
+	t.append(skein.Batch{Session: "k", Events: []skein.Event{c}, Import: &skein.Import{File: f}, Again: true})
+}
+
 func children(t *test) {
 	family := func(name string) (p, c1, c2, f skein.SessionID) {
 		p, c1, c2, f = skein.SessionID(name), skein.SessionID(name+"1"), skein.SessionID(name+"2"), skein.SessionID(name+"3")

@@ -403,6 +403,9 @@ WHEN NOT EXISTS (SELECT 1 FROM doomed WHERE session = old.n)
 BEGIN
 	INSERT INTO graves (id, origin, path, origin_id, at)
 	VALUES (old.id, old.origin, old.origin_path, old.origin_id, CAST(strftime('%s', 'now') AS INTEGER) * 1000);
+	INSERT INTO graves (id, origin, path, origin_id, at) -- files that only copied it
+	SELECT old.id, format, path, id, CAST(strftime('%s', 'now') AS INTEGER) * 1000 FROM files
+	WHERE copy_of = old.id AND copy_of <> '' AND user_id = old.user_id;
 	INSERT INTO doomed (session, heir)
 	VALUES (old.n, coalesce((SELECT session FROM bases WHERE base = old.n ORDER BY upto DESC, session LIMIT 1), 0));
 	UPDATE events SET session = (SELECT heir FROM doomed WHERE session = old.n)
