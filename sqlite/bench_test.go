@@ -82,3 +82,21 @@ func BenchmarkAppend64(b *testing.B) {
 	}
 	all.Wait()
 }
+
+func BenchmarkNewest(b *testing.B) {
+	s := open(b, filepath.Join(b.TempDir(), "x.db"))
+	begin(b, s, "s")
+	for i := range 100 {
+		var evs []skein.Event
+		for k := range 200 {
+			evs = append(evs, kilobyte(i*200+k))
+		}
+		add(b, s, "s", evs...)
+	}
+	b.ResetTimer()
+	for b.Loop() {
+		if es, err := s.Newest(b.Context(), "s", 50, 0); err != nil || len(es) != 50 {
+			b.Fatal(len(es), err)
+		}
+	}
+}

@@ -50,10 +50,21 @@ type walk struct {
 	said []spoken // newest first
 }
 
-// A spoken is a said event.
+// A spoken is a said event, or one that changes how others are read.
 type spoken struct {
-	e skein.Event
-	p place
+	e       skein.Event
+	p       place
+	message string // message ID
+}
+
+const selectSpoken = `SELECT e.seq, e.at, e.kind, e.client, e.payload, e.text, e.turn, e.prev, e.piece, e.message `
+
+// scanSpoken reads a row of selectSpoken.
+func (s *Store) scanSpoken(row []driver.Value) (x spoken, err error) {
+	last := len(row) - 1
+	x.message, _ = row[last].(string) // NULL is ""
+	x.e, x.p, err = s.scanEvent(row[:last])
+	return x, err
 }
 
 // back reads the said events of the newest n messages that begin before a
@@ -69,21 +80,21 @@ func (w *walk) back(n int, before skein.Seq) (done bool, err error) {
 		err = w.conn.query(`WITH RECURSIVE back (seq) AS (
 				SELECT ?1 UNION ALL
 				SELECT e.prev FROM back b JOIN events e ON e.session = ?2 AND e.seq = b.seq WHERE e.prev > ?3 LIMIT ?4)
-			`+selectEvent2+` CROSS JOIN events e ON e.session = ?2 AND e.seq = b.seq`,
+			`+selectSpoken+`FROM back b CROSS JOIN events e ON e.session = ?2 AND e.seq = b.seq`,
 			[]any{int64(at), seg.session, int64(seg.from), max(8, min(n-firsts, pageRows))}, func(row []driver.Value) error {
-				e, p, err := w.s.scanEvent(row)
+				x, err := w.s.scanSpoken(row)
 				if err != nil {
 					return err
 				}
 				if firsts == n {
 					return errStop
 				}
-				at = p.prev
-				if e.Kind != skein.KindSaid { // its message was deleted in the shell
+				at = x.p.prev
+				if x.e.Kind != skein.KindSaid { // its message was deleted in the shell
 					return nil
 				}
-				w.said = append(w.said, spoken{e, p})
-				if !p.piece {
+				w.said = append(w.said, x)
+				if !x.p.piece {
 					firsts++
 				}
 				return nil
@@ -92,8 +103,6 @@ func (w *walk) back(n int, before skein.Seq) (done bool, err error) {
 	}
 	return at <= 0, err
 }
-
-const selectEvent2 = `SELECT e.seq, e.at, e.kind, e.client, e.payload, e.text, e.turn, e.prev, e.piece FROM back b`
 
 // last returns the place of the last said event before a place; 0 if none.
 func (w *walk) last(before skein.Seq) (skein.Seq, error) {
@@ -118,16 +127,12 @@ func (w *walk) entries() ([]skein.Entry, error) {
 	first := map[string]bool{}
 	seen := map[skein.Seq]bool{}
 	for _, x := range slices.Backward(w.said) {
-		m, err := skein.Decode[skein.Message](x.e)
-		if err != nil {
-			return nil, err
-		}
-		if x.p.piece && !first[m.ID] {
+		if x.p.piece && !first[x.message] {
 			continue // of an older message
 		}
-		if m.ID != "" && !first[m.ID] {
-			first[m.ID] = true
-			pieces, err := w.pieces(m.ID)
+		if x.message != "" && !first[x.message] {
+			first[x.message] = true
+			pieces, err := w.pieces(x.message)
 			if err != nil {
 				return nil, err
 			}
@@ -161,7 +166,7 @@ func (w *walk) entries() ([]skein.Entry, error) {
 // pieces returns the said events of a message.
 func (w *walk) pieces(message string) ([]spoken, error) {
 	return w.collect(func(seg segment) (string, []any) {
-		return selectEvent + `INDEXED BY events_by_message WHERE e.session = ? AND e.message = ? AND e.seq > ? AND e.seq <= ?`,
+		return selectSpoken + `FROM events e INDEXED BY events_by_message WHERE e.session = ? AND e.message = ? AND e.seq > ? AND e.seq <= ?`,
 			[]any{seg.session, message, int64(seg.from), int64(seg.to)}
 	})
 }
@@ -169,7 +174,7 @@ func (w *walk) pieces(message string) ([]spoken, error) {
 // marks returns the events that change how others are read.
 func (w *walk) marks() ([]spoken, error) {
 	return w.collect(func(seg segment) (string, []any) {
-		return selectEvent + `INDEXED BY events_marks WHERE e.session = ? AND e.seq > ? AND e.seq <= ? AND e.kind IN ('rewound', 'compacted', 'amended')`,
+		return selectSpoken + `FROM events e INDEXED BY events_marks WHERE e.session = ? AND e.seq > ? AND e.seq <= ? AND e.kind IN ('rewound', 'compacted', 'amended')`,
 			[]any{seg.session, int64(seg.from), int64(seg.to)}
 	})
 }
@@ -178,8 +183,8 @@ func (w *walk) collect(query func(segment) (string, []any)) (all []spoken, err e
 	for _, seg := range w.segs {
 		q, args := query(seg)
 		err := w.conn.query(q, args, func(row []driver.Value) error {
-			e, p, err := w.s.scanEvent(row)
-			all = append(all, spoken{e, p})
+			x, err := w.s.scanSpoken(row)
+			all = append(all, x)
 			return err
 		})
 		if err != nil {
