@@ -144,7 +144,7 @@ func (t *family) table(root *treeNode) *table {
 	out := &table{columns: []column{
 		{title: "ID", rank: 0},
 		{title: "TITLE", rank: 1, min: 16},
-		{title: "", rank: 2, min: 5},
+		{title: "KIND", rank: 2, min: 10},
 		{title: "UPDATED", rank: 5, paint: p.dim},
 		{title: "TURNS", rank: 4, right: true},
 		{title: "MSGS", rank: 3, right: true},
