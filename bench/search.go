@@ -26,9 +26,6 @@ func (e *env) search(ctx context.Context, s skein.Store, dir string) error {
 		}
 		return err
 	}
-	if err := ask(); err != nil { // brings the index up to date
-		return err
-	}
 	var ours, theirs series
 	for range rounds {
 		o, err := repeat(20, ask)

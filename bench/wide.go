@@ -22,7 +22,12 @@ func wideStore(ctx context.Context, e *env) error {
 	if err := loadWide(ctx, s, e.size.sessions, e.size.perOne); err != nil {
 		return err
 	}
-	e.say("  loaded %d sessions in %s", e.size.sessions, time.Since(start).Round(time.Second))
+	loaded := time.Since(start)
+	behind, err := indexed(ctx, dir)
+	if err != nil {
+		return err
+	}
+	e.say("  loaded %d sessions in %s; the index had them %s later", e.size.sessions, loaded.Round(time.Second), short(behind))
 	for _, f := range []func(context.Context, skein.Store, string) error{e.list, e.search, e.common, e.usage} {
 		if err := f(ctx, s, dir); err != nil {
 			return err
