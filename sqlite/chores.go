@@ -19,11 +19,16 @@ type chores struct {
 	ctx  context.Context // ends with the store
 	stop context.CancelFunc
 	done sync.WaitGroup
+
+	merged time.Time // when the index was merged last; the loop's own
 }
 
 // restFor is how long the chores wait after they were called, for more of the
 // same to come.
 const restFor = time.Second
+
+// mergeEvery is how often the index is merged at most.
+const mergeEvery = 10 * time.Minute
 
 func newChores(c *core) *chores {
 	k := &chores{core: c, due: make(chan struct{}, 1)}
@@ -64,7 +69,7 @@ func (k *chores) loop() {
 		case <-k.ctx.Done():
 			return
 		}
-		_ = k.core.doChores(k.ctx) //nolint:errcheck // they are tried again at the next start
+		_ = k.do() //nolint:errcheck // they are tried again at the next start
 	}
 }
 
@@ -79,7 +84,35 @@ func (c *core) waiting(ctx context.Context) bool {
 	return err == nil && n != 0
 }
 
-func (c *core) doChores(ctx context.Context) error {
+// do does what is due. Merging the index reads and writes all of it, so that
+// is done now and then only; the next start does what is left.
+func (k *chores) do() error {
+	if err := k.core.drainAll(k.ctx); err != nil {
+		return err
+	}
+	var asked int64
+	err := k.core.readers.with(k.ctx, func(r *conn) error {
+		_, err := r.one(`SELECT times FROM chores WHERE name = 'sweep'`, nil, &asked)
+		return err
+	})
+	if err != nil || asked == 0 {
+		return err
+	}
+	if !k.merged.IsZero() && time.Since(k.merged) < mergeEvery {
+		return k.core.giveBack(k.ctx)
+	}
+	if err := k.core.sweep(k.ctx); err != nil {
+		return err
+	}
+	k.merged = time.Now()
+	return k.core.write(k.ctx, func(t *tx) error {
+		_, _, err := t.exec(`DELETE FROM chores WHERE name = 'sweep' AND times = ?`, asked) // else more was deleted meanwhile
+		return err
+	})
+}
+
+// drainAll does the rest of what was deleted, here or in the shell.
+func (c *core) drainAll(ctx context.Context) error {
 	for more := true; more; {
 		err := c.write(ctx, func(t *tx) (err error) {
 			if err = t.bury(); err == nil {
@@ -91,21 +124,7 @@ func (c *core) doChores(ctx context.Context) error {
 			return err
 		}
 	}
-	var due int64
-	err := c.readers.with(ctx, func(r *conn) error {
-		_, err := r.one(`SELECT EXISTS (SELECT 1 FROM chores WHERE name = 'sweep')`, nil, &due)
-		return err
-	})
-	if err != nil || due == 0 {
-		return err
-	}
-	if err := c.sweep(ctx); err != nil {
-		return err
-	}
-	return c.write(ctx, func(t *tx) error {
-		_, _, err := t.exec(`DELETE FROM chores WHERE name = 'sweep'`)
-		return err
-	})
+	return nil
 }
 
 // sweepLocks removes the lock files of leases that are over. It does so in a

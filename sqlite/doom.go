@@ -36,7 +36,7 @@ func (t *tx) doom(h *head, heir int64) error {
 		sql  string
 		args []any
 	}{
-		{`INSERT INTO chores (name) VALUES ('sweep') ON CONFLICT DO NOTHING`, nil},
+		{`INSERT INTO chores (name, times) VALUES ('sweep', 1) ON CONFLICT (name) DO UPDATE SET times = times + 1`, nil},
 		{`INSERT INTO doomed (session, heir) VALUES (?, ?)`, []any{h.n, heir}},
 		{`UPDATE bases SET base = ? WHERE base = ? AND session <> ?`, []any{heir, h.n, heir}},
 		{`DELETE FROM leases WHERE session = ?`, []any{string(h.ID)}},

@@ -201,7 +201,10 @@ func (s *Store) Release(ctx context.Context, l skein.Lease) (err error) {
 	defer skein.Wrapf(&err, "sqlite: release the lease of %s", l.Session)
 	return s.change(ctx, func(t *tx) error {
 		if err := s.mine(t, l.Session); err != nil {
-			return nil //nolint:nilerr // giving back what one does not have is fine
+			if errors.Is(err, skein.ErrNotFound) {
+				err = nil // giving back what one does not have is fine
+			}
+			return err
 		}
 		return s.release(t, l)
 	})

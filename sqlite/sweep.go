@@ -20,6 +20,11 @@ func (c *core) sweep(ctx context.Context) error {
 	if err := c.mergeIndex(ctx); err != nil {
 		return err
 	}
+	return c.giveBack(ctx)
+}
+
+// giveBack gives free pages and the log back to the disk.
+func (c *core) giveBack(ctx context.Context) error {
 	for {
 		free := int64(0)
 		err := c.write(ctx, func(t *tx) (err error) {

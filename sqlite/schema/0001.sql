@@ -298,7 +298,8 @@ CREATE TABLE doomed (
 
 -- What skein has yet to do when nobody waits for it.
 CREATE TABLE chores (
-	name TEXT PRIMARY KEY -- sweep: take what was deleted out of index, free pages and log
+	name  TEXT    PRIMARY KEY, -- sweep: take what was deleted out of index, free pages and log
+	times INTEGER NOT NULL     -- how often it was asked for
 ) STRICT, WITHOUT ROWID;
 
 CREATE TRIGGER events_out AFTER DELETE ON events BEGIN
@@ -418,7 +419,7 @@ BEGIN
 	DELETE FROM bases WHERE session = old.n;
 	DELETE FROM doomed WHERE session = old.n;
 	DELETE FROM events WHERE session = old.n;
-	INSERT INTO chores (name) VALUES ('sweep') ON CONFLICT DO NOTHING;
+	INSERT INTO chores (name, times) VALUES ('sweep', 1) ON CONFLICT (name) DO UPDATE SET times = times + 1;
 	DELETE FROM leases WHERE session = old.id;
 	DELETE FROM files WHERE session = old.id AND user_id = old.user_id;
 	DELETE FROM files WHERE copy_of = old.id AND copy_of <> '' AND user_id = old.user_id;
@@ -438,7 +439,7 @@ BEGIN
 	WHERE n = (SELECT session FROM events WHERE id = old.id AND kind = 'said' AND piece = 0);
 	DELETE FROM charges WHERE event = old.id;
 	DELETE FROM blob_refs WHERE event = old.id;
-	INSERT INTO chores (name) VALUES ('sweep') ON CONFLICT DO NOTHING;
+	INSERT INTO chores (name, times) VALUES ('sweep', 1) ON CONFLICT (name) DO UPDATE SET times = times + 1;
 	UPDATE events SET kind = 'noted', failed = 0, hash = NULL, role = NULL, message = NULL, tools = NULL, paths = NULL,
 		text = NULL, extra = NULL, payload = CAST('{"name":"deleted"}' AS BLOB)
 	WHERE id = old.id;
