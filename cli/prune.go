@@ -148,7 +148,7 @@ func (o *pruneOptions) show(j *job, found []pruned) error {
 		{title: "TITLE", rank: 0, min: 16},
 		{title: "UPDATED", rank: 3, paint: j.paint.dim},
 		{title: "SIZE", rank: 2, right: true},
-		{title: "", rank: 5},
+		{title: "WHERE", rank: 5},
 	}}
 	ids := make([]skein.SessionID, len(found))
 	for i, p := range found {
