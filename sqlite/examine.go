@@ -272,7 +272,7 @@ func (c *core) rebuildIndex() error {
 	if err != nil {
 		return err
 	}
-	return c.indexAll()
+	return c.indexAll(context.Background())
 }
 
 // blobs reads every blob, and looks for those that nothing refers to.

@@ -25,13 +25,15 @@ const (
 // An indexer feeds the index in the background.
 type indexer struct {
 	core *core
-	wake chan int // events stored
-	stop chan struct{}
+	wake chan int        // events stored
+	ctx  context.Context // ends with the indexer
+	stop context.CancelFunc
 	done sync.WaitGroup
 }
 
 func newIndexer(c *core) *indexer {
-	x := &indexer{core: c, wake: make(chan int, 64), stop: make(chan struct{})}
+	x := &indexer{core: c, wake: make(chan int, 64)}
+	x.ctx, x.stop = context.WithCancel(context.Background())
 	x.done.Go(x.loop)
 	return x
 }
@@ -46,7 +48,7 @@ func (x *indexer) add(n int) {
 
 // close ends the indexer; what waits is left to the caller.
 func (x *indexer) close() {
-	close(x.stop)
+	x.stop()
 	x.done.Wait()
 }
 
@@ -55,7 +57,7 @@ func (x *indexer) loop() {
 	defer timer.Stop()
 	for waiting := 0; ; {
 		select {
-		case <-x.stop:
+		case <-x.ctx.Done():
 			return
 		case n := <-x.wake:
 			if waiting += n; waiting < indexRows {
@@ -75,13 +77,8 @@ func (x *indexer) loop() {
 // step feeds once and reports whether there is more to do now. An error is
 // left to the next step: the index is only late, nothing is lost.
 func (x *indexer) step(run func(context.Context, func(*tx) error) error, bytes int64) bool {
-	select {
-	case <-x.stop:
-		return false
-	default:
-	}
 	more := false
-	err := run(context.Background(), func(t *tx) (err error) {
+	err := run(x.ctx, func(t *tx) (err error) {
 		more, err = t.feed(bytes)
 		return err
 	})
@@ -177,9 +174,9 @@ func (c *core) behind(ctx context.Context) bool {
 }
 
 // indexAll feeds the index until nothing waits.
-func (c *core) indexAll() error {
+func (c *core) indexAll(ctx context.Context) error {
 	for {
-		if more, err := c.feedIndex(context.Background()); err != nil || !more {
+		if more, err := c.feedIndex(ctx); err != nil || !more {
 			return err
 		}
 	}

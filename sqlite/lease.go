@@ -258,9 +258,9 @@ func (s *Store) lockedBy(c *conn, id skein.SessionID, who string) (string, error
 }
 
 // releaseAll gives back the leases that this store holds as a process.
-func (s *core) releaseAll() error {
+func (s *core) releaseAll(ctx context.Context) error {
 	for id, epoch := range s.locks.all() {
-		err := s.write(context.Background(), func(t *tx) error { return s.release(t, skein.Lease{Session: id, Fence: epoch}) })
+		err := s.write(ctx, func(t *tx) error { return s.release(t, skein.Lease{Session: id, Fence: epoch}) })
 		if err != nil {
 			return errors.Join(err, s.locks.close())
 		}

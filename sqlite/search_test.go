@@ -105,7 +105,7 @@ func TestIndexCatchesUp(t *testing.T) {
 		texts[i] = fmt.Sprintf("message %d about looms", i)
 	}
 	addText(t, s, "a", texts...)
-	if err := s.indexAll(); err != nil {
+	if err := s.indexAll(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if n := s.number(t, `SELECT (SELECT max(id) FROM events) - upto FROM indexed`); n != 0 {
@@ -151,7 +151,7 @@ func TestSearchIsCutOffAtTheDeadline(t *testing.T) {
 		texts[i] = fmt.Sprintf("common %d", i)
 	}
 	addText(t, s, "a", texts...)
-	if err := s.indexAll(); err != nil {
+	if err := s.indexAll(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	q := skein.Query{Terms: []skein.Term{{Words: []string{"common"}}}, Each: true, Deadline: time.Nanosecond}

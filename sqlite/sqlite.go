@@ -200,6 +200,10 @@ func (c *core) abandon() error {
 	return errors.Join(c.readers.close(), c.writer.conn.close())
 }
 
+// closeFor is how long a store that is closed waits for others who have the
+// file, to do what the next start can do as well.
+const closeFor = 5 * time.Second
+
 // end gives everything back; no call is under way.
 func (c *core) end() error {
 	c.catching.Wait()
@@ -207,8 +211,12 @@ func (c *core) end() error {
 	if c.writer != nil {
 		c.chores.close()
 		c.index.close()
-		errs = append(errs, c.releaseAll())
-		_ = c.indexAll() //nolint:errcheck // the index is only late: the next start feeds it
+		ctx, cancel := context.WithTimeout(context.Background(), closeFor)
+		defer cancel()
+		if err := c.releaseAll(ctx); !errors.Is(err, context.DeadlineExceeded) {
+			errs = append(errs, err)
+		}
+		_ = c.indexAll(ctx) //nolint:errcheck // the index is only late: the next start feeds it
 		c.writer.stop()
 	}
 	errs = append(errs, c.readers.close())
