@@ -40,8 +40,10 @@ func (t *tx) doom(h *head, heir int64) error {
 		{`INSERT INTO doomed (session, heir) VALUES (?, ?)`, []any{h.n, heir}},
 		{`UPDATE bases SET base = ? WHERE base = ? AND session <> ?`, []any{heir, h.n, heir}},
 		{`DELETE FROM leases WHERE session = ?`, []any{string(h.ID)}},
-		{`INSERT INTO graves (id, origin, path, origin_id, at) SELECT ?1, format, path, id, ?2 FROM files WHERE copy_of = ?1 AND copy_of <> '' AND user_id = ?3`,
-			[]any{string(h.ID), int64(t.now), string(h.User)}},
+		{
+			`INSERT INTO graves (id, origin, path, origin_id, at) SELECT ?1, format, path, id, ?2 FROM files WHERE copy_of = ?1 AND copy_of <> '' AND user_id = ?3`,
+			[]any{string(h.ID), int64(t.now), string(h.User)},
+		},
 		// A file without a format is found by nobody.
 		{`UPDATE files SET format = '', path = 'deleted ' || n WHERE session = ? AND user_id = ?`, []any{string(h.ID), string(h.User)}},
 		{`UPDATE files SET format = '', path = 'deleted ' || n WHERE copy_of = ? AND copy_of <> '' AND user_id = ?`, []any{string(h.ID), string(h.User)}},

@@ -1,7 +1,6 @@
 package sqlite
 
 import (
-
 	"github.com/skein-dev/skein"
 )
 
