@@ -2,58 +2,12 @@ package sqlite
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"time"
 
 	"github.com/skein-dev/skein"
 )
-
-// A leaseRow is a row of leases.
-type leaseRow struct {
-	epoch   skein.Fence
-	held    bool
-	expires skein.Time // 0: held by a process
-	holder  holderJSON
-}
-
-// holderJSON is leases.holder: who holds the lease, and by what a person can
-// tell the process from another with the same number.
-type holderJSON struct {
-	skein.Holder
-	Started string `json:"started,omitempty"` // when the process was started, as its system says it
-	Boot    string `json:"boot,omitempty"`    // ID of the boot that it runs in
-}
-
-const selectLease = `SELECT epoch, held, expires, holder FROM leases WHERE session = ?`
-
-// lease returns the row of a session's newest lease; epoch 0 if there was none.
-func (c *conn) lease(id skein.SessionID) (l leaseRow, err error) {
-	var epoch, held, expires int64
-	var holder string
-	found, err := c.one(selectLease, []any{string(id)}, &epoch, &held, &expires, &holder)
-	if err != nil || !found {
-		return l, err
-	}
-	l.epoch, l.held, l.expires = skein.Fence(epoch), held != 0, skein.Time(expires)
-	if err := json.Unmarshal([]byte(holder), &l.holder); err != nil {
-		return l, fmt.Errorf("lease of %s: holder %q: %w", id, holder, skein.ErrCorrupt)
-	}
-	return l, nil
-}
-
-// holds reports whether the lease is held now.
-func (s *core) holds(id skein.SessionID, l leaseRow) (bool, error) {
-	switch {
-	case !l.held:
-		return false, nil
-	case l.expires != 0:
-		return l.expires > skein.At(s.clock()), nil
-	}
-	return s.locks.alive(id, l.epoch)
-}
 
 // Acquire implements [skein.Store]. A lease without a TTL is held by the
 // process through a lock of its kernel.
@@ -104,14 +58,6 @@ func (s *Store) acquire(t *tx, id skein.SessionID, r skein.LeaseRequest) (l skei
 	return l, t.putLease(id, leaseRow{l.Fence, true, l.Expires, processOf(l.Holder, l.Expires)})
 }
 
-// nextFence returns the number that follows the session's last one and all
-// those of deleted sessions, which may have had its ID.
-func (t *tx) nextFence(last skein.Fence) (skein.Fence, error) {
-	var floor int64
-	_, err := t.one(`SELECT floor FROM fences`, nil, &floor)
-	return max(last, skein.Fence(floor)) + 1, err
-}
-
 // lockNext locks the file of l's epoch; if the transaction fails, it is given
 // back.
 func (s *Store) lockNext(t *tx, l skein.Lease) error {
@@ -121,37 +67,6 @@ func (s *Store) lockNext(t *tx, l skein.Lease) error {
 	}
 	t.undo = append(t.undo, func() { _ = s.locks.drop(l.Session, l.Fence) }) //nolint:errcheck // it is unlocked in any case
 	return err
-}
-
-func (t *tx) putLease(id skein.SessionID, l leaseRow) error {
-	holder := string(skein.MustJSON(l.holder))
-	if _, _, err := t.exec(`INSERT INTO leases (session, epoch, held, expires, holder) VALUES (?, ?, ?, ?, ?)
-		ON CONFLICT (session) DO UPDATE SET epoch = excluded.epoch, held = excluded.held, expires = excluded.expires, holder = excluded.holder`,
-		string(id), int64(l.epoch), l.held, int64(l.expires), holder); err != nil {
-		return err
-	}
-	who := ""
-	if l.held {
-		who = l.holder.String()
-	}
-	_, _, err := t.exec(`UPDATE sessions SET locked_by = ? WHERE id = ?`, who, string(id))
-	return err
-}
-
-// holder says who this process is.
-func holder(program string, now skein.Time) skein.Holder {
-	host, err := os.Hostname()
-	if err != nil {
-		host = "localhost"
-	}
-	return skein.Holder{Program: program, PID: os.Getpid(), Host: host, Since: now}
-}
-
-func processOf(h skein.Holder, expires skein.Time) holderJSON {
-	if expires != 0 {
-		return holderJSON{Holder: h}
-	}
-	return holderJSON{h, processStart(), bootID()}
 }
 
 // Renew implements [skein.Store].
@@ -218,43 +133,6 @@ func (s *core) release(t *tx, l skein.Lease) error {
 	}
 	row.held = false
 	return t.putLease(l.Session, row)
-}
-
-// checkFence compares the fencing number of a batch; needed says that one of
-// its events may not be written beside the holder.
-func (s *core) checkFence(t *tx, id skein.SessionID, f skein.Fence, needed bool) error {
-	if f == 0 && !needed {
-		return nil
-	}
-	row, err := t.lease(id)
-	switch {
-	case err != nil:
-		return err
-	case f != 0 && f != row.epoch:
-		return fmt.Errorf("session %s: fence %d, now it is %d: %w", id, f, row.epoch, skein.ErrFenced)
-	case f != 0:
-		return nil
-	}
-	held, err := s.holds(id, row)
-	if err == nil && held {
-		err = &skein.LockedError{Session: id, Holder: row.holder.Holder}
-	}
-	return err
-}
-
-// lockedBy returns who, if the lease is held now by who was noted last.
-func (s *Store) lockedBy(c *conn, id skein.SessionID, who string) (string, error) {
-	if who == "" {
-		return "", nil
-	}
-	row, err := c.lease(id)
-	if err != nil {
-		return "", err
-	}
-	if held, err := s.holds(id, row); err != nil || !held {
-		return "", err
-	}
-	return row.holder.String(), nil
 }
 
 // releaseAll gives back the leases that this store holds as a process.

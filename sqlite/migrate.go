@@ -9,10 +9,6 @@ import (
 	"io/fs"
 	"os"
 	"slices"
-	"strconv"
-	"strings"
-
-	"github.com/skein-dev/skein"
 )
 
 //go:embed schema/*.sql
@@ -75,79 +71,6 @@ func openWriter(ctx context.Context, d driver.Driver, path string, o Options) (_
 		return nil, errors.Join(classifyOpen(err), c.close())
 	}
 	return c, nil
-}
-
-// look refuses, without writing to it, a file that this version cannot have,
-// and a SQLite that is too old.
-func look(d driver.Driver, path string) error {
-	if st, err := os.Stat(path); err == nil && st.Size() == 0 {
-		return nil
-	}
-	// A file without a log is whole by itself, and nobody has it open. As an
-	// immutable one SQLite does not make a log for it either.
-	if _, err := os.Stat(path + "-wal"); errors.Is(err, fs.ErrNotExist) {
-		if v, err := versionAs(d, path, "mode=ro&immutable=1"); err == nil {
-			return refuse(v, nil)
-		}
-	}
-	v, err := versionAs(d, path, "mode=ro")
-	return refuse(v, classifyOpen(err))
-}
-
-// versionAs opens the file in a mode, and returns its schema version.
-func versionAs(d driver.Driver, path, mode string) (v int64, err error) {
-	c, err := openConn(d, dsn(path, mode), "PRAGMA busy_timeout = 5000")
-	if err != nil {
-		return 0, err
-	}
-	v, err = fileVersion(c)
-	return v, errors.Join(err, c.close())
-}
-
-// refuse returns err, or that version v is too new.
-func refuse(v int64, err error) error {
-	if err == nil && v > schemaVersion {
-		return fmt.Errorf("%w: the file has schema %d, this program knows %d: install a newer skein", skein.ErrNewer, v, schemaVersion)
-	}
-	return err
-}
-
-// fileVersion returns the file's schema version, 0 for an empty file.
-func fileVersion(c *conn) (v int64, err error) {
-	var sqlite string
-	if _, err := c.one("SELECT sqlite_version()", nil, &sqlite); err != nil {
-		return 0, err
-	}
-	if older(sqlite, minVersion) {
-		return 0, errVersion(sqlite)
-	}
-	var app, tables int64
-	if _, err := c.one("PRAGMA application_id", nil, &app); err != nil {
-		return 0, err
-	}
-	if _, err := c.one("PRAGMA user_version", nil, &v); err != nil {
-		return 0, err
-	}
-	if _, err := c.one("SELECT count(*) FROM sqlite_schema", nil, &tables); err != nil {
-		return 0, err
-	}
-	if app != applicationID && tables > 0 {
-		return 0, fmt.Errorf("%w file: it is a database of another program (application ID %#x)", skein.ErrInvalid, app)
-	}
-	return v, nil
-}
-
-// older reports whether version a is before b.
-func older(a, b string) bool {
-	as, bs := strings.Split(a, "."), strings.Split(b, ".")
-	for i := range min(len(as), len(bs)) {
-		x, xerr := strconv.Atoi(as[i])
-		y, yerr := strconv.Atoi(bs[i])
-		if xerr != nil || yerr != nil || x != y {
-			return x < y
-		}
-	}
-	return false
 }
 
 // migrate brings the file to the version that the last of steps brings it to,
@@ -231,40 +154,4 @@ func runSteps(c *conn, steps []string) error {
 		}
 	}
 	return c.script(fmt.Sprintf("PRAGMA user_version = %d; PRAGMA application_id = %d", len(steps), applicationID))
-}
-
-// classifyOpen is classify for what comes while the file is being opened,
-// where a folder that cannot be written to shows as a file that cannot be
-// opened.
-func classifyOpen(err error) error {
-	if err != nil && resultCode(err)&0xff == codeCantOpen {
-		return fmt.Errorf("%w: %w", skein.ErrReadOnly, err)
-	}
-	return classify(err)
-}
-
-// readOnlyMode returns how a file can be read that cannot be written to:
-// with the -wal file if SQLite can make do with it, else as it is.
-func readOnlyMode(d driver.Driver, path string) (string, error) {
-	var errs []error
-	for _, mode := range []string{"mode=ro", "mode=ro&immutable=1"} {
-		if st, err := os.Stat(path + "-wal"); mode != "mode=ro" && err == nil && st.Size() > 0 {
-			break // what the -wal file has would be missing
-		}
-		c, err := openConn(d, dsn(path, mode))
-		if err != nil {
-			errs = append(errs, err)
-			continue
-		}
-		v, err := fileVersion(c)
-		if err == nil && v < schemaVersion {
-			err = fmt.Errorf("%w: schema %d must first be brought to %d", skein.ErrReadOnly, v, schemaVersion)
-		}
-		cerr := c.close()
-		if err == nil && cerr == nil {
-			return mode, nil
-		}
-		errs = append(errs, err, cerr)
-	}
-	return "", classify(errors.Join(errs...))
 }

@@ -3,7 +3,6 @@ package sqlite
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -40,17 +39,6 @@ type job struct {
 	ctx  context.Context
 	run  func(*tx) error
 	done chan error // gets the one answer
-}
-
-// A tx is the transaction that a job runs in; what it does is undone if the
-// job fails, and the other jobs' is not.
-type tx struct {
-	*conn
-	now     skein.Time // when the transaction began
-	heads   *heads
-	changed []skein.SessionID
-	after   []func() // run when the job's changes are committed
-	undo    []func() // run when they are not, newest first
 }
 
 func newWriter(c *conn, changed func([]skein.SessionID), idle func()) *writer {
@@ -264,47 +252,4 @@ func (w *writer) begin(group []*job) error {
 		w.version = v
 	}
 	return nil
-}
-
-// runJob runs j. err is j's own; a fatal one leaves the whole transaction
-// undone.
-func (t *tx) runJob(j *job, alone bool) (err, fatal error) {
-	if err := j.ctx.Err(); err != nil {
-		return err, nil
-	}
-	if alone {
-		return j.run(t), nil
-	}
-	if _, _, err := t.exec("SAVEPOINT job"); err != nil {
-		return nil, err
-	}
-	changed, after, undo := len(t.changed), len(t.after), len(t.undo)
-	if err := j.run(t); err != nil {
-		if _, _, rerr := t.exec("ROLLBACK TO job"); rerr != nil {
-			return nil, fmt.Errorf("%w (then %w)", err, rerr)
-		}
-		t.heads.drop()
-		t.runUndo(undo)
-		t.changed, t.after = t.changed[:changed], t.after[:after]
-		if _, _, rerr := t.exec("RELEASE job"); rerr != nil {
-			return nil, rerr
-		}
-		return classify(err), nil
-	}
-	t.heads.hold()
-	_, _, err = t.exec("RELEASE job")
-	return nil, err
-}
-
-// rolledBack undoes in memory what the rollback undid on disk.
-func (t *tx) rolledBack(error) {
-	t.heads.clear()
-	t.runUndo(0)
-}
-
-func (t *tx) runUndo(from int) {
-	for i := len(t.undo) - 1; i >= from; i-- {
-		t.undo[i]()
-	}
-	t.undo = t.undo[:from]
 }

@@ -1,0 +1,81 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/skein-dev/skein"
+)
+
+// Close implements [skein.Store]. On a view it does nothing.
+func (s *Store) Close() (err error) {
+	if s.view {
+		return nil
+	}
+	s.mu.Lock()
+	first := !s.closed
+	if first {
+		s.closed = true
+		close(s.ending)
+	}
+	s.mu.Unlock()
+	if first {
+		s.calls.Wait()
+		s.err = s.end()
+		close(s.gone)
+	}
+	<-s.gone
+	err = s.err
+	skein.Wrapf(&err, "sqlite: close %s", s.path)
+	return err
+}
+
+// abandon gives back what a failed Open had taken.
+func (c *core) abandon() error {
+	c.pack.close()
+	if c.writer == nil {
+		return nil
+	}
+	c.writer.stop()
+	return errors.Join(c.readers.close(), c.writer.conn.close())
+}
+
+// closeFor is how long a store that is closed waits for others who have the
+// file, to do what the next start can do as well.
+const closeFor = 5 * time.Second
+
+// end gives everything back; no call is under way.
+func (c *core) end() error {
+	c.catching.Wait()
+	var errs []error
+	if c.writer != nil {
+		c.chores.close()
+		c.index.close()
+		ctx, cancel := context.WithTimeout(context.Background(), closeFor)
+		defer cancel()
+		if err := c.releaseAll(ctx); !errors.Is(err, context.DeadlineExceeded) {
+			errs = append(errs, err)
+		}
+		_ = c.indexAll(ctx) //nolint:errcheck // the index is only late: the next start feeds it
+		c.writer.stop()
+	}
+	errs = append(errs, c.readers.close())
+	if c.writer != nil {
+		errs = append(errs, c.writer.conn.close()) // the last connection tidies up the -wal file
+	}
+	c.pack.close()
+	return errors.Join(errs...)
+}
+
+// enter lets a call in, unless the store is closed. A call that got in must
+// leave.
+func (c *core) enter() (leave func(), err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed {
+		return nil, skein.ErrClosed
+	}
+	c.calls.Add(1)
+	return c.calls.Done, nil
+}

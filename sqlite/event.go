@@ -1,0 +1,208 @@
+package sqlite
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/skein-dev/skein"
+)
+
+// events adds to h the events that have no place yet.
+func (t *call) events(p *packed, h *head, r *skein.Receipt) (err error) {
+	for i := range p.events {
+		pe := &p.events[i]
+		if r.Seqs[i] == 0 && i > 0 { // those before it may have brought it
+			if r.Seqs[i], err = t.place(pe, h); err != nil {
+				return err
+			}
+		}
+		if r.Seqs[i] != 0 {
+			continue
+		}
+		if err := t.event(h, pe, p.Import != nil); err != nil {
+			return err
+		}
+		r.Seqs[i] = pe.e.Seq
+		r.New++
+	}
+	return nil
+}
+
+func (t *call) event(h *head, p *packedEvent, imported bool) error {
+	if err := t.amend(h, p); err != nil {
+		return err
+	}
+	prior, err := t.prior(h, p)
+	if err != nil {
+		return err
+	}
+	prev, key := h.said, h.Key
+	if p.f.Created != nil {
+		prev = prior.said
+	}
+	added, err := h.Apply(&p.e, p.f, prior.Prior)
+	if err != nil {
+		return err
+	}
+	if h.Key != key {
+		if err := t.checkKey(h); err != nil {
+			return err
+		}
+	}
+	if h.n == 0 { // the row must be there to be referred to
+		if h.n, err = t.insertHead(h); err != nil {
+			return err
+		}
+		if err := t.begun(h, prior); err != nil {
+			return err
+		}
+	}
+	if err := t.takeBlobs(h, p.now.Blobs); err != nil {
+		return err
+	}
+	id, err := t.putEvent(h, p, added, prev, imported)
+	if err != nil {
+		return err
+	}
+	p.id = id
+	if h.said = prev; p.e.Kind == skein.KindSaid {
+		h.said = p.e.Seq
+	}
+	h.bytes += rowSize(p)
+	if err := t.putRefs(id, p.now.Blobs); err != nil {
+		return err
+	}
+	return t.putCharge(h, id, p.f.Charge, added.Charge)
+}
+
+// amend works out what an amended event puts in another's place.
+func (t *call) amend(h *head, p *packedEvent) error {
+	a := p.f.Amended
+	if a == nil {
+		return nil
+	}
+	now := skein.Facts{}
+	var kind string
+	found, err := t.one(`SELECT kind FROM events WHERE session = ? AND seq = ?`, []any{h.n, int64(a.Seq)}, &kind)
+	if err != nil {
+		return err
+	}
+	if found && !a.Withdrawn && len(a.Payload) > 0 {
+		if now, err = skein.FactsOf(skein.Event{Kind: skein.Kind(kind), Payload: a.Payload}); err != nil {
+			return fmt.Errorf("amended event %d: %w", a.Seq, err)
+		}
+	}
+	t.s.packText(p, &now)
+	return nil
+}
+
+func isFork(c *skein.Created) bool { return c.Parent != nil && c.Parent.Why == skein.Fork }
+
+// rowSize returns roughly what an event takes on disk, without the index.
+func rowSize(p *packedEvent) int64 {
+	n := 80 + len(p.payload) + len(p.now.Text) + 2*len(p.e.ClientID)
+	if x, ok := p.extra.(string); ok {
+		n += len(x)
+	}
+	return int64(n)
+}
+
+// checkKey looks whether another live session of the user has the key.
+func (t *tx) checkKey(h *head) error {
+	taken, err := t.keyTaken(h)
+	if err == nil && taken && h.Binned == 0 {
+		err = fmt.Errorf("key %q: a session with it %w", h.Key, skein.ErrExists)
+	}
+	return err
+}
+
+func (t *tx) keyTaken(h *head) (bool, error) {
+	if h.Key == "" {
+		return false, nil
+	}
+	var n int64
+	found, err := t.one(`SELECT n FROM sessions WHERE key = ? AND user_id = ? AND binned = 0 AND key <> ''`, []any{h.Key, string(h.User)}, &n)
+	return found && n != h.n, err
+}
+
+func (t *tx) putEvent(h *head, p *packedEvent, a skein.Added, prev skein.Seq, imported bool) (id int64, err error) {
+	var amends any
+	if p.f.Amended != nil {
+		amends = int64(p.f.Amended.Seq)
+	}
+	if id, err = t.nextID(); err != nil {
+		return 0, err
+	}
+	_, _, err = t.exec(`INSERT INTO events (id, session, seq, kind, at, turn, ordinal, prev, piece, failed, imported, client, hash, role, agent, message, amends, tools, paths, text, extra, payload)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		id, h.n, int64(p.e.Seq), string(p.e.Kind), int64(p.e.Time), a.Turn, h.Messages, int64(prev), a.Piece, p.now.Failed, imported,
+		orNull(string(p.e.ClientID)), p.hash, orNull(string(p.now.Role)), orNull(agent(p.now.Message)), orNull(messageID(p.f.Message)), amends, lines(p.now.Tools), lines(p.now.Paths), p.text, p.extra, p.payload)
+	return id, err
+}
+
+// nextID returns the ID of the next event. It is greater than what the index
+// was fed with, so that the index never takes one for fed that is not; that is
+// all that AUTOINCREMENT would give, without a page to write for it.
+func (t *tx) nextID() (int64, error) {
+	if t.heads.lastID == 0 {
+		if _, err := t.one(`SELECT max((SELECT coalesce(max(id), 0) FROM events), (SELECT upto FROM indexed))`, nil, &t.heads.lastID); err != nil {
+			return 0, err
+		}
+	}
+	t.heads.lastID++
+	return t.heads.lastID, nil
+}
+
+// agent returns the agent that said m, if m names one.
+func agent(m *skein.Message) string {
+	if m == nil {
+		return ""
+	}
+	return m.Agent
+}
+
+func messageID(m *skein.Message) string {
+	if m == nil {
+		return ""
+	}
+	return m.ID
+}
+
+func orNull(s string) any {
+	if s == "" {
+		return nil
+	}
+	return s
+}
+
+// lines joins names to a column value, each once.
+func lines(names []string) any {
+	switch len(names) {
+	case 0:
+		return nil
+	case 1:
+		return names[0]
+	}
+	var b strings.Builder
+	seen := map[string]bool{}
+	for _, n := range names {
+		if !seen[n] {
+			if len(seen) > 0 {
+				b.WriteByte('\n')
+			}
+			b.WriteString(n)
+			seen[n] = true
+		}
+	}
+	return b.String()
+}
+
+func (t *tx) putCharge(h *head, event int64, c *skein.Charge, u skein.Usage) error {
+	if c == nil || u == (skein.Usage{}) {
+		return nil
+	}
+	_, _, err := t.exec(`INSERT INTO charges (event, session, user_id, request, slot, provider, model, input, output, reasoning, cache_read, cache_write, requests, reported)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		event, h.n, string(h.User), orNull(c.Request), int64(c.Time.Slot()), c.Provider, c.Model, u.Input, u.Output, u.Reasoning, u.CacheRead, u.CacheWrite, u.Requests, u.Reported)
+	return err
+}

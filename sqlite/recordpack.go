@@ -1,0 +1,84 @@
+package sqlite
+
+import (
+	"fmt"
+
+	"github.com/skein-dev/skein"
+)
+
+const maxState = 1 << 20
+
+// How much of a file is in one block.
+const (
+	blockBytes = 256 << 10 // of the file; a longer record has a block of its own
+	tailBytes  = 16 << 10  // stored; a shorter last block takes in what follows
+)
+
+// A packedBlock is some records of a batch that follow each other.
+type packedBlock struct {
+	records []rawRecord
+	events  []int // numbers in the batch of the events that the pieces refer to
+	form    byte
+	body    []byte
+}
+
+// packRecords returns the records of a batch with these events in blocks.
+func (s *Store) packRecords(im *skein.Import, events []packedEvent) (blocks []packedBlock, err error) {
+	f := &im.File
+	switch {
+	case f.Format == "" || f.Path == "":
+		return nil, fmt.Errorf("%w import: format %q, path %q", skein.ErrInvalid, f.Format, f.Path)
+	case len(f.State) > maxState:
+		return nil, fmt.Errorf("%w import of %s: state of %d bytes, at most %d are allowed", skein.ErrInvalid, f.Path, len(f.State), maxState)
+	}
+	for i, r := range im.Records {
+		if r.N < 0 || r.N >= recordsPerFile || r.N != im.Records[0].N+i {
+			return nil, fmt.Errorf("%w import of %s: record %d at place %d", skein.ErrInvalid, f.Path, r.N, i)
+		}
+	}
+	texts := refTable{}
+	for i := range events {
+		if events[i].f.Amended == nil {
+			texts.add(i, &events[i].f)
+		}
+	}
+	for _, rs := range chunks(im.Records) {
+		blocks = append(blocks, s.pack.newBlock(rs, texts))
+	}
+	return blocks, nil
+}
+
+// chunks cuts records into those of one block each.
+func chunks(rs []skein.Record) (all [][]skein.Record) {
+	from, size := 0, 0
+	for i, r := range rs {
+		if size += len(r.Raw); size > blockBytes && i > from {
+			all = append(all, rs[from:i])
+			from, size = i, len(r.Raw)
+		}
+	}
+	if from < len(rs) {
+		all = append(all, rs[from:])
+	}
+	return all
+}
+
+func (p *packer) newBlock(rs []skein.Record, texts refTable) (b packedBlock) {
+	places := map[int]int{} // number in the batch → in the block
+	for _, r := range rs {
+		x := texts.split(r)
+		for i := range x.pieces[:len(x.pieces)-1] {
+			q := &x.pieces[i]
+			at, ok := places[q.event]
+			if !ok {
+				at = len(places)
+				places[q.event] = at
+				b.events = append(b.events, q.event)
+			}
+			q.event = at
+		}
+		b.records = append(b.records, x)
+	}
+	b.form, b.body = p.packBlock(b.records)
+	return b
+}
