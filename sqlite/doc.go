@@ -6,7 +6,12 @@
 // tables are described in schema/0001.sql, which is written so that people can
 // use the file with the sqlite3 shell too.
 //
-// The search index is not fed by the append but soon after it: search.go.
+// The search index is not fed by the append but soon after it: index.go.
+//
+// Beside the file x.db and SQLite's own x.db-wal and x.db-shm there are
+// x.db-locks with the lock files of leases, on systems with kqueue x.db-wake
+// with the file that commits touch, and, after a migration, the copy x.db.v1.bak
+// of what was before.
 //
 // Nothing here opens the database file other than through SQLite: closing any
 // descriptor of a file drops the POSIX locks that the process has on it.
