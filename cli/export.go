@@ -115,8 +115,13 @@ func (o *exportOptions) write(ctx context.Context, j *job, w io.Writer, s skein.
 
 // writeSource writes the file that s was imported from, as it was read.
 func writeSource(ctx context.Context, j *job, w io.Writer, s skein.Session) error {
-	if s.Origin == nil || s.Origin.Path == "" {
-		return advise(usagef("--to source: session %s was not imported from a file", shortID(s.ID)), "all that there is of it: skein export %s --to skein", shortID(s.ID))
+	err := error(usagef("--to source: session %s was not imported from a file", shortID(s.ID)))
+	if s.Origin != nil && s.Origin.Path != "" {
+		err = interop.WriteSource(ctx, j.store, s.Origin.Format, s.Origin.Path, w)
+		if !gone(err) {
+			return err
+		}
+		err = missing("--to source: the file that session %s came from was not read here", shortID(s.ID))
 	}
-	return interop.WriteSource(ctx, j.store, s.Origin.Format, s.Origin.Path, w)
+	return advise(err, "all that there is of it: skein export %s --to skein", shortID(s.ID))
 }

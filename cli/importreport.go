@@ -60,7 +60,7 @@ func (o *importOptions) report(j *job, r interop.Report) error {
 	}
 	lines := []string{newIn(r) + " in " + count(r.Files, "file")}
 	if r.Bytes > 0 {
-		lines[0] += fmt.Sprintf(" (%s in %.1f s, %.1f MB/s)", bytesText(r.Bytes), r.Elapsed.Seconds(), r.Rate()/1e6)
+		lines[0] += fmt.Sprintf(" (%s in %.2f s, %.1f MB/s)", bytesText(r.Bytes), r.Elapsed.Seconds(), r.Rate()/1e6)
 	}
 	lines = append(lines, o.remarks(j, r)...)
 	if r.Sessions > 0 {
