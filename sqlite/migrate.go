@@ -46,9 +46,9 @@ var writerPragmas = []string{
 	"PRAGMA recursive_triggers = 0",
 }
 
-// openWriter opens the connection that writes and brings the file to
+// tryWriter opens the connection that writes and brings the file to
 // schemaVersion. It looks before it touches anything.
-func openWriter(ctx context.Context, d driver.Driver, path string, o Options) (_ *conn, err error) {
+func tryWriter(ctx context.Context, d driver.Driver, path string, o Options) (_ *conn, err error) {
 	if err := look(d, path); err != nil {
 		return nil, err
 	}
