@@ -1,6 +1,8 @@
 package main
 
 import (
+	"fmt"
+	"strings"
 	"time"
 
 	"github.com/skein-dev/skein"
@@ -20,16 +22,25 @@ func beginning(project string, at skein.Time) skein.Event {
 func said(w *gen.Words, n, bytes int, at skein.Time) []skein.Event {
 	evs := make([]skein.Event, n)
 	for i := range evs {
-		at += 20_000
-		m := skein.UserSays(w.Prose(bytes))
-		if i%2 == 1 {
-			m.Role, m.Provider, m.Model = skein.RoleAssistant, "anthropic", models(i)
-			m.Request = "req_" + w.Hex(10)
-			m.Usage = &skein.Usage{Input: 12, Output: int64(40 + i%500), CacheRead: int64(9000 + i%20000), CacheWrite: 300}
-		}
-		evs[i] = skein.Say(at, m)
+		evs[i] = message(w.Prose(bytes), i, "req_"+w.Hex(10), at+skein.Time(i+1)*20_000)
 	}
 	return evs
+}
+
+// piece returns message i of those that the pieces of 1 KB of text are.
+func piece(text string, i int) skein.Event {
+	at := i * 1000 % (len(text) - 1000)
+	return message(strings.ToValidUTF8(text[at:at+1000], ""), i, fmt.Sprintf("req_%d", i), newYear+skein.Time(i)*20_000)
+}
+
+// message returns message i of a conversation.
+func message(text string, i int, request string, at skein.Time) skein.Event {
+	m := skein.UserSays(text)
+	if i%2 == 1 {
+		m.Role, m.Provider, m.Model, m.Request = skein.RoleAssistant, "anthropic", models(i), request
+		m.Usage = &skein.Usage{Input: 12, Output: int64(40 + i%500), CacheRead: int64(9000 + i%20000), CacheWrite: 300}
+	}
+	return skein.Say(at, m)
 }
 
 func models(i int) string {
