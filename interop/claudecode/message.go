@@ -19,6 +19,11 @@ func (r *reader) message(m *making, n *node) {
 	}
 	parts, results := r.userParts(m)
 	typed := len(parts) > 0 && !synthetic(m, parts)
+	if words, ok := command(m, parts); ok {
+		// The envelope stays as it is; what the person typed stands beside it.
+		parts[0].Synthetic, typed = true, true
+		parts = append(parts, skein.TextPart(words))
+	}
 	r.enter(m, n, len(results) == 0 && len(parts) > 0 && !bool(m.Meta) && !output(parts))
 	if len(results) > 0 {
 		said := skein.Message{Role: skein.RoleTool, Parts: results, Meta: facts(m.ToolUseResult)}
