@@ -117,9 +117,9 @@ func (o *doctorOptions) show(j *job, f skein.Finding) error {
 	if f.Mended {
 		mark = p.green("mended ")
 	}
-	width, lead, between := j.Terminal.columns(), strings.Repeat(" ", 22), "  "
+	width, lead, head := j.Terminal.columns(), strings.Repeat(" ", 22), fmt.Sprintf("%-13s", f.Area)
 	if width > 0 && width < narrow {
-		lead, between = "    ", "\n    "
+		lead, head = "    ", f.Area+"\n    "
 	}
 	lines := findingLines(f)
 	if width > 0 {
@@ -127,8 +127,7 @@ func (o *doctorOptions) show(j *job, f skein.Finding) error {
 			lines[i] = fill(lines[i], width-len(lead), lead)
 		}
 	}
-	area := p.bold(fmt.Sprintf("%-11s", f.Area))
-	_, err := fmt.Fprintf(j.Stdout, "%s  %s%s%s\n", mark, area, between, strings.Join(lines, "\n"+lead))
+	_, err := fmt.Fprintf(j.Stdout, "%s  %s%s\n", mark, p.bold(head), strings.Join(lines, "\n"+lead))
 	return err
 }
 

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"strings"
 	"testing"
 
@@ -85,5 +86,14 @@ func TestSizes(t *testing.T) {
 		if got := bytesText(n); got != want {
 			t.Errorf("bytesText(%d) = %q, want %q", n, got, want)
 		}
+	}
+}
+
+func TestAWatchThatNeverBeganIsInterrupted(t *testing.T) {
+	env, _, stderr := newEnv(t, memory.New())
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if got := Main(ctx, env, []string{"import", "--watch", t.TempDir()}); got != 130 {
+		t.Errorf("import --watch with Ctrl-C before its first import exits %d, want 130; stderr: %s", got, stderr)
 	}
 }
