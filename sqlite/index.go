@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql/driver"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/skein-dev/skein"
@@ -22,27 +23,36 @@ const (
 	busyBytes = 192 << 10 // the same while others wait
 )
 
-// An indexer feeds the index in the background.
+// An indexer feeds the index in the background. An append only counts, and
+// wakes it where it sleeps: to do so every time costs a tenth of the append.
 type indexer struct {
-	core *core
-	wake chan int        // events stored
-	ctx  context.Context // ends with the indexer
-	stop context.CancelFunc
-	done sync.WaitGroup
+	core    *core
+	waiting atomic.Int64 // events stored that it has not set about
+	last    atomic.Int64 // when that was last, nanoseconds since 1970
+	awake   atomic.Bool  // it watches the clock
+	wake    chan struct{}
+	ctx     context.Context // ends with the indexer
+	stop    context.CancelFunc
+	done    sync.WaitGroup
 }
 
 func newIndexer(c *core) *indexer {
-	x := &indexer{core: c, wake: make(chan int, 64)}
+	x := &indexer{core: c, wake: make(chan struct{}, 1)}
 	x.ctx, x.stop = context.WithCancel(context.Background())
+	x.awake.Store(true) // for what an earlier process left
 	x.done.Go(x.loop)
 	return x
 }
 
 // add says that n events were stored. It never waits.
 func (x *indexer) add(n int) {
+	x.last.Store(time.Now().UnixNano())
+	if x.waiting.Add(int64(n)) < indexRows && !x.awake.CompareAndSwap(false, true) {
+		return
+	}
 	select {
-	case x.wake <- n:
-	default: // it is awake
+	case x.wake <- struct{}{}:
+	default:
 	}
 }
 
@@ -53,25 +63,39 @@ func (x *indexer) close() {
 }
 
 func (x *indexer) loop() {
-	timer := time.NewTimer(indexAfter) // what an earlier process left
+	timer := time.NewTimer(indexAfter)
 	defer timer.Stop()
-	for waiting := 0; ; {
+	for {
 		select {
 		case <-x.ctx.Done():
 			return
-		case n := <-x.wake:
-			if waiting += n; waiting < indexRows {
+		case <-x.wake:
+			if x.waiting.Load() < indexRows {
 				timer.Reset(indexAfter)
 				continue
 			}
 			x.step(x.core.writer.between, busyBytes)
-			waiting -= feedRows
+			x.waiting.Add(-feedRows)
 		case <-timer.C:
-			for waiting = 0; len(x.wake) == 0 && x.step(x.core.writer.after, feedBytes); {
+			if pause := time.Since(time.Unix(0, x.last.Load())); pause < indexAfter {
+				timer.Reset(indexAfter - pause)
+				continue
 			}
-			x.core.checkpoint()
+			x.pause()
+			x.awake.Store(false)
+			if x.waiting.Load() > 0 && x.awake.CompareAndSwap(false, true) {
+				timer.Reset(indexAfter)
+			}
 		}
 	}
+}
+
+// pause feeds until nothing waits or something is stored.
+func (x *indexer) pause() {
+	x.waiting.Store(0)
+	for x.waiting.Load() == 0 && x.step(x.core.writer.after, feedBytes) {
+	}
+	x.core.checkpoint()
 }
 
 // step feeds once and reports whether there is more to do now. An error is
