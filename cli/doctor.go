@@ -25,6 +25,8 @@ mend what can be mended without losing anything. The exit code is 1 if something
 is, or stays, damaged.`,
 		Args: words(0, 0, ""),
 		RunE: f.damaged(f.withStore(o.run)),
+
+		ValidArgsFunction: cobra.NoFileCompletions,
 	}
 	c.Flags().BoolVar(&o.repair, "repair", false, "mend what can be mended")
 	jsonFlag(c, &o.json)

@@ -60,8 +60,10 @@ func (o *exportOptions) run(ctx context.Context, j *job, args []string) error {
 		return err
 	}
 	if o.file == "" || o.file == "-" {
-		b := bufio.NewWriter(j.Stdout)
-		return errors.Join(o.write(ctx, j, b, s), b.Flush())
+		return j.page(ctx, func(w io.Writer) error {
+			b := bufio.NewWriter(w)
+			return errors.Join(o.write(ctx, j, b, s), b.Flush())
+		})
 	}
 	path, err := j.absolute(o.file)
 	if err != nil {

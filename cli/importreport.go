@@ -76,7 +76,8 @@ func (o *importOptions) change(j *job, r interop.Report) error {
 	if o.json {
 		return writeImportReport(j, r)
 	}
-	lines := append([]string{j.Now().Format("15:04:05") + "  " + newIn(r)}, o.remarks(j, r)...)
+	lines := []string{j.Now().Format("15:04:05") + "  " + newIn(r)}
+	lines = append(lines, o.remarks(j, r)...)
 	j.say("%s", strings.Join(lines, "\n"))
 	return nil
 }

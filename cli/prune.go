@@ -35,6 +35,8 @@ by itself. A session that is in use is not destroyed.`,
 	skein prune --purge --yes`,
 		Args: words(0, 0, ""),
 		RunE: f.withStore(o.run),
+
+		ValidArgsFunction: cobra.NoFileCompletions,
 	}
 	g := c.Flags()
 	g.StringVar(&o.olderThan, "older-than", "", "not active for this `age`: 30d, 12w, or since a date: 2026-11-21")

@@ -34,6 +34,8 @@ time zone.`,
 	skein usage --by model --json`,
 		Args: words(0, 0, ""),
 		RunE: f.withStore(o.run),
+
+		ValidArgsFunction: cobra.NoFileCompletions,
 	}
 	g := c.Flags()
 	g.StringVar(&o.by, "by", "day", "sum by day, model, agent, project or session (`what`)")
