@@ -76,7 +76,7 @@ func (m *Matcher) Matches(s *Session, e Event, f *Facts) bool {
 		q.Project != "" && !InProject(s.Project, q.Project),
 		q.Agent != "" && agent != q.Agent,
 		q.Role != "" && f.Role != q.Role,
-		q.Tool != "" && !slices.Contains(f.Tools, q.Tool),
+		q.Tool != "" && !slices.ContainsFunc(f.Tools, func(t string) bool { return sameASCII(t, q.Tool) }),
 		q.Failed && !f.Failed,
 		q.Since != 0 && e.Time < q.Since,
 		q.Until != 0 && (e.Time >= q.Until || e.Time == 0):
@@ -87,6 +87,22 @@ func (m *Matcher) Matches(s *Session, e Event, f *Facts) bool {
 		return false
 	}
 	return m.MatchesText(f.Text)
+}
+
+// sameASCII reports whether a and b are equal if the case of A to Z is ignored,
+// as SQLite's lower does it too.
+func sameASCII(a, b string) bool {
+	return len(a) == len(b) && lowerASCII(a) == lowerASCII(b)
+}
+
+func lowerASCII(s string) string {
+	b := []byte(s)
+	for i, c := range b {
+		if c >= 'A' && c <= 'Z' {
+			b[i] = c + 'a' - 'A'
+		}
+	}
+	return string(b)
 }
 
 // InProject reports whether project is the one that want names: its path, or

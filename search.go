@@ -15,7 +15,7 @@ type Query struct {
 	Agent     string
 	Project   string // its path, or the end of it after a slash; see [InProject]
 	Origin    string
-	Tool      string // only calls and results of this tool
+	Tool      string // only calls and results of this tool, A to Z in any case
 	Path      string // only messages whose tools or files name a path that contains this
 	Failed    bool   // only errors
 	Since     Time   // 0 for no bound

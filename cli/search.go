@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -57,7 +58,7 @@ shown, the best session first.
 	g.BoolVar(&o.substring, "substring", false, "QUERY is exact text, case ignored")
 	g.BoolVar(&o.each, "each", false, "every message, not the best of each session")
 	g.IntVar(&o.limit, "limit", 20, "at most this `many`")
-	g.DurationVar(&o.deadline, "deadline", 0, "the `time` to search at most: 2s; if not set, 150ms, or 10s with --regex or --substring")
+	g.DurationVar(&o.deadline, "deadline", 0, "the `time` to search at most: 2s; if not set, 150ms, or 10s with --regex, --substring or no word at all")
 	jsonFlag(c, &o.json)
 	f.complete(c, "session", f.names)
 	fixed(c, "role", "user", "assistant", "tool", "system", "steer")
@@ -81,10 +82,16 @@ func (o *searchOptions) run(ctx context.Context, j *job, args []string) error {
 		return err
 	}
 	if found.CutOff {
-		j.say("the search was cut off after %v: there may be better ones; more words, or a longer --deadline, find them", q.Deadline)
+		what := "there may be better ones"
+		if len(found.Hits) == 0 {
+			what = "nothing found so far"
+		}
+		j.say("the search was cut off after %v: %s; more words, or a longer --deadline, find them", q.Deadline, what)
 	}
 	if len(found.Hits) == 0 {
-		j.say("nothing found")
+		if !found.CutOff {
+			j.say("nothing found")
+		}
 	} else if j.Terminal.Out && !o.json {
 		h := found.Hits[0]
 		j.say("\nread on: skein show %s --turn %d", shortID(h.Session), h.Turn)
@@ -92,13 +99,16 @@ func (o *searchOptions) run(ctx context.Context, j *job, args []string) error {
 	return nil
 }
 
+// slowly is how long to search what the index does not serve.
+const slowly = 10 * time.Second
+
 // query works out what is asked for; flags beat what the words say.
 func (o *searchOptions) query(ctx context.Context, j *job, args []string) (q skein.Query, err error) {
 	for i := range args {
 		args[i] = unprotect(args[i])
 	}
 	text := strings.Join(args, " ")
-	q.Deadline = 10 * time.Second
+	q.Deadline = slowly
 	switch {
 	case o.regex && o.substring:
 		return q, usagef("--regex and --substring: want one of them")
@@ -114,7 +124,11 @@ func (o *searchOptions) query(ctx context.Context, j *job, args []string) (q ske
 		if q, err = skein.ParseQueryAt(text, j.Now()); err != nil {
 			return q, err
 		}
-		q.Deadline = 150 * time.Millisecond
+		if slices.ContainsFunc(q.Terms, func(t skein.Term) bool { return !t.Not }) { // the index serves it
+			q.Deadline = 150 * time.Millisecond
+		} else {
+			q.Deadline = slowly
+		}
 	}
 	if o.deadline > 0 {
 		q.Deadline = o.deadline

@@ -111,7 +111,7 @@ func (x *search) eventConditions() {
 	for _, f := range []struct{ cond, value string }{
 		{"e.role = ?", string(q.Role)},
 		{"coalesce(e.agent, s.agent) = ?", q.Agent},
-		{"instr(char(10) || e.tools || char(10), char(10) || ? || char(10)) > 0", q.Tool},
+		{"instr(char(10) || lower(e.tools) || char(10), char(10) || lower(?) || char(10)) > 0", q.Tool},
 		{"instr(e.paths, ?) > 0", q.Path},
 	} {
 		if f.value != "" {

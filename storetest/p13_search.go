@@ -91,6 +91,7 @@ func narrowed(t *test) {
 		"needle role:tool":        {at("a", 4), at("a", 6)},
 		"needle tool:bash":        {at("a", 3), at("a", 4)},
 		"tool:edit":               {at("a", 5), at("a", 6)},
+		"tool:EDIT":               {at("a", 5), at("a", 6)},
 		"tool:edi":                nil,
 		"needle status:error":     {at("a", 6), at("b", 4)},
 		"status:error tool:edit":  {at("a", 6)},
