@@ -17,7 +17,7 @@ import (
 )
 
 type exportOptions struct {
-	to, file         string
+	name, to, file   string // name is what the session was called
 	thinking, noTool bool
 }
 
@@ -28,12 +28,11 @@ func newExport(f *frame) *cobra.Command {
 		Short: "write a session as a document or as portable data",
 		Long: `Write a session to stdout or to a new file:
 
-md      Markdown, for people
-html    one page that needs nothing else, for a browser
-json    what it adds up to and its messages, as one object
-skein   every event and blob as JSON Lines: skein import on another machine
-        makes an equal session of it
-source  the file that it was imported from, byte for byte as it was read`,
+  md      Markdown, for people
+  html    one page that needs nothing else, for a browser
+  json    what it adds up to and its messages, as one object
+  skein   every event and blob: skein import makes an equal session of it
+  source  the file that it was imported from, byte for byte as it was read`,
 		Example: `skein export last --to md
 	skein export 4f1d22a0 --to html -o session.html
 	skein export 4f1d22a0 --to skein -o session.jsonl`,
@@ -55,6 +54,7 @@ func (o *exportOptions) run(ctx context.Context, j *job, args []string) error {
 	if err := o.check(j); err != nil {
 		return err
 	}
+	o.name = args[0]
 	s, err := j.session(ctx, args[0])
 	if err != nil {
 		return err
@@ -99,7 +99,7 @@ func (o *exportOptions) write(ctx context.Context, j *job, w io.Writer, s skein.
 		_, err := replay.Write(ctx, w, j.store, s.ID)
 		return err
 	case "source":
-		return writeSource(ctx, j, w, s)
+		return o.source(ctx, j, w, s)
 	}
 	costs, err := j.costs(ctx, []skein.Session{s})
 	if err != nil {
@@ -115,8 +115,17 @@ func (o *exportOptions) write(ctx context.Context, j *job, w io.Writer, s skein.
 	return render.Markdown(w, &s, entries, ro)
 }
 
-// writeSource writes the file that s was imported from, as it was read.
-func writeSource(ctx context.Context, j *job, w io.Writer, s skein.Session) error {
+// source writes the file that s was imported from, as it was read, or, if what
+// was named is a file that only copies s, that one.
+func (o *exportOptions) source(ctx context.Context, j *job, w io.Writer, s skein.Session) error {
+	for f, err := range j.store.Files(ctx, "") {
+		if err != nil {
+			return err
+		}
+		if f.CopyOf == s.ID && f.ID == o.name && o.name != string(s.ID) {
+			return interop.WriteSource(ctx, j.store, f.Format, f.Path, w)
+		}
+	}
 	err := error(usagef("--to source: session %s was not imported from a file", shortID(s.ID)))
 	if s.Origin != nil && s.Origin.Path != "" {
 		err = interop.WriteSource(ctx, j.store, s.Origin.Format, s.Origin.Path, w)
