@@ -35,7 +35,7 @@ leaves them, bin puts them in the bin too, refuse does nothing if there are any.
 		Args: words(1, -1, "the NAME of a session, or several"),
 		RunE: f.withStore(o.run),
 	}
-	c.Flags().StringVar(&o.children, "children", "keep", "what happens to the children: keep, bin or refuse (`rule`)")
+	c.Flags().StringVar(&o.children, "children", "keep", "the `rule` for the children: keep, bin or refuse")
 	c.Flags().BoolVar(&o.purge, "purge", false, "destroy them; this cannot be undone")
 	jsonFlag(c, &o.json)
 	fixed(c, "children", "keep", "bin", "refuse")

@@ -38,11 +38,11 @@ time zone.`,
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}
 	g := c.Flags()
-	g.StringVar(&o.by, "by", "day", "sum by day, model, agent, project or session (`what`)")
+	g.StringVar(&o.by, "by", "day", "sum by `what`: day, model, agent, project or session")
 	g.StringVar(&o.since, "since", "", "used since `when`: 2d, yesterday, 2026-11-21")
 	g.StringVar(&o.until, "until", "", "used until `when`")
 	g.StringVar(&o.project, "project", "", "of the project at this `path`")
-	g.StringVar(&o.agent, "agent", "", "of this agent (`name`)")
+	g.StringVar(&o.agent, "agent", "", "of the agent of this `name`")
 	g.IntVarP(&o.limit, "limit", "n", 0, "at most this `many` rows, the others as one; 0 for all")
 	jsonFlag(c, &o.json)
 	fixed(c, "by", "day", "model", "agent", "project", "session")
