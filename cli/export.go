@@ -122,7 +122,7 @@ func (o *exportOptions) source(ctx context.Context, j *job, w io.Writer, s skein
 		if err != nil {
 			return err
 		}
-		if f.CopyOf == s.ID && f.ID == o.name && o.name != string(s.ID) {
+		if f.CopyOf == s.ID && partOf(f.ID, o.name) && !partOf(string(s.ID), o.name) {
 			return interop.WriteSource(ctx, j.store, f.Format, f.Path, w)
 		}
 	}
@@ -136,3 +136,7 @@ func (o *exportOptions) source(ctx context.Context, j *job, w io.Writer, s skein
 	}
 	return advise(err, "all that there is of it: skein export %s --to skein", shortID(s.ID))
 }
+
+// partOf reports whether name is what a person may call the ID id: its
+// beginning or its end.
+func partOf(id, name string) bool { return strings.HasPrefix(id, name) || strings.HasSuffix(id, name) }
