@@ -14,6 +14,7 @@ import (
 )
 
 func main() {
+	ignoreLimits()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the program at once
 	os.Exit(cli.Main(ctx, &cli.Env{
