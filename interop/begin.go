@@ -44,7 +44,7 @@ var errTaken = errors.New("another import is reading it")
 // this key.
 func (t *target) begin(ctx context.Context, th *thread, key skein.ClientID) (err error) {
 	if th.begun {
-		if th.stands == nil && (th.shared || t.w.state.Rewriting) {
+		if th.stands == nil && (th.shared || t.w.state.Rewriting || t.w.state.Withdrew) {
 			return th.look(ctx, t.im.store, t.seed)
 		}
 		return nil

@@ -63,6 +63,20 @@ func TestARecordThatChangesToAndFro(t *testing.T) {
 	p.wants("a", "created x a2 2:=y 2:=x 2:=y -2 2:=z")
 }
 
+func TestWhatWasCutOffComesAgain(t *testing.T) {
+	p := newPlace(t)
+	p.write("a.toy", "a1", "a2", "a3")
+	p.bring(interop.Options{})
+	p.write("a.toy", "a1") // a program that is writing it anew
+	p.bring(interop.Options{})
+	p.write("a.toy", "a1", "a2")
+	p.bring(interop.Options{})
+	p.write("a.toy", "a1", "a2", "a3", "a4")
+	p.bring(interop.Options{})
+	p.wants("a", "created a1 a2 a3 -3 -4 3:=a2 4:=a3 a4")
+	p.exact("a.toy")
+}
+
 func TestAFileThatGrowsWhileOthersWriteToItsSession(t *testing.T) {
 	p := newPlace(t)
 	p.write("a.toy", "a1", "a2")

@@ -46,6 +46,7 @@ func (t *target) endRewriting(ctx context.Context) error {
 		}
 	}
 	t.withdraw()
+	t.w.state.Withdrew = t.w.state.Withdrew || len(t.w.state.Gone) > 0
 	t.w.state.Rewriting, t.w.state.Gone = false, nil
 	if !t.forget || len(t.records) > 0 || t.file.Records == 0 {
 		return nil
@@ -91,7 +92,7 @@ func (t *target) commit(ctx context.Context, now candidate) error {
 // state is what the file's next reading must know.
 func (t *target) state() state {
 	s := t.at
-	s.Rewriting, s.Gone, s.Apart = t.w.state.Rewriting, t.w.state.Gone, t.apart
+	s.Rewriting, s.Gone, s.Withdrew, s.Apart = t.w.state.Rewriting, t.w.state.Gone, t.w.state.Withdrew, t.apart
 	for name, th := range t.threads {
 		if name != "" && th.begun && th.id != th.begin.ID {
 			if s.Sessions == nil {

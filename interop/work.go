@@ -19,6 +19,7 @@ type state struct {
 	Sum       string                     `json:"sum,omitempty"`     // SHA-256 of these, hexadecimal
 	Rewriting bool                       `json:"rewriting,omitempty"`
 	Gone      []gone                     `json:"gone,omitempty"`     // while rewriting: what is to be withdrawn at the end
+	Withdrew  bool                       `json:"withdrew,omitempty"` // some records were withdrawn, and may come again
 	Sessions  map[string]skein.SessionID `json:"sessions,omitempty"` // by name in the file, where not the wanted ID
 	Apart     []apart                    `json:"apart,omitempty"`    // what waits for a file that has not been read
 }
