@@ -126,7 +126,7 @@ func (o *exportOptions) source(ctx context.Context, j *job, w io.Writer, s skein
 			return interop.WriteSource(ctx, j.store, f.Format, f.Path, w)
 		}
 	}
-	err := error(usagef("--to source: session %s was not imported from a file", shortID(s.ID)))
+	err := usagef("--to source: session %s was not imported from a file", shortID(s.ID))
 	if s.Origin != nil && s.Origin.Path != "" {
 		err = interop.WriteSource(ctx, j.store, s.Origin.Format, s.Origin.Path, w)
 		if !gone(err) {

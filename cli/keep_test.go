@@ -62,7 +62,7 @@ func TestPruneAsksAtATerminal(t *testing.T) {
 		if got := Main(t.Context(), env, []string{"prune", "--older-than", "1d"}); got != 0 {
 			t.Errorf("prune answered %q exits %d, want 0; stderr: %s", answer, got, stderr)
 		}
-		if got := stderr.String(); !strings.Contains(got, "to the bin? [y/N] ") || !strings.Contains(got, want) {
+		if got := stderr.String(); !strings.Contains(got, ": put them in the bin? [y/N] ") || !strings.Contains(got, want) {
 			t.Errorf("prune answered %q says %q, want the question and %q", answer, got, want)
 		}
 		s, err := st.Session(t.Context(), "session1")

@@ -101,10 +101,11 @@ func (o *pruneOptions) find(ctx context.Context, j *job) ([]pruned, error) {
 		}
 	}
 	if o.largerThan != "" {
-		ok := false
-		if f.LargerThan, ok = parseBytes(o.largerThan); !ok {
+		size, ok := parseBytes(o.largerThan)
+		if !ok {
 			return nil, usagef("--larger-than %q: want a size like 500MB or 1.5GB", o.largerThan)
 		}
+		f.LargerThan = size
 	}
 	conditions := o.olderThan != "" || o.largerThan != ""
 	if !conditions && !o.purge {
@@ -171,9 +172,9 @@ func (o *pruneOptions) agreed(j *job, found []pruned) (bool, error) {
 	if o.yes {
 		return true, nil
 	}
-	what := "to the bin"
+	would, question := "would go to the bin", "put them in the bin"
 	if o.purge {
-		what = "destroyed for good"
+		would, question = "would be destroyed", "destroy them for good"
 	}
 	var bytes int64
 	for _, p := range found {
@@ -181,10 +182,10 @@ func (o *pruneOptions) agreed(j *job, found []pruned) (bool, error) {
 	}
 	these := fmt.Sprintf("%s, %s", count(len(found), "session"), bytesText(bytes))
 	if !j.Terminal.In || o.json {
-		j.say("%s, would go %s; nothing was done: --yes does it", these, what)
+		j.say("%s, %s; nothing was done: --yes does it", these, would)
 		return false, nil
 	}
-	fmt.Fprintf(j.Stderr, "%s: %s? [y/N] ", these, what)
+	fmt.Fprintf(j.Stderr, "%s: %s? [y/N] ", these, question)
 	answer, err := bufio.NewReader(j.Stdin).ReadString('\n')
 	if err != nil && err != io.EOF {
 		return false, err
