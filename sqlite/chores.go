@@ -127,6 +127,19 @@ func (c *core) drainAll(ctx context.Context) error {
 	return nil
 }
 
+// tidy is what the chores of a process that lives for a moment come to: the rest
+// of what was deleted, and the pages that it had. Merging the index may take
+// long, so that stays to be done.
+func (c *core) tidy(ctx context.Context) error {
+	if !c.waiting(ctx) {
+		return nil
+	}
+	if err := c.drainAll(ctx); err != nil {
+		return err
+	}
+	return c.giveBack(ctx)
+}
+
 // sweepLocks removes the lock files of leases that are over. It does so in a
 // transaction, as leases are taken, so that none is just being locked.
 func (c *core) sweepLocks(ctx context.Context) error {

@@ -58,6 +58,7 @@ func (c *core) end() error {
 			errs = append(errs, err)
 		}
 		_ = c.indexAll(ctx) //nolint:errcheck // the index is only late: the next start feeds it
+		_ = c.tidy(ctx)     //nolint:errcheck // the next start goes on with it
 		c.writer.stop()
 	}
 	errs = append(errs, c.readers.close())

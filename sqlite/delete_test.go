@@ -81,6 +81,25 @@ func TestLongSessionsAreDeletedInSteps(t *testing.T) {
 	find(t, s, "word1400", 1)
 }
 
+// A program that runs for a moment has no time for chores: closing does them.
+func TestClosingEndsADeletionThatWasBrokenOff(t *testing.T) {
+	dir := t.TempDir()
+	name := filepath.Join(dir, "x.db")
+	s := open(t, name)
+	long(t, s, "p", 1500)
+	add(t, s, "f", fork("p", 900), user("f"))
+	shut(t, s)
+	// What is left when a process was killed after the first step of a deletion.
+	shell(t, name, "INSERT INTO doomed (session, heir) SELECT 1, n FROM sessions WHERE id = 'f'; DELETE FROM sessions WHERE id = 'p';")
+	s = open(t, name)
+	shut(t, s)
+	if got := shell(t, name, "SELECT count(*) FROM doomed; SELECT count(*) FROM events; PRAGMA freelist_count;"); got != "0\n902\n0" {
+		t.Errorf("doomed sessions, events and free pages after Close: %q, want 0, 902 and 0", got)
+	}
+	s = open(t, name)
+	find(t, s, "word1400", 1)
+}
+
 // What was deleted is in none of the files any more once the chores are done.
 func TestDeletedTextIsGoneFromTheFiles(t *testing.T) {
 	dir := t.TempDir()
