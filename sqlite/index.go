@@ -74,8 +74,10 @@ func (x *indexer) loop() {
 				timer.Reset(indexAfter)
 				continue
 			}
-			x.step(x.core.writer.between, busyBytes)
-			x.waiting.Add(-feedRows)
+			fed, _ := x.step(x.core.writer.between, busyBytes)
+			if x.waiting.Add(-int64(fed)); fed == 0 {
+				x.waiting.Store(0) // another process fed it
+			}
 		case <-timer.C:
 			if pause := time.Since(time.Unix(0, x.last.Load())); pause < indexAfter {
 				timer.Reset(indexAfter - pause)
@@ -93,20 +95,24 @@ func (x *indexer) loop() {
 // pause feeds until nothing waits or something is stored.
 func (x *indexer) pause() {
 	x.waiting.Store(0)
-	for x.waiting.Load() == 0 && x.step(x.core.writer.after, feedBytes) {
+	for more := true; more && x.waiting.Load() == 0; {
+		_, more = x.step(x.core.writer.after, feedBytes)
 	}
 	x.core.checkpoint()
 }
 
-// step feeds once and reports whether there is more to do now. An error is
-// left to the next step: the index is only late, nothing is lost.
-func (x *indexer) step(run func(context.Context, func(*tx) error) error, bytes int64) bool {
-	more := false
+// step feeds once and returns how many events it indexed, and whether there is
+// more to do now. An error is left to the next step: the index is only late,
+// nothing is lost.
+func (x *indexer) step(run func(context.Context, func(*tx) error) error, bytes int64) (fed int, more bool) {
 	err := run(x.ctx, func(t *tx) (err error) {
-		more, err = t.feed(bytes)
+		fed, more, err = t.feed(bytes)
 		return err
 	})
-	return more && err == nil
+	if err != nil {
+		return feedRows, false
+	}
+	return fed, more
 }
 
 // extraOf returns what search finds in an event besides its text: a string, or
@@ -124,7 +130,7 @@ func (c *core) appended(n int) {
 // are more.
 func (c *core) feedIndex(ctx context.Context) (more bool, err error) {
 	err = c.writer.between(ctx, func(t *tx) (err error) {
-		more, err = t.feed(feedBytes)
+		_, more, err = t.feed(feedBytes)
 		return err
 	})
 	return more, err
@@ -133,12 +139,12 @@ func (c *core) feedIndex(ctx context.Context) (more bool, err error) {
 // feed indexes the next events, at most so many bytes of text and at least one
 // event, in the order in which they were stored. Index
 // and mark are committed together.
-func (t *tx) feed(bytes int64) (more bool, err error) {
+func (t *tx) feed(bytes int64) (rows int, more bool, err error) {
 	var upto, last int64
 	if _, err := t.one(`SELECT upto FROM indexed`, nil, &upto); err != nil {
-		return false, err
+		return 0, false, err
 	}
-	rows, size := 0, int64(0)
+	size := int64(0)
 	err = t.query(`SELECT id, coalesce(octet_length(text), 0) + coalesce(octet_length(extra), 0) FROM events WHERE id > ? ORDER BY id LIMIT ?`,
 		[]any{upto, feedRows}, func(row []driver.Value) error {
 			var id, n int64
@@ -154,13 +160,13 @@ func (t *tx) feed(bytes int64) (more bool, err error) {
 			return nil
 		})
 	if err = unstop(err); err != nil || rows == 0 {
-		return false, err
+		return 0, false, err
 	}
 	if _, _, err := t.exec(`INSERT INTO words (rowid, text, extra) SELECT id, text, extra FROM events WHERE id > ? AND id <= ? AND text IS NOT NULL`, upto, last); err != nil {
-		return false, err
+		return 0, false, err
 	}
 	_, _, err = t.exec(`UPDATE indexed SET upto = ?`, last)
-	return more || rows == feedRows, err
+	return rows, more || rows == feedRows, err
 }
 
 // catchUp feeds the index until nothing waits, but no longer than most; what
