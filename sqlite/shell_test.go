@@ -144,6 +144,9 @@ func TestShellDeletesMessagesOnly(t *testing.T) {
 	add(t, s, "a", created(), user("one word"), user("two word"), user("three word"))
 	find(t, s, "word", 3)
 	shell(t, name, "DELETE FROM messages WHERE content = 'two word';")
+	if x, err := s.Session(t.Context(), "a"); err != nil || x.First != "" || x.LastPrompt != "" {
+		t.Errorf("after a message was deleted the session still says %q and %q (%v)", x.First, x.LastPrompt, err)
+	}
 	evs := events(t, s, "a")
 	if len(evs) != 4 || evs[2].Kind != skein.KindNoted || string(evs[2].Payload) != `{"name":"deleted"}` {
 		t.Errorf("the events are %v, want an empty place at 3", evs)

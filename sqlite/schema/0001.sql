@@ -435,7 +435,7 @@ FROM sessions s JOIN events e ON e.session = s.n WHERE e.kind = 'said';
 CREATE TRIGGER messages_out INSTEAD OF DELETE ON messages
 WHEN NOT EXISTS (SELECT 1 FROM events e JOIN bases b ON b.base = e.session AND b.upto >= e.seq WHERE e.id = old.id)
 BEGIN
-	UPDATE sessions SET messages = messages - 1
+	UPDATE sessions SET messages = messages - 1, first_words = '', last_prompt = '' -- whose words they were, nobody can say cheaply
 	WHERE n = (SELECT session FROM events WHERE id = old.id AND kind = 'said' AND piece = 0);
 	DELETE FROM charges WHERE event = old.id;
 	DELETE FROM blob_refs WHERE event = old.id;
