@@ -48,7 +48,7 @@ func FuzzBlot(f *testing.F) {
 		if string(b) != before {
 			t.Errorf("Blot changed its argument from %q to %q", before, b)
 		}
-		if len(out) != len(b) || json.Valid(out) != json.Valid(b) {
+		if len(out) != len(b) || json.Valid(b) && !json.Valid(out) {
 			t.Errorf("Blot(%q, %q) = %q, %v", b, secret, out, found)
 		}
 		if !json.Valid(b) && secret != "" && !strings.Contains(secret, "*") && strings.Contains(string(out), secret) {
