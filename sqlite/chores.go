@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/skein-dev/skein"
@@ -20,7 +21,8 @@ type chores struct {
 	stop context.CancelFunc
 	done sync.WaitGroup
 
-	merged time.Time // when the index was merged last; the loop's own
+	merged  time.Time   // when the index was merged last; the loop's own
+	deleted atomic.Bool // something was deleted through this handle
 }
 
 // restFor is how long the chores wait after they were called, for more of the
@@ -43,6 +45,12 @@ func (k *chores) wake() {
 	case k.due <- struct{}{}:
 	default:
 	}
+}
+
+// wakeFor is wake, of something that was deleted here.
+func (k *chores) wakeFor() {
+	k.deleted.Store(true)
+	k.wake()
 }
 
 func (k *chores) close() {
@@ -127,15 +135,25 @@ func (c *core) drainAll(ctx context.Context) error {
 	return nil
 }
 
+// mergeFor is how long a process that deleted something and ends merges the
+// index for, so that nothing of small stores is left in it. Of large ones the
+// next process that lives longer does the rest.
+const mergeFor = 500 * time.Millisecond
+
 // tidy is what the chores of a process that lives for a moment come to: the rest
-// of what was deleted, and the pages that it had. Merging the index may take
-// long, so that stays to be done.
+// of what was deleted, its words in the index as far as there is time, and the
+// pages that it had.
 func (c *core) tidy(ctx context.Context) error {
 	if !c.waiting(ctx) {
 		return nil
 	}
 	if err := c.drainAll(ctx); err != nil {
 		return err
+	}
+	if c.chores.deleted.Load() {
+		short, cancel := context.WithTimeout(ctx, mergeFor)
+		defer cancel()
+		_ = c.mergeIndex(short) //nolint:errcheck // it is still due
 	}
 	return c.giveBack(ctx)
 }

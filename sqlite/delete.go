@@ -100,7 +100,7 @@ func (s *Store) Delete(ctx context.Context, id skein.SessionID, d skein.Deletion
 			break // it is deleted all the same; the chores go on with it
 		}
 	}
-	s.chores.wake()
+	s.chores.wakeFor()
 	return done, nil
 }
 
