@@ -141,8 +141,8 @@ func appendMany(ctx context.Context, e *env) error {
 // appendManySustained: many sessions at once for as long as it takes the index
 // to matter.
 func appendManySustained(ctx context.Context, e *env) error {
-	return e.many(ctx, "append-many-sustained", 6*e.size.each, func(r *row, o, t float64, calls series) {
-		r.what, r.goal = fmt.Sprintf("the same, %d messages, until the index has them", 6*e.size.producers*e.size.each), "1.2, p99 under 60 ms"
+	return e.many(ctx, "append-many-sustained", e.size.steady, func(r *row, o, t float64, calls series) {
+		r.what, r.goal = fmt.Sprintf("the same, %d messages, until the index has them", e.size.producers*e.size.steady), "1.2, p99 under 60 ms"
 		r.holds = holds(o >= 1.2*t && calls.at(0.99) < 60*time.Millisecond)
 	})
 }

@@ -6,7 +6,8 @@ import "time"
 type size struct {
 	appends   int           // messages appended in a burst by one writer
 	producers int           // writers at once
-	each      int           // messages of each of them
+	each      int           // messages of each of them, in a burst
+	steady    int           // the same while the index keeps up
 	sustained time.Duration // how long a writer goes on while the index keeps up
 	long      int           // messages of the long session
 	sessions  int           // sessions of the wide store
@@ -18,11 +19,11 @@ type size struct {
 func sizes() map[string]size {
 	return map[string]size{
 		"short": {
-			appends: 10_000, producers: 64, each: 300, sustained: 10 * time.Second,
+			appends: 10_000, producers: 64, each: 160, steady: 1_800, sustained: 10 * time.Second,
 			long: 50_000, sessions: 5_000, perOne: 10, corpus: 64 << 20, files: 400,
 		},
 		"full": {
-			appends: 10_000, producers: 64, each: 1_000, sustained: 2 * time.Minute,
+			appends: 10_000, producers: 64, each: 160, steady: 6_000, sustained: 2 * time.Minute,
 			long: 1_000_000, sessions: 100_000, perOne: 10, corpus: 1 << 30, files: 6_000,
 		},
 	}
