@@ -10,7 +10,7 @@ import (
 // tiny is just enough for every experiment to run.
 var tiny = size{
 	appends: 50, producers: 4, each: 10, steady: 20, sustained: time.Millisecond,
-	long: 1_200, sessions: 60, perOne: 10, corpus: 1 << 20, files: 20,
+	long: 1_200, sessions: 600, perOne: 10, corpus: 1 << 20, files: 20,
 }
 
 func TestEveryExperimentMeasures(t *testing.T) {

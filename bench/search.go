@@ -21,8 +21,8 @@ func (e *env) search(ctx context.Context, s skein.Store, dir string) error {
 	word := gen.NewWords(1).Rank(middling)
 	ask := func() error {
 		res, err := s.Search(ctx, skein.Query{Terms: []skein.Term{{Words: []string{word}}}, Deadline: 5 * time.Second})
-		if err == nil && (len(res.Hits) == 0 || res.CutOff) {
-			err = fmt.Errorf("search %q: %d hits, cut off %t, want some and all of them ranked", word, len(res.Hits), res.CutOff)
+		if err == nil && (len(res.Hits) != 20 || res.CutOff) {
+			err = fmt.Errorf("search %q: %d hits, cut off %t, want 20", word, len(res.Hits), res.CutOff)
 		}
 		return err
 	}
