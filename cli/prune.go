@@ -153,6 +153,9 @@ func (o *pruneOptions) show(j *job, found []pruned) error {
 		{title: "SIZE", rank: 2, right: true},
 		{title: "WHERE", rank: 5},
 	}}
+	if o.olderThan != "" { // then the time matters more than the size
+		t.columns[3].rank, t.columns[4].rank = 2, 3
+	}
 	ids := make([]skein.SessionID, len(found))
 	for i, p := range found {
 		ids[i] = p.ID
