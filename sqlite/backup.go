@@ -76,6 +76,22 @@ func syncFile(path string) error {
 	return errors.Join(f.Sync(), f.Close())
 }
 
+// copyPages copies the file as it is, damaged pages too, to a new one.
+func (c *core) copyPages(d driver.Driver, path string) error {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	if err := f.Close(); err != nil {
+		return err
+	}
+	to, err := openConn(d, dsn(path, "mode=rw"))
+	if err != nil {
+		return classify(err)
+	}
+	return errors.Join(classify(copyInto(to.raw, d, dsn(c.path, "mode=ro"))), to.close())
+}
+
 // RestoreBackup implements [skein.Keeper].
 func (s *Store) RestoreBackup(ctx context.Context, path, kept string) (err error) {
 	defer skein.Wrapf(&err, "sqlite: restore backup %s", path)
@@ -94,7 +110,11 @@ func (s *Store) RestoreBackup(ctx context.Context, path, kept string) (err error
 	if err := wholeBackup(d, path); err != nil {
 		return err
 	}
-	if err := s.copyTo(ctx, kept); err != nil {
+	err = s.copyTo(ctx, kept)
+	if errors.Is(err, skein.ErrCorrupt) { // damaged as it is, page by page
+		err = s.copyPages(d, kept)
+	}
+	if err != nil {
 		return err
 	}
 	for {
