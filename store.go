@@ -70,6 +70,13 @@ type Store interface {
 	// The error wraps [ErrNotFound].
 	Newest(ctx context.Context, id SessionID, n int, before Seq) ([]Entry, error)
 
+	// Window returns events of session id, in order, that are enough to work
+	// out what a model is shown: [Context] with Rules.Newest from 1 to n makes
+	// of them what it makes of all. It takes time by n and by how much of the
+	// session lies after its newest compaction, not by the session's length.
+	// n below 1 stands for all. The error wraps [ErrNotFound].
+	Window(ctx context.Context, id SessionID, n int) ([]Event, error)
+
 	// Watch is like Events, but at the end it waits for more, of this and of
 	// other processes. It ends, without an error, when ctx does, and with
 	// one wrapping [ErrNotFound] when the session is deleted.
