@@ -124,3 +124,84 @@ func TestDeletedTextIsGoneFromTheFiles(t *testing.T) {
 		}
 	}
 }
+
+// After a kill in the midst of a deletion nothing that a fork shows is missed,
+// not even until somebody has gone on with the deletion.
+func TestWhatForksShowOfAHalfDeletedSessionIsTheirs(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "x.db")
+	s := open(t, name)
+	paid := skein.Say(noon, skein.Message{Role: skein.RoleAssistant, Request: "r", Model: "m", Usage: &skein.Usage{Output: 5}, Parts: []skein.Part{skein.TextPart("paidword")}})
+	imported := user("importedword")
+	imported.ClientID = "line-1"
+	add(t, s, "p", created(), user("commonword"), paid)
+	if _, err := s.Append(t.Context(), skein.Batch{Session: "p", Events: []skein.Event{imported}, Import: &skein.Import{File: skein.SourceFile{Format: "codex", Path: "/p", Session: "p"}}}); err != nil {
+		t.Fatal(err)
+	}
+	add(t, s, "p", user("gonestword"))
+	add(t, s, "f", fork("p", 4), user("of f"))
+	add(t, s, "g", fork("f", 5), user("of g"))
+	find(t, s, "commonword", 1)
+	doomInShell(t, name, "p", "f")
+	doomInShell(t, name, "f", "g") // which is the heir of both
+
+	find(t, s, "gonestword", 0)
+	for _, word := range []string{"commonword", "paidword", "comm*"} {
+		r := wantHit(t, s, skein.Query{}, word)
+		if r.Session != "g" {
+			t.Errorf("Search(%s) finds it in %s, want g", word, r.Session)
+		}
+		wantHit(t, s, skein.Query{Session: "g"}, word)
+	}
+	if r, err := s.Search(t.Context(), skein.Query{Substring: "ommonwo"}); err != nil || len(r.Hits) != 1 || r.Hits[0].Session != "g" {
+		t.Errorf("Search for a part of a word = %+v, %v, want one hit in g", r.Hits, err)
+	}
+	if at, err := s.Find(t.Context(), []skein.ClientID{"line-1"}); err != nil || at["line-1"] != (skein.Place{Session: "g", Seq: 4}) {
+		t.Errorf("Find(line-1) = %v, %v, want event 4 of g", at, err)
+	}
+	for _, by := range []skein.Dimension{skein.BySession, skein.ByModelID} {
+		rows, err := s.Usage(t.Context(), skein.UsageQuery{By: by})
+		if err != nil || len(rows) != 1 || rows[0].Usage.Output != 5 {
+			t.Errorf("Usage by %s = %+v, %v, want the 5 tokens that g shows", by, rows, err)
+		}
+	}
+	add(t, s, "h", fork("g", 2), user("of h"))
+	want := map[skein.SessionID]string{"g": fmt.Sprint(events(t, s, "g")), "h": fmt.Sprint(events(t, s, "h"))}
+	shut(t, s) // goes on with the deletion
+	s = open(t, name)
+	for id, want := range want {
+		if got := fmt.Sprint(events(t, s, id)); got != want {
+			t.Errorf("after the deletion the events of %s are\n%s\nwant\n%s", id, got, want)
+		}
+	}
+	if got := shell(t, name, "SELECT count(*) FROM doomed;"); got != "0" {
+		t.Errorf("%s sessions are still being deleted", got)
+	}
+	if r := wantHit(t, s, skein.Query{}, "commonword"); r.Session != "g" {
+		t.Errorf("after the deletion Search finds it in %s, want g", r.Session)
+	}
+}
+
+// doomInShell leaves what a process leaves that is killed after the first step
+// of deleting a session.
+func doomInShell(t *testing.T, name string, id, heir skein.SessionID) {
+	t.Helper()
+	shell(t, name, fmt.Sprintf(`INSERT INTO doomed (session, heir) SELECT s.n, h.n FROM sessions s, sessions h WHERE s.id = '%[1]s' AND h.id = '%[2]s';
+		UPDATE bases SET base = (SELECT n FROM sessions WHERE id = '%[2]s') WHERE base = (SELECT n FROM sessions WHERE id = '%[1]s') AND session <> (SELECT n FROM sessions WHERE id = '%[2]s');
+		DELETE FROM sessions WHERE id = '%[1]s';`, id, heir))
+}
+
+// wantHit wants words to be found once.
+func wantHit(t *testing.T, s skein.Store, q skein.Query, words string) skein.Hit {
+	t.Helper()
+	terms, err := skein.ParseQuery(words)
+	if err != nil {
+		t.Fatal(err)
+	}
+	q.Terms, q.Deadline = terms.Terms, 60e9
+	r, err := s.Search(t.Context(), q)
+	if err != nil || len(r.Hits) != 1 {
+		t.Errorf("Search(%s) in %q = %+v, %v, want one hit", words, q.Session, r.Hits, err)
+		return skein.Hit{}
+	}
+	return r.Hits[0]
+}

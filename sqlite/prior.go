@@ -85,6 +85,11 @@ func (t *call) shown(id skein.SessionID, c *skein.Created) (x prior, err error) 
 	// The first may show nothing: the place is in what it shows of its parent.
 	owner := segs[slices.IndexFunc(segs, func(s segment) bool { return s.from < s.to })]
 	x.strand = owner.session
+	if doomed, err := t.doomed(owner.session); err != nil {
+		return x, err
+	} else if doomed {
+		x.strand = p.n // whose they will be
+	}
 	var turn, ordinal, prev int64
 	var kind string
 	found, err := t.one(`SELECT turn, ordinal, prev, kind FROM events WHERE session = ? AND seq = ?`, []any{owner.session, int64(at.Seq)}, &turn, &ordinal, &prev, &kind)

@@ -54,11 +54,11 @@ func (x *search) best(c *conn, expr string) error {
 		return x.verified(c, expr, ps)
 	}
 	q := `SELECT ` + hitColumns + `, m.score, 0 FROM (SELECT rowid AS id, rank AS score FROM words WHERE words MATCH ?) m
-		CROSS JOIN events e ON e.id = m.id CROSS JOIN sessions s ON s.n = e.session` + x.where.sql() + `
+		CROSS JOIN events e ON e.id = m.id` + x.owners + x.where.sql() + `
 		ORDER BY m.score, e.id DESC LIMIT ?`
 	if !x.q.Each {
 		q = `SELECT ` + hitColumns + `, min(m.score) AS best, count(*) FROM (SELECT rowid AS id, rank AS score FROM words WHERE words MATCH ?) m
-			CROSS JOIN events e ON e.id = m.id CROSS JOIN sessions s ON s.n = e.session` + x.where.sql() + `
+			CROSS JOIN events e ON e.id = m.id` + x.owners + x.where.sql() + `
 			GROUP BY ` + x.group() + ` ORDER BY best, e.id DESC LIMIT ?`
 	}
 	return x.collect(c, q, expr, x.limit)
@@ -72,7 +72,7 @@ func (x *search) verified(c *conn, expr string, prefixes []skein.Term) error {
 		return err
 	}
 	q := `SELECT ` + hitColumns + `, m.score, coalesce(e.text, '') FROM (SELECT rowid AS id, rank AS score FROM words WHERE words MATCH ?) m
-		CROSS JOIN events e ON e.id = m.id CROSS JOIN sessions s ON s.n = e.session` + x.where.sql() + `
+		CROSS JOIN events e ON e.id = m.id` + x.owners + x.where.sql() + `
 		ORDER BY m.score, e.id DESC`
 	seen := map[int64]int{}
 	return unstop(c.query(q, append([]any{expr}, x.where.args...), func(row []driver.Value) error {
@@ -94,7 +94,7 @@ func (x *search) verified(c *conn, expr string, prefixes []skein.Term) error {
 // tells little, and to rank all its rows takes too long.
 func (x *search) recent(c *conn, expr string) error {
 	q := `SELECT ` + hitColumns + `, 0.0, 0 FROM (SELECT rowid AS id FROM words WHERE words MATCH ? ORDER BY rowid DESC LIMIT ` + recentLimit + `) m
-		CROSS JOIN events e ON e.id = m.id CROSS JOIN sessions s ON s.n = e.session` + x.where.sql() + `
+		CROSS JOIN events e ON e.id = m.id` + x.owners + x.where.sql() + `
 		ORDER BY e.id DESC LIMIT ?`
 	_, err := x.limited(c, time.Now().Add(x.q.Deadline), func() error { return x.collect(c, q, expr, recentMatches) })
 	if !x.q.Each {
@@ -110,7 +110,7 @@ func (x *search) group() string {
 	if x.shownIn != nil {
 		return "''"
 	}
-	return "e.session"
+	return "s.n"
 }
 
 const recentLimit = "2000" // recentMatches

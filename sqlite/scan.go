@@ -19,7 +19,7 @@ func (x *search) scan(c *conn, upto int64) error {
 	w.add("e.id > ?", upto)
 	w.add("(e.text IS NOT NULL OR e.failed = 1)")
 	seen := map[int64]int{}
-	q := `SELECT ` + hitColumns + `, coalesce(e.text, '') FROM events e CROSS JOIN sessions s ON s.n = e.session` + w.sql() + ` ORDER BY e.id DESC`
+	q := `SELECT ` + hitColumns + `, coalesce(e.text, '') FROM events e` + x.owners + w.sql() + ` ORDER BY e.id DESC`
 	cut, err := x.limited(c, x.until, func() error {
 		return unstop(c.query(q, w.args, func(row []driver.Value) error {
 			if time.Now().After(x.until) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql/driver"
 	"errors"
-	"math"
 	"strings"
 	"time"
 
@@ -27,6 +26,7 @@ type search struct {
 	cutOff  bool
 	limit   int
 	shownIn *head     // the one session that is searched; its parent's hits are its own
+	owners  string    // joins the sessions s to the events e
 	until   time.Time // when it has to answer
 }
 
@@ -85,11 +85,17 @@ func (s *Store) Search(ctx context.Context, q skein.Query) (r skein.Results, err
 // conditions works out which rows may match at all; none says that no row can.
 func (s *Store) conditions(c *conn, x *search) (none bool, err error) {
 	x.eventConditions()
+	owners, err := c.owners()
+	if err != nil {
+		return false, err
+	}
+	x.owners = owners.join
+	x.where.add(owners.shown)
 	if x.q.Session != "" {
 		return s.within(c, x, x.q.Session)
 	}
 	q, w := &x.q, &x.where
-	w.add(stands, int64(math.MaxInt64))
+	w.add(standsBefore+owners.upto+standsAfter)
 	w.add("s.binned = 0")
 	for _, f := range []struct{ cond, value string }{
 		{"s.user_id = ?", string(s.user)},
@@ -182,13 +188,17 @@ func (x *search) limited(c *conn, until time.Time, f func() error) (cutOff bool,
 
 // hitColumns are what scanHit reads of the event e of the session s. A row that
 // says what stands in another event's place is that event.
-const hitColumns = `e.id, e.session, coalesce(e.amends, e.seq),
+const hitColumns = `e.id, s.n, coalesce(e.amends, e.seq),
 	CASE WHEN e.amends IS NULL THEN e.turn ELSE (SELECT o.turn FROM events o WHERE o.session = e.session AND o.seq = e.amends) END, coalesce(e.role, ''),
 	CASE WHEN e.amends IS NULL THEN e.at ELSE (SELECT o.at FROM events o WHERE o.session = e.session AND o.seq = e.amends) END, s.id`
 
 // stands says that nothing up to seq ? has taken the place of e.
-const stands = `NOT EXISTS (SELECT 1 FROM events a INDEXED BY events_marks WHERE a.session = e.session AND a.seq > e.seq AND a.seq <= ?
-	AND a.kind IN ('rewound', 'compacted', 'amended') AND a.amends = coalesce(e.amends, e.seq))`
+const stands = standsBefore + `?` + standsAfter
+
+const (
+	standsBefore = `NOT EXISTS (SELECT 1 FROM events a INDEXED BY events_marks WHERE a.session = e.session AND a.seq > e.seq AND a.seq <= `
+	standsAfter  = ` AND a.kind IN ('rewound', 'compacted', 'amended') AND a.amends = coalesce(e.amends, e.seq))`
+)
 
 func (x *search) scanHit(row []driver.Value, more ...any) (h hit, err error) {
 	var seq, turn, at int64

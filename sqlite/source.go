@@ -17,11 +17,15 @@ func (s *Store) Find(ctx context.Context, keys []skein.ClientID) (found map[skei
 	defer skein.Wrapf(&err, "sqlite: find %d client IDs", len(keys))
 	found = map[skein.ClientID]skein.Place{}
 	err = s.read(ctx, func(c *conn) error {
+		owners, err := c.owners()
+		if err != nil {
+			return err
+		}
 		for _, k := range keys {
 			var id string
 			var seq int64
-			ok, err := c.one(`SELECT s.id, e.seq FROM events e INDEXED BY events_by_client JOIN sessions s ON s.n = e.session
-				WHERE e.client = ?1 AND e.imported = 1 AND (?2 = '' OR s.user_id = ?2) ORDER BY e.id LIMIT 1`,
+			ok, err := c.one(`SELECT s.id, e.seq FROM events e INDEXED BY events_by_client`+owners.join+`
+				WHERE `+owners.shown+` AND e.client = ?1 AND e.imported = 1 AND (?2 = '' OR s.user_id = ?2) ORDER BY e.id LIMIT 1`,
 				[]any{string(k), string(s.user)}, &id, &seq)
 			if err != nil {
 				return err

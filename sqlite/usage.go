@@ -19,9 +19,9 @@ func (s *Store) Usage(ctx context.Context, q skein.UsageQuery) (rows []skein.Usa
 		of = "u.slot"
 	}
 	// Only a question about sessions needs the sums of each session.
-	from, session := "usage_all u", "u."
+	from, withHeirs, session := "usage_all u", usageAllAndHeirs, "u."
 	if q.By == skein.BySession || q.Session != "" {
-		from, session = "usage u JOIN sessions s ON s.n = u.session", "s."
+		from, withHeirs, session = "usage u JOIN sessions s ON s.n = u.session", usageAndHeirs, "s."
 	}
 	of = strings.Replace(of, "x.", session, 1)
 	w := &where{}
@@ -44,6 +44,13 @@ func (s *Store) Usage(ctx context.Context, q skein.UsageQuery) (rows []skein.Usa
 	}
 	sum := skein.NewUsageSum(skein.UsageQuery{By: q.By, Zone: q.Zone})
 	err = s.read(ctx, func(c *conn) error {
+		doomed, err := c.anyDoomed()
+		if err != nil {
+			return err
+		}
+		if doomed {
+			from = withHeirs
+		}
 		return c.query(`SELECT `+of+`, u.provider, u.model, sum(u.input), sum(u.output), sum(u.reasoning), sum(u.cache_read), sum(u.cache_write), sum(u.requests), sum(u.reported)
 			FROM `+from+w.sql()+` GROUP BY 1, 2, 3`, w.args, func(row []driver.Value) error {
 			slot, err := usageSlot(q.By, row)
@@ -58,6 +65,18 @@ func (s *Store) Usage(ctx context.Context, q skein.UsageQuery) (rows []skein.Usa
 	}
 	return sum.Rows(), nil
 }
+
+// The same sums with those of what forks show of sessions that are being
+// deleted, which are the forks' from then on.
+const (
+	usageAllAndHeirs = `(SELECT user_id, slot, provider, model, project, agent, input, output, reasoning, cache_read, cache_write, requests, reported FROM usage_all
+		UNION ALL SELECT s.user_id, slot, c.provider, c.model, s.project, s.agent, ` + heirsCharges + `) u`
+	usageAndHeirs = `(SELECT session, slot, provider, model, input, output, reasoning, cache_read, cache_write, requests, reported FROM usage
+		UNION ALL SELECT s.n, slot, c.provider, c.model, ` + heirsCharges + `) u JOIN sessions s ON s.n = u.session`
+
+	heirsCharges = `c.input, c.output, c.reasoning, c.cache_read, c.cache_write, c.requests, c.reported
+		FROM ` + heirs + ` d CROSS JOIN events e ON e.session = d.session AND e.seq <= d.upto CROSS JOIN charges c ON c.event = e.id CROSS JOIN sessions s ON s.n = d.heir`
+)
 
 // usageSlot reads a row of a sum; its first column is the value of by.
 func usageSlot(by skein.Dimension, row []driver.Value) (u skein.UsageSlot, err error) {
