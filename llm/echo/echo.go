@@ -1,0 +1,128 @@
+package echo
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/llm"
+)
+
+// Options say what a Model takes from outside. Its zero value is the usual.
+type Options struct {
+	Wait func(ctx context.Context, d time.Duration) error // ends early, with ctx's error, when ctx ends; nil waits
+	ID   func() string                                    // a new request ID on each call; nil makes random ones
+}
+
+// A Model answers with what it was told. Make one with [New].
+type Model struct {
+	wait func(ctx context.Context, d time.Duration) error
+	id   func() string
+
+	mu    sync.Mutex
+	tries map[string]int // how often an answer failed or broke off
+}
+
+// New returns a Model.
+func New(o Options) *Model {
+	m := &Model{wait: o.Wait, id: o.ID, tries: map[string]int{}}
+	if m.wait == nil {
+		m.wait = wait
+	}
+	if m.id == nil {
+		m.id = func() string { return "echo-" + string(skein.NewSessionID(time.Now())) }
+	}
+	return m
+}
+
+func wait(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-t.C:
+		return nil
+	}
+}
+
+// About implements [llm.Provider].
+func (m *Model) About() llm.About {
+	r := skein.GenericRules()
+	r.Provider = "echo"
+	return llm.About{Provider: "echo", Rules: r}
+}
+
+// Stream implements [llm.Provider].
+func (m *Model) Stream(ctx context.Context, r llm.Request) iter.Seq2[llm.Delta, error] {
+	return func(yield func(llm.Delta, error) bool) {
+		if err := ctx.Err(); err != nil {
+			yield(llm.Delta{}, err)
+			return
+		}
+		id := m.id()
+		a, err := plan(&r)
+		if err != nil {
+			yield(llm.Delta{}, &llm.Error{Kind: llm.ErrRequest, Status: 400, Message: err.Error(), Request: id})
+			return
+		}
+		if a.fail.due(m.tried(a.fail.times, "fail "+a.key)) {
+			yield(llm.Delta{}, refusal(a.status, id))
+			return
+		}
+		s := speaker{answer: a, id: id, input: words(r.System) + wordsOf(r.Messages), wait: m.wait}
+		if a.cut.due(m.tried(a.cut.times, "break "+a.key)) {
+			s.breaks = true
+		}
+		s.speak(ctx, yield)
+	}
+}
+
+// tried counts one more try of what key names and returns how many there were
+// before; nothing is kept of what never fails.
+func (m *Model) tried(times int, key string) int {
+	if times == 0 {
+		return 0
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.tries[key]++
+	return m.tries[key] - 1
+}
+
+// refusal is what a provider answers with that HTTP status.
+func refusal(status int, id string) error {
+	kind := llm.ErrRequest
+	switch {
+	case status == 429, status == 408, status >= 500:
+		kind = llm.ErrBusy
+	case status == 413:
+		kind = llm.ErrTooLong
+	case status == 401, status == 403:
+		kind = llm.ErrDenied
+	case status == 404:
+		kind = llm.ErrModel
+	}
+	return &llm.Error{Kind: kind, Status: status, Message: fmt.Sprintf("the prompt asked for HTTP %d", status), Request: id}
+}
+
+func words(s string) int64 { return int64(len(strings.Fields(s))) }
+
+func wordsOf(all []skein.Message) (n int64) {
+	for i := range all {
+		for _, p := range all[i].Parts {
+			n += words(string(p.Text))
+			if p.Call != nil {
+				n += words(string(p.Call.Input))
+			}
+			if p.Result != nil {
+				n += words(string(p.Result.Text))
+			}
+		}
+	}
+	return n
+}
