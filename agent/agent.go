@@ -12,6 +12,7 @@ import (
 // An Agent is what answers in a thread.
 type Agent struct {
 	Name     string // "" for the nameless default
+	Profile  string // what sessions keep to find it again: the path of its file; "" for none
 	System   string // what the model reads before all else; "" for nothing
 	Model    llm.Provider
 	Tools    []tool.Tool
