@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/skein-dev/skein"
 )
@@ -117,9 +118,12 @@ func (s *Store) RestoreBackup(ctx context.Context, path, kept string) (err error
 	if err != nil {
 		return err
 	}
-	for {
+	for start := time.Now(); ; {
 		if err := ctx.Err(); err != nil {
 			return err
+		}
+		if waited := time.Since(start); waited > openFor {
+			return blockedBy(s.path, waited)
 		}
 		conn, err := openConn(d, dsn(s.path, "mode=rw"), "PRAGMA busy_timeout = 500", "PRAGMA synchronous = FULL")
 		if err != nil {

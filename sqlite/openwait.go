@@ -14,10 +14,14 @@ const openFor = 30 * time.Second
 // openWriter is tryWriter, again where SQLite has given up waiting for another
 // process.
 func openWriter(ctx context.Context, d driver.Driver, path string, o Options) (*conn, error) {
+	start, whole := time.Now(), ctx
 	ctx, cancel := context.WithTimeout(ctx, openFor)
 	defer cancel()
 	for {
 		c, err := tryWriter(ctx, d, path, o)
+		if over := whole.Err() == nil && ctx.Err() != nil; over && err != nil {
+			return nil, blockedBy(path, time.Since(start))
+		}
 		if !busy(err) {
 			return c, err
 		}
@@ -26,7 +30,6 @@ func openWriter(ctx context.Context, d driver.Driver, path string, o Options) (*
 		case <-again.C:
 		case <-ctx.Done():
 			again.Stop()
-			return nil, err
 		}
 	}
 }

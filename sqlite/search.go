@@ -95,7 +95,7 @@ func (s *Store) conditions(c *conn, x *search) (none bool, err error) {
 		return s.within(c, x, x.q.Session)
 	}
 	q, w := &x.q, &x.where
-	w.add(standsBefore+owners.upto+standsAfter)
+	w.add(standsBefore + owners.upto + standsAfter)
 	w.add("s.binned = 0")
 	for _, f := range []struct{ cond, value string }{
 		{"s.user_id = ?", string(s.user)},

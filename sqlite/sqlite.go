@@ -53,7 +53,16 @@ type core struct {
 type Options struct {
 	Notice func(string)     // told, for people, of what takes long: a migration and where the copy is; nil for nobody
 	Clock  func() time.Time // the store's clock, for leases and marks; nil is time.Now
+
+	// Patience is how long a write waits for another process that is in the
+	// midst of one, before it fails with an error that wraps
+	// [skein.ErrLocked] and says who that is; 0 is 10 seconds.
+	Patience time.Duration
 }
+
+// patience is Options.Patience where it is not set: a hundred times what any
+// transaction of skein's takes.
+const patience = 10 * time.Second
 
 // readConns is how many connections read at once.
 const readConns = 8
@@ -73,6 +82,9 @@ func Open(ctx context.Context, name string, o Options) (_ *Store, err error) {
 	}
 	if o.Clock == nil {
 		o.Clock = time.Now
+	}
+	if o.Patience <= 0 {
+		o.Patience = patience
 	}
 	d, err := sqlDriver()
 	if err != nil {
@@ -114,7 +126,7 @@ func (c *core) connect(ctx context.Context, d driver.Driver, o Options) error {
 	case err != nil:
 		return err
 	default:
-		c.writer = newWriter(w, c.wakers.wake, func() {})
+		c.writer = newWriter(w, c.wakers.wake, func(d time.Duration) error { return blockedBy(c.path, d) }, o.Patience)
 	}
 	c.readers = newPool(readConns, func() (*conn, error) {
 		return openConn(d, dsn(c.path, mode), "PRAGMA busy_timeout = 5000", "PRAGMA cache_size = -16000", "PRAGMA mmap_size = 0", "PRAGMA query_only = 1", "PRAGMA trusted_schema = 0")

@@ -22,29 +22,35 @@ const (
 // commit. A caller who finds nobody writing and nobody waiting does so himself,
 // for changing goroutines twice costs a tenth of a durable append.
 type writer struct {
-	mu      sync.Mutex // held during a transaction; what follows is under it, channels aside
-	conn    *conn
-	jobs    chan *job
-	urgent  chan *job // run between two groups, alone
-	spare   chan *job // run when nothing else waits, alone
-	stopped chan struct{}
-	heads   *heads
-	changed func([]skein.SessionID) // called after each commit that changed sessions
-	idle    func()                  // called after each commit when no job waits
-	version int64                   // PRAGMA data_version: others' commits change it
+	mu       sync.Mutex // held during a transaction; what follows is under it, channels aside
+	conn     *conn
+	jobs     chan *job
+	urgent   chan *job // run between two groups, alone
+	spare    chan *job // run when nothing else waits, alone
+	stopped  chan struct{}
+	heads    *heads
+	changed  func([]skein.SessionID)   // called after each commit that changed sessions
+	blocked  func(time.Duration) error // says who kept it from writing for so long
+	patience time.Duration             // how long it waits for another process that writes
+	version  int64                     // PRAGMA data_version: others' commits change it
 }
 
 // A job is what one caller wants done in a transaction.
 type job struct {
-	ctx  context.Context
-	run  func(*tx) error
-	done chan error // gets the one answer
+	ctx   context.Context
+	run   func(*tx) error
+	done  chan error // gets the one answer
+	since time.Time  // when it was given
 }
 
-func newWriter(c *conn, changed func([]skein.SessionID), idle func()) *writer {
-	w := &writer{conn: c, jobs: make(chan *job, 4*groupJobs), urgent: make(chan *job), spare: make(chan *job), stopped: make(chan struct{}), heads: newHeads(), changed: changed, idle: idle}
+func newWriter(c *conn, changed func([]skein.SessionID), blocked func(time.Duration) error, patience time.Duration) *writer {
+	w := &writer{conn: c, jobs: make(chan *job, 4*groupJobs), urgent: make(chan *job), spare: make(chan *job), stopped: make(chan struct{}), heads: newHeads(), changed: changed, blocked: blocked, patience: patience}
 	go w.loop()
 	return w
+}
+
+func newJob(ctx context.Context, f func(*tx) error) *job {
+	return &job{ctx: ctx, run: f, done: make(chan error, 1), since: time.Now()}
 }
 
 // do runs f in a transaction. A nil error means that it is committed. ctx may
@@ -54,7 +60,7 @@ func (w *writer) do(ctx context.Context, f func(*tx) error) error {
 		return w.put(ctx, w.jobs, f)
 	}
 	defer w.mu.Unlock()
-	j := &job{ctx: ctx, run: f, done: make(chan error, 1)}
+	j := newJob(ctx, f)
 	w.commit([]*job{j})
 	return <-j.done
 }
@@ -69,7 +75,7 @@ func (w *writer) between(ctx context.Context, f func(*tx) error) error {
 func (w *writer) after(ctx context.Context, f func(*tx) error) error { return w.put(ctx, w.spare, f) }
 
 func (w *writer) put(ctx context.Context, queue chan *job, f func(*tx) error) error {
-	j := &job{ctx: ctx, run: f, done: make(chan error, 1)}
+	j := newJob(ctx, f)
 	select {
 	case queue <- j:
 	case <-ctx.Done():
@@ -105,9 +111,6 @@ func (w *writer) loop() {
 		default:
 		}
 		w.mu.Unlock()
-		if len(w.jobs) == 0 {
-			w.idle()
-		}
 	}
 }
 
@@ -227,10 +230,19 @@ func (w *writer) rollback() error {
 	return nil // SQLITE_ERROR: SQLite has rolled back by itself
 }
 
-// begin begins a transaction, however long another process has the file, for
-// as long as one of group still wants it.
+// leastPatience is how long a job waits for another process at least that has
+// waited long for its turn already.
+const leastPatience = time.Second
+
+// begin begins a transaction. It waits while another process writes, for as
+// long as one of group still wants it and the patience lasts: who was stopped
+// in the midst of a transaction keeps it for ever.
 func (w *writer) begin(group []*job) error {
 	wanted := func(j *job) bool { return j.ctx.Err() == nil }
+	until := time.Now().Add(min(leastPatience, w.patience))
+	if end := group[0].since.Add(w.patience); end.After(until) {
+		until = end
+	}
 	for {
 		if !slices.ContainsFunc(group, wanted) {
 			return group[0].ctx.Err()
@@ -241,6 +253,9 @@ func (w *writer) begin(group []*job) error {
 		}
 		if !busy(err) { // else the busy timeout has passed: ask again
 			return err
+		}
+		if time.Now().After(until) {
+			return w.blocked(time.Since(group[0].since))
 		}
 	}
 	var v int64

@@ -1,0 +1,45 @@
+package sqlite
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/skein-dev/skein"
+)
+
+// A blocker is a process that has the file locked, as far as the system tells.
+type blocker struct {
+	pid     int
+	program string     // such as "skein import"
+	since   skein.Time // when it was started; 0 if that is not known
+	stopped bool       // it was stopped with Ctrl-Z or SIGSTOP, or is being debugged
+}
+
+// String says who p is, for people.
+func (p blocker) String() string {
+	about := []string{p.program}
+	if p.since != 0 {
+		about = append(about, "since "+p.since.Std().In(time.Local).Format("15:04"))
+	}
+	if p.stopped {
+		about = append(about, "stopped")
+	}
+	return fmt.Sprintf("PID %d (%s)", p.pid, strings.Join(about, ", "))
+}
+
+// blockedBy returns that another process has kept the file from being written
+// to for so long, who that is, and what to do about it.
+func blockedBy(path string, waited time.Duration) error {
+	found := writing(path)
+	if len(found) == 0 {
+		return fmt.Errorf("the store is %w for %s: a process that this system does not tell us is in the midst of writing to %s; find and end it",
+			skein.ErrLocked, waited.Round(time.Second), path)
+	}
+	p := found[0]
+	way := fmt.Sprintf("end it with: kill %d", p.pid)
+	if p.stopped {
+		way = fmt.Sprintf("let it go on with: kill -CONT %d, or %s", p.pid, way)
+	}
+	return fmt.Errorf("the store is %w for %s: %s is in the midst of writing to %s; %s", skein.ErrLocked, waited.Round(time.Second), p, path, way)
+}
