@@ -12,50 +12,66 @@ package skein
 // The error wraps [ErrInvalid] if a payload does not fit its kind or a seq is
 // not the next one, else it is one of [Session.Apply].
 func Fold(id SessionID, events []Event) (Session, error) {
-	f := folding{said: map[string]bool{}, charged: map[string]Usage{}}
-	for i, e := range events {
-		if want := Seq(i + 1); e.Seq != want {
-			return Session{}, invalidf("event %d of kind %q: its place is %d", e.Seq, e.Kind, want)
-		}
-		if err := f.add(e); err != nil {
+	t := NewTally(id)
+	for _, e := range events {
+		if _, err := t.Add(e); err != nil {
 			return Session{}, err
 		}
 	}
-	f.session.ID = id
-	return f.session, nil
+	return t.Session(), nil
 }
 
-type folding struct {
+// A Tally does what [Fold] does with events that come one by one. Make one
+// with [NewTally].
+type Tally struct {
+	id      SessionID
 	session Session
 	said    map[string]bool  // IDs of messages
 	charged map[string]Usage // by request
 }
 
-func (f *folding) add(e Event) (err error) {
+// NewTally returns the tally of the session id without any event.
+func NewTally(id SessionID) *Tally {
+	return &Tally{id: id, said: map[string]bool{}, charged: map[string]Usage{}}
+}
+
+// Session returns what the events added so far add up to.
+func (t *Tally) Session() Session {
+	s := t.session
+	s.ID = t.id
+	return s
+}
+
+// Add adds the next event and returns what it added. Errors as [Fold]; after
+// one the tally is of no more use.
+func (t *Tally) Add(e Event) (_ Added, err error) {
+	if want := t.session.Last + 1; e.Seq != want {
+		return Added{}, invalidf("event %d of kind %q: its place is %d", e.Seq, e.Kind, want)
+	}
 	defer Wrapf(&err, "event %d", e.Seq)
 	facts, err := FactsOf(e)
 	if err != nil {
-		return err
+		return Added{}, err
 	}
 	var p Prior
 	if c := facts.Created; c != nil && c.Parent != nil && c.Parent.Why == Fork {
-		if at := c.Parent.Seq; at != f.session.Last {
-			return invalidf("fork at %d of %s: it comes after event %d", at, c.Parent.Session, f.session.Last)
+		if at := c.Parent.Seq; at != t.session.Last {
+			return Added{}, invalidf("fork at %d of %s: it comes after event %d", at, c.Parent.Session, t.session.Last)
 		}
-		p.Base = f.session.Shown()
-		f.session = Session{}
+		p.Base = t.session.Shown()
+		t.session = Session{}
 	}
 	if m := facts.Message; m != nil && m.ID != "" {
-		p.Message, f.said[m.ID] = f.said[m.ID], true
+		p.Message, t.said[m.ID] = t.said[m.ID], true
 	}
 	if facts.Charge != nil {
-		p.Charged = f.charged[facts.Charge.Request]
+		p.Charged = t.charged[facts.Charge.Request]
 	}
-	added, err := f.session.Apply(&e, facts, p)
+	added, err := t.session.Apply(&e, facts, p)
 	if err == nil && facts.Charge != nil && facts.Charge.Request != "" {
-		f.charged[facts.Charge.Request] = added.Counted
+		t.charged[facts.Charge.Request] = added.Counted
 	}
-	return err
+	return added, err
 }
 
 // Shown returns what a fork at the end of s shows of it.
