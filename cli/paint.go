@@ -1,6 +1,6 @@
 package cli
 
-import "fmt"
+import "github.com/skein-dev/skein/prose"
 
 // A paint puts colours on text for a terminal, or leaves it plain.
 type paint struct{ on bool }
@@ -19,17 +19,12 @@ func newPaint(env *Env, when string) (paint, error) {
 	return paint{}, usagef("color %q: want auto, always or never", when)
 }
 
-// sgr returns text between the ANSI attributes code and a reset.
-func (p paint) sgr(code int, text string) string {
-	if !p.on || text == "" {
-		return text
-	}
-	return fmt.Sprintf("\x1b[%dm%s\x1b[0m", code, text)
-}
+// full returns p for other packages.
+func (p paint) full() prose.Paint { return prose.Paint{On: p.on} }
 
-func (p paint) bold(s string) string   { return p.sgr(1, s) }
-func (p paint) dim(s string) string    { return p.sgr(2, s) }
-func (p paint) red(s string) string    { return p.sgr(31, s) }
-func (p paint) green(s string) string  { return p.sgr(32, s) }
-func (p paint) yellow(s string) string { return p.sgr(33, s) }
-func (p paint) cyan(s string) string   { return p.sgr(36, s) }
+func (p paint) bold(s string) string   { return p.full().Bold(s) }
+func (p paint) dim(s string) string    { return p.full().Dim(s) }
+func (p paint) red(s string) string    { return p.full().Red(s) }
+func (p paint) green(s string) string  { return p.full().Green(s) }
+func (p paint) yellow(s string) string { return p.full().Yellow(s) }
+func (p paint) cyan(s string) string   { return p.full().Cyan(s) }

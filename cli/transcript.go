@@ -8,6 +8,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/prose"
 	"github.com/skein-dev/skein/render"
 )
 
@@ -17,7 +18,7 @@ type transcript struct {
 	j     *job
 	o     *showOptions
 	width int // columns; 0 if any do
-	md    *markdown
+	md    *prose.Markdown
 	said  string // who said what is above
 	turn  int    // in which turn
 	begun bool   // anything was printed
@@ -29,7 +30,7 @@ type transcript struct {
 func newTranscript(w io.Writer, j *job, o *showOptions) *transcript {
 	t := &transcript{w: w, j: j, o: o, width: j.Terminal.columns()}
 	if t.width > 0 && !o.raw {
-		t.md = newMarkdown(j.paint, t.width)
+		t.md = prose.New(j.paint.full(), t.width)
 	}
 	return t
 }
@@ -148,8 +149,11 @@ func (t *transcript) part(p *skein.Part) piece {
 
 // text returns prose: rendered on a terminal, else as it was written.
 func (t *transcript) text(text skein.Text) string {
-	if t.md != nil {
-		return t.md.render(text.UTF8(), t.typed)
+	switch {
+	case t.md != nil && t.typed:
+		return t.md.RenderTyped(text.UTF8())
+	case t.md != nil:
+		return t.md.Render(text.UTF8())
 	}
 	if t.width > 0 {
 		return ansi.Wrap(strings.TrimRight(t.clean(text.UTF8()), "\n"), t.width, "")

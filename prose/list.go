@@ -1,4 +1,4 @@
-package cli
+package prose
 
 import (
 	"fmt"
@@ -36,6 +36,9 @@ func tableOf(n ast.Node) (*east.Table, bool) {
 	t, ok := n.(*east.Table)
 	return t, ok
 }
+
+// gap is how many columns stand between two of a table.
+const gap = 2
 
 // table returns a table with aligned columns; where these do not fit, each
 // row's cells one below the other.

@@ -1,4 +1,4 @@
-package cli
+package prose
 
 import (
 	"strings"
@@ -29,7 +29,7 @@ func TestMarkdownOnATerminal(t *testing.T) {
 		{"a rule", "a\n\n---\n\nb", "a\n\n" + strings.Repeat("─", 24) + "\n\nb"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got := newMarkdown(paint{}, 24).render(c.in, false)
+			got := New(Paint{}, 24).Render(c.in)
 			if got != c.want {
 				t.Errorf("render(%q) =\n%s\nwant\n%s", c.in, got, c.want)
 			}
@@ -38,14 +38,14 @@ func TestMarkdownOnATerminal(t *testing.T) {
 }
 
 func TestMarkdownKeepsTheLineEndsOfWhatWasTyped(t *testing.T) {
-	if got, want := newMarkdown(paint{}, 24).render("one\ntwo", true), "one\ntwo"; got != want {
+	if got, want := New(Paint{}, 24).RenderTyped("one\ntwo"), "one\ntwo"; got != want {
 		t.Errorf("render = %q, want %q", got, want)
 	}
 }
 
 // A pager forgets the colours of a line when it goes back to it.
 func TestMarkdownEndsEveryColourOnItsLine(t *testing.T) {
-	got := newMarkdown(paint{on: true}, 24).render("**one two three four five six seven** `a b c d e f g h i j k l m n`", false)
+	got := New(Paint{On: true}, 24).Render("**one two three four five six seven** `a b c d e f g h i j k l m n`")
 	for line := range strings.SplitSeq(got, "\n") {
 		if strings.Contains(line, "\x1b[") && !strings.HasSuffix(line, "\x1b[0m") {
 			t.Errorf("line %q goes on in colour", line)
@@ -62,11 +62,11 @@ func FuzzMarkdown(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, s string) {
 		for _, width := range []int{1, 40} {
-			if got := newMarkdown(paint{}, width).render(s, false); strings.ContainsAny(got, "\x1b\a\r\u009b") {
+			if got := New(Paint{}, width).Render(s); strings.ContainsAny(got, "\x1b\a\r\u009b") {
 				t.Errorf("render(%q) = %q, which has control characters", s, got)
 			}
 		}
-		got := newMarkdown(paint{on: true}, 40).render(s, true)
+		got := New(Paint{On: true}, 40).RenderTyped(s)
 		if strings.ContainsAny(ansi.Strip(got), "\x1b\a\r") {
 			t.Errorf("render(%q) in colour = %q", s, got)
 		}

@@ -1,4 +1,4 @@
-package cli
+package prose
 
 import (
 	"strings"
@@ -24,7 +24,7 @@ func (b *blocks) wrap(runs []run, width int) (lines []string) {
 
 // A layout breaks styled words into lines.
 type layout struct {
-	paint paint
+	paint Paint
 	width int
 	lines []string
 	line  []run // of the line that is being made

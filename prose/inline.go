@@ -1,4 +1,4 @@
-package cli
+package prose
 
 import (
 	"strings"
@@ -30,8 +30,8 @@ type run struct {
 
 // put returns text as the terminal shows it in style s; where there are no
 // colours, code stands between its backticks.
-func (p paint) put(text string, s style) string {
-	if !p.on {
+func (p Paint) put(text string, s style) string {
+	if !p.On {
 		return text
 	}
 	for _, sgr := range []struct {
@@ -39,7 +39,7 @@ func (p paint) put(text string, s style) string {
 		code  int
 	}{{faint, 2}, {emphasis, 3}, {struck, 9}, {code, 36}, {heading, 33}, {strong | heading, 1}} {
 		if s&sgr.style != 0 {
-			text = p.sgr(sgr.code, text)
+			text = p.SGR(sgr.code, text)
 		}
 	}
 	return text
@@ -100,7 +100,7 @@ func (b *blocks) codeSpan(n *ast.CodeSpan, s style) []run {
 		}
 	}
 	text := strings.ReplaceAll(words.String(), "\n", " ")
-	if !b.paint.on {
+	if !b.paint.On {
 		text = "`" + text + "`"
 	}
 	return []run{{text, s | code}}

@@ -1,4 +1,4 @@
-package cli
+package prose
 
 import (
 	"regexp"
@@ -7,6 +7,7 @@ import (
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/extension"
+	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/text"
 
 	"github.com/skein-dev/skein/render"
@@ -22,37 +23,50 @@ const (
 // nested finds lines that begin more quotations and lists than real text does.
 var nested = regexp.MustCompile(`(?m)^[ \t]*(?:(?:>|[-+*]|\d{1,9}[.)])[ \t]*){32}`)
 
-// A markdown renders Markdown for a terminal. It is our own because the
+// A Markdown renders Markdown for a terminal. It is our own because the
 // libraries for it bring every language that they can colour, and their
 // setting up takes longer than all else that a short command does.
-type markdown struct {
-	paint paint
+type Markdown struct {
+	paint Paint
 	width int // columns
 	parse goldmark.Markdown
 }
 
-// newMarkdown returns one for a terminal of this width.
-func newMarkdown(p paint, width int) *markdown {
-	return &markdown{p, min(width, maxProse), goldmark.New(
+// New returns one for a terminal of this width.
+func New(p Paint, width int) *Markdown {
+	return &Markdown{p, min(width, maxProse), goldmark.New(
+		goldmark.WithParser(parser.NewParser(
+			parser.WithBlockParsers(parser.DefaultBlockParsers()...),
+			parser.WithInlineParsers(parser.DefaultInlineParsers()...), // and no references
+		)),
 		goldmark.WithExtensions(extension.Table, extension.Strikethrough, extension.TaskList),
 	)}
 }
 
-// render returns words, which nobody vouches for, as the terminal shows them.
-// What a person typed keeps its line ends.
-func (m *markdown) render(words string, typed bool) string {
+// Render returns words, which nobody vouches for, as the terminal shows them.
+func (m *Markdown) Render(words string) string { return m.render(words, false) }
+
+// RenderTyped is Render for what a person typed: it keeps its line ends.
+func (m *Markdown) RenderTyped(words string) string { return m.render(words, true) }
+
+func (m *Markdown) render(words string, typed bool) string {
 	words = render.CleanMarkdown(words)
-	if len(words) > maxMarkdown || nested.MatchString(words) {
+	if tooMuch(words) {
 		return strings.TrimRight(words, "\n")
 	}
-	src := []byte(words)
-	b := blocks{m, src, typed}
-	return strings.Join(b.of(m.parse.Parser().Parse(text.NewReader(src)), m.width), "\n")
+	b := blocks{m, []byte(words), typed}
+	return strings.Join(b.of(b.read(), m.width), "\n")
 }
+
+// tooMuch reports whether words are not to be read as Markdown.
+func tooMuch(words string) bool { return len(words) > maxMarkdown || nested.MatchString(words) }
+
+// read returns the tree of the text.
+func (b *blocks) read() ast.Node { return b.parse.Parser().Parse(text.NewReader(b.src)) }
 
 // blocks renders the blocks of one text.
 type blocks struct {
-	*markdown
+	*Markdown
 	src   []byte
 	typed bool
 }
@@ -86,13 +100,13 @@ func (b *blocks) block(n ast.Node, width int) []string {
 		head := []run{{strings.Repeat("#", n.Level) + " ", heading}}
 		return b.wrap(append(head, b.inline(n, heading)...), width)
 	case *ast.Blockquote:
-		return lead(b.paint.dim("│ "), b.paint.dim("│ "), b.of(n, width-2))
+		return lead(b.paint.Dim("│ "), b.paint.Dim("│ "), b.of(n, width-2))
 	case *ast.List:
 		return b.list(n, width)
 	case *ast.FencedCodeBlock, *ast.CodeBlock:
 		return b.code(n)
 	case *ast.ThematicBreak:
-		return []string{b.paint.dim(strings.Repeat("─", min(width, 40)))}
+		return []string{b.paint.Dim(strings.Repeat("─", min(width, 40)))}
 	case *ast.HTMLBlock:
 		html := string(n.Lines().Value(b.src))
 		if n.HasClosure() {
@@ -111,7 +125,7 @@ func (b *blocks) block(n ast.Node, width int) []string {
 func (b *blocks) code(n ast.Node) []string {
 	lines := strings.Split(strings.TrimRight(string(n.Lines().Value(b.src)), "\n"), "\n")
 	for i, l := range lines {
-		lines[i] = "    " + b.paint.cyan(l)
+		lines[i] = "    " + b.paint.Cyan(l)
 	}
 	return lines
 }
