@@ -1,0 +1,119 @@
+package roster
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/skein-dev/skein"
+)
+
+// maxFile is the longest agent file, in bytes.
+const maxFile = 1 << 20
+
+// A Definition is what an agent file says.
+type Definition struct {
+	Path        string // of the file, absolute; "" for the default agent
+	Name        string
+	Description string
+	Model       string   // "" for the one that is used anyway
+	Tools       []string // names of tools and groups; nil for the default ones
+	Servers     []Server
+	Subagents   []Subagent
+	Timeout     time.Duration // of a turn; 0 for none
+	MaxSteps    int           // model requests in a turn; 0 for the usual
+	System      string        // system prompt; "" for none
+	Task        string        // what the user says first, before the prompt; "" for nothing
+	Notes       []string      // what is odd but does no harm: file:line and what
+}
+
+// A Server is an MCP server that an agent's tools come from.
+type Server struct {
+	Name    string
+	Command string   // program; "" if it is reached by URL
+	Args    []string
+	Env     map[string]string
+	URL     string
+	Headers map[string]string
+}
+
+// A Subagent is another agent that an agent can hand work to.
+type Subagent struct {
+	Path string // as it stands in the file: a path from the file's folder, or a name
+	Name string // "" for the one in its file
+}
+
+// read reads an agent file.
+func read(path string) (Definition, error) {
+	b, err := load(path)
+	if err != nil {
+		return Definition{}, err
+	}
+	d, err := Parse(path, b)
+	if err != nil {
+		return d, err
+	}
+	return d, nil
+}
+
+func load(path string) ([]byte, error) {
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("agent file %s: %w", path, skein.ErrNotFound)
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular():
+		return nil, fmt.Errorf("%w agent file %s: it is no regular file", skein.ErrInvalid, path)
+	case info.Size() > maxFile:
+		return nil, fmt.Errorf("%w agent file %s: it has %d bytes, at most %d are allowed", skein.ErrInvalid, path, info.Size(), maxFile)
+	}
+	return os.ReadFile(path)
+}
+
+// Parse reads the text of the agent file at path, which says of which format
+// it is.
+//
+// The error wraps [skein.ErrInvalid] and begins with file and line.
+func Parse(path string, text []byte) (Definition, error) {
+	ext := filepath.Ext(path)
+	d := Definition{Path: path, Name: strings.TrimSuffix(filepath.Base(path), ext)}
+	front, body, ok := split(bytes.TrimPrefix(text, []byte("\ufeff")))
+	if !ok {
+		return Definition{}, fmt.Errorf("%s:1: %w agent file: what begins with --- has no line --- at its end", path, skein.ErrInvalid)
+	}
+	p := parser{path: path, agentUse: ext == ".agentuse", to: &d}
+	if err := p.front(front); err != nil {
+		return Definition{}, err
+	}
+	if p.agentUse {
+		d.Task = body
+	} else {
+		d.System = body
+	}
+	return d, nil
+}
+
+// split returns the YAML at the beginning of text and what comes after it; all
+// is text if there is none. It reports whether the YAML has an end.
+func split(text []byte) (front []byte, body string, ok bool) {
+	text = bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n"))
+	rest, ok := bytes.CutPrefix(text, []byte("---\n"))
+	if !ok {
+		return nil, strings.TrimSpace(string(text)), true
+	}
+	for at := 0; at < len(rest); {
+		line, _, _ := bytes.Cut(rest[at:], []byte("\n"))
+		next := min(at+len(line)+1, len(rest))
+		if string(bytes.TrimRight(line, " \t")) == "---" {
+			return rest[:at], strings.TrimSpace(string(rest[next:])), true
+		}
+		at = next
+	}
+	return nil, "", false
+}

@@ -1,0 +1,122 @@
+package roster
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/llm"
+	"github.com/skein-dev/skein/llm/echo"
+)
+
+// A ModelError says that a name is no model's. It wraps [llm.ErrModel].
+type ModelError struct {
+	Name  string
+	Why   string
+	Known []string // what there is instead
+}
+
+// Error implements error.
+func (e *ModelError) Error() string {
+	s := fmt.Sprintf("model %q: %s", e.Name, e.Why)
+	if len(e.Known) > 0 {
+		s += "; there are " + strings.Join(e.Known, ", ")
+	}
+	return s
+}
+
+// Unwrap returns [llm.ErrModel].
+func (e *ModelError) Unwrap() error { return llm.ErrModel }
+
+// Model returns the model of this name: PROVIDER:MODEL, echo, or
+// replay:SESSION.
+//
+// The error is a *[ModelError], a *[llm.NoKeyError], or says why a session
+// cannot be replayed.
+func (r *Roster) Model(ctx context.Context, name string) (_ llm.Provider, err error) {
+	provider, model, ok := strings.Cut(name, ":")
+	switch {
+	case name == "echo":
+		return echo.New(echo.Options{}), nil
+	case name == "":
+		return nil, &ModelError{name, "it has no name", r.examples()}
+	case provider == "replay":
+		return r.replay(ctx, model)
+	}
+	p, there := r.provider(provider)
+	switch {
+	case !there && !ok:
+		return nil, &ModelError{name, "want PROVIDER:MODEL" + guess(name), r.examples()}
+	case !there:
+		return nil, &ModelError{name, fmt.Sprintf("there is no provider %q", provider), r.examples()}
+	case model == "":
+		return nil, &ModelError{name, fmt.Sprintf("which model of %s? want %[1]s:MODEL", provider), nil}
+	}
+	key, err := r.key(provider, p)
+	if err != nil {
+		return nil, err
+	}
+	return r.reach(target{provider, model, key, p})
+}
+
+// examples returns what can stand in the place of a model's name.
+func (r *Roster) examples() []string {
+	var all []string
+	for _, p := range r.Providers() {
+		all = append(all, p+":MODEL")
+	}
+	return append(all, "replay:SESSION", "echo")
+}
+
+// guess returns a question for who left out the provider of a famous model.
+func guess(model string) string {
+	for _, of := range [][2]string{{"claude", "anthropic"}, {"gpt", "openai"}, {"o1", "openai"}, {"o3", "openai"}, {"o4", "openai"}, {"gemini", "google"}, {"grok", "xai"}} {
+		if strings.HasPrefix(model, of[0]) {
+			return fmt.Sprintf(", such as %s:%s", of[1], model)
+		}
+	}
+	return ""
+}
+
+// key returns the key of a provider: from the environment, else from the
+// system's key ring.
+func (r *Roster) key(name string, p Provider) (string, error) {
+	for _, v := range p.KeyEnv {
+		if key := strings.TrimSpace(r.Getenv(v)); key != "" {
+			return key, nil
+		}
+	}
+	if r.Secret != nil {
+		key, err := r.Secret(name)
+		if err != nil {
+			return "", fmt.Errorf("key ring: key of %s: %w", name, err)
+		}
+		if key != "" {
+			return key, nil
+		}
+	}
+	if p.Keyless {
+		return "", nil
+	}
+	return "", &llm.NoKeyError{Provider: name, Variables: p.KeyEnv}
+}
+
+// replay returns the model that answers as it did in a session.
+func (r *Roster) replay(ctx context.Context, name string) (llm.Provider, error) {
+	if r.Find == nil || r.Store == nil {
+		return nil, &ModelError{"replay:" + name, "there are no sessions here", nil}
+	}
+	if name == "" {
+		return nil, &ModelError{"replay:", "which session? want replay:NAME", nil}
+	}
+	s, err := r.Find(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	return r.replaying(ctx, s)
+}
+
+func (r *Roster) replaying(_ context.Context, s skein.Session) (llm.Provider, error) {
+	return nil, &ModelError{"replay:" + string(s.ID), "not there yet", nil}
+}

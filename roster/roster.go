@@ -1,0 +1,47 @@
+package roster
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/skein-dev/skein"
+)
+
+// Options say what a Roster may use.
+type Options struct {
+	Getenv    func(name string) string
+	Secret    func(provider string) (string, error) // key in the system's key ring, "" if it has none; nil for no key ring
+	Providers map[string]Provider                   // configured ones; what they leave out is as in the built-in one of that name
+	Folders   []string                              // of agent files, those of the first win
+	Model     string                                // that agents have which name none; "" for none
+	Client    *http.Client                          // nil for one of its own
+
+	// Store is where the tools look into other sessions. Nil: they do not.
+	Store skein.Store
+
+	// Find returns the session that a person means by name, for replay:NAME.
+	// Nil: there is no such model.
+	Find func(ctx context.Context, name string) (skein.Session, error)
+
+	// Window returns how many tokens a model can read, 0 if that is not known.
+	// Nil: of none it is.
+	Window func(provider, model string) int64
+}
+
+// A Roster knows who can answer. It is safe for use by many goroutines.
+type Roster struct {
+	Options
+	providers map[string]Provider
+}
+
+// New returns a Roster. It does no work.
+func New(o Options) *Roster {
+	r := &Roster{Options: o, providers: known()}
+	for name, p := range o.Providers {
+		r.providers[name] = p.merge(r.providers[name])
+	}
+	if r.Getenv == nil {
+		r.Getenv = func(string) string { return "" }
+	}
+	return r
+}
