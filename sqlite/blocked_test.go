@@ -76,7 +76,7 @@ func TestWritersAreToldWhoKeepsThemWaiting(t *testing.T) {
 			}
 		}
 	}
-if n := len(events(t, s, "a")); n != 2 {
+	if n := len(events(t, s, "a")); n != 2 {
 		t.Errorf("beside a stopped writer the session reads as %d events, want 2", n)
 	}
 	if err := c.cmd.Process.Signal(syscall.SIGCONT); err != nil {

@@ -98,6 +98,9 @@ func (k *chores) do() error {
 	if err := k.core.drainAll(k.ctx); err != nil {
 		return err
 	}
+	if err := k.core.recountAll(k.ctx); err != nil {
+		return err
+	}
 	var asked int64
 	err := k.core.readers.with(k.ctx, func(r *conn) error {
 		_, err := r.one(`SELECT times FROM chores WHERE name = 'sweep'`, nil, &asked)
@@ -147,7 +150,7 @@ func (c *core) tidy(ctx context.Context) error {
 	if !c.waiting(ctx) {
 		return nil
 	}
-	if err := c.drainAll(ctx); err != nil {
+	if err := errors.Join(c.drainAll(ctx), c.recountAll(ctx)); err != nil {
 		return err
 	}
 	if c.chores.deleted.Load() {

@@ -4,7 +4,12 @@
 // up since its last commit in one transaction (writer.go). Readers take
 // connections from a pool and hold no transaction between two pages. The
 // tables are described in schema/0001.sql, which is written so that people can
-// use the file with the sqlite3 shell too.
+// use the file with the sqlite3 shell too: DELETE FROM messages and DELETE FROM
+// sessions take everything along that hangs on them, but for what a fork still
+// shows. A message that a fork shows stays, without a word, until its session
+// is deleted; then it is the fork's. What triggers cannot do (words in the
+// search index, first words of sessions, free pages) is done at skein's next
+// start.
 //
 // The search index is not fed by the append but soon after it: index.go.
 //

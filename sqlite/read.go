@@ -100,41 +100,47 @@ func (s *Store) Events(ctx context.Context, id skein.SessionID, after skein.Seq)
 // session's number.
 func (s *Store) eventPage(ctx context.Context, id skein.SessionID, after skein.Seq) (page []skein.Event, n int64, err error) {
 	err = s.read(ctx, func(c *conn) error {
-		h, err := s.head(c, id)
-		if n = h.n; err != nil || after >= h.Last {
-			return err
-		}
-		segs, err := c.segments(h.n, h.Last)
-		if err != nil {
-			return err
-		}
-		size := 0
-		for i := len(segs) - 1; i >= 0 && len(page) < pageRows; i-- {
-			seg := segs[i]
-			if seg.to <= after {
-				continue
-			}
-			err := c.query(selectEvent+`WHERE e.session = ? AND e.seq > ? AND e.seq <= ? ORDER BY e.seq LIMIT ?`,
-				[]any{seg.session, int64(max(after, seg.from)), int64(seg.to), pageRows - len(page)}, func(row []driver.Value) error {
-					e, _, err := s.scanEvent(row)
-					if err != nil {
-						return err
-					}
-					page = append(page, e)
-					if size += len(e.Payload); size > pageBytes {
-						return errStop
-					}
-					return nil
-				})
-			if err != nil {
-				return unstop(err)
-			}
-		}
-		if len(page) == 0 || page[0].Seq != max(after, 0)+1 {
-			return fmt.Errorf("session %s: event %d: %w", id, max(after, 0)+1, skein.ErrCorrupt)
-		}
-		return nil
+		page, n, err = s.eventsAfter(c, id, after)
+		return err
 	})
+	return page, n, err
+}
+
+// eventsAfter is eventPage on one state of the file.
+func (s *Store) eventsAfter(c *conn, id skein.SessionID, after skein.Seq) (page []skein.Event, n int64, err error) {
+	h, err := s.head(c, id)
+	if n = h.n; err != nil || after >= h.Last {
+		return nil, n, err
+	}
+	segs, err := c.segments(h.n, h.Last)
+	if err != nil {
+		return nil, n, err
+	}
+	size := 0
+	for i := len(segs) - 1; i >= 0 && len(page) < pageRows; i-- {
+		seg := segs[i]
+		if seg.to <= after {
+			continue
+		}
+		err := c.query(selectEvent+`WHERE e.session = ? AND e.seq > ? AND e.seq <= ? ORDER BY e.seq LIMIT ?`,
+			[]any{seg.session, int64(max(after, seg.from)), int64(seg.to), pageRows - len(page)}, func(row []driver.Value) error {
+				e, _, err := s.scanEvent(row)
+				if err != nil {
+					return err
+				}
+				page = append(page, e)
+				if size += len(e.Payload); size > pageBytes {
+					return errStop
+				}
+				return nil
+			})
+		if err != nil {
+			return page, n, unstop(err)
+		}
+	}
+	if len(page) == 0 || page[0].Seq != max(after, 0)+1 {
+		err = fmt.Errorf("session %s: event %d: %w", id, max(after, 0)+1, skein.ErrCorrupt)
+	}
 	return page, n, err
 }
 

@@ -162,6 +162,74 @@ func TestShellDeletesMessagesOnly(t *testing.T) {
 	find(t, s, "word", 3)
 }
 
+// The recipe that deletes messages, without the one that deletes the session:
+// the row's counts are right at once, all else at the next start.
+func TestShellLeavesCountsThatAreTrue(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "x.db")
+	s := open(t, name)
+	paid := func(text, request string) skein.Event {
+		return skein.Say(noon, skein.Message{Role: skein.RoleAssistant, Request: request, Model: "m", Usage: &skein.Usage{Output: 5}, Parts: []skein.Part{skein.TextPart(text)}})
+	}
+	piece := func(text string) skein.Event {
+		return skein.Say(noon, skein.Message{ID: "pieces", Role: skein.RoleAssistant, Parts: []skein.Part{skein.TextPart(text)}})
+	}
+	add(t, s, "a", created(), user("one word"), paid("two word", "r1"), user("three word"), piece("four word"), piece("five word"), user("six word"), paid("seven word", "r2"))
+	add(t, s, "f", fork("a", 3), user("in f"))
+	add(t, s, "b", created(), user("early"), paid("secretish", "r3"))
+	add(t, s, "b", skein.NewEvent(skein.KindAmended, noon, skein.Amended{Seq: 2, Payload: user("amendedword").Payload}))
+	find(t, s, "amendedword", 1)
+
+	counts := func(id string) string {
+		return shell(t, name, "SELECT messages, turns, output, requests FROM sessions WHERE id = '"+id+"';")
+	}
+	shell(t, name, "DELETE FROM messages WHERE content IN ('three word', 'four word');")
+	if got := counts("a"); got != "5|2|10|2" {
+		t.Errorf("after two messages were deleted messages, turns, output and requests are %s, want 5, 2, 10 and 2", got)
+	}
+	shell(t, name, "DELETE FROM messages WHERE session_id = 'b';")
+	if got := counts("b"); got != "0|0|0|0" {
+		t.Errorf("after all messages were deleted messages, turns, output and requests are %s, want none", got)
+	}
+	find(t, s, "amendedword", 0)
+	shut(t, s)
+	s = open(t, name)
+	shut(t, s) // by now its chores are done
+	s = open(t, name)
+	for _, id := range []skein.SessionID{"a", "b", "f"} {
+		got, err := s.Session(t.Context(), id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := skein.Fold(id, events(t, s, id))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if id != "f" { // it is charged for nothing that it shows of its parent
+			equalJSON(t, fmt.Sprintf("Session(%s)", id), got, want)
+		}
+	}
+	if r := wantHit(t, s, skein.Query{Session: "a"}, "six"); r.Turn != 2 {
+		t.Errorf("the sixth message is found in turn %d, want 2", r.Turn)
+	}
+	shell(t, name, "DELETE FROM messages WHERE session_id = 'a';") // f shows the first two
+	if got := counts("a"); got != "2|1|5|1" {
+		t.Errorf("after all messages but those that a fork shows were deleted messages, turns, output and requests are %s, want 2, 1, 5 and 1", got)
+	}
+	if got := len(events(t, s, "f")); got != 5 {
+		t.Errorf("the fork shows %d events, want 5", got)
+	}
+	if out := shell(t, name, "SELECT count(*) FROM chores WHERE name LIKE 'recount %';"); out != "1" {
+		t.Errorf("%s sessions are to be counted anew, want 1", out)
+	}
+}
+
+func equalJSON(t *testing.T, what string, got, want any) {
+	t.Helper()
+	if g, w := skein.MustJSON(got), skein.MustJSON(want); string(g) != string(w) {
+		t.Errorf("%s is\n%s\nwant\n%s", what, g, w)
+	}
+}
+
 // find searches for words and wants n hits.
 func find(t *testing.T, s skein.Store, words string, n int) {
 	t.Helper()
