@@ -1,0 +1,131 @@
+package replay
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"github.com/skein-dev/skein"
+)
+
+// An answer is what a model once answered.
+type answer struct {
+	message skein.Message
+	turn    int      // that it belongs to
+	prompt  []string // what came before it, after the answer before
+	program bool     // a program had asked
+}
+
+// record gathers the answers of a session.
+func record(entries []skein.Entry) (all []answer) {
+	var prompt []skein.Message
+	row := false // the message before was an answer too
+	for i := range entries {
+		e := &entries[i]
+		m := e.Message
+		switch {
+		case e.Rewound, m.Role == skein.RoleSystem, m.Role == skein.RoleAssistant && (m.Interrupted || m.Error != nil || m.Synthetic || len(m.Parts) == 0):
+		case m.Role == skein.RoleAssistant && row:
+			join(&all[len(all)-1].message, &m)
+		case m.Role == skein.RoleAssistant:
+			all = append(all, answer{m, e.Turn, said(prompt), byProgram(prompt)})
+			row, prompt = true, nil
+		default:
+			row, prompt = false, append(prompt, m)
+		}
+	}
+	return all
+}
+
+// join puts the parts of m, a piece of the same answer, to those of to.
+func join(to, m *skein.Message) {
+	to.Parts = append(to.Parts[:len(to.Parts):len(to.Parts)], m.Parts...)
+	to.Stop = cmp.Or(m.Stop, to.Stop)
+	switch {
+	case to.Usage == nil:
+		to.Usage = m.Usage
+	case m.Usage != nil && (m.Request == "" || m.Request != to.Request):
+		sum := to.Usage.Plus(*m.Usage)
+		to.Usage = &sum
+	case m.Usage != nil:
+		sum := to.Usage.Merge(*m.Usage)
+		to.Usage = &sum
+	}
+}
+
+// byProgram reports whether the last of messages, to a model, is one that a
+// program put in.
+func byProgram(messages []skein.Message) bool {
+	if len(messages) == 0 {
+		return false
+	}
+	m := &messages[len(messages)-1]
+	if m.Role == skein.RoleSteer {
+		return true
+	}
+	for _, p := range m.Parts {
+		if p.Kind == skein.PartResult {
+			return false
+		}
+	}
+	return m.Role == skein.RoleUser && m.Synthetic
+}
+
+// said returns what people and tools said in messages; what programs put in
+// is left out.
+func said(messages []skein.Message) (all []string) {
+	for i := range messages {
+		m := &messages[i]
+		for _, p := range m.Parts {
+			switch {
+			case p.Kind == skein.PartResult && p.Result != nil && !p.Synthetic:
+				all = append(all, "result: "+strings.TrimSpace(p.Result.Text.UTF8()))
+			case p.Kind == skein.PartText && !p.Synthetic && !m.Synthetic && m.Role == skein.RoleUser:
+				all = append(all, "user: "+strings.TrimSpace(p.Text.UTF8()))
+			}
+		}
+	}
+	return all
+}
+
+// newest returns the messages after the last answer among all.
+func newest(all []skein.Message) []skein.Message {
+	for i := len(all); i > 0; i-- {
+		if all[i-1].Role == skein.RoleAssistant {
+			return all[i:]
+		}
+	}
+	return all
+}
+
+// A Difference is a place where what a model is asked is not what it was
+// asked when its answer was recorded.
+type Difference struct {
+	Answer int    // that is due; 1 for the first of the session
+	Turn   int    // of the session that it stands in
+	Got    string // what the model is asked now; "" for less than then
+	Want   string // what it was asked then; "" for nothing
+}
+
+// Error implements error.
+func (d *Difference) Error() string {
+	return fmt.Sprintf("answer %d (turn %d) was given to %.200q, not to %.200q", d.Answer, d.Turn, d.Want, d.Got)
+}
+
+// differ returns the first difference between what is asked and what was, nil
+// if there is none.
+func differ(n int, due *answer, got []string) *Difference {
+	for i := range max(len(got), len(due.prompt)) {
+		d := Difference{Answer: n + 1, Turn: due.turn}
+		if i < len(got) {
+			d.Got = got[i]
+		}
+		if i < len(due.prompt) {
+			d.Want = due.prompt[i]
+		}
+		if d.Got != d.Want {
+			return &d
+		}
+	}
+	return nil
+}

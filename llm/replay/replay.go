@@ -1,0 +1,138 @@
+package replay
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/llm"
+)
+
+// Options say what a Model takes from outside. Its zero value is the usual.
+type Options struct {
+	// Differ is told when a request is not what was asked when the answer was
+	// recorded, before the answer is given; its error turns the request down.
+	// Nil lets it pass. See [Strict].
+	Differ func(d *Difference) error
+
+	ID func() string // a new request ID on each call; nil makes random ones
+}
+
+// Strict is an [Options].Differ that turns down whatever differs. The error is
+// d.
+func Strict(d *Difference) error { return d }
+
+// A Model answers with what was recorded. Make one with [New].
+type Model struct {
+	session skein.SessionID
+	answers []answer
+	options Options
+
+	mu   sync.Mutex
+	next int // -1 before the first request
+}
+
+// New returns a Model that answers as entries, which are those of session id
+// in order, have it.
+func New(id skein.SessionID, entries []skein.Entry, o Options) *Model {
+	if o.ID == nil {
+		o.ID = func() string { return "replay-" + string(skein.NewSessionID(time.Now())) }
+	}
+	return &Model{session: id, answers: record(entries), options: o, next: -1}
+}
+
+// About implements [llm.Provider].
+func (m *Model) About() llm.About {
+	r := skein.GenericRules()
+	r.Provider = "replay"
+	return llm.About{Provider: "replay", Model: string(m.session), Rules: r}
+}
+
+// Left returns how many answers have not been given; of a model that was not
+// asked yet, all.
+func (m *Model) Left() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return max(0, len(m.answers)-max(0, m.next))
+}
+
+// Stream implements [llm.Provider].
+func (m *Model) Stream(ctx context.Context, r llm.Request) iter.Seq2[llm.Delta, error] {
+	return func(yield func(llm.Delta, error) bool) {
+		n, due, err := m.due(&r)
+		if err != nil {
+			yield(llm.Delta{}, &llm.Error{Kind: llm.ErrRequest, Message: err.Error(), Err: err})
+			return
+		}
+		last := m.message(due)
+		if whole := say(ctx, last, yield); !whole {
+			return
+		}
+		m.mu.Lock()
+		m.next = n + 1
+		m.mu.Unlock()
+		yield(llm.Delta{Message: last}, nil)
+	}
+}
+
+// due returns the answer that r is to have, and its place.
+func (m *Model) due(r *llm.Request) (n int, due *answer, err error) {
+	asked := newest(r.Messages)
+	m.mu.Lock()
+	if m.next < 0 {
+		m.next = given(r.Messages)
+	}
+	n = m.next
+	m.mu.Unlock()
+	if byProgram(asked) && (n >= len(m.answers) || !m.answers[n].program) {
+		return 0, nil, fmt.Errorf("session %s: nothing was recorded for what a program asks", m.session)
+	}
+	if n >= len(m.answers) {
+		return 0, nil, fmt.Errorf("session %s: all %d answers were given", m.session, len(m.answers))
+	}
+	due = &m.answers[n]
+	if d := differ(n, due, said(asked)); d != nil && m.options.Differ != nil {
+		if err := m.options.Differ(d); err != nil {
+			return 0, nil, err
+		}
+	}
+	return n, due, nil
+}
+
+// given returns how many of the messages are answers of a Model.
+func given(all []skein.Message) (n int) {
+	for i := range all {
+		if all[i].Role == skein.RoleAssistant && all[i].Provider == "replay" && !marked(&all[i]) {
+			n++
+		}
+	}
+	return n
+}
+
+// marked reports whether m is marked as one that broke off.
+func marked(m *skein.Message) bool {
+	return slices.ContainsFunc(m.Parts, func(p skein.Part) bool { return p.Kind == skein.PartText && p.Synthetic })
+}
+
+// message returns the answer as this model's.
+func (m *Model) message(a *answer) *skein.Message {
+	was := &a.message
+	to := &skein.Message{Role: skein.RoleAssistant, Provider: "replay", Model: was.Model, Request: m.options.ID(), Stop: was.Stop}
+	to.Parts = slices.Clone(was.Parts)
+	for i := range to.Parts {
+		if to.Parts[i].Kind == skein.PartReasoning {
+			to.Parts[i].Raw = nil
+		}
+	}
+	u := skein.Usage{}
+	if was.Usage != nil {
+		u = *was.Usage
+	}
+	u.Requests, u.Reported = 1, 0
+	to.Usage = &u
+	return to
+}
