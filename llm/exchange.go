@@ -1,0 +1,74 @@
+package llm
+
+import (
+	"context"
+	"errors"
+	"mime"
+	"net/http"
+	"strings"
+)
+
+// An Exchange is one request over HTTP and the Answer to it.
+type Exchange struct {
+	Answer
+	Header string // that has the provider's request ID
+	Key    string // that no error may show
+}
+
+// Named says how the vendor named the model that answers. Where that is only
+// the dated version of the one that was asked for, the message keeps the name
+// that was asked for: what its provider's rules go by.
+func (x *Exchange) Named(model string) {
+	asked := strings.TrimSuffix(x.Message.Model, "-latest")
+	if model != "" && !strings.HasPrefix(model, asked) {
+		x.Message.Model = model
+	}
+}
+
+// Do sends req by next, as a middleware of the providers' client libraries. An
+// answer that is no stream of events it returns as an *[Error].
+func (x *Exchange) Do(req *http.Request, next func(*http.Request) (*http.Response, error)) (*http.Response, error) {
+	res, err := next(req)
+	if err != nil {
+		return res, err
+	}
+	x.Message.Request = res.Header.Get(x.Header)
+	media, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type"))
+	switch {
+	case res.StatusCode/100 != 2:
+		return nil, Refused(res)
+	case media == "application/json", media == "text/html":
+		e := Refused(res)
+		if e.Kind == ErrRequest {
+			e.Message = cut("answered with " + media + " in place of a stream of events: " + e.Message)
+		}
+		return nil, e
+	}
+	return res, nil
+}
+
+// End returns the last Delta of the answer, and its error: err is what ended
+// it, nil if nothing did. Once it has [Answer.Ended] nothing can harm it.
+func (x *Exchange) End(ctx context.Context, err error) (Delta, error) {
+	switch {
+	case x.Ended:
+		return Delta{Message: x.whole()}, nil
+	case ctx.Err() != nil:
+		return Delta{Message: x.broken()}, ctx.Err()
+	}
+	e := (*Error)(nil)
+	switch {
+	case errors.As(err, &e):
+	case err != nil:
+		e = &Error{Kind: ErrCut, Message: cut(err.Error()), Err: err}
+	default:
+		e = &Error{Kind: ErrCut, Message: "the stream ended before the answer did"}
+	}
+	if e.Request == "" {
+		e.Request = x.Message.Request
+	}
+	if x.Key != "" && strings.Contains(e.Message, x.Key) {
+		e.Message, e.Err = strings.ReplaceAll(e.Message, x.Key, "[key]"), nil
+	}
+	return Delta{Message: x.broken()}, e
+}

@@ -1,0 +1,48 @@
+package llm
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+)
+
+// An Effort says how much a model is to think before it answers. The zero
+// value leaves that to the model: most do not think then.
+type Effort string
+
+// The efforts.
+const (
+	Low    Effort = "low"
+	Medium Effort = "medium"
+	High   Effort = "high"
+)
+
+// Options say how to reach a model over HTTP.
+type Options struct {
+	Key     string // of the provider; it goes nowhere but there, into no error and no log
+	BaseURL string // of the API; "" for the provider's own
+	Model   string // as its vendor names it
+	Effort  Effort
+	Client  *http.Client // nil for one that gives up after ten minutes without a byte; its redirects are not followed
+}
+
+// Check reports an error wrapping [ErrModel] if o names no model, and one
+// wrapping [ErrRequest] if the base URL or the effort is none.
+func (o *Options) Check() error {
+	if o.Model == "" {
+		return fmt.Errorf("%w: %q", ErrModel, o.Model)
+	}
+	switch o.Effort {
+	case "", Low, Medium, High:
+	default:
+		return fmt.Errorf("%w: effort %q is none of %s, %s, %s", ErrRequest, o.Effort, Low, Medium, High)
+	}
+	if o.BaseURL == "" {
+		return nil
+	}
+	u, err := url.Parse(o.BaseURL)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+		return fmt.Errorf("%w: base URL %q is none that begins with http:// or https://", ErrRequest, o.BaseURL)
+	}
+	return nil
+}
