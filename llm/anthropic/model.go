@@ -1,0 +1,73 @@
+package anthropic
+
+import (
+	"regexp"
+	"strings"
+
+	sdk "github.com/anthropics/anthropic-sdk-go"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/llm"
+)
+
+// budgeted tells the models that think only if they are told for how many
+// tokens; later ones decide by themselves how long to, by the effort.
+const budgeted = `^claude-(3|instant|2|(opus|sonnet|haiku)-4(-[0-5])?(-\d{8})?(@\d{8})?$)`
+
+// maxTokens returns how many tokens an answer of model may have: what it can
+// write at most, or 32,000, which is more than any one step of an agent wants.
+func maxTokens(model string) int64 {
+	switch {
+	case strings.HasPrefix(model, "claude-3-5-"):
+		return 8192
+	case strings.HasPrefix(model, "claude-3-7-"):
+		return 32_000
+	case strings.HasPrefix(model, "claude-3-"):
+		return 4096
+	}
+	return 32_000
+}
+
+// think asks the model to think as hard as effort says.
+func think(m *sdk.MessageNewParams, effort llm.Effort, messages []skein.Message) {
+	if effort == "" {
+		return
+	}
+	if ok, _ := regexp.MatchString(budgeted, m.Model); !ok {
+		m.Thinking.OfAdaptive = &sdk.ThinkingConfigAdaptiveParam{Display: sdk.ThinkingConfigAdaptiveDisplaySummarized}
+		m.OutputConfig.Effort = sdk.OutputConfigEffort(effort)
+		return
+	}
+	budget := map[llm.Effort]int64{llm.Low: 2048, llm.Medium: 8192, llm.High: 16_384}[effort]
+	if budget < m.MaxTokens && !midway(messages) {
+		m.Thinking = sdk.ThinkingConfigParamOfEnabled(budget)
+	}
+}
+
+// midway reports whether the messages end within a round of tools that began
+// without a thought: the API turns down a model that would think only now.
+func midway(messages []skein.Message) bool {
+	n := len(messages)
+	return n > 1 && messages[n-1].Parts[0].Kind == skein.PartResult && messages[n-2].Parts[0].Kind != skein.PartReasoning
+}
+
+// cache marks what the next request will begin with too: up to the system
+// prompt, else the tools, and up to the last message.
+func cache(m *sdk.MessageNewParams) {
+	mark := sdk.NewCacheControlEphemeralParam()
+	if n := len(m.System); n > 0 {
+		m.System[n-1].CacheControl = mark
+	} else if n := len(m.Tools); n > 0 {
+		m.Tools[n-1].OfTool.CacheControl = mark
+	}
+	if len(m.Messages) == 0 {
+		return
+	}
+	parts := m.Messages[len(m.Messages)-1].Content
+	for i := len(parts) - 1; i >= 0; i-- {
+		if c := parts[i].GetCacheControl(); c != nil {
+			*c = mark
+			return
+		}
+	}
+}
