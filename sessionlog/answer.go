@@ -1,0 +1,170 @@
+package sessionlog
+
+import (
+	"encoding/json"
+
+	"github.com/skein-dev/skein"
+)
+
+// object returns v as the data of a line.
+func object(v any) []byte { return skein.MustJSON(v) }
+
+func (l *Lines) message(b []byte, m *skein.Message) []byte {
+	switch {
+	case m.Typed():
+		return l.prompt(b, m)
+	case m.Role == skein.RoleAssistant:
+		return l.answer(b, m)
+	case m.Role == skein.RoleTool:
+		return l.results(b, m)
+	case m.Role == skein.RoleSteer:
+		return l.plain(b, info, "prompt:steer", object(said{Text: skein.Text(m.Words())}))
+	}
+	b = l.results(b, m)
+	if text := words(m); text != "" {
+		b = l.plain(b, info, "context:include", object(said{Role: m.Role, Text: skein.Text(text)}))
+	}
+	return b
+}
+
+// A said is the data of a line about a message that is of no kind.
+type said struct {
+	Role skein.Role `json:"role,omitempty"`
+	Text skein.Text `json:"text"`
+}
+
+// words returns all text of m, also what a program put in.
+func words(m *skein.Message) (text string) {
+	for i := range m.Parts {
+		if p := &m.Parts[i]; p.Kind == skein.PartText || p.Kind == skein.PartSummary {
+			if text != "" && p.Text != "" {
+				text += "\n\n"
+			}
+			text += string(p.Text)
+		}
+	}
+	return text
+}
+
+// prompt begins a turn: nothing from before it matters for the lines to come
+// but the agent, which its line names, so that a log can be taken up here.
+func (l *Lines) prompt(b []byte, m *skein.Message) []byte {
+	l.busy, l.text, l.model, l.calls = false, "", "", nil
+	data := object(struct {
+		Agent string   `json:"agent,omitempty"`
+		Files []string `json:"files,omitempty"`
+	}{l.agent, files(m.Parts)})
+	return l.user(b, "prompt:submit", m.Words(), data)
+}
+
+func files(parts []skein.Part) (names []string) {
+	for _, p := range parts {
+		if p.File != nil {
+			names = append(names, p.File.Name)
+		}
+	}
+	return names
+}
+
+// answer appends what a model said: its reasoning and words, and the end of
+// the turn if it asks for nothing more.
+func (l *Lines) answer(b []byte, m *skein.Message) []byte {
+	b = l.begin(b, m.Agent)
+	l.text, l.model = m.Words(), modelName(m.Provider, m.Model)
+	called := false
+	for i := range m.Parts {
+		p := &m.Parts[i]
+		switch {
+		case p.Call != nil:
+			called = true
+			l.know(p.Call)
+		case p.Kind == skein.PartReasoning && p.Text != "":
+			b = l.plain(b, debug, "thinking:final", object(said{Text: p.Text}))
+		case (p.Kind == skein.PartText || p.Kind == skein.PartSummary) && p.Text != "":
+			b = l.step(b, info, "content_block:end", "text", nil, pair{"text", string(p.Text)})
+		}
+	}
+	switch {
+	case m.Error != nil:
+		return l.complete(b, "error")
+	case m.Interrupted:
+		return l.complete(b, "interrupted")
+	case !called:
+		return l.complete(b, "")
+	}
+	return b
+}
+
+func modelName(provider, model string) string {
+	if provider == "" || model == "" {
+		return provider + model
+	}
+	return provider + "/" + model
+}
+
+// begin appends that the agent begins to answer, once in a turn.
+func (l *Lines) begin(b []byte, agent string) []byte {
+	if l.busy {
+		return b
+	}
+	l.busy = true
+	return l.step(b, info, "execution:start", "agent_start", nil, pair{"agentName", l.name(agent)})
+}
+
+// complete appends the end of a turn. status is "" if all is well.
+func (l *Lines) complete(b []byte, status string) []byte {
+	l.busy = false
+	level := info
+	switch status {
+	case "done":
+		status = ""
+	case "error":
+		level = failure
+	case "interrupted":
+		level = warning
+	}
+	b = l.step(b, info, "execution:end", "agent_end", nil, pair{"agentName", l.name("")})
+	data := object(struct {
+		Status string `json:"status,omitempty"`
+	}{status})
+	return l.final(b, level, l.text, l.model, data)
+}
+
+// A request is the data of a line about a model request.
+type request struct {
+	Provider string           `json:"provider,omitempty"`
+	Model    string           `json:"model,omitempty"`
+	Mode     string           `json:"mode,omitempty"`
+	Usage    *skein.Usage     `json:"usage,omitempty"`
+	Stop     string           `json:"stop,omitempty"`
+	Request  string           `json:"request_id,omitempty"`
+	Attempt  int              `json:"attempt,omitempty"`
+	Error    *skein.ErrorInfo `json:"error,omitempty"`
+}
+
+func (l *Lines) request(b []byte, s *skein.Step) []byte {
+	data := object(request{s.Provider, s.Model, s.Mode, s.Usage, s.Stop, s.Request, s.Attempt, s.Error})
+	switch {
+	case s.Phase == "start":
+		return l.plain(l.begin(b, ""), info, "llm:request", data)
+	case s.Error != nil:
+		return l.plain(b, failure, "provider:error", data)
+	}
+	return l.plain(b, info, "llm:response", data)
+}
+
+// know keeps what the lines of a tool call need.
+func (l *Lines) know(c *skein.Call) {
+	if l.calls == nil {
+		l.calls = map[string]call{}
+	}
+	l.calls[c.ID] = call{name: c.Name, input: inputText(c.Input)}
+}
+
+// inputText returns a call's input as a string: JSON, or what was none.
+func inputText(input json.RawMessage) string {
+	if s, ok := skein.Unquote(input); ok {
+		return s
+	}
+	return string(input)
+}

@@ -1,0 +1,129 @@
+package sessionlog
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/skein-dev/skein"
+)
+
+// mend makes the file what it should be and the writer sound.
+func (w *writer) mend(ctx context.Context) error {
+	w.sound = false
+	s, err := w.store.Session(ctx, w.id)
+	if err != nil {
+		return err
+	}
+	dir, err := makeFolder(w.dir, s.User)
+	if err != nil {
+		return err
+	}
+	w.user, w.path = s.User, filepath.Join(dir, fileName(w.id))
+	done, err := w.takeUp(ctx, s)
+	if err == nil && !done {
+		err = w.renew(ctx, s)
+	}
+	w.sound = err == nil
+	return err
+}
+
+// takeUp adds to the file what it lacks. It reports false if that is not to be
+// had by adding.
+func (w *writer) takeUp(ctx context.Context, s skein.Session) (ok bool, err error) {
+	f, err := os.OpenFile(w.path, os.O_RDWR|os.O_APPEND, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	mark, there, err := lastPrompt(f, s)
+	if err != nil || mark == nil {
+		return false, err
+	}
+	lines := NewLines(w.id, s.Revision)
+	lines.agent = mark.Data.Agent
+	var should []byte
+	last := mark.Seq - 1
+	for e, err := range w.store.Events(ctx, w.id, last) {
+		if err != nil {
+			return false, err
+		}
+		if should = lines.Append(should, e); renews(e) || len(should) > maxTake {
+			return false, nil
+		}
+		last = e.Seq
+	}
+	rest, ok := bytes.CutPrefix(should, there)
+	if !ok {
+		return false, nil
+	}
+	n, err := f.Write(rest)
+	w.lines, w.last, w.size = lines, last, mark.offset+int64(len(there)+n)
+	return true, err
+}
+
+// maxTake is how much of a log is looked at before it is written anew, in
+// bytes.
+const maxTake = 8 << 20
+
+// A prompt is a line that a log can be taken up at.
+type prompt struct {
+	Event    string          `json:"event"`
+	Session  skein.SessionID `json:"session_id"`
+	Seq      skein.Seq       `json:"seq"`
+	Revision int             `json:"revision"`
+	Data     struct {
+		Agent string `json:"agent"`
+	} `json:"data"`
+	offset int64
+}
+
+// lastPrompt returns the last line of the file that begins a turn, and what is
+// there from it on; nil if there is none near the end.
+func lastPrompt(f *os.File, s skein.Session) (*prompt, []byte, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return nil, nil, err
+	}
+	for n := int64(64 << 10); n <= maxTake; n *= 4 {
+		from := max(0, info.Size()-n)
+		b := make([]byte, info.Size()-from)
+		if _, err := f.ReadAt(b, from); err != nil && !errors.Is(err, io.EOF) {
+			return nil, nil, err
+		}
+		if p, at := findPrompt(b, s); p != nil {
+			p.offset = from + int64(at)
+			return p, b[at:], nil
+		}
+		if from == 0 {
+			break
+		}
+	}
+	return nil, nil, nil
+}
+
+// findPrompt returns the last line of b that begins a turn of s, and where it
+// begins.
+func findPrompt(b []byte, s skein.Session) (*prompt, int) {
+	for end := len(b); ; {
+		at := bytes.LastIndex(b[:end], []byte(`"event":"prompt:submit"`))
+		if at < 0 {
+			return nil, 0
+		}
+		begin := bytes.LastIndexByte(b[:at], '\n') + 1
+		line, _, whole := bytes.Cut(b[begin:], []byte("\n"))
+		var p prompt
+		if whole && json.Unmarshal(line, &p) == nil && p.Event == "prompt:submit" && p.Session == s.ID && p.Revision == s.Revision && p.Seq > s.Base {
+			return &p, begin
+		}
+		end = begin
+	}
+}

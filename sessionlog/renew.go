@@ -1,0 +1,123 @@
+package sessionlog
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/skein-dev/skein"
+)
+
+// renew replaces the file by what it should be.
+func (w *writer) renew(ctx context.Context, s skein.Session) (err error) {
+	temp, err := os.CreateTemp(filepath.Dir(w.path), ".new-*")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, discard(temp)) }()
+	out := bufio.NewWriterSize(temp, 256<<10)
+	lines, last, err := eachLine(ctx, w.store, s, func(b []byte) error {
+		_, err := out.Write(b)
+		return err
+	}, func() error {
+		out.Reset(temp)
+		_, err := temp.Seek(0, io.SeekStart)
+		return errors.Join(err, temp.Truncate(0))
+	})
+	if err = errors.Join(err, out.Flush()); err != nil {
+		return err
+	}
+	w.lines, w.last = lines, last
+	if w.size, err = temp.Seek(0, io.SeekCurrent); err != nil {
+		return err
+	}
+	return w.replace(temp)
+}
+
+// replace puts temp in the place of the file, unless that holds the same.
+func (w *writer) replace(temp *os.File) error {
+	_, err := os.Stat(w.path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && w.size == 0:
+		return nil
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return err
+	case err == nil:
+		same, err := equalFiles(w.path, temp)
+		if err != nil || same {
+			return err
+		}
+	}
+	if err := temp.Close(); err != nil {
+		return err
+	}
+	return os.Rename(temp.Name(), w.path)
+}
+
+// equalFiles reports whether the file at path holds what temp does.
+func equalFiles(path string, temp *os.File) (same bool, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return false, err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	if _, err := temp.Seek(0, io.SeekStart); err != nil {
+		return false, err
+	}
+	a, b := make([]byte, 64<<10), make([]byte, 64<<10)
+	for {
+		n, errA := io.ReadFull(f, a)
+		m, errB := io.ReadFull(temp, b)
+		switch {
+		case !bytes.Equal(a[:n], b[:m]):
+			return false, nil
+		case ends(errA) && ends(errB):
+			return true, nil
+		case errA != nil || errB != nil:
+			return false, errors.Join(errA, errB)
+		}
+	}
+}
+
+// ends reports whether err says that a file ended.
+func ends(err error) bool {
+	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
+}
+
+// discard closes and removes temp, if it is still there.
+func discard(temp *os.File) error {
+	if err := temp.Close(); err != nil && !errors.Is(err, os.ErrClosed) {
+		return err
+	}
+	if err := os.Remove(temp.Name()); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// eachLine hands the lines of session s to add, those of an event at a time,
+// and calls restart where the log is emptied. It returns what the next event
+// follows.
+func eachLine(ctx context.Context, st skein.Store, s skein.Session, add func([]byte) error, restart func() error) (*Lines, skein.Seq, error) {
+	lines, last := NewLines(s.ID, s.Revision), s.Base
+	var b []byte
+	for e, err := range st.Events(ctx, s.ID, s.Base) {
+		if err != nil {
+			return nil, 0, err
+		}
+		b, last = lines.Append(b[:0], e), e.Seq
+		err := add(b)
+		if cleared(e) {
+			err = restart()
+		}
+		if err != nil {
+			return nil, 0, err
+		}
+	}
+	return lines, last, nil
+}
