@@ -76,10 +76,11 @@ type blocks struct {
 func (b *blocks) of(n ast.Node, width int) (lines []string) {
 	width = max(width, 20)
 	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
-		if c != n.FirstChild() && !b.tight(n, c) {
+		block := b.block(c, width)
+		if len(block) > 0 && len(lines) > 0 && !b.tight(n, c) {
 			lines = append(lines, "")
 		}
-		lines = append(lines, b.block(c, width)...)
+		lines = append(lines, block...)
 	}
 	return lines
 }
