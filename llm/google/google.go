@@ -1,0 +1,61 @@
+package google
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/llm"
+	"github.com/skein-dev/skein/llm/openai"
+)
+
+const base = "https://generativelanguage.googleapis.com/v1beta/openai/"
+
+// skip is what Google's documentation gives for calls that no Gemini made.
+const skip = `{"google":{"thought_signature":"skip_thought_signature_validator"}}`
+
+// New returns a Provider that reaches a Gemini model.
+//
+// The error wraps [llm.ErrNoKey] (as a *[llm.NoKeyError]), or is that of
+// [llm.Options.Check].
+func New(o llm.Options) (llm.Provider, error) {
+	if o.BaseURL == "" {
+		o.BaseURL = base
+	}
+	if err := o.Check(); err != nil {
+		return nil, err
+	}
+	if o.Key == "" {
+		return nil, &llm.NoKeyError{Provider: "google", Variables: []string{"GEMINI_API_KEY", "GOOGLE_API_KEY"}}
+	}
+	rules := skein.GoogleRules(o.Model)
+	rules.Media = []string{"image/", "application/pdf", "audio/wav", "audio/mp3", "audio/mpeg"}
+	d := openai.Dialect{Name: "google", Rules: rules, Signed: true, Extra: thinking(o)}
+	if !older(o.Model) {
+		d.Unsigned = json.RawMessage(skip)
+	}
+	o.Effort = "" // said by Extra
+	return openai.NewDialect(d, o)
+}
+
+// older reports whether model is one that counts thoughts in tokens and does
+// not insist on signatures.
+func older(model string) bool {
+	model = strings.TrimPrefix(model, "models/")
+	return strings.HasPrefix(model, "gemini-1") || strings.HasPrefix(model, "gemini-2")
+}
+
+// thinking returns what a request says of thoughts: how long, and that they
+// are to be shown.
+func thinking(o llm.Options) map[string]any {
+	if o.Effort == "" {
+		return nil
+	}
+	config := map[string]any{"include_thoughts": true}
+	if older(o.Model) {
+		config["thinking_budget"] = map[llm.Effort]int{llm.Low: 1024, llm.Medium: 8192, llm.High: 24_576}[o.Effort]
+	} else {
+		config["thinking_level"] = string(o.Effort)
+	}
+	return map[string]any{"extra_body": map[string]any{"google": map[string]any{"thinking_config": config}}}
+}

@@ -1,0 +1,91 @@
+package openai
+
+import (
+	"context"
+	"encoding/json"
+	"iter"
+
+	"github.com/openai/openai-go/v3"
+	"github.com/openai/openai-go/v3/option"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/llm"
+)
+
+// A Dialect says how a server's Chat Completions differ from the usual.
+type Dialect struct {
+	Name  string      // of the provider, as sessions and price tables have it
+	Rules skein.Rules // what messages it takes
+
+	// Signed says that reasoning comes signed, beside the calls that follow
+	// from it or at the end of a text, and has to go back there: Gemini's
+	// extra_content.
+	Signed bool
+
+	// Unsigned stands in for the signature of an answer's first call, where
+	// another model made it; nil for nothing.
+	Unsigned json.RawMessage
+
+	// Newer says that the limit of an answer is named max_completion_tokens,
+	// as OpenAI's own later models want it, and not max_tokens.
+	Newer bool
+
+	// Extra is added to each request, by name; nil for nothing.
+	Extra map[string]any
+}
+
+// A Chat reaches a model by the Chat Completions API.
+type Chat struct {
+	options     llm.Options
+	dialect     Dialect
+	completions openai.ChatCompletionService
+}
+
+// NewChat returns a Chat for the provider of that name: openai, ollama, vllm,
+// openrouter. Without a key none is sent. The base URL ends with the version:
+// http://localhost:11434/v1.
+//
+// The error is that of [llm.Options.Check].
+func NewChat(name string, o llm.Options) (*Chat, error) {
+	rules := skein.RulesFor(name, o.Model)
+	if name == "openai" {
+		rules = skein.OpenAIChatRules(o.Model)
+	}
+	return NewDialect(Dialect{Name: name, Rules: rules, Newer: name == "openai"}, o)
+}
+
+// NewDialect returns a Chat that speaks d. Errors as [NewChat].
+func NewDialect(d Dialect, o llm.Options) (*Chat, error) {
+	if err := o.Check(); err != nil {
+		return nil, err
+	}
+	return &Chat{o, d, openai.NewChatCompletionService(settings(o)...)}, nil
+}
+
+// About implements [llm.Provider].
+func (c *Chat) About() llm.About {
+	return llm.About{Provider: c.dialect.Name, Model: c.options.Model, Rules: c.dialect.Rules}
+}
+
+// Stream implements [llm.Provider].
+func (c *Chat) Stream(ctx context.Context, r llm.Request) iter.Seq2[llm.Delta, error] {
+	return func(yield func(llm.Delta, error) bool) {
+		a := newChatAnswer(c)
+		params, err := c.params(ctx, r)
+		if err != nil {
+			yield(llm.Delta{}, err)
+			return
+		}
+		s := c.completions.NewStreaming(ctx, params, option.WithMiddleware(a.Do))
+		defer func() { _ = s.Close() }() // an answer that nobody reads any more
+		for s.Next() {
+			chunk := s.Current()
+			for _, d := range a.take(&chunk) {
+				if !yield(d, nil) {
+					return
+				}
+			}
+		}
+		yield(a.End(ctx, reason(s.Err())))
+	}
+}
