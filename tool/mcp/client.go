@@ -1,0 +1,5 @@
+package mcp
+
+import "github.com/modelcontextprotocol/go-sdk/mcp"
+
+var _ = mcp.NewClient

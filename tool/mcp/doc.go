@@ -1,0 +1,3 @@
+// Package mcp lends an agent the tools of servers that speak the Model Context
+// Protocol.
+package mcp
