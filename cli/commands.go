@@ -12,6 +12,9 @@ var groups = []struct {
 	title    string
 	commands []func(*frame) *cobra.Command
 }{
+	{"talk", []func(*frame) *cobra.Command{
+		newRun, newContinue, newResume,
+	}},
 	{"read", []func(*frame) *cobra.Command{
 		newList, newShow, newSearch, newTree, newUsage, newExport,
 	}},

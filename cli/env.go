@@ -21,6 +21,10 @@ type Env struct {
 
 	// Open opens the store at place. Whoever opened it closes it.
 	Open func(ctx context.Context, place Place) (skein.Store, error)
+
+	// Secret returns the key of a provider from the system's key ring, "" if
+	// it has none. Nil: there is no key ring.
+	Secret func(provider string) (string, error)
 }
 
 // A Terminal says which streams are a terminal and how large it is.

@@ -60,14 +60,7 @@ func (o *forkOptions) run(ctx context.Context, j *job, args []string) error {
 	if err != nil {
 		return err
 	}
-	now := skein.At(j.Now())
-	id := skein.NewSessionID(j.Now())
-	_, err = j.store.Append(ctx, skein.Batch{Session: id, After: skein.Fresh, Events: []skein.Event{
-		skein.NewEvent(skein.KindCreated, now, skein.Created{
-			Title: o.title, User: s.User, Surface: "cli", Program: "skein", Version: j.Version,
-			Parent: &skein.Parent{Session: s.ID, Seq: at, Why: skein.Fork},
-		}),
-	}})
+	id, err := j.fork(ctx, j.store, s, at, o.title)
 	if err != nil {
 		return err
 	}
@@ -77,6 +70,20 @@ func (o *forkOptions) run(ctx context.Context, j *job, args []string) error {
 	}
 	_, err = fmt.Fprintln(j.Stdout, id)
 	return err
+}
+
+// fork makes a session in store that shows s up to a seq and goes on by
+// itself, with the agent and model that s has now.
+func (j *job) fork(ctx context.Context, store skein.Store, s skein.Session, at skein.Seq, title string) (skein.SessionID, error) {
+	id := skein.NewSessionID(j.Now())
+	_, err := store.Append(ctx, skein.Batch{Session: id, After: skein.Fresh, Events: []skein.Event{
+		skein.NewEvent(skein.KindCreated, skein.At(j.Now()), skein.Created{
+			Title: title, User: s.User, Surface: "cli", Program: "skein", Version: j.Version,
+			Profile: s.Profile, Provider: s.Provider,
+			Parent: &skein.Parent{Session: s.ID, Seq: at, Why: skein.Fork},
+		}),
+	}})
+	return id, err
 }
 
 // place returns the last seq that the fork shows.

@@ -31,9 +31,7 @@ func (j *job) projectOf(path string) (string, error) {
 	if err != nil || path == "" {
 		return projectRoot(cwd), err
 	}
-	if rest, ok := strings.CutPrefix(path, "~/"); ok {
-		path = filepath.Join(j.dirs.Home, rest)
-	}
+	path = fromHome(path, j.dirs.Home)
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(cwd, path)
 	}
@@ -41,6 +39,14 @@ func (j *job) projectOf(path string) (string, error) {
 		return projectRoot(path), nil
 	}
 	return filepath.Clean(path), nil // the folder may be gone; its sessions are not
+}
+
+// fromHome returns path with the home folder in place of ~/ at its beginning.
+func fromHome(path, home string) string {
+	if rest, ok := strings.CutPrefix(path, "~/"); ok && home != "" {
+		return filepath.Join(home, rest)
+	}
+	return path
 }
 
 // tilde returns path for people, with ~ for the home folder.

@@ -11,6 +11,7 @@ import (
 	"github.com/pelletier/go-toml/v2"
 
 	"github.com/skein-dev/skein/price"
+	"github.com/skein-dev/skein/roster"
 )
 
 // A setting is something that a person can choose for good.
@@ -41,6 +42,10 @@ type settings struct {
 	values  map[string]value
 	unknown []string         // "FILE: KEY", sorted
 	prices  []price.Override // set by the user, [[price]]
+
+	providers map[string]roster.Provider // set by the user, [provider.NAME]
+	allow     []string                   // tools that need not ask anywhere
+	projects  map[string]ownProject      // set by the user, [project."/path"]
 }
 
 // text returns the value of a known setting.
@@ -152,4 +157,9 @@ func fromFolder(dir, project, text string) string {
 		return text
 	}
 	return p.Path
+}
+
+// An ownProject is what a person set for one project in their own file.
+type ownProject struct {
+	Allow []string `toml:"allow"` // tools that need not ask there
 }

@@ -35,7 +35,7 @@ type Definition struct {
 // A Server is an MCP server that an agent's tools come from.
 type Server struct {
 	Name    string
-	Command string   // program; "" if it is reached by URL
+	Command string // program; "" if it is reached by URL
 	Args    []string
 	Env     map[string]string
 	URL     string

@@ -183,4 +183,3 @@ func shown(n *yaml.Node) string {
 	}
 	return strconv.Quote(n.Value)
 }
-

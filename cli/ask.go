@@ -1,0 +1,90 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/skein-dev/skein/agent"
+	"github.com/skein-dev/skein/render"
+)
+
+// ask puts a question to the person at the terminal, on a line of its own.
+// Whatever is no clear yes is a no.
+func (j *job) ask(ctx context.Context, q question) (reply, error) {
+	choices := "[y/N]"
+	if q.always != "" {
+		choices = "[y/N, a: always " + q.always + "]"
+	}
+	fmt.Fprintf(j.Stderr, "%s %s ", render.Clean(q.text), choices)
+	line, err := j.line(ctx)
+	switch strings.ToLower(strings.TrimSpace(line)) {
+	case "y", "yes":
+		return yes, err
+	case "a", "always":
+		if q.always != "" {
+			return always, err
+		}
+	}
+	return no, err
+}
+
+// line reads one line of stdin; at its end, an empty one. It gives up when ctx
+// is cancelled.
+func (j *job) line(ctx context.Context) (string, error) {
+	type result struct {
+		text string
+		err  error
+	}
+	done := make(chan result, 1)
+	go func() {
+		text, err := readLine(j.Stdin)
+		done <- result{text, err}
+	}()
+	select {
+	case got := <-done:
+		return got.text, got.err
+	case <-ctx.Done():
+		return "", ctx.Err()
+	}
+}
+
+// toolLine says on one line that a tool ran.
+func toolLine(u agent.Update) string {
+	name, mark := u.Text, "→"
+	if u.Call != nil && (name == "" || name != u.Call.Name) {
+		name = strings.TrimSpace(u.Call.Name + " " + name)
+	}
+	if u.Result != nil && u.Result.Failed {
+		mark = "✗"
+	}
+	return fmt.Sprintf("%s %s (%s)", mark, cut(render.Line(name), 100, false), seconds(u.Wait))
+}
+
+// seconds returns d for people.
+func seconds(d time.Duration) string {
+	if d < 10*time.Second {
+		return fmt.Sprintf("%.1f s", d.Seconds())
+	}
+	return fmt.Sprintf("%.0f s", d.Seconds())
+}
+
+// readLine reads r byte by byte up to the end of a line, and nothing of the
+// next one.
+func readLine(r io.Reader) (string, error) {
+	var text []byte
+	for b := make([]byte, 1); ; {
+		n, err := r.Read(b)
+		if n == 1 && b[0] != '\n' {
+			text = append(text, b[0])
+		}
+		switch {
+		case n == 1 && b[0] == '\n', err == io.EOF:
+			return string(text), nil
+		case err != nil:
+			return "", err
+		}
+	}
+}

@@ -1,0 +1,91 @@
+package cli
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/agent"
+)
+
+func newContinue(f *frame) *cobra.Command {
+	var o runOptions
+	c := &cobra.Command{
+		Use:   "continue [PROMPT…] [flags]",
+		Short: "go on in the newest session",
+		Long: `Go on in the newest session of the command line, this project's first: never in
+one that was imported or came from elsewhere. With a PROMPT, or with text on
+stdin, the answer is printed, as skein run does. Without one, a prompt that has
+no answer yet is taken up; on a terminal the conversation is opened.`,
+		Example: `skein continue
+	skein continue "and now the tests"`,
+		Args: cobra.ArbitraryArgs,
+		RunE: f.withStore(func(ctx context.Context, j *job, args []string) error {
+			return o.goOn(ctx, j, args, newestThread, "skein continue")
+		}),
+	}
+	o.pickFlags(c)
+	o.flags(c)
+	o.showFlags(c)
+	jsonFlag(c, &o.json)
+	return c
+}
+
+func newResume(f *frame) *cobra.Command {
+	var o runOptions
+	c := &cobra.Command{
+		Use:   "resume NAME [PROMPT…] [flags]",
+		Short: "go on in a session",
+		Long: `Go on in the session of this NAME, whichever program began it. With a PROMPT,
+or with text on stdin, the answer is printed, as skein run does. Without one, a
+prompt that has no answer yet is taken up; on a terminal the conversation is
+opened.`,
+		Example: `skein resume 4f1d22a0
+	skein resume "the parser" "and now the tests"`,
+		Args: words(1, -1, "the NAME of a session, and perhaps a PROMPT"),
+		RunE: f.withStore(func(ctx context.Context, j *job, args []string) error {
+			if o.name != "" {
+				return usagef("resume %s: --resume %s names a session too", args[0], o.name)
+			}
+			o.name = args[0]
+			return o.goOn(ctx, j, args[1:], newestThread, "skein resume")
+		}),
+	}
+	o.flags(c)
+	o.showFlags(c)
+	jsonFlag(c, &o.json)
+	return c
+}
+
+// goOn says the prompt, if there is one; else it takes up the last one, if
+// that has no answer, or opens the conversation.
+func (o *runOptions) goOn(ctx context.Context, j *job, args []string, start start, program string) error {
+	prompt, err := j.prompt(ctx, args)
+	if err != nil {
+		return err
+	}
+	if prompt == "" && j.Terminal.In && j.Terminal.Out && !o.json {
+		return o.chat(ctx, j, start, program)
+	}
+	return o.with(ctx, j, start, program, func(t *thread) (agent.Outcome, error) {
+		if prompt != "" {
+			return t.say(ctx, prompt)
+		}
+		pending, err := t.Pending(ctx)
+		if err != nil {
+			return agent.Outcome{}, err
+		}
+		if !pending {
+			return agent.Outcome{}, advise(&told{"there is no prompt, and the last one of session " + shortID(t.ID()) + " has its answer", skein.ErrInvalid},
+				"say one: %s PROMPT", program)
+		}
+		return t.retry(ctx)
+	})
+}
+
+// chat opens the conversation on a terminal; a prompt that has no answer yet
+// is taken up first.
+func (o *runOptions) chat(ctx context.Context, j *job, start start, program string) error {
+	return usagef("%s needs a PROMPT", program)
+}

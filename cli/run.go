@@ -1,0 +1,197 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/agent"
+	"github.com/skein-dev/skein/render"
+)
+
+type runOptions struct {
+	threadOptions
+	json bool
+}
+
+func newRun(f *frame) *cobra.Command {
+	var o runOptions
+	c := &cobra.Command{
+		Use:   "run [PROMPT…] [flags]",
+		Short: "ask once, and print the answer",
+		Long: `Say PROMPT to a model and print its answer, and nothing else, on stdout. The
+prompt may come on stdin; - among its words stands for it. @path attaches a
+file, @path:10-20 lines of it.
+
+Each run is a session of its own, unless --continue, --resume or --key joins
+one. Tools that change things ask first; where nobody can be asked they do not
+run, unless --allow names them. With --json the session's events are printed as
+they are stored.`,
+		Example: `skein run --model echo "hello"
+	git diff | skein run "what is wrong with this?" -
+	skein run --agent reviewer --allow shell "run the tests and look at @main.go"
+	skein run -c "and now in German"`,
+		Args: cobra.ArbitraryArgs,
+		RunE: f.withStore(func(ctx context.Context, j *job, args []string) error {
+			return o.once(ctx, j, args, freshThread, "skein run")
+		}),
+	}
+	o.pickFlags(c)
+	o.flags(c)
+	jsonFlag(c, &o.json)
+	return c
+}
+
+// once says the prompt that args and stdin give, and prints the answer.
+func (o *runOptions) once(ctx context.Context, j *job, args []string, start start, program string) error {
+	prompt, err := j.prompt(ctx, args)
+	if err != nil {
+		return err
+	}
+	if prompt == "" && o.agent == "" {
+		return advise(usagef("%s needs a PROMPT", program), "see: %s --help", program)
+	}
+	return o.with(ctx, j, start, program, func(t *thread) (agent.Outcome, error) {
+		if prompt == "" && t.team.Definition.Task == "" {
+			return agent.Outcome{}, advise(usagef("%s needs a PROMPT: the agent %s has no task of its own", program, t.team.Name), "see: %s --help", program)
+		}
+		return t.say(ctx, prompt)
+	})
+}
+
+// with opens the thread, lets turn do one turn in it, prints what it came to
+// and closes the thread.
+func (o *runOptions) with(ctx context.Context, j *job, start start, program string, turn func(*thread) (agent.Outcome, error)) (err error) {
+	w := &runFace{job: j, json: o.json}
+	f := face{program: program, observe: w.observe}
+	if j.Terminal.In && j.Terminal.Err {
+		f.ask = j.ask
+	}
+	t, err := o.open(ctx, j, start, f)
+	if err != nil {
+		return err
+	}
+	w.thread = t
+	out, err := turn(t)
+	how := string(out.Stop)
+	if err != nil {
+		how = string(agent.Error)
+	}
+	err = errors.Join(w.print(out, err), t.close(ctx, how))
+	return err
+}
+
+// A runFace shows a turn on stderr, and the answer, or the events, on stdout.
+type runFace struct {
+	job    *job
+	json   bool
+	thread *thread
+	err    error // the first that came when events were written
+}
+
+// observe shows what happens.
+func (w *runFace) observe(u agent.Update) {
+	j := w.job
+	switch u.Kind {
+	case agent.Stored:
+		if w.json && w.err == nil {
+			w.err = w.events(u)
+		}
+	case agent.Ran:
+		j.say("%s", toolLine(u))
+	case agent.Waiting:
+		j.say("%v; again in %s", u.Err, seconds(u.Wait))
+	case agent.Compacting:
+		j.say("summing up what is older")
+	case agent.Compacted:
+		if u.Err != nil {
+			j.say("it was not summed up: %v", u.Err)
+		}
+	}
+}
+
+// A threadEvent is a stored event in JSON, after the session that it is of.
+type threadEvent struct {
+	Session  skein.SessionID `json:"session"`
+	Seq      skein.Seq       `json:"seq"`
+	Time     skein.Time      `json:"time"`
+	Kind     skein.Kind      `json:"kind"`
+	ClientID skein.ClientID  `json:"client_id,omitempty"`
+	Payload  json.RawMessage `json:"payload"`
+}
+
+func (w *runFace) events(u agent.Update) error {
+	id := u.Child
+	if id == "" && w.thread != nil {
+		id = w.thread.ID()
+	}
+	for _, e := range u.Events {
+		if err := writeJSON(w.job.Stdout, threadEvent{id, e.Seq, e.Time, e.Kind, e.ClientID, e.Payload}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// print prints the answer, and returns err or what else came between.
+func (w *runFace) print(out agent.Outcome, err error) error {
+	j := w.job
+	if w.err != nil {
+		err = errors.Join(w.err, err)
+	}
+	if !w.json && out.Text != "" {
+		text := out.Text
+		if j.Terminal.Out {
+			text = render.Clean(text)
+		}
+		if !strings.HasSuffix(text, "\n") {
+			text += "\n"
+		}
+		if _, werr := io.WriteString(j.Stdout, text); werr != nil {
+			err = errors.Join(err, werr)
+		}
+	}
+	switch {
+	case err != nil:
+		return noModel(err)
+	case out.Stop == agent.Interrupted:
+		return context.Canceled
+	case out.Stop == agent.MaxSteps:
+		return advise(fmt.Errorf("the turn came to its end after %s, before the model was done", count(out.Steps, "request")), "go on with: skein continue \"go on\"")
+	case out.Stop == agent.Timeout:
+		return advise(errors.New("the turn took longer than its agent allows"), "go on with: skein continue \"go on\"")
+	}
+	return nil
+}
+
+// prompt returns the text that args make, with stdin in the place of -; of
+// stdin alone, if there are no args and it is no terminal.
+func (j *job) prompt(ctx context.Context, args []string) (string, error) {
+	at := slices.Index(args, "-")
+	if at < 0 && (len(args) > 0 || j.Terminal.In) {
+		return strings.Join(args, " "), nil
+	}
+	b, err := readAll(ctx, j.Stdin)
+	switch {
+	case err != nil:
+		return "", err
+	case len(b) > skein.MaxPayload:
+		return "", usagef("stdin: it has more than %d bytes", skein.MaxPayload)
+	case !utf8.Valid(b):
+		return "", usagef("stdin: it is not UTF-8 text")
+	}
+	text := strings.TrimRight(string(b), "\r\n")
+	if at < 0 {
+		return text, nil
+	}
+	before, after := strings.Join(args[:at], " "), strings.Join(args[at+1:], " ")
+	return joined(joined(before, text), after), nil
+}

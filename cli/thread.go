@@ -1,0 +1,147 @@
+package cli
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"github.com/skein-dev/skein/agent"
+)
+
+// threadOptions are the flags that chat, run, continue and resume share: which
+// thread to work on, who answers in it, how it is shown.
+//
+// A command calls flags once, then open with what it means if no flag picks a
+// thread:
+//
+//	t, err := o.open(ctx, j, projectThread, face{program: "skein chat", …})
+//	defer func() { err = errors.Join(err, t.close(ctx, "done")) }()
+//	outcome, err := t.say(ctx, "what the person typed, with @paths in it")
+//
+// A thread that is not begun costs nothing: it has an ID, but no row.
+type threadOptions struct {
+	newest   bool // -c
+	name     string
+	key      string
+	user     string
+	agent    string
+	model    string
+	cwd      string
+	allow    []string
+	fork     bool
+	takeOver bool
+	noHint   bool
+
+	full     bool // --full-history
+	none     bool // --no-history
+	thinking bool // --show-thinking
+	replay   bool
+	speed    float64 // --replay-speed
+}
+
+// pickFlags gives c the flags that pick a thread.
+func (o *threadOptions) pickFlags(c *cobra.Command) {
+	g := c.Flags()
+	g.BoolVarP(&o.newest, "continue", "c", false, "go on in the newest session of the command line, this project's first")
+	g.StringVarP(&o.name, "resume", "r", "", "go on in the session of this `NAME`")
+	g.StringVarP(&o.name, "session", "s", "", "the same as --resume `NAME`")
+	g.StringVar(&o.key, "key", "", "go on in the session with this `KEY`, or begin it")
+	hide(c, "session")
+}
+
+// flags gives c the flags that say who works on the thread, where and how.
+func (o *threadOptions) flags(c *cobra.Command) {
+	g := c.Flags()
+	g.StringVar(&o.user, "user", "", "work as this `USER`; else local, or whose session it is")
+	g.StringVar(&o.agent, "agent", "", "let the agent of this `NAME` or file answer")
+	g.StringVar(&o.agent, "profile", "", "the same as --agent `NAME`")
+	g.StringVar(&o.model, "model", "", "let this `MODEL` answer: anthropic:…, openai:…, ollama:…, echo, …")
+	g.StringVar(&o.cwd, "cwd", "", "work in this `FOLDER`; else where the session was begun")
+	g.StringArrayVar(&o.allow, "allow", nil, "let this `TOOL` run without asking, such as shell")
+	g.BoolVar(&o.fork, "fork", false, "leave the session as it is and go on in a fork of it")
+	g.BoolVar(&o.takeOver, "take-over", false, "end the turn of another program that works on the session")
+	g.BoolVar(&o.noHint, "no-resume-hint", false, "do not say at the end how to go on")
+	hide(c, "profile")
+}
+
+// showFlags gives c the flags that say what is shown of a thread that goes on.
+func (o *threadOptions) showFlags(c *cobra.Command) {
+	g := c.Flags()
+	g.BoolVar(&o.full, "full-history", false, "show all that was said, not only the last messages")
+	g.BoolVar(&o.none, "no-history", false, "show nothing of what was said")
+	g.BoolVar(&o.thinking, "show-thinking", false, "show the reasoning too")
+	g.BoolVar(&o.replay, "replay", false, "show what was said at the speed it was said")
+	g.Float64Var(&o.speed, "replay-speed", 2, "`times` as fast as it was")
+}
+
+// hide leaves a second name of a flag out of the help.
+func hide(c *cobra.Command, flag string) {
+	if err := c.Flags().MarkHidden(flag); err != nil {
+		panic(err) // there is no such flag
+	}
+}
+
+// check returns what is wrong with the flags together.
+func (o *threadOptions) check() error {
+	picks := 0
+	for _, given := range []bool{o.newest, o.name != "", o.key != ""} {
+		if given {
+			picks++
+		}
+	}
+	switch {
+	case picks > 1:
+		return usagef("--continue, --resume and --key: want one of them")
+	case o.full && o.none:
+		return usagef("--full-history and --no-history: want one of them")
+	case !(o.speed > 0) && o.replay:
+		return usagef("--replay-speed %v: want a number above 0", o.speed)
+	}
+	return nil
+}
+
+// open opens the thread that the flags pick; without any, the one that start
+// means.
+//
+// The error wraps skein.ErrNotFound, skein.ErrAmbiguous, skein.ErrLocked, or
+// says what is wrong with agent, model or folder.
+func (o *threadOptions) open(ctx context.Context, j *job, start start, f face) (*thread, error) {
+	if err := o.check(); err != nil {
+		return nil, err
+	}
+	at, err := o.pick(ctx, j, start)
+	if err != nil {
+		return nil, err
+	}
+	return o.openAt(ctx, j, at, f)
+}
+
+// A face is what a person, or a program, sees of a thread, and what asks them.
+type face struct {
+	program string // that works on the thread: skein chat
+
+	// observe is told what happens, as in agent.Options; nil: nobody looks.
+	observe func(agent.Update)
+
+	// ask puts a question to the person; nil: there is none to be asked.
+	ask func(ctx context.Context, q question) (reply, error)
+
+	// tell says something that is no answer, such as the ID of a new session.
+	tell func(format string, args ...any)
+}
+
+// A question is something that a person decides.
+type question struct {
+	text   string // one line or several, cleaned by whoever shows it
+	always string // what "always" would mean, such as "in this project"; "" if it cannot be said
+}
+
+// A reply is a person's answer to a question.
+type reply string
+
+// The replies to a question.
+const (
+	yes    reply = "yes"    // this once
+	always reply = "always" // from now on
+	no     reply = "no"
+)

@@ -1,0 +1,124 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"strings"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/llm"
+	"github.com/skein-dev/skein/roster"
+)
+
+// roster returns who can answer in a thread whose folder is cwd, with tools
+// that see store.
+func (j *job) roster(store skein.Store, cwd string) *roster.Roster {
+	return roster.New(roster.Options{
+		Getenv: j.Getenv,
+		Secret: j.Secret,
+		Folders: []string{
+			filepath.Join(projectRoot(cwd), ".skein", "agents"),
+			filepath.Join(j.dirs.Config, "agents"),
+		},
+		Providers: j.settings.providers,
+		Model:     j.settings.text("model"),
+		Store:     store,
+		Find:      j.session,
+	})
+}
+
+// answering returns who answers in the thread: as the flags say, else who
+// answered in it before, else the agent that the settings name.
+func (t *thread) answering(ctx context.Context) (*roster.Team, error) {
+	d, err := t.definition()
+	if err != nil {
+		return nil, err
+	}
+	own := ownModel(&t.at.session)
+	model := t.options.model
+	if model == "" && t.options.agent == "" {
+		model = own
+	}
+	team, err := t.ready(ctx, d, model)
+	usual := t.job.settings.text("model")
+	if unreachable(err) && t.options.model == "" && model != "" && usual != "" && usual != model {
+		t.face.tell("%v; %s goes on", err, usual)
+		return t.ready(ctx, d, usual)
+	}
+	return team, err
+}
+
+// ready puts an agent together for this thread.
+func (t *thread) ready(ctx context.Context, d roster.Definition, model string) (*roster.Team, error) {
+	for _, note := range d.Notes {
+		t.face.tell("%s", note)
+	}
+	team, err := t.roster.Ready(ctx, d, model)
+	return team, noModel(err)
+}
+
+// definition returns the agent that is to answer.
+func (t *thread) definition() (roster.Definition, error) {
+	s := &t.at.session
+	cwd, err := t.job.Getwd()
+	if err != nil {
+		return roster.Definition{}, err
+	}
+	name, needed := t.options.agent, true
+	switch {
+	case name != "":
+	case t.at.isNew():
+		name = t.job.settings.text("agent")
+	case filepath.IsAbs(s.Profile):
+		name = s.Profile
+	default: // the program that it was imported from, or a file that a fork does not name
+		name, needed = s.Agent, false
+	}
+	if name == "" {
+		return roster.Default(), nil
+	}
+	d, err := t.roster.Definition(name, cwd)
+	if isNotFound(err) && s.Profile == name && s.Agent != "" { // its file was moved
+		d, err = t.roster.Definition(s.Agent, cwd)
+	}
+	switch {
+	case isNotFound(err) && !needed:
+		return roster.Default(), nil
+	case isNotFound(err):
+		return d, advise(missing("there is no agent %q", name), "see what there is: skein agents; --agent names another")
+	}
+	return d, err
+}
+
+// ownModel returns the model that answered in s before, as --model has it; ""
+// if none did.
+func ownModel(s *skein.Session) string {
+	switch {
+	case s.Provider == "echo":
+		return "echo"
+	case s.Provider == "" || s.Model == "":
+		return ""
+	}
+	return s.Provider + ":" + s.Model
+}
+
+// unreachable reports whether err is that of a model that cannot be reached
+// from here.
+func unreachable(err error) bool { return errors.Is(err, llm.ErrNoKey) || errors.Is(err, llm.ErrModel) }
+
+// noModel adds to err what to do where a model is missing.
+func noModel(err error) error {
+	if missing := (*llm.NoKeyError)(nil); errors.As(err, &missing) {
+		return advise(err, "set %s, or try it out with: --model echo", strings.Join(missing.Variables, " or "))
+	}
+	if m := (*roster.ModelError)(nil); errors.As(err, &m) {
+		if m.Name == "" {
+			return advise(usagef("no model is chosen"), "name one: --model anthropic:MODEL; for good: model = \"…\" in config.toml; to try it out: --model echo")
+		}
+		return advise(usagef("%v", err), "see: skein chat --help")
+	}
+	return err
+}
+
+func isNotFound(err error) bool { return errors.Is(err, skein.ErrNotFound) }

@@ -1,0 +1,64 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/skein-dev/skein/agent"
+	"github.com/skein-dev/skein/tool"
+)
+
+// allowed is the tools that need not ask in a thread.
+type allowed struct {
+	project string
+	tools   []string
+}
+
+// allowed returns what need not ask in a project: by the flags, by the
+// settings, by what the person said there before.
+func (j *job) allowed(project string, flags []string) *allowed {
+	a := &allowed{project: project}
+	for _, names := range flags {
+		a.tools = append(a.tools, strings.FieldsFunc(names, func(r rune) bool { return r == ',' || r == ' ' })...)
+	}
+	a.tools = append(a.tools, j.settings.allow...)
+	a.tools = append(a.tools, j.settings.projects[project].Allow...)
+	return a
+}
+
+// has reports whether name need not ask; * allows all.
+func (a *allowed) has(name string) bool {
+	return slices.Contains(a.tools, name) || slices.Contains(a.tools, "*")
+}
+
+// approve decides, or lets the person decide, whether a tool may run that
+// wants to be asked about.
+func (t *thread) approve(ctx context.Context, of tool.Tool, _ tool.Call, text string) (agent.Approval, error) {
+	name := of.Spec.Name
+	if t.allowed.has(name) {
+		return agent.Approval{Yes: true}, nil
+	}
+	if t.face.ask == nil {
+		t.face.tell("not allowed: %s; --allow %s lets it run", text, name)
+		return agent.Approval{Reason: "Nobody is there to be asked, and " + name + " was not allowed beforehand."}, nil
+	}
+	r, err := t.face.ask(ctx, question{text: text, always: "in this project"})
+	if err != nil {
+		return agent.Approval{}, err
+	}
+	if r == always {
+		t.allowed.tools = append(t.allowed.tools, name)
+		if err := t.job.allowInProject(t.allowed.project, name); err != nil {
+			t.face.tell("%s is allowed until the end of this program only: %v", name, err)
+		}
+	}
+	return agent.Approval{Yes: r != no}, nil
+}
+
+// allowInProject writes into the person's own configuration that a tool need
+// not ask in a project.
+func (j *job) allowInProject(project, name string) error {
+	return fmt.Errorf("%s: %s: not there yet", project, name)
+}

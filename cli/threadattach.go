@@ -1,0 +1,209 @@
+package cli
+
+import (
+	"fmt"
+	"mime"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/skein-dev/skein"
+)
+
+// Bounds of what a prompt attaches.
+const (
+	maxAttachedText = 256 << 10 // bytes of a text file, or of the lines that are asked for
+	maxAttachedFile = 20 << 20  // bytes of any other file
+)
+
+// A mention is a word of a prompt that begins with @ and what it may mean.
+type mention struct {
+	start, end  int // bytes of the prompt
+	name        string
+	first, last int // lines; 0 for all
+}
+
+// mentions returns the words of text that begin with @: @path, @path:10-20 for
+// lines, @"a path with spaces", @agent.
+func mentions(text string) (all []mention) {
+	for _, at := range mentionSyntax().FindAllStringSubmatchIndex(text, -1) {
+		m := mention{start: at[2], end: at[3]}
+		word := text[m.start+1 : m.end]
+		if strings.HasPrefix(word, `"`) {
+			word = strings.Trim(word, `"`)
+		}
+		m.name = word
+		all = append(all, m)
+	}
+	return all
+}
+
+func mentionSyntax() *regexp.Regexp {
+	return regexp.MustCompile(`(?:^|[\s(])(@(?:"[^"\n]+"(?::\d+(?:-\d+)?)?|[^\s"]+))`)
+}
+
+func lineSyntax() *regexp.Regexp { return regexp.MustCompile(`^(.*?)"?:(\d+)(?:-(\d+))?$`) }
+
+// attach returns text as a message, with a part for each file and agent that
+// it mentions, and the bytes that go with them. A mention that is neither is
+// left as text.
+//
+// The error names the file that cannot be attached.
+func (t *thread) attach(text string) (skein.Message, []skein.Blob, error) {
+	m := skein.UserSays(text)
+	var blobs []skein.Blob
+	for _, at := range mentions(text) {
+		parts, blob, err := t.attachment(text, at)
+		if err != nil {
+			return m, nil, err
+		}
+		m.Parts = append(m.Parts, parts...)
+		if blob != nil {
+			blobs = append(blobs, *blob)
+		}
+	}
+	return m, blobs, nil
+}
+
+// attachment returns the parts for what text mentions at a place; none if it
+// is no file and no agent.
+func (t *thread) attachment(text string, at mention) ([]skein.Part, *skein.Blob, error) {
+	for _, try := range at.readings() {
+		path := fromHome(try.name, t.job.dirs.Home)
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(t.cwd(), path)
+		}
+		info, err := os.Stat(path)
+		if err != nil {
+			continue
+		}
+		if !info.Mode().IsRegular() {
+			return nil, nil, nil // a folder is text: the tools look into it
+		}
+		return attachFile(text, try, path, info.Size())
+	}
+	for _, try := range at.readings() {
+		if d, err := t.roster.Definition(try.name, t.cwd()); err == nil && !strings.ContainsAny(try.name, `/\`) {
+			return []skein.Part{{Kind: skein.PartAgent, Text: skein.Text(d.Name), Meta: source(text, try, "")}}, nil, nil
+		}
+	}
+	return nil, nil, nil
+}
+
+// readings returns what m may mean: as it stands, without the lines, without a
+// punctuation mark at the end.
+func (m mention) readings() []mention {
+	all := []mention{m}
+	if short := strings.TrimRight(m.name, `.,;:!?)]}'`); short != m.name && short != "" {
+		m.end -= len(m.name) - len(short)
+		m.name = short
+		all = append(all, m)
+	}
+	for _, one := range all {
+		if got := lineSyntax().FindStringSubmatch(one.name); got != nil {
+			one.name = got[1]
+			one.first, _ = strconv.Atoi(got[2]) //nolint:errcheck // digits; too many of them are 0: all lines
+			one.last = one.first
+			if got[3] != "" {
+				one.last, _ = strconv.Atoi(got[3]) //nolint:errcheck // as above
+			}
+			all = append(all, one)
+		}
+	}
+	return all
+}
+
+// source says where in the prompt an attachment was mentioned, in the words of
+// AgentUse's parts; start and end are bytes.
+func source(text string, at mention, path string) []byte {
+	type span struct {
+		Value string `json:"value"`
+		Start int    `json:"start"`
+		End   int    `json:"end"`
+	}
+	in := span{text[at.start:at.end], at.start, at.end}
+	if path == "" {
+		return skein.MustJSON(map[string]any{"source": in})
+	}
+	return skein.MustJSON(map[string]any{"source": map[string]any{"type": "file", "path": path, "text": in}})
+}
+
+// attachFile returns the file at path as a part. The text of a text file goes
+// with it, for every model to read; other files are blobs.
+func attachFile(prompt string, at mention, path string, size int64) ([]skein.Part, *skein.Blob, error) {
+	if size > maxAttachedFile {
+		return nil, nil, usagef("@%s: it has %s; at most %s are attached", at.name, bytesText(size), bytesText(maxAttachedFile))
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	media := mediaOf(path, data)
+	f := skein.File{Name: at.name, Media: media, Size: int64(len(data))}
+	part := skein.Part{Kind: skein.PartFile, File: &f, Meta: source(prompt, at, path)}
+	if !utf8.Valid(data) || strings.HasPrefix(media, "image/") || strings.HasPrefix(media, "application/pdf") {
+		blob := skein.NewBlob(data)
+		f.Blob = blob.Hash
+		return []skein.Part{part}, &blob, nil
+	}
+	text := string(data)
+	if at.first > 0 {
+		if text, f.First, f.Last = lines(text, at.first, at.last); f.Last == 0 {
+			return nil, nil, usagef("@%s: it has no line %d", at.name, at.first)
+		}
+		f.Size = int64(len(text))
+	}
+	if len(text) > maxAttachedText {
+		return nil, nil, advise(usagef("@%s: it has %s of text; at most %s are attached", at.name, bytesText(int64(len(text))), bytesText(maxAttachedText)),
+			"attach a piece of it: @%s:1-200", at.name)
+	}
+	named := fmt.Sprintf("<file %q", at.name)
+	if f.First > 0 {
+		named += fmt.Sprintf(" lines %d to %d", f.First, f.Last)
+	}
+	return []skein.Part{part, {Kind: skein.PartText, Synthetic: true, Text: skein.Text(named + ">\n" + text + "\n</file>")}}, nil, nil
+}
+
+// lines returns the lines first to last of text, and which ones those are; 0
+// and 0 if it has none of them.
+func lines(text string, first, last int) (string, int, int) {
+	n, from, to := 0, 0, 0
+	for at := 0; at < len(text); {
+		end := strings.IndexByte(text[at:], '\n')
+		if end < 0 {
+			end = len(text) - at - 1
+		}
+		if n++; n == first {
+			from = at
+		}
+		at += end + 1
+		if n >= first && n <= last {
+			to = at
+		}
+	}
+	if first > n || last < first {
+		return "", 0, 0
+	}
+	return text[from:to], first, min(last, n)
+}
+
+// mediaOf returns the type of a file. That of text says its character set, so
+// that it is told from a file whose bytes the model is sent.
+func mediaOf(path string, data []byte) string {
+	media := mime.TypeByExtension(filepath.Ext(path))
+	sniffed := http.DetectContentType(data)
+	switch {
+	case strings.HasPrefix(sniffed, "image/"), strings.HasPrefix(sniffed, "application/pdf"):
+		return sniffed
+	case media == "" || strings.HasPrefix(media, "video/mp2t") && utf8.Valid(data): // .ts is TypeScript
+		media = sniffed
+	}
+	if name, params, err := mime.ParseMediaType(media); err == nil && params["charset"] == "" && utf8.Valid(data) {
+		media = name + "; charset=utf-8"
+	}
+	return media
+}

@@ -1,0 +1,182 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/agent"
+	"github.com/skein-dev/skein/roster"
+)
+
+// A thread is an agent.Thread and what a command needs beside it. Its methods
+// are for one goroutine.
+type thread struct {
+	*agent.Thread
+	job     *job
+	store   skein.Store // as the session's user sees it
+	roster  *roster.Roster
+	team    *roster.Team // who answers; closed with the thread
+	options *threadOptions
+	face    face
+	at      spot
+	allowed *allowed // tools that need not ask
+	answers int      // turns that this process had answered
+}
+
+// openAt opens the thread of the session at a spot; say, one that the person
+// picked from a list, or freshly begun. Errors are those of open.
+func (o *threadOptions) openAt(ctx context.Context, j *job, at spot, f face) (_ *thread, err error) {
+	if f.tell == nil {
+		f.tell = j.say
+	}
+	t := &thread{job: j, options: o, face: f, at: at, store: j.store.As(at.user()), allowed: j.allowed(at.project(), o.allow)}
+	if err := t.settle(ctx); err != nil {
+		return nil, err
+	}
+	t.roster = j.roster(t.store, t.cwd())
+	if t.team, err = t.answering(ctx); err != nil {
+		return nil, err
+	}
+	if t.Thread, err = t.begin(ctx); err != nil {
+		return nil, errors.Join(t.locked(err), t.team.Close())
+	}
+	return t, nil
+}
+
+// begin opens the agent's thread.
+func (t *thread) begin(ctx context.Context) (*agent.Thread, error) {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "" // informative only
+	}
+	return agent.Open(ctx, agent.Options{
+		Store:    t.store,
+		Session:  t.at.session.ID,
+		Created:  t.at.created,
+		TakeOver: t.options.takeOver,
+		Program:  t.face.program,
+		Version:  t.job.Version,
+		Host:     host,
+		Agent:    t.team.Agent,
+		Observe:  t.observe,
+		Approve:  t.approve,
+		Now:      t.job.Now,
+	})
+}
+
+// observe hands on what happens, and says the ID of a new session.
+func (t *thread) observe(u agent.Update) {
+	if u.Kind == agent.Stored {
+		// Here the session log is told: u.Events are stored, of session
+		// u.Child, or of the thread's own if that is empty.
+		if u.Child == "" && len(u.Events) > 0 && u.Events[0].Kind == skein.KindCreated {
+			t.face.tell("session %s", t.ID())
+		}
+	}
+	if t.face.observe != nil {
+		t.face.observe(u)
+	}
+}
+
+// cwd returns the folder that the session's tools work in.
+func (t *thread) cwd() string {
+	if t.at.isNew() {
+		return t.at.created.Cwd
+	}
+	return t.at.session.Cwd
+}
+
+// settle gets the session ready: a fork of it, if that is wanted, and a folder
+// that is there.
+func (t *thread) settle(ctx context.Context) error {
+	o := t.options
+	switch {
+	case o.fork && t.at.isNew():
+		return usagef("--fork: there is no session to fork yet")
+	case o.fork:
+		id, err := t.job.fork(ctx, t.store, t.at.session, t.at.session.Last, "")
+		if err != nil {
+			return err
+		}
+		s, err := t.store.Session(ctx, id)
+		if err != nil {
+			return err
+		}
+		t.face.tell("session %s is a fork of %s", id, shortID(t.at.session.ID))
+		t.at = spot{session: s}
+	}
+	if t.at.isNew() {
+		return nil
+	}
+	return t.findFolder(ctx)
+}
+
+// findFolder sees to it that the session's folder is there.
+func (t *thread) findFolder(ctx context.Context) error {
+	s := &t.at.session
+	want, _, err := t.options.place(t.job)
+	if err != nil {
+		return err
+	}
+	if t.options.cwd == "" {
+		if there(s.Cwd) {
+			return nil
+		}
+		if s.Cwd != "" {
+			if err := t.elsewhere(ctx, want); err != nil {
+				return err
+			}
+		}
+	}
+	if want == s.Cwd || s.LockedBy != "" && !t.options.takeOver {
+		return nil // if it is locked, opening it says so
+	}
+	if _, err := skein.Add(ctx, t.store, s.ID, skein.NewEvent(skein.KindChanged, skein.At(t.job.Now()), skein.Changed{Cwd: &want})); err != nil {
+		return err
+	}
+	s.Cwd = want
+	return nil
+}
+
+func there(folder string) bool {
+	info, err := os.Stat(folder)
+	return err == nil && info.IsDir()
+}
+
+// elsewhere asks whether the session may go on in another folder, for its own
+// is gone.
+func (t *thread) elsewhere(ctx context.Context, folder string) error {
+	gone := advise(missing("the folder %s of session %s is gone", t.at.session.Cwd, shortID(t.at.session.ID)),
+		"go on in another one: --cwd FOLDER")
+	if t.face.ask == nil {
+		return gone
+	}
+	r, err := t.face.ask(ctx, question{text: fmt.Sprintf("The session's folder %s is gone. Go on in %s?", t.job.tilde(t.at.session.Cwd), t.job.tilde(folder))})
+	if err == nil && r == no {
+		err = gone
+	}
+	return err
+}
+
+// locked returns err in the words of a command that can do something about it.
+func (t *thread) locked(err error) error {
+	if l := (*skein.LockedError)(nil); errors.As(err, &l) {
+		return advise(&told{"session is locked by " + l.Holder.String(), skein.ErrLocked}, "use --fork to branch off it, or --take-over to end its turn")
+	}
+	return err
+}
+
+// close ends the work on the thread; how is done, interrupted or error. It
+// says how to go on, unless that is not wanted.
+func (t *thread) close(ctx context.Context, how string) error {
+	ctx = context.WithoutCancel(ctx)
+	begun := t.Begun()
+	err := errors.Join(t.Close(ctx, how), t.team.Close())
+	if begun && !t.options.noHint {
+		t.face.tell("Resume with: skein chat -r %s", shortID(t.ID()))
+	}
+	return err
+}

@@ -1,0 +1,84 @@
+package cli
+
+import (
+	"context"
+	"errors"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/agent"
+)
+
+// say lets the person say text, with the files and agents that it names by
+// @, and returns what the turn came to. If another program has just taken the
+// new session's key, it goes on in that session, or under another key.
+// Errors are those of agent.Thread.Turn and of open.
+func (t *thread) say(ctx context.Context, text string) (agent.Outcome, error) {
+	if task := t.team.Definition.Task; task != "" && !t.Begun() {
+		text = joined(task, text)
+	}
+	m, blobs, err := t.attach(text)
+	if err != nil {
+		return agent.Outcome{}, err
+	}
+	out, err := t.Turn(ctx, m, blobs...)
+	for errors.Is(err, skein.ErrExists) && !t.Begun() && t.at.again != nil {
+		if err := t.again(ctx); err != nil {
+			return out, err
+		}
+		out, err = t.Turn(ctx, m, blobs...)
+	}
+	return out, t.titled(ctx, out, err)
+}
+
+// retry takes up the last prompt, if it has no answer. Errors are those of
+// agent.Thread.Retry.
+func (t *thread) retry(ctx context.Context) (agent.Outcome, error) {
+	out, err := t.Retry(ctx)
+	return out, t.titled(ctx, out, err)
+}
+
+// again moves the thread to another spot, for its key was taken.
+func (t *thread) again(ctx context.Context) error {
+	at, err := t.at.again(ctx)
+	if err != nil {
+		return err
+	}
+	if err := t.Close(ctx, "done"); err != nil { // nothing was stored
+		return err
+	}
+	t.at = at
+	next, err := t.begin(ctx)
+	if err != nil {
+		return t.locked(err)
+	}
+	t.Thread = next
+	return nil
+}
+
+// titled lets the model give the session a title after its second turn, if
+// the settings say so and nobody has given one. What goes wrong with that is
+// no matter.
+func (t *thread) titled(ctx context.Context, out agent.Outcome, err error) error {
+	if err != nil || out.Stop != agent.Done {
+		return err
+	}
+	if t.answers++; t.job.settings.text("titles") == "off" {
+		return nil
+	}
+	s, err := t.Session(ctx)
+	if err != nil || s.Turns < 2 || s.Title != "" {
+		return err
+	}
+	if err := t.Suggest(ctx); errors.Is(err, skein.ErrFenced) {
+		return err
+	}
+	return nil
+}
+
+// joined returns two texts with a blank line between them, if there are two.
+func joined(a, b string) string {
+	if a == "" || b == "" {
+		return a + b
+	}
+	return a + "\n\n" + b
+}
