@@ -96,6 +96,7 @@ func FuzzParseQuery(f *testing.F) {
 	for _, s := range []string{`a "b c"* -d tool:x since:7d`, "-", `"`, "session:\"", "“", "東京都 fooBar*", "role:user role:"} {
 		f.Add(s, "some text fooBarBaz 東京都")
 	}
+	f.Add("0", "!"+strings.Repeat("\x89", 440)+"0 \x890")
 	f.Fuzz(func(t *testing.T, s, text string) {
 		q, err := skein.ParseQueryAt(s, noon)
 		if err != nil {

@@ -125,21 +125,23 @@ func wordEnd(text string, from, to int) int {
 
 // runeStart returns i, or where the character begins that i lies in.
 func runeStart(text string, i int) int {
-	for i > 0 && i < len(text) && !utf8.RuneStart(text[i]) {
-		i--
+	for back := range utf8.UTFMax {
+		if i-back <= 0 || i >= len(text) || utf8.RuneStart(text[i-back]) {
+			return i - back
+		}
 	}
-	return i
+	return i // it is no UTF-8
 }
 
-// oneLine puts one space for each run of control characters and spaces, and
-// leaves out the marks.
+// oneLine puts one space for each run of control characters and spaces and one
+// U+FFFD for each run of bytes that are no UTF-8, and leaves out the marks.
 func oneLine(s string) string {
-	space := false
+	space, bad := false, false
 	return strings.Map(func(r rune) rune {
-		was := space
-		space = r <= ' ' || r == 0x7f
+		was, wasBad := space, bad
+		space, bad = r <= ' ' || r == 0x7f, r == utf8.RuneError
 		switch {
-		case r == rune(Mark[0]), r == rune(EndMark[0]), space && was:
+		case r == rune(Mark[0]), r == rune(EndMark[0]), space && was, bad && wasBad:
 			return -1
 		case space:
 			return ' '
