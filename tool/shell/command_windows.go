@@ -1,0 +1,19 @@
+package shell
+
+import (
+	"cmp"
+	"context"
+	"os"
+	"os/exec"
+	"syscall"
+)
+
+const name = "cmd /c"
+
+// command hands line to cmd as it is: cmd does not read quotes as other
+// programs do.
+func command(ctx context.Context, line string) *exec.Cmd {
+	c := exec.CommandContext(ctx, cmp.Or(os.Getenv("ComSpec"), "cmd.exe"))
+	c.SysProcAttr = &syscall.SysProcAttr{CmdLine: `cmd /d /s /c "` + line + `"`}
+	return c
+}

@@ -1,0 +1,61 @@
+package tool
+
+import (
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Visible returns s with nothing in it that a person who is asked about it
+// would not see: control characters, what changes the order of characters,
+// and bytes that are no UTF-8 become escapes such as \x1b or \u202e. Line
+// feeds and tabs stay. Of a text longer than limit bytes it leaves out the
+// middle and says how much that is.
+func Visible(s string, limit int) string {
+	if len(s) > limit {
+		from, to := limit/2, len(s)-limit/2
+		for from > 0 && !utf8.RuneStart(s[from]) {
+			from--
+		}
+		for to < len(s) && !utf8.RuneStart(s[to]) {
+			to++
+		}
+		return Visible(s[:from], limit) + "\n… " + strconv.Itoa(to-from) + " bytes are not shown …\n" + Visible(s[to:], limit)
+	}
+	var b strings.Builder
+	for i := 0; i < len(s); {
+		r, n := utf8.DecodeRuneInString(s[i:])
+		switch {
+		case r == utf8.RuneError && n == 1:
+			b.WriteString(`\x` + strconv.FormatUint(uint64(s[i])+0x100, 16)[1:])
+		case r == '\n', r == '\t', unicode.IsGraphic(r):
+			b.WriteRune(r)
+		default:
+			q := strconv.QuoteRune(r)
+			b.WriteString(q[1 : len(q)-1])
+		}
+		i += n
+	}
+	return b.String()
+}
+
+// Line returns the first line of s that has words, as [Visible] does, at most
+// about 120 bytes of it.
+func Line(s string) string {
+	for line := range strings.Lines(s) {
+		if line = strings.TrimSpace(line); line != "" {
+			if len(line) > maxLine {
+				cut := maxLine
+				for !utf8.RuneStart(line[cut]) {
+					cut--
+				}
+				line = line[:cut] + "…"
+			}
+			return Visible(line, 4*maxLine)
+		}
+	}
+	return ""
+}
+
+const maxLine = 120
