@@ -15,22 +15,28 @@ import (
 
 // mend makes the file what it should be and the writer sound.
 func (w *writer) mend(ctx context.Context) error {
-	w.sound = false
-	s, err := w.store.Session(ctx, w.id)
+	s, err := w.find(ctx)
 	if err != nil {
 		return err
 	}
-	dir, err := makeFolder(w.dir, s.User)
-	if err != nil {
-		return err
-	}
-	w.user, w.path = s.User, filepath.Join(dir, fileName(w.id))
 	done, err := w.takeUp(ctx, s)
 	if err == nil && !done {
 		err = w.renew(ctx, s)
 	}
 	w.sound = err == nil
 	return err
+}
+
+// find returns the session, and finds out where its log is.
+func (w *writer) find(ctx context.Context) (skein.Session, error) {
+	w.sound = false
+	s, err := w.store.Session(ctx, w.id)
+	if err != nil {
+		return s, err
+	}
+	dir, err := makeFolder(w.dir, s.User)
+	w.user, w.path = s.User, filepath.Join(dir, fileName(w.id))
+	return s, err
 }
 
 // takeUp adds to the file what it lacks. It reports false if that is not to be

@@ -124,7 +124,11 @@ func TestALogCutAnywhereIsMended(t *testing.T) {
 		t.Fatal(err)
 	}
 	whole := p.read("s1")
+	lastTurn := strings.LastIndex(whole, "prompt:submit")
 	for n := range len(whole) {
+		if n < lastTurn-200 && n%7 > 0 { // there it is written anew, wherever it was cut
+			continue
+		}
 		rest := []string{"", "\x00\x00\x00", `{"torn":`}[n%3]
 		if err := os.WriteFile(p.file("s1"), []byte(whole[:n]+rest), 0o600); err != nil {
 			t.Fatal(err)

@@ -1,0 +1,237 @@
+package sessionlog
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"iter"
+	"os"
+	"strings"
+
+	"github.com/skein-dev/skein"
+)
+
+const area = "logs"
+
+// Examine compares the logs with what is in the store, line by line. With
+// x.Repair those that differ are mended, unless another program works on the
+// session, and those of deleted sessions removed. There is always a finding
+// that counts what agrees.
+//
+// It yields at most one error, last: the file system's or the store's.
+func (l *Logs) Examine(ctx context.Context, x skein.Examination) iter.Seq2[skein.Finding, error] {
+	return func(yield func(skein.Finding, error) bool) {
+		e := examiner{Logs: l, repair: x.Repair, seen: map[skein.SessionID]bool{}, yield: yield}
+		if err := e.run(ctx); err != nil && !errors.Is(err, errStop) {
+			yield(skein.Finding{}, fmt.Errorf("logs: examine: %w", err))
+		}
+	}
+}
+
+type examiner struct {
+	*Logs
+	repair bool
+	seen   map[skein.SessionID]bool
+	whole  int
+	yield  func(skein.Finding, error) bool
+}
+
+func (x *examiner) run(ctx context.Context) error {
+	for path, err := range logs(x.dir) {
+		if err != nil {
+			return err
+		}
+		if err := x.file(ctx, path); err != nil {
+			return err
+		}
+	}
+	if err := x.lost(ctx); err != nil {
+		return err
+	}
+	text := fmt.Sprintf("%d agree with the store", x.whole)
+	if !x.yield(skein.Finding{Area: area, Level: skein.Fine, Text: text}, nil) {
+		return errStop
+	}
+	return nil
+}
+
+// tell yields a warning, and does what mends it if that is asked for.
+func (x *examiner) tell(id skein.SessionID, text string, mend func() error) error {
+	f := skein.Finding{Area: area, Level: skein.Warning, Text: text, Session: id, Mendable: mend != nil}
+	if x.repair && mend != nil {
+		switch err := mend(); {
+		case err == nil:
+			f.Mended, f.Mendable = true, false
+		case errors.Is(err, skein.ErrLocked):
+			f.Text += "; another program works on it, and will mend it"
+		default:
+			return err
+		}
+	}
+	if !x.yield(f, nil) {
+		return errStop
+	}
+	return nil
+}
+
+// file looks at one log.
+func (x *examiner) file(ctx context.Context, path string) error {
+	id, ok, err := sessionOf(path)
+	if err != nil {
+		return err
+	}
+	if !ok {
+		return x.tell("", fmt.Sprintf("%s is no log of a session", path), nil)
+	}
+	s, err := x.store.Session(ctx, id)
+	if errors.Is(err, skein.ErrNotFound) {
+		return x.strange(ctx, path, id)
+	}
+	if err != nil {
+		return err
+	}
+	if should, err := Path(x.dir, s.User, id); err != nil || should != path {
+		return errors.Join(err, x.tell(id, fmt.Sprintf("%s should be %s", path, should), nil))
+	}
+	x.seen[id] = true
+	return x.compare(ctx, s, path)
+}
+
+// strange tells of the log of a session that the store has not.
+func (x *examiner) strange(ctx context.Context, path string, id skein.SessionID) error {
+	dead, err := deleted(ctx, x.store, id)
+	switch {
+	case err != nil:
+		return err
+	case dead:
+		return x.tell(id, "was deleted, its log was not", func() error { return gone(os.Remove(path)) })
+	}
+	return x.tell(id, "has a log, and is not in this store", nil)
+}
+
+// compare tells how the log of s differs from what it should be.
+func (x *examiner) compare(ctx context.Context, s skein.Session, path string) error {
+	what, err := difference(ctx, x.store, s, path)
+	if err != nil {
+		return err
+	}
+	if what == "" {
+		x.whole++
+		return nil
+	}
+	return x.tell(s.ID, what, func() error { return x.anew(ctx, s) })
+}
+
+// anew writes the log of s anew, as long as nobody else works on s.
+func (x *examiner) anew(ctx context.Context, s skein.Session) (err error) {
+	lease, err := x.store.Acquire(ctx, s.ID, skein.LeaseRequest{Program: "skein doctor"})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, x.store.Release(ctx, lease)) }()
+	w := x.writer(s.ID)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	s, err = w.find(ctx) // it may have gone on meanwhile
+	if err != nil {
+		return err
+	}
+	return w.renew(ctx, s)
+}
+
+// lost tells of sessions that should have a log and have none: those begun
+// here that a model answered in.
+func (x *examiner) lost(ctx context.Context) error {
+	for _, bin := range []bool{false, true} {
+		for s, err := range x.store.Sessions(ctx, skein.Filter{Bin: bin}) {
+			if err != nil {
+				return err
+			}
+			if s.Origin != nil || s.Usage.Requests == 0 || x.seen[s.ID] {
+				continue
+			}
+			path, err := Path(x.dir, s.User, s.ID)
+			if err != nil {
+				return err
+			}
+			if err := x.compare(ctx, s, path); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// difference says for people how the log at path differs from what it should
+// be; "" if it does not.
+func difference(ctx context.Context, st skein.Store, s skein.Session, path string) (what string, err error) {
+	var in io.ReadSeeker = strings.NewReader("")
+	f, err := os.Open(path)
+	switch {
+	case err == nil:
+		defer func() { err = errors.Join(err, f.Close()) }()
+		in = f
+	case !errors.Is(err, fs.ErrNotExist):
+		return "", err
+	}
+	c := comparison{in: in}
+	_, _, err = eachLine(ctx, st, s, c.add, c.restart)
+	if err != nil {
+		return "", err
+	}
+	return c.result(f == nil)
+}
+
+// A comparison compares a file with lines.
+type comparison struct {
+	in      io.ReadSeeker
+	line    int
+	differs int // first line that does; 0 if none
+	lacks   int // lines that the file ends before
+}
+
+func (c *comparison) add(b []byte) error {
+	for line := range bytes.Lines(b) {
+		c.line++
+		if c.differs > 0 {
+			continue
+		}
+		there := make([]byte, len(line))
+		n, err := io.ReadFull(c.in, there)
+		switch {
+		case err != nil && !ends(err):
+			return err
+		case !bytes.HasPrefix(line, there[:n]):
+			c.differs = c.line
+		case n < len(line):
+			c.lacks++
+		}
+	}
+	return nil
+}
+
+func (c *comparison) restart() error {
+	c.line, c.differs, c.lacks = 0, 0, 0
+	_, err := c.in.Seek(0, io.SeekStart)
+	return err
+}
+
+func (c *comparison) result(missing bool) (string, error) {
+	n, err := io.ReadFull(c.in, make([]byte, 1))
+	switch {
+	case err != nil && !ends(err):
+		return "", err
+	case c.differs > 0:
+		return fmt.Sprintf("its log differs from the store from line %d on", c.differs), nil
+	case c.lacks > 0 && missing:
+		return "its log is lost", nil
+	case c.lacks > 0:
+		return fmt.Sprintf("its log is %d lines behind", c.lacks), nil
+	case n > 0:
+		return fmt.Sprintf("its log goes on after line %d, where it should end", c.line), nil
+	}
+	return "", nil
+}

@@ -1,0 +1,201 @@
+package sessionlog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"iter"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fsnotify/fsnotify"
+)
+
+// A Streamed is an entry of one of several logs.
+type Streamed struct {
+	Log string // path of the file below the folder, with slashes and without .jsonl: USER/SESSION
+	Entry
+}
+
+// Stream yields what all logs below the folder dir say, one log after the
+// other, the one first that was changed longest ago; then what comes, of old
+// logs and of new ones, until ctx ends. The folder is waited for if it is not
+// there.
+//
+// It yields at most one error, last: that of the file system.
+func Stream(ctx context.Context, dir string) iter.Seq2[Streamed, error] {
+	return func(yield func(Streamed, error) bool) {
+		s := stream{dir: dir, logs: map[string]*followed{}, yield: yield}
+		if err := s.run(ctx); err != nil && !errors.Is(err, errStop) {
+			yield(Streamed{}, fmt.Errorf("log stream: %w", err))
+		}
+	}
+}
+
+// errStop says that the caller wants no more.
+var errStop = errors.New("stop")
+
+// lookAnyway is how often all logs are looked at, heard of or not.
+const lookAnyway = 2 * time.Second
+
+// A followed is a log that is read as it grows.
+type followed struct {
+	path string
+	tail *Tail
+	seen fs.FileInfo // when it was read last
+}
+
+type stream struct {
+	dir   string
+	logs  map[string]*followed // by path
+	watch *fsnotify.Watcher
+	yield func(Streamed, error) bool
+}
+
+func (s *stream) run(ctx context.Context) (err error) {
+	if s.watch, err = fsnotify.NewWatcher(); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.watch.Close()) }()
+	tick := time.NewTicker(lookAnyway)
+	defer tick.Stop()
+	for {
+		done := ctx.Err() != nil
+		if err := s.look(); err != nil {
+			return err
+		}
+		if done {
+			return nil
+		}
+		if err := s.wait(ctx, tick.C); err != nil {
+			return err
+		}
+	}
+}
+
+// wait returns when something below the folder may have changed, or ctx ends.
+func (s *stream) wait(ctx context.Context, tick <-chan time.Time) error {
+	select {
+	case <-ctx.Done():
+	case <-tick:
+	case <-s.watch.Events:
+		for { // a burst is looked at once
+			select {
+			case <-s.watch.Events:
+				continue
+			default:
+				return nil
+			}
+		}
+	case err := <-s.watch.Errors:
+		if !errors.Is(err, fsnotify.ErrEventOverflow) {
+			return err
+		}
+	}
+	return nil
+}
+
+// look yields what is new.
+func (s *stream) look() error {
+	changed, err := s.find()
+	if err != nil {
+		return err
+	}
+	slices.SortFunc(changed, func(a, b *followed) int {
+		if c := a.seen.ModTime().Compare(b.seen.ModTime()); c != 0 {
+			return c
+		}
+		return strings.Compare(a.path, b.path)
+	})
+	for _, f := range changed {
+		if err := s.read(f); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// find returns the logs that may have changed since they were read, and
+// watches the folders that they are in.
+func (s *stream) find() (changed []*followed, err error) {
+	if err := s.watchFor(s.dir); err != nil {
+		return nil, err
+	}
+	err = filepath.WalkDir(s.dir, func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case errors.Is(err, fs.ErrNotExist): // gone meanwhile, or not there yet
+			return nil
+		case err != nil:
+			return err
+		case d.IsDir():
+			return gone(s.watch.Add(path))
+		case filepath.Ext(path) != ext || !d.Type().IsRegular():
+			return nil
+		}
+		info, err := d.Info()
+		if err != nil {
+			return gone(err)
+		}
+		f := s.logs[path]
+		if f == nil {
+			f = &followed{path: path, tail: NewTail(path)}
+			s.logs[path] = f
+		}
+		if f.seen == nil || !os.SameFile(f.seen, info) || f.seen.Size() != info.Size() || !f.seen.ModTime().Equal(info.ModTime()) {
+			f.seen = info
+			changed = append(changed, f)
+		}
+		return nil
+	})
+	return changed, err
+}
+
+// gone returns err, unless it says that something is not there any more.
+func gone(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// watchFor watches dir, or while it is not there, the nearest folder above it.
+func (s *stream) watchFor(dir string) error {
+	for {
+		info, err := os.Stat(dir)
+		switch {
+		case err == nil && !info.IsDir():
+			return fmt.Errorf("%s is no folder", dir)
+		case err == nil:
+			return gone(s.watch.Add(dir))
+		case !errors.Is(err, fs.ErrNotExist):
+			return err
+		}
+		above := filepath.Dir(dir)
+		if above == dir {
+			return err
+		}
+		dir = above
+	}
+}
+
+// read yields the lines of f that ended since the last time.
+func (s *stream) read(f *followed) error {
+	rel, err := filepath.Rel(s.dir, f.path)
+	if err != nil {
+		return err
+	}
+	log := strings.TrimSuffix(filepath.ToSlash(rel), ext)
+	for e, err := range f.tail.Entries() {
+		if err != nil {
+			return err
+		}
+		if !s.yield(Streamed{log, e}, nil) {
+			return errStop
+		}
+	}
+	return nil
+}

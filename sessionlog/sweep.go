@@ -1,0 +1,109 @@
+package sessionlog
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/skein-dev/skein"
+)
+
+// Sweep removes the logs of sessions that were deleted for good, wherever that
+// was done. It leaves alone those of which the store knows nothing: they may
+// be another store's.
+//
+// The error is the file system's or the store's.
+func (l *Logs) Sweep(ctx context.Context) (err error) {
+	if l == nil {
+		return nil
+	}
+	defer skein.Wrapf(&err, "logs: sweep")
+	for path, err := range logs(l.dir) {
+		if err != nil {
+			return err
+		}
+		id, ok, err := sessionOf(path)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			continue
+		}
+		if dead, err := deleted(ctx, l.store, id); err != nil {
+			return err
+		} else if dead {
+			if err := gone(os.Remove(path)); err != nil {
+				return err
+			}
+		}
+	}
+	return ctx.Err()
+}
+
+// deleted reports whether session id was deleted for good.
+func deleted(ctx context.Context, s skein.Store, id skein.SessionID) (bool, error) {
+	_, err := s.Session(ctx, id)
+	if !errors.Is(err, skein.ErrNotFound) {
+		return false, err
+	}
+	// A store says that an ID is dead before it says that no session begins
+	// with a note.
+	probe := skein.NewEvent(skein.KindNoted, 0, skein.Noted{Name: "probe"})
+	_, err = s.Append(ctx, skein.Batch{Session: id, After: skein.Fresh, Events: []skein.Event{probe}})
+	switch {
+	case errors.Is(err, skein.ErrDeleted):
+		return true, nil
+	case errors.Is(err, skein.ErrNotFound), errors.Is(err, skein.ErrConflict), errors.Is(err, skein.ErrExists):
+		return false, nil
+	}
+	return false, err
+}
+
+// logs yields the paths of the logs below dir, in order.
+func logs(dir string) func(yield func(string, error) bool) {
+	return func(yield func(string, error) bool) {
+		err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+			if err != nil {
+				return gone(err)
+			}
+			if filepath.Ext(path) == ext && d.Type().IsRegular() && !yield(path, nil) {
+				return errStop
+			}
+			return nil
+		})
+		if err != nil && !errors.Is(err, errStop) {
+			yield("", err)
+		}
+	}
+}
+
+// maxFirst is the longest first line that is looked at, in bytes.
+const maxFirst = 64 << 10
+
+// sessionOf returns the session that the log at path is of: what its first
+// line says, else what its name says. It reports false if neither does.
+func sessionOf(path string) (id skein.SessionID, ok bool, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", false, gone(err)
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	b, err := io.ReadAll(io.LimitReader(f, maxFirst))
+	if err != nil {
+		return "", false, err
+	}
+	line, _, _ := bytes.Cut(b, []byte("\n"))
+	var first struct {
+		Session skein.SessionID `json:"session_id"`
+	}
+	if json.Unmarshal(line, &first) != nil || first.Session.Check() != nil {
+		first.Session = skein.SessionID(strings.TrimSuffix(filepath.Base(path), ext))
+	}
+	return first.Session, fileName(first.Session) == filepath.Base(path), nil
+}
