@@ -143,6 +143,8 @@ func (t *transcript) part(p *skein.Part) piece {
 		return piece{paint.dim("(a summary of what was compacted)") + "\n\n" + t.text(p.Text), false}
 	case p.Text != "":
 		return piece{t.text(p.Text), false}
+	case p.Kind == skein.PartOther && len(p.Raw) > 0:
+		return piece{t.other(p.Raw), true}
 	}
 	return piece{}
 }

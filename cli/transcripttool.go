@@ -33,7 +33,7 @@ func (t *transcript) result(r *skein.Result) string {
 	}
 	if t.o.tools {
 		if len(r.Raw) > 0 {
-			text += t.clean(string(r.Raw))
+			text = strings.TrimLeft(text+"\n"+t.clean(string(r.Raw)), "\n")
 		}
 		for _, f := range r.Files {
 			text += "\n▪ " + render.Line(f.Name+" "+f.Media)
@@ -51,6 +51,20 @@ func (t *transcript) result(r *skein.Result) string {
 		line = cut(line, max(t.width-6, 10), false)
 	}
 	return "  " + mark + " " + p.dim(line)
+}
+
+// other returns what an importer met and knows no better, as the JSON that it
+// is: with --tools all of it.
+func (t *transcript) other(raw json.RawMessage) string {
+	mark := t.j.paint.dim("▪")
+	if t.o.tools {
+		return "  " + mark + "\n" + t.indent("    ", t.clean(inputText(raw)))
+	}
+	line := render.Line(string(raw))
+	if t.width > 0 {
+		line = cut(line, max(t.width-6, 10), false)
+	}
+	return "  " + mark + " " + t.j.paint.dim(line)
 }
 
 // gistKeys name the inputs that say best what a call does.

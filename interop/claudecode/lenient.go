@@ -102,8 +102,13 @@ func object(dec *jsontext.Decoder, v any) error {
 }
 
 // UnmarshalJSONFrom implements [json.UnmarshalerFrom]; errors are those of
-// invalid JSON.
+// invalid JSON. What is neither object nor null is the content itself.
 func (m *message) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
+	if k := dec.PeekKind(); k != '{' && k != 'n' {
+		v, err := dec.ReadValue()
+		m.Content = v.Clone()
+		return err
+	}
 	type plain message
 	return object(dec, (*plain)(m))
 }

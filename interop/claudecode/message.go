@@ -150,8 +150,8 @@ func promptText(content jsontext.Value) string {
 	}
 	var all []string
 	for _, b := range blocks(content) {
-		if b.Type == "text" {
-			all = append(all, string(b.Text))
+		if words, ok := b.words(); ok && b.Type == "text" {
+			all = append(all, words)
 		}
 	}
 	return strings.Join(all, "\n")

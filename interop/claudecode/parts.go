@@ -33,6 +33,19 @@ type rawBlock struct {
 	raw jsontext.Value
 }
 
+// words returns the text of a block of text or thinking, and false if what
+// stands in its place is none.
+func (b rawBlock) words() (string, bool) {
+	v := b.Text
+	if b.Type == "thinking" {
+		v = b.Thinking
+	}
+	if len(v) == 0 || v.Kind() == 'n' {
+		return "", true
+	}
+	return skein.Unquote(v)
+}
+
 // parts returns the parts of a message's content.
 func (r *reader) parts(m *making, content jsontext.Value) []skein.Part {
 	if s, ok := skein.Unquote(content); ok {
@@ -62,11 +75,14 @@ func (r *reader) userParts(m *making) (parts, results []skein.Part) {
 }
 
 func (r *reader) part(m *making, b rawBlock) skein.Part {
+	words, plain := b.words()
 	switch {
-	case b.Type == "text":
-		return skein.TextPart(string(b.Text))
+	case b.Type == "text" && plain:
+		return skein.TextPart(words)
+	case b.Type == "thinking" && plain:
+		return skein.Part{Kind: skein.PartReasoning, Text: skein.Text(words)}
 	case b.Type == "thinking":
-		return skein.Part{Kind: skein.PartReasoning, Text: skein.Text(b.Thinking)}
+		return skein.Part{Kind: skein.PartReasoning, Raw: json.RawMessage(b.raw)}
 	case b.Type == "redacted_thinking":
 		return skein.Part{Kind: skein.PartReasoning, Raw: json.RawMessage(b.raw)}
 	case (b.Type == "tool_use" || b.Type == "server_tool_use" || b.Type == "mcp_tool_use") && b.ID != "":
@@ -96,9 +112,10 @@ func (r *reader) result(m *making, b rawBlock) skein.Part {
 		if (c.Type == "image" || c.Type == "document") && c.Source != nil {
 			f = file(m, c)
 		}
+		words, plain := c.words()
 		switch {
-		case c.Type == "text":
-			texts = append(texts, string(c.Text))
+		case c.Type == "text" && plain:
+			texts = append(texts, words)
 		case f != nil:
 			res.Files = append(res.Files, *f)
 		default:

@@ -68,8 +68,8 @@ type usage struct {
 // block is one block of a message's content.
 type block struct {
 	Type      str            `json:"type"`
-	Text      text           `json:"text"`
-	Thinking  text           `json:"thinking"`
+	Text      jsontext.Value `json:"text"`
+	Thinking  jsontext.Value `json:"thinking"`
 	ID        str            `json:"id"`
 	Name      str            `json:"name"`
 	Input     jsontext.Value `json:"input"`
