@@ -166,6 +166,7 @@ func TestItIsAsSlowAsItIsToldTo(t *testing.T) {
 
 func TestItStopsWhenItsContextEnds(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
 	var last llm.Delta
 	var err error
 	for last, err = range echo.New(echo.Options{}).Stream(ctx, typed("echo: hang echo: say a b")) {

@@ -122,7 +122,7 @@ func (a *answer) call(name, text string) (rest string, err error) {
 	if strings.HasPrefix(text, "{") {
 		d := json.NewDecoder(strings.NewReader(text))
 		if err := d.Decode(&c.Input); err != nil {
-			return "", fmt.Errorf("echo: call %s: input %q: %v", name, text, err)
+			return "", fmt.Errorf("echo: call %s: input %q: %w", name, text, err)
 		}
 		c.Input = bytes.Clone(c.Input)
 		text = strings.TrimSpace(text[d.InputOffset():])

@@ -98,9 +98,9 @@ func newest(all []skein.Message) []skein.Message {
 	return all
 }
 
-// A Difference is a place where what a model is asked is not what it was
+// A DifferenceError is a place where what a model is asked is not what it was
 // asked when its answer was recorded.
-type Difference struct {
+type DifferenceError struct {
 	Answer int    // that is due; 1 for the first of the session
 	Turn   int    // of the session that it stands in
 	Got    string // what the model is asked now; "" for less than then
@@ -108,15 +108,15 @@ type Difference struct {
 }
 
 // Error implements error.
-func (d *Difference) Error() string {
+func (d *DifferenceError) Error() string {
 	return fmt.Sprintf("answer %d (turn %d) was given to %.200q, not to %.200q", d.Answer, d.Turn, d.Want, d.Got)
 }
 
 // differ returns the first difference between what is asked and what was, nil
 // if there is none.
-func differ(n int, due *answer, got []string) *Difference {
+func differ(n int, due *answer, got []string) *DifferenceError {
 	for i := range max(len(got), len(due.prompt)) {
-		d := Difference{Answer: n + 1, Turn: due.turn}
+		d := DifferenceError{Answer: n + 1, Turn: due.turn}
 		if i < len(got) {
 			d.Got = got[i]
 		}

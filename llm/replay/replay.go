@@ -17,14 +17,14 @@ type Options struct {
 	// Differ is told when a request is not what was asked when the answer was
 	// recorded, before the answer is given; its error turns the request down.
 	// Nil lets it pass. See [Strict].
-	Differ func(d *Difference) error
+	Differ func(d *DifferenceError) error
 
 	ID func() string // a new request ID on each call; nil makes random ones
 }
 
 // Strict is an [Options].Differ that turns down whatever differs. The error is
 // d.
-func Strict(d *Difference) error { return d }
+func Strict(d *DifferenceError) error { return d }
 
 // A Model answers with what was recorded. Make one with [New].
 type Model struct {

@@ -118,7 +118,7 @@ func TestItSaysWhereARequestDiffers(t *testing.T) {
 		{[]string{"list it", "bye"}, []string{"a.go "}, 3, "user: bye", "user: thanks"},
 	} {
 		_, _, err := play(t, replay.New("s1", recorded(), replay.Options{Differ: replay.Strict}), c.prompts, c.outputs...)
-		d := (*replay.Difference)(nil)
+		d := (*replay.DifferenceError)(nil)
 		if !errors.As(err, &d) || d.Answer != c.answer || d.Got != c.got || d.Want != c.want || !errors.Is(err, llm.ErrRequest) {
 			t.Errorf("%q with %q: %v; want answer %d to differ: %q, %q", c.prompts, c.outputs, err, c.answer, c.got, c.want)
 		}

@@ -19,17 +19,17 @@ func say(ctx context.Context, m *skein.Message, yield func(llm.Delta, error) boo
 			}
 		case p.Kind == skein.PartText, p.Kind == skein.PartReasoning:
 			text := p.Text.UTF8()
-			for at, end := 0, 0; at < len(text); at = end {
+			for at := 0; at < len(text); {
 				if err := ctx.Err(); err != nil {
 					yield(broken(m, i, at), err)
 					return false
 				}
-				end = at + piece(text[at:], len(text))
+				end := at + piece(text[at:], len(text))
 				d := llm.Delta{Text: text[at:end]}
 				if p.Kind == skein.PartReasoning {
 					d = llm.Delta{Reasoning: text[at:end]}
 				}
-				if !yield(d, nil) {
+				if at = end; !yield(d, nil) {
 					return false
 				}
 			}

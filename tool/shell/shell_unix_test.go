@@ -191,4 +191,3 @@ func TestWrongInputIsTurnedDown(t *testing.T) {
 		t.Errorf("schema is no JSON: %s", sh.Spec.Schema)
 	}
 }
-
