@@ -9,6 +9,7 @@ import (
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/agent"
 	"github.com/skein-dev/skein/roster"
+	"github.com/skein-dev/skein/sessionlog"
 )
 
 // A thread is an agent.Thread and what a command needs beside it. Its methods
@@ -24,6 +25,9 @@ type thread struct {
 	at      spot
 	allowed *allowed // tools that need not ask
 	answers int      // turns that this process had answered
+
+	logs      *sessionlog.Logs // nil if none are kept
+	logFailed bool             // and the person knows
 }
 
 // openAt opens the thread of the session at a spot; say, one that the person
@@ -36,6 +40,7 @@ func (o *threadOptions) openAt(ctx context.Context, j *job, at spot, f face) (_ 
 	if err := t.settle(ctx); err != nil {
 		return nil, err
 	}
+	t.logs = j.logs(t.store)
 	t.roster = j.roster(t.store, t.cwd())
 	if t.team, err = t.answering(ctx); err != nil {
 		return nil, err
@@ -43,6 +48,7 @@ func (o *threadOptions) openAt(ctx context.Context, j *job, at spot, f face) (_ 
 	if t.Thread, err = t.begin(ctx); err != nil {
 		return nil, errors.Join(t.locked(err), t.team.Close())
 	}
+	t.openLog(ctx)
 	return t, nil
 }
 
@@ -70,8 +76,7 @@ func (t *thread) begin(ctx context.Context) (*agent.Thread, error) {
 // observe hands on what happens, and says the ID of a new session.
 func (t *thread) observe(u agent.Update) {
 	if u.Kind == agent.Stored {
-		// Here the session log is told: u.Events are stored, of session
-		// u.Child, or of the thread's own if that is empty.
+		t.log(u)
 		if u.Child == "" && len(u.Events) > 0 && u.Events[0].Kind == skein.KindCreated {
 			t.face.tell("session %s", t.ID())
 		}
