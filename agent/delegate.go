@@ -108,7 +108,95 @@ func delegateSchema(subs []Subagent) json.RawMessage {
 	}, []string{"agent", "task"}})
 }
 
+// handKey is where a tool's ctx has its hand.
+type handKey struct{}
+
+// A hand is by what a tool reaches the thread that runs it.
+type hand struct {
+	crew *crew
+	run  *running
+}
+
 // handOver lets a answer the task in a child session.
 func handOver(ctx context.Context, c tool.Call, a Agent, task string) (out tool.Output, err error) {
-	return tool.Output{}, errNotYet
+	h, ok := ctx.Value(handKey{}).(hand)
+	if !ok {
+		return out, fmt.Errorf("agent %q: a task can be handed over in a thread only", a.Name)
+	}
+	t := h.crew.Thread
+	if t.depth >= deepest {
+		return out, fmt.Errorf("agent %q: %d agents have handed this task on already; do it yourself", a.Name, t.depth)
+	}
+	var id skein.SessionID
+	child, err := openAt(ctx, h.options(c, a, &id), t.depth+1)
+	if err != nil {
+		return out, err
+	}
+	id = child.id
+	how := "error"
+	defer func() {
+		if cerr := child.Close(context.WithoutCancel(ctx), how); err == nil {
+			err = cerr
+		}
+	}()
+	if err := child.work(ctx, nil, skein.Say(child.now(), skein.UserSays(task))); err != nil {
+		return out, err
+	}
+	if err := c.Started(child.id); err != nil {
+		return out, err
+	}
+	o, err := child.answer(ctx)
+	if err != nil {
+		return tool.Output{Text: o.Text}, err
+	}
+	how = string(o.Stop)
+	return handedBack(o, child.id), ctx.Err()
+}
+
+// handedBack is what the model is told that the child came to.
+func handedBack(o Outcome, child skein.SessionID) tool.Output {
+	out := tool.Output{Text: o.Text, Meta: skein.MustJSON(map[string]skein.SessionID{"child": child})}
+	switch o.Stop {
+	case Done:
+		if strings.TrimSpace(out.Text) == "" {
+			out.Text = "[The agent ended without a word.]"
+		}
+		return out
+	case MaxSteps:
+		out.Text = join(out.Text, fmt.Sprintf("[The agent was stopped after %d steps, before it was done.]", o.Steps))
+	case Timeout:
+		out.Text = join(out.Text, "[The agent was stopped before it was done: its time was over.]")
+	default:
+		out.Text = join(out.Text, "[The agent was interrupted before it was done.]")
+	}
+	out.Failed = true
+	return out
+}
+
+// options are those of the child that a answers in, whose ID will be in id.
+func (h hand) options(c tool.Call, a Agent, id *skein.SessionID) Options {
+	t, parent := h.crew.Thread, h.crew.o
+	o := Options{
+		Store: parent.Store, Program: parent.Program, Version: parent.Version, Host: parent.Host, Agent: a,
+		Now: parent.Now, Wait: parent.Wait, Attempts: parent.Attempts,
+	}
+	h.crew.ask(h.run, func() {
+		o.Created = skein.Created{
+			User: t.about.User, Surface: t.about.Surface, Project: t.about.Project, Cwd: c.Cwd, Program: parent.Created.Program, Version: parent.Created.Version,
+			Parent: &skein.Parent{Session: t.id, Seq: t.last, Why: skein.Child, Call: c.ID},
+		}
+	})
+	o.Observe = func(u Update) {
+		if u.Child == "" {
+			u.Child = *id
+		}
+		h.crew.ask(h.run, func() { parent.Observe(u) })
+	}
+	if parent.Approve != nil {
+		o.Approve = func(ctx context.Context, tl tool.Tool, tc tool.Call, question string) (ap Approval, err error) {
+			h.crew.ask(h.run, func() { ap, err = parent.Approve(ctx, tl, tc, question) })
+			return ap, err
+		}
+	}
+	return o
 }

@@ -1,17 +1,41 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
+	"sync"
+	"time"
 
 	"github.com/skein-dev/skein"
 )
 
 // A Thread is a session that this process works on. Its methods are for one
 // goroutine, except Interrupt.
-type Thread struct{}
+type Thread struct {
+	o     Options
+	id    skein.SessionID
+	lease skein.Lease
+	agent Agent
+	depth int // of delegates above it
 
-var errNotYet = errors.New("not there yet")
+	about skein.Created // of the session: User, Surface, Project and Cwd
+	begun bool          // the session is stored
+	at    bool          // this process has worked on it: created or resumed is stored
+	last  skein.Seq
+
+	writer  string          // what the client IDs of this thread begin with
+	written int             // events that had one
+	early   []skein.Event   // to be appended after created
+	owed    []skein.Batch   // what happened, and could not be stored yet
+	fenced  error           // not nil: the session was taken over
+	window  []skein.Event   // what the context is worked out from; nil if that is to be read
+	charged map[string]bool // request IDs of answers
+
+	mu   sync.Mutex
+	stop context.CancelFunc // of the turn under way; nil if there is none
+}
 
 // Open takes the lease of the session and returns its thread. Calls that were
 // running when their program died are marked as uncertain. A new session has
@@ -19,71 +43,163 @@ var errNotYet = errors.New("not there yet")
 //
 // The error wraps [skein.ErrLocked] (as a *[skein.LockedError]),
 // [skein.ErrNotFound], or is one of the Store's.
-func Open(ctx context.Context, o Options) (*Thread, error) { return nil, errNotYet }
+func Open(ctx context.Context, o Options) (*Thread, error) {
+	return openAt(ctx, o, 0)
+}
+
+func openAt(ctx context.Context, o Options, depth int) (_ *Thread, err error) {
+	o = withDefaults(o)
+	t := &Thread{o: o, id: o.Session, agent: o.Agent, depth: depth, charged: map[string]bool{}}
+	t.writer = "turn-" + string(skein.NewSessionID(o.Now()))
+	if t.id == "" {
+		t.id = skein.NewSessionID(o.Now())
+		t.about, t.window = o.Created, []skein.Event{}
+	} else if _, err := o.Store.Session(ctx, t.id); err != nil { // a lease of nothing would be kept
+		return nil, fmt.Errorf("agent: open %s: %w", t.id, err)
+	}
+	defer skein.Wrapf(&err, "agent: open %s", t.id)
+	t.lease, err = o.Store.Acquire(ctx, t.id, skein.LeaseRequest{Program: o.Program, TakeOver: o.TakeOver})
+	if err != nil {
+		return nil, err
+	}
+	if o.Session != "" {
+		err = t.goOn(ctx)
+	}
+	if err != nil {
+		return nil, errors.Join(err, o.Store.Release(context.WithoutCancel(ctx), t.lease))
+	}
+	return t, nil
+}
+
+func withDefaults(o Options) Options {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Wait == nil {
+		o.Wait = wait
+	}
+	o.Attempts = cmp.Or(o.Attempts, 5)
+	if o.Observe == nil {
+		o.Observe = func(Update) {}
+	}
+	return o
+}
+
+// goOn takes up a session that is stored.
+func (t *Thread) goOn(ctx context.Context) error {
+	s, err := t.o.Store.Session(ctx, t.id)
+	if err != nil {
+		return err
+	}
+	t.begun, t.last = true, s.Last
+	t.about = skein.Created{User: s.User, Surface: s.Surface, Project: s.Project, Cwd: s.Cwd}
+	return t.settleCalls(ctx, s.Open)
+}
+
+// settleCalls says of calls that were running when their program died that
+// nobody knows what became of them; of those that do no harm, that they failed.
+func (t *Thread) settleCalls(ctx context.Context, open []string) error {
+	if len(open) == 0 {
+		return nil
+	}
+	events, err := t.events(ctx)
+	if err != nil {
+		return err
+	}
+	known := map[string]skein.ToolState{}
+	for _, e := range events {
+		if e.Kind == skein.KindTool {
+			s, err := skein.Decode[skein.ToolState](e)
+			if err != nil {
+				return err
+			}
+			known[s.Call] = s
+		}
+	}
+	var marks []skein.Event
+	for _, call := range open {
+		s, ok := known[call]
+		if s.State == skein.Pending {
+			continue // it never ran
+		}
+		s.Call, s.State = call, skein.Uncertain
+		if ok && s.Safe {
+			s.State, s.Meta = skein.Failed, interruptedMeta()
+		}
+		marks = append(marks, skein.NewEvent(skein.KindTool, t.now(), s))
+	}
+	return t.put(ctx, nil, marks...)
+}
 
 // ID returns the session's ID, also before it has begun.
-func (t *Thread) ID() skein.SessionID { return "" }
+func (t *Thread) ID() skein.SessionID { return t.id }
 
 // Begun reports whether the session is stored.
-func (t *Thread) Begun() bool { return false }
+func (t *Thread) Begun() bool { return t.begun }
 
 // Session returns the session as it is stored.
 // The error wraps [skein.ErrNotFound] before the first message.
 func (t *Thread) Session(ctx context.Context) (skein.Session, error) {
-	return skein.Session{}, errNotYet
+	return t.o.Store.Session(ctx, t.id)
 }
 
 // Agent returns what answers now.
-func (t *Thread) Agent() Agent { return Agent{} }
+func (t *Thread) Agent() Agent { return t.agent }
 
-// Turn appends m, a user message, and what the model and its tools answer. The
-// Outcome is what there is, also with an error. When ctx ends, what was
-// complete is kept, the rest marked, and Outcome.Stop is [Interrupted] with a
-// nil error.
-//
-// The error wraps [skein.ErrFenced] if the session was taken over, one of the
-// Store's, or one of package llm's, after all attempts.
-func (t *Thread) Turn(ctx context.Context, m skein.Message, blobs ...skein.Blob) (Outcome, error) {
-	return Outcome{}, errNotYet
+// Interrupt ends the turn that is under way, as the end of its ctx does. It is
+// safe for use by many goroutines; without a turn it does nothing.
+func (t *Thread) Interrupt() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.stop != nil {
+		t.stop()
+	}
 }
 
-// Pending reports whether the last user message has no answer that is whole.
-// Errors are the Store's.
-func (t *Thread) Pending(ctx context.Context) (bool, error) { return false, errNotYet }
+// Close appends how the work ended (done, interrupted, error), if this process
+// has worked on the session, and gives the lease back. Errors are the Store's.
+func (t *Thread) Close(ctx context.Context, how string) (err error) {
+	defer skein.Wrapf(&err, "agent: close %s", t.id)
+	if t.fenced == nil {
+		if err = t.settle(ctx); err == nil && t.at {
+			err = t.put(ctx, nil, skein.NewEvent(skein.KindEnded, t.now(), t.program(how)))
+		}
+	}
+	return errors.Join(err, t.o.Store.Release(context.WithoutCancel(ctx), t.lease))
+}
 
-// Retry takes up the last user message, if it has no whole answer, without
-// saying it again. It wraps [skein.ErrInvalid] if there is nothing to take up;
-// other errors as Turn.
-func (t *Thread) Retry(ctx context.Context) (Outcome, error) { return Outcome{}, errNotYet }
+func (t *Thread) program(how string) skein.Program {
+	return skein.Program{Program: t.o.Program, Version: t.o.Version, Host: t.o.Host, How: how}
+}
 
-// Compact sums up the older part now. Errors as Turn; [skein.ErrInvalid] if
-// there is too little to sum up.
-func (t *Thread) Compact(ctx context.Context) error { return errNotYet }
-
-// Undo goes back to before the n-th last user message in the context (1 is
-// the last), and returns its text. The error wraps [skein.ErrInvalid] if there
-// are fewer, or is the Store's.
-func (t *Thread) Undo(ctx context.Context, n int) (string, error) { return "", errNotYet }
-
-// Redo takes back the newest Undo or Clear that nothing was said after. The
-// error wraps [skein.ErrInvalid] if there is none, or is the Store's.
-func (t *Thread) Redo(ctx context.Context) error { return errNotYet }
-
-// Clear makes the context empty; a rewind, so that nothing is lost. Errors are
-// the Store's.
-func (t *Thread) Clear(ctx context.Context) error { return errNotYet }
-
-// Rename gives the session a title by a person. Errors are the Store's.
-func (t *Thread) Rename(ctx context.Context, title string) error { return errNotYet }
-
-// Suggest asks the model for a title and gives it to the session, if nobody
-// has; errors as Turn.
-func (t *Thread) Suggest(ctx context.Context) error { return errNotYet }
+func (t *Thread) now() skein.Time { return skein.At(t.o.Now()) }
 
 // SetAgent lets a answer from now on; the thread goes on. Errors are the
 // Store's.
-func (t *Thread) SetAgent(ctx context.Context, a Agent) error { return errNotYet }
+func (t *Thread) SetAgent(ctx context.Context, a Agent) (err error) {
+	defer skein.Wrapf(&err, "agent: change the agent of %s", t.id)
+	if t.begun {
+		c := skein.Changed{Agent: &a.Name, Profile: &a.Profile}
+		if a.Model != nil {
+			about := a.Model.About()
+			c.Provider, c.Model = &about.Provider, &about.Model
+		}
+		if err := t.put(ctx, nil, skein.NewEvent(skein.KindChanged, t.now(), c)); err != nil {
+			return err
+		}
+	}
+	t.agent = a
+	t.window = nil // it may show more
+	return nil
+}
 
-// Close appends how the work ended (done, interrupted, error), if the session
-// has begun, and gives the lease back. Errors are the Store's.
-func (t *Thread) Close(ctx context.Context, how string) error { return errNotYet }
+// Rename gives the session a title by a person. Errors are the Store's.
+func (t *Thread) Rename(ctx context.Context, title string) (err error) {
+	defer skein.Wrapf(&err, "agent: rename %s", t.id)
+	e := skein.NewEvent(skein.KindTitled, t.now(), skein.Titled{Title: title, By: skein.ByPerson})
+	if !t.begun {
+		t.early = []skein.Event{e}
+		return nil
+	}
+	return t.put(ctx, nil, e)
+}

@@ -1,0 +1,198 @@
+package agent
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/llm"
+)
+
+// What a request is for, as step events say it.
+const (
+	modeTurn    = "turn"
+	modeCompact = "compact"
+	modeTitle   = "title"
+)
+
+// ask shows the model the context and returns its answer, which is stored. It
+// tries again where that may do.
+func (u *turn) ask() (*skein.Message, error) {
+	shrunk := 0
+	for try := 1; ; try++ {
+		if err := u.compactIfDue(); err != nil {
+			return nil, err
+		}
+		r, err := u.request()
+		if err != nil {
+			return nil, err
+		}
+		m, err := u.attempt(r, try)
+		if err == nil {
+			return m, nil
+		}
+		if errors.Is(err, llm.ErrTooLong) && shrunk < 2 && u.ctx.Err() == nil {
+			shrunk++
+			if done, cerr := u.shrink(); cerr != nil {
+				return nil, cerr
+			} else if done {
+				continue
+			}
+		}
+		if err := u.waitAfter(err, try); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// request is what the model is to read now.
+func (u *turn) request() (llm.Request, error) {
+	events, err := u.events(u.ctx)
+	if err != nil {
+		return llm.Request{}, err
+	}
+	rules := u.agent.Model.About().Rules
+	rules.Newest = u.newest()
+	v, err := skein.Context(events, rules)
+	if err != nil {
+		return llm.Request{}, err
+	}
+	r := llm.Request{System: u.agent.System, Messages: v.Messages, Opaque: v.Opaque, Blob: u.blob}
+	for _, tool := range u.agent.Tools {
+		r.Tools = append(r.Tools, tool.Spec)
+	}
+	return r, nil
+}
+
+func (t *Thread) blob(ctx context.Context, h skein.Hash) ([]byte, error) {
+	return t.o.Store.Blob(ctx, t.id, h)
+}
+
+// attempt makes the request r for the try-th time and stores what comes of it.
+func (u *turn) attempt(r llm.Request, try int) (*skein.Message, error) {
+	s, err := u.start(modeTurn, r, try)
+	if err != nil {
+		return nil, err
+	}
+	from := u.last
+	u.o.Observe(Update{Kind: Asking, Attempt: try})
+	m, err := stream(u.ctx, u.agent.Model, r, u.show)
+	if m != nil {
+		m = u.filled(m, &s, r.Messages)
+		u.count(m)
+	}
+	if err == nil {
+		if err := u.keep(u.ctx, nil, u.finish(s, m, nil), skein.Say(u.now(), *m)); err != nil {
+			return nil, err
+		}
+		u.o.Observe(Update{Kind: Answered, Message: m})
+		return m, nil
+	}
+	events := []skein.Event{u.finish(s, m, err)}
+	if m != nil && len(m.Parts) > 0 {
+		events = append(events, skein.Say(u.now(), *m))
+		if _, again := u.again(err, try); again { // the model is not to go on from there
+			events = append(events, skein.NewEvent(skein.KindRewound, u.now(), skein.Rewound{To: from}))
+		}
+	}
+	if perr := u.keep(u.ctx, nil, events...); perr != nil {
+		return nil, perr
+	}
+	return nil, err
+}
+
+// again reports whether the request that failed with err for the try-th time
+// is to be made again, after at least the wait that it returns.
+func (t *Thread) again(err error, try int) (asked time.Duration, ok bool) {
+	asked, ok = llm.Again(err)
+	return asked, ok && try < t.o.Attempts && asked <= patience
+}
+
+// waitAfter waits after a try that failed with err. It returns err if that was
+// the last one, or ctx's.
+func (u *turn) waitAfter(err error, try int) error {
+	if cerr := u.ctx.Err(); cerr != nil {
+		return cerr
+	}
+	asked, ok := u.again(err, try)
+	if !ok {
+		return err
+	}
+	d := backoff(try, asked)
+	u.o.Observe(Update{Kind: Waiting, Err: err, Attempt: try, Wait: d})
+	if err := u.o.Wait(u.ctx, d); err != nil {
+		if cerr := u.ctx.Err(); cerr != nil {
+			return cerr
+		}
+		return err
+	}
+	return nil
+}
+
+// start stores that a request begins.
+func (t *Thread) start(mode string, r llm.Request, try int) (skein.Step, error) {
+	about := t.agent.Model.About()
+	s := skein.Step{
+		Phase: "start", Mode: mode, Attempt: try, Provider: about.Provider, Model: about.Model,
+		Prompt: hash([]byte(r.System)), Tools: hash(skein.MustJSON(r.Tools)),
+	}
+	return s, t.put(context.Background(), nil, skein.NewEvent(skein.KindStep, t.now(), s))
+}
+
+func hash(b []byte) string {
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:])
+}
+
+// finish returns the event that the request s has come to its end, with the
+// answer m, if there is any, or err.
+func (t *Thread) finish(s skein.Step, m *skein.Message, err error) skein.Event {
+	s.Phase, s.Prompt, s.Tools = "finish", "", ""
+	if m != nil {
+		s.Request, s.Usage, s.Stop, s.Provider, s.Model = m.Request, m.Usage, m.Stop, m.Provider, m.Model
+	}
+	if err != nil {
+		s.Error = errorInfo(err)
+		if e := (*llm.Error)(nil); errors.As(err, &e) && s.Request == "" {
+			s.Request = e.Request
+		}
+	}
+	return skein.NewEvent(skein.KindStep, t.now(), s)
+}
+
+// errorInfo is err as events keep it.
+func errorInfo(err error) *skein.ErrorInfo {
+	info := skein.ErrorInfo{Kind: errorKind(err), Message: strings.ToValidUTF8(err.Error(), "\ufffd")}
+	if e := (*llm.Error)(nil); errors.As(err, &e) {
+		info.Status = e.Status
+	}
+	return &info
+}
+
+// errorKind returns the name of what kind of error err is; "" if it is none
+// that has one.
+func errorKind(err error) string {
+	for _, k := range []struct {
+		is   error
+		name string
+	}{
+		{context.Canceled, "interrupted"},
+		{context.DeadlineExceeded, "timeout"},
+		{llm.ErrBusy, "busy"},
+		{llm.ErrCut, "cut"},
+		{llm.ErrTooLong, "too_long"},
+		{llm.ErrDenied, "denied"},
+		{llm.ErrNoKey, "no_key"},
+		{llm.ErrRequest, "request"},
+		{llm.ErrModel, "model"},
+	} {
+		if errors.Is(err, k.is) {
+			return k.name
+		}
+	}
+	return ""
+}

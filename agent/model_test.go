@@ -1,0 +1,104 @@
+package agent_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"strings"
+	"sync"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/llm"
+)
+
+// A model answers with what it was given, one after the other, and keeps what
+// it was asked. When the answers are used up it says "done".
+type model struct {
+	about llm.About
+
+	mu       sync.Mutex
+	answers  []answer
+	requests []llm.Request
+	broken   []error // rules that a request did not keep
+}
+
+// An answer is what a model does with one request.
+type answer struct {
+	message *skein.Message
+	text    string // said before err, in words
+	err     error
+	hang    bool // it says text, then waits for the end of ctx
+	before  func()
+}
+
+func newModel(answers ...answer) *model {
+	return &model{about: llm.About{Provider: "anthropic", Model: "m", Rules: skein.AnthropicRules("m")}, answers: answers}
+}
+
+func (m *model) About() llm.About { return m.about }
+
+func (m *model) next(r llm.Request) answer {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.requests = append(m.requests, r)
+	rules := m.about.Rules
+	if err := rules.Check(r.Messages); err != nil {
+		m.broken = append(m.broken, err)
+	}
+	if len(m.answers) == 0 {
+		return says("done")
+	}
+	a := m.answers[0]
+	m.answers = m.answers[1:]
+	return a
+}
+
+func (m *model) Stream(ctx context.Context, r llm.Request) iter.Seq2[llm.Delta, error] {
+	return func(yield func(llm.Delta, error) bool) {
+		a := m.next(r)
+		if a.before != nil {
+			a.before()
+		}
+		for _, w := range strings.SplitAfter(a.text, " ") {
+			if w != "" && !yield(llm.Delta{Text: w}, nil) {
+				return
+			}
+		}
+		if a.hang {
+			<-ctx.Done()
+			a.err = ctx.Err()
+		}
+		if a.err != nil {
+			yield(llm.Delta{}, a.err)
+			return
+		}
+		yield(llm.Delta{Message: a.message}, nil)
+	}
+}
+
+// says is the answer text.
+func says(text string) answer { return answer{text: text, message: message(skein.TextPart(text))} }
+
+func message(parts ...skein.Part) *skein.Message {
+	return &skein.Message{Role: skein.RoleAssistant, Parts: parts, Usage: &skein.Usage{Input: 10, Output: 5}}
+}
+
+// calls is an answer that calls tools: "name input" each.
+func calls(each ...string) answer {
+	var parts []skein.Part
+	for i, c := range each {
+		name, input, _ := strings.Cut(c, " ")
+		parts = append(parts, skein.Part{Kind: skein.PartCall, Call: &skein.Call{ID: fmt.Sprint("c", i), Name: name, Input: json.RawMessage(input)}})
+	}
+	return answer{message: message(parts...)}
+}
+
+func fails(err error) answer { return answer{err: err} }
+
+func cut(text string) answer { return answer{text: text, err: &llm.Error{Kind: llm.ErrCut}} }
+
+var errBusy = &llm.Error{Kind: llm.ErrBusy, Status: 529, Message: "overloaded"}
+
+var errGone = errors.New("gone")

@@ -1,0 +1,178 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/skein-dev/skein"
+)
+
+// settling is how often the fate of an append that nobody knows is asked for.
+const settling = 4
+
+// put stores events, all or none, after those that are owed. ctx does not stop
+// it: what happened has happened.
+func (t *Thread) put(ctx context.Context, blobs []skein.Blob, events ...skein.Event) error {
+	return t.store(ctx, t.batch(blobs, events), false)
+}
+
+// keep is put for what happened and cannot be done again, such as an answer
+// that was paid for or the outcome of a tool: if it cannot be stored now, it
+// is owed, and stored before the next events.
+func (t *Thread) keep(ctx context.Context, blobs []skein.Blob, events ...skein.Event) error {
+	return t.store(ctx, t.batch(blobs, events), true)
+}
+
+// work is put for what this process does when it works on the session: before
+// the first of that it says that the session was created or resumed.
+func (t *Thread) work(ctx context.Context, blobs []skein.Blob, events ...skein.Event) error {
+	if err := t.settle(ctx); err != nil { // it may be what the prologue says
+		return err
+	}
+	return t.put(ctx, blobs, append(t.prologue(), events...)...)
+}
+
+// prologue returns what stands before the first events of this process.
+func (t *Thread) prologue() []skein.Event {
+	switch {
+	case t.at:
+		return nil
+	case t.begun:
+		return []skein.Event{skein.NewEvent(skein.KindResumed, t.now(), t.program(""))}
+	}
+	c := t.o.Created
+	c.Agent, c.Profile = t.agent.Name, t.agent.Profile
+	if t.agent.Model != nil {
+		about := t.agent.Model.About()
+		c.Provider, c.Model = about.Provider, about.Model
+	}
+	if c.Program == "" {
+		c.Program, c.Version = t.o.Program, t.o.Version
+	}
+	return append([]skein.Event{skein.NewEvent(skein.KindCreated, t.now(), c)}, t.early...)
+}
+
+// batch gives events client IDs, so that storing them twice stores them once,
+// and the lease's number.
+func (t *Thread) batch(blobs []skein.Blob, events []skein.Event) skein.Batch {
+	b := skein.Batch{Session: t.id, Fence: t.lease.Fence, Events: events, Blobs: blobs}
+	for i := range events {
+		t.written++
+		events[i].ClientID = skein.ClientID(fmt.Sprintf("%s-%d", t.writer, t.written))
+	}
+	if len(events) > 0 && events[0].Kind == skein.KindCreated {
+		b.After = skein.Fresh
+	}
+	return b
+}
+
+func (t *Thread) store(ctx context.Context, b skein.Batch, owe bool) error {
+	err := t.settle(ctx)
+	if err == nil && len(b.Events) > 0 {
+		err = t.append(ctx, b)
+	}
+	if errors.Is(err, skein.ErrUnknown) || owe && err != nil && !final(err) {
+		t.owed = append(t.owed, b)
+	}
+	return err
+}
+
+// settle stores what is owed.
+func (t *Thread) settle(ctx context.Context) error {
+	for len(t.owed) > 0 {
+		err := t.append(ctx, t.owed[0])
+		if err != nil && !final(err) {
+			return err
+		}
+		t.owed = slices.Delete(t.owed, 0, 1)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// final reports whether the batch that the Store refused with err will never
+// be taken.
+func final(err error) bool {
+	return slices.ContainsFunc([]error{
+		skein.ErrFenced, skein.ErrInvalid, skein.ErrMismatch, skein.ErrDeleted, skein.ErrNotFound, skein.ErrExists, skein.ErrConflict, skein.ErrLocked,
+	}, func(target error) bool { return errors.Is(err, target) })
+}
+
+// append hands b to the Store, again if it is not known what became of it.
+func (t *Thread) append(ctx context.Context, b skein.Batch) error {
+	if t.fenced != nil {
+		return t.fenced
+	}
+	ctx = context.WithoutCancel(ctx)
+	var receipts []skein.Receipt
+	var err error
+	for try := range settling {
+		if try > 0 {
+			if err := t.o.Wait(ctx, time.Duration(try)*100*time.Millisecond); err != nil {
+				return err
+			}
+		}
+		if receipts, err = t.o.Store.Append(ctx, b); !errors.Is(err, skein.ErrUnknown) {
+			break
+		}
+	}
+	if errors.Is(err, skein.ErrFenced) {
+		t.fenced = err
+	}
+	if err != nil {
+		return err
+	}
+	t.stored(b, receipts[0])
+	return nil
+}
+
+// stored takes in that b is on the disk.
+func (t *Thread) stored(b skein.Batch, r skein.Receipt) {
+	events := slices.Clone(b.Events)
+	gap := len(events) > 0 && r.Seqs[0] != t.last+1
+	for i := range events {
+		e := &events[i]
+		e.Seq = r.Seqs[i]
+		switch e.Kind {
+		case skein.KindCreated:
+			t.begun, t.at, t.early = true, true, nil
+		case skein.KindResumed:
+			t.at = true
+		case skein.KindRewound, skein.KindCompacted:
+			gap = true // another part of the session is shown now
+		}
+	}
+	if gap || r.Last != r.Seqs[len(r.Seqs)-1] {
+		t.window = nil
+	}
+	if t.window != nil {
+		t.window = append(t.window, events...)
+	}
+	t.last = r.Last
+	t.o.Observe(Update{Kind: Stored, Events: events})
+}
+
+// events returns what the context is worked out from. The caller leaves them
+// as they are.
+func (t *Thread) events(ctx context.Context) ([]skein.Event, error) {
+	if t.window == nil && t.begun {
+		events, err := t.o.Store.Window(ctx, t.id, t.newest())
+		if err != nil {
+			return nil, err
+		}
+		t.window = events
+	}
+	return slices.Clip(t.window), nil
+}
+
+func (t *Thread) newest() int {
+	if t.agent.Newest > 0 {
+		return t.agent.Newest
+	}
+	return 200
+}

@@ -1,0 +1,96 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/skein-dev/skein"
+)
+
+// Undo goes back to before the n-th last user message in the context (1 is
+// the last), and returns its text. The error wraps [skein.ErrInvalid] if there
+// are fewer, or is the Store's.
+func (t *Thread) Undo(ctx context.Context, n int) (_ string, err error) {
+	defer skein.Wrapf(&err, "agent: undo %d in %s", n, t.id)
+	if err := t.settle(ctx); err != nil {
+		return "", err
+	}
+	shown, _, err := t.shown(ctx)
+	if err != nil {
+		return "", err
+	}
+	left := n
+	for _, e := range slices.Backward(shown) {
+		if !e.Message.Typed() {
+			continue
+		}
+		if left--; left == 0 {
+			return e.Message.Words(), t.rewind(ctx, e.Seq-1)
+		}
+	}
+	return "", fmt.Errorf("%w undo: the context has %d messages that a person typed", skein.ErrInvalid, n-max(left, 0))
+}
+
+// Redo takes back the newest Undo or Clear that nothing was said after. The
+// error wraps [skein.ErrInvalid] if there is none, or is the Store's.
+func (t *Thread) Redo(ctx context.Context) (err error) {
+	defer skein.Wrapf(&err, "agent: redo in %s", t.id)
+	if err := t.settle(ctx); err != nil {
+		return err
+	}
+	events, err := t.events(ctx)
+	if err != nil {
+		return err
+	}
+	undone, err := undone(events)
+	if err != nil {
+		return err
+	}
+	if len(undone) == 0 {
+		return fmt.Errorf("%w redo: nothing was undone since something was last said", skein.ErrInvalid)
+	}
+	return t.rewind(ctx, undone[len(undone)-1]-1)
+}
+
+// undone returns the places of the rewinds at the end of events that were not
+// taken back, oldest first. One that takes back another leads to right before
+// it.
+func undone(events []skein.Event) (at []skein.Seq, err error) {
+	from := 0 // after what was said or asked last
+	for i, e := range slices.Backward(events) {
+		if e.Kind == skein.KindSaid || e.Kind == skein.KindStep {
+			from = i + 1
+			break
+		}
+	}
+	for _, e := range events[from:] {
+		if e.Kind != skein.KindRewound {
+			continue
+		}
+		r, err := skein.Decode[skein.Rewound](e)
+		if err != nil {
+			return nil, err
+		}
+		if i := slices.Index(at, r.To+1); i >= 0 {
+			at = at[:i]
+			continue
+		}
+		at = append(at, e.Seq)
+	}
+	return at, nil
+}
+
+// Clear makes the context empty; a rewind, so that nothing is lost. Errors are
+// the Store's.
+func (t *Thread) Clear(ctx context.Context) (err error) {
+	defer skein.Wrapf(&err, "agent: clear the context of %s", t.id)
+	if err := t.settle(ctx); err != nil || !t.begun {
+		return err
+	}
+	return t.rewind(ctx, 0)
+}
+
+func (t *Thread) rewind(ctx context.Context, to skein.Seq) error {
+	return t.put(ctx, nil, skein.NewEvent(skein.KindRewound, t.now(), skein.Rewound{To: to}))
+}

@@ -1,0 +1,108 @@
+package agent
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/llm"
+)
+
+// stream makes the request r, shows what comes, and returns the answer; with
+// an error what there was of it, marked as interrupted, or nil if nothing was.
+func stream(ctx context.Context, model llm.Provider, r llm.Request, show func(llm.Delta)) (m *skein.Message, err error) {
+	var text, reasoning strings.Builder
+	for d, e := range model.Stream(ctx, r) {
+		show(d)
+		text.WriteString(d.Text)
+		reasoning.WriteString(d.Reasoning)
+		if d.Message != nil {
+			m = d.Message
+		}
+		if e != nil {
+			err = e
+			break
+		}
+	}
+	if err == nil && (m == nil || m.Interrupted) {
+		err = &llm.Error{Kind: llm.ErrCut, Message: "the stream ended before the answer did"}
+	}
+	if err != nil {
+		m = broken(m, text.String(), reasoning.String())
+	}
+	return m, err
+}
+
+// show tells people of a piece of an answer.
+func (t *Thread) show(d llm.Delta) {
+	for _, u := range []Update{{Kind: Reasoning, Text: d.Reasoning}, {Kind: Text, Text: d.Text}, {Kind: Calling, Text: d.Call}} {
+		if u.Text != "" {
+			t.o.Observe(u)
+		}
+	}
+}
+
+// broken returns what there was of an answer that broke off: m, or what was
+// shown of it. A call in it is left out, for nobody will run it.
+func broken(m *skein.Message, text, reasoning string) *skein.Message {
+	if m == nil {
+		m = &skein.Message{}
+		if reasoning != "" {
+			m.Parts = append(m.Parts, skein.Part{Kind: skein.PartReasoning, Text: skein.Text(reasoning)})
+		}
+		if text != "" {
+			m.Parts = append(m.Parts, skein.TextPart(text))
+		}
+		if len(m.Parts) == 0 {
+			return nil
+		}
+	}
+	b := *m
+	b.Interrupted = true
+	b.Parts = slices.DeleteFunc(slices.Clone(m.Parts), func(p skein.Part) bool { return p.Kind == skein.PartCall })
+	return &b
+}
+
+// filled returns a copy of the answer m to the request s, with what the
+// provider did not say of it. A request ID that was charged before is not this
+// one's, and some servers begin to count their calls anew each time.
+func (t *Thread) filled(m *skein.Message, s *skein.Step, shown []skein.Message) *skein.Message {
+	f := *m
+	f.ID, f.Role = "", skein.RoleAssistant // the event is the whole message
+	f.Provider, f.Model = cmp.Or(m.Provider, s.Provider), cmp.Or(m.Model, s.Model)
+	if f.Request == "" || t.charged[f.Request] {
+		f.Request = string(skein.NewSessionID(t.o.Now()))
+	}
+	t.charged[f.Request] = true
+	f.Parts = append([]skein.Part{}, m.Parts...)
+	used := map[string]bool{"": true}
+	for i := range shown {
+		for _, c := range callsOf(&shown[i]) {
+			used[c.ID] = true
+		}
+	}
+	for i := range f.Parts {
+		p := &f.Parts[i]
+		if p.Kind != skein.PartCall || p.Call == nil {
+			continue
+		}
+		c := *p.Call
+		if p.Call = &c; used[c.ID] {
+			c.ID = fmt.Sprintf("call_%s_%d", skein.NewSessionID(t.o.Now())[24:], i)
+		}
+		used[c.ID] = true
+	}
+	return &f
+}
+
+// count adds the usage of the answer m to that of the turn.
+func (u *turn) count(m *skein.Message) {
+	if m != nil && m.Usage != nil {
+		usage := *m.Usage
+		usage.Requests = 1
+		u.out.Usage = u.out.Usage.Plus(usage)
+	}
+}

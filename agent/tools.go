@@ -1,0 +1,101 @@
+package agent
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/tool"
+)
+
+// sideBySide is how many calls of tools that do no harm run at once.
+const sideBySide = 4
+
+// run does what the calls of one answer ask for, and stores each outcome when
+// it is there. Tools that do no harm run side by side, others in order, alone.
+// Its error is ctx's if that ended; then calls that had not begun stay without
+// an answer.
+func (u *turn) run(calls []*skein.Call) error {
+	for len(calls) > 0 {
+		n := 1
+		if u.safe(calls[0]) {
+			for n < len(calls) && u.safe(calls[n]) {
+				n++
+			}
+		}
+		if err := u.together(calls[:n]); err != nil {
+			return err
+		}
+		calls = calls[n:]
+	}
+	return u.ctx.Err()
+}
+
+func (t *Thread) safe(c *skein.Call) bool {
+	tl := t.tool(c.Name)
+	return tl != nil && tl.Safe
+}
+
+// tool returns the tool of that name; nil if there is none.
+func (t *Thread) tool(name string) *tool.Tool {
+	i := slices.IndexFunc(t.agent.Tools, func(tl tool.Tool) bool { return tl.Spec.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return &t.agent.Tools[i]
+}
+
+// admit returns the tool that the call c is to run, or, where it is not to run
+// at all, what to tell the model. The error ends the turn.
+func (u *turn) admit(c *skein.Call) (tl *tool.Tool, tc tool.Call, no string, err error) {
+	tc = tool.Call{ID: c.ID, Input: c.Input, Session: u.id, Cwd: u.about.Cwd}
+	if tl = u.tool(c.Name); tl == nil {
+		return nil, tc, fmt.Sprintf("There is no tool %q. There are: %s.", c.Name, strings.Join(u.toolNames(), ", ")), nil
+	}
+	if input := bytes.TrimSpace(c.Input); len(input) == 0 || string(input) == "null" {
+		tc.Input = json.RawMessage("{}")
+	} else if input[0] != '{' || !json.Valid(input) {
+		return nil, tc, fmt.Sprintf("The input of %s is no JSON object: %.200q", c.Name, input), nil
+	}
+	if tl.Ask == nil {
+		return tl, tc, "", nil
+	}
+	question := tl.Ask(tc)
+	if question == "" {
+		return tl, tc, "", nil
+	}
+	a := Approval{Reason: "Nobody is here who could allow it."}
+	if u.o.Approve != nil {
+		if a, err = u.o.Approve(u.ctx, *tl, tc, question); err != nil {
+			return nil, tc, "", err
+		}
+	}
+	if a.Yes {
+		return tl, tc, "", nil
+	}
+	return nil, tc, strings.TrimSpace("This was not allowed, so it was not done. " + a.Reason), nil
+}
+
+func (t *Thread) toolNames() (names []string) {
+	for _, tl := range t.agent.Tools {
+		names = append(names, tl.Spec.Name)
+	}
+	return names
+}
+
+// headline is the line for people on what the call c asks for.
+func (t *Thread) headline(c *skein.Call) string {
+	title := ""
+	if tl := t.tool(c.Name); tl != nil && tl.Title != nil {
+		title = strings.ToValidUTF8(tl.Title(c.Input), "\ufffd")
+	}
+	if title == "" {
+		title = c.Name
+	}
+	return title
+}
+
+func interruptedMeta() json.RawMessage { return json.RawMessage(`{"interrupted":true}`) }
