@@ -1,0 +1,144 @@
+package screen
+
+import (
+	"strings"
+	"unicode"
+
+	"github.com/charmbracelet/x/ansi"
+)
+
+// An editor is the text that a person is typing, and where the cursor stands.
+// Its zero value is empty.
+type editor struct {
+	text string
+	at   int    // byte before which the cursor stands, at the edge of a character
+	cut  string // what was cut last, for yank
+}
+
+// set makes text what is being typed, with the cursor at its end.
+func (e *editor) set(text string) { e.text, e.at = text, len(text) }
+
+// insert puts s where the cursor stands.
+func (e *editor) insert(s string) {
+	e.text = e.text[:e.at] + s + e.text[e.at:]
+	e.at += len(s)
+}
+
+// replace puts s in place of what stands from byte from to the cursor.
+func (e *editor) replace(from int, s string) {
+	e.text = e.text[:from] + s + e.text[e.at:]
+	e.at = from + len(s)
+}
+
+// next returns where the character at byte i ends: letters with their accents,
+// emoji of several parts and the like are one.
+func (e *editor) next(i int) int {
+	if i >= len(e.text) {
+		return i
+	}
+	c, _ := ansi.FirstGraphemeCluster(e.text[i:], ansi.GraphemeWidth)
+	return i + max(len(c), 1)
+}
+
+// before returns where the character that ends at byte i begins.
+func (e *editor) before(i int) int {
+	at := 0
+	if n := strings.LastIndexByte(e.text[:max(i-1, 0)], '\n'); n >= 0 {
+		at = n + 1
+	}
+	for at < i {
+		next := e.next(at)
+		if next >= i {
+			return at
+		}
+		at = next
+	}
+	return max(at, 0)
+}
+
+func (e *editor) left()  { e.at = e.before(e.at) }
+func (e *editor) right() { e.at = e.next(e.at) }
+
+// lineStart returns where the line of byte i begins, lineEnd where it ends.
+func (e *editor) lineStart(i int) int { return strings.LastIndexByte(e.text[:i], '\n') + 1 }
+
+func (e *editor) lineEnd(i int) int {
+	if n := strings.IndexByte(e.text[i:], '\n'); n >= 0 {
+		return i + n
+	}
+	return len(e.text)
+}
+
+// wordLeft returns where the word before the cursor begins, wordRight where
+// the one after it ends.
+func (e *editor) wordLeft() int {
+	i := e.at
+	for i > 0 && !wordAt(e.text[e.before(i):]) {
+		i = e.before(i)
+	}
+	for i > 0 && wordAt(e.text[e.before(i):]) {
+		i = e.before(i)
+	}
+	return i
+}
+
+func (e *editor) wordRight() int {
+	i := e.at
+	for i < len(e.text) && !wordAt(e.text[i:]) {
+		i = e.next(i)
+	}
+	for i < len(e.text) && wordAt(e.text[i:]) {
+		i = e.next(i)
+	}
+	return i
+}
+
+func wordAt(s string) bool {
+	for _, r := range s {
+		return unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_'
+	}
+	return false
+}
+
+// remove takes out what stands between bytes from and to.
+func (e *editor) remove(from, to int) {
+	e.text, e.at = e.text[:from]+e.text[to:], from
+}
+
+// kill is remove for more than a character: yank brings it back.
+func (e *editor) kill(from, to int) {
+	if from < to {
+		e.cut = e.text[from:to]
+		e.remove(from, to)
+	}
+}
+
+// up goes a line up, as far to the right as it was, and reports whether there
+// is one; down goes down.
+func (e *editor) up() bool {
+	start := e.lineStart(e.at)
+	if start == 0 {
+		return false
+	}
+	e.at = e.column(e.lineStart(start-1), start-1, ansi.StringWidth(e.text[start:e.at]))
+	return true
+}
+
+func (e *editor) down() bool {
+	start, end := e.lineStart(e.at), e.lineEnd(e.at)
+	if end == len(e.text) {
+		return false
+	}
+	e.at = e.column(end+1, e.lineEnd(end+1), ansi.StringWidth(e.text[start:e.at]))
+	return true
+}
+
+// column returns the byte of the line from start to end that stands in column
+// col, or its end.
+func (e *editor) column(start, end, col int) int {
+	i := start
+	for i < end && ansi.StringWidth(e.text[start:i]) < col {
+		i = e.next(i)
+	}
+	return min(i, end)
+}

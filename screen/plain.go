@@ -1,0 +1,188 @@
+package screen
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"github.com/skein-dev/skein/render"
+)
+
+// Streams are what a [Pipe] reads and writes.
+type Streams struct {
+	In     io.Reader
+	Out    io.Writer // answers, and what is printed
+	Err    io.Writer // notes and questions
+	Prompt string    // written to Err before each Read; "" for none
+}
+
+// A Pipe is a Screen without a terminal. Make one with [Plain].
+type Pipe struct {
+	s       Streams
+	in      *bufio.Reader
+	pending chan line // of a line that nobody waited for any more; nil for none
+
+	mu   sync.Mutex
+	line string // of an answer: the last line, as far as it has come
+	err  error  // of Out
+}
+
+type line struct {
+	text string
+	err  error
+}
+
+// Plain returns a Screen that reads lines and writes text without escape
+// codes. A line that ends in a backslash goes on in the next one. A question
+// is answered by the next line.
+func Plain(s Streams) *Pipe { return &Pipe{s: s, in: bufio.NewReader(s.In)} }
+
+// Read implements [Screen].
+func (p *Pipe) Read(ctx context.Context) (string, error) {
+	for {
+		fmt.Fprint(p.s.Err, p.s.Prompt)
+		text, err := p.next(ctx)
+		for goesOn := true; err == nil && goesOn; {
+			if text, goesOn = strings.CutSuffix(text, `\`); goesOn {
+				var more string
+				more, err = p.next(ctx)
+				text += "\n" + more
+			}
+		}
+		text = strings.TrimSpace(text)
+		if text != "" && (err == nil || errors.Is(err, io.EOF)) {
+			return text, nil
+		}
+		if err != nil {
+			return "", err
+		}
+	}
+}
+
+// next returns the next line. At the end of the input comes io.EOF.
+func (p *Pipe) next(ctx context.Context) (string, error) {
+	p.mu.Lock()
+	err := p.err
+	p.mu.Unlock()
+	if err != nil {
+		return "", err
+	}
+	if p.pending == nil {
+		c := make(chan line, 1)
+		p.pending = c
+		go func() {
+			text, err := p.in.ReadString('\n')
+			if text != "" && errors.Is(err, io.EOF) {
+				err = nil
+			}
+			c <- line{strings.TrimRight(text, "\r\n"), err}
+		}()
+	}
+	select {
+	case l := <-p.pending:
+		p.pending = nil
+		return l.text, l.err
+	case <-ctx.Done():
+		return "", ctx.Err()
+	}
+}
+
+// Print implements [Screen].
+func (p *Pipe) Print(text string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.flush()
+	p.write(strings.TrimRight(text, "\n") + "\n")
+}
+
+// Note implements [Screen].
+func (p *Pipe) Note(text string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.flush()
+	fmt.Fprintln(p.s.Err, ansi.Strip(strings.TrimRight(text, "\n")))
+}
+
+// write writes to Out; what goes wrong is kept for Read.
+func (p *Pipe) write(text string) {
+	if _, err := io.WriteString(p.s.Out, ansi.Strip(text)); err != nil && p.err == nil {
+		p.err = err
+	}
+}
+
+// Say implements [Screen]. Lines come when they are complete: a piece may end
+// in the middle of something that a terminal obeys.
+func (p *Pipe) Say(piece string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.line += piece
+	if end := strings.LastIndexByte(p.line, '\n') + 1; end > 0 {
+		p.write(render.Clean(p.line[:end]))
+		p.line = p.line[end:]
+	}
+}
+
+// Said implements [Screen].
+func (p *Pipe) Said() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.flush()
+}
+
+// flush writes what is left of an answer.
+func (p *Pipe) flush() {
+	if p.line != "" {
+		p.write(render.Clean(p.line) + "\n")
+		p.line = ""
+	}
+}
+
+// Begin implements [Screen]. A pipe has no key that stops.
+func (p *Pipe) Begin(func()) {}
+
+// Work implements [Screen]. It says nothing: there is nobody who waits.
+func (p *Pipe) Work(Work) {}
+
+// End implements [Screen].
+func (p *Pipe) End() (left bool) {
+	p.Said()
+	return false
+}
+
+// Ask implements [Screen]. What is none of the choices is asked again.
+func (p *Pipe) Ask(ctx context.Context, q Question) (string, error) {
+	for {
+		var labels []string
+		for _, c := range q.Choices {
+			labels = append(labels, fmt.Sprintf("[%c] %s", c.Key, c.Label))
+		}
+		p.Note(strings.TrimRight(q.Text, "\n") + "\n" + strings.Join(labels, "  "))
+		text, err := p.next(ctx)
+		if err != nil {
+			return "", err
+		}
+		text = strings.ToLower(strings.TrimSpace(text))
+		for _, c := range q.Choices {
+			if text == string(c.Key) || text == strings.ToLower(c.Label) || text == strings.ToLower(c.Value) {
+				return c.Value, nil
+			}
+		}
+	}
+}
+
+// Prefill implements [Screen]. It does nothing.
+func (p *Pipe) Prefill(string) {}
+
+// Close implements [Screen].
+func (p *Pipe) Close() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.flush()
+	return p.err
+}

@@ -1,0 +1,145 @@
+package screen
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"github.com/skein-dev/skein/render"
+)
+
+// prompt stands before what a person types, and what they said.
+const prompt = "❯ "
+
+// visible returns typed text as it may be shown, in as many characters.
+func visible(text string) string { return render.Clean(text) }
+
+// frame works out the last lines of the screen.
+func (t *Terminal) frame() (f frame) {
+	var below []string // what stands under the answer that is coming
+	if t.stop != nil {
+		below = append(below, t.working()...)
+	}
+	f.hide = true
+	switch {
+	case t.asked != nil:
+		below = append(below, t.asked.lines(t.o.Paint, t.paint.width)...)
+		f.row, f.col, f.hide = len(below)-1, min(ansi.StringWidth(below[len(below)-1])+1, t.paint.width-1), false
+	case t.reading || t.edit.text != "" || len(t.said) > 0:
+		for _, s := range t.said {
+			below = append(below, t.o.Paint.Dim(prompt+render.Line(s)))
+		}
+		rows, row, col := t.editor()
+		f.row, f.col, f.hide = len(below)+row, col, false
+		below = append(below, rows...)
+		below = append(below, t.list.lines(t.o.Paint, t.paint.width)...)
+	case len(below) > 0:
+		f.row = len(below) - 1
+	}
+	if t.notice != "" {
+		below = append(below, t.o.Paint.Dim(ansi.Truncate(render.Line(t.notice), t.paint.width-1, "…")))
+	}
+	above := t.coming(t.height - 1 - len(below))
+	f.lines, f.row = append(above, below...), f.row+len(above)
+	if f.hide {
+		f.row, f.col = max(len(f.lines)-1, 0), 0
+	}
+	if over := len(f.lines) - t.height; over > 0 { // the terminal is very low
+		f.lines, f.row = f.lines[over:], max(f.row-over, 0)
+	}
+	return f
+}
+
+// coming returns the lines of an answer that may still change, the last of
+// them if there is little room, and a blank one.
+func (t *Terminal) coming(room int) []string {
+	if t.stream == nil || room < 2 {
+		return nil
+	}
+	lines := t.stream.Open()
+	if len(lines) == 0 {
+		return nil
+	}
+	for i, l := range lines {
+		lines[i] = strings.ReplaceAll(l, "\t", "    ")
+	}
+	return append(lines[max(len(lines)-room+1, 0):], "")
+}
+
+// working returns the line that says what goes on, and the newest that came of
+// it.
+func (t *Terminal) working() []string {
+	p, waited := t.o.Paint, t.o.Now().Sub(t.since)
+	about := []string{duration(waited)}
+	if t.work.Tokens > 0 {
+		about = append(about, count(t.work.Tokens)+" tokens")
+	}
+	tail := " · " + strings.Join(append(about, "Ctrl-C stops"), " · ")
+	doing := t.work.Doing
+	if doing == "" {
+		doing = "working"
+	}
+	room := t.paint.width - 4 - ansi.StringWidth(tail)
+	if room < 8 {
+		tail, room = " · "+about[0], t.paint.width-4-ansi.StringWidth(about[0])-3
+	}
+	lines := []string{p.Cyan(spinner(waited)) + " " + ansi.Truncate(doing, max(room, 4), "…") + p.Dim(tail)}
+	if t.work.Detail != "" {
+		lines = append(lines, p.Dim("  "+ansi.Truncate(t.work.Detail, t.paint.width-4, "…")))
+	}
+	return lines
+}
+
+// spinner returns a sign that turns.
+func spinner(d time.Duration) string {
+	signs := []rune("⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏")
+	return string(signs[int(max(d, 0)/(100*time.Millisecond))%len(signs)])
+}
+
+// duration returns d in whole seconds, for people.
+func duration(d time.Duration) string {
+	s := int(d / time.Second)
+	if s < 60 {
+		return fmt.Sprintf("%ds", s)
+	}
+	return fmt.Sprintf("%dm%02ds", s/60, s%60)
+}
+
+// count returns n with as many digits as one can take in.
+func count(n int64) string {
+	switch {
+	case n < 1000:
+		return fmt.Sprint(n)
+	case n < 100_000:
+		return fmt.Sprintf("%.1fk", float64(n)/1000)
+	}
+	return fmt.Sprintf("%dk", n/1000)
+}
+
+// editor returns the rows of what is being typed, and where the cursor is.
+func (t *Terminal) editor() (rows []string, row, col int) {
+	sign, text := prompt, &t.edit
+	if t.search != nil {
+		sign, text = "search: ", &editor{text: t.search.part, at: len(t.search.part)}
+	}
+	lead := ansi.StringWidth(sign)
+	shown := editor{text: visible(text.text), at: len(visible(text.text[:text.at]))}
+	rows, row, col = shown.rows(t.paint.width - lead - 1)
+	rows, row = part(rows, row, max(t.height/2, 2))
+	p := t.o.Paint
+	for i := range rows {
+		if i == 0 {
+			rows[i] = p.Bold(p.Green(sign)) + rows[i]
+		} else {
+			rows[i] = strings.Repeat(" ", lead) + rows[i]
+		}
+	}
+	if t.search != nil {
+		for l := range strings.SplitSeq(visible(t.edit.text), "\n") {
+			rows = append(rows, p.Dim("  "+l))
+		}
+	}
+	return rows, row, col + lead
+}
