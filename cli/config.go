@@ -4,8 +4,12 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 
 	"github.com/spf13/cobra"
+
+	"github.com/skein-dev/skein/render"
 )
 
 type configOptions struct{ json bool }
@@ -19,21 +23,39 @@ func newConfig(f *frame) *cobra.Command {
 that beats .skein/config.toml in the project, that beats your own config.toml.
 With the name of a SETTING, print its value alone.
 
-  store   where the sessions are: a path, or sqlite:PATH
-  color   colours: auto, always or never
-  pager   program that shows long output; not from a project
-  price   what a model costs, in dollars for a million tokens; not from a project:
-          [[price]]
-          model = "my-model*"
-          input = 0.5
-          output = 2.0`,
+  store          where the sessions are: a path, or sqlite:PATH
+  color          colours: auto, always or never
+  pager          program that shows long output (*)
+  model          model that answers where none is named: "anthropic:MODEL"
+  agent          agent that answers in new sessions: a name, or a file
+  effort         how much a model thinks: low, medium or high
+  compact_after  items after which the older part of a session is summed up
+                 for the model (40); 0 never
+  titles         who names a session: model, after its second turn, or off
+  log            log files of the conversations: on or off (*)
+  allow          tools that run without asking: ["shell"] (*)
+
+  [project."/home/ada/api"]       # (*)
+  allow = ["shell"]               # in this project
+
+  [provider.work]                 # (*) then --model work:MODEL
+  base_url = "http://gpu.example:8000/v1"
+  key_env = "WORK_KEY"            # the variable that the key is in
+  api = "chat"                    # or responses, anthropic, google
+
+  [[price]]                       # (*) dollars for a million tokens
+  model = "my-model*"
+  input = 0.5
+  output = 2.0
+
+(*) A project's file may not set it, for projects come from strangers.`,
 		Args: words(0, 1, "the name of a setting"),
 		RunE: f.plain(o.run),
 	}
 	jsonFlag(c, &o.json)
 	f.completeArg(c, func(context.Context, string) []string {
 		var names []string
-		for _, k := range known {
+		for _, k := range known() {
 			names = append(names, k.name+"\t"+k.doc)
 		}
 		return names
@@ -66,9 +88,18 @@ func (o *configOptions) run(ctx context.Context, j *job, args []string) error {
 		return writeJSON(j.Stdout, configLine{j.settings.values, folders, append([]string{}, j.settings.unknown...)})
 	}
 	t := table{columns: []column{{title: "SETTING", paint: j.paint.cyan}, {title: "VALUE"}, {title: "FROM", paint: j.paint.dim}}}
-	for _, k := range known {
-		v := j.settings.values[k.name]
-		t.rows = append(t.rows, []string{k.name, j.tilde(v.Text), j.tilde(v.From)})
+	var rows []string // the settings in their order, then the tables
+	for _, k := range known() {
+		rows = append(rows, k.name)
+	}
+	for _, name := range slices.Sorted(maps.Keys(j.settings.values)) {
+		if !slices.Contains(rows, name) {
+			rows = append(rows, name)
+		}
+	}
+	for _, name := range rows {
+		v := j.settings.values[name]
+		t.rows = append(t.rows, []string{render.Line(name), render.Line(j.tilde(v.Text)), j.tilde(v.From)})
 	}
 	folders := table{columns: []column{{title: "FOLDER", paint: j.paint.cyan}, {title: "PATH"}}, rows: [][]string{
 		{"data", j.tilde(d.Data)}, {"state", j.tilde(d.State)}, {"cache", j.tilde(d.Cache)}, {"config", j.tilde(d.Config)},

@@ -41,7 +41,7 @@ func (m *manual) write(root *cobra.Command, version string) {
 		m.item(row[0], row[1])
 	}
 	m.request(".SH ENVIRONMENT")
-	for _, s := range known {
+	for _, s := range known() {
 		for _, name := range s.env {
 			m.item(name, s.doc)
 		}

@@ -7,11 +7,9 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/pelletier/go-toml/v2"
-
-	"github.com/skein-dev/skein/price"
-	"github.com/skein-dev/skein/roster"
 )
 
 // A setting is something that a person can choose for good.
@@ -19,15 +17,26 @@ type setting struct {
 	name     string   // in config.toml
 	flag     string   // "" if none sets it
 	env      []string // variables that set it, the strongest first
+	value    string   // if nobody sets it
+	want     want     // what it may be set to
 	personal bool     // a project's file may not set it, for projects come from strangers
 	doc      string
 }
 
-// known is every setting.
-var known = []setting{
-	{name: "store", flag: "--store", env: []string{"SKEIN_STORE"}, doc: "where the sessions are"},
-	{name: "color", flag: "--color", env: []string{"SKEIN_COLOR"}, doc: "colours: auto, always or never"},
-	{name: "pager", env: []string{"SKEIN_PAGER", "PAGER"}, personal: true, doc: "program that shows long output"},
+// known returns every setting.
+func known() []setting {
+	return []setting{
+		{name: "store", flag: "--store", env: []string{"SKEIN_STORE"}, want: text, doc: "where the sessions are"},
+		{name: "color", flag: "--color", env: []string{"SKEIN_COLOR"}, value: "auto", want: text, doc: "colours: auto, always or never"},
+		{name: "pager", env: []string{"SKEIN_PAGER", "PAGER"}, value: "less -R", want: text, personal: true, doc: "program that shows long output"},
+		{name: "model", env: []string{"SKEIN_MODEL"}, want: text, doc: "model that answers where none is named"},
+		{name: "agent", env: []string{"SKEIN_AGENT"}, want: text, doc: "agent that answers in new sessions"},
+		{name: "effort", env: []string{"SKEIN_EFFORT"}, want: oneOf("", "low", "medium", "high"), doc: "how much a model thinks: low, medium, high"},
+		{name: "compact_after", value: "40", want: number, doc: "items after which the older part is summed up; 0 never"},
+		{name: "titles", value: "model", want: oneOf("model", "off"), doc: "who names a session: model, after two turns, or off"},
+		{name: "log", value: "on", want: onOff, personal: true, doc: "log files of the conversations: on or off"},
+		{name: "allow", want: list, personal: true, doc: "tools that run without asking"},
+	}
 }
 
 // A value is what a setting is set to, and by what.
@@ -36,29 +45,30 @@ type value struct {
 	From string `json:"from"` // default, a flag, a variable, a file
 }
 
-// settings is the value of each known setting, and what the files say that
-// nobody knows.
+// settings is the value of each setting, and what the files say that nobody
+// heeds.
 type settings struct {
 	values  map[string]value
-	unknown []string         // "FILE: KEY", sorted
-	prices  []price.Override // set by the user, [[price]]
-
-	providers map[string]roster.Provider // set by the user, [provider.NAME]
-	allow     []string                   // tools that need not ask anywhere
-	projects  map[string]ownProject      // set by the user, [project."/path"]
+	unknown []string // "FILE: KEY: why", sorted
+	own
 }
 
 // text returns the value of a known setting.
 func (s settings) text(name string) string { return s.values[name].Text }
 
+// words returns the value of a known setting that is a list.
+func (s settings) words(name string) []string {
+	return strings.FieldsFunc(s.text(name), func(r rune) bool { return r == ',' || r == ' ' })
+}
+
 // loadSettings works out every setting: flags beat the environment, that beats
 // the project's .skein/config.toml, that the user's config.toml.
 func (f *frame) loadSettings(d dirs, cwd string) (settings, error) {
-	s := settings{values: map[string]value{
-		"store": {filepath.Join(d.Data, "skein.db"), "default"},
-		"color": {"auto", "default"},
-		"pager": {"less -R", "default"},
-	}}
+	s := settings{values: map[string]value{}}
+	for _, k := range known() {
+		s.values[k.name] = value{k.value, "default"}
+	}
+	s.values["store"] = value{filepath.Join(d.Data, "skein.db"), "default"}
 	user := filepath.Join(d.Config, "config.toml")
 	if err := s.read(user, ""); err != nil {
 		return s, err
@@ -70,10 +80,14 @@ func (f *frame) loadSettings(d dirs, cwd string) (settings, error) {
 			return s, err
 		}
 	}
-	for _, k := range known {
+	for _, k := range known() {
 		for _, name := range slices.Backward(k.env) {
 			if v := f.env.Getenv(name); v != "" {
-				s.values[k.name] = value{v, "$" + name}
+				said, err := k.want(v)
+				if err != nil {
+					return s, usagef("%s=%q: %v", name, v, err)
+				}
+				s.values[k.name] = value{said, "$" + name}
 			}
 		}
 	}
@@ -99,18 +113,21 @@ func (s *settings) read(file, project string) error {
 	if err := toml.Unmarshal(b, &top); err != nil {
 		return badFile(file, err)
 	}
-	if project == "" {
-		var own struct {
-			Price []price.Override `toml:"price"`
+	for _, name := range []string{"price", "provider", "project"} {
+		if _, ok := top[name]; ok && project != "" {
+			s.unknown = append(s.unknown, file+": "+name+": a project may not set this")
 		}
-		if err := toml.Unmarshal(b, &own); err != nil {
-			return badFile(file, err)
+		if project != "" {
+			delete(top, name)
 		}
-		s.prices = own.Price
-		delete(top, "price")
+	}
+	if err := s.readOwn(file, b, top); err != nil {
+		return err
 	}
 	for name, v := range top {
-		s.set(file, project, name, v)
+		if err := s.set(file, project, name, v); err != nil {
+			return err
+		}
 	}
 	slices.Sort(s.unknown)
 	return nil
@@ -124,25 +141,33 @@ func badFile(file string, err error) error {
 	return advise(fmt.Errorf("%s:%d: %w", file, line, err), "mend that line; what can be set is shown by: skein help config")
 }
 
-// set takes in one line of a file.
-func (s *settings) set(file, project, name string, v any) {
-	i := slices.IndexFunc(known, func(k setting) bool { return k.name == name })
-	text, isText := v.(string)
+// set takes in one line of a file. What is wrong with a project's is ignored:
+// nobody there wrote it.
+func (s *settings) set(file, project, name string, v any) error {
+	all := known()
+	i := slices.IndexFunc(all, func(k setting) bool { return k.name == name })
+	ignore := func(why string) { s.unknown = append(s.unknown, file+": "+name+": "+why) }
 	switch {
 	case i < 0:
-		s.unknown = append(s.unknown, file+": "+name+": nothing has this name")
-		return
-	case !isText:
-		s.unknown = append(s.unknown, fmt.Sprintf("%s: %s: want text in quotes, got %v", file, name, v))
-		return
-	case project != "" && known[i].personal:
-		s.unknown = append(s.unknown, file+": "+name+": a project may not set this")
-		return
+		ignore("nothing has this name")
+		return nil
+	case project != "" && all[i].personal:
+		ignore("a project may not set this")
+		return nil
+	}
+	said, err := all[i].want(v)
+	switch {
+	case err != nil && project != "":
+		ignore(err.Error())
+		return nil
+	case err != nil:
+		return advise(fmt.Errorf("%s: %s: %w", file, name, err), "mend that line; what can be set is shown by: skein help config")
 	}
 	if name == "store" {
-		text = fromFolder(filepath.Dir(file), project, text)
+		said = fromFolder(filepath.Dir(file), project, said)
 	}
-	s.values[name] = value{text, file}
+	s.values[name] = value{said, file}
+	return nil
 }
 
 // fromFolder returns the store text of a file so that it means the same in
@@ -157,9 +182,4 @@ func fromFolder(dir, project, text string) string {
 		return text
 	}
 	return p.Path
-}
-
-// An ownProject is what a person set for one project in their own file.
-type ownProject struct {
-	Allow []string `toml:"allow"` // tools that need not ask there
 }

@@ -23,6 +23,7 @@ func (j *job) roster(store skein.Store, cwd string) *roster.Roster {
 		},
 		Providers: j.settings.providers,
 		Model:     j.settings.text("model"),
+		Effort:    llm.Effort(j.settings.text("effort")),
 		Store:     store,
 		Find:      j.session,
 	})

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -23,7 +22,7 @@ func (j *job) allowed(project string, flags []string) *allowed {
 	for _, names := range flags {
 		a.tools = append(a.tools, strings.FieldsFunc(names, func(r rune) bool { return r == ',' || r == ' ' })...)
 	}
-	a.tools = append(a.tools, j.settings.allow...)
+	a.tools = append(a.tools, j.settings.words("allow")...)
 	a.tools = append(a.tools, j.settings.projects[project].Allow...)
 	return a
 }
@@ -55,10 +54,4 @@ func (t *thread) approve(ctx context.Context, of tool.Tool, _ tool.Call, text st
 		}
 	}
 	return agent.Approval{Yes: r != no}, nil
-}
-
-// allowInProject writes into the person's own configuration that a tool need
-// not ask in a project.
-func (j *job) allowInProject(project, name string) error {
-	return fmt.Errorf("%s: %s: not there yet", project, name)
 }

@@ -57,7 +57,7 @@ func (r *Roster) Model(ctx context.Context, name string) (_ llm.Provider, err er
 	if err != nil {
 		return nil, err
 	}
-	return r.reach(target{provider, model, key, p})
+	return r.reach(provider, model, key, p)
 }
 
 // examples returns what can stand in the place of a model's name.

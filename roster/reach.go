@@ -1,16 +1,29 @@
 package roster
 
 import (
+	"fmt"
+
 	"github.com/skein-dev/skein/llm"
+	"github.com/skein-dev/skein/llm/anthropic"
+	"github.com/skein-dev/skein/llm/google"
+	"github.com/skein-dev/skein/llm/openai"
 )
 
-// A target is a model and the way to it.
-type target struct {
-	provider, model, key string
-	at                   Provider
-}
-
-// reach returns the model t.
-func (r *Roster) reach(t target) (llm.Provider, error) {
-	return nil, &ModelError{t.provider + ":" + t.model, "not there yet", nil}
+// reach returns a model of the provider p.
+func (r *Roster) reach(provider, model, key string, p Provider) (llm.Provider, error) {
+	o := llm.Options{Key: key, BaseURL: p.BaseURL, Model: model, Effort: r.Effort, Client: r.Client}
+	switch p.API {
+	case Anthropic:
+		return anthropic.New(o)
+	case Responses:
+		return openai.New(o)
+	case Google:
+		return google.New(o)
+	case Chat, "":
+		if p.BaseURL == "" {
+			return nil, &ModelError{provider + ":" + model, fmt.Sprintf("provider %q has no base_url", provider), nil}
+		}
+		return openai.NewChat(provider, o)
+	}
+	return nil, &ModelError{provider + ":" + model, fmt.Sprintf("provider %q speaks %q, which is none of %v", provider, p.API, APIs()), nil}
 }

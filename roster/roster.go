@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/llm"
 )
 
 // Options say what a Roster may use.
@@ -14,6 +15,7 @@ type Options struct {
 	Providers map[string]Provider                   // configured ones; what they leave out is as in the built-in one of that name
 	Folders   []string                              // of agent files, those of the first win
 	Model     string                                // that agents have which name none; "" for none
+	Effort    llm.Effort                            // how much models think; "" leaves it to them
 	Client    *http.Client                          // nil for one of its own
 
 	// Store is where the tools look into other sessions. Nil: they do not.

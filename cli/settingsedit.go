@@ -1,0 +1,174 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/pelletier/go-toml/v2"
+
+	"github.com/skein-dev/skein"
+)
+
+// allowInProject writes into the person's own config.toml that a tool need not
+// ask in a project. The rest of the file, comments too, stays as it is.
+//
+// The error says why it was not written, and the file is as it was.
+func (j *job) allowInProject(project, tool string) error {
+	file := filepath.Join(j.dirs.Config, "config.toml")
+	if real, err := filepath.EvalSymlinks(file); err == nil {
+		file = real // a link to it stays one
+	}
+	old, err := os.ReadFile(file)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	edited, err := allowIn(string(old), project, tool)
+	if err != nil {
+		return fmt.Errorf("%s: %w; add it there by hand: [project.%s] allow = [%q]", file, err, tomlText(project), tool)
+	}
+	if edited == string(old) {
+		return nil
+	}
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		return err
+	}
+	return replaceFile(file, []byte(edited))
+}
+
+// allowIn returns the TOML text with tool added to what is allowed in project.
+// The error says that the text is of a shape that it cannot add to.
+func allowIn(text, project, tool string) (string, error) {
+	before, err := tables(text)
+	if err != nil {
+		return "", err
+	}
+	allowed := allowedIn(before, project)
+	if slices.Contains(allowed, tool) {
+		return text, nil
+	}
+	edited := insertAllowed(text, project, tool)
+	after, err := tables(edited)
+	if err != nil {
+		return "", err
+	}
+	// Whatever the file looked like, it must now say this and else what it said.
+	if !slices.Equal(allowedIn(after, project), append(allowed, tool)) {
+		return "", errors.New("it is written in a way that cannot be added to")
+	}
+	forget(before, project)
+	forget(after, project)
+	if !reflect.DeepEqual(before, after) {
+		return "", errors.New("it is written in a way that cannot be added to")
+	}
+	return edited, nil
+}
+
+// insertAllowed adds tool to the list allow of the project's table, or the
+// list, or the table.
+func insertAllowed(text, project, tool string) string {
+	lines := strings.SplitAfter(text, "\n")
+	head := slices.IndexFunc(lines, func(l string) bool { return isTable(l, project) })
+	if head < 0 {
+		if text != "" && !strings.HasSuffix(text, "\n") {
+			text += "\n"
+		}
+		if text != "" {
+			text += "\n"
+		}
+		return text + fmt.Sprintf("[project.%s]\nallow = [%s]\n", tomlText(project), tomlText(tool))
+	}
+	for i := head + 1; i < len(lines) && !strings.HasPrefix(strings.TrimSpace(lines[i]), "["); i++ {
+		name, list, ok := strings.Cut(lines[i], "=")
+		end := strings.LastIndex(list, "]")
+		if !ok || strings.TrimSpace(name) != "allow" || end < 0 {
+			continue
+		}
+		comma := ", "
+		if inner := strings.TrimSpace(list[strings.Index(list, "[")+1 : end]); inner == "" || strings.HasSuffix(inner, ",") {
+			comma = ""
+		}
+		lines[i] = name + "=" + list[:end] + comma + tomlText(tool) + list[end:]
+		return strings.Join(lines, "")
+	}
+	if !strings.HasSuffix(lines[head], "\n") {
+		lines[head] += "\n"
+	}
+	lines[head] += fmt.Sprintf("allow = [%s]\n", tomlText(tool))
+	return strings.Join(lines, "")
+}
+
+// isTable reports whether line begins the table of project.
+func isTable(line, project string) bool {
+	if !strings.HasPrefix(strings.TrimSpace(line), "[") {
+		return false
+	}
+	var top struct {
+		Project map[string]map[string]any `toml:"project"`
+	}
+	if err := toml.Unmarshal([]byte(line), &top); err != nil {
+		return false
+	}
+	_, ok := top.Project[project]
+	return ok
+}
+
+func tables(text string) (top map[string]any, err error) {
+	err = toml.Unmarshal([]byte(text), &top)
+	return top, err
+}
+
+// allowedIn returns what top allows in project.
+func allowedIn(top map[string]any, project string) (names []string) {
+	projects, _ := top["project"].(map[string]any)
+	table, _ := projects[project].(map[string]any)
+	list, _ := table["allow"].([]any)
+	for _, name := range list {
+		names = append(names, fmt.Sprint(name))
+	}
+	return names
+}
+
+// forget takes out of top what it allows in project, and what is empty then.
+func forget(top map[string]any, project string) {
+	projects, _ := top["project"].(map[string]any)
+	table, _ := projects[project].(map[string]any)
+	delete(table, "allow")
+	if len(table) == 0 {
+		delete(projects, project)
+	}
+	if len(projects) == 0 {
+		delete(top, "project")
+	}
+}
+
+// tomlText returns s as TOML; what JSON escapes, TOML does in the same way.
+func tomlText(s string) string { return string(skein.AppendQuoted(nil, s)) }
+
+// replaceFile writes a file of the person's own whole or not at all; its mode
+// stays.
+func replaceFile(path string, text []byte) (err error) {
+	mode := fs.FileMode(0o600)
+	if info, err := os.Stat(path); err == nil {
+		mode = info.Mode().Perm()
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), ".skein-*")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, os.Remove(f.Name()))
+		}
+	}()
+	_, err = f.Write(text)
+	if err := errors.Join(err, f.Chmod(mode), f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), path)
+}
