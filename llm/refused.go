@@ -116,7 +116,7 @@ func (c *complaint) kind(status int) error {
 		"prompt is too long", "maximum context length", "context window", "exceeds the maximum number of tokens",
 		"exceeds the available context", "input length and `max_tokens` exceed", "reduce the length"):
 		return ErrTooLong
-	case says(words, "overloaded", "rate_limit", "resource_exhausted", "unavailable", "server_error", "api_error", "timeout", "internal"):
+	case (status == http.StatusOK || status == http.StatusTooManyRequests || status >= 500) && says(words, "overloaded", "rate_limit", "resource_exhausted", "unavailable", "server_error", "api_error", "timeout", "internal"):
 		return ErrBusy
 	case says(words, "authentication", "permission", "invalid_api_key", "unauthenticated"), says(message, "api key not valid", "api key not found"):
 		return ErrDenied

@@ -1,0 +1,191 @@
+package llmtest
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/llm"
+)
+
+// cuts breaks an answer off after each of its bytes, by a reset and by an end
+// that looks like one. It is whole, or it is what there was until then.
+func cuts(c *check) {
+	reply := Thinks("Hm, ü?", Calls(skein.Call{ID: "call_1", Name: "read_file", Input: json.RawMessage(`{"path":"ä"}`)}))
+	reply.Parts = slices.Insert(reply.Parts, 1, skein.TextPart("See: 🧵."))
+	p := c.ask(reply)
+	whole := c.answer(p, hello())
+	size := c.size(reply)
+	step := 1
+	if testing.Short() {
+		step = 17
+	}
+	cut := 0
+	for at := 0; at < size; at += step {
+		for _, how := range []Break{Cut, End} {
+			c.server.Reply(Breaks(reply, how, at))
+			m, err := Collect(c.T, p.Stream(c.Context(), hello()))
+			switch {
+			case err == nil:
+				if diff := cmp.Diff(whole.Parts, m.Parts); diff != "" || m.Stop != whole.Stop {
+					c.Fatalf("%s at byte %d of %d: Stream() takes it for whole (-whole +got):\n%s", how, at, size, diff)
+				}
+			case !errors.Is(err, llm.ErrCut):
+				c.Fatalf("%s at byte %d of %d: Stream() = %v, want %v", how, at, size, err, llm.ErrCut)
+			default:
+				cut++
+				if why := beginning(m, &whole); why != "" {
+					c.Fatalf("%s at byte %d of %d: Stream() has %+v: %s", how, at, size, m.Parts, why)
+				}
+			}
+		}
+	}
+	if cut < size/step {
+		c.Errorf("%d of %d cuts were noticed, want most", cut, 2*size/step)
+	}
+}
+
+// size returns the bytes of the body of an answer with rp.
+func (c *check) size(rp Reply) (n int) {
+	for _, e := range c.server.wire.events(&Request{Model: c.suite.Model}, &rp, "req_0001") {
+		n += len(e.bytes())
+	}
+	return n
+}
+
+// beginning returns why m is not what there was of whole at some time, "" if it
+// is.
+func beginning(m, whole *skein.Message) string {
+	if m == nil {
+		return ""
+	}
+	if len(m.Parts) == 0 || len(m.Parts) > len(whole.Parts) {
+		return "it has no parts, or too many"
+	}
+	for i, p := range m.Parts {
+		w := whole.Parts[i]
+		switch {
+		case p.Kind != w.Kind || !strings.HasPrefix(string(w.Text), string(p.Text)):
+			return "a part is another one"
+		case p.Call != nil && !cmp.Equal(p.Call, w.Call):
+			return "a call is not whole"
+		case len(p.Raw) > 0 && string(p.Raw) != string(w.Raw):
+			return "what the provider wants back is not as it was"
+		}
+	}
+	return ""
+}
+
+func garbage(c *check) {
+	reply := Says("This goes on for some time, and then it does not.")
+	for _, at := range []int{0, 300, c.sizeOf(reply) / 2} {
+		m, e := c.fails(c.ask(Breaks(reply, Garbage, at)))
+		if !errors.Is(e, llm.ErrCut) {
+			c.Errorf("no JSON after byte %d: Stream() = %v, message %+v, want %v", at, e, m, llm.ErrCut)
+		}
+	}
+}
+
+func (c *check) sizeOf(rp Reply) int {
+	c.ask()
+	return c.size(rp)
+}
+
+func nobody(c *check) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		c.Fatal(err)
+	}
+	url := "http://" + l.Addr().String()
+	if err := l.Close(); err != nil {
+		c.Fatal(err)
+	}
+	m, e := c.fails(c.open(llm.Options{Key: Key, BaseURL: url, Model: c.suite.Model, Client: c.client}))
+	if !errors.Is(e, llm.ErrCut) || m != nil || e.Message == "" {
+		c.Errorf("Stream() with nobody at %s = %v, message %+v, want %v and why", url, e, m, llm.ErrCut)
+	}
+	if _, e := c.fails(c.ask(Reply{Break: Drop})); !errors.Is(e, llm.ErrCut) {
+		c.Errorf("Stream() from who hangs up = %v, want %v", e, llm.ErrCut)
+	}
+}
+
+func leave(c *check) {
+	reply := Says("This takes for ever, and nobody waits for it.")
+	for _, at := range []int{0, 40, c.sizeOf(reply) / 2} {
+		ctx, cancel := context.WithTimeout(c.Context(), 50*time.Millisecond)
+		_, err := Collect(c.T, c.ask(Breaks(reply, Hang, at)).Stream(ctx, hello()))
+		cancel()
+		if !errors.Is(err, context.DeadlineExceeded) {
+			c.Errorf("silent after byte %d: Stream() = %v, want the context's error", at, err)
+		}
+	}
+	ctx, cancel := context.WithCancel(c.Context())
+	defer cancel()
+	p := c.ask(Breaks(reply, Hang, c.size(reply)-10))
+	var last llm.Delta
+	var err error
+	for last, err = range p.Stream(ctx, hello()) {
+		cancel()
+	}
+	if !errors.Is(err, context.Canceled) && (err != nil || last.Message == nil) {
+		c.Errorf("Stream() that is cancelled = %v, want the context's error", err)
+	}
+	if _, err := Collect(c.T, p.Stream(ctx, hello())); !errors.Is(err, context.Canceled) {
+		c.Errorf("Stream() of a context that has ended = %v, want its error", err)
+	}
+	for range c.ask(Breaks(reply, Hang, c.size(reply)-10)).Stream(c.Context(), hello()) {
+		break // a server that still waited for its client would not close
+	}
+}
+
+func many(c *check) {
+	p := c.ask()
+	c.server.Otherwise(Says("To everybody."))
+	var wg sync.WaitGroup
+	for range 16 {
+		wg.Go(func() {
+			if m, err := Collect(c.T, p.Stream(c.Context(), hello())); err != nil || m.Words() != "To everybody." {
+				c.Errorf("Stream() beside others = %+v, %v", m, err)
+			}
+		})
+	}
+	wg.Wait()
+}
+
+func options(c *check) {
+	good := llm.Options{Key: Key, BaseURL: "http://localhost:1/v1", Model: c.suite.Model}
+	for _, tt := range []struct {
+		name string
+		with func(o *llm.Options)
+		want error
+	}{
+		{"no model", func(o *llm.Options) { o.Model = "" }, llm.ErrModel},
+		{"a URL without a scheme", func(o *llm.Options) { o.BaseURL = "localhost:1" }, llm.ErrRequest},
+		{"a file URL", func(o *llm.Options) { o.BaseURL = "file:///etc/passwd" }, llm.ErrRequest},
+		{"an unknown effort", func(o *llm.Options) { o.Effort = "extreme" }, llm.ErrRequest},
+		{"no key", func(o *llm.Options) { o.Key = "" }, llm.ErrNoKey},
+	} {
+		o := good
+		tt.with(&o)
+		_, err := c.suite.Open(o)
+		if errors.Is(tt.want, llm.ErrNoKey) && c.suite.NoKey {
+			if err != nil {
+				c.Errorf("New(%s) = %v, want nil", tt.name, err)
+			}
+			continue
+		}
+		var no *llm.NoKeyError
+		if !errors.Is(err, tt.want) || errors.As(err, &no) && (no.Provider == "" || len(no.Variables) == 0) {
+			c.Errorf("New(%s) = %v, want %v", tt.name, err, tt.want)
+		}
+	}
+}

@@ -1,0 +1,99 @@
+package llmtest
+
+import (
+	"net/http"
+	"strconv"
+	"time"
+)
+
+// An event is one of a stream of server-sent events.
+type event struct {
+	name string // "" for none
+	data []byte
+}
+
+func (e event) bytes() []byte {
+	var b []byte
+	if e.name != "" {
+		b = append(append(append(b, "event: "...), e.name...), '\n')
+	}
+	return append(append(append(b, "data: "...), e.data...), "\n\n"...)
+}
+
+// An out sends an answer, and goes wrong as the reply says.
+type out struct {
+	w     http.ResponseWriter
+	req   *http.Request
+	reply *Reply
+	sent  int // bytes of the body
+}
+
+// whole sends an answer that is no stream.
+func (o *out) whole(media string, status int, body []byte) {
+	if d := o.reply.After; d > 0 {
+		o.w.Header().Set("Retry-After", strconv.FormatFloat(d.Seconds(), 'f', -1, 64))
+	}
+	o.w.Header().Set("Content-Type", media)
+	o.w.WriteHeader(status)
+	o.write(body)
+}
+
+// stream sends events one by one.
+func (o *out) stream(events []event) {
+	o.w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
+	o.w.WriteHeader(http.StatusOK)
+	o.flush()
+	for i, e := range events {
+		if i > 0 && !o.wait() {
+			return
+		}
+		if !o.write(e.bytes()) {
+			return
+		}
+		if o.reply.Break == Garbage && o.sent >= o.reply.At {
+			o.write(event{e.name, []byte(`{"type": "` + e.name + `", "delta": {"te`)}.bytes())
+			return
+		}
+	}
+}
+
+// wait lets time pass between two events. It reports false if the client went.
+func (o *out) wait() bool {
+	if o.reply.Pace == 0 {
+		return true
+	}
+	t := time.NewTimer(o.reply.Pace)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-o.req.Context().Done():
+		return false
+	}
+}
+
+// write sends b, or as much of it as there is to be. It reports whether more is
+// to come.
+func (o *out) write(b []byte) bool {
+	how, left := o.reply.Break, o.reply.At-o.sent
+	breaks := (how == Cut || how == End || how == Hang) && left <= len(b)
+	if breaks {
+		b = b[:left]
+	}
+	n, err := o.w.Write(b)
+	o.sent += n
+	o.flush()
+	switch {
+	case err != nil:
+		return false
+	case !breaks:
+		return true
+	case how == Cut:
+		panic(http.ErrAbortHandler)
+	case how == Hang:
+		<-o.req.Context().Done()
+	}
+	return false
+}
+
+func (o *out) flush() { _ = http.NewResponseController(o.w).Flush() } // the client may have gone

@@ -1,0 +1,199 @@
+package llmtest
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/llm"
+)
+
+// Key is the only one that a [Server] takes.
+const Key = "sk-test-5f0c7a9d41"
+
+// A Server speaks a provider's wire format on a local address. Its methods may
+// be called by many goroutines.
+type Server struct {
+	URL string // base URL for the provider's client
+
+	t     testing.TB
+	wire  wire
+	close func() // ends all connections
+
+	mu        sync.Mutex
+	replies   []Reply
+	otherwise *Reply
+	requests  []Request
+}
+
+// A Request is what a Server was asked, as it understood it.
+type Request struct {
+	Header    http.Header
+	Body      []byte
+	Model     string
+	System    string
+	Messages  []skein.Message // files by the hash of their bytes, or by URL
+	Opaque    []json.RawMessage
+	Tools     []llm.ToolSpec
+	MaxTokens int
+	Effort    string // how hard to think, in the provider's words; "" if it does not say
+	Marks     int    // places up to which it wants to be cached
+	Refused   string // why it was turned down; "" if it was not
+}
+
+// A wire is a provider's format.
+type wire struct {
+	path   string                                         // of requests
+	id     string                                         // header with the request ID
+	key    func(h http.Header) string                     // that the request has
+	read   func(r *Request) error                         // a *refusal if the provider would turn it down
+	events func(r *Request, rp *Reply, id string) []event // of the answer
+	refuse func(f *refusal) (status int, body []byte)     // what an error looks like
+	broken func(f *refusal) event                         // the same in the middle of a stream
+}
+
+// A refusal is why a request is turned down.
+type refusal struct {
+	status  int
+	kind    string // type or code; "" for the usual one
+	message string
+	id      string
+	reply   *Reply // that asked for it; nil if the request was wrong
+}
+
+// Error implements error.
+func (r *refusal) Error() string { return r.message }
+
+// refuse returns a refusal of what is wrong with a request.
+func refuse(format string, args ...any) error {
+	return &refusal{status: http.StatusBadRequest, message: fmt.Sprintf(format, args...)}
+}
+
+// serve starts a server, which ends with the test.
+func serve(t testing.TB, w wire, base string, replies []Reply) *Server {
+	s := &Server{t: t, wire: w, replies: replies}
+	h := httptest.NewServer(s)
+	s.URL, s.close = h.URL+base, func() {
+		h.CloseClientConnections()
+		h.Close()
+	}
+	t.Cleanup(s.close)
+	return s
+}
+
+// Reply adds to the answers that are to be given, one to each request.
+func (s *Server) Reply(replies ...Reply) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.replies = append(s.replies, replies...)
+}
+
+// Otherwise gives r to every request that no other answer is left for. Without
+// it such a request fails the test.
+func (s *Server) Otherwise(r Reply) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.otherwise = &r
+}
+
+// Requests returns what was asked up to now, in order, with what was turned
+// down.
+func (s *Server) Requests() []Request {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append([]Request(nil), s.requests...)
+}
+
+// next keeps r and returns its number, from 1, and the answer to it.
+func (s *Server) next(r *Request) (n int, rp Reply, ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.requests = append(s.requests, *r)
+	n = len(s.requests)
+	switch {
+	case r.Refused != "":
+		return n, rp, true
+	case len(s.replies) > 0:
+		rp, s.replies = s.replies[0], s.replies[1:]
+		return n, rp, true
+	case s.otherwise != nil:
+		return n, *s.otherwise, true
+	}
+	return n, rp, false
+}
+
+// ServeHTTP implements [http.Handler].
+func (s *Server) ServeHTTP(w http.ResponseWriter, req *http.Request) {
+	body, err := io.ReadAll(req.Body)
+	if err != nil {
+		return // the client has gone
+	}
+	r := Request{Header: req.Header, Body: body}
+	why := s.check(req, &r)
+	if why != nil {
+		r.Refused = why.message
+	}
+	n, rp, ok := s.next(&r)
+	if !ok {
+		s.t.Errorf("%s %s: request %d, and no reply is left for it", req.Method, req.URL.Path, n)
+		rp = Fails(http.StatusTeapot, "the script is at its end")
+	}
+	id := fmt.Sprintf("req_%04d", n)
+	if why == nil {
+		why = rp.refusal()
+	}
+	if !rp.Bare {
+		w.Header().Set(s.wire.id, id)
+	}
+	o := out{w: w, req: req, reply: &rp}
+	switch {
+	case rp.Break == Drop:
+		panic(http.ErrAbortHandler)
+	case rp.To != "":
+		http.Redirect(w, req, rp.To, http.StatusTemporaryRedirect)
+	case rp.Page != "":
+		o.whole("text/html; charset=utf-8", http.StatusOK, []byte(rp.Page))
+	case why != nil && why.status != http.StatusOK:
+		why.id = id
+		status, body := s.wire.refuse(why)
+		o.whole("application/json", status, body)
+	default:
+		events := s.wire.events(&r, &rp, id)
+		if why != nil {
+			events = append(events[:len(events)/2:len(events)/2], s.wire.broken(why))
+		}
+		o.stream(events)
+	}
+}
+
+// check reads the request and returns why it is turned down, nil if it is not.
+func (s *Server) check(req *http.Request, r *Request) *refusal {
+	switch {
+	case !strings.HasSuffix(req.URL.Path, s.wire.path) || req.Method != http.MethodPost:
+		return &refusal{status: http.StatusNotFound, message: fmt.Sprintf("Not found: %s %s", req.Method, req.URL.Path)}
+	case s.wire.key(req.Header) != Key:
+		return &refusal{status: http.StatusUnauthorized, message: "wrong key " + s.wire.key(req.Header)}
+	}
+	err := s.wire.read(r)
+	if err == nil {
+		return nil
+	}
+	if why, ok := err.(*refusal); ok { //nolint:errorlint // it is our own, never wrapped
+		return why
+	}
+	return &refusal{status: http.StatusBadRequest, message: err.Error()}
+}
+
+// refusal returns the error that the reply is, nil if it is none.
+func (r *Reply) refusal() *refusal {
+	if r.Status == 0 {
+		return nil
+	}
+	return &refusal{status: r.Status, kind: r.Kind, message: r.Message, reply: r}
+}
