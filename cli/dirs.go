@@ -1,7 +1,7 @@
 package cli
 
 import (
-	"errors"
+	"fmt"
 	"path/filepath"
 )
 
@@ -24,11 +24,16 @@ type dirs struct {
 	Config string // config.toml
 }
 
-// findDirs works out the folders. It fails if the environment names no home.
+// findDirs works out the folders. It fails if the environment names no
+// home, or one that is no absolute path.
 func findDirs(env *Env) (dirs, error) {
-	home := env.Getenv("HOME")
+	name := "HOME"
 	if env.OS == "windows" {
-		home = env.Getenv("USERPROFILE")
+		name = "USERPROFILE"
+	}
+	home := env.Getenv(name)
+	if home != "" && !filepath.IsAbs(home) {
+		return dirs{}, advise(usagef("%s=%q: it is not an absolute path", name, home), "set %s to your home folder", name)
 	}
 	if one := env.Getenv("SKEIN_HOME"); one != "" {
 		if !filepath.IsAbs(one) {
@@ -37,7 +42,7 @@ func findDirs(env *Env) (dirs, error) {
 		return dirs{home, one, filepath.Join(one, "state"), filepath.Join(one, "cache"), filepath.Join(one, "config")}, nil
 	}
 	if home == "" {
-		return dirs{}, advise(errors.New("there is no home folder: HOME is not set"), "set HOME, or SKEIN_HOME to the folder for skein's files")
+		return dirs{}, advise(fmt.Errorf("there is no home folder: %s is not set", name), "set %s, or SKEIN_HOME to the folder for skein's files", name)
 	}
 	at := func(name string, rest ...string) string {
 		dir := env.Getenv(name)

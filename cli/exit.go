@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/spf13/pflag"
+
 	"github.com/skein-dev/skein"
 )
 
@@ -68,6 +70,39 @@ func advise(err error, format string, args ...any) error {
 // usagef returns an error that says what is wrong with the command line.
 func usagef(format string, args ...any) error {
 	return &told{fmt.Sprintf(format, args...), errUsage}
+}
+
+// flagText says what is wrong with a flag, as our own checks say it.
+func flagText(err error) string {
+	var value *pflag.InvalidValueError
+	var needs *pflag.ValueRequiredError
+	var unknown *pflag.NotExistError
+	switch {
+	case errors.As(err, &value):
+		return fmt.Sprintf("--%s %q: %s", value.GetFlag().Name, value.GetValue(), wanted(value.GetFlag()))
+	case errors.As(err, &needs):
+		return fmt.Sprintf("--%s needs a value", needs.GetFlag().Name)
+	case errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() != "":
+		return fmt.Sprintf("no flag -%s in -%s", unknown.GetSpecifiedName(), unknown.GetSpecifiedShortnames())
+	case errors.As(err, &unknown):
+		return fmt.Sprintf("no flag --%s", unknown.GetSpecifiedName())
+	}
+	return err.Error()
+}
+
+// wanted says what a flag's value must be.
+func wanted(f *pflag.Flag) string {
+	switch f.Value.Type() {
+	case "int", "int64", "uint64":
+		return "want a whole number"
+	case "float64":
+		return "want a number"
+	case "duration":
+		return "want a time like 500ms, 10s or 2m"
+	case "bool":
+		return "want true or false"
+	}
+	return "want a " + f.Value.Type()
 }
 
 // missing returns an error that says what there is none of.

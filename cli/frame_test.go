@@ -101,8 +101,11 @@ func TestAWordWithAHyphenIsNoFlag(t *testing.T) {
 		{"search -- -x", "search -- -x"},
 		{"list -a", "list -a"},
 		{"show search -x", "show search -x"},
+		{"search --limit -1 -x", "search --limit -1 ~x"},
+		{"search --tool -x --each -y --store -z", "search --tool -x --each ~y --store -z"},
 	} {
-		got := strings.ReplaceAll(strings.Join(protect(strings.Fields(c.in)), " "), minus, "~")
+		f := &frame{env: &Env{}}
+		got := strings.ReplaceAll(strings.Join(protect(newRoot(f), strings.Fields(c.in)), " "), minus, "~")
 		if got != c.want {
 			t.Errorf("protect(%s) = %s, want %s", c.in, got, c.want)
 		}

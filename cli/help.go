@@ -15,7 +15,7 @@ func (f *frame) help(c *cobra.Command) {
 	if f.color != "" && err == nil {
 		p, _ = newPaint(f.env, f.color)
 	}
-	h := helpText{p, min(cmpOr(f.env.Terminal.Width, 80), 100)}
+	h := helpText{p, min(cmpOr(f.env.Terminal.columns(), 80), 100)}
 	fmt.Fprint(f.env.Stdout, h.of(c))
 }
 

@@ -8,8 +8,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-
-	"github.com/skein-dev/skein/render"
 )
 
 // Main runs the command that args name and returns the exit code: 0 done, 1
@@ -19,7 +17,7 @@ import (
 func Main(ctx context.Context, env *Env, args []string) int {
 	f := &frame{env: env}
 	root := newRoot(f)
-	root.SetArgs(protect(args))
+	root.SetArgs(protect(root, args))
 	cmd, err := root.ExecuteContextC(ctx)
 	if err == nil {
 		return exitDone
@@ -42,10 +40,10 @@ func report(env *Env, err error, cmd string) int {
 	case code == exitInterrupted:
 		fmt.Fprintln(w, "skein: interrupted")
 	default:
-		fmt.Fprintf(w, "skein: %s\n", render.Clean(strings.TrimSpace(err.Error())))
+		env.tell("skein: " + strings.TrimSpace(err.Error()))
 		writeCandidates(w, err, env.Now())
 		if hint != "" {
-			fmt.Fprintln(w, render.Clean(hint))
+			env.tell(hint)
 		}
 	}
 	return code
@@ -62,7 +60,7 @@ func newRoot(f *frame) *cobra.Command {
 	root.SetOut(f.env.Stdout)
 	root.SetErr(f.env.Stderr)
 	root.CompletionOptions.DisableDefaultCmd = true
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usagef("%v", err) })
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usagef("%s", flagText(err)) })
 	root.SetHelpFunc(func(c *cobra.Command, _ []string) { f.help(c) })
 	root.SetHelpCommand(newHelp())
 	g := root.PersistentFlags()

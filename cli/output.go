@@ -29,10 +29,13 @@ func writeJSON(w io.Writer, v any) error {
 }
 
 // say tells the person something that is no result, on stderr.
-func (j *job) say(format string, args ...any) {
-	text := render.Clean(fmt.Sprintf(format, args...))
-	if j.Terminal.Err && j.Terminal.Width > 0 {
-		text = helpText{width: j.Terminal.Width + 1}.wrap(text, 0)
+func (j *job) say(format string, args ...any) { j.tell(fmt.Sprintf(format, args...)) }
+
+// tell writes text to stderr, cleaned, on a terminal in lines that fit it.
+func (e *Env) tell(text string) {
+	text = render.Clean(text)
+	if e.Terminal.Err && e.Terminal.Width > 0 {
+		text = helpText{width: e.Terminal.Width + 1}.wrap(text, 0)
 	}
-	fmt.Fprintln(j.Stderr, text)
+	fmt.Fprintln(e.Stderr, text)
 }

@@ -38,8 +38,11 @@ func terminal() cli.Terminal {
 		Out: term.IsTerminal(os.Stdout.Fd()) && canColour(os.Stdout),
 		Err: term.IsTerminal(os.Stderr.Fd()) && canColour(os.Stderr),
 	}
-	if t.Out {
+	switch {
+	case t.Out:
 		t.Width, t.Height, _ = term.GetSize(os.Stdout.Fd())
+	case t.Err: // what goes there is wrapped too
+		t.Width, t.Height, _ = term.GetSize(os.Stderr.Fd())
 	}
 	return t
 }
