@@ -58,8 +58,9 @@ type Repair struct {
 // [Entries], and what was amended is used as it stands now.
 //
 // Every call is followed by its result; one that has none is answered as
-// interrupted, in words that say what is known of its outcome. What was said
-// meanwhile comes after the results.
+// interrupted, in words that say what is known of its outcome from the tool
+// events after its message began. What was said meanwhile comes after the
+// results.
 //
 // The error wraps [ErrInvalid]: a payload that does not fit its kind.
 func Context(events []Event, r Rules) (ContextView, error) {
@@ -67,7 +68,7 @@ func Context(events []Event, r Rules) (ContextView, error) {
 	if err != nil {
 		return ContextView{}, err
 	}
-	b := builder{rules: r, states: map[string]CallState{}, open: map[string][]*round{}, answered: map[string]bool{}}
+	b := builder{rules: r, states: map[string][]callState{}, open: map[string][]*round{}, answered: map[string]bool{}}
 	compact, err := b.compaction(events)
 	if err != nil {
 		return ContextView{}, err
@@ -95,20 +96,13 @@ func Context(events []Event, r Rules) (ContextView, error) {
 
 // onLine returns the events that lie in the context, without the rewinds.
 func onLine(events []Event) ([]Event, error) {
-	var l line
-	for _, e := range events {
-		if e.Kind == KindRewound {
-			to, err := Decode[Rewound](e)
-			if err != nil {
-				return nil, err
-			}
-			l.add(e.Seq, to.To)
-		}
-	}
 	if len(events) == 0 {
 		return nil, nil
 	}
-	spans := l.spans(events[len(events)-1].Seq)
+	spans, err := OnLine(events, events[len(events)-1].Seq)
+	if err != nil {
+		return nil, err
+	}
 	var on []Event
 	for _, e := range events {
 		if e.Kind != KindRewound && within(spans, e.Seq) {
@@ -165,7 +159,7 @@ func (b *builder) entries(events []Event, covered Seq) ([]Entry, error) {
 			if err != nil {
 				return nil, err
 			}
-			b.states[t.Call] = t.State
+			b.states[t.Call] = append(b.states[t.Call], callState{e.Seq, t.State})
 			continue
 		case KindAmended:
 		default:

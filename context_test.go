@@ -101,6 +101,17 @@ func TestContextPairsCallsAndResults(t *testing.T) {
 `,
 		},
 		{
+			"what became of an older call with the same ID says nothing of this one",
+			number(created(), assistant("", call("a")), toolState("a", skein.Completed), results(result("a", "x")), assistant("", call("a"))),
+			`2 assistant: call(a ` + ls + `)
+2 tool: result(a "x")
+5 assistant: call(a_2 ` + ls + `)
+5 tool: result(a_2 ` + lost + `)
+! 5 renamed call a of bash
+! 5 answered call a
+`,
+		},
+		{
 			"a second result and one without a call are left out",
 			number(created(), assistant("", call("a")), results(result("a", "x"), result("a", "y"), result("z", "q"))),
 			`2 assistant: call(a ` + ls + `)

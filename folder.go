@@ -185,14 +185,14 @@ func (f *Folder) Entries() []Entry {
 
 // covered returns up to where the newest compaction in spans covers the
 // events; 0 if there is none.
-func (f *Folder) covered(spans []span) Seq {
+func (f *Folder) covered(spans []SeqRange) Seq {
 	if c := f.newestCompaction(spans); c != nil {
 		return c.what.To
 	}
 	return 0
 }
 
-func (f *Folder) newestCompaction(spans []span) *compaction {
+func (f *Folder) newestCompaction(spans []SeqRange) *compaction {
 	for i := len(f.compact) - 1; i >= 0; i-- {
 		if c := &f.compact[i]; !c.gone && !c.what.Failed && within(spans, c.seq) {
 			return c

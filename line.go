@@ -19,21 +19,40 @@ func (l *line) add(at, to Seq) {
 	l.rewinds = append(l.rewinds, rewind{at, max(0, min(to, at-1))})
 }
 
-// A span is the places after from, up to and with to.
-type span struct{ from, to Seq }
+// A SeqRange is the places after From, up to and with To.
+type SeqRange struct{ From, To Seq }
+
+// OnLine returns the ranges of a session, up to its event at last, that lie
+// in the context, in order: all but what was rewound. Of events, which are in
+// order, only the rewound ones up to there matter, and these are needed all.
+//
+// The error wraps [ErrInvalid]: a payload that does not fit its kind.
+func OnLine(events []Event, last Seq) ([]SeqRange, error) {
+	var l line
+	for _, e := range events {
+		if e.Kind == KindRewound && e.Seq <= last {
+			to, err := Decode[Rewound](e)
+			if err != nil {
+				return nil, err
+			}
+			l.add(e.Seq, to.To)
+		}
+	}
+	return l.spans(last), nil
+}
 
 // spans returns the places on the line that ends at last, in order.
-func (l *line) spans(last Seq) []span {
-	var back []span
+func (l *line) spans(last Seq) []SeqRange {
+	var back []SeqRange
 	for last > 0 {
 		i := sort.Search(len(l.rewinds), func(i int) bool { return l.rewinds[i].at > last })
 		if i == 0 {
-			back = append(back, span{0, last})
+			back = append(back, SeqRange{0, last})
 			break
 		}
 		r := l.rewinds[i-1]
 		if last > r.at {
-			back = append(back, span{r.at, last})
+			back = append(back, SeqRange{r.at, last})
 		}
 		last = r.to
 	}
@@ -42,7 +61,7 @@ func (l *line) spans(last Seq) []span {
 }
 
 // within reports whether seq lies in one of spans, which are in order.
-func within(spans []span, seq Seq) bool {
-	i := sort.Search(len(spans), func(i int) bool { return spans[i].to >= seq })
-	return i < len(spans) && spans[i].from < seq
+func within(spans []SeqRange, seq Seq) bool {
+	i := sort.Search(len(spans), func(i int) bool { return spans[i].To >= seq })
+	return i < len(spans) && spans[i].From < seq
 }

@@ -12,10 +12,10 @@ import (
 type builder struct {
 	rules    Rules
 	drafts   []*draft
-	states   map[string]CallState // newest of each call
-	open     map[string][]*round  // by call ID: the calls of the newest message with it that have no result yet
-	answered map[string]bool      // call IDs that had a result
-	talked   bool                 // a draft is no system message
+	states   map[string][]callState // by call ID, in order
+	open     map[string][]*round    // by call ID: the calls of the newest message with it that have no result yet
+	answered map[string]bool        // call IDs that had a result
+	talked   bool                   // a draft is no system message
 	repairs  []Repair
 }
 
@@ -24,6 +24,12 @@ type draft struct {
 	seq    Seq
 	m      Message
 	rounds []*round
+}
+
+// A callState is how far a call had come at a place.
+type callState struct {
+	seq   Seq
+	state CallState
 }
 
 // A round is a call and its result.
@@ -182,7 +188,7 @@ func asObject(input json.RawMessage) (json.RawMessage, bool) {
 func (b *builder) answer(r *round) Part {
 	res := Result{CallID: r.call.ID, Name: r.call.Name}
 	if r.result == nil {
-		res.Text, res.Failed = unanswered(b.states[r.id]), true
+		res.Text, res.Failed = unanswered(b.state(r)), true
 		b.repair(r.draft.seq, RepairAnswered, "call "+r.id)
 		return Part{Kind: PartResult, Result: &res, Synthetic: true}
 	}
@@ -204,6 +210,16 @@ func (b *builder) answer(r *round) Part {
 	}
 	res.Text = Text(strings.Join(text, "\n"))
 	return Part{Kind: PartResult, Result: &res}
+}
+
+// state returns the newest state of r since its message began: an older call
+// may have had the same ID.
+func (b *builder) state(r *round) CallState {
+	all := b.states[r.id]
+	if n := len(all); n > 0 && all[n-1].seq > r.draft.seq {
+		return all[n-1].state
+	}
+	return ""
 }
 
 // unanswered says what is known of a call without a result.

@@ -72,9 +72,10 @@ type Store interface {
 
 	// Window returns events of session id, in order, that are enough to work
 	// out what a model is shown: [Context] with Rules.Newest from 1 to n makes
-	// of them what it makes of all. It takes time by n and by how much of the
-	// session lies after its newest compaction, not by the session's length.
-	// n below 1 stands for all. The error wraps [ErrNotFound].
+	// of them what it makes of all, but for repairs of what is not shown. It
+	// takes time by n and by how often the session was compacted, rewound and
+	// amended, not by its length. n below 1 stands for all. The error wraps
+	// [ErrNotFound].
 	Window(ctx context.Context, id SessionID, n int) ([]Event, error)
 
 	// Watch is like Events, but at the end it waits for more, of this and of
