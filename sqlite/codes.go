@@ -52,7 +52,7 @@ func classify(err error) error {
 	case codeReadOnly, codePerm:
 		return fmt.Errorf("%w: %w", skein.ErrReadOnly, err)
 	case codeCorrupt, codeNotADB:
-		return fmt.Errorf("%w: %w; reading what is whole goes on, \"skein doctor\" says what can be saved", skein.ErrCorrupt, err)
+		return fmt.Errorf("%w: %w", skein.ErrCorrupt, err)
 	case codeIOErr:
 		if code == codeIOErrWrite {
 			// A file that may not grow: a quota or RLIMIT_FSIZE.
