@@ -61,7 +61,7 @@ copied to the folder backups beside the store, so this can be undone the same
 way. Other programs that use the store go on with what was restored. A file that
 is no whole backup changes nothing.`,
 		Args: words(1, 1, "the FILE that skein backup wrote"),
-		RunE: f.damaged(f.withStore(func(ctx context.Context, j *job, args []string) error {
+		RunE: f.withStore(func(ctx context.Context, j *job, args []string) error {
 			path, err := j.absolute(args[0])
 			if err != nil {
 				return err
@@ -79,7 +79,7 @@ is no whole backup changes nothing.`,
 			}
 			j.say("the store is as %s has it\nto undo that: skein restore-backup %s", j.tilde(path), j.tilde(kept))
 			return nil
-		})),
+		}),
 	}
 	jsonFlag(c, &json)
 	return c
@@ -90,11 +90,8 @@ func notRestored(j *job, path string, err error) error {
 	switch {
 	case gone(err):
 		return advise(missing("there is no file %s", path), "see the backups: ls %s", j.tilde(j.backups()))
-	case errors.Is(err, skein.ErrInvalid):
+	case errors.Is(err, skein.ErrInvalid), errors.Is(err, skein.ErrCorrupt):
 		return advise(err, "nothing was changed; name a file that skein backup wrote")
-	case errors.Is(err, skein.ErrCorrupt):
-		return advise(err, "nothing was changed; name a file that skein backup wrote\n"+
-			"if it is the store that is damaged, move %s* to another folder first", j.tilde(j.place.Path))
 	}
 	return err
 }

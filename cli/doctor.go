@@ -24,30 +24,13 @@ index, the sums of usage, leases, rights and the room on the disk. With --repair
 mend what can be mended without losing anything. The exit code is 1 if something
 is, or stays, damaged.`,
 		Args: words(0, 0, ""),
-		RunE: f.damaged(f.withStore(o.run)),
+		RunE: f.withStore(o.run),
 
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}
 	c.Flags().BoolVar(&o.repair, "repair", false, "mend what can be mended")
 	jsonFlag(c, &o.json)
 	return c
-}
-
-// damaged returns run with advice for a store that is too damaged to be opened
-// or copied.
-func (f *frame) damaged(run func(*cobra.Command, []string) error) func(*cobra.Command, []string) error {
-	return func(c *cobra.Command, args []string) error {
-		err := run(c, args)
-		if !errors.Is(err, skein.ErrCorrupt) || errors.As(err, new(*advised)) {
-			return err
-		}
-		j, jerr := f.job()
-		if jerr != nil {
-			return errors.Join(err, jerr)
-		}
-		return advise(err, "move %s* to another folder, then bring back a backup: skein restore-backup FILE\nthe backups: ls %s",
-			j.tilde(j.place.Path), j.tilde(j.backups()))
-	}
 }
 
 func (o *doctorOptions) run(ctx context.Context, j *job, _ []string) error {
@@ -57,6 +40,9 @@ func (o *doctorOptions) run(ctx context.Context, j *job, _ []string) error {
 	}
 	var n findings
 	for f, err := range ex.Examine(ctx, skein.Examination{Repair: o.repair}) {
+		if errors.Is(err, skein.ErrCorrupt) {
+			err = advise(err, aboutDamage)
+		}
 		if err != nil {
 			return err
 		}

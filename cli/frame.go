@@ -3,6 +3,8 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
+	"os"
 
 	"github.com/spf13/cobra"
 
@@ -50,11 +52,25 @@ func (f *frame) plain(run runner) func(*cobra.Command, []string) error {
 func (f *frame) withStore(run runner) func(*cobra.Command, []string) error {
 	return f.plain(func(ctx context.Context, j *job, args []string) (err error) {
 		if j.store, err = j.Open(ctx, j.place); err != nil {
-			return err
+			return unopened(j, err)
 		}
 		defer func() { err = errors.Join(err, j.store.Close()) }()
 		return run(ctx, j, args)
 	})
+}
+
+// unopened returns err, why there is no store, with advice if there is a file
+// that is none, or too damaged to be opened: then nothing else helps.
+func unopened(j *job, err error) error {
+	if !errors.Is(err, skein.ErrCorrupt) {
+		return err
+	}
+	hint := fmt.Sprintf("move %s* to another folder; what then runs begins a new store\n"+
+		"bring back a backup after that: skein restore-backup FILE", j.tilde(j.place.Path))
+	if _, err := os.Stat(j.backups()); err == nil {
+		hint += "\nthe backups: ls " + j.tilde(j.backups())
+	}
+	return advise(err, "%s", hint)
 }
 
 // job reads the settings.
