@@ -30,6 +30,7 @@ func New(o llm.Options) (llm.Provider, error) {
 	}
 	rules := skein.GoogleRules(o.Model)
 	rules.Media = []string{"image/", "application/pdf", "audio/wav", "audio/mp3", "audio/mpeg"}
+	rules.MaxCall = skein.OpenAIChatRules(o.Model).MaxCall
 	d := openai.Dialect{Name: "google", Rules: rules, Signed: true, Extra: thinking(o)}
 	if !older(o.Model) {
 		d.Unsigned = json.RawMessage(skip)
