@@ -22,6 +22,10 @@ type Env struct {
 	// Open opens the store at place. Whoever opened it closes it.
 	Open func(ctx context.Context, place Place) (skein.Store, error)
 
+	// Keys makes the terminal of Stdin give each key as it is pressed, Ctrl-C
+	// too, and show none; restore undoes that. Nil: it cannot be done.
+	Keys func() (restore func() error, err error)
+
 	// Secret returns the key of a provider from the system's key ring, "" if
 	// it has none. Nil: there is no key ring.
 	Secret func(provider string) (string, error)

@@ -60,7 +60,10 @@ func (o *forkOptions) run(ctx context.Context, j *job, args []string) error {
 	if err != nil {
 		return err
 	}
-	id, err := j.fork(ctx, j.store, s, at, o.title)
+	id := skein.NewSessionID(j.Now())
+	_, err = j.store.Append(ctx, skein.Batch{Session: id, After: skein.Fresh, Events: []skein.Event{
+		skein.NewEvent(skein.KindCreated, skein.At(j.Now()), forkOf(s, at, o.title, j.Version)),
+	}})
 	if err != nil {
 		return err
 	}
@@ -72,18 +75,14 @@ func (o *forkOptions) run(ctx context.Context, j *job, args []string) error {
 	return err
 }
 
-// fork makes a session in store that shows s up to a seq and goes on by
-// itself, with the agent and model that s has now.
-func (j *job) fork(ctx context.Context, store skein.Store, s skein.Session, at skein.Seq, title string) (skein.SessionID, error) {
-	id := skein.NewSessionID(j.Now())
-	_, err := store.Append(ctx, skein.Batch{Session: id, After: skein.Fresh, Events: []skein.Event{
-		skein.NewEvent(skein.KindCreated, skein.At(j.Now()), skein.Created{
-			Title: title, User: s.User, Surface: "cli", Program: "skein", Version: j.Version,
-			Profile: s.Profile, Provider: s.Provider,
-			Parent: &skein.Parent{Session: s.ID, Seq: at, Why: skein.Fork},
-		}),
-	}})
-	return id, err
+// forkOf returns how a session is created that shows s up to a seq and goes on
+// by itself, with the agent and model that s has now.
+func forkOf(s skein.Session, at skein.Seq, title, version string) skein.Created {
+	return skein.Created{
+		Title: title, User: s.User, Surface: "cli", Program: "skein", Version: version,
+		Profile: s.Profile, Provider: s.Provider, Project: s.Project, Cwd: s.Cwd,
+		Parent: &skein.Parent{Session: s.ID, Seq: at, Why: skein.Fork},
+	}
 }
 
 // place returns the last seq that the fork shows.

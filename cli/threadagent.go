@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"github.com/skein-dev/skein"
@@ -25,8 +26,18 @@ func (j *job) roster(store skein.Store, cwd string) *roster.Roster {
 		Model:     j.settings.text("model"),
 		Effort:    llm.Effort(j.settings.text("effort")),
 		Store:     store,
-		Find:      j.session,
+
+		CompactAfter: j.compactAfter(),
+		Find:         j.session,
 	})
+}
+
+// compactAfter returns the setting in agent.Agent's terms.
+func (j *job) compactAfter() int {
+	if n, err := strconv.Atoi(j.settings.text("compact_after")); err == nil && n > 0 {
+		return n
+	}
+	return -1
 }
 
 // answering returns who answers in the thread: as the flags say, else who
@@ -69,7 +80,7 @@ func (t *thread) definition() (roster.Definition, error) {
 	name, needed := t.options.agent, true
 	switch {
 	case name != "":
-	case t.at.isNew():
+	case s.ID == "":
 		name = t.job.settings.text("agent")
 	case filepath.IsAbs(s.Profile):
 		name = s.Profile
@@ -96,6 +107,8 @@ func (t *thread) definition() (roster.Definition, error) {
 // if none did.
 func ownModel(s *skein.Session) string {
 	switch {
+	case s.Provider == "replay": // it does not say of what
+		return ""
 	case s.Provider == "echo":
 		return "echo"
 	case s.Provider == "" || s.Model == "":

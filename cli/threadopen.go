@@ -60,7 +60,7 @@ func (t *thread) begin(ctx context.Context) (*agent.Thread, error) {
 	}
 	return agent.Open(ctx, agent.Options{
 		Store:    t.store,
-		Session:  t.at.session.ID,
+		Session:  t.at.stored(),
 		Created:  t.at.created,
 		TakeOver: t.options.takeOver,
 		Program:  t.face.program,
@@ -97,23 +97,13 @@ func (t *thread) cwd() string {
 // settle gets the session ready: a fork of it, if that is wanted, and a folder
 // that is there.
 func (t *thread) settle(ctx context.Context) error {
-	o := t.options
-	switch {
-	case o.fork && t.at.isNew():
-		return usagef("--fork: there is no session to fork yet")
-	case o.fork:
-		id, err := t.job.fork(ctx, t.store, t.at.session, t.at.session.Last, "")
-		if err != nil {
-			return err
+	if t.options.fork && !t.at.forked {
+		if t.at.isNew() {
+			return usagef("--fork: there is no session to fork yet")
 		}
-		s, err := t.store.Session(ctx, id)
-		if err != nil {
-			return err
-		}
-		t.face.tell("session %s is a fork of %s", id, shortID(t.at.session.ID))
-		t.at = spot{session: s}
+		t.at = t.job.forkAt(t.at.session, t.at.session.Last, "")
 	}
-	if t.at.isNew() {
+	if t.at.session.ID == "" {
 		return nil
 	}
 	return t.findFolder(ctx)
@@ -136,7 +126,11 @@ func (t *thread) findFolder(ctx context.Context) error {
 			}
 		}
 	}
-	if want == s.Cwd || s.LockedBy != "" && !t.options.takeOver {
+	switch {
+	case t.at.forked:
+		t.at.created.Cwd = want
+		return nil
+	case want == s.Cwd, s.LockedBy != "" && !t.options.takeOver:
 		return nil // if it is locked, opening it says so
 	}
 	if _, err := skein.Add(ctx, t.store, s.ID, skein.NewEvent(skein.KindChanged, skein.At(t.job.Now()), skein.Changed{Cwd: &want})); err != nil {

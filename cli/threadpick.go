@@ -22,7 +22,8 @@ const (
 
 // A spot is the session that a thread is to work on.
 type spot struct {
-	session skein.Session // to go on with; its ID is "" if it is a new one
+	session skein.Session // to go on with, or that a fork begins with; its ID is "" if there is none
+	forked  bool          // a new one that begins with session
 	created skein.Created // of a new one
 
 	// again finds another spot when a program has just taken the key of this
@@ -31,7 +32,21 @@ type spot struct {
 }
 
 // isNew reports whether the session is not stored yet.
-func (s *spot) isNew() bool { return s.session.ID == "" }
+func (s *spot) isNew() bool { return s.session.ID == "" || s.forked }
+
+// stored returns the ID of the session to go on with, "" for a new one.
+func (s *spot) stored() skein.SessionID {
+	if s.isNew() {
+		return ""
+	}
+	return s.session.ID
+}
+
+// forkAt returns the spot of a new session that shows s up to a seq. It costs
+// nothing before its first message; until then, what was said is in s.
+func (j *job) forkAt(s skein.Session, at skein.Seq, title string) spot {
+	return spot{session: s, forked: true, created: forkOf(s, at, title, j.Version)}
+}
 
 // user returns whose the session is.
 func (s *spot) user() skein.User {

@@ -75,6 +75,7 @@ func (r *Roster) ready(ctx context.Context, t *Team, d Definition, model string,
 	about := m.About()
 	t.Agent = agent.Agent{
 		Name: d.Name, Profile: d.Path, System: d.System, Model: m, MaxSteps: d.MaxSteps, Timeout: d.Timeout,
+		CompactAfter: r.CompactAfter,
 	}
 	if r.Window != nil {
 		t.Window = r.Window(about.Provider, about.Model)
@@ -100,7 +101,7 @@ func (r *Roster) helpers(ctx context.Context, t *Team, d Definition, model strin
 	if len(d.Subagents) == 0 || len(above) > deepest {
 		return nil, nil
 	}
-	var all []helper
+	var all []agent.Subagent
 	for _, s := range d.Subagents {
 		sub, err := r.subagent(d, s)
 		if err != nil {
@@ -115,15 +116,12 @@ func (r *Roster) helpers(ctx context.Context, t *Team, d Definition, model strin
 		if err != nil {
 			return nil, fmt.Errorf("subagent %s: %w", sub.Name, err)
 		}
-		all = append(all, helper{sub, team.Agent})
+		all = append(all, agent.Subagent{Name: sub.Name, Description: sub.Description, File: sub.Path, Agent: team.Agent})
 	}
-	return delegate(all), nil
-}
-
-// A helper is a subagent that is ready to answer.
-type helper struct {
-	Definition
-	Agent agent.Agent
+	if len(all) == 0 {
+		return nil, nil
+	}
+	return []tool.Tool{agent.Delegate(all...)}, nil
 }
 
 // subagent returns the definition that s, in d's file, means.

@@ -8,6 +8,7 @@ import (
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/llm"
 	"github.com/skein-dev/skein/llm/echo"
+	"github.com/skein-dev/skein/llm/replay"
 )
 
 // A ModelError says that a name is no model's. It wraps [llm.ErrModel].
@@ -87,7 +88,7 @@ func (r *Roster) key(name string, p Provider) (string, error) {
 			return key, nil
 		}
 	}
-	if r.Secret != nil {
+	if r.Secret != nil && !p.Keyless {
 		key, err := r.Secret(name)
 		if err != nil {
 			return "", fmt.Errorf("key ring: key of %s: %w", name, err)
@@ -114,9 +115,14 @@ func (r *Roster) replay(ctx context.Context, name string) (llm.Provider, error) 
 	if err != nil {
 		return nil, err
 	}
-	return r.replaying(ctx, s)
-}
-
-func (r *Roster) replaying(_ context.Context, s skein.Session) (llm.Provider, error) {
-	return nil, &ModelError{"replay:" + string(s.ID), "not there yet", nil}
+	var f skein.Folder
+	for e, err := range r.Store.Events(ctx, s.ID, 0) {
+		if err == nil {
+			err = f.Add(e)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("replay %s: %w", s.ID, err)
+		}
+	}
+	return replay.New(s.ID, f.Entries(), replay.Options{}), nil
 }

@@ -17,6 +17,9 @@ type Options struct {
 	Model     string                                // that agents have which name none; "" for none
 	Effort    llm.Effort                            // how much models think; "" leaves it to them
 	Client    *http.Client                          // nil for one of its own
+	Environ   []string                              // environment that tools' programs are given what is harmless of; nil is the process's own
+
+	CompactAfter int // of agents, as in agent.Agent
 
 	// Store is where the tools look into other sessions. Nil: they do not.
 	Store skein.Store

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/skein-dev/skein/tool"
+	"github.com/skein-dev/skein/tool/shell"
 )
 
 // groups are names for several tools.
@@ -21,7 +22,7 @@ func usual() []string { return []string{"shell", "files", "sessions"} }
 
 // built returns every tool that is built in.
 func (r *Roster) built() []tool.Tool {
-	return nil
+	return []tool.Tool{shell.New(shell.Options{Environ: r.Environ})}
 }
 
 // named returns the tools that d names.
@@ -76,6 +77,3 @@ func flat(names []string) (all []string) {
 
 // served returns the tools of d's MCP servers.
 func (r *Roster) served(t *Team, d Definition) ([]tool.Tool, error) { return nil, nil }
-
-// delegate returns the tool by which an agent hands work to the others.
-func delegate([]helper) []tool.Tool { return nil }

@@ -28,7 +28,15 @@ func main() {
 		OS:       runtime.GOOS,
 		Version:  version(),
 		Open:     open,
+		Keys:     keys,
+		Secret:   secret,
 	}, os.Args[1:]))
+}
+
+// keys makes the terminal of stdin give each key as it is pressed.
+func keys() (restore func() error, err error) {
+	was, err := term.MakeRaw(os.Stdin.Fd())
+	return func() error { return term.Restore(os.Stdin.Fd(), was) }, err
 }
 
 // terminal looks at the process's streams.
