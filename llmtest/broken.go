@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -17,41 +18,54 @@ import (
 	"github.com/skein-dev/skein/llm"
 )
 
-// cuts breaks an answer off after each of its bytes, by a reset and by an end
-// that looks like one. It is whole, or it is what there was until then.
+// cuts breaks an answer off after each of its bytes, in turn by a reset and by
+// an end that looks like one. It is whole, or it is what there was until then.
 func cuts(c *check) {
 	reply := Thinks("Hm, ü?", Calls(skein.Call{ID: "call_1", Name: "read_file", Input: json.RawMessage(`{"path":"ä"}`)}))
 	reply.Parts = slices.Insert(reply.Parts, 1, skein.TextPart("See: 🧵."))
-	p := c.ask(reply)
-	whole := c.answer(p, hello())
-	size := c.size(reply)
-	step := 1
+	whole := c.answer(c.ask(reply), hello())
+	size, step := c.size(reply), 1
 	if testing.Short() {
 		step = 17
 	}
-	cut := 0
-	for at := 0; at < size; at += step {
-		for _, how := range []Break{Cut, End} {
-			c.server.Reply(Breaks(reply, how, at))
-			m, err := Collect(c.T, p.Stream(c.Context(), hello()))
-			switch {
-			case err == nil:
-				if diff := cmp.Diff(whole.Parts, m.Parts); diff != "" || m.Stop != whole.Stop {
-					c.Fatalf("%s at byte %d of %d: Stream() takes it for whole (-whole +got):\n%s", how, at, size, diff)
+	const workers = 4
+	var broke atomic.Int64
+	var wg sync.WaitGroup
+	for worker := range workers {
+		w := &check{T: c.T, suite: c.suite, client: c.client}
+		p := w.ask()
+		defer w.server.close()
+		wg.Go(func() {
+			for at := worker * step; at < size; at += workers * step {
+				how := []Break{Cut, End}[at%2]
+				w.server.Reply(Breaks(reply, how, at))
+				m, err := Collect(c.T, p.Stream(c.Context(), hello()))
+				if err != nil {
+					broke.Add(1)
 				}
-			case !errors.Is(err, llm.ErrCut):
-				c.Fatalf("%s at byte %d of %d: Stream() = %v, want %v", how, at, size, err, llm.ErrCut)
-			default:
-				cut++
-				if why := beginning(m, &whole); why != "" {
-					c.Fatalf("%s at byte %d of %d: Stream() has %+v: %s", how, at, size, m.Parts, why)
+				if why := broken(m, &whole, err); why != "" {
+					c.Errorf("%s at byte %d of %d: Stream() = %+v, %v: %s", how, at, size, m, err, why)
+					return
 				}
 			}
-		}
+		})
 	}
-	if cut < size/step {
-		c.Errorf("%d of %d cuts were noticed, want most", cut, 2*size/step)
+	wg.Wait()
+	if n := int(broke.Load()); n < size/step/2 {
+		c.Errorf("%d of %d cuts were noticed, want most", n, size/step)
 	}
+}
+
+// broken returns why m and err are not what an answer that is cut off may come
+// to, "" if they are.
+func broken(m, whole *skein.Message, err error) string {
+	switch {
+	case err == nil && (m.Stop != whole.Stop || len(m.Parts) != len(whole.Parts)):
+		return "it is taken for whole"
+	case err != nil && !errors.Is(err, llm.ErrCut):
+		return "want " + llm.ErrCut.Error()
+	}
+	return beginning(m, whole)
 }
 
 // size returns the bytes of the body of an answer with rp.
