@@ -51,6 +51,9 @@ func (t *Terminal) key(key uv.Key) (after func()) {
 		t.notice = ""
 	}
 	switch {
+	case t.grabbed != nil:
+		t.hand(key, name)
+		return nil
 	case name == "ctrl+c":
 		t.interrupt()
 		return nil
@@ -89,6 +92,20 @@ func (t *Terminal) key(key uv.Key) (after func()) {
 		t.editKey(name)
 	}
 	return nil
+}
+
+// hand gives a key to who has grabbed the keys.
+func (t *Terminal) hand(key uv.Key, name string) {
+	text := key.Text
+	if name == "ctrl+c" {
+		text = "\x03"
+	}
+	for _, b := range []byte(text) {
+		select {
+		case t.grabbed <- b:
+		default:
+		}
+	}
 }
 
 // editKey moves the cursor or changes the text, as in a shell.

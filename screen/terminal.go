@@ -44,6 +44,7 @@ type Terminal struct {
 	since   time.Time // that they wait
 	stream  *prose.Stream
 	asked   *asked
+	grabbed chan byte // gets the keys; nil if nobody has grabbed them
 }
 
 // Open makes the terminal of in and out a Screen. Close must be called.
@@ -294,4 +295,25 @@ func (t *Terminal) Prefill(text string) {
 	defer t.mu.Unlock()
 	t.edit.set(text)
 	t.show("")
+}
+
+// Width returns how many columns the terminal has.
+func (t *Terminal) Width() int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.paint.width
+}
+
+// Keys lets the caller have what is pressed from now on, up to release: the
+// bytes of the text, and 3 for Ctrl-C. What nobody receives is lost.
+func (t *Terminal) Keys() (keys <-chan byte, release func()) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	c := make(chan byte, 16)
+	t.grabbed = c
+	return c, func() {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		t.grabbed = nil
+	}
 }
