@@ -1,0 +1,36 @@
+package files
+
+import (
+	"encoding/json"
+	"os"
+
+	"github.com/skein-dev/skein/tool"
+)
+
+// Options say where the files are. The zero value is the usual.
+type Options struct {
+	Home string // the user's; "" is the process's own
+}
+
+// New returns the tools.
+func New(o Options) []tool.Tool {
+	if o.Home == "" {
+		o.Home, _ = os.UserHomeDir() // without one, ~ stays as it is
+	}
+	return []tool.Tool{o.readTool(), o.writeTool(), o.editTool(), o.listTool(), o.searchTool()}
+}
+
+// titled returns a title that is the named text of the input, cleaned.
+func titled(of func(in struct{ Path, Pattern string }) string) func(json.RawMessage) string {
+	return func(input json.RawMessage) string {
+		var in struct{ Path, Pattern string }
+		if json.Unmarshal(input, &in) != nil { // Run says what is wrong with it
+			return ""
+		}
+		return tool.Line(of(in))
+	}
+}
+
+func pathTitle() func(json.RawMessage) string {
+	return titled(func(in struct{ Path, Pattern string }) string { return in.Path })
+}

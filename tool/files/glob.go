@@ -1,0 +1,108 @@
+package files
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+)
+
+// A glob matches paths with slashes. * is any text without a slash, ** any
+// folders, ? one character, [a-z] one of those, {a,b} one of both.
+type glob struct {
+	re   *regexp.Regexp
+	name bool // it has no slash: only the last name of a path has to match
+}
+
+const maxGlob = 1024 // bytes
+
+// parseGlob reads what a model typed. The error says what is wrong.
+func parseGlob(s string) (glob, error) {
+	if len(s) > maxGlob {
+		return glob{}, fmt.Errorf("pattern of %d bytes: at most %d are allowed", len(s), maxGlob)
+	}
+	s = strings.TrimPrefix(s, "./")
+	re, err := regexp.Compile("^" + expression(s, braces) + "$")
+	if err != nil {
+		return glob{}, fmt.Errorf("pattern %q: no glob", s)
+	}
+	return glob{re, !strings.Contains(s, "/")}, nil
+}
+
+func (g glob) match(path string) bool {
+	if g.name {
+		path = path[strings.LastIndexByte(path, '/')+1:]
+	}
+	return g.re.MatchString(path)
+}
+
+// A dialect says which signs a pattern has.
+type dialect int
+
+const (
+	gitignore dialect = iota
+	braces            // {a,b} too
+)
+
+// expression returns s as a regular expression.
+func expression(s string, d dialect) string {
+	var b strings.Builder
+	depth := 0
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; {
+		case c == '*' && strings.HasPrefix(s[i:], "**") && (i == 0 || s[i-1] == '/'):
+			n, text := anyFolders(s[i:])
+			b.WriteString(text)
+			i += n - 1
+		case c == '*':
+			b.WriteString("[^/]*")
+		case c == '?':
+			b.WriteString("[^/]")
+		case c == '[':
+			n, text := class(s[i:])
+			b.WriteString(text)
+			i += n - 1
+		case c == '\\' && i+1 < len(s):
+			i++
+			b.WriteString(regexp.QuoteMeta(s[i : i+1]))
+		case c == '{' && d == braces:
+			depth++
+			b.WriteString("(?:")
+		case c == '}' && depth > 0:
+			depth--
+			b.WriteString(")")
+		case c == ',' && depth > 0:
+			b.WriteString("|")
+		default:
+			b.WriteString(regexp.QuoteMeta(s[i : i+1]))
+		}
+	}
+	return "(?s:" + b.String() + ")"
+}
+
+// anyFolders reads the ** at the start of s, which stands at the start of a
+// name, and returns its length and expression.
+func anyFolders(s string) (n int, text string) {
+	switch {
+	case strings.HasPrefix(s, "**/"):
+		return 3, "(?:.*/)?"
+	case s == "**":
+		return 2, ".*"
+	}
+	return 2, "[^/]*"
+}
+
+// class reads the [...] at the start of s, and returns its length and
+// expression; a bracket that is not closed is itself.
+func class(s string) (n int, text string) {
+	i, not := 1, ""
+	if i < len(s) && (s[i] == '!' || s[i] == '^') {
+		i, not = 2, "^/"
+	}
+	end := strings.IndexByte(s[min(i+1, len(s)):], ']')
+	if end < 0 {
+		return 1, `\[`
+	}
+	end += i + 1
+	in := strings.NewReplacer(`\`, `\\`, `[`, `\[`, `]`, `\]`, `^`, `\^`, `&`, `\&`, `~`, `\~`).Replace(s[i:end])
+	return end + 1, "[" + not + in + "]"
+}
