@@ -51,14 +51,17 @@ func (j *job) line(ctx context.Context) (string, error) {
 	}
 }
 
-// toolLine says on one line that a tool ran.
-func toolLine(u agent.Update) string {
-	name, mark := u.Text, "→"
-	if u.Call != nil && (name == "" || name != u.Call.Name) {
-		name = strings.TrimSpace(u.Call.Name + " " + name)
-	}
+// toolLine says on one line that a tool ran; title is what it was asked.
+func toolLine(u agent.Update, title string) string {
+	mark, name := "→", u.Call.Name
 	if u.Result != nil && u.Result.Failed {
 		mark = "✗"
+	}
+	if u.Child != "" {
+		mark = "  " + mark // in a delegate's session
+	}
+	if title != "" && title != name {
+		name += ": " + title
 	}
 	return fmt.Sprintf("%s %s (%s)", mark, cut(render.Line(name), 100, false), seconds(u.Wait))
 }

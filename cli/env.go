@@ -26,6 +26,9 @@ type Env struct {
 	// too, and show none; restore undoes that. Nil: it cannot be done.
 	Keys func() (restore func() error, err error)
 
+	// Wait waits between two tries of a model request; nil really does.
+	Wait func(ctx context.Context, d time.Duration) error
+
 	// Secret returns the key of a provider from the system's key ring, "" if
 	// it has none. Nil: there is no key ring.
 	Secret func(provider string) (string, error)

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/llm"
 )
 
 // errUsage says that the command line was wrong.
@@ -39,6 +40,12 @@ var outcomes = []struct {
 	{skein.ErrAmbiguous, exitUsage, "write more of the ID or title of the one you mean"},
 	{skein.ErrLocked, exitLocked, "wait until it is done, or work on a copy: skein fork NAME"},
 	{skein.ErrFenced, exitLocked, "another program took the session over; look at it with: skein show NAME --last 5"},
+	{llm.ErrDenied, exitFailed, "look at the key, and at whether it may use this model"},
+	{llm.ErrTooLong, exitFailed, "let the older part be summed up (/compact in skein chat), or take a model that can read more"},
+	{llm.ErrBusy, exitFailed, "try again later: skein continue takes the prompt up"},
+	{llm.ErrCut, exitFailed, "try again: skein continue takes the prompt up"},
+	{llm.ErrModel, exitUsage, "see which models the provider has, and name one: --model PROVIDER:MODEL"},
+	{llm.ErrRequest, exitFailed, "what the provider says is wrong has to change first"},
 	{skein.ErrNewer, exitFailed, "install the newer skein, or name another store with --store; the file was not touched"},
 	{skein.ErrDeleted, exitFailed, "it was deleted for good; use another ID, or bring it back with: skein import --again PATH"},
 	{skein.ErrMismatch, exitFailed, "use another client ID for other content; nothing was changed"},

@@ -70,7 +70,7 @@ func (o *runOptions) once(ctx context.Context, j *job, args []string, start star
 // with opens the thread, lets turn do one turn in it, prints what it came to
 // and closes the thread.
 func (o *runOptions) with(ctx context.Context, j *job, start start, program string, turn func(*thread) (agent.Outcome, error)) (err error) {
-	w := &runFace{job: j, json: o.json}
+	w := &runFace{job: j, json: o.json, titles: map[string]string{}}
 	f := face{program: program, observe: w.observe}
 	if j.Terminal.In && j.Terminal.Err {
 		f.ask = j.ask
@@ -94,7 +94,8 @@ type runFace struct {
 	job    *job
 	json   bool
 	thread *thread
-	err    error // the first that came when events were written
+	titles map[string]string // of calls that run, by ID
+	err    error             // the first that came when events were written
 }
 
 // observe shows what happens.
@@ -105,8 +106,10 @@ func (w *runFace) observe(u agent.Update) {
 		if w.json && w.err == nil {
 			w.err = w.events(u)
 		}
+	case agent.Running:
+		w.titles[u.Call.ID] = u.Text
 	case agent.Ran:
-		j.say("%s", toolLine(u))
+		j.say("%s", toolLine(u, w.titles[u.Call.ID]))
 	case agent.Waiting:
 		j.say("%v; again in %s", u.Err, seconds(u.Wait))
 	case agent.Compacting:

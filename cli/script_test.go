@@ -83,7 +83,7 @@ func testEnv() *cli.Env {
 	env := &cli.Env{
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
 		Getenv: os.Getenv, Getwd: os.Getwd, Now: func() time.Time { return now },
-		OS: runtime.GOOS, Version: "1.2.3",
+		OS: runtime.GOOS, Version: "1.2.3", Wait: func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
 		Open: func(ctx context.Context, at cli.Place) (skein.Store, error) {
 			return sqlite.Open(ctx, at.Path, sqlite.Options{})
 		},

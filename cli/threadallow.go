@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/skein-dev/skein/agent"
+	"github.com/skein-dev/skein/render"
 	"github.com/skein-dev/skein/tool"
 )
 
@@ -40,7 +41,7 @@ func (t *thread) approve(ctx context.Context, of tool.Tool, _ tool.Call, text st
 		return agent.Approval{Yes: true}, nil
 	}
 	if t.face.ask == nil {
-		t.face.tell("not allowed: %s; --allow %s lets it run", text, name)
+		t.face.tell("not allowed, as nobody can be asked: %s; --allow %s lets it run", render.Line(text), name)
 		return agent.Approval{Reason: "Nobody is there to be asked, and " + name + " was not allowed beforehand."}, nil
 	}
 	r, err := t.face.ask(ctx, question{text: text, always: "in this project"})

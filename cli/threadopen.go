@@ -70,6 +70,7 @@ func (t *thread) begin(ctx context.Context) (*agent.Thread, error) {
 		Observe:  t.observe,
 		Approve:  t.approve,
 		Now:      t.job.Now,
+		Wait:     t.job.Wait,
 	})
 }
 
