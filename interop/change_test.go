@@ -3,6 +3,7 @@ package interop_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -222,4 +223,31 @@ func TestAnOutcomeThatIsUnknownIsSettled(t *testing.T) {
 		}
 		p.wants("a", "created a1 <2 a2 a3")
 	}
+}
+
+// What a file has lost is withdrawn at its end, also if the import that saw it
+// was stopped before that, and if that is more than fits into a list of keys.
+func TestAFileThatLostMuchWhileImportsWereStopped(t *testing.T) {
+	const lost, kept = 20_000, 600
+	var was, is []string
+	for i := range lost {
+		was = append(was, fmt.Sprintf("%s%d", strings.Repeat("w", 50), i))
+	}
+	for i := range kept {
+		is = append(is, fmt.Sprintf("new%d", i))
+	}
+	p := newPlace(t)
+	p.write("a.toy", was...)
+	p.bring(interop.Options{})
+	p.write("a.toy", is...)
+	f := &flaky{p.store, 0, 3, skein.ErrFull, false}
+	if _, err := interop.Import(t.Context(), f, []interop.Format{toy()}, []string{p.dir}, interop.Options{}); !errors.Is(err, skein.ErrFull) {
+		t.Fatalf("Import = %v, want ErrFull", err)
+	}
+	p.bring(interop.Options{})
+	withdrawn := strings.Count(p.tell("a"), " -")
+	if withdrawn != lost {
+		t.Errorf("%d events are withdrawn, want the %d that the file has lost", withdrawn, lost)
+	}
+	p.exact("a.toy")
 }

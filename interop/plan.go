@@ -3,7 +3,6 @@ package interop
 import (
 	"context"
 	"hash/maphash"
-	"slices"
 
 	"github.com/skein-dev/skein"
 )
@@ -27,8 +26,9 @@ func rewritten(ctx context.Context, s skein.Store, w *work) (*work, error) {
 	next.state = state{Rewriting: true, Gone: w.state.Gone, Withdrew: w.state.Withdrew, Sessions: w.state.Sessions, Apart: w.state.Apart}
 	seed := maphash.MakeSeed()
 	type stored struct {
-		raw  uint64
-		gone gone
+		raw    uint64
+		key    skein.ClientID // "" if it made no events of its own
+		events int
 	}
 	var was []stored
 	for r, err := range s.Records(ctx, w.format.Name, w.known.Path, 0) {
@@ -36,25 +36,25 @@ func rewritten(ctx context.Context, s skein.Store, w *work) (*work, error) {
 			return nil, err
 		}
 		st := stored{raw: maphash.Bytes(seed, r.Raw)}
-		if r.Key != "" && !r.Copy {
-			st.gone = gone{r.Key, r.Events}
+		if r.Events > 0 && !r.Copy {
+			st.key, st.events = r.Key, r.Events
 		}
 		was = append(was, st)
 	}
 	next.stream = newStream(w.format, next.file())
-	claims, here, same := newClaimer(), map[skein.ClientID]bool{}, true
+	claims, here, same := newClaimer(), map[goneHash]bool{}, true
 	err := next.read(ctx, func(r read) error {
 		if same = same && r.rec.N < len(was) && maphash.Bytes(seed, r.rec.Raw) == was[r.rec.N].raw; same {
 			next.old = r.rec.N + 1
 		}
 		key, _ := claims.claim(r)
-		here[key] = true
+		here[hashKey(key)] = true
 		return nil
 	})
-	next.state.Gone = slices.DeleteFunc(next.state.Gone, func(g gone) bool { return here[g.Key] })
+	next.state.Gone = next.state.Gone.without(here)
 	for _, st := range was[next.old:] {
-		if st.gone.Events > 0 && !here[st.gone.Key] {
-			next.state.Gone = append(next.state.Gone, st.gone)
+		if st.key != "" && !here[hashKey(st.key)] {
+			next.state.Gone.add(st.key, st.events)
 		}
 	}
 	next.stream = newStream(w.format, next.file())

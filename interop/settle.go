@@ -41,22 +41,3 @@ func amendment(e skein.Event, st *stand, a skein.Amended) skein.Event {
 	st.amends++
 	return out
 }
-
-// withdraw appends what says that the records which are gone from the file are
-// withdrawn.
-func (t *target) withdraw() {
-	for _, g := range t.w.state.Gone {
-		for i := range g.Events {
-			id := clientID(g.Key, i, g.Events)
-			for _, th := range t.order {
-				st := th.stands[id]
-				if st == nil || st.withdrawn || st.seq <= th.base || structural(st.kind) {
-					continue
-				}
-				st.withdrawn = true
-				e := amendment(skein.Event{}, st, skein.Amended{Seq: st.seq, Withdrawn: true})
-				th.events = append(th.events, waiting{e, -1, nowhere})
-			}
-		}
-	}
-}

@@ -18,16 +18,10 @@ type state struct {
 	Bytes     int64                      `json:"bytes,omitempty"`   // of these
 	Sum       string                     `json:"sum,omitempty"`     // SHA-256 of these, hexadecimal
 	Rewriting bool                       `json:"rewriting,omitempty"`
-	Gone      []gone                     `json:"gone,omitempty"`     // while rewriting: what is to be withdrawn at the end
+	Gone      gone                       `json:"lost,omitempty"`     // while rewriting: what is to be withdrawn at the end
 	Withdrew  bool                       `json:"withdrew,omitempty"` // some records were withdrawn, and may come again
 	Sessions  map[string]skein.SessionID `json:"sessions,omitempty"` // by name in the file, where not the wanted ID
 	Apart     []apart                    `json:"apart,omitempty"`    // what waits for a file that has not been read
-}
-
-// gone is a record that was removed from its file.
-type gone struct {
-	Key    skein.ClientID `json:"key"`
-	Events int            `json:"events"`
 }
 
 // apart is an Apart as it is kept.
@@ -44,7 +38,11 @@ const maxState = 1 << 20
 func (s state) encode() []byte {
 	b := skein.MustJSON(s)
 	if len(b) > maxState {
-		s.Gone, s.Apart = nil, nil
+		s.Apart = nil
+		b = skein.MustJSON(s)
+	}
+	if over := len(b) - maxState; over > 0 { // some 87,000 records are gone
+		s.Gone = s.Gone[:max(0, len(s.Gone)/goneSize-over/goneSize-1)*goneSize]
 		b = skein.MustJSON(s)
 	}
 	return b
@@ -54,6 +52,7 @@ func decodeState(b []byte) (s state) {
 	if json.Unmarshal(b, &s) != nil {
 		return state{}
 	}
+	s.Gone = s.Gone[:len(s.Gone)/goneSize*goneSize]
 	return s
 }
 
