@@ -32,6 +32,9 @@ type threadOptions struct {
 	takeOver bool
 	noHint   bool
 
+	start  start // set by the command: it beats what open is told
+	takeUp bool  // a prompt that has no answer yet is taken up first, when a conversation is opened
+
 	full     bool // --full-history
 	none     bool // --no-history
 	thinking bool // --show-thinking
@@ -108,6 +111,9 @@ func (o *threadOptions) check() error {
 func (o *threadOptions) open(ctx context.Context, j *job, start start, f face) (*thread, error) {
 	if err := o.check(); err != nil {
 		return nil, err
+	}
+	if o.start != projectThread {
+		start = o.start
 	}
 	at, err := o.pick(ctx, j, start)
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/skein-dev/skein/tool"
+	"github.com/skein-dev/skein/tool/files"
 	"github.com/skein-dev/skein/tool/shell"
 )
 
@@ -22,7 +23,8 @@ func usual() []string { return []string{"shell", "files", "sessions"} }
 
 // built returns every tool that is built in.
 func (r *Roster) built() []tool.Tool {
-	return []tool.Tool{shell.New(shell.Options{Environ: r.Environ})}
+	all := []tool.Tool{shell.New(shell.Options{Environ: r.Environ})}
+	return append(all, files.New(files.Options{})...)
 }
 
 // named returns the tools that d names.
