@@ -13,7 +13,7 @@ var groups = []struct {
 	commands []func(*frame) *cobra.Command
 }{
 	{"talk", []func(*frame) *cobra.Command{
-		newRun, newContinue, newResume,
+		newChat, newRun, newContinue, newResume,
 	}},
 	{"read", []func(*frame) *cobra.Command{
 		newList, newShow, newSearch, newTree, newUsage, newExport,

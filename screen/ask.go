@@ -81,6 +81,6 @@ func (t *Terminal) answered(ctx context.Context) (answer string, err error) {
 	if len(t.said) > 0 {
 		t.nudge() // what was typed ahead waits for Read
 	}
-	t.show(text + " " + t.o.Paint.Bold(label) + "\n")
+	t.show(text + "\n" + t.o.Paint.Dim("  → ") + t.o.Paint.Bold(label) + "\n")
 	return answer, err
 }

@@ -2,6 +2,7 @@ package screen
 
 import (
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	uv "github.com/charmbracelet/ultraviolet"
@@ -47,8 +48,7 @@ func (t *Terminal) typed(text string) {
 func (t *Terminal) key(key uv.Key) (after func()) {
 	name := key.Keystroke()
 	if name != "ctrl+c" {
-		t.warned = false
-		t.notice = ""
+		t.forget()
 	}
 	switch {
 	case t.grabbed != nil:
@@ -173,27 +173,32 @@ func (t *Terminal) newer() {
 	}
 }
 
+// again is how soon a second Ctrl-C must come to leave.
+const again = 3 * time.Second
+
 // interrupt is Ctrl-C: it stops what the person waits for, else empties the
 // line; a second one leaves.
 func (t *Terminal) interrupt() {
+	now := t.o.Now()
+	twice := !t.warned.IsZero() && now.Sub(t.warned) <= again
 	switch {
-	case t.warned:
+	case twice:
 		t.leave()
-		return
 	case t.stop != nil:
 		t.halt()
-		t.warned, t.notice = true, "stopping; Ctrl-C again leaves"
-		return
+		t.warned, t.notice = now, "stopping; Ctrl-C again leaves"
 	case t.search != nil:
 		t.edit.set(t.search.before)
 		t.search = nil
-		return
 	case t.edit.text != "" || len(t.list.words) > 0:
 		t.edit, t.list, t.recall = editor{cut: t.edit.cut}, list{}, newRecall(t.o.History)
-		return
+	default:
+		t.warned, t.notice = now, "Ctrl-C again, or Ctrl-D, leaves"
 	}
-	t.warned, t.notice = true, "Ctrl-C again, or Ctrl-D, leaves"
 }
+
+// forget takes back that Ctrl-C was pressed, and what is said about it.
+func (t *Terminal) forget() { t.warned, t.notice = time.Time{}, "" }
 
 // clear empties the terminal; the scrollback stays.
 func (t *Terminal) clear() {

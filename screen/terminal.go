@@ -34,12 +34,12 @@ type Terminal struct {
 	recall  recall
 	list    list // of completions
 	search  *search
-	reading bool     // Read waits
-	said    []string // that were entered and not read yet
-	left    bool     // the person wants to leave
-	warned  bool     // Ctrl-C again leaves
-	notice  string   // for the person, until the next key
-	stop    func()   // nil if the person does not wait
+	reading bool      // Read waits
+	said    []string  // that were entered and not read yet
+	left    bool      // the person wants to leave
+	warned  time.Time // when Ctrl-C was pressed: soon again, it leaves
+	notice  string    // for the person, until the next key
+	stop    func()    // nil if the person does not wait
 	work    Work
 	since   time.Time // that they wait
 	stream  *prose.Stream
@@ -212,7 +212,11 @@ func (t *Terminal) markdown() *prose.Markdown {
 func (t *Terminal) tick() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.stop != nil || t.stream != nil {
+	over := !t.warned.IsZero() && t.o.Now().Sub(t.warned) > again
+	if over {
+		t.forget()
+	}
+	if over || t.stop != nil || t.stream != nil {
 		t.show("")
 	}
 }
@@ -264,7 +268,7 @@ func (t *Terminal) flush() {
 func (t *Terminal) Begin(stop func()) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.stop, t.since, t.work, t.warned = stop, t.o.Now(), Work{}, false
+	t.stop, t.since, t.work = stop, t.o.Now(), Work{}
 	if t.left {
 		t.halt()
 	}
@@ -283,7 +287,7 @@ func (t *Terminal) Work(w Work) {
 func (t *Terminal) End() (left bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.stop, t.work = nil, Work{}
+	t.stop, t.work, t.notice = nil, Work{}, ""
 	t.flush()
 	t.show("")
 	return t.left

@@ -19,7 +19,7 @@ func visible(text string) string { return render.Clean(text) }
 // frame works out the last lines of the screen.
 func (t *Terminal) frame() (f frame) {
 	var below []string // what stands under the answer that is coming
-	if t.stop != nil {
+	if t.stop != nil && t.asked == nil {
 		below = append(below, t.working()...)
 	}
 	f.hide = true

@@ -1,0 +1,176 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/agent"
+	"github.com/skein-dev/skein/screen"
+)
+
+func newChat(f *frame) *cobra.Command {
+	var o threadOptions
+	c := &cobra.Command{
+		Use:   "chat [flags]",
+		Short: "talk to a model in this project's thread",
+		Long: `Talk to a model. Without a flag this goes on in the project's own thread, which
+begins with the first message and is there again tomorrow; its project is the
+git root, so that a subfolder is the same one. --continue and --resume go on in
+other sessions.
+
+/help lists what can be done while one talks. Ctrl-C stops an answer and keeps
+what was complete; twice leaves, as Ctrl-D does. Alt-Enter, Ctrl-J or a
+backslash at the end of a line begin a new line, Tab completes commands, names
+and @paths, Ctrl-R searches what was typed before, Ctrl-O shows the whole of
+the last tool call. Through a pipe each line of stdin is said, answers go to
+stdout and all else to stderr.`,
+		Example: `skein chat
+	skein chat -c
+	skein chat -r 4f1d22a0 --full-history
+	skein chat --model echo`,
+		Args: words(0, 0, ""),
+		RunE: f.withStore(func(ctx context.Context, j *job, _ []string) error { return o.chat(ctx, j) }),
+	}
+	o.pickFlags(c)
+	o.flags(c)
+	o.showFlags(c)
+	return c
+}
+
+// A chat is a conversation of a person with a thread.
+type chat struct {
+	*job
+	options threadOptions
+	screen  screen.Screen // nil when it is closed
+	thread  *thread
+	calls   callLog
+	above   string // what kind of thing stands above: see gap
+	thought string // reasoning that is not shown yet
+	tokens  int64  // that came in this turn, about
+}
+
+// chat holds the conversation that the flags ask for.
+func (o *threadOptions) chat(ctx context.Context, j *job) (err error) {
+	c := &chat{job: j, options: *o}
+	if err := c.open(); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, c.closeScreen()) }()
+	if c.thread, err = c.options.open(ctx, j, projectThread, c.face()); err != nil {
+		return err
+	}
+	how := agent.Done
+	defer func() {
+		err = errors.Join(err, c.closeScreen(), c.thread.close(ctx, string(how)))
+	}()
+	if err := c.greet(ctx); err != nil {
+		return err
+	}
+	if err = c.talk(ctx); err != nil {
+		how = agent.Error
+		if errors.Is(err, context.Canceled) {
+			how = agent.Interrupted
+		}
+	}
+	return err
+}
+
+// talk reads what the person says until they leave.
+func (c *chat) talk(ctx context.Context) error {
+	for {
+		c.gap("prompt")
+		text, err := c.screen.Read(ctx)
+		if errors.Is(err, screen.ErrLeft) || errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		err = c.obey(ctx, text)
+		switch {
+		case errors.Is(err, errLeave):
+			return nil
+		case ctx.Err() != nil:
+			return context.Canceled
+		case errors.Is(err, skein.ErrFenced), errors.Is(err, skein.ErrClosed):
+			return err
+		case err != nil:
+			c.complain(err)
+		}
+	}
+}
+
+// errLeave ends the conversation as the person wishes.
+var errLeave = errors.New("the person leaves")
+
+// obey does what text asks for: a command, or words for the model.
+func (c *chat) obey(ctx context.Context, text string) error {
+	if name, args, ok := slashed(text); ok {
+		return c.command(ctx, name, args)
+	}
+	return c.turn(ctx, func(ctx context.Context) (agent.Outcome, error) { return c.thread.say(ctx, text) })
+}
+
+// complain shows an error that does not end the conversation, and what to do.
+func (c *chat) complain(err error) {
+	err = noModel(err)
+	_, hint := outcome(err, "skein chat")
+	if errors.Is(err, errUsage) && !isAdvised(err) {
+		hint = "see: /help"
+	}
+	c.gap("error")
+	c.screen.Note(c.paint.red("✗ ") + cleanText(err.Error()))
+	if a := (*skein.AmbiguousError)(nil); errors.As(err, &a) {
+		c.screen.Note(candidates(a.Candidates, c.Now()))
+	}
+	if hint != "" {
+		c.screen.Note(c.paint.dim(cleanText(hint)))
+	}
+}
+
+func isAdvised(err error) bool {
+	a := (*advised)(nil)
+	return errors.As(err, &a)
+}
+
+// turn lets the model answer, and says how that ended if it is not done.
+func (c *chat) turn(ctx context.Context, do func(context.Context) (agent.Outcome, error)) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	c.tokens, c.thought = 0, ""
+	c.screen.Begin(stop)
+	out, err := do(ctx)
+	left := c.screen.End()
+	c.ponder()
+	if err != nil {
+		if !errors.Is(err, skein.ErrFenced) {
+			c.complain(err)
+			err = nil
+		}
+	} else if why := c.why(out); why != "" {
+		c.gap("stop")
+		c.screen.Note(c.paint.dim(why))
+	}
+	if left && err == nil {
+		err = errLeave
+	}
+	return err
+}
+
+// why says why a turn ended before the model was done; "" if it was.
+func (c *chat) why(out agent.Outcome) string {
+	switch out.Stop {
+	case agent.Interrupted:
+		return "(stopped; what was complete is kept, /retry takes the rest up again)"
+	case agent.MaxSteps:
+		return fmt.Sprintf("(stopped after %s, before the model was done; say \"go on\" to go on)", count(out.Steps, "request"))
+	case agent.Timeout:
+		return "(stopped: it took longer than its agent allows; say \"go on\" to go on)"
+	}
+	return ""
+}

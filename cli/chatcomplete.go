@@ -1,0 +1,146 @@
+package cli
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/render"
+	"github.com/skein-dev/skein/screen"
+)
+
+// complete returns what may stand before byte at of what is being typed:
+// commands and what they take, and paths and agents after @.
+func (c *chat) complete(text string, at int) screen.Completion {
+	typed := text[:at]
+	if i := mentioned(typed); i >= 0 {
+		return screen.Completion{From: i, Words: c.mentionable(typed[i+1:])}
+	}
+	if !strings.HasPrefix(typed, "/") || strings.Contains(typed, "\n") {
+		return screen.Completion{}
+	}
+	name, args, ok := strings.Cut(typed, " ")
+	if !ok {
+		return screen.Completion{Words: slashWords(typed)}
+	}
+	for _, s := range slashes() {
+		if s.words != nil && (s.name == name[1:] || slices.Contains(s.also, name[1:])) {
+			return screen.Completion{From: len(name) + 1, Words: s.words(c, context.Background(), args)}
+		}
+	}
+	return screen.Completion{}
+}
+
+// mentioned returns where the @ of the last word of typed is; -1 if it has
+// none.
+func mentioned(typed string) int {
+	i := strings.LastIndexAny(typed, " \t\n(") + 1
+	if strings.HasPrefix(typed[i:], "@") {
+		return i
+	}
+	return -1
+}
+
+func slashWords(typed string) (words []screen.Word) {
+	for _, s := range slashes() {
+		for _, n := range append([]string{s.name}, s.also...) {
+			if strings.HasPrefix("/"+n, typed) {
+				words = append(words, screen.Word{Text: "/" + n, About: s.doc})
+				break
+			}
+		}
+	}
+	return words
+}
+
+// mentionable returns the paths, and the agents, that begin with typed.
+func (c *chat) mentionable(typed string) (words []screen.Word) {
+	dir, base := filepath.Split(typed)
+	in := fromHome(dir, c.dirs.Home)
+	if !filepath.IsAbs(in) {
+		in = filepath.Join(c.thread.cwd(), in)
+	}
+	files, err := os.ReadDir(in)
+	if err != nil {
+		files = nil // there is nothing to offer
+	}
+	for _, f := range files {
+		name := f.Name()
+		if !strings.HasPrefix(name, base) || strings.HasPrefix(name, ".") && base == "" || strings.ContainsAny(name, " \"") || render.Line(name) != name {
+			continue
+		}
+		if f.IsDir() {
+			name += "/"
+		}
+		words = append(words, screen.Word{Text: "@" + dir + name})
+	}
+	for _, w := range c.agentWords(context.Background(), typed) {
+		words = append(words, screen.Word{Text: "@" + w.Text, About: w.About})
+	}
+	return words
+}
+
+// agentWords returns the agents whose names begin with typed.
+func (c *chat) agentWords(_ context.Context, typed string) (words []screen.Word) {
+	found, _, err := c.thread.roster.Definitions()
+	if err != nil {
+		return nil // nobody could read an error here
+	}
+	for _, d := range found {
+		if strings.HasPrefix(d.Name, typed) {
+			words = append(words, screen.Word{Text: d.Name, About: d.Description})
+		}
+	}
+	return words
+}
+
+// modelWords returns the models that answered before, and the providers.
+func (c *chat) modelWords(ctx context.Context, typed string) (words []screen.Word) {
+	var names []string
+	found, err := c.job.sessions(ctx, skein.Filter{Limit: most})
+	if err != nil {
+		found = nil
+	}
+	for i := range found {
+		if s := &found[i]; s.Origin == nil {
+			names = append(names, ownModel(s))
+		}
+	}
+	for _, p := range c.thread.roster.Providers() {
+		names = append(names, p+":")
+	}
+	names = append(names, "echo")
+	slices.Sort(names)
+	for _, n := range slices.Compact(names) {
+		if n != "" && strings.HasPrefix(n, typed) {
+			words = append(words, screen.Word{Text: n})
+		}
+	}
+	return words
+}
+
+// sessionWords returns the sessions that are called so.
+func (c *chat) sessionWords(ctx context.Context, typed string) (words []screen.Word) {
+	found, err := c.job.sessions(ctx, skein.Filter{NoChildren: true, Limit: most})
+	if err != nil {
+		return nil
+	}
+	for _, w := range namesOf(found, typed) {
+		name, about, _ := strings.Cut(w, "\t")
+		words = append(words, screen.Word{Text: name, About: about})
+	}
+	return words
+}
+
+// formatWords returns the formats that one can export to.
+func (c *chat) formatWords(_ context.Context, typed string) (words []screen.Word) {
+	for _, f := range exportNames {
+		if strings.HasPrefix(f, typed) {
+			words = append(words, screen.Word{Text: f})
+		}
+	}
+	return words
+}

@@ -1,0 +1,164 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/skein-dev/skein/agent"
+	"github.com/skein-dev/skein/prose"
+	"github.com/skein-dev/skein/render"
+	"github.com/skein-dev/skein/screen"
+)
+
+// open opens the screen: the terminal, if it is one that can move its cursor.
+func (c *chat) open() error {
+	in, inOK := c.Stdin.(*os.File)
+	out, outOK := c.Stdout.(*os.File)
+	dumb := c.Getenv("TERM") == "dumb"
+	if !inOK || !outOK || !c.Terminal.In || !c.Terminal.Out || dumb {
+		s := screen.Streams{In: c.Stdin, Out: c.Stdout, Err: c.Stderr}
+		if c.Terminal.In && c.Terminal.Err {
+			s.Prompt = "> "
+		}
+		c.screen = screen.Plain(s)
+		return nil
+	}
+	h, err := c.typed()
+	if err != nil {
+		c.say("what was typed before cannot be read: %v", err)
+	}
+	c.screen, err = screen.Open(in, out, screen.Options{
+		Paint: prose.Paint{On: c.paint.on}, History: h, Complete: c.complete, Open: c.openCall,
+	})
+	return err
+}
+
+// typed returns what was typed in this project before.
+func (c *chat) typed() (*screen.History, error) {
+	cwd, err := c.Getwd()
+	if err != nil {
+		return &screen.History{}, err
+	}
+	return screen.OpenHistory(filepath.Join(c.dirs.State, "history", projectFile(projectRoot(cwd))+".jsonl"))
+}
+
+func (c *chat) closeScreen() error {
+	if c.screen == nil {
+		return nil
+	}
+	s := c.screen
+	c.screen = nil
+	return s.Close()
+}
+
+// face returns what the thread sees of the conversation.
+func (c *chat) face() face {
+	return face{program: "skein chat", observe: c.observe, ask: c.ask, tell: c.tell}
+}
+
+// tell says something that is no answer.
+func (c *chat) tell(format string, args ...any) {
+	text := cleanText(fmt.Sprintf(format, args...))
+	if c.screen == nil || !c.Terminal.Err {
+		c.say("%s", text)
+		return
+	}
+	c.gap("note")
+	c.screen.Note(c.paint.dim(text))
+}
+
+// ask puts a question to the person. At the end of a pipe the answer is no.
+func (c *chat) ask(ctx context.Context, q question) (reply, error) {
+	c.screen.Said()
+	choices := []screen.Choice{
+		{Key: 'y', Label: "yes", Value: string(yes)},
+		{Key: 'n', Label: "no", Value: string(no)},
+	}
+	if q.always != "" {
+		choices = append(choices, screen.Choice{Key: 'a', Label: "always " + q.always, Value: string(always)})
+	}
+	c.gap("question")
+	answer, err := c.screen.Ask(ctx, screen.Question{Text: c.paint.yellow("? ") + cleanText(q.text), Choices: choices})
+	if errors.Is(err, io.EOF) || errors.Is(err, screen.ErrLeft) {
+		return no, nil
+	}
+	return reply(answer), err
+}
+
+// gap leaves a line free between things of different kinds; not in a pipe.
+func (c *chat) gap(kind string) {
+	if _, ok := c.screen.(*screen.Terminal); ok && c.above != "" && c.above != kind {
+		c.screen.Note("")
+	}
+	c.above = kind
+}
+
+// observe shows what happens in the thread.
+func (c *chat) observe(u agent.Update) {
+	if u.Child != "" {
+		c.watchChild(u)
+		return
+	}
+	switch u.Kind {
+	case agent.Asking:
+		c.screen.Work(screen.Work{Doing: "thinking", Tokens: c.tokens})
+	case agent.Reasoning:
+		c.thought += u.Text
+		c.reckon(u.Text)
+		c.screen.Work(screen.Work{Doing: "thinking", Detail: lastLine(c.thought), Tokens: c.tokens})
+	case agent.Text:
+		c.ponder()
+		if c.above != "answer" {
+			c.gap("answer")
+		}
+		c.reckon(u.Text)
+		c.screen.Say(u.Text)
+		c.screen.Work(screen.Work{Doing: "answering", Tokens: c.tokens})
+	case agent.Calling:
+		c.screen.Work(screen.Work{Doing: "preparing " + u.Text, Tokens: c.tokens})
+	case agent.Waiting:
+		c.tell("%v; again in %s", u.Err, seconds(u.Wait))
+		c.screen.Work(screen.Work{Doing: fmt.Sprintf("waiting %s to try again", seconds(u.Wait)), Tokens: c.tokens})
+	case agent.Answered:
+		c.ponder()
+		c.screen.Said()
+	case agent.Compacting:
+		c.screen.Work(screen.Work{Doing: "summing up what is older", Tokens: c.tokens})
+	case agent.Compacted:
+		if u.Err != nil {
+			c.tell("what is older was not summed up: %v", u.Err)
+		} else {
+			c.tell("what is older was summed up; nothing is lost: skein show has all of it")
+		}
+	default:
+		c.watchTool(u)
+	}
+}
+
+// reckon counts the tokens of text that came: about four bytes each.
+func (c *chat) reckon(text string) { c.tokens += int64(len(text)+3) / 4 }
+
+// ponder shows the reasoning that came, if that is wanted.
+func (c *chat) ponder() {
+	text := strings.TrimSpace(cleanText(c.thought))
+	c.thought = ""
+	if text == "" || !c.options.thinking || c.screen == nil {
+		return
+	}
+	c.gap("thought")
+	c.screen.Note(c.paint.dim("┊ " + strings.ReplaceAll(text, "\n", "\n┊ ")))
+}
+
+// lastLine returns the last line of text that has anything on it.
+func lastLine(text string) string {
+	text = strings.TrimRight(text, "\n ")
+	return text[strings.LastIndexByte(text, '\n')+1:]
+}
+
+// cleanText returns text of others as a terminal may show it.
+func cleanText(text string) string { return render.Clean(text) }

@@ -1,0 +1,122 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/skein-dev/skein"
+)
+
+// resumed is how many messages are shown when a session is resumed.
+const resumed = 10
+
+// greet says which thread this is, and shows what was said in it.
+func (c *chat) greet(ctx context.Context) error {
+	c.banner()
+	if !c.thread.Begun() {
+		return nil
+	}
+	s, err := c.thread.Session(ctx)
+	if err != nil {
+		return err
+	}
+	if err := c.past(ctx, s); err != nil {
+		return err
+	}
+	if s.Uncertain > 0 {
+		c.tell("%s in this session may have run, or not: its program ended before it was known. It is not run again by itself.", count(s.Uncertain, "tool call"))
+	}
+	waits, err := c.thread.Pending(ctx)
+	if err == nil && waits {
+		c.tell("the last prompt has no answer yet: /retry asks again")
+	}
+	return err
+}
+
+// banner says on a line where one is.
+func (c *chat) banner() {
+	t := c.thread
+	about := []string{t.Agent().Model.About().String(), c.tilde(t.cwd())}
+	if name := t.Agent().Name; name != "" {
+		about = append([]string{name}, about...)
+	}
+	title := "new session"
+	if !t.at.isNew() {
+		title = t.at.session.Name()
+	}
+	c.tell("%s · %s · /help", cut(strings.Join(strings.Fields(title), " "), 40, false), strings.Join(about, " · "))
+}
+
+// past shows what was said in s, as the flags want it.
+func (c *chat) past(ctx context.Context, s skein.Session) error {
+	switch {
+	case c.options.none:
+		return nil
+	case c.options.replay:
+		return c.again(ctx, s)
+	case c.options.full:
+		return c.messages(ctx, s, int(s.Last))
+	}
+	return c.messages(ctx, s, resumed)
+}
+
+// messages shows the newest n messages of s that were not taken back, and says
+// how many there are before them.
+func (c *chat) messages(ctx context.Context, s skein.Session, n int) error {
+	shown, earlier, err := c.newestShown(ctx, s, n)
+	if err != nil {
+		return err
+	}
+	if earlier > 0 {
+		c.gap("note")
+		c.screen.Note(c.paint.dim(fmt.Sprintf("(%s; /history all shows them)", count(earlier, "earlier message"))))
+	}
+	var b bytes.Buffer
+	w := c.transcript(&b)
+	for i := range shown {
+		if err := w.entry(&shown[i]); err != nil {
+			return err
+		}
+	}
+	if b.Len() > 0 {
+		c.gap("past")
+		c.screen.Print(b.String())
+	}
+	return nil
+}
+
+// newestShown returns the newest n messages of s that were not taken back, and
+// how many there are before them.
+func (c *chat) newestShown(ctx context.Context, s skein.Session, n int) (shown []skein.Entry, earlier int, err error) {
+	for ask := n; ; ask *= 4 {
+		found, err := c.thread.store.Newest(ctx, s.ID, ask, 0)
+		if err != nil {
+			return nil, 0, err
+		}
+		shown = shown[:0]
+		for _, e := range found {
+			if !e.Rewound {
+				shown = append(shown, e)
+			}
+		}
+		if len(shown) >= n || len(found) < ask {
+			over := max(len(shown)-n, 0)
+			return shown[over:], max(s.Messages-len(found), 0) + over, nil
+		}
+	}
+}
+
+// transcript returns what writes messages as this chat shows them.
+func (c *chat) transcript(w *bytes.Buffer) *transcript {
+	j := *c.job
+	env := *c.Env
+	j.Env = &env
+	if width := c.width(); width > 0 {
+		env.Terminal.Out, env.Terminal.Width = true, width-1
+	} else {
+		env.Terminal.Out = false
+	}
+	return newTranscript(w, &j, &showOptions{thinking: c.options.thinking})
+}

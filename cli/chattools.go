@@ -1,0 +1,183 @@
+package cli
+
+import (
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/agent"
+	"github.com/skein-dev/skein/render"
+	"github.com/skein-dev/skein/screen"
+)
+
+// A ran is a tool call that has ended.
+type ran struct {
+	title  string
+	call   skein.Call
+	result skein.Result
+	took   time.Duration
+}
+
+// A callLog is the tool calls of a conversation. It is safe for use by many
+// goroutines: a key shows a call while others run.
+type callLog struct {
+	mu     sync.Mutex
+	all    []ran
+	opened int // of them that were shown whole, from the newest
+}
+
+// begin notes that a call has started.
+func (l *callLog) begin(r ran) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.all, l.opened = append(l.all, r), 0
+}
+
+// title returns what a call that runs is about.
+func (l *callLog) title(call *skein.Call) string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, r := range slices.Backward(l.all) {
+		if call != nil && r.call.ID == call.ID {
+			return r.call.Name + " " + r.title
+		}
+	}
+	return "tool"
+}
+
+// end puts the outcome of a call with the call, and returns both.
+func (l *callLog) end(u agent.Update) ran {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for i := len(l.all) - 1; i >= 0; i-- {
+		if r := &l.all[i]; r.call.ID == u.Call.ID && r.result.CallID == "" {
+			r.result, r.took = resultOf(u), u.Wait
+			return *r
+		}
+	}
+	r := ran{u.Text, *u.Call, resultOf(u), u.Wait}
+	l.all = append(l.all, r)
+	return r
+}
+
+// newest returns the n-th newest call, 1 for the last.
+func (l *callLog) newest(n int) (ran, bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if n < 1 || n > len(l.all) {
+		return ran{}, false
+	}
+	l.opened = n
+	return l.all[len(l.all)-n], true
+}
+
+// next returns the newest call that was not shown since the last one began.
+func (l *callLog) next() (ran, bool) {
+	l.mu.Lock()
+	n := l.opened + 1
+	l.mu.Unlock()
+	return l.newest(n)
+}
+
+// watchTool shows a tool at work.
+func (c *chat) watchTool(u agent.Update) {
+	switch u.Kind {
+	case agent.Running:
+		c.screen.Said()
+		c.screen.Work(screen.Work{Doing: "→ " + u.Call.Name + " " + u.Text, Tokens: c.tokens})
+		c.calls.begin(ran{title: u.Text, call: *u.Call})
+	case agent.Output:
+		c.screen.Work(screen.Work{Doing: "→ " + c.calls.title(u.Call), Detail: lastLine(u.Text), Tokens: c.tokens})
+	case agent.Ran:
+		r := c.calls.end(u)
+		c.gap("tool")
+		c.screen.Note(c.toolLine(r))
+	}
+}
+
+// watchChild shows, more briefly, what happens where an agent works for this
+// one.
+func (c *chat) watchChild(u agent.Update) {
+	switch u.Kind {
+	case agent.Running:
+		c.screen.Work(screen.Work{Doing: "↳ " + u.Call.Name + " " + u.Text, Tokens: c.tokens})
+	case agent.Text, agent.Reasoning:
+		c.reckon(u.Text)
+		c.screen.Work(screen.Work{Doing: "↳ working", Detail: lastLine(u.Text), Tokens: c.tokens})
+	case agent.Ran:
+		c.gap("tool")
+		c.screen.Note("  " + c.toolLine(ran{title: u.Text, call: *u.Call, result: resultOf(u), took: u.Wait}))
+	}
+}
+
+func resultOf(u agent.Update) skein.Result {
+	if u.Result == nil {
+		return skein.Result{}
+	}
+	return *u.Result
+}
+
+// toolLine returns a call that has ended on one line.
+func (c *chat) toolLine(r ran) string {
+	p, mark := c.paint, c.paint.green("✓")
+	if r.result.Failed {
+		mark = p.red("✗")
+	}
+	about := render.Line(r.title)
+	if about == "" {
+		about = gist(r.call.Input)
+	}
+	var tail string
+	if r.took >= time.Second {
+		tail = " · " + seconds(r.took)
+	}
+	if r.result.Failed {
+		tail += " · " + render.Line(lastLine(r.result.Text.UTF8()))
+	}
+	name := render.Line(r.call.Name)
+	if width := c.width(); width > 0 {
+		room := width - 6 - len(name)
+		tail = cut(tail, max(room/2, 8), false)
+		about = cut(about, max(room-len([]rune(tail)), 8), false)
+	}
+	return "  " + mark + " " + p.yellow(name) + " " + about + p.dim(tail)
+}
+
+// width returns the terminal's; 0 if there is none.
+func (c *chat) width() int {
+	if t, ok := c.screen.(*screen.Terminal); ok {
+		return t.Width()
+	}
+	return 0
+}
+
+// openCall shows the whole of the newest call that is not shown yet.
+func (c *chat) openCall() {
+	r, ok := c.calls.next()
+	if !ok {
+		c.screen.Note(c.paint.dim("(no more tool calls in this conversation; skein show NAME --tools has all)"))
+		return
+	}
+	c.showCall(r)
+}
+
+// showCall shows all of a call: what went in, what came out.
+func (c *chat) showCall(r ran) {
+	p := c.paint
+	var b strings.Builder
+	b.WriteString(p.dim("┌ ") + p.yellow(render.Line(r.call.Name)) + " " + render.Line(r.title) + "\n")
+	for _, text := range []string{inputText(r.call.Input), r.result.Text.UTF8()} {
+		if text = strings.TrimRight(cleanText(text), "\n"); text == "" {
+			text = "(nothing)"
+		}
+		for l := range strings.SplitSeq(text, "\n") {
+			b.WriteString(p.dim("│ ") + l + "\n")
+		}
+		b.WriteString(p.dim("├╴") + "\n")
+	}
+	text := b.String()
+	text = strings.TrimSuffix(text, p.dim("├╴")+"\n") + p.dim("└")
+	c.screen.Note(text)
+}

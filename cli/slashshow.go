@@ -1,0 +1,186 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/render"
+)
+
+// quiet returns the job for another command to run in this conversation, and
+// what it prints.
+func (c *chat) quiet() (*job, *bytes.Buffer) {
+	j, env, out := *c.job, *c.Env, &bytes.Buffer{}
+	j.Env, j.noPager, j.store = &env, true, c.thread.store
+	env.Stdout, env.Stderr = out, out
+	env.Terminal.In, env.Terminal.Out, env.Terminal.Err = false, false, false
+	if width := c.width(); width > 0 {
+		env.Terminal.Out, env.Terminal.Err, env.Terminal.Width = true, true, width-1
+	}
+	return &j, out
+}
+
+// tools is /tools [N].
+func (c *chat) tools(_ context.Context, args string) error {
+	if args != "" {
+		n, err := strconv.Atoi(args)
+		if err != nil || n < 1 {
+			return usagef("/tools %q: want which call, 1 for the last", args)
+		}
+		r, ok := c.calls.newest(n)
+		if !ok {
+			return missing("there is no %s in this conversation", ordinalCall(n))
+		}
+		c.gap("call")
+		c.showCall(r)
+		return nil
+	}
+	var rows [][2]string
+	for _, t := range c.thread.Agent().Tools {
+		doc := firstSentence(t.Spec.Doc)
+		if t.Ask != nil && !c.thread.allowed.has(t.Spec.Name) {
+			doc += " (may ask first)"
+		}
+		rows = append(rows, [2]string{render.Line(t.Spec.Name), doc})
+	}
+	if len(rows) == 0 {
+		c.done("this agent has no tools")
+	}
+	c.print(c.pairs(rows))
+	return nil
+}
+
+func ordinalCall(n int) string {
+	if n == 1 {
+		return "tool call"
+	}
+	return fmt.Sprintf("tool call %d before the end", n)
+}
+
+// firstSentence returns what text begins with, on one line.
+func firstSentence(text string) string {
+	text = render.Line(text)
+	if i := strings.Index(text, ". "); i > 0 {
+		return text[:i]
+	}
+	return strings.TrimSuffix(text, ".")
+}
+
+// history is /history [N|all].
+func (c *chat) history(ctx context.Context, args string) error {
+	s, err := c.begun(ctx, "history")
+	if err != nil {
+		return err
+	}
+	n := resumed
+	switch {
+	case args == "all":
+		n = int(s.Last)
+	case args != "":
+		if n, err = strconv.Atoi(args); err != nil || n < 1 {
+			return usagef("/history %q: want how many messages, or all", args)
+		}
+	}
+	return c.messages(ctx, s, n)
+}
+
+// sessionList is /sessions [all].
+func (c *chat) sessionList(ctx context.Context, args string) error {
+	if args != "" && args != "all" {
+		return usagef("/sessions %q: want nothing, or all", args)
+	}
+	j, out := c.quiet()
+	if err := (&listOptions{limit: 20, all: args == "all"}).run(ctx, j, nil); err != nil {
+		return err
+	}
+	c.print(out.String())
+	return nil
+}
+
+// find is /search WORDS.
+func (c *chat) find(ctx context.Context, args string) error {
+	j, out := c.quiet()
+	if err := (&searchOptions{limit: 10}).run(ctx, j, []string{args}); err != nil {
+		return err
+	}
+	c.print(out.String())
+	return nil
+}
+
+// usage is /usage.
+func (c *chat) usage(ctx context.Context, _ string) error {
+	s, err := c.begun(ctx, "usage")
+	if err != nil {
+		return err
+	}
+	costs, err := c.costs(ctx, []skein.Session{s})
+	if err != nil {
+		return err
+	}
+	u := s.Usage
+	rows := [][2]string{
+		{"requests", strconv.FormatInt(u.Requests, 10)},
+		{"input", tokens(u.Input)},
+		{"output", tokens(u.Output)},
+	}
+	for _, r := range []struct {
+		name string
+		n    int64
+	}{{"of it reasoning", u.Reasoning}, {"read from the cache", u.CacheRead}, {"written to it", u.CacheWrite}} {
+		if r.n > 0 {
+			rows = append(rows, [2]string{r.name, tokens(r.n)})
+		}
+	}
+	if s.Compactions > 0 {
+		rows = append(rows, [2]string{"compactions", strconv.Itoa(s.Compactions)})
+	}
+	if cost := costs[s.ID].String(); cost != "" {
+		rows = append(rows, [2]string{"cost", cost})
+	}
+	rows = append(rows, [2]string{"messages", fmt.Sprintf("%d in %s", s.Messages, count(s.Turns, "turn"))}, [2]string{"session", string(s.ID)})
+	c.print(c.pairs(rows))
+	return nil
+}
+
+func tokens(n int64) string { return count(n, "token") }
+
+// export is /export FORMAT [FILE].
+func (c *chat) export(ctx context.Context, args string) error {
+	s, err := c.begun(ctx, "export")
+	if err != nil {
+		return err
+	}
+	format, file, _ := strings.Cut(args, " ")
+	if format == "" {
+		format = "md"
+	}
+	if file = strings.TrimSpace(file); file == "" {
+		file = "session-" + shortID(s.ID) + "." + ending(format)
+	}
+	if rest, ok := strings.CutPrefix(file, "~/"); ok {
+		file = filepath.Join(c.dirs.Home, rest)
+	}
+	if !filepath.IsAbs(file) {
+		file = filepath.Join(c.thread.cwd(), file)
+	}
+	j, out := c.quiet()
+	err = (&exportOptions{to: format, file: file}).run(ctx, j, []string{string(s.ID)})
+	if err == nil {
+		_, err = os.Stat(file)
+	}
+	c.print(out.String())
+	return err
+}
+
+func ending(format string) string {
+	if format == "skein" || format == "source" {
+		return "jsonl"
+	}
+	return format
+}
