@@ -68,10 +68,13 @@ func (o *threadOptions) chat(ctx context.Context, j *job) (err error) {
 	defer func() {
 		err = errors.Join(err, c.closeScreen(), c.thread.close(ctx, string(how)))
 	}()
-	if err := c.greet(ctx); err != nil {
-		return err
+	if err = c.greet(ctx); err == nil {
+		err = c.talk(ctx)
 	}
-	if err = c.talk(ctx); err != nil {
+	if errors.Is(err, errLeave) {
+		err = nil
+	}
+	if err != nil {
 		how = agent.Error
 		if errors.Is(err, context.Canceled) {
 			how = agent.Interrupted

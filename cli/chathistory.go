@@ -15,6 +15,9 @@ const resumed = 10
 // greet says which thread this is, and shows what was said in it.
 func (c *chat) greet(ctx context.Context) error {
 	c.banner()
+	if at := c.thread.at; at.forked && !c.thread.Begun() {
+		return c.past(ctx, at.session) // the fork itself is not stored yet
+	}
 	if !c.thread.Begun() {
 		return nil
 	}
@@ -29,7 +32,12 @@ func (c *chat) greet(ctx context.Context) error {
 		c.tell("%s in this session may have run, or not: its program ended before it was known. It is not run again by itself.", count(s.Uncertain, "tool call"))
 	}
 	waits, err := c.thread.Pending(ctx)
-	if err == nil && waits {
+	switch {
+	case err != nil || !waits:
+	case c.options.takeUp:
+		c.tell("the last prompt has no answer yet: it is taken up")
+		return c.turn(ctx, c.thread.retry)
+	default:
 		c.tell("the last prompt has no answer yet: /retry asks again")
 	}
 	return err

@@ -66,7 +66,8 @@ func (o *runOptions) goOn(ctx context.Context, j *job, args []string, start star
 		return err
 	}
 	if prompt == "" && j.Terminal.In && j.Terminal.Out && !o.json {
-		return o.chat(ctx, j, start, program)
+		o.start, o.takeUp = start, true
+		return o.chat(ctx, j)
 	}
 	return o.with(ctx, j, start, program, func(t *thread) (agent.Outcome, error) {
 		if prompt != "" {
@@ -82,10 +83,4 @@ func (o *runOptions) goOn(ctx context.Context, j *job, args []string, start star
 		}
 		return t.retry(ctx)
 	})
-}
-
-// chat opens the conversation on a terminal; a prompt that has no answer yet
-// is taken up first.
-func (o *runOptions) chat(ctx context.Context, j *job, start start, program string) error {
-	return usagef("%s needs a PROMPT", program)
 }
