@@ -58,6 +58,9 @@ func (o *appendOptions) run(ctx context.Context, j *job, args []string) error {
 	if err != nil {
 		return err
 	}
+	if s, err := j.store.Session(ctx, r.Session); err == nil {
+		j.catchUp(ctx, &s)
+	}
 	seq := r.Seqs[len(r.Seqs)-1]
 	if o.json {
 		return writeJSON(j.Stdout, appended{r.Session, seq, r.New > 0})

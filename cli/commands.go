@@ -16,13 +16,13 @@ var groups = []struct {
 		newChat, newRun, newContinue, newResume,
 	}},
 	{"read", []func(*frame) *cobra.Command{
-		newList, newShow, newSearch, newTree, newUsage, newExport,
+		newList, newShow, newTail, newReplay, newLog, newSearch, newTree, newUsage, newExport,
 	}},
 	{"write", []func(*frame) *cobra.Command{
 		newImport, newAppend, newRename, newTag, newPin, newUnpin, newFork,
 	}},
 	{"keep", []func(*frame) *cobra.Command{
-		newRm, newRestore, newPrune, newBackup, newRestoreBackup, newDoctor,
+		newRm, newRestore, newPrune, newClear, newBackup, newRestoreBackup, newDoctor,
 	}},
 	{"the program", []func(*frame) *cobra.Command{
 		newConfig, newCompletion, newMan, newVersion,

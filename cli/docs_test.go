@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/spf13/cobra"
 
 	"github.com/skein-dev/skein/memory"
 )
@@ -21,10 +22,8 @@ func TestTheReferenceSaysWhatTheHelpSays(t *testing.T) {
 	h := helpText{width: 80}
 	var b strings.Builder
 	b.WriteString("# Commands\n\nMade from the commands' help: `go test ./cli -update`.\n\n```\n" + h.of(root) + "```\n")
-	for _, c := range inOrder(root) {
-		if c.IsAvailableCommand() {
-			b.WriteString("\n## skein " + c.Name() + "\n\n```\n" + h.of(c) + "```\n")
-		}
+	for _, c := range withParts(root) {
+		b.WriteString("\n## " + c.CommandPath() + "\n\n```\n" + h.of(c) + "```\n")
 	}
 	if flag.Lookup("update").Value.String() == "true" {
 		if err := os.MkdirAll(filepath.Dir(reference), 0o755); err != nil {
@@ -43,11 +42,21 @@ func TestTheReferenceSaysWhatTheHelpSays(t *testing.T) {
 	}
 }
 
+// withParts returns the commands of c that help names, each before its own.
+func withParts(c *cobra.Command) (all []*cobra.Command) {
+	for _, sub := range inOrder(c) {
+		if sub.IsAvailableCommand() {
+			all = append(append(all, sub), withParts(sub)...)
+		}
+	}
+	return all
+}
+
 // Nobody reads help that says nothing, or that a terminal breaks.
 func TestEveryCommandHasHelpThatFits(t *testing.T) {
 	env, _, _ := newEnv(t, memory.New())
 	root := newRoot(&frame{env: env})
-	for _, c := range append(inOrder(root), root) {
+	for _, c := range append(withParts(root), root) {
 		if c.Short == "" || strings.HasSuffix(c.Short, ".") {
 			t.Errorf("%s: Short = %q, want a few words without a full stop", c.CommandPath(), c.Short)
 		}

@@ -20,7 +20,8 @@ func newDoctor(f *frame) *cobra.Command {
 		Use:   "doctor [--repair]",
 		Short: "look whether the store is whole",
 		Long: `Look at the store from the file up: its pages, every event and blob, the search
-index, the sums of usage, leases, rights and the room on the disk. With --repair
+index, the sums of usage, leases, rights and the room on the disk; and whether the
+logs of what skein ran say what the store says. With --repair
 mend what can be mended without losing anything. The exit code is 1 if something
 is, or stays, damaged.`,
 		Args: words(0, 0, ""),
@@ -38,7 +39,25 @@ func (o *doctorOptions) run(ctx context.Context, j *job, _ []string) error {
 	if !ok {
 		return fmt.Errorf("doctor: the store %s cannot examine itself", j.place.Path)
 	}
+	examiners := []skein.Examiner{ex}
+	if logs := j.logs(j.store); logs != nil {
+		examiners = append(examiners, logs)
+	}
 	var n findings
+	for _, ex := range examiners {
+		if err := o.examine(ctx, j, ex, &n); err != nil {
+			return err
+		}
+	}
+	j.say("%s", n.advice())
+	if n.damaged > 0 {
+		return errSilent
+	}
+	return nil
+}
+
+// examine shows what ex finds, and adds it to n.
+func (o *doctorOptions) examine(ctx context.Context, j *job, ex skein.Examiner, n *findings) error {
 	for f, err := range ex.Examine(ctx, skein.Examination{Repair: o.repair}) {
 		if errors.Is(err, skein.ErrCorrupt) {
 			err = advise(err, aboutDamage)
@@ -50,10 +69,6 @@ func (o *doctorOptions) run(ctx context.Context, j *job, _ []string) error {
 		if err := o.show(j, f); err != nil {
 			return err
 		}
-	}
-	j.say("%s", n.advice())
-	if n.damaged > 0 {
-		return errSilent
 	}
 	return nil
 }

@@ -24,7 +24,10 @@ func newList(f *frame) *cobra.Command {
 		Short:   "list this project's sessions, or all",
 		Long: `List the sessions of the project you are in, the latest first; where it has
 none, those of all projects. On a terminal there are as many columns as it has
-room for; a pipe gets whole lines.`,
+room for; a pipe gets whole lines. A session is marked with * if it is pinned, >
+if it is a fork, + if an agent started it, ! if a program works on it. STATE says
+which one, and how many tool calls have an unknown outcome since a program died;
+in JSON these are locked_by, uncertain and open_calls.`,
 		Example: `skein list
 	skein list --all --since 2d
 	skein list --agent codex --json`,

@@ -25,6 +25,9 @@ func (m *manual) write(root *cobra.Command, version string) {
 	for _, c := range inOrder(root) {
 		if c.IsAvailableCommand() {
 			m.command(c)
+			for _, sub := range inOrder(c) {
+				m.command(sub)
+			}
 		}
 	}
 	m.request(".SH GLOBAL FLAGS")

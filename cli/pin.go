@@ -56,6 +56,7 @@ func (o *pinOptions) pin(ctx context.Context, j *job, s skein.Session) error {
 		if _, err := skein.Add(ctx, j.store, s.ID, changed); err != nil {
 			return err
 		}
+		j.catchUp(ctx, &s)
 	}
 	if o.json {
 		return j.writeSession(ctx, s.ID)

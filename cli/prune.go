@@ -12,6 +12,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/render"
+	"github.com/skein-dev/skein/sessionlog"
 )
 
 type pruneOptions struct {
@@ -245,6 +246,7 @@ func (o *pruneOptions) prune(ctx context.Context, j *job, p *pruned) (int64, err
 	d, err := j.store.Delete(ctx, p.ID, skein.Deletion{})
 	if err == nil {
 		p.Done = "destroyed"
+		err = sessionlog.Remove(j.logDir(), p.session.User, p.ID)
 	}
 	return d.Bytes, err
 }

@@ -47,6 +47,7 @@ func (o *renameOptions) run(ctx context.Context, j *job, args []string) error {
 	if _, err := skein.Add(ctx, j.store, s.ID, skein.NewEvent(skein.KindTitled, skein.At(j.Now()), to)); err != nil {
 		return err
 	}
+	j.catchUp(ctx, &s)
 	if o.json {
 		return j.writeSession(ctx, s.ID)
 	}

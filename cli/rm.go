@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/sessionlog"
 )
 
 type rmOptions struct {
@@ -85,6 +86,9 @@ func (o *rmOptions) remove(ctx context.Context, j *job, s skein.Session, rule sk
 		d, err := j.store.Delete(ctx, s.ID, skein.Deletion{Children: rule})
 		if errors.Is(err, skein.ErrRefused) {
 			return removed{}, refused(s, err)
+		}
+		if err == nil {
+			err = sessionlog.Remove(j.logDir(), s.User, s.ID)
 		}
 		return removed{s.ID, true, d.Events, d.Bytes, d.Moved, d.Children, d.Binned}, err
 	}

@@ -22,7 +22,9 @@ func (j *job) sessions(ctx context.Context, f skein.Filter) (found []skein.Sessi
 }
 
 // A sessionLine is a session in JSON: what it adds up to, what to call it, and
-// what it cost (without its children), null if a price is not known.
+// what it cost (without its children), null if a price is not known. Where they
+// are, locked_by says who works on it, uncertain how many calls have an unknown
+// outcome, and open_calls names those that run, or ran when a program died.
 type sessionLine struct {
 	skein.Session
 	Name string   `json:"name"`
@@ -53,13 +55,14 @@ func (j *job) sessionTable(ss []skein.Session, costs map[skein.SessionID]cost) *
 		{title: "MSGS", rank: 5, right: true},
 		{title: "COST", rank: 7, right: true},
 		{title: "LAST PROMPT", rank: 10, min: 24, paint: p.dim},
+		{title: "STATE", rank: 3, min: 24, paint: p.yellow},
 	}}
 	for i, id := range shortIDs(ss) {
 		s := &ss[i]
 		t.rows = append(t.rows, []string{
 			id, marks(s), render.Line(s.Name()), render.Line(agentOf(s)), render.Line(j.tilde(s.Project)),
 			ago(s.Created, now), ago(s.Updated, now), strconv.Itoa(s.Turns), strconv.Itoa(s.Messages),
-			costs[s.ID].String(), render.Line(s.LastPrompt),
+			costs[s.ID].String(), render.Line(s.LastPrompt), stateOf(s),
 		})
 	}
 	if j.Terminal.Out && allOf(ss, ss[0].Project) {

@@ -66,6 +66,9 @@ func (o *showOptions) run(ctx context.Context, j *job, args []string) error {
 	if err == nil && o.hidden > 0 {
 		j.say("%d messages were taken back; --rewound shows them", o.hidden)
 	}
+	if state := stateOf(&s); err == nil && state != "" {
+		j.say("%s", state)
+	}
 	return err
 }
 

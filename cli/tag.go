@@ -70,6 +70,9 @@ func (j *job) retag(ctx context.Context, s skein.Session, add, remove []string) 
 		}
 		changed := skein.NewEvent(skein.KindChanged, skein.At(j.Now()), skein.Changed{Tags: &tags})
 		_, err := j.store.Append(ctx, skein.Batch{Session: s.ID, After: s.Last, Events: []skein.Event{changed}})
+		if err == nil {
+			j.catchUp(ctx, &s)
+		}
 		if !errors.Is(err, skein.ErrConflict) {
 			return tags, err
 		}

@@ -2,6 +2,9 @@ package cli
 
 import (
 	"context"
+	"errors"
+	"io/fs"
+	"os"
 	"path/filepath"
 
 	"github.com/skein-dev/skein"
@@ -19,6 +22,24 @@ func (j *job) logs(store skein.Store) *sessionlog.Logs {
 		return nil
 	}
 	return sessionlog.New(j.logDir(), store)
+}
+
+// catchUp adds to the log of s, if it has one, what a command that is not the
+// session's thread has appended. Where there is a thread, that will do it.
+func (j *job) catchUp(ctx context.Context, s *skein.Session) {
+	if s.LockedBy != "" {
+		return
+	}
+	path, err := sessionlog.Path(j.logDir(), s.User, s.ID)
+	if err == nil {
+		_, err = os.Stat(path)
+	}
+	if err == nil {
+		err = j.logs(j.store).Mend(ctx, s.ID)
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		j.say("the log is not written: %v", err)
+	}
 }
 
 // openLog mends the thread's log, and removes those of sessions that were

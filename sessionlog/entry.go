@@ -35,7 +35,8 @@ type Entry struct {
 	Input   string          // of a tool
 	Model   string          // of a final result: provider/model
 	Data    json.RawMessage // nil if there is none
-	Damage  string          // why the line could not be read, for people; then all but Line and Anew is empty
+	Raw     []byte          // the line as it stands, without its line feed
+	Damage  string          // why the line could not be read, for people; then only Line, Anew and Raw are set
 	Torn    bool            // Damage: the file ends in it; the rest may still come
 }
 

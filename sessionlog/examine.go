@@ -18,8 +18,9 @@ const area = "logs"
 
 // Examine compares the logs with what is in the store, line by line. With
 // x.Repair those that differ are mended, unless another program works on the
-// session, and those of deleted sessions removed. There is always a finding
-// that counts what agrees.
+// session, and those of deleted sessions removed. Sessions whose events are
+// damaged are left out: the store's own examination tells of them. If any log
+// agrees, a finding says how many do.
 //
 // It yields at most one error, last: the file system's or the store's.
 func (l *Logs) Examine(ctx context.Context, x skein.Examination) iter.Seq2[skein.Finding, error] {
@@ -52,7 +53,7 @@ func (x *examiner) run(ctx context.Context) error {
 		return err
 	}
 	text := fmt.Sprintf("%d agree with the store", x.whole)
-	if !x.yield(skein.Finding{Area: area, Level: skein.Fine, Text: text}, nil) {
+	if x.whole > 0 && !x.yield(skein.Finding{Area: area, Level: skein.Fine, Text: text}, nil) {
 		return errStop
 	}
 	return nil
@@ -115,10 +116,12 @@ func (x *examiner) strange(ctx context.Context, path string, id skein.SessionID)
 // compare tells how the log of s differs from what it should be.
 func (x *examiner) compare(ctx context.Context, s skein.Session, path string) error {
 	what, err := difference(ctx, x.store, s, path)
-	if err != nil {
+	switch {
+	case errors.Is(err, skein.ErrCorrupt):
+		return nil
+	case err != nil:
 		return err
-	}
-	if what == "" {
+	case what == "":
 		x.whole++
 		return nil
 	}
@@ -142,15 +145,39 @@ func (x *examiner) anew(ctx context.Context, s skein.Session) (err error) {
 	return w.renew(ctx, s)
 }
 
-// lost tells of sessions that should have a log and have none: those begun
-// here that a model answered in.
+// Ran reports whether s should have a log: it was begun by skein, and a model
+// has answered in it.
+//
+// Errors are the store's.
+func Ran(ctx context.Context, st skein.Store, s skein.Session) (bool, error) {
+	if s.Origin != nil || s.Usage.Requests == 0 {
+		return false, nil
+	}
+	for e, err := range st.Events(ctx, s.ID, s.Base) {
+		if err != nil {
+			return false, err
+		}
+		c, err := skein.Decode[skein.Created](e)
+		return err == nil && (c.Program == "skein" || strings.HasPrefix(c.Program, "skein ")), nil
+	}
+	return false, nil
+}
+
+// lost tells of sessions that should have a log and have none.
 func (x *examiner) lost(ctx context.Context) error {
 	for _, bin := range []bool{false, true} {
 		for s, err := range x.store.Sessions(ctx, skein.Filter{Bin: bin}) {
 			if err != nil {
 				return err
 			}
-			if s.Origin != nil || s.Usage.Requests == 0 || x.seen[s.ID] {
+			if x.seen[s.ID] {
+				continue
+			}
+			ran, err := Ran(ctx, x.store, s)
+			if err != nil && !errors.Is(err, skein.ErrCorrupt) {
+				return err
+			}
+			if !ran {
 				continue
 			}
 			path, err := Path(x.dir, s.User, s.ID)
@@ -228,6 +255,8 @@ func (c *comparison) result(missing bool) (string, error) {
 		return fmt.Sprintf("its log differs from the store from line %d on", c.differs), nil
 	case c.lacks > 0 && missing:
 		return "its log is lost", nil
+	case c.lacks == 1:
+		return "its log is 1 line behind", nil
 	case c.lacks > 0:
 		return fmt.Sprintf("its log is %d lines behind", c.lacks), nil
 	case n > 0:

@@ -39,12 +39,12 @@ func TestExamineSaysHowALogDiffers(t *testing.T) {
 		want string
 	}{
 		"lost":    {func(p *place) { _ = os.Remove(p.file("s1")) }, "its log is lost"},
-		"torn":    {change(func(s string) string { return s[:len(s)-9] }), "its log is 1 lines behind"},
+		"torn":    {change(func(s string) string { return s[:len(s)-9] }), "its log is 1 line behind"},
 		"longer":  {change(func(s string) string { return s + "{}\n" }), "its log goes on after line 16, where it should end"},
 		"changed": {change(func(s string) string { return strings.Replace(s, "I look", "I took", 1) }), "its log differs from the store from line 5 on"},
 		"behind": {func(p *place) {
 			p.add("s1", skein.NewEvent(skein.KindTitled, noon, skein.Titled{Title: "T", By: skein.ByPerson}))
-		}, "its log is 1 lines behind"},
+		}, "its log is 1 line behind"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := newPlace(t)

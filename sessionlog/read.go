@@ -1,6 +1,7 @@
 package sessionlog
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"iter"
@@ -36,7 +37,7 @@ func Read(r io.Reader) iter.Seq2[Entry, error] {
 			if p.Body != nil {
 				e = parse(p.Body)
 			}
-			e.Line = p.Line
+			e.Line, e.Raw = p.Line, bytes.TrimRight(p.Raw, "\r\n")
 			if (p.Body != nil || e.Damage != "") && !yield(e, nil) {
 				return
 			}

@@ -45,7 +45,7 @@ func (t *Tail) each(lines iter.Seq2[replay.Line, error], yield func(Entry, error
 		if !ok {
 			continue
 		}
-		e.Line, e.Anew = t.line, anew
+		e.Line, e.Anew, e.Raw = t.line, anew, l.Bytes
 		anew = false
 		if !yield(e, nil) {
 			return

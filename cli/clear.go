@@ -1,0 +1,101 @@
+package cli
+
+import (
+	"context"
+	"errors"
+
+	"github.com/spf13/cobra"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/sessionlog"
+)
+
+type clearOptions struct{ context, log, json bool }
+
+func newClear(f *frame) *cobra.Command {
+	var o clearOptions
+	c := &cobra.Command{
+		Use:   "clear NAME --context|--log [flags]",
+		Short: "begin a session's context afresh, or empty its log",
+		Long: `With --context, the model is shown nothing of what was said so far: the session
+goes on with an empty context. All of it stays in the session, and a person who
+goes on in it can take that back with /redo.
+
+With --log, the session's log is emptied and stays so; what comes later is
+written to it again. The session itself is not changed by that, nor is what the
+model is shown.`,
+		Example: `skein clear - --context
+	skein clear 4f1d22a0 --log`,
+		Args: words(1, 1, "the NAME of a session"),
+		RunE: f.withStore(o.run),
+	}
+	c.Flags().BoolVar(&o.context, "context", false, "begin the context afresh")
+	c.Flags().BoolVar(&o.log, "log", false, "empty the log")
+	jsonFlag(c, &o.json)
+	return c
+}
+
+// A clearedLine says in JSON what was cleared.
+type clearedLine struct {
+	ID      skein.SessionID `json:"id"`
+	Context bool            `json:"context"`
+	Log     bool            `json:"log"`
+}
+
+func (o *clearOptions) run(ctx context.Context, j *job, args []string) error {
+	if !o.context && !o.log {
+		return usagef("clear what? --context, --log, or both")
+	}
+	s, err := j.session(ctx, args[0])
+	if err != nil {
+		return err
+	}
+	if o.context {
+		if err := j.clearContext(ctx, s); err != nil {
+			return err
+		}
+	}
+	if o.log {
+		if err := j.clearLog(ctx, s); err != nil {
+			return err
+		}
+	}
+	if o.json {
+		return writeJSON(j.Stdout, clearedLine{s.ID, o.context, o.log})
+	}
+	if o.context {
+		j.say("the context of %s %q begins afresh; nothing of it is lost", shortID(s.ID), called(s))
+	}
+	if o.log {
+		j.say("the log of %s %q is empty", shortID(s.ID), called(s))
+	}
+	return nil
+}
+
+// clearContext takes all that was said in s out of its context. The error
+// wraps skein.ErrLocked if another program works on it.
+func (j *job) clearContext(ctx context.Context, s skein.Session) (err error) {
+	lease, err := j.store.Acquire(ctx, s.ID, skein.LeaseRequest{Program: "skein clear"})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, j.store.Release(context.WithoutCancel(ctx), lease)) }()
+	e := skein.NewEvent(skein.KindRewound, skein.At(j.Now()), skein.Rewound{})
+	_, err = j.store.Append(ctx, skein.Batch{Session: s.ID, Fence: lease.Fence, Events: []skein.Event{e}})
+	if err == nil {
+		j.catchUp(ctx, &s)
+	}
+	return err
+}
+
+// clearLog empties the log of s for good. The store is told first, so that
+// nothing brings the lines back.
+func (j *job) clearLog(ctx context.Context, s skein.Session) error {
+	if _, err := j.logOf(ctx, s); err != nil {
+		return err
+	}
+	if _, err := skein.Add(ctx, j.store, s.ID, sessionlog.ClearedEvent(skein.At(j.Now()))); err != nil {
+		return err
+	}
+	return sessionlog.Empty(j.logDir(), s.User, s.ID)
+}

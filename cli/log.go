@@ -1,0 +1,125 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"iter"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/sessionlog"
+)
+
+type logOptions struct {
+	follow bool
+	format string
+	json   bool
+}
+
+func newLog(f *frame) *cobra.Command {
+	var o logOptions
+	c := &cobra.Command{
+		Use:   "log NAME [flags]",
+		Short: "read the log of a session that skein ran",
+		Long: `Read the log of a session that skein ran: who said what, what each agent and
+tool began and ended, and what became of it, with its time. The log is a file of
+JSON Lines, worked out from the session and mended when it is damaged; config
+log = "off" keeps none. --format jsonl prints its lines as they are. skein show
+reads any session.`,
+		Example: `skein log -
+	skein log - --follow
+	skein log 4f1d22a0 --format jsonl | jq -r 'select(.kind == "final_result").finalResult.text'`,
+		Args: words(1, 1, "the NAME of a session"),
+		RunE: f.withStore(o.run),
+	}
+	c.Flags().BoolVarP(&o.follow, "follow", "f", false, "go on with what comes, until Ctrl-C")
+	c.Flags().StringVar(&o.format, "format", "text", "print `FORMAT`: text, or jsonl, its lines as they are")
+	c.Flags().BoolVar(&o.json, "json", false, "the same as --format jsonl")
+	fixed(c, "format", "text", "jsonl")
+	c.AddGroup(&cobra.Group{ID: "all", Title: "of all sessions"})
+	stream := newLogStream(f)
+	stream.GroupID = "all"
+	c.AddCommand(stream)
+	return c
+}
+
+func (o *logOptions) run(ctx context.Context, j *job, args []string) error {
+	switch o.format {
+	case "jsonl":
+		o.json = true
+	case "text":
+	default:
+		return usagef("--format %q: want text or jsonl", o.format)
+	}
+	s, err := j.session(ctx, args[0])
+	if err != nil {
+		return err
+	}
+	path, err := j.logOf(ctx, s)
+	if err != nil {
+		return err
+	}
+	if o.follow {
+		return o.print(j, j.Stdout, sessionlog.Follow(ctx, path))
+	}
+	return j.page(ctx, func(w io.Writer) (err error) {
+		f, err := os.Open(path)
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, f.Close()) }()
+		if o.json {
+			_, err := io.Copy(w, f)
+			return err
+		}
+		return o.print(j, w, sessionlog.Read(f))
+	})
+}
+
+// logOf returns the path of the log of s, which is there; one that was lost is
+// made again.
+func (j *job) logOf(ctx context.Context, s skein.Session) (string, error) {
+	path, err := sessionlog.Path(j.logDir(), s.User, s.ID)
+	if err != nil {
+		return "", err
+	}
+	_, err = os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		ran, ranErr := sessionlog.Ran(ctx, j.store, s)
+		if ran && ranErr == nil {
+			ranErr = j.logs(j.store).Mend(ctx, s.ID)
+		}
+		if ranErr != nil {
+			return "", ranErr
+		}
+		_, err = os.Stat(path)
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", advise(missing("session %s has no log: only those that skein ran have one", shortID(s.ID)),
+			"read it with: skein show %s", shortID(s.ID))
+	}
+	return path, err
+}
+
+// print prints entries as they come.
+func (o *logOptions) print(j *job, w io.Writer, entries iter.Seq2[sessionlog.Entry, error]) error {
+	text := logText{w: w, j: j, steps: true, events: true}
+	for e, err := range entries {
+		switch {
+		case err != nil:
+			return err
+		case o.json:
+			_, err = w.Write(append(e.Raw, '\n'))
+		default:
+			err = text.entry(&e)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

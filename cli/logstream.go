@@ -1,0 +1,113 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/skein-dev/skein/render"
+	"github.com/skein-dev/skein/sessionlog"
+)
+
+type streamOptions struct {
+	steps, json bool
+	dir         string
+}
+
+func newLogStream(f *frame) *cobra.Command {
+	var o streamOptions
+	c := &cobra.Command{
+		Use:   "stream [flags]",
+		Short: "read all logs, then what comes",
+		Long: `Read the logs of all sessions, the one first that was written to longest ago,
+then go on with what comes, of old sessions and of new ones, until Ctrl-C. A line
+says when another session goes on. A folder that is not there yet is waited for.
+With --logs-dir the logs may be those of Skillet.`,
+		Example: `skein log stream
+	skein log stream --steps
+	skein log stream --logs-dir ~/skillet/logs`,
+		Args: words(0, 0, ""),
+		RunE: f.plain(o.run),
+
+		ValidArgsFunction: cobra.NoFileCompletions,
+	}
+	c.Flags().BoolVar(&o.steps, "steps", false, "also what agents and tools began and ended")
+	c.Flags().StringVar(&o.dir, "logs-dir", "", "read the logs below this `FOLDER`")
+	jsonFlag(c, &o.json)
+	return c
+}
+
+// A streamLine is a line of a log in JSON.
+type streamLine struct {
+	Log    string          `json:"log"`            // USER/SESSION
+	Line   json.RawMessage `json:"line,omitempty"` // as it stands in the log
+	Damage string          `json:"damage,omitempty"`
+}
+
+func (o *streamOptions) run(ctx context.Context, j *job, _ []string) error {
+	dir := o.dir
+	if dir == "" {
+		dir = j.logDir()
+	} else if !filepath.IsAbs(dir) {
+		cwd, err := j.Getwd()
+		if err != nil {
+			return err
+		}
+		dir = filepath.Join(cwd, dir)
+	}
+	switch info, err := os.Stat(dir); {
+	case errors.Is(err, fs.ErrNotExist):
+		j.say("waiting for the first log in %s", j.tilde(dir))
+	case err != nil:
+		return err
+	case !info.IsDir():
+		return usagef("--logs-dir %q: it is no folder", o.dir)
+	}
+	return o.print(ctx, j, dir)
+}
+
+func (o *streamOptions) print(ctx context.Context, j *job, dir string) error {
+	text := logText{w: j.Stdout, j: j, steps: o.steps}
+	last := ""
+	for e, err := range sessionlog.Stream(ctx, dir) {
+		switch {
+		case err != nil:
+			return err
+		case o.json:
+			if err := writeJSON(j.Stdout, jsonOf(e)); err != nil {
+				return err
+			}
+			continue
+		case e.Kind == "" && e.Damage == "", e.Kind == sessionlog.Step && !o.steps:
+			continue
+		case e.Log != last && e.Damage == "":
+			head := "── " + render.Line(e.Log) + " ──"
+			if last != "" {
+				head = "\n" + head
+			}
+			if _, err := fmt.Fprintln(j.Stdout, j.paint.bold(head)); err != nil {
+				return err
+			}
+			last, text.said = e.Log, ""
+		}
+		text.name = e.Log + ": "
+		if err := text.entry(&e.Entry); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func jsonOf(e sessionlog.Streamed) streamLine {
+	l := streamLine{Log: e.Log, Damage: e.Damage}
+	if e.Damage == "" {
+		l.Line = e.Raw
+	}
+	return l
+}

@@ -1,0 +1,124 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/skein-dev/skein"
+)
+
+type replayOptions struct {
+	showOptions
+	speed float64
+}
+
+func newReplay(f *frame) *cobra.Command {
+	var o replayOptions
+	c := &cobra.Command{
+		Use:   "replay NAME [flags]",
+		Short: "show a session at the pace it had",
+		Long: `Show a session at the pace at which it was said, twice as fast or as --speed
+says: between two messages is the time that was between them; where that is not
+known 1.5 seconds, and half a second for every hundred characters; at least half
+a second and at most ten. The space bar stops and goes on. Ctrl-C shows the rest
+at once.`,
+		Example: `skein replay -
+	skein replay 4f1d22a0 --speed 10 --tools`,
+		Args: words(1, 1, "the NAME of a session"),
+		RunE: f.withStore(o.run),
+	}
+	c.Flags().Float64Var(&o.speed, "speed", 2, "`times` as fast as it was")
+	c.Flags().BoolVar(&o.tools, "tools", false, "what tools were given and what they answered, whole")
+	c.Flags().BoolVar(&o.thinking, "thinking", false, "the models' reasoning too")
+	jsonFlag(c, &o.json)
+	return c
+}
+
+func (o *replayOptions) run(ctx context.Context, j *job, args []string) (err error) {
+	if !(o.speed > 0) {
+		return usagef("--speed %v: want a number above 0", o.speed)
+	}
+	s, err := j.session(ctx, args[0])
+	if err != nil {
+		return err
+	}
+	w, r := j.Stdout, &replaying{speed: o.speed}
+	if j.Keys != nil && j.Terminal.In && j.Terminal.Out {
+		restore, err := j.Keys()
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, restore()) }()
+		w, r.keys = crlf{w}, pressed(ctx, j.Stdin)
+	}
+	return j.replay(ctx, w, s, r, &o.showOptions)
+}
+
+// replay writes s to w at its pace.
+func (j *job) replay(ctx context.Context, w io.Writer, s skein.Session, r *replaying, o *showOptions) error {
+	all := reader{context.WithoutCancel(ctx), j.store, s}
+	t := newTranscript(w, j, o)
+	return r.play(ctx, all.entries(0),
+		func(e *skein.Entry) bool { return !e.Rewound && t.shows(e) },
+		func(e *skein.Entry) error {
+			switch {
+			case o.json:
+				return writeJSON(w, e)
+			case e.Rewound:
+				return nil
+			}
+			return t.entry(e)
+		})
+}
+
+// shows reports whether e is a message of a person or model of which anything
+// is shown.
+func (t *transcript) shows(e *skein.Entry) bool {
+	if e.Message.Role != skein.RoleUser && e.Message.Role != skein.RoleAssistant {
+		return false
+	}
+	for i := range e.Message.Parts {
+		if t.part(&e.Message.Parts[i]).text != "" {
+			return true
+		}
+	}
+	return e.Message.Error != nil
+}
+
+// pressed returns the bytes of in as they come, until it or ctx ends.
+func pressed(ctx context.Context, in io.Reader) <-chan byte {
+	keys := make(chan byte)
+	go func() {
+		defer close(keys)
+		b := make([]byte, 64)
+		for {
+			n, err := in.Read(b)
+			for _, k := range b[:n] {
+				select {
+				case keys <- k:
+				case <-ctx.Done():
+					return
+				}
+			}
+			if err != nil {
+				return
+			}
+		}
+	}()
+	return keys
+}
+
+// crlf writes to a terminal that gives each key as it is pressed, and does not
+// go back to the first column by itself.
+type crlf struct{ io.Writer }
+
+func (c crlf) Write(b []byte) (int, error) {
+	if _, err := c.Writer.Write(bytes.ReplaceAll(b, []byte("\n"), []byte("\r\n"))); err != nil {
+		return 0, err
+	}
+	return len(b), nil
+}

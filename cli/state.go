@@ -1,0 +1,24 @@
+package cli
+
+import (
+	"strings"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/render"
+)
+
+// stateOf says what a person should know of s before going on in it: who works
+// on it, which calls nobody knows the outcome of; "" if there is nothing.
+func stateOf(s *skein.Session) string {
+	var all []string
+	if s.LockedBy != "" {
+		all = append(all, "in use by "+render.Line(s.LockedBy))
+	}
+	if s.Uncertain > 0 {
+		all = append(all, count(s.Uncertain, "call")+" with unknown outcome")
+	}
+	if n := len(s.Open); n > 0 && s.LockedBy == "" && s.Origin == nil {
+		all = append(all, count(n, "call")+" left running by a program that died")
+	}
+	return strings.Join(all, "; ")
+}

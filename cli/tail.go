@@ -1,0 +1,183 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/render"
+)
+
+type tailOptions struct {
+	showOptions
+	last int
+}
+
+func newTail(f *frame) *cobra.Command {
+	var o tailOptions
+	c := &cobra.Command{
+		Use:   "tail NAME [flags]",
+		Short: "watch a session live",
+		Long: `Show the newest messages of a session, then each new one as it is stored, also
+by other programs, until Ctrl-C. Watching keeps nobody from writing. An answer is
+stored when it is whole.`,
+		Example: `skein tail -
+	skein tail 4f1d22a0 --tools
+	skein tail - --last 0 --json | jq -r .message.role`,
+		Args: words(1, 1, "the NAME of a session"),
+		RunE: f.withStore(o.run),
+	}
+	g := c.Flags()
+	g.IntVarP(&o.last, "last", "n", 10, "begin with the newest `N` messages")
+	g.BoolVar(&o.tools, "tools", false, "what tools were given and what they answered, whole")
+	g.BoolVar(&o.thinking, "thinking", false, "the models' reasoning too")
+	g.BoolVar(&o.events, "events", false, "the events that the session is made of")
+	jsonFlag(c, &o.json)
+	return c
+}
+
+func (o *tailOptions) run(ctx context.Context, j *job, args []string) error {
+	if o.last < 0 {
+		return usagef("--last %d: want 0 or more", o.last)
+	}
+	s, err := j.session(ctx, args[0])
+	if err != nil {
+		return err
+	}
+	t := tailing{o: o, j: j, turn: s.Turns, text: newTranscript(j.Stdout, j, &o.showOptions)}
+	if err := t.begin(reader{ctx, j.store, s}); err != nil {
+		return err
+	}
+	for e, err := range j.store.Watch(ctx, s.ID, s.Last) {
+		if err == nil {
+			err = t.event(ctx, s.ID, e)
+		}
+		if errors.Is(err, skein.ErrNotFound) {
+			return missing("session %s was deleted", shortID(s.ID))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// tailing writes what happens in a session.
+type tailing struct {
+	o    *tailOptions
+	j    *job
+	turn int
+	text *transcript
+}
+
+// begin writes the newest messages that are there, or events.
+func (t *tailing) begin(r reader) error {
+	if t.o.last == 0 {
+		return nil
+	}
+	show := t.o.showOptions
+	show.last = t.o.last
+	if show.events {
+		for e, err := range show.eventsOf(r) {
+			if err == nil {
+				err = t.raw(e)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	for e, err := range show.messages(r) {
+		if err == nil {
+			err = t.entry(&e)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *tailing) raw(e skein.Event) error {
+	if t.o.json {
+		return writeJSON(t.j.Stdout, e)
+	}
+	return t.o.writeEvent(t.j.Stdout, t.j, e)
+}
+
+func (t *tailing) entry(e *skein.Entry) error {
+	if t.o.json {
+		return writeJSON(t.j.Stdout, e)
+	}
+	return t.text.entry(e)
+}
+
+// event writes what e tells, if anything.
+func (t *tailing) event(ctx context.Context, id skein.SessionID, e skein.Event) error {
+	if t.o.events {
+		return t.raw(e)
+	}
+	if e.Kind != skein.KindSaid {
+		return t.note(e)
+	}
+	m, err := skein.Decode[skein.Message](e)
+	if err != nil {
+		return err
+	}
+	if m.Typed() { // a further piece of a message counts no turn: ask the store
+		found, err := t.j.store.Newest(ctx, id, 1, e.Seq+1)
+		if err != nil {
+			return err
+		}
+		for _, f := range found {
+			t.turn = f.Turn
+		}
+	}
+	return t.entry(&skein.Entry{Seq: e.Seq, End: e.Seq, Time: e.Time, Turn: t.turn, Message: m})
+}
+
+// note writes in a line what happened besides messages, for people.
+func (t *tailing) note(e skein.Event) error {
+	text := noteText(e)
+	if text == "" || t.o.json {
+		return nil
+	}
+	lead := ""
+	if t.text.begun && !t.text.lined {
+		lead = "\n"
+	}
+	t.text.begun, t.text.lined = true, true
+	_, err := io.WriteString(t.j.Stdout, lead+t.j.paint.dim("  · "+render.Line(text))+"\n")
+	return err
+}
+
+// noteText says what e tells; "" if it is nothing that a person waits for.
+func noteText(e skein.Event) string {
+	f, err := skein.FactsOf(e)
+	switch {
+	case err != nil:
+		return ""
+	case f.Tool != nil && f.Tool.State == skein.Uncertain:
+		return fmt.Sprintf("the outcome of call %s is unknown: its program died", f.Tool.Call)
+	case f.Titled != nil:
+		return "it is called " + f.Titled.Title
+	case f.Compacted != nil && !f.Compacted.Failed:
+		return "what is older was summed up for the model"
+	case f.Rewound != nil && f.Rewound.To == 0:
+		return "the context begins afresh"
+	case f.Rewound != nil:
+		return fmt.Sprintf("the context is as it was after event %d", f.Rewound.To)
+	case e.Kind == skein.KindResumed:
+		p, _ := skein.Decode[skein.Program](e)
+		return p.Program + " goes on"
+	case e.Kind == skein.KindEnded:
+		p, _ := skein.Decode[skein.Program](e)
+		return p.Program + " has left it"
+	}
+	return ""
+}
