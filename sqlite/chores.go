@@ -21,7 +21,7 @@ type chores struct {
 	stop context.CancelFunc
 	done sync.WaitGroup
 
-	merged  time.Time   // when the index was merged last; the loop's own
+	swept   time.Time   // when the file was swept last; the loop's own
 	deleted atomic.Bool // something was deleted through this handle
 }
 
@@ -29,8 +29,9 @@ type chores struct {
 // same to come.
 const restFor = time.Second
 
-// mergeEvery is how often the index is merged at most.
-const mergeEvery = 10 * time.Minute
+// sweepEvery is how often the file is swept at most: merging the index reads
+// and writes all of it.
+const sweepEvery = 10 * time.Minute
 
 func newChores(c *core) *chores {
 	k := &chores{core: c, due: make(chan struct{}, 1)}
@@ -63,11 +64,13 @@ func (k *chores) loop() {
 		k.wake()
 	}
 	_ = k.core.sweepLocks(k.ctx) //nolint:errcheck // files that stay do no harm
-	rest := time.NewTimer(0)
+	rest, again := time.NewTimer(0), time.NewTimer(sweepEvery)
 	defer rest.Stop()
+	defer again.Stop()
 	for {
 		select {
 		case <-k.due:
+		case <-again.C:
 		case <-k.ctx.Done():
 			return
 		}
@@ -77,7 +80,9 @@ func (k *chores) loop() {
 		case <-k.ctx.Done():
 			return
 		}
-		_ = k.do() //nolint:errcheck // they are tried again at the next start
+		if err := k.do(); err != nil || k.core.waiting(k.ctx) {
+			again.Reset(sweepEvery)
+		}
 	}
 }
 
@@ -92,34 +97,28 @@ func (c *core) waiting(ctx context.Context) bool {
 	return err == nil && n != 0
 }
 
-// do does what is due. Merging the index reads and writes all of it, so that
-// is done now and then only; the next start does what is left.
+// do does what is due. The file is swept now and then only; the next start does
+// what is left.
 func (k *chores) do() error {
-	if err := k.core.drainAll(k.ctx); err != nil {
+	c := k.core
+	if !c.waiting(k.ctx) {
+		return nil
+	}
+	if err := errors.Join(c.drainAll(k.ctx), c.recountAll(k.ctx)); err != nil {
 		return err
 	}
-	if err := k.core.recountAll(k.ctx); err != nil {
+	if owed, err := c.owed(k.ctx); err != nil || !owed {
 		return err
 	}
-	var asked int64
-	err := k.core.readers.with(k.ctx, func(r *conn) error {
-		_, err := r.one(`SELECT times FROM chores WHERE name = 'sweep'`, nil, &asked)
-		return err
-	})
-	if err != nil || asked == 0 {
+	if !k.swept.IsZero() && time.Since(k.swept) < sweepEvery {
+		_, err := c.giveBack(k.ctx)
 		return err
 	}
-	if !k.merged.IsZero() && time.Since(k.merged) < mergeEvery {
-		return k.core.giveBack(k.ctx)
-	}
-	if err := k.core.sweep(k.ctx); err != nil {
+	if err := c.sweep(k.ctx); err != nil {
 		return err
 	}
-	k.merged = time.Now()
-	return k.core.write(k.ctx, func(t *tx) error {
-		_, _, err := t.exec(`DELETE FROM chores WHERE name = 'sweep' AND times = ?`, asked) // else more was deleted meanwhile
-		return err
-	})
+	k.swept = time.Now()
+	return nil
 }
 
 // drainAll does the rest of what was deleted, here or in the shell.
@@ -138,10 +137,14 @@ func (c *core) drainAll(ctx context.Context) error {
 	return nil
 }
 
-// mergeFor is how long a process that deleted something and ends merges the
-// index for, so that nothing of small stores is left in it. Of large ones the
-// next process that lives longer does the rest.
-const mergeFor = 500 * time.Millisecond
+// How long a process that ends sweeps for what is owed: one that deleted
+// something, so that nothing of it is left in small stores; one that wrote; one
+// that only looked. Of large stores they do it in turns.
+const (
+	sweepAfterDelete = 500 * time.Millisecond
+	sweepAfterWrite  = 250 * time.Millisecond
+	sweepAfterRead   = 40 * time.Millisecond
+)
 
 // tidy is what the chores of a process that lives for a moment come to: the rest
 // of what was deleted, its words in the index as far as there is time, and the
@@ -153,12 +156,20 @@ func (c *core) tidy(ctx context.Context) error {
 	if err := errors.Join(c.drainAll(ctx), c.recountAll(ctx)); err != nil {
 		return err
 	}
-	if c.chores.deleted.Load() {
-		short, cancel := context.WithTimeout(ctx, mergeFor)
-		defer cancel()
-		_ = c.mergeIndex(short) //nolint:errcheck // it is still due
+	most := sweepAfterRead
+	switch {
+	case c.chores.deleted.Load():
+		most = sweepAfterDelete
+	case c.index.fed():
+		most = sweepAfterWrite
 	}
-	return c.giveBack(ctx)
+	short, cancel := context.WithTimeout(ctx, most)
+	defer cancel()
+	if c.sweep(short) == nil {
+		return nil
+	}
+	_, err := c.giveBack(ctx)
+	return err
 }
 
 // sweepLocks removes the lock files of leases that are over. It does so in a

@@ -9,6 +9,7 @@ import (
 // Result codes of SQLite, https://sqlite.org/rescode.html. The low byte of an
 // extended code is the plain one.
 const (
+	codeError      = 1 // of a ROLLBACK: SQLite has rolled back by itself
 	codePerm       = 3
 	codeBusy       = 5
 	codeLocked     = 6

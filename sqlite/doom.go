@@ -32,11 +32,13 @@ func (t *tx) doom(h *head, heir int64) error {
 	if err := t.putTombstones(h.ID, h.Origin, t.now); err != nil {
 		return err
 	}
+	if err := t.owe(); err != nil {
+		return err
+	}
 	for _, q := range []struct {
 		sql  string
 		args []any
 	}{
-		{`INSERT INTO chores (name, times) VALUES ('sweep', 1) ON CONFLICT (name) DO UPDATE SET times = times + 1`, nil},
 		{`INSERT INTO doomed (session, heir) VALUES (?, ?)`, []any{h.n, heir}},
 		{`UPDATE bases SET base = ? WHERE base = ? AND session <> ?`, []any{heir, h.n, heir}},
 		{`DELETE FROM leases WHERE session = ?`, []any{string(h.ID)}},

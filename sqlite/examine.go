@@ -256,8 +256,14 @@ func (ex *exam) index(area string) error {
 	if resultCode(err)&0xff == codeCorrupt {
 		return ex.mend(skein.Finding{Area: area, Level: skein.Damaged, Text: "the search index disagrees with the texts; it can be built anew from them"}, ex.s.rebuildIndex)
 	}
+	if err != nil {
+		return err
+	}
+	if err := ex.residue(area); err != nil {
+		return err
+	}
 	ex.fine(area, "the search index agrees with the texts; %d events wait for it", waiting)
-	return err
+	return nil
 }
 
 // rebuildIndex builds the index anew, step by step; meanwhile search scans.

@@ -99,7 +99,11 @@ func (x *indexer) pause() {
 		_, more = x.step(x.core.writer.after, feedBytes)
 	}
 	x.core.checkpoint()
+	x.core.chores.wake()
 }
+
+// fed reports whether something was ever appended.
+func (x *indexer) fed() bool { return x.last.Load() != 0 }
 
 // step feeds once and returns how many events it indexed, and whether there is
 // more to do now. An error is left to the next step: the index is only late,

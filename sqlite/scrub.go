@@ -34,7 +34,7 @@ func (s *Store) Scrub(ctx context.Context, id skein.SessionID, secrets []string)
 			return err
 		}
 		done = sc.done
-		return nil
+		return t.owe()
 	})
 	if err != nil {
 		return skein.Scrubbed{}, err

@@ -135,7 +135,8 @@ func (c *core) connect(ctx context.Context, d driver.Driver, o Options) error {
 		return err
 	}
 	if c.writer != nil {
-		c.index, c.chores = newIndexer(c), newChores(c)
+		c.chores = newChores(c)
+		c.index = newIndexer(c)
 	}
 	return nil
 }

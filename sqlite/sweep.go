@@ -6,11 +6,8 @@ import (
 	"os"
 )
 
-// How much one step of a sweep does: some 50 ms.
-const (
-	mergePages  = 400
-	vacuumPages = 1000
-)
+// vacuumPages is how many pages one step gives back: some 50 ms.
+const vacuumPages = 1000
 
 // sweep takes what was deleted out of the file itself: the index keeps deleted
 // words until its parts are merged, the file keeps free pages until it is cut,
@@ -20,41 +17,26 @@ func (c *core) sweep(ctx context.Context) error {
 	if err := c.mergeIndex(ctx); err != nil {
 		return err
 	}
-	return c.giveBack(ctx)
+	if emptied, err := c.giveBack(ctx); err != nil || !emptied {
+		return err
+	}
+	return c.write(ctx, (*tx).settle)
 }
 
-// giveBack gives free pages and the log back to the disk.
-func (c *core) giveBack(ctx context.Context) error {
+// giveBack gives free pages and the log back to the disk, and reports whether
+// the log was emptied.
+func (c *core) giveBack(ctx context.Context) (emptied bool, err error) {
 	for {
 		free := int64(0)
 		err := c.write(ctx, func(t *tx) (err error) {
 			free, err = t.cut(vacuumPages)
 			return err
 		})
-		if err != nil || free == 0 {
-			return errors.Join(err, c.emptyLog())
+		if err != nil {
+			return false, err
 		}
-	}
-}
-
-// mergeIndex merges the parts of the index into one, step by step.
-func (c *core) mergeIndex(ctx context.Context) error {
-	for pages := int64(-mergePages); ; pages = mergePages {
-		var before, after int64
-		err := c.write(ctx, func(t *tx) error {
-			if _, err := t.one(`SELECT total_changes()`, nil, &before); err != nil {
-				return err
-			}
-			if _, _, err := t.exec(`INSERT INTO words (words, rank) VALUES ('merge', ?)`, pages); err != nil {
-				return err
-			}
-			_, err := t.one(`SELECT total_changes()`, nil, &after)
-			return err
-		})
-		// See https://sqlite.org/fts5.html#the_merge_command: it has nothing
-		// left to do when it changed fewer than two rows.
-		if err != nil || after-before < 2 {
-			return err
+		if free == 0 {
+			return c.emptyLog()
 		}
 	}
 }
@@ -92,17 +74,19 @@ func (c *core) checkpoint() {
 	_ = c.withLog(func(conn *conn) error { return conn.script(`PRAGMA wal_checkpoint(PASSIVE)`) }) //nolint:errcheck // the next pause does it
 }
 
-// emptyLog moves what the -wal file has to the database and cuts it to nothing,
-// unless somebody reads from it just now: then the next start does.
-func (c *core) emptyLog() error {
-	return c.withLog(func(conn *conn) error {
+// emptyLog moves what the -wal file has to the database, cuts it to nothing,
+// and reports whether it could: not while somebody reads from it.
+func (c *core) emptyLog() (emptied bool, err error) {
+	err = c.withLog(func(conn *conn) error {
 		var blocked, pages, moved int64
 		_, err := conn.one(`PRAGMA wal_checkpoint(TRUNCATE)`, nil, &blocked, &pages, &moved)
+		emptied = err == nil && blocked == 0
 		if busy(err) {
 			err = nil
 		}
 		return err
 	})
+	return emptied, err
 }
 
 // withLog runs f with a connection of its own, so that the writer need not

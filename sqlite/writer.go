@@ -224,10 +224,10 @@ func (w *writer) exec0(sql string) error {
 }
 
 func (w *writer) rollback() error {
-	if err := w.exec0("ROLLBACK"); err != nil && resultCode(err) != 1 {
+	if err := w.exec0("ROLLBACK"); err != nil && resultCode(err) != codeError {
 		return err
 	}
-	return nil // SQLITE_ERROR: SQLite has rolled back by itself
+	return nil
 }
 
 // leastPatience is how long a job waits for another process at least that has

@@ -298,8 +298,11 @@ CREATE TABLE doomed (
 
 -- What skein has yet to do when nobody waits for it.
 CREATE TABLE chores (
-	name  TEXT    PRIMARY KEY, -- sweep: take what was deleted out of index, free pages and log; recount N: work session N's row out anew
-	times INTEGER NOT NULL     -- how often it was asked for
+	-- sweep: take what was deleted out of index, free pages and log (residue.go);
+	-- merging, merged: how far that is, as the value that sweep.times had;
+	-- recount N: work session N's row out anew
+	name  TEXT    PRIMARY KEY,
+	times INTEGER NOT NULL -- how often it was asked for
 ) STRICT, WITHOUT ROWID;
 
 CREATE TRIGGER events_out AFTER DELETE ON events BEGIN

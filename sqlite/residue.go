@@ -1,0 +1,248 @@
+package sqlite
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/skein-dev/skein"
+)
+
+// The index keeps the words of deleted text in its older parts until these are
+// merged with the part that says that they are deleted. So a merge of all parts
+// is owed after each deletion; the table chores remembers it, and how far it
+// is, for it goes in steps that several processes may do in turns:
+//
+//	sweep    it is owed; times grows with every deletion
+//	merging  a merge has begun that takes away what was deleted up to the
+//	         sweep with these times; the row level says at which level of
+//	         the index
+//	merged   such a merge is over; free pages and log may still have the words
+//
+// A merge that has begun is never begun anew before it is over, so that
+// however much is appended and deleted meanwhile, it ends.
+
+// How many pages of the index one step writes; it is fitted to stepTime.
+const (
+	fewestPages = 16
+	firstPages  = 32
+	mostPages   = 2000
+
+	stepTime = 50 * time.Millisecond
+)
+
+// owe says that something was deleted.
+func (t *tx) owe() error {
+	_, _, err := t.exec(`INSERT INTO chores (name, times) VALUES ('sweep', 1) ON CONFLICT (name) DO UPDATE SET times = times + 1`)
+	return err
+}
+
+// owed reports whether something that was deleted may still be in the file.
+func (c *core) owed(ctx context.Context) (owed bool, err error) {
+	err = c.readers.with(ctx, func(r *conn) error {
+		var n int64
+		owed, err = r.one(`SELECT times FROM chores WHERE name = 'sweep'`, nil, &n)
+		return err
+	})
+	return owed, err
+}
+
+// mergeIndex takes the words of what was deleted out of the index, step by
+// step, until all is done or ctx ends.
+func (c *core) mergeIndex(ctx context.Context) error {
+	pages := int64(firstPages)
+	for more := true; more; {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		var took time.Duration
+		err := c.write(ctx, func(t *tx) (err error) {
+			start := time.Now()
+			more, err = t.mergeStep(pages)
+			took = time.Since(start)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		switch {
+		case took > stepTime:
+			pages = max(pages/2, fewestPages)
+		case took < stepTime/3:
+			pages = min(pages*2, mostPages)
+		}
+	}
+	return nil
+}
+
+// mergeStep does a step of at most so many pages and reports whether there is
+// more to do.
+func (t *tx) mergeStep(pages int64) (more bool, err error) {
+	var asked, begun, merged int64
+	if _, err := t.one(`SELECT coalesce(max(CASE name WHEN 'sweep' THEN times END), 0), coalesce(max(CASE name WHEN 'merging' THEN times END), 0),
+		coalesce(max(CASE name WHEN 'merged' THEN times END), 0) FROM chores WHERE name IN ('sweep', 'merging', 'merged')`, nil, &asked, &begun, &merged); err != nil {
+		return false, err
+	}
+	switch {
+	case begun == 0 && merged == asked:
+		return false, nil
+	case begun == 0:
+		return true, t.beginMerge(asked, pages)
+	}
+	changed, err := t.merge(pages)
+	if err != nil {
+		return false, err
+	}
+	goes, err := t.mergeGoes()
+	switch {
+	case err != nil:
+		return false, err
+	case goes && !changed:
+		return false, fmt.Errorf("search index: its merge does not go on: %w", skein.ErrCorrupt)
+	case goes:
+		return true, nil
+	}
+	for _, q := range []string{
+		`INSERT INTO chores (name, times) SELECT 'merged', times FROM chores WHERE name = 'merging' ON CONFLICT (name) DO UPDATE SET times = excluded.times`,
+		`DELETE FROM chores WHERE name IN ('merging', 'level')`,
+	} {
+		if _, _, err := t.exec(q); err != nil {
+			return false, err
+		}
+	}
+	return begun != asked, nil
+}
+
+// mergeGoes reports whether the merge that has begun is not over yet.
+func (t *tx) mergeGoes() (bool, error) {
+	var level int64
+	found, err := t.one(`SELECT times FROM chores WHERE name = 'level'`, nil, &level)
+	if err != nil || !found {
+		return false, err
+	}
+	levels, err := t.mergeLevels()
+	return int(level) < len(levels) && levels[level], err
+}
+
+// mergeLevels says of each level of the index whether a merge of its parts has
+// begun and is not over.
+func (t *tx) mergeLevels() ([]bool, error) {
+	var block []byte
+	if _, err := t.one(`SELECT block FROM words_data WHERE id = 10`, nil, &block); err != nil {
+		return nil, err
+	}
+	levels, ok := mergeLevels(block)
+	if !ok {
+		return nil, fmt.Errorf("search index: its structure is %x: %w", block, skein.ErrCorrupt)
+	}
+	return levels, nil
+}
+
+// mergeLevels reads the structure record of an FTS5 index: 4 bytes of its
+// configuration's version, then varints: how many levels there are, how many
+// parts, how often it was written; for each level how many parts are being
+// merged and how many there are, and for each of these its number, first and
+// last page. (SQLite's fts5_index.c, 3.53; a second version of the record is
+// for tables of another kind.)
+func mergeLevels(block []byte) (levels []bool, ok bool) {
+	if len(block) < 4 {
+		return nil, false
+	}
+	d := sqliteVarints{b: block[4:]}
+	n := d.next()
+	d.next()
+	d.next()
+	for range min(n, maxLevels) {
+		merging, parts := d.next(), d.next()
+		levels = append(levels, merging > 0)
+		for range 3 * min(parts, maxParts) {
+			d.next()
+		}
+	}
+	return levels, !d.bad && n <= maxLevels
+}
+
+// More than FTS5 has of either.
+const (
+	maxLevels = 64
+	maxParts  = 2000
+)
+
+// beginMerge begins a merge of all parts into one. From then on parts of one
+// size are merged when there are two of them: where FTS5 waits for four, new
+// small parts keep it from going on with the merge of all.
+//
+// See https://sqlite.org/fts5.html#the_merge_command.
+func (t *tx) beginMerge(asked, pages int64) error {
+	if _, _, err := t.exec(`INSERT INTO words (words, rank) VALUES ('usermerge', 2)`); err != nil {
+		return err
+	}
+	var texts int64
+	if _, err := t.one(`SELECT EXISTS (SELECT 1 FROM texts)`, nil, &texts); err != nil {
+		return err
+	}
+	act, args := t.merge, -pages
+	if texts == 0 { // merging would read all to write nothing, in one step
+		act, args = t.forgetAll, 0
+	}
+	if _, err := act(args); err != nil {
+		return err
+	}
+	if _, _, err := t.exec(`INSERT INTO chores (name, times) VALUES ('merging', ?)`, asked); err != nil {
+		return err
+	}
+	levels, err := t.mergeLevels()
+	if err != nil {
+		return err
+	}
+	for level := len(levels) - 1; level >= 0; level-- { // all parts were moved to the highest one
+		if levels[level] {
+			_, _, err := t.exec(`INSERT INTO chores (name, times) VALUES ('level', ?)`, level)
+			return err
+		}
+	}
+	return nil // it is over already
+}
+
+// forgetAll empties the index.
+func (t *tx) forgetAll(int64) (bool, error) {
+	_, _, err := t.exec(`INSERT INTO words (words) VALUES ('delete-all')`)
+	return true, err
+}
+
+// merge merges some pages and reports whether there was anything to merge: then
+// it changes two rows or more.
+func (t *tx) merge(pages int64) (changed bool, err error) {
+	var before, after int64
+	if _, err := t.one(`SELECT total_changes()`, nil, &before); err != nil {
+		return false, err
+	}
+	if _, _, err := t.exec(`INSERT INTO words (words, rank) VALUES ('merge', ?)`, pages); err != nil {
+		return false, err
+	}
+	_, err = t.one(`SELECT total_changes()`, nil, &after)
+	return after-before >= 2, err
+}
+
+// settle notes that what was merged is out of free pages and log too.
+func (t *tx) settle() error {
+	for _, q := range []string{
+		`DELETE FROM chores WHERE name = 'sweep' AND times = (SELECT times FROM chores WHERE name = 'merged')`,
+		`DELETE FROM chores WHERE name = 'merged' AND NOT EXISTS (SELECT 1 FROM chores WHERE name = 'sweep')`,
+	} {
+		if _, _, err := t.exec(q); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// residue says whether words of deleted text are still in the file.
+func (ex *exam) residue(area string) error {
+	owed, err := ex.s.owed(ex.ctx)
+	if err != nil || !owed {
+		return err
+	}
+	return ex.mend(skein.Finding{Area: area, Level: skein.Warning, Text: "words of deleted text are still in the search index; each command takes some of them out"},
+		func() error { return ex.s.sweep(ex.ctx) })
+}
