@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -24,9 +25,12 @@ func childStop(args []string) error {
 	if err != nil {
 		return err
 	}
+	on := make(chan os.Signal, 1)
+	signal.Notify(on, syscall.SIGCONT)
 	err = sqlite.Within(s, func() {
 		fmt.Println("stops")
 		_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP)
+		<-on // other threads than this may be stopped first
 	})
 	fmt.Println("goes on", err)
 	return s.Close()

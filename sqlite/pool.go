@@ -43,7 +43,12 @@ func (p *pool) with(ctx context.Context, f func(*conn) error) (err error) {
 	c.ctx = context.Background()
 	if _, _, end := c.exec("COMMIT"); end != nil {
 		_, _, rerr := c.exec("ROLLBACK")
-		err = errors.Join(err, end, rerr)
+		if err == nil { // else it is of no interest what came of it
+			err = end
+		}
+		if rerr != nil && resultCode(rerr) != codeError {
+			err = errors.Join(err, rerr)
+		}
 	}
 	return readError(ctx, err)
 }
