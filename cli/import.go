@@ -81,10 +81,13 @@ func (o *importOptions) run(ctx context.Context, j *job, args []string) error {
 	}
 	rep, err := interop.Import(ctx, j.store, fs, paths, opts)
 	bar.end()
-	if err != nil && rep.Events == 0 {
+	switch {
+	case err != nil && rep.Events == 0:
 		return err
+	case err != nil:
+		return errors.Join(o.broken(j, rep), err)
 	}
-	return errors.Join(o.report(j, rep), err)
+	return o.report(ctx, j, rep)
 }
 
 // stay imports, and goes on with what comes until ctx ends.
@@ -98,7 +101,7 @@ func (o *importOptions) stay(ctx context.Context, j *job, fs []interop.Format, p
 			bar.end()
 			tell = o.report
 		}
-		if err := tell(j, r); err != nil {
+		if err := tell(ctx, j, r); err != nil {
 			stop(err)
 		}
 		if !begun {
@@ -119,7 +122,7 @@ func (o *importOptions) stay(ctx context.Context, j *job, fs []interop.Format, p
 // nothing says that there is nothing to import.
 func (o *importOptions) nothing(j *job, formats []interop.Format) error {
 	if o.json {
-		return o.report(j, interop.Report{})
+		return writeImportReport(j, interop.Report{})
 	}
 	var looked []string
 	for _, p := range places(j, formats) {

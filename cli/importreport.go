@@ -1,10 +1,13 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"strings"
 
+	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/interop"
+	"github.com/skein-dev/skein/render"
 )
 
 // An importReport is what an import did, in JSON.
@@ -13,6 +16,7 @@ type importReport struct {
 	Unchanged int            `json:"unchanged"`
 	Unmatched int            `json:"unmatched"`
 	Sessions  int            `json:"sessions"`
+	Grown     int            `json:"grown"`
 	Messages  int            `json:"messages"`
 	Events    int            `json:"events"`
 	Amended   int            `json:"amended"`
@@ -25,6 +29,8 @@ type importReport struct {
 	Waiting   int            `json:"locked"`
 	Bytes     int64          `json:"bytes"`
 	Seconds   float64        `json:"seconds"`
+
+	Changed []skein.SessionID `json:"changed,omitempty"`
 }
 
 type importDamage struct {
@@ -40,9 +46,9 @@ type importSkip struct {
 
 func writeImportReport(j *job, r interop.Report) error {
 	out := importReport{
-		Files: r.Files, Unchanged: r.Unchanged, Unmatched: r.Unmatched, Sessions: r.Sessions, Messages: r.Messages, Events: r.Events,
+		Files: r.Files, Unchanged: r.Unchanged, Unmatched: r.Unmatched, Sessions: r.Sessions, Grown: r.Grown, Messages: r.Messages, Events: r.Events,
 		Amended: r.Amended, Copies: r.Copies, Damaged: r.Damaged, Skipped: r.Skipped, Removed: r.Removed, Waiting: r.Waiting,
-		Bytes: r.Bytes, Seconds: r.Elapsed.Seconds(),
+		Bytes: r.Bytes, Seconds: r.Elapsed.Seconds(), Changed: r.Changed,
 	}
 	for _, d := range r.Damage {
 		out.Damage = append(out.Damage, importDamage(d))
@@ -54,7 +60,7 @@ func writeImportReport(j *job, r interop.Report) error {
 }
 
 // report says what an import did.
-func (o *importOptions) report(j *job, r interop.Report) error {
+func (o *importOptions) report(ctx context.Context, j *job, r interop.Report) error {
 	if o.json {
 		return writeImportReport(j, r)
 	}
@@ -62,7 +68,7 @@ func (o *importOptions) report(j *job, r interop.Report) error {
 	if r.Bytes > 0 {
 		lines[0] += fmt.Sprintf(" (%s in %.2f s, %.1f MB/s)", bytesText(r.Bytes), r.Elapsed.Seconds(), r.Rate()/1e6)
 	}
-	lines = append(lines, o.remarks(j, r)...)
+	lines = append(append(lines, changed(ctx, j, r)...), o.remarks(j, r)...)
 	if r.Sessions > 0 {
 		lines = append(lines, "see them: skein list --all")
 	}
@@ -70,23 +76,57 @@ func (o *importOptions) report(j *job, r interop.Report) error {
 	return nil
 }
 
-// change says in a line what a watch has just taken in, and below it what was
-// wrong.
-func (o *importOptions) change(j *job, r interop.Report) error {
+// broken says what an import did that ended before it had read everything.
+func (o *importOptions) broken(j *job, r interop.Report) error {
 	if o.json {
 		return writeImportReport(j, r)
 	}
-	lines := []string{j.Now().Format("15:04:05") + "  " + newIn(r)}
-	lines = append(lines, o.remarks(j, r)...)
+	lines := append([]string{"taken in so far: " + newIn(r)}, o.remarks(j, r)...)
+	lines = append(lines, "nothing of that is lost; the same command goes on from there")
 	j.say("%s", strings.Join(lines, "\n"))
 	return nil
 }
 
-// newIn says what is new: 2 new sessions, 5 messages, 11 events.
+// change says in a line what a watch has just taken in, and below it what was
+// wrong.
+func (o *importOptions) change(ctx context.Context, j *job, r interop.Report) error {
+	if o.json {
+		return writeImportReport(j, r)
+	}
+	lines := []string{j.Now().Format("15:04:05") + "  " + newIn(r)}
+	lines = append(append(lines, changed(ctx, j, r)...), o.remarks(j, r)...)
+	j.say("%s", strings.Join(lines, "\n"))
+	return nil
+}
+
+// maxChanged is how many sessions are named one by one that are new or have
+// grown; where there are more, none is.
+const maxChanged = 3
+
+// changed names the sessions that are new or have grown, a line each, where
+// there are few of them.
+func changed(ctx context.Context, j *job, r interop.Report) (lines []string) {
+	if len(r.Changed) > maxChanged {
+		return nil
+	}
+	for _, id := range r.Changed {
+		s, err := j.store.Session(ctx, id)
+		if err != nil {
+			continue // it is gone again, which is no reason to stop
+		}
+		lines = append(lines, "  "+shortID(id)+"  "+cut(render.Line(s.Name()), 60, false))
+	}
+	return lines
+}
+
+// newIn says what is new: 2 new sessions, 1 session grew, 5 messages, 11 events.
 func newIn(r interop.Report) string {
 	var parts []string
 	if r.Sessions > 0 {
 		parts = append(parts, count(r.Sessions, "new session"))
+	}
+	if r.Grown > 0 {
+		parts = append(parts, count(r.Grown, "session")+" grew")
 	}
 	if r.Messages > 0 {
 		parts = append(parts, count(r.Messages, "message"))

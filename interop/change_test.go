@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -222,6 +223,22 @@ func TestAnOutcomeThatIsUnknownIsSettled(t *testing.T) {
 			t.Fatalf("Import = %+v, %v", rep, err)
 		}
 		p.wants("a", "created a1 <2 a2 a3")
+	}
+}
+
+func TestAReportTellsWhichSessionsGrew(t *testing.T) {
+	p := newPlace(t)
+	p.write("a.toy", "a1", "a2")
+	p.write("b.toy", "b1", "k/kid")
+	rep := p.bring(interop.Options{})
+	if got, want := rep.Changed, []skein.SessionID{"a", "b", "kid"}; rep.Sessions != 3 || rep.Grown != 0 || !slices.Equal(got, want) {
+		t.Errorf("first Import: %d new, %d grown, changed %v; want 3, none, %v", rep.Sessions, rep.Grown, got, want)
+	}
+	p.write("b.toy", "b1", "k/kid", "k2/kid")
+	p.write("c.toy", "c1")
+	rep = p.bring(interop.Options{})
+	if got, want := rep.Changed, []skein.SessionID{"kid", "c"}; rep.Sessions != 1 || rep.Grown != 1 || rep.Messages != 2 || !slices.Equal(got, want) {
+		t.Errorf("second Import: %d new, %d grown, %d messages, changed %v; want 1, 1, 2, %v", rep.Sessions, rep.Grown, rep.Messages, got, want)
 	}
 }
 

@@ -1,6 +1,7 @@
 package interop
 
 import (
+	"slices"
 	"time"
 
 	"github.com/skein-dev/skein"
@@ -31,6 +32,7 @@ type Report struct {
 	Removed   int           // files that were not taken because their session was deleted here
 	Waiting   int           // files whose session is locked, or that another import is reading; the next import takes them
 	Sessions  int           // new ones
+	Grown     int           // sessions that were there and have new events
 	Messages  int           // new said events
 	Events    int           // new ones, of every kind
 	Copies    int           // records that repeat another file's
@@ -41,6 +43,9 @@ type Report struct {
 	Skips     []Skip        // these, the first thousand
 	Bytes     int64         // of new records
 	Elapsed   time.Duration // wall clock
+
+	Changed []skein.SessionID // the new sessions and those that have grown, the first thousand
+	changed map[skein.SessionID]bool
 }
 
 // Rate returns how many bytes were imported in a second.
@@ -81,15 +86,49 @@ func (r *Report) count(b skein.Batch, got skein.Receipt) {
 	if got.New == 0 {
 		return
 	}
-	r.Events += got.New
-	for _, e := range b.Events {
-		switch e.Kind {
-		case skein.KindCreated:
-			r.Sessions++
-		case skein.KindSaid:
-			r.Messages++
-		case skein.KindAmended:
+	old := slices.Max(got.Seqs) - skein.Seq(got.New) // the last that was there
+	n := News{Session: b.Session, Events: got.New}
+	for i, e := range b.Events {
+		switch {
+		case got.Seqs[i] <= old:
+		case e.Kind == skein.KindCreated:
+			n.Created = true
+		case e.Kind == skein.KindSaid:
+			n.Messages++
+		case e.Kind == skein.KindAmended:
 			r.Amended++
 		}
+	}
+	r.news(n)
+}
+
+// News is what came to a session.
+type News struct {
+	Session  skein.SessionID
+	Created  bool // it is new
+	Events   int  // that were appended
+	Messages int  // said events among them
+}
+
+func (r *Report) news(n News) {
+	if n.Events == 0 {
+		return
+	}
+	r.Events += n.Events
+	r.Messages += n.Messages
+	if r.changed[n.Session] {
+		return
+	}
+	if r.changed == nil {
+		r.changed = map[skein.SessionID]bool{}
+	}
+	r.changed[n.Session] = true
+	if len(r.Changed) < maxNamed {
+		r.Changed = append(r.Changed, n.Session)
+	}
+	if n.Created {
+		r.Sessions++
+	} else {
+		r.Grown++
 	}
 }

@@ -18,11 +18,11 @@ type Whole struct {
 
 // Took says what a Format.Load did.
 type Took struct {
-	Sessions, Events int      // new ones
-	Removed          int      // sessions that were not taken because they were deleted here
-	Skips            []Skip   // what was not taken, and why
-	Damaged          int      // records
-	Damage           []Damage // the first of these
+	News    []News   // of the sessions that are new or have grown
+	Removed int      // sessions that were not taken because they were deleted here
+	Skips   []Skip   // what was not taken, and why
+	Damaged int      // records
+	Damage  []Damage // the first of these
 }
 
 // loadAll takes in the files whose formats do that by themselves.
@@ -46,8 +46,9 @@ func (im *importer) load(ctx context.Context, w *work) error {
 	defer f.Close()
 	file := skein.SourceFile{Format: w.format.Name, Path: now.path, Size: now.size, Mtime: now.mtime, Inode: now.inode}
 	took, err := w.format.Load(ctx, Whole{im.store, file, ctxReader{ctx, f}, im.opts.Again})
-	im.rep.Sessions += took.Sessions
-	im.rep.Events += took.Events
+	for _, n := range took.News {
+		im.rep.news(n)
+	}
 	im.rep.Removed += took.Removed
 	im.rep.Bytes += now.size
 	for _, s := range took.Skips {

@@ -40,6 +40,8 @@ type LoadedSession struct {
 	Lacks   int             // events that the head promises and the log has not
 	Key     string          // its key, if another session has that already: it came without
 	Err     error           // why it, or the rest of it, was not loaded
+
+	Messages int // said events among the new
 }
 
 // Load appends the sessions of the log r to s: those that are there already

@@ -194,6 +194,11 @@ func (s *session) flush(ctx context.Context) error {
 		}
 	}
 	s.result.New += r[0].New
+	for i, e := range b.Events {
+		if e.Kind == skein.KindSaid && i >= len(b.Events)-r[0].New {
+			s.result.Messages++
+		}
+	}
 	s.begun = true
 	return nil
 }

@@ -36,9 +36,8 @@ func load(ctx context.Context, w interop.Whole) (interop.Took, error) {
 		t.Damage = append(t.Damage, damage(w.File.Path, what))
 	}
 	for _, s := range done.Sessions {
-		t.Events += s.New
-		if s.New > 0 && s.New == s.Events {
-			t.Sessions++
+		if s.New > 0 {
+			t.News = append(t.News, interop.News{Session: s.Session, Created: s.New == s.Events, Events: s.New, Messages: s.Messages})
 		}
 		if errors.Is(s.Err, skein.ErrDeleted) {
 			t.Removed++

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -84,8 +85,8 @@ func TestAnImportedSessionEqualsTheExportedOne(t *testing.T) {
 	from, to := open(t), open(t)
 	fill(t, from)
 	rep := bring(t, to, put(t, "branch.jsonl", log(t, from, "branch")), put(t, "first.jsonl", log(t, from, "first")))
-	if rep.Sessions != 2 || rep.Events != 6 || rep.Skipped != 0 {
-		t.Errorf("Import gives %+v, want 2 sessions with 6 events", rep)
+	if rep.Sessions != 2 || rep.Events != 6 || rep.Messages != 3 || rep.Grown != 0 || rep.Skipped != 0 {
+		t.Errorf("Import gives %+v, want 2 new sessions with 6 events, 3 of them messages", rep)
 	}
 	for _, id := range []skein.SessionID{"first", "branch"} {
 		if diff := cmp.Diff(events(t, from, id), events(t, to, id)); diff != "" {
@@ -114,8 +115,8 @@ func TestALogThatWentOnAddsWhatIsNew(t *testing.T) {
 	if _, err := skein.Add(t.Context(), from, "first", skein.Say(5000, skein.UserSays("more"))); err != nil {
 		t.Fatal(err)
 	}
-	if rep := bring(t, to, put(t, "first.jsonl", log(t, from, "first"))); rep.Events != 1 || rep.Sessions != 0 {
-		t.Errorf("Import gives %+v, want 1 event of no new session", rep)
+	if rep := bring(t, to, put(t, "first.jsonl", log(t, from, "first"))); rep.Events != 1 || rep.Messages != 1 || rep.Sessions != 0 || rep.Grown != 1 || !slices.Equal(rep.Changed, []skein.SessionID{"first"}) {
+		t.Errorf("Import gives %+v, want 1 message of the session first, which has grown", rep)
 	}
 }
 

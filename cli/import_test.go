@@ -1,0 +1,56 @@
+package cli
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/memory"
+)
+
+// A brake is a store at which somebody presses Ctrl-C while the second batch
+// is stored.
+type brake struct {
+	skein.Store
+	appends int
+	stop    context.CancelFunc
+}
+
+func (b *brake) Append(ctx context.Context, bs ...skein.Batch) ([]skein.Receipt, error) {
+	if b.appends++; b.appends == 2 {
+		b.stop()
+		return nil, context.Canceled
+	}
+	return b.Store.Append(ctx, bs...)
+}
+
+func (b *brake) Close() error { return nil }
+
+func TestAnImportThatIsInterruptedSaysWhatItTookAndThatItGoesOn(t *testing.T) {
+	st := memory.New()
+	t.Cleanup(func() { st.Close() })
+	ctx, stop := context.WithCancel(t.Context())
+	env, _, stderr := newEnv(t, &brake{Store: st, stop: stop})
+	dir := t.TempDir()
+	for _, id := range []string{"b0a7ce01-0000-4000-8000-000000000001", "b0a7ce01-0000-4000-8000-000000000002"} {
+		line := `{"parentUuid":null,"isSidechain":false,"type":"user","sessionId":"` + id + `","uuid":"` + id + `","timestamp":"2026-11-20T10:00:01.000Z","message":{"role":"user","content":"Hello"}}` + "\n"
+		if err := os.WriteFile(filepath.Join(dir, id+".jsonl"), []byte(line), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	args := []string{"import", "--format", "claude-code", dir}
+	if code := Main(ctx, env, args); code != exitInterrupted {
+		t.Errorf("an interrupted import exits %d, want %d", code, exitInterrupted)
+	}
+	want := "taken in so far: 1 new session, 1 message, 2 events\nnothing of that is lost; the same command goes on from there\nskein: interrupted\n"
+	if got := stderr.String(); got != want {
+		t.Errorf("an interrupted import says\n%s\nwant\n%s", got, want)
+	}
+	stderr.Reset()
+	if code := Main(t.Context(), env, args); code != exitDone || !strings.HasPrefix(stderr.String(), "1 new session, 1 message, 2 events in 2 files") {
+		t.Errorf("import again exits %d and says %q, want 0 and the other session", code, stderr)
+	}
+}
