@@ -119,7 +119,11 @@ func (o *threadOptions) open(ctx context.Context, j *job, start start, f face) (
 	if err != nil {
 		return nil, err
 	}
-	return o.openAt(ctx, j, at, f)
+	t, err := o.openAt(ctx, j, at, f)
+	if err == nil && !at.isNew() && o.elsewhere(j, at) {
+		t.face.tell("session %s goes on in %s", shortID(t.ID()), j.tilde(t.cwd()))
+	}
+	return t, err
 }
 
 // A face is what a person, or a program, sees of a thread, and what asks them.

@@ -207,3 +207,10 @@ func (j *job) folder(path string) (string, error) {
 	}
 	return filepath.Clean(path), nil
 }
+
+// elsewhere reports whether the session at a spot works in another project
+// than the person.
+func (o *threadOptions) elsewhere(j *job, at spot) bool {
+	_, project, err := o.place(j)
+	return err == nil && at.session.Project != project && at.session.Project != ""
+}
