@@ -1,0 +1,78 @@
+package cli
+
+import (
+	"context"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/skein-dev/skein/render"
+	"github.com/skein-dev/skein/roster"
+)
+
+type agentsOptions struct{ json bool }
+
+func newAgents(f *frame) *cobra.Command {
+	var o agentsOptions
+	c := &cobra.Command{
+		Use:   "agents [flags]",
+		Short: "list the agents that can answer",
+		Long: `List the agents of this project (.skein/agents) and your own (agents in skein's
+config folder): Markdown files with YAML at the beginning, each a name, a system
+prompt, tools and a model. skein chat --agent NAME lets one answer; so does the
+path of any such file, or of an AgentUse one.`,
+		Args: words(0, 0, ""),
+		RunE: f.plain(o.run),
+	}
+	jsonFlag(c, &o.json)
+	return c
+}
+
+// An agentLine is an agent in JSON.
+type agentLine struct {
+	Name        string   `json:"name"`
+	Description string   `json:"description,omitempty"`
+	Model       string   `json:"model,omitempty"` // "" for the one that is used anyway
+	Tools       []string `json:"tools,omitempty"` // as the file has them; none for the default ones
+	Path        string   `json:"path"`
+}
+
+func (o *agentsOptions) run(_ context.Context, j *job, _ []string) error {
+	cwd, err := j.Getwd()
+	if err != nil {
+		return err
+	}
+	all, bad, err := j.roster(nil, cwd).Definitions()
+	if err != nil {
+		return err
+	}
+	for _, b := range bad {
+		j.say("%v", b)
+	}
+	if o.json {
+		for _, d := range all {
+			if err := writeJSON(j.Stdout, agentLine{d.Name, d.Description, d.Model, d.Tools, d.Path}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if len(all) == 0 {
+		j.say("no agents in %s", strings.Join([]string{j.tilde(projectRoot(cwd)) + "/.skein/agents", j.tilde(j.dirs.Config) + "/agents"}, " and "))
+		return nil
+	}
+	return j.agentTable(all).write(j.Stdout, j.Terminal.columns(), j.paint.bold)
+}
+
+func (j *job) agentTable(all []roster.Definition) *table {
+	t := &table{columns: []column{
+		{title: "AGENT", rank: 0, paint: j.paint.cyan},
+		{title: "DESCRIPTION", rank: 1, min: 20},
+		{title: "MODEL", rank: 2},
+		{title: "FILE", rank: 3, min: 20, left: true, paint: j.paint.dim},
+	}}
+	for _, d := range all {
+		t.rows = append(t.rows, []string{render.Line(d.Name), render.Line(d.Description), render.Line(d.Model), render.Line(j.tilde(d.Path))})
+	}
+	return t
+}
