@@ -139,7 +139,7 @@ func (s *Store) RestoreBackup(ctx context.Context, path, kept string) (err error
 // wholeBackup refuses a file that is no whole store of this or an earlier
 // version.
 func wholeBackup(d driver.Driver, path string) error {
-	if _, err := os.Stat(path); err != nil {
+	if err := plainFile(path); err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("file %w", skein.ErrNotFound)
 		}
@@ -153,6 +153,9 @@ func wholeBackup(d driver.Driver, path string) error {
 	if err == nil {
 		err = refuse(v, nil)
 	}
+	if err == nil && v == 0 {
+		err = fmt.Errorf("%w backup: it is empty", skein.ErrInvalid)
+	}
 	if err == nil && v != schemaVersion {
 		err = fmt.Errorf("%w backup: it has schema %d, this program restores %d", skein.ErrInvalid, v, schemaVersion)
 	}
@@ -163,5 +166,23 @@ func wholeBackup(d driver.Driver, path string) error {
 			err = fmt.Errorf("%w: %s", skein.ErrCorrupt, result)
 		}
 	}
+	if resultCode(err)&0xff == codeNotADB {
+		err = fmt.Errorf("%w: it is no SQLite database", skein.ErrCorrupt)
+	}
 	return errors.Join(classify(err), c.close())
+}
+
+// plainFile refuses what is no plain file: SQLite would call a folder a fault
+// of the disk, and wait for what comes out of a pipe.
+func plainFile(path string) error {
+	st, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return err
+	case st.IsDir():
+		return fmt.Errorf("%w file: it is a folder", skein.ErrInvalid)
+	case !st.Mode().IsRegular():
+		return fmt.Errorf("%w file: it is no plain file (%s)", skein.ErrInvalid, st.Mode().Type())
+	}
+	return nil
 }

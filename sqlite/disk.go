@@ -31,7 +31,7 @@ func (ex *exam) disk(area string) error {
 		return err
 	}
 	if free > 256 && free > pages/fewPages {
-		err := ex.mend(skein.Finding{Area: area, Level: skein.Warning, Text: fmt.Sprintf("%d of %d MB of the file are free", free*size>>20, pages*size>>20)},
+		err := ex.mend(skein.Finding{Area: area, Level: skein.Warning, Text: fmt.Sprintf("of the file's %s %s are free", inUnits(pages*size), inUnits(free*size))},
 			func() error { return ex.s.sweep(ex.ctx) })
 		if err != nil {
 			return err
@@ -40,13 +40,26 @@ func (ex *exam) disk(area string) error {
 	room, known := freeSpace(filepath.Dir(ex.s.path))
 	switch {
 	case !known:
-		ex.fine(area, "the file has %d MB", pages*size>>20)
+		ex.fine(area, "the file has %s", inUnits(pages*size))
 	case room < 256<<20 || room < pages*size/10:
-		ex.find(skein.Finding{Area: area, Level: skein.Warning, Text: fmt.Sprintf("the file has %d MB, the disk has room for %d MB more", pages*size>>20, room>>20)})
+		ex.find(skein.Finding{Area: area, Level: skein.Warning, Text: fmt.Sprintf("the file has %s, the disk has room for %s more", inUnits(pages*size), inUnits(room))})
 	default:
-		ex.fine(area, "the file has %d MB, the disk has room for %d MB more", pages*size>>20, room>>20)
+		ex.fine(area, "the file has %s, the disk has room for %s more", inUnits(pages*size), inUnits(room))
 	}
 	return nil
+}
+
+// inUnits returns a number of bytes for people: 980 B, 336.0 KB, 1.3 GB, in
+// thousands.
+func inUnits(n int64) string {
+	if n < 1000 {
+		return fmt.Sprintf("%d B", n)
+	}
+	v, unit := float64(n)/1000, 0
+	for ; v >= 999.95 && unit < 3; unit++ {
+		v /= 1000
+	}
+	return fmt.Sprintf("%.1f %s", v, [...]string{"KB", "MB", "GB", "TB"}[unit])
 }
 
 // permissions looks whether others can read what is the owner's.

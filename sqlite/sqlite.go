@@ -112,6 +112,9 @@ func sqlDriver() (driver.Driver, error) {
 }
 
 func (c *core) connect(ctx context.Context, d driver.Driver, o Options) error {
+	if err := plainFile(c.path); err != nil && errors.Is(err, skein.ErrInvalid) {
+		return err
+	}
 	if err := makeFile(c.path); err != nil && !errors.Is(err, os.ErrPermission) && !readOnlyFS(err) {
 		return err
 	}
