@@ -1,0 +1,148 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os/exec"
+	"strings"
+	"sync"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/skein-dev/skein/internal/child"
+)
+
+// maxMessage is how long one message of a server may be, in bytes.
+const maxMessage = 64 << 20
+
+// start starts the server's program and speaks with it.
+func (c *client) start(ctx context.Context) (*connection, error) {
+	p, err := c.run()
+	if err != nil {
+		return nil, err
+	}
+	now, err := c.session(ctx, &sdk.IOTransport{Reader: p.out, Writer: p.in, MaxLineLength: maxMessage}, &sdk.ClientSessionOptions{ProtocolVersion: protocol})
+	if err != nil {
+		p.end(0)
+		return nil, fmt.Errorf("%w%s", err, p.errors.note())
+	}
+	end := now.end
+	now.end = func() error {
+		err := end()
+		p.end(c.options.Leave)
+		return err
+	}
+	return now, nil
+}
+
+// A program is a server that runs.
+type program struct {
+	cmd    *exec.Cmd
+	group  *child.Group
+	in     io.WriteCloser
+	out    *watched
+	errors *tail
+	stop   context.CancelFunc
+	once   sync.Once
+}
+
+func (c *client) run() (*program, error) {
+	ctx, stop := context.WithCancel(context.Background()) // it outlives the call that starts it
+	cmd := exec.CommandContext(ctx, c.server.Command, c.server.Args...)
+	cmd.Dir = c.options.Cwd
+	cmd.Env = child.Environ(c.options.Environ)
+	for name, value := range c.server.Env {
+		cmd.Env = append(cmd.Env, name+"="+value)
+	}
+	p := &program{cmd: cmd, errors: &tail{}, stop: stop}
+	cmd.Stderr = p.errors
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		stop()
+		return nil, err
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		stop()
+		return nil, errors.Join(err, in.Close())
+	}
+	p.in, p.out = in, &watched{r: out, over: make(chan struct{})}
+	if p.group, err = child.Start(cmd); err != nil {
+		stop()
+		return nil, errors.Join(err, in.Close(), out.Close())
+	}
+	return p, nil
+}
+
+// end ends the program: it is told by the end of its input, and after the time
+// to leave, or when its output ends, killed with all that it has started.
+func (p *program) end(leave time.Duration) {
+	p.once.Do(func() {
+		_ = p.in.Close() // it may be closed
+		t := time.NewTimer(leave)
+		defer t.Stop()
+		select {
+		case <-p.out.over:
+		case <-t.C:
+		}
+		// Before it is waited for: afterwards its number may be another's.
+		_ = p.group.Kill() // if it cannot be killed, it is not ours any more
+		p.stop()
+		_ = p.cmd.Wait() // how it ended does not matter
+		p.group.Release()
+	})
+}
+
+// watched is a reader of which others know when it is over.
+type watched struct {
+	r    io.Reader
+	over chan struct{}
+	once sync.Once
+}
+
+// Read implements [io.Reader].
+func (w *watched) Read(p []byte) (int, error) {
+	n, err := w.r.Read(p)
+	if err != nil {
+		w.once.Do(func() { close(w.over) })
+	}
+	return n, err
+}
+
+// Close implements [io.Closer]. It leaves the reading to go on until the
+// program ends.
+func (w *watched) Close() error { return nil }
+
+// maxTail is how much of what a program complains about is kept, in bytes.
+const maxTail = 2 << 10
+
+// A tail keeps the end of what was written to it.
+type tail struct {
+	mu   sync.Mutex
+	data []byte
+}
+
+// Write implements [io.Writer]. It never fails.
+func (t *tail) Write(p []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.data = append(t.data, p[max(0, len(p)-maxTail):]...)
+	if more := len(t.data) - maxTail; more > 0 {
+		t.data = append(t.data[:0], t.data[more:]...)
+	}
+	return len(p), nil
+}
+
+// note says what was written last, for the end of an error.
+func (t *tail) note() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	s := strings.TrimSpace(strings.ToValidUTF8(string(t.data), "\ufffd"))
+	if s == "" {
+		return ""
+	}
+	return "; it wrote: " + s
+}
