@@ -33,6 +33,9 @@ type snippet struct {
 }
 
 func newHitLine(s *skein.Session, h skein.Hit) hitLine {
+	if h.Score == 0 {
+		h.Score = 0 // not -0, which JSON would show
+	}
 	return hitLine{
 		Session: h.Session, Seq: h.Seq, Turn: h.Turn, Role: h.Role, Time: h.Time, Score: h.Score, Count: h.Count,
 		Name: s.Name(), Agent: agentOf(s), Project: s.Project, Snippet: snippets(h.Snippet),
