@@ -1,26 +1,15 @@
 package cli
 
 import (
-	"fmt"
 	"math"
 	"strconv"
 	"strings"
+
+	"github.com/skein-dev/skein/render"
 )
 
-// bytesText returns n bytes for people: 512 B, 4.0 KB, 1.3 GB, in thousands.
-func bytesText(n int64) string {
-	if n < 1000 {
-		return fmt.Sprintf("%d B", n)
-	}
-	v, unit := float64(n), 0
-	for v >= 999.95 && unit < len(byteUnits)-1 {
-		v /= 1000
-		unit++
-	}
-	return fmt.Sprintf("%.1f %s", v, byteUnits[unit])
-}
-
-var byteUnits = [...]string{"B", "KB", "MB", "GB", "TB"}
+// bytesText returns n bytes for people.
+func bytesText(n int64) string { return render.Bytes(n) }
 
 // parseBytes reads a size as people type it: 1GB, 1.5 MB, 200k, 4096. Units are
 // thousands; KiB and so on are 1024. It returns false if s is none.

@@ -187,5 +187,5 @@ func count[N int | int64](n N, what string) string {
 	if n == 1 {
 		return "1 " + what
 	}
-	return fmt.Sprintf("%d %ss", n, what)
+	return render.Count(int64(n)) + " " + what + "s"
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/skein-dev/skein"
@@ -75,14 +74,10 @@ func (l *usageLine) cells(of string) []string {
 	}
 }
 
-// thousands returns n with commas: 1,234,567; "" for 0.
+// thousands returns n with commas; "" for 0.
 func thousands(n int64) string {
 	if n == 0 {
 		return ""
 	}
-	s := strconv.FormatInt(n, 10)
-	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
+	return render.Count(n)
 }

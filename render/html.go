@@ -178,7 +178,7 @@ func (p *page) code(language, code string) {
 	shown, rest := p.o.cut(Clean(code))
 	p.print("<pre><code>", colour(language, shown), "</code></pre>\n")
 	if rest > 0 {
-		p.print(`<p class="note">… and `, count(int64(rest)), " more bytes</p>\n")
+		p.print(`<p class="note">… and `, Count(int64(rest)), " more bytes</p>\n")
 	}
 }
 

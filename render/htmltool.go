@@ -75,6 +75,6 @@ func extent(s string) string {
 	case n == 1:
 		return "1 line"
 	default:
-		return fmt.Sprintf("%s lines", count(int64(n)))
+		return fmt.Sprintf("%s lines", Count(int64(n)))
 	}
 }

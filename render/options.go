@@ -74,31 +74,11 @@ func facts(s *skein.Session, o Options) (fs []fact) {
 	add("Messages", fmt.Sprint(s.Messages))
 	add("Turns", fmt.Sprint(s.Turns))
 	if u := s.Usage; u.Tokens() > 0 {
-		add("Tokens", fmt.Sprintf("%s in, %s out", count(u.Input+u.CacheRead+u.CacheWrite), count(u.Output)))
+		add("Tokens", fmt.Sprintf("%s in, %s out", Count(u.Input+u.CacheRead+u.CacheWrite), Count(u.Output)))
 	}
 	add("Cost", o.Cost)
 	add("Tags", strings.Join(s.Tags, ", "))
 	return fs
-}
-
-// count returns n with a space between thousands.
-func count(n int64) string {
-	s := fmt.Sprint(n)
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + " " + s[i:]
-	}
-	return s
-}
-
-// size returns n bytes for people.
-func size(n int64) string {
-	switch {
-	case n >= 1<<20:
-		return fmt.Sprintf("%.1f MB", float64(n)/(1<<20))
-	case n >= 1<<10:
-		return fmt.Sprintf("%.1f KB", float64(n)/(1<<10))
-	}
-	return fmt.Sprintf("%d bytes", n)
 }
 
 // speaker returns who says m, for people.
@@ -130,7 +110,7 @@ func fileLine(f *skein.File) string {
 		also = append(also, Line(f.Media))
 	}
 	if f.Size > 0 {
-		also = append(also, size(f.Size))
+		also = append(also, Bytes(f.Size))
 	}
 	if f.URL != "" && !strings.HasPrefix(f.URL, "data:") {
 		also = append(also, Line(f.URL))
