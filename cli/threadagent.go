@@ -27,6 +27,7 @@ func (j *job) roster(store skein.Store, cwd string) *roster.Roster {
 		Effort:    llm.Effort(j.settings.text("effort")),
 		Store:     store,
 
+		Version:      j.Version,
 		CompactAfter: j.compactAfter(),
 		Find:         j.session,
 	})
@@ -66,6 +67,7 @@ func (t *thread) ready(ctx context.Context, d roster.Definition, model string) (
 	for _, note := range d.Notes {
 		t.face.tell("%s", note)
 	}
+	t.roster.Trust, t.roster.Notice, t.roster.Cwd = t.trust, func(text string) { t.face.tell("%s", text) }, t.cwd()
 	team, err := t.roster.Ready(ctx, d, model)
 	return team, noModel(err)
 }

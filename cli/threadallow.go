@@ -7,6 +7,7 @@ import (
 
 	"github.com/skein-dev/skein/agent"
 	"github.com/skein-dev/skein/render"
+	"github.com/skein-dev/skein/roster"
 	"github.com/skein-dev/skein/tool"
 )
 
@@ -19,13 +20,13 @@ type allowed struct {
 // allowed returns what need not ask in a project: by the flags, by the
 // settings, by what the person said there before.
 func (j *job) allowed(project string, flags []string) *allowed {
-	a := &allowed{project: project}
-	for _, names := range flags {
-		a.tools = append(a.tools, strings.FieldsFunc(names, func(r rune) bool { return r == ',' || r == ' ' })...)
+	var names []string
+	for _, given := range flags {
+		names = append(names, strings.FieldsFunc(given, func(r rune) bool { return r == ',' || r == ' ' })...)
 	}
-	a.tools = append(a.tools, j.settings.words("allow")...)
-	a.tools = append(a.tools, j.settings.projects[project].Allow...)
-	return a
+	names = append(names, j.settings.words("allow")...)
+	names = append(names, j.settings.projects[project].Allow...)
+	return &allowed{project, roster.Flat(names)}
 }
 
 // has reports whether name need not ask; * allows all.
@@ -49,10 +50,15 @@ func (t *thread) approve(ctx context.Context, of tool.Tool, _ tool.Call, text st
 		return agent.Approval{}, err
 	}
 	if r == always {
-		t.allowed.tools = append(t.allowed.tools, name)
-		if err := t.job.allowInProject(t.allowed.project, name); err != nil {
-			t.face.tell("%s is allowed until the end of this program only: %v", name, err)
-		}
+		t.allowForGood(name)
 	}
 	return agent.Approval{Yes: r != no}, nil
+}
+
+// allowForGood lets what name says run in this project without asking.
+func (t *thread) allowForGood(name string) {
+	t.allowed.tools = append(t.allowed.tools, name)
+	if err := t.job.allowInProject(t.allowed.project, name); err != nil {
+		t.face.tell("%s is allowed until the end of this program only: %v", name, err)
+	}
 }

@@ -19,7 +19,17 @@ type Options struct {
 	Client    *http.Client                          // nil for one of its own
 	Environ   []string                              // environment that tools' programs are given what is harmless of; nil is the process's own
 
-	CompactAfter int // of agents, as in agent.Agent
+	Cwd          string // that servers are started in; "" is the process's own
+	Version      string // of the program, for servers
+	CompactAfter int    // of agents, as in agent.Agent
+
+	// Trust decides whether the MCP server s that the file of d names is
+	// started, or spoken to; its error keeps the agent from being ready. Nil
+	// trusts all: an agent file can come from a stranger.
+	Trust func(ctx context.Context, d Definition, s Server) error
+
+	// Notice is told of a server that cannot be reached. Nil: that is an error.
+	Notice func(text string)
 
 	// Store is where the tools look into other sessions. Nil: they do not.
 	Store skein.Store

@@ -6,6 +6,7 @@ import (
 
 	"github.com/skein-dev/skein/tool"
 	"github.com/skein-dev/skein/tool/files"
+	"github.com/skein-dev/skein/tool/sessions"
 	"github.com/skein-dev/skein/tool/shell"
 )
 
@@ -24,7 +25,11 @@ func usual() []string { return []string{"shell", "files", "sessions"} }
 // built returns every tool that is built in.
 func (r *Roster) built() []tool.Tool {
 	all := []tool.Tool{shell.New(shell.Options{Environ: r.Environ})}
-	return append(all, files.New(files.Options{})...)
+	all = append(all, files.New(files.Options{})...)
+	if r.Store != nil {
+		all = append(all, sessions.New(r.Store)...)
+	}
+	return all
 }
 
 // named returns the tools that d names.
@@ -35,7 +40,7 @@ func (r *Roster) named(d Definition) ([]tool.Tool, error) {
 	}
 	built := r.built()
 	var all []tool.Tool
-	for _, name := range flat(names) {
+	for _, name := range Flat(names) {
 		i := slices.IndexFunc(built, func(t tool.Tool) bool { return t.Spec.Name == name })
 		switch {
 		case i >= 0:
@@ -61,8 +66,8 @@ func (r *Roster) ToolNames() []string {
 	return names
 }
 
-// flat returns names with the tools of each group in its place, each once.
-func flat(names []string) (all []string) {
+// Flat returns names with the tools of each group in its place, each once.
+func Flat(names []string) (all []string) {
 	for _, name := range names {
 		of, ok := groups()[strings.TrimSpace(name)]
 		if !ok {
@@ -76,6 +81,3 @@ func flat(names []string) (all []string) {
 	}
 	return all
 }
-
-// served returns the tools of d's MCP servers.
-func (r *Roster) served(t *Team, d Definition) ([]tool.Tool, error) { return nil, nil }
