@@ -110,6 +110,7 @@ func promises() []promise {
 		{"23 A view is one user's", views()},
 		{"24 Lists", listing()},
 		{"25 Whatever is done, in any order", anything()},
+		{"26 A window has the context", windows()},
 	})
 }
 
