@@ -3,6 +3,7 @@ package files
 import (
 	"encoding/json"
 	"os"
+	"strconv"
 
 	"github.com/skein-dev/skein/tool"
 )
@@ -33,4 +34,12 @@ func titled(of func(in struct{ Path, Pattern string }) string) func(json.RawMess
 
 func pathTitle() func(json.RawMessage) string {
 	return titled(func(in struct{ Path, Pattern string }) string { return in.Path })
+}
+
+// count says how many of something there are.
+func count(n int, of string) string {
+	if n == 1 {
+		return "1 " + of
+	}
+	return strconv.Itoa(n) + " " + of + "s"
 }

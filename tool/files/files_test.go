@@ -349,15 +349,15 @@ func TestSearchFindsLines(t *testing.T) {
 		want string
 	}{
 		{given{"pattern": "Find", "glob": "?.go"}, "a.go:3: func Find() {}\nb/b.go:2: var Find = 1\n[2 lines in 2 files]\n"},
-		{given{"pattern": "^func find", "ignore_case": true, "path": "a.go"}, "a.go:3: func Find() {}\na.go:5: func find2() {}\n[2 lines in 1 files]\n"},
-		{given{"pattern": "Find\\(", "context": 1}, "a.go-2- \na.go:3: func Find() {}\na.go-4- \n[1 lines in 1 files]\n"},
-		{given{"pattern": "^func", "context": 2, "path": "a.go"}, "a.go-1- package a\na.go-2- \na.go:3: func Find() {}\na.go-4- \na.go:5: func find2() {}\n[2 lines in 1 files]\n"},
-		{given{"pattern": "Find", "path": "out", "ignored": true}, "out/x.go:1: Find\n[1 lines in 1 files]\n"},
+		{given{"pattern": "^func find", "ignore_case": true, "path": "a.go"}, "a.go:3: func Find() {}\na.go:5: func find2() {}\n[2 lines in 1 file]\n"},
+		{given{"pattern": "Find\\(", "context": 1}, "a.go-2- \na.go:3: func Find() {}\na.go-4- \n[1 line in 1 file]\n"},
+		{given{"pattern": "^func", "context": 2, "path": "a.go"}, "a.go-1- package a\na.go-2- \na.go:3: func Find() {}\na.go-4- \na.go:5: func find2() {}\n[2 lines in 1 file]\n"},
+		{given{"pattern": "Find", "path": "out", "ignored": true}, "out/x.go:1: Find\n[1 line in 1 file]\n"},
 		{given{"pattern": "Find$", "glob": "*.{txt,md}"}, "c.txt:1: Find\nlast.md:1: no line feed: Find\n[2 lines in 2 files]\n"},
 		{given{"pattern": "nothing at all"}, "[no match]\n"},
-		{given{"pattern": "aFindb"}, "wide.go:1: …" + strings.Repeat("a", 101) + "Find" + strings.Repeat("b", 295) + "…\n[1 lines in 1 files]\n"},
-		{given{"pattern": "$", "path": "c.txt"}, "c.txt:1: Find\n[1 lines in 1 files]\n"},
-		{given{"pattern": "a\\n\\nfunc", "glob": "a.go"}, "a.go:1: package a\n[1 lines in 1 files]\n"},
+		{given{"pattern": "aFindb"}, "wide.go:1: …" + strings.Repeat("a", 101) + "Find" + strings.Repeat("b", 295) + "…\n[1 line in 1 file]\n"},
+		{given{"pattern": "$", "path": "c.txt"}, "c.txt:1: Find\n[1 line in 1 file]\n"},
+		{given{"pattern": "a\\n\\nfunc", "glob": "a.go"}, "a.go:1: package a\n[1 line in 1 file]\n"},
 	} {
 		if got := d.run("search_files", c.in); got != c.want {
 			t.Errorf("search_files %v =\n%s\nwant\n%s", c.in, got, c.want)
@@ -386,7 +386,7 @@ func TestSearchIsBounded(t *testing.T) {
 	if got := d.run("search_files", given{"pattern": "y", "limit": 1000, "context": 3}); len(got) > 64<<10 || !strings.Contains(got, "there are more matches") {
 		t.Errorf("450 KB of matches are shown as %d bytes", len(got))
 	}
-	if got := d.run("search_files", given{"pattern": "z"}); !strings.Contains(got, "[left out: 1 files that are too large]") {
+	if got := d.run("search_files", given{"pattern": "z"}); !strings.Contains(got, "[left out: 1 file too large]") {
 		t.Errorf("a file of 17 MB: %q, want that it was left out", got)
 	}
 }

@@ -172,14 +172,14 @@ func (f *finder) output() (out tool.Output) {
 	case f.matches == 0:
 		out.Text = "[no match]\n"
 	default:
-		out.Text += fmt.Sprintf("[%d lines in %d files]\n", f.matches, f.files)
+		out.Text += fmt.Sprintf("[%s in %s]\n", count(f.matches, "line"), count(f.files, "file"))
 	}
 	for _, left := range []struct {
 		n   int
 		why string
-	}{{f.secrets, "that may hold secrets"}, {f.large, "that are too large"}, {f.unread, "that cannot be read"}} {
+	}{{f.secrets, "that may hold secrets"}, {f.large, "too large"}, {f.unread, "not readable"}} {
 		if left.n > 0 {
-			out.Text += fmt.Sprintf("[left out: %d files %s]\n", left.n, left.why)
+			out.Text += fmt.Sprintf("[left out: %s %s]\n", count(left.n, "file"), left.why)
 		}
 	}
 	return out

@@ -78,7 +78,7 @@ func (o Options) write(_ context.Context, c tool.Call) (out tool.Output, err err
 	if made {
 		what = "made"
 	}
-	out.Text = fmt.Sprintf("%s %s: %d bytes, %d lines\n", what, p.relative(), len(*in.Content), countLines(*in.Content))
+	out.Text = fmt.Sprintf("%s %s: %s, %s\n", what, p.relative(), count(len(*in.Content), "byte"), count(countLines(*in.Content), "line"))
 	out.Meta = skein.MustJSON(map[string]any{"path": p.real, "made": made, "bytes": len(*in.Content)})
 	return out, nil
 }

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"sync/atomic"
@@ -29,7 +30,7 @@ func program(t *testing.T, name, kind string) mcp.Server {
 	return mcp.Server{Name: name, Command: self, Env: map[string]string{asServer: kind, "MY_TOKEN": "named"}}
 }
 
-func open1(t *testing.T, o mcp.Options, servers ...mcp.Server) (*mcp.Set, map[string]tool.Tool) {
+func connect(t *testing.T, o mcp.Options, servers ...mcp.Server) (*mcp.Set, map[string]tool.Tool) {
 	t.Helper()
 	set := mcp.New(servers, o)
 	t.Cleanup(func() { set.Close() })
@@ -54,7 +55,7 @@ func run(t *testing.T, x tool.Tool, input string) tool.Output {
 }
 
 func TestToolsAreThoseOfTheServers(t *testing.T) {
-	_, tools := open1(t, mcp.Options{}, program(t, "my server", "good"), program(t, "b", "good"))
+	_, tools := connect(t, mcp.Options{}, program(t, "my server", "good"), program(t, "b", "good"))
 	if len(tools) != 20 {
 		t.Errorf("there are %d tools, want those of both", len(tools))
 	}
@@ -80,7 +81,7 @@ func TestToolsAreThoseOfTheServers(t *testing.T) {
 
 func TestNamesAreFit(t *testing.T) {
 	long := strings.Repeat("x", 70)
-	_, tools := open1(t, mcp.Options{}, program(t, long, "good"), program(t, "a.b", "good"), program(t, "a b", "good"))
+	_, tools := connect(t, mcp.Options{}, program(t, long, "good"), program(t, "a.b", "good"), program(t, "a b", "good"))
 	for name := range tools {
 		if len(name) > 64 || !regexp.MustCompile(`^[A-Za-z0-9_-]+$`).MatchString(name) {
 			t.Errorf("a tool is called %q", name)
@@ -92,7 +93,7 @@ func TestNamesAreFit(t *testing.T) {
 }
 
 func TestAnswersBecomeTextAndFiles(t *testing.T) {
-	_, tools := open1(t, mcp.Options{}, program(t, "s", "good"))
+	_, tools := connect(t, mcp.Options{}, program(t, "s", "good"))
 	out := run(t, tools["s__picture"], "{}")
 	if want := "see:\n[part 2: image/png, 4 bytes]\n[file:///a.txt]\ninside\n[link: https://example.org/x ]\n"; out.Text != want {
 		t.Errorf("a picture is %q, want %q", out.Text, want)
@@ -118,16 +119,18 @@ func TestAProgramKnowsOnlyWhatItIsTold(t *testing.T) {
 	t.Setenv("SECRET_API_KEY", "hidden")
 	t.Setenv("SOMETHING", "hidden")
 	dir := t.TempDir()
-	_, tools := open1(t, mcp.Options{Cwd: dir}, program(t, "s", "good"))
+	server := program(t, "s", "good")
+	server.Env["LEAKED"] = leak(t)
+	_, tools := connect(t, mcp.Options{Cwd: dir}, server)
 	got := run(t, tools["s__environ"], "{}").Text
 	if strings.Contains(got, "hidden") || !strings.Contains(got, "MY_TOKEN=named") || !strings.Contains(got, "PATH=") {
 		t.Errorf("the server knows\n%s\nwant what it was told, and PATH", got)
 	}
-	if !strings.Contains(got, "cwd=") || !strings.Contains(got, dir[strings.LastIndex(dir, "/")+1:]) {
+	if !strings.Contains(got, "cwd=") || !strings.Contains(got, filepath.Base(dir)) {
 		t.Errorf("the server runs in\n%s\nwant %s", got, dir)
 	}
-	if !strings.HasSuffix(got, "fds=\n") {
-		t.Errorf("the server has descriptors of ours: %s", got[strings.Index(got, "fds="):])
+	if !strings.Contains(got, "descriptor=closed") {
+		t.Error("the server has a descriptor of ours")
 	}
 }
 
@@ -142,7 +145,7 @@ func pid(t *testing.T, x tool.Tool) (n int) {
 
 func TestCloseEndsThePrograms(t *testing.T) {
 	for _, kind := range []string{"good", "stubborn"} {
-		set, tools := open1(t, mcp.Options{Leave: 50 * time.Millisecond}, program(t, "s", kind))
+		set, tools := connect(t, mcp.Options{Leave: 50 * time.Millisecond}, program(t, "s", kind))
 		n := pid(t, tools["s__environ"])
 		if !alive(n) {
 			t.Fatalf("%s: process %d does not run; the test cannot tell", kind, n)
@@ -163,7 +166,7 @@ func TestCloseEndsThePrograms(t *testing.T) {
 }
 
 func TestAServerThatWentAwayIsStartedAgain(t *testing.T) {
-	_, tools := open1(t, mcp.Options{}, program(t, "s", "good"))
+	_, tools := connect(t, mcp.Options{}, program(t, "s", "good"))
 	before := pid(t, tools["s__environ"])
 	if out, err := tools["s__exits"].Run(t.Context(), tool.Call{}); err == nil || !strings.Contains(err.Error(), "whether it was done is not known") {
 		t.Errorf("a call whose server dies = %q, %v; want that its outcome is not known", out.Text, err)
@@ -174,7 +177,7 @@ func TestAServerThatWentAwayIsStartedAgain(t *testing.T) {
 }
 
 func TestACallEndsWithItsContext(t *testing.T) {
-	_, tools := open1(t, mcp.Options{}, program(t, "s", "good"))
+	_, tools := connect(t, mcp.Options{}, program(t, "s", "good"))
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	seen := ""
@@ -188,7 +191,7 @@ func TestACallEndsWithItsContext(t *testing.T) {
 }
 
 func TestACallHasATimeLimit(t *testing.T) {
-	_, tools := open1(t, mcp.Options{Call: 20 * time.Millisecond}, program(t, "s", "good"))
+	_, tools := connect(t, mcp.Options{Call: 20 * time.Millisecond}, program(t, "s", "good"))
 	if out, err := tools["s__hangs"].Run(t.Context(), tool.Call{}); err == nil || !strings.Contains(err.Error(), "had not answered after 20ms") {
 		t.Errorf("a call that hangs = %+v, %v; want that it took too long", out, err)
 	}
@@ -252,7 +255,7 @@ func TestAServerByURL(t *testing.T) {
 	}))
 	defer server.Close()
 	red := map[string]string{"X-Team": "red"}
-	set, tools := open1(t, mcp.Options{}, mcp.Server{Name: "web", URL: server.URL, Headers: red})
+	set, tools := connect(t, mcp.Options{}, mcp.Server{Name: "web", URL: server.URL, Headers: red})
 	if got := run(t, tools["web__echo"], `{"a":1}`).Text; got != "{\"a\":1}\n" || seen.Load() < 3 {
 		t.Errorf("a call over HTTP = %q after %d requests", got, seen.Load())
 	}

@@ -53,7 +53,11 @@ func about(s *skein.Session) string {
 			all = append(all, f.name+" "+clip(skein.Text(f.value).UTF8(), 200))
 		}
 	}
-	return strings.Join(append(all, fmt.Sprintf("%d turns", s.Turns)), ", ")
+	turns := "1 turn"
+	if s.Turns != 1 {
+		turns = fmt.Sprintf("%d turns", s.Turns)
+	}
+	return strings.Join(append(all, turns), ", ")
 }
 
 func date(t skein.Time) string {
