@@ -42,7 +42,7 @@ func (j *job) catchUp(ctx context.Context, s *skein.Session) {
 	}
 }
 
-// openLog mends the thread's log, and removes those of sessions that were
+// openLog mends the thread's log, and has those of sessions removed that were
 // deleted for good.
 func (t *thread) openLog(ctx context.Context) {
 	if t.logs == nil {
@@ -51,7 +51,16 @@ func (t *thread) openLog(ctx context.Context) {
 	if t.Begun() {
 		t.badLog(t.logs.Mend(ctx, t.ID()))
 	}
-	t.badLog(t.logs.Sweep(ctx))
+	t.swept = make(chan error, 1)
+	go func() { t.swept <- t.job.logs(t.job.store).Sweep(context.WithoutCancel(ctx)) }()
+}
+
+// closeLog waits for what openLog has begun.
+func (t *thread) closeLog() {
+	if t.swept != nil {
+		t.badLog(<-t.swept)
+		t.swept = nil
+	}
 }
 
 // log adds what was stored to the log of its session.

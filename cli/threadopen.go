@@ -28,6 +28,7 @@ type thread struct {
 
 	logs      *sessionlog.Logs // nil if none are kept
 	logFailed bool             // and the person knows
+	swept     chan error       // gets how the removal of dead logs ended; nil if there is none
 }
 
 // openAt opens the thread of the session at a spot; say, one that the person
@@ -175,6 +176,7 @@ func (t *thread) close(ctx context.Context, how string) error {
 	ctx = context.WithoutCancel(ctx)
 	begun := t.Begun()
 	err := errors.Join(t.Close(ctx, how), t.team.Close())
+	t.closeLog()
 	if begun && !t.options.noHint {
 		t.face.tell("Resume with: skein chat -r %s", shortID(t.ID()))
 	}

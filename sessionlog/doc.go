@@ -11,8 +11,9 @@
 // made of a-z, A-Z, 0-9, _ and -: every run of other characters becomes one _,
 // those at either end go. What another name could have become too gets - and
 // the first 8 hexadecimal digits of the SHA-256 of the name: a session's ID
-// that is not made of a-z, 0-9, _ and - alone, a name that Windows keeps for
-// itself, and a user whose folder has a file .user with another name in it.
+// that has capitals, is longer than 100 bytes or is changed by this rule, a
+// name that Windows keeps for itself, and a user whose folder has a file .user
+// with another name in it.
 // Folders have mode 0700, files 0600.
 //
 // # Lines

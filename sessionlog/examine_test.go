@@ -193,7 +193,6 @@ func TestNamesAreSafeAndNeverShared(t *testing.T) {
 	paths := map[string]string{}
 	for i, u := range []skein.User{"local", "john@example.com", "john.example.com", "..", "con", "ÄÖ", "ann", "Ann"} {
 		for _, id := range []skein.SessionID{"0199abcd-1", "01HXYZ", "01hxyz", "a.b", "a:b", "aux", "..", "...", "é"} {
-			id := id
 			if i > 0 {
 				id += skein.SessionID(fmt.Sprint("~", i))
 			}

@@ -8,24 +8,50 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 
 	"github.com/skein-dev/skein"
 )
 
-var (
-	foreign = regexp.MustCompile(`[^a-zA-Z0-9_-]+`)
-	plainID = regexp.MustCompile(`^[a-z0-9_-]{1,100}$`)
-	device  = regexp.MustCompile(`(?i)^(con|prn|aux|nul|com[0-9]|lpt[0-9])$`)
-)
-
 const ext = ".jsonl"
+
+// maxName is the longest name of a file that is made from another name, in
+// bytes, without its hash and ending.
+const maxName = 100
+
+// allowed reports whether c may stand in a name.
+func allowed(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-'
+}
 
 // clean returns name made of a-z, A-Z, 0-9, _ and -; perhaps "".
 func clean(name string) string {
-	s := strings.Trim(foreign.ReplaceAllString(strings.TrimSpace(name), "_"), "_")
-	return s[:min(len(s), 100)]
+	var b []byte
+	for _, c := range []byte(strings.TrimSpace(name)) {
+		switch {
+		case allowed(c):
+			b = append(b, c)
+		case len(b) == 0 || b[len(b)-1] != 0:
+			b = append(b, 0)
+		}
+	}
+	s := strings.Trim(strings.ReplaceAll(string(b), "\x00", "_"), "_")
+	return s[:min(len(s), maxName)]
+}
+
+// plain reports whether name can stand as it is on every file system, and no
+// other name is the same there.
+func plain(name string) bool {
+	return name != "" && len(name) <= maxName && clean(name) == name && strings.ToLower(name) == name && !device(name)
+}
+
+// device reports whether Windows keeps name for itself.
+func device(name string) bool {
+	switch strings.TrimRight(strings.ToLower(name), "0123456789") {
+	case "con", "prn", "aux", "nul", "com", "lpt":
+		return true
+	}
+	return false
 }
 
 // hashed returns clean(name) with a hash of name, which no other name has.
@@ -40,8 +66,8 @@ func hashed(name, otherwise string) string {
 
 // fileName returns the name of the log of session id.
 func fileName(id skein.SessionID) string {
-	if s := string(id); plainID.MatchString(s) && !device.MatchString(s) {
-		return s + ext
+	if plain(string(id)) {
+		return string(id) + ext
 	}
 	return hashed(string(id), "session") + ext
 }
@@ -52,7 +78,7 @@ const userFile = ".user"
 // folder returns the folder of u's logs, which need not be there.
 func folder(dir string, u skein.User) (string, error) {
 	name := clean(string(u))
-	if name == "" || device.MatchString(name) {
+	if name == "" || device(name) {
 		return filepath.Join(dir, hashed(string(u), "user")), nil
 	}
 	path := filepath.Join(dir, name)

@@ -28,22 +28,35 @@ func (l *Logs) Sweep(ctx context.Context) (err error) {
 		if err != nil {
 			return err
 		}
-		id, ok, err := sessionOf(path)
-		if err != nil {
+		if err := l.sweep(ctx, path); err != nil {
 			return err
-		}
-		if !ok {
-			continue
-		}
-		if dead, err := deleted(ctx, l.store, id); err != nil {
-			return err
-		} else if dead {
-			if err := gone(os.Remove(path)); err != nil {
-				return err
-			}
 		}
 	}
-	return ctx.Err()
+	return nil
+}
+
+// sweep removes the log at path if its session was deleted for good.
+func (l *Logs) sweep(ctx context.Context, path string) error {
+	// Most are alive, and their names say whose they are.
+	_, err := l.store.Session(ctx, named(path))
+	if !errors.Is(err, skein.ErrNotFound) {
+		return err
+	}
+	id, ok, err := sessionOf(path)
+	if err != nil || !ok {
+		return err
+	}
+	dead, err := deleted(ctx, l.store, id)
+	if err != nil || !dead {
+		return err
+	}
+	return gone(os.Remove(path))
+}
+
+// named returns the session that the name of a log says, if its ID needed no
+// other name.
+func named(path string) skein.SessionID {
+	return skein.SessionID(strings.TrimSuffix(filepath.Base(path), ext))
 }
 
 // deleted reports whether session id was deleted for good.
@@ -103,7 +116,7 @@ func sessionOf(path string) (id skein.SessionID, ok bool, err error) {
 		Session skein.SessionID `json:"session_id"`
 	}
 	if json.Unmarshal(line, &first) != nil || first.Session.Check() != nil {
-		first.Session = skein.SessionID(strings.TrimSuffix(filepath.Base(path), ext))
+		first.Session = named(path)
 	}
 	return first.Session, fileName(first.Session) == filepath.Base(path), nil
 }
