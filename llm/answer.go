@@ -1,6 +1,7 @@
 package llm
 
 import (
+	"crypto/rand"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -23,8 +24,12 @@ type Piece struct {
 	grown strings.Builder
 }
 
-// Add returns a new piece, after all others, that begins as p.
+// Add returns a new piece, after all others, that begins as p. A call that has
+// no ID gets one.
 func (a *Answer) Add(p skein.Part) *Piece {
+	if p.Call != nil && p.Call.ID == "" {
+		p.Call.ID = "call_" + rand.Text()
+	}
 	piece := &Piece{Part: p}
 	a.pieces = append(a.pieces, piece)
 	return piece
@@ -75,6 +80,7 @@ func (a *Answer) broken() *skein.Message {
 	return m
 }
 
+// message returns what there is, without empty parts and calls of nothing.
 func (a *Answer) message() *skein.Message {
 	m := a.Message
 	m.Role = skein.RoleAssistant
@@ -84,7 +90,7 @@ func (a *Answer) message() *skein.Message {
 		m.Usage = &u
 	}
 	for _, piece := range a.pieces {
-		if p := piece.part(); p.Call != nil || p.Text != "" || len(p.Raw) > 0 {
+		if p := piece.part(); p.Call != nil && p.Call.Name != "" || p.Text != "" || len(p.Raw) > 0 {
 			m.Parts = append(m.Parts, p)
 		}
 	}

@@ -73,7 +73,7 @@ func (b *watchedBody) Read(p []byte) (int, error) {
 	b.timer.Reset(b.after)
 	n, err := b.ReadCloser.Read(p)
 	b.timer.Stop()
-	if err != nil && err != io.EOF {
+	if err != nil && !errors.Is(err, io.EOF) {
 		err = b.why(err)
 	}
 	return n, err

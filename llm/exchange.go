@@ -39,7 +39,7 @@ func (x *Exchange) Do(req *http.Request, next func(*http.Request) (*http.Respons
 		return nil, Refused(res)
 	case media == "application/json", media == "text/html":
 		e := Refused(res)
-		if e.Kind == ErrRequest {
+		if errors.Is(e, ErrRequest) {
 			e.Message = cut("answered with " + media + " in place of a stream of events: " + e.Message)
 		}
 		return nil, e

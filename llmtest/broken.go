@@ -156,7 +156,10 @@ func leave(c *check) {
 	if _, err := Collect(c.T, p.Stream(ctx, hello())); !errors.Is(err, context.Canceled) {
 		c.Errorf("Stream() of a context that has ended = %v, want its error", err)
 	}
-	for range c.ask(Breaks(reply, Hang, c.size(reply)-10)).Stream(c.Context(), hello()) {
+	for _, err := range c.ask(Breaks(reply, Hang, c.size(reply)-10)).Stream(c.Context(), hello()) {
+		if err != nil {
+			c.Errorf("Stream() = %v before its caller left", err)
+		}
 		break // a server that still waited for its client would not close
 	}
 }

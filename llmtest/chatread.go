@@ -236,7 +236,7 @@ func chatPairs(all []chatMessage) error {
 		if m.Role == "tool" {
 			at := slices.Index(open, m.CallID)
 			if at < 0 {
-				return refuse("Invalid parameter: messages with role 'tool' must be a response to a preceeding message with 'tool_calls'. (messages[%d])", i)
+				return refuse("Invalid parameter: messages with role 'tool' must be a response to a preceding message with 'tool_calls'. (messages[%d])", i)
 			}
 			open = slices.Delete(open, at, at+1)
 			continue

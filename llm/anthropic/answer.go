@@ -90,16 +90,17 @@ func (a *answer) begin(i int64, c *sdk.ContentBlockStartEventContentBlockUnion) 
 }
 
 func (b *block) grow(d *sdk.MessageStreamEventUnionDelta) llm.Delta {
-	switch d.Type {
-	case "text_delta":
+	switch k := b.Part.Kind; {
+	case b.Whole:
+	case d.Type == "text_delta" && k == skein.PartText:
 		b.Grow(d.Text)
 		return llm.Delta{Text: d.Text}
-	case "thinking_delta":
+	case d.Type == "thinking_delta" && k == skein.PartReasoning:
 		b.Grow(d.Thinking)
 		return llm.Delta{Reasoning: d.Thinking}
-	case "signature_delta":
+	case d.Type == "signature_delta":
 		b.signature += d.Signature
-	case "input_json_delta":
+	case d.Type == "input_json_delta" && k == skein.PartCall:
 		b.Grow(d.PartialJSON)
 	}
 	return llm.Delta{}

@@ -19,3 +19,5 @@ func suite() llmtest.Suite {
 func open(o llm.Options) (llm.Provider, error) { return anthropic.New(o) }
 
 func TestProvider(t *testing.T) { llmtest.Run(t, suite()) }
+
+func FuzzStream(f *testing.F) { llmtest.Fuzz(f, suite()) }

@@ -18,3 +18,5 @@ func suite(model string) llmtest.Suite {
 func TestProvider(t *testing.T) { llmtest.Run(t, suite("gemini-3-pro-preview")) }
 
 func TestOlderModel(t *testing.T) { llmtest.Run(t, suite("gemini-2.5-flash")) }
+
+func FuzzStream(f *testing.F) { llmtest.Fuzz(f, suite("gemini-3-pro-preview")) }

@@ -81,7 +81,7 @@ func (a *answer) begin(i int64, o *responses.ResponseOutputItemUnion) llm.Delta 
 // grow adds s to the item, if it is of that kind, and returns what it grew by.
 // Between two pieces of its text there is a blank line.
 func (it *item) grow(k skein.PartKind, part int64, s string) string {
-	if it == nil || it.Part.Kind != k || s == "" {
+	if it == nil || it.Whole || it.Part.Kind != k || s == "" {
 		return ""
 	}
 	if part != it.part && it.Grown() != "" {

@@ -1,7 +1,6 @@
 package openai
 
 import (
-	"crypto/rand"
 	"encoding/json"
 	"strings"
 
@@ -115,15 +114,12 @@ func (a *chatAnswer) call(c *openai.ChatCompletionChunkChoiceDeltaToolCall) (del
 		if a.signed {
 			a.sign(c.JSON.ExtraFields["extra_content"])
 		}
-		id := c.ID
-		if id == "" {
-			id = "call_" + rand.Text()
-		}
-		p = a.Add(skein.Part{Kind: skein.PartCall, Call: &skein.Call{ID: id, Name: c.Function.Name}})
+		p = a.Add(skein.Part{Kind: skein.PartCall, Call: &skein.Call{ID: c.ID}})
 		a.calls[c.Index] = p
-		deltas = append(deltas, llm.Delta{Call: c.Function.Name})
-	} else if p.Part.Call.Name == "" {
+	}
+	if p.Part.Call.Name == "" && c.Function.Name != "" {
 		p.Part.Call.Name = c.Function.Name
+		deltas = append(deltas, llm.Delta{Call: c.Function.Name})
 	}
 	p.Grow(c.Function.Arguments)
 	return deltas

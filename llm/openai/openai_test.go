@@ -19,9 +19,15 @@ func chatSuite() llmtest.Suite {
 
 func TestChat(t *testing.T) { llmtest.Run(t, chatSuite()) }
 
-func TestProvider(t *testing.T) {
-	llmtest.Run(t, llmtest.Suite{
+func suite() llmtest.Suite {
+	return llmtest.Suite{
 		Serve: llmtest.OpenAI, Model: "gpt-5", Cut: "max_output_tokens", TooLong: tooLong,
 		Open: func(o llm.Options) (llm.Provider, error) { return openai.New(o) },
-	})
+	}
 }
+
+func TestProvider(t *testing.T) { llmtest.Run(t, suite()) }
+
+func FuzzStream(f *testing.F) { llmtest.Fuzz(f, suite()) }
+
+func FuzzChat(f *testing.F) { llmtest.Fuzz(f, chatSuite()) }
