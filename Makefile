@@ -58,6 +58,7 @@ lint: ## golangci-lint
 race: ## all tests, with the race detector
 	@scripts/step "test"
 	@scripts/need sqlite3 sqlite3
+	@scripts/need tmux tmux
 	@scripts/race
 
 .PHONY: fuzz

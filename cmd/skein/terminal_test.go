@@ -1,0 +1,245 @@
+//go:build unix
+
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+func TestAThreadIsThereTomorrow(t *testing.T) {
+	p := newPane(t, 80, 40)
+	p.chat("--model echo")
+	p.enter("Hello **there**")
+	p.await(`^Hello there$`)
+	p.await(`^session [0-9a-f-]{36}$`)
+	s := p.leave()
+	id := regexp.MustCompile(`Resume with: skein chat -r ([0-9a-f]{8})`).FindStringSubmatch(s)
+	if id == nil {
+		t.Fatalf("after Ctrl-D the screen is\n%s\nwant how to resume", s)
+	}
+
+	p.clear()
+	p.chat("") // in the same folder: the same thread, and the same model
+	p.await(`^Hello \*\*there\*\* · echo · `)
+	p.await(`^You · turn 1 · `)
+	p.enter("and a second one")
+	p.await(`^and a second one$`)
+	p.leave()
+
+	p.clear()
+	p.chat("-r " + id[1] + " --no-history")
+	p.enter("/rename The first talk")
+	p.await(`^this session is now "The first talk"$`)
+	p.enter("/fork 1 The other way")
+	p.await(`^a fork: session [0-9a-f]{8}; the other one is there: /resume ` + id[1])
+	p.enter("in the fork")
+	p.await(`^in the fork$`)
+	p.enter("/sessions")
+	p.await(`The first talk .* 2 `)
+	p.await(`The other way .* 2 `)
+	p.enter("/resume first talk")
+	p.await(`^The first talk · echo`)
+	p.enter("/usage")
+	p.await(`^messages  4 in 2 turns$`)
+	p.leave()
+
+	p.clear()
+	p.enter("skein replay " + id[1] + " --speed 1000")
+	p.await(`^You · turn 2 `)
+	p.await(`^and a second one\n\$ *\z`)
+	p.clear()
+	p.chat("-r " + id[1] + " --replay --replay-speed 1000")
+	p.await(`^You · turn 2 `)
+	p.leave()
+}
+
+func TestCtrlCStopsAnAnswerAndTwiceLeaves(t *testing.T) {
+	p := newPane(t, 80, 30)
+	p.chat("--model echo")
+	p.enter("echo: slow 60s echo: words 60")
+	p.await(`^word word`)
+	p.await(`answering · \d+s · .*tokens · Ctrl-C stops`)
+	p.keys("C-c")
+	p.await(`^\(stopped; what was complete is kept`)
+	p.prompt()
+	p.enter("still there")
+	p.await(`^still there$`)
+	p.prompt()
+	p.keys("C-c")
+	p.await(`^Ctrl-C again, or Ctrl-D, leaves`)
+	p.keys("C-c")
+	p.await(`Resume with: .*\n\$ *\z`)
+	p.code(0)
+
+	p.clear()
+	p.chat("")
+	p.enter("echo: slow 60s echo: words 60")
+	p.await(`^word word`)
+	p.keys("C-c", "C-c")
+	p.await(`Resume with: .*\n\$ *\z`)
+	p.clear()
+	p.chat("--no-history")
+	p.await(`^the last prompt has no answer yet: /retry`)
+	p.leave()
+}
+
+func TestAPasteOfManyLinesIsOneMessage(t *testing.T) {
+	p := newPane(t, 80, 30)
+	p.chat("--model echo")
+	p.paste("one\ntwo 東京\n\nfour")
+	p.await(`^  two 東京\n\s*\n  four *\z`)
+	p.keys("Up", "Up", "C-e")
+	p.enter("!") // in the middle of it
+	p.prompt()
+	p.enter("/usage")
+	p.await(`^messages  2 in 1 turn$`)
+	p.enter(`/history`)
+	p.await(`^You · turn 1 .*\n\n(.*\n)*two 東京!`)
+
+	// Three ways to begin a line.
+	p.tmux("send-keys", "-t", "p", "-l", "first")
+	p.keys("M-Enter")
+	p.tmux("send-keys", "-t", "p", "-l", "second")
+	p.keys("C-j")
+	p.enter(`third\`)
+	p.enter("fourth")
+	p.await(`^❯ first\n  second\n  third\n  fourth\n`)
+	p.prompt()
+	p.keys("Up") // the history has them as one
+	p.await(`^❯ first\n  second\n  third\n  fourth *\z`)
+	p.keys("C-c")
+	p.leave()
+}
+
+func TestATerminalMayChangeItsWidth(t *testing.T) {
+	p := newPane(t, 100, 40)
+	p.chat("--model echo")
+	p.enter("Some **words** that make a paragraph which is longer than the narrowest terminal is wide, and no longer.")
+	p.await(`^Some words that`)
+	p.prompt()
+	p.keys("-l", "typing 東京 what is longer than the narrowest terminal is wide by far")
+	for _, width := range []int{80, 60, 40, 120} {
+		p.resize(width)
+		p.await(`by far *\z`)
+	}
+	s := p.until(func(s string) bool {
+		return strings.Contains(s, "❯ typing 東京 what is longer than the narrowest terminal is wide by far")
+	}, "has it on one line")
+	if n := strings.Count(s, "typing"); n != 1 {
+		t.Errorf("after resizing the prompt is there %d times, want once:\n%s", n, s)
+	}
+	p.keys("C-u")
+	p.prompt()
+
+	// While an answer comes.
+	p.enter("echo: slow 3s echo: words 120")
+	p.await(`answering`)
+	p.resize(50)
+	p.resize(90)
+	s = p.prompt()
+	_, after, _ := strings.Cut(s, "words 120")
+	if n := strings.Count(after, "word"); n != 120 {
+		t.Errorf("resized while it came, the answer has %d words, want 120:\n%s", n, s)
+	}
+	if strings.Contains(after, "answering") {
+		t.Errorf("what was said while waiting is still there:\n%s", s)
+	}
+	p.leave()
+}
+
+func TestAToolAsksFirst(t *testing.T) {
+	p := newPane(t, 80, 40)
+	p.chat("--model echo")
+	p.enter(`echo: call shell {"command": "echo one > f; echo done"}`)
+	p.await(`^\[y\] yes  \[n\] no  \[a\] always in this project`)
+	p.keys("n")
+	p.await(`→ no$`)
+	p.prompt()
+	if _, err := os.Stat(filepath.Join(p.work, "f")); err == nil {
+		t.Error("the person said no, and the command ran")
+	}
+	p.enter(`echo: call shell {"command": "echo one > f; echo done"}`)
+	p.await(`^\[y\] yes.*\s*\z`)
+	p.keys("x", "a")
+	p.await(`^  ✓ shell echo one > f; echo done`)
+	p.prompt()
+	p.enter(`echo: call shell {"command": "cat f"} echo: then echo: say over`)
+	p.await(`^  ✓ shell cat f`) // always
+	p.await(`^over$`)
+	p.keys("C-o")
+	p.await(`^┌ shell cat f\n(│.*\n)*├╴\n│ one\n└`)
+	p.leave()
+}
+
+func TestTabCompletes(t *testing.T) {
+	p := newPane(t, 80, 30)
+	if err := os.WriteFile(filepath.Join(p.work, "parser.go"), []byte("package parser\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p.chat("--model echo")
+	p.keys("/", "h", "Tab")
+	p.await(`^  /history  show`)
+	p.await(`^  /help  `)
+	p.keys("Tab", "Tab")
+	p.await(`^› /help `)
+	p.keys("Enter", "Enter")
+	p.await(`^@PATH, @PATH:10-20 `)
+	p.prompt()
+	p.keys("-l", "look at @pa")
+	p.keys("Tab")
+	p.await(`^❯ look at @parser.go`)
+	p.keys("C-u")
+	p.enter("/histroy")
+	p.await(`did you mean /history\?`)
+	p.leave()
+}
+
+func TestTheTerminalObeysNoColourAndADumbOne(t *testing.T) {
+	p := newPane(t, 80, 30, "NO_COLOR=1")
+	p.chat("--model echo")
+	p.enter("# Head\n\n`code` **bold**")
+	p.prompt()
+	if s := p.tmux("capture-pane", "-p", "-e", "-t", "p"); strings.Contains(s, "\x1b[") {
+		t.Errorf("with NO_COLOR the screen has colours: %q", s)
+	}
+	p.leave()
+
+	raw := filepath.Join(p.home, "raw")
+	p.clear()
+	p.tmux("pipe-pane", "-t", "p", "cat > "+raw)
+	p.enter("TERM=dumb skein chat --no-history")
+	p.await(`^> *\z`)
+	p.enter("plain **words**")
+	p.await(`^plain \*\*words\*\*\n> *\z`)
+	p.leave()
+	p.tmux("pipe-pane", "-t", "p")
+	p.until(func(string) bool {
+		b, err := os.ReadFile(raw)
+		return err == nil && strings.Contains(string(b), "Resume with")
+	}, "was written to a file")
+	b, err := os.ReadFile(raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, said, _ := strings.Cut(string(b), "skein chat"); strings.Contains(said, "\x1b[3") || strings.Contains(said, "\x1b[1m") || strings.Contains(said, "\x1b[?2004h") {
+		t.Errorf("a dumb terminal is sent %q", said)
+	}
+}
+
+func TestASessionThatIsTakenOverEndsTheChat(t *testing.T) {
+	p := newPane(t, 90, 40)
+	p.chat("--model echo")
+	p.enter("mine")
+	p.await(`^mine$`)
+	p.prompt()
+	p.tmux("split-window", "-d", "-t", "p", "-c", p.work, "skein continue --take-over yours")
+	p.until(func(string) bool { return strings.Count(p.tmux("list-panes", "-t", "p"), "\n") == 1 }, "is alone again")
+	p.enter("mine again")
+	p.await(`taken over|took the session over`)
+	p.await(`^\$ *\z`)
+	p.code(4)
+}
