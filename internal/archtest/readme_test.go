@@ -22,11 +22,11 @@ var update = flag.Bool("update", false, "write what the commands answer into REA
 
 // What differs between two runs of the same command: how long it took, the IDs
 // of sessions that it makes, the size of the file, what the system has free.
-var passing = regexp.MustCompile(`\bin [\d.]+ ?(ms|s)\b|[\d.]+ [kKMGT]?B(/s)?|\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b|\b[0-9a-f]{8}\b|SQLite \S+|/[^ \n]*/(home|skein)\b`)
+var passing = regexp.MustCompile(`\bin [\d.]+ ?(ms|s)\b|\([\d.]+ s\)|[\d.]+ [kKMGT]?B(/s)?|\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b|\b[0-9a-f]{8}\b|SQLite \S+|/[^ \n]*/(home|skein)\b`)
 
 // TestTheReadmeIsTrue types what stands after each $ in the README's console
 // blocks and compares the answers: as on a terminal of 96 columns, without
-// colours, on 21 November 2026, in the top folder, with a new store.
+// colours, on 21 November 2026, one a second, in the top folder, with a new store.
 // "echo TEXT | " before a command, "| head -n N" after it and ~ work.
 func TestTheReadmeIsTrue(t *testing.T) {
 	have := read(t, "README.md")
@@ -74,8 +74,9 @@ func squeeze(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 // A person types commands.
 type person struct {
-	t    *testing.T
-	home string
+	t     *testing.T
+	home  string
+	typed int // commands
 }
 
 // console returns text with the answers to the commands in it.
@@ -143,12 +144,14 @@ func (p *person) answer(command string) string {
 
 func (p *person) run(args []string, stdin string, out *bytes.Buffer) {
 	env := map[string]string{"HOME": p.home, "USERPROFILE": p.home, "SKEIN_HOME": filepath.Join(p.home, "skein"), "NO_COLOR": "1"}
+	p.typed++
+	now := time.Date(2026, 11, 21, 12, 0, p.typed, 0, time.UTC)
 	cli.Main(p.t.Context(), &cli.Env{
 		Stdin: strings.NewReader(stdin), Stdout: out, Stderr: out,
 		Terminal: cli.Terminal{Out: true, Width: 96, Height: 1000},
 		Getenv:   func(name string) string { return env[name] },
 		Getwd:    os.Getwd,
-		Now:      func() time.Time { return time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC) },
+		Now:      func() time.Time { return now },
 		OS:       "linux",
 		Version:  "0.1.0",
 		Open: func(ctx context.Context, at cli.Place) (skein.Store, error) {
