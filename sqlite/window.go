@@ -45,7 +45,7 @@ func (s *Store) Window(ctx context.Context, id skein.SessionID, n int) (events [
 type window struct {
 	walk
 	n      int
-	marks  []mark
+	amends []amendment      // in order
 	line   []skein.SeqRange // what is not rewound, in order
 	covers []skein.Seq      // up to where the compaction covers that is used, by one provider or another
 	cut    skein.Seq        // all that matters after this place is taken
@@ -53,14 +53,11 @@ type window struct {
 	whole  map[string]bool // message IDs of which all pieces are taken
 }
 
-// A mark is a rewound, compacted or amended event.
-type mark struct {
-	seq, amends skein.Seq
-	kind        skein.Kind
-}
+// An amendment is the place of an amended event, and what it is about.
+type amendment struct{ seq, amends skein.Seq }
 
 func (w *window) events() ([]skein.Event, error) {
-	for _, step := range []func() error{w.readMarks, w.readLine, w.compactions, w.suffix, w.prefix, w.tools, w.amended} {
+	for _, step := range []func() error{w.readLine, w.readAmendments, w.compactions, w.suffix, w.prefix, w.tools, w.amended} {
 		if err := step(); err != nil {
 			return nil, err
 		}
@@ -72,36 +69,50 @@ func (w *window) inOrder() []skein.Event {
 	return slices.SortedFunc(maps.Values(w.taken), func(a, b skein.Event) int { return cmp.Compare(a.Seq, b.Seq) })
 }
 
-// readMarks looks which marks there are, without what they say.
-func (w *window) readMarks() error {
+// readLine takes the rewound events and works out what they leave.
+func (w *window) readLine() (err error) {
+	err = w.seqs(`SELECT e.seq, 0 FROM events e INDEXED BY events_rewound WHERE e.session = ? AND e.seq > ? AND e.seq <= ? AND e.kind = 'rewound'`,
+		func(seq, _ skein.Seq) error {
+			_, err := w.takeAt(seq)
+			return err
+		})
+	if err != nil {
+		return err
+	}
+	w.line, err = skein.OnLine(w.inOrder(), w.head.Last)
+	return err
+}
+
+// readAmendments looks which events were amended where.
+func (w *window) readAmendments() error {
+	return w.seqs(`SELECT e.seq, e.amends FROM events e INDEXED BY events_amended WHERE e.session = ? AND e.seq > ? AND e.seq <= ? AND e.kind = 'amended' ORDER BY e.seq`,
+		func(seq, amends skein.Seq) error {
+			w.amends = append(w.amends, amendment{seq, amends})
+			return nil
+		})
+}
+
+// seqs calls f for the rows of two places that query gives for each segment,
+// the oldest first.
+func (w *window) seqs(query string, f func(a, b skein.Seq) error) error {
 	for _, seg := range slices.Backward(w.segs) {
-		err := w.conn.query(`SELECT e.seq, e.kind, coalesce(e.amends, 0) FROM events e INDEXED BY events_marks
-			WHERE e.session = ? AND e.seq > ? AND e.seq <= ? AND e.kind IN ('rewound', 'compacted', 'amended') ORDER BY e.seq`,
-			[]any{seg.session, int64(seg.from), int64(seg.to)}, func(row []driver.Value) error {
-				var seq, amends int64
-				var kind string
-				err := scan(row, []any{&seq, &kind, &amends})
-				w.marks = append(w.marks, mark{skein.Seq(seq), skein.Seq(amends), skein.Kind(kind)})
-				return err
-			})
+		var all [][2]int64 // f may query too
+		err := w.conn.query(query, []any{seg.session, int64(seg.from), int64(seg.to)}, func(row []driver.Value) error {
+			var x [2]int64
+			err := scan(row, []any{&x[0], &x[1]})
+			all = append(all, x)
+			return err
+		})
 		if err != nil {
 			return err
 		}
-	}
-	return nil
-}
-
-// readLine takes the rewound events and works out what they leave.
-func (w *window) readLine() (err error) {
-	for _, m := range w.marks {
-		if m.kind == skein.KindRewound {
-			if _, err := w.takeAt(m.seq); err != nil {
+		for _, x := range all {
+			if err := f(skein.Seq(x[0]), skein.Seq(x[1])); err != nil {
 				return err
 			}
 		}
 	}
-	w.line, err = skein.OnLine(w.inOrder(), w.head.Last)
-	return err
+	return nil
 }
 
 func (w *window) onLine(seq skein.Seq) bool {
@@ -111,11 +122,17 @@ func (w *window) onLine(seq skein.Seq) bool {
 // compactions takes the newest one that every provider can use, and those
 // after it.
 func (w *window) compactions() error {
-	for _, m := range slices.Backward(w.marks) {
-		if m.kind != skein.KindCompacted || !w.onLine(m.seq) {
-			continue
+	for upto := w.head.Last; ; {
+		seq, err := w.compactedBefore(upto)
+		if err != nil {
+			return err
 		}
-		e, err := w.takeAt(m.seq)
+		if seq == 0 {
+			w.covers = append(w.covers, 0)
+			return nil
+		}
+		upto = seq - 1
+		e, err := w.takeAt(seq)
 		if err != nil {
 			return err
 		}
@@ -130,8 +147,26 @@ func (w *window) compactions() error {
 			return nil
 		}
 	}
-	w.covers = append(w.covers, 0)
-	return nil
+}
+
+// compactedBefore returns the place of the last compacted event on the line up
+// to a place; 0 if there is none.
+func (w *window) compactedBefore(upto skein.Seq) (skein.Seq, error) {
+	for _, r := range slices.Backward(w.line) {
+		for _, seg := range w.segs {
+			from, to := max(r.From, seg.from), min(r.To, seg.to, upto)
+			if from >= to {
+				continue
+			}
+			var seq int64
+			found, err := w.conn.one(`SELECT e.seq FROM events e INDEXED BY events_compacted WHERE e.session = ? AND e.seq > ? AND e.seq <= ? AND e.kind = 'compacted' ORDER BY e.seq DESC LIMIT 1`,
+				[]any{seg.session, int64(from), int64(to)}, &seq)
+			if err != nil || found {
+				return skein.Seq(seq), err
+			}
+		}
+	}
+	return 0, nil
 }
 
 // compactionNow returns what the compacted event e says as it stands now; nil
@@ -142,8 +177,8 @@ func (w *window) compactionNow(e skein.Event) (*skein.Compacted, error) {
 		return nil, err
 	}
 	gone := false
-	for _, m := range w.marks {
-		if m.kind != skein.KindAmended || m.amends != e.Seq || !w.onLine(m.seq) {
+	for _, m := range w.amends {
+		if m.amends != e.Seq || !w.onLine(m.seq) {
 			continue
 		}
 		by, err := w.takeAt(m.seq)

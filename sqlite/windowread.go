@@ -161,8 +161,8 @@ func (w *window) entriesAfter(covered skein.Seq) ([]skein.Entry, error) {
 
 // amended takes what was done to the events taken.
 func (w *window) amended() error {
-	for _, m := range w.marks {
-		if _, ok := w.taken[m.amends]; ok && m.kind == skein.KindAmended {
+	for _, m := range w.amends {
+		if _, ok := w.taken[m.amends]; ok {
 			if _, err := w.takeAt(m.seq); err != nil {
 				return err
 			}

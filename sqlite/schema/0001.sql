@@ -99,6 +99,9 @@ CREATE UNIQUE INDEX events_by_seq ON events (session, seq);
 CREATE INDEX events_by_client ON events (client, session) WHERE client IS NOT NULL;
 CREATE INDEX events_by_message ON events (session, message) WHERE message IS NOT NULL;
 CREATE INDEX events_marks ON events (session, seq) WHERE kind IN ('rewound', 'compacted', 'amended');
+CREATE INDEX events_rewound ON events (session, seq) WHERE kind = 'rewound';
+CREATE INDEX events_compacted ON events (session, seq) WHERE kind = 'compacted';
+CREATE INDEX events_amended ON events (session, seq, amends) WHERE kind = 'amended';
 CREATE INDEX events_settings ON events (session, seq) WHERE kind IN ('created', 'changed');
 
 -- Where a fork's events before its own stand: those up to and with upto are
