@@ -119,7 +119,11 @@ func (r *resolver) bySource() (c choice, err error) {
 	if utf8.RuneCountInString(r.name) < minPart {
 		return c, nil
 	}
-	for file, err := range r.store.Files(r.ctx, "") {
+	files := r.store.Files(r.ctx, "")
+	if n, ok := r.store.(Namer); ok { // byPart has looked at the others
+		files = n.FilesNamed(r.ctx, r.name)
+	}
+	for file, err := range files {
 		if err != nil {
 			return c, err
 		}

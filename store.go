@@ -255,6 +255,14 @@ type Sizer interface {
 	Size(ctx context.Context, id SessionID) (int64, error)
 }
 
+// A Namer is a Store that finds source files by a part of their ID without
+// going through all of them.
+type Namer interface {
+	// FilesNamed yields, by path, the source files whose ID in their own
+	// program begins or ends with part and is not that of their session.
+	FilesNamed(ctx context.Context, part string) iter.Seq2[SourceFile, error]
+}
+
 // Add appends evs to session id, wherever it ends, and returns the place of
 // its last event. Errors as [Store.Append].
 func Add(ctx context.Context, s Store, id SessionID, evs ...Event) (Seq, error) {
