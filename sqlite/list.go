@@ -4,9 +4,11 @@ import (
 	"cmp"
 	"context"
 	"database/sql/driver"
+	"encoding/json"
 	"iter"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/skein-dev/skein"
 )
@@ -45,11 +47,11 @@ func (s *Store) Sessions(ctx context.Context, f skein.Filter) iter.Seq2[skein.Se
 
 func (s *Store) sessionPage(ctx context.Context, f skein.Filter, size int) (page []skein.Session, err error) {
 	err = s.read(ctx, func(c *conn) error {
-		from, order, err := path(c, f)
+		w := s.where(f)
+		from, order, err := path(c, f, w)
 		if err != nil {
 			return err
 		}
-		w := s.where(f)
 		var heads []head
 		err = unstop(c.query(`SELECT `+headColumns+from+w.sql()+order, w.args, func(row []driver.Value) error {
 			h, err := headScan(func(dest ...any) error { return scan(row, dest) })
@@ -81,13 +83,20 @@ func (s *Store) sessionPage(ctx context.Context, f skein.Filter, size int) (page
 	return page, err
 }
 
-// path says by which index the sessions of f are found.
-func path(c *conn, f skein.Filter) (from, order string, err error) {
+// path says by which index the sessions of f are found, and may add to w what
+// it has found already.
+func path(c *conn, f skein.Filter, w *where) (from, order string, err error) {
 	const sorted = ` ORDER BY +s.recent DESC` // the plus: by no index
+	if f.Title != "" {
+		if few, err := named(c, f.Title); err != nil || few != nil {
+			w.add("s.n IN (SELECT value FROM json_each(?))", string(few))
+			return ` FROM sessions s`, sorted, err
+		}
+	}
 	switch {
 	case f.Key != "" && !f.Bin:
 		return ` FROM sessions s INDEXED BY sessions_by_key`, sorted, nil
-	case f.IDPrefix != "":
+	case f.IDPrefix != "", utf8.RuneCountInString(f.IDSuffix) >= 4:
 		return ` FROM sessions s`, sorted, nil
 	case f.Parent != "":
 		return ` FROM sessions s INDEXED BY sessions_by_parent`, sorted, nil
@@ -99,6 +108,23 @@ func path(c *conn, f skein.Filter) (from, order string, err error) {
 		}
 	}
 	return ` FROM sessions s INDEXED BY sessions_by_recent`, ` ORDER BY s.recent DESC`, nil
+}
+
+// named returns, as a JSON array, the numbers of the sessions in whose title,
+// or else first words, a text may occur; nil if these are many. It leaves
+// letters that are not ASCII to titled: SQLite does not know their cases.
+func named(c *conn, text string) ([]byte, error) {
+	const name = `CASE title WHEN '' THEN first_words ELSE title END`
+	ns := []int64{}
+	err := c.query(`SELECT n FROM sessions WHERE ?2 AND instr(lower(`+name+`), ?1) > 0 OR octet_length(`+name+`) <> length(`+name+`) LIMIT ?3`,
+		[]any{strings.ToLower(text), isASCII(strings.ToLower(text)), manyInProject}, func(row []driver.Value) error {
+			ns = append(ns, row[0].(int64))
+			return nil
+		})
+	if err != nil || len(ns) == manyInProject {
+		return nil, err
+	}
+	return json.Marshal(ns)
 }
 
 // titled reports whether the title, or else the first words, contain want.
@@ -159,6 +185,9 @@ func (s *Store) where(f skein.Filter) *where {
 	}
 	if f.IDSuffix != "" {
 		w.add("substr(s.id, -length(?)) = ?", f.IDSuffix, f.IDSuffix)
+		if utf8.RuneCountInString(f.IDSuffix) >= 4 {
+			w.add("substr(s.id, -4) = substr(?, -4)", f.IDSuffix)
+		}
 	}
 	if f.Pinned {
 		w.add("s.pinned = 1")

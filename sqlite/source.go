@@ -104,7 +104,7 @@ func (s *Store) Files(ctx context.Context, format string) iter.Seq2[skein.Source
 // filePage returns the next files after last, and moves it.
 func (s *Store) filePage(ctx context.Context, format string, last []any) (page []skein.SourceFile, err error) {
 	err = s.read(ctx, func(c *conn) error {
-		return c.query(selectFile+`WHERE (f.path, f.format, f.user_id) > (?1, ?2, ?3) AND (?4 = '' OR f.format = ?4) AND (?5 = '' OR f.user_id = ?5)
+		return c.query(selectFile+`WHERE (f.path, f.format, f.user_id) > (?1, ?2, ?3) AND f.format <> '' AND (?4 = '' OR f.format = ?4) AND (?5 = '' OR f.user_id = ?5)
 			ORDER BY f.path, f.format, f.user_id LIMIT 256`, append(last, format, string(s.user)), func(row []driver.Value) error {
 			f, _, err := scanFile(row)
 			page = append(page, f)

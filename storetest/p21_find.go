@@ -61,6 +61,34 @@ func filesInOrder(t *test) {
 	equal(t, "Files of an unknown format", all(t, t.s.Files(t.Context(), "z")), nil)
 }
 
+func filesNamed(t *test) {
+	named, ok := t.s.(skein.Namer)
+	if !ok {
+		return // it is asked for all files instead
+	}
+	for i, f := range []skein.SourceFile{
+		{Path: "/own", Session: "abcd-own", ID: "abcd-own"},
+		{Path: "/z", CopyOf: "abcd-own", ID: "abcd-copy"},
+		{Path: "/other", Session: "renamed", ID: "other-abcd"},
+		{Path: "/middle", CopyOf: "abcd-own", ID: "in-abcd-between"},
+		{Path: "/none", CopyOf: "abcd-own"},
+	} {
+		f.Format = fmt.Sprint("f", i)
+		b := skein.Batch{Session: f.Session, Import: &skein.Import{File: f}}
+		if f.Session != "" {
+			b.Events = []skein.Event{created()}
+		}
+		t.append(b)
+	}
+	for part, want := range map[string][]string{"abcd": {"/other", "/z"}, "abcd-own": nil, "copy": {"/z"}, "%": nil, "ABCD": nil} {
+		var got []string
+		for _, f := range all(t, named.FilesNamed(t.Context(), part)) {
+			got = append(got, f.Path)
+		}
+		equal(t, "FilesNamed "+part, got, want)
+	}
+}
+
 // copies stores two files of which one repeats the other's records, so that a
 // store that packs one with the other's help is seen to unpack it.
 func copies(t *test) {

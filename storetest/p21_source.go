@@ -17,6 +17,7 @@ func sources() []check {
 		{name: "a file without a session", run: fileAlone},
 		{name: "Find gives the first that came from an import", run: findFirst},
 		{name: "files by path", run: filesInOrder},
+		{name: "files by a part of their ID", run: filesNamed},
 		{name: "copies and long lines", run: copies},
 		{name: "16 importers", run: importers},
 	}

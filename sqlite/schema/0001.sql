@@ -67,6 +67,8 @@ CREATE INDEX sessions_by_recent ON sessions (recent DESC);
 CREATE UNIQUE INDEX sessions_by_key ON sessions (key, user_id) WHERE key <> '' AND binned = 0;
 CREATE INDEX sessions_by_project ON sessions (project);
 CREATE INDEX sessions_by_parent ON sessions (parent);
+CREATE INDEX sessions_by_end ON sessions (substr(id, -4)); -- people name a session by its last characters
+CREATE INDEX sessions_by_name ON sessions (CASE title WHEN '' THEN first_words ELSE title END); -- narrow, to be gone through
 
 -- One row for each event: the truth. What the columns hold beside the payload
 -- follows from it.
@@ -374,6 +376,7 @@ CREATE TABLE files (
 ) STRICT;
 
 CREATE INDEX files_by_session ON files (session);
+CREATE INDEX files_by_other_id ON files (id) WHERE id <> session;
 CREATE INDEX files_by_copy_of ON files (copy_of) WHERE copy_of <> '';
 
 CREATE TABLE records (

@@ -1,0 +1,64 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql/driver"
+	"encoding/json"
+	"iter"
+	"strings"
+
+	"github.com/skein-dev/skein"
+)
+
+var _ skein.Namer = (*Store)(nil)
+
+// FilesNamed implements [skein.Namer].
+func (s *Store) FilesNamed(ctx context.Context, part string) iter.Seq2[skein.SourceFile, error] {
+	return func(yield func(skein.SourceFile, error) bool) {
+		few, many, err := s.filesNamed(ctx, part)
+		if err != nil {
+			skein.Wrapf(&err, "sqlite: files named %q", part)
+			yield(skein.SourceFile{}, err)
+			return
+		}
+		for _, f := range few {
+			if !yield(f, nil) {
+				return
+			}
+		}
+		if !many {
+			return
+		}
+		for f, err := range s.Files(ctx, "") {
+			fits := f.ID != string(f.Session) && (strings.HasPrefix(f.ID, part) || strings.HasSuffix(f.ID, part))
+			if (fits || err != nil) && !yield(f, err) {
+				return
+			}
+		}
+	}
+}
+
+// filesNamed returns the files that FilesNamed yields, unless these are many.
+func (s *Store) filesNamed(ctx context.Context, part string) (few []skein.SourceFile, many bool, err error) {
+	err = s.read(ctx, func(c *conn) error {
+		ns := []int64{}
+		err := c.query(`SELECT n FROM files WHERE id <> session AND (substr(id, 1, length(?1)) = ?1 OR substr(id, -length(?1)) = ?1)
+			AND format <> '' AND (?2 = '' OR user_id = ?2) LIMIT ?3`, []any{part, string(s.user), manyInProject}, func(row []driver.Value) error {
+			ns = append(ns, row[0].(int64))
+			return nil
+		})
+		if many = len(ns) == manyInProject; err != nil || many {
+			return err
+		}
+		list, err := json.Marshal(ns)
+		if err != nil {
+			return err
+		}
+		return c.query(selectFile+`WHERE f.n IN (SELECT value FROM json_each(?)) ORDER BY f.path, f.format, f.user_id`, []any{string(list)}, func(row []driver.Value) error {
+			f, _, err := scanFile(row)
+			few = append(few, f)
+			return err
+		})
+	})
+	return few, many, err
+}
