@@ -2,8 +2,8 @@ package cli
 
 import (
 	"bufio"
+	"cmp"
 	"context"
-	"errors"
 	"io"
 	"slices"
 	"strings"
@@ -62,7 +62,7 @@ func (o *exportOptions) run(ctx context.Context, j *job, args []string) error {
 	if o.file == "" || o.file == "-" {
 		return j.page(ctx, func(w io.Writer) error {
 			b := bufio.NewWriter(w)
-			return errors.Join(o.write(ctx, j, b, s), b.Flush())
+			return cmp.Or(o.write(ctx, j, b, s), b.Flush()) // both may meet the same
 		})
 	}
 	path, err := j.absolute(o.file)

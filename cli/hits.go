@@ -60,23 +60,18 @@ func snippets(s string) (all []snippet) {
 // write prints h for people: a line about the session, then the snippet.
 func (h *hitLine) write(w io.Writer, j *job, n int) error {
 	p, width := j.paint, j.Terminal.columns()
-	about := []string{}
-	for _, s := range []string{h.Agent, j.tilde(h.Project), ago(h.Time, j.Now())} {
-		if s != "" {
-			about = append(about, render.Line(s))
-		}
-	}
-	if h.Turn > 0 {
-		about = append(about, fmt.Sprintf("turn %d", h.Turn))
-	}
-	if h.Count > 1 {
-		about = append(about, fmt.Sprintf("%d messages", h.Count))
-	}
-	name := render.Line(h.Name)
-	tail := strings.Join(about, " · ")
-	head := p.cyan(shortID(h.Session)) + "  " + p.bold(name)
+	head := p.cyan(shortID(h.Session)) + "  " + p.bold(render.Line(h.Name))
+	tail := h.about(j, render.Line(j.tilde(h.Project)))
 	if width > 0 {
 		head = ansi.Truncate(head, width, "…")
+		if over := ansi.StringWidth(tail) - (width - 2); over > 0 {
+			project := render.Line(j.tilde(h.Project))
+			if room := ansi.StringWidth(project) - over; room >= 8 {
+				tail = h.about(j, cut(project, room, true))
+			} else {
+				tail = h.about(j, "")
+			}
+		}
 		tail = ansi.Truncate(tail, width-2, "…")
 	}
 	blank := ""
@@ -85,6 +80,23 @@ func (h *hitLine) write(w io.Writer, j *job, n int) error {
 	}
 	_, err := fmt.Fprintf(w, "%s%s\n  %s\n%s\n", blank, head, p.dim(tail), h.text(p, width))
 	return err
+}
+
+// about says where and when h was said; project is as it is to be shown.
+func (h *hitLine) about(j *job, project string) string {
+	var about []string
+	for _, s := range []string{render.Line(h.Agent), project, ago(h.Time, j.Now())} {
+		if s != "" {
+			about = append(about, s)
+		}
+	}
+	if h.Turn > 0 {
+		about = append(about, fmt.Sprintf("turn %d", h.Turn))
+	}
+	if h.Count > 1 {
+		about = append(about, count(h.Count, "message"))
+	}
+	return strings.Join(about, " · ")
 }
 
 // text returns the snippet with the matches in colour, or between stars where

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -28,7 +29,7 @@ func writeNew(path string, write func(io.Writer) error) (err error) {
 		}
 	}()
 	b := bufio.NewWriter(f)
-	if err := errors.Join(write(b), b.Flush(), f.Close()); err != nil {
+	if err := cmp.Or(write(b), b.Flush(), f.Close()); err != nil {
 		return err
 	}
 	if err := os.Link(f.Name(), path); errors.Is(err, fs.ErrExist) { // there is one by now

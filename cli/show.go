@@ -56,7 +56,7 @@ func (o *showOptions) run(ctx context.Context, j *job, args []string) error {
 	}
 	r := reader{ctx, j.store, s}
 	if o.turn > 0 && o.turn > s.Turns {
-		return missing("no turn %d: session %s has %d", o.turn, shortID(s.ID), s.Turns)
+		return advise(missing("no turn %d: session %s has %s", o.turn, shortID(s.ID), count(s.Turns, "turn")), "see its turns: skein fork %s", shortID(s.ID))
 	}
 	if o.events {
 		err = o.writeEvents(j, r)
