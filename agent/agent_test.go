@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -24,7 +25,26 @@ type rig struct {
 	model   *model
 	options agent.Options
 	waits   []time.Duration
+	mu      sync.Mutex
 	seen    []agent.Update
+}
+
+func (g *rig) observe(u agent.Update) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.seen = append(g.seen, u)
+}
+
+// heard returns how many updates of a kind there were.
+func (g *rig) heard(k agent.UpdateKind) (n int) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, u := range g.seen {
+		if u.Kind == k {
+			n++
+		}
+	}
+	return n
 }
 
 // open opens a new thread whose model gives these answers.
@@ -45,7 +65,7 @@ func openWith(t *testing.T, change func(*agent.Options), answers ...answer) *rig
 			g.waits = append(g.waits, d)
 			return ctx.Err()
 		},
-		Observe: func(u agent.Update) { g.seen = append(g.seen, u) },
+		Observe: g.observe,
 	}
 	change(&g.options)
 	g.store = g.options.Store
