@@ -85,8 +85,7 @@ func (l *Lines) answer(b []byte, m *skein.Message) []byte {
 		}
 	}
 	switch {
-	case m.Error != nil:
-		return l.complete(b, "error")
+	case m.Error != nil: // it may be tried again
 	case m.Interrupted:
 		return l.complete(b, "interrupted")
 	case !called:
@@ -145,6 +144,8 @@ type request struct {
 func (l *Lines) request(b []byte, s *skein.Step) []byte {
 	data := object(request{s.Provider, s.Model, s.Mode, s.Usage, s.Stop, s.Request, s.Attempt, s.Error})
 	switch {
+	case s.Phase == "start" && s.Mode != "" && s.Mode != "turn": // a summary or title is no part of an answer
+		return l.plain(b, info, "llm:request", data)
 	case s.Phase == "start":
 		return l.plain(l.begin(b, ""), info, "llm:request", data)
 	case s.Error != nil:

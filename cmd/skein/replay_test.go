@@ -1,0 +1,28 @@
+//go:build unix
+
+package main
+
+import (
+	"strings"
+	"testing"
+)
+
+// In a terminal the keys are read one by one while a session is replayed:
+// Ctrl-C shows the rest at once, and the terminal is as it was.
+func TestCtrlCShowsTheRestOfAReplay(t *testing.T) {
+	p := newPane(t, 60, 40)
+	p.enter("for n in one two three four; do echo message $n | skein append k --create --role user >/dev/null; done")
+	p.await(`^\$ *\z`)
+	p.clear()
+	p.enter("skein replay k --speed 0.0001; echo code $?")
+	p.await("message one")
+	if s := p.screen(); strings.Contains(s, "message two") {
+		t.Fatalf("the replay shows without a pause:\n%s", s)
+	}
+	p.keys("Space")
+	p.keys("C-c")
+	p.await(`(?s)\nmessage two\n.*\nmessage three\n.*\nmessage four\n+code 0\n`)
+	p.clear()
+	p.enter("echo is it cooked")
+	p.await(`(?m)^\$ echo is it cooked\nis it cooked$`)
+}
