@@ -12,7 +12,6 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/agent"
-	"github.com/skein-dev/skein/llm"
 	"github.com/skein-dev/skein/memory"
 	"github.com/skein-dev/skein/tool"
 )
@@ -226,9 +225,6 @@ func (g *rig) wantShown(want ...string) {
 // tools are a few for tests: look and note do as they are told, of which look
 // does no harm; bad fails.
 func tools() []tool.Tool {
-	spec := func(name string) llm.ToolSpec {
-		return llm.ToolSpec{Name: name, Doc: name, Schema: []byte(`{"type":"object"}`)}
-	}
 	run := func(_ context.Context, c tool.Call) (tool.Output, error) {
 		return tool.Output{Text: "ran " + string(c.Input)}, nil
 	}

@@ -130,10 +130,13 @@ func listed(events []skein.Event) (s string) {
 // talk returns events of every kind that a context looks at, to go after the
 // session's own event at base.
 func talk(rt *rapid.T, base skein.Seq) (evs []skein.Event) {
-	n := rapid.IntRange(1, 40).Draw(rt, "events")
+	for range rapid.IntRange(0, 3).Draw(rt, "system") {
+		evs = append(evs, skein.Say(noon, skein.Message{Role: skein.RoleSystem, Parts: []skein.Part{skein.TextPart("be kind")}}))
+	}
+	n := len(evs) + rapid.IntRange(1, 40).Draw(rt, "events")
 	dull := rapid.IntRange(0, 4).Draw(rt, "dull") // how seldom something other than a message comes
-	for last := base; len(evs) < n; last++ {
-		evs = append(evs, talked(rt, base, last, dull))
+	for len(evs) < n {
+		evs = append(evs, talked(rt, base, base+skein.Seq(len(evs)), dull))
 	}
 	return evs
 }
@@ -151,10 +154,11 @@ func talked(rt *rapid.T, base, last skein.Seq, dull int) skein.Event {
 		}
 		return skein.NewEvent(skein.KindCompacted, noon, c)
 	case 2:
-		a := skein.Amended{Seq: base + skein.Seq(any("amends", int(last-base)+1)), Withdrawn: any("withdrawn", 2) == 0}
+		far := pick(rt, "far", 4, int(last-base)+1) // what was said first has rules of its own
+		a := skein.Amended{Seq: base + skein.Seq(any("amends", min(far, int(last-base)+1))), Withdrawn: any("withdrawn", 2) == 0}
 		return skein.NewEvent(skein.KindAmended, noon, a)
 	case 3:
-		return skein.NewEvent(skein.KindTool, noon, skein.ToolState{Call: pick(rt, "call", "a", "b"), State: pick(rt, "state", skein.Running, skein.Completed, skein.Uncertain)})
+		return skein.NewEvent(skein.KindTool, noon, skein.ToolState{Call: pick(rt, "call", "a", "b"), State: pick(rt, "state", skein.Pending, skein.Completed, skein.Failed)})
 	case 4:
 		return noted("x")
 	}
