@@ -127,12 +127,12 @@ func (c *chat) complain(err error) {
 		hint = "see: /help"
 	}
 	c.gap("error")
-	c.screen.Note(c.paint.red("✗ ") + cleanText(err.Error()))
+	c.screen.Note(c.paint.red("✗ ") + c.fitted(cleanText(err.Error())))
 	if a := (*skein.AmbiguousError)(nil); errors.As(err, &a) {
 		c.screen.Note(candidates(a.Candidates, c.Now()))
 	}
 	if hint != "" {
-		c.screen.Note(c.paint.dim(cleanText(hint)))
+		c.screen.Note(c.paint.dim(c.fitted(cleanText(hint))))
 	}
 }
 

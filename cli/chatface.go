@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/charmbracelet/x/ansi"
+
 	"github.com/skein-dev/skein/agent"
 	"github.com/skein-dev/skein/prose"
 	"github.com/skein-dev/skein/render"
@@ -69,7 +71,15 @@ func (c *chat) tell(format string, args ...any) {
 		return
 	}
 	c.gap("note")
-	c.screen.Note(c.paint.dim(text))
+	c.screen.Note(c.paint.dim(c.fitted(text)))
+}
+
+// fitted returns text in lines that the terminal does not break.
+func (c *chat) fitted(text string) string {
+	if width := c.width(); width > 0 {
+		return ansi.Wrap(text, width-1, "")
+	}
+	return text
 }
 
 // ask puts a question to the person. At the end of a pipe the answer is no.
@@ -106,6 +116,7 @@ func (c *chat) observe(u agent.Update) {
 	}
 	switch u.Kind {
 	case agent.Asking:
+		c.screen.Said()
 		c.screen.Work(screen.Work{Doing: "thinking", Tokens: c.tokens})
 	case agent.Reasoning:
 		c.thought += u.Text
@@ -122,6 +133,7 @@ func (c *chat) observe(u agent.Update) {
 	case agent.Calling:
 		c.screen.Work(screen.Work{Doing: "preparing " + u.Text, Tokens: c.tokens})
 	case agent.Waiting:
+		c.screen.Said()
 		c.tell("%v; again in %s", u.Err, seconds(u.Wait))
 		c.screen.Work(screen.Work{Doing: fmt.Sprintf("waiting %s to try again", seconds(u.Wait)), Tokens: c.tokens})
 	case agent.Answered:

@@ -176,5 +176,5 @@ func (c *chat) print(text string) {
 // done says what a command did.
 func (c *chat) done(format string, args ...any) {
 	c.gap("note")
-	c.screen.Note(c.paint.dim(cleanText(fmt.Sprintf(format, args...))))
+	c.screen.Note(c.paint.dim(c.fitted(cleanText(fmt.Sprintf(format, args...)))))
 }

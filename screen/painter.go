@@ -44,11 +44,13 @@ func (p *painter) draw(text string, f frame) error {
 	}
 	b.WriteString(ansi.EraseScreenBelow)
 	b.WriteString(strings.ReplaceAll(text, "\n", "\r\n"))
+	drawn := make([]string, len(f.lines))
 	for i, l := range f.lines {
 		if i > 0 {
 			b.WriteString("\r\n")
 		}
-		b.WriteString(ansi.Truncate(l, p.width-1, ""))
+		drawn[i] = ansi.Truncate(l, p.width-1, "")
+		b.WriteString(drawn[i])
 	}
 	if up := len(f.lines) - 1 - f.row; up > 0 {
 		b.WriteString(ansi.CursorUp(up))
@@ -61,7 +63,7 @@ func (p *painter) draw(text string, f frame) error {
 		b.WriteString(ansi.SetModeTextCursorEnable)
 	}
 	b.WriteString(ansi.ResetModeSynchronizedOutput)
-	p.live, p.row, p.col = f.lines, f.row, f.col
+	p.live, p.row, p.col = drawn, f.row, f.col
 	_, err := io.WriteString(p.w, b.String())
 	return err
 }

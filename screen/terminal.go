@@ -221,11 +221,11 @@ func (t *Terminal) tick() {
 	}
 }
 
-// Print implements [Screen].
+// Print implements [Screen]. While an answer comes, it stands above what of
+// that is not sure yet.
 func (t *Terminal) Print(text string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.flush()
 	t.show(strings.TrimRight(text, "\n") + "\n")
 }
 
