@@ -16,8 +16,8 @@ import (
 	"github.com/skein-dev/skein/sqlite"
 )
 
-// corpus imports all into a store on disk.
-func corpus(t *testing.T) (string, skein.Store, interop.Report) {
+// corpus returns the folder of transcripts.
+func corpus(t *testing.T) string {
 	t.Helper()
 	root := os.Getenv("SKEIN_CORPUS")
 	if root == "" {
@@ -27,6 +27,12 @@ func corpus(t *testing.T) (string, skein.Store, interop.Report) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return root
+}
+
+// onDisk returns a new store on disk.
+func onDisk(t *testing.T) skein.Store {
+	t.Helper()
 	s, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "skein.db"), sqlite.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -36,7 +42,7 @@ func corpus(t *testing.T) (string, skein.Store, interop.Report) {
 			t.Errorf("Close() = %v", err)
 		}
 	})
-	return root, s, bring(t, s, root)
+	return s
 }
 
 func bring(t *testing.T, s skein.Store, root string) interop.Report {
@@ -101,8 +107,16 @@ func said(t *testing.T, s skein.Store) map[string]bool {
 	return all
 }
 
-func TestCorpusLosesNoTextAndNoByte(t *testing.T) {
-	_, s, rep := corpus(t)
+// One import into a store on disk serves all that only looks at it.
+func TestCorpus(t *testing.T) {
+	root, s := corpus(t), onDisk(t)
+	rep := bring(t, s, root)
+	t.Run("loses no text and no byte", func(t *testing.T) { losesNothing(t, s, rep) })
+	t.Run("what is on the newest branch is the session", func(t *testing.T) { newestBranch(t, s) })
+	t.Run("imported twice adds nothing", func(t *testing.T) { twice(t, s, root) })
+}
+
+func losesNothing(t *testing.T, s skein.Store, rep interop.Report) {
 	all, damaged, found := said(t, s), 0, 0
 	sources(t, s, func(f skein.SourceFile, data []byte) {
 		rs, bad := rows(data)
@@ -131,8 +145,7 @@ func TestCorpusLosesNoTextAndNoByte(t *testing.T) {
 	}
 }
 
-func TestCorpusImportedTwiceAddsNothing(t *testing.T) {
-	root, s, _ := corpus(t)
+func twice(t *testing.T, s skein.Store, root string) {
 	if rep := bring(t, s, root); rep.Events != 0 || rep.Unchanged != rep.Files {
 		t.Errorf("second Import = %+v, want nothing new", rep)
 	}
@@ -166,8 +179,7 @@ func total(t *testing.T, s skein.Store) (u skein.Usage) {
 }
 
 func TestCorpusCountsEachRequestOnce(t *testing.T) {
-	root, _, _ := corpus(t)
-	s := memory.New()
+	root, s := corpus(t), memory.New()
 	defer s.Close()
 	if _, err := interop.Import(t.Context(), s, []interop.Format{claudecode.Format()}, []string{root}, interop.Options{}); err != nil {
 		t.Fatal(err)
@@ -196,8 +208,7 @@ func TestCorpusCountsEachRequestOnce(t *testing.T) {
 
 // The prompts that a session still has are those on the way from its newest
 // line to the root.
-func TestCorpusNewestLeafIsTheSession(t *testing.T) {
-	_, s, _ := corpus(t)
+func newestBranch(t *testing.T, s skein.Store) {
 	sources(t, s, func(f skein.SourceFile, data []byte) {
 		if f.Format != claudecode.Name {
 			return
