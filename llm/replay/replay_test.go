@@ -133,6 +133,10 @@ func TestAnotherProcessGoesOn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	// An answer that broke off, as a context marks it, is none.
+	messages = append(messages, skein.Message{Role: skein.RoleAssistant, Provider: "replay", Parts: []skein.Part{
+		{Kind: skein.PartText, Text: "[This answer was interrupted.]", Synthetic: true}, skein.TextPart("Wel"),
+	}})
 	text, _, err := ask(t.Context(), replay.New("s1", recorded(), replay.Options{Differ: replay.Strict}), append(messages, skein.UserSays("thanks")))
 	if text != "Welcome." || err != nil {
 		t.Errorf("a new model goes on with %q, %v; want Welcome.", text, err)

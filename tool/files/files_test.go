@@ -303,7 +303,7 @@ func TestAPersonIsAskedBeforeReadingSecrets(t *testing.T) {
 func TestListFindsFilesByName(t *testing.T) {
 	d := newDesk(t, map[string]string{
 		"main.go": "", "go.mod": "", "pkg/a.go": "", "pkg/a_test.go": "", "pkg/deep/b.go": "", "web/x.ts": "", "web/y.tsx": "", "web/z.css": "",
-		".git/HEAD": "", ".hidden/c.go": "", ".gitignore": "*.log\n/build/\n!keep.log\n", "a.log": "", "keep.log": "", "build/out.go": "", "pkg/build/in.go": "",
+		".git/HEAD": "", ".hidden/c.go": "", ".gitignore": "*.log\n/build/\n!keep.log\n", "a.log": "", "keep.log": "", "build/out.go": "", "pkg/build/in.go": "", "pkg/p.log": "",
 	})
 	for _, c := range []struct {
 		in   given
@@ -319,7 +319,9 @@ func TestListFindsFilesByName(t *testing.T) {
 		{given{"pattern": "[x-y].ts?"}, "web/y.tsx"},
 		{given{"pattern": "?.css"}, "web/z.css"},
 		{given{"pattern": "*.log"}, "keep.log"},
-		{given{"pattern": "*.log", "ignored": true}, "a.log keep.log"},
+		{given{"pattern": "*.log", "ignored": true}, "a.log keep.log pkg/p.log"},
+		{given{"pattern": "*.log", "path": "pkg", "ignored": true}, "pkg/p.log"},
+		{given{"pattern": "*.log", "path": "pkg"}, `[no file matches "*.log" in pkg]`},
 		{given{"pattern": "out.go", "ignored": true}, "build/out.go"},
 		{given{"pattern": "[!m]*.mod"}, "go.mod"},
 	} {
@@ -356,6 +358,7 @@ func TestSearchFindsLines(t *testing.T) {
 		{given{"pattern": "Find$", "glob": "*.{txt,md}"}, "c.txt:1: Find\nlast.md:1: no line feed: Find\n[2 lines in 2 files]\n"},
 		{given{"pattern": "nothing at all"}, "[no match]\n"},
 		{given{"pattern": "aFindb"}, "wide.go:1: …" + strings.Repeat("a", 101) + "Find" + strings.Repeat("b", 295) + "…\n[1 line in 1 file]\n"},
+		{given{"pattern": "\\z", "path": "c.txt"}, "[no match]\n"},
 		{given{"pattern": "$", "path": "c.txt"}, "c.txt:1: Find\n[1 line in 1 file]\n"},
 		{given{"pattern": "a\\n\\nfunc", "glob": "a.go"}, "a.go:1: package a\n[1 line in 1 file]\n"},
 	} {

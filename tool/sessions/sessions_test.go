@@ -131,6 +131,12 @@ func TestReadShowsTheNewestTurns(t *testing.T) {
 	has(t, l.run("session_read", given{}), []string{"the kettle leaks"}, nil)
 }
 
+func TestReadFindsTheFirstTurnOfALongSession(t *testing.T) {
+	l := newLibrary(t)
+	l.add("hours", skein.Created{User: "ann", Title: "x"}, talk(300)...)
+	has(t, l.run("session_read", given{"session": "hours", "first_turn": 1, "last_turn": 2}), []string{"turn 1 of 300", "question 1 about", "answer 2"}, []string{"turn 3 of"})
+}
+
 func TestReadGoesOnInPieces(t *testing.T) {
 	l := newLibrary(t)
 	l.add("long", skein.Created{User: "ann", Title: "x"}, skein.UserSays("€"+strings.Repeat("word ", 30000)))
