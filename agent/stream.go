@@ -78,10 +78,9 @@ func (t *Thread) filled(m *skein.Message, s *skein.Step, shown []skein.Message) 
 	}
 	t.charged[f.Request] = true
 	f.Parts = append([]skein.Part{}, m.Parts...)
-	used := map[string]bool{"": true}
 	for i := range shown {
 		for _, c := range callsOf(&shown[i]) {
-			used[c.ID] = true
+			t.called[c.ID] = true
 		}
 	}
 	for i := range f.Parts {
@@ -90,10 +89,10 @@ func (t *Thread) filled(m *skein.Message, s *skein.Step, shown []skein.Message) 
 			continue
 		}
 		c := *p.Call
-		if p.Call = &c; used[c.ID] {
+		if p.Call = &c; c.ID == "" || t.called[c.ID] {
 			c.ID = fmt.Sprintf("call_%s_%d", skein.NewSessionID(t.o.Now())[24:], i)
 		}
-		used[c.ID] = true
+		t.called[c.ID] = true
 	}
 	return &f
 }

@@ -32,6 +32,7 @@ type Thread struct {
 	fenced  error           // not nil: the session was taken over
 	window  []skein.Event   // what the context is worked out from; nil if that is to be read
 	charged map[string]bool // request IDs of answers
+	called  map[string]bool // IDs of calls
 
 	mu   sync.Mutex
 	stop context.CancelFunc // of the turn under way; nil if there is none
@@ -49,7 +50,7 @@ func Open(ctx context.Context, o Options) (*Thread, error) {
 
 func openAt(ctx context.Context, o Options, depth int) (_ *Thread, err error) {
 	o = withDefaults(o)
-	t := &Thread{o: o, id: o.Session, agent: o.Agent, depth: depth, charged: map[string]bool{}}
+	t := &Thread{o: o, id: o.Session, agent: o.Agent, depth: depth, charged: map[string]bool{}, called: map[string]bool{}}
 	t.writer = "turn-" + string(skein.NewSessionID(o.Now()))
 	if t.id == "" {
 		t.id = skein.NewSessionID(o.Now())
