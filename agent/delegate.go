@@ -124,6 +124,9 @@ func handOver(ctx context.Context, c tool.Call, a Agent, task string) (out tool.
 		return out, fmt.Errorf("agent %q: a task can be handed over in a thread only", a.Name)
 	}
 	t := h.crew.Thread
+	if a.Model == nil {
+		return out, fmt.Errorf("agent %q: it has no model", a.Name)
+	}
 	if t.depth >= deepest {
 		return out, fmt.Errorf("agent %q: %d agents have handed this task on already; do it yourself", a.Name, t.depth)
 	}

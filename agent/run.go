@@ -113,7 +113,8 @@ func (w *crew) begin(c *skein.Call) error {
 func (w *crew) run(r *running, tl *tool.Tool, tc tool.Call) {
 	defer func() {
 		if p := recover(); p != nil {
-			r.err = fmt.Errorf("the tool broke down: %v\n%s", p, debug.Stack())
+			r.err = fmt.Errorf("the tool broke down: %v", p)
+			r.out.Meta = skein.MustJSON(map[string]string{"stack": string(debug.Stack())})
 		}
 		close(r.ended)
 		w.done <- r

@@ -103,8 +103,7 @@ func excerpt(shown []skein.Entry) (messages []skein.Message) {
 func plainTitle(s string) string {
 	s, _, _ = strings.Cut(strings.TrimSpace(s), "\n")
 	s = strings.TrimPrefix(strings.TrimSpace(strings.TrimLeft(s, "# ")), "Title:")
-	s = strings.TrimFunc(s, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune("\"'*`“”„", r) })
-	s = strings.TrimSuffix(s, ".")
+	s = strings.TrimFunc(s, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune("\"'*`“”„.", r) })
 	if len(s) > maxTitle {
 		s = strings.ToValidUTF8(s[:maxTitle], "")
 		if i := strings.LastIndexByte(s, ' '); i > maxTitle/2 {

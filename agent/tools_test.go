@@ -19,7 +19,7 @@ func TestCallsThatCannotRunAreAnswered(t *testing.T) {
 	g := open(t, calls("fly {}", "bad {}", "panics {}"), bad, says("well"))
 	g.say("go", "well")
 	results := g.results()
-	for i, want := range []string{`There is no tool "fly". There are: look, note, bad, panics.`, "half\ngone", "the tool broke down: oh\n", "The input of note is no JSON object: "} {
+	for i, want := range []string{`There is no tool "fly". There are: look, note, bad, panics.`, "half\ngone", "the tool broke down: oh", "The input of note is no JSON object: "} {
 		if r := results[i]; !r.Failed || !strings.HasPrefix(string(r.Text), want) {
 			t.Errorf("result %d is %+v, want it failed, with %q", i, r, want)
 		}
