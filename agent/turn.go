@@ -67,6 +67,9 @@ func (t *Thread) Retry(ctx context.Context) (out Outcome, err error) {
 // Errors are the Store's.
 func (t *Thread) Pending(ctx context.Context) (_ bool, err error) {
 	defer skein.Wrapf(&err, "agent: pending in %s", t.id)
+	if err := t.settle(ctx); err != nil {
+		return false, err
+	}
 	shown, _, err := t.shown(ctx)
 	return pending(shown), err
 }
