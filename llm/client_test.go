@@ -25,7 +25,7 @@ func (t trip) RoundTrip(req *http.Request) (*http.Response, error) {
 	case <-timer.C:
 	}
 	context.AfterFunc(req.Context(), func() { _ = t.body.Close() }) // as a transport does
-	return &http.Response{StatusCode: 200, Body: t.body, Request: req}, nil
+	return &http.Response{StatusCode: http.StatusOK, Body: t.body, Request: req}, nil
 }
 
 func get(t *testing.T, next trip) (*http.Response, error) {

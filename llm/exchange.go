@@ -5,8 +5,13 @@ import (
 	"errors"
 	"mime"
 	"net/http"
+	"net/url"
 	"strings"
 )
+
+// minKey is how long a key is at least, in bytes: shorter ones are what people
+// give to local servers that want none, and stand in many a word.
+const minKey = 8
 
 // An Exchange is one request over HTTP and the Answer to it.
 type Exchange struct {
@@ -60,6 +65,9 @@ func (x *Exchange) End(ctx context.Context, err error) (Delta, error) {
 	switch {
 	case errors.As(err, &e):
 	case err != nil:
+		if u := (*url.Error)(nil); errors.As(err, &u) {
+			err = u.Err // a URL may have a key in it
+		}
 		e = &Error{Kind: ErrCut, Message: cut(err.Error()), Err: err}
 	default:
 		e = &Error{Kind: ErrCut, Message: "the stream ended before the answer did"}
@@ -67,7 +75,7 @@ func (x *Exchange) End(ctx context.Context, err error) (Delta, error) {
 	if e.Request == "" {
 		e.Request = x.Message.Request
 	}
-	if x.Key != "" && strings.Contains(e.Message, x.Key) {
+	if len(x.Key) >= minKey && strings.Contains(e.Message, x.Key) {
 		e.Message, e.Err = strings.ReplaceAll(e.Message, x.Key, "[key]"), nil
 	}
 	return Delta{Message: x.broken()}, e

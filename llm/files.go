@@ -3,10 +3,35 @@ package llm
 import (
 	"context"
 	"encoding/base64"
+	"encoding/json"
 	"fmt"
 
 	"github.com/skein-dev/skein"
 )
+
+// Check reports an error wrapping [ErrRequest] if something in r that is to be
+// sent as it is, is no JSON.
+func (r *Request) Check() error {
+	if len(r.Opaque) > 0 && !json.Valid(r.Opaque) {
+		return fmt.Errorf("%w: opaque item %.40q is no JSON", ErrRequest, r.Opaque)
+	}
+	for _, t := range r.Tools {
+		if !json.Valid(t.Schema) {
+			return fmt.Errorf("%w: schema %.40q of tool %q is no JSON", ErrRequest, t.Schema, t.Name)
+		}
+	}
+	for i, m := range r.Messages {
+		for _, p := range m.Parts {
+			if p.Call != nil && !json.Valid(p.Call.Input) {
+				return fmt.Errorf("%w: message %d: input %.40q of call %q is no JSON", ErrRequest, i, p.Call.Input, p.Call.ID)
+			}
+			if len(p.Raw) > 0 && !json.Valid(p.Raw) {
+				return fmt.Errorf("%w: message %d: raw %s %.40q is no JSON", ErrRequest, i, p.Kind, p.Raw)
+			}
+		}
+	}
+	return nil
+}
 
 // Data returns the bytes of f, which has a blob.
 //

@@ -22,6 +22,7 @@ type Options struct {
 	Key     string // of the provider; it goes nowhere but there, into no error and no log
 	BaseURL string // of the API; "" for the provider's own
 	Model   string // as its vendor names it
+	Name    string // of the provider, where it is another one than whose API it speaks; "" for that one
 	Effort  Effort
 	Client  *http.Client // nil for one that gives up after ten minutes without a byte; its redirects are not followed
 }

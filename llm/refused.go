@@ -24,12 +24,15 @@ func Refused(res *http.Response) *Error {
 }
 
 // Refusal returns the error that body, an answer with that HTTP status or an
-// error event in a stream, stands for. Status 200 is that of the stream.
+// error event in a stream, stands for: the status is 200 then, and the error has none.
 func Refusal(status int, header http.Header, body []byte) *Error {
 	c := complaintOf(body)
+	if status == http.StatusOK {
+		status = 0
+	}
 	e := &Error{Status: status, Message: cut(c.Message), After: after(header, c)}
 	e.Kind = c.kind(status)
-	if e.Message == "" {
+	if e.Message == "" && status != 0 {
 		e.Message = http.StatusText(status)
 	}
 	return e
@@ -116,7 +119,7 @@ func (c *complaint) kind(status int) error {
 		"prompt is too long", "maximum context length", "context window", "exceeds the maximum number of tokens",
 		"exceeds the available context", "input length and `max_tokens` exceed", "reduce the length"):
 		return ErrTooLong
-	case (status == http.StatusOK || status == http.StatusTooManyRequests || status >= 500) && says(words, "overloaded", "rate_limit", "resource_exhausted", "unavailable", "server_error", "api_error", "timeout", "internal"):
+	case (status == 0 || status == http.StatusTooManyRequests || status >= 500) && says(words, "overloaded", "rate_limit", "resource_exhausted", "unavailable", "server_error", "api_error", "timeout", "internal"):
 		return ErrBusy
 	case says(words, "authentication", "permission", "invalid_api_key", "unauthenticated"), says(message, "api key not valid", "api key not found"):
 		return ErrDenied

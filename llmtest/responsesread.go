@@ -80,7 +80,11 @@ func readResponses(r *Request) error {
 		return refuse("stream: this server only streams")
 	case q.Store == nil || *q.Store:
 		return refuse("store: this server keeps nothing")
-	case !slices.Contains(q.Include, "reasoning.encrypted_content"):
+	case strings.HasPrefix(q.Model, "gpt-4") && len(q.Include) > 0:
+		return refuse("Encrypted content is not supported with this model.")
+	case strings.HasPrefix(q.Model, "gpt-4") && q.Reasoning.Effort != "":
+		return refuse("Unsupported parameter: 'reasoning.effort' is not supported with this model.")
+	case !strings.HasPrefix(q.Model, "gpt-4") && !slices.Contains(q.Include, "reasoning.encrypted_content"):
 		return refuse("include: what is not kept must be encrypted")
 	case len(q.Input) == 0:
 		return refuse("One of 'input' or 'previous_response_id' or 'prompt' or 'conversation_id' must be provided.")

@@ -138,6 +138,21 @@ func unsendable(c *check) {
 	if _, again := llm.Again(err); !errors.Is(err, errBlob) || again {
 		c.Errorf("Stream(a file that cannot be read) = %v, again %t, want %v and not again", err, again, errBlob)
 	}
+	bad := json.RawMessage(`{"no`)
+	for name, with := range map[string]func(r *llm.Request){
+		"tool":      func(r *llm.Request) { r.Tools = []llm.ToolSpec{{Name: "look", Schema: bad}} },
+		"opaque":    func(r *llm.Request) { r.Opaque = bad },
+		"reasoning": func(r *llm.Request) { r.Messages[0].Parts = []skein.Part{{Kind: skein.PartReasoning, Raw: bad}} },
+		"call": func(r *llm.Request) {
+			r.Messages[0].Parts = []skein.Part{{Kind: skein.PartCall, Call: &skein.Call{Input: bad}}}
+		},
+	} {
+		r := hello()
+		with(&r)
+		if _, err := Collect(c.T, p.Stream(c.Context(), r)); !errors.Is(err, llm.ErrRequest) {
+			c.Errorf("Stream(a %s that is no JSON) = %v, want %v", name, err, llm.ErrRequest)
+		}
+	}
 	if n := len(c.server.Requests()); n != 0 {
 		c.Errorf("%d requests were sent, want none", n)
 	}

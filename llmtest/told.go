@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/llm"
 )
 
 func usage(c *check) {
@@ -25,6 +26,9 @@ func names(c *check) {
 	about := p.About()
 	if m.Provider != about.Provider || about.Provider == "" || m.Model != about.Model || m.Request != "req_0001" || m.Stop == "" {
 		c.Errorf("Stream() of %v has provider %q, model %q, request %q, stop %q", about, m.Provider, m.Model, m.Request, m.Stop)
+	}
+	if p := c.open(llm.Options{Key: Key, BaseURL: c.server.URL, Model: c.suite.Model, Name: "mine"}); !c.suite.NoKey && (p.About().Provider != "mine" || p.About().Rules.Provider != "mine") {
+		c.Errorf("About() of a provider named mine = %+v", p.About())
 	}
 	reply := Says("Hello.")
 	reply.Model = c.suite.Model + "-20260102"

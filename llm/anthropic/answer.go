@@ -29,10 +29,10 @@ type block struct {
 	signature string
 }
 
-func newAnswer(o llm.Options) *answer {
+func newAnswer(p *Provider) *answer {
 	a := &answer{blocks: map[int64]*block{}}
-	a.Key, a.Header = o.Key, "Request-Id"
-	a.Message.Provider, a.Message.Model = "anthropic", o.Model
+	a.Key, a.Header = p.options.Key, "Request-Id"
+	a.Message.Provider, a.Message.Model = p.rules.Provider, p.options.Model
 	return a
 }
 

@@ -1,6 +1,7 @@
 package anthropic
 
 import (
+	"cmp"
 	"context"
 	"iter"
 
@@ -14,6 +15,7 @@ import (
 // A Provider reaches one of Anthropic's models.
 type Provider struct {
 	options  llm.Options
+	rules    skein.Rules
 	messages sdk.MessageService
 }
 
@@ -25,25 +27,27 @@ func New(o llm.Options) (*Provider, error) {
 	if err := o.Check(); err != nil {
 		return nil, err
 	}
+	rules := skein.AnthropicRules(o.Model)
+	rules.Provider = cmp.Or(o.Name, rules.Provider)
 	if o.Key == "" {
-		return nil, &llm.NoKeyError{Provider: "anthropic", Variables: []string{"ANTHROPIC_API_KEY"}}
+		return nil, &llm.NoKeyError{Provider: rules.Provider, Variables: []string{"ANTHROPIC_API_KEY"}}
 	}
 	base := option.WithEnvironmentProduction()
 	if o.BaseURL != "" {
 		base = option.WithBaseURL(o.BaseURL)
 	}
-	return &Provider{o, sdk.NewMessageService(base, option.WithAPIKey(o.Key), option.WithHTTPClient(o.HTTP()), option.WithMaxRetries(0))}, nil
+	return &Provider{o, rules, sdk.NewMessageService(base, option.WithAPIKey(o.Key), option.WithHTTPClient(o.HTTP()), option.WithMaxRetries(0))}, nil
 }
 
 // About implements [llm.Provider].
 func (p *Provider) About() llm.About {
-	return llm.About{Provider: "anthropic", Model: p.options.Model, Rules: skein.AnthropicRules(p.options.Model)}
+	return llm.About{Provider: p.rules.Provider, Model: p.options.Model, Rules: p.rules}
 }
 
 // Stream implements [llm.Provider].
 func (p *Provider) Stream(ctx context.Context, r llm.Request) iter.Seq2[llm.Delta, error] {
 	return func(yield func(llm.Delta, error) bool) {
-		a := newAnswer(p.options)
+		a := newAnswer(p)
 		params, err := p.params(ctx, r)
 		if err != nil {
 			yield(llm.Delta{}, err)

@@ -11,8 +11,9 @@ import (
 )
 
 // budgeted tells the models that think only if they are told for how many
-// tokens; later ones decide by themselves how long to, by the effort.
-const budgeted = `^claude-(3|instant|2|(opus|sonnet|haiku)-4(-[0-5])?(-\d{8})?(@\d{8})?$)`
+// tokens; later ones decide by themselves how long to, by the effort. Others
+// than Anthropic's that speak its API know the older way.
+const budgeted = `^claude-(3|instant|2|(opus|sonnet|haiku)-4(-[0-5])?(-\d{8})?(@\d{8})?$)|^([^c]|c[^l])`
 
 // maxTokens returns how many tokens an answer of model may have: what it can
 // write at most, or 32,000, which is more than any one step of an agent wants.

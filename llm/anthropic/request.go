@@ -16,6 +16,9 @@ import (
 // params returns r as the API wants it.
 func (p *Provider) params(ctx context.Context, r llm.Request) (sdk.MessageNewParams, error) {
 	m := sdk.MessageNewParams{Model: p.options.Model, MaxTokens: int64(r.MaxTokens)}
+	if err := r.Check(); err != nil {
+		return m, err
+	}
 	if m.MaxTokens == 0 {
 		m.MaxTokens = maxTokens(p.options.Model)
 	}

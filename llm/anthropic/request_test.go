@@ -82,6 +82,7 @@ func TestThinking_IsAskedForAsTheModelKnowsIt(t *testing.T) {
 		{"claude-haiku-4-5-20251001", llm.High, `"thinking":{"budget_tokens":16384,"type":"enabled"}`},
 		{"claude-opus-4-20250514", llm.Medium, `"thinking":{"budget_tokens":8192,"type":"enabled"}`},
 		{"claude-3-7-sonnet-latest", llm.Medium, `"thinking":{"budget_tokens":8192,"type":"enabled"}`},
+		{"glm-4.6", llm.Low, `"thinking":{"budget_tokens":2048,"type":"enabled"}`},
 		{"claude-opus-4-6", llm.High, `"thinking":{"display":"summarized","type":"adaptive"}`},
 		{"claude-sonnet-5-5", llm.Low, `"output_config":{"effort":"low"}`},
 		{"claude-opus-5", "", `"stream":true`},

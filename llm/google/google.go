@@ -1,6 +1,7 @@
 package google
 
 import (
+	"cmp"
 	"encoding/json"
 	"strings"
 
@@ -26,12 +27,13 @@ func New(o llm.Options) (llm.Provider, error) {
 		return nil, err
 	}
 	if o.Key == "" {
-		return nil, &llm.NoKeyError{Provider: "google", Variables: []string{"GEMINI_API_KEY", "GOOGLE_API_KEY"}}
+		return nil, &llm.NoKeyError{Provider: cmp.Or(o.Name, "google"), Variables: []string{"GEMINI_API_KEY", "GOOGLE_API_KEY"}}
 	}
 	rules := skein.GoogleRules(o.Model)
+	rules.Provider = cmp.Or(o.Name, rules.Provider)
 	rules.Media = []string{"image/", "application/pdf", "audio/wav", "audio/mp3", "audio/mpeg"}
 	rules.MaxCall = skein.OpenAIChatRules(o.Model).MaxCall
-	d := openai.Dialect{Name: "google", Rules: rules, Signed: true, Extra: thinking(o)}
+	d := openai.Dialect{Name: rules.Provider, Rules: rules, Signed: true, Extra: thinking(o)}
 	if !older(o.Model) {
 		d.Unsigned = json.RawMessage(skip)
 	}

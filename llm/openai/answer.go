@@ -26,10 +26,10 @@ type item struct {
 	part int64 // index of the piece of its text that came last
 }
 
-func newAnswer(o llm.Options) *answer {
+func newAnswer(p *Provider) *answer {
 	a := &answer{items: map[int64]*item{}}
-	a.Key, a.Header = o.Key, header
-	a.Message.Provider, a.Message.Model = "openai", o.Model
+	a.Key, a.Header = p.options.Key, header
+	a.Message.Provider, a.Message.Model = p.rules.Provider, p.options.Model
 	return a
 }
 

@@ -43,7 +43,7 @@ type Chat struct {
 
 // NewChat returns a Chat for the provider of that name: openai, ollama, vllm,
 // openrouter. Without a key none is sent. The base URL ends with the version:
-// http://localhost:11434/v1.
+// http://localhost:11434/v1. Options.Name counts for nothing.
 //
 // The error is that of [llm.Options.Check].
 func NewChat(name string, o llm.Options) (*Chat, error) {

@@ -20,6 +20,9 @@ func (c *Chat) params(ctx context.Context, r llm.Request) (openai.ChatCompletion
 		Model: c.options.Model, ReasoningEffort: shared.ReasoningEffort(c.options.Effort),
 		StreamOptions: openai.ChatCompletionStreamOptionsParam{IncludeUsage: openai.Bool(true)},
 	}
+	if err := r.Check(); err != nil {
+		return m, err
+	}
 	switch limit := openai.Int(int64(r.MaxTokens)); {
 	case r.MaxTokens == 0:
 	case c.dialect.Newer:

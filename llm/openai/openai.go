@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"cmp"
 	"context"
 	"iter"
 
@@ -17,6 +18,7 @@ const header = "X-Request-Id"
 // A Provider reaches one of OpenAI's models by the Responses API.
 type Provider struct {
 	options   llm.Options
+	rules     skein.Rules
 	responses responses.ResponseService
 }
 
@@ -28,10 +30,12 @@ func New(o llm.Options) (*Provider, error) {
 	if err := o.Check(); err != nil {
 		return nil, err
 	}
+	rules := skein.OpenAIResponsesRules(o.Model)
+	rules.Provider = cmp.Or(o.Name, rules.Provider)
 	if o.Key == "" {
-		return nil, &llm.NoKeyError{Provider: "openai", Variables: []string{"OPENAI_API_KEY"}}
+		return nil, &llm.NoKeyError{Provider: rules.Provider, Variables: []string{"OPENAI_API_KEY"}}
 	}
-	return &Provider{o, responses.NewResponseService(settings(o)...)}, nil
+	return &Provider{o, rules, responses.NewResponseService(settings(o)...)}, nil
 }
 
 // settings returns what the client library has to know.
@@ -48,13 +52,13 @@ func settings(o llm.Options) []option.RequestOption {
 
 // About implements [llm.Provider].
 func (p *Provider) About() llm.About {
-	return llm.About{Provider: "openai", Model: p.options.Model, Rules: skein.OpenAIResponsesRules(p.options.Model)}
+	return llm.About{Provider: p.rules.Provider, Model: p.options.Model, Rules: p.rules}
 }
 
 // Stream implements [llm.Provider].
 func (p *Provider) Stream(ctx context.Context, r llm.Request) iter.Seq2[llm.Delta, error] {
 	return func(yield func(llm.Delta, error) bool) {
-		a := newAnswer(p.options)
+		a := newAnswer(p)
 		params, err := p.params(ctx, r)
 		if err != nil {
 			yield(llm.Delta{}, err)

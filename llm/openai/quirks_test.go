@@ -179,6 +179,19 @@ func TestResponses_AFailureIsAnError(t *testing.T) {
 	}
 }
 
+func TestResponses_AsksNoPlainModelForReasoning(t *testing.T) {
+	for _, model := range []string{"gpt-4.1", "gpt-4o-mini"} {
+		s := llmtest.OpenAI(t, llmtest.Says("Yes."))
+		p, err := openai.New(llm.Options{Key: llmtest.Key, BaseURL: s.URL, Model: model, Effort: llm.High})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := llmtest.Collect(t, p.Stream(t.Context(), llm.Request{Messages: []skein.Message{skein.UserSays("hello")}})); err != nil {
+			t.Errorf("Stream() to %s = %v", model, err)
+		}
+	}
+}
+
 func TestResponses_DocumentsGoWithTheirName(t *testing.T) {
 	s := llmtest.OpenAI(t, llmtest.Says("Yes."))
 	p, err := openai.New(llm.Options{Key: llmtest.Key, BaseURL: s.URL, Model: "gpt-5"})

@@ -20,18 +20,16 @@ const minOutput = 16
 
 // params returns r as the Responses API wants it.
 func (p *Provider) params(ctx context.Context, r llm.Request) (responses.ResponseNewParams, error) {
-	m := responses.ResponseNewParams{
-		Model: p.options.Model, Store: openai.Bool(false),
-		Include: []responses.ResponseIncludable{responses.ResponseIncludableReasoningEncryptedContent},
+	m := responses.ResponseNewParams{Model: p.options.Model, Store: openai.Bool(false)}
+	if err := r.Check(); err != nil {
+		return m, err
 	}
+	p.think(&m)
 	if r.System != "" {
 		m.Instructions = openai.String(r.System)
 	}
 	if r.MaxTokens > 0 {
 		m.MaxOutputTokens = openai.Int(int64(max(r.MaxTokens, minOutput)))
-	}
-	if p.options.Effort != "" {
-		m.Reasoning = shared.ReasoningParam{Effort: shared.ReasoningEffort(p.options.Effort), Summary: shared.ReasoningSummaryAuto}
 	}
 	for _, t := range r.Tools {
 		f := param.Override[responses.FunctionToolParam](function{"function", t.Name, t.Doc, t.Schema, false})
@@ -47,6 +45,21 @@ func (p *Provider) params(ctx context.Context, r llm.Request) (responses.Respons
 	}
 	m.Input.OfInputItemList = items
 	return m, nil
+}
+
+// think asks for reasoning, encrypted as nothing is kept, from models that do:
+// others turn down a request that speaks of it.
+func (p *Provider) think(m *responses.ResponseNewParams) {
+	model := strings.TrimPrefix(p.options.Model, "ft:")
+	for _, plain := range []string{"gpt-3", "gpt-4", "chatgpt-", "gpt-5-chat"} {
+		if strings.HasPrefix(model, plain) {
+			return
+		}
+	}
+	m.Include = []responses.ResponseIncludable{responses.ResponseIncludableReasoningEncryptedContent}
+	if p.options.Effort != "" {
+		m.Reasoning = shared.ReasoningParam{Effort: shared.ReasoningEffort(p.options.Effort), Summary: shared.ReasoningSummaryAuto}
+	}
 }
 
 // A function is a tool, its schema as it was given.
