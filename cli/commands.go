@@ -25,7 +25,7 @@ var groups = []struct {
 		newRm, newRestore, newPrune, newClear, newBackup, newRestoreBackup, newDoctor,
 	}},
 	{"the program", []func(*frame) *cobra.Command{
-		newAgents, newConfig, newCompletion, newMan, newVersion,
+		newAgents, newKey, newConfig, newCompletion, newMan, newVersion,
 	}},
 }
 

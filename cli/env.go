@@ -29,9 +29,7 @@ type Env struct {
 	// Wait waits between two tries of a model request; nil really does.
 	Wait func(ctx context.Context, d time.Duration) error
 
-	// Secret returns the key of a provider from the system's key ring, "" if
-	// it has none. Nil: there is no key ring.
-	Secret func(provider string) (string, error)
+	KeyRing KeyRing // nil: there is none
 }
 
 // A Terminal says which streams are a terminal and how large it is.

@@ -17,7 +17,7 @@ import (
 func (j *job) roster(store skein.Store, cwd string) *roster.Roster {
 	return roster.New(roster.Options{
 		Getenv: j.Getenv,
-		Secret: j.Secret,
+		Secret: j.secret(),
 		Folders: []string{
 			filepath.Join(projectRoot(cwd), ".skein", "agents"),
 			filepath.Join(j.dirs.Config, "agents"),

@@ -45,7 +45,7 @@ func (r *Roster) Model(ctx context.Context, name string) (_ llm.Provider, err er
 	case provider == "replay":
 		return r.replay(ctx, model)
 	}
-	p, there := r.provider(provider)
+	p, there := r.Provider(provider)
 	switch {
 	case !there && !ok:
 		return nil, &ModelError{name, "want PROVIDER:MODEL" + guess(name), r.examples()}
@@ -80,27 +80,45 @@ func guess(model string) string {
 	return ""
 }
 
-// key returns the key of a provider: from the environment, else from the
-// system's key ring.
+// key returns the key of a provider; "" if it needs none and has none.
 func (r *Roster) key(name string, p Provider) (string, error) {
+	key, _, err := r.lookUp(name, p)
+	if err == nil && key == "" && !p.Keyless {
+		err = &llm.NoKeyError{Provider: name, Variables: p.KeyEnv}
+	}
+	return key, err
+}
+
+// lookUp returns the key of a provider and where it is from: the environment,
+// else the system's key ring, which those that need no key are not looked up
+// in.
+func (r *Roster) lookUp(name string, p Provider) (key, from string, err error) {
 	for _, v := range p.KeyEnv {
 		if key := strings.TrimSpace(r.Getenv(v)); key != "" {
-			return key, nil
+			return key, "$" + v, nil
 		}
 	}
-	if r.Secret != nil && !p.Keyless {
-		key, err := r.Secret(name)
-		if err != nil {
-			return "", fmt.Errorf("key ring: key of %s: %w", name, err)
-		}
-		if key != "" {
-			return key, nil
-		}
+	if r.Secret == nil || p.Keyless {
+		return "", "", nil
 	}
-	if p.Keyless {
-		return "", nil
+	if key, err = r.Secret(name); err != nil {
+		return "", "", fmt.Errorf("key ring: key of %s: %w", name, err)
 	}
-	return "", &llm.NoKeyError{Provider: name, Variables: p.KeyEnv}
+	return key, "key ring", nil
+}
+
+// KeyFrom says where the key of a provider comes from: $VARIABLE, "key ring",
+// "not needed", or "" if it has none. Errors are the key ring's.
+func (r *Roster) KeyFrom(name string) (string, error) {
+	p, _ := r.Provider(name)
+	key, from, err := r.lookUp(name, p)
+	switch {
+	case err != nil || key != "":
+		return from, err
+	case p.Keyless:
+		return "not needed", nil
+	}
+	return "", nil
 }
 
 // replay returns the model that answers as it did in a session.

@@ -51,9 +51,9 @@ func known() map[string]Provider {
 // sorted; echo and replay are not among them.
 func (r *Roster) Providers() []string { return slices.Sorted(maps.Keys(r.providers)) }
 
-// provider returns the provider of this name, its base URL as the environment
-// has it.
-func (r *Roster) provider(name string) (Provider, bool) {
+// Provider returns the provider of this name, its base URL as the environment
+// has it, and whether there is one.
+func (r *Roster) Provider(name string) (Provider, bool) {
 	p, ok := r.providers[name]
 	if ok && p.BaseEnv != "" {
 		if at := r.Getenv(p.BaseEnv); at != "" {

@@ -29,7 +29,7 @@ func main() {
 		Version:  version(),
 		Open:     open,
 		Keys:     keys,
-		Secret:   secret,
+		KeyRing:  keyRing{},
 	}, os.Args[1:]))
 }
 
