@@ -255,7 +255,7 @@ func TestAPersonIsAskedBeforeWritingOutside(t *testing.T) {
 		"in.txt": "", "new/deep/x": "", "home": "", "./a/../b": "", filepath.Join(d.dir, "x"): "",
 		"../x": "outside of", "link.txt": "really " + outside, "dangling": "not-yet", "again": "not-yet", "folder/x": "outside of", "folder/new/x": "outside of",
 		filepath.Join(outside, "x"): "outside of", "~/x": "outside of", "a/../../x": "outside of",
-		".git/hooks/pre-commit": "programs obey", ".git/config": "programs obey", "sub/.skein/config.toml": "programs obey", ".env": "may hold secrets",
+		".git/hooks/pre-commit": "programs obey", ".git/config": "programs obey", ".bashrc": "programs obey", ".claude/settings.json": "programs obey", "sub/.skein/config.toml": "programs obey", ".env": "may hold secrets",
 	} {
 		for _, x := range []string{"write_file", "edit_file"} {
 			in := given{"path": path, "content": "x"}

@@ -52,15 +52,19 @@ func secretName(path string) bool {
 	return strings.HasPrefix(path, "/proc/") && slices.Contains([]string{"environ", "mem", "auxv", "cmdline"}, name)
 }
 
-// risky reports whether writing there does more than keep text: it changes
-// what programs run.
+// risky reports whether writing there does more than keep text: programs run
+// what stands there without being asked to.
 func (p place) risky() bool {
-	for dir := range strings.SplitSeq(strings.ToLower(filepath.ToSlash(p.real)), "/") {
-		if slices.Contains([]string{".git", ".hg", ".svn", ".skein"}, dir) {
-			return true
-		}
+	names := strings.Split(strings.ToLower(filepath.ToSlash(p.real)), "/")
+	if slices.Contains([]string{
+		".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".profile", ".zshrc", ".zshenv", ".zprofile", ".zlogin", ".kshrc",
+		".envrc", ".gitconfig", ".mcp.json", ".xprofile", ".xsessionrc", "config.fish",
+	}, names[len(names)-1]) {
+		return true
 	}
-	return false
+	return slices.ContainsFunc(names, func(dir string) bool {
+		return slices.Contains([]string{".git", ".hg", ".svn", ".jj", ".skein", ".claude", ".codex", ".cursor", ".gemini", "autostart", "launchagents", "systemd"}, dir)
+	})
 }
 
 // maxAsked is how many bytes of a path a person is asked about.
