@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -122,12 +123,14 @@ func (c *chat) obey(ctx context.Context, text string) error {
 // complain shows an error that does not end the conversation, and what to do.
 func (c *chat) complain(err error) {
 	err = noModel(err)
-	_, hint := outcome(err, "skein chat")
-	if errors.Is(err, errUsage) && !isAdvised(err) {
+	text, hint := err.Error(), ""
+	if _, after, ok := strings.Cut(text, skein.ErrInvalid.Error()+" "); ok && errors.Is(err, skein.ErrInvalid) {
+		text = after // the path that the error took says nothing to a person
+	} else if _, hint = outcome(err, "skein chat"); !isAdvised(err) && errors.Is(err, errUsage) {
 		hint = "see: /help"
 	}
 	c.gap("error")
-	c.screen.Note(c.paint.red("✗ ") + c.fitted(cleanText(err.Error())))
+	c.screen.Note(c.paint.red("✗ ") + c.fitted(cleanText(text)))
 	if a := (*skein.AmbiguousError)(nil); errors.As(err, &a) {
 		c.screen.Note(candidates(a.Candidates, c.Now()))
 	}

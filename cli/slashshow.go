@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -13,17 +12,23 @@ import (
 	"github.com/skein-dev/skein/render"
 )
 
-// quiet returns the job for another command to run in this conversation, and
-// what it prints.
-func (c *chat) quiet() (*job, *bytes.Buffer) {
-	j, env, out := *c.job, *c.Env, &bytes.Buffer{}
+// quietly lets another command run in this conversation, and shows what it
+// prints, on stdout and on stderr.
+func (c *chat) quietly(run func(*job) error) error {
+	j, env := *c.job, *c.Env
+	var out, notes bytes.Buffer
 	j.Env, j.noPager, j.store = &env, true, c.thread.store
-	env.Stdout, env.Stderr = out, out
+	env.Stdout, env.Stderr = &out, &notes
 	env.Terminal.In, env.Terminal.Out, env.Terminal.Err = false, false, false
 	if width := c.width(); width > 0 {
 		env.Terminal.Out, env.Terminal.Err, env.Terminal.Width = true, true, width-1
 	}
-	return &j, out
+	err := run(&j)
+	c.print(out.String())
+	if said := strings.Trim(notes.String(), "\n"); said != "" {
+		c.done("%s", said)
+	}
+	return err
 }
 
 // tools is /tools [N].
@@ -95,22 +100,12 @@ func (c *chat) sessionList(ctx context.Context, args string) error {
 	if args != "" && args != "all" {
 		return usagef("/sessions %q: want nothing, or all", args)
 	}
-	j, out := c.quiet()
-	if err := (&listOptions{limit: 20, all: args == "all"}).run(ctx, j, nil); err != nil {
-		return err
-	}
-	c.print(out.String())
-	return nil
+	return c.quietly(func(j *job) error { return (&listOptions{limit: 20, all: args == "all"}).run(ctx, j, nil) })
 }
 
 // find is /search WORDS.
 func (c *chat) find(ctx context.Context, args string) error {
-	j, out := c.quiet()
-	if err := (&searchOptions{limit: 10}).run(ctx, j, []string{args}); err != nil {
-		return err
-	}
-	c.print(out.String())
-	return nil
+	return c.quietly(func(j *job) error { return (&searchOptions{limit: 10}).run(ctx, j, []string{args}) })
 }
 
 // usage is /usage.
@@ -169,13 +164,9 @@ func (c *chat) export(ctx context.Context, args string) error {
 	if !filepath.IsAbs(file) {
 		file = filepath.Join(c.thread.cwd(), file)
 	}
-	j, out := c.quiet()
-	err = (&exportOptions{to: format, file: file}).run(ctx, j, []string{string(s.ID)})
-	if err == nil {
-		_, err = os.Stat(file)
-	}
-	c.print(out.String())
-	return err
+	return c.quietly(func(j *job) error {
+		return (&exportOptions{to: format, file: file}).run(ctx, j, []string{string(s.ID)})
+	})
 }
 
 func ending(format string) string {

@@ -150,8 +150,11 @@ func (c *chat) redo(ctx context.Context, _ string) error {
 	if err := c.thread.Redo(ctx); err != nil {
 		return err
 	}
-	c.screen.Prefill("")
 	c.done("it is back")
+	if c.width() == 0 {
+		return nil
+	}
+	c.screen.Prefill("")
 	return c.messages(ctx, s, 2)
 }
 
