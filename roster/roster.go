@@ -53,7 +53,9 @@ type Roster struct {
 func New(o Options) *Roster {
 	r := &Roster{Options: o, providers: known()}
 	for name, p := range o.Providers {
-		r.providers[name] = p.merge(r.providers[name])
+		of, ok := r.providers[name]
+		p.Keyless = p.Keyless || !ok && len(p.KeyEnv) == 0
+		r.providers[name] = p.merge(of)
 	}
 	if r.Getenv == nil {
 		r.Getenv = func(string) string { return "" }

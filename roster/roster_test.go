@@ -186,12 +186,15 @@ func TestAModelIsReachedWhereItsNameSays(t *testing.T) {
 		"ANTHROPIC_API_KEY": "k", "OPENAI_API_KEY": "k", "GOOGLE_API_KEY": "k", "OPENROUTER_API_KEY": "k", "WORK_KEY": "k", "OLLAMA_HOST": "box:1",
 	}
 	r := New(Options{
-		Getenv:    func(name string) string { return env[name] },
-		Providers: map[string]Provider{"work": {BaseURL: "http://gpu:1/v1", KeyEnv: []string{"WORK_KEY"}}},
+		Getenv: func(name string) string { return env[name] },
+		Providers: map[string]Provider{
+			"work": {BaseURL: "http://gpu:1/v1", KeyEnv: []string{"WORK_KEY"}},
+			"home": {BaseURL: "http://box:1/v1"}, "gate": {API: Anthropic, BaseURL: "http://gate:1", KeyEnv: []string{"WORK_KEY"}},
+		},
 	})
 	for name, want := range map[string]string{
 		"anthropic:claude-x": "anthropic:claude-x", "openai:gpt-x": "openai:gpt-x", "google:gemini-x": "google:gemini-x",
-		"ollama:llama3:8b": "ollama:llama3:8b", "openrouter:a/b": "openrouter:a/b", "vllm:m": "vllm:m", "work:m": "work:m", "echo": "echo",
+		"ollama:llama3:8b": "ollama:llama3:8b", "openrouter:a/b": "openrouter:a/b", "vllm:m": "vllm:m", "work:m": "work:m", "home:m": "home:m", "gate:claude": "gate:claude", "echo": "echo",
 	} {
 		m, err := r.Model(t.Context(), name)
 		if err != nil {
