@@ -9,6 +9,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/llm"
+	"github.com/skein-dev/skein/price"
 	"github.com/skein-dev/skein/roster"
 )
 
@@ -25,12 +26,22 @@ func (j *job) roster(store skein.Store, cwd string) *roster.Roster {
 		Providers: j.settings.providers,
 		Model:     j.settings.text("model"),
 		Effort:    llm.Effort(j.settings.text("effort")),
+		Window:    j.window,
 		Store:     store,
 
 		Version:      j.Version,
 		CompactAfter: j.compactAfter(),
 		Find:         j.session,
 	})
+}
+
+// window returns how many tokens a model can read, 0 if that is not known.
+func (j *job) window(provider, model string) int64 {
+	table, err := price.Load(j.settings.prices...)
+	if err != nil {
+		return 0 // a price that the person set is wrong; usage says so
+	}
+	return table.Window(provider, model)
 }
 
 // compactAfter returns the setting in agent.Agent's terms.

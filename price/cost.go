@@ -80,6 +80,13 @@ func (t *Table) Cost(provider, model string, at skein.Time, u skein.Usage) (cost
 	return p.cost(u), true
 }
 
+// Window returns how many tokens this model can read, 0 if that is not known.
+// provider may be "": the model's name then says whose it is.
+func (t *Table) Window(provider, model string) int64 {
+	m, _ := t.find(lower(provider), lower(model))
+	return m.Window
+}
+
 func lower(s string) string { return strings.ToLower(strings.TrimSpace(s)) }
 
 // at returns the price in force at t; if t is not known, on the day date.

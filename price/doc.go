@@ -1,4 +1,4 @@
-// Package price says what model requests cost.
+// Package price says what model requests cost, and how much models can read.
 //
 // # The data
 //
@@ -12,7 +12,8 @@
 //     providers mean it; besides its ID), models (which names of models are
 //     its own where no provider is named), fallback (IDs of providers whose
 //     models it sells too);
-//   - after it, one line for each of its models: id, match, prices.
+//   - after it, one line for each of its models: id, match, window (tokens
+//     that it can read, if that is known), prices.
 //
 // A match is an object of one member: equals, starts_with, ends_with, contains
 // (all without regard to case), regex (RE2, of the name in lower case), or,

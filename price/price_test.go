@@ -214,3 +214,21 @@ func BenchmarkLoadAndCost(b *testing.B) {
 		table.Cost("", "claude-sonnet-4-5-20250929", 0, short)
 	}
 }
+
+func TestWindowIsWhatTheModelCanRead(t *testing.T) {
+	table, err := Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[[2]string]int64{
+		{"anthropic", "claude-sonnet-4-5-20250929"}: 200_000,
+		{"openai", "gpt-5"}:                         400_000,
+		{"", "gpt-5"}:                               400_000,
+		{"ollama", "gpt-5"}:                         0,
+		{"echo", "echo"}:                            0,
+	} {
+		if got := table.Window(name[0], name[1]); got != want {
+			t.Errorf("Window(%q, %q) = %d, want %d", name[0], name[1], got, want)
+		}
+	}
+}

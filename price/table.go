@@ -38,6 +38,7 @@ type provider struct {
 type model struct {
 	ID     string  `json:"id"`
 	Match  match   `json:"match"`
+	Window int64   `json:"window"`
 	Prices []price `json:"prices"`
 }
 

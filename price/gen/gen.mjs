@@ -3,8 +3,8 @@
 //     node price/gen/gen.mjs [VERSION]
 //
 // It needs node and npm. Only data is taken over, and of it what usage can be
-// priced with: how providers and models are recognised, and what tokens and
-// requests cost from when on. data.go describes the file.
+// priced with: how providers and models are recognised, how much they can read,
+// and what tokens and requests cost from when on. data.go describes the file.
 
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -73,7 +73,7 @@ function prices({ constraint, prices }) {
 function model(m) {
   const all = (Array.isArray(m.prices) ? m.prices : [{ prices: m.prices }]).map(prices);
   if (!all.some((p) => p.input !== undefined || p.output !== undefined)) return undefined;
-  return { id: m.id, match: match(m.match), prices: all };
+  return { id: m.id, match: match(m.match), window: m.context_window || undefined, prices: all };
 }
 
 const dir = mkdtempSync(join(tmpdir(), "prices-"));
