@@ -48,15 +48,49 @@ func (s Suite) items(t *testing.T, f string, data []byte) (all []string) {
 	return all
 }
 
+// given is a reader that keeps what it is given.
+type given []byte
+
+func (g *given) Read(l interop.Line) (interop.Made, error) {
+	*g = append(append(*g, l.Body...), 0)
+	return interop.Made{}, nil
+}
+
+// bodies returns what a reader is given of a line, or of as much of it as there
+// is, one after the other.
+func bodies(t *testing.T, line []byte) string {
+	t.Helper()
+	var g given
+	toBytes := interop.Format{Open: func(interop.File) interop.Reader { return &g }}
+	if err := interop.Scan(toBytes, interop.File{}, bytes.NewReader(line), func(skein.Record, interop.Made) error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	return string(g)
+}
+
+// everyByte cuts a file at every byte. Where the reader is given the same as
+// at the cut before, it is not asked again.
 func (s Suite) everyByte(t *testing.T, f string, data []byte) {
 	t.Helper()
 	whole := s.items(t, f, data)
+	var asked int
+	last := ""
 	for at := range data {
+		begin := bytes.LastIndexByte(data[:at], '\n') + 1
+		now := bodies(t, data[begin:at])
+		if at != begin && at != begin+1 && now == last {
+			continue
+		}
+		last = now
+		asked++
 		got := s.items(t, f, data[:at])
 		if len(got) > len(whole) || !slices.Equal(got, whole[:len(got)]) {
 			t.Fatalf("%s cut at byte %d: its events are no prefix of the whole's (-whole +cut):\n%s", filepath.Base(f), at,
 				cmp.Diff(whole[:min(len(got), len(whole))], got))
 		}
+	}
+	if lines := bytes.Count(data, []byte("\n")); asked < lines {
+		t.Errorf("%s was read at %d cuts, want some in each of its %d lines", filepath.Base(f), asked, lines)
 	}
 }
 
