@@ -245,10 +245,10 @@ func TestAReportTellsWhichSessionsGrew(t *testing.T) {
 // What a file has lost is withdrawn at its end, also if the import that saw it
 // was stopped before that, and if that is more than fits into a list of keys.
 func TestAFileThatLostMuchWhileImportsWereStopped(t *testing.T) {
-	const lost, kept = 20_000, 600
+	const lost, kept = 10_000, 600
 	var was, is []string
 	for i := range lost {
-		was = append(was, fmt.Sprintf("%s%d", strings.Repeat("w", 50), i))
+		was = append(was, fmt.Sprintf("%s%d", strings.Repeat("w", 88), i))
 	}
 	for i := range kept {
 		is = append(is, fmt.Sprintf("new%d", i))
