@@ -34,7 +34,7 @@ func (t *logText) entry(e *sessionlog.Entry) error {
 		return t.final(e)
 	case e.Kind == sessionlog.Step && t.steps:
 		return t.step(e)
-	case e.Kind == "" && t.events:
+	case e.Kind == "" && t.events && e.Event != "llm:request" && e.Event != "llm:response": // what came of them stands there too
 		return t.line(e, "  "+render.Line(e.Event))
 	}
 	return nil
