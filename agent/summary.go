@@ -79,7 +79,7 @@ func (u *turn) summary(p *plan, try int) (string, error) {
 	}
 	text := strings.TrimSpace(m.Words())
 	if text == "" {
-		return "", &failedSummary{errors.New("the model answered with nothing")}
+		return "", &failedSummary{&llm.Error{Kind: llm.ErrCut, Message: "the summary is empty"}}
 	}
 	return text, nil
 }

@@ -167,7 +167,7 @@ func talked(rt *rapid.T, base, last skein.Seq, dull int) skein.Event {
 
 func utterance(rt *rapid.T) skein.Message {
 	m := skein.Message{
-		ID:   pick(rt, "message", "", "", "", "", "m1", "m2"),
+		ID:   pick(rt, "message", "", "", "", "m1", "m2", "m3"),
 		Role: pick(rt, "role", skein.RoleUser, skein.RoleAssistant, skein.RoleAssistant, skein.RoleTool, skein.RoleSystem, skein.RoleSteer),
 	}
 	if m.Role == skein.RoleAssistant {
