@@ -200,6 +200,7 @@ type Filter struct {
 	Profile       string
 	Model         string // exact
 	Origin        string // format of the origin
+	Born          bool   // only those that were not imported
 	Surface       string
 	Tag           string
 	Pinned        bool      // only pinned ones

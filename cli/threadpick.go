@@ -110,14 +110,9 @@ func (o *threadOptions) latest(ctx context.Context, j *job) (spot, error) {
 		return spot{}, err
 	}
 	for _, f := range []skein.Filter{{Project: project}, {}} {
-		f.User, f.Surface, f.NoChildren = o.who(), "cli", true
-		for s, err := range j.store.Sessions(ctx, f) {
-			if err != nil {
-				return spot{}, err
-			}
-			if s.Origin == nil {
-				return spot{session: s}, nil
-			}
+		f.User, f.Surface, f.NoChildren, f.Born, f.Limit = o.who(), "cli", true, true, 1
+		if found, err := j.sessions(ctx, f); err != nil || len(found) > 0 {
+			return spot{session: append(found, skein.Session{})[0]}, err
 		}
 	}
 	return spot{}, advise(missing("there is no session to go on with yet"), "begin one: skein chat, or skein run PROMPT")

@@ -79,7 +79,7 @@ func picks(f skein.Filter, h *skein.Session) bool {
 	return is(string(f.User), string(h.User)) && is(f.Key, h.Key) && is(f.Project, h.Project) && is(f.Agent, h.Agent) &&
 		is(f.Profile, h.Profile) && is(f.Model, h.Model) && is(f.Origin, origin) && is(f.Surface, h.Surface) &&
 		(f.Tag == "" || slices.Contains(h.Tags, f.Tag)) &&
-		(!f.Pinned || h.Pinned) &&
+		(!f.Pinned || h.Pinned) && (!f.Born || h.Origin == nil) &&
 		is(string(f.Parent), string(parent.Session)) &&
 		(!f.NoChildren || parent.Why != skein.Child) &&
 		f.Bin == (h.Binned != 0) &&

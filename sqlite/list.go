@@ -192,6 +192,9 @@ func (s *Store) where(f skein.Filter) *where {
 	if f.Pinned {
 		w.add("s.pinned = 1")
 	}
+	if f.Born {
+		w.add("s.origin = ''")
+	}
 	if f.NoChildren {
 		w.add("s.parent_why <> 'child'")
 	}

@@ -49,6 +49,7 @@ func eachField(t *test) {
 		{skein.Filter{Model: "m"}, "a1 b2"},
 		{skein.Filter{Origin: "codex"}, "a1"},
 		{skein.Filter{Origin: "code"}, ""},
+		{skein.Filter{Born: true}, "a2 b1 b2 c"},
 		{skein.Filter{Surface: "cli"}, "a1"},
 		{skein.Filter{Tag: "y"}, "a2"},
 		{skein.Filter{Tag: "xy"}, ""},
