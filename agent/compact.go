@@ -127,7 +127,7 @@ func (u *turn) shrink() (done bool, err error) {
 // tryToSumUp is sumUp, but only an error of the Store or of ctx stops the turn.
 func (u *turn) tryToSumUp(p *plan) (done bool, err error) {
 	err = u.sumUp(p, auto)
-	if f := (*failedSummary)(nil); errors.As(err, &f) {
+	if f := (*asideError)(nil); errors.As(err, &f) {
 		return false, u.ctx.Err()
 	}
 	return err == nil, err

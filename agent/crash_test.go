@@ -66,9 +66,11 @@ func takeUp(t *testing.T, j job) {
 			t.Errorf("call %s was %s and is now %s, want %s", call, state, is[call], want)
 		}
 	}
-	if p, err := th.Pending(t.Context()); err != nil {
+	p, err := th.Pending(t.Context())
+	if err != nil {
 		t.Fatal(err)
-	} else if p {
+	}
+	if p {
 		_, err = th.Retry(t.Context())
 	} else {
 		_, err = th.Turn(t.Context(), skein.UserSays("on"))

@@ -61,7 +61,7 @@ func (u *turn) title(r llm.Request) (string, error) {
 		if err == nil {
 			return plainTitle(m.Words()), nil
 		}
-		f := (*failedSummary)(nil)
+		f := (*asideError)(nil)
 		if !errors.As(err, &f) {
 			return "", err
 		}

@@ -21,11 +21,12 @@ const (
 	summaryHead = "[What was said before, summed up:]\n\n"
 )
 
-// A failedSummary says that the model made no summary.
-type failedSummary struct{ err error }
+// An asideError says that the model failed at a request that is not about the
+// conversation's next answer.
+type asideError struct{ err error }
 
-func (f *failedSummary) Error() string { return "no summary: " + f.err.Error() }
-func (f *failedSummary) Unwrap() error { return f.err }
+func (f *asideError) Error() string { return f.err.Error() }
+func (f *asideError) Unwrap() error { return f.err }
 
 // sumUp lets the model sum up what p covers, and stores that.
 func (u *turn) sumUp(p *plan, trigger string) error {
@@ -44,7 +45,7 @@ func (u *turn) sumUp(p *plan, trigger string) error {
 			u.o.Observe(Update{Kind: Compacted})
 			return nil
 		}
-		if f := (*failedSummary)(nil); !errors.As(err, &f) {
+		if f := (*asideError)(nil); !errors.As(err, &f) {
 			return err
 		}
 		if asked, ok := llm.Again(err); ok && try < attempts && asked <= patience {
@@ -79,7 +80,7 @@ func (u *turn) summary(p *plan, try int) (string, error) {
 	}
 	text := strings.TrimSpace(m.Words())
 	if text == "" {
-		return "", &failedSummary{&llm.Error{Kind: llm.ErrCut, Message: "the summary is empty"}}
+		return "", &asideError{&llm.Error{Kind: llm.ErrCut, Message: "the summary is empty"}}
 	}
 	return text, nil
 }
@@ -110,7 +111,7 @@ func (p *plan) events() (events []skein.Event) {
 
 // aside makes a request that is not about the conversation's next answer, and
 // stores its steps but not what it says. An error that is the model's is a
-// *failedSummary.
+// *asideError.
 func (u *turn) aside(mode string, r llm.Request, try int) (*skein.Message, error) {
 	s, err := u.start(mode, r, try)
 	if err != nil {
@@ -125,7 +126,7 @@ func (u *turn) aside(mode string, r llm.Request, try int) (*skein.Message, error
 		return nil, perr
 	}
 	if err != nil {
-		return nil, &failedSummary{err}
+		return nil, &asideError{err}
 	}
 	return m, nil
 }

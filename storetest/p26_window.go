@@ -143,19 +143,19 @@ func talk(rt *rapid.T, base skein.Seq) (evs []skein.Event) {
 
 // talked returns one that comes after the session's event at last.
 func talked(rt *rapid.T, base, last skein.Seq, dull int) skein.Event {
-	any := func(name string, n int) int { return rapid.IntRange(0, n-1).Draw(rt, name) }
-	switch any("kind", 6+4*dull) {
+	throw := func(name string, n int) int { return rapid.IntRange(0, n-1).Draw(rt, name) }
+	switch throw("kind", 6+4*dull) {
 	case 0:
-		return skein.NewEvent(skein.KindRewound, noon, skein.Rewound{To: skein.Seq(any("to", int(last)+1))})
+		return skein.NewEvent(skein.KindRewound, noon, skein.Rewound{To: skein.Seq(throw("to", int(last)+1))})
 	case 1:
-		c := skein.Compacted{To: skein.Seq(any("to", int(last)+1)), Summary: pick(rt, "summary", "", "what was", "what was before"), Failed: any("failed", 5) == 0}
-		if any("opaque", 3) == 0 {
+		c := skein.Compacted{To: skein.Seq(throw("to", int(last)+1)), Summary: pick(rt, "summary", "", "what was", "what was before"), Failed: throw("failed", 5) == 0}
+		if throw("opaque", 3) == 0 {
 			c.Opaque = []byte(`{"type":"compaction"}`)
 		}
 		return skein.NewEvent(skein.KindCompacted, noon, c)
 	case 2:
 		far := pick(rt, "far", 4, int(last-base)+1) // what was said first has rules of its own
-		a := skein.Amended{Seq: base + skein.Seq(any("amends", min(far, int(last-base)+1))), Withdrawn: any("withdrawn", 2) == 0}
+		a := skein.Amended{Seq: base + skein.Seq(throw("amends", min(far, int(last-base)+1))), Withdrawn: throw("withdrawn", 2) == 0}
 		return skein.NewEvent(skein.KindAmended, noon, a)
 	case 3:
 		return skein.NewEvent(skein.KindTool, noon, skein.ToolState{Call: pick(rt, "call", "a", "b"), State: pick(rt, "state", skein.Pending, skein.Completed, skein.Failed)})
