@@ -3,7 +3,9 @@
 package main
 
 import (
+	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -242,4 +244,93 @@ func TestASessionThatIsTakenOverEndsTheChat(t *testing.T) {
 	p.await(`taken over|took the session over`)
 	p.await(`^\$ *\z`)
 	p.code(4)
+}
+
+func TestAChatSaysWhatACrashLeft(t *testing.T) {
+	p := newPane(t, 90, 40)
+	p.chat("--model echo --allow shell")
+	p.enter(`echo: call shell {"command": "echo begun; sleep 5"}`)
+	p.await(`→ shell echo begun.*\n  begun`)
+	shell := strings.TrimSpace(p.tmux("list-panes", "-t", "p", "-F", "#{pane_pid}"))
+	kill, err := exec.Command("sh", "-c", "kill -9 $(ps -o pid= --ppid "+shell+")").CombinedOutput()
+	if err != nil {
+		t.Fatalf("kill: %v: %s", err, kill)
+	}
+	p.await(`Killed`)
+	p.keys("-l", "stty sane; clear")
+	p.keys("C-j")
+	p.until(func(s string) bool { return !strings.Contains(s, "Killed") }, "is as it was")
+	p.clear()
+	p.chat("")
+	p.await(`^1 tool call in this session may have run, or not`)
+	p.await(`^the last prompt has no answer yet: /retry`)
+	p.enter("/retry")
+	p.until(func(s string) bool {
+		return strings.Contains(s, "unknown") || strings.Contains(s, "uncertain") || strings.Contains(s, "interrupted")
+	}, "tells the model")
+	p.leave()
+}
+
+func TestASecondChatOnASessionSaysWhoHasIt(t *testing.T) {
+	p := newPane(t, 90, 40)
+	p.chat("--model echo")
+	p.enter("mine")
+	p.await(`^mine$`)
+	p.prompt()
+	out := filepath.Join(p.home, "second")
+	p.tmux("split-window", "-d", "-t", "p", "-c", p.work, "skein chat < /dev/null > "+out+" 2>&1; echo code=$? >> "+out)
+	var text string
+	p.until(func(string) bool {
+		b, err := os.ReadFile(out)
+		text = string(b)
+		return err == nil && strings.Contains(text, "code=")
+	}, "has a second chat that ended")
+	if want := regexp.MustCompile(`session is locked by PID \d+ \(skein chat, since \d\d:\d\d\)\n.*--fork .*--take-over .*\ncode=4`); !want.MatchString(text) {
+		t.Errorf("the second chat says\n%s\nwant who has the session, what to do, and exit code 4", text)
+	}
+	p.enter("still mine")
+	p.await(`^still mine$`)
+	p.leave()
+}
+
+func TestWhatIsTypedAheadIsSaidAfterwards(t *testing.T) {
+	p := newPane(t, 80, 30)
+	p.chat("--model echo")
+	p.enter("echo: slow 2s echo: words 10")
+	p.await(`answering`)
+	p.enter("typed ahead")
+	p.keys("-l", "not yet")
+	p.await(`^❯ typed ahead\n❯ not yet *\z`)
+	p.await(`word\n\n❯ typed ahead\n\ntyped ahead\n\n❯ not yet *\z`)
+	p.keys("C-u")
+	p.leave()
+}
+
+func TestAChatFitsTheTerminal(t *testing.T) {
+	for _, width := range []int{60, 80, 120} {
+		t.Run(fmt.Sprint(width), func(t *testing.T) { fits(t, width) })
+	}
+}
+
+func fits(t *testing.T, width int) {
+	p := newPane(t, width, 60)
+	p.chat("--model echo")
+	p.paste("# A plan\n\nA paragraph that is longer than sixty columns, so that it has to be broken somewhere.\n\n- one\n- two\n\n| a | b |\n|---|---|\n| first | second |\n\n```go\nfunc main() {}\n```")
+	p.enter("")
+	s := p.await(`^    func main\(\) \{\}\n\n❯ *\z`)
+	_, answer, _ := strings.Cut(s, "\nsession ")
+	for line := range strings.Lines(answer) {
+		if n := len([]rune(strings.TrimRight(line, "\n"))); n >= width {
+			t.Errorf("a line of the answer has %d columns: %s", n, line)
+		}
+	}
+	p.enter("/help")
+	s = p.await(`^Ctrl-C (.*\n)+\n❯ *\z`)
+	_, help, _ := strings.Cut(s, "❯ /help")
+	for line := range strings.Lines(help) {
+		if strings.HasPrefix(line, "/") && len(strings.Fields(line)) < 3 {
+			t.Errorf("the help is broken: %q", line)
+		}
+	}
+	p.leave()
 }
