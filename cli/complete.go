@@ -80,6 +80,10 @@ func (f *frame) seen(of func(*skein.Session) []string) completer {
 
 // completeSessionFlags completes those flags of c that narrow sessions down.
 func (f *frame) completeSessionFlags(c *cobra.Command) {
+	if c.Flags().Lookup("take-over") != nil { // it has them to choose who answers
+		f.completeThreadFlags(c)
+		return
+	}
 	for flag, of := range map[string]func(*skein.Session) []string{
 		"agent":   func(s *skein.Session) []string { return []string{s.Agent} },
 		"model":   func(s *skein.Session) []string { return []string{s.Model} },

@@ -143,7 +143,7 @@ func noModel(err error) error {
 		if m.Name == "" {
 			return advise(usagef("no model is chosen"), "name one: --model anthropic:MODEL; for good: model = \"…\" in config.toml; to try it out: --model echo")
 		}
-		return advise(usagef("%v", err), "see: skein chat --help")
+		return advise(usagef("%v", err), "see where models are: skein key")
 	}
 	return err
 }

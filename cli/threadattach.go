@@ -73,12 +73,8 @@ func (t *thread) attach(text string) (skein.Message, []skein.Blob, error) {
 // is no file and no agent.
 func (t *thread) attachment(text string, at mention) ([]skein.Part, *skein.Blob, error) {
 	for _, try := range at.readings() {
-		path := fromHome(try.name, t.job.dirs.Home)
-		if !filepath.IsAbs(path) {
-			path = filepath.Join(t.cwd(), path)
-		}
-		info, err := os.Stat(path)
-		if err != nil {
+		path, info := t.mentioned(try.name)
+		if info == nil {
 			continue
 		}
 		if !info.Mode().IsRegular() {
@@ -92,6 +88,26 @@ func (t *thread) attachment(text string, at mention) ([]skein.Part, *skein.Blob,
 		}
 	}
 	return nil, nil, nil
+}
+
+// mentioned returns the file that a person means by name: from the session's
+// folder, else from their own; nil if there is none.
+func (t *thread) mentioned(name string) (string, os.FileInfo) {
+	name = fromHome(name, t.job.dirs.Home)
+	folders := []string{t.cwd()}
+	if cwd, err := t.job.Getwd(); err == nil {
+		folders = append(folders, cwd)
+	}
+	for _, folder := range folders {
+		path := name
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(folder, path)
+		}
+		if info, err := os.Stat(path); err == nil {
+			return path, info
+		}
+	}
+	return "", nil
 }
 
 // readings returns what m may mean: as it stands, without the lines, without a
