@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"slices"
 	"sync"
 
 	"github.com/skein-dev/skein"
@@ -89,8 +90,16 @@ type writer struct {
 	lines *Lines
 }
 
-func (w *writer) append(ctx context.Context, events []skein.Event) error {
-	if !w.sound || !w.follows(events) {
+func (w *writer) append(ctx context.Context, events []skein.Event) (err error) {
+	if !w.sound {
+		return w.mend(ctx)
+	}
+	if !w.follows(events) { // others have appended too
+		if events, err = w.since(ctx); err != nil {
+			return err
+		}
+	}
+	if slices.ContainsFunc(events, renews) {
 		return w.mend(ctx)
 	}
 	var b []byte
@@ -112,17 +121,27 @@ func (w *writer) append(ctx context.Context, events []skein.Event) error {
 	return nil
 }
 
-// follows reports whether events can be added to the file as they are: none is
-// missing, and none asks for another file.
+// follows reports whether no event is missing before one of events.
 func (w *writer) follows(events []skein.Event) bool {
 	next := w.last + 1
 	for _, e := range events {
-		if e.Seq > next || renews(e) {
+		if e.Seq > next {
 			return false
 		}
 		next = max(next, e.Seq+1)
 	}
 	return true
+}
+
+// since returns the events that are not in the file.
+func (w *writer) since(ctx context.Context) (events []skein.Event, err error) {
+	for e, err := range w.store.Events(ctx, w.id, w.last) {
+		if err != nil {
+			return nil, err
+		}
+		events = append(events, e)
+	}
+	return events, nil
 }
 
 // renews reports whether the log is another one after e.
