@@ -92,3 +92,46 @@ func TestWritersAreToldWhoKeepsThemWaiting(t *testing.T) {
 		t.Errorf("after the other went on the message has place %d, want 3: nothing that failed is ever stored", last)
 	}
 }
+
+// A write that others keep from its turn waits for as long as they get things
+// done, however long that is.
+func TestWritersWaitWhileOthersWrite(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "x.db")
+	const patience = time.Second
+	s, err := sqlite.Open(t.Context(), name, sqlite.Options{Patience: patience})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { shut(t, s) })
+	add(t, s, "a", created())
+	c := start(t, "occupy", name, (patience * 7 / 10).String())
+	c.want("holds")
+	if _, err := skein.Add(context.Background(), s, "a", user("mine")); err != nil {
+		t.Errorf("Append beside a process that commits again and again = %v, want nil", err)
+	}
+	c.wait()
+}
+
+// childOccupy keeps the file locked four times, for as long as args[1] says.
+func childOccupy(args []string) error {
+	d, err := time.ParseDuration(args[1])
+	if err != nil {
+		return err
+	}
+	s, err := childOpen(args[0])
+	if err != nil {
+		return err
+	}
+	for i := range 4 {
+		err := sqlite.Within(s, func() {
+			if i == 0 {
+				fmt.Println("holds")
+			}
+			<-time.After(d)
+		})
+		if _, aerr := skein.Add(context.Background(), s, "a", user("theirs")); err != nil || aerr != nil {
+			return errors.Join(err, aerr)
+		}
+	}
+	return s.Close()
+}

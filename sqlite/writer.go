@@ -234,16 +234,16 @@ func (w *writer) rollback() error {
 // waited long for its turn already.
 const leastPatience = time.Second
 
-// begin begins a transaction. It waits while another process writes, for as
-// long as one of group still wants it and the patience lasts: who was stopped
-// in the midst of a transaction keeps it for ever.
+// begin begins a transaction. It waits while others write, for as long as one
+// of group still wants it. Where nobody commits anything, the patience ends:
+// who was stopped in the midst of a transaction keeps it for ever.
 func (w *writer) begin(group []*job) error {
 	wanted := func(j *job) bool { return j.ctx.Err() == nil }
 	until := time.Now().Add(min(leastPatience, w.patience))
 	if end := group[0].since.Add(w.patience); end.After(until) {
 		until = end
 	}
-	for {
+	for seen := w.version; ; {
 		if !slices.ContainsFunc(group, wanted) {
 			return group[0].ctx.Err()
 		}
@@ -253,6 +253,10 @@ func (w *writer) begin(group []*job) error {
 		}
 		if !busy(err) { // else the busy timeout has passed: ask again
 			return err
+		}
+		var v int64
+		if _, err := w.conn.one("PRAGMA data_version", nil, &v); err == nil && v != seen {
+			seen, until = v, time.Now().Add(w.patience) // many write: our turn comes
 		}
 		if time.Now().After(until) {
 			return w.blocked(time.Since(group[0].since))
