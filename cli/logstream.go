@@ -28,7 +28,9 @@ func newLogStream(f *frame) *cobra.Command {
 		Long: `Read the logs of all sessions, the one first that was written to longest ago,
 then go on with what comes, of old sessions and of new ones, until Ctrl-C. A line
 says when another session goes on. A folder that is not there yet is waited for.
-With --logs-dir the logs may be those of Skillet.`,
+With --logs-dir the logs may be those of Skillet. With --json each line is an
+object of log, the USER/SESSION that it is of, and line, as it stands there, or
+damage, what is wrong with it.`,
 		Example: `skein log stream
 	skein log stream --steps
 	skein log stream --logs-dir ~/skillet/logs`,
