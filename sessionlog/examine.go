@@ -1,12 +1,9 @@
 package sessionlog
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
 	"iter"
 	"os"
 	"strings"
@@ -190,77 +187,4 @@ func (x *examiner) lost(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-// difference says for people how the log at path differs from what it should
-// be; "" if it does not.
-func difference(ctx context.Context, st skein.Store, s skein.Session, path string) (what string, err error) {
-	var in io.ReadSeeker = strings.NewReader("")
-	f, err := os.Open(path)
-	switch {
-	case err == nil:
-		defer func() { err = errors.Join(err, f.Close()) }()
-		in = f
-	case !errors.Is(err, fs.ErrNotExist):
-		return "", err
-	}
-	c := comparison{in: in}
-	_, _, err = eachLine(ctx, st, s, c.add, c.restart)
-	if err != nil {
-		return "", err
-	}
-	return c.result(f == nil)
-}
-
-// A comparison compares a file with lines.
-type comparison struct {
-	in      io.ReadSeeker
-	line    int
-	differs int // first line that does; 0 if none
-	lacks   int // lines that the file ends before
-}
-
-func (c *comparison) add(b []byte) error {
-	for line := range bytes.Lines(b) {
-		c.line++
-		if c.differs > 0 {
-			continue
-		}
-		there := make([]byte, len(line))
-		n, err := io.ReadFull(c.in, there)
-		switch {
-		case err != nil && !ends(err):
-			return err
-		case !bytes.HasPrefix(line, there[:n]):
-			c.differs = c.line
-		case n < len(line):
-			c.lacks++
-		}
-	}
-	return nil
-}
-
-func (c *comparison) restart() error {
-	c.line, c.differs, c.lacks = 0, 0, 0
-	_, err := c.in.Seek(0, io.SeekStart)
-	return err
-}
-
-func (c *comparison) result(missing bool) (string, error) {
-	n, err := io.ReadFull(c.in, make([]byte, 1))
-	switch {
-	case err != nil && !ends(err):
-		return "", err
-	case c.differs > 0:
-		return fmt.Sprintf("its log differs from the store from line %d on", c.differs), nil
-	case c.lacks > 0 && missing:
-		return "its log is lost", nil
-	case c.lacks == 1:
-		return "its log is 1 line behind", nil
-	case c.lacks > 0:
-		return fmt.Sprintf("its log is %d lines behind", c.lacks), nil
-	case n > 0:
-		return fmt.Sprintf("its log goes on after line %d, where it should end", c.line), nil
-	}
-	return "", nil
 }

@@ -72,7 +72,8 @@ func deleted(ctx context.Context, s skein.Store, id skein.SessionID) (bool, erro
 	switch {
 	case errors.Is(err, skein.ErrDeleted):
 		return true, nil
-	case errors.Is(err, skein.ErrNotFound), errors.Is(err, skein.ErrConflict), errors.Is(err, skein.ErrExists):
+	case errors.Is(err, skein.ErrNotFound), errors.Is(err, skein.ErrConflict), errors.Is(err, skein.ErrExists),
+		errors.Is(err, skein.ErrReadOnly): // then it cannot be known
 		return false, nil
 	}
 	return false, err
