@@ -25,11 +25,11 @@ func TestMain(m *testing.M) {
 
 // A pane is a terminal in which a shell runs, with the command skein.
 type pane struct {
-	t      *testing.T
-	socket string
-	home   string // of skein
-	work   string // folder that the shell is in: a project named api
-	path   string // its PATH
+	t    *testing.T
+	dir  string // of tmux's socket s: such a path must be short, so we go there
+	home string // of skein
+	work string // folder that the shell is in: a project named api
+	path string // its PATH
 }
 
 // newPane starts a terminal of this size. Its variables are those given, on top
@@ -45,11 +45,7 @@ func newPane(t *testing.T, width, height int, env ...string) *pane {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	short, err := os.MkdirTemp("", "skein") // a socket's path must be short
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := &pane{t: t, socket: filepath.Join(short, "s"), home: filepath.Join(dir, "home"), work: filepath.Join(dir, "api"), path: filepath.Join(dir, "bin") + ":" + os.Getenv("PATH")}
+	p := &pane{t: t, dir: dir, home: filepath.Join(dir, "home"), work: filepath.Join(dir, "api"), path: filepath.Join(dir, "bin") + ":" + os.Getenv("PATH")}
 	for _, d := range []string{p.home, p.work, filepath.Join(dir, "bin")} {
 		if err := os.MkdirAll(d, 0o700); err != nil {
 			t.Fatal(err)
@@ -69,12 +65,7 @@ func newPane(t *testing.T, width, height int, env ...string) *pane {
 		if t.Failed() {
 			t.Logf("the screen at the end:\n%s", p.screen())
 		}
-		if out, err := exec.Command("tmux", "-S", p.socket, "kill-server").CombinedOutput(); err != nil {
-			t.Errorf("tmux kill-server: %v: %s", err, out)
-		}
-		if err := os.RemoveAll(short); err != nil {
-			t.Error(err)
-		}
+		p.tmux("kill-server")
 	})
 	p.tmux(append(args, "sh", "-i")...)
 	p.await(`^[$#]`)
@@ -86,7 +77,8 @@ func newPane(t *testing.T, width, height int, env ...string) *pane {
 
 func (p *pane) tmux(args ...string) string {
 	p.t.Helper()
-	cmd := exec.Command("tmux", append([]string{"-u", "-S", p.socket}, args...)...)
+	cmd := exec.Command("tmux", append([]string{"-u", "-S", "s"}, args...)...)
+	cmd.Dir = p.dir
 	cmd.Env = append(os.Environ(), "LC_ALL=C.UTF-8", "PATH="+p.path)
 	out, err := cmd.CombinedOutput()
 	if err != nil {

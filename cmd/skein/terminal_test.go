@@ -54,8 +54,13 @@ func TestAThreadIsThereTomorrow(t *testing.T) {
 	p.await(`^You · turn 2 `)
 	p.await(`^and a second one\n\$ *\z`)
 	p.clear()
-	p.chat("-r " + id[1] + " --replay --replay-speed 1000")
-	p.await(`^You · turn 2 `)
+	p.enter("skein chat -r " + id[1] + " --replay --replay-speed 0.001")
+	s = p.await(`^You · turn 1 (.*\n)+Hello there`)
+	if strings.Contains(s, "and a second one") {
+		t.Errorf("the replay does not wait:\n%s", s)
+	}
+	p.keys("C-c") // the rest at once
+	p.await(`^You · turn 2 (.*\n)+\n❯ *\z`)
 	p.leave()
 }
 
