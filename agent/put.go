@@ -13,6 +13,9 @@ import (
 // settling is how often the fate of an append that nobody knows is asked for.
 const settling = 4
 
+// manyEvents are more than a window usually has.
+const manyEvents = 1000
+
 // put stores events, all or none, after those that are owed. ctx does not stop
 // it: what happened has happened.
 func (t *Thread) put(ctx context.Context, blobs []skein.Blob, events ...skein.Event) error {
@@ -158,14 +161,16 @@ func (t *Thread) stored(b skein.Batch, r skein.Receipt) {
 }
 
 // events returns what the context is worked out from. The caller leaves them
-// as they are.
+// as they are. They are read again when they have grown long, for most of them
+// is not shown any more.
 func (t *Thread) events(ctx context.Context) ([]skein.Event, error) {
-	if t.window == nil && t.begun {
+	if t.begun && (t.window == nil || len(t.window) > t.enough) {
 		events, err := t.o.Store.Window(ctx, t.id, t.newest())
 		if err != nil {
 			return nil, err
 		}
-		t.window = events
+		t.window = slices.Grow(events, 1) // nil is not read yet
+		t.enough = 2*len(events) + manyEvents
 	}
 	return slices.Clip(t.window), nil
 }

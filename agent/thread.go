@@ -31,6 +31,7 @@ type Thread struct {
 	owed    []skein.Batch   // what happened, and could not be stored yet
 	fenced  error           // not nil: the session was taken over
 	window  []skein.Event   // what the context is worked out from; nil if that is to be read
+	enough  int             // events in window from which on it is read again
 	charged map[string]bool // request IDs of answers
 	called  map[string]bool // IDs of calls
 
@@ -54,7 +55,10 @@ func openAt(ctx context.Context, o Options, depth int) (_ *Thread, err error) {
 	t.writer = "turn-" + string(skein.NewSessionID(o.Now()))
 	if t.id == "" {
 		t.id = skein.NewSessionID(o.Now())
-		t.about, t.window = o.Created, []skein.Event{}
+		t.about, t.window, t.enough = o.Created, []skein.Event{}, manyEvents
+		if err := t.inherit(ctx); err != nil {
+			return nil, err
+		}
 	} else if _, err := o.Store.Session(ctx, t.id); err != nil { // a lease of nothing would be kept
 		return nil, fmt.Errorf("agent: open %s: %w", t.id, err)
 	}
@@ -84,6 +88,17 @@ func withDefaults(o Options) Options {
 		o.Observe = func(Update) {}
 	}
 	return o
+}
+
+// inherit fills in what a fork that has not begun takes from its parent.
+func (t *Thread) inherit(ctx context.Context) error {
+	p := t.about.Parent
+	if p == nil || p.Why != skein.Fork {
+		return nil
+	}
+	s, err := t.o.Store.Session(ctx, p.Session)
+	t.about.Cwd, t.about.Project = cmp.Or(t.about.Cwd, s.Cwd), cmp.Or(t.about.Project, s.Project)
+	return err
 }
 
 // goOn takes up a session that is stored.

@@ -44,6 +44,11 @@ func (t *Thread) Retry(ctx context.Context) (out Outcome, err error) {
 	if err := t.settle(ctx); err != nil {
 		return Outcome{Stop: Error, Last: t.last}, err
 	}
+	if !t.begun && t.about.Parent != nil { // a fork can take up its parent's last message
+		if err := t.work(ctx, nil); err != nil {
+			return Outcome{Stop: Error, Last: t.last}, err
+		}
+	}
 	shown, _, err := t.shown(ctx)
 	switch {
 	case err != nil:

@@ -3,6 +3,7 @@ package agent_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"runtime"
 	"testing"
 	"testing/synctest"
@@ -10,6 +11,8 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/agent"
+	"github.com/skein-dev/skein/memory"
+	"github.com/skein-dev/skein/tool"
 )
 
 func TestATurnStoresEachThingBeforeTheNext(t *testing.T) {
@@ -220,5 +223,58 @@ func TestUsageIsCountedOnce(t *testing.T) {
 	s, err := g.Session(t.Context())
 	if want := (skein.Usage{Input: 30, Output: 15, Requests: 3}); err != nil || s.Usage != want {
 		t.Errorf("Session.Usage = %+v, %v, want %+v", s.Usage, err, want)
+	}
+}
+
+func TestAForkBeginsWithWhatItsParentHad(t *testing.T) {
+	g := open(t, says("one"), fails(errGone))
+	g.say("go", "one")
+	if _, err := g.Turn(t.Context(), skein.UserSays("and")); err == nil {
+		t.Fatal("Turn = nil, want the model's error")
+	}
+	parent := g.ID()
+	s, err := g.Session(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	g.options.Created = skein.Created{Parent: &skein.Parent{Session: parent, Seq: s.Last, Why: skein.Fork}}
+	g.open()
+	if g.Begun() || g.ID() == parent {
+		t.Errorf("the fork %s of %s has begun before its first message", g.ID(), parent)
+	}
+	if out, err := g.Retry(t.Context()); err != nil || out.Text != "done" {
+		t.Errorf("Retry in the fork = %+v, %v", out, err)
+	}
+	g.wantShown(`user "go"`, `assistant "one"`, `user "and"`)
+	var cwd string
+	g.options.Agent.Tools[1].Run = func(_ context.Context, c tool.Call) (tool.Output, error) { cwd = c.Cwd; return tool.Output{}, nil }
+	g.open()
+	g.model.answers = []answer{calls("note {}"), says("well")}
+	g.say("on", "well")
+	if cwd != "/p/sub" {
+		t.Errorf("a tool runs in %q, want the parent's folder", cwd)
+	}
+}
+
+// A counted store counts how often a window was read.
+type counted struct {
+	skein.Store
+	windows int
+}
+
+func (s *counted) Window(ctx context.Context, id skein.SessionID, n int) ([]skein.Event, error) {
+	s.windows++
+	return s.Store.Window(ctx, id, n)
+}
+
+func TestALongThreadIsReadAnewFromTimeToTime(t *testing.T) {
+	s := &counted{Store: memory.New()}
+	g := openWith(t, func(o *agent.Options) { o.Store, o.Agent.Newest, o.Agent.CompactAfter = s, 4, -1 })
+	for i := range 400 {
+		g.say(fmt.Sprint("question ", i), "done")
+	}
+	g.wantShown(`user "question 398"`, `assistant "done"`, `user "question 399"`)
+	if s.windows == 0 || s.windows > 4 {
+		t.Errorf("the window was read %d times in 400 turns, want it now and then", s.windows)
 	}
 }
