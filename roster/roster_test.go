@@ -276,6 +276,13 @@ func TestAnAgentIsPutTogetherWithItsSubagents(t *testing.T) {
 	if err := team.Close(); err != nil {
 		t.Error(err)
 	}
+	writer, err := r.Definition("writer.md", dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if back, err := r.helpers(t.Context(), &Team{}, writer, "echo", []string{team.Profile, writer.Path}); err != nil || len(back) > 0 {
+		t.Errorf("a subagent can hand work back to the agent that it has it from: %+v, %v", back, err)
+	}
 	if _, err := ready("wrong.md"); err == nil || !strings.Contains(err.Error(), `tool "hammer"`) {
 		t.Errorf("Ready(wrong.md) = %v, want an error that names the tool", err)
 	}
