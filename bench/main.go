@@ -38,6 +38,7 @@ func experiments() []experiment {
 		{"append-many", appendMany},
 		{"append-many-sustained", appendManySustained},
 		{"long", longSession},
+		{"turn", turns},
 		{"wide", wideStore},
 		{"import", importCorpus},
 		{"watch", watchFile},
