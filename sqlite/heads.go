@@ -146,17 +146,31 @@ func (t *tx) putHead(was, h *head) (err error) {
 	case h.n == 0:
 		h.n, err = t.insertHead(h)
 	case sameButCounts(was, h):
-		u := &h.Usage
-		_, _, err = t.exec(`UPDATE sessions SET updated = ?, last = ?, said = ?, messages = ?, turns = ?, last_prompt = ?, bytes = ?, provider = ?, model = ?,
-			input = ?, output = ?, reasoning = ?, cache_read = ?, cache_write = ?, requests = ?, reported = ? WHERE n = ?`,
-			int64(h.Updated), int64(h.Last), int64(h.said), h.Messages, h.Turns, h.LastPrompt, h.bytes, h.Provider, h.Model,
-			u.Input, u.Output, u.Reasoning, u.CacheRead, u.CacheWrite, u.Requests, u.Reported, h.n)
+		err = t.updateCounts(was, h)
 	default:
 		err = t.updateHead(h)
 	}
 	if err == nil {
 		t.heads.put(*h)
 	}
+	return err
+}
+
+// updateCounts writes what every message changes. To set another column would
+// take it out of its indexes and put it in again, even if it stays the same.
+func (t *tx) updateCounts(was, h *head) (err error) {
+	u := &h.Usage
+	values := []any{
+		int64(h.Updated), int64(h.Last), int64(h.said), h.Messages, h.Turns, h.LastPrompt, h.bytes, h.Provider, h.Model,
+		u.Input, u.Output, u.Reasoning, u.CacheRead, u.CacheWrite, u.Requests, u.Reported, h.n,
+	}
+	const counts = `updated = ?, last = ?, said = ?, messages = ?, turns = ?, last_prompt = ?, bytes = ?, provider = ?, model = ?,
+		input = ?, output = ?, reasoning = ?, cache_read = ?, cache_write = ?, requests = ?, reported = ?`
+	if was.Updated>>10 == h.Updated>>10 {
+		_, _, err = t.exec(`UPDATE sessions SET `+counts+` WHERE n = ?`, values...)
+		return err
+	}
+	_, _, err = t.exec(`UPDATE sessions SET `+counts+`, recent = ?1 >> 10 WHERE n = ?`, values...)
 	return err
 }
 
@@ -167,7 +181,7 @@ func sameButCounts(a, b *head) bool {
 	return x.Key == y.Key && x.Title == y.Title && x.TitleBy == y.TitleBy && x.Description == y.Description && x.First == y.First &&
 		x.Surface == y.Surface && x.Project == y.Project && x.Cwd == y.Cwd && x.Agent == y.Agent && x.Profile == y.Profile &&
 		x.Parent == y.Parent && x.Origin == y.Origin && x.Status == y.Status &&
-		x.Pinned == y.Pinned && x.Updated>>10 == y.Updated>>10 && stringsJSON(x.Tags) == stringsJSON(y.Tags) && x.Created == y.Created && x.Base == y.Base &&
+		x.Pinned == y.Pinned && stringsJSON(x.Tags) == stringsJSON(y.Tags) && x.Created == y.Created && x.Base == y.Base &&
 		x.Compactions == y.Compactions && stringsJSON(x.Open) == stringsJSON(y.Open) &&
 		x.Uncertain == y.Uncertain && x.Revision == y.Revision && x.Binned == y.Binned
 }

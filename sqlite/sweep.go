@@ -63,7 +63,7 @@ func (t *tx) cut(n int64) (left int64, err error) {
 
 // manyPages is how long the log may be, in bytes, before it is moved to the
 // database in a pause, so that no append has to.
-const manyPages = 8 << 20
+const manyPages = 16 << 20
 
 // checkpoint moves what the -wal file has to the database, if that is much and
 // as far as nobody reads from it.
