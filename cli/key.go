@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -67,13 +66,11 @@ func (o *keyOptions) run(ctx context.Context, j *job, args []string) error {
 	if err = ErrNoKeyRing; j.KeyRing != nil {
 		err = j.KeyRing.SetKey(name, key)
 	}
-	if errors.Is(err, ErrNoKeyRing) {
+	if err != nil {
 		return advise(err, "put the key into the environment: %s", strings.Join(p.KeyEnv, " or "))
 	}
-	if err == nil {
-		j.say("the key ring has the key of %s now", name)
-	}
-	return err
+	j.say("the key ring has the key of %s now", name)
+	return nil
 }
 
 // hidden reads one line that a terminal does not show.
