@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/skein-dev/skein"
@@ -65,9 +66,28 @@ func (c *chat) past(ctx context.Context, s skein.Session) error {
 	case c.options.replay:
 		return c.again(ctx, s)
 	case c.options.full:
-		return c.messages(ctx, s, int(s.Last))
+		return c.everything(ctx, s)
 	}
 	return c.messages(ctx, s, resumed)
+}
+
+// everything shows all messages of s that were not taken back, as they are
+// read: there may be more than fit in memory.
+func (c *chat) everything(ctx context.Context, s skein.Session) error {
+	c.gap("past")
+	t := c.transcript(printer{c.screen})
+	for e, err := range (reader{ctx, c.thread.store, s}).entries(0) {
+		if err != nil {
+			return err
+		}
+		if e.Rewound {
+			continue
+		}
+		if err := t.entry(&e); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // messages shows the newest n messages of s that were not taken back, and says
@@ -117,7 +137,7 @@ func (c *chat) newestShown(ctx context.Context, s skein.Session, n int) (shown [
 }
 
 // transcript returns what writes messages as this chat shows them.
-func (c *chat) transcript(w *bytes.Buffer) *transcript {
+func (c *chat) transcript(w io.Writer) *transcript {
 	j := *c.job
 	env := *c.Env
 	j.Env = &env

@@ -86,7 +86,7 @@ func (c *chat) history(ctx context.Context, args string) error {
 	n := resumed
 	switch {
 	case args == "all":
-		n = int(s.Last)
+		return c.everything(ctx, s)
 	case args != "":
 		if n, err = strconv.Atoi(args); err != nil || n < 1 {
 			return usagef("/history %q: want how many messages, or all", args)

@@ -16,14 +16,13 @@ type asked struct {
 	answer string // "" until there is one
 }
 
-// lines returns the question as it is shown while it waits.
+// lines returns the choices as they are shown while the question waits.
 func (a *asked) lines(p prose.Paint, width int) []string {
-	lines := strings.Split(ansi.Wrap(strings.TrimRight(a.Text, "\n"), width-2, ""), "\n")
 	var choices []string
 	for _, c := range a.Choices {
 		choices = append(choices, p.Bold(p.Yellow("["+string(c.Key)+"]"))+" "+c.Label)
 	}
-	return append(lines, strings.Split(ansi.Wrap(strings.Join(choices, "  "), width-2, ""), "\n")...)
+	return strings.Split(ansi.Wrap(strings.Join(choices, "  "), width-2, ""), "\n")
 }
 
 // choose answers the question if key is one of its choices.
@@ -42,7 +41,7 @@ func (t *Terminal) Ask(ctx context.Context, q Question) (string, error) {
 	t.mu.Lock()
 	t.flush()
 	t.asked = &asked{Question: q}
-	t.show("")
+	t.show(ansi.Wrap(strings.TrimRight(q.Text, "\n"), t.paint.width-1, "") + "\n")
 	t.mu.Unlock()
 	for {
 		if answer, err := t.answered(ctx); answer != "" || err != nil {
@@ -76,11 +75,10 @@ func (t *Terminal) answered(ctx context.Context) (answer string, err error) {
 			label = c.Label
 		}
 	}
-	text := ansi.Wrap(strings.TrimRight(t.asked.Text, "\n"), t.paint.width-2, "")
 	t.asked = nil
 	if len(t.said) > 0 {
 		t.nudge() // what was typed ahead waits for Read
 	}
-	t.show(text + "\n" + t.o.Paint.Dim("  → ") + t.o.Paint.Bold(label) + "\n")
+	t.show(t.o.Paint.Dim("  → ") + t.o.Paint.Bold(label) + "\n")
 	return answer, err
 }

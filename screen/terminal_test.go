@@ -128,8 +128,10 @@ func TestOnlyAChoiceAnswersAQuestion(t *testing.T) {
 	if answer := <-got; answer != "yes" {
 		t.Errorf("Ask = %q, want yes", answer)
 	}
-	if s := ansi.Strip(out.String()); !strings.Contains(s, "Run it?\r\n  → yes\r\n") {
-		t.Errorf("the screen has %q, want question and answer to stay", s)
+	s := newScreen(60)
+	s.write(out.String())
+	if want := "Run it?\n  → yes\n"; s.String() != want {
+		t.Errorf("the screen shows %q, want %q", s, want)
 	}
 	if term.edit.text != "" {
 		t.Errorf("keys for the question were typed: %q", term.edit.text)

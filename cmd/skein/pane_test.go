@@ -134,7 +134,7 @@ func (p *pane) prompt() string {
 
 func (p *pane) until(ok func(screen string) bool, want string) string {
 	p.t.Helper()
-	deadline := time.After(30 * time.Second)
+	deadline := time.After(time.Minute)
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	for {
@@ -150,11 +150,11 @@ func (p *pane) until(ok func(screen string) bool, want string) string {
 	}
 }
 
-// clear empties the terminal, and what it showed before.
+// clear empties the terminal, and what it showed before, but for a word.
 func (p *pane) clear() {
 	p.t.Helper()
-	p.enter("clear")
-	p.until(func(s string) bool { return !strings.Contains(s, "clear") }, "is empty")
+	p.enter("clear; echo cleared")
+	p.await(`^cleared\n\$ *\z`)
 	p.tmux("clear-history", "-t", "p")
 }
 
