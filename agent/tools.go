@@ -2,6 +2,7 @@ package agent
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -70,7 +71,7 @@ func (u *turn) admit(c *skein.Call) (tl *tool.Tool, tc tool.Call, no string, err
 	a := Approval{Reason: "Nobody is here who could allow it."}
 	if u.o.Approve != nil {
 		if a, err = u.o.Approve(u.ctx, *tl, tc, question); err != nil {
-			return nil, tc, "", err
+			return nil, tc, "", cmp.Or(u.ctx.Err(), err) // nobody answers any more
 		}
 	}
 	if a.Yes {
