@@ -1,0 +1,266 @@
+package foreign
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+)
+
+// Build makes a new database at path out of lines: those of a frame first,
+// then rows in any order. Lines of another kind and damaged rows are passed
+// over. A row without a rowid gets the next one.
+//
+// The error wraps [os.ErrExist] if there is something at path; others are the
+// readers', and SQLite's if the lines make no database. Then there is nothing
+// at path.
+func Build(ctx context.Context, path string, lines ...io.Reader) (err error) {
+	if _, err := os.Lstat(path); err == nil {
+		return fmt.Errorf("%s: %w", path, os.ErrExist)
+	}
+	db, err := sql.Open(driverName, dsn(filepath.ToSlash(path), "rwc"))
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			for _, suffix := range []string{"", "-wal", "-shm", "-journal"} {
+				_ = os.Remove(path + suffix)
+			}
+		}
+	}()
+	defer func() { err = errors.Join(err, db.Close()) }()
+	db.SetMaxOpenConns(1)
+	c, err := db.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, c.Close()) }()
+	b := &builder{ctx: ctx, conn: c, inserts: map[string]*sql.Stmt{}}
+	if err := guard(ctx, c); err != nil {
+		return err
+	}
+	for _, r := range lines {
+		if err := b.read(r); err != nil {
+			return err
+		}
+	}
+	return b.finish()
+}
+
+// A builder makes a database.
+type builder struct {
+	ctx      context.Context
+	conn     *sql.Conn
+	settings *settings
+	objects  []object // that are made when the rows are there
+	sequence []Row
+	begun    bool
+	inserts  map[string]*sql.Stmt
+}
+
+// maxLine is the longest line that is read, in bytes.
+const maxLine = 2*MaxValue + 1<<20
+
+func (b *builder) read(r io.Reader) error {
+	in := bufio.NewReaderSize(r, 1<<16)
+	var line []byte
+	for {
+		part, err := in.ReadSlice('\n')
+		line = append(line, part...)
+		switch {
+		case errors.Is(err, bufio.ErrBufferFull) && len(line) < maxLine:
+			continue
+		case err != nil && !errors.Is(err, io.EOF):
+			return err
+		}
+		if len(bytes.TrimSpace(line)) > 0 {
+			if err := b.line(line); err != nil {
+				return err
+			}
+		}
+		line = line[:0]
+		if err != nil {
+			return nil
+		}
+	}
+}
+
+func (b *builder) line(line []byte) error {
+	r, ok, err := ParseRow(line)
+	if err != nil {
+		return fmt.Errorf("line %.60q: %w", line, err)
+	}
+	if ok {
+		return b.row(r)
+	}
+	var in struct {
+		Database *settings
+		Schema   *object
+	}
+	if err := json.Unmarshal(line, &in); err != nil {
+		return fmt.Errorf("line %.60q: %w", line, err)
+	}
+	switch {
+	case in.Database != nil:
+		return b.set(*in.Database)
+	case in.Schema != nil:
+		return b.object(*in.Schema)
+	}
+	return nil
+}
+
+func (b *builder) set(s settings) error {
+	b.settings = &s
+	if !plainWord.MatchString(s.Encoding) {
+		return fmt.Errorf("encoding %q", s.Encoding)
+	}
+	for _, p := range []string{
+		fmt.Sprintf("page_size = %d", s.PageSize), fmt.Sprintf("encoding = '%s'", s.Encoding),
+		fmt.Sprintf("auto_vacuum = %d", s.AutoVacuum), fmt.Sprintf("user_version = %d", s.UserVersion),
+		fmt.Sprintf("application_id = %d", s.ApplicationID),
+	} {
+		if err := b.exec("PRAGMA " + p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+var (
+	plainWord = regexp.MustCompile(`^[A-Za-z0-9-]+$`)
+	creates   = regexp.MustCompile(`(?is)^\s*CREATE\s+(TABLE|UNIQUE\s+INDEX|INDEX|TRIGGER|VIRTUAL\s+TABLE)\b`)
+)
+
+// object makes an ordinary table, and leaves what reads rows for later.
+func (b *builder) object(o object) error {
+	switch {
+	case strings.HasPrefix(strings.ToLower(o.Name), "sqlite_"):
+		return nil // SQLite makes these itself
+	case !creates.MatchString(o.SQL):
+		return fmt.Errorf("schema of %s %s: %.60q", o.Type, o.Name, o.SQL)
+	case ordinary.MatchString(o.SQL):
+		return b.exec(o.SQL)
+	}
+	b.objects = append(b.objects, o)
+	return nil
+}
+
+func (b *builder) row(r Row) error {
+	switch {
+	case r.Damage != "":
+		return nil
+	case r.Table == "sqlite_sequence":
+		b.sequence = append(b.sequence, r)
+		return nil
+	case !b.begun:
+		if err := b.exec("BEGIN"); err != nil {
+			return err
+		}
+		b.begun = true
+	}
+	return b.insert(r)
+}
+
+func (b *builder) insert(r Row) error {
+	names, args := columnsOf(r)
+	query := "INSERT INTO main." + quote(r.Table) + " (" + strings.Join(names, ", ") + ") VALUES (?" + strings.Repeat(", ?", len(args)-1) + ")"
+	st := b.inserts[query]
+	if st == nil {
+		var err error
+		if st, err = b.conn.PrepareContext(b.ctx, query); err != nil {
+			return err
+		}
+		b.inserts[query] = st
+	}
+	_, err := st.ExecContext(b.ctx, args...)
+	return err
+}
+
+// columnsOf returns the columns of a row, quoted, and its values, with the
+// rowid where no column is it.
+func columnsOf(r Row) (names []string, args []any) {
+	hidden := map[string]bool{}
+	for i, c := range r.Columns {
+		names, args = append(names, quote(c)), append(args, r.Values[i])
+		hidden[strings.ToLower(c)] = true
+	}
+	if r.Rowid == nil {
+		return names, args
+	}
+	for _, name := range []string{"rowid", "_rowid_", "oid"} {
+		if !hidden[name] {
+			return append([]string{name}, names...), append([]any{*r.Rowid}, args...)
+		}
+	}
+	return names, args
+}
+
+// finish makes what reads rows, sets what AUTOINCREMENT counts from, and
+// checks the full-text tables.
+func (b *builder) finish() (err error) {
+	for _, st := range b.inserts {
+		err = errors.Join(err, st.Close())
+	}
+	if err != nil {
+		return err
+	}
+	if !b.begun {
+		if err := b.exec("BEGIN"); err != nil {
+			return err
+		}
+	}
+	for _, o := range b.objects {
+		if err := b.exec(o.SQL); err != nil {
+			return fmt.Errorf("%s %s: %w", o.Type, o.Name, err)
+		}
+		if fullText.MatchString(o.SQL) {
+			name := quote(o.Name)
+			if err := b.exec("INSERT INTO " + name + "(" + name + ") VALUES ('rebuild')"); err != nil {
+				return fmt.Errorf("full-text table %s: %w", o.Name, err)
+			}
+			if err := b.exec("INSERT INTO " + name + "(" + name + ") VALUES ('integrity-check')"); err != nil {
+				return fmt.Errorf("full-text table %s: %w", o.Name, err)
+			}
+		}
+	}
+	if len(b.sequence) > 0 {
+		if err := b.sequences(); err != nil {
+			return err
+		}
+	}
+	if err := b.exec("COMMIT"); err != nil {
+		return err
+	}
+	if b.settings != nil && strings.EqualFold(b.settings.Journal, "wal") {
+		return b.exec("PRAGMA journal_mode = WAL")
+	}
+	return nil
+}
+
+func (b *builder) sequences() error {
+	if err := b.exec("DELETE FROM sqlite_sequence"); err != nil {
+		return err
+	}
+	for _, r := range b.sequence {
+		names, args := columnsOf(r)
+		q := "INSERT INTO sqlite_sequence (" + strings.Join(names, ", ") + ") VALUES (?" + strings.Repeat(", ?", len(args)-1) + ")"
+		if _, err := b.conn.ExecContext(b.ctx, q, args...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (b *builder) exec(query string) error {
+	_, err := b.conn.ExecContext(b.ctx, query)
+	return err
+}

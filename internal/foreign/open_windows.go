@@ -1,0 +1,5 @@
+package foreign
+
+import "os"
+
+const openFlags = os.O_RDONLY

@@ -1,0 +1,139 @@
+package foreign
+
+import (
+	"bufio"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"hash"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+)
+
+// A Part is a table that is split, and how.
+type Part struct {
+	Table string
+	Key   string // column that says whose a row is; "" for a table that is nobody's
+	Order string // column that rows are in the order of, before the rowid; "" for the rowid alone
+}
+
+// A Piece is the rows of one key.
+type Piece struct {
+	Key   string // "" for the rows that are nobody's
+	Size  int64  // bytes of the lines
+	Stamp string // hash of the lines
+
+	spans []span
+	sum   hash.Hash
+}
+
+// A span is a run of bytes in the spool.
+type span struct{ at, n int64 }
+
+// Split reads tables and returns their rows by key, each piece's in the order
+// of parts and in each of these in the table's; pieces come in the order in
+// which their keys were met. Tables that are not there are left out. Each table is
+// read once, from its beginning; its indexes, which may be damaged, are not
+// used.
+//
+// Errors are ctx's, those of writing the lines to a temporary file, and of a
+// column that the table has not.
+func (db *DB) Split(ctx context.Context, parts ...Part) (_ []Piece, err error) {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	defer context.AfterFunc(db.ctx, stop)()
+	if db.spool, err = os.OpenFile(filepath.Join(db.dir, "lines"), os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600); err != nil {
+		return nil, err
+	}
+	s := splitter{out: bufio.NewWriterSize(db.spool, 1<<20), index: map[string]int{}}
+	for _, p := range parts {
+		t, ok := db.Table(p.Table)
+		if !ok {
+			continue
+		}
+		if p.Key != "" && !t.Has(p.Key) {
+			return nil, fmt.Errorf("table %s has no column %s", p.Table, p.Key)
+		}
+		if err := db.Rows(ctx, p.Table, p.Order, func(r Row) error { return s.add(p.Key, r) }); err != nil {
+			return nil, err
+		}
+	}
+	if err := s.out.Flush(); err != nil {
+		return nil, err
+	}
+	for i := range s.pieces {
+		s.pieces[i].Stamp = hex.EncodeToString(s.pieces[i].sum.Sum(nil)[:16])
+	}
+	return s.pieces, nil
+}
+
+type splitter struct {
+	out    *bufio.Writer
+	at     int64
+	line   []byte
+	index  map[string]int
+	pieces []Piece
+}
+
+func (s *splitter) add(column string, r Row) error {
+	key := ""
+	switch v := r.Get(column).(type) {
+	case string:
+		key = v
+	case int64:
+		key = strconv.FormatInt(v, 10)
+	}
+	i, ok := s.index[key]
+	if !ok {
+		i = len(s.pieces)
+		s.index[key] = i
+		s.pieces = append(s.pieces, Piece{Key: key, sum: sha256.New()})
+	}
+	p := &s.pieces[i]
+	s.line = r.AppendLine(s.line[:0])
+	n := int64(len(s.line))
+	if last := len(p.spans) - 1; last >= 0 && p.spans[last].at+p.spans[last].n == s.at {
+		p.spans[last].n += n
+	} else {
+		p.spans = append(p.spans, span{s.at, n})
+	}
+	p.Size += n
+	s.at += n
+	p.sum.Write(s.line)
+	_, err := s.out.Write(s.line)
+	return err
+}
+
+// Lines returns the lines of a piece that Split returned last. It can be read
+// until the DB is closed.
+func (db *DB) Lines(p Piece) io.Reader {
+	spans := slices.Clone(p.spans)
+	return &spanReader{from: db.spool, spans: spans}
+}
+
+type spanReader struct {
+	from  io.ReaderAt
+	spans []span
+}
+
+// Read implements [io.Reader]; errors are those of the temporary file.
+func (s *spanReader) Read(b []byte) (int, error) {
+	for len(s.spans) > 0 && s.spans[0].n == 0 {
+		s.spans = s.spans[1:]
+	}
+	if len(s.spans) == 0 {
+		return 0, io.EOF
+	}
+	sp := &s.spans[0]
+	n, err := s.from.ReadAt(b[:min(int64(len(b)), sp.n)], sp.at)
+	sp.at += int64(n)
+	sp.n -= int64(n)
+	if n > 0 {
+		err = nil
+	}
+	return n, err
+}
