@@ -63,6 +63,11 @@ func TestExchange_BrokenAnswerHasWhatThereWas(t *testing.T) {
 	if !d.Message.Interrupted || len(d.Message.Parts) != 3 {
 		t.Errorf("End(%v) = %+v, want three parts, interrupted", io.ErrUnexpectedEOF, d.Message)
 	}
+	x := &llm.Exchange{}
+	x.Add(skein.Part{Kind: skein.PartReasoning, Raw: json.RawMessage(`{"signed":true}`)}).Grow("Hm")
+	if d, _ := x.End(t.Context(), io.ErrUnexpectedEOF); len(d.Message.Parts) != 1 || d.Message.Parts[0].Raw != nil {
+		t.Errorf("End() in the middle of a thought = %+v, want it without what only the whole one has", d.Message)
+	}
 	if d, err := (&llm.Exchange{}).End(t.Context(), nil); d.Message != nil || !errors.Is(err, llm.ErrCut) {
 		t.Errorf("End() of nothing = %+v, %v, want no message and %v", d.Message, err, llm.ErrCut)
 	}

@@ -124,7 +124,7 @@ func nobody(c *check) {
 		c.Fatal(err)
 	}
 	m, e := c.fails(c.open(llm.Options{Key: Key, BaseURL: url, Model: c.suite.Model, Client: c.client}))
-	if !errors.Is(e, llm.ErrCut) || m != nil || e.Message == "" {
+	if !errors.Is(e, llm.ErrCut) || m != nil || e.Message == "" || strings.Contains(e.Message, "http://") {
 		c.Errorf("Stream() with nobody at %s = %v, message %+v, want %v and why", url, e, m, llm.ErrCut)
 	}
 	if _, e := c.fails(c.ask(Reply{Break: Drop})); !errors.Is(e, llm.ErrCut) {
@@ -142,7 +142,19 @@ func leave(c *check) {
 			c.Errorf("silent after byte %d: Stream() = %v, want the context's error", at, err)
 		}
 	}
+	slow := reply
+	slow.Pace = 20 * time.Millisecond
 	ctx, cancel := context.WithCancel(c.Context())
+	defer cancel()
+	for _, err := range c.ask(slow).Stream(ctx, hello()) {
+		if cancel(); err == nil {
+			continue
+		}
+		if !errors.Is(err, context.Canceled) {
+			c.Errorf("Stream() of a slow answer that is cancelled = %v, want the context's error", err)
+		}
+	}
+	ctx, cancel = context.WithCancel(c.Context())
 	defer cancel()
 	p := c.ask(Breaks(reply, Hang, c.size(reply)-10))
 	var last llm.Delta

@@ -112,6 +112,14 @@ func reasoning(c *check) {
 	}
 }
 
+// apart looks at a thought before a text.
+func apart(c *check) {
+	m := c.answer(c.ask(Thinks("Hm, <so>.", Says("Yes, it is."))), hello())
+	if kinds(&m) != "reasoning text" || m.Parts[0].Text != "Hm, <so>." || m.Words() != "Yes, it is." {
+		c.Errorf("Stream() = %+v, want a thought and then a text", m.Parts)
+	}
+}
+
 func allKinds(all []skein.Message) string {
 	var s []string
 	for i := range all {

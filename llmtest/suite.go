@@ -50,6 +50,7 @@ func promises() []promise {
 		{"text comes in pieces that add up to the message", text},
 		{"calls come whole", calls},
 		{"reasoning comes apart from text and goes back as it came", reasoning},
+		{"a thought before a text is no text", apart},
 		{"results and files are sent as the provider wants them", results},
 		{"system prompt, tools and limit are sent as they are", settings},
 		{"messages that keep the rules are taken", anyMessages},
