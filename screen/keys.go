@@ -3,7 +3,6 @@ package screen
 import (
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	uv "github.com/charmbracelet/ultraviolet"
 	"github.com/charmbracelet/x/ansi"
@@ -92,20 +91,6 @@ func (t *Terminal) key(key uv.Key) (after func()) {
 		t.editKey(name)
 	}
 	return nil
-}
-
-// hand gives a key to who has grabbed the keys.
-func (t *Terminal) hand(key uv.Key, name string) {
-	text := key.Text
-	if name == "ctrl+c" {
-		text = "\x03"
-	}
-	for _, b := range []byte(text) {
-		select {
-		case t.grabbed <- b:
-		default:
-		}
-	}
 }
 
 // editKey moves the cursor or changes the text, as in a shell.
@@ -222,46 +207,4 @@ func (t *Terminal) suspend() {
 	}
 	t.write(ansi.SetModeBracketedPaste)
 	t.show("")
-}
-
-// A search is for what was typed before.
-type search struct {
-	part   string // that it contains
-	before string // what was being typed
-}
-
-// seek shows the newest line that the search finds.
-func (t *Terminal) seek() {
-	t.recall.at = len(t.o.History.lines)
-	if text, ok := t.recall.find(t.search.part); ok && t.search.part != "" {
-		t.edit.set(text)
-	}
-}
-
-// searchKey does what a key means while one searches. It reports false if the
-// key ends the search and still is to do what it always does.
-func (t *Terminal) searchKey(name string) bool {
-	s := t.search
-	switch name {
-	case "ctrl+r":
-		if text, ok := t.recall.find(s.part); ok {
-			t.edit.set(text)
-		}
-	case "backspace", "ctrl+h":
-		_, n := utf8.DecodeLastRuneInString(s.part)
-		s.part = s.part[:len(s.part)-n]
-		t.seek()
-	case "esc", "ctrl+g":
-		t.edit.set(s.before)
-		t.search = nil
-	case "enter", "tab":
-		t.search = nil
-	default:
-		if utf8.RuneCountInString(name) == 1 || name == "space" {
-			return false // goes to typed
-		}
-		t.search = nil
-		return false
-	}
-	return true
 }

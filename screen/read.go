@@ -75,3 +75,11 @@ func (t *Terminal) enter() {
 	t.said = append(t.said, text)
 	t.nudge()
 }
+
+// Prefill implements [Screen].
+func (t *Terminal) Prefill(text string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.edit.set(text)
+	t.show("")
+}

@@ -3,9 +3,8 @@ package screen
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
-	"strings"
+	"os/signal"
 	"sync"
 	"time"
 
@@ -13,8 +12,8 @@ import (
 	"github.com/charmbracelet/x/ansi"
 	"github.com/muesli/cancelreader"
 
+	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/prose"
-	"github.com/skein-dev/skein/render"
 )
 
 // A Terminal is the Screen of a person at a terminal. Make one with [Open].
@@ -50,7 +49,7 @@ type Terminal struct {
 // Open makes the terminal of in and out a Screen. Close must be called.
 // Errors are the terminal's.
 func Open(in, out *os.File, o Options) (_ *Terminal, err error) {
-	defer wrapf(&err, "screen: open the terminal")
+	defer skein.Wrapf(&err, "screen: open the terminal")
 	if o.Now == nil {
 		o.Now = time.Now
 	}
@@ -75,12 +74,6 @@ func Open(in, out *os.File, o Options) (_ *Terminal, err error) {
 	return t, nil
 }
 
-func wrapf(errp *error, act string) {
-	if *errp != nil {
-		*errp = fmt.Errorf("%s: %w", act, *errp)
-	}
-}
-
 // start begins to read keys and to follow the terminal's size.
 func (t *Terminal) start() {
 	events := make(chan uv.Event, 64)
@@ -95,6 +88,7 @@ func (t *Terminal) start() {
 	uv.NotifyWinch(winch)
 	t.ended.Go(func() {
 		defer cancel()
+		defer signal.Stop(winch)
 		tick := time.NewTicker(100 * time.Millisecond)
 		defer tick.Stop()
 		for {
@@ -121,7 +115,7 @@ func (t *Terminal) start() {
 
 // Close implements [Screen].
 func (t *Terminal) Close() (err error) {
-	defer wrapf(&err, "screen: close the terminal")
+	defer skein.Wrapf(&err, "screen: close the terminal")
 	t.input.Cancel()
 	close(t.done)
 	t.ended.Wait()
@@ -183,141 +177,5 @@ func (t *Terminal) nudge() {
 	select {
 	case t.wake <- struct{}{}:
 	default:
-	}
-}
-
-func (t *Terminal) measure() {
-	width, height, err := t.console.GetSize()
-	if err != nil {
-		return // the old size will do
-	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.resize(width, height)
-	t.show("")
-}
-
-func (t *Terminal) resize(width, height int) {
-	t.paint.width, t.height = max(width, 8), max(height, 4)
-	if t.stream != nil {
-		t.stream.Use(t.markdown())
-	}
-}
-
-func (t *Terminal) markdown() *prose.Markdown {
-	return prose.New(t.o.Paint, t.paint.width-1)
-}
-
-// tick draws what time changes.
-func (t *Terminal) tick() {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	over := !t.warned.IsZero() && t.o.Now().Sub(t.warned) > again
-	if over {
-		t.forget()
-	}
-	if over || t.stop != nil || t.stream != nil {
-		t.show("")
-	}
-}
-
-// Print implements [Screen]. While an answer comes, it stands above what of
-// that is not sure yet.
-func (t *Terminal) Print(text string) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.show(strings.TrimRight(text, "\n") + "\n")
-}
-
-// Note implements [Screen].
-func (t *Terminal) Note(text string) { t.Print(text) }
-
-// Say implements [Screen].
-func (t *Terminal) Say(piece string) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.stream == nil {
-		t.stream = prose.NewStream(t.markdown())
-	}
-	if lines := t.stream.Add(piece); len(lines) > 0 {
-		t.show(strings.Join(lines, "\n") + "\n")
-	}
-}
-
-// Said implements [Screen].
-func (t *Terminal) Said() {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.flush()
-	t.show("")
-}
-
-// flush prints what is left of an answer.
-func (t *Terminal) flush() {
-	if t.stream == nil {
-		return
-	}
-	lines := t.stream.End()
-	t.stream = nil
-	if len(lines) > 0 {
-		t.show(strings.Join(lines, "\n") + "\n")
-	}
-}
-
-// Begin implements [Screen].
-func (t *Terminal) Begin(stop func()) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.stop, t.since, t.work = stop, t.o.Now(), Work{}
-	if t.left {
-		t.halt()
-	}
-	t.show("")
-}
-
-// Work implements [Screen].
-func (t *Terminal) Work(w Work) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	w.Doing, w.Detail = render.Line(w.Doing), render.Line(w.Detail)
-	t.work = w // the next tick shows it
-}
-
-// End implements [Screen].
-func (t *Terminal) End() (left bool) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.stop, t.work, t.notice = nil, Work{}, ""
-	t.flush()
-	t.show("")
-	return t.left
-}
-
-// Prefill implements [Screen].
-func (t *Terminal) Prefill(text string) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.edit.set(text)
-	t.show("")
-}
-
-// Width returns how many columns the terminal has.
-func (t *Terminal) Width() int {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.paint.width
-}
-
-// Keys lets the caller have what is pressed from now on, up to release: the
-// bytes of the text, and 3 for Ctrl-C. What nobody receives is lost.
-func (t *Terminal) Keys() (keys <-chan byte, release func()) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	c := make(chan byte, 16)
-	t.grabbed = c
-	return c, func() {
-		t.mu.Lock()
-		defer t.mu.Unlock()
-		t.grabbed = nil
 	}
 }

@@ -187,7 +187,16 @@ func TestTabCompletes(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(p.work, "parser.go"), []byte("package parser\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	agents := filepath.Join(p.work, ".skein", "agents")
+	if err := os.MkdirAll(agents, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(agents, "reviewer.md"), []byte("---\nname: reviewer\ndescription: reads\n---\nYou review.\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	p.chat("--model echo")
+	p.enter("hello")
+	p.await(`^hello$`)
 	p.keys("/", "h", "Tab")
 	p.await(`^  /history  show`)
 	p.await(`^  /help  `)
@@ -200,6 +209,18 @@ func TestTabCompletes(t *testing.T) {
 	p.keys("Tab")
 	p.await(`^❯ look at @parser.go`)
 	p.keys("C-u")
+	for _, c := range [][2]string{
+		{"/resume cli:", "/resume cli:api"},
+		{"/model ec", "/model echo"},
+		{"/personality rev", "/personality reviewer"},
+		{"ask @rev", "ask @reviewer"},
+		{"/export h", "/export html"},
+	} {
+		p.keys("-l", c[0])
+		p.keys("Tab")
+		p.await(`^❯ ` + c[1] + ` *\z`)
+		p.keys("C-u")
+	}
 	p.enter("/histroy")
 	p.await(`did you mean /history\?`)
 	p.leave()
