@@ -71,7 +71,7 @@ func (o *runOptions) goOn(ctx context.Context, j *job, args []string, start star
 	}
 	return o.with(ctx, j, start, program, func(t *thread) (agent.Outcome, error) {
 		if prompt != "" {
-			return t.say(ctx, prompt)
+			return t.answer(ctx, prompt)
 		}
 		pending, err := t.Pending(ctx)
 		if err != nil {
@@ -81,6 +81,6 @@ func (o *runOptions) goOn(ctx context.Context, j *job, args []string, start star
 			return agent.Outcome{}, advise(&told{"there is no prompt, and the last one of session " + shortID(t.ID()) + " has its answer", skein.ErrInvalid},
 				"say one: %s PROMPT", program)
 		}
-		return t.retry(ctx)
+		return t.Retry(ctx)
 	})
 }

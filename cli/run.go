@@ -63,7 +63,7 @@ func (o *runOptions) once(ctx context.Context, j *job, args []string, start star
 		if prompt == "" && t.team.Definition.Task == "" {
 			return agent.Outcome{}, advise(usagef("%s needs a PROMPT: the agent %s has no task of its own", program, t.team.Name), "see: %s --help", program)
 		}
-		return t.say(ctx, prompt)
+		return t.answer(ctx, prompt)
 	})
 }
 
@@ -85,8 +85,11 @@ func (o *runOptions) with(ctx context.Context, j *job, start start, program stri
 	if err != nil {
 		how = string(agent.Error)
 	}
-	err = errors.Join(w.print(out, err), t.close(ctx, how))
-	return err
+	failed := w.print(out, err)
+	if failed == nil {
+		failed = t.titled(ctx, out, nil) // the answer is there already
+	}
+	return errors.Join(failed, t.close(ctx, how))
 }
 
 // A runFace shows a turn on stderr, and the answer, or the events, on stdout.

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -10,6 +11,8 @@ import (
 	"strings"
 
 	"github.com/pelletier/go-toml/v2"
+
+	"github.com/skein-dev/skein/roster"
 )
 
 // A setting is something that a person can choose for good.
@@ -163,8 +166,11 @@ func (s *settings) set(file, project, name string, v any) error {
 	case err != nil:
 		return advise(fmt.Errorf("%s: %s: %w", file, name, err), "mend that line; what can be set is shown by: skein help config")
 	}
-	if name == "store" {
+	switch {
+	case name == "store":
 		said = fromFolder(filepath.Dir(file), project, said)
+	case name == "agent" && roster.IsPath(said) && !filepath.IsAbs(said):
+		said = filepath.Join(cmp.Or(project, filepath.Dir(file)), said)
 	}
 	s.values[name] = value{said, file}
 	return nil

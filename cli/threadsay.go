@@ -11,8 +11,15 @@ import (
 // say lets the person say text, with the files and agents that it names by
 // @, and returns what the turn came to. If another program has just taken the
 // new session's key, it goes on in that session, or under another key.
-// Errors are those of agent.Thread.Turn and of open.
+// Then the session may get a title. Errors are those of agent.Thread.Turn and
+// of open.
 func (t *thread) say(ctx context.Context, text string) (agent.Outcome, error) {
+	out, err := t.answer(ctx, text)
+	return out, t.titled(ctx, out, err)
+}
+
+// answer is say without the title.
+func (t *thread) answer(ctx context.Context, text string) (agent.Outcome, error) {
 	if task := t.team.Definition.Task; task != "" && !t.Begun() {
 		text = joined(task, text)
 	}
@@ -27,7 +34,7 @@ func (t *thread) say(ctx context.Context, text string) (agent.Outcome, error) {
 		}
 		out, err = t.Turn(ctx, m, blobs...)
 	}
-	return out, t.titled(ctx, out, err)
+	return out, err
 }
 
 // retry takes up the last prompt, if it has no answer. Errors are those of

@@ -22,7 +22,7 @@ func extensions() []string { return []string{".md", ".agentuse"} }
 // The error wraps [skein.ErrNotFound] if there is none, [skein.ErrInvalid]
 // (with file and line) if the file is no agent.
 func (r *Roster) Definition(name, cwd string) (Definition, error) {
-	if isPath(name) {
+	if IsPath(name) {
 		if !filepath.IsAbs(name) {
 			name = filepath.Join(cwd, name)
 		}
@@ -37,7 +37,8 @@ func (r *Roster) Definition(name, cwd string) (Definition, error) {
 	return Definition{}, fmt.Errorf("agent %q: %w in %s", name, skein.ErrNotFound, strings.Join(r.Folders, ", "))
 }
 
-func isPath(name string) bool {
+// IsPath reports whether name, of an agent, is a path.
+func IsPath(name string) bool {
 	return strings.ContainsAny(name, `/\`) || slices.Contains(extensions(), filepath.Ext(name))
 }
 
