@@ -44,7 +44,8 @@ func (x *Exchange) Do(req *http.Request, next func(*http.Request) (*http.Respons
 		return nil, Refused(res)
 	case media == "application/json", media == "text/html":
 		e := Refused(res)
-		if errors.Is(e, ErrRequest) {
+		if errors.Is(e, ErrRequest) || errors.Is(e, ErrCut) {
+			e.Kind = ErrRequest // whoever answers so does it again
 			e.Message = cut("answered with " + media + " in place of a stream of events: " + e.Message)
 		}
 		return nil, e

@@ -126,7 +126,23 @@ func (c *complaint) kind(status int) error {
 	case says(words, "not_found", "model_not_found"):
 		return ErrModel
 	}
+	if status == 0 {
+		return c.kindInStream(words)
+	}
 	return kindOf(status)
+}
+
+// kindInStream says what a caller can do about an error in the middle of a
+// stream: as the HTTP status says that some servers give as its code. What
+// nobody blames on the request may go well another time.
+func (c *complaint) kindInStream(words string) error {
+	if status, err := strconv.Atoi(strings.Trim(string(c.Code), `"`)); err == nil && status >= 400 {
+		return kindOf(status)
+	}
+	if strings.Contains(words, "invalid") {
+		return ErrRequest
+	}
+	return ErrCut
 }
 
 // kindOf says what a caller can do, by the status alone.
