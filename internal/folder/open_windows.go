@@ -1,0 +1,5 @@
+package folder
+
+import "os"
+
+const openFlags = os.O_RDONLY

@@ -1,0 +1,271 @@
+package folder
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Write makes at root the tree that the lines tell. What lies there already
+// and the lines do not speak of stays. A tree that is new appears at once; in
+// one that is there, each file whose bytes differ is replaced by renaming.
+//
+// The error says which line is no line of a tree or leads out of it, in which
+// case nothing has changed; others are the system's and the readers'.
+func Write(ctx context.Context, root string, lines ...io.Reader) (err error) {
+	parent := filepath.Dir(root)
+	if err := os.MkdirAll(parent, 0o700); err != nil {
+		return err
+	}
+	w := &writer{ctx: ctx, parts: map[string]*part{}}
+	if w.dir, err = os.MkdirTemp(parent, ".skein-"); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(w.dir)) }()
+	for _, r := range lines {
+		if err := w.read(r); err != nil {
+			return errors.Join(err, w.close())
+		}
+	}
+	if err := w.close(); err != nil {
+		return err
+	}
+	if _, err := os.Lstat(root); err == nil {
+		return w.put(root)
+	}
+	fresh := filepath.Join(w.dir, "tree")
+	if err := os.Mkdir(fresh, 0o700); err != nil {
+		return err
+	}
+	if err := w.put(fresh); err != nil {
+		return err
+	}
+	return os.Rename(fresh, root)
+}
+
+// A writer gathers files in a folder of its own.
+type writer struct {
+	ctx     context.Context
+	dir     string
+	parts   map[string]*part
+	order   []*part
+	folders []File
+}
+
+// A part is a file that is gathered.
+type part struct {
+	File
+	at   string
+	out  *os.File
+	n    int  // lines so far
+	done bool // its own line has come
+}
+
+func (w *writer) read(r io.Reader) error {
+	in := bufio.NewReaderSize(r, 1<<16)
+	for {
+		line, err := in.ReadBytes('\n')
+		if err != nil && !errors.Is(err, io.EOF) {
+			return err
+		}
+		if cerr := w.ctx.Err(); cerr != nil {
+			return cerr
+		}
+		if len(bytes.TrimSpace(line)) > 0 {
+			if err := w.line(line); err != nil {
+				return err
+			}
+		}
+		if err != nil {
+			return nil
+		}
+	}
+}
+
+func (w *writer) line(line []byte) error {
+	l, err := Parse(line)
+	if err != nil {
+		return err
+	}
+	f, err := fileIn(l)
+	switch {
+	case err != nil:
+		return err
+	case l.Damage != "":
+		return nil
+	case l.Folder != "":
+		w.folders = append(w.folders, f)
+		return nil
+	}
+	p := w.parts[f.Name]
+	if p == nil {
+		p = &part{File: f, at: filepath.Join(w.dir, strconv.Itoa(len(w.order)))}
+		if p.out, err = os.OpenFile(p.at, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600); err != nil {
+			return err
+		}
+		w.parts[f.Name], w.order = p, append(w.order, p)
+	}
+	return p.take(l, f)
+}
+
+func (p *part) take(l Line, f File) error {
+	switch {
+	case p.done:
+		return fmt.Errorf("file %s comes twice", f.Name)
+	case l.Line != nil && *l.Line != p.n:
+		return fmt.Errorf("file %s: line %d follows %d lines", f.Name, *l.Line, p.n)
+	case l.Lines != nil && *l.Lines != p.n:
+		return fmt.Errorf("file %s: %d lines of %d", f.Name, p.n, *l.Lines)
+	}
+	if _, err := p.out.Write(l.Data()); err != nil {
+		return err
+	}
+	if l.Line != nil {
+		p.n++
+		return nil
+	}
+	p.File, p.done = f, true
+	return p.end()
+}
+
+// end gives the file back to the system, with what was written.
+func (p *part) end() error {
+	if p.out == nil {
+		return nil
+	}
+	err := errors.Join(p.out.Sync(), p.out.Close())
+	p.out = nil
+	return err
+}
+
+func (w *writer) close() (err error) {
+	for _, p := range w.order {
+		err = errors.Join(err, p.end())
+	}
+	return err
+}
+
+// fileIn returns what a line says of a file or folder.
+func fileIn(l Line) (f File, err error) {
+	f.Name = l.File + l.Folder
+	if !fs.ValidPath(f.Name) || !filepath.IsLocal(filepath.FromSlash(f.Name)) || strings.ContainsAny(f.Name, "\x00\\") || l.File == "." {
+		return f, fmt.Errorf("name %q leads out of the folder", f.Name)
+	}
+	f.Mode, f.Mtime = 0o600, l.Mtime
+	if l.Mode != "" {
+		bits, err := strconv.ParseUint(l.Mode, 8, 32)
+		if err != nil {
+			return f, fmt.Errorf("%s: mode %q", f.Name, l.Mode)
+		}
+		f.Mode = fs.FileMode(bits) & fs.ModePerm
+	}
+	return f, nil
+}
+
+// put brings what was gathered to root, the folders' times last.
+func (w *writer) put(root string) (err error) {
+	to, err := os.OpenRoot(root)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, to.Close()) }()
+	for _, f := range w.folders {
+		if err := to.MkdirAll(filepath.FromSlash(f.Name), 0o700); err != nil {
+			return err
+		}
+	}
+	for _, p := range w.order {
+		if err := putFile(to, p); err != nil {
+			return fmt.Errorf("%s: %w", p.Name, err)
+		}
+	}
+	slices.SortFunc(w.folders, func(a, b File) int { return strings.Compare(b.Name, a.Name) })
+	slices.SortStableFunc(w.folders, func(a, b File) int { return strings.Count(b.Name, "/") - strings.Count(a.Name, "/") })
+	for _, f := range w.folders {
+		if err := dress(to, f); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// putFile puts one file in its place, unless it is there with these bytes.
+func putFile(to *os.Root, p *part) error {
+	name := filepath.FromSlash(p.Name)
+	dir := filepath.FromSlash(path.Dir(p.Name))
+	if err := to.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	data, err := os.Open(p.at)
+	if err != nil {
+		return err
+	}
+	defer data.Close()
+	if same(to, name, data) {
+		return dress(to, p.File)
+	}
+	if _, err := data.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	temp := filepath.Join(dir, ".skein-"+rand.Text())
+	out, err := to.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, data)
+	if err = errors.Join(err, out.Sync(), out.Close()); err == nil {
+		err = to.Rename(temp, name)
+	}
+	if err != nil {
+		return errors.Join(err, to.Remove(temp))
+	}
+	return dress(to, p.File)
+}
+
+// dress gives a file its mode and time.
+func dress(to *os.Root, f File) error {
+	name := filepath.FromSlash(f.Name)
+	if err := to.Chmod(name, f.Mode); err != nil {
+		return err
+	}
+	if f.Mtime == 0 {
+		return nil
+	}
+	at := time.Unix(0, f.Mtime)
+	return to.Chtimes(name, at, at)
+}
+
+// same reports whether the file with this name has the bytes of data.
+func same(to *os.Root, name string, data io.Reader) bool {
+	was, err := to.OpenFile(name, openFlags, 0)
+	if err != nil {
+		return false
+	}
+	defer was.Close()
+	if info, err := was.Stat(); err != nil || !info.Mode().IsRegular() {
+		return false
+	}
+	a, b := bufio.NewReader(was), bufio.NewReader(data)
+	for {
+		x, err1 := a.ReadByte()
+		y, err2 := b.ReadByte()
+		if err1 != nil || err2 != nil {
+			return errors.Is(err1, io.EOF) && errors.Is(err2, io.EOF)
+		}
+		if x != y {
+			return false
+		}
+	}
+}
