@@ -244,3 +244,26 @@ func TestCompactDoesItNow(t *testing.T) {
 		t.Error("Compact with a model that fails = nil")
 	}
 }
+
+func TestATurnThatFillsTheModelAgainIsCompactedAgain(t *testing.T) {
+	var steps []answer
+	for range 40 {
+		a := calls("note {}")
+		a.message.Usage = &skein.Usage{Input: 900}
+		steps = append(steps, a)
+	}
+	g := openWith(t, func(o *agent.Options) { o.Agent.Window = 1000 }, steps...)
+	for _, a := range steps { // the summaries are answered by the model as it comes
+		a.message.Parts = append([]skein.Part{skein.TextPart("on")}, a.message.Parts...)
+	}
+	g.say("a long task", "done")
+	c := g.compactions()
+	if len(c) < 3 || len(c) > 8 {
+		t.Errorf("there are %d compactions in a turn of 80 items, want one for some twenty", len(c))
+	}
+	for i, x := range c {
+		if i > 0 && x.To < c[i-1].To+10 {
+			t.Errorf("compaction %d goes to %d after one to %d, want it to cover ten items more", i, x.To, c[i-1].To)
+		}
+	}
+}
