@@ -197,3 +197,35 @@ func TestDelegateNeedsAThread(t *testing.T) {
 		t.Errorf("Title = %q", title)
 	}
 }
+
+func TestTheCallsOfADeadDelegateAreUncertainToo(t *testing.T) {
+	gone := make(chan struct{})
+	reviewer := newModel(calls("hold {}"))
+	g := openWith(t, func(o *agent.Options) {
+		hold := tool.Tool{Spec: spec("hold"), Run: func(context.Context, tool.Call) (tool.Output, error) {
+			close(gone)
+			select {} // the program dies here
+		}}
+		o.Agent.Tools = []tool.Tool{agent.Delegate(agent.Subagent{Name: "reviewer", Agent: agent.Agent{Model: reviewer, Tools: []tool.Tool{hold}}})}
+	}, calls(review))
+	go func() { _, _ = g.Turn(context.Background(), skein.UserSays("go")) }() // it never ends
+	<-gone
+	for _, id := range []skein.SessionID{g.ID(), g.child().ID} { // the kernel gives the leases of the dead back
+		l, err := g.store.Acquire(t.Context(), id, skein.LeaseRequest{TakeOver: true})
+		if err == nil {
+			err = g.store.Release(t.Context(), l)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	o := g.options
+	o.Session, o.Observe = g.ID(), nil
+	if _, err := agent.Open(t.Context(), o); err != nil {
+		t.Fatal(err)
+	}
+	s, err := g.store.Session(t.Context(), g.ID())
+	if kid := g.child(); err != nil || s.Uncertain != 1 || kid.Uncertain != 1 || len(kid.Open) > 0 || kid.LockedBy != "" {
+		t.Errorf("the parent has %d uncertain calls, the child %d and the open ones %v, locked by %q; want 1 each, settled", s.Uncertain, kid.Uncertain, kid.Open, kid.LockedBy)
+	}
+}

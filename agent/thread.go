@@ -112,41 +112,6 @@ func (t *Thread) goOn(ctx context.Context) error {
 	return t.settleCalls(ctx, s.Open)
 }
 
-// settleCalls says of calls that were running when their program died that
-// nobody knows what became of them; of those that do no harm, that they failed.
-func (t *Thread) settleCalls(ctx context.Context, open []string) error {
-	if len(open) == 0 {
-		return nil
-	}
-	events, err := t.events(ctx)
-	if err != nil {
-		return err
-	}
-	known := map[string]skein.ToolState{}
-	for _, e := range events {
-		if e.Kind == skein.KindTool {
-			s, err := skein.Decode[skein.ToolState](e)
-			if err != nil {
-				return err
-			}
-			known[s.Call] = s
-		}
-	}
-	var marks []skein.Event
-	for _, call := range open {
-		s, ok := known[call]
-		if s.State == skein.Pending {
-			continue // it never ran
-		}
-		s.Call, s.State = call, skein.Uncertain
-		if ok && s.Safe {
-			s.State, s.Meta = skein.Failed, interruptedMeta()
-		}
-		marks = append(marks, skein.NewEvent(skein.KindTool, t.now(), s))
-	}
-	return t.put(ctx, nil, marks...)
-}
-
 // ID returns the session's ID, also before it has begun.
 func (t *Thread) ID() skein.SessionID { return t.id }
 
