@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"strings"
 	"time"
 
@@ -138,9 +139,18 @@ func (t *Thread) start(mode string, r llm.Request, try int) (skein.Step, error) 
 	about := t.agent.Model.About()
 	s := skein.Step{
 		Phase: "start", Mode: mode, Attempt: try, Provider: about.Provider, Model: about.Model,
-		Prompt: hash([]byte(r.System)), Tools: hash(skein.MustJSON(r.Tools)),
+		Prompt: hash([]byte(r.System)), Tools: hash(toolList(r.Tools)),
 	}
 	return s, t.put(context.Background(), nil, skein.NewEvent(skein.KindStep, t.now(), s))
+}
+
+// toolList is tools as bytes: what a schema of another program says need not be
+// JSON.
+func toolList(tools []llm.ToolSpec) (b []byte) {
+	for _, t := range tools {
+		b = fmt.Appendf(b, "%q %q %q\n", t.Name, t.Doc, t.Schema)
+	}
+	return b
 }
 
 func hash(b []byte) string {

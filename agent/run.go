@@ -156,7 +156,7 @@ func (w *crew) end(r *running) error {
 	err := w.keep(w.turn.ctx, r.out.Blobs, skein.NewEvent(skein.KindTool, w.now(), s), skein.Say(w.now(), m))
 	if err == nil {
 		took := time.Duration(s.End-s.Start) * time.Millisecond
-		w.o.Observe(Update{Kind: Ran, Call: r.call, Result: &res, Wait: took, Child: ""})
+		w.o.Observe(Update{Kind: Ran, Call: r.call, Result: &res, Wait: took})
 	}
 	return err
 }
