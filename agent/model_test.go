@@ -47,6 +47,9 @@ func (m *model) next(r llm.Request) answer {
 	if err := rules.Check(r.Messages); err != nil {
 		m.broken = append(m.broken, err)
 	}
+	if n := len(r.Messages); n == 0 || r.Messages[n-1].Role == skein.RoleAssistant {
+		m.broken = append(m.broken, fmt.Errorf("of %d messages the last is no question", n))
+	}
 	if len(m.answers) == 0 {
 		return says("done")
 	}
