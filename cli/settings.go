@@ -53,6 +53,7 @@ type value struct {
 type settings struct {
 	values  map[string]value
 	unknown []string // "FILE: KEY: why", sorted
+	home    string   // of the person
 	own
 }
 
@@ -67,7 +68,7 @@ func (s settings) words(name string) []string {
 // loadSettings works out every setting: flags beat the environment, that beats
 // the project's .skein/config.toml, that the user's config.toml.
 func (f *frame) loadSettings(d dirs, cwd string) (settings, error) {
-	s := settings{values: map[string]value{}}
+	s := settings{values: map[string]value{}, home: d.Home}
 	for _, k := range known() {
 		s.values[k.name] = value{k.value, "default"}
 	}

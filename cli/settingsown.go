@@ -55,7 +55,12 @@ func (s *settings) readOwn(file string, b []byte, top map[string]any) error {
 	s.prices, s.projects, s.providers = from.Price, map[string]ownProject{}, map[string]roster.Provider{}
 	for _, path := range slices.Sorted(maps.Keys(from.Project)) {
 		p := from.Project[path]
-		s.projects[filepath.Clean(path)] = p
+		at := filepath.Clean(fromHome(path, s.home))
+		if real, err := filepath.EvalSymlinks(at); err == nil { // as projects are found
+			at = real
+		}
+		both := ownProject{append(s.projects[at].Allow, p.Allow...)} // one may be named twice
+		s.projects[at] = both
 		s.values["project."+path+".allow"] = value{strings.Join(p.Allow, ", "), file}
 	}
 	for _, name := range slices.Sorted(maps.Keys(from.Provider)) {

@@ -147,6 +147,25 @@ func TestWhatIsAllowedAlwaysIsAllowedInThisProjectOnly(t *testing.T) {
 	}
 }
 
+func TestAProjectIsMeantByAnyPathThatLeadsToIt(t *testing.T) {
+	j, cwd := newJob(t)
+	project := filepath.Join(cwd, "real")
+	if err := errors.Join(os.Mkdir(project, 0o700), os.MkdirAll(j.dirs.Config, 0o700), os.Symlink(project, filepath.Join(cwd, "link"))); err != nil {
+		t.Skip("no symbolic links here: ", err)
+	}
+	text := "[project.\"~/link\"]\nallow = [\"shell\"]\n[project.\"~/real/\"]\nallow = [\"write_file\"]\n"
+	if err := os.WriteFile(filepath.Join(j.dirs.Config, "config.toml"), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	again, err := (&frame{env: j.Env}).job()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a := again.allowed(project, nil); !a.has("shell") || !a.has("write_file") {
+		t.Errorf("in %s is allowed %v, want shell and write_file", project, a.tools)
+	}
+}
+
 // A project's own file comes with the project, perhaps from a stranger.
 func TestAProjectsFileAllowsNothing(t *testing.T) {
 	j, cwd := newJob(t)
