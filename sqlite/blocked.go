@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"fmt"
+	"os"
 	"strings"
 	"time"
 
@@ -38,7 +39,10 @@ func blockedBy(path string, waited time.Duration) error {
 	}
 	p := found[0]
 	way := fmt.Sprintf("end it with: kill %d", p.pid)
-	if p.stopped {
+	switch {
+	case p.pid == os.Getpid():
+		way = "that is this process: it has opened the file twice"
+	case p.stopped:
 		way = fmt.Sprintf("let it go on with: kill -CONT %d, or %s", p.pid, way)
 	}
 	return fmt.Errorf("the store is %w for %s: %s is in the midst of writing to %s; %s", skein.ErrLocked, waited.Round(time.Second), p, path, way)

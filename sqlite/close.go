@@ -45,6 +45,9 @@ func (c *core) abandon() error {
 // file, to do what the next start can do as well.
 const closeFor = 5 * time.Second
 
+// closeStuck is the same where a write has waited for others in vain already.
+const closeStuck = 200 * time.Millisecond
+
 // end gives everything back; no call is under way.
 func (c *core) end() error {
 	c.catching.Wait()
@@ -52,7 +55,11 @@ func (c *core) end() error {
 	if c.writer != nil {
 		c.chores.close()
 		c.index.close()
-		ctx, cancel := context.WithTimeout(context.Background(), closeFor)
+		most := closeFor
+		if c.writer.stuck.Load() {
+			most = closeStuck
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), most)
 		defer cancel()
 		if err := c.releaseAll(ctx); !errors.Is(err, context.DeadlineExceeded) {
 			errs = append(errs, err)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/skein-dev/skein"
@@ -32,6 +33,7 @@ type writer struct {
 	changed  func([]skein.SessionID)   // called after each commit that changed sessions
 	blocked  func(time.Duration) error // says who kept it from writing for so long
 	patience time.Duration             // how long it waits for another process that writes
+	stuck    atomic.Bool               // its patience has ended, and nothing was written since
 	version  int64                     // PRAGMA data_version: others' commits change it
 }
 
@@ -259,9 +261,11 @@ func (w *writer) begin(group []*job) error {
 			seen, until = v, time.Now().Add(w.patience) // many write: our turn comes
 		}
 		if time.Now().After(until) {
+			w.stuck.Store(true)
 			return w.blocked(time.Since(group[0].since))
 		}
 	}
+	w.stuck.Store(false)
 	var v int64
 	if _, err := w.conn.one("PRAGMA data_version", nil, &v); err != nil {
 		return errors.Join(err, w.rollback())
