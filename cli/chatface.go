@@ -53,9 +53,9 @@ func (c *chat) closeScreen() error {
 	if c.screen == nil {
 		return nil
 	}
-	s := c.screen
+	err := c.screen.Close() // until then a key may ask for it
 	c.screen = nil
-	return s.Close()
+	return err
 }
 
 // face returns what the thread sees of the conversation.

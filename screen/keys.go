@@ -56,7 +56,7 @@ func (t *Terminal) key(key uv.Key) (after func()) {
 	case name == "ctrl+c":
 		t.interrupt()
 		return nil
-	case name == "ctrl+o":
+	case name == "ctrl+o" && t.ready:
 		return t.o.Open
 	case name == "ctrl+z":
 		return t.suspend

@@ -62,7 +62,7 @@ func (t *Terminal) complete(step int) {
 		t.edit.replace(t.list.from, t.list.words[t.list.at].Text)
 		return
 	}
-	if t.o.Complete == nil {
+	if t.o.Complete == nil || !t.reading { // it may look at what the reader works on
 		return
 	}
 	c := t.o.Complete(t.edit.text, t.edit.at)

@@ -28,7 +28,7 @@ func (t *Terminal) Read(ctx context.Context) (string, error) {
 func (t *Terminal) entered() (text string, err error, ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.reading = true
+	t.reading, t.ready = true, true
 	switch {
 	case t.err != nil:
 		err = t.err

@@ -90,11 +90,13 @@ type Options struct {
 	Paint   prose.Paint
 	History *History // nil for none
 
-	// Complete returns what may stand before byte at of text. Nil: nothing.
+	// Complete returns what may stand before byte at of text. It is called
+	// while Read waits, and must not use the Screen. Nil: nothing.
 	Complete func(text string, at int) Completion
 
 	// Open is called when the person wants to see the whole of what was cut
-	// short (Ctrl-O), and prints it. Nil: nothing was.
+	// short (Ctrl-O), and prints it; by another goroutine, but not before the
+	// first Read. Nil: nothing was.
 	Open func()
 
 	Now func() time.Time // nil is time.Now

@@ -34,6 +34,7 @@ type Terminal struct {
 	list    list // of completions
 	search  *search
 	reading bool      // Read waits
+	ready   bool      // Read was called: the caller is there
 	said    []string  // that were entered and not read yet
 	left    bool      // the person wants to leave
 	warned  time.Time // when Ctrl-C was pressed: soon again, it leaves

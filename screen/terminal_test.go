@@ -156,6 +156,11 @@ func TestTabOffersAndTakesTurns(t *testing.T) {
 		}
 		return c
 	}})
+	if press(term, "/", "tab"); term.edit.text != "/" {
+		t.Errorf("before Read, tab makes %q: its caller may not be ready", term.edit.text)
+	}
+	press(term, "ctrl+c")
+	term.reading = true
 	for _, c := range []struct{ keys, want string }{
 		{"/ tab", "/h"},
 		{"tab", "/help"},
