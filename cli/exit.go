@@ -136,6 +136,9 @@ func outcome(err error, cmd string) (code int, hint string) {
 			break
 		}
 	}
+	if l := (*skein.LockedError)(nil); errors.Is(err, skein.ErrLocked) && !errors.As(err, &l) {
+		hint = "" // the whole store is, and the error says by whom and what to do
+	}
 	if a := (*advised)(nil); errors.As(err, &a) {
 		hint = a.hint
 	}

@@ -42,6 +42,7 @@ func TestExitCodesAndAdvice(t *testing.T) {
 		{fmt.Errorf("a: %w", skein.ErrInvalid), 2, "see: skein show --help"},
 		{missing("no session %q", "x"), 3, "see what there is: skein list --all"},
 		{&skein.LockedError{Session: "x"}, 4, "wait until it is done, or work on a copy: skein fork NAME"},
+		{fmt.Errorf("the store is %w for 10s: PID 7 is in the midst of writing; end it with: kill 7", skein.ErrLocked), 4, ""},
 		{skein.ErrFenced, 4, "another program took the session over; look at it with: skein show NAME --last 5"},
 		{context.Canceled, 130, ""},
 		{skein.ErrNewer, 1, "install the newer skein, or name another store with --store; the file was not touched"},
