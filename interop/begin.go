@@ -169,7 +169,7 @@ func (im *importer) moved(wanted, id skein.SessionID, f skein.SourceFile) bool {
 		return false
 	}
 	for _, path := range im.paths[id] {
-		if _, err := os.Lstat(path); path == f.Path || !errors.Is(err, fs.ErrNotExist) {
+		if _, err := os.Lstat(im.onDisk(path)); path == f.Path || !errors.Is(err, fs.ErrNotExist) {
 			return false
 		}
 	}

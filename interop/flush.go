@@ -28,7 +28,7 @@ func (t *target) finish(ctx context.Context, broken error) error {
 		}
 	}
 	now := t.w.now
-	if t.left {
+	if t.left || t.w.unfinished() {
 		now = candidate{path: now.path} // it must not look unchanged
 	}
 	if t.idle() && unchanged(now, t.w.known) {

@@ -41,6 +41,18 @@ type Format struct {
 	// Open returns a reader for a file, before its first record.
 	Open func(File) Reader
 
+	// Unit, if not nil, is for programs whose sessions lie in folders or
+	// databases: it returns the path of the one that a file belongs to, by
+	// the file's path alone (both absolute, with slashes), and "" for a file
+	// that belongs to none. Of a database that is its own path, and that of
+	// its -wal, -shm and -journal too.
+	Unit func(path string) string
+
+	// Look opens a unit, whose sources are then read as files are: Open is
+	// called for each. The error wraps [ErrOther] if the unit is none of
+	// the format's; others say why it cannot be read now.
+	Look func(ctx context.Context, path string) (Unit, error)
+
 	// Load, if not nil, is used instead of Open, for files that hold events
 	// as they are: it takes in a whole file by itself. An error that wraps
 	// [skein.ErrInvalid] or [skein.ErrNewer] concerns this file only.
@@ -55,10 +67,11 @@ type Home struct {
 
 // A File is what a reader is told of a file.
 type File struct {
-	Path string // absolute, with the separators of the system
+	Path string // absolute, with the separators of the system; of a unit, the unit's
+	Name string // of the source, in a unit
 
 	// Beside returns the bytes of a small file by its path relative to the
-	// folder of Path, and false if there is none that can be read, it is no
+	// folder of Path, or to Path if that is a folder, and false if there is none that can be read, it is no
 	// regular file or is longer than 1 MB. Only for what does not change
 	// while the session goes on, or the import would depend on the hour.
 	Beside func(rel string) ([]byte, bool)

@@ -44,7 +44,7 @@ func Import(ctx context.Context, s skein.Store, formats []Format, paths []string
 	if err != nil {
 		return rep, err
 	}
-	if err := im.importAll(ctx, found, still); err != nil {
+	if err := im.importAll(ctx, found, still, paths); err != nil {
 		return rep, err
 	}
 	return rep, im.settleApart(ctx)
@@ -72,8 +72,8 @@ func (im *importer) keep(f skein.SourceFile) {
 	}
 }
 
-func (im *importer) importAll(ctx context.Context, found []candidate, moving func(candidate) bool) error {
-	works, p := im.plan(found, moving)
+func (im *importer) importAll(ctx context.Context, found []candidate, moving func(candidate) bool, roots []string) error {
+	works, p := im.plan(found, moving, roots...)
 	works, whole := apartWhole(works)
 	if err := im.importEach(ctx, works, p); err != nil {
 		return err
@@ -118,6 +118,12 @@ func ignoreCancel(err, first error) error {
 func (im *importer) produceAll(ctx context.Context, works []*work, sink func(chunk) error) error {
 	for i, w := range works {
 		works[i] = nil // what it read is free when it was taken
+		if w.unit != nil {
+			if err := im.produceUnit(ctx, w, sink); err != nil {
+				return err
+			}
+			continue
+		}
 		if err := im.produce(ctx, w.begin(), sink); err != nil {
 			return err
 		}
@@ -150,7 +156,9 @@ func (im *importer) consume(ctx context.Context, chunks <-chan chunk, p Progress
 		p.Path = t.file.Path
 		p.Bytes += c.bytes
 		if c.end {
-			p.Files++
+			if t.w.name == "" { // a unit is one, with all its sources
+				p.Files++
+			}
 			if im.taken != nil {
 				im.taken(t)
 			}
@@ -165,7 +173,16 @@ func (im *importer) consume(ctx context.Context, chunks <-chan chunk, p Progress
 // takeChunk takes a chunk, and at the end of its file says in the report how
 // that went. Only errors that the next file would meet too are returned.
 func (im *importer) takeChunk(ctx context.Context, t *target, c chunk) error {
-	if t.w.dead.Load() {
+	for _, s := range c.skips {
+		im.rep.skip(s.Path, s.Why)
+	}
+	switch {
+	case t.w.dead.Load(), len(c.skips) > 0:
+		return nil
+	case c.other:
+		im.rep.Files--
+		im.rep.Unmatched++
+		im.strange[c.w.now.path] = c.w.now
 		return nil
 	}
 	err := t.takeAll(ctx, c)
@@ -186,5 +203,8 @@ func (im *importer) takeChunk(ctx context.Context, t *target, c chunk) error {
 		return err
 	}
 	t.w.dead.Store(err != nil)
+	if t.w.unit != nil && (c.err != nil || err != nil && !errors.Is(err, skein.ErrDeleted)) {
+		t.w.unit.left.Store(true)
+	}
 	return nil
 }

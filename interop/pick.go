@@ -11,10 +11,12 @@ import (
 // still says of every file that it is not being written.
 func still(candidate) bool { return false }
 
-// plan picks the files that are to be read. A torn end of a moving one is left.
-func (im *importer) plan(found []candidate, moving func(candidate) bool) ([]*work, Progress) {
-	var works []*work
+// plan picks the files and units that are to be read. A torn end of a moving
+// one is left. roots is where the files were found, all that there are.
+func (im *importer) plan(found []candidate, moving func(candidate) bool, roots ...string) ([]*work, Progress) {
 	var p Progress
+	found, units := im.gather(found, roots)
+	works := im.planUnits(units, &p)
 	for _, c := range found {
 		known, ok := im.files[c.path]
 		if ok && unchanged(c, known) && im.format(known.Format) != nil {

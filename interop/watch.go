@@ -26,7 +26,8 @@ const warmFiles = maxLive
 // Errors are those of [Import], and the system's if it has no watches left.
 func Watch(ctx context.Context, s skein.Store, formats []Format, paths []string, o Options, each func(Report)) (err error) {
 	defer skein.Wrapf(&err, "watch")
-	w := &watch{paths: paths, each: each, lives: liveSet{}, folders: map[string]bool{}, dirty: map[string]bool{}}
+	w := &watch{paths: paths, each: each, lives: liveSet{}, folders: map[string]bool{}, dirty: map[string]bool{}, rest: map[string]time.Time{}, again: time.NewTimer(pollEvery)}
+	defer w.again.Stop()
 	if w.fs, err = fsnotify.NewWatcher(); err != nil {
 		return err
 	}
@@ -51,6 +52,8 @@ type watch struct {
 	lives   liveSet
 	folders map[string]bool
 	dirty   map[string]bool
+	rest    map[string]time.Time // by unit: not to be looked at before
+	again   *time.Timer          // when what rests is to be looked at
 }
 
 func (w *watch) run(ctx context.Context) error {
@@ -96,6 +99,8 @@ func (w *watch) run(ctx context.Context) error {
 				return errors.New("the system's watch has ended")
 			}
 			err = w.poll(ctx)
+		case <-w.again.C:
+			err = w.takeDirty(ctx)
 		case <-tick.C:
 			err = w.poll(ctx)
 		case <-ready:
@@ -113,7 +118,7 @@ func (w *watch) first(ctx context.Context) error {
 	start := time.Now()
 	found, err := walk(ctx, w.paths, &w.rep)
 	if err == nil {
-		err = w.im.importAll(ctx, found, isMoving)
+		err = w.im.importAll(ctx, found, isMoving, w.paths)
 	}
 	if err == nil {
 		err = w.im.settleApart(ctx)
@@ -129,12 +134,18 @@ func (w *watch) first(ctx context.Context) error {
 // isMoving reports whether a file changed so lately that more may come.
 func isMoving(c candidate) bool { return time.Since(time.Unix(0, c.mtime)) < pollEvery }
 
-func (w *watch) takeAll(ctx context.Context, found []candidate) error {
+// takeAll reads what is new in files. roots is where they were found, if they
+// are all that there are.
+func (w *watch) takeAll(ctx context.Context, found []candidate, roots []string) error {
 	start := time.Now()
+	found, units := w.im.gather(found, roots)
 	for _, c := range found {
 		if err := w.take(ctx, c); err != nil {
 			return err
 		}
+	}
+	if err := w.takeUnits(ctx, units); err != nil {
+		return err
 	}
 	if err := w.im.settleApart(ctx); err != nil {
 		return err
@@ -178,7 +189,7 @@ func (w *watch) warm(ctx context.Context, path string) error {
 	known := w.im.files[path]
 	c, ok := look(path)
 	f := w.im.format(known.Format)
-	if !ok || f == nil || f.Load != nil || w.lives[path] != nil || !unchanged(c, known) {
+	if !ok || f == nil || f.Load != nil || f.Look != nil || w.lives[path] != nil || !unchanged(c, known) {
 		return nil
 	}
 	t, err := w.im.read(ctx, (&work{format: *f, now: c, known: known, patient: true}).begin())
@@ -198,5 +209,5 @@ func (w *watch) poll(ctx context.Context) error {
 		w.add(p)
 	}
 	clear(w.dirty)
-	return w.takeAll(ctx, found)
+	return w.takeAll(ctx, found, w.paths)
 }

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"github.com/fsnotify/fsnotify"
 )
@@ -32,6 +33,9 @@ func (w *watch) note(e fsnotify.Event) {
 	case e.Has(fsnotify.Remove) || e.Has(fsnotify.Rename):
 		delete(w.folders, e.Name)
 		delete(w.lives, e.Name)
+		if _, unit := w.im.unitOf(e.Name); unit != "" {
+			w.dirty[e.Name] = true
+		}
 	case e.Has(fsnotify.Create):
 		if info, err := os.Lstat(e.Name); err == nil && info.IsDir() {
 			w.add(e.Name)
@@ -61,14 +65,27 @@ func (w *watch) drain() {
 // takeDirty reads the files that have changed, the oldest first.
 func (w *watch) takeDirty(ctx context.Context) error {
 	var found []candidate
+	resting := false
 	for path := range w.dirty {
-		if c, ok := look(path); ok && w.under(path) {
+		_, unit := w.im.unitOf(path)
+		if unit != "" && time.Now().Before(w.rest[unit]) {
+			resting = true
+			continue
+		}
+		delete(w.dirty, path)
+		c, ok := look(path)
+		if !ok && unit != "" { // something of it is gone
+			c, ok = candidate{path: path}, true
+		}
+		if ok && w.under(path) {
 			found = append(found, c)
 		}
 	}
-	clear(w.dirty)
+	if resting {
+		w.again.Reset(restFor)
+	}
 	byAge(found)
-	return w.takeAll(ctx, found)
+	return w.takeAll(ctx, found, nil)
 }
 
 // under reports whether path is one that is watched.

@@ -69,10 +69,15 @@ type work struct {
 	forget  bool // the stored ones from old on are not the file's any more
 	head    skein.Hash
 	packed  bool        // the file is read through Unpack
+	unit    *opened     // that the file is a source of; nil if it is a file
+	name    string      // of the source
 	dead    atomic.Bool // its session cannot be written to; stop reading
 }
 
 func (w *work) file() File {
+	if w.unit != nil {
+		return w.unit.file(w.name)
+	}
 	return File{Path: w.now.path, Beside: func(rel string) ([]byte, bool) { return beside(w.now.path, rel) }}
 }
 
@@ -89,6 +94,8 @@ type chunk struct {
 	bytes int64
 	end   bool  // it is the file's last
 	err   error // with end: why reading ended before the file did
+	skips []Skip
+	other bool // with end: it was no unit after all
 }
 
 // A chunk ends with the record that takes it over one of these.
@@ -141,6 +148,9 @@ var errDead = errors.New("stopped")
 
 // read opens the file and runs its stream over what is there.
 func (w *work) read(ctx context.Context, emit func(read) error) error {
+	if w.unit != nil {
+		return w.readSource(ctx, emit)
+	}
 	f, now, err := open(w.now.path)
 	if err != nil {
 		return err

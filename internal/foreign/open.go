@@ -48,11 +48,14 @@ type DB struct {
 	damage []string
 }
 
+// ErrNone says that a file is no database, or one whose schema is damaged.
+var ErrNone = errors.New("no database that can be read")
+
 // Open copies the database at path and opens the copy. The copy lies in a
 // folder of its own among the system's temporary files until Close.
 //
-// Errors are those of reading the file, [ErrBusy], and SQLite's if it is no
-// database; ctx ends everything that is done with the DB.
+// The error wraps [ErrBusy] or [ErrNone]; others are those of reading the file.
+// ctx ends everything that is done with the DB.
 func Open(ctx context.Context, path string) (_ *DB, err error) {
 	dir, err := os.MkdirTemp("", "skein-foreign-")
 	if err != nil {
@@ -68,10 +71,14 @@ func Open(ctx context.Context, path string) (_ *DB, err error) {
 	if err := copyAll(db.ctx, path, dir); err != nil {
 		return nil, err
 	}
-	if err := db.open(); err != nil {
-		return nil, err
+	err = db.open()
+	if err == nil {
+		err = db.readSchema()
 	}
-	return db, db.readSchema()
+	if c := code(err); c == codeNotADB || c == codeCorrupt {
+		err = fmt.Errorf("%w: %w", ErrNone, err)
+	}
+	return db, err
 }
 
 func (db *DB) open() (err error) {

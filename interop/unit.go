@@ -1,0 +1,207 @@
+package interop
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/folder"
+	"github.com/skein-dev/skein/internal/foreign"
+)
+
+// ErrOther is what a Format.Look returns for a folder or database that is some
+// other program's after all.
+var ErrOther = errors.New("it is another program's")
+
+// A Unit is what sessions lie in that is no file of JSON Lines: a folder, or a
+// database, as it was at one moment. It gives streams of lines, its sources;
+// each is to the engine what a file is elsewhere. [OpenFolder] and
+// [OpenDatabase] make the usual ones.
+type Unit interface {
+	// Sources returns what there is, a parent before what hangs on it.
+	Sources(ctx context.Context) ([]Source, error)
+
+	// Open returns the lines of a source, each one a JSON object.
+	Open(ctx context.Context, name string) (io.ReadCloser, error)
+
+	// Skips returns what could not be read, as far as that is known by now.
+	Skips() []Skip
+
+	Close() error
+}
+
+// A Source is a stream of lines that a unit has.
+type Source struct {
+	Name  string // the same whenever it is looked at: a session's ID; "" for what the unit has but once
+	Stamp string // it differs whenever the lines do; "" if that is not known
+	Size  int64  // bytes, roughly
+}
+
+// A Folder says how the files of a folder are lines; package folder has them
+// byte by byte. It is one source, "".
+type Folder struct {
+	Leave  func(name string) bool // what is no part of it, by its name from the folder with slashes: files and whole folders; nil for nothing
+	ByLine func(name string) bool // files that grow by lines, each of which is a record; nil for none
+	Order  func(a, b string) int  // in which order files come, by their names; nil for the order of these
+}
+
+// OpenFolder returns the folder at path as a unit.
+//
+// Errors are those of reading it.
+func OpenFolder(ctx context.Context, path string, f Folder) (_ Unit, err error) {
+	defer skein.Wrapf(&err, "folder %s", path)
+	t, err := folder.Open(ctx, path, f.Leave)
+	if err != nil {
+		return nil, err
+	}
+	if f.Order != nil {
+		slices.SortStableFunc(t.Files, func(a, b folder.File) int { return f.Order(a.Name, b.Name) })
+	}
+	return &folderUnit{t, f, path}, nil
+}
+
+type folderUnit struct {
+	*folder.Tree
+	how  Folder
+	path string
+}
+
+// Sources implements [Unit]; there are no errors.
+func (u *folderUnit) Sources(context.Context) ([]Source, error) {
+	var size int64
+	for _, f := range u.Files {
+		size += f.Size
+	}
+	return []Source{{Size: size}}, nil
+}
+
+// Open implements [Unit]; the error says that there is no such source.
+func (u *folderUnit) Open(_ context.Context, name string) (io.ReadCloser, error) {
+	if name != "" {
+		return nil, fmt.Errorf("folder %s has no source %q", u.path, name)
+	}
+	return io.NopCloser(io.MultiReader(u.Lines(u.Files, u.how.ByLine), u.Dirs())), nil
+}
+
+// Skips implements [Unit].
+func (u *folderUnit) Skips() (all []Skip) {
+	for _, s := range u.Tree.Skips {
+		all = append(all, Skip{u.path + string(os.PathSeparator) + s.Name, s.Why})
+	}
+	return all
+}
+
+// A Database says which tables of a database are lines; package foreign has
+// them byte by byte. Each session is a source, named after its ID; the source
+// "" has the frame, rows that are nobody's and the names of the others, as
+// {"sources":["…"]}.
+type Database struct {
+	// Ours looks at which tables and columns there are and returns the parts
+	// that are read, none if the database is another program's. Only what is
+	// named there is ever read: leave out what holds credentials.
+	Ours func(db *foreign.DB) []foreign.Part
+}
+
+// OpenDatabase returns the database at path as a unit: a copy of it.
+//
+// The error wraps [ErrOther] if it is not ours, or no database; others are
+// those of copying it.
+func OpenDatabase(ctx context.Context, path string, d Database) (_ Unit, err error) {
+	defer skein.Wrapf(&err, "database %s", path)
+	db, err := foreign.Open(ctx, path)
+	if err != nil {
+		if errors.Is(err, foreign.ErrNone) {
+			err = errors.Join(ErrOther, err)
+		}
+		return nil, err
+	}
+	u := &databaseUnit{db: db, path: path, parts: d.Ours(db)}
+	if len(u.parts) == 0 {
+		return nil, errors.Join(ErrOther, db.Close())
+	}
+	return u, nil
+}
+
+type databaseUnit struct {
+	db     *foreign.DB
+	path   string
+	parts  []foreign.Part
+	pieces []foreign.Piece
+}
+
+// Sources implements [Unit]; errors are those of copying rows to a temporary
+// file.
+func (u *databaseUnit) Sources(ctx context.Context) (all []Source, err error) {
+	if u.pieces, err = u.db.Split(ctx, u.parts...); err != nil {
+		return nil, err
+	}
+	for _, p := range u.pieces {
+		if p.Key != "" {
+			all = append(all, Source{p.Key, p.Stamp, p.Size})
+		}
+	}
+	return append(all, Source{}), nil
+}
+
+// Open implements [Unit]; the error says that there is no such source.
+func (u *databaseUnit) Open(_ context.Context, name string) (io.ReadCloser, error) {
+	i := slices.IndexFunc(u.pieces, func(p foreign.Piece) bool { return p.Key == name })
+	switch {
+	case name == "":
+		frame := io.Reader(bytes.NewReader(u.frame()))
+		if i >= 0 {
+			frame = io.MultiReader(frame, u.db.Lines(u.pieces[i]))
+		}
+		return io.NopCloser(frame), nil
+	case i < 0:
+		return nil, fmt.Errorf("database %s has no source %q", u.path, name)
+	}
+	return io.NopCloser(u.db.Lines(u.pieces[i])), nil
+}
+
+// frame is what the database has besides rows, and the names of its sources.
+func (u *databaseUnit) frame() []byte {
+	var tables []string
+	for _, p := range u.parts {
+		tables = append(tables, p.Table)
+	}
+	tables = append(tables, u.db.Virtual(tables...)...)
+	var names sourceNames
+	for _, p := range u.pieces {
+		if p.Key != "" {
+			names.Sources = append(names.Sources, p.Key)
+		}
+	}
+	return append(append(u.db.Frame(tables...), skein.MustJSON(names)...), '\n')
+}
+
+// sourceNames is the line of a database's frame that names its sources.
+type sourceNames struct {
+	Sources []string `json:"sources"`
+}
+
+// isSourceNames returns the names in such a line, and false for another one.
+func isSourceNames(line []byte) ([]string, bool) {
+	var n sourceNames
+	if !bytes.HasPrefix(line, []byte(`{"sources":`)) || json.Unmarshal(line, &n) != nil {
+		return nil, false
+	}
+	return n.Sources, true
+}
+
+// Skips implements [Unit].
+func (u *databaseUnit) Skips() (all []Skip) {
+	for _, what := range u.db.Damage() {
+		all = append(all, Skip{u.path, what})
+	}
+	return all
+}
+
+// Close implements [Unit]; errors are the system's.
+func (u *databaseUnit) Close() error { return u.db.Close() }

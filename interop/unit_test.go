@@ -1,0 +1,270 @@
+package interop_test
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"os"
+	"path"
+	"strconv"
+	"strings"
+	"testing"
+
+	_ "modernc.org/sqlite" // the driver of the toy databases
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/folder"
+	"github.com/skein-dev/skein/internal/foreign"
+	"github.com/skein-dev/skein/interop"
+)
+
+// box is a format whose sessions are folders x.box: talk.jsonl has toys, and
+// note.txt a title.
+func box() interop.Format {
+	return interop.Format{
+		Name: "box", Doc: "for tests", Places: func(interop.Home) []string { return nil },
+		Match: func(string, []byte) bool { return false },
+		Unit: func(name string) string {
+			for dir := path.Dir(name); dir != "." && dir != "/"; dir = path.Dir(dir) {
+				if strings.HasSuffix(dir, ".box") {
+					return dir
+				}
+			}
+			return ""
+		},
+		Look: func(ctx context.Context, path string) (interop.Unit, error) {
+			return interop.OpenFolder(ctx, path, interop.Folder{
+				Leave:  func(name string) bool { return strings.HasSuffix(name, ".box") },
+				ByLine: func(name string) bool { return strings.HasSuffix(name, ".jsonl") },
+			})
+		},
+		Open: func(f interop.File) interop.Reader {
+			return &boxReader{toyReader{id: strings.TrimSuffix(path.Base(f.Path), ".box"), at: map[string]int{}}}
+		},
+	}
+}
+
+type boxReader struct{ toyReader }
+
+func (r *boxReader) Read(l interop.Line) (m interop.Made, err error) {
+	in, err := folder.Parse(l.Body)
+	switch {
+	case err != nil:
+		return m, err
+	case in.Line != nil:
+		return r.toyReader.Read(interop.Line{N: l.N, Number: l.Number, Body: in.Data()})
+	case in.File == "note.txt":
+		title := skein.NewEvent(skein.KindTitled, 0, skein.Titled{Title: string(in.Data()), By: skein.BySource})
+		return interop.Made{Key: skein.ClientID("note:" + r.id), Floating: true, Items: []interop.Item{{Event: title}}}, nil
+	}
+	return m, nil
+}
+
+// base is a format whose sessions are in a database, toys.db.
+func base() interop.Format {
+	return interop.Format{
+		Name: "base", Doc: "for tests", Places: func(interop.Home) []string { return nil },
+		Match: func(string, []byte) bool { return false },
+		Unit: func(name string) string {
+			if i := strings.LastIndex(name, "toys.db"); i >= 0 {
+				return name[:i] + "toys.db"
+			}
+			return ""
+		},
+		Look: func(ctx context.Context, path string) (interop.Unit, error) {
+			return interop.OpenDatabase(ctx, path, interop.Database{Ours: func(db *foreign.DB) []foreign.Part {
+				if t, ok := db.Table("toys"); !ok || !t.Has("id", "talk", "word") {
+					return nil
+				}
+				return []foreign.Part{{Table: "talks", Key: "id"}, {Table: "toys", Key: "talk"}, {Table: "sqlite_sequence"}}
+			}})
+		},
+		Open: func(f interop.File) interop.Reader { return &baseReader{id: f.Name} },
+	}
+}
+
+type baseReader struct{ id string }
+
+func (r *baseReader) Read(l interop.Line) (m interop.Made, err error) {
+	row, ok, err := foreign.ParseRow(l.Body)
+	if !ok || err != nil {
+		return m, err
+	}
+	m.Key = skein.ClientID(row.Table + ":" + strconv.FormatInt(*row.Rowid, 10))
+	switch row.Table {
+	case "talks":
+		m.Begin = []interop.Begin{{ID: skein.SessionID(r.id), Created: skein.Created{Origin: &skein.Origin{ID: r.id}}}}
+		m.Items = []interop.Item{{Event: skein.NewEvent(skein.KindTitled, 0, skein.Titled{Title: row.Text("title"), By: skein.BySource})}}
+	case "toys":
+		m.Items = []interop.Item{{Event: skein.Say(0, skein.UserSays(row.Text("word")))}}
+	}
+	return m, nil
+}
+
+func (p *place) bringUnits() interop.Report {
+	p.Helper()
+	rep, err := interop.Import(context.Background(), p.store, []interop.Format{box(), base()}, []string{p.dir}, interop.Options{})
+	if err != nil {
+		p.Fatalf("Import(%s) = %v", p.dir, err)
+	}
+	return rep
+}
+
+// toys makes a database with two talks.
+func (p *place) toys(statements ...string) *sql.DB {
+	p.Helper()
+	db, err := sql.Open("sqlite", p.path("toys.db"))
+	if err != nil {
+		p.Fatal(err)
+	}
+	db.SetMaxOpenConns(1)
+	p.Cleanup(func() { db.Close() })
+	exec(p.T, db, append([]string{
+		`CREATE TABLE talks (id TEXT PRIMARY KEY, title TEXT)`,
+		`CREATE TABLE toys (id INTEGER PRIMARY KEY AUTOINCREMENT, talk TEXT, word TEXT)`,
+		`INSERT INTO talks VALUES ('a', 'A'), ('b/c', 'B')`,
+		`INSERT INTO toys VALUES (1,'a','one'), (2,'b/c','two'), (3,'a','three')`,
+	}, statements...)...)
+	return db
+}
+
+func exec(t *testing.T, db *sql.DB, statements ...string) {
+	t.Helper()
+	for _, s := range statements {
+		if _, err := db.Exec(s); err != nil {
+			t.Fatalf("%s: %v", s, err)
+		}
+	}
+}
+
+func TestSessionsInADatabase(t *testing.T) {
+	p := newPlace(t)
+	db := p.toys()
+	if rep := p.bringUnits(); rep.Sessions != 2 || rep.Files != 1 || rep.Damaged != 0 || rep.Skipped != 0 {
+		t.Errorf("Import = %+v, want 2 sessions of 1 file", rep)
+	}
+	p.wants("a", "created T:A one three")
+	if rep := p.bringUnits(); rep.Events != 0 || rep.Unchanged != 1 {
+		t.Errorf("Import again = %+v, want nothing new in 1 file", rep)
+	}
+	exec(t, db, `UPDATE toys SET word = 'uno' WHERE id = 1`, `INSERT INTO toys VALUES (4,'a','four')`)
+	if rep := p.bringUnits(); rep.Events != 2 || rep.Amended != 1 || rep.Grown != 1 {
+		t.Errorf("Import of a changed and a new row = %+v, want 1 amended and 1 new event of 1 session", rep)
+	}
+	p.wants("a", "created T:A one three 3:=uno four")
+	exec(t, db, `DELETE FROM toys WHERE id = 3`)
+	p.bringUnits()
+	p.wants("a", "created T:A one three 3:=uno four -4")
+	exec(t, db, `DELETE FROM toys WHERE talk = 'a'`, `DELETE FROM talks WHERE id = 'a'`)
+	if rep := p.bringUnits(); rep.Events != 0 {
+		t.Errorf("Import without a session that its program deleted = %+v, want it kept as it was", rep)
+	}
+	exec(t, db, `VACUUM`)
+	if rep := p.bringUnits(); rep.Events != 0 || rep.Skipped != 0 {
+		t.Errorf("Import after VACUUM = %+v, want nothing new", rep)
+	}
+}
+
+func TestADatabaseOfAnotherProgramIsLeftAlone(t *testing.T) {
+	p := newPlace(t)
+	db, err := sql.Open("sqlite", p.path("toys.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	exec(t, db, `CREATE TABLE other (x)`, `CREATE VIEW toys AS SELECT 1 AS id, 'a' AS talk, 'no' AS word`)
+	if rep := p.bringUnits(); rep.Files != 0 || rep.Unmatched != 1 || rep.Events != 0 {
+		t.Errorf("Import = %+v, want 1 file that is not matched", rep)
+	}
+	if err := os.WriteFile(p.path("toys.db"), []byte("no database, but words"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if rep := p.bringUnits(); rep.Files != 0 || rep.Unmatched != 1 {
+		t.Errorf("Import of no database = %+v, want 1 file that is not matched", rep)
+	}
+}
+
+func TestDeletingASessionOfADatabaseLeavesTheOthers(t *testing.T) {
+	p := newPlace(t)
+	p.toys()
+	p.bringUnits()
+	if _, err := p.store.Delete(t.Context(), "a", skein.Deletion{}); err != nil {
+		t.Fatal(err)
+	}
+	for f, err := range p.store.Files(t.Context(), "base") {
+		if err != nil {
+			t.Fatal(err)
+		}
+		for r, err := range p.store.Records(t.Context(), "base", f.Path, 0) {
+			if err != nil || strings.Contains(string(r.Raw), "three") {
+				t.Errorf("after Delete %s has the record %s, %v", f.Path, r.Raw, err)
+			}
+		}
+	}
+	if s, err := p.store.Session(t.Context(), skein.SessionID("base~"+shortOf(p))); err != nil || s.Messages != 1 {
+		t.Errorf("the other session is %+v, %v, want 1 message", s, err)
+	}
+}
+
+// shortOf returns the hash in the ID of the session whose own ID has a slash.
+func shortOf(p *place) string {
+	for _, id := range p.sessions() {
+		if at := strings.IndexByte(id, '~'); at >= 0 {
+			return id[at+1:]
+		}
+	}
+	p.Fatalf("sessions %v, want one whose ID was changed", p.sessions())
+	return ""
+}
+
+func TestSessionsInFolders(t *testing.T) {
+	p := newPlace(t)
+	p.raw("a.box/talk.jsonl", line("a1")+line("a2"))
+	p.raw("a.box/note.txt", "Title")
+	p.raw("a.box/sub/b.box/talk.jsonl", line("b1"))
+	if rep := p.bringUnits(); rep.Sessions != 2 || rep.Files != 2 || rep.Unmatched != 0 {
+		t.Errorf("Import = %+v, want 2 sessions in 2 folders", rep)
+	}
+	p.wants("a", "created T:Title a1 a2")
+	p.wants("b", "created b1")
+	p.raw("a.box/talk.jsonl", line("a1")+line("a2=new")+line("a3"))
+	if rep := p.bringUnits(); rep.Events != 2 || rep.Unchanged != 1 {
+		t.Errorf("Import of a folder that has changed = %+v, want 2 events, and 1 folder as it was", rep)
+	}
+	p.wants("a", "created T:Title a1 a2 4:=new a3")
+	if err := os.Remove(p.path("a.box/note.txt")); err != nil {
+		t.Fatal(err)
+	}
+	p.bringUnits()
+	p.wants("a", "created T:Title a1 a2 4:=new a3 -2")
+}
+
+func TestAFolderIsFoundByAnyOfItsFiles(t *testing.T) {
+	p := newPlace(t)
+	p.raw("a.box/talk.jsonl", line("a1"))
+	p.raw("a.box/note.txt", "Title")
+	rep, err := interop.Import(t.Context(), p.store, []interop.Format{box()}, []string{p.path("a.box/talk.jsonl")}, interop.Options{})
+	if err != nil || rep.Sessions != 1 {
+		t.Fatalf("Import = %+v, %v, want 1 session", rep, err)
+	}
+	p.wants("a", "created T:Title a1")
+	if rep := p.bringUnits(); rep.Unchanged != 1 {
+		t.Errorf("Import of the folder = %+v, want it unchanged", rep)
+	}
+}
+
+func TestTheLinesOfADatabaseAreKept(t *testing.T) {
+	p := newPlace(t)
+	p.toys()
+	p.bringUnits()
+	var b strings.Builder
+	if err := interop.WriteSource(t.Context(), p.store, "base", p.path("toys.db")+"#b%2Fc", &b); err != nil {
+		t.Fatal(err)
+	}
+	want := `{"table":"talks","rowid":2,"row":{"id":"b/c","title":"B"}}
+{"table":"toys","rowid":2,"row":{"id":2,"talk":"b/c","word":"two"}}
+`
+	if b.String() != want || !json.Valid([]byte(strings.SplitN(want, "\n", 2)[0])) {
+		t.Errorf("WriteSource gives\n%swant\n%s", b.String(), want)
+	}
+}
