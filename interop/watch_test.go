@@ -18,11 +18,16 @@ type watched struct {
 
 func watch(t *testing.T, p *place) *watched {
 	t.Helper()
+	return watchAs(t, p, toy())
+}
+
+func watchAs(t *testing.T, p *place, formats ...interop.Format) *watched {
+	t.Helper()
 	w := &watched{p, make(chan interop.Report, 100)}
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() {
-		done <- interop.Watch(ctx, p.store, []interop.Format{toy()}, []string{p.dir}, interop.Options{}, func(r interop.Report) { w.reports <- r })
+		done <- interop.Watch(ctx, p.store, formats, []string{p.dir}, interop.Options{}, func(r interop.Report) { w.reports <- r })
 	}()
 	t.Cleanup(func() {
 		cancel()
