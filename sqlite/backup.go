@@ -108,8 +108,16 @@ func (s *Store) RestoreBackup(ctx context.Context, path, kept string) (err error
 	if err != nil {
 		return err
 	}
-	if err := wholeBackup(d, path); err != nil {
+	v, err := wholeBackup(d, path)
+	if err != nil {
 		return err
+	}
+	if v < schemaVersion {
+		var done func() error
+		if path, done, err = s.brought(ctx, d, path); err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, done()) }()
 	}
 	err = s.copyTo(ctx, kept)
 	if errors.Is(err, skein.ErrCorrupt) { // damaged as it is, page by page
@@ -136,28 +144,60 @@ func (s *Store) RestoreBackup(ctx context.Context, path, kept string) (err error
 	}
 }
 
-// wholeBackup refuses a file that is no whole store of this or an earlier
-// version.
-func wholeBackup(d driver.Driver, path string) error {
+// brought copies the backup at path, which an earlier version wrote, and brings
+// the copy to this version. done removes it.
+func (s *Store) brought(ctx context.Context, d driver.Driver, path string) (to string, done func() error, err error) {
+	dir, err := os.MkdirTemp(filepath.Dir(s.path), ".restore-")
+	if err != nil {
+		return "", nil, err
+	}
+	done = func() error { return os.RemoveAll(dir) }
+	to = filepath.Join(dir, "skein.db")
+	if err := bring(ctx, d, path, to); err != nil {
+		return "", nil, errors.Join(classify(err), done())
+	}
+	return to, done, nil
+}
+
+func bring(ctx context.Context, d driver.Driver, from, to string) error {
+	steps, err := schemaSteps()
+	if err != nil {
+		return err
+	}
+	old, err := openConn(d, dsn(from, "mode=ro&immutable=1"))
+	if err != nil {
+		return err
+	}
+	_, _, err = old.exec("VACUUM INTO ?", to)
+	if err = errors.Join(err, old.close()); err != nil {
+		return err
+	}
+	c, err := openConn(d, dsn(to, "mode=rw"))
+	if err != nil {
+		return err
+	}
+	return errors.Join(step(ctx, c, steps), c.close())
+}
+
+// wholeBackup returns the schema of a backup, and refuses a file that is no
+// whole store of this or an earlier version.
+func wholeBackup(d driver.Driver, path string) (v int64, err error) {
 	if err := plainFile(path); err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("file %w", skein.ErrNotFound)
+			return 0, fmt.Errorf("file %w", skein.ErrNotFound)
 		}
-		return err
+		return 0, err
 	}
 	c, err := openConn(d, dsn(path, "mode=ro&immutable=1"))
 	if err != nil {
-		return classify(err)
+		return 0, classify(err)
 	}
-	v, err := fileVersion(c)
+	v, err = fileVersion(c)
 	if err == nil {
 		err = refuse(v, nil)
 	}
 	if err == nil && v == 0 {
 		err = fmt.Errorf("%w backup: it is empty", skein.ErrInvalid)
-	}
-	if err == nil && v != schemaVersion {
-		err = fmt.Errorf("%w backup: it has schema %d, this program restores %d", skein.ErrInvalid, v, schemaVersion)
 	}
 	if err == nil {
 		var result string
@@ -169,7 +209,7 @@ func wholeBackup(d driver.Driver, path string) error {
 	if resultCode(err)&0xff == codeNotADB {
 		err = fmt.Errorf("%w: it is no SQLite database", skein.ErrCorrupt)
 	}
-	return errors.Join(classify(err), c.close())
+	return v, errors.Join(classify(err), c.close())
 }
 
 // plainFile refuses what is no plain file: SQLite would call a folder a fault

@@ -3,7 +3,7 @@
 // One goroutine writes, on a connection of its own: it commits what has queued
 // up since its last commit in one transaction (writer.go). Readers take
 // connections from a pool and hold no transaction between two pages. The
-// tables are described in schema/0001.sql, which is written so that people can
+// tables are described in schema/, which is written so that people can
 // use the file with the sqlite3 shell too: DELETE FROM messages and DELETE FROM
 // sessions take everything along that hangs on them, but for what a fork still
 // shows. A message that a fork shows stays, without a word, until its session

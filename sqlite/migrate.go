@@ -17,7 +17,7 @@ var schemaFS embed.FS
 const (
 	// schemaVersion is the file's user_version; schema/0001.sql brings an
 	// empty file to 1, and so on.
-	schemaVersion = 1
+	schemaVersion = 2
 	// applicationID marks the file as skein's: "Skn1".
 	applicationID = 0x536b6e31
 	// minVersion is the first SQLite whose WAL never loses a commit.
@@ -81,10 +81,15 @@ func migrate(ctx context.Context, c *conn, path string, o Options, steps []strin
 		return err
 	}
 	if v > 0 && v < int64(len(steps)) {
-		if err := copyFirst(c, path, v, o); err != nil {
+		if err := copyFirst(c, path, v, len(steps), o); err != nil {
 			return err
 		}
 	}
+	return step(ctx, c, steps)
+}
+
+// step runs what is missing of steps, in one transaction.
+func step(ctx context.Context, c *conn, steps []string) error {
 	for {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -99,18 +104,19 @@ func migrate(ctx context.Context, c *conn, path string, o Options, steps []strin
 		_, _, rerr := c.exec("ROLLBACK")
 		return errors.Join(err, rerr)
 	}
-	_, _, err = c.exec("COMMIT")
+	_, _, err := c.exec("COMMIT")
 	return err
 }
 
-// copyFirst copies the file, as it is before the migration from version v.
-func copyFirst(c *conn, path string, v int64, o Options) error {
+// copyFirst copies the file, as it is before the migration from version v to
+// the last one.
+func copyFirst(c *conn, path string, v int64, last int, o Options) error {
 	to := fmt.Sprintf("%s.v%d.bak", path, v)
 	if _, err := os.Stat(to); err == nil {
 		return nil // of an earlier attempt
 	}
 	if o.Notice != nil {
-		o.Notice(fmt.Sprintf("migrating %s from schema %d to %d; a copy is in %s", path, v, schemaVersion, to))
+		o.Notice(fmt.Sprintf("migrating %s from schema %d to %d; a copy is in %s", path, v, last, to))
 	}
 	tmp := to + ".tmp"
 	if err := os.Remove(tmp); err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -1,6 +1,10 @@
 package sqlite
 
 import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -52,15 +56,15 @@ func TestMigrationCopiesTheFileFirst(t *testing.T) {
 	if err := migrate(t.Context(), c, name, o, append(steps, "CREATE TABLE later (x) STRICT")); err == nil {
 		t.Error("a migration with an error = nil")
 	}
-	copied := name + ".v1.bak"
-	if v, err := fileVersion(c); err != nil || v != 1 {
-		t.Errorf("after a migration that failed, the file has version %d (%v), want 1", v, err)
+	copied := fmt.Sprintf("%s.v%d.bak", name, schemaVersion)
+	if v, err := fileVersion(c); err != nil || v != schemaVersion {
+		t.Errorf("after a migration that failed, the file has version %d (%v), want %d", v, err, schemaVersion)
 	}
 	if err := migrate(t.Context(), c, name, o, append(steps, "CREATE TABLE later (x TEXT) STRICT")); err != nil {
 		t.Fatal(err)
 	}
-	if v, err := fileVersion(c); err != nil || v != 2 {
-		t.Errorf("after the migration the file has version %d (%v), want 2", v, err)
+	if v, err := fileVersion(c); err != nil || v != schemaVersion+1 {
+		t.Errorf("after the migration the file has version %d (%v), want %d", v, err, schemaVersion+1)
 	}
 	if !strings.Contains(notice, copied) {
 		t.Errorf("the notice is %q, want one that names %s", notice, copied)
@@ -71,6 +75,100 @@ func TestMigrationCopiesTheFileFirst(t *testing.T) {
 	var n int64
 	if _, err := testConn(t, copied).one("SELECT count(*) FROM sessions", nil, &n); err != nil || n != 1 {
 		t.Errorf("the copy has %d sessions (%v), want 1", n, err)
+	}
+}
+
+// first makes a file as the first version left it, with a session in it.
+func first(t *testing.T, name string) {
+	t.Helper()
+	s, err := Open(t.Context(), name, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = skein.Add(t.Context(), s, "old", skein.NewEvent(skein.KindCreated, 1, skein.Created{}), skein.Say(2, skein.UserSays("the first words")))
+	if err := errors.Join(err, s.Close()); err != nil {
+		t.Fatal(err)
+	}
+	steps, err := schemaSteps()
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, trigger, _ := strings.Cut(steps[0], "CREATE TRIGGER messages_out")
+	trigger, _, _ = strings.Cut(trigger, "\nEND;")
+	c := testConn(t, name)
+	err = c.script(`DROP INDEX sessions_by_end; DROP INDEX sessions_by_name; DROP INDEX events_rewound; DROP INDEX events_compacted;
+		DROP INDEX events_amended; DROP INDEX files_by_other_id; DROP TRIGGER messages_out;
+		CREATE TRIGGER messages_out` + trigger + ` END; PRAGMA user_version = 1`)
+	if err := errors.Join(err, c.close()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// What an earlier version wrote is found and goes on.
+func TestFilesOfTheFirstVersionGoOn(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "x.db")
+	first(t, name)
+	s, err := Open(t.Context(), name, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	goesOn(t, s)
+	if _, err := os.Stat(name + ".v1.bak"); err != nil {
+		t.Errorf("the copy from before the migration: %v", err)
+	}
+}
+
+func TestBackupsOfTheFirstVersionAreRestored(t *testing.T) {
+	dir := t.TempDir()
+	backup := filepath.Join(dir, "old.db")
+	first(t, backup)
+	s, err := Open(t.Context(), filepath.Join(dir, "x.db"), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	if err := s.RestoreBackup(t.Context(), backup, filepath.Join(dir, "kept.db")); err != nil {
+		t.Fatal(err)
+	}
+	goesOn(t, s)
+	if left, err := filepath.Glob(filepath.Join(dir, ".restore-*")); err != nil || len(left) > 0 {
+		t.Errorf("restoring leaves %v (%v)", left, err)
+	}
+}
+
+// goesOn reads and writes the session that first makes.
+func goesOn(t *testing.T, s *Store) {
+	t.Helper()
+	if _, err := skein.Add(context.Background(), s, "old", skein.Say(3, skein.UserSays("more"))); err != nil {
+		t.Fatal(err)
+	}
+	events, err := s.Window(t.Context(), "old", 10)
+	if err != nil || len(events) < 2 {
+		t.Fatalf("Window gives %d events, %v; want what was said", len(events), err)
+	}
+	entries, err := s.Newest(t.Context(), "old", 10, 0)
+	if err != nil || len(entries) != 2 || entries[0].Message.Words() != "the first words" {
+		t.Errorf("Newest = %v, %v; want what was said before and after", entries, err)
+	}
+	if v, err := fileVersion(testConn(t, s.path)); err != nil || v != schemaVersion {
+		t.Errorf("the file has version %d (%v), want %d", v, err, schemaVersion)
+	}
+}
+
+// A migration that was released is never edited: add another one.
+func TestReleasedMigrationsStayAsTheyWere(t *testing.T) {
+	steps, err := schemaSteps()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []string{
+		"6d088196ff8cf2d8421c44fc49228653470b28091fe8fe18456b777eaab945da",
+		"11b3a941c20eb0c098d21deb6f3a8f69af3b169a283e9eff5aabebc7921e38ae",
+	} {
+		if got := fmt.Sprintf("%x", sha256.Sum256([]byte(steps[i]))); got != want {
+			t.Errorf("schema/%04d.sql has the sum %s, want %s", i+1, got, want)
+		}
 	}
 }
 

@@ -67,8 +67,6 @@ CREATE INDEX sessions_by_recent ON sessions (recent DESC);
 CREATE UNIQUE INDEX sessions_by_key ON sessions (key, user_id) WHERE key <> '' AND binned = 0;
 CREATE INDEX sessions_by_project ON sessions (project);
 CREATE INDEX sessions_by_parent ON sessions (parent);
-CREATE INDEX sessions_by_end ON sessions (substr(id, -4)); -- people name a session by its last characters
-CREATE INDEX sessions_by_name ON sessions (CASE title WHEN '' THEN first_words ELSE title END); -- narrow, to be gone through
 
 -- One row for each event: the truth. What the columns hold beside the payload
 -- follows from it.
@@ -101,9 +99,6 @@ CREATE UNIQUE INDEX events_by_seq ON events (session, seq);
 CREATE INDEX events_by_client ON events (client, session) WHERE client IS NOT NULL;
 CREATE INDEX events_by_message ON events (session, message) WHERE message IS NOT NULL;
 CREATE INDEX events_marks ON events (session, seq) WHERE kind IN ('rewound', 'compacted', 'amended');
-CREATE INDEX events_rewound ON events (session, seq) WHERE kind = 'rewound';
-CREATE INDEX events_compacted ON events (session, seq) WHERE kind = 'compacted';
-CREATE INDEX events_amended ON events (session, seq, amends) WHERE kind = 'amended';
 CREATE INDEX events_settings ON events (session, seq) WHERE kind IN ('created', 'changed');
 
 -- Where a fork's events before its own stand: those up to and with upto are
@@ -303,11 +298,8 @@ CREATE TABLE doomed (
 
 -- What skein has yet to do when nobody waits for it.
 CREATE TABLE chores (
-	-- sweep: take what was deleted out of index, free pages and log (residue.go);
-	-- merging, merged: how far that is, as the value that sweep.times had;
-	-- recount N: work session N's row out anew
-	name  TEXT    PRIMARY KEY,
-	times INTEGER NOT NULL -- how often it was asked for
+	name  TEXT    PRIMARY KEY, -- sweep: take what was deleted out of index, free pages and log
+	times INTEGER NOT NULL     -- how often it was asked for
 ) STRICT, WITHOUT ROWID;
 
 CREATE TRIGGER events_out AFTER DELETE ON events BEGIN
@@ -376,7 +368,6 @@ CREATE TABLE files (
 ) STRICT;
 
 CREATE INDEX files_by_session ON files (session);
-CREATE INDEX files_by_other_id ON files (id) WHERE id <> session;
 CREATE INDEX files_by_copy_of ON files (copy_of) WHERE copy_of <> '';
 
 CREATE TABLE records (
@@ -440,35 +431,18 @@ SELECT e.id, s.id, e.role, e.text, CASE e.at WHEN 0 THEN '' ELSE strftime('%Y-%m
 FROM sessions s JOIN events e ON e.session = s.n WHERE e.kind = 'said';
 
 -- A message that goes leaves an empty place, so that the seqs stay without
--- gaps. One that a fork shows stays until the session is deleted: then the
--- fork gets it. What the session's row counts is right at once; its first words
--- and last prompt, and to which turn the later events belong, skein works out
--- at its next start.
+-- gaps; one that a fork shows stays until its session is deleted.
 CREATE TRIGGER messages_out INSTEAD OF DELETE ON messages
 WHEN NOT EXISTS (SELECT 1 FROM events e JOIN bases b ON b.base = e.session AND b.upto >= e.seq WHERE e.id = old.id)
 BEGIN
-	UPDATE sessions SET messages = messages - 1, turns = turns - coalesce((
-			SELECT e.turn - p.turn FROM events e JOIN events p ON p.session = e.session AND p.seq = e.seq - 1 WHERE e.id = old.id), 0)
-	WHERE n = (SELECT e.session FROM events e WHERE e.id = old.id AND e.kind = 'said' AND NOT EXISTS ( -- else another piece of it stays
-		SELECT 1 FROM events o WHERE o.session = e.session AND o.message = e.message AND o.id <> e.id));
-	UPDATE sessions SET first_words = '', last_prompt = '' WHERE n = (SELECT session FROM events WHERE id = old.id);
-	UPDATE sessions SET input = input - (SELECT c.input FROM charges c WHERE c.event = old.id),
-		output = output - (SELECT c.output FROM charges c WHERE c.event = old.id),
-		reasoning = reasoning - (SELECT c.reasoning FROM charges c WHERE c.event = old.id),
-		cache_read = cache_read - (SELECT c.cache_read FROM charges c WHERE c.event = old.id),
-		cache_write = cache_write - (SELECT c.cache_write FROM charges c WHERE c.event = old.id),
-		requests = requests - (SELECT c.requests FROM charges c WHERE c.event = old.id),
-		reported = reported - (SELECT c.reported FROM charges c WHERE c.event = old.id)
-	WHERE n = (SELECT c.session FROM charges c WHERE c.event = old.id);
+	UPDATE sessions SET messages = messages - 1, first_words = '', last_prompt = '' -- whose words they were, nobody can say cheaply
+	WHERE n = (SELECT session FROM events WHERE id = old.id AND kind = 'said' AND piece = 0);
 	DELETE FROM charges WHERE event = old.id;
 	DELETE FROM blob_refs WHERE event = old.id;
 	INSERT INTO chores (name, times) VALUES ('sweep', 1) ON CONFLICT (name) DO UPDATE SET times = times + 1;
-	INSERT INTO chores (name, times) SELECT 'recount ' || session, 1 FROM events WHERE id = old.id ON CONFLICT (name) DO UPDATE SET times = times + 1;
-	UPDATE events SET kind = 'noted', failed = 0, hash = NULL, role = NULL, message = NULL, amends = NULL, tools = NULL, paths = NULL,
+	UPDATE events SET kind = 'noted', failed = 0, hash = NULL, role = NULL, message = NULL, tools = NULL, paths = NULL,
 		text = NULL, extra = NULL, payload = CAST('{"name":"deleted"}' AS BLOB)
-	WHERE id = old.id OR id IN ( -- what was put in its place
-		SELECT a.id FROM events e JOIN events a ON a.session = e.session AND a.kind IN ('rewound', 'compacted', 'amended') AND a.amends = e.seq
-		WHERE e.id = old.id AND e.kind = 'said');
+	WHERE id = old.id;
 END;
 
 CREATE TRIGGER messages_set INSTEAD OF UPDATE ON messages BEGIN
