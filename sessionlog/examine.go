@@ -150,14 +150,30 @@ func Ran(ctx context.Context, st skein.Store, s skein.Session) (bool, error) {
 	if s.Origin != nil || s.Usage.Requests == 0 {
 		return false, nil
 	}
+	begun := false
 	for e, err := range st.Events(ctx, s.ID, s.Base) {
-		if err != nil {
+		switch {
+		case err != nil:
 			return false, err
+		case !begun:
+			c, err := skein.Decode[skein.Created](e)
+			if begun = err == nil && (c.Program == "skein" || strings.HasPrefix(c.Program, "skein ")); !begun {
+				return false, nil
+			}
+		case answered(e):
+			return true, nil
 		}
-		c, err := skein.Decode[skein.Created](e)
-		return err == nil && (c.Program == "skein" || strings.HasPrefix(c.Program, "skein ")), nil
 	}
-	return false, nil
+	return false, nil // what was paid for is a deleted parent's
+}
+
+// answered reports whether a model was asked or has answered with e.
+func answered(e skein.Event) bool {
+	if e.Kind != skein.KindSaid {
+		return e.Kind == skein.KindStep
+	}
+	m, err := skein.Decode[skein.Message](e)
+	return err == nil && m.Role == skein.RoleAssistant
 }
 
 // lost tells of sessions that should have a log and have none.

@@ -226,3 +226,22 @@ func TestNamesAreSafeAndNeverShared(t *testing.T) {
 		}
 	}
 }
+
+// A fork that got its parent's events, and their usage, when that was deleted
+// has not been run for that.
+func TestExamineMissesNoLogOfAForkThatWasNotRun(t *testing.T) {
+	p := newPlace(t)
+	said := skein.Say(noon, skein.Message{Role: skein.RoleAssistant, Usage: &skein.Usage{Input: 10, Output: 1}, Parts: []skein.Part{skein.TextPart("hello")}})
+	p.add("parent", skein.NewEvent(skein.KindCreated, noon, skein.Created{}), skein.Say(noon, skein.UserSays("hi")), said)
+	p.add("fork", skein.NewEvent(skein.KindCreated, noon, skein.Created{Program: "skein", Parent: &skein.Parent{Session: "parent", Seq: 3, Why: skein.Fork}}),
+		skein.Say(noon, skein.UserSays("hi again")))
+	if _, err := p.store.Delete(t.Context(), "parent", skein.Deletion{}); err != nil {
+		t.Fatal(err)
+	}
+	if s, err := p.store.Session(t.Context(), "fork"); err != nil || s.Usage.Requests == 0 {
+		t.Fatalf("Session(fork) = %+v, %v, want it to have the usage of what it shows", s.Usage, err)
+	}
+	if got := p.examine(false); len(got) != 0 {
+		t.Errorf("Examine finds %q, want nothing", got)
+	}
+}
