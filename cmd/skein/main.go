@@ -17,7 +17,12 @@ func main() {
 	ignoreLimits()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the program at once
-	os.Exit(cli.Main(ctx, &cli.Env{
+	os.Exit(cli.Main(ctx, env(), os.Args[1:]))
+}
+
+// env is what the program finds in the world.
+func env() *cli.Env {
+	return &cli.Env{
 		Stdin:    os.Stdin,
 		Stdout:   os.Stdout,
 		Stderr:   os.Stderr,
@@ -30,7 +35,7 @@ func main() {
 		Open:     open,
 		Keys:     keys,
 		KeyRing:  keyRing{},
-	}, os.Args[1:]))
+	}
 }
 
 // keys makes the terminal of stdin give each key as it is pressed.

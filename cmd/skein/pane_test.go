@@ -13,16 +13,6 @@ import (
 	"time"
 )
 
-// asProgram is set where the test binary is to be the program.
-const asProgram = "SKEIN_TEST_PROGRAM"
-
-func TestMain(m *testing.M) {
-	if os.Getenv(asProgram) != "" {
-		main()
-	}
-	os.Exit(m.Run())
-}
-
 // A pane is a terminal in which a shell runs, with the command skein.
 type pane struct {
 	t    *testing.T

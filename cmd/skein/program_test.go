@@ -1,0 +1,72 @@
+//go:build unix
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"sync/atomic"
+	"syscall"
+	"testing"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/cli"
+)
+
+// asProgram is set where the test binary is to be the program: to where that
+// dies (before 3, after 3: of its appends), or to anything else if it does not.
+const asProgram = "SKEIN_TEST_PROGRAM"
+
+func TestMain(m *testing.M) {
+	switch at := os.Getenv(asProgram); at {
+	case "":
+		os.Exit(m.Run())
+	case "1":
+		main()
+	default:
+		os.Exit(cli.Main(context.Background(), mortal(at), os.Args[1:]))
+	}
+}
+
+// mortal is the world of a program that dies at a place.
+func mortal(at string) *cli.Env {
+	e := env()
+	open := e.Open
+	e.Open = func(ctx context.Context, place cli.Place) (skein.Store, error) {
+		s, err := open(ctx, place)
+		if err != nil {
+			return nil, err
+		}
+		return passing{s, at, new(atomic.Int64)}, nil
+	}
+	return e
+}
+
+// A passing store ends its process at one of its appends, as kill -9 does.
+type passing struct {
+	skein.Store
+	at string
+	n  *atomic.Int64 // appends that began
+}
+
+func (s passing) Append(ctx context.Context, batches ...skein.Batch) ([]skein.Receipt, error) {
+	n := s.n.Add(1)
+	s.reach("before", n)
+	r, err := s.Store.Append(ctx, batches...)
+	s.reach("after", n)
+	return r, err
+}
+
+// As is the same for a user.
+func (s passing) As(u skein.User) skein.Store { return passing{s.Store.As(u), s.at, s.n} }
+
+func (s passing) reach(when string, n int64) {
+	if fmt.Sprintf("%s %d", when, n) != s.at {
+		return
+	}
+	if err := syscall.Kill(os.Getpid(), syscall.SIGKILL); err != nil {
+		panic(err)
+	}
+	select {} // the signal is on its way
+}
