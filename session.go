@@ -258,10 +258,11 @@ func (s *Session) change(c *Changed) {
 }
 
 // tool keeps the calls that run, so that those of a dead program can be found.
+// One that is pending does not run.
 func (s *Session) tool(t *ToolState) {
 	i := slices.Index(s.Open, t.Call)
 	switch {
-	case t.State == Running || t.State == Pending:
+	case t.State == Running:
 		if i < 0 {
 			s.Open = append(slices.Clone(s.Open), t.Call)
 		}

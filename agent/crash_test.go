@@ -47,7 +47,7 @@ func takeUp(t *testing.T, j job) {
 	if id == "" {
 		return // it was killed before its first event
 	}
-	was := states(t, eventsOf(t, s, id))
+	was, said := states(t, eventsOf(t, s, id)), called(t, eventsOf(t, s, id))
 	m := newModel()
 	th, err := agent.Open(t.Context(), agent.Options{Store: s, Session: id, Program: "parent", Agent: agent.Agent{Model: m, Tools: j.tools()}})
 	if err != nil {
@@ -81,6 +81,12 @@ func takeUp(t *testing.T, j job) {
 	if err := th.Close(t.Context(), "done"); err != nil {
 		t.Error(err)
 	}
+	then := states(t, eventsOf(t, s, id))
+	for _, call := range said {
+		if was[call] == "" && then[call] != skein.Pending {
+			t.Errorf("call %s had not begun and is now %s, want %s", call, then[call], skein.Pending)
+		}
+	}
 	for _, err := range m.broken {
 		t.Errorf("a request breaks the provider's rules: %v", err)
 	}
@@ -111,6 +117,22 @@ func states(t *testing.T, events []skein.Event) map[string]skein.CallState {
 		}
 	}
 	return all
+}
+
+// called are the calls of all answers.
+func called(t *testing.T, events []skein.Event) (calls []string) {
+	t.Helper()
+	for _, e := range events {
+		if e.Kind != skein.KindSaid {
+			continue
+		}
+		for _, p := range decode[skein.Message](t, e).Parts {
+			if p.Call != nil {
+				calls = append(calls, p.Call.ID)
+			}
+		}
+	}
+	return calls
 }
 
 // wantEffects wants each call to have had its effect once, and the log to know

@@ -35,16 +35,21 @@ func (t *Thread) work(ctx context.Context, blobs []skein.Blob, events ...skein.E
 	if err := t.settle(ctx); err != nil { // it may be what the prologue says
 		return err
 	}
-	return t.put(ctx, blobs, append(t.prologue(), events...)...)
+	first, err := t.prologue(ctx)
+	if err != nil {
+		return err
+	}
+	return t.put(ctx, blobs, append(first, events...)...)
 }
 
 // prologue returns what stands before the first events of this process.
-func (t *Thread) prologue() []skein.Event {
+func (t *Thread) prologue(ctx context.Context) ([]skein.Event, error) {
 	switch {
 	case t.at:
-		return nil
+		return nil, nil
 	case t.begun:
-		return []skein.Event{skein.NewEvent(skein.KindResumed, t.now(), t.program(""))}
+		marks, err := t.unbegun(ctx)
+		return append(marks, skein.NewEvent(skein.KindResumed, t.now(), t.program(""))), err
 	}
 	c := t.o.Created
 	c.Agent, c.Profile = t.agent.Name, t.agent.Profile
@@ -55,7 +60,7 @@ func (t *Thread) prologue() []skein.Event {
 	if c.Program == "" {
 		c.Program, c.Version = t.o.Program, t.o.Version
 	}
-	return append([]skein.Event{skein.NewEvent(skein.KindCreated, t.now(), c)}, t.early...)
+	return append([]skein.Event{skein.NewEvent(skein.KindCreated, t.now(), c)}, t.early...), nil
 }
 
 // batch gives events client IDs, so that storing them twice stores them once,

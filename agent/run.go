@@ -34,8 +34,8 @@ type crew struct {
 }
 
 // together runs calls, several at once if there are several, and waits for
-// them all.
-func (u *turn) together(calls []*skein.Call) error {
+// them all. It returns how many it has begun.
+func (u *turn) together(calls []*skein.Call) (begun int, err error) {
 	ctx, stop := context.WithCancel(u.ctx)
 	defer stop()
 	w := &crew{turn: u, ctx: ctx, stop: stop, do: make(chan func()), done: make(chan *running)}
@@ -49,12 +49,16 @@ func (u *turn) together(calls []*skein.Call) error {
 		if w.err != nil {
 			break
 		}
-		w.fail(w.begin(c))
+		if err := w.begin(c); err != nil {
+			w.fail(err)
+			break
+		}
+		begun++
 	}
 	for w.runs > 0 {
 		w.next()
 	}
-	return w.err
+	return begun, w.err
 }
 
 // fail keeps the first error, which stops all that runs.

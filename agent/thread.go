@@ -24,6 +24,7 @@ type Thread struct {
 	begun bool          // the session is stored
 	at    bool          // this process has worked on it: created or resumed is stored
 	last  skein.Seq
+	base  skein.Seq // up to where a fork shows its parent
 
 	writer  string          // what the client IDs of this thread begin with
 	written int             // events that had one
@@ -52,7 +53,7 @@ func Open(ctx context.Context, o Options) (*Thread, error) {
 func openAt(ctx context.Context, o Options, depth int) (_ *Thread, err error) {
 	o = withDefaults(o)
 	t := &Thread{o: o, id: o.Session, agent: o.Agent, depth: depth, charged: map[string]bool{}, called: map[string]bool{}}
-	t.writer = "turn-" + string(skein.NewSessionID(o.Now()))
+	t.writer = ours + string(skein.NewSessionID(o.Now()))
 	if t.id == "" {
 		t.id = skein.NewSessionID(o.Now())
 		t.about, t.window, t.enough = o.Created, []skein.Event{}, manyEvents
@@ -107,7 +108,7 @@ func (t *Thread) goOn(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	t.begun, t.last = true, s.Last
+	t.begun, t.last, t.base = true, s.Last, s.Base
 	t.about = skein.Created{User: s.User, Surface: s.Surface, Project: s.Project, Cwd: s.Cwd}
 	return t.settleCalls(ctx, s.Open)
 }

@@ -17,8 +17,8 @@ const sideBySide = 4
 
 // run does what the calls of one answer ask for, and stores each outcome when
 // it is there. Tools that do no harm run side by side, others in order, alone.
-// Its error is ctx's if that ended; then calls that had not begun stay without
-// an answer.
+// Its error is ctx's if that ended. Calls that had not begun then stay without
+// an answer; that they have not is stored.
 func (u *turn) run(calls []*skein.Call) error {
 	for len(calls) > 0 {
 		n := 1
@@ -27,8 +27,8 @@ func (u *turn) run(calls []*skein.Call) error {
 				n++
 			}
 		}
-		if err := u.together(calls[:n]); err != nil {
-			return err
+		if begun, err := u.together(calls[:n]); err != nil {
+			return u.leave(u.ctx, calls[begun:], err)
 		}
 		calls = calls[n:]
 	}

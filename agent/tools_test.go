@@ -199,11 +199,12 @@ func TestAnInterruptedToolIsStoredAsWhatItReturned(t *testing.T) {
 	6 tool c0 running
 	7 tool c0 error
 	8 said tool result(c0 "half of it\ncontext canceled\n[The tool was interrupted. What it had done by then stays done.]" failed)
+	9 tool c1 pending
 	`)
 	g.say("go on", "done")
 	g.wantShown(`user "go"`, `assistant call(c0 slow {}) call(c1 note {})`,
 		`user result(c0 "half of it\ncontext canceled\n[The tool was interrupted. What it had done by then stays done.]" failed)`+
-			` result(c1 "[Interrupted: there is no result, and it is unknown whether the tool took effect.]" failed) "go on"`)
+			` result(c1 "[Interrupted before the tool ran: it has not taken effect.]" failed) "go on"`)
 }
 
 func TestCallsOfADeadProgramAreUncertain(t *testing.T) {

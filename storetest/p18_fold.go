@@ -117,8 +117,11 @@ func openCalls(t *test) {
 	}
 	state("c1", skein.Pending)
 	state("c2", skein.Running)
+	equal(t, "Open, of which one is pending", t.session("a").Open, []string{"c2"})
 	state("c1", skein.Running)
-	equal(t, "Open", t.session("a").Open, []string{"c1", "c2"})
+	state("c3", skein.Running)
+	state("c3", skein.Pending) // that it ran was not so
+	equal(t, "Open", t.session("a").Open, []string{"c2", "c1"})
 	equal(t, "Sessions with open calls", t.ids(skein.Filter{WithOpenCalls: true}), []skein.SessionID{"a"})
 	state("c1", skein.Completed)
 	state("c2", skein.Uncertain)

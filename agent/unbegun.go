@@ -1,0 +1,77 @@
+package agent
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/skein-dev/skein"
+)
+
+// ours is what the client IDs of events begin with that a Thread made.
+const ours = "turn-"
+
+// leave stores of calls that the turn ended with err before it began them, and
+// returns err, or the Store's.
+func (t *Thread) leave(ctx context.Context, calls []*skein.Call, err error) error {
+	var marks []skein.Event
+	for _, c := range calls {
+		marks = append(marks, t.neverRan(c.ID))
+	}
+	if kerr := t.keep(ctx, nil, marks...); kerr != nil {
+		return kerr
+	}
+	return err
+}
+
+// neverRan returns the event that a call waits to be run, which it does for
+// good if nobody says more of it.
+func (t *Thread) neverRan(call string) skein.Event {
+	return skein.NewEvent(skein.KindTool, t.now(), skein.ToolState{Call: call, State: skein.Pending})
+}
+
+// unbegun returns such an event for every call that a dead program had not
+// begun. A Thread stores that a call runs before it does: one of which its
+// session says nothing has done nothing. That cannot be said of answers that
+// were imported, nor of those that a fork shows of its parent, which may have
+// gone on.
+func (t *Thread) unbegun(ctx context.Context) (marks []skein.Event, err error) {
+	events, err := t.events(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var waiting []string
+	told := func(call string) {
+		waiting = slices.DeleteFunc(waiting, func(w string) bool { return w == call })
+	}
+	for _, e := range events {
+		switch {
+		case e.Seq <= t.base:
+		case e.Kind == skein.KindTool:
+			s, err := skein.Decode[skein.ToolState](e)
+			if err != nil {
+				return nil, err
+			}
+			told(s.Call)
+		case e.Kind == skein.KindSaid:
+			m, err := skein.Decode[skein.Message](e)
+			if err != nil {
+				return nil, err
+			}
+			for _, p := range m.Parts {
+				if p.Result != nil {
+					told(p.Result.CallID)
+				}
+			}
+			if strings.HasPrefix(string(e.ClientID), ours) {
+				for _, c := range callsOf(&m) {
+					waiting = append(waiting, c.ID)
+				}
+			}
+		}
+	}
+	for _, call := range waiting {
+		marks = append(marks, t.neverRan(call))
+	}
+	return marks, nil
+}
