@@ -176,7 +176,8 @@ func bring(ctx context.Context, d driver.Driver, from, to string) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(step(ctx, c, steps), c.close())
+	keep := func(int64) error { return nil } // it is a copy itself
+	return errors.Join(step(ctx, c, steps, keep), c.close())
 }
 
 // wholeBackup returns the schema of a backup, and refuses a file that is no

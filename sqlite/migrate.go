@@ -80,16 +80,12 @@ func migrate(ctx context.Context, c *conn, path string, o Options, steps []strin
 	if err != nil || v == int64(len(steps)) {
 		return err
 	}
-	if v > 0 && v < int64(len(steps)) {
-		if err := copyFirst(c, path, v, len(steps), o); err != nil {
-			return err
-		}
-	}
-	return step(ctx, c, steps)
+	return step(ctx, c, steps, func(v int64) error { return copyFirst(path, v, len(steps), o) })
 }
 
-// step runs what is missing of steps, in one transaction.
-func step(ctx context.Context, c *conn, steps []string) error {
+// step runs what is missing of steps, in one transaction. It calls first in it,
+// unless nothing is missing or the file is empty: then nobody else changes it.
+func step(ctx context.Context, c *conn, steps []string, first func(v int64) error) error {
 	for {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -100,39 +96,12 @@ func step(ctx context.Context, c *conn, steps []string) error {
 			return err
 		}
 	}
-	if err := runSteps(c, steps); err != nil {
+	if err := runSteps(c, steps, first); err != nil {
 		_, _, rerr := c.exec("ROLLBACK")
 		return errors.Join(err, rerr)
 	}
 	_, _, err := c.exec("COMMIT")
 	return err
-}
-
-// copyFirst copies the file, as it is before the migration from version v to
-// the last one.
-func copyFirst(c *conn, path string, v int64, last int, o Options) error {
-	to := fmt.Sprintf("%s.v%d.bak", path, v)
-	if _, err := os.Stat(to); err == nil {
-		return nil // of an earlier attempt
-	}
-	if o.Notice != nil {
-		o.Notice(fmt.Sprintf("migrating %s from schema %d to %d; a copy is in %s", path, v, last, to))
-	}
-	tmp := to + ".tmp"
-	if err := os.Remove(tmp); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	f, err := os.OpenFile(tmp, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return err
-	}
-	if err := f.Close(); err != nil {
-		return err
-	}
-	if _, _, err := c.exec("VACUUM INTO ?", tmp); err != nil {
-		return err
-	}
-	return os.Rename(tmp, to)
 }
 
 // schemaSteps returns the texts of schema/, in order.
@@ -149,10 +118,15 @@ func schemaSteps() (steps []string, err error) {
 
 // runSteps runs what is missing, in the caller's transaction. Another process
 // may have done it meanwhile.
-func runSteps(c *conn, steps []string) error {
+func runSteps(c *conn, steps []string, first func(v int64) error) error {
 	v, err := fileVersion(c)
 	if err := refuse(v, err); err != nil {
 		return err
+	}
+	if v > 0 && v < int64(len(steps)) {
+		if err := first(v); err != nil {
+			return err
+		}
 	}
 	for ; v < int64(len(steps)); v++ {
 		if err := c.script(steps[v]); err != nil {

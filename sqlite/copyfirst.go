@@ -1,0 +1,96 @@
+package sqlite
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+)
+
+// copyFirst copies the file, as it is before the migration from version v to
+// the last one. Its caller keeps all others from writing.
+func copyFirst(path string, v int64, last int, o Options) error {
+	to, there, err := copyName(path, v)
+	if err != nil || there {
+		return err
+	}
+	if o.Notice != nil {
+		o.Notice(fmt.Sprintf("migrating %s from schema %d to %d; a copy is in %s", path, v, last, to))
+	}
+	tmp := to + ".tmp"
+	if err := removeCopy(tmp); err != nil { // of one who was killed
+		return err
+	}
+	f, err := os.OpenFile(tmp, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(f.Close(), copyWhole(path, tmp)); err != nil {
+		return errors.Join(err, removeCopy(tmp))
+	}
+	return os.Rename(tmp, to)
+}
+
+// copyName returns where to copy the file, and whether it was copied there in
+// an earlier attempt, and not written to since.
+func copyName(path string, v int64) (name string, there bool, err error) {
+	name = fmt.Sprintf("%s.v%d.bak", path, v)
+	for n := 2; ; n++ {
+		st, err := os.Stat(name)
+		if errors.Is(err, fs.ErrNotExist) {
+			return name, false, nil
+		}
+		if err != nil {
+			return "", false, err
+		}
+		if there, err = unchangedSince(path, st); err != nil || there {
+			return name, there, err
+		}
+		name = fmt.Sprintf("%s.v%d-%d.bak", path, v, n)
+	}
+}
+
+// unchangedSince reports whether neither the file nor its log was written to
+// after the copy.
+func unchangedSince(path string, copied fs.FileInfo) (bool, error) {
+	for _, name := range []string{path, path + "-wal"} {
+		st, err := os.Stat(name)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+		case err != nil:
+			return false, err
+		case st.Size() > 0 && st.ModTime().After(copied.ModTime()):
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+// copyWhole copies the file to an empty one. It has a connection of its own, for
+// VACUUM runs in no transaction.
+func copyWhole(path, to string) error {
+	d, err := sqlDriver()
+	if err != nil {
+		return err
+	}
+	c, err := openConn(d, dsn(path, "mode=ro"), "PRAGMA busy_timeout = 5000")
+	if err != nil {
+		return err
+	}
+	_, _, err = c.exec("VACUUM INTO ?", to)
+	if err = errors.Join(err, c.close()); err != nil {
+		return err
+	}
+	return syncFile(to)
+}
+
+// removeCopy removes a copy that is not whole, with what SQLite left beside it.
+func removeCopy(name string) error {
+	var errs []error
+	for _, n := range []string{name, name + "-journal"} {
+		if err := os.Remove(n); !errors.Is(err, fs.ErrNotExist) {
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
+}
