@@ -72,6 +72,9 @@ func (t *target) idle() bool {
 
 func (t *target) commit(ctx context.Context, now candidate) error {
 	t.file.Size, t.file.Mtime, t.file.Inode, t.file.Head = now.size, now.mtime, now.inode, t.w.head
+	if err := t.foresee(ctx); err != nil {
+		return err
+	}
 	t.file.State = t.state().encode()
 	bs := t.batches()
 	got, err := t.appendAll(ctx, bs)
@@ -93,6 +96,7 @@ func (t *target) commit(ctx context.Context, now candidate) error {
 func (t *target) state() state {
 	s := t.at
 	s.Rewriting, s.Gone, s.Withdrew, s.Apart = t.w.state.Rewriting, t.w.state.Gone, t.w.state.Withdrew, t.apart
+	s.Told, s.Seq = t.w.state.Told, t.ends
 	for name, th := range t.threads {
 		if name != "" && th.begun && th.id != th.begin.ID {
 			if s.Sessions == nil {
@@ -132,6 +136,9 @@ func (t *target) batches() []skein.Batch {
 func (t *target) receive(bs []skein.Batch, got []skein.Receipt) {
 	for i, b := range bs {
 		t.im.rep.count(b, got[i])
+		if b.Session == t.main.id && got[i].Last > 0 {
+			t.main.last = got[i].Last
+		}
 		for _, th := range t.order {
 			if th.id != b.Session || len(th.events) == 0 {
 				continue

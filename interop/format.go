@@ -53,6 +53,39 @@ type Format struct {
 	// the format's; others say why it cannot be read now.
 	Look func(ctx context.Context, path string) (Unit, error)
 
+	// Below returns where a file or unit lies below the home of its program
+	// (such as ~/.codex), with slashes: sessions/2026/a.jsonl. It goes by
+	// path alone, absolute and with slashes, and returns "" if that does not
+	// tell. nil: the base name.
+	Below func(path string) string
+
+	// Write, if not nil, makes lines of a session: such that the program
+	// opens what they make and goes on with it, and that Open's reader reads
+	// the same conversation from them. It writes nothing itself. An error
+	// that wraps [skein.ErrInvalid] says that the program can have no such
+	// session.
+	Write func(ctx context.Context, d Draft) (Written, error)
+
+	// Put puts streams into the unit at path, absolute, which may not be
+	// there: the inverse of Look. [PutFolder] or [PutDatabase], unless the
+	// program has rules of its own, such as a backup. nil where there are no
+	// units.
+	Put func(ctx context.Context, path string, parts []Part) error
+
+	// Side, if not nil, returns where the side file of a file or unit lies
+	// (both absolute) that its program must never take for one of its own. nil:
+	// .NAME.skein beside it.
+	Side func(path, name string) string
+
+	// Lock, if not nil, takes the program's own lock on a session while it is
+	// written to. The error wraps [skein.ErrLocked] if the program has it
+	// open.
+	Lock func(ctx context.Context, path, name string) (unlock func() error, err error)
+
+	// Resume, if not nil, returns the command line with which the program
+	// goes on with a session that was written, and the folder to run it in.
+	Resume func(w Spot, s skein.Session) (command []string, dir string)
+
 	// Load, if not nil, is used instead of Open, for files that hold events
 	// as they are: it takes in a whole file by itself. An error that wraps
 	// [skein.ErrInvalid] or [skein.ErrNewer] concerns this file only.

@@ -132,6 +132,9 @@ func (im *importer) produceAll(ctx context.Context, works []*work, sink func(chu
 }
 
 func (im *importer) produce(ctx context.Context, w *work, sink func(chunk) error) error {
+	if known, err := im.beside(ctx, w, sink); !known || err != nil {
+		return err
+	}
 	err := w.produce(ctx, sink)
 	for errors.Is(err, errRestart) {
 		next, err2 := rewritten(ctx, im.store, w)
@@ -175,6 +178,10 @@ func (im *importer) consume(ctx context.Context, chunks <-chan chunk, p Progress
 func (im *importer) takeChunk(ctx context.Context, t *target, c chunk) error {
 	for _, s := range c.skips {
 		im.rep.skip(s.Path, s.Why)
+	}
+	if c.took != nil {
+		im.took(*c.took)
+		return nil
 	}
 	switch {
 	case t.w.dead.Load(), len(c.skips) > 0:

@@ -25,7 +25,10 @@ type target struct {
 	revised []skein.Record // earlier ones that are stored and made events since
 	bytes   int64          // of records
 	forget  bool
-	left    bool // a torn end was left for later
+	left    bool                       // a torn end was left for later
+	told    map[recordHash][]skein.Seq // what records that were written here tell of
+	ends    skein.Seq                  // see state.Seq
+	alone   bool                       // nobody else went on with the session, as far as was looked
 }
 
 // taken is a record with the line it is on.
@@ -40,6 +43,7 @@ func newTarget(im *importer, w *work) *target {
 	t.file = skein.SourceFile{Format: w.format.Name, Path: w.now.path, Session: w.known.Session, ID: w.known.ID, CopyOf: w.known.CopyOf}
 	t.main = t.thread("")
 	t.apart, t.last.rec.N = w.state.Apart, -1
+	t.told, t.ends = w.state.Told.index(), w.state.Seq
 	if t.main.id, t.main.begun = w.known.Session, w.known.Session != ""; !t.main.begun {
 		t.copies = newCopier(t)
 	}
@@ -80,6 +84,11 @@ func (t *target) take(ctx context.Context, r read) error {
 		r.rec.Key, r.rec.Events, r.rec.Copy = t.last.rec.Key, t.last.rec.Events, t.last.rec.Copy
 		t.store(r, r.rec)
 		return nil
+	}
+	if len(t.told) > 0 {
+		if seqs := t.told[hashRecord(r.rec.Raw)]; len(seqs) > 0 {
+			return t.tell(ctx, r, seqs)
+		}
 	}
 	rec := r.rec
 	var again bool
@@ -150,6 +159,9 @@ func (t *target) note(key skein.ClientID, items []Item) {
 // emit appends the items of a record to the sessions they belong to.
 func (t *target) emit(ctx context.Context, key skein.ClientID, at site, items []Item) error {
 	used := map[skein.ClientID]bool{}
+	if err := t.diverge(ctx, items); err != nil {
+		return err
+	}
 	for i, it := range items {
 		th := t.thread(it.Session)
 		if err := t.begin(ctx, th, key); err != nil {

@@ -16,6 +16,7 @@ type thread struct {
 	begun  bool          // its created event is stored or waits in events
 	shared bool          // it was begun by another file: what comes may be there
 	dead   bool          // it was deleted; what comes for it is dropped
+	last   skein.Seq     // where the session ended when it was appended to; 0 if not known
 	base   skein.Seq     // of a fork: the events up to here are its parent's; known with stands, and when it is new
 	keys   []skein.ClientID
 	seqs   []skein.Seq // by ordinal, as keys; 0 where not known
@@ -62,6 +63,9 @@ func (t *thread) look(ctx context.Context, s skein.Store, seed maphash.Seed) err
 	switch {
 	case errors.Is(err, skein.ErrNotFound) && t.fork != nil: // it waits to be created
 		id, sess.Base, sess.Last = t.fork.Session, t.fork.Seq, t.fork.Seq
+	case errors.Is(err, skein.ErrNotFound): // it waits too, and has nothing yet
+		t.stands = map[skein.ClientID]*stand{}
+		return nil
 	case err != nil:
 		return err
 	}

@@ -31,6 +31,7 @@ func toy() interop.Format {
 		Open: func(f interop.File) interop.Reader {
 			return &toyReader{id: strings.TrimSuffix(filepath.Base(f.Path), ".toy"), at: map[string]int{}}
 		},
+		Write: writeToy,
 	}
 }
 

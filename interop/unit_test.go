@@ -41,6 +41,8 @@ func box() interop.Format {
 		Open: func(f interop.File) interop.Reader {
 			return &boxReader{toyReader{id: strings.TrimSuffix(path.Base(f.Path), ".box"), at: map[string]int{}}}
 		},
+		Write: writeBox,
+		Put:   interop.PutFolder,
 	}
 }
 
@@ -79,7 +81,9 @@ func base() interop.Format {
 				return []foreign.Part{{Table: "talks", Key: "id"}, {Table: "toys", Key: "talk"}, {Table: "sqlite_sequence"}}
 			}})
 		},
-		Open: func(f interop.File) interop.Reader { return &baseReader{id: f.Name} },
+		Open:  func(f interop.File) interop.Reader { return &baseReader{id: f.Name} },
+		Write: writeBase,
+		Put:   interop.PutDatabase,
 	}
 }
 

@@ -92,6 +92,9 @@ func (im *importer) gather(found []candidate, roots []string) (files []candidate
 	groups := map[string][]candidate{}
 	formats := map[string][]*Format{}
 	for _, c := range found {
+		if isSide(c.path) {
+			continue
+		}
 		fs, u := im.unitOf(c.path)
 		if u == "" {
 			files = append(files, c)

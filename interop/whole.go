@@ -46,23 +46,28 @@ func (im *importer) load(ctx context.Context, w *work) error {
 	defer f.Close()
 	file := skein.SourceFile{Format: w.format.Name, Path: now.path, Size: now.size, Mtime: now.mtime, Inode: now.inode}
 	took, err := w.format.Load(ctx, Whole{im.store, file, ctxReader{ctx, f}, im.opts.Again})
-	for _, n := range took.News {
-		im.rep.news(n)
-	}
-	im.rep.Removed += took.Removed
 	im.rep.Bytes += now.size
-	for _, s := range took.Skips {
-		im.rep.skip(s.Path, s.Why)
-	}
-	for _, d := range took.Damage {
-		im.rep.damage(d.Path, d.Line, d.What)
-	}
-	im.rep.Damaged += took.Damaged - len(took.Damage)
+	im.took(took)
 	if errors.Is(err, skein.ErrInvalid) || errors.Is(err, skein.ErrNewer) {
 		im.rep.skip(now.path, err.Error())
 		return nil
 	}
 	return err
+}
+
+// took says in the report what was taken in.
+func (im *importer) took(t Took) {
+	for _, n := range t.News {
+		im.rep.news(n)
+	}
+	im.rep.Removed += t.Removed
+	for _, s := range t.Skips {
+		im.rep.skip(s.Path, s.Why)
+	}
+	for _, d := range t.Damage {
+		im.rep.damage(d.Path, d.Line, d.What)
+	}
+	im.rep.Damaged += t.Damaged - len(t.Damage)
 }
 
 // apartWhole returns the works that the engine does, and those whose formats do

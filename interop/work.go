@@ -22,6 +22,8 @@ type state struct {
 	Withdrew  bool                       `json:"withdrew,omitempty"` // some records were withdrawn, and may come again
 	Sessions  map[string]skein.SessionID `json:"sessions,omitempty"` // by name in the file, where not the wanted ID
 	Apart     []apart                    `json:"apart,omitempty"`    // what waits for a file that has not been read
+	Told      told                       `json:"told,omitempty"`     // records that were written here, of events that there were
+	Seq       skein.Seq                  `json:"seq,omitempty"`      // where the session ended with what was stored last, if nobody else wrote to it
 }
 
 // apart is an Apart as it is kept.
@@ -95,7 +97,8 @@ type chunk struct {
 	end   bool  // it is the file's last
 	err   error // with end: why reading ended before the file did
 	skips []Skip
-	other bool // with end: it was no unit after all
+	took  *Took // what a side file had
+	other bool  // with end: it was no unit after all
 }
 
 // A chunk ends with the record that takes it over one of these.

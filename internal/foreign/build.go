@@ -1,8 +1,6 @@
 package foreign
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"database/sql"
 	"encoding/json"
@@ -49,7 +47,7 @@ func Build(ctx context.Context, path string, lines ...io.Reader) (err error) {
 		return err
 	}
 	for _, r := range lines {
-		if err := b.read(r); err != nil {
+		if err := each(r, b.line); err != nil {
 			return err
 		}
 	}
@@ -65,33 +63,6 @@ type builder struct {
 	sequence []Row
 	begun    bool
 	inserts  map[string]*sql.Stmt
-}
-
-// maxLine is the longest line that is read, in bytes.
-const maxLine = 2*MaxValue + 1<<20
-
-func (b *builder) read(r io.Reader) error {
-	in := bufio.NewReaderSize(r, 1<<16)
-	var line []byte
-	for {
-		part, err := in.ReadSlice('\n')
-		line = append(line, part...)
-		switch {
-		case errors.Is(err, bufio.ErrBufferFull) && len(line) < maxLine:
-			continue
-		case err != nil && !errors.Is(err, io.EOF):
-			return err
-		}
-		if len(bytes.TrimSpace(line)) > 0 {
-			if err := b.line(line); err != nil {
-				return err
-			}
-		}
-		line = line[:0]
-		if err != nil {
-			return nil
-		}
-	}
 }
 
 func (b *builder) line(line []byte) error {
@@ -116,6 +87,15 @@ func (b *builder) line(line []byte) error {
 		return b.object(*in.Schema)
 	}
 	return nil
+}
+
+// objectIn returns the object in a line of a frame, and false for another line.
+func objectIn(line []byte) (object, bool) {
+	var in struct{ Schema *object }
+	if json.Unmarshal(line, &in) != nil || in.Schema == nil {
+		return object{}, false
+	}
+	return *in.Schema, true
 }
 
 func (b *builder) set(s settings) error {

@@ -1,0 +1,178 @@
+package foreign
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+)
+
+// ErrDiffers says that a row is not as it should be.
+var ErrDiffers = errors.New("another row is there")
+
+// Merge puts rows into the database at path itself, in one transaction that
+// waits up to five seconds for others. The rows that was tells must stand there
+// as it tells them, and may be changed by lines; of the others, one that is
+// there already must be the same. Tables that are missing are made; what a
+// frame says of the file, and rows of sqlite_sequence, are passed over. The
+// database's own triggers run.
+//
+// The error wraps [ErrDiffers]; others are the readers' and SQLite's. Then
+// nothing has changed.
+func Merge(ctx context.Context, path string, was io.Reader, lines ...io.Reader) (err error) {
+	db, err := sql.Open(driverName, dsn(filepath.ToSlash(path), "rw"))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	db.SetMaxOpenConns(1)
+	c, err := db.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, c.Close()) }()
+	m := &merger{builder{ctx: ctx, conn: c, inserts: map[string]*sql.Stmt{}}, map[string]bool{}}
+	if err := guard(ctx, c); err != nil {
+		return err
+	}
+	for _, q := range []string{"PRAGMA busy_timeout = 5000", "BEGIN IMMEDIATE"} {
+		if err := m.exec(q); err != nil {
+			return err
+		}
+	}
+	defer func() {
+		if err != nil {
+			_, back := c.ExecContext(context.WithoutCancel(ctx), "ROLLBACK")
+			err = errors.Join(err, back)
+		}
+	}()
+	if err := each(was, m.stands); err != nil {
+		return err
+	}
+	for _, r := range lines {
+		if err := each(r, m.merge); err != nil {
+			return err
+		}
+	}
+	for _, st := range m.inserts {
+		err = errors.Join(err, st.Close())
+	}
+	if err != nil {
+		return err
+	}
+	return m.exec("COMMIT")
+}
+
+type merger struct {
+	builder
+	known map[string]bool // rows that may be changed
+}
+
+// each calls f with each line that is not blank.
+func each(r io.Reader, f func(line []byte) error) error {
+	in := bufio.NewReaderSize(r, 1<<16)
+	for {
+		line, err := in.ReadBytes('\n')
+		if err != nil && !errors.Is(err, io.EOF) {
+			return err
+		}
+		if len(bytes.TrimSpace(line)) > 0 {
+			if err := f(line); err != nil {
+				return err
+			}
+		}
+		if err != nil {
+			return nil
+		}
+	}
+}
+
+// stands checks that a row is there as it was.
+func (m *merger) stands(line []byte) error {
+	r, ok, err := ParseRow(line)
+	if err != nil || !ok || r.Rowid == nil || r.Damage != "" || r.Table == "sqlite_sequence" {
+		return err
+	}
+	m.known[fmt.Sprint(r.Table, *r.Rowid)] = true
+	same, there, err := m.same(r)
+	if err == nil && (!same || !there) {
+		err = fmt.Errorf("table %s, row %d: %w", r.Table, *r.Rowid, ErrDiffers)
+	}
+	return err
+}
+
+func (m *merger) merge(line []byte) error {
+	r, ok, err := ParseRow(line)
+	switch {
+	case err != nil:
+		return err
+	case !ok:
+		return m.frame(line)
+	case r.Damage != "" || r.Table == "sqlite_sequence":
+		return nil
+	case r.Rowid == nil:
+		return m.insert(r)
+	}
+	same, there, err := m.same(r)
+	switch {
+	case err != nil || same:
+		return err
+	case !there:
+		return m.insert(r)
+	case m.known[fmt.Sprint(r.Table, *r.Rowid)]:
+		return m.update(r)
+	}
+	return fmt.Errorf("table %s, row %d: %w", r.Table, *r.Rowid, ErrDiffers)
+}
+
+// frame makes what the database has not.
+func (m *merger) frame(line []byte) error {
+	o, ok := objectIn(line)
+	if !ok || strings.HasPrefix(strings.ToLower(o.Name), "sqlite_") {
+		return nil
+	}
+	var n int
+	if err := m.conn.QueryRowContext(m.ctx, "SELECT count(*) FROM sqlite_schema WHERE name = ?", o.Name).Scan(&n); err != nil || n > 0 {
+		return err
+	}
+	if !creates.MatchString(o.SQL) {
+		return fmt.Errorf("schema of %s %s: %.60q", o.Type, o.Name, o.SQL)
+	}
+	return m.exec(o.SQL)
+}
+
+// same reports whether a row is there, and whether it has these values.
+func (m *merger) same(r Row) (same, there bool, err error) {
+	names, args := columnsOf(Row{Columns: r.Columns, Values: r.Values})
+	var tests []string
+	for _, n := range names {
+		tests = append(tests, n+" IS ?")
+	}
+	q := "SELECT " + strings.Join(tests, " AND ") + " FROM main." + quote(r.Table) + " WHERE " + rowidName(r) + " = ?"
+	err = m.conn.QueryRowContext(m.ctx, q, append(args, *r.Rowid)...).Scan(&same)
+	if errors.Is(err, sql.ErrNoRows) {
+		return false, false, nil
+	}
+	return same, true, err
+}
+
+func (m *merger) update(r Row) error {
+	names, args := columnsOf(Row{Columns: r.Columns, Values: r.Values})
+	q := "UPDATE main." + quote(r.Table) + " SET " + strings.Join(names, " = ?, ") + " = ? WHERE " + rowidName(r) + " = ?"
+	_, err := m.conn.ExecContext(m.ctx, q, append(args, *r.Rowid)...)
+	return err
+}
+
+// rowidName returns a name for the rowid that no column has.
+func rowidName(r Row) string {
+	names, _ := columnsOf(Row{Columns: r.Columns, Values: make([]Value, len(r.Columns)), Rowid: r.Rowid})
+	if len(names) > len(r.Columns) {
+		return names[0]
+	}
+	return "rowid"
+}

@@ -1,0 +1,98 @@
+package interop
+
+import (
+	"context"
+	"errors"
+	"net/url"
+	"strings"
+
+	"github.com/skein-dev/skein"
+)
+
+// provenanceOf says where a session came from, and how far.
+type provenanceOf struct {
+	found  bool
+	file   skein.SourceFile
+	told   told
+	last   skein.Seq // the last of its events that its file has
+	wentOn bool      // it has events of a conversation that the file has not
+	mixed  bool      // and some of them come before last
+}
+
+// provenance looks up the file of a format that holds a session.
+func provenance(ctx context.Context, s skein.Store, format string, sess skein.Session) (p provenanceOf, err error) {
+	if sess.Origin == nil || sess.Origin.Format != format {
+		return p, nil
+	}
+	p.file, err = s.File(ctx, format, sess.Origin.Path)
+	switch {
+	case errors.Is(err, skein.ErrNotFound):
+		return p, nil
+	case err != nil:
+		return p, err
+	}
+	p.found = p.file.Session == sess.ID
+	p.told = decodeState(p.file.State).Told
+	if !p.found {
+		return p, nil
+	}
+	return p, p.look(ctx, s, sess)
+}
+
+// look compares the session's events with those that the records made.
+func (p *provenanceOf) look(ctx context.Context, s skein.Store, sess skein.Session) error {
+	made := map[skein.ClientID]bool{CreatedID: true, CreatedID + "/rewound": true}
+	for r, err := range s.Records(ctx, p.file.Format, p.file.Path, 0) {
+		if errors.Is(err, skein.ErrNotFound) { // it is being read for the first time
+			break
+		}
+		if err != nil {
+			return err
+		}
+		for i := range r.Events {
+			made[clientID(r.Key, i, r.Events)] = true
+		}
+	}
+	p.last = max(sess.Base, p.told.last())
+	written := p.last
+	var own []skein.Seq
+	for e, err := range s.Events(ctx, sess.ID, sess.Base) {
+		switch {
+		case err != nil:
+			return err
+		case made[withoutMark(e.ClientID)] || strings.HasPrefix(string(e.ClientID), "amended/"):
+			p.last = max(p.last, e.Seq)
+		case talks(e.Kind) && e.Seq > written:
+			own = append(own, e.Seq)
+		}
+	}
+	p.wentOn = len(own) > 0
+	p.mixed = p.wentOn && own[0] < p.last
+	return nil
+}
+
+// withoutMark returns a client ID without what settle puts behind it.
+func withoutMark(id skein.ClientID) skein.ClientID {
+	if at := strings.LastIndexByte(string(id), '~'); at > 0 && len(id)-at == len("~01234567") {
+		return id[:at]
+	}
+	return id
+}
+
+// talks reports whether events of this kind are steps of the conversation, and
+// not about it.
+func talks(k skein.Kind) bool {
+	switch k {
+	case skein.KindSaid, skein.KindTool, skein.KindStep, skein.KindCompacted, skein.KindRewound:
+		return true
+	}
+	return false
+}
+
+// unescape returns the name of a source as sourcePath was given it.
+func unescape(name string) string {
+	if plain, err := url.PathUnescape(name); err == nil {
+		return plain
+	}
+	return name
+}

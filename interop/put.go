@@ -1,0 +1,162 @@
+package interop
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/folder"
+	"github.com/skein-dev/skein/internal/foreign"
+)
+
+// ErrChanged says that a file is not as it was when it was read last.
+var ErrChanged = errors.New("it has changed since it was read")
+
+// PutFolder puts the files that the lines of the parts tell into the folder at
+// path. It is a Format.Put.
+//
+// The error wraps [ErrChanged] if a file is not as Was says, or is there and
+// there is no Was; then nothing has been written. Others are the system's.
+func PutFolder(ctx context.Context, path string, parts []Part) (err error) {
+	defer skein.Wrapf(&err, "folder %s", path)
+	var lines []io.Reader
+	for _, p := range parts {
+		var was []byte
+		if p.Was != nil {
+			if was, err = io.ReadAll(p.Was); err != nil {
+				return err
+			}
+		}
+		now, err := io.ReadAll(p.Lines)
+		if err != nil {
+			return err
+		}
+		differ, err := folder.Differ(path, was, now)
+		switch {
+		case err != nil:
+			return err
+		case differ != "":
+			return fmt.Errorf("%s: %w", differ, ErrChanged)
+		}
+		lines = append(lines, bytes.NewReader(now))
+	}
+	return folder.Write(ctx, path, lines...)
+}
+
+// PutDatabase puts the rows that the lines of the parts tell into the database
+// at path, and makes it if there is none: a frame must be among the parts then.
+// It is a Format.Put.
+//
+// The error wraps [ErrChanged] if a row is not as Was says, or another one is
+// there and there is no Was; then nothing has been written. Others are the
+// system's and SQLite's.
+func PutDatabase(ctx context.Context, path string, parts []Part) (err error) {
+	defer skein.Wrapf(&err, "database %s", path)
+	var lines, was []io.Reader
+	for _, p := range parts { // the frame first
+		if p.Name == "" {
+			lines = append([]io.Reader{p.Lines}, lines...)
+		} else {
+			lines = append(lines, p.Lines)
+		}
+		if p.Was != nil {
+			was = append(was, p.Was)
+		}
+	}
+	if _, err := os.Lstat(path); err == nil {
+		err := foreign.Merge(ctx, path, io.MultiReader(was...), lines...)
+		if errors.Is(err, foreign.ErrDiffers) {
+			err = errors.Join(ErrChanged, err)
+		}
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	temp := filepath.Join(filepath.Dir(path), ".skein-"+rand.Text())
+	if err := foreign.Build(ctx, temp, lines...); err != nil {
+		return err
+	}
+	if err := os.Chmod(temp, 0o600); err != nil {
+		return errors.Join(err, os.Remove(temp))
+	}
+	return os.Rename(temp, path)
+}
+
+// putFile writes a file below home, whole or not at all. What is there must be
+// the same already.
+func putFile(home, name string, data []byte) (err error) {
+	root, err := openHome(home)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, root.Close()) }()
+	if err := root.MkdirAll(filepath.FromSlash(path.Dir(name)), 0o700); err != nil {
+		return err
+	}
+	was, err := root.ReadFile(filepath.FromSlash(name))
+	switch {
+	case err == nil && bytes.Equal(was, data):
+		return nil
+	case err == nil:
+		return fmt.Errorf("file %s: %w", name, skein.ErrExists)
+	case !errors.Is(err, fs.ErrNotExist):
+		return err
+	}
+	return replaceFile(root, name, data)
+}
+
+func openHome(home string) (*os.Root, error) {
+	if err := os.MkdirAll(home, 0o700); err != nil {
+		return nil, err
+	}
+	return os.OpenRoot(home)
+}
+
+// replaceFile writes a file beside its place and renames it there.
+func replaceFile(root *os.Root, name string, data []byte) error {
+	at := filepath.FromSlash(name)
+	temp := filepath.Join(filepath.Dir(at), ".skein-"+rand.Text())
+	f, err := root.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	if err = errors.Join(err, f.Sync(), f.Close()); err == nil {
+		err = root.Rename(temp, at)
+	}
+	if err != nil {
+		return errors.Join(err, root.Remove(temp))
+	}
+	return nil
+}
+
+// appendFile appends data to a file that is size bytes long.
+func appendFile(path string, size int64, data []byte) (err error) {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	info, err := f.Stat()
+	switch {
+	case err != nil:
+		return err
+	case !info.Mode().IsRegular():
+		return errIrregular
+	case info.Size() != size:
+		return ErrChanged
+	}
+	if _, err := f.Write(data); err != nil {
+		return err
+	}
+	return f.Sync()
+}

@@ -1,0 +1,196 @@
+package interop
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/replay"
+)
+
+// A side file keeps what a format cannot hold, beside a source that was
+// written in it. It is one line of JSON, [sideHead], and then skein's own log
+// of the session, whole. An import that meets the source for the first time
+// takes in the log, and of the source only what its program has added.
+type sideHead struct {
+	Side    int             `json:"skein_side"` // version: 1
+	Format  string          `json:"format"`
+	Session skein.SessionID `json:"session"`
+	Told    told            `json:"told"` // the source's records as they were written
+}
+
+const sideSuffix = ".skein"
+
+// maxSideHead is the longest first line, in bytes.
+const maxSideHead = 2 << 20
+
+// isSide reports whether a file is a side file, by its name.
+func isSide(path string) bool {
+	base := filepath.Base(path)
+	return strings.HasPrefix(base, ".") && strings.HasSuffix(base, sideSuffix)
+}
+
+// sidePath returns where the side file of a source is.
+func sidePath(f Format, path, name string) string {
+	if f.Side != nil {
+		return f.Side(path, name)
+	}
+	base := "." + filepath.Base(path)
+	if name != "" {
+		if name = url.PathEscape(name); len(name) > 150 {
+			name = digest([]byte(name))
+		}
+		base += "#" + name
+	}
+	return filepath.Join(filepath.Dir(path), base+sideSuffix)
+}
+
+// side writes the side file of what was just written, and returns its path.
+func (x *exporter) side(ctx context.Context, sess skein.Session, t Text) (string, error) {
+	at := filepath.Join(x.home, filepath.FromSlash(t.Path))
+	list, err := x.written(ctx, at, t)
+	if err != nil {
+		return "", err
+	}
+	head := sideHead{Side: 1, Format: x.format.Name, Session: sess.ID, Told: list}
+	path := sidePath(x.format, at, t.Name)
+	return path, writeSide(path, func(w io.Writer) error {
+		if _, err := w.Write(append(skein.MustJSON(head), '\n')); err != nil {
+			return err
+		}
+		_, err := replay.Write(ctx, w, x.store, sess.ID)
+		return err
+	})
+}
+
+// written reads again what was written to at.
+func (x *exporter) written(ctx context.Context, at string, t Text) (_ told, err error) {
+	w := &work{format: x.format, now: candidate{path: at}, name: t.Name}
+	if x.format.Put != nil && x.isUnit(t.Path) {
+		w.unit = &opened{path: at, formats: []*Format{&x.format}}
+		if _, err := w.unit.look(ctx); err != nil {
+			return nil, err
+		}
+		defer func() { err = errors.Join(err, w.unit.unit.Close()) }()
+		if _, err := w.unit.unit.Sources(ctx); err != nil {
+			return nil, err
+		}
+	}
+	w.stream = newStream(x.format, w.file())
+	return toldAll(ctx, w, t.Lines)
+}
+
+// writeSide writes a file whole, in the place of one that is there.
+func writeSide(path string, write func(io.Writer) error) (err error) {
+	f, err := os.CreateTemp(filepath.Dir(path), ".skein-*")
+	if err != nil {
+		return err
+	}
+	b := bufio.NewWriter(f)
+	err = errors.Join(write(b), b.Flush(), f.Sync(), f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(f.Name()))
+	}
+	return nil
+}
+
+// beside takes in the side file of a source that was not read before, if there
+// is one. It reports whether the source is to be read: not if its session was
+// deleted here.
+func (im *importer) beside(ctx context.Context, w *work, sink func(chunk) error) (read bool, err error) {
+	if w.known.Path != "" || w.format.Write == nil {
+		return true, nil
+	}
+	path := w.now.path
+	if w.unit != nil {
+		path = w.unit.path
+	}
+	f, _, err := open(sidePath(w.format, path, w.name))
+	if errors.Is(err, fs.ErrNotExist) {
+		return true, nil
+	}
+	if err != nil {
+		return true, sink(w.says(err))
+	}
+	defer f.Close()
+	head, rest, err := readSideHead(f)
+	if err != nil || head.Format != w.format.Name {
+		return true, sink(w.says(fmt.Errorf("its side file is none: %w", cmpErr(err))))
+	}
+	took, err := im.loadSide(ctx, head, rest)
+	switch {
+	case errors.Is(err, skein.ErrDeleted):
+		took.Removed++
+		return false, sink(chunk{w: w.aside(), took: &took})
+	case err != nil && ctx.Err() != nil:
+		return false, err
+	case err != nil:
+		return true, sink(w.says(fmt.Errorf("its side file: %w", err)))
+	}
+	w.state.Told, w.state.Seq = head.Told, max(1, head.Told.last())
+	w.known.Session = head.Session
+	return true, sink(chunk{w: w.aside(), took: &took})
+}
+
+func cmpErr(err error) error {
+	if err == nil {
+		return errors.New("it is another format's")
+	}
+	return err
+}
+
+// aside is a work of which something is said that concerns none of its
+// records.
+func (w *work) aside() *work { return &work{format: w.format, now: w.now, unit: w.unit, name: w.name} }
+
+// says returns what names w, and why.
+func (w *work) says(err error) chunk {
+	return chunk{w: w.aside(), skips: []Skip{{w.now.path, why(err)}}}
+}
+
+func readSideHead(f io.Reader) (head sideHead, rest io.Reader, err error) {
+	in := bufio.NewReaderSize(f, 64<<10)
+	var line []byte
+	for len(line) < maxSideHead && !bytes.HasSuffix(line, []byte("\n")) {
+		part, err := in.ReadSlice('\n')
+		line = append(line, part...)
+		if err != nil && !errors.Is(err, bufio.ErrBufferFull) {
+			return head, nil, err
+		}
+	}
+	if err := json.Unmarshal(line, &head); err != nil {
+		return head, nil, err
+	}
+	if head.Side != 1 || head.Session.Check() != nil {
+		return head, nil, fmt.Errorf("version %d", head.Side)
+	}
+	return head, in, nil
+}
+
+// loadSide takes in the log of a side file.
+func (im *importer) loadSide(ctx context.Context, head sideHead, log io.Reader) (t Took, err error) {
+	done, err := replay.Load(ctx, im.store, ctxReader{ctx, log}, replay.Options{Again: im.opts.Again})
+	t.Damaged = done.Damaged
+	for _, s := range done.Sessions {
+		if s.New > 0 {
+			t.News = append(t.News, News{Session: s.Session, Created: s.New == s.Events, Events: s.New, Messages: s.Messages})
+		}
+		if s.Session == head.Session && s.Err != nil {
+			return t, s.Err
+		}
+	}
+	return t, err
+}

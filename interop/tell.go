@@ -1,0 +1,91 @@
+package interop
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strconv"
+
+	"github.com/skein-dev/skein"
+)
+
+// tell takes a record that was made of events which the session has: it makes
+// none, but its items have their places.
+func (t *target) tell(ctx context.Context, r read, seqs []skein.Seq) error {
+	t.told[hashRecord(r.rec.Raw)] = seqs[1:]
+	key, _ := t.claims.claim(r)
+	if err := t.begins(ctx, r.rec.N, r.made.Begin); err != nil {
+		return err
+	}
+	for i, it := range r.made.Items {
+		t.thread(it.Session).add(clientID(key, i, len(r.made.Items)), seqs[0])
+	}
+	rec := r.rec
+	rec.Key, rec.Events = "", 0
+	t.store(r, rec)
+	return nil
+}
+
+// foresee works out where the main session will end when what waits has been
+// appended.
+func (t *target) foresee(ctx context.Context) error {
+	if len(t.main.events) == 0 {
+		return nil
+	}
+	if t.main.last == 0 {
+		s, err := t.im.store.Session(ctx, t.main.id)
+		if err != nil && !errors.Is(err, skein.ErrNotFound) {
+			return err
+		}
+		t.main.last = max(s.Last, t.main.base)
+	}
+	t.ends = t.main.last + skein.Seq(len(t.main.events))
+	return nil
+}
+
+// diverge sees to it that a file which went on after its session had gone on
+// here goes on in a fork: at the last event that both have. So neither line of
+// the conversation stands in the middle of the other.
+func (t *target) diverge(ctx context.Context, items []Item) error {
+	th := t.main
+	if t.alone || !th.begun || t.w.known.Session == "" || t.w.state.Seq == 0 ||
+		!slices.ContainsFunc(items, func(it Item) bool { return it.Session == "" && talks(it.Event.Kind) }) {
+		return nil
+	}
+	sess, err := t.im.store.Session(ctx, th.id)
+	if errors.Is(err, skein.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if t.alone = sess.Last == max(t.ends, th.last); t.alone {
+		return nil
+	}
+	p := provenanceOf{file: t.file, told: t.w.state.Told}
+	if err := p.look(ctx, t.im.store, sess); err != nil {
+		return err
+	}
+	t.alone, th.last = true, sess.Last
+	if !p.wentOn || p.mixed || p.last == 0 {
+		return nil
+	}
+	return t.branch(sess, p.last)
+}
+
+// branch goes on in a fork of the session, at seq.
+func (t *target) branch(sess skein.Session, at skein.Seq) error {
+	th := t.main
+	hash := "~" + shortHash(t.file.Path+"\x00"+string(sess.ID)+"\x00"+strconv.FormatInt(int64(at), 10))
+	fork := sess.ID[:min(len(sess.ID), skein.MaxIDLen-len(hash))] + skein.SessionID(hash)
+	created := th.begin.Created
+	created.Key, created.Origin = "", sess.Origin
+	created.Parent = &skein.Parent{Session: sess.ID, Seq: at, Why: skein.Fork}
+	th.id, th.fork, th.base, th.last, th.stands = fork, created.Parent, at, at, nil
+	th.shared = true // look at what the parent has
+	t.file.Session = fork
+	e := skein.NewEvent(skein.KindCreated, th.begin.Time, created)
+	e.ClientID = CreatedID
+	th.events = append(th.events, waiting{e, -1, nowhere})
+	return nil
+}

@@ -1,0 +1,126 @@
+package interop
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+
+	"github.com/skein-dev/skein"
+)
+
+// told is the records of a source that were made of events which the session
+// has: they make none. Of each it has 8 bytes of the SHA-256 of its bytes and
+// the seq of the last event that it, with those before it, tells of, as a
+// varint behind the one before it.
+type told []byte
+
+// maxTold is how long a list is kept, in bytes.
+const maxTold = 600 << 10
+
+type recordHash [8]byte
+
+func hashRecord(raw []byte) recordHash {
+	sum := sha256.Sum256(raw)
+	return recordHash(sum[:])
+}
+
+// each calls f with what the list has, in order.
+func (t told) each(f func(recordHash, skein.Seq)) {
+	var seq int64
+	for len(t) > len(recordHash{}) {
+		h := recordHash(t)
+		d, n := binary.Varint(t[len(h):])
+		if n <= 0 {
+			return
+		}
+		seq += d
+		t = t[len(h)+n:]
+		f(h, skein.Seq(seq))
+	}
+}
+
+// last returns the last event that some record tells of.
+func (t told) last() (last skein.Seq) {
+	t.each(func(_ recordHash, s skein.Seq) { last = max(last, s) })
+	return last
+}
+
+// index returns, by the hash of a record, what its copies tell of, in order.
+func (t told) index() map[recordHash][]skein.Seq {
+	if len(t) == 0 {
+		return nil
+	}
+	m := map[recordHash][]skein.Seq{}
+	t.each(func(h recordHash, s skein.Seq) { m[h] = append(m[h], s) })
+	return m
+}
+
+// toldAll returns the list of the records of a source as it is now, which was
+// just made of these lines.
+func toldAll(ctx context.Context, w *work, lines []OutLine) (told, error) {
+	var raws []recordHash
+	var idents []string
+	count := map[string]int{}
+	err := w.read(ctx, func(r read) error {
+		raws = append(raws, hashRecord(r.rec.Raw))
+		idents = append(idents, identity(r.rec.Raw, count))
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	seqs := map[string]skein.Seq{}
+	clear(count)
+	for _, l := range lines {
+		seqs[identity(l.Body, count)] = l.Seq
+	}
+	b := builderOfTold{}
+	var seq skein.Seq
+	for i, h := range raws {
+		if s, ok := seqs[idents[i]]; ok {
+			seq = s
+		}
+		b.add(h, seq)
+	}
+	return b.list, nil
+}
+
+// identity says which line of its source a line is, whatever else it says:
+// of a folder, the file and the place in it; of a database, the table and how
+// many of its rows came before; else how many lines.
+func identity(line []byte, count map[string]int) string {
+	var in struct {
+		File, Folder, Table string
+		Line                *int
+		Schema              *struct{ Name string }
+	}
+	_ = json.Unmarshal(line, &in) // what is none of these is a line like others
+	switch {
+	case in.File != "" && in.Line != nil:
+		return fmt.Sprintf("file %s %d", in.File, *in.Line)
+	case in.File != "":
+		return "file " + in.File
+	case in.Folder != "":
+		return "folder " + in.Folder
+	case in.Schema != nil:
+		return "schema " + in.Schema.Name
+	}
+	count[in.Table]++
+	return fmt.Sprintf("row %s %d", in.Table, count[in.Table])
+}
+
+// builderOfTold appends without looking for the end each time.
+type builderOfTold struct {
+	list told
+	seq  skein.Seq
+}
+
+func (b *builderOfTold) add(h recordHash, seq skein.Seq) {
+	if len(b.list) > maxTold {
+		return
+	}
+	b.list = binary.AppendVarint(append(b.list, h[:]...), int64(seq-b.seq))
+	b.seq = seq
+}

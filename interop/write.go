@@ -1,0 +1,105 @@
+package interop
+
+import (
+	"io"
+	"iter"
+	"time"
+
+	"github.com/skein-dev/skein"
+)
+
+// A Draft is a session that a format is to write.
+type Draft struct {
+	Session skein.Session
+	Events  []skein.Event // all that it shows, in order, a fork's parent's too
+
+	// After says that the session went on here after it was read from, or
+	// written to, the source Path and Name, which has the records Known:
+	// only what came after this event is to be written. Lines that change
+	// (a time of the last change, say) are given again, as they are to be
+	// now. 0 is a session that is written for the first time.
+	After skein.Seq
+	Known iter.Seq2[skein.Record, error]
+	Path  string // below the program's home, with slashes
+	Name  string // of the source, in a unit
+
+	// Other returns where another session is written, or was read from: a
+	// parent or a child. false says that it is not there.
+	Other func(skein.SessionID) (Spot, bool)
+
+	// Blob returns the bytes of a blob that Events refer to.
+	Blob func(skein.Hash) ([]byte, error)
+
+	Home string // of the program, absolute: what is written lies in it
+	Now  time.Time
+}
+
+// Entries returns the messages that the events add up to.
+//
+// Errors as [skein.Entries].
+func (d Draft) Entries() ([]skein.Entry, error) { return skein.Entries(d.Events) }
+
+// A Spot is where a session is in a program's files.
+type Spot struct {
+	ID   string // its ID in that program
+	Path string // below the program's home, with slashes: a file or unit
+	Name string // of the source, in a unit
+}
+
+// A Written is a session in the words of a format.
+type Written struct {
+	ID     string // of the session, in that program
+	Texts  []Text // the session's own first
+	Losses Losses
+}
+
+// A Text is what a source is to hold: all of it, or with Draft.After what is
+// new in it and what takes the place of a line that it has.
+type Text struct {
+	Path  string // below the program's home, with slashes: of a file or unit
+	Name  string // of the source, in a unit
+	Lines []OutLine
+}
+
+// An OutLine is a line of a source.
+type OutLine struct {
+	// Body is the bytes: of a file with the line feed, of a unit a line as
+	// the unit gives it. A row without rowid gets the next one.
+	Body []byte
+
+	// Seq is the last event that the line, with those before it, tells of:
+	// the same as the line's before where it tells of none.
+	Seq skein.Seq
+}
+
+// A Part is a stream that is put into a unit.
+type Part struct {
+	Name  string
+	Lines io.Reader
+
+	// Was, if not nil, is what the source has: these rows or files must be
+	// there as they were, and Lines may change them. Without it nothing that
+	// is there may be changed.
+	Was io.Reader
+}
+
+// Losses is what a format cannot hold, in words for people, and how often.
+type Losses []Loss
+
+// A Loss is one kind of thing that is lost.
+type Loss struct {
+	What  string    `json:"what"` // such as "reasoning: left out"
+	Count int       `json:"count"`
+	First skein.Seq `json:"first,omitempty"` // the first event of which something is lost
+}
+
+// Add notes that something of an event is lost.
+func (l *Losses) Add(seq skein.Seq, what string) {
+	for i := range *l {
+		if (*l)[i].What == what {
+			(*l)[i].Count++
+			return
+		}
+	}
+	*l = append(*l, Loss{what, 1, seq})
+}
