@@ -17,8 +17,9 @@ import (
 // A Part is a table that is split, and how.
 type Part struct {
 	Table string
-	Key   string // column that says whose a row is; "" for a table that is nobody's
-	Order string // column that rows are in the order of, before the rowid; "" for the rowid alone
+	Key   string           // column that says whose a row is; "" for a table that is nobody's
+	KeyOf func(Row) string // says it in place of Key, where one column does not; nil for Key
+	Order string           // column that rows are in the order of, before the rowid; "" for the rowid alone
 }
 
 // A Piece is the rows of one key.
@@ -58,7 +59,7 @@ func (db *DB) Split(ctx context.Context, parts ...Part) (_ []Piece, err error) {
 		if p.Key != "" && !t.Has(p.Key) {
 			return nil, fmt.Errorf("table %s has no column %s", p.Table, p.Key)
 		}
-		if err := db.Rows(ctx, p.Table, p.Order, func(r Row) error { return s.add(p.Key, r) }); err != nil {
+		if err := db.Rows(ctx, p.Table, p.Order, func(r Row) error { return s.add(p.keyOf(r), r) }); err != nil {
 			return nil, err
 		}
 	}
@@ -79,14 +80,21 @@ type splitter struct {
 	pieces []Piece
 }
 
-func (s *splitter) add(column string, r Row) error {
-	key := ""
-	switch v := r.Get(column).(type) {
-	case string:
-		key = v
-	case int64:
-		key = strconv.FormatInt(v, 10)
+// keyOf returns whose a row is.
+func (p Part) keyOf(r Row) string {
+	if p.KeyOf != nil && r.Damage == "" {
+		return p.KeyOf(r)
 	}
+	switch v := r.Get(p.Key).(type) {
+	case string:
+		return v
+	case int64:
+		return strconv.FormatInt(v, 10)
+	}
+	return ""
+}
+
+func (s *splitter) add(key string, r Row) error {
 	i, ok := s.index[key]
 	if !ok {
 		i = len(s.pieces)
