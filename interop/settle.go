@@ -18,6 +18,11 @@ func (t *target) settle(th *thread, e skein.Event) (add []skein.Event, seq skein
 		return []skein.Event{e}, 0
 	case st.kind == e.Kind && (structural(e.Kind) || st.content == content && !st.withdrawn):
 		return nil, st.seq
+	case st.kind == e.Kind && sets(e.Kind) && st.seq > th.base:
+		e.ClientID += skein.ClientID("~" + shortHash(fmt.Sprint(st.amends)+string(e.Payload)))
+		st.content, st.withdrawn = content, false
+		st.amends++
+		return []skein.Event{e}, 0
 	case st.kind == e.Kind && st.seq > th.base:
 		st.content, st.withdrawn = content, false
 		return []skein.Event{amendment(e, st, skein.Amended{Seq: st.seq, Payload: e.Payload})}, st.seq
@@ -32,6 +37,11 @@ func (t *target) settle(th *thread, e skein.Event) (add []skein.Event, seq skein
 	}
 	return append(add, e), 0
 }
+
+// sets reports whether events of this kind set what the session is, so that
+// the newest holds: where the record has changed it is set anew, for amending
+// an old one would change nothing.
+func sets(k skein.Kind) bool { return k == skein.KindTitled || k == skein.KindChanged }
 
 // amendment returns the event that amends st, with a client ID that this
 // amendment alone has.

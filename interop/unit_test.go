@@ -169,6 +169,23 @@ func TestSessionsInADatabase(t *testing.T) {
 	}
 }
 
+func TestATitleThatItsProgramChangesIsSetAnew(t *testing.T) {
+	p := newPlace(t)
+	db := p.toys()
+	for _, title := range []string{"A", "B", "A", "B"} {
+		exec(t, db, `UPDATE talks SET title = '`+title+`' WHERE id = 'a'`)
+		p.bringUnits()
+		s, err := p.store.Session(t.Context(), "a")
+		if err != nil || s.Title != title {
+			t.Errorf("after the title became %s, Session(a) has %q, %v", title, s.Title, err)
+		}
+	}
+	p.wants("a", "created T:A one three T:B T:A T:B")
+	if rep := p.bringUnits(); rep.Events != 0 {
+		t.Errorf("Import again = %+v, want nothing new", rep)
+	}
+}
+
 func TestADatabaseOfAnotherProgramIsLeftAlone(t *testing.T) {
 	p := newPlace(t)
 	db, err := sql.Open("sqlite", p.path("toys.db"))

@@ -103,7 +103,7 @@ func (im *importer) gather(found []candidate, roots []string) (files []candidate
 		groups[u], formats[u] = append(groups[u], c), fs
 	}
 	for u, cs := range groups {
-		if !slices.ContainsFunc(roots, func(root string) bool { return within(root, u) }) {
+		if !slices.ContainsFunc(roots, func(root string) bool { return root != u && within(root, u) }) {
 			cs = im.unitFiles(u)
 		}
 		c, ok := together(u, cs)

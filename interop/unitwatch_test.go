@@ -22,6 +22,16 @@ func TestWatchTakesRowsWhileAnotherProgramHoldsALock(t *testing.T) {
 	}
 }
 
+func TestADatabaseIsWatchedByItsOwnPath(t *testing.T) {
+	p := newPlace(t)
+	db := p.toys(`PRAGMA journal_mode = WAL`)
+	p.dir = p.path("toys.db")
+	w := watchAs(t, p, base())
+	w.wants("a", "created T:A one three")
+	exec(t, db, `INSERT INTO toys VALUES (4,'a','four')`)
+	w.until("a", "created T:A one three four")
+}
+
 func TestWatchSeesWhatChangesInAFolder(t *testing.T) {
 	p := newPlace(t)
 	p.raw("a.box/talk.jsonl", line("a1"))

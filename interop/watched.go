@@ -88,9 +88,14 @@ func (w *watch) takeDirty(ctx context.Context) error {
 	return w.takeAll(ctx, found, nil)
 }
 
-// under reports whether path is one that is watched.
+// under reports whether path is one that is watched: with a database its -wal
+// is.
 func (w *watch) under(path string) bool {
+	_, unit := w.im.unitOf(path)
 	return slices.ContainsFunc(w.paths, func(root string) bool {
+		if root == unit {
+			return true
+		}
 		rel, err := filepath.Rel(root, path)
 		return err == nil && filepath.IsLocal(rel)
 	})
