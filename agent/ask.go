@@ -194,6 +194,7 @@ func errorKind(err error) string {
 		{context.DeadlineExceeded, "timeout"},
 		{llm.ErrBusy, "busy"},
 		{llm.ErrCut, "cut"},
+		{llm.ErrNoWay, "unreachable"},
 		{llm.ErrTooLong, "too_long"},
 		{llm.ErrDenied, "denied"},
 		{llm.ErrNoKey, "no_key"},

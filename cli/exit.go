@@ -44,6 +44,7 @@ var outcomes = []struct {
 	{llm.ErrTooLong, exitFailed, "let the older part be summed up (/compact in skein chat), or take a model that can read more"},
 	{llm.ErrBusy, exitFailed, "try again later: skein continue takes the prompt up"},
 	{llm.ErrCut, exitFailed, "try again: skein continue takes the prompt up"},
+	{llm.ErrNoWay, exitFailed, "see whether the network is there and the server runs, then: skein continue takes the prompt up"},
 	{llm.ErrModel, exitUsage, "see which models the provider has, and name one: --model PROVIDER:MODEL"},
 	{llm.ErrRequest, exitFailed, "what the provider says is wrong has to change first"},
 	{skein.ErrNewer, exitFailed, "install the newer skein, or name another store with --store; the file was not touched"},

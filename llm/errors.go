@@ -3,6 +3,7 @@ package llm
 import (
 	"errors"
 	"fmt"
+	"syscall"
 	"time"
 )
 
@@ -10,6 +11,7 @@ import (
 var (
 	ErrBusy    = errors.New("model is busy")             // too many requests, or the provider's own trouble: the same request may do later
 	ErrCut     = errors.New("answer broke off")          // the connection, or what came over it: the same request may do
+	ErrNoWay   = errors.New("provider cannot be reached") // no connection came about: another URL, or the same one later, may do
 	ErrTooLong = errors.New("request is too long")       // fewer messages may do
 	ErrDenied  = errors.New("key was turned down")       // another key may do
 	ErrNoKey   = errors.New("no key")                    // see NoKeyError
@@ -60,10 +62,11 @@ func (e *NoKeyError) Error() string { return fmt.Sprintf("no key for %s", e.Prov
 func (e *NoKeyError) Unwrap() error { return ErrNoKey }
 
 // Again reports whether the request that failed with err may do if it is sent
-// again, after at least the wait that it returns.
+// again, after at least the wait that it returns. Where nothing listens, nothing
+// will in a few seconds.
 func Again(err error) (wait time.Duration, ok bool) {
 	if e := (*Error)(nil); errors.As(err, &e) {
 		wait = e.After
 	}
-	return wait, errors.Is(err, ErrBusy) || errors.Is(err, ErrCut)
+	return wait, errors.Is(err, ErrBusy) || errors.Is(err, ErrCut) || errors.Is(err, ErrNoWay) && !errors.Is(err, syscall.ECONNREFUSED)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"mime"
+	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -30,12 +31,24 @@ func (x *Exchange) Named(model string) {
 	}
 }
 
+// noWay returns err, or, if no connection to u came about, an *[Error] that says
+// so and where it was to go.
+func noWay(u *url.URL, err error) error {
+	if e := (*net.OpError)(nil); !errors.As(err, &e) || e.Op != "dial" && e.Op != "proxyconnect" {
+		return err
+	}
+	if in := (*url.Error)(nil); errors.As(err, &in) {
+		err = in.Err // a URL may have a key in it
+	}
+	return &Error{Kind: ErrNoWay, Message: cut(u.Scheme + "://" + u.Host + ": " + err.Error()), Err: err}
+}
+
 // Do sends req by next, as a middleware of the providers' client libraries. An
 // answer that is no stream of events it returns as an *[Error].
 func (x *Exchange) Do(req *http.Request, next func(*http.Request) (*http.Response, error)) (*http.Response, error) {
 	res, err := next(req)
 	if err != nil {
-		return res, err
+		return res, noWay(req.URL, err)
 	}
 	x.Message.Request = res.Header.Get(x.Header)
 	media, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type"))

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -119,13 +120,16 @@ func nobody(c *check) {
 	if err != nil {
 		c.Fatal(err)
 	}
-	url := "http://" + l.Addr().String()
+	at := "http://" + l.Addr().String()
 	if err := l.Close(); err != nil {
 		c.Fatal(err)
 	}
-	m, e := c.fails(c.open(llm.Options{Key: Key, BaseURL: url, Model: c.suite.Model, Client: c.client}))
-	if !errors.Is(e, llm.ErrCut) || m != nil || e.Message == "" || strings.Contains(e.Message, "http://") {
-		c.Errorf("Stream() with nobody at %s = %v, message %+v, want %v and why", url, e, m, llm.ErrCut)
+	m, e := c.fails(c.open(llm.Options{Key: Key, BaseURL: at + "/v1?key=" + Key, Model: c.suite.Model, Client: c.client}))
+	if !errors.Is(e, llm.ErrNoWay) || m != nil || !strings.HasPrefix(e.Message, at+": ") || strings.Contains(e.Error(), Key) {
+		c.Errorf("Stream() with nobody at %s = %v, message %+v, want %v, where and why", at, e, m, llm.ErrNoWay)
+	}
+	if _, again := llm.Again(e); again && runtime.GOOS != "windows" { // which has another number for it
+		c.Errorf("Again(%v) = true, want false", e)
 	}
 	if _, e := c.fails(c.ask(Reply{Break: Drop})); !errors.Is(e, llm.ErrCut) {
 		c.Errorf("Stream() from who hangs up = %v, want %v", e, llm.ErrCut)
