@@ -3,13 +3,16 @@ package child
 import (
 	"fmt"
 	"os/exec"
+	"sync"
 	"time"
 )
 
 // A Group is a program that was started, and all that it starts.
 type Group struct {
-	cmd *exec.Cmd
-	sys group
+	cmd      *exec.Cmd
+	sys      group
+	over     chan struct{} // closed by Release
+	released sync.Once
 }
 
 // linger is how long to read what a program has written whose output a
@@ -21,6 +24,10 @@ const linger = 500 * time.Millisecond
 // context ends, the group is killed. Output that stays open after the
 // program's end is let go; cmd.Wait then fails with [exec.ErrWaitDelay].
 //
+// When we are killed ourselves, nobody is left to do that. On Linux the program
+// is killed then, but not what it has started; on Windows all of it is; on
+// other systems it runs on. Release the Group when the program has ended.
+//
 // Errors are those of the system: there is no such program.
 func Start(cmd *exec.Cmd) (*Group, error) {
 	if cmd.Env == nil {
@@ -29,18 +36,19 @@ func Start(cmd *exec.Cmd) (*Group, error) {
 	if err := seal(); err != nil {
 		return nil, fmt.Errorf("close descriptors to children: %w", err)
 	}
-	g := &Group{cmd: cmd}
+	g := &Group{cmd: cmd, over: make(chan struct{})}
 	g.sys.prepare(cmd)
 	cmd.Cancel = g.Kill
 	if cmd.WaitDelay == 0 {
 		cmd.WaitDelay = linger
 	}
-	if err := cmd.Start(); err != nil {
+	if err := start(cmd, g.over); err != nil {
 		return nil, err
 	}
 	if err := g.sys.started(cmd); err != nil {
 		_ = cmd.Process.Kill() // the error says what went wrong before
 		_ = cmd.Wait()
+		g.Release()
 		return nil, fmt.Errorf("group of %s: %w", cmd.Path, err)
 	}
 	return g, nil
@@ -51,5 +59,11 @@ func Start(cmd *exec.Cmd) (*Group, error) {
 func (g *Group) Kill() error { return g.sys.kill(g.cmd) }
 
 // Release gives back what the system keeps of the group. What still runs in
-// it runs on, except on Windows, where it is ended.
-func (g *Group) Release() { g.sys.release() }
+// it runs on, except on Windows, where it is ended; on Linux the program itself
+// may not outlive this. Releasing twice is fine.
+func (g *Group) Release() {
+	g.released.Do(func() {
+		close(g.over)
+		g.sys.release()
+	})
+}

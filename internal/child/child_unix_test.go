@@ -96,6 +96,12 @@ func TestTheEndOfTheContextEndsAllThatWasStarted(t *testing.T) {
 	}
 	var pid int
 	fmt.Sscan(string(line), &pid)
+	gone(t, pid)
+}
+
+// gone wants the process to end.
+func gone(t *testing.T, pid int) {
+	t.Helper()
 	deadline := time.After(10 * time.Second)
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
