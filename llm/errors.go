@@ -9,14 +9,14 @@ import (
 
 // The errors that a caller can do something about.
 var (
-	ErrBusy    = errors.New("model is busy")             // too many requests, or the provider's own trouble: the same request may do later
-	ErrCut     = errors.New("answer broke off")          // the connection, or what came over it: the same request may do
+	ErrBusy    = errors.New("model is busy")              // too many requests, or the provider's own trouble: the same request may do later
+	ErrCut     = errors.New("answer broke off")           // the connection, or what came over it: the same request may do
 	ErrNoWay   = errors.New("provider cannot be reached") // no connection came about: another URL, or the same one later, may do
-	ErrTooLong = errors.New("request is too long")       // fewer messages may do
-	ErrDenied  = errors.New("key was turned down")       // another key may do
-	ErrNoKey   = errors.New("no key")                    // see NoKeyError
-	ErrRequest = errors.New("request was turned down")   // the same one never does
-	ErrModel   = errors.New("no such model or provider") // another name may do
+	ErrTooLong = errors.New("request is too long")        // fewer messages may do
+	ErrDenied  = errors.New("key was turned down")        // another key may do
+	ErrNoKey   = errors.New("no key")                     // see NoKeyError
+	ErrRequest = errors.New("request was turned down")    // the same one never does
+	ErrModel   = errors.New("no such model or provider")  // another name may do
 )
 
 // An Error is what a provider, or the way to it, answered in place of a model.
