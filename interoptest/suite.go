@@ -21,6 +21,9 @@ type Suite struct {
 	Format interop.Format
 	Dir    string // of the cases
 
+	// Tables is what must be the same in a database that is written again.
+	Tables []string
+
 	// Count says what an import of one file must add up to, by other means
 	// than the format's: nil for no such test.
 	Count func(t testing.TB, path string, data []byte) Sum
@@ -40,12 +43,19 @@ func Run(t *testing.T, s Suite) {
 			t.Parallel()
 			t.Run("becomes the events of its golden file", func(t *testing.T) { s.golden(t, name) })
 			t.Run("read twice adds nothing", func(t *testing.T) { s.twice(t, name) })
+			if s.Format.Look != nil {
+				t.Run("is written again as it was", func(t *testing.T) { s.writtenAgain(t, name) })
+				return
+			}
 			t.Run("is written again byte for byte", func(t *testing.T) { s.export(t, name) })
 			t.Run("cut anywhere gives a prefix, and the rest later", func(t *testing.T) { s.cut(t, name) })
 			if s.Count != nil {
 				t.Run("adds up to what an independent count says", func(t *testing.T) { s.count(t, name) })
 			}
 		})
+	}
+	if s.Format.Write != nil {
+		t.Run("there and back is the same session", s.thereAndBack)
 	}
 }
 
