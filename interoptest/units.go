@@ -219,3 +219,19 @@ func said(t testing.TB, s *memory.Store) (all []string) {
 	}
 	return all
 }
+
+// SameFiles compares all files below two folders: their names, bytes, modes and
+// times.
+func SameFiles(t *testing.T, was, is string) {
+	t.Helper()
+	for _, f := range files(t, was) {
+		rel, err := filepath.Rel(was, f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		same(t, f, filepath.Join(is, rel))
+	}
+	if a, b := len(files(t, was)), len(files(t, is)); a != b {
+		t.Errorf("%s has %d files, want %d", is, b, a)
+	}
+}

@@ -1,0 +1,112 @@
+package amplifier
+
+import (
+	"bytes"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/interop"
+)
+
+// Name is the format's name: [skein.Origin.Format] of what it reads.
+const Name = "amplifier"
+
+// Format returns the format of Amplifier's session folders.
+func Format() interop.Format {
+	return interop.Format{
+		Name:   Name,
+		Doc:    "Amplifier's session folders (~/.amplifier/projects)",
+		Places: places,
+		Match:  func(string, []byte) bool { return false },
+		Order:  order,
+		Open:   open,
+		Unit:   unitOf,
+		Look:   look,
+		Below:  below,
+		Put:    interop.PutFolder,
+		Resume: resume,
+	}
+}
+
+func places(h interop.Home) []string {
+	dir := filepath.Join(h.Dir, ".amplifier")
+	if env := h.Env("AMPLIFIER_HOME"); env != "" {
+		dir = env
+	}
+	return []string{filepath.Join(dir, "projects")}
+}
+
+// The files of a session.
+const (
+	transcript = "transcript.jsonl"
+	metadata   = "metadata.json"
+	eventLog   = "events.jsonl"
+	backup     = ".backup"
+)
+
+// unitOf returns the session folder that a file belongs to: below
+// projects/<slug>/sessions, or wherever a transcript lies.
+func unitOf(file string) string {
+	if _, at := sessionIn(file); at > 0 {
+		return file[:at]
+	}
+	switch path.Base(file) {
+	case transcript, transcript + backup:
+		return path.Dir(file)
+	}
+	return ""
+}
+
+// sessionIn returns where, in a path, projects/<slug>/sessions/<id> begins and
+// ends that is followed by something: the last one, for a project may itself
+// hold such a tree. 0, 0 if there is none.
+func sessionIn(file string) (from, to int) {
+	for rest := file; ; {
+		at := strings.LastIndex(rest, "/projects/")
+		if at < 0 {
+			return 0, 0
+		}
+		part := strings.SplitN(file[at+1:], "/", 5) // projects, slug, sessions, id, and below
+		if len(part) == 5 && part[2] == "sessions" && part[1] != "" && part[3] != "" && !strings.HasPrefix(part[3], ".") && part[4] != "" {
+			return at + 1, len(file) - len(part[4]) - 1
+		}
+		rest = rest[:at]
+	}
+}
+
+// below returns projects/<slug>/sessions/<id>.
+func below(unit string) string {
+	from, to := sessionIn(unit + "/x")
+	if to == 0 {
+		return ""
+	}
+	return unit[from:to]
+}
+
+// order puts a fork after what it was forked from, though that went on.
+func order(unit string) string {
+	b, err := readSmall(filepath.Join(unit, metadata))
+	if err != nil {
+		return ""
+	}
+	o, _ := parse(bytes.TrimSpace(b))
+	return moment(o.str("created")).String()
+}
+
+func resume(s interop.Spot, sess skein.Session) (command []string, dir string) {
+	return []string{"amplifier", "session", "resume", s.ID}, sess.Cwd
+}
+
+// Slug returns the name of the folder that Amplifier keeps the sessions of a
+// working directory in: its path, absolute and without symbolic links, with
+// hyphens for slashes and backslashes, without colons, a hyphen in front. It
+// cannot be turned back: /a-b and /a/b have the same.
+func Slug(dir string) string {
+	s := strings.NewReplacer("/", "-", `\`, "-", ":", "").Replace(dir)
+	if !strings.HasPrefix(s, "-") {
+		s = "-" + s
+	}
+	return s
+}

@@ -1,0 +1,135 @@
+package amplifier
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/folder"
+	"github.com/skein-dev/skein/interop"
+)
+
+// A sessionUnit is a session's folder. Its lines are those of package folder,
+// in an order of their own: first those of the log and of the transcript,
+// merged by their times, then the other files.
+type sessionUnit struct {
+	*folder.Tree
+	path string
+}
+
+// look opens a session's folder.
+func look(ctx context.Context, path string) (_ interop.Unit, err error) {
+	defer skein.Wrapf(&err, "folder %s", path)
+	unit := filepath.ToSlash(path)
+	t, err := folder.Open(ctx, path, func(name string) bool { return unitOf(unit+"/"+name) != unit && unitOf(unit+"/"+name) != "" })
+	if err != nil {
+		return nil, err
+	}
+	u := &sessionUnit{t, path}
+	if !u.ours() {
+		return nil, errors.Join(interop.ErrOther, t.Close())
+	}
+	return u, nil
+}
+
+// ours reports whether it looks like one of Amplifier's folders: a transcript,
+// metadata with a session's ID, or its log.
+func (u *sessionUnit) ours() bool {
+	if strings.Contains(filepath.ToSlash(u.path), "/.amplifier/projects/") {
+		return true
+	}
+	for name, sign := range map[string]string{
+		transcript: `"role"`, transcript + backup: `"role"`, metadata: `"session_id"`, metadata + backup: `"session_id"`, eventLog: `"amplifier.log"`,
+	} {
+		if f, ok := u.File(name); ok && f.Size == 0 && name == transcript {
+			return true
+		}
+		if b, err := readHead(filepath.Join(u.path, name)); err == nil && bytes.Contains(b, []byte(sign)) {
+			return true
+		}
+	}
+	return false
+}
+
+// Sources implements [interop.Unit]; there are no errors.
+func (u *sessionUnit) Sources(context.Context) ([]interop.Source, error) {
+	var size int64
+	for _, f := range u.Files {
+		size += f.Size
+	}
+	return []interop.Source{{Size: size}}, nil
+}
+
+// Open implements [interop.Unit]; there are no errors.
+func (u *sessionUnit) Open(context.Context, string) (io.ReadCloser, error) {
+	var rest []folder.File
+	m := &merger{}
+	for _, f := range u.Files {
+		switch f.Name {
+		case transcript:
+			m.said.in = u.lines(f)
+		case eventLog:
+			m.logged.in = u.lines(f)
+		default:
+			rest = append(rest, f)
+		}
+	}
+	slices.SortStableFunc(rest, func(a, b folder.File) int { return rank(a.Name) - rank(b.Name) })
+	return io.NopCloser(io.MultiReader(m, u.Lines(rest, byLine), u.Dirs())), nil
+}
+
+// rank sorts the files behind the conversation.
+func rank(name string) int {
+	for i, n := range []string{metadata, metadata + backup, transcript + backup} {
+		if name == n {
+			return i
+		}
+	}
+	return 3
+}
+
+// byLine reports whether each line of a file is a record.
+func byLine(name string) bool {
+	return name == transcript || name == eventLog || name == transcript+backup
+}
+
+func (u *sessionUnit) lines(f folder.File) *bufio.Reader {
+	return bufio.NewReaderSize(u.Lines([]folder.File{f}, byLine), 64<<10)
+}
+
+// Skips implements [interop.Unit].
+func (u *sessionUnit) Skips() (all []interop.Skip) {
+	for _, s := range u.Tree.Skips {
+		all = append(all, interop.Skip{Path: filepath.Join(u.path, filepath.FromSlash(s.Name)), Why: s.Why})
+	}
+	return all
+}
+
+// maxSmall is the longest metadata that is read out of its turn, in bytes.
+const maxSmall = 1 << 20
+
+// readSmall reads a small regular file.
+func readSmall(path string) ([]byte, error) { return readAtMost(path, maxSmall) }
+
+func readHead(path string) ([]byte, error) { return readAtMost(path, 4096) }
+
+func readAtMost(path string, n int64) ([]byte, error) {
+	if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() {
+		return nil, errors.Join(err, errNoFile)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, n))
+}
+
+var errNoFile = errors.New("no regular file")

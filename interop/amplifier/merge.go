@@ -1,0 +1,103 @@
+package amplifier
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"io"
+
+	"github.com/skein-dev/skein"
+)
+
+// A merger gives the lines of the transcript and those of the log one after
+// the other, by their times: each file's in its own order, a line without a
+// time just behind the one before it.
+type merger struct {
+	said, logged side
+	out          []byte
+}
+
+// A side is one of the two files.
+type side struct {
+	in   *bufio.Reader // nil if there is no such file, or no more of it
+	next []byte        // its next line, nil if not yet read
+	time skein.Time    // of that line, or of one before it
+	err  error
+}
+
+// Read implements [io.Reader]; errors are those of reading the files.
+func (m *merger) Read(b []byte) (int, error) {
+	for len(m.out) == 0 {
+		said, logged := m.said.fill(), m.logged.fill()
+		if err := errors.Join(m.said.err, m.logged.err); err != nil {
+			return 0, err
+		}
+		switch {
+		case said && (!logged || m.said.time <= m.logged.time):
+			m.out = m.said.take()
+		case logged:
+			m.out = m.logged.take()
+		default:
+			return 0, io.EOF
+		}
+	}
+	n := copy(b, m.out)
+	m.out = m.out[n:]
+	return n, nil
+}
+
+// fill reports whether there is a next line.
+func (s *side) fill() bool {
+	if s.next != nil {
+		return true
+	}
+	if s.in == nil {
+		return false
+	}
+	line, err := s.in.ReadBytes('\n')
+	if err != nil {
+		s.in = nil
+		if !errors.Is(err, io.EOF) {
+			s.err = err
+			return false
+		}
+	}
+	if len(line) == 0 {
+		return false
+	}
+	s.next = line
+	s.time = max(s.time, timeIn(line))
+	return true
+}
+
+func (s *side) take() []byte {
+	line := s.next
+	s.next = nil
+	return line
+}
+
+// The names behind which a line's time stands, escaped as they are within a
+// line of the folder. The log's ts comes first in a line; the transcript's
+// timestamp last.
+const (
+	tsName    = `{\"ts\": \"`
+	stampName = `\"timestamp\": \"`
+)
+
+// timeIn returns the time that stands in the line of a file, 0 if there is
+// none. It looks for it as text: to read each line twice would take twice as
+// long, and nothing but the order of the two files hangs on it.
+func timeIn(line []byte) skein.Time {
+	if _, body, ok := bytes.Cut(line[:min(len(line), 160)], []byte(tsName)); ok {
+		return upToQuote(body)
+	}
+	if at := bytes.LastIndex(line, []byte(stampName)); at >= 0 {
+		return upToQuote(line[at+len(stampName):])
+	}
+	return 0
+}
+
+func upToQuote(b []byte) skein.Time {
+	s, _, _ := bytes.Cut(b[:min(len(b), 48)], []byte(`\"`))
+	return moment(string(s))
+}

@@ -1,0 +1,173 @@
+package amplifier
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/skein-dev/skein"
+)
+
+// options let through what other programs write: names that come twice, lone
+// surrogates.
+func options() json.Options {
+	return json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+}
+
+// object is the members of a JSON object in their order. What is missing, or
+// of another type than is asked for, is the zero value: a later version may
+// mean something else by it, and the record is kept whole anyway.
+type object []member
+
+type member struct {
+	name  string
+	value jsontext.Value
+}
+
+var errNoObject = errors.New("no object")
+
+// parse reads the object that b is.
+//
+// The error says what b is instead, in words for people.
+func parse(b []byte) (object, error) {
+	dec := jsontext.NewDecoder(bytes.NewBuffer(b), options())
+	t, err := dec.ReadToken()
+	if err != nil {
+		return nil, plain(err)
+	}
+	if t.Kind() != '{' {
+		return nil, errNoObject
+	}
+	var o object
+	for dec.PeekKind() == '"' {
+		name, err := dec.ReadToken()
+		if err != nil {
+			return o, plain(err)
+		}
+		m := member{name: name.String()}
+		v, err := dec.ReadValue()
+		if err != nil {
+			return o, plain(err)
+		}
+		m.value = v.Clone()
+		o = append(o, m)
+	}
+	if _, err := dec.ReadToken(); err != nil {
+		return o, plain(err)
+	}
+	return o, nil
+}
+
+// plain returns err in words for people.
+func plain(err error) error {
+	return fmt.Errorf("%s", strings.TrimPrefix(err.Error(), "jsontext: "))
+}
+
+// get returns the last member of this name, as Python would, and nil.
+func (o object) get(name string) jsontext.Value {
+	for i := len(o) - 1; i >= 0; i-- {
+		if o[i].name == name {
+			return o[i].value
+		}
+	}
+	return nil
+}
+
+// str returns a string of readable text.
+func (o object) str(name string) string {
+	s, _ := skein.Unquote(o.get(name))
+	return skein.Text(s).UTF8()
+}
+
+// text returns a string that keeps lone surrogates, and false if there is none.
+func (o object) text(name string) (string, bool) { return skein.Unquote(o.get(name)) }
+
+// obj returns an object.
+func (o object) obj(name string) object {
+	if v := o.get(name); v.Kind() == '{' {
+		sub, _ := parse(v) // it is part of one that was read
+		return sub
+	}
+	return nil
+}
+
+// list returns the elements of an array.
+func (o object) list(name string) []jsontext.Value { return elements(o.get(name)) }
+
+func elements(v jsontext.Value) (all []jsontext.Value) {
+	if v.Kind() == '[' {
+		_ = json.Unmarshal(v, &all, options()) // it is part of a value that was read
+	}
+	return all
+}
+
+// yes reports whether a member is true.
+func (o object) yes(name string) bool { return o.get(name).Kind() == 't' }
+
+// count returns a whole number that is not negative, of the first of these
+// names that has one.
+func (o object) count(names ...string) int64 {
+	for _, n := range names {
+		if i, err := strconv.ParseInt(string(o.get(n)), 10, 64); err == nil && i >= 0 && i < 1<<53 {
+			return i
+		}
+	}
+	return 0
+}
+
+// without returns the object as JSON, less the members of these names.
+func (o object) without(names ...string) jsontext.Value {
+	out := []byte{'{'}
+next:
+	for _, m := range o {
+		for _, n := range names {
+			if m.name == n {
+				continue next
+			}
+		}
+		if len(out) > 1 {
+			out = append(out, ',')
+		}
+		out = append(append(skein.AppendQuoted(out, m.name), ':'), m.value...)
+	}
+	return append(out, '}')
+}
+
+// values cuts a line into the JSON values on it: one, unless a program began
+// the next where another had not ended its line. Python's NaN and Infinity,
+// which are no JSON, are taken as strings.
+//
+// The error says why there are no more of them.
+func values(line []byte) (all [][]byte, err error) {
+	for len(bytes.TrimSpace(line)) > 0 {
+		dec := jsontext.NewDecoder(bytes.NewBuffer(line), options())
+		v, err := dec.ReadValue()
+		if err != nil {
+			again := numbers(line)
+			if bytes.Equal(again, line) {
+				return all, plain(err)
+			}
+			line = again
+			continue
+		}
+		all = append(all, v.Clone())
+		line = line[dec.InputOffset():]
+	}
+	return all, nil
+}
+
+// numbers puts quotes around the numbers that only Python reads.
+func numbers(line []byte) []byte {
+	strs := regexp.MustCompile(`"(?:[^"\\]|\\.)*"|-?Infinity|NaN`)
+	return strs.ReplaceAllFunc(line, func(b []byte) []byte {
+		if b[0] == '"' {
+			return b
+		}
+		return strconv.AppendQuote(nil, string(b))
+	})
+}

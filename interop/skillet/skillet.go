@@ -1,0 +1,96 @@
+package skillet
+
+import (
+	"context"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/skein-dev/skein/interop"
+)
+
+// Name is what the format is called.
+const Name = "skillet"
+
+const (
+	databaseName = ".agent_sessions.sqlite"
+	logsName     = ".agent_session_logs"
+)
+
+// Format returns the reader of Skillet's state folders.
+func Format() interop.Format {
+	return interop.Format{
+		Name:   Name,
+		Doc:    "Skillet: .skilled-agent/state of a repository, ~/.local/state/skilled-crew",
+		Places: places,
+		Match:  func(string, []byte) bool { return false },
+		Unit:   unitOf,
+		Look:   look,
+		Open:   open,
+		Below:  below,
+	}
+}
+
+// places returns the state folders: the one that SKILLET_HOME names, or that of
+// the repository and that of an installed Skillet.
+func places(h interop.Home) (dirs []string) {
+	if home := h.Env("SKILLET_HOME"); home != "" {
+		if abs, err := filepath.Abs(home); err == nil {
+			return []string{filepath.Join(abs, "state")}
+		}
+	}
+	if root := repository(h.Cwd); root != "" {
+		dirs = append(dirs, filepath.Join(root, ".skilled-agent", "state"))
+	}
+	state := h.Env("XDG_STATE_HOME")
+	if !filepath.IsAbs(state) {
+		state = filepath.Join(h.Dir, ".local", "state")
+	}
+	return append(dirs, filepath.Join(state, "skilled-crew"))
+}
+
+// repository returns the nearest folder at or above dir with a .git in it, and
+// "" if there is none.
+func repository(dir string) string {
+	for dir != "" {
+		if _, err := os.Stat(filepath.Join(dir, ".git")); err == nil {
+			return dir
+		}
+		up := filepath.Dir(dir)
+		if up == dir {
+			break
+		}
+		dir = up
+	}
+	return ""
+}
+
+// unitOf returns the database that a file belongs to: itself, or the one that
+// lies, or would, beside the folder of logs.
+func unitOf(name string) string {
+	dir, base := path.Split(name)
+	if rest, ok := strings.CutPrefix(base, databaseName); ok {
+		switch rest {
+		case "", "-wal", "-journal":
+			return dir + databaseName
+		}
+		return ""
+	}
+	if !strings.HasSuffix(base, ".jsonl") {
+		return ""
+	}
+	for range 2 { // USER/NAME.jsonl, or NAME.jsonl of an empty user
+		dir = path.Clean(dir)
+		if path.Base(dir) == logsName {
+			return path.Join(path.Dir(dir), databaseName)
+		}
+		dir = path.Dir(dir)
+	}
+	return ""
+}
+
+// below returns the place of a database in a SKILLET_HOME.
+func below(string) string { return "state/" + databaseName }
+
+func look(ctx context.Context, path string) (interop.Unit, error) { return openUnit(ctx, path) }
