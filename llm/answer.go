@@ -69,11 +69,12 @@ func (a *Answer) whole() *skein.Message {
 	return m
 }
 
-// broken returns the message of an answer that broke off; nil if nothing came.
+// broken returns the message of an answer that broke off; nil if nothing came,
+// not even what it cost.
 func (a *Answer) broken() *skein.Message {
 	a.pieces = slices.DeleteFunc(a.pieces, func(p *Piece) bool { return p.Part.Kind == skein.PartCall && !p.Whole })
 	m := a.message()
-	if len(m.Parts) == 0 {
+	if len(m.Parts) == 0 && m.Usage == nil {
 		return nil
 	}
 	m.Interrupted = true

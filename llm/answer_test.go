@@ -31,6 +31,18 @@ func begun() *llm.Exchange {
 	return x
 }
 
+func TestExchange_AnAnswerThatBrokeOffBeforeItBeganHasItsCost(t *testing.T) {
+	x := &llm.Exchange{}
+	if d, _ := x.End(t.Context(), io.ErrUnexpectedEOF); d.Message != nil {
+		t.Errorf("End() of nothing = %+v, want no message", d.Message)
+	}
+	x.Message.Usage = &skein.Usage{Input: 3}
+	d, err := x.End(t.Context(), io.ErrUnexpectedEOF)
+	if m := d.Message; !errors.Is(err, llm.ErrCut) || m == nil || len(m.Parts) > 0 || !m.Interrupted || m.Usage.Input != 3 {
+		t.Errorf("End() of an answer whose cost is known = %+v, %v, want the cost", m, err)
+	}
+}
+
 func TestExchange_WholeAnswerHasAll(t *testing.T) {
 	x := begun()
 	x.Ended = true

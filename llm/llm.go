@@ -17,7 +17,8 @@ type Provider interface {
 	// Stream sends r and yields the answer as it comes. The last Delta, and
 	// no other, has the Message. It yields at most one error, last; the Delta
 	// beside it has in its Message what there was of the answer, marked as
-	// interrupted, or none if nothing came. It does not try again by itself.
+	// interrupted, or none if nothing came; without parts, if only what it
+	// cost did. It does not try again by itself.
 	//
 	// The error wraps one of this package's where that is known, mostly as an
 	// *[Error], or is that of ctx.

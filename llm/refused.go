@@ -11,6 +11,7 @@ import (
 )
 
 const (
+	maxAfter   = 24 * time.Hour // of Error.After: nobody waits longer
 	maxMessage = 4 << 10  // bytes of Error.Message
 	maxBody    = 64 << 10 // bytes that are read of an answer that is none
 )
@@ -166,14 +167,14 @@ func kindOf(status int) error {
 // its body does.
 func after(h http.Header, c complaint) time.Duration {
 	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil && ms > 0 {
-		return time.Duration(ms * float64(time.Millisecond))
+		return bounded(ms * float64(time.Millisecond))
 	}
 	v := h.Get("Retry-After")
 	if s, err := strconv.ParseFloat(v, 64); err == nil && s > 0 {
-		return time.Duration(s * float64(time.Second))
+		return bounded(s * float64(time.Second))
 	}
 	if at, err := http.ParseTime(v); err == nil {
-		return max(0, time.Until(at))
+		return bounded(float64(time.Until(at)))
 	}
 	var details []struct {
 		RetryDelay string `json:"retryDelay"`
@@ -181,9 +182,12 @@ func after(h http.Header, c complaint) time.Duration {
 	if json.Unmarshal(c.Details, &details) == nil {
 		for _, d := range details {
 			if wait, err := time.ParseDuration(d.RetryDelay); err == nil {
-				return max(0, wait)
+				return bounded(float64(wait))
 			}
 		}
 	}
 	return 0
 }
+
+// bounded returns so many nanoseconds, from 0 to maxAfter.
+func bounded(ns float64) time.Duration { return time.Duration(min(max(0, ns), float64(maxAfter))) }

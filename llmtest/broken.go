@@ -83,7 +83,7 @@ func beginning(m, whole *skein.Message) string {
 	if m == nil {
 		return ""
 	}
-	if len(m.Parts) == 0 || len(m.Parts) > len(whole.Parts) {
+	if len(m.Parts) == 0 && m.Usage == nil || len(m.Parts) > len(whole.Parts) {
 		return "it has no parts, or too many"
 	}
 	for i, p := range m.Parts {
