@@ -112,6 +112,9 @@ func TestTitles(t *testing.T) {
 		t.Fatal(err)
 	}
 	g.wantTitle("How parsers work", skein.ByModel)
+	if room := g.model.requests[len(g.model.requests)-1].MaxTokens; room != 0 && room < 1000 {
+		t.Errorf("the model has %d tokens for a title, want room to think first", room)
+	}
 	asked := len(g.model.requests)
 	if err := g.Suggest(t.Context()); err != nil || len(g.model.requests) != asked {
 		t.Errorf("Suggest with a title = %v, after %d requests, want none", err, len(g.model.requests)-asked)

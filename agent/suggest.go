@@ -17,6 +17,7 @@ const (
 	maxTitle    = 80   // bytes
 	maxExcerpt  = 2000 // bytes of each message that the model is shown for a title
 	excerpts    = 6    // messages
+	titleTokens = 4000 // of the answer: some models think before they say a word
 )
 
 // Suggest asks the model for a title and gives it to the session, if nobody
@@ -47,7 +48,7 @@ func (t *Thread) Suggest(ctx context.Context) (err error) {
 	ctx, done := t.begin(ctx)
 	defer done()
 	u := turn{Thread: t, ctx: ctx}
-	title, err := u.title(llm.Request{System: titleSystem, Messages: messages, MaxTokens: 100})
+	title, err := u.title(llm.Request{System: titleSystem, Messages: messages, MaxTokens: titleTokens})
 	if err != nil || title == "" {
 		return err
 	}
