@@ -88,16 +88,19 @@ func (o *importOptions) broken(j *job, r interop.Report) error {
 }
 
 // change says in a line what a watch has just taken in, and below it what was
-// wrong.
+// wrong; a record that adds nothing, such as a title told again, is no news.
 func (o *importOptions) change(ctx context.Context, j *job, r interop.Report) error {
 	if o.json {
 		return writeImportReport(j, r)
 	}
-	lines := []string{j.Now().Format("15:04:05") + "  " + newIn(r)}
-	lines = append(append(lines, changed(ctx, j, r)...), o.remarks(j, r)...)
-	j.say("%s", strings.Join(lines, "\n"))
+	news := append(changed(ctx, j, r), o.remarks(j, r)...)
+	if what := newIn(r); what != nothingNew || len(news) > 0 {
+		j.say("%s", strings.Join(append([]string{j.Now().Format("15:04:05") + "  " + what}, news...), "\n"))
+	}
 	return nil
 }
+
+const nothingNew = "nothing new"
 
 // maxChanged is how many sessions are named one by one that are new or have
 // grown; where there are more, none is.
@@ -135,7 +138,7 @@ func newIn(r interop.Report) string {
 		parts = append(parts, count(r.Events, "event"))
 	}
 	if len(parts) == 0 {
-		return "nothing new"
+		return nothingNew
 	}
 	return strings.Join(parts, ", ")
 }
@@ -162,7 +165,11 @@ func (o *importOptions) remarks(j *job, r interop.Report) (lines []string) {
 		}
 	}
 	if r.Damaged > 0 {
-		lines = append(lines, fmt.Sprintf("  %s damaged, kept as they are:", count(r.Damaged, "record")))
+		kept := "kept as they are"
+		if r.Damaged == 1 {
+			kept = "kept as it is"
+		}
+		lines = append(lines, fmt.Sprintf("  %s damaged, %s:", count(r.Damaged, "record"), kept))
 		for _, d := range r.Damage[:min(len(r.Damage), maxNamed)] {
 			lines = append(lines, fmt.Sprintf("    %s:%d: %s", j.tilde(d.Path), d.Line, d.What))
 		}
