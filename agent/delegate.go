@@ -19,6 +19,7 @@ type Subagent struct {
 	Name        string // by which the model names it
 	Description string // for the model: when to hand work to it; "" for none
 	File        string // that defines it, for the model; "" for none
+	Task        string // what it is told before each task; "" for nothing
 	Agent       Agent
 }
 
@@ -46,7 +47,7 @@ func Delegate(subs ...Subagent) tool.Tool {
 			}
 			for _, s := range subs {
 				if s.Name == in.Agent {
-					return handOver(ctx, c, s.Agent, in.Task)
+					return handOver(ctx, c, s.Agent, strings.TrimSpace(s.Task+"\n\n"+in.Task))
 				}
 			}
 			return tool.Output{}, fmt.Errorf("there is no agent %q: there are %s", in.Agent, strings.Join(names(subs), ", "))

@@ -57,6 +57,17 @@ func TestWorkIsHandedOn(t *testing.T) {
 	}
 }
 
+func TestADelegateIsToldItsOwnTaskFirst(t *testing.T) {
+	reviewer := newModel(says("it is fine"))
+	g := openWith(t, func(o *agent.Options) {
+		o.Agent.Tools = []tool.Tool{agent.Delegate(agent.Subagent{Name: "reviewer", Task: "Review.", Agent: agent.Agent{Model: reviewer}})}
+	}, calls(review), says("well"))
+	g.say("go", "well")
+	if got := showMessage(reviewer.requests[0].Messages[0]); got != `user "Review.\n\nread it"` {
+		t.Errorf("the delegate reads %s, want its own task before the one that it is handed", got)
+	}
+}
+
 // child returns the session's only child.
 func (g *rig) child() skein.Session {
 	g.t.Helper()

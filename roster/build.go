@@ -12,8 +12,13 @@ import (
 	"github.com/skein-dev/skein/tool"
 )
 
-// deepest is how far agents may hand work on.
-const deepest = 4
+// Bounds of a team: how far agents may hand work on, and how many places for
+// agents there are in it. An agent has a place below each that names it, and
+// servers of its own there.
+const (
+	deepest   = 4
+	maxPlaces = 250
+)
 
 // A Team is an agent that is ready to answer, with those that it can hand work
 // to and the servers that its tools come from.
@@ -21,6 +26,7 @@ type Team struct {
 	agent.Agent
 	Definition Definition
 	closers    []func() error
+	places     *int // that are taken in the whole team
 }
 
 // Close ends the servers. Errors are theirs.
@@ -50,7 +56,7 @@ const defaultSystem = "You are the assistant in a terminal, in the folder of a p
 // The error wraps [skein.ErrNotFound] or [skein.ErrInvalid] if d names what is
 // not there; others are those of [Roster.Model].
 func (r *Roster) Ready(ctx context.Context, d Definition, model string) (_ *Team, err error) {
-	t := &Team{Definition: d}
+	t := &Team{Definition: d, places: new(int)}
 	if err := r.ready(ctx, t, d, or(model, d.Model, r.Options.Model), nil); err != nil {
 		return nil, errors.Join(err, t.Close())
 	}
@@ -110,13 +116,16 @@ func (r *Roster) helpers(ctx context.Context, t *Team, d Definition, model strin
 		if slices.Contains(above, sub.Path) {
 			continue // it hands work to the one it comes from: no further
 		}
-		team := &Team{Definition: sub}
+		if *t.places++; *t.places > maxPlaces {
+			return nil, fmt.Errorf("%s: %w subagents: agents that name each other take more than %d places", d.Path, skein.ErrInvalid, maxPlaces)
+		}
+		team := &Team{Definition: sub, places: t.places}
 		err = r.ready(ctx, team, sub, or(sub.Model, model), above)
 		t.closers = append(t.closers, team.Close)
 		if err != nil {
 			return nil, fmt.Errorf("subagent %s: %w", sub.Name, err)
 		}
-		all = append(all, agent.Subagent{Name: sub.Name, Description: sub.Description, File: sub.Path, Agent: team.Agent})
+		all = append(all, agent.Subagent{Name: sub.Name, Description: sub.Description, File: sub.Path, Task: sub.Task, Agent: team.Agent})
 	}
 	if len(all) == 0 {
 		return nil, nil

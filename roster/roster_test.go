@@ -280,7 +280,7 @@ func TestAnAgentIsPutTogetherWithItsSubagents(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if back, err := r.helpers(t.Context(), &Team{}, writer, "echo", []string{team.Profile, writer.Path}); err != nil || len(back) > 0 {
+	if back, err := r.helpers(t.Context(), &Team{places: new(int)}, writer, "echo", []string{team.Profile, writer.Path}); err != nil || len(back) > 0 {
 		t.Errorf("a subagent can hand work back to the agent that it has it from: %+v, %v", back, err)
 	}
 	if _, err := ready("wrong.md"); err == nil || !strings.Contains(err.Error(), `tool "hammer"`) {
