@@ -12,8 +12,8 @@ import (
 
 const (
 	maxAfter   = 24 * time.Hour // of Error.After: nobody waits longer
-	maxMessage = 4 << 10  // bytes of Error.Message
-	maxBody    = 64 << 10 // bytes that are read of an answer that is none
+	maxMessage = 4 << 10        // bytes of Error.Message
+	maxBody    = 64 << 10       // bytes that are read of an answer that is none
 )
 
 // Refused returns what a provider answered in place of a model, whatever the
