@@ -2,6 +2,7 @@ package main
 
 import (
 	"os/exec"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -30,6 +31,22 @@ func TestEveryExperimentMeasures(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// A program's memory is its own, however much we have.
+func TestWatchedReturnsTheMemoryOfTheProgram(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("Windows does not say how much memory an ended process had")
+	}
+	ours := make([]byte, 300<<20)
+	for i := 0; i < len(ours); i += 4096 {
+		ours[i] = 1
+	}
+	peak, err := watched(exec.Command("sleep", "0.2"))
+	runtime.KeepAlive(ours)
+	if err != nil || peak == 0 || peak > 100<<20 {
+		t.Errorf("watched(sleep) = %d, %v; want what sleep needs, in bytes", peak, err)
 	}
 }
 

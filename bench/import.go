@@ -55,12 +55,12 @@ func (e *env) importOnce(ctx context.Context, c gen.Corpus, tags string, goal fl
 	cmd := exec.CommandContext(ctx, bin, "import", c.Dir)
 	cmd.Env = home(dir)
 	start := time.Now()
-	if err := silent(cmd); err != nil {
+	peak, err := watched(cmd)
+	if err != nil {
 		return "", err
 	}
 	wall := time.Since(start)
 	cpu := cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
-	peak := peakMemory(cmd.ProcessState)
 	mbps := float64(c.Bytes) / 1e6 / cpu.Seconds()
 	e.add(row{
 		what: fmt.Sprintf("import of %s of transcripts, %s", mega(c.Bytes), driver),

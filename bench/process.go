@@ -43,10 +43,24 @@ func home(dir string) []string {
 
 // silent runs cmd; the error has what it wrote to stderr.
 func silent(cmd *exec.Cmd) error {
+	_, err := watched(cmd)
+	return err
+}
+
+// watched is silent and returns the most memory that cmd had, in bytes; 0 if
+// the system does not say.
+func watched(cmd *exec.Cmd) (peak int64, err error) {
 	var said bytes.Buffer
 	cmd.Stderr = &said
-	if err := cmd.Run(); err != nil {
-		return fmt.Errorf("%s: %w: %s", strings.Join(cmd.Args, " "), err, strings.TrimSpace(said.String()))
+	if err = cmd.Start(); err == nil {
+		done, seen := make(chan struct{}), make(chan int64)
+		go func() { seen <- watchMemory(cmd.Process.Pid, done) }()
+		err = cmd.Wait()
+		close(done)
+		peak = max(<-seen, peakMemory(cmd.ProcessState))
 	}
-	return nil
+	if err != nil {
+		return 0, fmt.Errorf("%s: %w: %s", strings.Join(cmd.Args, " "), err, strings.TrimSpace(said.String()))
+	}
+	return peak, nil
 }
