@@ -54,7 +54,7 @@ func (t *Thread) tool(name string) *tool.Tool {
 func (u *turn) admit(c *skein.Call) (tl *tool.Tool, tc tool.Call, no string, err error) {
 	tc = tool.Call{ID: c.ID, Input: c.Input, Session: u.id, Cwd: u.about.Cwd}
 	if tl = u.tool(c.Name); tl == nil {
-		return nil, tc, fmt.Sprintf("There is no tool %q. There are: %s.", c.Name, strings.Join(u.toolNames(), ", ")), nil
+		return nil, tc, fmt.Sprintf("There is no tool %.100q. There are: %s.", c.Name, strings.Join(u.toolNames(), ", ")), nil
 	}
 	if input := bytes.TrimSpace(c.Input); len(input) == 0 || string(input) == "null" {
 		tc.Input = json.RawMessage("{}")
@@ -94,7 +94,7 @@ func (t *Thread) headline(c *skein.Call) string {
 		title = strings.ToValidUTF8(tl.Title(c.Input), "\ufffd")
 	}
 	if title == "" {
-		title = c.Name
+		title = tool.Line(c.Name)
 	}
 	return title
 }

@@ -46,6 +46,19 @@ func (g *rig) results() (all []skein.Result) {
 	return all
 }
 
+func TestANameThatNoToolHasIsNotSaidAgainWhole(t *testing.T) {
+	g := open(t, calls(strings.Repeat("x", 1<<20)+" {}"), says("well"))
+	g.say("go", "well")
+	if r := g.results()[0]; !r.Failed || len(r.Text) > 1000 {
+		t.Errorf("the result has %d bytes, want few", len(r.Text))
+	}
+	for _, e := range g.events() {
+		if e.Kind == skein.KindTool && len(e.Payload) > 1000 {
+			t.Errorf("the tool event has %d bytes, want few", len(e.Payload))
+		}
+	}
+}
+
 func TestNoInputIsAnEmptyObject(t *testing.T) {
 	g := open(t, calls("note", "note null"), says("well"))
 	g.say("go", "well")
