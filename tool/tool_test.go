@@ -51,3 +51,9 @@ func TestVisibleHidesNothing(t *testing.T) {
 		t.Errorf("Line of a long line = %q, want the beginning", got)
 	}
 }
+
+func TestALineOfWhatIsNoTextIsShown(t *testing.T) {
+	if got := tool.Line(strings.Repeat("\x80", 200)); !strings.HasSuffix(got, "…") {
+		t.Errorf("Line(200 bytes that begin no character) = %q, want the beginning of a line", got)
+	}
+}

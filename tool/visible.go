@@ -47,7 +47,7 @@ func Line(s string) string {
 		if line = strings.TrimSpace(line); line != "" {
 			if len(line) > maxLine {
 				cut := maxLine
-				for !utf8.RuneStart(line[cut]) {
+				for cut > 0 && !utf8.RuneStart(line[cut]) {
 					cut--
 				}
 				line = line[:cut] + "…"

@@ -255,7 +255,9 @@ func TestAPersonIsAskedBeforeWritingOutside(t *testing.T) {
 		"in.txt": "", "new/deep/x": "", "home": "", "./a/../b": "", filepath.Join(d.dir, "x"): "",
 		"../x": "outside of", "link.txt": "really " + outside, "dangling": "not-yet", "again": "not-yet", "folder/x": "outside of", "folder/new/x": "outside of",
 		filepath.Join(outside, "x"): "outside of", "~/x": "outside of", "a/../../x": "outside of",
-		".git/hooks/pre-commit": "programs obey", ".git/config": "programs obey", ".bashrc": "programs obey", ".claude/settings.json": "programs obey", "sub/.skein/config.toml": "programs obey", ".env": "may hold secrets",
+		".git/hooks/pre-commit": "programs obey", ".git/config": "programs obey", ".bashrc": "programs obey", ".claude/settings.json": "programs obey", "sub/.skein/config.toml": "programs obey",
+		".config/skein/config.toml": "programs obey", ".local/bin/ls": "programs obey", "Library/Application Support/skein/config.toml": "programs obey", ".vscode/tasks.json": "programs obey",
+		".env": "may hold secrets",
 	} {
 		for _, x := range []string{"write_file", "edit_file"} {
 			in := given{"path": path, "content": "x"}
@@ -266,6 +268,12 @@ func TestAPersonIsAskedBeforeWritingOutside(t *testing.T) {
 				t.Errorf("%s %s asks %q, want %q", x, path, q, want)
 			}
 		}
+	}
+	d.put(filepath.Join(d.dir, ".config/own/in.txt"), "a")
+	below := *d
+	below.dir = filepath.Join(d.dir, ".config", "own")
+	if q := below.ask("write_file", given{"path": "in.txt", "content": "x"}); q != "" {
+		t.Errorf("write_file in a project that lies in .config asks %q, want nothing", q)
 	}
 	d.run("write_file", given{"path": "dangling", "content": "x"})
 	if b, err := os.ReadFile(filepath.Join(outside, "not-yet")); err != nil || string(b) != "x" {
@@ -281,7 +289,7 @@ func TestAPersonIsAskedBeforeReadingSecrets(t *testing.T) {
 	}
 	for path, want := range map[string]bool{
 		".env": true, "sub/.env.local": true, ".ENV": true, "~/.ssh/config": true, "~/.aws/credentials": true, "server.pem": true, "/home/x/id_ed25519": true,
-		"/proc/self/environ": true, "/proc/1/environ": true, "innocent.txt": runtime.GOOS != "windows", "~/.ssh/../.ssh/id_rsa": true,
+		"/proc/self/environ": true, "/proc/1/environ": true, "~/.cargo/credentials.toml": true, "~/.vault-token": true, "~/.local/state/skein/token": true, "innocent.txt": runtime.GOOS != "windows", "~/.ssh/../.ssh/id_rsa": true,
 		".env.example": false, "main.go": false, "id_rsa.pub": false, "~/notes.txt": false, "environ": false,
 	} {
 		if q := d.ask("read_file", given{"path": path}); (q != "") != want {

@@ -30,6 +30,7 @@ func secretHome(home, path string) bool {
 	return slices.ContainsFunc([]string{
 		".ssh", ".gnupg", ".aws", ".azure", ".config/gcloud", ".config/gh", ".kube", ".docker/config.json", ".password-store",
 		".local/share/keyrings", "library/keychains", ".mozilla", ".config/google-chrome", ".config/chromium",
+		".cargo/credentials", ".cargo/credentials.toml", ".m2/settings.xml", ".gem/credentials", ".config/rclone", ".vault-token", ".local/state/skein",
 		".claude/.credentials.json", ".codex/auth.json", ".bash_history", ".zsh_history", ".psql_history", ".python_history",
 	}, func(s string) bool { return rel == s || strings.HasPrefix(rel, s+"/") })
 }
@@ -62,8 +63,19 @@ func (p place) risky() bool {
 	}, names[len(names)-1]) {
 		return true
 	}
-	return slices.ContainsFunc(names, func(dir string) bool {
+	if slices.ContainsFunc(names, func(dir string) bool {
 		return slices.Contains([]string{".git", ".hg", ".svn", ".jj", ".skein", ".claude", ".codex", ".cursor", ".gemini", "autostart", "launchagents", "systemd"}, dir)
+	}) {
+		return true
+	}
+	// Where the folder is a home: what programs, ours too, read and run. A
+	// project may itself lie in such a place.
+	rel, err := filepath.Rel(p.base, p.real)
+	if err != nil {
+		return true
+	}
+	return slices.ContainsFunc(strings.Split(strings.ToLower(filepath.ToSlash(rel)), "/"), func(dir string) bool {
+		return slices.Contains([]string{".config", ".local", "application support", "appdata", ".vscode", ".husky"}, dir)
 	})
 }
 
