@@ -21,7 +21,8 @@ type importer struct {
 	strange map[string]candidate // files that no format knows
 	callsOf skein.SessionID      // see childCalls
 	calls   map[skein.SessionID]childCall
-	taken   func(*target) // called when a file has been read to its end; may be nil
+	adopts  map[string]told // by path in the store: what a source was just given
+	taken   func(*target)   // called when a file has been read to its end; may be nil
 }
 
 // Import brings what is new in the files at and under paths into the store.
@@ -134,6 +135,9 @@ func (im *importer) produceAll(ctx context.Context, works []*work, sink func(chu
 func (im *importer) produce(ctx context.Context, w *work, sink func(chunk) error) error {
 	if known, err := im.beside(ctx, w, sink); !known || err != nil {
 		return err
+	}
+	if list, ok := im.adopts[w.now.path]; ok {
+		w.state.Told = list
 	}
 	err := w.produce(ctx, sink)
 	for errors.Is(err, errRestart) {
