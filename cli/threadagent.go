@@ -28,6 +28,7 @@ func (j *job) roster(store skein.Store, cwd string) *roster.Roster {
 		Effort:    llm.Effort(j.settings.text("effort")),
 		Window:    j.window,
 		Store:     store,
+		Shut:      []string{j.place.Path},
 
 		Version:      j.Version,
 		CompactAfter: j.compactAfter(),
@@ -61,7 +62,7 @@ func (t *thread) answering(ctx context.Context) (*roster.Team, error) {
 	}
 	own := ownModel(&t.at.session)
 	model := t.options.model
-	if model == "" && t.options.agent == "" {
+	if model == "" && (t.options.agent == "" || d.Model == "") {
 		model = own
 	}
 	team, err := t.ready(ctx, d, model)
@@ -82,6 +83,10 @@ func (t *thread) ready(ctx context.Context, d roster.Definition, model string) (
 	team, err := t.roster.Ready(ctx, d, model)
 	return team, noModel(err)
 }
+
+// nameless is what a person calls the agent without a name, where no other one
+// is called so.
+const nameless = "default"
 
 // definition returns the agent that is to answer.
 func (t *thread) definition() (roster.Definition, error) {
@@ -108,7 +113,7 @@ func (t *thread) definition() (roster.Definition, error) {
 		d, err = t.roster.Definition(s.Agent, cwd)
 	}
 	switch {
-	case isNotFound(err) && !needed:
+	case isNotFound(err) && (!needed || name == nameless):
 		return roster.Default(), nil
 	case isNotFound(err):
 		return d, advise(missing("there is no agent %q", name), "see what there is: skein agents; --agent names another")

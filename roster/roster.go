@@ -19,9 +19,10 @@ type Options struct {
 	Client    *http.Client                          // nil for one of its own
 	Environ   []string                              // environment that tools' programs are given what is harmless of; nil is the process's own
 
-	Cwd          string // that servers are started in; "" is the process's own
-	Version      string // of the program, for servers
-	CompactAfter int    // of agents, as in agent.Agent
+	Shut         []string // databases that this process has open, as in files.Options
+	Cwd          string   // that servers are started in; "" is the process's own
+	Version      string   // of the program, for servers
+	CompactAfter int      // of agents, as in agent.Agent
 
 	// Trust decides whether the MCP server s that the file of d names is
 	// started, or spoken to; its error keeps the agent from being ready. Nil

@@ -73,7 +73,7 @@ func (o Options) edit(_ context.Context, c tool.Call) (out tool.Output, err erro
 	if err != nil {
 		return out, err
 	}
-	was, err := content(p)
+	was, err := o.content(p)
 	if err != nil {
 		return out, err
 	}
@@ -81,7 +81,7 @@ func (o Options) edit(_ context.Context, c tool.Call) (out tool.Output, err erro
 	if err != nil {
 		return out, fmt.Errorf("%s: %w", p.relative(), err)
 	}
-	if _, err := replace(p, now); err != nil {
+	if _, err := o.replace(p, now); err != nil {
 		return out, err
 	}
 	out.Text = fmt.Sprintf("changed %s at %s\n", p.relative(), lineList(at))
@@ -90,8 +90,8 @@ func (o Options) edit(_ context.Context, c tool.Call) (out tool.Output, err erro
 }
 
 // content reads p, which must be a file that is not too large.
-func content(p place) ([]byte, error) {
-	f, size, err := open(p)
+func (o Options) content(p place) ([]byte, error) {
+	f, size, err := o.open(p)
 	if err != nil {
 		return nil, err
 	}

@@ -11,6 +11,11 @@ import (
 // Options say where the files are. The zero value is the usual.
 type Options struct {
 	Home string // the user's; "" is the process's own
+
+	// Shut are SQLite databases that this process has open: no tool opens or
+	// replaces one, nor what lies beside it. SQLite's locks on a file would
+	// end when the process closes it, whoever had opened it.
+	Shut []string
 }
 
 // New returns the tools.

@@ -19,6 +19,7 @@ type finder struct {
 	re     *regexp.Regexp
 	around int // lines of context
 	limit  int // matches
+	shut   shut
 
 	text    strings.Builder
 	matches int // one more than limit if there are more
@@ -31,6 +32,9 @@ type finder struct {
 // file looks through the file at path, which the model calls name. Errors do
 // not come: what cannot be read is counted.
 func (f *finder) file(path, name string, s fs.FileInfo) error {
+	if f.shut.has(s) {
+		return nil
+	}
 	if s.Size() == 0 { // nothing, or a file of the system's whose reading may wait
 		return nil
 	}

@@ -79,7 +79,7 @@ func (o Options) read(ctx context.Context, c tool.Call) (out tool.Output, err er
 	if err != nil {
 		return out, err
 	}
-	f, size, err := open(p)
+	f, size, err := o.open(p)
 	if err != nil {
 		return out, err
 	}
@@ -104,7 +104,7 @@ func (o Options) read(ctx context.Context, c tool.Call) (out tool.Output, err er
 }
 
 // open opens p, which must be a file.
-func open(p place) (*os.File, int64, error) {
+func (o Options) open(p place) (*os.File, int64, error) {
 	s, err := os.Stat(p.real) // first: opening a pipe would wait for a writer
 	switch {
 	case err != nil:
@@ -113,6 +113,9 @@ func open(p place) (*os.File, int64, error) {
 		return nil, 0, fmt.Errorf("%s is a folder: list_files shows what is in it", p.named)
 	case !s.Mode().IsRegular():
 		return nil, 0, fmt.Errorf("%s is no file but a %s", p.named, s.Mode().Type())
+	}
+	if err := o.shut().err(p, s); err != nil {
+		return nil, 0, err
 	}
 	f, err := os.Open(p.real)
 	return f, s.Size(), err

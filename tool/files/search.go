@@ -111,13 +111,13 @@ func (o Options) search(ctx context.Context, c tool.Call) (out tool.Output, err 
 	if err != nil {
 		return out, err
 	}
-	f := finder{re: re, around: in.Around, limit: in.Limit}
+	f := finder{re: re, around: in.Around, limit: in.Limit, shut: o.shut()}
 	s, err := os.Stat(p.real)
 	switch {
 	case err != nil:
 		return out, err
 	case !s.IsDir():
-		file, _, err := open(p)
+		file, _, err := o.open(p)
 		if err != nil {
 			return out, err
 		}

@@ -70,7 +70,7 @@ func (o Options) write(_ context.Context, c tool.Call) (out tool.Output, err err
 	if err != nil {
 		return out, err
 	}
-	made, err := replace(p, []byte(*in.Content))
+	made, err := o.replace(p, []byte(*in.Content))
 	if err != nil {
 		return out, err
 	}
@@ -93,7 +93,7 @@ func countLines(s string) int {
 
 // replace puts data in p's file, all or nothing, and reports whether there was
 // none before. A file keeps its mode; a link stays one.
-func replace(p place, data []byte) (made bool, err error) {
+func (o Options) replace(p place, data []byte) (made bool, err error) {
 	was, err := os.Stat(p.real)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -109,6 +109,11 @@ func replace(p place, data []byte) (made bool, err error) {
 		return false, fmt.Errorf("%s is no file but a %s", p.named, was.Mode().Type())
 	case was.Mode().Perm()&0o200 == 0:
 		return false, fmt.Errorf("%s is read-only", p.named)
+	}
+	if was != nil {
+		if err := o.shut().err(p, was); err != nil {
+			return false, err
+		}
 	}
 	tmp := filepath.Join(filepath.Dir(p.real), "."+rand.Text()+".tmp")
 	f, err := os.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666) // as the umask says
