@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"io"
+	"path/filepath"
 	"slices"
 	"strconv"
 
@@ -95,9 +96,10 @@ func marks(s *skein.Session) (m string) {
 	return m
 }
 
-// agentOf returns the agent of s and its profile.
+// agentOf returns the agent of s and its profile, unless that is the agent's
+// file.
 func agentOf(s *skein.Session) string {
-	if s.Profile != "" {
+	if s.Profile != "" && !filepath.IsAbs(s.Profile) {
 		return s.Agent + "/" + s.Profile
 	}
 	return s.Agent
