@@ -15,15 +15,14 @@ func (c *chat) personality(ctx context.Context, name string) error {
 		return c.agents()
 	}
 	t := c.thread
-	d := roster.Default()
-	if name != "default" {
-		var err error
-		if d, err = t.roster.Definition(name, t.cwd()); err != nil {
-			if isNotFound(err) {
-				err = advise(missing("there is no agent %q", name), "see what there is: /personality")
-			}
-			return err
-		}
+	d, err := t.roster.Definition(name, t.cwd())
+	switch {
+	case isNotFound(err) && name == nameless:
+		d = roster.Default()
+	case isNotFound(err):
+		return advise(missing("there is no agent %q", name), "see what there is: /personality")
+	case err != nil:
+		return err
 	}
 	model := ""
 	if d.Model == "" {
@@ -42,7 +41,7 @@ func (c *chat) agents() error {
 	if err != nil {
 		return err
 	}
-	rows := [][2]string{{"default", "the nameless assistant"}}
+	rows := [][2]string{{nameless, "the nameless assistant"}}
 	for _, d := range found {
 		rows = append(rows, [2]string{render.Line(d.Name), render.Line(d.Description)})
 	}

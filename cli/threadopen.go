@@ -50,7 +50,19 @@ func (o *threadOptions) openAt(ctx context.Context, j *job, at spot, f face) (_ 
 		return nil, errors.Join(t.locked(err), t.team.Close())
 	}
 	t.openLog(ctx)
+	if err := t.keepAgent(ctx); err != nil {
+		return nil, errors.Join(err, t.close(ctx, string(agent.Error)))
+	}
 	return t, nil
+}
+
+// keepAgent lets a session that is there keep the agent that --agent names.
+func (t *thread) keepAgent(ctx context.Context) error {
+	s, a := &t.at.session, t.team.Agent
+	if t.options.agent == "" || t.at.isNew() || s.Agent == a.Name && s.Profile == a.Profile {
+		return nil
+	}
+	return t.SetAgent(ctx, a)
 }
 
 // begin opens the agent's thread.
