@@ -37,21 +37,26 @@ func newResume(f *frame) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "resume NAME [PROMPT…] [flags]",
 		Short: "go on in a session",
-		Long: `Go on in the session of this NAME, whichever program began it. With a PROMPT,
-or with text on stdin, the answer is printed, as skein run does. Without one, a
-prompt that has no answer yet is taken up; on a terminal the conversation is
-opened.`,
+		Long: `Go on in the session of this NAME, whichever program began it; a flag that picks
+one stands for the NAME. With a PROMPT, or with text on stdin, the answer is
+printed, as skein run does. Without one, a prompt that has no answer yet is
+taken up; on a terminal the conversation is opened.`,
 		Example: `skein resume 4f1d22a0
 	skein resume "the parser" "and now the tests"`,
-		Args: words(1, -1, "the NAME of a session, and perhaps a PROMPT"),
-		RunE: f.withStore(func(ctx context.Context, j *job, args []string) error {
-			if o.name != "" {
-				return usagef("resume %s: --resume %s names a session too", args[0], o.name)
+		Args: func(c *cobra.Command, args []string) error {
+			if o.picks() > 0 {
+				return nil
 			}
-			o.name = args[0]
-			return o.goOn(ctx, j, args[1:], newestThread, "skein resume")
+			return words(1, -1, "the NAME of a session, and perhaps a PROMPT")(c, args)
+		},
+		RunE: f.withStore(func(ctx context.Context, j *job, args []string) error {
+			if o.picks() == 0 {
+				o.name, args = args[0], args[1:]
+			}
+			return o.goOn(ctx, j, args, newestThread, "skein resume")
 		}),
 	}
+	o.pickFlags(c)
 	o.flags(c)
 	o.showFlags(c)
 	jsonFlag(c, &o.json)

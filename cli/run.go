@@ -33,8 +33,9 @@ file, @path:10-20 lines of it.
 
 Each run is a session of its own, unless --continue, --resume or --key joins
 one. Tools that change things ask first; where nobody can be asked they do not
-run, unless --allow names them. With --json the session's events are printed as
-they are stored.`,
+run, unless --allow names them. What --full-history, --replay and
+--show-thinking show goes to stderr. With --json the session's events are
+printed as they are stored.`,
 		Example: `skein run --model echo "hello"
 	git diff | skein run "what is wrong with this?" -
 	skein run --agent reviewer --allow shell "run the tests and look at @main.go"
@@ -46,6 +47,7 @@ they are stored.`,
 	}
 	o.pickFlags(c)
 	o.flags(c)
+	o.showFlags(c)
 	jsonFlag(c, &o.json)
 	return c
 }
@@ -70,7 +72,7 @@ func (o *runOptions) once(ctx context.Context, j *job, args []string, start star
 // with opens the thread, lets turn do one turn in it, prints what it came to
 // and closes the thread.
 func (o *runOptions) with(ctx context.Context, j *job, start start, program string, turn func(*thread) (agent.Outcome, error)) (err error) {
-	w := &runFace{job: j, json: o.json, titles: map[string]string{}}
+	w := &runFace{job: j, json: o.json, thinking: o.thinking, titles: map[string]string{}}
 	f := face{program: program, observe: w.observe}
 	if j.Terminal.In && j.Terminal.Err {
 		f.ask = j.ask
@@ -80,6 +82,9 @@ func (o *runOptions) with(ctx context.Context, j *job, start start, program stri
 		return err
 	}
 	w.thread = t
+	if err := w.past(ctx); err != nil {
+		return errors.Join(err, t.close(ctx, string(agent.Error)))
+	}
 	out, err := turn(t)
 	how := string(out.Stop)
 	if err != nil {
@@ -94,11 +99,13 @@ func (o *runOptions) with(ctx context.Context, j *job, start start, program stri
 
 // A runFace shows a turn on stderr, and the answer, or the events, on stdout.
 type runFace struct {
-	job    *job
-	json   bool
-	thread *thread
-	titles map[string]string // of calls that run, by ID
-	err    error             // the first that came when events were written
+	job      *job
+	json     bool
+	thinking bool // the reasoning is shown
+	thread   *thread
+	titles   map[string]string // of calls that run, by ID
+	thought  string            // reasoning that is not shown yet
+	err      error             // the first that came when events were written
 }
 
 // observe shows what happens.
@@ -109,6 +116,10 @@ func (w *runFace) observe(u agent.Update) {
 		if w.json && w.err == nil {
 			w.err = w.events(u)
 		}
+	case agent.Reasoning:
+		w.thought += u.Text
+	case agent.Text, agent.Answered:
+		w.ponder()
 	case agent.Running:
 		w.titles[u.Call.ID] = u.Text
 	case agent.Ran:
@@ -179,8 +190,18 @@ func (w *runFace) print(out agent.Outcome, err error) error {
 }
 
 // prompt returns the text that args make, with stdin in the place of -; of
-// stdin alone, if there are no args and it is no terminal.
+// stdin alone, if there are no args and it is no terminal. White space alone is
+// no prompt.
 func (j *job) prompt(ctx context.Context, args []string) (string, error) {
+	text, err := j.given(ctx, args)
+	if strings.TrimSpace(text) == "" {
+		text = ""
+	}
+	return text, err
+}
+
+// given is prompt, white space and all.
+func (j *job) given(ctx context.Context, args []string) (string, error) {
 	at := slices.Index(args, "-")
 	if at < 0 && (len(args) > 0 || j.Terminal.In) {
 		return strings.Join(args, " "), nil

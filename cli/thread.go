@@ -84,16 +84,20 @@ func hide(c *cobra.Command, flag string) {
 	}
 }
 
-// check returns what is wrong with the flags together.
-func (o *threadOptions) check() error {
-	picks := 0
+// picks returns how many flags pick a thread.
+func (o *threadOptions) picks() (n int) {
 	for _, given := range []bool{o.newest, o.name != "", o.key != ""} {
 		if given {
-			picks++
+			n++
 		}
 	}
+	return n
+}
+
+// check returns what is wrong with the flags together.
+func (o *threadOptions) check() error {
 	switch {
-	case picks > 1:
+	case o.picks() > 1:
 		return usagef("--continue, --resume and --key: want one of them")
 	case o.full && o.none:
 		return usagef("--full-history and --no-history: want one of them")

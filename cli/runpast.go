@@ -1,0 +1,61 @@
+package cli
+
+import (
+	"context"
+	"strings"
+)
+
+// past shows on stderr what was said in the thread before, if the flags ask for
+// it: stdout is for the answer.
+func (w *runFace) past(ctx context.Context) error {
+	o := w.thread.options
+	if !o.full && !o.replay {
+		return nil
+	}
+	s := w.thread.at.session // what a fork begins with
+	if w.thread.Begun() {
+		var err error
+		if s, err = w.thread.Session(ctx); err != nil {
+			return err
+		}
+	}
+	if s.ID == "" {
+		return nil
+	}
+	j := w.onStderr()
+	show := &showOptions{thinking: o.thinking}
+	if o.replay {
+		return j.replay(ctx, j.Stdout, s, &replaying{speed: o.speed}, show)
+	}
+	t := newTranscript(j.Stdout, j, show)
+	for e, err := range (reader{ctx, j.store, s}).entries(0) {
+		if err != nil {
+			return err
+		}
+		if e.Rewound {
+			continue
+		}
+		if err := t.entry(&e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// onStderr returns the job with its store as the session's user sees it, and
+// stderr in the place of stdout.
+func (w *runFace) onStderr() *job {
+	j, env := *w.job, *w.job.Env
+	env.Stdout, env.Terminal.Out = env.Stderr, env.Terminal.Err
+	j.Env, j.store, j.paint = &env, w.thread.store, paint{w.job.paint.on && env.Terminal.Err}
+	return &j
+}
+
+// ponder shows on stderr the reasoning that came, if that is wanted.
+func (w *runFace) ponder() {
+	text := strings.TrimSpace(w.thought)
+	w.thought = ""
+	if text != "" && w.thinking {
+		w.job.say("┊ %s", strings.ReplaceAll(text, "\n", "\n┊ "))
+	}
+}
