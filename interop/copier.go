@@ -90,7 +90,7 @@ func (c *copier) take(ctx context.Context, rec *skein.Record, r read) error {
 	if err := c.own(ctx, rec.Key); err != nil {
 		return err
 	}
-	return c.t.emit(ctx, rec.Key, site{rec.N, r.line}, r.made.Items)
+	return c.t.emit(ctx, rec.Key, site{n: rec.N, line: r.line}, r.made.Items)
 }
 
 func (c *copier) hold(rec *skein.Record, line int, items []Item) {
@@ -137,7 +137,7 @@ func (c *copier) own(ctx context.Context, key skein.ClientID) error {
 				return err
 			}
 			e.ClientID = clientID(h.rec.Key, i, len(h.items))
-			t.offer(th, e, it.Blobs, h.indexes[i], site{h.rec.N, h.line})
+			t.offer(th, e, it.Blobs, h.indexes[i], site{n: h.rec.N, line: h.line})
 		}
 		h.rec.Events = len(h.items)
 		t.revise(h.rec)

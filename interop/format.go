@@ -95,6 +95,7 @@ type Format struct {
 // Home is where a format looks for its places.
 type Home struct {
 	Dir string                   // home folder of the person, absolute
+	Cwd string                   // working directory, absolute; "" if not known
 	Env func(name string) string // such as os.Getenv
 }
 
@@ -155,6 +156,12 @@ type Made struct {
 	Items  []Item  // its events, in order
 	Apart  []Apart // events for sessions of which this record only speaks
 	Damage string  // what is wrong with it, though it was read; "" if nothing
+
+	// Instead says that it stands in place of records that its program has
+	// removed, such as what a compaction left. What these made stays; a
+	// compacted event covers it; a message that the session has already, equal
+	// in all, is not said again.
+	Instead bool
 }
 
 // A Begin starts a session. The file's main session must begin with the first

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/skein-dev/skein"
@@ -56,16 +57,29 @@ func (p *provenanceOf) look(ctx context.Context, s skein.Store, sess skein.Sessi
 	p.last = max(sess.Base, p.told.last())
 	written := p.last
 	var own []skein.Seq
+	gone := map[skein.Seq]bool{} // from the file, as a removal or a compaction of it says
+	var covered skein.Seq
 	for e, err := range s.Events(ctx, sess.ID, sess.Base) {
 		switch {
 		case err != nil:
 			return err
 		case made[withoutMark(e.ClientID)] || strings.HasPrefix(string(e.ClientID), "amended/"):
 			p.last = max(p.last, e.Seq)
+			switch e.Kind {
+			case skein.KindAmended:
+				if a, err := skein.Decode[skein.Amended](e); err == nil {
+					gone[a.Seq] = gone[a.Seq] || a.Withdrawn
+				}
+			case skein.KindCompacted:
+				if c, err := skein.Decode[skein.Compacted](e); err == nil {
+					covered = max(covered, c.To)
+				}
+			}
 		case talks(e.Kind) && e.Seq > written:
 			own = append(own, e.Seq)
 		}
 	}
+	own = slices.DeleteFunc(own, func(at skein.Seq) bool { return gone[at] || at <= covered })
 	p.wentOn = len(own) > 0
 	p.mixed = p.wentOn && own[0] < p.last
 	return nil

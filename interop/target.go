@@ -113,7 +113,7 @@ func (t *target) take(ctx context.Context, r read) error {
 	case t.copies != nil:
 		err = t.copies.take(ctx, &rec, r)
 	default:
-		err = t.emit(ctx, rec.Key, site{rec.N, r.line}, r.made.Items)
+		err = t.emit(ctx, rec.Key, site{rec.N, r.line, r.made.Instead}, r.made.Items)
 	}
 	if err == nil {
 		t.store(r, rec)
@@ -175,7 +175,14 @@ func (t *target) emit(ctx context.Context, key skein.ClientID, at site, items []
 		if th.stands != nil {
 			e.ClientID = th.known(key, e.ClientID, e.Kind, used)
 		}
-		index := th.add(e.ClientID, 0)
+		var stands skein.Seq
+		if at.instead {
+			e, stands = t.instead(th, e.ClientID, e)
+		}
+		index := th.add(e.ClientID, stands)
+		if stands != 0 {
+			continue
+		}
 		if e.Kind == skein.KindAmended && t.beyond(e, th) {
 			continue // it is about what the session shows of its parent
 		}

@@ -22,6 +22,7 @@ type thread struct {
 	seqs   []skein.Seq // by ordinal, as keys; 0 where not known
 	events []waiting   // for the next flush
 	blobs  []skein.Blob
+	spared skein.Seq                 // the last event of records that are gone, but not withdrawn
 	stands map[skein.ClientID]*stand // what the store has; nil if it need not be looked at
 }
 
@@ -34,8 +35,9 @@ type waiting struct {
 
 // A site is where in the file a record is.
 type site struct {
-	n    int // of the record; -1 if there is none
-	line int
+	n       int // of the record; -1 if there is none
+	line    int
+	instead bool // see Made.Instead
 }
 
 var nowhere = site{n: -1}
