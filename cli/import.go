@@ -13,11 +13,12 @@ import (
 	"github.com/skein-dev/skein/interop/claudecode"
 	"github.com/skein-dev/skein/interop/codex"
 	"github.com/skein-dev/skein/interop/skeinlog"
+	"github.com/skein-dev/skein/interop/skillet"
 )
 
 // formats is every format that sessions are imported from.
 func formats() []interop.Format {
-	return []interop.Format{skeinlog.Format(), claudecode.Format(), codex.Format()}
+	return []interop.Format{skeinlog.Format(), claudecode.Format(), codex.Format(), skillet.Format()}
 }
 
 func formatNames() (names []string) {
@@ -176,8 +177,12 @@ func (o *importOptions) paths(j *job, formats []interop.Format, args []string) (
 
 // places returns where the agents keep their sessions.
 func places(j *job, formats []interop.Format) (paths []string) {
+	cwd, err := j.Getwd()
+	if err != nil {
+		cwd = "" // it is gone; there is no repository then
+	}
 	for _, f := range formats {
-		paths = append(paths, f.Places(interop.Home{Dir: j.dirs.Home, Env: j.Getenv})...)
+		paths = append(paths, f.Places(interop.Home{Dir: j.dirs.Home, Cwd: cwd, Env: j.Getenv})...)
 	}
 	return paths
 }

@@ -13,7 +13,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/folder"
 	"github.com/skein-dev/skein/internal/foreign"
 	"github.com/skein-dev/skein/interop"
@@ -266,5 +265,3 @@ func sanitise(s string) string {
 	}
 	return strings.Trim(b.String(), "_")
 }
-
-var _ = skein.Wrapf

@@ -1,0 +1,85 @@
+// Package skillet reads the sessions of Skillet (skilled-crew).
+//
+// # Where
+//
+// In a folder of state: $SKILLET_HOME/state; for a Skillet that runs from a
+// checkout, .skilled-agent/state in the nearest folder above with a .git; for an
+// installed one $XDG_STATE_HOME/skilled-crew or ~/.local/state/skilled-crew, on
+// every system:
+//
+//	.agent_sessions.sqlite
+//	.agent_session_logs/<user>/<session>.jsonl
+//
+// The other databases there (users with their passwords, costs, jobs) are never
+// opened.
+//
+// The database has no version, the rollback journal, and one table:
+//
+//	session_items(id INTEGER PRIMARY KEY AUTOINCREMENT, user_id TEXT NOT NULL, session_name TEXT NOT NULL,
+//	              created_at INTEGER NOT NULL, item_json TEXT NOT NULL)
+//	INDEX idx_session ON session_items(user_id, session_name, created_at)
+//
+// A session is all rows with the same user (an e-mail address) and name, in the
+// order of created_at (milliseconds; the same for all rows of a turn, which are
+// added at once when it has ended) and id. The Agents SDK calls it USER:NAME,
+// and so do we. A name that the program made up, session_<time>_<chance>, is no
+// title.
+//
+// The log is named after both, cleaned: each run of other characters than
+// a-zA-Z0-9_- is one _, and none stands at an end. Two sessions can have one
+// log; then the first by its name is taken for its owner. Rows and log are one
+// session here, its rows read first.
+//
+// # Rows
+//
+// item_json is an item of the Agents SDK; after a compaction also one as the
+// Responses API spells it (call_id for callId, input_text in a user's message
+// with a status). By type:
+//
+//	message, none     said by role user, assistant, system (developer); content is a string or a list of input_text,
+//	                  output_text, refusal, input_image, input_file, audio; data: URLs and base64 become blobs
+//	function_call     a call; arguments is JSON in a string. Any other *_call too: computer, shell, apply_patch,
+//	                  tool_search, named by its type, its input action or operation
+//	function_call_result, *_call_result, *_output   a result. One of transfer_to_<agent> says who goes on: changed
+//	hosted_tool_call  a call and its result
+//	reasoning         content, rawContent or providerData's summary as text; the item as Raw if something in it is encrypted
+//	compaction        compacted, with the item as Opaque: only the provider can read it
+//	any other         noted, whole
+//
+// The model's items that follow each other are one message.
+//
+// # Compaction
+//
+// When more than 40 items that are no user's messages have gathered after a
+// turn, the program removes all rows and adds what the provider made of them:
+// some of the user's messages and one compaction item. What was read before
+// stays (see Made.Instead): the compacted event covers it, and messages that are
+// there already are not said again.
+//
+// # Log
+//
+// JSON Lines, only appended to: what the screen is told, turn by turn, steps
+// while they happen.
+//
+//	{"kind":"user_message","userInput":"…" or [items],"timestamp":"…Z"}
+//	{"kind":"step","stepResult":{"type":T,…},"timestamp":"…Z"}
+//	{"kind":"final_result","finalResult":{"text":"…","jobIds":[…]},"timestamp":"…Z","model":"PROVIDER/MODEL"}
+//
+// T is agent_start, agent_end {agentName}, agent_tool_start {agentName,
+// toolName, toolArgumentsStr}, agent_tool_end {agentName, toolName, result},
+// handoff {agentName, toAgentName}, text {text}. The conversation is in the
+// rows, so lines are noted; but commands such as /compact, and turns that broke
+// off, are in the log alone, and the model and first agent: changed. Of a
+// session without rows (it is in its first turn, or the database is lost) the
+// log's messages, calls and results are said; when rows come, they take their
+// place.
+//
+// # Evidence
+//
+// Checked on 2026-11-21: databases and logs written by the code of
+// https://github.com/skilled-crew/skilled_crew 1.0.11
+// (packages/_skillet_agent/src/session, libs/skillet_paths.ts) with
+// https://github.com/openai/openai-agents-js 0.8.2
+// (packages/agents-core/src/types/protocol.ts,
+// packages/agents-openai/src/memory), one of them after a compaction.
+package skillet

@@ -1,0 +1,168 @@
+package skillet
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/interop"
+)
+
+// A turn is what a log has of the turn that it is in.
+type turn struct {
+	open  bool
+	texts strings.Builder
+	calls []loggedCall
+}
+
+// A loggedCall is a call of a tool that has not been answered: a log has no IDs.
+type loggedCall struct{ id, agent, tool string }
+
+// log reads line n of the log.
+func (r *reader) log(n int, data []byte) (interop.Made, error) {
+	text := string(bytes.TrimSpace(data))
+	if text == "" {
+		return interop.Made{}, nil
+	}
+	if !isObject(text) {
+		return interop.Made{}, errors.New("it is no JSON object")
+	}
+	in, err := unmarshal[logged]([]byte(text))
+	if err != nil {
+		return interop.Made{}, err
+	}
+	l := line{id: "sk:log:" + strconv.Itoa(n), text: text}
+	if t, err := skein.ParseTime(in.Time); err == nil {
+		l.time = t
+	}
+	mode := "log"
+	if !r.rows {
+		mode = "turn"
+	}
+	l.key = skein.ClientID(fmt.Sprintf("sk:%s:%s:%d:%s", r.mark, mode, n, short(text)))
+	made := r.note(l, noteName(&in), json.RawMessage(text))
+	if !r.rows {
+		r.count--
+		made.Items = nil
+		if evs, blobs := r.told(l, &in); len(evs) > 0 {
+			made.Items = r.make(l, evs...).Items
+			made.Items[0].Blobs = blobs
+		}
+	}
+	for _, e := range r.changes(l, &in) {
+		made.Items = append(made.Items, r.make(l, e).Items...)
+	}
+	return made, nil
+}
+
+func noteName(in *logged) string {
+	switch in.Kind {
+	case "user_message", "step", "final_result":
+		return in.Kind
+	}
+	return "log"
+}
+
+// changes returns which model or agent is new.
+func (r *reader) changes(l line, in *logged) (evs []skein.Event) {
+	if in.Model != "" && in.Model != r.model {
+		r.model = in.Model
+		c := skein.Changed{Model: &in.Model}
+		if provider, model, ok := strings.Cut(in.Model, "/"); ok {
+			c.Provider, c.Model = &provider, &model
+		}
+		evs = append(evs, skein.NewEvent(skein.KindChanged, l.time, c))
+	}
+	if s := in.Step; s != nil && s.Type == "agent_start" && r.agent == "" && s.Agent != "" {
+		r.agent = s.Agent
+		evs = append(evs, skein.NewEvent(skein.KindChanged, l.time, skein.Changed{Agent: &r.agent}))
+	}
+	return evs
+}
+
+// told returns what a line says in a session that has no rows: a log is then
+// all that is left of it.
+func (r *reader) told(l line, in *logged) ([]skein.Event, []skein.Blob) {
+	say := func(m skein.Message) []skein.Event { return []skein.Event{skein.Say(l.time, m)} }
+	t := &r.turns
+	switch {
+	case in.Kind == "user_message":
+		*t = turn{open: true}
+		var s said
+		s.input(in)
+		return say(skein.Message{Role: skein.RoleUser, Parts: s.all()}), s.blobs
+	case in.Kind == "final_result" && in.Final != nil:
+		told := t.texts.String()
+		*t = turn{}
+		if strings.TrimSpace(in.Final.Text) == strings.TrimSpace(told) {
+			break
+		}
+		return say(skein.Message{Role: skein.RoleAssistant, Parts: []skein.Part{skein.TextPart(in.Final.Text)}}), nil
+	case in.Kind == "step" && in.Step != nil:
+		if m, ok := t.step(l, in.Step); ok {
+			return say(m), nil
+		}
+	}
+	return []skein.Event{skein.NewEvent(skein.KindNoted, l.time, skein.Noted{Name: Name + ":" + noteName(in), Data: json.RawMessage(l.text)})}, nil
+}
+
+// step returns the message that a step is, and false if it is none.
+func (t *turn) step(l line, s *step) (skein.Message, bool) {
+	m := skein.Message{Role: skein.RoleAssistant, Agent: skein.Text(s.Agent).UTF8()}
+	tool := skein.Text(s.Tool).UTF8()
+	switch s.Type {
+	case "text":
+		t.texts.WriteString(s.Text)
+		m.Parts = []skein.Part{skein.TextPart(s.Text)}
+	case "agent_tool_start":
+		c := skein.Call{ID: l.id, Name: tool}
+		if fits(s.Arguments) {
+			c.Input = json.RawMessage(s.Arguments)
+		} else {
+			c.Input = skein.MustJSON(skein.Text(s.Arguments))
+		}
+		t.calls = append(t.calls, loggedCall{l.id, s.Agent, s.Tool})
+		m.Parts = []skein.Part{{Kind: skein.PartCall, Call: &c}}
+	case "agent_tool_end":
+		m.Role = skein.RoleTool
+		res := skein.Result{CallID: t.answer(s), Name: tool, Text: skein.Text(s.Result)}
+		if res.CallID == "" {
+			res.CallID = l.id
+		}
+		m.Parts = []skein.Part{{Kind: skein.PartResult, Result: &res}}
+	default:
+		return m, false
+	}
+	return m, true
+}
+
+// answer returns the oldest call that a result may be of, and takes it out.
+func (t *turn) answer(s *step) string {
+	for i, c := range t.calls {
+		if c.agent == s.Agent && c.tool == s.Tool {
+			t.calls = append(t.calls[:i:i], t.calls[i+1:]...)
+			return c.id
+		}
+	}
+	return ""
+}
+
+// input adds what a person typed: a text, or a list of messages.
+func (s *said) input(in *logged) {
+	if isNull(in.Input) || in.Input[0] != '[' {
+		s.list(in.Input)
+		return
+	}
+	all, err := unmarshal[[]item](in.Input)
+	if err != nil {
+		s.other(in.Input)
+		return
+	}
+	for _, it := range all {
+		s.list(it.Content)
+	}
+}
