@@ -48,7 +48,7 @@ func (a *answer) take(e *responses.ResponseStreamEventUnion) llm.Delta {
 	case "response.function_call_arguments.delta":
 		it.grow(skein.PartCall, 0, e.Delta)
 	case "response.output_item.done":
-		it.done(&e.Item)
+		return it.done(&e.Item)
 	case "response.completed", "response.incomplete":
 		a.end(&e.Response)
 	case "response.failed":
@@ -92,12 +92,12 @@ func (it *item) grow(k skein.PartKind, part int64, s string) string {
 	return s
 }
 
-// done ends the item. What o has, and no delta brought, is not shown any more.
-func (it *item) done(o *responses.ResponseOutputItemUnion) {
+// done ends the item with what o has and no delta brought, and returns what of
+// it is to be shown.
+func (it *item) done(o *responses.ResponseOutputItemUnion) (d llm.Delta) {
 	if it == nil {
-		return
+		return d
 	}
-	it.Whole = true
 	switch it.Part.Kind {
 	case skein.PartReasoning:
 		if o.EncryptedContent != "" {
@@ -107,7 +107,15 @@ func (it *item) done(o *responses.ResponseOutputItemUnion) {
 		if it.Grown() == "" {
 			it.Grow(o.Arguments.OfString)
 		}
+	case skein.PartText:
+		if it.Grown() == "" {
+			for i, c := range o.Content {
+				d.Text += it.grow(skein.PartText, int64(i), c.Text+c.Refusal)
+			}
+		}
 	}
+	it.Whole = true
+	return d
 }
 
 func (a *answer) end(r *responses.Response) {

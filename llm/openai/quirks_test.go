@@ -164,6 +164,18 @@ func TestResponses_BringsPiecesOfAThoughtApart(t *testing.T) {
 	}
 }
 
+func TestResponses_TakesATextThatComesWhole(t *testing.T) {
+	events := []string{
+		`{"type":"response.output_item.added","output_index":0,"item":{"type":"message","id":"msg_1","content":[]}}`,
+		`{"type":"response.output_item.done","output_index":0,"item":{"type":"message","id":"msg_1","content":[{"type":"output_text","text":"It is"},{"type":"refusal","refusal":"so."}]}}`,
+		`{"type":"response.completed","response":{"status":"completed","model":"gpt-5"}}`,
+	}
+	m, err := llmtest.Feed(t, suite(), []byte("data: "+strings.Join(events, "\n\ndata: ")+"\n\n"))
+	if err != nil || m.Words() != "It is\n\nso." {
+		t.Errorf("Stream(no deltas) = %+v, %v, want the text of the item", m, err)
+	}
+}
+
 func TestResponses_AFailureIsAnError(t *testing.T) {
 	for body, want := range map[string]error{
 		`{"type":"response.failed","response":{"status":"failed","error":{"code":"server_error","message":"It broke."}}}`:        llm.ErrBusy,
