@@ -24,6 +24,7 @@ type typist struct {
 	home string
 	vars map[string]string
 	in   string
+	wait func(time.Duration) // is told how long it would wait; nil for nobody
 }
 
 func newTypist(t *testing.T, vars map[string]string) *typist {
@@ -45,7 +46,12 @@ func (p *typist) typed(ctx context.Context, args ...string) (stdout, stderr stri
 		Getenv: func(name string) string { return p.vars[name] },
 		Getwd:  func() (string, error) { return p.home, nil },
 		Now:    time.Now, OS: "linux", Version: "test",
-		Wait: func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
+		Wait: func(ctx context.Context, d time.Duration) error {
+			if p.wait != nil {
+				p.wait(d)
+			}
+			return ctx.Err()
+		},
 		Open: func(ctx context.Context, at Place) (skein.Store, error) {
 			return sqlite.Open(ctx, at.Path, sqlite.Options{})
 		},

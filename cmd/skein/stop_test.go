@@ -1,0 +1,71 @@
+//go:build unix
+
+package main
+
+import (
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/skein-dev/skein/llmtest"
+)
+
+// A run that is stopped in the middle of a tool, while another takes its
+// session over, writes no more when it goes on, and says why.
+func TestAStoppedRunThatWasTakenOverSaysSo(t *testing.T) {
+	at(t, []llmtest.Reply{runs(held)}, func(d *desk) {
+		g := d.gate()
+		p := d.start("1", d.first()...)
+		g.reached()
+		p.signal(syscall.SIGSTOP)
+		d.locked("resume", "k", "let me")
+		d.types("resume", "k", "--take-over", "let", "me").want(0, "It is so.\n")
+		had := d.types("show", "k", "--events").want(0, "").out.String()
+		p.signal(syscall.SIGCONT)
+		g.open()
+		p.wait().want(4, "", "skein: ", "taken over", "\nanother program took the session over; look at it with: skein show NAME --last 5\n")
+		if got := d.types("show", "k", "--events").want(0, "").out.String(); got != had {
+			t.Errorf("the run that was stopped has written:\n%s\nafter\n%s", got, had)
+		}
+		if n := d.effects(); n != 1 {
+			t.Errorf("the tool ran %d times, want once", n)
+		}
+		d.whole()
+		d.wantUncertain(true)
+	})
+}
+
+// locked wants a command to be told who has the session.
+func (d *desk) locked(args ...string) {
+	d.Helper()
+	p := d.types(args...).want(4, "")
+	want := regexp.MustCompile(`(?m)^skein: session is locked by PID \d+ \(skein run, since \d\d:\d\d\)\n.*--fork .*--take-over .*$`)
+	if !want.MatchString(p.errs.String()) {
+		d.Errorf("%s\nwant who has the session, and what to do", p)
+	}
+}
+
+// Of two runs on one session the second is told so; it may go on in a fork,
+// and the first does not notice.
+func TestTwoRunsOnOneSession(t *testing.T) {
+	at(t, []llmtest.Reply{runs(held)}, func(d *desk) {
+		g := d.gate()
+		p := d.start("1", d.first()...)
+		g.reached()
+		d.locked("run", "-r", "k", "me", "too")
+		d.locked("continue", "me", "too")
+		d.types("run", "-r", "k", "--fork", "on", "my", "own").want(0, "It is so.\n", "session ")
+		g.open()
+		p.wait().want(0, "It is so.\n")
+		lists := d.types("list", "--json").want(0, "").out.String()
+		if strings.Count(lists, "\n") != 2 || !strings.Contains(lists, `"why":"fork"`) || strings.Contains(lists, `"uncertain":1`) {
+			t.Errorf("list --json says\n%s\nwant the session and a fork of it", lists)
+		}
+		d.types("resume", "k", "and", "now?").want(0, "It is so.\n")
+		if n := d.effects(); n != 1 {
+			t.Errorf("the tool ran %d times, want once", n)
+		}
+		d.whole()
+	})
+}
