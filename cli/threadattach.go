@@ -7,11 +7,13 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/roster"
 )
 
 // Bounds of what a prompt attaches.
@@ -80,14 +82,41 @@ func (t *thread) attachment(text string, at mention) ([]skein.Part, *skein.Blob,
 		if !info.Mode().IsRegular() {
 			return nil, nil, nil // a folder is text: the tools look into it
 		}
+		if t.job.isStore(info) {
+			return nil, nil, usagef("@%s: it is the store itself, which is not opened while it is in use", at.name)
+		}
 		return attachFile(text, try, path, info.Size())
 	}
 	for _, try := range at.readings() {
 		if d, err := t.roster.Definition(try.name, t.cwd()); err == nil && !strings.ContainsAny(try.name, `/\`) {
-			return []skein.Part{{Kind: skein.PartAgent, Text: skein.Text(d.Name), Meta: source(text, try, "")}}, nil, nil
+			return t.attachAgent(d, source(text, try, "")), nil, nil
 		}
 	}
 	return nil, nil, nil
+}
+
+// isStore reports whether info is about a file of the store. To close it would
+// drop the locks that this process has on it.
+func (j *job) isStore(info os.FileInfo) bool {
+	for _, end := range []string{"", "-wal", "-shm"} {
+		if own, err := os.Stat(j.place.Path + end); err == nil && os.SameFile(own, info) {
+			return true
+		}
+	}
+	return false
+}
+
+// attachAgent returns the parts for an agent that is called on. The model that
+// answers is told of it if it can hand work to it, else the person is.
+func (t *thread) attachAgent(d roster.Definition, source []byte) []skein.Part {
+	parts := []skein.Part{{Kind: skein.PartAgent, Text: skein.Text(d.Name), Meta: source}}
+	at := slices.IndexFunc(t.team.Delegates, func(other roster.Definition) bool { return other.Path == d.Path })
+	if at < 0 {
+		t.face.tell("@%s is told nothing: it is no subagent of the agent that answers", d.Name)
+		return parts
+	}
+	return append(parts, skein.Part{Kind: skein.PartText, Synthetic: true, Text: skein.Text(fmt.Sprintf(
+		"<agent %q>\nThe user wants this agent to do it: hand the work to it with the tool delegate.\n</agent>", t.team.Delegates[at].Name))})
 }
 
 // mentioned returns the file that a person means by name: from the session's

@@ -25,6 +25,7 @@ const (
 type Team struct {
 	agent.Agent
 	Definition Definition
+	Delegates  []Definition // that it can hand work to, each with the name by which it does
 	closers    []func() error
 	places     *int // that are taken in the whole team
 }
@@ -125,6 +126,7 @@ func (r *Roster) helpers(ctx context.Context, t *Team, d Definition, model strin
 		if err != nil {
 			return nil, fmt.Errorf("subagent %s: %w", sub.Name, err)
 		}
+		t.Delegates = append(t.Delegates, sub)
 		all = append(all, agent.Subagent{Name: sub.Name, Description: sub.Description, File: sub.Path, Task: sub.Task, Agent: team.Agent})
 	}
 	if len(all) == 0 {
