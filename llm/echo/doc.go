@@ -20,7 +20,7 @@
 //
 // So, from a shell:
 //
-//	skein run --model echo 'echo: call shell {"command": "date"} echo: say done'
+//	skein run --model echo --allow shell 'echo: call shell {"command": "date"} echo: say done'
 //
 // calls shell and says done in one answer; the answer after it, which no
 // directive is left for, is the text of the tools' results. Several calls
