@@ -23,7 +23,15 @@ func Dump(t testing.TB, path string, tables ...string) []byte {
 			t.Error(err)
 		}
 	}()
-	b := bytes.NewBuffer(db.Frame(tables...))
+	b := &bytes.Buffer{}
+	frame := bytes.SplitAfter(db.Frame(tables...), []byte("\n"))
+	for _, kind := range []string{"", "table", "index", "trigger"} { // the order of .dump
+		for _, l := range frame {
+			if bytes.Contains(l, []byte(`"schema":{"type":"`+kind+`"`)) || kind == "" && bytes.HasPrefix(l, []byte(`{"database"`)) {
+				b.Write(l)
+			}
+		}
+	}
 	for _, name := range append(slices.Clone(tables), "sqlite_sequence") {
 		if _, ok := db.Table(name); !ok {
 			continue

@@ -1,0 +1,153 @@
+package ethos
+
+import (
+	"encoding/base64"
+	"encoding/json"
+
+	jsonv2 "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/skein-dev/skein"
+)
+
+// maxNest is how deep JSON may be that stands in a column: it comes to stand
+// inside an event, and must be readable there.
+const maxNest = 1000
+
+// lenient is how JSON in a column is read: a name that stands twice means the
+// last one, and a lone surrogate is no reason to lose a message.
+func lenient() jsonv2.Options {
+	return jsonv2.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+}
+
+// asJSON returns text as JSON: as it stands, or, where it is none or nested
+// too deep, as a string. "" is nil.
+func asJSON(text string) json.RawMessage {
+	switch {
+	case text == "":
+		return nil
+	case depth(text) <= maxNest && json.Valid([]byte(text)):
+		return json.RawMessage(text)
+	}
+	return skein.MustJSON(skein.Text(text))
+}
+
+// depth returns how deep the objects and arrays of JSON text are nested.
+func depth(text string) int {
+	deepest, now, quoted := 0, 0, false
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '{' || c == '[':
+			now++
+			deepest = max(deepest, now)
+		case c == '}' || c == ']':
+			now--
+		}
+	}
+	return deepest
+}
+
+// list returns the values of a JSON array, and false if text is none.
+func list(text string) (vs []jsontext.Value, ok bool) {
+	if text == "" {
+		return nil, true
+	}
+	if depth(text) > maxNest || !json.Valid([]byte(text)) || jsonv2.Unmarshal([]byte(text), &vs, lenient()) != nil {
+		return nil, false
+	}
+	return vs, true
+}
+
+// str returns the string that v is, and "" if it is anything else.
+func str(v jsontext.Value) string {
+	s, _ := skein.Unquote(v)
+	return s
+}
+
+func other(raw json.RawMessage) skein.Part { return skein.Part{Kind: skein.PartOther, Raw: raw} }
+
+// calls returns the tool calls in a column; what is none is kept as it is.
+func calls(text string) (parts []skein.Part) {
+	vs, ok := list(text)
+	if !ok {
+		return []skein.Part{other(asJSON(text))}
+	}
+	for _, v := range vs {
+		var c struct {
+			ID    jsontext.Value `json:"id"`
+			Name  jsontext.Value `json:"name"`
+			Input jsontext.Value `json:"input"`
+		}
+		if v.Kind() != '{' || jsonv2.Unmarshal(v, &c, lenient()) != nil || str(c.ID) == "" {
+			parts = append(parts, other(json.RawMessage(v)))
+			continue
+		}
+		parts = append(parts, skein.Part{Kind: skein.PartCall, Call: &skein.Call{ID: str(c.ID), Name: str(c.Name), Input: json.RawMessage(c.Input)}})
+	}
+	return parts
+}
+
+// contentBlocks returns the images and documents in a column; what is none is
+// kept as it is.
+func contentBlocks(text string) (parts []skein.Part, blobs []skein.Blob) {
+	vs, ok := list(text)
+	if !ok {
+		return []skein.Part{other(asJSON(text))}, nil
+	}
+	for _, v := range vs {
+		f, blob := file(v)
+		switch {
+		case f == nil:
+			parts = append(parts, other(json.RawMessage(v)))
+			continue
+		case blob != nil:
+			blobs = append(blobs, *blob)
+		}
+		parts = append(parts, skein.Part{Kind: skein.PartFile, File: f})
+	}
+	return parts, blobs
+}
+
+// file returns the attachment that a block is; nil if it is none.
+func file(v jsontext.Value) (*skein.File, *skein.Blob) {
+	var b struct {
+		Title  jsontext.Value `json:"title"`
+		Name   jsontext.Value `json:"name"`
+		Source struct {
+			Media jsontext.Value `json:"media_type"`
+			Data  jsontext.Value `json:"data"`
+			URL   jsontext.Value `json:"url"`
+		} `json:"source"`
+	}
+	if v.Kind() != '{' || jsonv2.Unmarshal(v, &b, lenient()) != nil {
+		return nil, nil
+	}
+	f := &skein.File{Name: clip(str(b.Title)), Media: clip(str(b.Source.Media))}
+	if f.Name == "" {
+		f.Name = clip(str(b.Name))
+	}
+	if url := str(b.Source.URL); url != "" && len(url) < 8192 {
+		f.URL = url
+		return f, nil
+	}
+	data, err := base64.StdEncoding.DecodeString(str(b.Source.Data))
+	if err != nil || len(data) == 0 {
+		return nil, nil
+	}
+	blob := skein.NewBlob(data)
+	f.Blob, f.Size = blob.Hash, int64(len(data))
+	return f, &blob
+}
+
+// clip returns s if it can be the name or type of a file.
+func clip(s string) string {
+	if len(s) > 1024 {
+		return ""
+	}
+	return skein.Text(s).UTF8()
+}
