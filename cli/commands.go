@@ -16,10 +16,10 @@ var groups = []struct {
 		newChat, newRun, newContinue, newResume,
 	}},
 	{"read", []func(*frame) *cobra.Command{
-		newList, newShow, newTail, newReplay, newLog, newSearch, newTree, newUsage, newExport,
+		newList, newShow, newTail, newReplay, newLog, newSearch, newTree, newUsage, newExport, newConvert,
 	}},
 	{"write", []func(*frame) *cobra.Command{
-		newImport, newAppend, newRename, newTag, newPin, newUnpin, newFork,
+		newImport, newSync, newHandoff, newAppend, newRename, newTag, newPin, newUnpin, newFork,
 	}},
 	{"keep", []func(*frame) *cobra.Command{
 		newRm, newRestore, newPrune, newClear, newBackup, newRestoreBackup, newDoctor,

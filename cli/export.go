@@ -19,12 +19,13 @@ import (
 type exportOptions struct {
 	name, to, file   string // name is what the session was called
 	thinking, noTool bool
+	json             bool
 }
 
 func newExport(f *frame) *cobra.Command {
 	var o exportOptions
 	c := &cobra.Command{
-		Use:   "export NAME --to FORMAT [-o FILE]",
+		Use:   "export NAME --to FORMAT [-o FILE] [flags]",
 		Short: "write a session as a document or as portable data",
 		Long: `Write a session to stdout or to a new file:
 
@@ -32,23 +33,32 @@ func newExport(f *frame) *cobra.Command {
   html    one page that needs nothing else, for a browser
   json    what it adds up to and its messages, as one object
   skein   every event and blob: skein import makes an equal session of it
-  source  the file that it was imported from, byte for byte as it was read`,
+  source  the file that it was imported from, byte for byte as it was read
+
+or, with the name of an agent's format and a folder, as that agent's files: those
+that it came from, byte for byte, or such that the agent goes on with it, with
+what it cannot hold named, and kept beside them for the way back.`,
 		Example: `skein export last --to md
 	skein export 4f1d22a0 --to html -o session.html
-	skein export 4f1d22a0 --to skein -o session.jsonl`,
+	skein export 4f1d22a0 --to skein -o session.jsonl
+	skein export 4f1d22a0 --to agentuse -o ~/agentuse`,
 		Args: words(1, 1, "the NAME of a session"),
 		RunE: f.withStore(o.run),
 	}
 	g := c.Flags()
-	g.StringVar(&o.to, "to", "", "the `format`: "+strings.Join(exportNames, ", "))
-	g.StringVarP(&o.file, "output", "o", "", "write to this new `file`")
+	g.StringVar(&o.to, "to", "", "the `format`: "+strings.Join(exportTo(), ", "))
+	g.StringVarP(&o.file, "output", "o", "", "write to this new `file`; of an agent's format, into this folder")
 	g.BoolVar(&o.thinking, "thinking", false, "md and html: the models' reasoning too")
 	g.BoolVar(&o.noTool, "no-tools", false, "md and html: without tool calls and results")
-	fixed(c, "to", exportNames...)
+	g.BoolVar(&o.json, "json", false, "an agent's format: print what was written as JSON, one object a line")
+	fixed(c, "to", exportTo()...)
 	return c
 }
 
 var exportNames = []string{"md", "html", "json", "skein", "source"}
+
+// exportTo is everything that --to takes.
+func exportTo() []string { return append(slices.Clone(exportNames), agentFormats()...) }
 
 func (o *exportOptions) run(ctx context.Context, j *job, args []string) error {
 	if err := o.check(j); err != nil {
@@ -58,6 +68,9 @@ func (o *exportOptions) run(ctx context.Context, j *job, args []string) error {
 	s, err := j.session(ctx, args[0])
 	if err != nil {
 		return err
+	}
+	if !slices.Contains(exportNames, o.to) {
+		return o.place(ctx, j, s)
 	}
 	if o.file == "" || o.file == "-" {
 		return j.page(ctx, func(w io.Writer) error {
@@ -79,9 +92,11 @@ func (o *exportOptions) run(ctx context.Context, j *job, args []string) error {
 func (o *exportOptions) check(j *job) error {
 	switch {
 	case o.to == "":
-		return usagef("export needs --to: %s", strings.Join(exportNames, ", "))
-	case !slices.Contains(exportNames, o.to):
-		return usagef("--to %q: want one of %s", o.to, strings.Join(exportNames, ", "))
+		return usagef("export needs --to: %s", strings.Join(exportTo(), ", "))
+	case !slices.Contains(exportTo(), o.to):
+		return usagef("--to %q: want one of %s", o.to, strings.Join(exportTo(), ", "))
+	case o.json && slices.Contains(exportNames, o.to):
+		return usagef("--json goes with the formats of agents; %s says nothing besides", o.to)
 	case o.to == "source" && o.file == "" && j.Terminal.Out: // it is not cleaned of what a terminal obeys
 		return advise(usagef("--to source: a terminal is no place for the bytes of a file"), "write them to a new file with -o FILE, or into a pipe")
 	case (o.thinking || o.noTool) && o.to != "md" && o.to != "html":

@@ -10,6 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/skein-dev/skein/interop"
+	"github.com/skein-dev/skein/interop/agentuse"
+	"github.com/skein-dev/skein/interop/agsh"
 	"github.com/skein-dev/skein/interop/claudecode"
 	"github.com/skein-dev/skein/interop/codex"
 	"github.com/skein-dev/skein/interop/skeinlog"
@@ -18,7 +20,7 @@ import (
 
 // formats is every format that sessions are imported from.
 func formats() []interop.Format {
-	return []interop.Format{skeinlog.Format(), claudecode.Format(), codex.Format(), skillet.Format()}
+	return []interop.Format{skeinlog.Format(), claudecode.Format(), codex.Format(), agsh.Format(), agentuse.Format(), skillet.Format()}
 }
 
 func formatNames() (names []string) {
@@ -177,12 +179,9 @@ func (o *importOptions) paths(j *job, formats []interop.Format, args []string) (
 
 // places returns where the agents keep their sessions.
 func places(j *job, formats []interop.Format) (paths []string) {
-	cwd, err := j.Getwd()
-	if err != nil {
-		cwd = "" // it is gone; there is no repository then
-	}
+	home := j.home()
 	for _, f := range formats {
-		paths = append(paths, f.Places(interop.Home{Dir: j.dirs.Home, Cwd: cwd, Env: j.Getenv})...)
+		paths = append(paths, f.Places(home)...)
 	}
 	return paths
 }

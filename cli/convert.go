@@ -1,0 +1,145 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/interop"
+)
+
+type convertOptions struct {
+	out  string
+	json bool
+}
+
+func newConvert(f *frame) *cobra.Command {
+	var o convertOptions
+	c := &cobra.Command{
+		Use:   "convert FROM TO -o FOLDER [flags]",
+		Short: "write all sessions of one agent as another's",
+		Long: `Import all sessions of an agent and write them as the files of another one into
+a folder, with what that one cannot hold. FROM is the name of a format, whose
+usual place is read, or a file or folder; TO is the name of a format. Nothing in
+the folder is overwritten.`,
+		Example: `skein convert agsh agentuse -o ~/agentuse
+	skein convert ~/old/.claude codex -o ~/codex`,
+		Args: words(2, 2, "FROM and TO"),
+		RunE: f.withStore(o.run),
+	}
+	c.Flags().StringVarP(&o.out, "output", "o", "", "the `folder` to write to")
+	jsonFlag(c, &o.json)
+	return c
+}
+
+func (o *convertOptions) run(ctx context.Context, j *job, args []string) error {
+	to, err := formatNamed("TO", args[1])
+	if err != nil {
+		return err
+	}
+	if o.out == "" {
+		return usagef("convert needs the folder to write to: -o FOLDER")
+	}
+	home, err := j.absolute(o.out)
+	if err != nil {
+		return err
+	}
+	from, paths, err := o.from(j, args[0])
+	if err != nil {
+		return err
+	}
+	bar := &importBar{j: j}
+	rep, err := interop.Import(ctx, j.store, from, paths, interop.Options{Progress: bar.show})
+	bar.end()
+	if err != nil {
+		return err
+	}
+	if !o.json {
+		im := importOptions{}
+		if err := im.report(ctx, j, rep); err != nil {
+			return err
+		}
+	}
+	return o.write(ctx, j, to, home, paths)
+}
+
+// from returns what is read: a format's usual place, or a path.
+func (o *convertOptions) from(j *job, name string) (read []interop.Format, paths []string, err error) {
+	if f, err := formatNamed("FROM", name); err == nil {
+		for _, p := range f.Places(j.home()) {
+			if _, err := os.Stat(p); err == nil {
+				paths = append(paths, p)
+			}
+		}
+		if len(paths) == 0 {
+			return nil, nil, missing("%s keeps no sessions here", name)
+		}
+		return []interop.Format{f}, paths, nil
+	}
+	path, err := j.absolute(name)
+	if err != nil {
+		return nil, nil, err
+	}
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, advise(missing("%s is neither a format nor a file or folder", name), "formats are %s", strings.Join(agentFormats(), ", "))
+	} else if err != nil {
+		return nil, nil, err
+	}
+	return formats(), []string{path}, nil
+}
+
+// write writes every session that came from paths. One that cannot be does not
+// keep the others from it.
+func (o *convertOptions) write(ctx context.Context, j *job, to interop.Format, home string, paths []string) error {
+	var ss []skein.Session
+	for s, err := range j.store.Sessions(ctx, skein.Filter{NoChildren: true}) {
+		if err != nil {
+			return err
+		}
+		if s.Origin != nil && under(s.Origin.Path, paths) {
+			ss = append(ss, s)
+		}
+	}
+	failed, written := 0, 0
+	for _, s := range ss {
+		done, err := interop.Export(ctx, j.store, to, s.ID, home, interop.Exports{Now: j.Now()})
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		written += len(done)
+		if err := tellExported(j, to, home, done, o.json); err != nil {
+			return err
+		}
+		if err != nil {
+			j.say("skein: %v", err)
+			failed++
+		}
+	}
+	if !o.json {
+		j.say("%s written as %s to %s", count(written, "session"), to.Name, j.tilde(home))
+	}
+	if failed > 0 {
+		return fmt.Errorf("%d of %s not written", failed, count(len(ss), "session"))
+	}
+	return nil
+}
+
+// under reports whether path is one of paths or lies below one.
+func under(path string, paths []string) bool {
+	for _, p := range paths {
+		if real, err := filepath.EvalSymlinks(p); err == nil {
+			p = real
+		}
+		if rest, ok := strings.CutPrefix(path, p); ok && (rest == "" || strings.HasPrefix(rest, "#") || os.IsPathSeparator(rest[0]) || os.IsPathSeparator(p[len(p)-1])) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,107 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/interop"
+)
+
+// agentFormats are the formats of other programs, by name.
+func agentFormats() (names []string) {
+	for _, f := range formats() {
+		if f.Open != nil {
+			names = append(names, f.Name)
+		}
+	}
+	return names
+}
+
+// formatNamed returns the format of another program.
+func formatNamed(flag, name string) (interop.Format, error) {
+	for _, f := range formats() {
+		if f.Name == name && f.Open != nil {
+			return f, nil
+		}
+	}
+	return interop.Format{}, usagef("%s %q: want one of %s", flag, name, strings.Join(agentFormats(), ", "))
+}
+
+// home is where formats look for their places.
+func (j *job) home() interop.Home {
+	cwd, err := j.Getwd()
+	if err != nil {
+		cwd = "" // it is gone; there is no repository then
+	}
+	return interop.Home{Dir: j.dirs.Home, Cwd: cwd, Env: j.Getenv}
+}
+
+// place writes s, and what it started, as another program's files.
+func (o *exportOptions) place(ctx context.Context, j *job, s skein.Session) error {
+	f, err := formatNamed("--to", o.to)
+	if err != nil {
+		return err
+	}
+	if o.file == "" || o.file == "-" {
+		return usagef("--to %s: name the folder for its files with -o FOLDER", o.to)
+	}
+	home, err := j.absolute(o.file)
+	if err != nil {
+		return err
+	}
+	done, err := interop.Export(ctx, j.store, f, s.ID, home, interop.Exports{Now: j.Now()})
+	if err := tellExported(j, f, home, done, o.json); err != nil {
+		return err
+	}
+	return adviseExport(err, f)
+}
+
+// adviseExport says what to do about an export that was not done.
+func adviseExport(err error, f interop.Format) error {
+	if err != nil && f.Write == nil {
+		return advise(err, "skein writes a session as %s only if it came from there and has not gone on here", f.Name)
+	}
+	return err
+}
+
+// tellExported says what was written.
+func tellExported(j *job, f interop.Format, home string, done []interop.Exported, asJSON bool) error {
+	if asJSON {
+		for _, d := range done {
+			if err := writeJSON(j.Stdout, d); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	for _, d := range done {
+		if d.Spot.Path == "" {
+			continue // it is in its parent's file
+		}
+		how := "as it was read"
+		if !d.Exact {
+			how = "as " + f.Name
+		}
+		lines := []string{fmt.Sprintf("wrote %s %s to %s", shortID(d.Session), how, j.tilde(home)+"/"+d.Spot.Path)}
+		j.say("%s", strings.Join(append(lines, lossLines(f, d.Losses)...), "\n"))
+	}
+	return nil
+}
+
+// lossLines says what a format cannot hold.
+func lossLines(f interop.Format, ls interop.Losses) (lines []string) {
+	if len(ls) == 0 {
+		return nil
+	}
+	lines = append(lines, "  what "+f.Name+" cannot hold is kept beside it, for the way back:")
+	for _, l := range ls {
+		line := "  " + l.What
+		if l.Count > 1 {
+			line += fmt.Sprintf(" (%d times)", l.Count)
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}

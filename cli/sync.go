@@ -1,0 +1,126 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/interop"
+)
+
+type syncOptions struct {
+	all  string
+	json bool
+}
+
+func newSync(f *frame) *cobra.Command {
+	var o syncOptions
+	c := &cobra.Command{
+		Use:   "sync {NAME | --all FORMAT} [flags]",
+		Short: "write back to an agent's files what went on here",
+		Long: `Write what is new in a session into the file that it was imported from, as the
+agent itself would have, so that the agent goes on with it. A file that has
+changed since it was read is imported first; if both went on, nothing is
+written, and the file's line becomes a fork of the session.
+
+It is the one command that changes an agent's files.`,
+		Example: `skein sync last
+	skein sync --all agentuse`,
+		Args: words(0, 1, "the NAME of a session"),
+		RunE: f.withStore(o.run),
+	}
+	c.Flags().StringVar(&o.all, "all", "", "every session that came from this `format`")
+	jsonFlag(c, &o.json)
+	fixed(c, "all", agentFormats()...)
+	return c
+}
+
+func (o *syncOptions) run(ctx context.Context, j *job, args []string) error {
+	switch {
+	case o.all == "" && len(args) == 0:
+		return usagef("sync needs the NAME of a session, or --all FORMAT")
+	case o.all != "" && len(args) > 0:
+		return usagef("--all and %q do not go together", args[0])
+	case o.all != "":
+		return o.every(ctx, j)
+	}
+	s, err := j.session(ctx, args[0])
+	if err != nil {
+		return err
+	}
+	if s.Origin == nil {
+		return advise(usagef("session %s was not imported from a file", shortID(s.ID)), "write it as another agent's: skein handoff %s --to FORMAT", shortID(s.ID))
+	}
+	f, err := formatNamed("the format that it came from,", s.Origin.Format)
+	if err != nil {
+		return err
+	}
+	return o.one(ctx, j, f, s)
+}
+
+// every writes back all sessions of a format. One that cannot be does not keep
+// the others from it.
+func (o *syncOptions) every(ctx context.Context, j *job) error {
+	f, err := formatNamed("--all", o.all)
+	if err != nil {
+		return err
+	}
+	var ids []skein.Session
+	for s, err := range j.store.Sessions(ctx, skein.Filter{Origin: f.Name}) {
+		if err != nil {
+			return err
+		}
+		ids = append(ids, s)
+	}
+	failed := 0
+	for _, s := range ids {
+		own, err := o.isSource(ctx, j, s)
+		if err == nil && own {
+			err = o.one(ctx, j, f, s)
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil {
+			j.say("skein: %v", err)
+			failed++
+		}
+	}
+	if failed > 0 {
+		return fmt.Errorf("%d of %s not written back", failed, count(len(ids), "session"))
+	}
+	return nil
+}
+
+// isSource reports whether a file is a session's own, and not a fork's or its
+// parent's.
+func (o *syncOptions) isSource(ctx context.Context, j *job, s skein.Session) (bool, error) {
+	f, err := j.store.File(ctx, s.Origin.Format, s.Origin.Path)
+	if errors.Is(err, skein.ErrNotFound) {
+		return false, nil
+	}
+	return err == nil && f.Session == s.ID, err
+}
+
+func (o *syncOptions) one(ctx context.Context, j *job, f interop.Format, s skein.Session) error {
+	done, err := interop.Sync(ctx, j.store, f, s.ID)
+	if err != nil {
+		if errors.Is(err, interop.ErrChanged) {
+			return advise(err, "see both lines: skein tree %s", shortID(s.ID))
+		}
+		return adviseExport(err, f)
+	}
+	if o.json {
+		return writeJSON(j.Stdout, done)
+	}
+	what := "nothing new for " + j.tilde(done.Path)
+	if done.Events > 0 {
+		what = fmt.Sprintf("wrote %s to %s", count(done.Events, "event"), j.tilde(done.Path))
+	}
+	j.say("%s", strings.Join(append([]string{shortID(s.ID) + ": " + what}, lossLines(f, done.Losses)...), "\n"))
+	return nil
+}
