@@ -239,14 +239,24 @@ func (d *desk) gate() *gate {
 	return g
 }
 
-// reached waits until the tool is at the gate.
-func (g *gate) reached() {
+// reached waits until the tool that p runs is at the gate.
+func (g *gate) reached(p *process) {
 	g.d.Helper()
 	err := g.here.SetReadDeadline(time.Now().Add(time.Minute))
-	if err == nil {
-		_, err = g.here.Read(make([]byte, 1))
-	}
 	if err != nil {
+		g.d.Fatal(err)
+	}
+	go func() {
+		<-p.ended
+		_ = g.here.SetReadDeadline(time.Now()) // it may be closed
+	}()
+	if _, err = g.here.Read(make([]byte, 1)); err == nil {
+		return
+	}
+	select {
+	case <-p.ended:
+		g.d.Fatalf("%s\nwant its tool to run", p)
+	default:
 		g.d.Fatalf("the tool does not run: %v", err)
 	}
 }

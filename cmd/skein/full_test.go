@@ -40,7 +40,7 @@ func TestARunWhoseDiskFillsLosesNothing(t *testing.T) {
 		d.types("run", "--key", "k", "--model", d.model, "so", "far").want(0, "Well.\n")
 		g := d.gate()
 		p := d.start("1", d.first()...)
-		g.reached()
+		g.reached(p)
 		fill := filepath.Join(d.home, "fill")
 		if err := os.WriteFile(fill, make([]byte, 64<<20), 0o600); !errors.Is(err, syscall.ENOSPC) {
 			t.Fatalf("the disk is not full: %v", err)

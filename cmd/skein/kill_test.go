@@ -137,7 +137,7 @@ func TestARunKilledInAToolIsTakenUp(t *testing.T) {
 	at(t, []llmtest.Reply{runs(held)}, func(d *desk) {
 		g := d.gate()
 		p := d.start("1", d.first()...)
-		g.reached()
+		g.reached(p)
 		p.signal(syscall.SIGKILL)
 		g.open() // the tool has outlived it
 		p.wait().want(-1, "")

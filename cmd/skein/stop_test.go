@@ -17,7 +17,7 @@ func TestAStoppedRunThatWasTakenOverSaysSo(t *testing.T) {
 	at(t, []llmtest.Reply{runs(held)}, func(d *desk) {
 		g := d.gate()
 		p := d.start("1", d.first()...)
-		g.reached()
+		g.reached(p)
 		p.signal(syscall.SIGSTOP)
 		d.locked("resume", "k", "let me")
 		d.types("resume", "k", "--take-over", "let", "me").want(0, "It is so.\n")
@@ -52,7 +52,7 @@ func TestTwoRunsOnOneSession(t *testing.T) {
 	at(t, []llmtest.Reply{runs(held)}, func(d *desk) {
 		g := d.gate()
 		p := d.start("1", d.first()...)
-		g.reached()
+		g.reached(p)
 		d.locked("run", "-r", "k", "me", "too")
 		d.locked("continue", "me", "too")
 		d.types("run", "-r", "k", "--fork", "on", "my", "own").want(0, "It is so.\n", "session ")
