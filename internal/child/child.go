@@ -11,7 +11,6 @@ import (
 type Group struct {
 	cmd      *exec.Cmd
 	sys      group
-	over     chan struct{} // closed by Release
 	released sync.Once
 }
 
@@ -24,9 +23,9 @@ const linger = 500 * time.Millisecond
 // context ends, the group is killed. Output that stays open after the
 // program's end is let go; cmd.Wait then fails with [exec.ErrWaitDelay].
 //
-// When we are killed ourselves, nobody is left to do that. On Linux the program
-// is killed then, but not what it has started; on Windows all of it is; on
-// other systems it runs on. Release the Group when the program has ended.
+// When we are killed ourselves, the system does that on Windows, and elsewhere a
+// small process that waits beside the group. Release the Group when the program
+// has ended.
 //
 // Errors are those of the system: there is no such program.
 func Start(cmd *exec.Cmd) (*Group, error) {
@@ -36,13 +35,16 @@ func Start(cmd *exec.Cmd) (*Group, error) {
 	if err := seal(); err != nil {
 		return nil, fmt.Errorf("close descriptors to children: %w", err)
 	}
-	g := &Group{cmd: cmd, over: make(chan struct{})}
-	g.sys.prepare(cmd)
+	g := &Group{cmd: cmd}
+	if err := g.sys.prepare(cmd); err != nil {
+		return nil, err
+	}
 	cmd.Cancel = g.Kill
 	if cmd.WaitDelay == 0 {
 		cmd.WaitDelay = linger
 	}
-	if err := start(cmd, g.over); err != nil {
+	if err := cmd.Start(); err != nil {
+		g.Release()
 		return nil, err
 	}
 	if err := g.sys.started(cmd); err != nil {
@@ -59,11 +61,6 @@ func Start(cmd *exec.Cmd) (*Group, error) {
 func (g *Group) Kill() error { return g.sys.kill(g.cmd) }
 
 // Release gives back what the system keeps of the group. What still runs in
-// it runs on, except on Windows, where it is ended; on Linux the program itself
-// may not outlive this. Releasing twice is fine.
-func (g *Group) Release() {
-	g.released.Do(func() {
-		close(g.over)
-		g.sys.release()
-	})
-}
+// it runs on, also when we end, except on Windows, where it is ended. Releasing
+// twice is fine.
+func (g *Group) Release() { g.released.Do(g.sys.release) }

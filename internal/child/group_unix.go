@@ -4,19 +4,48 @@ package child
 
 import (
 	"errors"
+	"fmt"
+	"io"
 	"os/exec"
 	"syscall"
 )
 
 // A group is a session: a program in it cannot reach our terminal, so that
 // one that asks for a password fails instead of waiting for ever.
-type group struct{}
+//
+// The keeper ends the group if we die without a chance to do it: it is a
+// shell that waits for a word of ours, and kills the group if its input ends
+// without one. Linux can tell a child of its parent's death by itself, but not
+// what the child has started.
+type group struct {
+	keeper *exec.Cmd
+	in     io.WriteCloser // of the keeper
+}
 
-func (group) prepare(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} }
+// keep is what the keeper does: it reads the group's number, then the word.
+const keep = `read -r group && { read -r word || kill -KILL "-$group"; }`
 
-func (group) started(*exec.Cmd) error { return nil }
+func (g *group) prepare(cmd *exec.Cmd) (err error) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	g.keeper = exec.Command("/bin/sh", "-c", keep)
+	g.keeper.Dir, g.keeper.Env = "/", []string{}
+	g.keeper.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // signals of the terminal are not for it
+	if g.in, err = g.keeper.StdinPipe(); err != nil {
+		return err
+	}
+	if err = g.keeper.Start(); err != nil {
+		_ = g.in.Close() // the error says what went wrong before
+		g.in = nil
+	}
+	return err
+}
 
-func (group) kill(cmd *exec.Cmd) error {
+func (g *group) started(cmd *exec.Cmd) error {
+	_, err := fmt.Fprintln(g.in, cmd.Process.Pid)
+	return err
+}
+
+func (*group) kill(cmd *exec.Cmd) error {
 	err := syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
 	// macOS says EPERM for a group of which only the dead are left.
 	if errors.Is(err, syscall.ESRCH) || errors.Is(err, syscall.EPERM) {
@@ -25,4 +54,11 @@ func (group) kill(cmd *exec.Cmd) error {
 	return err
 }
 
-func (group) release() {}
+func (g *group) release() {
+	if g.in == nil {
+		return
+	}
+	_, _ = io.WriteString(g.in, "over\n") // it may have been killed
+	_ = g.in.Close()
+	_ = g.keeper.Wait()
+}

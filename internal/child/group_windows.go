@@ -15,12 +15,13 @@ type group struct {
 	job windows.Handle
 }
 
-func (*group) prepare(cmd *exec.Cmd) {
+func (*group) prepare(cmd *exec.Cmd) error {
 	if cmd.SysProcAttr == nil {
 		cmd.SysProcAttr = &syscall.SysProcAttr{}
 	}
 	cmd.SysProcAttr.CreationFlags |= windows.CREATE_NEW_PROCESS_GROUP
 	cmd.SysProcAttr.HideWindow = true
+	return nil
 }
 
 func (g *group) started(cmd *exec.Cmd) error {

@@ -8,7 +8,6 @@
 // started. A program that it leaves behind on purpose (command &) lives on,
 // but what that still writes is not read.
 //
-// When we are killed without a chance to end it, Linux kills the shell, and
-// Windows all that runs; elsewhere, and what a shell on Linux has started by
-// then, runs to its end. The call is uncertain either way.
+// When we are killed without a chance to end it, it is ended too, with all that
+// it has started; what it did by then, nobody knows.
 package shell
