@@ -26,6 +26,7 @@ func Format() interop.Format {
 		Look:   look,
 		Below:  below,
 		Put:    interop.PutFolder,
+		Write:  write,
 		Resume: resume,
 	}
 }

@@ -15,6 +15,7 @@ import (
 type merger struct {
 	said, logged side
 	out          []byte
+	done         bool
 }
 
 // A side is one of the two files.
@@ -23,6 +24,7 @@ type side struct {
 	next []byte        // its next line, nil if not yet read
 	time skein.Time    // of that line, or of one before it
 	err  error
+	end  []byte // the line of the file itself, which comes when both are through
 }
 
 // Read implements [io.Reader]; errors are those of reading the files.
@@ -37,8 +39,14 @@ func (m *merger) Read(b []byte) (int, error) {
 			m.out = m.said.take()
 		case logged:
 			m.out = m.logged.take()
-		default:
+		case m.done:
 			return 0, io.EOF
+		default:
+			m.done = true
+			m.out = append(m.said.end, m.logged.end...)
+			if len(m.out) == 0 {
+				return 0, io.EOF
+			}
 		}
 	}
 	n := copy(b, m.out)
@@ -65,9 +73,18 @@ func (s *side) fill() bool {
 	if len(line) == 0 {
 		return false
 	}
+	if isEnd(line) {
+		s.end = append(s.end, line...)
+		return s.fill()
+	}
 	s.next = line
 	s.time = max(s.time, timeIn(line))
 	return true
+}
+
+// isEnd reports whether a line is that of a file of lines, not one of these.
+func isEnd(line []byte) bool {
+	return bytes.HasPrefix(line, []byte(`{"file":"`+transcript+`","mode":`)) || bytes.HasPrefix(line, []byte(`{"file":"`+eventLog+`","mode":`))
 }
 
 func (s *side) take() []byte {
@@ -80,8 +97,8 @@ func (s *side) take() []byte {
 // line of the folder. The log's ts comes first in a line; the transcript's
 // timestamp last.
 const (
-	tsName    = `{\"ts\": \"`
-	stampName = `\"timestamp\": \"`
+	tsName    = `"{\"ts\":`
+	stampName = `\"timestamp\":`
 )
 
 // timeIn returns the time that stands in the line of a file, 0 if there is
@@ -89,15 +106,20 @@ const (
 // long, and nothing but the order of the two files hangs on it.
 func timeIn(line []byte) skein.Time {
 	if _, body, ok := bytes.Cut(line[:min(len(line), 160)], []byte(tsName)); ok {
-		return upToQuote(body)
+		return quoted(body)
 	}
 	if at := bytes.LastIndex(line, []byte(stampName)); at >= 0 {
-		return upToQuote(line[at+len(stampName):])
+		return quoted(line[at+len(stampName):])
 	}
 	return 0
 }
 
-func upToQuote(b []byte) skein.Time {
-	s, _, _ := bytes.Cut(b[:min(len(b), 48)], []byte(`\"`))
-	return moment(string(s))
+// quoted returns the time in the string that b begins with, its quotes escaped.
+func quoted(b []byte) skein.Time {
+	b = bytes.TrimLeft(b[:min(len(b), 64)], " ")
+	if b, ok := bytes.CutPrefix(b, []byte(`\"`)); ok {
+		s, _, _ := bytes.Cut(b, []byte(`\"`))
+		return moment(string(s))
+	}
+	return 0
 }

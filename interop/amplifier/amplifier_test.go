@@ -1,0 +1,12 @@
+package amplifier_test
+
+import (
+	"testing"
+
+	"github.com/skein-dev/skein/interop/amplifier"
+	"github.com/skein-dev/skein/interoptest"
+)
+
+func TestFormat(t *testing.T) {
+	interoptest.Run(t, interoptest.Suite{Format: amplifier.Format(), Dir: "testdata"})
+}

@@ -1,0 +1,209 @@
+package amplifier
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/folder"
+	"github.com/skein-dev/skein/interop"
+)
+
+// A reader reads one session's folder.
+type reader struct {
+	id      string // name of the folder
+	root    string // ID of the session that it was forked from first; its own if it was not
+	early   facts  // what the metadata says as the first line is read
+	begun   bool
+	said    bool // the transcript has a message
+	known   bool // the metadata was read
+	tools   map[string]string
+	equals  map[[16]byte]int // how many lines with this hash there were
+	prompts []prompt         // in the log, for want of a transcript
+}
+
+func open(f interop.File) interop.Reader {
+	id := filepath.Base(f.Path)
+	r := &reader{id: id, root: id, tools: map[string]string{}, equals: map[[16]byte]int{}}
+	if f.Beside != nil {
+		r.early = factsBeside(f, ".")
+		r.trace(f)
+	}
+	return r
+}
+
+// trace follows forks to the first session. Records have their keys from that
+// one, so that a fork's are known as copies.
+func (r *reader) trace(f interop.File) {
+	at := r.early
+	for seen := map[string]bool{r.id: true}; at.forked && sane(at.parent) && !seen[at.parent]; seen[r.root] = true {
+		r.root = at.parent
+		at = factsBeside(f, "../"+at.parent)
+		if r.early.cwd == "" {
+			r.early.cwd = at.cwd
+		}
+	}
+}
+
+// sane reports whether a session's ID can be the name of a folder beside this
+// one.
+func sane(id string) bool {
+	return id != "" && len(id) < 256 && id[0] != '.' && !strings.ContainsAny(id, "/\\\x00:")
+}
+
+// A making is what becomes of one record.
+type making struct {
+	time  skein.Time
+	key   skein.ClientID
+	blobs []skein.Blob // of the next item
+	out   interop.Made
+}
+
+func (m *making) add(e skein.Event) {
+	m.out.Items = append(m.out.Items, interop.Item{Event: e, Blobs: m.blobs})
+	m.blobs = nil
+}
+
+// Read implements [interop.Reader].
+func (r *reader) Read(l interop.Line) (interop.Made, error) {
+	in, err := folder.Parse(l.Body)
+	switch {
+	case err != nil:
+		return interop.Made{}, err
+	case in.Damage != "":
+		return interop.Made{}, fmt.Errorf("%s: %s", in.File, in.Damage)
+	}
+	m := &making{}
+	switch {
+	case in.File == transcript && in.Line != nil:
+		err = r.each(m, in, r.message)
+	case in.File == transcript+backup && in.Line != nil && !r.said:
+		err = r.each(m, in, r.message)
+	case in.File == eventLog && in.Line != nil:
+		err = r.each(m, in, r.logged)
+	case in.File == metadata, in.File == metadata+backup && !r.known:
+		err = r.metadata(m, in)
+	case in.Folder == ".":
+		r.orphan(m)
+	}
+	if err != nil {
+		if at := in.File; len(m.out.Items) == 0 {
+			return interop.Made{}, fmt.Errorf("%s: %w", place(at, in.Line), err)
+		}
+		m.out.Damage = fmt.Sprintf("%s: %v", place(in.File, in.Line), err)
+	}
+	r.begin(m)
+	return m.out, nil
+}
+
+// place names a line as people count.
+func place(file string, line *int) string {
+	if line == nil {
+		return file
+	}
+	return fmt.Sprintf("%s line %d", file, *line+1)
+}
+
+var errUTF8 = errors.New("invalid UTF-8")
+
+// each hands take the objects on a line.
+func (r *reader) each(m *making, in folder.Line, take func(*making, object) error) error {
+	data := bytes.TrimSpace(bytes.TrimPrefix(in.Data(), []byte("\xef\xbb\xbf")))
+	if !utf8.Valid(data) {
+		return errUTF8
+	}
+	if len(bytes.Trim(data, "\x00")) == 0 {
+		if len(data) > 0 {
+			return errors.New("nothing but NUL")
+		}
+		return nil
+	}
+	vs, broken := values(data)
+	for _, v := range vs {
+		o, err := parse(v)
+		if err == nil {
+			err = take(m, o)
+		}
+		if err != nil {
+			broken = errors.Join(broken, err)
+		}
+	}
+	return broken
+}
+
+// keyed gives the record a key: what the line says, with the session that it
+// was written in first, and its number among equals.
+func (r *reader) keyed(m *making, session string, content []byte) {
+	if m.out.Key != "" {
+		return // of a line with two objects the first counts
+	}
+	h := sha256.New()
+	fmt.Fprintf(h, "%s\x00%s", session, content)
+	sum := [16]byte(h.Sum(nil))
+	r.equals[sum]++
+	m.out.Key = "amp:" + skein.ClientID(hex.EncodeToString(sum[:]))
+	if n := r.equals[sum]; n > 1 {
+		m.out.Key += skein.ClientID("." + strconv.Itoa(n))
+	}
+}
+
+// copyKey returns the key that a line which was copied from a session has
+// there: number and all, since a copy has as many equals before it.
+func copyKey(session string, content []byte, key skein.ClientID) skein.ClientID {
+	_, number, numbered := strings.Cut(string(key), ".")
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%s", session, content))
+	out := "amp:" + hex.EncodeToString(sum[:16])
+	if numbered {
+		out += "." + number
+	}
+	return skein.ClientID(out)
+}
+
+// begin begins the session with its first record that makes events.
+func (r *reader) begin(m *making) {
+	if r.begun || len(m.out.Items) == 0 {
+		return
+	}
+	r.begun = true
+	f := r.early
+	b := interop.Begin{ID: skein.SessionID(r.id), Time: f.created, Created: skein.Created{
+		Surface: "cli", Project: f.cwd, Cwd: f.cwd, Agent: Name, Profile: f.bundle, Provider: f.provider, Model: f.model,
+		Program: Name, Origin: &skein.Origin{ID: r.id},
+	}}
+	if b.Time == 0 {
+		b.Time = m.time
+	}
+	if f.agent != "" {
+		b.Created.Agent = f.agent
+	}
+	if f.parent != "" {
+		b.ParentID = f.parent
+		b.Created.Parent = &skein.Parent{Why: skein.Child}
+		if f.forked || !strings.Contains(r.id, "_") { // where there is something of the parent, it becomes a fork
+			b.Created.Parent.Why = skein.Continuation
+		}
+	}
+	m.out.Begin = []interop.Begin{b}
+}
+
+// moment reads the times that Amplifier wrote: RFC 3339 of any precision,
+// without a zone in UTC, and seconds since 1970. What is none of them is 0.
+func moment(s string) skein.Time {
+	for _, layout := range [...]string{time.RFC3339Nano, "2006-01-02T15:04:05.999999999", "2006-01-02 15:04:05.999999999"} {
+		if t, err := time.Parse(layout, s); err == nil && t.Year() > 1 {
+			return skein.At(t)
+		}
+	}
+	if sec, err := strconv.ParseFloat(s, 64); err == nil && sec > 1e8 && sec < 1e11 {
+		return skein.Time(sec * 1000)
+	}
+	return 0
+}

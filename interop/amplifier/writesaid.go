@@ -1,0 +1,202 @@
+package amplifier
+
+import (
+	"encoding/base64"
+	"fmt"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/skein-dev/skein"
+)
+
+// entry writes a message.
+func (w *writing) entry(e skein.Entry) error {
+	switch {
+	case e.Seq <= w.d.After && e.End > w.d.After:
+		w.losses.Add(e.Seq, "end of a message whose beginning was written: left out")
+		return nil
+	case e.Seq <= w.d.After:
+		if e.Rewound && w.d.After > 0 {
+			w.losses.Add(e.Seq, "rewound message: it stays where it was written before")
+		}
+		return nil
+	case e.Rewound:
+		w.losses.Add(e.Seq, "rewound message: left out")
+		return nil
+	}
+	if m := e.Message; m.Role == skein.RoleUser || m.Role == skein.RoleAssistant {
+		w.interrupted(e)
+	}
+	switch m := e.Message; m.Role {
+	case skein.RoleSystem:
+		w.losses.Add(e.Seq, "system message: left out, Amplifier makes its own")
+	case skein.RoleTool:
+		w.results(e)
+	case skein.RoleAssistant:
+		w.answer(e)
+	default:
+		if m.Role == skein.RoleSteer {
+			w.losses.Add(e.Seq, "steer: written as a user's message")
+		}
+		return w.asked(e)
+	}
+	return nil
+}
+
+// say adds a line to the transcript, with its time.
+func (w *writing) say(e skein.Entry, b *builder, source string) {
+	meta := &builder{}
+	if e.Time != 0 {
+		meta.str("timestamp", stamp(e.Time))
+	}
+	meta.opt("source", source)
+	if len(meta.out) > 0 {
+		b.put("metadata", meta.value())
+	}
+	w.said = append(w.said, line{b.value(), e.End})
+}
+
+// asked writes a user's message. Only a person's prompt is in the log.
+func (w *writing) asked(e skein.Entry) error {
+	var blocks [][]byte
+	text, only := "", true
+	for _, p := range e.Message.Parts {
+		block, err := w.block(e, p)
+		if err != nil {
+			return err
+		}
+		if block == nil {
+			continue
+		}
+		blocks = append(blocks, block)
+		if only = len(blocks) == 1 && p.Kind == skein.PartText; only {
+			text = string(p.Text)
+		}
+	}
+	b := (&builder{}).str("role", "user")
+	if only || len(blocks) == 0 {
+		b.str("content", text)
+	} else {
+		b.put("content", list(blocks))
+	}
+	source := ""
+	if e.Message.Synthetic {
+		source = "hook"
+	}
+	w.turns++
+	if w.say(e, b, source); source == "" {
+		w.log(e.Seq, e.Time, "prompt:submit", (&builder{}).str("prompt", e.Message.Words()))
+	}
+	return nil
+}
+
+func list(values [][]byte) []byte {
+	out := []byte{'['}
+	for i, v := range values {
+		if i > 0 {
+			out = append(out, ", "...)
+		}
+		out = append(out, v...)
+	}
+	return append(out, ']')
+}
+
+// block returns a part as a block, nil for none.
+func (w *writing) block(e skein.Entry, p skein.Part) ([]byte, error) {
+	text := func(s string) []byte { return (&builder{}).str("type", "text").str("text", s).value() }
+	switch p.Kind {
+	case skein.PartText, skein.PartSummary:
+		return text(string(p.Text)), nil
+	case skein.PartAgent:
+		return text("@" + string(p.Text)), nil
+	case skein.PartFile:
+		return w.file(e, p.File)
+	case skein.PartCall:
+		return (&builder{}).str("type", "tool_call").str("id", p.Call.ID).str("name", p.Call.Name).put("input", input(p.Call)).value(), nil
+	case skein.PartOther, skein.PartReasoning:
+		if w.ours() && jsontext.Value(p.Raw).Kind() == '{' {
+			return appendValue(nil, jsontext.Value(p.Raw)), nil
+		}
+	}
+	w.losses.Add(e.Seq, string(p.Kind)+": left out")
+	return nil, nil
+}
+
+// ours reports whether the session came from Amplifier, so that it knows its
+// own blocks.
+func (w *writing) ours() bool {
+	o := w.d.Session.Origin
+	return o != nil && o.Format == Name
+}
+
+// file returns an image as a block; of other files only the name.
+func (w *writing) file(e skein.Entry, f *skein.File) ([]byte, error) {
+	source := (&builder{}).str("type", "base64").str("media_type", f.Media)
+	switch {
+	case !strings.HasPrefix(f.Media, "image/") && f.URL == "" || f.Blob == "" && f.URL == "":
+		w.losses.Add(e.Seq, "file: only its name is written")
+		return (&builder{}).str("type", "text").str("text", "[file "+or(f.Name, f.Media)+"]").value(), nil
+	case f.Blob == "":
+		source = (&builder{}).str("type", "url").str("url", f.URL)
+	default:
+		data, err := w.d.Blob(f.Blob)
+		if err != nil {
+			return nil, fmt.Errorf("event %d: %w", e.Seq, err)
+		}
+		source.str("data", base64.StdEncoding.EncodeToString(data))
+	}
+	return (&builder{}).str("type", "image").put("source", source.value()).value(), nil
+}
+
+// input returns the arguments of a call: an object, whatever it was.
+func input(c *skein.Call) []byte {
+	switch jsontext.Value(c.Input).Kind() {
+	case '{':
+		return c.Input
+	case 0, 'n':
+		return []byte("{}")
+	}
+	return (&builder{}).put("input", c.Input).value()
+}
+
+// answer writes an assistant's message: as a string if it is no more than that
+// and calls, which stand beside it; else in blocks.
+func (w *writing) answer(e skein.Entry) {
+	var blocks, calls [][]byte
+	var texts, thoughts []string
+	plain := true
+	for _, p := range e.Message.Parts {
+		if p.Call != nil {
+			c := (&builder{}).str("id", p.Call.ID).str("tool", p.Call.Name).put("arguments", input(p.Call))
+			calls = append(calls, c.value())
+			w.open = append(w.open, *p.Call)
+			w.log(e.Seq, e.Time, "tool:pre", (&builder{}).str("tool_name", p.Call.Name).str("tool_call_id", p.Call.ID).put("tool_input", input(p.Call)))
+		}
+		if p.Kind == skein.PartReasoning && (!w.ours() || p.Raw == nil) {
+			thoughts = append(thoughts, string(p.Text))
+			continue
+		}
+		if block, _ := w.block(e, p); block != nil { // an answer has no files whose bytes could be missing
+			blocks = append(blocks, block)
+		}
+		if p.Kind == skein.PartText {
+			texts, plain = append(texts, string(p.Text)), plain && len(calls) == 0
+		} else {
+			plain = plain && p.Call != nil
+		}
+	}
+	b := (&builder{}).str("role", "assistant")
+	if plain && len(texts) <= 1 {
+		b.str("content", strings.Join(texts, ""))
+	} else {
+		b.put("content", list(blocks))
+	}
+	if len(calls) > 0 {
+		b.put("tool_calls", list(calls))
+	}
+	if len(thoughts) > 0 {
+		b.str("thinking_text", strings.Join(thoughts, "\n\n"))
+	}
+	w.charge(e)
+	w.say(e, b, "")
+}

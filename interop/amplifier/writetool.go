@@ -1,0 +1,57 @@
+package amplifier
+
+import (
+	"slices"
+
+	"github.com/skein-dev/skein"
+)
+
+// interrupted answers the calls that have no result before the conversation
+// goes on, behind the results of the others: no model takes it otherwise.
+// Before a person's next words an answer closes the turn.
+func (w *writing) interrupted(e skein.Entry) {
+	if len(w.open) == 0 {
+		return
+	}
+	content := `{"error": "unknown_error", "message": "It was interrupted; no result is known."}`
+	if p := w.d.Session.Parent; p != nil && p.Why == skein.Fork {
+		content = `{"error": "interrupted by a fork", "forked": true, "message": "No result is known in this fork."}`
+	}
+	for _, c := range w.open {
+		b := (&builder{}).str("role", "tool").opt("name", c.Name).str("tool_call_id", c.ID).str("content", content)
+		w.said = append(w.said, line{b.value(), e.Seq - 1})
+	}
+	if e.Message.Role == skein.RoleUser {
+		b := (&builder{}).str("role", "assistant").str("content", "The tools that ran were interrupted; what they did is not known.")
+		w.said = append(w.said, line{b.value(), e.Seq - 1})
+	}
+	w.open = nil
+}
+
+// results writes what tools answered, a line for each.
+func (w *writing) results(e skein.Entry) {
+	for _, p := range e.Message.Parts {
+		r := p.Result
+		if r == nil {
+			w.losses.Add(e.Seq, string(p.Kind)+" in a tool's message: left out")
+			continue
+		}
+		if len(r.Files) > 0 {
+			w.losses.Add(e.Seq, "file in a tool's result: left out")
+		}
+		w.open = slices.DeleteFunc(w.open, func(c skein.Call) bool { return c.ID == r.CallID })
+		text := string(r.Text)
+		if text == "" && r.Raw != nil {
+			text = string(r.Raw)
+		}
+		b := (&builder{}).str("role", "tool").opt("name", r.Name).str("tool_call_id", r.CallID).str("content", text)
+		w.say(e, b, "")
+		ok := "true"
+		if r.Failed {
+			ok = "false"
+			w.losses.Add(e.Seq, "failure of a tool: only in the log")
+		}
+		res := (&builder{}).put("success", []byte(ok))
+		w.log(e.Seq, e.Time, "tool:post", (&builder{}).opt("tool_name", r.Name).str("tool_call_id", r.CallID).put("result", res.value()))
+	}
+}
