@@ -1,4 +1,4 @@
-// Package skillet reads the sessions of Skillet (skilled-crew).
+// Package skillet reads and writes the sessions of Skillet (skilled-crew).
 //
 // # Where
 //
@@ -73,6 +73,13 @@
 // session without rows (it is in its first turn, or the database is lost) the
 // log's messages, calls and results are said; when rows come, they take their
 // place.
+//
+// # Writing
+//
+// A session is written as a turn's rows under one created_at each, in the SDK's
+// spelling, and as the log that the turn would have had. Its name is its ID, its
+// user the one that Skillet begins with. What a compaction covers is in neither.
+// A log that is there is appended to, the database changed in one transaction.
 //
 // # Evidence
 //

@@ -76,8 +76,8 @@ func (r *reader) Read(l interop.Line) (interop.Made, error) {
 // file reads a line of the log, or of a folder that logs are in.
 func (r *reader) file(body []byte) (interop.Made, error) {
 	var known struct{ File, Folder string }
-	if json.Unmarshal(body, &known) != nil || known.File == "" {
-		return interop.Made{}, nil // of the frame
+	if err := json.Unmarshal(body, &known); err != nil || known.File == "" {
+		return interop.Made{}, err // of the frame, if it is any
 	}
 	l, err := folder.Parse(body)
 	switch {

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/interop"
 )
 
@@ -29,6 +30,9 @@ func Format() interop.Format {
 		Look:   look,
 		Open:   open,
 		Below:  below,
+		Write:  write,
+		Put:    put,
+		Resume: resume,
 	}
 }
 
@@ -94,3 +98,10 @@ func unitOf(name string) string {
 func below(string) string { return "state/" + databaseName }
 
 func look(ctx context.Context, path string) (interop.Unit, error) { return openUnit(ctx, path) }
+
+// resume is how Skillet goes on with a session that was written: in the home
+// that it was written to.
+func resume(w interop.Spot, _ skein.Session) (command []string, dir string) {
+	user, name, _ := strings.Cut(w.ID, ":")
+	return []string{"skillet", "chat", "--user-email", user, "--session-name", name}, ""
+}

@@ -1,0 +1,146 @@
+package skillet
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/folder"
+	"github.com/skein-dev/skein/interop"
+)
+
+// put puts rows into the database at path and lines into the logs beside it. A
+// log that is there is appended to, as Skillet does.
+//
+// The error wraps [interop.ErrChanged] if what is there is not as it was; then
+// nothing has been written.
+func put(ctx context.Context, path string, parts []interop.Part) (err error) {
+	defer skein.Wrapf(&err, "state %s", filepath.Dir(path))
+	var rows []interop.Part
+	var logs, was []byte
+	for _, p := range parts {
+		r, l, err := split(p.Lines)
+		if err != nil {
+			return err
+		}
+		row := interop.Part{Name: p.Name, Lines: bytes.NewReader(r)}
+		if p.Was != nil {
+			wasRows, wasLogs, err := split(p.Was)
+			if err != nil {
+				return err
+			}
+			row.Was, was = bytes.NewReader(wasRows), append(was, wasLogs...)
+		}
+		if len(r) > 0 {
+			rows = append(rows, row)
+		}
+		logs = append(logs, l...)
+	}
+	dir := filepath.Dir(path)
+	logs = withoutFolders(logs)
+	if name, err := folder.Differ(dir, was, logs); err != nil {
+		return err
+	} else if name != "" {
+		return fmt.Errorf("%s: %w", name, interop.ErrChanged)
+	}
+	if len(rows) > 0 {
+		if err := interop.PutDatabase(ctx, path, rows); err != nil {
+			return err
+		}
+	}
+	if len(logs) == 0 {
+		return nil
+	}
+	if done, err := appendLogs(dir, logs); done || err != nil {
+		return err
+	}
+	return interop.PutFolder(ctx, dir, []interop.Part{{Lines: bytes.NewReader(logs), Was: bytes.NewReader(was)}})
+}
+
+// split takes the lines of a database and those of a folder apart.
+func split(r io.Reader) (rows, files []byte, err error) {
+	all, err := io.ReadAll(r)
+	if err != nil {
+		return nil, nil, err
+	}
+	for line := range bytes.Lines(all) {
+		if bytes.HasPrefix(line, []byte(`{"file":`)) || bytes.HasPrefix(line, []byte(`{"folder":`)) {
+			files = append(files, line...)
+		} else {
+			rows = append(rows, line...)
+		}
+	}
+	return rows, files, nil
+}
+
+// withoutFolders leaves out the folders that no file lies in: those of other
+// users.
+func withoutFolders(lines []byte) (out []byte) {
+	var dirs []string
+	for line := range bytes.Lines(lines) {
+		if l, err := folder.Parse(line); err == nil && l.File != "" {
+			dirs = append(dirs, l.File)
+		}
+	}
+	for line := range bytes.Lines(lines) {
+		l, err := folder.Parse(line)
+		if err == nil && l.Folder != "" && !slices.ContainsFunc(dirs, func(f string) bool { return strings.HasPrefix(f, l.Folder+"/") }) {
+			continue
+		}
+		out = append(out, line...)
+	}
+	return out
+}
+
+// appendLogs appends to the logs that are there and have a mode and time of
+// their own since. It reports false, and does nothing, if one of them is new or
+// does not go on as it stands.
+func appendLogs(dir string, lines []byte) (done bool, err error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return false, err
+	}
+	defer func() { err = errors.Join(err, root.Close()) }()
+	files := map[string][]byte{}
+	for line := range bytes.Lines(lines) {
+		l, err := folder.Parse(line)
+		if err != nil {
+			return false, err
+		}
+		if l.File != "" {
+			files[l.File] = append(files[l.File], l.Data()...)
+		}
+	}
+	rest := map[string][]byte{}
+	for name, data := range files {
+		is, err := root.ReadFile(filepath.FromSlash(name))
+		if errors.Is(err, fs.ErrNotExist) || err == nil && !bytes.HasPrefix(data, is) {
+			return false, nil
+		} else if err != nil {
+			return false, err
+		}
+		if len(is) == len(data) { // it is there already, with its time
+			return false, nil
+		}
+		rest[name] = data[len(is):]
+	}
+	for name, data := range rest {
+		f, err := root.OpenFile(filepath.FromSlash(name), os.O_WRONLY|os.O_APPEND, 0)
+		if err != nil {
+			return false, err
+		}
+		_, err = f.Write(data)
+		if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
+			return false, err
+		}
+	}
+	return len(rest) > 0, nil
+}

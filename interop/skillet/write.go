@@ -1,0 +1,246 @@
+package skillet
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/folder"
+	"github.com/skein-dev/skein/internal/foreign"
+	"github.com/skein-dev/skein/interop"
+)
+
+// defaultUser is whom Skillet knows without being told.
+const defaultUser = "john@example.com"
+
+// write makes the rows and the log of a session: of one user's, under the name
+// that it has, or its ID.
+//
+// The error wraps [skein.ErrInvalid] if nothing was said.
+func write(_ context.Context, d interop.Draft) (interop.Written, error) {
+	w := &writer{d: d, user: defaultUser, name: string(d.Session.ID)}
+	if err := w.known(); err != nil {
+		return interop.Written{}, err
+	}
+	entries, err := w.entries()
+	if err != nil {
+		return interop.Written{}, err
+	}
+	if len(entries) == 0 {
+		return interop.Written{}, fmt.Errorf("%w: nothing was said", skein.ErrInvalid)
+	}
+	for i := range entries {
+		w.entry(&entries[i])
+	}
+	w.endTurn()
+	return w.written(), nil
+}
+
+// A writer is one call of write.
+type writer struct {
+	d          interop.Draft
+	user, name string
+	logName    string // of its file, from the folder of the state
+	logLines   int    // that there are
+	logMode    string
+	created    int64 // created_at of the last row
+	turn       turnOut
+	rows, log  []interop.OutLine
+	losses     interop.Losses
+	last       skein.Seq
+}
+
+// known reads what the source has, if the session is written to one.
+func (w *writer) known() error {
+	w.logName, w.logMode = logsName+"/"+sanitise(w.user)+"/"+sanitise(w.name)+".jsonl", "0644"
+	if w.d.After == 0 || w.d.Known == nil {
+		return nil
+	}
+	if user, name, ok := strings.Cut(w.d.Name, "/"); ok {
+		w.logName = logsName + "/" + strings.TrimPrefix(user+"/"+name+".jsonl", "/")
+	}
+	for r, err := range w.d.Known {
+		if err != nil {
+			return err
+		}
+		if row, ok, err := foreign.ParseRow(r.Raw); err == nil && ok && row.Table == tableName {
+			w.user, w.name = row.Text("user_id"), row.Text("session_name")
+			w.created = max(w.created, row.Int("created_at"))
+		} else if l, err := folder.Parse(r.Raw); err == nil && l.Lines != nil {
+			w.logName, w.logLines, w.logMode = l.File, *l.Lines, l.Mode
+		}
+	}
+	if strings.Count(w.d.Name, "/") > 1 { // another session has the log
+		w.logName = ""
+	}
+	return nil
+}
+
+// entries returns the messages that are to be written: those after what is
+// there, or all that the newest compaction does not cover.
+func (w *writer) entries() ([]skein.Entry, error) {
+	all, err := w.d.Entries()
+	if err != nil {
+		return nil, err
+	}
+	var summary skein.Event
+	for _, e := range w.d.Events {
+		switch {
+		case e.Seq <= w.d.After:
+		case e.Kind == skein.KindCompacted:
+			summary = e
+		case e.Kind == skein.KindRewound && w.d.After > 0:
+			w.losses.Add(e.Seq, "going back: what came before stays")
+		}
+	}
+	var out []skein.Entry
+	for _, e := range all {
+		switch {
+		case e.Seq <= w.d.After:
+		case e.Rewound:
+			w.losses.Add(e.Seq, "messages that were gone back over: left out")
+		case e.Compacted && w.d.After == 0:
+			w.losses.Add(e.Seq, "messages before a compaction: left out, as Skillet does")
+		default:
+			out = append(out, e)
+		}
+	}
+	if summary.Kind != "" {
+		w.summary(summary)
+	}
+	return out, nil
+}
+
+// summary writes what stands in the place of what was compacted.
+func (w *writer) summary(e skein.Event) {
+	c, err := skein.Decode[skein.Compacted](e)
+	if err != nil || c.Failed {
+		return
+	}
+	if w.d.After > 0 {
+		w.losses.Add(e.Seq, "compaction: what it covers stays")
+		return
+	}
+	w.turn.begin(e.Time)
+	switch it, err := unmarshal[item](orEmpty(c.Opaque)); {
+	case err == nil && it.Type == "compaction":
+		w.turn.items = append(w.turn.items, outItem{string(c.Opaque), e.Seq})
+	case c.Summary != "":
+		w.losses.Add(e.Seq, "compaction: its summary is a message")
+		w.turn.items = append(w.turn.items, outItem{string(skein.MustJSON(userOut{"message", "user", skein.MustJSON(skein.Text(c.Summary))})), e.Seq})
+	default:
+		w.losses.Add(e.Seq, "compaction: only another provider could read it")
+	}
+	w.endTurn()
+}
+
+// written returns all of it.
+func (w *writer) written() interop.Written {
+	name := w.d.Name
+	if w.d.After == 0 {
+		name = sanitise(w.user) + "/" + sanitise(w.name)
+	}
+	own := interop.Text{Path: "state/" + databaseName, Name: name, Lines: w.rows}
+	if w.d.After > 0 {
+		own.Path = w.d.Path
+	}
+	if len(w.log) > 0 {
+		for i := range w.log {
+			w.log[i].Seq = w.last
+		}
+		now := w.d.Now.UnixNano()
+		end := folder.Line{File: w.logName, Mode: w.logMode, Mtime: now, Lines: &w.logLines}
+		own.Lines = append(append(own.Lines, w.log...), interop.OutLine{Body: end.Append(nil), Seq: w.last})
+	}
+	out := interop.Written{ID: w.user + ":" + w.name, Texts: []interop.Text{own}, Losses: w.losses}
+	if w.d.After == 0 {
+		out.Texts = append(out.Texts, interop.Text{Path: own.Path, Lines: frame()})
+	}
+	return out
+}
+
+// frame makes an empty database, in the words of the program.
+func frame() []interop.OutLine {
+	line := func(v any) interop.OutLine { return interop.OutLine{Body: append(skein.MustJSON(v), '\n')} }
+	object := func(kind, name, sql string) interop.OutLine {
+		return line(map[string]any{"schema": map[string]string{"type": kind, "name": name, "table": tableName, "sql": sql}})
+	}
+	return []interop.OutLine{
+		line(map[string]any{"database": map[string]any{
+			"page_size": 4096, "encoding": "UTF-8", "auto_vacuum": 0, "user_version": 0, "application_id": 0, "journal": "delete",
+		}}),
+		object("table", tableName, `CREATE TABLE session_items (
+				id INTEGER PRIMARY KEY AUTOINCREMENT,
+				user_id TEXT NOT NULL,
+				session_name TEXT NOT NULL,
+				created_at INTEGER NOT NULL,
+				item_json TEXT NOT NULL
+			)`),
+		object("index", "idx_session", `CREATE INDEX idx_session
+			ON session_items (user_id, session_name, created_at)`),
+	}
+}
+
+// row appends a row.
+func (w *writer) row(at int64, it outItem) {
+	r := foreign.Row{
+		Table: tableName, Columns: []string{"user_id", "session_name", "created_at", "item_json"},
+		Values: []foreign.Value{w.user, w.name, at, it.text},
+	}
+	w.last = max(w.last, it.seq)
+	w.rows = append(w.rows, interop.OutLine{Body: r.AppendLine(nil), Seq: w.last})
+}
+
+// logged appends a line to the log.
+func (w *writer) logged(v any) {
+	if w.logName == "" {
+		return
+	}
+	b := append(skein.MustJSON(v), '\n')
+	w.log = append(w.log, interop.OutLine{Body: folder.Piece(w.logName, w.logLines, b).Append(nil)})
+	w.logLines++
+}
+
+// The items that we write.
+type (
+	userOut struct {
+		Type    string          `json:"type"`
+		Role    string          `json:"role"`
+		Content json.RawMessage `json:"content"`
+	}
+	answerOut struct {
+		Type    string    `json:"type"`
+		Role    string    `json:"role"`
+		Status  string    `json:"status"`
+		Content []textOut `json:"content"`
+	}
+	textOut struct {
+		Type string     `json:"type"`
+		Text skein.Text `json:"text"`
+	}
+	imageOut struct {
+		Type  string `json:"type"`
+		Image string `json:"image"`
+	}
+	fileOut struct {
+		Type string `json:"type"`
+		File string `json:"file"`
+		Name string `json:"filename,omitempty"`
+	}
+	callOut struct {
+		Type      string     `json:"type"`
+		Call      string     `json:"callId"`
+		Name      string     `json:"name"`
+		Status    string     `json:"status"`
+		Arguments skein.Text `json:"arguments"`
+	}
+	resultOut struct {
+		Type   string          `json:"type"`
+		Name   string          `json:"name"`
+		Call   string          `json:"callId"`
+		Status string          `json:"status"`
+		Output json.RawMessage `json:"output"`
+	}
+)
