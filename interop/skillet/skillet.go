@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/interop"
 )
 
@@ -32,7 +31,6 @@ func Format() interop.Format {
 		Below:  below,
 		Write:  write,
 		Put:    put,
-		Resume: resume,
 	}
 }
 
@@ -98,10 +96,3 @@ func unitOf(name string) string {
 func below(string) string { return "state/" + databaseName }
 
 func look(ctx context.Context, path string) (interop.Unit, error) { return openUnit(ctx, path) }
-
-// resume is how Skillet goes on with a session that was written: in the home
-// that it was written to.
-func resume(w interop.Spot, _ skein.Session) (command []string, dir string) {
-	user, name, _ := strings.Cut(w.ID, ":")
-	return []string{"skillet", "chat", "--user-email", user, "--session-name", name}, ""
-}
