@@ -93,6 +93,46 @@ func TestWritersAreToldWhoKeepsThemWaiting(t *testing.T) {
 	}
 }
 
+// Who has only read does not wait for a stopped writer when it closes, whatever
+// there is to do.
+func TestReadersCloseBesideAStoppedWriter(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "x.db")
+	s, err := sqlite.Open(t.Context(), name, sqlite.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { shut(t, s) })
+	add(t, s, "a", created(), user("one"))
+	if err := sqlite.Owe(s); err != nil {
+		t.Fatal(err)
+	}
+	c := start(t, "stop", name)
+	c.want("stops")
+	r, err := sqlite.Open(t.Context(), name, sqlite.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sqlite.CloseFor(r, time.Hour)
+	if n := len(events(t, r, "a")); n != 2 {
+		t.Errorf("beside a stopped writer the session reads as %d events, want 2", n)
+	}
+	closed := make(chan error, 1)
+	go func() { closed <- r.Close() }()
+	select {
+	case err := <-closed:
+		if err != nil {
+			t.Errorf("Close beside a stopped writer = %v, want nil", err)
+		}
+	case <-time.After(10 * time.Second):
+		t.Error("Close beside a stopped writer waits for it")
+	}
+	if err := c.cmd.Process.Signal(syscall.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
+	c.want("goes on <nil>")
+	c.wait()
+}
+
 // A write that others keep from its turn waits for as long as they get things
 // done, however long that is.
 func TestWritersWaitWhileOthersWrite(t *testing.T) {

@@ -153,7 +153,7 @@ func (c *core) tidy(ctx context.Context) error {
 	if !c.waiting(ctx) {
 		return nil
 	}
-	if err := errors.Join(c.drainAll(ctx), c.recountAll(ctx)); err != nil {
+	if err := errors.Join(c.drainAll(ctx), c.recountSome(ctx)); err != nil {
 		return err
 	}
 	most := sweepAfterRead

@@ -45,7 +45,8 @@ func (c *core) abandon() error {
 // file, to do what the next start can do as well.
 const closeFor = 5 * time.Second
 
-// closeStuck is the same where a write has waited for others in vain already.
+// closeStuck is the same where a write has waited for others in vain already,
+// or where nothing was written.
 const closeStuck = 200 * time.Millisecond
 
 // end gives everything back; no call is under way.
@@ -55,7 +56,7 @@ func (c *core) end() error {
 	if c.writer != nil {
 		c.chores.close()
 		c.index.close()
-		most := closeFor
+		most := c.closeFor
 		if c.writer.stuck.Load() {
 			most = closeStuck
 		}
@@ -64,8 +65,7 @@ func (c *core) end() error {
 		if err := c.releaseAll(ctx); !errors.Is(err, context.DeadlineExceeded) {
 			errs = append(errs, err)
 		}
-		_ = c.indexAll(ctx) //nolint:errcheck // the index is only late: the next start feeds it
-		_ = c.tidy(ctx)     //nolint:errcheck // the next start goes on with it
+		c.finish(ctx)
 		c.writer.stop()
 	}
 	errs = append(errs, c.readers.close())
@@ -74,6 +74,23 @@ func (c *core) end() error {
 	}
 	c.pack.close()
 	return errors.Join(errs...)
+}
+
+// finish does what nobody waits for, as far as it gets: the next start goes on
+// with it. Who has only read does none of it while another process writes.
+func (c *core) finish(ctx context.Context) {
+	if !c.behind(ctx) && !c.waiting(ctx) {
+		return
+	}
+	if !c.index.fed() && !c.chores.deleted.Load() {
+		short, cancel := context.WithTimeout(ctx, closeStuck)
+		defer cancel()
+		if c.write(short, func(*tx) error { return nil }) != nil {
+			return
+		}
+	}
+	_ = c.indexAll(ctx) //nolint:errcheck // see above
+	_ = c.tidy(ctx)     //nolint:errcheck // see above
 }
 
 // enter lets a call in, unless the store is closed. A call that got in must

@@ -45,6 +45,7 @@ func (ex *exam) run() error {
 		{"disk", ex.disk},
 		{"file", ex.file},
 		{"events", ex.events},
+		{"events", ex.recounts},
 		{"usage", ex.usage},
 		{"index", ex.index},
 		{"blobs", ex.blobs},

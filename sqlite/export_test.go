@@ -1,6 +1,9 @@
 package sqlite
 
-import "context"
+import (
+	"context"
+	"time"
+)
 
 // Within runs f in the midst of a transaction that writes.
 func Within(s *Store, f func()) error {
@@ -8,4 +11,12 @@ func Within(s *Store, f func()) error {
 		f()
 		return nil
 	})
+}
+
+// CloseFor sets how long Close waits for others who have the file.
+func CloseFor(s *Store, d time.Duration) { s.closeFor = d }
+
+// Owe leaves something to do when nobody waits.
+func Owe(s *Store) error {
+	return s.change(context.Background(), func(t *tx) error { return t.owe() })
 }

@@ -5,6 +5,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/skein-dev/skein"
 )
@@ -26,6 +27,35 @@ func (c *core) recountAll(ctx context.Context) error {
 		err = errors.Join(err, c.recount(ctx, n))
 	}
 	return err
+}
+
+// recountFor is how long a process that ends works out rows anew. One that
+// lives longer, or an examination, does those that take more.
+const recountFor = time.Second
+
+// recountSome is recountAll as far as it gets in recountFor.
+func (c *core) recountSome(ctx context.Context) error {
+	short, cancel := context.WithTimeout(ctx, recountFor)
+	defer cancel()
+	err := c.recountAll(short)
+	if ctx.Err() == nil && short.Err() != nil {
+		return nil
+	}
+	return err
+}
+
+// recounts says whether rows are to be worked out anew.
+func (ex *exam) recounts(area string) error {
+	var n int64
+	err := ex.read(func(c *conn) error {
+		_, err := c.one(`SELECT count(*) FROM chores WHERE name LIKE 'recount %'`, nil, &n)
+		return err
+	})
+	if err != nil || n == 0 {
+		return err
+	}
+	return ex.mend(skein.Finding{Area: area, Level: skein.Warning, Text: fmt.Sprintf("messages were deleted in the shell; what is said of %d sessions is yet to be worked out anew", n)},
+		func() error { return ex.s.recountAll(ex.ctx) })
 }
 
 // A recounted event is what its row should say besides the event.
@@ -76,6 +106,9 @@ func (c *core) refold(ctx context.Context, id skein.SessionID) (skein.Session, e
 	s := &Store{core: c}
 	sum := skein.NewTally(id)
 	for after := skein.Seq(0); ; {
+		if err := ctx.Err(); err != nil {
+			return skein.Session{}, err
+		}
 		var page []skein.Event
 		var n int64
 		err := c.readers.with(ctx, func(r *conn) (err error) {

@@ -40,6 +40,7 @@ type core struct {
 	wakers   *wakers
 	locks    *locks
 	clock    func() time.Time
+	closeFor time.Duration
 
 	mu     sync.Mutex
 	closed bool           // no call gets in any more
@@ -90,7 +91,7 @@ func Open(ctx context.Context, name string, o Options) (_ *Store, err error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &core{path: name, clock: o.Clock, ending: make(chan struct{}), gone: make(chan struct{}), locks: newLocks(name)}
+	c := &core{path: name, clock: o.Clock, ending: make(chan struct{}), gone: make(chan struct{}), locks: newLocks(name), closeFor: closeFor}
 	if c.pack, err = newPacker(); err != nil {
 		return nil, err
 	}
