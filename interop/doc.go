@@ -74,8 +74,9 @@
 //
 // What it costs: a database is copied and its tables are read once whenever it
 // has changed (100 MB: 50 ms and 1 s on one slow core), a folder is listed, and
-// of both what has changed is read up to three times and stored again from the
-// first record that differs. So put what changes often last, where the order is
+// of both a source that has changed is read up to three times; stored again are
+// the records that differ, so one new row costs one record, but one in the
+// middle all that come after it: let what is new come last where the order is
 // yours. A unit that is watched rests for twice as long as reading it took.
 //
 // # Writing

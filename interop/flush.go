@@ -45,6 +45,13 @@ func (t *target) endRewriting(ctx context.Context) error {
 			return err
 		}
 	}
+	if t.w.state.Tail > t.file.Records {
+		if err := t.flush(ctx); err != nil {
+			return err
+		}
+		t.forget = true
+	}
+	t.w.state.Tail = 0
 	t.withdraw()
 	t.w.state.Withdrew = t.w.state.Withdrew || len(t.w.state.Gone) > 0
 	t.w.state.Rewriting, t.w.state.Gone = false, nil
@@ -67,7 +74,7 @@ func (t *target) idle() bool {
 			return false
 		}
 	}
-	return len(t.records) == 0 && len(t.revised) == 0 && !t.forget
+	return len(t.records) == 0 && len(t.runs) == 0 && len(t.revised) == 0 && !t.forget
 }
 
 func (t *target) commit(ctx context.Context, now candidate) error {
@@ -86,7 +93,7 @@ func (t *target) commit(ctx context.Context, now candidate) error {
 	if len(t.records) > 0 || t.file.Records == 0 {
 		t.forget = false
 	}
-	t.records, t.revised, t.bytes = nil, nil, 0
+	t.records, t.runs, t.revised, t.bytes = nil, nil, nil, 0
 	t.w.known = t.file
 	t.im.keep(t.file)
 	return nil
@@ -96,7 +103,7 @@ func (t *target) commit(ctx context.Context, now candidate) error {
 func (t *target) state() state {
 	s := t.at
 	s.Rewriting, s.Gone, s.Withdrew, s.Apart = t.w.state.Rewriting, t.w.state.Gone, t.w.state.Withdrew, t.apart
-	s.Told, s.Seq = t.w.state.Told, t.ends
+	s.Told, s.Seq, s.Tail = t.w.state.Told, t.ends, t.w.state.Tail
 	for name, th := range t.threads {
 		if name != "" && th.begun && th.id != th.begin.ID {
 			if s.Sessions == nil {
@@ -126,7 +133,11 @@ func (t *target) batches() []skein.Batch {
 		bs = append(bs, b)
 	}
 	for _, r := range t.revised {
-		im := skein.Import{File: t.file, Records: []skein.Record{r}}
+		t.runs = append(t.runs, []skein.Record{r})
+	}
+	t.revised = nil
+	for _, r := range t.runs {
+		im := skein.Import{File: t.file, Records: r}
 		bs = append(bs, skein.Batch{Session: t.main.id, Import: &im, Again: t.im.opts.Again})
 	}
 	return bs

@@ -2,6 +2,7 @@ package interop
 
 import (
 	"context"
+	"fmt"
 	"hash/maphash"
 
 	"github.com/skein-dev/skein"
@@ -27,6 +28,7 @@ func rewritten(ctx context.Context, s skein.Store, w *work) (*work, error) {
 	seed := maphash.MakeSeed()
 	type stored struct {
 		raw    uint64
+		all    uint64         // of all but its place
 		key    skein.ClientID // "" if it made no events of its own
 		events int
 	}
@@ -35,11 +37,17 @@ func rewritten(ctx context.Context, s skein.Store, w *work) (*work, error) {
 		if err != nil {
 			return nil, err
 		}
-		st := stored{raw: maphash.Bytes(seed, r.Raw)}
+		st := stored{raw: maphash.Bytes(seed, r.Raw), all: hashAll(seed, r)}
 		if r.Events > 0 && !r.Copy {
 			st.key, st.events = r.Key, r.Events
 		}
 		was = append(was, st)
+	}
+	if w.unit != nil {
+		next.forget, next.seed, next.state.Tail = false, seed, len(was)
+		for _, st := range was {
+			next.was = append(next.was, st.all)
+		}
 	}
 	next.stream = newStream(w.format, next.file())
 	claims, here, same := newClaimer(), map[goneHash]bool{}, true
@@ -59,4 +67,13 @@ func rewritten(ctx context.Context, s skein.Store, w *work) (*work, error) {
 	}
 	next.stream = newStream(w.format, next.file())
 	return next, err
+}
+
+// hashAll returns a hash of all that is stored of a record, but for its place.
+func hashAll(seed maphash.Seed, r skein.Record) uint64 {
+	var h maphash.Hash
+	h.SetSeed(seed)
+	h.Write(r.Raw)
+	fmt.Fprintf(&h, "\x00%s\x00%d\x00%t\x00%s", r.Key, r.Events, r.Copy, r.Damage)
+	return h.Sum64()
 }

@@ -20,10 +20,11 @@ type target struct {
 	order   []*thread
 	copies  *copier // while the file is only a copy, as far as was read; nil afterwards
 	apart   []apart
-	last    taken          // the last record, which may come again, longer
-	records []skein.Record // for the next flush
-	revised []skein.Record // earlier ones that are stored and made events since
-	bytes   int64          // of records
+	last    taken            // the last record, which may come again, longer
+	records []skein.Record   // for the next flush
+	runs    [][]skein.Record // earlier ones in its place that do not follow each other
+	revised []skein.Record   // earlier ones that are stored and made events since
+	bytes   int64            // of records
 	forget  bool
 	left    bool                       // a torn end was left for later
 	told    map[recordHash][]skein.Seq // what records that were written here tell of
@@ -135,9 +136,14 @@ func (t *target) store(r read, rec skein.Record) {
 	if rec.N < t.w.old {
 		return
 	}
+	if rec.N < len(t.w.was) && hashAll(t.w.seed, rec) == t.w.was[rec.N] {
+		return // it stands there
+	}
 	if n := len(t.records); n > 0 && t.records[n-1].N == rec.N {
 		t.records[n-1] = rec
 		return
+	} else if n > 0 && t.records[n-1].N+1 != rec.N {
+		t.runs, t.records = append(t.runs, t.records), nil
 	}
 	t.records = append(t.records, rec)
 	t.bytes += int64(len(rec.Raw))

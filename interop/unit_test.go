@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+	"io"
 	"os"
 	"path"
 	"strconv"
@@ -287,5 +288,55 @@ func TestTheLinesOfADatabaseAreKept(t *testing.T) {
 `
 	if b.String() != want || !json.Valid([]byte(strings.SplitN(want, "\n", 2)[0])) {
 		t.Errorf("WriteSource gives\n%swant\n%s", b.String(), want)
+	}
+}
+
+func TestOfASourceOnlyTheRecordsThatChangedAreStoredAgain(t *testing.T) {
+	p := newPlace(t)
+	db := p.toys()
+	for range 2 {
+		exec(t, db, `WITH n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i < 1000) INSERT INTO toys (talk, word) SELECT 'a', 'a word that is long enough to count' FROM n`)
+	}
+	p.bringUnits()
+	exec(t, db, `UPDATE talks SET title = 'Other' WHERE id = 'a'`, `UPDATE toys SET word = 'new' WHERE id = 500`, `INSERT INTO toys (talk, word) VALUES ('a', 'last')`)
+	rep := p.bringUnits()
+	if rep.Events != 3 || rep.Amended != 1 || rep.Bytes > 1000 {
+		t.Errorf("Import = %+v, want 3 events, 1 of them amended, and less than 1000 bytes stored", rep)
+	}
+	p.same("a")
+	exec(t, db, `DELETE FROM toys WHERE id > 400`)
+	if rep := p.bringUnits(); rep.Bytes > 1000 || rep.Amended != 1604 {
+		t.Errorf("Import after rows were deleted = %+v, want 1604 withdrawn, and less than 1000 bytes stored", rep)
+	}
+	p.same("a")
+	exec(t, db, `UPDATE talks SET title = 'Again' WHERE id = 'a'`, `DELETE FROM toys WHERE id IN (10, 399, 400)`)
+	p.bringUnits()
+	p.same("a")
+}
+
+// same compares the records of a talk with the rows that there are.
+func (p *place) same(talk string) {
+	p.Helper()
+	var is strings.Builder
+	if err := interop.WriteSource(context.Background(), p.store, "base", p.path("toys.db")+"#"+talk, &is); err != nil {
+		p.Fatal(err)
+	}
+	db, err := foreign.Open(context.Background(), p.path("toys.db"))
+	if err != nil {
+		p.Fatal(err)
+	}
+	defer db.Close()
+	ps, err := db.Split(context.Background(), foreign.Part{Table: "talks", Key: "id"}, foreign.Part{Table: "toys", Key: "talk"})
+	if err != nil {
+		p.Fatal(err)
+	}
+	for _, piece := range ps {
+		if piece.Key != talk {
+			continue
+		}
+		want, err := io.ReadAll(db.Lines(piece))
+		if err != nil || is.String() != string(want) {
+			p.Errorf("the records of %s are %d bytes, those of its rows %d, %v; want them equal", talk, is.Len(), len(want), err)
+		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"hash/maphash"
 	"io"
 	"os"
 	"sync/atomic"
@@ -22,6 +23,7 @@ type state struct {
 	Withdrew  bool                       `json:"withdrew,omitempty"` // some records were withdrawn, and may come again
 	Sessions  map[string]skein.SessionID `json:"sessions,omitempty"` // by name in the file, where not the wanted ID
 	Apart     []apart                    `json:"apart,omitempty"`    // what waits for a file that has not been read
+	Tail      int                        `json:"tail,omitempty"`     // while rewriting: how many records are stored, if those behind the last are to be dropped at the end
 	Told      told                       `json:"told,omitempty"`     // records that were written here, of events that there were
 	Seq       skein.Seq                  `json:"seq,omitempty"`      // where the session ended with what was stored last, if nobody else wrote to it
 }
@@ -70,9 +72,11 @@ type work struct {
 	patient bool // leave a torn end for later
 	forget  bool // the stored ones from old on are not the file's any more
 	head    skein.Hash
-	packed  bool        // the file is read through Unpack
-	unit    *opened     // that the file is a source of; nil if it is a file
-	name    string      // of the source
+	packed  bool     // the file is read through Unpack
+	unit    *opened  // that the file is a source of; nil if it is a file
+	name    string   // of the source
+	was     []uint64 // while a source is read anew: what is stored, see hashAll
+	seed    maphash.Seed
 	dead    atomic.Bool // its session cannot be written to; stop reading
 }
 

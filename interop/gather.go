@@ -1,0 +1,136 @@
+package interop
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// A unitFound is a unit some of whose files were found.
+type unitFound struct {
+	candidate
+	formats []*Format
+}
+
+// gather puts the files that belong to units together, and returns the others
+// as they were. roots is where the files were found, if they are all that
+// there are.
+func (im *importer) gather(found []candidate, roots []string) (files []candidate, units []unitFound) {
+	groups := map[string][]candidate{}
+	formats := map[string][]*Format{}
+	for _, c := range found {
+		if isSide(c.path) {
+			continue
+		}
+		fs, u := im.unitOf(c.path)
+		if u == "" {
+			files = append(files, c)
+			continue
+		}
+		groups[u], formats[u] = append(groups[u], c), fs
+	}
+	for u, cs := range groups {
+		if !slices.ContainsFunc(roots, func(root string) bool { return root != u && within(root, u) }) {
+			cs = im.unitFiles(u)
+		}
+		c, ok := together(u, cs)
+		if !ok || im.strange[u] == c {
+			continue
+		}
+		units = append(units, unitFound{c, formats[u]})
+	}
+	slices.SortFunc(units, func(a, b unitFound) int { return byUnit(a.candidate, b.candidate) })
+	return files, units
+}
+
+// byUnit sorts units: the oldest first, but what lies in another comes after
+// that one.
+func byUnit(a, b candidate) int {
+	switch {
+	case within(a.path, b.path):
+		return -1
+	case within(b.path, a.path):
+		return 1
+	}
+	return cmp.Or(cmp.Compare(a.mtime, b.mtime), cmp.Compare(a.path, b.path))
+}
+
+func within(root, path string) bool {
+	rel, err := filepath.Rel(root, path)
+	return err == nil && filepath.IsLocal(rel)
+}
+
+// unitFiles returns the files of a unit.
+func (im *importer) unitFiles(unit string) (cs []candidate) {
+	add := func(path string) {
+		if _, u := im.unitOf(path); u == unit {
+			if c, ok := look(path); ok {
+				cs = append(cs, c)
+			}
+		}
+	}
+	info, err := os.Lstat(unit)
+	if err != nil {
+		return nil
+	}
+	if !info.IsDir() {
+		for _, suffix := range []string{"", "-wal", "-journal"} {
+			add(unit + suffix)
+		}
+		return cs
+	}
+	_ = filepath.WalkDir(unit, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && d.Type().IsRegular() {
+			add(path)
+		}
+		return nil // what cannot be read now is found when the unit is
+	})
+	return cs
+}
+
+// together returns a unit as a candidate: as large and as young as its files
+// are, with a hash of them for its inode. It is none without a file, nor, if it
+// is a file itself, without that one.
+func together(unit string, cs []candidate) (candidate, bool) {
+	slices.SortFunc(cs, func(a, b candidate) int { return cmp.Compare(a.path, b.path) })
+	h := sha256.New()
+	c := candidate{path: unit}
+	folder, itself := true, false
+	for _, f := range cs {
+		if f.path == unit {
+			folder, itself = false, true
+		} else if strings.HasPrefix(f.path, unit+"-") {
+			folder = false
+		}
+		if strings.HasSuffix(f.path, "-shm") && !folder {
+			continue // readers change it
+		}
+		c.size += f.size
+		c.mtime = max(c.mtime, f.mtime)
+		fmt.Fprintf(h, "%s\x00%d\x00%d\x00%d\x00", f.path, f.size, f.mtime, f.inode)
+	}
+	c.inode = binary.BigEndian.Uint64(h.Sum(nil)) >> 1 // stores keep 63 bits
+	return c, len(cs) > 0 && (folder || itself)
+}
+
+// planUnits picks the units that are to be read.
+func (im *importer) planUnits(units []unitFound, p *Progress) (works []*work) {
+	for _, u := range units {
+		im.rep.Files++
+		known, ok := im.files[u.path]
+		if ok && unchanged(u.candidate, known) && im.format(known.Format) != nil {
+			im.rep.Unchanged++
+			continue
+		}
+		works = append(works, &work{format: *u.formats[0], now: u.candidate, known: known, unit: &opened{path: u.path, formats: u.formats}})
+		p.Of++
+		p.Size += u.size
+	}
+	return works
+}

@@ -1,0 +1,209 @@
+package interop
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/folder"
+)
+
+// write writes what is new.
+func (y *syncer) write(ctx context.Context, done *Synced) error {
+	x := &exporter{store: y.store, format: y.format, home: y.home, o: Exports{Now: time.Now()}, spots: map[skein.SessionID]Spot{}}
+	d, err := x.draft(ctx, y.sess)
+	if err != nil {
+		return err
+	}
+	d.After, d.Path, d.Name = y.from.last, y.below, y.name
+	d.Known = y.store.Records(ctx, y.format.Name, y.from.file.Path, 0)
+	d.Other = y.other(ctx, x)
+	for _, e := range d.Events {
+		if e.Seq > d.After && talks(e.Kind) {
+			done.Events++
+		}
+	}
+	w, err := y.format.Write(ctx, d)
+	if err != nil {
+		return err
+	}
+	done.Losses = w.Losses
+	own := slices.IndexFunc(w.Texts, func(t Text) bool { return t.Path == y.below && t.Name == y.name })
+	if own < 0 {
+		return fmt.Errorf("%w: %s holds nothing of what is new", skein.ErrInvalid, y.format.Name)
+	}
+	if y.format.Look == nil {
+		err = y.appendLines(ctx, w.Texts[own].Lines)
+	} else {
+		err = y.putUnit(ctx, x, w.Texts)
+	}
+	if err != nil {
+		return err
+	}
+	for _, t := range w.Texts {
+		if t.Path != y.below {
+			if err := x.put(ctx, []Text{t}); err != nil {
+				return err
+			}
+		}
+	}
+	return y.adopt(ctx, w.Texts[own].Lines)
+}
+
+// other returns where sessions that came from the same format are.
+func (y *syncer) other(ctx context.Context, x *exporter) func(skein.SessionID) (Spot, bool) {
+	return func(id skein.SessionID) (Spot, bool) {
+		s, err := y.store.Session(ctx, id)
+		if err != nil || s.Origin == nil || s.Origin.Format != y.format.Name {
+			return Spot{}, false
+		}
+		unit, name := x.split(s.Origin.Path)
+		below, _ := homeOf(x, unit)
+		return Spot{s.Origin.ID, below, name}, true
+	}
+}
+
+// appendLines appends to a file of lines.
+func (y *syncer) appendLines(ctx context.Context, lines []OutLine) error {
+	info, err := os.Stat(y.unit)
+	if err != nil {
+		return err
+	}
+	same, err := y.stands(ctx)
+	switch {
+	case err != nil:
+		return err
+	case !same:
+		return ErrChanged
+	}
+	var b bytes.Buffer
+	for r, err := range y.store.Records(ctx, y.format.Name, y.from.file.Path, max(0, y.from.file.Records-1)) {
+		if err != nil {
+			return err
+		}
+		if !bytes.HasSuffix(r.Raw, []byte("\n")) {
+			b.WriteByte('\n')
+		}
+	}
+	for _, l := range lines {
+		b.Write(l.Body)
+	}
+	return appendFile(y.unit, info.Size(), b.Bytes())
+}
+
+// putUnit puts the sources of a unit that have something new into it.
+func (y *syncer) putUnit(ctx context.Context, x *exporter, texts []Text) error {
+	var parts []Part
+	for _, t := range texts {
+		if t.Path != y.below {
+			continue
+		}
+		was, err := x.records(ctx, sourcePath(y.unit, t.Name))
+		if err != nil && !errors.Is(err, skein.ErrNotFound) {
+			return err
+		}
+		parts = append(parts, Part{Name: t.Name, Was: bytes.NewReader(was), Lines: bytes.NewReader(whole(was, t.Lines))})
+	}
+	return y.format.Put(ctx, y.unit, parts)
+}
+
+// whole returns the lines that a source is to have: of a folder, each file
+// whole, with the lines that it had.
+func whole(was []byte, lines []OutLine) []byte {
+	var pieces, ends []byte
+	new := map[string]bool{}
+	count := map[string]int{}
+	touched := map[string]bool{}
+	isFolder := false
+	for _, l := range lines {
+		new[identity(l.Body, count)] = true
+		if f, err := folder.Parse(l.Body); err == nil {
+			isFolder, touched[f.File] = true, true
+		}
+	}
+	if !isFolder {
+		for _, l := range lines {
+			ends = append(ends, l.Body...)
+		}
+		return ends
+	}
+	clear(count)
+	for line := range bytes.Lines(was) {
+		f, err := folder.Parse(line)
+		if err == nil && f.Line != nil && touched[f.File] && !new[identity(line, count)] {
+			pieces = append(pieces, line...)
+		}
+	}
+	for _, l := range lines {
+		if f, err := folder.Parse(l.Body); err == nil && f.Line != nil {
+			pieces = append(pieces, l.Body...)
+		} else {
+			ends = append(ends, l.Body...)
+		}
+	}
+	return append(pieces, ends...)
+}
+
+// adopt reads again what was written, as records of events that the session
+// has.
+func (y *syncer) adopt(ctx context.Context, lines []OutLine) error {
+	known := map[recordHash]int{}
+	for r, err := range y.store.Records(ctx, y.format.Name, y.from.file.Path, 0) {
+		if err != nil {
+			return err
+		}
+		known[hashRecord(r.Raw)]++
+	}
+	w := &work{format: y.format}
+	w.stream = newStream(y.format, File{Path: y.unit, Name: y.name, Beside: func(string) ([]byte, bool) { return nil, false }})
+	var raws [][]byte
+	err := y.lines(ctx, func(r io.Reader) error {
+		return w.stream.run(r, func(rd read) error {
+			if h := hashRecord(rd.rec.Raw); known[h] > 0 {
+				known[h]--
+			} else {
+				raws = append(raws, rd.rec.Raw)
+			}
+			return nil
+		})
+	})
+	if err != nil {
+		return err
+	}
+	var rep Report
+	im, err := newImporter(ctx, y.store, []Format{y.format}, Options{}, &rep)
+	if err != nil {
+		return err
+	}
+	im.adopts = map[string]told{y.from.file.Path: match(y.from.told, raws, lines)}
+	found, err := walk(ctx, []string{y.unit}, &rep)
+	if err != nil {
+		return err
+	}
+	return im.importAll(ctx, found, still, nil)
+}
+
+// match adds to list the new records of a source, which was given these lines.
+func match(list told, raws [][]byte, lines []OutLine) told {
+	seqs, count := map[string]skein.Seq{}, map[string]int{}
+	for _, l := range lines {
+		seqs[identity(l.Body, count)] = l.Seq
+	}
+	clear(count)
+	b := builderOfTold{list: slices.Clone(list)}
+	list.each(func(_ recordHash, s skein.Seq) { b.seq = s })
+	seq := b.seq
+	for _, raw := range raws {
+		if s := seqs[identity(raw, count)]; s > 0 {
+			seq = s
+		}
+		b.add(hashRecord(raw), seq)
+	}
+	return b.list
+}
