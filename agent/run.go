@@ -154,7 +154,7 @@ func (w *crew) end(r *running) error {
 		s.State = skein.Failed
 	}
 	if len(s.Meta) == 0 {
-		s.Meta = r.out.Meta
+		s.Meta = validJSON(r.out.Meta)
 	}
 	m := skein.Message{Role: skein.RoleTool, Parts: []skein.Part{{Kind: skein.PartResult, Result: &res, Start: s.Start, End: s.End}}}
 	err := w.keep(w.turn.ctx, r.out.Blobs, skein.NewEvent(skein.KindTool, w.now(), s), skein.Say(w.now(), m))

@@ -3,6 +3,7 @@ package agent
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -68,7 +69,8 @@ func broken(m *skein.Message, text, reasoning string) *skein.Message {
 
 // filled returns a copy of the answer m to the request s, with what the
 // provider did not say of it. A request ID that was charged before is not this
-// one's, and some servers begin to count their calls anew each time.
+// one's, and some servers begin to count their calls anew each time. What is to
+// be JSON and is none cannot be stored as it is.
 func (t *Thread) filled(m *skein.Message, s *skein.Step, shown []skein.Message) *skein.Message {
 	f := *m
 	f.ID, f.Role = "", skein.RoleAssistant // the event is the whole message
@@ -77,6 +79,7 @@ func (t *Thread) filled(m *skein.Message, s *skein.Step, shown []skein.Message) 
 		f.Request = string(skein.NewSessionID(t.o.Now()))
 	}
 	t.charged[f.Request] = true
+	f.Meta = validJSON(m.Meta)
 	f.Parts = append([]skein.Part{}, m.Parts...)
 	for i := range shown {
 		for _, c := range callsOf(&shown[i]) {
@@ -85,16 +88,28 @@ func (t *Thread) filled(m *skein.Message, s *skein.Step, shown []skein.Message) 
 	}
 	for i := range f.Parts {
 		p := &f.Parts[i]
+		p.Raw, p.Meta = validJSON(p.Raw), validJSON(p.Meta)
 		if p.Kind != skein.PartCall || p.Call == nil {
 			continue
 		}
 		c := *p.Call
+		if len(c.Input) > 0 && !json.Valid(c.Input) {
+			c.Input = skein.AppendQuoted(nil, string(c.Input))
+		}
 		if p.Call = &c; c.ID == "" || t.called[c.ID] {
 			c.ID = fmt.Sprintf("call_%s_%d", skein.NewSessionID(t.o.Now())[24:], i)
 		}
 		t.called[c.ID] = true
 	}
 	return &f
+}
+
+// validJSON returns raw, or nil if it is no JSON.
+func validJSON(raw json.RawMessage) json.RawMessage {
+	if !json.Valid(raw) {
+		return nil
+	}
+	return raw
 }
 
 // count adds the usage of the answer m to that of the turn.

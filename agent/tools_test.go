@@ -59,6 +59,20 @@ func TestANameThatNoToolHasIsNotSaidAgainWhole(t *testing.T) {
 	}
 }
 
+func TestWhatIsNoJSONEndsNoTurn(t *testing.T) {
+	bad := calls("odd {").message
+	bad.Parts = append(bad.Parts, skein.Part{Kind: skein.PartReasoning, Text: "hm", Raw: json.RawMessage("{")})
+	g := openWith(t, func(o *agent.Options) {
+		o.Agent.Tools = []tool.Tool{{Spec: spec("odd"), Run: func(context.Context, tool.Call) (tool.Output, error) {
+			return tool.Output{Text: "ran", Meta: json.RawMessage("{")}, nil
+		}}}
+	}, answer{message: bad}, calls("odd {}"), says("well"))
+	g.say("go", "well")
+	if r := g.results(); len(r) != 2 || !strings.Contains(string(r[0].Text), "no JSON object") || r[1].Text != "ran" {
+		t.Errorf("the results are %+v, want that the input is no JSON, and what the tool said", r)
+	}
+}
+
 func TestNoInputIsAnEmptyObject(t *testing.T) {
 	g := open(t, calls("note", "note null"), says("well"))
 	g.say("go", "well")
