@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/foreign"
 	"github.com/skein-dev/skein/interop"
 )
@@ -27,7 +28,9 @@ func Format() interop.Format {
 		Look:   look,
 		Open:   open,
 		Below:  path.Base,
+		Write:  write,
 		Put:    interop.PutDatabase,
+		Resume: resume,
 	}
 }
 
@@ -49,6 +52,11 @@ func unit(name string) string {
 		}
 	}
 	return ""
+}
+
+// resume returns the command that goes on with a session in its folder.
+func resume(w interop.Spot, s skein.Session) (command []string, dir string) {
+	return []string{"ethos", "--resume", w.ID}, s.Cwd
 }
 
 func look(ctx context.Context, path string) (interop.Unit, error) {

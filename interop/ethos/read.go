@@ -107,9 +107,9 @@ func (r *reader) message(m *interop.Made, row foreign.Row) {
 	said, blobs, ok := r.said(row)
 	switch {
 	case row.Get("deleted_at") != nil:
-		r.put(m, skein.NewEvent(skein.KindNoted, at, skein.Noted{Name: "ethos:deleted", Data: values(row)}))
+		r.put(m, skein.NewEvent(skein.KindNoted, at, skein.Noted{Name: "ethos:deleted", Data: whole(row)}))
 	case !ok:
-		r.put(m, skein.NewEvent(skein.KindNoted, at, skein.Noted{Name: "ethos:message", Data: values(row)}))
+		r.put(m, skein.NewEvent(skein.KindNoted, at, skein.Noted{Name: "ethos:message", Data: whole(row)}))
 	default:
 		r.put(m, skein.Say(at, said), blobs...)
 	}
@@ -147,8 +147,8 @@ func stampOf(s string) skein.Time {
 	return t
 }
 
-// values returns a row's columns and values as they stand in its line.
-func values(row foreign.Row) json.RawMessage {
+// whole returns a row's columns and values as they stand in its line.
+func whole(row foreign.Row) json.RawMessage {
 	var line struct{ Row json.RawMessage }
 	if json.Unmarshal(row.AppendLine(nil), &line) != nil {
 		return nil
