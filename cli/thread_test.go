@@ -207,6 +207,10 @@ func TestAServerOfAProjectIsTrustedOnlyIfAPersonSaysSo(t *testing.T) {
 	if !trusts(&threadOptions{}, own, s, &person{}) {
 		t.Error("a server of the person's own agent is not started")
 	}
+	sham := roster.Definition{Path: filepath.Join(j.dirs.Config, "agents") + "/../../" + filepath.Base(cwd) + "/a.md"}
+	if trusts(&threadOptions{}, sham, s, &person{}) {
+		t.Errorf("a server of %s is started as one of the person's own", sham.Path)
+	}
 	if !trusts(&threadOptions{}, d, s, &person{replies: []reply{always}}) {
 		t.Error("a project's server is not started after always")
 	}
@@ -220,6 +224,21 @@ func TestAServerOfAProjectIsTrustedOnlyIfAPersonSaysSo(t *testing.T) {
 	s.Args = []string{"--all", "--delete"}
 	if trusts(&threadOptions{}, d, s, &person{}) {
 		t.Error("a server that was changed after always is started")
+	}
+}
+
+func TestWhoTrustsAServerSeesWhatItIsGiven(t *testing.T) {
+	for want, s := range map[string]roster.Server{
+		"start: run \"a b\" \"\" c\nwith KEY=\"${ANTHROPIC_API_KEY}\"\nwith LD_PRELOAD=\"x.so\"": {
+			Command: "run", Args: []string{"a b", "", "c"}, Env: map[string]string{"LD_PRELOAD": "x.so", "KEY": "${ANTHROPIC_API_KEY}"},
+		},
+		"speak to: https://x.example/mcp\nwith X-Key: \"${OPENAI_API_KEY}\"": {
+			URL: "https://x.example/mcp", Headers: map[string]string{"X-Key": "${OPENAI_API_KEY}"},
+		},
+	} {
+		if got := wants(s); got != want {
+			t.Errorf("wants(%+v) = %s, want %s", s, got, want)
+		}
 	}
 }
 

@@ -5,7 +5,10 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"maps"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/skein-dev/skein/roster"
@@ -17,15 +20,13 @@ import (
 // program that runs without asking.
 func (t *thread) trust(ctx context.Context, d roster.Definition, s roster.Server) error {
 	own := filepath.Join(t.job.dirs.Config, "agents") + string(filepath.Separator)
+	path := filepath.Clean(d.Path) // with .. in it, it could begin like our own and lead elsewhere
 	name := "mcp:" + s.Name
 	exact := name + ":" + fingerprint(s)
-	if strings.HasPrefix(d.Path, own) || t.allowed.has(name) || t.allowed.has(exact) {
+	if strings.HasPrefix(path, own) || t.allowed.has(name) || t.allowed.has(exact) {
 		return nil
 	}
-	does := "start: " + strings.Join(append([]string{s.Command}, s.Args...), " ")
-	if s.Command == "" {
-		does = "speak to: " + s.URL
-	}
+	does := wants(s)
 	refused := advise(fmt.Errorf("agent file %s wants to %s", d.Path, does), "if you trust it: --allow %s", name)
 	if t.face.ask == nil {
 		return refused
@@ -40,6 +41,30 @@ func (t *thread) trust(ctx context.Context, d roster.Definition, s roster.Server
 		t.allowForGood(exact)
 	}
 	return nil
+}
+
+// wants says what s does when it is trusted, and what it is given: a variable
+// or header may hand it a key.
+func wants(s roster.Server) string {
+	var b strings.Builder
+	b.WriteString("start: " + s.Command)
+	for _, arg := range s.Args {
+		if arg == "" || strings.ContainsAny(arg, " \t\r\n\"'\\") {
+			arg = strconv.Quote(arg)
+		}
+		b.WriteString(" " + arg)
+	}
+	if s.Command == "" {
+		b.Reset()
+		b.WriteString("speak to: " + s.URL)
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.Env)) {
+		fmt.Fprintf(&b, "\nwith %s=%q", name, s.Env[name])
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.Headers)) {
+		fmt.Fprintf(&b, "\nwith %s: %q", name, s.Headers[name])
+	}
+	return b.String()
 }
 
 // fingerprint returns what changes when s does.

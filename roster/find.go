@@ -26,7 +26,7 @@ func (r *Roster) Definition(name, cwd string) (Definition, error) {
 		if !filepath.IsAbs(name) {
 			name = filepath.Join(cwd, name)
 		}
-		return read(name)
+		return read(filepath.Clean(name))
 	}
 	for _, dir := range r.Folders {
 		d, err := in(dir, name)
