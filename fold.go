@@ -77,7 +77,7 @@ func (t *Tally) Add(e Event) (_ Added, err error) {
 // Shown returns what a fork at the end of s shows of it.
 func (s *Session) Shown() Shown {
 	return Shown{
-		Messages: s.Messages, Turns: s.Turns, First: s.First,
+		Messages: s.Messages, Turns: s.Turns, First: s.First, LastPrompt: s.LastPrompt,
 		Project: s.Project, Cwd: s.Cwd, Agent: s.Agent, Model: s.Model,
 	}
 }

@@ -74,6 +74,7 @@ type Prior struct {
 type Shown struct {
 	Messages, Turns int
 	First           string
+	LastPrompt      string
 	Project, Cwd    string
 	Agent, Model    string
 }
@@ -187,7 +188,7 @@ func (s *Session) create(c *Created, base Shown) error {
 	}
 	if fork {
 		s.Base, s.Last = c.Parent.Seq, c.Parent.Seq
-		s.Messages, s.Turns, s.First = base.Messages, base.Turns, base.First
+		s.Messages, s.Turns, s.First, s.LastPrompt = base.Messages, base.Turns, base.First, base.LastPrompt
 		s.Project, s.Cwd = or(s.Project, base.Project), or(s.Cwd, base.Cwd)
 		s.Agent, s.Model = or(s.Agent, base.Agent), or(s.Model, base.Model)
 	}

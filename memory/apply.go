@@ -123,7 +123,7 @@ func (s *Store) keyTaken(h *skein.Session) bool {
 // shownAfter returns what a fork that begins where h is now shows.
 func shownAfter(h *skein.Session) skein.Shown {
 	return skein.Shown{
-		Messages: h.Messages, Turns: h.Turns, First: h.First,
+		Messages: h.Messages, Turns: h.Turns, First: h.First, LastPrompt: h.LastPrompt,
 		Project: h.Project, Cwd: h.Cwd, Agent: h.Agent, Model: h.Model,
 	}
 }

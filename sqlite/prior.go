@@ -102,13 +102,16 @@ func (t *call) shown(id skein.SessionID, c *skein.Created) (x prior, err error) 
 	if x.said = skein.Seq(prev); kind == string(skein.KindSaid) {
 		x.said = at.Seq
 	}
-	x.Base = skein.Shown{First: p.First, Project: p.Project, Cwd: p.Cwd, Agent: p.Agent, Model: p.Model}
+	x.Base = skein.Shown{First: p.First, LastPrompt: p.LastPrompt, Project: p.Project, Cwd: p.Cwd, Agent: p.Agent, Model: p.Model}
 	if at.Seq < p.Last {
 		if x.Base, err = t.past(segs, x.said); err != nil {
 			return x, err
 		}
 		if turn > 0 {
 			x.Base.First = p.First
+		}
+		if x.Base.LastPrompt, err = t.s.promptOf(t.conn, segs, turn); err != nil {
+			return x, err
 		}
 	}
 	x.Base.Turns, x.Base.Messages = int(turn), int(ordinal)

@@ -364,6 +364,12 @@ func (sc *scrub) fold(h *head) error {
 		return string(b)
 	}
 	base := skein.Shown{Project: clean(h.Project), Cwd: clean(h.Cwd), Agent: clean(h.Agent), Model: clean(h.Model)}
+	if h.Base > 0 {
+		var err error
+		if base.LastPrompt, err = sc.shownPrompt(h); err != nil {
+			return err
+		}
+	}
 	x := skein.Session{ID: h.ID}
 	for after, at := h.Base, skein.Seq(-1); after < h.Last; {
 		if at == after {
@@ -401,6 +407,19 @@ func (sc *scrub) fold(h *head) error {
 		y.Key = x.Key
 	}
 	return nil
+}
+
+// shownPrompt returns the last prompt that the fork h shows of its parent.
+func (sc *scrub) shownPrompt(h *head) (string, error) {
+	segs, err := sc.segments(h)
+	if err != nil {
+		return "", err
+	}
+	var turn int64
+	if _, err := sc.one(`SELECT turn FROM events WHERE session = ? AND seq = ?`, []any{h.n, int64(h.Base) + 1}, &turn); err != nil {
+		return "", err
+	}
+	return sc.s.promptOf(sc.conn, segs, turn)
 }
 
 // note appends the audit event.

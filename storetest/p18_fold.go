@@ -46,7 +46,7 @@ func fold(id skein.SessionID, evs []skein.Event) (s skein.Session, err error) {
 		var p skein.Prior
 		if f.Created != nil { // what came before it is a parent's
 			p.Base = skein.Shown{
-				Messages: s.Messages, Turns: s.Turns, First: s.First,
+				Messages: s.Messages, Turns: s.Turns, First: s.First, LastPrompt: s.LastPrompt,
 				Project: s.Project, Cwd: s.Cwd, Agent: s.Agent, Model: s.Model,
 			}
 			s = skein.Session{ID: id}
@@ -88,10 +88,15 @@ func foldForks(t *test) {
 	t.add("a", everything()...)
 	for _, seq := range []skein.Seq{1, 3, 8, 11, 17} {
 		f := skein.SessionID(fmt.Sprint("f", seq))
-		t.add(f, fork("a", seq), user("own"), piece("m1", "of a message that the parent may have"), titled("mine"))
+		t.add(f, fork("a", seq))
+		t.wantFolded(f)
+		t.add(f, user("own"), piece("m1", "of a message that the parent may have"), titled("mine"))
 		t.wantFolded(f)
 		g := skein.SessionID(fmt.Sprint("g", seq))
-		t.add(g, fork(f, seq+2), user("own"))
+		t.add(g, fork(f, seq+2))
+		t.wantFolded(g)
+		equal(t, "last prompt of a fork that begins with \"own\"", t.session(g).LastPrompt, "own")
+		t.add(g, user("own"))
 		t.wantFolded(g)
 	}
 }

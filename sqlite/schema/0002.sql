@@ -47,5 +47,6 @@ BEGIN
 END;
 
 -- What the trigger before could not say of messages that were deleted is
--- worked out anew.
-INSERT OR IGNORE INTO chores (name, times) SELECT 'recount ' || n, 1 FROM sessions WHERE first_words = '' AND messages > 0;
+-- worked out anew, and what forks that nobody wrote to show as last prompt.
+INSERT OR IGNORE INTO chores (name, times) SELECT 'recount ' || n, 1 FROM sessions
+WHERE messages > 0 AND first_words = '' OR turns > 0 AND base > 0 AND last_prompt = '';
