@@ -21,7 +21,7 @@ func (db *DB) Rows(ctx context.Context, table, order string, yield func(Row) err
 	case order != "" && !t.Has(order):
 		return fmt.Errorf("table %s has no column %s", table, order)
 	}
-	s := &scan{db: db, t: t, yield: yield, last: math.MinInt64}
+	s := &scan{db: db, t: t, yield: yield, next: math.MinInt64}
 	if t.rowid == "" || order != "" {
 		by := t.key
 		if order != "" {
@@ -29,16 +29,23 @@ func (db *DB) Rows(ctx context.Context, table, order string, yield func(Row) err
 		}
 		return s.whole(ctx, by)
 	}
+	s.ordered = true
 	return s.byRowid(ctx)
 }
+
+// errDisorder says that pages refer to each other in a circle, or nearly so: a
+// small file would have rows without end.
+var errDisorder = errors.New("its rows are in disorder")
 
 // A scan is one reading of a table.
 type scan struct {
 	db    *DB
 	t     Table
 	yield func(Row) error
-	last  int64 // rowid that was read last
-	some  bool
+	next  int64 // the first rowid that was not read yet
+	done  bool  // there can be no further one
+
+	ordered bool // rows come by their rowids
 	inner error // yield's
 }
 
@@ -90,12 +97,10 @@ func (s *scan) whole(ctx context.Context, by []string) error {
 func (s *scan) byRowid(ctx context.Context) error {
 	const maxHoles = 200
 	for range maxHoles {
-		q := "SELECT " + s.columns() + s.from()
-		if s.some {
-			q += fmt.Sprintf(" WHERE %s > %d", s.t.rowid, s.last)
-		}
-		err := s.read(ctx, q+" ORDER BY "+s.t.rowid)
-		if err == nil || s.inner != nil || ctx.Err() != nil {
+		// Not "> last": that looks for the last row first, whose page may be
+		// the damaged one.
+		err := s.read(ctx, "SELECT "+s.columns()+s.from()+s.onwards(s.next))
+		if err == nil || s.done || s.inner != nil || ctx.Err() != nil {
 			return err
 		}
 		more, err := s.skip(ctx, err)
@@ -107,58 +112,69 @@ func (s *scan) byRowid(ctx context.Context) error {
 	return nil
 }
 
+// onwards picks the rows from id on, in order.
+func (s *scan) onwards(id int64) string {
+	return fmt.Sprintf(" WHERE %s >= %d ORDER BY %s", s.t.rowid, id, s.t.rowid)
+}
+
+// passed notes that a row was read.
+func (s *scan) passed(id int64) {
+	if s.done = id == math.MaxInt64; !s.done {
+		s.next = id + 1
+	}
+}
+
 // skip goes on behind a place that cannot be read.
 func (s *scan) skip(ctx context.Context, why error) (more bool, err error) {
 	if code(why) == codeTooBig {
-		return s.skipRow(ctx, why)
+		return s.skipRow(ctx)
 	}
-	s.db.harm("table %s, behind row %d: %v", s.t.Name, s.last, why)
 	next, ok := s.behind(ctx)
 	if !ok {
+		s.db.harm("table %s, from row %d on: %v", s.t.Name, s.first(), why)
 		return false, ctx.Err()
 	}
-	s.last, s.some = next-1, true
+	s.db.harm("table %s, rows %d to %d: %v", s.t.Name, s.first(), next-1, why)
+	s.next = next
 	return true, nil
 }
 
+// first returns the first rowid that was not read, as people may know it.
+func (s *scan) first() int64 { return max(s.next, 0) }
+
 // skipRow passes over one row that is too long to be read.
-func (s *scan) skipRow(ctx context.Context, why error) (bool, error) {
+func (s *scan) skipRow(ctx context.Context) (bool, error) {
 	var id int64
-	q := fmt.Sprintf("SELECT %s%s", s.t.rowid, s.from())
-	if s.some {
-		q += fmt.Sprintf(" WHERE %s > %d", s.t.rowid, s.last)
-	}
-	if err := s.db.conn.QueryRowContext(ctx, q+" ORDER BY "+s.t.rowid+" LIMIT 1").Scan(&id); err != nil {
+	if err := s.db.conn.QueryRowContext(ctx, "SELECT "+s.t.rowid+s.from()+s.onwards(s.next)+" LIMIT 1").Scan(&id); err != nil {
 		return false, err
 	}
 	what := fmt.Sprintf("a value of more than %d bytes", MaxValue)
 	s.db.harm("table %s, row %d: %s", s.t.Name, id, what)
-	s.last, s.some = id, true
-	return true, s.give(Row{Table: s.t.Name, Rowid: &id, Damage: what})
+	s.passed(id)
+	return !s.done, s.give(Row{Table: s.t.Name, Rowid: &id, Damage: what})
 }
 
-// behind returns the first rowid that can be read again behind a damaged
-// place: by halving what lies between the last good row and the table's end.
+// behind returns a rowid behind a damaged place, from which on rows can be read
+// again: by halving what lies between the last good row and the table's end.
 func (s *scan) behind(ctx context.Context) (int64, bool) {
 	var end int64
-	if err := s.db.conn.QueryRowContext(ctx, "SELECT "+s.t.rowid+s.from()+" ORDER BY "+s.t.rowid+" DESC LIMIT 1").Scan(&end); err != nil || s.some && end <= s.last {
+	if err := s.db.conn.QueryRowContext(ctx, "SELECT "+s.t.rowid+s.from()+" ORDER BY "+s.t.rowid+" DESC LIMIT 1").Scan(&end); err != nil || end <= s.next {
 		return 0, false
 	}
-	low, high := s.last, end // nothing behind low is known to be good; high is
-	if !s.some {
-		low = min(0, end-1)
+	bad, good := s.next, end
+	if bad < 0 {
+		bad = min(0, end-1)
 	}
-	for low+1 < high && ctx.Err() == nil {
-		mid := low + (high-low)/2
+	for bad+1 < good && ctx.Err() == nil {
+		mid := bad + (good-bad)/2
 		var id int64
-		err := s.db.conn.QueryRowContext(ctx, fmt.Sprintf("SELECT %s%s WHERE %s >= %d ORDER BY %s LIMIT 1", s.t.rowid, s.from(), s.t.rowid, mid, s.t.rowid)).Scan(&id)
-		if err != nil {
-			low = mid
+		if s.db.conn.QueryRowContext(ctx, "SELECT "+s.t.rowid+s.from()+s.onwards(mid)+" LIMIT 1").Scan(&id) != nil {
+			bad = mid
 		} else {
-			high = mid
+			good = mid
 		}
 	}
-	return high, true
+	return good, ctx.Err() == nil
 }
 
 // read runs a query and gives its rows.
@@ -181,13 +197,17 @@ func (s *scan) read(ctx context.Context, query string) (err error) {
 		if err := rows.Scan(at...); err != nil {
 			return err
 		}
+		if s.t.rowid != "" && s.ordered && id < s.next {
+			return errDisorder
+		}
 		r := Row{Table: s.t.Name, Columns: s.t.Columns, Values: make([]Value, n/2)}
 		for i := range r.Values {
 			r.Values[i] = typed(cells[2*i], cells[2*i+1])
 		}
 		if s.t.rowid != "" {
 			rowid := id
-			r.Rowid, s.last, s.some = &rowid, id, true
+			r.Rowid = &rowid
+			s.passed(id)
 		}
 		if err := s.give(r); err != nil {
 			return err

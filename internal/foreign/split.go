@@ -41,8 +41,8 @@ type span struct{ at, n int64 }
 // read once, from its beginning; its indexes, which may be damaged, are not
 // used.
 //
-// Errors are ctx's, those of writing the lines to a temporary file, and of a
-// column that the table has not.
+// Errors are ctx's, those of writing the lines to a temporary file, of a column
+// that the table has not, and of many times more rows than the file has room for.
 func (db *DB) Split(ctx context.Context, parts ...Part) (_ []Piece, err error) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -50,7 +50,11 @@ func (db *DB) Split(ctx context.Context, parts ...Part) (_ []Piece, err error) {
 	if db.spool, err = os.OpenFile(filepath.Join(db.dir, "lines"), os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600); err != nil {
 		return nil, err
 	}
-	s := splitter{out: bufio.NewWriterSize(db.spool, 1<<20), index: map[string]int{}}
+	info, err := os.Stat(filepath.Join(db.dir, copyName))
+	if err != nil {
+		return nil, err
+	}
+	s := splitter{most: maxGrowth*info.Size() + MaxValue, out: bufio.NewWriterSize(db.spool, 1<<20), index: map[string]int{}}
 	for _, p := range parts {
 		t, ok := db.Table(p.Table)
 		if !ok {
@@ -72,7 +76,12 @@ func (db *DB) Split(ctx context.Context, parts ...Part) (_ []Piece, err error) {
 	return s.pieces, nil
 }
 
+// maxGrowth is how many times as long as its database all lines may be; rows
+// that share pages, as none do that SQLite wrote, would have no end.
+const maxGrowth = 64
+
 type splitter struct {
+	most   int64
 	out    *bufio.Writer
 	at     int64
 	line   []byte
@@ -104,6 +113,9 @@ func (s *splitter) add(key string, r Row) error {
 	p := &s.pieces[i]
 	s.line = r.AppendLine(s.line[:0])
 	n := int64(len(s.line))
+	if s.at+n > s.most {
+		return fmt.Errorf("table %s: more than %d bytes of rows for its file", r.Table, s.most)
+	}
 	if last := len(p.spans) - 1; last >= 0 && p.spans[last].at+p.spans[last].n == s.at {
 		p.spans[last].n += n
 	} else {
