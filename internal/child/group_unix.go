@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os/exec"
 	"syscall"
 )
@@ -37,10 +38,16 @@ func (g *group) prepare(cmd *exec.Cmd) (err error) {
 		_ = g.in.Close() // the error says what went wrong before
 		g.in = nil
 	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // a system without a shell: there is no keeper, and no other harm
+	}
 	return err
 }
 
 func (g *group) started(cmd *exec.Cmd) error {
+	if g.in == nil {
+		return nil
+	}
 	_, err := fmt.Fprintln(g.in, cmd.Process.Pid)
 	return err
 }
