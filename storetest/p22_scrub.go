@@ -194,6 +194,14 @@ func scrubFolds(t *test) {
 		t.wantFolded(id)
 		t.wantNoSecret(id, secret)
 	}
+	long := strings.Repeat("a ", 95) + secret // the row of a session has a part of it only
+	t.add("w", created(), user(long), user("later"))
+	t.add("v", fork("w", 2))
+	t.add("u", fork("v", 3))
+	t.scrub("u", secret)
+	for _, id := range []skein.SessionID{"u", "v", "w"} {
+		t.wantFolded(id)
+	}
 	t.delete("z")
 	row := t.session("y")
 	t.add("y", user("another-secret"))
