@@ -186,7 +186,7 @@ func (x *exporter) records(ctx context.Context, path string) ([]byte, error) {
 // split returns the unit and the name of a source, by its path in the store.
 func (x *exporter) split(path string) (unit, name string) {
 	at := strings.LastIndexByte(path, '#')
-	if x.format.Look == nil || at < 0 {
+	if x.format.Look == nil || at < 0 || x.format.is(filepath.ToSlash(path)) {
 		return path, ""
 	}
 	return path[:at], unescape(path[at+1:])
@@ -236,9 +236,10 @@ func (x *exporter) put(ctx context.Context, texts []Text) error {
 
 // isUnit reports whether what lies at path below home is a unit, by its name.
 func (x *exporter) isUnit(path string) bool {
-	if x.format.Unit == nil {
-		return false
-	}
-	at := filepath.ToSlash(filepath.Join(x.home, filepath.FromSlash(path)))
-	return x.format.Unit(at) == at || x.format.Unit(at+"/x") == at
+	return x.format.is(filepath.ToSlash(filepath.Join(x.home, filepath.FromSlash(path))))
+}
+
+// is reports whether a unit lies at path, absolute and with slashes.
+func (f *Format) is(path string) bool {
+	return f.Unit != nil && (f.Unit(path) == path || f.Unit(path+"/x") == path)
 }

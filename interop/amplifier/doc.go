@@ -67,8 +67,8 @@
 // Amplifier itself takes a transcript with one bad line for none and goes on
 // with the backup, or with nothing. Here each good line is kept, and each bad
 // one named; the backup is read where the transcript has no message, or the
-// metadata is damaged or gone. A session that died before its first save has
-// only a log: its prompts are its messages, until there is a transcript.
+// metadata is damaged or gone. A session that ended before its first save has
+// only a log: its prompts are its messages.
 //
 // # Forks
 //

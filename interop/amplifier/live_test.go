@@ -7,12 +7,16 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/interop"
 	"github.com/skein-dev/skein/interop/amplifier"
 	"github.com/skein-dev/skein/memory"
 )
+
+// later is when a file was touched.
+var later = time.Date(2026, 10, 1, 0, 0, 0, 0, time.UTC)
 
 const liveID = "0f1e2d3c-0000-4000-8000-00000000000a"
 
@@ -129,8 +133,8 @@ func TestASaveAddsWhatIsNew(t *testing.T) {
 	defer s.Close()
 	f.logs(logLine(0, "session:start", `{}`), logLine(1, "prompt:submit", `{"prompt": "one"}`))
 	bring(t, s, f.path)
-	if got := words(t, s, liveID); got != "one" {
-		t.Errorf("before the first save the session says %q, want its prompt", got)
+	if got := session(t, s, liveID); got.Messages != 0 {
+		t.Errorf("before the first save the session has %d messages, want 0", got.Messages)
 	}
 	f.save(user(1, "one"))
 	bring(t, s, f.path)
@@ -145,6 +149,16 @@ func TestASaveAddsWhatIsNew(t *testing.T) {
 	}
 	if rep := bring(t, s, f.path); rep.Events != 0 || rep.Unchanged != 1 {
 		t.Errorf("Import again = %+v, want it unchanged", rep)
+	}
+}
+
+func TestASessionThatEndedBeforeItsFirstSaveHasItsPrompts(t *testing.T) {
+	f, s := newFolder(t), memory.New()
+	defer s.Close()
+	f.logs(logLine(0, "session:start", `{}`), logLine(1, "prompt:submit", `{"prompt": "one"}`), logLine(2, "session:end", `{}`))
+	bring(t, s, f.path)
+	if got := words(t, s, liveID); got != "one" {
+		t.Errorf("the session says %q, want its prompt", got)
 	}
 }
 

@@ -44,6 +44,7 @@ func (r *reader) logged(m *making, o object) error {
 	case name == "session:resume":
 		m.add(skein.NewEvent(skein.KindResumed, m.time, skein.Program{Program: Name}))
 	case name == "session:end":
+		r.ended = true
 		m.add(skein.NewEvent(skein.KindEnded, m.time, skein.Program{Program: Name, How: clip(or(o.str("status"), data.str("status")))}))
 	case strings.HasSuffix(name, ":agent_spawned") && call != "" && sane(data.str("sub_session_id")):
 		m.add(skein.NewEvent(skein.KindTool, m.time, skein.ToolState{
@@ -149,14 +150,18 @@ func dollars(v jsontext.Value) int64 {
 	return whole.Int64()
 }
 
-// orphan makes messages of the prompts in the log, if the session ended before
-// its first save: the folder is the last line of all.
+// orphan makes a session of a folder that has only a log, whose lines do not
+// begin one, and messages of the prompts there, if it ended before its first
+// save: the folder is the last line of all.
 func (r *reader) orphan(m *making) {
-	if r.said || r.known && len(r.prompts) == 0 {
+	if r.said || r.known {
 		return
 	}
 	m.out.Key = skein.ClientID("amp:orphan:" + r.id)
 	m.add(note(0, "no transcript", "", nil))
+	if !r.ended { // it may be in its first turn
+		return
+	}
 	for _, p := range r.prompts {
 		m.add(skein.Say(p.time, skein.UserSays(p.text)))
 	}

@@ -23,11 +23,13 @@ type reader struct {
 	root    string // ID of the session that it was forked from first; its own if it was not
 	early   facts  // what the metadata says as the first line is read
 	begun   bool
-	said    bool // the transcript has a message
+	said    bool // the transcript has a message, or its backup
+	spare   bool // the backup is read in its place
 	known   bool // the metadata was read
 	tools   map[string]string
 	equals  map[[16]byte]int // how many lines with this hash there were
 	prompts []prompt         // in the log, for want of a transcript
+	ended   bool             // the log says that the session ended
 }
 
 func open(f interop.File) interop.Reader {
@@ -85,7 +87,8 @@ func (r *reader) Read(l interop.Line) (interop.Made, error) {
 	switch {
 	case in.File == transcript && in.Line != nil:
 		err = r.each(m, in, r.message)
-	case in.File == transcript+backup && in.Line != nil && !r.said:
+	case in.File == transcript+backup && in.Line != nil && (!r.said || r.spare):
+		r.spare = true
 		err = r.each(m, in, r.message)
 	case in.File == eventLog && in.Line != nil:
 		err = r.each(m, in, r.logged)
