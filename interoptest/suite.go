@@ -45,6 +45,7 @@ func Run(t *testing.T, s Suite) {
 			t.Run("read twice adds nothing", func(t *testing.T) { s.twice(t, name) })
 			if s.Format.Look != nil {
 				t.Run("is written again as it was", func(t *testing.T) { s.writtenAgain(t, name) })
+				t.Run("is followed as it is written", func(t *testing.T) { s.watched(t, name) })
 				return
 			}
 			t.Run("is written again byte for byte", func(t *testing.T) { s.export(t, name) })
@@ -56,6 +57,7 @@ func Run(t *testing.T, s Suite) {
 	}
 	if s.Format.Write != nil {
 		t.Run("there and back is the same session", s.thereAndBack)
+		t.Run("there and back is the same, whatever the session", s.whatever)
 	}
 }
 

@@ -45,8 +45,8 @@ type scan struct {
 	next  int64 // the first rowid that was not read yet
 	done  bool  // there can be no further one
 
-	ordered bool // rows come by their rowids
-	inner error // yield's
+	ordered bool  // rows come by their rowids
+	inner   error // yield's
 }
 
 // columns is the list of what is selected. An expression has no declared type,

@@ -1,0 +1,68 @@
+package interoptest
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/skein-dev/skein/interop"
+	"github.com/skein-dev/skein/memory"
+)
+
+// patience is how long a watch may take on a machine with much else to do.
+const patience = 30 * time.Second
+
+// watched holds a format of folders or databases to this: a watch that sees a
+// case come into being, file by file, ends with the messages that an import of
+// all gives.
+func (s Suite) watched(t *testing.T, name string) {
+	from := lay(t, filepath.Join(s.Dir, name))
+	want := memory.New()
+	defer want.Close()
+	s.bring(t, want, from)
+	to, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	store := memory.New()
+	defer store.Close()
+	reports, done := make(chan interop.Report, 1000), make(chan error, 1)
+	ctx, stop := context.WithCancel(context.Background())
+	go func() {
+		done <- interop.Watch(ctx, store, []interop.Format{s.Format}, []string{to}, interop.Options{}, func(r interop.Report) { reports <- r })
+	}()
+	defer func() {
+		stop()
+		if err := <-done; err != nil {
+			t.Errorf("Watch = %v, want nil after its context ended", err)
+		}
+	}()
+	<-reports
+	for _, f := range files(t, from) {
+		rel, err := filepath.Rel(from, f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		at := filepath.Join(to, rel)
+		if err := os.MkdirAll(filepath.Dir(at), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		write(t, at, read(t, f))
+	}
+	late := time.After(patience)
+	for {
+		diff := cmp.Diff(said(t, want), said(t, store))
+		if diff == "" {
+			return
+		}
+		select {
+		case <-reports:
+		case <-late:
+			t.Fatalf("watched for %v (-import at once +watch):\n%s", patience, diff)
+		}
+	}
+}
