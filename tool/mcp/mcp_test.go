@@ -95,10 +95,10 @@ func TestNamesAreFit(t *testing.T) {
 func TestAnswersBecomeTextAndFiles(t *testing.T) {
 	_, tools := connect(t, mcp.Options{}, program(t, "s", "good"))
 	out := run(t, tools["s__picture"], "{}")
-	if want := "see:\n[part 2: image/png, 4 bytes]\n[file:///a.txt]\ninside\n[link: https://example.org/x ]\n"; out.Text != want {
+	if want := "see:\n[part 2: image/png, 8 bytes]\n[file:///a.txt]\ninside\n[link: https://example.org/x ]\n"; out.Text != want {
 		t.Errorf("a picture is %q, want %q", out.Text, want)
 	}
-	if len(out.Files) != 1 || out.Files[0].Media != "image/png" || string(out.Blobs[0].Data) != "\x89PNG" || out.Files[0].Blob != out.Blobs[0].Hash {
+	if len(out.Files) != 1 || out.Files[0].Media != "image/png" || string(out.Blobs[0].Data) != "\x89PNG\r\n\x1a\n" || out.Files[0].Blob != out.Blobs[0].Hash {
 		t.Errorf("its files are %+v, want one image with its bytes", out.Files)
 	}
 	if out := run(t, tools["s__fails"], "{}"); !out.Failed || out.Text != "there is no such page\n" {

@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"fmt"
+	"net/http"
 	"strings"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -49,12 +50,26 @@ func output(res *sdk.CallToolResult) (out tool.Output) {
 	return out
 }
 
+// typeOf returns the type of data that a server says is of the type said. An
+// image that is none, or another one, would be turned down by providers with
+// every request from then on.
+func typeOf(said string, data []byte) string {
+	if !strings.HasPrefix(said, "image/") {
+		return said
+	}
+	if is := http.DetectContentType(data); strings.HasPrefix(is, "image/") {
+		return is
+	}
+	return "application/octet-stream"
+}
+
 // attach adds a file.
 func attach(out *tool.Output, b *strings.Builder, name, media string, data []byte) {
 	if len(data) == 0 {
 		fmt.Fprintf(b, "[%s: an empty %s]\n", name, media)
 		return
 	}
+	media = typeOf(media, data)
 	blob := skein.NewBlob(data)
 	out.Blobs = append(out.Blobs, blob)
 	out.Files = append(out.Files, skein.File{Name: name, Media: media, Blob: blob.Hash, Size: int64(len(data))})

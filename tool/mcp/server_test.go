@@ -77,7 +77,7 @@ func newServer() *sdk.Server {
 	add("picture", only, func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 		return &sdk.CallToolResult{Content: []sdk.Content{
 			&sdk.TextContent{Text: "see:"},
-			&sdk.ImageContent{Data: []byte("\x89PNG"), MIMEType: "image/png"},
+			&sdk.ImageContent{Data: []byte("\x89PNG\r\n\x1a\n"), MIMEType: "image/png"},
 			&sdk.EmbeddedResource{Resource: &sdk.ResourceContents{URI: "file:///a.txt", Text: "inside"}},
 			&sdk.ResourceLink{URI: "https://example.org/x", Name: "x"},
 		}}, nil
