@@ -18,7 +18,7 @@ func (t *target) settle(th *thread, e skein.Event) (add []skein.Event, seq skein
 		return []skein.Event{e}, 0
 	case st.kind == e.Kind && (structural(e.Kind) || st.content == content && !st.withdrawn):
 		return nil, st.seq
-	case st.kind == e.Kind && sets(e.Kind) && st.seq > th.base:
+	case st.kind == e.Kind && sets(e) && st.seq > th.base:
 		e.ClientID += skein.ClientID("~" + shortHash(fmt.Sprint(st.amends)+string(e.Payload)))
 		st.content, st.withdrawn = content, false
 		st.amends++
@@ -38,10 +38,17 @@ func (t *target) settle(th *thread, e skein.Event) (add []skein.Event, seq skein
 	return append(add, e), 0
 }
 
-// sets reports whether events of this kind set what the session is, so that
+// sets reports whether an event sets what the session is or has used, so that
 // the newest holds: where the record has changed it is set anew, for amending
-// an old one would change nothing.
-func sets(k skein.Kind) bool { return k == skein.KindTitled || k == skein.KindChanged }
+// an old one would change nothing. Of a step with a request only what is more
+// than before is counted.
+func sets(e skein.Event) bool {
+	if e.Kind == skein.KindStep {
+		s, err := skein.Decode[skein.Step](e)
+		return err == nil && s.Request != ""
+	}
+	return e.Kind == skein.KindTitled || e.Kind == skein.KindChanged
+}
 
 // amendment returns the event that amends st, with a client ID that this
 // amendment alone has.

@@ -88,7 +88,7 @@ func (t *thread) look(ctx context.Context, s skein.Store, seed maphash.Seed) err
 		if e.ClientID != "" {
 			st := &stand{seq: e.Seq, kind: e.Kind, content: maphash.Bytes(seed, e.Payload)}
 			t.stands[e.ClientID], bySeq[e.Seq] = st, st
-			if of := t.stands[withoutMark(e.ClientID)]; of != st && of != nil && of.kind == e.Kind && sets(e.Kind) {
+			if of := t.stands[withoutMark(e.ClientID)]; of != st && of != nil && of.kind == e.Kind && sets(e) {
 				of.seq, of.content, of.withdrawn = e.Seq, st.content, false
 				of.amends++
 				bySeq[e.Seq] = of
