@@ -76,6 +76,7 @@ func newDesk(t *testing.T, m maker, replies ...llmtest.Reply) *desk {
 	d.env = []string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + d.home, "SKEIN_HOME=" + d.home, "LC_ALL=C.UTF-8",
 		m.key + "=" + llmtest.Key, m.base + "=" + d.server.URL,
+		"GORACE=atexit_sleep_ms=0", // else each process of many waits a second at its end
 	}
 	t.Cleanup(func() {
 		for i, r := range d.server.Requests() {
