@@ -43,6 +43,9 @@ func Run(t *testing.T, s Suite) {
 			t.Parallel()
 			t.Run("becomes the events of its golden file", func(t *testing.T) { s.golden(t, name) })
 			t.Run("read twice adds nothing", func(t *testing.T) { s.twice(t, name) })
+			if s.Format.Write != nil {
+				t.Run("is written back where it came from", func(t *testing.T) { s.writtenBack(t, name) })
+			}
 			if s.Format.Look != nil {
 				t.Run("is written again as it was", func(t *testing.T) { s.writtenAgain(t, name) })
 				t.Run("is followed as it is written", func(t *testing.T) { s.watched(t, name) })

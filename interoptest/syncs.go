@@ -1,0 +1,64 @@
+package interoptest
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/interop"
+	"github.com/skein-dev/skein/memory"
+)
+
+// writtenBack holds a format that can be written to this: a session that goes
+// on here after it was imported is written back to where it came from, its own
+// program (another import, here) finds what is new behind what was there, and
+// doing it again changes nothing.
+func (s Suite) writtenBack(t *testing.T, name string) {
+	root := lay(t, filepath.Join(s.Dir, name))
+	store := memory.New()
+	defer store.Close()
+	s.bring(t, store, root)
+	synced := 0
+	for _, id := range roots(t, store) {
+		sess, err := store.Session(context.Background(), id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if sess.Messages == 0 {
+			continue
+		}
+		at := sess.Updated + 1000
+		answer := skein.Message{Role: skein.RoleAssistant, Provider: sess.Provider, Model: sess.Model, Parts: []skein.Part{skein.TextPart("<Gladly> & at once.")}}
+		if _, err := skein.Add(context.Background(), store, id, skein.Say(at, skein.UserSays("go on,\nplease")), skein.Say(at+1000, answer)); err != nil {
+			t.Fatal(err)
+		}
+		done, err := interop.Sync(context.Background(), store, s.Format, id)
+		if errors.Is(err, skein.ErrInvalid) {
+			continue // it has no file of its own
+		}
+		if err != nil || done.Events != 2 {
+			t.Errorf("Sync(%s) = %+v, %v, want 2 events written", id, done, err)
+			continue
+		}
+		if done, err := interop.Sync(context.Background(), store, s.Format, id); err != nil || done.Events != 0 {
+			t.Errorf("Sync(%s) again = %+v, %v, want nothing new", id, done, err)
+		}
+		synced++
+	}
+	if synced == 0 {
+		t.Skipf("no session of %s can be written back", name)
+	}
+	if rep := s.bring(t, store, root); rep.Events != 0 {
+		t.Errorf("Import of what was written back = %+v, want nothing new", rep)
+	}
+	fresh := memory.New()
+	defer fresh.Close()
+	s.bring(t, fresh, root)
+	if diff := cmp.Diff(said(t, store), said(t, fresh)); diff != "" {
+		t.Errorf("read again after it was written back (-session +file):\n%s", diff)
+	}
+}
