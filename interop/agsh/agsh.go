@@ -4,6 +4,7 @@ import (
 	"context"
 	"path"
 	"path/filepath"
+	"runtime"
 	"strings"
 
 	"github.com/skein-dev/skein/internal/foreign"
@@ -13,14 +14,18 @@ import (
 // Name is the format's name: [skein.Origin.Format] of what it reads.
 const Name = "agsh"
 
-const fileName = "sessions.db"
+// What the program calls its file, and has called it since it is meka.
+const (
+	fileName = "sessions.db"
+	mekaFile = "meka.db"
+)
 
-// Format returns the format of agsh's databases.
+// Format returns the format of agsh's and meka's databases.
 func Format() interop.Format {
 	return interop.Format{
 		Name:   Name,
-		Doc:    "agsh's sessions.db",
-		Places: places,
+		Doc:    "agsh and meka: sessions.db, meka.db",
+		Places: func(h interop.Home) []string { return placesOn(runtime.GOOS, h) },
 		Match:  func(string, []byte) bool { return false },
 		Unit:   unit,
 		Look:   look,
@@ -30,20 +35,39 @@ func Format() interop.Format {
 	}
 }
 
-func places(h interop.Home) []string {
-	if dir := h.Env("AGSH_DATA_DIR"); dir != "" {
-		return []string{filepath.Join(dir, fileName)}
+// placesOn returns the places on an operating system.
+func placesOn(system string, h interop.Home) []string {
+	return []string{
+		filepath.Join(dataDir(system, h, "AGSH_DATA_DIR", "agsh"), fileName),
+		filepath.Join(dataDir(system, h, "MEKA_DATA_DIR", "meka"), mekaFile),
 	}
-	data := h.Env("XDG_DATA_HOME")
-	if data == "" {
-		data = filepath.Join(h.Dir, ".local", "share")
-	}
-	return []string{filepath.Join(data, "agsh", fileName)}
 }
 
+func dataDir(system string, h interop.Home, variable, name string) string {
+	if dir := h.Env(variable); dir != "" {
+		return dir
+	}
+	data := h.Env("XDG_DATA_HOME")
+	switch {
+	case system == "darwin":
+		data = filepath.Join(h.Dir, "Library", "Application Support")
+	case system == "windows":
+		if data = h.Env("APPDATA"); data == "" {
+			data = filepath.Join(h.Dir, "AppData", "Roaming")
+		}
+	case data == "":
+		data = filepath.Join(h.Dir, ".local", "share")
+	}
+	return filepath.Join(data, name)
+}
+
+// unit knows a database by its name: the program's own, or agsh….db and
+// meka….db for a copy that somebody has put aside.
 func unit(name string) string {
 	for _, suffix := range []string{"", "-wal", "-shm", "-journal"} {
-		if file, ok := strings.CutSuffix(name, suffix); ok && path.Base(file) == fileName {
+		file, ok := strings.CutSuffix(name, suffix)
+		base := path.Base(file)
+		if ok && (base == fileName || strings.HasSuffix(base, ".db") && (strings.HasPrefix(base, Name) || strings.HasPrefix(base, "meka"))) {
 			return file
 		}
 	}

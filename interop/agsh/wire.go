@@ -1,0 +1,63 @@
+package agsh
+
+import (
+	"encoding/json"
+
+	jsonv2 "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/skein-dev/skein"
+)
+
+// maxNest is how deep JSON may be that stands in a column: it comes to stand
+// inside an event, and must be readable there.
+const maxNest = 1000
+
+// lenient is how JSON in a column is read: a name that stands twice means the
+// last one, and a lone surrogate is no reason to lose a message.
+func lenient() jsonv2.Options {
+	return jsonv2.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+}
+
+// asJSON returns text as JSON: as it stands, or, where it is none or nested
+// too deep, as a string.
+func asJSON(text string) json.RawMessage {
+	if depth(text) <= maxNest && json.Valid([]byte(text)) {
+		return json.RawMessage(text)
+	}
+	return skein.MustJSON(skein.Text(text))
+}
+
+// depth returns how deep the objects and arrays of JSON text are nested.
+func depth(text string) int {
+	deepest, now, quoted := 0, 0, false
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '{' || c == '[':
+			now++
+			deepest = max(deepest, now)
+		case c == '}' || c == ']':
+			now--
+		}
+	}
+	return deepest
+}
+
+// list returns the values of a JSON array, and false if text is none.
+func list(text string) (vs []jsontext.Value, ok bool) {
+	if depth(text) > maxNest || !json.Valid([]byte(text)) || jsonv2.Unmarshal([]byte(text), &vs, lenient()) != nil || vs == nil {
+		return nil, false
+	}
+	return vs, true
+}
+
+// str returns the string that v is, and "" if it is anything else.
+func str(v jsontext.Value) string {
+	s, _ := skein.Unquote(v)
+	return s
+}
