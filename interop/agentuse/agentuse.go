@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/interop"
 )
 
@@ -25,7 +26,9 @@ func Format() interop.Format {
 		Look:   look,
 		Open:   open,
 		Below:  below,
+		Write:  write,
 		Put:    interop.PutFolder,
+		Resume: resume,
 	}
 }
 
@@ -79,8 +82,16 @@ func rank(name string) string {
 		return "0"
 	case file == "message.json":
 		return "1" + dir + "0"
-	case path.Base(dir) == "part":
+	case path.Base(dir) == "artifact": // which the parts speak of
 		return "1" + path.Dir(path.Clean(dir)) + "/1"
+	case path.Base(dir) == "part":
+		return "1" + path.Dir(path.Clean(dir)) + "/2"
 	}
 	return "2"
+}
+
+// resume is how AgentUse goes on with a session: with a prompt made of it, as a
+// session of its own.
+func resume(w interop.Spot, s skein.Session) (command []string, dir string) {
+	return []string{"agentuse", "sessions", "resume", w.ID}, first(s.Cwd, s.Project)
 }

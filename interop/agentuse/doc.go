@@ -1,18 +1,66 @@
-// Package agentuse reads the session folders of AgentUse.
+// Package agentuse reads and writes the session folders of AgentUse.
 //
-// A session is a folder below project/<hash>/session/:
+// # Where
 //
-//	<ULID>-<agent>/session.json
-//	               tools.json, context.json
-//	               <message>/message.json
-//	               <message>/part/<part>.json
-//	               <message>/artifact/…
-//	               subagent/<ULID>-<agent>/…   sessions of their own
+// Below $XDG_DATA_HOME/agentuse or ~/.local/share/agentuse, on every system:
+//
+//	project/<hash>/session/<ULID>-<agent>/session.json
+//	                                      tools.json     since 0.13
+//	                                      context.json   since 0.15
+//	                                      <ULID>/message.json
+//	                                             part/<ULID>.json
+//	                                             artifact/tool-output-<tool>-<ULID>.txt or .json
+//	                                      subagent/<ULID>-<agent>/…   sessions of their own
+//
+// hash is the first 16 hexadecimal digits of the SHA-256 of the git root's path,
+// else the project's; up to 0.11 global for a project without git. agent is the
+// agent's name, since 0.8 its ID (the path of its file), in lower case, with - for
+// each run of other characters than a-z0-9_-, none at the ends; default for none.
 //
 // Files are JSON with an indent of two and no line feed at the end, written
-// beside their place and renamed. A message is a whole exchange: what was asked
-// and, in its parts, what the agent said and did, in the order of their times,
-// which within a millisecond is arbitrary; they are read by their names, ULIDs.
+// beside their place, as NAME.json.<pid>.<uuid>.tmp, and renamed. A folder is
+// one unit with one source; what lies in subagent is other units'. Files are read
+// in this order: session.json, each message with its artifacts and its parts by
+// their names, the rest. The program sorts parts by the time in them; both are
+// arbitrary within a millisecond.
 //
-// A folder is one unit with one source; what lies in subagent is other units'.
+// # Files
+//
+//	session.json   the session, its agent, model (PROVIDER:MODEL), project, parent; status (since 0.8): changed;
+//	               error (since 0.7): a step. parentSessionID makes it a child, else the folder that it lies in
+//	message.json   assistant.system: said by system; user.prompt, task and user: said by user, the task, which is the
+//	               agent's own file, as synthetic if there is a user's word; assistant.tokens: a step. Their input has
+//	               the cached tokens in it. modelID is PROVIDER:MODEL too; cost is always 0
+//	part, by type
+//	  text, reasoning   said; with role user, by the user
+//	  tool              the call; a tool event with its state: pending (suspended; why is in resumePayload), running,
+//	                    completed, error; the result, once there is one. An output that was put into a file
+//	                    ({"kind":"tool-output","path":…}) has that file
+//	  file, agent       said
+//	  any with superseded (of an attempt that was gone back over), and all others (log, error, compaction, learning,
+//	                    step-start, step-finish, snapshot, patch, …)   noted, whole
+//	tools.json, context.json   kept
+//
+// A session has one message in practice. What the model says between two runs
+// of tools is one message here. Parts change in place while they go on: amended.
+// A file with something behind its JSON (two programs wrote it at once, up to
+// 0.12) is read, and named as damaged; one that is cut off is damaged.
+//
+// A compaction part tells sizes and no summary, so it covers nothing.
+//
+// # Writing
+//
+// One message, for the program resumes from the first one alone: the first
+// prompt is its task, all else are parts, later prompts as texts with role user.
+// A session's ID is kept if it is a ULID, else it is made of its time and its ID, so
+// that it is the same each time. A session that is written back gets new parts
+// in its newest message, and other times in session.json and message.json, in
+// which all else stays as it stands.
+//
+// # Evidence
+//
+// Checked on 2026-11-21: folders written by the code of 0.4.0 and 0.15.0 of
+// https://github.com/agentuse/agentuse, and src/session/{types,manager,usage,
+// rehydrate}.ts and src/storage/{paths,storage}.ts there, to the version of
+// October 2026 (superseded, corrections, verify).
 package agentuse

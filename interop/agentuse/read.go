@@ -1,11 +1,9 @@
 package agentuse
 
 import (
-	"encoding/json"
 	"errors"
 	"path"
 	"path/filepath"
-	"strconv"
 	"strings"
 
 	"github.com/skein-dev/skein"
@@ -15,19 +13,38 @@ import (
 
 // A reader reads the files of one session.
 type reader struct {
-	id       string // by the folder's name
-	model    string
-	provider string
-	round    int  // of the model's answers, told apart by the tools between them
-	ran      bool // a tool ran since the model spoke
+	id        string // by the folder's name
+	above     string // session that the folder lies in; "" for none
+	model     string
+	provider  string
+	begun     bool
+	round     int  // of the model's answers, told apart by the tools between them
+	ran       bool // a tool ran since the model spoke
+	artifacts map[string]skein.File
+	blobs     map[string]skein.Blob
+	kept      int // bytes of these
 }
+
+// maxKept is how many bytes of artifacts are held until a part speaks of them.
+const maxKept = 64 << 20
 
 func open(f interop.File) interop.Reader {
-	id, _, _ := strings.Cut(filepath.Base(f.Path), "-")
-	return &reader{id: id}
+	dir := filepath.ToSlash(f.Path)
+	r := &reader{id: idOf(dir), artifacts: map[string]skein.File{}, blobs: map[string]skein.Blob{}}
+	if up := path.Dir(dir); path.Base(up) == "subagent" {
+		r.above = idOf(path.Dir(up))
+	}
+	return r
 }
 
-// Read implements [interop.Reader].
+// idOf returns the ID that a session's folder is named after.
+func idOf(dir string) string {
+	id, _, _ := strings.Cut(path.Base(dir), "-")
+	return id
+}
+
+// Read implements [interop.Reader]; the error says that a file cannot be read,
+// or is no JSON object.
 func (r *reader) Read(l interop.Line) (m interop.Made, err error) {
 	in, err := folder.Parse(l.Body)
 	switch {
@@ -36,121 +53,159 @@ func (r *reader) Read(l interop.Line) (m interop.Made, err error) {
 	case in.Damage != "":
 		return m, errors.New(in.Damage)
 	}
-	name := in.File
-	switch data := in.Data(); {
+	name, data := in.File, in.Data()
+	switch dir := path.Dir(name); {
 	case name == "session.json":
 		return r.session(data)
-	case path.Base(name) == "message.json":
-		return r.message(data)
-	case path.Base(path.Dir(name)) == "part":
-		return r.part(data)
+	case name == "tools.json" || name == "context.json":
+		return m, nil
+	case path.Base(name) == "message.json" && path.Dir(dir) == ".":
+		return r.message(data, dir)
+	case path.Base(dir) == "part" && path.Ext(name) == ".json":
+		return r.part(data, path.Base(path.Dir(dir)), strings.TrimSuffix(path.Base(name), ".json"))
+	case path.Base(dir) == "artifact":
+		r.artifact(path.Base(name), data)
 	}
 	return m, nil
 }
 
+// key returns the key of a file's record.
+func (r *reader) key(name string) skein.ClientID {
+	return skein.ClientID("au:" + r.id + ":" + name[:min(len(name), 40)])
+}
+
+// make returns what a file makes, and the session if it is its first.
+func (r *reader) make(key skein.ClientID, evs ...skein.Event) (m interop.Made) {
+	if len(evs) == 0 {
+		return m
+	}
+	m.Key = key
+	if !r.begun { // session.json is missing or damaged
+		m.Begin = []interop.Begin{r.begin(&sessionFile{})}
+	}
+	for _, e := range evs {
+		m.Items = append(m.Items, interop.Item{Event: e})
+	}
+	return m
+}
+
+func (r *reader) begin(s *sessionFile) interop.Begin {
+	r.begun = true
+	b := interop.Begin{ID: skein.SessionID(r.id), Time: timeOf(s.Time.Created), Created: skein.Created{
+		Surface: first(utf8(s.Trigger), "cli"), Agent: first(utf8(s.Agent.Name), utf8(s.Agent.ID), Name), Profile: utf8(s.Agent.ID),
+		Provider: r.provider, Model: r.model, Program: Name, Version: utf8(s.Version), Config: raw(s.Config),
+		Project: utf8(s.Project.Root), Cwd: utf8(s.Project.Cwd), Origin: &skein.Origin{ID: r.id, Version: utf8(s.Version)},
+	}}
+	if b.Created.Profile == b.Created.Agent {
+		b.Created.Profile = ""
+	}
+	if parent := first(s.Parent, r.above); parent != "" && parent != r.id {
+		b.ParentID, b.Created.Parent = parent, &skein.Parent{Why: skein.Child}
+	}
+	return b
+}
+
+// session reads session.json: the session, how it stands, and what it ended
+// with.
 func (r *reader) session(data []byte) (m interop.Made, err error) {
-	var s sessionFile
-	if err := json.Unmarshal(data, &s); err != nil {
+	s, _, damage, err := read[sessionFile](data)
+	if err != nil {
 		return m, err
 	}
-	r.provider, _, _ = strings.Cut(s.Model, ":")
-	r.model = strings.TrimPrefix(s.Model, r.provider+":")
-	b := interop.Begin{ID: skein.SessionID(r.id), Time: skein.Time(s.Time.Created), Created: skein.Created{
-		Surface: "import", Agent: s.Agent.Name, Provider: r.provider, Model: r.model, Program: Name, Version: s.Version,
-		Project: s.Project.Root, Cwd: s.Project.Cwd, Origin: &skein.Origin{ID: r.id, Version: s.Version},
-	}}
-	if s.Parent != "" {
-		b.ParentID, b.Created.Parent = s.Parent, &skein.Parent{Why: skein.Child}
+	r.provider, r.model = models(s.Model, "")
+	begin := r.begin(&s)
+	m.Damage = damage
+	m.Begin = []interop.Begin{begin}
+	at := timeOf(s.Time.Updated)
+	status := utf8(s.Status)
+	c := skein.Changed{}
+	if status != "" {
+		c.Status = &status
 	}
-	m.Begin = []interop.Begin{b}
-	if s.Status != "" {
-		m.Key = skein.ClientID("au:" + r.id + ":status")
-		m.Items = []interop.Item{{Event: skein.NewEvent(skein.KindChanged, skein.Time(s.Time.Updated), skein.Changed{Status: &s.Status})}}
+	evs := []skein.Event{skein.NewEvent(skein.KindChanged, at, c)}
+	if s.Error != nil {
+		evs = append(evs, skein.NewEvent(skein.KindStep, at, skein.Step{Phase: "finish", Error: s.Error.info()}))
 	}
+	made := r.make(r.key("session"), evs...)
+	m.Key, m.Items = made.Key, made.Items
 	return m, nil
 }
 
-// message makes what was asked.
-func (r *reader) message(data []byte) (m interop.Made, err error) {
-	var f messageFile
-	if err := json.Unmarshal(data, &f); err != nil {
+// models splits PROVIDER:MODEL.
+func models(full, provider string) (p, model string) {
+	p, model, ok := strings.Cut(full, ":")
+	if !ok {
+		return utf8(provider), utf8(full)
+	}
+	return utf8(p), utf8(model)
+}
+
+func (e *errorFile) info() *skein.ErrorInfo {
+	text := e.Message
+	if e.Detail != "" && e.Detail != text {
+		text += ": " + e.Detail
+	}
+	return &skein.ErrorInfo{Kind: utf8(first(e.Code, e.Type)), Message: utf8(text), Status: int(tokensOf(e.Status))}
+}
+
+// message reads message.json: what the agent was told and asked, and what the
+// answer used.
+func (r *reader) message(data []byte, dir string) (m interop.Made, err error) {
+	f, _, damage, err := read[messageFile](data)
+	if err != nil {
 		return m, err
 	}
 	r.round, r.ran = 0, false
-	m.Key = skein.ClientID("au:" + r.id + ":" + f.ID)
-	said := skein.Message{Role: skein.RoleUser}
-	for i, text := range []string{f.User.Prompt.Task, f.User.Prompt.User} {
+	at := timeOf(f.Time.Created)
+	var evs []skein.Event
+	if len(f.Assistant.System) > 0 {
+		sys := skein.Message{Role: skein.RoleSystem, Synthetic: true}
+		for _, text := range f.Assistant.System {
+			sys.Parts = append(sys.Parts, skein.TextPart(string(text)))
+		}
+		evs = append(evs, skein.Say(at, sys))
+	}
+	asked := skein.Message{Role: skein.RoleUser, Parts: []skein.Part{}}
+	for i, text := range []skein.Text{f.User.Prompt.Task, f.User.Prompt.User} {
 		if text != "" {
-			p := skein.TextPart(text)
+			p := skein.TextPart(string(text))
 			p.Synthetic = i == 0 && f.User.Prompt.User != "" // the task is the agent's own file
-			said.Parts = append(said.Parts, p)
+			asked.Parts = append(asked.Parts, p)
 		}
 	}
-	m.Items = []interop.Item{{Event: skein.Say(skein.Time(f.Time.Created), said)}}
-	if t := f.Assistant.Tokens; t.Input+t.Output+t.Cache.Read+t.Cache.Write > 0 {
-		m.Items = append(m.Items, interop.Item{Event: skein.NewEvent(skein.KindStep, skein.Time(f.Time.Completed), skein.Step{
-			Phase: "finish", Provider: f.Assistant.ProviderID, Model: strings.TrimPrefix(f.Assistant.ModelID, f.Assistant.ProviderID+":"),
-			Request: f.ID, Usage: &skein.Usage{Input: t.Input, Output: t.Output, CacheRead: t.Cache.Read, CacheWrite: t.Cache.Write},
-		})})
+	evs = append(evs, skein.Say(at, asked))
+	if u, e := f.Assistant.Tokens.usage(), f.Assistant.Error; u != (skein.Usage{}) || e != nil {
+		s := skein.Step{Phase: "finish", Request: first(utf8(f.ID), dir), Usage: &u}
+		s.Provider, s.Model = models(f.Assistant.Model, f.Assistant.Provider)
+		if e != nil {
+			s.Error = e.info()
+		}
+		evs = append(evs, skein.NewEvent(skein.KindStep, timeOf(f.Time.Completed), s))
 	}
+	m = r.make(r.key(dir), evs...)
+	m.Damage = damage
 	return m, nil
 }
 
-func (r *reader) part(data []byte) (m interop.Made, err error) {
-	var f partFile
-	if err := json.Unmarshal(data, &f); err != nil {
-		return m, err
+// usage takes the cached tokens out of the input, as the AI SDK counts them
+// there.
+func (t *tokens) usage() skein.Usage {
+	u := skein.Usage{
+		Input: tokensOf(t.Input), Output: tokensOf(t.Output), Reasoning: tokensOf(t.Reasoning),
+		CacheRead: tokensOf(t.Cache.Read), CacheWrite: tokensOf(t.Cache.Write),
 	}
-	m.Key = skein.ClientID("au:" + r.id + ":" + f.ID)
-	at := skein.Time(f.Time.Start)
-	switch {
-	case f.Type == "text" && f.Role == "user":
-		p := skein.TextPart(f.Text)
-		p.Synthetic = f.Synthetic
-		m.Items = []interop.Item{{Event: skein.Say(at, skein.Message{Role: skein.RoleUser, Parts: []skein.Part{p}})}}
-	case f.Type == "text" || f.Type == "reasoning":
-		p := skein.Part{Kind: skein.PartKind(f.Type), Text: skein.Text(f.Text), Start: at, End: skein.Time(f.Time.End), Synthetic: f.Synthetic}
-		m.Items = []interop.Item{{Event: r.says(at, f.MessageID, p)}}
-	case f.Type == "tool":
-		m.Items = r.tool(f)
-	default:
-		m.Items = []interop.Item{{Event: skein.NewEvent(skein.KindNoted, at, skein.Noted{Name: "agentuse:" + f.Type, Data: data})}}
+	if cached := u.CacheRead + u.CacheWrite; u.Input >= cached {
+		u.Input -= cached
 	}
-	return m, nil
+	return u
 }
 
-// says makes a piece of the model's answer.
-func (r *reader) says(at skein.Time, message string, p skein.Part) skein.Event {
-	if r.ran && p.Kind != skein.PartCall {
-		r.round++
+// artifact keeps the output of a tool until a part speaks of it.
+func (r *reader) artifact(name string, data []byte) {
+	if r.kept += len(data); r.kept > maxKept {
+		return
 	}
-	r.ran = r.ran && p.Kind == skein.PartCall
-	return skein.Say(at, skein.Message{
-		ID: message + ":" + strconv.Itoa(r.round), Role: skein.RoleAssistant, Provider: r.provider, Model: r.model, Parts: []skein.Part{p},
-	})
-}
-
-// tool makes a call, and its result if there is one.
-func (r *reader) tool(f partFile) []interop.Item {
-	at := skein.Time(f.State.Time.Start)
-	call := r.says(at, f.MessageID, skein.Part{Kind: skein.PartCall, Call: &skein.Call{ID: f.CallID, Name: f.Tool, Input: f.State.Input}})
-	r.ran = true
-	state := skein.NewEvent(skein.KindTool, skein.Time(f.State.Time.End), skein.ToolState{
-		Call: f.CallID, State: skein.CallState(f.State.Status), Title: f.State.Title, Start: at, End: skein.Time(f.State.Time.End),
-	})
-	items := []interop.Item{{Event: call}, {Event: state}}
-	res := skein.Result{CallID: f.CallID, Name: f.Tool}
-	var text string
-	switch {
-	case f.State.Status == "error":
-		res.Text, res.Failed = skein.Text(f.State.Error), true
-	case f.State.Status != "completed":
-		return items
-	case json.Unmarshal(f.State.Output, &text) == nil:
-		res.Text = skein.Text(text)
-	default:
-		res.Raw = f.State.Output
-	}
-	said := skein.Message{Role: skein.RoleTool, Parts: []skein.Part{{Kind: skein.PartResult, Result: &res}}}
-	return append(items, interop.Item{Event: skein.Say(skein.Time(f.State.Time.End), said)})
+	b := skein.NewBlob(data)
+	r.blobs[name] = b
+	r.artifacts[name] = skein.File{Name: utf8(name), Media: "text/plain", Blob: b.Hash, Size: int64(len(data))}
 }

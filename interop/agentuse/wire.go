@@ -1,51 +1,122 @@
 package agentuse
 
-import "encoding/json"
+import (
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/skein-dev/skein"
+)
 
 type sessionFile struct {
-	ID     string
+	ID     string `json:"id"`
 	Parent string `json:"parentSessionID"`
-	Agent  struct{ ID, Name, Description string }
-	Model  string
-	Version,
-	Status string
-	Project struct{ Root, Cwd string }
-	Time    struct{ Created, Updated int64 }
+	Agent  struct {
+		ID          string `json:"id"` // since 0.8
+		Name        string `json:"name"`
+		Description string `json:"description"`
+		FilePath    string `json:"filePath"`
+		Sub         bool   `json:"isSubAgent"`
+	} `json:"agent"`
+	Model   string         `json:"model"` // PROVIDER:MODEL
+	Version string         `json:"version"`
+	Config  jsontext.Value `json:"config"`
+	Project struct {
+		Root string `json:"root"`
+		Cwd  string `json:"cwd"`
+	} `json:"project"`
+	Status  string     `json:"status"`  // since 0.8
+	Trigger string     `json:"trigger"` // since 0.14
+	Error   *errorFile `json:"error"`   // since 0.7
+	Time    struct {
+		Created jsontext.Value `json:"created"`
+		Updated jsontext.Value `json:"updated"`
+	} `json:"time"`
+}
+
+type errorFile struct {
+	Code    string         `json:"code"`
+	Type    string         `json:"type"`
+	Message string         `json:"message"`
+	Detail  string         `json:"detail"`
+	Status  jsontext.Value `json:"statusCode"`
+	Time    jsontext.Value `json:"time"`
 }
 
 type messageFile struct {
-	ID   string
-	Time struct{ Created, Completed int64 }
+	ID   string `json:"id"`
+	Time struct {
+		Created   jsontext.Value `json:"created"`
+		Completed jsontext.Value `json:"completed"`
+	} `json:"time"`
 	User struct {
-		Prompt struct{ Task, User string }
-	}
+		Prompt struct {
+			Task skein.Text `json:"task"`
+			User skein.Text `json:"user"`
+		} `json:"prompt"`
+	} `json:"user"`
 	Assistant struct {
-		ModelID, ProviderID string
-		Tokens              struct {
-			Input, Output, Reasoning int64
-			Cache                    struct{ Read, Write int64 }
-		}
-	}
+		System   []skein.Text `json:"system"`
+		Model    string       `json:"modelID"` // PROVIDER:MODEL
+		Provider string       `json:"providerID"`
+		Tokens   tokens       `json:"tokens"`
+		Error    *errorFile   `json:"error"`
+	} `json:"assistant"`
+}
+
+// tokens are those of a whole exchange. Input has the cached ones in it.
+type tokens struct {
+	Input     jsontext.Value `json:"input"`
+	Output    jsontext.Value `json:"output"`
+	Reasoning jsontext.Value `json:"reasoning"`
+	Cache     struct {
+		Read  jsontext.Value `json:"read"`
+		Write jsontext.Value `json:"write"`
+	} `json:"cache"`
 }
 
 type partFile struct {
-	ID        string
-	MessageID string
-	Type      string
-	Text      string
-	Role      string
-	Synthetic bool
-	CallID    string
-	Tool      string
-	State     struct {
-		Status string
-		Input  json.RawMessage
-		Output json.RawMessage
-		Error  string
-		Title  string
-		Time   span
-	}
-	Time span
+	ID         string         `json:"id"`
+	Message    string         `json:"messageID"`
+	Superseded bool           `json:"superseded"` // of an attempt that was gone back over
+	Type       string         `json:"type"`
+	Text       skein.Text     `json:"text"`
+	Role       string         `json:"role"`
+	Synthetic  bool           `json:"synthetic"`
+	Metadata   jsontext.Value `json:"metadata"`
+	Time       span           `json:"time"`
+
+	Call  string `json:"callID"`
+	Outer string `json:"parentCallID"`
+	Tool  string `json:"tool"`
+	State state  `json:"state"`
+
+	Level string `json:"level"` // log
+
+	Mime     string `json:"mime"` // file
+	FileName string `json:"filename"`
+	URL      string `json:"url"`
+	Name     string `json:"name"` // agent
 }
 
-type span struct{ Start, End int64 }
+// A state is how far a tool has come: pending, running, completed, error.
+type state struct {
+	Status    string         `json:"status"`
+	Input     jsontext.Value `json:"input"`
+	Output    jsontext.Value `json:"output"`
+	Error     skein.Text     `json:"error"`
+	Title     string         `json:"title"`
+	Metadata  jsontext.Value `json:"metadata"`
+	Time      span           `json:"time"`
+	Suspended jsontext.Value `json:"suspendedAt"`
+	Resume    jsontext.Value `json:"resumePayload"`
+}
+
+type span struct {
+	Start jsontext.Value `json:"start"`
+	End   jsontext.Value `json:"end"`
+}
+
+// An artifact is the output of a tool that was put into a file.
+type artifact struct {
+	Kind string `json:"kind"` // tool-output
+	Path string `json:"path"`
+}

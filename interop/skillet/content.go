@@ -41,11 +41,11 @@ func (s *said) piece(v jsontext.Value) {
 	case err != nil:
 		s.other(v)
 	case p.Text != nil:
-		part := skein.TextPart(*p.Text)
+		part := skein.TextPart(string(*p.Text))
 		part.Meta = p.meta()
 		s.parts = append(s.parts, part)
 	case p.Refusal != nil:
-		part := skein.TextPart(*p.Refusal)
+		part := skein.TextPart(string(*p.Refusal))
 		part.Meta = skein.MustJSON(map[string]bool{"refusal": true})
 		s.parts = append(s.parts, part)
 	default:

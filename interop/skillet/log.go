@@ -98,10 +98,10 @@ func (r *reader) told(l line, in *logged) ([]skein.Event, []skein.Blob) {
 	case in.Kind == "final_result" && in.Final != nil:
 		told := t.texts.String()
 		*t = turn{}
-		if strings.TrimSpace(in.Final.Text) == strings.TrimSpace(told) {
+		if strings.TrimSpace(string(in.Final.Text)) == strings.TrimSpace(told) {
 			break
 		}
-		return say(skein.Message{Role: skein.RoleAssistant, Parts: []skein.Part{skein.TextPart(in.Final.Text)}}), nil
+		return say(skein.Message{Role: skein.RoleAssistant, Parts: []skein.Part{skein.TextPart(string(in.Final.Text))}}), nil
 	case in.Kind == "step" && in.Step != nil:
 		if m, ok := t.step(l, in.Step); ok {
 			return say(m), nil
@@ -116,20 +116,20 @@ func (t *turn) step(l line, s *step) (skein.Message, bool) {
 	tool := skein.Text(s.Tool).UTF8()
 	switch s.Type {
 	case "text":
-		t.texts.WriteString(s.Text)
-		m.Parts = []skein.Part{skein.TextPart(s.Text)}
+		t.texts.WriteString(string(s.Text))
+		m.Parts = []skein.Part{skein.TextPart(string(s.Text))}
 	case "agent_tool_start":
 		c := skein.Call{ID: l.id, Name: tool}
-		if fits(s.Arguments) {
+		if fits(string(s.Arguments)) {
 			c.Input = json.RawMessage(s.Arguments)
 		} else {
-			c.Input = skein.MustJSON(skein.Text(s.Arguments))
+			c.Input = skein.MustJSON(s.Arguments)
 		}
 		t.calls = append(t.calls, loggedCall{l.id, s.Agent, s.Tool})
 		m.Parts = []skein.Part{{Kind: skein.PartCall, Call: &c}}
 	case "agent_tool_end":
 		m.Role = skein.RoleTool
-		res := skein.Result{CallID: t.answer(s), Name: tool, Text: skein.Text(s.Result)}
+		res := skein.Result{CallID: t.answer(s), Name: tool, Text: s.Result}
 		if res.CallID == "" {
 			res.CallID = l.id
 		}

@@ -211,6 +211,7 @@ func TestItemsOfEveryType(t *testing.T) {
 		{`{"type":"unheard_of","x":1}`, "skillet:item"},
 		{`{"type":"message","role":"martian","content":"x"}`, "skillet:item"},
 		{`[1]`, "skillet:item"},
+		{`{"role":"user","content":[{"type":"input_text","text":"\ud801"}]}`, "user \xed\xa0\x81"},
 		{`{"role":"user","content":"\ud800<b>"}`, "user \xed\xa0\x80<b>"},
 	} {
 		name := fmt.Sprint("n", i)

@@ -1,6 +1,10 @@
 package skillet
 
-import "github.com/go-json-experiment/json/jsontext"
+import (
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/skein-dev/skein"
+)
 
 // An item is what stands in item_json: in the spelling of the Agents SDK, or in
 // that of the Responses API, which rows have after a compaction.
@@ -45,8 +49,8 @@ type reasoned struct {
 // A piece is one of a list of content, or the output of a tool.
 type piece struct {
 	Type     string         `json:"type"`
-	Text     *string        `json:"text"`
-	Refusal  *string        `json:"refusal"`
+	Text     *skein.Text    `json:"text"`
+	Refusal  *skein.Text    `json:"refusal"`
 	Image    jsontext.Value `json:"image"`     // a URL, or {"id": …}
 	ImageURL jsontext.Value `json:"image_url"` // as Image, in the API's spelling
 	File     jsontext.Value `json:"file"`      // base64, a URL, {"id": …} or {"url": …}
@@ -71,15 +75,15 @@ type logged struct {
 
 // A step is what an agent did.
 type step struct {
-	Type      string `json:"type"`
-	Agent     string `json:"agentName"`
-	To        string `json:"toAgentName"`
-	Tool      string `json:"toolName"`
-	Arguments string `json:"toolArgumentsStr"`
-	Result    string `json:"result"`
-	Text      string `json:"text"`
+	Type      string     `json:"type"`
+	Agent     string     `json:"agentName"`
+	To        string     `json:"toAgentName"`
+	Tool      string     `json:"toolName"`
+	Arguments skein.Text `json:"toolArgumentsStr"`
+	Result    skein.Text `json:"result"`
+	Text      skein.Text `json:"text"`
 }
 
 type final struct {
-	Text string `json:"text"`
+	Text skein.Text `json:"text"`
 }

@@ -1,0 +1,131 @@
+package agentuse
+
+import (
+	"bytes"
+	"encoding/json"
+	"strconv"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/skein-dev/skein"
+)
+
+// What we write of session.json and message.json, in the program's order.
+type (
+	sessionOut struct {
+		Parent  string          `json:"parentSessionID,omitempty"`
+		Agent   agentOut        `json:"agent"`
+		Model   string          `json:"model"`
+		Version string          `json:"version"`
+		Config  json.RawMessage `json:"config"`
+		Project placeOut        `json:"project"`
+		ID      string          `json:"id"`
+		Status  string          `json:"status"`
+		Trigger string          `json:"trigger"`
+		Time    struct {
+			Created int64 `json:"created"`
+			Updated int64 `json:"updated"`
+		} `json:"time"`
+	}
+	agentOut struct {
+		ID   string `json:"id"`
+		Name string `json:"name"`
+		Sub  bool   `json:"isSubAgent"`
+	}
+	placeOut struct {
+		Root string `json:"root"`
+		Cwd  string `json:"cwd"`
+	}
+	messageOut struct {
+		ID      string   `json:"id"`
+		Session string   `json:"sessionID"`
+		Time    timesOut `json:"time"`
+		User    struct {
+			Prompt struct {
+				Task skein.Text `json:"task"`
+			} `json:"prompt"`
+		} `json:"user"`
+		Assistant assistantOut `json:"assistant"`
+	}
+	timesOut struct {
+		Created   int64 `json:"created"`
+		Completed int64 `json:"completed"`
+	}
+	assistantOut struct {
+		System   []skein.Text `json:"system"`
+		Model    string       `json:"modelID"`
+		Provider string       `json:"providerID"`
+		Mode     string       `json:"mode"`
+		Path     struct {
+			Cwd  string `json:"cwd"`
+			Root string `json:"root"`
+		} `json:"path"`
+		Cost   int `json:"cost"`
+		Tokens struct {
+			Input     int64 `json:"input"`
+			Output    int64 `json:"output"`
+			Reasoning int64 `json:"reasoning"`
+			Cache     struct {
+				Read  int64 `json:"read"`
+				Write int64 `json:"write"`
+			} `json:"cache"`
+		} `json:"tokens"`
+	}
+)
+
+// session makes session.json.
+func (w *writer) session() sessionOut {
+	s := &w.d.Session
+	out := sessionOut{
+		Agent: agentOut{ID: w.agent(), Name: first(s.Agent, "skein")},
+		Model: w.model(), Version: version, Config: json.RawMessage("{}"),
+		Project: placeOut{first(s.Project, s.Cwd), first(s.Cwd, s.Project)}, ID: w.id, Status: "completed", Trigger: "manual",
+	}
+	if p := s.Parent; p != nil && p.Why == skein.Child {
+		if spot, ok := w.d.Other(p.Session); ok {
+			out.Parent, out.Agent.Sub = spot.ID, true
+		}
+	}
+	out.Time.Created, out.Time.Updated = int64(s.Created), max(int64(s.Updated), int64(s.Created))
+	return out
+}
+
+// model returns PROVIDER:MODEL.
+func (w *writer) model() string {
+	s := &w.d.Session
+	return first(s.Provider, "unknown") + ":" + first(s.Model, "unknown")
+}
+
+// assistant makes what message.json has of the answer.
+func (w *writer) assistant() (a assistantOut) {
+	s := &w.d.Session
+	a.System = w.system
+	if a.System == nil {
+		a.System = []skein.Text{}
+	}
+	a.Model, a.Provider, a.Mode = w.model(), first(s.Provider, "unknown"), "build"
+	a.Path.Cwd, a.Path.Root = first(s.Cwd, s.Project), first(s.Project, s.Cwd)
+	u, t := s.Usage, &a.Tokens
+	t.Input, t.Output, t.Reasoning = u.Input+u.CacheRead+u.CacheWrite, u.Output, u.Reasoning
+	t.Cache.Read, t.Cache.Write = u.CacheRead, u.CacheWrite
+	return a
+}
+
+// set returns data with another number at a place that it has, given as a JSON
+// pointer, and everything else as it stands.
+func set(data []byte, pointer jsontext.Pointer, n int64) ([]byte, bool) {
+	dec := jsontext.NewDecoder(bytes.NewReader(data), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	for {
+		tok, err := dec.ReadToken()
+		if err != nil {
+			return nil, false
+		}
+		if tok.Kind() != '0' || dec.StackPointer() != pointer {
+			continue
+		}
+		end := dec.InputOffset()
+		begin := end - int64(len(tok.String()))
+		out := append([]byte{}, data[:begin]...)
+		return append(strconv.AppendInt(out, n, 10), data[end:]...), true
+	}
+}

@@ -1,0 +1,135 @@
+package agentuse
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	jsonv2 "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/skein-dev/skein"
+)
+
+// maxNest is how deep a file may be nested: pieces of it come to stand inside
+// events.
+const maxNest = 1000
+
+// read reads the first JSON value of a file as T, a struct of only what we use.
+// A name that stands twice means the last one, and a lone surrogate is kept.
+// damage says that something follows: two programs wrote the file at once.
+func read[T any](data []byte) (v T, value json.RawMessage, damage string, err error) {
+	lenient := jsonv2.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
+	dec := jsontext.NewDecoder(bytes.NewReader(data), lenient)
+	raw, err := dec.ReadValue()
+	if err != nil {
+		return v, nil, "", plain(err)
+	}
+	value = json.RawMessage(bytes.Clone(raw))
+	switch {
+	case value[0] != '{':
+		return v, nil, "", errors.New("it is no JSON object")
+	case depth(value) > maxNest:
+		return v, nil, "", fmt.Errorf("nested more than %d deep", maxNest)
+	case !json.Valid(value):
+		return v, nil, "", errors.New("it is no JSON that others can read")
+	}
+	if len(bytes.TrimSpace(data[dec.InputOffset():])) > 0 {
+		damage = fmt.Sprintf("%d bytes follow the JSON", int64(len(data))-dec.InputOffset())
+	}
+	err = jsonv2.Unmarshal(value, &v, lenient)
+	return v, value, damage, plain(err)
+}
+
+// plain returns err in words that do not name Go types.
+func plain(err error) error {
+	var syntax *jsontext.SyntacticError
+	var semantic *jsonv2.SemanticError
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, io.EOF):
+		return errors.New("it is empty")
+	case errors.As(err, &syntax):
+		return fmt.Errorf("invalid JSON at byte %d: %w", syntax.ByteOffset, syntax.Err)
+	case errors.As(err, &semantic):
+		return fmt.Errorf("%s is a JSON %s", semantic.JSONPointer, semantic.JSONKind)
+	}
+	return err
+}
+
+// depth returns how deep the objects and arrays of b are nested.
+func depth(b []byte) int {
+	deepest, now, quoted := 0, 0, false
+	for i := 0; i < len(b); i++ {
+		switch c := b[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '{' || c == '[':
+			now++
+			deepest = max(deepest, now)
+		case c == '}' || c == ']':
+			now--
+		}
+	}
+	return deepest
+}
+
+// isNull reports whether v is missing or null.
+func isNull(v jsontext.Value) bool { return len(v) == 0 || v[0] == 'n' }
+
+// raw returns v as a part of a payload; nil if it is null.
+func raw(v jsontext.Value) json.RawMessage {
+	if isNull(v) {
+		return nil
+	}
+	return json.RawMessage(v)
+}
+
+// str returns the string that v is, and false if it is anything else.
+func str(v jsontext.Value) (string, bool) {
+	if len(v) == 0 || v[0] != '"' {
+		return "", false
+	}
+	return skein.Unquote(v)
+}
+
+// utf8 returns s in what all programs can read.
+func utf8(s string) string { return skein.Text(s).UTF8() }
+
+// timeOf returns a time in milliseconds, 0 for one that there cannot be.
+func timeOf(v jsontext.Value) skein.Time {
+	var ms float64
+	if isNull(v) || json.Unmarshal(v, &ms) != nil {
+		return 0
+	}
+	if t := skein.Time(ms); skein.At(t.Std()) == t {
+		return t
+	}
+	return 0
+}
+
+// tokensOf returns a count, 0 for one that there cannot be.
+func tokensOf(v jsontext.Value) int64 {
+	var n float64
+	if isNull(v) || json.Unmarshal(v, &n) != nil || n < 0 || n > 1e15 {
+		return 0
+	}
+	return int64(n)
+}
+
+// first returns the first that is not empty.
+func first(all ...string) string {
+	for _, s := range all {
+		if s != "" {
+			return s
+		}
+	}
+	return ""
+}

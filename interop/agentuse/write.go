@@ -1,0 +1,216 @@
+package agentuse
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"path"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/folder"
+	"github.com/skein-dev/skein/interop"
+)
+
+// version is the version of AgentUse that we write like.
+const version = "0.15.0"
+
+// write makes the folder of a session: one message with all that was said in
+// its parts, as the program resumes from its first message alone.
+//
+// The error wraps [skein.ErrInvalid] if nothing was said.
+func write(_ context.Context, d interop.Draft) (interop.Written, error) {
+	w := &writer{d: d, calls: map[string]*callOut{}}
+	if err := w.place(); err != nil {
+		return interop.Written{}, err
+	}
+	entries, err := w.entries()
+	if err != nil {
+		return interop.Written{}, err
+	}
+	if len(entries) == 0 {
+		return interop.Written{}, fmt.Errorf("%w: nothing was said", skein.ErrInvalid)
+	}
+	w.results(entries)
+	for i := range entries {
+		w.entry(&entries[i])
+	}
+	w.frame()
+	lines := append(w.head, w.parts...)
+	for i := 1; i < len(lines); i++ {
+		lines[i].Seq = max(lines[i].Seq, lines[i-1].Seq)
+	}
+	return interop.Written{ID: w.id, Texts: []interop.Text{{Path: w.path, Lines: lines}}, Losses: w.losses}, nil
+}
+
+// A writer is one call of write.
+type writer struct {
+	d           interop.Draft
+	id          string // of the session, a ULID
+	path        string
+	message     string // its ULID
+	n           uint16 // of the next part
+	at          skein.Time
+	task        skein.Text
+	system      []skein.Text
+	asked       skein.Seq // the event that message.json tells of
+	calls       map[string]*callOut
+	known       map[string][]byte // session.json and the newest message.json, as they are
+	head, parts []interop.OutLine
+	losses      interop.Losses
+	some        bool // a part or a task was written
+}
+
+// A callOut is what became of a call.
+type callOut struct {
+	result *skein.Result
+	at     skein.Time
+	seq    skein.Seq
+	told   bool
+}
+
+// place finds out where the session is to be.
+func (w *writer) place() error {
+	s := &w.d.Session
+	w.id = string(s.ID)
+	if !isULID.MatchString(w.id) {
+		w.id = ulid(s.Created, 0, string(s.ID))
+	}
+	w.path = "project/" + hash(first(s.Project, s.Cwd)) + "/session/" + w.id + "-" + sanitise(w.agent())
+	if p := s.Parent; p != nil && p.Why == skein.Child {
+		if spot, ok := w.d.Other(p.Session); ok && spot.Path != "" {
+			w.path = spot.Path + "/subagent/" + w.id + "-" + sanitise(w.agent())
+		}
+	}
+	if w.d.After == 0 || w.d.Known == nil {
+		w.message = ulid(s.Created, 1, string(s.ID)+"/message")
+		w.at = s.Created
+		return nil
+	}
+	w.path, w.id = w.d.Path, idOf(w.d.Path)
+	return w.look()
+}
+
+// look reads what the folder has.
+func (w *writer) look() error {
+	w.known = map[string][]byte{}
+	for r, err := range w.d.Known {
+		if err != nil {
+			return err
+		}
+		l, err := folder.Parse(r.Raw)
+		if err != nil || l.File == "" || l.Damage != "" {
+			continue
+		}
+		dir := path.Dir(l.File)
+		switch {
+		case l.File == "session.json":
+			w.known[l.File] = l.Data()
+		case path.Base(l.File) == "message.json" && path.Dir(dir) == "." && dir > w.message:
+			w.message = dir
+			w.known["message.json"] = l.Data()
+		case path.Base(dir) == "part":
+			w.at = max(w.at, timeIn(path.Base(l.File))+1)
+		}
+	}
+	if w.message == "" {
+		return fmt.Errorf("%w: %s has no message", skein.ErrInvalid, w.path)
+	}
+	return nil
+}
+
+// hash returns the name of a project's folder.
+func hash(root string) string {
+	if root == "" {
+		return "global"
+	}
+	sum := sha256.Sum256([]byte(root))
+	return hex.EncodeToString(sum[:8])
+}
+
+func (w *writer) agent() string { return first(w.d.Session.Profile, w.d.Session.Agent, "skein") }
+
+// entries returns the messages that are to be written.
+func (w *writer) entries() (out []skein.Entry, err error) {
+	all, err := w.d.Entries()
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range all {
+		switch {
+		case e.Seq <= w.d.After:
+		case e.Rewound:
+			w.losses.Add(e.Seq, "messages that were gone back over: left out")
+		default:
+			out = append(out, e)
+		}
+	}
+	for _, e := range w.d.Events {
+		if e.Seq <= w.d.After {
+			continue
+		}
+		switch e.Kind {
+		case skein.KindCompacted:
+			w.losses.Add(e.Seq, "compaction: what it covers is there again")
+		case skein.KindTitled:
+			w.losses.Add(e.Seq, "title")
+		}
+	}
+	if w.d.Session.Title != "" && w.d.After == 0 && len(w.d.Events) > 0 {
+		w.losses.Add(w.d.Events[0].Seq, "title")
+	}
+	return out, nil
+}
+
+// results notes the result of each call.
+func (w *writer) results(entries []skein.Entry) {
+	for i := range entries {
+		for _, p := range entries[i].Message.Parts {
+			if p.Result != nil && w.calls[p.Result.CallID] == nil {
+				w.calls[p.Result.CallID] = &callOut{result: p.Result, at: entries[i].Time, seq: entries[i].End}
+			}
+		}
+	}
+}
+
+// frame makes session.json and message.json, or changes what changes in them.
+func (w *writer) frame() {
+	now := w.d.Now.UnixMilli()
+	if w.known != nil {
+		if data, ok := set(w.known["session.json"], "/time/updated", now); ok {
+			w.head = append(w.head, w.file("session.json", data, 0))
+		}
+		if data, ok := set(w.known["message.json"], "/time/completed", now); ok {
+			w.head = append(w.head, w.file(w.message+"/message.json", data, 0))
+		}
+		return
+	}
+	s := &w.d.Session
+	var begin skein.Seq
+	if len(w.d.Events) > 0 {
+		begin = w.d.Events[0].Seq
+	}
+	w.head = append(w.head, w.file("session.json", indent(w.session()), begin))
+	m := messageOut{ID: w.message, Session: w.id, Time: timesOut{int64(s.Created), int64(max(s.Updated, s.Created))}}
+	m.User.Prompt.Task = w.task
+	m.Assistant = w.assistant()
+	w.head = append(w.head, w.file(w.message+"/message.json", indent(m), w.asked))
+}
+
+// file makes the line of a file.
+func (w *writer) file(name string, data []byte, seq skein.Seq) interop.OutLine {
+	f := folder.File{Name: name, Mode: 0o644, Mtime: w.d.Now.UnixNano()}
+	return interop.OutLine{Body: folder.Whole(f, data).Append(nil), Seq: seq}
+}
+
+// indent returns v as the program writes JSON: with two spaces, and no line
+// feed at its end.
+func indent(v any) []byte {
+	var b bytes.Buffer
+	if err := json.Indent(&b, skein.MustJSON(v), "", "  "); err != nil {
+		return skein.MustJSON(v)
+	}
+	return b.Bytes()
+}
