@@ -23,7 +23,7 @@ const (
 	usualLines = 2000
 	maxWidth   = 2000      // bytes of a line that are shown
 	maxShown   = 60 << 10  // bytes of text
-	maxImage   = 8 << 20   // bytes
+	maxImage   = 3_750_000 // bytes: 5 MB when written as base64, which is what providers take
 	maxCounted = 256 << 20 // bytes of a file whose lines are counted
 )
 
