@@ -74,7 +74,11 @@ func (o *doctorOptions) examine(ctx context.Context, j *job, ex skein.Examiner, 
 }
 
 // findings counts what was found.
-type findings struct{ damaged, warnings, mendable, mended int }
+type findings struct {
+	damaged, warnings, mendable, mended int
+
+	lasting int // damaged, and not mendable
+}
 
 func (n *findings) add(f skein.Finding) {
 	switch {
@@ -86,8 +90,11 @@ func (n *findings) add(f skein.Finding) {
 	case f.Level == skein.Warning:
 		n.warnings++
 	}
-	if f.Mendable {
+	switch {
+	case f.Mendable:
 		n.mendable++
+	case f.Level == skein.Damaged:
+		n.lasting++
 	}
 }
 
@@ -99,9 +106,11 @@ func (n *findings) advice() string {
 	switch {
 	case n.mendable > 0 && n.mendable == bad:
 		return "mend it: skein doctor --repair"
+	case n.mendable > 0 && n.lasting == 0:
+		return fmt.Sprintf("mend %d of %d: skein doctor --repair", n.mendable, bad)
 	case n.mendable > 0:
 		return fmt.Sprintf("mend %d of %d: skein doctor --repair\n%s", n.mendable, bad, aboutDamage)
-	case n.damaged > 0:
+	case n.lasting > 0:
 		return aboutDamage
 	case n.mended > 0 && bad == 0:
 		return "mended; all is well now"
