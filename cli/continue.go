@@ -84,8 +84,16 @@ func (o *runOptions) goOn(ctx context.Context, j *job, args []string, start star
 		}
 		if !pending {
 			return agent.Outcome{}, advise(&told{"there is no prompt, and the last one of session " + shortID(t.ID()) + " has its answer", skein.ErrInvalid},
-				"say one: %s PROMPT", program)
+				"say one: %s PROMPT", o.again(t, program))
 		}
 		return t.Retry(ctx)
 	})
+}
+
+// again returns how program is called to go on in t.
+func (o *runOptions) again(t *thread, program string) string {
+	if o.name == "" && o.key == "" {
+		return program
+	}
+	return "skein resume " + shortID(t.ID())
 }
