@@ -56,14 +56,16 @@ func fileVersion(c *conn) (v int64, err error) {
 	if older(sqlite, minVersion) {
 		return 0, errVersion(sqlite)
 	}
+	// The tables first: another process may begin the file between two of
+	// these, and whose tables they are is stored with them.
 	var app, tables int64
+	if _, err := c.one("SELECT count(*) FROM sqlite_schema", nil, &tables); err != nil {
+		return 0, err
+	}
 	if _, err := c.one("PRAGMA application_id", nil, &app); err != nil {
 		return 0, err
 	}
 	if _, err := c.one("PRAGMA user_version", nil, &v); err != nil {
-		return 0, err
-	}
-	if _, err := c.one("SELECT count(*) FROM sqlite_schema", nil, &tables); err != nil {
 		return 0, err
 	}
 	if app != applicationID && tables > 0 {

@@ -1,0 +1,58 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql/driver"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// A watched connection calls before ahead of the nth statement that is
+// prepared on it.
+type watched struct {
+	driver.Conn
+	n      int
+	before func()
+}
+
+func (w *watched) PrepareContext(ctx context.Context, query string) (driver.Stmt, error) {
+	if w.n--; w.n == 0 {
+		w.before()
+	}
+	return w.Conn.(driver.ConnPrepareContext).PrepareContext(ctx, query)
+}
+
+// A program that begins a store makes its tables while another looks at the
+// file: that is no database of another program.
+func TestAFileThatIsBegunWhileItIsLookedAt(t *testing.T) {
+	d, err := sqlDriver()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := 1; n <= 5; n++ {
+		name := filepath.Join(t.TempDir(), "x.db")
+		if err := os.WriteFile(name, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		c, err := openConn(d, dsn(name, "mode=rw"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.raw = &watched{c.raw, n, func() {
+			s, err := Open(t.Context(), name, Options{})
+			if err == nil {
+				err = s.Close()
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}}
+		if v, err := fileVersion(c); err != nil || v != 0 && v != schemaVersion {
+			t.Errorf("fileVersion of a file that is begun ahead of statement %d = %d, %v, want 0 or %d", n, v, err, schemaVersion)
+		}
+		if err := c.close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
