@@ -3,7 +3,6 @@ package interop
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -184,15 +183,6 @@ func (u *databaseUnit) frame() []byte {
 // sourceNames is the line of a database's frame that names its sources.
 type sourceNames struct {
 	Sources []string `json:"sources"`
-}
-
-// isSourceNames returns the names in such a line, and false for another one.
-func isSourceNames(line []byte) ([]string, bool) {
-	var n sourceNames
-	if !bytes.HasPrefix(line, []byte(`{"sources":`)) || json.Unmarshal(line, &n) != nil {
-		return nil, false
-	}
-	return n.Sources, true
 }
 
 // Skips implements [Unit].

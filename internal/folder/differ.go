@@ -15,7 +15,7 @@ import (
 // first that does not, and "".
 //
 // The error says which line is no line of a tree, or is the system's.
-func Differ(root string, was, now []byte) (name string, err error) {
+func Differ(root string, was, now []byte) (_ string, err error) {
 	before, _, err := contents(was)
 	if err != nil {
 		return "", err
@@ -30,7 +30,7 @@ func Differ(root string, was, now []byte) (name string, err error) {
 	} else if err != nil {
 		return "", err
 	}
-	defer dir.Close()
+	defer func() { err = errors.Join(err, dir.Close()) }()
 	for _, name := range order {
 		is, err := dir.ReadFile(filepath.FromSlash(name))
 		old, known := before[name]

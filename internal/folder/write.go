@@ -77,7 +77,8 @@ func (w *writer) read(r io.Reader) error {
 	in := bufio.NewReaderSize(r, 1<<16)
 	for {
 		line, err := in.ReadBytes('\n')
-		if err != nil && !errors.Is(err, io.EOF) {
+		last := errors.Is(err, io.EOF)
+		if err != nil && !last {
 			return err
 		}
 		if cerr := w.ctx.Err(); cerr != nil {
@@ -88,7 +89,7 @@ func (w *writer) read(r io.Reader) error {
 				return err
 			}
 		}
-		if err != nil {
+		if last {
 			return nil
 		}
 	}

@@ -235,21 +235,29 @@ func shell(t *testing.T, path string) string {
 		`SELECT quote(rowid) || quote(name) || quote(seq) FROM sqlite_sequence ORDER BY rowid`,
 		`SELECT sql FROM sqlite_schema WHERE type IN ('index', 'trigger') AND sql IS NOT NULL ORDER BY type, rowid`,
 	} {
-		rows, err := db.QueryContext(context.Background(), q)
-		if err != nil {
+		b.WriteString(column(t, db, q))
+	}
+	return b.String()
+}
+
+// column returns the one column that a query gives, a line for each row.
+func column(t *testing.T, db *sql.DB, query string) string {
+	t.Helper()
+	rows, err := db.QueryContext(context.Background(), query)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	var b strings.Builder
+	for rows.Next() {
+		var s string
+		if err := rows.Scan(&s); err != nil {
 			t.Fatal(err)
 		}
-		for rows.Next() {
-			var s string
-			if err := rows.Scan(&s); err != nil {
-				t.Fatal(err)
-			}
-			b.WriteString(s + "\n")
-		}
-		if err := rows.Err(); err != nil {
-			t.Fatal(err)
-		}
-		rows.Close()
+		b.WriteString(s + "\n")
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
 	}
 	return b.String()
 }

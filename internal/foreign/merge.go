@@ -78,7 +78,8 @@ func each(r io.Reader, f func(line []byte) error) error {
 	in := bufio.NewReaderSize(r, 1<<16)
 	for {
 		line, err := in.ReadBytes('\n')
-		if err != nil && !errors.Is(err, io.EOF) {
+		last := errors.Is(err, io.EOF)
+		if err != nil && !last {
 			return err
 		}
 		if len(bytes.TrimSpace(line)) > 0 {
@@ -86,7 +87,7 @@ func each(r io.Reader, f func(line []byte) error) error {
 				return err
 			}
 		}
-		if err != nil {
+		if last {
 			return nil
 		}
 	}
