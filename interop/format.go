@@ -32,9 +32,9 @@ type Format struct {
 	// WriteSource gives back. Such a file is read whole when it changes.
 	Unpack func(path string, r io.Reader) (io.ReadCloser, bool, error)
 
-	// Order, if not nil, says in which order files are read, where their
-	// names tell what is older: by what it returns for their paths. Without
-	// it, the file that was changed last comes last. A file has to come before
+	// Order, if not nil, says in which order files and units are read, where
+	// these tell what is older: by what it returns for their paths, once for
+	// each. Without it, the file that was changed last comes last. A file has to come before
 	// those that repeat its records or hang on it.
 	Order func(path string) string
 

@@ -45,7 +45,11 @@ func (im *importer) plan(found []candidate, moving func(candidate) bool, roots .
 		p.Of++
 		p.Size += c.size
 	}
-	slices.SortStableFunc(works, func(a, b *work) int { return cmp.Compare(a.order(), b.order()) })
+	orders := make(map[*work]string, len(works)) // a format may have to look into the file
+	for _, w := range works {
+		orders[w] = w.order()
+	}
+	slices.SortStableFunc(works, func(a, b *work) int { return cmp.Compare(orders[a], orders[b]) })
 	return works, p
 }
 

@@ -86,14 +86,19 @@ func below(unit string) string {
 	return unit[from:to]
 }
 
-// order puts a fork after what it was forked from, though that went on.
+// order puts a fork after what it was forked from, though that went on, and a
+// sub-agent's session after its parent.
 func order(unit string) string {
 	b, err := readSmall(filepath.Join(unit, metadata))
 	if err != nil {
 		return ""
 	}
 	o, _ := parse(bytes.TrimSpace(b))
-	return moment(o.str("created")).String()
+	at := moment(o.str("created")).String()
+	if strings.Contains(filepath.Base(unit), "_") {
+		at += "_"
+	}
+	return at
 }
 
 func resume(s interop.Spot, sess skein.Session) (command []string, dir string) {

@@ -11,6 +11,7 @@ import (
 
 // message makes the events of a line of the transcript.
 func (r *reader) message(m *making, o object) error {
+	opening := !r.said
 	r.said = true
 	meta := o.obj("metadata")
 	if m.time == 0 {
@@ -18,7 +19,7 @@ func (r *reader) message(m *making, o object) error {
 			m.time = moment(or(o.str("timestamp"), string(o.get("timestamp"))))
 		}
 	}
-	r.keyed(m, r.root, o.without())
+	r.told(m, o.without(), opening)
 	said := skein.Message{Role: skein.Role(o.str("role")), Meta: json.RawMessage(extra(meta))}
 	parts := r.parts(m, o.get("content"))
 	switch said.Role {
@@ -40,6 +41,21 @@ func (r *reader) message(m *making, o object) error {
 		m.add(note(m.time, "message", "", line))
 	}
 	return nil
+}
+
+// told gives a line of the transcript its key: that of the session that was
+// forked first, under which each fork's copy is found. The first line alone has
+// its own session's, and a fork's also the other: so a session that is no fork
+// is no copy, should its fork have been read before it.
+func (r *reader) told(m *making, line []byte, opening bool) {
+	if !opening {
+		r.keyed(m, r.root, line)
+		return
+	}
+	r.keyed(m, "first\x00"+r.id, line)
+	if r.root != r.id {
+		m.out.CopyKey = copyKey("first\x00"+r.root, line, m.out.Key)
+	}
 }
 
 // extra returns what a message's metadata has besides its time; nil for
