@@ -26,7 +26,8 @@ type sideHead struct {
 	Side    int             `json:"skein_side"` // version: 1
 	Format  string          `json:"format"`
 	Session skein.SessionID `json:"session"`
-	Told    told            `json:"told"` // the source's records as they were written
+	Told    told            `json:"told"`              // the source's records as they were written
+	Sources bool            `json:"sources,omitempty"` // lines with the files that it was read from follow
 }
 
 const sideSuffix = ".skein"
@@ -62,11 +63,20 @@ func (x *exporter) side(ctx context.Context, sess skein.Session, t Text) (string
 	if err != nil {
 		return "", err
 	}
-	head := sideHead{Side: 1, Format: x.format.Name, Session: sess.ID, Told: list}
+	files, err := x.sources(ctx, sess)
+	if err != nil {
+		return "", err
+	}
+	head := sideHead{Side: 1, Format: x.format.Name, Session: sess.ID, Told: list, Sources: len(files) > 0}
 	path := sidePath(x.format, at, t.Name)
 	return path, writeSide(path, func(w io.Writer) error {
 		if _, err := w.Write(append(skein.MustJSON(head), '\n')); err != nil {
 			return err
+		}
+		if head.Sources {
+			if err := x.sideSources(ctx, w, files); err != nil {
+				return err
+			}
 		}
 		_, err := replay.Write(ctx, w, x.store, sess.ID)
 		return err
@@ -131,6 +141,9 @@ func (im *importer) beside(ctx context.Context, w *work, sink func(chunk) error)
 		return true, sink(w.says(fmt.Errorf("its side file is none: %w", cmpErr(err))))
 	}
 	took, err := im.loadSide(ctx, head, rest)
+	if err == nil && head.Sources {
+		err = im.bringSources(ctx, head, f)
+	}
 	switch {
 	case errors.Is(err, skein.ErrDeleted):
 		took.Removed++
@@ -161,7 +174,7 @@ func (w *work) says(err error) chunk {
 	return chunk{w: w.aside(), skips: []Skip{{w.now.path, why(err)}}}
 }
 
-func readSideHead(f io.Reader) (head sideHead, rest io.Reader, err error) {
+func readSideHead(f io.Reader) (head sideHead, rest *bufio.Reader, err error) {
 	in := bufio.NewReaderSize(f, 64<<10)
 	var line []byte
 	for len(line) < maxSideHead && !bytes.HasSuffix(line, []byte("\n")) {
@@ -181,7 +194,12 @@ func readSideHead(f io.Reader) (head sideHead, rest io.Reader, err error) {
 }
 
 // loadSide takes in the log of a side file.
-func (im *importer) loadSide(ctx context.Context, head sideHead, log io.Reader) (t Took, err error) {
+func (im *importer) loadSide(ctx context.Context, head sideHead, log *bufio.Reader) (t Took, err error) {
+	if head.Sources {
+		if err := eachSideLine(log, func(sideLine) error { return nil }); err != nil {
+			return t, err
+		}
+	}
 	done, err := replay.Load(ctx, im.store, ctxReader{ctx, log}, replay.Options{Again: im.opts.Again})
 	t.Damaged = done.Damaged
 	for _, s := range done.Sessions {
@@ -193,4 +211,21 @@ func (im *importer) loadSide(ctx context.Context, head sideHead, log io.Reader) 
 		}
 	}
 	return t, err
+}
+
+// bringSources takes in the files that a side file's session was read from, once
+// the session is there.
+func (im *importer) bringSources(ctx context.Context, head sideHead, f io.ReadSeeker) error {
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	_, rest, err := readSideHead(f)
+	if err != nil {
+		return err
+	}
+	b := bringer{ctx: ctx, store: im.store, session: head.Session}
+	if err := eachSideLine(rest, b.take); err != nil {
+		return err
+	}
+	return b.flush()
 }

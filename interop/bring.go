@@ -1,0 +1,177 @@
+package interop
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/skein-dev/skein"
+)
+
+// A side file of a session that was read from another program's files has their
+// records too, so that it can be written there again as it was: between the
+// head, which says so, and the log, a line for each, and one at the end.
+type sideLine struct {
+	File   *sideSource `json:"file,omitempty"`
+	Record *sideRecord `json:"record,omitempty"`
+	End    bool        `json:"end,omitempty"`
+}
+
+type sideSource struct {
+	Format  string          `json:"format"`
+	Path    string          `json:"path"`
+	Session skein.SessionID `json:"session,omitempty"`
+	ID      string          `json:"id,omitempty"`
+	CopyOf  skein.SessionID `json:"copy_of,omitempty"`
+	State   []byte          `json:"state,omitempty"`
+}
+
+type sideRecord struct {
+	Raw    []byte         `json:"raw"`
+	Key    skein.ClientID `json:"key,omitempty"`
+	Events int            `json:"events,omitempty"`
+	Copy   bool           `json:"copy,omitempty"`
+	Damage string         `json:"damage,omitempty"`
+}
+
+// sources returns the files that a session was read from, in another format
+// than it is written to now: its own, and what its unit has but once.
+func (x *exporter) sources(ctx context.Context, sess skein.Session) (all []skein.SourceFile, err error) {
+	o := sess.Origin
+	if o == nil || o.Format == x.format.Name {
+		return nil, nil
+	}
+	own, err := x.store.File(ctx, o.Format, o.Path)
+	switch {
+	case errors.Is(err, skein.ErrNotFound) || err == nil && own.Session != sess.ID:
+		return nil, nil
+	case err != nil:
+		return nil, err
+	}
+	if at := strings.LastIndexByte(o.Path, '#'); at > 0 {
+		unit, err := x.store.File(ctx, o.Format, o.Path[:at])
+		switch {
+		case err == nil && unit.Session == "":
+			all = append(all, unit)
+		case err != nil && !errors.Is(err, skein.ErrNotFound):
+			return nil, err
+		}
+	}
+	return append(all, own), nil
+}
+
+// sideSources writes the records of files.
+func (x *exporter) sideSources(ctx context.Context, w io.Writer, files []skein.SourceFile) error {
+	line := func(l sideLine) error {
+		_, err := w.Write(append(skein.MustJSON(l), '\n'))
+		return err
+	}
+	for _, f := range files {
+		if err := line(sideLine{File: &sideSource{f.Format, f.Path, f.Session, f.ID, f.CopyOf, f.State}}); err != nil {
+			return err
+		}
+		for r, err := range x.store.Records(ctx, f.Format, f.Path, 0) {
+			if err != nil {
+				return err
+			}
+			if err := line(sideLine{Record: &sideRecord{r.Raw, r.Key, r.Events, r.Copy, r.Damage}}); err != nil {
+				return err
+			}
+		}
+	}
+	return line(sideLine{End: true})
+}
+
+// A bringer takes the files of a side file into a store.
+type bringer struct {
+	ctx     context.Context
+	store   skein.Store
+	session skein.SessionID // that they are of, among others' that are passed over
+	file    skein.SourceFile
+	known   bool // by the store: it needs no more of it
+	records []skein.Record
+	bytes   int
+}
+
+// eachSideLine calls f with the lines up to the end of the records.
+func eachSideLine(in *bufio.Reader, f func(sideLine) error) error {
+	for {
+		text, err := readSideLine(in)
+		if err != nil {
+			return err
+		}
+		var l sideLine
+		if err := json.Unmarshal(text, &l); err != nil {
+			return err
+		}
+		if l.End {
+			return nil
+		}
+		if err := f(l); err != nil {
+			return err
+		}
+	}
+}
+
+func readSideLine(in *bufio.Reader) (line []byte, err error) {
+	const most = MaxRecord*4/3 + 2<<20
+	for !bytes.HasSuffix(line, []byte("\n")) {
+		part, err := in.ReadSlice('\n')
+		line = append(line, part...)
+		switch {
+		case len(line) > most:
+			return nil, fmt.Errorf("a line of more than %d bytes", most)
+		case err != nil && !errors.Is(err, bufio.ErrBufferFull):
+			return nil, err
+		}
+	}
+	return line, nil
+}
+
+// take takes one line.
+func (b *bringer) take(l sideLine) error {
+	switch {
+	case l.File != nil:
+		if err := b.flush(); err != nil {
+			return err
+		}
+		f := l.File
+		b.file = skein.SourceFile{Format: f.Format, Path: f.Path, Session: f.Session, ID: f.ID, CopyOf: f.CopyOf, State: f.State}
+		_, err := b.store.File(b.ctx, f.Format, f.Path)
+		b.known = err == nil || f.Session != "" && f.Session != b.session
+		if err != nil && !errors.Is(err, skein.ErrNotFound) {
+			return err
+		}
+	case l.Record != nil && !b.known:
+		r := skein.Record{
+			N: b.file.Records, Offset: b.file.Offset, Raw: l.Record.Raw,
+			Key: l.Record.Key, Events: l.Record.Events, Copy: l.Record.Copy, Damage: l.Record.Damage,
+		}
+		b.file.Records++
+		b.file.Offset += int64(len(r.Raw))
+		if r.Damage != "" {
+			b.file.Damaged++
+		}
+		b.records = append(b.records, r)
+		if b.bytes += len(r.Raw); b.bytes > chunkBytes || len(b.records) >= chunkRecords {
+			return b.flush()
+		}
+	}
+	return nil
+}
+
+// flush stores what was taken. The file's size and time stay unknown, so that
+// one which is there is looked at.
+func (b *bringer) flush() error {
+	if len(b.records) == 0 {
+		return nil
+	}
+	_, err := b.store.Append(b.ctx, skein.Batch{Session: b.file.Session, Import: &skein.Import{File: b.file, Records: b.records}})
+	b.records, b.bytes = nil, 0
+	return err
+}
