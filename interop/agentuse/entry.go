@@ -90,11 +90,9 @@ func (w *writer) text(e *skein.Entry, p *skein.Part) {
 	}
 	if w.known == nil && (!w.some || w.asked == e.End && len(w.parts) == 0) {
 		w.some, w.asked = true, max(w.asked, e.End)
-		if w.task != "" {
+		if w.task = append(w.task, string(p.Text)); len(w.task) > 2 {
 			w.losses.Add(e.Seq, "pieces of the first prompt: one text")
-			w.task += "\n\n"
 		}
-		w.task += p.Text
 		return
 	}
 	w.part(e, textOut{Type: "text", Text: p.Text, Role: "user", Syn: e.Message.Synthetic || p.Synthetic})

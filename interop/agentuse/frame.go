@@ -43,6 +43,7 @@ type (
 		User    struct {
 			Prompt struct {
 				Task skein.Text `json:"task"`
+				User skein.Text `json:"user,omitempty"`
 			} `json:"prompt"`
 		} `json:"user"`
 		Assistant assistantOut `json:"assistant"`

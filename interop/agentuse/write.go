@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"path"
+	"strings"
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/folder"
@@ -20,7 +21,7 @@ const version = "0.15.0"
 // write makes the folder of a session: one message with all that was said in
 // its parts, as the program resumes from its first message alone.
 //
-// The error wraps [skein.ErrInvalid] if nothing was said.
+// The error wraps [skein.ErrInvalid] if nothing is new.
 func write(_ context.Context, d interop.Draft) (interop.Written, error) {
 	w := &writer{d: d, calls: map[string]*callOut{}}
 	if err := w.place(); err != nil {
@@ -30,8 +31,8 @@ func write(_ context.Context, d interop.Draft) (interop.Written, error) {
 	if err != nil {
 		return interop.Written{}, err
 	}
-	if len(entries) == 0 {
-		return interop.Written{}, fmt.Errorf("%w: nothing was said", skein.ErrInvalid)
+	if len(entries) == 0 && w.d.After > 0 {
+		return interop.Written{}, fmt.Errorf("%w: nothing new was said", skein.ErrInvalid)
 	}
 	w.results(entries)
 	for i := range entries {
@@ -53,7 +54,7 @@ type writer struct {
 	message     string // its ULID
 	n           uint16 // of the next part
 	at          skein.Time
-	task        skein.Text
+	task        []string // the pieces of the first prompt
 	system      []skein.Text
 	asked       skein.Seq // the event that message.json tells of
 	calls       map[string]*callOut
@@ -193,8 +194,14 @@ func (w *writer) frame() {
 		begin = w.d.Events[0].Seq
 	}
 	w.head = append(w.head, w.file("session.json", indent(w.session()), begin))
+	if !w.some && len(w.system) == 0 {
+		return // it ended before anything was said
+	}
 	m := messageOut{ID: w.message, Session: w.id, Time: timesOut{int64(s.Created), int64(max(s.Updated, s.Created))}}
-	m.User.Prompt.Task = w.task
+	m.User.Prompt.Task = skein.Text(strings.Join(w.task, "\n\n"))
+	if len(w.task) == 2 {
+		m.User.Prompt.Task, m.User.Prompt.User = skein.Text(w.task[0]), skein.Text(w.task[1])
+	}
 	m.Assistant = w.assistant()
 	w.head = append(w.head, w.file(w.message+"/message.json", indent(m), w.asked))
 }

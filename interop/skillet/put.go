@@ -105,6 +105,9 @@ func withoutFolders(lines []byte) (out []byte) {
 // does not go on as it stands.
 func appendLogs(dir string, lines []byte) (done bool, err error) {
 	root, err := os.OpenRoot(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
 	if err != nil {
 		return false, err
 	}

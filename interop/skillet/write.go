@@ -18,7 +18,7 @@ const defaultUser = "john@example.com"
 // write makes the rows and the log of a session: of one user's, under the name
 // that it has, or its ID.
 //
-// The error wraps [skein.ErrInvalid] if nothing was said.
+// The error wraps [skein.ErrInvalid] if nothing is new.
 func write(_ context.Context, d interop.Draft) (interop.Written, error) {
 	w := &writer{d: d, user: defaultUser, name: string(d.Session.ID)}
 	if err := w.known(); err != nil {
@@ -28,14 +28,31 @@ func write(_ context.Context, d interop.Draft) (interop.Written, error) {
 	if err != nil {
 		return interop.Written{}, err
 	}
-	if len(entries) == 0 {
-		return interop.Written{}, fmt.Errorf("%w: nothing was said", skein.ErrInvalid)
+	if len(entries) == 0 && len(w.rows) == 0 {
+		return w.nothing()
 	}
 	for i := range entries {
 		w.entry(&entries[i])
 	}
 	w.endTurn()
 	return w.written(), nil
+}
+
+// nothing is what a session has in which nothing was said: a log without lines,
+// so that its side file has a place.
+func (w *writer) nothing() (interop.Written, error) {
+	if w.d.After > 0 {
+		return interop.Written{}, fmt.Errorf("%w: nothing new was said", skein.ErrInvalid)
+	}
+	w.losses.Add(0, "a session in which nothing was said: an empty log")
+	own := interop.Text{Path: "state/" + databaseName, Name: sanitise(w.user) + "/" + sanitise(w.name)}
+	own.Lines = []interop.OutLine{{Body: w.end()}}
+	return interop.Written{ID: w.user + ":" + w.name, Texts: []interop.Text{own}, Losses: w.losses}, nil
+}
+
+// end is the line of the log's file.
+func (w *writer) end() []byte {
+	return folder.Line{File: w.logName, Mode: w.logMode, Mtime: w.d.Now.UnixNano(), Lines: &w.logLines}.Append(nil)
 }
 
 // A writer is one call of write.
@@ -150,9 +167,7 @@ func (w *writer) written() interop.Written {
 		for i := range w.log {
 			w.log[i].Seq = w.last
 		}
-		now := w.d.Now.UnixNano()
-		end := folder.Line{File: w.logName, Mode: w.logMode, Mtime: now, Lines: &w.logLines}
-		own.Lines = append(append(own.Lines, w.log...), interop.OutLine{Body: end.Append(nil), Seq: w.last})
+		own.Lines = append(append(own.Lines, w.log...), interop.OutLine{Body: w.end(), Seq: w.last})
 	}
 	out := interop.Written{ID: w.user + ":" + w.name, Texts: []interop.Text{own}, Losses: w.losses}
 	if w.d.After == 0 {
