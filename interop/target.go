@@ -165,7 +165,7 @@ func (t *target) note(key skein.ClientID, items []Item) {
 // emit appends the items of a record to the sessions they belong to.
 func (t *target) emit(ctx context.Context, key skein.ClientID, at site, items []Item) error {
 	used := map[skein.ClientID]bool{}
-	if err := t.diverge(ctx, items); err != nil {
+	if err := t.diverge(ctx, key, items); err != nil {
 		return err
 	}
 	for i, it := range items {

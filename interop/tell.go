@@ -46,11 +46,13 @@ func (t *target) foresee(ctx context.Context) error {
 // diverge sees to it that a file which went on after its session had gone on
 // here goes on in a fork: at the last event that both have. So neither line of
 // the conversation stands in the middle of the other.
-func (t *target) diverge(ctx context.Context, items []Item) error {
+func (t *target) diverge(ctx context.Context, key skein.ClientID, items []Item) error {
 	th := t.main
-	if t.alone || !th.begun || t.w.known.Session == "" || t.w.state.Seq == 0 ||
-		!slices.ContainsFunc(items, func(it Item) bool { return it.Session == "" && talks(it.Event.Kind) }) {
+	if t.alone || !th.begun || t.w.known.Session == "" || t.w.state.Seq == 0 {
 		return nil
+	}
+	if news, err := t.isNews(ctx, key, items); !news || err != nil {
+		return err
 	}
 	sess, err := t.im.store.Session(ctx, th.id)
 	if errors.Is(err, skein.ErrNotFound) {
@@ -71,6 +73,27 @@ func (t *target) diverge(ctx context.Context, items []Item) error {
 		return nil
 	}
 	return t.branch(sess, p.last)
+}
+
+// isNews reports whether a record tells of a step of the conversation that the
+// session has not: in a file that was rewritten most are known.
+func (t *target) isNews(ctx context.Context, key skein.ClientID, items []Item) (bool, error) {
+	if !slices.ContainsFunc(items, func(it Item) bool { return it.Session == "" && talks(it.Event.Kind) }) {
+		return false, nil
+	}
+	if t.w.state.Rewriting {
+		if err := t.begin(ctx, t.main, key); err != nil { // it looks at what the store has
+			return false, err
+		}
+	}
+	used := map[skein.ClientID]bool{}
+	for i, it := range items {
+		id := clientID(key, i, len(items))
+		if it.Session == "" && talks(it.Event.Kind) && t.main.stands[t.main.known(key, id, it.Event.Kind, used)] == nil {
+			return true, nil
+		}
+	}
+	return false, nil
 }
 
 // branch goes on in a fork of the session, at seq.
