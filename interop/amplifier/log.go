@@ -20,7 +20,7 @@ const maxNoted = 16 << 10
 
 // logged makes the events of a line of events.jsonl. They do not begin a
 // session by themselves: of a fork they may be left over.
-func (r *reader) logged(m *making, o object) error {
+func (r *reader) logged(m *making, o object, _ []byte) error {
 	name, data := o.str("event"), o.obj("data")
 	m.out.Floating = true
 	if m.time = moment(o.str("ts")); m.time == 0 {
@@ -56,9 +56,6 @@ func (r *reader) logged(m *making, o object) error {
 		}
 		if len(line) > maxNoted {
 			line = o.without("session_id", "parent_session_id", "data", "raw")
-		}
-		if err := line.Compact(); err != nil {
-			return plain(err)
 		}
 		m.add(note(m.time, or(name, "log"), level(o.str("lvl")), line))
 	}

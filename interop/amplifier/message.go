@@ -10,7 +10,7 @@ import (
 )
 
 // message makes the events of a line of the transcript.
-func (r *reader) message(m *making, o object) error {
+func (r *reader) message(m *making, o object, line []byte) error {
 	opening := !r.said
 	r.said = true
 	meta := o.obj("metadata")
@@ -19,7 +19,7 @@ func (r *reader) message(m *making, o object) error {
 			m.time = moment(or(o.str("timestamp"), string(o.get("timestamp"))))
 		}
 	}
-	r.told(m, o.without(), opening)
+	r.told(m, line, opening)
 	said := skein.Message{Role: skein.Role(o.str("role")), Meta: json.RawMessage(extra(meta))}
 	parts := r.parts(m, o.get("content"))
 	switch said.Role {
@@ -34,10 +34,6 @@ func (r *reader) message(m *making, o object) error {
 		said.Role, said.Parts = skein.RoleSystem, parts
 		m.add(skein.Say(m.time, said))
 	default:
-		line := o.without()
-		if err := line.Compact(); err != nil {
-			return plain(err)
-		}
 		m.add(note(m.time, "message", "", line))
 	}
 	return nil

@@ -43,7 +43,7 @@ func parse(b []byte) (object, error) {
 	if t.Kind() != '{' {
 		return nil, errNoObject
 	}
-	var o object
+	o := make(object, 0, 8)
 	for dec.PeekKind() == '"' {
 		name, err := dec.ReadToken()
 		if err != nil {
@@ -54,7 +54,8 @@ func parse(b []byte) (object, error) {
 		if err != nil {
 			return o, plain(err)
 		}
-		m.value = v.Clone()
+		end := dec.InputOffset() // what ReadValue returns does not last
+		m.value = b[end-int64(len(v)) : end : end]
 		o = append(o, m)
 	}
 	if _, err := dec.ReadToken(); err != nil {
@@ -155,8 +156,9 @@ func values(line []byte) (all [][]byte, err error) {
 			line = again
 			continue
 		}
-		all = append(all, v.Clone())
-		line = line[dec.InputOffset():]
+		end := dec.InputOffset()
+		all = append(all, line[end-int64(len(v)):end:end])
+		line = line[end:]
 	}
 	return all, nil
 }

@@ -118,7 +118,7 @@ func place(file string, line *int) string {
 var errUTF8 = errors.New("invalid UTF-8")
 
 // each hands take the objects on a line.
-func (r *reader) each(m *making, in folder.Line, take func(*making, object) error) error {
+func (r *reader) each(m *making, in folder.Line, take func(*making, object, []byte) error) error {
 	data := bytes.TrimSpace(bytes.TrimPrefix(in.Data(), []byte("\xef\xbb\xbf")))
 	if !utf8.Valid(data) {
 		return errUTF8
@@ -133,7 +133,7 @@ func (r *reader) each(m *making, in folder.Line, take func(*making, object) erro
 	for _, v := range vs {
 		o, err := parse(v)
 		if err == nil {
-			err = take(m, o)
+			err = take(m, o, v)
 		}
 		if err != nil {
 			broken = errors.Join(broken, err)
