@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"strings"
 
+	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/foreign"
 	"github.com/skein-dev/skein/interop"
 )
@@ -31,8 +32,20 @@ func Format() interop.Format {
 		Look:   look,
 		Open:   open,
 		Below:  path.Base,
+		Write:  write,
 		Put:    interop.PutDatabase,
+		Lock:   lock,
+		Resume: resume,
 	}
+}
+
+// resume returns the command that goes on with a session in its folder. meka
+// has another than agsh of 0.1 to 0.9.
+func resume(w interop.Spot, s skein.Session) (command []string, dir string) {
+	if strings.HasPrefix(path.Base(w.Path), "meka") {
+		return []string{"meka", "--resume", w.ID}, s.Cwd
+	}
+	return []string{"agsh", "-s", w.ID}, s.Cwd
 }
 
 // placesOn returns the places on an operating system.

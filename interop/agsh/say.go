@@ -1,0 +1,209 @@
+package agsh
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/skein-dev/skein"
+)
+
+// answer is a tool's result and where it stands.
+type answer struct {
+	result *skein.Result
+	entry  int
+	used   bool
+}
+
+// write makes the rows of messages.
+func (w *writer) write(entries []skein.Entry) {
+	for i := range entries {
+		for j := range entries[i].Message.Parts {
+			if r := entries[i].Message.Parts[j].Result; r != nil && !entries[i].Rewound {
+				w.answers[r.CallID] = answer{r, i, false}
+			}
+		}
+	}
+	for i := range entries {
+		e := &entries[i]
+		switch {
+		case e.Seq <= w.d.After:
+			if e.Rewound && w.rewoundSince(e) {
+				w.losses.Add(e.Seq, "that a message was rewound: left out")
+			}
+		case e.Rewound:
+			w.losses.Add(e.Seq, "message that was rewound: left out")
+		case e.Message.Role == skein.RoleAssistant:
+			w.answer(e, entries)
+		case e.Message.Role == skein.RoleSystem:
+			w.losses.Add(e.Seq, "system message: left out")
+		default:
+			w.results(e)
+			w.typed(e)
+		}
+	}
+}
+
+// rewoundSince reports whether a message was rewound after what the database
+// has was told.
+func (w *writer) rewoundSince(e *skein.Entry) bool {
+	for _, ev := range w.d.Events {
+		if r, err := skein.Decode[skein.Rewound](ev); ev.Kind == skein.KindRewound && ev.Seq > w.d.After && err == nil && r.To < e.Seq {
+			return true
+		}
+	}
+	return false
+}
+
+// typed makes the row of what a person said.
+func (w *writer) typed(e *skein.Entry) {
+	m := &e.Message
+	var b strings.Builder
+	for i := range m.Parts {
+		p := &m.Parts[i]
+		switch {
+		case p.Result != nil:
+			continue
+		case p.Kind == skein.PartText || p.Kind == skein.PartSummary || p.Kind == skein.PartAgent:
+			if b.Len() > 0 && !strings.HasSuffix(b.String(), "</context>\n\n") {
+				b.WriteString("\n\n")
+				w.lose(e, "texts of one message: put together")
+			}
+			b.WriteString(w.text(e, p.Text))
+		default:
+			w.lose(e, string(p.Kind)+": left out")
+		}
+	}
+	if b.Len() == 0 {
+		return
+	}
+	switch {
+	case m.Role == skein.RoleSteer:
+		w.lose(e, "that a message was said in the middle of a turn: left out")
+	case m.Role != skein.RoleUser:
+		w.lose(e, string(m.Role)+"'s words: as the user's")
+	case m.Synthetic:
+		w.lose(e, "that a program put a message in: left out")
+	}
+	w.put(e, roleUser, b.String())
+}
+
+// answer makes the rows of what the model said and of all that its calls were
+// answered, which the program has in one.
+func (w *writer) answer(e *skein.Entry, entries []skein.Entry) {
+	m := &e.Message
+	var b []byte
+	var calls []string
+	for i := range m.Parts {
+		p := &m.Parts[i]
+		switch {
+		case p.Call != nil:
+			calls = append(calls, p.Call.ID)
+			b = w.appendCall(b, p.Call)
+		case p.Kind == skein.PartText || p.Kind == skein.PartSummary:
+			b = append(b, "[,"[min(len(b), 1)])
+			b = append(skein.AppendQuoted(append(b, `{"type":"text","text":`...), string(p.Text)), '}')
+		case p.Result == nil:
+			w.lose(e, string(p.Kind)+": left out")
+		}
+	}
+	if m.Error != nil || m.Interrupted {
+		w.lose(e, "that an answer broke off: left out")
+	}
+	if m.Usage != nil {
+		w.added = w.added.Plus(*m.Usage)
+	}
+	if b == nil {
+		return
+	}
+	w.put(e, roleAnswer, string(append(b, ']')))
+	if len(calls) == 0 {
+		return
+	}
+	w.put(e, roleResults, w.answered(e, calls, entries))
+}
+
+// answered returns the content of the row with the results of these calls.
+func (w *writer) answered(e *skein.Entry, calls []string, entries []skein.Entry) string {
+	var b []byte
+	for _, id := range calls {
+		a, ok := w.answers[id]
+		if !ok || a.used {
+			w.lose(e, "call without a result: answered as interrupted")
+			b = appendResult(b, id, "[Interrupted: there is no result.]", true)
+			continue
+		}
+		a.used = true
+		w.answers[id] = a
+		b = w.appendResult(&entries[a.entry], b, a.result)
+	}
+	return string(append(b, ']'))
+}
+
+// results makes the row of results that were not told with their calls.
+func (w *writer) results(e *skein.Entry) {
+	var b []byte
+	told := false
+	for i := range e.Message.Parts {
+		r := e.Message.Parts[i].Result
+		if r == nil {
+			continue
+		}
+		if w.answers[r.CallID].used {
+			told = true
+			continue
+		}
+		b = w.appendResult(e, b, r)
+	}
+	if b != nil {
+		w.put(e, roleResults, string(append(b, ']')))
+		return
+	}
+	if n := len(w.lines); told && n > 0 { // the row before tells of it too
+		w.seq = max(w.seq, e.End)
+		w.lines[n-1].Seq = w.seq
+	}
+}
+
+func (w *writer) appendResult(e *skein.Entry, b []byte, r *skein.Result) []byte {
+	if len(r.Files) > 0 {
+		w.lose(e, "file of a tool: left out")
+	}
+	if r.Raw != nil {
+		w.lose(e, "tool output that is no text: left out")
+	}
+	return appendResult(b, r.CallID, w.text(e, r.Text), r.Failed)
+}
+
+// appendResult appends a result to the JSON of a row, which lacks its end.
+func appendResult(b []byte, call, text string, failed bool) []byte {
+	b = append(b, "[,"[min(len(b), 1)])
+	b = skein.AppendQuoted(append(b, `{"type":"tool_result","tool_use_id":`...), call)
+	b = skein.AppendQuoted(append(b, `,"content":`...), text)
+	b = strconv.AppendBool(append(b, `,"is_error":`...), failed)
+	return append(b, '}')
+}
+
+// appendCall appends a call to the JSON of a row, which lacks its end.
+func (w *writer) appendCall(b []byte, c *skein.Call) []byte {
+	b = append(b, "[,"[min(len(b), 1)])
+	b = skein.AppendQuoted(append(b, `{"type":"tool_use","id":`...), c.ID)
+	b = skein.AppendQuoted(append(b, `,"name":`...), c.Name)
+	input := []byte(c.Input)
+	if len(input) == 0 {
+		input = []byte("{}")
+	}
+	return append(append(append(b, `,"input":`...), input...), '}')
+}
+
+func (w *writer) text(e *skein.Entry, t skein.Text) string {
+	if t.UTF8() != string(t) {
+		w.lose(e, "characters that are none: replaced")
+	}
+	return t.UTF8()
+}
+
+func (w *writer) lose(e *skein.Entry, what string) {
+	if e.Seq > w.d.After {
+		w.losses.Add(e.Seq, what)
+	}
+}

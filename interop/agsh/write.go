@@ -1,0 +1,175 @@
+package agsh
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/foreign"
+	"github.com/skein-dev/skein/interop"
+)
+
+// write makes the rows of a session. It looks at the database that is there:
+// the rows have the columns that it has.
+func write(ctx context.Context, d interop.Draft) (interop.Written, error) {
+	path, id := fileName, uuid(string(d.Session.ID))
+	if d.After > 0 {
+		path, id = d.Path, d.Name
+	}
+	at, err := lookAt(ctx, filepath.Join(d.Home, filepath.FromSlash(path)))
+	if err != nil {
+		return interop.Written{}, err
+	}
+	row := at.rows[id]
+	switch {
+	case d.After == 0 && row != nil:
+		return interop.Written{}, fmt.Errorf("session %s %w in %s", id, skein.ErrExists, path)
+	case d.After > 0 && row == nil:
+		return interop.Written{}, fmt.Errorf("session %s %w in %s", id, skein.ErrNotFound, path)
+	}
+	entries, err := d.Entries()
+	if err != nil {
+		return interop.Written{}, err
+	}
+	w := &writer{d: d, at: at, id: id, seq: d.After, answers: map[string]answer{}}
+	w.write(entries)
+	w.others()
+	lines := append([]interop.OutLine{w.session(row)}, w.lines...)
+	out := interop.Written{ID: id, Losses: w.losses, Texts: []interop.Text{{Path: path, Name: id, Lines: lines}}}
+	if d.After == 0 {
+		out.Texts = append(out.Texts, interop.Text{Path: path, Lines: []interop.OutLine{{Body: frame()}}})
+	}
+	return out, nil
+}
+
+var isUUID = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
+
+// uuid returns id if it is a UUID, else one made of it: the program takes no
+// other.
+func uuid(id string) string {
+	if isUUID.MatchString(id) {
+		return id
+	}
+	b := sha256.Sum256([]byte(id))
+	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
+	h := hex.EncodeToString(b[:16])
+	return h[:8] + "-" + h[8:12] + "-" + h[12:16] + "-" + h[16:20] + "-" + h[20:]
+}
+
+// stampText returns a time as the program spells it.
+func stampText(t skein.Time) string {
+	layout := "2006-01-02T15:04:05.000+00:00"
+	if t%1000 == 0 {
+		layout = "2006-01-02T15:04:05+00:00"
+	}
+	return t.Std().Format(layout)
+}
+
+// A writer makes the rows of one session.
+type writer struct {
+	d       interop.Draft
+	at      there
+	id      string // session's
+	answers map[string]answer
+	last    skein.Time // of a message
+	seq     skein.Seq  // last event that was told of
+	added   skein.Usage
+	lines   []interop.OutLine
+	losses  interop.Losses
+}
+
+// put adds a message's row.
+func (w *writer) put(e *skein.Entry, role, content string) {
+	if w.last = max(w.last, e.Time, w.d.Session.Created); w.last == 0 {
+		w.last = skein.At(w.d.Now)
+	}
+	r := w.at.row("messages", values{"session_id": w.id, "role": role, "content": content, "created_at": stampText(w.last)})
+	w.seq = max(w.seq, e.End)
+	w.lines = append(w.lines, interop.OutLine{Body: r.AppendLine(nil), Seq: w.seq})
+}
+
+// session makes the session's row, or the one that is there as it is now.
+func (w *writer) session(there *foreign.Row) interop.OutLine {
+	s := w.d.Session
+	if there == nil {
+		created := s.Created
+		if created == 0 {
+			created = skein.At(w.d.Now)
+		}
+		vs := values{
+			"id": w.id, "created_at": stampText(created), "updated_at": stampText(max(s.Updated, w.last, created)),
+			"locked_by": holder(s.LockedBy), "metadata": nil, "cwd": text(s.Cwd), "stat_turns": int64(s.Turns),
+			"stat_input_tokens": s.Usage.Input, "stat_output_tokens": s.Usage.Output,
+			"stat_cache_creation_input_tokens": s.Usage.CacheWrite, "stat_cache_read_input_tokens": s.Usage.CacheRead,
+		}
+		if p := s.Parent; p != nil && p.Why == skein.Child && w.d.Other != nil {
+			if spot, ok := w.d.Other(p.Session); ok {
+				vs["parent_session_id"] = spot.ID
+			}
+		}
+		r := w.at.row("sessions", vs)
+		return interop.OutLine{Body: r.AppendLine(nil)}
+	}
+	r := *there
+	r.Values = slices.Clone(r.Values)
+	for column, n := range map[string]int64{
+		"stat_input_tokens": w.added.Input, "stat_output_tokens": w.added.Output,
+		"stat_cache_creation_input_tokens": w.added.CacheWrite, "stat_cache_read_input_tokens": w.added.CacheRead,
+	} {
+		if i := slices.Index(r.Columns, column); i >= 0 {
+			r.Values[i] = r.Int(column) + n
+		}
+	}
+	if i := slices.Index(r.Columns, "updated_at"); i >= 0 {
+		r.Values[i] = stampText(skein.At(w.d.Now))
+	}
+	return interop.OutLine{Body: r.AppendLine(nil)}
+}
+
+var pid = regexp.MustCompile(`\bPID ([0-9]+)\b`)
+
+// holder returns the PID of the process here that has the session open, as the
+// program keeps it; nil for none.
+func holder(lockedBy string) foreign.Value {
+	if m := pid.FindStringSubmatch(lockedBy); m != nil {
+		return m[1]
+	}
+	return nil
+}
+
+func text(s string) foreign.Value {
+	if s == "" {
+		return nil
+	}
+	return s
+}
+
+// others notes what else there is and has no row.
+func (w *writer) others() {
+	if w.d.Session.Title != "" && w.d.After == 0 {
+		w.losses.Add(1, "title: left out")
+	}
+	for _, ev := range w.d.Events {
+		if ev.Seq <= w.d.After {
+			continue
+		}
+		switch ev.Kind {
+		case skein.KindNoted:
+			if n, err := skein.Decode[skein.Noted](ev); err != nil || !strings.HasPrefix(n.Name, "agsh:session") {
+				w.losses.Add(ev.Seq, "note: left out")
+			}
+		case skein.KindTool:
+			w.losses.Add(ev.Seq, "when a tool ran: left out")
+		case skein.KindStep:
+			w.losses.Add(ev.Seq, "request to a model: left out")
+		case skein.KindCompacted:
+			w.losses.Add(ev.Seq, "compaction: left out, what it covers is written")
+		}
+	}
+}
