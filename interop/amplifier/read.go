@@ -64,7 +64,6 @@ func sane(id string) bool {
 // A making is what becomes of one record.
 type making struct {
 	time  skein.Time
-	key   skein.ClientID
 	blobs []skein.Blob // of the next item
 	out   interop.Made
 }

@@ -28,9 +28,10 @@ type writing struct {
 	turns   int
 	losses  interop.Losses
 	last    skein.Seq
-	charged map[string]bool // requests that steps tell of
-	started bool            // the log says that the session began
-	open    []skein.Call    // calls that have no result yet
+	charged map[string]bool          // requests that steps tell of
+	spawn   map[skein.SessionID]bool // sessions that calls were said to run
+	started bool                     // the log says that the session began
+	open    []skein.Call             // calls that have no result yet
 }
 
 // A line is one of a file of lines, without its line feed.
@@ -43,7 +44,7 @@ type line struct {
 // nothing was said in the session; others are those of reading it.
 func write(_ context.Context, d interop.Draft) (out interop.Written, err error) {
 	defer skein.Wrapf(&err, "amplifier: write %s", d.Session.ID)
-	w := &writing{d: d, had: map[string][][]byte{}, charged: map[string]bool{}}
+	w := &writing{d: d, had: map[string][][]byte{}, charged: map[string]bool{}, spawn: map[skein.SessionID]bool{}}
 	w.name()
 	if err := w.known(); err != nil {
 		return out, err

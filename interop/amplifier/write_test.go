@@ -148,6 +148,10 @@ func TestAFileIsSpelledAsPythonSpells(t *testing.T) {
 	if err != nil || info.Mode().Perm()&0o077 != 0 && os.PathSeparator == '/' {
 		t.Errorf("the transcript has the mode %v, %v, want 0600", info.Mode(), err)
 	}
+	info, err = os.Stat(filepath.Join(home, done[0].Spot.Path))
+	if used := session(t, s, string(first)).Updated; err != nil || skein.At(info.ModTime()) != used {
+		t.Errorf("its folder has the time %v, %v, want %v, when something was last said", info.ModTime(), err, used)
+	}
 }
 
 func TestASessionWithoutWordsCannotBeWritten(t *testing.T) {

@@ -102,9 +102,10 @@ func (w *writing) noted(e skein.Event) error {
 // spawned says which session a call runs.
 func (w *writing) spawned(e skein.Event) {
 	s, err := skein.Decode[skein.ToolState](e)
-	if err != nil || s.Child == "" {
+	if err != nil || s.Child == "" || w.spawn[s.Child] {
 		return
 	}
+	w.spawn[s.Child] = true
 	id := childID(s.Child)
 	if spot, ok := w.d.Other(s.Child); ok {
 		id = spot.ID

@@ -165,6 +165,7 @@ func (w *writing) answer(e skein.Entry) {
 	var blocks, calls [][]byte
 	var texts, thoughts []string
 	plain := true
+	w.charge(e)
 	for _, p := range e.Message.Parts {
 		if p.Call != nil {
 			c := (&builder{}).str("id", p.Call.ID).str("tool", p.Call.Name).put("arguments", input(p.Call))
@@ -197,6 +198,5 @@ func (w *writing) answer(e skein.Entry) {
 	if len(thoughts) > 0 {
 		b.str("thinking_text", strings.Join(thoughts, "\n\n"))
 	}
-	w.charge(e)
 	w.say(e, b, "")
 }
