@@ -19,7 +19,8 @@ const minPart = 4
 //
 //   - the session with that ID, whatever f says
 //   - the session with that key
-//   - the one whose ID begins or ends so (4 characters or more)
+//   - the one whose ID begins or ends so (4 characters or more), else so in
+//     capitals or in small letters, as some programs write all of theirs
 //   - the one whose ID in the program that it was imported from begins or ends
 //     so, or which holds a copy's events whose ID there does
 //   - the one with that title, ignoring case, or first words where it has none
@@ -108,9 +109,17 @@ func (r *resolver) byPart() (c choice, err error) {
 	if utf8.RuneCountInString(r.name) < minPart {
 		return c, nil
 	}
-	begins, ends := r.filter, r.filter
-	begins.IDPrefix, ends.IDSuffix = r.name, r.name
-	return c, errors.Join(r.all(&c, begins), r.all(&c, ends))
+	for i, name := range []string{r.name, strings.ToUpper(r.name), strings.ToLower(r.name)} {
+		if i > 0 && name == r.name {
+			continue
+		}
+		begins, ends := r.filter, r.filter
+		begins.IDPrefix, ends.IDSuffix = name, name
+		if err := errors.Join(r.all(&c, begins), r.all(&c, ends)); err != nil || len(c.found) > 0 {
+			return c, err
+		}
+	}
+	return c, nil
 }
 
 // bySource looks through the files that sessions were imported from: a copy

@@ -67,6 +67,7 @@ func TestResolve(t *testing.T) {
 			{ID: "0190dddd-3333", Title: "report", Binned: 1},
 			{ID: "cli:api:1", Title: "cli:api"},
 			{ID: "0190eeee-4444", Title: "Parser, the third"},
+			{ID: "01KXAMPE", Title: "Capitals"},
 		},
 		files: []skein.SourceFile{
 			{Session: "0190aaaa-1111", ID: "ses_original"},
@@ -85,6 +86,8 @@ func TestResolve(t *testing.T) {
 		{"cli:api", skein.Filter{}, "0190aaaa-1111"},
 		{"cli:api:1", skein.Filter{}, "cli:api:1"},
 		{"0190b", skein.Filter{}, "0190bbbb-2222"},
+		{"0190B", skein.Filter{}, "0190bbbb-2222"},
+		{"01kxa", skein.Filter{}, "01KXAMPE"},
 		{"2223", skein.Filter{}, "0190cccc-2223"},
 		{"0190", skein.Filter{}, "0190aaaa-1111 0190bbbb-2222 0190cccc-2223 0190eeee-4444"},
 		{"019", skein.Filter{}, ""},
