@@ -44,6 +44,15 @@ func read[T any](data []byte) (v T, value json.RawMessage, damage string, err er
 	return v, value, damage, plain(err)
 }
 
+// object reads v as T; nothing is the zero T.
+func object[T any](v jsontext.Value) (out T, err error) {
+	if isNull(v) {
+		return out, nil
+	}
+	err = jsonv2.Unmarshal(v, &out, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	return out, err
+}
+
 // plain returns err in words that do not name Go types.
 func plain(err error) error {
 	var syntax *jsontext.SyntacticError

@@ -1,6 +1,7 @@
 package agentuse
 
 import (
+	"encoding/json"
 	"errors"
 	"path"
 	"path/filepath"
@@ -89,15 +90,26 @@ func (r *reader) make(key skein.ClientID, evs ...skein.Event) (m interop.Made) {
 	return m
 }
 
+// config is what a session has as Created.Config: the agent and how it was set
+// up, as they stand.
+type config struct {
+	Agent  json.RawMessage `json:"agent,omitempty"`
+	Config json.RawMessage `json:"config,omitempty"`
+}
+
 func (r *reader) begin(s *sessionFile) interop.Begin {
 	r.begun = true
+	agent, err := object[agentFile](s.Agent)
+	if err != nil {
+		agent = agentFile{} // of another shape; Config has it
+	}
 	b := interop.Begin{ID: skein.SessionID(r.id), Time: timeOf(s.Time.Created), Created: skein.Created{
-		Surface: first(utf8(s.Trigger), "cli"), Agent: first(utf8(s.Agent.Name), utf8(s.Agent.ID), Name), Profile: utf8(s.Agent.ID),
-		Provider: r.provider, Model: r.model, Program: Name, Version: utf8(s.Version), Config: raw(s.Config),
+		Surface: first(utf8(s.Trigger), "cli"), Agent: first(utf8(agent.Name), utf8(agent.ID), Name),
+		Provider: r.provider, Model: r.model, Program: Name, Version: utf8(s.Version),
 		Project: utf8(s.Project.Root), Cwd: utf8(s.Project.Cwd), Origin: &skein.Origin{ID: r.id, Version: utf8(s.Version)},
 	}}
-	if b.Created.Profile == b.Created.Agent {
-		b.Created.Profile = ""
+	if c := (config{raw(s.Agent), raw(s.Config)}); c.Agent != nil || c.Config != nil {
+		b.Created.Config = skein.MustJSON(c)
 	}
 	if parent := first(s.Parent, r.above); parent != "" && parent != r.id {
 		b.ParentID, b.Created.Parent = parent, &skein.Parent{Why: skein.Child}

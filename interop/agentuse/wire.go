@@ -7,15 +7,9 @@ import (
 )
 
 type sessionFile struct {
-	ID     string `json:"id"`
-	Parent string `json:"parentSessionID"`
-	Agent  struct {
-		ID          string `json:"id"` // since 0.8
-		Name        string `json:"name"`
-		Description string `json:"description"`
-		FilePath    string `json:"filePath"`
-		Sub         bool   `json:"isSubAgent"`
-	} `json:"agent"`
+	ID      string         `json:"id"`
+	Parent  string         `json:"parentSessionID"`
+	Agent   jsontext.Value `json:"agent"` // agentFile
 	Model   string         `json:"model"` // PROVIDER:MODEL
 	Version string         `json:"version"`
 	Config  jsontext.Value `json:"config"`
@@ -30,6 +24,11 @@ type sessionFile struct {
 		Created jsontext.Value `json:"created"`
 		Updated jsontext.Value `json:"updated"`
 	} `json:"time"`
+}
+
+type agentFile struct {
+	ID   string `json:"id"` // since 0.8
+	Name string `json:"name"`
 }
 
 type errorFile struct {

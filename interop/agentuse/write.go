@@ -10,6 +10,8 @@ import (
 	"path"
 	"strings"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/folder"
 	"github.com/skein-dev/skein/interop"
@@ -131,7 +133,23 @@ func hash(root string) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-func (w *writer) agent() string { return first(w.d.Session.Profile, w.d.Session.Agent, "skein") }
+// agent returns the agent's ID: the one that it had, or its name.
+func (w *writer) agent() string {
+	for _, e := range w.d.Events {
+		c, err := skein.Decode[skein.Created](e)
+		if e.Kind != skein.KindCreated || err != nil || c.Origin == nil || c.Origin.Format != Name {
+			continue
+		}
+		in, err := object[config](jsontext.Value(c.Config))
+		if err != nil {
+			continue
+		}
+		if a, err := object[agentFile](jsontext.Value(in.Agent)); err == nil && a.ID != "" {
+			return a.ID
+		}
+	}
+	return first(w.d.Session.Agent, "skein")
+}
 
 // entries returns the messages that are to be written.
 func (w *writer) entries() (out []skein.Entry, err error) {

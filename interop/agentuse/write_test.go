@@ -174,3 +174,16 @@ func TestAChildIsWrittenInItsParent(t *testing.T) {
 		t.Errorf("the child is read as %+v, %v, want a child of %s", child, err, done[0].Spot.ID)
 	}
 }
+
+func TestASessionThatWentOnKeepsItsAgentElsewhere(t *testing.T) {
+	tr := newTree(t)
+	tr.begin(`{"agent":{"id":"agents/Daily Report","name":"Daily"},"project":{"root":"/home/user/projects/my-app"},"id":"` + ann + `","time":{"created":1}}`)
+	tr.bring()
+	if _, err := tr.store.Append(t.Context(), skein.Batch{Session: ann, Events: []skein.Event{skein.Say(1e12, skein.UserSays("more"))}}); err != nil {
+		t.Fatal(err)
+	}
+	done, err := interop.Export(t.Context(), tr.store, Format(), ann, t.TempDir(), interop.Exports{})
+	if want := "project/b9703f12cc243e93/session/" + ann + "-agents-daily-report"; err != nil || done[0].Spot.Path != want {
+		t.Errorf("Export = %+v, %v, want it at %s", done, err, want)
+	}
+}
