@@ -76,6 +76,9 @@ func (w *writer) typed(e *skein.Entry) {
 	if b.Len() == 0 {
 		return
 	}
+	if strings.HasPrefix(b.String(), summaryMark) {
+		w.lose(e, "that words are no summary, though they begin like one")
+	}
 	switch {
 	case m.Role == skein.RoleSteer:
 		w.lose(e, "that a message was said in the middle of a turn: left out")

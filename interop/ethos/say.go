@@ -117,6 +117,8 @@ func (w *writer) own(e *skein.Entry, content string, calls, blocks []byte) value
 		vs["content"] = content + interruptedBefore + why + interruptedAfter
 	} else if m.Error != nil {
 		w.lose(e, "error of an answer: left out")
+	} else if _, _, like := interrupted(content); like && m.Role == skein.RoleAssistant {
+		w.lose(e, "that an answer did not break off, though its end says so")
 	}
 	if m.Synthetic && m.Role == skein.RoleUser {
 		w.lose(e, "that a program put a message in: left out")
@@ -173,7 +175,11 @@ func (w *writer) result(e *skein.Entry, r *skein.Result) values {
 	if r.Raw != nil {
 		w.lose(e, "tool output that is no text: left out")
 	}
-	vs := values{"role": roleResult, "content": wrap(name, w.text(e, r.Text)), "tool_call_id": r.CallID, "tool_name": or(name, nil)}
+	content := wrap(name, w.text(e, r.Text))
+	if unwrap(name, content) != r.Text.UTF8() {
+		w.lose(e, "a tool's own broken sentinel: read as a whole one")
+	}
+	vs := values{"role": roleResult, "content": content, "tool_call_id": r.CallID, "tool_name": or(name, nil)}
 	if blocks != nil {
 		vs["content_blocks"] = string(append(blocks, ']'))
 	}
