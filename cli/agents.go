@@ -61,10 +61,10 @@ func (o *agentsOptions) run(_ context.Context, j *job, _ []string) error {
 		j.say("no agents in %s", strings.Join([]string{j.tilde(projectRoot(cwd)) + "/.skein/agents", j.tilde(j.dirs.Config) + "/agents"}, " and "))
 		return nil
 	}
-	return j.agentTable(all).write(j.Stdout, j.Terminal.columns(), j.paint.bold)
+	return j.agentTable(all, cwd).write(j.Stdout, j.Terminal.columns(), j.paint.bold)
 }
 
-func (j *job) agentTable(all []roster.Definition) *table {
+func (j *job) agentTable(all []roster.Definition, cwd string) *table {
 	t := &table{columns: []column{
 		{title: "AGENT", rank: 0, paint: j.paint.cyan},
 		{title: "DESCRIPTION", rank: 1, min: 20},
@@ -72,7 +72,7 @@ func (j *job) agentTable(all []roster.Definition) *table {
 		{title: "FILE", rank: 3, min: 20, left: true, paint: j.paint.dim},
 	}}
 	for _, d := range all {
-		t.rows = append(t.rows, []string{render.Line(d.Name), render.Line(d.Description), render.Line(d.Model), render.Line(j.tilde(d.Path))})
+		t.rows = append(t.rows, []string{render.Line(d.Name), render.Line(d.Description), render.Line(d.Model), render.Line(j.near(cwd, d.Path))})
 	}
 	return t
 }

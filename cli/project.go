@@ -49,6 +49,19 @@ func fromHome(path, home string) string {
 	return path
 }
 
+// near returns path for people, as seen from the folder dir if both lie in one
+// project.
+func (j *job) near(dir, path string) string {
+	if dir, err := filepath.EvalSymlinks(dir); err == nil {
+		in, err := filepath.Rel(projectRoot(dir), path)
+		from, ferr := filepath.Rel(dir, path)
+		if err == nil && ferr == nil && filepath.IsLocal(in) {
+			return from
+		}
+	}
+	return j.tilde(path)
+}
+
 // tilde returns path for people, with ~ for the home folder.
 func (j *job) tilde(path string) string {
 	home := j.dirs.Home
