@@ -190,6 +190,14 @@ func TestATurnOfRowsBecomesAConversation(t *testing.T) {
 	}
 }
 
+func TestRowsComeByTheirTimesAndThenTheirNumbers(t *testing.T) {
+	s := newState(t)
+	s.add("u", "n", 5, `{"role":"user","content":"three"}`)
+	s.add("u", "n", 3, `{"role":"user","content":"one"}`, `{"role":"user","content":"two"}`)
+	s.bring()
+	s.wants("u:n", "created | user one | user two | user three")
+}
+
 func TestItemsOfEveryType(t *testing.T) {
 	s := newState(t)
 	for i, c := range []struct{ item, want string }{

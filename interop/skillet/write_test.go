@@ -2,6 +2,7 @@ package skillet
 
 import (
 	"context"
+	"database/sql"
 	"os"
 	"path/filepath"
 	"strings"
@@ -64,6 +65,11 @@ func TestASessionThatWentOnIsWrittenBack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	path := filepath.Join(s.dir, logsName, "ann_x_org", "plan.jsonl")
+	was, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
 	done, err := interop.Sync(t.Context(), s.store, Format(), "ann@x.org:plan")
 	if err != nil || done.Events != 2 {
 		t.Fatalf("Sync = %+v, %v, want 2 events written", done, err)
@@ -72,7 +78,10 @@ func TestASessionThatWentOnIsWrittenBack(t *testing.T) {
 	if err := s.db.QueryRow(`SELECT count(*) FROM session_items WHERE user_id = 'ann@x.org' AND session_name = 'plan' AND created_at = 1000000000005`).Scan(&n); err != nil || n != 2 {
 		t.Errorf("the database has %d new rows (%v), want 2", n, err)
 	}
-	log, err := os.ReadFile(filepath.Join(s.dir, logsName, "ann_x_org", "plan.jsonl"))
+	if is, err := os.Stat(path); err != nil || !os.SameFile(was, is) {
+		t.Errorf("the log is another file now (%v), want it appended to", err)
+	}
+	log, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -154,5 +163,30 @@ func TestWatchFollowsRowsAndLogs(t *testing.T) {
 	stop()
 	if err := <-done; err != nil {
 		t.Errorf("Watch = %v", err)
+	}
+}
+
+func TestTurnsOfOneMillisecondStayInOrder(t *testing.T) {
+	s := memory.New()
+	defer s.Close()
+	evs := []skein.Event{skein.NewEvent(skein.KindCreated, 1e12, skein.Created{})}
+	for _, word := range []string{"one", "two", "three"} {
+		evs = append(evs, skein.Say(1e12, skein.UserSays(word)))
+	}
+	if _, err := s.Append(t.Context(), skein.Batch{Session: "mine", Events: evs}); err != nil {
+		t.Fatal(err)
+	}
+	home := t.TempDir()
+	if _, err := interop.Export(t.Context(), s, Format(), "mine", home, interop.Exports{NoSide: true}); err != nil {
+		t.Fatal(err)
+	}
+	db, err := sql.Open("sqlite", filepath.Join(home, "state", databaseName))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	var times int
+	if err := db.QueryRow(`SELECT count(DISTINCT created_at) FROM session_items`).Scan(&times); err != nil || times != 3 {
+		t.Errorf("three turns have %d times (%v), want 3", times, err)
 	}
 }
