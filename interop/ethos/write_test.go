@@ -262,3 +262,37 @@ func TestWhatWasReadAndWentOnIsWrittenElsewhereWithItsKey(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// The statements are the program's: the newest N messages in order, sessions as
+// it lists them, and what its pruning of old ones does.
+func TestNewestNListAndPruneWorkOnWhatIsWritten(t *testing.T) {
+	s := memory.New()
+	defer s.Close()
+	home := t.TempDir()
+	made(t, s, "old", say(1, skein.RoleUser, words("a")), say(1, skein.RoleAssistant, words("b")), say(0, skein.RoleUser, words("c")), say(1, skein.RoleAssistant, words("d")))
+	made(t, s, "young", say(100, skein.RoleUser, words("e")))
+	made(t, s, "pinned", say(2, skein.RoleUser, words("f")), skein.NewEvent(skein.KindChanged, 0, skein.Changed{Pinned: new(true)}))
+	for _, id := range []skein.SessionID{"old", "young", "pinned"} {
+		export(t, s, id, home)
+	}
+	path := filepath.Join(home, fileName)
+	newest := `SELECT content FROM (SELECT *, rowid AS _row FROM messages WHERE session_id = ? AND deleted_at IS NULL
+		ORDER BY timestamp DESC, rowid DESC LIMIT ? OFFSET 0) ORDER BY timestamp ASC, _row ASC`
+	if got, want := rows(t, path, newest, uuid("old"), 3), "b\nc\nd\n"; got != want {
+		t.Errorf("the newest 3 messages are\n%swant\n%s", got, want)
+	}
+	list := `SELECT id FROM sessions ORDER BY pinned DESC, updated_at DESC, rowid DESC LIMIT 20`
+	if got, want := rows(t, path, list), uuid("pinned")+"\n"+uuid("young")+"\n"+uuid("old")+"\n"; got != want {
+		t.Errorf("the list is\n%swant\n%s", got, want)
+	}
+	db, err := sql.Open("sqlite", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	db.SetMaxOpenConns(1)
+	run(t, db, `PRAGMA foreign_keys = ON`, `DELETE FROM sessions WHERE updated_at < '2026-08-21T09:00:02.000Z'`)
+	if got, want := rows(t, path, `SELECT content FROM messages ORDER BY content`), "e\nf\n"; got != want {
+		t.Errorf("after sessions were pruned there is\n%swant\n%s", got, want)
+	}
+}
