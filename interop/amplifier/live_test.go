@@ -162,6 +162,16 @@ func TestASessionThatEndedBeforeItsFirstSaveHasItsPrompts(t *testing.T) {
 	}
 }
 
+func TestTheLogTellsOfAParentBeforeTheFirstSave(t *testing.T) {
+	f, s := newFolder(t), memory.New()
+	defer s.Close()
+	f.logs(logLine(0, "session:start", `{"parent_id": "p-1"}`))
+	bring(t, s, f.path)
+	if p := session(t, s, liveID).Parent; p == nil || p.Session != "p-1" {
+		t.Errorf("the session hangs on %+v, want p-1", p)
+	}
+}
+
 func TestARepairIsAmended(t *testing.T) {
 	f, s := newFolder(t), memory.New()
 	defer s.Close()

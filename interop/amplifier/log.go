@@ -31,6 +31,9 @@ func (r *reader) logged(m *making, o object, _ []byte) error {
 	if from := o.str("parent_session_id"); from != "" && m.out.CopyKey == "" {
 		m.out.CopyKey = copyKey(from, line, m.out.Key)
 	}
+	if r.early.parent == "" && name == "session:start" { // there may be no metadata yet
+		r.early.parent = data.str("parent_id")
+	}
 	call := data.str("tool_call_id")
 	switch {
 	case name == "tool:pre" && call != "":

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/folder"
@@ -28,6 +29,9 @@ type sessionUnit struct {
 func look(ctx context.Context, path string) (_ interop.Unit, err error) {
 	defer skein.Wrapf(&err, "folder %s", path)
 	unit := filepath.ToSlash(path)
+	if err := settle(ctx, path); err != nil {
+		return nil, err
+	}
 	t, err := folder.Open(ctx, path, func(name string) bool { return unitOf(unit+"/"+name) != unit && unitOf(unit+"/"+name) != "" })
 	if err != nil {
 		return nil, err
@@ -37,6 +41,44 @@ func look(ctx context.Context, path string) (_ interop.Unit, err error) {
 		return nil, errors.Join(interop.ErrOther, t.Close())
 	}
 	return u, nil
+}
+
+// A save writes two files. Where one of them has just been written for the
+// first time, the other is waited for so long: without it a fork would be read
+// as a session that hangs on nothing.
+const (
+	fresh = time.Second
+	wait  = 500 * time.Millisecond
+)
+
+// settle waits until a first save is through. The error is ctx's.
+func settle(ctx context.Context, path string) error {
+	var there []os.FileInfo
+	for _, name := range []string{transcript, metadata} {
+		if info, err := os.Lstat(filepath.Join(path, name)); err == nil {
+			there = append(there, info)
+		}
+	}
+	if len(there) != 1 || time.Since(there[0].ModTime()).Abs() > fresh {
+		return nil
+	}
+	over := time.After(wait)
+	look := time.NewTicker(wait / 50)
+	defer look.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-over:
+			return nil
+		case <-look.C:
+			_, err1 := os.Lstat(filepath.Join(path, transcript))
+			_, err2 := os.Lstat(filepath.Join(path, metadata))
+			if err1 == nil && err2 == nil {
+				return nil
+			}
+		}
+	}
 }
 
 // ours reports whether it looks like one of Amplifier's folders: a transcript,

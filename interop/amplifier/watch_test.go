@@ -3,6 +3,8 @@ package amplifier_test
 import (
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -67,4 +69,23 @@ func TestAWatchSeesSavesAsTheyAreMade(t *testing.T) {
 	w.until("one | two, changed | three")
 	f.save(user(1, "one"))
 	w.until("one")
+}
+
+func TestAFirstSaveIsWaitedFor(t *testing.T) {
+	f := newFolder(t)
+	f.lay(map[string]string{"transcript.jsonl": user(1, "one") + "\n"})
+	written := make(chan error, 1)
+	go func() {
+		<-time.After(20 * time.Millisecond) // as long as it takes to write the other file
+		written <- os.WriteFile(filepath.Join(f.path, "metadata.json"), []byte(`{"parent_id": "gone", "forked_from_turn": 1}`), 0o600)
+	}()
+	s := memory.New()
+	defer s.Close()
+	bring(t, s, f.path)
+	if err := <-written; err != nil {
+		t.Fatal(err)
+	}
+	if p := session(t, s, liveID).Parent; p == nil || p.Session != "gone" {
+		t.Errorf("the fork hangs on %+v, want its parent", p)
+	}
 }
