@@ -91,7 +91,8 @@
 // cleaning it, and gives each line the seq of the last event that it tells of.
 //
 // The side file, .NAME.skein beside the file or unit unless Format.Side says
-// otherwise, keeps the whole session and which records were written. An import
+// otherwise, keeps the whole session, which records were written, and those that
+// the session was read from elsewhere, so it can be written there as it was. An import
 // that meets such a source takes the session from there, and of the source only
 // the records that its program has added, so the way back is exact and the
 // session goes on.
