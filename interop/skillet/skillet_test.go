@@ -251,6 +251,10 @@ func TestACompactionCoversWhatWasReadBefore(t *testing.T) {
 	if rep := s.bring(); rep.Events != 0 {
 		t.Errorf("Import again = %+v, want nothing new", rep)
 	}
+	done, err := interop.Export(t.Context(), s.store, Format(), "u:n", t.TempDir(), interop.Exports{})
+	if err != nil || !done[0].Exact {
+		t.Errorf("Export = %+v, %v, want it exact", done, err)
+	}
 	late := memory.New()
 	defer late.Close()
 	bring(t, late, s.dir)
