@@ -161,7 +161,7 @@ func unsendable(c *check) {
 func opaque(c *check) {
 	p := c.ask(Says("Go on."), Says("Go on."))
 	if !p.About().Rules.Opaque {
-		c.Skipf("%s takes no opaque items", p.About())
+		return // Context gives it none
 	}
 	item := json.RawMessage(`{"type":"compaction","encrypted_content":"` + sign("compacted") + `"}`)
 	for _, raw := range []string{string(item), "[" + string(item) + "]"} {
