@@ -15,12 +15,12 @@ import (
 // defaultUser is whom Skillet knows without being told.
 const defaultUser = "john@example.com"
 
-// write makes the rows and the log of a session: of one user's, under the name
-// that it has, or its ID.
+// write makes the rows and the log of a session: its user's, under its key, or
+// under a name such as Skillet makes itself.
 //
 // The error wraps [skein.ErrInvalid] if nothing is new.
 func write(_ context.Context, d interop.Draft) (interop.Written, error) {
-	w := &writer{d: d, user: defaultUser, name: string(d.Session.ID)}
+	w := &writer{d: d, user: userOf(d.Session), name: nameOf(d.Session)}
 	if err := w.known(); err != nil {
 		return interop.Written{}, err
 	}
@@ -36,6 +36,23 @@ func write(_ context.Context, d interop.Draft) (interop.Written, error) {
 	}
 	w.endTurn()
 	return w.written(), nil
+}
+
+func userOf(s skein.Session) string {
+	if s.User == "" || s.User == skein.Local {
+		return defaultUser
+	}
+	return string(s.User)
+}
+
+// nameOf returns the key of s, else session_, its time and the end of its ID,
+// in which what is random stands.
+func nameOf(s skein.Session) string {
+	if s.Key != "" {
+		return s.Key
+	}
+	id := string(s.ID)
+	return "session_" + s.Created.String() + "_" + id[max(0, len(id)-8):]
 }
 
 // nothing is what a session has in which nothing was said: a log without lines,
