@@ -191,7 +191,7 @@ func wholeBackup(d driver.Driver, path string) (v int64, err error) {
 	}
 	c, err := openConn(d, dsn(path, "mode=ro&immutable=1"))
 	if err != nil {
-		return 0, classify(err)
+		return 0, notBackup(err)
 	}
 	v, err = fileVersion(c)
 	if err == nil {
@@ -207,10 +207,16 @@ func wholeBackup(d driver.Driver, path string) (v int64, err error) {
 			err = fmt.Errorf("%w: %s", skein.ErrCorrupt, result)
 		}
 	}
+	return v, errors.Join(notBackup(err), c.close())
+}
+
+// notBackup classifies an error of reading a backup; one driver meets it when
+// it opens the file, another later.
+func notBackup(err error) error {
 	if resultCode(err)&0xff == codeNotADB {
-		err = fmt.Errorf("%w: it is no SQLite database", skein.ErrCorrupt)
+		return fmt.Errorf("%w: it is no SQLite database", skein.ErrCorrupt)
 	}
-	return v, errors.Join(classify(err), c.close())
+	return classify(err)
 }
 
 // plainFile refuses what is no plain file: SQLite would call a folder a fault
