@@ -11,6 +11,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/jsonl"
 )
 
 // maxNest is how deep a file may be nested: pieces of it come to stand inside
@@ -32,7 +33,7 @@ func read[T any](data []byte) (v T, value json.RawMessage, damage string, err er
 	switch {
 	case value[0] != '{':
 		return v, nil, "", errors.New("it is no JSON object")
-	case depth(value) > maxNest:
+	case jsonl.Depth(value) > maxNest:
 		return v, nil, "", fmt.Errorf("nested more than %d deep", maxNest)
 	case !json.Valid(value):
 		return v, nil, "", errors.New("it is no JSON that others can read")
@@ -68,26 +69,6 @@ func plain(err error) error {
 		return fmt.Errorf("%s is a JSON %s", semantic.JSONPointer, semantic.JSONKind)
 	}
 	return err
-}
-
-// depth returns how deep the objects and arrays of b are nested.
-func depth(b []byte) int {
-	deepest, now, quoted := 0, 0, false
-	for i := 0; i < len(b); i++ {
-		switch c := b[i]; {
-		case quoted && c == '\\':
-			i++
-		case c == '"':
-			quoted = !quoted
-		case quoted:
-		case c == '{' || c == '[':
-			now++
-			deepest = max(deepest, now)
-		case c == '}' || c == ']':
-			now--
-		}
-	}
-	return deepest
 }
 
 // isNull reports whether v is missing or null.

@@ -7,6 +7,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/jsonl"
 )
 
 // maxNest is how deep JSON may be that stands in a column: it comes to stand
@@ -22,35 +23,15 @@ func lenient() jsonv2.Options {
 // asJSON returns text as JSON: as it stands, or, where it is none or nested
 // too deep, as a string.
 func asJSON(text string) json.RawMessage {
-	if depth(text) <= maxNest && json.Valid([]byte(text)) {
+	if jsonl.Depth(text) <= maxNest && json.Valid([]byte(text)) {
 		return json.RawMessage(text)
 	}
 	return skein.MustJSON(skein.Text(text))
 }
 
-// depth returns how deep the objects and arrays of JSON text are nested.
-func depth(text string) int {
-	deepest, now, quoted := 0, 0, false
-	for i := 0; i < len(text); i++ {
-		switch c := text[i]; {
-		case quoted && c == '\\':
-			i++
-		case c == '"':
-			quoted = !quoted
-		case quoted:
-		case c == '{' || c == '[':
-			now++
-			deepest = max(deepest, now)
-		case c == '}' || c == ']':
-			now--
-		}
-	}
-	return deepest
-}
-
 // list returns the values of a JSON array, and false if text is none.
 func list(text string) (vs []jsontext.Value, ok bool) {
-	if depth(text) > maxNest || !json.Valid([]byte(text)) || jsonv2.Unmarshal([]byte(text), &vs, lenient()) != nil || vs == nil {
+	if jsonl.Depth(text) > maxNest || !json.Valid([]byte(text)) || jsonv2.Unmarshal([]byte(text), &vs, lenient()) != nil || vs == nil {
 		return nil, false
 	}
 	return vs, true

@@ -8,6 +8,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/jsonl"
 )
 
 // maxNest is how deep JSON may be that stands in a column: it comes to stand
@@ -26,30 +27,10 @@ func asJSON(text string) json.RawMessage {
 	switch {
 	case text == "":
 		return nil
-	case depth(text) <= maxNest && json.Valid([]byte(text)):
+	case jsonl.Depth(text) <= maxNest && json.Valid([]byte(text)):
 		return json.RawMessage(text)
 	}
 	return skein.MustJSON(skein.Text(text))
-}
-
-// depth returns how deep the objects and arrays of JSON text are nested.
-func depth(text string) int {
-	deepest, now, quoted := 0, 0, false
-	for i := 0; i < len(text); i++ {
-		switch c := text[i]; {
-		case quoted && c == '\\':
-			i++
-		case c == '"':
-			quoted = !quoted
-		case quoted:
-		case c == '{' || c == '[':
-			now++
-			deepest = max(deepest, now)
-		case c == '}' || c == ']':
-			now--
-		}
-	}
-	return deepest
 }
 
 // list returns the values of a JSON array, and false if text is none.
@@ -57,7 +38,7 @@ func list(text string) (vs []jsontext.Value, ok bool) {
 	if text == "" {
 		return nil, true
 	}
-	if depth(text) > maxNest || !json.Valid([]byte(text)) || jsonv2.Unmarshal([]byte(text), &vs, lenient()) != nil {
+	if jsonl.Depth(text) > maxNest || !json.Valid([]byte(text)) || jsonv2.Unmarshal([]byte(text), &vs, lenient()) != nil {
 		return nil, false
 	}
 	return vs, true

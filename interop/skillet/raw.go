@@ -7,6 +7,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/jsonl"
 )
 
 // maxNest is how deep JSON may be that stands in a string: it comes to stand
@@ -27,27 +28,7 @@ func isObject(text string) bool {
 
 // fits reports whether text is JSON that can stand in an event.
 func fits(text string) bool {
-	return skein.Text(text).UTF8() == text && depth(text) <= maxNest && json.Valid([]byte(text))
-}
-
-// depth returns how deep the objects and arrays of s are nested.
-func depth(s string) int {
-	deepest, now, quoted := 0, 0, false
-	for i := 0; i < len(s); i++ {
-		switch c := s[i]; {
-		case quoted && c == '\\':
-			i++
-		case c == '"':
-			quoted = !quoted
-		case quoted:
-		case c == '{' || c == '[':
-			now++
-			deepest = max(deepest, now)
-		case c == '}' || c == ']':
-			now--
-		}
-	}
-	return deepest
+	return skein.Text(text).UTF8() == text && jsonl.Depth(text) <= maxNest && json.Valid([]byte(text))
 }
 
 // isNull reports whether v is missing or null.
