@@ -1,0 +1,87 @@
+package loose
+
+import "slices"
+
+// Cut cuts a JSON document into pieces that, one after the other, are its
+// bytes: what stands before the first element of the array that is its member
+// name, each element with what separates it from the next, and what follows the
+// last. With name "" the document itself is the array. A document without such
+// an array is one piece.
+//
+// whole is false if the document is no JSON, or ends too early: what cannot be
+// read is in the last piece.
+func Cut(data []byte, name string) (pieces [][]byte, whole bool) {
+	starts, whole := starts(data, name)
+	var was int64
+	for _, at := range starts {
+		pieces = append(pieces, data[was:at:at])
+		was = at
+	}
+	pieces = append(pieces, data[was:])
+	return slices.DeleteFunc(pieces, func(p []byte) bool { return len(p) == 0 }), whole
+}
+
+// starts returns where the elements of the array begin, and where the last
+// ends.
+func starts(data []byte, name string) (all []int64, whole bool) {
+	var bom int64
+	if len(data) >= 3 && string(data[:3]) == "\xef\xbb\xbf" {
+		bom = 3
+	}
+	d := newDecoder(data[bom:])
+	if there, err := d.toArray(name); !there || err != nil {
+		return nil, err == nil && d.ends()
+	}
+	end := d.InputOffset()
+	for d.PeekKind() != ']' {
+		v, err := d.ReadValue()
+		if err != nil {
+			return append(all, end+bom), false
+		}
+		end = d.InputOffset()
+		all = append(all, end-int64(len(v))+bom)
+	}
+	return append(all, end+bom), d.ends()
+}
+
+// toArray goes into the array that is the first member of this name. Where
+// there is none it goes to the end.
+func (d decoder) toArray(name string) (there bool, err error) {
+	if k := d.PeekKind(); name == "" && k != '[' || name != "" && k != '{' {
+		return false, d.SkipValue()
+	}
+	if _, err := d.ReadToken(); err != nil || name == "" {
+		return err == nil, err
+	}
+	for d.PeekKind() == '"' {
+		n, err := d.ReadToken()
+		if err != nil {
+			return false, err
+		}
+		if n.String() == name && d.PeekKind() == '[' {
+			_, err := d.ReadToken()
+			return err == nil, err
+		}
+		if err := d.SkipValue(); err != nil {
+			return false, err
+		}
+	}
+	_, err = d.ReadToken()
+	return false, err
+}
+
+// ends reports whether the document ends well.
+func (d decoder) ends() bool {
+	for d.StackDepth() > 0 {
+		if k := d.PeekKind(); k == ']' || k == '}' {
+			if _, err := d.ReadToken(); err != nil {
+				return false
+			}
+			continue
+		}
+		if d.SkipValue() != nil {
+			return false
+		}
+	}
+	return d.PeekKind() == 0
+}

@@ -1,0 +1,187 @@
+package interop
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+	"unicode/utf8"
+
+	"github.com/skein-dev/skein"
+)
+
+// MaxDocument is the longest document that is read, in bytes.
+const MaxDocument = 64 << 20
+
+// tornFor is how long a document that is cut off is taken for one that is being
+// written.
+const tornFor = 10 * time.Second
+
+// ErrTorn says that a document is cut off, and was written just now.
+var ErrTorn = errors.New("it is being written")
+
+// OpenDocument returns the file at path, which is no JSON Lines, as a unit: one
+// that its program writes anew each time, such as a JSON document. Its source,
+// "", has a line for each piece that cut makes of it; [Piece] gives the bytes
+// back. So of a document that has changed only the pieces that did are stored
+// again. The pieces, one after the other, must be the file; whole is false if
+// the file is cut off, which is not believed for 10 seconds.
+//
+// The error wraps [ErrTorn] for such a file; others are those of reading it,
+// also for one longer than [MaxDocument].
+func OpenDocument(ctx context.Context, path string, cut func(data []byte) (pieces [][]byte, whole bool)) (_ Unit, err error) {
+	defer skein.Wrapf(&err, "file %s", path)
+	f, is, err := open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if is.size > MaxDocument {
+		return nil, fmt.Errorf("%d bytes, at most %d are read of one document", is.size, MaxDocument)
+	}
+	data, err := io.ReadAll(io.LimitReader(ctxReader{ctx, f}, MaxDocument))
+	if err != nil {
+		return nil, err
+	}
+	pieces, whole := cut(data)
+	if age := time.Since(time.Unix(0, is.mtime)); !whole && age >= 0 && age < tornFor {
+		return nil, ErrTorn
+	}
+	return document{path, data, pieces}, nil
+}
+
+type document struct {
+	path   string
+	data   []byte
+	pieces [][]byte
+}
+
+// Sources implements [Unit]; there are no errors.
+func (d document) Sources(context.Context) ([]Source, error) {
+	sum := sha256.Sum256(d.data)
+	return []Source{{Stamp: hex.EncodeToString(sum[:]), Size: int64(len(d.data))}}, nil
+}
+
+// Open implements [Unit]; the error says that there is no such source.
+func (d document) Open(_ context.Context, name string) (io.ReadCloser, error) {
+	if name != "" {
+		return nil, fmt.Errorf("document %s has no source %q", d.path, name)
+	}
+	return io.NopCloser(&pieceReader{rest: d.pieces}), nil
+}
+
+// Skips implements [Unit]; there are none.
+func (d document) Skips() []Skip { return nil }
+
+// Close implements [Unit]; there are no errors.
+func (d document) Close() error { return nil }
+
+// pieceReader makes the line of one piece at a time.
+type pieceReader struct {
+	rest [][]byte
+	line bytes.Reader
+}
+
+// Read implements [io.Reader]; there are no errors.
+func (r *pieceReader) Read(p []byte) (int, error) {
+	for r.line.Len() == 0 {
+		if len(r.rest) == 0 {
+			return 0, io.EOF
+		}
+		r.line.Reset(PieceLine(r.rest[0]))
+		r.rest = r.rest[1:]
+	}
+	return r.line.Read(p)
+}
+
+// PieceLine returns the line that a piece of a document is.
+func PieceLine(piece []byte) []byte {
+	if !utf8.Valid(piece) {
+		return append(skein.MustJSON(pieceLine{Bytes: base64.StdEncoding.EncodeToString(piece)}), '\n')
+	}
+	line := append(make([]byte, 0, len(piece)+len(piece)/8+16), `{"text":`...)
+	return append(skein.AppendQuoted(line, string(piece)), "}\n"...)
+}
+
+type pieceLine struct {
+	Text  skein.Text `json:"text,omitempty"`
+	Bytes string     `json:"base64,omitempty"`
+}
+
+// Piece returns the piece of a document that a line, or a record, is.
+//
+// The error says what the line is instead.
+func Piece(line []byte) ([]byte, error) {
+	var p pieceLine
+	if err := json.Unmarshal(line, &p); err != nil {
+		return nil, fmt.Errorf("no piece of a document: %w", err)
+	}
+	if p.Bytes != "" {
+		return base64.StdEncoding.DecodeString(p.Bytes)
+	}
+	return []byte(p.Text), nil
+}
+
+// PutDocument writes the document that the lines of the only part are to path,
+// in the place of the one that is there. It is a Format.Put.
+//
+// The error wraps [ErrChanged] if a document is there that is not as Was says;
+// then nothing has been written. Others are the system's.
+func PutDocument(_ context.Context, path string, parts []Part) (err error) {
+	defer skein.Wrapf(&err, "file %s", path)
+	if len(parts) != 1 {
+		return fmt.Errorf("%d sources, a document is one", len(parts))
+	}
+	var was []byte
+	if parts[0].Was != nil {
+		if was, err = pieces(parts[0].Was); err != nil {
+			return err
+		}
+	}
+	now, err := pieces(parts[0].Lines)
+	if err != nil {
+		return err
+	}
+	there, err := os.ReadFile(path)
+	switch {
+	case err == nil && !bytes.Equal(there, was) && !bytes.Equal(there, now):
+		return ErrChanged
+	case err == nil && bytes.Equal(there, now):
+		return nil
+	case err != nil && !errors.Is(err, os.ErrNotExist):
+		return err
+	case err != nil && was != nil:
+		return ErrChanged
+	}
+	root, err := openHome(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, root.Close()) }()
+	return replaceFile(root, filepath.Base(path), now)
+}
+
+// pieces returns what the lines of a document are.
+func pieces(r io.Reader) ([]byte, error) {
+	all, err := io.ReadAll(r)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]byte, 0, len(all))
+	for line := range bytes.Lines(all) {
+		p, err := Piece(line)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, p...)
+	}
+	return out, nil
+}
