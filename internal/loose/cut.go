@@ -1,19 +1,23 @@
 package loose
 
-import "slices"
+import (
+	"bytes"
+	"slices"
+)
 
 // Cut cuts a JSON document into pieces that, one after the other, are its
 // bytes: what stands before the first element of the array that is its member
-// name, each element with what separates it from the next, and what follows the
-// last. With name "" the document itself is the array. A document without such
+// name, each element behind what separates it from the one before, and what
+// follows the last. So a document that grows at the end of its array has the
+// same pieces as before, and then others. [Element] takes the separator away. With name "" the document itself is the array. A document without such
 // an array is one piece.
 //
 // whole is false if the document is no JSON, or ends too early: what cannot be
 // read is in the last piece.
 func Cut(data []byte, name string) (pieces [][]byte, whole bool) {
-	starts, whole := starts(data, name)
+	cuts, whole := cuts(data, name)
 	var was int64
-	for _, at := range starts {
+	for _, at := range cuts {
 		pieces = append(pieces, data[was:at:at])
 		was = at
 	}
@@ -21,9 +25,15 @@ func Cut(data []byte, name string) (pieces [][]byte, whole bool) {
 	return slices.DeleteFunc(pieces, func(p []byte) bool { return len(p) == 0 }), whole
 }
 
-// starts returns where the elements of the array begin, and where the last
+// Element returns the element of an array that a piece is, without what stands
+// around it.
+func Element(piece []byte) []byte {
+	return bytes.TrimSpace(bytes.TrimPrefix(bytes.TrimSpace(piece), []byte(",")))
+}
+
+// cuts returns where the first element of the array begins, and where each
 // ends.
-func starts(data []byte, name string) (all []int64, whole bool) {
+func cuts(data []byte, name string) (all []int64, whole bool) {
 	var bom int64
 	if len(data) >= 3 && string(data[:3]) == "\xef\xbb\xbf" {
 		bom = 3
@@ -32,16 +42,21 @@ func starts(data []byte, name string) (all []int64, whole bool) {
 	if there, err := d.toArray(name); !there || err != nil {
 		return nil, err == nil && d.ends()
 	}
-	end := d.InputOffset()
+	if d.PeekKind() == ']' {
+		return []int64{d.InputOffset() + bom}, d.ends()
+	}
 	for d.PeekKind() != ']' {
 		v, err := d.ReadValue()
 		if err != nil {
-			return append(all, end+bom), false
+			return all, false
 		}
-		end = d.InputOffset()
-		all = append(all, end-int64(len(v))+bom)
+		end := d.InputOffset() + bom
+		if all == nil {
+			all = append(all, end-int64(len(v)))
+		}
+		all = append(all, end)
 	}
-	return append(all, end+bom), d.ends()
+	return all, d.ends()
 }
 
 // toArray goes into the array that is the first member of this name. Where

@@ -83,13 +83,13 @@ func TestCutGivesPiecesThatAreTheDocument(t *testing.T) {
 		name, text, want string
 		whole            bool
 	}{
-		{"m", `{"id":1, "m":[ {"a":[1]} , "x"], "z":2}` + "\n", `{"id":1, "m":[ |{"a":[1]} , |"x"|], "z":2}` + "\n", true},
-		{"", `[1,2]`, `[|1,|2|]`, true},
+		{"m", `{"id":1, "m":[ {"a":[1]} , "x"], "z":2}` + "\n", `{"id":1, "m":[ |{"a":[1]}| , "x"|], "z":2}` + "\n", true},
+		{"", `[1,2]`, `[|1|,2|]`, true},
 		{"m", `{"m":[]}`, `{"m":[|]}`, true},
 		{"m", "\xef\xbb\xbf" + `{"m":[1]}`, "\xef\xbb\xbf" + `{"m":[|1|]}`, true},
 		{"m", `{"n":[1]}`, `{"n":[1]}`, true},
 		{"m", `{"m":{"m":[1]}}`, `{"m":{"m":[1]}}`, true},
-		{"m", `{"m":[1,2`, `{"m":[|1,|2`, false},
+		{"m", `{"m":[1,2`, `{"m":[|1|,2`, false},
 		{"m", `{"m":[1,{"a":`, `{"m":[|1|,{"a":`, false},
 		{"m", `{"m":[1]} trailing`, `{"m":[|1|]} trailing`, false},
 		{"m", `{"m":[1]`, `{"m":[|1|]`, false},
@@ -119,6 +119,14 @@ func TestAttachTakesBase64AndAddresses(t *testing.T) {
 		f, blob := loose.Attach("a", c.media, c.data)
 		if (f != nil) != c.file || f != nil && (f.Size != c.size || f.URL != c.url || (blob != nil) != (c.url == "")) {
 			t.Errorf("Attach(%q, %q) = %+v, %v", c.media, c.data, f, blob)
+		}
+	}
+}
+
+func TestElementIsWithoutWhatSeparatesIt(t *testing.T) {
+	for _, piece := range []string{`{"a":[1,2]}`, ` , {"a":[1,2]}`, ",\n  {\"a\":[1,2]}\n"} {
+		if got := string(loose.Element([]byte(piece))); got != `{"a":[1,2]}` {
+			t.Errorf("Element(%q) = %s", piece, got)
 		}
 	}
 }
