@@ -44,9 +44,16 @@ func head(f *os.File) ([]byte, error) {
 // maxBeside is the longest file that File.Beside reads, in bytes.
 const maxBeside = 1 << 20
 
+// maxAbove is how many folders up File.Beside looks.
+const maxAbove = 4
+
 // beside is File.Beside for the file at path.
 func beside(path, rel string) ([]byte, bool) {
-	if !filepath.IsLocal(filepath.FromSlash(strings.TrimPrefix(rel, "../"))) {
+	below := rel
+	for range maxAbove {
+		below = strings.TrimPrefix(below, "../")
+	}
+	if !filepath.IsLocal(filepath.FromSlash(below)) {
 		return nil, false
 	}
 	f, c, err := open(filepath.Join(filepath.Dir(path), filepath.FromSlash(rel)))
