@@ -16,13 +16,14 @@ import (
 	"github.com/skein-dev/skein/interop/claudecode"
 	"github.com/skein-dev/skein/interop/codex"
 	"github.com/skein-dev/skein/interop/ethos"
+	"github.com/skein-dev/skein/interop/llmlogs"
 	"github.com/skein-dev/skein/interop/skeinlog"
 	"github.com/skein-dev/skein/interop/skillet"
 )
 
 // formats is every format that sessions are imported from.
 func formats() []interop.Format {
-	return []interop.Format{skeinlog.Format(), claudecode.Format(), codex.Format(), agsh.Format(), amplifier.Format(), agentuse.Format(), ethos.Format(), skillet.Format()}
+	return []interop.Format{skeinlog.Format(), claudecode.Format(), codex.Format(), agsh.Format(), amplifier.Format(), agentuse.Format(), ethos.Format(), skillet.Format(), llmlogs.Format()}
 }
 
 func formatNames() (names []string) {
