@@ -36,6 +36,17 @@
 // this to work a payload must not hold what a copy changes, such as the
 // session's ID or a time stamp.
 //
+// # Packed files
+//
+// A file that is packed, as its name says by .gz or .zst at its end, is read as
+// the file without that ending: Match sees that name and the first unpacked
+// bytes, Open that name, and the records are those of the unpacked stream, which
+// is also what [WriteSource] and [Export] give back (no two programs pack alike).
+// It is read whole when it has changed. Where the unpacked file lies beside it,
+// that one is read instead. So are databases and documents that are one file;
+// folders in an archive (.tar.gz, .zip) are not. What becomes too long or too
+// much when it is unpacked is named as damaged: see [Unpack].
+//
 // # Folders and databases
 //
 // Sessions that lie in folders of files, or in databases, are units. Format.Unit

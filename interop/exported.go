@@ -194,7 +194,7 @@ func (x *exporter) split(path string) (unit, name string) {
 
 // below returns where under home a file or unit is to be written.
 func (x *exporter) below(path string) string {
-	path = filepath.ToSlash(path)
+	path = filepath.ToSlash(plain(path))
 	if x.format.Below != nil {
 		if b := x.format.Below(path); b != "" && filepath.IsLocal(filepath.FromSlash(b)) {
 			return b

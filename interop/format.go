@@ -2,7 +2,6 @@ package interop
 
 import (
 	"context"
-	"io"
 
 	"github.com/skein-dev/skein"
 )
@@ -23,14 +22,10 @@ type Format struct {
 	Places func(Home) []string
 
 	// Match reports whether a file is likely one of this format's. path is
-	// absolute, with slashes; head is the file's first bytes, up to 4096, as
-	// they are on disk. An empty file has no head.
+	// absolute, with slashes; head is the file's first bytes, up to 4096. An
+	// empty file has no head. Of a packed file it is told what it would be
+	// told of the unpacked one: see the package comment.
 	Match func(path string, head []byte) bool
-
-	// Unpack, if not nil, is used for the files that it says true for: the
-	// records are those of the unpacked stream, which is also what
-	// WriteSource gives back. Such a file is read whole when it changes.
-	Unpack func(path string, r io.Reader) (io.ReadCloser, bool, error)
 
 	// Order, if not nil, says in which order files and units are read, where
 	// these tell what is older: by what it returns for their paths, once for
@@ -101,7 +96,7 @@ type Home struct {
 
 // A File is what a reader is told of a file.
 type File struct {
-	Path string // absolute, with the separators of the system; of a unit, the unit's
+	Path string // absolute, with the separators of the system; of a unit, the unit's; of a packed file, as if it were not
 	Name string // of the source, in a unit
 
 	// Beside returns the bytes of a small file by its path relative to the

@@ -28,6 +28,10 @@ func (im *importer) gather(found []candidate, roots []string) (files []candidate
 		if isSide(c.path) {
 			continue
 		}
+		if shadowed(c.path, roots) {
+			im.rep.skip(c.path, "the same without its ending lies beside it and is read instead")
+			continue
+		}
 		fs, u := im.unitOf(c.path)
 		if u == "" {
 			files = append(files, c)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"time"
 
@@ -204,6 +205,7 @@ func (im *importer) takeChunk(ctx context.Context, t *target, c chunk) error {
 		err = t.flush(ctx)
 	}
 	switch {
+	case err == nil && c.err != nil && t.w.packed && t.w.patient && errors.Is(c.err, io.ErrUnexpectedEOF): // it is being written
 	case err == nil && c.err != nil && ctx.Err() == nil:
 		im.rep.skip(t.file.Path, why(c.err))
 	case errors.Is(err, skein.ErrDeleted):

@@ -59,7 +59,7 @@ func (w *work) order() string {
 	if w.format.Order == nil {
 		return ""
 	}
-	return w.format.Name + "\x00" + w.format.Order(w.now.path)
+	return w.format.Name + "\x00" + w.format.Order(plain(w.now.path))
 }
 
 func (im *importer) format(name string) *Format {
@@ -81,12 +81,12 @@ func (im *importer) match(c candidate) (*Format, error) {
 		return nil, err
 	}
 	defer f.Close()
-	b, err := head(f)
+	b, ok, err := plainHead(c.path, f)
 	if err != nil {
 		return nil, err
 	}
 	for i := range im.formats {
-		if im.formats[i].Match(filepath.ToSlash(c.path), b) {
+		if ok && im.formats[i].Match(filepath.ToSlash(plain(c.path)), b) {
 			return &im.formats[i], nil
 		}
 	}

@@ -128,7 +128,7 @@ func (im *importer) beside(ctx context.Context, w *work, sink func(chunk) error)
 	if w.unit != nil {
 		path = w.unit.path
 	}
-	f, _, err := open(sidePath(w.format, path, w.name))
+	f, _, err := open(sidePath(w.format, plain(path), w.name))
 	if errors.Is(err, fs.ErrNotExist) {
 		return true, nil
 	}

@@ -41,6 +41,9 @@ func Sync(ctx context.Context, s skein.Store, f Format, id skein.SessionID) (don
 	}
 	x := &exporter{format: f}
 	y.unit, y.name = x.split(y.from.file.Path)
+	if _, packed := PlainName(y.unit); packed {
+		return done, fmt.Errorf("%w: %s is packed; unpack it first, and import it", skein.ErrInvalid, y.unit)
+	}
 	y.below, y.home = homeOf(x, y.unit)
 	done.Path, done.Name = y.unit, y.name
 	if err := y.fresh(ctx, &done); err != nil || !y.from.wentOn {
@@ -140,15 +143,6 @@ func (y *syncer) lines(ctx context.Context, read func(io.Reader) error) (err err
 			return err
 		}
 		defer f.Close()
-		w := &work{format: y.format, now: candidate{path: y.unit}}
-		w.stream = newStream(y.format, w.file())
-		packed, err := w.unpack(f)
-		switch {
-		case err != nil:
-			return err
-		case packed != nil:
-			return errors.Join(fmt.Errorf("%w: %s is packed", skein.ErrInvalid, y.unit), packed.Close())
-		}
 		return read(ctxReader{ctx, f})
 	}
 	u, err := y.format.Look(ctx, y.unit)

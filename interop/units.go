@@ -28,7 +28,7 @@ type opened struct {
 func (w *work) unfinished() bool { return w.unit != nil && w.name == "" && w.unit.left.Load() }
 
 func (o *opened) file(name string) File {
-	return File{Path: o.path, Name: name, Beside: func(rel string) ([]byte, bool) {
+	return File{Path: plain(o.path), Name: name, Beside: func(rel string) ([]byte, bool) {
 		if info, err := os.Lstat(o.path); err == nil && info.IsDir() {
 			return beside(filepath.Join(o.path, "x"), rel)
 		}
@@ -60,8 +60,18 @@ func (im *importer) onDisk(path string) string {
 }
 
 // unitOf returns the formats that say which unit a file belongs to, as the
-// first of them does, and "" if there are none.
+// first of them does, and "" if there are none. A packed file is a unit if it
+// is all of one when it is unpacked.
 func (im *importer) unitOf(path string) (fs []*Format, unit string) {
+	if name, packed := PlainName(path); packed {
+		if fs, unit = im.plainUnitOf(name); unit == name {
+			return fs, path
+		}
+	}
+	return im.plainUnitOf(path)
+}
+
+func (im *importer) plainUnitOf(path string) (fs []*Format, unit string) {
 	for i := range im.formats {
 		if f := &im.formats[i]; f.Unit != nil {
 			u := f.Unit(filepath.ToSlash(path))
@@ -119,8 +129,17 @@ func (im *importer) produceUnit(ctx context.Context, w *work, sink func(chunk) e
 // look opens the unit as one of the first format that knows it.
 func (o *opened) look(ctx context.Context) (*Format, error) {
 	err := ErrOther
+	_, packed := PlainName(o.path)
+	if info, err := os.Lstat(o.path); err == nil && info.IsDir() {
+		packed = false
+	}
 	for _, f := range o.formats {
-		if o.unit, err = f.Look(ctx, o.path); !errors.Is(err, ErrOther) {
+		if packed {
+			o.unit, err = f.lookPacked(ctx, o.path)
+		} else {
+			o.unit, err = f.Look(ctx, o.path)
+		}
+		if !errors.Is(err, ErrOther) {
 			return f, err
 		}
 	}

@@ -59,7 +59,7 @@ func byAge(cs []candidate) {
 	}
 	for _, c := range cs {
 		for dir := filepath.Dir(c.path); len(dir) > 1; dir = filepath.Dir(dir) {
-			if owner, ok := age[dir+filepath.Ext(c.path)]; ok {
+			if owner, ok := age[dir+filepath.Ext(plain(c.path))]; ok {
 				age[c.path] = max(c.mtime, owner)
 			}
 			if dir == filepath.Dir(dir) {

@@ -45,7 +45,17 @@ func (im *importer) load(ctx context.Context, w *work) error {
 	}
 	defer f.Close()
 	file := skein.SourceFile{Format: w.format.Name, Path: now.path, Size: now.size, Mtime: now.mtime, Inode: now.inode}
-	took, err := w.format.Load(ctx, Whole{im.store, file, ctxReader{ctx, f}, im.opts.Again})
+	var data io.Reader = ctxReader{ctx, f}
+	unpacked, packed, err := Unpack(now.path, data)
+	if err != nil {
+		im.rep.skip(now.path, why(err))
+		return nil
+	}
+	if packed {
+		defer unpacked.Close()
+		data = unpacked
+	}
+	took, err := w.format.Load(ctx, Whole{im.store, file, data, im.opts.Again})
 	im.rep.Bytes += now.size
 	im.took(took)
 	if errors.Is(err, skein.ErrInvalid) || errors.Is(err, skein.ErrNewer) {

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"hash/maphash"
 	"io"
-	"os"
 	"sync/atomic"
 
 	"github.com/skein-dev/skein"
@@ -72,7 +71,7 @@ type work struct {
 	patient bool // leave a torn end for later
 	forget  bool // the stored ones from old on are not the file's any more
 	head    skein.Hash
-	packed  bool     // the file is read through Unpack
+	packed  bool     // the file is read through [Unpack]
 	unit    *opened  // that the file is a source of; nil if it is a file
 	name    string   // of the source
 	was     []uint64 // while a source is read anew: what is stored, see hashAll
@@ -84,7 +83,7 @@ func (w *work) file() File {
 	if w.unit != nil {
 		return w.unit.file(w.name)
 	}
-	return File{Path: w.now.path, Beside: func(rel string) ([]byte, bool) { return beside(w.now.path, rel) }}
+	return File{Path: plain(w.now.path), Beside: func(rel string) ([]byte, bool) { return beside(w.now.path, rel) }}
 }
 
 // unchanged reports whether a file is as it was when it was last read whole.
@@ -170,37 +169,21 @@ func (w *work) read(ctx context.Context, emit func(read) error) error {
 	}
 	w.head = skein.Hash(digest(b))
 	var r io.Reader = io.LimitReader(f, now.size-w.stream.at.Offset)
-	packed, err := w.unpack(f)
-	w.packed = packed != nil
-	switch {
-	case err != nil:
+	var packed io.ReadCloser
+	if packed, w.packed, err = Unpack(now.path, ctxReader{ctx, f}); err != nil {
 		return err
-	case packed != nil:
+	}
+	if w.packed {
 		defer packed.Close()
 		r = packed
-	default:
-		if _, err := f.Seek(w.stream.at.Offset, io.SeekStart); err != nil {
-			return err
-		}
+		_, err = io.CopyN(io.Discard, r, w.stream.at.Offset)
+	} else {
+		_, err = f.Seek(w.stream.at.Offset, io.SeekStart)
+	}
+	if err != nil {
+		return err
 	}
 	return w.stream.run(ctxReader{ctx, r}, emit)
-}
-
-func (w *work) unpack(f *os.File) (io.ReadCloser, error) {
-	if w.format.Unpack == nil {
-		return nil, nil
-	}
-	r, ok, err := w.format.Unpack(w.now.path, f)
-	if err != nil || !ok {
-		return nil, err
-	}
-	if n := w.stream.at.Offset; n > 0 {
-		if _, err := io.CopyN(io.Discard, r, n); err != nil {
-			r.Close()
-			return nil, err
-		}
-	}
-	return r, nil
 }
 
 // state returns how far s is.

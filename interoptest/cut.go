@@ -96,11 +96,8 @@ func (s Suite) everyByte(t *testing.T, f string, data []byte) {
 
 func (s Suite) cut(t *testing.T, name string) {
 	for _, f := range files(t, lay(t, filepath.Join(s.Dir, name))) {
-		if s.Format.Unpack != nil {
-			if r, ok, _ := s.Format.Unpack(f, bytes.NewReader(read(t, f))); ok {
-				r.Close()
-				continue // half of a packed file is damage
-			}
+		if _, packed := interop.PlainName(f); packed {
+			continue // half of it is damage
 		}
 		data := read(t, f)
 		s.everyByte(t, f, data)
@@ -143,7 +140,8 @@ func (s Suite) export(t *testing.T, name string) {
 	s.bring(t, store, root)
 	n := 0
 	for _, f := range files(t, root) {
-		if !s.Format.Match(filepath.ToSlash(f), read(t, f)[:min(4096, len(read(t, f)))]) {
+		data := s.unpacked(t, f)
+		if !s.matches(f, data) {
 			continue
 		}
 		var got bytes.Buffer
@@ -151,8 +149,8 @@ func (s Suite) export(t *testing.T, name string) {
 			t.Errorf("WriteSource(%s) = %v", filepath.Base(f), err)
 			continue
 		}
-		if want := s.unpacked(t, f); !bytes.Equal(got.Bytes(), want) {
-			t.Errorf("WriteSource(%s) gives %d bytes that differ from the file's %d", filepath.Base(f), got.Len(), len(want))
+		if !bytes.Equal(got.Bytes(), data) {
+			t.Errorf("WriteSource(%s) gives %d bytes that differ from the file's %d", filepath.Base(f), got.Len(), len(data))
 		}
 		n++
 	}
@@ -161,13 +159,17 @@ func (s Suite) export(t *testing.T, name string) {
 	}
 }
 
+// matches reports whether the format knows a file that holds data when it is
+// unpacked.
+func (s Suite) matches(path string, data []byte) bool {
+	name, _ := interop.PlainName(filepath.ToSlash(path))
+	return s.Format.Match(name, data[:min(4096, len(data))])
+}
+
 func (s Suite) unpacked(t *testing.T, f string) []byte {
 	t.Helper()
 	data := read(t, f)
-	if s.Format.Unpack == nil {
-		return data
-	}
-	r, ok, err := s.Format.Unpack(f, bytes.NewReader(data))
+	r, ok, err := interop.Unpack(f, bytes.NewReader(data))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -189,7 +191,7 @@ func Fuzz(f *testing.F, s Suite) {
 	for _, c := range s.cases(f) {
 		for _, file := range files(f, filepath.Join(s.Dir, c)) {
 			data := read(f, file)
-			if s.Format.Match(filepath.ToSlash(file), data[:min(4096, len(data))]) {
+			if s.matches(file, data) {
 				name = filepath.Base(file)
 				f.Add(data)
 			}
@@ -197,7 +199,7 @@ func Fuzz(f *testing.F, s Suite) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		path := filepath.Join(t.TempDir(), name)
-		if !s.Format.Match(filepath.ToSlash(path), data[:min(4096, len(data))]) {
+		if !s.matches(path, data) {
 			return
 		}
 		write(t, path, data)

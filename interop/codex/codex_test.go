@@ -2,14 +2,12 @@ package codex
 
 import (
 	"bytes"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/klauspost/compress/zstd"
 	"github.com/skein-dev/skein/interop"
 )
 
@@ -62,46 +60,6 @@ func TestMatchKnowsTheTestFiles(t *testing.T) {
 		if !Format().Match(filepath.ToSlash(file), head[:min(len(head), 4096)]) {
 			t.Errorf("Match(%s) is false, want true", file)
 		}
-	}
-}
-
-func TestUnpackGivesTheLinesOfACompressedRollout(t *testing.T) {
-	want := []byte(strings.Repeat(`{"record_type":"state"}`+"\n", 10000))
-	enc, err := zstd.NewWriter(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	packed := enc.EncodeAll(want, nil)
-	r, ok, err := Format().Unpack("/x/"+testName+".zst", bytes.NewReader(packed))
-	if err != nil || !ok {
-		t.Fatalf("Unpack gives %t and the error %v, want true and none", ok, err)
-	}
-	defer r.Close()
-	if got, err := io.ReadAll(r); err != nil || !bytes.Equal(got, want) {
-		t.Errorf("ReadAll gives %d bytes and the error %v, want the %d that were packed", len(got), err, len(want))
-	}
-	if _, ok, err := Format().Unpack("/x/"+testName, bytes.NewReader(want)); ok || err != nil {
-		t.Errorf("Unpack(plain) gives %t and the error %v, want false and none", ok, err)
-	}
-}
-
-func TestUnpackEndsBrokenAndEndlessStreamsWithAnError(t *testing.T) {
-	r, _, err := Format().Unpack("/x/"+testName+".zst", strings.NewReader("no zstd at all"))
-	if err == nil {
-		_, err = io.ReadAll(r)
-		r.Close()
-	}
-	if err == nil {
-		t.Error("ReadAll(no zstd) gives no error, want one")
-	}
-	d, err := zstd.NewReader(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	u := &unpacked{from: d}
-	defer u.Close()
-	if n, err := u.Read(make([]byte, 1)); n != 0 || err == nil {
-		t.Errorf("Read(past the limit) gives %d and the error %v, want 0 and one", n, err)
 	}
 }
 

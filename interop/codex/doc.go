@@ -11,11 +11,8 @@
 // A rollout is one thread; thread is its UUID, day and time are those of its
 // creation, also where it was resumed later. Rollouts that have not been used
 // for a while are compressed, to rollout-….jsonl.zst, and the plain file is
-// removed; where both are there, the plain one counts, and for the moment in
-// which both are there the compressed one repeats the other's records. The
-// records of a compressed file are those of the unpacked stream; that, and not
-// the compressed bytes (no two compressors agree on them), is what is given
-// back. At most 8 GB are unpacked, with a window of at most 128 MB.
+// removed; where both are there, the plain one counts. Package interop unpacks
+// them.
 //
 // # Lines
 //

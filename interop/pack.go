@@ -1,0 +1,124 @@
+package interop
+
+import (
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// So much is unpacked of a file at most, in bytes. What is short is unpacked
+// however well it was packed.
+const (
+	maxUnpacked = 8 << 30
+	maxRatio    = 500 // agents' lines come to 10 to 50
+	freeOfRatio = 32 << 20
+	maxWindow   = 64 << 20 // of zstd: how far back it refers, all of which is in memory
+)
+
+// packings are how files are packed, by what is behind their names, and how
+// such a file begins.
+var packings = [...]struct {
+	suffix string
+	magic  []byte
+	open   func(io.Reader) (io.ReadCloser, error)
+}{
+	{".gz", []byte{0x1f, 0x8b}, func(r io.Reader) (io.ReadCloser, error) { return gzip.NewReader(r) }},
+	{".zst", []byte{0x28, 0xb5, 0x2f, 0xfd}, openZstd},
+}
+
+func openZstd(r io.Reader) (io.ReadCloser, error) {
+	d, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
+	if err != nil {
+		return nil, err
+	}
+	return d.IOReadCloser(), nil
+}
+
+// PlainName returns the name that a file has when it is unpacked, and whether
+// that is another one: whether it ends in .gz or .zst.
+func PlainName(path string) (name string, packed bool) {
+	for _, p := range packings {
+		if name, ok := strings.CutSuffix(path, p.suffix); ok {
+			return name, true
+		}
+	}
+	return path, false
+}
+
+// Unpack returns what r, the file at path, holds that is packed by its name, as
+// [PlainName] says, and false if it is not. The caller closes it.
+//
+// The error says that it is not packed that way. Reading ends with an error
+// where that is damaged, and where it becomes longer than a session can be: 8
+// GB, or, after the first 32 MB, 500 times as much as was read of r.
+func Unpack(path string, r io.Reader) (io.ReadCloser, bool, error) {
+	for _, p := range packings {
+		if !strings.HasSuffix(path, p.suffix) {
+			continue
+		}
+		u := &unpacked{how: p.suffix[1:], packed: &counter{r: r}}
+		head := make([]byte, len(p.magic))
+		n, err := io.ReadFull(u.packed, head)
+		if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, io.EOF) {
+			return nil, true, err
+		}
+		if !bytes.Equal(head, p.magic) {
+			return nil, true, fmt.Errorf("%w: it begins with %x", errNotPacked, head[:n])
+		}
+		if u.from, err = p.open(io.MultiReader(bytes.NewReader(head), u.packed)); err != nil {
+			return nil, true, fmt.Errorf("%s: %w", u.how, err)
+		}
+		return u, true, nil
+	}
+	return nil, false, nil
+}
+
+// errNotPacked says that a file is not packed as its name says.
+var errNotPacked = errors.New("it is not packed as its name says")
+
+// unpacked is a stream that ends with an error where it is longer than it may
+// be.
+type unpacked struct {
+	how    string
+	from   io.ReadCloser
+	packed *counter
+	n      int64 // bytes that came out
+}
+
+// Read implements [io.Reader]; errors are those of the packing, and of too long
+// a stream.
+func (u *unpacked) Read(b []byte) (int, error) {
+	switch {
+	case u.n >= maxUnpacked:
+		return 0, fmt.Errorf("%s: more than %d bytes when unpacked; that is no session", u.how, int64(maxUnpacked))
+	case u.n > freeOfRatio && u.n > maxRatio*u.packed.n:
+		return 0, fmt.Errorf("%s: %d bytes have become more than %d, over %d times as much; that is no session", u.how, u.packed.n, u.n, maxRatio)
+	}
+	n, err := u.from.Read(b[:min(int64(len(b)), maxUnpacked-u.n)])
+	u.n += int64(n)
+	if err != nil && !errors.Is(err, io.EOF) {
+		err = fmt.Errorf("%s: %w", u.how, err)
+	}
+	return n, err
+}
+
+// Close implements [io.Closer]; errors are those of the packing.
+func (u *unpacked) Close() error { return u.from.Close() }
+
+// A counter counts what is read.
+type counter struct {
+	r io.Reader
+	n int64
+}
+
+// Read implements [io.Reader]; errors are those of what is read.
+func (c *counter) Read(b []byte) (int, error) {
+	n, err := c.r.Read(b)
+	c.n += int64(n)
+	return n, err
+}

@@ -1,0 +1,142 @@
+package interop
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// plain returns the path that a file would have if it were not packed.
+func plain(path string) string {
+	path, _ = PlainName(path)
+	return path
+}
+
+// shadowed reports whether a packed file lies beside the plain one, which is
+// read in its place. roots is where files are looked for, nil for everywhere.
+func shadowed(path string, roots []string) bool {
+	name, packed := PlainName(path)
+	if !packed {
+		return false
+	}
+	in := roots == nil
+	for _, root := range roots {
+		in = in || within(root, name)
+	}
+	_, there := look(name)
+	return in && there
+}
+
+// plainHead returns the first bytes of a file, unpacked if it is packed. It has
+// none that says it is packed and is not.
+func plainHead(path string, f *os.File) ([]byte, bool, error) {
+	r, packed, err := Unpack(path, f)
+	switch {
+	case errors.Is(err, errNotPacked):
+		return nil, false, nil
+	case err != nil:
+		return nil, false, err
+	case !packed:
+		b, err := head(f)
+		return b, true, err
+	}
+	defer r.Close()
+	b := make([]byte, headLen)
+	n, err := io.ReadFull(r, b)
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) && n > 0 {
+		err = nil // it is short, or being written
+	}
+	return b[:n], true, err
+}
+
+// A packedUnit is a database or document that was unpacked to be read.
+type packedUnit struct {
+	Unit
+	temp, path string // where it lies, below which folder, and where it was packed
+}
+
+// lookPacked opens the packed unit at path: unpacked to a folder of its own,
+// with the names that it has where it is.
+func (f *Format) lookPacked(ctx context.Context, path string) (_ Unit, err error) {
+	temp, err := os.MkdirTemp("", "skein-*")
+	if err != nil {
+		return nil, err
+	}
+	name := plain(path)
+	at := filepath.Join(temp, strings.TrimPrefix(name, filepath.VolumeName(name)))
+	u := &packedUnit{nil, temp, path}
+	err = unpackTo(ctx, at, path)
+	if errors.Is(err, errNotPacked) {
+		err = ErrOther
+	}
+	if err == nil {
+		if u.Unit, err = f.Look(ctx, at); err == nil {
+			return u, nil
+		}
+		if !errors.Is(err, ErrOther) && ctx.Err() == nil {
+			err = errors.New(u.says(err.Error()))
+		}
+	}
+	return nil, errors.Join(err, os.RemoveAll(temp))
+}
+
+// unpackTo unpacks the file at path.
+func unpackTo(ctx context.Context, at, path string) (err error) {
+	f, _, err := open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	r, packed, err := Unpack(path, ctxReader{ctx, f})
+	if err != nil {
+		return err
+	}
+	if !packed {
+		return fmt.Errorf("%s: %w", path, errNotPacked)
+	}
+	defer r.Close()
+	if err := os.MkdirAll(filepath.Dir(at), 0o700); err != nil {
+		return err
+	}
+	to, err := os.OpenFile(at, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(to, r)
+	if err = errors.Join(err, to.Close()); err != nil {
+		return err
+	}
+	info, err := os.Lstat(path)
+	if err != nil {
+		return err
+	}
+	return os.Chtimes(at, info.ModTime(), info.ModTime())
+}
+
+// says returns a text with the path that the unit is known by.
+func (u *packedUnit) says(text string) string {
+	return strings.ReplaceAll(strings.ReplaceAll(text, filepath.Join(u.temp, plain(u.path)), u.path), u.temp, "")
+}
+
+// Skips implements [Unit].
+func (u *packedUnit) Skips() []Skip {
+	all := u.Unit.Skips()
+	for i := range all {
+		all[i].Path, all[i].Why = u.says(all[i].Path), u.says(all[i].Why)
+	}
+	return all
+}
+
+// Close implements [Unit]; errors are the system's.
+func (u *packedUnit) Close() error {
+	err := u.Unit.Close()
+	if gone := os.RemoveAll(u.temp); !errors.Is(gone, fs.ErrNotExist) {
+		err = errors.Join(err, gone)
+	}
+	return err
+}
