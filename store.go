@@ -83,6 +83,14 @@ type Store interface {
 	// one wrapping [ErrNotFound] when the session is deleted.
 	Watch(ctx context.Context, id SessionID, after Seq) iter.Seq2[Event, error]
 
+	// Feed returns the events of all sessions that are stored after a place,
+	// in the order in which they were stored, each once, and then waits for
+	// more, of this and of other processes. It ends, without an error, when
+	// ctx does. What a fork shows of its parent is its parent's; what was
+	// deleted since is left out. The error wraps [ErrInvalid] if the place is
+	// none that this store gave.
+	Feed(ctx context.Context, after Cursor) iter.Seq2[Fed, error]
+
 	// Search returns what matches q, best first. Sessions in the bin are left
 	// out. An empty query matches nothing. What is found is events, each once,
 	// in the session that has it; with Query.Session, in what that session

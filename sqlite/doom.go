@@ -141,6 +141,9 @@ func (t *tx) destroy(n int64, from skein.Seq) error {
 		WHERE session = ? AND seq > ? AND text IS NOT NULL AND id <= (SELECT upto FROM indexed)`, n, int64(from)); err != nil {
 		return err
 	}
+	if _, _, err := t.exec(`UPDATE indexed SET gone = max(gone, (SELECT coalesce(max(id), 0) FROM events WHERE session = ? AND seq > ?))`, n, int64(from)); err != nil {
+		return err
+	}
 	_, _, err := t.exec(`DELETE FROM events WHERE session = ? AND seq > ?`, n, int64(from))
 	return err
 }

@@ -141,11 +141,12 @@ func (t *tx) putEvent(h *head, p *packedEvent, a skein.Added, prev skein.Seq, im
 }
 
 // nextID returns the ID of the next event. It is greater than what the index
-// was fed with, so that the index never takes one for fed that is not; that is
-// all that AUTOINCREMENT would give, without a page to write for it.
+// was fed with, so that the index never takes one for fed that is not, and than
+// any that was deleted: all that AUTOINCREMENT would give, without a page to
+// write for it.
 func (t *tx) nextID() (int64, error) {
 	if t.heads.lastID == 0 {
-		if _, err := t.one(`SELECT max((SELECT coalesce(max(id), 0) FROM events), (SELECT upto FROM indexed))`, nil, &t.heads.lastID); err != nil {
+		if _, err := t.one(`SELECT max((SELECT coalesce(max(id), 0) FROM events), upto, gone) FROM indexed`, nil, &t.heads.lastID); err != nil {
 			return 0, err
 		}
 	}

@@ -75,7 +75,8 @@ func newWakers(c *core) *wakers {
 	return &wakers{core: c, waiting: map[skein.SessionID]chan struct{}{}}
 }
 
-// wait returns a channel that closes at the next wake of id.
+// wait returns a channel that closes at the next wake of id, or of any session
+// if that is "".
 func (w *wakers) wait(id skein.SessionID) <-chan struct{} {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -90,7 +91,7 @@ func (w *wakers) wake(ids []skein.SessionID) {
 	touchWake(w.core.path)
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for _, id := range ids {
+	for _, id := range append([]skein.SessionID{""}, ids...) {
 		if c := w.waiting[id]; c != nil {
 			close(c)
 			delete(w.waiting, id)

@@ -40,6 +40,7 @@ func everyMethod(t *test) {
 		_, err = s.Newest(ctx, "a", 1, 0)
 		call("Newest", err)
 		call("Watch", failure(t, s.Watch(ctx, "a", 0)))
+		call("Feed", failure(t, s.Feed(ctx, "")))
 		_, err = s.Search(ctx, skein.Query{Substring: "x"})
 		call("Search", err)
 		_, err = s.Usage(ctx, skein.UsageQuery{})

@@ -111,6 +111,7 @@ func promises() []promise {
 		{"24 Lists", listing()},
 		{"25 Whatever is done, in any order", anything()},
 		{"26 A window has the context", windows()},
+		{"27 The feed has every event", feeding()},
 	})
 }
 

@@ -1,0 +1,89 @@
+package memory
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"iter"
+	"slices"
+	"strconv"
+
+	"github.com/skein-dev/skein"
+)
+
+// Feed implements [skein.Store]. It goes through all events at each step: it is
+// right, not fast.
+func (s *Store) Feed(ctx context.Context, after skein.Cursor) iter.Seq2[skein.Fed, error] {
+	return func(yield func(skein.Fed, error) bool) {
+		at, err := feedPlace(after)
+		for ctx.Err() == nil {
+			var news []fed
+			var changed <-chan struct{}
+			if err == nil {
+				news, changed, err = s.fedAfter(ctx, at)
+			}
+			switch {
+			case ctx.Err() != nil:
+				return
+			case err != nil:
+				skein.Wrapf(&err, "memory: feed")
+				yield(skein.Fed{}, err)
+				return
+			}
+			for _, n := range news {
+				at = n.order
+				if !yield(n.Fed, nil) {
+					return
+				}
+			}
+			select {
+			case <-changed:
+			case <-ctx.Done():
+			}
+		}
+	}
+}
+
+// feedPlace returns the number that a cursor is; -1 for the end.
+func feedPlace(c skein.Cursor) (int, error) {
+	switch c {
+	case "":
+		return 0, nil
+	case skein.FeedNow:
+		return -1, nil
+	}
+	n, err := strconv.Atoi(string(c))
+	if err != nil || n < 0 || strconv.Itoa(n) != string(c) {
+		return 0, fmt.Errorf("cursor %q: %w", c, skein.ErrInvalid)
+	}
+	return n, nil
+}
+
+type fed struct {
+	order int
+	skein.Fed
+}
+
+// fedAfter returns the events that were stored after a place, and a channel
+// that closes when there are others.
+func (s *Store) fedAfter(ctx context.Context, at int) (all []fed, changed <-chan struct{}, err error) {
+	if err := s.enter(ctx); err != nil {
+		return nil, nil, err
+	}
+	defer s.mu.Unlock()
+	if at < 0 {
+		return []fed{{s.order, skein.Fed{Cursor: skein.Cursor(strconv.Itoa(s.order))}}}, s.changed, nil
+	}
+	for _, sess := range s.sessions {
+		if !s.sees(sess.head.User) {
+			continue
+		}
+		for _, e := range sess.own {
+			if e.order > at {
+				all = append(all, fed{e.order, skein.Fed{Cursor: skein.Cursor(strconv.Itoa(e.order)), Session: sess.head.ID, User: sess.head.User, Event: e.Event}})
+			}
+		}
+	}
+	slices.SortFunc(all, func(a, b fed) int { return cmp.Compare(a.order, b.order) })
+	return all, s.changed, nil
+}

@@ -1,0 +1,133 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql/driver"
+	"fmt"
+	"iter"
+	"strconv"
+
+	"github.com/skein-dev/skein"
+)
+
+// feedStep is how many event IDs one page goes through at most: a view may see
+// few of them.
+const feedStep = 20_000
+
+// Feed implements [skein.Store]. A cursor is the ID of an event: they are given
+// in the order of commits, and never twice.
+func (s *Store) Feed(ctx context.Context, after skein.Cursor) iter.Seq2[skein.Fed, error] {
+	return func(yield func(skein.Fed, error) bool) {
+		if err := s.feed(ctx, after, yield); err != nil && ctx.Err() == nil {
+			skein.Wrapf(&err, "sqlite: feed")
+			yield(skein.Fed{}, err)
+		}
+	}
+}
+
+func (s *Store) feed(ctx context.Context, after skein.Cursor, yield func(skein.Fed, error) bool) error {
+	at, err := feedPlace(after)
+	if err != nil {
+		return err
+	}
+	leave, err := s.enter()
+	if err != nil {
+		return err
+	}
+	stop, err := s.wakers.start()
+	leave()
+	if err != nil {
+		return err
+	}
+	defer stop()
+	for {
+		changed := s.wakers.wait("") // before reading, so that no change falls between
+		page, upto, err := s.feedPage(ctx, at)
+		if err != nil {
+			return err
+		}
+		if at < 0 {
+			page = []skein.Fed{{Cursor: cursor(upto)}}
+		}
+		for _, f := range page {
+			if !yield(f, nil) {
+				return nil
+			}
+		}
+		if upto > at && at >= 0 {
+			at = upto
+			continue
+		}
+		at = upto
+		select {
+		case <-changed:
+		case <-s.ending:
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+func cursor(id int64) skein.Cursor { return skein.Cursor(strconv.FormatInt(id, 10)) }
+
+// feedPlace returns the event ID that a cursor is; -1 for the end.
+func feedPlace(c skein.Cursor) (int64, error) {
+	switch c {
+	case "":
+		return 0, nil
+	case skein.FeedNow:
+		return -1, nil
+	}
+	id, err := strconv.ParseInt(string(c), 10, 64)
+	if err != nil || id < 0 || cursor(id) != c {
+		return 0, fmt.Errorf("cursor %q: %w", c, skein.ErrInvalid)
+	}
+	return id, nil
+}
+
+// feedPage returns the next events after a place, and the place behind them;
+// of the end, -1, only that.
+func (s *Store) feedPage(ctx context.Context, at int64) (page []skein.Fed, upto int64, err error) {
+	err = s.read(ctx, func(c *conn) error {
+		page, upto = nil, at
+		var last int64
+		if _, err := c.one(`SELECT coalesce(max(id), 0) FROM events`, nil, &last); err != nil {
+			return err
+		}
+		if at < 0 {
+			upto = last
+			return nil
+		}
+		upto = max(at, min(last, at+feedStep))
+		size := 0
+		err := c.query(`SELECT e.seq, e.at, e.kind, e.client, e.payload, e.text, e.turn, e.prev, e.piece, s.id, s.user_id, e.id
+			FROM events e CROSS JOIN sessions s ON s.n = e.session
+			WHERE e.id > ?1 AND e.id <= ?2 AND (?3 = '' OR s.user_id = ?3) ORDER BY e.id LIMIT ?4`,
+			[]any{at, upto, string(s.user), pageRows}, func(row []driver.Value) error {
+				f, id, err := s.scanFed(row)
+				if err != nil {
+					return err
+				}
+				page = append(page, f)
+				size += len(f.Event.Payload)
+				if size > pageBytes || len(page) == pageRows {
+					upto = id
+					return errStop
+				}
+				return nil
+			})
+		return unstop(err)
+	})
+	return page, upto, err
+}
+
+func (s *Store) scanFed(row []driver.Value) (f skein.Fed, id int64, err error) {
+	const own = 9 // columns of the event
+	if f.Event, _, err = s.scanEvent(row[:own]); err != nil {
+		return f, 0, err
+	}
+	var session, user string
+	err = scan(row[own:], []any{&session, &user, &id})
+	f.Cursor, f.Session, f.User = cursor(id), skein.SessionID(session), skein.User(user)
+	return f, id, err
+}
