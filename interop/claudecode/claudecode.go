@@ -20,6 +20,9 @@ func Format() interop.Format {
 		Places: places,
 		Match:  match,
 		Open:   open,
+		Below:  below,
+		Write:  write,
+		Resume: resume,
 	}
 }
 
@@ -34,8 +37,8 @@ func places(h interop.Home) []string {
 // signs are what only Claude Code's lines have among formats of JSON Lines.
 var signs = [...]string{`"isSidechain":`, `"leafUuid":`, `"isSnapshotUpdate":`, `"userType":`}
 
-// loose are the types of lines without a UUID that a file may begin with.
-var loose = [...]string{
+// untied are the types of lines without a UUID that a file may begin with.
+var untied = [...]string{
 	"mode", "permission-mode", "queue-operation", "last-prompt", "ai-title", "custom-title", "agent-name", "agent-color",
 	"agent-setting", "frame-link", "pr-link", "atis-latch", "worktree-state", "bridge-session", "relocated", "tag", "started", "result",
 }
@@ -49,7 +52,7 @@ func match(file string, head []byte) bool {
 			return true
 		}
 	}
-	for _, t := range loose {
+	for _, t := range untied {
 		if bytes.Contains(head, []byte(`"type":"`+t+`"`)) && bytes.Contains(head, []byte(`"sessionId":`)) {
 			return true
 		}

@@ -1,0 +1,293 @@
+package claudecode
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/skein-dev/skein"
+)
+
+// A blockOut is a block of a message's content.
+type blockOut struct {
+	body json.RawMessage
+	text *string  // of a block of text
+	call *callOut // of a call
+}
+
+// MarshalJSON implements [json.Marshaler].
+func (b blockOut) MarshalJSON() ([]byte, error) { return b.body, nil }
+
+func textBlock(text string) blockOut {
+	return blockOut{skein.MustJSON(struct {
+		Type string `json:"type"`
+		Text string `json:"text"`
+	}{"text", text}), &text, nil}
+}
+
+// content returns blocks as the content of a message: one text as a string.
+func content(blocks []blockOut) any {
+	if len(blocks) == 1 && blocks[0].text != nil {
+		return *blocks[0].text
+	}
+	return blocks
+}
+
+// grows reports whether one of the texts begins with an earlier one, which a
+// reader of several lines would take for the same that has grown.
+func grows(blocks []blockOut) bool {
+	for i, b := range blocks {
+		if b.text == nil {
+			continue
+		}
+		if slices.ContainsFunc(blocks[:i], func(a blockOut) bool { return a.text != nil && strings.HasPrefix(*b.text, *a.text) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// block returns a part as blocks; none if it cannot be had.
+func (w *writer) block(e *skein.Entry, p *skein.Part) ([]blockOut, error) {
+	switch {
+	case p.Kind == skein.PartText || p.Kind == skein.PartSummary:
+		return w.text(e, p), nil
+	case p.Kind == skein.PartReasoning:
+		if o := parseObject(p.Raw); o != nil && e.Message.Provider == "anthropic" && (o.Str("signature") != "" || o.Str("type") == "redacted_thinking") {
+			return []blockOut{{body: p.Raw}}, nil
+		}
+		w.lose(e, "reasoning without Anthropic's signature: left out")
+		return nil, nil
+	case p.Kind == skein.PartFile && p.File != nil:
+		return w.file(e, p.File)
+	case p.Kind == skein.PartAgent:
+		w.lose(e, "agents that were called on: in words")
+		return []blockOut{textBlock("@" + skein.Text(p.Text).UTF8())}, nil
+	case p.Kind == skein.PartOther && w.ours && len(p.Raw) > 0:
+		return []blockOut{{body: p.Raw}}, nil
+	}
+	w.lose(e, "parts of other kinds: left out")
+	return nil, nil
+}
+
+func (w *writer) text(e *skein.Entry, p *skein.Part) []blockOut {
+	text := p.Text.UTF8()
+	if text != string(p.Text) {
+		w.lose(e, "what is no Unicode: replaced")
+	}
+	if strings.TrimSpace(text) == "" {
+		w.lose(e, "blank texts: left out")
+		return nil
+	}
+	return []blockOut{textBlock(text)}
+}
+
+// The largest files that the provider takes, in bytes: base64 makes them a
+// third longer.
+const (
+	maxImage    = 5 << 20 / 4 * 3
+	maxDocument = 16 << 20
+)
+
+// file returns a file as the provider takes it, or in words.
+func (w *writer) file(e *skein.Entry, f *skein.File) ([]blockOut, error) {
+	kind, limit := "document", int64(maxDocument)
+	switch f.Media {
+	case "image/jpeg", "image/png", "image/gif", "image/webp":
+		kind, limit = "image", maxImage
+	case "application/pdf", "text/plain":
+	default:
+		kind = ""
+	}
+	if kind == "" || f.Blob == "" || f.Size > limit {
+		w.lose(e, "files that Claude Code does not take: in words")
+		return []blockOut{textBlock(describe(f))}, nil
+	}
+	source := sourceOut{Type: "base64", Media: f.Media}
+	if e.End > w.d.After { // else it is there
+		data, err := w.d.Blob(f.Blob)
+		if err != nil {
+			return nil, fmt.Errorf("file %q of event %d: %w", f.Name, e.Seq, err)
+		}
+		source.Data = base64.StdEncoding.EncodeToString(data)
+		if f.Media == "text/plain" {
+			source.Type, source.Data = "text", skein.Text(data).UTF8()
+		}
+	}
+	out := struct {
+		Type   string    `json:"type"`
+		Source sourceOut `json:"source"`
+		Title  string    `json:"title,omitempty"`
+	}{kind, source, ""}
+	if kind == "document" {
+		out.Title = f.Name
+	} else if f.Name != "" {
+		w.lose(e, "names of images")
+	}
+	return []blockOut{{body: skein.MustJSON(out)}}, nil
+}
+
+type sourceOut struct {
+	Type  string `json:"type"`
+	Media string `json:"media_type"`
+	Data  string `json:"data"`
+}
+
+// describe says in words what f is.
+func describe(f *skein.File) string {
+	s := "[file " + first(f.Name, f.URL, "without a name")
+	if f.First > 0 {
+		s += fmt.Sprintf(", lines %d to %d", f.First, f.Last)
+	}
+	if f.Media != "" {
+		s += ", " + f.Media
+	}
+	return skein.Text(s + "]").UTF8()
+}
+
+// call returns the block of a call: in words if Claude Code has no such tool.
+func (w *writer) call(e *skein.Entry, c *callOut) blockOut {
+	if c.name == "" {
+		w.lose(e, "calls of tools that Claude Code has not: in words")
+		return textBlock(fmt.Sprintf("[I called the tool %s, which is not there any more, with this input:]\n%s", skein.Text(c.call.Name).UTF8(), skein.Text(c.call.Input).UTF8()))
+	}
+	if c.name != c.call.Name || string(c.input) != string(c.call.Input) {
+		w.lose(e, "tools' names and inputs: as Claude Code's own")
+	}
+	if c.id != c.call.ID {
+		w.lose(e, "IDs of calls: as the provider takes them")
+	}
+	return blockOut{skein.MustJSON(struct {
+		Type  string          `json:"type"`
+		ID    string          `json:"id"`
+		Name  string          `json:"name"`
+		Input json.RawMessage `json:"input"`
+	}{"tool_use", c.id, c.name, c.input}), nil, c}
+}
+
+// result writes what a call gave.
+func (w *writer) result(c *callOut) error {
+	e, seq := c.owner, c.owner.End
+	if c.from != nil {
+		e, seq = c.from, max(seq, c.from.End)
+	}
+	c.done = true
+	res := c.result
+	if res == nil {
+		w.lose(e, "calls without a result: as interrupted")
+		res = &skein.Result{Failed: true, Text: "[Interrupted: there is no result, and it is unknown whether the tool took effect.]"}
+	}
+	blocks, err := w.output(e, c, res)
+	if err != nil {
+		return err
+	}
+	l := lineOut{Type: "user", Source: c.line, Message: &messageOut{Role: "user"}}
+	if c.name == "" {
+		head := "[The tool " + skein.Text(c.call.Name).UTF8() + " answered:]"
+		if res.Failed {
+			head = "[The tool " + skein.Text(c.call.Name).UTF8() + " failed:]"
+		}
+		l.Meta, l.Source, l.Message.Content = true, "", append([]blockOut{textBlock(head)}, blocks...)
+	} else {
+		l.Message.Content = []blockOut{w.resultBlock(c, res, blocks)}
+		l.Result = w.rich(c, res, blocks)
+	}
+	w.put(e, seq, l)
+	return nil
+}
+
+func (w *writer) resultBlock(c *callOut, res *skein.Result, blocks []blockOut) blockOut {
+	out := struct {
+		Type    string `json:"type"`
+		Call    string `json:"tool_use_id"`
+		Content any    `json:"content"`
+		Failed  bool   `json:"is_error,omitempty"`
+	}{"tool_result", c.id, content(blocks), res.Failed}
+	switch {
+	case w.ours && res.Text == "" && len(res.Files) == 0 && len(res.Raw) > 0:
+		out.Content = res.Raw
+	case len(blocks) == 0:
+		out.Content = ""
+	}
+	return blockOut{body: skein.MustJSON(out)}
+}
+
+// output returns what a tool gave as blocks.
+func (w *writer) output(e *skein.Entry, c *callOut, res *skein.Result) (blocks []blockOut, err error) {
+	text := res.Text.UTF8()
+	if text != string(res.Text) {
+		w.lose(e, "what is no Unicode: replaced")
+	}
+	if text == "" && len(res.Files) == 0 {
+		text = skein.Text(res.Raw).UTF8()
+	}
+	switch {
+	case strings.TrimSpace(text) != "":
+		blocks = append(blocks, textBlock(text))
+	case text != "":
+		w.lose(e, "blank texts: left out")
+		fallthrough
+	case res.Failed || c.name == "":
+		if !res.Failed && c.name != "" {
+			break
+		}
+		w.lose(e, "results without words: said so")
+		blocks = append(blocks, textBlock("(no output)"))
+	}
+	for i := range res.Files {
+		f := &res.Files[i]
+		if !strings.HasPrefix(f.Media, "image/") {
+			w.lose(e, "files that Claude Code does not take: in words")
+			blocks = append(blocks, textBlock(describe(f)))
+			continue
+		}
+		bs, err := w.file(e, f)
+		if err != nil {
+			return nil, err
+		}
+		blocks = append(blocks, bs...)
+	}
+	return blocks, nil
+}
+
+// rich returns the facts that the program keeps of a result besides its words;
+// nil where they are nothing to go on with.
+func (w *writer) rich(c *callOut, res *skein.Result, blocks []blockOut) json.RawMessage {
+	var text string
+	if len(blocks) > 0 && blocks[0].text != nil {
+		text = *blocks[0].text
+	}
+	switch {
+	case c.child != "":
+		prompt := ""
+		if o := parseObject(c.input); o != nil {
+			prompt = o.Str("prompt")
+		}
+		return skein.MustJSON(agentResult{"completed", prompt, agentOf(c.child), []blockOut{textBlock(text)}, 0, 0, 0})
+	case res.Failed:
+		return skein.MustJSON("Error: " + text)
+	case c.name == "Bash" && len(res.Files) == 0:
+		return skein.MustJSON(bashResult{Out: text})
+	}
+	return nil
+}
+
+type (
+	agentResult struct {
+		Status   string     `json:"status"`
+		Prompt   string     `json:"prompt"`
+		Agent    string     `json:"agentId"`
+		Content  []blockOut `json:"content"`
+		Duration int64      `json:"totalDurationMs"`
+		Tokens   int64      `json:"totalTokens"`
+		Uses     int64      `json:"totalToolUseCount"`
+	}
+	bashResult struct {
+		Out         string `json:"stdout"`
+		Err         string `json:"stderr"`
+		Interrupted bool   `json:"interrupted"`
+		Image       bool   `json:"isImage"`
+	}
+)

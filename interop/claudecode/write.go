@@ -1,0 +1,179 @@
+package claudecode
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/interop"
+)
+
+// version is the version of Claude Code that we write like.
+const version = "2.1.330"
+
+// write makes the transcript of a session, and of a sub-agent the file that
+// says what started it.
+//
+// The error wraps [skein.ErrInvalid] if nothing is new.
+func write(_ context.Context, d interop.Draft) (interop.Written, error) {
+	w := &writer{d: d, leaves: map[skein.Seq][]string{}, uuids: map[skein.Seq]string{}, ours: ownFormat(d)}
+	if err := w.place(); err != nil {
+		return interop.Written{}, err
+	}
+	all, err := d.Entries()
+	if err != nil {
+		return interop.Written{}, err
+	}
+	if err := w.plan(all); err != nil {
+		return interop.Written{}, err
+	}
+	if w.known != nil {
+		w.parent = w.known.leaf
+	}
+	if err := w.conversation(); err != nil {
+		return interop.Written{}, err
+	}
+	switch {
+	case len(w.lines) == 0 && d.After > 0:
+		return interop.Written{}, fmt.Errorf("%w: nothing new was said", skein.ErrInvalid)
+	case len(w.lines) == 0:
+		return interop.Written{}, nil
+	}
+	w.rest()
+	texts := []interop.Text{{Path: w.path, Lines: w.lines}}
+	if w.agentID != "" && w.known == nil {
+		texts = append(texts, w.meta())
+	}
+	return interop.Written{ID: w.id, Texts: texts, Losses: w.losses}, nil
+}
+
+// ownFormat reports whether the session is Claude Code's own, whose tools it
+// has by their names.
+func ownFormat(d interop.Draft) bool {
+	s := &d.Session
+	return s.Agent == Name || s.Origin != nil && s.Origin.Format == Name
+}
+
+// A writer is one call of write.
+type writer struct {
+	d       interop.Draft
+	id      string // of the session in that program: a UUID, or agent-<id>
+	agentID string // of a sub-agent; "" for a session
+	session string // the UUID that the lines name
+	path    string
+	cwd     string
+	branch  string
+	version string
+	ours    bool
+	known   *known
+
+	entries  []skein.Entry // those on the line
+	calls    map[*skein.Call]*callOut
+	results  map[*skein.Result]*callOut
+	compacts []compaction
+	uuids    map[skein.Seq]string   // of the lines that events were read from
+	leaves   map[skein.Seq][]string // UUIDs of the lines that a message is written to, by its seq
+
+	parent string // UUID of the line before; "" for none
+	latest skein.Time
+	asked  bool // somebody spoke before the model did
+	begun  bool // a line was written behind those that the file has
+	lines  []interop.OutLine
+	losses interop.Losses
+}
+
+// place finds out where the session is to be.
+func (w *writer) place() error {
+	s := &w.d.Session
+	w.cwd = first(s.Cwd, s.Project, "/")
+	w.version, w.branch = version, branchOf(w.d.Events)
+	if w.d.After > 0 && w.d.Known != nil {
+		w.path = w.d.Path
+		if err := w.look(); err != nil {
+			return err
+		}
+	} else if p := s.Parent; p != nil && p.Why == skein.Child {
+		if spot, ok := w.d.Other(p.Session); ok && strings.HasSuffix(spot.Path, ".jsonl") {
+			w.child(spot)
+			return nil
+		}
+	}
+	if w.known != nil {
+		return nil
+	}
+	w.id = uuidFor(string(s.ID))
+	w.session = w.id
+	w.path = "projects/" + mangle(w.cwd) + "/" + w.id + ".jsonl"
+	return nil
+}
+
+// child puts a sub-agent into the folder of the session that it hangs on.
+func (w *writer) child(parent interop.Spot) {
+	w.agentID = agentOf(w.d.Session.ID)
+	w.id = "agent-" + w.agentID
+	dir := strings.TrimSuffix(parent.Path, ".jsonl") + "/subagents"
+	if folder, _, ok := strings.Cut(parent.Path, "/subagents/"); ok {
+		dir = folder + "/subagents"
+	}
+	w.path = dir + "/" + w.id + ".jsonl"
+	w.session = stemOf(strings.TrimSuffix(dir, "/subagents"))
+}
+
+// meta makes the file that says what started a sub-agent.
+func (w *writer) meta() interop.Text {
+	s := &w.d.Session
+	out := struct {
+		Type        string `json:"agentType"`
+		Description string `json:"description,omitempty"`
+		ToolUse     string `json:"toolUseId,omitempty"`
+		Parent      string `json:"parentAgentId,omitempty"`
+	}{Type: first(s.Agent, "general-purpose"), Description: s.Title}
+	if p := s.Parent; p != nil {
+		out.ToolUse = plainID(p.Call)
+		if spot, ok := w.d.Other(p.Session); ok && strings.Contains(spot.Path, "/subagents/") {
+			out.Parent = strings.TrimPrefix(stemOf(spot.Path), "agent-")
+		}
+	}
+	path := strings.TrimSuffix(w.path, ".jsonl") + ".meta.json"
+	return interop.Text{Path: path, Lines: []interop.OutLine{{Body: skein.MustJSON(out)}}}
+}
+
+// resume is how Claude Code goes on with a session: in the folder that it was
+// begun in, for it looks for sessions by that.
+func resume(w interop.Spot, s skein.Session) (command []string, dir string) {
+	path, _, _ := strings.Cut(w.Path, "/subagents/")
+	id := stemOf(path)
+	for _, dir := range []string{s.Cwd, s.Project, "/"} {
+		if dir != "" && strings.Contains(w.Path, "/"+mangle(dir)+"/") {
+			return []string{"claude", "--resume", id}, dir
+		}
+	}
+	return []string{"claude", "--resume", id}, first(s.Cwd, s.Project)
+}
+
+// branchOf returns the git branch that the session was begun on, if it says.
+func branchOf(events []skein.Event) string {
+	for _, e := range events {
+		if e.Kind != skein.KindCreated {
+			continue
+		}
+		c, err := skein.Decode[skein.Created](e)
+		if err != nil {
+			continue
+		}
+		if o := parseObject(c.Config); o != nil {
+			return o.Str("git_branch")
+		}
+	}
+	return ""
+}
+
+func first(words ...string) string {
+	for _, w := range words {
+		if w != "" {
+			return w
+		}
+	}
+	return ""
+}
