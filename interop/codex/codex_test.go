@@ -36,12 +36,9 @@ func TestMatchKnowsRolloutsByNameAndBeginning(t *testing.T) {
 		{rollout, "", true},
 		{rollout, `{"timestamp":"2026-01-02T03:04:05Z","type":"response_item","payload":{}}`, true},
 		{rollout, "garbage", false},
-		{rollout + ".zst", "\x28\xb5\x2f\xfdxyz", true},
-		{rollout + ".zst", meta, false},
 		{"/tmp/codex.jsonl", meta, true},
 		{"/tmp/codex.json", meta, false},
 		{"/tmp/other.jsonl", `{"type":"user","uuid":"1","sessionId":"2"}`, false},
-		{"/tmp/other.jsonl.zst", "\x28\xb5\x2f\xfdxyz", false},
 		{"/h/.codex/session_index.jsonl", `{"id":"x","thread_name":"y","updated_at":"z"}`, true},
 		{"/h/.codex/history.jsonl", `{"session_id":"x","ts":1,"text":"y"}`, false},
 	} {
