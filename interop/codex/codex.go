@@ -23,6 +23,9 @@ func Format() interop.Format {
 		Match:  match,
 		Order:  filepath.Base,
 		Open:   open,
+		Below:  below,
+		Write:  write,
+		Resume: resume,
 	}
 }
 

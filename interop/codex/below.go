@@ -1,0 +1,31 @@
+package codex
+
+import (
+	"path"
+	"strings"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/interop"
+)
+
+// below returns where a file lies below Codex's home: in sessions or
+// archived_sessions, and a rollout that was found elsewhere on the day that its
+// name has.
+func below(name string) string {
+	for _, dir := range []string{"/sessions/", "/archived_sessions/"} {
+		if at := strings.LastIndex(name, dir); at >= 0 {
+			return name[at+1:]
+		}
+	}
+	base := path.Base(name)
+	if nameParts.MatchString(base) {
+		day := base[len("rollout-"):][:len("2006-01-02")]
+		return "sessions/" + strings.ReplaceAll(day, "-", "/") + "/" + base
+	}
+	return base
+}
+
+// resume returns the command that goes on with a session in its folder.
+func resume(w interop.Spot, s skein.Session) (command []string, dir string) {
+	return []string{"codex", "resume", w.ID}, first(s.Cwd, s.Project)
+}

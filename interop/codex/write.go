@@ -1,0 +1,150 @@
+package codex
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/interop"
+)
+
+// write makes the rollout of a session, or what is new in it.
+//
+// The error wraps [skein.ErrInvalid] if there is nothing that Codex could hold;
+// others are those of the events and of the store.
+func write(ctx context.Context, d interop.Draft) (interop.Written, error) {
+	w := &writer{ctx: ctx, d: d, calls: map[string]*wrote{}, charged: map[string]skein.Usage{}, children: map[string]skein.SessionID{}}
+	if err := w.begin(); err != nil {
+		return interop.Written{}, err
+	}
+	acts, err := w.acts()
+	if err != nil {
+		return interop.Written{}, err
+	}
+	for _, a := range acts {
+		w.seq = max(w.seq, a.tells)
+		w.quiet = a.tells <= d.After
+		if err := a.do(); err != nil {
+			return interop.Written{}, fmt.Errorf("event %d: %w", a.tells, err)
+		}
+	}
+	w.quiet = false
+	w.endTurn()
+	if d.After == 0 && !w.some {
+		return interop.Written{}, fmt.Errorf("%w: nothing was said in it", skein.ErrInvalid)
+	}
+	return interop.Written{ID: w.id, Texts: []interop.Text{{Path: w.path, Lines: w.out}}, Losses: w.losses}, nil
+}
+
+// A writer is one call of write.
+type writer struct {
+	ctx  context.Context
+	d    interop.Draft
+	id   string // of the thread
+	path string
+	ours bool      // the session was read from Codex
+	born skein.Seq // last event of which Codex' own lines tell, where it was
+	file fileState
+
+	acting   skein.Seq // event that is being written
+	seq      skein.Seq
+	quiet    bool // the file has it already
+	some     bool // something was said
+	at       skein.Time
+	turn     string // ID of the turn that is open; "" for none
+	last     string // what the model said last in it
+	calls    map[string]*wrote
+	children map[string]skein.SessionID // by the call that started them
+	total    tokens
+	charged  map[string]skein.Usage
+	out      []interop.OutLine
+	losses   interop.Losses
+}
+
+// An act writes what one message or event comes to.
+type act struct {
+	at    skein.Seq // where it stands
+	tells skein.Seq // last event that it tells of
+	do    func() error
+}
+
+// acts returns what is to be written, in order. What the file has already is
+// among it, for what comes later hangs on it.
+func (w *writer) acts() (all []act, err error) {
+	entries, err := w.d.Entries()
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range w.d.Events {
+		if t, err := skein.Decode[skein.ToolState](e); e.Kind == skein.KindTool && err == nil && t.Child != "" {
+			w.children[t.Call] = t.Child
+		}
+	}
+	for _, e := range entries {
+		if e.Rewound {
+			if e.Seq > w.d.After {
+				w.losses.Add(e.Seq, "what was gone back over: left out")
+			}
+			continue
+		}
+		all = append(all, act{e.Seq, e.End, func() error { w.acting = e.Seq; return w.entry(&e) }})
+	}
+	marks, err := w.marks()
+	if err != nil {
+		return nil, err
+	}
+	all = append(all, marks...)
+	slices.SortStableFunc(all, func(a, b act) int { return cmp.Compare(a.at, b.at) })
+	back, err := w.back(entries)
+	if err != nil {
+		return nil, err
+	}
+	at, _ := slices.BinarySearchFunc(all, w.d.After+1, func(a act, s skein.Seq) int { return cmp.Compare(a.at, s) })
+	return slices.Insert(all, at, back...), nil
+}
+
+// begin finds out what the thread is called and where it is, and writes what
+// it begins with.
+func (w *writer) begin() error {
+	s := &w.d.Session
+	w.ours = s.Origin != nil && s.Origin.Format == Name
+	w.id = threadID(s)
+	w.at = s.Created
+	if w.at == 0 {
+		w.at = skein.At(w.d.Now)
+	}
+	if w.ours {
+		w.born = w.newest()
+	}
+	if w.d.After > 0 {
+		w.path = w.d.Path
+		w.id = first(idOfName(w.path), w.id)
+		return w.look()
+	}
+	w.path = "sessions/" + w.at.Std().UTC().Format("2006/01/02/rollout-2006-01-02T15-04-05-") + w.id + ".jsonl"
+	w.emit(w.at, typeMeta, w.meta())
+	if t := s.Title; t != "" {
+		w.renamed(w.at, t)
+		w.losses.Add(0, "title: Codex makes its own of the first prompt")
+	}
+	if s.Model != "" && !w.ours {
+		w.losses.Add(0, "model: Codex goes on with the one that it is set to")
+	}
+	return nil
+}
+
+// newest returns the last event that was kept as a line of Codex'.
+func (w *writer) newest() (last skein.Seq) {
+	for _, e := range w.d.Events {
+		if e.Kind != skein.KindNoted {
+			continue
+		}
+		if n, err := skein.Decode[skein.Noted](e); err == nil && strings.HasPrefix(n.Name, Name+":") {
+			last = e.Seq
+		}
+	}
+	return last
+}

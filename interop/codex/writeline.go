@@ -1,0 +1,94 @@
+package codex
+
+import (
+	"bytes"
+	"encoding/json"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/interop"
+)
+
+// A fileState is what matters of a rollout that is gone on with.
+type fileState struct {
+	bare    bool   // of the first generation: items without an envelope
+	counted bool   // its lines have ordinals, and its turns items
+	next    uint64 // ordinal of the next line
+}
+
+// A lineOut is a line that we write.
+type lineOut struct {
+	Timestamp string          `json:"timestamp"`
+	Ordinal   *uint64         `json:"ordinal,omitempty"`
+	Type      string          `json:"type"`
+	Payload   json.RawMessage `json:"payload"`
+}
+
+// look reads what the rollout is like that is gone on with.
+func (w *writer) look() error {
+	begun := false
+	for r, err := range w.d.Known {
+		if err != nil {
+			return err
+		}
+		if begun && !bytes.Contains(r.Raw, []byte(`"ordinal"`)) {
+			continue
+		}
+		l, err := unmarshal[struct {
+			Type    string          `json:"type"`
+			Payload json.RawMessage `json:"payload"`
+			Ordinal *uint64         `json:"ordinal"`
+		}](bytes.TrimSpace(r.Raw))
+		if err != nil {
+			continue // damaged: Codex leaves it out too
+		}
+		if !begun {
+			w.file.bare, begun = l.Payload == nil, true
+		}
+		if l.Ordinal != nil {
+			w.file.counted, w.file.next = true, *l.Ordinal+1
+		}
+	}
+	return nil
+}
+
+// emit writes a line, unless the file has it.
+func (w *writer) emit(t skein.Time, typ string, payload any) {
+	if w.quiet {
+		return
+	}
+	if t == 0 {
+		t = w.at
+	}
+	w.at = t
+	raw, ok := payload.(json.RawMessage)
+	if !ok {
+		raw = skein.MustJSON(payload)
+	}
+	if w.file.bare {
+		if typ == typeItem {
+			w.out = append(w.out, interop.OutLine{Body: append(raw, '\n'), Seq: w.seq})
+		}
+		return
+	}
+	l := lineOut{Timestamp: stampOf(t), Type: typ, Payload: raw}
+	if w.file.counted {
+		n := w.file.next
+		l.Ordinal = &n
+		w.file.next++
+	}
+	w.out = append(w.out, interop.OutLine{Body: append(skein.MustJSON(l), '\n'), Seq: w.seq})
+}
+
+// item writes what goes to the model.
+func (w *writer) item(t skein.Time, payload any) { w.emit(t, typeItem, payload) }
+
+// shows reports whether what is being written is to be told to the screen as
+// well: not where Codex' own lines do so.
+func (w *writer) shows() bool { return w.acting > w.born }
+
+// show writes what the screen is told.
+func (w *writer) show(t skein.Time, payload any) {
+	if w.shows() {
+		w.emit(t, typeEvent, payload)
+	}
+}

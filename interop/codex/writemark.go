@@ -1,0 +1,169 @@
+package codex
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/skein-dev/skein"
+)
+
+// marks returns what is to be written of the events that are no messages.
+func (w *writer) marks() (all []act, err error) {
+	spans, err := skein.OnLine(w.d.Events, w.lastSeq())
+	if err != nil {
+		return nil, err
+	}
+	for i, e := range w.d.Events {
+		facts, err := skein.FactsOf(e)
+		if err != nil {
+			return nil, err
+		}
+		if c := facts.Charge; c != nil {
+			all = append(all, act{e.Seq, e.Seq, func() error { w.acting = e.Seq; w.spent(e.Time, c); return nil }})
+		}
+		on := slices.ContainsFunc(spans, func(s skein.SeqRange) bool { return e.Seq > s.From && e.Seq <= s.To })
+		if !on {
+			continue
+		}
+		if a, ok := w.mark(i, e); ok {
+			all = append(all, a)
+		}
+	}
+	return all, nil
+}
+
+func (w *writer) lastSeq() skein.Seq {
+	if n := len(w.d.Events); n > 0 {
+		return w.d.Events[n-1].Seq
+	}
+	return 0
+}
+
+// mark returns what is to be written of one event, and false for nothing.
+func (w *writer) mark(i int, e skein.Event) (act, bool) {
+	a := act{at: e.Seq, tells: e.Seq}
+	switch e.Kind {
+	case skein.KindNoted:
+		n, err := skein.Decode[skein.Noted](e)
+		typ, ok := strings.CutPrefix(n.Name, Name+":")
+		typ, _, _ = strings.Cut(typ, "/")
+		if err != nil || !ok || typ == typeMeta || typ == "unknown" || len(n.Data) == 0 || n.Data[0] != '{' {
+			return a, false
+		}
+		a.do = func() error { w.acting = e.Seq; w.emit(e.Time, typ, n.Data); return nil }
+	case skein.KindTitled:
+		t, err := skein.Decode[skein.Titled](e)
+		if err != nil || e.Seq <= w.d.After || w.d.After == 0 {
+			return a, false // the newest stands at the beginning
+		}
+		a.do = func() error { w.renamed(e.Time, t.Title); return nil }
+	case skein.KindCompacted:
+		c, err := skein.Decode[skein.Compacted](e)
+		if err != nil || c.Failed || c.Summary == "" && c.Opaque == nil {
+			return a, false
+		}
+		if c.To > w.d.After { // where it begins to count: what follows is shown whole
+			a.at, a.tells = c.To, c.To
+		}
+		a.do = func() error { w.acting = e.Seq; return w.compacted(i, e, &c) }
+	default:
+		return a, false
+	}
+	return a, true
+}
+
+type compactedOut struct {
+	Message string            `json:"message"`
+	History []json.RawMessage `json:"replacement_history"`
+}
+
+// compacted writes that a summary stands for all before. What lies between the
+// events that it covers and itself, and is in the file already, is told again.
+func (w *writer) compacted(i int, e skein.Event, c *skein.Compacted) error {
+	out := compactedOut{Message: c.Summary}
+	if w.ours && len(c.Opaque) > 0 && c.Opaque[0] == '[' && json.Unmarshal(c.Opaque, &out.History) == nil {
+		w.emit(e.Time, typeCompact, out)
+		return nil
+	}
+	if c.Opaque != nil {
+		w.losses.Add(e.Seq, "a provider's own form of what was compacted: its summary is written")
+	}
+	out.History = []json.RawMessage{skein.MustJSON(messageOut{Type: "message", Role: "user", Content: []any{textOut{"input_text", "<conversation_summary>\n" + c.Summary + "\n</conversation_summary>"}}})}
+	tail := &writer{
+		ctx: w.ctx, d: w.d, id: w.id, ours: w.ours, born: e.Seq, at: w.at, calls: map[string]*wrote{}, charged: map[string]skein.Usage{}, children: w.children,
+		file: fileState{bare: true},
+	}
+	if c.To <= w.d.After {
+		entries, err := skein.Entries(w.d.Events[:i+1])
+		if err != nil {
+			return err
+		}
+		for _, t := range entries {
+			if t.Seq > c.To && !t.Rewound {
+				if err := tail.entry(&t); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	for _, l := range tail.out {
+		out.History = append(out.History, json.RawMessage(strings.TrimSuffix(string(l.Body), "\n")))
+	}
+	w.emit(e.Time, typeCompact, out)
+	w.emit(e.Time, typeEvent, json.RawMessage(`{"type":"context_compacted"}`))
+	return nil
+}
+
+type rolledBackOut struct {
+	Type string `json:"type"` // thread_rolled_back
+	N    int    `json:"num_turns"`
+}
+
+// back returns what tells that messages which the file has were gone back
+// over: Codex can do that from a prompt on to the end.
+func (w *writer) back(now []skein.Entry) ([]act, error) {
+	if w.d.After == 0 {
+		return nil, nil
+	}
+	at := slices.IndexFunc(w.d.Events, func(e skein.Event) bool { return e.Seq > w.d.After })
+	if at < 0 {
+		return nil, nil
+	}
+	was, err := skein.Entries(w.d.Events[:at])
+	if err != nil {
+		return nil, err
+	}
+	gone := map[skein.Seq]bool{}
+	for _, e := range now {
+		gone[e.Seq] = e.Rewound
+	}
+	turns, over, whole := 0, skein.Seq(0), true
+	for _, e := range was {
+		switch {
+		case e.Rewound:
+		case gone[e.Seq]:
+			if over == 0 {
+				over, whole = e.Seq, e.Message.Typed()
+			}
+			if e.Message.Typed() {
+				turns++
+			}
+		case over != 0:
+			whole = false
+		}
+	}
+	switch {
+	case over == 0:
+		return nil, nil
+	case !whole:
+		w.losses.Add(over, "what was gone back over, in the middle of a turn: it stays where it was written before")
+		return nil, nil
+	}
+	next := w.d.Events[at].Seq
+	return []act{{next, next, func() error {
+		w.acting = next
+		w.emit(w.d.Events[at].Time, typeEvent, rolledBackOut{"thread_rolled_back", turns})
+		return nil
+	}}}, nil
+}

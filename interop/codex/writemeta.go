@@ -1,0 +1,119 @@
+package codex
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/skein-dev/skein"
+)
+
+// wroteAs is the version of Codex that we write like.
+const wroteAs = "0.169.0"
+
+// program is what we call ourselves where Codex says which program began a
+// thread.
+const program = "skein"
+
+var isUUID = regexp.MustCompile(`^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
+
+// threadID returns the ID that a session has in Codex: its own if that is a
+// UUID, else the one it was read under, else one made of its own.
+func threadID(s *skein.Session) string {
+	if id := strings.ToLower(string(s.ID)); isUUID.MatchString(id) {
+		return id
+	}
+	if o := s.Origin; o != nil && o.Format == Name && s.Parent == nil && isUUID.MatchString(strings.ToLower(o.ID)) {
+		return strings.ToLower(o.ID)
+	}
+	return uuidOf("codex thread " + string(s.ID))
+}
+
+// uuidOf returns a UUID (version 8) that stands for name.
+func uuidOf(name string) string {
+	b := sha256.Sum256([]byte(name))
+	b[6], b[8] = b[6]&0x0f|0x80, b[8]&0x3f|0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:16])
+}
+
+// A metaOut is a session_meta that we write. Codex wants the first five. It is
+// given no model provider: it goes on with a thread only under the one named.
+type metaOut struct {
+	ID         string          `json:"id"`
+	Timestamp  string          `json:"timestamp"`
+	Cwd        string          `json:"cwd"`
+	Originator string          `json:"originator"`
+	Version    string          `json:"cli_version"`
+	Source     json.RawMessage `json:"source"`
+	ForkedFrom string          `json:"forked_from_id,omitempty"`
+	Parent     string          `json:"parent_thread_id,omitempty"`
+	Role       string          `json:"agent_role,omitempty"`
+}
+
+// meta returns the thread's session_meta: the one that it had, or a new one.
+func (w *writer) meta() json.RawMessage {
+	s := &w.d.Session
+	if m := w.hadMeta(); m != nil {
+		return m
+	}
+	m := metaOut{
+		ID: w.id, Timestamp: stampOf(w.at), Cwd: utf8(first(s.Cwd, s.Project)), Originator: program, Version: wroteAs, Source: json.RawMessage(`"cli"`),
+	}
+	if m.Cwd == "" {
+		m.Cwd = "/"
+	}
+	if p := s.Parent; p != nil {
+		spot, ok := w.d.Other(p.Session)
+		switch {
+		case !ok:
+		case p.Why == skein.Child:
+			m.Parent, m.Role = spot.ID, utf8(s.Agent)
+			m.Source = skein.MustJSON(sourceOut{subagentOut{spawnOut{Parent: spot.ID, Depth: 1, Role: m.Role}}})
+		default:
+			m.ForkedFrom = spot.ID
+		}
+	}
+	return skein.MustJSON(m)
+}
+
+type sourceOut struct {
+	Subagent subagentOut `json:"subagent"`
+}
+
+type subagentOut struct {
+	Spawn spawnOut `json:"thread_spawn"`
+}
+
+type spawnOut struct {
+	Parent string `json:"parent_thread_id"`
+	Depth  int    `json:"depth"`
+	Role   string `json:"agent_role,omitempty"`
+}
+
+// hadMeta returns the session_meta that the thread was read with, without the
+// promise of ordinals, which we do not write; nil if there is none.
+func (w *writer) hadMeta() json.RawMessage {
+	for _, e := range w.d.Events {
+		if e.Kind != skein.KindNoted || !w.ours {
+			continue
+		}
+		n, err := skein.Decode[skein.Noted](e)
+		if err != nil || n.Name != Name+":"+typeMeta || len(n.Data) == 0 {
+			continue
+		}
+		if m, err := unmarshal[meta](n.Data); err == nil && strings.EqualFold(m.ID, w.id) {
+			return without(jsontext.Value(n.Data), "history_mode")
+		}
+	}
+	return nil
+}
+
+// stampOf spells a time as Codex does.
+func stampOf(t skein.Time) string { return t.Std().UTC().Format("2006-01-02T15:04:05.000Z") }
+
+// utf8 returns s as Codex can read it.
+func utf8(s string) string { return skein.Text(s).UTF8() }

@@ -1,0 +1,211 @@
+package codex
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/skein-dev/skein"
+)
+
+type messageOut struct {
+	Type    string `json:"type"` // message
+	ID      string `json:"id,omitempty"`
+	Role    string `json:"role"`
+	Content []any  `json:"content"`
+	Phase   string `json:"phase,omitempty"`
+}
+
+type textOut struct {
+	Type string `json:"type"` // input_text or output_text
+	Text string `json:"text"`
+}
+
+type imageOut struct {
+	Type string `json:"type"` // input_image
+	URL  string `json:"image_url"`
+}
+
+type userEvent struct {
+	Type   string   `json:"type"` // user_message
+	Text   string   `json:"message"`
+	Images []string `json:"images"`
+	Local  []string `json:"local_images"`
+	Marks  []string `json:"text_elements"`
+}
+
+type agentEvent struct {
+	Type  string  `json:"type"` // agent_message
+	Text  string  `json:"message"`
+	Phase *string `json:"phase"`
+}
+
+type reasoningEvent struct {
+	Type string `json:"type"` // agent_reasoning
+	Text string `json:"text"`
+}
+
+// entry writes a message.
+func (w *writer) entry(e *skein.Entry) error {
+	switch m := &e.Message; m.Role {
+	case skein.RoleAssistant:
+		return w.answer(e)
+	case skein.RoleTool:
+		return w.results(e)
+	case skein.RoleSystem:
+		if !w.ours || e.Seq > w.born {
+			w.losses.Add(e.Seq, "system message: left out, Codex makes its own")
+			return nil
+		}
+		return w.asked(e, "developer")
+	default:
+		if m.Role == skein.RoleSteer {
+			w.losses.Add(e.Seq, "steer: written as a user's message")
+		}
+		return w.asked(e, "user")
+	}
+}
+
+// asked writes a message of a user, or one that a program put in.
+func (w *writer) asked(e *skein.Entry, role string) error {
+	content, err := w.content(e)
+	if err != nil || len(content) == 0 {
+		return err
+	}
+	typed := role == "user" && !e.Message.Synthetic
+	if typed {
+		w.startTurn(e.Time, e.Seq)
+	}
+	if m := &e.Message; e.Seq > w.born && m.Synthetic && role == "user" && !injected(skein.Text(m.Words())) {
+		w.losses.Add(e.Seq, "message that a program put in: written as a user's")
+	}
+	w.item(e.Time, messageOut{Type: "message", Role: role, Content: content})
+	w.some = true
+	if !typed {
+		return nil
+	}
+	ev := userEvent{Type: "user_message", Images: []string{}, Local: []string{}, Marks: []string{}}
+	var texts []string
+	for _, c := range content {
+		switch c := c.(type) {
+		case textOut:
+			texts = append(texts, c.Text)
+		case imageOut:
+			ev.Images = append(ev.Images, c.URL)
+		}
+	}
+	if ev.Text = strings.Join(texts, "\n\n"); w.file.counted {
+		w.completed(e.Time, userItem(w.itemID(e.Seq, 0), &ev))
+	} else {
+		w.show(e.Time, ev)
+	}
+	return nil
+}
+
+// content returns the parts of a message that somebody sends to the model.
+func (w *writer) content(e *skein.Entry) (all []any, err error) {
+	for _, p := range e.Message.Parts {
+		var c any
+		switch {
+		case p.Kind == skein.PartFile && p.File != nil:
+			if c, err = w.attached(e.Seq, p.File); err != nil {
+				return nil, err
+			}
+		case p.Kind == skein.PartOther && e.Seq <= w.born && isObject(p.Raw):
+			c = p.Raw
+		case p.Kind == skein.PartAgent:
+			c = textOut{"input_text", "@" + p.Text.UTF8()}
+		case p.Text != "":
+			c = textOut{"input_text", p.Text.UTF8()}
+		case p.Kind != skein.PartText:
+			w.losses.Add(e.Seq, string(p.Kind)+" in a user's message: left out")
+			continue
+		default:
+			continue
+		}
+		all = append(all, c)
+	}
+	return all, nil
+}
+
+func isObject(v json.RawMessage) bool { return jsontext.Value(v).Kind() == '{' }
+
+// attached returns a picture, or the name of another file.
+func (w *writer) attached(at skein.Seq, f *skein.File) (any, error) {
+	switch {
+	case f.Blob != "" && strings.HasPrefix(f.Media, "image/"):
+		if w.quiet {
+			return imageOut{Type: "input_image"}, nil
+		}
+		data, err := w.d.Blob(f.Blob)
+		if err != nil {
+			return nil, err
+		}
+		return imageOut{"input_image", "data:" + utf8(f.Media) + ";base64," + base64.StdEncoding.EncodeToString(data)}, nil
+	case strings.HasPrefix(f.URL, "https://") && (strings.HasPrefix(f.Media, "image/") || at <= w.born):
+		return imageOut{"input_image", utf8(f.URL)}, nil
+	}
+	w.losses.Add(at, "file: only its name is written")
+	return textOut{"input_text", "[file " + utf8(first(f.Name, f.Media)) + "]"}, nil
+}
+
+// answer writes what the model said.
+func (w *writer) answer(e *skein.Entry) error {
+	for i, p := range e.Message.Parts {
+		switch {
+		case p.Call != nil:
+			w.some = true
+			w.call(e, p.Call, p.Meta)
+		case p.Kind == skein.PartReasoning:
+			w.thought(e, p)
+		case (p.Kind == skein.PartText || p.Kind == skein.PartSummary) && p.Text != "":
+			w.said(e, p.Text.UTF8(), metaOf(p.Meta), i)
+		case p.Kind == skein.PartOther && e.Seq <= w.born && isObject(p.Raw):
+			w.item(e.Time, messageOut{Type: "message", Role: "assistant", Content: []any{p.Raw}})
+		case p.Kind != skein.PartText:
+			w.losses.Add(e.Seq, string(p.Kind)+" in an answer: left out")
+		}
+	}
+	return nil
+}
+
+// said writes a piece of text of the model's. n tells the pieces of an entry
+// apart.
+func (w *writer) said(e *skein.Entry, text string, m itemMeta, n int) {
+	w.some, w.last = true, text
+	if w.file.counted {
+		w.completed(e.Time, agentItem(w.itemID(e.Seq, n), text))
+	} else {
+		w.show(e.Time, agentEvent{Type: "agent_message", Text: text})
+	}
+	w.item(e.Time, messageOut{Type: "message", ID: m.ID, Role: "assistant", Content: []any{textOut{"output_text", text}}, Phase: m.Phase})
+}
+
+// An itemMeta is what the reader keeps of an item besides its content.
+type itemMeta struct {
+	ID        string `json:"id"`
+	Phase     string `json:"phase"`
+	Namespace string `json:"namespace"`
+}
+
+func metaOf(v json.RawMessage) itemMeta {
+	m, err := unmarshal[itemMeta](v)
+	if err != nil {
+		return itemMeta{}
+	}
+	return m
+}
+
+// thought writes reasoning: to the model only what its provider has sealed.
+func (w *writer) thought(e *skein.Entry, p skein.Part) {
+	if it, err := unmarshal[struct{ Type string }](p.Raw); err == nil && it.Type == "reasoning" && e.Seq <= w.born {
+		w.item(e.Time, p.Raw)
+		return
+	}
+	if p.Text != "" {
+		w.show(e.Time, reasoningEvent{"agent_reasoning", p.Text.UTF8()})
+	}
+	w.losses.Add(e.Seq, "reasoning: shown, but not given to the model")
+}

@@ -1,0 +1,206 @@
+package codex
+
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/loose"
+)
+
+// A same is the call of a tool of Codex' that does what another agent's did.
+type same struct {
+	name  string
+	exec  *execIn         // of exec_command
+	args  json.RawMessage // of another function
+	patch string          // of apply_patch
+}
+
+type execIn struct {
+	Cmd     string `json:"cmd"`
+	Workdir string `json:"workdir,omitempty"`
+}
+
+func (s *same) input() json.RawMessage {
+	if s.exec != nil {
+		return skein.MustJSON(s.exec)
+	}
+	return s.args
+}
+
+func run(cmd string) *same { return &same{name: "exec_command", exec: &execIn{Cmd: utf8(cmd)}} }
+
+// An input is what an agent gave to a tool. Agents give the same things under
+// several names.
+type input struct{ loose.Object }
+
+// sameTool returns the call of Codex' that does what c does, nil if there is
+// none.
+func sameTool(c *skein.Call) *same {
+	o, err := loose.Parse(c.Input)
+	in := input{o}
+	if err != nil {
+		if c.Name == "apply_patch" && jsontext.Value(c.Input).Kind() == '"' {
+			text, _ := skein.Unquote(c.Input)
+			return &same{name: c.Name, patch: text}
+		}
+		return nil
+	}
+	name := strings.ToLower(c.Name)
+	name = strings.NewReplacer("_", "", "-", "", ".", "").Replace(name[strings.LastIndexByte(name, '/')+1:])
+	switch name {
+	case "bash", "shell", "sh", "exec", "execcommand", "runshellcommand", "runcommand", "runterminalcmd", "executecommand", "shellcommand", "terminal", "localshell", "powershell":
+		return in.shell()
+	case "read", "readfile", "view", "viewfile", "openfile", "cat":
+		return in.read()
+	case "write", "writefile", "createfile", "create":
+		return in.write()
+	case "edit", "editfile", "replace", "strreplace", "searchreplace", "multiedit":
+		return in.edit()
+	case "strreplaceeditor", "strreplacebasededittool", "texteditor":
+		return in.editor()
+	case "ls", "list", "listfiles", "listdirectory", "listdir":
+		return in.list()
+	case "grep", "search", "searchfiles", "searchfilecontent", "grepsearch", "ripgrep":
+		return in.search()
+	case "glob", "findfiles", "filesearch":
+		return in.glob()
+	case "todowrite", "updatetodos", "updateplan":
+		return in.plan()
+	case "viewimage":
+		if p := in.path(); p != "" {
+			return &same{name: "view_image", args: skein.MustJSON(map[string]string{"path": utf8(p)})}
+		}
+	}
+	return nil
+}
+
+func (in input) path() string {
+	return in.Str("file_path", "filePath", "absolute_path", "path", "file", "filename", "target_file", "dir_path", "dir", "directory")
+}
+
+// quote returns s as one word for a shell.
+func quote(s string) string {
+	if s != "" && !strings.ContainsFunc(s, func(r rune) bool {
+		return !strings.ContainsRune("/._-+:@%,", r) && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
+	}) {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
+func (in input) shell() *same {
+	cmd := ""
+	for _, name := range []string{"command", "cmd", "script"} {
+		if cmd == "" {
+			cmd = commandLine(in.Get(name))
+		}
+	}
+	if cmd == "" {
+		return nil
+	}
+	s := run(cmd)
+	s.exec.Workdir = in.Str("workdir", "cwd", "working_directory", "directory", "dir_path")
+	return s
+}
+
+// commandLine returns a command: a string, or a list of words, of which the
+// third is all where a shell is called with it.
+func commandLine(v jsontext.Value) string {
+	if v.Kind() != '[' {
+		return str(v)
+	}
+	words, err := unmarshal[[]string](v)
+	switch {
+	case err != nil:
+		return ""
+	case len(words) == 3 && (words[1] == "-c" || words[1] == "-lc"):
+		return words[2]
+	}
+	for i := range words {
+		words[i] = quote(words[i])
+	}
+	return strings.Join(words, " ")
+}
+
+func (in input) read() *same {
+	p, from, limit := in.path(), max(in.Count("offset", "start_line"), 1), in.Count("limit")
+	if to := in.Count("end_line"); limit == 0 && to >= from {
+		limit = to - from + 1
+	}
+	switch {
+	case p == "":
+		return nil
+	case from > 1 || limit > 0:
+		to := "$"
+		if limit > 0 {
+			to = strconv.FormatInt(from+limit-1, 10)
+		}
+		return run("sed -n " + quote(strconv.FormatInt(from, 10)+","+to+"p") + " " + quote(p))
+	}
+	return run("cat " + quote(p))
+}
+
+func (in input) list() *same {
+	if p := in.path(); p != "" {
+		return run("ls -la " + quote(p))
+	}
+	return run("ls -la")
+}
+
+func (in input) search() *same {
+	what := in.Str("pattern", "query", "regex")
+	if what == "" {
+		return nil
+	}
+	cmd := "rg -n"
+	if g := in.Str("glob", "include", "file_pattern"); g != "" {
+		cmd += " -g " + quote(g)
+	}
+	cmd += " -e " + quote(what)
+	if p := in.path(); p != "" {
+		cmd += " " + quote(p)
+	}
+	return run(cmd)
+}
+
+func (in input) glob() *same {
+	what := in.Str("pattern", "glob", "query")
+	if what == "" {
+		return nil
+	}
+	cmd := "rg --files -g " + quote(what)
+	if p := in.path(); p != "" {
+		cmd += " " + quote(p)
+	}
+	return run(cmd)
+}
+
+type stepOut struct {
+	Step   string `json:"step"`
+	Status string `json:"status"`
+}
+
+func (in input) plan() *same {
+	var steps []stepOut
+	for _, name := range []string{"todos", "plan", "items"} {
+		for _, v := range in.List(name) {
+			t, err := loose.Parse(v)
+			s := stepOut{input{t}.Str("content", "step", "title", "task", "text"), t.Str("status")}
+			if err != nil || s.Step == "" {
+				return nil
+			}
+			if s.Status != "completed" && s.Status != "in_progress" {
+				s.Status = "pending"
+			}
+			steps = append(steps, s)
+		}
+	}
+	if len(steps) == 0 {
+		return nil
+	}
+	return &same{name: "update_plan", args: skein.MustJSON(map[string][]stepOut{"plan": steps})}
+}

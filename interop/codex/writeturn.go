@@ -1,0 +1,115 @@
+package codex
+
+import (
+	"encoding/json"
+	"strconv"
+
+	"github.com/skein-dev/skein"
+)
+
+type startedOut struct {
+	Type    string `json:"type"` // task_started
+	Turn    string `json:"turn_id"`
+	Started int64  `json:"started_at"` // seconds
+	Window  *int64 `json:"model_context_window"`
+}
+
+type completeOut struct {
+	Type      string  `json:"type"` // task_complete
+	Turn      string  `json:"turn_id"`
+	Last      *string `json:"last_agent_message"`
+	Completed int64   `json:"completed_at"` // seconds
+}
+
+// A completedOut is how the screen is told of a message where lines have
+// ordinals.
+type completedOut struct {
+	Type      string `json:"type"` // item_completed
+	Thread    string `json:"thread_id"`
+	Turn      string `json:"turn_id"`
+	Item      any    `json:"item"`
+	Started   int64  `json:"started_at_ms"`
+	Completed int64  `json:"completed_at_ms"`
+}
+
+// startTurn ends the turn that is open and begins one. Its ID is the same in a
+// session and in its forks, so that what these have in common is found.
+func (w *writer) startTurn(t skein.Time, at skein.Seq) {
+	w.endTurn()
+	if !w.shows() {
+		return
+	}
+	root := ""
+	if len(w.d.Events) > 0 {
+		root = strconv.FormatInt(int64(w.d.Events[0].Time), 10) + string(w.d.Events[0].Payload)
+	}
+	w.turn, w.last = uuidOf("codex turn "+strconv.FormatInt(int64(at), 10)+" "+root), ""
+	w.show(t, startedOut{"task_started", w.turn, int64(t) / 1000, nil})
+}
+
+// endTurn ends the turn that is open.
+func (w *writer) endTurn() {
+	if w.turn == "" {
+		return
+	}
+	out := completeOut{Type: "task_complete", Turn: w.turn, Completed: int64(w.at) / 1000}
+	if w.last != "" {
+		out.Last = &w.last
+	}
+	w.emit(w.at, typeEvent, out)
+	w.turn = ""
+}
+
+// completed tells the screen of a message in a rollout that is counted.
+func (w *writer) completed(t skein.Time, item any) {
+	w.show(t, completedOut{"item_completed", w.id, w.turn, item, int64(t), int64(t)})
+}
+
+type renamedOut struct {
+	Type   string `json:"type"` // thread_name_updated
+	Thread string `json:"thread_id"`
+	Name   string `json:"thread_name"`
+}
+
+func (w *writer) renamed(t skein.Time, title string) {
+	w.emit(t, typeEvent, renamedOut{"thread_name_updated", w.id, utf8(title)})
+}
+
+type tokenCountOut struct {
+	Type string          `json:"type"` // token_count
+	Info tokenInfoOut    `json:"info"`
+	Rate json.RawMessage `json:"rate_limits"` // null
+}
+
+type tokenInfoOut struct {
+	Total  tokens `json:"total_token_usage"`
+	Last   tokens `json:"last_token_usage"`
+	Window *int64 `json:"model_context_window"`
+}
+
+// spent tells of what a request has cost.
+func (w *writer) spent(t skein.Time, c *skein.Charge) {
+	now := c.Usage
+	var more skein.Usage
+	if c.Request == "" {
+		more = now
+	} else {
+		was := w.charged[c.Request]
+		now = was.Merge(now)
+		w.charged[c.Request], more = now, now.Minus(was)
+	}
+	last := tokensOf(more)
+	if last == (tokens{}) {
+		return
+	}
+	w.total = w.total.plus(last)
+	w.emit(t, typeEvent, tokenCountOut{Type: "token_count", Info: tokenInfoOut{Total: w.total, Last: last}})
+}
+
+// tokensOf returns u as Codex counts.
+func tokensOf(u skein.Usage) tokens {
+	in := u.Input + u.CacheRead + u.CacheWrite
+	return tokens{Input: in, Cached: u.CacheRead, CacheWrite: u.CacheWrite, Output: u.Output, Reasoning: u.Reasoning, All: in + u.Output}
+}
+
+func (t tokens) plus(u tokens) tokens { return t.minus(tokens{}.minus(u)) }
