@@ -50,6 +50,12 @@ func (s Suite) writtenAgain(t *testing.T, name string) {
 			}
 			continue
 		}
+		if unit := s.Format.Unit(filepath.ToSlash(f)); filepath.FromSlash(unit) == f { // a document has no more than its bytes
+			if !bytes.Equal(read(t, f), read(t, at)) {
+				t.Errorf("%s written again is\n%s\nwant\n%s", at, read(t, at), read(t, f))
+			}
+			continue
+		}
 		same(t, f, at)
 	}
 	if units == 0 {
