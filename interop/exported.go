@@ -215,6 +215,12 @@ func (x *exporter) put(ctx context.Context, texts []Text) error {
 		for _, l := range t.Lines {
 			b.Write(l.Body)
 		}
+		if t.Log {
+			if err := logBelow(x.home, t.Path, t.Lines); err != nil {
+				return err
+			}
+			continue
+		}
 		if x.format.Put == nil || !x.isUnit(t.Path) {
 			if err := putFile(x.home, t.Path, b.Bytes()); err != nil {
 				return err

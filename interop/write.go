@@ -59,6 +59,11 @@ type Text struct {
 	Path  string // below the program's home, with slashes: of a file or unit
 	Name  string // of the source, in a unit
 	Lines []OutLine
+
+	// Log says that Path is a file of lines, which its program only ever
+	// appends to, for all sessions: the lines are put behind what is there,
+	// less those that are there already. It is never a session's own text.
+	Log bool
 }
 
 // An OutLine is a line of a source.
