@@ -2,6 +2,7 @@ package foreign
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -20,6 +21,14 @@ type Part struct {
 	Key   string           // column that says whose a row is; "" for a table that is nobody's
 	KeyOf func(Row) string // says it in place of Key, where one column does not; nil for Key
 	Order string           // column that rows are in the order of, before the rowid; "" for the rowid alone
+
+	// Place says where in its piece a row stands: those are sorted by it,
+	// and where it is equal stay as they are. nil is "" for all.
+	Place func(Row) string
+
+	// Empty says that its rows are left where they are: only that there is
+	// such a table is told, by the frame.
+	Empty bool
 }
 
 // A Piece is the rows of one key.
@@ -28,8 +37,9 @@ type Piece struct {
 	Size  int64  // bytes of the lines
 	Stamp string // hash of the lines
 
-	spans []span
-	sum   hash.Hash
+	spans  []span
+	places []string // of spans, if they are to be sorted
+	sum    hash.Hash
 }
 
 // A span is a run of bytes in the spool.
@@ -57,13 +67,14 @@ func (db *DB) Split(ctx context.Context, parts ...Part) (_ []Piece, err error) {
 	s := splitter{most: maxGrowth*info.Size() + MaxValue, out: bufio.NewWriterSize(db.spool, 1<<20), index: map[string]int{}}
 	for _, p := range parts {
 		t, ok := db.Table(p.Table)
-		if !ok {
+		if !ok || p.Empty {
 			continue
 		}
+		s.sorted = s.sorted || p.Place != nil
 		if p.Key != "" && !t.Has(p.Key) {
 			return nil, fmt.Errorf("table %s has no column %s", p.Table, p.Key)
 		}
-		if err := db.Rows(ctx, p.Table, p.Order, func(r Row) error { return s.add(p.keyOf(r), r) }); err != nil {
+		if err := db.Rows(ctx, p.Table, p.Order, func(r Row) error { return s.add(p.keyOf(r), p.placeOf(r), r) }); err != nil {
 			return nil, err
 		}
 	}
@@ -71,6 +82,7 @@ func (db *DB) Split(ctx context.Context, parts ...Part) (_ []Piece, err error) {
 		return nil, err
 	}
 	for i := range s.pieces {
+		s.pieces[i].sort()
 		s.pieces[i].Stamp = hex.EncodeToString(s.pieces[i].sum.Sum(nil)[:16])
 	}
 	return s.pieces, nil
@@ -82,6 +94,7 @@ const maxGrowth = 64
 
 type splitter struct {
 	most   int64
+	sorted bool // some row from now on may have a place
 	out    *bufio.Writer
 	at     int64
 	line   []byte
@@ -103,7 +116,33 @@ func (p Part) keyOf(r Row) string {
 	return ""
 }
 
-func (s *splitter) add(key string, r Row) error {
+// placeOf returns where in its piece a row stands.
+func (p Part) placeOf(r Row) string {
+	if p.Place == nil || r.Damage != "" {
+		return ""
+	}
+	return p.Place(r)
+}
+
+// sort puts the rows of a piece where they stand.
+func (p *Piece) sort() {
+	if slices.IsSorted(p.places) {
+		p.places = nil
+		return
+	}
+	order := make([]int, len(p.spans))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(p.places[a], p.places[b]) })
+	spans := make([]span, len(order))
+	for i, at := range order {
+		spans[i] = p.spans[at]
+	}
+	p.spans, p.places = spans, nil
+}
+
+func (s *splitter) add(key, place string, r Row) error {
 	i, ok := s.index[key]
 	if !ok {
 		i = len(s.pieces)
@@ -116,16 +155,29 @@ func (s *splitter) add(key string, r Row) error {
 	if s.at+n > s.most {
 		return fmt.Errorf("table %s: more than %d bytes of rows for its file", r.Table, s.most)
 	}
-	if last := len(p.spans) - 1; last >= 0 && p.spans[last].at+p.spans[last].n == s.at {
-		p.spans[last].n += n
-	} else {
-		p.spans = append(p.spans, span{s.at, n})
-	}
+	p.span(span{s.at, n}, place, s.sorted)
 	p.Size += n
 	s.at += n
 	p.sum.Write(s.line)
 	_, err := s.out.Write(s.line)
 	return err
+}
+
+// span adds the bytes of a row. Rows that follow each other are one span, unless
+// they may stand apart in the end.
+func (p *Piece) span(sp span, place string, sorted bool) {
+	for sorted && len(p.places) < len(p.spans) {
+		p.places = append(p.places, "")
+	}
+	last := len(p.spans) - 1
+	if last >= 0 && p.spans[last].at+p.spans[last].n == sp.at && (!sorted || p.places[last] == place) {
+		p.spans[last].n += sp.n
+		return
+	}
+	p.spans = append(p.spans, sp)
+	if sorted {
+		p.places = append(p.places, place)
+	}
 }
 
 // Lines returns the lines of a piece that Split returned last. It can be read
