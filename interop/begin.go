@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path/filepath"
 
 	"github.com/skein-dev/skein"
 )
@@ -163,17 +164,24 @@ func (t *target) parent(ctx context.Context, th *thread, b Begin) (*skein.Parent
 }
 
 // moved reports whether the file of a session was moved to where f is: it is
-// the same session and the files that it was read from are gone.
+// the same session and the files that it was read from are gone, or replaced.
 func (im *importer) moved(wanted, id skein.SessionID, f skein.SourceFile) bool {
 	if wanted != id {
 		return false
 	}
 	for _, path := range im.paths[id] {
-		if _, err := os.Lstat(im.onDisk(path)); path == f.Path || !errors.Is(err, fs.ErrNotExist) {
+		if _, err := os.Lstat(im.onDisk(path)); path == f.Path || !errors.Is(err, fs.ErrNotExist) && !im.replaced(path, f) {
 			return false
 		}
 	}
 	return len(im.paths[id]) > 0
+}
+
+// replaced reports whether what a store knows by path is held by f now.
+func (im *importer) replaced(path string, f skein.SourceFile) bool {
+	of := im.format(f.Format)
+	return of != nil && of.Replaces != nil && of.Name == im.files[path].Format &&
+		of.Replaces(filepath.ToSlash(im.onDisk(f.Path)), filepath.ToSlash(im.onDisk(path)))
 }
 
 // parentElsewhere fills p for a child whose parent is in another file: its

@@ -48,6 +48,12 @@ type Format struct {
 	// the format's; others say why it cannot be read now.
 	Look func(ctx context.Context, path string) (Unit, error)
 
+	// Replaces, if not nil, reports whether the unit at path now holds what
+	// the one at old does, though that is still there: a program put its
+	// files into a database, and left them. What was read from old goes on
+	// with path. Both are absolute, with slashes.
+	Replaces func(path, old string) bool
+
 	// Below returns where a file or unit lies below the home of its program
 	// (such as ~/.codex), with slashes: sessions/2026/a.jsonl. It goes by
 	// path alone, absolute and with slashes, and returns "" if that does not
