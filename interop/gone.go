@@ -51,9 +51,9 @@ func (g gone) counts() map[goneHash]int {
 }
 
 // made reports whether one of the records in counts made the event with this
-// client ID; see clientID.
+// client ID; see clientID. One of several may have been the only one once.
 func made(counts map[goneHash]int, id skein.ClientID) bool {
-	if counts[hashKey(id)] == 1 {
+	if counts[hashKey(id)] > 0 {
 		return true
 	}
 	at := strings.LastIndexByte(string(id), '/')
