@@ -18,13 +18,14 @@ import (
 	"github.com/skein-dev/skein/interop/codex"
 	"github.com/skein-dev/skein/interop/ethos"
 	"github.com/skein-dev/skein/interop/llmlogs"
+	"github.com/skein-dev/skein/interop/pi"
 	"github.com/skein-dev/skein/interop/skeinlog"
 	"github.com/skein-dev/skein/interop/skillet"
 )
 
 // formats is every format that sessions are imported from.
 func formats() []interop.Format {
-	return []interop.Format{skeinlog.Format(), claudecode.Format(), codex.Format(), agsh.Format(), amplifier.Format(), agentuse.Format(), ethos.Format(), skillet.Format(), llmlogs.Format(), amp.Format()}
+	return []interop.Format{skeinlog.Format(), claudecode.Format(), codex.Format(), agsh.Format(), amplifier.Format(), agentuse.Format(), ethos.Format(), skillet.Format(), llmlogs.Format(), amp.Format(), pi.Format()}
 }
 
 func formatNames() (names []string) {
@@ -35,8 +36,8 @@ func formatNames() (names []string) {
 }
 
 type importOptions struct {
-	watch, again, json bool
-	format             string
+	watch, again, list, json bool
+	format                   string
 }
 
 func newImport(f *frame) *cobra.Command {
@@ -50,18 +51,25 @@ in a file is added, so import as often as you like, also while an agent writes.
 The files themselves are never changed. Damaged records are kept, counted and
 named; what is no session is counted and left alone.
 
+With --list it takes in nothing and says what there is: each format's places,
+those that are not there too, with the environment variable that names one; how
+many files and sessions lie there, and how many of them are stored already. A
+file that was never read counts as one session.
+
 With --watch it stays after that and takes in what the agents write as they
 write it, with a line on stderr for each change, until Ctrl-C, which ends it
 with exit code 0.`,
 		Example: `skein import
 	skein import ~/old-laptop/.claude
 	skein import session.jsonl --format skein
+	skein import --list
 	skein import --watch`,
 		Args: words(0, -1, ""),
 		RunE: f.withStore(o.run),
 	}
 	g := c.Flags()
 	g.BoolVar(&o.watch, "watch", false, "stay, and take in what the agents write as they write it")
+	g.BoolVar(&o.list, "list", false, "say what there is to take in, and take in nothing")
 	g.StringVar(&o.format, "format", "", "only files of this `format`: "+strings.Join(formatNames(), ", "))
 	g.BoolVar(&o.again, "again", false, "bring back sessions that were destroyed here")
 	jsonFlag(c, &o.json)
@@ -73,6 +81,12 @@ func (o *importOptions) run(ctx context.Context, j *job, args []string) error {
 	fs, err := o.formats()
 	if err != nil {
 		return err
+	}
+	if o.list {
+		if o.watch || o.again {
+			return usagef("--list takes in nothing; it does not go with --watch and --again")
+		}
+		return o.find(ctx, j, fs, args)
 	}
 	paths, err := o.paths(j, fs, args)
 	if err != nil {

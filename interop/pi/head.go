@@ -1,0 +1,100 @@
+package pi
+
+import (
+	"path"
+	"strings"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/loose"
+	"github.com/skein-dev/skein/interop"
+)
+
+// typeHeader is the type of a file's first record.
+const typeHeader = "session"
+
+// isSlot reports whether o is the line of fixed length that Oh My Pi puts first
+// and overwrites with each new title.
+func isSlot(o loose.Object) bool { return o.Str("type") == "title" && o.Has("v", "pad") }
+
+// slot takes in the title in the first line.
+func (r *reader) slot(m *making) {
+	m.out.Floating, m.out.Key = true, r.about("slot")
+	m.time = loose.Stamp(m.Get("updatedAt"))
+	if !r.headed && !r.begun {
+		m.out.Begin = append(m.out.Begin, r.begin(m))
+	}
+	r.titled(m, m.Str("title"), m.Str("source"))
+}
+
+// about is the key of a record that belongs to the file alone.
+func (r *reader) about(what string) skein.ClientID {
+	return skein.ClientID("pi:" + what + ":" + clip(r.id))
+}
+
+// header takes in the first record, which is about the session.
+func (r *reader) header(m *making) {
+	r.headed = true
+	if id := m.Str("id"); id != "" {
+		r.id = id
+	}
+	if !r.tree.empty() { // its beginning was lost
+		r.note(m, typeHeader)
+	} else {
+		m.out.Begin = append(m.out.Begin, r.begin(m))
+		r.titled(m, m.Str("title"), m.Str("titleSource"))
+	}
+	m.out.Floating, m.out.Key = true, r.about("header")
+}
+
+func (t *tree) empty() bool { return len(t.before) == 0 }
+
+// begin returns the beginning of the session, which m is the header of, or the
+// first entry if there is none.
+func (r *reader) begin(m *making) interop.Begin {
+	cwd := ""
+	b := interop.Begin{ID: skein.SessionID(r.id), Time: m.time}
+	program := Name
+	if strings.Contains(path.Clean(strings.ReplaceAll(r.file.Path, `\`, "/")), "/.omp/") {
+		program = "omp"
+	}
+	b.Created = skein.Created{Surface: "cli", Agent: program, Program: program, Origin: &skein.Origin{ID: r.id}}
+	if m.kind == typeHeader {
+		cwd = m.Str("cwd")
+		b.Created.Project, b.Created.Cwd = cwd, cwd
+		b.Created.Provider, b.Created.Model = m.Str("provider"), m.Str("modelId")
+		if rest := m.Without("type", "id", "timestamp", "cwd", "provider", "modelId", "title", "titleSource"); len(rest) > 2 {
+			b.Created.Config = []byte(rest)
+		}
+	}
+	switch parent := m.Str("parentSession", "branchedFrom"); {
+	case r.folder != "":
+		b.ParentID, b.Created.Parent = r.folder, &skein.Parent{Why: skein.Child}
+	case m.kind == typeHeader && parent != "":
+		// Where it repeats the other's entries, it is a fork.
+		b.ParentID, b.Created.Parent = parentID(parent), &skein.Parent{Why: skein.Continuation}
+	}
+	return b
+}
+
+// parentID returns the ID of the session that lies at a path, on whatever
+// system that is.
+func parentID(at string) string {
+	base := path.Base(strings.ReplaceAll(at, `\`, "/"))
+	if id := idOf(base); id != "" {
+		return id
+	}
+	return strings.TrimSuffix(base, ".jsonl")
+}
+
+// titled gives the session a title, if it is another one than before.
+func (r *reader) titled(m *making, title, source string) {
+	by := skein.ByPerson
+	if source == "auto" {
+		by = skein.ByModel
+	}
+	if title = strings.TrimSpace(title); title == "" || r.titles[by] == title {
+		return
+	}
+	r.titles[by] = title
+	r.add(m, skein.NewEvent(skein.KindTitled, m.time, skein.Titled{Title: title, By: by}))
+}

@@ -1,0 +1,144 @@
+package pi
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/skein-dev/skein"
+)
+
+// systemType is the customType of a system message that we write: pi has none.
+const systemType = "skein.system"
+
+// An act is what is to be written of an event: a message, or what else the
+// program can hold.
+type act struct {
+	event skein.Event    // the first, for a message
+	entry *skein.Entry   // nil if it is no message
+	new   bool           // it came after what is there
+	moved []*skein.Entry // results that come later, and belong before it
+}
+
+// acts returns what is to be written, in order.
+func (w *writer) acts() (acts []act, err error) {
+	entries, err := w.d.Entries()
+	if err != nil {
+		return nil, err
+	}
+	said := map[skein.Seq]*skein.Entry{}
+	for i := range entries {
+		said[entries[i].Seq] = &entries[i]
+	}
+	for _, e := range w.d.Events {
+		a := act{event: e, entry: said[e.Seq], new: e.Seq > w.d.After}
+		switch e.Kind {
+		case skein.KindSaid:
+			if a.entry != nil {
+				acts = append(acts, a)
+			}
+		case skein.KindCreated, skein.KindCompacted, skein.KindRewound, skein.KindTitled, skein.KindChanged:
+			acts = append(acts, a)
+		}
+	}
+	return acts, nil
+}
+
+// act writes one.
+func (w *writer) act(a act) {
+	switch {
+	case !a.new:
+		return
+	case a.entry != nil:
+		w.told = max(w.told, a.event.Seq-1)
+		w.message(a)
+	case a.event.Kind == skein.KindRewound:
+		if r, err := skein.Decode[skein.Rewound](a.event); err == nil {
+			w.leaf = w.leafAt(r.To)
+		}
+		if w.linear {
+			w.losses.Add(a.event.Seq, "going back: a file of the first version has no branches")
+		}
+	default:
+		w.state(a.event)
+	}
+	w.leaves = append(w.leaves, leaf{a.event.Seq, w.leaf})
+	w.tell(a)
+}
+
+// tell says that the last line tells of all that a is about.
+func (w *writer) tell(a act) {
+	seq := a.event.Seq
+	if a.entry != nil {
+		seq = max(seq, a.entry.End)
+	}
+	w.told = max(w.told, seq)
+	if n := len(w.lines); n > 0 && (n == 1 || w.lines[n-1].Seq < w.told) {
+		w.lines[n-1].Seq = w.told
+	}
+}
+
+// state writes what is no message.
+func (w *writer) state(e skein.Event) {
+	switch e.Kind {
+	case skein.KindCreated:
+		if c, err := skein.Decode[skein.Created](e); err == nil && w.d.After == 0 {
+			w.model(e, c.Provider, c.Model)
+			w.name(e, c.Title)
+		}
+	case skein.KindChanged:
+		if c, err := skein.Decode[skein.Changed](e); err == nil && c.Model != nil {
+			provider := ""
+			if c.Provider != nil {
+				provider = *c.Provider
+			}
+			w.model(e, provider, *c.Model)
+		}
+	case skein.KindTitled:
+		if t, err := skein.Decode[skein.Titled](e); err == nil {
+			w.name(e, t.Title)
+		}
+	case skein.KindCompacted:
+		if c, err := skein.Decode[skein.Compacted](e); err == nil && !c.Failed {
+			w.compacted(e, c)
+		}
+	}
+}
+
+func (w *writer) model(e skein.Event, provider, model string) {
+	if provider == "" {
+		provider = w.d.Session.Provider
+	}
+	if model != "" && provider != "" {
+		w.entry(e, "model_change", modelOut{provider, model})
+	}
+}
+
+// name writes a title: on one line, as the program would.
+func (w *writer) name(e skein.Event, title string) {
+	title = strings.TrimSpace(strings.Map(func(r rune) rune {
+		if r == '\r' || r == '\n' {
+			return ' '
+		}
+		return r
+	}, title))
+	if title != "" {
+		w.entry(e, "session_info", infoOut{title})
+	}
+}
+
+func (w *writer) compacted(e skein.Event, c skein.Compacted) {
+	summary := c.Summary
+	if len(c.Opaque) > 0 {
+		w.losses.Add(e.Seq, "compaction: what only its provider can read")
+	}
+	if w.linear {
+		w.losses.Add(e.Seq, "compaction: a file of the first version is left as it is")
+		return
+	}
+	i := slices.IndexFunc(w.firsts, func(l leaf) bool { return l.seq > c.To })
+	kept := "" // nothing
+	if i >= 0 {
+		kept = w.firsts[i].id
+	}
+	w.entry(e, "compaction", compactOut{summary, kept, c.Before})
+}

@@ -1,0 +1,185 @@
+package pi
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/loose"
+)
+
+// message writes a message: what was said, and then the results in it.
+func (w *writer) message(a act) {
+	for _, e := range a.moved {
+		w.resultsOf(a.event, e)
+	}
+	m := &a.entry.Message
+	switch m.Role {
+	case skein.RoleAssistant:
+		w.answer(a.event, a.entry)
+	case skein.RoleTool:
+	default:
+		w.asked(a.event, a.entry)
+	}
+	w.resultsOf(a.event, a.entry)
+}
+
+// asked writes what was said to the model.
+func (w *writer) asked(e skein.Event, en *skein.Entry) {
+	m := &en.Message
+	var blocks []any
+	for i := range m.Parts {
+		if p := &m.Parts[i]; p.Result == nil {
+			blocks = append(blocks, w.block(en, p)...)
+		}
+	}
+	if len(blocks) == 0 {
+		return
+	}
+	switch {
+	case m.Role == skein.RoleSystem:
+		w.losses.Add(en.Seq, "system messages: an extension's, which the model sees as the user's")
+		w.entry(e, "custom_message", customOut{systemType, blocks, false})
+	case m.Synthetic:
+		w.entry(e, "custom_message", customOut{"skein", blocks, true})
+	default:
+		if m.Role == skein.RoleSteer {
+			w.losses.Add(en.Seq, "steering: a user's message")
+		}
+		w.entry(e, "message", messageOut{userOut{"user", blocks, int64(e.Time)}})
+	}
+}
+
+// answer writes what the model said.
+func (w *writer) answer(e skein.Event, en *skein.Entry) {
+	m := &en.Message
+	out := answerOut{Role: "assistant", Content: []any{}, API: apiOf(m), Provider: or(m.Provider, w.d.Session.Provider, "unknown"), Model: or(m.Model, w.d.Session.Model, "unknown"), Stop: "stop", Time: int64(e.Time)}
+	for i := range m.Parts {
+		switch p := &m.Parts[i]; {
+		case p.Call != nil:
+			b, called := w.callBlock(en, p.Call)
+			if called {
+				out.Stop = "toolUse"
+			}
+			out.Content = append(out.Content, b)
+		case p.Result == nil:
+			out.Content = append(out.Content, w.block(en, p)...)
+		}
+	}
+	if m.Usage != nil {
+		out.Usage = usageOf(m.Usage)
+	}
+	w.ended(en, &out)
+	w.entry(e, "message", messageOut{out})
+}
+
+// ended says how an answer ended. The program leaves answers that were broken
+// off out of what the model sees, and their calls with them.
+func (w *writer) ended(en *skein.Entry, out *answerOut) {
+	m := &en.Message
+	broken := ""
+	switch {
+	case m.Error != nil:
+		broken, out.Error = "error", or(m.Error.Message, "error")
+	case m.Interrupted:
+		broken = "aborted"
+	case m.Stop == "length" || m.Stop == "max_tokens":
+		out.Stop = "length"
+	}
+	switch {
+	case broken == "":
+	case w.own || len(out.Content) == 0:
+		out.Stop = broken
+	case out.Stop != "toolUse":
+		out.Stop = "length"
+		fallthrough
+	default:
+		w.losses.Add(en.Seq, "answers that broke off: as cut off by length, so that the model sees them")
+	}
+}
+
+// apiOf returns the API that an answer came by, for the program to know whether
+// it can be shown to its provider as it is.
+func apiOf(m *skein.Message) string {
+	if o, err := loose.Parse(m.Meta); err == nil && o.Str("api") != "" {
+		return o.Str("api")
+	}
+	switch m.Provider {
+	case "anthropic":
+		return "anthropic-messages"
+	case "openai":
+		return "openai-responses"
+	case "google":
+		return "google-generative-ai"
+	}
+	return "openai-completions"
+}
+
+func usageOf(u *skein.Usage) usageOut {
+	cost := float64(u.Reported) / 1e9
+	return usageOut{u.Input, u.Output, u.CacheRead, u.CacheWrite, u.Tokens(), costOut{Total: cost}}
+}
+
+// block returns the blocks of a part that is neither call nor result.
+func (w *writer) block(en *skein.Entry, p *skein.Part) []any {
+	switch {
+	case p.Kind == skein.PartReasoning:
+		return w.thinking(en, p)
+	case p.Kind == skein.PartText || p.Kind == skein.PartSummary || p.Kind == skein.PartAgent:
+		return []any{textOut{"text", p.Text}}
+	case p.File != nil:
+		return []any{w.file(en, p.File)}
+	case p.Call != nil: // not the model's
+		b, _ := w.asText(en, p.Call)
+		return []any{b}
+	}
+	if o, err := loose.Parse(p.Raw); err == nil && w.own && o.Has("type") {
+		return []any{json.RawMessage(p.Raw)}
+	}
+	w.losses.Add(en.Seq, "parts of other kinds: left out")
+	return nil
+}
+
+func (w *writer) thinking(en *skein.Entry, p *skein.Part) []any {
+	out := thinkingOut{Type: "thinking", Thinking: p.Text}
+	o, err := loose.Parse(p.Raw)
+	sign, _ := o.Text("signature")
+	data, _ := o.Text("data")
+	switch kind := o.Str("type"); {
+	case len(p.Raw) == 0:
+	case err == nil && kind == "thinking" && sign != "":
+		out.Signature = skein.Text(sign)
+	case err == nil && kind == "redacted_thinking" && data != "":
+		out.Signature, out.Redacted = skein.Text(data), true
+	case err == nil && kind == "reasoning":
+		out.Signature = skein.Text(p.Raw)
+	default:
+		w.losses.Add(en.Seq, "reasoning: what only its provider can read")
+		if p.Text == "" {
+			return nil
+		}
+	}
+	return []any{out}
+}
+
+// file returns a block for a file: a picture as it is, another as words.
+func (w *writer) file(en *skein.Entry, f *skein.File) any {
+	if strings.HasPrefix(f.Media, "image/") && f.Blob != "" && w.d.Blob != nil {
+		if data, err := w.d.Blob(f.Blob); err == nil {
+			return imageOut{"image", data, f.Media}
+		}
+	}
+	w.losses.Add(en.Seq, "files that are no pictures: their names")
+	return text(fmt.Sprintf("[File %s]", or(f.Name, f.URL, f.Media, "without a name")))
+}
+
+// or returns the first that is not empty.
+func or(all ...string) string {
+	for _, s := range all {
+		if s != "" {
+			return s
+		}
+	}
+	return ""
+}
