@@ -1,0 +1,111 @@
+package gemini
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/loose"
+)
+
+// A toolCall is a call as a message keeps it: with its answer.
+type toolCall struct {
+	call   skein.Call
+	pieces []piece // how far it came, and the answer
+}
+
+// toolCalls reads the calls of a message.
+func (r *reader) toolCalls(id string, o loose.Object) (all []toolCall) {
+	for i, v := range o.List("toolCalls") {
+		c, err := loose.Parse(v)
+		if err != nil {
+			continue
+		}
+		t := toolCall{call: skein.Call{ID: c.Str("id"), Name: c.Str("name"), Input: loose.Raw(c.Get("args"))}}
+		if t.call.ID == "" {
+			t.call.ID = fmt.Sprintf("gm:%s:call:%d", short(id), i)
+		}
+		at := loose.Stamp(c.Get("timestamp"))
+		if at == 0 {
+			at = loose.Stamp(o.Get("timestamp"))
+		}
+		state := stateOf(c.Str("status"))
+		meta := loose.Raw(c.Without("id", "name", "args", "result", "timestamp"))
+		ev := skein.ToolState{Call: t.call.ID, State: state, Title: titleOf(c), Child: childOf(c), Meta: meta}
+		if ended(state) {
+			ev.End = at
+		}
+		t.pieces = append(t.pieces, piece{slot: "call:" + t.call.ID, event: skein.NewEvent(skein.KindTool, at, ev)})
+		if p, ok := r.toolResult(id, t.call, c, state); ok {
+			p.event.Time = at
+			t.pieces = append(t.pieces, p)
+		}
+		all = append(all, t)
+	}
+	return all
+}
+
+// stateOf reads a call's status. One that was cancelled did not do what it was
+// to do.
+func stateOf(status string) skein.CallState {
+	switch status {
+	case "success":
+		return skein.Completed
+	case "error", "cancelled":
+		return skein.Failed
+	case "executing":
+		return skein.Running
+	case "validating", "scheduled", "awaiting_approval":
+		return skein.Pending
+	}
+	return skein.Uncertain
+}
+
+func ended(s skein.CallState) bool { return s == skein.Completed || s == skein.Failed }
+
+// titleOf returns what a call did, in few words: older versions keep the whole
+// description of the tool there.
+func titleOf(c loose.Object) string {
+	if d := c.Str("description"); d != "" && len(d) <= 200 && !strings.Contains(d, "\n") {
+		return d
+	}
+	return c.Str("displayName")
+}
+
+// childOf returns the session that a call started.
+func childOf(c loose.Object) skein.SessionID {
+	id := skein.SessionID(c.Str("agentId"))
+	if id.Check() != nil {
+		return ""
+	}
+	return id
+}
+
+// toolResult reads what the tool answered: parts, of which one is the response
+// and the others are files; where there are none, what was shown.
+func (r *reader) toolResult(id string, call skein.Call, c loose.Object, state skein.CallState) (p piece, ok bool) {
+	s := r.gather(id, c.Get("result"))
+	res := &skein.Result{}
+	if len(s.results) > 0 {
+		res = s.results[0].Result
+	}
+	shown, isText := c.Text("resultDisplay")
+	switch texts := s.texts(); {
+	case len(texts) > 0:
+		res.Text += skein.Text(strings.Join(texts, "\n\n"))
+	case len(s.results) == 0 && len(s.parts) == 0 && (!ended(state) || !isText):
+		return p, false
+	case len(s.results) == 0 && len(s.parts) == 0:
+		res.Text = skein.Text(shown)
+	}
+	for _, part := range s.parts {
+		if part.File != nil {
+			res.Files = append(res.Files, *part.File)
+		}
+	}
+	res.CallID, res.Name = call.ID, call.Name
+	res.Failed = res.Failed || state == skein.Failed
+	r.calls[call.ID] = id
+	m := skein.Message{Role: skein.RoleTool, Parts: []skein.Part{{Kind: skein.PartResult, Result: res}}}
+	return piece{slot: "result:" + call.ID, event: skein.Say(0, m), blobs: s.blobs}, true
+}

@@ -1,0 +1,155 @@
+package gemini
+
+import (
+	"bytes"
+	"context"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/skein-dev/skein/internal/loose"
+	"github.com/skein-dev/skein/interop"
+)
+
+// Names of the formats: [skein.Origin.Format] of what they read.
+const (
+	Name     = "gemini"
+	QwenName = "qwen-old"
+)
+
+// A program is one of those that write such files.
+type program struct {
+	name     string // of the format
+	agent    string
+	provider string
+	dir      string // of its home, as it stands in paths
+}
+
+// Format returns the format of Gemini CLI's sessions.
+func Format() interop.Format {
+	f := program{name: Name, agent: "gemini-cli", provider: "google", dir: "/.gemini/"}.format()
+	f.Doc = "Gemini CLI: ~/.gemini/tmp/<project>/chats, and what /chat save kept"
+	f.Places = func(h interop.Home) []string {
+		home := h.Env("GEMINI_CLI_HOME")
+		if home == "" {
+			home = h.Dir
+		}
+		return []string{filepath.Join(home, ".gemini", "tmp")}
+	}
+	return f
+}
+
+// Qwen returns the format of the sessions that Qwen Code wrote before it had a
+// shape of its own.
+func Qwen() interop.Format {
+	f := program{name: QwenName, agent: "qwen-code", dir: "/.qwen/"}.format()
+	f.Doc = "early Qwen Code: ~/.qwen/tmp/<project>/chats, in the shape of Gemini CLI's"
+	f.Places = func(h interop.Home) []string { return []string{filepath.Join(h.Dir, ".qwen", "tmp")} }
+	return f
+}
+
+func (p program) format() interop.Format {
+	return interop.Format{
+		Name:  p.name,
+		Match: p.match,
+		Order: order,
+		Open:  p.open,
+		Unit:  unit,
+		Look:  p.look,
+		Below: below,
+		Put:   interop.PutDocument,
+	}
+}
+
+// order puts the sessions that others started behind those.
+func order(name string) string {
+	if path.Base(path.Dir(path.Dir(filepath.ToSlash(name)))) == "chats" {
+		return "1"
+	}
+	return "0"
+}
+
+// match knows the lines of a session by the first of them, and one that is
+// empty yet by its place.
+func (p program) match(name string, head []byte) bool {
+	if path.Ext(name) != ".jsonl" || p.others(name) {
+		return false
+	}
+	if len(head) == 0 {
+		return strings.Contains(name, p.dir+"tmp/") && strings.Contains(name, "/chats/")
+	}
+	first, _, _ := bytes.Cut(head, []byte("\n"))
+	return has(first, `"sessionId"`) && has(first, `"projectHash"`) && (p.name == Name || strings.Contains(name, p.dir))
+}
+
+// others reports whether a file lies where only the other program's do.
+func (p program) others(name string) bool {
+	return p.name == Name && strings.Contains(name, "/.qwen/") || p.name != Name && strings.Contains(name, "/.gemini/")
+}
+
+func has(data []byte, s string) bool { return bytes.Contains(data, []byte(s)) }
+
+// unit returns the file itself if it is a document by its name and place.
+func unit(name string) string {
+	base := path.Base(name)
+	switch {
+	case path.Ext(base) != ".json":
+	case strings.HasPrefix(base, "session-"), isCheckpoint(name), strings.Contains(name, "/chats/") && strings.Contains(name, "/tmp/"):
+		return name
+	}
+	return ""
+}
+
+// isCheckpoint reports whether a file has the name of what /chat save makes.
+func isCheckpoint(name string) bool {
+	base := path.Base(name)
+	return strings.HasPrefix(base, "checkpoint-") && path.Ext(base) == ".json" || base == "checkpoint.json"
+}
+
+func (p program) look(ctx context.Context, name string) (interop.Unit, error) {
+	at := filepath.ToSlash(name)
+	ours := false
+	u, err := interop.OpenDocument(ctx, name, func(data []byte) ([][]byte, bool) {
+		ours = p.ours(at, data)
+		return loose.Cut(data, array(at, data))
+	})
+	if err != nil || ours {
+		return u, err
+	}
+	return nil, interop.ErrOther
+}
+
+// array returns the name of the list that a document is cut at.
+func array(name string, data []byte) string {
+	switch {
+	case !isCheckpoint(name):
+		return "messages"
+	case bytes.HasPrefix(bytes.TrimLeft(data, "\xef\xbb\xbf \t\r\n"), []byte("[")):
+		return ""
+	}
+	return "history"
+}
+
+// ours reports whether a document is a session of the program: one that names
+// no program is Qwen Code's if it lies there.
+func (p program) ours(name string, data []byte) bool {
+	qwen := strings.Contains(name, "/.qwen/") || has(data, `"type": "qwen"`) || has(data, `"type":"qwen"`)
+	if qwen != (p.name == QwenName) {
+		return false
+	}
+	if isCheckpoint(name) {
+		return has(data, `"role"`) && has(data, `"parts"`)
+	}
+	return has(data, `"sessionId"`) && (has(data, `"messages"`) || has(data, `"projectHash"`))
+}
+
+// below returns where a file lies below ~/.gemini or ~/.qwen.
+func below(name string) string {
+	if at := strings.LastIndex(name, "/tmp/"); at >= 0 && (strings.Contains(name[at:], "/chats/") || isCheckpoint(name)) {
+		return name[at+1:]
+	}
+	if path.Base(path.Dir(name)) == "tmp" {
+		return "tmp/" + path.Base(name)
+	}
+	return path.Base(name)
+}
