@@ -17,8 +17,9 @@ import (
 	"github.com/skein-dev/skein/interop/claudecode"
 	"github.com/skein-dev/skein/interop/codex"
 	"github.com/skein-dev/skein/interop/ethos"
+	"github.com/skein-dev/skein/interop/gemini"
+	"github.com/skein-dev/skein/interop/goose"
 	"github.com/skein-dev/skein/interop/llmlogs"
-	"github.com/skein-dev/skein/interop/pi"
 	"github.com/skein-dev/skein/interop/pi"
 	"github.com/skein-dev/skein/interop/skeinlog"
 	"github.com/skein-dev/skein/interop/skillet"
@@ -26,7 +27,7 @@ import (
 
 // formats is every format that sessions are imported from.
 func formats() []interop.Format {
-	return []interop.Format{skeinlog.Format(), claudecode.Format(), codex.Format(), agsh.Format(), amplifier.Format(), agentuse.Format(), ethos.Format(), skillet.Format(), llmlogs.Format(), amp.Format(), pi.Format(), pi.Format()}
+	return []interop.Format{skeinlog.Format(), claudecode.Format(), codex.Format(), agsh.Format(), amplifier.Format(), agentuse.Format(), ethos.Format(), skillet.Format(), llmlogs.Format(), amp.Format(), pi.Format(), gemini.Format(), gemini.Qwen(), goose.Format()}
 }
 
 func formatNames() (names []string) {
