@@ -2,6 +2,7 @@ package interop
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -22,4 +23,37 @@ func HomeOf(f Format, h Home) string {
 		}
 	}
 	return ""
+}
+
+// A Place is where a format's program keeps sessions.
+type Place struct {
+	Path     string // absolute
+	Variable string // the environment variable that says so; "" for the usual place
+}
+
+// PlacesOf returns what Format.Places says, and which environment variables it
+// asks for: those that could name another place.
+func PlacesOf(f Format, h Home) (places []Place, asked []string) {
+	named := map[string]string{} // by variable
+	env := h.Env
+	h.Env = func(name string) string {
+		value := env(name)
+		if !slices.Contains(asked, name) {
+			asked = append(asked, name)
+		}
+		if value != "" {
+			named[name] = filepath.Clean(value)
+		}
+		return value
+	}
+	for _, path := range f.Places(h) {
+		p := Place{Path: path}
+		for _, name := range asked { // the longest says most
+			if at := named[name]; at != "" && len(at) > len(named[p.Variable]) && (at == path || within(at, path)) {
+				p.Variable = name
+			}
+		}
+		places = append(places, p)
+	}
+	return places, asked
 }

@@ -1,0 +1,193 @@
+package interop
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/skein-dev/skein"
+)
+
+// A Found is what of one format's was found at and under one path.
+type Found struct {
+	Format string
+	Path   string // one of those that were asked for
+	Files  int    // a folder or database that holds sessions is one
+	Bytes  int64  // on disk
+	New    int    // files that the store does not have
+	Grown  int    // files that have changed since they were read
+
+	// Sessions is how many there are, those that another one started not
+	// counted. Of a file that was never read it is a guess: one, and of a
+	// database as many as it names.
+	Sessions int
+	Stored   int // sessions of these files that the store has
+}
+
+// Find looks at the files at and under paths as [Import] does, without reading
+// them: each format's that were found under each path, in the order of paths
+// and formats. Only databases that are new or have changed are opened, to count
+// their sessions. Of the report, Files, Unmatched and Skips are filled in.
+//
+// Errors are as those of [Import].
+func Find(ctx context.Context, s skein.Store, formats []Format, paths []string) (all []Found, rep Report, err error) {
+	defer skein.Wrapf(&err, "find")
+	im, err := newImporter(ctx, s, formats, Options{}, &rep)
+	if err != nil {
+		return nil, rep, err
+	}
+	cs, err := walk(ctx, paths, &rep)
+	if err != nil {
+		return nil, rep, err
+	}
+	fd := finder{im: im, stored: map[string][]skein.SessionID{}, counts: map[place]*Found{}}
+	for _, p := range paths {
+		real, err := filepath.Abs(p)
+		if err == nil {
+			real, err = filepath.EvalSymlinks(real)
+		}
+		if err != nil {
+			return nil, rep, err
+		}
+		fd.roots = append(fd.roots, real)
+	}
+	for path, f := range im.files {
+		if at := im.onDisk(path); f.Session != "" {
+			fd.stored[at] = append(fd.stored[at], f.Session)
+		}
+	}
+	err = fd.look(ctx, cs)
+	for i, p := range paths {
+		for _, f := range formats {
+			if n := fd.counts[place{i, f.Name}]; n != nil {
+				n.Path = p
+				all = append(all, *n)
+			}
+		}
+	}
+	return all, rep, err
+}
+
+// A finder is one call of Find.
+type finder struct {
+	im     *importer
+	roots  []string
+	stored map[string][]skein.SessionID // by path on disk
+	counts map[place]*Found
+}
+
+// A place is a root, by its number, and the name of a format.
+type place struct {
+	root   int
+	format string
+}
+
+func (fd *finder) look(ctx context.Context, cs []candidate) error {
+	files, units := fd.im.gather(cs, fd.roots)
+	for _, c := range files {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		known, ok := fd.im.files[c.path]
+		if f := fd.im.format(known.Format); ok && f != nil && unchanged(c, known) {
+			fd.count(f.Name, c, 0)
+			continue
+		}
+		f, err := fd.im.match(c)
+		switch {
+		case err != nil:
+			fd.im.rep.skip(c.path, why(err))
+		case f == nil:
+			fd.im.rep.Unmatched++
+		default:
+			fd.count(f.Name, c, 1)
+		}
+	}
+	for _, u := range units {
+		if err := fd.unit(ctx, u); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// unit counts a unit, which is opened unless it is known.
+func (fd *finder) unit(ctx context.Context, u unitFound) error {
+	known, ok := fd.im.files[u.path]
+	if f := fd.im.format(known.Format); ok && f != nil && unchanged(u.candidate, known) {
+		fd.count(f.Name, u.candidate, 0)
+		return nil
+	}
+	o := opened{path: u.path, formats: u.formats}
+	f, err := o.look(ctx)
+	if errors.Is(err, ErrOther) {
+		fd.im.rep.Unmatched++
+		return ctx.Err()
+	}
+	if err != nil {
+		fd.im.rep.skip(u.path, why(err))
+		return ctx.Err()
+	}
+	sources, err := o.unit.Sources(ctx)
+	n := 0
+	for _, s := range sources {
+		if s.Name != "" {
+			n++
+		}
+	}
+	if !isDatabase(o.unit) {
+		n = max(n, 1)
+	}
+	fd.count(f.Name, u.candidate, n)
+	if err != nil {
+		fd.im.rep.skip(u.path, why(err))
+	}
+	if err := o.unit.Close(); err != nil {
+		return err
+	}
+	return ctx.Err()
+}
+
+func isDatabase(u Unit) bool {
+	if p, ok := u.(*packedUnit); ok {
+		u = p.Unit
+	}
+	_, ok := u.(*databaseUnit)
+	return ok
+}
+
+// count counts a file or unit with so many sessions, if it has not been read
+// as it is.
+func (fd *finder) count(format string, c candidate, sessions int) {
+	at := -1
+	for i, r := range fd.roots {
+		if (r == c.path || within(r, c.path)) && (at < 0 || len(r) > len(fd.roots[at])) {
+			at = i
+		}
+	}
+	if at < 0 { // a unit that a root lies in
+		at = max(0, slices.IndexFunc(fd.roots, func(r string) bool { return within(c.path, r) || strings.HasPrefix(r, c.path) }))
+	}
+	key := place{at, format}
+	if fd.counts[key] == nil {
+		fd.counts[key] = &Found{Format: format}
+	}
+	n := fd.counts[key]
+	known, ok := fd.im.files[c.path]
+	switch {
+	case !ok || known.Format != format:
+		n.New++
+	case !unchanged(c, known):
+		n.Grown++
+	}
+	ids := fd.stored[c.path]
+	slices.Sort(ids)
+	stored := len(slices.Compact(ids))
+	n.Files++
+	n.Bytes += c.size
+	n.Stored += stored
+	n.Sessions += max(stored, sessions)
+	fd.im.rep.Files++
+}
