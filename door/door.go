@@ -1,0 +1,206 @@
+package door
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"log/slog"
+	"mime"
+	"net/http"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/skein-dev/skein"
+)
+
+// Options are what a Door is made of.
+type Options struct {
+	Store  skein.Store
+	Tokens *Tokens
+	Hosts  []string // names that the server is known by, beside those of loopback; with a port or for any
+	Log    *slog.Logger
+	Now    func() time.Time
+	Form   http.Handler // the page to log in, for people who have not; nil: a problem
+
+	// Done is called after each request, with the route's pattern, "" if
+	// there was none; nil for nothing.
+	Done func(pattern string, status int, took time.Duration)
+}
+
+// A Door is an [http.Handler] that lets in who may.
+type Door struct {
+	Options
+	tokens  *Tokens
+	hosts   []string
+	now     func() time.Time
+	routes  []Route
+	mux     *http.ServeMux
+	codes   codes
+	wrong   wrongs
+	streams streams
+}
+
+// New returns the door to routes. Two with the same pattern are the caller's
+// mistake: it panics, as [http.ServeMux] does.
+func New(o Options, routes ...Route) *Door {
+	d := &Door{Options: o, tokens: o.Tokens, hosts: o.Hosts, now: o.Now, routes: slices.Concat(routes, nil), mux: http.NewServeMux()}
+	d.routes = append(d.routes, d.own()...)
+	for _, r := range d.routes {
+		d.mux.Handle(r.Pattern, d.guard(r))
+	}
+	return d
+}
+
+// Routes returns the table of all routes.
+func (d *Door) Routes() []Route { return slices.Clone(d.routes) }
+
+// ServeHTTP implements [http.Handler].
+func (d *Door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	began := d.now()
+	v := Visitor{ID: rand.Text()[:12]}
+	r = r.WithContext(context.WithValue(r.Context(), visitorKey{}, v))
+	note := &noting{ResponseWriter: w}
+	setHeaders(w.Header(), v.ID)
+	_, pattern := d.mux.Handler(r)
+	defer func() { d.done(r, note, pattern, began, recover()) }()
+	switch {
+	case !d.ours(r.Host):
+		Refuse(note, r, http.StatusForbidden, "host", "the host %q is none of this server's: allow it with --host", r.Host)
+	case foreign(r):
+		Refuse(note, r, http.StatusForbidden, "origin", "the request comes from another site's page")
+	case pattern == "":
+		d.lost(note, r)
+	default:
+		d.mux.ServeHTTP(note, r)
+	}
+}
+
+// lost answers a request that no route is for.
+func (d *Door) lost(w http.ResponseWriter, r *http.Request) {
+	var methods []string
+	for _, m := range []string{"GET", "POST", "PUT", "PATCH", "DELETE"} {
+		probe := r.Clone(r.Context())
+		if probe.Method = m; m != r.Method {
+			if _, pattern := d.mux.Handler(probe); pattern != "" {
+				methods = append(methods, m)
+			}
+		}
+	}
+	if len(methods) > 0 {
+		w.Header().Set("Allow", strings.Join(methods, ", "))
+		Refuse(w, r, http.StatusMethodNotAllowed, "method", "%s: only %s here", r.Method, strings.Join(methods, ", "))
+		return
+	}
+	Refuse(w, r, http.StatusNotFound, "not_found", "there is nothing at %s", r.URL.Path)
+}
+
+// done logs a request, and answers one whose handler panicked.
+func (d *Door) done(r *http.Request, w *noting, pattern string, began time.Time, panicked any) {
+	if panicked != nil && panicked != http.ErrAbortHandler { //nolint:errorlint // it is that value
+		d.Log.Error("a request made the server panic", "panic", fmt.Sprint(panicked), "stack", string(debug.Stack()))
+		if w.status == 0 {
+			Refuse(w, r, http.StatusInternalServerError, "internal", "the server failed; its log says how")
+		}
+	}
+	took := d.now().Sub(began)
+	d.Log.Info("request", "method", r.Method, "route", pattern, "status", w.status, "ms", took.Milliseconds(), "bytes", w.bytes, "id", w.Header().Get("X-Request-Id"))
+	if d.Done != nil {
+		d.Done(pattern, w.status, took)
+	}
+}
+
+// guard lets in who may use a route.
+func (d *Door) guard(route Route) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if route.Scope > Open {
+			v, ok := d.who(w, r, route)
+			if !ok {
+				return
+			}
+			if route.Stream {
+				ctx, leave := d.streams.enter(r.Context(), v.Token)
+				if leave == nil {
+					Refuse(w, r, http.StatusTooManyRequests, "streams", "too many streams are open: at most %d a token and %d in all", maxOfToken, maxStreams)
+					return
+				}
+				defer leave()
+				r = r.WithContext(ctx)
+			}
+			r = r.WithContext(context.WithValue(r.Context(), visitorKey{}, v))
+		}
+		if d.fits(w, r, route) {
+			route.Handler.ServeHTTP(w, r)
+		}
+	})
+}
+
+// who returns who asks; false if that one was refused.
+func (d *Door) who(w http.ResponseWriter, r *http.Request, route Route) (Visitor, bool) {
+	v := From(r.Context())
+	token, ok := d.token(r)
+	if !ok {
+		d.stranger(w, r, route)
+		return v, false
+	}
+	v.Token, v.Scope, v.User = token.Name, scopeOf(token.Scope), token.User
+	if v.Scope < route.Scope {
+		Refuse(w, r, http.StatusForbidden, "scope", "the token %q may only %s; this needs %s", v.Token, v.Scope, route.Scope)
+		return v, false
+	}
+	v.Store = d.Store
+	if v.User != "" {
+		v.Store = d.Store.As(v.User)
+	}
+	return v, true
+}
+
+// token returns the token that a request shows.
+func (d *Door) token(r *http.Request) (Token, bool) {
+	if h := r.Header.Get("Authorization"); h != "" {
+		kind, token, _ := strings.Cut(h, " ")
+		if !strings.EqualFold(kind, "Bearer") {
+			return Token{}, false
+		}
+		return d.tokens.Find(strings.TrimSpace(token))
+	}
+	return d.loggedIn(r)
+}
+
+// stranger answers who has no token.
+func (d *Door) stranger(w http.ResponseWriter, r *http.Request, route Route) {
+	if r.Header.Get("Authorization") != "" && d.wrong.add(r, d.now()) {
+		w.Header().Set("Retry-After", fmt.Sprint(int(wrongFor/time.Second)))
+		Refuse(w, r, http.StatusTooManyRequests, "tries", "too many wrong tokens: wait")
+		return
+	}
+	w.Header().Set("WWW-Authenticate", `Bearer realm="skein"`)
+	if route.Page && d.Form != nil {
+		d.Form.ServeHTTP(w, r)
+		return
+	}
+	Refuse(w, r, http.StatusUnauthorized, "token", "this needs a token: Authorization: Bearer TOKEN")
+}
+
+// fits reports whether the body of a request is what a route takes.
+func (d *Door) fits(w http.ResponseWriter, r *http.Request, route Route) bool {
+	if r.ContentLength == 0 || r.Body == nil || r.Body == http.NoBody {
+		return true
+	}
+	if r.ContentLength > route.Body {
+		Refuse(w, r, http.StatusRequestEntityTooLarge, "size", "a body of %d bytes: at most %d here", r.ContentLength, route.Body)
+		return false
+	}
+	types := route.Types
+	if types == nil {
+		types = []string{"application/json"}
+	}
+	got, params, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	if charset := params["charset"]; err != nil || !slices.Contains(types, got) || charset != "" && !strings.EqualFold(charset, "utf-8") {
+		Refuse(w, r, http.StatusUnsupportedMediaType, "type", "a body of type %q: here it is %s", r.Header.Get("Content-Type"), strings.Join(types, " or "))
+		return false
+	}
+	r.Body = http.MaxBytesReader(w, r.Body, route.Body)
+	return true
+}

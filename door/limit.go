@@ -1,0 +1,88 @@
+package door
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+)
+
+const (
+	maxWrong   = 100 // wrong tokens from one address in wrongFor
+	wrongFor   = 15 * time.Minute
+	maxAddr    = 10_000 // addresses that are remembered
+	maxStreams = 1000   // at once
+	maxOfToken = 100    // of these, of one token
+)
+
+// wrongs counts wrong tokens by address.
+type wrongs struct {
+	mu    sync.Mutex
+	since time.Time
+	count map[string]int
+}
+
+// add counts one and reports whether these are too many.
+func (w *wrongs) add(r *http.Request, now time.Time) bool {
+	addr, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil {
+		addr = r.RemoteAddr
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if now.Sub(w.since) > wrongFor || len(w.count) >= maxAddr {
+		w.since, w.count = now, map[string]int{}
+	}
+	w.count[addr]++
+	return w.count[addr] > maxWrong
+}
+
+// streams counts what is open, and ends it.
+type streams struct {
+	mu    sync.Mutex
+	ended bool
+	next  int
+	open  map[int]context.CancelFunc
+	count map[string]int // by token
+}
+
+// enter counts one in. It returns a context that ends with the server, and what
+// counts it out; nil if there are too many.
+func (s *streams) enter(ctx context.Context, token string) (_ context.Context, leave func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.open) >= maxStreams || s.count[token] >= maxOfToken {
+		return nil, nil
+	}
+	if s.open == nil {
+		s.open, s.count = map[int]context.CancelFunc{}, map[string]int{}
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	if s.ended {
+		cancel()
+	}
+	s.next++
+	n := s.next
+	s.open[n] = cancel
+	s.count[token]++
+	return ctx, func() {
+		cancel()
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		delete(s.open, n)
+		if s.count[token]--; s.count[token] == 0 {
+			delete(s.count, token)
+		}
+	}
+}
+
+// end ends all that are open, and will be.
+func (s *streams) end() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.ended = true
+	for _, cancel := range s.open {
+		cancel()
+	}
+}

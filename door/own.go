@@ -1,0 +1,87 @@
+package door
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/skein-dev/skein"
+)
+
+// own are the door's own routes: whether it is alive, and to log in and out.
+func (d *Door) own() []Route {
+	form := []string{"application/x-www-form-urlencoded"}
+	return []Route{
+		{Pattern: "GET /healthz", Scope: Open, Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+			w.Write([]byte("ok\n")) //nolint:errcheck // the client has gone
+		})},
+		{Pattern: "POST /v1/login-codes", Scope: Read, Handler: http.HandlerFunc(d.newCode)},
+		{Pattern: "GET /login", Scope: Open, Page: true, Handler: http.HandlerFunc(d.withCode)},
+		{Pattern: "POST /login", Scope: Open, Page: true, Body: 64 << 10, Types: form, Handler: http.HandlerFunc(d.withToken)},
+		{Pattern: "POST /logout", Scope: Open, Page: true, Body: 64 << 10, Types: form, Handler: http.HandlerFunc(d.out)},
+	}
+}
+
+// Code returns a code that logs one browser in with the first token, and false
+// if too many wait to be used. The page is /login?code=CODE.
+func (d *Door) Code() (string, bool) { return d.codes.make(First, d.now()) }
+
+// newCode answers with a code for the token that asks.
+func (d *Door) newCode(w http.ResponseWriter, r *http.Request) {
+	c, ok := d.codes.make(From(r.Context()).Token, d.now())
+	if !ok {
+		Refuse(w, r, http.StatusTooManyRequests, "codes", "too many codes wait to be used")
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(http.StatusCreated)
+	w.Write(skein.MustJSON(struct { //nolint:errcheck // the client has gone
+		Code string `json:"code"`
+		Path string `json:"path"`
+	}{c, "/login?code=" + url.QueryEscape(c)}))
+}
+
+// withCode logs a browser in with a code, or shows the form.
+func (d *Door) withCode(w http.ResponseWriter, r *http.Request) {
+	c := r.URL.Query().Get("code")
+	if token, ok := d.codes.use(c, d.now()); c != "" && ok {
+		d.in(w, r, token)
+		return
+	}
+	d.stranger(w, r, Route{Page: true})
+}
+
+// withToken logs a browser in with the token that a person typed.
+func (d *Door) withToken(w http.ResponseWriter, r *http.Request) {
+	token, ok := d.tokens.Find(strings.TrimSpace(r.PostFormValue("token")))
+	if !ok {
+		r.Header.Set("Authorization", "Bearer wrong") // it counts as one
+		d.stranger(w, r, Route{Page: true})
+		return
+	}
+	d.in(w, r, token.Name)
+}
+
+// in sets the cookie, and leads on with a page of this site: after a redirect
+// from elsewhere the browser would keep a strict cookie to itself.
+func (d *Door) in(w http.ResponseWriter, r *http.Request, token string) {
+	http.SetCookie(w, d.cookie(token, r.TLS != nil))
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.Write([]byte(inPage)) //nolint:errcheck // the client has gone
+}
+
+const inPage = `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta http-equiv="refresh" content="0; url=/">
+<title>skein</title>
+<p>You are logged in. <a href="/">Go on</a></p>
+</html>
+`
+
+// out ends a login.
+func (d *Door) out(w http.ResponseWriter, r *http.Request) {
+	http.SetCookie(w, &http.Cookie{Name: cookieName, Path: "/", MaxAge: -1, HttpOnly: true, Secure: r.TLS != nil, SameSite: http.SameSiteStrictMode})
+	http.Redirect(w, r, "/", http.StatusSeeOther)
+}

@@ -1,0 +1,54 @@
+package door
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/skein-dev/skein"
+)
+
+// A Scope is what a token allows; each contains those before it.
+type Scope int
+
+// The scopes.
+const (
+	Open  Scope = iota // needs no token: says nothing that a stranger may not know
+	Read               // sees its user's sessions
+	Write              // adds to them, changes them, bins them
+	Admin              // every user's, purges, tokens
+)
+
+// Bytes of body that a route may take.
+const (
+	MB         = 1 << 20
+	MaxBody    = 32 * MB  // of most routes
+	MaxBatches = 256 * MB // of events and imports, which are read as a stream
+)
+
+// A Route is what answers one kind of request.
+type Route struct {
+	Pattern string   // method, a space and a path, as of [http.ServeMux]: GET /v1/sessions/{id}
+	Scope   Scope    // that it needs
+	Body    int64    // most bytes of body that it takes; 0: none
+	Types   []string // media types of the body; nil: application/json
+	Stream  bool     // stays open: it counts among the streams of its token
+	Page    bool     // is for people: without a login they get the form
+	Handler http.Handler
+}
+
+// A Visitor is who asks.
+type Visitor struct {
+	Token string      // name of the token
+	Scope Scope       // of the token
+	User  skein.User  // whose sessions it sees; "" for everybody's
+	Store skein.Store // these sessions
+	ID    string      // of the request, for logs
+}
+
+type visitorKey struct{}
+
+// From returns who asks; the zero Visitor in a context that is no request's.
+func From(ctx context.Context) Visitor {
+	v, _ := ctx.Value(visitorKey{}).(Visitor)
+	return v
+}

@@ -1,0 +1,74 @@
+package door
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/skein-dev/skein"
+)
+
+const (
+	headerTime = 5 * time.Second
+	idleTime   = 2 * time.Minute
+	stopTime   = 4 * time.Second // the process is to end within 5
+	maxHeader  = 32 << 10
+)
+
+// Listen opens the address. Beyond loopback it wants TLS, unless clear says
+// that clear text is meant.
+//
+// The error wraps [skein.ErrRefused] if not; others are the system's.
+func Listen(ctx context.Context, address string, t *tls.Config, clear Clear) (_ net.Listener, err error) {
+	defer skein.Wrapf(&err, "listen on %s", address)
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
+	if err != nil {
+		return nil, err
+	}
+	if t != nil {
+		return tls.NewListener(l, t), nil
+	}
+	if ip := l.Addr().(*net.TCPAddr).IP; !ip.IsLoopback() && clear != ClearText {
+		return nil, errors.Join(fmt.Errorf("%w: others can reach %s, and read what is sent in clear text", skein.ErrRefused, l.Addr()), l.Close())
+	}
+	return l, nil
+}
+
+// Clear says whether tokens and transcripts may leave this machine in clear
+// text.
+type Clear string
+
+// ClearText allows it: something in front of the server encrypts.
+const ClearText Clear = "clear text"
+
+// Serve answers what comes in at l until ctx ends. Then streams end at once, and
+// what else is under way has 4 seconds.
+//
+// Errors are those of the listener.
+func (d *Door) Serve(ctx context.Context, l net.Listener) error {
+	s := &http.Server{
+		Handler: d, ReadHeaderTimeout: headerTime, IdleTimeout: idleTime, MaxHeaderBytes: maxHeader,
+		ErrorLog: slog.NewLogLogger(d.Log.Handler(), slog.LevelWarn),
+	}
+	stopped := make(chan error, 1)
+	leave := context.AfterFunc(ctx, func() {
+		d.streams.end()
+		within, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
+		defer cancel()
+		err := s.Shutdown(within)
+		if errors.Is(err, context.DeadlineExceeded) {
+			err = s.Close()
+		}
+		stopped <- err
+	})
+	if err := s.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+		leave()
+		return err
+	}
+	return <-stopped
+}
