@@ -98,7 +98,7 @@
 // other, Format.Write turns the events of a [Draft] into lines, as its own
 // reader would read them, and says what is lost; the engine puts these into
 // files and units (Format.Put), never over what is there, and writes a side
-// file. Write does no I/O of its own, takes no path from foreign text without
+// file. Write does no I/O of its own (Draft.Beside has the program's settings), takes no path from foreign text without
 // cleaning it, and gives each line the seq of the last event that it tells of.
 //
 // The side file, .NAME.skein beside the file or unit unless Format.Side says

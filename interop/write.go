@@ -30,6 +30,10 @@ type Draft struct {
 	// Blob returns the bytes of a blob that Events refer to.
 	Blob func(skein.Hash) ([]byte, error)
 
+	// Beside returns the bytes of a small file below Home, by its path there
+	// with slashes, such as the program's settings; false as File.Beside.
+	Beside func(rel string) ([]byte, bool)
+
 	Home string // of the program, absolute: what is written lies in it
 	Now  time.Time
 }
