@@ -39,6 +39,7 @@ func formatNames() (names []string) {
 
 type importOptions struct {
 	watch, again, list, json bool
+	fromPrompts              bool
 	format                   string
 }
 
@@ -60,12 +61,19 @@ file that was never read counts as one session.
 
 With --watch it stays after that and takes in what the agents write as they
 write it, with a line on stderr for each change, until Ctrl-C, which ends it
-with exit code 0.`,
+with exit code 0.
+
+Claude Code deletes its transcripts after a month, but keeps what was typed.
+With --prompts that is taken in instead, from ~/.claude/history.jsonl, for the
+sessions whose transcript is gone: a session of what was asked for each, with
+the tag recovered. If a transcript turns up and is imported after all, what
+was recovered goes to the bin.`,
 		Example: `skein import
 	skein import ~/old-laptop/.claude
 	skein import session.jsonl --format skein
 	skein import --list
-	skein import --watch`,
+	skein import --watch
+	skein import --prompts`,
 		Args: words(0, -1, ""),
 		RunE: f.withStore(o.run),
 	}
@@ -73,6 +81,7 @@ with exit code 0.`,
 	g.BoolVar(&o.watch, "watch", false, "stay, and take in what the agents write as they write it")
 	g.BoolVar(&o.list, "list", false, "say what there is to take in, and take in nothing")
 	g.StringVar(&o.format, "format", "", "only files of this `format`: "+strings.Join(formatNames(), ", "))
+	g.BoolVar(&o.fromPrompts, "prompts", false, "recover what was asked in sessions that Claude Code has deleted")
 	g.BoolVar(&o.again, "again", false, "bring back sessions that were destroyed here")
 	jsonFlag(c, &o.json)
 	fixed(c, "format", formatNames()...)
@@ -80,6 +89,9 @@ with exit code 0.`,
 }
 
 func (o *importOptions) run(ctx context.Context, j *job, args []string) error {
+	if o.fromPrompts {
+		return o.prompts(ctx, j, args)
+	}
 	fs, err := o.formats()
 	if err != nil {
 		return err

@@ -61,6 +61,10 @@ func writeImportReport(j *job, r interop.Report) error {
 
 // report says what an import did.
 func (o *importOptions) report(ctx context.Context, j *job, r interop.Report) error {
+	replaced, err := j.replaced(ctx)
+	if err != nil {
+		return err
+	}
 	if o.json {
 		return writeImportReport(j, r)
 	}
@@ -69,6 +73,9 @@ func (o *importOptions) report(ctx context.Context, j *job, r interop.Report) er
 		lines[0] += fmt.Sprintf(" (%s in %.2f s, %.1f MB/s)", bytesText(r.Bytes), r.Elapsed.Seconds(), r.Rate()/1e6)
 	}
 	lines = append(append(lines, changed(ctx, j, r)...), o.remarks(j, r)...)
+	if replaced > 0 {
+		lines = append(lines, fmt.Sprintf("  %s of prompts put in the bin: the transcript is here now", count(replaced, "recovered session")))
+	}
 	if r.Sessions > 0 {
 		lines = append(lines, "see them: skein list --all")
 	}
@@ -90,6 +97,9 @@ func (o *importOptions) broken(j *job, r interop.Report) error {
 // change says in a line what a watch has just taken in, and below it what was
 // wrong; a record that adds nothing, such as a title told again, is no news.
 func (o *importOptions) change(ctx context.Context, j *job, r interop.Report) error {
+	if _, err := j.replaced(ctx); err != nil {
+		return err
+	}
 	if o.json {
 		return writeImportReport(j, r)
 	}
