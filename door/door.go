@@ -104,6 +104,9 @@ func (d *Door) done(r *http.Request, w *noting, pattern string, began time.Time,
 			Refuse(w, r, http.StatusInternalServerError, "internal", "the server failed; its log says how")
 		}
 	}
+	if w.err != nil {
+		d.Log.Error("a request failed", "err", w.err, "route", pattern, "id", w.Header().Get("X-Request-Id"))
+	}
 	took := d.now().Sub(began)
 	d.Log.Info("request", "method", r.Method, "route", pattern, "status", w.status, "ms", took.Milliseconds(), "bytes", w.bytes, "id", w.Header().Get("X-Request-Id"))
 	if d.Done != nil {

@@ -25,7 +25,10 @@ type noting struct {
 	http.ResponseWriter
 	status int
 	bytes  int64
+	err    error // what failed inside
 }
+
+func (n *noting) failed(err error) { n.err = err }
 
 // WriteHeader implements [http.ResponseWriter].
 func (n *noting) WriteHeader(status int) {

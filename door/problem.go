@@ -3,7 +3,6 @@ package door
 import (
 	"fmt"
 	"net/http"
-	"strconv"
 
 	"github.com/skein-dev/skein"
 )
@@ -16,14 +15,16 @@ type Problem struct {
 	Detail string `json:"detail,omitempty"`
 	Code   string `json:"code"` // which of the errors it is, for programs
 	ID     string `json:"request_id,omitempty"`
+
+	Session    skein.SessionID `json:"session,omitempty"`    // conflict, locked
+	Last       skein.Seq       `json:"last,omitempty"`       // conflict: where it ends
+	Holder     *skein.Holder   `json:"holder,omitempty"`     // locked: by whom
+	Name       string          `json:"name,omitempty"`       // ambiguous
+	Candidates []skein.Session `json:"candidates,omitempty"` // ambiguous: what the name could mean
+	More       bool            `json:"more,omitempty"`       // ambiguous: and others
 }
 
 // Refuse answers with a problem.
 func Refuse(w http.ResponseWriter, r *http.Request, status int, code, format string, args ...any) {
-	p := Problem{Title: http.StatusText(status), Status: status, Detail: fmt.Sprintf(format, args...), Code: code, ID: From(r.Context()).ID}
-	b := skein.MustJSON(p)
-	w.Header().Set("Content-Type", "application/problem+json")
-	w.Header().Set("Content-Length", strconv.Itoa(len(b)))
-	w.WriteHeader(status)
-	w.Write(b) //nolint:errcheck // the client has gone
+	write(w, Problem{Title: http.StatusText(status), Status: status, Detail: fmt.Sprintf(format, args...), Code: code, ID: From(r.Context()).ID})
 }

@@ -1,0 +1,135 @@
+package door
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+
+	"github.com/skein-dev/skein"
+)
+
+// A failure is a kind of error that a client can do something about.
+type failure struct {
+	err    error
+	code   string
+	status int
+}
+
+// failures are the errors of package skein, what they are called in a problem,
+// and their status. Each status means one thing: 400 the request is wrong, 404
+// it is not there (for this visitor), 409 it has moved on, 422 the client ID
+// was used for other content, 503 try again later, 507 no space.
+func failures() []failure {
+	return []failure{
+		{skein.ErrMismatch, "mismatch", http.StatusUnprocessableEntity},
+		{skein.ErrConflict, "conflict", http.StatusConflict},
+		{skein.ErrFenced, "fenced", http.StatusConflict},
+		{skein.ErrLocked, "locked", http.StatusConflict},
+		{skein.ErrExists, "exists", http.StatusConflict},
+		{skein.ErrRefused, "refused", http.StatusConflict},
+		{skein.ErrAmbiguous, "ambiguous", http.StatusConflict},
+		{skein.ErrDeleted, "deleted", http.StatusNotFound},
+		{skein.ErrNotFound, "not_found", http.StatusNotFound},
+		{skein.ErrInvalid, "invalid", http.StatusBadRequest},
+		{skein.ErrFull, "full", http.StatusInsufficientStorage},
+		{skein.ErrReadOnly, "read_only", http.StatusServiceUnavailable},
+		{skein.ErrUnknown, "unknown", http.StatusServiceUnavailable},
+		{skein.ErrClosed, "closed", http.StatusServiceUnavailable},
+		{skein.ErrNewer, "newer", http.StatusInternalServerError},
+		{skein.ErrCorrupt, "corrupt", http.StatusInternalServerError},
+	}
+}
+
+// ProblemOf returns what err is in a problem. What is no error of package
+// skein's is "internal": its words stay in the log.
+func ProblemOf(err error) Problem {
+	p := Problem{Status: http.StatusInternalServerError, Code: "internal", Detail: "the server failed; its log says how"}
+	var long *http.MaxBytesError
+	if errors.As(err, &long) {
+		p = Problem{Status: http.StatusRequestEntityTooLarge, Code: "size", Detail: fmt.Sprintf("the body is longer than %d bytes", long.Limit)}
+	}
+	for _, f := range failures() {
+		if errors.Is(err, f.err) {
+			p = Problem{Status: f.status, Code: f.code, Detail: err.Error()}
+			break
+		}
+	}
+	p.Title = http.StatusText(p.Status)
+	var conflict *skein.ConflictError
+	var locked *skein.LockedError
+	var ambiguous *skein.AmbiguousError
+	switch {
+	case errors.As(err, &conflict):
+		p.Session, p.Last = conflict.Session, conflict.Last
+	case errors.As(err, &locked):
+		p.Session, p.Holder = locked.Session, &locked.Holder
+	case errors.As(err, &ambiguous):
+		p.Name, p.Candidates, p.More = ambiguous.Name, ambiguous.Candidates, ambiguous.More
+	}
+	return p
+}
+
+// Err returns the error that p stands for: it wraps that of package skein, and
+// is a *skein.ConflictError and so on where the store's was.
+func (p Problem) Err() error {
+	switch p.Code {
+	case "conflict":
+		return &told{p.Detail, &skein.ConflictError{Session: p.Session, Last: p.Last}}
+	case "locked":
+		if p.Holder != nil {
+			return &told{p.Detail, &skein.LockedError{Session: p.Session, Holder: *p.Holder}}
+		}
+	case "ambiguous":
+		return &told{p.Detail, &skein.AmbiguousError{Name: p.Name, Candidates: p.Candidates, More: p.More}}
+	}
+	for _, f := range failures() {
+		if f.code == p.Code {
+			return &told{p.Detail, f.err}
+		}
+	}
+	return fmt.Errorf("%d %s: %s", p.Status, p.Title, p.Detail)
+}
+
+// told is an error in the words of the server.
+type told struct {
+	words string
+	err   error
+}
+
+// Error implements error.
+func (t *told) Error() string {
+	if t.words == "" {
+		return t.err.Error()
+	}
+	return t.words
+}
+
+// Unwrap returns what the error is.
+func (t *told) Unwrap() error { return t.err }
+
+// Fail answers with the problem that err is. One whose client has gone is not
+// answered.
+func Fail(w http.ResponseWriter, r *http.Request, err error) {
+	if errors.Is(err, context.Canceled) && r.Context().Err() != nil {
+		return
+	}
+	p := ProblemOf(err)
+	if p.Status == http.StatusServiceUnavailable {
+		w.Header().Set("Retry-After", "1")
+	}
+	if n, ok := w.(interface{ failed(error) }); ok && p.Code == "internal" {
+		n.failed(err)
+	}
+	p.ID = From(r.Context()).ID
+	write(w, p)
+}
+
+func write(w http.ResponseWriter, p Problem) {
+	b := skein.MustJSON(p)
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.Header().Set("Content-Length", strconv.Itoa(len(b)))
+	w.WriteHeader(p.Status)
+	w.Write(b) //nolint:errcheck // the client has gone
+}
