@@ -1,0 +1,98 @@
+package api
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"unicode/utf8"
+
+	"github.com/skein-dev/skein"
+)
+
+// maxNest is how deep JSON may be that encoding/json reads.
+const maxNest = 9000
+
+// AppendEvent appends e as JSON to b: {"seq","time","kind","client_id",
+// "payload"}, the payload's bytes as they are. A payload that cannot stand in
+// JSON that every program reads is payload64 instead, its bytes in base64.
+func AppendEvent(b []byte, e skein.Event) []byte {
+	b = append(b, `{"seq":`...)
+	b = strconv.AppendInt(b, int64(e.Seq), 10)
+	b = append(append(b, `,"time":`...), skein.MustJSON(e.Time)...)
+	b = skein.AppendQuoted(append(b, `,"kind":`...), string(e.Kind))
+	if e.ClientID != "" {
+		b = skein.AppendQuoted(append(b, `,"client_id":`...), string(e.ClientID))
+	}
+	if !plain(e.Payload) {
+		b = append(b, `,"payload64":"`...)
+		return append(base64.StdEncoding.AppendEncode(b, e.Payload), `"}`...)
+	}
+	return append(append(append(b, `,"payload":`...), e.Payload...), '}')
+}
+
+// plain reports whether a payload can stand as it is: an object, on one line
+// as SSE wants it, not too deep.
+func plain(p []byte) bool {
+	if len(p) == 0 || p[0] != '{' || p[len(p)-1] != '}' || !utf8.Valid(p) || bytes.ContainsAny(p, "\r\n") {
+		return false
+	}
+	depth, deepest := 0, 0
+	for _, c := range p { // brackets in strings count too: it may only be too careful
+		switch c {
+		case '{', '[':
+			depth++
+			deepest = max(deepest, depth)
+		case '}', ']':
+			depth--
+		}
+	}
+	return deepest <= maxNest
+}
+
+// An Event is a [skein.Event] that is read from JSON.
+type Event struct{ skein.Event }
+
+type eventJSON struct {
+	Seq       skein.Seq       `json:"seq"`
+	Time      skein.Time      `json:"time"`
+	Kind      skein.Kind      `json:"kind"`
+	ClientID  skein.ClientID  `json:"client_id"`
+	Payload   json.RawMessage `json:"payload"`
+	Payload64 []byte          `json:"payload64"`
+}
+
+// UnmarshalJSON implements [json.Unmarshaler]; errors say what is wrong.
+func (e *Event) UnmarshalJSON(b []byte) error {
+	var in eventJSON
+	if err := json.Unmarshal(b, &in); err != nil {
+		return err
+	}
+	if in.Payload64 != nil {
+		in.Payload = in.Payload64
+	}
+	if len(in.Payload) == 0 {
+		return fmt.Errorf("event of kind %q without a payload", in.Kind)
+	}
+	e.Event = skein.Event{Seq: in.Seq, Time: in.Time, Kind: in.Kind, ClientID: in.ClientID, Payload: in.Payload}
+	return nil
+}
+
+// MarshalJSON is not to be used: encoding/json changes the bytes of what it is
+// given. It says so; see [AppendEvent].
+func (e Event) MarshalJSON() ([]byte, error) {
+	return nil, fmt.Errorf("event %d: it is written with AppendEvent", e.Seq)
+}
+
+// AppendEvents appends events as a JSON array to b.
+func AppendEvents(b []byte, evs []skein.Event) []byte {
+	b = append(b, '[')
+	for i, e := range evs {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = AppendEvent(b, e)
+	}
+	return append(b, ']')
+}
