@@ -1,0 +1,2 @@
+// Package opencode reads the sessions of opencode.
+package opencode

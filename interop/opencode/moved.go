@@ -1,0 +1,70 @@
+package opencode
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/skein-dev/skein/internal/foreign"
+)
+
+// moved returns the sessions of the folder that the program has somewhere newer:
+// in a database, or, if the folder is that of one project, in the one that took
+// its place. Those are the ones that it goes on with.
+//
+// Errors are those of reading a database that is there.
+func (t *tree) moved(ctx context.Context) (map[string]bool, error) {
+	ids := map[string]bool{}
+	data := filepath.FromSlash(dataOf(filepath.ToSlash(t.path)))
+	entries, err := os.ReadDir(data)
+	if err != nil {
+		return ids, nil // it may be read by itself alone
+	}
+	for _, e := range entries {
+		at := filepath.Join(data, e.Name())
+		if e.Type().IsRegular() && unit(filepath.ToSlash(at)) == filepath.ToSlash(at) {
+			if err := inDatabase(ctx, at, ids); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if main := filepath.Join(data, folderName); main != filepath.Clean(t.path) {
+		files, err := filepath.Glob(filepath.Join(escape(main), "session", "*", "ses_*.json"))
+		if err != nil {
+			return nil, err
+		}
+		for _, f := range files {
+			ids[strings.TrimSuffix(filepath.Base(f), ".json")] = true
+		}
+	}
+	return ids, nil
+}
+
+// inDatabase adds the sessions that the database at path has.
+func inDatabase(ctx context.Context, at string, ids map[string]bool) (err error) {
+	db, err := foreign.Open(ctx, at)
+	if errors.Is(err, foreign.ErrNone) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	if ours(db) == nil {
+		return nil
+	}
+	return db.Rows(ctx, "session", "", func(r foreign.Row) error {
+		ids[r.Text("id")] = true
+		return nil
+	})
+}
+
+// escape returns a path in which nothing has a meaning to Glob.
+func escape(name string) string {
+	if os.PathSeparator == '\\' {
+		return name // Glob knows no escape there
+	}
+	return strings.NewReplacer(`*`, `\*`, `?`, `\?`, `[`, `\[`, `\`, `\\`).Replace(name)
+}

@@ -1,0 +1,118 @@
+package opencode
+
+import (
+	"context"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/interop"
+)
+
+// Name is the format's name: [skein.Origin.Format] of what it reads.
+const Name = "opencode"
+
+// What the program calls its database, and the folder that it had before.
+const (
+	fileName   = "opencode.db"
+	folderName = "storage"
+)
+
+// Format returns the format of opencode's sessions.
+func Format() interop.Format {
+	return interop.Format{
+		Name:     Name,
+		Doc:      "opencode: ~/.local/share/opencode/opencode.db, and storage/ of old",
+		Places:   places,
+		Match:    func(string, []byte) bool { return false },
+		Unit:     unit,
+		Look:     look,
+		Open:     open,
+		Replaces: replaces,
+		Below:    below,
+		Put:      put,
+	}
+}
+
+// places returns the program's data folder, which is the same on every system;
+// what else is in there is not looked at.
+func places(h interop.Home) []string {
+	data := h.Env("XDG_DATA_HOME")
+	if data == "" {
+		data = filepath.Join(h.Dir, ".local", "share")
+	}
+	data = filepath.Join(data, Name)
+	out := []string{data}
+	if db := h.Env("OPENCODE_DB"); filepath.IsAbs(db) {
+		out = append(out, db)
+	}
+	return out
+}
+
+// unit returns the database that a file is, or the folder of old that it lies
+// in.
+func unit(name string) string {
+	for _, suffix := range []string{"", "-wal", "-shm", "-journal"} {
+		file, ok := strings.CutSuffix(name, suffix)
+		base := path.Base(file)
+		if ok && (base == fileName || strings.HasPrefix(base, Name+"-") && strings.HasSuffix(base, ".db")) {
+			return file
+		}
+	}
+	for dir := path.Dir(name); dir != "." && dir != "/" && dir != path.Dir(dir); dir = path.Dir(dir) {
+		if path.Base(dir) == folderName && isPlace(strings.TrimPrefix(name, dir+"/")) {
+			return dir
+		}
+	}
+	return ""
+}
+
+// below returns where a unit lies below the program's data folder.
+func below(name string) string {
+	if path.Base(name) != folderName {
+		return path.Base(name)
+	}
+	if old := path.Dir(path.Dir(name)); path.Base(old) == "project" { // of one project
+		return strings.TrimPrefix(name, path.Dir(old)+"/")
+	}
+	return folderName
+}
+
+// replaces reports whether a database lies beside the folder that the program
+// once made it of.
+func replaces(name, old string) bool {
+	if at := strings.LastIndex(name, ".db#"); at >= 0 {
+		name = name[:at+len(".db")]
+	}
+	if at := strings.LastIndex(old, folderName+"#"); at >= 0 {
+		old = old[:at+len(folderName)]
+	}
+	return path.Base(old) == folderName && unit(name) == name && path.Dir(name) == dataOf(old)
+}
+
+// dataOf returns the data folder that a folder of sessions lies in.
+func dataOf(folder string) string {
+	return strings.TrimSuffix(strings.TrimSuffix(folder, below(folder)), "/")
+}
+
+func look(ctx context.Context, at string) (interop.Unit, error) {
+	if path.Base(filepath.ToSlash(at)) == folderName {
+		return openTree(ctx, at)
+	}
+	return interop.OpenDatabase(ctx, at, interop.Database{Ours: ours})
+}
+
+// resume returns the command that goes on with a session in its folder.
+func resume(w interop.Spot, s skein.Session) (command []string, dir string) {
+	return []string{"opencode", "--session", w.ID}, s.Cwd
+}
+
+// put writes to a database, or a session that came from it to the folder of
+// old.
+func put(ctx context.Context, at string, parts []interop.Part) error {
+	if path.Base(filepath.ToSlash(at)) == folderName {
+		return interop.PutFolder(ctx, at, parts)
+	}
+	return interop.PutDatabase(ctx, at, parts)
+}

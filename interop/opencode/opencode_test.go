@@ -1,0 +1,21 @@
+package opencode
+
+import (
+	"testing"
+
+	"github.com/skein-dev/skein/interoptest"
+)
+
+var tables = []string{"session", "message", "part", "todo", "session_message", "project", "migration", "event"}
+
+func suite() interoptest.Suite {
+	return interoptest.Suite{Format: Format(), Dir: "testdata/db", Tables: tables}
+}
+
+func TestFormat(t *testing.T) { interoptest.Run(t, suite()) }
+
+func TestTheFolderOfOld(t *testing.T) {
+	f := Format()
+	f.Write = nil // it is only read
+	interoptest.Run(t, interoptest.Suite{Format: f, Dir: "testdata/tree"})
+}

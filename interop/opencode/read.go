@@ -1,0 +1,167 @@
+package opencode
+
+import (
+	"errors"
+	"path"
+	"strconv"
+	"strings"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/folder"
+	"github.com/skein-dev/skein/internal/foreign"
+	"github.com/skein-dev/skein/internal/loose"
+	"github.com/skein-dev/skein/interop"
+)
+
+// A reader turns the rows or files of one session into events.
+type reader struct {
+	id       string // session's; "" for the source with nobody's
+	begun    bool
+	items    int
+	messages map[string]*message // by ID
+	keys     map[string]int      // how many messages have this key
+	revert   revert
+	reverted bool   // what comes now was gone back over
+	tail     string // the message from which on the next summary leaves all; "" for none
+	seen     bool   // there was a message, so those of the newer table are the same again
+}
+
+// A revert is the place in a session that its person has gone back to.
+type revert struct{ message, part string }
+
+// A message is what is known of one while its parts come.
+type message struct {
+	key      skein.ClientID
+	role     skein.Role
+	at       skein.Time
+	model    string
+	provider string
+	agent    string
+	summary  bool // it is what a compaction said
+	done     bool
+	hidden   bool
+	first    int    // ordinal of the last item before it
+	parts    int    // that have come
+	round    int    // of the model, in it
+	ran      bool   // a tool did
+	tail     string // if it is a summary: the message from which on all is left
+}
+
+func open(f interop.File) interop.Reader {
+	return &reader{id: f.Name, messages: map[string]*message{}, keys: map[string]int{}}
+}
+
+// Read implements [interop.Reader]; an error says that the record is damaged.
+func (r *reader) Read(l interop.Line) (m interop.Made, err error) {
+	if m, err = r.read(l); len(m.Items) == 0 {
+		m.Key = ""
+	}
+	return m, err
+}
+
+func (r *reader) read(l interop.Line) (m interop.Made, err error) {
+	if r.id == "" {
+		return m, nil
+	}
+	row, ok, err := foreign.ParseRow(l.Body)
+	switch {
+	case err != nil:
+		return m, err
+	case !ok:
+		return r.file(l.Body)
+	case row.Damage != "":
+		return m, errors.New(row.Damage)
+	}
+	id := row.Text("id")
+	switch row.Table {
+	case "session":
+		r.session(&m, ofRow(row))
+	case "todo":
+		r.todo(&m, row)
+	case "message", "part", "session_message":
+		o, err := loose.Parse([]byte(row.Text("data")))
+		if err != nil {
+			return m, err
+		}
+		at := skein.Time(max(0, row.Int("time_created")))
+		switch {
+		case row.Table == "message":
+			r.message(&m, id, at, o)
+		case row.Table == "part":
+			r.part(&m, id, row.Text("message_id"), at, o)
+		case !r.seen:
+			r.newer(&m, id, row.Text("type"), at, o)
+		}
+	}
+	return m, nil
+}
+
+// file reads a file of the folder of old.
+func (r *reader) file(line []byte) (m interop.Made, err error) {
+	f, err := folder.Parse(line)
+	switch {
+	case err != nil:
+		return m, err
+	case f.Damage != "":
+		return m, errors.New(f.Damage)
+	case f.File == "":
+		return m, nil
+	}
+	dirs := strings.Split(path.Dir(f.File), "/")
+	id := strings.TrimSuffix(path.Base(f.File), ".json")
+	if dirs[0] == "session" && len(dirs) > 2 { // of one project, of old
+		dirs = dirs[1:]
+	}
+	kind := dirs[0]
+	if kind == "todo" || kind == "session_diff" {
+		m.Key = skein.ClientID(Name + ":" + kind + ":" + r.id)
+		m.Floating = true
+		r.put(&m, noted(0, kind, loose.AsJSON(string(f.Data()))))
+		return m, nil
+	}
+	o, err := loose.Parse(f.Data())
+	if err != nil {
+		return m, err
+	}
+	switch kind {
+	case "session":
+		r.session(&m, ofFile(o))
+	case "message":
+		r.message(&m, id, 0, o)
+	case "part":
+		r.part(&m, id, path.Base(path.Dir(f.File)), 0, o)
+	}
+	return m, nil
+}
+
+// put makes e the next event of the record.
+func (r *reader) put(m *interop.Made, e skein.Event, blobs ...skein.Blob) {
+	if !r.begun {
+		r.begun = true
+		m.Begin = append(m.Begin, interop.Begin{ID: skein.SessionID(r.id), Created: skein.Created{
+			Agent: Name, Program: Name, Origin: &skein.Origin{ID: r.id},
+		}})
+	}
+	r.items++
+	m.Items = append(m.Items, interop.Item{Event: e, Blobs: blobs})
+}
+
+// todo keeps what is to be done.
+func (r *reader) todo(m *interop.Made, row foreign.Row) {
+	m.Key = skein.ClientID(Name + ":todo:" + r.id + ":" + strconv.FormatInt(row.Int("position"), 10))
+	m.Floating = true
+	at := skein.Time(max(0, row.Int("time_created")))
+	r.put(m, noted(at, "todo", skein.MustJSON(todo{row.Text("content"), row.Text("status"), row.Text("priority"), row.Int("position")})))
+}
+
+// todo is a line of the list that the model keeps.
+type todo struct {
+	Content  string `json:"content"`
+	Status   string `json:"status"`
+	Priority string `json:"priority"`
+	Position int64  `json:"position"`
+}
+
+func noted(at skein.Time, name string, data []byte) skein.Event {
+	return skein.NewEvent(skein.KindNoted, at, skein.Noted{Name: Name + ":" + name, Data: data})
+}

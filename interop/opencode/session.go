@@ -1,0 +1,111 @@
+package opencode
+
+import (
+	"encoding/json"
+	"regexp"
+	"strings"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/foreign"
+	"github.com/skein-dev/skein/internal/loose"
+	"github.com/skein-dev/skein/interop"
+)
+
+// about is what a session's row or file says.
+type about struct {
+	parent, directory, title, version string
+	agent, model, provider            string
+	created, updated                  skein.Time
+	revert                            loose.Object
+	rest                              rest
+}
+
+// rest is kept as it stands.
+type rest struct {
+	Slug       string          `json:"slug,omitempty"`
+	Project    string          `json:"project_id,omitempty"`
+	Workspace  string          `json:"workspace_id,omitempty"`
+	Path       string          `json:"path,omitempty"`
+	Variant    string          `json:"variant,omitempty"`
+	Share      string          `json:"share_url,omitempty"`
+	Summary    json.RawMessage `json:"summary,omitempty"`
+	Metadata   json.RawMessage `json:"metadata,omitempty"`
+	Permission json.RawMessage `json:"permission,omitempty"`
+	Revert     json.RawMessage `json:"revert,omitempty"`
+	Archived   skein.Time      `json:"time_archived,omitzero"`
+}
+
+// ofRow reads a row of the table session.
+func ofRow(row foreign.Row) (a about) {
+	at := func(column string) skein.Time { return skein.Time(max(0, row.Int(column))) }
+	a = about{
+		parent: row.Text("parent_id"), directory: row.Text("directory"), title: row.Text("title"), version: row.Text("version"),
+		agent: row.Text("agent"), created: at("time_created"), updated: at("time_updated"),
+	}
+	model, _ := loose.Parse([]byte(row.Text("model")))
+	a.model, a.provider = model.Str("id", "modelID"), model.Str("providerID")
+	a.revert, _ = loose.Parse([]byte(row.Text("revert")))
+	a.rest = rest{
+		Slug: row.Text("slug"), Project: row.Text("project_id"), Workspace: row.Text("workspace_id"), Path: row.Text("path"),
+		Variant: model.Str("variant"), Share: row.Text("share_url"), Metadata: loose.AsJSON(row.Text("metadata")),
+		Permission: loose.AsJSON(row.Text("permission")), Revert: loose.AsJSON(row.Text("revert")), Archived: at("time_archived"),
+	}
+	return a
+}
+
+// ofFile reads a session's file.
+func ofFile(o loose.Object) (a about) {
+	times, share := o.Obj("time"), o.Obj("share")
+	a = about{
+		parent: o.Str("parentID"), directory: o.Str("directory"), title: o.Str("title"), version: o.Str("version"),
+		agent: o.Str("agent"), created: loose.Millis(times.Get("created")), updated: loose.Millis(times.Get("updated")),
+		revert: o.Obj("revert"),
+	}
+	a.rest = rest{
+		Slug: o.Str("slug"), Project: o.Str("projectID"), Path: o.Str("path"), Share: share.Str("url"), Metadata: loose.Raw(o.Get("metadata")),
+		Permission: loose.Raw(o.Get("permission")), Revert: loose.Raw(o.Get("revert")), Archived: loose.Millis(times.Get("archived")),
+	}
+	return a
+}
+
+// session takes in what is said of the session as a whole. It floats: a copy of
+// it has another title.
+func (r *reader) session(m *interop.Made, a about) {
+	r.begun = true
+	r.revert = revert{a.revert.Str("messageID"), a.revert.Str("partID")}
+	b := interop.Begin{ID: skein.SessionID(r.id), Time: a.created, Created: skein.Created{
+		Surface: "cli", Cwd: a.directory, Project: a.directory, Agent: Name, Profile: a.agent, Provider: a.provider, Model: a.model,
+		Origin: &skein.Origin{ID: r.id, Version: a.version}, Program: Name, Version: a.version,
+	}}
+	if a.parent != "" && a.parent != r.id {
+		b.ParentID, b.Created.Parent = a.parent, &skein.Parent{Why: skein.Child}
+	}
+	m.Begin = append(m.Begin, b)
+	m.Floating = true
+	m.Key = skein.ClientID(Name + ":s:" + r.id)
+	r.put(m, noted(a.created, "session", skein.MustJSON(a.rest)))
+	if a.model != "" || a.agent != "" {
+		r.put(m, skein.NewEvent(skein.KindChanged, a.created, skein.Changed{Model: some(a.model), Provider: some(a.provider), Profile: some(a.agent)}))
+	}
+	if a.title != "" && !isDefault(a.title) {
+		r.put(m, skein.NewEvent(skein.KindTitled, a.updated, skein.Titled{Title: a.title, By: skein.BySource}))
+	}
+}
+
+func some(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}
+
+// isDefault reports whether a title is the one that a session has before it has
+// one.
+func isDefault(title string) bool {
+	for _, before := range []string{"New session - ", "Child session - "} {
+		if at, ok := strings.CutPrefix(title, before); ok {
+			return regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$`).MatchString(at)
+		}
+	}
+	return false
+}
