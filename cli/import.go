@@ -16,18 +16,22 @@ import (
 	"github.com/skein-dev/skein/interop/amplifier"
 	"github.com/skein-dev/skein/interop/claudecode"
 	"github.com/skein-dev/skein/interop/codex"
+	"github.com/skein-dev/skein/interop/crush"
 	"github.com/skein-dev/skein/interop/ethos"
 	"github.com/skein-dev/skein/interop/gemini"
 	"github.com/skein-dev/skein/interop/goose"
 	"github.com/skein-dev/skein/interop/llmlogs"
 	"github.com/skein-dev/skein/interop/pi"
+	"github.com/skein-dev/skein/interop/qwen"
 	"github.com/skein-dev/skein/interop/skeinlog"
 	"github.com/skein-dev/skein/interop/skillet"
 )
 
-// formats is every format that sessions are imported from.
+// formats is every format that sessions are imported from. Of several that match
+// a file, the first reads it: a sub-agent of Qwen Code's looks like one of Claude
+// Code's.
 func formats() []interop.Format {
-	return []interop.Format{skeinlog.Format(), claudecode.Format(), codex.Format(), agsh.Format(), amplifier.Format(), agentuse.Format(), ethos.Format(), skillet.Format(), llmlogs.Format(), amp.Format(), pi.Format(), gemini.Format(), gemini.Qwen(), goose.Format()}
+	return []interop.Format{skeinlog.Format(), qwen.Format(), claudecode.Format(), codex.Format(), agsh.Format(), amplifier.Format(), agentuse.Format(), ethos.Format(), skillet.Format(), llmlogs.Format(), amp.Format(), pi.Format(), gemini.Format(), gemini.Qwen(), goose.Format(), crush.Format()}
 }
 
 func formatNames() (names []string) {
