@@ -1,0 +1,58 @@
+package qwen
+
+import (
+	"bytes"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/skein-dev/skein/interop"
+)
+
+// Name is the format's name: [skein.Origin.Format] of what it reads.
+const Name = "qwen"
+
+// agent is what sessions say who answered in them.
+const agent = "qwen-code"
+
+// Format returns the format of Qwen Code's transcripts.
+func Format() interop.Format {
+	return interop.Format{
+		Name:   Name,
+		Doc:    "Qwen Code's transcripts (~/.qwen/projects)",
+		Places: places,
+		Match:  match,
+		Open:   open,
+	}
+}
+
+func places(h interop.Home) []string {
+	base := filepath.Join(h.Dir, ".qwen")
+	for _, name := range []string{"QWEN_HOME", "QWEN_RUNTIME_DIR"} {
+		dir := h.Env(name)
+		if rest, ok := strings.CutPrefix(dir, "~"); ok && (rest == "" || rest[0] == '/' || rest[0] == '\\') {
+			dir = filepath.Join(h.Dir, rest)
+		}
+		if dir != "" && filepath.IsAbs(dir) {
+			base = dir
+		}
+	}
+	return []string{filepath.Join(base, "projects"), filepath.Join(base, "tmp")}
+}
+
+// match knows a file by how its records look: like those of Claude Code, but
+// what was said is in parts.
+func match(name string, head []byte) bool {
+	if path.Ext(name) != ".jsonl" {
+		return false
+	}
+	has := func(s string) bool { return bytes.Contains(head, []byte(s)) }
+	if has(`"parentUuid":`) && has(`"sessionId":`) {
+		for _, sign := range []string{`"role":"user","parts":`, `"role":"model","parts":`, `"systemPayload":`, `"parts":[`} {
+			if has(sign) {
+				return true
+			}
+		}
+	}
+	return strings.Contains(name, "/.qwen/projects/") // its beginning was destroyed
+}
