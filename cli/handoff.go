@@ -2,40 +2,62 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"os/exec"
+	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/interop"
 )
 
 type handoffOptions struct {
 	to        string
 	run, json bool
+	next      *resumption // what is to be run once the store is closed
 }
 
 func newHandoff(f *frame) *cobra.Command {
 	var o handoffOptions
 	c := &cobra.Command{
-		Use:   "handoff NAME --to FORMAT [flags]",
+		Use:   "handoff NAME --to AGENT [flags]",
 		Short: "let another agent go on with a session",
 		Long: `Write a session where another agent looks for its own, and print the command
-with which that agent goes on with it, or run it. The agent's model sees the
-same conversation; what the agent cannot hold is named. Nothing that is there
-is overwritten.`,
+with which that agent goes on with it, for a shell, in the session's folder. The
+agent's model sees the same conversation; what the agent cannot hold is named.
+Nothing that is there is overwritten.
+
+With --run the agent takes skein's place on this terminal, in that folder; its
+exit code is the command's. If it cannot be run nothing is written.`,
 		Example: `skein handoff last --to codex
-	skein handoff 4f1d22a0 --to claude-code --run`,
+	skein handoff 4f1d22a0 --to claude --run`,
 		Args: words(1, 1, "the NAME of a session"),
-		RunE: f.withStore(o.do),
+	}
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if err := f.withStore(o.do)(c, args); err != nil || o.next == nil {
+			return err
+		}
+		return o.next.run(f.env)
 	}
 	g := c.Flags()
-	g.StringVar(&o.to, "to", "", "the agent's `format`: "+strings.Join(agentFormats(), ", "))
+	g.StringVar(&o.to, "to", "", "the `agent`: "+strings.Join(handoffNames(), ", "))
 	g.BoolVar(&o.run, "run", false, "run the agent")
 	jsonFlag(c, &o.json)
-	fixed(c, "to", agentFormats()...)
+	fixed(c, "to", handoffNames()...)
 	return c
+}
+
+// handoffNames are the formats that are written where their program finds them.
+func handoffNames() (names []string) {
+	for _, f := range formats() {
+		if f.Write != nil {
+			names = append(names, f.Name)
+		}
+	}
+	return names
 }
 
 // A handedOff is what a handoff did, in JSON.
@@ -46,10 +68,13 @@ type handedOff struct {
 }
 
 func (o *handoffOptions) do(ctx context.Context, j *job, args []string) error {
-	if o.to == "" {
-		return usagef("handoff needs --to: %s", strings.Join(agentFormats(), ", "))
+	switch {
+	case o.to == "":
+		return usagef("handoff needs --to: %s", strings.Join(handoffNames(), ", "))
+	case o.run && o.json:
+		return usagef("--json and --run do not go together")
 	}
-	f, err := formatNamed("--to", o.to)
+	f, err := formatCalled("--to", o.to)
 	if err != nil {
 		return err
 	}
@@ -59,51 +84,138 @@ func (o *handoffOptions) do(ctx context.Context, j *job, args []string) error {
 	}
 	home := interop.HomeOf(f, j.home())
 	if home == "" {
-		return usagef("--to %s: it has no usual place", o.to)
+		return advise(usagef("--to %s: it has no usual place", o.to), "write it to a folder: skein export %s --to %s -o FOLDER", shortID(s.ID), f.Name)
 	}
-	done, err := interop.Export(ctx, j.store, f, s.ID, home, interop.Exports{Now: j.Now()})
+	if o.run {
+		if err := o.ready(f, s); err != nil {
+			return err
+		}
+	}
+	done, err := o.write(ctx, j, f, s, home)
 	if err != nil {
-		return adviseExport(err, f)
+		return err
 	}
-	var command []string
-	dir := s.Cwd
+	var r resumption
 	if f.Resume != nil {
-		command, dir = f.Resume(done[0].Spot, s)
+		r.command, r.dir = f.Resume(done.Spot, s)
 	}
 	if o.json {
-		return writeJSON(j.Stdout, handedOff{done[0], command, dir})
+		return writeJSON(j.Stdout, handedOff{done, r.command, r.dir})
 	}
-	if err := tellExported(j, f, home, done, false); err != nil {
-		return err
-	}
-	return o.goOn(ctx, j, f, command, dir)
-}
-
-// goOn prints the command that goes on with the session, or runs it.
-func (o *handoffOptions) goOn(ctx context.Context, j *job, f interop.Format, command []string, dir string) error {
-	if len(command) == 0 {
-		j.say("%s has no command for that; it finds the session by itself", f.Name)
+	if o.run {
+		o.next = &r
 		return nil
 	}
-	if !o.run {
-		line := strings.Join(command, " ")
-		if dir != "" {
-			line = "cd " + shellWord(dir) + " && " + line
-		}
-		_, err := fmt.Fprintln(j.Stdout, line)
-		return err
-	}
-	c := exec.CommandContext(ctx, command[0], command[1:]...)
-	c.Dir, c.Stdin, c.Stdout, c.Stderr = dir, j.Stdin, j.Stdout, j.Stderr
-	return c.Run()
+	return r.tell(j, f)
 }
 
-// shellWord returns s as one word of a shell's command line.
-func shellWord(s string) string {
-	if s != "" && !strings.ContainsFunc(s, func(r rune) bool {
-		return !strings.ContainsRune("/._-+:@%", r) && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
-	}) {
-		return s
+// write writes a session where f's program finds it. One that was handed to it
+// before is brought up to date there.
+func (o *handoffOptions) write(ctx context.Context, j *job, f interop.Format, s skein.Session, home string) (interop.Exported, error) {
+	done, err := interop.Export(ctx, j.store, f, s.ID, home, interop.Exports{Now: j.Now()})
+	if errors.Is(err, skein.ErrExists) || errors.Is(err, interop.ErrChanged) {
+		if again, ok, err := o.again(ctx, j, f, s, home); ok || err != nil {
+			return again, err
+		}
 	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+	if err != nil {
+		return interop.Exported{}, adviseHandoff(err, f, s)
+	}
+	if o.json {
+		return done[0], nil
+	}
+	return done[0], tellExported(j, f, home, done, false)
+}
+
+// again reads what f's program has and writes what is new in the session to
+// where it is there. It reports whether the session is there.
+func (o *handoffOptions) again(ctx context.Context, j *job, f interop.Format, s skein.Session, home string) (done interop.Exported, ok bool, err error) {
+	var paths []string
+	for _, p := range f.Places(j.home()) {
+		if _, err := os.Stat(p); err == nil {
+			paths = append(paths, p)
+		}
+	}
+	rep, err := interop.Import(ctx, j.store, []interop.Format{f}, paths, interop.Options{})
+	if err != nil {
+		return done, false, err
+	}
+	im := importOptions{}
+	if !o.json && rep.Events > 0 {
+		if err := im.report(ctx, j, rep); err != nil {
+			return done, false, err
+		}
+	}
+	is, err := interop.Sync(ctx, j.store, f, s.ID)
+	switch {
+	case errors.Is(err, skein.ErrInvalid):
+		return done, false, nil // what is there is another session
+	case errors.Is(err, interop.ErrChanged):
+		return done, false, advise(err, "see both lines: skein tree %s", shortID(s.ID))
+	case err != nil:
+		return done, false, err
+	}
+	below, err := filepath.Rel(home, is.Path)
+	if err != nil || !filepath.IsLocal(below) {
+		return done, false, err
+	}
+	done = interop.Exported{Session: s.ID, Losses: is.Losses, Spot: interop.Spot{ID: is.ID, Path: filepath.ToSlash(below), Name: is.Name}}
+	if !o.json {
+		tellSynced(j, f, is)
+	}
+	return done, true, nil
+}
+
+// ready says whether the agent can be run, before anything is written for it.
+func (o *handoffOptions) ready(f interop.Format, s skein.Session) error {
+	if f.Resume == nil {
+		return advise(usagef("--run: %s has no command to go on with a session", f.Name), "without --run it is written where %s finds it", f.Name)
+	}
+	var r resumption
+	r.command, r.dir = f.Resume(interop.Spot{}, s)
+	if _, err := r.program(); err != nil {
+		return advise(err, "install it; or write the session for it all the same: skein handoff %s --to %s", shortID(s.ID), f.Name)
+	}
+	if err := r.folder(); err != nil {
+		return advise(err, "make it again, or write the session all the same: skein handoff %s --to %s", shortID(s.ID), f.Name)
+	}
+	return nil
+}
+
+// adviseHandoff says what to do about a session that could not be written.
+func adviseHandoff(err error, f interop.Format, s skein.Session) error {
+	if f.Write == nil {
+		return advise(fmt.Errorf("skein can read the sessions of %s, but not write one", f.Name), "it can hand a session to %s", strings.Join(handoffNames(), ", "))
+	}
+	return advise(err, "write it to a folder of its own: skein export %s --to %s -o FOLDER", shortID(s.ID), f.Name)
+}
+
+// formatCalled returns the format of another program by its name as people
+// type it: claude and Claude Code are claude-code.
+func formatCalled(flag, name string) (interop.Format, error) {
+	if f, err := formatNamed(flag, name); err == nil {
+		return f, nil
+	}
+	var found []string
+	for _, known := range agentFormats() {
+		a, b := bare(known), bare(name)
+		if a == b {
+			return formatNamed(flag, known)
+		}
+		if len(b) >= 3 && strings.HasPrefix(a, b) || len(a) >= 3 && strings.Contains(b, a) {
+			found = append(found, known)
+		}
+	}
+	if len(found) == 1 {
+		return formatNamed(flag, found[0])
+	}
+	if len(found) > 1 {
+		return interop.Format{}, usagef("%s %q: could be %s", flag, name, strings.Join(found, ", "))
+	}
+	return interop.Format{}, usagef("%s %q: want one of %s", flag, name, strings.Join(handoffNames(), ", "))
+}
+
+// bare returns a name in lower case without what people put between words.
+func bare(name string) string {
+	return strings.NewReplacer("-", "", "_", "", " ", "", ".", "").Replace(strings.ToLower(name))
 }

@@ -117,10 +117,15 @@ func (o *syncOptions) one(ctx context.Context, j *job, f interop.Format, s skein
 	if o.json {
 		return writeJSON(j.Stdout, done)
 	}
+	tellSynced(j, f, done)
+	return nil
+}
+
+// tellSynced says what was written.
+func tellSynced(j *job, f interop.Format, done interop.Synced) {
 	what := "nothing new for " + j.tilde(done.Path)
 	if done.Events > 0 {
 		what = fmt.Sprintf("wrote %s to %s", count(done.Events, "event"), j.tilde(done.Path))
 	}
-	j.say("%s", strings.Join(append([]string{shortID(s.ID) + ": " + what}, lossLines(f, done.Losses)...), "\n"))
-	return nil
+	j.say("%s", strings.Join(append([]string{shortID(done.Session) + ": " + what}, lossLines(f, done.Losses)...), "\n"))
 }

@@ -40,6 +40,21 @@ func provenance(ctx context.Context, s skein.Store, format string, sess skein.Se
 	return p, p.look(ctx, s, sess)
 }
 
+// handedOver looks up the file of a format that a session was exported to, and
+// that was read since.
+func handedOver(ctx context.Context, s skein.Store, format string, sess skein.Session) (p provenanceOf, err error) {
+	for f, err := range s.Files(ctx, format) {
+		if err != nil {
+			return p, err
+		}
+		if list := decodeState(f.State).Told; f.Session == sess.ID && len(list) > 0 {
+			p = provenanceOf{found: true, file: f, told: list}
+			return p, p.look(ctx, s, sess)
+		}
+	}
+	return p, nil
+}
+
 // look compares the session's events with those that the records made.
 func (p *provenanceOf) look(ctx context.Context, s skein.Store, sess skein.Session) error {
 	made := map[skein.ClientID]bool{CreatedID: true, CreatedID + "/rewound": true}

@@ -16,6 +16,7 @@ import (
 // A Synced says what [Sync] did.
 type Synced struct {
 	Session skein.SessionID `json:"session"`
+	ID      string          `json:"id"`             // its ID in its program
 	Path    string          `json:"path"`           // of the file or unit that was written to, absolute
 	Name    string          `json:"name,omitempty"` // of the source in a unit
 	Events  int             `json:"events"`         // that were written; 0 if there was nothing new
@@ -23,8 +24,8 @@ type Synced struct {
 	Report  Report          `json:"-"` // what the file brought, if it had changed
 }
 
-// Sync writes what is new in a session into the file that it came from, as f's
-// program would have. Where the file has changed since it was read, that is
+// Sync writes what is new in a session into the file that it came from, or was
+// exported to and read from since, as f's program would have. Where the file has changed since it was read, that is
 // imported first; if both went on, nothing is written: the file's line is then
 // a fork of the session.
 //
@@ -45,7 +46,7 @@ func Sync(ctx context.Context, s skein.Store, f Format, id skein.SessionID) (don
 		return done, fmt.Errorf("%w: %s is packed; unpack it first, and import it", skein.ErrInvalid, y.unit)
 	}
 	y.below, y.home = homeOf(x, y.unit)
-	done.Path, done.Name = y.unit, y.name
+	done.ID, done.Path, done.Name = y.from.file.ID, y.unit, y.name
 	if err := y.fresh(ctx, &done); err != nil || !y.from.wentOn {
 		return done, err
 	}
@@ -78,6 +79,9 @@ func (y *syncer) origin(ctx context.Context, id skein.SessionID) (sess skein.Ses
 		return sess, p, fmt.Errorf("%w: format %s can be read only", skein.ErrInvalid, y.format.Name)
 	}
 	p, err = provenance(ctx, y.store, y.format.Name, sess)
+	if err == nil && !p.found {
+		p, err = handedOver(ctx, y.store, y.format.Name, sess)
+	}
 	if err == nil && !p.found {
 		err = fmt.Errorf("%w: no file of %s is this session's", skein.ErrInvalid, y.format.Name)
 	}
