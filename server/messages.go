@@ -1,0 +1,87 @@
+package server
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/api"
+	"github.com/skein-dev/skein/door"
+)
+
+// newMessage is the body of POST /v1/sessions/{id}/messages.
+type newMessage struct {
+	Role     skein.Role     `json:"role" enum:"user,assistant,tool,system,steer"`
+	Text     string         `json:"text"`
+	ClientID skein.ClientID `json:"client_id,omitempty" doc:"the same one twice is one message"`
+}
+
+type placeOf struct {
+	Seq skein.Seq `json:"seq"`
+}
+
+// messages registers what people say most: a message, and the last ones.
+func (a *service) messages(t *table) {
+	type in struct {
+		ID   skein.SessionID `path:"id"`
+		Body newMessage
+	}
+	type out struct{ Body placeOf }
+	register(t, operation{ID: "say", Method: http.MethodPost, Path: "/sessions/{id}/messages", Tag: "messages", Scope: door.Write, Status: http.StatusCreated, Body: door.MaxBody, Summary: "Say one message"},
+		func(ctx context.Context, i *in) (*out, error) {
+			m := skein.Message{Role: i.Body.Role, Parts: []skein.Part{skein.TextPart(i.Body.Text)}}
+			e := skein.Say(skein.At(a.Now()), m)
+			e.ClientID = i.Body.ClientID
+			r, err := door.From(ctx).Store.Append(ctx, skein.Batch{Session: i.ID, Events: []skein.Event{e}})
+			if err != nil {
+				return nil, err
+			}
+			return &out{placeOf{r[0].Seqs[0]}}, nil
+		})
+	type page struct {
+		ID     skein.SessionID `path:"id"`
+		Limit  int             `query:"limit" default:"50" minimum:"1" maximum:"1000"`
+		Cursor string          `query:"cursor" doc:"next_cursor of the page before; none for the newest"`
+	}
+	type entries struct{ Body api.Page[skein.Entry] }
+	register(t, operation{ID: "list-messages", Method: http.MethodGet, Path: "/sessions/{id}/messages", Tag: "messages", Scope: door.Read, Summary: "The newest messages, oldest first; further back by cursor"},
+		func(ctx context.Context, i *page) (*entries, error) {
+			before, err := seqOf(i.Cursor)
+			if err != nil {
+				return nil, err
+			}
+			list, err := door.From(ctx).Store.Newest(ctx, i.ID, i.Limit, before)
+			if err != nil {
+				return nil, err
+			}
+			out := api.Page[skein.Entry]{Items: list}
+			if len(list) == i.Limit && list[0].Seq > 1 {
+				out.Next = strconv.FormatInt(int64(list[0].Seq), 10)
+			}
+			return &entries{out}, nil
+		})
+}
+
+// seqOf reads a cursor that is a seq; 0 for none.
+func seqOf(cursor string) (skein.Seq, error) {
+	if cursor == "" {
+		return 0, nil
+	}
+	n, err := strconv.ParseInt(cursor, 10, 64)
+	if err != nil || n < 1 {
+		return 0, &badCursor{cursor}
+	}
+	return skein.Seq(n), nil
+}
+
+// badCursor says that a cursor is none that we gave.
+type badCursor struct{ cursor string }
+
+// Error implements error.
+func (e *badCursor) Error() string {
+	return "cursor " + strconv.Quote(e.cursor) + ": it is none that this server gave"
+}
+
+// Unwrap returns [skein.ErrInvalid].
+func (e *badCursor) Unwrap() error { return skein.ErrInvalid }
