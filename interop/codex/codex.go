@@ -25,6 +25,7 @@ func Format() interop.Format {
 		Open:   open,
 		Below:  below,
 		Write:  write,
+		Lock:   lock,
 		Resume: resume,
 	}
 }

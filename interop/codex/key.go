@@ -11,6 +11,9 @@ import (
 	"github.com/skein-dev/skein/interop"
 )
 
+// keyPrefix begins the keys of all records of Codex.
+const keyPrefix = "cx:"
+
 // A place says where in its family of threads a record stands, in words that
 // are the same in a thread and in a fork that replays it.
 type place struct {
@@ -59,20 +62,20 @@ func (p *place) key(items []interop.Item) skein.ClientID {
 	short := binary.BigEndian.Uint64(sum)
 	n := p.seen[short]
 	p.seen[short]++
-	return skein.ClientID("cx:" + base64.RawURLEncoding.EncodeToString(sum[:16]) + ":" + strconv.Itoa(n))
+	return skein.ClientID(keyPrefix + base64.RawURLEncoding.EncodeToString(sum[:16]) + ":" + strconv.Itoa(n))
 }
 
 // group returns the ID of the next message of the model at this place.
 func (p *place) group() string {
 	name := p.name()
 	p.groups[name]++
-	return "cx:" + short(name) + ":" + strconv.Itoa(p.groups[name])
+	return keyPrefix + short(name) + ":" + strconv.Itoa(p.groups[name])
 }
 
 // request returns the ID of the model request after which the thread had used
 // all tokens in all.
 func (p *place) request(all int64) string {
-	return "cx:" + short(p.name()) + ":" + strconv.FormatInt(all, 10)
+	return keyPrefix + short(p.name()) + ":" + strconv.FormatInt(all, 10)
 }
 
 // short returns 16 hexadecimal digits that stand for name.
@@ -86,5 +89,5 @@ func threadKey(id string) skein.ClientID {
 	if len(id) > 64 {
 		id = short(id)
 	}
-	return skein.ClientID("cx:thread:" + id)
+	return skein.ClientID(keyPrefix + "thread:" + id)
 }

@@ -36,7 +36,11 @@ func write(ctx context.Context, d interop.Draft) (interop.Written, error) {
 	if d.After == 0 && !w.some {
 		return interop.Written{}, fmt.Errorf("%w: nothing was said in it", skein.ErrInvalid)
 	}
-	return interop.Written{ID: w.id, Texts: []interop.Text{{Path: w.path, Lines: w.out}}, Losses: w.losses}, nil
+	out := interop.Written{ID: w.id, Texts: []interop.Text{{Path: w.path, Lines: w.out}}, Losses: w.losses}
+	if len(w.names) > 0 {
+		out.Texts = append(out.Texts, interop.Text{Path: "session_index.jsonl", Lines: w.names, Log: true})
+	}
+	return out, nil
 }
 
 // A writer is one call of write.
@@ -45,8 +49,7 @@ type writer struct {
 	d    interop.Draft
 	id   string // of the thread
 	path string
-	ours bool      // the session was read from Codex
-	born skein.Seq // last event of which Codex' own lines tell, where it was
+	ours map[skein.Seq]bool // events that were read from Codex
 	file fileState
 
 	acting   skein.Seq // event that is being written
@@ -61,6 +64,7 @@ type writer struct {
 	total    tokens
 	charged  map[string]skein.Usage
 	out      []interop.OutLine
+	names    []interop.OutLine // for the index
 	losses   interop.Losses
 }
 
@@ -110,14 +114,11 @@ func (w *writer) acts() (all []act, err error) {
 // it begins with.
 func (w *writer) begin() error {
 	s := &w.d.Session
-	w.ours = s.Origin != nil && s.Origin.Format == Name
+	w.ours = fromCodex(w.d.Events)
 	w.id = threadID(s)
 	w.at = s.Created
 	if w.at == 0 {
 		w.at = skein.At(w.d.Now)
-	}
-	if w.ours {
-		w.born = w.newest()
 	}
 	if w.d.After > 0 {
 		w.path = w.d.Path
@@ -127,24 +128,22 @@ func (w *writer) begin() error {
 	w.path = "sessions/" + w.at.Std().UTC().Format("2006/01/02/rollout-2006-01-02T15-04-05-") + w.id + ".jsonl"
 	w.emit(w.at, typeMeta, w.meta())
 	if t := s.Title; t != "" {
-		w.renamed(w.at, t)
-		w.losses.Add(0, "title: Codex makes its own of the first prompt")
+		w.named(max(s.Updated, w.at), t)
 	}
-	if s.Model != "" && !w.ours {
+	if s.Model != "" && len(w.ours) == 0 {
 		w.losses.Add(0, "model: Codex goes on with the one that it is set to")
 	}
 	return nil
 }
 
-// newest returns the last event that was kept as a line of Codex'.
-func (w *writer) newest() (last skein.Seq) {
-	for _, e := range w.d.Events {
-		if e.Kind != skein.KindNoted {
-			continue
-		}
-		if n, err := skein.Decode[skein.Noted](e); err == nil && strings.HasPrefix(n.Name, Name+":") {
-			last = e.Seq
+// fromCodex returns which events were read from Codex' own lines: the reader's
+// keys tell.
+func fromCodex(events []skein.Event) map[skein.Seq]bool {
+	all := map[skein.Seq]bool{}
+	for _, e := range events {
+		if strings.HasPrefix(string(e.ClientID), keyPrefix) {
+			all[e.Seq] = true
 		}
 	}
-	return last
+	return all
 }

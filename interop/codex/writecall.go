@@ -8,6 +8,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/loose"
 )
 
 // A form is how a call is written.
@@ -28,7 +29,7 @@ type wrote struct {
 	id   string // call's, as written
 	call *skein.Call
 	meta itemMeta
-	cmd  *execIn // of exec_command
+	same *same // what it was turned into; nil if it stands as it was
 }
 
 type functionOut struct {
@@ -83,7 +84,7 @@ func (w *writer) call(e *skein.Entry, c *skein.Call, meta json.RawMessage) {
 	w.calls[c.ID] = out
 	child, ok := w.children[c.ID]
 	switch {
-	case e.Seq <= w.born && w.ours:
+	case w.ours[e.Seq]:
 		w.native(e, out)
 	case ok && w.spawn(e, out, child):
 	default:
@@ -148,8 +149,8 @@ func (w *writer) function(e *skein.Entry, out *wrote, name, arguments string) {
 
 // spawn writes a call that started a session, where that is written too.
 func (w *writer) spawn(e *skein.Entry, out *wrote, child skein.SessionID) bool {
-	in, err := unmarshal[struct{ Prompt, Message, Task, Description string }](out.call.Input)
-	prompt := first(first(in.Prompt, in.Message), first(in.Task, in.Description))
+	in, err := loose.Parse(out.call.Input)
+	prompt := in.Str("prompt", "message", "task", "description")
 	if err != nil || prompt == "" {
 		return false
 	}
@@ -157,31 +158,31 @@ func (w *writer) spawn(e *skein.Entry, out *wrote, child skein.SessionID) bool {
 	if spot, ok := w.d.Other(child); ok {
 		id = spot.ID
 	}
-	w.function(e, out, "spawn_agent", string(skein.MustJSON(map[string]string{"message": utf8(prompt)})))
+	w.function(e, out, "spawn_agent", string(skein.MustJSON(map[string]string{"message": prompt})))
 	w.show(e.Time, activityOut{"sub_agent_activity", out.id, int64(e.Time), id, "/root/" + strings.ReplaceAll(id, "-", "_"), "started"})
-	w.losses.Add(e.Seq, "call of "+out.call.Name+": written as Codex' spawn_agent")
+	w.lose(e.Seq, "call of "+out.call.Name+": written as Codex' spawn_agent")
 	return true
 }
 
 // foreign writes a call of a tool that is not Codex'.
 func (w *writer) foreign(e *skein.Entry, out *wrote) {
 	same := sameTool(out.call)
+	out.same = same
 	switch {
 	case same == nil:
 		out.form = asText
 		text := "[I called the tool " + utf8(out.call.Name) + ", which is not there any more, with " + utf8(string(orNull(out.call.Input))) + "]"
 		w.said(e, text, itemMeta{}, len(w.calls))
-		w.losses.Add(e.Seq, "call of "+out.call.Name+": written as text, Codex has no such tool")
+		w.lose(e.Seq, "call of "+out.call.Name+": written as text, Codex has no such tool")
 		return
 	case same.patch != "":
 		out.form = asCustom
 		w.item(e.Time, customOut{"custom_tool_call", "", "completed", out.id, "apply_patch", same.patch})
 	default:
-		out.cmd = same.exec
 		w.function(e, out, same.name, string(same.input()))
 	}
 	if same.name != out.call.Name {
-		w.losses.Add(e.Seq, "call of "+out.call.Name+": written as Codex' "+same.name)
+		w.lose(e.Seq, "call of "+out.call.Name+": written as Codex' "+same.name)
 	}
 }
 
@@ -217,11 +218,8 @@ func (w *writer) hosted(e *skein.Entry, out *wrote, r *skein.Result) error {
 		w.item(e.Time, webSearchOut{"web_search_call", out.meta.ID, status, out.call.Input})
 		return nil
 	}
-	in, err := unmarshal[struct{ Prompt string }](out.call.Input)
-	if err != nil {
-		in.Prompt = ""
-	}
-	item := imageCallOut{"image_generation_call", first(out.meta.ID, out.id), status, in.Prompt, ""}
+	in, _ := loose.Parse(out.call.Input) // what is none has no prompt
+	item := imageCallOut{"image_generation_call", first(out.meta.ID, out.id), status, in.Str("prompt"), ""}
 	if len(r.Files) > 0 && r.Files[0].Blob != "" && !w.quiet {
 		data, err := w.d.Blob(r.Files[0].Blob)
 		if err != nil {

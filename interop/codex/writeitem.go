@@ -1,7 +1,9 @@
 package codex
 
 import (
+	"net/url"
 	"strconv"
+	"strings"
 
 	"github.com/skein-dev/skein"
 )
@@ -40,4 +42,43 @@ func userItem(id string, ev *userEvent) userItemOut {
 
 func agentItem(id, text string) agentItemOut {
 	return agentItemOut{"AgentMessage", id, []textOut{{"Text", text}}}
+}
+
+type ranItemOut struct {
+	Type     string   `json:"type"` // CommandExecution
+	ID       string   `json:"id"`
+	Command  []string `json:"command"`
+	Cwd      string   `json:"cwd"` // a URL
+	Parsed   []string `json:"parsed_cmd"`
+	Source   string   `json:"source"`
+	Status   string   `json:"status"`
+	Output   string   `json:"aggregated_output"`
+	Exit     int      `json:"exit_code"`
+	Duration duration `json:"duration"`
+}
+
+type duration struct {
+	Secs  int64 `json:"secs"`
+	Nanos int64 `json:"nanos"`
+}
+
+// maxShown is how much of an output the screen is told, in bytes.
+const maxShown = 10_000
+
+// ran tells the screen of a command. Its code is 1 where all that is known is
+// that it failed.
+func (w *writer) ran(e *skein.Entry, c *wrote, r *skein.Result) {
+	cwd := first(c.same.exec.Workdir, first(w.d.Session.Cwd, w.d.Session.Project))
+	if !strings.HasPrefix(cwd, "/") {
+		return
+	}
+	all := r.Text.UTF8()
+	out := ranItemOut{
+		Type: "CommandExecution", ID: c.id, Command: []string{"/bin/sh", "-lc", c.same.exec.Cmd}, Cwd: (&url.URL{Scheme: "file", Path: utf8(cwd)}).String(),
+		Parsed: []string{}, Source: "unified_exec_startup", Status: "completed", Output: strings.ToValidUTF8(all[:min(len(all), maxShown)], ""),
+	}
+	if r.Failed {
+		out.Exit, out.Status = 1, "failed"
+	}
+	w.completed(e.Time, out)
 }

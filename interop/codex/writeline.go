@@ -84,11 +84,18 @@ func (w *writer) item(t skein.Time, payload any) { w.emit(t, typeItem, payload) 
 
 // shows reports whether what is being written is to be told to the screen as
 // well: not where Codex' own lines do so.
-func (w *writer) shows() bool { return w.acting > w.born }
+func (w *writer) shows() bool { return !w.ours[w.acting] }
 
 // show writes what the screen is told.
 func (w *writer) show(t skein.Time, payload any) {
 	if w.shows() {
 		w.emit(t, typeEvent, payload)
+	}
+}
+
+// lose notes that something is lost, unless the file was written before.
+func (w *writer) lose(at skein.Seq, what string) {
+	if !w.quiet {
+		w.losses.Add(at, what)
 	}
 }

@@ -55,9 +55,13 @@ func (w *writer) mark(i int, e skein.Event) (act, bool) {
 	case skein.KindTitled:
 		t, err := skein.Decode[skein.Titled](e)
 		if err != nil || e.Seq <= w.d.After || w.d.After == 0 {
-			return a, false // the newest stands at the beginning
+			return a, false // a rollout that is new is named for the session's title
 		}
-		a.do = func() error { w.renamed(e.Time, t.Title); return nil }
+		a.do = func() error {
+			w.named(e.Time, t.Title)
+			w.lose(e.Seq, "title: Codex reads the file that it is written to for threads that are new to it")
+			return nil
+		}
 	case skein.KindCompacted:
 		c, err := skein.Decode[skein.Compacted](e)
 		if err != nil || c.Failed || c.Summary == "" && c.Opaque == nil {
@@ -82,16 +86,16 @@ type compactedOut struct {
 // events that it covers and itself, and is in the file already, is told again.
 func (w *writer) compacted(i int, e skein.Event, c *skein.Compacted) error {
 	out := compactedOut{Message: c.Summary}
-	if w.ours && len(c.Opaque) > 0 && c.Opaque[0] == '[' && json.Unmarshal(c.Opaque, &out.History) == nil {
+	if w.ours[e.Seq] && len(c.Opaque) > 0 && c.Opaque[0] == '[' && json.Unmarshal(c.Opaque, &out.History) == nil {
 		w.emit(e.Time, typeCompact, out)
 		return nil
 	}
 	if c.Opaque != nil {
-		w.losses.Add(e.Seq, "a provider's own form of what was compacted: its summary is written")
+		w.lose(e.Seq, "a provider's own form of what was compacted: its summary is written")
 	}
 	out.History = []json.RawMessage{skein.MustJSON(messageOut{Type: "message", Role: "user", Content: []any{textOut{"input_text", "<conversation_summary>\n" + c.Summary + "\n</conversation_summary>"}}})}
 	tail := &writer{
-		ctx: w.ctx, d: w.d, id: w.id, ours: w.ours, born: e.Seq, at: w.at, calls: map[string]*wrote{}, charged: map[string]skein.Usage{}, children: w.children,
+		ctx: w.ctx, d: w.d, id: w.id, ours: w.ours, at: w.at, calls: map[string]*wrote{}, charged: map[string]skein.Usage{}, children: w.children,
 		file: fileState{bare: true},
 	}
 	if c.To <= w.d.After {

@@ -40,8 +40,8 @@ func uuidOf(name string) string {
 	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:16])
 }
 
-// A metaOut is a session_meta that we write. Codex wants the first five. It is
-// given no model provider: it goes on with a thread only under the one named.
+// A metaOut is a session_meta that we write. Codex wants all but the last
+// three. It goes on with a thread only under the provider that this names.
 type metaOut struct {
 	ID         string          `json:"id"`
 	Timestamp  string          `json:"timestamp"`
@@ -49,6 +49,7 @@ type metaOut struct {
 	Originator string          `json:"originator"`
 	Version    string          `json:"cli_version"`
 	Source     json.RawMessage `json:"source"`
+	Provider   string          `json:"model_provider"`
 	ForkedFrom string          `json:"forked_from_id,omitempty"`
 	Parent     string          `json:"parent_thread_id,omitempty"`
 	Role       string          `json:"agent_role,omitempty"`
@@ -61,7 +62,7 @@ func (w *writer) meta() json.RawMessage {
 		return m
 	}
 	m := metaOut{
-		ID: w.id, Timestamp: stampOf(w.at), Cwd: utf8(first(s.Cwd, s.Project)), Originator: program, Version: wroteAs, Source: json.RawMessage(`"cli"`),
+		ID: w.id, Timestamp: stampOf(w.at), Cwd: utf8(first(s.Cwd, s.Project)), Originator: program, Version: wroteAs, Source: json.RawMessage(`"cli"`), Provider: w.provider(),
 	}
 	if m.Cwd == "" {
 		m.Cwd = "/"
@@ -80,6 +81,29 @@ func (w *writer) meta() json.RawMessage {
 	return skein.MustJSON(m)
 }
 
+// provider returns the model provider that Codex is set to.
+func (w *writer) provider() string {
+	const usual = "openai"
+	if w.d.Beside == nil {
+		return usual
+	}
+	config, _ := w.d.Beside("config.toml") // there need not be one
+	for l := range strings.Lines(string(config)) {
+		l = strings.TrimSpace(l)
+		if strings.HasPrefix(l, "[") {
+			break
+		}
+		name, value, _ := strings.Cut(l, "=")
+		if value = strings.TrimSpace(value); strings.Trim(name, ` \t"'`) != "model_provider" || len(value) < 2 {
+			continue
+		}
+		if text, _, ok := strings.Cut(value[1:], value[:1]); ok && text != "" {
+			return utf8(text)
+		}
+	}
+	return usual
+}
+
 type sourceOut struct {
 	Subagent subagentOut `json:"subagent"`
 }
@@ -94,19 +118,20 @@ type spawnOut struct {
 	Role   string `json:"agent_role,omitempty"`
 }
 
-// hadMeta returns the session_meta that the thread was read with, without the
-// promise of ordinals, which we do not write; nil if there is none.
+// hadMeta returns the session_meta that the thread was read with, without what
+// it says of ordinals, which we do not write; nil if there is none that has
+// what Codex wants.
 func (w *writer) hadMeta() json.RawMessage {
 	for _, e := range w.d.Events {
-		if e.Kind != skein.KindNoted || !w.ours {
+		if e.Kind != skein.KindNoted || !w.ours[e.Seq] {
 			continue
 		}
 		n, err := skein.Decode[skein.Noted](e)
 		if err != nil || n.Name != Name+":"+typeMeta || len(n.Data) == 0 {
 			continue
 		}
-		if m, err := unmarshal[meta](n.Data); err == nil && strings.EqualFold(m.ID, w.id) {
-			return without(jsontext.Value(n.Data), "history_mode")
+		if m, err := unmarshal[meta](n.Data); err == nil && strings.EqualFold(m.ID, w.id) && m.Cwd != "" && m.Originator != "" && m.Version != "" {
+			return without(jsontext.Value(n.Data), "history_mode", "history_base", "subagent_history_start_ordinal")
 		}
 	}
 	return nil

@@ -7,9 +7,12 @@ import (
 )
 
 // patch returns a call of apply_patch that changes one file.
-func patch(lines ...string) *same {
-	all := append(append([]string{"*** Begin Patch"}, lines...), "*** End Patch")
-	return &same{name: "apply_patch", patch: strings.Join(all, "\n")}
+func patch(path, head string, lines []string, change changeOut) *same {
+	all := append([]string{"*** Begin Patch", head + path}, lines...)
+	return &same{
+		name: "apply_patch", patch: strings.Join(append(all, "*** End Patch"), "\n"),
+		changes: map[string]changeOut{path: change},
+	}
 }
 
 // fits reports whether a path can stand in a patch, where it is the rest of a
@@ -44,7 +47,7 @@ func (in input) write() *same {
 	if !ok || !fits(p) {
 		return nil
 	}
-	return patch(append([]string{"*** Add File: " + p}, marked("+", text)...)...)
+	return patch(p, "*** Add File: ", marked("+", text), changeOut{Type: "add", Content: &text})
 }
 
 func (in input) edit() *same {
@@ -52,7 +55,6 @@ func (in input) edit() *same {
 	if !fits(p) {
 		return nil
 	}
-	lines := []string{"*** Update File: " + p}
 	hunks, ok := in.hunk()
 	for _, v := range in.List("edits") {
 		o, _ := loose.Parse(v) // what is none has no texts
@@ -65,7 +67,8 @@ func (in input) edit() *same {
 	if !ok {
 		return nil
 	}
-	return patch(append(lines, hunks...)...)
+	diff := strings.Join(hunks, "\n") + "\n"
+	return patch(p, "*** Update File: ", hunks, changeOut{Type: "update", Diff: &diff})
 }
 
 // hunk returns the lines of a patch for one replacement.

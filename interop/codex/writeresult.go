@@ -2,7 +2,6 @@ package codex
 
 import (
 	"encoding/json"
-	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -28,7 +27,7 @@ func (w *writer) results(e *skein.Entry) error {
 	for i, p := range e.Message.Parts {
 		r := p.Result
 		if r == nil {
-			w.losses.Add(e.Seq, string(p.Kind)+" in a tool's message: left out")
+			w.lose(e.Seq, string(p.Kind)+" in a tool's message: left out")
 			continue
 		}
 		if err := w.result(e, r, p.Meta, i); err != nil {
@@ -56,10 +55,17 @@ func (w *writer) result(e *skein.Entry, r *skein.Result, meta json.RawMessage, n
 	if err != nil {
 		return err
 	}
-	if c.cmd != nil {
+	if c.same != nil && c.same.exec != nil && w.file.counted {
 		w.ran(e, c, r)
-	} else if r.Failed && e.Seq > w.born {
-		w.losses.Add(e.Seq, "failure of a tool: only its text tells")
+	}
+	switch text, is := out.(string); {
+	case c.same == nil && r.Failed && !w.ours[e.Seq]:
+		w.lose(e.Seq, "failure of a tool: only its text tells")
+	case c.same == nil:
+	case c.same.patch != "":
+		w.patched(e, c, r)
+	case is && r.Failed && !w.ours[e.Seq] && !saysFailed(text):
+		out = "Process exited with code 1\nOutput:\n" + text
 	}
 	typ := "function_call_output"
 	if c.form == asCustom {
@@ -67,6 +73,13 @@ func (w *writer) result(e *skein.Entry, r *skein.Result, meta json.RawMessage, n
 	}
 	w.item(e.Time, outputOut{typ, c.id, out})
 	return nil
+}
+
+// saysFailed reports whether an output says itself that its command failed.
+func saysFailed(text string) bool {
+	var r skein.Result
+	shell(&r, text)
+	return r.Failed
 }
 
 // told writes the result of a call that was written as text.
@@ -80,7 +93,7 @@ func (w *writer) told(e *skein.Entry, r *skein.Result, n int) {
 		text = utf8(string(r.Raw))
 	}
 	if len(r.Files) > 0 {
-		w.losses.Add(e.Seq, "file in a tool's result: left out")
+		w.lose(e.Seq, "file in a tool's result: left out")
 	}
 	w.said(e, "[The tool "+utf8(first(r.Name, r.CallID))+" "+verb+": "+text+"]", itemMeta{}, n)
 }
@@ -88,7 +101,7 @@ func (w *writer) told(e *skein.Entry, r *skein.Result, n int) {
 // output returns what a tool answered: a string, or a list where there are
 // pictures in it.
 func (w *writer) output(e *skein.Entry, r *skein.Result, meta json.RawMessage) (any, error) {
-	if jsontext.Value(r.Raw).Kind() == '[' && e.Seq <= w.born {
+	if jsontext.Value(r.Raw).Kind() == '[' && w.ours[e.Seq] {
 		return r.Raw, nil
 	}
 	text := r.Text.UTF8()
@@ -96,7 +109,7 @@ func (w *writer) output(e *skein.Entry, r *skein.Result, meta json.RawMessage) (
 		switch {
 		case text == "" && r.Raw != nil:
 			return utf8(string(r.Raw)), nil
-		case e.Seq <= w.born && isObject(meta):
+		case w.ours[e.Seq] && isObject(meta):
 			return string(skein.MustJSON(shellOutputOut{text, meta})), nil
 		}
 		return text, nil
@@ -120,48 +133,33 @@ type shellOutputOut struct {
 	Metadata json.RawMessage `json:"metadata"`
 }
 
-// A ranOut tells the screen that a command has run.
-type ranOut struct {
-	Type      string   `json:"type"` // exec_command_end
-	Call      string   `json:"call_id"`
-	Turn      string   `json:"turn_id"`
-	Command   []string `json:"command"`
-	Cwd       string   `json:"cwd"`
-	Parsed    []string `json:"parsed_cmd"`
-	Source    string   `json:"source"`
-	Stdout    string   `json:"stdout"`
-	Stderr    string   `json:"stderr"`
-	All       string   `json:"aggregated_output"`
-	Exit      int      `json:"exit_code"`
-	Duration  duration `json:"duration"`
-	Formatted string   `json:"formatted_output"`
-	Status    string   `json:"status"`
+// A patchedOut tells the screen that files were changed.
+type patchedOut struct {
+	Type    string               `json:"type"` // patch_apply_end
+	Call    string               `json:"call_id"`
+	Turn    string               `json:"turn_id"`
+	Stdout  string               `json:"stdout"`
+	Stderr  string               `json:"stderr"`
+	Success bool                 `json:"success"`
+	Changes map[string]changeOut `json:"changes"` // by path
+	Status  string               `json:"status"`
 }
 
-type duration struct {
-	Secs  int64 `json:"secs"`
-	Nanos int64 `json:"nanos"`
+// A changeOut is what became of a file.
+type changeOut struct {
+	Type    string  `json:"type"` // add or update
+	Content *string `json:"content,omitempty"`
+	Diff    *string `json:"unified_diff,omitempty"`
 }
 
-// maxShown is how much of an output the screen is told, in bytes, as Codex does
-// it.
-const maxShown = 10_000
-
-// ran tells the screen of a command. The code is 1 where all that is known is
-// that it failed.
-func (w *writer) ran(e *skein.Entry, c *wrote, r *skein.Result) {
-	cwd := first(c.cmd.Workdir, first(w.d.Session.Cwd, w.d.Session.Project))
-	if w.file.counted || !strings.HasPrefix(cwd, "/") {
+// patched tells the screen of a patch.
+func (w *writer) patched(e *skein.Entry, c *wrote, r *skein.Result) {
+	if w.file.counted {
 		return
 	}
-	out := ranOut{
-		Type: "exec_command_end", Call: c.id, Turn: w.turn, Command: []string{"/bin/sh", "-lc", c.cmd.Cmd}, Cwd: utf8(cwd),
-		Parsed: []string{}, Source: "unified_exec_startup", Status: "completed",
-	}
-	all := r.Text.UTF8()
-	out.All = strings.ToValidUTF8(all[:min(len(all), maxShown)], "")
-	if r.Failed {
-		out.Exit, out.Status = 1, "failed"
+	out := patchedOut{Type: "patch_apply_end", Call: c.id, Turn: w.turn, Success: !r.Failed, Changes: c.same.changes, Status: "completed"}
+	if out.Stdout = r.Text.UTF8(); r.Failed {
+		out.Stdout, out.Stderr, out.Status = "", out.Stdout, "failed"
 	}
 	w.show(e.Time, out)
 }

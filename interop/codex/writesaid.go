@@ -8,6 +8,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/loose"
 )
 
 type messageOut struct {
@@ -16,6 +17,14 @@ type messageOut struct {
 	Role    string `json:"role"`
 	Content []any  `json:"content"`
 	Phase   string `json:"phase,omitempty"`
+}
+
+// An agentMessageOut is what another agent of the same run said.
+type agentMessageOut struct {
+	Type      string `json:"type"` // agent_message
+	Author    string `json:"author"`
+	Recipient string `json:"recipient"`
+	Content   []any  `json:"content"`
 }
 
 type textOut struct {
@@ -55,14 +64,14 @@ func (w *writer) entry(e *skein.Entry) error {
 	case skein.RoleTool:
 		return w.results(e)
 	case skein.RoleSystem:
-		if !w.ours || e.Seq > w.born {
-			w.losses.Add(e.Seq, "system message: left out, Codex makes its own")
+		if !w.ours[e.Seq] {
+			w.lose(e.Seq, "system message: left out, Codex makes its own")
 			return nil
 		}
 		return w.asked(e, "developer")
 	default:
 		if m.Role == skein.RoleSteer {
-			w.losses.Add(e.Seq, "steer: written as a user's message")
+			w.lose(e.Seq, "steer: written as a user's message")
 		}
 		return w.asked(e, "user")
 	}
@@ -78,11 +87,15 @@ func (w *writer) asked(e *skein.Entry, role string) error {
 	if typed {
 		w.startTurn(e.Time, e.Seq)
 	}
-	if m := &e.Message; e.Seq > w.born && m.Synthetic && role == "user" && !injected(skein.Text(m.Words())) {
-		w.losses.Add(e.Seq, "message that a program put in: written as a user's")
+	if m := &e.Message; !w.ours[e.Seq] && m.Synthetic && role == "user" && !injected(skein.Text(m.Words())) {
+		w.lose(e.Seq, "message that a program put in: written as a user's")
+	}
+	w.some = true
+	if author := e.Message.Agent; author != "" && w.ours[e.Seq] {
+		w.item(e.Time, agentMessageOut{"agent_message", utf8(author), "/root", content})
+		return nil
 	}
 	w.item(e.Time, messageOut{Type: "message", Role: role, Content: content})
-	w.some = true
 	if !typed {
 		return nil
 	}
@@ -113,14 +126,14 @@ func (w *writer) content(e *skein.Entry) (all []any, err error) {
 			if c, err = w.attached(e.Seq, p.File); err != nil {
 				return nil, err
 			}
-		case p.Kind == skein.PartOther && e.Seq <= w.born && isObject(p.Raw):
+		case p.Kind == skein.PartOther && w.ours[e.Seq] && isObject(p.Raw):
 			c = p.Raw
 		case p.Kind == skein.PartAgent:
 			c = textOut{"input_text", "@" + p.Text.UTF8()}
 		case p.Text != "":
 			c = textOut{"input_text", p.Text.UTF8()}
 		case p.Kind != skein.PartText:
-			w.losses.Add(e.Seq, string(p.Kind)+" in a user's message: left out")
+			w.lose(e.Seq, string(p.Kind)+" in a user's message: left out")
 			continue
 		default:
 			continue
@@ -144,10 +157,10 @@ func (w *writer) attached(at skein.Seq, f *skein.File) (any, error) {
 			return nil, err
 		}
 		return imageOut{"input_image", "data:" + utf8(f.Media) + ";base64," + base64.StdEncoding.EncodeToString(data)}, nil
-	case strings.HasPrefix(f.URL, "https://") && (strings.HasPrefix(f.Media, "image/") || at <= w.born):
+	case strings.HasPrefix(f.URL, "https://") && (strings.HasPrefix(f.Media, "image/") || w.ours[at]):
 		return imageOut{"input_image", utf8(f.URL)}, nil
 	}
-	w.losses.Add(at, "file: only its name is written")
+	w.lose(at, "file: only its name is written")
 	return textOut{"input_text", "[file " + utf8(first(f.Name, f.Media)) + "]"}, nil
 }
 
@@ -162,10 +175,10 @@ func (w *writer) answer(e *skein.Entry) error {
 			w.thought(e, p)
 		case (p.Kind == skein.PartText || p.Kind == skein.PartSummary) && p.Text != "":
 			w.said(e, p.Text.UTF8(), metaOf(p.Meta), i)
-		case p.Kind == skein.PartOther && e.Seq <= w.born && isObject(p.Raw):
+		case p.Kind == skein.PartOther && w.ours[e.Seq] && isObject(p.Raw):
 			w.item(e.Time, messageOut{Type: "message", Role: "assistant", Content: []any{p.Raw}})
 		case p.Kind != skein.PartText:
-			w.losses.Add(e.Seq, string(p.Kind)+" in an answer: left out")
+			w.lose(e.Seq, string(p.Kind)+" in an answer: left out")
 		}
 	}
 	return nil
@@ -200,12 +213,12 @@ func metaOf(v json.RawMessage) itemMeta {
 
 // thought writes reasoning: to the model only what its provider has sealed.
 func (w *writer) thought(e *skein.Entry, p skein.Part) {
-	if it, err := unmarshal[struct{ Type string }](p.Raw); err == nil && it.Type == "reasoning" && e.Seq <= w.born {
+	if it, err := loose.Parse(p.Raw); err == nil && it.Str("type") == "reasoning" && w.ours[e.Seq] {
 		w.item(e.Time, p.Raw)
 		return
 	}
 	if p.Text != "" {
 		w.show(e.Time, reasoningEvent{"agent_reasoning", p.Text.UTF8()})
 	}
-	w.losses.Add(e.Seq, "reasoning: shown, but not given to the model")
+	w.lose(e.Seq, "reasoning: shown, but not given to the model")
 }

@@ -17,6 +17,8 @@ type same struct {
 	exec  *execIn         // of exec_command
 	args  json.RawMessage // of another function
 	patch string          // of apply_patch
+
+	changes map[string]changeOut // of the patch, by file
 }
 
 type execIn struct {

@@ -3,8 +3,11 @@ package codex
 import (
 	"encoding/json"
 	"strconv"
+	"strings"
+	"time"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/interop"
 )
 
 type startedOut struct {
@@ -65,14 +68,19 @@ func (w *writer) completed(t skein.Time, item any) {
 	w.show(t, completedOut{"item_completed", w.id, w.turn, item, int64(t), int64(t)})
 }
 
-type renamedOut struct {
-	Type   string `json:"type"` // thread_name_updated
-	Thread string `json:"thread_id"`
-	Name   string `json:"thread_name"`
+// A namedOut is a line of session_index.jsonl.
+type namedOut struct {
+	ID   string `json:"id"`
+	Name string `json:"thread_name"`
+	Time string `json:"updated_at"`
 }
 
-func (w *writer) renamed(t skein.Time, title string) {
-	w.emit(t, typeEvent, renamedOut{"thread_name_updated", w.id, utf8(title)})
+// named gives the thread a name.
+func (w *writer) named(t skein.Time, title string) {
+	l := namedOut{w.id, strings.TrimSpace(utf8(title)), t.Std().UTC().Format(time.RFC3339Nano)}
+	if l.Name != "" && isUUID.MatchString(w.id) {
+		w.names = append(w.names, interop.OutLine{Body: append(skein.MustJSON(l), '\n'), Seq: w.seq})
+	}
 }
 
 type tokenCountOut struct {
