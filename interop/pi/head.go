@@ -41,7 +41,9 @@ func (r *reader) header(m *making) {
 		r.note(m, typeHeader)
 	} else {
 		m.out.Begin = append(m.out.Begin, r.begin(m))
-		r.titled(m, m.Str("title"), m.Str("titleSource"))
+		if len(r.titles) == 0 { // else the line before has the newer one
+			r.titled(m, m.Str("title"), m.Str("titleSource"))
+		}
 	}
 	m.out.Floating, m.out.Key = true, r.about("header")
 }
