@@ -11,7 +11,13 @@ import (
 
 // A Reader reads the messages of one conversation in order: it remembers which
 // tool a call was for. The zero value is ready.
-type Reader struct{ tools map[string]string }
+type Reader struct {
+	// NewID, if not nil, gives an ID to a call that has none. Without it such
+	// a call is kept as it stands.
+	NewID func() string
+
+	tools map[string]string
+}
 
 // A Content is what a message says, with the bytes of its files.
 type Content struct {
@@ -45,13 +51,17 @@ func (r *Reader) add(c *Content, v jsontext.Value) {
 		return
 	}
 	kind, id := b.Str("type"), b.Str("id", "toolCallId")
+	call := strings.HasSuffix(kind, "tool_use") || kind == "tool-call"
+	if call && id == "" && r.NewID != nil {
+		id = r.NewID()
+	}
 	text, plain := b.Text("text")
 	switch {
 	case kind == "text" && plain:
 		c.Parts = append(c.Parts, skein.TextPart(text))
 	case kind == "thinking" || kind == "reasoning" || kind == "redacted_thinking" || kind == "redacted-reasoning":
 		c.Parts = append(c.Parts, reasoning(b, v))
-	case (strings.HasSuffix(kind, "tool_use") || kind == "tool-call") && id != "":
+	case call && id != "":
 		c.Parts = append(c.Parts, skein.Part{Kind: skein.PartCall, Call: r.call(id, b)})
 	case strings.HasSuffix(kind, "tool_result") || kind == "tool-result":
 		if !r.result(c, b) {

@@ -1,0 +1,156 @@
+package cursor
+
+import (
+	"bytes"
+	"context"
+	"path"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/interop"
+)
+
+// Name is the format's name: [skein.Origin.Format] of what it reads.
+const Name = "cursor"
+
+// The names of Cursor's databases.
+const (
+	storeName = "store.db"
+	stateName = "state.vscdb"
+)
+
+// Format returns the format of Cursor's three stores.
+func Format() interop.Format {
+	return interop.Format{
+		Name:   Name,
+		Doc:    "Cursor: chats of the CLI, composers of the editor, agent transcripts",
+		Places: func(h interop.Home) []string { return placesOn(runtime.GOOS, h) },
+		Match:  match,
+		Unit:   unitOf,
+		Look:   look,
+		Open:   open,
+		Below:  below,
+		Put:    put,
+		Resume: resume,
+	}
+}
+
+func resume(w interop.Spot, s skein.Session) (command []string, dir string) {
+	return []string{"cursor-agent", "--resume", w.ID}, s.Cwd
+}
+
+// placesOn returns the places on an operating system.
+func placesOn(system string, h interop.Home) []string {
+	own := filepath.Join(h.Dir, ".cursor")
+	if dir := h.Env("CURSOR_CONFIG_DIR"); dir != "" {
+		if abs, err := filepath.Abs(dir); err == nil {
+			own = abs
+		}
+	}
+	config := h.Env("XDG_CONFIG_HOME")
+	switch {
+	case system == "darwin":
+		config = filepath.Join(h.Dir, "Library", "Application Support")
+	case system == "windows":
+		if config = h.Env("APPDATA"); config == "" {
+			config = filepath.Join(h.Dir, "AppData", "Roaming")
+		}
+	case config == "":
+		config = filepath.Join(h.Dir, ".config")
+	}
+	return []string{
+		filepath.Join(config, "Cursor", "User", "globalStorage", stateName),
+		filepath.Join(own, "chats"),
+		filepath.Join(own, "projects"),
+		filepath.Join(h.Dir, ".cursor-server", "projects"),
+	}
+}
+
+const transcripts = "/agent-transcripts/"
+
+// match knows a transcript: one whose session the CLI has in a database beside
+// is left to that, which has more.
+func match(name string, head []byte) bool {
+	if !strings.Contains(name, transcripts) || path.Ext(name) != ".jsonl" || len(head) == 0 {
+		return false
+	}
+	return bytes.Contains(head, []byte(`"role"`)) && !inStore(name)
+}
+
+// inStore reports whether the session of a transcript lies in
+// ~/.cursor/chats/<hash>/<session>/store.db too.
+func inStore(name string) bool {
+	at := strings.LastIndex(name, "/projects/")
+	id := strings.TrimSuffix(path.Base(name), path.Ext(name))
+	if at < 0 || strings.ContainsAny(id, `*?[\`) {
+		return false
+	}
+	dir := filepath.FromSlash(name[:at])
+	if strings.ContainsAny(dir, `*?[`) {
+		return false
+	}
+	found, err := filepath.Glob(filepath.Join(dir, "chats", "*", id, storeName))
+	return err == nil && len(found) > 0
+}
+
+// unitOf returns the database that a file belongs to, or an old transcript,
+// which is a document.
+func unitOf(name string) string {
+	if strings.Contains(name, transcripts) && path.Ext(name) == ".txt" {
+		return name
+	}
+	for _, suffix := range []string{"", "-wal", "-shm", "-journal"} {
+		file, ok := strings.CutSuffix(name, suffix)
+		if base := path.Base(file); ok && (base == storeName || base == stateName && !strings.Contains(file, "/workspaceStorage/")) {
+			return file
+		}
+	}
+	return ""
+}
+
+// look opens a unit.
+func look(ctx context.Context, at string) (interop.Unit, error) {
+	switch filepath.Base(at) {
+	case storeName:
+		return openStore(ctx, at)
+	case stateName:
+		return openState(ctx, at)
+	}
+	if inStore(filepath.ToSlash(at)) {
+		return nil, interop.ErrOther
+	}
+	return interop.OpenDocument(ctx, at, cutText)
+}
+
+func open(f interop.File) interop.Reader {
+	at := filepath.ToSlash(f.Path)
+	switch {
+	case path.Base(at) == storeName:
+		return openChat(f)
+	case path.Base(at) == stateName:
+		return openComposer(f)
+	case path.Ext(at) == ".txt":
+		return openText(f)
+	}
+	return openTranscript(f)
+}
+
+// below returns where a file or unit lies below ~/.cursor, and the editor's
+// database below its folder of settings.
+func below(name string) string {
+	for _, dir := range []string{"/chats/", "/projects/", "/globalStorage/"} {
+		if at := strings.LastIndex(name, dir); at >= 0 {
+			return name[at+1:]
+		}
+	}
+	return path.Base(name)
+}
+
+func put(ctx context.Context, at string, parts []interop.Part) error {
+	if filepath.Ext(at) == ".txt" {
+		return interop.PutDocument(ctx, at, parts)
+	}
+	return interop.PutDatabase(ctx, at, parts)
+}

@@ -1,0 +1,267 @@
+package cursor
+
+import (
+	"bytes"
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"path/filepath"
+	"strconv"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/foreign"
+	"github.com/skein-dev/skein/internal/loose"
+	"github.com/skein-dev/skein/interop"
+)
+
+// A store is the CLI's database of one session: blobs named by their SHA-256,
+// and a row that names the root of them.
+type store struct {
+	db     *foreign.DB
+	path   string
+	name   string // of the source: the session's folder
+	pieces map[string]foreign.Piece
+	about  about
+	chain  []string // messages in order; one can come more than once
+	all    []foreign.Piece
+}
+
+// about is a line of our own, before what the databases hold.
+type about struct {
+	Workspace string `json:"workspace,omitempty"`
+}
+
+// openDB opens a database that has these tables, and says interop.ErrOther of
+// one that has not.
+func openDB(ctx context.Context, at, mention string, ours func(*foreign.DB) bool) (_ *foreign.DB, err error) {
+	if there, err := foreign.Mentions(at, mention); err != nil || !there {
+		return nil, errors.Join(interop.ErrOther, err)
+	}
+	db, err := foreign.Open(ctx, at)
+	if err != nil {
+		if errors.Is(err, foreign.ErrNone) {
+			err = errors.Join(interop.ErrOther, err)
+		}
+		return nil, err
+	}
+	if !ours(db) {
+		return nil, errors.Join(interop.ErrOther, db.Close())
+	}
+	return db, nil
+}
+
+func openStore(ctx context.Context, at string) (_ interop.Unit, err error) {
+	defer skein.Wrapf(&err, "database %s", at)
+	db, err := openDB(ctx, at, "blobs", func(db *foreign.DB) bool {
+		blobs, ok1 := db.Table("blobs")
+		meta, ok2 := db.Table("meta")
+		return ok1 && ok2 && blobs.Has("id", "data") && meta.Has("key", "value")
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &store{db: db, path: at, name: path.Base(path.Dir(filepath.ToSlash(at)))}, nil
+}
+
+// Sources implements [interop.Unit]; errors are those of copying rows to a
+// temporary file.
+func (u *store) Sources(ctx context.Context) ([]interop.Source, error) {
+	n := 0
+	var err error
+	u.all, err = u.db.Split(ctx, foreign.Part{Table: "meta", KeyOf: func(foreign.Row) string { return "meta" }},
+		foreign.Part{Table: "blobs", KeyOf: func(r foreign.Row) string {
+			if n++; r.Text("id") == "" {
+				return "?" + strconv.Itoa(n)
+			}
+			return "b" + r.Text("id")
+		}})
+	if err != nil {
+		return nil, err
+	}
+	u.pieces = make(map[string]foreign.Piece, len(u.all))
+	for _, p := range u.all {
+		u.pieces[p.Key] = p
+	}
+	root := u.root()
+	u.chain, u.about = nil, about{}
+	u.walk(root, maxChain, map[string]bool{})
+	s := interop.Source{Name: u.name, Stamp: root + u.pieces["meta"].Stamp, Size: u.pieces["meta"].Size}
+	for _, id := range u.chain {
+		s.Size += u.pieces["b"+id].Size
+	}
+	if len(u.chain) == 0 && root == "" {
+		return []interop.Source{{}}, nil
+	}
+	return []interop.Source{s, {}}, nil
+}
+
+// root returns the newest root that a meta row names.
+func (u *store) root() (root string) {
+	data, err := io.ReadAll(u.db.Lines(u.pieces["meta"]))
+	if err != nil {
+		return ""
+	}
+	for line := range bytes.Lines(data) {
+		row, ok, err := foreign.ParseRow(line)
+		if err != nil || !ok {
+			continue
+		}
+		if o := metaOf(row); o.Str("latestRootBlobId") != "" {
+			root = o.Str("latestRootBlobId")
+		} else if row.Text("key") == "latestRootBlobId" {
+			root = row.Text("value")
+		}
+	}
+	return root
+}
+
+// metaOf returns the object that a meta row holds, in hexadecimal or as it is.
+func metaOf(row foreign.Row) loose.Object {
+	text := []byte(row.Text("value"))
+	if b, ok := row.Get("value").([]byte); ok {
+		text = b
+	}
+	if b, err := hex.DecodeString(string(text)); err == nil {
+		text = b
+	}
+	o, err := loose.Parse(text)
+	if err != nil {
+		return nil
+	}
+	return o
+}
+
+// maxChain is how deep blobs that are no messages may name others.
+const maxChain = 8
+
+// walk gathers the messages that the blob names, in their order.
+func (u *store) walk(id string, deeper int, above map[string]bool) {
+	data, ok := u.blob(id)
+	if !ok || above[id] {
+		return
+	}
+	if isMessage(data) {
+		if len(u.chain) < maxMessages {
+			u.chain = append(u.chain, id)
+		}
+		return
+	}
+	if deeper == 0 {
+		return
+	}
+	above[id] = true
+	defer delete(above, id)
+	fields(data, func(n int, v []byte) {
+		if len(u.chain) >= maxMessages {
+			return
+		}
+		if len(v) == 32 && n <= maxField {
+			child := hex.EncodeToString(v)
+			if _, ok := u.pieces["b"+child]; ok {
+				if !u.passed(n, deeper) {
+					u.walk(child, deeper-1, above)
+				}
+				return
+			}
+		}
+		if bytes.HasPrefix(v, []byte("file://")) && u.about.Workspace == "" {
+			u.about.Workspace = pathOf(string(v))
+		}
+	})
+}
+
+// Bounds of a chain that a hostile root would have.
+const (
+	maxMessages = 200_000
+	maxField    = 1000
+)
+
+// passed reports whether a field of the root is to be left: once field 1, the
+// messages as the model gets them, has some, the others say them again in
+// other words.
+func (u *store) passed(n, deeper int) bool { return deeper == maxChain && n > 1 && len(u.chain) > 0 }
+
+// blob returns the bytes of a blob.
+func (u *store) blob(id string) ([]byte, bool) {
+	p, ok := u.pieces["b"+id]
+	if !ok {
+		return nil, false
+	}
+	line, err := io.ReadAll(u.db.Lines(p))
+	if err != nil {
+		return nil, false
+	}
+	row, ok, err := foreign.ParseRow(line)
+	return dataOf(row), ok && err == nil && row.Damage == ""
+}
+
+// dataOf returns the bytes of a blob's row.
+func dataOf(row foreign.Row) []byte {
+	if b, ok := row.Get("data").([]byte); ok {
+		return b
+	}
+	return []byte(row.Text("data"))
+}
+
+// isMessage reports whether a blob is one in JSON.
+func isMessage(data []byte) bool {
+	if data = bytes.TrimSpace(data); len(data) == 0 || data[0] != '{' {
+		return false
+	}
+	o, err := loose.Parse(data)
+	return err == nil && o.Str("role") != ""
+}
+
+// Open implements [interop.Unit]; the error says that there is no such source.
+func (u *store) Open(_ context.Context, name string) (io.ReadCloser, error) {
+	used := map[string]bool{"meta": true}
+	first := append(skein.MustJSON(struct {
+		A about `json:"about"`
+	}{u.about}), '\n')
+	session := []io.Reader{bytes.NewReader(first), u.db.Lines(u.pieces["meta"])}
+	for _, id := range u.chain {
+		if key := "b" + id; !used[key] {
+			used[key] = true
+			session = append(session, u.db.Lines(u.pieces[key]))
+			continue
+		}
+		data, _ := u.blob(id)
+		session = append(session, bytes.NewReader(append(skein.MustJSON(again{id, skein.Text(data)}), '\n')))
+	}
+	switch {
+	case name == u.name && name != "":
+		return io.NopCloser(io.MultiReader(session...)), nil
+	case name != "":
+		return nil, fmt.Errorf("database %s has no source %q", u.path, name)
+	}
+	rest := []io.Reader{bytes.NewReader(u.db.Frame("meta", "blobs"))}
+	for _, p := range u.all {
+		if !used[p.Key] {
+			rest = append(rest, u.db.Lines(p))
+		}
+	}
+	return io.NopCloser(io.MultiReader(rest...)), nil
+}
+
+// again is the line of a message that was said before in the same words: the
+// database has it once.
+type again struct {
+	ID   string     `json:"again"`
+	Data skein.Text `json:"data"`
+}
+
+// Skips implements [interop.Unit].
+func (u *store) Skips() (all []interop.Skip) { return skips(u.db, u.path) }
+
+func skips(db *foreign.DB, path string) (all []interop.Skip) {
+	for _, what := range db.Damage() {
+		all = append(all, interop.Skip{Path: path, Why: what})
+	}
+	return all
+}
+
+// Close implements [interop.Unit]; errors are the system's.
+func (u *store) Close() error { return u.db.Close() }
