@@ -151,7 +151,7 @@ func describe(f *skein.File) string {
 func (w *writer) call(e *skein.Entry, c *callOut) blockOut {
 	if c.name == "" {
 		w.lose(e, "calls of tools that Claude Code has not: in words")
-		return textBlock(fmt.Sprintf("[I called the tool %s, which is not there any more, with this input:]\n%s", skein.Text(c.call.Name).UTF8(), skein.Text(c.call.Input).UTF8()))
+		return textBlock(fmt.Sprintf("[I called the tool %s, which is not there any more, with this input:]\n%s", skein.Text(c.call.Name).UTF8(), words(c.call.Input)))
 	}
 	if c.name != c.call.Name || string(c.input) != string(c.call.Input) {
 		w.lose(e, "tools' names and inputs: as Claude Code's own")
@@ -165,6 +165,14 @@ func (w *writer) call(e *skein.Entry, c *callOut) blockOut {
 		Name  string          `json:"name"`
 		Input json.RawMessage `json:"input"`
 	}{"tool_use", c.id, c.name, c.input}), nil, c}
+}
+
+// words returns JSON as a person writes it: a string without its quotes.
+func words(v []byte) string {
+	if s, ok := skein.Unquote(v); ok {
+		return skein.Text(s).UTF8()
+	}
+	return skein.Text(v).UTF8()
 }
 
 // result writes what a call gave.

@@ -14,6 +14,7 @@ import (
 type known struct {
 	leaf  string // UUID of the newest line of the conversation
 	uuids map[string]bool
+	names bool // a line of it names the newest line, as newer versions do
 }
 
 // look reads what the file has.
@@ -30,7 +31,11 @@ func (w *writer) look() error {
 			return err
 		}
 		var l line
-		if r.Damage != "" || jsonv2.Unmarshal(r.Raw, &l, options()) != nil || l.UUID == "" {
+		if r.Damage != "" || jsonv2.Unmarshal(r.Raw, &l, options()) != nil {
+			continue
+		}
+		w.known.names = w.known.names || l.Type == "last-prompt" && l.Leaf != ""
+		if l.UUID == "" {
 			continue
 		}
 		w.known.uuids[string(l.UUID)] = true

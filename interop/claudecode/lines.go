@@ -65,6 +65,18 @@ type (
 		Prompt any    `json:"prompt"`
 		Mode   string `json:"commandMode"`
 	}
+	titleOut struct {
+		Type    string `json:"type"`
+		Custom  string `json:"customTitle,omitempty"`
+		AI      string `json:"aiTitle,omitempty"`
+		Session string `json:"sessionId"`
+	}
+	lastPromptOut struct {
+		Type    string `json:"type"`
+		Prompt  string `json:"lastPrompt"`
+		Leaf    string `json:"leafUuid"`
+		Session string `json:"sessionId"`
+	}
 	compactOut struct {
 		Trigger string `json:"trigger"`
 		Before  int64  `json:"preTokens"`
@@ -102,9 +114,11 @@ func (w *writer) chain(id string, at skein.Time, seq skein.Seq, l lineOut) {
 		l.Logical = w.parent
 	}
 	if at == 0 {
-		at = max(w.latest, w.d.Session.Created)
+		at = w.d.Session.Created
 	}
-	w.latest = max(w.latest, at) // of two leaves the program takes the later
+	// Older versions go on from the line with the latest time, of several from
+	// the first.
+	w.latest = max(w.latest+1, at)
 	l.Sidechain, l.Agent, l.User = w.agentID != "", w.agentID, "external"
 	l.Cwd, l.Session, l.Version, l.Branch = w.cwd, w.session, w.version, w.branch
 	l.UUID, l.Time = id, w.latest
@@ -120,12 +134,13 @@ func (w *writer) add(seq skein.Seq, v any) {
 	w.lines = append(w.lines, interop.OutLine{Body: append(skein.MustJSON(v), '\n'), Seq: seq})
 }
 
-// compact writes the compactions that stand before the event at seq.
-func (w *writer) compact(seq skein.Seq) {
+// compact writes the compactions that stand before the event at seq, no later
+// than it was said.
+func (w *writer) compact(seq skein.Seq, said skein.Time) {
 	for len(w.compacts) > 0 && w.compacts[0].at < seq {
 		c := w.compacts[0]
 		w.compacts = w.compacts[1:]
-		e := &skein.Entry{Seq: c.seq, End: c.seq, Time: c.time}
+		e := &skein.Entry{Seq: c.seq, End: c.seq, Time: min(c.time, said)}
 		w.put(e, c.seq, lineOut{
 			Type: "system", Subtype: "compact_boundary", Content: "Conversation compacted", Level: "info",
 			Compact: &compactOut{first(c.what.Trigger, "manual"), c.what.Before, c.what.After},
@@ -202,7 +217,7 @@ func stopOf(m *skein.Message) string {
 	return "end_turn"
 }
 
-// rest writes what is about the session: its title.
+// rest writes what is about the session: its newest line, its title.
 func (w *writer) rest() {
 	var last skein.Seq
 	named := w.d.After == 0
@@ -216,21 +231,19 @@ func (w *writer) rest() {
 			w.losses.Add(e.Seq, "notes: left out")
 		}
 	}
+	if w.agentID != "" || len(w.lines) == 0 {
+		return
+	}
 	s := &w.d.Session
+	if w.known != nil && w.known.names { // or the program goes on from the one that was named before
+		w.add(last, lastPromptOut{"last-prompt", s.LastPrompt, w.parent, w.session})
+	}
 	title := skein.Text(s.Title).UTF8()
 	switch {
-	case !named || title == "" || w.agentID != "" || len(w.lines) == 0:
+	case !named || title == "":
 	case s.TitleBy == skein.ByPerson:
-		w.add(last, struct {
-			Type    string `json:"type"`
-			Title   string `json:"customTitle"`
-			Session string `json:"sessionId"`
-		}{"custom-title", title, w.session})
+		w.add(last, titleOut{Type: "custom-title", Custom: title, Session: w.session})
 	default:
-		w.add(last, struct {
-			Type    string `json:"type"`
-			Title   string `json:"aiTitle"`
-			Session string `json:"sessionId"`
-		}{"ai-title", title, w.session})
+		w.add(last, titleOut{Type: "ai-title", AI: title, Session: w.session})
 	}
 }

@@ -1,6 +1,8 @@
 package claudecode
 
 import (
+	"math"
+
 	"github.com/skein-dev/skein"
 )
 
@@ -8,12 +10,12 @@ import (
 func (w *writer) conversation() error {
 	for i := range w.entries {
 		e := &w.entries[i]
-		w.compact(e.Seq)
+		w.compact(e.Seq, e.Time)
 		if err := w.entry(e, i == len(w.entries)-1); err != nil {
 			return err
 		}
 	}
-	w.compact(1 << 62)
+	w.compact(math.MaxInt64, math.MaxInt64)
 	return nil
 }
 

@@ -1,0 +1,297 @@
+package claudecode
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/interop"
+	"github.com/skein-dev/skein/memory"
+)
+
+// A provider answers Claude Code in Anthropic's place, always the same, and
+// keeps what it was asked.
+type provider struct {
+	*httptest.Server
+	mu    sync.Mutex
+	asked []heardRequest
+}
+
+type heardRequest struct {
+	Messages []struct {
+		Role    string
+		Content json.RawMessage
+	}
+}
+
+// A saidBlock is a block of a request.
+type saidBlock struct {
+	Type, Text, Name string
+	Result           string `json:"tool_use_id"`
+	Input            json.RawMessage
+}
+
+func newProvider(t *testing.T) *provider {
+	p := &provider{}
+	p.Server = httptest.NewServer(http.HandlerFunc(p.answer))
+	t.Cleanup(p.Close)
+	return p
+}
+
+func (p *provider) answer(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(r.Body)
+	var req heardRequest
+	if r.URL.Path != "/v1/messages" || err != nil || json.Unmarshal(body, &req) != nil {
+		http.Error(w, `{"type":"error","error":{"type":"not_found_error","message":"none"}}`, http.StatusNotFound)
+		return
+	}
+	p.mu.Lock()
+	p.asked = append(p.asked, req)
+	n := len(p.asked)
+	p.mu.Unlock()
+	w.Header().Set("Content-Type", "text/event-stream")
+	for _, e := range []string{
+		fmt.Sprintf(`{"type":"message_start","message":{"id":"msg_%d","type":"message","role":"assistant","model":"claude-opus-5-5","content":[],"stop_reason":null,"usage":{"input_tokens":1,"output_tokens":1}}}`, n),
+		`{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}`,
+		`{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"Gladly."}}`,
+		`{"type":"content_block_stop","index":0}`,
+		`{"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":2}}`,
+		`{"type":"message_stop"}`,
+	} {
+		var kind struct{ Type string }
+		_ = json.Unmarshal([]byte(e), &kind)
+		fmt.Fprintf(w, "event: %s\ndata: %s\n\n", kind.Type, e)
+	}
+}
+
+// heard returns the blocks of the request that ends with prompt, a line each,
+// less what the program itself reminds the model of. dir is called DIR.
+func (p *provider) heard(t *testing.T, prompt, dir string) string {
+	t.Helper()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var longest heardRequest // others ask for a title
+	for _, r := range p.asked {
+		if strings.Contains(fmt.Sprintf("%s", r), prompt) && len(r.Messages) > len(longest.Messages) {
+			longest = r
+		}
+	}
+	var all strings.Builder
+	for _, m := range longest.Messages {
+		var blocks []saidBlock
+		var text string
+		if json.Unmarshal(m.Content, &text) == nil {
+			blocks = []saidBlock{{Type: "text", Text: text}}
+		} else if err := json.Unmarshal(m.Content, &blocks); err != nil {
+			t.Fatal(err)
+		}
+		for _, b := range blocks {
+			if m.Role == "system" || strings.HasPrefix(b.Text, "<system-reminder>") {
+				continue
+			}
+			line := strings.Join(strings.Fields(b.Text), " ")
+			switch b.Type {
+			case "tool_use":
+				line = b.Name + " " + strings.ReplaceAll(string(b.Input), dir, "DIR")
+			case "tool_result":
+				line = "result of " + b.Result
+			case "image":
+				line = "image"
+			}
+			fmt.Fprintf(&all, "%s: %s\n", m.Role, line)
+		}
+	}
+	return all.String()
+}
+
+// ask lets Claude Code go on with a session in dir.
+func (p *provider) ask(t *testing.T, program, home, dir string, args ...string) {
+	t.Helper()
+	if strings.HasSuffix(program, ".js") {
+		program, args = "node", append([]string{program}, args...)
+	}
+	c := exec.CommandContext(t.Context(), program, args...)
+	c.Dir = dir
+	c.Env = []string{
+		"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "CLAUDE_CONFIG_DIR=" + home, "ANTHROPIC_BASE_URL=" + p.URL, "ANTHROPIC_API_KEY=none",
+		"DISABLE_AUTOUPDATER=1", "DISABLE_TELEMETRY=1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1",
+	}
+	out, err := c.CombinedOutput()
+	if err != nil || !strings.Contains(string(out), "Gladly.") {
+		t.Fatalf("claude %v = %v, want it to answer:\n%s", args, err, out)
+	}
+}
+
+// talk is what is written for the program: what can be in a session that
+// another agent had.
+func talk(blob skein.Blob) []skein.Event {
+	at := skein.Time(1795230386000)
+	call := func(id, name, input string) skein.Part {
+		return skein.Part{Kind: skein.PartCall, Call: &skein.Call{ID: id, Name: name, Input: []byte(input)}}
+	}
+	answer := func(parts ...skein.Part) skein.Message {
+		return skein.Message{Role: skein.RoleAssistant, Provider: "openai", Model: "gpt-6", Parts: parts}
+	}
+	result := func(id, text string) skein.Message {
+		return skein.Message{Role: skein.RoleTool, Parts: []skein.Part{{Kind: skein.PartResult, Result: &skein.Result{CallID: id, Text: skein.Text(text)}}}}
+	}
+	var evs []skein.Event
+	for _, m := range []skein.Message{
+		{Role: skein.RoleSystem, Parts: []skein.Part{skein.TextPart("You are another agent.")}},
+		skein.UserSays("long ago"),
+		answer(skein.TextPart("ages")),
+		skein.UserSays("newer"),
+		answer(skein.Part{Kind: skein.PartReasoning, Text: "hm"}, skein.TextPart("I look."), call("c 1", "shell", `{"command":["bash","-lc","ls"],"workdir":"/srv"}`), call("c2", "apply_patch", `"*** Begin"`)),
+		result("c 1", "a.go"),
+		{Role: skein.RoleSteer, Parts: []skein.Part{skein.TextPart("hurry up")}},
+		result("c2", "done"),
+		answer(skein.TextPart("And"), call("c3", "read_file", `{"path":"a.go"}`)),
+		{Role: skein.RoleUser, Parts: []skein.Part{skein.TextPart("see this"), {Kind: skein.PartFile, File: &skein.File{Media: "image/png", Blob: blob.Hash, Size: int64(len(blob.Data))}}}},
+		answer(skein.TextPart("a dot")),
+	} {
+		evs = append(evs, skein.Say(at, m))
+		at += 1000
+	}
+	compacted := skein.NewEvent(skein.KindCompacted, at, skein.Compacted{To: 4, Summary: "They spoke of ages.", Before: 1000})
+	return slices.Concat(evs[:5], []skein.Event{compacted}, evs[5:])
+}
+
+// programs returns the versions of Claude Code to try, from SKEIN_CLAUDE: paths
+// of claude, or of cli.js for one that node runs.
+func programs(t *testing.T) []string {
+	t.Helper()
+	all := filepath.SplitList(os.Getenv("SKEIN_CLAUDE"))
+	if len(all) == 0 {
+		t.Skip("SKEIN_CLAUDE is not set: no Claude Code to open what is written")
+	}
+	return all
+}
+
+func TestClaudeCodeGoesOnWithWhatIsWritten(t *testing.T) {
+	for _, program := range programs(t) {
+		t.Run(filepath.Base(program), func(t *testing.T) { goesOn(t, program) })
+	}
+}
+
+func goesOn(t *testing.T, program string) {
+	p, store := newProvider(t), memory.New()
+	defer store.Close()
+	dir, home := realDir(t), realDir(t)
+	const id = "0191f3a0-5b7e-7c11-9d2a-4f6b8e0c1d23"
+	blob := skein.NewBlob(onePixel)
+	evs := append([]skein.Event{skein.NewEvent(skein.KindCreated, 1795230386000, skein.Created{Cwd: dir, Title: "Ages", Agent: "codex"})}, talk(blob)...)
+	if _, err := store.Append(t.Context(), skein.Batch{Session: id, Events: evs, Blobs: []skein.Blob{blob}}); err != nil {
+		t.Fatal(err)
+	}
+	done, err := interop.Export(t.Context(), store, Format(), id, home, interop.Exports{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	command, in := resume(done[0].Spot, skein.Session{Cwd: dir})
+	if in != dir || command[2] != id {
+		t.Errorf("resume(%+v) = %v in %s, want session %s in %s", done[0].Spot, command, in, id, dir)
+	}
+	p.ask(t, program, home, in, "--resume", id, "-p", "the first prompt")
+	want := `user: They spoke of ages.
+user: newer
+assistant: I look.
+assistant: [I called the tool apply_patch, which is not there any more, with this input:] *** Begin
+assistant: Bash {"command":"cd /srv && ls"}
+user: result of c_1
+user: [The tool apply_patch answered:]
+user: done
+assistant: And
+assistant: Read {"file_path":"DIR/a.go"}
+user: result of c3
+user: see this
+user: image
+assistant: a dot
+user: the first prompt
+`
+	if diff := cmp.Diff(inOrder(want), inOrder(p.heard(t, "the first prompt", dir))); diff != "" {
+		t.Errorf("the model was told (-want +got):\n%s", diff)
+	}
+
+	// What the program added comes in, the session goes on here from before
+	// that, and is written back.
+	rep, err := interop.Import(t.Context(), store, []interop.Format{Format()}, []string{home}, interop.Options{})
+	if err != nil || rep.Damaged != 0 {
+		t.Fatalf("Import of what the program wrote = %+v, %v", rep, err)
+	}
+	here, err := store.Session(t.Context(), id)
+	if err != nil || here.LastPrompt != "the first prompt" {
+		t.Fatalf("Session(%s) = %+v, %v, want it to have gone on", id, here, err)
+	}
+}
+
+// wentBack lets the program go on with one of its own sessions, that went back
+// and on here.
+func TestClaudeCodeGoesOnWithWhatWentBackAndOnHere(t *testing.T) {
+	for _, program := range programs(t) {
+		t.Run(filepath.Base(program), func(t *testing.T) { wentBack(t, program) })
+	}
+}
+
+func wentBack(t *testing.T, program string) {
+	p, dir, home := newProvider(t), realDir(t), realDir(t)
+	const id = "0191f3a0-5b7e-7c11-9d2a-4f6b8e0c1d24"
+	p.ask(t, program, home, dir, "--session-id", id, "-p", "one")
+	p.ask(t, program, home, dir, "--resume", id, "-p", "two")
+	store := memory.New()
+	defer store.Close()
+	if _, err := interop.Import(t.Context(), store, []interop.Format{Format()}, []string{home}, interop.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	back := skein.Seq(0)
+	for e, err := range store.Events(t.Context(), id, 0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m, err := skein.Decode[skein.Message](e); err == nil && m.Role == skein.RoleUser && m.Words() == "two" {
+			back = e.Seq - 1
+		}
+	}
+	at := skein.At(time.Now())
+	_, err := skein.Add(t.Context(), store, id,
+		skein.NewEvent(skein.KindRewound, at, skein.Rewound{To: back}), skein.Say(at, skein.UserSays("instead")),
+		skein.Say(at, skein.Message{Role: skein.RoleAssistant, Provider: "openai", Model: "gpt-6", Parts: []skein.Part{skein.TextPart("of two")}}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := interop.Sync(t.Context(), store, Format(), id); err != nil {
+		t.Fatal(err)
+	}
+	p.ask(t, program, home, dir, "--resume", id, "-p", "three")
+	want := "user: one\nassistant: Gladly.\nuser: instead\nassistant: of two\nuser: three\n"
+	if got := p.heard(t, "three", dir); got != want {
+		t.Errorf("the model was told\n%swant\n%s", got, want)
+	}
+}
+
+// inOrder takes the order out of blocks that a version may move in a message.
+func inOrder(told string) []string { return slices.Sorted(strings.Lines(told)) }
+
+func realDir(t *testing.T) string {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// onePixel is a PNG.
+var onePixel = []byte("\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x01\x00\x00\x00\x01\x08\x06\x00\x00\x00\x1f\x15\xc4\x89\x00\x00\x00\rIDATx\x9cc\xf8\xcf\xc0\xf0\x1f\x00\x05\x00\x01\xff\x89\x99=\x1d\x00\x00\x00\x00IEND\xaeB`\x82")
