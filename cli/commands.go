@@ -24,6 +24,9 @@ var groups = []struct {
 	{"keep", []func(*frame) *cobra.Command{
 		newRm, newRestore, newPrune, newClear, newBackup, newRestoreBackup, newDoctor,
 	}},
+	{"serve", []func(*frame) *cobra.Command{
+		newServe, newToken,
+	}},
 	{"the program", []func(*frame) *cobra.Command{
 		newAgents, newKey, newConfig, newCompletion, newMan, newVersion,
 	}},

@@ -1,0 +1,147 @@
+package cli
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/door"
+	"github.com/skein-dev/skein/server"
+)
+
+type serveOptions struct {
+	listen, cert, key, log string
+	hosts                  []string
+	clear                  bool
+}
+
+func newServe(f *frame) *cobra.Command {
+	var o serveOptions
+	c := &cobra.Command{
+		Use:   "serve [flags]",
+		Short: "serve the sessions to browsers and programs",
+		Long: `Serve the store over HTTP until Ctrl-C: the dashboard for people, and the API
+under /v1 for programs, both for those who show a token. The link that is
+printed logs a browser in, once; skein open gives another.
+
+Only this machine can reach it, unless --listen says otherwise; then it wants
+--tls-cert and --tls-key, or --clear-text where something in front of it
+encrypts. Browsers may use only the host names of loopback and those of --host.`,
+		Example: `skein serve
+	skein serve --listen 127.0.0.1:8080
+	skein serve --listen :443 --host skein.example \
+	  --tls-cert cert.pem --tls-key key.pem`,
+		Args: words(0, 0, ""),
+		RunE: f.withStore(o.run),
+	}
+	c.Flags().StringVar(&o.listen, "listen", "127.0.0.1:7433", "address `HOST:PORT` to listen on")
+	c.Flags().StringSliceVar(&o.hosts, "host", nil, "host `NAME` that browsers may call the server by; can be repeated")
+	c.Flags().StringVar(&o.cert, "tls-cert", "", "`FILE` with the certificate, in PEM")
+	c.Flags().StringVar(&o.key, "tls-key", "", "`FILE` with its key, in PEM")
+	c.Flags().BoolVar(&o.clear, "clear-text", false, "listen beyond this machine without TLS")
+	c.Flags().StringVar(&o.log, "log", "", "`FORMAT` of the log on stderr, a line for each request: text or json; none without it")
+	c.MarkFlagsRequiredTogether("tls-cert", "tls-key")
+	return c
+}
+
+func (o *serveOptions) run(ctx context.Context, j *job, _ []string) error {
+	log, err := o.logger(j)
+	if err != nil {
+		return err
+	}
+	tokens, err := j.tokens()
+	if err != nil {
+		return err
+	}
+	l, err := o.open(ctx)
+	if err != nil {
+		return err
+	}
+	d := door.New(door.Options{Store: j.store, Tokens: tokens, Hosts: o.hosts, Log: log, Now: j.Now},
+		server.Routes(server.Options{Version: j.Version, Now: j.Now})...)
+	if err := o.greet(j, d, l); err != nil {
+		return errors.Join(err, l.Close())
+	}
+	return d.Serve(ctx, l)
+}
+
+func (o *serveOptions) logger(j *job) (*slog.Logger, error) {
+	switch o.log {
+	case "":
+		return slog.New(slog.NewTextHandler(j.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})), nil
+	case "text":
+		return slog.New(slog.NewTextHandler(j.Stderr, nil)), nil
+	case "json":
+		return slog.New(slog.NewJSONHandler(j.Stderr, nil)), nil
+	}
+	return nil, usagef("--log %s: the formats are text and json", o.log)
+}
+
+func (o *serveOptions) open(ctx context.Context) (net.Listener, error) {
+	var t *tls.Config
+	if o.cert != "" {
+		pair, err := tls.LoadX509KeyPair(o.cert, o.key)
+		if err != nil {
+			return nil, err
+		}
+		t = &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}
+	}
+	how := door.Clear("")
+	if o.clear {
+		how = door.ClearText
+	}
+	l, err := door.Listen(ctx, o.listen, t, how)
+	if errors.Is(err, skein.ErrRefused) {
+		err = advise(err, "give it a certificate: --tls-cert FILE --tls-key FILE\nor, if something in front of it encrypts: --clear-text")
+	}
+	return l, err
+}
+
+// greet says where the server is. The link that logs in goes to a terminal
+// only: it is no business of a log.
+func (o *serveOptions) greet(j *job, d *door.Door, l net.Listener) error {
+	at := o.url(l)
+	if _, err := fmt.Fprintf(j.Stdout, "%s\n", at); err != nil {
+		return err
+	}
+	if !j.Terminal.Out {
+		return nil
+	}
+	code, _ := d.Code()
+	_, err := fmt.Fprintf(j.Stdout, "log in (works once, for 10 minutes):\n%s/login?code=%s\n", at, code)
+	return err
+}
+
+// url is where the server is, by a name that this machine knows it by.
+func (o *serveOptions) url(l net.Listener) string {
+	scheme := "http"
+	if o.cert != "" {
+		scheme = "https"
+	}
+	addr := l.Addr().(*net.TCPAddr)
+	host := addr.IP.String()
+	switch {
+	case len(o.hosts) > 0:
+		host = o.hosts[0]
+	case addr.IP.IsUnspecified():
+		host = "127.0.0.1"
+	}
+	if strings.Contains(host, ":") && net.ParseIP(host) == nil {
+		return scheme + "://" + host
+	}
+	return scheme + "://" + net.JoinHostPort(host, fmt.Sprint(addr.Port))
+}
+
+// tokens opens the file of tokens, and makes it with its first one if there is
+// none.
+func (j *job) tokens() (*door.Tokens, error) {
+	return door.OpenTokens(filepath.Join(j.dirs.State, "tokens"), j.Now)
+}

@@ -1,0 +1,146 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/door"
+	"github.com/skein-dev/skein/render"
+)
+
+func newToken(f *frame) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "token COMMAND",
+		Short: "make and remove the tokens that programs show to skein serve",
+		Long: `The tokens that skein serve lets in. The first line of the file that skein token
+path names is one that may do everything: keep it to yourself. For others make
+further ones, with what they may do; of these the file has only a hash.`,
+		Example: `curl -H "Authorization: Bearer $(head -1 "$(skein token path)")" http://127.0.0.1:7433/v1/sessions
+	skein token add ci --scope write --expires 2027-01-01`,
+	}
+	c.AddCommand(newTokenPath(f), newTokenList(f), newTokenAdd(f), newTokenRm(f))
+	return c
+}
+
+func newTokenPath(f *frame) *cobra.Command {
+	return &cobra.Command{
+		Use: "path", Short: "print where the file of tokens is",
+		Args: words(0, 0, ""),
+		RunE: f.plain(func(_ context.Context, j *job, _ []string) error {
+			t, err := j.tokens() // makes it, so that what is printed is there
+			if err != nil {
+				return err
+			}
+			_, err = fmt.Fprintln(j.Stdout, filepath.Clean(t.Path()))
+			return err
+		}),
+	}
+}
+
+func newTokenList(f *frame) *cobra.Command {
+	var json bool
+	c := &cobra.Command{
+		Use: "list [flags]", Short: "list the tokens, without the tokens themselves",
+		Args: words(0, 0, ""),
+		RunE: f.plain(func(_ context.Context, j *job, _ []string) error {
+			t, err := j.tokens()
+			if err != nil {
+				return err
+			}
+			all, err := t.All()
+			if err != nil {
+				return err
+			}
+			if !json {
+				return j.tokenTable(all).write(j.Stdout, j.Terminal.columns(), j.paint.bold)
+			}
+			for _, a := range all {
+				if err := writeJSON(j.Stdout, a); err != nil {
+					return err
+				}
+			}
+			return nil
+		}),
+	}
+	jsonFlag(c, &json)
+	return c
+}
+
+func (j *job) tokenTable(all []door.Token) *table {
+	t := &table{columns: []column{{title: "TOKEN", rank: 0, paint: j.paint.cyan}, {title: "MAY", rank: 1}, {title: "USER", rank: 2}, {title: "EXPIRES", rank: 3}}}
+	for _, a := range all {
+		user, ends := "everyone's", "never"
+		if a.User != "" {
+			user = string(a.User)
+		}
+		if a.Expires != 0 {
+			ends = a.Expires.Std().Format("2006-01-02 15:04")
+		}
+		t.rows = append(t.rows, []string{render.Line(a.Name), a.Scope, render.Line(user), ends})
+	}
+	return t
+}
+
+func newTokenAdd(f *frame) *cobra.Command {
+	var scope, user, expires string
+	c := &cobra.Command{
+		Use: "add NAME [flags]", Short: "make a token and print it: it cannot be seen again",
+		Args: words(1, 1, "a NAME for the token"),
+		RunE: f.plain(func(_ context.Context, j *job, args []string) error {
+			a := door.Token{Name: args[0], Scope: scope, User: skein.User(user)}
+			if expires != "" {
+				var err error
+				if a.Expires, err = parseExpiry(expires, j.Now()); err != nil {
+					return err
+				}
+			}
+			t, err := j.tokens()
+			if err != nil {
+				return err
+			}
+			token, err := t.Add(a)
+			if err != nil {
+				return err
+			}
+			_, err = fmt.Fprintln(j.Stdout, token)
+			return err
+		}),
+	}
+	c.Flags().StringVar(&scope, "scope", "read", "what it may do: `SCOPE` read, write or admin")
+	c.Flags().StringVar(&user, "user", "", "let it see the sessions of `USER` only")
+	c.Flags().StringVar(&expires, "expires", "", "`WHEN` it ends, such as 2027-01-01 or 30d")
+	return c
+}
+
+// parseExpiry reads a date, or how many days from now: 30d.
+func parseExpiry(s string, now time.Time) (skein.Time, error) {
+	if n, err := strconv.Atoi(strings.TrimSuffix(s, "d")); err == nil && n > 0 && strings.HasSuffix(s, "d") {
+		return skein.At(now.AddDate(0, 0, n)), nil
+	}
+	t, err := skein.ParseUntil(s, now)
+	if err != nil || !t.Std().After(now) {
+		return 0, usagef("--expires %s: want a day to come, such as 2027-01-01, or days from now: 30d", s)
+	}
+	return t, nil
+}
+
+func newTokenRm(f *frame) *cobra.Command {
+	return &cobra.Command{
+		Use: "rm NAME", Short: "take a token away; first gets a new value, and ends all logins",
+		Args: words(1, 1, "the NAME of a token"),
+		RunE: f.plain(func(_ context.Context, j *job, args []string) error {
+			t, err := j.tokens()
+			if err != nil {
+				return err
+			}
+			return t.Remove(args[0])
+		}),
+	}
+}
