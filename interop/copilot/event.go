@@ -1,0 +1,169 @@
+package copilot
+
+import (
+	"strings"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/loose"
+	"github.com/skein-dev/skein/interop"
+)
+
+// event takes in an event by its type.
+func (r *reader) event(l line) interop.Made {
+	switch l.kind {
+	case "assistant.turn_start", "assistant.turn_end":
+		return interop.Made{} // the messages between them say it
+	case "user.message":
+		return r.make(l, r.user(l)...)
+	case "assistant.message":
+		return r.make(l, r.assistant(l)...)
+	case "assistant.reasoning":
+		return r.make(l, r.reasoning(l)...)
+	case "system.message":
+		return r.make(l, r.instructed(l)...)
+	case "system.notification":
+		text, _ := l.data.Text("content")
+		return r.make(l, say(l.at, skein.Message{Role: skein.RoleUser, Synthetic: true, Parts: []skein.Part{skein.TextPart(text)}}))
+	case "tool.execution_start":
+		return r.make(l, r.toolStarted(l)...)
+	case "tool.execution_complete":
+		return r.make(l, r.toolEnded(l)...)
+	case "session.binary_asset":
+		r.assets.add(l.data)
+		return floating(r.make(l, note(l, "", loose.Raw(l.data.Without("data")))))
+	}
+	if strings.HasPrefix(l.kind, "subagent.") {
+		return r.make(l, r.subagent(l)...)
+	}
+	return r.aboutSession(l)
+}
+
+// aboutSession takes in an event that is about the session as a whole.
+func (r *reader) aboutSession(l line) interop.Made {
+	d := l.data
+	switch l.kind {
+	case "session.start", "session.mode_changed", "session.usage_checkpoint", "session.idle":
+		return floating(r.make(l, note(l, "", nil)))
+	case "session.resume":
+		return floating(r.make(l, append(r.moved(d.Obj("context"), l.at), r.resumed(l), note(l, "", nil))...))
+	case "session.context_changed":
+		return floating(r.make(l, append(r.moved(d, l.at), note(l, "", nil))...))
+	case "session.model_change":
+		return floating(r.make(l, append(r.modelChanged(d.Str("newModel"), l.at), note(l, "", nil))...))
+	case "session.title_changed":
+		return floating(r.make(l, piece{event: skein.NewEvent(skein.KindTitled, l.at, skein.Titled{Title: d.Str("title"), By: skein.ByModel})}))
+	case "session.error":
+		return r.make(l, failed(l, skein.ErrorInfo{Kind: d.Str("errorType"), Message: d.Str("message"), Status: int(d.Count("statusCode"))}), note(l, "error", nil))
+	case "abort":
+		return r.make(l, failed(l, skein.ErrorInfo{Kind: "aborted", Message: d.Str("reason")}))
+	case "session.compaction_start":
+		r.compacts = r.items[""]
+		return floating(r.make(l, note(l, "", nil)))
+	case "session.compaction_complete":
+		return r.make(l, r.compacted(l)...)
+	case "session.context_cleared":
+		return r.make(l, r.cleared(l)...)
+	case "session.snapshot_rewind":
+		return r.make(l, r.rewound(l)...)
+	case "session.shutdown":
+		return r.make(l, r.shutdown(l)...)
+	case "session.warning", "session.truncation":
+		return r.make(l, note(l, "warning", nil))
+	case "session.info":
+		return r.make(l, note(l, "info", nil))
+	}
+	return r.make(l, note(l, "", nil))
+}
+
+// floating marks what proves no conversation.
+func floating(m interop.Made) interop.Made {
+	m.Floating = true
+	return m
+}
+
+// maxName is the longest name of a noted event, in bytes.
+const maxName = 100
+
+// note keeps an event as it is; data, if not nil, takes the place of its data.
+func note(l line, level string, data []byte) piece {
+	kind := l.kind
+	if kind == "" {
+		kind = "unknown"
+	}
+	if data == nil {
+		data = loose.Raw(l.raw)
+	}
+	if l.data == nil {
+		data = loose.Raw(l.body)
+	}
+	name := "copilot:" + kind
+	if len(name) > maxName {
+		name = skein.Text(name[:maxName]).UTF8()
+	}
+	return piece{event: skein.NewEvent(skein.KindNoted, l.at, skein.Noted{Name: name, Level: level, Data: data})}
+}
+
+// failed says that a request to the model came to no good end.
+func failed(l line, e skein.ErrorInfo) piece {
+	return piece{event: skein.NewEvent(skein.KindStep, l.at, skein.Step{Phase: "finish", Error: &e})}
+}
+
+// resumed says that the program went on with the session.
+func (r *reader) resumed(l line) piece {
+	return piece{event: skein.NewEvent(skein.KindResumed, l.at, skein.Program{Program: agent, Version: l.data.Str("copilotVersion")})}
+}
+
+// moved says that the session went on in another folder, if it did.
+func (r *reader) moved(where loose.Object, at skein.Time) []piece {
+	cwd, root := where.Str("cwd"), where.Str("gitRoot", "cwd")
+	if cwd == "" || cwd == r.created.Cwd && root == r.created.Project {
+		return nil
+	}
+	r.created.Cwd, r.created.Project = cwd, root
+	return []piece{{event: skein.NewEvent(skein.KindChanged, at, skein.Changed{Cwd: &cwd, Project: &root})}}
+}
+
+// modelChanged says which model is asked from now on, if that is another one.
+func (r *reader) modelChanged(model string, at skein.Time) []piece {
+	if model == "" || model == r.model {
+		return nil
+	}
+	r.model = model
+	return []piece{{event: skein.NewEvent(skein.KindChanged, at, skein.Changed{Model: &model})}}
+}
+
+// compacted takes in the end of a compaction. It goes on beside the
+// conversation, so it covers what there was when it started.
+func (r *reader) compacted(l line) []piece {
+	d := l.data
+	to := r.items[""]
+	if r.compacts >= 0 {
+		to = r.compacts
+	}
+	r.compacts = -1
+	summary, _ := d.Text("summaryContent")
+	what := skein.Compacted{
+		Summary: skein.Text(summary).UTF8(), Before: d.Count("preCompactionTokens"), After: d.Count("postCompactionTokens"),
+		Trigger: d.Str("trigger"), Failed: !d.Yes("success"),
+	}
+	ps := []piece{{event: skein.NewEvent(skein.KindCompacted, l.at, what), to: to}}
+	return append(append(ps, r.spent.compaction(l, r.model)...), note(l, "", loose.Raw(d.Without("summaryContent"))))
+}
+
+// cleared takes in that the conversation was emptied.
+func (r *reader) cleared(l line) []piece {
+	ps := []piece{{event: skein.NewEvent(skein.KindRewound, l.at, skein.Rewound{})}}
+	if text, ok := l.data.Text("initialMessage"); ok {
+		ps = append(ps, say(l.at, skein.Message{Role: skein.RoleUser, Synthetic: true, Parts: []skein.Part{skein.TextPart(text)}}))
+	}
+	return ps
+}
+
+// rewound takes in that an event and all after it are gone.
+func (r *reader) rewound(l line) []piece {
+	to, ok := r.before[l.data.Str("upToEventId")]
+	if !ok {
+		return []piece{note(l, "", nil)}
+	}
+	return []piece{{event: skein.NewEvent(skein.KindRewound, l.at, skein.Rewound{}), to: to}, note(l, "", nil)}
+}

@@ -1,0 +1,121 @@
+package copilot
+
+import (
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/loose"
+)
+
+// spent is what the models used. A message says only what was written for it;
+// what was read is told at the end, for each model in all: of this run, or,
+// where the session was resumed, of all runs together.
+type spent struct {
+	runs map[string]*run        // by model, since the last end
+	told map[string]skein.Usage // what the last end told, by model
+}
+
+// A run is what is known of a model's requests since the last end.
+type run struct {
+	used    skein.Usage // that messages and compactions told of
+	request string      // the last one
+	last    int64       // tokens written that it told of
+}
+
+func newSpent() spent { return spent{map[string]*run{}, map[string]skein.Usage{}} }
+
+func (s spent) run(model string) *run {
+	if s.runs[model] == nil {
+		s.runs[model] = &run{}
+	}
+	return s.runs[model]
+}
+
+// message returns the request of a message, and what that wrote.
+func (s spent) message(l line, model string) (request string, u *skein.Usage) {
+	out := l.data.Count("outputTokens")
+	if out == 0 {
+		return "", nil
+	}
+	request = l.data.Str("requestId", "apiCallId", "messageId")
+	if request == "" {
+		request = l.id
+	}
+	r := s.run(model)
+	if request = "cp:" + request; request == r.request {
+		r.used.Output += max(out-r.last, 0) // a further piece of the same
+		r.last = max(out, r.last)
+	} else {
+		r.used.Output += out
+		r.last, r.request = out, request
+	}
+	return request, &skein.Usage{Output: out}
+}
+
+// compaction makes a step of what a compaction used.
+func (s spent) compaction(l line, model string) []piece {
+	o := l.data.Obj("compactionTokensUsed")
+	if m := o.Str("model"); m != "" {
+		model = m
+	}
+	cached := o.Count("cacheReadTokens", "cachedInput")
+	u := skein.Usage{
+		Input:     max(o.Count("inputTokens", "input")-cached-o.Count("cacheWriteTokens"), 0),
+		Output:    o.Count("outputTokens", "output"),
+		CacheRead: cached, CacheWrite: o.Count("cacheWriteTokens"),
+	}
+	if u == (skein.Usage{}) {
+		return nil
+	}
+	r := s.run(model)
+	r.used = r.used.Plus(u)
+	step := skein.Step{Phase: "finish", Mode: "compaction", Request: "cp:" + l.id, Provider: provider, Model: model, Usage: &u}
+	return []piece{{event: skein.NewEvent(skein.KindStep, l.at, step)}}
+}
+
+// shutdown takes in how a run ended and what it used.
+func (r *reader) shutdown(l line) (ps []piece) {
+	for _, m := range l.data.Obj("modelMetrics") {
+		metric, err := loose.Parse(m.Value)
+		if err != nil {
+			continue
+		}
+		if step := r.spent.end(l, m.Name, metric.Obj("usage")); step != nil {
+			ps = append(ps, piece{event: skein.NewEvent(skein.KindStep, l.at, *step)})
+		}
+	}
+	clear(r.spent.runs)
+	how := "done"
+	if l.data.Str("shutdownType") == "error" {
+		how = "error"
+	}
+	end := skein.Program{Program: agent, Version: r.created.Version, How: how}
+	return append(ps, note(l, "", nil), piece{event: skein.NewEvent(skein.KindEnded, l.at, end)})
+}
+
+// end returns what a model used that was not told before. It is told of the
+// last request, so that no request is counted that there was not.
+func (s spent) end(l line, model string, o loose.Object) *skein.Step {
+	read, write := o.Count("cacheReadTokens"), o.Count("cacheWriteTokens")
+	all := skein.Usage{
+		Input: max(o.Count("inputTokens")-read-write, 0), Output: o.Count("outputTokens"),
+		Reasoning: o.Count("reasoningTokens"), CacheRead: read, CacheWrite: write,
+	}
+	run, was := s.run(model), s.told[model]
+	s.told[model] = all
+	known := run.used
+	if all.Output >= was.Output+run.used.Output { // of all runs together
+		known = known.Plus(was)
+	}
+	u := all.Minus(known)
+	u = skein.Usage{
+		Input: max(u.Input, 0), Output: max(u.Output, 0), Reasoning: max(u.Reasoning, 0),
+		CacheRead: max(u.CacheRead, 0), CacheWrite: max(u.CacheWrite, 0),
+	}
+	if u == (skein.Usage{}) {
+		return nil
+	}
+	request := run.request
+	if u.Output += run.last; request == "" {
+		request = "cp:" + l.id + ":" + short(model)
+	}
+	return &skein.Step{Phase: "finish", Request: request, Provider: provider, Model: model, Usage: &u}
+}

@@ -1,0 +1,164 @@
+package gemini
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/loose"
+)
+
+// A message is one of those that take the place of all.
+type message struct {
+	id  string
+	o   loose.Object
+	raw jsontext.Value
+	at  int // where it is in the conversation; -1 if it is new
+}
+
+// replace makes the conversation what list says: what a compaction left, or
+// where answers of tools were shortened.
+func (c *change) replace(list []jsontext.Value) {
+	r := c.r
+	var all []message
+	for _, v := range list {
+		o, err := loose.Parse(v)
+		if err != nil {
+			continue
+		}
+		m := message{id: loose.Str(o.Get("id")), o: o, raw: v, at: -1}
+		if m.id == "" {
+			m.id = "#" + short(string(v))
+		}
+		if e := r.byID[m.id]; e != nil {
+			m.at = slices.Index(r.live, e)
+		}
+		if m.at >= 0 || !r.echo(o) {
+			all = append(all, m)
+		}
+	}
+	if !c.compacted(all) {
+		c.rewritten(all)
+	}
+}
+
+// echo reports whether a message has but answers that were read already.
+func (r *reader) echo(o loose.Object) bool {
+	parts := o.List("content")
+	for _, v := range parts {
+		p, err := loose.Parse(v)
+		f := p.Obj("functionResponse")
+		if err != nil || f == nil || r.calls[f.Str("id")] == "" {
+			return false
+		}
+	}
+	return len(parts) > 0
+}
+
+// compacted takes in a list that has the end of the conversation in its order,
+// and at most a summary before it and new messages after it. It returns false,
+// and has done nothing, if that is not so.
+func (c *change) compacted(all []message) bool {
+	r := c.r
+	first := slices.IndexFunc(all, func(m message) bool { return m.at >= 0 })
+	if first < 0 {
+		first = min(len(all), 1)
+		if len(all) > 1 && all[1].o.Str("type") != "user" {
+			first = 2 // the model's "Got it."
+		}
+	} else if dropped := all[first].at; first > 0 && dropped == 0 {
+		return false
+	}
+	last := -1
+	fresh := false
+	for _, m := range all[first:] {
+		if m.at >= 0 && (fresh || m.at <= last) {
+			return false
+		}
+		fresh = fresh || m.at < 0
+		last = max(last, m.at)
+	}
+	kept := append([]message{}, all[first:]...)
+	was := r.live
+	r.live = nil
+	if first > 0 {
+		to := c.last()
+		if len(kept) > 0 && kept[0].at >= 0 {
+			to = was[kept[0].at].first
+		}
+		c.summary(all[:first], to)
+	}
+	c.keep(was, kept, first > 0)
+	return true
+}
+
+// summary adds a compaction that says what these messages say.
+func (c *change) summary(ms []message, to int) {
+	var texts []string
+	var at skein.Time
+	for _, m := range ms {
+		if at = max(at, loose.Stamp(m.o.Get("timestamp"))); m.o.Str("type") == "user" {
+			texts = append(texts, c.r.gather(m.id, m.o.Get("content")).texts()...)
+		}
+		e := &entry{id: m.id, first: c.last() + 1, head: true} // the compaction stays
+		c.r.live = append(c.r.live, e)
+		c.r.byID[m.id] = e
+	}
+	what := skein.Compacted{Summary: skein.Text(strings.Join(texts, "\n\n")).UTF8()}
+	c.add(piece{event: skein.NewEvent(skein.KindCompacted, at, what), to: to})
+}
+
+// keep goes on with these messages of those that there were; those that are
+// not among them are withdrawn, unless a summary covers them.
+func (c *change) keep(was []*entry, kept []message, covered bool) {
+	r := c.r
+	here := map[*entry]bool{}
+	for _, m := range kept {
+		if m.at < 0 {
+			c.begin(m.id, r.pieces(m.id, m.o, m.raw))
+			continue
+		}
+		e := was[m.at]
+		here[e] = true
+		r.live = append(r.live, e)
+		if !e.head {
+			c.grow(e, r.pieces(m.id, m.o, m.raw))
+		}
+	}
+	seen := false
+	for _, e := range was {
+		if here[e] {
+			seen = true
+			continue
+		}
+		delete(r.byID, e.id)
+		for i := range e.slots {
+			if seen || !covered {
+				c.withdraw(&e.slots[i])
+			}
+		}
+	}
+}
+
+// rewritten takes in a list of any kind: what it has in common with the
+// conversation stays, all after that is said again.
+func (c *change) rewritten(all []message) {
+	r := c.r
+	same := 0
+	for same < len(all) && same < len(r.live) && all[same].at == same {
+		same++
+	}
+	if same < len(r.live) {
+		c.back(same)
+	}
+	for i, m := range all {
+		switch ps := r.pieces(m.id, m.o, m.raw); {
+		case i >= same:
+			c.begin(m.id, ps)
+		case !r.live[i].head:
+			c.grow(r.live[i], ps)
+		}
+	}
+}
