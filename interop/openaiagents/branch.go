@@ -1,0 +1,70 @@
+package openaiagents
+
+import "github.com/skein-dev/skein/internal/foreign"
+
+// branches is which branch each message was said in, and where branches leave
+// each other. A branch that is made at a turn of another has the other's messages
+// before that turn once more, by their IDs.
+type branches struct {
+	said   map[int64]string // branch that has the message first, but for the main one
+	seen   map[int64]bool   // messages that some branch has
+	shared map[string]int64 // by branch: the last message of another that it has
+	at     map[int64]point  // such messages, when they have been read
+}
+
+// A point is a place in a branch.
+type point struct {
+	branch  string
+	ordinal int
+}
+
+// maxSeen is of how many messages of a session the branch is known: more than
+// there are.
+const maxSeen = 1 << 20
+
+func newBranches() branches {
+	return branches{map[int64]string{}, map[int64]bool{}, map[string]int64{}, map[int64]point{}}
+}
+
+// branchName returns what a branch is called here: the main one has no name.
+func branchName(name string) string {
+	if name == "main" {
+		return ""
+	}
+	return name
+}
+
+// add takes in a row of message_structure.
+func (b *branches) add(row foreign.Row) {
+	id, branch := row.Int("message_id"), branchName(row.Text("branch_id"))
+	switch {
+	case b.seen[id] && branch != b.said[id]:
+		b.shared[branch] = id
+		b.at[id] = point{}
+	case !b.seen[id] && len(b.seen) < maxSeen:
+		b.seen[id] = true
+		if branch != "" {
+			b.said[id] = branch
+		}
+	}
+}
+
+// of returns the branch that a message was said in.
+func (b *branches) of(id int64) string { return b.said[id] }
+
+// told notes that a message has been read.
+func (b *branches) told(id int64, th *thread) {
+	if _, ok := b.at[id]; ok && th != nil {
+		b.at[id] = point{b.said[id], th.items}
+	}
+}
+
+// from returns the branch that another was made of, and the last event there
+// that it shows; 0 for none.
+func (b *branches) from(branch string) (of string, ordinal int) {
+	id, ok := b.shared[branch]
+	if !ok {
+		return "", 0
+	}
+	return b.at[id].branch, b.at[id].ordinal
+}
