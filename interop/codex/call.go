@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/loose"
 	"github.com/skein-dev/skein/interop"
 )
 
@@ -91,7 +92,7 @@ func callOf(l line, it *item) *call {
 	c := &call{part: skein.Call{ID: first(it.CallID, it.ID), Name: it.Name}, meta: it.meta()}
 	switch l.Sub {
 	case "function_call":
-		c.part.Input = fromString(it.Arguments)
+		c.part.Input = loose.Inner(it.Arguments)
 	case "custom_tool_call":
 		c.part.Input = skeinRaw(it.Input)
 	case "tool_search_call":
@@ -135,10 +136,10 @@ func (r *reader) hosted(l line, it *item) interop.Made {
 	var blobs []skein.Blob
 	if l.Sub == "image_generation_call" {
 		c.part.Input = nil
-		if !isNull(it.RevisedPrompt) {
+		if !loose.IsNull(it.RevisedPrompt) {
 			c.part.Input = skein.MustJSON(map[string]json.RawMessage{"prompt": skeinRaw(it.RevisedPrompt)})
 		}
-		blobs = image(res, str(it.Result))
+		blobs = image(res, loose.Str(it.Result))
 	}
 	if c.part.ID == "" {
 		c.part.ID = r.place.group()

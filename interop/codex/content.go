@@ -1,12 +1,12 @@
 package codex
 
 import (
-	"encoding/base64"
 	"regexp"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/loose"
 )
 
 // said gathers the parts of one message and the blobs that they name.
@@ -17,7 +17,7 @@ type said struct {
 
 // list adds a content list, or a string that stands for one.
 func (s *said) list(v jsontext.Value) {
-	if isNull(v) {
+	if loose.IsNull(v) {
 		return
 	}
 	if v[0] == '"' {
@@ -41,10 +41,10 @@ func (s *said) piece(raw jsontext.Value) {
 	case err != nil:
 		s.other(raw)
 	case p.Type == "input_image":
-		s.file(raw, skein.File{}, str(p.ImageURL))
+		s.file(raw, "", loose.Str(p.ImageURL))
 	case p.Type == "input_file":
-		s.file(raw, skein.File{Name: p.FileName}, first(p.FileData, p.FileURL))
-	case p.Text != nil && isNull(p.EncryptedContent):
+		s.file(raw, p.FileName, first(p.FileData, p.FileURL))
+	case p.Text != nil && loose.IsNull(p.EncryptedContent):
 		s.parts = append(s.parts, textPart(*p.Text))
 	default:
 		s.other(raw)
@@ -53,20 +53,16 @@ func (s *said) piece(raw jsontext.Value) {
 
 // file adds an attachment: the bytes of a data: URL as a blob, another URL as
 // it is.
-func (s *said) file(raw jsontext.Value, f skein.File, url string) {
-	media, data, isData := dataURL(url)
-	switch {
-	case isData:
-		b := skein.NewBlob(data)
-		f.Media, f.Blob, f.Size = media, b.Hash, int64(len(data))
-		s.blobs = append(s.blobs, b)
-	case strings.Contains(url, "://") && len(url) < 8192:
-		f.URL = url
-	default:
+func (s *said) file(raw jsontext.Value, name, url string) {
+	f, blob := loose.Attach(name, "", url)
+	if f == nil {
 		s.other(raw)
 		return
 	}
-	s.parts = append(s.parts, skein.Part{Kind: skein.PartFile, File: &f})
+	if blob != nil {
+		s.blobs = append(s.blobs, *blob)
+	}
+	s.parts = append(s.parts, skein.Part{Kind: skein.PartFile, File: f})
 }
 
 func (s *said) other(raw jsontext.Value) {
@@ -94,20 +90,6 @@ func (s *said) texts() skein.Text {
 
 func textPart(t skein.Text) skein.Part {
 	return skein.Part{Kind: skein.PartText, Text: t}
-}
-
-// dataURL returns the media type and bytes of a data: URL in base64.
-func dataURL(url string) (media string, data []byte, ok bool) {
-	rest, ok := strings.CutPrefix(url, "data:")
-	if !ok {
-		return "", nil, false
-	}
-	media, body, ok := strings.Cut(rest, ";base64,")
-	if !ok || len(media) > 100 {
-		return "", nil, false
-	}
-	data, err := base64.StdEncoding.DecodeString(body)
-	return media, data, err == nil && len(data) > 0
 }
 
 // injections are the beginnings of what Codex puts into the user's and the

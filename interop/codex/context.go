@@ -4,6 +4,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/loose"
 	"github.com/skein-dev/skein/interop"
 )
 
@@ -60,7 +61,7 @@ func (r *reader) compact(l line) interop.Made {
 // summaryOf returns the texts of a history that only its provider can go on
 // with, for all others.
 func summaryOf(history jsontext.Value) string {
-	if isNull(history) {
+	if loose.IsNull(history) {
 		return ""
 	}
 	items, err := unmarshal[[]item](history)

@@ -6,6 +6,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/loose"
 	"github.com/skein-dev/skein/interop"
 )
 
@@ -92,7 +93,7 @@ func (r *reader) toolEnd(l line, n *note) interop.Made {
 
 // failed reports whether the call did not do what it should.
 func (n *note) failed() bool {
-	status := str(n.Status)
+	status := loose.Str(n.Status)
 	if n.ExitCode != nil && *n.ExitCode != 0 || n.Success != nil && !*n.Success || status == "failed" || status == "declined" {
 		return true
 	}
@@ -169,7 +170,7 @@ func (r *reader) failed(l line, n *note) interop.Made {
 // errorInfo reads codex_error_info: a word, or an object of one word and what
 // is known of it.
 func errorInfo(v jsontext.Value) (kind string, status int) {
-	if word := str(v); word != "" || isNull(v) {
+	if word := loose.Str(v); word != "" || loose.IsNull(v) {
 		return word, 0
 	}
 	of, err := unmarshal[map[string]struct {

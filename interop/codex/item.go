@@ -2,6 +2,7 @@ package codex
 
 import (
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/loose"
 	"github.com/skein-dev/skein/interop"
 )
 
@@ -99,7 +100,7 @@ func (r *reader) reasoning(l line, it *item) interop.Made {
 	s.list(it.Summary)
 	s.list(it.Content)
 	p := skein.Part{Kind: skein.PartReasoning, Text: s.texts()}
-	if !isNull(it.EncryptedContent) {
+	if !loose.IsNull(it.EncryptedContent) {
 		p.Raw = skeinRaw(l.Payload)
 	}
 	if p.Text == "" && p.Raw == nil {

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/loose"
 	"github.com/skein-dev/skein/interop"
 )
 
@@ -99,7 +100,7 @@ func TestTypedTextBesideWhatCodexPutInIsTyped(t *testing.T) {
 }
 
 func TestArgumentsThatAreNoJSONStayAString(t *testing.T) {
-	deep := strings.Repeat("[", maxNest+1) + strings.Repeat("]", maxNest+1)
+	deep := strings.Repeat("[", loose.MaxNest+1) + strings.Repeat("]", loose.MaxNest+1)
 	for args, want := range map[string]string{
 		`"{\"a\":1}"`:      `{"a":1}`,
 		`"{a:1}"`:          `"{a:1}"`,

@@ -7,6 +7,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/loose"
 	"github.com/skein-dev/skein/interop"
 )
 
@@ -46,7 +47,7 @@ type origin struct {
 }
 
 func (m *meta) origin() origin {
-	o := origin{surface: str(m.Source), parent: m.ParentThread, role: first(m.AgentRole, m.AgentType)}
+	o := origin{surface: loose.Str(m.Source), parent: m.ParentThread, role: first(m.AgentRole, m.AgentType)}
 	if len(m.Source) == 0 || m.Source[0] != '{' {
 		return o
 	}
@@ -56,7 +57,7 @@ func (m *meta) origin() origin {
 		return o
 	}
 	o.surface = "subagent"
-	if word := str(s.Subagent); word != "" {
+	if word := loose.Str(s.Subagent); word != "" {
 		o.role = first(o.role, word)
 		return o
 	}
@@ -110,7 +111,7 @@ func (r *reader) meta(l line) (interop.Made, error) {
 func (r *reader) ownMeta(l line, m *meta) interop.Made {
 	r.own, r.bare = m, l.Bare
 	r.id = first(m.ID, r.id)
-	if t := stamp(m.Timestamp); t != 0 {
+	if t := loose.Stamp(m.Timestamp); t != 0 {
 		r.start = t
 	} else {
 		r.start = l.Time

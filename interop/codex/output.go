@@ -7,6 +7,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/loose"
 )
 
 // shellOutput is what older shells put into the output string as JSON.
@@ -31,7 +32,7 @@ func result(v jsontext.Value) (skein.Part, []skein.Blob) {
 	r := &skein.Result{}
 	p := skein.Part{Kind: skein.PartResult, Result: r}
 	switch {
-	case isNull(v):
+	case loose.IsNull(v):
 		return p, nil
 	case v[0] == '"':
 		text, _ := skein.Unquote(v)
@@ -44,7 +45,7 @@ func result(v jsontext.Value) (skein.Part, []skein.Blob) {
 		Content jsontext.Value `json:"content"`
 		Success *bool          `json:"success"`
 	}](v)
-	if err != nil || isNull(o.Content) {
+	if err != nil || loose.IsNull(o.Content) {
 		r.Raw = skeinRaw(v)
 		return p, nil
 	}
@@ -85,7 +86,7 @@ func onlyShell(text string) bool {
 	delete(m, "output")
 	meta, had := m["metadata"]
 	delete(m, "metadata")
-	return had && len(m) == 0 && depth(meta) <= maxNest
+	return had && len(m) == 0 && loose.Fits(string(orEmpty(meta)))
 }
 
 func pieces(r *skein.Result, v jsontext.Value) []skein.Blob {
@@ -104,7 +105,7 @@ func pieces(r *skein.Result, v jsontext.Value) []skein.Blob {
 }
 
 func orEmpty(v jsontext.Value) jsontext.Value {
-	if isNull(v) {
+	if loose.IsNull(v) {
 		return jsontext.Value("{}")
 	}
 	return v

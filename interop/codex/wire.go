@@ -7,6 +7,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/loose"
 )
 
 // The generations differ in the envelope only. A line of the first, up to
@@ -39,15 +40,9 @@ type envelope struct {
 	RecordType jsontext.Value `json:"record_type"`
 }
 
-// lenient is how records are read: a name that stands twice means the last
-// one, and a lone surrogate is no reason to lose a line.
-func lenient() json.Options {
-	return json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
-}
-
 // unmarshal reads b as T, which is a struct of only what we use.
 func unmarshal[T any](b []byte) (v T, err error) {
-	err = json.Unmarshal(b, &v, lenient())
+	err = json.Unmarshal(b, &v, loose.Options())
 	return v, err
 }
 
@@ -62,7 +57,7 @@ func split(body []byte) (line, error) {
 	if err != nil {
 		return line{}, plain(err)
 	}
-	l := line{Time: stamp(env.Timestamp), Type: str(env.Type), Payload: env.Payload}
+	l := line{Time: loose.Stamp(env.Timestamp), Type: loose.Str(env.Type), Payload: env.Payload}
 	switch {
 	case env.Payload != nil:
 		if l.Payload[0] == '{' {
@@ -83,7 +78,7 @@ func bare(l line, env envelope, body []byte) line {
 	case l.Type != "":
 		l.Type, l.Sub = typeItem, l.Type
 	case len(env.RecordType) > 0:
-		l.Type = str(env.RecordType)
+		l.Type = loose.Str(env.RecordType)
 	case len(env.ID) > 0 && len(env.Timestamp) > 0:
 		l.Type = typeMeta
 	}
@@ -97,30 +92,8 @@ func subtype(payload []byte) string {
 	if err != nil {
 		return ""
 	}
-	return str(t.Type)
+	return loose.Str(t.Type)
 }
-
-// str returns the string that v is, and "" if it is anything else.
-func str(v jsontext.Value) string {
-	if len(v) == 0 || v[0] != '"' {
-		return ""
-	}
-	s, _ := skein.Unquote(v)
-	return s
-}
-
-// stamp returns the time that v is, and 0 if it is none: a wrong stamp is no
-// reason to lose what was said.
-func stamp(v jsontext.Value) skein.Time {
-	t, err := skein.ParseTime(str(v))
-	if err != nil {
-		return 0
-	}
-	return t
-}
-
-// isNull reports whether v is missing or null.
-func isNull(v jsontext.Value) bool { return len(v) == 0 || v[0] == 'n' }
 
 // plain returns err in words that do not name Go types.
 func plain(err error) error {

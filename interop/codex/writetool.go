@@ -113,7 +113,7 @@ func (in input) shell() *same {
 // third is all where a shell is called with it.
 func commandLine(v jsontext.Value) string {
 	if v.Kind() != '[' {
-		return str(v)
+		return loose.Str(v)
 	}
 	words, err := unmarshal[[]string](v)
 	switch {
