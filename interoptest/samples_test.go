@@ -13,8 +13,10 @@ import (
 	"github.com/skein-dev/skein/interop/agentuse"
 	"github.com/skein-dev/skein/interop/agsh"
 	"github.com/skein-dev/skein/interop/amplifier"
+	"github.com/skein-dev/skein/interop/claudecode"
 	"github.com/skein-dev/skein/interop/codex"
 	"github.com/skein-dev/skein/interop/ethos"
+	"github.com/skein-dev/skein/interop/pi"
 	"github.com/skein-dev/skein/interop/skillet"
 	"github.com/skein-dev/skein/memory"
 )
@@ -26,7 +28,7 @@ func seeds() []interop.Format {
 
 // writers is the formats that can be written.
 func writers() []interop.Format {
-	return append(seeds(), codex.Format())
+	return append(seeds(), codex.Format(), claudecode.Format(), pi.Format())
 }
 
 // samples returns the folder of a program's samples.
