@@ -53,7 +53,6 @@ func (t *tree) empty() bool { return len(t.before) == 0 }
 // begin returns the beginning of the session, which m is the header of, or the
 // first entry if there is none.
 func (r *reader) begin(m *making) interop.Begin {
-	cwd := ""
 	b := interop.Begin{ID: skein.SessionID(r.id), Time: m.time}
 	program := Name
 	if strings.Contains(path.Clean(strings.ReplaceAll(r.file.Path, `\`, "/")), "/.omp/") {
@@ -61,7 +60,7 @@ func (r *reader) begin(m *making) interop.Begin {
 	}
 	b.Created = skein.Created{Surface: "cli", Agent: program, Program: program, Origin: &skein.Origin{ID: r.id}}
 	if m.kind == typeHeader {
-		cwd = m.Str("cwd")
+		cwd := m.Str("cwd")
 		b.Created.Project, b.Created.Cwd = cwd, cwd
 		b.Created.Provider, b.Created.Model = m.Str("provider"), m.Str("modelId")
 		if rest := m.Without("type", "id", "timestamp", "cwd", "provider", "modelId", "title", "titleSource"); len(rest) > 2 {

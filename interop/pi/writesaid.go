@@ -1,7 +1,6 @@
 package pi
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -135,7 +134,7 @@ func (w *writer) block(en *skein.Entry, p *skein.Part) []any {
 		return []any{b}
 	}
 	if o, err := loose.Parse(p.Raw); err == nil && w.own && o.Has("type") {
-		return []any{json.RawMessage(p.Raw)}
+		return []any{p.Raw}
 	}
 	w.losses.Add(en.Seq, "parts of other kinds: left out")
 	return nil
