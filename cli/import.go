@@ -24,6 +24,7 @@ import (
 	"github.com/skein-dev/skein/interop/goose"
 	"github.com/skein-dev/skein/interop/llmlogs"
 	"github.com/skein-dev/skein/interop/openaiagents"
+	"github.com/skein-dev/skein/interop/opencode"
 	"github.com/skein-dev/skein/interop/pi"
 	"github.com/skein-dev/skein/interop/qwen"
 	"github.com/skein-dev/skein/interop/skeinlog"
@@ -34,7 +35,7 @@ import (
 // a file, the first reads it: a sub-agent of Qwen Code's looks like one of Claude
 // Code's.
 func formats() []interop.Format {
-	return []interop.Format{skeinlog.Format(), qwen.Format(), claudecode.Format(), codex.Format(), agsh.Format(), amplifier.Format(), agentuse.Format(), ethos.Format(), skillet.Format(), llmlogs.Format(), amp.Format(), cursor.Format(), pi.Format(), gemini.Format(), gemini.Qwen(), goose.Format(), crush.Format(), copilot.Format(), openaiagents.Format()}
+	return []interop.Format{skeinlog.Format(), qwen.Format(), claudecode.Format(), codex.Format(), agsh.Format(), amplifier.Format(), agentuse.Format(), ethos.Format(), skillet.Format(), llmlogs.Format(), amp.Format(), cursor.Format(), pi.Format(), gemini.Format(), gemini.Qwen(), goose.Format(), crush.Format(), copilot.Format(), openaiagents.Format(), opencode.Format()}
 }
 
 func formatNames() (names []string) {

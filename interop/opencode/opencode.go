@@ -31,23 +31,34 @@ func Format() interop.Format {
 		Open:     open,
 		Replaces: replaces,
 		Below:    below,
+		Write:    write,
 		Put:      put,
+		Resume:   resume,
 	}
 }
 
-// places returns the program's data folder, which is the same on every system;
-// what else is in there is not looked at.
+// places returns the database, those of other channels that there are, and the
+// folders of old. They are in the same folder on every system.
 func places(h interop.Home) []string {
 	data := h.Env("XDG_DATA_HOME")
 	if data == "" {
 		data = filepath.Join(h.Dir, ".local", "share")
 	}
 	data = filepath.Join(data, Name)
-	out := []string{data}
-	if db := h.Env("OPENCODE_DB"); filepath.IsAbs(db) {
-		out = append(out, db)
+	db := filepath.Join(data, fileName)
+	if named := h.Env("OPENCODE_DB"); filepath.IsAbs(named) {
+		db = named
+	} else if named != "" && named != ":memory:" {
+		db = filepath.Join(data, named)
 	}
-	return out
+	out := []string{db}
+	channels, _ := filepath.Glob(filepath.Join(escape(data), Name+"-*.db")) // the pattern is none of a user's
+	for _, c := range channels {
+		if c != db {
+			out = append(out, c)
+		}
+	}
+	return append(out, filepath.Join(data, folderName), filepath.Join(data, "project"))
 }
 
 // unit returns the database that a file is, or the folder of old that it lies

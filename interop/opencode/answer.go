@@ -1,0 +1,207 @@
+package opencode
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/skein-dev/skein"
+)
+
+// answer writes what a model said, with what the tools that it called did.
+func (w *writer) answer(e *skein.Entry) {
+	m := &e.Message
+	u, reported := w.used(e)
+	id, at := w.answered(e, u)
+	w.part(e.Seq, id, at, markOut{"step-start"})
+	for i := range m.Parts {
+		switch p := &m.Parts[i]; {
+		case p.Call != nil:
+			w.call(e, p.Call, id, at)
+		case p.Kind == skein.PartReasoning:
+			if len(p.Raw) > 0 {
+				w.losses.Add(e.Seq, "reasoning: what only its provider can read")
+			}
+			if p.Text != "" || len(p.Raw) == 0 {
+				w.part(e.Seq, id, at, textOut{Type: "reasoning", Text: p.Text, Time: spanOf(p, at)})
+			}
+		case p.Kind == skein.PartText || p.Kind == skein.PartSummary || p.Kind == skein.PartAgent:
+			w.part(e.Seq, id, at, textOut{Type: "text", Text: p.Text, Synthetic: p.Synthetic, Time: spanOf(p, at)})
+		case p.File != nil:
+			if f, ok := w.file(e, p.File); ok {
+				w.part(e.Seq, id, at, f)
+			}
+		default:
+			w.losses.Add(e.Seq, "parts of other kinds: left out")
+		}
+	}
+	if reported {
+		w.part(e.End, id, at, finishOut{finishOf(m), "step-finish", tokensOf(u), float64(u.Reported) / 1e9})
+	}
+	w.seq = max(w.seq, e.End)
+	w.lines[len(w.lines)-1].Seq = w.seq
+}
+
+// answered adds the row of a model's message.
+func (w *writer) answered(e *skein.Entry, u skein.Usage) (id string, at skein.Time) {
+	m := &e.Message
+	if w.user == "" { // what is answered has to be there
+		of, at := w.asked(e.Seq, e.Time)
+		w.part(e.Seq, of, at, textOut{Type: "text", Synthetic: true})
+	}
+	return w.message(e.Seq, e.Time, func(at skein.Time) any {
+		out := answerOut{
+			Parent: w.user, Role: "assistant", Mode: agentName, Agent: agentName, Path: pathOut{w.folder(), w.root()},
+			Cost: float64(u.Reported) / 1e9, Tokens: tokensOf(u), Time: timeOut{int64(at), int64(max(at, w.ended(e)))},
+		}
+		if out.Provider, out.Model = w.modelOf(m.Provider, m.Model); out.Model == "" {
+			out.Provider, out.Model = "unknown", "unknown"
+		}
+		out.Finish = finishOf(m)
+		if m.Error != nil || m.Interrupted {
+			out.Finish, out.Error = "", &errorOut{Name: "UnknownError"}
+			if m.Interrupted {
+				out.Error.Name = "MessageAbortedError"
+			}
+			if out.Error.Data.Message = "broken off"; m.Error != nil {
+				out.Error.Data.Message = m.Error.Message
+			}
+		}
+		return out
+	})
+}
+
+// ended returns when the last tool of a message was done, 0 if it called none.
+func (w *writer) ended(e *skein.Entry) (at skein.Time) {
+	for _, p := range e.Message.Parts {
+		if p.Call != nil && w.calls[p.Call.ID] != nil {
+			at = max(at, w.calls[p.Call.ID].entry.Time)
+		}
+	}
+	return at
+}
+
+func (w *writer) root() string {
+	if w.d.Session.Project != "" {
+		return w.d.Session.Project
+	}
+	return w.folder()
+}
+
+func finishOf(m *skein.Message) string {
+	if slices.ContainsFunc(m.Parts, func(p skein.Part) bool { return p.Call != nil }) {
+		return "tool-calls"
+	}
+	return "stop"
+}
+
+func spanOf(p *skein.Part, at skein.Time) *spanOut {
+	s := spanOut{int64(at), int64(at)}
+	if p.Start != 0 {
+		s = spanOut{int64(p.Start), int64(max(p.Start, p.End))}
+	}
+	return &s
+}
+
+// used returns what an answer's requests used, and whether that is known.
+func (w *writer) used(e *skein.Entry) (u skein.Usage, known bool) {
+	if e.Message.Usage != nil {
+		u, known = *e.Message.Usage, true
+	} else {
+		for _, s := range w.steps[e.Seq] {
+			u, known = u.Plus(*s.Usage), true
+		}
+	}
+	w.spent = w.spent.Plus(u)
+	return u, known
+}
+
+// call writes a call with what became of it: as it was if opencode has such a
+// tool, or as words.
+func (w *writer) call(e *skein.Entry, c *skein.Call, of string, at skein.Time) {
+	did := w.calls[c.ID]
+	if did != nil {
+		did.told = true
+	}
+	name, input, ok := c.Name, c.Input, w.ours
+	if !ok {
+		if name, input, ok = toolOf(c); ok && (name != c.Name || !bytes.Equal(input, c.Input)) {
+			w.losses.Add(e.Seq, "names of tools, and of what they take: those of opencode's")
+		}
+	}
+	seq := e.Seq
+	if did != nil {
+		seq = max(seq, did.entry.End)
+	}
+	if o := asObject(input); ok && o != nil {
+		w.part(seq, of, at, w.tool(e, c, did, name, o, at))
+		return
+	}
+	w.losses.Add(e.Seq, "calls of tools that opencode has not: as words")
+	w.part(seq, of, at, textOut{Type: "text", Text: inWords(c, did), Time: &spanOut{int64(at), int64(at)}})
+}
+
+// asObject returns an input if it is a JSON object, an empty one for none.
+func asObject(in json.RawMessage) json.RawMessage {
+	var o map[string]json.RawMessage
+	switch {
+	case len(in) == 0:
+		return json.RawMessage("{}")
+	case json.Unmarshal(in, &o) != nil || o == nil:
+		return nil
+	}
+	return in
+}
+
+func (w *writer) tool(e *skein.Entry, c *skein.Call, did *callOut, name string, input json.RawMessage, at skein.Time) toolOut {
+	out := toolOut{Type: "tool", Tool: name, Call: c.ID, State: stateOut{Input: input, Time: spanOut{int64(at), int64(at)}}}
+	s := &out.State
+	if did == nil {
+		w.losses.Add(e.Seq, "calls without a result: as interrupted")
+		text := skein.Text("Interrupted before it ended")
+		s.Status, s.Error = "error", &text
+		return out
+	}
+	s.Time.End = int64(max(at, did.entry.Time))
+	r := did.result
+	if r.Failed {
+		s.Status, s.Error = "error", &r.Text
+		if len(r.Files) > 0 {
+			w.losses.Add(e.Seq, "files of a tool that failed: left out")
+		}
+		return out
+	}
+	title, text := "", r.Text
+	if text == "" && len(r.Raw) > 0 {
+		text = skein.Text(r.Raw)
+		w.losses.Add(e.Seq, "output of tools that is no text: as text")
+	}
+	s.Status, s.Output, s.Title, s.Metadata = "completed", &text, &title, json.RawMessage("{}")
+	for i := range r.Files {
+		f, ok := w.file(e, &r.Files[i])
+		if !ok {
+			continue
+		}
+		w.n = (w.n + 1) & idBits
+		f.ID, f.Session, f.Message = partID(w.n, w.id), w.id, messageID(w.n, w.id)
+		s.Files = append(s.Files, f)
+	}
+	return out
+}
+
+// inWords says what a call was, and what came of it.
+func inWords(c *skein.Call, did *callOut) skein.Text {
+	text := fmt.Sprintf("[opencode has no tool %s. It was called with:\n%s\n", c.Name, c.Input)
+	switch {
+	case did == nil:
+		text += "and had not ended.]"
+	case did.result.Failed:
+		text += "and failed:\n" + string(did.result.Text) + "]"
+	case did.result.Text == "" && len(did.result.Raw) > 0:
+		text += "and answered:\n" + string(did.result.Raw) + "]"
+	default:
+		text += "and answered:\n" + string(did.result.Text) + "]"
+	}
+	return skein.Text(text)
+}

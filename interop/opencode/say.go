@@ -1,0 +1,227 @@
+package opencode
+
+import (
+	"encoding/base64"
+	"strings"
+
+	"github.com/skein-dev/skein"
+)
+
+// A callOut is what became of a call.
+type callOut struct {
+	result *skein.Result
+	entry  *skein.Entry
+	told   bool
+}
+
+// say makes the rows of messages, and of the newest compaction where what it
+// covers ends.
+func (w *writer) say(entries []skein.Entry) {
+	w.results(entries)
+	w.hang(entries)
+	sum := w.compaction()
+	for i := range entries {
+		e := &entries[i]
+		if sum != nil && e.Seq > sum.To {
+			w.summary(sum)
+			sum = nil
+		}
+		switch {
+		case e.Seq <= w.d.After:
+		case e.Rewound:
+			w.losses.Add(e.Seq, "messages that were gone back over: left out")
+		case e.Message.Role == skein.RoleAssistant:
+			w.answer(e)
+		case e.Message.Role == skein.RoleTool:
+			w.unpaired(e)
+		case e.Message.Role == skein.RoleSystem:
+			w.losses.Add(e.Seq, "system messages: left out")
+		default:
+			w.typed(e)
+		}
+	}
+	if sum != nil {
+		w.summary(sum)
+	}
+}
+
+// results notes the first result of each call.
+func (w *writer) results(entries []skein.Entry) {
+	for i := range entries {
+		for _, p := range entries[i].Message.Parts {
+			if p.Result != nil && w.calls[p.Result.CallID] == nil && !entries[i].Rewound {
+				w.calls[p.Result.CallID] = &callOut{result: p.Result, entry: &entries[i]}
+			}
+		}
+	}
+}
+
+// hang notes the requests that tell of themselves, each with the answer before
+// it.
+func (w *writer) hang(entries []skein.Entry) {
+	w.steps = map[skein.Seq][]skein.Step{}
+	seen := map[string]bool{}
+	for _, ev := range w.d.Events {
+		s, err := skein.Decode[skein.Step](ev)
+		if ev.Kind != skein.KindStep || err != nil || s.Usage == nil || s.Request != "" && seen[s.Request] || ev.Seq <= w.d.After {
+			continue
+		}
+		seen[s.Request] = s.Request != ""
+		var of skein.Seq
+		for i := range entries {
+			if e := &entries[i]; e.Seq < ev.Seq && e.Message.Role == skein.RoleAssistant && !e.Rewound {
+				of = e.Seq
+			}
+		}
+		if of <= w.d.After {
+			w.losses.Add(ev.Seq, "request that no answer is of: left out")
+			continue
+		}
+		w.steps[of] = append(w.steps[of], s)
+	}
+}
+
+// message adds a message's row and returns its ID.
+func (w *writer) message(seq skein.Seq, at skein.Time, data func(at skein.Time) any) (id string, _ skein.Time) {
+	w.n = (w.n + 1) & idBits
+	w.time = max(w.time, at)
+	id = messageID(w.n, w.id)
+	ms := int64(w.time)
+	w.put(seq, "message", values{
+		"id": id, "session_id": w.id, "time_created": ms, "time_updated": ms, "data": string(skein.MustJSON(data(w.time))),
+	})
+	w.time++ // the program sorts by time
+	return id, w.time - 1
+}
+
+// part adds a part's row.
+func (w *writer) part(seq skein.Seq, of string, at skein.Time, data any) {
+	w.n = (w.n + 1) & idBits
+	ms := int64(at)
+	w.put(seq, "part", values{
+		"id": partID(w.n, w.id), "message_id": of, "session_id": w.id, "time_created": ms, "time_updated": ms, "data": string(skein.MustJSON(data)),
+	})
+}
+
+// typed writes what a person said.
+func (w *writer) typed(e *skein.Entry) {
+	if e.Message.Role == skein.RoleSteer {
+		w.losses.Add(e.Seq, "steering: a user's message")
+	}
+	id, at := w.asked(e.Seq, e.Time)
+	some := false
+	for i := range e.Message.Parts {
+		p := &e.Message.Parts[i]
+		some = w.piece(e, p, id, at) || some
+	}
+	if !some {
+		w.part(e.End, id, at, textOut{Type: "text", Synthetic: true})
+	}
+	w.seq = max(w.seq, e.End)
+	if n := len(w.lines) - 1; n >= 0 {
+		w.lines[n].Seq = w.seq
+	}
+}
+
+// asked adds the row of a person's message.
+func (w *writer) asked(seq skein.Seq, when skein.Time) (id string, at skein.Time) {
+	id, at = w.message(seq, when, func(at skein.Time) any {
+		out := userOut{Role: "user", Time: timeOut{Created: int64(at)}, Agent: agentName}
+		out.Model.Provider, out.Model.Model = w.modelOf("", "")
+		if out.Model.Model == "" {
+			out.Model.Provider, out.Model.Model = "unknown", "unknown"
+		}
+		return out
+	})
+	w.user = id
+	return id, at
+}
+
+// piece writes a part of what a person said. It reports whether there is one.
+func (w *writer) piece(e *skein.Entry, p *skein.Part, of string, at skein.Time) bool {
+	switch {
+	case p.Result != nil:
+		w.unpairedResult(e, p.Result)
+		return false
+	case p.File != nil:
+		f, ok := w.file(e, p.File)
+		if ok {
+			w.part(e.Seq, of, at, f)
+		}
+		return ok
+	case p.Kind == skein.PartAgent:
+		w.part(e.Seq, of, at, agentOut{"agent", p.Text.UTF8()})
+	case p.Kind == skein.PartText || p.Kind == skein.PartSummary:
+		w.part(e.Seq, of, at, textOut{Type: "text", Text: p.Text, Synthetic: p.Synthetic || e.Message.Synthetic})
+	default:
+		w.losses.Add(e.Seq, "parts of other kinds: left out")
+		return false
+	}
+	return true
+}
+
+// maxInline is the longest file that is put into a row, in bytes.
+const maxInline = 16 << 20
+
+// file returns a file with its bytes in its address.
+func (w *writer) file(e *skein.Entry, f *skein.File) (fileOut, bool) {
+	out := fileOut{Type: "file", Mime: f.Media, Name: f.Name, URL: f.URL}
+	if out.Mime == "" {
+		out.Mime = "application/octet-stream"
+	}
+	if f.Blob == "" {
+		if f.URL == "" {
+			w.losses.Add(e.Seq, "files whose bytes are not at hand: left out")
+		}
+		return out, f.URL != ""
+	}
+	data, err := w.d.Blob(f.Blob)
+	if err != nil || len(data) > maxInline {
+		w.losses.Add(e.Seq, "files whose bytes are not at hand, or too many: left out")
+		return out, false
+	}
+	out.URL = "data:" + out.Mime + ";base64," + base64.StdEncoding.EncodeToString(data)
+	return out, true
+}
+
+// unpaired notes what is not written with a call.
+func (w *writer) unpaired(e *skein.Entry) {
+	for _, p := range e.Message.Parts {
+		if p.Result != nil {
+			w.unpairedResult(e, p.Result)
+		} else {
+			w.losses.Add(e.Seq, "what a tool said besides its result: left out")
+		}
+	}
+}
+
+func (w *writer) unpairedResult(e *skein.Entry, r *skein.Result) {
+	switch did := w.calls[r.CallID]; {
+	case did == nil || did.result != r:
+		w.losses.Add(e.Seq, "a second result of a call: left out")
+	case !did.told:
+		w.losses.Add(e.Seq, "results whose call is not written: left out")
+	}
+}
+
+// modelOf returns a model and its provider, as the program names them: the
+// session's where none is given.
+func (w *writer) modelOf(provider, model string) (string, string) {
+	if model == "" {
+		provider, model = w.d.Session.Provider, w.d.Session.Model
+	}
+	if provider == "" && model != "" {
+		provider = "unknown"
+		for before, of := range vendors() {
+			if strings.HasPrefix(model, before) {
+				provider = of
+			}
+		}
+	}
+	return provider, model
+}
+
+// vendors returns whose models begin so.
+func vendors() map[string]string {
+	return map[string]string{"claude": "anthropic", "gpt-": "openai", "o1": "openai", "o3": "openai", "o4": "openai", "codex": "openai", "gemini": "google"}
+}

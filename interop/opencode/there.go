@@ -1,0 +1,96 @@
+package opencode
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"strings"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/foreign"
+)
+
+// there is what the database has that a session is to be written to.
+type there struct {
+	made     bool                // it is there
+	columns  map[string][]string // by table
+	ids      map[string]bool     // of sessions
+	projects map[string]string   // ID → folder
+}
+
+// lookAt returns what the database at path has; what a new one will have, if
+// there is none.
+func lookAt(ctx context.Context, at string) (t there, err error) {
+	t = there{columns: newColumns(), ids: map[string]bool{}, projects: map[string]string{}}
+	db, err := foreign.Open(ctx, at)
+	if errors.Is(err, fs.ErrNotExist) {
+		return t, nil
+	}
+	if err != nil {
+		return t, err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	if ours(db) == nil {
+		return t, fmt.Errorf("%w: database %s is another program's", skein.ErrInvalid, at)
+	}
+	t.made = true
+	clear(t.columns)
+	for _, table := range db.Tables() {
+		t.columns[table.Name] = table.Columns
+	}
+	if err := db.Rows(ctx, "session", "", func(r foreign.Row) error {
+		t.ids[r.Text("id")] = true
+		return nil
+	}); err != nil {
+		return t, err
+	}
+	if _, ok := db.Table("project"); !ok {
+		return t, fmt.Errorf("%w: database %s has no projects", skein.ErrInvalid, at)
+	}
+	return t, db.Rows(ctx, "project", "", func(r foreign.Row) error {
+		t.projects[r.Text("id")] = r.Text("worktree")
+		return nil
+	})
+}
+
+// project returns the project that a folder belongs to: of those that the
+// program knows, the one whose folder it lies in; else the one for all else.
+func (t there) project(folder string) (id string, known bool) {
+	const elsewhere = "global"
+	id, best := elsewhere, -1
+	folder = slashed(folder)
+	for p, at := range t.projects {
+		at = slashed(at)
+		if p == elsewhere || at == "" || at == "/" || folder != at && !strings.HasPrefix(folder, at+"/") {
+			continue
+		}
+		if len(at) > best || len(at) == best && p < id {
+			id, best = p, len(at)
+		}
+	}
+	_, known = t.projects[id]
+	return id, known
+}
+
+func slashed(folder string) string {
+	if folder == "" {
+		return ""
+	}
+	return path.Clean(strings.ReplaceAll(folder, `\`, "/"))
+}
+
+// values are those of a row's columns.
+type values map[string]foreign.Value
+
+// row returns a row of a table with the values that the table has columns for.
+func (t there) row(table string, vs values) (r foreign.Row) {
+	r.Table = table
+	for _, c := range t.columns[table] {
+		if v, ok := vs[c]; ok {
+			r.Columns, r.Values = append(r.Columns, c), append(r.Values, v)
+		}
+	}
+	return r
+}

@@ -1,0 +1,227 @@
+package opencode
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"path"
+	"path/filepath"
+	"time"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/foreign"
+	"github.com/skein-dev/skein/interop"
+)
+
+// version is the version of opencode that we write like.
+const version = "1.18.33"
+
+// write makes the rows of a session. It looks at the database that is there:
+// the rows have the columns that it has, and a project that it knows.
+//
+// The error wraps [skein.ErrInvalid] for a session of the folder of old, which
+// no version reads any more that has a database.
+func write(ctx context.Context, d interop.Draft) (interop.Written, error) {
+	at := fileName
+	if d.After > 0 {
+		at = d.Path
+	}
+	if path.Base(at) == folderName {
+		return interop.Written{}, fmt.Errorf("%w: opencode does not read %s any more; start it once, so that it makes its database of that", skein.ErrInvalid, at)
+	}
+	is, err := lookAt(ctx, filepath.Join(d.Home, filepath.FromSlash(at)))
+	if err != nil {
+		return interop.Written{}, err
+	}
+	w := &writer{d: d, at: is, calls: map[string]*callOut{}, ours: d.Session.Origin != nil && d.Session.Origin.Format == Name}
+	if err := w.place(); err != nil {
+		return interop.Written{}, err
+	}
+	if d.After == 0 && is.ids[w.id] {
+		return interop.Written{}, fmt.Errorf("session %s %w in %s", w.id, skein.ErrExists, at)
+	}
+	entries, err := d.Entries()
+	if err != nil {
+		return interop.Written{}, err
+	}
+	w.say(entries)
+	w.others()
+	lines := append([]interop.OutLine{w.session()}, w.lines...)
+	out := interop.Written{ID: w.id, Losses: w.losses, Texts: []interop.Text{{Path: at, Name: w.id, Lines: lines}}}
+	if frame := w.frame(); len(frame) > 0 {
+		out.Texts = append(out.Texts, interop.Text{Path: at, Lines: []interop.OutLine{{Body: frame}}})
+	}
+	return out, nil
+}
+
+// A writer is one call of write.
+type writer struct {
+	d      interop.Draft
+	at     there
+	id     string       // session's
+	ours   bool         // it came from opencode, with opencode's tools
+	row    *foreign.Row // the session's, if it is there
+	n      uint64       // of the ID that was made last
+	time   skein.Time   // of the message that was written last
+	seq    skein.Seq    // last event that was told of
+	user   string       // the last message of a person's
+	calls  map[string]*callOut
+	steps  map[skein.Seq][]skein.Step // by the message that they hang on
+	spent  skein.Usage                // by what is new
+	lines  []interop.OutLine
+	losses interop.Losses
+}
+
+// place finds out which session it is, and where the IDs begin.
+//
+// IDs are of the time of writing, as a fork's are: the program takes a message
+// with a smaller ID than its answer for answered, and their times come round
+// every 795 days.
+func (w *writer) place() error {
+	const ago = time.Minute
+	w.n = uint64(w.d.Now.Add(-ago).UnixMilli()) * idCount & idBits
+	w.id = string(w.d.Session.ID)
+	if !isSession(w.id) {
+		w.id = sessionID(max(0, int64(w.d.Session.Created)), w.id)
+	}
+	if w.d.After == 0 {
+		return nil
+	}
+	w.id, w.seq = w.d.Name, w.d.After
+	now := uint64(w.d.Now.UnixMilli()) * idCount & idBits
+	for rec, err := range w.d.Known {
+		if err != nil {
+			return err
+		}
+		r, ok, err := foreign.ParseRow(rec.Raw)
+		if err != nil || !ok || r.Damage != "" {
+			continue
+		}
+		if n := numberIn(r.Text("id")); r.Table != "session" && n <= now {
+			w.n = max(w.n, n)
+		}
+		switch r.Table {
+		case "session":
+			w.row = &r
+		case "message":
+			w.time = max(w.time, skein.Time(r.Int("time_created"))+1)
+			var m struct {
+				Role string `json:"role"`
+			}
+			if json.Unmarshal([]byte(r.Text("data")), &m) == nil && m.Role == "user" {
+				w.user = r.Text("id")
+			}
+		}
+	}
+	if w.row == nil {
+		return fmt.Errorf("%w: %s has no session %s", skein.ErrInvalid, w.d.Path, w.id)
+	}
+	if w.row.Text("revert") != "" { // the program takes away all that stands behind that place
+		return fmt.Errorf("%w: session %s was gone back in; go on there, or take that back", skein.ErrInvalid, w.id)
+	}
+	return nil
+}
+
+// put adds a row, which tells of what is up to seq.
+func (w *writer) put(seq skein.Seq, table string, vs values) {
+	w.seq = max(w.seq, seq)
+	r := w.at.row(table, vs)
+	w.lines = append(w.lines, interop.OutLine{Body: r.AppendLine(nil), Seq: w.seq})
+}
+
+// session makes the session's row, or the one that is there as it is to be.
+func (w *writer) session() interop.OutLine {
+	s := &w.d.Session
+	if w.row != nil {
+		return interop.OutLine{Body: w.changed().AppendLine(nil)}
+	}
+	title := s.Title
+	if title == "" {
+		title = "New session - " + s.Created.String()
+	}
+	project, _ := w.at.project(w.folder())
+	vs := values{
+		"id": w.id, "project_id": project, "parent_id": w.parent(), "slug": "skein-" + tail(w.id)[:6], "directory": w.folder(),
+		"title": title, "version": version, "agent": agentName, "model": nil, "metadata": nil,
+		"time_created": int64(s.Created), "time_updated": int64(max(s.Updated, s.Created, w.time)),
+	}
+	if provider, model := w.modelOf("", ""); model != "" {
+		vs["model"] = string(skein.MustJSON(modelRef{ID: model, Provider: provider}))
+	}
+	u := w.spent
+	vs["cost"], vs["tokens_input"], vs["tokens_output"] = float64(u.Reported)/1e9, u.Input, max(0, u.Output-u.Reasoning)
+	vs["tokens_reasoning"], vs["tokens_cache_read"], vs["tokens_cache_write"] = u.Reasoning, u.CacheRead, u.CacheWrite
+	r := w.at.row("session", vs)
+	return interop.OutLine{Body: r.AppendLine(nil)}
+}
+
+// changed returns the session's row with what is new in it.
+func (w *writer) changed() foreign.Row {
+	r := *w.row
+	r.Values = append([]foreign.Value(nil), r.Values...)
+	for i, c := range r.Columns {
+		n, _ := r.Values[i].(int64)
+		u := w.spent
+		switch c {
+		case "time_updated":
+			r.Values[i] = max(n, w.d.Now.UnixMilli())
+		case "title":
+			if w.d.Session.Title != "" {
+				r.Values[i] = w.d.Session.Title
+			}
+		case "cost":
+			cost, _ := r.Values[i].(float64)
+			r.Values[i] = cost + float64(u.Reported)/1e9
+		case "tokens_input":
+			r.Values[i] = n + u.Input
+		case "tokens_output":
+			r.Values[i] = n + max(0, u.Output-u.Reasoning)
+		case "tokens_reasoning":
+			r.Values[i] = n + u.Reasoning
+		case "tokens_cache_read":
+			r.Values[i] = n + u.CacheRead
+		case "tokens_cache_write":
+			r.Values[i] = n + u.CacheWrite
+		}
+	}
+	return r
+}
+
+// folder returns where the session is worked on.
+func (w *writer) folder() string {
+	for _, at := range []string{w.d.Session.Cwd, w.d.Session.Project} {
+		if at != "" {
+			return at
+		}
+	}
+	return "/"
+}
+
+// parent returns the session that started this one, if it is there.
+func (w *writer) parent() foreign.Value {
+	p := w.d.Session.Parent
+	if p == nil || p.Why != skein.Child || w.d.Other == nil {
+		return nil
+	}
+	if spot, ok := w.d.Other(p.Session); ok && spot.ID != "" {
+		return spot.ID
+	}
+	return nil
+}
+
+// frame makes what is no session's: the database, if there is none, and the
+// project, if it does not know that.
+func (w *writer) frame() (b []byte) {
+	if w.d.After > 0 {
+		return nil
+	}
+	if !w.at.made {
+		b = newDatabase(w.d.Now.UnixMilli())
+	}
+	if id, known := w.at.project(w.folder()); !known {
+		now := w.d.Now.UnixMilli()
+		r := w.at.row("project", values{"id": id, "worktree": "/", "time_created": now, "time_updated": now, "sandboxes": "[]"})
+		b = r.AppendLine(b)
+	}
+	return b
+}
