@@ -1,4 +1,4 @@
-// Package claudecode reads the transcripts of Claude Code.
+// Package claudecode reads and writes the transcripts of Claude Code.
 //
 // # Where
 //
@@ -88,6 +88,48 @@
 // payloads hold neither, so that package interop sees that they are the same.
 // Lines without a uuid that have the session's ID in them are never the same.
 //
-// Checked on 14 real files of versions 1.0.98 to 2.1.236 (September 2025 to
-// August 2026) and on descriptions of other readers, 2026-11-21.
+// # Writing
+//
+// A session is written under the folder of its working directory, which must
+// be the one that the program is started in: it looks for sessions by that. A
+// folder's name of more than 200 characters is cut there, with a hyphen and a
+// hash (the string's in Java, base 36) behind. The session's ID must be a UUID.
+//
+//	text          a block of a user's or an assistant's line, one line for each
+//	              block of an answer, with the same message.id
+//	tool call     tool_use, with the name and input of Claude Code's own tool where
+//	              one fits (Bash, Read, Write, Edit, Glob, Grep, WebFetch, WebSearch,
+//	              Task, TodoWrite, mcp__…), else in words; IDs have only letters,
+//	              digits, _ and -, and none comes twice
+//	result        tool_result, right behind the answer that called; a call that has
+//	              none is answered as interrupted; toolUseResult for Bash, for what
+//	              failed and for sub-agents (agentId)
+//	reasoning     only with Anthropic's own signature
+//	files         image and document blocks, as far as the provider takes them
+//	steer         attachment queued_command
+//	system        left out at the beginning, else a user's line with isMeta
+//	compaction    compact_boundary and the summary, before the messages that it
+//	              left standing
+//	title         custom-title if a person gave it, else ai-title
+//	sub-agent     <session>/subagents/agent-<id>.jsonl and .meta.json
+//
+// What was gone back over is left out; a session that went back after it was
+// read goes on from the line before, as a branch. No line is older than the one
+// before it, nor as old: versions to 2.0 go on from the line with the latest
+// timestamp, of several from the first, newer ones from the one that the newest
+// last-prompt line names in leafUuid, so a sync writes that line too.
+//
+// # Prompts
+//
+// ~/.claude/history.jsonl keeps what was typed, longer than the transcripts;
+// see [History].
+//
+// # Evidence
+//
+// Reading: 14 real files of versions 1.0.98 to 2.1.236 (September 2025 to
+// August 2026) and descriptions of other readers. Writing: versions 2.0.76 and
+// 2.1.330 go on with what is written, and with what is synced, against a server
+// in the provider's place (the test takes programs from SKEIN_CLAUDE). Not
+// verified: that the provider itself takes it, and how the terminal shows it.
+// 2026-11-21.
 package claudecode
