@@ -11,7 +11,6 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/interop"
-	"github.com/skein-dev/skein/interop/claudecode"
 	"github.com/skein-dev/skein/interop/qwen"
 	"github.com/skein-dev/skein/memory"
 )
@@ -123,8 +122,11 @@ func TestClaudeCodesFilesAreNotQwens(t *testing.T) {
 	if qwen.Format().Match("/h/.claude/projects/x/s.jsonl", []byte(claude)) {
 		t.Errorf("Match(Claude Code's) = true, want false")
 	}
-	if own := user("a", "", "x"); !qwen.Format().Match("/copied/s.jsonl", []byte(own)) || claudecode.Format().Match("/copied/s.jsonl", []byte(own)) {
-		t.Errorf("Match(%s) is not Qwen Code's alone", own)
+	agent := line("user", "a", "", `"isSidechain":true,"message":{"role":"user","parts":[{"text":"x"}]}`)
+	for _, own := range []string{user("a", "", "x"), agent, line("system", "a", "", `"systemPayload":{}`)} {
+		if !qwen.Format().Match("/copied/s.jsonl", []byte(own)) {
+			t.Errorf("Match(%s) = false, want true", own)
+		}
 	}
 }
 
