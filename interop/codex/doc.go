@@ -1,4 +1,5 @@
-// Package codex reads the sessions of OpenAI's Codex: CLI, Desktop and IDE.
+// Package codex reads and writes the sessions of OpenAI's Codex: CLI, Desktop
+// and IDE.
 //
 // # Where
 //
@@ -91,12 +92,61 @@
 // family began with and a hash of all that was typed up to there. The payload
 // of an event holds nothing that a replay changes: no time, no thread.
 //
+// # Ordinals
+//
+// A rollout whose session_meta has history_mode paginated counts its lines from
+// 0 in ordinal; Codex reads none that has a line without one at its end. There
+// an event_msg item_completed tells the screen of each message and call; where
+// its item is a call, it is a tool event here, else noted. token_usage_record,
+// world_state and thread_settings_applied are noted.
+//
+// # Writing
+//
+// A session's ID is kept if it is a UUID, else it is made of it. The file lies
+// on the day of the session's beginning, in UTC. It begins with a session_meta
+// that names the model_provider of config.toml, for Codex refuses a thread
+// without one, and does not go on with a thread under another one. There is no turn_context: it would
+// bring its approval policy with it, so Codex goes on with the model and the policy that it is
+// set to. What was read from Codex is written as it stood, ordinals included. Else:
+//
+//	user, steer    a message with input_text and input_image, and user_message for the screen. Each prompt begins a
+//	               turn: task_started, task_complete at its end
+//	assistant      agent_message, then a message for each text. Reasoning is shown (agent_reasoning); the model gets
+//	               none that is not its provider's own
+//	calls          of shells, for reading, searching and listing: exec_command. Writing and editing: apply_patch, with
+//	               patch_apply_end for the screen. Lists of things to do: update_plan. An agent that was started and is
+//	               written too: spawn_agent and sub_agent_activity. Others in words, call and result, as the assistant's
+//	results        function_call_output or custom_tool_call_output. A failed command begins with its exit code. A call
+//	               without a result has none: Codex answers it with "aborted"
+//	compacted      where what it does not cover begins, so replacement_history is the summary alone; in a file that has
+//	               this already, with what it does not cover
+//	usage          token_count, each request once
+//	title          a line of session_index.jsonl
+//	fork, child    forked_from_id; source.subagent.thread_spawn and parent_thread_id
+//	system         left out: Codex makes its own
+//
+// What is new in a session is appended as Codex would: with ordinals where the
+// file has them (and items for the screen), bare where its items are; going back
+// over whole turns is thread_rolled_back. Codex locks a thread that it has open,
+// with flock on thread-writer-locks/<thread>.lock, and so do we.
+//
 // # Evidence
 //
 // Checked on 2026-11-21: real rollouts of versions 0.39.0 (codex_vscode,
 // September 2025) and 0.126.0-alpha.8 (Codex Desktop, April 2026); what is
 // written and how in codex-rs/protocol/src/{protocol,models}.rs and
-// codex-rs/rollout/src/{policy,recorder,compression,session_index}.rs of
+// codex-rs/rollout/src/{policy,recorder,compression,session_index,ordinal,list}.rs of
 // https://github.com/openai/codex; the first generation, forks, compaction
 // and sub-agents by that source and by reports about such files only.
+//
+// Rollouts that we wrote were opened and gone on with by Codex 0.169.0, with a
+// server in place of the model: what it sent to the model and what it told the
+// screen was compared with the session. It read names from session_index.jsonl
+// for legacy threads that were new to it, showed user_message, agent_message,
+// agent_reasoning, patch_apply_end and, with ordinals, CommandExecution, and
+// not exec_command_end nor thread_name_updated.
+//
+// Not read: the single JSON document of the TypeScript program before June
+// 2025; a second file of one thread (rollout-…-<thread>_<window>.jsonl) is a
+// session of its own.
 package codex

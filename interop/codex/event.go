@@ -30,6 +30,7 @@ func (r *reader) event(l line) interop.Made {
 
 func eventReaders() map[string]func(*reader, line, *note) interop.Made {
 	return map[string]func(*reader, line, *note) interop.Made{
+		"item_completed":             (*reader).itemEnd,
 		"task_started":               (*reader).started,
 		"turn_started":               (*reader).started,
 		"token_count":                (*reader).tokenCount,
@@ -87,6 +88,26 @@ func (r *reader) toolEnd(l line, n *note) interop.Made {
 	}
 	if t.Child != "" && t.Child.Check() != nil {
 		t.Child = ""
+	}
+	return r.make(l, skein.NewEvent(skein.KindTool, l.Time, t))
+}
+
+// itemEnd is toolEnd where lines have ordinals: the item is the call. Other
+// items say once more what was said.
+func (r *reader) itemEnd(l line, n *note) interop.Made {
+	o, err := loose.Parse(n.Item)
+	id := o.Str("id")
+	if err != nil || id == "" || r.names[id] == "" {
+		return r.note(l)
+	}
+	it, err := unmarshal[note](n.Item)
+	if err != nil {
+		return r.note(l)
+	}
+	t := skein.ToolState{Call: id, State: skein.Completed}
+	t.Meta = without(n.Item, "id", "aggregated_output", "formatted_output", "stdout", "stderr", "result", "content_items")
+	if it.failed() {
+		t.State = skein.Failed
 	}
 	return r.make(l, skein.NewEvent(skein.KindTool, l.Time, t))
 }

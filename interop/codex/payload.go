@@ -48,6 +48,7 @@ type meta struct {
 	Version        string         `json:"cli_version"`
 	Source         jsontext.Value `json:"source"` // a word, or {"subagent": …}
 	ModelProvider  string         `json:"model_provider"`
+	HistoryMode    string         `json:"history_mode"` // legacy; paginated: lines have ordinals
 	ForkedFrom     string         `json:"forked_from_id"`
 	ParentThread   string         `json:"parent_thread_id"`
 	AgentNickname  string         `json:"agent_nickname"`
@@ -79,6 +80,7 @@ type note struct {
 	ExitCode   *int           `json:"exit_code"`
 	Success    *bool          `json:"success"`
 	Status     jsontext.Value `json:"status"`
+	Item       jsontext.Value `json:"item"`   // item_completed
 	Result     jsontext.Value `json:"result"` // mcp_tool_call_end: {"Ok": …} or {"Err": …}
 	Invocation struct {
 		Server string `json:"server"`

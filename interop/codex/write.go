@@ -129,6 +129,9 @@ func (w *writer) begin() error {
 	w.emit(w.at, typeMeta, w.meta())
 	if t := s.Title; t != "" {
 		w.named(max(s.Updated, w.at), t)
+		if w.file.counted {
+			w.lose(0, "title: Codex does not read it for such a thread")
+		}
 	}
 	if s.Model != "" && len(w.ours) == 0 {
 		w.losses.Add(0, "model: Codex goes on with the one that it is set to")

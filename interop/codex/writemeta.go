@@ -118,9 +118,9 @@ type spawnOut struct {
 	Role   string `json:"agent_role,omitempty"`
 }
 
-// hadMeta returns the session_meta that the thread was read with, without what
-// it says of ordinals, which we do not write; nil if there is none that has
-// what Codex wants.
+// hadMeta returns the session_meta that the thread was read with, without
+// what it says of places in other files; nil if there is none that has what
+// Codex wants. Where it says so, lines are counted.
 func (w *writer) hadMeta() json.RawMessage {
 	for _, e := range w.d.Events {
 		if e.Kind != skein.KindNoted || !w.ours[e.Seq] {
@@ -130,8 +130,10 @@ func (w *writer) hadMeta() json.RawMessage {
 		if err != nil || n.Name != Name+":"+typeMeta || len(n.Data) == 0 {
 			continue
 		}
-		if m, err := unmarshal[meta](n.Data); err == nil && strings.EqualFold(m.ID, w.id) && m.Cwd != "" && m.Originator != "" && m.Version != "" {
-			return without(jsontext.Value(n.Data), "history_mode", "history_base", "subagent_history_start_ordinal")
+		m, err := unmarshal[meta](n.Data)
+		if err == nil && strings.EqualFold(m.ID, w.id) && m.Cwd != "" && m.Originator != "" && m.Version != "" {
+			w.file.counted = m.HistoryMode == "paginated"
+			return without(jsontext.Value(n.Data), "history_base", "subagent_history_start_ordinal")
 		}
 	}
 	return nil

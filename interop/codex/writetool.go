@@ -51,16 +51,16 @@ func sameTool(c *skein.Call) *same {
 		}
 		return nil
 	}
-	name := strings.ToLower(c.Name)
+	name := strings.TrimPrefix(strings.ToLower(c.Name), "tools__")
 	name = strings.NewReplacer("_", "", "-", "", ".", "").Replace(name[strings.LastIndexByte(name, '/')+1:])
 	switch name {
-	case "bash", "shell", "sh", "exec", "execcommand", "runshellcommand", "runcommand", "runterminalcmd", "executecommand", "shellcommand", "terminal", "localshell", "powershell":
+	case "bash", "shell", "sh", "exec", "execcommand", "runshellcommand", "runcommand", "runcommandline", "runterminalcmd", "executecommand", "shellcommand", "terminal", "localshell", "powershell":
 		return in.shell()
-	case "read", "readfile", "view", "viewfile", "openfile", "cat":
+	case "read", "readfile", "filesystemread", "view", "viewfile", "openfile", "cat":
 		return in.read()
-	case "write", "writefile", "createfile", "create":
+	case "write", "writefile", "filesystemwrite", "createfile", "create":
 		return in.write()
-	case "edit", "editfile", "replace", "strreplace", "searchreplace", "multiedit":
+	case "edit", "editfile", "filesystemedit", "replace", "strreplace", "searchreplace", "multiedit":
 		return in.edit()
 	case "strreplaceeditor", "strreplacebasededittool", "texteditor":
 		return in.editor()
