@@ -280,3 +280,13 @@ func TestPlacesFollowTheVariables(t *testing.T) {
 	env["PI_CODING_AGENT_SESSION_DIR"] = filepath.FromSlash("/s")
 	first("/s")
 }
+
+func TestTheReportedCostIsRounded(t *testing.T) {
+	p := newPlace(t)
+	p.write(stamp+"s1.jsonl", head("s1", ""), says("user", "a", "", "one"),
+		`{"type":"message","id":"b","parentId":"a","timestamp":"2026-02-01T08:00:02.000Z","message":{"role":"assistant","content":[],"usage":{"input":1,"cost":{"total":0.00013}}}}`)
+	p.bring()
+	if got := p.session("s1").Usage.Reported; got != 130000 {
+		t.Errorf("cost of 0.00013 dollars is %d billionths, want 130000", got)
+	}
+}

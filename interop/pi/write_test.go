@@ -263,3 +263,25 @@ func TestAFileIsWrittenOn(t *testing.T) {
 	sync(3)
 	p.want("s1", "user one | assistant yes | -user two | user three | -assistant no | assistant maybe")
 }
+
+// pi leaves out of what the model sees what it takes for broken off.
+func TestAnAnswerThatBrokeOffIsShownToTheModel(t *testing.T) {
+	p := newPlace(t)
+	words, empty, failed := answer(skein.TextPart("as far as")), answer(), answer(callOf("c", "bash", `{"command":"a"}`))
+	words.Interrupted, empty.Interrupted, failed.Error = true, true, &skein.ErrorInfo{Message: "too much"}
+	empty.Parts = []skein.Part{}
+	p.append("s1", begins(skein.Created{}), skein.Say(at, skein.UserSays("do")), skein.Say(at+1, words), skein.Say(at+2, empty), skein.Say(at+3, failed), skein.Say(at+4, resultOf("c", "A")))
+	home, done := p.export("s1")
+	var stops []string
+	for _, e := range p.entries(home, done[0]) {
+		if m, ok := e["message"].(map[string]any); ok && m["role"] == "assistant" {
+			stops = append(stops, m["stopReason"].(string))
+		}
+	}
+	if want := []string{"length", "aborted", "toolUse"}; !slices.Equal(stops, want) {
+		t.Errorf("answers ended with %v, want %v", stops, want)
+	}
+	if want := "answers that broke off: as cut off by length, so that the model sees them"; !slices.Contains(lost(done[0]), want) {
+		t.Errorf("losses are %v, want %q", lost(done[0]), want)
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -200,5 +201,66 @@ func TestCorpusAddsUpToWhatIsInTheFiles(t *testing.T) {
 			t.Errorf("second Import(%s) = %+v, want nothing new", file, rep)
 		}
 		t.Logf("%s: %d messages, %+v", filepath.Base(file), messages, u)
+	}
+}
+
+func TestThoughtsArePartOfTheOutput(t *testing.T) {
+	for usage, want := range map[string]skein.Usage{
+		`{"promptTokenCount":9,"candidatesTokenCount":5,"thoughtsTokenCount":7}`:                                  {Input: 9, Output: 12, Reasoning: 7},
+		`{"promptTokenCount":9,"candidatesTokenCount":8,"thoughtsTokenCount":7,"totalTokenCount":24}`:             {Input: 9, Output: 15, Reasoning: 7},
+		`{"promptTokenCount":9,"candidatesTokenCount":8,"thoughtsTokenCount":7,"totalTokenCount":17}`:             {Input: 9, Output: 8, Reasoning: 7},
+		`{"promptTokenCount":9,"candidatesTokenCount":8,"cachedContentTokenCount":90,"totalTokenCount":17}`:       {CacheRead: 9, Output: 8},
+		`{"promptTokenCount":9,"candidatesTokenCount":null,"thoughtsTokenCount":"7","cachedContentTokenCount":4}`: {Input: 5, CacheRead: 4},
+	} {
+		s := memory.New()
+		defer s.Close()
+		path := filepath.Join(t.TempDir(), "s1.jsonl")
+		if err := os.WriteFile(path, []byte(line("assistant", "a", "", `"message":{"role":"model","parts":[{"text":"x"}]},"usageMetadata":`+usage)+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		bring(t, s, path)
+		sess, err := s.Session(t.Context(), "s1")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if sess.Usage.Requests = 0; sess.Usage != want {
+			t.Errorf("%s is %+v, want %+v", usage, sess.Usage, want)
+		}
+	}
+}
+
+// What a compression keeps is looked for among what was said on this line only.
+func TestACompressionKeepsNothingOfAnotherLine(t *testing.T) {
+	compress := line("system", "z", "d", `"subtype":"chat_compression","systemPayload":{"compressedHistory":[{"role":"user","parts":[{"text":"S"}]},{"role":"user","parts":[{"text":"two"}]},{"role":"user","parts":[{"text":"three"}]}]}`)
+	lines := []string{user("a", "", "one"), user("b", "a", "two"), user("c", "b", "left"), user("d", "b", "three"), compress, user("e", "z", "four")}
+	s := memory.New()
+	defer s.Close()
+	path := filepath.Join(t.TempDir(), "s1.jsonl")
+	if err := os.WriteFile(path, []byte(strings.Join(lines, "\n")+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	bring(t, s, path)
+	var evs []skein.Event
+	for e, err := range s.Events(t.Context(), "s1", 0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		evs = append(evs, e)
+	}
+	v, err := skein.Context(evs, skein.GenericRules())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []string
+	for _, m := range v.Messages {
+		all = append(all, m.Words())
+		for _, p := range m.Parts {
+			if p.Synthetic {
+				all = append(all, string(p.Text))
+			}
+		}
+	}
+	if got, want := strings.Join(slices.DeleteFunc(all, func(s string) bool { return s == "" }), "|"), "S|two|three|four"; got != want {
+		t.Errorf("the model is shown %s, want %s", got, want)
 	}
 }
