@@ -152,4 +152,3 @@ func (r *reader) set(body []byte, o loose.Object) (m interop.Made) {
 	m.Floating = floating
 	return m
 }
-

@@ -1,0 +1,104 @@
+package copilotvscode
+
+import (
+	"bytes"
+	"context"
+	"path"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/skein-dev/skein/internal/loose"
+	"github.com/skein-dev/skein/interop"
+)
+
+// Name is the format's name: [skein.Origin.Format] of what it reads.
+const Name = "copilot-vscode"
+
+// Format returns the format of VS Code's chat sessions.
+func Format() interop.Format {
+	return interop.Format{
+		Name:   Name,
+		Doc:    "GitHub Copilot in VS Code: workspaceStorage/*/chatSessions",
+		Places: places,
+		Match:  func(string, []byte) bool { return false },
+		Open:   open,
+		Unit:   unit,
+		Look:   look,
+		Below:  below,
+		Put:    interop.PutDocument,
+	}
+}
+
+// places returns the folders with sessions that there are: what else lies in
+// an editor's storage is large.
+func places(h interop.Home) (all []string) {
+	config := h.Env("XDG_CONFIG_HOME")
+	switch {
+	case runtime.GOOS == "darwin":
+		config = filepath.Join(h.Dir, "Library", "Application Support")
+	case runtime.GOOS == "windows":
+		if config = h.Env("APPDATA"); config == "" {
+			config = filepath.Join(h.Dir, "AppData", "Roaming")
+		}
+	case config == "":
+		config = filepath.Join(h.Dir, ".config")
+	}
+	var users []string
+	for _, editor := range []string{"Code", "Code - Insiders", "VSCodium"} {
+		users = append(users, filepath.Join(config, editor, "User"))
+	}
+	for _, server := range []string{".vscode-server", ".vscode-server-insiders"} {
+		users = append(users, filepath.Join(h.Dir, server, "data", "User"))
+	}
+	for _, user := range users {
+		all = append(all, filepath.Join(user, "globalStorage", "emptyWindowChatSessions"))
+		found, err := filepath.Glob(filepath.Join(literal(user), "workspaceStorage", "*", "chatSessions"))
+		if err == nil { // the pattern is always right
+			all = append(all, found...)
+		}
+	}
+	return all
+}
+
+// literal returns a path as a pattern that matches it alone.
+func literal(name string) string {
+	if runtime.GOOS == "windows" {
+		return name
+	}
+	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(name)
+}
+
+// unit returns the file itself if it is a session by its name and place.
+func unit(name string) string {
+	dir := path.Base(path.Dir(name))
+	base := path.Base(name)
+	if path.Ext(name) == ".json" && (dir == "chatSessions" || dir == "emptyWindowChatSessions" || base == "chat.json" || base == "copilot.json") {
+		return name
+	}
+	return ""
+}
+
+func look(ctx context.Context, name string) (interop.Unit, error) {
+	ours := false
+	u, err := interop.OpenDocument(ctx, name, func(data []byte) ([][]byte, bool) {
+		ours = has(data, `"requests"`) && (has(data, `"responderUsername"`) || has(data, `"requesterUsername"`) || has(data, `"sessionId"`))
+		return loose.Cut(data, "requests")
+	})
+	if err != nil || ours {
+		return u, err
+	}
+	return nil, interop.ErrOther
+}
+
+func has(data []byte, s string) bool { return bytes.Contains(data, []byte(s)) }
+
+// below returns where a file lies below the editor's User folder.
+func below(name string) string {
+	for _, dir := range []string{"/workspaceStorage/", "/globalStorage/"} {
+		if at := strings.LastIndex(name, dir); at >= 0 {
+			return name[at+1:]
+		}
+	}
+	return path.Base(name)
+}
