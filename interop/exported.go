@@ -137,6 +137,13 @@ func (x *exporter) one(ctx context.Context, sess skein.Session) error {
 func (x *exporter) draft(ctx context.Context, sess skein.Session) (Draft, error) {
 	d := Draft{Session: sess, Home: x.home, Now: x.o.Now, Other: func(id skein.SessionID) (Spot, bool) { s, ok := x.spots[id]; return s, ok }}
 	d.Beside = func(rel string) ([]byte, bool) { return beside(filepath.Join(x.home, "x"), rel) }
+	d.Dir = sess.Cwd
+	if d.Dir == "" {
+		d.Dir = sess.Project
+	}
+	if dir, err := filepath.EvalSymlinks(d.Dir); err == nil && filepath.IsAbs(d.Dir) {
+		d.Dir = dir
+	}
 	d.Blob = func(h skein.Hash) ([]byte, error) { return x.store.Blob(ctx, sess.ID, h) }
 	for e, err := range x.store.Events(ctx, sess.ID, 0) {
 		if err != nil {

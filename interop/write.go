@@ -34,6 +34,7 @@ type Draft struct {
 	// with slashes, such as the program's settings; false as File.Beside.
 	Beside func(rel string) ([]byte, bool)
 
+	Dir  string // the session's working directory as a program in it is told: symbolic links followed if it is there
 	Home string // of the program, absolute: what is written lies in it
 	Now  time.Time
 }
