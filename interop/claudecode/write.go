@@ -86,7 +86,7 @@ type writer struct {
 // place finds out where the session is to be.
 func (w *writer) place() error {
 	s := &w.d.Session
-	w.cwd = first(s.Cwd, s.Project, "/")
+	w.cwd = first(w.d.Dir, "/")
 	w.version, w.branch = version, branchOf(w.d.Events)
 	if w.d.After > 0 && w.d.Known != nil {
 		w.path = w.d.Path

@@ -124,6 +124,25 @@ func TestASessionIsWrittenAsTheProgramWould(t *testing.T) {
 	}
 }
 
+func TestASessionBehindASymbolicLinkLiesWhereTheProgramLooks(t *testing.T) {
+	dir := realDir(t)
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(dir, link); err != nil {
+		t.Skipf("no symbolic links here: %v", err)
+	}
+	store := memory.New()
+	defer store.Close()
+	if _, err := store.Append(t.Context(), skein.Batch{Session: "s", Events: []skein.Event{
+		skein.NewEvent(skein.KindCreated, 1e12, skein.Created{Cwd: link}), skein.Say(1e12, skein.UserSays("hi")),
+	}}); err != nil {
+		t.Fatal(err)
+	}
+	done, err := interop.Export(t.Context(), store, Format(), "s", t.TempDir(), interop.Exports{})
+	if want := "projects/" + mangle(dir) + "/"; err != nil || !strings.HasPrefix(done[0].Spot.Path, want) {
+		t.Errorf("Export = %+v, %v, want it below %s", done, err, want)
+	}
+}
+
 func TestToolsBecomeClaudeCodesOwn(t *testing.T) {
 	w := &writer{cwd: "/srv/shop"}
 	for _, c := range []struct{ name, input, want string }{
