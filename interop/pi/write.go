@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/skein-dev/skein"
@@ -60,8 +59,17 @@ type leaf struct {
 	id  string
 }
 
-// goodID is what pi takes as a session's ID.
-var goodID = regexp.MustCompile(`^[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?$`)
+// goodID reports whether pi takes id as a session's: letters, digits and, but
+// at its ends, hyphens, underscores and dots.
+func goodID(id string) bool {
+	plain := func(r rune) bool { return r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' }
+	for i, r := range id {
+		if !plain(r) && (i == 0 || i == len(id)-1 || !strings.ContainsRune("-_.", r)) {
+			return false
+		}
+	}
+	return id != "" && len(id) <= 100
+}
 
 // place finds out where the session is to be, and what is there.
 func (w *writer) place() error {
@@ -70,7 +78,7 @@ func (w *writer) place() error {
 		w.path = w.d.Path
 		return w.look()
 	}
-	if w.id = string(s.ID); !goodID.MatchString(w.id) || len(w.id) > 100 {
+	if w.id = string(s.ID); !goodID(w.id) {
 		sum := sha256.Sum256([]byte(s.ID))
 		w.id = uuid(sum[:16])
 	}
