@@ -15,6 +15,7 @@ import (
 	"github.com/skein-dev/skein/interop/amp"
 	"github.com/skein-dev/skein/interop/amplifier"
 	"github.com/skein-dev/skein/interop/claudecode"
+	"github.com/skein-dev/skein/interop/cline"
 	"github.com/skein-dev/skein/interop/codex"
 	"github.com/skein-dev/skein/interop/copilot"
 	"github.com/skein-dev/skein/interop/copilotvscode"
@@ -36,7 +37,7 @@ import (
 // a file, the first reads it: a sub-agent of Qwen Code's looks like one of Claude
 // Code's.
 func formats() []interop.Format {
-	return []interop.Format{skeinlog.Format(), qwen.Format(), claudecode.Format(), codex.Format(), agsh.Format(), amplifier.Format(), agentuse.Format(), ethos.Format(), skillet.Format(), llmlogs.Format(), amp.Format(), cursor.Format(), pi.Format(), gemini.Format(), gemini.Qwen(), goose.Format(), crush.Format(), copilot.Format(), openaiagents.Format(), opencode.Format(), copilotvscode.Format()}
+	return []interop.Format{skeinlog.Format(), qwen.Format(), claudecode.Format(), codex.Format(), agsh.Format(), amplifier.Format(), agentuse.Format(), ethos.Format(), skillet.Format(), llmlogs.Format(), amp.Format(), cursor.Format(), cline.Format(), pi.Format(), gemini.Format(), gemini.Qwen(), goose.Format(), crush.Format(), copilot.Format(), openaiagents.Format(), opencode.Format(), copilotvscode.Format()}
 }
 
 func formatNames() (names []string) {
