@@ -88,6 +88,10 @@
 // core/messages.ts, main.ts (--session takes an ID), ai/src/types.ts and
 // transform-messages.ts up to about 0.99, and of Oh My Pi
 // session/session-entries.ts, session-paths.ts, blob-store.ts (17). Versions 2
-// and 3 and Oh My Pi are tested on made-up files; no file that was written here
-// has been opened with pi.
+// and 3 and Oh My Pi are tested on made-up files. What is written was opened with
+// the session manager of pi 0.73.1: sessions of Claude Code and Qwen Code were
+// listed, read without being written again, each call with its result, and gone
+// on with; that was imported. Oh My Pi has opened none. Where
+// PI_CODING_AGENT_SESSION_DIR is set, pi has to be given the path of what was
+// written.
 package pi
