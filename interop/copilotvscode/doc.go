@@ -6,8 +6,8 @@
 // builds, Code - Insiders and VSCodium; ~/Library/Application Support and
 // %APPDATA% in place of ~/.config; ~/.vscode-server/data/User on a server):
 //
-//	workspaceStorage/<hash>/chatSessions/<ID>.json       a session; workspace.json beside that folder names what is open
-//	globalStorage/emptyWindowChatSessions/<ID>.json      one of a window without a folder
+//	workspaceStorage/<hash>/chatSessions/<ID>.json[l]    a session; workspace.json beside that folder names what is open
+//	globalStorage/emptyWindowChatSessions/<ID>.json[l]   one of a window without a folder
 //
 // and wherever a person has exported one to, as chat.json.
 //
@@ -36,13 +36,24 @@
 // it. modelId is who serves the model, a slash and its name; copilot is the
 // provider github-copilot.
 //
-// # Not read
+// # Logs
 //
-// Since the beginning of 2026 the editor keeps sessions as <ID>.jsonl, a log of
-// changes to such a document.
+// Since the beginning of 2026 sessions are in <ID>.jsonl in the same folders: a
+// log of changes to such a document, JSON Lines:
+//
+//	{"kind":0,"v":{…}}               the whole
+//	{"kind":1,"k":[…],"v":…}         v in the place that the path k leads to: names and numbers
+//	{"kind":2,"k":[…],"v":[…],"i":N} v at the end of the list at k, which is cut off at i before, if that is there
+//	{"kind":3,"k":[…]}               what k leads to is gone
+//
+// A request that has changed is amended; where requests are cut off, or another
+// one comes in the place of one, it is a rewind. After 512 changes the log is
+// written anew, as one line: what it has of what was there is the same.
 //
 // # Evidence
 //
 // Seen on a real file: a document of version 3 (November 2025). Usage, images
-// and requests without rounds are tested on files made for it only.
+// and requests without rounds are tested on files made for it only, and so are
+// logs, by src/vs/workbench/contrib/chat/common/model/objectMutationLog.ts of
+// https://github.com/microsoft/vscode, read on 2026-11-21.
 package copilotvscode

@@ -28,7 +28,11 @@ type reader struct {
 
 func open(f interop.File) interop.Reader {
 	name := filepath.ToSlash(f.Path)
-	return &reader{file: f, id: strings.TrimSuffix(path.Base(name), path.Ext(name)), seen: map[string]int{}}
+	r := &reader{file: f, id: strings.TrimSuffix(path.Base(name), path.Ext(name)), seen: map[string]int{}}
+	if unit(name) == "" {
+		return &log{reader: r}
+	}
+	return r
 }
 
 // Read implements [interop.Reader]; an error says that the piece holds no JSON

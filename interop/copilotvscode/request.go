@@ -17,12 +17,11 @@ type piece struct {
 
 // A request is what a person asked and all that followed.
 type request struct {
-	o     loose.Object
-	at    skein.Time
-	base  skein.Message // what the model's messages have in common
-	ps    []piece
-	said  int // index of the model's last message in ps, -1 for none
-	texts []string
+	o    loose.Object
+	at   skein.Time
+	base skein.Message // what the model's messages have in common
+	ps   []piece
+	said int // index of the model's last message in ps, -1 for none
 }
 
 // pieces returns the events of a request.

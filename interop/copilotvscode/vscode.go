@@ -21,7 +21,7 @@ func Format() interop.Format {
 		Name:   Name,
 		Doc:    "GitHub Copilot in VS Code: workspaceStorage/*/chatSessions",
 		Places: places,
-		Match:  func(string, []byte) bool { return false },
+		Match:  match,
 		Open:   open,
 		Unit:   unit,
 		Look:   look,
@@ -67,6 +67,20 @@ func literal(name string) string {
 		return name
 	}
 	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(name)
+}
+
+// match knows a log of changes by its first one and what that has.
+func match(name string, head []byte) bool {
+	dir := path.Base(path.Dir(name))
+	placed := dir == "chatSessions" || dir == "emptyWindowChatSessions"
+	switch {
+	case path.Ext(name) != ".jsonl":
+		return false
+	case len(head) == 0:
+		return placed
+	}
+	first, _, _ := bytes.Cut(head, []byte("\n"))
+	return has(first, `"kind":0`) && has(first, `"v":`) && (placed || has(first, `"responderUsername"`))
 }
 
 // unit returns the file itself if it is a session by its name and place.

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/interop"
@@ -16,7 +17,22 @@ import (
 )
 
 func TestDocuments(t *testing.T) {
-	interoptest.Run(t, interoptest.Suite{Format: Format(), Dir: "testdata"})
+	interoptest.Run(t, interoptest.Suite{Format: Format(), Dir: "testdata/documents"})
+}
+
+// logs is the format without its documents: what is read as it grows.
+func logs() interop.Format {
+	f := Format()
+	f.Unit, f.Look, f.Put = nil, nil, nil
+	return f
+}
+
+func TestLogs(t *testing.T) {
+	interoptest.Run(t, interoptest.Suite{Format: logs(), Dir: "testdata/logs"})
+}
+
+func FuzzLogs(f *testing.F) {
+	interoptest.Fuzz(f, interoptest.Suite{Format: logs(), Dir: "testdata/logs"})
 }
 
 // load imports a document that is text, twice, and returns the store.
@@ -59,6 +75,54 @@ func TestOddValuesAreKept(t *testing.T) {
 		if err != nil || !json.Valid(e.Payload) {
 			t.Errorf("event %d: payload %.100s is no JSON (%v)", e.Seq, e.Payload, err)
 		}
+	}
+}
+
+func TestALogThatIsWrittenAnewSaysNothingAgain(t *testing.T) {
+	const (
+		asked = `{"requestId":"q1","message":{"text":"ask"},"response":[],"timestamp":1}`
+		told  = `{"requestId":"q1","message":{"text":"ask"},"response":[{"value":"say more"}],"timestamp":1}`
+		next  = `{"requestId":"q2","message":{"text":"and?"},"response":[],"timestamp":2}`
+	)
+	long := `{"kind":0,"v":{"responderUsername":"c","sessionId":"s1","requests":[]}}` + "\n" + `{"kind":2,"k":["requests"],"v":[` + asked + "]}\n" +
+		`{"kind":2,"k":["requests",0,"response"],"v":[{"value":"say"}]}` + "\n" + `{"kind":2,"k":["requests",0,"response"],"v":[{"value":" more"}]}` + "\n"
+	s, _, _ := load(t, "{}")
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, text := range []string{long, `{"kind":0,"v":{"responderUsername":"c","sessionId":"s1","requests":[` + told + "," + next + "]}}\n"} {
+		at := filepath.Join(dir, "chatSessions", "s1.jsonl")
+		if err := os.MkdirAll(filepath.Dir(at), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(at, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chtimes(at, time.Unix(int64(i), 0), time.Unix(int64(i), 0)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := interop.Import(context.Background(), s, []interop.Format{Format()}, []string{dir}, interop.Options{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var evs []skein.Event
+	for e, err := range s.Events(context.Background(), "s1", 0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		evs = append(evs, e)
+	}
+	view, err := skein.Context(evs, skein.Rules{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []string
+	for _, m := range view.Messages {
+		all = append(all, string(m.Role)+": "+m.Words())
+	}
+	if got, want := strings.Join(all, "; "), "user: ask; assistant: say more; user: and?"; got != want {
+		t.Errorf("a model is shown %q, want %q", got, want)
 	}
 }
 
