@@ -166,6 +166,21 @@ func (p *place) moveOut(parts map[string]string) {
 	}
 }
 
+// touchAll makes every file below dir younger.
+func touchAll(t *testing.T, dir string) {
+	t.Helper()
+	at := time.Now().Add(time.Hour)
+	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		return os.Chtimes(path, at, at)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 var epoch = time.Date(2026, 8, 21, 9, 0, 0, 0, time.UTC)
 
 func store(t *testing.T) *memory.Store {
