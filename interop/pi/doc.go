@@ -83,7 +83,7 @@
 //
 // # Evidence
 //
-// 2026-11-21: a real file of version 1 (989 records, November 2025); for the rest,
+// 2026-11-21: a real file of version 1 (1,019 records, November 2025); for the rest,
 // and for what is written, the source: coding-agent/src/core/session-manager.ts,
 // core/messages.ts, main.ts (--session takes an ID), ai/src/types.ts and
 // transform-messages.ts up to about 0.99, and of Oh My Pi
