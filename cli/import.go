@@ -13,6 +13,7 @@ import (
 	"github.com/skein-dev/skein/interop/adk"
 	"github.com/skein-dev/skein/interop/agentuse"
 	"github.com/skein-dev/skein/interop/agsh"
+	"github.com/skein-dev/skein/interop/aider"
 	"github.com/skein-dev/skein/interop/amp"
 	"github.com/skein-dev/skein/interop/amplifier"
 	"github.com/skein-dev/skein/interop/claudecode"
@@ -38,7 +39,7 @@ import (
 // a file, the first reads it: a sub-agent of Qwen Code's looks like one of Claude
 // Code's.
 func formats() []interop.Format {
-	return []interop.Format{skeinlog.Format(), qwen.Format(), claudecode.Format(), codex.Format(), agsh.Format(), amplifier.Format(), agentuse.Format(), ethos.Format(), skillet.Format(), llmlogs.Format(), amp.Format(), cursor.Format(), cline.Format(), pi.Format(), gemini.Format(), gemini.Qwen(), goose.Format(), crush.Format(), copilot.Format(), openaiagents.Format(), opencode.Format(), copilotvscode.Format(), adk.Format()}
+	return []interop.Format{skeinlog.Format(), qwen.Format(), claudecode.Format(), codex.Format(), agsh.Format(), amplifier.Format(), agentuse.Format(), ethos.Format(), skillet.Format(), llmlogs.Format(), amp.Format(), cursor.Format(), cline.Format(), aider.Format(), pi.Format(), gemini.Format(), gemini.Qwen(), goose.Format(), crush.Format(), copilot.Format(), openaiagents.Format(), opencode.Format(), copilotvscode.Format(), adk.Format()}
 }
 
 func formatNames() (names []string) {
