@@ -14,13 +14,13 @@ import (
 // in a database, or, if the folder is that of one project, in the one that took
 // its place. Those are the ones that it goes on with.
 //
-// Errors are those of reading a database that is there.
+// Errors are those of reading the data folder, or a database that is there.
 func (t *tree) moved(ctx context.Context) (map[string]bool, error) {
 	ids := map[string]bool{}
 	data := filepath.FromSlash(dataOf(filepath.ToSlash(t.path)))
 	entries, err := os.ReadDir(data)
 	if err != nil {
-		return ids, nil // it may be read by itself alone
+		return nil, err
 	}
 	for _, e := range entries {
 		at := filepath.Join(data, e.Name())
