@@ -12,10 +12,9 @@ import (
 // archived_sessions, and a rollout that was found elsewhere on the day that its
 // name has.
 func below(name string) string {
-	for _, dir := range []string{"/sessions/", "/archived_sessions/"} {
-		if at := strings.LastIndex(name, dir); at >= 0 {
-			return name[at+1:]
-		}
+	at := max(strings.LastIndex(name, "/sessions/"), strings.LastIndex(name, "/archived_sessions/"))
+	if at >= 0 {
+		return name[at+1:]
 	}
 	base := path.Base(name)
 	if nameParts.MatchString(base) {

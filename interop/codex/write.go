@@ -16,7 +16,7 @@ import (
 // The error wraps [skein.ErrInvalid] if there is nothing that Codex could hold;
 // others are those of the events and of the store.
 func write(ctx context.Context, d interop.Draft) (interop.Written, error) {
-	w := &writer{ctx: ctx, d: d, calls: map[string]*wrote{}, charged: map[string]skein.Usage{}, children: map[string]skein.SessionID{}}
+	w := &writer{ctx: ctx, d: d, calls: map[string]*wrote{}, used: map[string]bool{}, charged: map[string]skein.Usage{}, children: map[string]skein.SessionID{}}
 	if err := w.begin(); err != nil {
 		return interop.Written{}, err
 	}
@@ -57,9 +57,10 @@ type writer struct {
 	quiet    bool // the file has it already
 	some     bool // something was said
 	at       skein.Time
-	turn     string // ID of the turn that is open; "" for none
-	last     string // what the model said last in it
-	calls    map[string]*wrote
+	turn     string                     // ID of the turn that is open; "" for none
+	last     string                     // what the model said last in it
+	calls    map[string]*wrote          // that wait for their results
+	used     map[string]bool            // IDs of calls
 	children map[string]skein.SessionID // by the call that started them
 	total    tokens
 	charged  map[string]skein.Usage

@@ -78,9 +78,10 @@ type activityOut struct {
 // one of Codex's tools that does the same, or in words.
 func (w *writer) call(e *skein.Entry, c *skein.Call, meta json.RawMessage) {
 	out := &wrote{id: callID(c.ID), call: c, meta: metaOf(meta)}
-	if w.calls[c.ID] != nil { // a second one of that name is another
-		out.id = callID(c.ID + " " + w.itemID(e.Seq, len(w.calls)))
+	if w.used[out.id] && !w.ours[e.Seq] { // a second one of that name is another
+		out.id = callID(c.ID + " " + w.itemID(e.Seq, len(w.used)))
 	}
+	w.used[out.id] = true
 	w.calls[c.ID] = out
 	child, ok := w.children[c.ID]
 	switch {

@@ -95,7 +95,7 @@ func (w *writer) compacted(i int, e skein.Event, c *skein.Compacted) error {
 	}
 	out.History = []json.RawMessage{skein.MustJSON(messageOut{Type: "message", Role: "user", Content: []any{textOut{"input_text", "<conversation_summary>\n" + c.Summary + "\n</conversation_summary>"}}})}
 	tail := &writer{
-		ctx: w.ctx, d: w.d, id: w.id, ours: w.ours, at: w.at, calls: map[string]*wrote{}, charged: map[string]skein.Usage{}, children: w.children,
+		ctx: w.ctx, d: w.d, id: w.id, ours: w.ours, at: w.at, calls: map[string]*wrote{}, used: map[string]bool{}, charged: map[string]skein.Usage{}, children: w.children,
 		file: fileState{bare: true},
 	}
 	if c.To <= w.d.After {

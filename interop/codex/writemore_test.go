@@ -2,6 +2,9 @@ package codex
 
 import (
 	"encoding/base64"
+	"os"
+	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -136,5 +139,105 @@ func TestWhatCodexWroteIsWrittenAgainAsItWas(t *testing.T) {
 	want := append(items, `{"type":"message","role":"assistant","content":[{"type":"output_text","text":"And more."}]}`)
 	if diff := cmp.Diff(want, x.lines(x.done[0].Spot.Path, typeItem)); diff != "" || len(x.done[0].Losses) != 0 {
 		t.Errorf("the items (-want +got), losing %+v:\n%s", x.done[0].Losses, diff)
+	}
+}
+
+func TestACountedThreadIsWrittenCountedElsewhere(t *testing.T) {
+	x := newExporting(t)
+	x.lay(
+		`{"timestamp":"2026-05-04T09:00:00.000Z","ordinal":3,"type":"session_meta","payload":{"id":"`+thread+`","timestamp":"2026-05-04T09:00:00.000Z","cwd":"/home/ada","originator":"codex-tui","cli_version":"0.169.0","source":"cli","model_provider":"azure","history_mode":"paginated","history_base":{"thread_id":"x"}}}`,
+		`{"timestamp":"2026-05-04T09:00:01.000Z","ordinal":4,"type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"hi"}]}}`, "")
+	if _, err := skein.Add(t.Context(), x.store, thread, says("Hello.")); err != nil {
+		t.Fatal(err)
+	}
+	x.home = t.TempDir()
+	x.export(thread)
+	b, err := os.ReadFile(filepath.Join(x.home, filepath.FromSlash(threadAt)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSuffix(string(b), "\n"), "\n")
+	for i, l := range lines {
+		if want := `,"ordinal":` + strconv.Itoa(i) + `,`; !strings.Contains(l, want) {
+			t.Errorf("line %d is %s, want %s in it", i+1, l, want)
+		}
+	}
+	if want := `"source":"cli","model_provider":"azure","history_mode":"paginated"}}`; !strings.HasSuffix(lines[0], want) {
+		t.Errorf("the meta is %s, want %s at its end", lines[0], want)
+	}
+	if !strings.Contains(lines[2], `"type":"item_completed"`) || len(lines) != 4 {
+		t.Errorf("the lines are\n%s\nwant 4 with an item in the third", b)
+	}
+}
+
+func TestBelowIsWhereCodexKeepsIt(t *testing.T) {
+	const name = "rollout-2026-05-04T09-00-00-" + thread + ".jsonl"
+	for path, want := range map[string]string{
+		"/h/.codex/sessions/2026/05/04/" + name:        "sessions/2026/05/04/" + name,
+		"/h/sessions/.codex/archived_sessions/" + name: "archived_sessions/" + name,
+		"/h/.codex/session_index.jsonl":                "session_index.jsonl",
+		"/tmp/" + name:                                 "sessions/2026/05/04/" + name,
+		"/tmp/odd.jsonl":                               "odd.jsonl",
+	} {
+		if got := Format().Below(path); got != want {
+			t.Errorf("Below(%s) = %s, want %s", path, got, want)
+		}
+	}
+	command, dir := Format().Resume(interop.Spot{ID: thread}, skein.Session{Project: "/p"})
+	if strings.Join(command, " ") != "codex resume "+thread || dir != "/p" {
+		t.Errorf("Resume = %q in %s, want codex resume in /p", command, dir)
+	}
+	h := interop.Home{Dir: "/h", Env: func(string) string { return "" }}
+	if got, want := filepath.ToSlash(interop.HomeOf(Format(), h)), "/h/.codex"; got != want {
+		t.Errorf("HomeOf = %s, want %s", got, want)
+	}
+}
+
+func TestEachRequestIsChargedOnceAndEachCallHasAnIDOfItsOwn(t *testing.T) {
+	x := newExporting(t)
+	long := strings.Repeat("x", 65)
+	said := func(usage int64, calls ...string) skein.Event {
+		m := skein.Message{Role: skein.RoleAssistant, Request: "r", Usage: &skein.Usage{Input: 10, Output: usage}}
+		for _, id := range calls {
+			m.Parts = append(m.Parts, skein.Part{Kind: skein.PartCall, Call: &skein.Call{ID: id, Name: "Bash", Input: []byte(`{"command":"ls"}`)}})
+		}
+		return skein.Say(epoch, m)
+	}
+	answered := func(id string) skein.Event {
+		return skein.Say(epoch, skein.Message{Role: skein.RoleTool, Parts: []skein.Part{{Kind: skein.PartResult, Result: &skein.Result{CallID: id, Text: "a"}}}})
+	}
+	x.begin("s", skein.Created{}, skein.Say(epoch, skein.UserSays("go")), said(3, long), answered(long), said(5, "c"), answered("c"),
+		said(5, "c"), answered("c"), answered("c"), skein.Say(epoch, skein.UserSays("no")), skein.NewEvent(skein.KindRewound, epoch, skein.Rewound{To: 9}))
+	x.export("s")
+	items := x.lines(x.done[0].Spot.Path, typeItem)
+	if got, want := items[1], `"call_id":"`+callID(long)+`"}`; !strings.HasSuffix(got, want) || len(callID(long)) > 64 {
+		t.Errorf("the call is %s, want %s", got, want)
+	}
+	ids := map[string]int{}
+	for _, it := range items {
+		if _, id, ok := strings.Cut(it, `"call_id":"`); ok {
+			id, _, _ = strings.Cut(id, `"`)
+			ids[id]++
+		}
+	}
+	for id, n := range ids {
+		if n != 2 || len(ids) != 3 {
+			t.Errorf("call %s stands in %d items of %d calls, want in 2 of 3:\n%s", id, n, len(ids), strings.Join(items, "\n"))
+		}
+	}
+	if got := items[len(items)-1]; !strings.Contains(got, "[The tool c answered: a]") {
+		t.Errorf("a result without a call is %s, want it in words", got)
+	}
+	var counts []string
+	for _, e := range x.lines(x.done[0].Spot.Path, typeEvent) {
+		if strings.Contains(e, "token_count") {
+			counts = append(counts, e)
+		}
+	}
+	if len(counts) != 2 || !strings.Contains(counts[1], `"total_token_usage":{"input_tokens":10,`) || !strings.Contains(counts[1], `"output_tokens":5,`) {
+		t.Errorf("the counts are\n%s\nwant two, 10 tokens in and 5 out in all", strings.Join(counts, "\n"))
+	}
+	if l := x.done[0].Losses; len(l) != 2 || l[0].What != "what was gone back over: left out" {
+		t.Errorf("losses = %+v, want that a message was gone back over", l)
 	}
 }
