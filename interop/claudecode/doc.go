@@ -129,7 +129,7 @@
 // Reading: 14 real files of versions 1.0.98 to 2.1.236 (September 2025 to
 // August 2026) and descriptions of other readers. Writing: versions 2.0.76 and
 // 2.1.330 go on with what is written, and with what is synced, against a server
-// in the provider's place (the test takes programs from SKEIN_CLAUDE). Not
-// verified: that the provider itself takes it, and how the terminal shows it.
+// in the provider's place (the test takes programs from SKEIN_CLAUDE), and show
+// it in the terminal. Not verified: that the provider itself takes it.
 // 2026-11-21.
 package claudecode

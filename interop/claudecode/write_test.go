@@ -32,7 +32,7 @@ func told(t *testing.T, name string) (all []string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	uuids := map[string]string{}
+	uuids, latest := map[string]string{}, ""
 	for line := range strings.Lines(string(data)) {
 		var l struct {
 			Type, Subtype, UUID, ParentUUID, LogicalParentUUID, AITitle, CustomTitle, Timestamp, AgentID string
@@ -46,6 +46,10 @@ func told(t *testing.T, name string) (all []string) {
 		if uuids[l.UUID] != "" {
 			t.Errorf("two lines have the UUID %s", l.UUID)
 		}
+		if l.Timestamp != "" && l.Timestamp <= latest {
+			t.Errorf("a line of %s comes after one of %s, which older versions would go on from", l.Timestamp, latest)
+		}
+		latest = max(latest, l.Timestamp)
 		if l.UUID != "" {
 			uuids[l.UUID] = string(rune('a' + len(uuids)))
 		}
