@@ -136,9 +136,13 @@ type Line struct {
 // cannot stand inside an event.
 const MaxDepth = 4096
 
+// MaxRecords is how many records are read of one file or source: each takes
+// room in memory, however short it is.
+const MaxRecords = 1_000_000
+
 // MaxRecord is the longest record that is read, in bytes. A longer one is kept
-// in pieces of this length, as damaged.
-const MaxRecord = 64 << 20
+// in pieces of at most 1 MB, as damaged.
+const MaxRecord = 20 << 20
 
 // Made is what a reader makes of one record.
 type Made struct {

@@ -92,8 +92,19 @@ func (im *importer) importEach(ctx context.Context, works []*work, p Progress) e
 	go func() {
 		defer close(chunks)
 		done <- im.produceAll(ctx, works, func(c chunk) error {
+			if c.bytes > bigChunk {
+				c.taken = make(chan struct{})
+			}
 			select {
 			case chunks <- c:
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+			if c.taken == nil {
+				return nil
+			}
+			select {
+			case <-c.taken:
 				return nil
 			case <-ctx.Done():
 				return ctx.Err()
@@ -160,6 +171,9 @@ func (im *importer) consume(ctx context.Context, chunks <-chan chunk, p Progress
 		}
 		if err := im.takeChunk(ctx, t, c); err != nil {
 			return fmt.Errorf("%s: %w", t.file.Path, err)
+		}
+		if c.taken != nil {
+			close(c.taken)
 		}
 		p.Path = t.file.Path
 		p.Bytes += c.bytes

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"errors"
+	"fmt"
 	"hash"
 	"io"
 
@@ -51,6 +52,9 @@ func (s *stream) run(r io.Reader, emit func(read) error) error {
 		}
 		if err != nil {
 			return err
+		}
+		if s.n >= MaxRecords {
+			return fmt.Errorf("it has more than %d records; the rest is not read", MaxRecords)
 		}
 		rd := s.read(in, &p)
 		if err := emit(rd); err != nil {

@@ -3,8 +3,10 @@ package interop
 import (
 	"context"
 	"hash/maphash"
+	"strings"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/jsonl"
 )
 
 // A target takes the records of one file into the store.
@@ -125,11 +127,12 @@ func (t *target) take(ctx context.Context, r read) error {
 // store puts a record where the next flush finds it, unless it is stored.
 func (t *target) store(r read, rec skein.Record) {
 	again, was := rec.N == t.last.rec.N, t.last.rec.Damage
+	pieces := was != "" && was == rec.Damage && t.last.line == r.line && strings.HasPrefix(was, jsonl.LongLine) // of one line
 	t.last = taken{rec, len(r.made.Items) > 0, r.line}
-	if again && was != "" {
+	if again && was != "" && !pieces {
 		t.file.Damaged--
 	}
-	if rec.Damage != "" {
+	if rec.Damage != "" && !pieces {
 		t.file.Damaged++
 	}
 	t.file.Records, t.file.Offset = rec.N+1, rec.Offset+int64(len(rec.Raw))
@@ -147,7 +150,7 @@ func (t *target) store(r read, rec skein.Record) {
 	}
 	t.records = append(t.records, rec)
 	t.bytes += int64(len(rec.Raw))
-	if rec.Damage != "" {
+	if rec.Damage != "" && !pieces {
 		t.im.rep.damage(t.file.Path, r.line, rec.Damage)
 	}
 	if rec.Copy {

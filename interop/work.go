@@ -100,8 +100,9 @@ type chunk struct {
 	end   bool  // it is the file's last
 	err   error // with end: why reading ended before the file did
 	skips []Skip
-	took  *Took // what a side file had
-	other bool  // with end: it was no unit after all
+	took  *Took         // what a side file had
+	other bool          // with end: it was no unit after all
+	taken chan struct{} // closed when it was taken in, if it is so big that the next is not to be read before
 }
 
 // A chunk ends with the record that takes it over one of these.
@@ -109,6 +110,10 @@ const (
 	chunkBytes   = 512 << 10
 	chunkRecords = 256
 )
+
+// bigChunk is how many bytes a chunk has at most that waits for its turn while
+// the next is read.
+const bigChunk = 2 << 20
 
 var errRestart = errors.New("not what was read before")
 

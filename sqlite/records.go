@@ -64,7 +64,7 @@ func (t *call) putBlock(n int64, p *packed, b *packedBlock) (size int64, err err
 	}
 	first, is := b.records[0].N, *b // b is left as it is: the job may be run again
 	size = int64(len(b.body))
-	if first > 0 && len(b.body) < 4*tailBytes {
+	if first > 0 && len(b.body) < 4*tailBytes && b.length() <= blockBytes {
 		tail, had, err := t.tail(n, first)
 		if err != nil {
 			return 0, err
@@ -122,6 +122,14 @@ func (t *call) tail(n int64, record int) (rs []rawRecord, had stored, err error)
 		rs[i].N = first + i
 	}
 	return rs, had, err
+}
+
+// length returns how many bytes the records have.
+func (b *packedBlock) length() (n int) {
+	for _, r := range b.records {
+		n += r.length
+	}
+	return n
 }
 
 // join makes one block of two that follow each other.

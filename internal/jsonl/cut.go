@@ -6,11 +6,15 @@ import (
 	"unicode/utf8"
 )
 
+// LongLine is how the Damage of the pieces of a line begins that is too long:
+// they follow each other and are one line.
+const LongLine = "line longer"
+
 // cut returns the piece that line begins with. line is the rest of a line; it
 // is not empty.
 func (r *Reader) cut(line []byte) Piece {
 	if r.long {
-		return Piece{Raw: line, Damage: fmt.Sprintf("line longer than %d bytes", r.limits.Bytes)}
+		return Piece{Raw: line, Damage: fmt.Sprintf("%s than %d bytes", LongLine, r.limits.Bytes)}
 	}
 	lead, nuls := leading(line)
 	if lead == len(line) {

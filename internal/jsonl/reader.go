@@ -34,7 +34,7 @@ type Reader struct {
 
 // Limits bound what is read as a piece.
 type Limits struct {
-	Bytes int // a longer line is damaged, and cut into pieces of this length
+	Bytes int // a longer line is damaged, and cut into pieces of at most 1 MB
 	Depth int // a value nested deeper is damaged
 }
 
@@ -113,14 +113,18 @@ func (r *Reader) take(n int) {
 // as the limit allows.
 func (r *Reader) nextLine() error {
 	for seen := 0; ; {
+		limit := r.limits.Bytes
+		if r.more { // the rest of a long line is not put together
+			limit = min(limit, longPiece)
+		}
 		n := bytes.IndexByte(r.buf[seen:], '\n')
 		switch {
-		case n >= 0 && seen+n <= r.limits.Bytes:
+		case n >= 0 && seen+n <= limit:
 			r.begin(seen+n+1, true)
 			r.more = false
 			return nil
-		case n >= 0 || len(r.buf) > r.limits.Bytes:
-			r.begin(r.limits.Bytes, true)
+		case n >= 0 || len(r.buf) > limit:
+			r.begin(min(limit, longPiece), true)
 			r.long, r.more = true, true
 			return nil
 		case r.err == nil:
@@ -149,10 +153,15 @@ const (
 	maxChunk = 1 << 20
 )
 
+// longPiece is how long the pieces of a line are that is longer than the limit,
+// in bytes.
+const longPiece = 1 << 20
+
 func (r *Reader) fill() {
 	if cap(r.buf)-len(r.buf) < minChunk/4 {
 		r.chunk = min(max(minChunk, 4*r.chunk), maxChunk)
-		b := make([]byte, len(r.buf), max(r.chunk, 2*len(r.buf)))
+		size := max(r.chunk, min(2*len(r.buf), max(r.limits.Bytes, len(r.buf))+maxChunk))
+		b := make([]byte, len(r.buf), size)
 		copy(b, r.buf)
 		r.buf = b
 	}

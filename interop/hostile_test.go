@@ -1,0 +1,37 @@
+package interop_test
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/folder"
+	"github.com/skein-dev/skein/interop"
+)
+
+// A file that a store gives back may have been told by somebody else.
+func TestNoFileIsWrittenOutOfItsFolder(t *testing.T) {
+	for _, name := range []string{"../evil", "/evil", "a/../../evil", `..\evil`, "a/./../../evil", "..", ".", "", "C:evil\x00"} {
+		home := t.TempDir()
+		unit := filepath.Join(home, "in", "x.box")
+		lines := folder.Piece(name, 0, []byte("evil")).Append(nil)
+		lines = folder.End(folder.File{Name: name, Mode: 0o600}, 1).Append(lines)
+		err := interop.PutFolder(t.Context(), unit, []interop.Part{{Lines: strings.NewReader(string(lines))}})
+		for file := range tree(t, home) {
+			if !strings.HasPrefix(file, "in/x.box/") {
+				t.Errorf("PutFolder of a file %q writes %s (%v)", name, file, err)
+			}
+		}
+	}
+}
+
+func TestAFileOfTooManyRecordsIsReadAsFarAsMemoryGoes(t *testing.T) {
+	lines := strings.Repeat("\n", interop.MaxRecords+5)
+	n := 0
+	err := interop.Scan(toy(), interop.File{Path: "/x.toy"}, strings.NewReader(lines), func(skein.Record, interop.Made) error { n++; return nil })
+	if err == nil || !strings.Contains(err.Error(), fmt.Sprint(interop.MaxRecords)) || n != interop.MaxRecords {
+		t.Errorf("Scan of %d records gives %d and %v, want %d and an error that says so", len(lines), n, err, interop.MaxRecords)
+	}
+}
