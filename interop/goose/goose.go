@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"strings"
 
+	"github.com/skein-dev/skein/internal/foreign"
 	"github.com/skein-dev/skein/internal/loose"
 	"github.com/skein-dev/skein/interop"
 )
@@ -101,7 +102,7 @@ func isMessage(o loose.Object) bool {
 // has counted their requests one by one.
 func look(ctx context.Context, path string) (interop.Unit, error) {
 	c := &counted{of: map[string]bool{}}
-	u, err := interop.OpenDatabase(ctx, path, interop.Database{Ours: c.ours})
+	u, err := interop.OpenDatabase(ctx, path, interop.Database{Ours: func(db *foreign.DB) []foreign.Part { return c.ours(ctx, db) }})
 	if err != nil {
 		return nil, err
 	}

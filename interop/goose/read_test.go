@@ -134,6 +134,7 @@ func autumn(t testing.TB, statements ...string) (path string, do func(statements
 	}
 	path = filepath.Join(dir, fileName)
 	db := build(t, path, append([]string{
+		`PRAGMA journal_mode = WAL`, `PRAGMA wal_autocheckpoint = 0`, // what is new is in the -wal alone
 		version, lastSQL, lastMessages, lastLedger,
 		`INSERT INTO sessions (id, name, working_dir, created_at, updated_at) VALUES ('20261001_1','CLI Session','/home/ada','2026-10-01 08:00:00','2026-10-01 08:00:00')`,
 		say("m1", "user", "one", 1, both),

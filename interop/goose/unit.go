@@ -19,7 +19,7 @@ type counted struct {
 // ours tells the program's tables from those of others that call their file
 // the same. The columns are those of the first version; what later ones have
 // more is read if it is there.
-func (c *counted) ours(db *foreign.DB) []foreign.Part {
+func (c *counted) ours(ctx context.Context, db *foreign.DB) []foreign.Part {
 	sessions, ok1 := db.Table("sessions")
 	messages, ok2 := db.Table("messages")
 	if !ok1 || !ok2 || !sessions.Has("id", "working_dir", "created_at", "updated_at") ||
@@ -30,7 +30,7 @@ func (c *counted) ours(db *foreign.DB) []foreign.Part {
 	if t, ok := db.Table("usage_ledger"); ok && t.Has("id", "session_id") {
 		parts = append(parts, foreign.Part{Table: "usage_ledger", Key: "session_id"})
 		// A page that is damaged is met again, and told, when all is read.
-		_ = db.Rows(context.Background(), "usage_ledger", "", func(r foreign.Row) error {
+		_ = db.Rows(ctx, "usage_ledger", "", func(r foreign.Row) error {
 			c.of[r.Text("session_id")] = true
 			return nil
 		})

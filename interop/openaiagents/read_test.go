@@ -132,7 +132,7 @@ func database(t testing.TB, statements ...string) (path string, do func(statemen
 		t.Fatal(err)
 	}
 	path = filepath.Join(dir, "agents.db")
-	db := build(t, path, append(append(schema(),
+	db := build(t, path, append(append(append([]string{`PRAGMA journal_mode = WAL`, `PRAGMA wal_autocheckpoint = 0`}, schema()...),
 		`INSERT INTO agent_sessions VALUES ('s', '2026-03-05 08:00:00', '2026-03-05 08:00:00')`,
 		add(`{"role":"user","content":"one"}`)), statements...)...)
 	return path, func(statements ...string) { t.Helper(); run(t, db, statements...) }
