@@ -98,7 +98,7 @@ func TestAHistoryThatGrowsGivesWhatItGivesAtOnce(t *testing.T) {
 	s, at := store(t)
 	bring(t, s, data, at)
 	want := words(s)
-	for n := 0; n < len(data); n++ {
+	for n := range data {
 		if n%7 != 0 && data[n] != '\n' && (n == 0 || data[n-1] != '\n') {
 			continue
 		}

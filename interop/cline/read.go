@@ -20,7 +20,6 @@ type reader struct {
 	main    *thread
 	more    map[string]*thread // of other agents, by file
 	items   map[string]int     // by session
-	shown   bool               // something that is shown was read
 	told    bool               // something that the model was told was read
 	counted bool               // a request was, by what is shown
 	last    skein.Time         // of what was shown last

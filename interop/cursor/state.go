@@ -98,7 +98,7 @@ func (u *state) source(ctx context.Context, id string) (s interop.Source, err er
 		return add(m)
 	})
 	sum.Write(u.headers[id])
-	io.WriteString(sum, u.folders[id])
+	sum.Write([]byte(u.folders[id]))
 	s.Name, s.Stamp = id, hex.EncodeToString(sum.Sum(nil)[:16])
 	return s, err
 }

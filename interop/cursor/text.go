@@ -2,7 +2,6 @@ package cursor
 
 import (
 	"bytes"
-	"encoding/json"
 	"strconv"
 	"strings"
 
@@ -153,7 +152,7 @@ func (r *textReader) call(name string, lines []string) skein.Part {
 			params[strings.TrimSpace(k)] = strings.TrimSpace(v)
 		}
 		if len(params) > 0 {
-			input = json.RawMessage(skein.MustJSON(params))
+			input = skein.MustJSON(params)
 		}
 	}
 	name = strings.TrimSpace(name)

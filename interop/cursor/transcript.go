@@ -17,7 +17,6 @@ type session struct {
 	id    string
 	begin interop.Begin
 	begun bool
-	n     int // messages so far
 }
 
 func newSession(id, surface string) session {

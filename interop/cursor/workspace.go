@@ -79,7 +79,7 @@ func composersIn(ctx context.Context, at string) (ids []string) {
 	if err != nil {
 		return nil
 	}
-	defer db.Close()
+	defer func() { _ = db.Close() }() // a copy
 	var list loose.Object
 	err = db.Marks(ctx, lists, listKey, listKey+"\x00", func(m foreign.Mark) error {
 		row, ok, err := db.At(ctx, lists, m)

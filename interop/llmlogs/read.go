@@ -148,12 +148,8 @@ func stamp(m *interop.Made, row foreign.Row) skein.Time {
 			text = row.Text(c)
 		}
 	}
-	full := strings.Replace(text, " ", "T", 1)
-	if len(full) > 10 && !strings.ContainsAny(full[10:], "Z+-") {
-		full += "Z"
-	}
-	t, err := skein.ParseTime(full)
-	if err != nil || text == "" {
+	t, ok := loose.SQLTime(text)
+	if !ok {
 		m.Damage = "no time: " + strings.ToValidUTF8(text[:min(len(text), 40)], "?")
 	}
 	return t

@@ -34,7 +34,7 @@ func (u *unit) Sources(ctx context.Context) (all []interop.Source, err error) {
 		for _, key := range u.keys(id) {
 			used[key] = true
 			s.Size += u.pieces[key].Size
-			io.WriteString(sum, u.pieces[key].Stamp)
+			sum.Write([]byte(u.pieces[key].Stamp))
 		}
 		s.Stamp = hex.EncodeToString(sum.Sum(nil)[:16])
 		all = append(all, s)
