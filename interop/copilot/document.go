@@ -40,7 +40,7 @@ func (d document) Read(in interop.Line) (m interop.Made, err error) {
 	if err != nil {
 		return m, err
 	}
-	l := line{at: loose.Stamp(o.Get("timestamp")), data: o, raw: e, body: e}
+	l := line{at: loose.Stamp(o.Get("timestamp")), data: o, raw: o.Without(), body: e}
 	if o.Has("role") {
 		return d.make(l, d.message(l)...), nil
 	}

@@ -2,7 +2,6 @@ package copilotvscode
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -66,7 +65,7 @@ func (c *changes) requests(from, to int) error {
 			return fmt.Errorf("request %d: %w", i, err)
 		}
 		if i == len(c.l.live) {
-			c.l.live = append(c.l.live, &entry{id: idOf(list.subs[i]), first: c.last()})
+			c.l.live = append(c.l.live, &entry{id: idOf(list.subs[i]), first: c.last(), at: map[string]int{}})
 		}
 		c.grow(c.l.live[i], pieces(o))
 	}
@@ -111,9 +110,10 @@ func (c *changes) grow(e *entry, ps []piece) {
 		name := fmt.Sprint(p.event.Kind, count[p.event.Kind])
 		here[name] = true
 		sum := short(string(p.event.Payload))
-		i := slices.IndexFunc(e.slots, func(s slot) bool { return s.name == name })
+		i, there := e.at[name]
 		switch {
-		case i < 0:
+		case !there:
+			e.at[name] = len(e.slots)
 			e.slots = append(e.slots, slot{name, p.event.Kind, c.add(p, 0), sum, false})
 			continue
 		case e.slots[i].sum == sum && !e.slots[i].gone:

@@ -25,6 +25,7 @@ type entry struct {
 	id    string
 	first int // ordinal before its first event
 	slots []slot
+	at    map[string]int // name of a slot → its place
 }
 
 // A slot is one of the events of a request.

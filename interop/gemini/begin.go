@@ -138,7 +138,7 @@ func (c checkpoint) Read(l interop.Line) (m interop.Made, err error) {
 		return m, err
 	}
 	id := c.saved + "\x00" + string(e)
-	return c.make(c.key("#"+short(id)), c.content(short(id), o, e)...), nil
+	return c.make(c.key("#"+short(id)), c.content(short(id), o, o.Without())...), nil
 }
 
 // content makes events of a content as the API has it: a role and parts.

@@ -245,3 +245,30 @@ func TestOddValuesAreKept(t *testing.T) {
 		}
 	}
 }
+
+func TestACallThatStandsTwiceInAMessageIsNoAmendment(t *testing.T) {
+	call := func(out string) string {
+		return `{"id":"c","name":"n","status":"success","result":[{"functionResponse":{"id":"c","response":{"output":"` + out + `"}}}]}`
+	}
+	p := newPlace(t)
+	line := `{"id":"g","type":"gemini","content":"x","toolCalls":[` + call("one") + "," + call("two") + "]}\n"
+	p.write(docName+"l", `{"sessionId":"s1","projectHash":"x"}`+"\n"+asks+"\n"+line+strings.Replace(line, "two", "three", 1))
+	p.load()
+	amended := 0
+	for _, e := range p.events("s1") {
+		if e.Kind == skein.KindAmended {
+			amended++
+		}
+	}
+	if amended != 1 {
+		t.Errorf("there are %d amended events, want the one of the second answer", amended)
+	}
+}
+
+func TestWhatFollowsAMessageIsNoPartOfIt(t *testing.T) {
+	p := newPlace(t)
+	p.write(docName, doc(asks, `{"id":"n","type":"new"} , , garbage`, answers))
+	if rep := p.load(); rep.Messages != 1 || rep.Sessions != 1 {
+		t.Errorf("Import of a document that breaks off behind its second message = %+v, want the first and a note", rep)
+	}
+}

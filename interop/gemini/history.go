@@ -23,6 +23,10 @@ type message struct {
 func (c *change) replace(list []jsontext.Value) {
 	r := c.r
 	var all []message
+	places := make(map[*entry]int, len(r.live))
+	for i, e := range r.live {
+		places[e] = i
+	}
 	for _, v := range list {
 		o, err := loose.Parse(v)
 		if err != nil {
@@ -33,7 +37,7 @@ func (c *change) replace(list []jsontext.Value) {
 			m.id = "#" + short(string(v))
 		}
 		if e := r.byID[m.id]; e != nil {
-			m.at = slices.Index(r.live, e)
+			m.at = places[e]
 		}
 		if m.at >= 0 || !r.echo(o) {
 			all = append(all, m)

@@ -99,7 +99,7 @@ func (d document) Read(l interop.Line) (m interop.Made, err error) {
 	if id == "" {
 		id = "#" + short(string(e))
 	}
-	made := d.make(d.key(id), d.pieces(id, o, e)...)
+	made := d.make(d.key(id), d.pieces(id, o, o.Without())...)
 	return made, nil
 }
 

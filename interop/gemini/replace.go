@@ -1,6 +1,7 @@
 package gemini
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/skein-dev/skein"
@@ -13,7 +14,8 @@ type entry struct {
 	id    string
 	first int // ordinal before its first event
 	slots []slot
-	head  bool // it is told in the summary of a compaction, or elsewhere
+	at    map[string]int // name and kind of a slot → its place
+	head  bool           // it is told in the summary of a compaction, or elsewhere
 }
 
 // A slot is one of the events of a message.
@@ -49,13 +51,21 @@ func (c *change) begin(id string, ps []piece) {
 
 // grow adds what is new in a message, and amends what is another.
 func (c *change) grow(e *entry, ps []piece) {
-	here := map[string]bool{}
+	here := map[string]int{}
+	if e.at == nil {
+		e.at = map[string]int{}
+	}
 	for _, p := range ps {
-		here[p.slot] = true
+		if here[p.slot]++; here[p.slot] > 1 { // a call that stands twice
+			p.slot = fmt.Sprintf("%s#%d", p.slot, here[p.slot])
+			here[p.slot]++
+		}
 		sum := short(string(p.event.Payload))
-		i := slices.IndexFunc(e.slots, func(s slot) bool { return s.name == p.slot && s.kind == p.event.Kind })
+		name := p.slot + "\x00" + string(p.event.Kind)
+		i, there := e.at[name]
 		switch {
-		case i < 0:
+		case !there:
+			e.at[name] = len(e.slots)
 			e.slots = append(e.slots, slot{p.slot, p.event.Kind, c.add(p), sum, false})
 			continue
 		case e.slots[i].sum == sum && !e.slots[i].gone:
@@ -68,7 +78,7 @@ func (c *change) grow(e *entry, ps []piece) {
 		e.slots[i].sum, e.slots[i].gone = sum, false
 	}
 	for i, s := range e.slots {
-		if !here[s.name] {
+		if here[s.name] == 0 {
 			c.withdraw(&e.slots[i])
 		}
 	}
