@@ -80,7 +80,7 @@ func (e *Event) UnmarshalJSON(b []byte) error {
 }
 
 // MarshalJSON is not to be used: encoding/json changes the bytes of what it is
-// given. It says so; see [AppendEvent].
+// given. The error, which there always is, says to use [AppendEvent].
 func (e Event) MarshalJSON() ([]byte, error) {
 	return nil, fmt.Errorf("event %d: it is written with AppendEvent", e.Seq)
 }
