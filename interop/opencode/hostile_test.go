@@ -8,16 +8,7 @@ import (
 	"testing"
 
 	"github.com/skein-dev/skein/interop"
-	"github.com/skein-dev/skein/interoptest"
 )
-
-func FuzzRows(f *testing.F) { interoptest.Fuzz(f, suite()) }
-
-func FuzzFiles(f *testing.F) {
-	format := Format()
-	format.Write = nil
-	interoptest.Fuzz(f, interoptest.Suite{Format: format, Dir: "testdata/tree"})
-}
 
 func TestDamagedPartsAreNamedAndTheOthersRead(t *testing.T) {
 	p := newPlace(t)
