@@ -1,0 +1,89 @@
+package cli
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/skein-dev/skein/interop"
+)
+
+const readme = "../README.md"
+
+// TestTheReadmeSaysWhatTheFormatsDo makes the table of formats from them.
+func TestTheReadmeSaysWhatTheFormatsDo(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("the table has the places on Linux")
+	}
+	head := []byte("| format | whose sessions | where they are looked for | read | watched | written | written back |\n")
+	page, err := os.ReadFile(readme)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, ok := bytes.Cut(page, head)
+	_, after, ended := bytes.Cut(rest, []byte("\n\n"))
+	if !ok || !ended {
+		t.Fatalf("%s has no table that begins\n%s", readme, head)
+	}
+	want := slices.Concat(before, head, []byte("| --- | --- | --- | --- | --- | --- | --- |\n"+formatRows()), []byte("\n"), after)
+	if flag.Lookup("update").Value.String() == "true" {
+		if err := os.WriteFile(readme, want, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if diff := cmp.Diff(string(page), string(want)); diff != "" {
+		t.Errorf("the table of formats in %s (-page +formats); go test ./cli -run TheReadmeSays -update writes it:\n%s", readme, diff)
+	}
+}
+
+// formatRows returns a row of the table for each format.
+func formatRows() string {
+	var b strings.Builder
+	for _, f := range slices.SortedFunc(slices.Values(formats()), func(a, b interop.Format) int { return strings.Compare(a.Name, b.Name) }) {
+		written, back := "as it was", "–"
+		switch {
+		case f.Load != nil:
+			written = "yes"
+		case f.Write != nil:
+			written, back = "yes", "yes"
+		}
+		whose, _, _ := strings.Cut(f.Doc, ": ")
+		whose, _, _ = strings.Cut(whose, " (~")
+		fmt.Fprintf(&b, "| `%s` | %s | %s | yes | yes | %s | %s |\n", f.Name, whose, placesText(f), written, back)
+	}
+	return b.String()
+}
+
+// placesText names the first places of a format, and what can name others.
+func placesText(f interop.Format) string {
+	const home, cwd, most = "/home/ann", "/src/tree", 3
+	places, asked := interop.PlacesOf(f, interop.Home{Dir: home, Cwd: cwd, Env: func(string) string { return "" }})
+	var all []string
+	for i, p := range places {
+		if i == most {
+			all = append(all, "…")
+			break
+		}
+		at := filepath.ToSlash(p.Path)
+		at = strings.Replace(strings.Replace(at, home, "~", 1), cwd, ".", 1)
+		all = append(all, "`"+at+"`")
+	}
+	for _, name := range asked {
+		if !strings.HasPrefix(name, "XDG_") && !strings.HasPrefix(name, "APPDATA") && !strings.HasPrefix(name, "LOCALAPPDATA") {
+			all = append(all, "`$"+name+"`")
+		}
+	}
+	if len(all) == 0 {
+		return "what you name"
+	}
+	return strings.Join(all, ", ")
+}
