@@ -144,9 +144,7 @@ func (u *store) walk(id string, deeper int, above map[string]bool) {
 		return
 	}
 	if isMessage(data) {
-		if len(u.chain) < maxMessages {
-			u.chain = append(u.chain, id)
-		}
+		u.chain = append(u.chain, id)
 		return
 	}
 	if deeper == 0 {
@@ -155,7 +153,7 @@ func (u *store) walk(id string, deeper int, above map[string]bool) {
 	above[id] = true
 	defer delete(above, id)
 	fields(data, func(n int, v []byte) {
-		if len(u.chain) >= maxMessages {
+		if len(u.chain) >= u.most() {
 			return
 		}
 		if len(v) == 32 && n <= maxField {
@@ -173,11 +171,12 @@ func (u *store) walk(id string, deeper int, above map[string]bool) {
 	})
 }
 
-// Bounds of a chain that a hostile root would have.
-const (
-	maxMessages = 200_000
-	maxField    = 1000
-)
+// maxField is the largest number of a field that is looked at.
+const maxField = 1000
+
+// most is how many messages there can be: few are said more than once in the
+// same words, but a hostile root has no end of them.
+func (u *store) most() int { return 1000 + 4*len(u.pieces) }
 
 // passed reports whether a field of the root is to be left: once field 1, the
 // messages as the model gets them, has some, the others say them again in
