@@ -61,6 +61,10 @@ race: ## all tests, with the race detector
 	@scripts/need tmux tmux
 	@scripts/race
 
+.PHONY: programs
+programs: ## open what is written with Claude Code itself: SKEIN_CLAUDE=/path/to/claude
+	@go test -tags programs ./interop/claudecode -run GoesOn
+
 .PHONY: fuzz
 fuzz: ## each fuzz target for FUZZTIME
 	@scripts/step "fuzz"
