@@ -177,6 +177,28 @@ func TestWhatTheProgramChangesIsTakenIn(t *testing.T) {
 	})
 }
 
+func TestTwoUsersCanHaveASessionOfOneID(t *testing.T) {
+	path, do := database(t)
+	do(`INSERT INTO sessions VALUES ('app', 'bob', 's', '{}', 1772697600, 1772697600)`, strings.Replace(occur("e1", "i1", 0, text("user", "uno")), "'ada'", "'bob'", 1))
+	s := memory.New()
+	defer s.Close()
+	if rep := bring(t, s, path); rep.Sessions != 2 || rep.Messages != 2 {
+		t.Errorf("Import = %+v, want 2 sessions with a message each", rep)
+	}
+	var first []string
+	for sess, err := range s.Sessions(t.Context(), skein.Filter{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if first = append(first, sess.First); !strings.HasPrefix(string(sess.ID), "s") {
+			t.Errorf("session %s, want s, or s with a hash", sess.ID)
+		}
+	}
+	if slices.Sort(first); !slices.Equal(first, []string{"one", "uno"}) {
+		t.Errorf("the sessions begin with %q, want one and uno", first)
+	}
+}
+
 func TestUsageIsThatOfEachAnswer(t *testing.T) {
 	answer := func(id string, second int) string {
 		return occur(id, "i1", second, text("app", id)+`,"usage_metadata":{"prompt_token_count":100,"cached_content_token_count":30,"candidates_token_count":7,"thoughts_token_count":3}`)
