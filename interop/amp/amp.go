@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"io"
+	"os"
 	"path"
 	"path/filepath"
 	"runtime"
@@ -61,7 +62,10 @@ func placesOn(system string, h interop.Home) (dirs []string) {
 		dirs = append(dirs, filepath.Join(config, "amp", "threads"))
 	}
 	for _, editor := range []string{"Code", "Code - Insiders", "VSCodium", "Cursor", "Windsurf"} {
-		dirs = append(dirs, filepath.Join(config, editor, "User", "globalStorage", "sourcegraph.amp", "threads3"))
+		old := filepath.Join(config, editor, "User", "globalStorage", "sourcegraph.amp", "threads3")
+		if _, err := os.Lstat(old); err == nil { // nothing writes there any more
+			dirs = append(dirs, old)
+		}
 	}
 	return dirs
 }

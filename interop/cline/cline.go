@@ -1,6 +1,7 @@
 package cline
 
 import (
+	"os"
 	"path"
 	"path/filepath"
 	"runtime"
@@ -52,9 +53,12 @@ func placesOn(system string, h interop.Home) (dirs []string) {
 	for _, server := range []string{".vscode-server", ".vscode-server-insiders", ".cursor-server"} {
 		bases = append(bases, filepath.Join(h.Dir, server, "data", "User"))
 	}
-	for _, base := range bases {
-		for _, p := range plugins() {
-			dirs = append(dirs, filepath.Join(base, "globalStorage", p, "tasks"))
+	for i, base := range bases {
+		for j, p := range plugins() {
+			dir := filepath.Join(base, "globalStorage", p)
+			if _, err := os.Lstat(dir); err == nil || i == 0 && j < 2 { // of all that there may be, those that are there
+				dirs = append(dirs, filepath.Join(dir, "tasks"))
+			}
 		}
 	}
 	own := filepath.Join(h.Dir, ".cline", "data")

@@ -6,7 +6,8 @@
 // tasks/<id>/ in globalStorage/saoudrizwan.claude-dev,
 // rooveterinaryinc.roo-cline and kilocode.kilo-code, below User of the folder for
 // settings of VS Code, VS Code Insiders, VSCodium, Cursor and Windsurf, and of
-// their servers on other machines (~/.vscode-server/data/User); Cline's command
+// their servers on other machines (~/.vscode-server/data/User), where these are
+// there; Cline's command
 // line has tasks/ in $CLINE_DATA_DIR, $CLINE_DIR/data or ~/.cline/data, and in newer
 // versions sessions/<id>/ beside it. A task's ID is the time in milliseconds, or a
 // UUID.
