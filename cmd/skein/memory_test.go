@@ -1,0 +1,110 @@
+//go:build unix && !race
+
+package main
+
+import (
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// mostMemory is what a process may have had in memory after any import, in
+// bytes.
+const mostMemory = 256 << 20
+
+// TestAnImportStaysSmallWhateverTheFile imports hostile files in a process of
+// its own and looks how much memory that had at most.
+func TestAnImportStaysSmallWhateverTheFile(t *testing.T) {
+	const begin = `{"type":"user","isSidechain":false,"userType":"external","sessionId":"b0a7ce01-0000-4000-8000-00000000feed",` +
+		`"uuid":"00000001-1111-4222-8333-000000000001","timestamp":"2026-11-20T10:00:01.000Z","message":{"role":"user","content":"`
+	for _, c := range []struct {
+		name, file, piece string
+		times             int
+		end               string
+	}{
+		{"a line of 500 MB of NUL bytes", "a.jsonl", strings.Repeat("\x00", 1<<20), 500, ""},
+		{"a line of 500 MB", "a.jsonl", strings.Repeat("word ", 200_000), 500, "\"}}\n"},
+		{"a message of almost 20 MB", "a.jsonl", strings.Repeat("word ", 200_000), 20, "\"}}\n"},
+		{"60 MB of brackets", "a.jsonl", strings.Repeat("[", 1_000_000), 60, ""},
+		{"a bomb of 600 MB", "a.jsonl.zst", strings.Repeat("\x00", 1<<20), 600, ""},
+		{"200,000 records of nothing", "a.jsonl", strings.Repeat("\n{}", 2000), 100, "\n"},
+	} {
+		dir := t.TempDir()
+		at := filepath.Join(dir, ".claude", "projects", "p", c.file)
+		if err := os.MkdirAll(filepath.Dir(at), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		// Piece by piece: what this process has in memory counts for those
+		// that it starts.
+		if err := writePieces(at, begin, c.piece, c.times, c.end); err != nil {
+			t.Fatal(err)
+		}
+		if peak := peakOf(t, dir, "import", at); peak > mostMemory {
+			t.Errorf("%s: skein import had %d MB in memory, want at most %d", c.name, peak>>20, mostMemory>>20)
+		} else {
+			t.Logf("%s: %d MB", c.name, peak>>20)
+		}
+	}
+}
+
+// writePieces writes a file, packed if its name says so.
+func writePieces(path, begin, piece string, times int, end string) (err error) {
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	var w io.WriteCloser = f
+	if strings.HasSuffix(path, ".zst") {
+		z, err := zstd.NewWriter(f, zstd.WithEncoderConcurrency(1), zstd.WithLowerEncoderMem(true))
+		if err != nil {
+			return errors.Join(err, f.Close())
+		}
+		w = z
+	}
+	_, err = io.WriteString(w, begin)
+	for range times {
+		if err == nil {
+			_, err = io.WriteString(w, piece)
+		}
+	}
+	if err == nil {
+		_, err = io.WriteString(w, end)
+	}
+	if w != io.WriteCloser(f) {
+		err = errors.Join(err, w.Close())
+	}
+	return errors.Join(err, f.Close())
+}
+
+// peakOf runs a command with its home in dir and returns how much memory it had
+// at most, in bytes.
+func peakOf(t *testing.T, dir string, args ...string) int64 {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(self, args...)
+	cmd.Dir = dir
+	cmd.Env = []string{asProgram + "=1", "PATH=" + os.Getenv("PATH"), "HOME=" + dir, "SKEIN_HOME=" + filepath.Join(dir, "skein")}
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("skein %q = %v: %s", args, err, out)
+	}
+	usage, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage)
+	if !ok {
+		t.Fatal("the system does not say how much memory a process had")
+	}
+	peak := int64(usage.Maxrss)
+	if runtime.GOOS != "darwin" {
+		peak *= 1024
+	}
+	return peak
+}
