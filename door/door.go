@@ -59,9 +59,9 @@ func (d *Door) Routes() []Route { return slices.Clone(d.routes) }
 // ServeHTTP implements [http.Handler].
 func (d *Door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	began := d.now()
-	v := Visitor{ID: rand.Text()[:12]}
-	r = r.WithContext(context.WithValue(r.Context(), visitorKey{}, v))
 	note := &noting{ResponseWriter: w}
+	v := Visitor{ID: rand.Text()[:12], note: note}
+	r = r.WithContext(context.WithValue(r.Context(), visitorKey{}, v))
 	setHeaders(w.Header(), v.ID)
 	_, pattern := d.mux.Handler(r)
 	defer func() { d.done(r, note, pattern, began, recover()) }()
@@ -98,6 +98,7 @@ func (d *Door) lost(w http.ResponseWriter, r *http.Request) {
 
 // done logs a request, and answers one whose handler panicked.
 func (d *Door) done(r *http.Request, w *noting, pattern string, began time.Time, panicked any) {
+	begun := w.status != 0
 	if panicked != nil && panicked != http.ErrAbortHandler { //nolint:errorlint // it is that value
 		d.Log.Error("a request made the server panic", "panic", fmt.Sprint(panicked), "stack", string(debug.Stack()))
 		if w.status == 0 {
@@ -112,6 +113,9 @@ func (d *Door) done(r *http.Request, w *noting, pattern string, began time.Time,
 	if d.Done != nil {
 		d.Done(pattern, w.status, took)
 	}
+	if begun && panicked != nil {
+		panic(http.ErrAbortHandler) // what was sent is not whole: the client must see that
+	}
 }
 
 // guard lets in who may use a route.
@@ -122,7 +126,7 @@ func (d *Door) guard(route Route) http.Handler {
 			if !ok {
 				return
 			}
-			if route.Stream {
+			if route.Stream && (route.Streams == nil || route.Streams(r)) {
 				ctx, leave := d.streams.enter(r.Context(), v.Token)
 				if leave == nil {
 					Refuse(w, r, http.StatusTooManyRequests, "streams", "too many streams are open: at most %d a token and %d in all", maxOfToken, maxStreams)

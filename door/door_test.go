@@ -214,3 +214,22 @@ func TestTokensAreTheirOwnersAlone(t *testing.T) {
 		}
 	}
 }
+
+func TestAnAnswerThatIsNotWholeLooksSo(t *testing.T) {
+	h := newHouse(t)
+	h.door = door.New(door.Options{Store: memory.New(), Tokens: h.tokens, Log: slog.New(slog.DiscardHandler), Now: time.Now},
+		door.Route{Pattern: "GET /v1/half", Scope: door.Open, Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			io.WriteString(w, "half") //nolint:errcheck // it goes to a test
+			panic("ouch")
+		})})
+	s := httptest.NewServer(h.door)
+	defer s.Close()
+	w, err := http.Get(s.URL + "/v1/half")
+	if err == nil {
+		defer w.Body.Close()
+		_, err = io.ReadAll(w.Body)
+	}
+	if err == nil {
+		t.Error("GET of what broke off in the middle came to an end, want an error")
+	}
+}

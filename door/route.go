@@ -27,12 +27,13 @@ const (
 
 // A Route is what answers one kind of request.
 type Route struct {
-	Pattern string   // method, a space and a path, as of [http.ServeMux]: GET /v1/sessions/{id}
-	Scope   Scope    // that it needs
-	Body    int64    // most bytes of body that it takes; 0: none
-	Types   []string // media types of the body; nil: application/json
-	Stream  bool     // stays open: it counts among the streams of its token
-	Page    bool     // is for people: without a login they get the form
+	Pattern string                   // method, a space and a path, as of [http.ServeMux]: GET /v1/sessions/{id}
+	Scope   Scope                    // that it needs
+	Body    int64                    // most bytes of body that it takes; 0: none
+	Types   []string                 // media types of the body; nil: application/json
+	Stream  bool                     // stays open: it counts among the streams of its token
+	Streams func(*http.Request) bool // of a Stream: whether this request does; nil: every one
+	Page    bool                     // is for people: without a login they get the form
 	Handler http.Handler
 }
 
@@ -43,6 +44,7 @@ type Visitor struct {
 	User  skein.User  // whose sessions it sees; "" for everybody's
 	Store skein.Store // these sessions
 	ID    string      // of the request, for logs
+	note  *noting
 }
 
 type visitorKey struct{}
@@ -51,4 +53,12 @@ type visitorKey struct{}
 func From(ctx context.Context) Visitor {
 	v, _ := ctx.Value(visitorKey{}).(Visitor)
 	return v
+}
+
+// Note puts into the log why a request failed, where its answer does not say
+// so. ctx is that of the request.
+func Note(ctx context.Context, err error) {
+	if n := From(ctx).note; n != nil {
+		n.failed(err)
+	}
 }
