@@ -85,17 +85,17 @@ func tellExported(j *job, f interop.Format, home string, done []interop.Exported
 			how = "as " + f.Name
 		}
 		lines := []string{fmt.Sprintf("wrote %s %s to %s", shortID(d.Session), how, j.tilde(home)+"/"+d.Spot.Path)}
-		j.say("%s", strings.Join(append(lines, lossLines(f, d.Losses)...), "\n"))
+		j.say("%s", strings.Join(append(lines, lossLines(f, d.Losses, "is kept beside it, for the way back")...), "\n"))
 	}
 	return nil
 }
 
-// lossLines says what a format cannot hold.
-func lossLines(f interop.Format, ls interop.Losses) (lines []string) {
+// lossLines says what a format cannot hold, and where that is.
+func lossLines(f interop.Format, ls interop.Losses, where string) (lines []string) {
 	if len(ls) == 0 {
 		return nil
 	}
-	lines = append(lines, "  what "+f.Name+" cannot hold is kept beside it, for the way back:")
+	lines = append(lines, "  what "+f.Name+" cannot hold "+where+":")
 	for _, l := range ls {
 		line := "  " + l.What
 		if l.Count > 1 {

@@ -127,5 +127,5 @@ func tellSynced(j *job, f interop.Format, done interop.Synced) {
 	if done.Events > 0 {
 		what = fmt.Sprintf("wrote %s to %s", count(done.Events, "event"), j.tilde(done.Path))
 	}
-	j.say("%s", strings.Join(append([]string{shortID(done.Session) + ": " + what}, lossLines(f, done.Losses)...), "\n"))
+	j.say("%s", strings.Join(append([]string{shortID(done.Session) + ": " + what}, lossLines(f, done.Losses, "stays here")...), "\n"))
 }

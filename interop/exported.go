@@ -118,6 +118,7 @@ func (x *exporter) one(ctx context.Context, sess skein.Session) error {
 	if len(w.Texts) == 0 {
 		return fmt.Errorf("%w: it has nothing that %s could hold", skein.ErrInvalid, x.format.Name)
 	}
+	w.Texts[0].reach(d.Events)
 	if err := x.put(ctx, w.Texts); err != nil {
 		return err
 	}

@@ -72,6 +72,7 @@ func (p *provenanceOf) look(ctx context.Context, s skein.Store, sess skein.Sessi
 	p.last = max(sess.Base, p.told.last())
 	written := p.last
 	var own []skein.Seq
+	spoken := map[skein.Seq]bool{}
 	gone := map[skein.Seq]bool{} // from the file, as a removal or a compaction of it says
 	var covered skein.Seq
 	for e, err := range s.Events(ctx, sess.ID, sess.Base) {
@@ -92,10 +93,11 @@ func (p *provenanceOf) look(ctx context.Context, s skein.Store, sess skein.Sessi
 			}
 		case talks(e.Kind) && e.Seq > written:
 			own = append(own, e.Seq)
+			spoken[e.Seq] = e.Kind != skein.KindTool && e.Kind != skein.KindStep
 		}
 	}
 	own = slices.DeleteFunc(own, func(at skein.Seq) bool { return gone[at] || at <= covered })
-	p.wentOn = len(own) > 0
+	p.wentOn = slices.ContainsFunc(own, func(at skein.Seq) bool { return spoken[at] }) // not for a request or a tool alone
 	p.mixed = p.wentOn && own[0] < p.last
 	return nil
 }

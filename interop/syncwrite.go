@@ -38,6 +38,7 @@ func (y *syncer) write(ctx context.Context, done *Synced) error {
 	if own < 0 {
 		return fmt.Errorf("%w: %s holds nothing of what is new", skein.ErrInvalid, y.format.Name)
 	}
+	w.Texts[own].reach(d.Events)
 	if y.format.Look == nil {
 		err = y.appendLines(ctx, w.Texts[own].Lines)
 	} else {

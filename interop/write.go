@@ -71,6 +71,14 @@ type Text struct {
 	Log bool
 }
 
+// reach makes the last line tell of all events: those behind its own are what
+// the format has no line for, and are not written another time.
+func (t *Text) reach(evs []skein.Event) {
+	if n, m := len(t.Lines), len(evs); n > 0 && m > 0 {
+		t.Lines[n-1].Seq = max(t.Lines[n-1].Seq, evs[m-1].Seq)
+	}
+}
+
 // An OutLine is a line of a source.
 type OutLine struct {
 	// Body is the bytes: of a file with the line feed, of a unit a line as

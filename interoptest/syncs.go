@@ -33,15 +33,16 @@ func (s Suite) writtenBack(t *testing.T, name string) {
 		}
 		at := sess.Updated + 1000
 		answer := skein.Message{Role: skein.RoleAssistant, Provider: sess.Provider, Model: sess.Model, Parts: []skein.Part{skein.TextPart("<Gladly> & at once.")}}
-		if _, err := skein.Add(context.Background(), store, id, skein.Say(at, skein.UserSays("go on,\nplease")), skein.Say(at+1000, answer)); err != nil {
+		finish := skein.NewEvent(skein.KindStep, at+1000, skein.Step{Phase: "finish"}) // what a format has no line for comes last
+		if _, err := skein.Add(context.Background(), store, id, skein.Say(at, skein.UserSays("go on,\nplease")), skein.Say(at+1000, answer), finish); err != nil {
 			t.Fatal(err)
 		}
 		done, err := interop.Sync(context.Background(), store, s.Format, id)
 		if errors.Is(err, skein.ErrInvalid) {
 			continue // it has no file of its own
 		}
-		if err != nil || done.Events != 2 {
-			t.Errorf("Sync(%s) = %+v, %v, want 2 events written", id, done, err)
+		if err != nil || done.Events != 3 {
+			t.Errorf("Sync(%s) = %+v, %v, want 3 events written", id, done, err)
 			continue
 		}
 		if done, err := interop.Sync(context.Background(), store, s.Format, id); err != nil || done.Events != 0 {
