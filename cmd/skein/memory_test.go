@@ -102,7 +102,7 @@ func peakOf(t *testing.T, dir string, args ...string) int64 {
 	if !ok {
 		t.Fatal("the system does not say how much memory a process had")
 	}
-	peak := int64(usage.Maxrss)
+	peak := int64(usage.Maxrss) //nolint:unconvert // it is an int32 on some systems
 	if runtime.GOOS != "darwin" {
 		peak *= 1024
 	}
