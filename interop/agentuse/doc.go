@@ -55,7 +55,10 @@
 // A session's ID is kept if it is a ULID, else it is made of its time and its ID, so
 // that it is the same each time. A session that is written back gets new parts
 // in its newest message, and other times in session.json and message.json, in
-// which all else stays as it stands.
+// which all else stays as it stands. A result whose call was written before goes
+// into the part of that call; parts that were gone back over are marked as
+// superseded. Where the session was suspended and no tool is waited for any
+// more, it is completed.
 //
 // # Evidence
 //

@@ -28,6 +28,8 @@ type (
 		Input  json.RawMessage `json:"input"`
 		Output json.RawMessage `json:"output,omitempty"`
 		Error  *skein.Text     `json:"error,omitempty"`
+		Title  skein.Text      `json:"title,omitempty"`
+		Meta   json.RawMessage `json:"metadata,omitempty"`
 		Time   spanOut         `json:"time"`
 	}
 	spanOut struct {
@@ -132,13 +134,8 @@ func (w *writer) call(e *skein.Entry, c *skein.Call) {
 		w.losses.Add(e.Seq, "calls without a result: as interrupted")
 		text := skein.Text("Interrupted before it ended")
 		out.State.Status, out.State.Error = "error", &text
-	case did.result.Failed:
-		out.State.Status, out.State.Error = "error", &did.result.Text
 	default:
-		out.State.Status, out.State.Output = "completed", skein.MustJSON(did.result.Text)
-		if did.result.Text == "" && len(did.result.Raw) > 0 {
-			out.State.Output = did.result.Raw
-		}
+		out.State.took(did.result)
 	}
 	if did != nil {
 		seq = max(seq, did.seq)
@@ -159,7 +156,7 @@ func (w *writer) unpaired(e *skein.Entry, r *skein.Result) {
 	switch did := w.calls[r.CallID]; {
 	case did.result != r:
 		w.losses.Add(e.Seq, "a second result of a call: left out")
-	case !did.told:
+	case !did.told && !w.answered(e, r):
 		w.losses.Add(e.Seq, "results whose call is not written: left out")
 	}
 }

@@ -33,7 +33,7 @@ func write(_ context.Context, d interop.Draft) (interop.Written, error) {
 	if err != nil {
 		return interop.Written{}, err
 	}
-	if len(entries) == 0 && w.d.After > 0 {
+	if len(entries)+len(w.marks) == 0 && w.d.After > 0 {
 		return interop.Written{}, fmt.Errorf("%w: nothing new was said", skein.ErrInvalid)
 	}
 	w.results(entries)
@@ -41,7 +41,7 @@ func write(_ context.Context, d interop.Draft) (interop.Written, error) {
 		w.entry(&entries[i])
 	}
 	w.frame()
-	lines := append(w.head, w.parts...)
+	lines := append(append(w.head, w.marks...), w.parts...)
 	for i := 1; i < len(lines); i++ {
 		lines[i].Seq = max(lines[i].Seq, lines[i-1].Seq)
 	}
@@ -61,7 +61,10 @@ type writer struct {
 	asked       skein.Seq // the event that message.json tells of
 	calls       map[string]*callOut
 	known       map[string][]byte // session.json and the newest message.json, as they are
+	there       map[string]*partThere // the parts that the folder has, by their paths in it
+	tools       map[string]string     // call ID → path of the part that it has
 	head, parts []interop.OutLine
+	marks       []interop.OutLine // parts that are there and were gone back over
 	losses      interop.Losses
 	some        bool // a part or a task was written
 }
@@ -98,7 +101,7 @@ func (w *writer) place() error {
 
 // look reads what the folder has.
 func (w *writer) look() error {
-	w.known = map[string][]byte{}
+	w.known, w.there, w.tools = map[string][]byte{}, map[string]*partThere{}, map[string]string{}
 	for r, err := range w.d.Known {
 		if err != nil {
 			return err
@@ -116,6 +119,7 @@ func (w *writer) look() error {
 			w.known["message.json"] = l.Data()
 		case path.Base(dir) == "part":
 			w.at = max(w.at, timeIn(path.Base(l.File))+1)
+			w.remember(r, l)
 		}
 	}
 	if w.message == "" {
@@ -157,6 +161,7 @@ func (w *writer) entries() (out []skein.Entry, err error) {
 	if err != nil {
 		return nil, err
 	}
+	w.goBack(all)
 	for _, e := range all {
 		switch {
 		case e.Seq <= w.d.After:
@@ -198,7 +203,7 @@ func (w *writer) results(entries []skein.Entry) {
 func (w *writer) frame() {
 	now := w.d.Now.UnixMilli()
 	if w.known != nil {
-		if data, ok := set(w.known["session.json"], "/time/updated", now); ok {
+		if data, ok := set(w.ended(w.known["session.json"]), "/time/updated", now); ok {
 			w.head = append(w.head, w.file("session.json", data, 0))
 		}
 		if data, ok := set(w.known["message.json"], "/time/completed", now); ok {
