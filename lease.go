@@ -40,7 +40,8 @@ func (h Holder) String() string {
 
 // A LeaseRequest asks for a lease.
 type LeaseRequest struct {
-	Program  string        // who asks, for people
-	TakeOver bool          // end the lease of whoever holds it
-	TTL      time.Duration // 0: held by this process for as long as it lives; else it must be renewed within this time
+	Program   string        // who asks, for people
+	TakeOver  bool          // end the lease of whoever holds it
+	TTL       time.Duration // 0: held by this process for as long as it lives; else it must be renewed within this time
+	Elsewhere Holder        // with a TTL: the PID and Host of a process that asks from elsewhere, for people
 }

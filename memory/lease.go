@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -51,9 +52,9 @@ func (s *Store) Acquire(ctx context.Context, id skein.SessionID, r skein.LeaseRe
 // holder returns who asks with r.
 func holder(r skein.LeaseRequest) skein.Holder {
 	host, _ := os.Hostname() // for people; without it they see none
-	h := skein.Holder{Program: r.Program, Host: host, Since: now()}
-	if r.TTL == 0 {
-		h.PID = os.Getpid()
+	h := skein.Holder{Program: r.Program, PID: os.Getpid(), Host: host, Since: now()}
+	if r.TTL > 0 {
+		h.PID, h.Host = r.Elsewhere.PID, cmp.Or(r.Elsewhere.Host, host)
 	}
 	return h
 }

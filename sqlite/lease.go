@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -47,7 +48,7 @@ func (s *Store) acquire(t *tx, id skein.SessionID, r skein.LeaseRequest) (l skei
 		return l, err
 	}
 	if r.TTL > 0 {
-		l.Holder.PID = 0
+		l.Holder.PID, l.Holder.Host = r.Elsewhere.PID, cmp.Or(r.Elsewhere.Host, l.Holder.Host)
 		l.Expires = now + skein.Time(r.TTL.Milliseconds())
 	} else if err := s.lockNext(t, l); err != nil {
 		return l, err

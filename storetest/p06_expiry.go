@@ -52,6 +52,19 @@ func expires(t *test) {
 	t.wantErr("Acquire with a negative TTL", err, skein.ErrInvalid)
 }
 
+func forElsewhere(t *test) {
+	t.add("a", created())
+	l := t.acquire("a", skein.LeaseRequest{Program: "skein chat", TTL: time.Hour, Elsewhere: skein.Holder{PID: 4711, Host: "far"}})
+	if h := l.Holder; h.PID != 4711 || h.Host != "far" || h.Program != "skein chat" || h.Since == 0 {
+		t.Errorf("Acquire for a process elsewhere = %+v, want PID 4711 on far, skein chat", l)
+	}
+	_, err := skein.Add(t.Context(), t.s, "a", user("x"))
+	var locked *skein.LockedError
+	if !errors.As(err, &locked) || locked.Holder != l.Holder {
+		t.Errorf("Append = %v, want a LockedError with %+v", err, l.Holder)
+	}
+}
+
 func renewed(t *test) {
 	t.add("a", created())
 	l := t.acquire("a", skein.LeaseRequest{TTL: 300 * time.Millisecond})

@@ -20,6 +20,7 @@ func leases() []check {
 		{name: "one of a session that was deleted and begun anew", run: reborn},
 		{name: "one with a TTL ends by itself", run: expires},
 		{name: "one with a TTL can be renewed", run: renewed},
+		{name: "one with a TTL is a process's elsewhere", run: forElsewhere},
 		{name: "one of 16 gets it", run: func(t *test) { oneHolder(t, []skein.Store{t.s}) }},
 		{name: "one of 16 at two handles gets it", two: func(t *test, other skein.Store) { oneHolder(t, []skein.Store{t.s, other}) }},
 		{name: "another handle is fenced", two: fencedAcross},
