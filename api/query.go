@@ -1,0 +1,123 @@
+package api
+
+import (
+	"time"
+
+	"github.com/skein-dev/skein"
+)
+
+// A Filter is a [skein.Filter] as JSON.
+type Filter struct {
+	User          skein.User      `json:"user,omitempty"`
+	Key           string          `json:"key,omitempty"`
+	Project       string          `json:"project,omitempty"`
+	Agent         string          `json:"agent,omitempty"`
+	Profile       string          `json:"profile,omitempty"`
+	Model         string          `json:"model,omitempty"`
+	Origin        string          `json:"origin,omitempty"`
+	Born          bool            `json:"born,omitempty"`
+	Surface       string          `json:"surface,omitempty"`
+	Tag           string          `json:"tag,omitempty"`
+	Pinned        bool            `json:"pinned,omitempty"`
+	Parent        skein.SessionID `json:"parent,omitempty"`
+	NoChildren    bool            `json:"no_children,omitempty"`
+	Bin           bool            `json:"bin,omitempty"`
+	Since         skein.Time      `json:"since,omitzero"`
+	Until         skein.Time      `json:"until,omitzero"`
+	Before        *skein.Session  `json:"before,omitempty"` // its ID and updated_at count
+	IDPrefix      string          `json:"id_prefix,omitempty"`
+	IDSuffix      string          `json:"id_suffix,omitempty"`
+	Title         string          `json:"title,omitempty"`
+	Limit         int             `json:"limit,omitempty"`
+	LargerThan    int64           `json:"larger_than,omitempty"` // bytes
+	IncludeEmpty  bool            `json:"include_empty,omitempty"`
+	WithOpenCalls bool            `json:"with_open_calls,omitempty"`
+}
+
+// A Query is a [skein.Query] as JSON.
+type Query struct {
+	Terms     []Term          `json:"terms,omitempty"`
+	Substring string          `json:"substring,omitempty"`
+	Regex     string          `json:"regex,omitempty"`
+	User      skein.User      `json:"user,omitempty"`
+	Session   skein.SessionID `json:"session,omitempty"`
+	Role      skein.Role      `json:"role,omitempty"`
+	Agent     string          `json:"agent,omitempty"`
+	Project   string          `json:"project,omitempty"`
+	Origin    string          `json:"origin,omitempty"`
+	Tool      string          `json:"tool,omitempty"`
+	Path      string          `json:"path,omitempty"`
+	Failed    bool            `json:"failed,omitempty"`
+	Since     skein.Time      `json:"since,omitzero"`
+	Until     skein.Time      `json:"until,omitzero"`
+	Each      bool            `json:"each,omitempty"`
+	Limit     int             `json:"limit,omitempty"`
+	Deadline  time.Duration   `json:"deadline_ns,omitempty"` // nanoseconds
+}
+
+// A Term is a [skein.Term] as JSON.
+type Term struct {
+	Words  []string `json:"words"`
+	Prefix bool     `json:"prefix,omitempty"`
+	Not    bool     `json:"not,omitempty"`
+}
+
+// QueryOf returns q as it goes over the wire.
+func QueryOf(q skein.Query) Query {
+	out := Query{
+		Substring: q.Substring, Regex: q.Regex, User: q.User, Session: q.Session, Role: q.Role, Agent: q.Agent, Project: q.Project, Origin: q.Origin,
+		Tool: q.Tool, Path: q.Path, Failed: q.Failed, Since: q.Since, Until: q.Until, Each: q.Each, Limit: q.Limit, Deadline: q.Deadline,
+	}
+	for _, t := range q.Terms {
+		out.Terms = append(out.Terms, Term(t))
+	}
+	return out
+}
+
+// Query returns q as a store takes it.
+func (q Query) Query() skein.Query {
+	out := skein.Query{
+		Substring: q.Substring, Regex: q.Regex, User: q.User, Session: q.Session, Role: q.Role, Agent: q.Agent, Project: q.Project, Origin: q.Origin,
+		Tool: q.Tool, Path: q.Path, Failed: q.Failed, Since: q.Since, Until: q.Until, Each: q.Each, Limit: q.Limit, Deadline: q.Deadline,
+	}
+	for _, t := range q.Terms {
+		out.Terms = append(out.Terms, skein.Term(t))
+	}
+	return out
+}
+
+// Results are [skein.Results] as JSON.
+type Results struct {
+	Hits   []Hit `json:"hits"`
+	CutOff bool  `json:"cut_off,omitempty"`
+}
+
+// A Hit is a [skein.Hit] as JSON.
+type Hit struct {
+	Session skein.SessionID `json:"session"`
+	Seq     skein.Seq       `json:"seq"`
+	Turn    int             `json:"turn"`
+	Role    skein.Role      `json:"role,omitempty"`
+	Time    skein.Time      `json:"time"`
+	Score   float64         `json:"score"`
+	Snippet string          `json:"snippet"` // what matches stands between U+0002 and U+0003
+	Count   int             `json:"count"`
+}
+
+// ResultsOf returns r as it goes over the wire.
+func ResultsOf(r skein.Results) Results {
+	out := Results{Hits: make([]Hit, len(r.Hits)), CutOff: r.CutOff}
+	for i, h := range r.Hits {
+		out.Hits[i] = Hit(h)
+	}
+	return out
+}
+
+// Results returns r as a store gives it.
+func (r Results) Results() skein.Results {
+	out := skein.Results{CutOff: r.CutOff}
+	for _, h := range r.Hits {
+		out.Hits = append(out.Hits, skein.Hit(h))
+	}
+	return out
+}

@@ -1,0 +1,167 @@
+package api
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/skein-dev/skein"
+)
+
+// Protocol is the version of what a server's routes under /v1/store mean. One
+// that means something else has a greater number.
+const Protocol = 1
+
+// UserHeader names the user whose sessions alone a request is about. Only who
+// may see everybody's may send it.
+const UserHeader = "Skein-User"
+
+// About is what a server says of itself to a client that wants a store.
+type About struct {
+	Protocol int        `json:"protocol"`
+	Version  string     `json:"version"` // of the program
+	Scope    string     `json:"scope"`   // of the token
+	User     skein.User `json:"user,omitempty"`
+}
+
+// An Interval is a time.Duration, in nanoseconds.
+type Interval = time.Duration
+
+// A Lease is a [skein.Lease] as JSON.
+type Lease struct {
+	Session skein.SessionID `json:"session"`
+	Fence   skein.Fence     `json:"fence"`
+	Holder  skein.Holder    `json:"holder"`
+	Expires skein.Time      `json:"expires_at,omitzero"`
+}
+
+// An Acquire asks for a lease.
+type Acquire struct {
+	Session  skein.SessionID `json:"session"`
+	Program  string          `json:"program,omitempty"`
+	TakeOver bool            `json:"take_over,omitempty"`
+	TTL      Interval        `json:"ttl_ns"` // nanoseconds; more than 0
+	PID      int             `json:"pid,omitempty"`
+	Host     string          `json:"host,omitempty"`
+}
+
+// A Renew asks to move a lease's end.
+type Renew struct {
+	Session skein.SessionID `json:"session"`
+	Fence   skein.Fence     `json:"fence"`
+	TTL     Interval        `json:"ttl_ns"` // nanoseconds
+}
+
+// A Deletion is a [skein.Deletion] as JSON.
+type Deletion struct {
+	Session  skein.SessionID `json:"session"`
+	Children skein.ChildRule `json:"children,omitempty"`
+}
+
+// A Deleted is a [skein.Deleted] as JSON.
+type Deleted struct {
+	Events   int               `json:"events"`
+	Moved    []skein.SessionID `json:"moved,omitempty"`
+	Binned   []skein.SessionID `json:"binned,omitempty"`
+	Children []skein.SessionID `json:"children,omitempty"`
+	Bytes    int64             `json:"bytes"`
+}
+
+// A Scrub asks to take secrets out of a session; in base64, for they may be any
+// bytes.
+type Scrub struct {
+	Session skein.SessionID `json:"session"`
+	Secrets [][]byte        `json:"secrets64"`
+}
+
+// A Scrubbed is a [skein.Scrubbed] as JSON.
+type Scrubbed struct {
+	Events  int               `json:"events"`
+	Records int               `json:"records"`
+	Blobs   int               `json:"blobs"`
+	Forks   []skein.SessionID `json:"forks,omitempty"`
+	Beyond  []string          `json:"beyond,omitempty"`
+}
+
+// A Place is where the event of a client ID stands.
+type Place struct {
+	ClientID skein.ClientID  `json:"client_id"`
+	Session  skein.SessionID `json:"session"`
+	Seq      skein.Seq       `json:"seq"`
+}
+
+// An Entry is a [skein.Entry] as JSON that is exact: Raws has the bytes of what
+// other programs wrote, where JSON does not keep them as they were.
+type Entry struct {
+	skein.Entry
+	Raws [][]byte `json:"raws64,omitempty"`
+}
+
+// EntryOf returns e as it goes over the wire.
+func EntryOf(e skein.Entry) Entry {
+	out := Entry{Entry: e}
+	raws := rawsOf(&e.Message)
+	exact := true
+	for _, r := range raws {
+		exact = exact && (len(*r) == 0 || string(skein.MustJSON(*r)) == string(*r))
+	}
+	for _, r := range raws {
+		if !exact {
+			out.Raws = append(out.Raws, *r)
+		}
+	}
+	return out
+}
+
+// Exact returns e with the bytes as they were.
+func (e Entry) Exact() skein.Entry {
+	raws := rawsOf(&e.Message)
+	for i := range min(len(raws), len(e.Raws)) {
+		*raws[i] = e.Raws[i]
+	}
+	return e.Entry
+}
+
+// rawsOf returns where a message has bytes of other programs.
+func rawsOf(m *skein.Message) []*json.RawMessage {
+	out := []*json.RawMessage{&m.Meta}
+	for i := range m.Parts {
+		p := &m.Parts[i]
+		out = append(out, &p.Raw, &p.Meta)
+		if p.Call != nil {
+			out = append(out, &p.Call.Input)
+		}
+		if p.Result != nil {
+			out = append(out, &p.Result.Raw)
+		}
+	}
+	return out
+}
+
+// A Fed is a [skein.Fed] that is read from JSON: without an event, only the
+// place.
+type Fed struct {
+	Cursor  skein.Cursor    `json:"cursor"`
+	Session skein.SessionID `json:"session"`
+	User    skein.User      `json:"user"`
+	Event   *Event          `json:"event"`
+}
+
+// AppendFed appends f as JSON to b.
+func AppendFed(b []byte, f skein.Fed) []byte {
+	b = skein.AppendQuoted(append(b, `{"cursor":`...), string(f.Cursor))
+	if f.Session == "" {
+		return append(b, '}')
+	}
+	b = skein.AppendQuoted(append(b, `,"session":`...), string(f.Session))
+	b = skein.AppendQuoted(append(b, `,"user":`...), string(f.User))
+	return append(AppendEvent(append(b, `,"event":`...), f.Event), '}')
+}
+
+// Fed returns f as a store gives it.
+func (f Fed) Fed() skein.Fed {
+	out := skein.Fed{Cursor: f.Cursor, Session: f.Session, User: f.User}
+	if f.Event != nil {
+		out.Event = f.Event.Event
+	}
+	return out
+}

@@ -1,0 +1,101 @@
+package api
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"time"
+
+	"github.com/skein-dev/skein"
+)
+
+// A UsageQuery is a [skein.UsageQuery] as JSON.
+type UsageQuery struct {
+	By      skein.Dimension `json:"by"`
+	User    skein.User      `json:"user,omitempty"`
+	Session skein.SessionID `json:"session,omitempty"`
+	Project string          `json:"project,omitempty"`
+	Agent   string          `json:"agent,omitempty"`
+	Since   skein.Time      `json:"since,omitzero"`
+	Until   skein.Time      `json:"until,omitzero"`
+	Zone    []Offset        `json:"zone,omitempty"` // whose days; none is UTC
+}
+
+// An Offset is how far a zone's clocks are east of UTC from a moment on. The
+// first one of a zone holds before, too.
+type Offset struct {
+	From    skein.Time `json:"from"`
+	Seconds int        `json:"seconds"`
+}
+
+// The years whose changes of the clocks go over the wire: sessions of AI
+// agents are from these.
+const (
+	firstYear = 2000
+	lastYear  = 2037 // the end of 32 bits of seconds
+)
+
+// ZoneOf returns the offsets of a zone in the years 2000 to 2037; nil for UTC.
+func ZoneOf(l *time.Location) []Offset {
+	if l == nil || l == time.UTC {
+		return nil
+	}
+	var out []Offset
+	end := time.Date(lastYear, 1, 1, 0, 0, 0, 0, time.UTC)
+	for t := time.Date(firstYear, 1, 1, 0, 0, 0, 0, time.UTC).In(l); ; {
+		_, seconds := t.Zone()
+		out = append(out, Offset{skein.At(t), seconds})
+		_, next := t.ZoneBounds()
+		if next.IsZero() || next.After(end) {
+			return out
+		}
+		t = next
+	}
+}
+
+// Location returns the zone that has these offsets; nil if there are none.
+//
+// The error wraps [skein.ErrInvalid].
+func Location(zone []Offset) (*time.Location, error) {
+	if len(zone) == 0 {
+		return nil, nil //nolint:nilnil // UTC, as skein.UsageQuery says it
+	}
+	l, err := time.LoadLocationFromTZData("zone", tzif(zone))
+	if err != nil {
+		return nil, fmt.Errorf("%w zone: %w", skein.ErrInvalid, err)
+	}
+	return l, nil
+}
+
+// tzif returns a zone in the format of RFC 8536, version 1: a header, when the
+// offsets change (4 bytes each), to which type (1 byte each), the types (offset
+// in 4 bytes, summer time in one, index of the name in one), and one name.
+func tzif(zone []Offset) []byte {
+	var b bytes.Buffer
+	n := len(zone)
+	b.WriteString("TZif")
+	b.Write(make([]byte, 16))
+	for _, count := range []int{0, 0, 0, n, n, len("-\x00")} {
+		b.Write(binary.BigEndian.AppendUint32(nil, uint32(count))) //nolint:gosec // small
+	}
+	for _, o := range zone {
+		b.Write(binary.BigEndian.AppendUint32(nil, uint32(int32(o.From.Std().Unix())))) //nolint:gosec // what does not fit is no zone of ours
+	}
+	for i := range zone {
+		b.WriteByte(byte(i))
+	}
+	for _, o := range zone {
+		b.Write(binary.BigEndian.AppendUint32(nil, uint32(int32(o.Seconds)))) //nolint:gosec // as above
+		b.Write([]byte{0, 0})
+	}
+	b.WriteString("-\x00")
+	return b.Bytes()
+}
+
+// A UsageRow is a [skein.UsageRow] as JSON.
+type UsageRow struct {
+	Of       string      `json:"of"`
+	Provider string      `json:"provider,omitempty"`
+	Model    string      `json:"model,omitempty"`
+	Usage    skein.Usage `json:"usage"`
+}
