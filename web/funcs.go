@@ -1,0 +1,118 @@
+package web
+
+import (
+	"fmt"
+	"html/template"
+	"net/url"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/render"
+)
+
+// funcs are what templates may call.
+func (s *site) funcs() template.FuncMap {
+	return template.FuncMap{
+		"asset":   func(name string) string { return s.assets[name].url },
+		"ago":     func(t skein.Time) string { return ago(t, s.Now()) },
+		"stamp":   stamp,
+		"iso":     func(t skein.Time) string { return t.String() },
+		"count":   func(n any) string { return render.Count(toInt(n)) },
+		"short":   compact,
+		"bytes":   func(n any) string { return render.Bytes(toInt(n)) },
+		"line":    func(text string) string { return s.Redact(render.Line(text)) },
+		"session": sessionPath,
+		"base":    base,
+		"plural":  plural,
+		"version": func() string { return s.Version },
+	}
+}
+
+func toInt(n any) int64 {
+	switch n := n.(type) {
+	case int:
+		return int64(n)
+	case int64:
+		return n
+	case skein.Seq:
+		return int64(n)
+	}
+	return 0
+}
+
+// plural returns how many of something there are: 1 turn, 12 turns.
+func plural(n any, what string) string {
+	if toInt(n) == 1 {
+		return "1 " + what
+	}
+	return render.Count(toInt(n)) + " " + what + "s"
+}
+
+// compact returns a number of tokens on little room: 950, 12.3k, 4.5M.
+func compact(n any) string {
+	v := toInt(n)
+	switch {
+	case v < 1000:
+		return fmt.Sprint(v)
+	case v < 999_950:
+		return strings.TrimSuffix(fmt.Sprintf("%.1f", float64(v)/1e3), ".0") + "k"
+	case v < 999_950_000:
+		return strings.TrimSuffix(fmt.Sprintf("%.1f", float64(v)/1e6), ".0") + "M"
+	}
+	return strings.TrimSuffix(fmt.Sprintf("%.1f", float64(v)/1e9), ".0") + "G"
+}
+
+// stamp returns t as people read it, in UTC; the script of the page puts it
+// into the reader's zone.
+func stamp(t skein.Time) string {
+	if t == 0 {
+		return ""
+	}
+	return t.Std().UTC().Format("2006-01-02 15:04 MST")
+}
+
+// ago returns how long ago t was: just now, 5 min, 3 h, 2 d, or its date.
+func ago(t skein.Time, now time.Time) string {
+	if t == 0 {
+		return ""
+	}
+	switch d := now.Sub(t.Std()); {
+	case d < -time.Minute, d >= 7*24*time.Hour:
+		return t.Std().UTC().Format("2006-01-02")
+	case d < time.Minute:
+		return "just now"
+	case d < time.Hour:
+		return fmt.Sprintf("%d min ago", int(d/time.Minute))
+	case d < 24*time.Hour:
+		return fmt.Sprintf("%d h ago", int(d/time.Hour))
+	default:
+		return fmt.Sprintf("%d d ago", int(d/(24*time.Hour)))
+	}
+}
+
+// base returns the last element of a path of any system.
+func base(path string) string {
+	path = strings.TrimRight(path, `/\`)
+	return render.Line(path[strings.LastIndexAny(path, `/\`)+1:])
+}
+
+// clip returns at most n bytes of s, in whole characters.
+func clip(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n]
+}
+
+// escapeSegment returns s as one segment of a path.
+func escapeSegment(s string) string {
+	if s == "." || s == ".." {
+		return strings.ReplaceAll(s, ".", "%2E")
+	}
+	return url.PathEscape(s)
+}

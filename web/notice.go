@@ -1,0 +1,46 @@
+package web
+
+import (
+	"net/http"
+	"net/url"
+)
+
+// noticeCookie carries what a form did to the page that is shown next.
+const noticeCookie = "skein_notice"
+
+const maxNotice = 300 // bytes
+
+// back answers a form: what was done is told by the next page, which is at path.
+func back(w http.ResponseWriter, r *http.Request, path, done string) {
+	if done != "" {
+		http.SetCookie(w, &http.Cookie{
+			Name: noticeCookie, Value: url.QueryEscape(clip(done, maxNotice)), Path: "/", MaxAge: 60,
+			HttpOnly: true, Secure: r.TLS != nil, SameSite: http.SameSiteStrictMode,
+		})
+	}
+	http.Redirect(w, r, path, http.StatusSeeOther)
+}
+
+// notice returns what the form before did, once.
+func notice(w http.ResponseWriter, r *http.Request) string {
+	c, err := r.Cookie(noticeCookie)
+	if err != nil {
+		return ""
+	}
+	http.SetCookie(w, &http.Cookie{Name: noticeCookie, Path: "/", MaxAge: -1, HttpOnly: true, Secure: r.TLS != nil, SameSite: http.SameSiteStrictMode})
+	text, err := url.QueryUnescape(c.Value)
+	if err != nil {
+		return ""
+	}
+	return clip(text, maxNotice)
+}
+
+// local returns path if it leads to a page of this server, else the other one:
+// a form may say where to go back to, but nowhere else.
+func local(path, other string) string {
+	u, err := url.Parse(path)
+	if err != nil || u.IsAbs() || u.Host != "" || len(path) == 0 || path[0] != '/' || len(path) > 1 && (path[1] == '/' || path[1] == '\\') {
+		return other
+	}
+	return path
+}

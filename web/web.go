@@ -1,0 +1,72 @@
+package web
+
+import (
+	"log/slog"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/door"
+	"github.com/skein-dev/skein/price"
+)
+
+// Options are what the dashboard is made of. The zero value shows everything as
+// it is, without costs.
+type Options struct {
+	Version string
+	Now     func() time.Time               // nil: [time.Now]
+	Log     *slog.Logger                   // of what fails inside; nil: nothing
+	Redact  func(string) string            // takes secrets out of text; nil: leaves all in
+	Prices  func() (*price.Table, error)   // nil: costs are not shown
+	Resume  func(skein.Session) []Command  // how to go on with a session elsewhere; may be nil
+	Exports func(skein.Session) []Download // what else a session can be downloaded as; may be nil
+}
+
+// A Command is what a person may type in a terminal.
+type Command struct {
+	Label string // what it does, for people
+	Line  string
+}
+
+// Routes returns the routes of all pages, and of what they load.
+func Routes(o Options) []door.Route {
+	s := newSite(o)
+	return slices.Concat(
+		s.assetRoutes(),
+		s.sessionsRoutes(),
+	)
+}
+
+// navigation is what the bar on top of every page leads to.
+func navigation() []link {
+	return []link{
+		{"sessions", "Sessions", "/"},
+		{"search", "Search", "/search"},
+	}
+}
+
+// Form returns the page to log in, for [door.Options].
+func Form(o Options) http.Handler {
+	s := newSite(o)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		wrong := r.Method == http.MethodPost || r.URL.Query().Has("code")
+		s.write(w, http.StatusUnauthorized, "login", page{Title: "Log in", Data: wrong})
+	})
+}
+
+// read is a route that shows something.
+func read(path string, h http.HandlerFunc) door.Route {
+	return door.Route{Pattern: "GET " + path, Scope: door.Read, Page: true, Handler: h}
+}
+
+// maxForm is how long a form may be, in bytes.
+const maxForm = 1 << 20
+
+// change is a route that a form is sent to.
+func change(path string, h http.HandlerFunc) door.Route {
+	return door.Route{
+		Pattern: "POST " + path, Scope: door.Write, Page: true, Body: maxForm,
+		Types: []string{"application/x-www-form-urlencoded"}, Handler: h,
+	}
+}
