@@ -1,0 +1,31 @@
+package render_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/skein-dev/skein/render"
+)
+
+func TestPiecesAreSafe(t *testing.T) {
+	p := render.NewPieces()
+	const attack = "<script>alert(1)</script> [x](javascript:alert(1)) ![y](https://evil.example/p.png) <img src=x onerror=alert(1)>"
+	for name, got := range map[string]string{"Prose": p.Prose(attack), "Typed": p.Typed(attack), "Code": p.Code("go", attack), "Code of a diff": p.Code("diff", "+"+attack)} {
+		for _, bad := range []string{"<script", "<img", "href=\"javascript"} {
+			if strings.Contains(got, bad) {
+				t.Errorf("%s(%q) = %q, want no %q", name, attack, got, bad)
+			}
+		}
+	}
+}
+
+func TestFieldsKeepTheirOrder(t *testing.T) {
+	got := render.Fields(json.RawMessage(`{"b":"x\ny","a":{"c":1},"n":2}`))
+	if len(got) != 3 || got[0].Name != "b" || got[0].Value != "x\ny" || !got[0].Long || !got[1].JSON || got[2].Value != "2" {
+		t.Errorf("Fields = %+v, want b, a and n as they stand", got)
+	}
+	if g := render.Gist(json.RawMessage(`{"n":{},"cmd":"go test"}`)); g != "go test" {
+		t.Errorf("Gist = %q, want %q", g, "go test")
+	}
+}
