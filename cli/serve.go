@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -15,6 +16,7 @@ import (
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/door"
 	"github.com/skein-dev/skein/server"
+	"github.com/skein-dev/skein/web"
 )
 
 type serveOptions struct {
@@ -65,8 +67,12 @@ func (o *serveOptions) run(ctx context.Context, j *job, _ []string) error {
 	if err != nil {
 		return err
 	}
-	d := door.New(door.Options{Store: j.store, Tokens: tokens, Hosts: o.hosts, Log: log, Now: j.Now},
-		server.Routes(server.Options{Version: j.Version, Now: j.Now})...)
+	pages := j.webOptions(log)
+	d := door.New(door.Options{Store: j.store, Tokens: tokens, Hosts: o.hosts, Log: log, Now: j.Now, Form: web.Form(pages)},
+		slices.Concat(
+			server.Routes(server.Options{Version: j.Version, Now: j.Now}),
+			web.Routes(pages),
+		)...)
 	if err := o.greet(j, d, l); err != nil {
 		return errors.Join(err, l.Close())
 	}

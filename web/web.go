@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/door"
 	"github.com/skein-dev/skein/price"
 )
@@ -15,18 +14,11 @@ import (
 // it is, without costs.
 type Options struct {
 	Version string
-	Now     func() time.Time               // nil: [time.Now]
-	Log     *slog.Logger                   // of what fails inside; nil: nothing
-	Redact  func(string) string            // takes secrets out of text; nil: leaves all in
-	Prices  func() (*price.Table, error)   // nil: costs are not shown
-	Resume  func(skein.Session) []Command  // how to go on with a session elsewhere; may be nil
-	Exports func(skein.Session) []Download // what else a session can be downloaded as; may be nil
-}
-
-// A Command is what a person may type in a terminal.
-type Command struct {
-	Label string // what it does, for people
-	Line  string
+	Now     func() time.Time             // nil: [time.Now]
+	Log     *slog.Logger                 // of what fails inside; nil: nothing
+	Redact  func(string) string          // takes secrets out of text; nil: leaves all in
+	Prices  func() (*price.Table, error) // nil: costs are not shown
+	Agents  []string                     // formats of other programs that a session can be handed to
 }
 
 // Routes returns the routes of all pages, and of what they load.

@@ -1,0 +1,17 @@
+package cli
+
+import (
+	"log/slog"
+	"sync"
+
+	"github.com/skein-dev/skein/price"
+	"github.com/skein-dev/skein/web"
+)
+
+// webOptions are what the dashboard is made of.
+func (j *job) webOptions(log *slog.Logger) web.Options {
+	return web.Options{
+		Version: j.Version, Now: j.Now, Log: log, Agents: handoffNames(),
+		Prices: sync.OnceValues(func() (*price.Table, error) { return price.Load(j.settings.prices...) }),
+	}
+}
