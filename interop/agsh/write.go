@@ -6,8 +6,8 @@ import (
 	"encoding/hex"
 	"fmt"
 	"path/filepath"
-	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/skein-dev/skein"
@@ -48,12 +48,28 @@ func write(ctx context.Context, d interop.Draft) (interop.Written, error) {
 	return out, nil
 }
 
-var isUUID = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
+// isUUID reports whether an ID is a UUID as the program spells it.
+func isUUID(id string) bool {
+	if len(id) != 36 {
+		return false
+	}
+	for i, c := range []byte(id) {
+		switch {
+		case i == 8 || i == 13 || i == 18 || i == 23:
+			if c != '-' {
+				return false
+			}
+		case (c < '0' || c > '9') && (c < 'a' || c > 'f'):
+			return false
+		}
+	}
+	return true
+}
 
 // uuid returns id if it is a UUID, else one made of it: the program takes no
 // other.
 func uuid(id string) string {
-	if isUUID.MatchString(id) {
+	if isUUID(id) {
 		return id
 	}
 	b := sha256.Sum256([]byte(id))
@@ -129,18 +145,21 @@ func (w *writer) session(there *foreign.Row) interop.OutLine {
 	if i := slices.Index(r.Columns, "updated_at"); i >= 0 {
 		r.Values[i] = stampText(skein.At(w.d.Now))
 	}
+	// Of a dead process that had it, nothing is left: so it is when the program itself takes over.
+	if i := slices.Index(r.Columns, "locked_by"); i >= 0 {
+		r.Values[i] = holder(s.LockedBy)
+	}
 	return interop.OutLine{Body: r.AppendLine(nil)}
 }
-
-var pid = regexp.MustCompile(`\bPID ([0-9]+)\b`)
 
 // holder returns the PID of the process here that has the session open, as the
 // program keeps it; nil for none.
 func holder(lockedBy string) foreign.Value {
-	if m := pid.FindStringSubmatch(lockedBy); m != nil {
-		return m[1]
+	pid, _, _ := strings.Cut(strings.TrimPrefix(lockedBy, "PID "), " ")
+	if n, err := strconv.Atoi(pid); err != nil || n <= 0 {
+		return nil
 	}
-	return nil
+	return pid
 }
 
 func text(s string) foreign.Value {

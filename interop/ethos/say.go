@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -14,12 +13,27 @@ import (
 	"github.com/skein-dev/skein/interop"
 )
 
-// isUUID matches the IDs that the program gives.
-var isUUID = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
+// isUUID reports whether an ID is one that the program could have given.
+func isUUID(id string) bool {
+	if len(id) != 36 {
+		return false
+	}
+	for i, c := range []byte(id) {
+		switch {
+		case i == 8 || i == 13 || i == 18 || i == 23:
+			if c != '-' {
+				return false
+			}
+		case (c < '0' || c > '9') && (c < 'a' || c > 'f'):
+			return false
+		}
+	}
+	return true
+}
 
 // uuid returns id if it is a UUID, else one made of it.
 func uuid(id string) string {
-	if isUUID.MatchString(id) {
+	if isUUID(id) {
 		return id
 	}
 	b := sha256.Sum256([]byte(id))
@@ -31,7 +45,7 @@ func uuid(id string) string {
 // rowID returns the ID of the n-th row of an entry. What a fork shows of its
 // parent has IDs of its own: the parent's rows may be in the same database.
 func (w *writer) rowID(e *skein.Entry, n int) string {
-	if n == 0 && e.Seq > w.d.Session.Base && isUUID.MatchString(e.Message.ID) {
+	if n == 0 && e.Seq > w.d.Session.Base && isUUID(e.Message.ID) {
 		return e.Message.ID
 	}
 	return uuid(fmt.Sprintf("%s/%d/%d", w.id, e.Seq, n))
