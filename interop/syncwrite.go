@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"slices"
 	"time"
@@ -39,7 +40,7 @@ func (y *syncer) write(ctx context.Context, done *Synced) error {
 		return fmt.Errorf("%w: %s holds nothing of what is new", skein.ErrInvalid, y.format.Name)
 	}
 	w.Texts[own].reach(d.Events)
-	if y.format.Look == nil {
+	if !y.format.holds(y.unit, y.from.file) {
 		err = y.appendLines(ctx, w.Texts[own].Lines)
 	} else {
 		err = y.putUnit(ctx, x, w.Texts)
@@ -161,8 +162,11 @@ func (y *syncer) adopt(ctx context.Context, lines []OutLine) error {
 		}
 		known[hashRecord(r.Raw)]++
 	}
+	if y.format.Look != nil {
+		lines = newPieces(lines, maps.Clone(known))
+	}
 	w := &work{format: y.format}
-	w.stream = newStream(y.format, File{Path: y.unit, Name: y.name, Beside: func(string) ([]byte, bool) { return nil, false }})
+	w.stream = newStream(y.format, File{Path: y.unit, Name: y.name, Unit: y.format.holds(y.unit, y.from.file), Beside: func(string) ([]byte, bool) { return nil, false }})
 	var raws [][]byte
 	err := y.lines(ctx, func(r io.Reader) error {
 		return w.stream.run(r, func(rd read) error {
@@ -188,6 +192,20 @@ func (y *syncer) adopt(ctx context.Context, lines []OutLine) error {
 		return err
 	}
 	return im.importAll(ctx, found, still, nil)
+}
+
+// newPieces returns the lines less those pieces of a document that it had: a
+// document is written whole. Other lines stay.
+func newPieces(lines []OutLine, known map[recordHash]int) (news []OutLine) {
+	for _, l := range lines {
+		h := hashRecord(l.Body)
+		if known[h] > 0 && (bytes.HasPrefix(l.Body, []byte(`{"text":`)) || bytes.HasPrefix(l.Body, []byte(`{"base64":`))) {
+			known[h]--
+			continue
+		}
+		news = append(news, l)
+	}
+	return news
 }
 
 // match adds to list the new records of a source, which was given these lines.
