@@ -11,10 +11,6 @@ import (
 // that means something else has a greater number.
 const Protocol = 1
 
-// UserHeader names the user whose sessions alone a request is about. Only who
-// may see everybody's may send it.
-const UserHeader = "Skein-User"
-
 // About is what a server says of itself to a client that wants a store.
 type About struct {
 	Protocol int        `json:"protocol"`

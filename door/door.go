@@ -93,7 +93,7 @@ func (d *Door) lost(w http.ResponseWriter, r *http.Request) {
 		Refuse(w, r, http.StatusMethodNotAllowed, "method", "%s: only %s here", r.Method, strings.Join(methods, ", "))
 		return
 	}
-	Refuse(w, r, http.StatusNotFound, "not_found", "there is nothing at %s", r.URL.Path)
+	Refuse(w, r, http.StatusNotFound, "no_route", "there is nothing at %s", r.URL.Path)
 }
 
 // done logs a request, and answers one whose handler panicked.
@@ -154,6 +154,10 @@ func (d *Door) who(w http.ResponseWriter, r *http.Request, route Route) (Visitor
 	v.Token, v.Scope, v.User = token.Name, scopeOf(token.Scope), token.User
 	if v.Scope < route.Scope {
 		Refuse(w, r, http.StatusForbidden, "scope", "the token %q may only %s; this needs %s", v.Token, v.Scope, route.Scope)
+		return v, false
+	}
+	if !ofUser(r, &v) {
+		Refuse(w, r, http.StatusForbidden, "user", "the token %q is for the sessions of %q alone", v.Token, v.User)
 		return v, false
 	}
 	v.Store = d.Store

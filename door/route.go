@@ -3,6 +3,7 @@ package door
 import (
 	"context"
 	"net/http"
+	"net/url"
 
 	"github.com/skein-dev/skein"
 )
@@ -45,6 +46,23 @@ type Visitor struct {
 	Store skein.Store // these sessions
 	ID    string      // of the request, for logs
 	note  *noting
+}
+
+// UserHeader names, escaped as in a query, the user whose sessions alone a
+// request is about. Only tokens that see everybody's may name another.
+const UserHeader = "Skein-User"
+
+// ofUser narrows a visitor down to the user that a request names, and reports
+// whether its token may see that one's sessions.
+func ofUser(r *http.Request, v *Visitor) bool {
+	name, err := url.QueryUnescape(r.Header.Get(UserHeader))
+	if err != nil || name == "" {
+		return err == nil
+	}
+	if v.User == "" {
+		v.User = skein.User(name)
+	}
+	return v.User == skein.User(name)
 }
 
 type visitorKey struct{}
