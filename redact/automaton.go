@@ -1,0 +1,106 @@
+package redact
+
+// An automaton finds many words in one walk over a text, letters in any case:
+// that of Aho and Corasick, as a table. States at which words end have the
+// highest numbers, so that one comparison tells them from the others.
+type automaton struct {
+	class [256]uint8 // of a byte; 0: it is in no word
+	next  []uint16   // state<<6 | class: the state after it
+	hot   int        // first state at which words end
+	found [][]int    // of state hot+i: numbers of the words that end there, longest first
+}
+
+// step returns the state after state when b comes.
+func (a *automaton) step(state int, b byte) int {
+	return int(a.next[state<<6|int(a.class[b])])
+}
+
+// ends reports whether words end at a state.
+func (a *automaton) ends(state int) bool { return state >= a.hot }
+
+// at returns the numbers of the words that end at a state, longest first.
+func (a *automaton) at(state int) []int { return a.found[state-a.hot] }
+
+// node is a state while the automaton is built.
+type node struct {
+	next [64]int // 0: none
+	fail int
+	ends []int
+}
+
+// newAutomaton returns the automaton of words, which are in lower case and have
+// fewer than 64 different bytes.
+func newAutomaton(words []string) *automaton {
+	a := &automaton{}
+	nodes, classes := []node{{}}, uint8(0)
+	for n, w := range words {
+		at := 0
+		for _, b := range []byte(w) {
+			if a.class[b] == 0 {
+				classes++
+				a.class[b] = classes
+			}
+			c := a.class[b]
+			if nodes[at].next[c] == 0 {
+				nodes = append(nodes, node{})
+				nodes[at].next[c] = len(nodes) - 1
+			}
+			at = nodes[at].next[c]
+		}
+		nodes[at].ends = append(nodes[at].ends, n)
+	}
+	for b := 'a'; b <= 'z'; b++ {
+		a.class[b-'a'+'A'] = a.class[b]
+	}
+	link(nodes)
+	a.number(nodes)
+	return a
+}
+
+// link makes every step of every node lead somewhere: where there was none, to
+// where the longest end of what was read leads.
+func link(nodes []node) {
+	var queue []int
+	for _, n := range nodes[0].next {
+		if n != 0 {
+			queue = append(queue, n)
+		}
+	}
+	for len(queue) > 0 {
+		at := queue[0]
+		queue = queue[1:]
+		fail := nodes[at].fail
+		nodes[at].ends = append(nodes[at].ends, nodes[fail].ends...)
+		for c, n := range nodes[at].next {
+			if n == 0 {
+				nodes[at].next[c] = nodes[fail].next[c]
+				continue
+			}
+			nodes[n].fail = nodes[fail].next[c]
+			queue = append(queue, n)
+		}
+	}
+}
+
+// number makes the table, with the nodes at which words end last.
+func (a *automaton) number(nodes []node) {
+	state := make([]int, len(nodes))
+	for i := range nodes {
+		if len(nodes[i].ends) == 0 {
+			state[i] = a.hot
+			a.hot++
+		}
+	}
+	for i := range nodes {
+		if len(nodes[i].ends) > 0 {
+			state[i] = a.hot + len(a.found)
+			a.found = append(a.found, nodes[i].ends)
+		}
+	}
+	a.next = make([]uint16, len(nodes)<<6)
+	for i := range nodes {
+		for c, n := range nodes[i].next {
+			a.next[state[i]<<6|c] = uint16(state[n])
+		}
+	}
+}

@@ -1,0 +1,111 @@
+package redact
+
+import (
+	"bytes"
+	"encoding/json"
+
+	"github.com/skein-dev/skein"
+)
+
+// JSON returns the JSON text b with a mark in place of every secret in its
+// strings, what a member named password and the like has included. It stays
+// JSON, and bytes without secrets stay as they are; b itself is not changed.
+// What is no JSON is redacted as text.
+func (r *Redactor) JSON(b []byte) []byte {
+	if !json.Valid(b) {
+		return []byte(r.Text(string(b)))
+	}
+	w := jsonWalk{Redactor: r, in: b}
+	for at := 0; at < len(b); {
+		end := tokenEnd(b, at)
+		if b[at] == '"' {
+			w.text(at, end)
+		} else {
+			w.between(b[at:end])
+		}
+		at = end
+	}
+	if w.out == nil {
+		return b
+	}
+	return append(w.out, b[w.done:]...)
+}
+
+// A jsonWalk goes through the strings of a JSON text and what stands between
+// them.
+type jsonWalk struct {
+	*Redactor
+	in   []byte
+	out  []byte // nil as long as there was no secret
+	done int    // how much of in is in out
+	last string // string before
+	name string // of the member whose value is next; "" if there is none
+}
+
+// between looks at what stands between two strings: a colon alone makes the
+// first the second's name.
+func (w *jsonWalk) between(b []byte) {
+	if b = bytes.TrimSpace(b); len(b) == 1 && b[0] == ':' {
+		w.name = w.last
+	}
+}
+
+// text redacts the string that in has from at to end.
+func (w *jsonWalk) text(at, end int) {
+	raw := w.in[at:end]
+	s := string(raw[1 : len(raw)-1])
+	if bytes.IndexByte(raw, '\\') >= 0 {
+		s, _ = skein.Unquote(raw)
+	}
+	name := w.name
+	w.last, w.name = s, ""
+	got := w.value(name, s)
+	if got == s {
+		return
+	}
+	w.out = append(w.out, w.in[w.done:at]...)
+	w.out = skein.AppendQuoted(w.out, got)
+	w.done = end
+}
+
+// value redacts s, which a member of that name has, if any.
+func (w *jsonWalk) value(name, s string) string {
+	got := w.Text(s)
+	if got != s || name == "" || s == "" || !w.named(name) {
+		return got
+	}
+	head := name + `: "`
+	found := w.Find(head + s + `"`)
+	if len(found) == 1 && found[0].Start == len(head) && found[0].End == len(head)+len(s) {
+		return found[0].Kind.Mark()
+	}
+	return got
+}
+
+// named reports whether a word of a rule stands in a name.
+func (w *jsonWalk) named(name string) bool {
+	state := 0
+	for i := range len(name) {
+		if state = w.words.step(state, name[i]); w.words.ends(state) {
+			return true
+		}
+	}
+	return false
+}
+
+// tokenEnd returns where the string, or what stands between strings, ends that
+// begins at i in the valid JSON b.
+func tokenEnd(b []byte, i int) int {
+	if b[i] != '"' {
+		if n := bytes.IndexByte(b[i:], '"'); n >= 0 {
+			return i + n
+		}
+		return len(b)
+	}
+	for i++; b[i] != '"'; i++ {
+		if b[i] == '\\' {
+			i++
+		}
+	}
+	return i + 1
+}

@@ -1,0 +1,34 @@
+package redact
+
+import "strings"
+
+func urlRules() []rule { return []rule{{word: "://", find: urlPassword}} }
+
+// urlPassword finds the password of scheme://user:password@host.
+func urlPassword(s string, at, end int) (Secret, bool) {
+	if at == 0 || !alnum(s[at-1]) {
+		return Secret{}, false
+	}
+	colon, to := -1, -1
+	for i := end; i < len(s) && i-end < 300; i++ {
+		b := s[i]
+		if b == '@' {
+			to = i
+			continue // a password may have an @ that was not escaped: the last one counts
+		}
+		if b == ':' && colon < 0 {
+			colon = i
+		}
+		if b <= ' ' || b >= 0x7f || strings.IndexByte("/\"'`<>\\|^{}()?#,;", b) >= 0 {
+			break
+		}
+	}
+	if colon < 0 || to <= colon+1 {
+		return Secret{}, false
+	}
+	v := s[colon+1 : to]
+	if len(v) < 3 || placeholder(v) || strings.EqualFold(v, "password") || strings.EqualFold(v, "pass") || strings.EqualFold(v, "pwd") || strings.EqualFold(v, "secret") {
+		return Secret{}, false
+	}
+	return Secret{"password", colon + 1, to}, true
+}
