@@ -88,7 +88,7 @@ type Store interface {
 	// more, of this and of other processes. It ends, without an error, when
 	// ctx does. What a fork shows of its parent is its parent's; what was
 	// deleted since is left out. The error wraps [ErrInvalid] if the place is
-	// none that this store gave.
+	// none that this store gave, also where ctx is done already.
 	Feed(ctx context.Context, after Cursor) iter.Seq2[Fed, error]
 
 	// Search returns what matches q, best first. Sessions in the bin are left

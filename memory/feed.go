@@ -16,12 +16,13 @@ import (
 func (s *Store) Feed(ctx context.Context, after skein.Cursor) iter.Seq2[skein.Fed, error] {
 	return func(yield func(skein.Fed, error) bool) {
 		at, err := feedPlace(after)
+		if err != nil {
+			skein.Wrapf(&err, "memory: feed")
+			yield(skein.Fed{}, err)
+			return
+		}
 		for ctx.Err() == nil {
-			var news []fed
-			var changed <-chan struct{}
-			if err == nil {
-				news, changed, err = s.fedAfter(ctx, at)
-			}
+			news, changed, err := s.fedAfter(ctx, at)
 			switch {
 			case ctx.Err() != nil:
 				return

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"database/sql/driver"
+	"errors"
 	"fmt"
 	"iter"
 	"strconv"
@@ -18,7 +19,7 @@ const feedStep = 20_000
 // in the order of commits, and never twice.
 func (s *Store) Feed(ctx context.Context, after skein.Cursor) iter.Seq2[skein.Fed, error] {
 	return func(yield func(skein.Fed, error) bool) {
-		if err := s.feed(ctx, after, yield); err != nil && ctx.Err() == nil {
+		if err := s.feed(ctx, after, yield); err != nil && (ctx.Err() == nil || errors.Is(err, skein.ErrInvalid)) {
 			skein.Wrapf(&err, "sqlite: feed")
 			yield(skein.Fed{}, err)
 		}
