@@ -1,0 +1,234 @@
+package atif
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/interop"
+)
+
+// A writer is one call of write.
+type writer struct {
+	d      interop.Draft
+	path   string
+	steps  []stepOut
+	seqs   []skein.Seq       // last event that each step tells of
+	calls  map[string]called // of the agent's steps
+	child  map[string]skein.SessionID
+	images []interop.Text
+	used   skein.Usage
+	paid   map[string]bool // provider request IDs
+	known  known           // of a document that is gone on with
+	losses interop.Losses
+}
+
+// called is where a call stands.
+type called struct {
+	step int
+	done bool
+}
+
+// write makes the document of a session, or the one there is with the steps
+// that are new.
+//
+// The error wraps [skein.ErrInvalid] if there is nothing to tell, or if what
+// there is cannot be gone on with.
+func write(_ context.Context, d interop.Draft) (interop.Written, error) {
+	w := &writer{d: d, calls: map[string]called{}, child: map[string]skein.SessionID{}, paid: map[string]bool{}}
+	if w.path = fileOf(d.Session.ID); d.After > 0 && d.Known != nil {
+		w.path = d.Path
+		if err := w.look(); err != nil {
+			return interop.Written{}, err
+		}
+	}
+	entries, err := d.Entries()
+	if err != nil {
+		return interop.Written{}, err
+	}
+	w.tell(entries)
+	if len(w.steps) == 0 {
+		return interop.Written{}, fmt.Errorf("%w: nothing was said", skein.ErrInvalid)
+	}
+	own := interop.Text{Path: w.path}
+	if w.known.pieces == nil {
+		own.Lines = w.whole()
+	} else if own.Lines, err = w.longer(); err != nil {
+		return interop.Written{}, err
+	}
+	return interop.Written{ID: w.id(), Texts: append([]interop.Text{own}, w.images...), Losses: w.losses}, nil
+}
+
+func (w *writer) id() string {
+	if w.known.id != "" {
+		return w.known.id
+	}
+	return string(w.d.Session.ID)
+}
+
+// fileOf returns the name of a session's file.
+func fileOf(id skein.SessionID) string {
+	clean := func(r rune) bool {
+		return r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || strings.ContainsRune("-_.~", r)
+	}
+	name := string(id)
+	if strings.ContainsFunc(name, func(r rune) bool { return !clean(r) }) || strings.HasPrefix(name, ".") || strings.HasSuffix(name, ".") {
+		name = Name + "-" + short(name)
+	}
+	return name + ".trajectory.json"
+}
+
+// tell makes steps of what happened.
+func (w *writer) tell(entries []skein.Entry) {
+	said := map[skein.Seq]*skein.Entry{}
+	for i := range entries {
+		said[entries[i].Seq] = &entries[i]
+	}
+	for _, e := range w.d.Events {
+		if e.Kind != skein.KindTool {
+			continue
+		}
+		if s, err := skein.Decode[skein.ToolState](e); err == nil && s.Child != "" {
+			w.child[s.Call] = s.Child
+		}
+	}
+	for _, e := range w.d.Events {
+		if e.Seq <= w.d.After {
+			w.note(e)
+			continue
+		}
+		switch en := said[e.Seq]; {
+		case en != nil && en.Rewound:
+			w.losses.Add(en.Seq, "what was gone back over: left out")
+		case en != nil:
+			w.message(en)
+		default:
+			w.event(e)
+		}
+		if n := len(w.seqs); n > 0 {
+			w.seqs[n-1] = max(w.seqs[n-1], e.Seq)
+		}
+	}
+}
+
+// note takes note of an event that the document tells of already.
+func (w *writer) note(e skein.Event) {
+	if e.Kind != skein.KindSaid {
+		return
+	}
+	if m, err := skein.Decode[skein.Message](e); err == nil && m.Request != "" {
+		w.paid[m.Request] = true
+	}
+}
+
+// event makes a step of what is no message, if there is one for it.
+func (w *writer) event(e skein.Event) {
+	switch e.Kind {
+	case skein.KindCompacted:
+		if c, err := skein.Decode[skein.Compacted](e); err == nil && !c.Failed {
+			w.compacted(e, c)
+		}
+	case skein.KindStep:
+		if s, err := skein.Decode[skein.Step](e); err == nil && s.Usage != nil {
+			w.pays(e, s)
+		}
+	case skein.KindNoted:
+		w.losses.Add(e.Seq, "notes: left out")
+	case skein.KindAmended, skein.KindRewound, skein.KindSaid, skein.KindTool, skein.KindTitled, skein.KindCreated,
+		skein.KindChanged, skein.KindResumed, skein.KindEnded: // in what they change, or not of the conversation
+	default:
+		w.losses.Add(e.Seq, "events of other kinds: left out")
+	}
+}
+
+func (w *writer) compacted(e skein.Event, c skein.Compacted) {
+	if len(c.Opaque) > 0 {
+		w.losses.Add(e.Seq, "compaction: what only its provider can read")
+	}
+	w.step(e.Seq, stepOut{
+		Time: stamp(e.Time), Source: "system", Message: c.Summary,
+		Extra: &extraOut{Context: &contextOut{"compaction", "replace", c.Before, c.After, c.Trigger}},
+	})
+}
+
+// pays puts what a request used at the newest step of the agent, unless it is
+// known.
+func (w *writer) pays(e skein.Event, s skein.Step) {
+	if s.Request != "" && w.paid[s.Request] {
+		return
+	}
+	w.paid[s.Request] = true
+	for i, st := range slices.Backward(w.steps) {
+		if st.Source == "agent" && st.Metrics == nil {
+			w.steps[i].Metrics = metricsOf(*s.Usage)
+			w.used = w.used.Plus(*s.Usage)
+			return
+		}
+		if st.Source == "agent" {
+			break
+		}
+	}
+	w.losses.Add(e.Seq, "use of requests without an answer: left out")
+}
+
+// step adds a step.
+func (w *writer) step(seq skein.Seq, s stepOut) {
+	s.ID = w.known.steps + len(w.steps) + 1
+	s.Copied = w.d.Session.Parent != nil && w.d.Session.Parent.Why == skein.Fork && seq <= w.d.Session.Base
+	w.steps, w.seqs = append(w.steps, s), append(w.seqs, seq)
+}
+
+func stamp(t skein.Time) string {
+	if t == 0 {
+		return ""
+	}
+	return t.String()
+}
+
+// whole returns the lines of a new document.
+func (w *writer) whole() []interop.OutLine {
+	s := &w.d.Session
+	extra := sessionOut{Title: skein.Text(s.Title).UTF8(), Cwd: s.Cwd, Project: s.Project, Provider: s.Provider}
+	if p := s.Parent; p != nil && p.Why == skein.Child {
+		extra.Parent, extra.Call = string(p.Session), p.Call
+		if spot, ok := w.d.Other(p.Session); ok {
+			extra.Parent = spot.ID
+		}
+	}
+	head := headOut{Version: Version, Session: string(s.ID), ID: string(s.ID), Agent: agentOut{or(s.Agent, "skein"), "unknown", s.Model}}
+	if extra != (sessionOut{}) {
+		head.Extra = &extraOut{Skein: extra}
+	}
+	b := skein.MustJSON(head)
+	first := append([]byte("{\n  "), b[1:len(b)-1]...)
+	lines := []interop.OutLine{piece0(append(first, ",\n  \"steps\": ["...), 0)}
+	for i, st := range w.steps {
+		sep := ",\n    "
+		if i == 0 {
+			sep = "\n    "
+		}
+		if i == 0 { // the white space stands before the first element's piece
+			lines[0] = piece0(append(first, ",\n  \"steps\": [\n    "...), 0)
+			sep = ""
+		}
+		lines = append(lines, piece0(append([]byte(sep), skein.MustJSON(st)...), w.seqs[i]))
+	}
+	end := append([]byte("\n  ],\n  \"final_metrics\": "), skein.MustJSON(finalOf(w.used, len(w.steps)))...)
+	return append(lines, piece0(append(end, "\n}\n"...), w.seqs[len(w.seqs)-1]))
+}
+
+func piece0(b []byte, seq skein.Seq) interop.OutLine {
+	return interop.OutLine{Body: interop.PieceLine(b), Seq: seq}
+}
+
+// or returns the first that is not empty.
+func or(all ...string) string {
+	for _, s := range all {
+		if s != "" {
+			return s
+		}
+	}
+	return ""
+}
