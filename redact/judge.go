@@ -28,7 +28,8 @@ func code(s string, v value) bool {
 		return true
 	}
 	text := s[v.from:v.to]
-	return strings.Contains(text, ".") && wordy(text)
+	named := !strings.ContainsFunc(text, func(r rune) bool { return r > 'z' || !alnum(byte(r)) && r != '.' && r != '_' && r != ':' && r != '-' })
+	return named && strings.Contains(text, ".") && wordy(text)
 }
 
 // password reports whether v can be one that a person thought of.
