@@ -70,7 +70,7 @@ func (o *serveOptions) run(ctx context.Context, j *job, _ []string) error {
 	pages := j.webOptions(log)
 	d := door.New(door.Options{Store: j.store, Tokens: tokens, Hosts: o.hosts, Log: log, Now: j.Now, Form: web.Form(pages)},
 		slices.Concat(
-			server.Routes(server.Options{Version: j.Version, Now: j.Now}),
+			server.Routes(j.apiOptions()),
 			web.Routes(pages),
 		)...)
 	if err := o.greet(j, d, l); err != nil {

@@ -2,9 +2,9 @@ package server
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"net/http"
-	"strings"
+	"reflect"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
@@ -18,14 +18,27 @@ type operation struct {
 	Method  string
 	Path    string // below /v1, with {parameters}
 	Summary string
-	Doc     string
+	Doc     string // more about it, in sentences
 	Tag     string // sessions, events, …
 	Scope   door.Scope
 	Status  int // of success; 0: 200
 	Body    int64
 	Types   []string // media types of the body; nil: JSON
-	Stream  bool
+	Stream  bool     // stays open
+	Follow  bool     // stays open if it is asked with follow=1
+	Errors  []int    // statuses, besides those that every operation has
+	Takes   []media  // the body, where it is read as it comes
+	Gives   []media  // the answer, where it is written by hand
 }
+
+// media is a kind of body, for the document.
+type media struct {
+	Type string
+	Of   reflect.Type // nil: bytes
+}
+
+// bodyOf is a body of JSON, or of lines of it, of the shape T.
+func bodyOf[T any](mediaType string) media { return media{mediaType, reflect.TypeFor[T]()} }
 
 // table takes operations in and gives routes out. It is a huma.Adapter.
 type table struct {
@@ -37,86 +50,52 @@ type table struct {
 // Handle implements [huma.Adapter].
 func (t *table) Handle(op *huma.Operation, handler func(huma.Context)) {
 	o := t.now
-	t.routes = append(t.routes, door.Route{
-		Pattern: op.Method + " " + op.Path, Scope: o.Scope, Body: o.Body, Types: o.Types, Stream: o.Stream,
+	route := door.Route{
+		Pattern: op.Method + " " + op.Path, Scope: o.Scope, Body: o.Body, Types: o.Types, Stream: o.Stream || o.Follow,
 		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			handler(&call{humaContext: humago.NewContext(op, r, w)})
+			handler(&call{humaContext: humago.NewContext(op, r, w), response: w})
 		}),
-	})
+	}
+	if o.Follow {
+		route.Streams = func(r *http.Request) bool { return truth(r.FormValue("follow")) }
+	}
+	t.routes = append(t.routes, route)
 }
+
+// truth reads a word that stands for yes.
+func truth(s string) bool { return s == "1" || s == "true" }
 
 // ServeHTTP implements [huma.Adapter]; nothing comes this way.
 func (t *table) ServeHTTP(w http.ResponseWriter, r *http.Request) { http.NotFound(w, r) }
-
-// call is a request. Of what huma finds wrong with it the status is 400: 422
-// has one meaning only.
-type call struct {
-	humaContext
-	malformed bool
-}
-
-type humaContext = huma.Context
-
-// SetStatus implements [huma.Context].
-func (c *call) SetStatus(status int) {
-	if c.malformed && status == http.StatusUnprocessableEntity {
-		status = http.StatusBadRequest
-	}
-	c.humaContext.SetStatus(status)
-}
-
-// refusal is a problem that huma writes.
-type refusal struct{ door.Problem }
-
-// Error implements error.
-func (r *refusal) Error() string { return r.Detail }
-
-// GetStatus implements [huma.StatusError].
-func (r *refusal) GetStatus() int { return r.Status }
-
-// ContentType implements [huma.ContentTypeFilter].
-func (r *refusal) ContentType(string) string { return "application/problem+json" }
-
-// problems makes what huma finds wrong with a request a problem of ours.
-func problems(ctx huma.Context, _ string, v any) (any, error) {
-	m, ok := v.(*huma.ErrorModel)
-	if !ok {
-		return v, nil
-	}
-	c, ok := ctx.(*call)
-	if !ok {
-		return v, fmt.Errorf("a context of type %T", ctx)
-	}
-	p := door.Problem{Status: m.Status, Title: http.StatusText(m.Status), Code: "invalid", Detail: m.Detail, ID: door.From(ctx.Context()).ID}
-	if m.Status == http.StatusUnprocessableEntity {
-		c.malformed = true
-		p.Status, p.Title = http.StatusBadRequest, http.StatusText(http.StatusBadRequest)
-	}
-	var what []string
-	for _, e := range m.Errors {
-		what = append(what, e.Error())
-	}
-	if len(what) > 0 {
-		p.Detail = strings.Join(what, "; ")
-	}
-	return &refusal{p}, nil
-}
 
 // register adds an operation. An error of f is answered as door.Fail would.
 func register[I, O any](t *table, o operation, f func(context.Context, *I) (*O, error)) {
 	t.now = o
 	op := huma.Operation{
 		OperationID: o.ID, Method: o.Method, Path: "/v1" + o.Path, Summary: o.Summary, Description: o.Doc, Tags: []string{o.Tag},
-		DefaultStatus: o.Status, MaxBodyBytes: max(o.Body, 1), BodyReadTimeout: -1,
+		DefaultStatus: o.Status, MaxBodyBytes: o.Body + 1, BodyReadTimeout: -1, // the door counts; at its limit huma would refuse
 		Security: []map[string][]string{{"token": {o.Scope.String()}}},
 	}
 	huma.Register(t.api, op, func(ctx context.Context, in *I) (*O, error) {
 		out, err := f(ctx, in)
 		if err != nil {
-			p := door.ProblemOf(err)
-			p.ID = door.From(ctx).ID
-			return nil, &refusal{p}
+			return nil, refusalOf(ctx, err)
 		}
 		return out, nil
 	})
+	t.describe(o)
+}
+
+// refusalOf returns what huma is to answer for err. The log is told what it
+// must not tell the client.
+func refusalOf(ctx context.Context, err error) error {
+	var r *refusal
+	if !errors.As(err, &r) {
+		r = &refusal{Problem: door.ProblemOf(err)}
+		if r.Code == "internal" {
+			door.Note(ctx, err)
+		}
+	}
+	r.ID = door.From(ctx).ID
+	return r
 }

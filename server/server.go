@@ -1,37 +1,94 @@
 package server
 
 import (
+	"context"
 	"net/http"
+	"reflect"
+	"strings"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/door"
+	"github.com/skein-dev/skein/interop"
+	"github.com/skein-dev/skein/price"
 )
 
 // Options are what the API is made of.
 type Options struct {
 	Version string
 	Now     func() time.Time
+	Formats []interop.Format             // that imports know, as interop.Import takes them
+	Prices  func() (*price.Table, error) // asked when they are needed; nil: no cost is known
+	Redact  func(string) string          // takes secrets out of text that people read; nil: nothing is taken out
+
+	// Purged removes what is kept of a destroyed session beside the store;
+	// nil for nothing.
+	Purged func(skein.User, skein.SessionID) error
+
+	// Ready says why the server cannot do its work now; nil: it can.
+	Ready func(context.Context) error
 }
 
 // Routes returns the routes of the API.
 func Routes(o Options) []door.Route {
-	config := huma.DefaultConfig("skein", o.Version)
+	t := newTable(o.Version)
+	a := &service{Options: o}
+	for _, add := range []func(*table){
+		a.lists, a.sessions, a.patches, a.branches, a.bins, a.trees, a.prunes, a.exports, a.imports,
+		a.messages, a.events, a.appends, a.streams, a.blobs, a.leases, a.searches, a.usages,
+	} {
+		add(t)
+	}
+	return append(t.routes, t.documents()...)
+}
+
+func newTable(version string) *table {
+	config := huma.DefaultConfig("skein", version)
+	config.Info.Description = about
 	config.OpenAPIPath, config.DocsPath, config.SchemasPath = "", "", ""
 	config.CreateHooks = nil // no $schema in answers
 	config.Transformers = []huma.Transformer{problems}
+	config.Components.Schemas = huma.NewMapRegistry("#/components/schemas/", schemaName)
 	config.Components.SecuritySchemes = map[string]*huma.SecurityScheme{"token": {Type: "http", Scheme: "bearer"}}
 	t := &table{}
 	t.api = huma.NewAPI(config, t)
-	a := &service{o}
-	a.sessions(t)
-	a.messages(t)
-	return append(t.routes, door.Route{Pattern: "GET /v1/openapi.json", Scope: door.Read, Handler: t.document()})
+	return t
+}
+
+const about = `The sessions of a skein store: what was said between people and agents, as events that are only ever appended.
+
+Every request shows a token: Authorization: Bearer TOKEN. Errors are problems of RFC 9457; their code says which error it is, and each status means one thing. Lists come in pages: next_cursor goes into cursor. Times are UTC, 2026-11-21T04:36:00.123Z, and empty where they are not known. What belongs to another user is not found.`
+
+// schemaName names a type in the document. What package api has besides is
+// called by another name than ours.
+func schemaName(t reflect.Type, hint string) string {
+	name := huma.DefaultSchemaNamer(t, hint)
+	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
+		t = t.Elem()
+	}
+	if strings.HasSuffix(t.PkgPath(), "/api") && !strings.HasPrefix(t.Name(), "Page[") {
+		return "Store" + name
+	}
+	return name
 }
 
 // service is what operations share.
 type service struct{ Options }
+
+// prices returns what models cost; nil if nothing is known of it.
+func (a *service) prices() (*price.Table, error) {
+	if a.Prices == nil {
+		return nil, nil
+	}
+	return a.Prices()
+}
+
+// documents are the OpenAPI document, and the same for people.
+func (t *table) documents() []door.Route {
+	return []door.Route{{Pattern: "GET /v1/openapi.json", Scope: door.Read, Handler: t.document()}}
+}
 
 // document answers with the OpenAPI document.
 func (t *table) document() http.Handler {

@@ -10,53 +10,123 @@ import (
 
 // newSession is the body of POST /v1/sessions.
 type newSession struct {
-	ID      skein.SessionID `json:"id,omitempty" doc:"the ID it is to have; one is made if it is left out"`
-	Key     string          `json:"key,omitempty" doc:"a name of the user's own, such as telegram:bot:42; one live session has it"`
-	Title   string          `json:"title,omitempty"`
-	Surface string          `json:"surface,omitempty" doc:"where it is held, such as cli or telegram; api if it is left out"`
-	Project string          `json:"project,omitempty" doc:"absolute path of the project it is about"`
-	Cwd     string          `json:"cwd,omitempty"`
-	Agent   string          `json:"agent,omitempty"`
-	Profile string          `json:"profile,omitempty"`
-	Model   string          `json:"model,omitempty"`
+	ID       skein.SessionID `json:"id,omitempty" doc:"the ID it is to have; one is made if it is left out"`
+	Key      string          `json:"key,omitempty" doc:"a name of the user's own, such as telegram:bot:42; one live session has it"`
+	Title    string          `json:"title,omitempty"`
+	Surface  string          `json:"surface,omitempty" doc:"where it is held, such as cli or telegram; api if it is left out"`
+	Project  string          `json:"project,omitempty" doc:"absolute path of the project it is about"`
+	Cwd      string          `json:"cwd,omitempty"`
+	Agent    string          `json:"agent,omitempty"`
+	Profile  string          `json:"profile,omitempty"`
+	Provider string          `json:"provider,omitempty"`
+	Model    string          `json:"model,omitempty"`
+	Parent   *skein.Parent   `json:"parent,omitempty" doc:"what it hangs on: as a child, or to go on with it; for a fork see there"`
 }
 
 type sessionID struct {
 	ID skein.SessionID `json:"id"`
 }
 
-// sessions registers what is about sessions as a whole.
+// sessionLine is a session, and what to call it.
+type sessionLine struct {
+	skein.Session
+	Name string `json:"name" doc:"its title, else its first words, else its ID"`
+}
+
+func lineOf(s skein.Session) sessionLine { return sessionLine{s, s.Name()} }
+
+// oneSession is an answer of one session with its version.
+type oneSession struct {
+	Status int
+	ETag   string `header:"ETag"`
+	Body   sessionLine
+}
+
+func answer(s skein.Session) *oneSession {
+	return &oneSession{http.StatusOK, etag(&s), lineOf(s)}
+}
+
+// sessions registers what is about one session as a whole.
 func (a *service) sessions(t *table) {
-	type in struct{ Body newSession }
+	type in struct {
+		Once
+		Body newSession
+	}
 	type out struct {
 		Location string `header:"Location"`
 		Body     sessionID
 	}
-	register(t, operation{ID: "create-session", Method: http.MethodPost, Path: "/sessions", Tag: "sessions", Scope: door.Write, Status: http.StatusCreated, Body: door.MaxBody, Summary: "Begin a session"},
-		func(ctx context.Context, i *in) (*out, error) {
-			id, err := a.create(ctx, i.Body)
-			return &out{"/v1/sessions/" + string(id), sessionID{id}}, err
-		})
+	register(t, operation{
+		ID: "create-session", Method: http.MethodPost, Path: "/sessions", Tag: "sessions", Scope: door.Write, Status: http.StatusCreated, Body: door.MaxBody, Summary: "Begin a session",
+		Doc:    "Appends its created event. Lists leave it out until something is said in it. A session also begins with the first batch of events that is appended to it.",
+		Errors: []int{http.StatusNotFound, http.StatusConflict, http.StatusUnprocessableEntity},
+	}, func(ctx context.Context, i *in) (*out, error) {
+		s, err := a.begin(ctx, i.Body.ID, i.Body.created(a.Version), i.Once, i.Body)
+		return &out{"/v1/sessions/" + string(s.ID), sessionID{s.ID}}, err
+	})
 	type one struct {
-		ID skein.SessionID `path:"id"`
+		ID   skein.SessionID `path:"id"`
+		Have string          `header:"If-None-Match"`
 	}
-	type got struct{ Body skein.Session }
-	register(t, operation{ID: "get-session", Method: http.MethodGet, Path: "/sessions/{id}", Tag: "sessions", Scope: door.Read, Summary: "A session, without what was said"},
-		func(ctx context.Context, i *one) (*got, error) {
-			s, err := door.From(ctx).Store.Session(ctx, i.ID)
-			return &got{s}, err
+	register(t, operation{
+		ID: "get-session", Method: http.MethodGet, Path: "/sessions/{id}", Tag: "sessions", Scope: door.Read, Summary: "A session, without what was said",
+		Doc: "In the bin or not. With If-None-Match and the ETag of an answer before: 304 if nothing has changed.", Errors: []int{http.StatusNotFound},
+	}, func(ctx context.Context, i *one) (*oneSession, error) {
+		s, err := door.From(ctx).Store.Session(ctx, i.ID)
+		out := answer(s)
+		if i.Have != "" && matches(i.Have, out.ETag, wholly) {
+			out.Status = http.StatusNotModified
+		}
+		return out, err
+	})
+	type byKey struct {
+		Key string `path:"key"`
+	}
+	register(t, operation{ID: "get-session-by-key", Method: http.MethodGet, Path: "/keys/{key}", Tag: "sessions", Scope: door.Read, Summary: "The session with this key", Errors: []int{http.StatusNotFound, http.StatusConflict}},
+		func(ctx context.Context, i *byKey) (*oneSession, error) {
+			s, err := keyed(ctx, door.From(ctx).Store, i.Key)
+			return answer(s), err
 		})
+	type named struct {
+		Name string `query:"name" required:"true" doc:"ID, key, part of an ID (4 characters or more), title or part of a title"`
+		Bin  bool   `query:"bin" doc:"look in the bin"`
+	}
+	register(t, operation{
+		ID: "resolve", Method: http.MethodGet, Path: "/resolve", Tag: "sessions", Scope: door.Read, Summary: "The session that a person means by a name", Errors: []int{http.StatusNotFound, http.StatusConflict},
+		Doc: "Where the name could mean several, the problem has code ambiguous and names them.",
+	}, func(ctx context.Context, i *named) (*oneSession, error) {
+		s, err := skein.Resolve(ctx, door.From(ctx).Store, i.Name, skein.Filter{Bin: i.Bin})
+		return answer(s), err
+	})
 }
 
-// create appends the created event of a new session.
-func (a *service) create(ctx context.Context, n newSession) (skein.SessionID, error) {
-	if n.ID == "" {
-		n.ID = skein.NewSessionID(a.Now())
+// created returns how n begins.
+func (n *newSession) created(version string) skein.Created {
+	c := skein.Created{
+		Key: n.Key, Title: n.Title, Surface: n.Surface, Project: n.Project, Cwd: n.Cwd, Agent: n.Agent, Profile: n.Profile,
+		Provider: n.Provider, Model: n.Model, Parent: n.Parent, Program: "skein serve", Version: version,
 	}
-	if n.Surface == "" {
-		n.Surface = "api"
+	if c.Surface == "" {
+		c.Surface = "api"
 	}
-	c := skein.Created{Key: n.Key, Title: n.Title, Surface: n.Surface, Project: n.Project, Cwd: n.Cwd, Agent: n.Agent, Profile: n.Profile, Model: n.Model}
-	_, err := door.From(ctx).Store.Append(ctx, skein.Batch{Session: n.ID, After: skein.Fresh, Events: []skein.Event{skein.NewEvent(skein.KindCreated, skein.At(a.Now()), c)}})
-	return n.ID, err
+	return c
+}
+
+// keyed returns the live session with that key.
+func keyed(ctx context.Context, store skein.Store, key string) (found skein.Session, err error) {
+	defer skein.Wrapf(&err, "key %q", key)
+	var all []skein.Session
+	for s, err := range store.Sessions(ctx, skein.Filter{Key: key, IncludeEmpty: true, Limit: skein.MaxCandidates}) {
+		if err != nil {
+			return found, err
+		}
+		all = append(all, s)
+	}
+	switch {
+	case key == "" || len(all) == 0:
+		return found, skein.ErrNotFound
+	case len(all) > 1: // of several users
+		return found, &skein.AmbiguousError{Name: key, Candidates: all}
+	}
+	return all[0], nil
 }

@@ -1,0 +1,189 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/api"
+	"github.com/skein-dev/skein/door"
+)
+
+const (
+	jsonType  = "application/json"
+	linesType = "application/x-ndjson"
+)
+
+// appended answers a batch.
+type appended struct {
+	Seqs []skein.Seq `json:"seqs" doc:"places of the events, new or stored before"`
+	Last skein.Seq   `json:"last" doc:"where the session ends now"`
+	New  int         `json:"new" doc:"how many of the events are new"`
+}
+
+// appends registers the door to everything that is ever written.
+func (a *service) appends(t *table) {
+	type in struct {
+		request
+		Once
+		ID    skein.SessionID `path:"id"`
+		After skein.Seq       `query:"after" doc:"as in the body; for lines of JSON"`
+		Fence skein.Fence     `query:"fence" doc:"as in the body; for lines of JSON"`
+	}
+	type out struct{ Body appended }
+	register(t, operation{
+		ID: "append-events", Method: http.MethodPost, Path: "/sessions/{id}/events", Tag: "events", Scope: door.Write, Status: http.StatusCreated,
+		Body: door.MaxBatches, Types: []string{jsonType, linesType}, Summary: "Append events, all or none",
+		Doc: "A 201 means that they are on disk. An event whose client_id the session has is not stored again: so a batch whose answer was lost is sent again. " +
+			"The first event of a session is created. As " + linesType + " each line is an event, or a blob: {\"hash\":…,\"data\":…}.",
+		Errors: []int{http.StatusNotFound, http.StatusConflict, http.StatusUnprocessableEntity},
+		Takes:  []media{bodyOf[newBatch](jsonType), bodyOf[newEvent](linesType), bodyOf[newBlob](linesType)},
+	}, func(ctx context.Context, i *in) (*out, error) {
+		b, err := a.batch(i.call.Header("Content-Type"), i.call.BodyReader())
+		if err != nil {
+			return nil, err
+		}
+		b.Session = i.ID
+		if b.After == 0 {
+			b.After = i.After
+		}
+		if b.Fence == 0 {
+			b.Fence = i.Fence
+		}
+		i.mark(ctx, b.Events)
+		got, err := door.From(ctx).Store.Append(ctx, b)
+		if err != nil {
+			return nil, err
+		}
+		return &out{appended{got[0].Seqs, got[0].Last, got[0].New}}, nil
+	})
+}
+
+// batch reads a batch as it comes. Events that have no time get the server's.
+func (a *service) batch(contentType string, body io.Reader) (b skein.Batch, err error) {
+	media, _, err := mime.ParseMediaType(contentType)
+	if err != nil && contentType != "" {
+		return b, err
+	}
+	d := json.NewDecoder(body)
+	if media == linesType {
+		err = readLines(d, &b)
+	} else {
+		err = readBatch(d, &b)
+	}
+	if err == nil && len(b.Events) == 0 {
+		err = fmt.Errorf("%w: no events", skein.ErrInvalid)
+	}
+	now := skein.At(a.Now())
+	for i := range b.Events {
+		if b.Events[i].Time == 0 {
+			b.Events[i].Time = now
+		}
+	}
+	return b, err
+}
+
+// readLines reads lines of events and blobs.
+func readLines(d *json.Decoder, b *skein.Batch) error {
+	for n := 1; ; n++ {
+		var line struct {
+			Hash skein.Hash `json:"hash"`
+			Data []byte     `json:"data"`
+		}
+		var raw json.RawMessage
+		err := d.Decode(&raw)
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err == nil {
+			err = json.Unmarshal(raw, &line)
+		}
+		if err == nil && line.Hash != "" {
+			b.Blobs = append(b.Blobs, skein.Blob{Hash: line.Hash, Data: line.Data})
+			continue
+		}
+		var e api.Event
+		if err == nil {
+			err = e.UnmarshalJSON(raw)
+		}
+		if err != nil {
+			return wrong(fmt.Sprintf("line %d", n), err)
+		}
+		b.Events = append(b.Events, e.Event)
+	}
+}
+
+// readBatch reads one object, its lists element by element: they may be long.
+func readBatch(d *json.Decoder, b *skein.Batch) error {
+	if err := expect(d, json.Delim('{')); err != nil {
+		return err
+	}
+	for d.More() {
+		name, err := d.Token()
+		if err != nil {
+			return wrong("body", err)
+		}
+		switch name {
+		case "after":
+			err = d.Decode(&b.After)
+		case "fence":
+			err = d.Decode(&b.Fence)
+		case "events":
+			err = eachOf(d, func(e api.Event) { b.Events = append(b.Events, e.Event) })
+		case "blobs":
+			err = eachOf(d, func(x api.Blob) { b.Blobs = append(b.Blobs, skein.Blob(x)) })
+		default:
+			return fmt.Errorf("%w: %q is no part of a batch", skein.ErrInvalid, name)
+		}
+		if err != nil {
+			return wrong(fmt.Sprint(name), err)
+		}
+	}
+	if err := expect(d, json.Delim('}')); err != nil {
+		return err
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return wrong("body", errors.Join(err, errors.New("something follows it")))
+	}
+	return nil
+}
+
+// eachOf reads a list.
+func eachOf[T any](d *json.Decoder, take func(T)) error {
+	if err := expect(d, json.Delim('[')); err != nil {
+		return err
+	}
+	for n := 0; d.More(); n++ {
+		var v T
+		if err := d.Decode(&v); err != nil {
+			return wrong(fmt.Sprintf("[%d]", n), err)
+		}
+		take(v)
+	}
+	return expect(d, json.Delim(']'))
+}
+
+func expect(d *json.Decoder, want json.Delim) error {
+	got, err := d.Token()
+	if err != nil {
+		return wrong("body", err)
+	}
+	if got != want {
+		return fmt.Errorf("%w: body: %v at byte %d, want %v", skein.ErrInvalid, got, d.InputOffset(), want)
+	}
+	return nil
+}
+
+// wrong says where a body is wrong, unless it is the length that is.
+func wrong(where string, err error) error {
+	var long *http.MaxBytesError
+	if errors.As(err, &long) || errors.Is(err, skein.ErrInvalid) {
+		return fmt.Errorf("%s: %w", where, err)
+	}
+	return fmt.Errorf("%w: %s: %v", skein.ErrInvalid, where, err)
+}

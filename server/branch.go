@@ -1,0 +1,192 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/door"
+)
+
+// where is a place in a session that is named by a seq or by a turn.
+type where struct {
+	seq  *int64 // the last event that counts
+	turn *int64 // up to the end of this turn; -1 is the last one, -2 the one before
+}
+
+// place returns the seq that w means in s.
+func (w *where) place(ctx context.Context, store skein.Store, s *skein.Session, least skein.Seq) (skein.Seq, error) {
+	switch {
+	case (w.seq == nil) == (w.turn == nil):
+		return 0, fmt.Errorf("%w: want seq or turn, one of them", skein.ErrInvalid)
+	case w.turn != nil:
+		_, end, err := turnOf(ctx, store, s, *w.turn)
+		return end, err
+	}
+	at := skein.Seq(*w.seq)
+	if at < least || at > s.Last {
+		return 0, fmt.Errorf("%w seq %d: session %s has the events 1 to %d", skein.ErrInvalid, at, s.ID, s.Last)
+	}
+	return at, nil
+}
+
+// turnOf returns the first and the last seq of turn n of s.
+func turnOf(ctx context.Context, store skein.Store, s *skein.Session, n int64) (first, last skein.Seq, err error) {
+	if n < 0 {
+		n += int64(s.Turns) + 1
+	}
+	if n < 1 || n > int64(s.Turns) {
+		return 0, 0, fmt.Errorf("%w turn %d: session %s has %d", skein.ErrInvalid, n, s.ID, s.Turns)
+	}
+	first, err = beginOf(ctx, store, s, int(n))
+	if err != nil {
+		return 0, 0, err
+	}
+	last, err = beginOf(ctx, store, s, int(n)+1)
+	return first, last - 1, err
+}
+
+// beginOf returns the seq with which turn n of s begins; behind the last one
+// that is one after the session's end. It looks at a few pages, wherever the
+// turn is: turns count up with the seqs.
+func beginOf(ctx context.Context, store skein.Store, s *skein.Session, n int) (skein.Seq, error) {
+	low, high := skein.Seq(1), s.Last+1 // it is one of them, or between
+	for low < high {
+		mid := low + (high-low)/2
+		found, err := store.Newest(ctx, s.ID, 1, mid+1)
+		if err != nil {
+			return 0, err
+		}
+		if len(found) > 0 && found[0].Turn >= n {
+			high = min(mid, found[0].Seq)
+			continue
+		}
+		low = mid + 1
+	}
+	return low, nil
+}
+
+// newFork is the body of POST /v1/sessions/{id}/fork.
+type newFork struct {
+	Seq   *int64          `json:"seq,omitempty" doc:"it shows the events up to here"`
+	Turn  *int64          `json:"turn,omitempty" doc:"it shows everything up to the end of this turn; -1 is the last one"`
+	ID    skein.SessionID `json:"id,omitempty"`
+	Title string          `json:"title,omitempty"`
+}
+
+type forked struct {
+	ID     skein.SessionID `json:"id"`
+	Parent skein.SessionID `json:"parent"`
+	Seq    skein.Seq       `json:"seq" doc:"the last event of the parent that it shows"`
+}
+
+// branches registers fork and rewind.
+func (a *service) branches(t *table) {
+	type in struct {
+		Once
+		ID   skein.SessionID `path:"id"`
+		Body newFork
+	}
+	type out struct {
+		Location string `header:"Location"`
+		Body     forked
+	}
+	register(t, operation{
+		ID: "fork-session", Method: http.MethodPost, Path: "/sessions/{id}/fork", Tag: "sessions", Scope: door.Write, Status: http.StatusCreated, Body: door.MaxBody, Summary: "Begin a session with the first part of another",
+		Doc:    "Nothing is copied, and the other session stays as it is, whatever becomes of the fork.",
+		Errors: []int{http.StatusNotFound, http.StatusConflict, http.StatusUnprocessableEntity},
+	}, func(ctx context.Context, i *in) (*out, error) {
+		store := door.From(ctx).Store
+		s, err := store.Session(ctx, i.ID)
+		if err != nil {
+			return nil, err
+		}
+		at, err := (&where{i.Body.Seq, i.Body.Turn}).place(ctx, store, &s, 1)
+		if err != nil {
+			return nil, err
+		}
+		fork, err := a.begin(ctx, i.Body.ID, skein.Created{
+			Title: i.Body.Title, User: s.User, Surface: "api", Program: "skein serve", Version: a.Version,
+			Profile: s.Profile, Provider: s.Provider, Project: s.Project, Cwd: s.Cwd,
+			Parent: &skein.Parent{Session: s.ID, Seq: at, Why: skein.Fork},
+		}, i.Once, []any{i.ID, i.Body})
+		if err != nil {
+			return nil, err
+		}
+		return &out{"/v1/sessions/" + string(fork.ID), forked{fork.ID, s.ID, fork.Base}}, nil
+	})
+	a.rewinds(t)
+}
+
+// rewinds registers going back.
+func (a *service) rewinds(t *table) {
+	type rewind struct {
+		Seq   *int64      `json:"seq,omitempty" doc:"the context is then what it was right after this event; 0 for the empty one"`
+		Turn  *int64      `json:"turn,omitempty" doc:"the same, after the end of this turn; -2 takes the last turn back"`
+		After skein.Seq   `json:"after,omitempty" doc:"the last seq that the writer saw: if the session has moved on, 409"`
+		Fence skein.Fence `json:"fence,omitempty" doc:"of the writer's lease"`
+	}
+	type in struct {
+		Once
+		ID   skein.SessionID `path:"id"`
+		Body rewind
+	}
+	type rewound struct {
+		Seq skein.Seq `json:"seq" doc:"of the rewound event"`
+		To  skein.Seq `json:"to"`
+	}
+	type out struct{ Body rewound }
+	register(t, operation{
+		ID: "rewind-session", Method: http.MethodPost, Path: "/sessions/{id}/rewind", Tag: "sessions", Scope: door.Write, Status: http.StatusCreated, Body: door.MaxBody, Summary: "Go back to an earlier place",
+		Doc:    "Appends a rewound event: what lies between stays stored, out of the context. A rewind to a later place takes it back.",
+		Errors: []int{http.StatusNotFound, http.StatusConflict, http.StatusUnprocessableEntity},
+	}, func(ctx context.Context, i *in) (*out, error) {
+		store := door.From(ctx).Store
+		s, err := store.Session(ctx, i.ID)
+		if err != nil {
+			return nil, err
+		}
+		to, err := (&where{i.Body.Seq, i.Body.Turn}).place(ctx, store, &s, 0)
+		if err != nil {
+			return nil, err
+		}
+		e := skein.NewEvent(skein.KindRewound, skein.At(a.Now()), skein.Rewound{To: to})
+		e.ClientID = i.clientID(ctx)
+		got, err := store.Append(ctx, skein.Batch{Session: s.ID, After: i.Body.After, Fence: i.Body.Fence, Events: []skein.Event{e}})
+		if errors.Is(err, skein.ErrMismatch) && i.Body.Turn != nil {
+			seq, to, err := rewoundBefore(ctx, store, &s, e.ClientID, *i.Body.Turn)
+			return &out{rewound{seq, to}}, err
+		}
+		if err != nil {
+			return nil, err
+		}
+		return &out{rewound{got[0].Seqs[0], to}}, nil
+	})
+}
+
+// rewoundBefore finds the rewind that was stored for the same key. The end of
+// the turn may have moved on since.
+func rewoundBefore(ctx context.Context, store skein.Store, s *skein.Session, id skein.ClientID, turn int64) (seq, to skein.Seq, err error) {
+	first, last, err := turnOf(ctx, store, s, turn)
+	if err != nil {
+		return 0, 0, err
+	}
+	for e, err := range store.Events(ctx, s.ID, 0) {
+		if err != nil {
+			return 0, 0, err
+		}
+		if e.ClientID != id || e.Kind != skein.KindRewound {
+			continue
+		}
+		r, err := skein.Decode[skein.Rewound](e)
+		if err != nil {
+			return 0, 0, err
+		}
+		if r.To >= first && r.To <= last {
+			return e.Seq, r.To, nil
+		}
+	}
+	return 0, 0, fmt.Errorf("session %s: %w", s.ID, skein.ErrMismatch)
+}

@@ -1,0 +1,129 @@
+package server
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/skein-dev/skein/door"
+)
+
+type humaContext = huma.Context
+
+// call is a request. Of what huma finds wrong with it the status is 400: 422
+// has one meaning only.
+type call struct {
+	humaContext
+	response http.ResponseWriter
+	body     *noted
+	status   int // instead of huma's; 0: as it says
+}
+
+// SetStatus implements [huma.Context].
+func (c *call) SetStatus(status int) {
+	if c.status != 0 {
+		status = c.status
+	}
+	if status == http.StatusServiceUnavailable {
+		c.SetHeader("Retry-After", "1")
+	}
+	c.humaContext.SetStatus(status)
+}
+
+// BodyReader implements [huma.Context].
+func (c *call) BodyReader() io.Reader {
+	if c.body == nil {
+		c.body = &noted{Reader: c.humaContext.BodyReader()}
+	}
+	return c.body
+}
+
+// noted is a body whose error is remembered.
+type noted struct {
+	io.Reader
+	err error
+}
+
+// Read implements [io.Reader].
+func (n *noted) Read(b []byte) (int, error) {
+	k, err := n.Reader.Read(b)
+	if err != nil && !errors.Is(err, io.EOF) {
+		n.err = err
+	}
+	return k, err
+}
+
+// request is for operations that read the body as it comes, or that write more
+// than one piece: embed it in what they take.
+type request struct{ call huma.Context }
+
+// Resolve implements [huma.Resolver].
+func (r *request) Resolve(ctx huma.Context) []error {
+	r.call = ctx
+	return nil
+}
+
+// refusal is a problem that huma writes.
+type refusal struct{ door.Problem }
+
+// refuse returns what answers with a problem that is none of package skein's.
+func refuse(status int, code, format string, args ...any) error {
+	return &refusal{door.Problem{Status: status, Title: http.StatusText(status), Code: code, Detail: fmt.Sprintf(format, args...)}}
+}
+
+// Error implements error.
+func (r *refusal) Error() string { return r.Detail }
+
+// GetStatus implements [huma.StatusError].
+func (r *refusal) GetStatus() int { return r.Status }
+
+// ContentType implements [huma.ContentTypeFilter].
+func (r *refusal) ContentType(string) string { return "application/problem+json" }
+
+// problems makes what huma finds wrong with a request a problem of ours.
+func problems(ctx huma.Context, _ string, v any) (any, error) {
+	m, ok := v.(*huma.ErrorModel)
+	if !ok {
+		return v, nil
+	}
+	c, ok := ctx.(*call)
+	if !ok {
+		return v, fmt.Errorf("a context of type %T", ctx)
+	}
+	p := door.Problem{Status: http.StatusBadRequest, Code: "invalid", Detail: m.Detail}
+	var what []string
+	for _, e := range m.Errors {
+		what = append(what, inWords(e))
+	}
+	if len(what) > 0 {
+		p.Detail = strings.Join(what, "; ")
+	}
+	var long *http.MaxBytesError
+	switch {
+	case c.body != nil && errors.As(c.body.err, &long):
+		p = door.ProblemOf(long)
+	case c.body != nil && c.body.err != nil:
+		p.Detail = "the body broke off"
+	}
+	c.status, p.Title, p.ID = p.Status, http.StatusText(p.Status), door.From(ctx.Context()).ID
+	return &refusal{p}, nil
+}
+
+// maxValue is how much of a wrong value a problem shows, in bytes.
+const maxValue = 100
+
+// inWords says what is wrong with a value, and which one it is.
+func inWords(e *huma.ErrorDetail) string {
+	if e.Location == "" {
+		return e.Message
+	}
+	value := fmt.Sprint(e.Value)
+	if len(value) > maxValue {
+		value = strings.ToValidUTF8(value[:maxValue], "") + "…"
+	}
+	return fmt.Sprintf("%s: %s (%q)", e.Location, e.Message, value)
+}

@@ -1,0 +1,178 @@
+package server
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"mime"
+	"net/http"
+	"strings"
+	"unicode"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/door"
+	"github.com/skein-dev/skein/interop"
+	"github.com/skein-dev/skein/price"
+	"github.com/skein-dev/skein/render"
+	"github.com/skein-dev/skein/replay"
+)
+
+// exports registers a session as a file.
+func (a *service) exports(t *table) {
+	type query struct {
+		ID       skein.SessionID `path:"id"`
+		To       string          `query:"to" enum:"skein,md,html,json,source" default:"skein" doc:"skein: every event and blob, which an import takes; md, html: for people; json: what it adds up to and its messages; source: the file that it was imported from, byte for byte"`
+		Thinking bool            `query:"thinking" doc:"md, html: the models' reasoning too"`
+		NoTools  bool            `query:"no_tools" doc:"md, html: without tool calls and results"`
+		Raw      bool            `query:"raw" doc:"md, html, json: with what looks like a secret; skein and source are always whole"`
+	}
+	register(t, operation{
+		ID: "export-session", Method: http.MethodGet, Path: "/sessions/{id}/export", Tag: "sessions", Scope: door.Read, Summary: "A session as a file", Errors: []int{http.StatusNotFound},
+		Doc:   "An attachment. If it breaks off, so does the connection.",
+		Gives: []media{{Type: linesType}, {Type: jsonType}, {Type: "text/markdown"}, {Type: "text/html"}, {Type: "application/octet-stream"}},
+	}, func(ctx context.Context, q *query) (*written, error) {
+		store := door.From(ctx).Store
+		s, err := store.Session(ctx, q.ID)
+		if err != nil {
+			return nil, err
+		}
+		e := export{service: a, ctx: ctx, store: store, s: &s, to: q.To, raw: q.Raw, look: render.Options{Reasoning: q.Thinking, NoTools: q.NoTools}}
+		if q.To == "source" && (s.Origin == nil || s.Origin.Path == "") {
+			return nil, fmt.Errorf("session %s: the file it was imported from: %w", s.ID, skein.ErrNotFound)
+		}
+		if q.To == "source" {
+			if _, err := store.File(ctx, s.Origin.Format, s.Origin.Path); err != nil {
+				return nil, err
+			}
+		}
+		if e.look.Cost, err = a.cost(ctx, store, &s); err != nil {
+			return nil, err
+		}
+		return &written{e.send}, nil
+	})
+}
+
+type export struct {
+	*service
+	ctx   context.Context
+	store skein.Store
+	s     *skein.Session
+	to    string
+	raw   bool
+	look  render.Options
+}
+
+// kind is the type and the ending of the file.
+func (e *export) kind() (mediaType, ending string) {
+	switch e.to {
+	case "md":
+		return "text/markdown; charset=utf-8", ".md"
+	case "html":
+		return "text/html; charset=utf-8", ".html"
+	case "json":
+		return jsonType, ".json"
+	case "skein":
+		return linesType, ".jsonl"
+	}
+	return "application/octet-stream", ""
+}
+
+func (e *export) send(c huma.Context) {
+	mediaType, ending := e.kind()
+	name := fileName(string(e.s.ID)) + ending
+	if e.to == "source" {
+		name = fileName(baseName(e.s.Origin.Path))
+	}
+	c.SetHeader("Content-Type", mediaType)
+	c.SetHeader("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": name}))
+	c.SetStatus(http.StatusOK)
+	w := bufio.NewWriter(c.BodyWriter())
+	err := errors.Join(e.write(w), w.Flush())
+	if err != nil {
+		if e.ctx.Err() == nil {
+			door.Note(e.ctx, err)
+		}
+		panic(http.ErrAbortHandler) // the status is sent: that it is not whole shows in the connection
+	}
+}
+
+func (e *export) write(w io.Writer) error {
+	said := e.entries()
+	e.look.Image = func(h skein.Hash) ([]byte, error) { return e.store.Blob(e.ctx, e.s.ID, h) }
+	switch e.to {
+	case "md":
+		return render.Markdown(w, e.s, said, e.look)
+	case "html":
+		return render.HTML(w, e.s, said, e.look)
+	case "json":
+		return render.JSON(w, e.s, said)
+	case "source":
+		return interop.WriteSource(e.ctx, e.store, e.s.Origin.Format, e.s.Origin.Path, w)
+	}
+	_, err := replay.Write(e.ctx, w, e.store, e.s.ID)
+	return err
+}
+
+// entries yields the messages, without what looks like a secret.
+func (e *export) entries() iter.Seq2[skein.Entry, error] {
+	all := entries(e.ctx, e.store, e.s, 0)
+	if e.raw || e.Redact == nil {
+		return all
+	}
+	e.s.Title, e.s.First, e.s.LastPrompt, e.s.Description = e.Redact(e.s.Title), e.Redact(e.s.First), e.Redact(e.s.LastPrompt), e.Redact(e.s.Description)
+	return func(yield func(skein.Entry, error) bool) {
+		for x, err := range all {
+			redactEntry(&x, e.Redact)
+			if !yield(x, err) {
+				return
+			}
+		}
+	}
+}
+
+// cost says what a session cost itself, for people.
+func (a *service) cost(ctx context.Context, store skein.Store, s *skein.Session) (string, error) {
+	prices, err := a.prices()
+	if err != nil || prices == nil || s.Usage == (skein.Usage{}) {
+		return "", err
+	}
+	rows, err := store.Usage(ctx, skein.UsageQuery{By: skein.BySession, Session: s.ID})
+	if err != nil {
+		return "", err
+	}
+	var sum price.NanoUSD
+	more := ""
+	for _, r := range rows {
+		usd, known := prices.Cost(r.Provider, r.Model, s.Updated, r.Usage)
+		if sum += usd; !known {
+			more = ">"
+		}
+	}
+	if sum == 0 {
+		return "", nil
+	}
+	return fmt.Sprintf("%s$%.2f", more, float64(sum)/1e9), nil
+}
+
+// fileName is s as a name for a file, wherever it is saved.
+func fileName(s string) string {
+	s = strings.Map(func(r rune) rune {
+		if r < 0x80 && (unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("-_.~", r)) {
+			return r
+		}
+		return '_'
+	}, s)
+	s = strings.TrimLeft(s, ".-")
+	if s == "" {
+		return "session"
+	}
+	return s[:min(len(s), 120)]
+}
+
+// baseName is the last part of a path of any system.
+func baseName(path string) string { return path[strings.LastIndexAny(path, `/\`)+1:] }

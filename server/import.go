@@ -1,0 +1,3 @@
+package server
+
+func (a *service) imports(*table) {}

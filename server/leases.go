@@ -1,0 +1,96 @@
+package server
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/door"
+)
+
+// Bounds of how long a lease that was taken over HTTP is held unless it is
+// renewed.
+const (
+	leaseFor = time.Minute
+	leaseMin = time.Second
+	leaseMax = time.Hour
+)
+
+// lease is a lease as it is told.
+type lease struct {
+	Session skein.SessionID `json:"session"`
+	Fence   skein.Fence     `json:"fence" doc:"goes with every write of its holder"`
+	Holder  skein.Holder    `json:"holder"`
+	Expires skein.Time      `json:"expires_at,omitzero" doc:"on the server's clock"`
+}
+
+// newLease asks for one.
+type newLease struct {
+	Program  string `json:"program,omitempty" maxLength:"200" doc:"who asks, for people"`
+	TTL      string `json:"ttl,omitempty" doc:"how long it is held unless it is renewed: 30s, 5m; 1 s to 1 h, 1 m if it is left out"`
+	TakeOver bool   `json:"take_over,omitempty" doc:"end the lease of whoever holds it"`
+}
+
+// leases registers the right to write to a session.
+func (a *service) leases(t *table) {
+	type out struct{ Body lease }
+	type in struct {
+		ID   skein.SessionID `path:"id"`
+		Body newLease
+	}
+	conflict := []int{http.StatusNotFound, http.StatusConflict}
+	register(t, operation{
+		ID: "acquire-lease", Method: http.MethodPost, Path: "/sessions/{id}/lease", Tag: "leases", Scope: door.Write, Status: http.StatusCreated, Body: door.MaxBody, Summary: "Take the lease of a session",
+		Doc:    "While somebody holds it, only what carries its fence is appended (messages, tools, steps, compactions, rewinds). The session need not have begun. If another holds it: 409, locked, and who that is.",
+		Errors: conflict,
+	}, func(ctx context.Context, i *in) (*out, error) {
+		ttl, err := ttlOf(i.Body.TTL)
+		if err != nil {
+			return nil, err
+		}
+		l, err := door.From(ctx).Store.Acquire(ctx, i.ID, skein.LeaseRequest{Program: cmp.Or(i.Body.Program, door.From(ctx).Token), TTL: ttl, TakeOver: i.Body.TakeOver})
+		return &out{lease(l)}, err
+	})
+	type again struct {
+		ID   skein.SessionID `path:"id"`
+		Body struct {
+			Fence skein.Fence `json:"fence"`
+			TTL   string      `json:"ttl,omitempty" doc:"1 m if it is left out"`
+		}
+	}
+	register(t, operation{
+		ID: "renew-lease", Method: http.MethodPost, Path: "/sessions/{id}/lease/renew", Tag: "leases", Scope: door.Write, Body: door.MaxBody, Summary: "Hold a lease longer",
+		Doc: "If it is no longer held: 409, fenced.", Errors: conflict,
+	}, func(ctx context.Context, i *again) (*out, error) {
+		ttl, err := ttlOf(i.Body.TTL)
+		if err != nil {
+			return nil, err
+		}
+		l, err := door.From(ctx).Store.Renew(ctx, skein.Lease{Session: i.ID, Fence: i.Body.Fence}, ttl)
+		return &out{lease(l)}, err
+	})
+	type back struct {
+		ID    skein.SessionID `path:"id"`
+		Fence skein.Fence     `query:"fence" required:"true"`
+	}
+	register(t, operation{
+		ID: "release-lease", Method: http.MethodDelete, Path: "/sessions/{id}/lease", Tag: "leases", Scope: door.Write, Status: http.StatusNoContent, Summary: "Give a lease back",
+		Doc: "Giving back one that is no longer held is fine.", Errors: []int{http.StatusNotFound},
+	}, func(ctx context.Context, i *back) (*struct{}, error) {
+		return nil, door.From(ctx).Store.Release(ctx, skein.Lease{Session: i.ID, Fence: i.Fence})
+	})
+}
+
+func ttlOf(s string) (time.Duration, error) {
+	if s == "" {
+		return leaseFor, nil
+	}
+	d, err := time.ParseDuration(s)
+	if err != nil || d < leaseMin || d > leaseMax {
+		return 0, fmt.Errorf("%w ttl %q: want %v to %v, such as 30s", skein.ErrInvalid, s, leaseMin, leaseMax)
+	}
+	return d, nil
+}

@@ -1,0 +1,117 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/door"
+)
+
+// patch is the body of PATCH /v1/sessions/{id}: what is left out stays.
+type patch struct {
+	Title       *string   `json:"title,omitempty" doc:"by a person: no model or import replaces it"`
+	Description *string   `json:"description,omitempty"`
+	Key         *string   `json:"key,omitempty" doc:"empty takes it away"`
+	Pinned      *bool     `json:"pinned,omitempty"`
+	Tags        *[]string `json:"tags,omitempty" doc:"all of them"`
+	Agent       *string   `json:"agent,omitempty"`
+	Provider    *string   `json:"provider,omitempty"`
+	Model       *string   `json:"model,omitempty"`
+	Profile     *string   `json:"profile,omitempty"`
+	Project     *string   `json:"project,omitempty"`
+	Cwd         *string   `json:"cwd,omitempty"`
+	Status      *string   `json:"status,omitempty"`
+}
+
+// patches registers what changes a session's own words.
+func (a *service) patches(t *table) {
+	type in struct {
+		ID   skein.SessionID `path:"id"`
+		If   string          `header:"If-Match" doc:"the ETag of the version that is meant: if there is another one now, 412"`
+		Body patch
+	}
+	register(t, operation{
+		ID: "change-session", Method: http.MethodPatch, Path: "/sessions/{id}", Tag: "sessions", Scope: door.Write, Body: door.MaxBody, Summary: "Change a session's title, tags, model …",
+		Doc:    "Appends titled and changed events with what differs; the ID never changes.",
+		Errors: []int{http.StatusNotFound, http.StatusConflict, http.StatusPreconditionFailed},
+	}, func(ctx context.Context, i *in) (*oneSession, error) {
+		store := door.From(ctx).Store
+		s, err := store.Session(ctx, i.ID)
+		if err != nil {
+			return nil, err
+		}
+		if i.If != "" && !matches(i.If, etag(&s), version) {
+			return nil, stale(&s)
+		}
+		evs := a.changes(&s, &i.Body)
+		if len(evs) == 0 {
+			return answer(s), nil
+		}
+		b := skein.Batch{Session: s.ID, Events: evs}
+		if i.If != "" && i.If != "*" {
+			b.After = s.Last
+		}
+		if _, err := store.Append(ctx, b); errors.Is(err, skein.ErrConflict) {
+			return nil, stale(&s)
+		} else if err != nil {
+			return nil, err
+		}
+		s, err = store.Session(ctx, i.ID)
+		return answer(s), err
+	})
+}
+
+func stale(s *skein.Session) error {
+	return refuse(http.StatusPreconditionFailed, "stale", "session %s has changed since: read it again", s.ID)
+}
+
+// changes returns the events that make s as p says.
+func (a *service) changes(s *skein.Session, p *patch) (evs []skein.Event) {
+	now := skein.At(a.Now())
+	if differs(s.Title, p.Title) || differs(s.Description, p.Description) {
+		t := skein.Titled{Title: s.Title, Description: s.Description, By: skein.ByPerson}
+		set(&t.Title, p.Title)
+		set(&t.Description, p.Description)
+		evs = append(evs, skein.NewEvent(skein.KindTitled, now, t))
+	}
+	c, some := skein.Changed{}, false
+	for _, f := range []struct {
+		is     string
+		to     *string
+		change **string
+	}{
+		{s.Key, p.Key, &c.Key},
+		{s.Agent, p.Agent, &c.Agent},
+		{s.Provider, p.Provider, &c.Provider},
+		{s.Model, p.Model, &c.Model},
+		{s.Profile, p.Profile, &c.Profile},
+		{s.Project, p.Project, &c.Project},
+		{s.Cwd, p.Cwd, &c.Cwd},
+		{s.Status, p.Status, &c.Status},
+	} {
+		if differs(f.is, f.to) {
+			*f.change, some = f.to, true
+		}
+	}
+	if differs(s.Pinned, p.Pinned) {
+		c.Pinned, some = p.Pinned, true
+	}
+	if p.Tags != nil && !slices.Equal(s.Tags, slices.Compact(slices.Sorted(slices.Values(*p.Tags)))) {
+		c.Tags, some = p.Tags, true
+	}
+	if some {
+		evs = append(evs, skein.NewEvent(skein.KindChanged, now, c))
+	}
+	return evs
+}
+
+func differs[T comparable](is T, to *T) bool { return to != nil && *to != is }
+
+func set(s, to *string) {
+	if to != nil {
+		*s = *to
+	}
+}

@@ -1,0 +1,133 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/door"
+)
+
+// pruneQuery says which sessions are to go.
+type pruneQuery struct {
+	OlderThan  string `json:"older_than,omitempty" query:"older_than" doc:"not active for this age: 30d, 12w, or since a date"`
+	LargerThan int64  `json:"larger_than,omitempty" query:"larger_than" minimum:"0" doc:"that take more bytes than this on disk"`
+	KeepPinned bool   `json:"keep_pinned,omitempty" query:"keep_pinned" doc:"leave pinned ones alone"`
+	Purge      bool   `json:"purge,omitempty" query:"purge" doc:"destroy them, those in the bin included; alone it empties the bin"`
+}
+
+// pruned is a session that a prune is about.
+type pruned struct {
+	ID      skein.SessionID `json:"id"`
+	Name    string          `json:"name"`
+	Updated skein.Time      `json:"updated_at,omitzero"`
+	Bytes   int64           `json:"bytes"`
+	Pinned  bool            `json:"pinned"`
+	Binned  bool            `json:"binned" doc:"it was in the bin before"`
+	Done    string          `json:"done,omitempty" enum:"binned,destroyed,locked" doc:"left out if it was only shown"`
+}
+
+// prunes registers prune: what would go, and that it goes.
+func (a *service) prunes(t *table) {
+	type pruneList struct {
+		Items []pruned `json:"items"`
+		Bytes int64    `json:"bytes" doc:"what they take on disk, together"`
+	}
+	type out struct{ Body pruneList }
+	done := func(found []pruned, err error) (*out, error) {
+		o := &out{pruneList{Items: append([]pruned{}, found...)}}
+		for _, p := range found {
+			o.Body.Bytes += p.Bytes
+		}
+		return o, err
+	}
+	register(t, operation{ID: "preview-prune", Method: http.MethodGet, Path: "/prune", Tag: "sessions", Scope: door.Read, Summary: "Which sessions a prune would put in the bin, or destroy"},
+		func(ctx context.Context, q *pruneQuery) (*out, error) { return done(a.prunable(ctx, q)) })
+	type in struct{ Body pruneQuery }
+	register(t, operation{
+		ID: "prune", Method: http.MethodPost, Path: "/prune", Tag: "sessions", Scope: door.Write, Body: door.MaxBody, Summary: "Put old or large sessions in the bin, or empty it",
+		Doc: "Look at the preview first. What is in use stays, with done locked. To destroy everybody's sessions needs the scope admin.",
+	}, func(ctx context.Context, i *in) (*out, error) {
+		if i.Body.Purge {
+			if err := mayPurge(ctx); err != nil {
+				return nil, err
+			}
+		}
+		found, err := a.prunable(ctx, &i.Body)
+		if err != nil {
+			return nil, err
+		}
+		for n := range found {
+			if err := a.prune(ctx, &found[n], &i.Body); err != nil {
+				return nil, err
+			}
+		}
+		return done(found, nil)
+	})
+}
+
+// prunable returns the sessions that q speaks of.
+func (a *service) prunable(ctx context.Context, q *pruneQuery) (found []pruned, err error) {
+	f := skein.Filter{IncludeEmpty: true, LargerThan: q.LargerThan}
+	if q.OlderThan != "" {
+		if f.Until, err = skein.ParseSince(q.OlderThan, a.Now()); err != nil {
+			return nil, fmt.Errorf("older_than: %w", err)
+		}
+	}
+	if conditions := q.OlderThan != "" || q.LargerThan != 0; conditions {
+		if found, err = addPruned(ctx, found, f, q); err != nil {
+			return nil, err
+		}
+	} else if !q.Purge {
+		return nil, fmt.Errorf("%w: want older_than, larger_than, or purge alone to empty the bin", skein.ErrInvalid)
+	}
+	if q.Purge {
+		f.Bin = true
+		return addPruned(ctx, found, f, q)
+	}
+	return found, nil
+}
+
+func addPruned(ctx context.Context, found []pruned, f skein.Filter, q *pruneQuery) ([]pruned, error) {
+	store := door.From(ctx).Store
+	sizer, sized := store.(skein.Sizer)
+	for s, err := range store.Sessions(ctx, f) {
+		if err != nil {
+			return nil, err
+		}
+		if s.Pinned && q.KeepPinned {
+			continue
+		}
+		p := pruned{ID: s.ID, Name: s.Name(), Updated: s.Updated, Pinned: s.Pinned, Binned: s.Binned != 0}
+		if sized {
+			if p.Bytes, err = sizer.Size(ctx, s.ID); err != nil && !errors.Is(err, skein.ErrNotFound) {
+				return nil, err
+			}
+		}
+		found = append(found, p)
+	}
+	return found, nil
+}
+
+// prune puts p in the bin, or destroys it. What is in use, or was pruned by
+// somebody else meanwhile, keeps nothing else from going.
+func (a *service) prune(ctx context.Context, p *pruned, q *pruneQuery) error {
+	var err error
+	p.Done = "binned"
+	if q.Purge {
+		p.Done = "destroyed"
+		_, err = a.purge(ctx, p.ID, skein.KeepChildren)
+	} else {
+		err = door.From(ctx).Store.Bin(ctx, p.ID)
+	}
+	switch {
+	case errors.Is(err, skein.ErrLocked):
+		p.Done = "locked"
+		return nil
+	case errors.Is(err, skein.ErrNotFound), errors.Is(err, skein.ErrDeleted):
+		return nil
+	}
+	return err
+}

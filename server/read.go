@@ -1,0 +1,239 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/api"
+	"github.com/skein-dev/skein/door"
+)
+
+// EventQuery says which events to read, and how.
+type EventQuery struct {
+	ID       skein.SessionID `path:"id"`
+	View     string          `query:"view" enum:"events,messages,context" default:"events"`
+	After    skein.Seq       `query:"after" minimum:"0" doc:"those after this seq"`
+	Before   skein.Seq       `query:"before" minimum:"0" doc:"the last ones before this seq"`
+	Cursor   string          `query:"cursor" doc:"next_cursor of the page before: it goes on the same way"`
+	Limit    int             `query:"limit" default:"500" minimum:"1" maximum:"5000"`
+	Follow   string          `query:"follow" enum:"0,1,true,false" doc:"1: answer as text/event-stream, what is there and then what comes; view events only"`
+	Last     string          `header:"Last-Event-ID" doc:"follow: the last seq that was received, as after"`
+	Provider string          `query:"provider" doc:"context: whose rules it keeps, such as anthropic, openai or google; generic for those that all share; the session's own if it is left out"`
+	Model    string          `query:"model" doc:"context: of the request; with a provider"`
+	Newest   int             `query:"newest" minimum:"0" doc:"context: about this many of the newest messages; 0 for all"`
+}
+
+// shown is what a model is shown on the next request.
+type shown struct {
+	Messages  []skein.Message `json:"messages"`
+	Seqs      []skein.Seq     `json:"seqs" doc:"for each message the place of its first event; 0 if it stands for none"`
+	Opaque    map[string]any  `json:"opaque,omitempty" doc:"a provider's own item that goes before the messages, for what was compacted"`
+	Compacted skein.Seq       `json:"compacted,omitempty" doc:"place of the compacted event whose summary is used"`
+	Repairs   []repair        `json:"repairs,omitempty" doc:"what was changed so that the provider takes it"`
+}
+
+type repair struct {
+	Seq    skein.Seq        `json:"seq"`
+	Kind   skein.RepairKind `json:"kind"`
+	Detail string           `json:"detail,omitempty"`
+}
+
+// written is an answer that is written by hand.
+type written struct{ Body func(huma.Context) }
+
+// events registers how a session is read.
+func (a *service) events(t *table) {
+	type in struct {
+		request
+		EventQuery
+	}
+	register(t, operation{
+		ID: "read-events", Method: http.MethodGet, Path: "/sessions/{id}/events", Tag: "events", Scope: door.Read, Follow: true, Summary: "What happened in a session: its events, messages, or the context of a model",
+		Doc: "As events they are as they were written, in order; of a fork the parent's too. As messages the pieces of each are put together. As context it is what a model is shown next.\n\n" +
+			"With follow=1 each event is sent as SSE with its seq as id; after a break, Last-Event-ID (or after) takes up again without a gap or a repeat. A comment comes every 15 s. Who reads too slowly is dropped, and may come back.",
+		Errors: []int{http.StatusNotFound},
+		Gives:  []media{bodyOf[eventPage](jsonType), bodyOf[api.Page[skein.Entry]](jsonType), bodyOf[shown](jsonType), bodyOf[event](sseType)},
+	}, func(ctx context.Context, i *in) (*written, error) {
+		q := &i.EventQuery
+		if err := q.readCursor(); err != nil {
+			return nil, err
+		}
+		store := door.From(ctx).Store
+		switch {
+		case truth(q.Follow):
+			return a.follow(ctx, store, q)
+		case q.View == "messages":
+			page, err := messagePage(ctx, store, q)
+			return asJSON(page), err
+		case q.View == "context":
+			c, err := contextOf(ctx, store, q)
+			return asBytes(c), err
+		}
+		page, err := readEvents(ctx, store, q)
+		return asBytes(page), err
+	})
+}
+
+func asJSON(v any) *written { return asBytes(skein.MustJSON(v)) }
+
+func asBytes(b []byte) *written {
+	return &written{func(c huma.Context) {
+		c.SetHeader("Content-Type", jsonType)
+		c.SetHeader("Content-Length", strconv.Itoa(len(b)))
+		c.SetStatus(http.StatusOK)
+		c.BodyWriter().Write(b) //nolint:errcheck // the client has gone
+	}}
+}
+
+// readCursor puts the place of the cursor into After or Before.
+func (q *EventQuery) readCursor() error {
+	if q.After > 0 && q.Before > 0 {
+		return fmt.Errorf("%w: after and before: want one of them", skein.ErrInvalid)
+	}
+	if q.Cursor == "" {
+		return nil
+	}
+	way, at, _ := strings.Cut(q.Cursor, ":")
+	n, err := strconv.ParseInt(at, 10, 64)
+	switch {
+	case err != nil || n < 0 || way != "after" && way != "before":
+		return &badCursor{q.Cursor}
+	case way == "after":
+		q.After, q.Before = skein.Seq(n), 0
+	default:
+		q.After, q.Before = 0, skein.Seq(n)
+	}
+	return nil
+}
+
+// maxPage is about how many bytes of payloads a page has at most; one event
+// may be longer.
+const maxPage = 8 << 20
+
+// readEvents returns a page of events as JSON.
+func readEvents(ctx context.Context, store skein.Store, q *EventQuery) ([]byte, error) {
+	after := q.After
+	if q.Before > 0 {
+		after = max(0, q.Before-1-skein.Seq(q.Limit))
+	}
+	var page []skein.Event
+	size, more := 0, q.Before > 0 && after > 0
+	for e, err := range store.Events(ctx, q.ID, after) {
+		if err != nil {
+			return nil, err
+		}
+		if q.Before > 0 && e.Seq >= q.Before {
+			break
+		}
+		if q.Before == 0 && (len(page) == q.Limit || size > maxPage) {
+			more = true
+			break
+		}
+		page, size = append(page, e), size+len(e.Payload)
+		for size > maxPage && len(page) > 1 && q.Before > 0 {
+			page, size, more = page[1:], size-len(page[0].Payload), true
+		}
+	}
+	out := api.AppendEvents([]byte(`{"items":`), page)
+	switch {
+	case !more || len(page) == 0:
+	case q.Before > 0:
+		out = fmt.Appendf(out, `,"next_cursor":"before:%d"`, page[0].Seq)
+	default:
+		out = fmt.Appendf(out, `,"next_cursor":"after:%d"`, page[len(page)-1].Seq)
+	}
+	return append(out, '}'), nil
+}
+
+// messagePage returns a page of messages: from the front, or, with before, the
+// newest ones before it.
+func messagePage(ctx context.Context, store skein.Store, q *EventQuery) (p api.Page[skein.Entry], err error) {
+	if q.Before > 0 {
+		if p.Items, err = store.Newest(ctx, q.ID, q.Limit, q.Before); err == nil && len(p.Items) == q.Limit && p.Items[0].Seq > 1 {
+			p.Next = fmt.Sprintf("before:%d", p.Items[0].Seq)
+		}
+		return p, err
+	}
+	s, err := store.Session(ctx, q.ID)
+	if err != nil {
+		return p, err
+	}
+	p.Items = []skein.Entry{}
+	for e, err := range entries(ctx, store, &s, q.After) {
+		if err != nil {
+			return p, err
+		}
+		if len(p.Items) == q.Limit {
+			p.Next = fmt.Sprintf("after:%d", p.Items[q.Limit-1].Seq)
+			break
+		}
+		p.Items = append(p.Items, e)
+	}
+	return p, nil
+}
+
+// entries yields the messages of s that begin after a place, in order, a few
+// at a time.
+func entries(ctx context.Context, store skein.Store, s *skein.Session, after skein.Seq) iter.Seq2[skein.Entry, error] {
+	const window = 500
+	return func(yield func(skein.Entry, error) bool) {
+		for ; after < s.Last; after += window {
+			found, err := store.Newest(ctx, s.ID, window, after+window+1)
+			if err != nil {
+				yield(skein.Entry{}, err)
+				return
+			}
+			for _, e := range found {
+				if e.Seq > after && !yield(e, nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// contextOf returns what a model is shown, as JSON.
+func contextOf(ctx context.Context, store skein.Store, q *EventQuery) ([]byte, error) {
+	provider, model := q.Provider, q.Model
+	switch provider {
+	case "":
+		s, err := store.Session(ctx, q.ID)
+		if err != nil {
+			return nil, err
+		}
+		if provider = s.Provider; model == "" {
+			model = s.Model
+		}
+	case "generic":
+		provider = ""
+	}
+	rules := skein.RulesFor(provider, model)
+	rules.Newest = q.Newest
+	evs, err := store.Window(ctx, q.ID, q.Newest)
+	if err != nil {
+		return nil, err
+	}
+	v, err := skein.Context(evs, rules)
+	if err != nil {
+		return nil, err
+	}
+	out := shown{Messages: v.Messages, Seqs: v.Seqs, Compacted: v.Compacted}
+	for _, r := range v.Repairs {
+		out.Repairs = append(out.Repairs, repair(r))
+	}
+	if out.Messages == nil {
+		out.Messages, out.Seqs = []skein.Message{}, []skein.Seq{}
+	}
+	b := skein.MustJSON(out)
+	if v.Opaque != nil {
+		b = append(append(append(b[:len(b)-1], `,"opaque":`...), v.Opaque...), '}')
+	}
+	return b, nil
+}

@@ -1,0 +1,194 @@
+package server
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/door"
+)
+
+// searchQuery is a skein.Query as a query.
+type searchQuery struct {
+	Q        string `query:"q" doc:"what a person types: words, \"a phrase\", snap*, -without, tool:bash status:error file:store.go role: agent: project: session: since: until:"`
+	Mode     string `query:"mode" enum:"words,substring,regex" default:"words" doc:"substring: q is exact text, case ignored; regex: q is an expression (RE2)"`
+	Session  string `query:"session" doc:"only in the session with this ID, key or name"`
+	Role     string `query:"role" enum:"user,assistant,tool,system,steer"`
+	Agent    string `query:"agent"`
+	Project  string `query:"project" doc:"its path, or the end of it"`
+	Origin   string `query:"origin"`
+	Tool     string `query:"tool"`
+	File     string `query:"file" doc:"whose tools name a path that contains this"`
+	Failed   bool   `query:"failed" doc:"errors only"`
+	Since    string `query:"since"`
+	Until    string `query:"until"`
+	Each     bool   `query:"each" doc:"every message, not the best of each session"`
+	Limit    int    `query:"limit" default:"20" minimum:"1" maximum:"200"`
+	Deadline int    `query:"deadline_ms" minimum:"1" maximum:"10000" doc:"milliseconds to search at most; 150, or 10000 where no index helps, if it is left out"`
+	Raw      bool   `query:"raw" doc:"with what looks like a secret"`
+}
+
+// hit is a message that matches.
+type hit struct {
+	Session skein.SessionID `json:"session"`
+	Seq     skein.Seq       `json:"seq"`
+	Turn    int             `json:"turn" doc:"0 before the first"`
+	Role    skein.Role      `json:"role,omitempty"`
+	Time    skein.Time      `json:"time"`
+	Score   float64         `json:"score" doc:"higher is better; only hits of one search compare"`
+	Count   int             `json:"count" doc:"messages of the session that match; 0 if not counted"`
+	Name    string          `json:"name" doc:"of the session"`
+	Agent   string          `json:"agent,omitempty"`
+	Project string          `json:"project,omitempty"`
+	Snippet []snippet       `json:"snippet" doc:"its texts, one after the other, are the snippet"`
+}
+
+type snippet struct {
+	Text  string `json:"text"`
+	Match bool   `json:"match,omitempty"`
+}
+
+// facet is how many of the hits have a value.
+type facet struct {
+	Value string `json:"value"`
+	Count int    `json:"count"`
+}
+
+// found answers a search.
+type found struct {
+	Items  []hit              `json:"items"`
+	CutOff bool               `json:"cut_off" doc:"the deadline came first: there may be better ones"`
+	Facets map[string][]facet `json:"facets" doc:"agents, projects and roles of the hits that are here"`
+}
+
+// searches registers the search.
+func (a *service) searches(t *table) {
+	type out struct{ Body found }
+	register(t, operation{ID: "search", Method: http.MethodGet, Path: "/search", Tag: "search", Scope: door.Read, Summary: "Messages that match, best first", Errors: []int{http.StatusNotFound, http.StatusConflict}},
+		func(ctx context.Context, i *searchQuery) (*out, error) {
+			q, err := a.query(ctx, i)
+			if err != nil {
+				return nil, err
+			}
+			if q.Empty() {
+				return nil, fmt.Errorf("%w: q: there is nothing to look for", skein.ErrInvalid)
+			}
+			store := door.From(ctx).Store
+			r, err := store.Search(ctx, q)
+			if err != nil {
+				return nil, err
+			}
+			f, err := a.found(ctx, store, r, i)
+			return &out{f}, err
+		})
+}
+
+// slowly is how long to search what no index serves.
+const slowly = 10 * time.Second
+
+// query works out what is asked for; parameters beat what the words say.
+func (a *service) query(ctx context.Context, i *searchQuery) (q skein.Query, err error) {
+	switch i.Mode {
+	case "substring":
+		q.Substring = i.Q
+	case "regex":
+		q.Regex = i.Q
+	default:
+		if q, err = skein.ParseQueryAt(i.Q, a.Now()); err != nil {
+			return q, err
+		}
+	}
+	if !slices.ContainsFunc(q.Terms, func(t skein.Term) bool { return !t.Not }) {
+		q.Deadline = slowly
+	}
+	if i.Deadline > 0 {
+		q.Deadline = time.Duration(i.Deadline) * time.Millisecond
+	}
+	for _, f := range []struct {
+		to   *string
+		from string
+	}{{(*string)(&q.Role), i.Role}, {&q.Agent, i.Agent}, {&q.Project, i.Project}, {&q.Origin, i.Origin}, {&q.Tool, i.Tool}, {&q.Path, i.File}, {(*string)(&q.Session), i.Session}} {
+		*f.to = cmp.Or(f.from, *f.to)
+	}
+	from, to, err := a.span(i.Since, i.Until)
+	if err != nil {
+		return q, err
+	}
+	q.Since, q.Until = cmp.Or(from, q.Since), cmp.Or(to, q.Until)
+	q.Failed, q.Each, q.Limit = q.Failed || i.Failed, i.Each, i.Limit
+	if q.Session != "" {
+		s, err := skein.Resolve(ctx, door.From(ctx).Store, string(q.Session), skein.Filter{})
+		q.Session = s.ID
+		return q, err
+	}
+	return q, nil
+}
+
+// found returns r as it is told.
+func (a *service) found(ctx context.Context, store skein.Store, r skein.Results, i *searchQuery) (found, error) {
+	out := found{Items: []hit{}, CutOff: r.CutOff, Facets: map[string][]facet{}}
+	for _, h := range r.Hits {
+		s, err := store.Session(ctx, h.Session)
+		if errors.Is(err, skein.ErrNotFound) {
+			continue // it was deleted since
+		}
+		if err != nil {
+			return out, err
+		}
+		redact := a.Redact
+		if i.Raw || redact == nil {
+			redact = func(s string) string { return s }
+		}
+		out.Items = append(out.Items, hit{
+			Session: h.Session, Seq: h.Seq, Turn: h.Turn, Role: h.Role, Time: h.Time, Score: h.Score, Count: h.Count,
+			Name: redact(s.Name()), Agent: s.Agent, Project: s.Project, Snippet: snippets(h.Snippet, redact),
+		})
+	}
+	for name, of := range map[string]func(*hit) string{
+		"agent": func(h *hit) string { return h.Agent }, "project": func(h *hit) string { return h.Project }, "role": func(h *hit) string { return string(h.Role) },
+	} {
+		out.Facets[name] = facetsOf(out.Items, of)
+	}
+	return out, nil
+}
+
+func facetsOf(hits []hit, of func(*hit) string) []facet {
+	all := []facet{}
+	for n := range hits {
+		value := of(&hits[n])
+		i := slices.IndexFunc(all, func(f facet) bool { return f.Value == value })
+		if i < 0 {
+			i = len(all)
+			all = append(all, facet{Value: value})
+		}
+		all[i].Count++
+	}
+	slices.SortStableFunc(all, func(a, b facet) int { return cmp.Compare(b.Count, a.Count) })
+	return all
+}
+
+// snippets takes a snippet apart at its marks. Secrets are looked for in the
+// whole of it: what is redacted has no match in it.
+func snippets(s string, redact func(string) string) (all []snippet) {
+	plain := strings.NewReplacer(skein.Mark, "", skein.EndMark, "").Replace(s)
+	if clean := redact(plain); clean != plain {
+		return []snippet{{Text: clean}}
+	}
+	for match := false; s != ""; match = !match {
+		end := skein.Mark
+		if match {
+			end = skein.EndMark
+		}
+		text, rest, _ := strings.Cut(s, end)
+		if s = rest; text != "" {
+			all = append(all, snippet{text, match})
+		}
+	}
+	return all
+}

@@ -1,0 +1,165 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"net/http"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/door"
+)
+
+const (
+	sseType    = "text/event-stream"
+	heartbeat  = 15 * time.Second
+	slowest    = 30 * time.Second      // that a reader may take for what is sent to it at once
+	maxWaiting = 64                    // frames that wait for a reader, at most
+	batchBytes = 256 << 10             // bytes that are sent at once, about, at most
+	between    = 20 * time.Millisecond // at least, between two things that are sent to one reader
+)
+
+// frames makes of what a store yields the frames of a stream: fields, without
+// the empty line behind them.
+type frames = iter.Seq2[[]byte, error]
+
+// stream answers with frames as they come, and with a comment where none comes
+// for a while. At most maxWaiting wait; who takes none for as long as slowest
+// is cut off.
+func (a *service) stream(all func(context.Context) frames) *written {
+	return &written{func(c huma.Context) {
+		w, ok := responseOf(c)
+		if !ok {
+			return
+		}
+		ctx, cancel := context.WithCancel(c.Context())
+		defer cancel()
+		waiting, ended := make(chan []byte, maxWaiting), make(chan error, 1)
+		go func() {
+			defer close(waiting)
+			ended <- pump(ctx, all(ctx), waiting)
+		}()
+		p := &pen{w: w, control: http.NewResponseController(w)}
+		p.begin()
+		err := p.write(ctx, waiting)
+		cancel()
+		for range waiting { // until the pump has ended
+		}
+		err = errors.Join(err, <-ended)
+		if err != nil && c.Context().Err() == nil {
+			p.fail(c.Context(), err)
+		}
+	}}
+}
+
+func responseOf(c huma.Context) (http.ResponseWriter, bool) {
+	k, ok := c.(*call)
+	if !ok {
+		return nil, false
+	}
+	return k.response, true
+}
+
+// pump hands on what comes, until nobody takes it.
+func pump(ctx context.Context, all frames, to chan<- []byte) error {
+	for f, err := range all {
+		if err != nil {
+			return err
+		}
+		select {
+		case to <- f:
+		case <-ctx.Done():
+			return nil
+		}
+	}
+	return nil
+}
+
+// pen writes a stream.
+type pen struct {
+	w       http.ResponseWriter
+	control *http.ResponseController
+	b       []byte
+}
+
+func (p *pen) begin() {
+	h := p.w.Header()
+	h.Set("Content-Type", sseType)
+	h.Set("X-Accel-Buffering", "no")
+	p.w.WriteHeader(http.StatusOK)
+	p.b = append(p.b, ": skein\n\n"...) // so that the client knows at once that it is connected
+}
+
+// write writes what waits, together, until there is no more. Its errors are
+// those of the connection.
+func (p *pen) write(ctx context.Context, waiting <-chan []byte) error {
+	beat := time.NewTimer(heartbeat)
+	defer beat.Stop()
+	for {
+		if err := p.flush(); err != nil {
+			return nil // the client has gone, or was too slow
+		}
+		beat.Reset(heartbeat)
+		select {
+		case f, ok := <-waiting:
+			if !ok {
+				return nil
+			}
+			p.take(f)
+			p.gather(ctx, waiting)
+		case <-beat.C:
+			p.b = append(p.b, ":\n\n"...)
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+// gather takes what comes within a moment: many readers cost less so.
+func (p *pen) gather(ctx context.Context, waiting <-chan []byte) {
+	pause := time.NewTimer(between)
+	defer pause.Stop()
+	for len(p.b) < batchBytes {
+		select {
+		case f, ok := <-waiting:
+			if !ok {
+				return
+			}
+			p.take(f)
+		case <-pause.C:
+			return
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+func (p *pen) take(f []byte) { p.b = append(append(p.b, f...), "\n\n"...) }
+
+// flush sends what was written.
+func (p *pen) flush() error {
+	if err := p.control.SetWriteDeadline(time.Now().Add(slowest)); err != nil && !errors.Is(err, http.ErrNotSupported) {
+		return err
+	}
+	if _, err := p.w.Write(p.b); err != nil {
+		return err
+	}
+	if p.b = p.b[:0]; cap(p.b) > batchBytes {
+		p.b = nil
+	}
+	return p.control.Flush()
+}
+
+// fail tells the client why the stream ends, as a problem.
+func (p *pen) fail(ctx context.Context, err error) {
+	problem := door.ProblemOf(err)
+	if problem.Code == "internal" {
+		door.Note(ctx, err)
+	}
+	problem.ID = door.From(ctx).ID
+	p.take(append([]byte("event: problem\ndata: "), skein.MustJSON(problem)...))
+	p.flush() //nolint:errcheck // the client has gone
+}

@@ -1,0 +1,130 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"reflect"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/api"
+	"github.com/skein-dev/skein/door"
+)
+
+// store registers the methods of [skein.Store], each as it is: what package
+// remote speaks to. Bodies are JSON even where nothing is changed, for IDs may
+// be any text, and lists are lines of JSON, a line with a problem last if there
+// is one.
+func (a *service) store(t *table) {
+	type in struct{}
+	type out struct{ Body api.About }
+	register(t, operation{ID: "store-about", Method: http.MethodGet, Path: "/store", Tag: "store", Scope: door.Read, Summary: "What this server is to a client that wants a store", Doc: storeDoc},
+		func(ctx context.Context, _ *in) (*out, error) {
+			v := door.From(ctx)
+			return &out{api.About{Protocol: api.Protocol, Version: a.Version, Scope: v.Scope.String(), User: v.User}}, nil
+		})
+	a.storeAppend(t)
+	a.storeSessions(t)
+	a.storeEvents(t)
+	a.storeFind(t)
+	a.storeLeases(t)
+	a.storeSources(t)
+	a.storeEnds(t)
+}
+
+const storeDoc = "The operations under /v1/store are the methods of the store that the library has, with exactly their meaning; " +
+	"the Go package remote is a client of them. Programs that only keep conversations are better served by the others."
+
+// ofSession is the body of what is about one session.
+type ofSession struct {
+	Session skein.SessionID `json:"session"`
+}
+
+// nothing is an answer that has nothing to say.
+type nothing struct{}
+
+// ask registers a method that answers with one value.
+func ask[In, Out any](t *table, o operation, f func(context.Context, skein.Store, In) (Out, error)) {
+	type in struct{ Body In }
+	type out struct{ Body Out }
+	register(t, o, func(ctx context.Context, i *in) (*out, error) {
+		got, err := f(ctx, door.From(ctx).Store, i.Body)
+		if err != nil {
+			return nil, err
+		}
+		return &out{got}, nil
+	})
+}
+
+func storeOperation(name, summary string, scope door.Scope) operation {
+	return operation{
+		ID: "store-" + name, Method: http.MethodPost, Path: "/store/" + name, Tag: "store", Scope: scope, Body: door.MaxBody, Summary: summary,
+		Errors: []int{http.StatusNotFound, http.StatusConflict},
+	}
+}
+
+// storeAppend registers what stores batches.
+func (a *service) storeAppend(t *table) {
+	type in struct{ request }
+	type out struct{ Body api.Receipts }
+	o := operation{
+		ID: "append", Method: http.MethodPost, Path: "/append", Tag: "store", Scope: door.Write, Body: door.MaxBatches, Summary: "Append batches to sessions, all or none",
+		Doc:    "With everything a batch can have: events of several sessions, blobs, and the records of the files that events were imported from.",
+		Errors: []int{http.StatusNotFound, http.StatusConflict, http.StatusUnprocessableEntity}, Takes: []media{{"application/json", reflect.TypeFor[storeAppended]()}},
+	}
+	register(t, o, func(ctx context.Context, i *in) (*out, error) {
+		batches, err := readBatches(i.call.BodyReader())
+		if err != nil {
+			return nil, err
+		}
+		receipts, err := door.From(ctx).Store.Append(ctx, batches...)
+		if err != nil {
+			return nil, err
+		}
+		answer := api.Receipts{Receipts: make([]api.Receipt, len(receipts))}
+		for i, r := range receipts {
+			answer.Receipts[i] = api.Receipt(r)
+		}
+		return &out{answer}, nil
+	})
+}
+
+// readBatches reads the body of an append.
+func readBatches(r io.Reader) ([]skein.Batch, error) {
+	var body api.Appended
+	dec := json.NewDecoder(r)
+	if err := dec.Decode(&body); err != nil {
+		return nil, unread(err)
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("%w body: something stands behind its end", skein.ErrInvalid)
+	}
+	batches := make([]skein.Batch, len(body.Batches))
+	for i, b := range body.Batches {
+		batches[i] = b.Batch()
+	}
+	return batches, nil
+}
+
+// unread returns why a body was not read: it is too long, or wrong.
+func unread(err error) error {
+	if long := (*http.MaxBytesError)(nil); errors.As(err, &long) {
+		return err
+	}
+	return fmt.Errorf("%w body: %w", skein.ErrInvalid, err)
+}
+
+// storeAppended is the shape of an [api.Appended], for the document.
+type storeAppended struct {
+	Batches []sessionBatch `json:"batches"`
+}
+
+type sessionBatch struct {
+	Session string `json:"session,omitempty"`
+	newBatch
+	Import *api.Import `json:"import,omitempty"`
+	Again  bool        `json:"again,omitempty" doc:"it may bring a deleted session back"`
+}

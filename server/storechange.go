@@ -1,0 +1,78 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"time"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/api"
+	"github.com/skein-dev/skein/door"
+)
+
+const (
+	longest  = time.Minute    // that a search may take
+	maxLease = 24 * time.Hour // that a lease may last without being renewed
+)
+
+// storeLeases registers what is about leases. Each has an end: nobody here sees
+// when a process elsewhere dies.
+func (a *service) storeLeases(t *table) {
+	ask(t, storeOperation("acquire", "Take the lease of a session, until an end that can be moved", door.Write), func(ctx context.Context, s skein.Store, in api.Acquire) (api.Lease, error) {
+		if in.TTL <= 0 || in.TTL > maxLease {
+			return api.Lease{}, fmt.Errorf("lease: ttl_ns %d: %w: a lease over HTTP lasts up to %v and is renewed", in.TTL, skein.ErrInvalid, maxLease)
+		}
+		l, err := s.Acquire(ctx, in.Session, skein.LeaseRequest{
+			Program: in.Program, TakeOver: in.TakeOver, TTL: in.TTL, Elsewhere: skein.Holder{PID: in.PID, Host: in.Host},
+		})
+		return api.Lease(l), err
+	})
+	ask(t, storeOperation("renew", "Move the end of a lease", door.Write), func(ctx context.Context, s skein.Store, in api.Renew) (api.Lease, error) {
+		if in.TTL > maxLease {
+			return api.Lease{}, fmt.Errorf("lease: ttl_ns %d: %w: at most %v", in.TTL, skein.ErrInvalid, maxLease)
+		}
+		l, err := s.Renew(ctx, skein.Lease{Session: in.Session, Fence: in.Fence}, in.TTL)
+		return api.Lease(l), err
+	})
+	type released struct {
+		Session skein.SessionID `json:"session"`
+		Fence   skein.Fence     `json:"fence"`
+	}
+	ask(t, storeOperation("release", "Give a lease back", door.Write), func(ctx context.Context, s skein.Store, in released) (nothing, error) {
+		return nothing{}, s.Release(ctx, skein.Lease{Session: in.Session, Fence: in.Fence})
+	})
+}
+
+// storeEnds registers the bin, and what destroys.
+func (a *service) storeEnds(t *table) {
+	ask(t, storeOperation("bin", "Put a session in the bin", door.Write), func(ctx context.Context, s skein.Store, in ofSession) (nothing, error) {
+		return nothing{}, s.Bin(ctx, in.Session)
+	})
+	ask(t, storeOperation("restore", "Take a session out of the bin", door.Write), func(ctx context.Context, s skein.Store, in ofSession) (nothing, error) {
+		return nothing{}, s.Restore(ctx, in.Session)
+	})
+	ask(t, storeOperation("delete", "Destroy a session", door.Admin), func(ctx context.Context, s skein.Store, in api.Deletion) (api.Deleted, error) {
+		d, err := s.Delete(ctx, in.Session, skein.Deletion{Children: in.Children})
+		return api.Deleted(d), err
+	})
+	ask(t, storeOperation("scrub", "Take secrets out of a session", door.Admin), func(ctx context.Context, s skein.Store, in api.Scrub) (api.Scrubbed, error) {
+		secrets := make([]string, len(in.Secrets))
+		for i, b := range in.Secrets {
+			secrets[i] = string(b)
+		}
+		d, err := s.Scrub(ctx, in.Session, secrets)
+		return api.Scrubbed(d), err
+	})
+	type examine struct {
+		Repair bool `json:"repair,omitempty"`
+	}
+	list(t, storeOperation("examine", "Look for damage in the store", door.Admin), skein.Finding{}, putJSON[skein.Finding],
+		func(ctx context.Context, s skein.Store, in examine) iter.Seq2[skein.Finding, error] {
+			x, ok := s.(skein.Examiner)
+			if !ok {
+				return each[skein.Finding](nil, fmt.Errorf("%w: the server's store cannot look for damage in itself", skein.ErrRefused))
+			}
+			return x.Examine(ctx, skein.Examination(in))
+		})
+}

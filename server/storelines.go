@@ -1,0 +1,117 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"net/http"
+	"reflect"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/door"
+)
+
+const (
+	lineBuffer = 64 << 10 // bytes that wait to be sent
+	lineType   = "application/x-ndjson"
+)
+
+// lines are an answer of many lines.
+type lines struct {
+	Type string `header:"Content-Type"`
+	Body func(huma.Context)
+}
+
+// list registers a method that answers with many values, each on a line that
+// put appends to a buffer.
+func list[In, T any](t *table, o operation, of any, put func([]byte, T) []byte, f func(context.Context, skein.Store, In) iter.Seq2[T, error]) {
+	type in struct{ Body In }
+	o.Gives = []media{{lineType, reflect.TypeOf(of)}}
+	register(t, o, func(ctx context.Context, i *in) (*lines, error) {
+		next, stop := iter.Pull2(f(ctx, door.From(ctx).Store, i.Body))
+		v, err, ok := next()
+		if err != nil {
+			stop()
+			return nil, err
+		}
+		return &lines{lineType, func(c huma.Context) {
+			defer stop()
+			l := newLiner(c)
+			defer l.end()
+			for ; ok && l.err == nil; v, err, ok = next() {
+				if err != nil {
+					l.problem(ctx, err)
+					return
+				}
+				l.put(put(l.line(), v))
+			}
+		}}, nil
+	})
+}
+
+// liner writes lines to a client that may be slow.
+type liner struct {
+	w   http.ResponseWriter
+	c   *http.ResponseController
+	buf []byte
+	err error // the client is gone, or too slow
+}
+
+func newLiner(c huma.Context) *liner {
+	c.SetStatus(http.StatusOK)
+	w, _ := c.BodyWriter().(http.ResponseWriter) // humago's is one
+	return &liner{w: w, c: http.NewResponseController(w)}
+}
+
+// line returns the buffer that the next line is to be appended to.
+func (l *liner) line() []byte { return l.buf }
+
+// put takes the buffer with the line.
+func (l *liner) put(b []byte) {
+	if l.buf = append(b, '\n'); len(l.buf) > lineBuffer {
+		l.flush()
+	}
+}
+
+func (l *liner) flush() {
+	if l.err != nil {
+		return
+	}
+	l.err = l.c.SetWriteDeadline(time.Now().Add(slowest))
+	if errors.Is(l.err, http.ErrNotSupported) { // a recorder
+		l.err = nil
+	}
+	if l.err == nil && len(l.buf) > 0 {
+		_, l.err = l.w.Write(l.buf)
+	}
+	if l.err == nil {
+		l.err = l.c.Flush()
+	}
+	if l.buf = l.buf[:0]; cap(l.buf) > 16*lineBuffer {
+		l.buf = nil
+	}
+}
+
+// problem writes the line that says why there are no more.
+func (l *liner) problem(ctx context.Context, err error) {
+	if ctx.Err() != nil {
+		return
+	}
+	p := door.ProblemOf(err)
+	p.ID = door.From(ctx).ID
+	if p.Code == "internal" {
+		door.Note(ctx, err)
+	}
+	l.put(append(append(append(l.line(), `{"problem":`...), skein.MustJSON(p)...), '}'))
+}
+
+// end sends what waits. The next request of the connection may take its time.
+func (l *liner) end() {
+	l.flush()
+	if l.err == nil {
+		l.c.SetWriteDeadline(time.Time{}) //nolint:errcheck // a recorder has none
+	}
+}

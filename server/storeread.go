@@ -1,0 +1,183 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"slices"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/api"
+	"github.com/skein-dev/skein/door"
+)
+
+// storeSessions registers what gives sessions.
+func (a *service) storeSessions(t *table) {
+	ask(t, storeOperation("session", "A session by its ID", door.Read), func(ctx context.Context, s skein.Store, in ofSession) (skein.Session, error) {
+		return s.Session(ctx, in.Session)
+	})
+	list(t, storeOperation("sessions", "The sessions that a filter lets through, latest first", door.Read), skein.Session{}, putJSON[skein.Session],
+		func(ctx context.Context, s skein.Store, in api.Filter) iter.Seq2[skein.Session, error] {
+			return s.Sessions(ctx, skein.Filter(in))
+		})
+	type size struct {
+		Bytes int64 `json:"bytes"`
+	}
+	ask(t, storeOperation("size", "Roughly the bytes on disk of a session", door.Read), func(ctx context.Context, s skein.Store, in ofSession) (size, error) {
+		z, ok := s.(skein.Sizer)
+		if !ok {
+			return size{}, fmt.Errorf("%w: the server's store does not know sizes", skein.ErrRefused)
+		}
+		n, err := z.Size(ctx, in.Session)
+		return size{n}, err
+	})
+}
+
+func putJSON[T any](b []byte, v T) []byte { return append(b, skein.MustJSON(v)...) }
+
+// place is a place in a session.
+type place struct {
+	Session skein.SessionID `json:"session"`
+	After   skein.Seq       `json:"after,omitempty"`
+}
+
+// storeEvents registers what gives events and messages.
+func (a *service) storeEvents(t *table) {
+	list(t, storeOperation("events", "The events of a session after a place", door.Read), event{}, api.AppendEvent,
+		func(ctx context.Context, s skein.Store, in place) iter.Seq2[skein.Event, error] {
+			return s.Events(ctx, in.Session, in.After)
+		})
+	type newest struct {
+		Session skein.SessionID `json:"session"`
+		N       int             `json:"n"`
+		Before  skein.Seq       `json:"before,omitempty"`
+	}
+	list(t, storeOperation("newest", "The newest messages of a session", door.Read), api.Entry{}, func(b []byte, e skein.Entry) []byte { return putJSON(b, api.EntryOf(e)) },
+		func(ctx context.Context, s skein.Store, in newest) iter.Seq2[skein.Entry, error] {
+			return each(s.Newest(ctx, in.Session, in.N, in.Before))
+		})
+	type window struct {
+		Session skein.SessionID `json:"session"`
+		N       int             `json:"n"`
+	}
+	list(t, storeOperation("window", "Events that are enough to work out what a model is shown", door.Read), event{}, api.AppendEvent,
+		func(ctx context.Context, s skein.Store, in window) iter.Seq2[skein.Event, error] {
+			return each(s.Window(ctx, in.Session, in.N))
+		})
+	type blob struct {
+		Session skein.SessionID `json:"session"`
+		Hash    skein.Hash      `json:"hash"`
+	}
+	type bytesOf struct {
+		Data []byte `json:"data"`
+	}
+	ask(t, storeOperation("blob", "The bytes of a blob of a session", door.Read), func(ctx context.Context, s skein.Store, in blob) (bytesOf, error) {
+		b, err := s.Blob(ctx, in.Session, in.Hash)
+		return bytesOf{b}, err
+	})
+}
+
+// each yields the values of a list, or the error.
+func each[T any](list []T, err error) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		if err != nil {
+			var none T
+			yield(none, err)
+			return
+		}
+		for _, v := range list {
+			if !yield(v, nil) {
+				return
+			}
+		}
+	}
+}
+
+// storeFind registers search and usage.
+func (a *service) storeFind(t *table) {
+	ask(t, storeOperation("search", "What matches a query, best first", door.Read), func(ctx context.Context, s skein.Store, in api.Query) (api.Results, error) {
+		in.Deadline = min(in.Deadline, longest)
+		r, err := s.Search(ctx, in.Query())
+		return api.ResultsOf(r), err
+	})
+	type rows struct {
+		Rows []api.UsageRow `json:"rows"`
+	}
+	ask(t, storeOperation("usage", "Sums of what was used", door.Read), func(ctx context.Context, s skein.Store, in api.UsageQuery) (out rows, err error) {
+		q := skein.UsageQuery{By: in.By, User: in.User, Session: in.Session, Project: in.Project, Agent: in.Agent, Since: in.Since, Until: in.Until}
+		if q.Zone, err = api.Location(in.Zone); err != nil {
+			return out, err
+		}
+		got, err := s.Usage(ctx, q)
+		out.Rows = make([]api.UsageRow, len(got))
+		for i, r := range got {
+			out.Rows[i] = api.UsageRow(r)
+		}
+		return out, err
+	})
+	type keys struct {
+		Keys []skein.ClientID `json:"client_ids"`
+	}
+	type places struct {
+		Places []api.Place `json:"places"`
+	}
+	ask(t, storeOperation("find", "Where the events with these client IDs stand", door.Read), func(ctx context.Context, s skein.Store, in keys) (places, error) {
+		got, err := s.Find(ctx, in.Keys)
+		out := places{Places: make([]api.Place, 0, len(got))}
+		for id, p := range got {
+			out.Places = append(out.Places, api.Place{ClientID: id, Session: p.Session, Seq: p.Seq})
+		}
+		slices.SortFunc(out.Places, func(a, b api.Place) int {
+			if a.ClientID < b.ClientID {
+				return -1
+			}
+			return 1
+		})
+		return out, err
+	})
+}
+
+// storeSources registers what gives the files that sessions came from.
+func (a *service) storeSources(t *table) {
+	type file struct {
+		Format string `json:"format"`
+		Path   string `json:"path"`
+	}
+	ask(t, storeOperation("file", "What is known of a file that sessions came from", door.Read), func(ctx context.Context, s skein.Store, in file) (api.File, error) {
+		f, err := s.File(ctx, in.Format, in.Path)
+		return api.File(f), err
+	})
+	putFile := func(b []byte, f skein.SourceFile) []byte { return putJSON(b, api.File(f)) }
+	type format struct {
+		Format string `json:"format,omitempty"`
+	}
+	list(t, storeOperation("files", "The files that sessions came from, by path", door.Read), api.File{}, putFile,
+		func(ctx context.Context, s skein.Store, in format) iter.Seq2[skein.SourceFile, error] {
+			return s.Files(ctx, in.Format)
+		})
+	type named struct {
+		Part string `json:"part"`
+	}
+	list(t, storeOperation("files-named", "The files whose own ID begins or ends so", door.Read), api.File{}, putFile,
+		func(ctx context.Context, s skein.Store, in named) iter.Seq2[skein.SourceFile, error] {
+			if n, ok := s.(skein.Namer); ok {
+				return n.FilesNamed(ctx, in.Part)
+			}
+			return each[skein.SourceFile](nil, errNoNames())
+		})
+	type records struct {
+		Format string `json:"format"`
+		Path   string `json:"path"`
+		From   int    `json:"from,omitempty"`
+	}
+	list(t, storeOperation("records", "The records of a file from a number on", door.Read), api.Record{}, func(b []byte, r skein.Record) []byte { return putJSON(b, api.Record(r)) },
+		func(ctx context.Context, s skein.Store, in records) iter.Seq2[skein.Record, error] {
+			return s.Records(ctx, in.Format, in.Path, in.From)
+		})
+}
+
+// errNoNames says that a store finds no files by a part of their ID: clients go
+// through all.
+func errNoNames() error {
+	return fmt.Errorf("%w: the server's store finds no files by a part of their ID", skein.ErrRefused)
+}
