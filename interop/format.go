@@ -43,6 +43,11 @@ type Format struct {
 	// its -wal, -shm and -journal too.
 	Unit func(path string) string
 
+	// Around, if not nil, returns the folders in which files of a unit lie that
+	// is itself a file, such as the logs beside a database: absolute, with
+	// slashes, as the unit is.
+	Around func(unit string) []string
+
 	// Look opens a unit, whose sources are then read as files are: Open is
 	// called for each. The error wraps [ErrOther] if the unit is none of
 	// the format's; others say why it cannot be read now.

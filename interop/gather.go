@@ -79,23 +79,39 @@ func (im *importer) unitFiles(unit string) (cs []candidate) {
 			}
 		}
 	}
-	info, err := os.Lstat(unit)
-	if err != nil {
-		return nil
-	}
-	if !info.IsDir() {
+	if info, err := os.Lstat(unit); err != nil || !info.IsDir() {
 		for _, suffix := range []string{"", "-wal", "-journal"} {
 			add(unit + suffix)
 		}
+		for _, dir := range im.around(unit) {
+			eachFile(dir, add)
+		}
 		return cs
 	}
-	_ = filepath.WalkDir(unit, func(path string, d fs.DirEntry, err error) error {
+	eachFile(unit, add)
+	return cs
+}
+
+// around returns the folders in which files of a unit lie that is a file.
+func (im *importer) around(unit string) (dirs []string) {
+	formats, _ := im.unitOf(unit)
+	for _, f := range formats {
+		if f.Around != nil {
+			for _, dir := range f.Around(filepath.ToSlash(unit)) {
+				dirs = append(dirs, filepath.FromSlash(dir))
+			}
+		}
+	}
+	return dirs
+}
+
+func eachFile(dir string, add func(path string)) {
+	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err == nil && d.Type().IsRegular() {
 			add(path)
 		}
 		return nil // what cannot be read now is found when the unit is
 	})
-	return cs
 }
 
 // together returns a unit as a candidate: as large and as young as its files

@@ -15,9 +15,9 @@ type provenanceOf struct {
 	found  bool
 	file   skein.SourceFile
 	told   told
-	last   skein.Seq // the last of its events that its file has
+	last   skein.Seq // the last of its events that its file has, before those that wentOn speaks of
 	wentOn bool      // it has events of a conversation that the file has not
-	mixed  bool      // and some of them come before last
+	mixed  bool      // and its file went on with the conversation behind some of them
 }
 
 // provenance looks up the file of a format that holds a session.
@@ -72,6 +72,7 @@ func (p *provenanceOf) look(ctx context.Context, s skein.Store, sess skein.Sessi
 	p.last = max(sess.Base, p.told.last())
 	written := p.last
 	var own []skein.Seq
+	var theirs skein.Seq // the last step of the conversation that the file has
 	spoken := map[skein.Seq]bool{}
 	gone := map[skein.Seq]bool{} // from the file, as a removal or a compaction of it says
 	var covered skein.Seq
@@ -81,6 +82,9 @@ func (p *provenanceOf) look(ctx context.Context, s skein.Store, sess skein.Sessi
 			return err
 		case made[withoutMark(e.ClientID)] || strings.HasPrefix(string(e.ClientID), "amended/"):
 			p.last = max(p.last, e.Seq)
+			if talks(e.Kind) {
+				theirs = e.Seq
+			}
 			switch e.Kind {
 			case skein.KindAmended:
 				if a, err := skein.Decode[skein.Amended](e); err == nil {
@@ -98,7 +102,10 @@ func (p *provenanceOf) look(ctx context.Context, s skein.Store, sess skein.Sessi
 	}
 	own = slices.DeleteFunc(own, func(at skein.Seq) bool { return gone[at] || at <= covered })
 	p.wentOn = slices.ContainsFunc(own, func(at skein.Seq) bool { return spoken[at] }) // not for a request or a tool alone
-	p.mixed = p.wentOn && own[0] < p.last
+	if p.wentOn && own[0] < p.last {
+		p.mixed = own[0] < theirs
+		p.last = own[0] - 1 // what the file told since is no step of the conversation
+	}
 	return nil
 }
 

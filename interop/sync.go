@@ -101,7 +101,7 @@ func homeOf(x *exporter, path string) (below, home string) {
 // fresh imports what is new in the file.
 func (y *syncer) fresh(ctx context.Context, done *Synced) error {
 	same, err := y.stands(ctx)
-	if err != nil || same {
+	if err != nil || same && !y.from.mixed {
 		return err
 	}
 	if done.Report, err = Import(ctx, y.store, []Format{y.format}, []string{y.unit}, Options{}); err != nil {
@@ -119,7 +119,7 @@ func (y *syncer) fresh(ctx context.Context, done *Synced) error {
 		return err
 	case !same:
 		return fmt.Errorf("%s: %w: its program is writing it", y.unit, ErrChanged)
-	case y.from.mixed && y.sess.Last > before:
+	case y.from.mixed, y.from.wentOn && y.sess.Last > before:
 		return fmt.Errorf("%s: %w: both have gone on", y.unit, ErrChanged)
 	}
 	return nil

@@ -27,6 +27,7 @@ func Format() interop.Format {
 		Match:  func(string, []byte) bool { return false },
 		Unit:   unitOf,
 		Look:   look,
+		Around: around,
 		Open:   open,
 		Below:  below,
 		Write:  write,
@@ -91,6 +92,9 @@ func unitOf(name string) string {
 	}
 	return ""
 }
+
+// around returns the folder of the logs beside a database.
+func around(unit string) []string { return []string{path.Join(path.Dir(unit), logsName)} }
 
 // below returns the place of a database in a SKILLET_HOME.
 func below(string) string { return "state/" + databaseName }

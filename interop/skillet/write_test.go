@@ -158,8 +158,10 @@ func TestWatchFollowsRowsAndLogs(t *testing.T) {
 	next(2)
 	s.add("u", "n", 2, answer)
 	next(1)
-	s.log("u/n.jsonl", `{"kind":"user_message","userInput":"hello","timestamp":"2026-01-01T00:00:00.000Z"}`)
-	next(1)
+	for range 3 {
+		s.log("u/n.jsonl", `{"kind":"user_message","userInput":"hello","timestamp":"2026-01-01T00:00:00.000Z"}`)
+		next(1)
+	}
 	stop()
 	if err := <-done; err != nil {
 		t.Errorf("Watch = %v", err)
