@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/price"
@@ -14,21 +13,8 @@ type cost struct {
 	unpriced []string // models without a known price
 }
 
-// String returns c for people, to the cent: $1.20, >$1.20 if some of it has no
-// price, ? if none has, "" if nothing was used.
-func (c cost) String() string {
-	switch {
-	case c.NanoUSD == 0 && len(c.unpriced) > 0:
-		return "?"
-	case c.NanoUSD == 0:
-		return ""
-	case len(c.unpriced) > 0:
-		return fmt.Sprintf(">$%.2f", float64(c.NanoUSD)/1e9)
-	case c.NanoUSD < 1e7:
-		return "<$0.01"
-	}
-	return fmt.Sprintf("$%.2f", float64(c.NanoUSD)/1e9)
-}
+// String returns c for people, as [price.Sum.Money] says it.
+func (c cost) String() string { return price.Sum{Cost: c.NanoUSD, Unpriced: c.unpriced}.Money() }
 
 // usd returns c in dollars; nil if some of it has no price.
 func (c cost) usd() *float64 {

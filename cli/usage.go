@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"io"
 	"slices"
@@ -133,45 +132,17 @@ func (o *usageOptions) query(j *job) (q skein.UsageQuery, err error) {
 	return q, err
 }
 
-// sumUsage puts the rows of one value together: days in the order in which
-// they come, all else with the largest cost first.
+// sumUsage puts the rows of one value together.
 func sumUsage(rows []skein.UsageRow, by skein.Dimension, prices *price.Table) []usageLine {
 	var out []usageLine
-	at := map[string]int{}
-	for _, r := range rows {
-		i, ok := at[r.Of]
-		if !ok {
-			i = len(out)
-			at[r.Of] = i
-			out = append(out, usageLine{Of: r.Of})
-		}
-		var day skein.Time
-		if by == skein.ByDay && r.Of != "" {
-			day, _ = skein.ParseTime(r.Of + "T12:00:00Z")
-		}
-		usd, known := prices.Cost(r.Provider, r.Model, day, r.Usage)
-		out[i].add(r, usd, known)
-	}
-	for i := range out {
-		l := &out[i]
-		u := l.usage
-		l.Requests, l.Input, l.Output, l.Reason, l.Read, l.Write = u.Requests, u.Input, u.Output, u.Reasoning, u.CacheRead, u.CacheWrite
-		slices.Sort(l.cost.unpriced)
-		l.cost.unpriced = slices.Compact(l.cost.unpriced)
-		l.Unpriced, l.Cost, l.Known = l.cost.unpriced, l.cost.usd(), float64(l.cost.NanoUSD)/1e9
-	}
-	if by != skein.ByDay {
-		slices.SortStableFunc(out, func(a, b usageLine) int { return cmp.Compare(b.cost.NanoUSD, a.cost.NanoUSD) })
+	for _, s := range prices.Sums(rows, by) {
+		u, c := s.Usage, cost{s.Cost, s.Unpriced}
+		out = append(out, usageLine{
+			Of: s.Of, Requests: u.Requests, Input: u.Input, Output: u.Output, Reason: u.Reasoning, Read: u.CacheRead, Write: u.CacheWrite,
+			Unpriced: s.Unpriced, Cost: c.usd(), Known: float64(s.Cost) / 1e9, cost: c, usage: u,
+		})
 	}
 	return out
-}
-
-func (l *usageLine) add(r skein.UsageRow, usd price.NanoUSD, known bool) {
-	l.usage = l.usage.Plus(r.Usage)
-	l.cost.NanoUSD += usd
-	if !known {
-		l.cost.unpriced = append(l.cost.unpriced, cmp.Or(r.Model, "an unnamed model"))
-	}
 }
 
 func nameSessions(ctx context.Context, j *job, lines []usageLine) error {
