@@ -27,15 +27,16 @@ func Routes(o Options) []door.Route {
 	return slices.Concat(
 		s.assetRoutes(),
 		s.sessionsRoutes(),
+		s.viewRoutes(),
 	)
 }
 
 // navigation is what the bar on top of every page leads to.
 func navigation() []link {
-	return []link{
+	return append([]link{
 		{"sessions", "Sessions", "/"},
 		{"search", "Search", "/search"},
-	}
+	}, viewLinks()...)
 }
 
 // Form returns the page to log in, for [door.Options].

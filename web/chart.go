@@ -1,0 +1,140 @@
+package web
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/skein-dev/skein/price"
+)
+
+// A chart is columns, one for each day, week or month, that the page draws as
+// SVG: 1 wide and 100 high, stretched to the room there is; what is written
+// beside them is HTML.
+type chart struct {
+	Title   string
+	Unit    string // what a column is: day, week, month
+	Columns []column
+	Most    string // what the highest column stands for
+	Peak    string // which one it is
+	First   string
+	Last    string
+	Series  []string // names of the pieces of a column, from the bottom
+	Total   string
+}
+
+// A column is one step of time.
+type column struct {
+	Label  string // of the step, and what it is worth
+	Pieces []piece
+}
+
+// A piece is a rectangle of a column.
+type piece struct {
+	X, Y, W, H float64
+	Class      string
+}
+
+// A step is a day, or several that are shown as one.
+type step struct {
+	name, unit string
+	sum        price.Sum
+}
+
+// The numbers of days from which on weeks, then months, are shown.
+const (
+	manyDays  = 100
+	manyWeeks = 750
+)
+
+// stepsOf returns what days come to, from the first to the last, with those
+// between on which nothing was. Those that are no day are left out.
+func stepsOf(days []price.Sum) (steps []step) {
+	of := map[string]price.Sum{}
+	var first, last time.Time
+	for _, d := range days {
+		t, err := time.Parse(time.DateOnly, d.Of)
+		if err != nil {
+			continue
+		}
+		of[d.Of] = d
+		if first.IsZero() || t.Before(first) {
+			first = t
+		}
+		if t.After(last) {
+			last = t
+		}
+	}
+	if first.IsZero() {
+		return nil
+	}
+	name, unit := dayName, "day"
+	switch n := int(last.Sub(first).Hours() / 24); {
+	case n > manyWeeks:
+		name, unit = monthName, "month"
+	case n > manyDays:
+		name, unit = weekName, "week"
+	}
+	for t := first; !t.After(last); t = t.AddDate(0, 0, 1) {
+		if n := name(t); len(steps) == 0 || steps[len(steps)-1].name != n {
+			steps = append(steps, step{name: n, unit: unit, sum: price.Sum{Of: n}})
+		}
+		at := &steps[len(steps)-1]
+		at.sum = at.sum.Plus(of[t.Format(time.DateOnly)])
+	}
+	return steps
+}
+
+func dayName(t time.Time) string   { return t.Format("2 Jan 2006") }
+func monthName(t time.Time) string { return t.Format("Jan 2006") }
+func weekName(t time.Time) string {
+	return "week of " + t.AddDate(0, 0, -(int(t.Weekday())+6)%7).Format("2 Jan 2006")
+}
+
+// newChart draws steps. values are the pieces of a column, from the bottom;
+// words is what a column is worth, for people.
+func newChart(title string, steps []step, values func(price.Sum) []int64, words func(price.Sum) string, series ...string) *chart {
+	c := &chart{Title: title, Unit: steps[0].unit, First: steps[0].name, Last: steps[len(steps)-1].name, Series: series}
+	var most, all int64
+	var total price.Sum
+	for _, s := range steps {
+		v := sumOf(values(s.sum))
+		all += v
+		total = total.Plus(s.sum)
+		if v > most || c.Most == "" {
+			most, c.Most, c.Peak = v, words(s.sum), s.name
+		}
+	}
+	if all == 0 {
+		return nil
+	}
+	c.Total = words(total)
+	for i, s := range steps {
+		col := column{Label: strings.TrimSuffix(s.name+": "+words(s.sum), ": ")}
+		top := 100.0
+		for k, v := range values(s.sum) {
+			if h := 100 * float64(v) / float64(most); h > 0 {
+				top -= h
+				col.Pieces = append(col.Pieces, piece{float64(i) + .12, top, .76, h, "s" + string(rune('1'+k))})
+			}
+		}
+		c.Columns = append(c.Columns, col)
+	}
+	return c
+}
+
+func sumOf(values []int64) (sum int64) {
+	for _, v := range values {
+		sum += v
+	}
+	return sum
+}
+
+// Keys returns the series with the classes of their colours, the topmost first.
+func (c *chart) Keys() (keys [][2]string) {
+	for i, name := range c.Series {
+		keys = append(keys, [2]string{"s" + string(rune('1'+i)), name})
+	}
+	slices.Reverse(keys)
+	return keys
+}
