@@ -124,7 +124,9 @@ func (e *export) entries() iter.Seq2[skein.Entry, error] {
 	if e.raw || e.Redact == nil {
 		return all
 	}
-	e.s.Title, e.s.First, e.s.LastPrompt, e.s.Description = e.Redact(e.s.Title), e.Redact(e.s.First), e.Redact(e.s.LastPrompt), e.Redact(e.s.Description)
+	for _, s := range []*string{&e.s.Title, &e.s.First, &e.s.LastPrompt, &e.s.Description} {
+		*s = e.Redact.Text(*s)
+	}
 	return func(yield func(skein.Entry, error) bool) {
 		for x, err := range all {
 			redactEntry(&x, e.Redact)

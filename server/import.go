@@ -1,3 +1,130 @@
 package server
 
-func (a *service) imports(*table) {}
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/door"
+	"github.com/skein-dev/skein/interop"
+)
+
+// imported is what an import did.
+type imported struct {
+	Files     int               `json:"files" doc:"that some format knows"`
+	Unchanged int               `json:"unchanged"`
+	Unmatched int               `json:"unmatched" doc:"that no format knows"`
+	Sessions  int               `json:"sessions" doc:"new ones"`
+	Grown     int               `json:"grown" doc:"that were there and have new events"`
+	Messages  int               `json:"messages"`
+	Events    int               `json:"events"`
+	Amended   int               `json:"amended"`
+	Copies    int               `json:"copied_records"`
+	Damaged   int               `json:"damaged_records"`
+	Damage    []damaged         `json:"damage,omitempty"`
+	Skips     []skipped         `json:"skips,omitempty"`
+	Removed   int               `json:"deleted_here" doc:"left out, for the session was destroyed here"`
+	Waiting   int               `json:"locked" doc:"left out, for the session is locked; import again later"`
+	Changed   []skein.SessionID `json:"changed,omitempty" doc:"the sessions that are new or have grown"`
+}
+
+type damaged struct {
+	Path string `json:"path"`
+	Line int    `json:"line"`
+	What string `json:"what"`
+}
+
+type skipped struct {
+	Path string `json:"path"`
+	Why  string `json:"why"`
+}
+
+// imports registers taking in other programs' files.
+func (a *service) imports(t *table) {
+	type in struct {
+		request
+		Name   string `query:"name" required:"true" maxLength:"1000" doc:"of the file, as its program calls it, with its folders if they tell: projects/-home-ada/4f1d.jsonl. Of several files: a .zip, .tar, .tar.gz or .tgz"`
+		Format string `query:"format" doc:"only as this format"`
+		Again  bool   `query:"again" doc:"bring back sessions that were destroyed here"`
+	}
+	type out struct{ Body imported }
+	register(t, operation{
+		ID: "import", Method: http.MethodPost, Path: "/import", Tag: "sessions", Scope: door.Write, Body: door.MaxBatches, Types: []string{"application/octet-stream"},
+		Summary: "Take in sessions from a file of another program, or of skein's own export",
+		Doc:     "What was taken in before is not taken in again; what is new in it is added. Damaged records are kept, counted and named.",
+		Takes:   []media{{Type: "application/octet-stream"}},
+	}, func(ctx context.Context, i *in) (*out, error) {
+		formats, err := a.formatsNamed(i.Format)
+		if err != nil {
+			return nil, err
+		}
+		dir, err := os.MkdirTemp("", "skein-import-*") // for its owner only
+		if err != nil {
+			return nil, err
+		}
+		defer os.RemoveAll(dir)
+		if err := unload(dir, i.Name, i.call.BodyReader()); err != nil {
+			return nil, err
+		}
+		rep, err := interop.Import(ctx, door.From(ctx).Store, formats, []string{dir}, interop.Options{Again: i.Again})
+		return &out{reportOf(rep, dir)}, err
+	})
+}
+
+func (a *service) formatsNamed(name string) ([]interop.Format, error) {
+	if name == "" {
+		return a.Formats, nil
+	}
+	i := slices.IndexFunc(a.Formats, func(f interop.Format) bool { return f.Name == name })
+	if i < 0 {
+		return nil, fmt.Errorf("%w format %q", skein.ErrInvalid, name)
+	}
+	return a.Formats[i : i+1], nil
+}
+
+// unload writes what was sent into dir, as the file or files that it is. No
+// path leads out of dir, whatever their names are.
+func unload(dir, name string, body io.Reader) (err error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, root.Close()) }()
+	b := box{root: root, left: maxUnpacked}
+	switch lower := strings.ToLower(name); {
+	case strings.HasSuffix(lower, ".zip"):
+		return b.zip(body)
+	case strings.HasSuffix(lower, ".tar"):
+		return b.tar(body)
+	case strings.HasSuffix(lower, ".tar.gz"), strings.HasSuffix(lower, ".tgz"):
+		return b.tgz(body)
+	}
+	return b.put(name, body)
+}
+
+func reportOf(r interop.Report, dir string) imported {
+	out := imported{
+		Files: r.Files, Unchanged: r.Unchanged, Unmatched: r.Unmatched, Sessions: r.Sessions, Grown: r.Grown, Messages: r.Messages, Events: r.Events,
+		Amended: r.Amended, Copies: r.Copies, Damaged: r.Damaged, Removed: r.Removed, Waiting: r.Waiting, Changed: r.Changed,
+	}
+	within := func(path string) string {
+		if rel, err := filepath.Rel(dir, path); err == nil && filepath.IsLocal(rel) {
+			return filepath.ToSlash(rel)
+		}
+		return filepath.Base(path)
+	}
+	for _, d := range r.Damage {
+		out.Damage = append(out.Damage, damaged{within(d.Path), d.Line, d.What})
+	}
+	for _, s := range r.Skips {
+		out.Skips = append(out.Skips, skipped{within(s.Path), s.Why})
+	}
+	return out
+}

@@ -1,38 +1,29 @@
 package server
 
 import (
-	"encoding/json"
 	"slices"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/redact"
 )
 
 // redactEntry takes what looks like a secret out of what people read of a
 // message. What e points to is not changed: it may be the store's.
-func redactEntry(e *skein.Entry, redact func(string) string) {
-	raw := func(b json.RawMessage) json.RawMessage {
-		if len(b) == 0 {
-			return b
-		}
-		if clean := json.RawMessage(redact(string(b))); json.Valid(clean) {
-			return clean
-		}
-		return json.RawMessage(`"(redacted)"`)
-	}
+func redactEntry(e *skein.Entry, r *redact.Redactor) {
 	e.Message.Parts = slices.Clone(e.Message.Parts)
+	e.Message.Meta = r.JSON(e.Message.Meta)
 	for i := range e.Message.Parts {
 		p := &e.Message.Parts[i]
-		p.Text, p.Raw, p.Meta = skein.Text(redact(string(p.Text))), raw(p.Raw), raw(p.Meta)
+		p.Text, p.Raw, p.Meta = skein.Text(r.Text(string(p.Text))), r.JSON(p.Raw), r.JSON(p.Meta)
 		if p.Call != nil {
 			c := *p.Call
-			c.Input = raw(c.Input)
+			c.Input = r.JSON(c.Input)
 			p.Call = &c
 		}
 		if p.Result != nil {
-			r := *p.Result
-			r.Text, r.Raw = skein.Text(redact(string(r.Text))), raw(r.Raw)
-			p.Result = &r
+			x := *p.Result
+			x.Text, x.Raw = skein.Text(r.Text(string(x.Text))), r.JSON(x.Raw)
+			p.Result = &x
 		}
 	}
-	e.Message.Meta = raw(e.Message.Meta)
 }

@@ -141,13 +141,16 @@ func (a *service) found(ctx context.Context, store skein.Store, r skein.Results,
 		if err != nil {
 			return out, err
 		}
-		redact := a.Redact
-		if i.Raw || redact == nil {
-			redact = func(s string) string { return s }
+		name, words := s.Name(), h.Snippet
+		if a.Redact != nil && !i.Raw {
+			if words, err = a.redacted(ctx, store, h); err != nil {
+				return out, err
+			}
+			name = a.Redact.Text(name)
 		}
 		out.Items = append(out.Items, hit{
 			Session: h.Session, Seq: h.Seq, Turn: h.Turn, Role: h.Role, Time: h.Time, Score: h.Score, Count: h.Count,
-			Name: redact(s.Name()), Agent: s.Agent, Project: s.Project, Snippet: snippets(h.Snippet, redact),
+			Name: name, Agent: s.Agent, Project: s.Project, Snippet: snippets(words),
 		})
 	}
 	for name, of := range map[string]func(*hit) string{
@@ -173,13 +176,30 @@ func facetsOf(hits []hit, of func(*hit) string) []facet {
 	return all
 }
 
-// snippets takes a snippet apart at its marks. Secrets are looked for in the
-// whole of it: what is redacted has no match in it.
-func snippets(s string, redact func(string) string) (all []snippet) {
-	plain := strings.NewReplacer(skein.Mark, "", skein.EndMark, "").Replace(s)
-	if clean := redact(plain); clean != plain {
-		return []snippet{{Text: clean}}
+// redacted returns the snippet of h without secrets, those of which it shows
+// only a piece too.
+func (a *service) redacted(ctx context.Context, store skein.Store, h skein.Hit) (string, error) {
+	said, err := store.Newest(ctx, h.Session, 1, h.Seq+1)
+	if err != nil && !errors.Is(err, skein.ErrNotFound) {
+		return "", err
 	}
+	var whole []string
+	for _, e := range said {
+		for _, p := range e.Message.Parts {
+			whole = append(whole, string(p.Text))
+			if p.Call != nil {
+				whole = append(whole, string(p.Call.Input))
+			}
+			if p.Result != nil {
+				whole = append(whole, string(p.Result.Text))
+			}
+		}
+	}
+	return a.Redact.Snippet(h.Snippet, whole...), nil
+}
+
+// snippets takes a snippet apart at its marks.
+func snippets(s string) (all []snippet) {
 	for match := false; s != ""; match = !match {
 		end := skein.Mark
 		if match {

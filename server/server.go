@@ -3,8 +3,8 @@ package server
 import (
 	"context"
 	"net/http"
+	"path"
 	"reflect"
-	"strings"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -13,6 +13,7 @@ import (
 	"github.com/skein-dev/skein/door"
 	"github.com/skein-dev/skein/interop"
 	"github.com/skein-dev/skein/price"
+	"github.com/skein-dev/skein/redact"
 )
 
 // Options are what the API is made of.
@@ -21,7 +22,7 @@ type Options struct {
 	Now     func() time.Time
 	Formats []interop.Format             // that imports know, as interop.Import takes them
 	Prices  func() (*price.Table, error) // asked when they are needed; nil: no cost is known
-	Redact  func(string) string          // takes secrets out of text that people read; nil: nothing is taken out
+	Redact  *redact.Redactor             // takes secrets out of what people read; nil: nothing is taken out
 
 	// Purged removes what is kept of a destroyed session beside the store;
 	// nil for nothing.
@@ -37,7 +38,7 @@ func Routes(o Options) []door.Route {
 	a := &service{Options: o}
 	for _, add := range []func(*table){
 		a.lists, a.sessions, a.patches, a.branches, a.bins, a.trees, a.prunes, a.exports, a.imports,
-		a.messages, a.events, a.appends, a.streams, a.blobs, a.leases, a.searches, a.usages,
+		a.messages, a.events, a.appends, a.streams, a.blobs, a.leases, a.searches, a.usages, a.store,
 	} {
 		add(t)
 	}
@@ -50,7 +51,7 @@ func newTable(version string) *table {
 	config.OpenAPIPath, config.DocsPath, config.SchemasPath = "", "", ""
 	config.CreateHooks = nil // no $schema in answers
 	config.Transformers = []huma.Transformer{problems}
-	config.Components.Schemas = huma.NewMapRegistry("#/components/schemas/", schemaName)
+	config.Components.Schemas = huma.NewMapRegistry("#/components/schemas/", schemaNames())
 	config.Components.SecuritySchemes = map[string]*huma.SecurityScheme{"token": {Type: "http", Scheme: "bearer"}}
 	t := &table{}
 	t.api = huma.NewAPI(config, t)
@@ -61,17 +62,21 @@ const about = `The sessions of a skein store: what was said between people and a
 
 Every request shows a token: Authorization: Bearer TOKEN. Errors are problems of RFC 9457; their code says which error it is, and each status means one thing. Lists come in pages: next_cursor goes into cursor. Times are UTC, 2026-11-21T04:36:00.123Z, and empty where they are not known. What belongs to another user is not found.`
 
-// schemaName names a type in the document. What package api has besides is
-// called by another name than ours.
-func schemaName(t reflect.Type, hint string) string {
-	name := huma.DefaultSchemaNamer(t, hint)
-	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
-		t = t.Elem()
+// schemaNames returns what names types in the document. Where two packages have
+// one of the same name, the one that comes later is called by its package too.
+func schemaNames() func(reflect.Type, string) string {
+	named := map[string]reflect.Type{}
+	return func(t reflect.Type, hint string) string {
+		name := huma.DefaultSchemaNamer(t, hint)
+		for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
+			t = t.Elem()
+		}
+		if was, ok := named[name]; ok && was != t {
+			name = huma.DefaultSchemaNamer(t, "") + "-" + path.Base(t.PkgPath())
+		}
+		named[name] = t
+		return name
 	}
-	if strings.HasSuffix(t.PkgPath(), "/api") && !strings.HasPrefix(t.Name(), "Page[") {
-		return "Store" + name
-	}
-	return name
 }
 
 // service is what operations share.

@@ -1,0 +1,143 @@
+package server
+
+import (
+	"archive/tar"
+	"archive/zip"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/skein-dev/skein"
+)
+
+// Bounds of what is unpacked of an archive.
+const (
+	maxUnpacked = 1 << 30 // bytes in all
+	maxPacked   = 10_000  // files
+	maxDepth    = 32      // folders in a name
+)
+
+// box is a folder that files are put into.
+type box struct {
+	root  *os.Root
+	left  int64 // bytes that it still takes
+	files int
+}
+
+// put writes a file. Its name may have folders, of any system.
+func (b *box) put(name string, from io.Reader) (err error) {
+	name = path.Clean(strings.TrimLeft(strings.ReplaceAll(name, `\`, "/"), "/"))
+	if !filepath.IsLocal(filepath.FromSlash(name)) || name == "." || strings.Count(name, "/") > maxDepth || strings.ContainsAny(name, "\x00:") {
+		return fmt.Errorf("%w name %q: want that of a file, below no other folder than its own", skein.ErrInvalid, name)
+	}
+	if b.files++; b.files > maxPacked {
+		return tooMuch("more than %d files", maxPacked)
+	}
+	if err := b.root.MkdirAll(filepath.FromSlash(path.Dir(name)), 0o700); err != nil {
+		return fmt.Errorf("%w name %q: %v", skein.ErrInvalid, name, err)
+	}
+	f, err := b.root.OpenFile(filepath.FromSlash(name), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return fmt.Errorf("%w name %q: %v", skein.ErrInvalid, name, err)
+	}
+	n, err := io.Copy(f, io.LimitReader(sender{from}, b.left+1))
+	if b.left -= n; err == nil && b.left < 0 {
+		err = tooMuch("more than %d bytes", maxUnpacked)
+	}
+	return errors.Join(err, f.Close())
+}
+
+func tooMuch(format string, args ...any) error {
+	return refuse(http.StatusRequestEntityTooLarge, "size", "the archive holds "+format, args...)
+}
+
+func (b *box) tgz(from io.Reader) error {
+	z, err := gzip.NewReader(from)
+	if err != nil {
+		return noArchive(err)
+	}
+	return b.tar(z)
+}
+
+// noArchive says that what was sent is not what its name says, unless it was
+// too long.
+func noArchive(err error) error {
+	var long *http.MaxBytesError
+	if errors.As(err, &long) {
+		return err
+	}
+	return fmt.Errorf("%w archive: %v", skein.ErrInvalid, err)
+}
+
+// tar unpacks regular files; all else is left out.
+func (b *box) tar(from io.Reader) error {
+	for t := tar.NewReader(from); ; {
+		h, err := t.Next()
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return noArchive(err)
+		case h.Typeflag != tar.TypeReg:
+			continue
+		}
+		if err := b.put(h.Name, t); err != nil {
+			return err
+		}
+	}
+}
+
+// zip unpacks regular files; all else is left out. The archive lies beside
+// them meanwhile, for its list stands at its end.
+func (b *box) zip(from io.Reader) (err error) {
+	f, err := os.CreateTemp("", "skein-import-*.zip")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close(), os.Remove(f.Name())) }()
+	n, err := io.Copy(f, from)
+	if err != nil {
+		return err
+	}
+	z, err := zip.NewReader(f, n)
+	if err != nil {
+		return noArchive(err)
+	}
+	for _, x := range z.File {
+		if !x.Mode().IsRegular() {
+			continue
+		}
+		if err := b.unzip(x); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (b *box) unzip(x *zip.File) (err error) {
+	r, err := x.Open()
+	if err != nil {
+		return noArchive(err)
+	}
+	defer func() { err = errors.Join(err, r.Close()) }()
+	return b.put(x.Name, r)
+}
+
+// sender is where a file comes from: its errors are those of who sends it, not
+// of the disk.
+type sender struct{ io.Reader }
+
+// Read implements [io.Reader].
+func (s sender) Read(p []byte) (int, error) {
+	n, err := s.Reader.Read(p)
+	if err != nil && !errors.Is(err, io.EOF) {
+		err = noArchive(err)
+	}
+	return n, err
+}
