@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -52,41 +53,45 @@ func (o *syncOptions) run(ctx context.Context, j *job, args []string) error {
 	if err != nil {
 		return err
 	}
-	if s.Origin == nil {
+	name := ""
+	if s.Origin != nil {
+		name = s.Origin.Format
+	} else if name, err = j.filedAs(ctx, s.ID); err != nil {
+		return err
+	}
+	if name == "" {
 		return advise(usagef("session %s was not imported from a file", shortID(s.ID)), "write it as another agent's: skein handoff %s --to FORMAT", shortID(s.ID))
 	}
-	f, err := formatNamed("the format that it came from,", s.Origin.Format)
+	f, err := formatNamed("the format that it came from,", name)
 	if err != nil {
 		return err
 	}
-	return o.one(ctx, j, f, s)
+	return o.one(ctx, j, f, s.ID)
 }
 
-// every writes back all sessions of a format. One that cannot be does not keep
-// the others from it.
+// every writes back all sessions of a format: those that came from its files,
+// and those that were written as such and read again. One that cannot be does
+// not keep the others from it.
 func (o *syncOptions) every(ctx context.Context, j *job) error {
 	f, err := formatNamed("--all", o.all)
 	if err != nil {
 		return err
 	}
-	var ids []skein.Session
-	for s, err := range j.store.Sessions(ctx, skein.Filter{Origin: f.Name}) {
-		if err != nil {
-			return err
-		}
-		ids = append(ids, s)
+	ids, err := j.filed(ctx, f.Name)
+	if err != nil {
+		return err
 	}
 	failed := 0
-	for _, s := range ids {
-		own, err := o.isSource(ctx, j, s)
-		if err == nil && own {
-			err = o.one(ctx, j, f, s)
-		}
-		if ctx.Err() != nil {
+	for _, id := range ids {
+		err := o.one(ctx, j, f, id)
+		switch {
+		case ctx.Err() != nil:
 			return ctx.Err()
-		}
-		if err != nil {
+		case err != nil:
 			j.say("skein: %v", err)
+			if a := (*advised)(nil); errors.As(err, &a) {
+				j.say("%s", a.hint)
+			}
 			failed++
 		}
 	}
@@ -96,21 +101,38 @@ func (o *syncOptions) every(ctx context.Context, j *job) error {
 	return nil
 }
 
-// isSource reports whether a file is a session's own, and not a fork's or its
-// parent's.
-func (o *syncOptions) isSource(ctx context.Context, j *job, s skein.Session) (bool, error) {
-	f, err := j.store.File(ctx, s.Origin.Format, s.Origin.Path)
-	if errors.Is(err, skein.ErrNotFound) {
-		return false, nil
+// filed returns the sessions that files of a format hold, in the order of these.
+func (j *job) filed(ctx context.Context, format string) (ids []skein.SessionID, err error) {
+	seen := map[skein.SessionID]bool{"": true}
+	for f, err := range j.store.Files(ctx, format) {
+		if err != nil {
+			return nil, err
+		}
+		if !seen[f.Session] {
+			ids = append(ids, f.Session)
+		}
+		seen[f.Session] = true
 	}
-	return err == nil && f.Session == s.ID, err
+	return ids, nil
 }
 
-func (o *syncOptions) one(ctx context.Context, j *job, f interop.Format, s skein.Session) error {
-	done, err := interop.Sync(ctx, j.store, f, s.ID)
+// filedAs returns the format of which a file holds session id, although it did
+// not come from there: it was written as such, and read again.
+func (j *job) filedAs(ctx context.Context, id skein.SessionID) (string, error) {
+	for _, f := range formats() {
+		ids, err := j.filed(ctx, f.Name)
+		if err != nil || slices.Contains(ids, id) {
+			return f.Name, err
+		}
+	}
+	return "", nil
+}
+
+func (o *syncOptions) one(ctx context.Context, j *job, f interop.Format, id skein.SessionID) error {
+	done, err := interop.Sync(ctx, j.store, f, id)
 	if err != nil {
 		if errors.Is(err, interop.ErrChanged) {
-			return advise(err, "see both lines: skein tree %s", shortID(s.ID))
+			return advise(err, "see both lines: skein tree %s", shortID(id))
 		}
 		return adviseExport(err, f)
 	}
