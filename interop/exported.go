@@ -163,7 +163,7 @@ func (x *exporter) exact(ctx context.Context, sess skein.Session, p provenanceOf
 	if err != nil {
 		return err
 	}
-	if x.format.Put == nil || x.format.Look == nil {
+	if x.format.Put == nil || !x.format.inUnit(p.file) {
 		err = putFile(x.home, below, data)
 	} else {
 		parts := []Part{{Name: name, Lines: bytes.NewReader(data)}}
@@ -252,6 +252,11 @@ func (x *exporter) put(ctx context.Context, texts []Text) error {
 // isUnit reports whether what lies at path below home is a unit, by its name.
 func (x *exporter) isUnit(path string) bool {
 	return x.format.is(filepath.ToSlash(filepath.Join(x.home, filepath.FromSlash(path))))
+}
+
+// inUnit reports whether a file that was read is a unit, or a source of one.
+func (f *Format) inUnit(file skein.SourceFile) bool {
+	return f.Look != nil && !decodeState(file.State).Plain
 }
 
 // is reports whether a unit lies at path, absolute and with slashes.

@@ -86,24 +86,8 @@ type place struct {
 
 func (fd *finder) look(ctx context.Context, cs []candidate) error {
 	files, units := fd.im.gather(cs, fd.roots)
-	for _, c := range files {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		known, ok := fd.im.files[c.path]
-		if f := fd.im.format(known.Format); ok && f != nil && unchanged(c, known) {
-			fd.count(f.Name, c, 0)
-			continue
-		}
-		f, err := fd.im.match(c)
-		switch {
-		case err != nil:
-			fd.im.rep.skip(c.path, why(err))
-		case f == nil:
-			fd.im.rep.Unmatched++
-		default:
-			fd.count(f.Name, c, 1)
-		}
+	if err := fd.files(ctx, files); err != nil {
+		return err
 	}
 	for _, u := range units {
 		if err := fd.unit(ctx, u); err != nil {
@@ -111,6 +95,44 @@ func (fd *finder) look(ctx context.Context, cs []candidate) error {
 		}
 	}
 	return nil
+}
+
+// files counts files that are no units by their paths.
+func (fd *finder) files(ctx context.Context, files []candidate) error {
+	for _, c := range files {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		known, ok := fd.im.files[c.path]
+		if f := fd.im.format(known.Format); ok && f != nil && (unchanged(c, known) || unchanged(aloneUnit(c), known)) {
+			fd.count(f.Name, c, 0)
+			continue
+		}
+		f, documents, err := fd.im.match(c)
+		switch {
+		case err != nil:
+			fd.im.rep.skip(c.path, why(err))
+		case len(documents) > 0:
+			if err := fd.unit(ctx, unitFound{aloneUnit(c), documents, nil}); err != nil {
+				return err
+			}
+		case f == nil:
+			fd.im.rep.Unmatched++
+		default:
+			fd.count(f.Name, c, 1)
+		}
+	}
+	return nil
+}
+
+// fallen counts the files of what turned out to be no unit.
+func (fd *finder) fallen(ctx context.Context, files []candidate) error {
+	unmatched, n := fd.im.rep.Unmatched, fd.im.rep.Files
+	err := fd.files(ctx, files)
+	if fd.im.rep.Unmatched = unmatched; fd.im.rep.Files == n { // all of it counts as one
+		fd.im.rep.Unmatched++
+	}
+	return err
 }
 
 // unit counts a unit, which is opened unless it is known.
@@ -123,8 +145,7 @@ func (fd *finder) unit(ctx context.Context, u unitFound) error {
 	o := opened{path: u.path, formats: u.formats}
 	f, err := o.look(ctx)
 	if errors.Is(err, ErrOther) {
-		fd.im.rep.Unmatched++
-		return ctx.Err()
+		return fd.fallen(ctx, u.files)
 	}
 	if err != nil {
 		fd.im.rep.skip(u.path, why(err))
@@ -179,7 +200,7 @@ func (fd *finder) count(format string, c candidate, sessions int) {
 	switch {
 	case !ok || known.Format != format:
 		n.New++
-	case !unchanged(c, known):
+	case !unchanged(c, known) && !unchanged(aloneUnit(c), known):
 		n.Grown++
 	}
 	ids := fd.stored[c.path]

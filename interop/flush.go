@@ -103,6 +103,7 @@ func (t *target) commit(ctx context.Context, now candidate) error {
 func (t *target) state() state {
 	s := t.at
 	s.Rewriting, s.Gone, s.Withdrew, s.Apart = t.w.state.Rewriting, t.w.state.Gone, t.w.state.Withdrew, t.apart
+	s.Plain = t.w.unit == nil && t.w.format.Look != nil
 	s.Told, s.Seq, s.Tail = t.w.state.Told, t.ends, t.w.state.Tail
 	for name, th := range t.threads {
 		if name != "" && th.begun && th.id != th.begin.ID {

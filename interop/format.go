@@ -53,6 +53,12 @@ type Format struct {
 	// the format's; others say why it cannot be read now.
 	Look func(ctx context.Context, path string) (Unit, error)
 
+	// Document, if not nil, knows the format's documents by what is in them,
+	// whatever they are called: it is asked about files that no format's Unit
+	// and Match know, with what Match is told, and those that it takes are
+	// opened with Look, as units.
+	Document func(path string, head []byte) bool
+
 	// Replaces, if not nil, reports whether the unit at path now holds what
 	// the one at old does, though that is still there: a program put its
 	// files into a database, and left them. What was read from old goes on
@@ -109,6 +115,7 @@ type Home struct {
 type File struct {
 	Path string // absolute, with the separators of the system; of a unit, the unit's; of a packed file, as if it were not
 	Name string // of the source, in a unit
+	Unit bool   // a source of a unit is read, not a file of lines
 
 	// Beside returns the bytes of a small file by its path relative to the
 	// folder of Path, or to Path if that is a folder, and false if there is none that can be read, it is no

@@ -16,6 +16,7 @@ import (
 type unitFound struct {
 	candidate
 	formats []*Format
+	files   []candidate // of it, that were found
 }
 
 // gather puts the files that belong to units together, and returns the others
@@ -39,15 +40,19 @@ func (im *importer) gather(found []candidate, roots []string) (files []candidate
 		}
 		groups[u], formats[u] = append(groups[u], c), fs
 	}
-	for u, cs := range groups {
+	for u, in := range groups {
+		cs := slices.Clone(in)
 		if !slices.ContainsFunc(roots, func(root string) bool { return root != u && within(root, u) }) {
 			cs = im.unitFiles(u)
 		}
 		c, ok := together(u, cs)
-		if !ok || im.strange[u] == c {
-			continue
+		in = slices.DeleteFunc(in, func(c candidate) bool { return c == candidate{path: c.path} }) // it is gone
+		switch {
+		case !ok:
+			files = append(files, in...)
+		case im.strange[u] != c:
+			units = append(units, unitFound{c, formats[u], in})
 		}
-		units = append(units, unitFound{c, formats[u]})
 	}
 	slices.SortFunc(units, func(a, b unitFound) int { return byUnit(a.candidate, b.candidate) })
 	return files, units
@@ -94,8 +99,8 @@ func (im *importer) unitFiles(unit string) (cs []candidate) {
 
 // around returns the folders in which files of a unit lie that is a file.
 func (im *importer) around(unit string) (dirs []string) {
-	formats, _ := im.unitOf(unit)
-	for _, f := range formats {
+	fs, _ := im.unitOf(unit)
+	for _, f := range fs {
 		if f.Around != nil {
 			for _, dir := range f.Around(filepath.ToSlash(unit)) {
 				dirs = append(dirs, filepath.FromSlash(dir))
@@ -148,7 +153,7 @@ func (im *importer) planUnits(units []unitFound, p *Progress) (works []*work) {
 			im.rep.Unchanged++
 			continue
 		}
-		works = append(works, &work{format: *u.formats[0], now: u.candidate, known: known, unit: &opened{path: u.path, formats: u.formats}})
+		works = append(works, &work{format: *u.formats[0], now: u.candidate, known: known, unit: &opened{path: u.path, formats: u.formats, files: u.files}})
 		p.Of++
 		p.Size += u.size
 	}

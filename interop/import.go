@@ -20,6 +20,8 @@ type importer struct {
 	files   map[string]skein.SourceFile // by path; of all formats
 	paths   map[skein.SessionID][]string
 	strange map[string]candidate // files that no format knows
+	fallen  [][]candidate        // files of units that were none after all, to be read by themselves
+	torn    func(candidate)      // called with a unit that is being written; may be nil
 	callsOf skein.SessionID      // see childCalls
 	calls   map[skein.SessionID]childCall
 	adopts  map[string]told // by path in the store: what a source was just given
@@ -80,7 +82,12 @@ func (im *importer) importAll(ctx context.Context, found []candidate, moving fun
 	if err := im.importEach(ctx, works, p); err != nil {
 		return err
 	}
-	return im.loadAll(ctx, whole)
+	works, p = im.planFallen(moving)
+	works, more := apartWhole(works)
+	if err := im.importEach(ctx, works, p); err != nil {
+		return err
+	}
+	return im.loadAll(ctx, append(whole, more...))
 }
 
 // importEach reads files on one goroutine and appends what is in them on
@@ -198,6 +205,9 @@ func (im *importer) takeChunk(ctx context.Context, t *target, c chunk) error {
 	for _, s := range c.skips {
 		im.rep.skip(s.Path, s.Why)
 	}
+	if c.torn && im.torn != nil {
+		im.torn(c.w.now)
+	}
 	if c.took != nil {
 		im.took(*c.took)
 		return nil
@@ -207,8 +217,8 @@ func (im *importer) takeChunk(ctx context.Context, t *target, c chunk) error {
 		return nil
 	case c.other:
 		im.rep.Files--
-		im.rep.Unmatched++
 		im.strange[c.w.now.path] = c.w.now
+		im.fallen = append(im.fallen, c.w.unit.files)
 		return nil
 	}
 	err := t.takeAll(ctx, c)

@@ -79,7 +79,7 @@ func (f *Format) lookPacked(ctx context.Context, path string) (_ Unit, err error
 			return u, nil
 		}
 		if !errors.Is(err, ErrOther) && ctx.Err() == nil {
-			err = errors.New(u.says(err.Error()))
+			err = packedError{u.says(err.Error()), err}
 		}
 	}
 	return nil, errors.Join(err, os.RemoveAll(temp))
@@ -122,6 +122,15 @@ func unpackTo(ctx context.Context, at, path string) (err error) {
 func (u *packedUnit) says(text string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(text, filepath.Join(u.temp, plain(u.path)), u.path), u.temp, "")
 }
+
+// A packedError is an error with the path that the unit is known by.
+type packedError struct {
+	text string
+	err  error
+}
+
+func (e packedError) Error() string { return e.text }
+func (e packedError) Unwrap() error { return e.err }
 
 // Skips implements [Unit].
 func (u *packedUnit) Skips() []Skip {

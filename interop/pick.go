@@ -15,19 +15,41 @@ func still(candidate) bool { return false }
 // one is left. roots is where the files were found, all that there are.
 func (im *importer) plan(found []candidate, moving func(candidate) bool, roots ...string) ([]*work, Progress) {
 	var p Progress
-	found, units := im.gather(found, roots)
+	files, units := im.gather(found, roots)
 	works := im.planUnits(units, &p)
-	for _, c := range found {
+	return inOrder(append(works, im.planFiles(files, moving, &p)...)), p
+}
+
+// planFallen picks from the files of what turned out to be no unit.
+func (im *importer) planFallen(moving func(candidate) bool) (works []*work, p Progress) {
+	fallen := im.fallen
+	im.fallen = nil
+	for _, files := range fallen {
+		unmatched, n := im.rep.Unmatched, im.rep.Files
+		works = append(works, im.planFiles(files, moving, &p)...)
+		if im.rep.Unmatched = unmatched; im.rep.Files == n { // all of it counts as one
+			im.rep.Unmatched++
+		}
+	}
+	return inOrder(works), p
+}
+
+// planFiles picks from files that are no units by their paths.
+func (im *importer) planFiles(files []candidate, moving func(candidate) bool, p *Progress) (works []*work) {
+	for _, c := range files {
 		known, ok := im.files[c.path]
-		if ok && unchanged(c, known) && im.format(known.Format) != nil {
+		if ok && (unchanged(c, known) || unchanged(aloneUnit(c), known)) && im.format(known.Format) != nil {
 			im.rep.Files++
 			im.rep.Unchanged++
 			continue
 		}
-		f, err := im.match(c)
+		f, documents, err := im.match(c)
 		switch {
 		case err != nil:
 			im.rep.skip(c.path, why(err))
+			continue
+		case len(documents) > 0:
+			works = append(works, im.planUnits([]unitFound{{aloneUnit(c), documents, nil}}, p)...)
 			continue
 		case f == nil:
 			im.rep.Unmatched++
@@ -45,12 +67,22 @@ func (im *importer) plan(found []candidate, moving func(candidate) bool, roots .
 		p.Of++
 		p.Size += c.size
 	}
+	return works
+}
+
+// aloneUnit returns a file as the unit that is this file.
+func aloneUnit(c candidate) candidate {
+	c, _ = together(c.path, []candidate{c})
+	return c
+}
+
+func inOrder(works []*work) []*work {
 	orders := make(map[*work]string, len(works)) // a format may have to look into the file
 	for _, w := range works {
 		orders[w] = w.order()
 	}
 	slices.SortStableFunc(works, func(a, b *work) int { return cmp.Compare(orders[a], orders[b]) })
-	return works, p
+	return works
 }
 
 // order returns what files that the time of their last change would misplace
@@ -71,25 +103,34 @@ func (im *importer) format(name string) *Format {
 	return nil
 }
 
-// match returns the first format that knows a file, or nil.
-func (im *importer) match(c candidate) (*Format, error) {
-	if im.strange[c.path] == c {
-		return nil, nil
+// match returns the first format that knows a file, or else those that may
+// know it as a document.
+func (im *importer) match(c candidate) (f *Format, documents []*Format, err error) {
+	if s := im.strange[c.path]; s == c || s == aloneUnit(c) {
+		return nil, nil, nil
 	}
-	f, _, err := open(c.path)
+	file, _, err := open(c.path)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	defer f.Close()
-	b, ok, err := plainHead(c.path, f)
+	defer file.Close()
+	b, ok, err := plainHead(c.path, file)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
+	name := filepath.ToSlash(plain(c.path))
 	for i := range im.formats {
-		if ok && im.formats[i].Match(filepath.ToSlash(plain(c.path)), b) {
-			return &im.formats[i], nil
+		if ok && im.formats[i].Match(name, b) {
+			return &im.formats[i], nil, nil
 		}
 	}
-	im.strange[c.path] = c
-	return nil, nil
+	for i := range im.formats {
+		if f := &im.formats[i]; ok && f.Document != nil && f.Document(name, b) {
+			documents = append(documents, f)
+		}
+	}
+	if len(documents) == 0 {
+		im.strange[c.path] = c
+	}
+	return nil, documents, nil
 }

@@ -141,7 +141,7 @@ func (y *syncer) stands(ctx context.Context) (bool, error) {
 
 // lines gives read the source as it is now.
 func (y *syncer) lines(ctx context.Context, read func(io.Reader) error) (err error) {
-	if y.format.Look == nil {
+	if !y.format.inUnit(y.from.file) {
 		f, _, err := open(y.unit)
 		if err != nil {
 			return err

@@ -40,7 +40,7 @@ func (y *syncer) write(ctx context.Context, done *Synced) error {
 		return fmt.Errorf("%w: %s holds nothing of what is new", skein.ErrInvalid, y.format.Name)
 	}
 	w.Texts[own].reach(d.Events)
-	if !y.format.holds(y.unit, y.from.file) {
+	if !y.format.inUnit(y.from.file) {
 		err = y.appendLines(ctx, w.Texts[own].Lines)
 	} else {
 		err = y.putUnit(ctx, x, w.Texts)
@@ -166,7 +166,7 @@ func (y *syncer) adopt(ctx context.Context, lines []OutLine) error {
 		lines = newPieces(lines, maps.Clone(known))
 	}
 	w := &work{format: y.format}
-	w.stream = newStream(y.format, File{Path: y.unit, Name: y.name, Unit: y.format.holds(y.unit, y.from.file), Beside: func(string) ([]byte, bool) { return nil, false }})
+	w.stream = newStream(y.format, File{Path: y.unit, Name: y.name, Unit: y.format.inUnit(y.from.file), Beside: func(string) ([]byte, bool) { return nil, false }})
 	var raws [][]byte
 	err := y.lines(ctx, func(r io.Reader) error {
 		return w.stream.run(r, func(rd read) error {

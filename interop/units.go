@@ -7,9 +7,11 @@ import (
 	"encoding/binary"
 	"errors"
 	"io"
+	"io/fs"
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -20,7 +22,8 @@ import (
 // opened is a unit that is to be read, and while it is.
 type opened struct {
 	path    string
-	formats []*Format // that may know it
+	formats []*Format   // that may know it
+	files   []candidate // of it that were found: to be read by themselves if it is none
 	unit    Unit
 	left    atomic.Bool // some source was not taken to its end: it must not look unchanged
 }
@@ -28,7 +31,7 @@ type opened struct {
 func (w *work) unfinished() bool { return w.unit != nil && w.name == "" && w.unit.left.Load() }
 
 func (o *opened) file(name string) File {
-	return File{Path: plain(o.path), Name: name, Beside: func(rel string) ([]byte, bool) {
+	return File{Path: plain(o.path), Name: name, Unit: true, Beside: func(rel string) ([]byte, bool) {
 		if info, err := os.Lstat(o.path); err == nil && info.IsDir() {
 			return beside(filepath.Join(o.path, "x"), rel)
 		}
@@ -90,7 +93,7 @@ func (im *importer) plainUnitOf(path string) (fs []*Format, unit string) {
 func (im *importer) produceUnit(ctx context.Context, w *work, sink func(chunk) error) (err error) {
 	alone := &work{format: w.format, now: w.now, unit: w.unit} // what is said of the unit, not of a source
 	fail := func(err error) error {
-		return sink(chunk{w: alone, end: true, skips: []Skip{{w.now.path, why(err)}}})
+		return sink(chunk{w: alone, end: true, skips: []Skip{{w.now.path, why(err)}}, torn: errors.Is(err, ErrTorn)})
 	}
 	f, err := w.unit.look(ctx)
 	switch {
@@ -138,6 +141,11 @@ func (o *opened) look(ctx context.Context) (*Format, error) {
 			o.unit, err = f.lookPacked(ctx, o.path)
 		} else {
 			o.unit, err = f.Look(ctx, o.path)
+		}
+		if errors.Is(err, fs.ErrNotExist) {
+			if _, there := os.Lstat(o.path); there != nil { // only files that may belong to it
+				err = ErrOther
+			}
 		}
 		if !errors.Is(err, ErrOther) {
 			return f, err
@@ -203,6 +211,13 @@ func (w *watch) takeUnits(ctx context.Context, units []unitFound) error {
 				return err
 			}
 			w.rest[u.path] = time.Now().Add(max(restFor, 2*time.Since(start)))
+		}
+	}
+	fallen := w.im.fallen
+	w.im.fallen = nil
+	for _, c := range slices.Concat(fallen...) {
+		if err := w.take(ctx, c); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -26,14 +26,14 @@ const warmFiles = maxLive
 // Errors are those of [Import], and the system's if it has no watches left.
 func Watch(ctx context.Context, s skein.Store, formats []Format, paths []string, o Options, each func(Report)) (err error) {
 	defer skein.Wrapf(&err, "watch")
-	w := &watch{paths: paths, each: each, lives: liveSet{}, folders: map[string]bool{}, dirty: map[string]bool{}, rest: map[string]time.Time{}, again: time.NewTimer(pollEvery)}
+	w := &watch{paths: paths, each: each, lives: liveSet{}, folders: map[string]bool{}, dirty: map[string]bool{}, rest: map[string]time.Time{}, later: map[string]time.Time{}, again: time.NewTimer(pollEvery)}
 	defer w.again.Stop()
 	if w.fs, err = fsnotify.NewWatcher(); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, w.fs.Close()) }()
 	if w.im, err = newImporter(ctx, s, formats, o, &w.rep); err == nil {
-		w.im.taken = w.lives.put
+		w.im.taken, w.im.torn = w.lives.put, w.wait
 		err = w.run(ctx)
 	}
 	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
@@ -53,6 +53,7 @@ type watch struct {
 	folders map[string]bool
 	dirty   map[string]bool
 	rest    map[string]time.Time // by unit: not to be looked at before
+	later   map[string]time.Time // by file: to be looked at then, if it has not changed before
 	again   *time.Timer          // when what rests is to be looked at
 }
 
@@ -124,6 +125,7 @@ func (w *watch) first(ctx context.Context) error {
 		err = w.im.settleApart(ctx)
 	}
 	w.rep.Elapsed = time.Since(start)
+	w.wake()
 	if err == nil && w.each != nil {
 		w.each(w.rep)
 	}
@@ -147,6 +149,7 @@ func (w *watch) takeAll(ctx context.Context, found []candidate, roots []string) 
 	if err := w.takeUnits(ctx, units); err != nil {
 		return err
 	}
+	w.wake()
 	if err := w.im.settleApart(ctx); err != nil {
 		return err
 	}
@@ -167,8 +170,14 @@ func (w *watch) take(ctx context.Context, c candidate) error {
 		}
 		delete(w.lives, c.path)
 	}
-	works, _ := w.im.plan([]candidate{c}, isMoving)
-	for _, wk := range works {
+	var p Progress
+	for _, wk := range w.im.planFiles([]candidate{c}, isMoving, &p) {
+		if wk.unit != nil {
+			if err := w.im.readUnit(ctx, wk); err != nil {
+				return err
+			}
+			continue
+		}
 		if wk.format.Load != nil {
 			if err := w.im.load(ctx, wk); err != nil {
 				return err

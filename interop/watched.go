@@ -65,11 +65,15 @@ func (w *watch) drain() {
 // takeDirty reads the files that have changed, the oldest first.
 func (w *watch) takeDirty(ctx context.Context) error {
 	var found []candidate
-	resting := false
+	for path, at := range w.later {
+		if !time.Now().Before(at) {
+			delete(w.later, path)
+			w.dirty[path] = true
+		}
+	}
 	for path := range w.dirty {
 		_, unit := w.im.unitOf(path)
 		if unit != "" && time.Now().Before(w.rest[unit]) {
-			resting = true
 			continue
 		}
 		delete(w.dirty, path)
@@ -81,11 +85,26 @@ func (w *watch) takeDirty(ctx context.Context) error {
 			found = append(found, c)
 		}
 	}
-	if resting {
-		w.again.Reset(restFor)
-	}
 	byAge(found)
 	return w.takeAll(ctx, found, nil)
+}
+
+// wait makes a unit that is being written be looked at again when its end is
+// believed, though nothing more is written.
+func (w *watch) wait(c candidate) {
+	w.later[c.path] = time.Unix(0, c.mtime).Add(tornFor)
+}
+
+// wake sets the timer for what is to be looked at later.
+func (w *watch) wake() {
+	next := pollEvery
+	if len(w.dirty) > 0 {
+		next = restFor
+	}
+	for _, at := range w.later {
+		next = min(next, time.Until(at))
+	}
+	w.again.Reset(max(next, time.Millisecond))
 }
 
 // under reports whether path is one that is watched: with a database its -wal

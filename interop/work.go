@@ -24,6 +24,7 @@ type state struct {
 	Apart     []apart                    `json:"apart,omitempty"`    // what waits for a file that has not been read
 	Tail      int                        `json:"tail,omitempty"`     // while rewriting: how many records are stored, if those behind the last are to be dropped at the end
 	Told      told                       `json:"told,omitempty"`     // records that were written here, of events that there were
+	Plain     bool                       `json:"plain,omitempty"`    // no unit, though the format has some
 	Seq       skein.Seq                  `json:"seq,omitempty"`      // where the session ended with what was stored last, if nobody else wrote to it
 }
 
@@ -102,6 +103,7 @@ type chunk struct {
 	skips []Skip
 	took  *Took         // what a side file had
 	other bool          // with end: it was no unit after all
+	torn  bool          // with skips: it is being written
 	taken chan struct{} // closed when it was taken in, if it is so big that the next is not to be read before
 }
 

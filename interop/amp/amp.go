@@ -30,7 +30,9 @@ func Format() interop.Format {
 		Open:   open,
 		Below:  below,
 		Put:    interop.PutDocument,
-		Resume: resume,
+
+		Document: document,
+		Resume:   resume,
 	}
 }
 
@@ -68,6 +70,12 @@ func placesOn(system string, h interop.Home) (dirs []string) {
 		}
 	}
 	return dirs
+}
+
+// document knows a thread that lies elsewhere, under whatever name.
+func document(_ string, head []byte) bool {
+	start := bytes.TrimLeft(head, "\xef\xbb\xbf \t\r\n")
+	return bytes.HasPrefix(start, []byte("{")) && bytes.Contains(head, []byte(`"messages"`)) && (bytes.Contains(head, []byte(`"id":"T-`)) || bytes.Contains(head, []byte(`"id": "T-`)))
 }
 
 // unitOf knows a thread by its name, T-….json in threads or threads3.

@@ -29,7 +29,7 @@ type reader struct {
 func open(f interop.File) interop.Reader {
 	name := filepath.ToSlash(f.Path)
 	r := &reader{file: f, id: strings.TrimSuffix(path.Base(name), path.Ext(name)), seen: map[string]int{}}
-	if unit(name) == "" {
+	if unit(name) == "" && !f.Unit {
 		return &log{reader: r}
 	}
 	return r

@@ -27,6 +27,8 @@ func Format() interop.Format {
 		Look:   look,
 		Below:  below,
 		Put:    interop.PutDocument,
+
+		Document: document,
 	}
 }
 
@@ -91,6 +93,12 @@ func unit(name string) string {
 		return name
 	}
 	return ""
+}
+
+// document knows a session that lies elsewhere, under whatever name.
+func document(_ string, head []byte) bool {
+	start := bytes.TrimLeft(head, "\xef\xbb\xbf \t\r\n")
+	return bytes.HasPrefix(start, []byte("{")) && (has(head, `"responderUsername"`) || has(head, `"requesterUsername"`) && has(head, `"requests"`))
 }
 
 func look(ctx context.Context, name string) (interop.Unit, error) {

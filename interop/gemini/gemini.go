@@ -58,6 +58,8 @@ func (p program) format() interop.Format {
 		Look:  p.look,
 		Below: below,
 		Put:   interop.PutDocument,
+
+		Document: p.document,
 	}
 }
 
@@ -98,6 +100,12 @@ func unit(name string) string {
 		return name
 	}
 	return ""
+}
+
+// document knows a session that lies elsewhere, under whatever name.
+func (p program) document(name string, head []byte) bool {
+	start := bytes.TrimLeft(head, "\xef\xbb\xbf \t\r\n")
+	return bytes.HasPrefix(start, []byte("{")) && has(head, `"sessionId"`) && has(head, `"projectHash"`) && has(head, `"messages"`) && !p.others(name)
 }
 
 // isCheckpoint reports whether a file has the name of what /chat save makes.

@@ -38,7 +38,7 @@ func (p program) open(f interop.File) interop.Reader {
 	name := filepath.ToSlash(f.Path)
 	r := &reader{program: p, file: f, byID: map[string]*entry{}, seen: map[string]int{}, calls: map[string]string{}, waiting: map[string][]string{}}
 	r.id = strings.TrimSuffix(path.Base(name), path.Ext(name))
-	if unit(name) == "" {
+	if unit(name) == "" && !f.Unit {
 		return r
 	}
 	if isCheckpoint(name) {
