@@ -2,7 +2,6 @@ package server
 
 import (
 	"context"
-	"net/http"
 	"path"
 	"reflect"
 	"time"
@@ -42,7 +41,7 @@ func Routes(o Options) []door.Route {
 	} {
 		add(t)
 	}
-	return append(t.routes, t.documents()...)
+	return append(append(t.routes, t.documents()...), a.ready())
 }
 
 func newTable(version string) *table {
@@ -88,22 +87,4 @@ func (a *service) prices() (*price.Table, error) {
 		return nil, nil
 	}
 	return a.Prices()
-}
-
-// documents are the OpenAPI document, and the same for people.
-func (t *table) documents() []door.Route {
-	return []door.Route{{Pattern: "GET /v1/openapi.json", Scope: door.Read, Handler: t.document()}}
-}
-
-// document answers with the OpenAPI document.
-func (t *table) document() http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		b, err := t.api.OpenAPI().MarshalJSON()
-		if err != nil {
-			door.Fail(w, r, err)
-			return
-		}
-		w.Header().Set("Content-Type", "application/vnd.oai.openapi+json;version=3.1")
-		w.Write(b) //nolint:errcheck // the client has gone
-	})
 }
