@@ -17,8 +17,9 @@ type Secret struct {
 
 // A Redactor finds secrets. Many goroutines may use one.
 type Redactor struct {
-	words *automaton
-	rules []rule // by the number of their word in words
+	words  *automaton
+	rules  []rule  // by the number of their word in words
+	tokens []token // that are known by how they begin
 }
 
 // A rule says what may be a secret where its word stands.
@@ -34,8 +35,8 @@ type finder func(s string, at, end int) (Secret, bool)
 // New returns a Redactor. It takes about a millisecond: make one when it is
 // needed, and keep it.
 func New() *Redactor {
-	r := &Redactor{}
-	r.rules = append(r.rules, serviceRules()...)
+	r := &Redactor{tokens: services()}
+	r.rules = append(r.rules, serviceRules(r.tokens)...)
 	r.rules = append(r.rules, keyRules()...)
 	r.rules = append(r.rules, assignRules()...)
 	r.rules = append(r.rules, headerRules()...)
@@ -96,3 +97,17 @@ func (r *Redactor) Text(s string) string {
 
 // Mark returns what stands in place of a secret of that kind.
 func (k Kind) Mark() string { return "[redacted:" + string(k) + "]" }
+
+// Start returns the beginning of a longer text without secrets: also one that
+// is cut off at its end, if it is one that is known by how it begins.
+func (r *Redactor) Start(s string) string {
+	s = r.Text(s)
+	last := strings.LastIndexAny(s, " \t\n\"'=:") + 1
+	text := strings.TrimSuffix(s[last:], "…")
+	for i := range r.tokens {
+		if t := &r.tokens[i]; len(t.prefix) > 3 && strings.HasPrefix(text, t.prefix) {
+			return s[:last] + t.kind.Mark()
+		}
+	}
+	return s
+}

@@ -17,8 +17,8 @@ type token struct {
 // longest is how far a token may reach, in bytes.
 const longest = 4096
 
-func serviceRules() (rules []rule) {
-	for _, s := range services() {
+func serviceRules(tokens []token) (rules []rule) {
+	for _, s := range tokens {
 		rules = append(rules, rule{word: strings.ToLower(s.prefix), find: s.finder()})
 	}
 	return rules

@@ -1,0 +1,139 @@
+package mcp
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/skein-dev/skein"
+)
+
+func (s *service) readers(m *sdk.Server) {
+	add(s, m, &sdk.Tool{Name: "session_list", Title: "List sessions", Annotations: looks(), Description: "Which sessions there are, the newest first."}, s.list)
+	add(s, m, &sdk.Tool{Name: "session_search", Title: "Search sessions", Annotations: looks(), Description: "Find messages, tool calls and results by their words. " +
+		`The query: fork pointer (both words), "fork pointer" (the phrase), snap* (words that begin so), -draft (without it), ` +
+		"tool:bash status:error file:store.go role:user agent:codex project:api session:NAME since:7d until:2026-11-21."}, s.search)
+	add(s, m, &sdk.Tool{Name: "session_read", Title: "Read a session", Annotations: looks(), Description: "The messages of a session, oldest first on each page. " +
+		"Without a cursor the newest; next_cursor leads further back. With from the messages from that seq on, and next_cursor leads further on. With seq one message, its texts from offset on."}, s.read)
+	add(s, m, &sdk.Tool{Name: "session_tree", Title: "Show a session's family", Annotations: looks(), Description: "What a session came from, its forks, and the children that its agent started."}, s.tree)
+	add(s, m, &sdk.Tool{Name: "session_usage", Title: "Sum up usage", Annotations: looks(), Description: "Tokens, requests and cost in US dollars, summed by day, model, agent, project or session."}, s.usage)
+}
+
+type listIn struct {
+	Project string `json:"project,omitempty" jsonschema:"only sessions of this project: its path, exactly"`
+	Agent   string `json:"agent,omitempty" jsonschema:"only sessions of this agent"`
+	Origin  string `json:"origin,omitempty" jsonschema:"only sessions imported from this format, such as claude-code"`
+	Tag     string `json:"tag,omitempty" jsonschema:"only sessions with this tag"`
+	Title   string `json:"title,omitempty" jsonschema:"only sessions with this in their title, ignoring case"`
+	Since   string `json:"since,omitempty" jsonschema:"only sessions changed since: 2026-11-21 or 2026-11-21T14:30:00Z"`
+	Until   string `json:"until,omitempty" jsonschema:"only sessions changed before"`
+	Limit   int    `json:"limit,omitempty" jsonschema:"at most this many, up to 100; 20 if not given"`
+	Cursor  string `json:"cursor,omitempty" jsonschema:"next_cursor of the page before"`
+}
+
+// A sessionLine is a session in an answer.
+type sessionLine struct {
+	ID       skein.SessionID `json:"id"`
+	Name     string          `json:"name,omitempty"`
+	Key      string          `json:"key,omitempty"`
+	Agent    string          `json:"agent,omitempty"`
+	Model    string          `json:"model,omitempty"`
+	Project  string          `json:"project,omitempty"`
+	Origin   string          `json:"origin,omitempty"`
+	Tags     []string        `json:"tags,omitempty"`
+	Created  skein.Time      `json:"created_at,omitzero"`
+	Updated  skein.Time      `json:"updated_at,omitzero"`
+	Messages int             `json:"messages"`
+	Turns    int             `json:"turns"`
+	Last     skein.Seq       `json:"last"`
+	Prompt   string          `json:"last_prompt,omitempty"`
+}
+
+func (s *service) line(x *skein.Session) sessionLine {
+	l := sessionLine{
+		ID: x.ID, Name: s.short(x.Name()), Key: x.Key, Agent: x.Agent, Model: x.Model, Project: x.Project, Tags: x.Tags,
+		Created: x.Created, Updated: x.Updated, Messages: x.Messages, Turns: x.Turns, Last: x.Last, Prompt: s.short(x.LastPrompt),
+	}
+	if x.Origin != nil {
+		l.Origin = x.Origin.Format
+	}
+	return l
+}
+
+// short returns the beginning of a text without secrets.
+func (s *service) short(text string) string { return s.redactor().Start(text) }
+
+// Sessions in an answer.
+const (
+	fewSessions  = 20
+	manySessions = 100
+)
+
+func (s *service) list(ctx context.Context, in listIn) (*sdk.CallToolResult, error) {
+	f := skein.Filter{Project: in.Project, Agent: in.Agent, Origin: in.Origin, Tag: in.Tag, Title: in.Title}
+	var err error
+	if f.Since, err = when(in.Since); err != nil {
+		return nil, err
+	}
+	if f.Until, err = when(in.Until); err != nil {
+		return nil, err
+	}
+	if f.Before, err = sessionCursor(in.Cursor); err != nil {
+		return nil, err
+	}
+	f.Limit = bound(in.Limit, fewSessions, manySessions) + 1
+	p, last, n := &page{service: s}, (*skein.Session)(nil), 0
+	for x, err := range s.store.Sessions(ctx, f) {
+		if err != nil {
+			return nil, err
+		}
+		if n++; n == f.Limit || !p.add(s.line(&x)) {
+			return p.answer("next_cursor: " + cursorOf(last)), nil
+		}
+		last = &x
+	}
+	return p.answer(end), nil
+}
+
+const end = "There is no more."
+
+// bound returns n, few if it is not given, and at most many.
+func bound(n, few, many int) int {
+	if n < 1 {
+		return few
+	}
+	return min(n, many)
+}
+
+// cursorOf returns where a list goes on after x.
+func cursorOf(x *skein.Session) string { return fmt.Sprintf("%d.%s", int64(x.Updated), x.ID) }
+
+func sessionCursor(cursor string) (*skein.Session, error) {
+	if cursor == "" {
+		return nil, nil //nolint:nilnil // the list begins at its beginning
+	}
+	at, id, ok := strings.Cut(cursor, ".")
+	n, err := strconv.ParseInt(at, 10, 64)
+	if !ok || err != nil {
+		return nil, fmt.Errorf("cursor %q: %w: it is none that came from here", cursor, skein.ErrInvalid)
+	}
+	return &skein.Session{ID: skein.SessionID(id), Updated: skein.Time(n)}, nil
+}
+
+// when reads a date, in UTC, or a time; 0 for none.
+func when(text string) (skein.Time, error) {
+	if text == "" {
+		return 0, nil
+	}
+	if len(text) == len("2006-01-02") {
+		text += "T00:00:00Z"
+	}
+	t, err := skein.ParseTime(text)
+	if err != nil {
+		return 0, fmt.Errorf("%w: %w", skein.ErrInvalid, err)
+	}
+	return t, nil
+}

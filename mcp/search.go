@@ -1,0 +1,120 @@
+package mcp
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/skein-dev/skein"
+)
+
+type searchIn struct {
+	Query   string `json:"query" jsonschema:"what to look for"`
+	Session string `json:"session,omitempty" jsonschema:"only in this session: its ID or another name of it"`
+	Each    bool   `json:"each,omitempty" jsonschema:"every message, not the best of each session"`
+	Limit   int    `json:"limit,omitempty" jsonschema:"at most this many, up to 50; 10 if not given"`
+}
+
+// A hitLine is a hit in an answer.
+type hitLine struct {
+	Session skein.SessionID `json:"session"`
+	Name    string          `json:"name,omitempty"` // of the session
+	Seq     skein.Seq       `json:"seq"`
+	Turn    int             `json:"turn,omitempty"`
+	Role    skein.Role      `json:"role,omitempty"`
+	Time    skein.Time      `json:"time,omitzero"`
+	Count   int             `json:"count,omitempty"` // messages of the session that match
+	Snippet string          `json:"snippet"`
+}
+
+// deadline is how long a search may take.
+const deadline = 2 * time.Second
+
+func (s *service) search(ctx context.Context, in searchIn) (*sdk.CallToolResult, error) {
+	q, err := skein.ParseQueryAt(in.Query, s.Now())
+	if err != nil {
+		return nil, err
+	}
+	if q.Empty() {
+		return nil, fmt.Errorf("query %q: %w: it asks for nothing", in.Query, skein.ErrInvalid)
+	}
+	if in.Session == "" {
+		in.Session = string(q.Session)
+	}
+	if in.Session != "" {
+		x, err := s.session(ctx, in.Session)
+		if err != nil {
+			return nil, err
+		}
+		q.Session = x.ID
+	}
+	q.Each, q.Limit, q.Deadline = in.Each, bound(in.Limit, 10, 50), deadline
+	found, err := s.store.Search(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	p := &page{service: s}
+	for _, h := range found.Hits {
+		l, err := s.hit(ctx, h)
+		if err != nil {
+			return nil, err
+		}
+		if !p.add(l) {
+			break
+		}
+	}
+	switch {
+	case found.CutOff:
+		return p.answer("The search was cut off: there may be better ones. More words find them."), nil
+	case len(found.Hits) == 0:
+		return p.answer("Nothing was found."), nil
+	}
+	return p.answer("Read on: session_read with the session and from=SEQ. « and » stand around what matched."), nil
+}
+
+func (s *service) hit(ctx context.Context, h skein.Hit) (hitLine, error) {
+	x, err := s.store.Session(ctx, h.Session)
+	if err != nil {
+		return hitLine{}, err
+	}
+	texts, err := s.texts(ctx, h)
+	if err != nil {
+		return hitLine{}, err
+	}
+	snippet := strings.NewReplacer(skein.Mark, "«", skein.EndMark, "»").Replace(s.redactor().Snippet(h.Snippet, texts...))
+	return hitLine{h.Session, s.short(x.Name()), h.Seq, h.Turn, h.Role, h.Time, h.Count, snippet}, nil
+}
+
+// texts returns the texts that a hit's snippet may be from.
+func (s *service) texts(ctx context.Context, h skein.Hit) (all []string, err error) {
+	found, err := s.store.Newest(ctx, h.Session, 1, h.Seq+1)
+	for i := range found {
+		all = append(all, Texts(&found[i].Message)...)
+	}
+	return all, err
+}
+
+// Texts returns all that m has to read: what a search can find in it.
+func Texts(m *skein.Message) (all []string) {
+	for i := range m.Parts {
+		p := &m.Parts[i]
+		if p.Text != "" {
+			all = append(all, p.Text.UTF8())
+		}
+		if p.Call != nil {
+			all = append(all, string(p.Call.Input))
+		}
+		if p.Result != nil {
+			all = append(all, p.Result.Text.UTF8(), string(p.Result.Raw))
+		}
+	}
+	return all
+}
+
+// session returns the session that is meant by a name.
+func (s *service) session(ctx context.Context, name string) (skein.Session, error) {
+	return skein.Resolve(ctx, s.store, name, skein.Filter{})
+}

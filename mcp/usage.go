@@ -1,0 +1,75 @@
+package mcp
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/skein-dev/skein"
+)
+
+type usageIn struct {
+	By      string `json:"by,omitempty" jsonschema:"day, model, agent, project or session; model if not given"`
+	Session string `json:"session,omitempty" jsonschema:"only this session's own"`
+	Project string `json:"project,omitempty" jsonschema:"only this project's: its path"`
+	Agent   string `json:"agent,omitempty" jsonschema:"only this agent's"`
+	Since   string `json:"since,omitempty" jsonschema:"2026-11-21 or 2026-11-21T14:30:00Z"`
+	Until   string `json:"until,omitempty"`
+	Limit   int    `json:"limit,omitempty" jsonschema:"at most this many rows, up to 500; 50 if not given"`
+}
+
+// A usageLine is a sum in an answer.
+type usageLine struct {
+	Of       string      `json:"of"`
+	Provider string      `json:"provider,omitempty"`
+	Model    string      `json:"model,omitempty"`
+	Usage    skein.Usage `json:"usage"`
+	Dollars  *float64    `json:"usd,omitempty"` // what it costs; not there if that is not known
+}
+
+func (s *service) usage(ctx context.Context, in usageIn) (*sdk.CallToolResult, error) {
+	q := skein.UsageQuery{By: skein.Dimension(in.By), Project: in.Project, Agent: in.Agent, Zone: s.Now().Location()}
+	if in.By == "" {
+		q.By = skein.ByModelID
+	}
+	if !slices.Contains([]skein.Dimension{skein.ByDay, skein.ByModelID, skein.ByAgent, skein.ByProject, skein.BySession}, q.By) {
+		return nil, fmt.Errorf("by %q: %w: want day, model, agent, project or session", in.By, skein.ErrInvalid)
+	}
+	var err error
+	if q.Since, err = when(in.Since); err != nil {
+		return nil, err
+	}
+	if q.Until, err = when(in.Until); err != nil {
+		return nil, err
+	}
+	if in.Session != "" {
+		x, err := s.session(ctx, in.Session)
+		if err != nil {
+			return nil, err
+		}
+		q.Session = x.ID
+	}
+	rows, err := s.store.Usage(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	p, n := &page{service: s}, bound(in.Limit, 50, 500)
+	for i, r := range rows {
+		if i == n || !p.add(s.sum(r)) {
+			return p.answer(fmt.Sprintf("%d of %d rows are shown.", i, len(rows))), nil
+		}
+	}
+	return p.answer(end), nil
+}
+
+func (s *service) sum(r skein.UsageRow) usageLine {
+	l := usageLine{Of: r.Of, Provider: r.Provider, Model: r.Model, Usage: r.Usage}
+	if s.Cost != nil {
+		if d, ok := s.Cost(r); ok {
+			l.Dollars = &d
+		}
+	}
+	return l
+}

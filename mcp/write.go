@@ -1,0 +1,135 @@
+package mcp
+
+import (
+	"context"
+	"fmt"
+	"sort"
+	"strings"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/skein-dev/skein"
+)
+
+func (s *service) writers(m *sdk.Server) {
+	add(s, m, &sdk.Tool{Name: "session_note", Title: "Note something", Annotations: adds(), Description: "Add a note to a session. It is no message: no model is shown it, and nothing is changed."}, s.note)
+	add(s, m, &sdk.Tool{Name: "session_fork", Title: "Fork a session", Annotations: adds(), Description: "Begin a new session that shows another's up to the end of a turn, or up to a seq, and goes on by itself."}, s.fork)
+	add(s, m, &sdk.Tool{Name: "session_rename", Title: "Rename a session", Annotations: adds(), Description: "Give a session a title. One that a person gave stays."}, s.rename)
+}
+
+type noteIn struct {
+	Session string `json:"session" jsonschema:"its ID or another name of it"`
+	Text    string `json:"text" jsonschema:"the note, at most 8000 bytes"`
+}
+
+// NoteName is the name of the noted event that session_note makes. Its data is
+// an object with the member text.
+const NoteName = "mcp:note"
+
+type placeLine struct {
+	Session skein.SessionID `json:"session"`
+	Seq     skein.Seq       `json:"seq"`
+}
+
+func (s *service) note(ctx context.Context, in noteIn) (*sdk.CallToolResult, error) {
+	if in.Text == "" || len(in.Text) > maxText {
+		return nil, fmt.Errorf("a note of %d bytes: %w: want 1 to %d", len(in.Text), skein.ErrInvalid, maxText)
+	}
+	data := skein.MustJSON(struct {
+		Text string `json:"text"`
+	}{in.Text})
+	return s.append(ctx, in.Session, skein.NewEvent(skein.KindNoted, skein.At(s.Now()), skein.Noted{Name: NoteName, Level: "info", Data: data}))
+}
+
+type renameIn struct {
+	Session string `json:"session" jsonschema:"its ID or another name of it"`
+	Title   string `json:"title" jsonschema:"at most 200 bytes"`
+}
+
+func (s *service) rename(ctx context.Context, in renameIn) (*sdk.CallToolResult, error) {
+	title := strings.Join(strings.Fields(in.Title), " ")
+	if title == "" || len(title) > 200 {
+		return nil, fmt.Errorf("a title of %d bytes: %w: want 1 to 200", len(title), skein.ErrInvalid)
+	}
+	x, err := s.session(ctx, in.Session)
+	if err != nil {
+		return nil, err
+	}
+	to := skein.Titled{Title: title, Description: x.Description, By: skein.ByModel}
+	if x.TitleBy == skein.ByPerson {
+		return nil, fmt.Errorf("session %s: %w: a person called it %q", x.ID, skein.ErrRefused, x.Title)
+	}
+	return s.append(ctx, string(x.ID), skein.NewEvent(skein.KindTitled, skein.At(s.Now()), to))
+}
+
+// append adds an event to the session of that name.
+func (s *service) append(ctx context.Context, name string, e skein.Event) (*sdk.CallToolResult, error) {
+	x, err := s.session(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	at, err := skein.Add(ctx, s.store, x.ID, e)
+	if err != nil {
+		return nil, err
+	}
+	p := &page{service: s}
+	p.add(placeLine{x.ID, at})
+	return p.answer("Done."), nil
+}
+
+type forkIn struct {
+	Session string    `json:"session" jsonschema:"its ID or another name of it"`
+	Turn    int       `json:"turn,omitempty" jsonschema:"show everything up to the end of this turn"`
+	Seq     skein.Seq `json:"seq,omitempty" jsonschema:"show the events up to this seq; without turn and seq, all"`
+	Title   string    `json:"title,omitempty" jsonschema:"of the new session"`
+}
+
+func (s *service) fork(ctx context.Context, in forkIn) (*sdk.CallToolResult, error) {
+	x, err := s.session(ctx, in.Session)
+	if err != nil {
+		return nil, err
+	}
+	at, err := s.forkPlace(ctx, x, in)
+	if err != nil {
+		return nil, err
+	}
+	id := skein.NewSessionID(s.Now())
+	created := skein.Created{
+		Title: in.Title, User: x.User, Surface: "mcp", Program: "skein", Version: s.Version,
+		Profile: x.Profile, Provider: x.Provider, Project: x.Project, Cwd: x.Cwd,
+		Parent: &skein.Parent{Session: x.ID, Seq: at, Why: skein.Fork},
+	}
+	_, err = s.store.Append(ctx, skein.Batch{Session: id, After: skein.Fresh, Events: []skein.Event{skein.NewEvent(skein.KindCreated, skein.At(s.Now()), created)}})
+	if err != nil {
+		return nil, err
+	}
+	p := &page{service: s}
+	p.add(placeLine{id, at})
+	return p.answer("The new session is there."), nil
+}
+
+// forkPlace returns the last seq that a fork of x shows.
+func (s *service) forkPlace(ctx context.Context, x skein.Session, in forkIn) (skein.Seq, error) {
+	switch {
+	case in.Turn != 0 && in.Seq != 0:
+		return 0, fmt.Errorf("turn %d and seq %d: %w: want one of them", in.Turn, in.Seq, skein.ErrInvalid)
+	case in.Seq < 0 || in.Seq > x.Last:
+		return 0, fmt.Errorf("seq %d: %w: the session has 1 to %d", in.Seq, skein.ErrInvalid, x.Last)
+	case in.Turn < 0 || in.Turn > x.Turns:
+		return 0, fmt.Errorf("turn %d: %w: the session has %d", in.Turn, skein.ErrInvalid, x.Turns)
+	case in.Seq > 0:
+		return in.Seq, nil
+	case in.Turn == 0:
+		return x.Last, nil
+	}
+	var err error
+	i := sort.Search(int(x.Last), func(i int) bool { // turns never go back
+		if err != nil {
+			return true
+		}
+		found, lookErr := s.store.Newest(ctx, x.ID, 1, skein.Seq(i+2))
+		err = lookErr
+		return len(found) > 0 && found[0].Turn > in.Turn
+	})
+	return skein.Seq(i), err
+}
