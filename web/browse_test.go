@@ -35,11 +35,12 @@ func visiting(t *testing.T, store skein.Store, change func(*web.Options)) *visit
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := web.Options{Version: "1.2.3", Now: now, Prices: func() (*price.Table, error) { return price.Load() }}
+	log := slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
+	o := web.Options{Version: "1.2.3", Now: now, Log: log, Prices: func() (*price.Table, error) { return price.Load() }}
 	if change != nil {
 		change(&o)
 	}
-	d := door.New(door.Options{Store: store, Tokens: tokens, Log: slog.New(slog.DiscardHandler), Now: now, Form: web.Form(o)}, web.Routes(o)...)
+	d := door.New(door.Options{Store: store, Tokens: tokens, Log: log, Now: now, Form: web.Form(o)}, web.Routes(o)...)
 	s := httptest.NewServer(d)
 	t.Cleanup(s.Close)
 	jar, err := cookiejar.New(nil)

@@ -9,7 +9,10 @@ import (
 // viewRoutes are those of the other views of sessions.
 func (s *site) viewRoutes() []door.Route {
 	return slices.Concat(
+		s.treeRoutes(),
 		s.usageRoutes(),
+		s.binRoutes(),
+		s.healthRoutes(),
 	)
 }
 
@@ -17,5 +20,7 @@ func (s *site) viewRoutes() []door.Route {
 func viewLinks() []link {
 	return []link{
 		{"usage", "Usage", "/usage"},
+		{"bin", "Bin", "/bin"},
+		{"health", "Health", "/health"},
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/door"
 	"github.com/skein-dev/skein/price"
 )
@@ -19,6 +20,9 @@ type Options struct {
 	Redact  func(string) string          // takes secrets out of text; nil: leaves all in
 	Prices  func() (*price.Table, error) // nil: costs are not shown
 	Agents  []string                     // formats of other programs that a session can be handed to
+
+	Purged    func(skein.Session) error // removes what else is kept of a session that was deleted for good; may be nil
+	Examiners []skein.Examiner          // what Health looks at besides the store
 }
 
 // Routes returns the routes of all pages, and of what they load.
