@@ -3,6 +3,7 @@ package storetest
 import (
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/skein-dev/skein"
 )
@@ -16,6 +17,11 @@ type Options struct {
 	// Dial opens the data at an address once more, as another process does.
 	// TestMain gives the same function to Main or Child.
 	Dial func(address string) (skein.Store, error)
+
+	// Frees is how long the lease that a killed process held as its own may
+	// go on, where no kernel tells the store that the process is gone. 0: it
+	// is free at once.
+	Frees time.Duration
 
 	// Newer makes the data at an address, which no store has open, look as if
 	// a newer version of the program had written it, and returns what fails
