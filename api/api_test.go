@@ -30,6 +30,16 @@ func TestPayloadsGoOverTheWireAsTheyAre(t *testing.T) {
 	}
 }
 
+func TestTimesGoOverTheWireAsTheyAre(t *testing.T) {
+	for _, at := range []skein.Time{0, 1, -1, -62135596800000, -62167219200000, 253402300799999} {
+		var got api.Event
+		line := api.AppendEvent(nil, skein.Event{Time: at, Kind: "x", Payload: []byte("{}")})
+		if err := json.Unmarshal(line, &got); err != nil || got.Time != at {
+			t.Errorf("%s is read as %d (%v), want %d", line, got.Time, err, at)
+		}
+	}
+}
+
 func TestABatchComesBackWhole(t *testing.T) {
 	was := skein.Batch{
 		Session: "a", After: skein.Fresh, Fence: 7, Again: true,

@@ -56,11 +56,27 @@ type Event struct{ skein.Event }
 
 type eventJSON struct {
 	Seq       skein.Seq       `json:"seq"`
-	Time      skein.Time      `json:"time"`
+	Time      anyTime         `json:"time"`
 	Kind      skein.Kind      `json:"kind"`
 	ClientID  skein.ClientID  `json:"client_id"`
 	Payload   json.RawMessage `json:"payload"`
 	Payload64 []byte          `json:"payload64"`
+}
+
+// anyTime is a time that is read as it was written: the first moment of year 1
+// stands for itself, and not for a time that is not known.
+type anyTime skein.Time
+
+const yearOne anyTime = -62135596800000
+
+// UnmarshalText implements [encoding.TextUnmarshaler]; errors as
+// [skein.ParseTime].
+func (t *anyTime) UnmarshalText(b []byte) error {
+	if string(b) == skein.Time(yearOne).String() {
+		*t = yearOne
+		return nil
+	}
+	return (*skein.Time)(t).UnmarshalText(b)
 }
 
 // UnmarshalJSON implements [json.Unmarshaler]; errors say what is wrong.
@@ -75,7 +91,7 @@ func (e *Event) UnmarshalJSON(b []byte) error {
 	if len(in.Payload) == 0 {
 		return fmt.Errorf("event of kind %q without a payload", in.Kind)
 	}
-	e.Event = skein.Event{Seq: in.Seq, Time: in.Time, Kind: in.Kind, ClientID: in.ClientID, Payload: in.Payload}
+	e.Event = skein.Event{Seq: in.Seq, Time: skein.Time(in.Time), Kind: in.Kind, ClientID: in.ClientID, Payload: in.Payload}
 	return nil
 }
 

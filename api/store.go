@@ -133,31 +133,9 @@ func rawsOf(m *skein.Message) []*json.RawMessage {
 	return out
 }
 
-// A Fed is a [skein.Fed] that is read from JSON: without an event, only the
-// place.
+// A Fed is the data of an event of GET /v1/stream; its cursor is the event's id.
 type Fed struct {
-	Cursor  skein.Cursor    `json:"cursor"`
 	Session skein.SessionID `json:"session"`
 	User    skein.User      `json:"user"`
-	Event   *Event          `json:"event"`
-}
-
-// AppendFed appends f as JSON to b.
-func AppendFed(b []byte, f skein.Fed) []byte {
-	b = skein.AppendQuoted(append(b, `{"cursor":`...), string(f.Cursor))
-	if f.Session == "" {
-		return append(b, '}')
-	}
-	b = skein.AppendQuoted(append(b, `,"session":`...), string(f.Session))
-	b = skein.AppendQuoted(append(b, `,"user":`...), string(f.User))
-	return append(AppendEvent(append(b, `,"event":`...), f.Event), '}')
-}
-
-// Fed returns f as a store gives it.
-func (f Fed) Fed() skein.Fed {
-	out := skein.Fed{Cursor: f.Cursor, Session: f.Session, User: f.User}
-	if f.Event != nil {
-		out.Event = f.Event.Event
-	}
-	return out
+	Event   Event           `json:"event"`
 }
