@@ -73,7 +73,7 @@ func (a *service) storeAppend(t *table) {
 	o := operation{
 		ID: "append", Method: http.MethodPost, Path: "/append", Tag: "store", Scope: door.Write, Body: door.MaxBatches, Summary: "Append batches to sessions, all or none",
 		Doc:    "With everything a batch can have: events of several sessions, blobs, and the records of the files that events were imported from.",
-		Errors: []int{http.StatusNotFound, http.StatusConflict, http.StatusUnprocessableEntity}, Takes: []media{{"application/json", reflect.TypeFor[storeAppended]()}},
+		Errors: []int{http.StatusNotFound, http.StatusConflict, http.StatusUnprocessableEntity}, Takes: []media{{"application/json", reflect.TypeFor[appendedBatches]()}},
 	}
 	register(t, o, func(ctx context.Context, i *in) (*out, error) {
 		batches, err := readBatches(i.call.BodyReader())
@@ -117,8 +117,8 @@ func unread(err error) error {
 	return fmt.Errorf("%w body: %w", skein.ErrInvalid, err)
 }
 
-// storeAppended is the shape of an [api.Appended], for the document.
-type storeAppended struct {
+// appendedBatches is the shape of an [api.Appended], for the document.
+type appendedBatches struct {
 	Batches []sessionBatch `json:"batches"`
 }
 

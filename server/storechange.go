@@ -35,11 +35,11 @@ func (a *service) storeLeases(t *table) {
 		l, err := s.Renew(ctx, skein.Lease{Session: in.Session, Fence: in.Fence}, in.TTL)
 		return api.Lease(l), err
 	})
-	type released struct {
+	type leaseNumber struct {
 		Session skein.SessionID `json:"session"`
 		Fence   skein.Fence     `json:"fence"`
 	}
-	ask(t, storeOperation("release", "Give a lease back", door.Write), func(ctx context.Context, s skein.Store, in released) (nothing, error) {
+	ask(t, storeOperation("release", "Give a lease back", door.Write), func(ctx context.Context, s skein.Store, in leaseNumber) (nothing, error) {
 		return nothing{}, s.Release(ctx, skein.Lease{Session: in.Session, Fence: in.Fence})
 	})
 }
@@ -52,11 +52,13 @@ func (a *service) storeEnds(t *table) {
 	ask(t, storeOperation("restore", "Take a session out of the bin", door.Write), func(ctx context.Context, s skein.Store, in ofSession) (nothing, error) {
 		return nothing{}, s.Restore(ctx, in.Session)
 	})
-	ask(t, storeOperation("delete", "Destroy a session", door.Admin), func(ctx context.Context, s skein.Store, in api.Deletion) (api.Deleted, error) {
-		d, err := s.Delete(ctx, in.Session, skein.Deletion{Children: in.Children})
-		return api.Deleted(d), err
+	ask(t, storeOperation("delete", "Destroy a session", door.Write), func(ctx context.Context, s skein.Store, in api.Deletion) (api.Deleted, error) {
+		return a.destroy(ctx, s, in)
 	})
-	ask(t, storeOperation("scrub", "Take secrets out of a session", door.Admin), func(ctx context.Context, s skein.Store, in api.Scrub) (api.Scrubbed, error) {
+	ask(t, storeOperation("scrub", "Take secrets out of a session", door.Write), func(ctx context.Context, s skein.Store, in api.Scrub) (api.Scrubbed, error) {
+		if err := mayPurge(ctx); err != nil {
+			return api.Scrubbed{}, err
+		}
 		secrets := make([]string, len(in.Secrets))
 		for i, b := range in.Secrets {
 			secrets[i] = string(b)
@@ -64,15 +66,31 @@ func (a *service) storeEnds(t *table) {
 		d, err := s.Scrub(ctx, in.Session, secrets)
 		return api.Scrubbed(d), err
 	})
-	type examine struct {
+	type examination struct {
 		Repair bool `json:"repair,omitempty"`
 	}
 	list(t, storeOperation("examine", "Look for damage in the store", door.Admin), skein.Finding{}, putJSON[skein.Finding],
-		func(ctx context.Context, s skein.Store, in examine) iter.Seq2[skein.Finding, error] {
+		func(ctx context.Context, s skein.Store, in examination) iter.Seq2[skein.Finding, error] {
 			x, ok := s.(skein.Examiner)
 			if !ok {
 				return each[skein.Finding](nil, fmt.Errorf("%w: the server's store cannot look for damage in itself", skein.ErrRefused))
 			}
 			return x.Examine(ctx, skein.Examination(in))
 		})
+}
+
+// destroy destroys a session, and what is kept of it beside the store.
+func (a *service) destroy(ctx context.Context, s skein.Store, in api.Deletion) (api.Deleted, error) {
+	if err := mayPurge(ctx); err != nil {
+		return api.Deleted{}, err
+	}
+	was, err := s.Session(ctx, in.Session)
+	if err != nil {
+		return api.Deleted{}, err
+	}
+	d, err := s.Delete(ctx, in.Session, skein.Deletion{Children: in.Children})
+	if err == nil && a.Purged != nil {
+		err = a.Purged(was.User, in.Session)
+	}
+	return api.Deleted(d), err
 }

@@ -20,23 +20,23 @@ func (a *service) storeSessions(t *table) {
 		func(ctx context.Context, s skein.Store, in api.Filter) iter.Seq2[skein.Session, error] {
 			return s.Sessions(ctx, skein.Filter(in))
 		})
-	type size struct {
+	type sizeInBytes struct {
 		Bytes int64 `json:"bytes"`
 	}
-	ask(t, storeOperation("size", "Roughly the bytes on disk of a session", door.Read), func(ctx context.Context, s skein.Store, in ofSession) (size, error) {
+	ask(t, storeOperation("size", "Roughly the bytes on disk of a session", door.Read), func(ctx context.Context, s skein.Store, in ofSession) (sizeInBytes, error) {
 		z, ok := s.(skein.Sizer)
 		if !ok {
-			return size{}, fmt.Errorf("%w: the server's store does not know sizes", skein.ErrRefused)
+			return sizeInBytes{}, fmt.Errorf("%w: the server's store does not know sizes", skein.ErrRefused)
 		}
 		n, err := z.Size(ctx, in.Session)
-		return size{n}, err
+		return sizeInBytes{n}, err
 	})
 }
 
 func putJSON[T any](b []byte, v T) []byte { return append(b, skein.MustJSON(v)...) }
 
-// place is a place in a session.
-type place struct {
+// afterPlace is a place in a session.
+type afterPlace struct {
 	Session skein.SessionID `json:"session"`
 	After   skein.Seq       `json:"after,omitempty"`
 }
@@ -44,36 +44,36 @@ type place struct {
 // storeEvents registers what gives events and messages.
 func (a *service) storeEvents(t *table) {
 	list(t, storeOperation("events", "The events of a session after a place", door.Read), event{}, api.AppendEvent,
-		func(ctx context.Context, s skein.Store, in place) iter.Seq2[skein.Event, error] {
+		func(ctx context.Context, s skein.Store, in afterPlace) iter.Seq2[skein.Event, error] {
 			return s.Events(ctx, in.Session, in.After)
 		})
-	type newest struct {
+	type newestOf struct {
 		Session skein.SessionID `json:"session"`
 		N       int             `json:"n"`
 		Before  skein.Seq       `json:"before,omitempty"`
 	}
 	list(t, storeOperation("newest", "The newest messages of a session", door.Read), api.Entry{}, func(b []byte, e skein.Entry) []byte { return putJSON(b, api.EntryOf(e)) },
-		func(ctx context.Context, s skein.Store, in newest) iter.Seq2[skein.Entry, error] {
+		func(ctx context.Context, s skein.Store, in newestOf) iter.Seq2[skein.Entry, error] {
 			return each(s.Newest(ctx, in.Session, in.N, in.Before))
 		})
-	type window struct {
+	type windowOf struct {
 		Session skein.SessionID `json:"session"`
 		N       int             `json:"n"`
 	}
 	list(t, storeOperation("window", "Events that are enough to work out what a model is shown", door.Read), event{}, api.AppendEvent,
-		func(ctx context.Context, s skein.Store, in window) iter.Seq2[skein.Event, error] {
+		func(ctx context.Context, s skein.Store, in windowOf) iter.Seq2[skein.Event, error] {
 			return each(s.Window(ctx, in.Session, in.N))
 		})
-	type blob struct {
+	type blobOf struct {
 		Session skein.SessionID `json:"session"`
 		Hash    skein.Hash      `json:"hash"`
 	}
-	type bytesOf struct {
+	type blobBytes struct {
 		Data []byte `json:"data"`
 	}
-	ask(t, storeOperation("blob", "The bytes of a blob of a session", door.Read), func(ctx context.Context, s skein.Store, in blob) (bytesOf, error) {
+	ask(t, storeOperation("blob", "The bytes of a blob of a session", door.Read), func(ctx context.Context, s skein.Store, in blobOf) (blobBytes, error) {
 		b, err := s.Blob(ctx, in.Session, in.Hash)
-		return bytesOf{b}, err
+		return blobBytes{b}, err
 	})
 }
 
@@ -100,10 +100,10 @@ func (a *service) storeFind(t *table) {
 		r, err := s.Search(ctx, in.Query())
 		return api.ResultsOf(r), err
 	})
-	type rows struct {
+	type usageRows struct {
 		Rows []api.UsageRow `json:"rows"`
 	}
-	ask(t, storeOperation("usage", "Sums of what was used", door.Read), func(ctx context.Context, s skein.Store, in api.UsageQuery) (out rows, err error) {
+	ask(t, storeOperation("usage", "Sums of what was used", door.Read), func(ctx context.Context, s skein.Store, in api.UsageQuery) (out usageRows, err error) {
 		q := skein.UsageQuery{By: in.By, User: in.User, Session: in.Session, Project: in.Project, Agent: in.Agent, Since: in.Since, Until: in.Until}
 		if q.Zone, err = api.Location(in.Zone); err != nil {
 			return out, err
@@ -115,15 +115,15 @@ func (a *service) storeFind(t *table) {
 		}
 		return out, err
 	})
-	type keys struct {
+	type clientIDs struct {
 		Keys []skein.ClientID `json:"client_ids"`
 	}
-	type places struct {
+	type eventPlaces struct {
 		Places []api.Place `json:"places"`
 	}
-	ask(t, storeOperation("find", "Where the events with these client IDs stand", door.Read), func(ctx context.Context, s skein.Store, in keys) (places, error) {
+	ask(t, storeOperation("find", "Where the events with these client IDs stand", door.Read), func(ctx context.Context, s skein.Store, in clientIDs) (eventPlaces, error) {
 		got, err := s.Find(ctx, in.Keys)
-		out := places{Places: make([]api.Place, 0, len(got))}
+		out := eventPlaces{Places: make([]api.Place, 0, len(got))}
 		for id, p := range got {
 			out.Places = append(out.Places, api.Place{ClientID: id, Session: p.Session, Seq: p.Seq})
 		}
@@ -139,39 +139,39 @@ func (a *service) storeFind(t *table) {
 
 // storeSources registers what gives the files that sessions came from.
 func (a *service) storeSources(t *table) {
-	type file struct {
+	type sourceName struct {
 		Format string `json:"format"`
 		Path   string `json:"path"`
 	}
-	ask(t, storeOperation("file", "What is known of a file that sessions came from", door.Read), func(ctx context.Context, s skein.Store, in file) (api.File, error) {
+	ask(t, storeOperation("file", "What is known of a file that sessions came from", door.Read), func(ctx context.Context, s skein.Store, in sourceName) (api.File, error) {
 		f, err := s.File(ctx, in.Format, in.Path)
 		return api.File(f), err
 	})
 	putFile := func(b []byte, f skein.SourceFile) []byte { return putJSON(b, api.File(f)) }
-	type format struct {
+	type sourceFormat struct {
 		Format string `json:"format,omitempty"`
 	}
 	list(t, storeOperation("files", "The files that sessions came from, by path", door.Read), api.File{}, putFile,
-		func(ctx context.Context, s skein.Store, in format) iter.Seq2[skein.SourceFile, error] {
+		func(ctx context.Context, s skein.Store, in sourceFormat) iter.Seq2[skein.SourceFile, error] {
 			return s.Files(ctx, in.Format)
 		})
-	type named struct {
+	type sourcePart struct {
 		Part string `json:"part"`
 	}
 	list(t, storeOperation("files-named", "The files whose own ID begins or ends so", door.Read), api.File{}, putFile,
-		func(ctx context.Context, s skein.Store, in named) iter.Seq2[skein.SourceFile, error] {
+		func(ctx context.Context, s skein.Store, in sourcePart) iter.Seq2[skein.SourceFile, error] {
 			if n, ok := s.(skein.Namer); ok {
 				return n.FilesNamed(ctx, in.Part)
 			}
 			return each[skein.SourceFile](nil, errNoNames())
 		})
-	type records struct {
+	type recordsFrom struct {
 		Format string `json:"format"`
 		Path   string `json:"path"`
 		From   int    `json:"from,omitempty"`
 	}
 	list(t, storeOperation("records", "The records of a file from a number on", door.Read), api.Record{}, func(b []byte, r skein.Record) []byte { return putJSON(b, api.Record(r)) },
-		func(ctx context.Context, s skein.Store, in records) iter.Seq2[skein.Record, error] {
+		func(ctx context.Context, s skein.Store, in recordsFrom) iter.Seq2[skein.Record, error] {
 			return s.Records(ctx, in.Format, in.Path, in.From)
 		})
 }
