@@ -9,6 +9,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/redact"
 )
 
 type searchIn struct {
@@ -92,26 +93,9 @@ func (s *service) hit(ctx context.Context, h skein.Hit) (hitLine, error) {
 func (s *service) texts(ctx context.Context, h skein.Hit) (all []string, err error) {
 	found, err := s.store.Newest(ctx, h.Session, 1, h.Seq+1)
 	for i := range found {
-		all = append(all, Texts(&found[i].Message)...)
+		all = append(all, redact.Texts(&found[i].Message)...)
 	}
 	return all, err
-}
-
-// Texts returns all that m has to read: what a search can find in it.
-func Texts(m *skein.Message) (all []string) {
-	for i := range m.Parts {
-		p := &m.Parts[i]
-		if p.Text != "" {
-			all = append(all, p.Text.UTF8())
-		}
-		if p.Call != nil {
-			all = append(all, string(p.Call.Input))
-		}
-		if p.Result != nil {
-			all = append(all, p.Result.Text.UTF8(), string(p.Result.Raw))
-		}
-	}
-	return all
 }
 
 // session returns the session that is meant by a name.

@@ -15,7 +15,33 @@ func (r *Redactor) JSON(b []byte) []byte {
 	if !json.Valid(b) {
 		return []byte(r.Text(string(b)))
 	}
-	w := jsonWalk{Redactor: r, in: b}
+	w := r.walk(b)
+	if w.out == nil {
+		return b
+	}
+	return append(w.out, b[w.done:]...)
+}
+
+// A Value is a secret itself.
+type Value struct {
+	Kind Kind
+	Text string
+}
+
+// Values returns the secrets that [Redactor.JSON] takes out of b, in order.
+func (r *Redactor) Values(b []byte) (all []Value) {
+	if json.Valid(b) {
+		return r.walk(b).found
+	}
+	s := string(b)
+	for _, f := range r.Find(s) {
+		all = append(all, Value{f.Kind, s[f.Start:f.End]})
+	}
+	return all
+}
+
+func (r *Redactor) walk(b []byte) *jsonWalk {
+	w := &jsonWalk{Redactor: r, in: b}
 	for at := 0; at < len(b); {
 		end := tokenEnd(b, at)
 		if b[at] == '"' {
@@ -25,10 +51,7 @@ func (r *Redactor) JSON(b []byte) []byte {
 		}
 		at = end
 	}
-	if w.out == nil {
-		return b
-	}
-	return append(w.out, b[w.done:]...)
+	return w
 }
 
 // A jsonWalk goes through the strings of a JSON text and what stands between
@@ -40,6 +63,8 @@ type jsonWalk struct {
 	done int    // how much of in is in out
 	last string // string before
 	name string // of the member whose value is next; "" if there is none
+
+	found []Value
 }
 
 // between looks at what stands between two strings: a colon alone makes the
@@ -50,7 +75,7 @@ func (w *jsonWalk) between(b []byte) {
 	}
 }
 
-// text redacts the string that in has from at to end.
+// text looks at the string that in has from at to end.
 func (w *jsonWalk) text(at, end int) {
 	raw := w.in[at:end]
 	s := string(raw[1 : len(raw)-1])
@@ -59,27 +84,31 @@ func (w *jsonWalk) text(at, end int) {
 	}
 	name := w.name
 	w.last, w.name = s, ""
-	got := w.value(name, s)
-	if got == s {
+	found := w.secrets(name, s)
+	if len(found) == 0 {
 		return
 	}
+	for _, f := range found {
+		w.found = append(w.found, Value{f.Kind, s[f.Start:f.End]})
+	}
 	w.out = append(w.out, w.in[w.done:at]...)
-	w.out = skein.AppendQuoted(w.out, got)
+	w.out = skein.AppendQuoted(w.out, without(s, found))
 	w.done = end
 }
 
-// value redacts s, which a member of that name has, if any.
-func (w *jsonWalk) value(name, s string) string {
-	got := w.Text(s)
-	if got != s || name == "" || s == "" || !w.named(name) {
-		return got
+// secrets returns where secrets stand in s, which a member of that name has, if
+// any.
+func (w *jsonWalk) secrets(name, s string) []Secret {
+	found := w.Find(s)
+	if len(found) > 0 || name == "" || s == "" || !w.named(name) {
+		return found
 	}
 	head := name + `: "`
-	found := w.Find(head + s + `"`)
-	if len(found) == 1 && found[0].Start == len(head) && found[0].End == len(head)+len(s) {
-		return found[0].Kind.Mark()
+	found = w.Find(head + s + `"`)
+	if len(found) != 1 || found[0].Start != len(head) || found[0].End != len(head)+len(s) {
+		return nil
 	}
-	return got
+	return []Secret{{found[0].Kind, 0, len(s)}}
 }
 
 // named reports whether a word of a rule stands in a name.

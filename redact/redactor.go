@@ -80,10 +80,14 @@ func (r *Redactor) Has(s string) bool { return len(r.Find(s)) > 0 }
 
 // Text returns s with a mark in place of every secret.
 func (r *Redactor) Text(s string) string {
-	found := r.Find(s)
-	if len(found) == 0 {
-		return s
+	if found := r.Find(s); len(found) > 0 {
+		return without(s, found)
 	}
+	return s
+}
+
+// without returns s with marks in place of found.
+func without(s string, found []Secret) string {
 	var b strings.Builder
 	from := 0
 	for _, f := range found {
