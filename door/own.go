@@ -1,6 +1,7 @@
 package door
 
 import (
+	"html"
 	"net/http"
 	"net/url"
 	"strings"
@@ -68,15 +69,26 @@ func (d *Door) withToken(w http.ResponseWriter, r *http.Request) {
 func (d *Door) in(w http.ResponseWriter, r *http.Request, token string) {
 	http.SetCookie(w, d.cookie(token, r.TLS != nil))
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	w.Write([]byte(inPage)) //nolint:errcheck // the client has gone
+	to := html.EscapeString(next(r))
+	w.Write([]byte(strings.ReplaceAll(inPage, "NEXT", to))) //nolint:errcheck // the client has gone
+}
+
+// next returns the page of this site that a link to log in leads to; the first
+// one if it names none. What is escaped in it stays so.
+func next(r *http.Request) string {
+	u, err := url.Parse(r.URL.Query().Get("next"))
+	if err != nil || u.IsAbs() || u.Host != "" || u.User != nil || !strings.HasPrefix(u.Path, "/") || strings.HasPrefix(u.Path, "//") || strings.ContainsAny(u.Path, "\\\r\n") {
+		return "/"
+	}
+	return (&url.URL{Path: u.Path, RawPath: u.RawPath, RawQuery: u.RawQuery}).String()
 }
 
 const inPage = `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
-<meta http-equiv="refresh" content="0; url=/">
+<meta http-equiv="refresh" content="0; url=NEXT">
 <title>skein</title>
-<p>You are logged in. <a href="/">Go on</a></p>
+<p>You are logged in. <a href="NEXT">Go on</a></p>
 </html>
 `
 

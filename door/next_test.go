@@ -1,0 +1,26 @@
+package door
+
+import (
+	"net/http/httptest"
+	"net/url"
+	"testing"
+)
+
+func TestNextLeadsToAPageOfThisSiteOnly(t *testing.T) {
+	for given, want := range map[string]string{
+		"":                       "/",
+		"/sessions/a%2Fb?at=1":   "/sessions/a%2Fb?at=1",
+		"//evil.example/":        "/",
+		"/\\evil.example/":       "/",
+		"https://evil.example/":  "/",
+		"javascript:alert(1)":    "/",
+		"/%2F%2Fevil.example/":   "/",
+		"sessions":               "/",
+		"/x; url=https://e.test": "/x;%20url=https://e.test",
+	} {
+		r := httptest.NewRequest("GET", "/login?"+url.Values{"code": {"x"}, "next": {given}}.Encode(), nil)
+		if got := next(r); got != want {
+			t.Errorf("next(%q) = %q, want %q", given, got, want)
+		}
+	}
+}
