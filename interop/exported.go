@@ -136,7 +136,7 @@ func (x *exporter) one(ctx context.Context, sess skein.Session) error {
 
 // draft gathers what a format's Write is told.
 func (x *exporter) draft(ctx context.Context, sess skein.Session) (Draft, error) {
-	d := Draft{Session: sess, Home: x.home, Now: x.o.Now, Other: func(id skein.SessionID) (Spot, bool) { s, ok := x.spots[id]; return s, ok }}
+	d := Draft{Session: sess, Home: x.home, Now: x.o.Now, Other: x.other(ctx)}
 	d.Beside = func(rel string) ([]byte, bool) { return beside(filepath.Join(x.home, "x"), rel) }
 	d.Dir = sess.Cwd
 	if d.Dir == "" {
@@ -153,6 +153,26 @@ func (x *exporter) draft(ctx context.Context, sess skein.Session) (Draft, error)
 		d.Events = append(d.Events, e)
 	}
 	return d, nil
+}
+
+// other returns where other sessions are: where they were just written, or
+// what they were read from, if that lies in the same home.
+func (x *exporter) other(ctx context.Context) func(skein.SessionID) (Spot, bool) {
+	return func(id skein.SessionID) (Spot, bool) {
+		if spot, ok := x.spots[id]; ok {
+			return spot, true
+		}
+		s, err := x.store.Session(ctx, id)
+		if err != nil || s.Origin == nil || s.Origin.Format != x.format.Name {
+			return Spot{}, false
+		}
+		unit, name := x.split(s.Origin.Path)
+		below, home := homeOf(x, unit)
+		if real, err := filepath.EvalSymlinks(x.home); err != nil || real != home {
+			return Spot{}, false
+		}
+		return Spot{s.Origin.ID, below, name}, true
+	}
 }
 
 // exact writes the source that a session was read from, byte for byte.

@@ -24,7 +24,6 @@ func (y *syncer) write(ctx context.Context, done *Synced) error {
 	}
 	d.After, d.Path, d.Name = y.from.last, y.below, y.name
 	d.Known = y.store.Records(ctx, y.format.Name, y.from.file.Path, 0)
-	d.Other = y.other(ctx, x)
 	for _, e := range d.Events {
 		if e.Seq > d.After && talks(e.Kind) {
 			done.Events++
@@ -56,19 +55,6 @@ func (y *syncer) write(ctx context.Context, done *Synced) error {
 		}
 	}
 	return y.adopt(ctx, w.Texts[own].Lines)
-}
-
-// other returns where sessions that came from the same format are.
-func (y *syncer) other(ctx context.Context, x *exporter) func(skein.SessionID) (Spot, bool) {
-	return func(id skein.SessionID) (Spot, bool) {
-		s, err := y.store.Session(ctx, id)
-		if err != nil || s.Origin == nil || s.Origin.Format != y.format.Name {
-			return Spot{}, false
-		}
-		unit, name := x.split(s.Origin.Path)
-		below, _ := homeOf(x, unit)
-		return Spot{s.Origin.ID, below, name}, true
-	}
 }
 
 // appendLines appends to a file of lines.
