@@ -13,6 +13,7 @@ func (s *site) viewRoutes() []door.Route {
 		s.usageRoutes(),
 		s.binRoutes(),
 		s.healthRoutes(),
+		s.appRoutes(),
 	)
 }
 
