@@ -26,6 +26,7 @@ func (s *site) funcs() template.FuncMap {
 		"session": sessionPath,
 		"base":    base,
 		"plural":  plural,
+		"views":   views,
 		"version": func() string { return s.Version },
 	}
 }
@@ -115,4 +116,9 @@ func escapeSegment(s string) string {
 		return strings.ReplaceAll(s, ".", "%2E")
 	}
 	return url.PathEscape(s)
+}
+
+// views are the other pages of a session.
+func views(id skein.SessionID) []link {
+	return sessionViews(sessionPath(id))
 }

@@ -10,10 +10,12 @@ import (
 	"path"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/door"
+	"github.com/skein-dev/skein/render"
 )
 
 //go:embed pages/*.html
@@ -24,6 +26,7 @@ type site struct {
 	Options
 	pages  map[string]*template.Template // by name: sessions for pages/sessions.html
 	assets assets
+	pieces func() *render.Pieces // made when it is first needed
 }
 
 func newSite(o Options) *site {
@@ -36,7 +39,7 @@ func newSite(o Options) *site {
 	if o.Redact == nil {
 		o.Redact = func(s string) string { return s }
 	}
-	s := &site{Options: o, pages: map[string]*template.Template{}, assets: newAssets()}
+	s := &site{Options: o, pages: map[string]*template.Template{}, assets: newAssets(), pieces: sync.OnceValue(render.NewPieces)}
 	s.parse()
 	return s
 }
@@ -44,7 +47,7 @@ func newSite(o Options) *site {
 // parse reads the templates: each page with the layout, and with the pieces of
 // parts.html. What is wrong with them is wrong at compile time.
 func (s *site) parse() {
-	frame := template.Must(template.New("layout.html").Funcs(s.funcs()).ParseFS(pageFiles, "pages/layout.html", "pages/parts.html"))
+	frame := template.Must(template.New("layout.html").Funcs(s.funcs()).ParseFS(pageFiles, "pages/layout.html", "pages/parts.html", "pages/transcript.html"))
 	files, err := fs.Glob(pageFiles, "pages/*.html")
 	if err != nil {
 		panic(err)

@@ -31,6 +31,8 @@ func Routes(o Options) []door.Route {
 	return slices.Concat(
 		s.assetRoutes(),
 		s.sessionsRoutes(),
+		s.sessionRoutes(),
+		s.searchRoutes(),
 		s.viewRoutes(),
 	)
 }

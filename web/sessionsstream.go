@@ -1,0 +1,70 @@
+package web
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/door"
+)
+
+const (
+	beat  = 15 * time.Second       // how often a silent stream says that it lives
+	pause = 500 * time.Millisecond // what happens within it is told at once
+)
+
+// stream tells, as server-sent events, which sessions something happens in: the
+// list then brings itself up to date.
+func (s *site) stream(w http.ResponseWriter, r *http.Request) {
+	out := http.NewResponseController(w)
+	w.Header().Set("Content-Type", "text/event-stream")
+	w.Header().Set("X-Accel-Buffering", "no")
+	ctx, cancel := context.WithCancel(r.Context())
+	news, done := make(chan skein.Fed), make(chan struct{})
+	go func() {
+		defer close(done)
+		s.feed(ctx, news)
+	}()
+	defer func() {
+		cancel()
+		<-done
+	}()
+	write := func(text string) bool {
+		_, err := w.Write([]byte(text))
+		return err == nil && out.Flush() == nil
+	}
+	beats := time.NewTicker(beat)
+	defer beats.Stop()
+	var due <-chan time.Time // when to tell; nil if there is nothing to
+	for ok := write("retry: 2000\n\n"); ok; {
+		select {
+		case <-done:
+			return
+		case fed := <-news:
+			if fed.Event.Kind != "" && due == nil {
+				due = time.After(pause)
+			}
+		case <-due:
+			due = nil
+			ok = write("event: changed\ndata: {}\n\n")
+		case <-beats.C:
+			ok = write(": alive\n\n")
+		}
+	}
+}
+
+// feed sends on what happens from now on, until ctx ends.
+func (s *site) feed(ctx context.Context, news chan<- skein.Fed) {
+	for fed, err := range door.From(ctx).Store.Feed(ctx, skein.FeedNow) {
+		if err != nil {
+			s.Log.Error("the stream of sessions ended", "err", err)
+			return
+		}
+		select {
+		case news <- fed:
+		case <-ctx.Done():
+			return
+		}
+	}
+}

@@ -1,0 +1,38 @@
+// Searches as one types.
+import { localTimes } from "./app.js";
+
+const form = document.getElementById("search");
+const field = form.elements.q;
+const results = document.getElementById("results");
+let asking = null;
+let waiting = 0;
+
+async function search() {
+	asking?.abort();
+	asking = new AbortController();
+	const url = new URL("/search", location);
+	url.searchParams.set("q", field.value);
+	history.replaceState(null, "", url);
+	document.title = field.value ? `${field.value} · Search · skein` : "Search · skein";
+	url.searchParams.set("piece", "1");
+	results.setAttribute("aria-busy", "true");
+	try {
+		const answer = await fetch(url, { signal: asking.signal });
+		results.innerHTML = await answer.text();
+		localTimes(results);
+	} catch (e) {
+		if (e.name === "AbortError") return;
+	}
+	results.setAttribute("aria-busy", "false");
+}
+
+field.addEventListener("input", () => {
+	clearTimeout(waiting);
+	waiting = setTimeout(search, 120);
+});
+form.addEventListener("submit", (e) => {
+	e.preventDefault();
+	clearTimeout(waiting);
+	search();
+});
+if (document.activeElement === field || !field.value) field.focus();

@@ -1,0 +1,151 @@
+// The page of a session: loads messages as one scrolls, jumps, unfolds.
+import { focusItem, keys, localTimes, say } from "./app.js";
+
+const box = document.getElementById("transcript");
+
+// load puts the messages that a sentinel stands for in its place. What the
+// reader looks at stays where it is.
+async function load(more) {
+	if (more.dataset.busy) return;
+	more.dataset.busy = "1";
+	more.setAttribute("aria-busy", "true");
+	watch.unobserve(more);
+	try {
+		const answer = await fetch(more.dataset.piece);
+		if (!answer.ok) throw new Error(answer.status);
+		const piece = document.createElement("template");
+		piece.innerHTML = await answer.text();
+		const earlier = more.dataset.more === "before";
+		// The other end of the piece joins what is there already.
+		piece.content.querySelector(`:scope > [data-more=${earlier ? "after" : "before"}]`)?.remove();
+		if (earlier) piece.content.querySelector(":scope > #end")?.remove();
+		const stays = earlier ? more.nextElementSibling : null;
+		const was = stays?.getBoundingClientRect().top;
+		localTimes(piece.content);
+		more.replaceWith(piece.content);
+		if (stays) scrollBy({ top: stays.getBoundingClientRect().top - was, behavior: "instant" });
+		observe();
+	} catch {
+		delete more.dataset.busy;
+		more.removeAttribute("aria-busy");
+		say("Messages could not be loaded: click the link to try again.");
+	}
+}
+
+const watch = new IntersectionObserver(
+	(seen) => {
+		for (const s of seen) if (s.isIntersecting) load(s.target);
+	},
+	{ rootMargin: "600px" },
+);
+
+function observe() {
+	for (const more of document.querySelectorAll("[data-more]:not([data-busy])")) {
+		if (!more.closest("details:not([open])")) watch.observe(more);
+	}
+}
+
+// Sub-agents are loaded when they are unfolded.
+document.addEventListener(
+	"toggle",
+	async (e) => {
+		const fold = e.target;
+		if (!fold.matches?.("details[data-load]") || !fold.open) return;
+		const from = fold.dataset.load;
+		delete fold.dataset.load;
+		const into = fold.querySelector("[data-into]");
+		into.textContent = "Loading…";
+		try {
+			const answer = await fetch(from);
+			if (!answer.ok) throw new Error(answer.status);
+			into.innerHTML = await answer.text();
+			localTimes(into);
+			observe();
+		} catch {
+			into.textContent = "It could not be loaded.";
+			fold.dataset.load = from;
+		}
+	},
+	true,
+);
+
+// target unfolds what a link to #m57 leads into, or asks for the page that has
+// it.
+function target() {
+	const id = location.hash.slice(1);
+	if (!/^m\d+$/.test(id)) return;
+	const at = document.getElementById(id);
+	if (!at) {
+		const n = id.slice(1);
+		if (new URL(location).searchParams.get("at") === n) return; // it is no message
+		location.replace(`${box.dataset.path}?at=${n}#${id}`);
+		return;
+	}
+	at.closest("details")?.setAttribute("open", "");
+	const item = at.closest("[data-item]") ?? at;
+	focusItem(item);
+	item.scrollIntoView({ block: "start" });
+}
+
+const articles = () => [...box.querySelectorAll("article[data-seq]")];
+
+// here returns the message that the reader is at.
+function here() {
+	const focused = document.activeElement?.closest("article[data-seq]");
+	if (focused) {
+		const r = focused.getBoundingClientRect();
+		if (r.bottom > 0 && r.top < innerHeight) return focused;
+	}
+	return articles().find((a) => a.getBoundingClientRect().bottom > 120);
+}
+
+const kinds = {
+	user: (a) => a.classList.contains("user"),
+	tool: (a) => a.querySelector("[data-tool]"),
+	error: (a) => a.querySelector("[data-error]"),
+};
+
+function jump(what, back) {
+	const all = articles();
+	const at = all.indexOf(here());
+	const rest = back ? all.slice(0, Math.max(at, 0)).reverse() : all.slice(at + 1);
+	const found = rest.find(kinds[what]);
+	if (found) {
+		if (what === "error") found.querySelector("details[data-error]")?.setAttribute("open", "");
+		history.replaceState(null, "", "#" + found.id);
+		focusItem(found);
+		found.scrollIntoView({ block: "start" });
+		return;
+	}
+	const end = back ? all[0] : all.at(-1);
+	if (!document.querySelector(`#transcript > [data-more=${back ? "before" : "after"}]`)) {
+		say(`There is no ${back ? "earlier" : "later"} ${what === "user" ? "message of the user's" : what} here.`);
+		return;
+	}
+	location.href = `${box.dataset.path}/next?what=${what}&from=${end?.dataset.seq ?? 0}${back ? "&back=1" : ""}${new URL(location).searchParams.has("raw") ? "&raw=1" : ""}`;
+}
+
+document.addEventListener("click", (e) => {
+	const link = e.target.closest("a[data-jump]");
+	if (!link || e.ctrlKey || e.metaKey || e.shiftKey) return;
+	e.preventDefault();
+	jump(link.dataset.jump, "back" in link.dataset);
+});
+
+for (const [key, what] of [["u", "user"], ["t", "tool"], ["e", "error"]]) {
+	keys.set(key, () => jump(what, false));
+	keys.set(key.toUpperCase(), () => jump(what, true));
+}
+keys.set("f", () => document.getElementById("find").select());
+keys.set("Home", () => (document.querySelector("#transcript > [data-more=before]") ? document.querySelector("[data-begin]").click() : scrollTo(0, 0)));
+keys.set("End", () => (document.querySelector("#transcript > [data-more=after]") ? document.querySelector("[data-finish]").click() : scrollTo(0, document.body.scrollHeight)));
+keys.set("o", () => {
+	const folds = [...document.querySelectorAll("details.call")];
+	const open = folds.some((f) => !f.open);
+	for (const f of folds) f.open = open;
+});
+
+addEventListener("hashchange", target);
+if (location.hash === "#end") scrollTo(0, document.body.scrollHeight);
+target();
+observe();

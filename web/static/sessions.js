@@ -1,0 +1,82 @@
+// The list of sessions: picks, and bringing itself up to date.
+import { keys, localTimes, say } from "./app.js";
+
+const list = document.getElementById("list");
+const bulk = document.getElementById("bulk");
+const all = document.getElementById("all");
+const picks = () => [...list.querySelectorAll("input[name=id]")];
+
+function count() {
+	if (!bulk) return;
+	const n = picks().filter((p) => p.checked).length;
+	document.getElementById("picked").textContent = n ? `With ${n} picked:` : "Pick all, or some above:";
+	for (const b of bulk.querySelectorAll("button")) b.disabled = !n;
+	all.checked = n > 0 && n === picks().length;
+	all.indeterminate = n > 0 && !all.checked;
+}
+
+if (bulk) {
+	all.hidden = false;
+	all.addEventListener("change", () => {
+		for (const p of picks()) p.checked = all.checked;
+		count();
+	});
+	list.addEventListener("change", count);
+	bulk.addEventListener("submit", (e) => {
+		if (e.submitter?.value === "bin" && !confirm("Move the picked sessions to the bin?")) e.preventDefault();
+	});
+	keys.set("x", () => {
+		const pick = document.activeElement?.closest("[data-item]")?.querySelector("input[name=id]");
+		if (pick) pick.click();
+	});
+	count();
+}
+
+// refresh asks for the list again and keeps what the reader has picked and
+// where they are.
+let asking = null;
+async function refresh() {
+	asking?.abort();
+	asking = new AbortController();
+	const url = new URL(location);
+	url.searchParams.set("piece", "1");
+	let html;
+	try {
+		const answer = await fetch(url, { signal: asking.signal });
+		if (!answer.ok) return;
+		html = await answer.text();
+	} catch {
+		return;
+	}
+	const last = new Map([...list.querySelectorAll("li[data-id]")].map((li) => [li.dataset.id, li.dataset.last]));
+	const picked = new Set(picks().filter((p) => p.checked).map((p) => p.value));
+	const at = document.activeElement?.closest("#list li[data-id]");
+	const inner = at && at !== document.activeElement ? (document.activeElement.matches("a[data-open]") ? "a[data-open]" : "input") : null;
+	list.innerHTML = html;
+	for (const li of list.querySelectorAll("li[data-id]")) {
+		if (last.size && last.get(li.dataset.id) !== li.dataset.last) li.classList.add("new");
+		const pick = li.querySelector("input[name=id]");
+		if (pick) pick.checked = picked.has(pick.value);
+		if (at && li.dataset.id === at.dataset.id) (inner ? li.querySelector(inner) : li)?.focus({ preventScroll: true });
+	}
+	localTimes(list);
+	count();
+}
+
+if ("first" in list.dataset) {
+	const dot = document.getElementById("live");
+	const stream = new EventSource(list.dataset.live);
+	let opened = false;
+	stream.addEventListener("open", () => {
+		dot.hidden = false;
+		if (opened) refresh(); // something may have happened meanwhile
+		opened = true;
+	});
+	stream.addEventListener("error", () => {
+		dot.hidden = true;
+		if (stream.readyState === EventSource.CLOSED) say("The list is no longer live: load the page again.");
+	});
+	stream.addEventListener("changed", refresh);
+	addEventListener("pagehide", () => stream.close());
+	addEventListener("pageshow", (e) => e.persisted && location.reload());
+}

@@ -1,0 +1,171 @@
+package web
+
+import (
+	"encoding/json"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/render"
+)
+
+// called is a call, and the last place of what belongs to it.
+type called struct {
+	*call
+	end skein.Seq
+}
+
+// call shows a tool call with its answer.
+func (t *transcriber) call(e *skein.Entry, p *skein.Part) called {
+	c, state := p.Call, t.states[p.Call.ID]
+	out := called{call: &call{
+		ID: c.ID, Seq: e.Seq, Name: t.line(c.Name), Gist: t.clean(render.Gist(c.Input)), Title: t.line(state.Title),
+		State: string(state.State), Start: state.Start, Took: took(state.Start, state.End),
+	}}
+	if out.Start == 0 {
+		out.Start = p.Start
+	}
+	t.input(out.call, c)
+	a := t.answers[c.ID]
+	if c.ID != "" && a != nil && !a.taken && a.seq >= e.Seq {
+		a.taken = true
+		out.end = a.end
+		t.output(out.call, a.result)
+		if out.Anchors = nil; a.seq != e.Seq {
+			out.Anchors = []skein.Seq{a.seq}
+		}
+		if out.Took == "" {
+			out.Took = took(p.Start, p.End)
+		}
+		if out.State == "" || out.State == string(skein.Running) || out.State == string(skein.Pending) {
+			out.State = string(skein.Completed)
+		}
+		if a.result.Failed && out.State == string(skein.Completed) {
+			out.State = string(skein.Failed)
+		}
+	}
+	if out.State == "" {
+		out.State = "open"
+		if slices.Contains(t.Session.Open, c.ID) {
+			out.State = string(skein.Running)
+		}
+	}
+	out.Class = stateClass(out.State)
+	out.Child = t.child(c.ID, state.Child)
+	return out
+}
+
+// orphan shows an answer whose call is not on the page.
+func (t *transcriber) orphan(e *skein.Entry, r *skein.Result) *call {
+	out := &call{ID: r.CallID, Seq: e.Seq, Name: t.line(or(r.Name, "tool")), State: string(skein.Completed)}
+	if r.Failed {
+		out.State = string(skein.Failed)
+	}
+	out.Class = stateClass(out.State)
+	t.output(out, r)
+	return out
+}
+
+func stateClass(state string) string {
+	switch skein.CallState(state) {
+	case skein.Completed:
+		return "good"
+	case skein.Failed:
+		return "bad"
+	case skein.Running, skein.Pending, skein.Uncertain:
+		return "warn"
+	}
+	return ""
+}
+
+// child returns the session that a call started; nil if none.
+func (t *transcriber) child(callID string, id skein.SessionID) *child {
+	if c, ok := t.children[callID]; ok && callID != "" {
+		return &child{ID: c.ID, Name: t.line(c.Name()), Messages: c.Messages, Known: true}
+	}
+	if id == "" {
+		return nil
+	}
+	return &child{ID: id, Name: t.line(string(id))}
+}
+
+// input shows what a tool was given.
+func (t *transcriber) input(out *call, c *skein.Call) {
+	fields := render.Fields(c.Input)
+	for _, p := range edits(c.Input) {
+		code, rest := t.code("diff", lineDiff(p.was, p.is))
+		out.Long = append(out.Long, field{Name: "change", Code: code, Diff: true, Rest: rest})
+		fields = slices.DeleteFunc(fields, func(f render.Field) bool { return f.Name == p.from || f.Name == p.to || f.Name == "edits" })
+	}
+	language := languageOf(fields)
+	for _, f := range fields {
+		if !f.Long && f.Name != "" {
+			out.Short = append(out.Short, field{Name: t.line(f.Name), Value: t.clean(f.Value)})
+			continue
+		}
+		as := ""
+		switch {
+		case f.JSON:
+			as = "json"
+		case slices.Contains([]string{"command", "cmd", "script"}, f.Name):
+			as = "sh"
+		case slices.Contains([]string{"content", "contents", "file_text", "text", "new_source"}, f.Name):
+			as = language
+		}
+		code, rest := t.code(as, f.Value)
+		out.Long = append(out.Long, field{Name: t.line(f.Name), Code: code, Rest: rest})
+	}
+}
+
+// languageOf returns the language of the file that a tool's input names.
+func languageOf(fields []render.Field) string {
+	for _, f := range fields {
+		if slices.Contains([]string{"file_path", "filePath", "path", "file", "filename", "target_file", "notebook_path"}, f.Name) && !f.Long {
+			return strings.TrimPrefix(path.Ext(f.Value), ".")
+		}
+	}
+	return ""
+}
+
+// edit is a piece of text that a tool was to put in another one's place.
+type edit struct{ from, to, was, is string }
+
+// edits returns the edits of a tool's input, by the names that agents give them.
+func edits(input json.RawMessage) (all []edit) {
+	var object map[string]json.RawMessage
+	if json.Unmarshal(input, &object) != nil {
+		return nil
+	}
+	for _, names := range [][2]string{{"old_string", "new_string"}, {"old_str", "new_str"}, {"oldText", "newText"}, {"oldString", "newString"}, {"old_text", "new_text"}} {
+		was, ok := skein.Unquote(object[names[0]])
+		is, ok2 := skein.Unquote(object[names[1]])
+		if ok && ok2 {
+			all = append(all, edit{names[0], names[1], skein.Text(was).UTF8(), skein.Text(is).UTF8()})
+		}
+	}
+	var inner []json.RawMessage
+	if json.Unmarshal(object["edits"], &inner) == nil {
+		for _, e := range inner[:min(len(inner), 100)] {
+			all = append(all, edits(e)...)
+		}
+	}
+	return all
+}
+
+// output shows what a tool answered.
+func (t *transcriber) output(out *call, r *skein.Result) {
+	words := r.Text.UTF8()
+	out.Extent = extent(words)
+	if words != "" {
+		code, rest := t.code("", words)
+		out.Output = append(out.Output, field{Code: code, Rest: rest})
+	}
+	if len(r.Raw) > 0 {
+		code, rest := t.code("json", string(r.Raw))
+		out.Output = append(out.Output, field{Name: "more", Code: code, Rest: rest})
+	}
+	for i := range r.Files {
+		out.Images = append(out.Images, t.file(&r.Files[i]))
+	}
+}

@@ -1,0 +1,166 @@
+package web
+
+import (
+	"fmt"
+	"html/template"
+	"strings"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/render"
+)
+
+// Bytes of a text or of a piece of code that a page shows; the rest is shown
+// with the message by itself.
+const (
+	maxText  = 100 << 10
+	maxPiece = 12 << 10
+	maxWhole = 8 << 20 // there
+)
+
+// entry adds a message.
+func (t *transcriber) entry(e *skein.Entry) {
+	m := &e.Message
+	out := &message{
+		Seq: e.Seq, Class: classOf(e), Who: t.line(render.Speaker(m)), Model: t.line(m.Model), Time: e.Time,
+		Interrupted: m.Interrupted, Compacted: e.Compacted, Fork: e.End,
+	}
+	if m.Typed() {
+		out.Turn = e.Turn
+	}
+	if m.Usage != nil {
+		cost, known := t.cost(or(m.Provider, t.Session.Provider), m.Model, e.Time, *m.Usage)
+		out.Used = used(*m.Usage, cost, known)
+	}
+	for i := range m.Parts {
+		t.part(out, e, &m.Parts[i])
+	}
+	if m.Error != nil {
+		out.Error = t.clean(render.ErrorLine(m.Error))
+	}
+	if len(out.Blocks) > 0 || out.Error != "" || !onlyAnswers(m) {
+		t.add(item{Message: out})
+	}
+}
+
+func or(a, b string) string {
+	if a != "" {
+		return a
+	}
+	return b
+}
+
+// classOf returns the classes of a message, all of them our own words.
+func classOf(e *skein.Entry) string {
+	c := "other"
+	switch m := &e.Message; {
+	case m.Role == skein.RoleUser && !m.Typed() && !onlyAnswers(m), m.Role == skein.RoleSystem:
+		c = "program"
+	case m.Role == skein.RoleTool || onlyAnswers(m):
+		c = "tool"
+	case m.Role == skein.RoleUser, m.Role == skein.RoleSteer:
+		c = "user"
+	case m.Role == skein.RoleAssistant:
+		c = "assistant"
+	}
+	if e.Rewound {
+		c += " gone"
+	}
+	return c
+}
+
+// part adds what is shown of p.
+func (t *transcriber) part(out *message, e *skein.Entry, p *skein.Part) {
+	m := &e.Message
+	words := p.Text.UTF8()
+	add := func(b block) { out.Blocks = append(out.Blocks, b) }
+	switch {
+	case p.Call != nil:
+		c := t.call(e, p)
+		out.Fork = max(out.Fork, c.end)
+		add(block{Kind: "call", Call: c.call})
+	case p.Result != nil:
+		if a := t.answers[p.Result.CallID]; a == nil || !a.taken || a.result != p.Result {
+			add(block{Kind: "call", Call: t.orphan(e, p.Result)})
+		}
+	case p.File != nil:
+		add(t.file(p.File))
+	case p.Kind == skein.PartReasoning:
+		if words != "" {
+			html, rest := t.prose(m, words)
+			add(block{Kind: "reasoning", Title: "Reasoning", HTML: html, Rest: rest})
+		}
+	case p.Kind == skein.PartSummary:
+		html, rest := t.prose(m, words)
+		add(block{Kind: "summary", Title: "Summary of what was compacted", HTML: html, Rest: rest})
+	case p.Kind == skein.PartAgent:
+		add(block{Kind: "agent", Title: t.line(words)})
+	case words != "" && (p.Synthetic || m.Synthetic) && len(words) > 300:
+		html, rest := t.prose(m, words)
+		add(block{Kind: "program", Title: clip(t.line(words[:min(len(words), 400)]), 100) + "…", HTML: html, Rest: rest})
+	case words != "":
+		html, rest := t.prose(m, words)
+		add(block{Kind: "text", HTML: html, Rest: rest})
+	case len(p.Raw) > 0:
+		code, rest := t.code("json", string(p.Raw))
+		add(block{Kind: "raw", Title: t.line(string(p.Kind)), Code: code, Rest: rest})
+	}
+}
+
+// prose returns Markdown as HTML, and how many bytes of it are not shown.
+func (t *transcriber) prose(m *skein.Message, words string) (template.HTML, int) {
+	shown, rest := t.cut(words, maxText)
+	shown = t.clean(shown)
+	if m.Role == skein.RoleAssistant {
+		return template.HTML(t.pieces().Prose(shown)), rest //nolint:gosec // package render makes it safe
+	}
+	return template.HTML(t.pieces().Typed(shown)), rest //nolint:gosec // as above
+}
+
+// code returns code in colour, and how many bytes of it are not shown.
+func (t *transcriber) code(language, code string) (template.HTML, int) {
+	shown, rest := t.cut(code, maxPiece)
+	if language == "" && looksLikePatch(shown) {
+		language = "diff"
+	}
+	return template.HTML(t.pieces().Code(language, t.clean(shown))), rest //nolint:gosec // package render makes it safe
+}
+
+// cut returns what is shown of s, and how many bytes are not.
+func (t *transcriber) cut(s string, n int) (shown string, rest int) {
+	if t.whole {
+		n = maxWhole
+	}
+	shown = clip(s, n)
+	return shown, len(s) - len(shown)
+}
+
+// looksLikePatch reports whether text is what git diff and others write.
+func looksLikePatch(text string) bool {
+	text = strings.TrimLeft(text, "\n")
+	return strings.HasPrefix(text, "diff --git ") || strings.HasPrefix(text, "*** Begin Patch") || strings.HasPrefix(text, "@@ ") ||
+		strings.HasPrefix(text, "--- ") && strings.Contains(text, "\n+++ ")
+}
+
+// file shows an attachment: a picture if it is one that the store has.
+func (t *transcriber) file(f *skein.File) block {
+	b := block{Kind: "file", Title: t.line(render.FileLine(f))}
+	if f.Blob != "" {
+		b.Image = t.Path() + "/blobs/" + string(f.Blob)
+		if !strings.HasPrefix(f.Media, "image/") || strings.HasPrefix(f.Media, "image/svg") {
+			b.Kind = "download"
+		}
+	}
+	return b
+}
+
+// extent returns how much text there is, for people.
+func extent(s string) string {
+	switch n := strings.Count(strings.TrimRight(s, "\n"), "\n") + 1; {
+	case strings.TrimSpace(s) == "":
+		return "nothing"
+	case n == 1:
+		return "1 line"
+	default:
+		return fmt.Sprintf("%s lines", render.Count(int64(n)))
+	}
+}

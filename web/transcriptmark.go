@@ -1,0 +1,191 @@
+package web
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/price"
+	"github.com/skein-dev/skein/render"
+)
+
+// mark adds what an event says that is no message.
+func (t *transcriber) mark(e skein.Event) {
+	var m *mark
+	switch e.Kind {
+	case skein.KindCompacted:
+		m = t.compacted(e)
+	case skein.KindRewound:
+		if r, err := skein.Decode[skein.Rewound](e); err == nil {
+			m = &mark{Class: "rewound", Text: "Gone back to before the first message. What stands above is no longer part of the conversation."}
+			if r.To > 0 {
+				m.Text, m.To = "Gone back: what stands between is no longer part of the conversation, which goes on after", r.To
+			}
+		}
+	case skein.KindTitled:
+		if v, err := skein.Decode[skein.Titled](e); err == nil {
+			m = &mark{Class: "note", Text: "Titled “" + t.line(v.Title) + "” by " + byWhom(v.By)}
+		}
+	case skein.KindChanged:
+		if v, err := skein.Decode[skein.Changed](e); err == nil {
+			m = t.changed(&v)
+		}
+	case skein.KindStep:
+		if v, err := skein.Decode[skein.Step](e); err == nil && v.Error != nil {
+			m = &mark{Class: "error", Text: "A request failed: " + t.clean(render.ErrorLine(v.Error))}
+		}
+	case skein.KindResumed, skein.KindEnded:
+		m = t.program(e)
+	case skein.KindNoted:
+		m = t.noted(e)
+	}
+	if m != nil {
+		m.Seq = e.Seq
+		t.add(item{Mark: m})
+	}
+}
+
+func (t *transcriber) compacted(e skein.Event) *mark {
+	c, err := skein.Decode[skein.Compacted](e)
+	if err != nil {
+		return nil
+	}
+	if c.Failed {
+		return &mark{Class: "error", Text: "Compaction was tried and gave no summary."}
+	}
+	m := &mark{Class: "compacted", Text: "Compacted: in place of everything up to", To: c.To}
+	if c.To == 0 {
+		m.Text = "Compacted."
+	} else {
+		m.Text = "Compacted: the model sees a summary in place of everything up to"
+	}
+	if c.Before > 0 && c.After > 0 {
+		m.Title = fmt.Sprintf("Summary (%s tokens became %s)", compact(c.Before), compact(c.After))
+	}
+	if c.Summary != "" {
+		m.Title = or(m.Title, "Summary")
+		html, _ := t.prose(&skein.Message{Role: skein.RoleAssistant}, c.Summary)
+		m.HTML = html
+	}
+	return m
+}
+
+func byWhom(b skein.By) string {
+	switch b {
+	case skein.ByPerson:
+		return "a person"
+	case skein.ByModel:
+		return "the model"
+	}
+	return "the program it comes from"
+}
+
+func (t *transcriber) changed(c *skein.Changed) *mark {
+	text := ""
+	add := func(what string, to *string) {
+		switch {
+		case to == nil:
+		case *to == "":
+			text += ", " + what + " removed"
+		default:
+			text += ", " + what + " is now " + t.line(*to)
+		}
+	}
+	add("model", c.Model)
+	add("agent", c.Agent)
+	add("profile", c.Profile)
+	add("folder", c.Cwd)
+	add("project", c.Project)
+	add("status", c.Status)
+	add("key", c.Key)
+	if text == "" {
+		return nil // pins and tags are no part of the conversation
+	}
+	return &mark{Class: "note", Text: "Changed" + text[1:]}
+}
+
+func (t *transcriber) program(e skein.Event) *mark {
+	p, err := skein.Decode[skein.Program](e)
+	if err != nil {
+		return nil
+	}
+	text := "Resumed"
+	if e.Kind == skein.KindEnded {
+		text = "Ended"
+	}
+	if p.Program != "" {
+		text += " by " + t.line(p.Program+" "+p.Version)
+	}
+	if p.Host != "" {
+		text += " on " + t.line(p.Host)
+	}
+	if p.How != "" {
+		text += ": " + t.line(p.How)
+	}
+	return &mark{Class: "note", Text: text}
+}
+
+// noted shows what somebody should see: what was wrong, and scrubs.
+func (t *transcriber) noted(e skein.Event) *mark {
+	n, err := skein.Decode[skein.Noted](e)
+	if err != nil || !slices.Contains([]string{"warning", "warn", "error"}, n.Level) && n.Name != "scrubbed" && n.Name != "note" {
+		return nil
+	}
+	m := &mark{Class: "note", Text: t.line(n.Name)}
+	if n.Level == "error" {
+		m.Class = "error"
+	}
+	if len(n.Data) > 0 {
+		m.Title = "Details"
+		m.Code, _ = t.code("json", string(n.Data))
+	}
+	return m
+}
+
+// turnSums adds up what turns used, and says so at their ends.
+type turnSums struct {
+	t           *transcriber
+	begun       bool // no message came yet, and the window is not the session's first
+	n           int
+	open        bool
+	part        bool
+	usage       skein.Usage
+	cost        price.NanoUSD
+	known       bool
+	requests    map[string]skein.Usage
+	first, last skein.Time
+	fork        skein.Seq
+}
+
+// add takes in a message; one that begins a turn ends the one before.
+func (s *turnSums) add(e *skein.Entry) {
+	if e.Turn != s.n || !s.open {
+		s.end()
+		part := s.begun && !e.Message.Typed()
+		*s = turnSums{t: s.t, n: e.Turn, open: true, part: part, known: true, first: e.Time, requests: map[string]skein.Usage{}}
+	}
+	s.last, s.fork = max(s.last, e.Time), max(s.fork, e.End)
+	m := &e.Message
+	if m.Usage == nil {
+		return
+	}
+	u := *m.Usage
+	if m.Request != "" {
+		was := s.requests[m.Request]
+		now := was.Merge(u)
+		s.requests[m.Request] = now
+		u = now.Minus(was)
+	}
+	s.usage = s.usage.Plus(u)
+	cost, known := s.t.cost(or(m.Provider, s.t.Session.Provider), m.Model, e.Time, u)
+	s.cost += cost
+	s.known = s.known && known
+}
+
+// end says what the turn used, if one is open.
+func (s *turnSums) end() {
+	if s.open && s.n > 0 && (s.usage.Tokens() > 0 || s.last > s.first) {
+		s.t.add(item{Turn: &turnEnd{N: s.n, Used: used(s.usage, s.cost, s.known), Took: took(s.first, s.last), Part: s.part, Fork: s.fork}})
+	}
+	s.open = false
+}

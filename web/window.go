@@ -1,0 +1,147 @@
+package web
+
+import (
+	"context"
+	"slices"
+
+	"github.com/skein-dev/skein"
+)
+
+const (
+	windowSize   = 60    // messages that a page of a transcript has, about
+	maxWindow    = 400   // however many answers of tools follow each other
+	maxReadAhead = 20000 // events that are looked at for one page
+)
+
+// window is a piece of a session: its messages, and all that happened between
+// them, in order.
+type window struct {
+	Entries []skein.Entry
+	Events  []skein.Event // others than said
+	Before  skein.Seq     // there are earlier ones, before this place; 0: it begins here
+	After   skein.Seq     // there are later ones, after this place; 0: it ends here
+}
+
+// windows reads a session in pieces that do not part a call from its answer, in
+// time that does not depend on how long it is.
+type windows struct {
+	ctx   context.Context
+	store skein.Store
+	id    skein.SessionID
+	size  int
+}
+
+// until reads the messages before a place; 0 for the session's end.
+func (r windows) until(before skein.Seq) (w window, err error) {
+	found, err := r.store.Newest(r.ctx, r.id, r.size+1, before)
+	if err != nil {
+		return w, err
+	}
+	if len(found) > r.size {
+		found = found[1:]
+		begin := slices.IndexFunc(found, func(e skein.Entry) bool { return !onlyAnswers(&e.Message) })
+		found = found[max(begin, 0):]
+		w.Before = found[0].Seq
+	}
+	w.Entries = found
+	last := skein.Seq(0)
+	if before > 0 {
+		last, w.After = before-1, before-1
+	}
+	from := skein.Seq(0)
+	if w.Before > 0 {
+		from = w.Before - 1
+	}
+	return w, r.between(&w, from, last)
+}
+
+// from reads the messages after a place; 0 for the session's beginning.
+func (r windows) from(after skein.Seq) (w window, err error) {
+	end, err := r.reach(after)
+	if err != nil {
+		return w, err
+	}
+	before := skein.Seq(0)
+	if end > 0 {
+		before, w.After = end+1, end
+	}
+	found, err := r.store.Newest(r.ctx, r.id, maxWindow, before)
+	if err != nil {
+		return w, err
+	}
+	w.Entries = slices.DeleteFunc(found, func(e skein.Entry) bool { return e.Seq <= after })
+	if after > 0 {
+		w.Before = after + 1
+	}
+	return w, r.between(&w, after, end)
+}
+
+// around reads the messages about a place.
+func (r windows) around(at skein.Seq) (window, error) {
+	head := r
+	head.size = r.size / 4
+	w, err := head.until(at + 1)
+	if err != nil {
+		return w, err
+	}
+	return r.from(max(w.Before-1, 0))
+}
+
+// reach returns the last place of a page that begins after a place; 0 if that
+// is the session's end.
+func (r windows) reach(after skein.Seq) (skein.Seq, error) {
+	seen := map[string]bool{}
+	messages, n := 0, 0
+	for e, err := range r.store.Events(r.ctx, r.id, after) {
+		if err != nil {
+			return 0, err
+		}
+		if n++; n > maxReadAhead {
+			return e.Seq, nil
+		}
+		if e.Kind != skein.KindSaid {
+			continue
+		}
+		m, err := skein.Decode[skein.Message](e)
+		if err != nil {
+			return 0, err
+		}
+		if m.ID != "" && seen[m.ID] {
+			continue
+		}
+		if messages >= r.size && !onlyAnswers(&m) || messages >= maxWindow {
+			return e.Seq - 1, nil
+		}
+		seen[m.ID] = true
+		messages++
+	}
+	return 0, nil
+}
+
+// between reads what else happened after a place, up to another; 0 for the
+// session's end.
+func (r windows) between(w *window, after, last skein.Seq) error {
+	n := 0
+	for e, err := range r.store.Events(r.ctx, r.id, after) {
+		if err != nil {
+			return err
+		}
+		if n++; last > 0 && e.Seq > last || n > maxReadAhead {
+			return nil
+		}
+		if e.Kind != skein.KindSaid {
+			w.Events = append(w.Events, e)
+		}
+	}
+	return nil
+}
+
+// onlyAnswers reports whether m has nothing but what tools answered.
+func onlyAnswers(m *skein.Message) bool {
+	for i := range m.Parts {
+		if m.Parts[i].Result == nil {
+			return false
+		}
+	}
+	return len(m.Parts) > 0
+}
