@@ -60,7 +60,7 @@ type writer struct {
 	system      []skein.Text
 	asked       skein.Seq // the event that message.json tells of
 	calls       map[string]*callOut
-	known       map[string][]byte // session.json and the newest message.json, as they are
+	known       map[string][]byte     // session.json and the newest message.json, as they are
 	there       map[string]*partThere // the parts that the folder has, by their paths in it
 	tools       map[string]string     // call ID → path of the part that it has
 	head, parts []interop.OutLine
