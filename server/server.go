@@ -41,6 +41,9 @@ func Routes(o Options) []door.Route {
 	} {
 		add(t)
 	}
+	shapes := t.api.OpenAPI().Components.Schemas.Map()
+	delete(shapes, "ErrorModel") // huma's own: ours are problems
+	delete(shapes, "ErrorDetail")
 	return append(append(t.routes, t.documents()...), a.ready())
 }
 

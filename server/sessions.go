@@ -23,7 +23,7 @@ type newSession struct {
 	Parent   *skein.Parent   `json:"parent,omitempty" doc:"what it hangs on: as a child, or to go on with it; for a fork see there"`
 }
 
-type sessionID struct {
+type madeSession struct {
 	ID skein.SessionID `json:"id"`
 }
 
@@ -54,7 +54,7 @@ func (a *service) sessions(t *table) {
 	}
 	type out struct {
 		Location string `header:"Location"`
-		Body     sessionID
+		Body     madeSession
 	}
 	register(t, operation{
 		ID: "create-session", Method: http.MethodPost, Path: "/sessions", Tag: "sessions", Scope: door.Write, Status: http.StatusCreated, Body: door.MaxBody, Summary: "Begin a session",
@@ -62,7 +62,7 @@ func (a *service) sessions(t *table) {
 		Errors: []int{http.StatusNotFound, http.StatusConflict, http.StatusUnprocessableEntity},
 	}, func(ctx context.Context, i *in) (*out, error) {
 		s, err := a.begin(ctx, i.Body.ID, i.Body.created(a.Version), i.Once, i.Body)
-		return &out{"/v1/sessions/" + string(s.ID), sessionID{s.ID}}, err
+		return &out{"/v1/sessions/" + string(s.ID), madeSession{s.ID}}, err
 	})
 	type one struct {
 		ID   skein.SessionID `path:"id"`
