@@ -23,8 +23,8 @@ func (a *automaton) at(state int) []int { return a.found[state-a.hot] }
 
 // node is a state while the automaton is built.
 type node struct {
-	next [64]int // 0: none
-	fail int
+	next [64]uint16 // 0: none
+	fail uint16
 	ends []int
 }
 
@@ -32,9 +32,13 @@ type node struct {
 // fewer than 64 different bytes.
 func newAutomaton(words []string) *automaton {
 	a := &automaton{}
-	nodes, classes := []node{{}}, uint8(0)
+	size := 1
+	for _, w := range words {
+		size += len(w)
+	}
+	nodes, classes := make([]node, 1, size), uint8(0)
 	for n, w := range words {
-		at := 0
+		at := uint16(0)
 		for _, b := range []byte(w) {
 			if a.class[b] == 0 {
 				classes++
@@ -43,7 +47,7 @@ func newAutomaton(words []string) *automaton {
 			c := a.class[b]
 			if nodes[at].next[c] == 0 {
 				nodes = append(nodes, node{})
-				nodes[at].next[c] = len(nodes) - 1
+				nodes[at].next[c] = uint16(len(nodes) - 1)
 			}
 			at = nodes[at].next[c]
 		}
@@ -60,7 +64,7 @@ func newAutomaton(words []string) *automaton {
 // link makes every step of every node lead somewhere: where there was none, to
 // where the longest end of what was read leads.
 func link(nodes []node) {
-	var queue []int
+	queue := make([]uint16, 0, len(nodes))
 	for _, n := range nodes[0].next {
 		if n != 0 {
 			queue = append(queue, n)
