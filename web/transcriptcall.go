@@ -137,7 +137,7 @@ func edits(input json.RawMessage) (all []edit) {
 	if json.Unmarshal(input, &object) != nil {
 		return nil
 	}
-	for _, names := range [][2]string{{"old_string", "new_string"}, {"old_str", "new_str"}, {"oldText", "newText"}, {"oldString", "newString"}, {"old_text", "new_text"}} {
+	for _, names := range [][2]string{{"old_string", "new_string"}, {"old_str", "new_str"}, {"oldText", "newText"}, {"oldString", "newString"}, {"old_text", "new_text"}, {"old", "new"}} {
 		was, ok := skein.Unquote(object[names[0]])
 		is, ok2 := skein.Unquote(object[names[1]])
 		if ok && ok2 {

@@ -1,0 +1,145 @@
+package web_test
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	cdplog "github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+)
+
+// shots is a folder to put pictures of pages into, for people to look at.
+var shots = flag.String("shots", "", "put pictures of the pages into this `folder`")
+
+// A tab is a page of a real browser.
+type tab struct {
+	context.Context
+	t *testing.T
+	v *visit
+}
+
+// browse starts a browser and logs it in.
+func (v *visit) browse() *tab {
+	v.t.Helper()
+	path := ""
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
+		if found, err := exec.LookPath(name); err == nil {
+			path = found
+			break
+		}
+	}
+	if path == "" {
+		v.t.Fatal("there is no chromium: apt-get install chromium, or put google-chrome on the PATH")
+	}
+	o := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.Flag("force-color-profile", "srgb"))
+	browser, stop := chromedp.NewExecAllocator(v.t.Context(), o...)
+	v.t.Cleanup(stop)
+	ctx, cancel := chromedp.NewContext(browser)
+	v.t.Cleanup(cancel)
+	ctx, cancelTime := context.WithTimeout(ctx, 2*time.Minute)
+	v.t.Cleanup(cancelTime)
+	b := &tab{ctx, v.t, v}
+	err := chromedp.Listen(ctx, func(e any) {
+		switch e := e.(type) {
+		case *runtime.EventExceptionThrown:
+			v.t.Errorf("the page threw: %v", e.ExceptionDetails)
+		case *cdplog.EventEntryAdded:
+			if e.Entry.Level == cdplog.EntryLevelError {
+				v.t.Errorf("the browser says: %s %s", e.Entry.Text, e.Entry.URL)
+			}
+		}
+	})
+	if err != nil {
+		v.t.Fatal(err)
+	}
+	b.do(chromedp.Navigate(v.url + v.login()))
+	return b
+}
+
+// do does something in the browser.
+func (b *tab) do(actions ...chromedp.Action[chromedp.Void]) {
+	b.t.Helper()
+	if err := chromedp.Do(b, actions...); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// open shows the page at path.
+func (b *tab) open(path string) {
+	b.t.Helper()
+	b.do(chromedp.Navigate(b.v.url+path), chromedp.WaitReady(chromedp.CSS("main")))
+}
+
+// eval returns what an expression is.
+func (b *tab) eval(expression string) any {
+	b.t.Helper()
+	out, err := chromedp.Run(b, chromedp.Evaluate[any](expression))
+	if err != nil {
+		b.t.Fatalf("%s: %v", expression, err)
+	}
+	return out
+}
+
+// until waits for an expression to be true.
+func (b *tab) until(expression string) {
+	b.t.Helper()
+	if _, err := chromedp.Run(b, chromedp.Poll[any](expression, chromedp.WithPollingTimeout(20*time.Second))); err != nil {
+		b.t.Fatalf("it never came true that %s: %v", expression, err)
+	}
+}
+
+// size sets the window's width, and light or dark.
+func (b *tab) size(width int64, scheme string) {
+	b.t.Helper()
+	b.do(chromedp.EmulateViewport(width, 900))
+	media := emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}}
+	if _, err := chromedp.Call(b, emulation.SetEmulatedMedia, media); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// shot takes a picture of the page, if somebody wants to look at it.
+func (b *tab) shot(name string) {
+	b.t.Helper()
+	if *shots == "" {
+		return
+	}
+	data, err := chromedp.Run(b, chromedp.CaptureScreenshot())
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(*shots, name+".png"), data, 0o600); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// TestPagesFitEveryScreen opens each page in every size, light and dark.
+func TestPagesFitEveryScreen(t *testing.T) {
+	store := composed(t)
+	id := everything(t, store)
+	v := visiting(t, store, nil)
+	b := v.browse()
+	for name, path := range map[string]string{
+		"sessions": "/", "filtered": "/?agent=reviewer&children=1", "session": "/sessions/" + string(id), "search": "/search?q=brown", "search-empty": "/search",
+		"session-found": "/sessions/" + string(id) + "?find=brown", "session-end": "/sessions/" + string(id) + "?before=0#end", "message": "/sessions/" + string(id) + "/messages/2",
+	} {
+		for _, width := range []int64{360, 768, 1440} {
+			for _, scheme := range []string{"light", "dark"} {
+				b.size(width, scheme)
+				b.open(path)
+				if over := b.eval("document.documentElement.scrollWidth - innerWidth"); over != 0.0 {
+					t.Errorf("%s at %d px is %v px too wide", path, width, over)
+				}
+				b.shot(fmt.Sprintf("%s-%d-%s", name, width, scheme))
+			}
+		}
+	}
+}
