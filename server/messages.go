@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"strconv"
@@ -14,7 +15,8 @@ import (
 type newMessage struct {
 	Role     skein.Role     `json:"role" enum:"user,assistant,tool,system,steer"`
 	Text     string         `json:"text"`
-	ClientID skein.ClientID `json:"client_id,omitempty" doc:"the same one twice is one message"`
+	ClientID skein.ClientID `json:"client_id,omitempty" maxLength:"128" doc:"the same one twice is one message"`
+	Fence    skein.Fence    `json:"fence,omitempty" doc:"of the writer's lease"`
 }
 
 type placeOf struct {
@@ -24,16 +26,20 @@ type placeOf struct {
 // messages registers what people say most: a message, and the last ones.
 func (a *service) messages(t *table) {
 	type in struct {
+		Once
 		ID   skein.SessionID `path:"id"`
 		Body newMessage
 	}
 	type out struct{ Body placeOf }
-	register(t, operation{ID: "say", Method: http.MethodPost, Path: "/sessions/{id}/messages", Tag: "messages", Scope: door.Write, Status: http.StatusCreated, Body: door.MaxBody, Summary: "Say one message"},
+	register(t, operation{
+		ID: "say", Method: http.MethodPost, Path: "/sessions/{id}/messages", Tag: "messages", Scope: door.Write, Status: http.StatusCreated, Body: door.MaxBody, Summary: "Say one message",
+		Doc: "The short way: /events takes whole messages, in batches.", Errors: []int{http.StatusNotFound, http.StatusConflict, http.StatusUnprocessableEntity},
+	},
 		func(ctx context.Context, i *in) (*out, error) {
 			m := skein.Message{Role: i.Body.Role, Parts: []skein.Part{skein.TextPart(i.Body.Text)}}
 			e := skein.Say(skein.At(a.Now()), m)
-			e.ClientID = i.Body.ClientID
-			r, err := door.From(ctx).Store.Append(ctx, skein.Batch{Session: i.ID, Events: []skein.Event{e}})
+			e.ClientID = cmp.Or(i.Body.ClientID, i.clientID(ctx))
+			r, err := door.From(ctx).Store.Append(ctx, skein.Batch{Session: i.ID, Fence: i.Body.Fence, Events: []skein.Event{e}})
 			if err != nil {
 				return nil, err
 			}
@@ -45,7 +51,7 @@ func (a *service) messages(t *table) {
 		Cursor string          `query:"cursor" doc:"next_cursor of the page before; none for the newest"`
 	}
 	type entries struct{ Body api.Page[skein.Entry] }
-	register(t, operation{ID: "list-messages", Method: http.MethodGet, Path: "/sessions/{id}/messages", Tag: "messages", Scope: door.Read, Summary: "The newest messages, oldest first; further back by cursor"},
+	register(t, operation{ID: "list-messages", Method: http.MethodGet, Path: "/sessions/{id}/messages", Tag: "messages", Scope: door.Read, Summary: "The newest messages, oldest first; further back by cursor", Errors: []int{http.StatusNotFound}},
 		func(ctx context.Context, i *page) (*entries, error) {
 			before, err := seqOf(i.Cursor)
 			if err != nil {
@@ -55,7 +61,7 @@ func (a *service) messages(t *table) {
 			if err != nil {
 				return nil, err
 			}
-			out := api.Page[skein.Entry]{Items: list}
+			out := api.Page[skein.Entry]{Items: append([]skein.Entry{}, list...)}
 			if len(list) == i.Limit && list[0].Seq > 1 {
 				out.Next = strconv.FormatInt(int64(list[0].Seq), 10)
 			}

@@ -156,9 +156,11 @@ func readEvents(ctx context.Context, store skein.Store, q *EventQuery) ([]byte, 
 // newest ones before it.
 func messagePage(ctx context.Context, store skein.Store, q *EventQuery) (p api.Page[skein.Entry], err error) {
 	if q.Before > 0 {
-		if p.Items, err = store.Newest(ctx, q.ID, q.Limit, q.Before); err == nil && len(p.Items) == q.Limit && p.Items[0].Seq > 1 {
-			p.Next = fmt.Sprintf("before:%d", p.Items[0].Seq)
+		found, err := store.Newest(ctx, q.ID, q.Limit, q.Before)
+		if len(found) == q.Limit && found[0].Seq > 1 {
+			p.Next = fmt.Sprintf("before:%d", found[0].Seq)
 		}
+		p.Items = append([]skein.Entry{}, found...)
 		return p, err
 	}
 	s, err := store.Session(ctx, q.ID)
