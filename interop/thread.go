@@ -100,13 +100,17 @@ func (t *thread) look(ctx context.Context, s skein.Store, seed maphash.Seed) err
 
 // known returns under which client ID the session has an event of this kind
 // that the record with this key made: id, or, where it made another number of
-// events then, one that no other item of the record has used.
+// events then, one that no other item of the record has used. Where another
+// item has taken id, it is one that is free.
 func (t *thread) known(key, id skein.ClientID, kind skein.Kind, used map[skein.ClientID]bool) skein.ClientID {
 	for _, c := range append([]skein.ClientID{id}, candidates(key)...) {
 		if st := t.stands[c]; st != nil && st.kind == kind && !used[c] {
-			id = c
-			break
+			used[c] = true
+			return c
 		}
+	}
+	if used[id] {
+		id += skein.ClientID("~" + shortHash(string(id)+string(kind)))
 	}
 	used[id] = true
 	return id
