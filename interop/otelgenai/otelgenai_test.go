@@ -1,0 +1,27 @@
+package otelgenai
+
+import (
+	"testing"
+
+	"github.com/skein-dev/skein/interop"
+	"github.com/skein-dev/skein/interoptest"
+)
+
+func TestDocuments(t *testing.T) {
+	interoptest.Run(t, interoptest.Suite{Format: Format(), Dir: "testdata/documents"})
+}
+
+// lines is the format without its documents: what is read as it grows.
+func lines() interop.Format {
+	f := Format()
+	f.Look, f.Put, f.Write = nil, nil, nil
+	return f
+}
+
+func TestLines(t *testing.T) {
+	interoptest.Run(t, interoptest.Suite{Format: lines(), Dir: "testdata/lines"})
+}
+
+func FuzzLines(f *testing.F) {
+	interoptest.Fuzz(f, interoptest.Suite{Format: lines(), Dir: "testdata/lines"})
+}
