@@ -30,6 +30,7 @@ import (
 	"github.com/skein-dev/skein/interop/llmlogs"
 	"github.com/skein-dev/skein/interop/openaiagents"
 	"github.com/skein-dev/skein/interop/opencode"
+	"github.com/skein-dev/skein/interop/otelgenai"
 	"github.com/skein-dev/skein/interop/pi"
 	"github.com/skein-dev/skein/interop/qwen"
 	"github.com/skein-dev/skein/interop/skeinlog"
@@ -40,7 +41,7 @@ import (
 // a file, the first reads it: a sub-agent of Qwen Code's looks like one of Claude
 // Code's.
 func formats() []interop.Format {
-	all := []interop.Format{skeinlog.Format(), qwen.Format(), claudecode.Format(), codex.Format(), agsh.Format(), amplifier.Format(), agentuse.Format(), ethos.Format(), skillet.Format(), llmlogs.Format(), amp.Format(), cursor.Format(), cline.Format(), aider.Format(), pi.Format(), gemini.Format(), gemini.Qwen(), goose.Format(), crush.Format(), copilot.Format(), opencode.Format(), copilotvscode.Format(), atif.Format()}
+	all := []interop.Format{skeinlog.Format(), qwen.Format(), claudecode.Format(), codex.Format(), agsh.Format(), amplifier.Format(), agentuse.Format(), ethos.Format(), skillet.Format(), llmlogs.Format(), amp.Format(), cursor.Format(), cline.Format(), aider.Format(), pi.Format(), gemini.Format(), gemini.Qwen(), goose.Format(), crush.Format(), copilot.Format(), opencode.Format(), copilotvscode.Format(), atif.Format(), otelgenai.Format()}
 	return append(all, openaiagents.Format(), adk.Format()) // these look at any database that nobody else knows
 }
 
