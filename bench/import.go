@@ -38,6 +38,24 @@ func importCorpus(ctx context.Context, e *env) error {
 	return err
 }
 
+// importAmplifier imports ten sessions of Amplifier's, each a folder of files
+// that its program writes anew.
+func importAmplifier(ctx context.Context, e *env) error {
+	dir, err := e.folder("amplifier")
+	if err != nil {
+		return err
+	}
+	c, err := gen.NewAmplifierTree(dir, 1, 10, 100e6)
+	if err != nil {
+		return err
+	}
+	home, err := e.importOnce(ctx, c, "", 10)
+	if err != nil {
+		return err
+	}
+	return e.importAgain(ctx, c, home)
+}
+
 // importOnce imports c into a new store and returns its folder.
 func (e *env) importOnce(ctx context.Context, c gen.Corpus, tags string, goal float64) (string, error) {
 	driver := "pure Go"
@@ -63,7 +81,7 @@ func (e *env) importOnce(ctx context.Context, c gen.Corpus, tags string, goal fl
 	cpu := cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
 	mbps := float64(c.Bytes) / 1e6 / cpu.Seconds()
 	e.add(row{
-		what: fmt.Sprintf("import of %s of transcripts, %s", mega(c.Bytes), driver),
+		what: fmt.Sprintf("import of %s of %s, %s", mega(c.Bytes), c.What, driver),
 		got:  fmt.Sprintf("%.1f MB per CPU-second (%.1f MB/s, %s), peak %s", mbps, float64(c.Bytes)/1e6/wall.Seconds(), short(wall), mega(peak)),
 		goal: fmt.Sprintf("%.0f MB per CPU-second, under 200 MB", goal), holds: holds(mbps >= goal && peak < 200e6),
 	})
@@ -73,7 +91,7 @@ func (e *env) importOnce(ctx context.Context, c gen.Corpus, tags string, goal fl
 	}
 	r := float64(stored) / float64(c.Bytes)
 	e.add(row{
-		what: "size on disk after it, " + driver, got: mega(stored), beside: "transcripts " + mega(c.Bytes),
+		what: "size on disk after it, " + driver, got: mega(stored), beside: c.What + " " + mega(c.Bytes),
 		ratio: fmt.Sprintf("%.2f", r), goal: "at most 1.0", holds: holds(r <= 1),
 	})
 	return dir, nil

@@ -41,6 +41,7 @@ func experiments() []experiment {
 		{"turn", turns},
 		{"wide", wideStore},
 		{"import", importCorpus},
+		{"import-amplifier", importAmplifier},
 		{"watch", watchFile},
 	}
 }

@@ -10,6 +10,7 @@ import (
 // A Corpus is a folder of transcripts.
 type Corpus struct {
 	Dir   string
+	What  string // it is, for people
 	Files int
 	Bytes int64
 }
@@ -20,7 +21,7 @@ var notInKey = regexp.MustCompile(`[^A-Za-z0-9-]`)
 // in the folders where Claude Code keeps them: sizes differ a hundredfold.
 // Errors are those of writing files.
 func NewCorpus(dir string, seed uint64, files int, total int64) (Corpus, error) {
-	c := Corpus{Dir: dir, Files: files}
+	c := Corpus{Dir: dir, What: "transcripts", Files: files}
 	for i := range files {
 		t := NewTranscript(seed + uint64(i))
 		want := min(t.share(total/int64(files)), total-c.Bytes)
