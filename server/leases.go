@@ -3,6 +3,7 @@ package server
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"time"
@@ -63,13 +64,19 @@ func (a *service) leases(t *table) {
 	}
 	register(t, operation{
 		ID: "renew-lease", Method: http.MethodPost, Path: "/sessions/{id}/lease/renew", Tag: "leases", Scope: door.Write, Body: door.MaxBody, Summary: "Hold a lease longer",
-		Doc: "If it is no longer held: 409, fenced.", Errors: conflict,
+		Doc: "If it is no longer held: 409, fenced; if the session has not begun either, 404.", Errors: conflict,
 	}, func(ctx context.Context, i *again) (*out, error) {
 		ttl, err := ttlOf(i.Body.TTL)
 		if err != nil {
 			return nil, err
 		}
-		l, err := door.From(ctx).Store.Renew(ctx, skein.Lease{Session: i.ID, Fence: i.Body.Fence}, ttl)
+		store := door.From(ctx).Store
+		l, err := store.Renew(ctx, skein.Lease{Session: i.ID, Fence: i.Body.Fence}, ttl)
+		if errors.Is(err, skein.ErrFenced) {
+			if _, none := store.Session(ctx, i.ID); none != nil {
+				err = none // there is nothing to hold, or not for this user
+			}
+		}
 		return &out{lease(l)}, err
 	})
 	type back struct {
