@@ -42,11 +42,8 @@ func (a *service) exports(t *table) {
 			return nil, err
 		}
 		e := export{service: a, ctx: ctx, store: store, s: &s, to: q.To, raw: q.Raw, look: render.Options{Reasoning: q.Thinking, NoTools: q.NoTools}}
-		if q.To == "source" && (s.Origin == nil || s.Origin.Path == "") {
-			return nil, fmt.Errorf("session %s: the file it was imported from: %w", s.ID, skein.ErrNotFound)
-		}
 		if q.To == "source" {
-			if _, err := store.File(ctx, s.Origin.Format, s.Origin.Path); err != nil {
+			if e.source, err = sourceOf(ctx, store, &s); err != nil {
 				return nil, err
 			}
 		}
@@ -65,6 +62,27 @@ type export struct {
 	to    string
 	raw   bool
 	look  render.Options
+
+	source skein.SourceFile
+}
+
+// sourceOf returns the file that s was imported from; of several, as a file
+// that was sent again is another one, the one of which most was read.
+func sourceOf(ctx context.Context, store skein.Store, s *skein.Session) (found skein.SourceFile, err error) {
+	if s.Origin != nil {
+		for f, err := range store.Files(ctx, s.Origin.Format) {
+			if err != nil {
+				return found, err
+			}
+			if f.Session == s.ID && (found.Path == "" || f.Offset > found.Offset) {
+				found = f
+			}
+		}
+	}
+	if found.Path == "" {
+		return found, fmt.Errorf("session %s: the file it was imported from: %w", s.ID, skein.ErrNotFound)
+	}
+	return found, nil
 }
 
 // kind is the type and the ending of the file.
@@ -86,7 +104,7 @@ func (e *export) send(c huma.Context) {
 	mediaType, ending := e.kind()
 	name := fileName(string(e.s.ID)) + ending
 	if e.to == "source" {
-		name = fileName(baseName(e.s.Origin.Path))
+		name = fileName(baseName(e.source.Path))
 	}
 	c.SetHeader("Content-Type", mediaType)
 	c.SetHeader("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": name}))
@@ -112,7 +130,7 @@ func (e *export) write(w io.Writer) error {
 	case "json":
 		return render.JSON(w, e.s, said)
 	case "source":
-		return interop.WriteSource(e.ctx, e.store, e.s.Origin.Format, e.s.Origin.Path, w)
+		return interop.WriteSource(e.ctx, e.store, e.source.Format, e.source.Path, w)
 	}
 	_, err := replay.Write(e.ctx, w, e.store, e.s.ID)
 	return err

@@ -139,13 +139,13 @@ func (s *site) refuses(status int, code, what, body string, headers ...string) {
 // begin begins a session in which some things were said.
 func (s *site) begin(id skein.SessionID, c skein.Created, texts ...string) {
 	s.Helper()
-	evs := []skein.Event{skein.NewEvent(skein.KindCreated, 1000, c)}
+	evs := []skein.Event{skein.NewEvent(skein.KindCreated, 1_700_000_000_000, c)}
 	for i, text := range texts {
 		m := skein.UserSays(text)
 		if i%2 == 1 {
-			m = skein.Message{Role: skein.RoleAssistant, Model: "claude-sonnet-4-5", Provider: "anthropic", Parts: []skein.Part{skein.TextPart(text)}, Usage: &skein.Usage{Input: 1_000_000}}
+			m = skein.Message{Role: skein.RoleAssistant, Model: "claude-sonnet-4-5", Provider: "anthropic", Parts: []skein.Part{skein.TextPart(text)}, Usage: &skein.Usage{Input: 50_000}}
 		}
-		evs = append(evs, skein.Say(skein.Time(2000+i), m))
+		evs = append(evs, skein.Say(skein.Time(1_700_000_001_000+i), m))
 	}
 	if _, err := s.store.Append(s.Context(), skein.Batch{Session: id, Events: evs}); err != nil {
 		s.Fatal(err)

@@ -1,0 +1,287 @@
+package server_test
+
+import (
+	"archive/tar"
+	"archive/zip"
+	"bytes"
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/memory"
+)
+
+// failing is a store that cannot do its work.
+type failing struct {
+	skein.Store
+	err error
+}
+
+// Append implements [skein.Store].
+func (f failing) Append(context.Context, ...skein.Batch) ([]skein.Receipt, error) { return nil, f.err }
+
+// As implements [skein.Store].
+func (f failing) As(skein.User) skein.Store { return f }
+
+func TestWhatTheDiskSaysIsTold(t *testing.T) {
+	for _, c := range []struct {
+		err    error
+		status int
+		code   string
+	}{
+		{skein.ErrFull, 507, "full"},
+		{skein.ErrReadOnly, 503, "read_only"},
+		{skein.ErrUnknown, 503, "unknown"},
+		{skein.ErrClosed, 503, "closed"},
+		{skein.ErrCorrupt, 500, "corrupt"},
+		{errors.New("open /home/ada/secret"), 500, "internal"},
+	} {
+		s := newSiteOn(t, failing{memory.New(), c.err})
+		s.refuses(c.status, c.code, "POST /v1/sessions", `{}`)
+		if c.status == 503 && s.send("POST /v1/sessions", `{}`).Header.Get("Retry-After") == "" {
+			t.Errorf("%v is answered without Retry-After", c.err)
+		}
+		if b := s.raw(c.status, "POST /v1/sessions", `{}`); strings.Contains(string(b), "secret") {
+			t.Errorf("what failed inside is told: %s", b)
+		}
+	}
+}
+
+func TestSearchTellsWhatMatchesAndNoSecrets(t *testing.T) {
+	s := newSite(t)
+	key := "AKIA" + "Z7QX3M5NPLK2RTWV"
+	s.begin("a", skein.Created{Agent: "codex", Project: "/p/api"}, "the fork pointer is wrong", "the fork is right", "my key is "+key+" for the fork")
+	s.begin("b", skein.Created{Agent: "claude-code", Project: "/p/web"}, "another fork")
+	var f struct {
+		Items []struct {
+			Session skein.SessionID
+			Seq     skein.Seq
+			Name    string
+			Count   int
+			Snippet []struct {
+				Text  string
+				Match bool
+			}
+		}
+		CutOff *bool `json:"cut_off"`
+		Facets map[string][]struct {
+			Value string
+			Count int
+		}
+	}
+	s.wants(200, "GET /v1/search?q=fork", "", &f)
+	if len(f.Items) != 2 || f.CutOff == nil || len(f.Facets["agent"]) != 2 || len(f.Facets["project"]) != 2 {
+		t.Errorf("GET search = %+v, want a hit of each session, and facets", f)
+	}
+	s.wants(200, "GET /v1/search?q=fork+pointer", "", &f)
+	if len(f.Items) != 1 || f.Items[0].Seq != 2 || len(f.Items[0].Snippet) < 2 || f.Items[0].Name != "the fork pointer is wrong" {
+		t.Errorf("GET search for two words = %+v, want seq 2 with its snippet", f)
+	}
+	for query, want := range map[string]int{
+		"q=fork&each=1": 4, "q=fork&each=1&limit=1": 1, "q=agent:codex+fork&each=1": 3, "q=fork&agent=codex&role=assistant": 1, "q=-right+fork&each=1": 3, "q=%22fork%20pointer%22": 1,
+		"q=k+p&mode=substring": 1, "q=p.inter&mode=regex": 1, "q=fork&session=b": 1, "q=fork&project=web": 1, "q=fork&until=1960-01-01": 0, "q=nowhere": 0, "q=role:user&each=1": 3, "q=fork&deadline_ms=5000&tool=bash": 0,
+	} {
+		if s.wants(200, "GET /v1/search?"+query, "", &f); len(f.Items) != want || f.Items == nil {
+			t.Errorf("GET search?%s finds %d, want %d", query, len(f.Items), want)
+		}
+	}
+	if b := s.raw(200, "GET /v1/search?q=key", ""); strings.Contains(string(b), key) || !strings.Contains(string(b), "redacted") {
+		t.Errorf("GET search shows a secret: %s", b)
+	}
+	if b := s.raw(200, "GET /v1/search?q=key&raw=1", ""); !strings.Contains(string(b), key) {
+		t.Errorf("GET search with raw=1 = %s, want it as it is", b)
+	}
+	for to, shows := range map[string]bool{"md": false, "html": false, "json": false, "skein": true, "md&raw=1": true} {
+		if b := s.raw(200, "GET /v1/sessions/a/export?to="+to, ""); strings.Contains(string(b), key) != shows {
+			t.Errorf("an export to %s shows the secret: %v, want %v", to, !shows, shows)
+		}
+	}
+}
+
+func TestUsageIsSummedByEveryDimension(t *testing.T) {
+	s := newSite(t)
+	s.begin("a", skein.Created{Agent: "codex", Project: "/p", Title: "named"}, "q", "a", "q", "a")
+	for by, want := range map[string]string{"day": "2023-11-14", "model": "claude-sonnet-4-5", "agent": "codex", "project": "/p", "session": "a"} {
+		var p page[struct {
+			Of, Name string
+			Requests int
+			Input    int64
+			Cost     *float64 `json:"cost_usd"`
+		}]
+		s.wants(200, "GET /v1/usage?by="+by, "", &p)
+		if len(p.Items) != 1 || p.Items[0].Of != want || p.Items[0].Input != 100_000 || p.Items[0].Requests != 2 || p.Items[0].Cost == nil || *p.Items[0].Cost != 0.3 {
+			t.Errorf("GET usage by %s = %+v, want %s, two requests, $0.30", by, p.Items, want)
+		}
+		if by == "session" && p.Items[0].Name != "named" {
+			t.Errorf("GET usage by session does not name it: %+v", p.Items)
+		}
+	}
+	s.refuses(400, "invalid", "GET /v1/usage?by=moon", "")
+}
+
+func TestLeasesAreKeptByWhoHasTheFence(t *testing.T) {
+	s := newSite(t)
+	s.begin("a", skein.Created{}, "x")
+	var l struct {
+		Fence   int
+		Holder  skein.Holder
+		Expires skein.Time `json:"expires_at"`
+	}
+	s.wants(201, "POST /v1/sessions/a/lease", `{"program":"tests","ttl":"30s"}`, &l)
+	if l.Fence == 0 || l.Holder.Program != "tests" || l.Expires == 0 {
+		t.Errorf("POST lease = %+v, want a fence and when it ends", l)
+	}
+	s.refuses(409, "locked", "POST /v1/sessions/a/lease", `{}`)
+	s.refuses(409, "locked", "POST /v1/sessions/a/messages", `{"role":"user","text":"x"}`)
+	said := fmt.Sprintf(`{"fence":%d,"events":[{"kind":"said","payload":{"role":"user","parts":[]}}]}`, l.Fence)
+	s.raw(201, "POST /v1/sessions/a/events", said)
+	s.raw(201, "POST /v1/sessions/a/messages", fmt.Sprintf(`{"role":"user","text":"x","fence":%d}`, l.Fence))
+	s.raw(200, "POST /v1/sessions/a/lease/renew", fmt.Sprintf(`{"fence":%d,"ttl":"1m"}`, l.Fence))
+	old := l.Fence
+	s.wants(201, "POST /v1/sessions/a/lease", `{"take_over":true}`, &l)
+	s.refuses(409, "fenced", "POST /v1/sessions/a/events", said)
+	s.refuses(409, "fenced", "POST /v1/sessions/a/lease/renew", fmt.Sprintf(`{"fence":%d}`, old))
+	s.raw(204, fmt.Sprintf("DELETE /v1/sessions/a/lease?fence=%d", l.Fence), "")
+	s.raw(204, fmt.Sprintf("DELETE /v1/sessions/a/lease?fence=%d", l.Fence), "")
+	s.raw(201, "POST /v1/sessions/a/messages", `{"role":"user","text":"x"}`)
+}
+
+const transcript = `{"type":"user","uuid":"11111111-1111-4111-8111-111111111111","parentUuid":null,"sessionId":"99999999-9999-4999-8999-999999999999","timestamp":"2026-01-01T00:00:00.000Z","cwd":"/home/ada/pear","version":"2.0.0","isSidechain":false,"userType":"external","message":{"role":"user","content":"hello"}}
+`
+
+const answer = `{"type":"assistant","uuid":"22222222-2222-4222-8222-222222222222","parentUuid":"11111111-1111-4111-8111-111111111111","sessionId":"99999999-9999-4999-8999-999999999999","timestamp":"2026-01-01T00:00:01.000Z","cwd":"/home/ada/pear","version":"2.0.0","isSidechain":false,"userType":"external","message":{"id":"msg_1","type":"message","role":"assistant","model":"claude-sonnet-4-5","content":[{"type":"text","text":"hi"}],"usage":{"input_tokens":1,"output_tokens":1}}}
+`
+
+type report struct {
+	Files, Sessions, Grown, Events, Messages, Unmatched int
+	Damaged                                             int `json:"damaged_records"`
+	Changed                                             []skein.SessionID
+}
+
+func TestAFileIsTakenInOnce(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	s := newSite(t)
+	const octets = "Content-Type: application/octet-stream"
+	name := "projects/-home-ada-pear/99999999-9999-4999-8999-999999999999.jsonl"
+	var r report
+	if s.wants(200, "POST /v1/import?name="+name, transcript, &r, octets); r.Sessions != 1 || r.Messages != 1 {
+		t.Errorf("POST import = %+v, want a session", r)
+	}
+	if s.wants(200, "POST /v1/import?name="+name, transcript, &r, octets); r.Events != 0 {
+		t.Errorf("POST import again = %+v, want nothing new", r)
+	}
+	if s.wants(200, "POST /v1/import?name="+name, transcript+answer, &r, octets); r.Grown != 1 || r.Messages != 1 {
+		t.Errorf("POST import of what has grown = %+v, want a message more", r)
+	}
+	source := s.raw(200, "GET /v1/sessions/99999999-9999-4999-8999-999999999999/export?to=source", "")
+	if string(source) != transcript+answer {
+		t.Errorf("the source comes back as %s", source)
+	}
+	log := s.raw(200, "GET /v1/sessions/99999999-9999-4999-8999-999999999999/export", "")
+	other := newSite(t)
+	if other.wants(200, "POST /v1/import?name=x.jsonl&format=skein", string(log), &r, octets); r.Sessions != 1 || r.Messages != 2 {
+		t.Errorf("POST import of an export = %+v, want the session", r)
+	}
+	if got := other.raw(200, "GET /v1/sessions/99999999-9999-4999-8999-999999999999/export", ""); !bytes.Equal(got, log) {
+		t.Errorf("the export of the import is %s, want %s", got, log)
+	}
+	if s.wants(200, "POST /v1/import?name=notes.txt", "hello", &r, octets); r.Unmatched != 1 {
+		t.Errorf("POST import of no session = %+v, want it unmatched", r)
+	}
+	s.refuses(400, "invalid", "POST /v1/import?name=x&format=none", "x", octets)
+	s.refuses(400, "invalid", "POST /v1/import", "x", octets)
+	for _, bad := range []string{"..", "../x", "a/../../x", "..%5Cx", "%00", ".", "C:%5Cx", "x/" + strings.Repeat("d/", 40) + "y"} {
+		s.refuses(400, "invalid", "POST /v1/import?name="+bad, "x", octets)
+	}
+	if left, err := os.ReadDir(os.TempDir()); err != nil || len(left) > 0 {
+		t.Errorf("imports leave %v behind (%v)", left, err)
+	}
+}
+
+func TestAnArchiveIsUnpackedWithinItsFolder(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	const octets = "Content-Type: application/octet-stream"
+	name := "projects/-home-ada-pear/99999999-9999-4999-8999-999999999999.jsonl"
+	var zipped, tarred, tgz bytes.Buffer
+	z := zip.NewWriter(&zipped)
+	w, err := z.Create(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Write([]byte(transcript)); err != nil {
+		t.Fatal(err)
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	g := gzip.NewWriter(&tgz)
+	for _, out := range []*tar.Writer{tar.NewWriter(&tarred), tar.NewWriter(g)} {
+		for _, h := range []tar.Header{{Name: "link", Typeflag: tar.TypeSymlink, Linkname: "/etc/passwd"}, {Name: name, Typeflag: tar.TypeReg, Size: int64(len(transcript)), Mode: 0o644}} {
+			if err := out.WriteHeader(&h); err != nil {
+				t.Fatal(err)
+			}
+			if h.Typeflag == tar.TypeReg {
+				if _, err := out.Write([]byte(transcript)); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		if err := out.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := g.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for ending, data := range map[string]*bytes.Buffer{"zip": &zipped, "tar": &tarred, "tgz": &tgz} {
+		s := newSite(t)
+		var r report
+		if s.wants(200, "POST /v1/import?name=all."+ending, data.String(), &r, octets); r.Sessions != 1 {
+			t.Errorf("POST import of a %s = %+v, want a session", ending, r)
+		}
+		s.refuses(400, "invalid", "POST /v1/import?name=all."+ending, "no archive at all, but long enough to look at for a while"+strings.Repeat(".", 1000), octets)
+	}
+	var evil bytes.Buffer
+	out := tar.NewWriter(&evil)
+	if err := out.WriteHeader(&tar.Header{Name: "../../evil", Typeflag: tar.TypeReg}); err != nil {
+		t.Fatal(err)
+	}
+	if err := out.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s := newSite(t)
+	s.refuses(400, "invalid", "POST /v1/import?name=evil.tar", evil.String(), octets)
+	if left, err := os.ReadDir(os.TempDir()); err != nil || len(left) > 0 {
+		t.Errorf("imports leave %v behind (%v)", left, err)
+	}
+}
+
+func TestTheDocsAreAPageThatNeedsNothingElse(t *testing.T) {
+	s := newSite(t)
+	w := s.send("GET /v1/docs", "")
+	page := string(s.raw(200, "GET /v1/docs", ""))
+	for _, bad := range []string{"<script", "<style", " style=", " onclick", "http://cdn", "https://", "src="} {
+		if strings.Contains(page, bad) {
+			t.Errorf("the page has %q, which its policy forbids", bad)
+		}
+	}
+	var doc document
+	s.wants(200, "GET /v1/openapi.json", "", &doc)
+	for path, item := range doc.Paths {
+		for method, op := range item {
+			if !strings.Contains(page, `id="`+op.ID+`"`) || !strings.Contains(page, path) {
+				t.Errorf("the page does not tell of %s %s", method, path)
+			}
+		}
+	}
+	if got := w.Header.Get("Content-Security-Policy"); !strings.HasPrefix(got, "default-src 'none'") {
+		t.Errorf("the page's policy is %q", got)
+	}
+	s.raw(200, "GET /v1/docs/style.css", "")
+	s.raw(200, "GET /readyz", "", "Authorization: ")
+}
