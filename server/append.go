@@ -185,5 +185,5 @@ func wrong(where string, err error) error {
 	if errors.As(err, &long) || errors.Is(err, skein.ErrInvalid) {
 		return fmt.Errorf("%s: %w", where, err)
 	}
-	return fmt.Errorf("%w: %s: %v", skein.ErrInvalid, where, err)
+	return fmt.Errorf("%w: %s: %w", skein.ErrInvalid, where, err)
 }

@@ -168,7 +168,7 @@ func (s *site) listen(ctx context.Context, path string, headers ...string) func(
 		s.Fatal(err)
 	}
 	s.Cleanup(func() { w.Body.Close() })
-	if w.StatusCode != 200 || w.Header.Get("Content-Type") != "text/event-stream" {
+	if w.StatusCode != http.StatusOK || w.Header.Get("Content-Type") != "text/event-stream" {
 		b, _ := io.ReadAll(w.Body)
 		s.Fatalf("GET %s = %d %s %s, want a stream", path, w.StatusCode, w.Header.Get("Content-Type"), b)
 	}

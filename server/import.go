@@ -60,7 +60,7 @@ func (a *service) imports(t *table) {
 		Summary: "Take in sessions from a file of another program, or of skein's own export",
 		Doc:     "What was taken in before is not taken in again; what is new in it is added. Damaged records are kept, counted and named.",
 		Takes:   []media{{Type: "application/octet-stream"}},
-	}, func(ctx context.Context, i *in) (*out, error) {
+	}, func(ctx context.Context, i *in) (_ *out, err error) {
 		formats, err := a.formatsNamed(i.Format)
 		if err != nil {
 			return nil, err
@@ -69,7 +69,7 @@ func (a *service) imports(t *table) {
 		if err != nil {
 			return nil, err
 		}
-		defer os.RemoveAll(dir)
+		defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 		if err := unload(dir, i.Name, i.call.BodyReader()); err != nil {
 			return nil, err
 		}

@@ -73,7 +73,7 @@ func TestAChangeIsMadeToTheVersionThatWasRead(t *testing.T) {
 	s.raw(304, "GET /v1/sessions/a", "", "If-None-Match: "+tag)
 	w := s.send("PATCH /v1/sessions/a", `{"title":"T","description":"D","pinned":true,"tags":["b","a"],"model":"m","cwd":"/c","profile":"p","status":"s","key":"k"}`, "If-Match: "+tag)
 	var l line
-	if err := json.NewDecoder(w.Body).Decode(&l); err != nil || w.StatusCode != 200 || l.Title != "T" || l.TitleBy != skein.ByPerson || l.Description != "D" || !l.Pinned || strings.Join(l.Tags, "") != "ab" || l.Model != "m" || l.Cwd != "/c" || l.Profile != "p" || l.Status != "s" || l.Key != "k" {
+	if err := json.NewDecoder(w.Body).Decode(&l); err != nil || w.StatusCode != http.StatusOK || l.Title != "T" || l.TitleBy != skein.ByPerson || l.Description != "D" || !l.Pinned || strings.Join(l.Tags, "") != "ab" || l.Model != "m" || l.Cwd != "/c" || l.Profile != "p" || l.Status != "s" || l.Key != "k" {
 		t.Errorf("PATCH = %d %+v (%v), want it changed", w.StatusCode, l, err)
 	}
 	s.refuses(412, "stale", "PATCH /v1/sessions/a", `{"title":"U"}`, "If-Match: "+tag)
@@ -104,7 +104,7 @@ func TestForkRewindBinAndTree(t *testing.T) {
 		Seq    skein.Seq
 	}
 	w := s.send("POST /v1/sessions/a/fork", `{"turn":2,"title":"other way","id":"f"}`)
-	if err := json.NewDecoder(w.Body).Decode(&f); err != nil || w.StatusCode != 201 || f.ID != "f" || f.Parent != "a" || f.Seq != 5 || w.Header.Get("Location") != "/v1/sessions/f" {
+	if err := json.NewDecoder(w.Body).Decode(&f); err != nil || w.StatusCode != http.StatusCreated || f.ID != "f" || f.Parent != "a" || f.Seq != 5 || w.Header.Get("Location") != "/v1/sessions/f" {
 		t.Errorf("POST fork at turn 2 = %d %+v, want f at 5", w.StatusCode, f)
 	}
 	for turn, want := range map[string]skein.Seq{"1": 3, "3": 7, "-1": 7, "-3": 3} {
@@ -222,7 +222,7 @@ func TestHeadersOfDownloads(t *testing.T) {
 	for want, b := range map[string]skein.Blob{"image/png": png, "application/octet-stream": svg} {
 		path := "GET /v1/sessions/" + string(b.Hash[:8]) + "/blobs/" + string(b.Hash)
 		w := s.send(path, "")
-		if h := w.Header; w.StatusCode != 200 || h.Get("Content-Type") != want || h.Get("Content-Disposition") != "attachment" || h.Get("X-Content-Type-Options") != "nosniff" {
+		if h := w.Header; w.StatusCode != http.StatusOK || h.Get("Content-Type") != want || h.Get("Content-Disposition") != "attachment" || h.Get("X-Content-Type-Options") != "nosniff" {
 			t.Errorf("%s = %d %v, want %s as an attachment", path, w.StatusCode, h, want)
 		}
 		s.raw(304, path, "", "If-None-Match: "+w.Header.Get("ETag"))

@@ -82,7 +82,7 @@ func sessionAt(cursor string) (*skein.Session, error) {
 	at, id, ok := strings.Cut(string(b), " ")
 	updated, err2 := strconv.ParseInt(at, 10, 64)
 	if err != nil || err2 != nil || !ok || skein.SessionID(id).Check() != nil {
-		return nil, &badCursor{cursor}
+		return nil, &cursorError{cursor}
 	}
 	return &skein.Session{Updated: skein.Time(updated), ID: skein.SessionID(id)}, nil
 }

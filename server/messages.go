@@ -76,18 +76,18 @@ func seqOf(cursor string) (skein.Seq, error) {
 	}
 	n, err := strconv.ParseInt(cursor, 10, 64)
 	if err != nil || n < 1 {
-		return 0, &badCursor{cursor}
+		return 0, &cursorError{cursor}
 	}
 	return skein.Seq(n), nil
 }
 
-// badCursor says that a cursor is none that we gave.
-type badCursor struct{ cursor string }
+// cursorError says that a cursor is none that we gave.
+type cursorError struct{ cursor string }
 
 // Error implements error.
-func (e *badCursor) Error() string {
+func (e *cursorError) Error() string {
 	return "cursor " + strconv.Quote(e.cursor) + ": it is none that this server gave"
 }
 
 // Unwrap returns [skein.ErrInvalid].
-func (e *badCursor) Unwrap() error { return skein.ErrInvalid }
+func (e *cursorError) Unwrap() error { return skein.ErrInvalid }

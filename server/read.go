@@ -104,7 +104,7 @@ func (q *EventQuery) readCursor() error {
 	n, err := strconv.ParseInt(at, 10, 64)
 	switch {
 	case err != nil || n < 0 || way != "after" && way != "before":
-		return &badCursor{q.Cursor}
+		return &cursorError{q.Cursor}
 	case way == "after":
 		q.After, q.Before = skein.Seq(n), 0
 	default:

@@ -40,11 +40,11 @@ func (b *box) put(name string, from io.Reader) (err error) {
 		return tooMuch("more than %d files", maxPacked)
 	}
 	if err := b.root.MkdirAll(filepath.FromSlash(path.Dir(name)), 0o700); err != nil {
-		return fmt.Errorf("%w name %q: %v", skein.ErrInvalid, name, err)
+		return fmt.Errorf("%w name %q: %w", skein.ErrInvalid, name, err)
 	}
 	f, err := b.root.OpenFile(filepath.FromSlash(name), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
-		return fmt.Errorf("%w name %q: %v", skein.ErrInvalid, name, err)
+		return fmt.Errorf("%w name %q: %w", skein.ErrInvalid, name, err)
 	}
 	n, err := io.Copy(f, io.LimitReader(sender{from}, b.left+1))
 	if b.left -= n; err == nil && b.left < 0 {
@@ -72,7 +72,7 @@ func noArchive(err error) error {
 	if errors.As(err, &long) {
 		return err
 	}
-	return fmt.Errorf("%w archive: %v", skein.ErrInvalid, err)
+	return fmt.Errorf("%w archive: %w", skein.ErrInvalid, err)
 }
 
 // tar unpacks regular files; all else is left out.
