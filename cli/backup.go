@@ -100,7 +100,11 @@ func notRestored(j *job, path string, err error) error {
 func (j *job) keeper() (skein.Keeper, error) {
 	k, ok := j.store.(skein.Keeper)
 	if !ok {
-		return nil, fmt.Errorf("the store %s is no file that can be copied", j.place.Path)
+		err := fmt.Errorf("the store %s is no file that can be copied", j.place.Path)
+		if j.place.file() == "" {
+			err = advise(err, "run the command where the server is")
+		}
+		return nil, err
 	}
 	return k, nil
 }

@@ -25,7 +25,7 @@ func (f *frame) recently(ctx context.Context, of skein.Filter) []skein.Session {
 	if err != nil {
 		return nil
 	}
-	if j.store, err = j.Open(ctx, j.place); err != nil {
+	if j.store, err = j.open(ctx); err != nil {
 		return nil
 	}
 	defer func() { _ = j.store.Close() }()

@@ -23,7 +23,10 @@ func newConfig(f *frame) *cobra.Command {
 that beats .skein/config.toml in the project, that beats your own config.toml.
 With the name of a SETTING, print its value alone.
 
-  store          where the sessions are: a path, or sqlite:PATH
+  store          where the sessions are: a path, sqlite:PATH, or the URL of a
+                 server: https://HOST:PORT
+  token_file     file whose first line a server is shown, if SKEIN_TOKEN is
+                 not set (*)
   color          colours: auto, always or never
   pager          program that shows long output (*)
   model          model that answers where none is named: "anthropic:MODEL"

@@ -10,6 +10,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/llm"
+	"github.com/skein-dev/skein/remote"
 )
 
 // errUsage says that the command line was wrong.
@@ -57,6 +58,10 @@ var outcomes = []struct {
 	{skein.ErrReadOnly, exitFailed, "give yourself the right to write there, or name another store with --store"},
 	{skein.ErrFull, exitFailed, "make room on the disk; nothing of this was stored, all else is safe"},
 	{skein.ErrUnknown, exitFailed, "look whether it is there, or try again with the same --id: nothing is stored twice"},
+	{remote.ErrUnreachable, exitFailed, "see whether the network is there and skein serve runs at that address"},
+	{remote.ErrToken, exitFailed, "see whether it is the right one, and has not expired: skein token list, where the server is"},
+	{remote.ErrForbidden, exitFailed, "make a token that may, where the server is: skein token add NAME --scope write"},
+	{remote.ErrVersion, exitFailed, "see whether it is the right address, and install the same version of skein on both sides"},
 	{skein.ErrInvalid, exitUsage, "see: {cmd} --help"},
 	{skein.ErrNotFound, exitNotFound, "see what there is: skein list --all"},
 }

@@ -51,7 +51,7 @@ func (f *frame) plain(run runner) func(*cobra.Command, []string) error {
 // opens the store before run and closes it after.
 func (f *frame) withStore(run runner) func(*cobra.Command, []string) error {
 	return f.plain(func(ctx context.Context, j *job, args []string) (err error) {
-		if j.store, err = j.Open(ctx, j.place); err != nil {
+		if j.store, err = j.open(ctx); err != nil {
 			return unopened(j, err)
 		}
 		defer func() { err = errors.Join(err, j.store.Close()) }()
@@ -62,7 +62,7 @@ func (f *frame) withStore(run runner) func(*cobra.Command, []string) error {
 // unopened returns err, why there is no store, with advice if there is a file
 // that is none, or too damaged to be opened: then nothing else helps.
 func unopened(j *job, err error) error {
-	if !errors.Is(err, skein.ErrCorrupt) {
+	if !errors.Is(err, skein.ErrCorrupt) || j.place.file() == "" {
 		return err
 	}
 	hint := fmt.Sprintf("move %s* to another folder; what then runs begins a new store\n"+

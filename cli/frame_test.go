@@ -51,7 +51,7 @@ func native(path string) string {
 func TestPlacesOfAStore(t *testing.T) {
 	for text, want := range map[string]string{
 		"a.db": "/b/a.db", "/x/a.db": "/x/a.db", "sqlite:a.db": "/b/a.db", "sqlite:///x/a.db": "/x/a.db", "~/a.db": "/h/a.db",
-		"postgres://x": "", "https://x": "", "nonsense:x": "", "sqlite:": "", "": "",
+		"postgres://x": "", "https:x": "", "nonsense:x": "", "sqlite:": "", "": "",
 	} {
 		got, err := parsePlace(text, native("/b"), native("/h"))
 		if (err == nil) != (want != "") || err == nil && got.Path != filepath.Clean(native(want)) {

@@ -40,6 +40,7 @@ func TestMain(m *testing.M) {
 //	skein ARGS          is the command, at $SKEIN_NOW, and as on a terminal of
 //	                    $SKEIN_TERMINAL (80x24) if that is set
 //	exits N COMMAND     runs COMMAND, which must end with exit code N
+//	serving FLAGS       starts skein serve on the store, and sets $SERVER to its URL
 //	seed FILE           puts events into the store: each line of FILE is an
 //	                    event in JSON with one more member, session
 func TestScripts(t *testing.T) {
@@ -48,7 +49,7 @@ func TestScripts(t *testing.T) {
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		UpdateScripts:       *update,
-		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"exits": exits},
+		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "serving": serving},
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("HOME", e.WorkDir+"/home")
 			e.Setenv("USERPROFILE", e.WorkDir+"/home")

@@ -30,6 +30,7 @@ type setting struct {
 func known() []setting {
 	return []setting{
 		{name: "store", flag: "--store", env: []string{"SKEIN_STORE"}, want: text, doc: "where the sessions are"},
+		{name: "token_file", env: []string{"SKEIN_TOKEN_FILE"}, want: text, personal: true, doc: "file whose first line a server is shown"},
 		{name: "color", flag: "--color", env: []string{"SKEIN_COLOR"}, value: "auto", want: text, doc: "colours: auto, always or never"},
 		{name: "pager", env: []string{"SKEIN_PAGER", "PAGER"}, value: "less -R", want: text, personal: true, doc: "program that shows long output"},
 		{name: "model", env: []string{"SKEIN_MODEL"}, want: text, doc: "model that answers where none is named"},
@@ -168,8 +169,13 @@ func (s *settings) set(file, project, name string, v any) error {
 		return advise(fmt.Errorf("%s: %s: %w", file, name, err), "mend that line; what can be set is shown by: skein help config")
 	}
 	switch {
+	case name == "store" && project != "" && atServer(said):
+		ignore("a project may not name a server")
+		return nil
 	case name == "store":
 		said = fromFolder(filepath.Dir(file), project, said)
+	case name == "token_file" && !strings.HasPrefix(said, "~/") && !filepath.IsAbs(said):
+		said = filepath.Join(filepath.Dir(file), said)
 	case name == "agent" && roster.IsPath(said) && !filepath.IsAbs(said):
 		said = filepath.Join(cmp.Or(project, filepath.Dir(file)), said)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -28,7 +29,7 @@ func (j *job) roster(store skein.Store, cwd string) *roster.Roster {
 		Effort:    llm.Effort(j.settings.text("effort")),
 		Window:    j.window,
 		Store:     store,
-		Shut:      []string{j.place.Path},
+		Shut:      slices.DeleteFunc([]string{j.place.file()}, func(s string) bool { return s == "" }),
 
 		Version:      j.Version,
 		CompactAfter: j.compactAfter(),

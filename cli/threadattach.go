@@ -98,6 +98,9 @@ func (t *thread) attachment(text string, at mention) ([]skein.Part, *skein.Blob,
 // isStore reports whether info is about a file of the store. To close it would
 // drop the locks that this process has on it.
 func (j *job) isStore(info os.FileInfo) bool {
+	if j.place.file() == "" {
+		return false
+	}
 	for _, end := range []string{"", "-wal", "-shm"} {
 		if own, err := os.Stat(j.place.Path + end); err == nil && os.SameFile(own, info) {
 			return true

@@ -94,7 +94,7 @@ func (o *threadOptions) named(ctx context.Context, j *job) (spot, error) {
 
 // keyed returns the session with the key that --key gives, or a new one.
 func (o *threadOptions) keyed(ctx context.Context, j *job) (spot, error) {
-	s, err := j.withKey(ctx, o.who(), o.key)
+	s, err := j.withKey(ctx, o.who(j), o.key)
 	if !errors.Is(err, skein.ErrNotFound) {
 		return spot{session: s}, err
 	}
@@ -110,7 +110,7 @@ func (o *threadOptions) latest(ctx context.Context, j *job) (spot, error) {
 		return spot{}, err
 	}
 	for _, f := range []skein.Filter{{Project: project}, {}} {
-		f.User, f.Surface, f.NoChildren, f.Born, f.Limit = o.who(), "cli", true, true, 1
+		f.User, f.Surface, f.NoChildren, f.Born, f.Limit = o.who(j), "cli", true, true, 1
 		if found, err := j.sessions(ctx, f); err != nil || len(found) > 0 {
 			return spot{session: append(found, skein.Session{})[0]}, err
 		}
@@ -124,7 +124,7 @@ func (o *threadOptions) projects(ctx context.Context, j *job) (spot, error) {
 	if err != nil {
 		return spot{}, err
 	}
-	key, s, err := j.projectKey(ctx, o.who(), project)
+	key, s, err := j.projectKey(ctx, o.who(j), project)
 	if err != nil || s.ID != "" {
 		return spot{session: s}, err
 	}
@@ -138,7 +138,7 @@ func (o *threadOptions) fresh(ctx context.Context, j *job) (spot, error) {
 	if err != nil {
 		return spot{}, err
 	}
-	base, _, err := j.projectKey(ctx, o.who(), project)
+	base, _, err := j.projectKey(ctx, o.who(j), project)
 	if err != nil {
 		return spot{}, err
 	}
@@ -159,16 +159,16 @@ func (o *threadOptions) begin(j *job, key string, again func(context.Context) (s
 		return spot{}, err
 	}
 	return spot{again: again, created: skein.Created{
-		Key: key, User: o.who(), Surface: "cli", Project: project, Cwd: cwd, Program: "skein", Version: j.Version,
+		Key: key, User: o.who(j), Surface: "cli", Project: project, Cwd: cwd, Program: "skein", Version: j.Version,
 	}}, nil
 }
 
 // who returns the user that new sessions are of.
-func (o *threadOptions) who() skein.User {
+func (o *threadOptions) who(j *job) skein.User {
 	if o.user != "" {
 		return skein.User(o.user)
 	}
-	return skein.Local
+	return j.owner()
 }
 
 // place returns the folder that the person works in, and its project.

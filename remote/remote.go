@@ -75,11 +75,11 @@ type core struct {
 // in clear text through a network, [ErrUnreachable], [ErrToken], [ErrForbidden]
 // or [ErrVersion].
 func Open(ctx context.Context, o Options) (_ *Store, err error) {
-	defer skein.Wrapf(&err, "server %s", o.URL)
 	base, err := baseOf(o.URL)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("server: %w", err)
 	}
+	defer skein.Wrapf(&err, "server %s", base)
 	if o.Token == "" || strings.ContainsFunc(o.Token, func(r rune) bool { return r <= ' ' || r > '~' }) {
 		return nil, fmt.Errorf("%w: it is empty, or none that could be sent", ErrToken)
 	}
@@ -144,6 +144,10 @@ func loopback(host string) bool {
 	ip := net.ParseIP(host)
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
+
+// Owner returns the user whose sessions alone the token sees; "" if it sees
+// everybody's.
+func (s *Store) Owner() skein.User { return s.about.User }
 
 // As implements [skein.Store]. A token of one user's has no other views.
 func (s *Store) As(u skein.User) skein.Store { return &Store{core: s.core, user: u, view: true} }

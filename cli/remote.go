@@ -1,0 +1,75 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/remote"
+)
+
+// open opens the store, in its file or at its server.
+func (j *job) open(ctx context.Context) (skein.Store, error) {
+	if j.place.file() != "" {
+		return j.Open(ctx, j.place)
+	}
+	token, err := j.serverToken()
+	if err != nil {
+		return nil, err
+	}
+	s, err := remote.Open(ctx, remote.Options{URL: j.place.Path, Token: token})
+	if err != nil { // else there would be a store in the answer, of no value
+		return nil, err
+	}
+	return s, nil
+}
+
+// serverToken returns what a server is shown: what SKEIN_TOKEN has, or the first
+// line of the token_file. It is no argument, for others can read those.
+func (j *job) serverToken() (string, error) {
+	if token := strings.TrimSpace(j.Getenv("SKEIN_TOKEN")); token != "" {
+		return token, nil
+	}
+	file := fromHome(j.settings.text("token_file"), j.dirs.Home)
+	if file == "" {
+		return "", advise(fmt.Errorf("the server %s needs a token", hostOf(j.place.Path)),
+			"make one where the server is: skein token add NAME --scope write\n"+
+				"put it into SKEIN_TOKEN, or into a file that token_file in %s names", j.tilde(filepath.Join(j.dirs.Config, "config.toml")))
+	}
+	info, err := os.Stat(file)
+	if err != nil {
+		return "", fmt.Errorf("token_file: %w", err)
+	}
+	if os.PathSeparator == '/' && info.Mode().Perm()&0o077 != 0 {
+		return "", advise(fmt.Errorf("token_file %s: others can read it (mode %v)", file, info.Mode().Perm()), "chmod 600 %s", j.tilde(filepath.Clean(file)))
+	}
+	b, err := os.ReadFile(file)
+	if err != nil {
+		return "", fmt.Errorf("token_file: %w", err)
+	}
+	token, _, _ := strings.Cut(string(b), "\n")
+	if token = strings.TrimSpace(token); token == "" {
+		return "", advise(errors.New("token_file: the first line of "+file+" is empty"), "put the token there")
+	}
+	return token, nil
+}
+
+// hostOf returns what a person is told of a URL, which may have a secret in it
+// that should not be there.
+func hostOf(url string) string {
+	_, rest, _ := strings.Cut(url, "://")
+	rest, _, _ = strings.Cut(rest, "/")
+	return rest[strings.LastIndexByte(rest, '@')+1:]
+}
+
+// owner returns whose new sessions are.
+func (j *job) owner() skein.User {
+	if s, ok := j.store.(*remote.Store); ok && s.Owner() != "" {
+		return s.Owner()
+	}
+	return skein.Local
+}
