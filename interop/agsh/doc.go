@@ -55,7 +55,8 @@
 // A session becomes rows of 0.1, in a database with these two tables or in the
 // one that is there, with the columns that it has. All results of an answer
 // are one row; a call without one is answered as interrupted, for the program
-// would send it as it stands. Reasoning, files, system messages and what a
+// would send it as it stands. A picture is a block of user_blocks in a database
+// of 0.38 and later. Reasoning, other files, system messages and what a
 // compaction summed up cannot be held. locked_by is the PID of the process
 // here that has the session open.
 //

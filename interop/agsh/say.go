@@ -58,6 +58,10 @@ func (w *writer) rewoundSince(e *skein.Entry) bool {
 func (w *writer) typed(e *skein.Entry) {
 	m := &e.Message
 	var b strings.Builder
+	if blocks := w.pictured(e); blocks != "" {
+		w.put(e, roleBlocks, blocks)
+		return
+	}
 	for i := range m.Parts {
 		p := &m.Parts[i]
 		switch {

@@ -77,7 +77,8 @@
 // # Writing
 //
 // A session is written as a turn's rows under one created_at each, in the SDK's
-// spelling, and as the log that the turn would have had. Its name is its ID, its
+// spelling, and as the log that the turn would have had. Its name is its key, else
+// its time and a hash of its ID, its
 // user the one that Skillet begins with. What a compaction covers is in neither.
 // A log that is there is appended to, the database changed in one transaction.
 //

@@ -45,14 +45,13 @@ func userOf(s skein.Session) string {
 	return string(s.User)
 }
 
-// nameOf returns the key of s, else session_, its time and the end of its ID,
-// in which what is random stands.
+// nameOf returns the key of s, else session_, its time and eight digits that are
+// those of its ID alone, whatever this looks like.
 func nameOf(s skein.Session) string {
 	if s.Key != "" {
 		return s.Key
 	}
-	id := string(s.ID)
-	return "session_" + s.Created.String() + "_" + id[max(0, len(id)-8):]
+	return "session_" + s.Created.String() + "_" + short(string(s.ID))[:8]
 }
 
 // nothing is what a session has in which nothing was said: a log without lines,

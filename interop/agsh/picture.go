@@ -1,0 +1,55 @@
+package agsh
+
+import (
+	"encoding/base64"
+	"slices"
+	"strings"
+
+	"github.com/skein-dev/skein"
+)
+
+// pictured returns what a person said with pictures as the blocks that meka
+// has a role for, and "" if there are none, or the database is of a version
+// that may not know them: 0.31 does, and the next column came with 0.38.
+func (w *writer) pictured(e *skein.Entry) string {
+	m := &e.Message
+	if m.Role != skein.RoleUser || !slices.Contains(w.at.columns["sessions"], "additional_roots_json") {
+		return ""
+	}
+	var b []byte
+	some := false
+	for i := range m.Parts {
+		p := &m.Parts[i]
+		switch {
+		case p.Kind == skein.PartText:
+			b = append(b, "[,"[min(len(b), 1)])
+			b = append(skein.AppendQuoted(append(b, `{"type":"text","text":`...), w.text(e, p.Text)), '}')
+		case p.File != nil && isPicture(p.File):
+			data, err := w.d.Blob(p.File.Blob)
+			if err != nil {
+				return ""
+			}
+			b = append(b, "[,"[min(len(b), 1)])
+			b = skein.AppendQuoted(append(b, `{"type":"image","source":{"type":"base64","media_type":`...), p.File.Media)
+			b = base64.StdEncoding.AppendEncode(append(b, `,"data":"`...), data)
+			b = append(b, `"}}`...)
+			some = true
+		default:
+			return "" // what else there is, is named where it is left out
+		}
+	}
+	if !some {
+		return ""
+	}
+	if m.Synthetic {
+		w.lose(e, "that a program put a message in: left out")
+	}
+	return string(append(b, ']'))
+}
+
+// maxPicture is the longest picture that is put into a row, in bytes.
+const maxPicture = 16 << 20
+
+func isPicture(f *skein.File) bool {
+	return f.Blob != "" && f.Size <= maxPicture && strings.HasPrefix(f.Media, "image/")
+}
