@@ -37,4 +37,7 @@ func (j *job) sessionOrBinned(ctx context.Context, name string) (skein.Session, 
 }
 
 // called returns the name of s for a sentence, short and without its quotes.
-func called(s skein.Session) string { return cut(render.Line(s.Name()), 50, false) }
+func called(s skein.Session) string {
+	s = drawn(false).session(s)
+	return cut(render.Line(s.Name()), 50, false)
+}

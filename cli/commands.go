@@ -22,10 +22,10 @@ var groups = []struct {
 		newImport, newSync, newHandoff, newAppend, newRename, newTag, newPin, newUnpin, newFork,
 	}},
 	{"keep", []func(*frame) *cobra.Command{
-		newRm, newRestore, newPrune, newClear, newBackup, newRestoreBackup, newDoctor,
+		newRm, newRestore, newPrune, newClear, newScan, newScrub, newBackup, newRestoreBackup, newDoctor,
 	}},
 	{"serve", []func(*frame) *cobra.Command{
-		newServe, newToken,
+		newServe, newMCP, newToken,
 	}},
 	{"the program", []func(*frame) *cobra.Command{
 		newAgents, newKey, newConfig, newCompletion, newMan, newVersion,

@@ -19,7 +19,7 @@ import (
 type exportOptions struct {
 	name, to, file   string // name is what the session was called
 	thinking, noTool bool
-	json             bool
+	json, secrets    bool
 }
 
 func newExport(f *frame) *cobra.Command {
@@ -37,7 +37,10 @@ func newExport(f *frame) *cobra.Command {
 
 or, with the name of an agent's format and a folder, as that agent's files: those
 that it came from, byte for byte, or such that the agent goes on with it, with
-what it cannot hold named, and kept beside them for the way back.`,
+what it cannot hold named, and kept beside them for the way back.
+
+md, html and json are for reading: secrets are hidden in them, unless --raw. All
+others are exact, secrets included: skein scrub takes them out for good.`,
 		Example: `skein export last --to md
 	skein export 4f1d22a0 --to html -o session.html
 	skein export 4f1d22a0 --to skein -o session.jsonl
@@ -51,6 +54,7 @@ what it cannot hold named, and kept beside them for the way back.`,
 	g.BoolVar(&o.thinking, "thinking", false, "md and html: the models' reasoning too")
 	g.BoolVar(&o.noTool, "no-tools", false, "md and html: without tool calls and results")
 	g.BoolVar(&o.json, "json", false, "an agent's format: print what was written as JSON, one object a line")
+	secretsFlag(c, &o.secrets)
 	fixed(c, "to", exportTo()...)
 	return c
 }
@@ -99,6 +103,8 @@ func (o *exportOptions) check(j *job) error {
 		return usagef("--json goes with the formats of agents; %s says nothing besides", o.to)
 	case o.to == "source" && o.file == "" && j.Terminal.Out: // it is not cleaned of what a terminal obeys
 		return advise(usagef("--to source: a terminal is no place for the bytes of a file"), "write them to a new file with -o FILE, or into a pipe")
+	case o.secrets && !slices.Contains(exportNames[:3], o.to):
+		return usagef("--raw goes with --to md, html and json; %s is exact", o.to)
 	case (o.thinking || o.noTool) && o.to != "md" && o.to != "html":
 		return usagef("--thinking and --no-tools go with --to md and html; %s has everything", o.to)
 	}
@@ -106,10 +112,11 @@ func (o *exportOptions) check(j *job) error {
 }
 
 func (o *exportOptions) write(ctx context.Context, j *job, w io.Writer, s skein.Session) error {
-	entries := reader{ctx, j.store, s}.entries(0)
+	hide := drawn(o.secrets)
+	entries, shown := hide.entries(reader{ctx, j.store, s}.entries(0)), hide.session(s)
 	switch o.to {
 	case "json":
-		return render.JSON(w, &s, entries)
+		return render.JSON(w, &shown, entries)
 	case "skein":
 		_, err := replay.Write(ctx, w, j.store, s.ID)
 		return err
@@ -125,9 +132,9 @@ func (o *exportOptions) write(ctx context.Context, j *job, w io.Writer, s skein.
 		Image: func(h skein.Hash) ([]byte, error) { return j.store.Blob(ctx, s.ID, h) },
 	}
 	if o.to == "html" {
-		return render.HTML(w, &s, entries, ro)
+		return render.HTML(w, &shown, entries, ro)
 	}
-	return render.Markdown(w, &s, entries, ro)
+	return render.Markdown(w, &shown, entries, ro)
 }
 
 // source writes the file that s was imported from, as it was read, or, if what

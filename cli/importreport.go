@@ -127,7 +127,7 @@ func changed(ctx context.Context, j *job, r interop.Report) (lines []string) {
 		if err != nil {
 			continue // it is gone again, which is no reason to stop
 		}
-		lines = append(lines, "  "+shortID(id)+"  "+cut(render.Line(s.Name()), 60, false))
+		lines = append(lines, "  "+shortID(id)+"  "+cut(render.Line(drawn(false).text(s.Name())), 60, false))
 	}
 	return lines
 }

@@ -10,7 +10,7 @@ import (
 )
 
 type listOptions struct {
-	all, children, pinned, bin, json            bool
+	all, children, pinned, bin, secrets, json   bool
 	project, agent, origin, model, profile, tag string
 	since, until                                string
 	limit                                       int
@@ -48,6 +48,7 @@ in JSON these are locked_by, uncertain and open_calls.`,
 	g.BoolVar(&o.children, "children", false, "also those that agents started for a part of their work")
 	g.BoolVar(&o.bin, "bin", false, "those in the bin instead")
 	g.IntVarP(&o.limit, "limit", "n", 50, "at most this `many`; 0 for all")
+	secretsFlag(c, &o.secrets)
 	jsonFlag(c, &o.json)
 	return c
 }
@@ -74,6 +75,7 @@ func (o *listOptions) run(ctx context.Context, j *job, _ []string) error {
 	if err != nil {
 		return err
 	}
+	found = drawn(o.secrets).sessions(found)
 	if o.json {
 		return writeSessions(j.Stdout, found, costs)
 	}

@@ -15,9 +15,10 @@ import (
 )
 
 type logOptions struct {
-	follow bool
-	format string
-	json   bool
+	follow  bool
+	format  string
+	json    bool
+	secrets bool
 }
 
 func newLog(f *frame) *cobra.Command {
@@ -28,8 +29,8 @@ func newLog(f *frame) *cobra.Command {
 		Long: `Read the log of a session that skein ran: who said what, what each agent and
 tool began and ended, and what became of it, with its time. The log is a file of
 JSON Lines, worked out from the session and mended when it is damaged; config
-log = "off" keeps none. --format jsonl prints its lines as they are. skein show
-reads any session.`,
+log = "off" keeps none. --format jsonl prints its lines as they are. Secrets are
+hidden; --raw shows them. skein show reads any session.`,
 		Example: `skein log -
 	skein log - --follow
 	skein log 4f1d22a0 --format jsonl | jq -r 'select(.kind == "final_result").finalResult.text'`,
@@ -39,6 +40,7 @@ reads any session.`,
 	c.Flags().BoolVarP(&o.follow, "follow", "f", false, "go on with what comes, until Ctrl-C")
 	c.Flags().StringVar(&o.format, "format", "text", "print `FORMAT`: text, or jsonl, its lines as they are")
 	c.Flags().BoolVar(&o.json, "json", false, "the same as --format jsonl")
+	secretsFlag(c, &o.secrets)
 	fixed(c, "format", "text", "jsonl")
 	c.AddGroup(&cobra.Group{ID: "all", Title: "of all sessions"})
 	stream := newLogStream(f)
@@ -72,7 +74,7 @@ func (o *logOptions) run(ctx context.Context, j *job, args []string) error {
 			return err
 		}
 		defer func() { err = errors.Join(err, f.Close()) }()
-		if o.json {
+		if o.json && o.secrets {
 			_, err := io.Copy(w, f)
 			return err
 		}
@@ -107,8 +109,11 @@ func (j *job) logOf(ctx context.Context, s skein.Session) (string, error) {
 
 // print prints entries as they come.
 func (o *logOptions) print(j *job, w io.Writer, entries iter.Seq2[sessionlog.Entry, error]) error {
-	text := logText{w: w, j: j, steps: true, events: true}
+	text, hide := logText{w: w, j: j, steps: true, events: true}, drawn(o.secrets)
 	for e, err := range entries {
+		if err == nil {
+			hide.log(&e)
+		}
 		switch {
 		case err != nil:
 			return err

@@ -17,6 +17,7 @@ import (
 
 type streamOptions struct {
 	steps, json bool
+	secrets     bool
 	dir         string
 }
 
@@ -30,7 +31,7 @@ then go on with what comes, of old sessions and of new ones, until Ctrl-C. A lin
 says when another session goes on. A folder that is not there yet is waited for.
 With --logs-dir the logs may be those of Skillet. With --json each line is an
 object of log, the USER/SESSION that it is of, and line, as it stands there, or
-damage, what is wrong with it.`,
+damage, what is wrong with it. Secrets are hidden; --raw shows them.`,
 		Example: `skein log stream
 	skein log stream --steps
 	skein log stream --logs-dir ~/skillet/logs`,
@@ -41,6 +42,7 @@ damage, what is wrong with it.`,
 	}
 	c.Flags().BoolVar(&o.steps, "steps", false, "also what agents and tools began and ended")
 	c.Flags().StringVar(&o.dir, "logs-dir", "", "read the logs below this `FOLDER`")
+	secretsFlag(c, &o.secrets)
 	jsonFlag(c, &o.json)
 	return c
 }
@@ -75,9 +77,12 @@ func (o *streamOptions) run(ctx context.Context, j *job, _ []string) error {
 }
 
 func (o *streamOptions) print(ctx context.Context, j *job, dir string) error {
-	text := logText{w: j.Stdout, j: j, steps: o.steps}
+	text, hide := logText{w: j.Stdout, j: j, steps: o.steps}, drawn(o.secrets)
 	last := ""
 	for e, err := range sessionlog.Stream(ctx, dir) {
+		if err == nil {
+			hide.log(&e.Entry)
+		}
 		switch {
 		case err != nil:
 			return err

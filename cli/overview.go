@@ -69,6 +69,7 @@ func (o *overviewOptions) run(ctx context.Context, j *job, _ []string) error {
 	if err != nil {
 		return err
 	}
+	shown = drawn(false).sessions(shown)
 	if o.json {
 		return writeSessions(j.Stdout, shown, costs)
 	}

@@ -13,7 +13,8 @@ import (
 
 type replayOptions struct {
 	showOptions
-	speed float64
+	speed   float64
+	secrets bool
 }
 
 func newReplay(f *frame) *cobra.Command {
@@ -25,7 +26,7 @@ func newReplay(f *frame) *cobra.Command {
 says: between two messages is the time that was between them; where that is not
 known 1.5 seconds, and half a second for every hundred characters; at least half
 a second and at most ten. The space bar stops and goes on. Ctrl-C shows the rest
-at once.`,
+at once. Secrets are hidden; --raw shows them.`,
 		Example: `skein replay -
 	skein replay 4f1d22a0 --speed 10 --tools`,
 		Args: words(1, 1, "the NAME of a session"),
@@ -34,6 +35,7 @@ at once.`,
 	c.Flags().Float64Var(&o.speed, "speed", 2, "`times` as fast as it was")
 	c.Flags().BoolVar(&o.tools, "tools", false, "what tools were given and what they answered, whole")
 	c.Flags().BoolVar(&o.thinking, "thinking", false, "the models' reasoning too")
+	secretsFlag(c, &o.secrets)
 	jsonFlag(c, &o.json)
 	return c
 }
@@ -46,6 +48,7 @@ func (o *replayOptions) run(ctx context.Context, j *job, args []string) (err err
 	if err != nil {
 		return err
 	}
+	o.curtain = drawn(o.secrets)
 	w, r := j.Stdout, &replaying{speed: o.speed}
 	if j.Keys != nil && j.Terminal.In && j.Terminal.Out {
 		restore, err := j.Keys()
@@ -62,7 +65,7 @@ func (o *replayOptions) run(ctx context.Context, j *job, args []string) (err err
 func (j *job) replay(ctx context.Context, w io.Writer, s skein.Session, r *replaying, o *showOptions) error {
 	all := reader{context.WithoutCancel(ctx), j.store, s}
 	t := newTranscript(w, j, o)
-	return r.play(ctx, all.entries(0),
+	return r.play(ctx, o.curtain.entries(all.entries(0)),
 		func(e *skein.Entry) bool { return !e.Rewound && t.shows(e) },
 		func(e *skein.Entry) error {
 			switch {

@@ -15,7 +15,7 @@ import (
 type searchOptions struct {
 	role, agent, project, origin, session, tool, file, status string
 	since, until                                              string
-	regex, substring, each, json                              bool
+	regex, substring, each, json, secrets                     bool
 	limit                                                     int
 	deadline                                                  time.Duration
 }
@@ -36,7 +36,9 @@ shown, the best session first.
   tool:bash         calls and results of a tool
   status:error      errors only
   file:store.go     messages whose tools name a path that contains this
-  role: agent: project: session: since: until:   as the flags`,
+  role: agent: project: session: since: until:   as the flags
+
+What a secret stands in is found; the secret itself is hidden, unless --raw.`,
 		Example: `skein search parser error -test
 	skein search tool:bash status:error --since 2d
 	skein search --substring 'if err != nil {'`,
@@ -59,6 +61,7 @@ shown, the best session first.
 	g.BoolVar(&o.each, "each", false, "every message, not the best of each session")
 	g.IntVar(&o.limit, "limit", 20, "at most this `many`")
 	g.DurationVar(&o.deadline, "deadline", 0, "the `time` to search at most: 2s; if not set, 150ms, or 10s with --regex, --substring or no word at all")
+	secretsFlag(c, &o.secrets)
 	jsonFlag(c, &o.json)
 	f.complete(c, "session", f.names)
 	fixed(c, "role", "user", "assistant", "tool", "system", "steer")
@@ -182,10 +185,13 @@ func (o *searchOptions) narrow(j *job, q *skein.Query) (err error) {
 
 // write prints the hits.
 func (o *searchOptions) write(ctx context.Context, j *job, hits []skein.Hit) error {
-	lines := make([]hitLine, len(hits))
+	lines, hide := make([]hitLine, len(hits)), drawn(o.secrets)
 	for i, h := range hits {
 		s, err := j.store.Session(ctx, h.Session)
 		if err != nil {
+			return err
+		}
+		if s, h, err = hide.hit(ctx, j.store, s, h); err != nil {
 			return err
 		}
 		lines[i] = newHitLine(&s, h)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/door"
+	"github.com/skein-dev/skein/mcp"
 	"github.com/skein-dev/skein/server"
 	"github.com/skein-dev/skein/web"
 )
@@ -72,6 +73,7 @@ func (o *serveOptions) run(ctx context.Context, j *job, _ []string) error {
 		slices.Concat(
 			server.Routes(j.apiOptions()),
 			web.Routes(pages),
+			mcp.Routes(j.mcpOptions()),
 		)...)
 	if err := o.greet(j, d, l); err != nil {
 		return errors.Join(err, l.Close())

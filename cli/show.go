@@ -14,6 +14,7 @@ type showOptions struct {
 	events, tools, thinking, raw, rewound, json bool
 	last, first, offset, turn                   int
 	hidden                                      int // messages that were left out because they were taken back
+	curtain                                     curtain
 }
 
 func newShow(f *frame) *cobra.Command {
@@ -23,7 +24,8 @@ func newShow(f *frame) *cobra.Command {
 		Short: "read a session",
 		Long: `Read a session: what was said, and in a line each what the agent did. On a
 terminal Markdown is rendered and long output goes through the pager; in a pipe
-the text is plain. NAME is the ID of a session or the end of it, its key, its
+the text is plain. In place of secrets stands what kind they are; --raw shows
+them. NAME is the ID of a session or the end of it, its key, its
 title or a part of that, or - for the newest of this project.`,
 		Example: `skein show -
 	skein show 4f1d22a0 --last 5 --tools
@@ -41,7 +43,7 @@ title or a part of that, or - for the newest of this project.`,
 	g.BoolVar(&o.thinking, "thinking", false, "the models' reasoning too")
 	g.BoolVar(&o.rewound, "rewound", false, "also what was taken back")
 	g.BoolVar(&o.events, "events", false, "the events that the session is made of")
-	g.BoolVar(&o.raw, "raw", false, "text as it was written: Markdown is not rendered; in a pipe, control characters stay")
+	g.BoolVar(&o.raw, "raw", false, "text as it was written: secrets are shown, Markdown is not rendered; in a pipe, control characters stay")
 	jsonFlag(c, &o.json)
 	return c
 }
@@ -55,6 +57,7 @@ func (o *showOptions) run(ctx context.Context, j *job, args []string) error {
 		return err
 	}
 	r := reader{ctx, j.store, s}
+	o.curtain = drawn(o.raw)
 	if o.turn > 0 && o.turn > s.Turns {
 		return advise(missing("no turn %d: session %s has %s", o.turn, shortID(s.ID), count(s.Turns, "turn")), "see its turns: skein fork %s", shortID(s.ID))
 	}
@@ -90,7 +93,7 @@ func (o *showOptions) check() error {
 func (o *showOptions) writeMessages(j *job, r reader) error {
 	return j.page(r.ctx, func(w io.Writer) error {
 		t := newTranscript(w, j, o)
-		for e, err := range o.messages(r) {
+		for e, err := range o.curtain.entries(o.messages(r)) {
 			switch {
 			case err != nil:
 				return err

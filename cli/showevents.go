@@ -13,6 +13,9 @@ import (
 func (o *showOptions) writeEvents(j *job, r reader) error {
 	return j.page(r.ctx, func(w io.Writer) error {
 		for e, err := range o.eventsOf(r) {
+			if err == nil {
+				e = o.curtain.event(e)
+			}
 			if err == nil && o.json {
 				err = writeJSON(w, e)
 			} else if err == nil {

@@ -14,7 +14,8 @@ import (
 
 type tailOptions struct {
 	showOptions
-	last int
+	last    int
+	secrets bool
 }
 
 func newTail(f *frame) *cobra.Command {
@@ -24,7 +25,7 @@ func newTail(f *frame) *cobra.Command {
 		Short: "watch a session live",
 		Long: `Show the newest messages of a session, then each new one as it is stored, also
 by other programs, until Ctrl-C. Watching keeps nobody from writing. An answer is
-stored when it is whole.`,
+stored when it is whole. Secrets are hidden; --raw shows them.`,
 		Example: `skein tail -
 	skein tail 4f1d22a0 --tools
 	skein tail - --last 0 --json | jq -r .message.role`,
@@ -36,6 +37,7 @@ stored when it is whole.`,
 	g.BoolVar(&o.tools, "tools", false, "what tools were given and what they answered, whole")
 	g.BoolVar(&o.thinking, "thinking", false, "the models' reasoning too")
 	g.BoolVar(&o.events, "events", false, "the events that the session is made of")
+	secretsFlag(c, &o.secrets)
 	jsonFlag(c, &o.json)
 	return c
 }
@@ -48,6 +50,7 @@ func (o *tailOptions) run(ctx context.Context, j *job, args []string) error {
 	if err != nil {
 		return err
 	}
+	o.curtain = drawn(o.secrets)
 	t := tailing{o: o, j: j, turn: s.Turns, text: newTranscript(j.Stdout, j, &o.showOptions)}
 	if err := t.begin(reader{ctx, j.store, s}); err != nil {
 		return err
@@ -104,6 +107,7 @@ func (t *tailing) begin(r reader) error {
 }
 
 func (t *tailing) raw(e skein.Event) error {
+	e = t.o.curtain.event(e)
 	if t.o.json {
 		return writeJSON(t.j.Stdout, e)
 	}
@@ -111,10 +115,11 @@ func (t *tailing) raw(e skein.Event) error {
 }
 
 func (t *tailing) entry(e *skein.Entry) error {
+	shown := t.o.curtain.entry(*e)
 	if t.o.json {
-		return writeJSON(t.j.Stdout, e)
+		return writeJSON(t.j.Stdout, shown)
 	}
-	return t.text.entry(e)
+	return t.text.entry(&shown)
 }
 
 // event writes what e tells, if anything.
@@ -143,7 +148,7 @@ func (t *tailing) event(ctx context.Context, id skein.SessionID, e skein.Event) 
 
 // note writes in a line what happened besides messages, for people.
 func (t *tailing) note(e skein.Event) error {
-	text := noteText(e)
+	text := t.o.curtain.text(noteText(e))
 	if text == "" || t.o.json {
 		return nil
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/skein-dev/skein/render"
 )
 
-type treeOptions struct{ json bool }
+type treeOptions struct{ json, secrets bool }
 
 func newTree(f *frame) *cobra.Command {
 	var o treeOptions
@@ -28,6 +28,7 @@ work. The session that you named is marked with <.`,
 		Args: words(1, 1, "the NAME of a session"),
 		RunE: f.withStore(o.run),
 	}
+	secretsFlag(c, &o.secrets)
 	jsonFlag(c, &o.json)
 	return c
 }
@@ -41,7 +42,7 @@ func (o *treeOptions) run(ctx context.Context, j *job, args []string) error {
 	if err != nil {
 		return err
 	}
-	t := &family{j: j, asked: s.ID, seen: map[skein.SessionID]bool{}}
+	t := &family{j: j, hide: drawn(o.secrets), asked: s.ID, seen: map[skein.SessionID]bool{}}
 	root, err := t.of(ctx, top)
 	if err != nil {
 		return err
@@ -87,12 +88,14 @@ type treeNode struct {
 
 type family struct {
 	j     *job
+	hide  curtain
 	asked skein.SessionID
 	seen  map[skein.SessionID]bool
 }
 
 // of returns s with all that hangs on it.
 func (t *family) of(ctx context.Context, s skein.Session) (*treeNode, error) {
+	s = t.hide.session(s)
 	n := &treeNode{
 		ID: s.ID, Name: s.Name(), Updated: s.Updated, Turns: s.Turns, Messages: s.Messages,
 		Asked: s.ID == t.asked, Binned: s.Binned != 0, created: s.Created,

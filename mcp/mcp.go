@@ -27,7 +27,7 @@ type Options struct {
 
 	// Cost returns what usage costs in US dollars, false if that is not known;
 	// nil: it never is.
-	Cost func(skein.UsageRow) (dollars float64, ok bool)
+	Cost func(skein.UsageRow) (dollars float64, ok bool, err error)
 }
 
 // idle is how long a connection of HTTP may be silent.

@@ -57,19 +57,25 @@ func (s *service) usage(ctx context.Context, in usageIn) (*sdk.CallToolResult, e
 	}
 	p, n := &page{service: s}, bound(in.Limit, 50, 500)
 	for i, r := range rows {
-		if i == n || !p.add(s.sum(r)) {
+		l, err := s.sum(r)
+		if err != nil {
+			return nil, err
+		}
+		if i == n || !p.add(l) {
 			return p.answer(fmt.Sprintf("%d of %d rows are shown.", i, len(rows))), nil
 		}
 	}
 	return p.answer(end), nil
 }
 
-func (s *service) sum(r skein.UsageRow) usageLine {
+func (s *service) sum(r skein.UsageRow) (usageLine, error) {
 	l := usageLine{Of: r.Of, Provider: r.Provider, Model: r.Model, Usage: r.Usage}
-	if s.Cost != nil {
-		if d, ok := s.Cost(r); ok {
-			l.Dollars = &d
-		}
+	if s.Cost == nil {
+		return l, nil
 	}
-	return l
+	usd, ok, err := s.Cost(r)
+	if ok {
+		l.Dollars = &usd
+	}
+	return l, err
 }

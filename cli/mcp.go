@@ -1,0 +1,61 @@
+package cli
+
+import (
+	"context"
+	"io"
+	"sync"
+
+	"github.com/spf13/cobra"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/mcp"
+	"github.com/skein-dev/skein/price"
+)
+
+func newMCP(f *frame) *cobra.Command {
+	var write bool
+	c := &cobra.Command{
+		Use:   "mcp [flags]",
+		Short: "let an agent read the sessions, over the Model Context Protocol",
+		Long: `Answer an agent that starts this program, on stdin and stdout: tools to list,
+search and read sessions, to see their family and what they cost; sessions as
+resources. With --write also tools to add a note, to fork and to rename. No tool
+changes or removes what was said.
+
+What the agent is handed is framed as data, so that no transcript can pass for an
+instruction, and has no secrets in it. skein serve answers the same at /mcp.
+
+In the settings of most agents it stands like this:
+
+  {"mcpServers": {"skein": {"command": "skein", "args": ["mcp"]}}}`,
+		Example: `skein mcp
+	claude mcp add skein -- skein mcp`,
+		Args: words(0, 0, ""),
+		RunE: f.withStore(func(ctx context.Context, j *job, _ []string) error {
+			o := j.mcpOptions()
+			o.Store, o.Write = j.store, write
+			return mcp.Serve(ctx, o, io.NopCloser(j.Stdin), unclosed{j.Stdout})
+		}),
+	}
+	c.Flags().BoolVar(&write, "write", false, "also tools that add: notes, forks, titles")
+	return c
+}
+
+// unclosed is a stream that is its owner's to close.
+type unclosed struct{ io.Writer }
+
+// Close implements [io.Closer].
+func (unclosed) Close() error { return nil }
+
+// mcpOptions are what the tools for agents are made of.
+func (j *job) mcpOptions() mcp.Options {
+	prices := sync.OnceValues(func() (*price.Table, error) { return price.Load(j.settings.prices...) })
+	return mcp.Options{Version: j.Version, Now: j.Now, Cost: func(r skein.UsageRow) (float64, bool, error) {
+		table, err := prices()
+		if err != nil {
+			return 0, false, err
+		}
+		usd, ok := table.Cost(r.Provider, r.Model, skein.At(j.Now()), r.Usage)
+		return float64(usd) / 1e9, ok, nil
+	}}
+}

@@ -1,0 +1,208 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/redact"
+	"github.com/skein-dev/skein/render"
+)
+
+type scanOptions struct{ json, raw bool }
+
+func newScan(f *frame) *cobra.Command {
+	var o scanOptions
+	c := &cobra.Command{
+		Use:   "scan [NAME…] [flags]",
+		Short: "list what looks like a secret",
+		Long: `List what looks like a secret in sessions, or in all of them: keys and tokens of
+the usual services, private keys, passwords in URLs and in what is assigned to a
+name such as API_KEY. It is looked for in events and in what they were imported
+from. It guesses: a password that is a plain word is not found, and a random
+value may be none. skein scrub takes secrets out for good.`,
+		Example: `skein scan
+	skein scan 4f1d22a0 --raw
+	skein scan --json | jq -r .kind | sort | uniq -c`,
+		Args: words(0, -1, ""),
+		RunE: f.withStore(o.run),
+	}
+	secretsFlag(c, &o.raw)
+	jsonFlag(c, &o.json)
+	return c
+}
+
+// A leak is a secret of a session.
+type leak struct {
+	Session skein.SessionID `json:"session"`
+	Kind    redact.Kind     `json:"kind"`
+	Seq     skein.Seq       `json:"seq,omitempty"` // of the first event that has it; 0: only what was imported does
+	Events  int             `json:"events"`        // that have it
+	Records int             `json:"records"`       // source records that have it
+	Bytes   int             `json:"bytes"`         // of it
+	Begins  string          `json:"begins"`        // how it begins, so that one knows which it is
+	Secret  string          `json:"secret,omitempty"`
+	value   string
+}
+
+func (o *scanOptions) run(ctx context.Context, j *job, args []string) error {
+	found, sessions := 0, 0
+	files, err := j.filesOf(ctx)
+	if err != nil {
+		return err
+	}
+	r := redact.New()
+	look := func(s skein.Session) error {
+		leaks, err := j.leaks(ctx, r, s, files[s.ID])
+		if sessions++; err != nil || len(leaks) == 0 {
+			return err
+		}
+		found += len(leaks)
+		return o.write(j, s, leaks)
+	}
+	if err := o.each(ctx, j, args, look); err != nil {
+		return err
+	}
+	switch {
+	case found == 0:
+		j.say("nothing in %s looks like a secret", count(sessions, "session"))
+	case !o.json:
+		j.say("take them out for good: skein scrub NAME --found")
+	}
+	return nil
+}
+
+// each calls look for the sessions that are named, or for all, the bin's too.
+func (o *scanOptions) each(ctx context.Context, j *job, args []string, look func(skein.Session) error) error {
+	for _, name := range args {
+		s, err := j.sessionOrBinned(ctx, name)
+		if err == nil {
+			err = look(s)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if len(args) > 0 {
+		return nil
+	}
+	for _, bin := range []bool{false, true} {
+		for s, err := range j.store.Sessions(ctx, skein.Filter{Bin: bin, IncludeEmpty: true}) {
+			if err == nil {
+				err = look(s)
+			}
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (o *scanOptions) write(j *job, s skein.Session, leaks []leak) error {
+	t := table{columns: []column{{title: "KIND"}, {title: "SEQ", right: true}, {title: "EVENTS", right: true}, {title: "RECORDS", right: true}, {title: "BYTES", right: true}, {title: "SECRET"}}}
+	for i := range leaks {
+		l := &leaks[i]
+		if o.raw {
+			l.Secret = l.value
+		}
+		if o.json {
+			if err := writeJSON(j.Stdout, l); err != nil {
+				return err
+			}
+			continue
+		}
+		seq, text := "", l.Begins+"…"
+		if l.Seq > 0 {
+			seq = strconv.FormatInt(int64(l.Seq), 10)
+		}
+		if o.raw {
+			text = strings.ReplaceAll(l.value, "\n", `\n`)
+		}
+		t.rows = append(t.rows, []string{string(l.Kind), seq, strconv.Itoa(l.Events), strconv.Itoa(l.Records), strconv.Itoa(l.Bytes), render.Line(text)})
+	}
+	if o.json {
+		return nil
+	}
+	_, err := fmt.Fprintf(j.Stdout, "%s\n", j.paint.bold(shortID(s.ID)+"  "+called(s)))
+	if err == nil {
+		err = t.write(j.Stdout, j.Terminal.columns(), j.paint.bold)
+	}
+	return err
+}
+
+// leaks returns the secrets of s, each once, in order.
+func (j *job) leaks(ctx context.Context, r *redact.Redactor, s skein.Session, files []skein.SourceFile) (all []leak, err error) {
+	at := map[string]int{}
+	note := func(v redact.Value) *leak {
+		i, ok := at[v.Text]
+		if !ok {
+			i = len(all)
+			at[v.Text] = i
+			all = append(all, leak{Session: s.ID, Kind: v.Kind, Bytes: len(v.Text), Begins: v.Text[:min(4, len(v.Text)/4)], value: v.Text})
+		}
+		return &all[i]
+	}
+	for e, err := range j.store.Events(ctx, s.ID, 0) {
+		if err != nil {
+			return nil, err
+		}
+		for _, v := range once(r.Values(e.Payload)) {
+			l := note(v)
+			if l.Events++; l.Seq == 0 {
+				l.Seq = e.Seq
+			}
+		}
+	}
+	err = j.records(ctx, files, func(raw []byte) {
+		for _, v := range once(r.Values(raw)) {
+			note(v).Records++
+		}
+	})
+	return all, err
+}
+
+// filesOf returns the source files of each session, those that copy it too.
+func (j *job) filesOf(ctx context.Context) (map[skein.SessionID][]skein.SourceFile, error) {
+	all := map[skein.SessionID][]skein.SourceFile{}
+	for f, err := range j.store.Files(ctx, "") {
+		if err != nil {
+			return nil, err
+		}
+		id := f.Session
+		if f.CopyOf != "" {
+			id = f.CopyOf
+		}
+		all[id] = append(all[id], f)
+	}
+	return all, nil
+}
+
+// records hands look the source records of files.
+func (j *job) records(ctx context.Context, files []skein.SourceFile, look func(raw []byte)) error {
+	for _, f := range files {
+		for r, err := range j.store.Records(ctx, f.Format, f.Path, 0) {
+			if err != nil {
+				return err
+			}
+			look(r.Raw)
+		}
+	}
+	return nil
+}
+
+// once returns each value once.
+func once(all []redact.Value) (out []redact.Value) {
+	seen := map[string]bool{}
+	for _, v := range all {
+		if !seen[v.Text] {
+			seen[v.Text] = true
+			out = append(out, v)
+		}
+	}
+	return out
+}

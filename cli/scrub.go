@@ -1,0 +1,226 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/redact"
+)
+
+type scrubOptions struct {
+	file          string
+	found, dryRun bool
+	json          bool
+}
+
+func newScrub(f *frame) *cobra.Command {
+	var o scrubOptions
+	c := &cobra.Command{
+		Use:   "scrub NAME [flags]",
+		Short: "take secrets out of a session for good",
+		Long: `Take secrets out of a session for good: out of its events, of what they were
+imported from, of the index, of files in it, of its log and of what was typed in
+chats. In their place stand as many asterisks. This cannot be undone. A note of when it was done stays, without
+the secrets.
+
+The secrets are read from stdin, one a line, or with --secret-file from a file,
+never from the command line, where others can read them. With --found they are
+what skein scan finds, of 8 bytes or more: --dry-run first.
+
+What it cannot reach is named: backups, and the file of another program that the
+session came from. A secret that was out is best replaced where it is used.`,
+		Example: `skein scrub last --found --dry-run
+	pass show acme/key | skein scrub 4f1d22a0
+	skein scrub 4f1d22a0 --secret-file secrets.txt`,
+		Args: words(1, 1, "the NAME of a session"),
+		RunE: f.withStore(o.run),
+	}
+	c.Flags().StringVar(&o.file, "secret-file", "", "read the secrets from `FILE`, one a line")
+	c.Flags().BoolVar(&o.found, "found", false, "take out what scan finds")
+	c.Flags().BoolVarP(&o.dryRun, "dry-run", "n", false, "only say what would change")
+	jsonFlag(c, &o.json)
+	c.MarkFlagsMutuallyExclusive("secret-file", "found")
+	return c
+}
+
+// leastFound is the shortest secret that --found takes out, in bytes: what is
+// shorter may well be a word that stands elsewhere too.
+const leastFound = 8
+
+// A scrubbed is what scrub did, in JSON.
+type scrubbed struct {
+	ID      skein.SessionID   `json:"id"`
+	DryRun  bool              `json:"dry_run,omitempty"`
+	Secrets int               `json:"secrets"`
+	Events  int               `json:"events"`
+	Records int               `json:"records"`
+	Blobs   int               `json:"blobs"`
+	Typed   int               `json:"typed"`             // lines of what was typed in chats
+	Forks   []skein.SessionID `json:"forks,omitempty"`   // that show a changed event too
+	Beyond  []string          `json:"beyond,omitempty"`  // backups that it cannot reach
+	Sources []string          `json:"sources,omitempty"` // files of other programs, not changed
+}
+
+func (o *scrubOptions) run(ctx context.Context, j *job, args []string) error {
+	s, err := j.sessionOrBinned(ctx, args[0])
+	if err != nil {
+		return err
+	}
+	files, err := j.filesOf(ctx)
+	if err != nil {
+		return err
+	}
+	secrets, err := o.secrets(ctx, j, s, files[s.ID])
+	if err != nil {
+		return err
+	}
+	if len(secrets) == 0 {
+		j.say("nothing in session %s looks like a secret of %d bytes or more", shortID(s.ID), leastFound)
+		return nil
+	}
+	done := scrubbed{ID: s.ID, DryRun: o.dryRun, Secrets: len(secrets), Sources: paths(files[s.ID])}
+	if o.dryRun {
+		if err := o.count(ctx, j, files[s.ID], secrets, &done); err != nil {
+			return err
+		}
+		return o.report(j, s, done)
+	}
+	out, err := j.store.Scrub(ctx, s.ID, secrets)
+	if err != nil {
+		return err
+	}
+	done.Events, done.Records, done.Blobs, done.Forks, done.Beyond = out.Events, out.Records, out.Blobs, out.Forks, out.Beyond
+	if done.Typed, err = j.scrubHistory(secrets); err != nil {
+		return err
+	}
+	if err := j.mendLogs(ctx, append([]skein.SessionID{s.ID}, out.Forks...)); err != nil {
+		return err
+	}
+	return o.report(j, s, done)
+}
+
+// mendLogs takes what was scrubbed out of the logs of sessions.
+func (j *job) mendLogs(ctx context.Context, ids []skein.SessionID) error {
+	for _, id := range ids {
+		s, err := j.store.Session(ctx, id)
+		if err != nil {
+			return err
+		}
+		j.catchUp(ctx, &s) // where a program works on it, that does it
+	}
+	return nil
+}
+
+func paths(files []skein.SourceFile) (all []string) {
+	for _, f := range files {
+		all = append(all, f.Path)
+	}
+	return all
+}
+
+// secrets returns what is to be taken out.
+func (o *scrubOptions) secrets(ctx context.Context, j *job, s skein.Session, files []skein.SourceFile) (all []string, err error) {
+	if o.found {
+		leaks, err := j.leaks(ctx, redact.New(), s, files)
+		short := 0
+		for _, l := range leaks {
+			if len(l.value) < leastFound {
+				short++
+				continue
+			}
+			all = append(all, l.value)
+		}
+		if short > 0 {
+			j.say("%s of fewer than %d bytes left as they are: they may be words that stand elsewhere too", count(short, "secret"), leastFound)
+		}
+		return all, err
+	}
+	text, err := o.text(j)
+	if err != nil {
+		return nil, err
+	}
+	for line := range strings.Lines(text) {
+		if line = strings.TrimRight(line, "\r\n"); line != "" {
+			all = append(all, line)
+		}
+	}
+	if len(all) == 0 {
+		return nil, advise(usagef("scrub: no secret was given"), "one a line on stdin, or: skein scrub %s --found", shortID(s.ID))
+	}
+	return all, nil
+}
+
+// maxSecrets is how much of a file of secrets is read, in bytes.
+const maxSecrets = 1 << 20
+
+func (o *scrubOptions) text(j *job) (string, error) {
+	in := j.Stdin
+	if o.file != "" {
+		path, err := j.absolute(o.file)
+		if err != nil {
+			return "", err
+		}
+		f, err := os.Open(path)
+		if err != nil {
+			return "", err
+		}
+		defer f.Close()
+		in = f
+	} else if j.Terminal.In {
+		j.say("the secrets, one a line; Ctrl-D ends them:")
+	}
+	b, err := io.ReadAll(io.LimitReader(in, maxSecrets+1))
+	if err == nil && len(b) > maxSecrets {
+		err = usagef("scrub: more than %d bytes of secrets", maxSecrets)
+	}
+	return string(b), err
+}
+
+// count works out what would change.
+func (o *scrubOptions) count(ctx context.Context, j *job, files []skein.SourceFile, secrets []string, done *scrubbed) error {
+	for e, err := range j.store.Events(ctx, done.ID, 0) {
+		if err != nil {
+			return err
+		}
+		if _, found := skein.Blot(e.Payload, secrets); found {
+			done.Events++
+		}
+	}
+	return j.records(ctx, files, func(raw []byte) {
+		if _, found := skein.Blot(raw, secrets); found {
+			done.Records++
+		}
+	})
+}
+
+func (o *scrubOptions) report(j *job, s skein.Session, d scrubbed) error {
+	if o.json {
+		return writeJSON(j.Stdout, d)
+	}
+	what := fmt.Sprintf("%s of session %s %q", count(d.Secrets, "secret"), shortID(s.ID), called(s))
+	changed := fmt.Sprintf("%s, %s and %s", count(d.Events, "event"), count(d.Records, "source record"), count(d.Blobs, "file"))
+	if d.DryRun {
+		j.say("would take %s out of %s and %s", what, count(d.Events, "event"), count(d.Records, "source record"))
+	} else {
+		j.say("took %s out of %s", what, changed)
+	}
+	if d.Typed > 0 {
+		j.say("  and out of %s of what was typed in chats", count(d.Typed, "line"))
+	}
+	for _, id := range d.Forks {
+		j.say("  also out of what fork %s shows", shortID(id))
+	}
+	for _, path := range d.Beyond {
+		j.say("  a backup that may have them: %s", j.tilde(path))
+	}
+	for _, path := range d.Sources {
+		j.say("  not changed, another program's: %s", j.tilde(path))
+	}
+	return nil
+}
