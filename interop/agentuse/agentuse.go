@@ -93,5 +93,5 @@ func rank(name string) string {
 // resume is how AgentUse goes on with a session: with a prompt made of it, as a
 // session of its own.
 func resume(w interop.Spot, s skein.Session) (command []string, dir string) {
-	return []string{"agentuse", "sessions", "resume", w.ID}, first(s.Cwd, s.Project)
+	return []string{"agentuse", "sessions", "resume", w.ID}, cmp.Or(s.Cwd, s.Project)
 }

@@ -2,6 +2,7 @@ package agentuse
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"strconv"
 
@@ -78,9 +79,9 @@ type (
 func (w *writer) session() sessionOut {
 	s := &w.d.Session
 	out := sessionOut{
-		Agent: agentOut{ID: w.agent(), Name: first(s.Agent, "skein")},
+		Agent: agentOut{ID: w.agent(), Name: cmp.Or(s.Agent, "skein")},
 		Model: w.model(), Version: version, Config: json.RawMessage("{}"),
-		Project: placeOut{first(s.Project, s.Cwd), first(s.Cwd, s.Project)}, ID: w.id, Status: "completed", Trigger: "manual",
+		Project: placeOut{cmp.Or(s.Project, s.Cwd), cmp.Or(s.Cwd, s.Project)}, ID: w.id, Status: "completed", Trigger: "manual",
 	}
 	if p := s.Parent; p != nil && p.Why == skein.Child {
 		if spot, ok := w.d.Other(p.Session); ok {
@@ -94,7 +95,7 @@ func (w *writer) session() sessionOut {
 // model returns PROVIDER:MODEL.
 func (w *writer) model() string {
 	s := &w.d.Session
-	return first(s.Provider, "unknown") + ":" + first(s.Model, "unknown")
+	return cmp.Or(s.Provider, "unknown") + ":" + cmp.Or(s.Model, "unknown")
 }
 
 // assistant makes what message.json has of the answer.
@@ -104,8 +105,8 @@ func (w *writer) assistant() (a assistantOut) {
 	if a.System == nil {
 		a.System = []skein.Text{}
 	}
-	a.Model, a.Provider, a.Mode = w.model(), first(s.Provider, "unknown"), "build"
-	a.Path.Cwd, a.Path.Root = first(s.Cwd, s.Project), first(s.Project, s.Cwd)
+	a.Model, a.Provider, a.Mode = w.model(), cmp.Or(s.Provider, "unknown"), "build"
+	a.Path.Cwd, a.Path.Root = cmp.Or(s.Cwd, s.Project), cmp.Or(s.Project, s.Cwd)
 	u, t := s.Usage, &a.Tokens
 	t.Input, t.Output, t.Reasoning = u.Input+u.CacheRead+u.CacheWrite, u.Output, u.Reasoning
 	t.Cache.Read, t.Cache.Write = u.CacheRead, u.CacheWrite

@@ -1,6 +1,7 @@
 package agentuse
 
 import (
+	"cmp"
 	"encoding/json"
 	"path"
 	"strconv"
@@ -38,7 +39,7 @@ func (r *reader) part(data []byte, message, name string) (m interop.Made, err er
 	case f.Type == "agent":
 		m = r.make(r.key(name), r.says(at, message, skein.Part{Kind: skein.PartAgent, Text: skein.Text(f.Name)}))
 	default:
-		m = r.make(r.key(name), noted(at, first(utf8(f.Type), "part"), level(&f), value))
+		m = r.make(r.key(name), noted(at, cmp.Or(utf8(f.Type), "part"), level(&f), value))
 	}
 	m.Damage = damage
 	if len(blobs) > 0 {
@@ -81,7 +82,7 @@ func (r *reader) says(at skein.Time, message string, p skein.Part) skein.Event {
 // tool makes a call, how far it came, and its result if there is one.
 func (r *reader) tool(f *partFile, message, name string) (evs []skein.Event, blobs []skein.Blob) {
 	s := &f.State
-	call := skein.Call{ID: first(utf8(f.Call), name), Name: utf8(f.Tool), Input: raw(s.Input)}
+	call := skein.Call{ID: cmp.Or(utf8(f.Call), name), Name: utf8(f.Tool), Input: raw(s.Input)}
 	st := skein.ToolState{Call: call.ID, State: stateOf(s.Status), Title: utf8(s.Title), Start: timeOf(s.Time.Start), End: timeOf(s.Time.End)}
 	if st.Start == 0 {
 		st.Start = timeOf(s.Suspended)
@@ -155,8 +156,8 @@ func (s *state) child() skein.SessionID {
 			Child   string `json:"childSessionID"`
 			Session string `json:"sessionID"`
 		}
-		if json.Unmarshal(v, &in) == nil && first(in.Child, in.Session) != "" {
-			return skein.SessionID(first(in.Child, in.Session))
+		if json.Unmarshal(v, &in) == nil && cmp.Or(in.Child, in.Session) != "" {
+			return skein.SessionID(cmp.Or(in.Child, in.Session))
 		}
 	}
 	return ""

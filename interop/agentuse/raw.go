@@ -12,6 +12,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/jsonl"
+	"github.com/skein-dev/skein/internal/loose"
 )
 
 // maxNest is how deep a file may be nested: pieces of it come to stand inside
@@ -22,7 +23,7 @@ const maxNest = 1000
 // A name that stands twice means the last one, and a lone surrogate is kept.
 // damage says that something follows: two programs wrote the file at once.
 func read[T any](data []byte) (v T, value json.RawMessage, damage string, err error) {
-	lenient := jsonv2.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	lenient := loose.Options()
 	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
 	dec := jsontext.NewDecoder(bytes.NewReader(data), lenient)
 	raw, err := dec.ReadValue()
@@ -47,10 +48,10 @@ func read[T any](data []byte) (v T, value json.RawMessage, damage string, err er
 
 // object reads v as T; nothing is the zero T.
 func object[T any](v jsontext.Value) (out T, err error) {
-	if isNull(v) {
+	if loose.IsNull(v) {
 		return out, nil
 	}
-	err = jsonv2.Unmarshal(v, &out, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	err = jsonv2.Unmarshal(v, &out, loose.Options())
 	return out, err
 }
 
@@ -71,12 +72,9 @@ func plain(err error) error {
 	return err
 }
 
-// isNull reports whether v is missing or null.
-func isNull(v jsontext.Value) bool { return len(v) == 0 || v[0] == 'n' }
-
 // raw returns v as a part of a payload; nil if it is null.
 func raw(v jsontext.Value) json.RawMessage {
-	if isNull(v) {
+	if loose.IsNull(v) {
 		return nil
 	}
 	return json.RawMessage(v)
@@ -96,7 +94,7 @@ func utf8(s string) string { return skein.Text(s).UTF8() }
 // timeOf returns a time in milliseconds, 0 for one that there cannot be.
 func timeOf(v jsontext.Value) skein.Time {
 	var ms float64
-	if isNull(v) || json.Unmarshal(v, &ms) != nil {
+	if loose.IsNull(v) || json.Unmarshal(v, &ms) != nil {
 		return 0
 	}
 	if t := skein.Time(ms); skein.At(t.Std()) == t {
@@ -108,18 +106,8 @@ func timeOf(v jsontext.Value) skein.Time {
 // tokensOf returns a count, 0 for one that there cannot be.
 func tokensOf(v jsontext.Value) int64 {
 	var n float64
-	if isNull(v) || json.Unmarshal(v, &n) != nil || n < 0 || n > 1e15 {
+	if loose.IsNull(v) || json.Unmarshal(v, &n) != nil || n < 0 || n > 1e15 {
 		return 0
 	}
 	return int64(n)
-}
-
-// first returns the first that is not empty.
-func first(all ...string) string {
-	for _, s := range all {
-		if s != "" {
-			return s
-		}
-	}
-	return ""
 }

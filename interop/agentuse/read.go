@@ -1,6 +1,7 @@
 package agentuse
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"path"
@@ -104,14 +105,14 @@ func (r *reader) begin(s *sessionFile) interop.Begin {
 		agent = agentFile{} // of another shape; Config has it
 	}
 	b := interop.Begin{ID: skein.SessionID(r.id), Time: timeOf(s.Time.Created), Created: skein.Created{
-		Surface: first(utf8(s.Trigger), "cli"), Agent: first(utf8(agent.Name), utf8(agent.ID), Name),
+		Surface: cmp.Or(utf8(s.Trigger), "cli"), Agent: cmp.Or(utf8(agent.Name), utf8(agent.ID), Name),
 		Provider: r.provider, Model: r.model, Program: Name, Version: utf8(s.Version),
 		Project: utf8(s.Project.Root), Cwd: utf8(s.Project.Cwd), Origin: &skein.Origin{ID: r.id, Version: utf8(s.Version)},
 	}}
 	if c := (config{raw(s.Agent), raw(s.Config)}); c.Agent != nil || c.Config != nil {
 		b.Created.Config = skein.MustJSON(c)
 	}
-	if parent := first(s.Parent, r.above); parent != "" && parent != r.id {
+	if parent := cmp.Or(s.Parent, r.above); parent != "" && parent != r.id {
 		b.ParentID, b.Created.Parent = parent, &skein.Parent{Why: skein.Child}
 	}
 	return b
@@ -157,7 +158,7 @@ func (e *errorFile) info() *skein.ErrorInfo {
 	if e.Detail != "" && e.Detail != text {
 		text += ": " + e.Detail
 	}
-	return &skein.ErrorInfo{Kind: utf8(first(e.Code, e.Type)), Message: utf8(text), Status: int(tokensOf(e.Status))}
+	return &skein.ErrorInfo{Kind: utf8(cmp.Or(e.Code, e.Type)), Message: utf8(text), Status: int(tokensOf(e.Status))}
 }
 
 // message reads message.json: what the agent was told and asked, and what the
@@ -187,7 +188,7 @@ func (r *reader) message(data []byte, dir string) (m interop.Made, err error) {
 	}
 	evs = append(evs, skein.Say(at, asked))
 	if u, e := f.Assistant.Tokens.usage(), f.Assistant.Error; u != (skein.Usage{}) || e != nil {
-		s := skein.Step{Phase: "finish", Request: first(utf8(f.ID), dir), Usage: &u}
+		s := skein.Step{Phase: "finish", Request: cmp.Or(utf8(f.ID), dir), Usage: &u}
 		s.Provider, s.Model = models(f.Assistant.Model, f.Assistant.Provider)
 		if e != nil {
 			s.Error = e.info()

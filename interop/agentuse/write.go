@@ -2,6 +2,7 @@ package agentuse
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -84,7 +85,7 @@ func (w *writer) place() error {
 	if !isULID.MatchString(w.id) {
 		w.id = ulid(s.Created, 0, string(s.ID))
 	}
-	w.path = "project/" + hash(first(s.Project, s.Cwd)) + "/session/" + w.id + "-" + sanitise(w.agent())
+	w.path = "project/" + hash(cmp.Or(s.Project, s.Cwd)) + "/session/" + w.id + "-" + sanitise(w.agent())
 	if p := s.Parent; p != nil && p.Why == skein.Child {
 		if spot, ok := w.d.Other(p.Session); ok && spot.Path != "" {
 			w.path = spot.Path + "/subagent/" + w.id + "-" + sanitise(w.agent())
@@ -152,7 +153,7 @@ func (w *writer) agent() string {
 			return a.ID
 		}
 	}
-	return first(w.d.Session.Agent, "skein")
+	return cmp.Or(w.d.Session.Agent, "skein")
 }
 
 // entries returns the messages that are to be written.

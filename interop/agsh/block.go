@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/loose"
 )
 
 // made is a message with the bytes of its files.
@@ -58,17 +59,17 @@ func (r *reader) wire(v jsontext.Value) made {
 		Content jsontext.Value `json:"content"`
 	}
 	if v.Kind() == '"' {
-		return made{Message: skein.Message{Role: skein.RoleUser, Parts: []skein.Part{skein.TextPart(str(v))}}}
+		return made{Message: skein.Message{Role: skein.RoleUser, Parts: []skein.Part{skein.TextPart(loose.Str(v))}}}
 	}
-	if v.Kind() != '{' || jsonv2.Unmarshal(v, &in, lenient()) != nil {
+	if v.Kind() != '{' || jsonv2.Unmarshal(v, &in, loose.Options()) != nil {
 		return made{Message: skein.Message{Role: skein.RoleUser, Parts: []skein.Part{other(v)}}}
 	}
 	role := skein.RoleUser
-	if str(in.Role) == "assistant" {
+	if loose.Str(in.Role) == "assistant" {
 		role = skein.RoleAssistant
 	}
 	if in.Content.Kind() != '[' {
-		return made{Message: skein.Message{Role: role, Parts: []skein.Part{skein.TextPart(str(in.Content))}}}
+		return made{Message: skein.Message{Role: role, Parts: []skein.Part{skein.TextPart(loose.Str(in.Content))}}}
 	}
 	said := r.blocks(role, string(in.Content))
 	results := 0
@@ -90,22 +91,22 @@ func other(v jsontext.Value) skein.Part {
 // part returns what a block is; one that is not known is kept as it stands.
 func (r *reader) part(said *made, v jsontext.Value) skein.Part {
 	var b block
-	if v.Kind() != '{' || jsonv2.Unmarshal(v, &b, lenient()) != nil {
+	if v.Kind() != '{' || jsonv2.Unmarshal(v, &b, loose.Options()) != nil {
 		return other(v)
 	}
-	switch kind := str(b.Type); {
+	switch kind := loose.Str(b.Type); {
 	case kind == "text":
-		return skein.TextPart(str(b.Text))
+		return skein.TextPart(loose.Str(b.Text))
 	case kind == "thinking":
-		return skein.Part{Kind: skein.PartReasoning, Text: skein.Text(str(b.Thinking)), Raw: json.RawMessage(v)}
+		return skein.Part{Kind: skein.PartReasoning, Text: skein.Text(loose.Str(b.Thinking)), Raw: json.RawMessage(v)}
 	case kind == "redacted_thinking":
 		return skein.Part{Kind: skein.PartReasoning, Raw: json.RawMessage(v)}
-	case kind == "tool_use" && str(b.ID) != "":
+	case kind == "tool_use" && loose.Str(b.ID) != "":
 		if len(r.tools) < maxTools {
-			r.tools[str(b.ID)] = str(b.Name)
+			r.tools[loose.Str(b.ID)] = loose.Str(b.Name)
 		}
-		return skein.Part{Kind: skein.PartCall, Call: &skein.Call{ID: str(b.ID), Name: str(b.Name), Input: json.RawMessage(b.Input)}}
-	case kind == "tool_result" && str(b.ToolUseID) != "":
+		return skein.Part{Kind: skein.PartCall, Call: &skein.Call{ID: loose.Str(b.ID), Name: loose.Str(b.Name), Input: json.RawMessage(b.Input)}}
+	case kind == "tool_result" && loose.Str(b.ToolUseID) != "":
 		return r.result(said, &b)
 	case kind == "image":
 		if f := said.file(&b); f != nil {
@@ -122,12 +123,12 @@ const maxTools = 10000
 // result returns what a tool answered: texts one after the other, files, and
 // the content as it stands if there is anything else in it.
 func (r *reader) result(said *made, b *block) skein.Part {
-	id := str(b.ToolUseID)
+	id := loose.Str(b.ToolUseID)
 	res := &skein.Result{CallID: id, Name: r.tools[id], Failed: b.IsError.Kind() == 't'}
 	delete(r.tools, id)
 	p := skein.Part{Kind: skein.PartResult, Result: res}
 	if b.Content.Kind() == '"' {
-		res.Text = skein.Text(str(b.Content))
+		res.Text = skein.Text(loose.Str(b.Content))
 		return p
 	}
 	vs, ok := list(string(b.Content))
@@ -138,9 +139,9 @@ func (r *reader) result(said *made, b *block) skein.Part {
 	var texts []string
 	for _, v := range vs {
 		var c block
-		if v.Kind() == '{' && jsonv2.Unmarshal(v, &c, lenient()) == nil {
-			if str(c.Type) == "text" {
-				texts = append(texts, str(c.Text))
+		if v.Kind() == '{' && jsonv2.Unmarshal(v, &c, loose.Options()) == nil {
+			if loose.Str(c.Type) == "text" {
+				texts = append(texts, loose.Str(c.Text))
 				continue
 			}
 			if f := said.file(&c); f != nil {
@@ -157,15 +158,15 @@ func (r *reader) result(said *made, b *block) skein.Part {
 // file returns the image that a block is, its bytes as a blob of the message;
 // nil if it is none.
 func (m *made) file(b *block) *skein.File {
-	f := &skein.File{Media: str(b.Source.Media)}
+	f := &skein.File{Media: loose.Str(b.Source.Media)}
 	if len(f.Media) > 200 {
 		return nil
 	}
-	if url := str(b.Source.URL); url != "" && len(url) < 8192 {
+	if url := loose.Str(b.Source.URL); url != "" && len(url) < 8192 {
 		f.URL = url
 		return f
 	}
-	data, err := base64.StdEncoding.DecodeString(str(b.Source.Data))
+	data, err := base64.StdEncoding.DecodeString(loose.Str(b.Source.Data))
 	if err != nil || len(data) == 0 {
 		return nil
 	}

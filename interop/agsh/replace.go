@@ -7,6 +7,7 @@ import (
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/foreign"
 	"github.com/skein-dev/skein/internal/jsonl"
+	"github.com/skein-dev/skein/internal/loose"
 	"github.com/skein-dev/skein/interop"
 )
 
@@ -24,7 +25,7 @@ type replacement struct {
 
 func replacementOf(row foreign.Row) (rep replacement, ok bool) {
 	text := row.Text("content")
-	ok = jsonl.Depth(text) <= maxNest && jsonv2.Unmarshal([]byte(text), &rep, lenient()) == nil
+	ok = jsonl.Depth(text) <= maxNest && jsonv2.Unmarshal([]byte(text), &rep, loose.Options()) == nil
 	return rep, ok
 }
 

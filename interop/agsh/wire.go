@@ -8,17 +8,12 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/jsonl"
+	"github.com/skein-dev/skein/internal/loose"
 )
 
 // maxNest is how deep JSON may be that stands in a column: it comes to stand
 // inside an event, and must be readable there.
 const maxNest = 1000
-
-// lenient is how JSON in a column is read: a name that stands twice means the
-// last one, and a lone surrogate is no reason to lose a message.
-func lenient() jsonv2.Options {
-	return jsonv2.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
-}
 
 // asJSON returns text as JSON: as it stands, or, where it is none or nested
 // too deep, as a string.
@@ -31,14 +26,8 @@ func asJSON(text string) json.RawMessage {
 
 // list returns the values of a JSON array, and false if text is none.
 func list(text string) (vs []jsontext.Value, ok bool) {
-	if jsonl.Depth(text) > maxNest || !json.Valid([]byte(text)) || jsonv2.Unmarshal([]byte(text), &vs, lenient()) != nil || vs == nil {
+	if jsonl.Depth(text) > maxNest || !json.Valid([]byte(text)) || jsonv2.Unmarshal([]byte(text), &vs, loose.Options()) != nil || vs == nil {
 		return nil, false
 	}
 	return vs, true
-}
-
-// str returns the string that v is, and "" if it is anything else.
-func str(v jsontext.Value) string {
-	s, _ := skein.Unquote(v)
-	return s
 }

@@ -9,17 +9,12 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/jsonl"
+	"github.com/skein-dev/skein/internal/loose"
 )
 
 // maxNest is how deep JSON may be that stands in a column: it comes to stand
 // inside an event, and must be readable there.
 const maxNest = 1000
-
-// lenient is how JSON in a column is read: a name that stands twice means the
-// last one, and a lone surrogate is no reason to lose a message.
-func lenient() jsonv2.Options {
-	return jsonv2.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
-}
 
 // asJSON returns text as JSON: as it stands, or, where it is none or nested
 // too deep, as a string. "" is nil.
@@ -38,16 +33,10 @@ func list(text string) (vs []jsontext.Value, ok bool) {
 	if text == "" {
 		return nil, true
 	}
-	if jsonl.Depth(text) > maxNest || !json.Valid([]byte(text)) || jsonv2.Unmarshal([]byte(text), &vs, lenient()) != nil {
+	if jsonl.Depth(text) > maxNest || !json.Valid([]byte(text)) || jsonv2.Unmarshal([]byte(text), &vs, loose.Options()) != nil {
 		return nil, false
 	}
 	return vs, true
-}
-
-// str returns the string that v is, and "" if it is anything else.
-func str(v jsontext.Value) string {
-	s, _ := skein.Unquote(v)
-	return s
 }
 
 func other(raw json.RawMessage) skein.Part { return skein.Part{Kind: skein.PartOther, Raw: raw} }
@@ -64,11 +53,11 @@ func calls(text string) (parts []skein.Part) {
 			Name  jsontext.Value `json:"name"`
 			Input jsontext.Value `json:"input"`
 		}
-		if v.Kind() != '{' || jsonv2.Unmarshal(v, &c, lenient()) != nil || str(c.ID) == "" {
+		if v.Kind() != '{' || jsonv2.Unmarshal(v, &c, loose.Options()) != nil || loose.Str(c.ID) == "" {
 			parts = append(parts, other(json.RawMessage(v)))
 			continue
 		}
-		parts = append(parts, skein.Part{Kind: skein.PartCall, Call: &skein.Call{ID: str(c.ID), Name: str(c.Name), Input: json.RawMessage(c.Input)}})
+		parts = append(parts, skein.Part{Kind: skein.PartCall, Call: &skein.Call{ID: loose.Str(c.ID), Name: loose.Str(c.Name), Input: json.RawMessage(c.Input)}})
 	}
 	return parts
 }
@@ -105,18 +94,18 @@ func file(v jsontext.Value) (*skein.File, *skein.Blob) {
 			URL   jsontext.Value `json:"url"`
 		} `json:"source"`
 	}
-	if v.Kind() != '{' || jsonv2.Unmarshal(v, &b, lenient()) != nil {
+	if v.Kind() != '{' || jsonv2.Unmarshal(v, &b, loose.Options()) != nil {
 		return nil, nil
 	}
-	f := &skein.File{Name: clip(str(b.Title)), Media: clip(str(b.Source.Media))}
+	f := &skein.File{Name: clip(loose.Str(b.Title)), Media: clip(loose.Str(b.Source.Media))}
 	if f.Name == "" {
-		f.Name = clip(str(b.Name))
+		f.Name = clip(loose.Str(b.Name))
 	}
-	if url := str(b.Source.URL); url != "" && len(url) < 8192 {
+	if url := loose.Str(b.Source.URL); url != "" && len(url) < 8192 {
 		f.URL = url
 		return f, nil
 	}
-	data, err := base64.StdEncoding.DecodeString(str(b.Source.Data))
+	data, err := base64.StdEncoding.DecodeString(loose.Str(b.Source.Data))
 	if err != nil || len(data) == 0 {
 		return nil, nil
 	}

@@ -1,6 +1,7 @@
 package skillet
 
 import (
+	"cmp"
 	"encoding/json"
 	"strings"
 
@@ -54,7 +55,7 @@ func (r *reader) call(l line, it *item) interop.Made {
 // who goes on.
 func (r *reader) result(l line, it *item) interop.Made {
 	res := skein.Result{CallID: skein.Text(it.call()).UTF8()}
-	res.Name = first(skein.Text(it.Name).UTF8(), r.tools[res.CallID], it.tool())
+	res.Name = cmp.Or(skein.Text(it.Name).UTF8(), r.tools[res.CallID], it.tool())
 	delete(r.tools, res.CallID)
 	var s said
 	s.output(&res, firstOf(it.Output, it.Tools))

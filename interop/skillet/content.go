@@ -8,6 +8,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/loose"
 )
 
 // said gathers the parts of one message and the blobs that they name.
@@ -18,11 +19,11 @@ type said struct {
 
 // list adds a list of content, or a string that stands for one.
 func (s *said) list(v jsontext.Value) {
-	if isNull(v) {
+	if loose.IsNull(v) {
 		return
 	}
 	if v[0] == '"' {
-		s.parts = append(s.parts, skein.TextPart(str(v)))
+		s.parts = append(s.parts, skein.TextPart(loose.Str(v)))
 		return
 	}
 	pieces, err := unmarshal[[]jsontext.Value](v)
@@ -69,7 +70,7 @@ func (p *piece) meta() []byte {
 // file returns the attachment that a piece is, and false if it is none.
 func (s *said) file(p *piece) (skein.File, bool) {
 	f := skein.File{Name: skein.Text(p.FileName).UTF8()}
-	at := str(firstOf(p.Image, p.ImageURL, p.File, p.FileData, p.FileURL, p.Audio, p.Data))
+	at := loose.Str(firstOf(p.Image, p.ImageURL, p.File, p.FileData, p.FileURL, p.Audio, p.Data))
 	if at == "" {
 		at = urlIn(firstOf(p.Image, p.ImageURL, p.File))
 	}
@@ -106,7 +107,7 @@ func (s *said) blob(f *skein.File, media string, data []byte) {
 
 // urlIn returns the URL of {"url": …}.
 func urlIn(v jsontext.Value) string {
-	if isNull(v) || v[0] != '{' {
+	if loose.IsNull(v) || v[0] != '{' {
 		return ""
 	}
 	in, err := unmarshal[struct {
@@ -137,7 +138,7 @@ func (s *said) other(v jsontext.Value) {
 func (s *said) output(res *skein.Result, v jsontext.Value) {
 	var in said
 	switch {
-	case isNull(v):
+	case loose.IsNull(v):
 		return
 	case v[0] == '{':
 		in.piece(v)

@@ -1,11 +1,13 @@
 package skillet
 
 import (
+	"cmp"
 	"encoding/base64"
 	"encoding/json"
 	"strings"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/loose"
 )
 
 // An outItem is an item that is to be a row.
@@ -144,7 +146,7 @@ func (w *writer) asked(e *skein.Entry) {
 			input = skein.MustJSON([]userOut{{"message", "user", content}})
 		}
 		w.logged(userLine{"user_message", input, e.Time})
-		w.turn.agent = first(w.d.Session.Agent, "skein")
+		w.turn.agent = cmp.Or(w.d.Session.Agent, "skein")
 		w.step(e, agentStep{"agent_start", w.turn.agent})
 	}
 }
@@ -159,7 +161,7 @@ func (w *writer) step(e *skein.Entry, v any) {
 func (w *writer) answer(e *skein.Entry) {
 	m := &e.Message
 	if m.Model != "" {
-		w.turn.model = strings.TrimPrefix(first(m.Provider, w.d.Session.Provider)+"/"+m.Model, "/")
+		w.turn.model = strings.TrimPrefix(cmp.Or(m.Provider, w.d.Session.Provider)+"/"+m.Model, "/")
 	}
 	for i := range m.Parts {
 		switch p := &m.Parts[i]; {
@@ -192,7 +194,7 @@ func (w *writer) ours(raw []byte) bool {
 
 func (w *writer) call(e *skein.Entry, c *skein.Call) {
 	input := skein.Text(c.Input)
-	if s := str([]byte(c.Input)); s != "" {
+	if s := loose.Str([]byte(c.Input)); s != "" {
 		input = skein.Text(s)
 	} else if len(c.Input) == 0 {
 		input = "{}"
@@ -214,7 +216,7 @@ func (w *writer) result(e *skein.Entry, r *skein.Result) {
 	if r.Failed {
 		w.losses.Add(e.Seq, "tools that failed: their results do not say so")
 	}
-	name := first(r.Name, w.turn.names[r.CallID], "tool")
+	name := cmp.Or(r.Name, w.turn.names[r.CallID], "tool")
 	output := skein.MustJSON(textOut{"text", r.Text})
 	if len(r.Files) > 0 {
 		list := []any{textOut{"input_text", r.Text}}
@@ -242,7 +244,7 @@ func (w *writer) file(seq skein.Seq, f *skein.File) any {
 			w.losses.Add(seq, "files whose bytes are gone: left out")
 			return nil
 		}
-		url = "data:" + first(f.Media, "application/octet-stream") + ";base64," + base64.StdEncoding.EncodeToString(data)
+		url = "data:" + cmp.Or(f.Media, "application/octet-stream") + ";base64," + base64.StdEncoding.EncodeToString(data)
 	}
 	switch {
 	case url == "":

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/loose"
 	"github.com/skein-dev/skein/interop"
 )
 
@@ -152,7 +153,7 @@ func (r *reader) reasoning(l line, it *item) interop.Made {
 }
 
 func orEmpty(v []byte) []byte {
-	if isNull(v) {
+	if loose.IsNull(v) {
 		return []byte("{}")
 	}
 	return v

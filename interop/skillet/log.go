@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/loose"
 	"github.com/skein-dev/skein/interop"
 )
 
@@ -120,7 +121,7 @@ func (t *turn) step(l line, s *step) (skein.Message, bool) {
 		m.Parts = []skein.Part{skein.TextPart(string(s.Text))}
 	case "agent_tool_start":
 		c := skein.Call{ID: l.id, Name: tool}
-		if fits(string(s.Arguments)) {
+		if loose.Fits(string(s.Arguments)) {
 			c.Input = json.RawMessage(s.Arguments)
 		} else {
 			c.Input = skein.MustJSON(s.Arguments)
@@ -153,7 +154,7 @@ func (t *turn) answer(s *step) string {
 
 // input adds what a person typed: a text, or a list of messages.
 func (s *said) input(in *logged) {
-	if isNull(in.Input) || in.Input[0] != '[' {
+	if loose.IsNull(in.Input) || in.Input[0] != '[' {
 		s.list(in.Input)
 		return
 	}

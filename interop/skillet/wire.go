@@ -1,6 +1,8 @@
 package skillet
 
 import (
+	"cmp"
+
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/skein-dev/skein"
@@ -33,7 +35,7 @@ type item struct {
 }
 
 // call returns the ID that pairs a call with its result.
-func (it *item) call() string { return first(it.CallID, it.CallWire, it.ID) }
+func (it *item) call() string { return cmp.Or(it.CallID, it.CallWire, it.ID) }
 
 // wire reports whether a message is in the spelling of the API: the SDK gives
 // a user's message no status.
