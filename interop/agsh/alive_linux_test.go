@@ -1,6 +1,7 @@
 package agsh
 
 import (
+	"errors"
 	"os"
 	"runtime"
 	"syscall"
@@ -25,7 +26,7 @@ func TestAProcessOfAnotherPersonIsAlive(t *testing.T) {
 		is = alive(1)
 		err <- syscall.Kill(1, 0)
 	}()
-	if e := <-err; e != syscall.EPERM || !is {
+	if e := <-err; !errors.Is(e, syscall.EPERM) || !is {
 		t.Errorf("alive(1) = %t where kill says %v, want true and EPERM", is, e)
 	}
 }
