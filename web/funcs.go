@@ -26,7 +26,7 @@ func (s *site) funcs() template.FuncMap {
 		"session": sessionPath,
 		"base":    base,
 		"plural":  plural,
-		"views":   views,
+		"views":   s.views,
 		"version": func() string { return s.Version },
 	}
 }
@@ -119,6 +119,10 @@ func escapeSegment(s string) string {
 }
 
 // views are the other pages of a session.
-func views(id skein.SessionID) []link {
-	return sessionViews(sessionPath(id))
+func (s *site) views(id skein.SessionID) []link {
+	all := sessionViews(sessionPath(id))
+	if s.Chat != nil {
+		all = append([]link{{"chat", "Chat", sessionPath(id) + "/chat"}}, all...)
+	}
+	return all
 }

@@ -14,6 +14,8 @@ func (s *site) viewRoutes() []door.Route {
 		s.binRoutes(),
 		s.healthRoutes(),
 		s.appRoutes(),
+		s.liveRoutes(),
+		s.chatRoutes(),
 	)
 }
 

@@ -23,6 +23,7 @@ type Options struct {
 
 	Purged    func(skein.Session) error // removes what else is kept of a session that was deleted for good; may be nil
 	Examiners []skein.Examiner          // what Health looks at besides the store
+	Chat      *Chat                     // lets agents answer in the page; nil: they do not
 }
 
 // Routes returns the routes of all pages, and of what they load.

@@ -1,0 +1,306 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"sync"
+
+	"github.com/skein-dev/skein"
+)
+
+// A Talker lets an agent answer in a session, on the machine of the server.
+type Talker interface {
+	// Talk takes the lease of the session, says the text there, lets its agent
+	// answer until it has no more to say, and gives the lease back. It tells t
+	// what happens, from its own goroutine. When ctx ends it stops; what was
+	// complete is kept.
+	//
+	// The error wraps [skein.ErrLocked] if somebody else works on the
+	// session, or says what is wrong with the agent, the model or the text.
+	Talk(ctx context.Context, t *Talk) error
+}
+
+// A Question is something that a person decides.
+type Question struct {
+	ID     string
+	Text   string
+	Always string // what "always" would mean, such as "in this project"; "" if it cannot be said
+}
+
+// The replies to a question.
+const (
+	Yes    = "yes" // this once
+	Always = "always"
+	No     = "no"
+)
+
+// A Talk is a turn under way: what was said, and what is known of the answer
+// before it is stored.
+type Talk struct {
+	Session skein.SessionID // "" begins a new one
+	User    skein.User      // whose a new one is; "" for the server's own
+	Agent   string          // of a new one; "" for the usual one
+	Model   string          // "" for the agent's
+	Text    string
+
+	chat  *Chat
+	stop  context.CancelFunc
+	begun chan struct{} // closed when the session's ID is known and the text is stored
+	over  chan struct{} // closed at the end
+	err   error         // after over
+
+	mu     sync.Mutex
+	words  string // of the answer so far
+	doing  string // what the agent is at
+	notes  []string
+	asked  int
+	open   []Question
+	answer map[string]chan string
+}
+
+// Begun tells that the text is stored in the session id. More than once is
+// fine.
+func (t *Talk) Begun(id skein.SessionID) {
+	t.mu.Lock()
+	first := !isClosed(t.begun)
+	if first {
+		t.Session = id
+	}
+	t.mu.Unlock()
+	if first {
+		t.chat.claim(t)
+		close(t.begun)
+	}
+}
+
+func isClosed(c chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}
+
+// Write tells of a piece of the answer.
+func (t *Talk) Write(piece string) {
+	t.mu.Lock()
+	t.words += piece
+	t.mu.Unlock()
+	t.chat.tell(t.Session, news{Kind: "piece", Text: piece})
+}
+
+// Doing tells what the agent is at, such as running a tool; "" for nothing in
+// particular. What it wrote so far is stored.
+func (t *Talk) Doing(what string) {
+	t.mu.Lock()
+	t.doing, t.words = what, ""
+	t.mu.Unlock()
+	t.changed()
+}
+
+// Note tells the person something that is no answer.
+func (t *Talk) Note(text string) {
+	t.mu.Lock()
+	t.notes = append(t.notes, text)
+	t.mu.Unlock()
+	t.changed()
+}
+
+func (t *Talk) changed() { t.chat.tell(t.Session, news{Kind: "state"}) }
+
+// Ask puts a question to the person and waits for the reply. It returns ctx's
+// error when ctx ends.
+func (t *Talk) Ask(ctx context.Context, q Question) (string, error) {
+	got := make(chan string, 1)
+	t.mu.Lock()
+	t.asked++
+	q.ID = strconv.Itoa(t.asked)
+	t.open = append(t.open, q)
+	t.answer[q.ID] = got
+	t.mu.Unlock()
+	t.changed()
+	defer func() {
+		t.mu.Lock()
+		t.open = slices.DeleteFunc(slices.Clone(t.open), func(o Question) bool { return o.ID == q.ID })
+		delete(t.answer, q.ID)
+		t.mu.Unlock()
+		t.changed()
+	}()
+	select {
+	case reply := <-got:
+		return reply, nil
+	case <-ctx.Done():
+		return "", ctx.Err()
+	}
+}
+
+// Chat is the turns that are under way on this server. Close it when the server
+// has stopped.
+type Chat struct {
+	talker Talker
+	ctx    context.Context //nolint:containedctx // turns outlive the request that began them
+	cancel context.CancelFunc
+	done   sync.WaitGroup
+
+	mu    sync.Mutex
+	ended bool
+	talks map[skein.SessionID]*Talk
+	last  map[skein.SessionID]string // how the newest turn went wrong; "" if it did not
+	ears  map[skein.SessionID]map[chan news]bool
+}
+
+// news is something that happened in a turn, and is not stored.
+type news struct {
+	Kind string // piece, state
+	Text string
+}
+
+// NewChat returns the turns that talker takes.
+func NewChat(talker Talker) *Chat {
+	c := &Chat{talker: talker, talks: map[skein.SessionID]*Talk{}, last: map[skein.SessionID]string{}, ears: map[skein.SessionID]map[chan news]bool{}}
+	c.ctx, c.cancel = context.WithCancel(context.Background())
+	return c
+}
+
+// Close stops the turns that are under way and waits for them.
+func (c *Chat) Close() {
+	c.mu.Lock()
+	c.ended = true
+	c.mu.Unlock()
+	c.cancel()
+	c.done.Wait()
+}
+
+// Interrupt stops the turns that are under way.
+func (c *Chat) Interrupt() { c.cancel() }
+
+// say begins a turn, and returns the session's ID when what was said is stored.
+//
+// The error wraps [skein.ErrLocked] if this server is at a turn there already,
+// or is the talker's.
+func (c *Chat) say(ctx context.Context, t *Talk) (skein.SessionID, error) {
+	t.chat, t.begun, t.over, t.answer = c, make(chan struct{}), make(chan struct{}), map[string]chan string{}
+	if t.Session != "" && !c.claim(t) {
+		return "", fmt.Errorf("%w: the agent is still answering", skein.ErrLocked)
+	}
+	if !c.start(t) {
+		return "", skein.ErrClosed
+	}
+	select {
+	case <-t.begun:
+	case <-t.over:
+	case <-ctx.Done():
+	}
+	if isClosed(t.over) && t.err != nil && !isClosed(t.begun) {
+		return "", t.err
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.Session, ctx.Err()
+}
+
+// start lets the talker begin; false if the server stops.
+func (c *Chat) start(t *Talk) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.ended {
+		return false
+	}
+	turn, stop := context.WithCancel(c.ctx)
+	t.stop = stop
+	c.done.Go(func() { c.run(turn, t) })
+	return true
+}
+
+func (c *Chat) run(ctx context.Context, t *Talk) {
+	defer t.stop()
+	t.err = c.talker.Talk(ctx, t)
+	c.mu.Lock()
+	if c.talks[t.Session] == t {
+		delete(c.talks, t.Session)
+	}
+	delete(c.last, t.Session)
+	if t.err != nil && !errors.Is(t.err, context.Canceled) && isClosed(t.begun) {
+		c.last[t.Session] = t.err.Error()
+	}
+	c.mu.Unlock()
+	close(t.over)
+	c.tell(t.Session, news{Kind: "state"})
+}
+
+// claim puts t down as the turn of its session; false if there is another one.
+func (c *Chat) claim(t *Talk) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if other := c.talks[t.Session]; other != nil && other != t {
+		return false
+	}
+	c.talks[t.Session] = t
+	return true
+}
+
+// at returns the turn that is under way in a session, nil if there is none, and
+// how the one before went wrong.
+func (c *Chat) at(id skein.SessionID) (*Talk, string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.talks[id], c.last[id]
+}
+
+// reply answers a question; false if it is not open.
+func (c *Chat) reply(id skein.SessionID, question, answer string) bool {
+	t, _ := c.at(id)
+	if t == nil {
+		return false
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	got, ok := t.answer[question]
+	if ok {
+		got <- answer
+		delete(t.answer, question)
+	}
+	return ok
+}
+
+// maxNews is how much a reader may be behind, in pieces. One that is further
+// asks for the whole state instead.
+const maxNews = 256
+
+// listen returns what is told of a session from now on, and what ends that.
+func (c *Chat) listen(id skein.SessionID) (<-chan news, func()) {
+	ear := make(chan news, maxNews)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.ears[id] == nil {
+		c.ears[id] = map[chan news]bool{}
+	}
+	c.ears[id][ear] = true
+	return ear, func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		delete(c.ears[id], ear)
+		if len(c.ears[id]) == 0 {
+			delete(c.ears, id)
+		}
+	}
+}
+
+// tell tells all that listen. Who is too far behind misses pieces, and sees the
+// answer when it is stored.
+func (c *Chat) tell(id skein.SessionID, n news) {
+	c.mu.Lock()
+	ears := slices.Collect(maps.Keys(c.ears[id]))
+	c.mu.Unlock()
+	for _, ear := range ears {
+		select {
+		case ear <- n:
+		default:
+		}
+	}
+}
