@@ -5,13 +5,14 @@ import (
 	"sync"
 
 	"github.com/skein-dev/skein/price"
+	"github.com/skein-dev/skein/redact"
 	"github.com/skein-dev/skein/web"
 )
 
 // webOptions are what the dashboard is made of.
 func (j *job) webOptions(log *slog.Logger) web.Options {
 	return web.Options{
-		Version: j.Version, Now: j.Now, Log: log, Agents: handoffNames(),
+		Version: j.Version, Now: j.Now, Log: log, Agents: handoffNames(), Secrets: redact.New(),
 		Prices: sync.OnceValues(func() (*price.Table, error) { return price.Load(j.settings.prices...) }),
 	}
 }

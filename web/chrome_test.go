@@ -112,7 +112,7 @@ func (b *tab) shot(name string) {
 	if *shots == "" {
 		return
 	}
-	data, err := chromedp.Run(b, chromedp.CaptureScreenshot())
+	data, err := chromedp.Run(b, chromedp.FullScreenshot(100))
 	if err != nil {
 		b.t.Fatal(err)
 	}

@@ -15,7 +15,7 @@
 //
 // # What is trusted
 //
-// Nothing of a session. Text goes through Options.Redact, then through
+// Nothing of a session. Text goes through Options.Secrets, then through
 // html/template, or, where it is Markdown or code, through package render. The
 // policy that package door sets forbids all code and style that is not a file
 // of this server, and every picture from elsewhere.

@@ -16,7 +16,7 @@ import (
 // everything puts a session into store that has all that a transcript can show.
 func everything(t *testing.T, store skein.Store) skein.SessionID {
 	t.Helper()
-	c := &composer{t: t, store: store}
+	c := &composer{t: t, store: store, calls: 1000}
 	c.begin("s-everything", composedNow.Add(-26*time.Hour), skein.Created{
 		Title: "Draw the map of the harbour", Surface: "cli", Project: "/home/ada/harbour", Cwd: "/home/ada/harbour/map", Agent: "claude-code", Provider: "anthropic", Model: sonnet,
 		Origin: &skein.Origin{Format: "claude-code", Path: "/home/ada/.claude/projects/-home-ada-harbour/e.jsonl", ID: "e"},
@@ -37,7 +37,9 @@ func everything(t *testing.T, store skein.Store) skein.SessionID {
 	task := skein.Call{ID: "task_1", Name: "Task", Input: json.RawMessage(`{"description":"Check the colours","prompt":"Look at map.svg and say whether brown and blue can be told apart by everybody.","subagent_type":"reviewer"}`)}
 	at := c.put(skein.Say(c.at, skein.Message{Role: skein.RoleAssistant, Provider: "anthropic", Model: sonnet, Parts: []skein.Part{{Kind: skein.PartReasoning, Text: "Somebody else should look at it."}, {Kind: skein.PartCall, Call: &task}}}))
 	c.put(skein.NewEvent(skein.KindTool, c.at, skein.ToolState{Call: "task_1", State: skein.Running, Start: c.at}))
+	began := c.at
 	c.later(31 * time.Second)
+	c.put(skein.NewEvent(skein.KindTool, c.at, skein.ToolState{Call: "task_1", State: skein.Completed, Start: began, End: c.at}))
 	c.put(skein.Say(c.at, skein.Message{Role: skein.RoleTool, Parts: []skein.Part{{Kind: skein.PartResult, Result: &skein.Result{CallID: "task_1", Text: "They can be told apart."}}}}))
 	compacted := c.put(skein.NewEvent(skein.KindCompacted, c.at, skein.Compacted{To: at - 2, Summary: "The user wants a map of the harbour in SVG. **Piers** are brown.", Before: 48200, After: 2100, Trigger: "auto"}))
 	c.put(skein.NewEvent(skein.KindStep, c.at, skein.Step{Phase: "finish", Error: &skein.ErrorInfo{Kind: "overloaded", Message: "try again later", Status: 529}}))

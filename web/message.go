@@ -26,7 +26,7 @@ type message struct {
 	Blocks      []block
 	Error       string
 	Interrupted bool
-	Compacted   bool
+	Same        bool      // the message before is by the same speaker
 	Fork        skein.Seq // where to fork to keep it and what tools answered
 }
 

@@ -1,56 +1,72 @@
 package web
 
 import (
-	"encoding/json"
+	"context"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/door"
+	"github.com/skein-dev/skein/redact"
 )
 
-// redact takes the secrets out of m, in a copy of its parts.
-func (s *site) redact(m *skein.Message) {
-	parts := append([]skein.Part(nil), m.Parts...)
-	for i := range parts {
-		p := &parts[i]
-		p.Text, p.Raw = s.text(p.Text), s.raw(p.Raw)
-		if p.Call != nil {
-			c := *p.Call
-			c.Input = s.raw(c.Input)
-			p.Call = &c
-		}
-		if p.Result != nil {
-			r := *p.Result
-			r.Text, r.Raw = s.text(r.Text), s.raw(r.Raw)
-			p.Result = &r
-		}
-		p.Meta = nil // it may hold the same text again
+// Redact returns text without secrets.
+func (s *site) Redact(text string) string {
+	if s.Secrets == nil {
+		return text
 	}
-	m.Parts, m.Meta = parts, nil
-	if m.Error != nil {
-		e := *m.Error
-		e.Message = s.Redact(e.Message)
-		m.Error = &e
-	}
+	return s.Secrets.Text(text)
 }
 
-func (s *site) text(t skein.Text) skein.Text {
-	if without := s.Redact(string(t)); without != string(t) {
-		return skein.Text(without)
+// veiled returns a session without secrets in its names.
+func (s *site) veiled(one skein.Session) skein.Session {
+	if s.Secrets == nil {
+		return one
 	}
-	return t
+	return s.Secrets.Session(one)
 }
 
-// raw takes secrets out of JSON; what is then no JSON any more is a string of
-// it.
-func (s *site) raw(r json.RawMessage) json.RawMessage {
-	if len(r) == 0 {
-		return r
+// veiledHit returns the snippet of a hit without secrets, nor pieces of one.
+func (s *site) veiledHit(ctx context.Context, h skein.Hit) (string, error) {
+	if s.Secrets == nil {
+		return h.Snippet, nil
 	}
-	without := s.Redact(string(r))
-	switch {
-	case without == string(r):
-		return r
-	case json.Valid([]byte(without)):
-		return json.RawMessage(without)
+	found, err := door.From(ctx).Store.Newest(ctx, h.Session, 1, h.Seq+1)
+	if err != nil {
+		return "", err
 	}
-	return skein.MustJSON(without)
+	var texts []string
+	for i := range found {
+		texts = append(texts, redact.Texts(&found[i].Message)...)
+	}
+	return s.Secrets.Snippet(h.Snippet, texts...), nil
+}
+
+// veil takes the secrets out of what the page is to show.
+func (t *transcriber) veil(w window) window {
+	if t.Raw || t.Secrets == nil {
+		return w
+	}
+	for i := range w.Entries {
+		e := t.Secrets.Entry(w.Entries[i])
+		t.Hid = t.Hid || !sameText(&e.Message, &w.Entries[i].Message)
+		w.Entries[i] = e
+	}
+	for i := range w.Events {
+		w.Events[i] = t.Secrets.Event(w.Events[i])
+	}
+	t.Session = t.Secrets.Session(t.Session)
+	return w
+}
+
+// sameText reports whether two messages, one made of the other, say the same.
+func sameText(a, b *skein.Message) bool {
+	for i := range a.Parts {
+		p, q := &a.Parts[i], &b.Parts[i]
+		switch {
+		case p.Text != q.Text,
+			p.Call != nil && string(p.Call.Input) != string(q.Call.Input),
+			p.Result != nil && (p.Result.Text != q.Result.Text || string(p.Result.Raw) != string(q.Result.Raw)):
+			return false
+		}
+	}
+	return true
 }

@@ -152,20 +152,20 @@ func (s *site) hits(ctx context.Context, found []skein.Hit) ([]hit, error) {
 			} else if err != nil {
 				return nil, err
 			}
+			one = s.veiled(one)
 			known[h.Session] = one
 		}
-		all = append(all, hit{Hit: h, Session: one, Name: one.Name(), Pieces: s.snippet(h.Snippet)})
+		shown, err := s.veiledHit(ctx, h)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, hit{Hit: h, Session: one, Name: one.Name(), Pieces: snippet(shown)})
 	}
 	return all, nil
 }
 
-// snippet takes a snippet apart at its marks. A secret may stand across one, so
-// secrets are looked for first, without the marks; what has one is not marked.
-func (s *site) snippet(marked string) (all []words) {
-	plain := strings.NewReplacer(skein.Mark, "", skein.EndMark, "").Replace(marked)
-	if without := s.Redact(plain); without != plain {
-		return []words{{Text: render.Line(without)}}
-	}
+// snippet takes a snippet apart at its marks.
+func snippet(marked string) (all []words) {
 	for match := false; marked != ""; match = !match {
 		end := skein.Mark
 		if match {
@@ -203,7 +203,11 @@ func (s *site) findIn(ctx context.Context, p *sessionPage, text string) error {
 	slices.SortFunc(found.Hits, func(a, b skein.Hit) int { return cmp.Compare(a.Seq, b.Seq) })
 	for _, h := range found.Hits {
 		h.Session = p.Session.ID // of a fork, what it shows of its parent too
-		p.Hits = append(p.Hits, hit{Hit: h, Session: p.Session, Name: p.Title, Pieces: s.snippet(h.Snippet)})
+		shown, err := s.veiledHit(ctx, h)
+		if err != nil {
+			return err
+		}
+		p.Hits = append(p.Hits, hit{Hit: h, Session: p.Session, Name: p.Title, Pieces: snippet(shown)})
 	}
 	return nil
 }

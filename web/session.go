@@ -50,10 +50,8 @@ func (p *sessionPage) MayWrite() bool { return p.Write }
 // Downloads returns what it can be downloaded as.
 func (p *sessionPage) Downloads() []download { return downloads() }
 
-// Jumps returns what one can jump to, with words for people.
-func (p *sessionPage) Jumps() map[wanted]string {
-	return map[wanted]string{wantUser: "user", wantTool: "tool", wantError: "error"}
-}
+// Jumps returns what one can jump to.
+func (p *sessionPage) Jumps() []wanted { return []wanted{wantUser, wantTool, wantError} }
 
 // Jump returns where the next message of a kind is, or the one before.
 func (p *sessionPage) Jump(what wanted, backward bool) string {
@@ -96,12 +94,12 @@ func (s *site) session(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, r, err)
 		return
 	}
-	p := &sessionPage{transcript: &t.transcript, Title: t.line(one.Name()), Commands: s.commands(&one), Newest: t.After == 0 && t.Before > 0}
+	p := &sessionPage{transcript: &t.transcript, Title: line(t.Session.Name()), Commands: s.commands(&one), Newest: t.After == 0 && t.Before > 0}
 	if err := s.about(r, p); err != nil {
 		s.fail(w, r, err)
 		return
 	}
-	s.show(w, r, "session", page{Title: one.Name(), At: "sessions", Class: "session", Data: p})
+	s.show(w, r, "session", page{Title: t.Session.Name(), At: "sessions", Class: "session", Data: p})
 }
 
 // about fills in what stands above the transcript.
@@ -118,6 +116,7 @@ func (s *site) about(r *http.Request, p *sessionPage) error {
 			return err
 		}
 		if err == nil {
+			parent = s.veiled(parent)
 			p.Parent = &parent
 		}
 	}
@@ -125,7 +124,7 @@ func (s *site) about(r *http.Request, p *sessionPage) error {
 		if err != nil {
 			return err
 		}
-		p.Related = append(p.Related, c)
+		p.Related = append(p.Related, s.veiled(c))
 	}
 	slices.Reverse(p.Related)
 	return s.findIn(ctx, p, r.URL.Query().Get("find"))
@@ -211,7 +210,7 @@ func (s *site) wholeMessage(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	t.Before, t.After, t.Write = 0, 0, false
-	s.show(w, r, "message", page{Title: one.Name(), At: "sessions", Class: "session", Data: &sessionPage{transcript: &t.transcript, Title: t.line(one.Name())}})
+	s.show(w, r, "message", page{Title: t.Session.Name(), At: "sessions", Class: "session", Data: &sessionPage{transcript: &t.transcript, Title: line(t.Session.Name())}})
 }
 
 // commands are how to go on with a session in a terminal.
@@ -268,6 +267,7 @@ func (s *site) costs(ctx context.Context, ss []skein.Session) (map[skein.Session
 // sessionViews are the other pages of the session at path.
 func sessionViews(path string) []link {
 	return []link{
+		{"replay", "Replay", path + "/replay"},
 		{"tree", "Tree", path + "/tree"},
 	}
 }

@@ -79,8 +79,8 @@ func (s *site) export(ctx context.Context, w io.Writer, one skein.Session, as st
 		return err
 	}
 	b := bufio.NewWriter(w)
-	entries := s.redacted(ctx, store, one)
-	one.Title, one.First, one.LastPrompt, one.Description = s.Redact(one.Title), s.Redact(one.First), s.Redact(one.LastPrompt), s.Redact(one.Description)
+	entries := s.entries(ctx, store, one)
+	one = s.veiled(one)
 	var err error
 	switch as {
 	case "json":
@@ -96,8 +96,8 @@ func (s *site) export(ctx context.Context, w io.Writer, one skein.Session, as st
 	return b.Flush()
 }
 
-// redacted yields the messages of a session without secrets.
-func (s *site) redacted(ctx context.Context, store skein.Store, one skein.Session) iter.Seq2[skein.Entry, error] {
+// entries yields the messages of a session without secrets.
+func (s *site) entries(ctx context.Context, store skein.Store, one skein.Session) iter.Seq2[skein.Entry, error] {
 	return func(yield func(skein.Entry, error) bool) {
 		for after := skein.Seq(0); after < one.Last; after += maxWindow {
 			found, err := store.Newest(ctx, one.ID, maxWindow, after+maxWindow+1)
@@ -109,7 +109,9 @@ func (s *site) redacted(ctx context.Context, store skein.Store, one skein.Sessio
 				if e.Seq <= after {
 					continue
 				}
-				s.redact(&e.Message)
+				if s.Secrets != nil {
+					e = s.Secrets.Entry(e)
+				}
 				if !yield(e, nil) {
 					return
 				}

@@ -36,9 +36,6 @@ func newSite(o Options) *site {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	if o.Redact == nil {
-		o.Redact = func(s string) string { return s }
-	}
 	s := &site{Options: o, pages: map[string]*template.Template{}, assets: newAssets(), pieces: sync.OnceValue(render.NewPieces)}
 	s.parse()
 	return s

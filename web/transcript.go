@@ -114,6 +114,7 @@ func (s *site) transcribe(ctx context.Context, one skein.Session, w window, raw 
 
 // build makes the items of w.
 func (t *transcriber) build(w window) error {
+	w = t.veil(w)
 	if err := t.findChildren(w); err != nil {
 		return err
 	}
@@ -131,6 +132,9 @@ func (t *transcriber) build(w window) error {
 	events := w.Events
 	for i := range w.Entries {
 		e := &w.Entries[i]
+		if e.Turn != turns.n {
+			turns.end()
+		}
 		for len(events) > 0 && events[0].Seq < e.Seq {
 			t.mark(events[0])
 			events = events[1:]
@@ -186,7 +190,7 @@ func (t *transcriber) findChildren(w window) error {
 			return err
 		}
 		if c.Parent != nil && c.Parent.Call != "" {
-			t.children[c.Parent.Call] = c
+			t.children[c.Parent.Call] = t.veiled(c)
 		}
 	}
 	return nil
@@ -200,18 +204,16 @@ func (t *transcriber) findAnswers(e *skein.Entry) {
 	}
 }
 
-// clean takes secrets out of text, unless they are to be shown.
-func (t *transcriber) clean(text string) string {
+// line returns text on one line, without secrets unless they are to be shown.
+func (t *transcriber) line(text string) string {
 	if t.Raw {
-		return text
+		return line(text)
 	}
-	without := t.Redact(text)
-	t.Hid = t.Hid || without != text
-	return without
+	return t.Redact(line(text))
 }
 
-// line is clean for what stands on one line.
-func (t *transcriber) line(text string) string { return t.clean(render.Line(text)) }
+// line returns text on one line.
+func line(text string) string { return render.Line(text) }
 
 // cost returns what u cost, for people; "" if it is not known.
 func (t *transcriber) cost(provider, model string, at skein.Time, u skein.Usage) (price.NanoUSD, bool) {

@@ -20,7 +20,7 @@ type called struct {
 func (t *transcriber) call(e *skein.Entry, p *skein.Part) called {
 	c, state := p.Call, t.states[p.Call.ID]
 	out := called{call: &call{
-		ID: c.ID, Seq: e.Seq, Name: t.line(c.Name), Gist: t.clean(render.Gist(c.Input)), Title: t.line(state.Title),
+		ID: c.ID, Seq: e.Seq, Name: line(c.Name), Gist: render.Gist(c.Input), Title: line(state.Title),
 		State: string(state.State), Start: state.Start, Took: took(state.Start, state.End),
 	}}
 	if out.Start == 0 {
@@ -58,7 +58,7 @@ func (t *transcriber) call(e *skein.Entry, p *skein.Part) called {
 
 // orphan shows an answer whose call is not on the page.
 func (t *transcriber) orphan(e *skein.Entry, r *skein.Result) *call {
-	out := &call{ID: r.CallID, Seq: e.Seq, Name: t.line(or(r.Name, "tool")), State: string(skein.Completed)}
+	out := &call{ID: r.CallID, Seq: e.Seq, Name: line(or(r.Name, "tool")), State: string(skein.Completed)}
 	if r.Failed {
 		out.State = string(skein.Failed)
 	}
@@ -82,12 +82,12 @@ func stateClass(state string) string {
 // child returns the session that a call started; nil if none.
 func (t *transcriber) child(callID string, id skein.SessionID) *child {
 	if c, ok := t.children[callID]; ok && callID != "" {
-		return &child{ID: c.ID, Name: t.line(c.Name()), Messages: c.Messages, Known: true}
+		return &child{ID: c.ID, Name: line(c.Name()), Messages: c.Messages, Known: true}
 	}
 	if id == "" {
 		return nil
 	}
-	return &child{ID: id, Name: t.line(string(id))}
+	return &child{ID: id, Name: line(string(id))}
 }
 
 // input shows what a tool was given.
@@ -101,7 +101,7 @@ func (t *transcriber) input(out *call, c *skein.Call) {
 	language := languageOf(fields)
 	for _, f := range fields {
 		if !f.Long && f.Name != "" {
-			out.Short = append(out.Short, field{Name: t.line(f.Name), Value: t.clean(f.Value)})
+			out.Short = append(out.Short, field{Name: line(f.Name), Value: f.Value})
 			continue
 		}
 		as := ""
@@ -114,7 +114,7 @@ func (t *transcriber) input(out *call, c *skein.Call) {
 			as = language
 		}
 		code, rest := t.code(as, f.Value)
-		out.Long = append(out.Long, field{Name: t.line(f.Name), Code: code, Rest: rest})
+		out.Long = append(out.Long, field{Name: line(f.Name), Code: code, Rest: rest})
 	}
 }
 

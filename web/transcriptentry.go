@@ -21,8 +21,8 @@ const (
 func (t *transcriber) entry(e *skein.Entry) {
 	m := &e.Message
 	out := &message{
-		Seq: e.Seq, Class: classOf(e), Who: t.line(render.Speaker(m)), Model: t.line(m.Model), Time: e.Time,
-		Interrupted: m.Interrupted, Compacted: e.Compacted, Fork: e.End,
+		Seq: e.Seq, Class: classOf(e), Who: line(render.Speaker(m)), Model: line(m.Model), Time: e.Time,
+		Interrupted: m.Interrupted, Fork: e.End,
 	}
 	if m.Typed() {
 		out.Turn = e.Turn
@@ -35,9 +35,13 @@ func (t *transcriber) entry(e *skein.Entry) {
 		t.part(out, e, &m.Parts[i])
 	}
 	if m.Error != nil {
-		out.Error = t.clean(render.ErrorLine(m.Error))
+		out.Error = render.ErrorLine(m.Error)
 	}
 	if len(out.Blocks) > 0 || out.Error != "" || !onlyAnswers(m) {
+		if n := len(t.Items); n > 0 && t.Items[n-1].Message != nil {
+			before := t.Items[n-1].Message
+			out.Same = m.Role == skein.RoleAssistant && before.Who == out.Who && before.Model == out.Model && before.Class == out.Class
+		}
 		t.add(item{Message: out})
 	}
 }
@@ -61,6 +65,9 @@ func classOf(e *skein.Entry) string {
 		c = "user"
 	case m.Role == skein.RoleAssistant:
 		c = "assistant"
+	}
+	if e.Compacted {
+		c += " compacted"
 	}
 	if e.Rewound {
 		c += " gone"
@@ -93,23 +100,22 @@ func (t *transcriber) part(out *message, e *skein.Entry, p *skein.Part) {
 		html, rest := t.prose(m, words)
 		add(block{Kind: "summary", Title: "Summary of what was compacted", HTML: html, Rest: rest})
 	case p.Kind == skein.PartAgent:
-		add(block{Kind: "agent", Title: t.line(words)})
+		add(block{Kind: "agent", Title: line(words)})
 	case words != "" && (p.Synthetic || m.Synthetic) && len(words) > 300:
 		html, rest := t.prose(m, words)
-		add(block{Kind: "program", Title: clip(t.line(words[:min(len(words), 400)]), 100) + "…", HTML: html, Rest: rest})
+		add(block{Kind: "program", Title: clip(line(words[:min(len(words), 400)]), 100) + "…", HTML: html, Rest: rest})
 	case words != "":
 		html, rest := t.prose(m, words)
 		add(block{Kind: "text", HTML: html, Rest: rest})
 	case len(p.Raw) > 0:
 		code, rest := t.code("json", string(p.Raw))
-		add(block{Kind: "raw", Title: t.line(string(p.Kind)), Code: code, Rest: rest})
+		add(block{Kind: "raw", Title: line(string(p.Kind)), Code: code, Rest: rest})
 	}
 }
 
 // prose returns Markdown as HTML, and how many bytes of it are not shown.
 func (t *transcriber) prose(m *skein.Message, words string) (template.HTML, int) {
 	shown, rest := t.cut(words, maxText)
-	shown = t.clean(shown)
 	if m.Role == skein.RoleAssistant {
 		return template.HTML(t.pieces().Prose(shown)), rest //nolint:gosec // package render makes it safe
 	}
@@ -122,7 +128,7 @@ func (t *transcriber) code(language, code string) (template.HTML, int) {
 	if language == "" && looksLikePatch(shown) {
 		language = "diff"
 	}
-	return template.HTML(t.pieces().Code(language, t.clean(shown))), rest //nolint:gosec // package render makes it safe
+	return template.HTML(t.pieces().Code(language, shown)), rest //nolint:gosec // package render makes it safe
 }
 
 // cut returns what is shown of s, and how many bytes are not.
@@ -143,7 +149,7 @@ func looksLikePatch(text string) bool {
 
 // file shows an attachment: a picture if it is one that the store has.
 func (t *transcriber) file(f *skein.File) block {
-	b := block{Kind: "file", Title: t.line(render.FileLine(f))}
+	b := block{Kind: "file", Title: line(render.FileLine(f))}
 	if f.Blob != "" {
 		b.Image = t.Path() + "/blobs/" + string(f.Blob)
 		if !strings.HasPrefix(f.Media, "image/") || strings.HasPrefix(f.Media, "image/svg") {

@@ -24,7 +24,7 @@ func (t *transcriber) mark(e skein.Event) {
 		}
 	case skein.KindTitled:
 		if v, err := skein.Decode[skein.Titled](e); err == nil {
-			m = &mark{Class: "note", Text: "Titled “" + t.line(v.Title) + "” by " + byWhom(v.By)}
+			m = &mark{Class: "note", Text: "Titled “" + line(v.Title) + "” by " + byWhom(v.By)}
 		}
 	case skein.KindChanged:
 		if v, err := skein.Decode[skein.Changed](e); err == nil {
@@ -32,7 +32,7 @@ func (t *transcriber) mark(e skein.Event) {
 		}
 	case skein.KindStep:
 		if v, err := skein.Decode[skein.Step](e); err == nil && v.Error != nil {
-			m = &mark{Class: "error", Text: "A request failed: " + t.clean(render.ErrorLine(v.Error))}
+			m = &mark{Class: "error", Text: "A request failed: " + render.ErrorLine(v.Error)}
 		}
 	case skein.KindResumed, skein.KindEnded:
 		m = t.program(e)
@@ -88,7 +88,7 @@ func (t *transcriber) changed(c *skein.Changed) *mark {
 		case *to == "":
 			text += ", " + what + " removed"
 		default:
-			text += ", " + what + " is now " + t.line(*to)
+			text += ", " + what + " is now " + line(*to)
 		}
 	}
 	add("model", c.Model)
@@ -114,13 +114,13 @@ func (t *transcriber) program(e skein.Event) *mark {
 		text = "Ended"
 	}
 	if p.Program != "" {
-		text += " by " + t.line(p.Program+" "+p.Version)
+		text += " by " + line(p.Program+" "+p.Version)
 	}
 	if p.Host != "" {
-		text += " on " + t.line(p.Host)
+		text += " on " + line(p.Host)
 	}
 	if p.How != "" {
-		text += ": " + t.line(p.How)
+		text += ": " + line(p.How)
 	}
 	return &mark{Class: "note", Text: text}
 }
@@ -131,7 +131,7 @@ func (t *transcriber) noted(e skein.Event) *mark {
 	if err != nil || !slices.Contains([]string{"warning", "warn", "error"}, n.Level) && n.Name != "scrubbed" && n.Name != "note" {
 		return nil
 	}
-	m := &mark{Class: "note", Text: t.line(n.Name)}
+	m := &mark{Class: "note", Text: line(n.Name)}
 	if n.Level == "error" {
 		m.Class = "error"
 	}

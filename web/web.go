@@ -9,6 +9,7 @@ import (
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/door"
 	"github.com/skein-dev/skein/price"
+	"github.com/skein-dev/skein/redact"
 )
 
 // Options are what the dashboard is made of. The zero value shows everything as
@@ -17,7 +18,7 @@ type Options struct {
 	Version string
 	Now     func() time.Time             // nil: [time.Now]
 	Log     *slog.Logger                 // of what fails inside; nil: nothing
-	Redact  func(string) string          // takes secrets out of text; nil: leaves all in
+	Secrets *redact.Redactor             // takes them out of what is shown; nil: leaves them in
 	Prices  func() (*price.Table, error) // nil: costs are not shown
 	Agents  []string                     // formats of other programs that a session can be handed to
 

@@ -10,6 +10,7 @@ function count() {
 	if (!bulk) return;
 	const n = picks().filter((p) => p.checked).length;
 	document.getElementById("picked").textContent = n ? `With ${n} picked:` : "Pick all, or some above:";
+	bulk.classList.toggle("some", n > 0);
 	for (const b of bulk.querySelectorAll("button")) b.disabled = !n;
 	all.checked = n > 0 && n === picks().length;
 	all.indeterminate = n > 0 && !all.checked;
