@@ -104,7 +104,7 @@ func submatch(kind Kind, expression string, n int) finder {
 }
 
 func curl() finder {
-	return submatch("password", `^(?i:curl) [^\n]{0,400}?\s(?:-u|--user)[ =]*["']?[^\s:"']{1,100}:([^\s"'\\]{3,100})`, 600)
+	return submatch("password", `^(?i:curl)[ \n](?:[^\n]{0,400}?\s)?(?:-u|--user)[ =]*["']?[^\s:"']{1,100}:([^\s"'\\]{3,100})`, 600)
 }
 
 func netrc() finder {

@@ -73,9 +73,9 @@ func random(v string) bool {
 }
 
 // digest reports whether v is random and has no more than letters, digits and
-// what base64 and UUIDs have, at least 16 of them.
+// what base64 and UUIDs have, at least 14 of them.
 func digest(v string) bool {
-	if len(v) < 16 || len(v) > 200 {
+	if len(v) < 14 || len(v) > 200 {
 		return false
 	}
 	for i := range len(v) {
