@@ -14,7 +14,7 @@ import (
 // apiOptions are what the API is made of.
 func (j *job) apiOptions() server.Options {
 	return server.Options{
-		Version: j.Version, Now: j.Now, Formats: formats(), Redact: redact.New(),
+		Store: j.store, Version: j.Version, Now: j.Now, Formats: formats(), Redact: redact.New(),
 		Prices: sync.OnceValues(func() (*price.Table, error) { return price.Load(j.settings.prices...) }),
 		Purged: func(u skein.User, id skein.SessionID) error { return sessionlog.Remove(j.logDir(), u, id) },
 		Ready: func(ctx context.Context) error {

@@ -2,9 +2,11 @@ package server
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"net/http"
+	"strconv"
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/api"
@@ -23,22 +25,50 @@ func (a *service) follow(ctx context.Context, store skein.Store, q *EventQuery) 
 			return nil, err
 		}
 	}
-	if _, err := store.Session(ctx, q.ID); err != nil { // while a status can still say so
+	s, err := store.Session(ctx, q.ID) // while a status can still say that there is none
+	if err != nil {
 		return nil, err
 	}
 	return a.stream(func(ctx context.Context) frames {
+		own := watched(store.Watch(ctx, q.ID, after), after)
+		if a.Store == nil {
+			return alone(own)
+		}
 		return func(yield func([]byte, error) bool) {
-			for e, err := range store.Watch(ctx, q.ID, after) {
-				if err != nil {
-					yield(nil, err)
-					return
-				}
-				if !yield(api.AppendEvent(fmt.Appendf(nil, "id: %d\ndata: ", e.Seq), e), nil) {
-					return
-				}
-			}
+			h, leave := a.hubs.enter("session "+string(q.ID), keepOfSession, func(ctx context.Context) places {
+				return watched(a.Store.Watch(ctx, q.ID, s.Last), s.Last)
+			})
+			defer leave()
+			h.now(ctx) // so that it is known where it begins
+			h.join(ctx, strconv.FormatInt(int64(after), 10), "", own)(yield)
 		}
 	}), nil
+}
+
+// watched are the events of a session after a place, that place first.
+func watched(evs iter.Seq2[skein.Event, error], after skein.Seq) places {
+	return func(yield func(place, error) bool) {
+		if !yield(place{id: strconv.FormatInt(int64(after), 10)}, nil) {
+			return
+		}
+		for e, err := range evs {
+			id := strconv.FormatInt(int64(e.Seq), 10)
+			if !yield(place{id: id, frame: api.AppendEvent([]byte("id: "+id+"\ndata: "), e)}, err) {
+				return
+			}
+		}
+	}
+}
+
+// alone yields the frames of what one reader reads by itself.
+func alone(own places) frames {
+	return func(yield func([]byte, error) bool) {
+		for p, err := range own {
+			if (p.frame != nil || err != nil) && !yield(p.frame, err) {
+				return
+			}
+		}
+	}
 }
 
 // streams registers what happens in all sessions.
@@ -58,12 +88,34 @@ func (a *service) streams(t *table) {
 		if i.Last != "" {
 			from = skein.Cursor(i.Last)
 		}
-		store := door.From(ctx).Store
-		if err := goodCursor(ctx, store, from); err != nil {
+		v := door.From(ctx)
+		if err := goodCursor(ctx, v.Store, from); err != nil {
 			return nil, err
 		}
-		return a.stream(func(ctx context.Context) frames { return feedFrames(store.Feed(ctx, from)) }), nil
+		return a.stream(func(ctx context.Context) frames {
+			own := fedPlaces(v.Store.Feed(ctx, from))
+			if a.Store == nil {
+				return alone(own)
+			}
+			return a.feed(ctx, from, v.User, own)
+		}), nil
 	})
+}
+
+// feed reads what happens in all sessions with the others who do.
+func (a *service) feed(ctx context.Context, from skein.Cursor, user skein.User, own places) frames {
+	return func(yield func([]byte, error) bool) {
+		h, leave := a.hubs.enter("", keepOfAll, func(ctx context.Context) places { return fedPlaces(a.Store.Feed(ctx, skein.FeedNow)) })
+		defer leave()
+		id, n := h.now(ctx)
+		if from == skein.FeedNow {
+			if yield(readyFrame(id), nil) {
+				h.read(ctx, n, user, yield)
+			}
+			return
+		}
+		h.join(ctx, string(from), user, own)(yield)
+	}
 }
 
 // goodCursor returns what the store says of a cursor, while a status can still
@@ -75,30 +127,35 @@ func goodCursor(ctx context.Context, store skein.Store, c skein.Cursor) error {
 	ctx, cancel := context.WithCancel(ctx)
 	cancel() // it need not find anything
 	for _, err := range store.Feed(ctx, c) {
-		return err
+		if errors.Is(err, skein.ErrInvalid) {
+			return err
+		}
+		break
 	}
 	return nil
 }
 
-func feedFrames(feed iter.Seq2[skein.Fed, error]) frames {
-	return func(yield func([]byte, error) bool) {
+// fedPlaces are the events of a feed. One from now begins with the place where
+// that is, which nobody reads from a hub: one begins behind it.
+func fedPlaces(feed iter.Seq2[skein.Fed, error]) places {
+	return func(yield func(place, error) bool) {
 		for f, err := range feed {
-			if err != nil {
-				yield(nil, err)
-				return
-			}
-			if !yield(fedFrame(f), nil) {
+			if !yield(place{string(f.Cursor), f.User, fedFrame(f)}, err) {
 				return
 			}
 		}
 	}
 }
 
+func readyFrame(cursor string) []byte {
+	return fmt.Appendf(nil, "id: %s\nevent: ready\ndata: {}", cursor)
+}
+
 // fedFrame is an event among those of all sessions; one without an event is a
 // place only.
 func fedFrame(f skein.Fed) []byte {
 	if f.Event.Kind == "" {
-		return fmt.Appendf(nil, "id: %s\nevent: ready\ndata: {}", f.Cursor)
+		return readyFrame(string(f.Cursor))
 	}
 	b := fmt.Appendf(nil, "id: %s\ndata: {\"session\":", f.Cursor)
 	b = skein.AppendQuoted(b, string(f.Session))

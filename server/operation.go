@@ -88,7 +88,7 @@ func register[I, O any](t *table, o operation, f func(context.Context, *I) (*O, 
 
 // refusalOf returns what huma is to answer for err. The log is told what it
 // must not tell the client.
-func refusalOf(ctx context.Context, err error) error {
+func refusalOf(ctx context.Context, err error) *refusal {
 	var r *refusal
 	if !errors.As(err, &r) {
 		r = &refusal{Problem: door.ProblemOf(err)}

@@ -17,6 +17,7 @@ import (
 
 // Options are what the API is made of.
 type Options struct {
+	Store   skein.Store // everybody's: many readers of a stream share what they read of it; nil: each reads by itself
 	Version string
 	Now     func() time.Time
 	Formats []interop.Format             // that imports know, as interop.Import takes them
@@ -82,7 +83,10 @@ func schemaNames() func(reflect.Type, string) string {
 }
 
 // service is what operations share.
-type service struct{ Options }
+type service struct {
+	Options
+	hubs hubs
+}
 
 // prices returns what models cost; nil if nothing is known of it.
 func (a *service) prices() (*price.Table, error) {

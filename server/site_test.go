@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"go.uber.org/goleak"
+
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/door"
 	"github.com/skein-dev/skein/interop"
@@ -24,6 +26,8 @@ import (
 	"github.com/skein-dev/skein/redact"
 	"github.com/skein-dev/skein/server"
 )
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // site is a server with a store, and a token to ask with.
 type site struct {
@@ -49,12 +53,16 @@ func newSiteOn(t *testing.T, store skein.Store) *site {
 	}
 	s := &site{T: t, store: store, tokens: tokens, token: tokens.First()}
 	s.door = door.New(door.Options{Store: s.store, Tokens: tokens, Log: slog.New(slog.DiscardHandler), Now: time.Now}, server.Routes(server.Options{
-		Version: "test", Now: time.Now, Formats: []interop.Format{skeinlog.Format(), claudecode.Format()}, Redact: redact.New(),
+		Store: store, Version: "test", Now: time.Now, Formats: []interop.Format{skeinlog.Format(), claudecode.Format()}, Redact: redact.New(),
 		Prices: func() (*price.Table, error) { return price.Load() },
 		Purged: func(_ skein.User, id skein.SessionID) error { s.purged = append(s.purged, id); return nil },
 	})...)
 	h := httptest.NewServer(s.door)
-	t.Cleanup(h.Close)
+	t.Cleanup(func() {
+		h.CloseClientConnections()
+		h.Close()
+		http.DefaultClient.CloseIdleConnections()
+	})
 	s.url = h.URL
 	return s
 }

@@ -10,14 +10,13 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/skein-dev/skein"
-	"github.com/skein-dev/skein/door"
 )
 
 const (
 	sseType    = "text/event-stream"
 	heartbeat  = 15 * time.Second
 	slowest    = 30 * time.Second      // that a reader may take for what is sent to it at once
-	maxWaiting = 64                    // frames that wait for a reader, at most
+	maxWaiting = 4                     // frames that wait for a reader, at most
 	batchBytes = 256 << 10             // bytes that are sent at once, about, at most
 	between    = 20 * time.Millisecond // at least, between two things that are sent to one reader
 )
@@ -155,11 +154,7 @@ func (p *pen) flush() error {
 
 // fail tells the client why the stream ends, as a problem.
 func (p *pen) fail(ctx context.Context, err error) {
-	problem := door.ProblemOf(err)
-	if problem.Code == "internal" {
-		door.Note(ctx, err)
-	}
-	problem.ID = door.From(ctx).ID
-	p.take(append([]byte("event: problem\ndata: "), skein.MustJSON(problem)...))
+	b := append([]byte("event: problem\ndata: "), skein.MustJSON(refusalOf(ctx, err).Problem)...)
+	p.take(b)
 	p.flush() //nolint:errcheck // the client has gone
 }
