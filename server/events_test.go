@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/memory"
 )
 
 type receipt struct {
@@ -145,6 +146,13 @@ func TestTheSameIdempotencyKeyIsDoneOnce(t *testing.T) {
 		t.Errorf("POST rewind again = %+v, want %+v", w, back)
 	}
 	s.refuses(422, "mismatch", base+"/rewind", `{"seq":1}`, "Idempotency-Key: r")
+	s.begin("open", skein.Created{}, "go on")
+	s.wants(201, "POST /v1/sessions/open/rewind", `{"turn":1}`, &w, "Idempotency-Key: r")
+	back = w
+	s.wants(201, "POST /v1/sessions/open/messages", `{"role":"assistant","text":"the turn goes on"}`, nil)
+	if s.wants(201, "POST /v1/sessions/open/rewind", `{"turn":1}`, &w, "Idempotency-Key: r"); w != back || w.To != 2 {
+		t.Errorf("POST rewind again, of a turn that went on = %+v, want %+v", w, back)
+	}
 	again := newSiteOn(t, s.store) // another server on the store
 	if again.wants(201, "POST /v1/sessions", `{"title":"t"}`, &two, key); one != two {
 		t.Error("another server on the same store does it again")
@@ -195,7 +203,12 @@ func (s *site) listen(ctx context.Context, path string, headers ...string) func(
 }
 
 func TestFollowGoesOnWithoutAGapOrARepeat(t *testing.T) {
-	s := newSite(t)
+	t.Run("together", func(t *testing.T) { follows(newSite(t)) })
+	t.Run("alone", func(t *testing.T) { follows(newSiteWith(t, memory.New(), nil)) })
+}
+
+func follows(s *site) {
+	t := s.T
 	s.begin("a", skein.Created{}, "one")
 	ctx, cancel := context.WithCancel(t.Context())
 	next := s.listen(ctx, "/v1/sessions/a/events?follow=1")
@@ -226,7 +239,12 @@ func TestFollowGoesOnWithoutAGapOrARepeat(t *testing.T) {
 }
 
 func TestTheStreamHasEverythingOnce(t *testing.T) {
-	s := newSite(t)
+	t.Run("together", func(t *testing.T) { streams(newSite(t)) })
+	t.Run("alone", func(t *testing.T) { streams(newSiteWith(t, memory.New(), nil)) })
+}
+
+func streams(s *site) {
+	t := s.T
 	s.begin("a", skein.Created{User: "ann"}, "one")
 	all := s.listen(t.Context(), "/v1/stream")
 	now := s.listen(t.Context(), "/v1/stream?from=now")

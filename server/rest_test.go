@@ -283,5 +283,34 @@ func TestTheDocsAreAPageThatNeedsNothingElse(t *testing.T) {
 		t.Errorf("the page's policy is %q", got)
 	}
 	s.raw(200, "GET /v1/docs/style.css", "")
-	s.raw(200, "GET /readyz", "", "Authorization: ")
+}
+
+func TestReadyTellsAStrangerNothingElse(t *testing.T) {
+	s := newSite(t)
+	if b := s.raw(200, "GET /readyz", "", "Authorization: "); string(b) != "ok\n" {
+		t.Errorf("GET /readyz = %q, want ok", b)
+	}
+	s.broken = errors.New("open /home/ada/secret")
+	if b := s.raw(503, "GET /readyz", "", "Authorization: "); strings.Contains(string(b), "secret") {
+		t.Errorf("GET /readyz tells %s", b)
+	}
+}
+
+func TestAnExportShowsNoSecretOfATool(t *testing.T) {
+	s := newSite(t)
+	key := "AKIA" + "Z7QX3M5NPLK2RTWV"
+	call := skein.Message{Role: skein.RoleAssistant, Parts: []skein.Part{{Kind: skein.PartCall, Call: &skein.Call{ID: "c", Name: "bash", Input: []byte(`{"command":"export AWS_KEY=` + key + `"}`)}}}}
+	result := skein.Message{Role: skein.RoleTool, Parts: []skein.Part{{Kind: skein.PartResult, Result: &skein.Result{CallID: "c", Text: skein.Text("AWS_KEY=" + key)}}}}
+	s.begin("a", skein.Created{Title: "about " + key}, "hello")
+	if _, err := s.store.Append(t.Context(), skein.Batch{Session: "a", Events: []skein.Event{skein.Say(5, call), skein.Say(6, result)}}); err != nil {
+		t.Fatal(err)
+	}
+	for _, to := range []string{"md", "html", "json"} {
+		if b := s.raw(200, "GET /v1/sessions/a/export?to="+to, ""); strings.Contains(string(b), key) || !strings.Contains(string(b), "hello") {
+			t.Errorf("an export to %s = %s, want it without the secret", to, b)
+		}
+	}
+	if b := s.raw(200, "GET /v1/sessions/a/events", ""); strings.Count(string(b), key) != 3 {
+		t.Error("events are not what was written")
+	}
 }

@@ -2,6 +2,7 @@ package server_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -38,6 +39,7 @@ type site struct {
 	url    string
 	token  string
 	purged []skein.SessionID
+	broken error // why it is not ready; nil: it is
 }
 
 func newSite(t *testing.T) *site {
@@ -45,7 +47,14 @@ func newSite(t *testing.T) *site {
 	return newSiteOn(t, memory.New())
 }
 
+// newSiteOn returns a site whose readers of a stream share what they read.
 func newSiteOn(t *testing.T, store skein.Store) *site {
+	t.Helper()
+	return newSiteWith(t, store, store)
+}
+
+// newSiteWith returns a site; where shared is nil each reader reads by itself.
+func newSiteWith(t *testing.T, store, shared skein.Store) *site {
 	t.Helper()
 	tokens, err := door.OpenTokens(filepath.Join(t.TempDir(), "tokens"), time.Now)
 	if err != nil {
@@ -53,8 +62,9 @@ func newSiteOn(t *testing.T, store skein.Store) *site {
 	}
 	s := &site{T: t, store: store, tokens: tokens, token: tokens.First()}
 	s.door = door.New(door.Options{Store: s.store, Tokens: tokens, Log: slog.New(slog.DiscardHandler), Now: time.Now}, server.Routes(server.Options{
-		Store: store, Version: "test", Now: time.Now, Formats: []interop.Format{skeinlog.Format(), claudecode.Format()}, Redact: redact.New(),
+		Store: shared, Version: "test", Now: time.Now, Formats: []interop.Format{skeinlog.Format(), claudecode.Format()}, Redact: redact.New(),
 		Prices: func() (*price.Table, error) { return price.Load() },
+		Ready:  func(context.Context) error { return s.broken },
 		Purged: func(_ skein.User, id skein.SessionID) error { s.purged = append(s.purged, id); return nil },
 	})...)
 	h := httptest.NewServer(s.door)
