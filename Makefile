@@ -36,6 +36,7 @@ tidy: ## is go.mod what the code needs?
 	@scripts/step "tidy"
 	@go mod tidy -diff
 	@cd bench && go mod tidy -diff
+	@cd bench/leaks && go mod tidy -diff
 
 .PHONY: format
 format: ## is the code formatted?
@@ -84,6 +85,7 @@ cgo: ## the sqlite package on the C driver
 bench-check: ## does the benchmarks' module build, and do its tests pass?
 	@scripts/step "bench"
 	@cd bench && go vet ./... && go test ./...
+	@cd bench/leaks && go vet ./... && go test ./...
 
 .PHONY: bench
 bench: ## the table of what it costs (SIZE=short or full)

@@ -99,23 +99,26 @@ func valueOf(s string, at, end int) (v value, ok bool) {
 		if i < 0 {
 			return v, false
 		}
-		operated, name := false, i
-		if i, operated = operator(s, name); !operated && !flag(s, at, name) {
+		after, operated := operator(s, i)
+		if !operated && !flag(s, at, i) {
 			return v, false
 		}
+		i = after
 	}
 	i = spaces(s, i)
 	quote := byte(0)
-	for i < len(s) && s[i] == '\\' && i+1 < len(s) && (s[i+1] == '"' || s[i+1] == '\'') || i < len(s) && i-end < 80 && (s[i] == 'b' || s[i] == 'f' || s[i] == 'r') && i+1 < len(s) && (s[i+1] == '"' || s[i+1] == '\'') {
+	if i+1 < len(s) && strings.IndexByte(`\bfr`, s[i]) >= 0 && quotes(s[i+1]) { // \" in a quoted text; b"…" in code
 		i++
 	}
-	if i < len(s) && (s[i] == '"' || s[i] == '\'' || s[i] == '`') {
+	if i < len(s) && (quotes(s[i]) || s[i] == '`') {
 		quote = s[i]
 		i++
 	}
 	v = value{from: i, to: valueEnd(s, i, quote), quoted: quote != 0}
 	return v, v.to > v.from
 }
+
+func quotes(b byte) bool { return b == '"' || b == '\'' }
 
 // nameEnd returns where the name ends that goes on at i; -1 if it says that it
 // has no secret.

@@ -77,13 +77,12 @@ func cookie(s string, _, end int) (Secret, bool) {
 	line, _, _ := strings.Cut(upTo(s, end+1, maxValue), "\n")
 	from := end + 1
 	for pair := range strings.SplitSeq(line, ";") {
-		name, v, ok := strings.Cut(pair, "=")
+		name, _, ok := strings.Cut(pair, "=")
 		at := from + len(name) + 1
 		to := valueEnd(s, at, 0)
 		if ok && to-at >= 16 && random(s[at:min(to, len(s))]) && !placeholder(s[at:to]) {
 			return Secret{"cookie", at, to}, true
 		}
-		_ = v
 		from += len(pair) + 1
 	}
 	return Secret{}, false

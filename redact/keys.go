@@ -24,12 +24,11 @@ const maxKey = 64 << 10
 // privateKey finds a PEM block of a private key, what was cut off of it
 // included, as it stands or in a quoted text with \n.
 func privateKey(s string, at, end int) (Secret, bool) {
-	head, rest, ok := strings.Cut(upTo(s, end, 80), "-----")
+	head, _, ok := strings.Cut(upTo(s, end, 80), "-----")
 	if !ok || !strings.Contains(strings.ToUpper(head), "PRIVATE KEY") {
 		return Secret{}, false
 	}
 	from := end + len(head) + len("-----")
-	_ = rest
 	body := upTo(s, from, maxKey)
 	if i := strings.Index(body, "-----END"); i >= 0 {
 		to := from + i + len("-----END")
@@ -44,7 +43,7 @@ func privateKey(s string, at, end int) (Secret, bool) {
 
 // keyLength returns how much of s can be the inside of a PEM block.
 func keyLength(s string) int {
-	for i := 0; i < len(s); i++ {
+	for i := range len(s) {
 		switch b := s[i]; {
 		case alnum(b), strings.IndexByte("+/=\r\n", b) >= 0:
 		case b == '\\' && i+1 < len(s) && (s[i+1] == 'n' || s[i+1] == 'r'):

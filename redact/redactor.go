@@ -52,7 +52,7 @@ func New() *Redactor {
 // Find returns where secrets stand in s, in order; they do not overlap.
 func (r *Redactor) Find(s string) (found []Secret) {
 	state, done, vague := 0, 0, false
-	for i := 0; i < len(s); i++ {
+	for i := range len(s) {
 		state = r.words.step(state, s[i])
 		if !r.words.ends(state) || i < done && !vague {
 			continue

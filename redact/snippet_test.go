@@ -16,7 +16,7 @@ func TestASnippetShowsNoPieceOfASecret(t *testing.T) {
 	text := "first\nexport DB_PASSWORD=" + secret + "\nand then the rest of it"
 	flat := strings.ReplaceAll(text, "\n", " ")
 	at := strings.Index(flat, secret)
-	for from := 0; from < at+len(secret); from++ {
+	for from := range at + len(secret) {
 		for to := max(from, at) + 1; to <= len(flat); to++ {
 			got := r.Snippet("…"+flat[from:to]+"…", text)
 			for n := range secret[:len(secret)-3] {
