@@ -28,7 +28,11 @@ func (d *Door) ours(host string) bool {
 // foreign reports whether a request comes from a page of another origin. One
 // without any word about that comes from no browser, or from none of today's.
 func foreign(r *http.Request) bool {
-	if origins := r.Header.Values("Origin"); len(origins) > 0 {
+	origins := r.Header.Values("Origin")
+	// A form of our own page comes without an origin, for it is to send no
+	// referrer; but no page can make the browser say that it is of this site.
+	ours := len(origins) == 1 && origins[0] == "null" && r.Header.Get("Sec-Fetch-Site") == "same-origin"
+	if len(origins) > 0 && !ours {
 		u, err := url.Parse(origins[0])
 		return len(origins) > 1 || err != nil || u.Host == "" || !strings.EqualFold(u.Host, r.Host) || u.Scheme == "http" && r.TLS != nil
 	}
