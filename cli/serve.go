@@ -17,6 +17,7 @@ import (
 	"github.com/skein-dev/skein/door"
 	"github.com/skein-dev/skein/mcp"
 	"github.com/skein-dev/skein/server"
+	"github.com/skein-dev/skein/sessionlog"
 	"github.com/skein-dev/skein/web"
 )
 
@@ -24,6 +25,8 @@ type serveOptions struct {
 	listen, cert, key, log string
 	hosts                  []string
 	clear                  bool
+	chat                   bool
+	allow                  []string
 }
 
 func newServe(f *frame) *cobra.Command {
@@ -51,6 +54,8 @@ encrypts. Browsers may use only the host names of loopback and those of --host.`
 	c.Flags().StringVar(&o.key, "tls-key", "", "`FILE` with its key, in PEM")
 	c.Flags().BoolVar(&o.clear, "clear-text", false, "listen beyond this machine without TLS")
 	c.Flags().StringVar(&o.log, "log", "", "`FORMAT` of the log on stderr, a line for each request: text or json; none without it")
+	c.Flags().BoolVar(&o.chat, "chat", false, "let those who may do everything talk to agents in the dashboard; tools run here, as you")
+	c.Flags().StringArrayVar(&o.allow, "allow", nil, "with --chat: let this `TOOL` run without asking, such as shell")
 	c.MarkFlagsRequiredTogether("tls-cert", "tls-key")
 	return c
 }
@@ -69,6 +74,15 @@ func (o *serveOptions) run(ctx context.Context, j *job, _ []string) error {
 		return err
 	}
 	pages := j.webOptions(log)
+	pages.Purged = func(s skein.Session) error { return sessionlog.Remove(j.logDir(), s.User, s.ID) }
+	if logs := j.logs(j.store); logs != nil {
+		pages.Examiners = append(pages.Examiners, logs)
+	}
+	if o.chat {
+		pages.Chat = j.chat(o.allow)
+		defer pages.Chat.Close()
+		defer context.AfterFunc(ctx, pages.Chat.Interrupt)()
+	}
 	d := door.New(door.Options{Store: j.store, Tokens: tokens, Hosts: o.hosts, Log: log, Now: j.Now, Form: web.Form(pages)},
 		slices.Concat(
 			server.Routes(j.apiOptions()),
@@ -78,6 +92,11 @@ func (o *serveOptions) run(ctx context.Context, j *job, _ []string) error {
 	if err := o.greet(j, d, l); err != nil {
 		return errors.Join(err, l.Close())
 	}
+	forget, err := j.recordServer(o.url(l))
+	if err != nil {
+		return errors.Join(err, l.Close())
+	}
+	defer forget()
 	return d.Serve(ctx, l)
 }
 

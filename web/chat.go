@@ -50,6 +50,7 @@ type Talk struct {
 	chat  *Chat
 	stop  context.CancelFunc
 	begun chan struct{} // closed when the session's ID is known and the text is stored
+	asks  chan struct{} // closed when something is asked before that
 	over  chan struct{} // closed at the end
 	err   error         // after over
 
@@ -114,10 +115,18 @@ func (t *Talk) Note(text string) {
 func (t *Talk) changed() { t.chat.tell(t.Session, news{Kind: "state"}) }
 
 // Ask puts a question to the person and waits for the reply. It returns ctx's
-// error when ctx ends.
+// error when ctx ends. Before a new session has begun there is no page to ask
+// on: the answer is no.
 func (t *Talk) Ask(ctx context.Context, q Question) (string, error) {
 	got := make(chan string, 1)
 	t.mu.Lock()
+	if t.Session == "" {
+		t.mu.Unlock()
+		return No, nil
+	}
+	if !isClosed(t.asks) {
+		close(t.asks)
+	}
 	t.asked++
 	q.ID = strconv.Itoa(t.asked)
 	t.open = append(t.open, q)
@@ -184,7 +193,7 @@ func (c *Chat) Interrupt() { c.cancel() }
 // The error wraps [skein.ErrLocked] if this server is at a turn there already,
 // or is the talker's.
 func (c *Chat) say(ctx context.Context, t *Talk) (skein.SessionID, error) {
-	t.chat, t.begun, t.over, t.answer = c, make(chan struct{}), make(chan struct{}), map[string]chan string{}
+	t.chat, t.begun, t.asks, t.over, t.answer = c, make(chan struct{}), make(chan struct{}), make(chan struct{}), map[string]chan string{}
 	if t.Session != "" && !c.claim(t) {
 		return "", fmt.Errorf("%w: the agent is still answering", skein.ErrLocked)
 	}
@@ -193,10 +202,11 @@ func (c *Chat) say(ctx context.Context, t *Talk) (skein.SessionID, error) {
 	}
 	select {
 	case <-t.begun:
+	case <-t.asks:
 	case <-t.over:
 	case <-ctx.Done():
 	}
-	if isClosed(t.over) && t.err != nil && !isClosed(t.begun) {
+	if isClosed(t.over) && t.err != nil && !isClosed(t.begun) && !isClosed(t.asks) {
 		return "", t.err
 	}
 	t.mu.Lock()
@@ -225,7 +235,7 @@ func (c *Chat) run(ctx context.Context, t *Talk) {
 		delete(c.talks, t.Session)
 	}
 	delete(c.last, t.Session)
-	if t.err != nil && !errors.Is(t.err, context.Canceled) && isClosed(t.begun) {
+	if t.err != nil && !errors.Is(t.err, context.Canceled) && (isClosed(t.begun) || isClosed(t.asks)) {
 		c.last[t.Session] = t.err.Error()
 	}
 	c.mu.Unlock()

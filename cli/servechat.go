@@ -1,0 +1,139 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/agent"
+	"github.com/skein-dev/skein/web"
+)
+
+// A talker lets agents answer what is said in the dashboard, as skein chat does
+// on a terminal.
+type talker struct {
+	job   *job
+	allow []string // tools that never ask
+
+	mu     sync.Mutex
+	always map[string][]string // tools by the project in which a person let them run for good
+}
+
+// Talk implements [web.Talker].
+func (w *talker) Talk(ctx context.Context, t *web.Talk) (err error) {
+	j := *w.job
+	at, o, err := w.spot(ctx, &j, t)
+	if err != nil {
+		return err
+	}
+	face := &webFace{talk: t}
+	th, err := o.openAt(ctx, &j, at, face.face())
+	if err != nil {
+		return err
+	}
+	face.thread = th
+	out, err := th.say(ctx, t.Text)
+	how := string(out.Stop)
+	if err != nil {
+		how = string(agent.Error)
+	}
+	w.remember(th.allowed)
+	return errors.Join(noModel(err), th.close(ctx, how))
+}
+
+// chat returns the conversations of the dashboard.
+func (j *job) chat(allow []string) *web.Chat {
+	return web.NewChat(&talker{job: j, allow: allow, always: map[string][]string{}})
+}
+
+// spot returns the session that is talked in, and how it is opened.
+func (w *talker) spot(ctx context.Context, j *job, t *web.Talk) (at spot, o threadOptions, err error) {
+	o = threadOptions{model: t.Model, agent: t.Agent, user: string(t.User), noHint: true}
+	if t.Session == "" {
+		at, err = o.fresh(ctx, j)
+		at.created.Surface = "web"
+	} else {
+		at.session, err = j.store.Session(ctx, t.Session)
+	}
+	o.allow = slices.Clone(w.allow)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	o.allow = append(o.allow, w.always[at.project()]...)
+	return at, o, err
+}
+
+// remember keeps what a person let run for good: the settings of this process
+// are those of its start.
+func (w *talker) remember(a *allowed) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, name := range a.tools {
+		if !slices.Contains(w.always[a.project], name) {
+			w.always[a.project] = append(w.always[a.project], name)
+		}
+	}
+}
+
+// A webFace shows a turn in the dashboard.
+type webFace struct {
+	talk   *web.Talk
+	thread *thread // nil while it is being opened
+}
+
+func (f *webFace) face() face {
+	return face{program: "skein serve", observe: f.observe, ask: f.ask, tell: f.tell}
+}
+
+// tell says something that is no answer; not the ID of a new session, which the
+// page has in its address.
+func (f *webFace) tell(format string, args ...any) {
+	if format != "session %s" {
+		f.talk.Note(fmt.Sprintf(format, args...))
+	}
+}
+
+// observe tells what happens.
+func (f *webFace) observe(u agent.Update) {
+	switch u.Kind {
+	case agent.Stored:
+		said := slices.ContainsFunc(u.Events, func(e skein.Event) bool { return e.Kind == skein.KindSaid })
+		if u.Child == "" && f.thread != nil && said {
+			f.talk.Begun(f.thread.ID())
+		}
+	case agent.Text:
+		if u.Child == "" {
+			f.talk.Write(u.Text)
+		}
+	case agent.Reasoning:
+	case agent.Running:
+		f.talk.Doing(u.Call.Name + " " + u.Text)
+	case agent.Waiting:
+		f.talk.Note(u.Err.Error() + "; again in " + seconds(u.Wait))
+	case agent.Compacting:
+		f.talk.Doing("summing up what is older")
+	case agent.Compacted:
+		if u.Err != nil {
+			f.talk.Note("it was not summed up: " + u.Err.Error())
+		}
+		f.talk.Doing("")
+	case agent.Answered, agent.Ran:
+		if u.Child == "" {
+			f.talk.Doing("")
+		}
+	}
+}
+
+// ask puts a question to whoever looks at the page.
+func (f *webFace) ask(ctx context.Context, q question) (reply, error) {
+	answer, err := f.talk.Ask(ctx, web.Question{Text: q.text, Always: q.always})
+	switch answer {
+	case web.Yes:
+		return yes, err
+	case web.Always:
+		return always, err
+	}
+	return no, err
+}
