@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/skein-dev/skein"
 )
@@ -119,7 +120,9 @@ func (t *target) pick(ctx context.Context, b Begin, o *skein.Origin, key skein.C
 		s, err := t.im.store.Session(ctx, id)
 		switch {
 		case errors.Is(err, skein.ErrNotFound):
-			return id, false, nil
+			if !t.waits(id) {
+				return id, false, nil
+			}
 		case err != nil:
 			return "", false, err
 		case b.Name != "" && s.Origin != nil && s.Origin.Format == o.Format && s.Origin.ID == o.ID:
@@ -128,13 +131,23 @@ func (t *target) pick(ctx context.Context, b Begin, o *skein.Origin, key skein.C
 			}
 		}
 	}
-	hash := "~" + shortHash(o.Format+"\x00"+t.file.Path+"\x00"+string(b.ID))
+	of := o.Format + "\x00" + t.file.Path + "\x00" + string(b.ID)
+	if t.waits(b.ID) {
+		of += "\x00" + b.Name
+	}
+	hash := "~" + shortHash(of)
 	id = id[:min(len(id), skein.MaxIDLen-len(hash))] + skein.SessionID(hash)
 	_, err = t.im.store.Session(ctx, id)
 	if errors.Is(err, skein.ErrNotFound) {
 		return id, false, nil
 	}
 	return id, err == nil, err
+}
+
+// waits reports whether a session of this file has begun that has or will have
+// this ID: the store may not know of it yet.
+func (t *target) waits(id skein.SessionID) bool {
+	return slices.ContainsFunc(t.order, func(th *thread) bool { return th.begun && th.id == id })
 }
 
 // has reports whether session id has the first message of a record.

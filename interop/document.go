@@ -19,7 +19,7 @@ import (
 )
 
 // MaxDocument is the longest document that is read, in bytes.
-const MaxDocument = 64 << 20
+const MaxDocument = 48 << 20
 
 // tornFor is how long a document that is cut off is taken for one that is being
 // written.

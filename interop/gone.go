@@ -81,7 +81,7 @@ func (t *target) withdraw() {
 		}
 		slices.SortFunc(lost, func(a, b *stand) int { return cmp.Compare(a.seq, b.seq) })
 		for _, st := range lost {
-			st.withdrawn = true
+			st.withdrawn, st.gone = true, true
 			e := amendment(skein.Event{}, st, skein.Amended{Seq: st.seq, Withdrawn: true})
 			th.events = append(th.events, waiting{e, -1, nowhere})
 		}

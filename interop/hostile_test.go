@@ -35,3 +35,17 @@ func TestAFileOfTooManyRecordsIsReadAsFarAsMemoryGoes(t *testing.T) {
 		t.Errorf("Scan of %d records gives %d and %v, want %d and an error that says so", len(lines), n, err, interop.MaxRecords)
 	}
 }
+
+// Two sessions of one file may ask for the same ID before a store knows of
+// either.
+func TestChildrenWithTheIDOfTheirParentAreTheirOwn(t *testing.T) {
+	p := newPlace(t)
+	p.write("a.toy", "a1", "a2/a", "a3/b", "a4/a")
+	if rep := p.bring(interop.Options{}); rep.Sessions != 3 {
+		t.Errorf("Import = %+v, want 3 sessions", rep)
+	}
+	if rep := p.bring(interop.Options{}); rep.Events != 0 {
+		t.Errorf("second Import = %+v, want nothing new", rep)
+	}
+	p.wants("a", "created a1")
+}

@@ -125,7 +125,7 @@ func (im *importer) match(c candidate) (f *Format, documents []*Format, err erro
 		}
 	}
 	for i := range im.formats {
-		if f := &im.formats[i]; ok && f.Document != nil && f.Document(name, b) {
+		if f := &im.formats[i]; ok && f.Document != nil && f.Look != nil && f.Document(name, b) {
 			documents = append(documents, f)
 		}
 	}

@@ -3,6 +3,7 @@ package interop
 import (
 	"fmt"
 	"hash/maphash"
+	"strings"
 
 	"github.com/skein-dev/skein"
 )
@@ -16,19 +17,23 @@ func (t *target) settle(th *thread, e skein.Event) (add []skein.Event, seq skein
 	switch {
 	case st == nil:
 		return []skein.Event{e}, 0
-	case st.kind == e.Kind && (structural(e.Kind) || st.content == content && !st.withdrawn):
+	case st.kind == e.Kind && e.Kind == skein.KindAmended:
+		return t.again(th, e, st.content), st.seq
+	case st.kind == e.Kind && (structural(e.Kind) || st.content == content && !st.withdrawn || st.given == content && !st.gone):
 		return nil, st.seq
 	case st.kind == e.Kind && sets(e) && st.seq > th.base:
 		e.ClientID += skein.ClientID("~" + shortHash(fmt.Sprint(st.amends)+string(e.Payload)))
 		st.content, st.withdrawn = content, false
+		st.settled()
 		st.amends++
 		return []skein.Event{e}, 0
 	case st.kind == e.Kind && st.seq > th.base:
-		st.content, st.withdrawn = content, false
+		st.content, st.withdrawn, st.anew = content, false, true
+		st.settled()
 		return []skein.Event{amendment(e, st, skein.Amended{Seq: st.seq, Payload: e.Payload})}, st.seq
 	}
 	if !st.withdrawn && !structural(st.kind) && st.seq > th.base {
-		st.withdrawn = true
+		st.withdrawn, st.gone = true, true
 		add = append(add, amendment(e, st, skein.Amended{Seq: st.seq, Withdrawn: true}))
 	}
 	e.ClientID += skein.ClientID("~" + shortHash(string(e.Payload)))
@@ -36,6 +41,42 @@ func (t *target) settle(th *thread, e skein.Event) (add []skein.Event, seq skein
 		return add, st.seq
 	}
 	return append(add, e), 0
+}
+
+// again makes an amendment that the session has already once more, if what it
+// amends was amended in this reading by a record before it, or if it says
+// something else now.
+func (t *target) again(th *thread, e skein.Event, was uint64) []skein.Event {
+	a, err := skein.Decode[skein.Amended](e)
+	if err != nil || th.bySeq[a.Seq] == nil {
+		return nil
+	}
+	st := th.bySeq[a.Seq]
+	if !st.anew {
+		if maphash.Bytes(t.seed, e.Payload) == was {
+			return nil
+		}
+		e.ClientID += skein.ClientID("~" + shortHash(string(e.Payload)))
+		if th.stands[e.ClientID] != nil {
+			return nil
+		}
+		st.anew = true
+		st.amend(a, t.seed)
+		return []skein.Event{e}
+	}
+	out := amendment(e, st, a)
+	out.ClientID += againMark
+	st.amend(a, t.seed)
+	return []skein.Event{out}
+}
+
+// againMark stands behind the client ID of an amendment that is made again.
+const againMark = "/again"
+
+// isRecords reports whether an amendment with this client ID says what the
+// amended event's own record gives.
+func isRecords(id skein.ClientID) bool {
+	return strings.HasPrefix(string(id), "amended/") && !strings.HasSuffix(string(id), againMark)
 }
 
 // sets reports whether an event sets what the session is or has used, so that

@@ -24,6 +24,7 @@ type thread struct {
 	blobs  []skein.Blob
 	spared skein.Seq                 // the last event of records that are gone, but not withdrawn
 	stands map[skein.ClientID]*stand // what the store has; nil if it need not be looked at
+	bySeq  map[skein.Seq]*stand      // of these
 }
 
 // waiting is an event that is to be appended.
@@ -49,6 +50,12 @@ type stand struct {
 	content   uint64
 	withdrawn bool
 	amends    int
+
+	// What its record gave, before amendments that other records of the file
+	// and other hands made of it: content and withdrawn are with these.
+	given uint64
+	gone  bool // the record was gone
+	anew  bool // it was amended in this reading, so that those are to be made again
 }
 
 // add gives the next item of the session a place in the ordinals.
@@ -66,13 +73,14 @@ func (t *thread) look(ctx context.Context, s skein.Store, seed maphash.Seed) err
 	case errors.Is(err, skein.ErrNotFound) && t.fork != nil: // it waits to be created
 		id, sess.Base, sess.Last = t.fork.Session, t.fork.Seq, t.fork.Seq
 	case errors.Is(err, skein.ErrNotFound): // it waits too, and has nothing yet
-		t.stands = map[skein.ClientID]*stand{}
+		t.stands, t.bySeq = map[skein.ClientID]*stand{}, map[skein.Seq]*stand{}
 		return nil
 	case err != nil:
 		return err
 	}
 	t.stands, t.base = map[skein.ClientID]*stand{}, sess.Base
 	bySeq := map[skein.Seq]*stand{}
+	t.bySeq = bySeq
 	for e, err := range s.Events(ctx, id, 0) {
 		if err != nil {
 			return err
@@ -83,13 +91,18 @@ func (t *thread) look(ctx context.Context, s skein.Store, seed maphash.Seed) err
 		if e.Kind == skein.KindAmended {
 			if a, err := skein.Decode[skein.Amended](e); err == nil && bySeq[a.Seq] != nil {
 				bySeq[a.Seq].amend(a, seed)
+				if isRecords(e.ClientID) {
+					bySeq[a.Seq].settled()
+				}
 			}
 		}
 		if e.ClientID != "" {
 			st := &stand{seq: e.Seq, kind: e.Kind, content: maphash.Bytes(seed, e.Payload)}
+			st.settled()
 			t.stands[e.ClientID], bySeq[e.Seq] = st, st
 			if of := t.stands[withoutMark(e.ClientID)]; of != st && of != nil && of.kind == e.Kind && sets(e) {
 				of.seq, of.content, of.withdrawn = e.Seq, st.content, false
+				of.settled()
 				of.amends++
 				bySeq[e.Seq] = of
 			}
@@ -122,6 +135,9 @@ func (s *stand) amend(a skein.Amended, seed maphash.Seed) {
 		s.content = maphash.Bytes(seed, a.Payload)
 	}
 }
+
+// settled says that what stands is what its record gave.
+func (s *stand) settled() { s.given, s.gone = s.content, s.withdrawn }
 
 // structural events say how others hang together; they are not amended.
 func structural(k skein.Kind) bool {

@@ -31,6 +31,10 @@ func Element(piece []byte) []byte {
 	return bytes.TrimSpace(bytes.TrimPrefix(bytes.TrimSpace(piece), []byte(",")))
 }
 
+// maxPieces is how many elements are cut apart: each takes room in memory,
+// however short it is.
+const maxPieces = 1_000_000
+
 // cuts returns where the first element of the array begins, and where each
 // ends.
 func cuts(data []byte, name string) (all []int64, whole bool) {
@@ -54,7 +58,9 @@ func cuts(data []byte, name string) (all []int64, whole bool) {
 		if all == nil {
 			all = append(all, end-int64(len(v)))
 		}
-		all = append(all, end)
+		if all = append(all, end); len(all) > maxPieces {
+			return all, true
+		}
 	}
 	return all, d.ends()
 }

@@ -119,7 +119,7 @@ func (r *reader) answered(m *interop.Made, at skein.Time, id string, w waiting, 
 	if took > 0 && took < 1<<40 {
 		about["duration_ms"] = strconv.AppendInt(nil, took, 10)
 		if at != 0 {
-			at += skein.Time(took)
+			at = skein.At((at + skein.Time(took)).Std())
 		}
 	}
 	if len(about) > 0 {

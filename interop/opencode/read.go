@@ -83,7 +83,7 @@ func (r *reader) read(l interop.Line) (m interop.Made, err error) {
 		if err != nil {
 			return m, err
 		}
-		at := skein.Time(max(0, row.Int("time_created")))
+		at := timeOf(row, "time_created")
 		switch {
 		case row.Table == "message":
 			r.message(&m, id, at, o)
@@ -150,7 +150,7 @@ func (r *reader) put(m *interop.Made, e skein.Event, blobs ...skein.Blob) {
 func (r *reader) todo(m *interop.Made, row foreign.Row) {
 	m.Key = skein.ClientID(Name + ":todo:" + r.id + ":" + strconv.FormatInt(row.Int("position"), 10))
 	m.Floating = true
-	at := skein.Time(max(0, row.Int("time_created")))
+	at := timeOf(row, "time_created")
 	r.put(m, noted(at, "todo", skein.MustJSON(todo{row.Text("content"), row.Text("status"), row.Text("priority"), row.Int("position")})))
 }
 

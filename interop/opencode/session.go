@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"regexp"
 	"strings"
+	"time"
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/foreign"
@@ -35,9 +36,14 @@ type rest struct {
 	Archived   skein.Time      `json:"time_archived,omitzero"`
 }
 
+// timeOf returns the time in a column, 0 if it is none.
+func timeOf(row foreign.Row, column string) skein.Time {
+	return skein.At(time.UnixMilli(max(0, row.Int(column))))
+}
+
 // ofRow reads a row of the table session.
 func ofRow(row foreign.Row) (a about) {
-	at := func(column string) skein.Time { return skein.Time(max(0, row.Int(column))) }
+	at := func(column string) skein.Time { return timeOf(row, column) }
 	a = about{
 		parent: row.Text("parent_id"), directory: row.Text("directory"), title: row.Text("title"), version: row.Text("version"),
 		agent: row.Text("agent"), created: at("time_created"), updated: at("time_updated"),
