@@ -116,9 +116,11 @@ func (s *Store) meet(ctx context.Context) error {
 func stay(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
 func transport(t *tls.Config) *http.Transport {
+	dialer := net.Dialer{Timeout: dialFor, KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: silence / 3, Interval: silence / 9, Count: 6}}
 	return &http.Transport{
-		Proxy: http.ProxyFromEnvironment, DialContext: (&net.Dialer{Timeout: dialFor}).DialContext, TLSClientConfig: t, TLSHandshakeTimeout: dialFor,
-		ForceAttemptHTTP2: true, MaxIdleConns: connections, MaxIdleConnsPerHost: connections, IdleConnTimeout: idle,
+		Proxy: http.ProxyFromEnvironment, DialContext: dialer.DialContext, TLSClientConfig: t, TLSHandshakeTimeout: dialFor,
+		ForceAttemptHTTP2: true, HTTP2: &http.HTTP2Config{SendPingTimeout: silence / 3, PingTimeout: silence / 3},
+		MaxIdleConns: connections, MaxIdleConnsPerHost: connections, IdleConnTimeout: idle,
 	}
 }
 

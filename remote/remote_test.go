@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"go.uber.org/goleak"
+
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/door"
 	"github.com/skein-dev/skein/memory"
@@ -20,7 +22,10 @@ import (
 	"github.com/skein-dev/skein/storetest"
 )
 
-func TestMain(m *testing.M) { storetest.Main(m, dial) }
+func TestMain(m *testing.M) {
+	storetest.Child(dial)
+	goleak.VerifyTestMain(m)
+}
 
 // lease is how long the lease of a killed process lasts here.
 const lease = 2 * time.Second
