@@ -26,8 +26,29 @@ type tab struct {
 	v *visit
 }
 
-// browse starts a browser and logs it in.
+// browse starts a browser and logs it in. What the browser has to complain about
+// fails the test.
 func (v *visit) browse() *tab {
+	v.t.Helper()
+	b := v.quietly()
+	err := chromedp.Listen(b, func(e any) {
+		switch e := e.(type) {
+		case *runtime.EventExceptionThrown:
+			v.t.Errorf("the page threw: %v", e.ExceptionDetails)
+		case *cdplog.EventEntryAdded:
+			if e.Entry.Level == cdplog.EntryLevelError {
+				v.t.Errorf("the browser says: %s %s", e.Entry.Text, e.Entry.URL)
+			}
+		}
+	})
+	if err != nil {
+		v.t.Fatal(err)
+	}
+	return b
+}
+
+// quietly is browse without listening.
+func (v *visit) quietly() *tab {
 	v.t.Helper()
 	path := ""
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
@@ -47,20 +68,8 @@ func (v *visit) browse() *tab {
 	ctx, cancelTime := context.WithTimeout(ctx, 2*time.Minute)
 	v.t.Cleanup(cancelTime)
 	b := &tab{ctx, v.t, v}
-	err := chromedp.Listen(ctx, func(e any) {
-		switch e := e.(type) {
-		case *runtime.EventExceptionThrown:
-			v.t.Errorf("the page threw: %v", e.ExceptionDetails)
-		case *cdplog.EventEntryAdded:
-			if e.Entry.Level == cdplog.EntryLevelError {
-				v.t.Errorf("the browser says: %s %s", e.Entry.Text, e.Entry.URL)
-			}
-		}
-	})
-	if err != nil {
-		v.t.Fatal(err)
-	}
 	b.do(chromedp.Navigate(v.url + v.login()))
+	b.until(`location.pathname == "/" && document.getElementById("main") && document.readyState == "complete"`)
 	return b
 }
 
@@ -88,11 +97,24 @@ func (b *tab) eval(expression string) any {
 	return out
 }
 
-// until waits for an expression to be true.
+// until waits for an expression to be true, on this page or the one that it
+// leads to.
 func (b *tab) until(expression string) {
 	b.t.Helper()
-	if _, err := chromedp.Run(b, chromedp.Poll[any](expression, chromedp.WithPollingTimeout(20*time.Second))); err != nil {
-		b.t.Fatalf("it never came true that %s: %v", expression, err)
+	ticks := time.NewTicker(40 * time.Millisecond)
+	defer ticks.Stop()
+	late := time.After(20 * time.Second)
+	var err error
+	for {
+		var is bool
+		if is, err = chromedp.Run(b, chromedp.Evaluate[bool]("!!("+expression+")")); err == nil && is {
+			return
+		}
+		select {
+		case <-ticks.C:
+		case <-late:
+			b.t.Fatalf("it never came true that %s: %v", expression, err)
+		}
 	}
 }
 
