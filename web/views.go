@@ -15,6 +15,7 @@ func (s *site) viewRoutes() []door.Route {
 		s.healthRoutes(),
 		s.appRoutes(),
 		s.liveRoutes(),
+		s.replayRoutes(),
 		s.chatRoutes(),
 	)
 }
