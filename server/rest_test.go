@@ -199,3 +199,23 @@ func TestAnExportShowsNoSecretOfATool(t *testing.T) {
 		t.Error("events are not what was written")
 	}
 }
+
+// overtaken is a store in which somebody else is always a moment faster.
+type overtaken struct{ skein.Store }
+
+// Append implements [skein.Store].
+func (o overtaken) Append(ctx context.Context, bs ...skein.Batch) ([]skein.Receipt, error) {
+	if _, err := skein.Add(ctx, o.Store, bs[0].Session, skein.NewEvent(skein.KindNoted, 1, skein.Noted{Name: "faster"})); err != nil {
+		return nil, err
+	}
+	return o.Store.Append(ctx, bs...)
+}
+
+func TestAChangeThatWasOvertakenIsNotMade(t *testing.T) {
+	store := memory.New()
+	newSiteOn(t, store).begin("a", skein.Created{}, "hello")
+	s := newSiteOn(t, overtaken{store})
+	tag := s.send("GET /v1/sessions/a", "").Header.Get("ETag")
+	s.refuses(412, "stale", "PATCH /v1/sessions/a", `{"title":"T"}`, "If-Match: "+tag)
+	s.raw(200, "PATCH /v1/sessions/a", `{"title":"T"}`)
+}
