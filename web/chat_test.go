@@ -39,7 +39,7 @@ func (p *parrot) Talk(ctx context.Context, t *web.Talk) error {
 	t.Begun(id)
 	answer := "You said: " + t.Text
 	if strings.HasPrefix(t.Text, "run ") {
-		reply, err := t.Ask(ctx, web.Question{Text: "Run <b>" + t.Text + "?", Always: "in this project"})
+		reply, err := t.Ask(ctx, web.Question{Text: "Let shell " + t.Text + "?", Always: "in this project"})
 		if err != nil {
 			return err
 		}
@@ -96,11 +96,11 @@ func TestChatBeginsASession(t *testing.T) {
 func TestChatAsksAndEveryPageSeesTheQuestion(t *testing.T) {
 	v := chatting(t, &parrot{})
 	one, two := v.hear("/sessions/s-fork/live"), v.hear("/sessions/s-fork/live")
-	v.send("/sessions/s-fork/chat", said("run make"))
+	v.send("/sessions/s-fork/chat", said("run <b>make"))
 	one.until("state")
 	two.until("state")
 	page := v.get("/sessions/s-fork/chat/state")
-	wants(t, "the question", page, "Run &lt;b&gt;run make?", "Always in this project", "is answering")
+	wants(t, "the question", page, "Let shell run &lt;b&gt;make?", "Always in this project", "is answering")
 	id := regexp.MustCompile(`name="question" value="(\w+)"`).FindStringSubmatch(page)
 	if id == nil {
 		t.Fatalf("the question has no ID:\n%s", page)

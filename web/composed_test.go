@@ -133,6 +133,7 @@ func (c *composer) retry() {
 	c.asks("And if we just send everything again?")
 	c.answers(sonnet, "Then 1 GB is sent up to five times. I would not.", used(300, 60, 6100, 200))
 	c.begin("s-fork2", retry.Add(40*time.Minute), skein.Created{Surface: "cli", Parent: &skein.Parent{Session: "s-fork", Seq: at + 3, Why: skein.Fork}})
+	c.put(skein.NewEvent(skein.KindTitled, c.at, skein.Titled{Title: "How others resume", By: skein.ByPerson}))
 	c.asks("How do others do it?")
 	c.answers(sonnet, "Most use resumable uploads.", used(210, 80, 6300, 0))
 }

@@ -68,10 +68,11 @@ type page struct {
 
 	Visitor door.Visitor // set by show
 	Notice  string       // what was done by the form before; set by show
+	Chats   bool         // agents answer here; set by write
 }
 
 // Nav returns the navigation.
-func (page) Nav() []link { return navigation() }
+func (p page) Nav() []link { return append(navigation(), p.viewLinks()...) }
 
 // In reports whether somebody is logged in.
 func (p page) In() bool { return p.Visitor.Scope > door.Open }
@@ -91,6 +92,7 @@ func (s *site) show(w http.ResponseWriter, r *http.Request, name string, p page)
 
 // write answers with a page and a status.
 func (s *site) write(w http.ResponseWriter, status int, name string, p page) {
+	p.Chats = s.Chat != nil
 	s.execute(w, status, name, "layout", p)
 }
 

@@ -100,7 +100,7 @@ func (p *picture) put(k *kin, depth int) (middle int) {
 
 // Name is what fits into the box.
 func (b box) Name() string {
-	const fits = 23 // characters
+	const fits = 20 // characters
 	name := []rune(b.Session.Name())
 	if len(name) > fits {
 		return string(name[:fits-1]) + "…"

@@ -20,11 +20,14 @@ func (s *site) viewRoutes() []door.Route {
 	)
 }
 
-// viewLinks lead to them.
-func viewLinks() []link {
-	return []link{
-		{"usage", "Usage", "/usage"},
-		{"bin", "Bin", "/bin"},
-		{"health", "Health", "/health"},
+// viewLinks lead to them, as far as the visitor may see them.
+func (p page) viewLinks() (all []link) {
+	if p.Chats && p.MayAdmin() {
+		all = append(all, link{"chat", "Chat", "/chat"})
 	}
+	all = append(all, link{"usage", "Usage", "/usage"}, link{"bin", "Bin", "/bin"})
+	if p.MayAdmin() {
+		all = append(all, link{"health", "Health", "/health"})
+	}
+	return all
 }

@@ -41,10 +41,10 @@ func Routes(o Options) []door.Route {
 
 // navigation is what the bar on top of every page leads to.
 func navigation() []link {
-	return append([]link{
+	return []link{
 		{"sessions", "Sessions", "/"},
 		{"search", "Search", "/search"},
-	}, viewLinks()...)
+	}
 }
 
 // Form returns the page to log in, for [door.Options].
