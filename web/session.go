@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/door"
@@ -231,14 +231,15 @@ func (s *site) commands(one *skein.Session) (all []command) {
 	return all
 }
 
-// word returns s as one word of a shell's command line.
+// word returns s as one word of a POSIX shell's command line.
 func word(s string) string {
-	for _, r := range s {
-		if (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && r != '-' && r != '_' && r != '.' {
-			return "'" + url.PathEscape(s) + "'"
-		}
+	plain := func(r rune) bool {
+		return r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || strings.ContainsRune("-_.:", r)
 	}
-	return s
+	if s != "" && !strings.ContainsFunc(s, func(r rune) bool { return !plain(r) }) {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
 // costs returns what each of ss cost itself, for people.

@@ -298,7 +298,7 @@ func TestFirstPageIsSmall(t *testing.T) {
 	total := len(page)
 	for _, part := range strings.Split(page, `"/static/`)[1:] {
 		name, _, _ := strings.Cut(part, `"`)
-		r, err := http.NewRequestWithContext(t.Context(), "GET", v.url+"/static/"+name, nil)
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, v.url+"/static/"+name, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -315,5 +315,34 @@ func TestFirstPageIsSmall(t *testing.T) {
 	}
 	if t.Logf("the first page takes %d bytes, not compressed", total); total > 100_000 {
 		t.Errorf("the first page takes %d bytes, want at most 100 KB", total)
+	}
+}
+
+func TestPiecesNeverPartACallFromItsAnswer(t *testing.T) {
+	store := composed(t)
+	c := &composer{t: t, store: store, calls: 7000}
+	c.begin("s-calls", composedNow, skein.Created{Title: "Many calls"})
+	c.asks("Try it.")
+	const n = 150
+	for range n {
+		c.runs(sonnet, "Bash", `{"command":"true"}`, "fine", false, used(1, 1, 0, 0))
+	}
+	c.answers(sonnet, "It works.", used(1, 1, 0, 0)) // so that pairs do not fit a piece by themselves
+	v := visiting(t, store, nil)
+	for _, w := range []struct{ begin, way string }{{"after=0", "after"}, {"before=0", "before"}} {
+		answered, path := 0, "/sessions/s-calls/messages?"+w.begin
+		for range n {
+			page := v.get(path)
+			answered += strings.Count(page, "<h4>Output</h4>")
+			lacks(t, "a piece", page, "no answer", `class="msg tool"`)
+			_, next, ok := strings.Cut(page, `data-more="`+w.way+`" data-piece="`)
+			if !ok {
+				break
+			}
+			path, _, _ = strings.Cut(next, `"`)
+		}
+		if answered != n {
+			t.Errorf("going %s: %d calls have their answer, want %d", w.way, answered, n)
+		}
 	}
 }
