@@ -122,7 +122,11 @@ func tokenOf(user, scope string) door.Token {
 
 // as shows a token from now on, in place of the login.
 func (v *visit) as(token string) {
-	v.client = &http.Client{Transport: shows{token, v.client.Transport}}
+	next := v.client.Transport
+	if before, ok := next.(shows); ok {
+		next = before.next
+	}
+	v.client = &http.Client{Transport: shows{token, next}}
 }
 
 // shows adds a token to requests.
