@@ -28,7 +28,7 @@ run: build ## build, import the sessions found on this machine (or samples), sho
 
 .PHONY: test check
 test: check ## the same as check, and as CI
-check: tidy format vet lint race fuzz cross cgo bench-check ## every check and every test
+check: tidy format vet lint race fuzz cross cgo bench-check clients ## every check and every test
 	@echo "all checks passed"
 
 .PHONY: tidy
@@ -86,6 +86,11 @@ bench-check: ## does the benchmarks' module build, and do its tests pass?
 	@scripts/step "bench"
 	@cd bench && go vet ./... && go test ./...
 	@cd bench/leaks && go vet ./... && go test ./...
+
+.PHONY: clients
+clients: ## the TypeScript client, against a server
+	@scripts/step "clients"
+	@scripts/clients
 
 .PHONY: bench
 bench: ## the table of what it costs (SIZE=short or full)

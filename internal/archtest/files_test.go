@@ -37,7 +37,7 @@ func (s source) line(n ast.Node) int { return s.fset.Position(n.Pos()).Line }
 // walk calls visit with the name of every file of the checkout.
 func walk(t *testing.T, visit func(name string)) {
 	t.Helper()
-	skip := []string{".git", ".tools", ".run", "bin", "dist"}
+	skip := []string{".git", ".tools", ".run", "bin", "dist", "node_modules"}
 	err := filepath.WalkDir(root, func(p string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:

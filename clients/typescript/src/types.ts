@@ -1,0 +1,268 @@
+/** Any value that JSON can hold. */
+export type Json = null | boolean | number | string | Json[] | { [name: string]: Json };
+
+/** A piece of a message; `kind` says which of the others are there. */
+export interface Part {
+  kind: "text" | "reasoning" | "call" | "result" | "file" | "summary" | "agent" | "other" | (string & {});
+  text?: string;
+  call?: { id: string; name: string; input?: unknown };
+  result?: { call_id: string; name?: string; text?: string; failed?: boolean; raw?: unknown; files?: FileRef[] };
+  file?: FileRef;
+  raw?: unknown;
+  synthetic?: boolean;
+  meta?: unknown;
+}
+
+/** An attachment: its bytes are a blob of the session, or elsewhere. */
+export interface FileRef {
+  name?: string;
+  media?: string;
+  blob?: string;
+  size?: number;
+  url?: string;
+}
+
+export type Role = "user" | "assistant" | "tool" | "system" | "steer";
+
+/** What one speaker said: the payload of an event of kind `said`. */
+export interface Message {
+  id?: string;
+  role: Role;
+  parts: Part[];
+  provider?: string;
+  model?: string;
+  agent?: string;
+  request?: string;
+  usage?: Record<string, number>;
+  stop?: string;
+  synthetic?: boolean;
+  interrupted?: boolean;
+  meta?: unknown;
+}
+
+/** A message and where it stands. */
+export interface Entry {
+  seq: number;
+  turn: number;
+  time: string;
+  message: Message;
+  [more: string]: unknown;
+}
+
+/** An event that is to be stored. */
+export interface NewEvent {
+  kind: string;
+  /** RFC 3339; the server's clock if it is left out. */
+  time?: string;
+  /** The same one twice is one event; one is made if it is left out. */
+  client_id?: string;
+  /** An object. */
+  payload?: unknown;
+  /** The payload as the exact JSON text that is to be kept, instead of `payload`. */
+  raw?: string;
+}
+
+/** An event of a session. */
+export interface Event {
+  seq: number;
+  /** UTC; "" if it is not known. */
+  time: string;
+  kind: string;
+  client_id?: string;
+  payload: any;
+  /** The payload's text as it is stored, to the byte. */
+  raw: string;
+  /** The payload's bytes in base64, where they are no UTF-8 text. */
+  payload64?: string;
+}
+
+/** An event among those of all sessions. */
+export interface StreamEvent {
+  /** Goes into `from` to take up behind this event. */
+  cursor: string;
+  session: string;
+  user: string;
+  event: Event;
+}
+
+export interface Batch {
+  events: NewEvent[];
+  /** The last seq that the writer saw: 409 if the session has moved on. -1: it must not have begun. */
+  after?: number;
+  /** Of the writer's lease. */
+  fence?: number;
+  blobs?: { hash: string; data: Uint8Array }[];
+}
+
+export interface Appended {
+  /** Places of the events, new or stored before. */
+  seqs: number[];
+  /** Where the session ends now. */
+  last: number;
+  /** How many of the events are new. */
+  new: number;
+}
+
+export interface NewSession {
+  id?: string;
+  key?: string;
+  title?: string;
+  surface?: string;
+  project?: string;
+  cwd?: string;
+  agent?: string;
+  profile?: string;
+  provider?: string;
+  model?: string;
+  parent?: { session: string; seq?: number; why: "child" | "continuation"; call?: string };
+}
+
+/** A session, without what was said. */
+export interface Session {
+  id: string;
+  name: string;
+  key?: string;
+  title?: string;
+  description?: string;
+  agent?: string;
+  model?: string;
+  project?: string;
+  tags?: string[];
+  pinned?: boolean;
+  [more: string]: any;
+}
+
+/** What PATCH changes; what is left out stays. */
+export interface SessionChange {
+  title?: string;
+  description?: string;
+  key?: string;
+  pinned?: boolean;
+  tags?: string[];
+  agent?: string;
+  provider?: string;
+  model?: string;
+  profile?: string;
+  project?: string;
+  cwd?: string;
+  status?: string;
+}
+
+export interface Page<T> {
+  items: T[];
+  /** Goes into `cursor` for the next page; left out on the last one. */
+  next_cursor?: string;
+}
+
+/** Filters of a list of sessions; see /v1/docs of a server for each. */
+export interface SessionQuery {
+  user?: string;
+  key?: string;
+  project?: string;
+  agent?: string;
+  profile?: string;
+  model?: string;
+  origin?: string;
+  born?: boolean;
+  surface?: string;
+  tag?: string;
+  pinned?: boolean;
+  parent?: string;
+  no_children?: boolean;
+  bin?: boolean;
+  since?: string;
+  until?: string;
+  id_prefix?: string;
+  id_suffix?: string;
+  title?: string;
+  larger_than?: number;
+  include_empty?: boolean;
+  open_calls?: boolean;
+  limit?: number;
+  cursor?: string;
+}
+
+export interface SearchQuery {
+  mode?: "words" | "substring" | "regex";
+  session?: string;
+  role?: Role;
+  agent?: string;
+  project?: string;
+  origin?: string;
+  tool?: string;
+  file?: string;
+  failed?: boolean;
+  since?: string;
+  until?: string;
+  each?: boolean;
+  limit?: number;
+  deadline_ms?: number;
+  raw?: boolean;
+}
+
+export interface Hit {
+  session: string;
+  seq: number;
+  turn: number;
+  role?: Role;
+  time: string;
+  score: number;
+  count: number;
+  name: string;
+  agent?: string;
+  project?: string;
+  /** Its texts, one after the other, are the snippet. */
+  snippet: { text: string; match?: boolean }[];
+}
+
+export interface Found {
+  items: Hit[];
+  /** The deadline came first: there may be better ones. */
+  cut_off: boolean;
+  facets: Record<string, { value: string; count: number }[]>;
+}
+
+export interface UsageQuery {
+  by?: "day" | "model" | "agent" | "project" | "session";
+  user?: string;
+  session?: string;
+  project?: string;
+  agent?: string;
+  since?: string;
+  until?: string;
+  zone?: string;
+  limit?: number;
+}
+
+export interface UsageLine {
+  of: string;
+  name?: string;
+  requests: number;
+  input: number;
+  output: number;
+  reasoning: number;
+  cache_read: number;
+  cache_write: number;
+  /** null if some of it has no known price. */
+  cost_usd: number | null;
+  priced_usd: number;
+  unpriced_models?: string[];
+}
+
+export interface Lease {
+  session: string;
+  /** Goes with every write of its holder. */
+  fence: number;
+  holder: { program?: string; since?: string };
+  /** On the server's clock. */
+  expires_at?: string;
+}
+
+/** What a model is shown next. */
+export interface ModelContext {
+  messages: Message[];
+  seqs: number[];
+  opaque?: unknown;
+  compacted?: number;
+  repairs?: { seq: number; kind: string; detail?: string }[];
+}
