@@ -68,6 +68,9 @@ func (t *Thread) prologue(ctx context.Context) ([]skein.Event, error) {
 func (t *Thread) batch(blobs []skein.Blob, events []skein.Event) skein.Batch {
 	b := skein.Batch{Session: t.id, Fence: t.lease.Fence, Events: events, Blobs: blobs}
 	for i := range events {
+		if events[i].ClientID != "" {
+			continue // its writer's own
+		}
 		t.written++
 		events[i].ClientID = skein.ClientID(fmt.Sprintf("%s-%d", t.writer, t.written))
 	}

@@ -21,13 +21,21 @@ const maxSteps = 50
 // Store's, or one of package llm's, after all attempts.
 func (t *Thread) Turn(ctx context.Context, m skein.Message, blobs ...skein.Blob) (out Outcome, err error) {
 	defer skein.Wrapf(&err, "agent: turn in %s", t.id)
+	return t.say(ctx, "", m, blobs)
+}
+
+// say is Turn with the client ID that the message is stored under; "" for one
+// of the thread's own.
+func (t *Thread) say(ctx context.Context, id skein.ClientID, m skein.Message, blobs []skein.Blob) (Outcome, error) {
 	if m.Role == "" {
 		m.Role = skein.RoleUser
 	}
 	if t.agent.Model == nil {
 		return Outcome{Stop: Error}, fmt.Errorf("%w agent %q: it has no model", skein.ErrInvalid, t.agent.Name)
 	}
-	if err := t.work(ctx, blobs, skein.Say(t.now(), m)); err != nil {
+	e := skein.Say(t.now(), m)
+	e.ClientID = id
+	if err := t.work(ctx, blobs, e); err != nil {
 		return Outcome{Stop: Error, Last: t.last}, err
 	}
 	return t.answer(ctx)

@@ -1,0 +1,68 @@
+package agent
+
+import (
+	"context"
+
+	"github.com/skein-dev/skein"
+)
+
+// TurnAs is Turn for a message that may come more than once, as from a sender
+// that tries again: id is the message's own, and stored with it. One that was
+// said before is not said again: its answer is returned, or asked for if it
+// did not come. Of one that was taken back, or was overtaken before its answer
+// came, the Outcome has no Text.
+//
+// It looks among what the model is shown, so it is for messages that come
+// again soon. Errors are those of Turn.
+func (t *Thread) TurnAs(ctx context.Context, id skein.ClientID, m skein.Message, blobs ...skein.Blob) (out Outcome, err error) {
+	defer skein.Wrapf(&err, "agent: turn %s in %s", id, t.id)
+	if err := t.settle(ctx); err != nil {
+		return Outcome{Stop: Error, Last: t.last}, err
+	}
+	at, err := t.saidAs(ctx, id)
+	switch {
+	case err != nil:
+		return Outcome{Stop: Error, Last: t.last}, err
+	case at == 0:
+		return t.say(ctx, id, m, blobs)
+	}
+	shown, _, err := t.shown(ctx)
+	if err != nil {
+		return Outcome{Stop: Error, Last: t.last}, err
+	}
+	text, overtaken, there := answerTo(shown, at)
+	if there && !overtaken && pending(shown) {
+		return t.Retry(ctx)
+	}
+	return Outcome{Text: text, Stop: Done, Last: t.last}, nil
+}
+
+// saidAs returns the place of the message that was stored with this client ID;
+// 0 if there is none.
+func (t *Thread) saidAs(ctx context.Context, id skein.ClientID) (skein.Seq, error) {
+	events, err := t.events(ctx)
+	for _, e := range events {
+		if e.ClientID == id && e.Kind == skein.KindSaid {
+			return e.Seq, err
+		}
+	}
+	return 0, err
+}
+
+// answerTo returns the words of the last answer to the message at a place,
+// whether a person said something after it, and whether it is shown at all.
+func answerTo(shown []skein.Entry, at skein.Seq) (text string, overtaken, there bool) {
+	for i := range shown {
+		e := &shown[i]
+		switch m := &e.Message; {
+		case e.Seq == at:
+			there = true
+		case !there:
+		case m.Typed():
+			return text, true, true
+		case m.Role == skein.RoleAssistant && !m.Interrupted && m.Error == nil:
+			text = m.Words()
+		}
+	}
+	return text, false, there
+}
