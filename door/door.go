@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"mime"
+	"net"
 	"net/http"
 	"runtime/debug"
 	"slices"
@@ -34,10 +35,12 @@ type Door struct {
 	Options
 	tokens  *Tokens
 	hosts   []string
+	at      net.IP // where it listens, if that is one address
 	now     func() time.Time
 	routes  []Route
 	mux     *http.ServeMux
 	codes   codes
+	out     outs
 	wrong   wrongs
 	streams streams
 }
@@ -65,6 +68,8 @@ func (d *Door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	setHeaders(w.Header(), v.ID)
 	_, pattern := d.mux.Handler(r)
 	defer func() { d.done(r, note, pattern, began, recover()) }()
+	note.lease() // the one of the request before may be over
+	hurry(note, r)
 	switch {
 	case !d.ours(r.Host):
 		Refuse(note, r, http.StatusForbidden, "host", "the host %q is none of this server's: allow it with --host", r.Host)
@@ -99,6 +104,7 @@ func (d *Door) lost(w http.ResponseWriter, r *http.Request) {
 // done logs a request, and answers one whose handler panicked.
 func (d *Door) done(r *http.Request, w *noting, pattern string, began time.Time, panicked any) {
 	begun := w.status != 0
+	w.lease()
 	if panicked != nil && panicked != http.ErrAbortHandler { //nolint:errorlint // it is that value
 		d.Log.Error("a request made the server panic", "panic", fmt.Sprint(panicked), "stack", string(debug.Stack()))
 		if w.status == 0 {
@@ -148,7 +154,7 @@ func (d *Door) who(w http.ResponseWriter, r *http.Request, route Route) (Visitor
 	v := From(r.Context())
 	token, ok := d.token(r)
 	if !ok {
-		d.stranger(w, r, route)
+		d.stranger(w, r, route, r.Header.Get("Authorization") != "")
 		return v, false
 	}
 	v.Token, v.Scope, v.User = token.Name, scopeOf(token.Scope), token.User
@@ -167,21 +173,25 @@ func (d *Door) who(w http.ResponseWriter, r *http.Request, route Route) (Visitor
 	return v, true
 }
 
-// token returns the token that a request shows.
+// token returns the token that a request shows. Two are one too many: what is
+// in front of this server may have looked at the other one.
 func (d *Door) token(r *http.Request) (Token, bool) {
-	if h := r.Header.Get("Authorization"); h != "" {
-		kind, token, _ := strings.Cut(h, " ")
-		if !strings.EqualFold(kind, "Bearer") {
+	if shown := r.Header.Values("Authorization"); len(shown) > 0 {
+		kind, token, _ := strings.Cut(shown[0], " ")
+		if len(shown) > 1 || !strings.EqualFold(kind, "Bearer") {
 			return Token{}, false
 		}
 		return d.tokens.Find(strings.TrimSpace(token))
 	}
+	if unsafe(r.Method) && r.Header.Get("Origin") == "" && r.Header.Get("Sec-Fetch-Site") == "" {
+		return Token{}, false // every browser says from which page a change comes
+	}
 	return d.loggedIn(r)
 }
 
-// stranger answers who has no token.
-func (d *Door) stranger(w http.ResponseWriter, r *http.Request, route Route) {
-	if r.Header.Get("Authorization") != "" && d.wrong.add(r, d.now()) {
+// stranger answers who has no token; wrong, if that one showed something else.
+func (d *Door) stranger(w http.ResponseWriter, r *http.Request, route Route, wrong bool) {
+	if wrong && d.wrong.add(r, d.now()) {
 		w.Header().Set("Retry-After", fmt.Sprint(int(wrongFor/time.Second)))
 		Refuse(w, r, http.StatusTooManyRequests, "tries", "too many wrong tokens: wait")
 		return
@@ -212,6 +222,6 @@ func (d *Door) fits(w http.ResponseWriter, r *http.Request, route Route) bool {
 		Refuse(w, r, http.StatusUnsupportedMediaType, "type", "a body of type %q: here it is %s", r.Header.Get("Content-Type"), strings.Join(types, " or "))
 		return false
 	}
-	r.Body = http.MaxBytesReader(w, r.Body, route.Body)
+	r.Body = http.MaxBytesReader(w, inTime(w, r.Body), route.Body)
 	return true
 }

@@ -129,7 +129,7 @@ func TestEachRefusalHasItsStatus(t *testing.T) {
 
 func TestABodyOfUnknownLengthIsCutOff(t *testing.T) {
 	h := newHouse(t)
-	r := httptest.NewRequest("POST", "/v1/write", io.MultiReader(strings.NewReader(strings.Repeat("x", 200))))
+	r := httptest.NewRequest(http.MethodPost, "/v1/write", io.MultiReader(strings.NewReader(strings.Repeat("x", 200))))
 	r.Host, r.ContentLength = "localhost", -1
 	r.Header.Set("Authorization", "Bearer "+h.tokens.First())
 	r.Header.Set("Content-Type", "application/json")

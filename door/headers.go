@@ -1,6 +1,9 @@
 package door
 
-import "net/http"
+import (
+	"net/http"
+	"time"
+)
 
 // policy is what a page may load: what this server sends, and no inline code.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; font-src 'self'; connect-src 'self'; " +
@@ -26,6 +29,7 @@ type noting struct {
 	status int
 	bytes  int64
 	err    error // what failed inside
+	leased time.Time
 }
 
 func (n *noting) failed(err error) { n.err = err }
@@ -43,9 +47,16 @@ func (n *noting) Write(b []byte) (int, error) {
 	if n.status == 0 {
 		n.status = http.StatusOK
 	}
-	k, err := n.ResponseWriter.Write(b)
-	n.bytes += int64(k)
-	return k, err
+	written := 0
+	for {
+		n.lease()
+		some := b[written:min(len(b), written+piece)]
+		k, err := n.ResponseWriter.Write(some)
+		n.bytes += int64(k)
+		if written += k; err != nil || written >= len(b) {
+			return written, err
+		}
+	}
 }
 
 // Unwrap is for [http.ResponseController].

@@ -3,38 +3,58 @@ package door
 import (
 	"net"
 	"net/http"
-	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 )
 
 // ours reports whether a Host header names this server: loopback, under any of
-// its names, or one of the hosts that were allowed.
+// its names, or one of the hosts that were allowed. A name that somebody else
+// may point to this machine is none of them.
 func (d *Door) ours(host string) bool {
 	name := host
-	if h, _, err := net.SplitHostPort(host); err == nil {
-		name = h
+	if h, port, err := net.SplitHostPort(host); err == nil {
+		if name = h; !goodPort(port) {
+			return false
+		}
+	} else if inner, ok := strings.CutPrefix(host, "["); ok {
+		name, _ = strings.CutSuffix(inner, "]")
 	}
-	name = strings.ToLower(strings.Trim(name, "[]"))
-	if name == "localhost" {
+	if name == "" {
+		return false
+	}
+	if strings.EqualFold(name, "localhost") {
 		return true
 	}
-	if ip := net.ParseIP(name); ip != nil && ip.IsLoopback() {
+	if ip := net.ParseIP(name); ip != nil && (ip.IsLoopback() || ip.Equal(d.at)) {
 		return true
 	}
 	return slices.ContainsFunc(d.hosts, func(h string) bool { return strings.EqualFold(h, name) || strings.EqualFold(h, host) })
+}
+
+func goodPort(port string) bool {
+	_, err := strconv.ParseUint(port, 10, 16)
+	return err == nil && port[0] != '+'
+}
+
+// unsafe reports whether a method is to change something.
+func unsafe(method string) bool {
+	return method != http.MethodGet && method != http.MethodHead && method != http.MethodOptions
 }
 
 // foreign reports whether a request comes from a page of another origin. One
 // without any word about that comes from no browser, or from none of today's.
 func foreign(r *http.Request) bool {
 	origins := r.Header.Values("Origin")
+	if len(origins) > 1 || len(r.Header.Values("Sec-Fetch-Site")) > 1 {
+		return true
+	}
 	// A form of our own page comes without an origin, for it is to send no
 	// referrer; but no page can make the browser say that it is of this site.
 	ours := len(origins) == 1 && origins[0] == "null" && r.Header.Get("Sec-Fetch-Site") == "same-origin"
 	if len(origins) > 0 && !ours {
-		u, err := url.Parse(origins[0])
-		return len(origins) > 1 || err != nil || u.Host == "" || !strings.EqualFold(u.Host, r.Host) || u.Scheme == "http" && r.TLS != nil
+		scheme, host, ok := strings.Cut(origins[0], "://")
+		return !ok || scheme != "https" && (scheme != "http" || r.TLS != nil) || !strings.EqualFold(host, r.Host)
 	}
 	switch r.Header.Get("Sec-Fetch-Site") {
 	case "", "same-origin", "none":

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
+	"net"
 	"net/http"
 	"strconv"
 	"strings"
@@ -13,16 +14,15 @@ import (
 )
 
 const (
-	cookieName = "skein_login"
-	codeFor    = 10 * time.Minute    // how long a code to log in works
-	loginFor   = 30 * 24 * time.Hour // how long a login lasts
-	maxCodes   = 1000
+	codeFor  = 10 * time.Minute    // how long a code to log in works
+	loginFor = 30 * 24 * time.Hour // how long a login lasts
+	maxCodes = 1000
 )
 
 // codes are what logs a browser in: each works once.
 type codes struct {
 	mu  sync.Mutex
-	all map[string]code
+	all map[[sha256.Size]byte]code // by hash: how long a look takes tells nothing
 }
 
 type code struct {
@@ -44,10 +44,10 @@ func (c *codes) make(token string, now time.Time) (string, bool) {
 		return "", false
 	}
 	if c.all == nil {
-		c.all = map[string]code{}
+		c.all = map[[sha256.Size]byte]code{}
 	}
 	s := rand.Text()
-	c.all[s] = code{token, now.Add(codeFor)}
+	c.all[sha256.Sum256([]byte(s))] = code{token, now.Add(codeFor)}
 	return s, true
 }
 
@@ -55,35 +55,49 @@ func (c *codes) make(token string, now time.Time) (string, bool) {
 func (c *codes) use(s string, now time.Time) (string, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	found, ok := c.all[s]
-	delete(c.all, s)
+	hash := sha256.Sum256([]byte(s))
+	found, ok := c.all[hash]
+	delete(c.all, hash)
 	return found.token, ok && found.ends.After(now)
 }
 
-// cookie returns the cookie that logs in with the token of that name.
-func (d *Door) cookie(token string, secure bool) *http.Cookie {
+// cookieName is what the cookie is called where the browser sees the server at
+// host. Browsers send the cookies of one port to every other; so that two
+// servers do not take each other's, the name has the port in it.
+func cookieName(host string) string {
+	if _, port, err := net.SplitHostPort(host); err == nil && goodPort(port) {
+		return "skein_login_" + port
+	}
+	return "skein_login"
+}
+
+// cookie returns the cookie that logs in with a token, at the host that r names.
+// What is signed has the cookie's name in it, and the token's hash: it is good
+// for no other server, and for no later token of that name.
+func (d *Door) cookie(r *http.Request, token Token, signer string) *http.Cookie {
 	ends := strconv.FormatInt(d.now().Add(loginFor).Unix(), 10)
-	body := base64.RawURLEncoding.EncodeToString([]byte(token)) + "." + ends
+	body := base64.RawURLEncoding.EncodeToString([]byte(token.Name)) + "." + ends
+	name := cookieName(r.Host)
 	return &http.Cookie{
-		Name: cookieName, Value: body + "." + d.sign(body), Path: "/", HttpOnly: true, Secure: secure,
+		Name: name, Value: body + "." + sign(signer, name, body, token), Path: "/", HttpOnly: true, Secure: r.TLS != nil,
 		SameSite: http.SameSiteStrictMode, MaxAge: int(loginFor / time.Second),
 	}
 }
 
-func (d *Door) sign(body string) string {
-	h := hmac.New(sha256.New, []byte(d.tokens.First()))
-	h.Write([]byte("login " + body))
+func sign(signer, name, body string, token Token) string {
+	h := hmac.New(sha256.New, []byte(signer))
+	h.Write([]byte("login " + name + " " + body + " " + token.Hash))
 	return base64.RawURLEncoding.EncodeToString(h.Sum(nil))
 }
 
 // loggedIn returns the token that a request's cookie names.
 func (d *Door) loggedIn(r *http.Request) (Token, bool) {
-	c, err := r.Cookie(cookieName)
-	if err != nil {
+	c, err := r.Cookie(cookieName(r.Host))
+	if err != nil || d.out.has(c.Value, d.now()) {
 		return Token{}, false
 	}
 	i := strings.LastIndexByte(c.Value, '.')
-	if i < 0 || !hmac.Equal([]byte(c.Value[i+1:]), []byte(d.sign(c.Value[:i]))) {
+	if i < 0 {
 		return Token{}, false
 	}
 	name, ends, _ := strings.Cut(c.Value[:i], ".")
@@ -92,5 +106,35 @@ func (d *Door) loggedIn(r *http.Request) (Token, bool) {
 	if err != nil || err2 != nil || d.now().Unix() > until {
 		return Token{}, false
 	}
-	return d.tokens.named(string(raw))
+	token, signer, ok := d.tokens.named(string(raw))
+	if !ok || !hmac.Equal([]byte(c.Value[i+1:]), []byte(sign(signer, c.Name, c.Value[:i], token))) {
+		return Token{}, false
+	}
+	return token, true
+}
+
+// outs are logins that were ended before their time, until this process ends.
+type outs struct {
+	mu  sync.Mutex
+	all map[[sha256.Size]byte]time.Time // the cookie's hash, and when it would have ended
+}
+
+func (o *outs) add(cookie string, now time.Time) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for k, ends := range o.all {
+		if ends.Before(now) {
+			delete(o.all, k)
+		}
+	}
+	if o.all == nil {
+		o.all = map[[sha256.Size]byte]time.Time{}
+	}
+	o.all[sha256.Sum256([]byte(cookie))] = now.Add(loginFor)
+}
+
+func (o *outs) has(cookie string, now time.Time) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.all[sha256.Sum256([]byte(cookie))].After(now)
 }

@@ -18,7 +18,7 @@ func TestNextLeadsToAPageOfThisSiteOnly(t *testing.T) {
 		"sessions":               "/",
 		"/x; url=https://e.test": "/x;%20url=https://e.test",
 	} {
-		r := httptest.NewRequest("GET", "/login?"+url.Values{"code": {"x"}, "next": {given}}.Encode(), nil)
+		r := httptest.NewRequest(http.MethodGet, "/login?"+url.Values{"code": {"x"}, "next": {given}}.Encode(), nil)
 		if got := next(r); got != want {
 			t.Errorf("next(%q) = %q, want %q", given, got, want)
 		}

@@ -20,7 +20,7 @@ func (d *Door) own() []Route {
 		{Pattern: "POST /v1/login-codes", Scope: Read, Handler: http.HandlerFunc(d.newCode)},
 		{Pattern: "GET /login", Scope: Open, Page: true, Handler: http.HandlerFunc(d.withCode)},
 		{Pattern: "POST /login", Scope: Open, Page: true, Body: 64 << 10, Types: form, Handler: http.HandlerFunc(d.withToken)},
-		{Pattern: "POST /logout", Scope: Open, Page: true, Body: 64 << 10, Types: form, Handler: http.HandlerFunc(d.out)},
+		{Pattern: "POST /logout", Scope: Open, Page: true, Body: 64 << 10, Types: form, Handler: http.HandlerFunc(d.leave)},
 	}
 }
 
@@ -28,8 +28,13 @@ func (d *Door) own() []Route {
 // if too many wait to be used. The page is /login?code=CODE.
 func (d *Door) Code() (string, bool) { return d.codes.make(First, d.now()) }
 
-// newCode answers with a code for the token that asks.
+// newCode answers with a code for the token that asks. A login is not enough:
+// it would never end, with a code for the next one.
 func (d *Door) newCode(w http.ResponseWriter, r *http.Request) {
+	if r.Header.Get("Authorization") == "" {
+		Refuse(w, r, http.StatusForbidden, "login", "a code is made for who shows a token, not for a login")
+		return
+	}
 	c, ok := d.codes.make(From(r.Context()).Token, d.now())
 	if !ok {
 		Refuse(w, r, http.StatusTooManyRequests, "codes", "too many codes wait to be used")
@@ -46,28 +51,34 @@ func (d *Door) newCode(w http.ResponseWriter, r *http.Request) {
 // withCode logs a browser in with a code, or shows the form.
 func (d *Door) withCode(w http.ResponseWriter, r *http.Request) {
 	c := r.URL.Query().Get("code")
-	if token, ok := d.codes.use(c, d.now()); c != "" && ok {
-		d.in(w, r, token)
+	if c == "" || r.Method == http.MethodHead { // who only looks at a link does not use it up
+		d.stranger(w, r, Route{Page: true}, false)
 		return
 	}
-	d.stranger(w, r, Route{Page: true})
+	if name, ok := d.codes.use(c, d.now()); ok {
+		if token, signer, ok := d.tokens.named(name); ok {
+			d.in(w, r, token, signer)
+			return
+		}
+	}
+	d.stranger(w, r, Route{Page: true}, true)
 }
 
 // withToken logs a browser in with the token that a person typed.
 func (d *Door) withToken(w http.ResponseWriter, r *http.Request) {
-	token, ok := d.tokens.Find(strings.TrimSpace(r.PostFormValue("token")))
-	if !ok {
-		r.Header.Set("Authorization", "Bearer wrong") // it counts as one
-		d.stranger(w, r, Route{Page: true})
-		return
+	if found, ok := d.tokens.Find(strings.TrimSpace(r.PostFormValue("token"))); ok {
+		if token, signer, ok := d.tokens.named(found.Name); ok {
+			d.in(w, r, token, signer)
+			return
+		}
 	}
-	d.in(w, r, token.Name)
+	d.stranger(w, r, Route{Page: true}, true)
 }
 
 // in sets the cookie, and leads on with a page of this site: after a redirect
 // from elsewhere the browser would keep a strict cookie to itself.
-func (d *Door) in(w http.ResponseWriter, r *http.Request, token string) {
-	http.SetCookie(w, d.cookie(token, r.TLS != nil))
+func (d *Door) in(w http.ResponseWriter, r *http.Request, token Token, signer string) {
+	http.SetCookie(w, d.cookie(r, token, signer))
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	to := html.EscapeString(next(r))
 	w.Write([]byte(strings.ReplaceAll(inPage, "NEXT", to))) //nolint:errcheck // the client has gone
@@ -92,8 +103,14 @@ const inPage = `<!doctype html>
 </html>
 `
 
-// out ends a login.
-func (d *Door) out(w http.ResponseWriter, r *http.Request) {
-	http.SetCookie(w, &http.Cookie{Name: cookieName, Path: "/", MaxAge: -1, HttpOnly: true, Secure: r.TLS != nil, SameSite: http.SameSiteStrictMode})
+// leave ends a login, also for who has a copy of the cookie.
+func (d *Door) leave(w http.ResponseWriter, r *http.Request) {
+	name := cookieName(r.Host)
+	if c, err := r.Cookie(name); err == nil {
+		if _, ok := d.loggedIn(r); ok {
+			d.out.add(c.Value, d.now())
+		}
+	}
+	http.SetCookie(w, &http.Cookie{Name: name, Path: "/", MaxAge: -1, HttpOnly: true, Secure: r.TLS != nil, SameSite: http.SameSiteStrictMode})
 	http.Redirect(w, r, "/", http.StatusSeeOther)
 }

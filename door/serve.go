@@ -31,9 +31,12 @@ func Listen(ctx context.Context, address string, t *tls.Config, clear Clear) (_ 
 		return nil, err
 	}
 	if t != nil {
+		if t = t.Clone(); t.NextProtos == nil {
+			t.NextProtos = []string{"h2", "http/1.1"} // over one connection a browser may open many streams
+		}
 		return tls.NewListener(l, t), nil
 	}
-	if ip := l.Addr().(*net.TCPAddr).IP; !ip.IsLoopback() && clear != ClearText {
+	if ip := addressOf(l); !ip.IsLoopback() && clear != ClearText {
 		return nil, errors.Join(fmt.Errorf("%w: others can reach %s, and read what is sent in clear text", skein.ErrRefused, l.Addr()), l.Close())
 	}
 	return l, nil
@@ -51,9 +54,13 @@ const ClearText Clear = "clear text"
 //
 // Errors are those of the listener.
 func (d *Door) Serve(ctx context.Context, l net.Listener) error {
+	if ip := addressOf(l); !ip.IsUnspecified() {
+		d.at = ip
+	}
 	s := &http.Server{
 		Handler: d, ReadHeaderTimeout: headerTime, IdleTimeout: idleTime, MaxHeaderBytes: maxHeader,
-		ErrorLog: slog.NewLogLogger(d.Log.Handler(), slog.LevelWarn),
+		DisableGeneralOptionsHandler: true,
+		ErrorLog:                     slog.NewLogLogger(d.Log.Handler(), slog.LevelWarn),
 	}
 	stopped := make(chan error, 1)
 	leave := context.AfterFunc(ctx, func() {
@@ -71,4 +78,11 @@ func (d *Door) Serve(ctx context.Context, l net.Listener) error {
 		return err
 	}
 	return <-stopped
+}
+
+func addressOf(l net.Listener) net.IP {
+	if a, ok := l.Addr().(*net.TCPAddr); ok {
+		return a.IP
+	}
+	return net.IPv4zero
 }

@@ -47,6 +47,7 @@ type Tokens struct {
 
 	mu    sync.Mutex
 	stamp string // of the file that was read
+	info  fs.FileInfo
 	first string
 	more  []Token
 }
@@ -121,7 +122,7 @@ func (t *Tokens) read() error {
 		return err
 	}
 	stamp := fmt.Sprint(info.Size(), info.ModTime().UnixNano())
-	if stamp == t.stamp {
+	if stamp == t.stamp && os.SameFile(info, t.info) {
 		return nil
 	}
 	if os.PathSeparator == '/' && info.Mode().Perm()&0o077 != 0 {
@@ -146,7 +147,7 @@ func (t *Tokens) read() error {
 		}
 		more = append(more, m)
 	}
-	t.stamp, t.first, t.more = stamp, first, more
+	t.stamp, t.info, t.first, t.more = stamp, info, first, more
 	return nil
 }
 
@@ -245,11 +246,12 @@ func (t *Tokens) replace(first string, more []Token) error {
 	return t.read()
 }
 
-// Find returns which token that is, and false if it is none, or has expired.
+// Find returns which token that is, and false if it is none, has expired, or
+// the file cannot be read.
 func (t *Tokens) Find(token string) (Token, bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if err := t.read(); err != nil && t.first == "" {
+	if err := t.read(); err != nil {
 		return Token{}, false
 	}
 	hash := []byte(hashOf(token))
@@ -265,14 +267,21 @@ func (t *Tokens) Find(token string) (Token, bool) {
 	return found, t.lives(found)
 }
 
-// named returns the token of that name.
-func (t *Tokens) named(name string) (Token, bool) {
-	all, err := t.All()
-	i := slices.IndexFunc(all, func(m Token) bool { return m.Name == name })
-	if err != nil || i < 0 {
-		return Token{}, false
+// named returns the token of that name, and what signs its logins.
+func (t *Tokens) named(name string) (_ Token, signer string, ok bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if err := t.read(); err != nil {
+		return Token{}, "", false
 	}
-	return all[i], t.lives(all[i])
+	if name == First {
+		return Token{Name: First, Scope: Admin.String()}, t.first, true
+	}
+	i := slices.IndexFunc(t.more, func(m Token) bool { return m.Name == name })
+	if i < 0 {
+		return Token{}, "", false
+	}
+	return t.more[i], t.first, t.lives(t.more[i])
 }
 
 func (t *Tokens) lives(m Token) bool {
