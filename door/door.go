@@ -24,6 +24,7 @@ type Options struct {
 	Log    *slog.Logger
 	Now    func() time.Time
 	Form   http.Handler // the page to log in, for people who have not; nil: a problem
+	Lost   http.Handler // the page for people who look where nothing is; nil: a problem
 
 	// Done is called after each request, with the route's pattern, "" if
 	// there was none; nil for nothing.
@@ -70,6 +71,11 @@ func (d *Door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer func() { d.done(r, note, pattern, began, recover()) }()
 	note.lease() // the one of the request before may be over
 	hurry(note, r)
+	if r.ProtoMajor == 1 && len(r.TransferEncoding) > 0 {
+		// There may have been a length too, which a server in front believed:
+		// what comes behind the body is then no request of its client's.
+		note.Header().Set("Connection", "close")
+	}
 	switch {
 	case !d.ours(r.Host):
 		Refuse(note, r, http.StatusForbidden, "host", "the host %q is none of this server's: allow it with --host", r.Host)
@@ -96,6 +102,14 @@ func (d *Door) lost(w http.ResponseWriter, r *http.Request) {
 	if len(methods) > 0 {
 		w.Header().Set("Allow", strings.Join(methods, ", "))
 		Refuse(w, r, http.StatusMethodNotAllowed, "method", "%s: only %s here", r.Method, strings.Join(methods, ", "))
+		return
+	}
+	if d.Lost != nil && strings.Contains(r.Header.Get("Accept"), "text/html") {
+		v := From(r.Context())
+		if token, ok := d.token(r); ok {
+			v.Token, v.Scope, v.User = token.Name, scopeOf(token.Scope), token.User
+		}
+		d.Lost.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), visitorKey{}, v)))
 		return
 	}
 	Refuse(w, r, http.StatusNotFound, "no_route", "there is nothing at %s", r.URL.Path)

@@ -49,6 +49,11 @@ func newHouse(t *testing.T) *house {
 	return h
 }
 
+// with returns a door to other routes, with the same tokens.
+func (h *house) with(routes ...door.Route) *door.Door {
+	return door.New(door.Options{Store: memory.New(), Tokens: h.tokens, Log: slog.New(slog.DiscardHandler), Now: time.Now}, routes...)
+}
+
 // ask sends a request with headers (name: value), to loopback with the first
 // token if they do not say otherwise.
 func (h *house) ask(what, body string, headers ...string) *httptest.ResponseRecorder {

@@ -17,10 +17,10 @@ func (d *Door) ours(host string) bool {
 		if name = h; !goodPort(port) {
 			return false
 		}
-	} else if inner, ok := strings.CutPrefix(host, "["); ok {
-		name, _ = strings.CutSuffix(inner, "]")
+	} else if strings.HasPrefix(host, "[") && strings.HasSuffix(host, "]") {
+		name = host[1 : len(host)-1]
 	}
-	if name == "" {
+	if name == "" || strings.HasPrefix(host, "[") && net.ParseIP(name) == nil {
 		return false
 	}
 	if strings.EqualFold(name, "localhost") {

@@ -1,6 +1,7 @@
 package door
 
 import (
+	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"testing"
