@@ -83,7 +83,7 @@ func (o *serveOptions) run(ctx context.Context, j *job, _ []string) error {
 		defer pages.Chat.Close()
 		defer context.AfterFunc(ctx, pages.Chat.Interrupt)()
 	}
-	d := door.New(door.Options{Store: j.store, Tokens: tokens, Hosts: o.hosts, Log: log, Now: j.Now, Form: web.Form(pages)},
+	d := door.New(door.Options{Store: j.store, Tokens: tokens, Hosts: o.hosts, Log: log, Now: j.Now, Form: web.Form(pages), Lost: web.Lost(pages)},
 		slices.Concat(
 			server.Routes(j.apiOptions()),
 			web.Routes(pages),

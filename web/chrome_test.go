@@ -152,7 +152,7 @@ func TestPagesFitEveryScreen(t *testing.T) {
 	for name, path := range map[string]string{
 		"sessions": "/", "filtered": "/?agent=reviewer&children=1", "session": "/sessions/" + string(id), "search": "/search?q=brown", "search-empty": "/search",
 		"session-found": "/sessions/" + string(id) + "?find=brown", "session-end": "/sessions/" + string(id) + "?before=0#end", "message": "/sessions/" + string(id) + "/messages/2",
-		"login": "/login", "missing": "/sessions/none",
+		"login": "/login", "missing": "/sessions/none", "lost": "/none",
 	} {
 		for _, width := range []int64{360, 768, 1440} {
 			for _, scheme := range []string{"light", "dark"} {

@@ -4,6 +4,7 @@ import (
 	"log/slog"
 	"net/http"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/skein-dev/skein"
@@ -53,6 +54,16 @@ func Form(o Options) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		wrong := r.Method == http.MethodPost || r.URL.Query().Has("code")
 		s.write(w, http.StatusUnauthorized, "login", page{Title: "Log in", Data: wrong})
+	})
+}
+
+// Lost returns the page for people who look where nothing is, for
+// [door.Options]. It is made when it is first needed.
+func Lost(o Options) http.Handler {
+	site := sync.OnceValue(func() *site { return newSite(o) })
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		p := door.Problem{Title: "Not Found", Status: http.StatusNotFound, Detail: "there is nothing at " + r.URL.Path, Code: "no_route", ID: door.From(r.Context()).ID}
+		site().write(w, p.Status, "error", page{Title: p.Title, Data: p, Visitor: door.From(r.Context())})
 	})
 }
 
