@@ -112,7 +112,7 @@ func (o *handoffOptions) do(ctx context.Context, j *job, args []string) error {
 // write writes a session where f's program finds it. One that was handed to it
 // before is brought up to date there.
 func (o *handoffOptions) write(ctx context.Context, j *job, f interop.Format, s skein.Session, home string) (interop.Exported, error) {
-	done, err := interop.Export(ctx, j.store, f, s.ID, home, interop.Exports{Now: j.Now()})
+	done, err := interop.Export(ctx, j.store, f, s.ID, home, interop.Exports{Now: j.Now(), Places: f.Places(j.home())})
 	if errors.Is(err, skein.ErrExists) || errors.Is(err, interop.ErrChanged) {
 		if again, ok, err := o.again(ctx, j, f, s, home); ok || err != nil {
 			return again, err
@@ -146,7 +146,7 @@ func (o *handoffOptions) again(ctx context.Context, j *job, f interop.Format, s 
 			return done, false, err
 		}
 	}
-	is, err := interop.Sync(ctx, j.store, f, s.ID)
+	is, err := interop.SyncIn(ctx, j.store, f, s.ID, f.Places(j.home()))
 	switch {
 	case errors.Is(err, skein.ErrInvalid):
 		return done, false, nil // what is there is another session
@@ -186,6 +186,9 @@ func (o *handoffOptions) ready(f interop.Format, s skein.Session) error {
 func adviseHandoff(err error, f interop.Format, s skein.Session) error {
 	if f.Write == nil {
 		return advise(fmt.Errorf("skein can read the sessions of %s, but not write one", f.Name), "it can hand a session to %s", strings.Join(handoffNames(), ", "))
+	}
+	if errors.Is(err, skein.ErrInvalid) { // in a folder of its own too
+		return err
 	}
 	return advise(err, "write it to a folder of its own: skein export %s --to %s -o FOLDER", shortID(s.ID), f.Name)
 }

@@ -17,6 +17,7 @@ type Exports struct {
 	NoChildren bool      // leave out the sessions that it started
 	NoSide     bool      // write no side file: the way back is not exact then
 	Now        time.Time // zero for the clock's
+	Places     []string  // where the program looks, below home: what would lie elsewhere as it was is written anew
 }
 
 // An Exported is a session that was written.
@@ -101,7 +102,7 @@ func (x *exporter) one(ctx context.Context, sess skein.Session) error {
 	if err != nil {
 		return err
 	}
-	if p.found && !p.wentOn {
+	if p.found && !p.wentOn && x.seen(p.file.Path) {
 		return x.exact(ctx, sess, p)
 	}
 	if x.format.Write == nil {
@@ -219,17 +220,6 @@ func (x *exporter) split(path string) (unit, name string) {
 		return path, ""
 	}
 	return path[:at], unescape(path[at+1:])
-}
-
-// below returns where under home a file or unit is to be written.
-func (x *exporter) below(path string) string {
-	path = filepath.ToSlash(plain(path))
-	if x.format.Below != nil {
-		if b := x.format.Below(path); b != "" && filepath.IsLocal(filepath.FromSlash(b)) {
-			return b
-		}
-	}
-	return path[strings.LastIndexByte(path, '/')+1:]
 }
 
 // put writes what a format made: files, and units as a whole.

@@ -41,13 +41,13 @@ func provenance(ctx context.Context, s skein.Store, format string, sess skein.Se
 }
 
 // handedOver looks up the file of a format that a session was exported to, and
-// that was read since.
-func handedOver(ctx context.Context, s skein.Store, format string, sess skein.Session) (p provenanceOf, err error) {
+// that was read since, if it lies in one of places.
+func handedOver(ctx context.Context, s skein.Store, format string, sess skein.Session, places []string) (p provenanceOf, err error) {
 	for f, err := range s.Files(ctx, format) {
 		if err != nil {
 			return p, err
 		}
-		if list := decodeState(f.State).Told; f.Session == sess.ID && len(list) > 0 {
+		if list := decodeState(f.State).Told; f.Session == sess.ID && len(list) > 0 && isIn(places, f.Path) {
 			p = provenanceOf{found: true, file: f, told: list}
 			return p, p.look(ctx, s, sess)
 		}

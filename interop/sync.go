@@ -34,8 +34,16 @@ type Synced struct {
 // come from such a file or f cannot write one, and [skein.ErrLocked] if the
 // program has it open; others are the store's and the system's.
 func Sync(ctx context.Context, s skein.Store, f Format, id skein.SessionID) (done Synced, err error) {
+	return SyncIn(ctx, s, f, id, nil)
+}
+
+// SyncIn is [Sync] with a file that lies in one of places, files and folders;
+// with none of them any is right. One that lies elsewhere is not written to.
+// The error is as Sync's, and wraps [skein.ErrInvalid] if no file of the
+// session lies there.
+func SyncIn(ctx context.Context, s skein.Store, f Format, id skein.SessionID, places []string) (done Synced, err error) {
 	defer skein.Wrapf(&err, "sync %s with %s", id, f.Name)
-	y := &syncer{store: s, format: f}
+	y := &syncer{store: s, format: f, places: places}
 	done.Session = id
 	if y.sess, y.from, err = y.origin(ctx, id); err != nil {
 		return done, err
@@ -64,6 +72,7 @@ func Sync(ctx context.Context, s skein.Store, f Format, id skein.SessionID) (don
 type syncer struct {
 	store       skein.Store
 	format      Format
+	places      []string // where a file must lie; anywhere without
 	sess        skein.Session
 	from        provenanceOf
 	unit, name  string // of the source
@@ -79,8 +88,8 @@ func (y *syncer) origin(ctx context.Context, id skein.SessionID) (sess skein.Ses
 		return sess, p, fmt.Errorf("%w: format %s can be read only", skein.ErrInvalid, y.format.Name)
 	}
 	p, err = provenance(ctx, y.store, y.format.Name, sess)
-	if err == nil && !p.found {
-		p, err = handedOver(ctx, y.store, y.format.Name, sess)
+	if err == nil && !(p.found && isIn(y.places, p.file.Path)) {
+		p, err = handedOver(ctx, y.store, y.format.Name, sess, y.places)
 	}
 	if err == nil && !p.found {
 		err = fmt.Errorf("%w: no file of %s is this session's", skein.ErrInvalid, y.format.Name)
