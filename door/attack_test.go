@@ -36,7 +36,7 @@ func TestOnlyItsOwnNamesReachTheServer(t *testing.T) {
 		if w := h.ask("GET /v1/read", "", "Host: x"); w.Code != 403 {
 			t.Fatal("the test's own way of setting a host does not work")
 		}
-		r := httptest.NewRequest("GET", "/v1/read", nil)
+		r := httptest.NewRequest(http.MethodGet, "/v1/read", nil)
 		r.Host = host
 		r.Header.Set("Authorization", "Bearer "+h.tokens.First())
 		w := httptest.NewRecorder()
@@ -67,7 +67,7 @@ func TestOnlyItsOwnPagesReachTheServer(t *testing.T) {
 		h.wants(403, "GET /v1/read", "", "Sec-Fetch-Site: "+site, "Sec-Fetch-Mode: navigate", "Sec-Fetch-Dest: iframe")
 		h.wants(200, "GET /v1/read", "", "Sec-Fetch-Site: "+site, "Sec-Fetch-Mode: navigate", "Sec-Fetch-Dest: document")
 	}
-	r := httptest.NewRequest("GET", "/v1/read", nil)
+	r := httptest.NewRequest(http.MethodGet, "/v1/read", nil)
 	r.Host = "127.0.0.1:7433"
 	r.Header = http.Header{"Authorization": {"Bearer " + h.tokens.First()}, "Origin": {"http://127.0.0.1:7433", "http://evil.example"}}
 	w := httptest.NewRecorder()
@@ -175,9 +175,9 @@ func TestALoginEndsWhenAnotherProcessChangesTheFirstToken(t *testing.T) {
 
 func TestALogoutEndsTheLoginItself(t *testing.T) {
 	h := newHouse(t)
-	in, other := h.login("127.0.0.1:7433"), h.login("127.0.0.1:7433")
+	in := h.login("127.0.0.1:7433")
 	h.now = h.now.Add(time.Second)
-	other = h.login("127.0.0.1:7433")
+	other := h.login("127.0.0.1:7433")
 	form := "Content-Type: application/x-www-form-urlencoded"
 	h.wants(403, "POST /logout", "a=b", "Authorization: ", in, form, "Origin: http://127.0.0.1:9999")
 	h.wants(200, "GET /v1/read", "", "Authorization: ", in)

@@ -51,7 +51,7 @@ func slowly(t *testing.T, takes bool, pause time.Duration, pieces ...string) (an
 			door.Route{Pattern: "POST /v1/write", Scope: door.Write, Body: door.MaxBody, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				b, err := io.ReadAll(r.Body)
 				if err == nil {
-					time.Sleep(time.Hour) // that it takes long is no fault of the client's
+					<-time.After(time.Hour) // that it takes long is no fault of the client's
 				}
 				fmt.Fprintf(w, "%d %v", len(b), err) //nolint:errcheck // the test reads it
 			})},
@@ -77,7 +77,7 @@ func slowly(t *testing.T, takes bool, pause time.Duration, pieces ...string) (an
 			}()
 		}
 		for _, s := range pieces {
-			time.Sleep(pause)
+			<-time.After(pause)
 			if _, err := io.WriteString(client, strings.ReplaceAll(s, "TOKEN", h.tokens.First())); err != nil {
 				break
 			}
@@ -85,7 +85,7 @@ func slowly(t *testing.T, takes bool, pause time.Duration, pieces ...string) (an
 		if takes {
 			answer = <-read
 		} else {
-			time.Sleep(slowTake)
+			<-time.After(slowTake)
 			synctest.Wait()
 			if _, err := io.WriteString(client, "x"); err == nil {
 				t.Error("a connection that takes nothing stays open")
