@@ -1,0 +1,175 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/redact"
+)
+
+// Options are what a Gateway is made of.
+type Options struct {
+	Store    skein.Store
+	User     skein.User // whose the sessions are
+	Talker   Talker
+	Surfaces []Surface
+	Allow    map[string][]string // who may talk, by the name of a surface: IDs, @names, or * for everybody
+	Inbox    string              // folder
+	Secrets  *redact.Redactor    // what it finds is not sent
+	Log      *slog.Logger
+	Now      func() time.Time
+	Wait     func(ctx context.Context, d time.Duration) error // between two tries; nil waits
+}
+
+// A Gateway lets messages from elsewhere become turns. Make one with [New].
+type Gateway struct {
+	Options
+	inbox   *inbox
+	waiting []Message // from before the start
+	sent    repeats
+
+	mu       sync.Mutex
+	ctx      context.Context //nolint:containedctx // of the run; nil before
+	closed   bool
+	lanes    map[string]*lane
+	sessions map[skein.SessionID]*held
+	working  sync.WaitGroup
+}
+
+// New returns a Gateway, and reads what waits in its inbox. Errors are the
+// disk's.
+func New(o Options) (_ *Gateway, err error) {
+	defer skein.Wrapf(&err, "gateway: inbox %s", o.Inbox)
+	if o.Wait == nil {
+		o.Wait = wait
+	}
+	g := &Gateway{Options: o, lanes: map[string]*lane{}, sessions: map[skein.SessionID]*held{}}
+	g.inbox, g.waiting, err = openInbox(o.Inbox, o.Now)
+	return g, err
+}
+
+func wait(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-t.C:
+		return nil
+	}
+}
+
+// Run answers what waited, and what comes, until ctx ends; then it waits for
+// the turns under way, which are cut off and taken up by the next run. It may
+// be called once.
+//
+// The error is those of the surfaces that cannot go on. Others go on
+// meanwhile.
+func (g *Gateway) Run(ctx context.Context) error {
+	g.mu.Lock()
+	g.ctx = ctx
+	g.mu.Unlock()
+	for _, m := range g.waiting {
+		if err := g.enqueue(&item{Message: m}); err != nil {
+			return err
+		}
+	}
+	var ended sync.WaitGroup
+	errs := make([]error, len(g.Surfaces))
+	for i, s := range g.Surfaces {
+		ended.Go(func() {
+			if err := s.Run(ctx, g.Take); err != nil && ctx.Err() == nil {
+				errs[i] = fmt.Errorf("gateway: %s: %w", s.Name(), err)
+				g.Log.Error("a surface cannot go on", "surface", s.Name(), "err", err)
+			}
+		})
+	}
+	ended.Wait()
+	err := errors.Join(errs...)
+	if err == nil || slices.Contains(errs, nil) {
+		<-ctx.Done() // routes may bring more
+	}
+	g.mu.Lock()
+	g.closed = true
+	g.mu.Unlock()
+	g.working.Wait()
+	return err
+}
+
+// Take takes a message in: when it returns nil, the message is on the disk and
+// will be answered, or came before, or is from a stranger. It is safe for use
+// by many goroutines.
+//
+// The error wraps [skein.ErrClosed], [skein.ErrInvalid] for a key that is
+// none, or is the disk's.
+func (g *Gateway) Take(_ context.Context, m Message) (err error) {
+	defer skein.Wrapf(&err, "gateway: take message %s under %s", m.ID, m.Key)
+	if ok, err := g.may(m); !ok || err != nil {
+		return err
+	}
+	fresh, err := g.inbox.put(m)
+	if err != nil || !fresh {
+		return err
+	}
+	return g.enqueue(&item{Message: m})
+}
+
+// Ask takes a message in, as Take does, and waits for its answer, which is not
+// sent anywhere else. For one that came before it is the answer of that time.
+// A stranger's is "".
+//
+// The error is that of Take, or ctx's: the message is answered all the same.
+func (g *Gateway) Ask(ctx context.Context, m Message) (_ Answer, err error) {
+	defer skein.Wrapf(&err, "gateway: ask message %s under %s", m.ID, m.Key)
+	if ok, err := g.may(m); !ok || err != nil {
+		return Answer{}, err
+	}
+	fresh, err := g.inbox.put(m)
+	if err != nil {
+		return Answer{}, err
+	}
+	heard := make(chan Answer, 1)
+	if err := g.enqueue(&item{Message: m, heard: heard, before: !fresh}); err != nil {
+		return Answer{}, err
+	}
+	select {
+	case a, ok := <-heard:
+		if !ok {
+			return a, skein.ErrClosed
+		}
+		return a, nil
+	case <-ctx.Done():
+		return Answer{}, ctx.Err()
+	}
+}
+
+// may reports whether the writer of m is on the list of its surface.
+func (g *Gateway) may(m Message) (bool, error) {
+	if err := Check(m.Key); err != nil {
+		return false, err
+	}
+	for _, name := range g.Allow[m.Surface] {
+		if name == "*" || slices.ContainsFunc(m.From, func(f string) bool { return f != "" && strings.EqualFold(f, name) }) {
+			return true, nil
+		}
+	}
+	g.Log.Warn("a stranger wrote and gets no answer", "surface", m.Surface, "key", m.Key, "from", strings.Join(m.From, " "))
+	return false, nil
+}
+
+// surface returns the one of that name; nil if it is not there any more.
+func (g *Gateway) surface(name string) Surface {
+	for _, s := range g.Surfaces {
+		if s.Name() == name {
+			return s
+		}
+	}
+	return nil
+}

@@ -1,0 +1,157 @@
+package gateway
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/skein-dev/skein"
+)
+
+// An item is a message that waits for its turn.
+type item struct {
+	Message
+	heard  chan Answer // gets the answer in place of the surface; nil: it is sent
+	before bool        // it came before: it is not said, or done, again
+}
+
+// A lane is the messages under one key, which are answered in order.
+type lane struct{ items []*item }
+
+// enqueue puts it behind what waits under its key.
+func (g *Gateway) enqueue(it *item) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.closed || g.ctx == nil {
+		return skein.ErrClosed
+	}
+	l := g.lanes[it.Key]
+	if l == nil {
+		l = &lane{}
+		g.lanes[it.Key] = l
+		g.working.Go(func() { g.work(g.ctx, it.Key, l) })
+	}
+	l.items = append(l.items, it)
+	return nil
+}
+
+// work answers what is in a lane until there is nothing more.
+func (g *Gateway) work(ctx context.Context, key string, l *lane) {
+	for {
+		g.mu.Lock()
+		if len(l.items) == 0 {
+			delete(g.lanes, key)
+			g.mu.Unlock()
+			return
+		}
+		it := l.items[0]
+		l.items = l.items[1:]
+		g.mu.Unlock()
+		g.handle(ctx, it)
+	}
+}
+
+// handle answers a message and sees to it that the answer arrives. One that is
+// cut off by the end of ctx stays in the inbox.
+func (g *Gateway) handle(ctx context.Context, it *item) {
+	if it.heard != nil {
+		defer close(it.heard)
+	}
+	if ctx.Err() != nil {
+		return
+	}
+	a, over := g.answered(ctx, it)
+	if !over {
+		return
+	}
+	a.Text = g.Secrets.Text(a.Text)
+	if it.heard != nil {
+		it.heard <- a
+	} else if !g.deliver(ctx, it, a.Text) {
+		return
+	}
+	if it.before {
+		return
+	}
+	if err := g.inbox.done(it.Message); err != nil {
+		g.Log.Error("a message was answered and cannot be taken off the list", "key", it.Key, "err", err)
+	}
+}
+
+// answered is answer, while the surface shows that it is worked on.
+func (g *Gateway) answered(ctx context.Context, it *item) (Answer, bool) {
+	var showing sync.WaitGroup
+	defer showing.Wait()
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	if w, ok := g.surface(it.Surface).(Worker); ok && it.heard == nil {
+		showing.Go(func() {
+			for ctx.Err() == nil {
+				w.Working(ctx, it.To)
+				if wait(ctx, 4*time.Second) != nil {
+					return
+				}
+			}
+		})
+	}
+	return g.answer(ctx, it)
+}
+
+// tries is how often an answer is sent that does not arrive.
+const tries = 5
+
+// deliver sends an answer, and reports whether it need not be sent any more.
+func (g *Gateway) deliver(ctx context.Context, it *item, text string) bool {
+	if text == "" {
+		return true
+	}
+	if g.sent.repeated(it.Key, text, g.Now()) {
+		g.Log.Info("the same answer was sent just now", "key", it.Key)
+		return true
+	}
+	s := g.surface(it.Surface)
+	for try := range tries {
+		if s == nil {
+			g.Log.Error("an answer cannot be sent: its surface is not set up any more", "surface", it.Surface, "key", it.Key)
+			break
+		}
+		err := s.Send(ctx, it.To, text)
+		if err == nil {
+			return true
+		}
+		g.Log.Error("an answer did not arrive", "key", it.Key, "try", try+1, "err", err)
+		if try+1 == tries || g.Wait(ctx, time.Second<<(2*try)) != nil {
+			break
+		}
+	}
+	g.sent.unsent(it.Key, text)
+	return false
+}
+
+// held is a session that a lane works on, or waits for.
+type held struct {
+	sync.Mutex
+	users int
+}
+
+// hold waits until no other lane works on the session, and returns what ends
+// the wait of the next.
+func (g *Gateway) hold(id skein.SessionID) (free func()) {
+	g.mu.Lock()
+	h := g.sessions[id]
+	if h == nil {
+		h = &held{}
+		g.sessions[id] = h
+	}
+	h.users++
+	g.mu.Unlock()
+	h.Lock()
+	return func() {
+		h.Unlock()
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		if h.users--; h.users == 0 {
+			delete(g.sessions, id)
+		}
+	}
+}
