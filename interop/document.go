@@ -21,12 +21,19 @@ import (
 // MaxDocument is the longest document that is read, in bytes.
 const MaxDocument = 48 << 20
 
-// tornFor is how long a document that is cut off is taken for one that is being
+// TornFor is how long a document that is cut off is taken for one that is being
 // written.
-const tornFor = 10 * time.Second
+const TornFor = 10 * time.Second
 
 // ErrTorn says that a document is cut off, and was written just now.
 var ErrTorn = errors.New("it is being written")
+
+// IsFresh reports whether a file that was changed at mtime, in nanoseconds since
+// 1970, may be cut off because it is being written: it was within [TornFor].
+func IsFresh(mtime int64) bool {
+	age := time.Since(time.Unix(0, mtime))
+	return age >= 0 && age < TornFor
+}
 
 // OpenDocument returns the file at path, which is no JSON Lines, as a unit: one
 // that its program writes anew each time, such as a JSON document. Its source,
@@ -52,7 +59,7 @@ func OpenDocument(ctx context.Context, path string, cut func(data []byte) (piece
 		return nil, err
 	}
 	pieces, whole := cut(data)
-	if age := time.Since(time.Unix(0, is.mtime)); !whole && age >= 0 && age < tornFor {
+	if !whole && IsFresh(is.mtime) {
 		return nil, ErrTorn
 	}
 	return document{path, data, pieces}, nil

@@ -92,7 +92,7 @@ func (w *watch) takeDirty(ctx context.Context) error {
 // wait makes a unit that is being written be looked at again when its end is
 // believed, though nothing more is written.
 func (w *watch) wait(c candidate) {
-	w.later[c.path] = time.Unix(0, c.mtime).Add(tornFor)
+	w.later[c.path] = time.Unix(0, c.mtime).Add(TornFor)
 }
 
 // wake sets the timer for what is to be looked at later.

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/folder"
@@ -22,10 +21,6 @@ type task struct {
 	path  string
 	lines []byte
 }
-
-// tornFor is how long a document that is cut off is taken for one that is being
-// written.
-const tornFor = 10 * time.Second
 
 // look opens the folder of a task.
 func look(ctx context.Context, at string) (_ interop.Unit, err error) {
@@ -73,7 +68,7 @@ func (u *task) read() error {
 		}
 		data := l.Data()
 		pieces, whole := loose.Cut(data, arrayOf(data))
-		if age := time.Since(time.Unix(0, f.Mtime)); !whole && age >= 0 && age < tornFor {
+		if !whole && interop.IsFresh(f.Mtime) {
 			return interop.ErrTorn
 		}
 		docs = append(docs, &document{file: f, pieces: pieces})

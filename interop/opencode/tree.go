@@ -14,6 +14,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/folder"
 	"github.com/skein-dev/skein/interop"
@@ -76,7 +78,8 @@ func (t *tree) Skips() []interop.Skip { return t.skips }
 // Sources implements [interop.Unit]: sessions in the order of their IDs turned
 // round, which is that of time. Those that the program has put into a database
 // since are left out. Errors are ctx's, those of reading that, and of a folder
-// with too many files.
+// with too many files; one wraps [interop.ErrTorn] while a session's own file,
+// which alone says whose child it is, is being written.
 func (t *tree) Sources(ctx context.Context) (all []interop.Source, err error) {
 	moved, err := t.moved(ctx)
 	if err != nil {
@@ -117,6 +120,9 @@ func stamped(name string, files []folder.File) interop.Source {
 // session lists a session's files: its own, each message with its parts, and
 // what else there is.
 func (t *tree) session(ctx context.Context, id string, own folder.File) ([]folder.File, error) {
+	if t.torn(own) {
+		return nil, interop.ErrTorn
+	}
 	all := []folder.File{own}
 	for _, dir := range []string{path.Join("message", id), path.Join("session", "message", id)} {
 		for _, m := range t.files(dir) {
@@ -134,6 +140,15 @@ func (t *tree) session(ctx context.Context, id string, own folder.File) ([]folde
 	}
 	all = append(all, t.one(path.Join("session_diff", id+".json"))...)
 	return append(all, t.one(path.Join("todo", id+".json"))...), nil
+}
+
+// torn reports whether a file is cut off, and was written just now.
+func (t *tree) torn(f folder.File) bool {
+	if !interop.IsFresh(f.Mtime) {
+		return false
+	}
+	data, err := t.root.ReadFile(f.Name)
+	return err == nil && !jsontext.Value(data).IsValid(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 }
 
 // files returns the JSON files of a folder, by name; none if there is no such
