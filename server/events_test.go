@@ -128,6 +128,13 @@ func TestTheSameIdempotencyKeyIsDoneOnce(t *testing.T) {
 		}
 	}
 	s.refuses(422, "mismatch", base+"/events", `{"events":[{"kind":"noted","payload":{"name":"z"}}]}`, "Idempotency-Key: e")
+	for _, other := range []string{ // they begin as the first, end as it, or are in it
+		`{"kind":"noted","payload":{"name":"x"}},{"kind":"noted","payload":{"name":"y"}},{"kind":"noted","payload":{"name":"z"}}`,
+		`{"kind":"noted","payload":{"name":"x"}}`,
+		`{"kind":"noted","payload":{"name":"z"}},{"kind":"noted","payload":{"name":"y"}}`,
+	} {
+		s.refuses(422, "mismatch", base+"/events", `{"events":[`+other+`]}`, "Idempotency-Key: e")
+	}
 	var f struct {
 		ID  string
 		Seq int

@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/skein-dev/skein"
@@ -46,12 +47,18 @@ func (o Once) clientID(ctx context.Context) skein.ClientID {
 	return skein.ClientID("once:" + base64.RawURLEncoding.EncodeToString(sum(ctx, "event", o.Key)))
 }
 
-// mark gives the events that have no client ID one of the key's.
+// mark gives the events that have no client ID one of the key's. The last one
+// has a name of its own: a batch that begins or ends as the first one did, and is
+// longer or shorter, has another event there, and the store sees it.
 func (o Once) mark(ctx context.Context, evs []skein.Event) {
 	id := o.clientID(ctx)
 	for i := range evs {
+		place := strconv.Itoa(i)
+		if i == len(evs)-1 {
+			place = "last"
+		}
 		if id != "" && evs[i].ClientID == "" {
-			evs[i].ClientID = skein.ClientID(fmt.Sprintf("%s/%d", id, i))
+			evs[i].ClientID = id + "/" + skein.ClientID(place)
 		}
 	}
 }
