@@ -51,8 +51,12 @@ func NewSessionID(t time.Time) SessionID {
 }
 
 // Check reports an error wrapping [ErrInvalid] if id is empty, longer than
-// [MaxIDLen], not UTF-8, or has a control character or a slash in it.
+// [MaxIDLen], not UTF-8, has a control character or a slash in it, or is one of
+// the names . and .., which no path of a URL can have.
 func (id SessionID) Check() error {
+	if id == "." || id == ".." {
+		return invalidf("session ID %q: no path can have it", string(id))
+	}
 	return checkName("session ID", string(id), true)
 }
 

@@ -33,7 +33,7 @@ func TestNewSessionIDIsAUUIDv7(t *testing.T) {
 func TestSessionIDCheck(t *testing.T) {
 	for id, ok := range map[skein.SessionID]bool{
 		"a": true, "ses_0123": true, "a b~12": true, "é": true, skein.SessionID(strings.Repeat("x", skein.MaxIDLen)): true,
-		"": false, "a/b": false, "a\nb": false, "a\x7f": false, "\xff": false, skein.SessionID(strings.Repeat("x", skein.MaxIDLen+1)): false,
+		"": false, "a/b": false, ".": false, "..": false, "...": true, "a\nb": false, "a\x7f": false, "\xff": false, skein.SessionID(strings.Repeat("x", skein.MaxIDLen+1)): false,
 	} {
 		if err := id.Check(); (err == nil) != ok || err != nil && !errors.Is(err, skein.ErrInvalid) {
 			t.Errorf("SessionID(%q).Check() = %v, want ok: %v", id, err, ok)
