@@ -104,19 +104,28 @@ func makeFolder(dir string, u skein.User) (string, error) {
 		if err := os.MkdirAll(path, 0o700); err != nil {
 			return "", err
 		}
-		f, err := os.OpenFile(filepath.Join(path, userFile), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-		if err == nil {
-			_, err = fmt.Fprintln(f, u)
-			return path, errors.Join(err, f.Close())
-		}
-		if !errors.Is(err, fs.ErrExist) {
-			return "", err
+		if err := takeFolder(path, u); !errors.Is(err, fs.ErrExist) {
+			return path, err
 		}
 		if again, err := folder(dir, u); err != nil || again == path {
 			return path, err
 		}
 	}
 	return "", fmt.Errorf("%w: folder of user %q", skein.ErrExists, u)
+}
+
+// takeFolder says in a folder whose it is. Nobody ever sees half of that. The
+// error wraps [fs.ErrExist] if it is somebody's already.
+func takeFolder(path string, u skein.User) error {
+	f, err := os.CreateTemp(path, userFile+"-*") // 0600
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(f, u)
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.Link(f.Name(), filepath.Join(path, userFile))
+	}
+	return errors.Join(err, os.Remove(f.Name()))
 }
 
 // Path returns where the log of session id of user u is, or would be.
