@@ -46,9 +46,9 @@ func (d Draft) Entries() ([]skein.Entry, error) { return skein.Entries(d.Events)
 
 // A Spot is where a session is in a program's files.
 type Spot struct {
-	ID   string // its ID in that program
-	Path string // below the program's home, with slashes: a file or unit
-	Name string // of the source, in a unit
+	ID   string `json:"id"`             // its ID in that program
+	Path string `json:"path"`           // below the program's home, with slashes: a file or unit
+	Name string `json:"name,omitempty"` // of the source, in a unit
 }
 
 // A Written is a session in the words of a format.
