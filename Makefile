@@ -23,12 +23,16 @@ build: ## bin/skein, in pure Go
 	CGO_ENABLED=0 go build -trimpath -o bin/skein ./cmd/skein
 
 .PHONY: run
-run: build ## build, import the sessions found on this machine (or samples), show them
+run: build ## build, import the sessions found on this machine (or samples), show them here and in a browser
 	@scripts/run
+
+.PHONY: stop
+stop: ## end the server that run left behind
+	@scripts/stop
 
 .PHONY: test check
 test: check ## the same as check, and as CI
-check: tidy format vet lint race fuzz cross cgo bench-check clients ## every check and every test
+check: tidy format vet lint race fuzz cross cgo bench-check adapters clients ## every check and every test
 	@echo "all checks passed"
 
 .PHONY: tidy
@@ -37,6 +41,7 @@ tidy: ## is go.mod what the code needs?
 	@go mod tidy -diff
 	@cd bench && go mod tidy -diff
 	@cd bench/leaks && go mod tidy -diff
+	@cd adapters/adkgo && go mod tidy -diff
 
 .PHONY: format
 format: ## is the code formatted?
@@ -86,6 +91,11 @@ bench-check: ## does the benchmarks' module build, and do its tests pass?
 	@scripts/step "bench"
 	@cd bench && go vet ./... && go test ./...
 	@cd bench/leaks && go vet ./... && go test ./...
+
+.PHONY: adapters
+adapters: ## do the adapters, modules of their own, keep their promises?
+	@scripts/step "adapters"
+	@cd adapters/adkgo && go vet ./... && go test -race ./...
 
 .PHONY: clients
 clients: ## the TypeScript client, against a server

@@ -1,0 +1,125 @@
+package adkgo
+
+import (
+	"iter"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"google.golang.org/adk/v2/session"
+
+	"github.com/skein-dev/skein"
+)
+
+// held is a session as it was read, with what its holder appended since.
+type held struct {
+	id     skein.SessionID
+	config *config
+
+	writing sync.Mutex // one append after the other
+	last    skein.Seq  // last event that it knows of
+
+	mu      sync.RWMutex // guards what follows
+	state   map[string]any
+	events  []*session.Event
+	updated time.Time
+}
+
+// ID implements [session.Session].
+func (h *held) ID() string { return h.config.ID }
+
+// AppName implements [session.Session].
+func (h *held) AppName() string { return h.config.App }
+
+// UserID implements [session.Session].
+func (h *held) UserID() string { return h.config.User }
+
+// State implements [session.Session].
+func (h *held) State() session.State { return (*state)(h) }
+
+// Events implements [session.Session].
+func (h *held) Events() session.Events {
+	h.mu.RLock()
+	defer h.mu.RUnlock()
+	return events(slices.Clip(h.events))
+}
+
+// LastUpdateTime implements [session.Session].
+func (h *held) LastUpdateTime() time.Time {
+	h.mu.RLock()
+	defer h.mu.RUnlock()
+	return h.updated
+}
+
+// took notes that e was stored behind a place, and sets its delta with what is
+// temporary in it.
+func (h *held) took(e *session.Event, delta map[string]any, r skein.Receipt, after skein.Seq) {
+	if r.New == 0 && r.Seqs[0] <= after {
+		return // it was stored, and read, before
+	}
+	if r.Seqs[0] == after+1 {
+		h.last = r.Seqs[0]
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	maps.Copy(h.state, delta)
+	h.events, h.updated = append(h.events, e), e.Timestamp
+}
+
+// withoutTemp returns e without what is temporary in its delta; e itself is
+// left as it was.
+func withoutTemp(e *session.Event) *session.Event {
+	kept := *e
+	if e.Actions.StateDelta != nil {
+		kept.Actions.StateDelta = maps.Clone(e.Actions.StateDelta)
+		maps.DeleteFunc(kept.Actions.StateDelta, func(name string, _ any) bool { return strings.HasPrefix(name, session.KeyPrefixTemp) })
+	}
+	return &kept
+}
+
+type events []*session.Event
+
+// All implements [session.Events].
+func (e events) All() iter.Seq[*session.Event] { return slices.Values(e) }
+
+// Len implements [session.Events].
+func (e events) Len() int { return len(e) }
+
+// At implements [session.Events]; nil where there is none.
+func (e events) At(i int) *session.Event {
+	if i < 0 || i >= len(e) {
+		return nil
+	}
+	return e[i]
+}
+
+// state is that of a session as its holder sees it.
+type state held
+
+// Get implements [session.State].
+func (s *state) Get(name string) (any, error) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	value, ok := s.state[name]
+	if !ok {
+		return nil, session.ErrStateKeyNotExist
+	}
+	return value, nil
+}
+
+// Set implements [session.State]: for the holder; an event's delta is stored.
+func (s *state) Set(name string, value any) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.state[name] = value
+	return nil
+}
+
+// All implements [session.State].
+func (s *state) All() iter.Seq2[string, any] {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return maps.All(maps.Clone(s.state))
+}
