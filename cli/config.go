@@ -46,6 +46,9 @@ With the name of a SETTING, print its value alone.
   key_env = "WORK_KEY"            # the variable that the key is in
   api = "chat"                    # or responses, anthropic, google
 
+  [gateway.telegram]              # (*) see: skein gateway --help
+  allow = ["4711"]                # who may talk to agents from there
+
   [[price]]                       # (*) dollars for a million tokens
   model = "my-model*"
   input = 0.5

@@ -41,6 +41,7 @@ func TestMain(m *testing.M) {
 //	                    $SKEIN_TERMINAL (80x24) if that is set
 //	exits N COMMAND     runs COMMAND, which must end with exit code N
 //	serving FLAGS       starts skein serve on the store, and sets $SERVER to its URL
+//	signed PATH BODY    sends a signed request to $SERVER
 //	seed FILE           puts events into the store: each line of FILE is an
 //	                    event in JSON with one more member, session
 func TestScripts(t *testing.T) {
@@ -49,7 +50,7 @@ func TestScripts(t *testing.T) {
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		UpdateScripts:       *update,
-		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "serving": serving},
+		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "serving": serving, "signed": signed},
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("HOME", e.WorkDir+"/home")
 			e.Setenv("USERPROFILE", e.WorkDir+"/home")

@@ -25,7 +25,7 @@ type serveOptions struct {
 	listen, cert, key, log string
 	hosts                  []string
 	clear                  bool
-	chat                   bool
+	chat, gateway          bool
 	allow                  []string
 }
 
@@ -55,7 +55,8 @@ encrypts. Browsers may use only the host names of loopback and those of --host.`
 	c.Flags().BoolVar(&o.clear, "clear-text", false, "listen beyond this machine without TLS")
 	c.Flags().StringVar(&o.log, "log", "", "`FORMAT` of the log on stderr, a line for each request: text or json; none without it")
 	c.Flags().BoolVar(&o.chat, "chat", false, "let those who may do everything talk to agents in the dashboard; tools run here, as you")
-	c.Flags().StringArrayVar(&o.allow, "allow", nil, "with --chat: let this `TOOL` run without asking, such as shell")
+	c.Flags().StringArrayVar(&o.allow, "allow", nil, "with --chat or --gateway: let this `TOOL` run without asking, such as shell")
+	c.Flags().BoolVar(&o.gateway, "gateway", false, "also answer messages from elsewhere, as skein gateway does")
 	c.MarkFlagsRequiredTogether("tls-cert", "tls-key")
 	return c
 }
@@ -83,11 +84,23 @@ func (o *serveOptions) run(ctx context.Context, j *job, _ []string) error {
 		defer pages.Chat.Close()
 		defer context.AfterFunc(ctx, pages.Chat.Interrupt)()
 	}
+	serve, signed := (*door.Door).Serve, []door.Route(nil)
+	if o.gateway {
+		g, routes, err := j.gateway(o.allow, log)
+		if err != nil {
+			return errors.Join(err, l.Close())
+		}
+		signed = routes
+		serve = func(d *door.Door, ctx context.Context, l net.Listener) error {
+			return beside(ctx, g, func(ctx context.Context) error { return d.Serve(ctx, l) })
+		}
+	}
 	d := door.New(door.Options{Store: j.store, Tokens: tokens, Hosts: o.hosts, Log: log, Now: j.Now, Form: web.Form(pages), Lost: web.Lost(pages)},
 		slices.Concat(
 			server.Routes(j.apiOptions()),
 			web.Routes(pages),
 			mcp.Routes(j.mcpOptions()),
+			signed,
 		)...)
 	if err := o.greet(j, d, l); err != nil {
 		return errors.Join(err, l.Close())
@@ -97,7 +110,7 @@ func (o *serveOptions) run(ctx context.Context, j *job, _ []string) error {
 		return errors.Join(err, l.Close())
 	}
 	defer forget()
-	return d.Serve(ctx, l)
+	return serve(d, ctx, l)
 }
 
 func (o *serveOptions) logger(j *job) (*slog.Logger, error) {

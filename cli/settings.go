@@ -118,7 +118,7 @@ func (s *settings) read(file, project string) error {
 	if err := toml.Unmarshal(b, &top); err != nil {
 		return badFile(file, err)
 	}
-	for _, name := range []string{"price", "provider", "project"} {
+	for _, name := range []string{"price", "provider", "project", "gateway"} {
 		if _, ok := top[name]; ok && project != "" {
 			s.unknown = append(s.unknown, file+": "+name+": a project may not set this")
 		}

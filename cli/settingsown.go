@@ -14,12 +14,13 @@ import (
 	"github.com/skein-dev/skein/roster"
 )
 
-// own is what only a person's own file can say: the tables price, provider and
-// project.
+// own is what only a person's own file can say: the tables price, provider,
+// project and gateway.
 type own struct {
 	prices    []price.Override
 	providers map[string]roster.Provider
 	projects  map[string]ownProject // by path
+	gateway   ownGateway
 }
 
 // An ownProject is what a person set for one project.
@@ -40,8 +41,9 @@ func (s *settings) readOwn(file string, b []byte, top map[string]any) error {
 		Price    []price.Override       `toml:"price"`
 		Provider map[string]ownProvider `toml:"provider"`
 		Project  map[string]ownProject  `toml:"project"`
+		Gateway  ownGateway             `toml:"gateway"`
 	}
-	if len(top) == 0 || top["price"] == nil && top["provider"] == nil && top["project"] == nil {
+	if len(top) == 0 || top["price"] == nil && top["provider"] == nil && top["project"] == nil && top["gateway"] == nil {
 		return nil
 	}
 	if err := toml.Unmarshal(b, &from); err != nil {
@@ -49,7 +51,9 @@ func (s *settings) readOwn(file string, b []byte, top map[string]any) error {
 	}
 	s.strangers(file, "provider", top["provider"], "base_url", "key_env", "api")
 	s.strangers(file, "project", top["project"], "allow")
-	for _, name := range []string{"price", "provider", "project"} {
+	s.gatewayStrangers(file, top["gateway"])
+	s.showGateway(file, from.Gateway)
+	for _, name := range []string{"price", "provider", "project", "gateway"} {
 		delete(top, name)
 	}
 	s.prices, s.projects, s.providers = from.Price, map[string]ownProject{}, map[string]roster.Provider{}

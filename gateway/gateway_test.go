@@ -251,10 +251,10 @@ func TestTheSameAnswerIsNotSentTwiceWithin30Seconds(t *testing.T) {
 		g.say("test:1", "one")
 		g.say("test:2", "one")
 		g.wantSent("heard one", "heard one")
-		time.Sleep(29 * time.Second) // of the bubble's clock
+		<-time.After(29 * time.Second) // of the bubble's clock
 		g.say("test:1", "one")
 		g.wantSent()
-		time.Sleep(time.Second)
+		<-time.After(time.Second)
 		g.say("test:1", "one")
 		g.wantSent("heard one")
 		g.say("test:1", "/new")
@@ -347,11 +347,11 @@ func TestAnAnswerThatDoesNotArriveIsSentAgain(t *testing.T) {
 	bubble(t, func(g *rig) {
 		g.place.fails = 3
 		g.say("test:1", "one")
-		time.Sleep(time.Minute)
+		<-time.After(time.Minute)
 		g.wantSent("heard one")
 		g.place.fails = 5
 		g.say("test:1", "two")
-		time.Sleep(time.Hour)
+		<-time.After(time.Hour)
 		g.wantSent()
 		g.end()
 		g.start()

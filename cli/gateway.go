@@ -1,0 +1,128 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/skein-dev/skein/door"
+	"github.com/skein-dev/skein/gateway"
+	"github.com/skein-dev/skein/gateway/webhook"
+	"github.com/skein-dev/skein/redact"
+)
+
+type gatewayOptions struct {
+	serveOptions
+}
+
+func newGateway(f *frame) *cobra.Command {
+	var o gatewayOptions
+	c := &cobra.Command{
+		Use:   "gateway [flags]",
+		Short: "let people talk to agents from Telegram, Discord, Slack, e-mail",
+		Long: `Answer messages from elsewhere until Ctrl-C. Each chat, channel or thread there is
+a session here; /new, /usage and /personality NAME work there too, and skein
+link joins one to a session of the terminal.
+
+What is set up in your config.toml runs. Only those who are on the list are
+answered: IDs are safer than names, and others' IDs are in what this command
+says when they write.
+
+  [gateway]
+  allow = ["shell"]               # tools that run
+
+  [gateway.telegram]              # token in TELEGRAM_BOT_TOKEN
+  allow = ["4711", "@ada"]        # who may talk to the agent
+
+  [gateway.inbox.mail]            # signed requests: POST /v1/inbox/{key}
+  secret_env = "MAIL_SECRET"      # the variable that the secret is in
+  keys = ["email:*"]              # that it may write under
+  allow = ["ada@example.org"]     # who may write; everybody without it
+  url = "http://127.0.0.1:8025/"  # where answers go
+
+Tokens and secrets come from the environment, or from the key ring. Tools run in
+this folder, as you; nobody is there to be asked, so those that ask run only if
+they are allowed here.`,
+		Example: `skein gateway
+	skein serve --gateway`,
+		Args: words(0, 0, ""),
+		RunE: f.withStore(o.run),
+	}
+	c.Flags().StringVar(&o.listen, "listen", "127.0.0.1:7434", "address `HOST:PORT` for signed requests, if a source of them is set up")
+	c.Flags().StringSliceVar(&o.hosts, "host", nil, "host `NAME` that it may be called by; can be repeated")
+	c.Flags().StringVar(&o.cert, "tls-cert", "", "`FILE` with the certificate, in PEM")
+	c.Flags().StringVar(&o.key, "tls-key", "", "`FILE` with its key, in PEM")
+	c.Flags().BoolVar(&o.clear, "clear-text", false, "listen beyond this machine without TLS")
+	c.Flags().StringVar(&o.log, "log", "", "`FORMAT` of the log on stderr, a line for each request: text or json; none without it")
+	c.Flags().StringArrayVar(&o.allow, "allow", nil, "let this `TOOL` run, such as shell")
+	c.MarkFlagsRequiredTogether("tls-cert", "tls-key")
+	return c
+}
+
+func (o *gatewayOptions) run(ctx context.Context, j *job, _ []string) (err error) {
+	log, err := o.logger(j)
+	if err != nil {
+		return err
+	}
+	g, routes, err := j.gateway(o.allow, log)
+	if err != nil {
+		return err
+	}
+	if len(routes) == 0 {
+		return g.Run(ctx)
+	}
+	tokens, err := j.tokens()
+	if err != nil {
+		return err
+	}
+	l, err := o.open(ctx)
+	if err != nil {
+		return err
+	}
+	d := door.New(door.Options{Store: j.store, Tokens: tokens, Hosts: o.hosts, Log: log, Now: j.Now}, routes...)
+	j.say("signed requests: %s/v1/inbox/KEY", o.url(l))
+	return beside(ctx, g, func(ctx context.Context) error { return d.Serve(ctx, l) })
+}
+
+// beside runs g while serve does, and ends both when one fails or serve has
+// ended.
+func beside(ctx context.Context, g *gateway.Gateway, serve func(context.Context) error) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	ran := make(chan error, 1)
+	go func() {
+		defer stop()
+		ran <- g.Run(ctx)
+	}()
+	err := serve(ctx)
+	stop()
+	return errors.Join(err, <-ran)
+}
+
+// gateway returns what is set up, and the routes by which signed requests come.
+func (j *job) gateway(allow []string, log *slog.Logger) (*gateway.Gateway, []door.Route, error) {
+	surfaces, sources, err := j.surfaces(log)
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(surfaces) == 0 {
+		return nil, nil, advise(usagef("the gateway is not set up: config.toml has no [gateway.telegram], and no other"), "see: skein gateway --help")
+	}
+	may := map[string][]string{}
+	for _, s := range surfaces {
+		may[s.Name()] = j.settings.gateway.writers(s.Name())
+	}
+	g, err := gateway.New(gateway.Options{
+		Store: j.store, User: j.owner(), Talker: &messenger{job: j, allow: append(allow, j.settings.gateway.Allow...)},
+		Surfaces: surfaces, Allow: may, Inbox: filepath.Join(j.dirs.State, "inbox"),
+		Secrets: redact.New(), Log: log, Now: time.Now, Wait: j.Wait,
+	})
+	if err != nil || len(sources) == 0 {
+		return g, nil, err
+	}
+	return g, webhook.Routes(g, time.Now, sources...), nil
+}
