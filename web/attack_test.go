@@ -1,7 +1,6 @@
 package web_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -82,7 +81,7 @@ func hostile(t *testing.T, store skein.Store, all []string) {
 			Role: skein.RoleAssistant, Provider: short(i), Model: short(i), Agent: short(i), Stop: short(i), Error: &skein.ErrorInfo{Kind: short(i), Message: short(i)},
 			Parts: []skein.Part{{Kind: skein.PartReasoning, Text: skein.Text(short(i))}, skein.TextPart(short(i)), skein.TextPart("```\"><script>window.ran=23</script>\n" + short(i) + "\n```"), {Kind: skein.PartCall, Call: &call}},
 		}))
-		c.put(skein.NewEvent(skein.KindTool, c.at, skein.ToolState{Call: call.ID, State: skein.Completed, Title: short(i), Start: c.at, End: c.at, Meta: json.RawMessage(skein.MustJSON(map[string]string{"x": short(i)}))}))
+		c.put(skein.NewEvent(skein.KindTool, c.at, skein.ToolState{Call: call.ID, State: skein.Completed, Title: short(i), Start: c.at, End: c.at, Meta: skein.MustJSON(map[string]string{"x": short(i)})}))
 		c.put(skein.Say(c.at, skein.Message{Role: skein.RoleTool, Parts: []skein.Part{{Kind: skein.PartResult, Result: &skein.Result{CallID: call.ID, Name: short(i), Text: skein.Text(short(i) + "\n--- a/" + short(14) + "\n+++ b/x\n@@ -1 +1 @@\n-" + short(i) + "\n+" + short(i)), Failed: i%2 == 0}}}}))
 		c.put(skein.NewEvent(skein.KindNoted, c.at, skein.Noted{Name: short(14), Level: "error", Data: skein.MustJSON(short(i))}))
 	}
