@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/skein-dev/skein/gateway"
+	"github.com/skein-dev/skein/gateway/telegram"
 	"github.com/skein-dev/skein/gateway/webhook"
 )
 
@@ -126,7 +127,15 @@ func (j *job) surfaces(log *slog.Logger) (all []gateway.Surface, sources []*webh
 }
 
 // surface makes the surface of that name.
-func (j *job) surface(name string, _ *ownSurface, _ *slog.Logger) (gateway.Surface, error) {
+func (j *job) surface(name string, o *ownSurface, log *slog.Logger) (gateway.Surface, error) {
+	switch name {
+	case "telegram":
+		token, err := j.surfaceSecret(name, "TELEGRAM_BOT_TOKEN")
+		if err != nil {
+			return nil, err
+		}
+		return telegram.New(telegram.Options{Token: token, URL: o.API, Log: log})
+	}
 	return nil, usagef("gateway.%s: it is not known here", name)
 }
 
