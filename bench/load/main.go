@@ -15,7 +15,6 @@ import (
 type options struct {
 	sessions, conns, readers, rate int
 	seconds                        time.Duration
-	profile                        string
 }
 
 func main() {
@@ -54,7 +53,8 @@ func run(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	if err := fill(ctx, dir, o.sessions); err != nil {
+	word, err := fill(ctx, dir, o.sessions)
+	if err != nil {
 		return err
 	}
 	s, err := start(ctx, *bin, dir)
@@ -62,6 +62,7 @@ func run(ctx context.Context) (err error) {
 		return err
 	}
 	defer s.kill()
+	s.word = word
 	fmt.Printf("| what | measured | goal | holds |\n| --- | --- | --- | --- |\n")
 	row("start", fmt.Sprintf("%.0f ms until it answers, %d sessions, %d MB", ms(s.took), o.sessions, s.size>>20), "200 ms", s.took < 200*time.Millisecond)
 	for _, kind := range []struct {

@@ -29,6 +29,7 @@ type server struct {
 	process    *exec.Cmd
 	took       time.Duration // from the start until it answers
 	size       int64         // bytes of the store
+	word       string        // that is in some messages
 	client     *http.Client
 }
 
@@ -47,17 +48,20 @@ func build(ctx context.Context, dir string) (string, error) {
 
 const (
 	perSession = 10
-	atOnce     = 50 // sessions
+	atOnce     = 50   // sessions
+	sampled    = 1000 // sessions whose words are counted
 )
 
 func sessionID(i int) skein.SessionID { return skein.SessionID(fmt.Sprintf("load-%06d", i)) }
 
-// fill makes a store of n sessions of 10 messages of 400 bytes.
-func fill(ctx context.Context, dir string, n int) (err error) {
+// fill makes a store of n sessions of 10 messages of 400 bytes, and returns a
+// middling word: one that is in about one of 200 messages.
+func fill(ctx context.Context, dir string, n int) (word string, err error) {
 	s, err := sqlite.Open(ctx, filepath.Join(dir, "skein.db"), sqlite.Options{})
 	if err != nil {
-		return err
+		return "", err
 	}
+	seen := map[string]int{}
 	defer func() { err = errors.Join(err, s.Close()) }()
 	words := gen.NewWords(8)
 	begin := skein.At(time.Now()) - skein.Time(n)*60_000
@@ -68,7 +72,13 @@ func fill(ctx context.Context, dir string, n int) (err error) {
 			project := fmt.Sprintf("/home/ada/project-%d", j%20)
 			evs := []skein.Event{skein.NewEvent(skein.KindCreated, at, skein.Created{Project: project, Agent: "load", Title: words.Prose(40)})}
 			for k := range perSession {
-				m := skein.UserSays(words.Prose(400))
+				text := words.Prose(400)
+				if j < sampled {
+					for _, w := range strings.Fields(text) {
+						seen[w]++
+					}
+				}
+				m := skein.UserSays(text)
 				if k%2 == 1 {
 					m.Role, m.Provider, m.Model, m.Usage = skein.RoleAssistant, "anthropic", "claude-sonnet-4-5", &skein.Usage{Input: 12, Output: 300, CacheRead: 9000}
 				}
@@ -77,10 +87,21 @@ func fill(ctx context.Context, dir string, n int) (err error) {
 			batches = append(batches, skein.Batch{Session: sessionID(j), Events: evs})
 		}
 		if _, err := s.Append(ctx, batches...); err != nil {
-			return err
+			return "", err
 		}
 	}
-	return nil
+	return middling(seen, min(n, sampled)*perSession/200), nil
+}
+
+// middling returns the word that was seen about that often.
+func middling(seen map[string]int, often int) string {
+	best, off := "", 1<<30
+	for word, n := range seen {
+		if d := max(n-often, often-n); d < off && len(word) > 4 && strings.Trim(word, "abcdefghijklmnopqrstuvwxyz") == "" {
+			best, off = word, d
+		}
+	}
+	return best
 }
 
 // start starts the server on the store in dir, and waits until it answers.
@@ -97,7 +118,7 @@ func start(ctx context.Context, bin, dir string) (*server, error) {
 	if err != nil {
 		return nil, err
 	}
-	if s.tokens, err = door.OpenTokens(filepath.Join(dir, "tokens"), time.Now); err != nil {
+	if s.tokens, err = door.OpenTokens(filepath.Join(dir, "state", "tokens"), time.Now); err != nil {
 		return nil, err
 	}
 	s.token = s.tokens.First()
