@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/skein-dev/skein/gateway"
+	"github.com/skein-dev/skein/gateway/slack"
 	"github.com/skein-dev/skein/gateway/telegram"
 	"github.com/skein-dev/skein/gateway/webhook"
 )
@@ -135,6 +136,16 @@ func (j *job) surface(name string, o *ownSurface, log *slog.Logger) (gateway.Sur
 			return nil, err
 		}
 		return telegram.New(telegram.Options{Token: token, URL: o.API, Log: log})
+	case "slack":
+		bot, err := j.surfaceSecret(name, "SLACK_BOT_TOKEN")
+		if err != nil {
+			return nil, err
+		}
+		app, err := j.surfaceSecret("slack-app", "SLACK_APP_TOKEN")
+		if err != nil {
+			return nil, err
+		}
+		return slack.New(slack.Options{BotToken: bot, AppToken: app, URL: o.API, Log: log})
 	}
 	return nil, usagef("gateway.%s: it is not known here", name)
 }
