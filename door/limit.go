@@ -86,3 +86,10 @@ func (s *streams) end() {
 		cancel()
 	}
 }
+
+// Streams returns how many streams are open.
+func (d *Door) Streams() int {
+	d.streams.mu.Lock()
+	defer d.streams.mu.Unlock()
+	return len(d.streams.open)
+}
