@@ -45,14 +45,14 @@ func (t *target) settle(th *thread, e skein.Event) (add []skein.Event, seq skein
 
 // again makes an amendment that the session has already once more, if what it
 // amends was amended in this reading by a record before it, or if it says
-// something else now.
+// something else now, or of an event that has come anew.
 func (t *target) again(th *thread, e skein.Event, was uint64) []skein.Event {
 	a, err := skein.Decode[skein.Amended](e)
-	if err != nil || th.bySeq[a.Seq] == nil {
+	if err != nil || a.Seq == 0 {
 		return nil
 	}
 	st := th.bySeq[a.Seq]
-	if !st.anew {
+	if st == nil || !st.anew {
 		if maphash.Bytes(t.seed, e.Payload) == was {
 			return nil
 		}
@@ -60,8 +60,10 @@ func (t *target) again(th *thread, e skein.Event, was uint64) []skein.Event {
 		if th.stands[e.ClientID] != nil {
 			return nil
 		}
-		st.anew = true
-		st.amend(a, t.seed)
+		if st != nil {
+			st.anew = true
+			st.amend(a, t.seed)
+		}
 		return []skein.Event{e}
 	}
 	out := amendment(e, st, a)

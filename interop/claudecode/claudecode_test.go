@@ -7,9 +7,7 @@ import (
 	"github.com/skein-dev/skein/interoptest"
 )
 
-var suite = interoptest.Suite{Format: claudecode.Format(), Dir: "testdata", Count: count, Lossy: map[string]string{
-	"copies/*": "of files that repeat each other, another one began the session while this one was damaged",
-}}
+var suite = interoptest.Suite{Format: claudecode.Format(), Dir: "testdata", Count: count}
 
 func TestFormat(t *testing.T) { interoptest.Run(t, suite) }
 
