@@ -84,19 +84,8 @@ func (s Suite) bears(t *testing.T, name string, e evil) {
 	defer want.Close()
 	s.bring(t, want, root)
 	if lost := missing(said(t, want), said(t, store)); len(lost) > 0 {
-		if why, ok := s.lossy(name, e.name); ok {
-			t.Logf("when the files are whole again, %d messages are not shown: %s", len(lost), why)
-			return
-		}
 		t.Errorf("when the files are whole again, these are not shown: %q", lost)
 	}
-}
-
-func (s Suite) lossy(name, what string) (why string, ok bool) {
-	if why, ok = s.Lossy[name+"/"+what]; !ok {
-		why, ok = s.Lossy[name+"/*"]
-	}
-	return why, ok
 }
 
 // soon imports what is at path.

@@ -24,11 +24,6 @@ type Suite struct {
 	// Tables is what must be the same in a database that is written again.
 	Tables []string
 
-	// Lossy has the cases of [Hostile] after which, when the files are whole
-	// again, something is known not to be shown, each with why; a * in the
-	// place of what was done stands for all.
-	Lossy map[string]string
-
 	// Count says what an import of one file must add up to, by other means
 	// than the format's: nil for no such test.
 	Count func(t testing.TB, path string, data []byte) Sum

@@ -51,8 +51,9 @@ func openState(ctx context.Context, at string) (_ interop.Unit, err error) {
 	return &state{db: db, path: at}, nil
 }
 
-// Sources implements [interop.Unit]: it reads keys, not values. A composer is
-// as it was if all its rows are.
+// Sources implements [interop.Unit]: it reads keys, and of values only those of
+// composers that are short. A composer is as it was if all its rows are: the
+// program puts a new row in the place of one that changes.
 //
 // Errors are ctx's and those of reading the copy.
 func (u *state) Sources(ctx context.Context) (all []interop.Source, err error) {
@@ -84,6 +85,10 @@ func (u *state) Sources(ctx context.Context) (all []interop.Source, err error) {
 // maxComposers is how many sessions are read of one database.
 const maxComposers = 200_000
 
+// shortValue is the longest value of a composer that is looked at to know
+// whether it has changed, in bytes.
+const shortValue = 64 << 10
+
 func (u *state) source(ctx context.Context, id string) (s interop.Source, err error) {
 	sum := sha256.New()
 	add := func(m foreign.Mark) error {
@@ -91,7 +96,15 @@ func (u *state) source(ctx context.Context, id string) (s interop.Source, err er
 		s.Size += m.Size
 		return nil
 	}
-	_ = add(u.composers[id])
+	own := u.composers[id]
+	_ = add(own)
+	if own.Size <= shortValue { // one that was changed in place is as long at times
+		row, _, err := u.db.At(ctx, shelf, own)
+		if err != nil {
+			return s, err
+		}
+		sum.Write(bytesOf(row))
+	}
 	prefix := bubbleKey + id
 	err = u.db.Marks(ctx, shelf, prefix+":", prefix+after, func(m foreign.Mark) error {
 		u.bubbles[id] = append(u.bubbles[id], m)
