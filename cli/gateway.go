@@ -38,6 +38,12 @@ says when they write.
   [gateway.telegram]              # token in TELEGRAM_BOT_TOKEN
   allow = ["4711", "@ada"]        # who may talk to the agent
 
+  [gateway.discord]               # token in DISCORD_BOT_TOKEN
+  allow = ["80351110224678912"]
+
+  [gateway.slack]                 # tokens in SLACK_BOT_TOKEN
+  allow = ["U024BE7LH"]           # and SLACK_APP_TOKEN
+
   [gateway.inbox.mail]            # signed requests: POST /v1/inbox/{key}
   secret_env = "MAIL_SECRET"      # the variable that the secret is in
   keys = ["email:*"]              # that it may write under

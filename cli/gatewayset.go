@@ -4,10 +4,12 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/skein-dev/skein/gateway"
+	"github.com/skein-dev/skein/gateway/discord"
 	"github.com/skein-dev/skein/gateway/slack"
 	"github.com/skein-dev/skein/gateway/telegram"
 	"github.com/skein-dev/skein/gateway/webhook"
@@ -136,6 +138,12 @@ func (j *job) surface(name string, o *ownSurface, log *slog.Logger) (gateway.Sur
 			return nil, err
 		}
 		return telegram.New(telegram.Options{Token: token, URL: o.API, Log: log})
+	case "discord":
+		token, err := j.surfaceSecret(name, "DISCORD_BOT_TOKEN")
+		if err != nil {
+			return nil, err
+		}
+		return discord.New(discord.Options{Token: token, URL: o.API, Seen: filepath.Join(j.dirs.State, "discord.json"), Log: log})
 	case "slack":
 		bot, err := j.surfaceSecret(name, "SLACK_BOT_TOKEN")
 		if err != nil {

@@ -1,0 +1,83 @@
+package discord
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"github.com/skein-dev/skein"
+)
+
+// A place is how far a channel was read.
+type place struct {
+	Last   string `json:"last"`             // ID of the newest message that was taken
+	Direct bool   `json:"direct,omitempty"` // it is no guild's: all in it is for the bot
+}
+
+// seen is how far each channel was read, in a file.
+type seen struct {
+	file string
+	mu   *sync.Mutex
+	at   map[string]place // by channel
+}
+
+// readSeen reads the file, which need not be there.
+func readSeen(file string) (seen, error) {
+	s := seen{file: file, mu: new(sync.Mutex), at: map[string]place{}}
+	b, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return s, os.MkdirAll(filepath.Dir(file), 0o700)
+	}
+	if err != nil {
+		return s, err
+	}
+	if err := json.Unmarshal(b, &s.at); err != nil {
+		return s, fmt.Errorf("%s: %w", file, err)
+	}
+	return s, nil
+}
+
+// all returns the newest message of each channel.
+func (s *seen) all() map[string]string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	all := make(map[string]string, len(s.at))
+	for channel, p := range s.at {
+		all[channel] = p.Last
+	}
+	return all
+}
+
+// guild reports whether a channel is known to be a guild's: messages that are
+// asked for do not say so.
+func (s *seen) guild(channel string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	p, ok := s.at[channel]
+	return ok && !p.Direct
+}
+
+// put keeps that a message was taken; one that is older than the newest changes
+// nothing.
+func (s *seen) put(channel, id string, direct bool) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if old := s.at[channel].Last; len(id) < len(old) || len(id) == len(old) && id <= old {
+		return nil
+	}
+	next := maps.Clone(s.at)
+	next[channel] = place{id, direct}
+	if err := os.WriteFile(s.file+".new", skein.MustJSON(next), 0o600); err != nil {
+		return err
+	}
+	if err := os.Rename(s.file+".new", s.file); err != nil {
+		return err
+	}
+	s.at = next
+	return nil
+}
