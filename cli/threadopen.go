@@ -177,9 +177,18 @@ func (t *thread) elsewhere(ctx context.Context, folder string) error {
 // locked returns err in the words of a command that can do something about it.
 func (t *thread) locked(err error) error {
 	if l := (*skein.LockedError)(nil); errors.As(err, &l) {
-		return advise(&told{"session is locked by " + l.Holder.String(), skein.ErrLocked}, "use --fork to branch off it, or --take-over to end its turn")
+		return advise(&told{"session is locked by " + whoIs(l.Holder), skein.ErrLocked}, "use --fork to branch off it, or --take-over to end its turn")
 	}
 	return err
+}
+
+// whoIs says who holds a lease, and where, if that is another machine.
+func whoIs(h skein.Holder) string {
+	host, err := os.Hostname()
+	if h.PID == 0 || h.Host == "" || err != nil || h.Host == host {
+		return h.String()
+	}
+	return h.String() + " on " + h.Host
 }
 
 // close ends the work on the thread; how is done, interrupted or error. It
