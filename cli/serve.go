@@ -22,11 +22,11 @@ import (
 )
 
 type serveOptions struct {
-	listen, cert, key, log string
-	hosts                  []string
-	clear                  bool
-	chat, gateway          bool
-	allow                  []string
+	listen, cert, key, log, metrics string
+	hosts                           []string
+	clear                           bool
+	chat, gateway                   bool
+	allow                           []string
 }
 
 func newServe(f *frame) *cobra.Command {
@@ -54,6 +54,7 @@ encrypts. Browsers may use only the host names of loopback and those of --host.`
 	c.Flags().StringVar(&o.key, "tls-key", "", "`FILE` with its key, in PEM")
 	c.Flags().BoolVar(&o.clear, "clear-text", false, "listen beyond this machine without TLS")
 	c.Flags().StringVar(&o.log, "log", "", "`FORMAT` of the log on stderr, a line for each request: text or json; none without it")
+	c.Flags().StringVar(&o.metrics, "metrics", "", "count requests, for Prometheus: on tells them at /metrics to who has a token; `HOST:PORT` there, to all who reach it")
 	c.Flags().BoolVar(&o.chat, "chat", false, "let those who may do everything talk to agents in the dashboard; tools run here, as you")
 	c.Flags().StringArrayVar(&o.allow, "allow", nil, "with --chat or --gateway: let this `TOOL` run without asking, such as shell")
 	c.Flags().BoolVar(&o.gateway, "gateway", false, "also answer messages from elsewhere, as skein gateway does")
@@ -95,13 +96,20 @@ func (o *serveOptions) run(ctx context.Context, j *job, _ []string) error {
 			return beside(ctx, g, func(ctx context.Context) error { return d.Serve(ctx, l) })
 		}
 	}
-	d := door.New(door.Options{Store: j.store, Tokens: tokens, Hosts: o.hosts, Log: log, Now: j.Now, Form: web.Form(pages), Lost: web.Lost(pages)},
+	options := door.Options{Store: j.store, Tokens: tokens, Hosts: o.hosts, Log: log, Now: j.Now, Form: web.Form(pages), Lost: web.Lost(pages)}
+	counts, err := o.count(ctx, j, &options)
+	if err != nil {
+		return errors.Join(err, l.Close())
+	}
+	d := door.New(options,
 		slices.Concat(
 			server.Routes(j.apiOptions()),
 			web.Routes(pages),
 			mcp.Routes(j.mcpOptions()),
 			signed,
+			counts.routes,
 		)...)
+	serve = counts.with(serve)
 	if err := o.greet(j, d, l); err != nil {
 		return errors.Join(err, l.Close())
 	}

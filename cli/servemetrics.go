@@ -1,0 +1,91 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"net"
+	"os"
+	"sync/atomic"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/door"
+	"github.com/skein-dev/skein/metrics"
+)
+
+// counted is what --metrics adds to a server; the zero value adds nothing.
+type counted struct {
+	routes   []door.Route // of the server itself
+	own      *door.Door   // of the listener that is for the counts alone
+	listener net.Listener
+	of       *atomic.Pointer[door.Door] // whose streams are counted
+}
+
+// count lets the requests that options are for be counted, if they are to be.
+func (o *serveOptions) count(ctx context.Context, j *job, options *door.Options) (c counted, err error) {
+	if o.metrics == "" {
+		return c, nil
+	}
+	c.of = &atomic.Pointer[door.Door]{}
+	m := metrics.New(metrics.Options{
+		Now: j.Now, Size: func() int64 { return sizeOf(j.settings.text("store")) },
+		Streams: func() int {
+			if d := c.of.Load(); d != nil {
+				return d.Streams()
+			}
+			return 0
+		},
+	})
+	options.Done = m.Done
+	if o.metrics == "on" {
+		c.routes = []door.Route{m.Route()}
+		return c, nil
+	}
+	how := door.Clear("")
+	if o.clear {
+		how = door.ClearText
+	}
+	c.listener, err = door.Listen(ctx, o.metrics, nil, how)
+	if errors.Is(err, skein.ErrRefused) {
+		err = advise(err, "the counts go out in clear text: --clear-text allows that")
+	}
+	own := *options
+	own.Done, own.Form, own.Lost = nil, nil, nil
+	c.own = door.New(own, m.Open())
+	return c, err
+}
+
+// sizeOf returns the bytes of a store that is a file, with what was not yet
+// moved into it; -1 for another.
+func sizeOf(path string) int64 {
+	info, err := os.Stat(path)
+	if err != nil {
+		return -1
+	}
+	size := info.Size()
+	if log, err := os.Stat(path + "-wal"); err == nil {
+		size += log.Size()
+	}
+	return size
+}
+
+// with serves the counts beside what serve serves, where they have a listener.
+func (c counted) with(serve func(*door.Door, context.Context, net.Listener) error) func(*door.Door, context.Context, net.Listener) error {
+	return func(d *door.Door, ctx context.Context, l net.Listener) error {
+		if c.of != nil {
+			c.of.Store(d)
+		}
+		if c.own == nil {
+			return serve(d, ctx, l)
+		}
+		ctx, stop := context.WithCancel(ctx)
+		defer stop()
+		ended := make(chan error, 1)
+		go func() {
+			defer stop()
+			ended <- c.own.Serve(ctx, c.listener)
+		}()
+		err := serve(d, ctx, l)
+		stop()
+		return errors.Join(err, <-ended)
+	}
+}
