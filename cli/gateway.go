@@ -50,8 +50,8 @@ says when they write.
   allow = ["ada@example.org"]     # who may write; everybody without it
   url = "http://127.0.0.1:8025/"  # where answers go
 
-Tokens and secrets come from the environment, or from the key ring. Tools run in
-this folder, as you; nobody is there to be asked, so those that ask run only if
+Tokens and secrets come from the environment, or from the key ring (skein key
+telegram, discord, slack, slack-app, inbox.mail). Tools run in this folder, as you; nobody is there to be asked, so those that ask run only if
 they are allowed here.`,
 		Example: `skein gateway
 	skein serve --gateway`,

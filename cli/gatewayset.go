@@ -171,3 +171,9 @@ func (j *job) surfaceSecret(name, variable string) (string, error) {
 	}
 	return "", advise(fmt.Errorf("gateway.%s: there is no secret for it", name), "put it into the environment: %s", variable)
 }
+
+// isSurface reports whether the gateway asks the key ring for a secret of this
+// name.
+func isSurface(name string) bool {
+	return slices.Contains([]string{"telegram", "discord", "slack", "slack-app"}, name) || strings.HasPrefix(name, "inbox.")
+}

@@ -52,7 +52,7 @@ func (o *keyOptions) run(ctx context.Context, j *job, args []string) error {
 	name := args[0]
 	p, ok := r.Provider(name)
 	switch {
-	case !ok:
+	case !ok && !isSurface(name):
 		return advise(missing("there is no provider %q", name), "there are: %s", strings.Join(r.Providers(), ", "))
 	case o.remove && j.KeyRing == nil:
 		return nil
