@@ -42,6 +42,7 @@ func TestMain(m *testing.M) {
 //	exits N COMMAND     runs COMMAND, which must end with exit code N
 //	serving FLAGS       starts skein serve on the store, and sets $SERVER to its URL
 //	signed PATH BODY    sends a signed request to $SERVER
+//	asks STATUS METHOD PATH [BODY]  asks that server, as curl would
 //	seed FILE           puts events into the store: each line of FILE is an
 //	                    event in JSON with one more member, session
 func TestScripts(t *testing.T) {
@@ -50,7 +51,7 @@ func TestScripts(t *testing.T) {
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		UpdateScripts:       *update,
-		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "serving": serving, "signed": signed},
+		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "serving": serving, "asks": asks, "signed": signed},
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("HOME", e.WorkDir+"/home")
 			e.Setenv("USERPROFILE", e.WorkDir+"/home")
