@@ -36,14 +36,6 @@ func (c curtain) text(s string) string {
 	return c.redact.Text(s)
 }
 
-// json returns the JSON text b as it may be shown.
-func (c curtain) json(b []byte) []byte {
-	if c.redact == nil {
-		return b
-	}
-	return c.redact.JSON(b)
-}
-
 func (c curtain) entry(e skein.Entry) skein.Entry {
 	if c.redact == nil {
 		return e

@@ -53,7 +53,7 @@ func (o *syncOptions) run(ctx context.Context, j *job, args []string) error {
 	if err != nil {
 		return err
 	}
-	name := ""
+	var name string
 	if s.Origin != nil {
 		name = s.Origin.Format
 	} else if name, err = j.filedAs(ctx, s.ID); err != nil {
