@@ -129,10 +129,10 @@ func (b *Bot) Run(ctx context.Context, take func(context.Context, gateway.Messag
 		failed = min(failed+1, 6)
 		b.log.Warn("discord is not there; it is tried again", "err", err, "in", d)
 		if b.wait(ctx, d) != nil {
-			return nil
+			break // ctx has ended
 		}
 	}
-	return nil
+	return nil //nolint:nilerr // it ends because ctx does
 }
 
 // open connects, and takes in what came before.

@@ -78,7 +78,7 @@ func (s *server) talk(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer c.Close()                                                                             //nolint:errcheck // it is a test
-	c.WriteMessage(websocket.TextMessage, []byte(`{"op":10,"d":{"heartbeat_interval":60000}}`)) //nolint:errcheck
+	c.WriteMessage(websocket.TextMessage, []byte(`{"op":10,"d":{"heartbeat_interval":60000}}`)) //nolint:errcheck // the client has gone
 	var first struct{ Op int }
 	for first.Op != 2 && first.Op != 6 {
 		if c.ReadJSON(&first) != nil {
@@ -94,9 +94,9 @@ func (s *server) talk(w http.ResponseWriter, r *http.Request) {
 	if first.Op == 6 {
 		ready = `{"op":0,"t":"RESUMED","s":1,"d":{}}`
 	}
-	c.WriteMessage(websocket.TextMessage, []byte(ready)) //nolint:errcheck
+	c.WriteMessage(websocket.TextMessage, []byte(ready)) //nolint:errcheck // the client has gone
 	if len(live) > 0 {
-		c.WriteMessage(websocket.TextMessage, fmt.Appendf(nil, `{"op":0,"t":"MESSAGE_CREATE","s":%d,"d":%s}`, n+1, live[0])) //nolint:errcheck
+		c.WriteMessage(websocket.TextMessage, fmt.Appendf(nil, `{"op":0,"t":"MESSAGE_CREATE","s":%d,"d":%s}`, n+1, live[0])) //nolint:errcheck // the client has gone
 	}
 	if len(live) > 1 {
 		return

@@ -79,19 +79,16 @@ func (a *App) Name() string { return "slack" }
 func (a *App) Run(ctx context.Context, take func(context.Context, gateway.Message) error) error {
 	for failed := 0; ctx.Err() == nil; failed = min(failed+1, 6) {
 		err := a.connected(ctx, take)
-		switch {
-		case ctx.Err() != nil:
-			return nil
-		case refused(err):
+		if refused(err) && ctx.Err() == nil {
 			return fmt.Errorf("a token was refused: %w", err)
 		}
 		d := time.Second << failed
 		a.log.Warn("slack is not there; it is tried again", "err", err, "in", d)
 		if a.wait(ctx, d) != nil {
-			return nil
+			break // ctx has ended
 		}
 	}
-	return nil
+	return nil //nolint:nilerr // it ends because ctx does
 }
 
 // refused reports whether trying again is of no use.

@@ -74,12 +74,12 @@ func (s *server) talk(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer c.Close()                                                                       //nolint:errcheck // it is a test
-	c.WriteMessage(websocket.TextMessage, []byte(`{"type":"hello","num_connections":1}`)) //nolint:errcheck
+	c.WriteMessage(websocket.TextMessage, []byte(`{"type":"hello","num_connections":1}`)) //nolint:errcheck // the client has gone
 	s.mu.Lock()
 	frames := s.frames[len(s.acked):]
 	s.mu.Unlock()
 	for _, f := range frames {
-		c.WriteMessage(websocket.TextMessage, []byte(f)) //nolint:errcheck
+		c.WriteMessage(websocket.TextMessage, []byte(f)) //nolint:errcheck // the client has gone
 		var ack struct {
 			Envelope string `json:"envelope_id"`
 		}
