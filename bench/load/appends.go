@@ -83,7 +83,11 @@ func pages(ctx context.Context, s *server, o options) error {
 			size = len(b)
 			all = append(all, took)
 		}
-		row(p.name, fmt.Sprintf("median %.1f ms, p95 %.1f ms, %d KB", ms(all.at(.5)), ms(all.at(.95)), size>>10), "30 ms", all.at(.5) < 30*time.Millisecond)
+		goal, most := "30 ms", 30*time.Millisecond
+		if strings.Contains(p.name, "common") { // in a big store it is cut off, and says so
+			goal, most = "200 ms", 200*time.Millisecond
+		}
+		row(p.name, fmt.Sprintf("median %.1f ms, p95 %.1f ms, %d KB", ms(all.at(.5)), ms(all.at(.95)), size>>10), goal, all.at(.5) < most)
 	}
 	return nil
 }
