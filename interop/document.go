@@ -54,15 +54,15 @@ func OpenDocument(ctx context.Context, path string, cut func(data []byte) (piece
 	if is.size > MaxDocument {
 		return nil, fmt.Errorf("%d bytes, at most %d are read of one document", is.size, MaxDocument)
 	}
-	data, err := io.ReadAll(io.LimitReader(ctxReader{ctx, f}, MaxDocument))
-	if err != nil {
+	b := bytes.NewBuffer(make([]byte, 0, is.size+bytes.MinRead)) // in one piece: growing would take twice the room
+	if _, err := b.ReadFrom(io.LimitReader(ctxReader{ctx, f}, MaxDocument)); err != nil {
 		return nil, err
 	}
-	pieces, whole := cut(data)
+	pieces, whole := cut(b.Bytes())
 	if !whole && IsFresh(is.mtime) {
 		return nil, ErrTorn
 	}
-	return document{path, data, pieces}, nil
+	return document{path, b.Bytes(), pieces}, nil
 }
 
 type document struct {
@@ -91,22 +91,57 @@ func (d document) Skips() []Skip { return nil }
 // Close implements [Unit]; there are no errors.
 func (d document) Close() error { return nil }
 
-// pieceReader makes the line of one piece at a time.
+// pieceReader makes the lines of pieces, a portion at a time.
 type pieceReader struct {
 	rest [][]byte
-	line bytes.Reader
+	now  []byte // what is left of a piece that is begun; nil if none is
+	text bool   // it is told as text, else in base64
+	out  bytes.Reader
 }
+
+// portion is how many bytes of a piece are made at a time: a multiple of 3, for
+// base64.
+const portion = 3 << 18
 
 // Read implements [io.Reader]; there are no errors.
 func (r *pieceReader) Read(p []byte) (int, error) {
-	for r.line.Len() == 0 {
-		if len(r.rest) == 0 {
+	for r.out.Len() == 0 {
+		if len(r.rest) == 0 && r.now == nil {
 			return 0, io.EOF
 		}
-		r.line.Reset(PieceLine(r.rest[0]))
-		r.rest = r.rest[1:]
+		r.out.Reset(r.next())
 	}
-	return r.line.Read(p)
+	return r.out.Read(p)
+}
+
+// next returns the next portion of a line.
+func (r *pieceReader) next() (line []byte) {
+	if r.now == nil {
+		r.now, r.rest = r.rest[0], r.rest[1:]
+		if len(r.now) <= portion {
+			line, r.now = PieceLine(r.now), nil
+			return line
+		}
+		line = append(line, `{"base64":"`...)
+		if r.text = utf8.Valid(r.now); r.text {
+			line = append(line[:0], `{"text":"`...)
+		}
+	}
+	n := min(portion, len(r.now))
+	if r.text {
+		for n < len(r.now) && !utf8.RuneStart(r.now[n]) {
+			n--
+		}
+		quoted := skein.AppendQuoted(nil, string(r.now[:n]))
+		line = append(line, quoted[1:len(quoted)-1]...)
+	} else {
+		line = base64.StdEncoding.AppendEncode(line, r.now[:n])
+	}
+	if r.now = r.now[n:]; len(r.now) == 0 {
+		r.now = nil
+		line = append(line, "\"}\n"...)
+	}
+	return line
 }
 
 // PieceLine returns the line that a piece of a document is.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -97,6 +98,32 @@ func TestADocumentComesBackFromItsRecords(t *testing.T) {
 		}
 		if got, err := os.ReadFile(to); err != nil || string(got) != text {
 			t.Errorf("written back: %q, %v; want %q", got, err, text)
+		}
+	}
+}
+
+func TestALongPieceIsTheLineThatItWouldBeInOnePiece(t *testing.T) {
+	for _, text := range []string{strings.Repeat("aä\"\u20ac\U0001d11e\n", 300_000), strings.Repeat("x\xff\x00yz", 400_001)} {
+		path := filepath.Join(t.TempDir(), "a.leaf")
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		u, err := interop.OpenDocument(t.Context(), path, func(b []byte) ([][]byte, bool) { return [][]byte{b[:7], b[7:]}, true })
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []byte
+		for range 2 { // the second time it is as the first
+			in, err := u.Open(t.Context(), "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, err = io.ReadAll(in); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if want := append(interop.PieceLine([]byte(text[:7])), interop.PieceLine([]byte(text[7:]))...); !bytes.Equal(got, want) {
+			t.Errorf("the lines of a document of %d bytes are %d bytes, want the %d that PieceLine gives", len(text), len(got), len(want))
 		}
 	}
 }

@@ -33,7 +33,7 @@ func Element(piece []byte) []byte {
 
 // maxPieces is how many elements are cut apart: each takes room in memory,
 // however short it is.
-const maxPieces = 1_000_000
+const maxPieces = 250_000
 
 // cuts returns where the first element of the array begins, and where each
 // ends.
