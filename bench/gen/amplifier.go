@@ -81,7 +81,8 @@ func (a *Amplifier) answer(words string, call object) {
 	a.say("assistant", own...)
 	a.log("llm:response", object{
 		"provider", "anthropic", "model", "claude-opus-4-6", "status", "ok", "duration_ms", 900 + a.r.IntN(9000),
-		"usage", object{"input_tokens", 20, "output_tokens", len(words) / 4, "cache_read_tokens", a.ctx, "cost_usd", "0.0123"},
+		"usage",
+		object{"input_tokens", 20, "output_tokens", len(words) / 4, "cache_read_tokens", a.ctx, "cost_usd", "0.0123"},
 	})
 }
 
