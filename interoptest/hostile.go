@@ -47,7 +47,7 @@ type evil struct {
 }
 
 // deadline is how long an import of one case may take.
-const deadline = 60 * time.Second
+const deadline = 5 * time.Minute
 
 func (s Suite) bears(t *testing.T, name string, e evil) {
 	root := lay(t, filepath.Join(s.Dir, name))
