@@ -5,15 +5,40 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 )
 
+// paper is a recorder that is read while it is written to.
+type paper struct {
+	mu sync.Mutex
+	*httptest.ResponseRecorder
+}
+
+func (p *paper) Write(b []byte) (int, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.ResponseRecorder.Write(b)
+}
+
+func (p *paper) Flush() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.ResponseRecorder.Flush()
+}
+
+func (p *paper) read() (text string, flushed bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.Body.String(), p.Flushed
+}
+
 func TestAStreamOnWhichNothingComesSaysThatItLives(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
-		w := httptest.NewRecorder()
+		w := &paper{ResponseRecorder: httptest.NewRecorder()}
 		p := &pen{w: w, control: http.NewResponseController(w)}
 		p.begin()
 		waiting, done := make(chan []byte), make(chan error)
@@ -22,7 +47,7 @@ func TestAStreamOnWhichNothingComesSaysThatItLives(t *testing.T) {
 			t.Helper()
 			<-time.After(after)
 			synctest.Wait()
-			if got := strings.ReplaceAll(w.Body.String(), "\n", "|"); got != want || !w.Flushed {
+			if got, flushed := w.read(); strings.ReplaceAll(got, "\n", "|") != want || !flushed {
 				t.Errorf("%v later the stream is %q, want %q", after, got, want)
 			}
 		}
