@@ -86,7 +86,8 @@ func TestChatInTheBrowserAsksAndAnswers(t *testing.T) {
 	b.do(chromedp.Click(chromedp.CSS(".question button.main")))
 	b.until(`document.getElementById("transcript").textContent.includes("The answer was " + "yes")`)
 	b.until(`!document.querySelector(".question") && !document.querySelector(".pending")`)
-	if left := b.eval(`document.getElementById("text").value`); left != "" {
+	// The driver types the line feed after the key, also where the key did something else.
+	if left := b.eval(`document.getElementById("text").value.trim()`); left != "" {
 		t.Errorf("the field still has %q", left)
 	}
 }
