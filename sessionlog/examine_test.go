@@ -192,7 +192,7 @@ func TestNamesAreSafeAndNeverShared(t *testing.T) {
 	s.dir = dir
 	paths := map[string]string{}
 	for i, u := range []skein.User{"local", "john@example.com", "john.example.com", "..", "con", "ÄÖ", "ann", "Ann"} {
-		for _, id := range []skein.SessionID{"0199abcd-1", "01HXYZ", "01hxyz", "01HXYz", "a.b", "a:b", "aux", "..", "...", "é"} {
+		for _, id := range []skein.SessionID{"0199abcd-1", "01HXYZ", "01hxyz", "01HXYz", "a.b", "a:b", "aux", "...", "é"} {
 			if i > 0 {
 				id += skein.SessionID(fmt.Sprint("~", i))
 			}
