@@ -4,13 +4,13 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/loose"
 )
 
 // options let through what other programs write: names that come twice, lone
@@ -145,34 +145,9 @@ next:
 //
 // The error says why there are no more of them.
 func values(line []byte) (all [][]byte, err error) {
-	for len(bytes.TrimSpace(line)) > 0 {
-		dec := jsontext.NewDecoder(bytes.NewBuffer(line), options())
-		v, err := dec.ReadValue()
-		if err != nil {
-			again := numbers(line)
-			if bytes.Equal(again, line) {
-				return all, plain(err)
-			}
-			line = again
-			continue
-		}
-		end := dec.InputOffset()
-		all = append(all, line[end-int64(len(v)):end:end])
-		line = line[end:]
+	found, err := loose.Values(line)
+	for _, v := range found {
+		all = append(all, v)
 	}
-	return all, nil
-}
-
-// numbers puts quotes around the numbers that only Python reads.
-func numbers(line []byte) []byte {
-	if !bytes.Contains(line, []byte("NaN")) && !bytes.Contains(line, []byte("Infinity")) {
-		return line // the expression below is slow
-	}
-	strs := regexp.MustCompile(`"(?:[^"\\]|\\.)*"|-?Infinity|NaN`)
-	return strs.ReplaceAllFunc(line, func(b []byte) []byte {
-		if b[0] == '"' {
-			return b
-		}
-		return strconv.AppendQuote(nil, string(b))
-	})
+	return all, err
 }
