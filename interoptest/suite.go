@@ -24,6 +24,10 @@ type Suite struct {
 	// Tables is what must be the same in a database that is written again.
 	Tables []string
 
+	// OneWay names the cases no session of which can be written back to where
+	// it came from: that is refused, and their files stay as they are.
+	OneWay []string
+
 	// Count says what an import of one file must add up to, by other means
 	// than the format's: nil for no such test.
 	Count func(t testing.TB, path string, data []byte) Sum

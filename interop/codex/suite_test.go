@@ -13,7 +13,10 @@ import (
 )
 
 func suite() interoptest.Suite {
-	return interoptest.Suite{Format: Format(), Dir: "testdata", Count: countAgain}
+	return interoptest.Suite{
+		Format: Format(), Dir: "testdata", Count: countAgain,
+		OneWay: []string{"packed", "rollout-2026-04-28T10-00-00-019de000-4444-7ddd-8ddd-00000000e004.jsonl"},
+	}
 }
 
 func TestFormat(t *testing.T) { interoptest.Run(t, suite()) }
