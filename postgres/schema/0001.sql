@@ -1,0 +1,291 @@
+-- The user comes first in every key, so that the tables can be partitioned or
+-- spread by it. heads, leases and journal hold no text of anybody's and are
+-- seen without row security: by them it is known whose a session is.
+--
+-- Bytes that text cannot hold (NUL) are U+FFFD in the columns that are looked
+-- through; what callers get back is read from state and payload, which are
+-- exact.
+
+CREATE SEQUENCE numbers; -- of sessions
+
+-- One narrow row for each session that has begun, or whose lease was taken:
+-- the end of its events and the newest lease's number. An append is an UPDATE
+-- of it, so those to one session come one after the other.
+CREATE TABLE heads (
+	id       text   PRIMARY KEY,
+	user_id  text   NOT NULL,
+	n        bigint NOT NULL UNIQUE DEFAULT nextval('numbers'), -- all other tables name the session by that
+	last     bigint NOT NULL DEFAULT 0, -- seq of its last event; 0: it has not begun
+	revision bigint NOT NULL DEFAULT 0, -- raised by all that changes its row in sessions but appends
+	epoch    bigint NOT NULL DEFAULT 0, -- number of the newest lease
+	held     boolean NOT NULL DEFAULT false,
+	expires  timestamptz NOT NULL DEFAULT '-infinity' -- of the lease, if it is held; this server's clock
+) WITH (fillfactor = 50);
+
+CREATE INDEX heads_by_user ON heads (user_id, id);
+
+-- Who took the newest lease.
+CREATE TABLE leases (
+	id     text   PRIMARY KEY,
+	epoch  bigint NOT NULL,
+	ttl    bigint NOT NULL, -- milliseconds; 0: the process that holds it says every few seconds that it lives
+	holder text   NOT NULL  -- JSON
+) WITH (fillfactor = 70);
+
+-- No lease has a smaller number than one of a session that was deleted.
+CREATE TABLE fences (
+	one   integer PRIMARY KEY CHECK (one = 1),
+	floor bigint  NOT NULL
+);
+INSERT INTO fences (one, floor) VALUES (1, 0);
+
+-- What was appended, in an order that misses nothing: rows are read when their
+-- transaction is older than all that still run. In one session the order of
+-- xid is that of seq, for an append says which last seq it saw.
+CREATE TABLE journal (
+	xid     xid8   NOT NULL DEFAULT pg_current_xact_id(),
+	ordinal integer NOT NULL, -- among those of the transaction
+	user_id text   NOT NULL,
+	n       bigint NOT NULL,
+	after   bigint NOT NULL, -- the events behind this seq
+	upto    bigint NOT NULL  -- up to and with this one
+);
+CREATE UNIQUE INDEX journal_by_xid ON journal (xid, ordinal);
+CREATE INDEX journal_by_session ON journal (user_id, n, xid);
+
+-- What a session's events add up to. state is the whole of it; the other
+-- columns are what lists look for.
+CREATE TABLE sessions (
+	user_id  text   NOT NULL,
+	n        bigint NOT NULL,
+	id       text   NOT NULL,
+	state    bytea  NOT NULL, -- JSON of a skein.Session and what the store keeps beside it
+	key      text   NOT NULL DEFAULT '',
+	name     text   NOT NULL DEFAULT '', -- its title, else its first words
+	surface  text   NOT NULL DEFAULT '',
+	project  text   NOT NULL DEFAULT '',
+	agent    text   NOT NULL DEFAULT '',
+	profile  text   NOT NULL DEFAULT '',
+	model    text   NOT NULL DEFAULT '',
+	parent   text   NOT NULL DEFAULT '',
+	why      text   NOT NULL DEFAULT '',
+	origin   text   NOT NULL DEFAULT '',
+	tags     text[] NOT NULL DEFAULT '{}',
+	pinned   boolean NOT NULL DEFAULT false,
+	empty    boolean NOT NULL DEFAULT true, -- shows no event but created
+	open     boolean NOT NULL DEFAULT false, -- has calls without an answer
+	recent   bigint NOT NULL DEFAULT 0, -- updated >> 10: the index need not change with every append
+	updated  bigint NOT NULL DEFAULT 0, -- milliseconds since 1970
+	binned   bigint NOT NULL DEFAULT 0,
+	bytes    bigint NOT NULL DEFAULT 0,
+	PRIMARY KEY (user_id, n)
+) WITH (fillfactor = 70);
+
+CREATE UNIQUE INDEX sessions_by_id ON sessions (user_id, id);
+CREATE INDEX sessions_by_recent ON sessions (user_id, recent DESC);
+CREATE INDEX sessions_all_by_recent ON sessions (recent DESC);
+CREATE UNIQUE INDEX sessions_by_key ON sessions (user_id, key) WHERE key <> '' AND binned = 0;
+CREATE INDEX sessions_by_project ON sessions (user_id, project);
+CREATE INDEX sessions_by_parent ON sessions (user_id, parent) WHERE parent <> '';
+
+-- One row for each event: the truth. What the columns hold beside the payload
+-- follows from it.
+CREATE TABLE events (
+	user_id  text    NOT NULL,
+	n        bigint  NOT NULL,
+	seq      bigint  NOT NULL,
+	at       bigint  NOT NULL, -- writer's clock, milliseconds since 1970
+	kind     text    NOT NULL,
+	turn     integer NOT NULL, -- messages that a person typed up to here
+	ordinal  integer NOT NULL, -- messages up to here
+	prev     bigint  NOT NULL, -- seq of the said event before it, a fork's parent's included; 0 if none
+	piece    boolean NOT NULL, -- further piece of a message
+	failed   boolean NOT NULL,
+	imported boolean NOT NULL,
+	client   text,             -- client ID
+	hash     bytea,            -- of kind and payload, 16 bytes; with a client ID only
+	role     text,             -- of a said event
+	agent    text,             -- that spoke, where it is not the session's
+	message  text,             -- message ID, where several events may be one message
+	amends   bigint,           -- of an amended event: the seq it is about; role to paths are what stands there now
+	tools    text,             -- names of the tools it calls or answers, one a line
+	paths    text,             -- files that it names, one a line
+	payload  bytea   NOT NULL, -- JSON, as it was given
+	PRIMARY KEY (user_id, n, seq)
+);
+
+CREATE INDEX events_by_client ON events (user_id, client, n) WHERE client IS NOT NULL;
+CREATE INDEX events_by_message ON events (user_id, n, message) WHERE message IS NOT NULL;
+CREATE INDEX events_marks ON events (user_id, n, kind, seq) WHERE kind IN ('rewound', 'compacted', 'amended');
+CREATE INDEX events_settings ON events (user_id, n, seq) WHERE kind IN ('created', 'changed');
+
+-- Where a fork's events before its own stand: those up to and with upto are
+-- session base's. That is the parent, or, after it was deleted, who has them.
+CREATE TABLE bases (
+	user_id text   NOT NULL,
+	n       bigint NOT NULL,
+	base    bigint NOT NULL,
+	upto    bigint NOT NULL,
+	PRIMARY KEY (user_id, n)
+);
+CREATE INDEX bases_by_base ON bases (user_id, base, upto);
+
+-- What each event added to the usage, and the sums for each session.
+CREATE TABLE charges (
+	user_id     text   NOT NULL,
+	n           bigint NOT NULL,
+	seq         bigint NOT NULL,
+	request     text,            -- provider request ID; NULL if it had none
+	slot        bigint NOT NULL, -- start of the quarter hour
+	provider    text   NOT NULL,
+	model       text   NOT NULL,
+	input       bigint NOT NULL,
+	output      bigint NOT NULL,
+	reasoning   bigint NOT NULL,
+	cache_read  bigint NOT NULL,
+	cache_write bigint NOT NULL,
+	requests    bigint NOT NULL,
+	reported    bigint NOT NULL, -- billionths of a US dollar
+	PRIMARY KEY (user_id, n, seq)
+);
+CREATE INDEX charges_by_request ON charges (user_id, request) WHERE request IS NOT NULL;
+
+CREATE TABLE usage (
+	user_id     text   NOT NULL,
+	n           bigint NOT NULL,
+	slot        bigint NOT NULL,
+	provider    text   NOT NULL,
+	model       text   NOT NULL,
+	input       bigint NOT NULL,
+	output      bigint NOT NULL,
+	reasoning   bigint NOT NULL,
+	cache_read  bigint NOT NULL,
+	cache_write bigint NOT NULL,
+	requests    bigint NOT NULL,
+	reported    bigint NOT NULL,
+	PRIMARY KEY (user_id, n, slot, provider, model)
+) WITH (fillfactor = 70);
+
+-- What lies out of line, once for each user, for as long as an event refers
+-- to it.
+CREATE TABLE blobs (
+	user_id text   NOT NULL,
+	hash    bytea  NOT NULL, -- SHA-256 of the bytes
+	size    bigint NOT NULL, -- of the bytes
+	form    integer NOT NULL, -- 0: data is the bytes; 1: zstd
+	data    bytea  NOT NULL,
+	PRIMARY KEY (user_id, hash)
+);
+ALTER TABLE blobs ALTER COLUMN data SET STORAGE EXTERNAL;
+
+CREATE TABLE blob_refs (
+	user_id text   NOT NULL,
+	hash    bytea  NOT NULL,
+	n       bigint NOT NULL,
+	seq     bigint NOT NULL,
+	PRIMARY KEY (user_id, hash, n, seq)
+);
+CREATE INDEX blob_refs_by_event ON blob_refs (user_id, n, seq);
+
+-- What was read from where, and the bytes that were read.
+CREATE TABLE files (
+	user_id text   NOT NULL,
+	n       bigint NOT NULL DEFAULT nextval('numbers'),
+	format  text   NOT NULL,
+	path    bytea  NOT NULL,
+	session text   NOT NULL, -- ID; '' if it has none of its own
+	id      text   NOT NULL, -- the session's ID in its own program
+	copy_of text   NOT NULL,
+	size    bigint NOT NULL,
+	mtime   bigint NOT NULL, -- nanoseconds since 1970
+	inode   bigint NOT NULL, -- the bits of an unsigned one
+	"offset" bigint NOT NULL,
+	records bigint NOT NULL,
+	damaged bigint NOT NULL,
+	head    text   NOT NULL,
+	state   bytea  NOT NULL,
+	PRIMARY KEY (user_id, n)
+);
+CREATE UNIQUE INDEX files_by_path ON files (user_id, format, path);
+CREATE INDEX files_by_session ON files (user_id, session);
+CREATE INDEX files_by_copy_of ON files (user_id, copy_of) WHERE copy_of <> '';
+CREATE INDEX files_by_other_id ON files (user_id, id) WHERE id <> session;
+
+CREATE TABLE records (
+	user_id text   NOT NULL,
+	file    bigint NOT NULL, -- files.n
+	number  bigint NOT NULL, -- of the first record in the block
+	count   bigint NOT NULL, -- how many records the block has
+	raw     bytea  NOT NULL, -- the block, compressed
+	PRIMARY KEY (user_id, file, number)
+);
+ALTER TABLE records ALTER COLUMN raw SET STORAGE EXTERNAL;
+
+-- Deleted sessions and origins: SHA-256 of their names, so that no import
+-- brings them back.
+CREATE TABLE tombstones (
+	user_id text   NOT NULL,
+	hash    bytea  NOT NULL,
+	at      bigint NOT NULL,
+	PRIMARY KEY (user_id, hash)
+);
+
+-- What search finds: fed from the journal, not by the append. words has text
+-- and extra; of an event that was amended, what stands there now.
+CREATE TABLE found (
+	user_id text    NOT NULL,
+	n       bigint  NOT NULL,
+	seq     bigint  NOT NULL,
+	at      bigint  NOT NULL,
+	text    text    NOT NULL,
+	extra   text    NOT NULL,
+	words   tsvector NOT NULL,
+	PRIMARY KEY (user_id, n, seq)
+);
+CREATE INDEX found_by_words ON found USING gin (user_id, words);
+
+-- Up to where found was fed.
+CREATE TABLE indexed (
+	one     integer PRIMARY KEY CHECK (one = 1),
+	xid     xid8    NOT NULL,
+	ordinal integer NOT NULL
+);
+INSERT INTO indexed (one, xid, ordinal) VALUES (1, '0', -1);
+
+-- Who may log in. token_hash is SHA-256 of a token.
+CREATE TABLE users (
+	user_id  text   PRIMARY KEY,
+	created  bigint NOT NULL,
+	sessions bigint NOT NULL DEFAULT 0, -- quota: how many at most; 0 for no bound
+	bytes    bigint NOT NULL DEFAULT 0  -- quota: how many bytes they may take; 0 for no bound
+);
+
+CREATE TABLE tokens (
+	user_id text   NOT NULL,
+	name    text   NOT NULL,
+	hash    bytea  NOT NULL UNIQUE,
+	scope   text   NOT NULL, -- read, write, admin
+	created bigint NOT NULL,
+	expires bigint NOT NULL, -- 0 for never
+	PRIMARY KEY (user_id, name)
+);
+
+-- The roles and rights: skein_user sees what skein.user owns, skein_all sees
+-- everybody's. Neither owns anything nor gets by row security. They are made
+-- before this file is run, for roles are the cluster's, not the database's.
+GRANT USAGE ON SCHEMA public TO skein_user, skein_all;
+GRANT SELECT, INSERT, UPDATE, DELETE ON heads, leases, fences, journal, indexed, sessions, events, bases, charges, usage,
+	blobs, blob_refs, files, records, tombstones, found TO skein_user, skein_all;
+GRANT SELECT, INSERT, UPDATE, DELETE ON users, tokens TO skein_all;
+GRANT USAGE ON SEQUENCE numbers TO skein_user, skein_all;
+
+DO $$
+DECLARE t text;
+BEGIN
+	FOREACH t IN ARRAY ARRAY['sessions', 'events', 'bases', 'charges', 'usage', 'blobs', 'blob_refs', 'files', 'records', 'tombstones', 'found'] LOOP
+		EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', t);
+		EXECUTE format('ALTER TABLE %I FORCE ROW LEVEL SECURITY', t);
+		EXECUTE format('CREATE POLICY own ON %I TO skein_user USING (user_id = current_setting(''skein.user'')) WITH CHECK (user_id = current_setting(''skein.user''))', t);
+		EXECUTE format('CREATE POLICY everybodys ON %I TO skein_all USING (true) WITH CHECK (true)', t);
+	END LOOP;
+END $$;
