@@ -23,7 +23,15 @@ type Took struct {
 	Skips   []Skip   // what was not taken, and why
 	Damaged int      // records
 	Damage  []Damage // the first of these
+
+	// Waits says that there may be more in the file, now that this was taken:
+	// Load is called for it again.
+	Waits bool
 }
+
+// maxLoads is how often a file is loaded in which something waits for what
+// comes later in it, so that reading it ends soon whatever is in it.
+const maxLoads = 20
 
 // loadAll takes in the files whose formats do that by themselves.
 func (im *importer) loadAll(ctx context.Context, works []*work) error {
@@ -38,31 +46,45 @@ func (im *importer) loadAll(ctx context.Context, works []*work) error {
 // load takes in one file. Only errors that the next file would meet too are
 // returned.
 func (im *importer) load(ctx context.Context, w *work) error {
+	for n := 1; ; n++ {
+		took, err := im.loadOnce(ctx, w)
+		if err == nil && took.Waits && n < maxLoads {
+			im.took(Took{News: took.News})
+			continue
+		}
+		im.took(took)
+		if errors.Is(err, skein.ErrInvalid) || errors.Is(err, skein.ErrNewer) {
+			im.rep.skip(w.now.path, err.Error())
+			return nil
+		}
+		return err
+	}
+}
+
+// loadOnce reads one file from its beginning to its end.
+func (im *importer) loadOnce(ctx context.Context, w *work) (t Took, err error) {
 	f, now, err := open(w.now.path)
 	if err != nil {
-		im.rep.skip(w.now.path, why(err))
-		return nil
+		return skipped(w, err), nil
 	}
 	defer f.Close()
 	file := skein.SourceFile{Format: w.format.Name, Path: now.path, Size: now.size, Mtime: now.mtime, Inode: now.inode}
 	var data io.Reader = ctxReader{ctx, f}
 	unpacked, packed, err := Unpack(now.path, data)
 	if err != nil {
-		im.rep.skip(now.path, why(err))
-		return nil
+		return skipped(w, err), nil
 	}
 	if packed {
 		defer unpacked.Close()
 		data = unpacked
 	}
-	took, err := w.format.Load(ctx, Whole{im.store, file, data, im.opts.Again})
 	im.rep.Bytes += now.size
-	im.took(took)
-	if errors.Is(err, skein.ErrInvalid) || errors.Is(err, skein.ErrNewer) {
-		im.rep.skip(now.path, err.Error())
-		return nil
-	}
-	return err
+	return w.format.Load(ctx, Whole{im.store, file, data, im.opts.Again})
+}
+
+// skipped says that nothing of a file was taken, and why.
+func skipped(w *work, err error) Took {
+	return Took{Skips: []Skip{{w.now.path, why(err)}}}
 }
 
 // took says in the report what was taken in.

@@ -44,10 +44,25 @@ type LoadedSession struct {
 	Messages int // said events among the new
 }
 
+// Waits reports whether loading the same log once more may add something: a
+// session, or the rest of one, was not loaded, and then others were; one of
+// these may be what it lacked, such as the parent of a fork.
+func (d Loaded) Waits() bool {
+	failed := false
+	for _, s := range d.Sessions {
+		if failed && s.New > 0 {
+			return true
+		}
+		failed = failed || s.Err != nil && !errors.Is(s.Err, skein.ErrMismatch) && !errors.Is(s.Err, skein.ErrDeleted)
+	}
+	return false
+}
+
 // Load appends the sessions of the log r to s: those that are there already
 // get the events that they do not have. A session that cannot be loaded does
 // not keep the others from it. What the log has of a parent only because a
-// fork shows it is loaded only where the fork is not there.
+// fork shows it is loaded only where the fork is not there. A session that lacks
+// something that the log has only later is not loaded: see [Loaded.Waits].
 //
 // The error joins those of the sessions. They wrap [skein.ErrMismatch] if the
 // store has another event at a place, [skein.ErrDeleted] if the session was

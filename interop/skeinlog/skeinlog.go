@@ -31,7 +31,7 @@ func match(name string, head []byte) bool {
 
 func load(ctx context.Context, w interop.Whole) (interop.Took, error) {
 	done, err := replay.Load(ctx, w.Store, w.Data, replay.Options{File: w.File, Again: w.Again})
-	t := interop.Took{Damaged: done.Damaged}
+	t := interop.Took{Damaged: done.Damaged, Waits: done.Waits()}
 	for _, what := range done.Damage {
 		t.Damage = append(t.Damage, damage(w.File.Path, what))
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/interop"
+	"github.com/skein-dev/skein/interoptest"
 	"github.com/skein-dev/skein/memory"
 	"github.com/skein-dev/skein/replay"
 )
@@ -26,7 +27,7 @@ func open(t *testing.T) *memory.Store {
 }
 
 // fill gives s a session with a picture, one with a key, and a fork of it.
-func fill(t *testing.T, s skein.Store) {
+func fill(t testing.TB, s skein.Store) {
 	t.Helper()
 	blob := skein.NewBlob([]byte("a picture"))
 	say := func(text string) skein.Event { return skein.Say(1000, skein.UserSays(text)) }
@@ -43,7 +44,7 @@ func fill(t *testing.T, s skein.Store) {
 	}
 }
 
-func log(t *testing.T, s skein.Store, id skein.SessionID) []byte {
+func log(t testing.TB, s skein.Store, id skein.SessionID) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	if _, err := replay.Write(t.Context(), &b, s, id); err != nil {
@@ -79,6 +80,28 @@ func events(t *testing.T, s skein.Store, id skein.SessionID) (all []string) {
 		all = append(all, fmt.Sprintf("%d %s %s %q %s", e.Seq, e.Time, e.Kind, e.ClientID, e.Payload))
 	}
 	return all
+}
+
+func TestFormat(t *testing.T) {
+	interoptest.Run(t, interoptest.Suite{Format: Format(), Dir: "testdata/logs"})
+}
+
+// A log that is damaged, and behind it whole: the fork could not be taken
+// before its parent was, which came with what stands behind.
+func TestWhatWaitsForALaterPartOfTheLogComesAtOnce(t *testing.T) {
+	from, to := open(t), open(t)
+	fill(t, from)
+	whole := log(t, from, "branch")
+	headless := bytes.Replace(whole, []byte(`{"seq":1,`), []byte(`{"seq":"x",`), 1)
+	cut := bytes.TrimSuffix(whole, bytes.SplitAfter(whole, []byte("\n"))[len(bytes.Split(whole, []byte("\n")))-2])
+	path := put(t, "both.jsonl", slices.Concat(headless, cut))
+	rep := bring(t, to, path)
+	if rep.Sessions != 2 || rep.Events != 4 || rep.Damaged != 1 {
+		t.Errorf("Import gives %+v, want 2 sessions with 4 events, 1 damaged line", rep)
+	}
+	if diff := cmp.Diff(events(t, from, "branch"), events(t, to, "branch")); diff != "" {
+		t.Errorf("events of branch (-exported +imported):\n%s", diff)
+	}
 }
 
 func TestAnImportedSessionEqualsTheExportedOne(t *testing.T) {
