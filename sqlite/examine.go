@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"iter"
+	"time"
 
 	"github.com/skein-dev/skein"
 )
@@ -238,16 +239,13 @@ func (ex *exam) usage(area string) error {
 // index lets FTS5 compare the index with the texts, and builds it anew if they
 // differ.
 func (ex *exam) index(area string) error {
-	var waiting int64
-	err := ex.read(func(c *conn) error {
-		_, err := c.one(`SELECT count(*) FROM events WHERE id > (SELECT upto FROM indexed)`, nil, &waiting)
-		return err
-	})
+	lag, err := ex.s.Lag(ex.ctx)
 	if err != nil {
 		return err
 	}
+	waiting := waits(lag, skein.At(ex.s.clock()))
 	if ex.s.readOnly != nil {
-		ex.fine(area, "%d events wait; it cannot be checked: the store is read-only", waiting)
+		ex.fine(area, "%s; it cannot be checked: the store is read-only", waiting)
 		return nil //nolint:nilerr // there was none
 	}
 	err = ex.s.change(ex.ctx, func(t *tx) error {
@@ -263,8 +261,17 @@ func (ex *exam) index(area string) error {
 	if err := ex.residue(area); err != nil {
 		return err
 	}
-	ex.fine(area, "the search index agrees with the texts; %d events wait for it", waiting)
+	ex.fine(area, "the search index agrees with the texts; %s", waiting)
 	return nil
+}
+
+// waits says in words what the index does not have yet.
+func waits(l skein.Lag, now skein.Time) string {
+	if l.Events == 0 {
+		return "0 events wait for it"
+	}
+	age := max(0, now.Std().Sub(l.Since.Std())).Round(time.Second)
+	return fmt.Sprintf("%d events wait for it, for %v", l.Events, age)
 }
 
 // rebuildIndex builds the index anew, step by step; meanwhile search scans.

@@ -33,8 +33,9 @@ type core struct {
 	readOnly error // why nothing can be written; nil if it can
 	writer   *writer
 	readers  *pool
-	index    *indexer       // nil if nothing can be written
-	chores   *chores        // the same
+	index    *indexer // nil if nothing can be written
+	chores   *chores  // the same
+	waited   lookback
 	catching sync.WaitGroup // searches that feed the index
 	pack     *packer
 	wakers   *wakers

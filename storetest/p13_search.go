@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/skein-dev/skein"
 )
@@ -24,6 +25,7 @@ func searching() []check {
 		{name: "what was amended is found as it is now", run: amendedFound},
 		{name: "the limit and the deadline", run: limits},
 		{name: "an empty query finds nothing", run: emptyQuery},
+		{name: "the index says what it does not have yet", run: lagOfIndex},
 	}
 }
 
@@ -151,4 +153,32 @@ func everyText(t *test) {
 	big := strings.Repeat("hay ", 40_000) + "needle " + strings.Repeat("hay ", 40_000)
 	t.add("a", ran("cat", "c9", `{}`, big)...)
 	t.wantFound("needle", at("a", 6))
+}
+
+// lagOfIndex wants a store that says how far its index is behind to say only
+// what can be true.
+func lagOfIndex(t *test) {
+	g, ok := t.s.(skein.Lagger)
+	if !ok {
+		return // it needs no index, or feeds it at once
+	}
+	look := func(most int) skein.Lag {
+		l, err := g.Lag(t.Context())
+		t.noErr("Lag", err)
+		if l.Events < 0 || l.Events > most || (l.Events == 0) != (l.Since == 0) {
+			t.Errorf("Lag = %+v, want 0 to %d events, and since when if there are any", l, most)
+		}
+		return l
+	}
+	look(0)
+	t.add("a", created(), user("one"), user("two"))
+	look(3)
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for end := time.Now().Add(20 * time.Second); look(3).Events > 0; <-tick.C {
+		if time.Now().After(end) {
+			t.Fatalf("Lag says after 20 s that events wait: the index is never fed")
+		}
+		t.wantFound("one", at("a", 2))
+	}
 }

@@ -1,0 +1,67 @@
+package sqlite
+
+import (
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/skein-dev/skein"
+)
+
+// What waits for the index is counted, with its age; what is in is not.
+func TestLagIsWhatWaits(t *testing.T) {
+	now := time.UnixMilli(1_000_000)
+	s, err := Open(t.Context(), filepath.Join(t.TempDir(), "a.db"), Options{Clock: func() time.Time { return now }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close() //nolint:errcheck // nothing is written
+	s.index.close() // the test feeds
+	want := func(events int, since skein.Time) {
+		t.Helper()
+		l, err := s.Lag(t.Context())
+		if want := (skein.Lag{Events: events, Since: since}); err != nil || l != want {
+			t.Errorf("Lag = %+v, %v, want %+v", l, err, want)
+		}
+	}
+	feed := func() {
+		t.Helper()
+		if err := s.indexAll(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want(0, 0)
+	seen := skein.At(now)
+	now = now.Add(time.Minute)
+	addText(t, s, "a", "one", "two") // of 1970, as they say: but then the index was whole
+	want(3, seen)
+	now = now.Add(time.Minute)
+	want(3, seen)
+	feed()
+	want(0, 0)
+	if _, err := s.Append(t.Context(), skein.Batch{Session: "a", Events: []skein.Event{skein.Say(skein.At(now)+500, skein.UserSays("three"))}}); err != nil {
+		t.Fatal(err)
+	}
+	now = now.Add(time.Second)
+	want(1, skein.At(now)-500)
+	feed()
+	addText(t, s, "a", "four") // stored after the last look, while nobody saw that three was in
+	now = now.Add(time.Second)
+	want(1, skein.At(now)-1000)
+}
+
+// The findings of the search index say what waits for it.
+func TestExamineSaysWhatWaits(t *testing.T) {
+	for _, c := range []struct {
+		lag  skein.Lag
+		want string
+	}{
+		{skein.Lag{}, "0 events wait for it"},
+		{skein.Lag{Events: 7, Since: 60_000}, "7 events wait for it, for 1m0s"},
+		{skein.Lag{Events: 7, Since: 180_000}, "7 events wait for it, for 0s"}, // clocks go back
+	} {
+		if got := waits(c.lag, 120_000); got != c.want {
+			t.Errorf("waits(%+v) = %q, want %q", c.lag, got, c.want)
+		}
+	}
+}
