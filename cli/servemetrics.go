@@ -26,8 +26,9 @@ func (o *serveOptions) count(ctx context.Context, j *job, options *door.Options)
 		return c, nil
 	}
 	c.of = &atomic.Pointer[door.Door]{}
+	index, _ := j.store.(skein.Lagger)
 	m := metrics.New(metrics.Options{
-		Now: j.Now, Size: func() int64 { return sizeOf(j.settings.text("store")) },
+		Now: j.Now, Index: index, Size: func() int64 { return sizeOf(j.settings.text("store")) },
 		Streams: func() int {
 			if d := c.of.Load(); d != nil {
 				return d.Streams()

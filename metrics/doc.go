@@ -6,6 +6,8 @@
 //	skein_http_requests_total{route,status}  requests that were answered
 //	skein_http_request_seconds{route}        how long they took, as a histogram
 //	skein_streams_open                       streams that are open
+//	skein_index_waiting_events               events that the search index does not have yet
+//	skein_index_lag_seconds                  since the oldest of them was stored; 0 if none waits
 //	skein_store_bytes                        size of the store on disk
 //	skein_up_seconds                         since the server began
 //	go_goroutines, go_heap_bytes             of the process

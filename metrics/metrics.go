@@ -2,6 +2,7 @@ package metrics
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"maps"
 	"net/http"
@@ -12,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/door"
 )
 
@@ -20,6 +22,7 @@ type Options struct {
 	Now     func() time.Time
 	Streams func() int   // how many are open
 	Size    func() int64 // of the store, in bytes; below 0 if it is not known
+	Index   skein.Lagger // says what waits for the search index
 }
 
 // Metrics are counts of requests. Its methods may be called at the same time.
@@ -79,23 +82,23 @@ func (m *Metrics) Route() door.Route {
 			door.Refuse(w, r, http.StatusForbidden, "user", "the token %q is for the sessions of %q alone; these are everybody's counts", v.Token, v.User)
 			return
 		}
-		m.write(w)
+		m.write(w, r)
 	})}
 }
 
 // Open is where all who reach the listener can read them.
 func (m *Metrics) Open() door.Route {
-	return door.Route{Pattern: "GET /metrics", Scope: door.Open, Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { m.write(w) })}
+	return door.Route{Pattern: "GET /metrics", Scope: door.Open, Handler: http.HandlerFunc(m.write)}
 }
 
-func (m *Metrics) write(w http.ResponseWriter) {
-	b := m.text()
+func (m *Metrics) write(w http.ResponseWriter, r *http.Request) {
+	b := m.text(r.Context())
 	w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
 	w.Header().Set("Content-Length", strconv.Itoa(len(b)))
 	w.Write(b) //nolint:errcheck // the client has gone
 }
 
-func (m *Metrics) text() []byte {
+func (m *Metrics) text(ctx context.Context) []byte {
 	var b bytes.Buffer
 	m.requests(&b)
 	gauge := func(name, help string, value float64) {
@@ -109,12 +112,26 @@ func (m *Metrics) text() []byte {
 			gauge("skein_store_bytes", "Size of the store on disk.", float64(n))
 		}
 	}
+	if m.o.Index != nil {
+		if l, err := m.o.Index.Lag(ctx); err == nil { // else it is not known
+			gauge("skein_index_waiting_events", "Events that the search index does not have yet.", float64(l.Events))
+			gauge("skein_index_lag_seconds", "Since the oldest of them was stored.", m.lag(l).Seconds())
+		}
+	}
 	gauge("skein_up_seconds", "Since the server began.", m.o.Now().Sub(m.began).Seconds())
 	var memory runtime.MemStats
 	runtime.ReadMemStats(&memory)
 	gauge("go_goroutines", "Goroutines of the process.", float64(runtime.NumGoroutine()))
 	gauge("go_heap_bytes", "Bytes of objects in the heap.", float64(memory.HeapAlloc))
 	return b.Bytes()
+}
+
+// lag returns for how long events wait for the index.
+func (m *Metrics) lag(l skein.Lag) time.Duration {
+	if l.Events == 0 {
+		return 0
+	}
+	return max(0, m.o.Now().Sub(l.Since.Std()))
 }
 
 func (m *Metrics) requests(b *bytes.Buffer) {

@@ -1,6 +1,7 @@
 package metrics_test
 
 import (
+	"context"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -10,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/door"
 	"github.com/skein-dev/skein/memory"
 	"github.com/skein-dev/skein/metrics"
@@ -70,6 +72,39 @@ func TestRequestsAreCountedByRoute(t *testing.T) {
 	}
 	if strings.Contains(body, "secret") {
 		t.Errorf("GET /metrics tells a path that was asked for:\n%s", body)
+	}
+}
+
+// behind is a store whose index is behind.
+type behind struct {
+	lag skein.Lag
+	err error
+}
+
+func (b behind) Lag(context.Context) (skein.Lag, error) { return b.lag, b.err }
+
+func TestTheLagOfTheIndexIsTold(t *testing.T) {
+	now := time.UnixMilli(100_000)
+	for _, c := range []struct {
+		index behind
+		want  []string
+	}{
+		{behind{}, []string{"skein_index_waiting_events 0", "skein_index_lag_seconds 0"}},
+		{behind{lag: skein.Lag{Events: 12, Since: 97_500}}, []string{"skein_index_waiting_events 12", "skein_index_lag_seconds 2.5"}},
+		{behind{lag: skein.Lag{Events: 1, Since: 200_000}}, []string{"skein_index_waiting_events 1", "skein_index_lag_seconds 0"}},
+		{behind{err: skein.ErrClosed}, nil},
+	} {
+		m := metrics.New(metrics.Options{Now: func() time.Time { return now }, Index: c.index})
+		w := httptest.NewRecorder()
+		m.Open().Handler.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/metrics", nil))
+		for _, want := range c.want {
+			if !strings.Contains(w.Body.String(), "\n"+want+"\n") {
+				t.Errorf("with %+v /metrics has no %s:\n%s", c.index, want, w.Body)
+			}
+		}
+		if c.want == nil && strings.Contains(w.Body.String(), "skein_index") {
+			t.Errorf("where the lag is not known /metrics says something of it:\n%s", w.Body)
+		}
 	}
 }
 
