@@ -4,7 +4,7 @@
 --
 -- Bytes that text cannot hold (NUL) are U+FFFD in the columns that are looked
 -- through; what callers get back is read from state and payload, which are
--- exact.
+-- exact. Texts are compared by their bytes, whatever the database's language.
 
 CREATE SEQUENCE numbers; -- of sessions
 
@@ -12,8 +12,8 @@ CREATE SEQUENCE numbers; -- of sessions
 -- the end of its events and the newest lease's number. An append is an UPDATE
 -- of it, so those to one session come one after the other.
 CREATE TABLE heads (
-	id       text   PRIMARY KEY,
-	user_id  text   NOT NULL,
+	id       text COLLATE "C" PRIMARY KEY,
+	user_id  text COLLATE "C" NOT NULL,
 	n        bigint NOT NULL UNIQUE DEFAULT nextval('numbers'), -- all other tables name the session by that
 	last     bigint NOT NULL DEFAULT 0, -- seq of its last event; 0: it has not begun
 	revision bigint NOT NULL DEFAULT 0, -- raised by all that changes its row in sessions but appends
@@ -26,10 +26,10 @@ CREATE INDEX heads_by_user ON heads (user_id, id);
 
 -- Who took the newest lease.
 CREATE TABLE leases (
-	id     text   PRIMARY KEY,
+	id     text COLLATE "C" PRIMARY KEY,
 	epoch  bigint NOT NULL,
 	ttl    bigint NOT NULL, -- milliseconds; 0: the process that holds it says every few seconds that it lives
-	holder text   NOT NULL  -- JSON
+	holder text COLLATE "C" NOT NULL  -- JSON
 ) WITH (fillfactor = 70);
 
 -- No lease has a smaller number than one of a session that was deleted.
@@ -45,7 +45,7 @@ INSERT INTO fences (one, floor) VALUES (1, 0);
 CREATE TABLE journal (
 	xid     xid8   NOT NULL DEFAULT pg_current_xact_id(),
 	ordinal integer NOT NULL, -- among those of the transaction
-	user_id text   NOT NULL,
+	user_id text COLLATE "C" NOT NULL,
 	n       bigint NOT NULL,
 	after   bigint NOT NULL, -- the events behind this seq
 	upto    bigint NOT NULL  -- up to and with this one
@@ -56,21 +56,21 @@ CREATE INDEX journal_by_session ON journal (user_id, n, xid);
 -- What a session's events add up to. state is the whole of it; the other
 -- columns are what lists look for.
 CREATE TABLE sessions (
-	user_id  text   NOT NULL,
+	user_id  text COLLATE "C" NOT NULL,
 	n        bigint NOT NULL,
-	id       text   NOT NULL,
+	id       text COLLATE "C" NOT NULL,
 	state    bytea  NOT NULL, -- JSON of a skein.Session and what the store keeps beside it
-	key      text   NOT NULL DEFAULT '',
-	name     text   NOT NULL DEFAULT '', -- its title, else its first words
-	surface  text   NOT NULL DEFAULT '',
-	project  text   NOT NULL DEFAULT '',
-	agent    text   NOT NULL DEFAULT '',
-	profile  text   NOT NULL DEFAULT '',
-	model    text   NOT NULL DEFAULT '',
-	parent   text   NOT NULL DEFAULT '',
-	why      text   NOT NULL DEFAULT '',
-	origin   text   NOT NULL DEFAULT '',
-	tags     text[] NOT NULL DEFAULT '{}',
+	key      text COLLATE "C" NOT NULL DEFAULT '',
+	name     text COLLATE "C" NOT NULL DEFAULT '', -- its title, else its first words
+	surface  text COLLATE "C" NOT NULL DEFAULT '',
+	project  text COLLATE "C" NOT NULL DEFAULT '',
+	agent    text COLLATE "C" NOT NULL DEFAULT '',
+	profile  text COLLATE "C" NOT NULL DEFAULT '',
+	model    text COLLATE "C" NOT NULL DEFAULT '',
+	parent   text COLLATE "C" NOT NULL DEFAULT '',
+	why      text COLLATE "C" NOT NULL DEFAULT '',
+	origin   text COLLATE "C" NOT NULL DEFAULT '',
+	tags     text[] COLLATE "C" NOT NULL DEFAULT '{}',
 	pinned   boolean NOT NULL DEFAULT false,
 	empty    boolean NOT NULL DEFAULT true, -- shows no event but created
 	open     boolean NOT NULL DEFAULT false, -- has calls without an answer
@@ -91,25 +91,25 @@ CREATE INDEX sessions_by_parent ON sessions (user_id, parent) WHERE parent <> ''
 -- One row for each event: the truth. What the columns hold beside the payload
 -- follows from it.
 CREATE TABLE events (
-	user_id  text    NOT NULL,
+	user_id  text COLLATE "C" NOT NULL,
 	n        bigint  NOT NULL,
 	seq      bigint  NOT NULL,
 	at       bigint  NOT NULL, -- writer's clock, milliseconds since 1970
-	kind     text    NOT NULL,
+	kind     text COLLATE "C" NOT NULL,
 	turn     integer NOT NULL, -- messages that a person typed up to here
 	ordinal  integer NOT NULL, -- messages up to here
 	prev     bigint  NOT NULL, -- seq of the said event before it, a fork's parent's included; 0 if none
 	piece    boolean NOT NULL, -- further piece of a message
 	failed   boolean NOT NULL,
 	imported boolean NOT NULL,
-	client   text,             -- client ID
+	client   text COLLATE "C",             -- client ID
 	hash     bytea,            -- of kind and payload, 16 bytes; with a client ID only
-	role     text,             -- of a said event
-	agent    text,             -- that spoke, where it is not the session's
-	message  text,             -- message ID, where several events may be one message
+	role     text COLLATE "C",             -- of a said event
+	agent    text COLLATE "C",             -- that spoke, where it is not the session's
+	message  text COLLATE "C",             -- message ID, where several events may be one message
 	amends   bigint,           -- of an amended event: the seq it is about; role to paths are what stands there now
-	tools    text,             -- names of the tools it calls or answers, one a line
-	paths    text,             -- files that it names, one a line
+	tools    text COLLATE "C",             -- names of the tools it calls or answers, one a line
+	paths    text COLLATE "C",             -- files that it names, one a line
 	payload  bytea   NOT NULL, -- JSON, as it was given
 	PRIMARY KEY (user_id, n, seq)
 );
@@ -120,25 +120,58 @@ CREATE INDEX events_marks ON events (user_id, n, kind, seq) WHERE kind IN ('rewo
 CREATE INDEX events_settings ON events (user_id, n, seq) WHERE kind IN ('created', 'changed');
 
 -- Where a fork's events before its own stand: those up to and with upto are
--- session base's. That is the parent, or, after it was deleted, who has them.
+-- base's, a session's or that of one that was deleted (see strands).
 CREATE TABLE bases (
-	user_id text   NOT NULL,
+	user_id text COLLATE "C" NOT NULL,
 	n       bigint NOT NULL,
 	base    bigint NOT NULL,
 	upto    bigint NOT NULL,
+	made    bigint NOT NULL DEFAULT nextval('numbers'), -- the order in which forks were made
 	PRIMARY KEY (user_id, n)
 );
 CREATE INDEX bases_by_base ON bases (user_id, base, upto);
 
+-- The events of a deleted session that forks still show stay where they are,
+-- up to and with upto; owner is the session that they count as. So they are
+-- found: ... JOIN sessions s ON s.n = coalesce(strands.owner, e.n), and only
+-- up to upto.
+CREATE TABLE strands (
+	user_id text COLLATE "C" NOT NULL,
+	n       bigint NOT NULL,
+	owner   bigint NOT NULL,
+	upto    bigint NOT NULL,
+	PRIMARY KEY (user_id, n)
+);
+CREATE INDEX strands_by_owner ON strands (user_id, owner);
+
+-- What is being destroyed, step by step: the events of n after the seq above,
+-- and all that hangs on them. Nobody is shown these any more.
+CREATE TABLE doomed (
+	user_id text COLLATE "C" NOT NULL,
+	n       bigint NOT NULL,
+	above   bigint NOT NULL,
+	PRIMARY KEY (user_id, n)
+);
+
+-- Scrubs under way. If the process that does one dies, another goes on.
+CREATE TABLE scrubs (
+	user_id text COLLATE "C" NOT NULL,
+	n       bigint NOT NULL DEFAULT nextval('numbers'),
+	id      text COLLATE "C" NOT NULL, -- of the session
+	secrets bytea NOT NULL, -- JSON
+	alive   timestamptz NOT NULL DEFAULT now(), -- when it was worked on last
+	PRIMARY KEY (user_id, n)
+);
+
 -- What each event added to the usage, and the sums for each session.
 CREATE TABLE charges (
-	user_id     text   NOT NULL,
+	user_id     text COLLATE "C" NOT NULL,
 	n           bigint NOT NULL,
 	seq         bigint NOT NULL,
-	request     text,            -- provider request ID; NULL if it had none
+	request     text COLLATE "C",            -- provider request ID; NULL if it had none
 	slot        bigint NOT NULL, -- start of the quarter hour
-	provider    text   NOT NULL,
-	model       text   NOT NULL,
+	provider    text COLLATE "C" NOT NULL,
+	model       text COLLATE "C" NOT NULL,
 	input       bigint NOT NULL,
 	output      bigint NOT NULL,
 	reasoning   bigint NOT NULL,
@@ -151,11 +184,11 @@ CREATE TABLE charges (
 CREATE INDEX charges_by_request ON charges (user_id, request) WHERE request IS NOT NULL;
 
 CREATE TABLE usage (
-	user_id     text   NOT NULL,
+	user_id     text COLLATE "C" NOT NULL,
 	n           bigint NOT NULL,
 	slot        bigint NOT NULL,
-	provider    text   NOT NULL,
-	model       text   NOT NULL,
+	provider    text COLLATE "C" NOT NULL,
+	model       text COLLATE "C" NOT NULL,
 	input       bigint NOT NULL,
 	output      bigint NOT NULL,
 	reasoning   bigint NOT NULL,
@@ -169,7 +202,7 @@ CREATE TABLE usage (
 -- What lies out of line, once for each user, for as long as an event refers
 -- to it.
 CREATE TABLE blobs (
-	user_id text   NOT NULL,
+	user_id text COLLATE "C" NOT NULL,
 	hash    bytea  NOT NULL, -- SHA-256 of the bytes
 	size    bigint NOT NULL, -- of the bytes
 	form    integer NOT NULL, -- 0: data is the bytes; 1: zstd
@@ -179,7 +212,7 @@ CREATE TABLE blobs (
 ALTER TABLE blobs ALTER COLUMN data SET STORAGE EXTERNAL;
 
 CREATE TABLE blob_refs (
-	user_id text   NOT NULL,
+	user_id text COLLATE "C" NOT NULL,
 	hash    bytea  NOT NULL,
 	n       bigint NOT NULL,
 	seq     bigint NOT NULL,
@@ -189,20 +222,20 @@ CREATE INDEX blob_refs_by_event ON blob_refs (user_id, n, seq);
 
 -- What was read from where, and the bytes that were read.
 CREATE TABLE files (
-	user_id text   NOT NULL,
+	user_id text COLLATE "C" NOT NULL,
 	n       bigint NOT NULL DEFAULT nextval('numbers'),
-	format  text   NOT NULL,
+	format  text COLLATE "C" NOT NULL,
 	path    bytea  NOT NULL,
-	session text   NOT NULL, -- ID; '' if it has none of its own
-	id      text   NOT NULL, -- the session's ID in its own program
-	copy_of text   NOT NULL,
+	session text COLLATE "C" NOT NULL, -- ID; '' if it has none of its own
+	id      text COLLATE "C" NOT NULL, -- the session's ID in its own program
+	copy_of text COLLATE "C" NOT NULL,
 	size    bigint NOT NULL,
 	mtime   bigint NOT NULL, -- nanoseconds since 1970
 	inode   bigint NOT NULL, -- the bits of an unsigned one
 	"offset" bigint NOT NULL,
 	records bigint NOT NULL,
 	damaged bigint NOT NULL,
-	head    text   NOT NULL,
+	head    text COLLATE "C" NOT NULL,
 	state   bytea  NOT NULL,
 	PRIMARY KEY (user_id, n)
 );
@@ -212,7 +245,7 @@ CREATE INDEX files_by_copy_of ON files (user_id, copy_of) WHERE copy_of <> '';
 CREATE INDEX files_by_other_id ON files (user_id, id) WHERE id <> session;
 
 CREATE TABLE records (
-	user_id text   NOT NULL,
+	user_id text COLLATE "C" NOT NULL,
 	file    bigint NOT NULL, -- files.n
 	number  bigint NOT NULL, -- of the first record in the block
 	count   bigint NOT NULL, -- how many records the block has
@@ -224,7 +257,7 @@ ALTER TABLE records ALTER COLUMN raw SET STORAGE EXTERNAL;
 -- Deleted sessions and origins: SHA-256 of their names, so that no import
 -- brings them back.
 CREATE TABLE tombstones (
-	user_id text   NOT NULL,
+	user_id text COLLATE "C" NOT NULL,
 	hash    bytea  NOT NULL,
 	at      bigint NOT NULL,
 	PRIMARY KEY (user_id, hash)
@@ -233,12 +266,12 @@ CREATE TABLE tombstones (
 -- What search finds: fed from the journal, not by the append. words has text
 -- and extra; of an event that was amended, what stands there now.
 CREATE TABLE found (
-	user_id text    NOT NULL,
+	user_id text COLLATE "C" NOT NULL,
 	n       bigint  NOT NULL,
 	seq     bigint  NOT NULL,
 	at      bigint  NOT NULL,
-	text    text    NOT NULL,
-	extra   text    NOT NULL,
+	text    text COLLATE "C" NOT NULL,
+	extra   text COLLATE "C" NOT NULL,
 	words   tsvector NOT NULL,
 	PRIMARY KEY (user_id, n, seq)
 );
@@ -254,17 +287,17 @@ INSERT INTO indexed (one, xid, ordinal) VALUES (1, '0', -1);
 
 -- Who may log in. token_hash is SHA-256 of a token.
 CREATE TABLE users (
-	user_id  text   PRIMARY KEY,
+	user_id  text COLLATE "C" PRIMARY KEY,
 	created  bigint NOT NULL,
 	sessions bigint NOT NULL DEFAULT 0, -- quota: how many at most; 0 for no bound
 	bytes    bigint NOT NULL DEFAULT 0  -- quota: how many bytes they may take; 0 for no bound
 );
 
 CREATE TABLE tokens (
-	user_id text   NOT NULL,
-	name    text   NOT NULL,
+	user_id text COLLATE "C" NOT NULL,
+	name    text COLLATE "C" NOT NULL,
 	hash    bytea  NOT NULL UNIQUE,
-	scope   text   NOT NULL, -- read, write, admin
+	scope   text COLLATE "C" NOT NULL, -- read, write, admin
 	created bigint NOT NULL,
 	expires bigint NOT NULL, -- 0 for never
 	PRIMARY KEY (user_id, name)
@@ -274,7 +307,7 @@ CREATE TABLE tokens (
 -- everybody's. Neither owns anything nor gets by row security. They are made
 -- before this file is run, for roles are the cluster's, not the database's.
 GRANT USAGE ON SCHEMA public TO skein_user, skein_all;
-GRANT SELECT, INSERT, UPDATE, DELETE ON heads, leases, fences, journal, indexed, sessions, events, bases, charges, usage,
+GRANT SELECT, INSERT, UPDATE, DELETE ON heads, leases, fences, journal, indexed, sessions, events, bases, strands, doomed, scrubs, charges, usage,
 	blobs, blob_refs, files, records, tombstones, found TO skein_user, skein_all;
 GRANT SELECT, INSERT, UPDATE, DELETE ON users, tokens TO skein_all;
 GRANT USAGE ON SEQUENCE numbers TO skein_user, skein_all;
@@ -282,7 +315,7 @@ GRANT USAGE ON SEQUENCE numbers TO skein_user, skein_all;
 DO $$
 DECLARE t text;
 BEGIN
-	FOREACH t IN ARRAY ARRAY['sessions', 'events', 'bases', 'charges', 'usage', 'blobs', 'blob_refs', 'files', 'records', 'tombstones', 'found'] LOOP
+	FOREACH t IN ARRAY ARRAY['sessions', 'events', 'bases', 'strands', 'doomed', 'scrubs', 'charges', 'usage', 'blobs', 'blob_refs', 'files', 'records', 'tombstones', 'found'] LOOP
 		EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', t);
 		EXECUTE format('ALTER TABLE %I FORCE ROW LEVEL SECURITY', t);
 		EXECUTE format('CREATE POLICY own ON %I TO skein_user USING (user_id = current_setting(''skein.user'')) WITH CHECK (user_id = current_setting(''skein.user''))', t);
