@@ -1,0 +1,45 @@
+package postgres
+
+import (
+	"github.com/skein-dev/skein"
+)
+
+// Close implements [skein.Store]. On a view it does nothing.
+func (s *Store) Close() error {
+	if s.view {
+		return nil
+	}
+	s.mu.Lock()
+	first := !s.closed
+	if first {
+		s.closed = true
+		close(s.ending)
+		s.stop()
+	}
+	s.mu.Unlock()
+	if first {
+		s.calls.Wait()
+		s.end()
+		close(s.gone)
+	}
+	<-s.gone
+	return nil
+}
+
+// end gives everything back; no call is under way.
+func (c *core) end() {
+	c.pool.Close()
+	c.pack.close()
+}
+
+// enter lets a call in, unless the store is closed. A call that got in must
+// leave.
+func (c *core) enter() (leave func(), err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed {
+		return nil, skein.ErrClosed
+	}
+	c.calls.Add(1)
+	return c.calls.Done, nil
+}

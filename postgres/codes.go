@@ -1,0 +1,69 @@
+package postgres
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/skein-dev/skein"
+)
+
+// Codes of PostgreSQL, https://www.postgresql.org/docs/15/errcodes-appendix.html.
+const (
+	codeUnique        = "23505"
+	codeSerialization = "40001"
+	codeDeadlock      = "40P01"
+	codeReadOnly      = "25006"
+	codeDiskFull      = "53100"
+	codeLockTime      = "55P03"
+	codeDuplicate     = "42710"
+	codeNoPermission  = "42501"
+	codeDamaged       = "XX001"
+	codeIndexDamaged  = "XX002"
+	codeUnknown       = "08007" // transaction_resolution_unknown
+	codeInternal      = "XX000" // tuple concurrently updated
+)
+
+// code returns the code of the error that the server answered; "" if it has
+// answered none.
+func code(err error) string {
+	var e *pgconn.PgError
+	if errors.As(err, &e) {
+		return e.Code
+	}
+	return ""
+}
+
+// again reports whether err says that others were in the way of a transaction,
+// which is certain not to be committed.
+func again(err error) bool {
+	c := code(err)
+	return errors.Is(err, errMoved) || c == codeSerialization || c == codeDeadlock
+}
+
+// classify adds to an error of the server's the error of the root package that
+// callers can test for.
+func classify(err error) error {
+	switch code(err) {
+	case codeDiskFull:
+		return fmt.Errorf("%w: %w", skein.ErrFull, err)
+	case codeReadOnly:
+		return fmt.Errorf("%w: %w", skein.ErrReadOnly, err)
+	case codeDamaged, codeIndexDamaged:
+		return fmt.Errorf("%w: %w", skein.ErrCorrupt, err)
+	}
+	return err
+}
+
+// classifyCommit is classify for the error of what commits: unless the server
+// has answered with an error, or was sent nothing, it may have committed.
+func classifyCommit(err error) error {
+	switch c := code(err); {
+	case err == nil:
+		return nil
+	case c == codeUnknown, c == "" && !pgconn.SafeToRetry(err):
+		return fmt.Errorf("%w: %w", skein.ErrUnknown, err)
+	}
+	return err
+}

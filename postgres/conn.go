@@ -1,0 +1,179 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// Roles: the one to whom row security shows a user's rows, and the one to whom
+// it shows all.
+const (
+	roleUser = "skein_user"
+	roleAll  = "skein_all"
+)
+
+// A row is what a query's function gets: Scan it, and keep nothing else of it.
+type row = pgx.CollectableRow
+
+// A conn is a connection in a transaction of the store's role and user. The
+// transaction begins with its first statement, in the same round trip. It is
+// one goroutine's.
+type conn struct {
+	ctx   context.Context
+	pg    *pgxpool.Conn
+	s     *Store
+	begin string // the statement that begins it; "" for one that ends with the first round trip
+	begun bool
+}
+
+// setRole makes what follows in the transaction that of a role and a user.
+const setRole = `SELECT set_config('role', $1, true), set_config('skein.user', $2, true)`
+
+func (s *Store) role() string {
+	if s.user == "" {
+		return roleAll
+	}
+	return roleUser
+}
+
+// A pipe is statements that go to the server in one round trip. A function
+// that is given with one is called when its answer comes, in their order; after
+// one that failed none is run. Make one with conn.pipe, end it with run.
+type pipe struct {
+	q *conn
+	b pgx.Batch
+}
+
+func (q *conn) pipe() *pipe {
+	p := &pipe{q: q}
+	if !q.begun {
+		if q.begin != "" {
+			p.b.Queue(q.begin)
+		}
+		p.b.Queue(setRole, q.s.role(), string(q.s.user))
+	}
+	return p
+}
+
+// query adds a statement; f is called for each row of its answer.
+func (p *pipe) query(sql string, args []any, f func(row) error) {
+	p.b.Queue(sql, args...).Query(func(rows pgx.Rows) error {
+		for rows.Next() {
+			if err := f(rows); err != nil {
+				return err
+			}
+		}
+		return rows.Err()
+	})
+}
+
+// one adds a statement of whose answer the first row is scanned into dest, and
+// *found says whether there is one; found may be nil.
+func (p *pipe) one(found *bool, sql string, args []any, dest ...any) {
+	p.b.Queue(sql, args...).Query(func(rows pgx.Rows) error {
+		is := rows.Next()
+		if found != nil {
+			*found = is
+		}
+		if !is {
+			return rows.Err()
+		}
+		return rows.Scan(dest...)
+	})
+}
+
+// exec adds a statement without an answer.
+func (p *pipe) exec(sql string, args ...any) { p.b.Queue(sql, args...) }
+
+// run sends the statements and calls the functions.
+func (p *pipe) run() error {
+	p.q.begun = true
+	return p.q.pg.SendBatch(p.q.ctx, &p.b).Close()
+}
+
+// query runs f for each row of the answer to sql.
+func (q *conn) query(sql string, args []any, f func(row) error) error {
+	p := q.pipe()
+	p.query(sql, args, f)
+	return p.run()
+}
+
+// one scans the first row of the answer to sql into dest; found is false if
+// there is none.
+func (q *conn) one(sql string, args []any, dest ...any) (found bool, err error) {
+	p := q.pipe()
+	p.one(&found, sql, args, dest...)
+	return found, p.run()
+}
+
+// exec runs sql and returns how many rows it changed.
+func (q *conn) exec(sql string, args ...any) (n int64, err error) {
+	p := q.pipe()
+	p.b.Queue(sql, args...).Exec(func(t pgTag) error {
+		n = t.RowsAffected()
+		return nil
+	})
+	return n, p.run()
+}
+
+// errStop ends a query early.
+var errStop = errors.New("stop")
+
+func unstop(err error) error {
+	if errors.Is(err, errStop) {
+		return nil
+	}
+	return err
+}
+
+// The beginnings of transactions. A reader sees one state of the database, and
+// holds it for as short as it can.
+const (
+	beginRead  = `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY`
+	beginWrite = `BEGIN ISOLATION LEVEL READ COMMITTED`
+)
+
+// read runs f on one state of the database, in a short transaction.
+func (s *Store) read(ctx context.Context, f func(*conn) error) error {
+	return s.with(ctx, beginRead, f)
+}
+
+// ask runs one statement by itself, in one round trip; f is called for each row
+// of its answer.
+func (s *Store) ask(ctx context.Context, sql string, args []any, f func(row) error) error {
+	return s.with(ctx, "", func(q *conn) error { return q.query(sql, args, f) })
+}
+
+// with runs f on a connection, in a transaction that is rolled back after it.
+func (s *Store) with(ctx context.Context, begin string, f func(*conn) error) error {
+	leave, err := s.enter()
+	if err != nil {
+		return err
+	}
+	defer leave()
+	pg, err := s.pool.Acquire(ctx)
+	if err != nil {
+		return classify(err)
+	}
+	defer pg.Release()
+	q := &conn{ctx: ctx, pg: pg, s: s, begin: begin}
+	err = unstop(f(q))
+	q.rollback()
+	return classify(err)
+}
+
+// rollback ends the transaction. Where that fails the connection is closed,
+// which does so too.
+func (q *conn) rollback() {
+	if !q.begun || q.begin == "" || q.pg.Conn().IsClosed() {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(q.ctx), ownTime)
+	defer cancel()
+	if _, err := q.pg.Exec(ctx, "ROLLBACK"); err != nil {
+		_ = q.pg.Conn().Close(ctx) // it is of no use any more
+	}
+}

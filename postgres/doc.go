@@ -1,0 +1,17 @@
+// Package postgres is a [skein.Store] in a PostgreSQL database, version 13 or
+// later, for many users and many processes at once.
+//
+// Every unit of work is one transaction that begins, in the same round trip as
+// its first statement, by taking the role and the user for whom it is done
+// (conn.go): skein_user, to whom row security shows what is that user's, or
+// skein_all. Nothing is set on the connection itself, so that it may be a
+// pooler's.
+//
+// An append is one statement (fast.go): it moves the session's row in heads
+// from the end that this process believes in to the new one, under the
+// conditions of the lease and the client IDs, and what it writes follows from
+// that row. Where the belief was wrong, or something has to be looked up first,
+// the same rows are written at the end of a transaction that has looked
+// (slow.go). Appends of one process to one session queue up and are written
+// together (queue.go). The tables are described in schema/.
+package postgres

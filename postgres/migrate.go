@@ -1,0 +1,121 @@
+package postgres
+
+import (
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/skein-dev/skein"
+)
+
+//go:embed schema/*.sql
+var schemaFS embed.FS
+
+const (
+	// schemaVersion is what skein_meta says; schema/0001.sql brings an empty
+	// database to 1, and so on.
+	schemaVersion = 1
+	// minServer is the first version of PostgreSQL that has pg_current_xact_id.
+	minServer = 130000
+	// migrateLock is the advisory lock of who migrates.
+	migrateLock = 0x736b65696e01
+)
+
+// migrate brings the database to schemaVersion, one step to a transaction. Of
+// several programs that start at once one does it, and the others wait.
+func (c *core) migrate(ctx context.Context, o Options) error {
+	pg, err := c.pool.Acquire(ctx)
+	if err != nil {
+		return fmt.Errorf("%w (is the server running, and may this address connect?)", err)
+	}
+	defer pg.Release()
+	if err := serverFits(ctx, pg.Conn()); err != nil {
+		return err
+	}
+	v, err := version(ctx, pg.Conn())
+	if err != nil {
+		return err
+	}
+	if v < schemaVersion {
+		if o.Notice != nil {
+			o.Notice(fmt.Sprintf("making skein's tables, version %d, in %s", schemaVersion, c.where))
+		}
+		if err := makeRoles(ctx, pg.Conn()); err != nil {
+			return err
+		}
+	}
+	for v < schemaVersion {
+		if v, err = step(ctx, pg.Conn()); err != nil {
+			return err
+		}
+	}
+	return mayBe(ctx, pg.Conn())
+}
+
+func serverFits(ctx context.Context, pg *pgx.Conn) error {
+	var num int
+	var name, encoding string
+	err := pg.QueryRow(ctx, `SELECT current_setting('server_version_num')::int, current_setting('server_version'), current_setting('server_encoding')`).Scan(&num, &name, &encoding)
+	switch {
+	case err != nil:
+		return err
+	case num < minServer:
+		return fmt.Errorf("%w server: PostgreSQL is %s, 13 or later is needed", skein.ErrInvalid, name)
+	case encoding != "UTF8":
+		return fmt.Errorf("%w database: its encoding is %s: make one with ENCODING 'UTF8' TEMPLATE template0", skein.ErrInvalid, encoding)
+	}
+	return nil
+}
+
+// version returns the version of the database's tables, 0 if there are none.
+//
+// The error wraps [skein.ErrNewer] if this program does not know it.
+func version(ctx context.Context, pg *pgx.Conn) (v int, err error) {
+	var there bool
+	if err := pg.QueryRow(ctx, `SELECT to_regclass('skein_meta') IS NOT NULL`).Scan(&there); err != nil || !there {
+		return 0, err
+	}
+	var program string
+	err = pg.QueryRow(ctx, `SELECT version, program FROM skein_meta`).Scan(&v, &program)
+	if err == nil && v > schemaVersion {
+		err = fmt.Errorf("%w: its tables have version %d (of %s), this program knows %d: update it", skein.ErrNewer, v, program, schemaVersion)
+	}
+	return v, err
+}
+
+// step runs the next step of the schema, unless another has done so meanwhile,
+// and returns the version that there is then.
+func step(ctx context.Context, pg *pgx.Conn) (v int, err error) {
+	t, err := pg.Begin(ctx)
+	if err != nil {
+		return 0, err
+	}
+	defer func() {
+		if rerr := t.Rollback(context.WithoutCancel(ctx)); !errors.Is(rerr, pgx.ErrTxClosed) {
+			err = errors.Join(err, rerr)
+		}
+	}()
+	if _, err := t.Exec(ctx, `SELECT pg_advisory_xact_lock($1)`, int64(migrateLock)); err != nil {
+		return 0, err
+	}
+	if v, err = version(ctx, pg); err != nil || v == schemaVersion {
+		return v, err
+	}
+	text, err := schemaFS.ReadFile(fmt.Sprintf("schema/%04d.sql", v+1))
+	if err != nil {
+		return v, err
+	}
+	if _, err := t.Exec(ctx, string(text), pgx.QueryExecModeSimpleProtocol); err != nil {
+		return v, fmt.Errorf("schema %d: %w", v+1, err)
+	}
+	if _, err := t.Exec(ctx, `CREATE TABLE IF NOT EXISTS skein_meta (one integer PRIMARY KEY CHECK (one = 1), version integer NOT NULL, program text NOT NULL)`); err != nil {
+		return v, err
+	}
+	if _, err := t.Exec(ctx, `INSERT INTO skein_meta (one, version, program) VALUES (1, $1, 'skein') ON CONFLICT (one) DO UPDATE SET version = excluded.version, program = excluded.program`, v+1); err != nil {
+		return v, err
+	}
+	return v + 1, t.Commit(ctx)
+}

@@ -1,0 +1,23 @@
+package postgres
+
+import (
+	"github.com/klauspost/compress/zstd"
+)
+
+// A packer compresses what is kept compressed. It may be used by many
+// goroutines.
+type packer struct {
+	enc *zstd.Encoder
+	dec *zstd.Decoder
+}
+
+func newPacker() (*packer, error) {
+	enc, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest))
+	if err != nil {
+		return nil, err
+	}
+	dec, err := zstd.NewReader(nil)
+	return &packer{enc, dec}, err
+}
+
+func (p *packer) close() { p.dec.Close() }

@@ -1,0 +1,90 @@
+package postgres
+
+import (
+	"context"
+	"sync"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/skein-dev/skein"
+)
+
+// A Store keeps sessions in a PostgreSQL database. Make one with [Open].
+type Store struct {
+	*core
+	user skein.User // whose view it is; "" for everybody's
+	view bool       // closing it does nothing
+}
+
+var (
+	_ skein.Store = (*Store)(nil)
+	_ skein.Sizer = (*Store)(nil)
+	_ skein.Namer = (*Store)(nil)
+)
+
+// core is what all views of a store share.
+type core struct {
+	pool  *pgxpool.Pool
+	where string // host and database, for people
+	heads *heads
+	pack  *packer
+
+	mu     sync.Mutex
+	closed bool            // no call gets in any more
+	ending chan struct{}   // closed with it
+	calls  sync.WaitGroup  // those that are in
+	gone   chan struct{}   // closed when all is given back
+	life   context.Context // done with ending: of what runs in the background
+	stop   context.CancelFunc
+}
+
+// Options say how to open a store. The zero value is the usual case.
+type Options struct {
+	Notice func(string) // told, for people, of what takes long, such as a migration; nil for nobody
+}
+
+// Open opens the store at an address such as postgres://user@host:5432/skein,
+// or host=… dbname=…; what it lacks is taken from the PG… variables and the
+// files of libpq. pool_max_conns=N in it says how many connections there may
+// be; 16 if it does not. An empty database gets skein's tables.
+//
+// The error wraps [skein.ErrNewer] if the tables are some later version's,
+// which are left untouched, and [skein.ErrInvalid] if the address is none. No
+// error has the password in it.
+func Open(ctx context.Context, dsn string, o Options) (_ *Store, err error) {
+	cfg, err := parse(dsn)
+	if err != nil {
+		return nil, err
+	}
+	where := address(cfg.ConnConfig)
+	defer skein.Wrapf(&err, "postgres: open %s", where)
+	pool, err := pgxpool.NewWithConfig(ctx, cfg)
+	if err != nil {
+		return nil, err
+	}
+	c := &core{pool: pool, where: where, heads: newHeads(), ending: make(chan struct{}), gone: make(chan struct{})}
+	c.life, c.stop = context.WithCancel(context.WithoutCancel(ctx))
+	if c.pack, err = newPacker(); err == nil {
+		err = c.migrate(ctx, o)
+	}
+	if err != nil {
+		c.stop()
+		pool.Close()
+		return nil, classify(err)
+	}
+	return &Store{core: c}, nil
+}
+
+// As implements [skein.Store].
+func (s *Store) As(u skein.User) skein.Store { return &Store{core: s.core, user: u, view: true} }
+
+// sees reports whether the view has what is u's.
+func (s *Store) sees(u skein.User) bool { return s.user == "" || s.user == u }
+
+// owner returns whose a new thing is that does not say.
+func (s *Store) owner() skein.User {
+	if s.user == "" {
+		return skein.Local
+	}
+	return s.user
+}

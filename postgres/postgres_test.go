@@ -1,0 +1,101 @@
+package postgres_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/postgres"
+	"github.com/skein-dev/skein/storetest"
+)
+
+func TestMain(m *testing.M) { storetest.Main(m, dial) }
+
+func dial(address string) (skein.Store, error) {
+	return postgres.Open(context.Background(), address, postgres.Options{})
+}
+
+// frees is how long the lease of a process that was killed goes on.
+const frees = 11 * time.Second
+
+func TestStore(t *testing.T) {
+	var places sync.Map // store → its address
+	storetest.Run(t, func(t *testing.T) skein.Store {
+		address := database(t)
+		s, err := dial(address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		places.Store(s, address)
+		return s
+	}, storetest.Options{
+		Address: func(s skein.Store) string { a, _ := places.Load(s); return a.(string) },
+		Dial:    dial,
+		Frees:   frees,
+		Newer:   makeNewer,
+	})
+}
+
+var made atomic.Int64 // databases of this process
+
+// database makes a new database and returns its address.
+func database(t testing.TB) string {
+	t.Helper()
+	server := os.Getenv("SKEIN_TEST_POSTGRES")
+	if server == "" {
+		t.Fatal("SKEIN_TEST_POSTGRES is not set")
+	}
+	name := fmt.Sprintf("skein_%d_%d", os.Getpid(), made.Add(1))
+	run := func(sql string) {
+		c, err := pgx.Connect(context.Background(), server)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close(context.Background()) //nolint:errcheck // nothing is lost with it
+		if _, err := c.Exec(context.Background(), sql); err != nil {
+			t.Error(err)
+		}
+	}
+	run("CREATE DATABASE " + name)
+	t.Cleanup(func() { run("DROP DATABASE " + name + " WITH (FORCE)") })
+	cfg, err := pgx.ParseConfig(server)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fmt.Sprintf("postgres://%s:%s@%s:%d/%s", cfg.User, cfg.Password, cfg.Host, cfg.Port, name)
+}
+
+func makeNewer(t *testing.T, address string) func() error {
+	ctx := context.Background()
+	c, err := pgx.Connect(ctx, address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close(ctx) })
+	state := func() (s string, err error) {
+		err = c.QueryRow(ctx, `SELECT (SELECT string_agg(relname || relnatts, ',' ORDER BY relname) FROM pg_class WHERE relnamespace = 'public'::regnamespace)
+			|| (SELECT string_agg(m::text, ',') FROM skein_meta m) || (SELECT count(*) FROM events)`).Scan(&s)
+		return s, err
+	}
+	if _, err := c.Exec(ctx, `UPDATE skein_meta SET version = 1000, program = 'skein 99'`); err != nil {
+		t.Fatal(err)
+	}
+	was, err := state()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return func() error {
+		is, err := state()
+		if err == nil && is != was {
+			err = fmt.Errorf("the database is %s, want %s", is, was)
+		}
+		return err
+	}
+}

@@ -1,0 +1,90 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/skein-dev/skein"
+)
+
+type pgTag = pgconn.CommandTag
+
+// ownTime bounds what is not the caller's to stop: a commit, a rollback.
+const ownTime = 30 * time.Second
+
+// maxTries is how often a transaction is tried that had to give way to others.
+const maxTries = 1000
+
+// errMoved says that a session is not any more as the transaction had read it;
+// write runs the whole of it again.
+var errMoved = errors.New("session has changed meanwhile")
+
+// A tx is a transaction that writes.
+type tx struct {
+	*conn
+	now   skein.Time // when this try began, by this process's clock
+	after []func()   // run when it is committed
+}
+
+// write runs f in a transaction; nil means that it is committed. f may be run
+// several times, each time on a new transaction, if others were in its way.
+// The error wraps [skein.ErrUnknown] if the connection was lost in the commit.
+//
+// In the log of what was appended the order of one session's rows must be that
+// of its events. So whatever f reads of a session to change its row in heads
+// it reads before it writes anything.
+func (s *Store) write(ctx context.Context, f func(*tx) error) error {
+	leave, err := s.enter()
+	if err != nil {
+		return err
+	}
+	defer leave()
+	for try := 1; ; try++ {
+		err := s.tryWrite(ctx, f)
+		if !again(err) || try == maxTries || ctx.Err() != nil {
+			return classify(err)
+		}
+	}
+}
+
+// tryWrite is one try of write.
+func (s *Store) tryWrite(ctx context.Context, f func(*tx) error) error {
+	pg, err := s.pool.Acquire(ctx)
+	if err != nil {
+		return err
+	}
+	defer pg.Release()
+	t := &tx{conn: &conn{ctx: ctx, pg: pg, s: s, begin: beginWrite}, now: skein.At(time.Now())}
+	if err := f(t); err != nil {
+		t.rollback()
+		return err
+	}
+	if !t.begun {
+		return nil
+	}
+	if err := ctx.Err(); err != nil {
+		t.rollback()
+		return err
+	}
+	if err := t.commit(); err != nil {
+		return err
+	}
+	for _, f := range t.after {
+		f()
+	}
+	return nil
+}
+
+// commit ends the transaction. From here on the caller's ctx stops nothing.
+func (t *tx) commit() error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.ctx), ownTime)
+	defer cancel()
+	tag, err := t.pg.Exec(ctx, "COMMIT")
+	if err == nil && tag.String() != "COMMIT" {
+		return errors.New("transaction was rolled back")
+	}
+	return classifyCommit(err)
+}
