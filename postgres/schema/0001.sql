@@ -275,7 +275,14 @@ CREATE TABLE found (
 	words   tsvector NOT NULL,
 	PRIMARY KEY (user_id, n, seq)
 );
-CREATE INDEX found_by_words ON found USING gin (user_id, words);
+
+-- The index begins with the user where the extension for that can be had.
+DO $$ BEGIN
+	CREATE EXTENSION IF NOT EXISTS btree_gin;
+	CREATE INDEX found_by_words ON found USING gin (user_id, words);
+EXCEPTION WHEN undefined_file OR feature_not_supported OR insufficient_privilege THEN
+	CREATE INDEX found_by_words ON found USING gin (words);
+END $$;
 
 -- Up to where found was fed.
 CREATE TABLE indexed (
