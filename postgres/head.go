@@ -87,9 +87,12 @@ func (q *conn) head(id skein.SessionID) (h head, err error) {
 // head adds the look for session id to the pipe; h.there says whether there is
 // one.
 func (p *pipe) head(id skein.SessionID, h *head) {
-	cond, args := `s.id = $1`, []any{string(id)}
+	if plain(string(id)) != string(id) {
+		return // there is none
+	}
+	cond, args := `s.id = $1 AND s.user_id = (SELECT x.user_id FROM heads x WHERE x.id = $1)`, []any{string(id)}
 	if u := p.q.s.user; u != "" {
-		cond, args = cond+` AND s.user_id = $2`, append(args, string(u))
+		cond, args = `s.id = $1 AND s.user_id = $2`, append(args, string(u))
 	}
 	p.query(`SELECT `+headColumns+` FROM sessions s WHERE `+cond, args, func(r row) (err error) {
 		*h, err = scanHead(r)

@@ -85,7 +85,8 @@ CREATE UNIQUE INDEX sessions_by_id ON sessions (user_id, id);
 CREATE INDEX sessions_by_recent ON sessions (user_id, recent DESC);
 CREATE INDEX sessions_all_by_recent ON sessions (recent DESC);
 CREATE UNIQUE INDEX sessions_by_key ON sessions (user_id, key) WHERE key <> '' AND binned = 0;
-CREATE INDEX sessions_by_project ON sessions (user_id, project);
+CREATE INDEX sessions_by_project ON sessions (user_id, left(project, 200));
+CREATE INDEX sessions_by_end ON sessions (user_id, right(id, 4)); -- to find one by how its ID ends
 CREATE INDEX sessions_by_parent ON sessions (user_id, parent) WHERE parent <> '';
 
 -- One row for each event: the truth. What the columns hold beside the payload
@@ -239,7 +240,10 @@ CREATE TABLE files (
 	state   bytea  NOT NULL,
 	PRIMARY KEY (user_id, n)
 );
-CREATE UNIQUE INDEX files_by_path ON files (user_id, format, path);
+-- A path may be longer than a row of an index.
+CREATE UNIQUE INDEX files_by_path ON files (user_id, format, sha256(path));
+CREATE INDEX files_in_order ON files (user_id, substring(path FROM 1 FOR 1000));
+CREATE INDEX files_all_in_order ON files (substring(path FROM 1 FOR 1000));
 CREATE INDEX files_by_session ON files (user_id, session);
 CREATE INDEX files_by_copy_of ON files (user_id, copy_of) WHERE copy_of <> '';
 CREATE INDEX files_by_other_id ON files (user_id, id) WHERE id <> session;
