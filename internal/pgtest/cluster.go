@@ -1,0 +1,100 @@
+package pgtest
+
+import (
+	"fmt"
+	"net"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strconv"
+	"testing"
+)
+
+// superuser is the role that made a cluster, application the one that owns
+// the databases of tests.
+const (
+	superuser   = "postgres"
+	application = "skein_test"
+)
+
+// Options say how a cluster of one's own differs from a new one of
+// PostgreSQL's. The zero value is that, with fsync.
+type Options struct {
+	Settings []string // lines of postgresql.conf
+	Size     int64    // bytes that all its files may take; 0: as many as the disk has
+}
+
+// A Cluster is a server of PostgreSQL with its data.
+type Cluster struct {
+	site
+	dir  string
+	door *os.File // whose closing ends it
+}
+
+// A site is what another process needs to know of a cluster.
+type site struct {
+	Bin      string // folder of the programs
+	Port     int
+	Password string
+}
+
+// data is the folder that initdb makes.
+func (c *Cluster) data() string { return filepath.Join(c.dir, "data") }
+
+// Address returns host and port that the server listens on, the same after a
+// restart.
+func (c *Cluster) Address() string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(c.Port)) }
+
+// Admin returns the address of the cluster's maintenance database as
+// superuser.
+func (c *Cluster) Admin() string {
+	u := url.URL{Scheme: "postgres", User: url.UserPassword(superuser, c.Password), Host: c.Address(), Path: "/postgres", RawQuery: "sslmode=disable"}
+	return u.String()
+}
+
+// DSN returns the address of a new, empty database in the cluster, as the
+// function of that name does.
+func (c *Cluster) DSN(t testing.TB) string {
+	t.Helper()
+	return database(t, c.Admin(), application)
+}
+
+// Log returns what the server has written to its log.
+func (c *Cluster) Log(t testing.TB) string {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join(c.dir, "log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// Stop ends the server; how is a mode of pg_ctl: "fast" breaks off what runs,
+// "immediate" also leaves recovery to the next start.
+func (c *Cluster) Stop(t testing.TB, how string) {
+	t.Helper()
+	if err := c.run("pg_ctl", "-D", c.data(), "-w", "-m", how, "stop"); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Start starts a server that was stopped or killed, and waits until it
+// answers.
+func (c *Cluster) Start(t testing.TB) {
+	t.Helper()
+	if err := c.start(); err != nil {
+		t.Fatalf("start on %s: %v", c.Address(), err)
+	}
+}
+
+// Promote makes a standby a server that can be written to, and waits until it
+// is one.
+func (c *Cluster) Promote(t testing.TB) {
+	t.Helper()
+	if err := c.run("pg_ctl", "-D", c.data(), "-w", "promote"); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// String returns the cluster's name for messages, without its password.
+func (c *Cluster) String() string { return fmt.Sprintf("cluster on %s", c.Address()) }

@@ -1,0 +1,182 @@
+//go:build unix
+
+package pgtest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// New starts a cluster for this test alone, which ends with it.
+func New(t testing.TB, o Options) *Cluster {
+	t.Helper()
+	c := prepared(t)
+	if err := c.make(o); err != nil {
+		without(t, err)
+	}
+	return c
+}
+
+// prepared returns a cluster that is still empty, and ends with the test.
+func prepared(t testing.TB) (c *Cluster) {
+	t.Helper()
+	err := alone(func(base string) (err error) {
+		c, err = prepare(base)
+		return err
+	})
+	if err != nil {
+		without(t, err)
+	}
+	t.Cleanup(func() { c.door.Close() })
+	return c
+}
+
+// Standby starts a second cluster that follows c as its hot standby. Commits
+// of c do not wait for it, unless c is told to by its settings
+// (synchronous_standby_names = '*').
+func (c *Cluster) Standby(t testing.TB, o Options) *Cluster {
+	t.Helper()
+	s := prepared(t)
+	s.Password = c.Password
+	if err := s.run("pg_basebackup", "-D", s.data(), "-R", "-X", "stream", "-c", "fast", "-d", c.Admin()); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.configure(o.Settings...); err != nil {
+		t.Fatal(err)
+	}
+	s.Start(t)
+	return s
+}
+
+// Kill kills the postmaster with SIGKILL, as the system does when it is out of
+// memory. Its children end by themselves, a moment later.
+func (c *Cluster) Kill(t testing.TB) {
+	t.Helper()
+	if err := syscall.Kill(c.Postmaster(t), syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Postmaster returns the process ID of the running server.
+func (c *Cluster) Postmaster(t testing.TB) int {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join(c.data(), "postmaster.pid"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	line, _, _ := strings.Cut(string(b), "\n")
+	pid, err := strconv.Atoi(line)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pid
+}
+
+// start starts the server; children of a killed one may take a moment to let
+// it.
+func (c *Cluster) start() error {
+	return until(func() error {
+		return c.run("pg_ctl", "-D", c.data(), "-w", "-l", filepath.Join(c.dir, "log"), "start")
+	})
+}
+
+// populate makes the role that owns the databases of tests.
+func (c *Cluster) populate() error {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	conn, err := pgx.Connect(ctx, c.Admin())
+	if err != nil {
+		return err
+	}
+	defer conn.Close(ctx) //nolint:errcheck // the statement was answered
+	_, err = conn.Exec(ctx, fmt.Sprintf(`CREATE ROLE %s LOGIN CREATEROLE PASSWORD '%s'`, application, c.Password))
+	return err
+}
+
+// small puts the data on a file system that has room for size bytes.
+func (c *Cluster) small(size int64) error {
+	if size == 0 {
+		return nil
+	}
+	if err := os.Mkdir(c.data(), 0o700); err != nil {
+		return err
+	}
+	out, err := exec.Command("mount", "-t", "tmpfs", "-o", fmt.Sprintf("size=%d,mode=0700", size), "tmpfs", c.data()).CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("mount a small file system: %w: %s", err, tail(out))
+	}
+	return own(c.data())
+}
+
+// run runs a program of PostgreSQL, as the user that the server runs as.
+func (c *Cluster) run(program string, args ...string) error {
+	cmd := exec.Command(filepath.Join(c.Bin, program), args...)
+	cmd.Dir = c.dir
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + c.dir, "LC_ALL=C"}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	who, err := account()
+	if err != nil {
+		return err
+	}
+	cmd.SysProcAttr.Credential = who
+	// A file, not a pipe: the server that pg_ctl leaves behind would hold it open.
+	out, err := os.CreateTemp(c.dir, "out")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(out.Name()) //nolint:errcheck // its folder is removed in the end
+	defer out.Close()
+	cmd.Stdout, cmd.Stderr = out, out
+	if err := cmd.Run(); err != nil {
+		said, _ := os.ReadFile(out.Name())                             // the error says enough without
+		log, _ := os.ReadFile(filepath.Join(c.dir, "log"))             // there may be none yet
+		said = bytes.ReplaceAll(said, []byte(c.Password), []byte("…")) // pg_basebackup tells its -d
+		return fmt.Errorf("%s: %w: %s\n%s", program, err, tail(said), tail(log))
+	}
+	return nil
+}
+
+// own gives a file to the user that the server runs as.
+func own(name string) error {
+	who, err := account()
+	if err != nil || who == nil {
+		return err
+	}
+	return os.Chown(name, int(who.Uid), int(who.Gid))
+}
+
+// account is whom the server runs as: root may not run it, others do so as
+// themselves, which is nil.
+func account() (*syscall.Credential, error) {
+	if os.Getuid() != 0 {
+		return nil, nil //nolint:nilnil // documented
+	}
+	for _, name := range []string{"postgres", "nobody"} {
+		u, err := user.Lookup(name)
+		if err != nil {
+			continue
+		}
+		uid, err := strconv.ParseUint(u.Uid, 10, 32)
+		if err != nil {
+			return nil, err
+		}
+		gid, err := strconv.ParseUint(u.Gid, 10, 32)
+		if err != nil {
+			return nil, err
+		}
+		return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}, nil
+	}
+	return nil, errors.New("root may not run it, and there is no user postgres or nobody")
+}

@@ -1,0 +1,112 @@
+package pgtest
+
+import (
+	"context"
+	"crypto/rand"
+	"net/url"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Env names the variable with the address of another server to test on.
+const Env = "SKEIN_TEST_POSTGRES"
+
+// shared is the cluster of all test processes, which we join once.
+var shared = sync.OnceValues(join)
+
+// DSN returns the address of a new, empty database, which is dropped when the
+// test ends. Its role owns the database and may create roles; it is no
+// superuser. Where there can be no server, the test is skipped, or fails under
+// CI=true.
+func DSN(t testing.TB) string {
+	t.Helper()
+	if dsn := os.Getenv(Env); dsn != "" {
+		return database(t, dsn, "")
+	}
+	c, err := shared()
+	if err != nil {
+		without(t, err)
+	}
+	return c.DSN(t)
+}
+
+// Admin returns the address of the maintenance database of the server that
+// [DSN] makes databases on, as a superuser (on the server that SKEIN_TEST_POSTGRES
+// names: as its role): to look at pg_stat_activity, to terminate backends.
+func Admin(t testing.TB) string {
+	t.Helper()
+	if dsn := os.Getenv(Env); dsn != "" {
+		return dsn
+	}
+	c, err := shared()
+	if err != nil {
+		without(t, err)
+	}
+	return c.Admin()
+}
+
+// without ends a test that can have no server.
+func without(t testing.TB, err error) {
+	t.Helper()
+	if os.Getenv("CI") == "true" {
+		t.Fatalf("no PostgreSQL to test on: %v", err)
+	}
+	t.Skipf("NO POSTGRESQL: %v\ninstall it (Debian: apt-get install postgresql), or set %s=postgres://… to a server whose role may create databases and roles", err, Env)
+}
+
+// database makes a database on the server at admin and returns its address
+// for owner, or for the role of admin if that is "".
+func database(t testing.TB, admin, owner string) string {
+	t.Helper()
+	name := "skein_" + strings.ToLower(rand.Text())[:16]
+	statement := `CREATE DATABASE ` + name + ` TEMPLATE template0 ENCODING 'UTF8'`
+	if owner != "" {
+		statement += ` OWNER ` + owner
+	}
+	Exec(t, admin, statement)
+	t.Cleanup(func() { drop(t, admin, name) })
+	u, err := url.Parse(admin)
+	if err != nil {
+		t.Fatalf("%s: not an address: %v", Env, err)
+	}
+	u.Path = "/" + name
+	if password, ok := u.User.Password(); ok && owner != "" {
+		u.User = url.UserPassword(owner, password)
+	}
+	return u.String()
+}
+
+// drop removes a database, also if a test left connections or killed the
+// server; one of a cluster that is gone needs no removing.
+func drop(t testing.TB, admin, name string) {
+	ctx := context.Background() //nolint:usetesting // the test's own has ended
+	conn, err := pgx.Connect(ctx, admin)
+	if err != nil {
+		t.Logf("database %s stays: %v", name, err)
+		return
+	}
+	defer conn.Close(ctx) //nolint:errcheck // nothing was changed by it
+	if _, err := conn.Exec(ctx, `DROP DATABASE IF EXISTS `+name+` WITH (FORCE)`); err != nil {
+		t.Logf("database %s stays: %v", name, err)
+	}
+}
+
+// Exec runs SQL statements, each by itself, on a connection of its own.
+func Exec(t testing.TB, dsn string, statements ...string) {
+	t.Helper()
+	ctx := t.Context()
+	conn, err := pgx.Connect(ctx, dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(context.Background()) //nolint:errcheck,usetesting // says good-bye, also when ctx has ended
+	for _, s := range statements {
+		if _, err := conn.Exec(ctx, s); err != nil {
+			t.Fatalf("%s: %v", s, err)
+		}
+	}
+}
