@@ -2,13 +2,235 @@ package postgres
 
 import (
 	"context"
-	"errors"
+	"fmt"
 	"iter"
+	"slices"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/skein-dev/skein"
 )
 
 // Sessions implements [skein.Store].
 func (s *Store) Sessions(ctx context.Context, f skein.Filter) iter.Seq2[skein.Session, error] {
-	return func(yield func(skein.Session, error) bool) { yield(skein.Session{}, errors.New("not built yet")) }
+	return func(yield func(skein.Session, error) bool) {
+		for left := f.Limit; ; {
+			size := pageRows
+			if f.Limit > 0 {
+				size = min(size, left)
+			}
+			page, last, err := s.sessionPage(ctx, f, size)
+			if err != nil {
+				skein.Wrapf(&err, "postgres: sessions")
+				yield(skein.Session{}, err)
+				return
+			}
+			for _, x := range page {
+				if !yield(x, nil) {
+					return
+				}
+			}
+			left -= len(page)
+			if last == nil || f.Limit > 0 && left == 0 {
+				return
+			}
+			f.Before = last
+		}
+	}
+}
+
+// sessionPage returns the sessions of f among the next ones in order, size of
+// them at most, and the one at which to go on; nil if there are no more.
+func (s *Store) sessionPage(ctx context.Context, f skein.Filter, size int) (page []skein.Session, last *skein.Session, err error) {
+	sql, args := s.listQuery(f, size)
+	rows := 0
+	err = s.ask(ctx, sql, args, func(r row) error {
+		h, err := scanHead(r)
+		if err != nil {
+			return err
+		}
+		rows++
+		last = &h.Session
+		if fits(&h.Session, &f) {
+			page = append(page, h.Session)
+		}
+		return nil
+	})
+	if rows < size {
+		last = nil
+	}
+	return page, last, err
+}
+
+// listQuery returns the query for the next sessions of f. Rows come by the
+// second, as the index has them; those of one second are sorted then.
+func (s *Store) listQuery(f skein.Filter, size int) (sql string, args []any) {
+	w := s.where(&f)
+	w.args = append(w.args, size)
+	return `SELECT ` + headColumns + ` FROM sessions s` + w.sql() +
+		fmt.Sprintf(` ORDER BY s.recent DESC, s.updated DESC, s.id LIMIT $%d`, len(w.args)), w.args
+}
+
+// fits holds a session against those fields of f that a text column cannot
+// hold, or compares, exactly.
+func fits(x *skein.Session, f *skein.Filter) bool {
+	parent, origin := skein.SessionID(""), ""
+	if x.Parent != nil {
+		parent = x.Parent.Session
+	}
+	if x.Origin != nil {
+		origin = x.Origin.Format
+	}
+	for _, c := range []struct{ is, want string }{
+		{x.Key, f.Key},
+		{x.Project, f.Project},
+		{x.Agent, f.Agent},
+		{x.Profile, f.Profile},
+		{x.Model, f.Model},
+		{x.Surface, f.Surface},
+		{origin, f.Origin},
+		{string(parent), string(f.Parent)},
+	} {
+		if c.want != "" && c.is != c.want {
+			return false
+		}
+	}
+	return strings.HasPrefix(string(x.ID), f.IDPrefix) && strings.HasSuffix(string(x.ID), f.IDSuffix) &&
+		(f.Tag == "" || slices.Contains(x.Tags, f.Tag)) && (f.Title == "" || titled(x, f.Title))
+}
+
+// titled reports whether the title, or else the first words, contain want.
+func titled(x *skein.Session, want string) bool {
+	title := x.Title
+	if title == "" {
+		title = x.First
+	}
+	return strings.Contains(strings.ToLower(title), strings.ToLower(want))
+}
+
+// A where is the conditions of a query, made of constant pieces only, so that
+// there are few different ones.
+type where struct {
+	conds []string
+	args  []any
+}
+
+// add adds a condition in which each ? stands for the next of args.
+func (w *where) add(cond string, args ...any) {
+	var b strings.Builder
+	for i, piece := range strings.Split(cond, "?") {
+		if i > 0 {
+			w.args = append(w.args, args[i-1])
+			fmt.Fprintf(&b, "$%d", len(w.args))
+		}
+		b.WriteString(piece)
+	}
+	w.conds = append(w.conds, b.String())
+}
+
+func (w *where) sql() string {
+	if len(w.conds) == 0 {
+		return ""
+	}
+	return " WHERE " + strings.Join(w.conds, " AND ")
+}
+
+// where returns the conditions of f; what they let through is to be held
+// against it once more by fits.
+func (s *Store) where(f *skein.Filter) *where {
+	w := &where{}
+	if s.user != "" {
+		w.add("s.user_id = ?", string(s.user))
+	}
+	if f.Bin {
+		w.add("s.binned <> 0")
+	} else {
+		w.add("s.binned = 0")
+	}
+	for _, x := range []struct{ cond, value string }{
+		{"s.user_id = ?", string(f.User)},
+		{"s.key = ? AND s.key <> ''", f.Key},
+		{"s.agent = ?", f.Agent},
+		{"s.profile = ?", f.Profile},
+		{"s.model = ?", f.Model},
+		{"s.origin = ?", f.Origin},
+		{"s.surface = ?", f.Surface},
+		{"s.parent = ? AND s.parent <> ''", string(f.Parent)},
+		{"s.tags @> ARRAY[?::text]", f.Tag},
+	} {
+		if x.value != "" {
+			w.add(x.cond, plain(x.value))
+		}
+	}
+	if f.Project != "" {
+		p := plain(f.Project)
+		w.add("s.project_head = left(?, 200) AND s.project = ?", p, p)
+	}
+	w.names(f)
+	w.times(f)
+	for cond, is := range map[string]bool{
+		"s.pinned": f.Pinned, "s.origin = ''": f.Born, "s.why <> 'child'": f.NoChildren, "NOT s.empty": !f.IncludeEmpty, "s.open": f.WithOpenCalls,
+	} {
+		if is {
+			w.conds = append(w.conds, cond)
+		}
+	}
+	if f.LargerThan > 0 {
+		w.add("s.bytes > ?", f.LargerThan)
+	}
+	slices.Sort(w.conds) // one text for one set of conditions
+	return w
+}
+
+// names adds the conditions of IDs and titles.
+func (w *where) names(f *skein.Filter) {
+	if p := whole(f.IDPrefix); p != "" {
+		w.add("s.id >= ? AND s.id < ?", p, p+"\U0010ffff")
+	}
+	switch end := f.IDSuffix; {
+	case plain(end) != end: // it begins amid a letter
+	case utf8.RuneCountInString(end) >= 4:
+		w.add("s.id_end = right(?, 4)", end)
+		fallthrough
+	case end != "":
+		w.add("right(s.id, ?) = ?", utf8.RuneCountInString(end), end)
+	}
+	if f.Title == "" {
+		return
+	}
+	// The server knows the cases of ASCII only.
+	other := "octet_length(s.name) <> length(s.name)"
+	if low := strings.ToLower(f.Title); isASCII(low) && plain(low) == low {
+		w.add("(position(? IN lower(s.name)) > 0 OR "+other+")", low)
+		return
+	}
+	w.add(other)
+}
+
+// whole returns the beginning of prefix that is text.
+func whole(prefix string) string {
+	for i, r := range prefix {
+		if r == 0 || r == utf8.RuneError && !strings.HasPrefix(prefix[i:], "\ufffd") {
+			return prefix[:i]
+		}
+	}
+	return prefix
+}
+
+func isASCII(s string) bool {
+	return !strings.ContainsFunc(s, func(r rune) bool { return r >= utf8.RuneSelf })
+}
+
+// times adds the conditions of times.
+func (w *where) times(f *skein.Filter) {
+	if f.Since != 0 {
+		w.add("s.recent >= ? AND s.updated >= ?", int64(f.Since)>>10, int64(f.Since))
+	}
+	if f.Until != 0 {
+		w.add("s.recent <= ? AND s.updated < ?", int64(f.Until)>>10, int64(f.Until))
+	}
+	if f.Before != nil {
+		at := int64(f.Before.Updated)
+		w.add("s.recent <= ? AND s.updated <= ? AND (s.updated < ? OR s.id > ?)", at>>10, at, at, string(f.Before.ID))
+	}
 }

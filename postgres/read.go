@@ -2,18 +2,105 @@ package postgres
 
 import (
 	"context"
-	"errors"
+	"fmt"
 	"iter"
 
 	"github.com/skein-dev/skein"
 )
 
+// A page is as much as is read at once; between two pages the caller has the
+// floor and nothing is held.
+const (
+	pageRows  = 500
+	pageBytes = 1 << 20
+)
+
 // Session implements [skein.Store].
 func (s *Store) Session(ctx context.Context, id skein.SessionID) (x skein.Session, err error) {
-	return x, errors.New("not built yet")
+	defer skein.Wrapf(&err, "postgres: session %s", id)
+	h, err := s.headOf(ctx, id)
+	return h.Session, err
+}
+
+// headOf returns a session that the view may see, in one round trip.
+func (s *Store) headOf(ctx context.Context, id skein.SessionID) (h head, err error) {
+	err = s.with(ctx, "", func(q *conn) error {
+		h, err = q.head(id)
+		return err
+	})
+	return h, err
 }
 
 // Events implements [skein.Store].
 func (s *Store) Events(ctx context.Context, id skein.SessionID, after skein.Seq) iter.Seq2[skein.Event, error] {
-	return func(yield func(skein.Event, error) bool) { yield(skein.Event{}, errors.New("not built yet")) }
+	return func(yield func(skein.Event, error) bool) {
+		for {
+			page, _, err := s.eventPage(ctx, id, after)
+			if err != nil {
+				skein.Wrapf(&err, "postgres: events of %s", id)
+				yield(skein.Event{}, err)
+				return
+			}
+			for _, e := range page {
+				if !yield(e, nil) {
+					return
+				}
+			}
+			if len(page) == 0 {
+				return
+			}
+			after = page[len(page)-1].Seq
+		}
+	}
+}
+
+// eventPage returns the next events after a place, none at the end, and the
+// session's number.
+func (s *Store) eventPage(ctx context.Context, id skein.SessionID, after skein.Seq) (page []skein.Event, n int64, err error) {
+	err = s.read(ctx, func(q *conn) error {
+		page, n, err = q.eventsAfter(id, after)
+		return err
+	})
+	return page, n, err
+}
+
+// eventsAfter is eventPage on one state of the database.
+func (q *conn) eventsAfter(id skein.SessionID, after skein.Seq) (page []skein.Event, n int64, err error) {
+	h, err := q.head(id)
+	if n = h.n; err != nil || after >= h.Last {
+		return nil, n, err
+	}
+	segs, err := q.segments(&h, h.Last)
+	if err != nil {
+		return nil, n, err
+	}
+	size := 0
+	for i := len(segs) - 1; i >= 0 && len(page) < pageRows; i-- {
+		seg := segs[i]
+		if seg.to <= after {
+			continue
+		}
+		err := q.query(`SELECT `+eventColumns+` FROM events e WHERE e.user_id = $1 AND e.n = $2 AND e.seq > $3 AND e.seq <= $4 ORDER BY e.seq LIMIT $5`,
+			[]any{string(h.User), seg.session, int64(max(after, seg.from)), int64(seg.to), pageRows - len(page)}, func(r row) error {
+				e, _, err := scanEvent(r)
+				if err != nil {
+					return err
+				}
+				page = append(page, e)
+				if size += len(e.Payload); size > pageBytes {
+					return errStop
+				}
+				return nil
+			})
+		if err != nil {
+			if err = unstop(err); err != nil {
+				return nil, n, err
+			}
+			break
+		}
+	}
+	if len(page) == 0 || page[0].Seq != max(after, 0)+1 {
+		err = fmt.Errorf("session %s: event %d: %w", id, max(after, 0)+1, skein.ErrCorrupt)
+	}
+	return page, n, err
 }

@@ -2,12 +2,13 @@ package postgres
 
 import (
 	"context"
-	"errors"
 
 	"github.com/skein-dev/skein"
 )
 
 // Size implements [skein.Sizer].
-func (s *Store) Size(ctx context.Context, id skein.SessionID) (int64, error) {
-	return 0, errors.New("not built yet")
+func (s *Store) Size(ctx context.Context, id skein.SessionID) (n int64, err error) {
+	defer skein.Wrapf(&err, "postgres: size of %s", id)
+	h, err := s.headOf(ctx, id)
+	return h.bytes, err
 }

@@ -78,6 +78,10 @@ CREATE TABLE sessions (
 	updated  bigint NOT NULL DEFAULT 0, -- milliseconds since 1970
 	binned   bigint NOT NULL DEFAULT 0,
 	bytes    bigint NOT NULL DEFAULT 0,
+	-- What indexes have: an expression would not do, for row security lets only
+	-- plain comparisons near rows that may be another's.
+	id_end       text COLLATE "C" NOT NULL GENERATED ALWAYS AS (right(id, 4)) STORED,
+	project_head text COLLATE "C" NOT NULL GENERATED ALWAYS AS (left(project, 200)) STORED, -- all of it may be too long for an index
 	PRIMARY KEY (user_id, n)
 ) WITH (fillfactor = 70);
 
@@ -85,8 +89,8 @@ CREATE UNIQUE INDEX sessions_by_id ON sessions (user_id, id);
 CREATE INDEX sessions_by_recent ON sessions (user_id, recent DESC);
 CREATE INDEX sessions_all_by_recent ON sessions (recent DESC);
 CREATE UNIQUE INDEX sessions_by_key ON sessions (user_id, key) WHERE key <> '' AND binned = 0;
-CREATE INDEX sessions_by_project ON sessions (user_id, left(project, 200));
-CREATE INDEX sessions_by_end ON sessions (user_id, right(id, 4)); -- to find one by how its ID ends
+CREATE INDEX sessions_by_project ON sessions (user_id, project_head);
+CREATE INDEX sessions_by_end ON sessions (user_id, id_end);
 CREATE INDEX sessions_by_parent ON sessions (user_id, parent) WHERE parent <> '';
 
 -- One row for each event: the truth. What the columns hold beside the payload
@@ -238,12 +242,13 @@ CREATE TABLE files (
 	damaged bigint NOT NULL,
 	head    text COLLATE "C" NOT NULL,
 	state   bytea  NOT NULL,
+	path_head bytea NOT NULL GENERATED ALWAYS AS (substring(path FROM 1 FOR 1000)) STORED, -- as of a session's project
+	path_hash bytea NOT NULL GENERATED ALWAYS AS (sha256(path)) STORED,
 	PRIMARY KEY (user_id, n)
 );
--- A path may be longer than a row of an index.
-CREATE UNIQUE INDEX files_by_path ON files (user_id, format, sha256(path));
-CREATE INDEX files_in_order ON files (user_id, substring(path FROM 1 FOR 1000));
-CREATE INDEX files_all_in_order ON files (substring(path FROM 1 FOR 1000));
+CREATE UNIQUE INDEX files_by_path ON files (user_id, format, path_hash);
+CREATE INDEX files_in_order ON files (user_id, path_head);
+CREATE INDEX files_all_in_order ON files (path_head);
 CREATE INDEX files_by_session ON files (user_id, session);
 CREATE INDEX files_by_copy_of ON files (user_id, copy_of) WHERE copy_of <> '';
 CREATE INDEX files_by_other_id ON files (user_id, id) WHERE id <> session;
