@@ -96,7 +96,12 @@ func (x *search) recent(c *conn, expr string) error {
 	q := `SELECT ` + hitColumns + `, 0.0, 0 FROM (SELECT rowid AS id FROM words WHERE words MATCH ? ORDER BY rowid DESC LIMIT ` + recentLimit + `) m
 		CROSS JOIN events e ON e.id = m.id` + x.owners + x.where.sql() + `
 		ORDER BY e.id DESC LIMIT ?`
-	_, err := x.limited(c, time.Now().Add(x.q.Deadline), func() error { return x.collect(c, q, expr, recentMatches) })
+	var err error
+	if x.shownIn != nil {
+		err = x.recentWithin(c, expr)
+	} else {
+		_, err = x.limited(c, time.Now().Add(x.q.Deadline), func() error { return x.collect(c, q, expr, recentMatches) })
+	}
 	if !x.q.Each {
 		x.hits = firstOfEach(x.hits)
 	}
@@ -116,7 +121,11 @@ func (x *search) group() string {
 const recentLimit = "2000" // recentMatches
 
 func (x *search) collect(c *conn, q, expr string, limit int) error {
-	args := append(append([]any{expr}, x.where.args...), limit)
+	return x.gather(c, q, expr, append(append([]any{expr}, x.where.args...), limit))
+}
+
+// gather adds what a query of the index yields to the hits.
+func (x *search) gather(c *conn, q, expr string, args []any) error {
 	return c.query(q, args, func(row []driver.Value) error {
 		var rank float64
 		var count int64

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql/driver"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -15,26 +16,39 @@ import (
 // serves what no index can: substrings, regular expressions, conditions
 // without words, events that wait for the index.
 func (x *search) scan(c *conn, upto int64) error {
-	w := where{conds: x.where.conds, args: x.where.args}
-	w.add("e.id > ?", upto)
-	w.add("(e.text IS NOT NULL OR e.failed = 1)")
+	all, err := x.stretches(c, upto)
+	if err != nil {
+		return err
+	}
 	seen := map[int64]int{}
-	q := `SELECT ` + hitColumns + `, coalesce(e.text, '') FROM events e` + x.owners + w.sql() + ` ORDER BY e.id DESC`
 	cut, err := x.limited(c, x.until, func() error {
-		return unstop(c.query(q, w.args, func(row []driver.Value) error {
-			if time.Now().After(x.until) {
-				return context.DeadlineExceeded
+		for _, s := range all {
+			if err := x.through(c, s, seen); err != nil {
+				return unstop(err)
 			}
-			var text string
-			h, err := x.scanHit(row, &text)
-			if err != nil || !x.matcher.MatchesText(text) {
-				return err
-			}
-			return x.take(h, seen)
-		}))
+		}
+		return nil
 	})
 	x.cutOff = x.cutOff || cut
 	return err
+}
+
+// through takes what matches in one stretch; errStop says that there are enough.
+func (x *search) through(c *conn, s stretch, seen map[int64]int) error {
+	w := where{conds: slices.Concat(s.where.conds, x.where.conds), args: slices.Concat(s.where.args, x.where.args)}
+	w.add("(e.text IS NOT NULL OR e.failed = 1)")
+	q := `SELECT ` + hitColumns + `, coalesce(e.text, '') FROM ` + s.from + x.owners + w.sql() + ` ORDER BY ` + s.order + ` DESC`
+	return c.query(q, w.args, func(row []driver.Value) error {
+		if time.Now().After(x.until) {
+			return context.DeadlineExceeded
+		}
+		var text string
+		h, err := x.scanHit(row, &text)
+		if err != nil || !x.matcher.MatchesText(text) {
+			return err
+		}
+		return x.take(h, seen)
+	})
 }
 
 // take adds a hit of a scan; errStop says that there are enough.

@@ -26,6 +26,7 @@ type search struct {
 	cutOff  bool
 	limit   int
 	shownIn *head     // the one session that is searched; its parent's hits are its own
+	segs    []segment // of what that one shows, newest first
 	owners  string    // joins the sessions s to the events e
 	until   time.Time // when it has to answer
 }
@@ -159,7 +160,7 @@ func (s *Store) within(c *conn, x *search, id skein.SessionID) (none bool, err e
 		args = append(args, seg.session, int64(seg.from), int64(seg.to), int64(seg.to))
 	}
 	x.where.add("("+strings.Join(conds, " OR ")+")", args...)
-	x.shownIn = &h
+	x.shownIn, x.segs = &h, segs
 	return false, nil
 }
 
@@ -180,7 +181,10 @@ func (x *search) limited(c *conn, until time.Time, f func() error) (cutOff bool,
 	c.ctx = ctx
 	err = f()
 	c.ctx = outer
-	if err != nil && ctx.Err() != nil && outer.Err() == nil && (resultCode(err)&0xff == codeInterrupt || errors.Is(err, context.DeadlineExceeded)) {
+	if err == nil || outer.Err() != nil {
+		return false, err
+	}
+	if errors.Is(err, context.DeadlineExceeded) || ctx.Err() != nil && resultCode(err)&0xff == codeInterrupt {
 		return true, nil
 	}
 	return false, err

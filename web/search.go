@@ -18,7 +18,6 @@ import (
 
 const (
 	maxHits   = 40                     // that the search shows
-	maxInside = 100                    // that are looked for in one session
 	searchFor = 150 * time.Millisecond // what the index serves
 	scanFor   = 5 * time.Second        // what it does not
 	maxFacets = 8                      // values of one
@@ -52,11 +51,7 @@ type hit struct {
 	Session skein.Session
 	Name    string
 	Pieces  []words
-}
-
-// Path returns where the message is.
-func (h *hit) Path() string {
-	return fmt.Sprintf("%s?at=%d#m%d", sessionPath(h.Session.ID), h.Seq, h.Seq)
+	Path    string // of the message
 }
 
 // words are some of a snippet.
@@ -126,7 +121,7 @@ func (s *site) query(ctx context.Context, text string) (skein.Query, error) {
 		return q, err
 	}
 	q.Deadline = scanFor
-	if slices.ContainsFunc(q.Terms, func(t skein.Term) bool { return !t.Not }) {
+	if hasWords(&q) {
 		q.Deadline = searchFor
 	}
 	if q.Session != "" {
@@ -137,6 +132,11 @@ func (s *site) query(ctx context.Context, text string) (skein.Query, error) {
 		q.Session = one.ID
 	}
 	return q, nil
+}
+
+// hasWords reports whether q has something to look for that an index serves.
+func hasWords(q *skein.Query) bool {
+	return slices.ContainsFunc(q.Terms, func(t skein.Term) bool { return !t.Not })
 }
 
 // hits looks up the sessions of hits.
@@ -159,7 +159,7 @@ func (s *site) hits(ctx context.Context, found []skein.Hit) ([]hit, error) {
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, hit{Hit: h, Session: one, Name: one.Name(), Pieces: snippet(shown)})
+		all = append(all, hit{Hit: h, Session: one, Name: one.Name(), Pieces: snippet(shown), Path: fmt.Sprintf("%s?at=%d#m%d", sessionPath(one.ID), h.Seq, h.Seq)})
 	}
 	return all, nil
 }
@@ -182,34 +182,6 @@ func snippet(marked string) (all []words) {
 // spaced returns text on one line, with the spaces at its ends.
 func spaced(text string) string {
 	return strings.NewReplacer("\n", " ", "\t", " ").Replace(render.Clean(text))
-}
-
-// findIn looks for words in one session.
-func (s *site) findIn(ctx context.Context, p *sessionPage, text string) error {
-	p.Find = strings.TrimSpace(text)
-	if p.Find == "" {
-		return nil
-	}
-	q, err := skein.ParseQueryAt(p.Find, s.Now())
-	if err != nil {
-		return err
-	}
-	q.Session, q.Each, q.Limit, q.Deadline = p.Session.ID, true, maxInside, scanFor
-	found, err := door.From(ctx).Store.Search(ctx, q)
-	if err != nil {
-		return err
-	}
-	p.CutOff = found.CutOff
-	slices.SortFunc(found.Hits, func(a, b skein.Hit) int { return cmp.Compare(a.Seq, b.Seq) })
-	for _, h := range found.Hits {
-		h.Session = p.Session.ID // of a fork, what it shows of its parent too
-		shown, err := s.veiledHit(ctx, h)
-		if err != nil {
-			return err
-		}
-		p.Hits = append(p.Hits, hit{Hit: h, Session: p.Session, Name: p.Title, Pieces: snippet(shown)})
-	}
-	return nil
 }
 
 // facets counts the properties of hits that a search can be narrowed to.

@@ -37,9 +37,7 @@ type sessionPage struct {
 	Cost     string
 	Parent   *skein.Session // nil if there is none, or it is not known here
 	Related  []skein.Session
-	Find     string // words to look for in it
-	Hits     []hit
-	CutOff   bool
+	Found    found // by words to look for in it
 	Commands []command
 	Newest   bool // it shows the end
 }
@@ -127,7 +125,7 @@ func (s *site) about(r *http.Request, p *sessionPage) error {
 		p.Related = append(p.Related, s.veiled(c))
 	}
 	slices.Reverse(p.Related)
-	return s.findIn(ctx, p, r.URL.Query().Get("find"))
+	return s.findIn(r, p)
 }
 
 // messages answers with the messages of a window alone.

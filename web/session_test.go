@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -224,6 +225,39 @@ func TestLongSessionComesInPieces(t *testing.T) {
 	wants(t, "the next question", v.get("/sessions/s-long/next?what=user&from=500"), `id="m502"`)
 	wants(t, "the question before", v.get("/sessions/s-long/next?what=user&from=500&back=1"), `id="m498"`)
 	wants(t, "no error", v.get("/sessions/s-long/next?what=error&from=500"), "There is no other error.")
+}
+
+func TestFindInASessionComesInPages(t *testing.T) {
+	store := composed(t)
+	long(t, store, "s-long", 1200)
+	v := visiting(t, store, nil)
+	wants(t, "one hit", v.get("/sessions/s-long?find=%22question+77%22"), "1 message with “&#34;question 77&#34;”", `href="/sessions/s-long?at=78&amp;find=%22question&#43;77%22&amp;past=0#m78"`)
+	wants(t, "no hit", v.get("/sessions/s-long?find=xylophone"), "Nothing in this session has “xylophone”")
+	wants(t, "what is wrong", v.get("/sessions/s-long?find=role:nobody"), "role:nobody", `id="m2"`)
+	page := v.get("/sessions/s-long?find=question")
+	wants(t, "many hits", page, "500 messages with “question”, and there are more", "1 to 100", "Later ones")
+	lacks(t, "the first page", page, "Earlier ones")
+	seen, last := 0, -1
+	for n := 1; ; n++ {
+		for _, part := range strings.Split(page, `<li data-item`)[1:] {
+			_, at, _ := strings.Cut(part, ">#")
+			at, _, _ = strings.Cut(at, "<")
+			seq, err := strconv.Atoi(at)
+			if seen++; err != nil || seq <= last {
+				t.Fatalf("page %d has %q behind %d, want them in order", n, at, last)
+			}
+			last = seq
+		}
+		before, _, ok := strings.Cut(page, `" rel="next">Later ones`)
+		if !ok {
+			break
+		}
+		page = v.get(strings.ReplaceAll(before[strings.LastIndex(before, `"`)+1:], "&amp;", "&"))
+		wants(t, "a later page", page, fmt.Sprintf("%d to %d", 100*n+1, 100*n+100), "Earlier ones")
+	}
+	if seen != 500 {
+		t.Errorf("%d hits were shown, want 500", seen)
+	}
 }
 
 func TestListIsPagedByPlace(t *testing.T) {

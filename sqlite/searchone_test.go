@@ -1,0 +1,102 @@
+package sqlite
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/skein-dev/skein"
+)
+
+// Where there is no time to rank, the newest messages of one session are found
+// however many other sessions said the same since, and those that a fork shows
+// of its parent.
+func TestSearchInOneSessionThatIsCutOffFindsItsNewest(t *testing.T) {
+	s := openTest(t, filepath.Join(t.TempDir(), "a.db"))
+	addText(t, s, "old", "a common word", "nothing", "common again", "common, and not shown by the fork")
+	later := make([]string, recentMatches+100)
+	for i := range later {
+		later[i] = fmt.Sprint("common ", i)
+	}
+	addText(t, s, "new", later...)
+	parent := &skein.Parent{Session: "old", Seq: 4, Why: skein.Fork}
+	if _, err := s.Append(t.Context(), skein.Batch{Session: "fork", Events: []skein.Event{
+		skein.NewEvent(skein.KindCreated, 3, skein.Created{Parent: parent}), skein.Say(4, skein.UserSays("common at last")),
+	}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.indexAll(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, w := range []struct {
+		id    skein.SessionID
+		limit int
+		want  []skein.Seq
+	}{{"old", 9, []skein.Seq{5, 4, 2}}, {"old", 2, []skein.Seq{5, 4}}, {"fork", 9, []skein.Seq{6, 4, 2}}, {"fork", 2, []skein.Seq{6, 4}}} {
+		if got := s.recentIn(t, w.id, w.limit); !slices.Equal(got, w.want) {
+			t.Errorf("the newest %d in %s stand at %v, want %v", w.limit, w.id, got, w.want)
+		}
+	}
+}
+
+// recentIn returns where the newest messages with the word common stand.
+func (s *Store) recentIn(t *testing.T, id skein.SessionID, limit int) (at []skein.Seq) {
+	t.Helper()
+	q, err := skein.ParseQuery("common")
+	if err != nil {
+		t.Fatal(err)
+	}
+	q.Session, q.Each, q.Deadline = id, true, 20*time.Second
+	x := &search{q: q, limit: limit}
+	expr, _ := matchExpr(q.Terms)
+	err = s.read(t.Context(), func(c *conn) error {
+		if none, err := s.conditions(c, x); none || err != nil {
+			return fmt.Errorf("nothing to search: %v, %w", none, err)
+		}
+		return x.recent(c, expr)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, h := range x.hits {
+		at = append(at, h.Seq)
+	}
+	return at
+}
+
+// A session's messages are found the newest first, whether they wait for the
+// index or no index can find them.
+func TestScanOfOneSessionIsNewestFirst(t *testing.T) {
+	s := openTest(t, filepath.Join(t.TempDir(), "a.db"))
+	addText(t, s, "a", "one loom", "two looms", "three")
+	addText(t, s, "b", "another loom")
+	addText(t, s, "a", "a loom again")
+	for _, when := range []string{"before the index has them", "and after"} {
+		for _, w := range []struct {
+			q    skein.Query
+			want []skein.Seq
+		}{
+			{skein.Query{Substring: "loom"}, []skein.Seq{5, 3, 2}},
+			{skein.Query{Regex: "loom", Limit: 2}, []skein.Seq{5, 3}},
+			{skein.Query{Role: skein.RoleUser, Limit: 3}, []skein.Seq{5, 4, 3}},
+		} {
+			w.q.Session, w.q.Each, w.q.Deadline = "a", true, 20*time.Second
+			r, err := s.Search(t.Context(), w.q)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []skein.Seq
+			for _, h := range r.Hits {
+				got = append(got, h.Seq)
+			}
+			if !slices.Equal(got, w.want) {
+				t.Errorf("%s Search(%+v) finds %v, want %v", when, w.q, got, w.want)
+			}
+		}
+		if err := s.indexAll(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

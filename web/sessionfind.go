@@ -1,0 +1,95 @@
+package web
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"sort"
+	"strings"
+	"time"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/door"
+)
+
+const (
+	maxInside  = 100                   // hits that are shown at once
+	keptInside = 500                   // hits that one can go through
+	findFor    = 25 * time.Millisecond // what the index serves; then come the newest
+	lookFor    = time.Second           // what it does not
+)
+
+// found is what was found in one session, a page of it.
+type found struct {
+	Words          string // that were looked for; "" if none were
+	Bad            string // what is wrong with them
+	Hits           []hit  // of this page, in order
+	All            int    // of all pages
+	From, To       int    // which ones of All this page has, from 1
+	CutOff         bool   // there may be more
+	Earlier, Later string // paths of the pages around this one; "" if there are none
+}
+
+// findIn looks for words in the session of a page.
+func (s *site) findIn(r *http.Request, p *sessionPage) error {
+	ctx, f := r.Context(), &p.Found
+	if f.Words = strings.TrimSpace(r.URL.Query().Get("find")); f.Words == "" {
+		return nil
+	}
+	past, err := seqOf("past", or(r.URL.Query().Get("past"), "0"))
+	if err != nil {
+		return err
+	}
+	q, err := skein.ParseQueryAt(f.Words, s.Now())
+	if errors.Is(err, skein.ErrInvalid) {
+		f.Bad = err.Error()
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	q.Session, q.Each, q.Limit, q.Deadline = p.Session.ID, true, keptInside+1, lookFor
+	if hasWords(&q) {
+		q.Deadline = findFor
+	}
+	got, err := door.From(ctx).Store.Search(ctx, q)
+	if err != nil {
+		return err
+	}
+	slices.SortFunc(got.Hits, func(a, b skein.Hit) int { return cmp.Compare(a.Seq, b.Seq) })
+	hits := got.Hits[:min(len(got.Hits), keptInside)]
+	f.CutOff, f.All = got.CutOff || len(hits) < len(got.Hits), len(hits)
+	return s.foundPage(ctx, p, hits, past)
+}
+
+// foundPage takes the hits after a place, as many as a page has.
+func (s *site) foundPage(ctx context.Context, p *sessionPage, hits []skein.Hit, past skein.Seq) error {
+	f := &p.Found
+	link := func(key string, seq skein.Seq) string {
+		return p.Link(key, seq) + "&find=" + url.QueryEscape(f.Words)
+	}
+	begin := sort.Search(len(hits), func(i int) bool { return hits[i].Seq > past })
+	end := min(begin+maxInside, len(hits))
+	if f.From, f.To = begin+1, end; end < len(hits) {
+		f.Later = link("past", hits[end-1].Seq)
+	}
+	if begin > maxInside {
+		f.Earlier = link("past", hits[begin-maxInside-1].Seq)
+	} else if begin > 0 {
+		f.Earlier = link("past", 0)
+	}
+	for _, h := range hits[begin:end] {
+		h.Session = p.Session.ID // of a fork, what it shows of its parent too
+		shown, err := s.veiledHit(ctx, h)
+		if err != nil {
+			return err
+		}
+		to := fmt.Sprintf("%s&past=%d#m%d", link("at", h.Seq), past, h.Seq)
+		f.Hits = append(f.Hits, hit{Hit: h, Session: p.Session, Name: p.Title, Pieces: snippet(shown), Path: to})
+	}
+	return nil
+}
