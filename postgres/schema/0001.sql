@@ -48,9 +48,11 @@ CREATE TABLE journal (
 	user_id text COLLATE "C" NOT NULL,
 	n       bigint NOT NULL,
 	after   bigint NOT NULL, -- the events behind this seq
-	upto    bigint NOT NULL  -- up to and with this one
+	upto    bigint NOT NULL, -- up to and with this one
+	stored  timestamptz NOT NULL DEFAULT clock_timestamp() -- a moment before
 );
 CREATE UNIQUE INDEX journal_by_xid ON journal (xid, ordinal);
+CREATE INDEX journal_by_user ON journal (user_id, xid, ordinal);
 CREATE INDEX journal_by_session ON journal (user_id, n, xid);
 
 -- What a session's events add up to. state is the whole of it; the other
@@ -122,6 +124,7 @@ CREATE TABLE events (
 CREATE INDEX events_by_client ON events (user_id, client, n) WHERE client IS NOT NULL;
 CREATE INDEX events_by_message ON events (user_id, n, message) WHERE message IS NOT NULL;
 CREATE INDEX events_marks ON events (user_id, n, kind, seq) WHERE kind IN ('rewound', 'compacted', 'amended');
+CREATE INDEX events_amended ON events (user_id, n, amends, seq) WHERE amends IS NOT NULL;
 CREATE INDEX events_settings ON events (user_id, n, seq) WHERE kind IN ('created', 'changed');
 
 -- Where a fork's events before its own stand: those up to and with upto are
@@ -272,34 +275,98 @@ CREATE TABLE tombstones (
 	PRIMARY KEY (user_id, hash)
 );
 
--- What search finds: fed from the journal, not by the append. words has text
--- and extra; of an event that was amended, what stands there now.
+-- What search finds: fed from the journal, not by the append. Of an event that
+-- was amended it has, at the amended event, what stands there now. words are
+-- made by skein (lexemes.go), not by a configuration of this server's, so that
+-- they are the same everywhere.
 CREATE TABLE found (
 	user_id text COLLATE "C" NOT NULL,
 	n       bigint  NOT NULL,
 	seq     bigint  NOT NULL,
-	at      bigint  NOT NULL,
+	at      bigint  NOT NULL, -- events.at
+	odd     boolean NOT NULL, -- the trigrams cannot vouch for it
 	text    text COLLATE "C" NOT NULL,
-	extra   text COLLATE "C" NOT NULL,
 	words   tsvector NOT NULL,
 	PRIMARY KEY (user_id, n, seq)
 );
+CREATE INDEX found_by_time ON found (user_id, at, n, seq);
+CREATE INDEX found_all_by_time ON found (at, n, seq);
+CREATE INDEX found_odd ON found (user_id) WHERE odd;
 
--- The index begins with the user where the extension for that can be had.
-DO $$ BEGIN
-	CREATE EXTENSION IF NOT EXISTS btree_gin;
-	CREATE INDEX found_by_words ON found USING gin (user_id, words);
-EXCEPTION WHEN undefined_file OR feature_not_supported OR insufficient_privilege THEN
-	CREATE INDEX found_by_words ON found USING gin (words);
+-- The indexes begin with the user where the extension for that can be had. There
+-- are trigrams, for pieces of words and for regular expressions, where the
+-- extension for those can.
+DO $$
+DECLARE first text := 'user_id, ';
+BEGIN
+	BEGIN
+		CREATE EXTENSION IF NOT EXISTS btree_gin;
+	EXCEPTION WHEN undefined_file OR feature_not_supported OR insufficient_privilege THEN
+		first := '';
+	END;
+	EXECUTE format('CREATE INDEX found_by_words ON found USING gin (%s words) WITH (gin_pending_list_limit = 1024)', first);
+	BEGIN
+		CREATE EXTENSION IF NOT EXISTS pg_trgm;
+		EXECUTE format('CREATE INDEX found_by_trigrams ON found USING gin (%s lower(text) gin_trgm_ops) WITH (gin_pending_list_limit = 1024) WHERE NOT odd', first);
+	EXCEPTION WHEN undefined_file OR feature_not_supported OR insufficient_privilege THEN
+		NULL; -- they are looked for in the texts themselves, the newest first
+	END;
 END $$;
 
--- Up to where found was fed.
+-- Up to where found was fed: of that row of the journal, up to and with seq.
 CREATE TABLE indexed (
 	one     integer PRIMARY KEY CHECK (one = 1),
 	xid     xid8    NOT NULL,
-	ordinal integer NOT NULL
+	ordinal integer NOT NULL,
+	seq     bigint  NOT NULL
 );
-INSERT INTO indexed (one, xid, ordinal) VALUES (1, '0', -1);
+INSERT INTO indexed (one, xid, ordinal, seq) VALUES (1, '0', -1, 0);
+
+-- The one way from words to rows: row security keeps an index of words from
+-- being used, so this sees everybody's rows and itself compares the user. It
+-- returns the newest rows, most of them at most, that match the query, or have
+-- all pieces (patterns of LIKE, in small letters); are of since or later and
+-- before until; and are those of the sessions inside, if that is not NULL. sure
+-- says that the row does match: that there is nothing in it of doubtful.
+-- Where newest, it goes from the newest row back, which is faster where most
+-- rows match. who may be NULL, for everybody, where the role is skein_all.
+CREATE FUNCTION find(who text, query tsquery, doubtful tsquery, pieces text[], since bigint, until bigint, inside bigint[], most integer, newest boolean)
+RETURNS TABLE (user_id text, n bigint, seq bigint, score real, sure boolean)
+LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = public, pg_temp SET enable_bitmapscan = on
+AS $find$
+DECLARE
+	conds text := 'f.at >= $4';
+	piece text;
+	like_all text := '';
+BEGIN
+	IF current_setting('role') <> 'skein_all' AND (who IS NULL OR who IS DISTINCT FROM current_setting('skein.user', true)) THEN
+		RAISE insufficient_privilege USING MESSAGE = 'find: the rows of another user';
+	END IF;
+	IF who IS NOT NULL THEN
+		conds := conds || ' AND f.user_id = $1';
+	END IF;
+	IF query IS NOT NULL THEN
+		conds := conds || ' AND f.words @@ $2';
+	END IF;
+	IF pieces IS NOT NULL THEN
+		FOREACH piece IN ARRAY pieces LOOP
+			like_all := like_all || format(' AND lower(f.text) LIKE %L', piece);
+		END LOOP;
+		conds := conds || format(' AND (NOT f.odd%s OR f.odd)', like_all);
+	END IF;
+	IF until IS NOT NULL THEN
+		conds := conds || ' AND f.at < $5 AND f.at <> 0';
+	END IF;
+	IF inside IS NOT NULL THEN
+		conds := conds || ' AND f.n = ANY ($6)';
+	END IF;
+	IF newest THEN
+		PERFORM set_config('enable_bitmapscan', 'off', true); -- for this call
+	END IF;
+	RETURN QUERY EXECUTE format('SELECT c.user_id, c.n, c.seq, CASE WHEN $2 IS NULL THEN 0 ELSE ts_rank(c.words, $2, 1) END::real, coalesce(NOT c.words @@ $3, false)
+		FROM (SELECT f.user_id, f.n, f.seq, f.at, f.words FROM found f WHERE %s ORDER BY f.at DESC, f.n DESC, f.seq DESC LIMIT $7) c', conds)
+		USING who, query, doubtful, since, until, inside, most;
+END $find$;
 
 -- Who may log in. token_hash is SHA-256 of a token.
 CREATE TABLE users (
@@ -338,3 +405,10 @@ BEGIN
 		EXECUTE format('CREATE POLICY everybodys ON %I TO skein_all USING (true) WITH CHECK (true)', t);
 	END LOOP;
 END $$;
+
+-- find is skein_all's.
+GRANT CREATE ON SCHEMA public TO skein_all;
+ALTER FUNCTION find(text, tsquery, tsquery, text[], bigint, bigint, bigint[], integer, boolean) OWNER TO skein_all;
+REVOKE CREATE ON SCHEMA public FROM skein_all;
+REVOKE ALL ON FUNCTION find(text, tsquery, tsquery, text[], bigint, bigint, bigint[], integer, boolean) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION find(text, tsquery, tsquery, text[], bigint, bigint, bigint[], integer, boolean) TO skein_user, skein_all;
