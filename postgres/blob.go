@@ -2,12 +2,55 @@ package postgres
 
 import (
 	"context"
-	"errors"
+	"fmt"
 
 	"github.com/skein-dev/skein"
 )
 
 // Blob implements [skein.Store].
-func (s *Store) Blob(ctx context.Context, id skein.SessionID, h skein.Hash) ([]byte, error) {
-	return nil, errors.New("not built yet")
+func (s *Store) Blob(ctx context.Context, id skein.SessionID, h skein.Hash) (data []byte, err error) {
+	defer skein.Wrapf(&err, "postgres: blob %s of %s", h, id)
+	var form, size int
+	err = s.read(ctx, func(q *conn) error {
+		form, size, data, err = q.blob(id, h)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return s.pack.unpackBlob(h, form, size, data)
+}
+
+// blob returns the row of a blob that session id refers to.
+func (q *conn) blob(id skein.SessionID, h skein.Hash) (form, size int, data []byte, err error) {
+	x, err := q.head(id)
+	if err != nil {
+		return 0, 0, nil, err
+	}
+	none := fmt.Errorf("blob %s %w", h, skein.ErrNotFound)
+	hash, err := hashBytes(h)
+	if err != nil {
+		return 0, 0, nil, none // no event refers to it
+	}
+	segs, err := q.segments(&x, x.Last)
+	if err != nil {
+		return 0, 0, nil, err
+	}
+	found := false
+	p := q.pipe()
+	for _, seg := range segs {
+		p.query(`SELECT b.form, b.size, b.data FROM blobs b WHERE b.user_id = $1 AND b.hash = $2 AND EXISTS (
+			SELECT 1 FROM blob_refs r WHERE r.user_id = $1 AND r.hash = $2 AND r.n = $3 AND r.seq <= $4)`,
+			[]any{string(x.User), hash, seg.session, int64(seg.to)}, func(r row) error {
+				if found {
+					return nil // it is the same
+				}
+				found = true
+				return r.Scan(&form, &size, &data)
+			})
+	}
+	if err = p.run(); err == nil && !found {
+		err = none
+	}
+	return form, size, data, err
 }

@@ -2,12 +2,79 @@ package postgres
 
 import (
 	"context"
-	"errors"
+	"strings"
 
 	"github.com/skein-dev/skein"
 )
 
-// Usage implements [skein.Store].
-func (s *Store) Usage(ctx context.Context, q skein.UsageQuery) ([]skein.UsageRow, error) {
-	return nil, errors.New("not built yet")
+// usageSums adds up the counters of usage u.
+const usageSums = `sum(u.input)::bigint, sum(u.output)::bigint, sum(u.reasoning)::bigint, sum(u.cache_read)::bigint,
+	sum(u.cache_write)::bigint, sum(u.requests)::bigint, sum(u.reported)::bigint`
+
+// usageFields returns where to scan usageSums.
+func usageFields(u *skein.Usage) []any {
+	return []any{&u.Input, &u.Output, &u.Reasoning, &u.CacheRead, &u.CacheWrite, &u.Requests, &u.Reported}
+}
+
+// Usage implements [skein.Store]. PostgreSQL sums up as far as no time zone is
+// needed; the rest is [skein.UsageSum]'s.
+func (s *Store) Usage(ctx context.Context, q skein.UsageQuery) (rows []skein.UsageRow, err error) {
+	defer skein.Wrapf(&err, "postgres: usage by %s", q.By)
+	sql, args := s.usageQuery(&q)
+	sum := skein.NewUsageSum(skein.UsageQuery{By: q.By, Zone: q.Zone})
+	err = s.ask(ctx, sql, args, func(r row) error {
+		slot, err := usageSlot(q.By, r)
+		if slot.Usage != (skein.Usage{}) {
+			sum.Add(slot)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return sum.Rows(), nil
+}
+
+func (s *Store) usageQuery(q *skein.UsageQuery) (sql string, args []any) {
+	of := map[skein.Dimension]string{
+		skein.ByModelID: "u.model", skein.ByAgent: "s.agent", skein.ByProject: "s.project", skein.BySession: "s.id",
+	}[q.By]
+	if of == "" {
+		of = "u.slot"
+	}
+	w := &where{}
+	for _, f := range []struct{ cond, value string }{
+		{"u.user_id = ?", string(s.user)},
+		{"u.user_id = ?", string(q.User)},
+		{"s.id = ?", string(q.Session)},
+		{"s.project = ?", q.Project},
+		{"s.agent = ?", q.Agent},
+	} {
+		if f.value != "" {
+			w.add(f.cond, plain(f.value))
+		}
+	}
+	if q.Since != 0 {
+		w.add("u.slot >= ?", int64(q.Since.Slot()))
+	}
+	if q.Until != 0 {
+		w.add("u.slot < ?", int64(q.Until))
+	}
+	from := `usage u`
+	if strings.Contains(of+w.sql(), "s.") { // only then it matters whose session it was
+		from = `usage u` + sessionOf("u")
+	}
+	return `SELECT ` + of + `, u.provider, u.model, ` + usageSums + ` FROM ` + from + w.sql() + ` GROUP BY 1, 2, 3`, w.args
+}
+
+// usageSlot reads a row of a sum; its first column is the value of by.
+func usageSlot(by skein.Dimension, r row) (u skein.UsageSlot, err error) {
+	var of string
+	first := any(&of)
+	if by == skein.ByDay || by == "" {
+		first = &u.Slot
+	}
+	err = r.Scan(append([]any{first, &u.Provider, &u.Model}, usageFields(&u.Usage)...)...)
+	u.Session, u.Project, u.Agent = skein.SessionID(of), of, of
+	return u, err
 }
