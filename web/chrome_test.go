@@ -98,7 +98,8 @@ func (b *tab) eval(expression string) any {
 }
 
 // until waits for an expression to be true, on this page or the one that it
-// leads to.
+// leads to, and for that page to have run its scripts: a key that comes before
+// them is nobody's.
 func (b *tab) until(expression string) {
 	b.t.Helper()
 	ticks := time.NewTicker(40 * time.Millisecond)
@@ -107,7 +108,7 @@ func (b *tab) until(expression string) {
 	var err error
 	for {
 		var is bool
-		if is, err = chromedp.Run(b, chromedp.Evaluate[bool]("!!("+expression+")")); err == nil && is {
+		if is, err = chromedp.Run(b, chromedp.Evaluate[bool](`document.readyState == "complete" && !!(`+expression+")")); err == nil && is {
 			return
 		}
 		select {

@@ -102,6 +102,8 @@ func TestTranscriptLoadsAsOneScrolls(t *testing.T) {
 	b.until(`document.activeElement.id == "m77" && location.search == "?at=77"`)
 	b.press(kb.End)
 	b.until(`document.getElementById("m100001")`)
+	b.press("U")
+	b.until(`document.activeElement.matches("article.user")`)
 	b.press(kb.Home)
 	b.until(`document.getElementById("m2")`)
 	seen := b.eval(`(() => { const n = [...document.querySelectorAll("article")].map((a) => +a.dataset.seq); return n.every((v, i) => !i || v == n[i-1] + 1); })()`)
