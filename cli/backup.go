@@ -100,8 +100,11 @@ func notRestored(j *job, path string, err error) error {
 func (j *job) keeper() (skein.Keeper, error) {
 	k, ok := j.store.(skein.Keeper)
 	if !ok {
-		err := fmt.Errorf("the store %s is no file that can be copied", j.place.Path)
-		if j.place.file() == "" {
+		err := fmt.Errorf("the store %s is no file that can be copied", j.place)
+		switch {
+		case isDatabase(j.place.Scheme):
+			err = advise(err, "copy it with the database's own program: pg_dump, or into a file: skein convert postgres://… sqlite:FILE")
+		case j.place.file() == "":
 			err = advise(err, "run the command where the server is")
 		}
 		return nil, err

@@ -25,10 +25,10 @@ func (f *frame) recently(ctx context.Context, of skein.Filter) []skein.Session {
 	if err != nil {
 		return nil
 	}
-	if j.store, err = j.open(ctx); err != nil {
+	if err = j.begin(ctx); err != nil {
 		return nil
 	}
-	defer func() { _ = j.store.Close() }()
+	defer func() { _ = j.whole.Close() }()
 	of.Limit = most
 	found, err := j.sessions(ctx, of)
 	if err != nil {

@@ -23,8 +23,10 @@ func newConfig(f *frame) *cobra.Command {
 that beats .skein/config.toml in the project, that beats your own config.toml.
 With the name of a SETTING, print its value alone.
 
-  store          where the sessions are: a path, sqlite:PATH, or the URL of a
-                 server: https://HOST:PORT
+  store          where the sessions are: a path, sqlite:PATH, a database
+                 postgres://HOST/NAME, or a server: https://HOST:PORT
+  user           whose sessions, in a database of many; without it everybody's,
+                 and new ones are those of "local" (*)
   token_file     file whose first line a server is shown, if SKEIN_TOKEN is
                  not set (*)
   color          colours: auto, always or never

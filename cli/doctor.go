@@ -37,7 +37,7 @@ is, or stays, damaged.`,
 func (o *doctorOptions) run(ctx context.Context, j *job, _ []string) error {
 	ex, ok := j.store.(skein.Examiner)
 	if !ok {
-		return fmt.Errorf("doctor: the store %s cannot examine itself", j.place.Path)
+		return fmt.Errorf("doctor: the store %s cannot examine itself", j.place)
 	}
 	examiners := []skein.Examiner{ex}
 	if logs := j.logs(j.store); logs != nil {

@@ -19,7 +19,7 @@ type Env struct {
 	OS             string           // as runtime.GOOS
 	Version        string           // of the program
 
-	// Open opens the store of a file. Whoever opened it closes it.
+	// Open opens the store of a file or a database. Whoever opened it closes it.
 	Open func(ctx context.Context, place Place) (skein.Store, error)
 
 	// Keys makes the terminal of Stdin give each key as it is pressed, Ctrl-C
@@ -40,8 +40,8 @@ type Terminal struct {
 
 // A Place says where a store is.
 type Place struct {
-	Scheme string // sqlite; https or http: a server has it
-	Path   string // absolute path of its file; of a server its URL
+	Scheme string // sqlite; postgres; https or http: a server has it
+	Path   string // absolute path of its file; of a server its URL, of a database its address, which may have a password in it
 }
 
 // columns returns the width that output for stdout must fit in; 0 if any does.

@@ -30,6 +30,7 @@ type job struct {
 	noPager  bool
 	place    Place       // of the store
 	store    skein.Store // nil if the command needs none
+	whole    skein.Store // the same one, but that of all users where store is one's view
 }
 
 // A runner does a command's work; args are the words after the flags.
@@ -51,12 +52,25 @@ func (f *frame) plain(run runner) func(*cobra.Command, []string) error {
 // opens the store before run and closes it after.
 func (f *frame) withStore(run runner) func(*cobra.Command, []string) error {
 	return f.plain(func(ctx context.Context, j *job, args []string) (err error) {
-		if j.store, err = j.open(ctx); err != nil {
+		if err := j.begin(ctx); err != nil {
 			return unopened(j, err)
 		}
-		defer func() { err = errors.Join(err, j.store.Close()) }()
+		defer func() { err = errors.Join(err, j.whole.Close()) }()
 		return run(ctx, j, args)
 	})
+}
+
+// begin opens the store, and takes the view of the user whom the settings name.
+// Whoever called it closes whole.
+func (j *job) begin(ctx context.Context) (err error) {
+	if j.whole, err = j.open(ctx); err != nil {
+		return err
+	}
+	j.store = j.whole
+	if u := j.settings.text("user"); u != "" && isDatabase(j.place.Scheme) {
+		j.store = j.whole.As(skein.User(u))
+	}
+	return nil
 }
 
 // unopened returns err, why there is no store, with advice if there is a file
@@ -89,6 +103,9 @@ func (f *frame) job() (*job, error) {
 	}
 	place, err := parsePlace(s.text("store"), cwd, d.Home)
 	if err != nil {
+		return nil, err
+	}
+	if err := s.hidePassword(place); err != nil {
 		return nil, err
 	}
 	p, err := newPaint(f.env, s.text("color"))

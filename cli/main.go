@@ -64,7 +64,7 @@ func newRoot(f *frame) *cobra.Command {
 	root.SetHelpFunc(func(c *cobra.Command, _ []string) { f.help(c) })
 	root.SetHelpCommand(newHelp())
 	g := root.PersistentFlags()
-	g.StringVar(&f.store, "store", "", "use the sessions at this `path`, sqlite:PATH, or those of a server: https://HOST:PORT")
+	g.StringVar(&f.store, "store", "", "use the sessions at this `path`, or those of a server: postgres://HOST/NAME or https://HOST:PORT")
 	g.StringVar(&f.color, "color", "", "`when` to use colours: auto, always or never")
 	g.BoolVar(&f.noPager, "no-pager", false, "do not page long output")
 	g.BoolP("help", "h", false, "say how the command is used")

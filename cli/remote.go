@@ -12,9 +12,9 @@ import (
 	"github.com/skein-dev/skein/remote"
 )
 
-// open opens the store, in its file or at its server.
+// open opens the store, in its file, its database or at its server.
 func (j *job) open(ctx context.Context) (skein.Store, error) {
-	if j.place.file() != "" {
+	if !isServer(j.place.Scheme) {
 		return j.Open(ctx, j.place)
 	}
 	token, err := j.serverToken()
@@ -70,6 +70,9 @@ func hostOf(url string) string {
 func (j *job) owner() skein.User {
 	if s, ok := j.store.(*remote.Store); ok && s.Owner() != "" {
 		return s.Owner()
+	}
+	if u := j.settings.text("user"); u != "" && isDatabase(j.place.Scheme) {
+		return skein.User(u)
 	}
 	return skein.Local
 }

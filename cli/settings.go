@@ -30,6 +30,7 @@ type setting struct {
 func known() []setting {
 	return []setting{
 		{name: "store", flag: "--store", env: []string{"SKEIN_STORE"}, want: text, doc: "where the sessions are"},
+		{name: "user", env: []string{"SKEIN_USER"}, want: text, personal: true, doc: "whose sessions, in a PostgreSQL database of many"},
 		{name: "token_file", env: []string{"SKEIN_TOKEN_FILE"}, want: text, personal: true, doc: "file whose first line a server is shown"},
 		{name: "color", flag: "--color", env: []string{"SKEIN_COLOR"}, value: "auto", want: text, doc: "colours: auto, always or never"},
 		{name: "pager", env: []string{"SKEIN_PAGER", "PAGER"}, value: "less -R", want: text, personal: true, doc: "program that shows long output"},
@@ -103,6 +104,22 @@ func (f *frame) loadSettings(d dirs, cwd string) (settings, error) {
 	}
 	return s, nil
 }
+
+// hidePassword takes the password out of what is shown of the store, which is
+// at p. It refuses one on the command line, where every user of the machine
+// reads it.
+func (s *settings) hidePassword(p Place) error {
+	if p.file() != "" || p.String() == p.Path {
+		return nil
+	}
+	if s.values["store"].From == "--store" {
+		return advise(usagef("--store %s: everybody on this machine can read a password on the command line", p), noPassword)
+	}
+	s.values["store"] = value{p.String(), s.values["store"].From}
+	return nil
+}
+
+const noPassword = "put it into PGPASSWORD or ~/.pgpass, or the whole address into SKEIN_STORE"
 
 // read takes in a config.toml, if there is one. project is the folder of a
 // project's file, "" for the user's own.
@@ -191,7 +208,7 @@ func fromFolder(dir, project, text string) string {
 		dir = project
 	}
 	p, err := parsePlace(text, dir, "")
-	if err != nil || len(text) > 1 && text[:2] == "~/" {
+	if err != nil || p.file() == "" || len(text) > 1 && text[:2] == "~/" {
 		return text
 	}
 	return p.Path
