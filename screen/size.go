@@ -9,15 +9,24 @@ func (t *Terminal) Width() int {
 	return t.paint.width
 }
 
+// measure draws anew after the terminal has said that it has another size.
 func (t *Terminal) measure() {
-	width, height, err := t.console.GetSize()
-	if err != nil {
-		return // the old size will do
-	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.resize(width, height)
 	t.show("")
+}
+
+// fit takes over the terminal's size. It may have changed before it says so, and
+// what is drawn by the old one stays behind.
+func (t *Terminal) fit() {
+	if t.console == nil {
+		return
+	}
+	width, height, err := t.console.GetSize()
+	if err != nil || width == t.paint.width && height == t.height {
+		return // the old size will do
+	}
+	t.resize(width, height)
 }
 
 func (t *Terminal) resize(width, height int) {

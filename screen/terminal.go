@@ -138,6 +138,7 @@ func (t *Terminal) write(s string) {
 
 // show prints text, which ends its lines itself, and draws the last lines anew.
 func (t *Terminal) show(text string) {
+	t.fit()
 	if err := t.paint.draw(text, t.frame()); err != nil && t.err == nil {
 		t.err = err
 	}

@@ -1,0 +1,31 @@
+package screen
+
+import (
+	"strings"
+	"testing"
+
+	uv "github.com/charmbracelet/ultraviolet"
+	"github.com/charmbracelet/x/ansi"
+)
+
+// resized is a console that has become as wide as this.
+type resized struct {
+	uv.Console
+	width int
+}
+
+// GetSize implements [uv.Console].
+func (r resized) GetSize() (width, height int, err error) { return r.width, 20, nil }
+
+// A terminal breaks its lines before the program hears of it: what is drawn in
+// between must not count them as they were.
+func TestADrawGoesByTheSizeThatTheTerminalHasNow(t *testing.T) {
+	term, out := newTerminal(Options{})
+	press(term, strings.Repeat("wide ", 10)) // one row of 60 columns
+	out.Reset()
+	term.console = resized{width: 30}
+	press(term, "x")
+	if s := out.String(); !strings.Contains(s, "\r"+ansi.CursorUp(1)+ansi.EraseScreenBelow) {
+		t.Errorf("a key in a terminal that became narrower draws %q, want it to begin in the row above", s)
+	}
+}
