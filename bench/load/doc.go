@@ -7,5 +7,6 @@
 // and asks it over loopback: appends over 64 connections; pages of lists, a
 // session and searches, one after the other; 1,000 readers of the stream of
 // everything, while 100 messages a second come in; and a stop with all of that
-// under way. Client and server share the processors: figures are the client's.
+// under way. With -store DIR the store is made once, kept there, and copied by
+// later runs. Client and server share the processors: figures are the client's.
 package main

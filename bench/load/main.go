@@ -31,6 +31,7 @@ func run(ctx context.Context) (err error) {
 	var o options
 	seconds := flag.Int("seconds", 5, "`seconds` that each kind of load lasts, at most 60")
 	only := flag.String("only", "", "only kinds whose name this `expression` matches: start, appends, pages, readers, stop")
+	kept := flag.String("store", "", "`folder` that the store is kept in, to be copied when the program runs again; none if empty")
 	bin := flag.String("skein", "", "`program` to load; built from here if empty")
 	flag.IntVar(&o.sessions, "sessions", 2000, "sessions of 10 messages in the store, at most 1,000,000")
 	flag.IntVar(&o.conns, "conns", 64, "connections that append, at most 256")
@@ -53,7 +54,7 @@ func run(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	word, err := fill(ctx, dir, o.sessions)
+	word, err := filled(ctx, dir, *kept, o.sessions)
 	if err != nil {
 		return err
 	}

@@ -16,10 +16,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/skein-dev/skein"
-	"github.com/skein-dev/skein/bench/gen"
 	"github.com/skein-dev/skein/door"
-	"github.com/skein-dev/skein/sqlite"
 )
 
 // server is the program that is loaded.
@@ -44,64 +41,6 @@ func build(ctx context.Context, dir string) (string, error) {
 		return "", fmt.Errorf("go build: %w: %s", err, out)
 	}
 	return bin, nil
-}
-
-const (
-	perSession = 10
-	atOnce     = 50   // sessions
-	sampled    = 1000 // sessions whose words are counted
-)
-
-func sessionID(i int) skein.SessionID { return skein.SessionID(fmt.Sprintf("load-%06d", i)) }
-
-// fill makes a store of n sessions of 10 messages of 400 bytes, and returns a
-// middling word: one that is in about one of 200 messages.
-func fill(ctx context.Context, dir string, n int) (word string, err error) {
-	s, err := sqlite.Open(ctx, filepath.Join(dir, "skein.db"), sqlite.Options{})
-	if err != nil {
-		return "", err
-	}
-	seen := map[string]int{}
-	defer func() { err = errors.Join(err, s.Close()) }()
-	words := gen.NewWords(8)
-	begin := skein.At(time.Now()) - skein.Time(n)*60_000
-	for i := 0; i < n; i += atOnce {
-		var batches []skein.Batch
-		for j := i; j < min(i+atOnce, n); j++ {
-			at := begin + skein.Time(j)*60_000
-			project := fmt.Sprintf("/home/ada/project-%d", j%20)
-			evs := []skein.Event{skein.NewEvent(skein.KindCreated, at, skein.Created{Project: project, Agent: "load", Title: words.Prose(40)})}
-			for k := range perSession {
-				text := words.Prose(400)
-				if j < sampled {
-					for _, w := range strings.Fields(text) {
-						seen[w]++
-					}
-				}
-				m := skein.UserSays(text)
-				if k%2 == 1 {
-					m.Role, m.Provider, m.Model, m.Usage = skein.RoleAssistant, "anthropic", "claude-sonnet-4-5", &skein.Usage{Input: 12, Output: 300, CacheRead: 9000}
-				}
-				evs = append(evs, skein.Say(at+skein.Time(k+1)*1000, m))
-			}
-			batches = append(batches, skein.Batch{Session: sessionID(j), Events: evs})
-		}
-		if _, err := s.Append(ctx, batches...); err != nil {
-			return "", err
-		}
-	}
-	return middling(seen, min(n, sampled)*perSession/200), nil
-}
-
-// middling returns the word that was seen about that often.
-func middling(seen map[string]int, often int) string {
-	best, off := "", 1<<30
-	for word, n := range seen {
-		if d := max(n-often, often-n); d < off && len(word) > 4 && strings.Trim(word, "abcdefghijklmnopqrstuvwxyz") == "" {
-			best, off = word, d
-		}
-	}
-	return best
 }
 
 // start starts the server on the store in dir, and waits until it answers.
