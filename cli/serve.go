@@ -22,11 +22,11 @@ import (
 )
 
 type serveOptions struct {
-	listen, cert, key, log, metrics string
-	hosts                           []string
-	clear                           bool
-	chat, gateway                   bool
-	allow                           []string
+	listen, cert, key, log, metrics, traces string
+	hosts                                   []string
+	clear                                   bool
+	chat, gateway                           bool
+	allow                                   []string
 }
 
 func newServe(f *frame) *cobra.Command {
@@ -55,6 +55,7 @@ encrypts. Browsers may use only the host names of loopback and those of --host.`
 	c.Flags().BoolVar(&o.clear, "clear-text", false, "listen beyond this machine without TLS")
 	c.Flags().StringVar(&o.log, "log", "", "`FORMAT` of the log on stderr, a line for each request: text or json; none without it")
 	c.Flags().StringVar(&o.metrics, "metrics", "", "count requests, for Prometheus: on tells them at /metrics to who has a token; `HOST:PORT` there, to all who reach it")
+	c.Flags().StringVar(&o.traces, "traces", "", "send a trace of each request to the OpenTelemetry collector at `URL`, by OTLP over HTTP; OTEL_EXPORTER_OTLP_ENDPOINT does the same")
 	c.Flags().BoolVar(&o.chat, "chat", false, "let those who may do everything talk to agents in the dashboard; tools run here, as you")
 	c.Flags().StringArrayVar(&o.allow, "allow", nil, "with --chat or --gateway: let this `TOOL` run without asking, such as shell")
 	c.Flags().BoolVar(&o.gateway, "gateway", false, "also answer messages from elsewhere, as skein gateway does")
@@ -71,6 +72,11 @@ func (o *serveOptions) run(ctx context.Context, j *job, _ []string) error {
 	if err != nil {
 		return err
 	}
+	trace, err := o.trace(ctx, j, log)
+	if err != nil {
+		return err
+	}
+	defer trace.close(ctx)
 	l, err := o.open(ctx)
 	if err != nil {
 		return err
@@ -97,6 +103,7 @@ func (o *serveOptions) run(ctx context.Context, j *job, _ []string) error {
 		}
 	}
 	options := door.Options{Store: j.store, Tokens: tokens, Hosts: o.hosts, Log: log, Now: j.Now, Form: web.Form(pages), Lost: web.Lost(pages)}
+	trace.of(&options)
 	counts, err := o.count(ctx, j, &options)
 	if err != nil {
 		return errors.Join(err, l.Close())

@@ -29,6 +29,11 @@ type Options struct {
 	// Done is called after each request, with the route's pattern, "" if
 	// there was none; nil for nothing.
 	Done func(pattern string, status int, took time.Duration)
+
+	// Trace is called before each request, with the route's pattern and the
+	// request's ID. It returns the context that the request goes on with, and
+	// what is called after it, with its status; nil for nothing.
+	Trace func(r *http.Request, pattern, id string) (context.Context, func(status int))
 }
 
 // A Door is an [http.Handler] that lets in who may.
@@ -68,6 +73,11 @@ func (d *Door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	r = r.WithContext(context.WithValue(r.Context(), visitorKey{}, v))
 	setHeaders(w.Header(), v.ID)
 	_, pattern := d.mux.Handler(r)
+	if d.Trace != nil {
+		ctx, end := d.Trace(r, pattern, v.ID)
+		r = r.WithContext(ctx)
+		defer func() { end(note.status) }()
+	}
 	defer func() { d.done(r, note, pattern, began, recover()) }()
 	note.lease() // the one of the request before may be over
 	hurry(note, r)
@@ -118,6 +128,9 @@ func (d *Door) lost(w http.ResponseWriter, r *http.Request) {
 // done logs a request, and answers one whose handler panicked.
 func (d *Door) done(r *http.Request, w *noting, pattern string, began time.Time, panicked any) {
 	begun := w.status != 0
+	if !begun && panicked == nil {
+		w.status = http.StatusOK // it has nothing to say
+	}
 	w.lease()
 	if panicked != nil && panicked != http.ErrAbortHandler { //nolint:errorlint // it is that value
 		d.Log.Error("a request made the server panic", "panic", fmt.Sprint(panicked), "stack", string(debug.Stack()))

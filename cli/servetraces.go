@@ -1,0 +1,48 @@
+package cli
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/skein-dev/skein/door"
+	"github.com/skein-dev/skein/traces"
+)
+
+// lastSpans is how long the end of a server waits for the collector.
+const lastSpans = time.Second
+
+// traced is what --traces adds to a server; the zero value adds nothing.
+type traced struct {
+	*traces.Traces
+	log *slog.Logger
+}
+
+// trace makes the traces that the flag or the environment asks for.
+func (o *serveOptions) trace(ctx context.Context, j *job, log *slog.Logger) (traced, error) {
+	to, err := traces.Find(o.traces, j.Getenv)
+	if err != nil || to.URL == "" {
+		return traced{}, err
+	}
+	t, err := traces.New(ctx, traces.Options{Endpoint: to, Version: j.Version, Log: log})
+	return traced{t, log}, err
+}
+
+// of has the requests of a door traced, and their calls of the store.
+func (t traced) of(o *door.Options) {
+	if t.Traces != nil {
+		o.Store, o.Trace = t.Store(o.Store), t.Request
+	}
+}
+
+// close sends what waits; ctx may be over.
+func (t traced) close(ctx context.Context) {
+	if t.Traces == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastSpans)
+	defer cancel()
+	if err := t.Close(ctx); err != nil {
+		t.log.Warn("the last traces are lost", "err", err)
+	}
+}

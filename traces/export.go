@@ -1,0 +1,82 @@
+package traces
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	sdk "go.opentelemetry.io/otel/sdk/trace"
+)
+
+const sendTime = 10 * time.Second
+
+// An exporter sends spans to a collector. It is a [sdk.SpanExporter].
+type exporter struct {
+	to     Endpoint
+	log    *slog.Logger
+	client *http.Client
+	broken atomic.Bool // the log was told
+}
+
+func newExporter(o Options) *exporter {
+	x := &exporter{to: o.Endpoint, log: o.Log, client: o.Client}
+	if x.client == nil {
+		x.client = &http.Client{
+			Timeout:       sendTime,
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }, // the headers are for this place alone
+		}
+	}
+	return x
+}
+
+// ExportSpans implements [sdk.SpanExporter]. What cannot be sent is lost: the
+// log is told once, until something arrives again.
+func (x *exporter) ExportSpans(ctx context.Context, spans []sdk.ReadOnlySpan) error {
+	err := x.send(ctx, spans)
+	switch {
+	case err != nil && !x.broken.Swap(true):
+		x.log.Warn("traces are lost: the collector does not take them", "err", err, "spans", len(spans))
+	case err == nil && x.broken.Swap(false):
+		x.log.Warn("the collector takes traces again")
+	}
+	return nil
+}
+
+// Shutdown implements [sdk.SpanExporter].
+func (x *exporter) Shutdown(context.Context) error {
+	x.client.CloseIdleConnections()
+	return nil
+}
+
+func (x *exporter) send(ctx context.Context, spans []sdk.ReadOnlySpan) error {
+	body, err := json.Marshal(requestOf(spans))
+	if err != nil {
+		return err
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, x.to.URL, bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	for name, values := range x.to.Headers {
+		r.Header[http.CanonicalHeaderKey(name)] = values
+	}
+	r.Header.Set("Content-Type", "application/json")
+	a, err := x.client.Do(r)
+	if err != nil {
+		return err
+	}
+	defer a.Body.Close()                                                             //nolint:errcheck // it was read
+	if _, err := io.CopyN(io.Discard, a.Body, 64<<10); err != nil && err != io.EOF { //nolint:errorlint // CopyN returns it as it is
+		return err
+	}
+	if a.StatusCode/100 != 2 {
+		return fmt.Errorf("%s answers %s", r.URL.Host, a.Status)
+	}
+	return nil
+}
