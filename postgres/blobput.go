@@ -63,3 +63,59 @@ func hashBytes(h skein.Hash) ([]byte, error) {
 	}
 	return b, nil
 }
+
+// takeBlobs drafts that the event at seq refers to blobs.
+//
+// The error wraps [skein.ErrInvalid] if one is neither brought by the call nor
+// referred to by an event of the same user.
+func (w *work) takeBlobs(d *draft, seq skein.Seq, hashes []skein.Hash) error {
+	for _, h := range hashes {
+		hash, err := hashBytes(h)
+		if err != nil {
+			return fmt.Errorf("%w event: blob %q", skein.ErrInvalid, h)
+		}
+		k := userBlob{d.User, h}
+		if b, ok := w.brought[k]; ok {
+			d.grew += int64(len(b.data))
+		} else if there, err := w.hasBlob(k, hash); err != nil {
+			return err
+		} else if !there {
+			return fmt.Errorf("%w event: blob %s is neither with it nor in the store", skein.ErrInvalid, h)
+		}
+		put(w, w.stored, k, true)
+		d.refs.seq, d.refs.hash = append(d.refs.seq, int64(seq)), append(d.refs.hash, hash)
+	}
+	return nil
+}
+
+func (w *work) hasBlob(k userBlob, hash []byte) (bool, error) {
+	if w.stored[k] {
+		return true, nil
+	}
+	var one int
+	return w.tx.one(`SELECT 1 FROM blob_refs r WHERE r.user_id = $1 AND r.hash = $2
+		AND NOT EXISTS (SELECT FROM doomed d WHERE d.user_id = r.user_id AND d.n = r.n AND r.seq > d.above) LIMIT 1`, []any{string(k.user), hash}, &one)
+}
+
+// writeBlobs adds to the pipe the blobs that the group's events refer to: those
+// that were brought are put in, and none may be taken away until the commit.
+func (w *work) writeBlobs(p *pipe) error {
+	users := map[skein.User][][]byte{}
+	for k := range w.stored {
+		hash, err := hashBytes(k.hash)
+		if err != nil {
+			return err
+		}
+		users[k.user] = append(users[k.user], hash)
+		if b, ok := w.brought[k]; ok {
+			p.exec(`INSERT INTO blobs (user_id, hash, size, form, data) VALUES ($1, $2, $3, $4, $5) ON CONFLICT (user_id, hash) DO NOTHING`,
+				string(k.user), b.hash, b.size, b.form, b.data)
+		}
+	}
+	for user, hashes := range users {
+		p.exec(`SELECT must_be(count(*) = $3) FROM (SELECT 1 FROM blobs WHERE user_id = $1 AND hash = ANY($2::bytea[]) ORDER BY hash FOR KEY SHARE) b`,
+			string(user), hashes, len(hashes))
+	}
+	clear(w.stored)
+	return nil
+}

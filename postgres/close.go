@@ -28,6 +28,8 @@ func (s *Store) Close() error {
 
 // end gives everything back; no call is under way.
 func (c *core) end() {
+	c.keeper.close()
+	c.finish()
 	c.pool.Close()
 	c.pack.close()
 }

@@ -21,6 +21,7 @@ const (
 	codeNoPermission  = "42501"
 	codeDamaged       = "XX001"
 	codeIndexDamaged  = "XX002"
+	codeMoved         = "SK001" // must_be, schema/0001.sql
 	codeUnknown       = "08007" // transaction_resolution_unknown
 	codeInternal      = "XX000" // tuple concurrently updated
 )
@@ -39,7 +40,7 @@ func code(err error) string {
 // which is certain not to be committed.
 func again(err error) bool {
 	c := code(err)
-	return errors.Is(err, errMoved) || c == codeSerialization || c == codeDeadlock
+	return errors.Is(err, errMoved) || c == codeMoved || c == codeSerialization || c == codeDeadlock
 }
 
 // classify adds to an error of the server's the error of the root package that

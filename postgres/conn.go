@@ -94,6 +94,27 @@ func (p *pipe) run() error {
 	return p.q.pg.SendBatch(p.q.ctx, &p.b).Close()
 }
 
+// commit sends the statements and the end of the transaction in one round trip.
+// From here on the caller's ctx stops nothing. The error wraps
+// [skein.ErrUnknown] if the answer was lost.
+func (p *pipe) commit() error {
+	if err := p.q.ctx.Err(); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(p.q.ctx), ownTime)
+	defer cancel()
+	p.b.Queue("COMMIT")
+	p.q.begun = true
+	if err := p.q.pg.SendBatch(ctx, &p.b).Close(); err != nil {
+		return classifyCommit(err)
+	}
+	p.q.begun = false
+	return nil
+}
+
+// usable reports whether the transaction can go on.
+func (q *conn) usable() bool { return q.pg.Conn().PgConn().TxStatus() == 'T' }
+
 // query runs f for each row of the answer to sql.
 func (q *conn) query(sql string, args []any, f func(row) error) error {
 	p := q.pipe()

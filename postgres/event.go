@@ -1,6 +1,8 @@
 package postgres
 
 import (
+	"strings"
+
 	"github.com/skein-dev/skein"
 )
 
@@ -18,10 +20,31 @@ type place struct {
 func scanEvent(r row, more ...any) (e skein.Event, p place, err error) {
 	var client *string
 	var payload []byte
-	err = r.Scan(append([]any{&e.Seq, &e.Time, &e.Kind, &client, &payload, &p.turn, &p.prev, &p.piece}, more...)...)
-	e.Payload = payload
+	var kind string
+	err = r.Scan(append([]any{&e.Seq, &e.Time, &kind, &client, &payload, &p.turn, &p.prev, &p.piece}, more...)...)
+	e.Kind, e.Payload = kindFrom(kind), payload
 	if client != nil {
 		e.ClientID = skein.ClientID(*client)
 	}
 	return e, p, err
+}
+
+// Events of a kind that this version does not know may be of one with a NUL in
+// it, which no text column can hold.
+const (
+	escape    = "\x01"
+	escapeNUL = "\x01\x02"
+	escaped   = "\x01\x01"
+)
+
+// kindText returns what events.kind holds.
+func kindText(k skein.Kind) string {
+	return strings.NewReplacer("\x00", escapeNUL, escape, escaped).Replace(string(k))
+}
+
+func kindFrom(s string) skein.Kind {
+	if !strings.Contains(s, escape) {
+		return skein.Kind(s)
+	}
+	return skein.Kind(strings.NewReplacer(escapeNUL, "\x00", escaped, escape).Replace(s))
 }

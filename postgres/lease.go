@@ -1,24 +1,151 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
+	"os"
 	"time"
 
 	"github.com/skein-dev/skein"
 )
 
-// Acquire implements [skein.Store].
-func (s *Store) Acquire(ctx context.Context, id skein.SessionID, r skein.LeaseRequest) (skein.Lease, error) {
-	return skein.Lease{}, errors.New("not built yet")
+// A lease that a process holds as its own goes on for ownLease after the store
+// has last said that it lives, which it does every renewEvery.
+const (
+	ownLease   = 10 * time.Second
+	renewEvery = 3 * time.Second
+)
+
+// Acquire implements [skein.Store]. A lease without a TTL is held for as long as
+// this process says every few seconds that it lives.
+func (s *Store) Acquire(ctx context.Context, id skein.SessionID, r skein.LeaseRequest) (l skein.Lease, err error) {
+	defer skein.Wrapf(&err, "postgres: acquire %s", id)
+	if err := id.Check(); err != nil {
+		return l, err
+	}
+	if r.TTL < 0 {
+		return l, fmt.Errorf("%w TTL %s", skein.ErrInvalid, r.TTL)
+	}
+	err = s.write(ctx, func(t *tx) error {
+		l, err = t.acquire(id, r)
+		return err
+	})
+	if err == nil && r.TTL == 0 {
+		s.keeper.add(l)
+	}
+	return l, err
+}
+
+// acquire is Acquire in a transaction. The row in heads is read under a lock
+// that takes no transaction number, and changed if it is still the same.
+func (t *tx) acquire(id skein.SessionID, r skein.LeaseRequest) (l skein.Lease, err error) {
+	p := t.pipe()
+	p.exec(takeLocks, []int64{sessionLock(id)})
+	var there bool
+	var user, holder string
+	var last, epoch, floor int64
+	var held bool
+	p.one(&there, `SELECT h.user_id, h.last, h.epoch, h.held AND h.expires > clock_timestamp(), coalesce(l.holder, '{}') FROM heads h LEFT JOIN leases l ON l.id = h.id WHERE h.id = $1`,
+		[]any{string(id)}, &user, &last, &epoch, &held, &holder)
+	p.one(nil, `SELECT floor FROM fences`, nil, &floor)
+	if err := p.run(); err != nil {
+		return l, err
+	}
+	if there && last > 0 && !t.s.sees(skein.User(user)) {
+		return l, fmt.Errorf("session %s %w", id, skein.ErrNotFound)
+	}
+	if held && !r.TakeOver {
+		who, err := holderFrom(holder)
+		if err != nil {
+			return l, err
+		}
+		return l, &skein.LockedError{Session: id, Holder: who}
+	}
+	l = skein.Lease{Session: id, Fence: skein.Fence(max(epoch, floor) + 1), Holder: holderOf(r)}
+	ttl := cmp.Or(r.TTL, ownLease)
+	p = t.pipe()
+	if !there {
+		p.exec(`INSERT INTO heads (id, user_id) VALUES ($1, $2) ON CONFLICT (id) DO NOTHING`, string(id), string(t.s.owner()))
+	}
+	var expires, since skein.Time
+	p.one(nil, `WITH moved AS (
+			UPDATE heads SET epoch = $2, held = true, expires = clock_timestamp() + $3 * interval '1 millisecond' WHERE id = $1 AND epoch = $4 RETURNING expires)
+		SELECT (extract(epoch FROM expires) * 1000)::bigint, (extract(epoch FROM clock_timestamp()) * 1000)::bigint, must_be(true) FROM moved
+		UNION ALL SELECT 0, 0, must_be(false) WHERE NOT EXISTS (SELECT FROM moved)`,
+		[]any{string(id), int64(l.Fence), ttl.Milliseconds(), epoch}, &expires, &since, nil)
+	if err := p.run(); err != nil {
+		return l, err
+	}
+	if l.Holder.Since = since; r.TTL > 0 {
+		l.Expires = expires
+	}
+	_, err = t.exec(`INSERT INTO leases (id, epoch, ttl, holder) VALUES ($1, $2, $3, $4)
+		ON CONFLICT (id) DO UPDATE SET epoch = excluded.epoch, ttl = excluded.ttl, holder = excluded.holder`,
+		string(id), int64(l.Fence), r.TTL.Milliseconds(), string(skein.MustJSON(l.Holder)))
+	return l, err
+}
+
+// holderOf says who asks for a lease.
+func holderOf(r skein.LeaseRequest) skein.Holder {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "localhost"
+	}
+	h := skein.Holder{Program: r.Program, PID: os.Getpid(), Host: host}
+	if r.TTL > 0 {
+		h.PID, h.Host = r.Elsewhere.PID, cmp.Or(r.Elsewhere.Host, host)
+	}
+	return h
 }
 
 // Renew implements [skein.Store].
-func (s *Store) Renew(ctx context.Context, l skein.Lease, ttl time.Duration) (skein.Lease, error) {
-	return skein.Lease{}, errors.New("not built yet")
+func (s *Store) Renew(ctx context.Context, l skein.Lease, ttl time.Duration) (_ skein.Lease, err error) {
+	defer skein.Wrapf(&err, "postgres: renew the lease of %s", l.Session)
+	if ttl <= 0 {
+		return skein.Lease{}, fmt.Errorf("%w TTL %s", skein.ErrInvalid, ttl)
+	}
+	got := skein.Lease{Session: l.Session, Fence: l.Fence}
+	err = s.write(ctx, func(t *tx) error {
+		var holder string
+		var expires int64
+		var own bool
+		found, err := t.one(`UPDATE heads h SET expires = CASE WHEN l.ttl = 0 THEN h.expires ELSE clock_timestamp() + $3 * interval '1 millisecond' END
+			FROM leases l WHERE h.id = $1 AND l.id = h.id AND h.epoch = $2 AND l.epoch = $2 AND h.held AND h.expires > clock_timestamp()
+			AND (h.last = 0 OR $4 = '' OR h.user_id = $4)
+			RETURNING l.holder, (extract(epoch FROM h.expires) * 1000)::bigint, l.ttl = 0`,
+			[]any{string(l.Session), int64(l.Fence), ttl.Milliseconds(), string(s.user)}, &holder, &expires, &own)
+		if err == nil && !found {
+			err = fmt.Errorf("session %s: fence %d: %w", l.Session, l.Fence, skein.ErrFenced)
+		}
+		if err != nil {
+			return err
+		}
+		if !own {
+			got.Expires = skein.Time(expires)
+		}
+		got.Holder, err = holderFrom(holder)
+		return err
+	})
+	if err != nil {
+		return skein.Lease{}, err
+	}
+	return got, nil
 }
 
 // Release implements [skein.Store].
-func (s *Store) Release(ctx context.Context, l skein.Lease) error {
-	return errors.New("not built yet")
+func (s *Store) Release(ctx context.Context, l skein.Lease) (err error) {
+	defer skein.Wrapf(&err, "postgres: release the lease of %s", l.Session)
+	err = s.write(ctx, func(t *tx) error {
+		_, err := t.exec(releaseLease, string(l.Session), int64(l.Fence), string(s.user))
+		return err
+	})
+	if err == nil || !errors.Is(err, skein.ErrClosed) {
+		s.keeper.remove(l)
+	}
+	return err
 }
+
+// releaseLease gives a lease back, if it is still the newest.
+const releaseLease = `UPDATE heads SET held = false WHERE id = $1 AND epoch = $2 AND held AND (last = 0 OR $3 = '' OR user_id = $3)`

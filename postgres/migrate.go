@@ -48,7 +48,7 @@ func (c *core) migrate(ctx context.Context, o Options) error {
 		}
 	}
 	for v < schemaVersion {
-		if v, err = step(ctx, pg.Conn()); err != nil {
+		if v, err = migrateStep(ctx, pg.Conn()); err != nil {
 			return err
 		}
 	}
@@ -86,9 +86,9 @@ func version(ctx context.Context, pg *pgx.Conn) (v int, err error) {
 	return v, err
 }
 
-// step runs the next step of the schema, unless another has done so meanwhile,
+// migrateStep runs the next step of the schema, unless another has done so meanwhile,
 // and returns the version that there is then.
-func step(ctx context.Context, pg *pgx.Conn) (v int, err error) {
+func migrateStep(ctx context.Context, pg *pgx.Conn) (v int, err error) {
 	t, err := pg.Begin(ctx)
 	if err != nil {
 		return 0, err

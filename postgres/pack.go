@@ -14,6 +14,7 @@ type packed struct {
 	skein.Batch
 	events []packedEvent
 	blobs  map[skein.Hash]packedBlob
+	blocks []recordBlock // of the import's records
 }
 
 // A packedEvent is an event and what is known of it.
@@ -41,6 +42,9 @@ func (s *Store) packBatch(b skein.Batch) (p packed, err error) {
 		if p.blobs[blob.Hash], err = s.pack.packBlob(blob); err != nil {
 			return p, err
 		}
+	}
+	if b.Import != nil {
+		p.blocks = s.pack.blocks(b.Import.Records)
 	}
 	return p, nil
 }

@@ -16,7 +16,7 @@ func newPacker() (*packer, error) {
 	if err != nil {
 		return nil, err
 	}
-	dec, err := zstd.NewReader(nil)
+	dec, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(4), zstd.WithDecoderMaxMemory(maxBlock))
 	return &packer{enc, dec}, err
 }
 

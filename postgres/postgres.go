@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
@@ -24,10 +25,17 @@ var (
 
 // core is what all views of a store share.
 type core struct {
-	pool  *pgxpool.Pool
-	where string // host and database, for people
-	heads *heads
-	pack  *packer
+	echo
+	pool   *pgxpool.Pool
+	where  string // host and database, for people
+	heads  *heads
+	pack   *packer
+	puts   putSQL
+	lines  *queues
+	keeper *keeper
+
+	retries atomic.Int64 // transactions of appends that were run again
+	slow    atomic.Int64 // appends that had to look first
 
 	mu     sync.Mutex
 	closed bool            // no call gets in any more
@@ -62,7 +70,7 @@ func Open(ctx context.Context, dsn string, o Options) (_ *Store, err error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &core{pool: pool, where: where, heads: newHeads(), ending: make(chan struct{}), gone: make(chan struct{})}
+	c := &core{pool: pool, where: where, heads: newHeads(), puts: newPutSQL(), lines: newQueues(), ending: make(chan struct{}), gone: make(chan struct{})}
 	c.life, c.stop = context.WithCancel(context.WithoutCancel(ctx))
 	if c.pack, err = newPacker(); err == nil {
 		err = c.migrate(ctx, o)
@@ -72,7 +80,10 @@ func Open(ctx context.Context, dsn string, o Options) (_ *Store, err error) {
 		pool.Close()
 		return nil, classify(err)
 	}
-	return &Store{core: c}, nil
+	s := &Store{core: c}
+	c.keeper = newKeeper(s)
+	c.begin()
+	return s, nil
 }
 
 // As implements [skein.Store].

@@ -3,15 +3,14 @@ package postgres_test
 import (
 	"context"
 	"fmt"
-	"os"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/pgtest"
 	"github.com/skein-dev/skein/postgres"
 	"github.com/skein-dev/skein/storetest"
 )
@@ -28,7 +27,7 @@ const frees = 11 * time.Second
 func TestStore(t *testing.T) {
 	var places sync.Map // store → its address
 	storetest.Run(t, func(t *testing.T) skein.Store {
-		address := database(t)
+		address := pgtest.DSN(t)
 		s, err := dial(address)
 		if err != nil {
 			t.Fatal(err)
@@ -41,35 +40,6 @@ func TestStore(t *testing.T) {
 		Frees:   frees,
 		Newer:   makeNewer,
 	})
-}
-
-var made atomic.Int64 // databases of this process
-
-// database makes a new database and returns its address.
-func database(t testing.TB) string {
-	t.Helper()
-	server := os.Getenv("SKEIN_TEST_POSTGRES")
-	if server == "" {
-		t.Fatal("SKEIN_TEST_POSTGRES is not set")
-	}
-	name := fmt.Sprintf("skein_%d_%d", os.Getpid(), made.Add(1))
-	run := func(sql string) {
-		c, err := pgx.Connect(context.Background(), server)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer c.Close(context.Background()) //nolint:errcheck // nothing is lost with it
-		if _, err := c.Exec(context.Background(), sql); err != nil {
-			t.Error(err)
-		}
-	}
-	run("CREATE DATABASE " + name)
-	t.Cleanup(func() { run("DROP DATABASE " + name + " WITH (FORCE)") })
-	cfg, err := pgx.ParseConfig(server)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return fmt.Sprintf("postgres://%s:%s@%s:%d/%s", cfg.User, cfg.Password, cfg.Host, cfg.Port, name)
 }
 
 func makeNewer(t *testing.T, address string) func() error {

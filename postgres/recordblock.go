@@ -15,7 +15,7 @@ import (
 const (
 	blockBytes   = 256 << 10 // of the records; a longer record has a block of its own
 	blockRecords = 512
-	tailBytes    = 32 << 10 // a last block shorter than that is filled up
+	tailBytes    = 8 << 10 // a last block that is stored in less is filled up
 )
 
 // maxBlock is the longest block, uncompressed: one record of the greatest

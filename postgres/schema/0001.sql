@@ -8,6 +8,16 @@
 
 CREATE SEQUENCE numbers; -- of sessions
 
+-- Ends a transaction in which something is not as it was when it was read. Its
+-- program tries again.
+CREATE FUNCTION must_be(is_so boolean) RETURNS boolean LANGUAGE plpgsql AS $$
+BEGIN
+	IF is_so THEN
+		RETURN true;
+	END IF;
+	RAISE EXCEPTION 'something has changed meanwhile' USING ERRCODE = 'SK001';
+END $$;
+
 -- One narrow row for each session that has begun, or whose lease was taken:
 -- the end of its events and the newest lease's number. An append is an UPDATE
 -- of it, so those to one session come one after the other.
@@ -253,6 +263,7 @@ CREATE UNIQUE INDEX files_by_path ON files (user_id, format, path_hash);
 CREATE INDEX files_in_order ON files (user_id, path_head);
 CREATE INDEX files_all_in_order ON files (path_head);
 CREATE INDEX files_by_session ON files (user_id, session);
+CREATE INDEX files_deleted ON files (user_id, n) WHERE format = '';
 CREATE INDEX files_by_copy_of ON files (user_id, copy_of) WHERE copy_of <> '';
 CREATE INDEX files_by_other_id ON files (user_id, id) WHERE id <> session;
 

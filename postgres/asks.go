@@ -1,0 +1,87 @@
+package postgres
+
+import (
+	"slices"
+
+	"github.com/skein-dev/skein"
+)
+
+// asks are what the batches for one session have to have looked up.
+type asks struct {
+	user                              skein.User // whose a new session will be
+	clients, messages, requests, keys []string
+	amended                           []int64
+}
+
+func (a *asks) add(p *packed) {
+	for i := range p.events {
+		e, f := &p.events[i].e, &p.events[i].f
+		if e.ClientID != "" {
+			a.clients = append(a.clients, string(e.ClientID))
+		}
+		if m := f.Message; m != nil && m.ID != "" {
+			a.messages = append(a.messages, indexed(m.ID))
+		}
+		if c := f.Charge; c != nil && c.Request != "" {
+			a.requests = append(a.requests, indexed(c.Request))
+		}
+		if c := f.Created; c != nil {
+			a.user, a.keys = c.User, append(a.keys, c.Key)
+		}
+		if c := f.Changed; c != nil && c.Key != nil {
+			a.keys = append(a.keys, *c.Key)
+		}
+		if f.Amended != nil {
+			a.amended = append(a.amended, int64(f.Amended.Seq))
+		}
+	}
+}
+
+// lookMore adds to the pipe what the batches for d ask for, and reports whether
+// there is anything.
+func (d *draft) lookMore(p *pipe, w *work) bool {
+	user, needed := d.User, false
+	if d.begins {
+		user = d.asks.user
+	} else {
+		segs := d.segs
+		if segs == nil {
+			segs = []segment{{d.n, 0, d.Last}}
+		}
+		needed = p.known(user, segs, d.asks.clients, d.asks.messages, d.clients, d.messages)
+		needed = p.kindsOf(d) || needed
+	}
+	needed = p.charged(user, d.asks.requests, w.charged) || needed
+	return p.keysOf(user, d.asks.keys, w.keys) || needed
+}
+
+// kindsOf adds the look for the kinds of the events that are amended.
+func (p *pipe) kindsOf(d *draft) bool {
+	if len(d.asks.amended) == 0 {
+		return false
+	}
+	p.query(`SELECT seq, kind FROM events WHERE user_id = $1 AND n = $2 AND seq = ANY($3::bigint[])`, []any{string(d.User), d.n, d.asks.amended}, func(r row) error {
+		var seq skein.Seq
+		var kind string
+		err := r.Scan(&seq, &kind)
+		d.kinds[seq] = kindFrom(kind)
+		return err
+	})
+	return true
+}
+
+// keysOf adds the look for the live sessions of a user with some keys.
+func (p *pipe) keysOf(user skein.User, keys []string, to map[userKey]int64) bool {
+	keys = slices.DeleteFunc(slices.Clone(keys), func(k string) bool { return k == "" || plain(k) != k })
+	if len(keys) == 0 {
+		return false
+	}
+	p.query(`SELECT key, n FROM sessions WHERE user_id = $1 AND key = ANY($2::text[]) AND key <> '' AND binned = 0`, []any{string(user), keys}, func(r row) error {
+		var key string
+		var n int64
+		err := r.Scan(&key, &n)
+		to[userKey{user, key}] = n
+		return err
+	})
+	return true
+}

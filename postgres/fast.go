@@ -1,0 +1,113 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+
+	"github.com/skein-dev/skein"
+)
+
+// appendGroup gives the jobs, each one batch for the same session, their
+// answers.
+func (s *Store) appendGroup(group []*job) {
+	ctx, cancel := all(group)
+	defer cancel()
+	rest := group
+	if group[0].simple() {
+		var err error
+		if rest, err = s.appendFast(ctx, group); err != nil {
+			if again(err) {
+				rest, err = group, nil
+			}
+			for _, j := range group {
+				if err != nil {
+					j.rs, j.err = nil, err
+				}
+			}
+			if err != nil {
+				return
+			}
+		}
+	}
+	if len(rest) > 0 {
+		s.appendSlow(ctx, rest)
+	}
+}
+
+// appendSlow gives the jobs their answers, in a transaction that looks first. If
+// the server refuses what one of them has, each is run by itself.
+func (s *Store) appendSlow(ctx context.Context, jobs []*job) {
+	s.slow.Add(int64(len(jobs)))
+	err := s.settle(ctx, jobs)
+	if err != nil && len(jobs) > 1 && code(err) != "" && !again(err) && !errors.Is(err, skein.ErrUnknown) {
+		for _, j := range jobs {
+			j.err = s.settle(j.ctx, []*job{j})
+		}
+		return
+	}
+	for _, j := range jobs {
+		if err != nil {
+			j.rs, j.err = nil, err
+		}
+	}
+}
+
+// appendFast writes the jobs by one statement, if the session is as this
+// process believes. Those that it is not sure about it leaves, and returns: all,
+// if the belief was wrong.
+func (s *Store) appendFast(ctx context.Context, group []*job) (rest []*job, err error) {
+	h, ok := s.heads.find(group[0].batches[0].Session)
+	if !ok || !s.sees(h.User) {
+		return group, nil
+	}
+	w := newWork(s)
+	d := newDraft(h)
+	w.drafts[h.ID] = d
+	var in []*job
+	for _, j := range group {
+		rs, err := w.job(j)
+		if err != nil {
+			rest = append(rest, j) // it may be the belief that is wrong
+			continue
+		}
+		j.rs = rs
+		in = append(in, j)
+	}
+	if len(in) == 0 || h.Base != 0 && len(d.noClients)+len(d.noMessages) > 0 || !d.changed() {
+		return group, nil
+	}
+	moved, err := s.put(ctx, w, d)
+	if err != nil {
+		s.heads.drop(h.ID)
+		return rest, err
+	}
+	if !moved {
+		s.heads.drop(h.ID)
+		return group, nil
+	}
+	s.heads.keep(d.head)
+	s.stored(len(d.events.at), d.ID)
+	return rest, nil
+}
+
+// put sends the statement that writes d, which is a transaction by itself, and
+// reports whether it has. From when it is sent ctx stops nothing.
+func (s *Store) put(ctx context.Context, w *work, d *draft) (moved bool, err error) {
+	pg, err := s.pool.Acquire(ctx)
+	if err != nil {
+		return false, err
+	}
+	defer pg.Release()
+	if err := ctx.Err(); err != nil {
+		return false, err
+	}
+	own, cancel := context.WithTimeout(context.WithoutCancel(ctx), ownTime)
+	defer cancel()
+	q := &conn{ctx: own, pg: pg, s: s}
+	sql, args := w.put(d, 0)
+	var n int64
+	if _, err := q.one(sql, args, &n); err != nil {
+		return false, classifyCommit(err)
+	}
+	return n == 1, nil
+}

@@ -1,0 +1,104 @@
+package postgres
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/skein-dev/skein"
+)
+
+// A keeper says every few seconds, for the leases that this process holds as
+// its own, that it lives.
+type keeper struct {
+	s    *Store // of everybody's
+	done chan struct{}
+
+	mu   sync.Mutex
+	held map[skein.SessionID]skein.Fence
+	on   bool // a goroutine renews
+}
+
+func newKeeper(s *Store) *keeper {
+	return &keeper{s: s, held: map[skein.SessionID]skein.Fence{}}
+}
+
+// add keeps l until it is removed.
+func (k *keeper) add(l skein.Lease) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.held[l.Session] = l.Fence
+	if k.on || k.s.life.Err() != nil {
+		return
+	}
+	k.on, k.done = true, make(chan struct{})
+	go k.loop(k.done)
+}
+
+func (k *keeper) remove(l skein.Lease) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.held[l.Session] == l.Fence {
+		delete(k.held, l.Session)
+	}
+}
+
+// loop renews until nothing is held any more or the store is closed.
+func (k *keeper) loop(done chan struct{}) {
+	defer close(done)
+	tick := time.NewTicker(renewEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-k.s.life.Done():
+			return
+		case <-tick.C:
+		}
+		ids, epochs := k.all()
+		if len(ids) == 0 {
+			return
+		}
+		ctx, cancel := context.WithTimeout(k.s.life, ownLease)
+		_ = k.s.write(ctx, func(t *tx) error { // it is tried again soon
+			_, err := t.exec(`UPDATE heads h SET expires = clock_timestamp() + $3 * interval '1 millisecond'
+				FROM unnest($1::text[], $2::bigint[]) x (id, epoch) WHERE h.id = x.id AND h.epoch = x.epoch AND h.held AND h.expires > clock_timestamp()`,
+				ids, epochs, ownLease.Milliseconds())
+			return err
+		})
+		cancel()
+	}
+}
+
+// all returns what is held; if nothing is, the goroutine that asks ends.
+func (k *keeper) all() (ids []string, epochs []int64) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for id, f := range k.held {
+		ids, epochs = append(ids, string(id)), append(epochs, int64(f))
+	}
+	k.on = len(ids) > 0
+	return ids, epochs
+}
+
+// close gives all back. The store takes no calls any more.
+func (k *keeper) close() {
+	k.mu.Lock()
+	done, on := k.done, k.on
+	k.mu.Unlock()
+	if on {
+		<-done
+	}
+	ids, epochs := k.all()
+	if len(ids) == 0 {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), closeFor)
+	defer cancel()
+	_ = k.s.tryWrite(ctx, func(t *tx) error { // else they end by themselves
+		_, err := t.exec(`UPDATE heads h SET held = false FROM unnest($1::text[], $2::bigint[]) x (id, epoch) WHERE h.id = x.id AND h.epoch = x.epoch AND h.held`, ids, epochs)
+		return err
+	})
+}
+
+// closeFor bounds what a store still does when it is closed.
+const closeFor = 5 * time.Second

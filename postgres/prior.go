@@ -1,0 +1,98 @@
+package postgres
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/skein-dev/skein"
+)
+
+// A prior is what came before an event, and, for the first one of a fork,
+// where the parent's events stand and what is known of them.
+type prior struct {
+	skein.Prior
+	strand   int64     // whose event the fork begins after: bases.base
+	said     skein.Seq // last said event up to there
+	segs     []segment
+	clients  map[skein.ClientID]placed
+	messages map[string]bool
+}
+
+// A parentRow is the row in heads of a session that a fork begins with: it must
+// be as it was read when the fork is written, and stay there until it is.
+type parentRow struct {
+	n, revision int64
+}
+
+// shown returns what the fork that c makes of d shows of its parent.
+func (w *work) shown(d *draft, c *skein.Created) (x prior, err error) {
+	at := c.Parent
+	if at.Seq < 1 || at.Session == d.ID {
+		return x, nil // Apply says what is wrong
+	}
+	p, err := w.parent(at.Session)
+	if err != nil {
+		return x, err
+	}
+	switch {
+	case p.User != c.User:
+		return x, fmt.Errorf("fork: session %s %w", at.Session, skein.ErrNotFound)
+	case at.Seq > p.Last:
+		return x, fmt.Errorf("%w fork: seq %d: session %s has %d events", skein.ErrInvalid, at.Seq, at.Session, p.Last)
+	}
+	t := w.tx
+	if x.segs, err = t.segments(p, at.Seq); err != nil {
+		return x, err
+	}
+	// The first may show nothing: the place is in what it shows of its parent.
+	i := slices.IndexFunc(x.segs, func(s segment) bool { return s.from < s.to })
+	x.segs = x.segs[i:]
+	x.strand = x.segs[0].session
+	var turn, ordinal int
+	var prev skein.Seq
+	var kind string
+	found, err := t.one(`SELECT turn, ordinal, prev, kind FROM events WHERE user_id = $1 AND n = $2 AND seq = $3`,
+		[]any{string(p.User), x.strand, int64(at.Seq)}, &turn, &ordinal, &prev, &kind)
+	if err != nil {
+		return x, err
+	}
+	if !found {
+		return x, fmt.Errorf("event %d of session %s: %w", at.Seq, at.Session, skein.ErrCorrupt)
+	}
+	if x.said = prev; kind == string(skein.KindSaid) {
+		x.said = at.Seq
+	}
+	x.Base = p.Shown()
+	if at.Seq < p.Last {
+		if x.Base, err = t.past(p.User, x.segs, x.said); err != nil {
+			return x, err
+		}
+		if turn > 0 {
+			x.Base.First = p.First
+		}
+		if x.Base.LastPrompt, err = t.promptOf(p.User, x.segs, turn); err != nil {
+			return x, err
+		}
+	}
+	x.Base.Turns, x.Base.Messages = turn, ordinal
+	x.clients, x.messages, err = t.known(p.User, x.segs, d.asks.clients, d.asks.messages)
+	return x, err
+}
+
+// parent returns a session that a fork begins with. What the group has drafted
+// so far is written, for it may be the parent's.
+func (w *work) parent(id skein.SessionID) (*head, error) {
+	if d := w.drafts[id]; d != nil && d.Last > 0 && w.s.sees(d.User) {
+		if d.changed() {
+			if err := w.flush(); err != nil {
+				return nil, err
+			}
+		}
+		return &d.head, nil
+	}
+	h, err := w.tx.head(id)
+	if err == nil {
+		w.shownBy = append(w.shownBy, parentRow{h.n, h.revision})
+	}
+	return &h, err
+}

@@ -1,0 +1,147 @@
+package postgres
+
+import (
+	"cmp"
+	"strconv"
+	"strings"
+
+	"github.com/skein-dev/skein"
+)
+
+// The statement that appends to one session: it moves the end in heads, if all
+// is as was believed, and what else it writes follows from that row. $1 to $10
+// are the belief, the others what is written.
+const (
+	putMoved = `WITH moved AS (
+	UPDATE heads h SET last = $5 WHERE h.n = $2 AND h.user_id = $1 AND h.last = $3 AND h.revision = $4
+	AND NOT EXISTS (SELECT FROM unnest($6::bigint[]) f WHERE f <> h.epoch)
+	AND NOT ($7 AND h.held AND h.expires > clock_timestamp())
+	AND NOT EXISTS (SELECT FROM events e WHERE e.user_id = $1 AND e.n = $2 AND e.client = ANY($8::text[]))
+	AND NOT EXISTS (SELECT FROM events e WHERE e.user_id = $1 AND e.n = $2 AND e.message = ANY($9::text[]))
+	AND NOT EXISTS (SELECT FROM charges c WHERE c.user_id = $1 AND c.request = ANY($10::text[]))
+	RETURNING h.n
+)`
+	putEvents = `, put_events AS (
+	INSERT INTO events (user_id, n, seq, at, kind, turn, ordinal, prev, piece, failed, imported, client, hash, role, agent, message, amends, tools, paths, payload)
+	SELECT $1, $2, $5 - cardinality($11::bigint[]) + x.i, x.at, x.kind, x.turn, x.ordinal, x.prev, x.piece, x.failed, x.imported, x.client, x.hash,
+		x.role, x.agent, x.message, x.amends, x.tools, x.paths, x.payload
+	FROM moved, unnest($11::bigint[], $12::text[], $13::int[], $14::int[], $15::bigint[], $16::bool[], $17::bool[], $18::bool[], $19::text[], $20::bytea[],
+		$21::text[], $22::text[], $23::text[], $24::bigint[], $25::text[], $26::text[], $27::bytea[])
+		WITH ORDINALITY x (at, kind, turn, ordinal, prev, piece, failed, imported, client, hash, role, agent, message, amends, tools, paths, payload, i)
+), put_journal AS (
+	INSERT INTO journal (ordinal, user_id, n, after, upto) SELECT $28, $1, $2, $5 - cardinality($11::bigint[]), $5 FROM moved WHERE cardinality($11::bigint[]) > 0
+)`
+	putSession = `, put_session AS (
+	UPDATE sessions s SET state = $29, key = $30, name = $31, surface = $32, project = $33, agent = $34, profile = $35, model = $36, parent = $37, why = $38,
+		origin = $39, tags = $40, pinned = $41, empty = $42, open = $43, recent = $44, updated = $45, bytes = s.bytes + $46
+	FROM moved WHERE s.user_id = $1 AND s.n = $2
+)`
+	putNewSession = `, put_session AS (
+	INSERT INTO sessions (user_id, n, id, state, key, name, surface, project, agent, profile, model, parent, why, origin, tags, pinned, empty, open, recent, updated, bytes)
+	SELECT $1, $2, $47, $29, $30, $31, $32, $33, $34, $35, $36, $37, $38, $39, $40, $41, $42, $43, $44, $45, $46 FROM moved
+)`
+	putCharges = `, put_charges AS (
+	INSERT INTO charges (user_id, n, seq, request, slot, provider, model, input, output, reasoning, cache_read, cache_write, requests, reported)
+	SELECT $1, $2, x.* FROM moved, unnest($C1::bigint[], $C2::text[], $C3::bigint[], $C4::text[], $C5::text[],
+		$C6::bigint[], $C7::bigint[], $C8::bigint[], $C9::bigint[], $C10::bigint[], $C11::bigint[], $C12::bigint[]) x
+	RETURNING slot, provider, model, input, output, reasoning, cache_read, cache_write, requests, reported
+), put_usage AS (
+	INSERT INTO usage AS u (user_id, n, slot, provider, model, input, output, reasoning, cache_read, cache_write, requests, reported)
+	SELECT $1, $2, slot, provider, model, sum(input), sum(output), sum(reasoning), sum(cache_read), sum(cache_write), sum(requests), sum(reported)
+	FROM put_charges GROUP BY slot, provider, model
+	ON CONFLICT (user_id, n, slot, provider, model) DO UPDATE SET input = u.input + excluded.input, output = u.output + excluded.output,
+		reasoning = u.reasoning + excluded.reasoning, cache_read = u.cache_read + excluded.cache_read, cache_write = u.cache_write + excluded.cache_write,
+		requests = u.requests + excluded.requests, reported = u.reported + excluded.reported
+)`
+	putTold  = ` SELECT count(*) FROM moved`              // 1 or 0
+	putForce = ` SELECT must_be(count(*) = 1) FROM moved` // an error that makes the transaction be tried again
+)
+
+// A putKind says which of the statements it is.
+type putKind struct {
+	begins, charged, force bool
+}
+
+// putSQL are the texts of all kinds of the statement.
+type putSQL map[putKind]string
+
+func newPutSQL() putSQL {
+	all := putSQL{}
+	for i := range 8 {
+		k := putKind{i&1 != 0, i&2 != 0, i&4 != 0}
+		session, charges, end := putSession, "", putTold
+		if k.begins {
+			session = putNewSession
+		}
+		if k.charged {
+			charges = numbered(putCharges, map[bool]int{false: 46, true: 47}[k.begins])
+		}
+		if k.force {
+			end = putForce
+		}
+		all[k] = putMoved + putEvents + session + charges + end
+	}
+	return all
+}
+
+// numbered puts the numbers of parameters behind the first n in the place of
+// $C1 to $C12.
+func numbered(sql string, n int) string {
+	const digits = 12
+	var pairs []string
+	for i := digits; i > 0; i-- { // $C12 before $C1
+		pairs = append(pairs, "$C"+strconv.Itoa(i), "$"+strconv.Itoa(n+i))
+	}
+	return strings.NewReplacer(pairs...).Replace(sql)
+}
+
+// put returns the statement that writes d, and its arguments; ordinal is its
+// number among those of the transaction.
+func (w *work) put(d *draft, ordinal int) (sql string, args []any) {
+	k := putKind{d.begins, len(d.charges.seq) > 0, w.looked}
+	args = []any{
+		string(d.User), d.n, int64(d.from()), d.revision, int64(d.Last), orEmpty(d.fences), d.free,
+		orEmpty(d.noClients), orEmpty(d.noMessages), orEmpty(d.noRequests),
+	}
+	args = append(append(args, d.events.args()...), ordinal)
+	args = append(args, d.columns()...)
+	if k.begins {
+		args = append(args, string(d.ID))
+	}
+	if k.charged {
+		args = append(args, d.charges.args()...)
+	}
+	return w.s.puts[k], args
+}
+
+// from returns heads.last as it is before d is written.
+func (d *draft) from() skein.Seq { return d.was.Last }
+
+// columns returns the values of the columns of sessions from state on.
+func (d *draft) columns() []any {
+	s := &d.Session
+	parent, origin := skein.Parent{}, skein.Origin{}
+	if s.Parent != nil {
+		parent = *s.Parent
+	}
+	if s.Origin != nil {
+		origin = *s.Origin
+	}
+	tags := make([]string, len(s.Tags))
+	for i, t := range s.Tags {
+		tags[i] = plain(t)
+	}
+	return []any{
+		d.state(), s.Key, plain(cmp.Or(s.Title, s.First)), plain(s.Surface), plain(s.Project), plain(s.Agent), plain(s.Profile), plain(s.Model),
+		indexed(string(parent.Session)), plain(string(parent.Why)), plain(origin.Format), tags, s.Pinned, s.Last <= 1, len(s.Open) > 0,
+		int64(s.Updated) >> 10, int64(s.Updated), d.grew,
+	}
+}
+
+// orEmpty returns list, which is never NULL then.
+func orEmpty[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
+}
