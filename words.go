@@ -1,6 +1,7 @@
 package skein
 
 import (
+	"iter"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -28,6 +29,19 @@ func nextWord(text string, from int) (start, end int) {
 		start += runeLen(text[start:])
 	}
 	return len(text), len(text)
+}
+
+// Words yields the words of text in their order: where each stands, and what it
+// is compared as, in lower case, Latin letters without accents. An index that
+// is made of them, and of those of [Extra], finds what [Term.Phrases] says.
+func Words(text string) iter.Seq2[Stretch, string] {
+	return func(yield func(Stretch, string) bool) {
+		for start, end := nextWord(text, 0); start < len(text); start, end = nextWord(text, end) {
+			if !yield(Stretch{start, end}, fold(text[start:end])) {
+				return
+			}
+		}
+	}
 }
 
 // wordRune returns the length of the first character of s if it belongs to a

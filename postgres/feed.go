@@ -2,13 +2,226 @@ package postgres
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
+	"fmt"
 	"iter"
+	"sync"
+	"time"
 
 	"github.com/skein-dev/skein"
 )
 
-// Feed implements [skein.Store].
+const (
+	journalRows = 2000 // of the journal that one page goes through at most
+
+	// nowFor is how long it is waited, from now on, for transactions that began
+	// before what is stored already. If they take longer, what they were passed
+	// by comes once more.
+	nowFor = 500 * time.Millisecond
+)
+
+// Feed implements [skein.Store]. A cursor is a spot in the journal, and where
+// the journal is: the cluster and the database. Appends come in the order of
+// the numbers of their transactions, each when none with a smaller number can
+// be committed any more.
 func (s *Store) Feed(ctx context.Context, after skein.Cursor) iter.Seq2[skein.Fed, error] {
-	return func(yield func(skein.Fed, error) bool) { yield(skein.Fed{}, errors.New("not built yet")) }
+	return func(yield func(skein.Fed, error) bool) {
+		if err := s.feed(ctx, after, yield); err != nil && (ctx.Err() == nil || errors.Is(err, skein.ErrInvalid)) {
+			skein.Wrapf(&err, "postgres: feed")
+			yield(skein.Fed{}, err)
+		}
+	}
+}
+
+func (s *Store) feed(ctx context.Context, after skein.Cursor, yield func(skein.Fed, error) bool) error {
+	leave, err := s.enter()
+	if err != nil {
+		return err
+	}
+	stop := s.wakers.start()
+	leave()
+	defer stop()
+	var cluster string
+	err = s.patiently(ctx, func() (err error) {
+		cluster, err = s.journals.name(ctx, s)
+		return err
+	})
+	at, bad := feedSpot(after, cluster)
+	if bad != nil {
+		return bad
+	}
+	if err != nil {
+		return err
+	}
+	if after == skein.FeedNow {
+		if at, err = s.feedEnd(ctx); err != nil {
+			return err
+		}
+		if !yield(skein.Fed{Cursor: at.cursor(cluster)}, nil) {
+			return nil
+		}
+	}
+	look := lookAgain{}
+	for {
+		changed := s.wakers.wait("") // before reading, so that no change falls between
+		var page []journaled
+		var next spot
+		var more, waiting bool
+		if err := s.patiently(ctx, func() (err error) {
+			page, next, more, waiting, err = s.feedPage(ctx, at)
+			return err
+		}); err != nil {
+			return err
+		}
+		for _, e := range page {
+			if e.id == "" {
+				continue
+			}
+			f := skein.Fed{Cursor: e.spot.cursor(cluster), Session: e.id, User: skein.User(e.user), Event: e.Event}
+			if !yield(f, nil) {
+				return nil
+			}
+		}
+		if at = next; more {
+			look = lookAgain{}
+			continue
+		}
+		if !s.rest(ctx, changed, look.after(waiting)) {
+			return nil
+		}
+	}
+}
+
+// feedPage returns the next events after a spot, and the spot behind them. more
+// says that there may be others at once, waiting that there will be in a moment.
+func (s *Store) feedPage(ctx context.Context, at spot) (page []journaled, next spot, more, waiting bool, err error) {
+	err = s.read(ctx, func(q *conn) error {
+		var rows []stored
+		page = nil
+		if rows, next, waiting, err = q.journal(at, journalRows); err != nil || len(rows) == 0 {
+			return err
+		}
+		more = true
+		var all bool
+		page, all, err = q.eventsOf(rows, pageRows, pageBytes)
+		switch {
+		case err != nil || all:
+		case len(page) > 0:
+			next = page[len(page)-1].spot
+		default:
+			next = through(rows, pageRows) // they were deleted
+		}
+		return err
+	})
+	return page, next, more, waiting, err
+}
+
+// feedEnd returns the end of what is stored.
+func (s *Store) feedEnd(ctx context.Context) (end spot, err error) {
+	end.ordinal = -1
+	look := lookAgain{}
+	for began := time.Now(); ; {
+		waiting := false
+		err := s.patiently(ctx, func() error {
+			return s.read(ctx, func(q *conn) error {
+				p := q.pipe()
+				p.edge(&end.xid, &waiting)
+				return p.run()
+			})
+		})
+		if err != nil || !waiting || time.Since(began) > nowFor {
+			return end, err
+		}
+		if !s.rest(ctx, nil, look.after(true)) {
+			return end, ctx.Err()
+		}
+	}
+}
+
+// A lookAgain says when to look once more for what is committed, but cannot be
+// read yet because a transaction that began before it still runs.
+type lookAgain struct{ wait time.Duration }
+
+// after returns how long to wait; 0 for ever, if nothing is waiting.
+func (l *lookAgain) after(waiting bool) time.Duration {
+	if !waiting {
+		*l = lookAgain{}
+		return 0
+	}
+	l.wait = min(max(2*l.wait, time.Millisecond), 100*time.Millisecond)
+	return l.wait
+}
+
+// rest waits for a change, or so long if that is not 0. It reports false when
+// ctx has ended.
+func (s *Store) rest(ctx context.Context, changed <-chan struct{}, most time.Duration) bool {
+	var up <-chan time.Time
+	if most > 0 {
+		t := time.NewTimer(most)
+		defer t.Stop()
+		up = t.C
+	}
+	select {
+	case <-changed:
+	case <-up:
+	case <-s.ending:
+	case <-ctx.Done():
+		return false
+	}
+	return true
+}
+
+// journals knows which journal the database has.
+type journals struct {
+	mu    sync.Mutex
+	known string
+}
+
+// name returns 8 hex digits for the cluster and the database. ctx does not
+// stop it: that a cursor is none is told whatever ctx says.
+func (j *journals) name(ctx context.Context, s *Store) (string, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.known != "" {
+		return j.known, nil
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookFor)
+	defer cancel()
+	var text string
+	err := s.ask(ctx, `SELECT system_identifier || ' ' || (SELECT oid FROM pg_database WHERE datname = current_database()) FROM pg_control_system()`, nil, func(r row) error {
+		return r.Scan(&text)
+	})
+	if err == nil {
+		sum := sha256.Sum256([]byte(text))
+		j.known = hex.EncodeToString(sum[:4])
+	}
+	return j.known, err
+}
+
+func (a spot) cursor(cluster string) skein.Cursor {
+	return skein.Cursor(fmt.Sprintf("%s-%d.%d.%d", cluster, a.xid, a.ordinal+1, a.seq))
+}
+
+// feedSpot returns the spot that a cursor is.
+func feedSpot(c skein.Cursor, cluster string) (at spot, err error) {
+	at.ordinal = -1
+	if c == "" || c == skein.FeedNow {
+		return at, nil
+	}
+	var name string
+	if len(c) > 9 {
+		name = string(c[:8])
+		if _, err = fmt.Sscanf(string(c[8:]), "-%d.%d.%d", &at.xid, &at.ordinal, &at.seq); err == nil {
+			at.ordinal--
+		}
+	}
+	switch {
+	case err != nil || name == "" || at.ordinal < -1 || at.seq < 0 || at.cursor(name) != c:
+		return at, fmt.Errorf("cursor %q: %w", c, skein.ErrInvalid)
+	case cluster != "" && name != cluster:
+		return at, fmt.Errorf("cursor %q: it is another database's: %w", c, skein.ErrInvalid)
+	}
+	return at, nil
 }

@@ -3,11 +3,251 @@ package postgres
 import (
 	"context"
 	"errors"
+	"math"
+	"strings"
+	"time"
 
 	"github.com/skein-dev/skein"
 )
 
+const (
+	defaultHits     = 20
+	defaultDeadline = 150 * time.Millisecond
+	catchUpFor      = 100 * time.Millisecond
+
+	mostFound  = 10_000 // rows that match of which the best are looked for: the newest
+	mostRecent = 2000   // the same after there was no time for them
+)
+
+// codeCanceled is PostgreSQL's word for a statement that took too long.
+const codeCanceled = "57014"
+
+// errLate says that the deadline has come.
+var errLate = errors.New("deadline of the search")
+
+// A search is one search under way.
+type search struct {
+	s       *Store
+	q       skein.Query
+	matcher *skein.Matcher
+	finder  finder
+	who     *string // whose rows; nil for everybody's
+	where   where   // conditions on the events e, strands t and sessions s
+	hits    []hit   // found so far
+	seen    map[event]bool
+	cutOff  bool
+	limit   int
+	shownIn *head     // the one session that is searched; its parent's hits are its own
+	segs    []segment // of what that one shows, newest first
+	until   time.Time // when it has to answer
+}
+
+// An event is the place of a row of events.
+type event struct {
+	user string
+	n    int64
+	seq  skein.Seq
+}
+
+// A hit is an event that matches.
+type hit struct {
+	skein.Hit
+	at      event
+	session int64  // number of the one that it counts as
+	sure    bool   // it does not have to be checked
+	text    string // if the index does not have it
+}
+
 // Search implements [skein.Store].
-func (s *Store) Search(ctx context.Context, q skein.Query) (skein.Results, error) {
-	return skein.Results{}, errors.New("not built yet")
+func (s *Store) Search(ctx context.Context, q skein.Query) (r skein.Results, err error) {
+	defer skein.Wrapf(&err, "postgres: search")
+	leave, err := s.enter()
+	if err != nil {
+		return r, err
+	}
+	defer leave()
+	x := &search{s: s, q: q, limit: q.Limit, seen: map[event]bool{}}
+	if x.limit <= 0 {
+		x.limit = defaultHits
+	}
+	if x.q.Deadline <= 0 {
+		x.q.Deadline = defaultDeadline
+	}
+	if x.matcher, err = q.Matcher(); err != nil || q.Empty() {
+		return r, err
+	}
+	indexed := false
+	if q.Substring == "" && q.Regex == "" {
+		if x.finder, indexed = finderOf(q.Terms); indexed {
+			s.catchUp(ctx, catchUpFor)
+		}
+	}
+	x.until = time.Now().Add(x.q.Deadline)
+	if none, err := x.conditions(ctx); err != nil || none {
+		return r, err
+	}
+	// First what the index does not have: what it is fed with meanwhile is
+	// found twice, not never.
+	if err := x.part(ctx, x.fresh); err != nil {
+		return r, err
+	}
+	if indexed {
+		err = x.ranked(ctx)
+	} else {
+		err = x.part(ctx, x.scan)
+	}
+	if err != nil {
+		return r, err
+	}
+	return x.results(ctx)
+}
+
+// part runs a part of the search on a state of the database, until it is
+// through or the deadline has come.
+func (x *search) part(ctx context.Context, f func(*conn) error) error {
+	err := x.s.read(ctx, f)
+	if errors.Is(err, errLate) || code(err) == codeCanceled && ctx.Err() == nil {
+		x.cutOff, err = true, nil
+	}
+	return err
+}
+
+// limit lets the statements that follow in the transaction take no longer than
+// there is time.
+func (p *pipe) limit(until time.Time) {
+	p.exec(`SELECT set_config('statement_timeout', $1, true)`, max(time.Until(until), time.Millisecond).Truncate(time.Millisecond).String())
+}
+
+// late is errLate when the deadline has come.
+func (x *search) late() error {
+	if time.Now().After(x.until) {
+		return errLate
+	}
+	return nil
+}
+
+// joins are what a search needs of an event e besides its row: whose session it
+// counts as, and, of a deleted one, up to where its events are still shown.
+const joins = ` LEFT JOIN strands t ON t.user_id = e.user_id AND t.n = e.n
+	JOIN sessions s ON s.user_id = e.user_id AND s.n = coalesce(t.owner, e.n)`
+
+// conditions works out which events may match at all; none says that none can.
+func (x *search) conditions(ctx context.Context) (none bool, err error) {
+	q, w := &x.q, &x.where
+	user := q.User
+	if x.s.user != "" {
+		if user != "" && user != x.s.user {
+			return true, nil
+		}
+		user = x.s.user
+	}
+	if user != "" {
+		u := string(user)
+		x.who = &u
+		w.add("e.user_id = ?", u)
+	}
+	x.eventConditions()
+	if q.Session != "" {
+		return x.within(ctx, q.Session)
+	}
+	w.add("(t.upto IS NULL OR e.seq <= t.upto)")
+	w.add(standsBefore + "coalesce(t.upto, a.seq)" + standsAfter)
+	w.add("s.binned = 0")
+	if q.Origin != "" {
+		w.add("s.origin = ?", plain(q.Origin))
+	}
+	if p := plain(q.Project); p != "" {
+		w.add(`(s.project = ? OR right(s.project, length(?::text) + 1) IN ('/' || ?::text, '\' || ?::text))`, p, p, p, p)
+	}
+	return false, nil
+}
+
+func (x *search) eventConditions() {
+	q, w := &x.q, &x.where
+	for _, f := range []struct{ cond, value string }{
+		{"e.role = ?", string(q.Role)},
+		{"coalesce(e.agent, s.agent) = ?", q.Agent},
+		{"strpos(E'\\n' || lower(e.tools) || E'\\n', E'\\n' || lower(?::text COLLATE \"C\") || E'\\n') > 0", q.Tool},
+		{"strpos(e.paths, ?) > 0", q.Path},
+	} {
+		if f.value != "" {
+			w.add(f.cond, plain(f.value))
+		}
+	}
+	if q.Failed {
+		w.add("e.failed")
+	}
+	if q.Since != 0 {
+		w.add("e.at >= ?", int64(q.Since))
+	}
+	if q.Until != 0 {
+		w.add("e.at < ? AND e.at <> 0", int64(q.Until))
+	}
+}
+
+// within limits x to what a session shows.
+func (x *search) within(ctx context.Context, id skein.SessionID) (none bool, err error) {
+	var h head
+	err = x.s.read(ctx, func(q *conn) (err error) {
+		if h, err = q.head(id); err == nil {
+			x.segs, err = q.segments(&h, h.Last)
+		}
+		return err
+	})
+	if errors.Is(err, skein.ErrNotFound) {
+		return true, nil
+	}
+	if err != nil || x.excludes(&h.Session) {
+		return true, err
+	}
+	u := string(h.User)
+	x.who = &u
+	x.where.add("e.user_id = ?", u)
+	var conds []string
+	var args []any
+	for _, seg := range x.segs {
+		conds = append(conds, "(e.n = ? AND e.seq > ? AND e.seq <= ? AND "+stands+")")
+		args = append(args, seg.session, int64(seg.from), int64(seg.to), int64(seg.to))
+	}
+	x.where.add("("+strings.Join(conds, " OR ")+")", args...)
+	x.shownIn = &h
+	return false, nil
+}
+
+// excludes reports whether the query's conditions on sessions leave h out.
+func (x *search) excludes(h *skein.Session) bool {
+	q := &x.q
+	return h.Binned != 0 || q.User != "" && q.User != h.User ||
+		q.Origin != "" && (h.Origin == nil || h.Origin.Format != q.Origin) ||
+		q.Project != "" && !skein.InProject(h.Project, q.Project)
+}
+
+// stands says that nothing up to seq ? has taken the place of e.
+const stands = standsBefore + `?` + standsAfter
+
+const (
+	standsBefore = `NOT EXISTS (SELECT FROM events a WHERE a.user_id = e.user_id AND a.n = e.n AND a.amends = coalesce(e.amends, e.seq) AND a.seq > e.seq AND a.seq <= `
+	standsAfter  = `)`
+)
+
+// inside returns the numbers of the sessions that alone are looked through; nil
+// for all.
+func (x *search) inside() (all []int64) {
+	for _, seg := range x.segs {
+		all = append(all, seg.session)
+	}
+	return all
+}
+
+// times returns the bounds of the times of what is looked for.
+func (x *search) times() (since int64, until *int64) {
+	since = math.MinInt64
+	if x.q.Since != 0 {
+		since = int64(x.q.Since)
+	}
+	if x.q.Until != 0 {
+		u := int64(x.q.Until)
+		until = &u
+	}
+	return since, until
 }

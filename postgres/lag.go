@@ -1,0 +1,29 @@
+package postgres
+
+import (
+	"context"
+	"time"
+
+	"github.com/skein-dev/skein"
+)
+
+var _ skein.Lagger = (*Store)(nil)
+
+// countUpTo is how many appends that wait for the index are counted.
+const countUpTo = 10_000
+
+// Lag implements [skein.Lagger].
+func (s *Store) Lag(ctx context.Context) (l skein.Lag, err error) {
+	defer skein.Wrapf(&err, "postgres: lag of the index")
+	all := &Store{core: s.core}
+	var since *time.Time
+	err = all.ask(ctx, `SELECT coalesce(sum(w.events), 0), min(w.stored) FROM (
+			SELECT j.upto - CASE WHEN (j.xid, j.ordinal) = ((SELECT xid FROM indexed), (SELECT ordinal FROM indexed)) THEN greatest(j.after, (SELECT seq FROM indexed)) ELSE j.after END AS events, j.stored
+			FROM journal j WHERE `+behindMark+` ORDER BY j.xid, j.ordinal LIMIT $1) w`, []any{countUpTo}, func(r row) error {
+		return r.Scan(&l.Events, &since)
+	})
+	if l.Events > 0 && since != nil {
+		l.Since = skein.At(*since)
+	}
+	return l, err
+}

@@ -1,0 +1,162 @@
+package postgres
+
+import (
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/kljensen/snowball/english"
+
+	"github.com/skein-dev/skein"
+)
+
+// What a tsvector has of a text (found.words): of each word its stem, and, where
+// that is another, "=" and the word, for beginnings of words; then, two places
+// on, the same of what skein.Extra has. A word is as skein.Words has it, cut off
+// at maxLexeme bytes. Three more lexemes, which are no words, say what to think
+// of it:
+//
+//	/long  not all places are in it: who asks for a phrase has to look at the text
+//	/huge  nor are all words: so has who asks for anything
+//	/none  stands in queries only, for what is in no text
+const (
+	longMark = "/long"
+	hugeMark = "/huge"
+	noneMark = "/none"
+
+	maxLexeme    = 120     // bytes; PostgreSQL takes 2046
+	maxPlace     = 16383   // what PostgreSQL takes
+	maxPlaces    = 255     // of one lexeme, what PostgreSQL takes
+	maxPlacesFor = 400_000 // bytes of a tsvector up to which places are kept
+	maxWords     = 900_000 // bytes of a tsvector; PostgreSQL takes 1048575
+)
+
+// A lexer makes a tsvector. It remembers stems, for one goroutine.
+type lexer struct{ stems map[string]string }
+
+// A vector is a tsvector in the making.
+type vector struct {
+	places     map[string][]uint16
+	order      []string // the lexemes as they first came
+	size       int      // of the tsvector, roughly
+	long, huge bool
+}
+
+// tsvector returns the tsvector of text, as PostgreSQL reads it.
+func (l *lexer) tsvector(text string) string {
+	v := vector{places: map[string][]uint16{}}
+	at := l.add(&v, text, 1)
+	l.add(&v, skein.Extra(text), at+2)
+	return v.String()
+}
+
+// add adds the words of text to v, from place at on, and returns the place
+// behind them.
+func (l *lexer) add(v *vector, text string, at int) int {
+	for _, word := range skein.Words(text) {
+		word = cut(word)
+		stem := l.stem(word)
+		v.put(stem, at)
+		if stem != word {
+			v.put("="+word, at)
+		}
+		if at++; v.huge {
+			break
+		}
+	}
+	return at
+}
+
+func (v *vector) put(lexeme string, at int) {
+	if lexeme == "" {
+		return
+	}
+	places, known := v.places[lexeme]
+	if !known {
+		if v.size += len(lexeme) + 8; v.size > maxWords {
+			v.huge = true
+			return
+		}
+		v.order = append(v.order, lexeme)
+		v.places[lexeme] = nil
+	}
+	if at > maxPlace || len(places) == maxPlaces || v.size > maxPlacesFor {
+		v.long = true
+		return
+	}
+	if len(places) > 0 && places[len(places)-1] == uint16(at) {
+		return
+	}
+	v.size += 2
+	v.places[lexeme] = append(places, uint16(at))
+}
+
+func (v *vector) String() string {
+	var b strings.Builder
+	if v.long {
+		b.WriteString("'" + longMark + "' ")
+	}
+	if v.huge {
+		b.WriteString("'" + hugeMark + "' ")
+	}
+	var num [8]byte
+	for _, lexeme := range v.order {
+		b.WriteByte('\'')
+		b.WriteString(lexeme) // it has neither ' nor \, for it is letters and digits
+		b.WriteByte('\'')
+		for i, p := range v.places[lexeme] {
+			b.WriteByte(":,"[min(i, 1)])
+			b.Write(strconv.AppendUint(num[:0], uint64(p), 10))
+		}
+		b.WriteByte(' ')
+	}
+	return b.String()
+}
+
+// maxStems is how many stems a lexer remembers.
+const maxStems = 1 << 14
+
+// stem returns the stem of a folded word. Only English words have another one.
+func (l *lexer) stem(word string) string {
+	if s, ok := l.stems[word]; ok {
+		return s
+	}
+	s := stem(word)
+	if l.stems == nil || len(l.stems) >= maxStems {
+		l.stems = map[string]string{}
+	}
+	l.stems[word] = s
+	return s
+}
+
+// maxStemmed is how many letters a word has at most that is taken for English.
+const maxStemmed = 40
+
+func stem(word string) string {
+	if len(word) < 3 || len(word) > maxStemmed || strings.ContainsFunc(word, func(r rune) bool { return r < 'a' || r > 'z' }) {
+		return word
+	}
+	if s := english.Stem(word, true); s != "" {
+		return s
+	}
+	return word
+}
+
+// cut returns as much of word as the index has.
+func cut(word string) string {
+	if len(word) <= maxLexeme {
+		return word
+	}
+	end := maxLexeme
+	for end > 0 && word[end]&0xc0 == 0x80 { // within a character
+		end--
+	}
+	return word[:end]
+}
+
+// isWord reports whether w is a word of which a text may consist.
+func isWord(w string) bool {
+	return w != "" && !strings.ContainsFunc(w, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsNumber(r) && !unicode.Is(unicode.Co, r) || r == unicode.ReplacementChar
+	})
+}

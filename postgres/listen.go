@@ -1,0 +1,154 @@
+package postgres
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/skein-dev/skein"
+)
+
+const (
+	// channel is what the processes tell each other on of what they stored: a
+	// JSON array of the teller's name and the IDs of sessions; of all, if there
+	// are none.
+	channel = "skein"
+
+	lookEvery  = 3 * time.Second // where something is watched
+	lookFor    = 5 * time.Second
+	lookMost   = 1000 // sessions
+	listenSlow = 5 * time.Second
+)
+
+// A listener wakes watchers when other processes say that they stored
+// something. What they say may be lost, with the connection, with a process
+// that dies after its commit, behind a pooler: so where something is watched it
+// also looks now and then what the journal has that is new, on the same
+// connection.
+type listener struct {
+	core *core
+	node string        // our name in what we tell
+	done chan struct{} // closed when it has ended
+	upto uint64        // the journal was looked through for what is below this xid
+}
+
+// listen runs until the store is closed. It connects when something is watched
+// for the first time.
+func (l *listener) listen() {
+	defer close(l.done)
+	select {
+	case <-l.core.wakers.watched:
+	case <-l.core.life.Done():
+		return
+	}
+	wait := 50 * time.Millisecond
+	for l.core.life.Err() == nil {
+		began := time.Now()
+		_ = l.connected(l.core.life) // whatever it was, it is tried again
+		if time.Since(began) > listenSlow {
+			wait = 50 * time.Millisecond
+		}
+		select {
+		case <-time.After(wait):
+		case <-l.core.life.Done():
+		}
+		wait = min(2*wait, listenSlow)
+	}
+}
+
+// connected listens on one connection until that is lost.
+func (l *listener) connected(ctx context.Context) error {
+	pg, err := pgx.ConnectConfig(ctx, l.core.pool.Config().ConnConfig.Copy())
+	if err != nil {
+		return err
+	}
+	defer func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+		defer cancel()
+		_ = pg.Close(ctx)
+	}()
+	if _, err := pg.Exec(ctx, "LISTEN "+channel); err != nil {
+		return err
+	}
+	l.core.wakers.wakeAll() // of what was stored before, nothing was heard
+	looked := time.Now()
+	for {
+		err := l.hear(ctx, pg)
+		if err != nil {
+			return err
+		}
+		if time.Since(looked) >= lookEvery {
+			if err := l.look(ctx, pg); err != nil {
+				return err
+			}
+			looked = time.Now()
+		}
+	}
+}
+
+// hear waits for one message, but not long.
+func (l *listener) hear(ctx context.Context, pg *pgx.Conn) error {
+	short, cancel := context.WithTimeout(ctx, lookEvery)
+	defer cancel()
+	n, err := pg.WaitForNotification(short)
+	switch {
+	case err == nil:
+		l.told(n.Payload)
+	case ctx.Err() == nil && short.Err() != nil && !pg.IsClosed():
+		err = nil // nothing was said
+	}
+	return err
+}
+
+// told wakes whom a message is about.
+func (l *listener) told(message string) {
+	var words []string
+	if err := json.Unmarshal([]byte(message), &words); err != nil || len(words) == 0 {
+		return // somebody else's
+	}
+	switch {
+	case words[0] == l.node:
+	case len(words) == 1:
+		l.core.wakers.wakeAll()
+	default:
+		ids := make([]skein.SessionID, 0, len(words)-1)
+		for _, w := range words[1:] {
+			ids = append(ids, skein.SessionID(w))
+		}
+		l.core.wakers.wake(ids)
+	}
+}
+
+// look wakes who watches what was stored since the last look. It also finds out
+// whether the connection still is one.
+func (l *listener) look(ctx context.Context, pg *pgx.Conn) error {
+	ctx, cancel := context.WithTimeout(ctx, lookFor)
+	defer cancel()
+	if l.core.wakers.idle() {
+		l.upto = 0
+		return pg.Ping(ctx)
+	}
+	var xmin uint64
+	var ids []skein.SessionID
+	b := pgx.Batch{}
+	b.Queue(setRole, roleAll, "")
+	b.Queue(`SELECT pg_snapshot_xmin(pg_current_snapshot())`).QueryRow(func(r pgx.Row) error { return r.Scan(&xmin) })
+	if l.upto != 0 {
+		b.Queue(`SELECT DISTINCT h.id FROM (SELECT n FROM journal WHERE xid >= $1 LIMIT $2) j JOIN heads h ON h.n = j.n`, l.upto, lookMost).Query(func(rows pgx.Rows) (err error) {
+			ids, err = pgx.CollectRows(rows, pgx.RowTo[skein.SessionID])
+			return err
+		})
+	}
+	if err := pg.SendBatch(ctx, &b).Close(); err != nil {
+		return err
+	}
+	if l.upto == 0 || len(ids) >= lookMost {
+		l.core.wakers.wakeAll()
+	} else if len(ids) > 0 {
+		l.core.wakers.wake(ids)
+	}
+	l.upto = xmin
+	return nil
+}

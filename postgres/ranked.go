@@ -1,0 +1,158 @@
+package postgres
+
+import (
+	"context"
+	"slices"
+	"time"
+)
+
+// ranked puts what the index has, best first, to what it does not have yet.
+func (x *search) ranked(ctx context.Context) error {
+	fresh, cut := x.hits, x.cutOff
+	x.hits, x.cutOff = nil, false
+	err := x.part(ctx, func(q *conn) error { return x.best(q, mostFound, false) })
+	if err == nil && x.cutOff && len(x.hits) == 0 {
+		// A word that is everywhere tells little, and to find all its rows takes
+		// too long.
+		x.until = time.Now().Add(x.q.Deadline)
+		err = x.part(ctx, func(q *conn) error { return x.best(q, mostRecent, true) })
+	}
+	x.cutOff = x.cutOff || cut
+	x.join(fresh)
+	return err
+}
+
+// best finds what matches by the index, best first.
+func (x *search) best(q *conn, most int, newest bool) error {
+	w := x.where
+	since, until := x.times()
+	args := append(slices.Clone(w.args), x.who, x.finder.query, x.finder.doubtful, since, until, x.inside(), most, newest)
+	p := q.pipe()
+	p.limit(x.until)
+	var all []hit
+	p.query(`WITH c AS (SELECT * FROM find(`+places(len(w.args), "text", "tsquery", "tsquery", "", "bigint", "bigint", "bigint[]", "integer", "boolean")+`))
+		SELECT (SELECT count(*) FROM c), m.* FROM (SELECT 1) one LEFT JOIN (
+			SELECT e.user_id, e.n, e.seq, s.n AS session, c.score, c.sure FROM c JOIN events e ON e.user_id = c.user_id AND e.n = c.n AND e.seq = c.seq`+joins+w.sql()+`
+			ORDER BY c.score DESC, e.at DESC, e.n DESC, e.seq DESC) m ON true`, args, func(r row) error {
+		var found int
+		var user *string
+		var n, seq, session *int64
+		var score *float32
+		var sure *bool
+		if err := r.Scan(&found, &user, &n, &seq, &session, &score, &sure); err != nil {
+			return err
+		}
+		x.cutOff = x.cutOff || found == most
+		if user != nil {
+			h := hit{at: event{*user, *n, seqOf(*seq)}, session: *session, sure: *sure}
+			h.Score = float64(*score)
+			all = append(all, h)
+		}
+		return nil
+	})
+	if err := p.run(); err != nil {
+		return err
+	}
+	return x.check(q, all)
+}
+
+// check takes those of hits that do match.
+func (x *search) check(q *conn, hits []hit) error {
+	doubtful := []int{}
+	for i, h := range hits {
+		if !h.sure {
+			doubtful = append(doubtful, i)
+		}
+	}
+	var err error
+	for chunk := range slices.Chunk(doubtful, 50) {
+		if err = x.late(); err == nil {
+			err = x.checkTexts(q, hits, chunk)
+		}
+		if err != nil {
+			break
+		}
+	}
+	for _, h := range hits {
+		if h.sure && !x.seen[h.at] {
+			x.seen[h.at] = true
+			x.hits = append(x.hits, h)
+		}
+	}
+	return err
+}
+
+// checkTexts looks whether the texts of those hits match.
+func (x *search) checkTexts(q *conn, hits []hit, which []int) error {
+	at := make([]event, 0, len(which))
+	for _, i := range which {
+		at = append(at, hits[i].at)
+	}
+	users, sessions, seqs := columns(at)
+	p := q.pipe()
+	p.limit(x.until)
+	p.query(`SELECT w.k, f.text FROM unnest($1::text[], $2::bigint[], $3::bigint[]) WITH ORDINALITY w (user_id, n, seq, k)
+		JOIN found f ON f.user_id = w.user_id AND f.n = w.n AND f.seq = w.seq`, []any{users, sessions, seqs}, func(r row) error {
+		var k int
+		var text string
+		if err := r.Scan(&k, &text); err != nil {
+			return err
+		}
+		hits[which[k-1]].sure = x.matcher.MatchesText(text)
+		return nil
+	})
+	return p.run()
+}
+
+// join puts the fresh hits among those that are ranked: nothing tells how good
+// they are, so they come before those of less than the mean score.
+func (x *search) join(fresh []hit) {
+	mean := 0.0
+	for _, h := range x.hits {
+		mean += h.Score / float64(len(x.hits))
+	}
+	for i := range fresh {
+		fresh[i].Score = mean
+	}
+	all := append(fresh, x.hits...)
+	slices.SortStableFunc(all, func(a, b hit) int {
+		switch {
+		case a.Score > b.Score:
+			return -1
+		case a.Score < b.Score:
+			return 1
+		}
+		return 0
+	})
+	if !x.q.Each {
+		all = x.firstOfEach(all)
+	}
+	x.hits = all[:min(len(all), x.limit)]
+}
+
+// firstOfEach returns the first hit of each session, with what all of them
+// count.
+func (x *search) firstOfEach(hits []hit) (first []hit) {
+	at := map[int64]int{}
+	for _, h := range hits {
+		key := x.group(h)
+		i, ok := at[key]
+		if !ok {
+			at[key] = len(first)
+			h.Count = max(h.Count, 1)
+			first = append(first, h)
+			continue
+		}
+		first[i].Count += max(h.Count, 1)
+	}
+	return first
+}
+
+// group is what counts as one session: all that one shows, if only that is
+// searched.
+func (x *search) group(h hit) int64 {
+	if x.shownIn != nil {
+		return 0
+	}
+	return h.session
+}

@@ -1,0 +1,112 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/skein-dev/skein"
+)
+
+// results reads what hits say, and their texts for the snippets.
+func (x *search) results(ctx context.Context) (r skein.Results, err error) {
+	r.CutOff = x.cutOff
+	if len(x.hits) == 0 {
+		return r, nil
+	}
+	at := make([]event, 0, len(x.hits))
+	for _, h := range x.hits {
+		at = append(at, h.at)
+	}
+	users, sessions, seqs := columns(at)
+	texts := make([]*string, len(at))
+	there := make([]bool, len(at))
+	err = x.s.ask(ctx, `SELECT w.k, coalesce(e.amends, e.seq), coalesce(o.turn, e.turn), coalesce(e.role, ''), coalesce(o.at, e.at), s.id, f.text
+		FROM unnest($1::text[], $2::bigint[], $3::bigint[]) WITH ORDINALITY w (user_id, n, seq, k)
+		JOIN events e ON e.user_id = w.user_id AND e.n = w.n AND e.seq = w.seq
+		LEFT JOIN events o ON o.user_id = e.user_id AND o.n = e.n AND o.seq = e.amends
+		LEFT JOIN found f ON f.user_id = w.user_id AND f.n = w.n AND f.seq = w.seq`+joins, []any{users, sessions, seqs}, func(row row) error {
+		var k int
+		var h skein.Hit
+		var text *string
+		if err := row.Scan(&k, &h.Seq, &h.Turn, &h.Role, &h.Time, &h.Session, &text); err != nil {
+			return err
+		}
+		to := &x.hits[k-1].Hit
+		h.Score, h.Count = to.Score, to.Count
+		if x.shownIn != nil {
+			h.Session = x.shownIn.ID
+		}
+		*to, texts[k-1], there[k-1] = h, text, true
+		return nil
+	})
+	if err != nil {
+		return skein.Results{}, err
+	}
+	for i, h := range x.hits {
+		if !there[i] { // deleted meanwhile
+			continue
+		}
+		if texts[i] != nil {
+			h.text = *texts[i]
+		}
+		if h.Snippet, err = x.snippet(h.text); err != nil {
+			return skein.Results{}, err
+		}
+		r.Hits = append(r.Hits, h.Hit)
+	}
+	return r, nil
+}
+
+// snippet returns some words of text around the match. Where the index found a
+// word by its stem, it says where that stands.
+func (x *search) snippet(text string) (string, error) {
+	if x.finder.query == "" || len(x.matcher.Find(text)) > 0 {
+		return x.matcher.Snippet(text), nil
+	}
+	wanted := map[string]bool{}
+	for _, t := range x.q.Terms {
+		for _, way := range t.Phrases() {
+			for _, p := range way {
+				for _, w := range p.Words {
+					wanted[stem(w)] = wanted[stem(w)] || !t.Not
+				}
+			}
+		}
+	}
+	var terms []skein.Term
+	for at, word := range skein.Words(text) {
+		if s := stem(word); wanted[s] {
+			terms = append(terms, skein.Term{Words: []string{text[at.Start:at.End]}})
+			delete(wanted, s)
+		}
+	}
+	m, err := skein.Query{Terms: terms}.Matcher()
+	if err != nil {
+		return "", err
+	}
+	return m.Snippet(text), nil
+}
+
+// columns returns the places of events, column by column.
+func columns(at []event) (users []string, sessions, seqs []int64) {
+	for _, e := range at {
+		users, sessions, seqs = append(users, e.user), append(sessions, e.n), append(seqs, int64(e.seq))
+	}
+	return users, sessions, seqs
+}
+
+// places returns the parameters after the first n, of those types, with commas
+// between; NULL for the type "".
+func places(n int, types ...string) string {
+	all := make([]string, len(types))
+	for i, t := range types {
+		if all[i] = "NULL"; t != "" {
+			n++
+			all[i] = fmt.Sprintf("$%d::%s", n, t)
+		}
+	}
+	return strings.Join(all, ", ")
+}
+
+func seqOf(n int64) skein.Seq { return skein.Seq(n) }
