@@ -98,35 +98,32 @@ func (o *convertOptions) from(j *job, name string) (read []interop.Format, paths
 // write writes every session that came from paths. One that cannot be does not
 // keep the others from it.
 func (o *convertOptions) write(ctx context.Context, j *job, to interop.Format, home string, paths []string) error {
-	var ss []skein.Session
+	var ids []skein.SessionID
 	for s, err := range j.store.Sessions(ctx, skein.Filter{NoChildren: true}) {
 		if err != nil {
 			return err
 		}
 		if s.Origin != nil && under(s.Origin.Path, paths) {
-			ss = append(ss, s)
+			ids = append(ids, s.ID)
 		}
 	}
 	failed, written := 0, 0
-	for _, s := range ss {
-		done, err := interop.Export(ctx, j.store, to, s.ID, home, interop.Exports{Now: j.Now()})
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
+	err := interop.ExportAll(ctx, j.store, to, ids, home, interop.Exports{Now: j.Now()}, func(_ skein.SessionID, done []interop.Exported, err error) error {
 		written += len(done)
-		if err := tellExported(j, to, home, done, o.json); err != nil {
-			return err
-		}
 		if err != nil {
-			j.say("skein: %v", err)
+			defer j.say("skein: %v", err) // below what was written of it
 			failed++
 		}
+		return tellExported(j, to, home, done, o.json)
+	})
+	if err != nil {
+		return err
 	}
 	if !o.json {
 		j.say("%s written as %s to %s", count(written, "session"), to.Name, j.tilde(home))
 	}
 	if failed > 0 {
-		return fmt.Errorf("%d of %s not written", failed, count(len(ss), "session"))
+		return fmt.Errorf("%d of %s not written", failed, count(len(ids), "session"))
 	}
 	return nil
 }

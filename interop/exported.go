@@ -1,12 +1,10 @@
 package interop
 
 import (
-	"bytes"
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/skein-dev/skein"
@@ -42,26 +40,83 @@ type Exported struct {
 // and the system's. What was written before is returned with it.
 func Export(ctx context.Context, s skein.Store, f Format, id skein.SessionID, home string, o Exports) (done []Exported, err error) {
 	defer skein.Wrapf(&err, "export %s as %s", id, f.Name)
-	x := &exporter{store: s, format: f, home: home, o: o, spots: map[skein.SessionID]Spot{}, files: map[string]bool{}}
-	if x.o.Now.IsZero() {
-		x.o.Now = time.Now()
-	}
-	if x.home, err = filepath.Abs(home); err != nil {
+	x, err := newExporter(s, f, home, o)
+	if err != nil {
 		return nil, err
 	}
-	err = x.tree(ctx, id)
-	return x.done, err
+	r := x.root(ctx, id)
+	x.flush(ctx)
+	return r.done, r.err
 }
 
-// An exporter is one call of Export.
+// ExportAll is like [Export] for many sessions, which it takes in turn. Those
+// that go into one database are put into it together; so tell, which is called
+// once for each of ids and in their order with what Export returns, may hear of
+// one later than of the next one's beginning.
+//
+// The error is tell's, which ends it, or ctx's.
+func ExportAll(ctx context.Context, s skein.Store, f Format, ids []skein.SessionID, home string, o Exports, tell func(skein.SessionID, []Exported, error) error) error {
+	x, err := newExporter(s, f, home, o)
+	if err != nil {
+		return err
+	}
+	var open []*result
+	for i, id := range ids {
+		open = append(open, x.root(ctx, id))
+		if i == len(ids)-1 {
+			x.flush(ctx)
+		}
+		if len(x.batch.waits) > 0 {
+			continue
+		}
+		for _, r := range open {
+			skein.Wrapf(&r.err, "export %s as %s", r.root, f.Name)
+			if err := cmp.Or(ctx.Err(), tell(r.root, r.done, r.err)); err != nil {
+				return err
+			}
+		}
+		open = nil
+	}
+	return nil
+}
+
+// An exporter is one call of Export or ExportAll.
 type exporter struct {
 	store  skein.Store
 	format Format
 	home   string
 	o      Exports
-	spots  map[skein.SessionID]Spot // of what was written
-	files  map[string]bool          // that were written as they are, by their paths in the store
-	done   []Exported
+	spots  map[skein.SessionID]Spot // of what was written, or is in the batch
+	files  map[string]bool          // that were written as they are for this root, by their paths in the store
+	now    *result                  // of the root that is being written
+	batch  batch
+	memo   map[string]any // see Once
+}
+
+// A result is what became of a session that was to be exported, and of what it
+// started.
+type result struct {
+	root skein.SessionID
+	done []Exported
+	err  error
+}
+
+func newExporter(s skein.Store, f Format, home string, o Exports) (_ *exporter, err error) {
+	x := &exporter{store: s, format: f, o: o, spots: map[skein.SessionID]Spot{}, memo: map[string]any{}}
+	if x.o.Now.IsZero() {
+		x.o.Now = time.Now()
+	}
+	x.home, err = filepath.Abs(home)
+	return x, err
+}
+
+// root writes a session and what it started, or puts some of it into the batch.
+func (x *exporter) root(ctx context.Context, id skein.SessionID) *result {
+	x.now, x.files = &result{root: id}, map[string]bool{}
+	if err := x.tree(ctx, id); x.now.err == nil {
+		x.now.err = err
+	}
+	return x.now
 }
 
 // tree writes a session and then what it started.
@@ -120,24 +175,13 @@ func (x *exporter) one(ctx context.Context, sess skein.Session) error {
 		return fmt.Errorf("%w: it has nothing that %s could hold", skein.ErrInvalid, x.format.Name)
 	}
 	w.Texts[0].reach(d.Events)
-	if err := x.put(ctx, w.Texts); err != nil {
-		return err
-	}
-	spot := Spot{w.ID, w.Texts[0].Path, w.Texts[0].Name}
-	out := Exported{Session: sess.ID, Spot: spot, Losses: w.Losses}
-	if !x.o.NoSide {
-		if out.Side, err = x.side(ctx, sess, w.Texts[0]); err != nil {
-			return err
-		}
-	}
-	x.spots[sess.ID] = spot
-	x.done = append(x.done, out)
-	return nil
+	x.spots[sess.ID] = Spot{w.ID, w.Texts[0].Path, w.Texts[0].Name}
+	return x.take(ctx, inBatch{sess: sess, wrote: w, of: x.now})
 }
 
 // draft gathers what a format's Write is told.
 func (x *exporter) draft(ctx context.Context, sess skein.Session) (Draft, error) {
-	d := Draft{Session: sess, Home: x.home, Now: x.o.Now, Other: x.other(ctx)}
+	d := Draft{Session: sess, Home: x.home, Now: x.o.Now, Other: x.other(ctx), memo: x.memo}
 	d.Beside = func(rel string) ([]byte, bool) { return beside(filepath.Join(x.home, "x"), rel) }
 	d.Dir = sess.Cwd
 	if d.Dir == "" {
@@ -174,89 +218,6 @@ func (x *exporter) other(ctx context.Context) func(skein.SessionID) (Spot, bool)
 		}
 		return Spot{s.Origin.ID, below, name}, true
 	}
-}
-
-// exact writes the source that a session was read from, byte for byte.
-func (x *exporter) exact(ctx context.Context, sess skein.Session, p provenanceOf) error {
-	unit, name := x.split(p.file.Path)
-	below := x.below(unit)
-	data, err := x.records(ctx, p.file.Path)
-	if err != nil {
-		return err
-	}
-	if x.format.Put == nil || !x.format.inUnit(p.file) {
-		err = putFile(x.home, below, data)
-	} else {
-		parts := []Part{{Name: name, Lines: bytes.NewReader(data)}}
-		if name != "" { // of the frame, what makes the tables
-			frame, err := x.records(ctx, unit)
-			if err != nil && !errors.Is(err, skein.ErrNotFound) {
-				return err
-			}
-			parts = append(parts, Part{Lines: bytes.NewReader(frame)})
-		}
-		err = x.format.Put(ctx, filepath.Join(x.home, filepath.FromSlash(below)), parts)
-	}
-	if err != nil {
-		return err
-	}
-	x.files[p.file.Path] = true
-	spot := Spot{p.file.ID, below, name}
-	x.spots[sess.ID] = spot
-	x.done = append(x.done, Exported{Session: sess.ID, Spot: spot, Exact: true})
-	return nil
-}
-
-func (x *exporter) records(ctx context.Context, path string) ([]byte, error) {
-	var b bytes.Buffer
-	err := WriteSource(ctx, x.store, x.format.Name, path, &b)
-	return b.Bytes(), err
-}
-
-// split returns the unit and the name of a source, by its path in the store.
-func (x *exporter) split(path string) (unit, name string) {
-	at := strings.LastIndexByte(path, '#')
-	if x.format.Look == nil || at < 0 || x.format.is(filepath.ToSlash(path)) {
-		return path, ""
-	}
-	return path[:at], unescape(path[at+1:])
-}
-
-// put writes what a format made: files, and units as a whole.
-func (x *exporter) put(ctx context.Context, texts []Text) error {
-	units := map[string][]Part{}
-	var order []string
-	for _, t := range texts {
-		if !filepath.IsLocal(filepath.FromSlash(t.Path)) || strings.ContainsAny(t.Path, "\x00\\") {
-			return fmt.Errorf("%w: path %q leads out of %s", skein.ErrInvalid, t.Path, x.home)
-		}
-		var b bytes.Buffer
-		for _, l := range t.Lines {
-			b.Write(l.Body)
-		}
-		if t.Log {
-			if err := logBelow(x.home, t.Path, t.Lines); err != nil {
-				return err
-			}
-			continue
-		}
-		if x.format.Put == nil || !x.isUnit(t.Path) {
-			if err := putFile(x.home, t.Path, b.Bytes()); err != nil {
-				return err
-			}
-			continue
-		}
-		if units[t.Path] == nil {
-			order = append(order, t.Path)
-		}
-		units[t.Path] = append(units[t.Path], Part{Name: t.Name, Lines: &b})
-	}
-	for _, path := range order {
-		if err := x.format.Put(ctx, filepath.Join(x.home, filepath.FromSlash(path)), units[path]); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // isUnit reports whether what lies at path below home is a unit, by its name.

@@ -60,10 +60,10 @@ func PutFolder(ctx context.Context, path string, parts []Part) (err error) {
 // system's and SQLite's.
 func PutDatabase(ctx context.Context, path string, parts []Part) (err error) {
 	defer skein.Wrapf(&err, "database %s", path)
-	var lines, was []io.Reader
-	for _, p := range parts { // the frame first
+	var frames, lines, was []io.Reader
+	for _, p := range parts {
 		if p.Name == "" {
-			lines = append([]io.Reader{p.Lines}, lines...)
+			frames = append(frames, p.Lines)
 		} else {
 			lines = append(lines, p.Lines)
 		}
@@ -71,6 +71,7 @@ func PutDatabase(ctx context.Context, path string, parts []Part) (err error) {
 			was = append(was, p.Was)
 		}
 	}
+	lines = append(frames, lines...)
 	if _, err := os.Lstat(path); err == nil {
 		err := foreign.Merge(ctx, path, io.MultiReader(was...), lines...)
 		if errors.Is(err, foreign.ErrDiffers) {

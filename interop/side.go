@@ -56,10 +56,11 @@ func sidePath(f Format, path, name string) string {
 	return filepath.Join(filepath.Dir(path), base+sideSuffix)
 }
 
-// side writes the side file of what was just written, and returns its path.
-func (x *exporter) side(ctx context.Context, sess skein.Session, t Text) (string, error) {
+// side writes the side file of what was just written, and returns its path. u
+// is the unit that it is in, if that is open.
+func (x *exporter) side(ctx context.Context, sess skein.Session, t Text, u *opened) (string, error) {
 	at := filepath.Join(x.home, filepath.FromSlash(t.Path))
-	list, err := x.written(ctx, at, t)
+	list, err := x.written(ctx, at, t, u)
 	if err != nil {
 		return "", err
 	}
@@ -84,20 +85,29 @@ func (x *exporter) side(ctx context.Context, sess skein.Session, t Text) (string
 }
 
 // written reads again what was written to at.
-func (x *exporter) written(ctx context.Context, at string, t Text) (_ told, err error) {
-	w := &work{format: x.format, now: candidate{path: at}, name: t.Name}
-	if x.format.Put != nil && x.isUnit(t.Path) {
-		w.unit = &opened{path: at, formats: []*Format{&x.format}}
-		if _, err := w.unit.look(ctx); err != nil {
+func (x *exporter) written(ctx context.Context, at string, t Text, u *opened) (_ told, err error) {
+	if u == nil && x.format.Put != nil && x.isUnit(t.Path) {
+		if u, err = x.look(ctx, t.Path); err != nil {
 			return nil, err
 		}
-		defer func() { err = errors.Join(err, w.unit.unit.Close()) }()
-		if _, err := w.unit.unit.Sources(ctx); err != nil {
-			return nil, err
-		}
+		defer func() { err = errors.Join(err, u.unit.Close()) }()
 	}
+	w := &work{format: x.format, now: candidate{path: at}, name: t.Name, unit: u}
 	w.stream = newStream(x.format, w.file())
 	return toldAll(ctx, w, t.Lines)
+}
+
+// look opens the unit at path below home, as it is now; its Close is the
+// caller's.
+func (x *exporter) look(ctx context.Context, path string) (*opened, error) {
+	u := &opened{path: filepath.Join(x.home, filepath.FromSlash(path)), formats: []*Format{&x.format}}
+	if _, err := u.look(ctx); err != nil {
+		return nil, err
+	}
+	if _, err := u.unit.Sources(ctx); err != nil {
+		return nil, errors.Join(err, u.unit.Close())
+	}
+	return u, nil
 }
 
 // writeSide writes a file whole, in the place of one that is there.

@@ -37,6 +37,26 @@ type Draft struct {
 	Dir  string // the session's working directory as a program in it is told: symbolic links followed if it is there
 	Home string // of the program, absolute: what is written lies in it
 	Now  time.Time
+
+	memo map[string]any // see Once
+}
+
+// Once returns what look does: for several sessions that are written to the same
+// home in one go, what it returned for the first of them. A format looks in this
+// way at a database that it is to add to, and notes there what it has made:
+// the rows may be put in later than the next session is made. name says what is
+// looked at.
+//
+// The error is look's.
+func Once[T any](d Draft, name string, look func() (T, error)) (T, error) {
+	if t, ok := d.memo[name].(T); ok {
+		return t, nil
+	}
+	t, err := look()
+	if err == nil && d.memo != nil {
+		d.memo[name] = t
+	}
+	return t, err
 }
 
 // Entries returns the messages that the events add up to.
@@ -69,7 +89,18 @@ type Text struct {
 	// appends to, for all sessions: the lines are put behind what is there,
 	// less those that are there already. It is never a session's own text.
 	Log bool
+
+	as textKind // what Path is, if its name does not tell
 }
+
+// A textKind says whether a text is a file or goes into a unit.
+type textKind int
+
+const (
+	byName textKind = iota // what its name says
+	aFile
+	aUnit
+)
 
 // reach makes the last line tell of all events: those behind its own are what
 // the format has no line for, and are not written another time.

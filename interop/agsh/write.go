@@ -22,7 +22,9 @@ func write(ctx context.Context, d interop.Draft) (interop.Written, error) {
 	if d.After > 0 {
 		path, id = d.Path, d.Name
 	}
-	at, err := lookAt(ctx, filepath.Join(d.Home, filepath.FromSlash(path)))
+	at, err := interop.Once(d, path, func() (there, error) {
+		return lookAt(ctx, filepath.Join(d.Home, filepath.FromSlash(path)))
+	})
 	if err != nil {
 		return interop.Written{}, err
 	}
@@ -44,6 +46,7 @@ func write(ctx context.Context, d interop.Draft) (interop.Written, error) {
 	out := interop.Written{ID: id, Losses: w.losses, Texts: []interop.Text{{Path: path, Name: id, Lines: lines}}}
 	if d.After == 0 {
 		out.Texts = append(out.Texts, interop.Text{Path: path, Lines: []interop.OutLine{{Body: frame()}}})
+		at.rows[id] = &foreign.Row{}
 	}
 	return out, nil
 }

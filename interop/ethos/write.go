@@ -18,7 +18,9 @@ func write(ctx context.Context, d interop.Draft) (interop.Written, error) {
 	if d.After > 0 {
 		path = d.Path
 	}
-	at, err := lookAt(ctx, filepath.Join(d.Home, filepath.FromSlash(path)))
+	at, err := interop.Once(d, path, func() (there, error) {
+		return lookAt(ctx, filepath.Join(d.Home, filepath.FromSlash(path)))
+	})
 	if err != nil {
 		return interop.Written{}, err
 	}
@@ -44,6 +46,7 @@ func write(ctx context.Context, d interop.Draft) (interop.Written, error) {
 	out := interop.Written{ID: w.id, Losses: w.losses, Texts: []interop.Text{{Path: path, Name: w.id, Lines: lines}}}
 	if d.After == 0 {
 		out.Texts = append(out.Texts, interop.Text{Path: path, Lines: []interop.OutLine{{Body: frame()}}})
+		at.ids[w.id] = true
 	}
 	return out, nil
 }
@@ -168,6 +171,7 @@ func (w *writer) key() string {
 	}
 	for _, k := range keys {
 		if k != "" && !w.at.keys[k] {
+			w.at.keys[k] = true
 			return k
 		}
 	}

@@ -22,8 +22,8 @@ type there struct {
 
 // lookAt returns what the database at path has; what a new one will have, if
 // there is none.
-func lookAt(ctx context.Context, at string) (t there, err error) {
-	t = there{columns: newColumns(), ids: map[string]bool{}, projects: map[string]string{}}
+func lookAt(ctx context.Context, at string) (t *there, err error) {
+	t = &there{columns: newColumns(), ids: map[string]bool{}, projects: map[string]string{}}
 	db, err := foreign.Open(ctx, at)
 	if errors.Is(err, fs.ErrNotExist) {
 		return t, nil
@@ -57,7 +57,7 @@ func lookAt(ctx context.Context, at string) (t there, err error) {
 
 // project returns the project that a folder belongs to: of those that the
 // program knows, the one whose folder it lies in; else the one for all else.
-func (t there) project(folder string) (id string, known bool) {
+func (t *there) project(folder string) (id string, known bool) {
 	const elsewhere = "global"
 	id, best := elsewhere, -1
 	folder = slashed(folder)
@@ -85,7 +85,7 @@ func slashed(folder string) string {
 type values map[string]foreign.Value
 
 // row returns a row of a table with the values that the table has columns for.
-func (t there) row(table string, vs values) (r foreign.Row) {
+func (t *there) row(table string, vs values) (r foreign.Row) {
 	r.Table = table
 	for _, c := range t.columns[table] {
 		if v, ok := vs[c]; ok {

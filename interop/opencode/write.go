@@ -29,7 +29,9 @@ func write(ctx context.Context, d interop.Draft) (interop.Written, error) {
 	if path.Base(at) == folderName {
 		return interop.Written{}, fmt.Errorf("%w: opencode does not read %s any more; start it once, so that it makes its database of that", skein.ErrInvalid, at)
 	}
-	is, err := lookAt(ctx, filepath.Join(d.Home, filepath.FromSlash(at)))
+	is, err := interop.Once(d, at, func() (*there, error) {
+		return lookAt(ctx, filepath.Join(d.Home, filepath.FromSlash(at)))
+	})
 	if err != nil {
 		return interop.Written{}, err
 	}
@@ -51,13 +53,14 @@ func write(ctx context.Context, d interop.Draft) (interop.Written, error) {
 	if frame := w.frame(); len(frame) > 0 {
 		out.Texts = append(out.Texts, interop.Text{Path: at, Lines: []interop.OutLine{{Body: frame}}})
 	}
+	is.ids[w.id] = true
 	return out, nil
 }
 
 // A writer is one call of write.
 type writer struct {
 	d      interop.Draft
-	at     there
+	at     *there
 	id     string       // session's
 	ours   bool         // it came from opencode, with opencode's tools
 	row    *foreign.Row // the session's, if it is there
@@ -217,11 +220,13 @@ func (w *writer) frame() (b []byte) {
 	}
 	if !w.at.made {
 		b = newDatabase(w.d.Now.UnixMilli())
+		w.at.made = true
 	}
 	if id, known := w.at.project(w.folder()); !known {
 		now := w.d.Now.UnixMilli()
 		r := w.at.row("project", values{"id": id, "worktree": "/", "time_created": now, "time_updated": now, "sandboxes": "[]"})
 		b = r.AppendLine(b)
+		w.at.projects[id] = "/"
 	}
 	return b
 }

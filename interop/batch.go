@@ -1,0 +1,226 @@
+package interop
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/skein-dev/skein"
+)
+
+// A batch is sessions that are put into one database together: each time one is
+// opened, all of it is read.
+type batch struct {
+	path  string // of the database, below home
+	waits []inBatch
+	size  int // bytes of their lines
+}
+
+// An inBatch is a session and what was made of it, to be put.
+type inBatch struct {
+	sess    skein.Session
+	wrote   Written
+	exactly string // the unit that it was read from, whose bytes these are; "" if it was made anew
+	of      *result
+}
+
+// So much is put into a database at once.
+const (
+	batchSessions = 1000
+	batchBytes    = 16 << 20
+)
+
+// take writes a session, or puts it into the batch. The error is this one's
+// alone.
+func (x *exporter) take(ctx context.Context, w inBatch) error {
+	if !x.joins(w.wrote.Texts) {
+		if x.flush(ctx); x.now.err != nil {
+			return x.now.err
+		}
+		if err := x.put(ctx, w.wrote.Texts); err != nil {
+			return err
+		}
+		return x.finish(ctx, w, nil)
+	}
+	b := &x.batch
+	first := &w.wrote.Texts[0]
+	if len(b.waits) > 0 && (b.path != first.Path || slices.ContainsFunc(b.waits, func(o inBatch) bool {
+		return o.exactly != w.exactly || o.wrote.Texts[0].Name == first.Name
+	})) {
+		x.flush(ctx)
+	}
+	b.path = first.Path
+	b.waits = append(b.waits, w)
+	for _, t := range w.wrote.Texts {
+		for _, l := range t.Lines {
+			b.size += len(l.Body)
+		}
+	}
+	if len(b.waits) >= batchSessions || b.size >= batchBytes {
+		x.flush(ctx)
+	}
+	return x.now.err
+}
+
+// joins reports whether all of a session goes into one database.
+func (x *exporter) joins(texts []Text) bool {
+	if x.format.Put == nil || texts[0].Name == "" || !filepath.IsLocal(filepath.FromSlash(texts[0].Path)) || strings.ContainsAny(texts[0].Path, "\x00\\") || !x.inUnit(texts[0]) {
+		return false
+	}
+	return !slices.ContainsFunc(texts, func(t Text) bool { return t.Log || t.Path != texts[0].Path })
+}
+
+// flush writes the batch. If that cannot be done its sessions are written one
+// by one, so that each has its own error, which is in its result.
+func (x *exporter) flush(ctx context.Context) {
+	b := x.batch
+	x.batch = batch{}
+	if len(b.waits) == 0 {
+		return
+	}
+	var texts []Text
+	frames := map[recordHash]bool{}
+	for _, w := range b.waits {
+		for _, t := range w.wrote.Texts {
+			if t.Name == "" { // most have the same
+				h := hashRecord(t.bytes())
+				if frames[h] {
+					continue
+				}
+				frames[h] = true
+			}
+			texts = append(texts, t)
+		}
+	}
+	err := x.put(ctx, texts)
+	var system *fs.PathError
+	switch {
+	case err == nil:
+		err = x.finishAll(ctx, b)
+	case len(b.waits) > 1 && ctx.Err() == nil && !errors.As(err, &system):
+		x.apart(ctx, b)
+		return
+	}
+	if err != nil {
+		for _, w := range b.waits {
+			w.fails(err)
+			delete(x.spots, w.sess.ID)
+		}
+		clear(x.memo)
+	}
+}
+
+// apart writes the sessions of a batch one by one.
+func (x *exporter) apart(ctx context.Context, b batch) {
+	now, files := x.now, x.files
+	defer func() { x.now, x.files = now, files }()
+	for _, w := range b.waits {
+		delete(x.spots, w.sess.ID)
+	}
+	for _, w := range b.waits {
+		if w.of.err != nil {
+			continue // what it hangs on could not be written
+		}
+		clear(x.memo)
+		x.now, x.files = w.of, map[string]bool{}
+		if err := x.one(ctx, w.sess); err != nil {
+			w.fails(err)
+			continue
+		}
+		x.flush(ctx)
+	}
+	clear(x.memo)
+}
+
+func (w *inBatch) fails(err error) {
+	if w.of.err == nil {
+		w.of.err = fmt.Errorf("session %s: %w", w.sess.ID, err)
+	}
+}
+
+// finishAll writes the side files of a batch.
+func (x *exporter) finishAll(ctx context.Context, b batch) (err error) {
+	if x.o.NoSide {
+		for _, w := range b.waits {
+			err = errors.Join(err, x.finish(ctx, w, nil))
+		}
+		return err
+	}
+	u, err := x.look(ctx, b.path)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, u.unit.Close()) }()
+	for _, w := range b.waits {
+		if err := x.finish(ctx, w, u); err != nil {
+			w.fails(err)
+		}
+	}
+	return nil
+}
+
+// finish writes the side file of what was written, and says that it was. u is
+// the unit that it is in, if that is open.
+func (x *exporter) finish(ctx context.Context, w inBatch, u *opened) (err error) {
+	out := Exported{Session: w.sess.ID, Spot: x.spots[w.sess.ID], Losses: w.wrote.Losses}
+	switch {
+	case w.exactly != "":
+		out.Exact = true
+	case !x.o.NoSide:
+		if out.Side, err = x.side(ctx, w.sess, w.wrote.Texts[0], u); err != nil {
+			return err
+		}
+	}
+	w.of.done = append(w.of.done, out)
+	return nil
+}
+
+// put writes what a format made: files, and units as a whole.
+func (x *exporter) put(ctx context.Context, texts []Text) error {
+	units := map[string][]Part{}
+	var order []string
+	for _, t := range texts {
+		if !filepath.IsLocal(filepath.FromSlash(t.Path)) || strings.ContainsAny(t.Path, "\x00\\") {
+			return fmt.Errorf("%w: path %q leads out of %s", skein.ErrInvalid, t.Path, x.home)
+		}
+		if t.Log {
+			if err := logBelow(x.home, t.Path, t.Lines); err != nil {
+				return err
+			}
+			continue
+		}
+		if x.format.Put == nil || !x.inUnit(t) {
+			if err := putFile(x.home, t.Path, t.bytes()); err != nil {
+				return err
+			}
+			continue
+		}
+		if units[t.Path] == nil {
+			order = append(order, t.Path)
+		}
+		units[t.Path] = append(units[t.Path], Part{Name: t.Name, Lines: bytes.NewReader(t.bytes())})
+	}
+	for _, path := range order {
+		if err := x.format.Put(ctx, filepath.Join(x.home, filepath.FromSlash(path)), units[path]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// inUnit reports whether a text goes into a unit.
+func (x *exporter) inUnit(t Text) bool { return t.as == aUnit || t.as == byName && x.isUnit(t.Path) }
+
+// bytes returns the lines, one after the other.
+func (t *Text) bytes() []byte {
+	var b bytes.Buffer
+	for _, l := range t.Lines {
+		b.Write(l.Body)
+	}
+	return b.Bytes()
+}

@@ -1,0 +1,52 @@
+package interop
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"path/filepath"
+	"strings"
+
+	"github.com/skein-dev/skein"
+)
+
+// exact writes the source that a session was read from, byte for byte.
+func (x *exporter) exact(ctx context.Context, sess skein.Session, p provenanceOf) error {
+	unit, name := x.split(p.file.Path)
+	below := x.below(unit)
+	data, err := x.records(ctx, p.file.Path)
+	if err != nil {
+		return err
+	}
+	spot := Spot{p.file.ID, below, name}
+	as := aFile
+	if x.format.inUnit(p.file) {
+		as = aUnit
+	}
+	texts := []Text{{Path: below, Name: name, Lines: []OutLine{{Body: data}}, as: as}}
+	if name != "" && as == aUnit { // of the frame, what makes the tables
+		frame, err := x.records(ctx, unit)
+		if err != nil && !errors.Is(err, skein.ErrNotFound) {
+			return err
+		}
+		texts = append(texts, Text{Path: below, Lines: []OutLine{{Body: frame}}, as: as})
+	}
+	x.files[p.file.Path] = true
+	x.spots[sess.ID] = spot
+	return x.take(ctx, inBatch{sess: sess, wrote: Written{ID: p.file.ID, Texts: texts}, exactly: unit, of: x.now})
+}
+
+func (x *exporter) records(ctx context.Context, path string) ([]byte, error) {
+	var b bytes.Buffer
+	err := WriteSource(ctx, x.store, x.format.Name, path, &b)
+	return b.Bytes(), err
+}
+
+// split returns the unit and the name of a source, by its path in the store.
+func (x *exporter) split(path string) (unit, name string) {
+	at := strings.LastIndexByte(path, '#')
+	if x.format.Look == nil || at < 0 || x.format.is(filepath.ToSlash(path)) {
+		return path, ""
+	}
+	return path[:at], unescape(path[at+1:])
+}
