@@ -57,6 +57,10 @@ document.addEventListener("keydown", (e) => {
 	}
 });
 
+// child returns the first child of an element, or of a fragment, that matches.
+// A fragment is no :scope.
+export const child = (of, selector) => [...of.children].find((e) => e.matches(selector));
+
 // localTimes puts the reader's zone into the titles of times.
 export function localTimes(root = document) {
 	for (const t of root.querySelectorAll("time[datetime]")) {

@@ -1,6 +1,6 @@
 // Follows a session as it grows. Who has scrolled up keeps their place, and is
 // told that there is more.
-import { localTimes } from "./app.js";
+import { child, localTimes } from "./app.js";
 
 const box = document.getElementById("transcript");
 const pill = document.createElement("button");
@@ -45,6 +45,19 @@ function shape(e) {
 	return copy.outerHTML.replace(/ data-load="[^"]*"/g, "");
 }
 
+// tell tells who listens, when they have time; others see it.
+function tell(text) {
+	document.getElementById("told").textContent = text;
+}
+
+// news says what came, the last of it in its beginning.
+function news(articles) {
+	const last = articles.at(-1);
+	const who = last.getAttribute("aria-label").split(",")[0];
+	const words = child(last, ".text")?.textContent.replace(/\s+/g, " ").trim() ?? "";
+	return `${articles.length} new message${articles.length > 1 ? "s" : ""}: ${who}. ${words.slice(0, 300)}`;
+}
+
 let busy = false;
 let again = false;
 
@@ -72,12 +85,15 @@ function merge(html) {
 	const fresh = [...piece.content.children];
 	const first = fresh.findIndex((e) => e.id && box.querySelector(`:scope > [id="${e.id}"]`));
 	const end = box.querySelector(":scope > #end");
-	if (!end) return keep(() => true); // the reader is elsewhere in the session
+	if (!end) {
+		tell("There are new messages at the end.");
+		return keep(() => true); // the reader is elsewhere in the session
+	}
 	if (first < 0 && box.querySelector(":scope > article")) return location.reload(); // too far behind
 	keep(() => {
 		let at = first < 0 ? null : box.querySelector(`:scope > [id="${fresh[first].id}"]`);
 		if (first < 0) box.replaceChildren();
-		let grown = false;
+		const grown = [];
 		for (const e of fresh.slice(Math.max(first, 0))) {
 			if (at && at.tagName === e.tagName && at.id === e.id) {
 				const next = at.nextElementSibling;
@@ -88,14 +104,15 @@ function merge(html) {
 				at = next;
 				continue;
 			}
-			grown ||= e.tagName === "ARTICLE";
+			if (e.tagName === "ARTICLE") grown.push(e);
 			if (at) at.before(e);
 			else box.append(e);
 			if (at && !e.id) continue;
 			while (at && at.id !== "end" && !at.id) at = drop(at);
 		}
 		while (at) at = drop(at);
-		return grown;
+		if (grown.length) tell(news(grown));
+		return grown.length > 0;
 	});
 	document.dispatchEvent(new CustomEvent("grown"));
 }

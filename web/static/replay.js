@@ -2,7 +2,7 @@
 // them that there was, as skein replay does: where that is not known 1.5 seconds
 // and half a second for every hundred characters; at least half a second, at
 // most ten.
-import { keys, localTimes, say } from "./app.js";
+import { child, keys, localTimes, say } from "./app.js";
 
 const box = document.getElementById("transcript");
 const byID = (id) => document.getElementById(id);
@@ -30,7 +30,7 @@ async function load() {
 		if (!answer.ok) throw new Error(answer.status);
 		const piece = document.createElement("template");
 		piece.innerHTML = await answer.text();
-		piece.content.querySelector(":scope > [data-more=before]")?.remove();
+		child(piece.content, "[data-more=before]")?.remove();
 		localTimes(piece.content);
 		more.replaceWith(piece.content);
 	} catch {

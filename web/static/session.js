@@ -1,5 +1,5 @@
 // The page of a session: loads messages as one scrolls, jumps, unfolds.
-import { focusItem, keys, localTimes, say } from "./app.js";
+import { child, focusItem, keys, localTimes, say } from "./app.js";
 
 const box = document.getElementById("transcript");
 
@@ -17,8 +17,8 @@ async function load(more) {
 		piece.innerHTML = await answer.text();
 		const earlier = more.dataset.more === "before";
 		// The other end of the piece joins what is there already.
-		piece.content.querySelector(`:scope > [data-more=${earlier ? "after" : "before"}]`)?.remove();
-		if (earlier) piece.content.querySelector(":scope > #end")?.remove();
+		child(piece.content, `[data-more=${earlier ? "after" : "before"}]`)?.remove();
+		if (earlier) child(piece.content, "#end")?.remove();
 		const stays = earlier ? more.nextElementSibling : null;
 		const was = stays?.getBoundingClientRect().top;
 		localTimes(piece.content);
