@@ -3,16 +3,101 @@ package postgres
 import (
 	"context"
 	"errors"
+	"fmt"
+	"time"
 
 	"github.com/skein-dev/skein"
 )
 
 // Bin implements [skein.Store].
-func (s *Store) Bin(ctx context.Context, id skein.SessionID) error {
-	return errors.New("not built yet")
+func (s *Store) Bin(ctx context.Context, id skein.SessionID) (err error) {
+	defer skein.Wrapf(&err, "postgres: bin %s", id)
+	return s.write(ctx, func(t *tx) error {
+		if err := t.lock(id); err != nil {
+			return err
+		}
+		h, err := t.head(id)
+		if err != nil || h.Binned != 0 {
+			return err
+		}
+		return t.setBinned(&h, t.now)
+	})
 }
 
 // Restore implements [skein.Store].
-func (s *Store) Restore(ctx context.Context, id skein.SessionID) error {
-	return errors.New("not built yet")
+func (s *Store) Restore(ctx context.Context, id skein.SessionID) (err error) {
+	defer skein.Wrapf(&err, "postgres: restore %s", id)
+	for try := 1; ; try++ {
+		taken, last, err := s.restore(ctx, id)
+		if err != nil || !taken {
+			return err
+		}
+		none := ""
+		_, err = s.Append(ctx, skein.Batch{
+			Session: id, After: last,
+			Events: []skein.Event{skein.NewEvent(skein.KindChanged, skein.At(time.Now()), skein.Changed{Key: &none})},
+		})
+		if err != nil && (!errors.Is(err, skein.ErrConflict) || try == maxTries) {
+			return err
+		}
+	}
+}
+
+// restore takes a session out of the bin, unless its key is taken; then last is
+// where it ends.
+func (s *Store) restore(ctx context.Context, id skein.SessionID) (taken bool, last skein.Seq, err error) {
+	err = s.write(ctx, func(t *tx) error {
+		taken = false
+		if err := t.lock(id); err != nil {
+			return err
+		}
+		h, err := t.head(id)
+		if err != nil || h.Binned == 0 {
+			return err
+		}
+		if h.Key != "" {
+			last = h.Last
+			taken, err = t.one(`SELECT s.n FROM sessions s WHERE s.user_id = $1 AND s.key = $2 AND s.key <> '' AND s.binned = 0`,
+				[]any{string(h.User), h.Key}, new(int64))
+		}
+		if err != nil || taken {
+			return err
+		}
+		err = t.setBinned(&h, 0)
+		if code(err) == codeUnique { // another took the key at this moment
+			err = fmt.Errorf("%w: %w", errMoved, err)
+		}
+		return err
+	})
+	return taken, last, err
+}
+
+// setBinned puts a session into the bin, or with 0 takes it out.
+func (t *tx) setBinned(h *head, at skein.Time) error {
+	if err := t.touch(h); err != nil {
+		return err
+	}
+	_, err := t.exec(`UPDATE sessions SET binned = $3 WHERE user_id = $1 AND n = $2`, string(h.User), h.n, int64(at))
+	return err
+}
+
+// touch makes the row of h in sessions this transaction's to change: who holds
+// an older state of it, here or in another process, will notice.
+func (t *tx) touch(h *head) error {
+	n, err := t.exec(`UPDATE heads SET revision = revision + 1 WHERE id = $1 AND n = $2`, string(h.ID), h.n)
+	if err == nil && n == 0 {
+		err = fmt.Errorf("session %s: %w", h.ID, errMoved) // deleted meanwhile
+	}
+	t.changed(h.ID)
+	return err
+}
+
+// changed says what is to be told when the transaction is committed.
+func (t *tx) changed(ids ...skein.SessionID) {
+	t.after = append(t.after, func() {
+		for _, id := range ids {
+			t.s.heads.drop(id)
+		}
+		t.s.stored(0, ids...)
+	})
 }

@@ -2,12 +2,163 @@ package postgres
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
+	"slices"
+	"time"
 
 	"github.com/skein-dev/skein"
 )
 
-// Scrub implements [skein.Store].
-func (s *Store) Scrub(ctx context.Context, id skein.SessionID, secrets []string) (skein.Scrubbed, error) {
-	return skein.Scrubbed{}, errors.New("not built yet")
+// minSecret is the shortest secret that Scrub takes, in bytes.
+const minSecret = 4
+
+// beyond is what a scrub cannot reach, whatever it does in the tables.
+const (
+	beyondLog  = "the server's write-ahead log, its archive and backups"
+	beyondRows = "dead rows, until the server's next VACUUM"
+)
+
+// errScrubbed says that another process has finished a scrub.
+var errScrubbed = errors.New("scrub was finished by another process")
+
+// Scrub implements [skein.Store]. A row in scrubs says that it is under way; it
+// goes in steps between which others write. If the process dies, or ctx ends,
+// between two, another goes on with it.
+func (s *Store) Scrub(ctx context.Context, id skein.SessionID, secrets []string) (done skein.Scrubbed, err error) {
+	defer skein.Wrapf(&err, "postgres: scrub %s", id)
+	if len(secrets) == 0 || slices.ContainsFunc(secrets, func(s string) bool { return len(s) < minSecret }) {
+		return done, fmt.Errorf("%w secrets: there is none, or one is shorter than %d bytes", skein.ErrInvalid, minSecret)
+	}
+	leave, err := s.enter()
+	if err != nil {
+		return done, err
+	}
+	defer leave()
+	h, err := s.headOf(ctx, id)
+	if err != nil {
+		return done, err
+	}
+	sc := newScrub(s, h, secrets)
+	if err := sc.look(ctx); err != nil {
+		return done, err
+	}
+	if err := sc.mark(ctx); err != nil {
+		return done, err
+	}
+	if err := sc.run(ctx); err != nil && !errors.Is(err, errScrubbed) {
+		return skein.Scrubbed{}, err
+	}
+	sc.done.Beyond = []string{beyondLog, beyondRows}
+	return sc.done, nil
+}
+
+// A scrub is what one call of Scrub, or who finishes it, knows.
+type scrub struct {
+	s       *Store
+	head    head  // of the session, as it was at first
+	n       int64 // scrubs.n
+	secrets []string
+	segs    []segment
+	blobs   map[skein.Hash]skein.Blob // what a blob with a secret becomes
+	events  []eventPlace              // that have a secret, in order of strand and seq
+	forks   map[int64]skein.SessionID // numbers of the other sessions that show one of these
+	texts   map[string]string         // what texts in the rows of sessions became
+	done    skein.Scrubbed
+}
+
+// A eventPlace is the place of an event.
+type eventPlace struct {
+	n   int64
+	seq skein.Seq
+}
+
+func newScrub(s *Store, h head, secrets []string) *scrub {
+	return &scrub{s: s, head: h, secrets: secrets, blobs: map[skein.Hash]skein.Blob{}, forks: map[int64]skein.SessionID{}, texts: map[string]string{}}
+}
+
+func (sc *scrub) user() string { return string(sc.head.User) }
+
+// mark notes that the scrub is under way.
+func (sc *scrub) mark(ctx context.Context) error {
+	return sc.s.write(ctx, func(t *tx) error {
+		_, err := t.one(`INSERT INTO scrubs (user_id, id, secrets) VALUES ($1, $2, $3) RETURNING n`,
+			[]any{sc.user(), string(sc.head.ID), []byte(skein.MustJSON(sc.secrets))}, &sc.n)
+		return err
+	})
+}
+
+// step runs f in a transaction of its own, if no other process has finished the
+// scrub.
+func (sc *scrub) step(ctx context.Context, f func(*tx) error) error {
+	return sc.s.write(ctx, func(t *tx) error {
+		if err := f(t); err != nil {
+			return err
+		}
+		n, err := t.exec(`UPDATE scrubs SET alive = clock_timestamp() WHERE user_id = $1 AND n = $2`, sc.user(), sc.n)
+		if err == nil && n == 0 {
+			err = errScrubbed
+		}
+		return err
+	})
+}
+
+// run does what look has found to do.
+func (sc *scrub) run(ctx context.Context) error {
+	for _, f := range []func(context.Context) error{sc.change, sc.showing, sc.files, sc.refoldAll, sc.note} {
+		if err := f(ctx); err != nil {
+			return err
+		}
+	}
+	return sc.s.write(ctx, func(t *tx) error {
+		_, err := t.exec(`DELETE FROM scrubs WHERE user_id = $1 AND n = $2`, sc.user(), sc.n)
+		return err
+	})
+}
+
+// note appends the audit event.
+func (sc *scrub) note(ctx context.Context) error {
+	_, err := skein.Add(ctx, sc.s, sc.head.ID, skein.NewEvent(skein.KindNoted, skein.At(time.Now()), skein.Noted{
+		Name: "scrubbed", Level: "info",
+		Data: skein.MustJSON(map[string]int{"events": sc.done.Events, "records": sc.done.Records, "blobs": sc.done.Blobs}),
+	}))
+	return err
+}
+
+// resumeScrub goes on with a scrub that nobody has worked on for a while, and
+// reports whether there was one.
+func (s *Store) resumeScrub(ctx context.Context) (was bool, err error) {
+	var user skein.User
+	var id skein.SessionID
+	var n int64
+	var list []byte
+	err = s.write(ctx, func(t *tx) error {
+		was, err = t.one(`UPDATE scrubs SET alive = clock_timestamp() WHERE (user_id, n) = (
+			SELECT c.user_id, c.n FROM scrubs c WHERE c.alive < clock_timestamp() - interval '1 minute' ORDER BY c.user_id, c.n LIMIT 1 FOR UPDATE SKIP LOCKED)
+			RETURNING user_id, id, n, secrets`, nil, &user, &id, &n, &list)
+		return err
+	})
+	if err != nil || !was {
+		return false, err
+	}
+	h, err := s.headOf(ctx, id)
+	sc := newScrub(s, h, nil)
+	sc.n, sc.head.User = n, user
+	if err == nil {
+		err = json.Unmarshal(list, &sc.secrets)
+	}
+	if err == nil {
+		err = sc.look(ctx)
+	}
+	if err == nil {
+		err = sc.run(ctx)
+	}
+	if errors.Is(err, skein.ErrNotFound) || errors.Is(err, skein.ErrInvalid) { // there is nothing left to scrub
+		err = s.write(ctx, func(t *tx) error {
+			_, err := t.exec(`DELETE FROM scrubs WHERE user_id = $1 AND n = $2`, string(user), n)
+			return err
+		})
+	}
+	return true, err
 }

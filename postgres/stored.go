@@ -15,6 +15,7 @@ type echo struct {
 	notifier *notifier
 	index    *indexer
 	journals journals
+	chores   *chores
 }
 
 // begin starts what runs in the background until the store is closed.
@@ -26,6 +27,8 @@ func (c *core) begin() {
 	c.listener = &listener{core: c, node: node, done: make(chan struct{})}
 	c.notifier = &notifier{core: c, node: node, wake: make(chan struct{}, 1), done: make(chan struct{}), ids: map[skein.SessionID]bool{}}
 	c.index = newIndexer(c)
+	c.chores = newChores(c)
+	go c.chores.loop()
 	go c.listener.listen()
 	go c.notifier.notify()
 	go c.index.loop()
@@ -33,6 +36,7 @@ func (c *core) begin() {
 
 // finish waits for what begin started. No call is under way any more.
 func (c *core) finish() {
+	<-c.chores.done
 	<-c.listener.done
 	<-c.notifier.done
 	<-c.index.done

@@ -7,9 +7,14 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// usageSums adds up the counters of usage u.
-const usageSums = `sum(u.input)::bigint, sum(u.output)::bigint, sum(u.reasoning)::bigint, sum(u.cache_read)::bigint,
+// usageSums adds up the counters of usage u; usageSumsOr0 also where there are
+// no rows.
+const (
+	usageSums = `sum(u.input)::bigint, sum(u.output)::bigint, sum(u.reasoning)::bigint, sum(u.cache_read)::bigint,
 	sum(u.cache_write)::bigint, sum(u.requests)::bigint, sum(u.reported)::bigint`
+	usageSumsOr0 = `coalesce(sum(u.input), 0)::bigint, coalesce(sum(u.output), 0)::bigint, coalesce(sum(u.reasoning), 0)::bigint, coalesce(sum(u.cache_read), 0)::bigint,
+	coalesce(sum(u.cache_write), 0)::bigint, coalesce(sum(u.requests), 0)::bigint, coalesce(sum(u.reported), 0)::bigint`
+)
 
 // usageFields returns where to scan usageSums.
 func usageFields(u *skein.Usage) []any {

@@ -1,0 +1,61 @@
+package postgres
+
+import (
+	"context"
+	"time"
+)
+
+const (
+	choresFirst = 2 * time.Second // after a store was opened
+	choresEvery = time.Minute
+)
+
+// chores are what other processes have left undone that died, and calls of this
+// one whose ctx has ended: deleted sessions are taken away, scrubs finished.
+type chores struct {
+	all  *Store
+	wake chan struct{}
+	done chan struct{}
+}
+
+func newChores(c *core) *chores {
+	return &chores{all: &Store{core: c}, wake: make(chan struct{}, 1), done: make(chan struct{})}
+}
+
+// soon lets them be done now.
+func (c *chores) soon() {
+	select {
+	case c.wake <- struct{}{}:
+	default:
+	}
+}
+
+// loop runs until the store is closed.
+func (c *chores) loop() {
+	defer close(c.done)
+	timer := time.NewTimer(choresFirst)
+	defer timer.Stop()
+	for {
+		select {
+		case <-c.all.life.Done():
+			return
+		case <-c.wake:
+		case <-timer.C:
+		}
+		_ = c.all.doChores(c.all.life) //nolint:errcheck // the next time does it
+		timer.Reset(choresEvery)
+	}
+}
+
+// doChores does what there is to do.
+func (s *Store) doChores(ctx context.Context) error {
+	for _, do := range []func(context.Context) (bool, error){s.drain, s.resumeScrub} {
+		for more := true; more; {
+			var err error
+			if more, err = do(ctx); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,175 @@
+package postgres
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/skein-dev/skein"
+)
+
+// examRows is how many sessions, or blobs, are looked at at once.
+const examRows = 100
+
+// A mark is where a look goes on.
+type mark struct {
+	user string
+	n    int64
+	seq  skein.Seq
+}
+
+// heads compares heads with sessions, and these with the events: no gap, none
+// too many. What is read at once is of one moment.
+func (ex *exam) heads(area string) error {
+	n := 0
+	for at := (mark{}); ; {
+		rows := 0
+		err := ex.rows(`SELECT s.user_id, s.n, s.id, s.state, coalesce(h.last, -1), coalesce(b.upto, 0), c.count, c.first, c.last
+			FROM (SELECT * FROM sessions x WHERE (x.user_id, x.n) > ($1, $2) ORDER BY x.user_id, x.n LIMIT $3) s
+			LEFT JOIN heads h ON h.id = s.id AND h.n = s.n AND h.user_id = s.user_id LEFT JOIN bases b ON b.user_id = s.user_id AND b.n = s.n
+			CROSS JOIN LATERAL (SELECT count(*) AS count, coalesce(min(e.seq), 0) AS first, coalesce(max(e.seq), 0) AS last FROM events e WHERE e.user_id = s.user_id AND e.n = s.n) c
+			ORDER BY s.user_id, s.n`, []any{at.user, at.n, examRows}, func(r row) error {
+			var h head
+			var state []byte
+			var last, upto, count, first, end int64
+			if err := r.Scan(&at.user, &at.n, &h.ID, &state, &last, &upto, &count, &first, &end); err != nil {
+				return err
+			}
+			rows++
+			id := h.ID
+			if err := h.setState(state); err != nil {
+				ex.damage(area, id, err.Error())
+				return nil
+			}
+			switch {
+			case last < 0:
+				ex.damage(area, id, "it has no row in heads")
+			case last != int64(h.Last):
+				ex.damage(area, id, fmt.Sprintf("it ends at %d by heads, at %d by its row", last, h.Last))
+			}
+			if count != int64(h.Last)-upto || count > 0 && (first != upto+1 || end != int64(h.Last)) {
+				ex.damage(area, id, fmt.Sprintf("%d events from %d to %d, want %d to %d without gaps", count, first, end, upto+1, h.Last))
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		if n += rows; rows < examRows {
+			break
+		}
+	}
+	if err := ex.strands(area); err != nil {
+		return err
+	}
+	ex.fine(area, "%d sessions, every one as long as it says", n)
+	return nil
+}
+
+// strands looks at what forks have of deleted sessions, and at the rows that
+// lead to no session.
+func (ex *exam) strands(area string) error {
+	err := ex.rows(`SELECT t.n, coalesce(s.id, ''), t.upto - coalesce(b.upto, 0), (SELECT count(*) FROM events e WHERE e.user_id = t.user_id AND e.n = t.n AND e.seq <= t.upto)
+		FROM strands t LEFT JOIN sessions s ON s.user_id = t.user_id AND s.n = t.owner LEFT JOIN bases b ON b.user_id = t.user_id AND b.n = t.n`, nil, func(r row) error {
+		var n, want, got int64
+		var id skein.SessionID
+		if err := r.Scan(&n, &id, &want, &got); err != nil {
+			return err
+		}
+		if id == "" || want != got {
+			ex.damage(area, id, fmt.Sprintf("of deleted session number %d there are %d events, want %d, for the session %q", n, got, want, id))
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	lost := int64(0)
+	err = ex.rows(`SELECT count(*) FROM heads h WHERE h.last > 0 AND ($1 = '' OR h.user_id = $1) AND NOT EXISTS (SELECT FROM sessions s WHERE s.user_id = h.user_id AND s.n = h.n)`,
+		[]any{string(ex.s.user)}, func(r row) error { return r.Scan(&lost) })
+	if lost > 0 {
+		ex.damage(area, "", fmt.Sprintf("%d rows of heads have no session", lost))
+	}
+	return err
+}
+
+// events reads every payload, and holds it against what its row and the index
+// say of it. It says which are damaged.
+func (ex *exam) events(area string) error {
+	n := 0
+	for at := (mark{}); ; {
+		rows := 0
+		size := 0
+		err := ex.rows(`SELECT e.seq, e.at, e.kind, e.client, e.payload, e.turn, e.prev, e.piece, e.user_id, e.n, e.hash, coalesce(s.id, '')
+			FROM events e LEFT JOIN strands t ON t.user_id = e.user_id AND t.n = e.n LEFT JOIN sessions s ON s.user_id = e.user_id AND s.n = coalesce(t.owner, e.n)
+			WHERE (e.user_id, e.n, e.seq) > ($1, $2, $3) ORDER BY e.user_id, e.n, e.seq LIMIT $4`, []any{at.user, at.n, int64(at.seq), pageRows}, func(r row) error {
+			var hash []byte
+			var id skein.SessionID
+			e, _, err := scanEvent(r, &at.user, &at.n, &hash, &id)
+			if err != nil {
+				return err
+			}
+			rows++
+			at.seq = e.Seq
+			if _, err = skein.FactsOf(e); err == nil && len(hash) > 0 && !bytes.Equal(hash, contentHash(e)) {
+				err = errors.New("its content is not what was stored")
+			}
+			if err != nil {
+				ex.damage(area, id, fmt.Sprintf("event %d: %v", e.Seq, err))
+			}
+			if size += len(e.Payload); size > pageBytes {
+				return errStop
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		if n += rows; rows == 0 || ex.stopped {
+			break
+		}
+	}
+	ex.fine(area, "%d events, every one whole", n)
+	return nil
+}
+
+// records opens every block of source records.
+func (ex *exam) records(area string) error {
+	n := 0
+	for at, number := (mark{}), int64(-1); ; {
+		rows := 0
+		err := ex.rows(`SELECT r.user_id, r.file, r.number, r.count, r.raw, f.path FROM records r JOIN files f ON f.user_id = r.user_id AND f.n = r.file
+			WHERE (r.user_id, r.file, r.number) > ($1, $2, $3) ORDER BY r.user_id, r.file, r.number LIMIT 8`, []any{at.user, at.n, number}, func(r row) error {
+			var count int
+			var raw, path []byte
+			if err := r.Scan(&at.user, &at.n, &number, &count, &raw, &path); err != nil {
+				return err
+			}
+			rows++
+			rs, err := ex.s.pack.openBlock(int(number), count, raw)
+			if err != nil {
+				ex.damage(area, "", fmt.Sprintf("file %s: %v", path, err))
+			}
+			n += len(rs)
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		if rows == 0 || ex.stopped {
+			break
+		}
+	}
+	ex.fine(area, "%d source records, every one whole", n)
+	return nil
+}
+
+// waits says in words what the index does not have yet.
+func waits(l skein.Lag, now time.Time) string {
+	if l.Events == 0 {
+		return "0 events wait for it"
+	}
+	age := max(0, now.Sub(l.Since.Std())).Round(time.Second)
+	return fmt.Sprintf("%d events wait for it, for %v", l.Events, age)
+}

@@ -1,0 +1,92 @@
+package postgres
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/skein-dev/skein"
+)
+
+// A misfit is an event of which the index says something else.
+type misfit struct {
+	user skein.User
+	n    int64
+	seq  skein.Seq
+}
+
+// index compares what search finds with the events, as far as these were
+// indexed, and makes anew what differs.
+func (ex *exam) index(area string) error {
+	lag, err := ex.s.Lag(ex.ctx)
+	if err != nil {
+		return err
+	}
+	waiting := waits(lag, time.Now())
+	wrong, err := ex.misfits(lag.Events == 0)
+	if err != nil {
+		return err
+	}
+	if len(wrong) > 0 {
+		return ex.mend(skein.Finding{
+			Area: area, Level: skein.Damaged,
+			Text: fmt.Sprintf("the search index disagrees with the texts of %d events; it can be made anew from them", len(wrong)),
+		}, func() error { return ex.reindex(wrong) })
+	}
+	ex.fine(area, "the search index agrees with the texts; %s", waiting)
+	return nil
+}
+
+// misfits returns the events of which the index has another text; if all were
+// indexed, also those that it should have and does not. An event that is
+// appended meanwhile may be among them.
+func (ex *exam) misfits(all bool) (wrong []misfit, err error) {
+	for at := (mark{}); ; {
+		rows, size := 0, 0
+		err := ex.rows(`SELECT `+suspectColumns+`, e.user_id, e.n, f.text, `+alive("e")+`
+			FROM events e LEFT JOIN found f ON f.user_id = e.user_id AND f.n = e.n AND f.seq = e.seq
+			WHERE (e.user_id, e.n, e.seq) > ($1, $2, $3) ORDER BY e.user_id, e.n, e.seq LIMIT $4`, []any{at.user, at.n, int64(at.seq), pageRows}, func(r row) error {
+			var x suspect
+			var text *string
+			var there bool
+			var err error
+			if x.Event, _, err = scanEvent(r, &x.aimed, &at.user, &at.n, &text, &there); err != nil {
+				return err
+			}
+			rows++
+			at.seq = x.Seq
+			f, finds := textOf(x.Event, x.aimed)
+			if there && (text == nil && finds && all || text != nil && (!finds || *text != f.Text)) {
+				wrong = append(wrong, misfit{skein.User(at.user), at.n, x.Seq})
+			}
+			if size += len(x.Payload); size > pageBytes {
+				return errStop
+			}
+			return nil
+		})
+		if err != nil || rows == 0 {
+			return wrong, err
+		}
+	}
+}
+
+// reindex makes rows of the index anew.
+func (ex *exam) reindex(wrong []misfit) error {
+	for len(wrong) > 0 {
+		first := wrong[0]
+		var seqs []skein.Seq
+		for len(wrong) > 0 && wrong[0].user == first.user && wrong[0].n == first.n && len(seqs) < stepRows {
+			seqs = append(seqs, wrong[0].seq)
+			wrong = wrong[1:]
+		}
+		err := ex.s.write(ex.ctx, func(t *tx) error {
+			if err := t.lockIndex(); err != nil {
+				return err
+			}
+			return t.reindex(first.user, first.n, seqs)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

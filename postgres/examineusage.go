@@ -1,0 +1,115 @@
+package postgres
+
+import (
+	"encoding/hex"
+	"fmt"
+
+	"github.com/skein-dev/skein"
+)
+
+// sumsOf are the sums of charges u by what usage is summed by.
+const sumsOf = `SELECT u.user_id, u.n, u.slot, u.provider, u.model, ` + usageSums + ` FROM charges u`
+
+// usage compares the sums with what they are sums of.
+func (ex *exam) usage(area string) error {
+	wrong := map[mark]bool{}
+	const have = `SELECT user_id, n, slot, provider, model, input, output, reasoning, cache_read, cache_write, requests, reported FROM usage
+		WHERE (input, output, reasoning, cache_read, cache_write, requests, reported) <> (0, 0, 0, 0, 0, 0, 0)`
+	want := sumsOf + ` WHERE ` + alive("u") + ` GROUP BY 1, 2, 3, 4, 5 HAVING (sum(u.input), sum(u.output), sum(u.reasoning), sum(u.cache_read), sum(u.cache_write), sum(u.requests), sum(u.reported)) <> (0, 0, 0, 0, 0, 0, 0)`
+	err := ex.rows(`SELECT user_id, n FROM ((`+want+` EXCEPT `+have+`) UNION (`+have+` EXCEPT `+want+`)) w`, nil, func(r row) error {
+		var m mark
+		err := r.Scan(&m.user, &m.n)
+		wrong[m] = true
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if len(wrong) > 0 {
+		return ex.mend(skein.Finding{Area: area, Level: skein.Damaged, Text: fmt.Sprintf("the sums of %d sessions differ from what they are sums of", len(wrong))}, func() error {
+			for m := range wrong {
+				if err := ex.resum(m); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	ex.fine(area, "every sum agrees with its requests")
+	return nil
+}
+
+// resum adds up the usage of a session anew; nobody appends to it meanwhile.
+func (ex *exam) resum(m mark) error {
+	return ex.s.write(ex.ctx, func(t *tx) error {
+		p := t.pipe()
+		p.exec(`UPDATE heads SET revision = revision + 1 WHERE user_id = $1 AND n = $2`, m.user, m.n)
+		p.exec(`DELETE FROM usage WHERE user_id = $1 AND n = $2`, m.user, m.n)
+		p.exec(`INSERT INTO usage (user_id, n, slot, provider, model, input, output, reasoning, cache_read, cache_write, requests, reported) `+
+			sumsOf+` WHERE u.user_id = $1 AND u.n = $2 AND `+alive("u")+` GROUP BY 1, 2, 3, 4, 5`, m.user, m.n)
+		return p.run()
+	})
+}
+
+// blobs reads every blob, and looks for those that nothing refers to.
+func (ex *exam) blobs(area string) error {
+	n := 0
+	hash := []byte{}
+	for user := ""; ; n++ {
+		found := false
+		var stored []byte
+		var form, size int
+		err := ex.rows(`SELECT b.user_id, b.hash, b.form, b.size, b.data FROM blobs b WHERE (b.user_id, b.hash) > ($1, $2) ORDER BY b.user_id, b.hash LIMIT 1`, []any{user, hash}, func(r row) error {
+			found = true
+			return r.Scan(&user, &hash, &form, &size, &stored)
+		})
+		if err != nil {
+			return err
+		}
+		if !found || ex.stopped {
+			break
+		}
+		h := skein.Hash(hex.EncodeToString(hash))
+		if _, err := ex.s.pack.unpackBlob(h, form, size, stored); err != nil {
+			ex.damage(area, "", fmt.Sprintf("blob %s: %v", h, err))
+		}
+	}
+	if err := ex.refs(area); err != nil {
+		return err
+	}
+	ex.fine(area, "%d blobs, every one whole", n)
+	return nil
+}
+
+// refs looks for blobs that nothing refers to, and for what refers to none.
+func (ex *exam) refs(area string) error {
+	orphans, missing, n := map[string][][]byte{}, int64(0), 0
+	err := ex.rows(`SELECT b.user_id, b.hash FROM blobs b WHERE NOT EXISTS (SELECT FROM blob_refs r WHERE r.user_id = b.user_id AND r.hash = b.hash)`, nil, func(r row) error {
+		var user string
+		var hash []byte
+		err := r.Scan(&user, &hash)
+		orphans[user] = append(orphans[user], hash)
+		n++
+		return err
+	})
+	if err == nil {
+		err = ex.rows(`SELECT count(*) FROM blob_refs r WHERE NOT EXISTS (SELECT FROM blobs b WHERE b.user_id = r.user_id AND b.hash = r.hash)`, nil, func(r row) error { return r.Scan(&missing) })
+	}
+	if err != nil {
+		return err
+	}
+	if missing > 0 {
+		ex.find(skein.Finding{Area: area, Level: skein.Warning, Text: fmt.Sprintf("%d references to blobs that are not here", missing)})
+	}
+	if n == 0 {
+		return nil
+	}
+	return ex.mend(skein.Finding{Area: area, Level: skein.Warning, Text: fmt.Sprintf("%d blobs that nothing refers to", n)}, func() error {
+		for user, hashes := range orphans {
+			if err := ex.s.write(ex.ctx, func(t *tx) error { return t.dropBlobs(user, hashes) }); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}

@@ -1,0 +1,156 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/skein-dev/skein"
+)
+
+// errBehind says that a session has more events than were folded.
+var errBehind = errors.New("session has more events")
+
+// refoldAll works out anew what people read in the rows of the sessions that
+// show what was changed, and raises their revisions. Parents come first: what
+// a fork has of its parent's texts is known by what became of those.
+func (sc *scrub) refoldAll(ctx context.Context) error {
+	for _, n := range slices.Sorted(maps.Keys(sc.forks)) {
+		err := sc.refold(ctx, sc.forks[n])
+		if err != nil && !errors.Is(err, skein.ErrNotFound) { // deleted meanwhile
+			return err
+		}
+	}
+	return sc.refold(ctx, sc.head.ID)
+}
+
+// A refolding is a session's own events, folded anew as far as a place.
+type refolding struct {
+	sum  skein.Session
+	base skein.Shown
+	upto skein.Seq
+}
+
+// refold folds the events of session id, and writes its row when there are no
+// more.
+func (sc *scrub) refold(ctx context.Context, id skein.SessionID) error {
+	h, err := sc.s.headOf(ctx, id)
+	if err != nil {
+		return err
+	}
+	x := refolding{sum: skein.Session{ID: id}, upto: h.Base, base: skein.Shown{
+		Project: sc.clean(h.Project), Cwd: sc.clean(h.Cwd), Agent: sc.clean(h.Agent), Model: sc.clean(h.Model),
+	}}
+	if h.Base > 0 {
+		if x.base.LastPrompt, err = sc.shownPrompt(ctx, &h); err != nil {
+			return err
+		}
+	}
+	for {
+		for more := true; more; {
+			if more, err = sc.foldPage(ctx, &h, &x); err != nil {
+				return err
+			}
+		}
+		err := sc.putFold(ctx, id, &x)
+		if !errors.Is(err, errBehind) {
+			return err
+		}
+	}
+}
+
+// clean returns what became of a text in the row of a session.
+func (sc *scrub) clean(text string) string {
+	if now, ok := sc.texts[text]; ok { // a fork has its parent's
+		return now
+	}
+	b, _ := skein.Blot([]byte(text), sc.secrets)
+	return string(b)
+}
+
+// foldPage folds the next events of h's own; more is false at the end.
+func (sc *scrub) foldPage(ctx context.Context, h *head, x *refolding) (more bool, err error) {
+	size := 0
+	err = sc.s.ask(ctx, `SELECT `+eventColumns+` FROM events e WHERE e.user_id = $1 AND e.n = $2 AND e.seq > $3 ORDER BY e.seq LIMIT $4`,
+		[]any{sc.user(), h.n, int64(x.upto), pageRows}, func(r row) error {
+			e, said, err := scanEvent(r)
+			if err != nil {
+				return err
+			}
+			x.upto, more = e.Seq, true
+			if e.Kind == skein.KindCreated && said.turn > 0 { // a fork of what had begun
+				x.base.First = sc.clean(h.First)
+			}
+			f, err := skein.FactsOf(e)
+			if err == nil {
+				_, err = x.sum.Apply(&e, f, skein.Prior{Message: said.piece, Base: x.base})
+			}
+			if size += len(e.Payload); err == nil && size > pageBytes {
+				err = errStop
+			}
+			return err
+		})
+	return more, err
+}
+
+// shownPrompt returns the last prompt that the fork h shows of its parent.
+func (sc *scrub) shownPrompt(ctx context.Context, h *head) (words string, err error) {
+	err = sc.s.read(ctx, func(q *conn) error {
+		segs, err := q.segments(h, h.Last)
+		if err != nil {
+			return err
+		}
+		var turn int
+		if _, err := q.one(`SELECT e.turn FROM events e WHERE e.user_id = $1 AND e.n = $2 AND e.seq = $3`, []any{sc.user(), h.n, int64(h.Base) + 1}, &turn); err != nil {
+			return err
+		}
+		words, err = q.promptOf(h.User, segs, turn)
+		return err
+	})
+	return words, err
+}
+
+// putFold writes the texts of x, which has all events, into the row of session
+// id; counts stay.
+//
+// The error wraps errBehind if x has not all events.
+func (sc *scrub) putFold(ctx context.Context, id skein.SessionID, x *refolding) error {
+	return sc.step(ctx, func(t *tx) error {
+		was, err := t.head(id)
+		if err != nil {
+			return err
+		}
+		if err := t.touch(&was); err != nil {
+			return err
+		}
+		h, err := t.head(id) // nobody changes it from now on
+		if err != nil {
+			return err
+		}
+		if h.Last != x.upto {
+			return fmt.Errorf("session %s: %w: it ends at %d, not %d", id, errBehind, h.Last, x.upto)
+		}
+		y, sum := &h.Session, &x.sum
+		for was, now := range map[string]string{y.First: sum.First, y.Project: sum.Project, y.Cwd: sum.Cwd, y.Agent: sum.Agent, y.Model: sum.Model} {
+			sc.texts[was] = now
+		}
+		y.Title, y.TitleBy, y.Description, y.Surface, y.Project, y.Cwd = sum.Title, sum.TitleBy, sum.Description, sum.Surface, sum.Project, sum.Cwd
+		y.Agent, y.Profile, y.Provider, y.Model, y.Status, y.Tags = sum.Agent, sum.Profile, sum.Provider, sum.Model, sum.Status, sum.Tags
+		y.First, y.LastPrompt, y.Parent, y.Origin, y.Open = sum.First, sum.LastPrompt, sum.Parent, sum.Origin, sum.Open
+		if y.Key != "" {
+			y.Key = sum.Key
+		}
+		y.Revision++
+		return t.putRow(&h)
+	})
+}
+
+// putRow writes the row of h in sessions, which nobody else changes.
+func (t *tx) putRow(h *head) error {
+	_, err := t.exec(`UPDATE sessions s SET state = $3, key = $4, name = $5, surface = $6, project = $7, agent = $8, profile = $9, model = $10, parent = $11, why = $12,
+		origin = $13, tags = $14, pinned = $15, empty = $16, open = $17, recent = $18, updated = $19, bytes = s.bytes + $20 WHERE s.user_id = $1 AND s.n = $2`,
+		append([]any{string(h.User), h.n}, (&draft{head: *h}).columns()...)...)
+	return err
+}

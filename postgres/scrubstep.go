@@ -1,0 +1,250 @@
+package postgres
+
+import (
+	"context"
+	"encoding/hex"
+	"maps"
+	"slices"
+
+	"github.com/skein-dev/skein"
+)
+
+// change takes the secrets out of the events that look found, some at a time.
+func (sc *scrub) change(ctx context.Context) error {
+	const some = 100
+	for i := 0; i < len(sc.events); {
+		n := sc.events[i].n
+		var seqs []int64
+		for ; i < len(sc.events) && sc.events[i].n == n && len(seqs) < some; i++ {
+			seqs = append(seqs, int64(sc.events[i].seq))
+		}
+		if err := sc.changeSome(ctx, n, seqs); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// changeSome takes the secrets out of events of strand n, as many at a time as
+// one step takes.
+func (sc *scrub) changeSome(ctx context.Context, n int64, seqs []int64) error {
+	for len(seqs) > 0 {
+		taken := 0
+		err := sc.step(ctx, func(t *tx) error {
+			page, err := sc.lock(t, n, seqs)
+			if err != nil {
+				return err
+			}
+			taken = len(seqs)
+			if len(page) > 0 {
+				last := int64(page[len(page)-1].Seq)
+				taken = 1 + slices.IndexFunc(seqs, func(s int64) bool { return s == last })
+			}
+			return sc.put(t, n, page)
+		})
+		if err != nil {
+			return err
+		}
+		seqs = seqs[taken:]
+	}
+	return nil
+}
+
+// put takes the secrets out of events of strand n that lock has returned.
+func (sc *scrub) put(t *tx, n int64, page []suspect) error {
+	var changed []skein.Seq
+	for i := range page {
+		b, is, err := sc.blot(&page[i])
+		if err == nil && is {
+			changed = append(changed, b.e.Seq)
+			err = sc.write(t, n, &b)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if len(changed) == 0 {
+		return nil
+	}
+	return t.reindex(sc.head.User, n, changed)
+}
+
+// lock returns the first of some events, which nobody else changes until the
+// transaction ends, and which nobody puts into the index.
+func (sc *scrub) lock(t *tx, n int64, seqs []int64) (page []suspect, err error) {
+	if err := t.lockIndex(); err != nil {
+		return nil, err
+	}
+	size := 0
+	err = t.query(`SELECT `+suspectColumns+` FROM events e WHERE e.user_id = $1 AND e.n = $2 AND e.seq = ANY ($3) ORDER BY e.seq FOR UPDATE OF e`,
+		[]any{sc.user(), n, seqs}, func(r row) error {
+			if size > stepBytes {
+				return nil
+			}
+			x, err := scanSuspect(r)
+			size += len(x.Payload)
+			page = append(page, x)
+			return err
+		})
+	return page, err
+}
+
+// write puts an event without its secrets in the place of the one with them.
+//
+// Without a hash its client ID answers whatever the content: nobody can tell
+// any more what it was.
+func (sc *scrub) write(t *tx, n int64, b *blotted) error {
+	var r eventRows
+	r.add(&b.e, &b.packedEvent, b.now, skein.Added{}, &draft{}, 0, false)
+	at := []any{sc.user(), n, int64(b.e.Seq)}
+	p := t.pipe()
+	p.exec(`UPDATE events SET hash = NULL, agent = $4, message = $5, tools = $6, paths = $7, payload = $8 WHERE user_id = $1 AND n = $2 AND seq = $3`,
+		append(at, r.agent[0], r.message[0], r.tools[0], r.paths[0], []byte(b.e.Payload))...)
+	if err := p.run(); err != nil {
+		return err
+	}
+	return sc.moveBlobs(t, n, b)
+}
+
+// moveBlobs lets an event refer to the blobs without secrets instead of those
+// with them.
+func (sc *scrub) moveBlobs(t *tx, n int64, b *blotted) error {
+	if len(b.moved) == 0 {
+		return nil
+	}
+	p := t.pipe()
+	for _, blob := range b.moved {
+		x, err := sc.s.pack.packBlob(blob)
+		if err != nil {
+			return err
+		}
+		p.exec(`INSERT INTO blobs (user_id, hash, size, form, data) VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING`, sc.user(), x.hash, x.size, x.form, x.data)
+		p.exec(`SELECT FROM blobs WHERE user_id = $1 AND hash = $2 FOR KEY SHARE`, sc.user(), x.hash)
+		p.exec(`INSERT INTO blob_refs (user_id, hash, n, seq) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING`, sc.user(), x.hash, n, int64(b.e.Seq))
+	}
+	var gone [][]byte
+	for _, h := range slices.Sorted(maps.Keys(sc.blobs)) {
+		if !slices.Contains(b.now.Blobs, h) {
+			raw, err := hex.DecodeString(string(h))
+			if err != nil {
+				return err
+			}
+			gone = append(gone, raw)
+		}
+	}
+	p.exec(`DELETE FROM blob_refs WHERE user_id = $1 AND n = $2 AND seq = $3 AND hash = ANY ($4)`, sc.user(), n, int64(b.e.Seq), gone)
+	if err := p.run(); err != nil {
+		return err
+	}
+	return t.dropBlobs(sc.user(), gone)
+}
+
+// showing finds the other sessions that show an event which was changed.
+func (sc *scrub) showing(ctx context.Context) error {
+	first := map[int64]skein.Seq{}
+	for _, e := range sc.events {
+		if at, ok := first[e.n]; !ok || e.seq < at {
+			first[e.n] = e.seq
+		}
+	}
+	return sc.s.read(ctx, func(q *conn) error {
+		p := q.pipe()
+		for n, seq := range first {
+			// A strand between is no session, but leads to some.
+			p.query(`WITH RECURSIVE f (n) AS (
+					SELECT $2::bigint UNION SELECT b.n FROM f JOIN bases b ON b.user_id = $1 AND b.base = f.n AND b.upto >= $3)
+				SELECT s.n, s.id FROM f JOIN sessions s ON s.user_id = $1 AND s.n = f.n WHERE s.n <> $4`,
+				[]any{sc.user(), n, int64(seq), sc.head.n}, func(r row) error {
+					var n int64
+					var id skein.SessionID
+					err := r.Scan(&n, &id)
+					sc.forks[n] = id
+					return err
+				})
+		}
+		if len(first) == 0 {
+			return nil
+		}
+		err := p.run()
+		sc.done.Forks = slices.Sorted(maps.Values(sc.forks))
+		return err
+	})
+}
+
+// files takes the secrets out of the source files of all sessions that show
+// what was changed.
+func (sc *scrub) files(ctx context.Context) error {
+	ids := []string{string(sc.head.ID)}
+	for _, id := range sc.done.Forks {
+		ids = append(ids, string(id))
+	}
+	var files []int64
+	err := sc.s.ask(ctx, `SELECT f.n FROM files f WHERE f.user_id = $1 AND f.session = ANY ($2) UNION SELECT f.n FROM files f WHERE f.user_id = $1 AND f.copy_of = ANY ($2) AND f.copy_of <> ''`,
+		[]any{sc.user(), ids}, func(r row) error {
+			var n int64
+			err := r.Scan(&n)
+			files = append(files, n)
+			return err
+		})
+	for _, n := range files {
+		if err == nil {
+			err = sc.state(ctx, n)
+		}
+		for at := int64(-1); err == nil; {
+			var more bool
+			if at, more, err = sc.block(ctx, n, at); !more {
+				break
+			}
+		}
+	}
+	return err
+}
+
+// state takes the secrets out of what a file's reader keeps.
+func (sc *scrub) state(ctx context.Context, n int64) error {
+	return sc.step(ctx, func(t *tx) error {
+		var state []byte
+		found, err := t.one(`SELECT f.state FROM files f WHERE f.user_id = $1 AND f.n = $2 FOR UPDATE`, []any{sc.user(), n}, &state)
+		if err != nil || !found {
+			return err
+		}
+		if clean, is := skein.Blot(state, sc.secrets); is {
+			_, err = t.exec(`UPDATE files SET state = $3 WHERE user_id = $1 AND n = $2`, sc.user(), n, clean)
+		}
+		return err
+	})
+}
+
+// block takes the secrets out of the first block of file n behind a record, and
+// returns the number of its first record; more is false if there is none.
+func (sc *scrub) block(ctx context.Context, n, after int64) (at int64, more bool, err error) {
+	changed := 0
+	err = sc.step(ctx, func(t *tx) error {
+		changed = 0
+		var count int
+		var raw []byte
+		more, err = t.one(`SELECT r.number, r.count, r.raw FROM records r WHERE r.user_id = $1 AND r.file = $2 AND r.number > $3 ORDER BY r.number LIMIT 1 FOR UPDATE`,
+			[]any{sc.user(), n, after}, &at, &count, &raw)
+		if err != nil || !more {
+			return err
+		}
+		rs, err := sc.s.pack.openBlock(int(at), count, raw)
+		if err != nil {
+			return err
+		}
+		for i := range rs {
+			raw, found := skein.Blot(rs[i].Raw, sc.secrets)
+			damage, said := skein.Blot([]byte(rs[i].Damage), sc.secrets)
+			if found || said {
+				rs[i].Raw, rs[i].Damage = raw, string(damage)
+				changed++
+			}
+		}
+		if changed > 0 {
+			_, err = t.exec(`UPDATE records SET raw = $4 WHERE user_id = $1 AND file = $2 AND number = $3`, sc.user(), n, at, sc.s.pack.sealBlock(rs))
+		}
+		return err
+	})
+	sc.done.Records += changed
+	return at, more, err
+}
