@@ -14,12 +14,10 @@ import (
 // A tomb is the hash of the ID or origin of a deleted session.
 type tomb [sha256.Size]byte
 
-func idTomb(id skein.SessionID) tomb { return sha256.Sum256([]byte("id\x00" + id)) }
+func idTomb(id skein.SessionID) tomb { return skein.TombOfID(id) }
 
 // originTomb is for sessions that are found again by where they came from.
-func originTomb(o *skein.Origin) tomb {
-	return sha256.Sum256([]byte(strings.Join([]string{"origin", o.Format, o.Path, o.ID}, "\x00")))
-}
+func originTomb(o *skein.Origin) tomb { return skein.TombOfOrigin(*o) }
 
 func (s *Store) buried(t tomb) bool { return s.tombs[t] != 0 }
 

@@ -1,0 +1,201 @@
+package carry
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/skein-dev/skein"
+)
+
+// A Report says what Copy did, and what both stores have of the sessions that
+// the first one had when it began.
+type Report struct {
+	Stored   int      `json:"stored"` // events, in this run
+	From     Totals   `json:"from"`
+	To       Totals   `json:"to"`
+	Differ   int      `json:"differ"`             // sessions and files that are not the same
+	Examples []string `json:"examples,omitempty"` // of them, for people
+}
+
+// Same reports whether the second store has everything, exactly.
+func (r *Report) Same() bool { return r.Differ == 0 && r.From == r.To }
+
+// Totals are sums of what a store has.
+type Totals struct {
+	Sessions   int    `json:"sessions"`
+	Binned     int    `json:"binned"`
+	Events     int    `json:"events"`
+	Blobs      int    `json:"blobs"`
+	Files      int    `json:"source_files"`
+	Records    int    `json:"records"`
+	Tombstones int    `json:"tombstones"`
+	Tokens     int64  `json:"tokens"`
+	Hash       string `json:"sha256"` // of all sessions with their events, and of all source files with their records
+}
+
+const maxExamples = 10
+
+// compare reads both stores.
+func (c *copier) compare(ctx context.Context) (Report, error) {
+	r := Report{Stored: c.stored}
+	a, b := &summer{store: c.from, blobs: map[skein.Hash]bool{}}, &summer{store: c.to, blobs: map[skein.Hash]bool{}}
+	ids := slices.Sorted(slices.Values(c.order))
+	for i, id := range ids {
+		if err := c.pair(ctx, &r, "session "+string(id), func(s *summer) ([]byte, error) { return s.session(ctx, c.sessions[id]) }, a, b); err != nil {
+			return r, err
+		}
+		c.o.tell(Progress{"comparing", i + 1, len(ids), c.stored})
+	}
+	for _, u := range c.users() {
+		for f, err := range c.from.As(u).Files(ctx, "") {
+			if err != nil {
+				return r, err
+			}
+			if err := c.pair(ctx, &r, "source file "+f.Path, func(s *summer) ([]byte, error) { return s.file(ctx, u, f) }, a, b); err != nil {
+				return r, err
+			}
+		}
+	}
+	var err error
+	if r.From, err = a.totals(ctx); err != nil {
+		return r, err
+	}
+	r.To, err = b.totals(ctx)
+	return r, err
+}
+
+// pair compares one thing in both stores.
+func (c *copier) pair(_ context.Context, r *Report, what string, sum func(*summer) ([]byte, error), a, b *summer) error {
+	x, err := sum(a)
+	if err != nil {
+		return err
+	}
+	y, err := sum(b)
+	if err != nil {
+		return err
+	}
+	if string(x) == string(y) {
+		return nil
+	}
+	if r.Differ++; len(r.Examples) < maxExamples {
+		r.Examples = append(r.Examples, what)
+	}
+	return nil
+}
+
+// A summer adds up what a store has.
+type summer struct {
+	store skein.Store
+	sums  []byte // of each thing, one after the other
+	blobs map[skein.Hash]bool
+	Totals
+}
+
+func (s *summer) add(sum []byte) []byte {
+	s.sums = append(s.sums, sum...)
+	return sum
+}
+
+// session returns the hash of a session's state and own events; nil if the
+// store does not have it. Of one that went on since, it is that of the part
+// that k has.
+func (s *summer) session(ctx context.Context, k *known) ([]byte, error) {
+	is, err := s.store.Session(ctx, k.ID)
+	if errors.Is(err, skein.ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	h := sha256.New()
+	s.Sessions++
+	if is.Binned != 0 {
+		s.Binned++
+		is.Binned = 1
+	}
+	s.Tokens += is.Usage.Tokens()
+	is.Revision, is.LockedBy = 0, ""
+	h.Write(skein.MustJSON(is))
+	for e, err := range s.store.Events(ctx, k.ID, 0) {
+		if err != nil {
+			return nil, err
+		}
+		if e.Seq > is.Base {
+			s.Events++
+		}
+		fmt.Fprintf(h, "%d %d %q %q %d ", e.Seq, e.Time, e.Kind, e.ClientID, len(e.Payload))
+		h.Write(e.Payload)
+		if err := s.refer(ctx, k.ID, e); err != nil {
+			return nil, err
+		}
+	}
+	return s.add(h.Sum(nil)), nil
+}
+
+// refer looks whether the blobs are there that e refers to.
+func (s *summer) refer(ctx context.Context, id skein.SessionID, e skein.Event) error {
+	f, err := skein.FactsOf(e)
+	if err != nil {
+		return err
+	}
+	for _, b := range f.Blobs {
+		if s.blobs[b] {
+			continue
+		}
+		if _, err := s.store.Blob(ctx, id, b); err != nil { // which looks at its hash
+			return err
+		}
+		s.blobs[b] = true
+	}
+	return nil
+}
+
+// file returns the hash of what is known of a source file, and its records; nil
+// if the store does not have it.
+func (s *summer) file(ctx context.Context, u skein.User, f skein.SourceFile) ([]byte, error) {
+	view := s.store.As(u)
+	is, err := view.File(ctx, f.Format, f.Path)
+	if errors.Is(err, skein.ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	h := sha256.New()
+	s.Files++
+	h.Write(skein.MustJSON(is))
+	for r, err := range view.Records(ctx, f.Format, f.Path, 0) {
+		if err != nil {
+			return nil, err
+		}
+		s.Records++
+		h.Write(skein.MustJSON(r))
+	}
+	return s.add(h.Sum(nil)), nil
+}
+
+// totals returns the sums.
+func (s *summer) totals(ctx context.Context) (Totals, error) {
+	s.Blobs = len(s.blobs)
+	sum := sha256.Sum256(s.sums)
+	s.Hash = hex.EncodeToString(sum[:])
+	b, ok := s.store.(skein.Burier)
+	if !ok {
+		return s.Totals, nil
+	}
+	var last [sha256.Size]byte
+	for t, err := range b.Tombstones(ctx) {
+		if err != nil {
+			return s.Totals, err
+		}
+		if t.Hash != last { // one may be several users'
+			s.Tombstones++
+		}
+		last = t.Hash
+	}
+	return s.Totals, nil
+}

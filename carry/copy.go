@@ -1,0 +1,287 @@
+package carry
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/skein-dev/skein"
+)
+
+const (
+	maxEvents = 500     // in one append
+	maxBytes  = 4 << 20 // of payloads, blobs or records in one append
+	// idle is how long a feed may be silent that has not brought all events
+	// yet: a session may have been deleted meanwhile.
+	idle = 10 * time.Second
+)
+
+// A Progress says how far a Copy or Send is.
+type Progress struct {
+	Doing    string // for people: copying, comparing
+	Done, Of int    // sessions
+	Events   int    // that were stored so far
+}
+
+// Options say how to copy. The zero value is the usual case.
+type Options struct {
+	Progress func(Progress) // told now and then; nil for nobody
+}
+
+func (o Options) tell(p Progress) {
+	if o.Progress != nil {
+		o.Progress(p)
+	}
+}
+
+// Copy brings all sessions of one store to another, with their source files,
+// blobs, bins and tombstones, but not their leases, and compares the stores. The
+// second one may have other sessions too; what it has of the first one's stays
+// there, so that Copy can be run again after it was interrupted anywhere.
+//
+// The error wraps [skein.ErrConflict] if a session went on in the second store,
+// or is another one there; else errors are those of the stores. That the stores
+// differ in the end is no error: the report says so.
+func Copy(ctx context.Context, from, to skein.Store, o Options) (Report, error) {
+	c := &copier{from: from, to: to, o: o, blobs: map[skein.User]map[skein.Hash]bool{}, files: map[fileKey]*skein.SourceFile{}}
+	for _, step := range []func(context.Context) error{c.list, c.events, c.sourceFiles, c.bins, c.clear, c.tombstones} {
+		if err := step(ctx); err != nil {
+			return Report{}, err
+		}
+	}
+	return c.compare(ctx)
+}
+
+// A copier is one run of Copy.
+type copier struct {
+	from, to skein.Store
+	o        Options
+	sessions map[skein.SessionID]*known
+	order    []skein.SessionID // of sessions, as listed
+	pending  int               // sessions that the second store does not have whole
+	stored   int               // events
+	batches  []skein.Batch     // that wait to be stored
+	size     int               // bytes of them
+	count    int               // events of them
+	blobs    map[skein.User]map[skein.Hash]bool
+	files    map[fileKey]*skein.SourceFile // what the second store knows of a file
+}
+
+// known is what is known of a session of the first store.
+type known struct {
+	skein.Session
+	have skein.Seq // up to where the second store has it
+}
+
+func (k *known) whole() bool { return k.have >= k.Last }
+
+// list reads the sessions of the first store, and how far the second has them.
+func (c *copier) list(ctx context.Context) error {
+	c.sessions = map[skein.SessionID]*known{}
+	for _, bin := range []bool{false, true} {
+		for s, err := range c.from.Sessions(ctx, skein.Filter{IncludeEmpty: true, Bin: bin}) {
+			if err != nil {
+				return err
+			}
+			if c.sessions[s.ID] == nil {
+				c.order = append(c.order, s.ID)
+			}
+			c.sessions[s.ID] = &known{Session: s}
+		}
+		for s, err := range c.to.Sessions(ctx, skein.Filter{IncludeEmpty: true, Bin: bin}) {
+			if err != nil {
+				return err
+			}
+			if k := c.sessions[s.ID]; k != nil {
+				k.have = s.Last
+			}
+		}
+	}
+	for id, k := range c.sessions { // one that went to the bin between the two looks
+		if k.have == 0 {
+			s, err := c.to.Session(ctx, id)
+			if err != nil && !errors.Is(err, skein.ErrNotFound) {
+				return err
+			}
+			k.have = s.Last
+		}
+		if !k.whole() {
+			c.pending++
+		}
+	}
+	return nil
+}
+
+// events copies the events that the second store lacks, in the order in which
+// the first one was given them.
+func (c *copier) events(ctx context.Context) error {
+	if c.pending == 0 {
+		return nil
+	}
+	fed, stop := context.WithCancel(ctx)
+	defer stop()
+	silence := time.AfterFunc(idle, stop)
+	defer silence.Stop()
+	for f, err := range c.from.Feed(fed, "") {
+		if err != nil {
+			return err
+		}
+		silence.Reset(idle)
+		if err := c.event(ctx, f); err != nil {
+			return err
+		}
+		if c.pending == 0 {
+			break
+		}
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return c.flush(ctx)
+}
+
+// event takes in what the feed brought.
+func (c *copier) event(ctx context.Context, f skein.Fed) error {
+	k := c.sessions[f.Session]
+	if k == nil || f.Event.Kind == "" || f.Event.Seq <= max(k.have, k.Base) || f.Event.Seq > k.Last {
+		return nil // it has it; or it came after the list was made
+	}
+	if f.Event.Kind == skein.KindCreated {
+		if err := c.parents(ctx, k); err != nil {
+			return err
+		}
+		return c.create(ctx, k, f.Event)
+	}
+	c.add(k.ID, f.Event)
+	c.has(k, f.Event.Seq)
+	if c.count >= maxEvents || c.size >= maxBytes {
+		return c.flush(ctx)
+	}
+	return nil
+}
+
+// has notes that the second store has, or is about to be given, a session's
+// events up to seq.
+func (c *copier) has(k *known, seq skein.Seq) {
+	if k.have = seq; k.whole() {
+		c.pending--
+		c.o.tell(Progress{"copying", len(c.sessions) - c.pending, len(c.sessions), c.stored + c.count})
+	}
+}
+
+// create stores the event that begins a session, by itself: the session is its
+// user's whom the event may not name, and its key may be another's.
+func (c *copier) create(ctx context.Context, k *known, e skein.Event) error {
+	if err := c.flush(ctx); err != nil {
+		return err
+	}
+	if err := c.begin(ctx, k.User, skein.Batch{Session: k.ID, After: skein.Fresh, Events: []skein.Event{e}}); err != nil {
+		return err
+	}
+	c.stored++
+	c.has(k, e.Seq)
+	return nil
+}
+
+// begin stores a batch that begins a session. Keys were once others': a session
+// that has its key now goes to the bin, until all are as they were.
+func (c *copier) begin(ctx context.Context, u skein.User, b skein.Batch) error {
+	bs, err := c.complete(ctx, u, b)
+	if err != nil {
+		return err
+	}
+	_, err = c.to.As(u).Append(ctx, bs...)
+	if !errors.Is(err, skein.ErrExists) {
+		return err
+	}
+	created, derr := skein.Decode[skein.Created](b.Events[0])
+	if derr != nil || created.Key == "" {
+		return err
+	}
+	for s, lerr := range c.to.As(u).Sessions(ctx, skein.Filter{Key: created.Key, IncludeEmpty: true}) {
+		if lerr != nil {
+			return lerr
+		}
+		if c.sessions[s.ID] == nil {
+			return err // it is not one of ours
+		}
+		if err := c.to.Bin(ctx, s.ID); err != nil {
+			return err
+		}
+	}
+	_, err = c.to.As(u).Append(ctx, bs...)
+	return err
+}
+
+// add puts an event among those that wait.
+func (c *copier) add(id skein.SessionID, e skein.Event) {
+	if n := len(c.batches); n == 0 || c.batches[n-1].Session != id {
+		c.batches = append(c.batches, skein.Batch{Session: id, After: e.Seq - 1})
+	}
+	b := &c.batches[len(c.batches)-1]
+	b.Events = append(b.Events, e)
+	c.size += len(e.Payload)
+	c.count++
+}
+
+// flush stores what waits.
+func (c *copier) flush(ctx context.Context) error {
+	var all []skein.Batch
+	for _, b := range c.batches {
+		bs, err := c.complete(ctx, c.user(b.Session), b)
+		if err != nil {
+			return err
+		}
+		all = append(all, bs...)
+	}
+	if len(all) > 0 {
+		if _, err := c.to.Append(ctx, all...); err != nil {
+			return err
+		}
+	}
+	c.stored += c.count
+	c.batches, c.size, c.count = nil, 0, 0
+	return nil
+}
+
+func (c *copier) user(id skein.SessionID) skein.User {
+	if k := c.sessions[id]; k != nil {
+		return k.User
+	}
+	return skein.Local
+}
+
+// bins puts into the bin what is there in the first store, and takes out what
+// is not.
+func (c *copier) bins(ctx context.Context) error {
+	for _, id := range c.order {
+		s, err := c.to.Session(ctx, id)
+		if errors.Is(err, skein.ErrNotFound) {
+			continue // the report will say so
+		}
+		if err != nil {
+			return err
+		}
+		switch was := c.sessions[id].Binned; {
+		case was != 0 && s.Binned == 0:
+			err = c.to.Bin(ctx, id)
+		case was == 0 && s.Binned != 0:
+			err = c.to.Restore(ctx, id)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// users returns all users of the first store.
+func (c *copier) users() (all []skein.User) {
+	all = append(all, skein.Local)
+	for _, k := range c.sessions {
+		all = append(all, k.User)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}

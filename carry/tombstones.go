@@ -1,0 +1,38 @@
+package carry
+
+import (
+	"context"
+
+	"github.com/skein-dev/skein"
+)
+
+// tombstones copies those that the first store has. Where a store does not say
+// whose they are, they are everybody's.
+func (c *copier) tombstones(ctx context.Context) error {
+	from, ok := c.from.(skein.Burier)
+	to, ok2 := c.to.(skein.Burier)
+	if !ok || !ok2 {
+		return nil
+	}
+	var stones []skein.Tombstone
+	for s, err := range from.Tombstones(ctx) {
+		if err != nil {
+			return err
+		}
+		if s.User != "" {
+			stones = append(stones, s)
+		} else {
+			for _, u := range c.users() {
+				s.User = u
+				stones = append(stones, s)
+			}
+		}
+		if len(stones) >= maxEvents {
+			if err := to.Bury(ctx, stones...); err != nil {
+				return err
+			}
+			stones = nil
+		}
+	}
+	return to.Bury(ctx, stones...)
+}
