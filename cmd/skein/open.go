@@ -7,12 +7,19 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/cli"
+	"github.com/skein-dev/skein/postgres"
 	"github.com/skein-dev/skein/sqlite"
 )
 
 // open opens the store at place.
 func open(ctx context.Context, place cli.Place) (skein.Store, error) {
-	return sqlite.Open(ctx, place.Path, sqlite.Options{
-		Notice: func(text string) { fmt.Fprintln(os.Stderr, "skein:", text) },
-	})
+	notice := func(text string) { fmt.Fprintln(os.Stderr, "skein:", text) }
+	if place.Scheme == "postgres" {
+		s, err := postgres.Open(ctx, place.Path, postgres.Options{Notice: notice})
+		if err != nil { // else there would be a store in the answer, of no value
+			return nil, err
+		}
+		return s, nil
+	}
+	return sqlite.Open(ctx, place.Path, sqlite.Options{Notice: notice})
 }
