@@ -90,8 +90,20 @@ func (w *work) parent(id skein.SessionID) (*head, error) {
 		}
 		return &d.head, nil
 	}
-	h, err := w.tx.head(id)
-	if err == nil {
+	p := w.tx.pipe()
+	var h head
+	var buried bool
+	p.head(id, &h)
+	p.one(nil, `SELECT revision FROM heads WHERE id = $1`, []any{string(id)}, &h.revision)
+	p.one(&buried, `SELECT at FROM tombstones WHERE hash = $1 LIMIT 1`, []any{idTomb(id)}, nil)
+	err := p.run()
+	switch {
+	case err != nil:
+	case h.n == 0 && buried:
+		err = fmt.Errorf("session %s %w", id, skein.ErrDeleted)
+	case h.n == 0:
+		err = fmt.Errorf("session %s %w", id, skein.ErrNotFound)
+	default:
 		w.shownBy = append(w.shownBy, parentRow{h.n, h.revision})
 	}
 	return &h, err

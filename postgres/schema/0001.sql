@@ -285,6 +285,7 @@ CREATE TABLE tombstones (
 	at      bigint NOT NULL,
 	PRIMARY KEY (user_id, hash)
 );
+CREATE INDEX tombstones_by_hash ON tombstones (hash);
 
 -- What search finds: fed from the journal, not by the append. Of an event that
 -- was amended it has, at the amended event, what stands there now. words are
