@@ -40,8 +40,11 @@ func meaning(status int) string {
 
 // describe puts into the document what huma cannot know of an operation.
 func (t *table) describe(o operation) {
-	doc := t.api.OpenAPI()
-	op := operationAt(doc.Paths["/v1"+o.Path], o.Method)
+	t.fill(operationAt(t.api.OpenAPI().Paths["/v1"+o.Path], o.Method), o)
+}
+
+// fill puts statuses, and bodies that are read or written by hand, into op.
+func (t *table) fill(op *huma.Operation, o operation) {
 	statuses := append(always(), o.Errors...)
 	if o.Body > 0 {
 		statuses = append(statuses, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType)
@@ -60,7 +63,11 @@ func (t *table) describe(o operation) {
 		op.RequestBody = &huma.RequestBody{Required: true, Content: t.content(o.Takes)}
 	}
 	if o.Gives != nil {
-		r := op.Responses[strconv.Itoa(cmp.Or(o.Status, http.StatusOK))]
+		status := strconv.Itoa(cmp.Or(o.Status, http.StatusOK))
+		if op.Responses[status] == nil {
+			op.Responses[status] = &huma.Response{}
+		}
+		r := op.Responses[status]
 		r.Description, r.Content = cmp.Or(r.Description, http.StatusText(cmp.Or(o.Status, http.StatusOK))), t.content(o.Gives)
 	}
 }

@@ -137,7 +137,10 @@ func groupsOf(doc *huma.OpenAPI) (groups []pageGroup) {
 }
 
 func shownOperation(op *huma.Operation) pageOperation {
-	out := pageOperation{ID: op.OperationID, Method: op.Method, Path: op.Path, Summary: op.Summary, Scope: op.Security[0]["token"][0]}
+	out := pageOperation{ID: op.OperationID, Method: op.Method, Path: op.Path, Summary: op.Summary, Scope: "no token"}
+	if len(op.Security) > 0 && op.Security[0]["token"] != nil {
+		out.Scope = op.Security[0]["token"][0]
+	}
 	if op.Description != "" {
 		out.Doc = strings.Split(op.Description, "\n\n")
 	}

@@ -53,6 +53,10 @@ func (t *table) Handle(op *huma.Operation, handler func(huma.Context)) {
 	route := door.Route{
 		Pattern: op.Method + " " + op.Path, Scope: o.Scope, Body: o.Body, Types: o.Types, Stream: o.Stream || o.Follow,
 		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if err := asked(op, r.URL.RawQuery); err != nil {
+				door.Fail(w, r, err)
+				return
+			}
 			handler(&call{humaContext: humago.NewContext(op, r, w), response: w})
 		}),
 	}

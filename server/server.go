@@ -42,6 +42,7 @@ func Routes(o Options) []door.Route {
 	} {
 		add(t)
 	}
+	t.besides()
 	shapes := t.api.OpenAPI().Components.Schemas.Map()
 	delete(shapes, "ErrorModel") // huma's own: ours are problems
 	delete(shapes, "ErrorDetail")

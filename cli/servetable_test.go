@@ -1,0 +1,233 @@
+package cli_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/door"
+	"github.com/skein-dev/skein/gateway"
+	"github.com/skein-dev/skein/gateway/webhook"
+	"github.com/skein-dev/skein/mcp"
+	"github.com/skein-dev/skein/memory"
+	"github.com/skein-dev/skein/metrics"
+	"github.com/skein-dev/skein/server"
+	"github.com/skein-dev/skein/web"
+)
+
+// A whole is a server with all that skein serve can be told to serve.
+type whole struct {
+	*testing.T
+	door   *door.Door
+	tokens *door.Tokens
+	now    time.Time
+	asked  int
+}
+
+// mute is a gateway and an agent that say nothing.
+type mute struct{}
+
+func (mute) Take(context.Context, gateway.Message) error { return nil }
+func (mute) Ask(context.Context, gateway.Message) (gateway.Answer, error) {
+	return gateway.Answer{}, nil
+}
+func (mute) Talk(context.Context, *web.Talk) error { return nil }
+
+func newWhole(t *testing.T) *whole {
+	t.Helper()
+	h := &whole{T: t, now: time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)}
+	clock := func() time.Time { return h.now }
+	var err error
+	if h.tokens, err = door.OpenTokens(filepath.Join(t.TempDir(), "tokens"), clock); err != nil {
+		t.Fatal(err)
+	}
+	store := memory.New()
+	if _, err := skein.Add(t.Context(), store, "a", skein.NewEvent(skein.KindCreated, 1, skein.Created{Key: "k"}), skein.Say(2, skein.UserSays("hello"))); err != nil {
+		t.Fatal(err)
+	}
+	pages := web.Options{Now: clock, Chat: web.NewChat(mute{})}
+	t.Cleanup(pages.Chat.Close)
+	m := metrics.New(metrics.Options{Now: clock})
+	h.door = door.New(door.Options{Store: store, Tokens: h.tokens, Log: slog.New(slog.DiscardHandler), Now: clock, Form: web.Form(pages), Lost: web.Lost(pages)}, slices.Concat(
+		server.Routes(server.Options{Store: store, Version: "test", Now: clock}),
+		web.Routes(pages),
+		mcp.Routes(mcp.Options{Version: "test"}),
+		webhook.Routes(mute{}, clock, &webhook.Source{Title: "shop", Secret: []byte(strings.Repeat("s", webhook.MinSecret)), Keys: []string{"*"}}),
+		[]door.Route{m.Route()},
+	)...)
+	return h
+}
+
+// ask sends a request to a route, each from another address: wrong tokens are
+// counted. Headers of the value "" are left out.
+func (h *whole) ask(r door.Route, body string, headers ...string) (*httptest.ResponseRecorder, door.Problem) {
+	method, path, _ := strings.Cut(r.Pattern, " ")
+	path = strings.NewReplacer("{id}", "a", "{key}", "k", "{hash}", strings.Repeat("0", 64), "{seq}", "2", "{n}", "0", "{name}", "style.css", "{$}", "").Replace(path)
+	q := httptest.NewRequest(method, path, strings.NewReader(body))
+	h.asked++
+	q.RemoteAddr = fmt.Sprintf("10.%d.%d.%d:1", h.asked>>16, h.asked>>8&0xff, h.asked&0xff)
+	q.Host = "localhost:7433"
+	if body != "" {
+		q.Header.Set("Content-Type", "application/json")
+	}
+	for _, head := range headers {
+		name, value, _ := strings.Cut(head, ": ")
+		if q.Header.Del(name); name == "Host" {
+			q.Host = value
+		} else if value != "" {
+			q.Header.Set(name, value)
+		}
+	}
+	ctx, cancel := context.WithCancel(q.Context())
+	if cancel(); !r.Stream { // a stream ends at once
+		ctx = h.Context()
+	}
+	w := httptest.NewRecorder()
+	h.door.ServeHTTP(w, q.WithContext(ctx))
+	var p door.Problem
+	if strings.HasPrefix(w.Header().Get("Content-Type"), "application/problem+json") {
+		if err := json.Unmarshal(w.Body.Bytes(), &p); err != nil || p.Status != w.Code {
+			h.Errorf("%s is answered with %d and the problem %s", r.Pattern, w.Code, w.Body)
+		}
+	}
+	return w, p
+}
+
+// refused wants a request to be refused with a status and a code, which a page
+// does not say.
+func (h *whole) refused(r door.Route, status int, code, body string, headers ...string) {
+	h.Helper()
+	w, p := h.ask(r, body, headers...)
+	form := r.Page && status == http.StatusUnauthorized && strings.Contains(w.Body.String(), "<form")
+	if w.Code != status || p.Code != code && !form {
+		h.Errorf("%s with %q = %d %q, want %d %q", r.Pattern, headers, w.Code, p.Code, status, code)
+	}
+}
+
+// token makes a token of that scope and returns the header that shows it.
+func (h *whole) token(scope string, lasts time.Duration) string {
+	h.Helper()
+	token, err := h.tokens.Add(door.Token{Name: fmt.Sprint(scope, lasts), Scope: scope, Expires: skein.At(h.now.Add(lasts))})
+	if err != nil {
+		h.Fatal(err)
+	}
+	return "Authorization: Bearer " + token
+}
+
+// destroying are the routes that need less than they say where the token is one
+// user's.
+func destroying() []string { return []string{"POST /v1/sessions/{id}/purge", "POST /bin/purge"} }
+
+func TestWhoMayUseEachRouteOfTheServer(t *testing.T) {
+	h := newWhole(t)
+	expired := h.token("admin", time.Minute)
+	h.now = h.now.Add(2 * time.Minute)
+	scopes := map[door.Scope]string{}
+	for _, s := range []door.Scope{door.Read, door.Write, door.Admin} {
+		scopes[s] = h.token(s.String(), time.Hour)
+	}
+	for _, r := range h.door.Routes() {
+		h.refused(r, 403, "host", "", scopes[door.Admin], "Host: evil.example")
+		h.refused(r, 403, "host", "", scopes[door.Admin], "Host: localhost.evil.example:7433")
+		h.refused(r, 403, "origin", "", scopes[door.Admin], "Origin: https://evil.example")
+		h.refused(r, 403, "origin", "", scopes[door.Admin], "Origin: http://localhost:7434")
+		h.refused(r, 403, "origin", "", scopes[door.Admin], "Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: no-cors")
+		if r.Scope == door.Open {
+			if w, p := h.ask(r, ""); p.Code == "token" && !r.Page {
+				t.Errorf("%s is open, and wants a token: %d", r.Pattern, w.Code)
+			}
+			continue
+		}
+		h.refused(r, 401, "token", "")
+		h.refused(r, 401, "token", "", "Authorization: Bearer wrong")
+		h.refused(r, 401, "token", "", "Authorization: Basic "+h.tokens.First())
+		h.refused(r, 401, "token", "", expired)
+		h.refused(r, 401, "token", "", "Cookie: skein_login_7433=wrong")
+		for s, token := range scopes {
+			if s < r.Scope {
+				h.refused(r, 403, "scope", "", token)
+				continue
+			}
+			if s < door.Admin && slices.Contains(destroying(), r.Pattern) {
+				h.refused(r, 403, "scope", "", token)
+				continue
+			}
+			if w, p := h.ask(r, "", token); w.Code == 401 || w.Code == 403 && p.Code == "scope" || w.Code == 405 || p.Code == "no_route" || w.Code == 500 && !r.Stream {
+				t.Errorf("%s with a token that may %s = %d %s", r.Pattern, s, w.Code, w.Body)
+			}
+		}
+	}
+}
+
+func TestWhatBodiesEachRouteOfTheServerTakes(t *testing.T) {
+	h := newWhole(t)
+	token := "Authorization: Bearer " + h.tokens.First()
+	for _, r := range h.door.Routes() {
+		if strings.HasPrefix(r.Pattern, "GET ") {
+			continue
+		}
+		if r.Body == 0 {
+			h.refused(r, 413, "size", "{}", token)
+			continue
+		}
+		for _, kind := range []string{"", "text/plain", "application/json; charset=utf-16", "application/xml", "multipart/form-data; boundary=x"} {
+			h.refused(r, 415, "type", "{}", token, "Content-Type: "+kind)
+		}
+		if r.Body <= 64<<10 {
+			kind := "application/json"
+			if r.Types != nil {
+				kind = r.Types[0]
+			}
+			h.refused(r, 413, "size", strings.Repeat("x", int(r.Body)+1), token, "Content-Type: "+kind)
+		}
+	}
+}
+
+// ofPages are the routes that no program asks, besides those that are pages.
+func ofPages() []string {
+	return []string{
+		"GET /static/{name}", "GET /manifest.webmanifest", "GET /favicon.ico", "GET /sessions/{id}/live", "GET /sessions/stream",
+		"GET /v1/openapi.json", "GET /v1/docs/style.css",
+	}
+}
+
+func TestEveryRouteOfTheServerIsOfAPageOrInTheDocument(t *testing.T) {
+	h := newWhole(t)
+	w, _ := h.ask(door.Route{Pattern: "GET /v1/openapi.json"}, "", "Authorization: Bearer "+h.tokens.First())
+	var doc struct {
+		Paths map[string]map[string]any `json:"paths"`
+	}
+	if err := json.Unmarshal(w.Body.Bytes(), &doc); err != nil {
+		t.Fatal(err)
+	}
+	var routes []string
+	for _, r := range h.door.Routes() {
+		routes = append(routes, r.Pattern)
+		method, path, _ := strings.Cut(r.Pattern, " ")
+		_, in := doc.Paths[path][strings.ToLower(method)]
+		if in == (r.Page || slices.Contains(ofPages(), r.Pattern)) {
+			t.Errorf("%s: in the document: %v; a page: %v, want one or the other", r.Pattern, in, r.Page)
+		}
+	}
+	for path, item := range doc.Paths {
+		for method := range item {
+			if what := strings.ToUpper(method) + " " + path; !slices.Contains(routes, what) {
+				t.Errorf("%s is in the document and no route", what)
+			}
+		}
+	}
+	for _, page := range ofPages() {
+		if !slices.Contains(routes, page) {
+			t.Errorf("%s is on the list of pages and no route", page)
+		}
+	}
+}

@@ -1,0 +1,45 @@
+package server
+
+import (
+	"fmt"
+	"maps"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/skein-dev/skein"
+)
+
+// asked looks whether a query has only parameters of op, each once: one with a
+// slip in its name would be left out in silence, and a list be longer than what
+// was asked for.
+//
+// The error wraps [skein.ErrInvalid].
+func asked(op *huma.Operation, query string) error {
+	if query == "" {
+		return nil
+	}
+	values, err := url.ParseQuery(query)
+	if err != nil {
+		return fmt.Errorf("query: %w: it is no query of a URL", skein.ErrInvalid)
+	}
+	known := map[string]*huma.Param{}
+	for _, p := range op.Parameters {
+		if p.In == "query" {
+			known[p.Name] = p
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		switch p := known[name]; {
+		case p == nil && len(known) == 0:
+			return fmt.Errorf("query: %w: parameter %.100q: there are none here", skein.ErrInvalid, name)
+		case p == nil:
+			return fmt.Errorf("query: %w: parameter %.100q: there are %s", skein.ErrInvalid, name, strings.Join(slices.Sorted(maps.Keys(known)), ", "))
+		case len(values[name]) > 1 && p.Schema.Type != huma.TypeArray:
+			return fmt.Errorf("query: %w: the parameter %s is there %d times", skein.ErrInvalid, name, len(values[name]))
+		}
+	}
+	return nil
+}
