@@ -60,7 +60,22 @@ func fill(ctx context.Context, dir string, n int) (word string, err error) {
 			return "", err
 		}
 	}
+	if err := settle(ctx, s); err != nil {
+		return "", err
+	}
 	return middling(seen, min(n, sampled)*perSession/200), nil
+}
+
+// settle waits until the index has everything, which a search brings on.
+func settle(ctx context.Context, s *sqlite.Store) error {
+	for {
+		if lag, err := s.Lag(ctx); err != nil || lag == (skein.Lag{}) {
+			return err
+		}
+		if _, err := s.Search(ctx, skein.Query{Terms: []skein.Term{{Words: []string{"settle"}}}, Deadline: time.Millisecond}); err != nil {
+			return err
+		}
+	}
 }
 
 // middling returns the word that was seen about that often.
