@@ -1,5 +1,5 @@
 -- The user comes first in every key, so that the tables can be partitioned or
--- spread by it. heads, leases and journal hold no text of anybody's and are
+-- spread by it. heads, leases, journal and tombstones hold no text of anybody's and are
 -- seen without row security: by them it is known whose a session is.
 --
 -- Bytes that text cannot hold (NUL) are U+FFFD in the columns that are looked
@@ -410,7 +410,7 @@ GRANT USAGE ON SEQUENCE numbers TO skein_user, skein_all;
 DO $$
 DECLARE t text;
 BEGIN
-	FOREACH t IN ARRAY ARRAY['sessions', 'events', 'bases', 'strands', 'doomed', 'scrubs', 'charges', 'usage', 'blobs', 'blob_refs', 'files', 'records', 'tombstones', 'found'] LOOP
+	FOREACH t IN ARRAY ARRAY['sessions', 'events', 'bases', 'strands', 'doomed', 'scrubs', 'charges', 'usage', 'blobs', 'blob_refs', 'files', 'records', 'found'] LOOP
 		EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', t);
 		EXECUTE format('ALTER TABLE %I FORCE ROW LEVEL SECURITY', t);
 		EXECUTE format('CREATE POLICY own ON %I TO skein_user USING (user_id = current_setting(''skein.user'')) WITH CHECK (user_id = current_setting(''skein.user''))', t);
