@@ -155,7 +155,8 @@ func (im *importer) produce(ctx context.Context, w *work, sink func(chunk) error
 	if known, err := im.beside(ctx, w, sink); !known || err != nil {
 		return err
 	}
-	if list, ok := im.adopts[w.now.path]; ok {
+	list, adopts := im.adopts[w.now.path]
+	if adopts {
 		w.state.Told = list
 	}
 	err := w.produce(ctx, sink)
@@ -163,6 +164,9 @@ func (im *importer) produce(ctx context.Context, w *work, sink func(chunk) error
 		next, err2 := rewritten(ctx, im.store, w)
 		if err2 != nil {
 			return sink(chunk{w: w, end: true, err: err2})
+		}
+		if adopts { // what is gone was taken out by us, and the session says so itself
+			next.state.Gone = nil
 		}
 		w, err = next, next.produce(ctx, sink)
 	}

@@ -60,7 +60,7 @@ func PutFolder(ctx context.Context, path string, parts []Part) (err error) {
 // system's and SQLite's.
 func PutDatabase(ctx context.Context, path string, parts []Part) (err error) {
 	defer skein.Wrapf(&err, "database %s", path)
-	var frames, lines, was []io.Reader
+	var frames, lines, was, gone []io.Reader
 	for _, p := range parts {
 		if p.Name == "" {
 			frames = append(frames, p.Lines)
@@ -70,10 +70,13 @@ func PutDatabase(ctx context.Context, path string, parts []Part) (err error) {
 		if p.Was != nil {
 			was = append(was, p.Was)
 		}
+		if p.Gone != nil {
+			gone = append(gone, p.Gone)
+		}
 	}
 	lines = append(frames, lines...)
 	if _, err := os.Lstat(path); err == nil {
-		err := foreign.Merge(ctx, path, io.MultiReader(was...), lines...)
+		err := foreign.Merge(ctx, path, io.MultiReader(was...), io.MultiReader(gone...), lines...)
 		if errors.Is(err, foreign.ErrDiffers) {
 			err = errors.Join(ErrChanged, err)
 		}

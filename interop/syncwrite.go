@@ -24,6 +24,7 @@ func (y *syncer) write(ctx context.Context, done *Synced) error {
 	}
 	d.After, d.Path, d.Name = y.from.last, y.below, y.name
 	d.Known = y.store.Records(ctx, y.format.Name, y.from.file.Path, 0)
+	d.Tells = newTeller(d.Events, d.After, y.from.told).tells
 	for _, e := range d.Events {
 		if e.Seq > d.After && talks(e.Kind) {
 			done.Events++
@@ -96,23 +97,31 @@ func (y *syncer) putUnit(ctx context.Context, x *exporter, texts []Text) error {
 		if err != nil && !errors.Is(err, skein.ErrNotFound) {
 			return err
 		}
-		parts = append(parts, Part{Name: t.Name, Was: bytes.NewReader(was), Lines: bytes.NewReader(whole(was, t.Lines))})
+		p := Part{Name: t.Name, Was: bytes.NewReader(was), Lines: bytes.NewReader(whole(was, t.Lines))}
+		if len(t.Gone) > 0 {
+			p.Gone = bytes.NewReader(bytes.Join(t.Gone, nil))
+		}
+		parts = append(parts, p)
 	}
 	return y.format.Put(ctx, y.unit, parts)
 }
 
 // whole returns the lines that a source is to have: of a folder, each file
-// whole, with the lines that it had.
+// whole, with the lines that it had, as many as its own line says.
 func whole(was []byte, lines []OutLine) []byte {
 	var pieces, ends []byte
 	new := map[string]bool{}
 	count := map[string]int{}
 	touched := map[string]bool{}
+	size := map[string]int{}
 	isFolder := false
 	for _, l := range lines {
 		new[identity(l.Body, count)] = true
 		if f, err := folder.Parse(l.Body); err == nil {
 			isFolder, touched[f.File] = true, true
+			if f.Lines != nil {
+				size[f.File] = *f.Lines
+			}
 		}
 	}
 	if !isFolder {
@@ -124,7 +133,7 @@ func whole(was []byte, lines []OutLine) []byte {
 	clear(count)
 	for line := range bytes.Lines(was) {
 		f, err := folder.Parse(line)
-		if err == nil && f.Line != nil && touched[f.File] && !new[identity(line, count)] {
+		if err == nil && f.Line != nil && touched[f.File] && !cut(size, f) && !new[identity(line, count)] {
 			pieces = append(pieces, line...)
 		}
 	}
@@ -136,6 +145,12 @@ func whole(was []byte, lines []OutLine) []byte {
 		}
 	}
 	return append(pieces, ends...)
+}
+
+// cut reports whether a line lies behind the end that its file is to have.
+func cut(size map[string]int, l folder.Line) bool {
+	n, ends := size[l.File]
+	return ends && *l.Line >= n
 }
 
 // adopt reads again what was written, as records of events that the session
@@ -154,9 +169,11 @@ func (y *syncer) adopt(ctx context.Context, lines []OutLine) error {
 	w := &work{format: y.format}
 	w.stream = newStream(y.format, File{Path: y.unit, Name: y.name, Unit: y.format.inUnit(y.from.file), Beside: func(string) ([]byte, bool) { return nil, false }})
 	var raws [][]byte
+	now := map[recordHash]int{}
 	err := y.lines(ctx, func(r io.Reader) error {
 		return w.stream.run(r, func(rd read) error {
-			if h := hashRecord(rd.rec.Raw); known[h] > 0 {
+			h := hashRecord(rd.rec.Raw)
+			if now[h]++; known[h] > 0 {
 				known[h]--
 			} else {
 				raws = append(raws, rd.rec.Raw)
@@ -172,7 +189,7 @@ func (y *syncer) adopt(ctx context.Context, lines []OutLine) error {
 	if err != nil {
 		return err
 	}
-	im.adopts = map[string]told{y.from.file.Path: match(y.from.told, raws, lines)}
+	im.adopts = map[string]told{y.from.file.Path: match(y.from.told, raws, lines).only(now)}
 	found, err := walk(ctx, []string{y.unit}, &rep)
 	if err != nil {
 		return err

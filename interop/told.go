@@ -47,6 +47,21 @@ func (t told) last() (last skein.Seq) {
 	return last
 }
 
+// only returns the list less the records that are no more: of each, the last so
+// many are left.
+func (t told) only(here map[recordHash]int) told {
+	count := map[recordHash]int{}
+	t.each(func(h recordHash, _ skein.Seq) { count[h]++ })
+	var b builderOfTold
+	t.each(func(h recordHash, s skein.Seq) {
+		if count[h] <= here[h] {
+			b.add(h, s)
+		}
+		count[h]--
+	})
+	return b.list
+}
+
 // index returns, by the hash of a record, what its copies tell of, in order.
 func (t told) index() map[recordHash][]skein.Seq {
 	if len(t) == 0 {

@@ -3,6 +3,7 @@ package interop
 import (
 	"io"
 	"iter"
+	"slices"
 	"time"
 
 	"github.com/skein-dev/skein"
@@ -22,6 +23,12 @@ type Draft struct {
 	Known iter.Seq2[skein.Record, error]
 	Path  string // below the program's home, with slashes
 	Name  string // of the source, in a unit
+
+	// Tells returns the last message or compaction that a record of Known
+	// tells of, 0 if of none, and whether the session goes on from it still:
+	// not if it went back to before it. It is to be asked once for each
+	// record, in order. nil without Known.
+	Tells func(skein.Record) (at skein.Seq, still bool)
 
 	// Other returns where another session is written, or was read from: a
 	// parent or a child. false says that it is not there.
@@ -64,6 +71,11 @@ func Once[T any](d Draft, name string, look func() (T, error)) (T, error) {
 // Errors as [skein.Entries].
 func (d Draft) Entries() ([]skein.Entry, error) { return skein.Entries(d.Events) }
 
+// WentBack reports whether the session went back since its source was written.
+func (d Draft) WentBack() bool {
+	return d.After > 0 && slices.ContainsFunc(d.Events, func(e skein.Event) bool { return e.Kind == skein.KindRewound && e.Seq > d.After })
+}
+
 // A Spot is where a session is in a program's files.
 type Spot struct {
 	ID   string `json:"id"`             // its ID in that program
@@ -84,6 +96,11 @@ type Text struct {
 	Path  string // below the program's home, with slashes: of a file or unit
 	Name  string // of the source, in a unit
 	Lines []OutLine
+
+	// Gone is the rows of Known, as they stand there, that the source is to
+	// have no more, of a database: what a session went back over. Of a
+	// folder, a file has no more lines than its own line says.
+	Gone [][]byte
 
 	// Log says that Path is a file of lines, which its program only ever
 	// appends to, for all sessions: the lines are put behind what is there,
@@ -116,8 +133,8 @@ type OutLine struct {
 	// the unit gives it. A row without rowid gets the next one.
 	Body []byte
 
-	// Seq is the last event that the line, with those before it, tells of:
-	// the same as the line's before where it tells of none.
+	// Seq is the last event that the line tells of; 0, or the line's before,
+	// where it tells of none.
 	Seq skein.Seq
 }
 
@@ -130,6 +147,10 @@ type Part struct {
 	// there as they were, and Lines may change them. Without it nothing that
 	// is there may be changed.
 	Was io.Reader
+
+	// Gone, if not nil, is rows of Was that are to be there no more. Only
+	// [PutDatabase] removes any.
+	Gone io.Reader
 }
 
 // Losses is what a format cannot hold, in words for people, and how often.

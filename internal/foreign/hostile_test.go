@@ -209,17 +209,21 @@ func TestMergeChangesNothingThatItMustNot(t *testing.T) {
 	for name, c := range map[string]struct {
 		was, lines, want string
 		fails            bool
+		gone             string
 	}{
-		"a new row":                   {"", fresh, "one two new", false},
-		"the same row":                {"", row(1, "one"), "one two", false},
-		"another row is there":        {"", fresh + row(1, "other"), "one two", true},
-		"a known row may change":      {row(1, "one"), row(1, "uno") + fresh, "uno two new", false},
-		"a known row has changed":     {row(1, "old"), row(1, "uno"), "one two", true},
-		"a known row is gone":         {row(7, "old"), fresh, "one two", true},
-		"a table that is not there":   {"", `{"table":"no","row":{"x":1}}` + "\n", "one two", true},
-		"a row of AUTOINCREMENT":      {"", `{"table":"sqlite_sequence","rowid":1,"row":{"name":"lines","seq":99}}` + "\n", "one two", false},
-		"a column that is not there":  {"", `{"table":"lines","row":{"no":1}}` + "\n", "one two", true},
-		"a damaged row is passed by ": {"", `{"table":"lines","rowid":9,"damage":"x"}` + "\n", "one two", false},
+		"a new row":                   {"", fresh, "one two new", false, ""},
+		"the same row":                {"", row(1, "one"), "one two", false, ""},
+		"another row is there":        {"", fresh + row(1, "other"), "one two", true, ""},
+		"a known row may change":      {row(1, "one"), row(1, "uno") + fresh, "uno two new", false, ""},
+		"a known row has changed":     {row(1, "old"), row(1, "uno"), "one two", true, ""},
+		"a known row is gone":         {row(7, "old"), fresh, "one two", true, ""},
+		"a table that is not there":   {"", `{"table":"no","row":{"x":1}}` + "\n", "one two", true, ""},
+		"a row of AUTOINCREMENT":      {"", `{"table":"sqlite_sequence","rowid":1,"row":{"name":"lines","seq":99}}` + "\n", "one two", false, ""},
+		"a column that is not there":  {"", `{"table":"lines","row":{"no":1}}` + "\n", "one two", true, ""},
+		"a known row goes":            {row(1, "one"), fresh, "two new", false, row(1, "one")},
+		"a row that nobody knew goes": {"", fresh, "one two", true, row(1, "one")},
+		"one that has changed goes":   {row(1, "old"), fresh, "one two", true, row(1, "old")},
+		"a damaged row is passed by ": {"", `{"table":"lines","rowid":9,"damage":"x"}` + "\n", "one two", false, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			at := filepath.Join(t.TempDir(), "copy.db")
@@ -230,7 +234,7 @@ func TestMergeChangesNothingThatItMustNot(t *testing.T) {
 			if err := os.WriteFile(at, data, 0o600); err != nil {
 				t.Fatal(err)
 			}
-			err = Merge(t.Context(), at, strings.NewReader(c.was), strings.NewReader(c.lines))
+			err = Merge(t.Context(), at, strings.NewReader(c.was), strings.NewReader(c.gone), strings.NewReader(c.lines))
 			if (err != nil) != c.fails {
 				t.Errorf("Merge() = %v, want an error: %t", err, c.fails)
 			}

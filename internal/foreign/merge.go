@@ -17,14 +17,15 @@ var ErrDiffers = errors.New("another row is there")
 
 // Merge puts rows into the database at path itself, in one transaction that
 // waits up to five seconds for others. The rows that was tells must stand there
-// as it tells them, and may be changed by lines; of the others, one that is
+// as it tells them, and may be changed by lines; those of them that gone tells
+// are deleted. Of the others, one that is
 // there already must be the same. Tables that are missing are made; what a
 // frame says of the file, and rows of sqlite_sequence, are passed over. The
 // database's own triggers run.
 //
 // The error wraps [ErrDiffers]; others are the readers' and SQLite's. Then
 // nothing has changed.
-func Merge(ctx context.Context, path string, was io.Reader, lines ...io.Reader) (err error) {
+func Merge(ctx context.Context, path string, was, gone io.Reader, lines ...io.Reader) (err error) {
 	db, err := sql.Open(driverName, dsn(filepath.ToSlash(path), "rw"))
 	if err != nil {
 		return err
@@ -52,6 +53,9 @@ func Merge(ctx context.Context, path string, was io.Reader, lines ...io.Reader) 
 		}
 	}()
 	if err := each(was, m.stands); err != nil {
+		return err
+	}
+	if err := each(gone, m.remove); err != nil {
 		return err
 	}
 	for _, r := range lines {
@@ -104,6 +108,19 @@ func (m *merger) stands(line []byte) error {
 	if err == nil && (!same || !there) {
 		err = fmt.Errorf("table %s, row %d: %w", r.Table, *r.Rowid, ErrDiffers)
 	}
+	return err
+}
+
+// remove deletes a row that stands there as it was.
+func (m *merger) remove(line []byte) error {
+	r, ok, err := ParseRow(line)
+	switch {
+	case err != nil:
+		return err
+	case !ok || r.Rowid == nil || !m.known[fmt.Sprint(r.Table, *r.Rowid)]:
+		return fmt.Errorf("line %.60q: %w", line, ErrDiffers)
+	}
+	_, err = m.conn.ExecContext(m.ctx, "DELETE FROM main."+quote(r.Table)+" WHERE "+rowidName(r)+" = ?", *r.Rowid)
 	return err
 }
 

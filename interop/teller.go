@@ -1,0 +1,77 @@
+package interop
+
+import (
+	"slices"
+	"sort"
+
+	"github.com/skein-dev/skein"
+)
+
+// A teller says what the records of a source tell of, when a session is to be
+// written to it: see Draft.Tells.
+type teller struct {
+	made    map[skein.ClientID]skein.Seq // where the events of records stand
+	told    map[recordHash][]skein.Seq
+	steps   []skein.Seq // the messages and compactions
+	rewinds []skein.Event
+	was     []skein.SeqRange // the session's line as the source has it
+	now     []skein.SeqRange
+}
+
+func newTeller(events []skein.Event, after skein.Seq, list told) *teller {
+	t := &teller{made: map[skein.ClientID]skein.Seq{}, told: list.index()}
+	last := after
+	for _, e := range events {
+		last = max(last, e.Seq)
+		switch e.Kind {
+		case skein.KindRewound:
+			t.rewinds = append(t.rewinds, e)
+		case skein.KindSaid, skein.KindCompacted:
+			t.steps = append(t.steps, e.Seq)
+			t.made[withoutMark(e.ClientID)] = e.Seq
+		}
+	}
+	t.was, t.now = t.line(after), t.line(last)
+	return t
+}
+
+// line returns the line that ends at seq. A rewind that cannot be read leads
+// nowhere.
+func (t *teller) line(seq skein.Seq) []skein.SeqRange {
+	spans, err := skein.OnLine(t.rewinds, seq)
+	if err != nil {
+		return []skein.SeqRange{{To: seq}}
+	}
+	return spans
+}
+
+func (t *teller) tells(r skein.Record) (at skein.Seq, still bool) {
+	h := hashRecord(r.Raw)
+	if seqs := t.told[h]; len(seqs) > 0 {
+		at = t.step(seqs[0])
+		if len(seqs) > 1 {
+			t.told[h] = seqs[1:]
+		}
+	}
+	for i := range r.Events {
+		at = max(at, t.made[clientID(r.Key, i, r.Events)])
+	}
+	return at, at == 0 || !onLine(t.was, at) || onLine(t.now, at)
+}
+
+// step returns the last message or compaction on the line that ends at seq; 0
+// if there is none.
+func (t *teller) step(seq skein.Seq) skein.Seq {
+	spans := t.line(seq)
+	for _, s := range slices.Backward(spans) {
+		i := sort.Search(len(t.steps), func(i int) bool { return t.steps[i] > s.To })
+		if i > 0 && t.steps[i-1] > s.From {
+			return t.steps[i-1]
+		}
+	}
+	return 0
+}
+
+func onLine(spans []skein.SeqRange, seq skein.Seq) bool {
+	return slices.ContainsFunc(spans, func(s skein.SeqRange) bool { return s.From < seq && seq <= s.To })
+}
