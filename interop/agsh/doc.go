@@ -55,10 +55,15 @@
 // A session becomes rows of 0.1, in a database with these two tables or in the
 // one that is there, with the columns that it has. All results of an answer
 // are one row; a call without one is answered as interrupted, for the program
-// would send it as it stands. A picture is a block of user_blocks in a database
-// of 0.38 and later. Reasoning, other files, system messages and what a
-// compaction summed up cannot be held. locked_by is the PID of the process
-// here that has the session open.
+// would send it as it stands. In a database of 0.38 and later a picture is a
+// block of user_blocks; what the session went back over is written too, and
+// taken back by a repair of no messages; and a summary is a boundary in the place of
+// all that the program goes on with, what it does not cover coming behind it. No
+// row of an older one can say that: there what was gone back over is not
+// written, or, where it was, its rows are deleted, as 0.2 deletes those that it
+// compacts; and of a compaction only what it covers is written. Reasoning, other files and system messages
+// cannot be held. locked_by is the PID of the process here that has the session
+// open.
 //
 // # Evidence
 //

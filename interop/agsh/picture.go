@@ -2,7 +2,6 @@ package agsh
 
 import (
 	"encoding/base64"
-	"slices"
 	"strings"
 
 	"github.com/skein-dev/skein"
@@ -13,7 +12,7 @@ import (
 // that may not know them: 0.31 does, and the next column came with 0.38.
 func (w *writer) pictured(e *skein.Entry) string {
 	m := &e.Message
-	if m.Role != skein.RoleUser || !slices.Contains(w.at.columns["sessions"], "additional_roots_json") {
+	if m.Role != skein.RoleUser || !w.at.repairs() {
 		return ""
 	}
 	var b []byte

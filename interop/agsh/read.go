@@ -186,7 +186,8 @@ func (r *reader) user(m *interop.Made, at skein.Time, content string) {
 		r.view = []int{r.items}
 		return
 	}
-	if content == "" {
+	if content == "" { // to the program it is a message all the same
+		r.view = append(r.view, r.items)
 		return
 	}
 	said := skein.Message{Role: skein.RoleUser}

@@ -14,11 +14,13 @@ type answer struct {
 	used   bool
 }
 
-// write makes the rows of messages.
-func (w *writer) write(entries []skein.Entry) {
+// say makes the rows of messages, those after the seq that is kept and up to
+// limit, of all that lie on a line.
+func (w *writer) say(entries []skein.Entry, limit skein.Seq) {
+	w.answers = map[string]answer{}
 	for i := range entries {
 		for j := range entries[i].Message.Parts {
-			if r := entries[i].Message.Parts[j].Result; r != nil && !entries[i].Rewound {
+			if r := entries[i].Message.Parts[j].Result; r != nil {
 				w.answers[r.CallID] = answer{r, i, false}
 			}
 		}
@@ -26,32 +28,16 @@ func (w *writer) write(entries []skein.Entry) {
 	for i := range entries {
 		e := &entries[i]
 		switch {
-		case e.Seq <= w.d.After:
-			if e.Rewound && w.rewoundSince(e) {
-				w.losses.Add(e.Seq, "that a message was rewound: left out")
-			}
-		case e.Rewound:
-			w.losses.Add(e.Seq, "message that was rewound: left out")
+		case e.Seq <= w.keep || e.Seq > limit:
 		case e.Message.Role == skein.RoleAssistant:
 			w.answer(e, entries)
 		case e.Message.Role == skein.RoleSystem:
-			w.losses.Add(e.Seq, "system message: left out")
+			w.lose(e, "system message: left out")
 		default:
 			w.results(e)
 			w.typed(e)
 		}
 	}
-}
-
-// rewoundSince reports whether a message was rewound after what the database
-// has was told.
-func (w *writer) rewoundSince(e *skein.Entry) bool {
-	for _, ev := range w.d.Events {
-		if r, err := skein.Decode[skein.Rewound](ev); ev.Kind == skein.KindRewound && ev.Seq > w.d.After && err == nil && r.To < e.Seq {
-			return true
-		}
-	}
-	return false
 }
 
 // typed makes the row of what a person said.
@@ -166,8 +152,7 @@ func (w *writer) results(e *skein.Entry) {
 		return
 	}
 	if n := len(w.lines); told && n > 0 { // the row before tells of it too
-		w.seq = max(w.seq, e.End)
-		w.lines[n-1].Seq = w.seq
+		w.lines[n-1].Seq = max(w.lines[n-1].Seq, e.End)
 	}
 }
 

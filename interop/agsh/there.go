@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/foreign"
@@ -42,6 +43,10 @@ func lookAt(ctx context.Context, path string) (t there, err error) {
 		return nil
 	})
 }
+
+// repairs reports whether the program knows rows that replace others: since
+// 0.38, as a column does.
+func (t there) repairs() bool { return slices.Contains(t.columns["sessions"], "additional_roots_json") }
 
 // values are those of a row's columns.
 type values map[string]foreign.Value

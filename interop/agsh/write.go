@@ -35,15 +35,13 @@ func write(ctx context.Context, d interop.Draft) (interop.Written, error) {
 	case d.After > 0 && row == nil:
 		return interop.Written{}, fmt.Errorf("session %s %w in %s", id, skein.ErrNotFound, path)
 	}
-	entries, err := d.Entries()
-	if err != nil {
+	w := &writer{d: d, at: at, id: id, keep: d.After}
+	if err := w.write(); err != nil {
 		return interop.Written{}, err
 	}
-	w := &writer{d: d, at: at, id: id, seq: d.After, answers: map[string]answer{}}
-	w.write(entries)
 	w.others()
 	lines := append([]interop.OutLine{w.session(row)}, w.lines...)
-	out := interop.Written{ID: id, Losses: w.losses, Texts: []interop.Text{{Path: path, Name: id, Lines: lines}}}
+	out := interop.Written{ID: id, Losses: w.losses, Texts: []interop.Text{{Path: path, Name: id, Lines: lines, Gone: w.gone}}}
 	if d.After == 0 {
 		out.Texts = append(out.Texts, interop.Text{Path: path, Lines: []interop.OutLine{{Body: frame()}}})
 		at.rows[id] = &foreign.Row{}
@@ -94,23 +92,30 @@ func stampText(t skein.Time) string {
 type writer struct {
 	d       interop.Draft
 	at      there
-	id      string // session's
+	id      string    // session's
+	view    []held    // what the program goes on with
+	keep    skein.Seq // the messages up to here are in its rows, or cannot be
+	back    bool      // the session went back since the rows before
 	answers map[string]answer
 	last    skein.Time // of a message
-	seq     skein.Seq  // last event that was told of
 	added   skein.Usage
 	lines   []interop.OutLine
+	gone    [][]byte // rows
 	losses  interop.Losses
 }
 
 // put adds a message's row.
 func (w *writer) put(e *skein.Entry, role, content string) {
+	w.row(e, role, content)
+	w.view = append(w.view, held{at: e.End, role: role})
+}
+
+func (w *writer) row(e *skein.Entry, role, content string) {
 	if w.last = max(w.last, e.Time, w.d.Session.Created); w.last == 0 {
 		w.last = skein.At(w.d.Now)
 	}
 	r := w.at.row("messages", values{"session_id": w.id, "role": role, "content": content, "created_at": stampText(w.last)})
-	w.seq = max(w.seq, e.End)
-	w.lines = append(w.lines, interop.OutLine{Body: r.AppendLine(nil), Seq: w.seq})
+	w.lines = append(w.lines, interop.OutLine{Body: r.AppendLine(nil), Seq: e.End})
 }
 
 // session makes the session's row, or the one that is there as it is now.
@@ -191,7 +196,9 @@ func (w *writer) others() {
 		case skein.KindStep:
 			w.losses.Add(ev.Seq, "request to a model: left out")
 		case skein.KindCompacted:
-			w.losses.Add(ev.Seq, "compaction: left out, what it covers is written")
+			if _, ok := summaryOf(ev); !ok || !w.at.repairs() {
+				w.losses.Add(ev.Seq, "compaction: left out, what it covers is written")
+			}
 		}
 	}
 }

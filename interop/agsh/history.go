@@ -1,0 +1,195 @@
+package agsh
+
+import (
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/skein-dev/skein"
+)
+
+// maxMarks is how many times a session went back, or summed up, of which rows
+// tell, the last ones: each time the messages are worked out anew.
+const maxMarks = 100
+
+// write makes the rows of what was said. In a database of 0.38 and later that
+// is all of it, with what the session went back over and summed up, in the
+// order in which that happened.
+func (w *writer) write() error {
+	if err := w.known(); err != nil {
+		return err
+	}
+	var marks []int
+	for i, e := range w.d.Events {
+		if _, sums := summaryOf(e); e.Seq > w.d.After && w.at.repairs() && (sums || e.Kind == skein.KindRewound) {
+			marks = append(marks, i)
+		}
+	}
+	if over := len(marks) - maxMarks; over > 0 {
+		w.losses.Add(w.d.Events[marks[0]].Seq, "going back and summing up, but for the last hundred times: left out")
+		marks, w.back = marks[over:], true
+	}
+	for _, i := range marks {
+		if err := w.mark(i); err != nil {
+			return err
+		}
+	}
+	if w.d.After > 0 && !w.at.repairs() {
+		w.back = w.d.WentBack()
+	}
+	return w.upTo(len(w.d.Events), math.MaxInt64)
+}
+
+// mark makes the rows up to where the session went back, or summed up. What a
+// summary does not cover comes behind it.
+func (w *writer) mark(i int) error {
+	sum, ok := summaryOf(w.d.Events[i])
+	if !ok {
+		err := w.upTo(i, math.MaxInt64)
+		w.back = true
+		return err
+	}
+	err := w.upTo(i, sum.To)
+	w.boundary(sum)
+	return err
+}
+
+// upTo makes the rows of the messages of the first n events that the session
+// goes on from there with, up to limit.
+func (w *writer) upTo(n int, limit skein.Seq) error {
+	events := w.d.Events[:n]
+	if n == 0 {
+		return nil
+	}
+	entries, err := skein.Entries(events)
+	if err != nil {
+		return err
+	}
+	last := events[n-1].Seq
+	spans, err := skein.OnLine(events, last)
+	if err != nil {
+		return err
+	}
+	if w.at.repairs() {
+		w.mend(events, spans)
+	} else {
+		w.takeBack(spans)
+		defer w.leaveOut(slices.Clone(entries))
+	}
+	w.back = false
+	w.say(slices.DeleteFunc(entries, func(e skein.Entry) bool { return e.Rewound }), limit)
+	w.keep = max(w.keep, min(limit, last))
+	return nil
+}
+
+// leaveOut names what the session went back over, which has no row.
+func (w *writer) leaveOut(entries []skein.Entry) {
+	for i := range entries {
+		if entries[i].Rewound {
+			w.lose(&entries[i], "message that was rewound: left out")
+		}
+	}
+}
+
+// takeBack removes the rows from the first one on that the session went back
+// over since, where no row can say so. As long as that was the last one, the
+// rows before it were all there was.
+func (w *writer) takeBack(spans []skein.SeqRange) {
+	if !w.back {
+		return
+	}
+	n := slices.IndexFunc(w.view, func(h held) bool { return !h.still })
+	if n < 0 {
+		n = len(w.view)
+	}
+	n = w.whole(n)
+	for _, h := range w.view[n:] {
+		w.gone = append(w.gone, h.row)
+	}
+	w.view, w.keep = w.view[:n], 0
+	for _, h := range slices.Backward(w.view) {
+		if h.at > 0 && on(spans, h.at) {
+			w.keep = h.at
+			break
+		}
+	}
+}
+
+// mend makes the row that brings the program from what it goes on with to what
+// the session does: a boundary if that begins with another summary, a repair
+// that takes back the rest if some of it is no more.
+func (w *writer) mend(events []skein.Event, spans []skein.SeqRange) {
+	var sum *summary
+	var back skein.Event
+	for _, e := range events {
+		if s, ok := summaryOf(e); ok && on(spans, e.Seq) {
+			sum = s
+		}
+		if e.Kind == skein.KindRewound {
+			back = e
+		}
+	}
+	if sum != nil && (len(w.view) == 0 || w.view[0].at != sum.seq) {
+		w.boundary(sum)
+		return
+	}
+	n := slices.IndexFunc(w.view, func(h held) bool { return h.at > 0 && !on(spans, h.at) })
+	if n >= 0 {
+		n = w.whole(n)
+		w.repair(back, len(w.view)-n)
+		w.view = w.view[:n]
+	}
+	if w.back || n >= 0 {
+		w.keep = w.kept(sum)
+	}
+}
+
+// kept returns up to where the messages are in the rows that the program goes
+// on with. What a summary covers is in it.
+func (w *writer) kept(sum *summary) skein.Seq {
+	if sum != nil && len(w.view) == 1 && w.view[0].at == sum.seq {
+		return sum.To
+	}
+	for _, h := range slices.Backward(w.view) {
+		if h.at > 0 {
+			return h.at
+		}
+	}
+	return 0
+}
+
+// boundary makes the row that puts a summary in the place of all messages.
+func (w *writer) boundary(sum *summary) {
+	text := append(skein.AppendQuoted([]byte(`{"CompactBoundary":{"summary":{"role":"user","content":[{"type":"text","text":`), sum.Summary), `}]},"replaced_count":`...)
+	text = append(strconv.AppendInt(text, int64(len(w.view)), 10), `,"loaded_tools_snapshot":[]}}`...)
+	w.row(&skein.Entry{Seq: sum.seq, End: sum.seq, Time: sum.time}, roleBoundary, string(text))
+	w.view, w.keep, w.back = []held{{at: sum.seq, role: roleUser}}, sum.To, false
+}
+
+// repair makes the row that takes back the last n messages.
+func (w *writer) repair(back skein.Event, n int) {
+	e := skein.Entry{Seq: back.Seq, End: back.Seq, Time: back.Time}
+	w.row(&e, roleRepair, `{"Repair":{"replaced_count":`+strconv.Itoa(n)+`,"messages":[]}}`)
+}
+
+func on(spans []skein.SeqRange, seq skein.Seq) bool {
+	return slices.ContainsFunc(spans, func(s skein.SeqRange) bool { return s.From < seq && seq <= s.To })
+}
+
+// summary is a compaction that the program can hold.
+type summary struct {
+	skein.Compacted
+	seq  skein.Seq
+	time skein.Time
+}
+
+func summaryOf(e skein.Event) (*summary, bool) {
+	if e.Kind != skein.KindCompacted {
+		return nil, false
+	}
+	c, err := skein.Decode[skein.Compacted](e)
+	if err != nil || c.Failed || c.Summary == "" {
+		return nil, false
+	}
+	return &summary{c, e.Seq, e.Time}, true
+}
