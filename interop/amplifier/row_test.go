@@ -3,7 +3,6 @@ package amplifier_test
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -212,14 +211,5 @@ func TestAmplifierBesides(t *testing.T) {
 			t.Errorf("the fork's metadata is %s, want it forked from turn 4, and 5 turns", got)
 		}
 	})
-	t.Run("a session in which nothing was said", func(t *testing.T) {
-		s := store(t, map[skein.SessionID][]skein.Event{first: {created(skein.Created{Title: "empty"})}}, first)
-		home, err := filepath.EvalSymlinks(t.TempDir())
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := interop.Export(t.Context(), s, amplifier.Format(), first, home, interop.Exports{}); !errors.Is(err, skein.ErrInvalid) {
-			t.Errorf("Export = %v, want ErrInvalid: Amplifier makes no folder before something is said", err)
-		}
-	})
+	t.Run("a session in which nothing was said", TestASessionWithoutWordsIsAFolderWithoutLines)
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -24,10 +23,12 @@ type writing struct {
 	said    []line // of the transcript that are new
 	logged  []line // of the log that are new
 	had     map[string][][]byte
-	meta    object // as it was
+	tells   map[string][]tells // of the same lines
+	stays   [][]byte           // lines of the transcript
+	keep    skein.Seq          // the messages up to here are in them, or cannot be
+	meta    object             // as it was
 	turns   int
 	losses  interop.Losses
-	last    skein.Seq
 	charged map[string]bool          // requests that steps tell of
 	spawn   map[skein.SessionID]bool // sessions that calls were said to run
 	started bool                     // the log says that the session began
@@ -40,11 +41,11 @@ type line struct {
 	seq  skein.Seq
 }
 
-// write implements interop.Format.Write. The error wraps [skein.ErrInvalid] if
-// nothing was said in the session; others are those of reading it.
+// write implements interop.Format.Write. Errors are those of reading the
+// session.
 func write(_ context.Context, d interop.Draft) (out interop.Written, err error) {
 	defer skein.Wrapf(&err, "amplifier: write %s", d.Session.ID)
-	w := &writing{d: d, had: map[string][][]byte{}, charged: map[string]bool{}, spawn: map[skein.SessionID]bool{}}
+	w := &writing{d: d, had: map[string][][]byte{}, tells: map[string][]tells{}, charged: map[string]bool{}, spawn: map[skein.SessionID]bool{}}
 	w.name()
 	if err := w.known(); err != nil {
 		return out, err
@@ -60,9 +61,6 @@ func write(_ context.Context, d interop.Draft) (out interop.Written, err error) 
 		if err := w.entry(e); err != nil {
 			return out, err
 		}
-	}
-	if len(w.said) == 0 && d.After == 0 {
-		return out, fmt.Errorf("%w: nothing was said in it", skein.ErrInvalid)
 	}
 	out = interop.Written{ID: w.id, Losses: w.losses}
 	out.Texts = []interop.Text{{Path: w.path(), Lines: w.lines()}}
@@ -133,44 +131,20 @@ func (w *writing) cwd() string {
 	return s.Project
 }
 
-// known takes apart what the folder has.
-func (w *writing) known() error {
-	if w.d.After == 0 {
-		return nil
-	}
-	for r, err := range w.d.Known {
-		if err != nil {
-			return err
-		}
-		in, err := folder.Parse(r.Raw)
-		if err != nil || in.Folder != "" || in.Lines != nil {
-			continue
-		}
-		w.had[in.File] = append(w.had[in.File], in.Data())
-	}
-	for _, name := range []string{metadata, metadata + backup} {
-		if data := w.had[name]; len(data) == 1 && len(w.meta) == 0 {
-			w.meta, _ = parse(data[0]) // what is none is written anew
-		}
-	}
-	for _, l := range w.had[transcript] {
-		if o, err := parse(l); err == nil && o.str("role") == "user" {
-			w.turns++
-		}
-	}
-	return nil
-}
-
 // lines returns the folder's lines: transcript and log by their seqs, then what
 // becomes of the other files.
 func (w *writing) lines() (out []interop.OutLine) {
+	last := w.d.After
 	add := func(l folder.Line, seq skein.Seq) {
-		w.last = max(w.last, seq)
-		out = append(out, interop.OutLine{Body: l.Append(nil), Seq: w.last})
+		if seq == 0 {
+			seq = last
+		}
+		last = max(last, seq)
+		out = append(out, interop.OutLine{Body: l.Append(nil), Seq: seq})
 	}
 	w.backups(add)
 	slices.SortStableFunc(w.logged, func(a, b line) int { return cmp.Compare(a.seq, b.seq) })
-	said, logged := w.numbered(transcript, w.said), w.numbered(eventLog, w.logged)
+	said, logged := w.numbered(transcript, w.stays, w.said), w.numbered(eventLog, w.had[eventLog], w.logged)
 	for len(said)+len(logged) > 0 {
 		next := &said
 		if len(said) == 0 || len(logged) > 0 && logged[0].seq < said[0].seq {
@@ -180,7 +154,7 @@ func (w *writing) lines() (out []interop.OutLine) {
 		*next = (*next)[1:]
 	}
 	now := w.d.Now.UnixNano()
-	add(folder.End(folder.File{Name: transcript, Mode: 0o600, Mtime: now}, len(w.had[transcript])+len(w.said)), 0)
+	add(folder.End(folder.File{Name: transcript, Mode: 0o600, Mtime: now}, len(w.stays)+len(w.said)), 0)
 	if n := len(w.had[eventLog]) + len(w.logged); n > 0 {
 		add(folder.End(folder.File{Name: eventLog, Mode: 0o600, Mtime: now}, n), 0)
 	}
@@ -201,39 +175,6 @@ func (w *writing) end() skein.Seq {
 		return w.d.Events[n-1].Seq
 	}
 	return 0
-}
-
-type numberedLine struct {
-	folder.Line
-	seq skein.Seq
-}
-
-// numbered returns lines behind those that the file has, of which the last one
-// is ended if it was not.
-func (w *writing) numbered(name string, ls []line) (out []numberedLine) {
-	had := w.had[name]
-	if n := len(had); n > 0 && len(ls) > 0 && !strings.HasSuffix(string(had[n-1]), "\n") {
-		out = append(out, numberedLine{folder.Piece(name, n-1, append(had[n-1 : n : n][0], '\n')), 0})
-	}
-	for i, l := range ls {
-		out = append(out, numberedLine{folder.Piece(name, len(had)+i, append(l.body, '\n')), l.seq})
-	}
-	return out
-}
-
-// backups adds what the program's store does before it saves: a copy of each
-// file. One that is longer than what takes its place stays as it is.
-func (w *writing) backups(add func(folder.Line, skein.Seq)) {
-	now := w.d.Now.UnixNano()
-	if had := w.had[transcript]; len(had) > 0 && len(w.said) > 0 && len(had) >= len(w.had[transcript+backup]) {
-		for i, data := range had {
-			add(folder.Piece(transcript+backup, i, data), w.d.After)
-		}
-		add(folder.End(folder.File{Name: transcript + backup, Mode: 0o600, Mtime: now}, len(had)), 0)
-	}
-	if had := w.had[metadata]; len(had) == 1 {
-		add(folder.Whole(folder.File{Name: metadata + backup, Mode: 0o600, Mtime: now}, had[0]), w.d.After)
-	}
 }
 
 // stamp spells a time as the transcript and the log do: to the millisecond,

@@ -154,9 +154,24 @@ func TestAFileIsSpelledAsPythonSpells(t *testing.T) {
 	}
 }
 
-func TestASessionWithoutWordsCannotBeWritten(t *testing.T) {
-	s := store(t, map[skein.SessionID][]skein.Event{first: {created(skein.Created{})}}, first)
-	if _, err := interop.Export(t.Context(), s, amplifier.Format(), first, t.TempDir(), interop.Exports{}); err == nil {
-		t.Error("Export of a session without words gives no error")
+// Amplifier's store saves such a session too, if it is told to: its folder then
+// has a transcript without lines, from which it goes on.
+func TestASessionWithoutWordsIsAFolderWithoutLines(t *testing.T) {
+	s := store(t, map[skein.SessionID][]skein.Event{first: {created(skein.Created{Title: "Pears"})}}, first)
+	home, done := export(t, s, first)
+	if got := readFile(t, home, done[0].Spot.Path, "transcript.jsonl"); got != "" {
+		t.Errorf("its transcript is %q, want no line", got)
+	}
+	if got := readFile(t, home, done[0].Spot.Path, "metadata.json"); !strings.Contains(got, `"turn_count": 0`) || !strings.Contains(got, `"name": "Pears"`) {
+		t.Errorf("its metadata is %s, want no turns and the name", got)
+	}
+	if err := os.Remove(done[0].Side); err != nil {
+		t.Fatal(err)
+	}
+	back := memory.New()
+	defer back.Close()
+	bring(t, back, home)
+	if got := session(t, back, string(first)); got.Title != "Pears" || got.Messages != 0 {
+		t.Errorf("read again it is %+v, want the title and no message", got)
 	}
 }

@@ -8,8 +8,12 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// log adds a line to events.jsonl.
+// log adds a line to events.jsonl, unless it stands there: of what the session
+// went back over and then forth to again.
 func (w *writing) log(seq skein.Seq, at skein.Time, name string, data *builder) {
+	if seq <= w.d.After {
+		return
+	}
 	w.logged = append(w.logged, line{w.envelope(at, "INFO", name, data), seq})
 }
 
@@ -117,7 +121,7 @@ func (w *writing) spawned(e skein.Event) {
 // charge adds what a message cost, if no step tells of it.
 func (w *writing) charge(e skein.Entry) {
 	m := e.Message
-	if m.Usage == nil || m.Request != "" && w.charged[m.Request] {
+	if e.Seq <= w.d.After || m.Usage == nil || m.Request != "" && w.charged[m.Request] {
 		return
 	}
 	w.response(e.Seq, e.Time, m.Provider, m.Model, m.Usage, nil)

@@ -12,16 +12,18 @@ import (
 // entry writes a message.
 func (w *writing) entry(e skein.Entry) error {
 	switch {
-	case e.Seq <= w.d.After && e.End > w.d.After:
+	case e.Seq <= w.keep && e.End > w.keep && !e.Rewound:
 		w.losses.Add(e.Seq, "end of a message whose beginning was written: left out")
 		return nil
-	case e.Seq <= w.d.After:
-		if e.Rewound && w.d.After > 0 {
-			w.losses.Add(e.Seq, "rewound message: it stays where it was written before")
+	case e.Rewound:
+		if e.Seq > w.d.After {
+			w.losses.Add(e.Seq, "rewound message: left out")
 		}
 		return nil
-	case e.Rewound:
-		w.losses.Add(e.Seq, "rewound message: left out")
+	case e.Seq <= w.keep:
+		if w.d.WentBack() { // elsewhere Amplifier mends what its own turns left
+			w.there(e)
+		}
 		return nil
 	}
 	if m := e.Message; m.Role == skein.RoleUser || m.Role == skein.RoleAssistant {

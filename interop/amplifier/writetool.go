@@ -28,6 +28,21 @@ func (w *writing) interrupted(e skein.Entry) {
 	w.open = nil
 }
 
+// there notes which calls have no result in the lines that stay.
+func (w *writing) there(e skein.Entry) {
+	if e.Message.Role == skein.RoleUser || e.Message.Role == skein.RoleAssistant {
+		w.open = nil
+	}
+	for _, p := range e.Message.Parts {
+		if p.Call != nil {
+			w.open = append(w.open, *p.Call)
+		}
+		if p.Result != nil {
+			w.open = slices.DeleteFunc(w.open, func(c skein.Call) bool { return c.ID == p.Result.CallID })
+		}
+	}
+}
+
 // results writes what tools answered, a line for each.
 func (w *writing) results(e skein.Entry) {
 	for _, p := range e.Message.Parts {

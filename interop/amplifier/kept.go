@@ -1,0 +1,110 @@
+package amplifier
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/folder"
+)
+
+// tells is what a line of the transcript that is there tells of.
+type tells struct {
+	at    skein.Seq // the message; 0 for none
+	still bool      // the session goes on from it
+}
+
+// known takes apart what the folder has.
+func (w *writing) known() error {
+	if w.d.After == 0 {
+		return nil
+	}
+	for r, err := range w.d.Known {
+		if err != nil {
+			return err
+		}
+		at, still := w.d.Tells(r)
+		in, err := folder.Parse(r.Raw)
+		if err != nil || in.Folder != "" || in.Lines != nil {
+			continue
+		}
+		w.had[in.File] = append(w.had[in.File], in.Data())
+		w.tells[in.File] = append(w.tells[in.File], tells{at, still})
+	}
+	for _, name := range []string{metadata, metadata + backup} {
+		if data := w.had[name]; len(data) == 1 && len(w.meta) == 0 {
+			w.meta, _ = parse(data[0]) // what is none is written anew
+		}
+	}
+	w.stay()
+	return nil
+}
+
+// stay works out which lines of the transcript stay: those before the first one
+// that the session went back over. Where only the backup has messages, Amplifier
+// goes on with that, and saves it; where only the log has, they are said here.
+func (w *writing) stay() {
+	lines, told := w.had[transcript], w.tells[transcript]
+	spare := !slices.ContainsFunc(told, speaks) && slices.ContainsFunc(w.tells[transcript+backup], speaks)
+	if spare {
+		lines, told = w.had[transcript+backup], w.tells[transcript+backup]
+	}
+	if slices.ContainsFunc(told, speaks) {
+		w.keep = w.d.After
+	}
+	if w.d.WentBack() {
+		if n := slices.IndexFunc(told, func(t tells) bool { return !t.still }); n >= 0 {
+			lines, told = lines[:n], told[:n]
+		}
+		w.keep = 0
+		for _, t := range told {
+			w.keep = max(w.keep, t.at)
+		}
+	}
+	for i, l := range lines {
+		if o, err := parse(l); err == nil && o.str("role") == "user" {
+			w.turns++
+		}
+		if spare {
+			w.said = append(w.said, line{bytes.TrimSuffix(l, []byte("\n")), told[i].at})
+		}
+	}
+	if !spare {
+		w.stays = lines
+	}
+}
+
+func speaks(t tells) bool { return t.at > 0 }
+
+type numberedLine struct {
+	folder.Line
+	seq skein.Seq
+}
+
+// numbered returns lines behind those that stay, of which the last one is ended
+// if it was not.
+func (w *writing) numbered(name string, stay [][]byte, ls []line) (out []numberedLine) {
+	if n := len(stay); n > 0 && len(ls) > 0 && !strings.HasSuffix(string(stay[n-1]), "\n") {
+		out = append(out, numberedLine{folder.Piece(name, n-1, append(stay[n-1 : n : n][0], '\n')), 0})
+	}
+	for i, l := range ls {
+		out = append(out, numberedLine{folder.Piece(name, len(stay)+i, append(l.body, '\n')), l.seq})
+	}
+	return out
+}
+
+// backups adds what the program's store does before it saves: a copy of each
+// file.
+func (w *writing) backups(add func(folder.Line, skein.Seq)) {
+	now := w.d.Now.UnixNano()
+	if had := w.had[transcript]; len(had) > 0 && (len(w.said) > 0 || len(w.stays) < len(had)) {
+		for i, data := range had {
+			add(folder.Piece(transcript+backup, i, data), w.d.After)
+		}
+		add(folder.End(folder.File{Name: transcript + backup, Mode: 0o600, Mtime: now}, len(had)), 0)
+	}
+	if had := w.had[metadata]; len(had) == 1 {
+		add(folder.Whole(folder.File{Name: metadata + backup, Mode: 0o600, Mtime: now}, had[0]), w.d.After)
+	}
+}
