@@ -55,8 +55,7 @@ func (a *service) appends(t *table) {
 		if b.Fence == 0 {
 			b.Fence = i.Fence
 		}
-		i.mark(ctx, b.Events)
-		got, err := door.From(ctx).Store.Append(ctx, b)
+		got, err := i.append(ctx, door.From(ctx).Store, b)
 		if err != nil {
 			return nil, err
 		}

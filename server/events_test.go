@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -91,6 +92,39 @@ func TestTheContextKeepsAProvidersRules(t *testing.T) {
 		s.wants(200, "GET /v1/sessions/a/events?view=context&provider="+provider, "", &c)
 		if len(c.Messages) != 3 || fmt.Sprint(c.Seqs) != "[2 3 4]" {
 			t.Errorf("the context for %q = %+v, want the three messages", provider, c)
+		}
+	}
+}
+
+// What begins or ends as the first body did, or has only more of the same, is
+// another body.
+func TestAnIdempotencyKeyStandsForAWholeBody(t *testing.T) {
+	x, y := `{"kind":"noted","payload":{"name":"x"}}`, `{"kind":"noted","payload":{"name":"y"}}`
+	named := `{"kind":"noted","payload":{"name":"x"},"client_id":"own"}`
+	bodies := []string{x, x + "," + x, x + "," + x + "," + x, x + "," + y, y, y + "," + x, named + "," + x, x + "," + named + "," + x}
+	s := newSite(t)
+	for i, first := range bodies {
+		id := fmt.Sprint("s", i)
+		s.begin(skein.SessionID(id), skein.Created{}, "hello")
+		base := "POST /v1/sessions/" + id + "/events"
+		var was, again receipt
+		s.wants(201, base, `{"events":[`+first+`]}`, &was, "Idempotency-Key: k")
+		for _, other := range bodies {
+			body := `{"events":[` + other + `]}`
+			if other == first {
+				if s.wants(201, base, body, &again, "Idempotency-Key: k"); again.New != 0 || !slices.Equal(again.Seqs, was.Seqs) {
+					t.Errorf("[%s] again = %+v, want %v and none new", first, again, was.Seqs)
+				}
+				continue
+			}
+			if strings.Contains(first, "own") != strings.Contains(other, "own") {
+				continue // what has a client ID of its own is compared by that
+			}
+			s.refuses(422, "mismatch", base, body, "Idempotency-Key: k")
+		}
+		var last receipt
+		if s.wants(201, base, `{"events":[`+x+`]}`, &last, "Idempotency-Key: new"); last.Last != was.Last+1 {
+			t.Errorf("after [%s] and what was refused the session ends at %d, want %d", first, last.Last-1, was.Last)
 		}
 	}
 }

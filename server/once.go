@@ -7,7 +7,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 
 	"github.com/skein-dev/skein"
@@ -45,22 +44,6 @@ func (o Once) clientID(ctx context.Context) skein.ClientID {
 		return ""
 	}
 	return skein.ClientID("once:" + base64.RawURLEncoding.EncodeToString(sum(ctx, "event", o.Key)))
-}
-
-// mark gives the events that have no client ID one of the key's. The last one
-// has a name of its own: a batch that begins or ends as the first one did, and is
-// longer or shorter, has another event there, and the store sees it.
-func (o Once) mark(ctx context.Context, evs []skein.Event) {
-	id := o.clientID(ctx)
-	for i := range evs {
-		place := strconv.Itoa(i)
-		if i == len(evs)-1 {
-			place = "last"
-		}
-		if id != "" && evs[i].ClientID == "" {
-			evs[i].ClientID = id + "/" + skein.ClientID(place)
-		}
-	}
 }
 
 // session is the ID of the session that an operation with the key begins: a
