@@ -68,7 +68,7 @@ func (s *Store) listQuery(f skein.Filter, size int) (sql string, args []any) {
 	w := s.where(&f)
 	w.args = append(w.args, size)
 	return `SELECT ` + headColumns + ` FROM sessions s` + w.sql() +
-		fmt.Sprintf(` ORDER BY s.recent DESC, s.updated DESC, s.id LIMIT $%d`, len(w.args)), w.args
+		fmt.Sprintf(` ORDER BY %s, s.updated DESC, s.id LIMIT $%d`, s.order(&f).by, len(w.args)), w.args
 }
 
 // fits holds a session against those fields of f that a text column cannot
@@ -167,7 +167,7 @@ func (s *Store) where(f *skein.Filter) *where {
 		w.add("s.project_head = left(?, 200) AND s.project = ?", p, p)
 	}
 	w.names(f)
-	w.times(f)
+	w.times(f, s.order(f))
 	for cond, is := range map[string]bool{
 		"s.pinned": f.Pinned, "s.origin = ''": f.Born, "s.why <> 'child'": f.NoChildren, "NOT s.empty": !f.IncludeEmpty, "s.open": f.WithOpenCalls,
 	} {
@@ -222,15 +222,31 @@ func isASCII(s string) bool {
 }
 
 // times adds the conditions of times.
-func (w *where) times(f *skein.Filter) {
+func (w *where) times(f *skein.Filter, o listOrder) {
 	if f.Since != 0 {
-		w.add("s.recent >= ? AND s.updated >= ?", int64(f.Since)>>10, int64(f.Since))
+		w.add(o.newer+" AND s.updated >= ?", o.sign*int64(f.Since>>10), int64(f.Since))
 	}
 	if f.Until != 0 {
-		w.add("s.recent <= ? AND s.updated < ?", int64(f.Until)>>10, int64(f.Until))
+		w.add(o.older+" AND s.updated < ?", o.sign*int64(f.Until>>10), int64(f.Until))
 	}
 	if f.Before != nil {
 		at := int64(f.Before.Updated)
-		w.add("s.recent <= ? AND s.updated <= ? AND (s.updated < ? OR s.id > ?)", at>>10, at, at, string(f.Before.ID))
+		w.add(o.older+" AND s.updated <= ? AND (s.updated < ? OR s.id > ?)", o.sign*(at>>10), at, at, string(f.Before.ID))
 	}
+}
+
+// A listOrder is what of the order of lists an index has, and how to say which
+// part of it.
+type listOrder struct {
+	by, newer, older string
+	sign             int64
+}
+
+// order returns the order of f's sessions. Everybody's have an index of their
+// own.
+func (s *Store) order(f *skein.Filter) listOrder {
+	if s.user == "" && f.User == "" {
+		return listOrder{"-s.recent", "-s.recent <= ?", "-s.recent >= ?", -1}
+	}
+	return listOrder{"s.recent DESC", "s.recent >= ?", "s.recent <= ?", 1}
 }

@@ -44,8 +44,9 @@ func (s *Store) namedPage(ctx context.Context, part string, last file) (page []f
 	n := utf8.RuneCountInString(part)
 	w.add("f.id <> f.session AND f.format <> '' AND (left(f.id, ?) = ? OR right(f.id, ?) = ?)", n, part, n, part)
 	w.add("(f.path, f.format, f.user_id) > (?::bytea, ?::text, ?::text)", []byte(last.Path), last.Format, string(last.user))
+	order, _ := s.filesOrder()
 	w.args = append(w.args, pageRows)
-	err = s.ask(ctx, `SELECT `+fileColumns+` FROM files f`+w.sql()+filesOrder+fmt.Sprintf(` LIMIT $%d`, len(w.args)), w.args, func(r row) error {
+	err = s.ask(ctx, `SELECT `+fileColumns+` FROM files f`+w.sql()+order+fmt.Sprintf(` LIMIT $%d`, len(w.args)), w.args, func(r row) error {
 		f, err := scanFile(r)
 		page = append(page, f)
 		return err

@@ -100,9 +100,15 @@ func (s *Store) Files(ctx context.Context, format string) iter.Seq2[skein.Source
 	}
 }
 
-// filesOrder is the order of Files. The index has the first of it; files of one
-// beginning are sorted then.
-const filesOrder = ` ORDER BY f.path_head, f.path, f.format, f.user_id`
+// filesOrder is the order of Files, of which the index has the beginning of the
+// path. Everybody's have an index of their own.
+func (s *Store) filesOrder() (order, from string) {
+	head := `f.path_head`
+	if s.user == "" {
+		head = `(f.path_head || ''::bytea)`
+	}
+	return ` ORDER BY ` + head + `, f.path, f.format, f.user_id`, head + ` >= substring(?::bytea FROM 1 FOR 1000)`
+}
 
 // filePage returns the next files after last.
 func (s *Store) filePage(ctx context.Context, format string, last file) (page []file, err error) {
@@ -113,13 +119,14 @@ func (s *Store) filePage(ctx context.Context, format string, last file) (page []
 	if s.user != "" {
 		w.add("f.user_id = ?", string(s.user))
 	}
-	w.add("f.path_head >= substring(?::bytea FROM 1 FOR 1000) AND (f.path, f.format, f.user_id) > (?::bytea, ?::text, ?::text)",
+	order, from := s.filesOrder()
+	w.add(from+" AND (f.path, f.format, f.user_id) > (?::bytea, ?::text, ?::text)",
 		[]byte(last.Path), []byte(last.Path), last.Format, string(last.user))
 	if w.conds = append(w.conds, "f.format <> ''"); format != "" {
 		w.add("f.format = ?", format)
 	}
 	w.args = append(w.args, pageRows)
-	err = s.ask(ctx, `SELECT `+fileColumns+` FROM files f`+w.sql()+filesOrder+fmt.Sprintf(` LIMIT $%d`, len(w.args)), w.args, func(r row) error {
+	err = s.ask(ctx, `SELECT `+fileColumns+` FROM files f`+w.sql()+order+fmt.Sprintf(` LIMIT $%d`, len(w.args)), w.args, func(r row) error {
 		f, err := scanFile(r)
 		page = append(page, f)
 		return err

@@ -99,7 +99,7 @@ CREATE TABLE sessions (
 
 CREATE UNIQUE INDEX sessions_by_id ON sessions (user_id, id);
 CREATE INDEX sessions_by_recent ON sessions (user_id, recent DESC);
-CREATE INDEX sessions_all_by_recent ON sessions (recent DESC);
+CREATE INDEX sessions_all_by_recent ON sessions ((-recent)); -- everybody's; an expression, so that it is never taken for a way to one user's
 CREATE UNIQUE INDEX sessions_by_key ON sessions (user_id, key) WHERE key <> '' AND binned = 0;
 CREATE INDEX sessions_by_project ON sessions (user_id, project_head);
 CREATE INDEX sessions_by_end ON sessions (user_id, id_end);
@@ -261,7 +261,7 @@ CREATE TABLE files (
 );
 CREATE UNIQUE INDEX files_by_path ON files (user_id, format, path_hash);
 CREATE INDEX files_in_order ON files (user_id, path_head);
-CREATE INDEX files_all_in_order ON files (path_head);
+CREATE INDEX files_all_in_order ON files ((path_head || ''::bytea)); -- everybody's, as of sessions
 CREATE INDEX files_by_session ON files (user_id, session);
 CREATE INDEX files_deleted ON files (user_id, n) WHERE format = '';
 CREATE INDEX files_by_copy_of ON files (user_id, copy_of) WHERE copy_of <> '';
