@@ -1,8 +1,10 @@
 package carry
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -109,8 +111,36 @@ func (c *copier) list(ctx context.Context) error {
 		if !k.whole() {
 			c.pending++
 		}
+		if err := c.goesOn(ctx, k); err != nil {
+			return err
+		}
 	}
 	return nil
+}
+
+// goesOn looks whether the second store has the beginning of k, and not the
+// beginning of something else, if it has a part of it.
+func (c *copier) goesOn(ctx context.Context, k *known) error {
+	if k.whole() || k.have <= k.Base {
+		return nil
+	}
+	x, err := at(ctx, c.from, k.ID, k.have)
+	if err != nil {
+		return err
+	}
+	y, err := at(ctx, c.to, k.ID, k.have)
+	if err == nil && !bytes.Equal(skein.MustJSON(x), skein.MustJSON(y)) {
+		err = &skein.ConflictError{Session: k.ID, Last: k.have}
+	}
+	return err
+}
+
+// at returns the event of a session at seq.
+func at(ctx context.Context, s skein.Store, id skein.SessionID, seq skein.Seq) (skein.Event, error) {
+	for e, err := range s.Events(ctx, id, seq-1) {
+		return e, err
+	}
+	return skein.Event{}, fmt.Errorf("event %d of session %s %w", seq, id, skein.ErrNotFound)
 }
 
 // events copies the events that the second store lacks, in the order in which

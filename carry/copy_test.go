@@ -268,3 +268,15 @@ func TestCopySaysWhatDiffers(t *testing.T) {
 		t.Errorf("Copy over another session of that ID = %+v, %v, want that it differs", r, err)
 	}
 }
+
+func TestCopyMixesNoSessions(t *testing.T) {
+	x, y := memory.New(), memory.New()
+	put(t, x, skein.Batch{Session: "a", Events: begun(skein.Created{}, 3)})
+	put(t, y, skein.Batch{Session: "a", Events: append(begun(skein.Created{}, 1), answer(3, ""))})
+	if r, err := carry.Copy(t.Context(), x, y, carry.Options{}); !errors.Is(err, skein.ErrConflict) {
+		t.Errorf("Copy to where the session went on by itself = %+v, %v, want %v", r, err, skein.ErrConflict)
+	}
+	if s, err := y.Session(t.Context(), "a"); err != nil || s.Last != 3 {
+		t.Errorf("the session there = %+v, %v, want it as it was", s, err)
+	}
+}

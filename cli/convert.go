@@ -23,16 +23,22 @@ type convertOptions struct {
 func newConvert(f *frame) *cobra.Command {
 	var o convertOptions
 	c := &cobra.Command{
-		Use:   "convert FROM TO -o FOLDER [flags]",
-		Short: "write all sessions of one agent as another's",
+		Use:   "convert FROM TO [-o FOLDER] [flags]",
+		Short: "write all sessions of one agent as another's, or copy a store",
 		Long: `Import all sessions of an agent and write them as the files of another one into
 a folder, with what that one cannot hold. FROM is the name of a format, whose
 usual place is read, or a file or folder; TO is the name of a format. Nothing in
-the folder is overwritten.`,
+the folder is overwritten.
+
+Where FROM and TO are stores, sqlite:PATH or postgres://HOST/DATABASE, the one
+is copied to the other: sessions of all users with all that belongs to them, but
+leases. Both are compared in the end. What was interrupted goes on where it
+stopped, with the same command.`,
 		Example: `skein convert agsh agentuse -o ~/agentuse
-	skein convert ~/old/.claude codex -o ~/codex`,
+	skein convert ~/old/.claude codex -o ~/codex
+	skein convert sqlite:~/.local/share/skein/skein.db postgres://db.example/skein`,
 		Args: words(2, 2, "FROM and TO"),
-		RunE: f.withStore(o.run),
+		RunE: f.convertRun(&o),
 	}
 	c.Flags().StringVarP(&o.out, "output", "o", "", "the `folder` to write to")
 	jsonFlag(c, &o.json)

@@ -9,6 +9,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"net/url"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -23,6 +24,8 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/cli"
+	"github.com/skein-dev/skein/internal/pgtest"
+	"github.com/skein-dev/skein/postgres"
 	"github.com/skein-dev/skein/sqlite"
 )
 
@@ -45,13 +48,36 @@ func TestMain(m *testing.M) {
 //	asks STATUS METHOD PATH [BODY]  asks that server, as curl would
 //	seed FILE           puts events into the store: each line of FILE is an
 //	                    event in JSON with one more member, session
-func TestScripts(t *testing.T) {
+func TestScripts(t *testing.T) { runScripts(t, "testdata", nil) }
+
+// TestDatabaseScripts runs the scripts in testdata/postgres. In one
+//
+//	database NAME       makes an empty database and sets $NAME to its address,
+//	                    which wants the password that is in $PGPASSWORD
+func TestDatabaseScripts(t *testing.T) {
+	pgtest.Admin(t)
+	runScripts(t, "testdata/postgres", func(ts *testscript.TestScript, neg bool, args []string) {
+		if neg || len(args) != 1 {
+			ts.Fatalf("usage: database NAME")
+		}
+		u, err := url.Parse(pgtest.DSN(t))
+		ts.Check(err)
+		password, _ := u.User.Password()
+		u.User, u.RawQuery = url.User(u.User.Username()), ""
+		ts.Setenv(args[0], u.String())
+		ts.Setenv("PGPASSWORD", password)
+		ts.Setenv("PGSSLMODE", "disable")
+	})
+}
+
+func runScripts(t *testing.T, dir string, database func(*testscript.TestScript, bool, []string)) {
+	t.Helper()
 	testscript.Run(t, testscript.Params{
-		Dir:                 "testdata",
+		Dir:                 dir,
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		UpdateScripts:       *update,
-		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "serving": serving, "asks": asks, "signed": signed},
+		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "serving": serving, "asks": asks, "signed": signed, "database": database},
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("HOME", e.WorkDir+"/home")
 			e.Setenv("USERPROFILE", e.WorkDir+"/home")
@@ -90,6 +116,13 @@ func testEnv() *cli.Env {
 		Getenv: os.Getenv, Getwd: os.Getwd, Now: func() time.Time { return now },
 		OS: runtime.GOOS, Version: "1.2.3", Wait: func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
 		Open: func(ctx context.Context, at cli.Place) (skein.Store, error) {
+			if at.Scheme == "postgres" {
+				s, err := postgres.Open(ctx, at.Path, postgres.Options{})
+				if err != nil {
+					return nil, err
+				}
+				return s, nil
+			}
 			return sqlite.Open(ctx, at.Path, sqlite.Options{})
 		},
 	}

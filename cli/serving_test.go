@@ -19,7 +19,7 @@ func serving(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	cmd := exec.Command(program, append([]string{"serve", "--listen", "127.0.0.1:0"}, args...)...)
 	cmd.Dir = ts.Getenv("WORK")
-	for _, name := range []string{"PATH", "HOME", "USERPROFILE", "SKEIN_HOME", "SKEIN_NOW", "TMPDIR", "SYSTEMROOT", "MAIL_SECRET"} {
+	for _, name := range []string{"PATH", "HOME", "USERPROFILE", "SKEIN_HOME", "SKEIN_NOW", "TMPDIR", "SYSTEMROOT", "MAIL_SECRET", "SKEIN_STORE", "SKEIN_USER", "PGPASSWORD", "PGSSLMODE"} {
 		if v := ts.Getenv(name); v != "" {
 			cmd.Env = append(cmd.Env, name+"="+v)
 		}

@@ -1,0 +1,123 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/carry"
+)
+
+// convertRun returns what cobra calls for convert: stores are copied as they
+// are, all else goes by way of the own store.
+func (f *frame) convertRun(o *convertOptions) func(*cobra.Command, []string) error {
+	return func(c *cobra.Command, args []string) error {
+		if isStore(args[0]) && isStore(args[1]) {
+			return f.plain(o.stores)(c, args)
+		}
+		return f.withStore(o.run)(c, args)
+	}
+}
+
+// isStore reports whether text says by its scheme that it is a store.
+func isStore(text string) bool {
+	for _, scheme := range []string{"sqlite:", "postgres:", "postgresql:"} {
+		if len(text) > len(scheme) && text[:len(scheme)] == scheme {
+			return true
+		}
+	}
+	return false
+}
+
+// stores copies one store to another.
+func (o *convertOptions) stores(ctx context.Context, j *job, args []string) (err error) {
+	if o.out != "" {
+		return usagef("-o: a store is copied to a store, not to a folder")
+	}
+	from, fromStore, err := j.openNamed(ctx, "FROM", args[0], true)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, fromStore.Close()) }()
+	to, toStore, err := j.openNamed(ctx, "TO", args[1], false)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, toStore.Close()) }()
+	bar := &carryBar{j: j}
+	r, err := carry.Copy(ctx, fromStore, toStore, carry.Options{Progress: bar.show})
+	bar.end()
+	if errors.Is(err, skein.ErrConflict) {
+		return advise(err, "it went on in %s, which this cannot bring together: use skein push, or copy to a new store", to)
+	}
+	if err != nil {
+		return advise(err, "what was copied stays; go on with the same command")
+	}
+	if o.json {
+		err = writeJSON(j.Stdout, r)
+	} else {
+		err = o.tellStores(j, from, to, r)
+	}
+	if err != nil || r.Same() {
+		return err
+	}
+	for _, e := range r.Examples {
+		j.say("differs: %s", e)
+	}
+	j.say("skein: the stores are not the same: %d differ\nif somebody wrote to one of them meanwhile, run it again", r.Differ)
+	return errSilent
+}
+
+// openNamed opens a store that a command's words name. One that is read must be
+// there.
+func (j *job) openNamed(ctx context.Context, what, text string, read bool) (Place, skein.Store, error) {
+	cwd, err := j.Getwd()
+	if err != nil {
+		return Place{}, nil, err
+	}
+	p, err := parsePlace(text, cwd, j.dirs.Home)
+	if err != nil {
+		return p, nil, err
+	}
+	if p.file() == "" && p.String() != p.Path {
+		return p, nil, advise(usagef("%s %s: everybody on this machine can read a password on the command line", what, p), "put it into PGPASSWORD or ~/.pgpass")
+	}
+	if read && p.file() != "" {
+		if _, err := os.Stat(p.Path); errors.Is(err, fs.ErrNotExist) {
+			return p, nil, missing("%s: there is no store %s", what, p.Path)
+		}
+	}
+	s, err := j.Open(ctx, p)
+	return p, s, err
+}
+
+// tellStores shows what both stores have.
+func (o *convertOptions) tellStores(j *job, from, to Place, r carry.Report) error {
+	t := &table{columns: []column{{title: ""}, {title: "FROM", right: true}, {title: "TO", right: true}}}
+	row := func(what string, a, b any) { t.rows = append(t.rows, []string{what, fmt.Sprint(a), fmt.Sprint(b)}) }
+	a, b := r.From, r.To
+	row("sessions", a.Sessions, b.Sessions)
+	row("in the bin", a.Binned, b.Binned)
+	row("events", a.Events, b.Events)
+	row("blobs", a.Blobs, b.Blobs)
+	row("source files", a.Files, b.Files)
+	row("source records", a.Records, b.Records)
+	row("tombstones", a.Tombstones, b.Tombstones)
+	row("tokens", a.Tokens, b.Tokens)
+	row("sha256", short(a.Hash), short(b.Hash))
+	if err := t.write(j.Stdout, j.Terminal.columns(), j.paint.bold); err != nil {
+		return err
+	}
+	if r.Same() {
+		j.say("%s has all of %s: %s stored now", j.tilde(to.String()), j.tilde(from.String()), count(r.Stored, "event"))
+	}
+	return nil
+}
+
+// short returns the beginning of a hash, for people.
+func short(hash string) string { return hash[:min(len(hash), 16)] }
