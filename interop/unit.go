@@ -132,6 +132,7 @@ type databaseUnit struct {
 	path   string
 	parts  []foreign.Part
 	pieces []foreign.Piece
+	at     map[string]int // place of a piece, by its key
 }
 
 // Sources implements [Unit]; errors are those of copying rows to a temporary
@@ -140,7 +141,9 @@ func (u *databaseUnit) Sources(ctx context.Context) (all []Source, err error) {
 	if u.pieces, err = u.db.Split(ctx, u.parts...); err != nil {
 		return nil, err
 	}
-	for _, p := range u.pieces {
+	u.at = make(map[string]int, len(u.pieces))
+	for i, p := range u.pieces {
+		u.at[p.Key] = i
 		if p.Key != "" {
 			all = append(all, Source{p.Key, p.Stamp, p.Size})
 		}
@@ -150,15 +153,15 @@ func (u *databaseUnit) Sources(ctx context.Context) (all []Source, err error) {
 
 // Open implements [Unit]; the error says that there is no such source.
 func (u *databaseUnit) Open(_ context.Context, name string) (io.ReadCloser, error) {
-	i := slices.IndexFunc(u.pieces, func(p foreign.Piece) bool { return p.Key == name })
+	i, ok := u.at[name]
 	switch {
 	case name == "":
 		frame := io.Reader(bytes.NewReader(u.frame()))
-		if i >= 0 {
+		if ok {
 			frame = io.MultiReader(frame, u.db.Lines(u.pieces[i]))
 		}
 		return io.NopCloser(frame), nil
-	case i < 0:
+	case !ok:
 		return nil, fmt.Errorf("database %s has no source %q", u.path, name)
 	}
 	return io.NopCloser(u.db.Lines(u.pieces[i])), nil

@@ -2,8 +2,10 @@ package aider
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -139,4 +141,32 @@ func FuzzHistory(f *testing.F) {
 			t.Errorf("second Import = %+v, want nothing new", rep)
 		}
 	})
+}
+
+// Opening one session of a history does not go through all the others.
+func TestASessionCostsTheSameHoweverManyThereAre(t *testing.T) {
+	cost := func(n int) float64 {
+		var b strings.Builder
+		at := time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
+		for i := range n {
+			fmt.Fprintf(&b, "\n# aider chat started at %s\n\n#### do it\n\nDone.\n", at.Add(time.Duration(i)*time.Minute).Format(time.DateTime))
+		}
+		path := filepath.Join(t.TempDir(), fileName)
+		if err := os.WriteFile(path, []byte(b.String()), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		u, err := look(t.Context(), path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer u.Close()
+		return testing.AllocsPerRun(5, func() {
+			if _, err := u.Open(t.Context(), "20240101-000500"); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+	if few, many := cost(10), cost(5000); many > few {
+		t.Errorf("Open of one session takes %v allocations of 10 sessions and %v of 5,000", few, many)
+	}
 }

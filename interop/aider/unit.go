@@ -91,6 +91,7 @@ type history struct {
 	interop.Unit
 	path     string
 	sections []section
+	at       map[string]int // place of a section, by its name
 }
 
 // look opens a history.
@@ -98,7 +99,10 @@ func look(ctx context.Context, at string) (interop.Unit, error) {
 	h := &history{path: at}
 	var err error
 	h.Unit, err = interop.OpenDocument(ctx, at, func(data []byte) ([][]byte, bool) {
-		h.sections = sections(data)
+		h.sections, h.at = sections(data), map[string]int{}
+		for i, s := range h.sections {
+			h.at[s.name] = i
+		}
 		return [][]byte{data}, true
 	})
 	if err != nil {
@@ -123,26 +127,27 @@ type order struct {
 	Sessions []string `json:"sessions"`
 }
 
-// Open implements [interop.Unit]; the error says that there is no such source.
-func (h *history) Open(_ context.Context, name string) (io.ReadCloser, error) {
-	var list order
-	var lines []byte
-	found := name == ""
+func (h *history) order() (list order) {
 	for _, s := range h.sections {
 		list.Sessions = append(list.Sessions, s.name)
-		if s.name != name {
-			continue
-		}
-		found = true
-		for _, p := range runs(s.data) {
-			lines = append(lines, interop.PieceLine(p)...)
-		}
 	}
-	if !found {
+	return list
+}
+
+// Open implements [interop.Unit]; the error says that there is no such source.
+func (h *history) Open(_ context.Context, name string) (io.ReadCloser, error) {
+	i, found := h.at[name]
+	if !found && name != "" {
 		return nil, fmt.Errorf("history %s has no session %q", h.path, name)
 	}
+	var lines []byte
 	if name == "" {
-		lines = append(append(skein.MustJSON(list), '\n'), lines...)
+		lines = append(skein.MustJSON(h.order()), '\n')
+	}
+	if found {
+		for _, p := range runs(h.sections[i].data) {
+			lines = append(lines, interop.PieceLine(p)...)
+		}
 	}
 	return io.NopCloser(bytes.NewReader(lines)), nil
 }
