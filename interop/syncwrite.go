@@ -55,7 +55,7 @@ func (y *syncer) write(ctx context.Context, done *Synced) error {
 			}
 		}
 	}
-	return y.adopt(ctx, w.Texts[own].Lines)
+	return y.adopt(ctx, w.Texts[own].Lines, d.Events[len(d.Events)-1].Seq)
 }
 
 // appendLines appends to a file of lines.
@@ -154,8 +154,8 @@ func cut(size map[string]int, l folder.Line) bool {
 }
 
 // adopt reads again what was written, as records of events that the session
-// has.
-func (y *syncer) adopt(ctx context.Context, lines []OutLine) error {
+// has, up to last.
+func (y *syncer) adopt(ctx context.Context, lines []OutLine, last skein.Seq) error {
 	known := map[recordHash]int{}
 	for r, err := range y.store.Records(ctx, y.format.Name, y.from.file.Path, 0) {
 		if err != nil {
@@ -189,7 +189,7 @@ func (y *syncer) adopt(ctx context.Context, lines []OutLine) error {
 	if err != nil {
 		return err
 	}
-	im.adopts = map[string]told{y.from.file.Path: match(y.from.told, raws, lines).only(now)}
+	im.adopts = map[string]told{y.from.file.Path: match(y.from.told, raws, lines).only(now).upTo(last)}
 	found, err := walk(ctx, []string{y.unit}, &rep)
 	if err != nil {
 		return err

@@ -54,11 +54,25 @@ func (t told) only(here map[recordHash]int) told {
 	t.each(func(h recordHash, _ skein.Seq) { count[h]++ })
 	var b builderOfTold
 	t.each(func(h recordHash, s skein.Seq) {
-		if count[h] <= here[h] {
+		if count[h] <= here[h] || h == noRecord && count[h] == 1 {
 			b.add(h, s)
 		}
 		count[h]--
 	})
+	return b.list
+}
+
+// noRecord stands for none: what was written was that something is gone.
+var noRecord = recordHash{}
+
+// upTo returns a list that tells of the events up to last.
+func (t told) upTo(last skein.Seq) told {
+	if t.last() >= last {
+		return t
+	}
+	b := builderOfTold{list: t}
+	t.each(func(_ recordHash, s skein.Seq) { b.seq = s })
+	b.add(noRecord, last)
 	return b.list
 }
 

@@ -81,6 +81,9 @@
 // its time and a hash of its ID, its
 // user the one that Skillet begins with. What a compaction covers is in neither.
 // A log that is there is appended to, the database changed in one transaction.
+// What the session went back over since goes from both: its rows, as the SDK's
+// popItem takes them, and its turns, for the program shows the log when it goes
+// on with a session; other turns of the log stay.
 //
 // # Evidence
 //

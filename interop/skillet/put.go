@@ -39,7 +39,7 @@ func put(ctx context.Context, path string, parts []interop.Part) (err error) {
 			}
 			row.Was, was = bytes.NewReader(wasRows), append(was, wasLogs...)
 		}
-		if len(r) > 0 {
+		if row.Gone = p.Gone; len(r) > 0 || p.Gone != nil {
 			rows = append(rows, row)
 		}
 		logs = append(logs, l...)

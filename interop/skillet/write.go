@@ -28,7 +28,7 @@ func write(_ context.Context, d interop.Draft) (interop.Written, error) {
 	if err != nil {
 		return interop.Written{}, err
 	}
-	if len(entries) == 0 && len(w.rows) == 0 {
+	if len(entries) == 0 && len(w.rows) == 0 && !d.WentBack() {
 		return w.nothing()
 	}
 	for i := range entries {
@@ -78,7 +78,10 @@ type writer struct {
 	logName    string // of its file, from the folder of the state
 	logLines   int    // that there are
 	logMode    string
-	created    int64 // created_at of the last row
+	keep       skein.Seq // the messages up to here are in the rows, or cannot be
+	gone       [][]byte  // rows that the session went back over
+	cut        bool      // the log is shorter than it was
+	created    int64     // created_at of the last row
 	turn       turnOut
 	rows, log  []interop.OutLine
 	losses     interop.Losses
@@ -94,10 +97,12 @@ func (w *writer) known() error {
 	if user, name, ok := strings.Cut(w.d.Name, "/"); ok {
 		w.logName = logsName + "/" + strings.TrimPrefix(user+"/"+name+".jsonl", "/")
 	}
+	var b backwards
 	for r, err := range w.d.Known {
 		if err != nil {
 			return err
 		}
+		b.take(r, w.d)
 		if row, ok, err := foreign.ParseRow(r.Raw); err == nil && ok && row.Table == tableName {
 			w.user, w.name = row.Text("user_id"), row.Text("session_name")
 			w.created = max(w.created, row.Int("created_at"))
@@ -107,6 +112,9 @@ func (w *writer) known() error {
 	}
 	if strings.Count(w.d.Name, "/") > 1 { // another session has the log
 		w.logName = ""
+	}
+	if w.keep = w.d.After; w.d.WentBack() {
+		w.takeBack(&b)
 	}
 	return nil
 }
@@ -124,16 +132,16 @@ func (w *writer) entries() ([]skein.Entry, error) {
 		case e.Seq <= w.d.After:
 		case e.Kind == skein.KindCompacted:
 			summary = e
-		case e.Kind == skein.KindRewound && w.d.After > 0:
-			w.losses.Add(e.Seq, "going back: what came before stays")
 		}
 	}
 	var out []skein.Entry
 	for _, e := range all {
 		switch {
-		case e.Seq <= w.d.After:
 		case e.Rewound:
-			w.losses.Add(e.Seq, "messages that were gone back over: left out")
+			if e.Seq > w.d.After {
+				w.losses.Add(e.Seq, "messages that were gone back over: left out")
+			}
+		case e.Seq <= w.keep:
 		case e.Compacted && w.d.After == 0:
 			w.losses.Add(e.Seq, "messages before a compaction: left out, as Skillet does")
 		default:
@@ -175,11 +183,11 @@ func (w *writer) written() interop.Written {
 	if w.d.After == 0 {
 		name = sanitise(w.user) + "/" + sanitise(w.name)
 	}
-	own := interop.Text{Path: "state/" + databaseName, Name: name, Lines: w.rows}
+	own := interop.Text{Path: "state/" + databaseName, Name: name, Lines: w.rows, Gone: w.gone}
 	if w.d.After > 0 {
 		own.Path = w.d.Path
 	}
-	if len(w.log) > 0 {
+	if len(w.log) > 0 || w.cut {
 		for i := range w.log {
 			w.log[i].Seq = w.last
 		}
@@ -221,7 +229,7 @@ func (w *writer) row(at int64, it outItem) {
 		Values: []foreign.Value{w.user, w.name, at, it.text},
 	}
 	w.last = max(w.last, it.seq)
-	w.rows = append(w.rows, interop.OutLine{Body: r.AppendLine(nil), Seq: w.last})
+	w.rows = append(w.rows, interop.OutLine{Body: r.AppendLine(nil), Seq: it.seq})
 }
 
 // logged appends a line to the log.
