@@ -51,6 +51,8 @@ func classify(err error) error {
 		return fmt.Errorf("%w: %w", skein.ErrFull, err)
 	case codeReadOnly:
 		return fmt.Errorf("%w: %w", skein.ErrReadOnly, err)
+	case codeLockTime:
+		return fmt.Errorf("another transaction does not end: %w", err)
 	case codeDamaged, codeIndexDamaged:
 		return fmt.Errorf("%w: %w", skein.ErrCorrupt, err)
 	}
@@ -58,13 +60,20 @@ func classify(err error) error {
 }
 
 // classifyCommit is classify for the error of what commits: unless the server
-// has answered with an error, or was sent nothing, it may have committed.
+// has answered that the transaction failed, or was sent nothing, it may have
+// committed. What ends the connection may come between the commit and its
+// answer.
 func classifyCommit(err error) error {
-	switch c := code(err); {
+	var e *pgconn.PgError
+	switch {
 	case err == nil:
 		return nil
-	case c == codeUnknown, c == "" && !pgconn.SafeToRetry(err):
-		return fmt.Errorf("%w: %w", skein.ErrUnknown, err)
+	case errors.As(err, &e):
+		if e.Code != codeUnknown && e.SeverityUnlocalized != "FATAL" && e.SeverityUnlocalized != "PANIC" {
+			return err
+		}
+	case pgconn.SafeToRetry(err):
+		return err
 	}
-	return err
+	return fmt.Errorf("%w: %w", skein.ErrUnknown, err)
 }

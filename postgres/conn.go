@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -26,11 +27,22 @@ type conn struct {
 	pg    *pgxpool.Conn
 	s     *Store
 	begin string // the statement that begins it; "" for one that ends with the first round trip
+	set   string // setRole, or what takes its place
 	begun bool
 }
 
 // setRole makes what follows in the transaction that of a role and a user.
 const setRole = `SELECT set_config('role', $1, true), set_config('skein.user', $2, true)`
+
+// setWriter does so for a transaction that writes. What is committed is on disk,
+// whatever the server's default is. Nobody waits for ever: neither this
+// transaction for a lock, nor others for one whose program was stopped in the
+// midst of it. The statement of the usual append has one plan for all arguments.
+const setWriter = `SELECT set_config('role', $1, true), set_config('skein.user', $2, true),
+	set_config('synchronous_commit', CASE current_setting('synchronous_commit') WHEN 'off' THEN 'on' ELSE current_setting('synchronous_commit') END, true),
+	set_config('lock_timeout', '20s', true), set_config('idle_in_transaction_session_timeout', '60s', true)`
+
+const setPut = setWriter + `, set_config('plan_cache_mode', 'force_generic_plan', true)`
 
 func (s *Store) role() string {
 	if s.user == "" {
@@ -53,7 +65,7 @@ func (q *conn) pipe() *pipe {
 		if q.begin != "" {
 			p.b.Queue(q.begin)
 		}
-		p.b.Queue(setRole, q.s.role(), string(q.s.user))
+		p.b.Queue(cmp.Or(q.set, setRole), q.s.role(), string(q.s.user))
 	}
 	return p
 }

@@ -103,7 +103,7 @@ func (s *Store) put(ctx context.Context, w *work, d *draft) (moved bool, err err
 	}
 	own, cancel := context.WithTimeout(context.WithoutCancel(ctx), ownTime)
 	defer cancel()
-	q := &conn{ctx: own, pg: pg, s: s}
+	q := &conn{ctx: own, pg: pg, s: s, set: setPut}
 	sql, args := w.put(d, 0)
 	var n int64
 	if _, err := q.one(sql, args, &n); err != nil {

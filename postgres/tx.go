@@ -57,7 +57,7 @@ func (s *Store) tryWrite(ctx context.Context, f func(*tx) error) error {
 		return err
 	}
 	defer pg.Release()
-	t := &tx{conn: &conn{ctx: ctx, pg: pg, s: s, begin: beginWrite}, now: skein.At(time.Now())}
+	t := &tx{conn: &conn{ctx: ctx, pg: pg, s: s, begin: beginWrite, set: setWriter}, now: skein.At(time.Now())}
 	if err := f(t); err != nil {
 		t.rollback()
 		return err

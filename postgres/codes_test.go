@@ -1,0 +1,56 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"io"
+	"testing"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/skein-dev/skein"
+)
+
+func TestCodesAreTheErrorsThatCallersKnow(t *testing.T) {
+	answered := func(severity, code string) error {
+		return &pgconn.PgError{Severity: severity, SeverityUnlocalized: severity, Code: code, Message: "x"}
+	}
+	for _, c := range []struct {
+		name       string
+		err        error
+		plain      error // that classify(err) wraps; nil for none of ours
+		commit     error // the same of classifyCommit
+		triedAgain bool
+	}{
+		{"disk full", answered("ERROR", "53100"), skein.ErrFull, nil, false},
+		{"read-only", answered("ERROR", "25006"), skein.ErrReadOnly, nil, false},
+		{"damaged", answered("ERROR", "XX001"), skein.ErrCorrupt, nil, false},
+		{"deadlock", answered("ERROR", "40P01"), nil, nil, true},
+		{"serialization", answered("ERROR", "40001"), nil, nil, true},
+		{"not as it was read", answered("ERROR", "SK001"), nil, nil, true},
+		{"moved", errMoved, nil, skein.ErrUnknown, true},
+		{"unique", answered("ERROR", "23505"), nil, nil, false},
+		{"lock timeout", answered("ERROR", "55P03"), nil, nil, false},
+		{"ended by an administrator", answered("FATAL", "57P01"), nil, skein.ErrUnknown, false},
+		{"crashed", answered("FATAL", "57P02"), nil, skein.ErrUnknown, false},
+		{"the server does not know", answered("ERROR", "08007"), nil, skein.ErrUnknown, false},
+		{"connection lost", io.ErrUnexpectedEOF, nil, skein.ErrUnknown, false},
+		{"no answer in time", context.DeadlineExceeded, nil, skein.ErrUnknown, false},
+	} {
+		sentinels := []error{skein.ErrFull, skein.ErrReadOnly, skein.ErrCorrupt, skein.ErrUnknown, skein.ErrExists, skein.ErrLocked}
+		for _, s := range sentinels {
+			if got := errors.Is(classify(c.err), s); got != (s == c.plain) {
+				t.Errorf("%s: classify(%v) wraps %v: %v, want %v", c.name, c.err, s, got, s == c.plain)
+			}
+			if got := errors.Is(classifyCommit(c.err), s); got != (s == c.commit) {
+				t.Errorf("%s: classifyCommit(%v) wraps %v: %v, want %v", c.name, c.err, s, got, s == c.commit)
+			}
+		}
+		if got := again(c.err); got != c.triedAgain {
+			t.Errorf("%s: again(%v) = %v, want %v", c.name, c.err, got, c.triedAgain)
+		}
+	}
+	if classify(nil) != nil || classifyCommit(nil) != nil || again(nil) {
+		t.Error("no error is one")
+	}
+}
