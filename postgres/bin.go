@@ -27,6 +27,12 @@ func (s *Store) Bin(ctx context.Context, id skein.SessionID) (err error) {
 // Restore implements [skein.Store].
 func (s *Store) Restore(ctx context.Context, id skein.SessionID) (err error) {
 	defer skein.Wrapf(&err, "postgres: restore %s", id)
+	leave, err := s.enter()
+	if err != nil {
+		return err
+	}
+	defer leave()
+	s = s.inside()
 	for try := 1; ; try++ {
 		taken, last, err := s.restore(ctx, id)
 		if err != nil || !taken {

@@ -45,3 +45,15 @@ func (c *core) enter() (leave func(), err error) {
 	c.calls.Add(1)
 	return c.calls.Done, nil
 }
+
+// enter is the core's, but for what a call calls that is in already: it
+// finishes, whatever it needs, also when the store is being closed.
+func (s *Store) enter() (leave func(), err error) {
+	if s.in {
+		return func() {}, nil
+	}
+	return s.core.enter()
+}
+
+// inside returns the store for what a call calls that is in.
+func (s *Store) inside() *Store { return &Store{core: s.core, user: s.user, view: true, in: true} }

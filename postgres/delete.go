@@ -17,6 +17,12 @@ func (s *Store) Delete(ctx context.Context, id skein.SessionID, d skein.Deletion
 	if !slices.Contains([]skein.ChildRule{"", skein.KeepChildren, skein.BinChildren, skein.RefuseChildren}, d.Children) {
 		return done, fmt.Errorf("%w deletion: children %q", skein.ErrInvalid, d.Children)
 	}
+	leave, err := s.enter()
+	if err != nil {
+		return done, err
+	}
+	defer leave()
+	s = s.inside()
 	err = s.write(ctx, func(t *tx) error {
 		done, err = t.delete(id, d.Children)
 		return err
@@ -24,7 +30,7 @@ func (s *Store) Delete(ctx context.Context, id skein.SessionID, d skein.Deletion
 	if err != nil {
 		return skein.Deleted{}, err
 	}
-	for more := true; more && err == nil; {
+	for more := true; more && err == nil && s.life.Err() == nil; {
 		more, err = s.drain(ctx)
 	}
 	if err != nil {

@@ -15,6 +15,7 @@ type Store struct {
 	*core
 	user skein.User // whose view it is; "" for everybody's
 	view bool       // closing it does nothing
+	in   bool       // it is a call's own, which was let in: what that calls is too
 }
 
 var (

@@ -36,6 +36,7 @@ func (s *Store) Scrub(ctx context.Context, id skein.SessionID, secrets []string)
 		return done, err
 	}
 	defer leave()
+	s = s.inside()
 	h, err := s.headOf(ctx, id)
 	if err != nil {
 		return done, err

@@ -43,18 +43,26 @@ func (s *Store) usersOf(table string, w *where) string {
 		SELECT user_id FROM u WHERE user_id IS NOT NULL)`, table)
 }
 
+// fileQuery returns the query for a file, of several users' that of the first by
+// name.
+func (s *Store) fileQuery(format, path string) (sql string, args []any) {
+	w := &where{}
+	users := s.usersOf("files", w)
+	w.add("f.path_hash = sha256(?)", []byte(path))
+	w.add("f.format = ?", format)
+	w.conds = append(w.conds, "f.user_id = u.user_id", "f.format <> ''")
+	// LATERAL and OFFSET: for each user by the index.
+	return `SELECT f.* FROM ` + users + ` u CROSS JOIN LATERAL (SELECT ` + fileColumns + ` FROM files f` + w.sql() + ` OFFSET 0) f ORDER BY u.user_id LIMIT 1`, w.args
+}
+
 // file returns what is known of a file.
 //
 // The error wraps [skein.ErrNotFound] if there is none.
 func (q *conn) file(format, path string) (f file, err error) {
 	found := false
-	w := &where{}
-	users := q.s.usersOf("files", w)
-	w.add("f.path_hash = sha256(?)", []byte(path))
-	w.add("f.format = ?", format)
-	w.conds = append(w.conds, "f.user_id = u.user_id", "f.format <> ''")
 	if plain(format) == format {
-		err = q.query(`SELECT f.* FROM `+users+` u CROSS JOIN LATERAL (SELECT `+fileColumns+` FROM files f`+w.sql()+` OFFSET 0) f ORDER BY u.user_id LIMIT 1`, w.args, func(r row) error {
+		sql, args := q.s.fileQuery(format, path)
+		err = q.query(sql, args, func(r row) error {
 			found = true
 			f, err = scanFile(r)
 			return err
