@@ -192,7 +192,8 @@ func (p *pipe) mark(at *spot) {
 
 // A foundRow is what a row of found has of an event's text.
 type foundRow struct {
-	odd         bool
+	role        skein.Role
+	failed, odd bool
 	text, words string
 }
 
@@ -202,13 +203,13 @@ func (x *indexer) row(e *journaled) (r foundRow, ok bool) {
 	if !ok {
 		return r, false
 	}
-	return foundRow{odd: isOdd(f.Text), text: f.Text, words: x.lexer.tsvector(f.Text)}, true
+	return foundRow{role: f.Role, failed: f.Failed, odd: isOdd(f.Text), text: f.Text, words: x.lexer.tsvector(f.Text)}, true
 }
 
 // bare returns a row that has to be looked at by every search.
 func (x *indexer) bare(e *journaled) (r foundRow, ok bool) {
 	f, ok := textOf(e.Event, e.aimed)
-	return foundRow{odd: true, text: f.Text, words: quote(hugeMark)}, ok
+	return foundRow{role: f.Role, failed: f.Failed, odd: true, text: f.Text, words: quote(hugeMark)}, ok
 }
 
 // textOf returns the facts of what search finds in an event: of an amended one,
@@ -239,9 +240,10 @@ func isOdd(text string) bool {
 
 // putFound adds the rows of events to the index.
 func (p *pipe) putFound(page []journaled, row func(*journaled) (foundRow, bool)) {
-	var users, texts, words []string
+	var users, roles, texts, words []string
 	var sessions, seqs, ats []int64
-	var odd []bool
+	var amends []*int64
+	var failed, odd []bool
 	for i := range page {
 		e := &page[i]
 		if !e.kept {
@@ -251,17 +253,20 @@ func (p *pipe) putFound(page []journaled, row func(*journaled) (foundRow, bool))
 		if !ok {
 			continue
 		}
-		users, texts, words, odd = append(users, e.user), append(texts, r.text), append(words, r.words), append(odd, r.odd)
-		sessions, seqs, ats = append(sessions, e.session), append(seqs, int64(e.Seq)), append(ats, int64(e.Time))
+		users, roles, texts, words = append(users, e.user), append(roles, plain(string(r.role))), append(texts, r.text), append(words, r.words)
+		sessions, seqs, ats, amends = append(sessions, e.session), append(seqs, int64(e.Seq)), append(ats, int64(e.Time)), append(amends, e.amends)
+		failed, odd = append(failed, r.failed), append(odd, r.odd)
 	}
 	if len(users) == 0 {
 		return
 	}
-	p.exec(`INSERT INTO found (user_id, n, seq, at, odd, text, words)
-		SELECT w.user_id, w.n, w.seq, w.at, w.odd, w.text, w.words::tsvector
-		FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[], $5::boolean[], $6::text[], $7::text[]) w (user_id, n, seq, at, odd, text, words)
-		ON CONFLICT (user_id, n, seq) DO UPDATE SET at = excluded.at, odd = excluded.odd, text = excluded.text, words = excluded.words`,
-		users, sessions, seqs, ats, odd, texts, words)
+	p.exec(`INSERT INTO found (user_id, n, seq, at, amends, role, failed, odd, text, words)
+		SELECT w.user_id, w.n, w.seq, w.at, w.amends, w.role, w.failed, w.odd, w.text, w.words::tsvector
+		FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::text[], $7::boolean[], $8::boolean[], $9::text[], $10::text[])
+			w (user_id, n, seq, at, amends, role, failed, odd, text, words)
+		ON CONFLICT (user_id, n, seq) DO UPDATE SET at = excluded.at, amends = excluded.amends, role = excluded.role, failed = excluded.failed,
+			odd = excluded.odd, text = excluded.text, words = excluded.words`,
+		users, sessions, seqs, ats, amends, roles, failed, odd, texts, words)
 }
 
 // reindex makes the rows of found anew for events of a session number that were

@@ -99,7 +99,8 @@ type journaled struct {
 	session int64
 	id      skein.SessionID // of the session; "" if that was deleted
 	kept    bool            // the session, or some fork, still shows it
-	aimed   skein.Kind      // of an amended event: the kind of the one that it is about
+	amends  *int64          // of an amended event: the seq of the one that it is about
+	aimed   skein.Kind      // and its kind
 }
 
 // eventsOf returns the first of the events of rows, no more than so many, nor so
@@ -119,7 +120,7 @@ func (q *conn) eventsOf(rows []stored, most, bytes int) (page []journaled, all b
 	}
 	whole := len(users) == len(rows) && (n == 0 || skein.Seq(to[len(to)-1]) == rows[len(rows)-1].to)
 	there := 0
-	err = q.query(`SELECT `+eventColumns+`, k, coalesce(s.id, ''), s.n IS NOT NULL OR coalesce(e.seq <= t.upto, false),
+	err = q.query(`SELECT `+eventColumns+`, k, coalesce(s.id, ''), s.n IS NOT NULL OR coalesce(e.seq <= t.upto, false), e.amends,
 			coalesce((SELECT o.kind FROM events o WHERE o.user_id = e.user_id AND o.n = e.n AND o.seq = e.amends), ''), total
 		FROM (SELECT w.k, e.*, count(*) OVER () AS total, sum(octet_length(e.payload)) OVER (ORDER BY w.k, e.seq) - octet_length(e.payload) AS size
 			FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[]) WITH ORDINALITY w (user_id, n, low, high, k)
@@ -129,7 +130,7 @@ func (q *conn) eventsOf(rows []stored, most, bytes int) (page []journaled, all b
 		WHERE e.size < $5 ORDER BY e.k, e.seq`, []any{users, sessions, from, to, bytes}, func(r row) error {
 		var k int
 		var x journaled
-		e, _, err := scanEvent(r, &k, &x.id, &x.kept, &x.aimed, &there)
+		e, _, err := scanEvent(r, &k, &x.id, &x.kept, &x.amends, &x.aimed, &there)
 		if err != nil {
 			return err
 		}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"slices"
 	"time"
+
+	"github.com/skein-dev/skein"
 )
 
 // ranked puts what the index has, best first, to what it does not have yet.
@@ -24,16 +26,29 @@ func (x *search) ranked(ctx context.Context) error {
 
 // best finds what matches by the index, best first.
 func (x *search) best(q *conn, most int, newest bool) error {
-	w := x.where
+	all, err := x.find(q, x.finder, nil, most, newest)
+	if err != nil {
+		return err
+	}
+	return x.check(q, all)
+}
+
+// find returns what the index finds, best first; the newest first among equals.
+func (x *search) find(q *conn, by finder, pieces []string, most int, newest bool) (all []hit, err error) {
+	w := x.conds("d")
+	args := w.args
 	since, until := x.times()
-	args := append(slices.Clone(w.args), x.who, x.finder.query, x.finder.doubtful, since, until, x.inside(), most, newest)
+	var query, doubtful *string
+	if by.query != "" {
+		query, doubtful = &by.query, &by.doubtful
+	}
+	args = append(args, x.who, query, doubtful, pieces, plain(string(x.q.Role)), x.q.Failed, since, until, x.inside(), most, newest)
 	p := q.pipe()
 	p.limit(x.until)
-	var all []hit
-	p.query(`WITH c AS (SELECT * FROM find(`+places(len(w.args), "text", "tsquery", "tsquery", "", "bigint", "bigint", "bigint[]", "integer", "boolean")+`))
+	p.query(`WITH c AS (SELECT * FROM find(`+places(len(w.args), "text", "tsquery", "tsquery", "text[]", "text", "boolean", "bigint", "bigint", "bigint[]", "integer", "boolean")+`))
 		SELECT (SELECT count(*) FROM c), m.* FROM (SELECT 1) one LEFT JOIN (
-			SELECT e.user_id, e.n, e.seq, s.n AS session, c.score, c.sure FROM c JOIN events e ON e.user_id = c.user_id AND e.n = c.n AND e.seq = c.seq`+joins+w.sql()+`
-			ORDER BY c.score DESC, e.at DESC, e.n DESC, e.seq DESC) m ON true`, args, func(r row) error {
+			SELECT e.user_id, e.n, e.seq, s.n AS session, e.score, e.sure FROM c e`+x.joins()+w.sql()+`
+			ORDER BY e.score DESC, e.at DESC, e.n DESC, e.seq DESC) m ON true`, args, func(r row) error {
 		var found int
 		var user *string
 		var n, seq, session *int64
@@ -44,30 +59,27 @@ func (x *search) best(q *conn, most int, newest bool) error {
 		}
 		x.cutOff = x.cutOff || found == most
 		if user != nil {
-			h := hit{at: event{*user, *n, seqOf(*seq)}, session: *session, sure: *sure}
+			h := hit{at: event{*user, *n, skein.Seq(*seq)}, session: *session, sure: *sure}
 			h.Score = float64(*score)
 			all = append(all, h)
 		}
 		return nil
 	})
-	if err := p.run(); err != nil {
-		return err
-	}
-	return x.check(q, all)
+	return all, p.run()
 }
 
 // check takes those of hits that do match.
 func (x *search) check(q *conn, hits []hit) error {
-	doubtful := []int{}
-	for i, h := range hits {
-		if !h.sure {
-			doubtful = append(doubtful, i)
+	var doubtful []*hit
+	for i := range hits {
+		if !hits[i].sure {
+			doubtful = append(doubtful, &hits[i])
 		}
 	}
 	var err error
 	for chunk := range slices.Chunk(doubtful, 50) {
 		if err = x.late(); err == nil {
-			err = x.checkTexts(q, hits, chunk)
+			err = x.checkTexts(q, chunk)
 		}
 		if err != nil {
 			break
@@ -82,11 +94,11 @@ func (x *search) check(q *conn, hits []hit) error {
 	return err
 }
 
-// checkTexts looks whether the texts of those hits match.
-func (x *search) checkTexts(q *conn, hits []hit, which []int) error {
-	at := make([]event, 0, len(which))
-	for _, i := range which {
-		at = append(at, hits[i].at)
+// checkTexts looks whether the texts of hits match.
+func (x *search) checkTexts(q *conn, hits []*hit) error {
+	at := make([]event, 0, len(hits))
+	for _, h := range hits {
+		at = append(at, h.at)
 	}
 	users, sessions, seqs := columns(at)
 	p := q.pipe()
@@ -98,7 +110,7 @@ func (x *search) checkTexts(q *conn, hits []hit, which []int) error {
 		if err := r.Scan(&k, &text); err != nil {
 			return err
 		}
-		hits[which[k-1]].sure = x.matcher.MatchesText(text)
+		hits[k-1].sure = x.matcher.MatchesText(text)
 		return nil
 	})
 	return p.run()

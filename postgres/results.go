@@ -58,34 +58,55 @@ func (x *search) results(ctx context.Context) (r skein.Results, err error) {
 	return r, nil
 }
 
-// snippet returns some words of text around the match. Where the index found a
-// word by its stem, it says where that stands.
+// snippet returns some words of text around the match. What the index found by
+// its stem is marked as it stands there.
 func (x *search) snippet(text string) (string, error) {
-	if x.finder.query == "" || len(x.matcher.Find(text)) > 0 {
+	if x.finder.query == "" {
 		return x.matcher.Snippet(text), nil
 	}
-	wanted := map[string]bool{}
+	var terms []skein.Term
+	stems := map[string]bool{}
 	for _, t := range x.q.Terms {
+		if t.Not {
+			continue
+		}
+		m, err := skein.Query{Terms: []skein.Term{t}}.Matcher()
+		if err != nil {
+			return "", err
+		}
+		if m.MatchesText(text) {
+			terms = append(terms, t)
+			continue
+		}
 		for _, way := range t.Phrases() {
 			for _, p := range way {
 				for _, w := range p.Words {
-					wanted[stem(w)] = wanted[stem(w)] || !t.Not
+					stems[stem(w)] = true
 				}
 			}
 		}
 	}
-	var terms []skein.Term
-	for at, word := range skein.Words(text) {
-		if s := stem(word); wanted[s] {
-			terms = append(terms, skein.Term{Words: []string{text[at.Start:at.End]}})
-			delete(wanted, s)
-		}
-	}
+	terms = append(terms, wordsWith(text, stems)...)
 	m, err := skein.Query{Terms: terms}.Matcher()
 	if err != nil {
 		return "", err
 	}
 	return m.Snippet(text), nil
+}
+
+// wordsWith returns a term for a word of text with each of the stems, and leaves
+// those that it finds none for.
+func wordsWith(text string, stems map[string]bool) (terms []skein.Term) {
+	if len(stems) == 0 {
+		return nil
+	}
+	for at, word := range skein.Words(text) {
+		if s := stem(word); stems[s] {
+			terms = append(terms, skein.Term{Words: []string{text[at.Start:at.End]}})
+			delete(stems, s)
+		}
+	}
+	return terms
 }
 
 // columns returns the places of events, column by column.
@@ -108,5 +129,3 @@ func places(n int, types ...string) string {
 	}
 	return strings.Join(all, ", ")
 }
-
-func seqOf(n int64) skein.Seq { return skein.Seq(n) }

@@ -3,7 +3,6 @@ package postgres
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/skein-dev/skein"
 )
@@ -11,11 +10,14 @@ import (
 // fetchRows is how many rows a scan looks at in one round trip.
 const fetchRows = 200
 
+// mostPieces is how many rows that may match are looked at: the newest.
+const mostPieces = 10_000
+
 // fresh takes what matches among the events that are not indexed yet, the
 // newest first.
 func (x *search) fresh(q *conn) error {
-	w := where{conds: slices.Clone(x.where.conds), args: slices.Clone(x.where.args)}
-	mine := ""
+	w := x.conds("e")
+	x.narrow(&w)
 	if x.who != nil {
 		w.add("j.user_id = ?", *x.who)
 	}
@@ -25,7 +27,7 @@ func (x *search) fresh(q *conn) error {
 	w.add(behindMark)
 	sql := `SELECT e.user_id, e.n, e.seq, s.n, e.kind, e.payload, coalesce((SELECT o.kind FROM events o WHERE o.user_id = e.user_id AND o.n = e.n AND o.seq = e.amends), '')
 		FROM journal j JOIN events e ON e.user_id = j.user_id AND e.n = j.n AND e.seq > j.after AND e.seq <= j.upto
-			AND ((j.xid, j.ordinal, e.seq) > ((SELECT xid FROM indexed), (SELECT ordinal FROM indexed), (SELECT seq FROM indexed)))` + mine + joins + w.sql() + `
+			AND ((j.xid, j.ordinal, e.seq) > ((SELECT xid FROM indexed), (SELECT ordinal FROM indexed), (SELECT seq FROM indexed)))` + joins + w.sql() + `
 		ORDER BY j.xid DESC, j.ordinal DESC, e.seq DESC`
 	return x.fetch(q, "fresh", sql, w.args, func(r row) error {
 		h := hit{sure: true}
@@ -53,16 +55,16 @@ func (x *search) scan(q *conn) error {
 	texts := x.q.Substring != "" || x.q.Regex != "" || len(x.q.Terms) > 0
 	name, text := "scanned", "''"
 	if texts {
-		name, text = "texts", "f.text"
+		name, text = "texts", "e.text"
 	}
-	for i, s := range x.stretches() {
-		w := where{conds: slices.Clone(x.where.conds), args: slices.Clone(x.where.args)}
+	for _, s := range x.stretches() {
+		w := x.conds("d")
+		x.narrow(&w)
 		if s.cond != "" {
 			w.add(s.cond, s.args...)
 		}
-		sql := `SELECT e.user_id, e.n, e.seq, s.n, ` + text + ` FROM found f JOIN events e ON e.user_id = f.user_id AND e.n = f.n AND e.seq = f.seq` +
-			joins + w.sql() + ` ORDER BY ` + s.order
-		err := x.fetch(q, fmt.Sprint(name, min(i, 1)), sql, w.args, func(r row) error {
+		sql := `SELECT e.user_id, e.n, e.seq, s.n, ` + text + ` FROM found e` + x.joins() + w.sql() + ` ORDER BY ` + s.order
+		err := x.fetch(q, name, sql, w.args, func(r row) error {
 			h := hit{sure: true}
 			var text string
 			if err := r.Scan(&h.at.user, &h.at.n, &h.at.seq, &h.session, &text); err != nil {
@@ -89,69 +91,46 @@ type stretch struct {
 
 // stretches returns what a scan goes through, the newest first.
 func (x *search) stretches() (all []stretch) {
-	if x.shownIn != nil {
-		for _, seg := range x.segs {
-			all = append(all, stretch{"f.user_id = ? AND f.n = ? AND f.seq > ? AND f.seq <= ?", []any{*x.who, seg.session, int64(seg.from), int64(seg.to)}, "f.seq DESC"})
-		}
-		return all
+	switch {
+	case x.shownIn != nil:
+	case x.who != nil:
+		return []stretch{{order: "e.at DESC, e.n DESC, e.seq DESC"}}
+	default:
+		return []stretch{{order: "-e.at, e.n, e.seq"}} // see found_all_by_time
 	}
-	s := stretch{order: "f.at DESC, f.n DESC, f.seq DESC"}
-	if x.who != nil {
-		s.cond, s.args = "f.user_id = ?", []any{*x.who}
+	for _, seg := range x.segs {
+		all = append(all, stretch{"e.n = ? AND e.seq > ? AND e.seq <= ?", []any{seg.session, int64(seg.from), int64(seg.to)}, "e.seq DESC"})
 	}
-	if x.q.Since != 0 {
-		s.cond, s.args = strings.TrimPrefix(s.cond+" AND f.at >= ?", " AND "), append(s.args, int64(x.q.Since))
-	}
-	return []stretch{s}
+	return all
 }
 
 // byPieces is scan where trigrams tell which texts may match.
 func (x *search) byPieces(q *conn, pieces []string) error {
-	w := x.where
-	since, until := x.times()
-	args := append(slices.Clone(w.args), x.who, pieces, since, until, x.inside(), mostFound)
-	p := q.pipe()
-	p.limit(x.until)
-	var all []hit
-	found := 0
-	p.query(`WITH c AS (SELECT * FROM find(`+places(len(w.args), "text", "", "", "text[]", "bigint", "bigint", "bigint[]", "integer", "")+`))
-		SELECT (SELECT count(*) FROM c), m.* FROM (SELECT 1) one LEFT JOIN (
-			SELECT e.user_id, e.n, e.seq, s.n AS session FROM c JOIN events e ON e.user_id = c.user_id AND e.n = c.n AND e.seq = c.seq`+joins+w.sql()+`
-			ORDER BY e.at DESC, e.n DESC, e.seq DESC) m ON true`, args, func(r row) error {
-		var user *string
-		var n, seq, session *int64
-		if err := r.Scan(&found, &user, &n, &seq, &session); err != nil {
-			return err
-		}
-		if user != nil {
-			all = append(all, hit{at: event{*user, *n, seqOf(*seq)}, session: *session})
-		}
-		return nil
-	})
-	if err := p.run(); err != nil {
+	all, err := x.find(q, finder{}, pieces, mostPieces, false)
+	if err != nil {
 		return err
 	}
-	for chunk := range slices.Chunk(all, 100) {
+	doubtful := make([]*hit, 0, len(all))
+	for i := range all {
+		doubtful = append(doubtful, &all[i])
+	}
+	for chunk := range slices.Chunk(doubtful, 100) {
 		if err := x.late(); err != nil {
 			return err
 		}
-		which := make([]int, len(chunk))
-		for i := range which {
-			which[i] = i
-		}
-		if err := x.checkTexts(q, chunk, which); err != nil {
+		if err := x.checkTexts(q, chunk); err != nil {
 			return err
 		}
 		for _, h := range chunk {
 			if !h.sure {
 				continue
 			}
-			if err := x.take(h); err != nil {
+			if err := x.take(*h); err != nil {
+				x.cutOff = false // there are enough
 				return unstop(err)
 			}
 		}
 	}
-	x.cutOff = x.cutOff || found == mostFound
 	return nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -15,8 +16,8 @@ const (
 	defaultDeadline = 150 * time.Millisecond
 	catchUpFor      = 100 * time.Millisecond
 
-	mostFound  = 10_000 // rows that match of which the best are looked for: the newest
-	mostRecent = 2000   // the same after there was no time for them
+	mostFound  = 2000 // rows that match of which the best are looked for: the newest
+	mostRecent = 300  // the same after there was no time for them
 )
 
 // codeCanceled is PostgreSQL's word for a statement that took too long.
@@ -126,10 +127,55 @@ func (x *search) late() error {
 	return nil
 }
 
-// joins are what a search needs of an event e besides its row: whose session it
-// counts as, and, of a deleted one, up to where its events are still shown.
+// joins are what a search needs of an event e, from events or found, besides its
+// row: whose session it counts as, and, of a deleted one, up to where its events
+// are still shown.
 const joins = ` LEFT JOIN strands t ON t.user_id = e.user_id AND t.n = e.n
 	JOIN sessions s ON s.user_id = e.user_id AND s.n = coalesce(t.owner, e.n)`
+
+// deep are conditions on what only events has.
+func (x *search) deep() bool { return x.q.Agent != "" || x.q.Tool != "" || x.q.Path != "" }
+
+// joins returns what a search needs of an event e from found.
+func (x *search) joins() string {
+	if x.deep() {
+		return ` JOIN events d ON d.user_id = e.user_id AND d.n = e.n AND d.seq = e.seq` + joins
+	}
+	return joins
+}
+
+// conds returns the conditions, and those on what only events has, of which a
+// row is called so.
+func (x *search) conds(events string) where {
+	w := where{conds: slices.Clone(x.where.conds), args: slices.Clone(x.where.args)}
+	for _, f := range []struct{ cond, value string }{
+		{"coalesce(@.agent, s.agent) = ?", x.q.Agent},
+		{"strpos(E'\\n' || lower(@.tools) || E'\\n', E'\\n' || lower(?::text COLLATE \"C\") || E'\\n') > 0", x.q.Tool},
+		{"strpos(@.paths, ?) > 0", x.q.Path},
+	} {
+		if f.value != "" {
+			w.add(strings.ReplaceAll(f.cond, "@", events), plain(f.value))
+		}
+	}
+	return w
+}
+
+// narrow adds the conditions that find has by itself.
+func (x *search) narrow(w *where) {
+	q := &x.q
+	if q.Role != "" {
+		w.add("e.role = ?", plain(string(q.Role)))
+	}
+	if q.Failed {
+		w.add("e.failed")
+	}
+	if q.Since != 0 {
+		w.add("e.at >= ?", int64(q.Since))
+	}
+	if q.Until != 0 {
+		w.add("e.at < ? AND e.at <> 0", int64(q.Until))
+	}
+}
 
 // conditions works out which events may match at all; none says that none can.
 func (x *search) conditions(ctx context.Context) (none bool, err error) {
@@ -146,7 +192,6 @@ func (x *search) conditions(ctx context.Context) (none bool, err error) {
 		x.who = &u
 		w.add("e.user_id = ?", u)
 	}
-	x.eventConditions()
 	if q.Session != "" {
 		return x.within(ctx, q.Session)
 	}
@@ -160,29 +205,6 @@ func (x *search) conditions(ctx context.Context) (none bool, err error) {
 		w.add(`(s.project = ? OR right(s.project, length(?::text) + 1) IN ('/' || ?::text, '\' || ?::text))`, p, p, p, p)
 	}
 	return false, nil
-}
-
-func (x *search) eventConditions() {
-	q, w := &x.q, &x.where
-	for _, f := range []struct{ cond, value string }{
-		{"e.role = ?", string(q.Role)},
-		{"coalesce(e.agent, s.agent) = ?", q.Agent},
-		{"strpos(E'\\n' || lower(e.tools) || E'\\n', E'\\n' || lower(?::text COLLATE \"C\") || E'\\n') > 0", q.Tool},
-		{"strpos(e.paths, ?) > 0", q.Path},
-	} {
-		if f.value != "" {
-			w.add(f.cond, plain(f.value))
-		}
-	}
-	if q.Failed {
-		w.add("e.failed")
-	}
-	if q.Since != 0 {
-		w.add("e.at >= ?", int64(q.Since))
-	}
-	if q.Until != 0 {
-		w.add("e.at < ? AND e.at <> 0", int64(q.Until))
-	}
 }
 
 // within limits x to what a session shows.

@@ -295,14 +295,17 @@ CREATE TABLE found (
 	user_id text COLLATE "C" NOT NULL,
 	n       bigint  NOT NULL,
 	seq     bigint  NOT NULL,
-	at      bigint  NOT NULL, -- events.at
+	at      bigint  NOT NULL, -- this and the next are what events has
+	amends  bigint,
+	role    text COLLATE "C" NOT NULL, -- '' if it has none
+	failed  boolean NOT NULL,
 	odd     boolean NOT NULL, -- the trigrams cannot vouch for it
 	text    text COLLATE "C" NOT NULL,
 	words   tsvector NOT NULL,
 	PRIMARY KEY (user_id, n, seq)
 );
 CREATE INDEX found_by_time ON found (user_id, at, n, seq);
-CREATE INDEX found_all_by_time ON found (at, n, seq);
+CREATE INDEX found_all_by_time ON found ((-at), n, seq); -- everybody's: a user's search shall not take it
 CREATE INDEX found_odd ON found (user_id) WHERE odd;
 
 -- The indexes begin with the user where the extension for that can be had. There
@@ -337,17 +340,19 @@ INSERT INTO indexed (one, xid, ordinal, seq) VALUES (1, '0', -1, 0);
 -- The one way from words to rows: row security keeps an index of words from
 -- being used, so this sees everybody's rows and itself compares the user. It
 -- returns the newest rows, most of them at most, that match the query, or have
--- all pieces (patterns of LIKE, in small letters); are of since or later and
--- before until; and are those of the sessions inside, if that is not NULL. sure
--- says that the row does match: that there is nothing in it of doubtful.
--- Where newest, it goes from the newest row back, which is faster where most
--- rows match. who may be NULL, for everybody, where the role is skein_all.
-CREATE FUNCTION find(who text, query tsquery, doubtful tsquery, pieces text[], since bigint, until bigint, inside bigint[], most integer, newest boolean)
-RETURNS TABLE (user_id text, n bigint, seq bigint, score real, sure boolean)
+-- all pieces (patterns of LIKE, in small letters); are of that role, if it is
+-- not '', and failed, if failures; are of since or later and before until; and
+-- are those of the sessions inside, if that is not NULL. sure says that the row
+-- does match: that there is nothing in it of doubtful. Where newest, it goes from
+-- the newest row back, which is faster where most rows match. who may be NULL,
+-- for everybody, where the role is skein_all.
+CREATE FUNCTION find(who text, query tsquery, doubtful tsquery, pieces text[], speaker text, failures boolean, since bigint, until bigint, inside bigint[], most integer, newest boolean)
+RETURNS TABLE (user_id text, n bigint, seq bigint, at bigint, amends bigint, score real, sure boolean)
 LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = public, pg_temp SET enable_bitmapscan = on
 AS $find$
 DECLARE
 	conds text := 'f.at >= $4';
+	back text := '-f.at, f.n, f.seq'; -- the order, newest first
 	piece text;
 	like_all text := '';
 BEGIN
@@ -356,6 +361,7 @@ BEGIN
 	END IF;
 	IF who IS NOT NULL THEN
 		conds := conds || ' AND f.user_id = $1';
+		back := 'f.at DESC, f.n DESC, f.seq DESC';
 	END IF;
 	IF query IS NOT NULL THEN
 		conds := conds || ' AND f.words @@ $2';
@@ -366,6 +372,12 @@ BEGIN
 		END LOOP;
 		conds := conds || format(' AND (NOT f.odd%s OR f.odd)', like_all);
 	END IF;
+	IF speaker <> '' THEN
+		conds := conds || ' AND f.role = $8';
+	END IF;
+	IF failures THEN
+		conds := conds || ' AND f.failed';
+	END IF;
 	IF until IS NOT NULL THEN
 		conds := conds || ' AND f.at < $5 AND f.at <> 0';
 	END IF;
@@ -375,9 +387,9 @@ BEGIN
 	IF newest THEN
 		PERFORM set_config('enable_bitmapscan', 'off', true); -- for this call
 	END IF;
-	RETURN QUERY EXECUTE format('SELECT c.user_id, c.n, c.seq, CASE WHEN $2 IS NULL THEN 0 ELSE ts_rank(c.words, $2, 1) END::real, coalesce(NOT c.words @@ $3, false)
-		FROM (SELECT f.user_id, f.n, f.seq, f.at, f.words FROM found f WHERE %s ORDER BY f.at DESC, f.n DESC, f.seq DESC LIMIT $7) c', conds)
-		USING who, query, doubtful, since, until, inside, most;
+	RETURN QUERY EXECUTE format('SELECT c.user_id, c.n, c.seq, c.at, c.amends, CASE WHEN $2 IS NULL THEN 0 ELSE ts_rank(c.words, $2, 1) END::real, coalesce(NOT c.words @@ $3, false)
+		FROM (SELECT f.user_id, f.n, f.seq, f.at, f.amends, f.words FROM found f WHERE %s ORDER BY %s LIMIT $7) c', conds, back)
+		USING who, query, doubtful, since, until, inside, most, speaker;
 END $find$;
 
 -- Who may log in. token_hash is SHA-256 of a token.
@@ -420,7 +432,7 @@ END $$;
 
 -- find is skein_all's.
 GRANT CREATE ON SCHEMA public TO skein_all;
-ALTER FUNCTION find(text, tsquery, tsquery, text[], bigint, bigint, bigint[], integer, boolean) OWNER TO skein_all;
+ALTER FUNCTION find(text, tsquery, tsquery, text[], text, boolean, bigint, bigint, bigint[], integer, boolean) OWNER TO skein_all;
 REVOKE CREATE ON SCHEMA public FROM skein_all;
-REVOKE ALL ON FUNCTION find(text, tsquery, tsquery, text[], bigint, bigint, bigint[], integer, boolean) FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION find(text, tsquery, tsquery, text[], bigint, bigint, bigint[], integer, boolean) TO skein_user, skein_all;
+REVOKE ALL ON FUNCTION find(text, tsquery, tsquery, text[], text, boolean, bigint, bigint, bigint[], integer, boolean) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION find(text, tsquery, tsquery, text[], text, boolean, bigint, bigint, bigint[], integer, boolean) TO skein_user, skein_all;
