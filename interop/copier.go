@@ -90,7 +90,8 @@ func (c *copier) take(ctx context.Context, rec *skein.Record, r read) error {
 	if err := c.own(ctx, rec.Key); err != nil {
 		return err
 	}
-	return c.t.emit(ctx, rec.Key, site{n: rec.N, line: r.line}, r.made.Items)
+	_, err := c.t.emit(ctx, rec.Key, site{n: rec.N, line: r.line}, r.made.Items)
+	return err
 }
 
 func (c *copier) hold(rec *skein.Record, line int, items []Item) {

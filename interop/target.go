@@ -116,7 +116,7 @@ func (t *target) take(ctx context.Context, r read) error {
 	case t.copies != nil:
 		err = t.copies.take(ctx, &rec, r)
 	default:
-		err = t.emit(ctx, rec.Key, site{rec.N, r.line, r.made.Instead}, r.made.Items)
+		rec.Copy, err = t.emit(ctx, rec.Key, site{rec.N, r.line, r.made.Instead}, r.made.Items)
 	}
 	if err == nil {
 		t.store(r, rec)
@@ -165,20 +165,23 @@ func (t *target) note(key skein.ClientID, items []Item) {
 	}
 }
 
-// emit appends the items of a record to the sessions they belong to.
-func (t *target) emit(ctx context.Context, key skein.ClientID, at site, items []Item) error {
+// emit appends the items of a record to the sessions they belong to. It reports
+// whether all of them stand in what these show of their parents: a copy that is
+// read again.
+func (t *target) emit(ctx context.Context, key skein.ClientID, at site, items []Item) (copies bool, err error) {
+	copies = true
 	used := map[skein.ClientID]bool{}
 	if err := t.diverge(ctx, key, items); err != nil {
-		return err
+		return false, err
 	}
 	for i, it := range items {
 		th := t.thread(it.Session)
 		if err := t.begin(ctx, th, key); err != nil {
-			return err
+			return false, err
 		}
 		e, err := t.place(ctx, th, it)
 		if err != nil {
-			return err
+			return false, err
 		}
 		e.ClientID = clientID(key, i, len(items))
 		if th.stands != nil {
@@ -190,14 +193,16 @@ func (t *target) emit(ctx context.Context, key skein.ClientID, at site, items []
 		}
 		index := th.add(e.ClientID, stands)
 		if stands != 0 {
+			copies = copies && stands <= th.base
 			continue
 		}
 		if e.Kind == skein.KindAmended && t.beyond(e, th) {
 			continue // it is about what the session shows of its parent
 		}
 		t.offer(th, e, it.Blobs, index, at)
+		copies = copies && th.seqs[index] != 0 && th.seqs[index] <= th.base
 	}
-	return nil
+	return copies, nil
 }
 
 // offer adds to the next flush what it takes so that the session has e.

@@ -7,9 +7,11 @@ import (
 	"io"
 	"os"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	_ "modernc.org/sqlite" // the driver of the toy databases
 
@@ -259,6 +261,39 @@ func TestSessionsInFolders(t *testing.T) {
 	}
 	p.bringUnits()
 	p.wants("a", "created T:Title a1 a2 4:=new a3 -2")
+}
+
+func TestAForkInAFolderKeepsItsCopiesWhenItIsReadAgain(t *testing.T) {
+	p := newPlace(t)
+	p.raw("a.box/talk.jsonl", line("a1")+line("a2")+line("a3"))
+	p.raw("b.box/about.txt", "its time is a record, before the others")
+	p.raw("b.box/talk.jsonl", line("a1")+line("a2")+line("b1"))
+	p.bringUnits()
+	p.wants("b", "created a1 a2 fork(a@3) b1")
+	copies := func() (keys []string) {
+		for r, err := range p.store.Records(t.Context(), "box", p.path("b.box"), 0) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r.Copy {
+				keys = append(keys, string(r.Key))
+			}
+		}
+		return keys
+	}
+	want := []string{"a1", "a2"}
+	if got := copies(); !slices.Equal(got, want) {
+		t.Fatalf("copies in b.box are %q, want %q", got, want)
+	}
+	if err := os.Chtimes(p.path("b.box/about.txt"), time.Time{}, time.Unix(1, 0)); err != nil {
+		t.Fatal(err)
+	}
+	if rep := p.bringUnits(); rep.Events != 0 {
+		t.Errorf("Import of a folder with another time = %+v, want no events", rep)
+	}
+	if got := copies(); !slices.Equal(got, want) {
+		t.Errorf("when the folder was read again, copies in it are %q, want %q", got, want)
+	}
 }
 
 func TestAFolderIsFoundByAnyOfItsFiles(t *testing.T) {

@@ -1,14 +1,20 @@
 package agentuse
 
 import (
+	"bufio"
 	"cmp"
 	"context"
+	"errors"
+	"io"
 	"path"
 	"path/filepath"
 	"regexp"
 	"strings"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/folder"
 	"github.com/skein-dev/skein/interop"
 )
 
@@ -61,11 +67,40 @@ func below(name string) string {
 	return path.Base(name)
 }
 
-func look(ctx context.Context, at string) (interop.Unit, error) {
-	return interop.OpenFolder(ctx, at, interop.Folder{
+// look opens a session's folder. The error wraps [interop.ErrTorn] while
+// session.json is being written: it alone says what the session began with, and
+// what is created without that stays so.
+func look(ctx context.Context, at string) (_ interop.Unit, err error) {
+	u, err := interop.OpenFolder(ctx, at, interop.Folder{
 		Leave: func(name string) bool { return name == "subagent" || strings.HasSuffix(name, ".tmp") },
 		Order: order,
 	})
+	if err != nil {
+		return nil, err
+	}
+	if torn, err := torn(ctx, u); torn || err != nil {
+		return nil, errors.Join(cmp.Or(err, interop.ErrTorn), u.Close())
+	}
+	return u, nil
+}
+
+// torn reports whether session.json, which is the first of the lines if there
+// is one, is being written.
+func torn(ctx context.Context, u interop.Unit) (_ bool, err error) {
+	lines, err := u.Open(ctx, "")
+	if err != nil {
+		return false, err
+	}
+	defer func() { err = errors.Join(err, lines.Close()) }()
+	first, err := bufio.NewReader(lines).ReadBytes('\n')
+	if err != nil && !errors.Is(err, io.EOF) {
+		return false, err
+	}
+	l, err := folder.Parse(first)
+	if err != nil || l.File != "session.json" || l.Damage != "" || !interop.IsFresh(l.Mtime) {
+		return false, nil // whatever is wrong with it otherwise, the reader says
+	}
+	return !jsontext.Value(l.Data()).IsValid(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)), nil
 }
 
 // order puts what others hang on before them.

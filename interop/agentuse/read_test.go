@@ -64,9 +64,15 @@ func (t *tree) part(n int, text string) {
 	t.write(message1+"/part/"+id+".json", strings.TrimSuffix(text, "}")+fmt.Sprintf(`,"id":%q,"messageID":%q}`, id, message1))
 }
 
+// begin writes a session with a message, a while ago: its file is not being
+// written.
 func (t *tree) begin(session string) {
 	t.Helper()
 	t.write("session.json", session)
+	then := time.Now().Add(-interop.TornFor)
+	if err := os.Chtimes(filepath.Join(t.session(), "session.json"), then, then); err != nil {
+		t.Fatal(err)
+	}
 	t.write(message1+"/message.json", `{"id":"`+message1+`","time":{"created":1000},"user":{"prompt":{"task":"do it"}},"assistant":{"system":[],"modelID":"openai:gpt-5","providerID":"openai","tokens":{"input":0,"output":0,"cache":{}}}}`)
 }
 
