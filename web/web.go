@@ -48,12 +48,13 @@ func navigation() []link {
 	}
 }
 
-// Form returns the page to log in, for [door.Options].
+// Form returns the page to log in, for [door.Options]. It is made when it is
+// first needed.
 func Form(o Options) http.Handler {
-	s := newSite(o)
+	site := sync.OnceValue(func() *site { return newSite(o) })
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		wrong := r.Method == http.MethodPost || r.URL.Query().Has("code")
-		s.write(w, http.StatusUnauthorized, "login", page{Title: "Log in", Data: wrong})
+		site().write(w, http.StatusUnauthorized, "login", page{Title: "Log in", Data: wrong})
 	})
 }
 

@@ -94,4 +94,5 @@ document.addEventListener("submit", (e) => {
 });
 
 document.documentElement.classList.add("js");
+document.querySelector(".bar [aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
 localTimes();
