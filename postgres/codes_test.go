@@ -39,11 +39,11 @@ func TestCodesAreTheErrorsThatCallersKnow(t *testing.T) {
 	} {
 		sentinels := []error{skein.ErrFull, skein.ErrReadOnly, skein.ErrCorrupt, skein.ErrUnknown, skein.ErrExists, skein.ErrLocked}
 		for _, s := range sentinels {
-			if got := errors.Is(classify(c.err), s); got != (s == c.plain) {
-				t.Errorf("%s: classify(%v) wraps %v: %v, want %v", c.name, c.err, s, got, s == c.plain)
+			if got := errors.Is(classify(c.err), s); got != errors.Is(c.plain, s) {
+				t.Errorf("%s: classify(%v) wraps %v: %v, want %v", c.name, c.err, s, got, !got)
 			}
-			if got := errors.Is(classifyCommit(c.err), s); got != (s == c.commit) {
-				t.Errorf("%s: classifyCommit(%v) wraps %v: %v, want %v", c.name, c.err, s, got, s == c.commit)
+			if got := errors.Is(classifyCommit(c.err), s); got != errors.Is(c.commit, s) {
+				t.Errorf("%s: classifyCommit(%v) wraps %v: %v, want %v", c.name, c.err, s, got, !got)
 			}
 		}
 		if got := again(c.err); got != c.triedAgain {

@@ -239,9 +239,9 @@ func (w *work) prior(d *draft, p *packedEvent) (x prior, err error) {
 		}
 	}
 	if c := p.f.Charge; c != nil && c.Request != "" {
-		id, found := indexed(c.Request), false
-		if x.Charged, found = w.charged[request{d.User, id}]; !found && !w.looked {
-			d.noRequests = append(d.noRequests, id)
+		u, found := w.charged[request{d.User, indexed(c.Request)}]
+		if x.Charged = u; !found && !w.looked {
+			d.noRequests = append(d.noRequests, indexed(c.Request))
 		}
 	}
 	return x, nil
