@@ -320,15 +320,15 @@ func TestBlobThatIsBeingReferredTo(t *testing.T) {
 		t.Fatal(err)
 	}
 	dropped := make(chan error)
-	err = s.write(t.Context(), func(tx *tx) error {
-		p := tx.pipe()
+	err = s.write(t.Context(), func(t1 *tx) error {
+		p := t1.pipe()
 		p.exec(`SELECT FROM blobs WHERE user_id = 'local' AND hash = $1 FOR KEY SHARE`, hash)
 		p.exec(`INSERT INTO blob_refs (user_id, hash, n, seq) VALUES ('local', $1, 1, 1)`, hash)
 		if err := p.run(); err != nil {
 			return err
 		}
 		go func() {
-			dropped <- s.write(t.Context(), func(tx *tx) error { return tx.dropBlobs("local", [][]byte{hash}) })
+			dropped <- s.write(t.Context(), func(t2 *tx) error { return t2.dropBlobs("local", [][]byte{hash}) })
 		}()
 		for waits := false; !waits; {
 			if err := s.pool.QueryRow(t.Context(), `SELECT EXISTS (SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock')`).Scan(&waits); err != nil {
