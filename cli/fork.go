@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -121,17 +123,20 @@ type turnLine struct {
 	Seq    skein.Seq  `json:"seq"` // of its prompt
 	Time   skein.Time `json:"time,omitzero"`
 	Prompt string     `json:"prompt"`
+	Theirs int        `json:"amplifier_turn,omitempty"` // as Amplifier counts, in its sessions
 }
 
 // offer shows the turns to fork from.
 func (o *forkOptions) offer(ctx context.Context, j *job, s skein.Session) error {
 	var turns []turnLine
+	theirs := turnsOf(&s)
 	for e, err := range (reader{ctx, j.store, s}).entries(0) {
 		if err != nil {
 			return err
 		}
+		theirs.take(&e)
 		if e.Message.Typed() && (len(turns) == 0 || turns[len(turns)-1].Turn != e.Turn) {
-			turns = append(turns, turnLine{e.Turn, e.Seq, e.Time, e.Message.Words()})
+			turns = append(turns, turnLine{e.Turn, e.Seq, e.Time, e.Message.Words(), theirs.turn})
 		}
 	}
 	if o.json {
@@ -147,21 +152,26 @@ func (o *forkOptions) offer(ctx context.Context, j *job, s skein.Session) error 
 		return nil
 	}
 	j.say("fork from which turn? skein fork %s --turn N", shortID(s.ID))
-	t := turnTable(turns, j)
+	t := turnTable(turns, j, theirs.program)
 	return j.page(ctx, func(w io.Writer) error { return t.write(w, j.Terminal.columns(), j.paint.bold) })
 }
 
-func turnTable(turns []turnLine, j *job) *table {
+func turnTable(turns []turnLine, j *job, theirs string) *table {
 	t := &table{columns: []column{
 		{title: "TURN", rank: 0, right: true, paint: j.paint.cyan},
 		{title: "SEQ", rank: 3, right: true},
 		{title: "WHEN", rank: 2, paint: j.paint.dim},
 		{title: "PROMPT", rank: 1, min: 16},
 	}}
+	if theirs != "" {
+		t.columns = slices.Insert(t.columns, 1, column{title: strings.ToUpper(theirs), rank: 4, right: true})
+	}
 	for _, l := range turns {
-		t.rows = append(t.rows, []string{
-			strconv.Itoa(l.Turn), strconv.FormatInt(int64(l.Seq), 10), stamp(l.Time, j.Now()), render.Line(l.Prompt),
-		})
+		row := []string{strconv.Itoa(l.Turn), strconv.FormatInt(int64(l.Seq), 10), stamp(l.Time, j.Now()), render.Line(l.Prompt)}
+		if theirs != "" {
+			row = slices.Insert(row, 1, strconv.Itoa(l.Theirs))
+		}
+		t.rows = append(t.rows, row)
 	}
 	return t
 }

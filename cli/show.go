@@ -14,6 +14,7 @@ type showOptions struct {
 	events, tools, thinking, raw, rewound, json bool
 	last, first, offset, turn                   int
 	hidden                                      int // messages that were left out because they were taken back
+	theirs                                      theirTurns
 	curtain                                     curtain
 }
 
@@ -57,7 +58,7 @@ func (o *showOptions) run(ctx context.Context, j *job, args []string) error {
 		return err
 	}
 	r := reader{ctx, j.store, s}
-	o.curtain = drawn(o.raw)
+	o.curtain, o.theirs = drawn(o.raw), turnsOf(&s)
 	if o.turn > 0 && o.turn > s.Turns {
 		return advise(missing("no turn %d: session %s has %s", o.turn, shortID(s.ID), count(s.Turns, "turn")), "see its turns: skein fork %s", shortID(s.ID))
 	}
@@ -69,11 +70,17 @@ func (o *showOptions) run(ctx context.Context, j *job, args []string) error {
 	if err == nil && o.hidden > 0 {
 		j.say("%d messages were taken back; --rewound shows them", o.hidden)
 	}
+	if turns := o.theirs.say(s.Turns); err == nil && o.whole() {
+		j.say("%s", turns)
+	}
 	if state := stateOf(&s); err == nil && state != "" {
 		j.say("%s", state)
 	}
 	return err
 }
+
+// whole reports whether all messages are shown.
+func (o *showOptions) whole() bool { return o.last+o.first+o.offset+o.turn == 0 && !o.events }
 
 func (o *showOptions) check() error {
 	for _, f := range []struct {
@@ -94,9 +101,14 @@ func (o *showOptions) writeMessages(j *job, r reader) error {
 	return j.page(r.ctx, func(w io.Writer) error {
 		t := newTranscript(w, j, o)
 		for e, err := range o.curtain.entries(o.messages(r)) {
+			if err == nil {
+				o.theirs.take(&e)
+			}
 			switch {
 			case err != nil:
 				return err
+			case o.json && o.whole() && o.theirs.program != "":
+				err = writeJSON(w, theirEntry{e, o.theirs.turn})
 			case o.json:
 				err = writeJSON(w, e)
 			case e.Rewound && !o.rewound:
