@@ -19,7 +19,7 @@ var groups = []struct {
 		newList, newShow, newTail, newReplay, newLog, newSearch, newTree, newUsage, newExport, newConvert,
 	}},
 	{"write", []func(*frame) *cobra.Command{
-		newImport, newSync, newHandoff, newAppend, newRename, newTag, newPin, newUnpin, newFork,
+		newImport, newSync, newHandoff, newPush, newPull, newAppend, newRename, newTag, newPin, newUnpin, newFork,
 	}},
 	{"keep", []func(*frame) *cobra.Command{
 		newRm, newRestore, newPrune, newClear, newScan, newScrub, newBackup, newRestoreBackup, newDoctor,

@@ -27,6 +27,7 @@ With the name of a SETTING, print its value alone.
                  postgres://HOST/NAME, or a server: https://HOST:PORT
   user           whose sessions, in a database of many; without it everybody's,
                  and new ones are those of "local" (*)
+  remote         where skein push and skein pull go (*)
   token_file     file whose first line a server is shown, if SKEIN_TOKEN is
                  not set (*)
   color          colours: auto, always or never

@@ -31,6 +31,7 @@ func known() []setting {
 	return []setting{
 		{name: "store", flag: "--store", env: []string{"SKEIN_STORE"}, want: text, doc: "where the sessions are"},
 		{name: "user", env: []string{"SKEIN_USER"}, want: text, personal: true, doc: "whose sessions, in a PostgreSQL database of many"},
+		{name: "remote", env: []string{"SKEIN_REMOTE"}, want: text, personal: true, doc: "where skein push and pull go"},
 		{name: "token_file", env: []string{"SKEIN_TOKEN_FILE"}, want: text, personal: true, doc: "file whose first line a server is shown"},
 		{name: "color", flag: "--color", env: []string{"SKEIN_COLOR"}, value: "auto", want: text, doc: "colours: auto, always or never"},
 		{name: "pager", env: []string{"SKEIN_PAGER", "PAGER"}, value: "less -R", want: text, personal: true, doc: "program that shows long output"},
@@ -56,6 +57,7 @@ type settings struct {
 	values  map[string]value
 	unknown []string // "FILE: KEY: why", sorted
 	home    string   // of the person
+	remote  string   // as it was given: it may have a password in it
 	own
 }
 
@@ -105,10 +107,12 @@ func (f *frame) loadSettings(d dirs, cwd string) (settings, error) {
 	return s, nil
 }
 
-// hidePassword takes the password out of what is shown of the store, which is
-// at p. It refuses one on the command line, where every user of the machine
-// reads it.
+// hidePassword takes passwords out of what is shown of the store, which is at
+// p, and of the remote. It refuses one on the command line, where every user of
+// the machine reads it.
 func (s *settings) hidePassword(p Place) error {
+	s.remote = s.text("remote")
+	s.values["remote"] = value{withoutPassword(s.remote), s.values["remote"].From}
 	if p.file() != "" || p.String() == p.Path {
 		return nil
 	}

@@ -1,0 +1,245 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/carry"
+)
+
+// carryOptions are those of push and pull.
+type carryOptions struct {
+	there   string // the other store
+	dry     bool
+	json    bool
+	pulling bool
+}
+
+const aboutCarry = `Only what is new is sent. A session is the same one in both places by its ID and
+goes on in either. Where it went on in both, nothing is lost: the line that comes
+becomes a fork there, see skein tree. Children and forks go along. Files that
+sessions were imported from, leases and the bin stay where they are.
+
+%s is a server of skein, https://HOST:PORT, or a database, postgres://HOST/NAME.
+The first one is remembered as the setting remote in config.toml. A server is
+shown SKEIN_TOKEN, or what token_file names.`
+
+func newPush(f *frame) *cobra.Command {
+	var o carryOptions
+	c := &cobra.Command{
+		Use:   "push [NAME…] [--to STORE] [flags]",
+		Short: "send what is new to a team's server",
+		Long: `Send sessions, all or those with these NAMEs, to another store, so that they go
+on there and on other machines. ` + fmt.Sprintf(aboutCarry, "STORE"),
+		Example: "skein push --to https://skein.example\n\tskein push last --dry-run",
+		Args:    words(0, -1, ""),
+		RunE:    f.withStore(o.run),
+	}
+	c.Flags().StringVar(&o.there, "to", "", "the `STORE` to send to")
+	o.flags(c)
+	return c
+}
+
+func newPull(f *frame) *cobra.Command {
+	o := carryOptions{pulling: true}
+	c := &cobra.Command{
+		Use:   "pull [NAME…] [--from STORE] [flags]",
+		Short: "get what is new from a team's server",
+		Long: `Get sessions, all that you have there or those with these NAMEs, from another
+store, so that they go on here. ` + fmt.Sprintf(aboutCarry, "STORE"),
+		Example: "skein pull\n\tskein pull api --from https://skein.example",
+		Args:    words(0, -1, ""),
+		RunE:    f.withStore(o.run),
+	}
+	c.Flags().StringVar(&o.there, "from", "", "the `STORE` to get them from")
+	o.flags(c)
+	return c
+}
+
+func (o *carryOptions) flags(c *cobra.Command) {
+	c.Flags().BoolVarP(&o.dry, "dry-run", "n", false, "only say what would be sent")
+	jsonFlag(c, &o.json)
+}
+
+// A carryLine is what became of a session, in JSON.
+type carryLine struct {
+	Session skein.SessionID `json:"session"`
+	To      skein.SessionID `json:"to"`
+	What    string          `json:"what"` // new, grown, forked, newer, failed
+	Events  int             `json:"events"`
+	Error   string          `json:"error,omitempty"`
+}
+
+func (o *carryOptions) run(ctx context.Context, j *job, args []string) (err error) {
+	other, err := o.other(j)
+	if err != nil {
+		return err
+	}
+	if err := other.begin(ctx); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, other.whole.Close()) }()
+	from, to := j, other
+	if o.pulling {
+		from, to = other, j
+	}
+	var ids []skein.SessionID
+	for _, name := range args {
+		s, err := from.session(ctx, name)
+		if err != nil {
+			return err
+		}
+		ids = append(ids, s.ID)
+	}
+	var n carried
+	bar := &carryBar{j: j}
+	err = carry.Send(ctx, from.store, to.store, carry.Sending{Sessions: ids, Dry: o.dry, Program: "skein", Progress: bar.show}, func(out carry.Outcome) error {
+		if out.What == carry.Same && !out.Blotted {
+			return nil
+		}
+		bar.end()
+		n.add(out)
+		return o.tell(j, from, out)
+	})
+	bar.end()
+	if err != nil {
+		return advise(err, "what was sent stays; go on with the same command")
+	}
+	j.say("%s", n.text(o, other.place))
+	if n.failed > 0 {
+		return errSilent
+	}
+	return o.remember(j)
+}
+
+// other returns a job on the other store.
+func (o *carryOptions) other(j *job) (*job, error) {
+	text, flag := o.there, "--to"
+	if o.pulling {
+		flag = "--from"
+	}
+	given := text != ""
+	if !given {
+		text = j.settings.remote
+	}
+	if text == "" {
+		return nil, advise(usagef("there is no store to send to or to get from yet"), "name it: %s https://HOST:PORT", flag)
+	}
+	cwd, err := j.Getwd()
+	if err != nil {
+		return nil, err
+	}
+	p, err := parsePlace(text, cwd, j.dirs.Home)
+	if err != nil {
+		return nil, err
+	}
+	if given && p.file() == "" && p.String() != p.Path {
+		return nil, advise(usagef("%s %s: everybody on this machine can read a password on the command line", flag, p), "put it into PGPASSWORD or ~/.pgpass")
+	}
+	if p == j.place {
+		return nil, usagef("%s %s: it is the store itself", flag, p)
+	}
+	there := *j
+	there.place, there.store, there.whole = p, nil, nil
+	return &there, nil
+}
+
+// tell shows what became of a session.
+func (o *carryOptions) tell(j, from *job, out carry.Outcome) error {
+	if o.json {
+		l := carryLine{Session: out.Session, To: out.To, What: out.What, Events: out.Events}
+		if out.Err != nil {
+			l.Error = out.Err.Error()
+		}
+		return writeJSON(j.Stdout, l)
+	}
+	id := shortID(out.Session)
+	switch {
+	case out.Err != nil:
+		j.say("%s: %v", id, out.Err)
+	case out.What == carry.Forked:
+		j.say("%s: it went on in both places; what comes from %s is the fork %s: %s", id, from.place, shortID(out.To), count(out.Events, "event"))
+	case out.What == carry.New:
+		j.say("%s: new, %s", id, count(out.Events, "event"))
+	case out.What == carry.Grown:
+		j.say("%s: %s", id, count(out.Events, "event"))
+	}
+	if out.Blotted {
+		j.say("%s: what was scrubbed in one place still stands in the other; scrub it there too", id)
+	}
+	return nil
+}
+
+// carried counts outcomes.
+type carried struct{ sessions, events, newer, failed int }
+
+func (n *carried) add(out carry.Outcome) {
+	n.events += out.Events
+	switch {
+	case out.Err != nil:
+		n.failed++
+	case out.What == carry.Newer:
+		n.newer++
+	case out.Events > 0:
+		n.sessions++
+	}
+}
+
+// text says in a few lines what was sent, and what to do next.
+func (n *carried) text(o *carryOptions, there Place) string {
+	way, back := "to", "skein pull"
+	if o.pulling {
+		way, back = "from", "skein push"
+	}
+	var lines []string
+	switch {
+	case n.events == 0 && n.failed == 0:
+		lines = append(lines, fmt.Sprintf("nothing new %s %s", way, there))
+	case o.dry:
+		lines = append(lines, fmt.Sprintf("would send %s of %s %s %s", count(n.events, "event"), count(n.sessions, "session"), way, there))
+	default:
+		lines = append(lines, fmt.Sprintf("%s of %s %s %s", count(n.events, "event"), count(n.sessions, "session"), way, there))
+	}
+	if n.newer > 0 {
+		lines = append(lines, fmt.Sprintf("%s went on the other way: %s", count(n.newer, "session"), back))
+	}
+	if n.failed > 0 {
+		lines = append(lines, fmt.Sprintf("skein: %s not sent", count(n.failed, "session")))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// remember writes the store that was named into the person's config.toml, if
+// none stands there.
+func (o *carryOptions) remember(j *job) error {
+	if o.there == "" || j.settings.remote != "" || o.dry {
+		return nil
+	}
+	file := filepath.Join(j.dirs.Config, "config.toml")
+	if real, err := filepath.EvalSymlinks(file); err == nil {
+		file = real // a link to it stays one
+	}
+	old, err := os.ReadFile(file)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	text := "remote = " + tomlText(o.there) + "\n" + string(old)
+	if _, err := tables(text); err != nil {
+		return nil // a file that cannot be added to so; the flag does it too
+	}
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		return err
+	}
+	if err := replaceFile(file, []byte(text)); err != nil {
+		return err
+	}
+	j.say("remembered as remote in %s: from now on skein push and skein pull are enough", j.tilde(file))
+	return nil
+}
