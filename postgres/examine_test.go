@@ -1,0 +1,72 @@
+package postgres
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/skein-dev/skein"
+)
+
+// findings returns what an examination says that is not fine, by area.
+func findings(t testing.TB, s *Store, x skein.Examination) map[string]skein.Finding {
+	t.Helper()
+	found := map[string]skein.Finding{}
+	for f, err := range s.Examine(t.Context(), x) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if f.Level != skein.Fine {
+			found[f.Area] = f
+		}
+	}
+	return found
+}
+
+func TestExamineFindsAndMends(t *testing.T) {
+	for name, c := range map[string]struct {
+		damage, area, says string
+		mends              bool
+	}{
+		"an event is gone":            {`DELETE FROM events WHERE seq = 3`, "heads", "want 1 to 6", false},
+		"an end is wrong":             {`UPDATE heads SET last = 99`, "heads", "99 by heads", false},
+		"no row in heads":             {`DELETE FROM heads`, "heads", "no row in heads", false},
+		"no session":                  {`DELETE FROM sessions`, "heads", "no session", false},
+		"a payload is no JSON":        {`UPDATE events SET payload = '{' WHERE seq = 2`, "events", "event 2", false},
+		"a payload is another":        {`UPDATE events SET payload = convert_to('{"role":"user","parts":[]}', 'UTF8') WHERE seq = 2`, "events", "not what was stored", false},
+		"a record is damaged":         {`UPDATE records SET raw = 'x'`, "records", "/x/a", false},
+		"a sum is wrong":              {`UPDATE usage SET output = output + 1`, "usage", "sums", true},
+		"a sum is missing":            {`DELETE FROM usage`, "usage", "sums", true},
+		"the index has another text":  {`UPDATE found SET text = 'other' WHERE seq = 2`, "index", "1 events", true},
+		"the index lacks one":         {`DELETE FROM found WHERE seq = 2`, "index", "1 events", true},
+		"a blob is damaged":           {`UPDATE blobs SET data = 'x', form = 0`, "blobs", "damaged", false},
+		"nothing refers to a blob":    {`DELETE FROM blob_refs`, "blobs", "refers to", true},
+		"there is no such blob":       {`DELETE FROM blobs`, "blobs", "not here", false},
+		"a deleted session is left":   {`INSERT INTO doomed (user_id, n, above) VALUES ('ann', 12345, 0)`, "chores", "1 sessions", true},
+		"a strand leads to nobody":    {`INSERT INTO strands (user_id, n, owner, upto) VALUES ('ann', 12345, 12346, 1)`, "heads", "12345", false},
+		"a source file is to be gone": {`UPDATE files SET format = ''`, "chores", "1 files", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			all := opened(t)
+			s := all.As("ann").(*Store)
+			long(t, s, "a", 5)
+			all.caughtUp(t)
+			if found := findings(t, all, skein.Examination{}); len(found) > 0 {
+				t.Fatalf("Examine finds %+v in a whole store", found)
+			}
+			all.sql(t, c.damage)
+			f := findings(t, all, skein.Examination{})[c.area]
+			if !strings.Contains(f.Text, c.says) || f.Mendable != c.mends {
+				t.Errorf("Examine finds %+v in %s, want %q", f, c.area, c.says)
+			}
+			if !c.mends {
+				return
+			}
+			if f := findings(t, all, skein.Examination{Repair: true})[c.area]; !f.Mended {
+				t.Errorf("Examine with Repair finds %+v, want it mended", f)
+			}
+			if found := findings(t, all, skein.Examination{}); len(found) > 0 {
+				t.Errorf("Examine finds %+v after it was mended", found)
+			}
+		})
+	}
+}

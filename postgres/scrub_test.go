@@ -1,0 +1,174 @@
+package postgres
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/skein-dev/skein"
+)
+
+const secret = "sk-4711-secret"
+
+// traces returns where a text stands in the tables.
+func (s *Store) traces(t testing.TB, text string) (in []string) {
+	t.Helper()
+	for _, c := range []string{"events.payload", "sessions.state", "scrubs.secrets", "files.state"} {
+		table, column, _ := strings.Cut(c, ".")
+		s.askIf(t, `SELECT EXISTS (SELECT FROM `+table+` WHERE position(convert_to($1, 'UTF8') IN `+column+`) > 0)`, text, c, &in)
+	}
+	for _, c := range []string{"sessions.name", "sessions.project", "events.agent", "events.message", "events.tools", "events.paths", "found.text"} {
+		table, column, _ := strings.Cut(c, ".")
+		s.askIf(t, `SELECT EXISTS (SELECT FROM `+table+` WHERE position($1 IN `+column+`) > 0)`, text, c, &in)
+	}
+	s.askIf(t, `SELECT EXISTS (SELECT FROM found WHERE words @@ plainto_tsquery('simple', $1))`, "4711", "found.words", &in)
+	return in
+}
+
+func (s *Store) askIf(t testing.TB, sql, text, what string, in *[]string) {
+	t.Helper()
+	err := (&Store{core: s.core}).ask(t.Context(), sql, []any{text}, func(r row) error {
+		var is bool
+		if err := r.Scan(&is); is {
+			*in = append(*in, what)
+		} else if err != nil {
+			return err
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// secretive appends a session with a secret in each of n messages, in its title
+// and in its source records.
+func secretive(t testing.TB, s skein.Store, id skein.SessionID, n int) {
+	t.Helper()
+	b := skein.Batch{
+		Session: id,
+		Events:  []skein.Event{skein.NewEvent(skein.KindCreated, noon, skein.Created{Title: "about " + secret, Project: "/" + secret})},
+		Import:  &skein.Import{File: skein.SourceFile{Format: "codex", Path: "/x/" + string(id), Session: id, State: []byte(secret)}},
+	}
+	for i := range n {
+		call := &skein.Call{ID: fmt.Sprint("c", i), Name: "tool-" + secret, Input: []byte(`{"path":"/` + secret + `"}`)}
+		m := skein.Message{
+			ID: fmt.Sprint(secret, i), Role: skein.RoleAssistant, Agent: "agent " + secret,
+			Parts: []skein.Part{skein.TextPart(fmt.Sprint("it is ", secret, " ", i)), {Kind: skein.PartCall, Call: call}},
+		}
+		b.Events = append(b.Events, skein.Say(noon, m))
+		b.Import.Records = append(b.Import.Records, skein.Record{N: i, Raw: []byte("line " + secret)})
+	}
+	if _, err := s.Append(t.Context(), b); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestScrubLeavesNoTraceInTheTables(t *testing.T) {
+	all := opened(t)
+	s := all.As("ann").(*Store)
+	const n = 250
+	secretive(t, s, "a", n)
+	fork(t, s, "f", "a", 100)
+	all.caughtUp(t)
+	if in := all.traces(t, secret); len(in) < 9 {
+		t.Fatalf("the secret is only in %v", in)
+	}
+	done, err := s.Scrub(t.Context(), "a", []string{secret})
+	if err != nil || done.Events != n+1 || done.Records != n || len(done.Forks) != 1 || len(done.Beyond) == 0 {
+		t.Errorf("Scrub = %+v, %v, want %d events, %d records, the fork f and what it cannot reach", done, err, n+1, n)
+	}
+	if in := all.traces(t, secret); len(in) > 0 {
+		t.Errorf("the secret is in %v", in)
+	}
+	for r, err := range s.Records(t.Context(), "codex", "/x/a", 0) {
+		if err != nil || strings.Contains(string(r.Raw), secret) {
+			t.Fatalf("record %d is %q, %v", r.N, r.Raw, err)
+		}
+	}
+	fine(t, all)
+}
+
+// A process dies amid a scrub; another one finishes it, once it seems to be
+// dead, and not before.
+func TestScrubIsFinishedByTheNextProcess(t *testing.T) {
+	all := opened(t)
+	s := all.As("ann").(*Store)
+	ctx := t.Context()
+	secretive(t, s, "a", 20)
+	all.caughtUp(t)
+	h, err := s.headOf(ctx, "a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sc := newScrub(s, h, []string{secret})
+	if err := errors.Join(sc.look(ctx), sc.mark(ctx), sc.changeSome(ctx, h.n, []int64{2, 3})); err != nil {
+		t.Fatal(err)
+	}
+	if was, err := all.resumeScrub(ctx); was || err != nil {
+		t.Errorf("resumeScrub = %v, %v of one that is under way", was, err)
+	}
+	all.sql(t, `UPDATE scrubs SET alive = alive - interval '2 minutes'`)
+	if was, err := all.resumeScrub(ctx); !was || err != nil {
+		t.Errorf("resumeScrub = %v, %v, want it done", was, err)
+	}
+	if in := all.traces(t, secret); len(in) > 0 {
+		t.Errorf("the secret is in %v", in)
+	}
+	if err := sc.step(ctx, func(*tx) error { return nil }); !errors.Is(err, errScrubbed) {
+		t.Errorf("a step of who seemed to be dead = %v, want that it was done", err)
+	}
+	sess, err := s.Session(ctx, "a")
+	last := events(t, s, "a")[sess.Last-1]
+	if err != nil || sess.Revision != 1 || last.Kind != skein.KindNoted {
+		t.Errorf("Session = %+v, %v, last event %+v, want revision 1 and what was noted", sess, err, last)
+	}
+	all.sql(t, `INSERT INTO scrubs (user_id, id, secrets, alive) VALUES ('ann', 'nobody', '["secret"]', now() - interval '1 hour')`)
+	if was, err := all.resumeScrub(ctx); !was || err != nil {
+		t.Errorf("resumeScrub of a session that is gone = %v, %v", was, err)
+	}
+	if n := all.rows(t)["scrubs"]; n != 0 {
+		t.Errorf("there are %d scrubs, want none", n)
+	}
+}
+
+// While one scrubs, others append; what the session adds up to is right.
+func TestScrubWhileOthersAppend(t *testing.T) {
+	all := opened(t)
+	s := all.As("ann").(*Store)
+	ctx := t.Context()
+	secretive(t, s, "a", 150)
+	done := make(chan error)
+	go func() {
+		_, err := s.Scrub(ctx, "a", []string{secret})
+		done <- err
+	}()
+	for i := 0; ; i++ {
+		if _, err := skein.Add(ctx, s, "a", skein.Say(noon, skein.UserSays(fmt.Sprint("more ", i)))); err != nil {
+			t.Fatal(err)
+		}
+		select {
+		case err := <-done:
+			if err != nil {
+				t.Fatal(err)
+			}
+		default:
+			continue
+		}
+		break
+	}
+	if in := all.traces(t, secret); len(in) > 0 {
+		t.Errorf("the secret is in %v", in)
+	}
+	evs := events(t, s, "a")
+	want, err := skein.Fold("a", evs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := s.Session(ctx, "a")
+	if err != nil || got.Messages != want.Messages || got.LastPrompt != want.LastPrompt || got.Title != want.Title || got.Last != want.Last {
+		t.Errorf("Session = %+v, %v, want %+v", got, err, want)
+	}
+	fine(t, all)
+}
