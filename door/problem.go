@@ -3,6 +3,7 @@ package door
 import (
 	"fmt"
 	"net/http"
+	"strings"
 
 	"github.com/skein-dev/skein"
 )
@@ -24,7 +25,19 @@ type Problem struct {
 	More       bool            `json:"more,omitempty"`       // ambiguous: and others
 }
 
+// maxDetail is how long a problem's words may be, in bytes. What was wrong is
+// quoted in them, and may be as long as a body.
+const maxDetail = 1000
+
+// Brief returns s without what is too long for a problem.
+func Brief(s string) string {
+	if len(s) <= maxDetail {
+		return s
+	}
+	return strings.ToValidUTF8(s[:maxDetail-len("…")], "") + "…"
+}
+
 // Refuse answers with a problem.
 func Refuse(w http.ResponseWriter, r *http.Request, status int, code, format string, args ...any) {
-	write(w, Problem{Title: http.StatusText(status), Status: status, Detail: fmt.Sprintf(format, args...), Code: code, ID: From(r.Context()).ID})
+	write(w, Problem{Title: http.StatusText(status), Status: status, Detail: Brief(fmt.Sprintf(format, args...)), Code: code, ID: From(r.Context()).ID})
 }

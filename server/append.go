@@ -117,67 +117,6 @@ func readLines(d *json.Decoder, b *skein.Batch) error {
 	}
 }
 
-// readBatch reads one object, its lists element by element: they may be long.
-func readBatch(d *json.Decoder, b *skein.Batch) error {
-	if err := expect(d, json.Delim('{')); err != nil {
-		return err
-	}
-	for d.More() {
-		name, err := d.Token()
-		if err != nil {
-			return wrong("body", err)
-		}
-		switch name {
-		case "after":
-			err = d.Decode(&b.After)
-		case "fence":
-			err = d.Decode(&b.Fence)
-		case "events":
-			err = eachOf(d, func(e api.Event) { b.Events = append(b.Events, e.Event) })
-		case "blobs":
-			err = eachOf(d, func(x api.Blob) { b.Blobs = append(b.Blobs, skein.Blob(x)) })
-		default:
-			return fmt.Errorf("%w: %q is no part of a batch", skein.ErrInvalid, name)
-		}
-		if err != nil {
-			return wrong(fmt.Sprint(name), err)
-		}
-	}
-	if err := expect(d, json.Delim('}')); err != nil {
-		return err
-	}
-	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return wrong("body", errors.Join(err, errors.New("something follows it")))
-	}
-	return nil
-}
-
-// eachOf reads a list.
-func eachOf[T any](d *json.Decoder, take func(T)) error {
-	if err := expect(d, json.Delim('[')); err != nil {
-		return err
-	}
-	for n := 0; d.More(); n++ {
-		var v T
-		if err := d.Decode(&v); err != nil {
-			return wrong(fmt.Sprintf("[%d]", n), err)
-		}
-		take(v)
-	}
-	return expect(d, json.Delim(']'))
-}
-
-func expect(d *json.Decoder, want json.Delim) error {
-	got, err := d.Token()
-	if err != nil {
-		return wrong("body", err)
-	}
-	if got != want {
-		return fmt.Errorf("%w: body: %v at byte %d, want %v", skein.ErrInvalid, got, d.InputOffset(), want)
-	}
-	return nil
-}
-
 // wrong says where a body is wrong, unless it is the length that is.
 func wrong(where string, err error) error {
 	var long *http.MaxBytesError

@@ -72,7 +72,7 @@ type refusal struct{ door.Problem }
 
 // refuse returns what answers with a problem that is none of package skein's.
 func refuse(status int, code, format string, args ...any) error {
-	return &refusal{door.Problem{Status: status, Title: http.StatusText(status), Code: code, Detail: fmt.Sprintf(format, args...)}}
+	return &refusal{door.Problem{Status: status, Title: http.StatusText(status), Code: code, Detail: door.Brief(fmt.Sprintf(format, args...))}}
 }
 
 // Error implements error.
@@ -109,6 +109,7 @@ func problems(ctx huma.Context, _ string, v any) (any, error) {
 	case c.body != nil && c.body.err != nil:
 		p.Detail = "the body broke off"
 	}
+	p.Detail = door.Brief(p.Detail)
 	c.status, p.Title, p.ID = p.Status, http.StatusText(p.Status), door.From(ctx.Context()).ID
 	return &refusal{p}, nil
 }

@@ -54,6 +54,7 @@ func newTable(version string) *table {
 	config.Info.Description = about
 	config.OpenAPIPath, config.DocsPath, config.SchemasPath = "", "", ""
 	config.CreateHooks = nil // no $schema in answers
+	config.Formats = map[string]huma.Format{"application/json": strictly(), "json": strictly()}
 	config.Transformers = []huma.Transformer{problems}
 	config.Components.Schemas = huma.NewMapRegistry("#/components/schemas/", schemaNames())
 	config.Components.SecuritySchemes = map[string]*huma.SecurityScheme{"token": {Type: "http", Scheme: "bearer"}}

@@ -2,10 +2,6 @@ package server
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
-	"fmt"
-	"io"
 	"net/http"
 	"reflect"
 
@@ -90,31 +86,6 @@ func (a *service) storeAppend(t *table) {
 		}
 		return &out{answer}, nil
 	})
-}
-
-// readBatches reads the body of an append.
-func readBatches(r io.Reader) ([]skein.Batch, error) {
-	var body api.Appended
-	dec := json.NewDecoder(r)
-	if err := dec.Decode(&body); err != nil {
-		return nil, unread(err)
-	}
-	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return nil, fmt.Errorf("%w body: something stands behind its end", skein.ErrInvalid)
-	}
-	batches := make([]skein.Batch, len(body.Batches))
-	for i, b := range body.Batches {
-		batches[i] = b.Batch()
-	}
-	return batches, nil
-}
-
-// unread returns why a body was not read: it is too long, or wrong.
-func unread(err error) error {
-	if long := (*http.MaxBytesError)(nil); errors.As(err, &long) {
-		return err
-	}
-	return fmt.Errorf("%w body: %w", skein.ErrInvalid, err)
 }
 
 // appendedBatches is the shape of an [api.Appended], for the document.

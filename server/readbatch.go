@@ -1,0 +1,139 @@
+package server
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/api"
+)
+
+// A field reads the value that comes next.
+type field func(*json.Decoder) error
+
+// into is a field that is read at once.
+func into[T any](v *T) field { return func(d *json.Decoder) error { return d.Decode(v) } }
+
+// eachIn is a list that is read element by element: it may be long.
+func eachIn[T any](take func(T)) field {
+	return func(d *json.Decoder) error { return eachOf(d, take) }
+}
+
+// readWhole reads one object, and nothing behind it.
+func readWhole(d *json.Decoder, what string, fields map[string]field) error {
+	if err := readObject(d, what, fields); err != nil {
+		return err
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return wrong("body", errors.Join(err, errors.New("something follows it")))
+	}
+	return nil
+}
+
+// readObject reads an object that may have these fields, each once.
+func readObject(d *json.Decoder, what string, fields map[string]field) error {
+	if err := expect(d, json.Delim('{')); err != nil {
+		return err
+	}
+	seen := map[string]bool{}
+	for d.More() {
+		t, err := d.Token()
+		if err != nil {
+			return wrong("body", err)
+		}
+		name := fmt.Sprint(t)
+		read := fields[name]
+		switch {
+		case read == nil:
+			return fmt.Errorf("%w: %.100q is no part of %s", skein.ErrInvalid, name, what)
+		case seen[name]:
+			return fmt.Errorf("%w: %s is there twice in %s", skein.ErrInvalid, name, what)
+		}
+		seen[name] = true
+		if err := read(d); err != nil {
+			return wrong(name, err)
+		}
+	}
+	return expect(d, json.Delim('}'))
+}
+
+// readBatch reads the body of POST /v1/sessions/{id}/events.
+func readBatch(d *json.Decoder, b *skein.Batch) error { return readWhole(d, "a batch", ofBatch(b)) }
+
+// ofBatch are the fields of a batch for a session that is known.
+func ofBatch(b *skein.Batch) map[string]field {
+	return map[string]field{
+		"after":  into(&b.After),
+		"fence":  into(&b.Fence),
+		"events": eachIn(func(e api.Event) { b.Events = append(b.Events, e.Event) }),
+		"blobs":  eachIn(func(x api.Blob) { b.Blobs = append(b.Blobs, skein.Blob(x)) }),
+	}
+}
+
+// readBatches reads the body of POST /v1/append.
+func readBatches(r io.Reader) (all []skein.Batch, err error) {
+	err = readWhole(json.NewDecoder(r), "the body", map[string]field{"batches": objects(func(d *json.Decoder) error {
+		b := skein.Batch{}
+		fields := ofBatch(&b)
+		fields["session"], fields["again"] = into(&b.Session), into(&b.Again)
+		fields["import"] = func(d *json.Decoder) (err error) {
+			b.Import, err = readImport(d)
+			return err
+		}
+		err := readObject(d, "a batch", fields)
+		all = append(all, b)
+		return err
+	})})
+	return all, err
+}
+
+func readImport(d *json.Decoder) (*skein.Import, error) {
+	var file api.File
+	i := &skein.Import{}
+	err := readObject(d, "an import", map[string]field{
+		"file": into(&file), "forget": into(&i.Forget),
+		"records": eachIn(func(r api.Record) { i.Records = append(i.Records, skein.Record(r)) }),
+	})
+	i.File = skein.SourceFile(file)
+	return i, err
+}
+
+// objects is a list whose elements read reads.
+func objects(read field) field {
+	return func(d *json.Decoder) error {
+		if err := expect(d, json.Delim('[')); err != nil {
+			return err
+		}
+		for n := 0; d.More(); n++ {
+			if err := read(d); err != nil {
+				return wrong(fmt.Sprintf("[%d]", n), err)
+			}
+		}
+		return expect(d, json.Delim(']'))
+	}
+}
+
+// eachOf reads a list.
+func eachOf[T any](d *json.Decoder, take func(T)) error {
+	return objects(func(d *json.Decoder) error {
+		var v T
+		if err := d.Decode(&v); err != nil {
+			return err
+		}
+		take(v)
+		return nil
+	})(d)
+}
+
+func expect(d *json.Decoder, want json.Delim) error {
+	got, err := d.Token()
+	if err != nil {
+		return wrong("body", err)
+	}
+	if got != want {
+		return fmt.Errorf("%w: body: %.100v at byte %d, want %v", skein.ErrInvalid, got, d.InputOffset(), want)
+	}
+	return nil
+}
