@@ -20,7 +20,8 @@ const (
 	maxHeader  = 32 << 10
 )
 
-// Listen opens the address. Beyond loopback it wants TLS, unless clear says
+// Listen opens the address, for at most 4,096 connections at once: to those
+// beyond, it answers 503, or closes them where they would speak TLS. Beyond loopback it wants TLS, unless clear says
 // that clear text is meant.
 //
 // The error wraps [skein.ErrRefused] if not; others are the system's.
@@ -30,6 +31,7 @@ func Listen(ctx context.Context, address string, t *tls.Config, clear Clear) (_ 
 	if err != nil {
 		return nil, err
 	}
+	l = limit(l, maxConns, t)
 	if t != nil {
 		if t = t.Clone(); t.NextProtos == nil {
 			t.NextProtos = []string{"h2", "http/1.1"} // over one connection a browser may open many streams

@@ -1,0 +1,83 @@
+package door
+
+import (
+	"crypto/tls"
+	"io"
+	"net"
+	"sync"
+	"time"
+)
+
+const (
+	maxConns   = 4096 // connections at once
+	turnedAway = 64   // of those beyond, how many are told why at once; the others are only closed
+	turnTime   = time.Second
+)
+
+// limited is a listener whose connections are at most so many at once. Those
+// beyond are told to come back: waiting would look as if the server were dead.
+type limited struct {
+	net.Listener
+	open chan struct{} // one for each connection
+	away chan struct{} // one for each that is told why
+	told string        // what they are told; "" for nothing
+}
+
+// limit returns l with at most n connections, which speak t if that is not nil.
+func limit(l net.Listener, n int, t *tls.Config) net.Listener {
+	told := ""
+	if t == nil {
+		told = "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 5\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
+	}
+	return &limited{l, make(chan struct{}, n), make(chan struct{}, turnedAway), told}
+}
+
+// Accept implements [net.Listener].
+func (l *limited) Accept() (net.Conn, error) {
+	for {
+		c, err := l.Listener.Accept()
+		if err != nil {
+			return nil, err
+		}
+		select {
+		case l.open <- struct{}{}:
+			return &counted{Conn: c, leave: sync.OnceFunc(func() { <-l.open })}, nil
+		default:
+			l.turn(c)
+		}
+	}
+}
+
+// turn ends a connection that is one too many, without making others wait.
+func (l *limited) turn(c net.Conn) {
+	select {
+	case l.away <- struct{}{}:
+	default:
+		c.Close() //nolint:errcheck // there is nothing to lose
+		return
+	}
+	go func() {
+		defer func() { <-l.away }()
+		defer c.Close()                         //nolint:errcheck // there is nothing to lose
+		c.SetDeadline(time.Now().Add(turnTime)) //nolint:errcheck // then it takes longer
+		if _, err := io.WriteString(c, l.told); err != nil || l.told == "" {
+			return
+		}
+		if w, ok := c.(interface{ CloseWrite() error }); ok {
+			w.CloseWrite() //nolint:errcheck // it is closed next
+		}
+		io.Copy(io.Discard, io.LimitReader(c, 64<<10)) //nolint:errcheck // closed with something unread, the client would not see the answer
+	}()
+}
+
+// counted is a connection that counts until it is closed.
+type counted struct {
+	net.Conn
+	leave func()
+}
+
+// Close implements [net.Conn].
+func (c *counted) Close() error {
+	defer c.leave()
+	return c.Conn.Close()
+}
