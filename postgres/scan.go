@@ -1,8 +1,10 @@
 package postgres
 
 import (
+	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/skein-dev/skein"
 )
@@ -45,13 +47,26 @@ func (x *search) fresh(q *conn) error {
 	})
 }
 
-// scan goes through what the index has, the newest first, and takes what
-// matches, until it has enough or the deadline comes. It serves what the words
-// cannot: substrings, regular expressions, conditions without words.
-func (x *search) scan(q *conn) error {
-	if pieces := piecesOf(&x.q); len(pieces) > 0 {
-		return x.byPieces(q, pieces)
+// scanned finds what the words of the index cannot tell: substrings, regular
+// expressions, conditions without words.
+func (x *search) scanned(ctx context.Context) error {
+	pieces := piecesOf(&x.q)
+	if len(pieces) == 0 {
+		return x.part(ctx, x.scan)
 	}
+	before, cut := len(x.hits), x.cutOff
+	err := x.part(ctx, func(q *conn) error { return x.byPieces(q, pieces) })
+	if err == nil && x.cutOff && !cut && len(x.hits) == before {
+		// The pieces are everywhere: then the newest texts have them too.
+		x.until = time.Now().Add(x.q.Deadline)
+		err = x.part(ctx, x.scan)
+	}
+	return err
+}
+
+// scan goes through what the index has, the newest first, and takes what
+// matches, until it has enough or the deadline comes.
+func (x *search) scan(q *conn) error {
 	texts := x.q.Substring != "" || x.q.Regex != "" || len(x.q.Terms) > 0
 	name, text := "scanned", "''"
 	if texts {

@@ -95,7 +95,7 @@ func (s *Store) Search(ctx context.Context, q skein.Query) (r skein.Results, err
 	if indexed {
 		err = x.ranked(ctx)
 	} else {
-		err = x.part(ctx, x.scan)
+		err = x.scanned(ctx)
 	}
 	if err != nil {
 		return r, err
@@ -129,9 +129,12 @@ func (x *search) late() error {
 
 // joins are what a search needs of an event e, from events or found, besides its
 // row: whose session it counts as, and, of a deleted one, up to where its events
-// are still shown.
-const joins = ` LEFT JOIN strands t ON t.user_id = e.user_id AND t.n = e.n
-	JOIN sessions s ON s.user_id = e.user_id AND s.n = coalesce(t.owner, e.n)`
+// are still shown. They are looked for by their keys, row by row (OFFSET 0): how
+// many rows there are is not to be guessed from what find returns. Under row
+// security an index is not used to compare with coalesce, which is not trusted
+// to keep what it sees to itself, but with CASE.
+const joins = ` LEFT JOIN LATERAL (SELECT t.owner, t.upto FROM strands t WHERE t.user_id = e.user_id AND t.n = e.n OFFSET 0) t ON true
+	CROSS JOIN LATERAL (SELECT s.n, s.id, s.binned, s.origin, s.project, s.agent FROM sessions s WHERE s.user_id = e.user_id AND s.n = CASE WHEN t.owner IS NULL THEN e.n ELSE t.owner END OFFSET 0) s`
 
 // deep are conditions on what only events has.
 func (x *search) deep() bool { return x.q.Agent != "" || x.q.Tool != "" || x.q.Path != "" }
@@ -139,7 +142,7 @@ func (x *search) deep() bool { return x.q.Agent != "" || x.q.Tool != "" || x.q.P
 // joins returns what a search needs of an event e from found.
 func (x *search) joins() string {
 	if x.deep() {
-		return ` JOIN events d ON d.user_id = e.user_id AND d.n = e.n AND d.seq = e.seq` + joins
+		return ` CROSS JOIN LATERAL (SELECT d.agent, d.tools, d.paths FROM events d WHERE d.user_id = e.user_id AND d.n = e.n AND d.seq = e.seq OFFSET 0) d` + joins
 	}
 	return joins
 }
@@ -163,6 +166,9 @@ func (x *search) conds(events string) where {
 // narrow adds the conditions that find has by itself.
 func (x *search) narrow(w *where) {
 	q := &x.q
+	if x.who != nil {
+		w.add("e.user_id = ?", *x.who)
+	}
 	if q.Role != "" {
 		w.add("e.role = ?", plain(string(q.Role)))
 	}
@@ -190,7 +196,6 @@ func (x *search) conditions(ctx context.Context) (none bool, err error) {
 	if user != "" {
 		u := string(user)
 		x.who = &u
-		w.add("e.user_id = ?", u)
 	}
 	if q.Session != "" {
 		return x.within(ctx, q.Session)
@@ -224,7 +229,6 @@ func (x *search) within(ctx context.Context, id skein.SessionID) (none bool, err
 	}
 	u := string(h.User)
 	x.who = &u
-	x.where.add("e.user_id = ?", u)
 	var conds []string
 	var args []any
 	for _, seg := range x.segs {
@@ -248,7 +252,7 @@ func (x *search) excludes(h *skein.Session) bool {
 const stands = standsBefore + `?` + standsAfter
 
 const (
-	standsBefore = `NOT EXISTS (SELECT FROM events a WHERE a.user_id = e.user_id AND a.n = e.n AND a.amends = coalesce(e.amends, e.seq) AND a.seq > e.seq AND a.seq <= `
+	standsBefore = `NOT EXISTS (SELECT FROM events a WHERE a.user_id = e.user_id AND a.n = e.n AND a.amends = CASE WHEN e.amends IS NULL THEN e.seq ELSE e.amends END AND a.seq > e.seq AND a.seq <= `
 	standsAfter  = `)`
 )
 
