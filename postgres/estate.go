@@ -49,7 +49,7 @@ func (t *tx) estate(h *head) (e estate, err error) {
 	}
 	// A strand that looks there is its owner's.
 	_, err = t.one(`SELECT s.n, s.id, b.upto FROM bases b LEFT JOIN strands t ON t.user_id = b.user_id AND t.n = b.n
-		JOIN sessions s ON s.user_id = b.user_id AND s.n = coalesce(t.owner, b.n) JOIN bases m ON m.user_id = s.user_id AND m.n = s.n
+		JOIN sessions s ON s.user_id = b.user_id AND s.n = CASE WHEN t.owner IS NULL THEN b.n ELSE t.owner END JOIN bases m ON m.user_id = s.user_id AND m.n = s.n
 		WHERE b.user_id = $1 AND b.base = ANY ($2) AND b.n <> ALL ($2) ORDER BY b.upto DESC, m.made LIMIT 1`,
 		[]any{user, e.numbers()}, &e.heir, &e.heirID, &e.upto)
 	return e, err
