@@ -56,6 +56,22 @@ func (e *LockedError) Error() string {
 // Unwrap returns [ErrLocked].
 func (e *LockedError) Unwrap() error { return ErrLocked }
 
+// A QuotaError says that a user would have more than is allowed. It wraps
+// [ErrFull].
+type QuotaError struct {
+	User User
+	Of   string // sessions or bytes
+	Most int64  // how many are allowed
+}
+
+// Error implements error.
+func (e *QuotaError) Error() string {
+	return fmt.Sprintf("quota of user %q is used up: at most %d %s are allowed", e.User, e.Most, e.Of)
+}
+
+// Unwrap returns [ErrFull].
+func (e *QuotaError) Unwrap() error { return ErrFull }
+
 // An AmbiguousError says which sessions a name could mean. It wraps
 // [ErrAmbiguous].
 type AmbiguousError struct {
