@@ -51,6 +51,7 @@ func (d *draft) lookMore(p *pipe, w *work) bool {
 		needed = p.known(user, segs, d.asks.clients, d.asks.messages, d.clients, d.messages)
 		needed = p.kindsOf(d) || needed
 	}
+	needed = p.quotaOf(user, w.quotas) || needed
 	needed = p.charged(user, d.asks.requests, w.charged) || needed
 	return p.keysOf(user, d.asks.keys, w.keys) || needed
 }

@@ -27,6 +27,7 @@ type draft struct {
 	fences  []int64
 	free    bool  // nobody may hold the lease
 	grew    int64 // bytes
+	flushed int64 // bytes that were written before, in the same transaction
 
 	// What was taken for granted: it has none of these.
 	noClients, noMessages, noRequests []string
@@ -61,11 +62,12 @@ type work struct {
 	charged map[request]skein.Usage
 	keys    map[userKey]int64 // number of the live session with a key; 0 if there is none
 	brought map[userBlob]packedBlob
-	stored  map[userBlob]bool // blobs that must be there: by the group, or before
-	tombs   map[string]bool   // hashes of tombstones that there are
-	lift    [][]byte          // those to take away
-	tx      *tx               // of a group that was looked up
-	shownBy []parentRow       // that must still be as they were read
+	stored  map[userBlob]bool    // blobs that must be there: by the group, or before
+	quotas  map[skein.User]quota // of those whose session it is; a user of whom nothing is known is free
+	tombs   map[string]bool      // hashes of tombstones that there are
+	lift    [][]byte             // those to take away
+	tx      *tx                  // of a group that was looked up
+	shownBy []parentRow          // that must still be as they were read
 	files   map[fileKey]*fileDraft
 	order   []skein.SessionID // in which the drafts are written
 	ordinal int               // of the next row in journal
@@ -93,7 +95,7 @@ func newWork(s *Store) *work {
 	return &work{
 		s: s, drafts: map[skein.SessionID]*draft{}, charged: map[request]skein.Usage{}, keys: map[userKey]int64{},
 		brought: map[userBlob]packedBlob{}, stored: map[userBlob]bool{}, tombs: map[string]bool{},
-		files: map[fileKey]*fileDraft{},
+		files: map[fileKey]*fileDraft{}, quotas: map[skein.User]quota{},
 	}
 }
 
@@ -126,6 +128,9 @@ func (w *work) job(j *job) (rs []skein.Receipt, err error) {
 		if rs[i], err = w.batch(&j.batches[i]); err != nil {
 			break
 		}
+	}
+	if err == nil {
+		err = w.spend(before)
 	}
 	if err == nil {
 		return rs, nil

@@ -60,7 +60,12 @@ func (s *Store) appendFast(ctx context.Context, group []*job) (rest []*job, err 
 	if !ok || !s.sees(h.User) {
 		return group, nil
 	}
+	x, known := s.quotas.find(h.User)
+	if !known {
+		return group, nil
+	}
 	w := newWork(s)
+	w.quotas[h.User] = x
 	d := newDraft(h)
 	w.drafts[h.ID] = d
 	var in []*job
@@ -86,6 +91,7 @@ func (s *Store) appendFast(ctx context.Context, group []*job) (rest []*job, err 
 		return group, nil
 	}
 	s.heads.keep(d.head)
+	s.quotas.use(d.User, d.grew)
 	s.stored(len(d.events.at), d.ID)
 	return rest, nil
 }

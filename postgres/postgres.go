@@ -34,6 +34,7 @@ type core struct {
 	puts   putSQL
 	lines  *queues
 	keeper *keeper
+	quotas *quotas
 
 	retries atomic.Int64 // transactions of appends that were run again
 	slow    atomic.Int64 // appends that had to look first
@@ -71,7 +72,7 @@ func Open(ctx context.Context, dsn string, o Options) (_ *Store, err error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &core{pool: pool, where: where, heads: newHeads(), puts: newPutSQL(), lines: newQueues(), ending: make(chan struct{}), gone: make(chan struct{})}
+	c := &core{pool: pool, where: where, heads: newHeads(), puts: newPutSQL(), lines: newQueues(), quotas: newQuotas(), ending: make(chan struct{}), gone: make(chan struct{})}
 	c.life, c.stop = context.WithCancel(context.WithoutCancel(ctx))
 	if c.pack, err = newPacker(); err == nil {
 		err = c.migrate(ctx, o)

@@ -90,6 +90,9 @@ func (w *work) locks(jobs []*job) []int64 {
 			if p.Session != "" {
 				keys[sessionLock(p.Session)] = true
 			}
+			if u, bound := w.boundSessions(p); bound {
+				keys[lockKey("sessions", string(u))] = true
+			}
 			if p.Import != nil {
 				keys[lockKey("file", p.Import.File.Format, p.Import.File.Path)] = true
 			}
@@ -105,6 +108,17 @@ func (w *work) locks(jobs []*job) []int64 {
 		}
 	}
 	return slices.Sorted(maps.Keys(keys))
+}
+
+// boundSessions returns whose session p begins, if there is a bound to how many
+// he may have.
+func (w *work) boundSessions(p *packed) (u skein.User, bound bool) {
+	if len(p.events) == 0 || p.events[0].f.Created == nil {
+		return "", false
+	}
+	u = p.events[0].f.Created.User
+	x, known := w.s.quotas.find(u)
+	return u, known && x.sessions > 0
 }
 
 // sessionLock is the advisory lock that whoever changes a session takes before
@@ -278,10 +292,9 @@ func (w *work) flush() error {
 	}
 	for _, d := range w.drafts {
 		if d.changed() {
-			*d = draft{
-				head: d.head, was: d.head, lease: d.lease, segs: d.segs, clients: d.clients, messages: d.messages, kinds: d.kinds,
-				fences: d.fences, free: d.free,
-			}
+			d.was, d.begins, d.base = d.head, false, 0
+			d.events, d.charges, d.refs = eventRows{}, chargeRows{}, refRows{}
+			d.flushed, d.grew = d.flushed+d.grew, 0
 		}
 	}
 	return nil
@@ -343,6 +356,9 @@ func (w *work) keepHeads() {
 		if !d.begins || d.Last > 0 {
 			w.s.heads.keep(d.head)
 		}
+	}
+	for u, x := range w.quotas {
+		w.s.quotas.keep(u, x)
 	}
 	w.s.stored(w.added, w.touched...)
 }

@@ -392,23 +392,30 @@ BEGIN
 		USING who, query, doubtful, since, until, inside, most, speaker;
 END $find$;
 
--- Who may log in. token_hash is SHA-256 of a token.
+-- Who may log in.
 CREATE TABLE users (
 	user_id  text COLLATE "C" PRIMARY KEY,
 	created  bigint NOT NULL,
 	sessions bigint NOT NULL DEFAULT 0, -- quota: how many at most; 0 for no bound
-	bytes    bigint NOT NULL DEFAULT 0  -- quota: how many bytes they may take; 0 for no bound
+	bytes    bigint NOT NULL DEFAULT 0  -- quota: how many bytes they may take; 0 for no bound. Programs see a change of these within a minute
 );
 
 CREATE TABLE tokens (
-	user_id text COLLATE "C" NOT NULL,
-	name    text COLLATE "C" NOT NULL,
-	hash    bytea  NOT NULL UNIQUE,
+	name    text COLLATE "C" PRIMARY KEY,
+	user_id text COLLATE "C" NOT NULL, -- '' for everybody's sessions
+	hash    bytea  NOT NULL UNIQUE, -- SHA-256 of the token
 	scope   text COLLATE "C" NOT NULL, -- read, write, admin
 	created bigint NOT NULL,
-	expires bigint NOT NULL, -- 0 for never
-	PRIMARY KEY (user_id, name)
+	expires bigint NOT NULL -- 0 for never
 );
+
+-- What signs the logins of browsers, so that one server knows another's: 244
+-- random bits.
+CREATE TABLE secrets (
+	one   integer PRIMARY KEY CHECK (one = 1),
+	login bytea   NOT NULL
+);
+INSERT INTO secrets (one, login) VALUES (1, decode(replace(gen_random_uuid()::text || gen_random_uuid()::text, '-', ''), 'hex'));
 
 -- The roles and rights: skein_user sees what skein.user owns, skein_all sees
 -- everybody's. Neither owns anything nor gets by row security. They are made
@@ -417,12 +424,14 @@ GRANT USAGE ON SCHEMA public TO skein_user, skein_all;
 GRANT SELECT, INSERT, UPDATE, DELETE ON heads, leases, fences, journal, indexed, sessions, events, bases, strands, doomed, scrubs, charges, usage,
 	blobs, blob_refs, files, records, tombstones, found TO skein_user, skein_all;
 GRANT SELECT, INSERT, UPDATE, DELETE ON users, tokens TO skein_all;
+GRANT SELECT ON secrets TO skein_all;
+GRANT SELECT ON users TO skein_user;
 GRANT USAGE ON SEQUENCE numbers TO skein_user, skein_all;
 
 DO $$
 DECLARE t text;
 BEGIN
-	FOREACH t IN ARRAY ARRAY['sessions', 'events', 'bases', 'strands', 'doomed', 'scrubs', 'charges', 'usage', 'blobs', 'blob_refs', 'files', 'records', 'found'] LOOP
+	FOREACH t IN ARRAY ARRAY['sessions', 'events', 'bases', 'strands', 'doomed', 'scrubs', 'charges', 'usage', 'blobs', 'blob_refs', 'files', 'records', 'found', 'users'] LOOP
 		EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', t);
 		EXECUTE format('ALTER TABLE %I FORCE ROW LEVEL SECURITY', t);
 		EXECUTE format('CREATE POLICY own ON %I TO skein_user USING (user_id = current_setting(''skein.user'')) WITH CHECK (user_id = current_setting(''skein.user''))', t);
