@@ -59,14 +59,35 @@ func (k *keeper) loop(done chan struct{}) {
 			return
 		}
 		ctx, cancel := context.WithTimeout(k.s.life, ownLease)
-		_ = k.s.write(ctx, func(t *tx) error { // it is tried again soon
-			_, err := t.exec(`UPDATE heads h SET expires = clock_timestamp() + $3 * interval '1 millisecond'
-				FROM unnest($1::text[], $2::bigint[]) x (id, epoch) WHERE h.id = x.id AND h.epoch = x.epoch AND h.held AND h.expires > clock_timestamp()`,
-				ids, epochs, ownLease.Milliseconds())
-			return err
-		})
+		_ = k.renew(ctx, ids, epochs) //nolint:errcheck // it is tried again soon
 		cancel()
 	}
+}
+
+// renew moves the ends of leases, also of those that have ended but were not
+// taken by another, and forgets those that were.
+func (k *keeper) renew(ctx context.Context, ids []string, epochs []int64) error {
+	mine := map[string]bool{}
+	err := k.s.write(ctx, func(t *tx) error {
+		clear(mine)
+		return t.query(`UPDATE heads h SET expires = clock_timestamp() + $3 * interval '1 millisecond'
+			FROM unnest($1::text[], $2::bigint[]) x (id, epoch) WHERE h.id = x.id AND h.epoch = x.epoch AND h.held RETURNING h.id`,
+			[]any{ids, epochs, ownLease.Milliseconds()}, func(r row) error {
+				var id string
+				err := r.Scan(&id)
+				mine[id] = true
+				return err
+			})
+	})
+	if err != nil {
+		return err
+	}
+	for i, id := range ids {
+		if !mine[id] {
+			k.remove(skein.Lease{Session: skein.SessionID(id), Fence: skein.Fence(epochs[i])})
+		}
+	}
+	return nil
 }
 
 // all returns what is held; if nothing is, the goroutine that asks ends.
