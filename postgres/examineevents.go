@@ -26,7 +26,7 @@ func (ex *exam) heads(area string) error {
 	for at := (mark{}); ; {
 		rows := 0
 		err := ex.rows(`SELECT s.user_id, s.n, s.id, s.state, coalesce(h.last, -1), coalesce(b.upto, 0), c.count, c.first, c.last
-			FROM (SELECT * FROM sessions x WHERE (x.user_id, x.n) > ($1, $2) ORDER BY x.user_id, x.n LIMIT $3) s
+			FROM (SELECT x.user_id, x.n, x.id, x.state FROM sessions x WHERE (x.user_id, x.n) > ($1, $2) ORDER BY x.user_id, x.n LIMIT $3) s
 			LEFT JOIN heads h ON h.id = s.id AND h.n = s.n AND h.user_id = s.user_id LEFT JOIN bases b ON b.user_id = s.user_id AND b.n = s.n
 			CROSS JOIN LATERAL (SELECT count(*) AS count, coalesce(min(e.seq), 0) AS first, coalesce(max(e.seq), 0) AS last FROM events e WHERE e.user_id = s.user_id AND e.n = s.n) c
 			ORDER BY s.user_id, s.n`, []any{at.user, at.n, examRows}, func(r row) error {

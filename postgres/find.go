@@ -38,14 +38,21 @@ type candidate struct {
 	at   skein.Place
 }
 
+// findQuery returns the query for the events with client IDs: LATERAL and
+// OFFSET, for each user by the index.
+func (s *Store) findQuery(keys []string) (sql string, args []any) {
+	w := &where{args: []any{keys}}
+	users := s.usersOf("events", w)
+	return `SELECT e.client, e.user_id, e.n, s.id, e.seq FROM ` + users + ` u CROSS JOIN LATERAL (
+			SELECT x.client, x.user_id, x.n, x.seq FROM events x WHERE x.user_id = u.user_id AND x.client = ANY ($1) AND x.imported OFFSET 0) e` +
+		sessionOf("e") + ` WHERE ` + shown("e"), w.args
+}
+
 // find puts the places of client IDs into found.
 func (q *conn) find(keys []string, found map[skein.ClientID]skein.Place) error {
-	w := &where{args: []any{keys}}
 	all := map[skein.ClientID][]candidate{}
-	// LATERAL and OFFSET: for each user by the index.
-	err := q.query(`SELECT e.client, e.user_id, e.n, s.id, e.seq FROM `+q.s.usersOf("events", w)+` u CROSS JOIN LATERAL (
-			SELECT x.client, x.user_id, x.n, x.seq FROM events x WHERE x.user_id = u.user_id AND x.client = ANY ($1) AND x.imported OFFSET 0) e`+
-		sessionOf("e")+` WHERE `+shown("e"), w.args, func(r row) error {
+	sql, args := q.s.findQuery(keys)
+	err := q.query(sql, args, func(r row) error {
 		var k skein.ClientID
 		var c candidate
 		err := r.Scan(&k, &c.user, &c.n, &c.at.Session, &c.at.Seq)

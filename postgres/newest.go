@@ -72,13 +72,16 @@ func scanSpoken(r row) (x spoken, err error) {
 // selectBack goes from the said event at $3 of $2 back to those after $4, $5 at
 // most, each found by the one behind it. LATERAL and OFFSET keep the planner
 // from any other way.
-const selectBack = `WITH RECURSIVE back AS (
-		SELECT e.*, 1 AS i FROM events e WHERE e.user_id = $1 AND e.n = $2 AND e.seq = $3
+const (
+	backColumns = `e.seq, e.at, e.kind, e.client, e.payload, e.turn, e.prev, e.piece, e.message`
+	selectBack  = `WITH RECURSIVE back AS (
+		SELECT ` + backColumns + `, 1 AS i FROM events e WHERE e.user_id = $1 AND e.n = $2 AND e.seq = $3
 		UNION ALL
-		SELECT e.*, b.i + 1 FROM back b CROSS JOIN LATERAL
-			(SELECT x.* FROM events x WHERE x.user_id = $1 AND x.n = $2 AND x.seq = b.prev OFFSET 0) e
+		SELECT ` + backColumns + `, b.i + 1 FROM back b CROSS JOIN LATERAL
+			(SELECT ` + backColumns + ` FROM events e WHERE e.user_id = $1 AND e.n = $2 AND e.seq = b.prev OFFSET 0) e
 		WHERE b.prev > $4 AND b.i < $5)
 	SELECT ` + spokenColumns + ` FROM back e ORDER BY e.i`
+)
 
 // chain adds to the pipe the said events of seg from the one at a place back, n
 // of them at most, the newest first.

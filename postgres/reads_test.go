@@ -109,6 +109,9 @@ func TestReadsGoByTheUsersIndex(t *testing.T) {
 		{"end of an ID", list(ann, skein.Filter{IDSuffix: "01234"}), "sessions_by_end"},
 		{"newest", ann.plan(t, selectBack, "ann", 1, 20_000, 0, 50), "events_pkey"},
 		{"marks", ann.plan(t, `SELECT e.payload FROM events e WHERE e.user_id = $1 AND e.n = $2 AND e.seq > $3 AND e.seq <= $4 AND `+markKinds, "ann", 1, 0, 20_000), "events_marks"},
+		{"client IDs", findQuery(t, ann), "events_by_client"},
+		{"everybody's client IDs", findQuery(t, all), "events_by_client"},
+		{"usage of a session", usageQuery(t, ann, skein.UsageQuery{Session: "s0000077"}), "usage_pkey"},
 		{"source file", fileQuery(t, ann), "files_by_path"},
 		{"everybody's source file", fileQuery(t, all), "files_by_path"},
 	} {
@@ -119,6 +122,16 @@ func TestReadsGoByTheUsersIndex(t *testing.T) {
 			}
 		})
 	}
+}
+
+func findQuery(t *testing.T, s *Store) string {
+	sql, args := s.findQuery([]string{"c70", "c80"})
+	return s.plan(t, sql, args...)
+}
+
+func usageQuery(t *testing.T, s *Store, q skein.UsageQuery) string {
+	sql, args := s.usageQuery(&q)
+	return s.plan(t, sql, args...)
 }
 
 func fileQuery(t *testing.T, s *Store) string {

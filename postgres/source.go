@@ -52,7 +52,7 @@ func (s *Store) fileQuery(format, path string) (sql string, args []any) {
 	w.add("f.format = ?", format)
 	w.conds = append(w.conds, "f.user_id = u.user_id", "f.format <> ''")
 	// LATERAL and OFFSET: for each user by the index.
-	return `SELECT f.* FROM ` + users + ` u CROSS JOIN LATERAL (SELECT ` + fileColumns + ` FROM files f` + w.sql() + ` OFFSET 0) f ORDER BY u.user_id LIMIT 1`, w.args
+	return `SELECT ` + fileColumns + ` FROM ` + users + ` u CROSS JOIN LATERAL (SELECT ` + fileColumns + ` FROM files f` + w.sql() + ` OFFSET 0) f ORDER BY u.user_id LIMIT 1`, w.args
 }
 
 // file returns what is known of a file.

@@ -59,6 +59,10 @@ func (s *Store) usageQuery(q *skein.UsageQuery) (sql string, args []any) {
 			w.add(f.cond, plain(f.value))
 		}
 	}
+	if id := plain(string(q.Session)); id != "" { // and so by the index
+		w.add("u.user_id = (SELECT h.user_id FROM heads h WHERE h.id = ?)", id)
+		w.add("u.n = ANY (ARRAY(SELECT h.n FROM heads h WHERE h.id = ? UNION ALL SELECT y.n FROM heads h JOIN strands y ON y.user_id = h.user_id AND y.owner = h.n WHERE h.id = ?))", id, id)
+	}
 	if q.Since != 0 {
 		w.add("u.slot >= ?", int64(q.Since.Slot()))
 	}
