@@ -1,12 +1,14 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net"
+	"net/url"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -23,6 +25,7 @@ import (
 
 type serveOptions struct {
 	listen, cert, key, log, metrics, traces string
+	public                                  string
 	hosts                                   []string
 	clear                                   bool
 	chat, gateway                           bool
@@ -40,7 +43,8 @@ printed logs a browser in, once; skein open gives another.
 
 Only this machine can reach it, unless --listen says otherwise; then it wants
 --tls-cert and --tls-key, or --clear-text where something in front of it
-encrypts. Browsers may use only the host names of loopback and those of --host.`,
+encrypts; --public-url says by which name browsers see that. Browsers may use only
+the host names of loopback, those of --host and that one.`,
 		Example: `skein serve
 	skein serve --listen 127.0.0.1:8080
 	skein serve --listen :443 --host skein.example \
@@ -50,6 +54,7 @@ encrypts. Browsers may use only the host names of loopback and those of --host.`
 	}
 	c.Flags().StringVar(&o.listen, "listen", "127.0.0.1:7433", "address `HOST:PORT` to listen on")
 	c.Flags().StringSliceVar(&o.hosts, "host", nil, "host `NAME` that browsers may call the server by; can be repeated")
+	c.Flags().StringVar(&o.public, "public-url", "", "`URL` by which browsers see the server, where another is in front of it: https://sessions.example")
 	c.Flags().StringVar(&o.cert, "tls-cert", "", "`FILE` with the certificate, in PEM")
 	c.Flags().StringVar(&o.key, "tls-key", "", "`FILE` with its key, in PEM")
 	c.Flags().BoolVar(&o.clear, "clear-text", false, "listen beyond this machine without TLS")
@@ -65,6 +70,10 @@ encrypts. Browsers may use only the host names of loopback and those of --host.`
 
 func (o *serveOptions) run(ctx context.Context, j *job, _ []string) error {
 	log, err := o.logger(j)
+	if err != nil {
+		return err
+	}
+	public, err := o.publicURL()
 	if err != nil {
 		return err
 	}
@@ -102,7 +111,7 @@ func (o *serveOptions) run(ctx context.Context, j *job, _ []string) error {
 			return beside(ctx, g, func(ctx context.Context) error { return d.Serve(ctx, l) })
 		}
 	}
-	options := door.Options{Store: j.store, Tokens: tokens, Hosts: o.hosts, Log: log, Now: j.Now, Form: web.Form(pages), Lost: web.Lost(pages)}
+	options := door.Options{Store: j.store, Tokens: tokens, Hosts: o.hosts, Public: public, Log: log, Now: j.Now, Form: web.Form(pages), Lost: web.Lost(pages)}
 	trace.of(&options)
 	counts, err := o.count(ctx, j, &options)
 	if err != nil {
@@ -163,7 +172,7 @@ func (o *serveOptions) open(ctx context.Context) (net.Listener, error) {
 // greet says where the server is. The link that logs in goes to a terminal
 // only: it is no business of a log.
 func (o *serveOptions) greet(j *job, d *door.Door, l net.Listener) error {
-	at := o.url(l)
+	at := cmp.Or(strings.TrimSuffix(o.public, "/"), o.url(l))
 	if _, err := fmt.Fprintf(j.Stdout, "%s\n", at); err != nil {
 		return err
 	}
@@ -173,6 +182,18 @@ func (o *serveOptions) greet(j *job, d *door.Door, l net.Listener) error {
 	code, _ := d.Code()
 	_, err := fmt.Fprintf(j.Stdout, "log in (works once, for 10 minutes):\n%s/login?code=%s\n", at, code)
 	return err
+}
+
+// publicURL is by which browsers see the server; nil if nothing is in front of it.
+func (o *serveOptions) publicURL() (*url.URL, error) {
+	if o.public == "" {
+		return nil, nil //nolint:nilnil // there is none
+	}
+	u, err := url.Parse(o.public)
+	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "" || u.User != nil {
+		return nil, usagef("--public-url %q: want scheme and host, such as https://sessions.example", o.public)
+	}
+	return u, nil
 }
 
 // url is where the server is, by a name that this machine knows it by.
@@ -196,7 +217,11 @@ func (o *serveOptions) url(l net.Listener) string {
 }
 
 // tokens opens the file of tokens, and makes it with its first one if there is
-// none.
+// none. A store of many users has more of them.
 func (j *job) tokens() (*door.Tokens, error) {
-	return door.OpenTokens(filepath.Join(j.dirs.State, "tokens"), j.Now)
+	t, err := door.OpenTokens(filepath.Join(j.dirs.State, "tokens"), j.Now)
+	if r, ok := j.whole.(skein.Registry); ok && err == nil {
+		t.In(r)
+	}
+	return t, err
 }

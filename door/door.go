@@ -8,6 +8,7 @@ import (
 	"mime"
 	"net"
 	"net/http"
+	"net/url"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -21,6 +22,7 @@ type Options struct {
 	Store  skein.Store
 	Tokens *Tokens
 	Hosts  []string // names that the server is known by, beside those of loopback; with a port or for any
+	Public *url.URL // scheme and host by which browsers see the server, where another is in front of it; nil: none is
 	Log    *slog.Logger
 	Now    func() time.Time
 	Form   http.Handler // the page to log in, for people who have not; nil: a problem
@@ -89,7 +91,7 @@ func (d *Door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case !d.ours(r.Host):
 		Refuse(note, r, http.StatusForbidden, "host", "the host %q is none of this server's: allow it with --host", r.Host)
-	case foreign(r):
+	case d.foreign(r):
 		Refuse(note, r, http.StatusForbidden, "origin", "the request comes from another site's page")
 	case pattern == "":
 		d.lost(note, r)

@@ -29,6 +29,9 @@ func (d *Door) ours(host string) bool {
 	if ip := net.ParseIP(name); ip != nil && (ip.IsLoopback() || ip.Equal(d.at)) {
 		return true
 	}
+	if d.Public != nil && strings.EqualFold(host, d.Public.Host) {
+		return true
+	}
 	return slices.ContainsFunc(d.hosts, func(h string) bool { return strings.EqualFold(h, name) || strings.EqualFold(h, host) })
 }
 
@@ -44,7 +47,7 @@ func unsafe(method string) bool {
 
 // foreign reports whether a request comes from a page of another origin. One
 // without any word about that comes from no browser, or from none of today's.
-func foreign(r *http.Request) bool {
+func (d *Door) foreign(r *http.Request) bool {
 	origins := r.Header.Values("Origin")
 	if len(origins) > 1 || len(r.Header.Values("Sec-Fetch-Site")) > 1 {
 		return true
@@ -54,7 +57,7 @@ func foreign(r *http.Request) bool {
 	ours := len(origins) == 1 && origins[0] == "null" && r.Header.Get("Sec-Fetch-Site") == "same-origin"
 	if len(origins) > 0 && !ours {
 		scheme, host, ok := strings.Cut(origins[0], "://")
-		return !ok || scheme != "https" && (scheme != "http" || r.TLS != nil) || !strings.EqualFold(host, r.Host)
+		return !ok || scheme != "https" && (scheme != "http" || d.https(r)) || !strings.EqualFold(host, r.Host)
 	}
 	switch r.Header.Get("Sec-Fetch-Site") {
 	case "", "same-origin", "none":

@@ -61,14 +61,25 @@ func (c *codes) use(s string, now time.Time) (string, bool) {
 	return found.token, ok && found.ends.After(now)
 }
 
-// cookieName is what the cookie is called where the browser sees the server at
-// host. Browsers send the cookies of one port to every other; so that two
-// servers do not take each other's, the name has the port in it.
-func cookieName(host string) string {
-	if _, port, err := net.SplitHostPort(host); err == nil && goodPort(port) {
-		return "skein_login_" + port
+// cookieName is what the cookie is called where the browser sees the server as r
+// says. Browsers send the cookies of one port to every other; so that two servers
+// do not take each other's, the name has the port in it. By https a browser takes
+// a cookie of this name only from that very host, by https.
+func (d *Door) cookieName(r *http.Request) string {
+	name := "skein_login"
+	if _, port, err := net.SplitHostPort(r.Host); err == nil && goodPort(port) {
+		name += "_" + port
 	}
-	return "skein_login"
+	if d.https(r) {
+		return "__Host-" + name
+	}
+	return name
+}
+
+// https reports whether the browser speaks https: with this server, or with the
+// one in front of it, whose name [Options].Public has.
+func (d *Door) https(r *http.Request) bool {
+	return r.TLS != nil || d.Public != nil && d.Public.Scheme == "https" && strings.EqualFold(r.Host, d.Public.Host)
 }
 
 // cookie returns the cookie that logs in with a token, at the host that r names.
@@ -77,9 +88,9 @@ func cookieName(host string) string {
 func (d *Door) cookie(r *http.Request, token Token, signer string) *http.Cookie {
 	ends := strconv.FormatInt(d.now().Add(loginFor).Unix(), 10)
 	body := base64.RawURLEncoding.EncodeToString([]byte(token.Name)) + "." + ends
-	name := cookieName(r.Host)
+	name := d.cookieName(r)
 	return &http.Cookie{
-		Name: name, Value: body + "." + sign(signer, name, body, token), Path: "/", HttpOnly: true, Secure: r.TLS != nil,
+		Name: name, Value: body + "." + sign(signer, name, body, token), Path: "/", HttpOnly: true, Secure: d.https(r),
 		SameSite: http.SameSiteStrictMode, MaxAge: int(loginFor / time.Second),
 	}
 }
@@ -92,7 +103,7 @@ func sign(signer, name, body string, token Token) string {
 
 // loggedIn returns the token that a request's cookie names.
 func (d *Door) loggedIn(r *http.Request) (Token, bool) {
-	c, err := r.Cookie(cookieName(r.Host))
+	c, err := r.Cookie(d.cookieName(r))
 	if err != nil || d.out.has(c.Value, d.now()) {
 		return Token{}, false
 	}
