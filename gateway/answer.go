@@ -64,7 +64,7 @@ func (g *Gateway) answer(ctx context.Context, it *item) (Answer, bool) {
 			a.Text, err = g.command(ctx, it, s, name)
 			a.Session = s.ID
 		} else {
-			a, err = g.Talker.Talk(ctx, g.talk(it, s, text))
+			a, err = g.talked(ctx, g.talk(it, s, text))
 		}
 	}
 	if ctx.Err() != nil {

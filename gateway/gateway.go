@@ -10,6 +10,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/gofrs/flock"
+
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/redact"
 )
@@ -32,7 +34,8 @@ type Options struct {
 type Gateway struct {
 	Options
 	inbox   *inbox
-	waiting []Message // from before the start
+	lock    *flock.Flock // of the inbox
+	waiting []Message    // from before the start
 	sent    repeats
 
 	mu       sync.Mutex
@@ -43,17 +46,29 @@ type Gateway struct {
 	working  sync.WaitGroup
 }
 
-// New returns a Gateway, and reads what waits in its inbox. Errors are the
-// disk's.
+// New returns a Gateway, and reads what waits in its inbox, which is its alone
+// until Run or Close ends.
+//
+// The error wraps [skein.ErrLocked] if another gateway has the inbox; others are
+// the disk's.
 func New(o Options) (_ *Gateway, err error) {
 	defer skein.Wrapf(&err, "gateway: inbox %s", o.Inbox)
 	if o.Wait == nil {
 		o.Wait = wait
 	}
 	g := &Gateway{Options: o, lanes: map[string]*lane{}, sessions: map[skein.SessionID]*held{}}
-	g.inbox, g.waiting, err = openInbox(o.Inbox, o.Now)
-	return g, err
+	if g.lock, err = lockInbox(o.Inbox); err != nil {
+		return nil, err
+	}
+	if g.inbox, g.waiting, err = openInbox(o.Inbox, o.Now); err != nil {
+		return nil, errors.Join(err, g.Close())
+	}
+	return g, nil
 }
+
+// Close gives the inbox back; it is for a gateway that is not run. Errors are the
+// disk's.
+func (g *Gateway) Close() error { return g.lock.Close() }
 
 func wait(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
@@ -72,7 +87,8 @@ func wait(ctx context.Context, d time.Duration) error {
 //
 // The error is those of the surfaces that cannot go on. Others go on
 // meanwhile.
-func (g *Gateway) Run(ctx context.Context) error {
+func (g *Gateway) Run(ctx context.Context) (err error) {
+	defer func() { err = errors.Join(err, g.Close()) }()
 	g.mu.Lock()
 	g.ctx = ctx
 	g.mu.Unlock()
@@ -92,7 +108,7 @@ func (g *Gateway) Run(ctx context.Context) error {
 		})
 	}
 	ended.Wait()
-	err := errors.Join(errs...)
+	err = errors.Join(errs...)
 	if err == nil || slices.Contains(errs, nil) {
 		<-ctx.Done() // routes may bring more
 	}

@@ -29,8 +29,8 @@ type talker struct {
 }
 
 func (k *talker) Talk(ctx context.Context, t gateway.Talk) (gateway.Answer, error) {
-	if k.err != nil {
-		return gateway.Answer{}, k.err
+	if err := k.failing(); err != nil {
+		return gateway.Answer{}, err
 	}
 	if k.wait != nil {
 		select {
@@ -54,6 +54,19 @@ func (k *talker) Talk(ctx context.Context, t gateway.Talk) (gateway.Answer, erro
 	defer k.mu.Unlock()
 	k.said = append(k.said, t.Text)
 	return gateway.Answer{Session: b.Session, Text: "heard " + t.Text}, nil
+}
+
+// fail lets Talk fail from now on; nil ends that.
+func (k *talker) fail(err error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.err = err
+}
+
+func (k *talker) failing() error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.err
 }
 
 func (k *talker) Personality(_ context.Context, _ gateway.Talk, name string) (string, error) {
@@ -321,13 +334,53 @@ func TestALinkJoinsAPlaceToASession(t *testing.T) {
 
 func TestErrorsAreTold(t *testing.T) {
 	bubble(t, func(g *rig) {
-		g.talker.err = fmt.Errorf("%w: no model", skein.ErrInvalid)
+		g.talker.fail(fmt.Errorf("%w: no model", skein.ErrInvalid))
 		g.say("test:1", "one")
-		g.talker.err = &skein.LockedError{Session: "x", Holder: skein.Holder{Program: "skein chat", PID: 7}}
+		g.talker.fail(&skein.LockedError{Session: "x", Holder: skein.Holder{Program: "skein chat", PID: 7}})
 		g.say("test:1", "two")
 		g.say("test:1", "  ")
+		g.wantSent("That did not work: " + g.text(skein.ErrInvalid) + ": no model")
+		<-time.After(5 * time.Minute)
 		want := "Another program works on this conversation: " + (skein.Holder{Program: "skein chat", PID: 7}).String() + ". Say it again when that is closed."
-		g.wantSent("That did not work: "+g.text(skein.ErrInvalid)+": no model", want, "Only text can be read here.")
+		g.wantSent(want, "Only text can be read here.")
+	})
+}
+
+// TestAMessageWaitsForALockedSession frees the session after a while.
+func TestAMessageWaitsForALockedSession(t *testing.T) {
+	bubble(t, func(g *rig) {
+		g.talker.fail(&skein.LockedError{Session: "x", Holder: skein.Holder{Program: "skein chat", PID: 7}})
+		g.say("test:1", "one")
+		<-time.After(50 * time.Second)
+		g.wantSent()
+		g.talker.fail(nil)
+		<-time.After(10 * time.Second)
+		g.wantSent("heard one")
+		g.talker.fail(skein.ErrLocked)
+		g.say("test:1", "two")
+		g.end() // in the midst of waiting
+		g.talker.fail(nil)
+		g.start()
+		g.wantSent("heard two")
+	})
+}
+
+// TestTwoGatewaysDoNotShareAnInbox opens one that is in use.
+func TestTwoGatewaysDoNotShareAnInbox(t *testing.T) {
+	bubble(t, func(g *rig) {
+		if _, err := gateway.New(g.o); !errors.Is(err, skein.ErrLocked) {
+			g.t.Errorf("New on an inbox that is in use = %v, want %v", err, skein.ErrLocked)
+		}
+		g.say("test:1", "one")
+		g.wantSent("heard one")
+		g.end()
+		again, err := gateway.New(g.o)
+		if err != nil {
+			g.t.Errorf("New after Run has ended = %v", err)
+		} else if err := again.Close(); err != nil {
+			g.t.Error(err)
+		}
+		g.start()
 	})
 }
 

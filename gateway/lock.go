@@ -1,0 +1,31 @@
+package gateway
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/gofrs/flock"
+
+	"github.com/skein-dev/skein"
+)
+
+// lockInbox takes the inbox for one gateway: two would answer each message twice.
+// The kernel gives it back when the process ends, however it does.
+//
+// The error wraps [skein.ErrLocked] if another has it.
+func lockInbox(dir string) (*flock.Flock, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	lock := flock.New(filepath.Join(dir, ".lock"), flock.SetPermissions(0o600))
+	got, err := lock.TryLock()
+	if err != nil {
+		return nil, errors.Join(err, lock.Close())
+	}
+	if !got {
+		return nil, errors.Join(fmt.Errorf("%w: another gateway answers what comes in there; end that one, or skein serve --gateway", skein.ErrLocked), lock.Close())
+	}
+	return lock, nil
+}
