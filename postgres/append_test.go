@@ -60,10 +60,21 @@ func TestTheUsualAppendLooksForNothingFirst(t *testing.T) {
 		e := skein.Say(noon, m)
 		e.ClientID = skein.ClientID(fmt.Sprint("c", i))
 		add(t, v, "a", e, said("go on"), skein.NewEvent(skein.KindTitled, noon, skein.Titled{Title: "t", By: skein.ByModel}))
-		add(t, v, "g", said("in a fork"))
+		m.ID, m.Request = m.ID+"f", m.Request+"f"
+		inFork := skein.Say(noon, m)
+		inFork.ClientID = e.ClientID + "f"
+		add(t, v, "g", inFork)
 	}
 	if slow, again := postgres.Slow(s); slow != before || again != 0 {
 		t.Errorf("%d of 40 appends looked first, %d were tried again, want 0, 0", slow-before, again)
+	}
+	e := said("x")
+	if e.ClientID = "in the parent"; add(t, v, "f", e) != 3 {
+		t.Fatal("the session f does not end at 3")
+	}
+	add(t, v, "h", fork("f", 3), said("y"))
+	if last := add(t, v, "h", e); last != 5 {
+		t.Errorf("Append to a fork of what its parent has = %d, want 5, where it ends", last)
 	}
 	x, err := v.Session(t.Context(), "a")
 	if err != nil || x.Messages != 40 || x.Usage.Requests != 20 || x.Last != 61 {

@@ -14,7 +14,6 @@ type draft struct {
 	begins bool // it has no row in sessions yet
 	asks   asks
 	lease  leaseState
-	segs   []segment // of what it shows of its parents
 
 	clients  map[skein.ClientID]placed // what it has of the client IDs that were looked up, and those of the drafted events
 	messages map[string]bool           // the same of message IDs

@@ -78,7 +78,7 @@ func (s *Store) appendFast(ctx context.Context, group []*job) (rest []*job, err 
 		j.rs = rs
 		in = append(in, j)
 	}
-	if len(in) == 0 || h.Base != 0 && len(d.noClients)+len(d.noMessages) > 0 || !d.changed() {
+	if len(in) == 0 || !d.changed() || h.Base != 0 && h.segs == nil {
 		return group, nil
 	}
 	moved, err := s.put(ctx, w, d)

@@ -3,6 +3,7 @@ package postgres
 import (
 	"bytes"
 	"fmt"
+	"math"
 
 	"github.com/skein-dev/skein"
 )
@@ -164,6 +165,7 @@ func (w *work) event(d *draft, p *packedEvent, imported bool) (skein.Seq, error)
 	}
 	if p.f.Created != nil {
 		d.base = prior.strand
+		d.segs = append([]segment{{d.n, d.Base, math.MaxInt64}}, prior.segs...)
 		w.begun(d, prior)
 	}
 	if err := w.takeBlobs(d, e.Seq, now.Blobs); err != nil {

@@ -15,7 +15,8 @@ type head struct {
 	n             int64 // sessions.n; 0 if it has not begun
 	said          skein.Seq
 	bytes         int64
-	revision      int64 // heads.revision; known to writers only
+	revision      int64     // heads.revision; known to writers only
+	segs          []segment // what a fork shows, its own first; known to writers only
 }
 
 // stateJSON is sessions.state: all of a session that its events add up to.

@@ -18,10 +18,7 @@ func (q *conn) known(user skein.User, segs []segment, clients, messages []string
 // known adds the look to the pipe, what is found to at and said, and reports
 // whether there is anything to look for.
 func (p *pipe) known(user skein.User, segs []segment, clients, messages []string, at map[skein.ClientID]placed, said map[string]bool) bool {
-	ns, upto := make([]int64, len(segs)), make([]int64, len(segs))
-	for i, s := range segs {
-		ns[i], upto[i] = s.session, int64(s.to)
-	}
+	ns, upto := pieces(segs)
 	if len(clients) > 0 {
 		p.query(`SELECT DISTINCT ON (e.client) e.client, e.seq, e.hash
 			FROM unnest($2::bigint[], $3::bigint[]) WITH ORDINALITY g (n, upto, o)
@@ -48,6 +45,15 @@ func (p *pipe) known(user skein.User, segs []segment, clients, messages []string
 		})
 	}
 	return len(clients)+len(messages) > 0
+}
+
+// pieces returns the numbers of the sessions of segs, and up to where they are
+// shown.
+func pieces(segs []segment) (ns, upto []int64) {
+	for _, s := range segs {
+		ns, upto = append(ns, s.session), append(upto, int64(s.to))
+	}
+	return ns, upto
 }
 
 // charged adds the look for what was counted for some requests of a user, and

@@ -21,6 +21,20 @@ const (
 	AND NOT EXISTS (SELECT FROM charges c WHERE c.user_id = $1 AND c.request = ANY($10::text[]))
 	RETURNING h.n
 )`
+	// The same for a fork: the client IDs and message IDs may be in what it shows
+	// of its parent. $E1 and $E2 are the pieces of that.
+	putMovedFork = `WITH had AS (
+	SELECT FROM unnest($E1::bigint[], $E2::bigint[]) g (n, upto) JOIN events e ON e.user_id = $1 AND e.n = g.n AND e.seq <= g.upto AND e.client = ANY($8::text[])
+	UNION ALL
+	SELECT FROM unnest($E1::bigint[], $E2::bigint[]) g (n, upto) JOIN events e ON e.user_id = $1 AND e.n = g.n AND e.seq <= g.upto AND e.message = ANY($9::text[])
+), moved AS (
+	UPDATE heads h SET last = $5 WHERE h.n = $2 AND h.user_id = $1 AND h.last = $3 AND h.revision = $4
+	AND NOT EXISTS (SELECT FROM unnest($6::bigint[]) f WHERE f <> h.epoch)
+	AND NOT ($7 AND h.held AND h.expires > clock_timestamp())
+	AND NOT EXISTS (SELECT FROM had)
+	AND NOT EXISTS (SELECT FROM charges c WHERE c.user_id = $1 AND c.request = ANY($10::text[]))
+	RETURNING h.n
+)`
 	putEvents = `, put_events AS (
 	INSERT INTO events (user_id, n, seq, at, kind, turn, ordinal, prev, piece, failed, imported, client, hash, role, agent, message, amends, tools, paths, payload)
 	SELECT $1, $2, $5 - cardinality($11::bigint[]) + x.i, x.at, x.kind, x.turn, x.ordinal, x.prev, x.piece, x.failed, x.imported, x.client, x.hash,
@@ -59,7 +73,7 @@ const (
 
 // A putKind says which of the statements it is.
 type putKind struct {
-	begins, charged, force bool
+	begins, charged, force, fork bool
 }
 
 // putSQL are the texts of all kinds of the statement.
@@ -67,30 +81,33 @@ type putSQL map[putKind]string
 
 func newPutSQL() putSQL {
 	all := putSQL{}
-	for i := range 8 {
-		k := putKind{i&1 != 0, i&2 != 0, i&4 != 0}
-		session, charges, end := putSession, "", putTold
+	for i := range 16 {
+		k := putKind{i&1 != 0, i&2 != 0, i&4 != 0, i&8 != 0}
+		moved, session, charges, end, n := putMoved, putSession, "", putTold, 46
 		if k.begins {
-			session = putNewSession
+			session, n = putNewSession, n+1
+		}
+		if k.fork {
+			moved = putMovedFork
 		}
 		if k.charged {
-			charges = numbered(putCharges, map[bool]int{false: 46, true: 47}[k.begins])
+			charges = numbered(putCharges, "$C", 12, n)
+			n += 12
 		}
 		if k.force {
 			end = putForce
 		}
-		all[k] = putMoved + putEvents + session + charges + end
+		all[k] = numbered(moved, "$E", 2, n) + putEvents + session + charges + end
 	}
 	return all
 }
 
-// numbered puts the numbers of parameters behind the first n in the place of
-// $C1 to $C12.
-func numbered(sql string, n int) string {
-	const digits = 12
+// numbered puts the numbers of the parameters behind the first n in the place of
+// those that are named by a letter and 1 to many.
+func numbered(sql, name string, many, n int) string {
 	var pairs []string
-	for i := digits; i > 0; i-- { // $C12 before $C1
-		pairs = append(pairs, "$C"+strconv.Itoa(i), "$"+strconv.Itoa(n+i))
+	for i := many; i > 0; i-- { // $C12 before $C1
+		pairs = append(pairs, name+strconv.Itoa(i), "$"+strconv.Itoa(n+i))
 	}
 	return strings.NewReplacer(pairs...).Replace(sql)
 }
@@ -98,7 +115,7 @@ func numbered(sql string, n int) string {
 // put returns the statement that writes d, and its arguments; ordinal is its
 // number among those of the transaction.
 func (w *work) put(d *draft, ordinal int) (sql string, args []any) {
-	k := putKind{d.begins, len(d.charges.seq) > 0, w.looked}
+	k := putKind{d.begins, len(d.charges.seq) > 0, w.looked, len(d.noClients)+len(d.noMessages) > 0 && d.Base != 0}
 	args = []any{
 		string(d.User), d.n, int64(d.from()), d.revision, int64(d.Last), orEmpty(d.fences), d.free,
 		orEmpty(d.noClients), orEmpty(d.noMessages), orEmpty(d.noRequests),
@@ -110,6 +127,10 @@ func (w *work) put(d *draft, ordinal int) (sql string, args []any) {
 	}
 	if k.charged {
 		args = append(args, d.charges.args()...)
+	}
+	if k.fork {
+		ns, upto := pieces(d.segs)
+		args = append(args, ns, upto)
 	}
 	return w.s.puts[k], args
 }

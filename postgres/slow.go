@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 
 	"github.com/skein-dev/skein"
@@ -180,6 +181,7 @@ func (w *work) look(jobs []*job) error {
 			if err != nil {
 				return err
 			}
+			segs[0].to = math.MaxInt64
 			d.segs = segs
 		}
 	}
