@@ -27,6 +27,7 @@ const (
 	formRefs    = 0x01
 	formZstd    = 0x02
 	formRefZstd = formRefs | formZstd
+	formWithin  = 0x04 // of records only
 )
 
 const (

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"encoding/binary"
 	"fmt"
+	"slices"
 
 	"github.com/skein-dev/skein"
 )
@@ -11,7 +12,8 @@ import (
 // the strings that stand in the texts of the batch's events: what remains of a
 // transcript's lines is alike and compresses well. A block is
 //
-//	form     0x01, or 0x03 where what follows the IDs is zstd
+//	form     0x01, or 0x03 where what follows the IDs is zstd; 0x05 and 0x07 the
+//	         same with a bit for each reference, see below
 //	IDs      how many events it refers to; of each its events.id, less the one before
 //	records  how many; of each:
 //	  offset   less the end of the record before it in the block (signed)
@@ -26,7 +28,10 @@ import (
 //	           length, then length and bytes of what follows the string
 //
 // Numbers are varints of encoding/binary. A string is put in as
-// [skein.AppendQuoted] writes it, quotes included.
+// [skein.AppendQuoted] writes it, quotes included. In a block of form 0x05 the
+// number of the event is doubled, and one more where the string stands within a
+// string, as those of a line that is itself a value do: it is put in as
+// AppendQuoted writes the quoted string, without the outer quotes.
 
 // deletedText is the damage of a record whose message was deleted in the shell:
 // it has empty strings where that text was.
@@ -45,55 +50,19 @@ type rawPiece struct {
 	bytes      []byte
 	event      int // number of the event whose text has the string
 	start, len int
+	within     bool // the string stands within a string
 }
 
-// A refTable finds strings in the texts of events.
-type refTable map[string]textRef
-
-type textRef struct {
-	event      int
-	start, end int
-}
-
-// add makes the spans of an event's text findable.
-func (t refTable) add(event int, f *skein.Facts) {
-	for _, s := range f.Spans {
-		if s.End-s.Start < minRef {
-			continue
-		}
-		q := string(skein.AppendQuoted(nil, f.Text[s.Start:s.End]))
-		if _, ok := t[q]; !ok {
-			t[q] = textRef{event, s.Start, s.End}
-		}
-	}
-}
-
-// split cuts a record at the strings that t has.
-func (t refTable) split(r skein.Record) rawRecord {
-	raw := r.Raw
-	out := rawRecord{Record: r, length: len(raw)}
-	out.Raw = nil
-	done := 0
-	for i := 0; i < len(raw) && len(t) > 0; {
-		if raw[i] != '"' {
-			i++
-			continue
-		}
-		end := literalEnd(raw, i)
-		if end-i > minRef {
-			if ref, ok := t[string(raw[i:end])]; ok {
-				out.pieces = append(out.pieces, rawPiece{raw[done:i], ref.event, ref.start, ref.end - ref.start})
-				done = end
-			}
-		}
-		i = end
-	}
-	out.pieces = append(out.pieces, rawPiece{bytes: raw[done:]})
-	return out
+// hasWithin reports whether a string of these records stands within another.
+func hasWithin(rs []rawRecord) bool {
+	return slices.ContainsFunc(rs, func(r rawRecord) bool {
+		return slices.ContainsFunc(r.pieces, func(p rawPiece) bool { return p.within })
+	})
 }
 
 // encodeBlock returns the records of a block.
 func encodeBlock(rs []rawRecord) []byte {
+	within := hasWithin(rs)
 	b := binary.AppendUvarint(nil, uint64(len(rs)))
 	end := int64(0)
 	at := 0
@@ -109,7 +78,11 @@ func encodeBlock(rs []rawRecord) []byte {
 			b = binary.AppendUvarint(b, uint64(len(p.bytes)))
 			b = append(b, p.bytes...)
 			if i < len(r.pieces)-1 {
-				b = binary.AppendUvarint(b, uint64(p.event))
+				event := uint64(p.event)
+				if within {
+					event = event<<1 | uint64(flag(p.within))
+				}
+				b = binary.AppendUvarint(b, event)
 				b = binary.AppendVarint(b, int64(p.start-at))
 				b = binary.AppendUvarint(b, uint64(p.len))
 				at = p.start + p.len
@@ -127,12 +100,16 @@ func appendString(b []byte, s string) []byte {
 // packBlock returns the stored block of rs, without its IDs.
 func (p *packer) packBlock(rs []rawRecord) (form byte, body []byte) {
 	b := encodeBlock(rs)
+	form = formRefs
+	if hasWithin(rs) {
+		form |= formWithin
+	}
 	if len(b) >= minZstd/2 {
 		if z := p.enc.EncodeAll(b, nil); len(z) < len(b) {
-			return formRefZstd, z
+			return form | formZstd, z
 		}
 	}
-	return formRefs, b
+	return form, b
 }
 
 // sealBlock puts form, IDs and body together.
@@ -150,7 +127,8 @@ func sealBlock(form byte, ids []int64, body []byte) []byte {
 func (p *packer) openBlock(stored []byte) (rs []rawRecord, ids []int64, err error) {
 	d := decoder{b: stored}
 	form := d.byte()
-	if form != formRefs && form != formRefZstd {
+	within := form&formWithin != 0
+	if form&^formWithin != formRefs && form&^formWithin != formRefZstd {
 		return nil, nil, fmt.Errorf("records of form %#x: %w", form, skein.ErrCorrupt)
 	}
 	last := int64(0)
@@ -158,7 +136,7 @@ func (p *packer) openBlock(stored []byte) (rs []rawRecord, ids []int64, err erro
 		last += d.varint()
 		ids = append(ids, last)
 	}
-	if form == formRefZstd && !d.bad {
+	if form&formZstd != 0 && !d.bad {
 		if d.b, err = p.dec.DecodeAll(d.b, nil); err != nil {
 			return nil, nil, fmt.Errorf("records: %w: %w", err, skein.ErrCorrupt)
 		}
@@ -177,7 +155,11 @@ func (p *packer) openBlock(stored []byte) (rs []rawRecord, ids []int64, err erro
 		for i := range refs + 1 {
 			q := rawPiece{bytes: d.bytes()}
 			if i < refs {
-				q.event, q.start, q.len = int(d.uvarint()), at+int(d.varint()), int(d.uvarint())
+				event := d.uvarint()
+				if within {
+					q.within, event = event&1 != 0, event>>1
+				}
+				q.event, q.start, q.len = int(event), at+int(d.varint()), int(d.uvarint())
 				at = q.start + q.len
 				d.bad = d.bad || q.event >= len(ids) || q.start < 0 || q.len < 0
 			}
@@ -202,10 +184,14 @@ func (r *rawRecord) whole(texts []string) (skein.Record, error) {
 			break
 		}
 		switch text := texts[p.event]; {
+		case text == "" && p.within:
+			out.Raw, out.Damage = append(out.Raw, `\"\"`...), deletedText
 		case text == "":
 			out.Raw, out.Damage = append(out.Raw, `""`...), deletedText
 		case p.start+p.len > len(text):
 			return out, fmt.Errorf("record at %d: a reference goes beyond the text of %d bytes: %w", r.Offset, len(text), skein.ErrCorrupt)
+		case p.within:
+			out.Raw = appendWithin(out.Raw, skein.AppendQuoted(nil, text[p.start:p.start+p.len]))
 		default:
 			out.Raw = skein.AppendQuoted(out.Raw, text[p.start:p.start+p.len])
 		}

@@ -130,6 +130,35 @@ func TestRecordOfADeletedMessage(t *testing.T) {
 	wantRecords(t, s, 0, again)
 }
 
+// What stands in a folder, or in a database, is a line that has a line in a
+// string.
+func TestStringsWithinStringsAreLeftOutToo(t *testing.T) {
+	text := "some \"text\" that\\ is long\nenough\t é\x01 to be referred to"
+	said := string(skein.AppendQuoted([]byte(`{"role": "user", "content": `), text)) + `, "n": 1}` + "\n"
+	raw := string(skein.AppendQuoted([]byte(`{"file":"transcript.jsonl","line":0,"text":`), said)) + "}\n"
+	p := testPacker(t)
+	f, err := skein.FactsOf(skein.Say(1, skein.UserSays(text)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	texts := refTable{}
+	texts.add(0, &f)
+	b := p.newBlock([]skein.Record{{Raw: []byte(raw), Key: "k"}}, texts)
+	if strings.Contains(string(encodeBlock(b.records)), "referred to") || b.form&formWithin == 0 {
+		t.Errorf("the block of form %#x has the text: %q", b.form, encodeBlock(b.records))
+	}
+	rs, _, err := p.openBlock(sealBlock(b.form, []int64{7}, b.body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r, err := rs[0].whole([]string{f.Text}); err != nil || string(r.Raw) != raw {
+		t.Errorf("the record comes back as\n%s, %v, want\n%s", r.Raw, err, raw)
+	}
+	if r, err := rs[0].whole([]string{""}); err != nil || r.Damage != deletedText || !strings.Contains(string(r.Raw), `\"content\": \"\", `) {
+		t.Errorf("without its text the record is %s (%s), %v, want an empty string", r.Raw, r.Damage, err)
+	}
+}
+
 func TestDamagedBlocksAreErrors(t *testing.T) {
 	p := testPacker(t)
 	rs, evs := transcript(0, 3)
@@ -156,6 +185,8 @@ func TestDamagedBlocksAreErrors(t *testing.T) {
 func FuzzRecords(f *testing.F) {
 	f.Add([]byte(`{"a":"some text that is long enough to be referred to"}`), "some text that is long enough to be referred to")
 	f.Add([]byte(`"\`), "x")
+	f.Add([]byte(`{"text":"{\"a\": \"some \\\"text\\\" that is long\\nenough to be referred to\"}\n"}`), "some \"text\" that is long\nenough to be referred to")
+	f.Add([]byte(`{"text":"\"some text that is long enough to be referred to\\`), "some text that is long enough to be referred to\\")
 	p, err := newPacker()
 	if err != nil {
 		f.Fatal(err)

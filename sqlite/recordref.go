@@ -1,0 +1,112 @@
+package sqlite
+
+import (
+	"bytes"
+
+	"github.com/skein-dev/skein"
+)
+
+// A refTable finds strings in the texts of events.
+type refTable map[string]textRef
+
+type textRef struct {
+	event      int
+	start, end int
+}
+
+// add makes the spans of an event's text findable.
+func (t refTable) add(event int, f *skein.Facts) {
+	for _, s := range f.Spans {
+		if s.End-s.Start < minRef {
+			continue
+		}
+		q := skein.AppendQuoted(nil, f.Text[s.Start:s.End])
+		for _, key := range []string{string(q), string(appendWithin(nil, q))} {
+			if _, ok := t[key]; !ok {
+				t[key] = textRef{event, s.Start, s.End}
+			}
+		}
+	}
+}
+
+// appendWithin appends a quoted string as it stands within a string.
+func appendWithin(b, q []byte) []byte {
+	from := len(b)
+	b = skein.AppendQuoted(b, string(q))
+	return append(b[:from], b[from+1:len(b)-1]...)
+}
+
+// split cuts a record at the strings that t has.
+func (t refTable) split(r skein.Record) rawRecord {
+	raw := r.Raw
+	out := rawRecord{Record: r, length: len(raw)}
+	out.Raw = nil
+	done := 0
+	take := func(i, end int, within bool) bool {
+		if end-i <= minRef {
+			return false
+		}
+		ref, ok := t[string(raw[i:end])]
+		if ok {
+			out.pieces = append(out.pieces, rawPiece{raw[done:i], ref.event, ref.start, ref.end - ref.start, within})
+			done = end
+		}
+		return ok
+	}
+	for i := 0; i < len(raw) && len(t) > 0; {
+		if raw[i] != '"' {
+			i++
+			continue
+		}
+		end := literalEnd(raw, i)
+		if !take(i, end, false) && end-i > minRef {
+			eachWithin(raw, i+1, end-1, take)
+		}
+		i = end
+	}
+	out.pieces = append(out.pieces, rawPiece{bytes: raw[done:]})
+	return out
+}
+
+// eachWithin calls take with the strings that stand within the string b[i:end].
+func eachWithin(b []byte, i, end int, take func(i, end int, within bool) bool) {
+	for i < end {
+		n := bytes.IndexByte(b[i:end], '\\')
+		if n < 0 {
+			return
+		}
+		if i += n; i+1 >= end || b[i+1] != '"' {
+			i += 2
+			continue
+		}
+		to := withinEnd(b[:end], i)
+		take(i, to, true)
+		i = to
+	}
+}
+
+// withinEnd returns where the string ends that begins at b[i] within another:
+// behind its quote, or at the end of b.
+func withinEnd(b []byte, i int) int {
+	for i += 2; i < len(b); {
+		n := bytes.IndexByte(b[i:], '\\')
+		if n < 0 || i+n+2 >= len(b) {
+			if n >= 0 && i+n+1 < len(b) && b[i+n+1] == '"' {
+				return i + n + 2
+			}
+			return len(b)
+		}
+		i += n
+		switch {
+		case b[i+1] == '"':
+			return i + 2
+		case b[i+1] == '\\' && b[i+2] == '\\': // an escaped quote or backslash of the string within
+			i += 4
+		case b[i+1] == '\\':
+			i += 3
+		default:
+			i += 2
+		}
+	}
+	return len(b)
+}
