@@ -72,18 +72,22 @@ func (p *provenanceOf) look(ctx context.Context, s skein.Store, sess skein.Sessi
 	p.last = max(sess.Base, p.told.last())
 	written := p.last
 	var own []skein.Seq
-	var theirs skein.Seq // the last step of the conversation that the file has
+	var theirs []skein.Seq // the steps of the conversation that the file has
+	var rewinds []skein.Event
 	spoken := map[skein.Seq]bool{}
 	gone := map[skein.Seq]bool{} // from the file, as a removal or a compaction of it says
 	var covered skein.Seq
 	for e, err := range s.Events(ctx, sess.ID, sess.Base) {
+		if err == nil && e.Kind == skein.KindRewound {
+			rewinds = append(rewinds, e)
+		}
 		switch {
 		case err != nil:
 			return err
 		case made[withoutMark(e.ClientID)] || strings.HasPrefix(string(e.ClientID), "amended/"):
 			p.last = max(p.last, e.Seq)
-			if talks(e.Kind) {
-				theirs = e.Seq
+			if talks(e.Kind) && e.Kind != skein.KindRewound {
+				theirs = append(theirs, e.Seq)
 			}
 			switch e.Kind {
 			case skein.KindAmended:
@@ -103,7 +107,11 @@ func (p *provenanceOf) look(ctx context.Context, s skein.Store, sess skein.Sessi
 	own = slices.DeleteFunc(own, func(at skein.Seq) bool { return gone[at] || at <= covered })
 	p.wentOn = slices.ContainsFunc(own, func(at skein.Seq) bool { return spoken[at] }) // not for a request or a tool alone
 	if p.wentOn && own[0] < p.last {
-		p.mixed = own[0] < theirs
+		spans, err := skein.OnLine(rewinds, sess.Last)
+		if err != nil {
+			return err
+		}
+		p.mixed = slices.ContainsFunc(theirs, func(at skein.Seq) bool { return at > own[0] && onLine(spans, at) })
 		p.last = own[0] - 1 // what the file told since is no step of the conversation
 	}
 	return nil

@@ -78,7 +78,7 @@ func (t *target) diverge(ctx context.Context, key skein.ClientID, items []Item) 
 // isNews reports whether a record tells of a step of the conversation that the
 // session has not: in a file that was rewritten most are known.
 func (t *target) isNews(ctx context.Context, key skein.ClientID, items []Item) (bool, error) {
-	if !slices.ContainsFunc(items, func(it Item) bool { return it.Session == "" && talks(it.Event.Kind) }) {
+	if !slices.ContainsFunc(items, func(it Item) bool { return it.Session == "" && talks(it.Event.Kind) }) || isAside(items) {
 		return false, nil
 	}
 	if t.w.state.Rewriting {
@@ -94,6 +94,19 @@ func (t *target) isNews(ctx context.Context, key skein.ClientID, items []Item) (
 		}
 	}
 	return false, nil
+}
+
+// isAside reports whether a record goes back over all that it says: it is no step
+// of the conversation.
+func isAside(items []Item) bool {
+	said := false
+	for i, it := range items {
+		if it.Event.Kind == skein.KindRewound {
+			return said && !slices.ContainsFunc(items[i+1:], func(it Item) bool { return talks(it.Event.Kind) })
+		}
+		said = said || it.Event.Kind == skein.KindSaid
+	}
+	return false
 }
 
 // branch goes on in a fork of the session, at seq.

@@ -38,6 +38,15 @@ func TestWhatOnlyTheLogTellsKeepsNothingFromBeingWrittenBack(t *testing.T) {
 	wentOn("three")
 	sync(2, nil)
 	sync(0, nil)
+	s.log("ann_x_org/plan.jsonl", `{"kind":"user_message","userInput":"/compact","timestamp":"2026-01-01T00:00:02.000Z"}`,
+		`{"kind":"step","stepResult":{"type":"text","text":"Compacted apples: 9 items."},"timestamp":"2026-01-01T00:00:02.000Z"}`,
+		`{"kind":"final_result","finalResult":{"text":"Compacted apples: 9 items."},"timestamp":"2026-01-01T00:00:02.000Z"}`)
+	s.bring()
+	for _, store := range []skein.Store{s.store, read(t, s.dir)} {
+		if hits := found(t, store, "apples"); len(hits) != 1 || hits[0] != id {
+			t.Errorf("what the log alone has is found in %v, want it in %s", hits, id)
+		}
+	}
 	if got, want := shown(t, s.store, id), "user hello | assistant done | user one | user two | user three"; got != want {
 		t.Errorf("the session says %s, want %s", got, want)
 	}
@@ -46,4 +55,28 @@ func TestWhatOnlyTheLogTellsKeepsNothingFromBeingWrittenBack(t *testing.T) {
 	if got, want := shown(t, fresh.store, id), "user hello | assistant done | user one | user two | user three"; got != want {
 		t.Errorf("another store reads %s, want %s", got, want)
 	}
+}
+
+// read returns a store that has read dir for the first time.
+func read(t *testing.T, dir string) skein.Store {
+	s := newState(t)
+	bring(t, s.store, dir)
+	return s.store
+}
+
+// found returns the sessions in which a word is found.
+func found(t *testing.T, s skein.Store, word string) (in []skein.SessionID) {
+	t.Helper()
+	q, err := skein.ParseQuery(word)
+	if err != nil {
+		t.Fatal(err)
+	}
+	hits, err := s.Search(t.Context(), q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, h := range hits.Hits {
+		in = append(in, h.Session)
+	}
+	return in
 }

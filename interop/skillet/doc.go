@@ -69,7 +69,9 @@
 // toolName, toolArgumentsStr}, agent_tool_end {agentName, toolName, result},
 // handoff {agentName, toAgentName}, text {text}. The conversation is in the
 // rows, so lines are noted; but commands such as /compact, and turns that broke
-// off, are in the log alone, and the model and first agent: changed. Of a
+// off, are in the log alone: when such a turn has ended, or the next one begins,
+// it is said and at once rewound, so that it is found and no model is shown it.
+// The model and first agent: changed. Of a
 // session without rows (it is in its first turn, or the database is lost) the
 // log's messages, calls and results are said; when rows come, they take their
 // place.

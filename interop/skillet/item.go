@@ -37,6 +37,7 @@ func (r *reader) message(l line, it *item) interop.Made {
 		return r.assistant(l, s, it.meta(), it.Status)
 	case "user":
 		m.Role = skein.RoleUser
+		r.ask(it)
 	case "system", "developer":
 		m.Role, m.Synthetic = skein.RoleSystem, true
 	default:
@@ -162,7 +163,7 @@ func orEmpty(v []byte) []byte {
 // compaction covers all that came before the rows that were added with it:
 // these stand behind it in the model's context.
 func (r *reader) compaction(l line) interop.Made {
-	r.group = group{}
+	r.group, r.compacted = group{}, true
 	before := r.batchBegan
 	made := r.make(l, skein.NewEvent(skein.KindCompacted, l.time, skein.Compacted{Opaque: json.RawMessage(l.text)}))
 	made.Items[0].To = before

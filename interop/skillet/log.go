@@ -40,7 +40,7 @@ func (r *reader) log(n int, data []byte) (interop.Made, error) {
 	if t, err := skein.ParseTime(in.Time); err == nil {
 		l.time = t
 	}
-	mode := "log"
+	mode, before := "log", r.count
 	if !r.rows {
 		mode = "turn"
 	}
@@ -53,6 +53,9 @@ func (r *reader) log(n int, data []byte) (interop.Made, error) {
 			made.Items = r.make(l, evs...).Items
 			made.Items[0].Blobs = blobs
 		}
+	}
+	if r.rows {
+		made.Items = append(made.Items, r.besides(l, &in, before)...)
 	}
 	for _, e := range r.changes(l, &in) {
 		made.Items = append(made.Items, r.make(l, e).Items...)

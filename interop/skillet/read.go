@@ -29,12 +29,15 @@ type reader struct {
 	agent      string
 	model      string
 	turns      turn
+	asked      map[string]int // what a person said in the rows, and how often
+	compacted  bool           // rows were removed, in whose place one stands
+	aside      aside
 	mark       string // hash that tells keys of this session from others'
 }
 
 // open returns a reader for a source.
 func open(f interop.File) interop.Reader {
-	r := &reader{tools: map[string]string{}, project: projectOf(f.Path)}
+	r := &reader{tools: map[string]string{}, asked: map[string]int{}, project: projectOf(f.Path)}
 	r.user, r.name, _ = strings.Cut(f.Name, "/")
 	r.name, _, _ = strings.Cut(r.name, "/")
 	r.mark = short(f.Name)

@@ -305,7 +305,8 @@ func TestALogWithoutRowsIsTheConversation(t *testing.T) {
 	}
 }
 
-// shown returns the messages of a session as they stand now.
+// shown returns the messages of a session as they stand now, without what was
+// gone back over.
 func shown(t testing.TB, s skein.Store, id string) string {
 	t.Helper()
 	var all []skein.Event
@@ -321,7 +322,9 @@ func shown(t testing.TB, s skein.Store, id string) string {
 	}
 	var words []string
 	for _, e := range entries {
-		words = append(words, word(t, skein.Say(0, e.Message)))
+		if !e.Rewound {
+			words = append(words, word(t, skein.Say(0, e.Message)))
+		}
 	}
 	return strings.Join(words, " | ")
 }
