@@ -25,7 +25,7 @@ var groups = []struct {
 		newRm, newRestore, newPrune, newClear, newScan, newScrub, newBackup, newRestoreBackup, newDoctor,
 	}},
 	{"serve", []func(*frame) *cobra.Command{
-		newServe, newOpen, newMCP, newGateway, newLink, newToken,
+		newServe, newOpen, newMCP, newGateway, newLink, newToken, newUser,
 	}},
 	{"the program", []func(*frame) *cobra.Command{
 		newAgents, newKey, newConfig, newCompletion, newMan, newVersion,

@@ -120,4 +120,4 @@ func (o *convertOptions) tellStores(j *job, from, to Place, r carry.Report) erro
 }
 
 // short returns the beginning of a hash, for people.
-func short(hash string) string { return hash[:min(len(hash), 16)] }
+func short(hash string) string { return hash[:min(len(hash), 8)] }

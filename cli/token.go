@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"strconv"
@@ -21,7 +22,9 @@ func newToken(f *frame) *cobra.Command {
 		Short: "make and remove the tokens that programs show to skein serve",
 		Long: `The tokens that skein serve lets in. The first line of the file that skein token
 path names is one that may do everything: keep it to yourself. For others make
-further ones, with what they may do; of these the file has only a hash.`,
+further ones, with what they may do; of these the file has only a hash. Where the
+store is a PostgreSQL database they are kept there, for all servers on it, and
+each is for a user that skein user add made, or for everybody's sessions.`,
 		Example: `curl -H "Authorization: Bearer $(head -1 "$(skein token path)")" http://127.0.0.1:7433/v1/sessions
 	skein token add ci --scope write --expires 2027-01-01`,
 	}
@@ -49,7 +52,7 @@ func newTokenList(f *frame) *cobra.Command {
 	c := &cobra.Command{
 		Use: "list [flags]", Short: "list the tokens, without the tokens themselves",
 		Args: words(0, 0, ""),
-		RunE: f.plain(func(_ context.Context, j *job, _ []string) error {
+		RunE: f.withRegistry(func(ctx context.Context, j *job, _ []string) error {
 			t, err := j.tokens()
 			if err != nil {
 				return err
@@ -57,6 +60,13 @@ func newTokenList(f *frame) *cobra.Command {
 			all, err := t.All()
 			if err != nil {
 				return err
+			}
+			if r := j.registry(); r != nil {
+				more, err := door.Registered(ctx, r)
+				if err != nil {
+					return err
+				}
+				all = append(all, more...)
 			}
 			if !json {
 				return j.tokenTable(all).write(j.Stdout, j.Terminal.columns(), j.paint.bold)
@@ -93,7 +103,7 @@ func newTokenAdd(f *frame) *cobra.Command {
 	c := &cobra.Command{
 		Use: "add NAME [flags]", Short: "make a token and print it: it cannot be seen again",
 		Args: words(1, 1, "a NAME for the token"),
-		RunE: f.plain(func(_ context.Context, j *job, args []string) error {
+		RunE: f.withRegistry(func(ctx context.Context, j *job, args []string) error {
 			a := door.Token{Name: args[0], Scope: scope, User: skein.User(user)}
 			if expires != "" {
 				var err error
@@ -101,11 +111,7 @@ func newTokenAdd(f *frame) *cobra.Command {
 					return err
 				}
 			}
-			t, err := j.tokens()
-			if err != nil {
-				return err
-			}
-			token, err := t.Add(a)
+			token, err := j.addToken(ctx, a)
 			if err != nil {
 				return err
 			}
@@ -135,7 +141,10 @@ func newTokenRm(f *frame) *cobra.Command {
 	return &cobra.Command{
 		Use: "rm NAME", Short: "take a token away; first gets a new value, and ends all logins",
 		Args: words(1, 1, "the NAME of a token"),
-		RunE: f.plain(func(_ context.Context, j *job, args []string) error {
+		RunE: f.withRegistry(func(ctx context.Context, j *job, args []string) error {
+			if r := j.registry(); r != nil && args[0] != door.First {
+				return r.RemoveAccess(ctx, args[0])
+			}
 			t, err := j.tokens()
 			if err != nil {
 				return err
@@ -143,4 +152,21 @@ func newTokenRm(f *frame) *cobra.Command {
 			return t.Remove(args[0])
 		}),
 	}
+}
+
+// addToken makes a token, in the database if the store is one.
+func (j *job) addToken(ctx context.Context, a door.Token) (string, error) {
+	r := j.registry()
+	if r == nil {
+		t, err := j.tokens()
+		if err != nil {
+			return "", err
+		}
+		return t.Add(a)
+	}
+	token, err := door.Register(ctx, r, a)
+	if errors.Is(err, skein.ErrNotFound) {
+		err = advise(err, "make the account first: skein user add %s", a.User)
+	}
+	return token, err
 }

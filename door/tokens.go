@@ -42,8 +42,9 @@ type Token struct {
 // bits, which may do everything; each other line is one as JSON, by its hash.
 // The file is its owner's alone. It is read again when it has changed.
 type Tokens struct {
-	path string
-	now  func() time.Time
+	path     string
+	now      func() time.Time
+	registry skein.Registry // nil if there is none
 
 	mu    sync.Mutex
 	stamp string // of the file that was read
@@ -173,16 +174,25 @@ func (t *Tokens) All() ([]Token, error) {
 	return append([]Token{{Name: First, Scope: Admin.String()}}, t.more...), nil
 }
 
+// checkToken reports an error wrapping [skein.ErrInvalid] if there can be no
+// such token.
+func checkToken(a Token) error {
+	if a.Name == "" || len(a.Name) > 100 || strings.ContainsFunc(a.Name, func(r rune) bool { return r < ' ' }) || scopeOf(a.Scope) == Open {
+		return fmt.Errorf("token %q: scope %q: %w: a token has a name, and the scope read, write or admin", a.Name, a.Scope, skein.ErrInvalid)
+	}
+	return nil
+}
+
 // Add makes a token of the name, scope, user and expiry of a, and returns it:
 // it cannot be seen again.
 //
 // The error wraps [skein.ErrExists] if there is one of that name, or
 // [skein.ErrInvalid].
 func (t *Tokens) Add(a Token) (token string, err error) {
-	defer skein.Wrapf(&err, "token %q", a.Name)
-	if a.Name == "" || len(a.Name) > 100 || strings.ContainsFunc(a.Name, func(r rune) bool { return r < ' ' }) || scopeOf(a.Scope) == Open {
-		return "", fmt.Errorf("scope %q: %w: a token has a name, and the scope read, write or admin", a.Scope, skein.ErrInvalid)
+	if err := checkToken(a); err != nil {
+		return "", err
 	}
+	defer skein.Wrapf(&err, "token %q", a.Name)
 	token = newToken()
 	a.Hash = hashOf(token)
 	return token, t.change(func(all []Token) ([]Token, error) {
@@ -249,6 +259,14 @@ func (t *Tokens) replace(first string, more []Token) error {
 // Find returns which token that is, and false if it is none, has expired, or
 // the file cannot be read.
 func (t *Tokens) Find(token string) (Token, bool) {
+	if found, ok := t.inFile(token); ok {
+		return found, ok
+	}
+	return t.registered(token)
+}
+
+// inFile returns which token of the file that is.
+func (t *Tokens) inFile(token string) (Token, bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if err := t.read(); err != nil {
@@ -268,7 +286,15 @@ func (t *Tokens) Find(token string) (Token, bool) {
 }
 
 // named returns the token of that name, and what signs its logins.
-func (t *Tokens) named(name string) (_ Token, signer string, ok bool) {
+func (t *Tokens) named(name string) (found Token, signer string, ok bool) {
+	if found, signer, ok = t.namedInFile(name); ok {
+		return found, signer, ok
+	}
+	return t.registeredAs(name)
+}
+
+// namedInFile returns the file's token of that name.
+func (t *Tokens) namedInFile(name string) (_ Token, signer string, ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if err := t.read(); err != nil {

@@ -1,0 +1,169 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/render"
+)
+
+// withRegistry returns what cobra calls for a command on accounts and tokens: it
+// opens the store only if that keeps them.
+func (f *frame) withRegistry(run runner) func(*cobra.Command, []string) error {
+	return func(c *cobra.Command, args []string) error {
+		return f.plain(func(ctx context.Context, j *job, args []string) (err error) {
+			if !isDatabase(j.place.Scheme) {
+				return run(ctx, j, args)
+			}
+			if err := j.begin(ctx); err != nil {
+				return unopened(j, err)
+			}
+			defer func() { err = errors.Join(err, j.whole.Close()) }()
+			return run(ctx, j, args)
+		})(c, args)
+	}
+}
+
+// registry returns the store as one that keeps accounts and tokens; nil if it
+// does not.
+func (j *job) registry() skein.Registry {
+	r, ok := j.whole.(skein.Registry)
+	if !ok {
+		return nil
+	}
+	return r
+}
+
+func newUser(f *frame) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "user COMMAND",
+		Short: "make and remove the accounts of a database of many users",
+		Long: `The accounts in a store that many users share, which is a PostgreSQL database.
+A user sees only what is his own. He shows a server a token, see skein token.`,
+		Example: `skein user add ann --max-sessions 1000 --max-bytes 2GB
+	skein token add anns-laptop --user ann --scope write`,
+	}
+	c.AddCommand(newUserList(f), newUserAdd(f, "add"), newUserAdd(f, "set"), newUserRm(f))
+	return c
+}
+
+// accounts is registry, or says why there is none.
+func (j *job) accounts() (skein.Registry, error) {
+	if r := j.registry(); r != nil {
+		return r, nil
+	}
+	return nil, advise(usagef("the store %s keeps no accounts", j.place),
+		"accounts are kept in a PostgreSQL database: --store postgres://HOST/NAME\nfor a token that sees one user's sessions no account is needed here: skein token add NAME --user USER")
+}
+
+// A userLine is an account in JSON.
+type userLine struct {
+	skein.Account
+	Tokens []string `json:"tokens"`
+}
+
+func newUserList(f *frame) *cobra.Command {
+	var json bool
+	c := &cobra.Command{
+		Use: "list [flags]", Short: "list the accounts, what they have and may have",
+		Args: words(0, 0, ""),
+		RunE: f.withRegistry(func(ctx context.Context, j *job, _ []string) error {
+			r, err := j.accounts()
+			if err != nil {
+				return err
+			}
+			users, err := r.Users(ctx)
+			if err != nil {
+				return err
+			}
+			tokens, err := r.Accesses(ctx)
+			if err != nil {
+				return err
+			}
+			t := &table{columns: []column{{title: "USER", paint: j.paint.cyan}, {title: "SESSIONS", right: true}, {title: "BYTES", right: true, rank: 1}, {title: "TOKENS", rank: 2}}}
+			for _, u := range users {
+				l := userLine{Account: u, Tokens: []string{}}
+				for _, a := range tokens {
+					if a.User == u.User {
+						l.Tokens = append(l.Tokens, a.Name)
+					}
+				}
+				if json {
+					if err := writeJSON(j.Stdout, l); err != nil {
+						return err
+					}
+				}
+				t.rows = append(t.rows, []string{
+					render.Line(string(u.User)), of(fmt.Sprint(u.Sessions), u.MaxSessions, fmt.Sprint(u.MaxSessions)),
+					of(bytesText(u.Bytes), u.MaxBytes, bytesText(u.MaxBytes)), render.Line(strings.Join(l.Tokens, ", ")),
+				})
+			}
+			if json {
+				return nil
+			}
+			return t.write(j.Stdout, j.Terminal.columns(), j.paint.bold)
+		}),
+	}
+	jsonFlag(c, &json)
+	return c
+}
+
+// of says how much of how much.
+func of(has string, bound int64, most string) string {
+	if bound == 0 {
+		return has
+	}
+	return has + " of " + most
+}
+
+func newUserAdd(f *frame, act string) *cobra.Command {
+	var a skein.Account
+	var most string
+	c := &cobra.Command{
+		Use: act + " NAME [flags]", Short: map[string]string{"add": "make an account", "set": "change how much an account may have"}[act],
+		Args: words(1, 1, "the NAME of a user"),
+		RunE: f.withRegistry(func(ctx context.Context, j *job, args []string) error {
+			var ok bool
+			if a.MaxBytes, ok = parseBytes(most); !ok || a.MaxSessions < 0 {
+				return usagef("--max-sessions and --max-bytes: want numbers, such as 1000 and 2GB")
+			}
+			r, err := j.accounts()
+			if err != nil {
+				return err
+			}
+			a.User = skein.User(args[0])
+			if act == "set" {
+				return r.SetUser(ctx, a)
+			}
+			if err := r.AddUser(ctx, a); errors.Is(err, skein.ErrExists) {
+				return advise(err, "change it with: skein user set %s", args[0])
+			} else if err != nil {
+				return err
+			}
+			j.say("give the user a token: skein token add NAME --user %s --scope write", args[0])
+			return nil
+		}),
+	}
+	c.Flags().Int64Var(&a.MaxSessions, "max-sessions", 0, "the user may have at most `N` sessions; 0 for no bound")
+	c.Flags().StringVar(&most, "max-bytes", "0", "they may take at most `SIZE` bytes, such as 500MB or 2GB; 0 for no bound")
+	return c
+}
+
+func newUserRm(f *frame) *cobra.Command {
+	return &cobra.Command{
+		Use: "rm NAME", Short: "take an account and its tokens away; the sessions stay",
+		Args: words(1, 1, "the NAME of a user"),
+		RunE: f.withRegistry(func(ctx context.Context, j *job, args []string) error {
+			r, err := j.accounts()
+			if err != nil {
+				return err
+			}
+			return r.RemoveUser(ctx, skein.User(args[0]))
+		}),
+	}
+}

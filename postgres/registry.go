@@ -1,0 +1,195 @@
+package postgres
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"time"
+
+	"github.com/skein-dev/skein"
+)
+
+var _ skein.Registry = (*Store)(nil)
+
+// own refuses what is not a view's to do.
+func (s *Store) own() error {
+	if s.user != "" {
+		return fmt.Errorf("accounts: %w to user %q", skein.ErrRefused, s.user)
+	}
+	return nil
+}
+
+// AddUser implements [skein.Registry].
+func (s *Store) AddUser(ctx context.Context, a skein.Account) (err error) {
+	defer skein.Wrapf(&err, "postgres: add user %q", a.User)
+	if err := s.own(); err != nil {
+		return err
+	}
+	// The rule for names is that of IDs.
+	if err := skein.SessionID(a.User).Check(); err != nil || plain(string(a.User)) != string(a.User) {
+		return fmt.Errorf("%w name of a user", skein.ErrInvalid)
+	}
+	return s.change(ctx, skein.ErrExists, `INSERT INTO users (user_id, created, sessions, bytes) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING`,
+		string(a.User), int64(skein.At(time.Now())), a.MaxSessions, a.MaxBytes)
+}
+
+// SetUser implements [skein.Registry].
+func (s *Store) SetUser(ctx context.Context, a skein.Account) (err error) {
+	defer skein.Wrapf(&err, "postgres: set user %q", a.User)
+	if err := s.own(); err != nil {
+		return err
+	}
+	return s.change(ctx, skein.ErrNotFound, `UPDATE users SET sessions = $2, bytes = $3 WHERE user_id = $1`, string(a.User), a.MaxSessions, a.MaxBytes)
+}
+
+// change runs one statement, and fails with none if it changes nothing.
+func (s *Store) change(ctx context.Context, none error, sql string, args ...any) error {
+	return s.write(ctx, func(t *tx) error {
+		n, err := t.exec(sql, args...)
+		if err == nil && n == 0 {
+			err = none
+		}
+		return err
+	})
+}
+
+// Users implements [skein.Registry].
+func (s *Store) Users(ctx context.Context) (all []skein.Account, err error) {
+	defer skein.Wrapf(&err, "postgres: users")
+	if err := s.own(); err != nil {
+		return nil, err
+	}
+	err = s.ask(ctx, `SELECT u.user_id, u.created, u.sessions, u.bytes, count(s.n), coalesce(sum(s.bytes), 0)::bigint
+		FROM users u LEFT JOIN sessions s ON s.user_id = u.user_id GROUP BY u.user_id ORDER BY u.user_id`, nil, func(r row) error {
+		var name string
+		var created int64
+		var a skein.Account
+		err := r.Scan(&name, &created, &a.MaxSessions, &a.MaxBytes, &a.Sessions, &a.Bytes)
+		a.User, a.Created = skein.User(name), skein.Time(created)
+		all = append(all, a)
+		return err
+	})
+	return all, err
+}
+
+// RemoveUser implements [skein.Registry].
+func (s *Store) RemoveUser(ctx context.Context, u skein.User) (err error) {
+	defer skein.Wrapf(&err, "postgres: remove user %q", u)
+	if err := s.own(); err != nil {
+		return err
+	}
+	return s.write(ctx, func(t *tx) error {
+		if _, err := t.exec(`DELETE FROM tokens WHERE user_id = $1`, string(u)); err != nil {
+			return err
+		}
+		n, err := t.exec(`DELETE FROM users WHERE user_id = $1`, string(u))
+		if err == nil && n == 0 {
+			err = skein.ErrNotFound
+		}
+		return err
+	})
+}
+
+// AddAccess implements [skein.Registry].
+func (s *Store) AddAccess(ctx context.Context, a skein.Access) (err error) {
+	defer skein.Wrapf(&err, "postgres: add token %q", a.Name)
+	if err := s.own(); err != nil {
+		return err
+	}
+	return s.write(ctx, func(t *tx) error {
+		if a.User != "" {
+			there, err := t.one(`SELECT 1::bigint FROM users WHERE user_id = $1 FOR SHARE`, []any{string(a.User)}, new(int64))
+			if err != nil {
+				return err
+			}
+			if !there {
+				return fmt.Errorf("user %q %w", a.User, skein.ErrNotFound)
+			}
+		}
+		n, err := t.exec(`INSERT INTO tokens (user_id, name, hash, scope, created, expires) VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING`,
+			string(a.User), a.Name, a.Hash[:], a.Scope, int64(skein.At(time.Now())), int64(a.Expires))
+		if err == nil && n == 0 {
+			err = skein.ErrExists
+		}
+		return err
+	})
+}
+
+// Accesses implements [skein.Registry].
+func (s *Store) Accesses(ctx context.Context) (all []skein.Access, err error) {
+	defer skein.Wrapf(&err, "postgres: tokens")
+	return s.accesses(ctx, `TRUE`)
+}
+
+// accesses returns the tokens of which cond is true.
+func (s *Store) accesses(ctx context.Context, cond string, args ...any) (all []skein.Access, err error) {
+	if err := s.own(); err != nil {
+		return nil, err
+	}
+	err = s.ask(ctx, `SELECT user_id, name, hash, scope, created, expires FROM tokens WHERE `+cond+` ORDER BY name`, args, func(r row) error {
+		var a skein.Access
+		var user string
+		var hash []byte
+		var created, expires int64
+		err := r.Scan(&user, &a.Name, &hash, &a.Scope, &created, &expires)
+		a.User, a.Created, a.Expires = skein.User(user), skein.Time(created), skein.Time(expires)
+		copy(a.Hash[:], hash)
+		all = append(all, a)
+		return err
+	})
+	return all, err
+}
+
+// RemoveAccess implements [skein.Registry].
+func (s *Store) RemoveAccess(ctx context.Context, name string) (err error) {
+	defer skein.Wrapf(&err, "postgres: remove token %q", name)
+	if err := s.own(); err != nil {
+		return err
+	}
+	return s.change(ctx, skein.ErrNotFound, `DELETE FROM tokens WHERE name = $1`, name)
+}
+
+// FindAccess implements [skein.Registry].
+func (s *Store) FindAccess(ctx context.Context, hash [sha256.Size]byte) (a skein.Access, err error) {
+	defer skein.Wrapf(&err, "postgres: find token")
+	return s.access(ctx, `hash = $1`, hash[:])
+}
+
+// AccessNamed implements [skein.Registry].
+func (s *Store) AccessNamed(ctx context.Context, name string) (a skein.Access, err error) {
+	defer skein.Wrapf(&err, "postgres: token %q", name)
+	if plain(name) != name {
+		return a, skein.ErrNotFound
+	}
+	return s.access(ctx, `name = $1`, name)
+}
+
+func (s *Store) access(ctx context.Context, cond string, arg any) (a skein.Access, err error) {
+	all, err := s.accesses(ctx, cond, arg)
+	if err == nil && len(all) == 0 {
+		err = skein.ErrNotFound
+	}
+	if err != nil {
+		return a, err
+	}
+	return all[0], nil
+}
+
+// LoginSecret implements [skein.Registry].
+func (s *Store) LoginSecret(ctx context.Context) (secret string, err error) {
+	defer skein.Wrapf(&err, "postgres: login secret")
+	if err := s.own(); err != nil {
+		return "", err
+	}
+	err = s.ask(ctx, `SELECT login FROM secrets`, nil, func(r row) error {
+		var b []byte
+		err := r.Scan(&b)
+		secret = hex.EncodeToString(b)
+		return err
+	})
+	if err == nil && len(secret) < 32 {
+		err = fmt.Errorf("%w: there is none", skein.ErrCorrupt)
+	}
+	return secret, err
+}
