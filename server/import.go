@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -70,10 +71,11 @@ func (a *service) imports(t *table) {
 			return nil, err
 		}
 		defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-		if err := unload(dir, i.Name, i.call.BodyReader()); err != nil {
+		sum := sha256.New()
+		if err := unload(dir, i.Name, io.TeeReader(i.call.BodyReader(), sum)); err != nil {
 			return nil, err
 		}
-		rep, err := interop.Import(ctx, door.From(ctx).Store, formats, []string{dir}, interop.Options{Again: i.Again})
+		rep, err := interop.Import(ctx, uploaded(door.From(ctx).Store, dir, sum.Sum(nil)), formats, []string{dir}, interop.Options{Again: i.Again})
 		return &out{reportOf(rep, dir)}, err
 	})
 }

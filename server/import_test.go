@@ -43,6 +43,16 @@ func TestAFileIsTakenInOnce(t *testing.T) {
 	if string(source) != transcript+answer {
 		t.Errorf("the source comes back as %s", source)
 	}
+	for x, err := range s.store.Sessions(t.Context(), skein.Filter{}) {
+		if err != nil || x.Origin == nil || !strings.HasPrefix(x.Origin.Path, "upload:") || !strings.HasSuffix(x.Origin.Path, "/"+name) {
+			t.Errorf("the session comes from %+v, %v, want upload:…/%s", x.Origin, err, name)
+		}
+	}
+	for f, err := range s.store.Files(t.Context(), "") {
+		if err != nil || strings.Contains(f.Path, os.TempDir()) {
+			t.Errorf("the store knows the file %s, %v, want it by the name that it was sent by", f.Path, err)
+		}
+	}
 	log := s.raw(200, "GET /v1/sessions/99999999-9999-4999-8999-999999999999/export", "")
 	other := newSite(t)
 	if other.wants(200, "POST /v1/import?name=x.jsonl&format=skein", string(log), &r, octets); r.Sessions != 1 || r.Messages != 2 {

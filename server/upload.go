@@ -1,0 +1,104 @@
+package server
+
+import (
+	"bytes"
+	"context"
+	"encoding/hex"
+	"iter"
+	"path/filepath"
+	"strings"
+
+	"github.com/skein-dev/skein"
+)
+
+// An upload is a store for files that lie for a moment in a folder of this
+// machine. It knows them by where they come from instead: upload:, a hash of what
+// was sent, and the name that its sender gave it, so that the same is known again.
+type upload struct {
+	skein.Store
+	dir  string // where the files lie
+	from string // what stands for it in the store
+}
+
+// uploaded returns the store for what lies in dir and was sent with that hash.
+func uploaded(s skein.Store, dir string, hash []byte) *upload {
+	return &upload{s, dir, "upload:" + hex.EncodeToString(hash[:4])}
+}
+
+// out returns what the store calls a path of the folder.
+func (u *upload) out(path string) string {
+	if rest, ok := strings.CutPrefix(path, u.dir); ok {
+		return u.from + filepath.ToSlash(rest)
+	}
+	return path
+}
+
+// in returns the path of what the store calls so.
+func (u *upload) in(path string) string {
+	if rest, ok := strings.CutPrefix(path, u.from+"/"); ok {
+		return filepath.Join(u.dir, filepath.FromSlash(rest))
+	}
+	return path
+}
+
+// Append implements [skein.Store].
+func (u *upload) Append(ctx context.Context, batches ...skein.Batch) ([]skein.Receipt, error) {
+	out := make([]skein.Batch, len(batches))
+	for i, b := range batches {
+		if b.Import != nil {
+			imp := *b.Import
+			imp.File.Path = u.out(imp.File.Path)
+			b.Import = &imp
+		}
+		b.Events = u.events(b.Events)
+		out[i] = b
+	}
+	return u.Store.Append(ctx, out...)
+}
+
+// events returns evs with the paths in those that begin a session as the store
+// calls them.
+func (u *upload) events(evs []skein.Event) []skein.Event {
+	was, is := inQuotes(u.dir), inQuotes(u.from)
+	out := evs
+	for i, e := range evs {
+		if e.Kind != skein.KindCreated || !bytes.Contains(e.Payload, was) {
+			continue
+		}
+		if &out[0] == &evs[0] {
+			out = append([]skein.Event(nil), evs...)
+		}
+		out[i].Payload = bytes.ReplaceAll(e.Payload, was, is)
+	}
+	return out
+}
+
+// inQuotes returns s as it stands in a string of JSON.
+func inQuotes(s string) []byte {
+	q := skein.AppendQuoted(nil, s)
+	return q[1 : len(q)-1]
+}
+
+// File implements [skein.Store].
+func (u *upload) File(ctx context.Context, format, path string) (skein.SourceFile, error) {
+	f, err := u.Store.File(ctx, format, u.out(path))
+	f.Path = u.in(f.Path)
+	return f, err
+}
+
+// Files implements [skein.Store].
+func (u *upload) Files(ctx context.Context, format string) iter.Seq2[skein.SourceFile, error] {
+	return func(yield func(skein.SourceFile, error) bool) {
+		for f, err := range u.Store.Files(ctx, format) {
+			f.Path = u.in(f.Path)
+			if !yield(f, err) {
+				return
+			}
+		}
+	}
+}
+
+// Records implements [skein.Store].
+func (u *upload) Records(ctx context.Context, format, path string, n int) iter.Seq2[skein.Record, error] {
+	return u.Store.Records(ctx, format, u.out(path), n)
+}
