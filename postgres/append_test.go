@@ -151,3 +151,29 @@ func TestAForkAndItsParentCanBeginInOneCall(t *testing.T) {
 		t.Errorf("Session(f) = %+v, %v, want the messages one and other", x, err)
 	}
 }
+
+func TestADatabaseMayPreferAnotherIsolation(t *testing.T) {
+	dsn := pgtest.DSN(t)
+	name, _, _ := strings.Cut(dsn[strings.LastIndex(dsn, "/")+1:], "?")
+	pgtest.Exec(t, dsn, `ALTER DATABASE `+name+` SET default_transaction_isolation = 'serializable'`, `ALTER DATABASE `+name+` SET synchronous_commit = off`)
+	s := open(t, dsn)
+	add(t, s, "a", created())
+	var wg sync.WaitGroup
+	for w := range 4 {
+		id := skein.SessionID(fmt.Sprint("s", w))
+		add(t, s, id, created())
+		wg.Go(func() {
+			for i := range 10 {
+				m := skein.Message{Role: skein.RoleAssistant, Request: fmt.Sprint("r", i), Usage: &skein.Usage{Input: 1}, Parts: []skein.Part{skein.TextPart("yes")}}
+				if _, err := skein.Add(context.Background(), s, id, skein.Say(noon, m)); err != nil {
+					t.Errorf("Append(%s, r%d) = %v", id, i, err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	rows, err := s.Usage(t.Context(), skein.UsageQuery{By: skein.ByModelID})
+	if err != nil || len(rows) != 1 || rows[0].Usage.Requests != 10 {
+		t.Errorf("Usage() = %+v, %v, want 10 requests", rows, err)
+	}
+}

@@ -109,11 +109,21 @@ func (s *Store) put(ctx context.Context, w *work, d *draft) (moved bool, err err
 	}
 	own, cancel := context.WithTimeout(context.WithoutCancel(ctx), ownTime)
 	defer cancel()
-	q := &conn{ctx: own, pg: pg, s: s, set: setPut}
+	q := &conn{ctx: own, pg: pg, s: s, begin: s.beginPut, set: setPut}
+	p := q.pipe()
+	if len(d.noRequests) > 0 {
+		p.exec(takeLocks, requestLocks(d.noRequests))
+	}
 	sql, args := w.put(d, 0)
 	var n int64
-	if _, err := q.one(sql, args, &n); err != nil {
-		return false, classifyCommit(err)
+	p.one(nil, sql, args, &n)
+	end := func() error { return classifyCommit(p.run()) }
+	if q.begin != "" {
+		end = p.commit
+	}
+	if err := end(); err != nil {
+		q.rollback()
+		return false, err
 	}
 	return n == 1, nil
 }

@@ -32,7 +32,7 @@ func (c *core) migrate(ctx context.Context, o Options) error {
 		return fmt.Errorf("%w (is the server running, and may this address connect?)", err)
 	}
 	defer pg.Release()
-	if err := serverFits(ctx, pg.Conn()); err != nil {
+	if err := c.serverFits(ctx, pg.Conn()); err != nil {
 		return err
 	}
 	v, err := version(ctx, pg.Conn())
@@ -55,10 +55,16 @@ func (c *core) migrate(ctx context.Context, o Options) error {
 	return mayBe(ctx, pg.Conn())
 }
 
-func serverFits(ctx context.Context, pg *pgx.Conn) error {
+// serverFits reports an error wrapping [skein.ErrInvalid] if the server or the
+// database is none that the store can be in.
+func (c *core) serverFits(ctx context.Context, pg *pgx.Conn) error {
 	var num int
-	var name, encoding string
-	err := pg.QueryRow(ctx, `SELECT current_setting('server_version_num')::int, current_setting('server_version'), current_setting('server_encoding')`).Scan(&num, &name, &encoding)
+	var name, encoding, isolation string
+	err := pg.QueryRow(ctx, `SELECT current_setting('server_version_num')::int, current_setting('server_version'), current_setting('server_encoding'), current_setting('default_transaction_isolation')`).
+		Scan(&num, &name, &encoding, &isolation)
+	if isolation != "read committed" {
+		c.beginPut = beginWrite
+	}
 	switch {
 	case err != nil:
 		return err

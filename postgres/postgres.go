@@ -27,14 +27,15 @@ var (
 // core is what all views of a store share.
 type core struct {
 	echo
-	pool   *pgxpool.Pool
-	where  string // host and database, for people
-	heads  *heads
-	pack   *packer
-	puts   putSQL
-	lines  *queues
-	keeper *keeper
-	quotas *quotas
+	pool     *pgxpool.Pool
+	where    string // host and database, for people
+	heads    *heads
+	pack     *packer
+	puts     putSQL
+	beginPut string // what begins the transaction of the usual append, where it cannot do without
+	lines    *queues
+	keeper   *keeper
+	quotas   *quotas
 
 	retries atomic.Int64 // transactions of appends that were run again
 	slow    atomic.Int64 // appends that had to look first

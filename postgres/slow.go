@@ -129,6 +129,16 @@ func sessionLock(id skein.SessionID) int64 { return lockKey("session", string(id
 // requestLock is the lock of who charges a request, so that it is counted once.
 func requestLock(id string) int64 { return lockKey("request", indexed(id)) }
 
+// requestLocks returns the locks of requests, in order.
+func requestLocks(ids []string) []int64 {
+	keys := make([]int64, len(ids))
+	for i, id := range ids {
+		keys[i] = requestLock(id)
+	}
+	slices.Sort(keys)
+	return slices.Compact(keys)
+}
+
 const takeLocks = `SELECT pg_advisory_xact_lock(k) FROM unnest($1::bigint[]) k`
 
 // lock takes the advisory locks of sessions that f is to change.
