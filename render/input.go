@@ -64,7 +64,10 @@ func newField(name string, v json.RawMessage) field {
 // one line of at most 80 characters.
 func gist(fs []field) string {
 	for _, f := range fs {
-		if f.json || f.value == "" {
+		if f.json {
+			f.value = commandLine(f.value)
+		}
+		if f.value == "" {
 			continue
 		}
 		r := []rune(Line(f.value[:min(len(f.value), 400)]))
@@ -74,4 +77,17 @@ func gist(fs []field) string {
 		return string(r)
 	}
 	return ""
+}
+
+// commandLine returns the words of a command that stands as a JSON list, or what
+// a shell is given to run; "" if the JSON is something else.
+func commandLine(list string) string {
+	var words []string
+	if json.Unmarshal([]byte(list), &words) != nil {
+		return ""
+	}
+	if len(words) == 3 && (words[1] == "-c" || words[1] == "-lc") {
+		return words[2]
+	}
+	return strings.Join(words, " ")
 }

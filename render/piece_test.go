@@ -25,7 +25,11 @@ func TestFieldsKeepTheirOrder(t *testing.T) {
 	if len(got) != 3 || got[0].Name != "b" || got[0].Value != "x\ny" || !got[0].Long || !got[1].JSON || got[2].Value != "2" {
 		t.Errorf("Fields = %+v, want b, a and n as they stand", got)
 	}
-	if g := render.Gist(json.RawMessage(`{"n":{},"cmd":"go test"}`)); g != "go test" {
-		t.Errorf("Gist = %q, want %q", g, "go test")
+	for _, input := range []string{
+		`{"n":{},"cmd":"go test"}`, `{"command":["bash","-lc","go test"],"workdir":"/home/ada"}`, `{"command":["go","test"]}`, `{"n":[1,2],"cmd":"go test"}`,
+	} {
+		if g := render.Gist(json.RawMessage(input)); g != "go test" {
+			t.Errorf("Gist(%s) = %q, want %q", input, g, "go test")
+		}
 	}
 }
