@@ -111,6 +111,16 @@ func TestChatAsksAndEveryPageSeesTheQuestion(t *testing.T) {
 	wants(t, "the page", v.send("/sessions/s-fork/chat/reply", url.Values{"question": {id[1]}, "answer": {"no"}}), "answered already", "The answer was always")
 }
 
+// What is asked between a page and its stream, or while the stream is away, is
+// seen all the same.
+func TestChatTellsWhatWasAskedBefore(t *testing.T) {
+	v := chatting(t, &parrot{})
+	v.send("/sessions/s-fork/chat", said("run make"))
+	if e, _ := v.hear("/sessions/s-fork/live").next(); e != "state" {
+		t.Errorf("a stream that begins while something is asked says %q first, want state", e)
+	}
+}
+
 func TestChatHoldsOneTurnAtATimeAndStopsIt(t *testing.T) {
 	v := chatting(t, &parrot{hold: make(chan struct{})})
 	v.send("/sessions/s-fork/chat", said("first"))

@@ -85,6 +85,9 @@ func (l *living) write(text string) bool {
 	return err == nil && l.out.Flush() == nil
 }
 
+// stateChanged tells that the turn under way is at something else.
+const stateChanged = "event: state\ndata: {}\n\n"
+
 // follow writes what happens, until ctx ends, the session is gone, or nobody
 // reads.
 func (l *living) follow(ctx context.Context, grown <-chan skein.Seq, gone <-chan struct{}, talk <-chan news, redact func(string) string) {
@@ -92,7 +95,11 @@ func (l *living) follow(ctx context.Context, grown <-chan skein.Seq, gone <-chan
 	defer beats.Stop()
 	var due <-chan time.Time // when to tell that it has grown; nil if it has not
 	last := skein.Seq(0)
-	for ok := l.write("retry: 2000\n\n"); ok; {
+	hello := "retry: 2000\n\n"
+	if talk != nil {
+		hello += stateChanged // between the page and its stream something may have been asked
+	}
+	for ok := l.write(hello); ok; {
 		select {
 		case <-ctx.Done():
 			return
@@ -112,7 +119,7 @@ func (l *living) follow(ctx context.Context, grown <-chan skein.Seq, gone <-chan
 			if n.Kind == "piece" {
 				ok = l.write("event: piece\ndata: " + string(skein.MustJSON(redact(n.Text))) + "\n\n")
 			} else {
-				ok = l.write("event: state\ndata: {}\n\n")
+				ok = l.write(stateChanged)
 			}
 		case <-beats.C:
 			ok = l.write(": alive\n\n")
