@@ -4,32 +4,31 @@ import (
 	"bytes"
 	"encoding/json"
 	"path"
-	"strconv"
+	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/folder"
+	"github.com/skein-dev/skein/interop"
 )
 
 // A partThere is a part that the folder has.
 type partThere struct {
-	data []byte
-	file partFile
-	made map[skein.ClientID]bool // the events that were made of it
+	data  []byte
+	file  partFile
+	at    skein.Seq // the last message that it tells of; 0 for none
+	still bool      // the session goes on from it
 }
 
 // remember takes in a part that the folder has.
-func (w *writer) remember(r skein.Record, l folder.Line) {
+func (w *writer) remember(l folder.Line, at skein.Seq, still bool) {
 	f, _, damage, err := read[partFile](l.Data())
 	if err != nil || damage != "" || f.Superseded {
 		return
 	}
-	p := &partThere{data: l.Data(), file: f, made: map[skein.ClientID]bool{r.Key: r.Events == 1}}
-	for i := range r.Events {
-		p.made[r.Key+skein.ClientID("/"+strconv.Itoa(i))] = true
-	}
+	p := &partThere{l.Data(), f, at, still}
 	w.there[l.File] = p
 	if f.Type == "tool" && f.Call != "" {
 		w.tools[f.Call] = l.File
@@ -105,51 +104,30 @@ func (w *writer) ended(session []byte) []byte {
 }
 
 // goBack marks the parts of messages that were gone back over since the folder
-// was written, as the program marks those of an attempt that it gives up.
+// was written, as the program marks those of an attempt that it gives up. What
+// comes after those that are left is to be written, also if it was there before.
 func (w *writer) goBack(all []skein.Entry) {
-	var back []skein.Seq
-	for _, e := range w.d.Events {
-		if r, err := skein.Decode[skein.Rewound](e); e.Kind == skein.KindRewound && e.Seq > w.d.After && err == nil {
-			back = append(back, r.To)
+	w.keep = w.d.After
+	if !w.d.WentBack() {
+		return
+	}
+	w.keep = 0
+	if len(all) > 0 { // it stands in message.json
+		w.keep = all[0].End
+		if all[0].Rewound {
+			w.losses.Add(all[0].Seq, "that the first prompt was gone back over: left out")
 		}
 	}
-	ids := map[skein.Seq]skein.ClientID{}
-	for _, e := range w.d.Events {
-		ids[e.Seq] = e.ClientID
-	}
-	for i := range all {
-		e := &all[i]
-		if e.Seq > w.d.After || !e.Rewound || !after(e.Seq, back) {
-			continue
-		}
-		marked := e.Message.Role == skein.RoleTool // it stands in its call's part
-		for name, p := range w.there {
-			for seq := e.Seq; seq <= e.End; seq++ {
-				if ids[seq] == "" || !p.made[ids[seq]] {
-					continue
-				}
-				if data, ok := with(p.data, "superseded", []byte("true")); ok {
-					w.marks = append(w.marks, w.file(name, data, 0))
-					delete(w.there, name)
-					marked = true
-				}
-				break
-			}
-		}
-		if !marked {
-			w.losses.Add(e.Seq, "that a message was gone back over: left out")
+	for name, p := range w.there {
+		if p.still {
+			w.keep = max(w.keep, p.at)
+		} else if data, ok := with(p.data, "superseded", []byte("true")); ok {
+			w.marks = append(w.marks, w.file(name, data, p.at))
+			delete(w.there, name)
+			delete(w.tools, p.file.Call)
 		}
 	}
-}
-
-// after reports whether seq comes after one of these.
-func after(seq skein.Seq, back []skein.Seq) bool {
-	for _, to := range back {
-		if seq > to {
-			return true
-		}
-	}
-	return false
+	slices.SortFunc(w.marks, func(a, b interop.OutLine) int { return bytes.Compare(a.Body, b.Body) })
 }
 
 // with returns the JSON object that data is with another value of a member, or

@@ -34,7 +34,7 @@ func write(_ context.Context, d interop.Draft) (interop.Written, error) {
 	if err != nil {
 		return interop.Written{}, err
 	}
-	if len(entries)+len(w.marks) == 0 && w.d.After > 0 {
+	if len(entries)+len(w.marks) == 0 && w.d.After > 0 && !w.d.WentBack() {
 		return interop.Written{}, fmt.Errorf("%w: nothing new was said", skein.ErrInvalid)
 	}
 	w.results(entries)
@@ -43,9 +43,6 @@ func write(_ context.Context, d interop.Draft) (interop.Written, error) {
 	}
 	w.frame()
 	lines := append(append(w.head, w.marks...), w.parts...)
-	for i := 1; i < len(lines); i++ {
-		lines[i].Seq = max(lines[i].Seq, lines[i-1].Seq)
-	}
 	return interop.Written{ID: w.id, Texts: []interop.Text{{Path: w.path, Lines: lines}}, Losses: w.losses}, nil
 }
 
@@ -65,6 +62,7 @@ type writer struct {
 	there       map[string]*partThere // the parts that the folder has, by their paths in it
 	tools       map[string]string     // call ID → path of the part that it has
 	head, parts []interop.OutLine
+	keep        skein.Seq         // the messages up to here are in the folder, or cannot be
 	marks       []interop.OutLine // parts that are there and were gone back over
 	losses      interop.Losses
 	some        bool // a part or a task was written
@@ -107,6 +105,7 @@ func (w *writer) look() error {
 		if err != nil {
 			return err
 		}
+		at, still := w.d.Tells(r)
 		l, err := folder.Parse(r.Raw)
 		if err != nil || l.File == "" || l.Damage != "" {
 			continue
@@ -120,7 +119,7 @@ func (w *writer) look() error {
 			w.known["message.json"] = l.Data()
 		case path.Base(dir) == "part":
 			w.at = max(w.at, timeIn(path.Base(l.File))+1)
-			w.remember(r, l)
+			w.remember(l, at, still)
 		}
 	}
 	if w.message == "" {
@@ -165,9 +164,11 @@ func (w *writer) entries() (out []skein.Entry, err error) {
 	w.goBack(all)
 	for _, e := range all {
 		switch {
-		case e.Seq <= w.d.After:
 		case e.Rewound:
-			w.losses.Add(e.Seq, "messages that were gone back over: left out")
+			if e.Seq > w.d.After {
+				w.losses.Add(e.Seq, "messages that were gone back over: left out")
+			}
+		case e.Seq <= w.keep:
 		default:
 			out = append(out, e)
 		}

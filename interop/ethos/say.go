@@ -72,15 +72,18 @@ func (w *writer) entry(e skein.Entry) {
 	}
 }
 
-// undo gives a row that is there again, if it was rewound since.
+// undo gives a row that is there again, if it was rewound since, or the session
+// went forth to it again.
 func (w *writer) undo(e *skein.Entry, id string) {
 	r, ok := w.rows[id]
 	i := slices.Index(r.Columns, "deleted_at")
-	if !e.Rewound || !ok || i < 0 || r.Values[i] != nil {
+	if !ok || i < 0 || e.Rewound == (r.Values[i] != nil) || !e.Rewound && !w.d.WentBack() {
 		return
 	}
 	r.Values = slices.Clone(r.Values)
-	r.Values[i] = skein.At(w.d.Now).String()
+	if r.Values[i] = nil; e.Rewound {
+		r.Values[i] = skein.At(w.d.Now).String()
+	}
 	w.lines = append(w.lines, interop.OutLine{Body: r.AppendLine(nil), Seq: w.seq})
 }
 
