@@ -120,6 +120,9 @@ func migrateStep(ctx context.Context, pg *pgx.Conn) (v int, err error) {
 	if _, err := t.Exec(ctx, `CREATE TABLE IF NOT EXISTS skein_meta (one integer PRIMARY KEY CHECK (one = 1), version integer NOT NULL, program text NOT NULL)`); err != nil {
 		return v, err
 	}
+	if _, err := t.Exec(ctx, `GRANT SELECT ON skein_meta TO PUBLIC`); err != nil { // who opens it looks there first
+		return v, err
+	}
 	if _, err := t.Exec(ctx, `INSERT INTO skein_meta (one, version, program) VALUES (1, $1, 'skein') ON CONFLICT (one) DO UPDATE SET version = excluded.version, program = excluded.program`, v+1); err != nil {
 		return v, err
 	}

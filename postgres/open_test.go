@@ -1,0 +1,205 @@
+package postgres_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/pgtest"
+	"github.com/skein-dev/skein/postgres"
+)
+
+func TestNodesThatStartAtOnceMigrateOnce(t *testing.T) {
+	dsn := pgtest.DSN(t)
+	var wg sync.WaitGroup
+	stores := make([]*postgres.Store, 6)
+	for i := range stores {
+		wg.Go(func() {
+			s, err := postgres.Open(context.Background(), dsn, postgres.Options{})
+			if err != nil {
+				t.Errorf("Open of node %d = %v", i, err)
+				return
+			}
+			stores[i] = s
+		})
+	}
+	wg.Wait()
+	for i, s := range stores {
+		if s == nil {
+			continue
+		}
+		add(t, s, skein.SessionID(fmt.Sprint("s", i)), created())
+		if err := s.Close(); err != nil {
+			t.Errorf("Close() = %v", err)
+		}
+	}
+}
+
+func TestAnErrorOfOpenNamesThePlaceAndNoPassword(t *testing.T) {
+	for _, address := range []string{
+		"postgres://ann:hush-hush@127.0.0.1:1/team", "postgres://ann:hush-hush@127.0.0.1:port/team",
+		"postgres://ann:hush-hush@127.0.0.1:1/team?sslmode=no-such-mode", "host=127.0.0.1 port=1 user=ann password=hush-hush dbname=team",
+	} {
+		_, err := postgres.Open(t.Context(), address, postgres.Options{})
+		if err == nil || strings.Contains(err.Error(), "hush") || !strings.Contains(err.Error(), "127.0.0.1") {
+			t.Errorf("Open(%s) = %v, want an error that names 127.0.0.1 and no password", address, err)
+		}
+	}
+}
+
+func TestARoleThatMayNotMakeRolesIsToldWhatToRun(t *testing.T) {
+	dsn := pgtest.DSN(t)
+	name := "skein_plain_" + strings.TrimPrefix(databaseOf(t, dsn), "skein_")
+	pgtest.Exec(t, pgtest.Admin(t), `CREATE ROLE `+name+` LOGIN PASSWORD 'hush-hush'`)
+	t.Cleanup(func() {
+		c, err := pgx.Connect(context.Background(), pgtest.Admin(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close(context.Background()) //nolint:errcheck // nothing is lost with it
+		if _, err := c.Exec(context.Background(), `DROP ROLE `+name); err != nil {
+			t.Error(err)
+		}
+	})
+	s := open(t, dsn) // the roles are there now
+	add(t, s, "a", created())
+	runs := func(sql string) {
+		t.Helper()
+		pgtest.Exec(t, pgtest.Admin(t), sql)
+	}
+	u, err := url.Parse(dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	u.User = url.UserPassword(name, "hush-hush")
+	_, err = postgres.Open(t.Context(), u.String(), postgres.Options{})
+	if err == nil || !strings.Contains(err.Error(), "GRANT skein_user, skein_all TO") || strings.Contains(err.Error(), "hush") {
+		t.Errorf("Open as a role that may take none = %v, want an error that says what to run", err)
+	}
+	runs(`GRANT skein_user, skein_all TO ` + name)
+	plain := open(t, u.String()) // it owns nothing, and needs not
+	add(t, plain.As("ann"), "b", created(), said("x"))
+	if x, err := plain.Session(t.Context(), "a"); err != nil || x.Last != 1 {
+		t.Errorf("Session(a) of a role that owns nothing = %+v, %v", x, err)
+	}
+}
+
+func databaseOf(t *testing.T, dsn string) string {
+	t.Helper()
+	cfg, err := pgx.ParseConfig(dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return cfg.Database
+}
+
+// onePool returns the address with one connection for all.
+func onePool(t *testing.T, dsn string) string {
+	t.Helper()
+	u, err := url.Parse(dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	q := u.Query()
+	q.Set("pool_max_conns", "1")
+	u.RawQuery = q.Encode()
+	return u.String()
+}
+
+func TestUsersInTurnOnOneConnectionSeeTheirOwn(t *testing.T) {
+	s := open(t, onePool(t, pgtest.DSN(t)))
+	users := []skein.User{"ann", "bob", "cy"}
+	var wg sync.WaitGroup
+	for _, u := range users {
+		v, id := s.As(u), skein.SessionID("of-"+u)
+		add(t, v, id, created())
+		for range 2 {
+			wg.Go(func() {
+				for i := range 20 {
+					add(t, v, id, said(fmt.Sprint("of ", u, i)))
+					n := 0
+					for x, err := range v.Sessions(context.Background(), skein.Filter{IncludeEmpty: true}) {
+						if err != nil || x.User != u {
+							t.Errorf("Sessions of %s yields one of %s, %v", u, x.User, err)
+						}
+						n++
+					}
+					if n != 1 {
+						t.Errorf("Sessions of %s yields %d, want 1", u, n)
+					}
+					for _, other := range users {
+						if _, err := v.Session(context.Background(), "of-"+skein.SessionID(other)); (err == nil) != (other == u) {
+							t.Errorf("Session(of-%s) of %s = %v", other, u, err)
+						}
+						_, err := v.Append(context.Background(), skein.Batch{Session: "of-" + skein.SessionID(other), Events: []skein.Event{said("x")}})
+						if other != u && !errors.Is(err, skein.ErrNotFound) {
+							t.Errorf("Append(of-%s) of %s = %v, want an error that wraps %v", other, u, err, skein.ErrNotFound)
+						}
+					}
+				}
+			})
+		}
+	}
+	wg.Wait()
+	n := 0
+	for _, err := range s.Sessions(t.Context(), skein.Filter{}) {
+		if n++; err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n != len(users) {
+		t.Errorf("Sessions of everybody's store yields %d, want %d", n, len(users))
+	}
+}
+
+// Who gets past the program's conditions still meets those of the database.
+func TestRowSecurityHidesWhatIsAnothers(t *testing.T) {
+	dsn := pgtest.DSN(t)
+	s := open(t, dsn)
+	blob := skein.NewBlob([]byte("a picture"))
+	file := skein.Message{Role: skein.RoleUser, Parts: []skein.Part{{Kind: skein.PartFile, File: &skein.File{Name: "x", Blob: blob.Hash}}}}
+	if _, err := s.As("ann").Append(t.Context(), skein.Batch{Session: "a", Events: []skein.Event{created(), said("x"), skein.Say(noon, file)}, Blobs: []skein.Blob{blob}}); err != nil {
+		t.Fatal(err)
+	}
+	c, err := pgx.Connect(t.Context(), dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close(context.Background()) //nolint:errcheck // nothing is lost with it
+	for _, user := range []string{"ann", "bob"} {
+		for _, table := range []string{"sessions", "events", "blobs", "blob_refs"} {
+			tx, err := c.Begin(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			var n int
+			_, err = tx.Exec(t.Context(), `SELECT set_config('role', 'skein_user', true), set_config('skein.user', $1, true)`, user)
+			if err == nil {
+				err = tx.QueryRow(t.Context(), `SELECT count(*) FROM `+table).Scan(&n)
+			}
+			if err != nil || (n > 0) != (user == "ann") {
+				t.Errorf("%s sees %d rows of %s, %v", user, n, table, err)
+			}
+			if err := tx.Rollback(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	var owned, bypass int
+	if err := c.QueryRow(t.Context(), `SELECT (SELECT count(*) FROM pg_class WHERE relowner IN ('skein_user'::regrole, 'skein_all'::regrole)),
+		(SELECT count(*) FROM pg_roles WHERE rolname IN ('skein_user', 'skein_all') AND (rolbypassrls OR rolsuper OR rolcanlogin))`).Scan(&owned, &bypass); err != nil || owned+bypass != 0 {
+		t.Errorf("the roles own %d tables, %d of them get by row security or may log in, %v, want 0, 0", owned, bypass, err)
+	}
+	var open string
+	if err := c.QueryRow(t.Context(), `SELECT coalesce(string_agg(relname, ' '), '') FROM pg_class WHERE relkind IN ('r', 'p') AND relnamespace = 'public'::regnamespace AND NOT relforcerowsecurity
+		AND has_table_privilege('skein_user', oid, 'SELECT') AND relname <> ALL ('{heads,leases,fences,journal,indexed,skein_meta,tombstones}')`).Scan(&open); err != nil || open != "" {
+		t.Errorf("the tables %q have no row security, %v, want none", open, err)
+	}
+}
