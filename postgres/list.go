@@ -39,10 +39,15 @@ func (s *Store) Sessions(ctx context.Context, f skein.Filter) iter.Seq2[skein.Se
 	}
 }
 
-// sessionPage returns the sessions of f among the next ones in order, size of
-// them at most, and the one at which to go on; nil if there are no more.
+// sessionPage returns the next sessions of f in order, size of them at most, and
+// the one at which to go on; nil if there are no more. There may be some though
+// it returns none.
 func (s *Store) sessionPage(ctx context.Context, f skein.Filter, size int) (page []skein.Session, last *skein.Session, err error) {
-	sql, args := s.listQuery(f, size)
+	most := size
+	if f.Title != "" { // the server does not know of each whether it fits
+		most = max(size, pageRows)
+	}
+	sql, args := s.listQuery(f, most)
 	rows := 0
 	err = s.ask(ctx, sql, args, func(r row) error {
 		h, err := scanHead(r)
@@ -51,12 +56,15 @@ func (s *Store) sessionPage(ctx context.Context, f skein.Filter, size int) (page
 		}
 		rows++
 		last = &h.Session
-		if fits(&h.Session, &f) {
-			page = append(page, h.Session)
+		if !fits(&h.Session, &f) {
+			return nil
+		}
+		if page = append(page, h.Session); len(page) == size {
+			return errStop
 		}
 		return nil
 	})
-	if rows < size {
+	if rows < most && len(page) < size {
 		last = nil
 	}
 	return page, last, err

@@ -18,7 +18,7 @@ func (s *Store) traces(t testing.TB, text string) (in []string) {
 		table, column, _ := strings.Cut(c, ".")
 		s.askIf(t, `SELECT EXISTS (SELECT FROM `+table+` WHERE position(convert_to($1, 'UTF8') IN `+column+`) > 0)`, text, c, &in)
 	}
-	for _, c := range []string{"sessions.name", "sessions.project", "events.agent", "events.message", "events.tools", "events.paths", "found.text"} {
+	for _, c := range []string{"sessions.name", "sessions.project", "events.agent", "charges.request", "events.message", "events.tools", "events.paths", "found.text"} {
 		table, column, _ := strings.Cut(c, ".")
 		s.askIf(t, `SELECT EXISTS (SELECT FROM `+table+` WHERE position($1 IN `+column+`) > 0)`, text, c, &in)
 	}
@@ -54,7 +54,7 @@ func secretive(t testing.TB, s skein.Store, id skein.SessionID, n int) {
 	for i := range n {
 		call := &skein.Call{ID: fmt.Sprint("c", i), Name: "tool-" + secret, Input: []byte(`{"path":"/` + secret + `"}`)}
 		m := skein.Message{
-			ID: fmt.Sprint(secret, i), Role: skein.RoleAssistant, Agent: "agent " + secret,
+			ID: fmt.Sprint(secret, i), Role: skein.RoleAssistant, Agent: "agent " + secret, Request: fmt.Sprint("r", i, secret), Usage: &skein.Usage{Output: 1},
 			Parts: []skein.Part{skein.TextPart(fmt.Sprint("it is ", secret, " ", i)), {Kind: skein.PartCall, Call: call}},
 		}
 		b.Events = append(b.Events, skein.Say(noon, m))
