@@ -60,7 +60,9 @@ func (l *listener) listen() {
 
 // connected listens on one connection until that is lost.
 func (l *listener) connected(ctx context.Context) error {
-	pg, err := pgx.ConnectConfig(ctx, l.core.pool.Config().ConnConfig.Copy())
+	cfg := l.core.pool.Config().ConnConfig.Copy()
+	cfg.RuntimeParams["application_name"] += " (listens)" // in pg_stat_activity
+	pg, err := pgx.ConnectConfig(ctx, cfg)
 	if err != nil {
 		return err
 	}

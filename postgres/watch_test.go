@@ -1,0 +1,243 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/pgtest"
+)
+
+// sever ends the connections to a store's database, those that listen or the
+// others, and returns how many.
+func sever(t *testing.T, s *Store, listening bool) (n int) {
+	t.Helper()
+	c, err := pgx.Connect(context.Background(), pgtest.Admin(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close(context.Background()) //nolint:errcheck // nothing is lost with it
+	err = c.QueryRow(context.Background(), `SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
+		WHERE datname = $1 AND $2 = (application_name LIKE '%(listens)')`,
+		s.pool.Config().ConnConfig.Database, listening).Scan(&n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// follow gives the seqs of a watch, and its error.
+func follow(ctx context.Context, s skein.Store, id skein.SessionID, to skein.Seq) (last skein.Seq, err error) {
+	for e, err := range s.Watch(ctx, id, 0) {
+		if err != nil {
+			return last, err
+		}
+		if e.Seq != last+1 {
+			return last, fmt.Errorf("event %d comes after %d", e.Seq, last)
+		}
+		if last = e.Seq; last == to {
+			break
+		}
+	}
+	return last, nil
+}
+
+// Watchers lose and repeat nothing when connections are cut under them, those
+// that read and the one that listens.
+func TestWatchersOutliveTheirConnections(t *testing.T) {
+	dsn := pgtest.DSN(t)
+	s, other := openTest(t, dsn), openTest(t, dsn)
+	const watchers, events = 8, 120
+	addText(t, s, "a")
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	done := make(chan error, watchers)
+	for range watchers {
+		go func() {
+			last, err := follow(ctx, other, "a", events+1)
+			if err == nil && last != events+1 {
+				err = fmt.Errorf("Watch ended after event %d", last)
+			}
+			done <- err
+		}()
+	}
+	cuts := 0
+	for i := range events {
+		e := skein.Say(2, skein.UserSays("x"))
+		e.ClientID = skein.ClientID(fmt.Sprint(i))
+		for {
+			_, err := skein.Add(ctx, s, "a", e)
+			if err == nil {
+				break
+			}
+			if ctx.Err() != nil {
+				t.Fatal(err)
+			}
+		}
+		if i%10 == 9 {
+			cuts += sever(t, s, i%20 == 9)
+		}
+	}
+	for range watchers {
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	}
+	if cuts == 0 {
+		t.Error("no connection was cut: the test tests nothing")
+	}
+}
+
+// The one that listens is there again after it was cut, and hears at once.
+func TestTheListenerComesBack(t *testing.T) {
+	dsn := pgtest.DSN(t)
+	s, other := openTest(t, dsn), openTest(t, dsn)
+	addText(t, s, "a")
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	done := make(chan error, 1)
+	go func() {
+		_, err := follow(ctx, other, "a", 3)
+		done <- err
+	}()
+	until(t, "the listener was cut", func() bool { return sever(t, other, true) == 1 })
+	addText(t, s, "a", "x")
+	until(t, "there is a listener again", func() bool {
+		return s.number(t, `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND application_name LIKE '%(listens)'`) == 1
+	})
+	addText(t, s, "a", "y")
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+}
+
+// What a process stored that died before it could tell is seen all the same.
+func TestWatchersSeeWhatNobodyToldThemOf(t *testing.T) {
+	dsn := pgtest.DSN(t)
+	s, other := openTest(t, dsn), openTest(t, dsn)
+	s.notifier = &notifier{core: s.core, wake: make(chan struct{}, 1), done: s.notifier.done, ids: map[skein.SessionID]bool{}} // it never runs
+	addText(t, s, "a")
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	seen, done := make(chan skein.Seq, 10), make(chan error, 1)
+	go func() {
+		for e, err := range other.Watch(ctx, "a", 0) {
+			if err != nil {
+				done <- err
+				return
+			}
+			if seen <- e.Seq; e.Seq == 3 {
+				done <- nil
+				return
+			}
+		}
+		done <- ctx.Err()
+	}()
+	if first := <-seen; first != 1 {
+		t.Errorf("Watch yields event %d first, want 1", first)
+	}
+	addText(t, s, "a", "untold", "too")
+	if err := <-done; err != nil {
+		t.Errorf("Watch of what was not told of: %v", err)
+	}
+}
+
+func TestMessagesNameSessionsInShortPieces(t *testing.T) {
+	n := notifier{node: "me", wake: make(chan struct{}, 1), ids: map[skein.SessionID]bool{}}
+	if got := n.messages(); len(got) != 0 {
+		t.Errorf("messages() = %q, want none", got)
+	}
+	w := newWakers()
+	l := listener{core: &core{echo: echo{wakers: w}}, node: "you"}
+	var ids []skein.SessionID
+	heard := map[skein.SessionID]<-chan struct{}{}
+	for i := range 300 {
+		id := skein.SessionID(fmt.Sprintf("session \"%d\" \x00 %0100d", i, i))
+		ids = append(ids, id)
+		heard[id] = w.wait(id)
+	}
+	stranger := w.wait("another")
+	n.add(ids)
+	for _, m := range n.messages() {
+		if len(m) >= 8000 {
+			t.Errorf("a message has %d bytes, want fewer than 8000", len(m))
+		}
+		l.told(m)
+	}
+	for id, c := range heard {
+		if !closed(c) {
+			t.Fatalf("session %q was not woken", id)
+		}
+	}
+	if closed(stranger) {
+		t.Error("a session was woken that nobody named")
+	}
+	for i := range notifyMost + 1 {
+		n.add([]skein.SessionID{skein.SessionID(fmt.Sprint(i))})
+	}
+	all := n.messages()
+	if want := []string{`["me"]`}; !slices.Equal(all, want) {
+		t.Errorf("messages() of very many = %q, want %q", all, want)
+	}
+	if l.told(all[0]); !closed(stranger) {
+		t.Error("a session was not woken when all were named")
+	}
+	l.told("nonsense")
+	l.told("[]")
+}
+
+func closed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}
+
+// BenchmarkHint measures from an append on one node to its event at a reader of
+// another: ns/op is the mean, the 99th of a hundred is given beside it.
+func BenchmarkHint(b *testing.B) {
+	dsn := pgtest.DSN(b)
+	s, other := openTest(b, dsn), openTest(b, dsn)
+	addText(b, s, "a")
+	for _, by := range []string{"watch", "feed"} {
+		b.Run(by, func(b *testing.B) {
+			ctx, cancel := context.WithCancel(context.Background())
+			defer cancel()
+			seen := make(chan time.Time)
+			go func() {
+				if by == "watch" {
+					h, _ := s.Session(ctx, "a")
+					for range other.Watch(ctx, "a", h.Last) {
+						seen <- time.Now()
+					}
+					return
+				}
+				for f := range other.Feed(ctx, skein.FeedNow) {
+					if f.Session != "" {
+						seen <- time.Now()
+					}
+				}
+			}()
+			warm := time.NewTimer(time.Second) // until it listens
+			<-warm.C
+			all := make([]time.Duration, 0, b.N)
+			for range b.N {
+				if _, err := skein.Add(ctx, s, "a", skein.Say(2, skein.UserSays("x"))); err != nil {
+					b.Fatal(err)
+				}
+				stored := time.Now()
+				all = append(all, (<-seen).Sub(stored))
+			}
+			slices.Sort(all)
+			b.ReportMetric(float64(all[len(all)/2].Microseconds())/1000, "p50-ms")
+			b.ReportMetric(float64(all[len(all)*99/100].Microseconds())/1000, "p99-ms")
+		})
+	}
+}
