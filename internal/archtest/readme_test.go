@@ -15,6 +15,8 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/cli"
+	"github.com/skein-dev/skein/internal/pgtest"
+	"github.com/skein-dev/skein/postgres"
 	"github.com/skein-dev/skein/sqlite"
 )
 
@@ -22,7 +24,7 @@ var update = flag.Bool("update", false, "write what the commands answer into REA
 
 // What differs between two runs of the same command: how long it took, the IDs
 // of sessions that it makes, the size of the file, what the system has free.
-var passing = regexp.MustCompile(`\bin [\d.]+ ?(ms|s)\b|\([\d.]+ s\)|[\d.]+ [kKMGT]?B(/s)?|\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b|\b[0-9a-f]{8}\b|SQLite \S+|/[^ \n]*/(home|skein)\b`)
+var passing = regexp.MustCompile(`\bin [\d.]+ ?(ms|s)\b|\([\d.]+ s\)|[\d.]+ [kKMGT]?B(/s)?|\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b|\b[0-9a-f]{8}\b|skein_[A-Za-z0-9_-]{43}|SQLite \S+|/[^ \n]*/(home|skein)\b`)
 
 // TestTheReadmeIsTrue types what stands after each $ in the README's console
 // blocks and compares the answers: as on a terminal of 96 columns, without
@@ -77,6 +79,7 @@ type person struct {
 	t     *testing.T
 	home  string
 	typed int // commands
+	dsn   string
 }
 
 // console returns text with the answers to the commands in it.
@@ -142,6 +145,14 @@ func (p *person) answer(command string) string {
 	return trimmed.String()
 }
 
+// open opens the one database that there is, whatever its name.
+func (p *person) open(ctx context.Context) (skein.Store, error) {
+	if p.dsn == "" {
+		p.dsn = pgtest.DSN(p.t)
+	}
+	return postgres.Open(ctx, p.dsn, postgres.Options{})
+}
+
 func (p *person) run(args []string, stdin string, out *bytes.Buffer) {
 	env := map[string]string{"HOME": p.home, "USERPROFILE": p.home, "SKEIN_HOME": filepath.Join(p.home, "skein"), "NO_COLOR": "1"}
 	p.typed++
@@ -155,6 +166,9 @@ func (p *person) run(args []string, stdin string, out *bytes.Buffer) {
 		OS:       "linux",
 		Version:  "0.1.0",
 		Open: func(ctx context.Context, at cli.Place) (skein.Store, error) {
+			if at.Scheme == "postgres" {
+				return p.open(ctx)
+			}
 			return sqlite.Open(ctx, at.Path, sqlite.Options{})
 		},
 	}, args)
