@@ -2,12 +2,8 @@ package postgres
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
-	"fmt"
 	"iter"
-	"sync"
 	"time"
 
 	"github.com/skein-dev/skein"
@@ -43,15 +39,7 @@ func (s *Store) feed(ctx context.Context, after skein.Cursor, yield func(skein.F
 	stop := s.wakers.start()
 	leave()
 	defer stop()
-	var cluster string
-	err = s.patiently(ctx, func() (err error) {
-		cluster, err = s.journals.name(ctx, s)
-		return err
-	})
-	at, bad := feedSpot(after, cluster)
-	if bad != nil {
-		return bad
-	}
+	at, err := feedSpot(after, s.cluster)
 	if err != nil {
 		return err
 	}
@@ -59,7 +47,7 @@ func (s *Store) feed(ctx context.Context, after skein.Cursor, yield func(skein.F
 		if at, err = s.feedEnd(ctx); err != nil {
 			return err
 		}
-		if !yield(skein.Fed{Cursor: at.cursor(cluster)}, nil) {
+		if !yield(skein.Fed{Cursor: at.cursor(s.cluster)}, nil) {
 			return nil
 		}
 	}
@@ -79,7 +67,7 @@ func (s *Store) feed(ctx context.Context, after skein.Cursor, yield func(skein.F
 			if e.id == "" {
 				continue
 			}
-			f := skein.Fed{Cursor: e.spot.cursor(cluster), Session: e.id, User: skein.User(e.user), Event: e.Event}
+			f := skein.Fed{Cursor: e.spot.cursor(s.cluster), Session: e.id, User: skein.User(e.user), Event: e.Event}
 			if !yield(f, nil) {
 				return nil
 			}
@@ -171,57 +159,4 @@ func (s *Store) rest(ctx context.Context, changed <-chan struct{}, most time.Dur
 		return false
 	}
 	return true
-}
-
-// journals knows which journal the database has.
-type journals struct {
-	mu    sync.Mutex
-	known string
-}
-
-// name returns 8 hex digits for the cluster and the database. ctx does not
-// stop it: that a cursor is none is told whatever ctx says.
-func (j *journals) name(ctx context.Context, s *Store) (string, error) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	if j.known != "" {
-		return j.known, nil
-	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookFor)
-	defer cancel()
-	var text string
-	err := s.ask(ctx, `SELECT system_identifier || ' ' || (SELECT oid FROM pg_database WHERE datname = current_database()) FROM pg_control_system()`, nil, func(r row) error {
-		return r.Scan(&text)
-	})
-	if err == nil {
-		sum := sha256.Sum256([]byte(text))
-		j.known = hex.EncodeToString(sum[:4])
-	}
-	return j.known, err
-}
-
-func (a spot) cursor(cluster string) skein.Cursor {
-	return skein.Cursor(fmt.Sprintf("%s-%d.%d.%d", cluster, a.xid, a.ordinal+1, a.seq))
-}
-
-// feedSpot returns the spot that a cursor is.
-func feedSpot(c skein.Cursor, cluster string) (at spot, err error) {
-	at.ordinal = -1
-	if c == "" || c == skein.FeedNow {
-		return at, nil
-	}
-	var name string
-	if len(c) > 9 {
-		name = string(c[:8])
-		if _, err = fmt.Sscanf(string(c[8:]), "-%d.%d.%d", &at.xid, &at.ordinal, &at.seq); err == nil {
-			at.ordinal--
-		}
-	}
-	switch {
-	case err != nil || name == "" || at.ordinal < -1 || at.seq < 0 || at.cursor(name) != c:
-		return at, fmt.Errorf("cursor %q: %w", c, skein.ErrInvalid)
-	case cluster != "" && name != cluster:
-		return at, fmt.Errorf("cursor %q: it is another database's: %w", c, skein.ErrInvalid)
-	}
-	return at, nil
 }

@@ -78,6 +78,9 @@ func Open(ctx context.Context, dsn string, o Options) (_ *Store, err error) {
 	if c.pack, err = newPacker(); err == nil {
 		err = c.migrate(ctx, o)
 	}
+	if err == nil {
+		err = c.arrive(ctx, o)
+	}
 	if err != nil {
 		c.stop()
 		pool.Close()

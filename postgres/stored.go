@@ -14,7 +14,7 @@ type echo struct {
 	listener *listener
 	notifier *notifier
 	index    *indexer
-	journals journals
+	cluster  string // a name for the cluster and the database
 	chores   *chores
 }
 

@@ -333,7 +333,8 @@ CREATE TABLE indexed (
 	one     integer PRIMARY KEY CHECK (one = 1),
 	xid     xid8    NOT NULL,
 	ordinal integer NOT NULL,
-	seq     bigint  NOT NULL
+	seq     bigint  NOT NULL,
+	journal text COLLATE "C" NOT NULL DEFAULT '' -- the cluster whose numbers the journal has; see moved.go
 );
 INSERT INTO indexed (one, xid, ordinal, seq) VALUES (1, '0', -1, 0);
 

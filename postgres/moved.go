@@ -1,0 +1,108 @@
+package postgres
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+
+	"github.com/skein-dev/skein"
+)
+
+// The numbers of transactions are a cluster's own. A database that was restored
+// from a dump into another has a journal of numbers that mean nothing there, or
+// that are yet to come: no feed would yield its rows, and the index would take
+// what is appended for indexed. So the journal says whose numbers it has, and
+// is given new ones, smaller than all, where that is not this cluster.
+
+// clusterName gives the cluster and the database, which a copy in the same
+// cluster does not share, a name of 8 hex digits.
+const clusterName = `SELECT c.system_identifier || ' ' || d.oid FROM pg_control_system() c, pg_database d WHERE d.datname = current_database()`
+
+// arrive finds out which cluster this is, and sees to it that the journal has
+// its numbers.
+func (c *core) arrive(ctx context.Context, o Options) error {
+	s := &Store{core: c}
+	var text, journal string
+	err := s.with(ctx, "", func(q *conn) error {
+		p := q.pipe()
+		p.one(nil, clusterName, nil, &text)
+		p.one(nil, `SELECT journal FROM indexed`, nil, &journal)
+		return p.run()
+	})
+	if err != nil {
+		return err
+	}
+	sum := sha256.Sum256([]byte(text))
+	if c.cluster = hex.EncodeToString(sum[:4]); journal == c.cluster {
+		return nil
+	}
+	if journal != "" && o.Notice != nil {
+		o.Notice(fmt.Sprintf("numbering anew what was appended in another cluster, in %s", c.where))
+	}
+	err = s.write(ctx, func(t *tx) error { return t.renumber(c.cluster) })
+	if code(err) == codeReadOnly {
+		return nil // who may write does so
+	}
+	return err
+}
+
+// renumber gives the rows of a journal that came from elsewhere the number of a
+// transaction before all others, in their order.
+func (t *tx) renumber(cluster string) error {
+	if err := t.lockIndex(); err != nil {
+		return err
+	}
+	var journal string
+	var mark spot
+	p := t.pipe()
+	p.one(nil, `SELECT journal FROM indexed`, nil, &journal)
+	p.mark(&mark)
+	if err := p.run(); err != nil || journal == cluster {
+		return err
+	}
+	p = t.pipe()
+	if journal != "" {
+		var before int32
+		var within bool
+		_, err := t.one(`SELECT count(*) FILTER (WHERE (xid, ordinal) < ($1::xid8, $2::int)), coalesce(bool_or((xid, ordinal) = ($1::xid8, $2::int)), false) FROM journal`,
+			[]any{mark.xid, mark.ordinal}, &before, &within)
+		if err != nil {
+			return err
+		}
+		if mark = (spot{1, before, mark.seq}); !within {
+			mark.seq = 0
+		}
+		// The new numbers are none of the old ones: a cluster's own begin at 3.
+		p.exec(`UPDATE journal j SET xid = '1', ordinal = w.k - 1
+			FROM (SELECT xid, ordinal, row_number() OVER (ORDER BY xid, ordinal) AS k FROM journal) w WHERE (j.xid, j.ordinal) = (w.xid, w.ordinal)`)
+	}
+	p.exec(`UPDATE indexed SET journal = $1, xid = $2, ordinal = $3, seq = $4`, cluster, mark.xid, mark.ordinal, mark.seq)
+	return p.run()
+}
+
+func (a spot) cursor(cluster string) skein.Cursor {
+	return skein.Cursor(fmt.Sprintf("%s-%d.%d.%d", cluster, a.xid, a.ordinal+1, a.seq))
+}
+
+// feedSpot returns the spot that a cursor is.
+func feedSpot(c skein.Cursor, cluster string) (at spot, err error) {
+	at.ordinal = -1
+	if c == "" || c == skein.FeedNow {
+		return at, nil
+	}
+	var name string
+	if len(c) > 9 {
+		name = string(c[:8])
+		if _, err = fmt.Sscanf(string(c[8:]), "-%d.%d.%d", &at.xid, &at.ordinal, &at.seq); err == nil {
+			at.ordinal--
+		}
+	}
+	switch {
+	case err != nil || name == "" || at.ordinal < -1 || at.seq < 0 || at.cursor(name) != c:
+		return at, fmt.Errorf("cursor %q: %w", c, skein.ErrInvalid)
+	case name != cluster:
+		return at, fmt.Errorf("cursor %q: it is another database's: %w", c, skein.ErrInvalid)
+	}
+	return at, nil
+}
