@@ -14,4 +14,11 @@
 // the same rows are written at the end of a transaction that has looked
 // (slow.go). Appends of one process to one session queue up and are written
 // together (queue.go). The tables are described in schema/.
+//
+// A read goes in pages, each a short transaction that begins with the session's
+// row and goes on by indexes that begin with the user. A session is deleted by
+// one short transaction, from which on nobody finds it: what forks show of it
+// stays where it is and counts as the heir's (estate.go, heirs.go), the rest is
+// doomed and taken away in steps (drain.go). A scrub goes in steps too. What a
+// process leaves undone that dies, another one does (chores.go).
 package postgres

@@ -50,12 +50,13 @@ func (s *Store) sessionPage(ctx context.Context, f skein.Filter, size int) (page
 	sql, args := s.listQuery(f, most)
 	rows := 0
 	err = s.ask(ctx, sql, args, func(r row) error {
-		h, err := scanHead(r)
+		var updated skein.Time
+		h, err := scanHead(r, &updated)
 		if err != nil {
 			return err
 		}
 		rows++
-		last = &h.Session
+		last = &skein.Session{ID: h.ID, Updated: updated}
 		if !fits(&h.Session, &f) {
 			return nil
 		}
@@ -75,7 +76,7 @@ func (s *Store) sessionPage(ctx context.Context, f skein.Filter, size int) (page
 func (s *Store) listQuery(f skein.Filter, size int) (sql string, args []any) {
 	w := s.where(&f)
 	w.args = append(w.args, size)
-	return `SELECT ` + headColumns + ` FROM sessions s` + w.sql() +
+	return `SELECT ` + headColumns + `, s.updated FROM sessions s` + w.sql() +
 		fmt.Sprintf(` ORDER BY %s, s.updated DESC, s.id LIMIT $%d`, s.order(&f).by, len(w.args)), w.args
 }
 

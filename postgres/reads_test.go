@@ -67,7 +67,8 @@ func crowd(t testing.TB, s *Store, sessions, messages int) {
 		fill(`INSERT INTO heads (id, user_id, n, last) SELECT 's' || lpad(i::text, 7, '0'), USER, i, CASE WHEN i = 1 THEN %[2]d ELSE 1 END FROM generate_series(1, 2 * %[1]d) i`),
 		fill(`INSERT INTO sessions (user_id, n, id, state, name, project, parent, why, empty, recent, updated, key)
 			SELECT USER, i, 's' || lpad(i::text, 7, '0'), convert_to(json_build_object('id', 's' || lpad(i::text, 7, '0'), 'user', USER, 'first_words', repeat('word ', 20),
-				'updated_at', '2026-11-21T04:36:00.123Z', 'last', CASE WHEN i = 1 THEN %[2]d ELSE 1 END, 'said', CASE WHEN i = 1 THEN %[2]d ELSE 1 END)::text, 'UTF8'),
+				'project', '/p' || i %% 500,
+				'updated_at', to_char(to_timestamp((1790000000000 + i * 60000) / 1000.0) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'last', CASE WHEN i = 1 THEN %[2]d ELSE 1 END, 'said', CASE WHEN i = 1 THEN %[2]d ELSE 1 END)::text, 'UTF8'),
 			repeat('word ', 20) || i, '/p' || i %% 500, CASE WHEN i %% 100 = 0 THEN 's' || lpad((i %% 77)::text, 7, '0') ELSE '' END, 'child', false,
 			(1790000000000 + i * 60000) >> 10, 1790000000000 + i * 60000, CASE WHEN i %% 10 = 0 THEN 'cli:' || i ELSE '' END FROM generate_series(1::bigint, 2 * %[1]d) i`),
 		fill(`INSERT INTO events (user_id, n, seq, at, kind, turn, ordinal, prev, piece, failed, imported, role, client, payload)
