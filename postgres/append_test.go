@@ -2,6 +2,7 @@ package postgres_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -175,5 +176,27 @@ func TestADatabaseMayPreferAnotherIsolation(t *testing.T) {
 	rows, err := s.Usage(t.Context(), skein.UsageQuery{By: skein.ByModelID})
 	if err != nil || len(rows) != 1 || rows[0].Usage.Requests != 10 {
 		t.Errorf("Usage() = %+v, %v, want 10 requests", rows, err)
+	}
+}
+
+func TestWhatAnotherUserTriesChangesNothing(t *testing.T) {
+	s := open(t, pgtest.DSN(t))
+	ann, bob := s.As("ann"), s.As("bob")
+	add(t, ann, "a", created(), said("one"), said("two"))
+	if err := s.Bin(t.Context(), "a"); err != nil { // nobody knows its head now
+		t.Fatal(err)
+	}
+	var wg sync.WaitGroup
+	for range 20 {
+		wg.Go(func() {
+			if _, err := skein.Add(context.Background(), bob, "a", said("x")); !errors.Is(err, skein.ErrNotFound) {
+				t.Errorf("Append of bob = %v, want an error that wraps %v", err, skein.ErrNotFound)
+			}
+		})
+	}
+	wg.Wait()
+	add(t, ann, "a", said("three"))
+	if x, err := ann.Session(t.Context(), "a"); err != nil || x.Messages != 3 || x.First != "one" {
+		t.Errorf("Session(a) = %+v, %v, want three messages", x, err)
 	}
 }

@@ -14,20 +14,7 @@ func (s *Store) appendGroup(group []*job) {
 	defer cancel()
 	rest := group
 	if group[0].simple() {
-		var err error
-		if rest, err = s.appendFast(ctx, group); err != nil {
-			if again(err) {
-				rest, err = group, nil
-			}
-			for _, j := range group {
-				if err != nil {
-					j.rs, j.err = nil, err
-				}
-			}
-			if err != nil {
-				return
-			}
-		}
+		rest = s.appendFast(ctx, group)
 	}
 	if len(rest) > 0 {
 		s.appendSlow(ctx, rest)
@@ -52,17 +39,17 @@ func (s *Store) appendSlow(ctx context.Context, jobs []*job) {
 	}
 }
 
-// appendFast writes the jobs by one statement, if the session is as this
-// process believes. Those that it is not sure about it leaves, and returns: all,
-// if the belief was wrong.
-func (s *Store) appendFast(ctx context.Context, group []*job) (rest []*job, err error) {
+// appendFast gives those of the jobs their answers that one statement writes, if
+// the session is as this process believes. It returns the others: all, if the
+// belief was wrong.
+func (s *Store) appendFast(ctx context.Context, group []*job) (rest []*job) {
 	h, ok := s.heads.find(group[0].batches[0].Session)
-	if !ok || !s.sees(h.User) {
-		return group, nil
+	if !ok || !s.sees(h.User) || h.Base != 0 && h.segs == nil {
+		return group
 	}
 	x, known := s.quotas.find(h.User)
 	if !known {
-		return group, nil
+		return group
 	}
 	w := newWork(s)
 	w.quotas[h.User] = x
@@ -78,22 +65,26 @@ func (s *Store) appendFast(ctx context.Context, group []*job) (rest []*job, err 
 		j.rs = rs
 		in = append(in, j)
 	}
-	if len(in) == 0 || !d.changed() || h.Base != 0 && h.segs == nil {
-		return group, nil
+	if !d.changed() {
+		return group
 	}
 	moved, err := s.put(ctx, w, d)
-	if err != nil {
+	if err != nil || !moved {
 		s.heads.drop(h.ID)
-		return rest, err
 	}
-	if !moved {
-		s.heads.drop(h.ID)
-		return group, nil
+	switch {
+	case err == nil && !moved, again(err):
+		return group
+	case err != nil:
+		for _, j := range in {
+			j.rs, j.err = nil, classify(err)
+		}
+		return rest
 	}
 	s.heads.keep(d.head)
 	s.quotas.use(d.User, d.grew)
 	s.stored(len(d.events.at), d.ID)
-	return rest, nil
+	return rest
 }
 
 // put sends the statement that writes d, which is a transaction by itself, and

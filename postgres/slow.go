@@ -365,7 +365,7 @@ func (w *work) writes() (*pipe, error) {
 // keepHeads takes over what is committed.
 func (w *work) keepHeads() {
 	for _, d := range w.drafts {
-		if !d.begins || d.Last > 0 {
+		if d.Last > 0 && w.s.sees(d.User) { // of another's nothing but the end was read
 			w.s.heads.keep(d.head)
 		}
 	}
