@@ -70,3 +70,14 @@ func TestExamineFindsAndMends(t *testing.T) {
 		})
 	}
 }
+
+// What waits for the index is no damage.
+func TestExamineWhileTheIndexIsBehind(t *testing.T) {
+	s := opened(t)
+	s.index.stepping.Lock() // nobody feeds it
+	defer s.index.stepping.Unlock()
+	long(t, s, "a", 5)
+	if found := findings(t, s, skein.Examination{}); len(found) > 0 {
+		t.Errorf("Examine finds %+v in a whole store", found)
+	}
+}

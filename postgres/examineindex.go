@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/skein-dev/skein"
@@ -14,15 +15,18 @@ type misfit struct {
 	seq  skein.Seq
 }
 
-// index compares what search finds with the events, as far as these were
-// indexed, and makes anew what differs.
+// index compares what search finds with the events that the index was fed
+// with, and makes anew what differs.
 func (ex *exam) index(area string) error {
 	lag, err := ex.s.Lag(ex.ctx)
 	if err != nil {
 		return err
 	}
 	waiting := waits(lag, time.Now())
-	wrong, err := ex.misfits(lag.Events == 0)
+	wrong, err := ex.misfits()
+	if err == nil {
+		wrong, err = ex.notWaiting(wrong)
+	}
 	if err != nil {
 		return err
 	}
@@ -36,10 +40,9 @@ func (ex *exam) index(area string) error {
 	return nil
 }
 
-// misfits returns the events of which the index has another text; if all were
-// indexed, also those that it should have and does not. An event that is
-// appended meanwhile may be among them.
-func (ex *exam) misfits(all bool) (wrong []misfit, err error) {
+// misfits returns the events of which the index has another text, or that it
+// does not have though it should, or should in a moment.
+func (ex *exam) misfits() (wrong []misfit, err error) {
 	for at := (mark{}); ; {
 		rows, size := 0, 0
 		err := ex.rows(`SELECT `+suspectColumns+`, e.user_id, e.n, f.text, `+alive("e")+`
@@ -55,7 +58,7 @@ func (ex *exam) misfits(all bool) (wrong []misfit, err error) {
 			rows++
 			at.seq = x.Seq
 			f, finds := textOf(x.Event, x.aimed)
-			if there && (text == nil && finds && all || text != nil && (!finds || *text != f.Text)) {
+			if there && (text == nil && finds || text != nil && (!finds || *text != f.Text)) {
 				wrong = append(wrong, misfit{skein.User(at.user), at.n, x.Seq})
 			}
 			if size += len(x.Payload); size > pageBytes {
@@ -67,6 +70,27 @@ func (ex *exam) misfits(all bool) (wrong []misfit, err error) {
 			return wrong, err
 		}
 	}
+}
+
+// notWaiting returns those of some events that the index was fed with.
+func (ex *exam) notWaiting(some []misfit) (wrong []misfit, err error) {
+	for page := range slices.Chunk(some, examRows) {
+		err := ex.s.read(ex.ctx, func(q *conn) error {
+			p := q.pipe()
+			for _, m := range page {
+				p.query(`SELECT 1 WHERE NOT EXISTS (SELECT FROM journal j WHERE j.user_id = $1 AND j.n = $2 AND j.after < $3 AND j.upto >= $3 AND `+behindMark+`)`,
+					[]any{string(m.user), m.n, int64(m.seq)}, func(row) error {
+						wrong = append(wrong, m)
+						return nil
+					})
+			}
+			return p.run()
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return wrong, nil
 }
 
 // reindex makes rows of the index anew.

@@ -25,19 +25,18 @@ func opened(t testing.TB) *Store {
 	return s
 }
 
-// sql runs statements, as the role that sees everybody's.
+// sql runs statements, as the role that sees everybody's, each in a transaction
+// of its own: a long one would keep all feeds of the server waiting.
 func (s *Store) sql(t testing.TB, statements ...string) {
 	t.Helper()
-	err := (&Store{core: s.core}).write(context.Background(), func(tx *tx) error {
-		for _, q := range statements {
-			if _, err := tx.exec(q); err != nil {
-				return fmt.Errorf("%s: %w", q, err)
-			}
+	for _, q := range statements {
+		err := (&Store{core: s.core}).write(context.Background(), func(tx *tx) error {
+			_, err := tx.exec(q)
+			return err
+		})
+		if err != nil {
+			t.Fatalf("%s: %v", q, err)
 		}
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
 	}
 }
 
@@ -66,7 +65,7 @@ func crowd(t testing.TB, s *Store, sessions, messages int) {
 	s.sql(t,
 		fill(`INSERT INTO heads (id, user_id, n, last) SELECT 's' || lpad(i::text, 7, '0'), USER, i, CASE WHEN i = 1 THEN %[2]d ELSE 1 END FROM generate_series(1, 2 * %[1]d) i`),
 		fill(`INSERT INTO sessions (user_id, n, id, state, name, project, parent, why, empty, recent, updated, key)
-			SELECT USER, i, 's' || lpad(i::text, 7, '0'), convert_to(json_build_object('id', 's' || lpad(i::text, 7, '0'), 'user', USER, 'first_words', repeat('word ', 20),
+			SELECT USER, i, 's' || lpad(i::text, 7, '0'), convert_to(json_build_object('id', 's' || lpad(i::text, 7, '0'), 'user', USER, 'first_words', repeat('word ', 20) || i,
 				'project', '/p' || i %% 500,
 				'updated_at', to_char(to_timestamp((1790000000000 + i * 60000) / 1000.0) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'last', CASE WHEN i = 1 THEN %[2]d ELSE 1 END, 'said', CASE WHEN i = 1 THEN %[2]d ELSE 1 END)::text, 'UTF8'),
 			repeat('word ', 20) || i, '/p' || i %% 500, CASE WHEN i %% 100 = 0 THEN 's' || lpad((i %% 77)::text, 7, '0') ELSE '' END, 'child', false,
