@@ -3,8 +3,10 @@ package interop
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/skein-dev/skein"
@@ -46,6 +48,7 @@ func Export(ctx context.Context, s skein.Store, f Format, id skein.SessionID, ho
 	}
 	r := x.root(ctx, id)
 	x.flush(ctx)
+	r.end()
 	return r.done, r.err
 }
 
@@ -70,6 +73,7 @@ func ExportAll(ctx context.Context, s skein.Store, f Format, ids []skein.Session
 			continue
 		}
 		for _, r := range open {
+			r.end()
 			skein.Wrapf(&r.err, "export %s as %s", r.root, f.Name)
 			if err := cmp.Or(ctx.Err(), tell(r.root, r.done, r.err)); err != nil {
 				return err
@@ -98,7 +102,20 @@ type exporter struct {
 type result struct {
 	root skein.SessionID
 	done []Exported
+	lost []skein.SessionID // that started one in which nothing was said
 	err  error
+}
+
+// end says with each session what became of those that it started.
+func (r *result) end() {
+	for i := range r.done {
+		for _, id := range r.lost {
+			if r.done[i].Session == id {
+				r.done[i].Losses.Add(0, "session that it started in which nothing was said: left out")
+			}
+		}
+	}
+	r.lost = nil
 }
 
 func newExporter(s skein.Store, f Format, home string, o Exports) (_ *exporter, err error) {
@@ -141,7 +158,12 @@ func (x *exporter) tree(ctx context.Context, id skein.SessionID) error {
 		case c.Parent == nil || c.Parent.Why != skein.Child:
 			continue
 		}
-		if err := x.tree(ctx, c.ID); err != nil {
+		err := x.tree(ctx, c.ID)
+		if c.Messages == 0 && errors.Is(err, skein.ErrInvalid) {
+			x.now.lost = append(x.now.lost, id)
+			continue
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -157,7 +179,7 @@ func (x *exporter) one(ctx context.Context, sess skein.Session) error {
 	if err != nil {
 		return err
 	}
-	if p.found && !p.wentOn && x.seen(p.file.Path) {
+	if p.found && !p.wentOn && x.seen(sess, p.file.Path) {
 		return x.exact(ctx, sess, p)
 	}
 	if x.format.Write == nil {
@@ -170,6 +192,9 @@ func (x *exporter) one(ctx context.Context, sess skein.Session) error {
 	w, err := x.format.Write(ctx, d)
 	if err != nil {
 		return err
+	}
+	if p := sess.Parent; p != nil && p.Why == skein.Fork && !slices.ContainsFunc(d.Events, func(e skein.Event) bool { return e.Seq > sess.Base && talks(e.Kind) }) {
+		w.Losses.Add(sess.Base+1, "that it is a fork which says nothing of its own: without the side file it is read as a copy of its parent")
 	}
 	if len(w.Texts) == 0 {
 		return fmt.Errorf("%w: it has nothing that %s could hold", skein.ErrInvalid, x.format.Name)

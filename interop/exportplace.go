@@ -4,6 +4,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/skein-dev/skein"
 )
 
 // below returns where under home a file or unit is to be written.
@@ -20,9 +22,13 @@ func (x *exporter) below(path string) string {
 // seen reports whether the program would find what it is written to as it was
 // read from path. A file that was imported from a folder of its own lies, as it
 // was, where no program looks.
-func (x *exporter) seen(path string) bool {
+func (x *exporter) seen(sess skein.Session, path string) bool {
+	if len(x.o.Places) == 0 {
+		return true
+	}
 	unit, _ := x.split(path)
-	return isIn(x.o.Places, filepath.Join(x.home, filepath.FromSlash(x.below(unit))))
+	below := x.below(unit)
+	return isIn(x.o.Places, filepath.Join(x.home, filepath.FromSlash(below))) && (x.format.Finds == nil || x.format.Finds(below, sess))
 }
 
 // isIn reports whether path is one of places or lies in one, or there are no

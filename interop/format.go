@@ -71,6 +71,11 @@ type Format struct {
 	// tell. nil: the base name.
 	Below func(path string) string
 
+	// Finds, if not nil, reports whether the program goes on with a session
+	// whose file lies at this path below its home, with slashes: by its name,
+	// and where that tells, the folder. nil: with all that lies in its Places.
+	Finds func(path string, s skein.Session) bool
+
 	// Write, if not nil, makes lines of a session: such that the program
 	// opens what they make and goes on with it, and that Open's reader reads
 	// the same conversation from them. It writes nothing itself. An error

@@ -80,10 +80,13 @@ func sessionIn(file string) (from, to int) {
 // below returns projects/<slug>/sessions/<id>.
 func below(unit string) string {
 	from, to := sessionIn(unit + "/x")
-	if to == 0 {
-		return ""
+	switch {
+	case to > 0:
+		return unit[from:to]
+	case path.Base(unit) == "projects": // where all are
+		return "projects"
 	}
-	return unit[from:to]
+	return ""
 }
 
 // order puts a fork after what it was forked from, though that went on, and a

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/interop"
 )
 
@@ -21,9 +22,18 @@ func Format() interop.Format {
 		Match:  match,
 		Open:   open,
 		Below:  below,
+		Finds:  finds,
 		Write:  write,
 		Resume: resume,
 	}
+}
+
+// finds reports whether claude --resume finds a transcript: under a UUID, in the
+// folder of its working directory.
+func finds(file string, s skein.Session) bool {
+	file, _, _ = strings.Cut(file, "/subagents/")
+	folder := path.Base(path.Dir(file))
+	return isUUID(stemOf(file)) && (strings.HasPrefix(folder, "-") || folder == mangle(s.Cwd) || folder == mangle(s.Project))
 }
 
 func places(h interop.Home) []string {

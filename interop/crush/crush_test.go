@@ -40,6 +40,7 @@ func TestPlacesAreThoseOfTheProjects(t *testing.T) {
 		{"none", "plums", "plums/own/crush.db plums/.crush/crush.db"},
 		{"none", "plums/deep", "plums/.crush/crush.db"},
 		{"none", "", ""},
+		{"none", "grapes", "grapes/.crush/crush.db"},
 	} {
 		h := interop.Home{Dir: dir, Env: func(name string) string {
 			return map[string]string{"CRUSH_GLOBAL_DATA": filepath.Join(dir, c.data)}[name]

@@ -12,7 +12,7 @@ import (
 )
 
 // places returns the databases of the projects that the program remembers, and
-// that of the working directory.
+// that of the working directory; where neither is, the one that it would make.
 func places(h interop.Home) []string { return placesOn(runtime.GOOS, h) }
 
 func placesOn(system string, h interop.Home) (all []string) {
@@ -20,6 +20,9 @@ func placesOn(system string, h interop.Home) (all []string) {
 		if file := filepath.Join(dir, fileName); filepath.IsAbs(dir) && !slices.Contains(all, file) {
 			all = append(all, file)
 		}
+	}
+	if len(all) == 0 && h.Cwd != "" { // where it would put the first
+		all = []string{filepath.Join(h.Cwd, dirName, fileName)}
 	}
 	return all
 }

@@ -139,7 +139,7 @@ func (w *writer) sessionRow() []interop.OutLine {
 	vs := values{
 		"id": w.id, "key": w.key(), "platform": platform(s.Surface), "model": or(s.Model, "unknown"), "provider": or(s.Provider, "unknown"),
 		"personality_id": or(s.Profile, nil), "parent_session_id": w.parent(), "working_dir": or(s.Cwd, nil), "title": or(s.Title, nil),
-		"compaction_count": int64(s.Compactions), "metadata": nil, "created_at": s.Created.String(), "updated_at": max(s.Updated, w.last).String(),
+		"compaction_count": int64(s.Compactions), "metadata": nil, "created_at": w.created().String(), "updated_at": max(s.Updated, w.last, w.created()).String(),
 		"turn_count": int64(s.Turns), "last_compaction_turn": int64(0), "pinned": bit(s.Pinned),
 	}
 	for column, n := range w.counters(s.Usage, int(s.Usage.Requests)) {
@@ -155,6 +155,15 @@ func (w *writer) counters(u skein.Usage, calls int) values {
 		"input_tokens": u.Input, "output_tokens": u.Output, "cache_read_tokens": u.CacheRead, "cache_creation_tokens": u.CacheWrite,
 		"estimated_cost_usd": float64(u.Reported) / 1e9, "api_call_count": int64(calls),
 	}
+}
+
+// created is when the session was begun; where nobody knows, when it was written:
+// the program takes no row without a time.
+func (w *writer) created() skein.Time {
+	if w.d.Session.Created == 0 {
+		return skein.At(w.d.Now)
+	}
+	return w.d.Session.Created
 }
 
 // key returns a key for the session: the one that it had, else that of its

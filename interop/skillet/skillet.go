@@ -97,6 +97,11 @@ func unitOf(name string) string {
 func around(unit string) []string { return []string{path.Join(path.Dir(unit), logsName)} }
 
 // below returns the place of a database in a SKILLET_HOME.
-func below(string) string { return "state/" + databaseName }
+func below(name string) string {
+	if path.Base(name) == "state" {
+		return "state"
+	}
+	return "state/" + databaseName
+}
 
 func look(ctx context.Context, path string) (interop.Unit, error) { return openUnit(ctx, path) }
