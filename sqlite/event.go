@@ -19,11 +19,19 @@ func (t *call) events(p *packed, h *head, r *skein.Receipt) (err error) {
 		if r.Seqs[i] != 0 {
 			continue
 		}
+		if p.late && i > 0 {
+			if *pe, err = t.s.packEvent(pe.e); err != nil {
+				return err
+			}
+		}
 		if err := t.event(h, pe, p.Import != nil); err != nil {
 			return err
 		}
 		r.Seqs[i] = pe.e.Seq
 		r.New++
+		if p.late && i > 0 { // it may be written once more, with others
+			*pe = packedEvent{e: p.Events[i], hash: pe.hash}
+		}
 	}
 	return nil
 }

@@ -14,6 +14,30 @@ type packed struct {
 	events []packedEvent
 	blobs  []packedBlob
 	blocks []packedBlock
+	late   bool // events but the first are packed when they are written
+}
+
+// lateFrom is from how many bytes of payloads on a batch's events are packed one
+// by one as they are written, though others wait meanwhile: a batch packed takes
+// several times as much memory as it is long.
+const lateFrom = 32 << 20
+
+// packsLate reports whether the events of b are packed when they are written.
+func packsLate(b *skein.Batch) bool {
+	size := 0
+	for i := range b.Events {
+		size += len(b.Events[i].Payload)
+	}
+	return b.Import == nil && size > lateFrom // records refer to the texts of all events
+}
+
+// unpacked returns e as it is before it is packed, or after it was written.
+func unpacked(e skein.Event) packedEvent {
+	p := packedEvent{e: e}
+	if e.ClientID != "" {
+		p.hash = contentHash(e)
+	}
+	return p
 }
 
 // A packedEvent is an event and what its row holds.
@@ -33,8 +57,13 @@ func (s *Store) packBatch(b skein.Batch) (p packed, err error) {
 	if err := checkBatch(&b); err != nil {
 		return p, err
 	}
+	p.late = packsLate(&b)
 	p.events = make([]packedEvent, len(b.Events))
 	for i, e := range b.Events {
+		if p.late && i > 0 {
+			p.events[i] = unpacked(e)
+			continue
+		}
 		if p.events[i], err = s.packEvent(e); err != nil {
 			return p, err
 		}
@@ -70,7 +99,7 @@ func checkBatch(b *skein.Batch) error {
 }
 
 func (s *Store) packEvent(e skein.Event) (p packedEvent, err error) {
-	p.e = e
+	p = unpacked(e)
 	if p.f, err = skein.FactsOf(e); err != nil {
 		return p, err
 	}
@@ -78,9 +107,6 @@ func (s *Store) packEvent(e skein.Event) (p packedEvent, err error) {
 		if p.f.Created, err = s.owned(*p.f.Created); err != nil {
 			return p, err
 		}
-	}
-	if e.ClientID != "" {
-		p.hash = contentHash(e)
 	}
 	if p.f.Amended == nil { // else appendEvent knows what it is about
 		s.packText(&p, &p.f)
