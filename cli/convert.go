@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/interop"
+	"github.com/skein-dev/skein/replay"
 )
 
 type convertOptions struct {
@@ -104,32 +106,107 @@ func (o *convertOptions) from(j *job, name string) (read []interop.Format, paths
 // write writes every session that came from paths. One that cannot be does not
 // keep the others from it.
 func (o *convertOptions) write(ctx context.Context, j *job, to interop.Format, home string, paths []string) error {
-	var ids []skein.SessionID
-	for s, err := range j.store.Sessions(ctx, skein.Filter{NoChildren: true}) {
-		if err != nil {
-			return err
-		}
-		if s.Origin != nil && under(s.Origin.Path, paths) {
-			ids = append(ids, s.ID)
-		}
+	ids, all, silent, err := j.from(ctx, paths)
+	if err != nil {
+		return err
 	}
-	failed, written := 0, 0
-	err := interop.ExportAll(ctx, j.store, to, ids, home, interop.Exports{Now: j.Now()}, func(_ skein.SessionID, done []interop.Exported, err error) error {
+	names := shortNames(all)
+	failed, written, empty := 0, 0, 0
+	err = interop.ExportAll(ctx, j.store, to, ids, home, interop.Exports{Now: j.Now()}, func(id skein.SessionID, done []interop.Exported, err error) error {
 		written += len(done)
-		if err != nil {
+		switch {
+		case err == nil:
+		case silent[id] && errors.Is(err, skein.ErrInvalid):
+			empty++
+		default:
 			defer j.say("skein: %v", err) // below what was written of it
 			failed++
 		}
-		return tellExported(j, to, home, done, o.json)
+		return tellWritten(j, to, home, done, names, o.json)
 	})
 	if err != nil {
 		return err
+	}
+	if empty > 0 && !o.json {
+		j.say("%s in which nothing was said left out: %s has none", count(empty, "session"), to.Name)
 	}
 	if !o.json {
 		j.say("%s written as %s to %s", count(written, "session"), to.Name, j.tilde(home))
 	}
 	if failed > 0 {
 		return fmt.Errorf("%d of %s not written", failed, count(len(ids), "session"))
+	}
+	return nil
+}
+
+// from returns the sessions that came from paths: those that are to be written,
+// all with those that they started, and in which of them nothing was said.
+func (j *job) from(ctx context.Context, paths []string) (ids, all []skein.SessionID, silent map[skein.SessionID]bool, err error) {
+	silent = map[skein.SessionID]bool{}
+	logged, err := j.logged(ctx, paths)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	for s, err := range j.store.Sessions(ctx, skein.Filter{}) {
+		if err != nil {
+			return nil, nil, nil, err
+		}
+		if !logged[s.ID] && (s.Origin == nil || !under(s.Origin.Path, paths)) {
+			continue
+		}
+		all = append(all, s.ID)
+		silent[s.ID] = s.Messages == 0
+		if s.Parent == nil || s.Parent.Why != skein.Child {
+			ids = append(ids, s.ID)
+		}
+	}
+	return ids, all, silent, nil
+}
+
+// logged returns the sessions that skein's own logs below paths hold. They have
+// no origin: an import stores them as they were.
+func (j *job) logged(ctx context.Context, paths []string) (map[skein.SessionID]bool, error) {
+	ids := map[skein.SessionID]bool{}
+	for f, err := range j.store.Files(ctx, replay.Format) {
+		if err != nil {
+			return nil, err
+		}
+		if !under(f.Path, paths) {
+			continue
+		}
+		if err := logSessions(f.Path, ids); err != nil {
+			return nil, err
+		}
+	}
+	return ids, nil
+}
+
+// logSessions adds the sessions of the log at path to ids.
+func logSessions(path string, ids map[skein.SessionID]bool) (err error) {
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // it was read once
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	var log io.Reader = f
+	plain, packed, err := interop.Unpack(path, f)
+	if err != nil {
+		return err
+	}
+	if packed {
+		defer func() { err = errors.Join(err, plain.Close()) }()
+		log = plain
+	}
+	for it, err := range replay.Read(log) {
+		if err != nil {
+			return err
+		}
+		if it.Head != nil && it.Head.For == "" {
+			ids[it.Head.Session] = true
+		}
 	}
 	return nil
 }

@@ -37,7 +37,9 @@ func newExport(f *frame) *cobra.Command {
 
 or, with the name of an agent's format and a folder, as that agent's files: those
 that it came from, byte for byte, or such that the agent goes on with it, with
-what it cannot hold named, and kept beside them for the way back.
+what it cannot hold named, and kept beside them for the way back. Agents whose
+sessions can only be read get those that came from there and have not gone on
+here.
 
 md, html and json are for reading: secrets are hidden in them, unless --raw. All
 others are exact, secrets included: skein scrub takes them out for good.`,
@@ -61,8 +63,9 @@ others are exact, secrets included: skein scrub takes them out for good.`,
 
 var exportNames = []string{"md", "html", "json", "skein", "source"}
 
-// exportTo is everything that --to takes.
-func exportTo() []string { return append(slices.Clone(exportNames), agentFormats()...) }
+// exportTo is what --to says that it takes. It takes a format that can only be
+// read too, for a session that came from there and has not gone on here.
+func exportTo() []string { return append(slices.Clone(exportNames), writtenFormats()...) }
 
 func (o *exportOptions) run(ctx context.Context, j *job, args []string) error {
 	if err := o.check(j); err != nil {
@@ -97,7 +100,7 @@ func (o *exportOptions) check(j *job) error {
 	switch {
 	case o.to == "":
 		return usagef("export needs --to: %s", strings.Join(exportTo(), ", "))
-	case !slices.Contains(exportTo(), o.to):
+	case !slices.Contains(exportTo(), o.to) && !slices.Contains(agentFormats(), o.to):
 		return usagef("--to %q: want one of %s", o.to, strings.Join(exportTo(), ", "))
 	case o.json && slices.Contains(exportNames, o.to):
 		return usagef("--json goes with the formats of agents; %s says nothing besides", o.to)

@@ -19,14 +19,28 @@ func agentFormats() (names []string) {
 	return names
 }
 
-// formatNamed returns the format of another program.
+// writtenFormats are those of them that a session can be written as.
+func writtenFormats() (names []string) {
+	for _, f := range formats() {
+		if f.Write != nil {
+			names = append(names, f.Name)
+		}
+	}
+	return names
+}
+
+// formatNamed returns the format of another program, that flag names.
 func formatNamed(flag, name string) (interop.Format, error) {
 	for _, f := range formats() {
 		if f.Name == name && f.Open != nil {
 			return f, nil
 		}
 	}
-	return interop.Format{}, usagef("%s %q: want one of %s", flag, name, strings.Join(agentFormats(), ", "))
+	want := agentFormats()
+	if flag == "TO" || flag == "--to" {
+		want = writtenFormats()
+	}
+	return interop.Format{}, usagef("%s %q: want one of %s", flag, name, strings.Join(want, ", "))
 }
 
 // home is where formats look for their places.
@@ -68,6 +82,15 @@ func adviseExport(err error, f interop.Format) error {
 
 // tellExported says what was written.
 func tellExported(j *job, f interop.Format, home string, done []interop.Exported, asJSON bool) error {
+	var ids []skein.SessionID
+	for _, d := range done {
+		ids = append(ids, d.Session)
+	}
+	return tellWritten(j, f, home, done, shortNames(ids), asJSON)
+}
+
+// tellWritten says what was written, of sessions that go by these names.
+func tellWritten(j *job, f interop.Format, home string, done []interop.Exported, names map[skein.SessionID]string, asJSON bool) error {
 	if asJSON {
 		for _, d := range done {
 			if err := writeJSON(j.Stdout, d); err != nil {
@@ -84,10 +107,19 @@ func tellExported(j *job, f interop.Format, home string, done []interop.Exported
 		if !d.Exact {
 			how = "as " + f.Name
 		}
-		lines := []string{fmt.Sprintf("wrote %s %s to %s", shortID(d.Session), how, j.tilde(home)+"/"+d.Spot.Path)}
+		lines := []string{fmt.Sprintf("wrote %s %s to %s", names[d.Session], how, j.tilde(home)+"/"+d.Spot.Path)}
 		j.say("%s", strings.Join(append(lines, lossLines(f, d.Losses, "is kept beside it, for the way back")...), "\n"))
 	}
 	return nil
+}
+
+// shortNames returns what to call sessions that are named together.
+func shortNames(ids []skein.SessionID) map[skein.SessionID]string {
+	names := make(map[skein.SessionID]string, len(ids))
+	for i, short := range skein.ShortIDs(ids) {
+		names[ids[i]] = short
+	}
+	return names
 }
 
 // lossLines says what a format cannot hold, and where that is.

@@ -50,10 +50,12 @@ exit code is the command's. If it cannot be run nothing is written.`,
 	return c
 }
 
-// handoffNames are the formats that are written where their program finds them.
+// handoffNames are the formats that are written where their program finds them:
+// not those of documents, which have no place.
 func handoffNames() (names []string) {
+	anywhere := interop.Home{Dir: filepath.FromSlash("/home"), Cwd: filepath.FromSlash("/home"), Env: func(string) string { return "" }}
 	for _, f := range formats() {
-		if f.Write != nil {
+		if f.Write != nil && len(f.Places(anywhere)) > 0 {
 			names = append(names, f.Name)
 		}
 	}
@@ -84,10 +86,10 @@ func (o *handoffOptions) do(ctx context.Context, j *job, args []string) error {
 	}
 	home := interop.HomeOf(f, j.home())
 	if home == "" {
-		return advise(usagef("--to %s: it has no usual place", o.to), "write it to a folder: skein export %s --to %s -o FOLDER", shortID(s.ID), f.Name)
+		return advise(usagef("--to %s: it has no usual place", o.to), "write it to a folder: skein export %s --to %s -o FOLDER", j.name(ctx, s), f.Name)
 	}
 	if o.run {
-		if err := o.ready(f, s); err != nil {
+		if err := o.ready(ctx, j, f, s); err != nil {
 			return err
 		}
 	}
@@ -119,7 +121,7 @@ func (o *handoffOptions) write(ctx context.Context, j *job, f interop.Format, s 
 		}
 	}
 	if err != nil {
-		return interop.Exported{}, adviseHandoff(err, f, s)
+		return interop.Exported{}, adviseHandoff(err, f, j.name(ctx, s))
 	}
 	if o.json {
 		return done[0], nil
@@ -151,7 +153,7 @@ func (o *handoffOptions) again(ctx context.Context, j *job, f interop.Format, s 
 	case errors.Is(err, skein.ErrInvalid):
 		return done, false, nil // what is there is another session
 	case errors.Is(err, interop.ErrChanged):
-		return done, false, advise(err, "see both lines: skein tree %s", shortID(s.ID))
+		return done, false, advise(err, "see both lines: skein tree %s", j.name(ctx, s))
 	case err != nil:
 		return done, false, err
 	}
@@ -166,31 +168,40 @@ func (o *handoffOptions) again(ctx context.Context, j *job, f interop.Format, s 
 	return done, true, nil
 }
 
+// name returns what to call s in a command: short, if that means s alone.
+func (j *job) name(ctx context.Context, s skein.Session) string {
+	short := shortID(s.ID)
+	if found, err := j.session(ctx, short); err == nil && found.ID == s.ID {
+		return short
+	}
+	return string(s.ID)
+}
+
 // ready says whether the agent can be run, before anything is written for it.
-func (o *handoffOptions) ready(f interop.Format, s skein.Session) error {
+func (o *handoffOptions) ready(ctx context.Context, j *job, f interop.Format, s skein.Session) error {
 	if f.Resume == nil {
 		return advise(usagef("--run: %s has no command to go on with a session", f.Name), "without --run it is written where %s finds it", f.Name)
 	}
 	var r resumption
 	r.command, r.dir = f.Resume(interop.Spot{}, s)
 	if _, err := r.program(); err != nil {
-		return advise(err, "install it; or write the session for it all the same: skein handoff %s --to %s", shortID(s.ID), f.Name)
+		return advise(err, "install it; or write the session for it all the same: skein handoff %s --to %s", j.name(ctx, s), f.Name)
 	}
 	if err := r.folder(); err != nil {
-		return advise(err, "make it again, or write the session all the same: skein handoff %s --to %s", shortID(s.ID), f.Name)
+		return advise(err, "make it again, or write the session all the same: skein handoff %s --to %s", j.name(ctx, s), f.Name)
 	}
 	return nil
 }
 
 // adviseHandoff says what to do about a session that could not be written.
-func adviseHandoff(err error, f interop.Format, s skein.Session) error {
+func adviseHandoff(err error, f interop.Format, name string) error {
 	if f.Write == nil {
 		return advise(fmt.Errorf("skein can read the sessions of %s, but not write one", f.Name), "it can hand a session to %s", strings.Join(handoffNames(), ", "))
 	}
 	if errors.Is(err, skein.ErrInvalid) { // in a folder of its own too
 		return err
 	}
-	return advise(err, "write it to a folder of its own: skein export %s --to %s -o FOLDER", shortID(s.ID), f.Name)
+	return advise(err, "write it to a folder of its own: skein export %s --to %s -o FOLDER", name, f.Name)
 }
 
 // formatCalled returns the format of another program by its name as people

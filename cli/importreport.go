@@ -122,12 +122,12 @@ func changed(ctx context.Context, j *job, r interop.Report) (lines []string) {
 	if len(r.Changed) > maxChanged {
 		return nil
 	}
-	for _, id := range r.Changed {
-		s, err := j.store.Session(ctx, id)
+	for i, short := range skein.ShortIDs(r.Changed) {
+		s, err := j.store.Session(ctx, r.Changed[i])
 		if err != nil {
 			continue // it is gone again, which is no reason to stop
 		}
-		lines = append(lines, "  "+shortID(id)+"  "+cut(render.Line(drawn(false).text(s.Name())), 60, false))
+		lines = append(lines, "  "+short+"  "+cut(render.Line(drawn(false).text(s.Name())), 60, false))
 	}
 	return lines
 }
