@@ -20,12 +20,16 @@ type owners struct {
 	upto  string // the seq up to which s shows the session that has e
 }
 
+// nobodyMoved is the condition shown of owners where every event is its
+// session's.
+const nobodyMoved = `1`
+
 // owners returns the short way unless a session is being deleted; then, of what
 // a fork d shows, s is the fork.
 func (c *conn) owners() (owners, error) {
 	doomed, err := c.anyDoomed()
 	if err != nil || !doomed {
-		return owners{` CROSS JOIN sessions s ON s.n = e.session`, `1`, `9223372036854775807`}, err
+		return owners{` CROSS JOIN sessions s ON s.n = e.session`, nobodyMoved, `9223372036854775807`}, err
 	}
 	return owners{
 		join:  ` LEFT JOIN ` + heirs + ` d ON d.session = e.session CROSS JOIN sessions s ON s.n = coalesce(d.heir, e.session)`,

@@ -53,6 +53,9 @@ func (x *search) best(c *conn, expr string) error {
 	if ps := prefixes(x.q.Terms); len(ps) > 0 {
 		return x.verified(c, expr, ps)
 	}
+	if x.shownIn == nil && !x.moved {
+		return x.rankFirst(c, expr)
+	}
 	q := `SELECT ` + hitColumns + `, m.score, 0 FROM (SELECT rowid AS id, rank AS score FROM words WHERE words MATCH ?) m
 		CROSS JOIN events e ON e.id = m.id` + x.owners + x.where.sql() + `
 		ORDER BY m.score, e.id DESC LIMIT ?`

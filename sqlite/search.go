@@ -28,6 +28,7 @@ type search struct {
 	shownIn *head     // the one session that is searched; its parent's hits are its own
 	segs    []segment // of what that one shows, newest first
 	owners  string    // joins the sessions s to the events e
+	moved   bool      // some events are shown by others than the session that has them
 	until   time.Time // when it has to answer
 }
 
@@ -90,7 +91,7 @@ func (s *Store) conditions(c *conn, x *search) (none bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	x.owners = owners.join
+	x.owners, x.moved = owners.join, owners.shown != nobodyMoved
 	x.where.add(owners.shown)
 	if x.q.Session != "" {
 		return s.within(c, x, x.q.Session)
