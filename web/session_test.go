@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/redact"
@@ -230,7 +231,7 @@ func TestLongSessionComesInPieces(t *testing.T) {
 func TestFindInASessionComesInPages(t *testing.T) {
 	store := composed(t)
 	long(t, store, "s-long", 1200)
-	v := visiting(t, store, nil)
+	v := visiting(t, store, func(o *web.Options) { o.FindFor = time.Minute })
 	wants(t, "one hit", v.get("/sessions/s-long?find=%22question+77%22"), "1 message with “&#34;question 77&#34;”", `href="/sessions/s-long?at=78&amp;find=%22question&#43;77%22&amp;past=0#m78"`)
 	wants(t, "no hit", v.get("/sessions/s-long?find=xylophone"), "Nothing in this session has “xylophone”")
 	wants(t, "what is wrong", v.get("/sessions/s-long?find=role:nobody"), "role:nobody", `id="m2"`)

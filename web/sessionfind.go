@@ -20,7 +20,7 @@ const (
 	maxInside  = 100                   // hits that are shown at once
 	keptInside = 500                   // hits that one can go through
 	findFor    = 25 * time.Millisecond // what the index serves; then come the newest
-	lookFor    = time.Second           // what it does not
+	lookFor    = 2 * time.Second       // what it does not, and where nothing was found so soon
 )
 
 // found is what was found in one session, a page of it.
@@ -54,9 +54,13 @@ func (s *site) findIn(r *http.Request, p *sessionPage) error {
 	}
 	q.Session, q.Each, q.Limit, q.Deadline = p.Session.ID, true, keptInside+1, lookFor
 	if hasWords(&q) {
-		q.Deadline = findFor
+		q.Deadline = s.FindFor
 	}
 	got, err := door.From(ctx).Store.Search(ctx, q)
+	if err == nil && got.CutOff && len(got.Hits) == 0 && q.Deadline < lookFor {
+		q.Deadline = lookFor
+		got, err = door.From(ctx).Store.Search(ctx, q)
+	}
 	if err != nil {
 		return err
 	}

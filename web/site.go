@@ -33,6 +33,9 @@ func newSite(o Options) *site {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
+	if o.FindFor == 0 {
+		o.FindFor = findFor
+	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}

@@ -25,6 +25,7 @@ type Options struct {
 
 	Purged    func(skein.Session) error // removes what else is kept of a session that was deleted for good; may be nil
 	Examiners []skein.Examiner          // what Health looks at besides the store
+	FindFor   time.Duration             // how long messages of one session are ranked, before the newest are shown; 0: 25 ms
 	Chat      *Chat                     // lets agents answer in the page; nil: they do not
 }
 
