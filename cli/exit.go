@@ -145,6 +145,9 @@ func outcome(err error, cmd string) (code int, hint string) {
 	if l := (*skein.LockedError)(nil); errors.Is(err, skein.ErrLocked) && !errors.As(err, &l) {
 		hint = "" // the whole store is, and the error says by whom and what to do
 	}
+	if q := (*skein.QuotaError)(nil); errors.As(err, &q) {
+		hint = "destroy what is not needed (skein prune), or let who runs the database give you more: skein user set"
+	}
 	if a := (*advised)(nil); errors.As(err, &a) {
 		hint = a.hint
 	}
