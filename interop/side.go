@@ -64,13 +64,18 @@ func (x *exporter) side(ctx context.Context, sess skein.Session, t Text, u *open
 	if err != nil {
 		return "", err
 	}
+	path := sidePath(x.format, at, t.Name)
+	return path, x.sideAt(ctx, path, sess, list)
+}
+
+// sideAt writes the side file of a source whose records are told by list.
+func (x *exporter) sideAt(ctx context.Context, path string, sess skein.Session, list told) error {
 	files, err := x.sources(ctx, sess)
 	if err != nil {
-		return "", err
+		return err
 	}
 	head := sideHead{Side: 1, Format: x.format.Name, Session: sess.ID, Told: list, Sources: len(files) > 0}
-	path := sidePath(x.format, at, t.Name)
-	return path, writeSide(path, func(w io.Writer) error {
+	return writeSide(path, func(w io.Writer) error {
 		if _, err := w.Write(append(skein.MustJSON(head), '\n')); err != nil {
 			return err
 		}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"maps"
 	"os"
 	"slices"
@@ -55,7 +56,29 @@ func (y *syncer) write(ctx context.Context, done *Synced) error {
 			}
 		}
 	}
-	return y.adopt(ctx, w.Texts[own].Lines, d.Events[len(d.Events)-1].Seq)
+	if err := y.adopt(ctx, w.Texts[own].Lines, d.Events[len(d.Events)-1].Seq); err != nil {
+		return err
+	}
+	return y.side(ctx, x)
+}
+
+// side writes the source's side file anew, if there is one: what the session went
+// back over is in no other.
+func (y *syncer) side(ctx context.Context, x *exporter) error {
+	path := sidePath(y.format, y.unit, y.name)
+	switch info, err := os.Lstat(path); {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return err
+	case !info.Mode().IsRegular():
+		return nil
+	}
+	f, err := y.store.File(ctx, y.format.Name, y.from.file.Path)
+	if err != nil {
+		return err
+	}
+	return x.sideAt(ctx, path, y.sess, decodeState(f.State).Told)
 }
 
 // appendLines appends to a file of lines.

@@ -104,6 +104,40 @@ func TestWhatIsRewoundIsTakenOutOfAnOldDatabase(t *testing.T) {
 	}
 }
 
+// What lies beside the database has the other line as well, so that a third
+// store has all that the second one has.
+func TestTheSideFileHasWhatWasTakenOut(t *testing.T) {
+	home, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, second, third := memory.New(), memory.New(), memory.New()
+	for _, s := range []*memory.Store{first, second, third} {
+		defer s.Close()
+	}
+	composed(t, first, odd, says(1, skein.RoleUser, words("one")), says(2, skein.RoleAssistant, words("two")), says(3, skein.RoleUser, words("three")))
+	if _, err := interop.Export(t.Context(), first, Format(), odd, home, interop.Exports{}); err != nil {
+		t.Fatal(err)
+	}
+	bring(t, second, home)
+	add(t, second, odd, back(3), says(5, skein.RoleUser, words("drei")))
+	for range 2 {
+		if done, err := interop.Sync(t.Context(), second, Format(), odd); err != nil {
+			t.Fatalf("Sync = %+v, %v", done, err)
+		}
+	}
+	if got, want := rows(t, filepath.Join(home, fileName), `SELECT content FROM messages WHERE role = 'user' ORDER BY id`), "one\ndrei\n"; got != want {
+		t.Errorf("the database has\n%swant\n%s", got, want)
+	}
+	bring(t, third, home)
+	if got, want := tell(t, third, odd), tell(t, second, odd); got != want {
+		t.Errorf("a third store has\n%s\nwant\n%s", got, want)
+	}
+	if rep := bring(t, third, home); rep.Events != 0 {
+		t.Errorf("Import again = %+v, want nothing new", rep)
+	}
+}
+
 func meka(t testing.TB, statements ...string) (path string, s skein.Store) {
 	t.Helper()
 	home, err := filepath.EvalSymlinks(t.TempDir())
