@@ -127,10 +127,28 @@ func (ex *exam) chores(area string) error {
 	}
 	if sessions+files+scrubs > 0 {
 		text := fmt.Sprintf("what %d sessions and %d files had that were deleted is yet to be taken away, %d scrubs are to be finished; any process that has the store open does so", sessions, files, scrubs)
-		return ex.mend(skein.Finding{Area: area, Level: skein.Warning, Text: text}, func() error { return ex.s.doChores(ex.ctx) })
+		return ex.mend(skein.Finding{Area: area, Level: skein.Warning, Text: text}, ex.doChores)
 	}
 	ex.fine(area, "nothing is left to be done")
 	return nil
+}
+
+// doChores takes away what is to be taken away, and waits for others that are
+// at it.
+func (ex *exam) doChores() error {
+	for {
+		if err := ex.s.doChores(ex.ctx); err != nil {
+			return err
+		}
+		left := 0
+		err := ex.s.write(ex.ctx, func(t *tx) error {
+			_, err := t.one(`SELECT (SELECT count(*) FROM (SELECT FROM doomed FOR UPDATE) d) + (SELECT count(*) FROM (SELECT FROM files WHERE format = '' FOR UPDATE) f)`, nil, &left)
+			return err
+		})
+		if err != nil || left == 0 {
+			return err
+		}
+	}
 }
 
 // leases says which sessions are in use.
