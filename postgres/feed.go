@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"errors"
+	"fmt"
 	"iter"
 	"time"
 
@@ -13,10 +14,14 @@ const (
 	journalRows = 2000 // of the journal that one page goes through at most
 
 	// nowFor is how long it is waited, from now on, for transactions that began
-	// before what is stored already. If they take longer, what they were passed
-	// by comes once more.
+	// before what is stored already. If they take longer, the cursor is a longer
+	// one: it says what was stored then.
 	nowFor = 500 * time.Millisecond
 )
+
+// codeNoSnapshot is PostgreSQL's word for a text that it cannot read, and the
+// one in a feed's query is of the cursor's snapshot.
+const codeNoSnapshot = "22P02"
 
 // Feed implements [skein.Store]. A cursor is a spot in the journal, and where
 // the journal is: the cluster and the database. Appends come in the order of
@@ -39,7 +44,7 @@ func (s *Store) feed(ctx context.Context, after skein.Cursor, yield func(skein.F
 	stop := s.wakers.start()
 	leave()
 	defer stop()
-	at, err := feedSpot(after, s.cluster)
+	at, err := bookmarkOf(after, s.cluster)
 	if err != nil {
 		return err
 	}
@@ -61,18 +66,21 @@ func (s *Store) feed(ctx context.Context, after skein.Cursor, yield func(skein.F
 			page, next, more, waiting, err = s.feedPage(ctx, at)
 			return err
 		}); err != nil {
+			if code(err) == codeNoSnapshot {
+				err = fmt.Errorf("cursor %.80q: %w", after, skein.ErrInvalid)
+			}
 			return err
 		}
 		for _, e := range page {
 			if e.id == "" {
 				continue
 			}
-			f := skein.Fed{Cursor: e.spot.cursor(s.cluster), Session: e.id, User: skein.User(e.user), Event: e.Event}
+			f := skein.Fed{Cursor: at.at(e.spot).cursor(s.cluster), Session: e.id, User: skein.User(e.user), Event: e.Event}
 			if !yield(f, nil) {
 				return nil
 			}
 		}
-		if at = next; more {
+		if at = at.at(next); more {
 			look = lookAgain{}
 			continue
 		}
@@ -84,11 +92,11 @@ func (s *Store) feed(ctx context.Context, after skein.Cursor, yield func(skein.F
 
 // feedPage returns the next events after a spot, and the spot behind them. more
 // says that there may be others at once, waiting that there will be in a moment.
-func (s *Store) feedPage(ctx context.Context, at spot) (page []journaled, next spot, more, waiting bool, err error) {
+func (s *Store) feedPage(ctx context.Context, at bookmark) (page []journaled, next spot, more, waiting bool, err error) {
 	err = s.read(ctx, func(q *conn) error {
 		var rows []stored
 		page = nil
-		if rows, next, waiting, err = q.journal(at, journalRows); err != nil || len(rows) == 0 {
+		if rows, next, waiting, err = q.journal(at.spot, at.seen, journalRows); err != nil || len(rows) == 0 {
 			return err
 		}
 		more = true
@@ -107,20 +115,25 @@ func (s *Store) feedPage(ctx context.Context, at spot) (page []journaled, next s
 }
 
 // feedEnd returns the end of what is stored.
-func (s *Store) feedEnd(ctx context.Context) (end spot, err error) {
+func (s *Store) feedEnd(ctx context.Context) (end bookmark, err error) {
 	end.ordinal = -1
 	look := lookAgain{}
 	for began := time.Now(); ; {
-		waiting := false
+		waiting, now := false, ""
 		err := s.patiently(ctx, func() error {
 			return s.read(ctx, func(q *conn) error {
 				p := q.pipe()
 				p.edge(&end.xid, &waiting)
+				p.one(nil, `SELECT pg_current_snapshot()::text`, nil, &now)
 				return p.run()
 			})
 		})
-		if err != nil || !waiting || time.Since(began) > nowFor {
+		if err != nil || !waiting {
 			return end, err
+		}
+		if time.Since(began) > nowFor {
+			end.seen = now
+			return end, nil
 		}
 		if !s.rest(ctx, nil, look.after(true)) {
 			return end, ctx.Err()

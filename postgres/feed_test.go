@@ -34,7 +34,9 @@ func TestFeedOfRacingWriters(t *testing.T) {
 					b.Session = own
 				}
 				if i == 0 {
-					b.Events = append(b.Events, skein.NewEvent(skein.KindCreated, 1, skein.Created{}))
+					e := skein.NewEvent(skein.KindCreated, 1, skein.Created{})
+					e.ClientID = "created"
+					b.Events = append(b.Events, e)
 				}
 				for n := range 1 + (w+i)%4 {
 					e := skein.Say(2, skein.UserSays("x"))
@@ -173,18 +175,11 @@ func TestFeedWaitsForOlderTransactions(t *testing.T) {
 		t.Errorf("Feed yields event %d, want 2", seq)
 	}
 	addText(t, s, "a", "later")
-	seen := false
 	for f, err := range s.Feed(ctx, now) {
-		if err != nil {
-			t.Errorf("Feed yields the error %v", err)
-			break
+		if err != nil || f.Event.Seq != 3 {
+			t.Errorf("Feed from now on yields event %d, error %v, want what was appended later, 3", f.Event.Seq, err)
 		}
-		if seen = f.Event.Seq == 3; seen {
-			break
-		}
-	}
-	if !seen {
-		t.Error("Feed from now on does not yield what was appended later")
+		break
 	}
 	cancel()
 	for range got { //nolint:revive // until it has ended
@@ -204,7 +199,7 @@ func TestFeedKnowsItsCursors(t *testing.T) {
 			break
 		}
 	}
-	for _, bad := range []skein.Cursor{at[0] + "x", at[0][1:], "x" + at[0][1:], at[0][:9] + "0" + at[0][9:], at[0][:9] + "-1.0.0", at[0][:9] + "1.1.-1", at[0][:9]} {
+	for _, bad := range []skein.Cursor{at[0] + "x", at[0][1:], "x" + at[0][1:], at[0][:9] + "0" + at[0][9:], at[0][:9] + "-1.0.0", at[0][:9] + "1.1.-1", at[0][:9], at[0] + "-x", at[0] + "-1:2", at[0] + "-9:2:"} {
 		for _, err := range s.Feed(t.Context(), bad) {
 			if !errors.Is(err, skein.ErrInvalid) {
 				t.Errorf("Feed(%q) yields the error %v, want one of an invalid cursor", bad, err)

@@ -163,7 +163,7 @@ func (x *indexer) try(ctx context.Context, most int, row func(*journaled) (found
 			s.busy = true
 			return err
 		}
-		rows, end, waiting, err := t.journal(at, journalRows)
+		rows, end, waiting, err := t.journal(at, "", journalRows)
 		if s.waiting = waiting; err != nil || len(rows) == 0 {
 			return err
 		}

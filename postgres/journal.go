@@ -29,10 +29,15 @@ type stored struct {
 const journalEdge = `pg_snapshot_xmin(pg_current_snapshot())`
 
 // journal returns the next rows before the edge, at most so many, after a spot,
-// and the spot behind them. If the view is one user's they are that user's.
-// waiting says that there are rows behind the edge.
-func (q *conn) journal(at spot, most int) (rows []stored, end spot, waiting bool, err error) {
+// and the spot behind them; not those that the snapshot seen has, if it is not
+// "". If the view is one user's they are that user's. waiting says that there are
+// rows behind the edge.
+func (q *conn) journal(at spot, seen string, most int) (rows []stored, end spot, waiting bool, err error) {
 	mine, args := q.mine([]any{at.xid, at.ordinal, most})
+	if seen != "" {
+		args = append(args, seen)
+		mine += fmt.Sprintf(" AND NOT pg_visible_in_snapshot(j.xid, $%d::pg_snapshot)", len(args))
+	}
 	n := 0
 	p := q.pipe()
 	p.query(`SELECT j.xid, j.ordinal, j.user_id, j.n, j.after, j.upto FROM journal j

@@ -5,8 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-
-	"github.com/skein-dev/skein"
 )
 
 // The numbers of transactions are a cluster's own. A database that was restored
@@ -79,30 +77,4 @@ func (t *tx) renumber(cluster string) error {
 	}
 	p.exec(`UPDATE indexed SET journal = $1, xid = $2, ordinal = $3, seq = $4`, cluster, mark.xid, mark.ordinal, mark.seq)
 	return p.run()
-}
-
-func (a spot) cursor(cluster string) skein.Cursor {
-	return skein.Cursor(fmt.Sprintf("%s-%d.%d.%d", cluster, a.xid, a.ordinal+1, a.seq))
-}
-
-// feedSpot returns the spot that a cursor is.
-func feedSpot(c skein.Cursor, cluster string) (at spot, err error) {
-	at.ordinal = -1
-	if c == "" || c == skein.FeedNow {
-		return at, nil
-	}
-	var name string
-	if len(c) > 9 {
-		name = string(c[:8])
-		if _, err = fmt.Sscanf(string(c[8:]), "-%d.%d.%d", &at.xid, &at.ordinal, &at.seq); err == nil {
-			at.ordinal--
-		}
-	}
-	switch {
-	case err != nil || name == "" || at.ordinal < -1 || at.seq < 0 || at.cursor(name) != c:
-		return at, fmt.Errorf("cursor %q: %w", c, skein.ErrInvalid)
-	case name != cluster:
-		return at, fmt.Errorf("cursor %q: it is another database's: %w", c, skein.ErrInvalid)
-	}
-	return at, nil
 }

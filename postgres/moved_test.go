@@ -71,7 +71,7 @@ func TestARestoredDatabaseGoesOn(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("Feed yields %v, want %v", got, want)
 	}
-	if _, err := feedSpot(old, "another1"); err == nil {
+	if _, err := bookmarkOf(old, "another1"); err == nil {
 		t.Errorf("a cursor of another cluster, %s, is taken", old)
 	}
 }

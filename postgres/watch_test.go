@@ -141,6 +141,9 @@ func TestWatchersSeeWhatNobodyToldThemOf(t *testing.T) {
 	if first := <-seen; first != 1 {
 		t.Errorf("Watch yields event %d first, want 1", first)
 	}
+	until(t, "it listens", func() bool {
+		return s.number(t, `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND application_name LIKE '%(listens)' AND state = 'idle' AND query LIKE 'LISTEN%'`) == 1
+	})
 	addText(t, s, "a", "untold", "too")
 	if err := <-done; err != nil {
 		t.Errorf("Watch of what was not told of: %v", err)
