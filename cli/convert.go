@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -140,9 +141,11 @@ func (o *convertOptions) write(ctx context.Context, j *job, to interop.Format, h
 }
 
 // from returns the sessions that came from paths: those that are to be written,
+// the one that was changed last behind the others,
 // all with those that they started, and in which of them nothing was said.
 func (j *job) from(ctx context.Context, paths []string) (ids, all []skein.SessionID, silent map[skein.SessionID]bool, err error) {
 	silent = map[skein.SessionID]bool{}
+	parents := map[skein.SessionID]skein.SessionID{}
 	logged, err := j.logged(ctx, paths)
 	if err != nil {
 		return nil, nil, nil, err
@@ -159,8 +162,32 @@ func (j *job) from(ctx context.Context, paths []string) (ids, all []skein.Sessio
 		if s.Parent == nil || s.Parent.Why != skein.Child {
 			ids = append(ids, s.ID)
 		}
+		if s.Parent != nil {
+			parents[s.ID] = s.Parent.Session
+		}
 	}
-	return ids, all, silent, nil
+	slices.Reverse(ids)
+	return parentsFirst(ids, parents), all, silent, nil
+}
+
+// parentsFirst puts each of ids behind the one that it is a fork of: whoever
+// reads files in the order in which they were written meets that first.
+func parentsFirst(ids []skein.SessionID, parents map[skein.SessionID]skein.SessionID) (out []skein.SessionID) {
+	const waits, placed = 1, 2
+	state := map[skein.SessionID]int{}
+	for _, id := range ids {
+		state[id] = waits
+	}
+	for _, id := range ids {
+		var line []skein.SessionID // id and what it goes back to
+		for ; state[id] == waits; id = parents[id] {
+			state[id] = placed
+			line = append(line, id)
+		}
+		slices.Reverse(line)
+		out = append(out, line...)
+	}
+	return out
 }
 
 // logged returns the sessions that skein's own logs below paths hold. They have
