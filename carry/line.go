@@ -20,6 +20,12 @@ type lineMark struct {
 	} `json:"skein_line,omitempty"`
 }
 
+// marked reports whether config has a mark of Send's.
+func marked(config []byte) bool {
+	var m lineMark
+	return json.Unmarshal(config, &m) == nil && m.Line != nil
+}
+
 // A bound is where a line is on its way: its events after seq from, to session
 // to, where they stand at their seq and shift.
 type bound struct {
@@ -102,8 +108,7 @@ func (s *sender) ownLine(ctx context.Context, x skein.Session, p skein.Place) (b
 	if err != nil {
 		return b, false, err
 	}
-	var m lineMark
-	if json.Unmarshal(c.Config, &m) != nil || m.Line == nil || x.Last < x.Base+2 {
+	if !marked(c.Config) || x.Last < x.Base+2 {
 		return b, false, nil
 	}
 	is, there, err := s.at(ctx, p.Session)

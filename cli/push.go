@@ -232,7 +232,7 @@ func (o *carryOptions) remember(j *job) error {
 	}
 	text := "remote = " + tomlText(o.there) + "\n" + string(old)
 	if _, err := tables(text); err != nil {
-		return nil // a file that cannot be added to so; the flag does it too
+		return fmt.Errorf("%s: %w; add it there by hand: remote = %s", file, err, tomlText(o.there))
 	}
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 		return err

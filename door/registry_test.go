@@ -69,7 +69,7 @@ func TestALoginOnOneServerIsOneOnAll(t *testing.T) {
 	}
 	one, a := node(t, r)
 	_, b := node(t, r)
-	login := httptest.NewRequest("POST", "http://127.0.0.1/login", strings.NewReader("token="+token))
+	login := httptest.NewRequest(http.MethodPost, "http://127.0.0.1/login", strings.NewReader("token="+token))
 	login.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	login.Header.Set("Sec-Fetch-Site", "same-origin")
 	w := httptest.NewRecorder()
@@ -79,7 +79,7 @@ func TestALoginOnOneServerIsOneOnAll(t *testing.T) {
 		t.Fatalf("POST /login = %d %s, want a cookie", w.Code, w.Body)
 	}
 	ask := func(h http.Handler) *httptest.ResponseRecorder {
-		r := httptest.NewRequest("GET", "http://127.0.0.1/who", nil)
+		r := httptest.NewRequest(http.MethodGet, "http://127.0.0.1/who", nil)
 		r.AddCookie(cookies[0])
 		w := httptest.NewRecorder()
 		h.ServeHTTP(w, r)
