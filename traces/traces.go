@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net/http"
 	"strconv"
+	"strings"
 
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
@@ -66,8 +67,8 @@ func (t *Traces) Request(r *http.Request, pattern, id string) (context.Context, 
 	ctx, span := t.tracer.Start(ctx, name, trace.WithSpanKind(trace.SpanKindServer), trace.WithAttributes(
 		attribute.String("http.request.method", method(r)), attribute.String("skein.request.id", id),
 	))
-	if pattern != "" {
-		span.SetAttributes(attribute.String("http.route", pattern))
+	if _, route, ok := strings.Cut(pattern, " "); ok {
+		span.SetAttributes(attribute.String("http.route", route))
 	}
 	return ctx, func(status int) {
 		span.SetAttributes(attribute.Int("http.response.status_code", status))

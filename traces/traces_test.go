@@ -123,7 +123,7 @@ func TestARequestAndItsStoreCallsAreSpansOfOneTrace(t *testing.T) {
 		is     map[string]string
 	}{
 		{"GET /begin/{id}", false, map[string]string{
-			"http.request.method": "GET", "http.route": "GET /begin/{id}", "http.response.status_code": "200", "skein.request.id": w.Header().Get("X-Request-Id"),
+			"http.request.method": "GET", "http.route": "/begin/{id}", "http.response.status_code": "200", "skein.request.id": w.Header().Get("X-Request-Id"),
 		}},
 		{"store.append", false, map[string]string{"skein.session": "a", "skein.items": "2"}},
 		{"store.events", false, map[string]string{"skein.session": "a", "skein.items": "1"}},
