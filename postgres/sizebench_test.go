@@ -1,0 +1,104 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/pgtest"
+)
+
+// BenchmarkSearch asks for words of different frequency among 1,000,000
+// messages (20,000 with -short) of ten users, and tells what they take on disk,
+// table by table.
+func BenchmarkSearch(b *testing.B) {
+	messages := 1_000_000
+	if testing.Short() {
+		messages = 20_000
+	}
+	dsn := pgtest.DSN(b)
+	s := openTest(b, dsn)
+	began := time.Now()
+	library(b, s, messages)
+	b.Logf("%d messages appended in %s", messages, time.Since(began).Round(time.Second))
+	ctx := context.Background()
+	for {
+		lag, err := s.Lag(ctx)
+		if err != nil {
+			b.Fatal(err)
+		}
+		if lag.Events == 0 {
+			break
+		}
+		<-time.After(time.Second)
+	}
+	b.Logf("indexed after %s", time.Since(began).Round(time.Second))
+	pgtest.Exec(b, dsn, `VACUUM ANALYZE`)
+	s.tables(b, messages)
+	ann := s.As("user-0")
+	for _, word := range []string{"w19000", "w3000", "w100", "w0"} { // from rare to in nearly every message
+		b.Run(word, func(b *testing.B) {
+			var all []time.Duration
+			hits, cut := 0, false
+			for b.Loop() {
+				began := time.Now()
+				r, err := ann.Search(ctx, skein.Query{Terms: []skein.Term{{Words: []string{word}}}, Limit: 20})
+				if err != nil {
+					b.Fatal(err)
+				}
+				all = append(all, time.Since(began))
+				hits, cut = len(r.Hits), r.CutOff
+			}
+			slices.Sort(all)
+			b.ReportMetric(float64(all[len(all)/2].Microseconds())/1000, "p50-ms")
+			b.ReportMetric(float64(all[len(all)*99/100].Microseconds())/1000, "p99-ms")
+			b.Logf("%d hits, cut off: %v", hits, cut)
+		})
+	}
+}
+
+// library appends messages whose words are as unequal as those of a language.
+func library(b *testing.B, s *Store, messages int) {
+	b.Helper()
+	const batch, users = 500, 10
+	dice := rand.New(rand.NewPCG(1, 2))
+	words := rand.NewZipf(dice, 1.1, 8, 20_000)
+	for i := 0; i < messages; i += batch {
+		user := skein.User(fmt.Sprint("user-", i/batch%users))
+		evs := []skein.Event{skein.NewEvent(skein.KindCreated, skein.Time(i+1), skein.Created{User: user})}
+		for n := range batch {
+			var text strings.Builder
+			for range 80 {
+				fmt.Fprintf(&text, "w%d ", words.Uint64())
+			}
+			e := skein.Say(skein.Time(i+n+1), skein.UserSays(text.String()))
+			e.ClientID = skein.ClientID(fmt.Sprint("c", i+n))
+			evs = append(evs, e)
+		}
+		if _, err := skein.Add(context.Background(), s, skein.SessionID(fmt.Sprint("lib-", i)), evs...); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// tables logs what each table takes, in all and for an event.
+func (s *Store) tables(b *testing.B, events int) {
+	b.Helper()
+	err := s.ask(context.Background(), `SELECT relname, pg_table_size(oid), pg_indexes_size(oid) FROM pg_class
+		WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace AND pg_total_relation_size(oid) > 1000000 ORDER BY pg_total_relation_size(oid) DESC`, nil, func(r row) error {
+		var name string
+		var table, indexes int64
+		err := r.Scan(&name, &table, &indexes)
+		b.Logf("%-10s %8.1f MB and indexes %8.1f MB; for each event %6.1f and %6.1f bytes", name, float64(table)/1e6, float64(indexes)/1e6,
+			float64(table)/float64(events), float64(indexes)/float64(events))
+		return err
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+}
