@@ -45,8 +45,8 @@ func (x *search) find(q *conn, by finder, pieces []string, most int, newest bool
 	args = append(args, x.who, query, doubtful, pieces, plain(string(x.q.Role)), x.q.Failed, since, until, x.inside(), most, newest)
 	p := q.pipe()
 	p.limit(x.until)
-	p.query(`WITH c AS (SELECT * FROM find(`+places(len(w.args), "text", "tsquery", "tsquery", "text[]", "text", "boolean", "bigint", "bigint", "bigint[]", "integer", "boolean")+`))
-		SELECT (SELECT count(*) FROM c), m.* FROM (SELECT 1) one LEFT JOIN (
+	p.query(`WITH c AS (SELECT user_id, n, seq, at, amends, score, sure FROM find(`+places(len(w.args), "text", "tsquery", "tsquery", "text[]", "text", "boolean", "bigint", "bigint", "bigint[]", "integer", "boolean")+`))
+		SELECT (SELECT count(*) FROM c), m.user_id, m.n, m.seq, m.session, m.score, m.sure FROM (SELECT 1) one LEFT JOIN (
 			SELECT e.user_id, e.n, e.seq, s.n AS session, e.score, e.sure FROM c e`+x.joins()+w.sql()+`
 			ORDER BY e.score DESC, e.at DESC, e.n DESC, e.seq DESC) m ON true`, args, func(r row) error {
 		var found int

@@ -31,6 +31,24 @@ func sever(t *testing.T, s *Store, listening bool) (n int) {
 	return n
 }
 
+// listening reports whether a store's database has one connection that listens,
+// and does nothing else.
+func listening(t *testing.T, s *Store) (is bool) {
+	t.Helper()
+	c, err := pgx.Connect(context.Background(), pgtest.Admin(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close(context.Background()) //nolint:errcheck // nothing is lost with it
+	err = c.QueryRow(context.Background(), `SELECT count(*) = 1 FROM pg_stat_activity
+		WHERE datname = $1 AND application_name LIKE '%(listens)' AND state = 'idle' AND query LIKE 'LISTEN%'`,
+		s.pool.Config().ConnConfig.Database).Scan(&is)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return is
+}
+
 // follow gives the seqs of a watch, and its error.
 func follow(ctx context.Context, s skein.Store, id skein.SessionID, to skein.Seq) (last skein.Seq, err error) {
 	for e, err := range s.Watch(ctx, id, 0) {
@@ -141,9 +159,7 @@ func TestWatchersSeeWhatNobodyToldThemOf(t *testing.T) {
 	if first := <-seen; first != 1 {
 		t.Errorf("Watch yields event %d first, want 1", first)
 	}
-	until(t, "it listens", func() bool {
-		return s.number(t, `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND application_name LIKE '%(listens)' AND state = 'idle' AND query LIKE 'LISTEN%'`) == 1
-	})
+	until(t, "it listens", func() bool { return listening(t, other) })
 	addText(t, s, "a", "untold", "too")
 	if err := <-done; err != nil {
 		t.Errorf("Watch of what was not told of: %v", err)
