@@ -200,3 +200,28 @@ func TestWhatAnotherUserTriesChangesNothing(t *testing.T) {
 		t.Errorf("Session(a) = %+v, %v, want three messages", x, err)
 	}
 }
+
+func TestARequestThatTwoNodesChargeAtOnceIsCountedOnce(t *testing.T) {
+	dsn := pgtest.DSN(t)
+	stores := []*postgres.Store{open(t, dsn), open(t, dsn)}
+	const sessions, requests = 8, 40
+	for i := range sessions {
+		add(t, stores[i%2], skein.SessionID(fmt.Sprint("s", i)), created(), said("x"))
+	}
+	for r := range requests {
+		m := skein.Message{Role: skein.RoleAssistant, Request: fmt.Sprint("r", r), Usage: &skein.Usage{Input: 1}, Parts: []skein.Part{skein.TextPart("yes")}}
+		var wg sync.WaitGroup
+		for i := range sessions {
+			wg.Go(func() {
+				if _, err := skein.Add(context.Background(), stores[i%2], skein.SessionID(fmt.Sprint("s", i)), skein.Say(noon, m)); err != nil {
+					t.Errorf("Append = %v", err)
+				}
+			})
+		}
+		wg.Wait()
+	}
+	rows, err := stores[0].Usage(t.Context(), skein.UsageQuery{By: skein.ByModelID})
+	if err != nil || len(rows) != 1 || rows[0].Usage.Requests != requests {
+		t.Errorf("Usage() = %+v, %v, want %d requests", rows, err, requests)
+	}
+}
