@@ -71,7 +71,7 @@ func (d *Door) Routes() []Route { return slices.Clone(d.routes) }
 func (d *Door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	began := d.now()
 	note := &noting{ResponseWriter: w}
-	v := Visitor{ID: rand.Text()[:12], note: note}
+	v := Visitor{ID: rand.Text()[:12], note: note, host: r.Host, https: d.https(r)}
 	r = r.WithContext(context.WithValue(r.Context(), visitorKey{}, v))
 	setHeaders(w.Header(), v.ID)
 	_, pattern := d.mux.Handler(r)

@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
-	"net"
 	"net/http"
 	"strconv"
 	"strings"
@@ -17,6 +16,8 @@ const (
 	codeFor  = 10 * time.Minute    // how long a code to log in works
 	loginFor = 30 * 24 * time.Hour // how long a login lasts
 	maxCodes = 1000
+
+	loginCookie = "skein_login"
 )
 
 // codes are what logs a browser in: each works once.
@@ -61,21 +62,6 @@ func (c *codes) use(s string, now time.Time) (string, bool) {
 	return found.token, ok && found.ends.After(now)
 }
 
-// cookieName is what the cookie is called where the browser sees the server as r
-// says. Browsers send the cookies of one port to every other; so that two servers
-// do not take each other's, the name has the port in it. By https a browser takes
-// a cookie of this name only from that very host, by https.
-func (d *Door) cookieName(r *http.Request) string {
-	name := "skein_login"
-	if _, port, err := net.SplitHostPort(r.Host); err == nil && goodPort(port) {
-		name += "_" + port
-	}
-	if d.https(r) {
-		return "__Host-" + name
-	}
-	return name
-}
-
 // https reports whether the browser speaks https: with this server, or with the
 // one in front of it, whose name [Options].Public has.
 func (d *Door) https(r *http.Request) bool {
@@ -88,11 +74,9 @@ func (d *Door) https(r *http.Request) bool {
 func (d *Door) cookie(r *http.Request, token Token, signer string) *http.Cookie {
 	ends := strconv.FormatInt(d.now().Add(loginFor).Unix(), 10)
 	body := base64.RawURLEncoding.EncodeToString([]byte(token.Name)) + "." + ends
-	name := d.cookieName(r)
-	return &http.Cookie{
-		Name: name, Value: body + "." + sign(signer, name, body, token), Path: "/", HttpOnly: true, Secure: d.https(r),
-		SameSite: http.SameSiteStrictMode, MaxAge: int(loginFor / time.Second),
-	}
+	v := From(r.Context())
+	name := v.CookieName(loginCookie)
+	return v.Cookie(loginCookie, body+"."+sign(signer, name, body, token), loginFor)
 }
 
 func sign(signer, name, body string, token Token) string {
@@ -103,7 +87,7 @@ func sign(signer, name, body string, token Token) string {
 
 // loggedIn returns the token that a request's cookie names.
 func (d *Door) loggedIn(r *http.Request) (Token, bool) {
-	c, err := r.Cookie(d.cookieName(r))
+	c, err := r.Cookie(From(r.Context()).CookieName(loginCookie))
 	if err != nil || d.out.has(c.Value, d.now()) {
 		return Token{}, false
 	}

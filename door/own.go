@@ -105,12 +105,12 @@ const inPage = `<!doctype html>
 
 // leave ends a login, also for who has a copy of the cookie.
 func (d *Door) leave(w http.ResponseWriter, r *http.Request) {
-	name := d.cookieName(r)
-	if c, err := r.Cookie(name); err == nil {
+	v := From(r.Context())
+	if c, err := r.Cookie(v.CookieName(loginCookie)); err == nil {
 		if _, ok := d.loggedIn(r); ok {
 			d.out.add(c.Value, d.now())
 		}
 	}
-	http.SetCookie(w, &http.Cookie{Name: name, Path: "/", MaxAge: -1, HttpOnly: true, Secure: d.https(r), SameSite: http.SameSiteStrictMode})
+	http.SetCookie(w, v.Cookie(loginCookie, "", 0))
 	http.Redirect(w, r, "/", http.StatusSeeOther)
 }

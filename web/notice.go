@@ -3,31 +3,35 @@ package web
 import (
 	"net/http"
 	"net/url"
+	"time"
+
+	"github.com/skein-dev/skein/door"
 )
 
 // noticeCookie carries what a form did to the page that is shown next.
 const noticeCookie = "skein_notice"
 
-const maxNotice = 300 // bytes
+const (
+	maxNotice = 300 // bytes
+	noticeFor = time.Minute
+)
 
 // back answers a form: what was done is told by the next page, which is at path.
 func back(w http.ResponseWriter, r *http.Request, path, done string) {
 	if done != "" {
-		http.SetCookie(w, &http.Cookie{
-			Name: noticeCookie, Value: url.QueryEscape(clip(done, maxNotice)), Path: "/", MaxAge: 60,
-			HttpOnly: true, Secure: r.TLS != nil, SameSite: http.SameSiteStrictMode,
-		})
+		http.SetCookie(w, door.From(r.Context()).Cookie(noticeCookie, url.QueryEscape(clip(done, maxNotice)), noticeFor))
 	}
 	http.Redirect(w, r, path, http.StatusSeeOther)
 }
 
 // notice returns what the form before did, once.
 func notice(w http.ResponseWriter, r *http.Request) string {
-	c, err := r.Cookie(noticeCookie)
+	v := door.From(r.Context())
+	c, err := r.Cookie(v.CookieName(noticeCookie))
 	if err != nil {
 		return ""
 	}
-	http.SetCookie(w, &http.Cookie{Name: noticeCookie, Path: "/", MaxAge: -1, HttpOnly: true, Secure: r.TLS != nil, SameSite: http.SameSiteStrictMode})
+	http.SetCookie(w, v.Cookie(noticeCookie, "", 0))
 	text, err := url.QueryUnescape(c.Value)
 	if err != nil {
 		return ""
