@@ -21,6 +21,7 @@ const (
 	indexFirst = time.Second
 	indexLook  = 5 * time.Second
 	indexClose = 2 * time.Second
+	indexAgain = 20 * time.Millisecond
 
 	feedRows  = 500       // at most, in one step
 	feedBytes = 512 << 10 // of payload
@@ -116,7 +117,8 @@ func (x *indexer) feed() time.Duration {
 }
 
 // finish feeds what waits, if this process has stored something, but not for
-// long: others go on with it.
+// long: others go on with it. It may have to wait for older transactions, or for
+// a step of its own that was broken off and that the server has yet to end.
 func (x *indexer) finish() {
 	x.catching.Wait()
 	if x.last.Load() == 0 {
@@ -124,8 +126,19 @@ func (x *indexer) finish() {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), indexClose)
 	defer cancel()
-	for ctx.Err() == nil {
-		if s, err := x.step(ctx); err != nil || !s.more {
+	tick := time.NewTicker(indexAgain)
+	defer tick.Stop()
+	for {
+		s, err := x.step(ctx)
+		switch {
+		case err != nil, !s.more && !s.waiting && !s.busy:
+			return
+		case s.more:
+			continue
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
 			return
 		}
 	}

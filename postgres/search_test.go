@@ -156,6 +156,33 @@ func TestCloseFeedsTheIndex(t *testing.T) {
 	}
 }
 
+// At the end older transactions may still run, whose events would come before.
+func TestCloseWaitsForOlderTransactions(t *testing.T) {
+	dsn := pgtest.DSN(t)
+	s := openTest(t, dsn)
+	addText(t, s, "a", "some words")
+	older, err := pgx.Connect(t.Context(), dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer older.Close(context.Background()) //nolint:errcheck // nothing is lost with it
+	if _, err := older.Exec(t.Context(), `BEGIN; SELECT pg_current_xact_id()`); err != nil {
+		t.Fatal(err)
+	}
+	addText(t, s, "a", "the last word")
+	closed := make(chan error)
+	go func() { closed <- s.Close() }()
+	if _, err := older.Exec(t.Context(), `COMMIT`); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-closed; err != nil {
+		t.Fatal(err)
+	}
+	if l := openTest(t, dsn).lag(t); l != (skein.Lag{}) {
+		t.Errorf("Lag = %+v after Close, want none", l)
+	}
+}
+
 // What a process left that died, another indexes.
 func TestAnotherProcessFeedsTheIndex(t *testing.T) {
 	dsn := pgtest.DSN(t)
