@@ -1,8 +1,10 @@
 package postgres
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/jackc/pgx/v5/pgconn"
 
@@ -22,7 +24,7 @@ const (
 	codeDamaged       = "XX001"
 	codeIndexDamaged  = "XX002"
 	codeMoved         = "SK001" // must_be, schema/0001.sql
-	codeUnknown       = "08007" // transaction_resolution_unknown
+	connectionCodes   = "08"    // they begin so: connection_failure, transaction_resolution_unknown
 	codeInternal      = "XX000" // tuple concurrently updated
 )
 
@@ -39,6 +41,9 @@ func code(err error) string {
 // again reports whether err says that others were in the way of a transaction,
 // which is certain not to be committed.
 func again(err error) bool {
+	if errors.Is(err, skein.ErrUnknown) {
+		return false
+	}
 	c := code(err)
 	return errors.Is(err, errMoved) || c == codeMoved || c == codeSerialization || c == codeDeadlock
 }
@@ -62,14 +67,16 @@ func classify(err error) error {
 // classifyCommit is classify for the error of what commits: unless the server
 // has answered that the transaction failed, or was sent nothing, it may have
 // committed. What ends the connection may come between the commit and its
-// answer.
+// answer. Codes that begin with 08 say, of a pooler too, that the connection to
+// the server was lost; a pooler may leave out the severity that is not localized.
 func classifyCommit(err error) error {
 	var e *pgconn.PgError
 	switch {
 	case err == nil:
 		return nil
 	case errors.As(err, &e):
-		if e.Code != codeUnknown && e.SeverityUnlocalized != "FATAL" && e.SeverityUnlocalized != "PANIC" {
+		severity := cmp.Or(e.SeverityUnlocalized, e.Severity)
+		if severity != "FATAL" && severity != "PANIC" && !strings.HasPrefix(e.Code, connectionCodes) {
 			return err
 		}
 	case pgconn.SafeToRetry(err):

@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"testing"
 
@@ -34,6 +35,10 @@ func TestCodesAreTheErrorsThatCallersKnow(t *testing.T) {
 		{"ended by an administrator", answered("FATAL", "57P01"), nil, skein.ErrUnknown, false},
 		{"crashed", answered("FATAL", "57P02"), nil, skein.ErrUnknown, false},
 		{"the server does not know", answered("ERROR", "08007"), nil, skein.ErrUnknown, false},
+		{"a pooler lost the server", &pgconn.PgError{Severity: "FATAL", Code: "08P01", Message: "server conn crashed?"}, nil, skein.ErrUnknown, false},
+		{"a pooler gave up", answered("ERROR", "08006"), nil, skein.ErrUnknown, false},
+		{"a pooler ended it", &pgconn.PgError{Severity: "FATAL", Code: "57P01", Message: "shut down"}, nil, skein.ErrUnknown, false},
+		{"unknown, for others were in the way", fmt.Errorf("%w: %w", skein.ErrUnknown, answered("FATAL", "40001")), skein.ErrUnknown, skein.ErrUnknown, false},
 		{"connection lost", io.ErrUnexpectedEOF, nil, skein.ErrUnknown, false},
 		{"no answer in time", context.DeadlineExceeded, nil, skein.ErrUnknown, false},
 	} {
