@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -23,9 +24,10 @@ func parse(dsn string) (*pgxpool.Config, error) {
 	if !strings.Contains(dsn, "pool_max_conns") {
 		cfg.MaxConns = maxConns
 	}
-	if cfg.ConnConfig.RuntimeParams["application_name"] == "" {
-		cfg.ConnConfig.RuntimeParams["application_name"] = "skein"
-	}
+	params := cfg.ConnConfig.RuntimeParams
+	params["application_name"] = cmp.Or(params["application_name"], "skein")
+	// What texts mean is not the database's to say. Poolers know these two.
+	params["client_encoding"], params["standard_conforming_strings"] = "UTF8", "on"
 	return cfg, nil
 }
 

@@ -59,9 +59,9 @@ func (c *core) migrate(ctx context.Context, o Options) error {
 // database is none that the store can be in.
 func (c *core) serverFits(ctx context.Context, pg *pgx.Conn) error {
 	var num int
-	var name, encoding, isolation string
-	err := pg.QueryRow(ctx, `SELECT current_setting('server_version_num')::int, current_setting('server_version'), current_setting('server_encoding'), current_setting('default_transaction_isolation')`).
-		Scan(&num, &name, &encoding, &isolation)
+	var name, encoding, isolation, schema, security string
+	err := pg.QueryRow(ctx, `SELECT current_setting('server_version_num')::int, current_setting('server_version'), current_setting('server_encoding'), current_setting('default_transaction_isolation'),
+		coalesce(current_schema(), ''), current_setting('row_security')`).Scan(&num, &name, &encoding, &isolation, &schema, &security)
 	if isolation != "read committed" {
 		c.beginPut = beginWrite
 	}
@@ -72,6 +72,10 @@ func (c *core) serverFits(ctx context.Context, pg *pgx.Conn) error {
 		return fmt.Errorf("%w server: PostgreSQL is %s, 13 or later is needed", skein.ErrInvalid, name)
 	case encoding != "UTF8":
 		return fmt.Errorf("%w database: its encoding is %s: make one with ENCODING 'UTF8' TEMPLATE template0", skein.ErrInvalid, encoding)
+	case schema != "public":
+		return fmt.Errorf("%w database: this address looks for tables in schema %q first, skein's are in public: add search_path=public to it", skein.ErrInvalid, schema)
+	case security != "on":
+		return fmt.Errorf("%w database: row_security is %s: ALTER DATABASE … SET row_security = on", skein.ErrInvalid, security)
 	}
 	return nil
 }

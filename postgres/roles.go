@@ -12,6 +12,10 @@ import (
 // rolesSQL is for people to run where the address's role may not.
 const rolesSQL = `CREATE ROLE skein_user NOLOGIN; CREATE ROLE skein_all NOLOGIN; GRANT skein_user, skein_all TO %s;`
 
+// toTake is what a role needs to take another one. From version 16 on, who made
+// a role is its member and may give it, but not take it.
+const toTake = `CASE WHEN current_setting('server_version_num')::int < 160000 THEN 'MEMBER' ELSE 'SET' END`
+
 // makeRoles makes the two roles, and makes the address's role a member of them.
 // Roles are the cluster's: another database's skein may do so at once.
 func makeRoles(ctx context.Context, pg *pgx.Conn) error {
@@ -28,7 +32,7 @@ BEGIN
 				NULL; -- another program has
 			END;
 		END IF;
-		IF NOT pg_has_role(current_user, r, 'MEMBER') THEN
+		IF NOT pg_has_role(current_user, r, `+toTake+`) THEN
 			EXECUTE format('GRANT %I TO %I', r, current_user);
 		END IF;
 	END LOOP;
@@ -45,7 +49,7 @@ END $$`); code(err) != codeUnique && code(err) != codeInternal {
 // mayBe reports an error if the address's role may not take the two roles.
 func mayBe(ctx context.Context, pg *pgx.Conn) error {
 	var may bool
-	err := pg.QueryRow(ctx, `SELECT count(*) = 2 AND bool_and(pg_has_role(current_user, oid, 'MEMBER')) FROM pg_roles WHERE rolname IN ('skein_user', 'skein_all')`).Scan(&may)
+	err := pg.QueryRow(ctx, `SELECT count(*) = 2 AND bool_and(pg_has_role(current_user, oid, `+toTake+`)) FROM pg_roles WHERE rolname IN ('skein_user', 'skein_all')`).Scan(&may)
 	if err != nil {
 		return err
 	}
