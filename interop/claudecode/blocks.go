@@ -106,7 +106,7 @@ func (w *writer) file(e *skein.Entry, f *skein.File) ([]blockOut, error) {
 		return []blockOut{textBlock(describe(f))}, nil
 	}
 	source := sourceOut{Type: "base64", Media: f.Media}
-	if e.End > w.d.After { // else it is there
+	if e.End > w.keep { // else it is there
 		data, err := w.d.Blob(f.Blob)
 		if err != nil {
 			return nil, fmt.Errorf("file %q of event %d: %w", f.Name, e.Seq, err)

@@ -3,6 +3,7 @@ package claudecode
 import (
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 
 	jsonv2 "github.com/go-json-experiment/json"
@@ -12,14 +13,15 @@ import (
 
 // known is what the file has that is to go on.
 type known struct {
-	leaf  string // UUID of the newest line of the conversation
-	uuids map[string]bool
-	names bool // a line of it names the newest line, as newer versions do
+	leaf   string               // UUID of the newest line of the conversation
+	leaves map[skein.Seq]string // that of the newest line that tells of a message or compaction
+	uuids  map[string]bool
+	names  bool // a line of it names the newest line, as newer versions do
 }
 
 // look reads what the file has.
 func (w *writer) look() error {
-	w.known = &known{uuids: map[string]bool{}}
+	w.known = &known{leaves: map[skein.Seq]string{}, uuids: map[string]bool{}}
 	w.id = stemOf(w.path)
 	w.session = w.id
 	agent, isAgent := strings.CutPrefix(w.id, "agent-")
@@ -30,6 +32,7 @@ func (w *writer) look() error {
 		if err != nil {
 			return err
 		}
+		at, _ := w.d.Tells(r)
 		var l line
 		if r.Damage != "" || jsonv2.Unmarshal(r.Raw, &l, options()) != nil {
 			continue
@@ -47,6 +50,9 @@ func (w *writer) look() error {
 			continue
 		}
 		w.known.leaf = string(l.UUID)
+		if at > 0 {
+			w.known.leaves[at] = string(l.UUID)
+		}
 		if isAgent && l.Session != "" {
 			w.session = string(l.Session)
 		}
@@ -64,41 +70,31 @@ func chained(l *line) bool {
 }
 
 // goBack finds the line that the session goes on from if it went back since it
-// was read: that of the newest message before it that is left.
-func (w *writer) goBack() {
-	back := false
-	for _, e := range w.d.Events {
-		back = back || e.Kind == skein.KindRewound && e.Seq > w.d.After
+// was read, of all branches that the file has: that of the newest step that is
+// on the session's line. What follows is written, even if it was said before.
+func (w *writer) goBack() error {
+	w.keep = w.d.After
+	if w.known == nil {
+		return nil
 	}
-	if !back {
-		return
+	w.parent = w.known.leaf
+	if !w.d.WentBack() {
+		return nil
 	}
-	w.parent = ""
-	for i := len(w.entries) - 1; i >= 0; i-- {
-		e := &w.entries[i]
-		if e.Seq > w.d.After {
-			continue
-		}
-		if leaf := w.leafOf(e); leaf != "" {
-			w.parent = leaf
-			return
-		}
+	spans, err := skein.OnLine(w.d.Events, w.d.Events[len(w.d.Events)-1].Seq)
+	if err != nil {
+		return err
 	}
-}
-
-// leafOf returns the newest line in the file that a message was read from or
-// written to.
-func (w *writer) leafOf(e *skein.Entry) string {
-	for seq := e.End; seq >= e.Seq; seq-- {
-		if u := w.uuids[seq]; w.known.uuids[u] {
-			return u
+	for seq, u := range w.uuids {
+		if w.known.uuids[u] {
+			w.known.leaves[seq] = u
 		}
 	}
-	all := w.leaves[e.Seq]
-	for i := len(all) - 1; i >= 0; i-- {
-		if w.known.uuids[all[i]] {
-			return all[i]
+	w.keep, w.parent = 0, ""
+	for seq, leaf := range w.known.leaves {
+		if seq > w.keep && slices.ContainsFunc(spans, func(s skein.SeqRange) bool { return s.From < seq && seq <= s.To }) {
+			w.keep, w.parent = seq, leaf
 		}
 	}
-	return ""
+	return nil
 }

@@ -95,7 +95,7 @@ func (w *writer) put(e *skein.Entry, seq skein.Seq, l lineOut) string {
 	all := w.leaves[e.Seq]
 	id := newUUID(string(w.d.Session.ID), strconv.FormatInt(int64(e.Seq), 10), strconv.Itoa(len(all)))
 	w.leaves[e.Seq] = append(all, id)
-	if seq > w.d.After && (w.known == nil || !w.known.uuids[id]) {
+	if seq > w.keep && (w.known == nil || !w.known.uuids[id]) {
 		w.chain(id, e.Time, seq, l)
 	}
 	return id
@@ -103,10 +103,6 @@ func (w *writer) put(e *skein.Entry, seq skein.Seq, l lineOut) string {
 
 // chain appends a line behind the one before.
 func (w *writer) chain(id string, at skein.Time, seq skein.Seq, l lineOut) {
-	if w.known != nil && !w.begun {
-		w.goBack()
-	}
-	w.begun = true
 	if w.parent != "" && l.Compact == nil {
 		before := w.parent
 		l.Parent = &before

@@ -46,6 +46,9 @@ func (w *writer) plan(all []skein.Entry) error {
 			w.uuids[e.Seq], _, _ = strings.Cut(u, "/")
 		}
 	}
+	if err := w.goBack(); err != nil {
+		return err
+	}
 	children, err := w.children()
 	if err != nil {
 		return err
@@ -124,7 +127,7 @@ func (w *writer) compactions() error {
 		return err
 	}
 	for _, e := range w.d.Events {
-		if e.Kind != skein.KindCompacted || e.Seq <= w.d.After {
+		if e.Kind != skein.KindCompacted || e.Seq <= w.keep {
 			continue
 		}
 		c, err := skein.Decode[skein.Compacted](e)
@@ -140,7 +143,7 @@ func (w *writer) compactions() error {
 			continue
 		}
 		at := c.To
-		if at < w.d.After {
+		if at < w.keep {
 			at = e.Seq
 			w.losses.Add(e.Seq, "messages that a compaction left standing: under it too")
 		}

@@ -44,7 +44,7 @@ func (w *writer) entry(e *skein.Entry, last bool) error {
 
 // lose notes that something of a message is lost, if it is to be written.
 func (w *writer) lose(e *skein.Entry, what string) {
-	if e.End > w.d.After {
+	if e.End > w.keep {
 		w.losses.Add(e.Seq, what)
 	}
 }
@@ -166,5 +166,5 @@ func (w *writer) answer(e *skein.Entry, last bool) error {
 // within reports whether the result of a call is written with it: not if the
 // file has the call, and the result has come since.
 func (w *writer) within(c *callOut) bool {
-	return c.from == nil || c.owner.End > w.d.After || c.from.End <= w.d.After
+	return c.from == nil || c.owner.End > w.keep || c.from.End <= w.keep
 }

@@ -28,9 +28,6 @@ func write(_ context.Context, d interop.Draft) (interop.Written, error) {
 	if err := w.plan(all); err != nil {
 		return interop.Written{}, err
 	}
-	if w.known != nil {
-		w.parent = w.known.leaf
-	}
 	if err := w.conversation(); err != nil {
 		return interop.Written{}, err
 	}
@@ -67,6 +64,7 @@ type writer struct {
 	version string
 	ours    bool
 	known   *known
+	keep    skein.Seq // the file has what was said up to here
 
 	entries  []skein.Entry // those on the line
 	calls    map[*skein.Call]*callOut
@@ -78,7 +76,6 @@ type writer struct {
 	parent string // UUID of the line before; "" for none
 	latest skein.Time
 	asked  bool // somebody spoke before the model did
-	begun  bool // a line was written behind those that the file has
 	lines  []interop.OutLine
 	losses interop.Losses
 }

@@ -149,7 +149,10 @@ func (w *writer) look() error {
 			continue
 		}
 		if id := id(o); id != "" {
-			w.ids[id], byKey[rec.Key], w.leaf = true, id, id
+			w.ids[id], w.leaf = true, id
+			if rec.Key != "" { // it has none if it was written from here
+				byKey[rec.Key] = id
+			}
 		}
 	}
 	w.linear = w.linear && w.leaf == ""
