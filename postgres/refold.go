@@ -14,16 +14,34 @@ import (
 var errBehind = errors.New("session has more events")
 
 // refoldAll works out anew what people read in the rows of the sessions that
-// show what was changed, and raises their revisions. Parents come first: what
-// a fork has of its parent's texts is known by what became of those.
+// show what was changed, and raises their revisions. The forks come first, and
+// of these the older ones: what a fork has of its parent's texts is known by
+// what became of those. What was forked meanwhile, of a row that still had the
+// secrets, follows, until there is no such row any more.
 func (sc *scrub) refoldAll(ctx context.Context) error {
-	for _, n := range slices.Sorted(maps.Keys(sc.forks)) {
-		err := sc.refold(ctx, sc.forks[n])
-		if err != nil && !errors.Is(err, skein.ErrNotFound) { // deleted meanwhile
+	done := map[int64]bool{}
+	for {
+		for _, n := range slices.Sorted(maps.Keys(sc.forks)) {
+			if done[n] {
+				continue
+			}
+			done[n] = true
+			err := sc.refold(ctx, sc.forks[n])
+			if err != nil && !errors.Is(err, skein.ErrNotFound) { // deleted meanwhile
+				return err
+			}
+		}
+		if !done[sc.head.n] {
+			done[sc.head.n] = true
+			if err := sc.refold(ctx, sc.head.ID); err != nil {
+				return err
+			}
+		}
+		before := len(sc.forks)
+		if err := sc.showing(ctx); err != nil || len(sc.forks) == before {
 			return err
 		}
 	}
-	return sc.refold(ctx, sc.head.ID)
 }
 
 // A refolding is a session's own events, folded anew as far as a place.

@@ -60,6 +60,7 @@ type scrub struct {
 	s       *Store
 	head    head  // of the session, as it was at first
 	n       int64 // scrubs.n
+	resumed bool  // another process began it
 	secrets []string
 	segs    []segment
 	blobs   map[skein.Hash]skein.Blob // what a blob with a secret becomes
@@ -145,7 +146,7 @@ func (s *Store) resumeScrub(ctx context.Context) (was bool, err error) {
 	}
 	h, err := s.headOf(ctx, id)
 	sc := newScrub(s, h, nil)
-	sc.n, sc.head.User = n, user
+	sc.n, sc.head.User, sc.resumed = n, user, true
 	if err == nil {
 		err = json.Unmarshal(list, &sc.secrets)
 	}

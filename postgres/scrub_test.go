@@ -3,6 +3,7 @@ package postgres
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -130,6 +131,66 @@ func TestScrubIsFinishedByTheNextProcess(t *testing.T) {
 	}
 	if n := all.rows(t)["scrubs"]; n != 0 {
 		t.Errorf("there are %d scrubs, want none", n)
+	}
+}
+
+// A process dies when it has changed all events, but not yet the rows of forks.
+func TestScrubThatIsFinishedReachesForksOfWhatWasChanged(t *testing.T) {
+	all := opened(t)
+	s := all.As("ann").(*Store)
+	ctx := t.Context()
+	secretive(t, s, "a", 3)
+	fork(t, s, "f", "a", 2)
+	fork(t, s, "g", "f", 2)
+	h, err := s.headOf(ctx, "a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sc := newScrub(s, h, []string{secret})
+	if err := errors.Join(sc.look(ctx), sc.mark(ctx), sc.change(ctx)); err != nil {
+		t.Fatal(err)
+	}
+	all.sql(t, `UPDATE scrubs SET alive = alive - interval '2 minutes'`)
+	if was, err := all.resumeScrub(ctx); !was || err != nil {
+		t.Errorf("resumeScrub = %v, %v, want it done", was, err)
+	}
+	if in := all.traces(t, secret); len(in) > 0 {
+		t.Errorf("the secret is in %v", in)
+	}
+}
+
+// Who forks the session while it is scrubbed has its words from its row, which
+// is the last to be changed.
+func TestScrubReachesForksThatAreMadeMeanwhile(t *testing.T) {
+	all := opened(t)
+	s := all.As("ann").(*Store)
+	ctx := t.Context()
+	prompt := func(text string) skein.Event { return skein.Say(noon, skein.UserSays(text)) }
+	add := func(id skein.SessionID, evs ...skein.Event) {
+		t.Helper()
+		if _, err := skein.Add(ctx, s, id, evs...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	add("a", skein.NewEvent(skein.KindCreated, noon, skein.Created{Project: "/" + secret}), prompt("my key is "+secret), prompt("and now?"))
+	h, err := s.headOf(ctx, "a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sc := newScrub(s, h, []string{secret})
+	if err := errors.Join(sc.look(ctx), sc.mark(ctx), sc.change(ctx), sc.showing(ctx)); err != nil {
+		t.Fatal(err)
+	}
+	fork(t, s, "f", "a", 3)
+	fork(t, s, "g", "f", 3)
+	if err := errors.Join(sc.files(ctx), sc.refoldAll(ctx)); err != nil {
+		t.Fatal(err)
+	}
+	if in := all.traces(t, secret); !slices.Equal(in, []string{"scrubs.secrets"}) {
+		t.Errorf("the secret is in %v, want only in what is to be done", in)
+	}
+	if forks := sc.done.Forks; !slices.Equal(forks, []skein.SessionID{"f", "g"}) {
+		t.Errorf("Scrub of a says that it has reached %v, want f and g", forks)
 	}
 }
 

@@ -142,12 +142,18 @@ func (sc *scrub) moveBlobs(t *tx, n int64, b *blotted) error {
 	return t.dropBlobs(sc.user(), gone)
 }
 
-// showing finds the other sessions that show an event which was changed.
+// showing finds the other sessions that show an event which was changed. Which
+// these are that another process has changed nobody knows any more.
 func (sc *scrub) showing(ctx context.Context) error {
 	first := map[int64]skein.Seq{}
 	for _, e := range sc.events {
 		if at, ok := first[e.n]; !ok || e.seq < at {
 			first[e.n] = e.seq
+		}
+	}
+	if sc.resumed {
+		for _, seg := range sc.segs {
+			first[seg.session] = seg.from + 1
 		}
 	}
 	return sc.s.read(ctx, func(q *conn) error {
