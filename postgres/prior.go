@@ -87,14 +87,17 @@ func (w *work) parent(id skein.SessionID) (*head, error) {
 			if err := w.flush(); err != nil {
 				return nil, err
 			}
+		} else {
+			w.shownBy = append(w.shownBy, parentRow{d.n, d.revision})
 		}
 		return &d.head, nil
 	}
 	p := w.tx.pipe()
 	var h head
 	var buried bool
+	var revision int64 // read first: of what is changed between the two it is too old
+	p.one(nil, `SELECT revision FROM heads WHERE id = $1`, []any{string(id)}, &revision)
 	p.head(id, &h)
-	p.one(nil, `SELECT revision FROM heads WHERE id = $1`, []any{string(id)}, &h.revision)
 	p.one(&buried, `SELECT at FROM tombstones WHERE hash = $1 LIMIT 1`, []any{idTomb(id)}, nil)
 	err := p.run()
 	switch {
@@ -104,7 +107,7 @@ func (w *work) parent(id skein.SessionID) (*head, error) {
 	case h.n == 0:
 		err = fmt.Errorf("session %s %w", id, skein.ErrNotFound)
 	default:
-		w.shownBy = append(w.shownBy, parentRow{h.n, h.revision})
+		w.shownBy = append(w.shownBy, parentRow{h.n, revision})
 	}
 	return &h, err
 }

@@ -233,3 +233,48 @@ func TestScrubWhileOthersAppend(t *testing.T) {
 	}
 	fine(t, all)
 }
+
+// A fork has its parent's words as they were read. They must be so still when it
+// is written, also where the call repeats what the parent has.
+func TestForkIsWrittenOnlyOfWhatItsParentStillIs(t *testing.T) {
+	s := opened(t)
+	ctx := t.Context()
+	first := skein.Say(noon, skein.UserSays("hello"))
+	first.ClientID = "c1"
+	if _, err := skein.Add(ctx, s, "a", skein.NewEvent(skein.KindCreated, noon, skein.Created{}), first); err != nil {
+		t.Fatal(err)
+	}
+	h, err := s.headOf(ctx, "a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	created := skein.NewEvent(skein.KindCreated, noon, skein.Created{Parent: &skein.Parent{Session: "a", Seq: 2, Why: skein.Fork}})
+	for name, batches := range map[string][]skein.Batch{
+		"a fork":                 {{Session: "f", Events: []skein.Event{created}}},
+		"a fork, and what a has": {{Session: "a", Events: []skein.Event{first}}, {Session: "f", Events: []skein.Event{created}}},
+	} {
+		j := &job{ctx: ctx}
+		for _, b := range batches {
+			p, err := s.packBatch(b)
+			if err != nil {
+				t.Fatal(err)
+			}
+			j.batches = append(j.batches, p)
+		}
+		err := s.tryWrite(ctx, func(t *tx) error {
+			w := newWork(s)
+			w.tx, w.looked = t, true
+			if err := w.look([]*job{j}); err != nil {
+				return err
+			}
+			if _, err := w.job(j); err != nil {
+				return err
+			}
+			err := s.write(ctx, func(other *tx) error { return other.touch(&h) })
+			return errors.Join(err, w.finish())
+		})
+		if !again(err) {
+			t.Errorf("%s: written when its parent was changed: %v, want that it is tried again", name, err)
+		}
+	}
+}
