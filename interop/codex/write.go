@@ -24,9 +24,11 @@ func write(ctx context.Context, d interop.Draft) (interop.Written, error) {
 	if err != nil {
 		return interop.Written{}, err
 	}
-	for _, a := range acts {
+	for i, a := range acts {
+		if w.quiet = a.old; !a.old && (i == 0 || acts[i-1].old) {
+			w.seq = 0
+		}
 		w.seq = max(w.seq, a.tells)
-		w.quiet = a.tells <= d.After
 		if err := a.do(); err != nil {
 			return interop.Written{}, fmt.Errorf("event %d: %w", a.tells, err)
 		}
@@ -57,6 +59,7 @@ type writer struct {
 	quiet    bool // the file has it already
 	some     bool // something was said
 	at       skein.Time
+	since    skein.Time                 // when the session went back: what it went back to is said again then
 	turn     string                     // ID of the turn that is open; "" for none
 	last     string                     // what the model said last in it
 	calls    map[string]*wrote          // that wait for their results
@@ -73,6 +76,8 @@ type writer struct {
 type act struct {
 	at    skein.Seq // where it stands
 	tells skein.Seq // last event that it tells of
+	spent bool      // it is what a request cost
+	old   bool      // the file has it
 	do    func() error
 }
 
@@ -95,7 +100,7 @@ func (w *writer) acts() (all []act, err error) {
 			}
 			continue
 		}
-		all = append(all, act{e.Seq, e.End, func() error { w.acting = e.Seq; return w.entry(&e) }})
+		all = append(all, act{at: e.Seq, tells: e.End, do: func() error { w.acting = e.Seq; return w.entry(&e) }})
 	}
 	marks, err := w.marks()
 	if err != nil {
@@ -103,12 +108,43 @@ func (w *writer) acts() (all []act, err error) {
 	}
 	all = append(all, marks...)
 	slices.SortStableFunc(all, func(a, b act) int { return cmp.Compare(a.at, b.at) })
+	return w.split(all, entries)
+}
+
+// split puts what is new behind what the file has, and between them what takes
+// back of that what the session went back over. What it went back to, and the
+// file has not on its line, is new.
+func (w *writer) split(all []act, entries []skein.Entry) ([]act, error) {
+	was, err := skein.OnLine(w.d.Events, w.d.After)
+	if err != nil {
+		return nil, err
+	}
 	back, err := w.back(entries)
 	if err != nil {
 		return nil, err
 	}
-	at, _ := slices.BinarySearchFunc(all, w.d.After+1, func(a act, s skein.Seq) int { return cmp.Compare(a.at, s) })
-	return slices.Insert(all, at, back...), nil
+	now, err := skein.OnLine(w.d.Events, w.lastSeq())
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range w.d.Events {
+		if e.Kind == skein.KindCompacted && e.Seq <= w.d.After && on(was, e.Seq) && !on(now, e.Seq) {
+			w.losses.Add(e.Seq, "going back to before a summary: Codex goes on from the summary")
+		}
+	}
+	var old []act
+	for _, a := range all {
+		if a.old = a.tells <= w.d.After && (on(was, a.tells) || a.spent); a.old {
+			old = append(old, a)
+		} else {
+			back = append(back, a)
+		}
+	}
+	return append(old, back...), nil
+}
+
+func on(line []skein.SeqRange, seq skein.Seq) bool {
+	return slices.ContainsFunc(line, func(s skein.SeqRange) bool { return s.From < seq && seq <= s.To })
 }
 
 // begin finds out what the thread is called and where it is, and writes what

@@ -139,6 +139,16 @@ func TestGoingBackOverTurnsIsWritten(t *testing.T) {
 	}
 }
 
+func TestGoingBackToBeforeASummaryIsTold(t *testing.T) {
+	x := newExporting(t)
+	x.lay(turns()...)
+	x.sync(skein.NewEvent(skein.KindCompacted, epoch, skein.Compacted{To: 6, Summary: "We counted."}))
+	_, losses := x.sync(skein.NewEvent(skein.KindRewound, epoch, skein.Rewound{To: 4}), skein.Say(epoch, skein.UserSays("other")))
+	if len(losses) == 0 || !strings.Contains(losses[0].What, "before a summary") {
+		t.Errorf("losses = %+v, want that the summary stands", losses)
+	}
+}
+
 func TestACompactionTellsWhatItDoesNotCover(t *testing.T) {
 	x := newExporting(t)
 	x.lay(turns()...)

@@ -59,6 +59,7 @@ func (w *writer) emit(t skein.Time, typ string, payload any) {
 	if t == 0 {
 		t = w.at
 	}
+	t = max(t, w.since)
 	w.at = t
 	raw, ok := payload.(json.RawMessage)
 	if !ok {

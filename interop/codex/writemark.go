@@ -20,10 +20,9 @@ func (w *writer) marks() (all []act, err error) {
 			return nil, err
 		}
 		if c := facts.Charge; c != nil {
-			all = append(all, act{e.Seq, e.Seq, func() error { w.acting = e.Seq; w.spent(e.Time, c); return nil }})
+			all = append(all, act{at: e.Seq, tells: e.Seq, spent: true, do: func() error { w.acting = e.Seq; w.spent(e.Time, c); return nil }})
 		}
-		on := slices.ContainsFunc(spans, func(s skein.SeqRange) bool { return e.Seq > s.From && e.Seq <= s.To })
-		if !on {
+		if !on(spans, e.Seq) {
 			continue
 		}
 		if a, ok := w.mark(i, e); ok {
@@ -134,6 +133,9 @@ func (w *writer) back(now []skein.Entry) ([]act, error) {
 	if at < 0 {
 		return nil, nil
 	}
+	if w.d.WentBack() {
+		w.since = w.d.Events[at].Time
+	}
 	was, err := skein.Entries(w.d.Events[:at])
 	if err != nil {
 		return nil, err
@@ -142,7 +144,7 @@ func (w *writer) back(now []skein.Entry) ([]act, error) {
 	for _, e := range now {
 		gone[e.Seq] = e.Rewound
 	}
-	turns, over, whole := 0, skein.Seq(0), true
+	turns, over, left, whole := 0, skein.Seq(0), skein.Seq(0), true
 	for _, e := range was {
 		switch {
 		case e.Rewound:
@@ -155,6 +157,8 @@ func (w *writer) back(now []skein.Entry) ([]act, error) {
 			}
 		case over != 0:
 			whole = false
+		default:
+			left = e.End
 		}
 	}
 	switch {
@@ -164,9 +168,8 @@ func (w *writer) back(now []skein.Entry) ([]act, error) {
 		w.losses.Add(over, "what was gone back over, in the middle of a turn: it stays where it was written before")
 		return nil, nil
 	}
-	next := w.d.Events[at].Seq
-	return []act{{next, next, func() error {
-		w.acting = next
+	return []act{{at: left, tells: left, do: func() error {
+		w.acting = w.d.Events[at].Seq
 		w.emit(w.d.Events[at].Time, typeEvent, rolledBackOut{"thread_rolled_back", turns})
 		return nil
 	}}}, nil
