@@ -63,7 +63,7 @@ type work struct {
 	brought map[userBlob]packedBlob
 	stored  map[userBlob]bool    // blobs that must be there: by the group, or before
 	quotas  map[skein.User]quota // of those whose session it is; a user of whom nothing is known is free
-	tombs   map[string]bool      // hashes of tombstones that there are
+	tombs   map[tombOf]bool      // tombstones that there are
 	lift    [][]byte             // those to take away
 	tx      *tx                  // of a group that was looked up
 	shownBy []parentRow          // that must still be as they were read
@@ -93,7 +93,7 @@ type userBlob struct {
 func newWork(s *Store) *work {
 	return &work{
 		s: s, drafts: map[skein.SessionID]*draft{}, charged: map[request]skein.Usage{}, keys: map[userKey]int64{},
-		brought: map[userBlob]packedBlob{}, stored: map[userBlob]bool{}, tombs: map[string]bool{},
+		brought: map[userBlob]packedBlob{}, stored: map[userBlob]bool{}, tombs: map[tombOf]bool{},
 		files: map[fileKey]*fileDraft{}, quotas: map[skein.User]quota{},
 	}
 }

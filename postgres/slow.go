@@ -161,10 +161,11 @@ func (w *work) look(jobs []*job) error {
 	p.exec(takeLocks, w.locks(jobs))
 	w.readHeads(p, ids)
 	if hashes := tombsOf(jobs); len(hashes) > 0 {
-		p.query(`SELECT hash FROM tombstones WHERE hash = ANY($1::bytea[])`, []any{hashes}, func(r row) error {
+		p.query(`SELECT hash, user_id FROM tombstones WHERE hash = ANY($1::bytea[])`, []any{hashes}, func(r row) error {
 			var hash []byte
-			err := r.Scan(&hash)
-			w.tombs[string(hash)] = true
+			var user skein.User
+			err := r.Scan(&hash, &user)
+			w.tombs[tombOf{hash: string(hash)}], w.tombs[tombOf{string(hash), user}] = true, true
 			return err
 		})
 	}
@@ -240,7 +241,9 @@ func (w *work) readHeads(p *pipe, ids []skein.SessionID) {
 func tombsOf(jobs []*job) (hashes [][]byte) {
 	for _, j := range jobs {
 		for i := range j.batches {
-			hashes = append(hashes, j.batches[i].tombs()...)
+			for _, x := range j.batches[i].tombs() {
+				hashes = append(hashes, []byte(x.hash))
+			}
 		}
 	}
 	return hashes
@@ -332,7 +335,8 @@ func (w *work) writes() (*pipe, error) {
 	}
 	w.shownBy = nil
 	if len(w.lift) > 0 {
-		p.exec(`DELETE FROM tombstones WHERE hash = ANY($1::bytea[])`, w.lift)
+		// A view leaves other users' where they are.
+		p.exec(`DELETE FROM tombstones WHERE hash = ANY($1::bytea[]) AND ($2 = '' OR user_id IN ($2, $3))`, w.lift, string(w.s.user), string(skein.Local))
 		w.lift = nil
 	}
 	if err := w.writeBlobs(p); err != nil {
