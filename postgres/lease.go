@@ -28,6 +28,12 @@ func (s *Store) Acquire(ctx context.Context, id skein.SessionID, r skein.LeaseRe
 	if r.TTL < 0 {
 		return l, fmt.Errorf("%w TTL %s", skein.ErrInvalid, r.TTL)
 	}
+	leave, err := s.enter()
+	if err != nil {
+		return l, err
+	}
+	defer leave() // Close gives back what the keeper has
+	s = s.inside()
 	err = s.write(ctx, func(t *tx) error {
 		l, err = t.acquire(id, r)
 		return err
