@@ -60,6 +60,7 @@ func ProblemOf(err error) Problem {
 	var conflict *skein.ConflictError
 	var locked *skein.LockedError
 	var ambiguous *skein.AmbiguousError
+	var quota *skein.QuotaError
 	switch {
 	case errors.As(err, &conflict):
 		p.Session, p.Last = conflict.Session, conflict.Last
@@ -67,6 +68,8 @@ func ProblemOf(err error) Problem {
 		p.Session, p.Holder = locked.Session, &locked.Holder
 	case errors.As(err, &ambiguous):
 		p.Name, p.Candidates, p.More = ambiguous.Name, ambiguous.Candidates, ambiguous.More
+	case errors.As(err, &quota):
+		p.User, p.Of, p.Most = quota.User, quota.Of, quota.Most
 	}
 	return p
 }
@@ -80,6 +83,10 @@ func (p Problem) Err() error {
 	case "locked":
 		if p.Holder != nil {
 			return &told{p.Detail, &skein.LockedError{Session: p.Session, Holder: *p.Holder}}
+		}
+	case "full":
+		if p.Of != "" {
+			return &told{p.Detail, &skein.QuotaError{User: p.User, Of: p.Of, Most: p.Most}}
 		}
 	case "ambiguous":
 		return &told{p.Detail, &skein.AmbiguousError{Name: p.Name, Candidates: p.Candidates, More: p.More}}

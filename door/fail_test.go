@@ -31,6 +31,7 @@ func TestAnErrorComesThroughAProblem(t *testing.T) {
 		{skein.ErrFull, 507},
 		{&skein.ConflictError{Session: "a", Last: 7}, 409},
 		{&skein.LockedError{Session: "a", Holder: skein.Holder{Program: "skein chat", PID: 4, Since: 9}}, 409},
+		{&skein.QuotaError{User: "ann", Of: "bytes", Most: 4}, 507},
 		{&skein.AmbiguousError{Name: "x", Candidates: []skein.Session{{ID: "a"}, {ID: "b"}}, More: true}, 409},
 	} {
 		wrapped := fmt.Errorf("sqlite: append: %w", c.err)
@@ -51,6 +52,11 @@ func TestAnErrorComesThroughAProblem(t *testing.T) {
 		}
 		if want := new(skein.ConflictError); errors.As(c.err, &want) {
 			if is := new(skein.ConflictError); !errors.As(got, &is) || *is != *want {
+				t.Errorf("%v comes back as %+v", c.err, is)
+			}
+		}
+		if want := new(skein.QuotaError); errors.As(c.err, &want) {
+			if is := new(skein.QuotaError); !errors.As(got, &is) || *is != *want {
 				t.Errorf("%v comes back as %+v", c.err, is)
 			}
 		}

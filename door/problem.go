@@ -23,6 +23,9 @@ type Problem struct {
 	Name       string          `json:"name,omitempty"`       // ambiguous
 	Candidates []skein.Session `json:"candidates,omitempty"` // ambiguous: what the name could mean
 	More       bool            `json:"more,omitempty"`       // ambiguous: and others
+	User       skein.User      `json:"user,omitempty"`       // full, by a quota: whose it is
+	Of         string          `json:"of,omitempty"`         // full, by a quota: sessions or bytes
+	Most       int64           `json:"most,omitempty"`       // full, by a quota: how many are allowed
 }
 
 // maxDetail is how long a problem's words may be, in bytes. What was wrong is
