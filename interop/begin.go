@@ -125,8 +125,8 @@ func (t *target) pick(ctx context.Context, b Begin, o *skein.Origin, key skein.C
 			}
 		case err != nil:
 			return "", false, err
-		case b.Name != "" && s.Origin != nil && s.Origin.Format == o.Format && s.Origin.ID == o.ID:
-			if theirs, err := t.im.has(ctx, id, key); theirs || err != nil {
+		case s.Origin != nil && s.Origin.Format == o.Format && s.Origin.ID == o.ID:
+			if theirs, err := t.im.hasOf(ctx, id, b.Name, key); theirs || err != nil {
 				return id, theirs, err
 			}
 		}
@@ -148,6 +148,26 @@ func (t *target) pick(ctx context.Context, b Begin, o *skein.Origin, key skein.C
 // this ID: the store may not know of it yet.
 func (t *target) waits(id skein.SessionID) bool {
 	return slices.ContainsFunc(t.order, func(th *thread) bool { return th.begun && th.id == id })
+}
+
+// hasOf is has for a session of this name in its file. A session that came from
+// another store, without a file, is known by its events.
+func (im *importer) hasOf(ctx context.Context, id skein.SessionID, name string, key skein.ClientID) (bool, error) {
+	if name != "" {
+		if theirs, err := im.has(ctx, id, key); theirs || err != nil {
+			return theirs, err
+		}
+	}
+	if key == "" || len(im.paths[id]) > 0 {
+		return false, nil
+	}
+	keys := candidates(key)
+	for e, err := range im.store.Events(ctx, id, 0) {
+		if err != nil || slices.Contains(keys, e.ClientID) {
+			return err == nil, err
+		}
+	}
+	return false, nil
 }
 
 // has reports whether session id has the first message of a record.
