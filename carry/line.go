@@ -338,6 +338,11 @@ func (s *sender) append(ctx context.Context, b skein.Batch) (skein.Seq, error) {
 			r, err = s.to.Append(ctx, b)
 		}
 	}
+	if errors.Is(err, skein.ErrExists) && b.After == skein.Fresh {
+		if _, ferr := s.to.Session(ctx, b.Session); errors.Is(ferr, skein.ErrNotFound) {
+			err = fmt.Errorf("another user's session has this ID there: %w", skein.ErrExists)
+		}
+	}
 	if err != nil {
 		return 0, err
 	}

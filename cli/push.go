@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -113,10 +114,10 @@ func (o *carryOptions) run(ctx context.Context, j *job, args []string) (err erro
 		return advise(err, "what was sent stays; go on with the same command")
 	}
 	j.say("%s", n.text(o, other.place))
-	if n.failed > 0 {
-		return errSilent
+	if err := o.remember(j); err != nil || n.failed == 0 {
+		return err
 	}
-	return o.remember(j)
+	return errSilent
 }
 
 // other returns a job on the other store.
@@ -178,13 +179,20 @@ func (o *carryOptions) tell(j, from *job, out carry.Outcome) error {
 }
 
 // carried counts outcomes.
-type carried struct{ sessions, events, newer, failed int }
+type carried struct {
+	sessions, events, newer, failed int
+	hints                           []string // what to do about what failed
+}
 
 func (n *carried) add(out carry.Outcome) {
 	n.events += out.Events
 	switch {
 	case out.Err != nil:
 		n.failed++
+		_, hint := outcome(out.Err, "skein push")
+		if hint != "" && !errors.Is(out.Err, skein.ErrExists) && !slices.Contains(n.hints, hint) {
+			n.hints = append(n.hints, hint)
+		}
 	case out.What == carry.Newer:
 		n.newer++
 	case out.Events > 0:
@@ -212,6 +220,7 @@ func (n *carried) text(o *carryOptions, there Place) string {
 	}
 	if n.failed > 0 {
 		lines = append(lines, fmt.Sprintf("skein: %s not sent", count(n.failed, "session")))
+		lines = append(lines, n.hints...)
 	}
 	return strings.Join(lines, "\n")
 }

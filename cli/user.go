@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/render"
@@ -124,7 +125,8 @@ func of(has string, bound int64, most string) string {
 func newUserAdd(f *frame, act string) *cobra.Command {
 	var a skein.Account
 	var most string
-	c := &cobra.Command{
+	var c *cobra.Command
+	c = &cobra.Command{
 		Use: act + " NAME [flags]", Short: map[string]string{"add": "make an account", "set": "change how much an account may have"}[act],
 		Args: words(1, 1, "the NAME of a user"),
 		RunE: f.withRegistry(func(ctx context.Context, j *job, args []string) error {
@@ -138,7 +140,7 @@ func newUserAdd(f *frame, act string) *cobra.Command {
 			}
 			a.User = skein.User(args[0])
 			if act == "set" {
-				return r.SetUser(ctx, a)
+				return setUser(ctx, c.Flags(), r, a)
 			}
 			if err := r.AddUser(ctx, a); errors.Is(err, skein.ErrExists) {
 				return advise(err, "change it with: skein user set %s", args[0])
@@ -154,6 +156,35 @@ func newUserAdd(f *frame, act string) *cobra.Command {
 	return c
 }
 
+// setUser changes those bounds of an account that were named on the command line.
+func setUser(ctx context.Context, named *pflag.FlagSet, r skein.Registry, a skein.Account) error {
+	if !named.Changed("max-sessions") && !named.Changed("max-bytes") {
+		return usagef("skein user set needs --max-sessions or --max-bytes: 0 for no bound")
+	}
+	users, err := r.Users(ctx)
+	if err != nil {
+		return err
+	}
+	for _, u := range users {
+		switch {
+		case u.User != a.User:
+		case !named.Changed("max-sessions"):
+			a.MaxSessions = u.MaxSessions
+		case !named.Changed("max-bytes"):
+			a.MaxBytes = u.MaxBytes
+		}
+	}
+	return noUser(r.SetUser(ctx, a))
+}
+
+// noUser advises where an account was named that is not there.
+func noUser(err error) error {
+	if errors.Is(err, skein.ErrNotFound) {
+		return advise(err, "see which accounts there are: skein user list")
+	}
+	return err
+}
+
 func newUserRm(f *frame) *cobra.Command {
 	return &cobra.Command{
 		Use: "rm NAME", Short: "take an account and its tokens away; the sessions stay",
@@ -163,7 +194,7 @@ func newUserRm(f *frame) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return r.RemoveUser(ctx, skein.User(args[0]))
+			return noUser(r.RemoveUser(ctx, skein.User(args[0])))
 		}),
 	}
 }
