@@ -19,6 +19,7 @@ type copier struct {
 	furthest map[skein.SessionID]skein.Seq // last event that is shared with each session
 	held     []heldBack
 	bytes    int // of held
+	twins    twins
 }
 
 // heldBack is a floating record that waits for the session.
@@ -36,7 +37,7 @@ const (
 )
 
 func newCopier(t *target) *copier {
-	return &copier{t: t, window: 4, follow: follower{store: t.im.store}, furthest: map[skein.SessionID]skein.Seq{}}
+	return &copier{t: t, window: 4, follow: follower{store: t.im.store}, furthest: map[skein.SessionID]skein.Seq{}, twins: twins{t: t}}
 }
 
 // lookAhead asks the store where the events of the next records stand. It asks

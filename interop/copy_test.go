@@ -128,6 +128,42 @@ func TestAFileThatWasMovedGoesOnInItsSession(t *testing.T) {
 	p.exact("y/a.toy")
 }
 
+func TestTheSameFileElsewhereIsACopyWhateverBecameOfItsEvents(t *testing.T) {
+	p := newPlace(t)
+	p.write("x/a.toy", "a1", "a2", "k1/k")
+	p.bring(interop.Options{})
+	p.write("x/a.toy", "a1=new", "a2", "k1/k")
+	p.bring(interop.Options{})
+	p.write("y/a.toy", "a1=new", "a2", "k1/k")
+	for range 2 {
+		if rep := p.bring(interop.Options{}); rep.Events != 0 || rep.Sessions != 0 {
+			t.Errorf("Import of the same file elsewhere = %+v, want nothing new", rep)
+		}
+	}
+	p.wants("a", "created a1 a2 2:=new")
+	p.exact("y/a.toy")
+	p.write("y/a.toy", "a1=new", "a2", "k1/k", "a3", "k2/k")
+	p.bring(interop.Options{})
+	ids := p.sessions()
+	if len(ids) != 3 {
+		t.Fatalf("sessions: %q, want a, a~ with 8 digits, and k", ids)
+	}
+	p.wants(ids[1], "created a1 a2 2:=new fork(a@4) a3")
+	p.wants("k", "child(a@3) k1 k2")
+	p.exact("y/a.toy")
+}
+
+func TestACopyThatDiffersInWhatGivesNoEventsIsTheSameStill(t *testing.T) {
+	p := newPlace(t)
+	p.write("x/a.toy", "damage\n", "a1", "a2")
+	p.write("y/a.toy", "damage of another kind\n", "a1", "a2")
+	if rep := p.bring(interop.Options{}); rep.Sessions != 1 || rep.Damaged != 2 {
+		t.Errorf("Import of both = %+v, want one session, and what is damaged in each", rep)
+	}
+	p.exact("x/a.toy")
+	p.exact("y/a.toy")
+}
+
 func TestTitlesForOtherFilesSessions(t *testing.T) {
 	const title = `{"for":"b2","say":"B"}` + "\n"
 	p := newPlace(t)

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"time"
 
 	"github.com/skein-dev/skein"
@@ -19,10 +18,11 @@ type importer struct {
 	rep     *Report
 	files   map[string]skein.SourceFile // by path; of all formats
 	paths   map[skein.SessionID][]string
-	strange map[string]candidate // files that no format knows
-	fallen  [][]candidate        // files of units that were none after all, to be read by themselves
-	torn    func(candidate)      // called with a unit that is being written; may be nil
-	callsOf skein.SessionID      // see childCalls
+	same    map[programID][]string // paths of those that have a session
+	strange map[string]candidate   // files that no format knows
+	fallen  [][]candidate          // files of units that were none after all, to be read by themselves
+	torn    func(candidate)        // called with a unit that is being written; may be nil
+	callsOf skein.SessionID        // see childCalls
 	calls   map[skein.SessionID]childCall
 	adopts  map[string]told // by path in the store: what a source was just given
 	taken   func(*target)   // called when a file has been read to its end; may be nil
@@ -57,7 +57,7 @@ func Import(ctx context.Context, s skein.Store, formats []Format, paths []string
 func newImporter(ctx context.Context, s skein.Store, formats []Format, o Options, rep *Report) (*importer, error) {
 	im := &importer{
 		store: s, formats: formats, opts: o, rep: rep,
-		files: map[string]skein.SourceFile{}, paths: map[skein.SessionID][]string{}, strange: map[string]candidate{},
+		files: map[string]skein.SourceFile{}, paths: map[skein.SessionID][]string{}, same: map[programID][]string{}, strange: map[string]candidate{},
 	}
 	for f, err := range s.Files(ctx, "") {
 		if err != nil {
@@ -66,14 +66,6 @@ func newImporter(ctx context.Context, s skein.Store, formats []Format, o Options
 		im.keep(f)
 	}
 	return im, nil
-}
-
-// keep notes what the store knows of a file now.
-func (im *importer) keep(f skein.SourceFile) {
-	im.files[f.Path] = f
-	if f.Session != "" && !slices.Contains(im.paths[f.Session], f.Path) {
-		im.paths[f.Session] = append(im.paths[f.Session], f.Path)
-	}
 }
 
 func (im *importer) importAll(ctx context.Context, found []candidate, moving func(candidate) bool, roots []string) error {

@@ -1,6 +1,7 @@
 package interop
 
 import (
+	"cmp"
 	"context"
 	"hash/maphash"
 	"strings"
@@ -99,6 +100,18 @@ func (t *target) take(ctx context.Context, r read) error {
 	rec.Events = len(r.made.Items)
 	if err := t.begins(ctx, rec.N, r.made.Begin); err != nil {
 		return err
+	}
+	if t.copies != nil {
+		tw, was, err := t.copies.twins.match(ctx, r)
+		if err != nil {
+			return err
+		}
+		if tw != nil {
+			rec.Key, rec.Copy = cmp.Or(was.Key, rec.Key), len(r.made.Items) > 0
+			t.copies.repeat(tw, rec.Key, r.made.Items)
+			t.store(r, rec)
+			return nil
+		}
 	}
 	if rec.N >= t.w.old {
 		for _, a := range r.made.Apart {

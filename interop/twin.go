@@ -1,0 +1,181 @@
+package interop
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/skein-dev/skein"
+)
+
+// Twins are the files of the same session that were read before from another
+// place and have had the same records so far, byte for byte. What has a twin is
+// a copy, also where it could not be told by its events: these may have been
+// amended, stand under other keys, or depend on where the file lies.
+type twins struct {
+	t     *target
+	begun bool         // they were looked for
+	first []recordHash // the records until then
+	all   []*twin
+}
+
+// programID is the ID that a session has in its own program.
+type programID struct{ format, id string }
+
+// A twin is one such file.
+type twin struct {
+	file     skein.SourceFile
+	ahead    []skein.Record // the next ones
+	next     int            // the record behind these
+	seqs     map[skein.ClientID]skein.Seq
+	amended  map[skein.Seq]skein.Seq    // by what they amend: the last amendments
+	steps    []skein.Seq                // the events that amend none, in order
+	sessions map[string]skein.SessionID // as in state
+}
+
+// maxFirst is how many records may come before one says whose file it is.
+const maxFirst = 1000
+
+// match returns the twin that has this record too, and the record as it is
+// there; nil if there is none.
+func (ts *twins) match(ctx context.Context, r read) (tw *twin, was skein.Record, err error) {
+	if !ts.begun && ts.t.file.ID == "" {
+		if len(r.made.Items) > 0 || len(ts.first) == maxFirst {
+			ts.begun = true // it has no ID: there is nothing to look for
+		} else {
+			ts.first = append(ts.first, hashRecord(r.rec.Raw))
+		}
+		return nil, was, nil
+	}
+	if !ts.begun {
+		if err := ts.begin(ctx); err != nil {
+			return nil, was, err
+		}
+	}
+	var left []*twin
+	for _, w := range ts.all {
+		rec, ok, err := w.record(ctx, ts.t.im.store, r.rec.N)
+		switch {
+		case err != nil:
+			return nil, was, err
+		case !ok || !bytes.Equal(bytes.TrimSuffix(rec.Raw, lineFeed), bytes.TrimSuffix(r.rec.Raw, lineFeed)):
+			continue
+		case tw == nil:
+			tw, was = w, rec
+		}
+		left = append(left, w)
+	}
+	ts.all = left
+	return tw, was, nil
+}
+
+var lineFeed = []byte("\n")
+
+// begin looks for the twins.
+func (ts *twins) begin(ctx context.Context) error {
+	ts.begun = true
+	for _, path := range ts.t.im.same[programID{ts.t.file.Format, ts.t.file.ID}] {
+		f := ts.t.im.files[path]
+		if f.Session == "" || path == ts.t.file.Path {
+			continue
+		}
+		tw := &twin{file: f, seqs: map[skein.ClientID]skein.Seq{}, amended: map[skein.Seq]skein.Seq{}, sessions: decodeState(f.State).Sessions}
+		same, err := tw.begins(ctx, ts.t.im.store, ts.first)
+		if errors.Is(err, skein.ErrNotFound) || errors.Is(err, skein.ErrDeleted) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if same {
+			ts.all = append(ts.all, tw)
+		}
+	}
+	ts.first = nil
+	return nil
+}
+
+// begins reports whether the file begins with these records, and if so reads
+// where the events of its session stand.
+func (tw *twin) begins(ctx context.Context, s skein.Store, with []recordHash) (bool, error) {
+	for n, h := range with {
+		rec, ok, err := tw.record(ctx, s, n)
+		if err != nil || !ok || hashRecord(rec.Raw) != h {
+			return false, err
+		}
+	}
+	for e, err := range s.Events(ctx, tw.file.Session, 0) {
+		if err != nil {
+			return false, err
+		}
+		if e.ClientID != "" {
+			tw.seqs[e.ClientID] = e.Seq
+		}
+		if e.Kind != skein.KindAmended {
+			tw.steps = append(tw.steps, e.Seq)
+		} else if a, err := skein.Decode[skein.Amended](e); err == nil {
+			tw.amended[a.Seq] = e.Seq
+		}
+	}
+	return true, nil
+}
+
+// record returns record n, if there is one; n goes up one by one.
+func (tw *twin) record(ctx context.Context, s skein.Store, n int) (rec skein.Record, ok bool, err error) {
+	if len(tw.ahead) == 0 && n == tw.next {
+		size := 0
+		for r, err := range s.Records(ctx, tw.file.Format, tw.file.Path, n) {
+			if err != nil {
+				return rec, false, err
+			}
+			tw.ahead = append(tw.ahead, r)
+			tw.next = r.N + 1
+			if size += len(r.Raw); size > chunkBytes || len(tw.ahead) >= chunkRecords {
+				break
+			}
+		}
+	}
+	if len(tw.ahead) == 0 || tw.ahead[0].N != n {
+		return rec, false, nil
+	}
+	rec, tw.ahead = tw.ahead[0], tw.ahead[1:]
+	return rec, true, nil
+}
+
+// repeat notes where the items of a record stand that tw has too.
+func (c *copier) repeat(tw *twin, key skein.ClientID, items []Item) {
+	for i, it := range items {
+		id, th := clientID(key, i, len(items)), c.t.thread(it.Session)
+		seq := tw.seqs[id]
+		th.add(id, seq)
+		if it.Session != "" {
+			th.id, th.begun, th.shared = th.begin.ID, true, true
+			if other, ok := tw.sessions[it.Session]; ok {
+				th.id = other
+			}
+			continue
+		}
+		if seq == 0 && c.last.Session == tw.file.Session {
+			continue
+		}
+		seq = max(1, seq)
+		far := max(c.furthest[tw.file.Session], seq, tw.amended[seq])
+		c.furthest[tw.file.Session] = far
+		c.last = skein.Place{Session: tw.file.Session, Seq: tw.end(seq, far)}
+	}
+	if len(items) > 0 {
+		c.n++
+	}
+}
+
+// end returns far if nothing but amendments come after seq up to there, so that
+// what ends in seq may end there: else they would not be in force. Where there
+// is more it is seq.
+func (tw *twin) end(seq, far skein.Seq) skein.Seq {
+	i, _ := slices.BinarySearch(tw.steps, seq+1)
+	if i < len(tw.steps) && tw.steps[i] <= far {
+		return seq
+	}
+	return far
+}
