@@ -23,7 +23,7 @@ func (w *writer) compaction() *summed {
 	var out *summed
 	for _, ev := range w.d.Events {
 		c, err := skein.Decode[skein.Compacted](ev)
-		if ev.Kind != skein.KindCompacted || err != nil || c.Failed || ev.Seq <= w.d.After {
+		if ev.Kind != skein.KindCompacted || err != nil || c.Failed || ev.Seq <= w.keep {
 			continue
 		}
 		on := slices.ContainsFunc(line, func(r skein.SeqRange) bool { return ev.Seq > r.From && ev.Seq <= r.To })
@@ -36,8 +36,8 @@ func (w *writer) compaction() *summed {
 		}
 		out = &summed{c, ev.Seq, ev.Time}
 	}
-	if out != nil && w.d.After > 0 && out.To < w.d.After {
-		out.To = w.d.After // what is there cannot be moved behind it
+	if out != nil && w.d.After > 0 && out.To < w.keep {
+		out.To = w.keep // what is there cannot be moved behind it
 		w.losses.Add(out.seq, "what a compaction left: covered too")
 	}
 	return out

@@ -79,7 +79,11 @@
 // where what it covers ends. Lost are system messages, messages that were gone
 // back over, notes, opaque reasoning, and when tools ran.
 //
-// A session that was gone back in is not written back to: the program would
+// What was gone back over here is taken out of the database, as the program does
+// when somebody goes on behind what was reverted. What a session went back over
+// before, and goes on from again, is written again.
+//
+// A session that was gone back in there is not written back to: the program would
 // take away what is new with what was gone back over. Nor is one of a folder.
 //
 // # Evidence

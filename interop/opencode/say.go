@@ -27,9 +27,10 @@ func (w *writer) say(entries []skein.Entry) {
 			sum = nil
 		}
 		switch {
-		case e.Seq <= w.d.After:
-		case e.Rewound:
+		case e.Seq <= w.keep:
+		case e.Rewound && e.Seq > w.d.After:
 			w.losses.Add(e.Seq, "messages that were gone back over: left out")
+		case e.Rewound:
 		case e.Message.Role == skein.RoleAssistant:
 			w.answer(e)
 		case e.Message.Role == skein.RoleTool:
@@ -73,7 +74,7 @@ func (w *writer) hang(entries []skein.Entry) {
 				of = e.Seq
 			}
 		}
-		if of <= w.d.After {
+		if of <= w.keep {
 			w.losses.Add(ev.Seq, "request that no answer is of: left out")
 			continue
 		}

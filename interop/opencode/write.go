@@ -2,7 +2,6 @@ package opencode
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"path"
 	"path/filepath"
@@ -49,7 +48,7 @@ func write(ctx context.Context, d interop.Draft) (interop.Written, error) {
 	w.say(entries)
 	w.others()
 	lines := append([]interop.OutLine{w.session()}, w.lines...)
-	out := interop.Written{ID: w.id, Losses: w.losses, Texts: []interop.Text{{Path: at, Name: w.id, Lines: lines}}}
+	out := interop.Written{ID: w.id, Losses: w.losses, Texts: []interop.Text{{Path: at, Name: w.id, Lines: lines, Gone: w.gone}}}
 	if frame := w.frame(); len(frame) > 0 {
 		out.Texts = append(out.Texts, interop.Text{Path: at, Lines: []interop.OutLine{{Body: frame}}})
 	}
@@ -64,6 +63,8 @@ type writer struct {
 	id     string       // session's
 	ours   bool         // it came from opencode, with opencode's tools
 	row    *foreign.Row // the session's, if it is there
+	keep   skein.Seq    // the last message that is there and stays
+	gone   [][]byte     // the rows that do not
 	n      uint64       // of the ID that was made last
 	time   skein.Time   // of the message that was written last
 	seq    skein.Seq    // last event that was told of
@@ -90,8 +91,9 @@ func (w *writer) place() error {
 	if w.d.After == 0 {
 		return nil
 	}
-	w.id, w.seq = w.d.Name, w.d.After
+	w.id = w.d.Name
 	now := uint64(w.d.Now.UnixMilli()) * idCount & idBits
+	var b backwards
 	for rec, err := range w.d.Known {
 		if err != nil {
 			return err
@@ -100,22 +102,15 @@ func (w *writer) place() error {
 		if err != nil || !ok || r.Damage != "" {
 			continue
 		}
+		b.take(rec, &r, w.d)
 		if n := numberIn(r.Text("id")); r.Table != "session" && n <= now {
 			w.n = max(w.n, n)
 		}
-		switch r.Table {
-		case "session":
+		if r.Table == "session" {
 			w.row = &r
-		case "message":
-			w.time = max(w.time, skein.Time(r.Int("time_created"))+1)
-			var m struct {
-				Role string `json:"role"`
-			}
-			if json.Unmarshal([]byte(r.Text("data")), &m) == nil && m.Role == "user" {
-				w.user = r.Text("id")
-			}
 		}
 	}
+	w.takeBack(&b)
 	if w.row == nil {
 		return fmt.Errorf("%w: %s has no session %s", skein.ErrInvalid, w.d.Path, w.id)
 	}

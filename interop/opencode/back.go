@@ -1,0 +1,72 @@
+package opencode
+
+import (
+	"encoding/json"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/foreign"
+	"github.com/skein-dev/skein/interop"
+)
+
+// backwards is the rows that a session has: messages, and their parts.
+type backwards struct {
+	rows  []rowThere
+	stays map[string]bool // of messages that have parts of a step: whether one stays
+}
+
+// rowThere is a row, and what it tells of.
+type rowThere struct {
+	raw   []byte
+	table string
+	id    string // of the message
+	user  bool   // a person said it
+	time  skein.Time
+	at    skein.Seq
+	still bool // the session goes on from it
+}
+
+func (b *backwards) take(rec skein.Record, r *foreign.Row, d interop.Draft) {
+	t := rowThere{raw: rec.Raw, table: r.Table, id: r.Text("message_id"), time: skein.Time(r.Int("time_created"))}
+	t.at, t.still = d.Tells(rec)
+	switch r.Table {
+	case "message":
+		t.id = r.Text("id")
+		var m struct {
+			Role string `json:"role"`
+		}
+		t.user = json.Unmarshal([]byte(r.Text("data")), &m) == nil && m.Role == "user"
+	case "part":
+	default:
+		return
+	}
+	b.rows = append(b.rows, t)
+	if t.at > 0 {
+		if b.stays == nil {
+			b.stays = map[string]bool{}
+		}
+		b.stays[t.id] = b.stays[t.id] || t.still
+	}
+}
+
+// takeBack removes the messages that the session went back over, as the program
+// does when somebody goes on behind what was reverted.
+func (w *writer) takeBack(b *backwards) {
+	w.keep = w.d.After
+	if w.d.WentBack() {
+		w.keep = 0
+	}
+	for _, r := range b.rows {
+		if stays, tells := b.stays[r.id]; tells && !stays {
+			w.gone = append(w.gone, r.raw)
+			continue
+		}
+		w.keep = max(w.keep, r.at)
+		if r.table == "message" {
+			w.time = max(w.time, r.time+1)
+			if r.user {
+				w.user = r.id
+			}
+		}
+	}
+	w.seq = w.keep
+}
