@@ -111,15 +111,15 @@ func (w *work) locks(jobs []*job) []int64 {
 	return slices.Sorted(maps.Keys(keys))
 }
 
-// boundSessions returns whose session p begins, if there is a bound to how many
-// he may have.
+// boundSessions returns whose session p begins, if there may be a bound to how
+// many he may have.
 func (w *work) boundSessions(p *packed) (u skein.User, bound bool) {
 	if len(p.events) == 0 || p.events[0].f.Created == nil {
 		return "", false
 	}
 	u = p.events[0].f.Created.User
 	x, known := w.s.quotas.find(u)
-	return u, known && x.sessions > 0
+	return u, !known || x.sessions > 0
 }
 
 // sessionLock is the advisory lock that whoever changes a session takes before
