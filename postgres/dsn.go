@@ -24,6 +24,10 @@ func parse(dsn string) (*pgxpool.Config, error) {
 	if !strings.Contains(dsn, "pool_max_conns") {
 		cfg.MaxConns = maxConns
 	}
+	switch mode := cfg.ConnConfig.DefaultQueryExecMode; mode {
+	case pgx.QueryExecModeExec, pgx.QueryExecModeSimpleProtocol: // they guess the types of arguments
+		return nil, fmt.Errorf("postgres: %w address: default_query_exec_mode is %s: for an old pooler, take cache_describe", skein.ErrInvalid, mode)
+	}
 	params := cfg.ConnConfig.RuntimeParams
 	params["application_name"] = cmp.Or(params["application_name"], "skein")
 	// What texts mean is not the database's to say. Poolers know these two.

@@ -84,3 +84,12 @@ func TestADatabaseWithoutRowSecurityIsRefusedWithWhatToDo(t *testing.T) {
 		t.Errorf("Open where row_security is off = %v, want an error that wraps %v and names it", err, skein.ErrInvalid)
 	}
 }
+
+func TestAWayToAskThatGuessesTypesIsRefusedWithAnother(t *testing.T) {
+	for _, mode := range []string{"exec", "simple_protocol"} {
+		_, err := postgres.Open(t.Context(), "postgres://127.0.0.1:1/x?default_query_exec_mode="+mode, postgres.Options{})
+		if !errors.Is(err, skein.ErrInvalid) || !strings.Contains(err.Error(), "cache_describe") {
+			t.Errorf("Open with %s = %v, want an error that wraps %v and says cache_describe", mode, err, skein.ErrInvalid)
+		}
+	}
+}
