@@ -55,7 +55,7 @@ func (a *service) appends(t *table) {
 		if b.Fence == 0 {
 			b.Fence = i.Fence
 		}
-		got, err := i.append(ctx, door.From(ctx).Store, b)
+		got, err := i.append(ctx, door.From(ctx).Store, b, &a.overtaken)
 		if err != nil {
 			return nil, err
 		}

@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/skein-dev/skein"
@@ -127,6 +129,61 @@ func TestAnIdempotencyKeyStandsForAWholeBody(t *testing.T) {
 			t.Errorf("after [%s] and what was refused the session ends at %d, want %d", first, last.Last-1, was.Last)
 		}
 	}
+}
+
+// Two bodies that come at the same moment, to two servers on one store: one of
+// them is what the key stands for.
+func TestAnIdempotencyKeyStandsForOneOfTwoBodiesAtOnce(t *testing.T) {
+	x, y := `{"kind":"noted","payload":{"name":"x"}}`, `{"kind":"noted","payload":{"name":"y"}}`
+	for _, bodies := range [][]string{{x, x + "," + x}, {y, x + "," + y}, {x + "," + x, x + "," + y}, {x + "," + y, x + "," + x + "," + y}} {
+		for _, begun := range []bool{true, false} {
+			m := &meeting{Store: memory.New(), both: make(chan struct{})}
+			one, length := newSiteOn(t, m), 0
+			sites, statuses := []*site{one, newSiteOn(t, m)}, make([]int, 2)
+			if begun {
+				one.begin("s", skein.Created{}, "hello")
+				length = 2
+			} else {
+				bodies = []string{`{"kind":"created","payload":{"title":"t"}},` + bodies[0], `{"kind":"created","payload":{"title":"t"}},` + bodies[1]}
+			}
+			m.waits.Store(true)
+			var all sync.WaitGroup
+			for n, s := range sites {
+				all.Go(func() {
+					statuses[n] = s.send("POST /v1/sessions/s/events", `{"events":[`+bodies[n]+`]}`, "Idempotency-Key: k").StatusCode //nolint:bodyclose // the site closes it
+				})
+			}
+			all.Wait()
+			stored := slices.Index(statuses, 201)
+			if stored < 0 || statuses[1-stored] != 422 {
+				t.Errorf("[%s] at the same moment (begun %v) are answered %v, want 201 and 422", strings.Join(bodies, "] and ["), begun, statuses)
+				continue
+			}
+			was, err := m.Session(t.Context(), "s")
+			if want := skein.Seq(length + strings.Count(bodies[stored], "kind")); err != nil || was.Last != want {
+				t.Errorf("the session ends at %d (%v) after [%s], want %d", was.Last, err, bodies[stored], want)
+			}
+		}
+	}
+}
+
+// meeting is a store in which the first two writers meet who want to append where
+// a session ends.
+type meeting struct {
+	skein.Store
+	waits atomic.Bool
+	came  atomic.Int32
+	both  chan struct{}
+}
+
+func (m *meeting) Append(ctx context.Context, all ...skein.Batch) ([]skein.Receipt, error) {
+	if m.waits.Load() && all[0].After < 1<<40 {
+		if m.came.Add(1) == 2 {
+			close(m.both)
+		}
+		<-m.both
+	}
+	return m.Store.Append(ctx, all...)
 }
 
 func TestTheSameIdempotencyKeyIsDoneOnce(t *testing.T) {

@@ -6,7 +6,9 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"strconv"
+	"sync"
 
 	"github.com/skein-dev/skein"
 )
@@ -23,7 +25,7 @@ const nowhere skein.Seq = 1 << 52
 //
 // The error wraps [skein.ErrMismatch] if the key stands for another body; others
 // as [skein.Store.Append].
-func (o Once) append(ctx context.Context, s skein.Store, b skein.Batch) ([]skein.Receipt, error) {
+func (o Once) append(ctx context.Context, s skein.Store, b skein.Batch, q *queues) ([]skein.Receipt, error) {
 	var unnamed []int
 	for i := range b.Events {
 		if b.Events[i].ClientID == "" {
@@ -33,8 +35,53 @@ func (o Once) append(ctx context.Context, s skein.Store, b skein.Batch) ([]skein
 	if o.Key == "" || len(unnamed) == 0 {
 		return s.Append(ctx, b)
 	}
-	first, all := o.name(ctx, b.Events, unnamed)
-	if err := o.unused(ctx, s, b.Session, all); err != nil {
+	n := o.name(ctx, b.Events, unnamed)
+	if b.After != 0 {
+		return o.compared(ctx, s, b, n)
+	}
+	// Another body may come at the same moment: what was looked up holds only
+	// while the session ends where it did.
+	for before := skein.Seq(0); ; before = b.After {
+		var err error
+		if b.After, err = end(ctx, s, b.Session); err != nil {
+			return nil, err
+		}
+		got, err := o.compared(ctx, s, b, n)
+		if !errors.Is(err, skein.ErrConflict) || b.After == before {
+			return got, err
+		}
+		if before == 0 {
+			defer q.enter(b.Session)()
+		}
+	}
+}
+
+// queues are where those wait who write to the same session and were overtaken:
+// each would else overtake the others again and again.
+type queues struct{ of [256]sync.Mutex }
+
+// enter waits for the session's turn, and returns what ends it.
+func (q *queues) enter(id skein.SessionID) (leave func()) {
+	h := fnv.New32a()
+	h.Write([]byte(id)) //nolint:errcheck // it cannot fail
+	m := &q.of[h.Sum32()%uint32(len(q.of))]
+	m.Lock()
+	return m.Unlock
+}
+
+// end is where a session ends; [skein.Fresh] if it has not begun.
+func end(ctx context.Context, s skein.Store, id skein.SessionID) (skein.Seq, error) {
+	one, err := s.Session(ctx, id)
+	if errors.Is(err, skein.ErrNotFound) {
+		return skein.Fresh, nil
+	}
+	return one.Last, err
+}
+
+// compared stores a batch whose events were named, unless the session has another
+// one of the key.
+func (o Once) compared(ctx context.Context, s skein.Store, b skein.Batch, n named) ([]skein.Receipt, error) {
+	if err := o.unused(ctx, s, b.Session, n.other); err != nil {
 		return nil, err
 	}
 	look := b
@@ -42,8 +89,8 @@ func (o Once) append(ctx context.Context, s skein.Store, b skein.Batch) ([]skein
 	if got, err := s.Append(ctx, look); err == nil || errors.Is(err, skein.ErrMismatch) {
 		return got, err
 	}
-	if len(unnamed) > 1 {
-		look.Events = b.Events[first : first+1]
+	if n.many {
+		look.Events = b.Events[n.first : n.first+1]
 		if _, err := s.Append(ctx, look); err == nil || errors.Is(err, skein.ErrMismatch) {
 			return nil, o.other(b.Session)
 		}
@@ -51,15 +98,21 @@ func (o Once) append(ctx context.Context, s skein.Store, b skein.Batch) ([]skein
 	return s.Append(ctx, b)
 }
 
-// name gives the events at these places IDs. It returns the place of the first,
-// and the ID that it would have if its number were another.
-func (o Once) name(ctx context.Context, evs []skein.Event, unnamed []int) (first int, other skein.ClientID) {
+// named is what the key named in a body.
+type named struct {
+	first int            // place of the first event
+	many  bool           // it is not the only one
+	other skein.ClientID // the first event's, if many were otherwise
+}
+
+// name gives the events at these places IDs.
+func (o Once) name(ctx context.Context, evs []skein.Event, unnamed []int) named {
 	id := o.clientID(ctx)
 	one, many := id+"/one", id+"/many"
-	first = unnamed[0]
+	first := unnamed[0]
 	if len(unnamed) == 1 {
 		evs[first].ClientID = one
-		return first, many
+		return named{first, false, many}
 	}
 	h := sha256.New()
 	fmt.Fprintf(h, "%d.", len(evs))
@@ -72,7 +125,7 @@ func (o Once) name(ctx context.Context, evs []skein.Event, unnamed []int) (first
 		evs[i].ClientID = rest + skein.ClientID(strconv.Itoa(n))
 	}
 	evs[first].ClientID = many
-	return first, one
+	return named{first, true, one}
 }
 
 // unused reports it if the session has an event with that client ID.

@@ -87,7 +87,8 @@ func schemaNames() func(reflect.Type, string) string {
 // service is what operations share.
 type service struct {
 	Options
-	hubs hubs
+	hubs      hubs
+	overtaken queues
 }
 
 // prices returns what models cost; nil if nothing is known of it.
