@@ -26,8 +26,14 @@ const frees = 11 * time.Second
 
 func TestStore(t *testing.T) {
 	var places sync.Map // store → its address
+	tables := pgtest.DSN(t)
+	if s, err := dial(tables); err != nil {
+		t.Fatal(err)
+	} else if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
 	storetest.Run(t, func(t *testing.T) skein.Store {
-		address := pgtest.DSN(t)
+		address := pgtest.Copy(t, tables) // much quicker than to make them
 		s, err := dial(address)
 		if err != nil {
 			t.Fatal(err)

@@ -34,6 +34,21 @@ func DSN(t testing.TB) string {
 	return c.DSN(t)
 }
 
+// Copy returns the address of a new database that is what the one at dsn, which
+// DSN gave and nobody is connected to, is now. It is dropped when the test ends.
+func Copy(t testing.TB, dsn string) string {
+	t.Helper()
+	u, err := url.Parse(dsn)
+	if err != nil {
+		t.Fatalf("%s: not an address: %v", dsn, err)
+	}
+	admin, owner := Admin(t), application
+	if os.Getenv(Env) != "" {
+		owner = ""
+	}
+	return databaseLike(t, admin, owner, strings.TrimPrefix(u.Path, "/"))
+}
+
 // Admin returns the address of the maintenance database of the server that
 // [DSN] makes databases on, as a superuser (on the server that SKEIN_TEST_POSTGRES
 // names: as its role): to look at pg_stat_activity, to terminate backends.
@@ -58,12 +73,18 @@ func without(t testing.TB, err error) {
 	t.Skipf("NO POSTGRESQL: %v\ninstall it (Debian: apt-get install postgresql), or set %s=postgres://… to a server whose role may create databases and roles", err, Env)
 }
 
-// database makes a database on the server at admin and returns its address
-// for owner, or for the role of admin if that is "".
+// database makes an empty database on the server at admin and returns its
+// address for owner, or for the role of admin if that is "".
 func database(t testing.TB, admin, owner string) string {
 	t.Helper()
+	return databaseLike(t, admin, owner, "template0")
+}
+
+// databaseLike is the same for one that is a copy of another.
+func databaseLike(t testing.TB, admin, owner, template string) string {
+	t.Helper()
 	name := "skein_" + strings.ToLower(rand.Text())[:16]
-	statement := `CREATE DATABASE ` + name + ` TEMPLATE template0 ENCODING 'UTF8'`
+	statement := `CREATE DATABASE ` + name + ` TEMPLATE ` + template + ` ENCODING 'UTF8'`
 	if owner != "" {
 		statement += ` OWNER ` + owner
 	}
