@@ -25,6 +25,16 @@ import (
 // benchText is a message of a usual length.
 var benchText = strings.Repeat("what was said and what was done about it, line by line\n", 15)
 
+// durable returns the address of a new database on a server that syncs, as those
+// of tests do not.
+func durable(b *testing.B) string {
+	b.Helper()
+	if os.Getenv(pgtest.Env) != "" {
+		return pgtest.DSN(b)
+	}
+	return pgtest.New(b, pgtest.Options{}).DSN(b)
+}
+
 func openBench(b *testing.B, address string) *postgres.Store {
 	b.Helper()
 	s, err := postgres.Open(context.Background(), address, postgres.Options{})
@@ -47,7 +57,7 @@ func BenchmarkAppend(b *testing.B) {
 		sessions int
 	}{{"64 sessions", 64}, {"one session", 1}} {
 		b.Run(c.name, func(b *testing.B) {
-			s := openBench(b, pgtest.DSN(b)).As("ann")
+			s := openBench(b, durable(b)).As("ann")
 			for i := range c.sessions {
 				if _, err := skein.Add(b.Context(), s, sessionID(i), skein.NewEvent(skein.KindCreated, noon, skein.Created{})); err != nil {
 					b.Fatal(err)
@@ -96,7 +106,7 @@ func BenchmarkPgbench(b *testing.B) {
 	if err != nil {
 		b.Skip("pgbench is not installed")
 	}
-	dsn := pgtest.DSN(b)
+	dsn := durable(b)
 	s := openBench(b, dsn).As("ann")
 	for i := range 16 {
 		if _, err := skein.Add(b.Context(), s, sessionID(i), skein.NewEvent(skein.KindCreated, noon, skein.Created{})); err != nil {
