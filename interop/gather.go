@@ -120,8 +120,8 @@ func eachFile(dir string, add func(path string)) {
 }
 
 // together returns a unit as a candidate: as large and as young as its files
-// are, with a hash of them for its inode. It is none without a file, nor, if it
-// is a file itself, without that one.
+// are, with a hash of them, and of the time of its folder, for its inode. It is
+// none without a file, nor, if it is a file itself, without that one.
 func together(unit string, cs []candidate) (candidate, bool) {
 	slices.SortFunc(cs, func(a, b candidate) int { return cmp.Compare(a.path, b.path) })
 	h := sha256.New()
@@ -139,6 +139,9 @@ func together(unit string, cs []candidate) (candidate, bool) {
 		c.size += f.size
 		c.mtime = max(c.mtime, f.mtime)
 		fmt.Fprintf(h, "%s\x00%d\x00%d\x00%d\x00", f.path, f.size, f.mtime, f.inode)
+	}
+	if info, err := os.Lstat(unit); err == nil && info.IsDir() { // its time may be among what is read
+		fmt.Fprintf(h, "%d\x00", info.ModTime().UnixNano())
 	}
 	c.inode = binary.BigEndian.Uint64(h.Sum(nil)) >> 1 // stores keep 63 bits
 	return c, len(cs) > 0 && (folder || itself)
