@@ -188,7 +188,7 @@ func (x *search) fetch(q *conn, name, sql string, args []any, f func(row) error)
 			return f(r)
 		})
 		if err := p.run(); err != nil {
-			return unstop(err)
+			return err // errStop ends the transaction, and the cursor with it
 		}
 		if n < rows {
 			break
