@@ -92,7 +92,11 @@ func (s *sender) parentOf(ctx context.Context, x skein.Session) (route, error) {
 	}
 	if err == nil {
 		delete(s.routes, id)
-		err = fmt.Errorf("session %s: the session %s that it is a fork of is not there any more: %w", x.ID, id, skein.ErrNotFound)
+		why := skein.ErrNotFound
+		if s.gone[id] {
+			why = skein.ErrDeleted
+		}
+		err = fmt.Errorf("session %s: the session %s that it is a fork of is not there any more: %w", x.ID, id, why)
 	}
 	return nil, err
 }
@@ -311,6 +315,7 @@ func (s *sender) put(ctx context.Context, x skein.Session, r route, b bound, seq
 			blobs = append(blobs, skein.Blob{Hash: h, Data: data})
 			size += len(data)
 		}
+		out.Blotted = out.Blotted || scrubbed(e)
 		if e, err = s.translate(e, r); err != nil {
 			return err
 		}
@@ -322,6 +327,15 @@ func (s *sender) put(ctx context.Context, x skein.Session, r route, b bound, seq
 		}
 	}
 	return flush()
+}
+
+// scrubbed reports whether e says that the session was scrubbed.
+func scrubbed(e skein.Event) bool {
+	if e.Kind != skein.KindNoted {
+		return false
+	}
+	n, err := skein.Decode[skein.Noted](e)
+	return err == nil && n.Name == "scrubbed"
 }
 
 // append stores a batch; without the keys in it if others have them.

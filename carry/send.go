@@ -22,6 +22,7 @@ const (
 	New    = "new"    // the other store did not have it
 	Grown  = "grown"  // it went on there, with what was sent
 	Forked = "forked" // both had gone on: what was sent is a fork there, or goes on in one
+	Gone   = "gone"   // it was deleted there, or what it is a fork of; nothing was sent
 	Failed = "failed"
 )
 
@@ -46,7 +47,7 @@ type Outcome struct {
 // each outcome, parents first; one session's failure is no other's. Errors are
 // those of reading what there is, and of ctx.
 func Send(ctx context.Context, from, to skein.Store, o Sending, told func(Outcome) error) error {
-	s := &sender{from: from, to: to, o: o, sessions: map[skein.SessionID]skein.Session{}, there: map[skein.SessionID]skein.Session{}, routes: map[skein.SessionID]route{}, told: told}
+	s := &sender{from: from, to: to, o: o, sessions: map[skein.SessionID]skein.Session{}, there: map[skein.SessionID]skein.Session{}, routes: map[skein.SessionID]route{}, gone: map[skein.SessionID]bool{}, told: told}
 	order, err := s.pick(ctx)
 	if err != nil {
 		return err
@@ -71,6 +72,7 @@ type sender struct {
 	there    map[skein.SessionID]skein.Session // of the second, where listed
 	listed   bool
 	routes   map[skein.SessionID]route // of those that were sent, or looked at
+	gone     map[skein.SessionID]bool  // what was deleted there
 	sent     int                       // events
 }
 
@@ -185,7 +187,10 @@ func (s *sender) session(ctx context.Context, id skein.SessionID) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	if err != nil {
+	switch {
+	case errors.Is(err, skein.ErrDeleted):
+		out.What, s.gone[id] = Gone, true
+	case err != nil:
 		out.What, out.Err = Failed, err
 	}
 	s.sent += out.Events

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -263,5 +264,35 @@ func TestWhatWasScrubbedHereIsNoOtherLine(t *testing.T) {
 	got := send(t, a, b)
 	if o := got["s"]; o.What != carry.Grown || o.To != "s" {
 		t.Errorf("Send of what was scrubbed = %+v, want that it goes on there", got)
+	}
+	if !got["s"].Blotted {
+		t.Errorf("Send of what was scrubbed = %+v, want it told that it still stands there", got)
+	}
+}
+
+func TestWhatWasDeletedThereStaysSo(t *testing.T) {
+	for name, open := range kinds {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			a, b := open(t), memory.New()
+			put(t, b, skein.Batch{Session: "s", Events: begun(skein.Created{}, 1)})
+			put(t, b, skein.Batch{Session: "fork", Events: begun(forkOf("s", 2), 1)})
+			send(t, b, a)
+			for _, id := range []skein.SessionID{"fork", "s"} {
+				if _, err := a.Delete(t.Context(), id, skein.Deletion{}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for _, ids := range [][]skein.SessionID{nil, {"s"}} {
+				got := map[skein.SessionID]string{}
+				do(t, carry.Send(t.Context(), b, a, carry.Sending{Sessions: ids}, func(o carry.Outcome) error {
+					got[o.Session] = o.What
+					return o.Err
+				}))
+				if want := map[skein.SessionID]string{"s": carry.Gone, "fork": carry.Gone}; !maps.Equal(got, want) {
+					t.Errorf("Send(%v) of what was deleted there = %v, want %v", ids, got, want)
+				}
+			}
+		})
 	}
 }

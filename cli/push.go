@@ -73,7 +73,7 @@ func (o *carryOptions) flags(c *cobra.Command) {
 type carryLine struct {
 	Session skein.SessionID `json:"session"`
 	To      skein.SessionID `json:"to"`
-	What    string          `json:"what"` // new, grown, forked, newer, failed
+	What    string          `json:"what"` // new, grown, forked, newer, gone, failed
 	Events  int             `json:"events"`
 	Error   string          `json:"error,omitempty"`
 }
@@ -180,8 +180,9 @@ func (o *carryOptions) tell(j, from *job, out carry.Outcome) error {
 
 // carried counts outcomes.
 type carried struct {
-	sessions, events, newer, failed int
-	hints                           []string // what to do about what failed
+	sessions, events, newer, gone, failed int
+
+	hints []string // what to do about what failed
 }
 
 func (n *carried) add(out carry.Outcome) {
@@ -195,6 +196,8 @@ func (n *carried) add(out carry.Outcome) {
 		}
 	case out.What == carry.Newer:
 		n.newer++
+	case out.What == carry.Gone:
+		n.gone++
 	case out.Events > 0:
 		n.sessions++
 	}
@@ -217,6 +220,9 @@ func (n *carried) text(o *carryOptions, there Place) string {
 	}
 	if n.newer > 0 {
 		lines = append(lines, fmt.Sprintf("%s went on the other way: %s", count(n.newer, "session"), back))
+	}
+	if n.gone > 0 {
+		lines = append(lines, fmt.Sprintf("%s left out: deleted in the other place, or forks of what was", count(n.gone, "session")))
 	}
 	if n.failed > 0 {
 		lines = append(lines, fmt.Sprintf("skein: %s not sent", count(n.failed, "session")))
