@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"errors"
 	"time"
 )
 
@@ -47,15 +48,17 @@ func (c *chores) loop() {
 	}
 }
 
-// doChores does what there is to do.
-func (s *Store) doChores(ctx context.Context) error {
+// doChores does what there is to do. One that does not work does not keep the
+// others from being done.
+func (s *Store) doChores(ctx context.Context) (err error) {
 	for _, do := range []func(context.Context) (bool, error){s.drain, s.resumeScrub} {
 		for more := true; more; {
-			var err error
-			if more, err = do(ctx); err != nil {
-				return err
+			var failed error
+			if more, failed = do(ctx); failed != nil {
+				err = errors.Join(err, failed)
+				break
 			}
 		}
 	}
-	return nil
+	return err
 }
