@@ -134,6 +134,11 @@ func (w *writer) sessionRow() []interop.OutLine {
 				set(column, r.Int(column)+n.(int64))
 			}
 		}
+		for column, n := range w.steps() {
+			if r.Get(column) != nil {
+				set(column, r.Int(column)+n)
+			}
+		}
 		return []interop.OutLine{{Body: r.AppendLine(nil)}}
 	}
 	vs := values{
@@ -155,6 +160,27 @@ func (w *writer) counters(u skein.Usage, calls int) values {
 		"input_tokens": u.Input, "output_tokens": u.Output, "cache_read_tokens": u.CacheRead, "cache_creation_tokens": u.CacheWrite,
 		"estimated_cost_usd": float64(u.Reported) / 1e9, "api_call_count": int64(calls),
 	}
+}
+
+// steps returns how many turns and compactions are new.
+func (w *writer) steps() map[string]int64 {
+	n := map[string]int64{}
+	for _, e := range w.d.Events {
+		if e.Seq <= w.d.After {
+			continue
+		}
+		switch e.Kind {
+		case skein.KindSaid:
+			if m, err := skein.Decode[skein.Message](e); err == nil && m.Typed() {
+				n["turn_count"]++
+			}
+		case skein.KindCompacted:
+			if c, err := skein.Decode[skein.Compacted](e); err == nil && !c.Failed {
+				n["compaction_count"]++
+			}
+		}
+	}
+	return n
 }
 
 // created is when the session was begun; where nobody knows, when it was written:

@@ -220,9 +220,9 @@ func TestWhatASessionWentOnWithIsWrittenBack(t *testing.T) {
 		t.Fatalf("Sync = %+v, %v, want 2 events written", done, err)
 	}
 	for query, want := range map[string]string{
-		`SELECT role, content FROM messages ORDER BY timestamp, rowid`:                         "user|one\nassistant|two\nuser|three\nassistant|four\n",
-		`SELECT title, key, pinned, input_tokens, output_tokens, api_call_count FROM sessions`: "mine|cli:fig|1|105|2|1\n",
-		`SELECT count(*) FROM messages_fts WHERE messages_fts MATCH 'four'`:                    "1\n",
+		`SELECT role, content FROM messages ORDER BY timestamp, rowid`:                                     "user|one\nassistant|two\nuser|three\nassistant|four\n",
+		`SELECT title, key, pinned, input_tokens, output_tokens, api_call_count, turn_count FROM sessions`: "mine|cli:fig|1|105|2|1|1\n",
+		`SELECT count(*) FROM messages_fts WHERE messages_fts MATCH 'four'`:                                "1\n",
 	} {
 		if got := rows(t, path, query); got != want {
 			t.Errorf("after Sync %s gives\n%swant\n%s", query, got, want)
