@@ -26,12 +26,17 @@ func (s *Store) Search(ctx context.Context, q skein.Query) (r skein.Results, err
 		return r, err
 	}
 	defer s.mu.Unlock()
-	over := time.Now().Add(cmp.Or(q.Deadline, defaultDeadline))
+	over, looked := time.Now().Add(cmp.Or(q.Deadline, defaultDeadline)), false
 	for _, sess := range s.sessions {
 		h := &sess.head
 		if !s.sees(h.User) || h.Binned != 0 || q.Session != "" && q.Session != h.ID {
 			continue
 		}
+		if looked && time.Now().After(over) {
+			r.CutOff = true
+			break
+		}
+		looked = true
 		from := sess.from + 1
 		if q.Session != "" {
 			from = 1
@@ -41,10 +46,6 @@ func (s *Store) Search(ctx context.Context, q skein.Query) (r skein.Results, err
 			hits = best(hits)
 		}
 		r.Hits = append(r.Hits, hits...)
-		if time.Now().After(over) {
-			r.CutOff = true
-			break
-		}
 	}
 	slices.SortFunc(r.Hits, better)
 	r.Hits = r.Hits[:min(len(r.Hits), max(0, cmp.Or(q.Limit, defaultLimit)))]
