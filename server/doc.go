@@ -14,9 +14,10 @@
 // An Idempotency-Key becomes client IDs, made of the user and the key, and the
 // ID of a session that is begun: the store remembers them, so that they hold
 // after a restart and for all servers on a store. The same key with another
-// body is 422; so is the same key for another operation on the same session. Of
-// a batch of events, those without a client ID get one of the key and their
-// place: a longer batch that begins the same adds what is new in it.
+// body is 422, also if both come at the same moment; so is the same key for
+// another operation on the same session. Of a batch of events, those without a
+// client ID get one of the key: it stands for all of them, so one that is longer
+// and begins the same is another body.
 //
 // # Versions
 //
