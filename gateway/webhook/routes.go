@@ -89,6 +89,11 @@ func (in *inbox) source(r *http.Request, body []byte) *Source {
 
 // take hands a signed message on.
 func (in *inbox) take(w http.ResponseWriter, r *http.Request, s *Source, key string, body []byte) {
+	waits := r.URL.RawQuery == "wait=1"
+	if query := r.URL.RawQuery; !waits && query != "" && query != "wait=0" {
+		door.Refuse(w, r, http.StatusBadRequest, "invalid", "the query %.100q: wait=1, wait=0 or none is here", query)
+		return
+	}
 	var q request
 	if err := json.Unmarshal(body, &q); err != nil || q.Text == "" {
 		door.Refuse(w, r, http.StatusBadRequest, "invalid", `the body is no message: want {"id": …, "from": …, "text": …}`)
@@ -99,7 +104,7 @@ func (in *inbox) take(w http.ResponseWriter, r *http.Request, s *Source, key str
 	}
 	to := place{Key: key, To: q.From, ID: q.ID}
 	m := gateway.Message{Surface: s.Name(), Key: key, ID: q.ID, From: []string{q.From}, To: string(skein.MustJSON(to)), Text: q.Text}
-	if r.URL.Query().Get("wait") != "1" {
+	if !waits {
 		if err := in.g.Take(r.Context(), m); err != nil {
 			door.Fail(w, r, err)
 			return

@@ -138,6 +138,18 @@ func TestASourceWritesUnderItsKeysOnly(t *testing.T) {
 	}
 }
 
+// One with a slip in it would be taken for none, and the answer not be waited for.
+func TestAQueryThatIsUnknownIsRefused(t *testing.T) {
+	s := newSite(t)
+	for _, query := range []string{"wiat=1", "wait=true", "wait=1&wait=0", "wait=%zz", "wait"} {
+		s.wants(s.post("/v1/inbox/email:7?"+query, `{"text":"hello"}`, nil), 400, "wait=1")
+	}
+	if len(s.g.took) != 0 {
+		t.Errorf("took %+v, want nothing", s.g.took)
+	}
+	s.wants(s.post("/v1/inbox/email:7?wait=0", `{"text":"hello"}`, nil), 202, "email:7")
+}
+
 func TestABodyThatIsNoMessageIsRefused(t *testing.T) {
 	s := newSite(t)
 	for _, body := range []string{"", "{}", "[]", `{"text":7}`, "no"} {
