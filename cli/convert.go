@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -146,7 +147,7 @@ func (o *convertOptions) write(ctx context.Context, j *job, to interop.Format, h
 func (j *job) from(ctx context.Context, paths []string) (ids, all []skein.SessionID, silent map[skein.SessionID]bool, err error) {
 	silent = map[skein.SessionID]bool{}
 	parents := map[skein.SessionID]skein.SessionID{}
-	logged, err := j.logged(ctx, paths)
+	held, err := j.held(ctx, paths)
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -154,7 +155,7 @@ func (j *job) from(ctx context.Context, paths []string) (ids, all []skein.Sessio
 		if err != nil {
 			return nil, nil, nil, err
 		}
-		if !logged[s.ID] && (s.Origin == nil || !under(s.Origin.Path, paths)) {
+		if !held[s.ID] && (s.Origin == nil || !under(s.Origin.Path, paths)) {
 			continue
 		}
 		all = append(all, s.ID)
@@ -190,18 +191,22 @@ func parentsFirst(ids []skein.SessionID, parents map[skein.SessionID]skein.Sessi
 	return out
 }
 
-// logged returns the sessions that skein's own logs below paths hold. They have
-// no origin: an import stores them as they were.
-func (j *job) logged(ctx context.Context, paths []string) (map[skein.SessionID]bool, error) {
+// held returns the sessions that files below paths hold, wherever they were
+// read from first.
+func (j *job) held(ctx context.Context, paths []string) (map[skein.SessionID]bool, error) {
 	ids := map[skein.SessionID]bool{}
-	for f, err := range j.store.Files(ctx, replay.Format) {
+	for f, err := range j.store.Files(ctx, "") {
 		if err != nil {
 			return nil, err
 		}
 		if !under(f.Path, paths) {
 			continue
 		}
-		if err := logSessions(f.Path, ids); err != nil {
+		ids[cmp.Or(f.Session, f.CopyOf)] = true
+		if f.Format != replay.Format {
+			continue
+		}
+		if err := logSessions(f.Path, ids); err != nil { // it may hold several
 			return nil, err
 		}
 	}

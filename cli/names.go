@@ -69,8 +69,14 @@ func (j *job) exact(ctx context.Context, name string) (skein.SessionID, error) {
 }
 
 // shortID returns what to show for id where there is little room, and no list
-// of others to tell it from.
-func shortID(id skein.SessionID) string { return skein.ShortIDs([]skein.SessionID{id})[0] }
+// of others to tell it from: the end, if that is random; else all of it, for
+// others may begin like it.
+func shortID(id skein.SessionID) string {
+	if short := skein.ShortIDs([]skein.SessionID{id})[0]; strings.HasSuffix(string(id), short) {
+		return short
+	}
+	return string(id)
+}
 
 // shortIDs returns what to show for each of ss.
 func shortIDs(ss []skein.Session) []string {

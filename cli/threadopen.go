@@ -199,7 +199,7 @@ func (t *thread) close(ctx context.Context, how string) error {
 	err := errors.Join(t.Close(ctx, how), t.team.Close())
 	t.closeLog()
 	if begun && !t.options.noHint {
-		t.face.tell("Resume with: skein chat -r %s", shortID(t.ID()))
+		t.face.tell("Resume with: skein chat -r %s", shellWord(shortID(t.ID())))
 	}
 	return err
 }
