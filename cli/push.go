@@ -13,6 +13,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/carry"
+	"github.com/skein-dev/skein/remote"
 )
 
 // carryOptions are those of push and pull.
@@ -106,10 +107,16 @@ func (o *carryOptions) run(ctx context.Context, j *job, args []string) (err erro
 			return nil
 		}
 		bar.end()
+		if hopeless(out.Err) {
+			return out.Err
+		}
 		n.add(out)
 		return o.tell(j, from, out)
 	})
 	bar.end()
+	if errors.Is(err, remote.ErrForbidden) || errors.Is(err, remote.ErrToken) {
+		return err
+	}
 	if err != nil {
 		return advise(err, "what was sent stays; go on with the same command")
 	}
@@ -118,6 +125,12 @@ func (o *carryOptions) run(ctx context.Context, j *job, args []string) (err erro
 		return err
 	}
 	return errSilent
+}
+
+// hopeless reports whether err would be every session's: the server is not there
+// or does not allow it.
+func hopeless(err error) bool {
+	return errors.Is(err, remote.ErrUnreachable) || errors.Is(err, remote.ErrForbidden) || errors.Is(err, remote.ErrToken)
 }
 
 // other returns a job on the other store.
