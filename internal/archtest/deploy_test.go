@@ -21,8 +21,12 @@ func TestWhatIsDeployedExists(t *testing.T) {
 			if name == "compose.yaml" {
 				_, command, ok = strings.Cut(line, "command: ")
 			}
-			verb, _, _ := strings.Cut(strings.TrimSpace(command), " ")
-			_, section, known := strings.Cut(reference, "\n## skein "+verb)
+			verb, rest, _ := strings.Cut(strings.TrimSpace(command), " ")
+			_, section, known := strings.Cut(reference, "\n## skein "+verb+"\n")
+			sub, _, _ := strings.Cut(rest, " ")
+			if _, its, is := strings.Cut(reference, "\n## skein "+verb+" "+sub+"\n"); is && sub != "" {
+				verb, section = verb+" "+sub, its
+			}
 			if !ok || !known || verb == "" {
 				continue
 			}
