@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -103,7 +104,7 @@ func (h *hitLine) about(j *job, project string) string {
 // there is none.
 func (h *hitLine) text(p paint, width int) string {
 	var b strings.Builder
-	b.WriteString(string(h.Role) + ": ")
+	b.WriteString(cmp.Or(string(h.Role), "title") + ": ")
 	for _, s := range h.Snippet {
 		text := strings.Join(strings.FieldsFunc(render.Clean(s.Text), func(r rune) bool { return r == '\n' || r == '\t' }), " ")
 		switch {

@@ -41,7 +41,7 @@ func (x *search) rankFirst(c *conn, expr string) error {
 	}
 	slices.Sort(ids)
 	slices.SortFunc(all, func(a, b match) int { return cmp.Or(cmp.Compare(a.score, b.score), cmp.Compare(b.id, a.id)) })
-	seen := map[int64]bool{}
+	seen := map[int64]int{}
 	for n := firstLook; len(all) > 0 && len(x.hits) < x.limit; n *= 4 {
 		k := min(n, len(all))
 		found, err := x.lookUp(c, all[:k])
@@ -49,12 +49,17 @@ func (x *search) rankFirst(c *conn, expr string) error {
 			return err
 		}
 		for _, h := range found {
-			if len(x.hits) == x.limit || !x.q.Each && seen[h.session] {
-				continue
-			}
-			seen[h.session] = true
 			h.expr = expr
-			x.hits = append(x.hits, h)
+			i, again := seen[h.session]
+			switch {
+			case again && !x.q.Each:
+				if h.better(x.hits[i]) {
+					x.hits[i] = h
+				}
+			case len(x.hits) < x.limit:
+				seen[h.session] = len(x.hits)
+				x.hits = append(x.hits, h)
+			}
 		}
 		all = all[k:]
 	}
@@ -90,6 +95,18 @@ func (x *search) lookUp(c *conn, matches []match) ([]hit, error) {
 	})
 	slices.SortFunc(found, func(a, b hit) int { return at[a.id] - at[b.id] })
 	return found, err
+}
+
+// better reports whether a shows a session better than b, which is as good a
+// match: what was said before a title, the first before others.
+func (a hit) better(b hit) bool {
+	if a.Score != b.Score {
+		return false
+	}
+	if said := a.Role != ""; said != (b.Role != "") {
+		return said
+	}
+	return a.Seq < b.Seq
 }
 
 // count says of each hit how many of the events ids, which are in order, are in
