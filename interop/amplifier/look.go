@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"os"
@@ -44,26 +45,25 @@ func look(ctx context.Context, path string) (_ interop.Unit, err error) {
 }
 
 // A save writes two files. Where one of them has just been written for the
-// first time, the other is waited for so long: without it a fork would be read
-// as a session that hangs on nothing.
+// first time, the other is waited for so long, and so is the end of the
+// metadata: without it a fork would be read as a session that hangs on nothing.
 const (
 	fresh = time.Second
-	wait  = 500 * time.Millisecond
+	wait  = time.Second
 )
 
 // settle waits until a first save is through. The error is ctx's.
 func settle(ctx context.Context, path string) error {
-	var there []os.FileInfo
+	recent := false
 	for _, name := range []string{transcript, metadata} {
-		if info, err := os.Lstat(filepath.Join(path, name)); err == nil {
-			there = append(there, info)
-		}
+		info, err := os.Lstat(filepath.Join(path, name))
+		recent = recent || err == nil && time.Since(info.ModTime()).Abs() <= fresh
 	}
-	if len(there) != 1 || time.Since(there[0].ModTime()).Abs() > fresh {
+	if !recent || saved(path) {
 		return nil
 	}
 	over := time.After(wait)
-	look := time.NewTicker(wait / 50)
+	look := time.NewTicker(10 * time.Millisecond)
 	defer look.Stop()
 	for {
 		select {
@@ -72,13 +72,25 @@ func settle(ctx context.Context, path string) error {
 		case <-over:
 			return nil
 		case <-look.C:
-			_, err1 := os.Lstat(filepath.Join(path, transcript))
-			_, err2 := os.Lstat(filepath.Join(path, metadata))
-			if err1 == nil && err2 == nil {
+			if saved(path) {
 				return nil
 			}
 		}
 	}
+}
+
+// saved reports whether both files are there, and the metadata is whole as far
+// as that can be told.
+func saved(path string) bool {
+	if _, err := os.Lstat(filepath.Join(path, transcript)); err != nil {
+		return false
+	}
+	info, err := os.Lstat(filepath.Join(path, metadata))
+	if err != nil || !info.Mode().IsRegular() || info.Size() > 1<<20 {
+		return err == nil
+	}
+	data, err := os.ReadFile(filepath.Join(path, metadata))
+	return err != nil || json.Valid(data)
 }
 
 // ours reports whether it looks like one of Amplifier's folders: a transcript,
