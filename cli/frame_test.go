@@ -51,11 +51,19 @@ func native(path string) string {
 func TestPlacesOfAStore(t *testing.T) {
 	for text, want := range map[string]string{
 		"a.db": "/b/a.db", "/x/a.db": "/x/a.db", "sqlite:a.db": "/b/a.db", "sqlite:///x/a.db": "/x/a.db", "~/a.db": "/h/a.db",
-		"postgres://x": "", "https:x": "", "nonsense:x": "", "sqlite:": "", "": "",
+		"postgres:x": "", "https:x": "", "nonsense:x": "", "sqlite:": "", "": "",
 	} {
 		got, err := parsePlace(text, native("/b"), native("/h"))
 		if (err == nil) != (want != "") || err == nil && got.Path != filepath.Clean(native(want)) {
 			t.Errorf("parsePlace(%q) = %+v, %v; want %q", text, got, err, want)
+		}
+	}
+}
+
+func TestAddressesOfAStoreStayAsTheyAre(t *testing.T) {
+	for text, scheme := range map[string]string{"postgres://x/y": "postgres", "postgresql://a,b/y?z=1": "postgres", "https://h:7433": "https"} {
+		if got, err := parsePlace(text, "/b", "/h"); err != nil || got.Scheme != scheme || got.Path != text {
+			t.Errorf("parsePlace(%q) = %+v, %v; want it as it is, scheme %s", text, got, err, scheme)
 		}
 	}
 }

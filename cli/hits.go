@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -104,7 +103,9 @@ func (h *hitLine) about(j *job, project string) string {
 // there is none.
 func (h *hitLine) text(p paint, width int) string {
 	var b strings.Builder
-	b.WriteString(cmp.Or(string(h.Role), "title") + ": ")
+	if h.Role != "" { // a title and a summary have none
+		b.WriteString(string(h.Role) + ": ")
+	}
 	for _, s := range h.Snippet {
 		text := strings.Join(strings.FieldsFunc(render.Clean(s.Text), func(r rune) bool { return r == '\n' || r == '\t' }), " ")
 		switch {

@@ -54,12 +54,7 @@ func (x *search) through(c *conn, s stretch, seen map[int64]int) error {
 // take adds a hit of a scan; errStop says that there are enough.
 func (x *search) take(h hit, seen map[int64]int) error {
 	if i, ok := seen[h.session]; ok && !x.q.Each {
-		first := &x.hits[i]
-		h.Count = first.Count + 1
-		if first.Role == "" && h.Role != "" { // what was said rather than a title
-			*first = h
-		}
-		first.Count = h.Count
+		x.hits[i].Count++
 		return nil
 	}
 	if len(x.hits) == x.limit {
