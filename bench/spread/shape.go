@@ -11,7 +11,7 @@ import (
 // beside is what an event takes on disk in PostgreSQL beside its payload, with
 // its share of all indexes, the journal and the search index: docs/scaling.md
 // says how it was measured.
-const beside = 900
+const beside = 3000
 
 // A shape is how long sessions are and how large their records.
 type shape struct {
