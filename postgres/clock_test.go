@@ -17,15 +17,13 @@ import (
 // hour more or less, as it does to a node whose own clock is wrong by that.
 func skewed(t *testing.T, dsn, by string) string {
 	t.Helper()
-	pgtest.Exec(t, dsn, `CREATE SCHEMA IF NOT EXISTS skewed`,
-		`CREATE OR REPLACE FUNCTION skewed.clock_timestamp() RETURNS timestamptz LANGUAGE sql AS $$ SELECT pg_catalog.clock_timestamp() + interval '`+by+`' $$`,
-		`GRANT USAGE ON SCHEMA skewed TO PUBLIC`)
+	pgtest.Exec(t, dsn, `CREATE FUNCTION public.clock_timestamp() RETURNS timestamptz LANGUAGE sql AS $$ SELECT pg_catalog.clock_timestamp() + interval '`+by+`' $$`)
 	u, err := url.Parse(dsn)
 	if err != nil {
 		t.Fatal(err)
 	}
 	q := u.Query()
-	q.Set("search_path", "skewed,pg_catalog,public")
+	q.Set("search_path", "public,pg_catalog")
 	u.RawQuery = q.Encode()
 	return u.String()
 }
