@@ -82,7 +82,7 @@ func (r *reader) says(at skein.Time, message string, p skein.Part) skein.Event {
 // tool makes a call, how far it came, and its result if there is one.
 func (r *reader) tool(f *partFile, message, name string) (evs []skein.Event, blobs []skein.Blob) {
 	s := &f.State
-	call := skein.Call{ID: cmp.Or(utf8(f.Call), name), Name: utf8(f.Tool), Input: raw(s.Input)}
+	call := skein.Call{ID: cmp.Or(utf8(f.Call), utf8(name), "part"), Name: utf8(f.Tool), Input: raw(s.Input)}
 	st := skein.ToolState{Call: call.ID, State: stateOf(s.Status), Title: utf8(s.Title), Start: timeOf(s.Time.Start), End: timeOf(s.Time.End)}
 	if st.Start == 0 {
 		st.Start = timeOf(s.Suspended)

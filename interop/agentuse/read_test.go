@@ -266,6 +266,7 @@ func FuzzFiles(f *testing.F) {
 	f.Add("session.json", `{"id":"a","time":{"created":1},"error":{"code":1}}`)
 	f.Add("M/message.json", `{"user":{"prompt":{"task":"x"}},"assistant":{"tokens":{"input":1e300}}}`)
 	f.Add("M/part/P.json", `{"type":"tool","state":{"status":"completed","output":{}}}`)
+	f.Add("part/.json", `{"type":"tool","state":{"status":"completed"}}`) // neither has an ID
 	f.Fuzz(func(t *testing.T, name, text string) {
 		if !strings.HasSuffix(name, ".json") || len(name) > 100 {
 			return
