@@ -11,6 +11,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/carry"
+	"github.com/skein-dev/skein/internal/conninfo"
 )
 
 // convertRun returns what cobra calls for convert: stores are copied as they
@@ -24,8 +25,12 @@ func (f *frame) convertRun(o *convertOptions) func(*cobra.Command, []string) err
 	}
 }
 
-// isStore reports whether text says by its scheme that it is a store.
+// isStore reports whether text says by its scheme, or its keywords, that it is
+// a store.
 func isStore(text string) bool {
+	if conninfo.Is(text) {
+		return true
+	}
 	for _, scheme := range []string{"sqlite:", "postgres:", "postgresql:"} {
 		if len(text) > len(scheme) && text[:len(scheme)] == scheme {
 			return true

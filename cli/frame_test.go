@@ -51,6 +51,7 @@ func native(path string) string {
 func TestPlacesOfAStore(t *testing.T) {
 	for text, want := range map[string]string{
 		"a.db": "/b/a.db", "/x/a.db": "/x/a.db", "sqlite:a.db": "/b/a.db", "sqlite:///x/a.db": "/x/a.db", "~/a.db": "/h/a.db",
+		"./host=x": "/b/host=x", "sqlite:host=x": "/b/host=x", "a=b.db": "/b/a=b.db",
 		"postgres:x": "", "https:x": "", "nonsense:x": "", "sqlite:": "", "": "",
 	} {
 		got, err := parsePlace(text, native("/b"), native("/h"))
@@ -61,7 +62,7 @@ func TestPlacesOfAStore(t *testing.T) {
 }
 
 func TestAddressesOfAStoreStayAsTheyAre(t *testing.T) {
-	for text, scheme := range map[string]string{"postgres://x/y": "postgres", "postgresql://a,b/y?z=1": "postgres", "https://h:7433": "https"} {
+	for text, scheme := range map[string]string{"postgres://x/y": "postgres", "postgresql://a,b/y?z=1": "postgres", "host=x password='a b' dbname=y": "postgres", "service=team": "postgres", "https://h:7433": "https"} {
 		if got, err := parsePlace(text, "/b", "/h"); err != nil || got.Scheme != scheme || got.Path != text {
 			t.Errorf("parsePlace(%q) = %+v, %v; want it as it is, scheme %s", text, got, err, scheme)
 		}

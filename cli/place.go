@@ -5,12 +5,18 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/skein-dev/skein/internal/conninfo"
 )
 
 // parsePlace reads what a person gave as the store: a path, sqlite: and a path,
-// the address of a PostgreSQL database, or the URL of a server. A path is taken
-// from the directory base; one that begins with ~/ from the home folder.
+// the address of a PostgreSQL database, as a URL or as keywords and values, or
+// the URL of a server. A path is taken from the directory base; one that begins
+// with ~/ from the home folder. ./host=x is a file.
 func parsePlace(text, base, home string) (Place, error) {
+	if conninfo.Is(text) {
+		return Place{Scheme: "postgres", Path: text}, nil
+	}
 	path := text
 	if scheme, rest, ok := strings.Cut(text, ":"); ok && isScheme(scheme) {
 		if isServer(scheme) && strings.HasPrefix(rest, "//") {
@@ -71,6 +77,10 @@ var inQuery = regexp.MustCompile(`(?i)([?&](?:ssl)?password=)[^&]*`)
 // place of the password in it. It takes addresses apart that net/url does not
 // know: those of several hosts.
 func withoutPassword(address string) string {
+	if conninfo.Is(address) {
+		masked, _ := conninfo.Masked(address)
+		return masked
+	}
 	scheme, rest, ok := strings.Cut(address, "://")
 	if !ok {
 		return address

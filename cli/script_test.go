@@ -53,7 +53,8 @@ func TestScripts(t *testing.T) { runScripts(t, "testdata", nil) }
 // TestDatabaseScripts runs the scripts in testdata/postgres. In one
 //
 //	database NAME       makes an empty database and sets $NAME to its address,
-//	                    which wants the password that is in $PGPASSWORD
+//	                    which wants the password that is in $PGPASSWORD, and
+//	                    $NAME_WORDS to the same as keywords and values
 func TestDatabaseScripts(t *testing.T) {
 	pgtest.Admin(t)
 	runScripts(t, "testdata/postgres", func(ts *testscript.TestScript, neg bool, args []string) {
@@ -65,6 +66,7 @@ func TestDatabaseScripts(t *testing.T) {
 		password, _ := u.User.Password()
 		u.User, u.RawQuery = url.User(u.User.Username()), ""
 		ts.Setenv(args[0], u.String())
+		ts.Setenv(args[0]+"_WORDS", fmt.Sprintf("host=%s port=%s user=%s dbname='%s'", u.Hostname(), u.Port(), u.User.Username(), strings.TrimPrefix(u.Path, "/")))
 		ts.Setenv("PGPASSWORD", password)
 		ts.Setenv("PGSSLMODE", "disable")
 	})

@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/conninfo"
 )
 
 // maxConns is how many connections a store has at most where its address does
@@ -18,8 +19,7 @@ const maxConns = 16
 func parse(dsn string) (*pgxpool.Config, error) {
 	cfg, err := pgxpool.ParseConfig(dsn)
 	if err != nil {
-		// The error has the address in it, without the password.
-		return nil, fmt.Errorf("postgres: %w address: %w", skein.ErrInvalid, err)
+		return nil, fmt.Errorf("postgres: %w address: %w", skein.ErrInvalid, withoutPassword(dsn, err))
 	}
 	if !strings.Contains(dsn, "pool_max_conns") {
 		cfg.MaxConns = maxConns
@@ -33,6 +33,23 @@ func parse(dsn string) (*pgxpool.Config, error) {
 	// What texts mean is not the database's to say. Poolers know these two.
 	params["client_encoding"], params["standard_conforming_strings"] = "UTF8", "on"
 	return cfg, nil
+}
+
+// withoutPassword returns why dsn cannot be parsed, without the password. The
+// error has the address in it: that of a URL masks the password, that of
+// keywords and values may take a part of one for something else.
+func withoutPassword(dsn string, err error) error {
+	if !conninfo.Is(dsn) {
+		return err
+	}
+	masked, whole := conninfo.Masked(dsn)
+	if !whole {
+		return fmt.Errorf("%q: want KEYWORD=VALUE pairs with spaces between, a value with spaces in apostrophes", masked)
+	}
+	if _, same := pgxpool.ParseConfig(masked); same != nil {
+		return same
+	}
+	return fmt.Errorf("%q: it cannot be read with its password", masked)
 }
 
 // address says where a database is, for people, without the password.

@@ -46,6 +46,7 @@ func TestAnErrorOfOpenNamesThePlaceAndNoPassword(t *testing.T) {
 	for _, address := range []string{
 		"postgres://ann:hush-hush@127.0.0.1:1/team", "postgres://ann:hush-hush@127.0.0.1:port/team",
 		"postgres://ann:hush-hush@127.0.0.1:1/team?sslmode=no-such-mode", "host=127.0.0.1 port=1 user=ann password=hush-hush dbname=team",
+		`host=127.0.0.1 port=x password='a\'hush hush'`, `host=127.0.0.1 password='a\'hush hush`, "host=127.0.0.1 password=a hush hush=1", "host=127.0.0.1 password = hush sslmode=no-such-mode",
 	} {
 		_, err := postgres.Open(t.Context(), address, postgres.Options{})
 		if err == nil || strings.Contains(err.Error(), "hush") || !strings.Contains(err.Error(), "127.0.0.1") {
