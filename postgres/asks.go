@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/walk"
 )
 
 // asks are what the batches for one session have to have looked up.
@@ -46,7 +47,7 @@ func (d *draft) lookMore(p *pipe, w *work) bool {
 	} else {
 		segs := d.segs
 		if segs == nil {
-			segs = []segment{{d.n, 0, d.Last}}
+			segs = walk.Segments{{Session: d.n, From: 0, To: d.Last}}
 		}
 		needed = p.known(user, segs, d.asks.clients, d.asks.messages, d.clients, d.messages)
 		needed = p.kindsOf(d) || needed

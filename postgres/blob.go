@@ -41,7 +41,7 @@ func (q *conn) blob(id skein.SessionID, h skein.Hash) (form, size int, data []by
 	for _, seg := range segs {
 		p.query(`SELECT b.form, b.size, b.data FROM blobs b WHERE b.user_id = $1 AND b.hash = $2 AND EXISTS (
 			SELECT 1 FROM blob_refs r WHERE r.user_id = $1 AND r.hash = $2 AND r.n = $3 AND r.seq <= $4)`,
-			[]any{string(x.User), hash, seg.session, int64(seg.to)}, func(r row) error {
+			[]any{string(x.User), hash, seg.Session, int64(seg.To)}, func(r row) error {
 				if found {
 					return nil // it is the same
 				}

@@ -4,22 +4,23 @@ import (
 	"fmt"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/walk"
 )
 
 // An estate is what counts as a session's that is being deleted, and who gets
 // it.
 type estate struct {
-	strands []segment // what it has: its own events and those that came to it from deleted sessions
-	heir    int64     // number of the fork that shows most of it; 0 if none shows any
+	strands walk.Segments // what it has: its own events and those that came to it from deleted sessions
+	heir    int64         // number of the fork that shows most of it; 0 if none shows any
 	heirID  skein.SessionID
 	upto    skein.Seq // up to where the heir shows it; 0 without one
 }
 
 // first returns the place before the first event of the estate.
 func (e *estate) first() skein.Seq {
-	first := e.strands[0].from
+	first := e.strands[0].From
 	for _, x := range e.strands {
-		first = min(first, x.from)
+		first = min(first, x.From)
 	}
 	return first
 }
@@ -27,7 +28,7 @@ func (e *estate) first() skein.Seq {
 // numbers returns those of the strands.
 func (e *estate) numbers() (ns []int64) {
 	for _, x := range e.strands {
-		ns = append(ns, x.session)
+		ns = append(ns, x.Session)
 	}
 	return ns
 }
@@ -39,8 +40,8 @@ func (t *tx) estate(h *head) (e estate, err error) {
 	user := string(h.User)
 	err = t.query(`SELECT x.n, coalesce(b.upto, 0), x.upto FROM (SELECT $2::bigint AS n, $3::bigint AS upto UNION ALL SELECT n, upto FROM strands WHERE user_id = $1 AND owner = $2) x
 		LEFT JOIN bases b ON b.user_id = $1 AND b.n = x.n`, []any{user, h.n, int64(h.Last)}, func(r row) error {
-		var s segment
-		err := r.Scan(&s.session, &s.from, &s.to)
+		var s walk.Segment
+		err := r.Scan(&s.Session, &s.From, &s.To)
 		e.strands = append(e.strands, s)
 		return err
 	})
@@ -59,7 +60,7 @@ func (t *tx) estate(h *head) (e estate, err error) {
 func (t *tx) settle(h *head, e estate) error {
 	for _, x := range e.strands {
 		var err error
-		if x.from >= e.upto {
+		if x.From >= e.upto {
 			err = t.doomStrand(h, x)
 		} else {
 			err = t.cutStrand(h, x, e)
@@ -75,13 +76,13 @@ func (t *tx) settle(h *head, e estate) error {
 }
 
 // doomStrand gives up all events of a strand.
-func (t *tx) doomStrand(h *head, x segment) error {
+func (t *tx) doomStrand(h *head, x walk.Segment) error {
 	user := string(h.User)
 	p := t.pipe()
-	p.exec(doom, user, x.session, int64(0))
-	p.exec(`DELETE FROM usage WHERE user_id = $1 AND n = $2`, user, x.session)
-	p.exec(`DELETE FROM strands WHERE user_id = $1 AND n = $2`, user, x.session)
-	p.exec(`DELETE FROM bases WHERE user_id = $1 AND n = $2`, user, x.session)
+	p.exec(doom, user, x.Session, int64(0))
+	p.exec(`DELETE FROM usage WHERE user_id = $1 AND n = $2`, user, x.Session)
+	p.exec(`DELETE FROM strands WHERE user_id = $1 AND n = $2`, user, x.Session)
+	p.exec(`DELETE FROM bases WHERE user_id = $1 AND n = $2`, user, x.Session)
 	return p.run()
 }
 
@@ -89,20 +90,20 @@ func (t *tx) doomStrand(h *head, x segment) error {
 const doom = `INSERT INTO doomed AS d (user_id, n, above) VALUES ($1, $2, $3) ON CONFLICT (user_id, n) DO UPDATE SET above = least(d.above, excluded.above)`
 
 // cutStrand gives a strand to the heir, up to where that shows it.
-func (t *tx) cutStrand(h *head, x segment, e estate) error {
-	user, upto := string(h.User), min(x.to, e.upto)
+func (t *tx) cutStrand(h *head, x walk.Segment, e estate) error {
+	user, upto := string(h.User), min(x.To, e.upto)
 	p := t.pipe()
 	p.exec(`INSERT INTO strands (user_id, n, owner, upto) VALUES ($1, $2, $3, $4) ON CONFLICT (user_id, n) DO UPDATE SET owner = excluded.owner, upto = excluded.upto`,
-		user, x.session, e.heir, int64(upto))
-	if upto < x.to {
-		p.exec(doom, user, x.session, int64(upto))
+		user, x.Session, e.heir, int64(upto))
+	if upto < x.To {
+		p.exec(doom, user, x.Session, int64(upto))
 		p.exec(`UPDATE usage u SET input = u.input - c.input, output = u.output - c.output, reasoning = u.reasoning - c.reasoning, cache_read = u.cache_read - c.cache_read,
 				cache_write = u.cache_write - c.cache_write, requests = u.requests - c.requests, reported = u.reported - c.reported
 			FROM (SELECT u.slot, u.provider, u.model, sum(u.input)::bigint AS input, sum(u.output)::bigint AS output, sum(u.reasoning)::bigint AS reasoning,
 					sum(u.cache_read)::bigint AS cache_read, sum(u.cache_write)::bigint AS cache_write, sum(u.requests)::bigint AS requests, sum(u.reported)::bigint AS reported
 				FROM charges u WHERE u.user_id = $1 AND u.n = $2 AND u.seq > $3 AND u.seq <= $4 GROUP BY 1, 2, 3) c
 			WHERE u.user_id = $1 AND u.n = $2 AND u.slot = c.slot AND u.provider = c.provider AND u.model = c.model`,
-			user, x.session, int64(upto), int64(x.to))
+			user, x.Session, int64(upto), int64(x.To))
 	}
 	return p.run()
 }

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/walk"
 )
 
 // batch works out one batch.
@@ -165,7 +166,7 @@ func (w *work) event(d *draft, p *packedEvent, imported bool) (skein.Seq, error)
 	}
 	if p.f.Created != nil {
 		d.base = prior.strand
-		d.segs = append([]segment{{d.n, d.Base, math.MaxInt64}}, prior.segs...)
+		d.segs = append(walk.Segments{{Session: d.n, From: d.Base, To: math.MaxInt64}}, prior.segs...)
 		w.begun(d, prior)
 	}
 	if err := w.takeBlobs(d, e.Seq, now.Blobs); err != nil {

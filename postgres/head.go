@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/walk"
 )
 
 // A head is what is known of a session: its row in sessions, and of its row in
@@ -15,8 +16,8 @@ type head struct {
 	n             int64 // sessions.n; 0 if it has not begun
 	said          skein.Seq
 	bytes         int64
-	revision      int64     // heads.revision; known to writers only
-	segs          []segment // what a fork shows, its own first; known to writers only
+	revision      int64         // heads.revision; known to writers only
+	segs          walk.Segments // what a fork shows, its own first; known to writers only
 }
 
 // stateJSON is sessions.state: all of a session that its events add up to.

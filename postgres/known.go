@@ -2,11 +2,12 @@ package postgres
 
 import (
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/walk"
 )
 
 // known looks up which of some client IDs and message IDs the events of segs,
 // the newest first, have.
-func (q *conn) known(user skein.User, segs []segment, clients, messages []string) (map[skein.ClientID]placed, map[string]bool, error) {
+func (q *conn) known(user skein.User, segs walk.Segments, clients, messages []string) (map[skein.ClientID]placed, map[string]bool, error) {
 	p := q.pipe()
 	at, said := map[skein.ClientID]placed{}, map[string]bool{}
 	if !p.known(user, segs, clients, messages, at, said) {
@@ -17,7 +18,7 @@ func (q *conn) known(user skein.User, segs []segment, clients, messages []string
 
 // known adds the look to the pipe, what is found to at and said, and reports
 // whether there is anything to look for.
-func (p *pipe) known(user skein.User, segs []segment, clients, messages []string, at map[skein.ClientID]placed, said map[string]bool) bool {
+func (p *pipe) known(user skein.User, segs walk.Segments, clients, messages []string, at map[skein.ClientID]placed, said map[string]bool) bool {
 	ns, upto := pieces(segs)
 	if len(clients) > 0 {
 		p.query(`SELECT DISTINCT ON (e.client) e.client, e.seq, e.hash
@@ -49,9 +50,9 @@ func (p *pipe) known(user skein.User, segs []segment, clients, messages []string
 
 // pieces returns the numbers of the sessions of segs, and up to where they are
 // shown.
-func pieces(segs []segment) (ns, upto []int64) {
+func pieces(segs walk.Segments) (ns, upto []int64) {
 	for _, s := range segs {
-		ns, upto = append(ns, s.session), append(upto, int64(s.to))
+		ns, upto = append(ns, s.Session), append(upto, int64(s.To))
 	}
 	return ns, upto
 }

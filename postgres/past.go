@@ -4,16 +4,17 @@ import (
 	"slices"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/walk"
 )
 
 // past works out what a session of a user was set to after the last event of
 // segs, whose last said event stands at said. It is needed only for a fork that
 // does not begin at its parent's end: the parent's state says what is set now.
-func (q *conn) past(user skein.User, segs []segment, said skein.Seq) (x skein.Shown, err error) {
+func (q *conn) past(user skein.User, segs walk.Segments, said skein.Seq) (x skein.Shown, err error) {
 	modelAt := skein.Seq(0) // where the model was set last
 	for _, seg := range slices.Backward(segs) {
 		err := q.query(`SELECT `+eventColumns+` FROM events e WHERE e.user_id = $1 AND e.n = $2 AND e.seq > $3 AND e.seq <= $4 AND e.kind IN ('created', 'changed') ORDER BY e.seq`,
-			[]any{string(user), seg.session, int64(seg.from), int64(seg.to)}, func(r row) error {
+			[]any{string(user), seg.Session, int64(seg.From), int64(seg.To)}, func(r row) error {
 				e, _, err := scanEvent(r)
 				if err != nil {
 					return err
@@ -71,7 +72,7 @@ func setBy(x *skein.Shown, e skein.Event) (model bool, err error) {
 
 // answeredBy returns the model of the newest answer after a place, going back
 // from the said event at said; "" if there is none.
-func (q *conn) answeredBy(user skein.User, segs []segment, said, after skein.Seq) (model string, err error) {
+func (q *conn) answeredBy(user skein.User, segs walk.Segments, said, after skein.Seq) (model string, err error) {
 	for said > after && model == "" && err == nil {
 		at := said
 		said = 0
@@ -79,7 +80,7 @@ func (q *conn) answeredBy(user skein.User, segs []segment, said, after skein.Seq
 				SELECT $3::bigint, 1 UNION ALL
 				SELECT e.prev, step + 1 FROM back b JOIN events e ON e.user_id = $1 AND e.n = $2 AND e.seq = b.seq WHERE e.prev > $4 AND step < 64)
 			SELECT `+eventColumns+` FROM back b JOIN events e ON e.user_id = $1 AND e.n = $2 AND e.seq = b.seq ORDER BY e.seq DESC`,
-			[]any{string(user), inSegment(segs, at).session, int64(at), int64(inSegment(segs, at).from)}, func(r row) error {
+			[]any{string(user), segs.Of(at).Session, int64(at), int64(segs.Of(at).From)}, func(r row) error {
 				e, p, err := scanEvent(r)
 				if err != nil || e.Seq <= after || model != "" {
 					return err

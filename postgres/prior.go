@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/walk"
 )
 
 // A prior is what came before an event, and, for the first one of a fork,
@@ -13,7 +14,7 @@ type prior struct {
 	skein.Prior
 	strand   int64     // whose event the fork begins after: bases.base
 	said     skein.Seq // last said event up to there
-	segs     []segment
+	segs     walk.Segments
 	clients  map[skein.ClientID]placed
 	messages map[string]bool
 }
@@ -45,9 +46,9 @@ func (w *work) shown(d *draft, c *skein.Created) (x prior, err error) {
 		return x, err
 	}
 	// The first may show nothing: the place is in what it shows of its parent.
-	i := slices.IndexFunc(x.segs, func(s segment) bool { return s.from < s.to })
+	i := slices.IndexFunc(x.segs, func(s walk.Segment) bool { return s.From < s.To })
 	x.segs = x.segs[i:]
-	x.strand = x.segs[0].session
+	x.strand = x.segs[0].Session
 	var turn, ordinal int
 	var prev skein.Seq
 	var kind string

@@ -4,11 +4,12 @@ import (
 	"slices"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/walk"
 )
 
 // promptOf returns the first words of what a person typed to begin a turn: what
 // [skein.Session.LastPrompt] was then. segs, the newest first, have the turn.
-func (q *conn) promptOf(user skein.User, segs []segment, turn int) (words string, err error) {
+func (q *conn) promptOf(user skein.User, segs walk.Segments, turn int) (words string, err error) {
 	if turn == 0 {
 		return "", nil
 	}
@@ -21,7 +22,7 @@ func (q *conn) promptOf(user skein.User, segs []segment, turn int) (words string
 			continue
 		}
 		err = q.query(`SELECT `+eventColumns+` FROM events e WHERE e.user_id = $1 AND e.n = $2 AND e.seq = $3`,
-			[]any{string(user), seg.session, int64(seq)}, func(r row) error {
+			[]any{string(user), seg.Session, int64(seq)}, func(r row) error {
 				e, _, err := scanEvent(r)
 				if err != nil || e.Kind != skein.KindSaid {
 					return err
@@ -37,7 +38,7 @@ func (q *conn) promptOf(user skein.User, segs []segment, turn int) (words string
 
 // beginOf returns the first place in seg that has reached a turn; 0 if none
 // has. Turns only go up, so the server can halve the way at each step.
-func (q *conn) beginOf(user skein.User, seg segment, turn int) (at skein.Seq, err error) {
+func (q *conn) beginOf(user skein.User, seg walk.Segment, turn int) (at skein.Seq, err error) {
 	_, err = q.one(`WITH RECURSIVE h (before, at) AS ( -- the places that are known to be before it, and not
 			SELECT $3::bigint, $4::bigint + 1
 			UNION ALL
@@ -45,6 +46,6 @@ func (q *conn) beginOf(user skein.User, seg segment, turn int) (at skein.Seq, er
 			FROM h JOIN events e ON e.user_id = $1 AND e.n = $2 AND e.seq = h.before + (h.at - h.before) / 2
 			WHERE h.at - h.before > 1)
 		SELECT at FROM h WHERE at - before = 1 AND at <= $4`,
-		[]any{string(user), seg.session, int64(seg.from), int64(seg.to), turn}, &at)
+		[]any{string(user), seg.Session, int64(seg.From), int64(seg.To), turn}, &at)
 	return at, err
 }

@@ -77,11 +77,11 @@ func (q *conn) eventsAfter(id skein.SessionID, after skein.Seq) (page []skein.Ev
 	size := 0
 	for i := len(segs) - 1; i >= 0 && len(page) < pageRows; i-- {
 		seg := segs[i]
-		if seg.to <= after {
+		if seg.To <= after {
 			continue
 		}
 		err := q.query(`SELECT `+eventColumns+` FROM events e WHERE e.user_id = $1 AND e.n = $2 AND e.seq > $3 AND e.seq <= $4 ORDER BY e.seq LIMIT $5`,
-			[]any{string(h.User), seg.session, int64(max(after, seg.from)), int64(seg.to), pageRows - len(page)}, func(r row) error {
+			[]any{string(h.User), seg.Session, int64(max(after, seg.From)), int64(seg.To), pageRows - len(page)}, func(r row) error {
 				e, _, err := scanEvent(r)
 				if err != nil {
 					return err

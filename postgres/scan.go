@@ -114,7 +114,7 @@ func (x *search) stretches() (all []stretch) {
 		return []stretch{{order: "-e.at, e.n, e.seq"}} // see found_all_by_time
 	}
 	for _, seg := range x.segs {
-		all = append(all, stretch{"e.n = ? AND e.seq > ? AND e.seq <= ?", []any{seg.session, int64(seg.from), int64(seg.to)}, "e.seq DESC"})
+		all = append(all, stretch{"e.n = ? AND e.seq > ? AND e.seq <= ?", []any{seg.Session, int64(seg.From), int64(seg.To)}, "e.seq DESC"})
 	}
 	return all
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/walk"
 )
 
 // minSecret is the shortest secret that Scrub takes, in bytes.
@@ -62,7 +63,7 @@ type scrub struct {
 	n       int64 // scrubs.n
 	resumed bool  // another process began it
 	secrets []string
-	segs    []segment
+	segs    walk.Segments
 	blobs   map[skein.Hash]skein.Blob // what a blob with a secret becomes
 	events  []eventPlace              // that have a secret, in order of strand and seq
 	forks   map[int64]skein.SessionID // numbers of the other sessions that show one of these

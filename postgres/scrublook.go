@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/walk"
 )
 
 // look finds what has a secret, and changes nothing.
@@ -35,10 +36,10 @@ func (sc *scrub) look(ctx context.Context) error {
 }
 
 // lookAtBlobs finds the blobs with a secret that the events of seg refer to.
-func (sc *scrub) lookAtBlobs(ctx context.Context, seg segment) error {
+func (sc *scrub) lookAtBlobs(ctx context.Context, seg walk.Segment) error {
 	var hashes [][]byte
 	err := sc.s.ask(ctx, `SELECT DISTINCT r.hash FROM blob_refs r WHERE r.user_id = $1 AND r.n = $2 AND r.seq > $3 AND r.seq <= $4`,
-		[]any{sc.user(), seg.session, int64(seg.from), int64(seg.to)}, func(r row) error {
+		[]any{sc.user(), seg.Session, int64(seg.From), int64(seg.To)}, func(r row) error {
 			var h []byte
 			err := r.Scan(&h)
 			hashes = append(hashes, h)
@@ -86,12 +87,12 @@ func scanSuspect(r row) (x suspect, err error) {
 }
 
 // lookAtEvents finds the events of seg with a secret, page by page.
-func (sc *scrub) lookAtEvents(ctx context.Context, seg segment) error {
-	for after := seg.from; ; {
+func (sc *scrub) lookAtEvents(ctx context.Context, seg walk.Segment) error {
+	for after := seg.From; ; {
 		var page []suspect
 		size := 0
 		err := sc.s.ask(ctx, `SELECT `+suspectColumns+` FROM events e WHERE e.user_id = $1 AND e.n = $2 AND e.seq > $3 AND e.seq <= $4 ORDER BY e.seq LIMIT $5`,
-			[]any{sc.user(), seg.session, int64(after), int64(seg.to), pageRows}, func(r row) error {
+			[]any{sc.user(), seg.Session, int64(after), int64(seg.To), pageRows}, func(r row) error {
 				x, err := scanSuspect(r)
 				if err != nil {
 					return err
@@ -112,7 +113,7 @@ func (sc *scrub) lookAtEvents(ctx context.Context, seg segment) error {
 				return err
 			}
 			if changed {
-				sc.events = append(sc.events, eventPlace{seg.session, after})
+				sc.events = append(sc.events, eventPlace{seg.Session, after})
 			}
 		}
 	}

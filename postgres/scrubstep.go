@@ -153,7 +153,7 @@ func (sc *scrub) showing(ctx context.Context) error {
 	}
 	if sc.resumed {
 		for _, seg := range sc.segs {
-			first[seg.session] = seg.from + 1
+			first[seg.Session] = seg.From + 1
 		}
 	}
 	return sc.s.read(ctx, func(q *conn) error {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/walk"
 )
 
 const (
@@ -38,9 +39,9 @@ type search struct {
 	seen    map[event]bool
 	cutOff  bool
 	limit   int
-	shownIn *head     // the one session that is searched; its parent's hits are its own
-	segs    []segment // of what that one shows, newest first
-	until   time.Time // when it has to answer
+	shownIn *head         // the one session that is searched; its parent's hits are its own
+	segs    walk.Segments // of what that one shows, newest first
+	until   time.Time     // when it has to answer
 }
 
 // An event is the place of a row of events.
@@ -233,7 +234,7 @@ func (x *search) within(ctx context.Context, id skein.SessionID) (none bool, err
 	var args []any
 	for _, seg := range x.segs {
 		conds = append(conds, "(e.n = ? AND e.seq > ? AND e.seq <= ? AND "+stands+")")
-		args = append(args, seg.session, int64(seg.from), int64(seg.to), int64(seg.to))
+		args = append(args, seg.Session, int64(seg.From), int64(seg.To), int64(seg.To))
 	}
 	x.where.add("("+strings.Join(conds, " OR ")+")", args...)
 	x.shownIn = &h
@@ -260,7 +261,7 @@ const (
 // for all.
 func (x *search) inside() (all []int64) {
 	for _, seg := range x.segs {
-		all = append(all, seg.session)
+		all = append(all, seg.Session)
 	}
 	return all
 }

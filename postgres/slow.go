@@ -192,7 +192,7 @@ func (w *work) look(jobs []*job) error {
 			if err != nil {
 				return err
 			}
-			segs[0].to = math.MaxInt64
+			segs[0].To = math.MaxInt64
 			d.segs = segs
 		}
 	}

@@ -1,176 +1,105 @@
 package postgres
 
 import (
-	"cmp"
 	"context"
-	"maps"
-	"slices"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/walk"
 )
 
-// Window implements [skein.Store].
-//
-// It reads the said events back from the end until there are enough for n
-// messages, or a compaction covers the rest; the first ones, for messages at
-// the beginning have rules of their own; and what says how these are read.
+// Window implements [skein.Store]; see [walk.Window].
 func (s *Store) Window(ctx context.Context, id skein.SessionID, n int) (events []skein.Event, err error) {
 	defer skein.Wrapf(&err, "postgres: window of %s", id)
 	if n < 1 {
-		for e, err := range s.Events(ctx, id, 0) {
-			if err != nil {
-				return nil, err
-			}
-			events = append(events, e)
-		}
-		return events, nil
+		return walk.All(s.Events(ctx, id, 0))
 	}
 	err = s.read(ctx, func(q *conn) error {
-		w := window{n: n, taken: map[skein.Seq]skein.Event{}, whole: map[string]bool{}}
-		if w.walk, err = q.walk(id); err != nil {
-			return err
+		w, x, err := q.walker(id)
+		if err == nil {
+			events, err = walk.Window(w, x, n)
 		}
-		events, err = w.events()
 		return err
 	})
 	return events, err
 }
 
-// A window is what is being gathered for Window.
-type window struct {
-	walk
-	n      int
-	amends []amendment      // in order
-	line   []skein.SeqRange // what is not rewound, in order
-	covers []skein.Seq      // up to where the compaction covers that is used, by one provider or another
-	cut    skein.Seq        // all that matters after this place is taken
-	taken  map[skein.Seq]skein.Event
-	whole  map[string]bool // message IDs of which all pieces are taken
+// Line implements [walk.WindowLog].
+func (w *walker) Line(segs walk.Segments) (rewound []skein.Event, amended []walk.Amendment, err error) {
+	p := w.q.pipe()
+	w.events(p, segs, &rewound, `e.kind = 'rewound' ORDER BY e.seq`)
+	w.each(p, segs, `e.seq, coalesce(e.amends, 0)`, `e.kind = 'amended' ORDER BY e.seq`, nil, func(r row) error {
+		var m walk.Amendment
+		err := r.Scan(&m.Seq, &m.Amends)
+		amended = append(amended, m)
+		return err
+	})
+	return rewound, amended, p.run()
 }
 
-// An amendment is the place of an amended event, and what it is about.
-type amendment struct{ seq, amends skein.Seq }
-
-func (w *window) events() ([]skein.Event, error) {
-	for _, step := range []func() error{w.readLine, w.compactions, w.suffix, w.prefix, w.tools, w.amended} {
-		if err := step(); err != nil {
+// Compacted implements [walk.WindowLog].
+func (w *walker) Compacted(segs walk.Segments) (last *skein.Event, err error) {
+	for _, seg := range segs {
+		var found []skein.Event
+		p := w.q.pipe()
+		w.events(p, walk.Segments{seg}, &found, `e.kind = 'compacted' ORDER BY e.seq DESC LIMIT 1`)
+		if err := p.run(); err != nil {
 			return nil, err
 		}
-	}
-	return w.inOrder(), nil
-}
-
-func (w *window) inOrder() []skein.Event {
-	return slices.SortedFunc(maps.Values(w.taken), func(a, b skein.Event) int { return cmp.Compare(a.Seq, b.Seq) })
-}
-
-// readLine takes the rewound events, works out what they leave, and looks which
-// events were amended where.
-func (w *window) readLine() (err error) {
-	var rewound []spoken
-	p := w.pipe()
-	w.collect(p, &rewound, `e.kind = 'rewound'`)
-	for _, seg := range slices.Backward(w.segs) {
-		p.query(`SELECT e.seq, coalesce(e.amends, 0) FROM events e WHERE e.user_id = $1 AND e.n = $2 AND e.seq > $3 AND e.seq <= $4 AND e.kind = 'amended' ORDER BY e.seq`,
-			[]any{string(w.head.User), seg.session, int64(seg.from), int64(seg.to)}, func(r row) error {
-				var m amendment
-				err := r.Scan(&m.seq, &m.amends)
-				w.amends = append(w.amends, m)
-				return err
-			})
-	}
-	if err := p.run(); err != nil {
-		return err
-	}
-	for _, x := range rewound {
-		w.taken[x.e.Seq] = x.e
-	}
-	w.line, err = skein.OnLine(w.inOrder(), w.head.Last)
-	return err
-}
-
-func (w *window) onLine(seq skein.Seq) bool {
-	return slices.ContainsFunc(w.line, func(r skein.SeqRange) bool { return r.From < seq && seq <= r.To })
-}
-
-// compactions takes the newest one that every provider can use, and those
-// after it.
-func (w *window) compactions() error {
-	for upto := w.head.Last; ; {
-		e, err := w.compactedBefore(upto)
-		if err != nil {
-			return err
-		}
-		if e == nil {
-			w.covers = append(w.covers, 0)
-			return nil
-		}
-		upto = e.Seq - 1
-		w.taken[e.Seq] = *e
-		now, err := w.compactionNow(*e)
-		if err != nil {
-			return err
-		}
-		if now == nil || now.Failed {
-			continue
-		}
-		if w.covers = append(w.covers, now.To); now.Opaque == nil || now.Summary != "" {
-			return nil
-		}
-	}
-}
-
-// compactedBefore returns the last compacted event on the line up to a place;
-// nil if there is none.
-func (w *window) compactedBefore(upto skein.Seq) (last *skein.Event, err error) {
-	for _, r := range slices.Backward(w.line) {
-		for _, seg := range w.segs {
-			from, to := max(r.From, seg.from), min(r.To, seg.to, upto)
-			if from >= to {
-				continue
-			}
-			err := w.query(`SELECT `+eventColumns+` FROM events e WHERE e.user_id = $1 AND e.n = $2 AND e.seq > $3 AND e.seq <= $4 AND e.kind = 'compacted' ORDER BY e.seq DESC LIMIT 1`,
-				[]any{string(w.head.User), seg.session, int64(from), int64(to)}, func(r row) error {
-					e, _, err := scanEvent(r)
-					last = &e
-					return err
-				})
-			if err != nil || last != nil {
-				return last, err
-			}
+		if len(found) > 0 {
+			return &found[0], nil
 		}
 	}
 	return nil, nil
 }
 
-// compactionNow returns what the compacted event e says as it stands now; nil
-// if it was withdrawn.
-func (w *window) compactionNow(e skein.Event) (*skein.Compacted, error) {
-	c, err := skein.Decode[skein.Compacted](e)
-	if err != nil {
-		return nil, err
-	}
-	gone := false
-	for _, m := range w.amends {
-		if m.amends != e.Seq || !w.onLine(m.seq) {
-			continue
-		}
-		by, err := w.takeAt(m.seq)
-		if err != nil {
+// Next implements [walk.WindowLog].
+func (w *walker) Next(segs walk.Segments) (*walk.Said, error) {
+	for _, seg := range segs {
+		var found []walk.Said
+		p := w.q.pipe()
+		w.said(p, walk.Segments{seg}, &found, `e.kind = 'said' ORDER BY e.seq LIMIT 1`)
+		if err := p.run(); err != nil {
 			return nil, err
 		}
-		a, err := skein.Decode[skein.Amended](by)
-		if err != nil {
-			return nil, err
-		}
-		if gone = a.Withdrawn; !gone && len(a.Payload) > 0 {
-			if c, err = skein.Decode[skein.Compacted](skein.Event{Seq: e.Seq, Kind: e.Kind, Payload: a.Payload}); err != nil {
-				return nil, err
-			}
+		if len(found) > 0 {
+			return &found[0], nil
 		}
 	}
-	if gone {
-		return nil, nil
+	return nil, nil
+}
+
+// Tools implements [walk.WindowLog].
+func (w *walker) Tools(segs walk.Segments) (events []skein.Event, err error) {
+	p := w.q.pipe()
+	w.events(p, segs, &events, `e.kind = 'tool'`)
+	return events, p.run()
+}
+
+// At implements [walk.WindowLog].
+func (w *walker) At(segs walk.Segments, seqs []skein.Seq) (events []skein.Event, err error) {
+	places := make([]int64, len(seqs))
+	for i, seq := range seqs {
+		places[i] = int64(seq)
 	}
-	return &c, nil
+	p := w.q.pipe()
+	w.events(p, segs, &events, `e.seq = ANY ($5)`, places)
+	return events, p.run()
+}
+
+// events adds to the pipe the events of each of segs for which a condition
+// holds; its arguments are $5 and on.
+func (w *walker) events(p *pipe, segs walk.Segments, all *[]skein.Event, cond string, args ...any) {
+	w.each(p, segs, eventColumns, cond, args, func(r row) error {
+		e, _, err := scanEvent(r)
+		*all = append(*all, e)
+		return err
+	})
+}
+
+// each is events for some columns, whose rows it hands to do.
+func (w *walker) each(p *pipe, segs walk.Segments, columns, cond string, args []any, do func(row) error) {
+	for _, seg := range segs {
+		p.query(`SELECT `+columns+` FROM events e WHERE e.user_id = $1 AND e.n = $2 AND e.seq > $3 AND e.seq <= $4 AND `+cond,
+			append([]any{string(w.user), seg.Session, int64(seg.From), int64(seg.To)}, args...), do)
+	}
 }

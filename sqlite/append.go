@@ -149,7 +149,7 @@ func (t *call) place(p *packedEvent, h *head) (skein.Seq, error) {
 		var hash []byte
 		// The other columns are those of the row with the max.
 		_, err := t.one(`SELECT id, max(seq), hash FROM events INDEXED BY events_by_client WHERE client = ? AND session = ? AND seq <= ?`,
-			[]any{string(client), seg.session, int64(seg.to)}, &id, &seq, &hash)
+			[]any{string(client), seg.Session, int64(seg.To)}, &id, &seq, &hash)
 		if err != nil {
 			return 0, err
 		}

@@ -84,6 +84,25 @@ func BenchmarkAppend64(b *testing.B) {
 }
 
 func BenchmarkNewest(b *testing.B) {
+	s := talkative(b)
+	for b.Loop() {
+		if es, err := s.Newest(b.Context(), "s", 50, 0); err != nil || len(es) != 50 {
+			b.Fatal(len(es), err)
+		}
+	}
+}
+
+func BenchmarkWindow(b *testing.B) {
+	s := talkative(b)
+	for b.Loop() {
+		if es, err := s.Window(b.Context(), "s", 50); err != nil || len(es) < 50 {
+			b.Fatal(len(es), err)
+		}
+	}
+}
+
+// talkative returns a store whose session s has 20,000 messages of a kilobyte.
+func talkative(b *testing.B) skein.Store {
 	s := open(b, filepath.Join(b.TempDir(), "x.db"))
 	begin(b, s, "s")
 	for i := range 100 {
@@ -93,10 +112,5 @@ func BenchmarkNewest(b *testing.B) {
 		}
 		add(b, s, "s", evs...)
 	}
-	b.ResetTimer()
-	for b.Loop() {
-		if es, err := s.Newest(b.Context(), "s", 50, 0); err != nil || len(es) != 50 {
-			b.Fatal(len(es), err)
-		}
-	}
+	return s
 }

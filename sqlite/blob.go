@@ -117,7 +117,7 @@ func (s *Store) blob(c *conn, id skein.SessionID, h skein.Hash, hash []byte) (da
 		var form, size int64
 		found, err := c.one(`SELECT b.form, b.size, b.data FROM blobs b WHERE b.hash = ?1 AND EXISTS (
 			SELECT 1 FROM blob_refs r JOIN events e ON e.id = r.event
-			WHERE r.hash = ?1 AND e.session = ?2 AND e.seq <= ?3)`, []any{hash, seg.session, int64(seg.to)}, &form, &size, &data)
+			WHERE r.hash = ?1 AND e.session = ?2 AND e.seq <= ?3)`, []any{hash, seg.Session, int64(seg.To)}, &form, &size, &data)
 		if err != nil {
 			return nil, err
 		}

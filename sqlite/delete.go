@@ -126,13 +126,13 @@ func (s *Store) delete(t *tx, id skein.SessionID, d skein.Deletion) (done skein.
 	if heir.n != 0 {
 		done.Moved = []skein.SessionID{heir.ID}
 	}
-	done.Events, done.Bytes = int(h.Last-max(segs[0].from, upto)), h.bytes
+	done.Events, done.Bytes = int(h.Last-max(segs[0].From, upto)), h.bytes
 	t.heads.clear()
 	t.changed = append(t.changed, id)
 	if err := t.doom(&h, heir.n); err != nil {
 		return done, err
 	}
-	if h.Last-segs[0].from <= stepRows && h.bytes <= stepBytes {
+	if h.Last-segs[0].From <= stepRows && h.bytes <= stepBytes {
 		_, err = t.drain()
 	}
 	return done, err

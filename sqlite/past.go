@@ -5,16 +5,17 @@ import (
 	"slices"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/walk"
 )
 
 // past works out what a session was set to after the last event of segs, whose
 // last said event stands at said. It is needed only for a fork that does not
 // begin at its parent's end: the parent's row says what is set now.
-func (t *call) past(segs []segment, said skein.Seq) (x skein.Shown, err error) {
+func (t *call) past(segs walk.Segments, said skein.Seq) (x skein.Shown, err error) {
 	modelAt := skein.Seq(0) // where the model was set last
 	for _, seg := range slices.Backward(segs) {
 		err := t.query(selectEvent+`INDEXED BY events_settings WHERE e.session = ? AND e.seq > ? AND e.seq <= ? AND e.kind IN ('created', 'changed') ORDER BY e.seq`,
-			[]any{seg.session, int64(seg.from), int64(seg.to)}, func(row []driver.Value) error {
+			[]any{seg.Session, int64(seg.From), int64(seg.To)}, func(row []driver.Value) error {
 				e, _, err := t.s.scanEvent(row)
 				if err != nil {
 					return err
@@ -72,10 +73,10 @@ func setBy(x *skein.Shown, e skein.Event) (model bool, err error) {
 
 // answeredBy returns the model of the newest answer after a place, going back
 // from the said event at said; "" if there is none.
-func (t *call) answeredBy(segs []segment, said, after skein.Seq) (model string, err error) {
+func (t *call) answeredBy(segs walk.Segments, said, after skein.Seq) (model string, err error) {
 	for said > after && model == "" && err == nil {
-		seg := segs[slices.IndexFunc(segs, func(s segment) bool { return said > s.from })]
-		err = t.query(selectEvent+`WHERE e.session = ? AND e.seq = ?`, []any{seg.session, int64(said)}, func(row []driver.Value) error {
+		seg := segs[slices.IndexFunc(segs, func(s walk.Segment) bool { return said > s.From })]
+		err = t.query(selectEvent+`WHERE e.session = ? AND e.seq = ?`, []any{seg.Session, int64(said)}, func(row []driver.Value) error {
 			e, p, err := t.s.scanEvent(row)
 			if said = p.prev; err != nil || e.Kind != skein.KindSaid {
 				return err

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/walk"
 )
 
 // A prior is what came before an event, and, for the first one of a fork,
@@ -43,7 +44,7 @@ func (t *tx) hasMessage(h *head, id string) (found bool, err error) {
 	}
 	for _, seg := range segs {
 		var seq int64
-		found, err := t.one(`SELECT seq FROM events INDEXED BY events_by_message WHERE session = ? AND message = ? AND seq <= ? LIMIT 1`, []any{seg.session, id, int64(seg.to)}, &seq)
+		found, err := t.one(`SELECT seq FROM events INDEXED BY events_by_message WHERE session = ? AND message = ? AND seq <= ? LIMIT 1`, []any{seg.Session, id, int64(seg.To)}, &seq)
 		if found || err != nil {
 			return found, err
 		}
@@ -83,16 +84,16 @@ func (t *call) shown(id skein.SessionID, c *skein.Created) (x prior, err error) 
 		return x, err
 	}
 	// The first may show nothing: the place is in what it shows of its parent.
-	owner := segs[slices.IndexFunc(segs, func(s segment) bool { return s.from < s.to })]
-	x.strand = owner.session
-	if doomed, err := t.doomed(owner.session); err != nil {
+	owner := segs[slices.IndexFunc(segs, func(s walk.Segment) bool { return s.From < s.To })]
+	x.strand = owner.Session
+	if doomed, err := t.doomed(owner.Session); err != nil {
 		return x, err
 	} else if doomed {
 		x.strand = p.n // whose they will be
 	}
 	var turn, ordinal, prev int64
 	var kind string
-	found, err := t.one(`SELECT turn, ordinal, prev, kind FROM events WHERE session = ? AND seq = ?`, []any{owner.session, int64(at.Seq)}, &turn, &ordinal, &prev, &kind)
+	found, err := t.one(`SELECT turn, ordinal, prev, kind FROM events WHERE session = ? AND seq = ?`, []any{owner.Session, int64(at.Seq)}, &turn, &ordinal, &prev, &kind)
 	if err != nil {
 		return x, err
 	}

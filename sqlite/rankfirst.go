@@ -8,6 +8,8 @@ import (
 	"math"
 	"slices"
 	"time"
+
+	"github.com/skein-dev/skein/internal/walk"
 )
 
 // A match is a row of the index that has the words.
@@ -116,7 +118,7 @@ func (x *search) count(c *conn, ids []int64) error {
 	var near []int64
 	for i, h := range x.hits {
 		at[h.session] = i
-		first, last, err := c.ids(segment{h.session, 0, math.MaxInt64})
+		first, last, err := c.ids(walk.Segment{Session: h.session, From: 0, To: math.MaxInt64})
 		if err != nil {
 			return err
 		}

@@ -119,11 +119,11 @@ func (s *Store) eventsAfter(c *conn, id skein.SessionID, after skein.Seq) (page 
 	size := 0
 	for i := len(segs) - 1; i >= 0 && len(page) < pageRows; i-- {
 		seg := segs[i]
-		if seg.to <= after {
+		if seg.To <= after {
 			continue
 		}
 		err := c.query(selectEvent+`WHERE e.session = ? AND e.seq > ? AND e.seq <= ? ORDER BY e.seq LIMIT ?`,
-			[]any{seg.session, int64(max(after, seg.from)), int64(seg.to), pageRows - len(page)}, func(row []driver.Value) error {
+			[]any{seg.Session, int64(max(after, seg.From)), int64(seg.To), pageRows - len(page)}, func(row []driver.Value) error {
 				e, _, err := s.scanEvent(row)
 				if err != nil {
 					return err

@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/walk"
 )
 
 // minSecret is the shortest secret that Scrub takes, in bytes.
@@ -108,9 +109,9 @@ func (sc *scrub) run(id skein.SessionID) error {
 }
 
 // findBlobs finds the blobs with a secret that the events of seg refer to.
-func (sc *scrub) findBlobs(seg segment) error {
+func (sc *scrub) findBlobs(seg walk.Segment) error {
 	return sc.query(`SELECT DISTINCT b.hash, b.size, b.form, b.data FROM events e JOIN blob_refs r ON r.event = e.id JOIN blobs b ON b.hash = r.hash
-		WHERE e.session = ? AND e.seq > ? AND e.seq <= ?`, []any{seg.session, int64(seg.from), int64(seg.to)}, func(row []driver.Value) error {
+		WHERE e.session = ? AND e.seq > ? AND e.seq <= ?`, []any{seg.Session, int64(seg.From), int64(seg.To)}, func(row []driver.Value) error {
 		var hash, stored []byte
 		var size, form int64
 		if err := scan(row, []any{&hash, &size, &form, &stored}); err != nil {
@@ -128,8 +129,8 @@ func (sc *scrub) findBlobs(seg segment) error {
 }
 
 // events blots the events of seg, page by page.
-func (sc *scrub) events(seg segment) error {
-	for after := seg.from; ; {
+func (sc *scrub) events(seg walk.Segment) error {
+	for after := seg.From; ; {
 		type found struct {
 			id int64
 			e  skein.Event
@@ -137,7 +138,7 @@ func (sc *scrub) events(seg segment) error {
 		var page []found
 		err := sc.query(`SELECT e.seq, e.at, e.kind, e.client, e.payload, e.text, e.turn, e.prev, e.piece, e.id FROM events e
 			WHERE e.session = ? AND e.seq > ? AND e.seq <= ? ORDER BY e.seq LIMIT ?`,
-			[]any{seg.session, int64(after), int64(seg.to), pageRows}, func(row []driver.Value) error {
+			[]any{seg.Session, int64(after), int64(seg.To), pageRows}, func(row []driver.Value) error {
 				e, _, err := sc.s.scanEvent(row[:9])
 				id, _ := row[9].(int64)
 				page = append(page, found{id, e})
@@ -147,13 +148,13 @@ func (sc *scrub) events(seg segment) error {
 			return err
 		}
 		for _, f := range page {
-			changed, err := sc.event(f.id, seg.session, f.e)
+			changed, err := sc.event(f.id, seg.Session, f.e)
 			if err != nil {
 				return err
 			}
 			if changed {
-				if sc.first[seg.session] == 0 {
-					sc.first[seg.session] = f.e.Seq
+				if sc.first[seg.Session] == 0 {
+					sc.first[seg.Session] = f.e.Seq
 				}
 				sc.done.Events++
 			}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/walk"
 )
 
 const (
@@ -25,11 +26,11 @@ type search struct {
 	hits    []hit
 	cutOff  bool
 	limit   int
-	shownIn *head     // the one session that is searched; its parent's hits are its own
-	segs    []segment // of what that one shows, newest first
-	owners  string    // joins the sessions s to the events e
-	moved   bool      // some events are shown by others than the session that has them
-	until   time.Time // when it has to answer
+	shownIn *head         // the one session that is searched; its parent's hits are its own
+	segs    walk.Segments // of what that one shows, newest first
+	owners  string        // joins the sessions s to the events e
+	moved   bool          // some events are shown by others than the session that has them
+	until   time.Time     // when it has to answer
 }
 
 // A hit is a row that matches.
@@ -158,7 +159,7 @@ func (s *Store) within(c *conn, x *search, id skein.SessionID) (none bool, err e
 	var args []any
 	for _, seg := range segs {
 		conds = append(conds, "(e.session = ? AND e.seq > ? AND e.seq <= ? AND "+stands+")")
-		args = append(args, seg.session, int64(seg.from), int64(seg.to), int64(seg.to))
+		args = append(args, seg.Session, int64(seg.From), int64(seg.To), int64(seg.To))
 	}
 	x.where.add("("+strings.Join(conds, " OR ")+")", args...)
 	x.shownIn, x.segs = &h, segs

@@ -1,6 +1,10 @@
 package sqlite
 
-import "time"
+import (
+	"time"
+
+	"github.com/skein-dev/skein/internal/walk"
+)
 
 // A stretch is events that are looked through one after the other, the newest
 // first.
@@ -30,7 +34,7 @@ func (x *search) stretches(c *conn, upto int64) ([]stretch, error) {
 	all := make([]stretch, 0, len(x.segs))
 	for _, seg := range x.segs {
 		one := stretch{from: "events e INDEXED BY events_by_seq", order: "e.seq"}
-		one.where.add("e.session = ? AND e.seq > ? AND e.seq <= ? AND e.id > ?", seg.session, int64(seg.from), int64(seg.to), upto)
+		one.where.add("e.session = ? AND e.seq > ? AND e.seq <= ? AND e.id > ?", seg.Session, int64(seg.From), int64(seg.To), upto)
 		all = append(all, one)
 	}
 	return all, nil
@@ -63,14 +67,14 @@ func (x *search) recentWithin(c *conn, expr string) error {
 
 // ids returns the IDs of the first and the last event of a segment, which are
 // in the order of its places; 0 and -1 if it has none.
-func (c *conn) ids(seg segment) (first, last int64, err error) {
+func (c *conn) ids(seg walk.Segment) (first, last int64, err error) {
 	const q = `SELECT id FROM events WHERE session = ? AND seq > ? AND seq <= ? ORDER BY seq `
 	first, last = 0, -1
 	for _, end := range []struct {
 		order string
 		id    *int64
 	}{{"", &first}, {"DESC", &last}} {
-		if _, err := c.one(q+end.order+" LIMIT 1", []any{seg.session, int64(seg.from), int64(seg.to)}, end.id); err != nil {
+		if _, err := c.one(q+end.order+" LIMIT 1", []any{seg.Session, int64(seg.From), int64(seg.To)}, end.id); err != nil {
 			return 0, -1, err
 		}
 	}

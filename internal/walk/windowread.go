@@ -1,4 +1,4 @@
-package postgres
+package walk
 
 import (
 	"fmt"
@@ -40,13 +40,10 @@ func (w *window) suffix() error {
 
 // lastSaid returns the place of the last said event up to a place.
 func (w *window) lastSaid(upto skein.Seq) (skein.Seq, error) {
-	if upto == w.head.Last {
-		return w.head.said, nil
+	if upto == w.Last {
+		return w.Said, nil
 	}
-	var kind skein.Kind
-	var prev skein.Seq
-	_, err := w.one(`SELECT e.kind, e.prev FROM events e WHERE e.user_id = $1 AND e.n = $2 AND e.seq = $3`,
-		[]any{string(w.head.User), inSegment(w.segs, upto).session, int64(upto)}, &kind, &prev)
+	kind, prev, err := w.log.Place(w.Segments.Of(upto), upto)
 	if kind == skein.KindSaid {
 		return upto, err
 	}
@@ -58,84 +55,83 @@ func (w *window) lastSaid(upto skein.Seq) (skein.Seq, error) {
 // does not take.
 func (w *window) takeBack(at, from skein.Seq, n int) (skein.Seq, error) {
 	for n > 0 && at > from {
-		var got []spoken
-		p := w.pipe()
-		w.chain(p, inSegment(w.segs, at), at, from, n, func(x spoken) error {
+		seg := w.Segments.Of(at)
+		seg.From = max(seg.From, from)
+		var got []Said
+		err := w.log.Back(seg, at, n, func(x Said) bool {
 			got = append(got, x)
-			return nil
+			return true
 		})
-		if err := p.run(); err != nil {
+		if err != nil {
 			return 0, err
 		}
 		if len(got) == 0 {
 			return 0, fmt.Errorf("event %d: %w", at, skein.ErrCorrupt)
 		}
-		if err := w.take(got); err != nil {
+		if err := w.take(got...); err != nil {
 			return 0, err
 		}
 		last := got[len(got)-1]
-		w.cut = min(w.cut, last.e.Seq-1)
-		at, n = last.p.prev, n-len(got)
+		w.cut = min(w.cut, last.Seq-1)
+		at, n = last.Prev, n-len(got)
 	}
 	return at, nil
 }
 
 // take takes said events, with all pieces of their messages.
-func (w *window) take(some []spoken) error {
+func (w *window) take(some ...Said) error {
 	var ids []string
 	for _, x := range some {
-		w.taken[x.e.Seq] = x.e
-		if x.message != "" && !w.whole[x.message] {
-			w.whole[x.message] = true
-			ids = append(ids, x.message)
+		if x.Kind != skein.KindSaid { // its message was deleted by hand
+			continue
+		}
+		w.add(x.Event)
+		if x.Message != "" && !w.whole[x.Message] {
+			w.whole[x.Message] = true
+			ids = append(ids, x.Message)
 		}
 	}
-	pieces, err := w.pieces(ids)
+	if len(ids) == 0 {
+		return nil
+	}
+	pieces, err := w.log.Pieces(w.Segments, ids)
 	for _, p := range pieces {
-		w.taken[p.e.Seq] = p.e
+		w.add(p.Event)
 	}
 	return err
 }
 
-// takeAt takes the event at a place.
-func (w *window) takeAt(seq skein.Seq) (e skein.Event, err error) {
-	if err := w.takeAll([]skein.Seq{seq}); err != nil {
-		return e, err
-	}
-	return w.taken[seq], nil
-}
-
-// takeAll takes the events at places.
-func (w *window) takeAll(seqs []skein.Seq) error {
-	p, want := w.pipe(), 0
-	for _, seg := range w.segs {
-		var some []int64
-		for _, seq := range seqs {
-			if _, ok := w.taken[seq]; !ok && seg.from < seq && seq <= seg.to {
-				some = append(some, int64(seq))
-			}
-		}
-		if len(some) == 0 {
-			continue
-		}
-		want += len(some)
-		p.query(`SELECT `+eventColumns+` FROM events e WHERE e.user_id = $1 AND e.n = $2 AND e.seq = ANY ($3)`, []any{string(w.head.User), seg.session, some}, func(r row) error {
-			e, _, err := scanEvent(r)
-			w.taken[e.Seq] = e
-			want--
-			return err
-		})
-	}
-	if want == 0 {
+// takeAt takes the events at places.
+func (w *window) takeAt(seqs ...skein.Seq) error {
+	seqs = slices.DeleteFunc(seqs, func(seq skein.Seq) bool {
+		_, is := w.taken[seq]
+		return is
+	})
+	if len(seqs) == 0 {
 		return nil
 	}
-	if err := p.run(); err != nil {
+	found, err := w.log.At(w.Segments, seqs)
+	if err != nil {
 		return err
 	}
-	if want != 0 {
-		return fmt.Errorf("session %s: %d of the events %d: %w", w.head.ID, want, seqs, skein.ErrCorrupt)
+	w.add(found...)
+	for _, seq := range seqs {
+		if _, is := w.taken[seq]; !is {
+			return fmt.Errorf("event %d: %w", seq, skein.ErrCorrupt)
+		}
 	}
 	return nil
+}
+
+// amended takes what was done to the events taken.
+func (w *window) amended() error {
+	var seqs []skein.Seq
+	for _, m := range w.amends {
+		if _, ok := w.taken[m.Amends]; ok {
+			seqs = append(seqs, m.Seq)
+		}
+	}
+	return w.takeAt(seqs...)
 }
 
 // enough reports whether what was taken is n messages after the cut, whatever
@@ -174,17 +170,6 @@ func (w *window) entriesAfter(covered skein.Seq) ([]skein.Entry, error) {
 		}
 	}
 	return f.Entries(), nil
-}
-
-// amended takes what was done to the events taken.
-func (w *window) amended() error {
-	var seqs []skein.Seq
-	for _, m := range w.amends {
-		if _, ok := w.taken[m.amends]; ok {
-			seqs = append(seqs, m.seq)
-		}
-	}
-	return w.takeAll(seqs)
 }
 
 // weight returns how many messages m is at least in any provider's context: 2

@@ -1,0 +1,91 @@
+package walk
+
+import (
+	"slices"
+
+	"github.com/skein-dev/skein"
+)
+
+// prefix takes the said events at the beginning: the system messages that
+// stand before all others stay in the context, whatever is left out after
+// them; and that something was said before the suffix changes what becomes of
+// a system message there.
+func (w *window) prefix() error {
+	if slices.Max(w.covers) > 0 {
+		if err := w.leading(slices.Max(w.covers)); err != nil {
+			return err
+		}
+	}
+	for _, covered := range w.covers {
+		if err := w.first(covered); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// leading takes the said events that a session begins with, up to a place,
+// while they are a system's, and the first that is not.
+func (w *window) leading(upto skein.Seq) error {
+	for after := skein.Seq(0); ; {
+		x, err := w.log.Next(w.after(after))
+		if err != nil || x == nil || x.Seq > upto {
+			return err
+		}
+		if err := w.take(*x); err != nil {
+			return err
+		}
+		m, err := skein.Decode[skein.Message](x.Event)
+		if err != nil || m.Role != skein.RoleSystem {
+			return err
+		}
+		after = x.Seq
+	}
+}
+
+// first takes the said events after a place until one of them is a message, in
+// any provider's context, that is no system's.
+func (w *window) first(after skein.Seq) error {
+	for covered := after; after < w.cut; {
+		x, err := w.log.Next(w.after(after))
+		if err != nil || x == nil {
+			return err
+		}
+		if err := w.take(*x); err != nil {
+			return err
+		}
+		entries, err := w.entriesAfter(covered)
+		if err != nil {
+			return err
+		}
+		for i := range entries {
+			if e := &entries[i]; e.Seq <= x.Seq && weight(&e.Message) > 0 {
+				return nil
+			}
+		}
+		after = x.Seq
+	}
+	return nil
+}
+
+// tools takes the tool events after the cut: they say what became of calls.
+func (w *window) tools() error {
+	segs := w.after(w.cut)
+	if len(segs) == 0 {
+		return nil
+	}
+	found, err := w.log.Tools(segs)
+	w.add(found...)
+	return err
+}
+
+// after returns where on the line the events after a place are, the oldest
+// first.
+func (w *window) after(seq skein.Seq) (segs Segments) {
+	for _, r := range w.line {
+		for _, x := range slices.Backward(w.Segments.Within(skein.SeqRange{From: max(r.From, seq), To: r.To})) {
+			segs = append(segs, x)
+		}
+	}
+	return segs
+}
