@@ -15,7 +15,9 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/door"
+	"github.com/skein-dev/skein/internal/pgtest"
 	"github.com/skein-dev/skein/memory"
+	"github.com/skein-dev/skein/postgres"
 	"github.com/skein-dev/skein/remote"
 	"github.com/skein-dev/skein/server"
 	"github.com/skein-dev/skein/sqlite"
@@ -24,7 +26,7 @@ import (
 
 func TestMain(m *testing.M) {
 	storetest.Child(dial)
-	goleak.VerifyTestMain(m)
+	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("github.com/skein-dev/skein/internal/pgtest.reap"))
 }
 
 // lease is how long the lease of a killed process lasts here.
@@ -94,4 +96,19 @@ func TestStoreOfSQLite(t *testing.T) {
 		}
 		return s
 	})
+}
+
+func TestStoreOfPostgreSQL(t *testing.T) {
+	connect := func(t *testing.T, dsn string) skein.Store {
+		s, err := postgres.Open(t.Context(), dsn, postgres.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	tables := pgtest.DSN(t)
+	if err := connect(t, tables).Close(); err != nil {
+		t.Fatal(err)
+	}
+	suite(t, func(t *testing.T) skein.Store { return connect(t, pgtest.Copy(t, tables)) })
 }
