@@ -42,7 +42,7 @@ const maxExamples = 10
 // compare reads both stores.
 func (c *copier) compare(ctx context.Context) (Report, error) {
 	r := Report{Stored: c.stored}
-	a, b := &summer{store: c.from, blobs: map[skein.Hash]bool{}}, &summer{store: c.to, blobs: map[skein.Hash]bool{}}
+	a, b := &summer{copier: c, store: c.from, blobs: map[skein.Hash]bool{}}, &summer{copier: c, store: c.to, blobs: map[skein.Hash]bool{}, second: true}
 	ids := slices.Sorted(slices.Values(c.order))
 	for i, id := range ids {
 		if err := c.pair(ctx, &r, "session "+string(id), func(s *summer) ([]byte, error) { return s.session(ctx, c.sessions[id]) }, a, b); err != nil {
@@ -89,9 +89,11 @@ func (c *copier) pair(_ context.Context, r *Report, what string, sum func(*summe
 
 // A summer adds up what a store has.
 type summer struct {
-	store skein.Store
-	sums  []byte // of each thing, one after the other
-	blobs map[skein.Hash]bool
+	*copier
+	store  skein.Store
+	second bool   // it is the second store
+	sums   []byte // of each thing, one after the other
+	blobs  map[skein.Hash]bool
 	Totals
 }
 
@@ -119,6 +121,9 @@ func (s *summer) session(ctx context.Context, k *known) ([]byte, error) {
 	}
 	s.Tokens += is.Usage.Tokens()
 	is.Revision, is.LockedBy = 0, ""
+	if !s.second {
+		is.User = s.whose(is.User)
+	}
 	h.Write(skein.MustJSON(is))
 	for e, err := range s.store.Events(ctx, k.ID, 0) {
 		if err != nil {
@@ -126,6 +131,11 @@ func (s *summer) session(ctx context.Context, k *known) ([]byte, error) {
 		}
 		if e.Seq > is.Base {
 			s.Events++
+		}
+		if !s.second {
+			if e, err = s.given(e); err != nil {
+				return nil, err
+			}
 		}
 		fmt.Fprintf(h, "%d %d %q %q %d ", e.Seq, e.Time, e.Kind, e.ClientID, len(e.Payload))
 		h.Write(e.Payload)
@@ -154,9 +164,12 @@ func (s *summer) refer(ctx context.Context, id skein.SessionID, e skein.Event) e
 	return nil
 }
 
-// file returns the hash of what is known of a source file, and its records; nil
-// if the store does not have it.
+// file returns the hash of what is known of a source file, which is u's in the
+// first store, and its records; nil if the store does not have it.
 func (s *summer) file(ctx context.Context, u skein.User, f skein.SourceFile) ([]byte, error) {
+	if s.second {
+		u = s.whose(u)
+	}
 	view := s.store.As(u)
 	is, err := view.File(ctx, f.Format, f.Path)
 	if errors.Is(err, skein.ErrNotFound) {

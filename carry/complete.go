@@ -129,7 +129,7 @@ func (c *copier) fileOf(ctx context.Context, u skein.User, id skein.SessionID) (
 	if err != nil {
 		return nil, err
 	}
-	has, err := c.to.As(u).File(ctx, key.format, key.path)
+	has, err := c.to.As(c.whose(u)).File(ctx, key.format, key.path)
 	switch {
 	case errors.Is(err, skein.ErrNotFound):
 		f.Offset, f.Records, f.Damaged, f.State = 0, 0, 0, nil

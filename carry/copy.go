@@ -28,7 +28,8 @@ type Progress struct {
 
 // Options say how to copy. The zero value is the usual case.
 type Options struct {
-	Progress func(Progress) // told now and then; nil for nobody
+	Users    map[skein.User]skein.User // whose sessions become whose, with their files and tombstones; others' stay theirs
+	Progress func(Progress)            // told now and then; nil for nobody
 }
 
 func (o Options) tell(p Progress) {
@@ -43,11 +44,13 @@ func (o Options) tell(p Progress) {
 // there, so that Copy can be run again after it was interrupted anywhere.
 //
 // The error wraps [skein.ErrConflict] if a session went on in the second store,
-// or is another one there; else errors are those of the stores. That the stores
-// differ in the end is no error: the report says so.
+// or is another one there, [skein.ErrExists] if it is another user's there, and
+// [skein.ErrInvalid] if sessions of several users were to become one's; else
+// errors are those of the stores. That the stores differ in the end is no error:
+// the report says so.
 func Copy(ctx context.Context, from, to skein.Store, o Options) (Report, error) {
 	c := &copier{from: from, to: to, o: o, blobs: map[skein.User]map[skein.Hash]bool{}, files: map[fileKey]*skein.SourceFile{}}
-	for _, step := range []func(context.Context) error{c.list, c.events, c.sourceFiles, c.bins, c.clear, c.tombstones} {
+	for _, step := range []func(context.Context) error{c.list, c.owners, c.events, c.sourceFiles, c.bins, c.clear, c.tombstones} {
 		if err := step(ctx); err != nil {
 			return Report{}, err
 		}
@@ -73,7 +76,8 @@ type copier struct {
 // known is what is known of a session of the first store.
 type known struct {
 	skein.Session
-	have skein.Seq // up to where the second store has it
+	have  skein.Seq  // up to where the second store has it
+	owner skein.User // whose it is there; "" if it is not there
 }
 
 func (k *known) whole() bool { return k.have >= k.Last }
@@ -96,7 +100,7 @@ func (c *copier) list(ctx context.Context) error {
 				return err
 			}
 			if k := c.sessions[s.ID]; k != nil {
-				k.have = s.Last
+				k.have, k.owner = s.Last, s.User
 			}
 		}
 	}
@@ -106,7 +110,7 @@ func (c *copier) list(ctx context.Context) error {
 			if err != nil && !errors.Is(err, skein.ErrNotFound) {
 				return err
 			}
-			k.have = s.Last
+			k.have, k.owner = s.Last, s.User
 		}
 		if !k.whole() {
 			c.pending++
@@ -125,6 +129,9 @@ func (c *copier) goesOn(ctx context.Context, k *known) error {
 		return nil
 	}
 	x, err := at(ctx, c.from, k.ID, k.have)
+	if err == nil {
+		x, err = c.given(x)
+	}
 	if err != nil {
 		return err
 	}
@@ -177,14 +184,18 @@ func (c *copier) event(ctx context.Context, f skein.Fed) error {
 	if k == nil || f.Event.Kind == "" || f.Event.Seq <= max(k.have, k.Base) || f.Event.Seq > k.Last {
 		return nil // it has it; or it came after the list was made
 	}
-	if f.Event.Kind == skein.KindCreated {
+	e, err := c.given(f.Event)
+	if err != nil {
+		return err
+	}
+	if e.Kind == skein.KindCreated {
 		if err := c.parents(ctx, k); err != nil {
 			return err
 		}
-		return c.create(ctx, k, f.Event)
+		return c.create(ctx, k, e)
 	}
-	c.add(k.ID, f.Event)
-	c.has(k, f.Event.Seq)
+	c.add(k.ID, e)
+	c.has(k, e.Seq)
 	if c.count >= maxEvents || c.size >= maxBytes {
 		return c.flush(ctx)
 	}
@@ -214,14 +225,15 @@ func (c *copier) create(ctx context.Context, k *known, e skein.Event) error {
 	return nil
 }
 
-// begin stores a batch that begins a session. Keys were once others': a session
+// begin stores a batch that begins a session of u's. Keys were once others': a session
 // that has its key now goes to the bin, until all are as they were.
 func (c *copier) begin(ctx context.Context, u skein.User, b skein.Batch) error {
 	bs, err := c.complete(ctx, u, b)
 	if err != nil {
 		return err
 	}
-	_, err = c.to.As(u).Append(ctx, bs...)
+	to := c.to.As(c.whose(u))
+	_, err = to.Append(ctx, bs...)
 	if !errors.Is(err, skein.ErrExists) {
 		return err
 	}
@@ -229,7 +241,7 @@ func (c *copier) begin(ctx context.Context, u skein.User, b skein.Batch) error {
 	if derr != nil || created.Key == "" {
 		return err
 	}
-	for s, lerr := range c.to.As(u).Sessions(ctx, skein.Filter{Key: created.Key, IncludeEmpty: true}) {
+	for s, lerr := range to.Sessions(ctx, skein.Filter{Key: created.Key, IncludeEmpty: true}) {
 		if lerr != nil {
 			return lerr
 		}
@@ -240,7 +252,7 @@ func (c *copier) begin(ctx context.Context, u skein.User, b skein.Batch) error {
 			return err
 		}
 	}
-	_, err = c.to.As(u).Append(ctx, bs...)
+	_, err = to.Append(ctx, bs...)
 	return err
 }
 

@@ -11,7 +11,7 @@ import (
 // sourceFiles copies what is known of source files, and their records.
 func (c *copier) sourceFiles(ctx context.Context) error {
 	for _, u := range c.users() {
-		from, to := c.from.As(u), c.to.As(u)
+		from, to := c.from.As(u), c.to.As(c.whose(u))
 		for f, err := range from.Files(ctx, "") {
 			if err != nil {
 				return err

@@ -52,6 +52,9 @@ func (c *copier) chain(ctx context.Context, k *known) (links []link, err error) 
 		if e.Kind == skein.KindCreated || len(links) == 0 {
 			links = append(links, link{})
 		}
+		if e, err = c.given(e); err != nil {
+			return nil, err
+		}
 		l := &links[len(links)-1]
 		l.events = append(l.events, e)
 	}
@@ -92,7 +95,7 @@ func (c *copier) standIn(ctx context.Context, u skein.User, l link) error {
 		if after == skein.Fresh {
 			err = c.begin(ctx, u, b)
 		} else {
-			_, err = c.to.As(u).Append(ctx, b)
+			_, err = c.to.As(c.whose(u)).Append(ctx, b)
 		}
 		if err != nil {
 			return err

@@ -20,10 +20,11 @@ func (c *copier) tombstones(ctx context.Context) error {
 			return err
 		}
 		if s.User != "" {
+			s.User = c.whose(s.User)
 			stones = append(stones, s)
 		} else {
 			for _, u := range c.users() {
-				s.User = u
+				s.User = c.whose(u)
 				stones = append(stones, s)
 			}
 		}

@@ -20,8 +20,9 @@ import (
 )
 
 type convertOptions struct {
-	out  string
-	json bool
+	out   string
+	users []string // whose sessions become whose, as given
+	json  bool
 }
 
 func newConvert(f *frame) *cobra.Command {
@@ -37,14 +38,17 @@ the folder is overwritten.
 Where FROM and TO are stores, sqlite:PATH or postgres://HOST/DATABASE, the one
 is copied to the other: sessions of all users with all that belongs to them, but
 leases. Both are compared in the end. What was interrupted goes on where it
-stopped, with the same command.`,
+stopped, with the same command. What one person had in a file is the user
+local's, there too; --user ann makes it ann's, --user ann=local a file's again.`,
 		Example: `skein convert agsh agentuse -o ~/agentuse
 	skein convert ~/old/.claude codex -o ~/codex
-	skein convert sqlite:~/.local/share/skein/skein.db postgres://db.example/skein`,
+	skein convert sqlite:~/.local/share/skein/skein.db postgres://db.example/skein
+	skein convert sqlite:skein.db postgres://db.example/skein --user ann`,
 		Args: words(2, 2, "FROM and TO"),
 		RunE: f.convertRun(&o),
 	}
 	c.Flags().StringVarP(&o.out, "output", "o", "", "the `folder` to write to")
+	c.Flags().StringArrayVar(&o.users, "user", nil, "where stores are copied: give local's sessions to this `NAME`, or those of one to another, FROM=TO; can be repeated")
 	jsonFlag(c, &o.json)
 	return c
 }
@@ -53,6 +57,9 @@ func (o *convertOptions) run(ctx context.Context, j *job, args []string) error {
 	to, err := formatNamed("TO", args[1])
 	if err != nil {
 		return err
+	}
+	if o.users != nil {
+		return usagef("--user: only where a store is copied to a store")
 	}
 	if o.out == "" {
 		return usagef("convert needs the folder to write to: -o FOLDER")

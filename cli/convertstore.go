@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -44,6 +45,10 @@ func (o *convertOptions) stores(ctx context.Context, j *job, args []string) (err
 	if o.out != "" {
 		return usagef("-o: a store is copied to a store, not to a folder")
 	}
+	users, err := o.owners()
+	if err != nil {
+		return err
+	}
 	from, fromStore, err := j.openNamed(ctx, "FROM", args[0], true)
 	if err != nil {
 		return err
@@ -55,10 +60,13 @@ func (o *convertOptions) stores(ctx context.Context, j *job, args []string) (err
 	}
 	defer func() { err = errors.Join(err, toStore.Close()) }()
 	bar := &carryBar{j: j}
-	r, err := carry.Copy(ctx, fromStore, toStore, carry.Options{Progress: bar.show})
+	r, err := carry.Copy(ctx, fromStore, toStore, carry.Options{Users: users, Progress: bar.show})
 	bar.end()
 	if errors.Is(err, skein.ErrConflict) {
 		return advise(err, "it went on in %s, which this cannot bring together: use skein push, or copy to a new store", to)
+	}
+	if errors.Is(err, skein.ErrExists) {
+		return advise(err, "it stays as it is there; copy to a new store, or as it was copied before: --user")
 	}
 	if err != nil {
 		return advise(err, "what was copied stays; go on with the same command")
@@ -76,6 +84,25 @@ func (o *convertOptions) stores(ctx context.Context, j *job, args []string) (err
 	}
 	j.say("skein: the stores are not the same: %d differ\nif somebody wrote to one of them meanwhile, run it again", r.Differ)
 	return errSilent
+}
+
+// owners returns whose sessions become whose, as --user says.
+func (o *convertOptions) owners() (map[skein.User]skein.User, error) {
+	users := map[skein.User]skein.User{}
+	for _, text := range o.users {
+		from, to, two := strings.Cut(text, "=")
+		if !two {
+			from, to = string(skein.Local), text
+		}
+		if from == "" || to == "" {
+			return nil, usagef("--user %q: want NAME or FROM=TO", text)
+		}
+		if _, twice := users[skein.User(from)]; twice {
+			return nil, usagef("--user %q: %s is there twice", text, from)
+		}
+		users[skein.User(from)] = skein.User(to)
+	}
+	return users, nil
 }
 
 // openNamed opens a store that a command's words name. One that is read must be
@@ -120,6 +147,9 @@ func (o *convertOptions) tellStores(j *job, from, to Place, r carry.Report) erro
 	}
 	if r.Same() {
 		j.say("%s has all of %s: %s stored now", j.tilde(to.String()), j.tilde(from.String()), count(r.Stored, "event"))
+		if o.users == nil && from.file() != "" && to.file() == "" {
+			j.say("the sessions are the user local's there; who wants them to be somebody's copies them to an empty database with --user NAME")
+		}
 	}
 	return nil
 }

@@ -1,0 +1,73 @@
+package carry_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/carry"
+	"github.com/skein-dev/skein/memory"
+)
+
+// owned returns how many sessions of each user a store has.
+func owned(t *testing.T, s skein.Store) map[skein.User]int {
+	t.Helper()
+	all := map[skein.User]int{}
+	for _, bin := range []bool{false, true} {
+		for x, err := range s.Sessions(t.Context(), skein.Filter{IncludeEmpty: true, Bin: bin}) {
+			do(t, err)
+			all[x.User]++
+		}
+	}
+	return all
+}
+
+func TestCopyGivesSessionsToAnotherUser(t *testing.T) {
+	for name, open := range kinds {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			x, y := open(t), open(t)
+			furnish(t, x)
+			put(t, x, skein.Batch{Session: "named", Events: begun(skein.Created{User: skein.Local}, 1)})
+			put(t, x, skein.Batch{Session: "heir4", Events: begun(forkOf("named", 2), 1)})
+			if _, err := x.Delete(t.Context(), "named", skein.Deletion{}); err != nil {
+				t.Fatal(err)
+			}
+			to := carry.Options{Users: map[skein.User]skein.User{skein.Local: "ann"}}
+			r, err := carry.Copy(t.Context(), x, y, to)
+			if err != nil || !r.Same() {
+				t.Fatalf("Copy = %+v, %v; %s", r, err, cmp.Diff(r.From, r.To))
+			}
+			had := owned(t, x)
+			if got, want := owned(t, y), (map[skein.User]int{"ann": had[skein.Local], "bob": 1}); cmp.Diff(want, got) != "" {
+				t.Errorf("sessions by user (-want +got):\n%s", cmp.Diff(want, got))
+			}
+			if f, err := y.As("ann").File(t.Context(), "codex", "/a.jsonl"); err != nil || f.Records != 1200 {
+				t.Errorf("File of ann = %+v, %v", f, err)
+			}
+			if _, err := y.As("ann").Append(t.Context(), skein.Batch{Session: "gone", Events: begun(skein.Created{}, 0)}); !errors.Is(err, skein.ErrDeleted) {
+				t.Errorf("Append of ann to what was deleted = %v, want %v", err, skein.ErrDeleted)
+			}
+			if again, err := carry.Copy(t.Context(), x, y, to); err != nil || !again.Same() || again.Stored != 0 {
+				t.Errorf("Copy again = %+v, %v, want nothing new", again, err)
+			}
+			z := memory.New()
+			back, err := carry.Copy(t.Context(), y, z, carry.Options{Users: map[skein.User]skein.User{"ann": skein.Local}})
+			if err != nil || !back.Same() {
+				t.Errorf("Copy back = %+v, %v", back, err)
+			}
+			if d := cmp.Diff(had, owned(t, z)); d != "" {
+				t.Errorf("sessions by user after the way back (-first +got):\n%s", d)
+			}
+			if _, err := carry.Copy(t.Context(), x, y, carry.Options{}); !errors.Is(err, skein.ErrExists) || !strings.Contains(err.Error(), "ann") {
+				t.Errorf("Copy of what is ann's there to local = %v, want %v", err, skein.ErrExists)
+			}
+			if _, err := carry.Copy(t.Context(), x, memory.New(), carry.Options{Users: map[skein.User]skein.User{skein.Local: "bob"}}); !errors.Is(err, skein.ErrInvalid) {
+				t.Errorf("Copy of two users' to one = %v, want %v", err, skein.ErrInvalid)
+			}
+		})
+	}
+}
