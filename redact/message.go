@@ -40,6 +40,7 @@ func (r *Redactor) Event(e skein.Event) skein.Event {
 func (r *Redactor) Session(s skein.Session) skein.Session {
 	s.Title, s.Description = r.Start(s.Title), r.Text(s.Description)
 	s.First, s.LastPrompt = r.Start(s.First), r.Start(s.LastPrompt)
+	s.Status = r.Text(s.Status)
 	return s
 }
 

@@ -34,7 +34,7 @@ func meaning(status int) string {
 		http.StatusTooManyRequests:       "Too many wrong tokens, or too many open streams.",
 		http.StatusInternalServerError:   "The server failed; its log says how.",
 		http.StatusServiceUnavailable:    "Not now; the outcome of a write may be unknown: the same client IDs settle it.",
-		http.StatusInsufficientStorage:   "The disk is full: nothing was stored.",
+		http.StatusInsufficientStorage:   "There is no room, on the disk or in the user's quota: nothing was stored.",
 	}[status]
 }
 

@@ -142,13 +142,11 @@ func (e *export) entries() iter.Seq2[skein.Entry, error] {
 	if e.raw || e.Redact == nil {
 		return all
 	}
-	for _, s := range []*string{&e.s.Title, &e.s.First, &e.s.LastPrompt, &e.s.Description} {
-		*s = e.Redact.Text(*s)
-	}
+	shown := e.Redact.Session(*e.s)
+	e.s = &shown
 	return func(yield func(skein.Entry, error) bool) {
 		for x, err := range all {
-			redactEntry(&x, e.Redact)
-			if !yield(x, err) {
+			if !yield(e.Redact.Entry(x), err) {
 				return
 			}
 		}

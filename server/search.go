@@ -12,6 +12,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/door"
+	"github.com/skein-dev/skein/redact"
 )
 
 // searchQuery is a skein.Query as a query.
@@ -146,7 +147,7 @@ func (a *service) found(ctx context.Context, store skein.Store, r skein.Results,
 			if words, err = a.redacted(ctx, store, h); err != nil {
 				return out, err
 			}
-			name = a.Redact.Text(name)
+			name = a.Redact.Start(name)
 		}
 		out.Items = append(out.Items, hit{
 			Session: h.Session, Seq: h.Seq, Turn: h.Turn, Role: h.Role, Time: h.Time, Score: h.Score, Count: h.Count,
@@ -184,16 +185,8 @@ func (a *service) redacted(ctx context.Context, store skein.Store, h skein.Hit) 
 		return "", err
 	}
 	var whole []string
-	for _, e := range said {
-		for _, p := range e.Message.Parts {
-			whole = append(whole, string(p.Text))
-			if p.Call != nil {
-				whole = append(whole, string(p.Call.Input))
-			}
-			if p.Result != nil {
-				whole = append(whole, string(p.Result.Text))
-			}
-		}
+	for i := range said {
+		whole = append(whole, redact.Texts(&said[i].Message)...)
 	}
 	return a.Redact.Snippet(h.Snippet, whole...), nil
 }

@@ -52,7 +52,7 @@ func (s *site) showBin(w http.ResponseWriter, r *http.Request) {
 			s.fail(w, r, err)
 			return
 		}
-		p.Sessions = append(p.Sessions, one)
+		p.Sessions = append(p.Sessions, s.veiled(one))
 	}
 	if len(p.Sessions) > pageSize {
 		p.Sessions = p.Sessions[:pageSize]
@@ -100,19 +100,20 @@ func (s *site) restore(w http.ResponseWriter, r *http.Request) {
 			lost++
 		}
 	}
-	done := restored(all)
+	done := s.restored(all)
 	if lost > 0 {
 		done += fmt.Sprintf(" %s came back without a key, which another session has taken.", plural(lost, "session"))
 	}
 	back(w, r, local(r.PostFormValue("back"), "/bin"), done)
 }
 
-func restored(all []skein.Session) string {
+func (s *site) restored(all []skein.Session) string {
 	switch len(all) {
 	case 0:
 		return "Nothing was picked."
 	case 1:
-		return "Restored: " + render.Line(all[0].Name()) + "."
+		one := s.veiled(all[0])
+		return "Restored: " + render.Line(one.Name()) + "."
 	}
 	return "Restored: " + plural(len(all), "session") + "."
 }
@@ -135,6 +136,9 @@ func (s *site) purge(w http.ResponseWriter, r *http.Request) {
 		back(w, r, "/bin", "Nothing was picked.")
 		return
 	case r.PostFormValue("sure") != "yes":
+		for i := range all {
+			all[i] = s.veiled(all[i])
+		}
 		s.show(w, r, "bin", page{Title: "Delete for good", At: "bin", Data: binPage{Asked: all, MayPurge: true}})
 		return
 	}

@@ -36,7 +36,17 @@ func (s *site) tree(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, r, err)
 		return
 	}
+	s.veil(root)
+	one = s.veiled(one)
 	s.show(w, r, "tree", page{Title: "Tree of " + one.Name(), At: "sessions", Data: &treePage{one, root, draw(root), f.more, maxFamily}})
+}
+
+// veil takes the secrets out of the names of a family.
+func (s *site) veil(k *kin) {
+	k.Session = s.veiled(k.Session)
+	for _, c := range k.Children {
+		s.veil(c)
+	}
 }
 
 // The measures of the picture, in its units, which are pixels unless it is

@@ -210,6 +210,7 @@ func (s *site) nameRow(ctx context.Context, by skein.Dimension, row *usageRow) e
 			return nil
 		}
 		if err == nil {
+			one = s.veiled(one)
 			row.Name, row.Path = one.Name(), sessionPath(one.ID)
 		}
 		return err
