@@ -54,7 +54,7 @@ func (t *Tally) Add(e Event) (_ Added, err error) {
 		return Added{}, err
 	}
 	var p Prior
-	if c := facts.Created; c != nil && c.Parent != nil && c.Parent.Why == Fork {
+	if c := facts.Created; c != nil && c.Parent.IsFork() {
 		if at := c.Parent.Seq; at != t.session.Last {
 			return Added{}, invalidf("fork at %d of %s: it comes after event %d", at, c.Parent.Session, t.session.Last)
 		}
@@ -80,4 +80,25 @@ func (s *Session) Shown() Shown {
 		Messages: s.Messages, Turns: s.Turns, First: s.First, LastPrompt: s.LastPrompt,
 		Project: s.Project, Cwd: s.Cwd, Agent: s.Agent, Model: s.Model,
 	}
+}
+
+// Set puts in x what a created or changed event with the facts f sets, as
+// [Session.Apply] does, and reports whether that is the model. Of a created
+// event that is no fork's, all that was set before it is gone.
+func (x *Shown) Set(f Facts) (model bool) {
+	switch c := f.Created; {
+	case f.Changed != nil:
+		s := Session{Project: x.Project, Cwd: x.Cwd, Agent: x.Agent, Model: x.Model}
+		s.change(f.Changed)
+		x.Project, x.Cwd, x.Agent, x.Model = s.Project, s.Cwd, s.Agent, s.Model
+		return f.Changed.Model != nil
+	case c != nil:
+		if !c.Parent.IsFork() {
+			*x = Shown{}
+		}
+		x.Project, x.Cwd = or(c.Project, x.Project), or(c.Cwd, x.Cwd)
+		x.Agent, x.Model = or(c.Agent, x.Agent), or(c.Model, x.Model)
+		return c.Model != "" || !c.Parent.IsFork()
+	}
+	return false
 }

@@ -39,6 +39,9 @@ type Parent struct {
 	Call    string    `json:"call,omitempty"` // Child: ID of the parent's tool call; "" if not known
 }
 
+// IsFork reports whether p, which may be nil, is that of a fork.
+func (p *Parent) IsFork() bool { return p != nil && p.Why == Fork }
+
 // An Origin is the program and file that an imported session came from.
 type Origin struct {
 	Format  string `json:"format"`            // claude-code, codex, …: the name of an interop format

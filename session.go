@@ -162,7 +162,7 @@ func (s *Session) checkSeqs(f Facts) error {
 }
 
 func (s *Session) create(c *Created, base Shown) error {
-	fork := c.Parent != nil && c.Parent.Why == Fork
+	fork := c.Parent.IsFork()
 	switch {
 	case fork && c.Parent.Seq < 1:
 		return invalidf("fork: seq %d of %s", c.Parent.Seq, c.Parent.Session)

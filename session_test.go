@@ -199,6 +199,44 @@ func TestApplyOneByOneEqualsFold(t *testing.T) {
 	})
 }
 
+// What a session is set to follows from its created and changed events alone.
+func TestShownSetIsWhatFoldSays(t *testing.T) {
+	p, q, m := "/q", "", "m2"
+	events := []skein.Event{
+		skein.NewEvent(skein.KindCreated, 1, skein.Created{Project: "/p", Cwd: "/p/x", Agent: "a", Model: "m"}),
+		skein.NewEvent(skein.KindChanged, 2, skein.Changed{Project: &p, Agent: &q}),
+		skein.NewEvent(skein.KindChanged, 3, skein.Changed{Model: &m}),
+		skein.NewEvent(skein.KindCreated, 4, skein.Created{Cwd: "/f", Parent: &skein.Parent{Session: "s", Seq: 3, Why: skein.Fork}}),
+		skein.NewEvent(skein.KindCreated, 5, skein.Created{Model: "m3", Parent: &skein.Parent{Session: "f", Seq: 4, Why: skein.Fork}}),
+	}
+	var got skein.Shown
+	for i, e := range events {
+		events[i].Seq = skein.Seq(i + 1)
+		f, err := skein.FactsOf(e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := skein.Fold("x", events[:i+1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		model := got.Set(f)
+		if diff := cmp.Diff(s.Shown(), got); diff != "" {
+			t.Errorf("after event %d Set makes (-Fold +Set):\n%s", i+1, diff)
+		}
+		if want := i == 0 || i == 2 || i == 4; model != want {
+			t.Errorf("Set(event %d) = %t, want %t: whether it sets the model", i+1, model, want)
+		}
+	}
+	created, err := skein.FactsOf(events[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Set(created); got.Cwd != "/p/x" || got.Model != "m" {
+		t.Errorf("Set(created, no fork's) leaves what was set before: %+v", got)
+	}
+}
+
 func saidBefore(t *rapid.T, events []skein.Event, f skein.Facts) bool {
 	for _, e := range events {
 		if e.Kind != skein.KindSaid || f.Message == nil || f.Message.ID == "" {

@@ -51,7 +51,7 @@ func (t *tx) begin(sess *session, e *event) error {
 	}
 	e.facts.Created = &c
 	p := c.Parent
-	if p == nil || p.Why != skein.Fork || p.Seq < 1 || p.Session == sess.head.ID || sess.head.Last > 0 {
+	if !p.IsFork() || p.Seq < 1 || p.Session == sess.head.ID || sess.head.Last > 0 {
 		return nil // nothing to show, or an error that Apply knows of
 	}
 	base, err := t.parent(p, c.User)

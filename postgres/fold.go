@@ -230,7 +230,7 @@ func (w *work) amended(d *draft, p *packedEvent) (*skein.Facts, error) {
 // prior returns what came before the event p.
 func (w *work) prior(d *draft, p *packedEvent) (x prior, err error) {
 	if c := p.f.Created; c != nil {
-		if !isFork(c) || d.Last > 0 {
+		if !c.Parent.IsFork() || d.Last > 0 {
 			return x, nil
 		}
 		return w.shown(d, c)

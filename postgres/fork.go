@@ -31,5 +31,3 @@ func (q *conn) segmentsOf(user skein.User, n int64, upto skein.Seq) (segs walk.S
 	})
 	return segs, err
 }
-
-func isFork(c *skein.Created) bool { return c.Parent != nil && c.Parent.Why == skein.Fork }

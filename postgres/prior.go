@@ -65,13 +65,14 @@ func (w *work) shown(d *draft, c *skein.Created) (x prior, err error) {
 	}
 	x.Base = p.Shown()
 	if at.Seq < p.Last {
-		if x.Base, err = t.past(p.User, x.segs, x.said); err != nil {
+		past := &walker{q: t.conn, user: p.User}
+		if x.Base, err = walk.Past(past, x.segs, x.said); err != nil {
 			return x, err
 		}
 		if turn > 0 {
 			x.Base.First = p.First
 		}
-		if x.Base.LastPrompt, err = t.promptOf(p.User, x.segs, turn); err != nil {
+		if x.Base.LastPrompt, err = walk.Prompt(past, x.segs, turn); err != nil {
 			return x, err
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/walk"
 )
 
 // errBehind says that a session has more events than were folded.
@@ -124,7 +125,7 @@ func (sc *scrub) shownPrompt(ctx context.Context, h *head) (words string, err er
 		if _, err := q.one(`SELECT e.turn FROM events e WHERE e.user_id = $1 AND e.n = $2 AND e.seq = $3`, []any{sc.user(), h.n, int64(h.Base) + 1}, &turn); err != nil {
 			return err
 		}
-		words, err = q.promptOf(h.User, segs, turn)
+		words, err = walk.Prompt(&walker{q: q, user: h.User}, segs, turn)
 		return err
 	})
 	return words, err

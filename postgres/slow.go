@@ -99,7 +99,7 @@ func (w *work) locks(jobs []*job) []int64 {
 			}
 			for k := range p.events {
 				f := &p.events[k].f
-				if c := f.Created; c != nil && isFork(c) {
+				if c := f.Created; c != nil && c.Parent.IsFork() {
 					keys[sessionLock(c.Parent.Session)] = true
 				}
 				if f.Charge != nil && f.Charge.Request != "" {

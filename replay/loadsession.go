@@ -139,7 +139,7 @@ func (s *session) checkPlace(e skein.Event) error {
 		return err
 	}
 	want := skein.Seq(1)
-	if c.Parent != nil && c.Parent.Why == skein.Fork {
+	if c.Parent.IsFork() {
 		want = c.Parent.Seq + 1
 	}
 	if e.Seq != want {

@@ -109,7 +109,7 @@ func Write(ctx context.Context, w io.Writer, s skein.Store, id skein.SessionID) 
 // worked out from the created events, for a parent may be deleted.
 func parts(ctx context.Context, s skein.Store, sess *skein.Session) (heads []Head, err error) {
 	first := skein.Seq(1)
-	if p := sess.Parent; p != nil && p.Why == skein.Fork {
+	if p := sess.Parent; p.IsFork() {
 		for e, err := range s.Events(ctx, sess.ID, 0) {
 			if err != nil {
 				return nil, err

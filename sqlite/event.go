@@ -104,8 +104,6 @@ func (t *call) amend(h *head, p *packedEvent) error {
 	return nil
 }
 
-func isFork(c *skein.Created) bool { return c.Parent != nil && c.Parent.Why == skein.Fork }
-
 // rowSize returns roughly what an event takes on disk, without the index.
 func rowSize(p *packedEvent) int64 {
 	n := 80 + len(p.payload) + len(p.now.Text) + 2*len(p.e.ClientID)

@@ -31,8 +31,8 @@ func (s *Store) extent(c *conn, id skein.SessionID) (x walk.Extent, err error) {
 	return walk.Extent{Segments: segs, Last: h.Last, Said: h.said}, err
 }
 
-// A walker finds events for package walk. It implements [walk.NewestLog]
-// and [walk.WindowLog].
+// A walker finds events for package walk. It implements [walk.NewestLog],
+// [walk.WindowLog] and [walk.PastLog].
 type walker struct {
 	s    *Store
 	conn *conn

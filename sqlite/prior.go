@@ -19,7 +19,7 @@ type prior struct {
 // prior looks up what came before the event p of the session h.
 func (t *call) prior(h *head, p *packedEvent) (x prior, err error) {
 	if c := p.f.Created; c != nil {
-		if !isFork(c) || h.n != 0 {
+		if !c.Parent.IsFork() || h.n != 0 {
 			return x, nil
 		}
 		return t.shown(h.ID, c)
@@ -105,13 +105,13 @@ func (t *call) shown(id skein.SessionID, c *skein.Created) (x prior, err error) 
 	}
 	x.Base = skein.Shown{First: p.First, LastPrompt: p.LastPrompt, Project: p.Project, Cwd: p.Cwd, Agent: p.Agent, Model: p.Model}
 	if at.Seq < p.Last {
-		if x.Base, err = t.past(segs, x.said); err != nil {
+		if x.Base, err = walk.Past(walker{t.s, t.conn}, segs, x.said); err != nil {
 			return x, err
 		}
 		if turn > 0 {
 			x.Base.First = p.First
 		}
-		if x.Base.LastPrompt, err = t.s.promptOf(t.conn, segs, turn); err != nil {
+		if x.Base.LastPrompt, err = walk.Prompt(walker{t.s, t.conn}, segs, int(turn)); err != nil {
 			return x, err
 		}
 	}

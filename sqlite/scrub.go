@@ -420,7 +420,7 @@ func (sc *scrub) shownPrompt(h *head) (string, error) {
 	if _, err := sc.one(`SELECT turn FROM events WHERE session = ? AND seq = ?`, []any{h.n, int64(h.Base) + 1}, &turn); err != nil {
 		return "", err
 	}
-	return sc.s.promptOf(sc.conn, segs, turn)
+	return walk.Prompt(walker{sc.s, sc.conn}, segs, int(turn))
 }
 
 // note appends the audit event.
