@@ -241,8 +241,8 @@ func TestAFileOfTokensThatCannotBeReadLetsNobodyIn(t *testing.T) {
 	if err := os.Remove(h.tokens.Path()); err != nil {
 		t.Fatal(err)
 	}
-	h.wants(401, "GET /v1/read", "")
-	h.wants(401, "GET /v1/read", "", "Authorization: ", in)
+	h.wants(503, "GET /v1/read", "")
+	h.wants(503, "GET /v1/read", "", "Authorization: ", in)
 }
 
 // A secret must not be in a log, an error or an address.

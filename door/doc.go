@@ -8,6 +8,7 @@
 //	403  a Host that is none of ours, or an Origin that is not that host
 //	404  no such route; 405 another method than the route's
 //	401  no token, or a wrong one (pages get the form to log in)
+//	503  a token that cannot be looked up at the moment, which is no wrong one
 //	429  too many wrong tokens from that address, or too many streams
 //	403  a token without the route's scope
 //	413  a body longer than the route takes

@@ -3,6 +3,7 @@ package door
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"log/slog"
 	"mime"
@@ -118,7 +119,7 @@ func (d *Door) lost(w http.ResponseWriter, r *http.Request) {
 	}
 	if d.Lost != nil && strings.Contains(r.Header.Get("Accept"), "text/html") {
 		v := From(r.Context())
-		if token, ok := d.token(r); ok {
+		if token, err := d.token(r); err == nil {
 			v.Token, v.Scope, v.User = token.Name, scopeOf(token.Scope), token.User
 		}
 		d.Lost.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), visitorKey{}, v)))
@@ -181,9 +182,9 @@ func (d *Door) guard(route Route) http.Handler {
 // who returns who asks; false if that one was refused.
 func (d *Door) who(w http.ResponseWriter, r *http.Request, route Route) (Visitor, bool) {
 	v := From(r.Context())
-	token, ok := d.token(r)
-	if !ok {
-		d.stranger(w, r, route, r.Header.Get("Authorization") != "")
+	token, err := d.token(r)
+	if err != nil {
+		d.unknown(w, r, route, r.Header.Get("Authorization") != "", err)
 		return v, false
 	}
 	v.Token, v.Scope, v.User = token.Name, scopeOf(token.Scope), token.User
@@ -203,19 +204,32 @@ func (d *Door) who(w http.ResponseWriter, r *http.Request, route Route) (Visitor
 }
 
 // token returns the token that a request shows. Two are one too many: what is
-// in front of this server may have looked at the other one.
-func (d *Door) token(r *http.Request) (Token, bool) {
+// in front of this server may have looked at the other one. Its errors are those
+// of [Tokens.Find].
+func (d *Door) token(r *http.Request) (Token, error) {
 	if shown := r.Header.Values("Authorization"); len(shown) > 0 {
 		kind, token, _ := strings.Cut(shown[0], " ")
 		if len(shown) > 1 || !strings.EqualFold(kind, "Bearer") {
-			return Token{}, false
+			return Token{}, skein.ErrNotFound
 		}
 		return d.tokens.Find(strings.TrimSpace(token))
 	}
 	if unsafe(r.Method) && r.Header.Get("Origin") == "" && r.Header.Get("Sec-Fetch-Site") == "" {
-		return Token{}, false // every browser says from which page a change comes
+		return Token{}, skein.ErrNotFound // every browser says from which page a change comes
 	}
 	return d.loggedIn(r)
+}
+
+// unknown answers who has no token that is known. Where err is that it could not
+// be looked up, nobody is told that it is a wrong one: he would throw it away.
+func (d *Door) unknown(w http.ResponseWriter, r *http.Request, route Route, wrong bool, err error) {
+	if errors.Is(err, skein.ErrNotFound) {
+		d.stranger(w, r, route, wrong)
+		return
+	}
+	d.Log.Error("a token cannot be looked up", "err", err)
+	w.Header().Set("Retry-After", "1")
+	Refuse(w, r, http.StatusServiceUnavailable, "unavailable", "the token cannot be looked up now: try again")
 }
 
 // stranger answers who has no token; wrong, if that one showed something else.

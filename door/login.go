@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/skein-dev/skein"
 )
 
 const (
@@ -85,27 +87,31 @@ func sign(signer, name, body string, token Token) string {
 	return base64.RawURLEncoding.EncodeToString(h.Sum(nil))
 }
 
-// loggedIn returns the token that a request's cookie names.
-func (d *Door) loggedIn(r *http.Request) (Token, bool) {
+// loggedIn returns the token that a request's cookie names. Its errors are those
+// of [Tokens.Find].
+func (d *Door) loggedIn(r *http.Request) (Token, error) {
 	c, err := r.Cookie(From(r.Context()).CookieName(loginCookie))
 	if err != nil || d.out.has(c.Value, d.now()) {
-		return Token{}, false
+		return Token{}, skein.ErrNotFound
 	}
 	i := strings.LastIndexByte(c.Value, '.')
 	if i < 0 {
-		return Token{}, false
+		return Token{}, skein.ErrNotFound
 	}
 	name, ends, _ := strings.Cut(c.Value[:i], ".")
 	until, err := strconv.ParseInt(ends, 10, 64)
 	raw, err2 := base64.RawURLEncoding.DecodeString(name)
 	if err != nil || err2 != nil || d.now().Unix() > until {
-		return Token{}, false
+		return Token{}, skein.ErrNotFound
 	}
-	token, signer, ok := d.tokens.named(string(raw))
-	if !ok || !hmac.Equal([]byte(c.Value[i+1:]), []byte(sign(signer, c.Name, c.Value[:i], token))) {
-		return Token{}, false
+	token, signer, err := d.tokens.named(string(raw))
+	if err != nil {
+		return Token{}, err
 	}
-	return token, true
+	if !hmac.Equal([]byte(c.Value[i+1:]), []byte(sign(signer, c.Name, c.Value[:i], token))) {
+		return Token{}, skein.ErrNotFound
+	}
+	return token, nil
 }
 
 // outs are logins that were ended before their time, until this process ends.

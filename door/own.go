@@ -1,6 +1,7 @@
 package door
 
 import (
+	"errors"
 	"html"
 	"net/http"
 	"net/url"
@@ -55,24 +56,32 @@ func (d *Door) withCode(w http.ResponseWriter, r *http.Request) {
 		d.stranger(w, r, Route{Page: true}, false)
 		return
 	}
-	if name, ok := d.codes.use(c, d.now()); ok {
-		if token, signer, ok := d.tokens.named(name); ok {
-			d.in(w, r, token, signer)
-			return
-		}
+	name, ok := d.codes.use(c, d.now())
+	if !ok {
+		d.stranger(w, r, Route{Page: true}, true)
+		return
 	}
-	d.stranger(w, r, Route{Page: true}, true)
+	d.asNamed(w, r, name)
 }
 
 // withToken logs a browser in with the token that a person typed.
 func (d *Door) withToken(w http.ResponseWriter, r *http.Request) {
-	if found, ok := d.tokens.Find(strings.TrimSpace(r.PostFormValue("token"))); ok {
-		if token, signer, ok := d.tokens.named(found.Name); ok {
-			d.in(w, r, token, signer)
-			return
-		}
+	found, err := d.tokens.Find(strings.TrimSpace(r.PostFormValue("token")))
+	if err != nil {
+		d.unknown(w, r, Route{Page: true}, true, err)
+		return
 	}
-	d.stranger(w, r, Route{Page: true}, true)
+	d.asNamed(w, r, found.Name)
+}
+
+// asNamed logs a browser in with the token of that name.
+func (d *Door) asNamed(w http.ResponseWriter, r *http.Request, name string) {
+	token, signer, err := d.tokens.named(name)
+	if err != nil {
+		d.unknown(w, r, Route{Page: true}, true, err)
+		return
+	}
+	d.in(w, r, token, signer)
 }
 
 // in sets the cookie, and leads on with a page of this site: after a redirect
@@ -107,7 +116,7 @@ const inPage = `<!doctype html>
 func (d *Door) leave(w http.ResponseWriter, r *http.Request) {
 	v := From(r.Context())
 	if c, err := r.Cookie(v.CookieName(loginCookie)); err == nil {
-		if _, ok := d.loggedIn(r); ok {
+		if _, err := d.loggedIn(r); !errors.Is(err, skein.ErrNotFound) {
 			d.out.add(c.Value, d.now())
 		}
 	}

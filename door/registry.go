@@ -24,50 +24,55 @@ func tokenOf(a skein.Access) Token {
 	return Token{Name: a.Name, Scope: a.Scope, User: a.User, Expires: a.Expires, Hash: hex.EncodeToString(a.Hash[:])}
 }
 
-// registered returns the registry's token with this hash. What cannot be looked
-// up lets nobody in.
-func (t *Tokens) registered(token string) (Token, bool) {
+// registered returns the registry's token with this hash.
+func (t *Tokens) registered(token string) (Token, error) {
 	if t.registry == nil || !strings.HasPrefix(token, prefix) {
-		return Token{}, false
+		return Token{}, skein.ErrNotFound
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), registryTime)
 	defer cancel()
 	a, err := t.registry.FindAccess(ctx, sha256.Sum256([]byte(token)))
 	if err != nil {
-		return Token{}, false
+		return Token{}, err
 	}
-	found := tokenOf(a)
 	// Logins go by the name: one that the file has too would be mistaken for it.
-	return found, !t.inFileNamed(a.Name) && t.lives(found) && scopeOf(found.Scope) != Open
+	there, err := t.inFileNamed(a.Name)
+	if err == nil && there {
+		err = skein.ErrNotFound
+	}
+	if err != nil {
+		return Token{}, err
+	}
+	return t.living(tokenOf(a))
 }
 
 // inFileNamed reports whether the file has a token of that name.
-func (t *Tokens) inFileNamed(name string) bool {
+func (t *Tokens) inFileNamed(name string) (bool, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if err := t.read(); err != nil || name == First {
-		return true
+	if err := t.read(); err != nil {
+		return false, err
 	}
-	return slices.ContainsFunc(t.more, func(m Token) bool { return m.Name == name })
+	return name == First || slices.ContainsFunc(t.more, func(m Token) bool { return m.Name == name }), nil
 }
 
-// registeredAs returns the registry's token of this name, and what signs its
-// logins.
-func (t *Tokens) registeredAs(name string) (_ Token, signer string, ok bool) {
-	if t.registry == nil || t.inFileNamed(name) {
-		return Token{}, "", false
+// registeredAs returns the registry's token of this name, which the file does
+// not have, and what signs its logins.
+func (t *Tokens) registeredAs(name string) (_ Token, signer string, err error) {
+	if t.registry == nil {
+		return Token{}, "", skein.ErrNotFound
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), registryTime)
 	defer cancel()
 	a, err := t.registry.AccessNamed(ctx, name)
 	if err != nil {
-		return Token{}, "", false
+		return Token{}, "", err
 	}
 	if signer, err = t.registry.LoginSecret(ctx); err != nil {
-		return Token{}, "", false
+		return Token{}, "", err
 	}
-	found := tokenOf(a)
-	return found, signer, t.lives(found) && scopeOf(found.Scope) != Open
+	found, err := t.living(tokenOf(a))
+	return found, signer, err
 }
 
 // Register makes a token of the name, scope, user and expiry of a in r, and

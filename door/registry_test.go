@@ -3,6 +3,7 @@ package door_test
 import (
 	"context"
 	"crypto/sha256"
+	"errors"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -20,6 +21,15 @@ import (
 type registry struct {
 	skein.Registry // of which nothing else is used
 	all            map[string]skein.Access
+	away           *bool // it cannot be reached; nil: it always can
+}
+
+// reached reports an error if the registry cannot be reached.
+func (r registry) reached() error {
+	if r.away != nil && *r.away {
+		return errors.New("connection refused")
+	}
+	return nil
 }
 
 func (r registry) AddAccess(_ context.Context, a skein.Access) error {
@@ -28,6 +38,9 @@ func (r registry) AddAccess(_ context.Context, a skein.Access) error {
 }
 
 func (r registry) AccessNamed(_ context.Context, name string) (skein.Access, error) {
+	if err := r.reached(); err != nil {
+		return skein.Access{}, err
+	}
 	a, ok := r.all[name]
 	if !ok {
 		return a, skein.ErrNotFound
@@ -36,6 +49,9 @@ func (r registry) AccessNamed(_ context.Context, name string) (skein.Access, err
 }
 
 func (r registry) FindAccess(_ context.Context, hash [sha256.Size]byte) (skein.Access, error) {
+	if err := r.reached(); err != nil {
+		return skein.Access{}, err
+	}
 	for _, a := range r.all {
 		if a.Hash == hash {
 			return a, nil
@@ -98,11 +114,58 @@ func TestALoginOnOneServerIsOneOnAll(t *testing.T) {
 	if w := ask(a); w.Code != 401 {
 		t.Errorf("GET with the login of another token of that name = %d %s, want 401", w.Code, w.Body)
 	}
-	if found, ok := one.Find(token); ok {
-		t.Errorf("Find = %+v, want none: its logins would be the file's token's", found)
+	if found, err := one.Find(token); !errors.Is(err, skein.ErrNotFound) {
+		t.Errorf("Find = %+v, %v, want none: its logins would be the file's token's", found, err)
 	}
 	delete(r.all, "anns")
 	if w := ask(b); w.Code != 401 {
 		t.Errorf("GET after the token was removed = %d, want 401", w.Code)
+	}
+}
+
+// A program that is told that its token is wrong forgets it, and who shows many
+// wrong ones is kept out.
+func TestWhileTokensCannotBeLookedUpNoneIsWrong(t *testing.T) {
+	away := false
+	r := registry{all: map[string]skein.Access{}, away: &away}
+	token, err := door.Register(t.Context(), r, door.Token{Name: "anns", User: "ann", Scope: "write"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, h := node(t, r)
+	ask := func(method, path, body string, set func(*http.Request)) *httptest.ResponseRecorder {
+		r := httptest.NewRequest(method, "http://127.0.0.1"+path, strings.NewReader(body))
+		set(r)
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, r)
+		return w
+	}
+	shown := func(r *http.Request) { r.Header.Set("Authorization", "Bearer "+token) }
+	typed := func(r *http.Request) {
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		r.Header.Set("Sec-Fetch-Site", "same-origin")
+	}
+	in := ask("POST", "/login", "token="+token, typed).Result().Cookies()
+	if len(in) != 1 {
+		t.Fatalf("POST /login sets the cookies %v, want one", in)
+	}
+	loggedIn := func(r *http.Request) { r.AddCookie(in[0]) }
+	away = true
+	for range 300 { // so many wrong ones would be too many
+		if w := ask("GET", "/who", "", shown); w.Code != 503 || w.Header().Get("Retry-After") == "" {
+			t.Fatalf("GET with a token that cannot be looked up = %d %s, want 503 and when to try again", w.Code, w.Body)
+		}
+	}
+	if w := ask("GET", "/who", "", loggedIn); w.Code != 503 {
+		t.Errorf("GET with a login that cannot be looked up = %d %s, want 503", w.Code, w.Body)
+	}
+	if w := ask("POST", "/login", "token="+token, typed); w.Code != 503 {
+		t.Errorf("POST /login with a token that cannot be looked up = %d %s, want 503", w.Code, w.Body)
+	}
+	away = false
+	for name, as := range map[string]func(*http.Request){"the token": shown, "the login": loggedIn} {
+		if w := ask("GET", "/who", "", as); w.Code != 200 {
+			t.Errorf("GET with %s afterwards = %d %s, want 200", name, w.Code, w.Body)
+		}
 	}
 }

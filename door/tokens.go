@@ -256,21 +256,24 @@ func (t *Tokens) replace(first string, more []Token) error {
 	return t.read()
 }
 
-// Find returns which token that is, and false if it is none, has expired, or
-// the file cannot be read.
-func (t *Tokens) Find(token string) (Token, bool) {
-	if found, ok := t.inFile(token); ok {
-		return found, ok
+// Find returns which token that is.
+//
+// The error wraps [skein.ErrNotFound] if it is none, or has expired. Another
+// says that it could not be looked up: whose it is is not known then.
+func (t *Tokens) Find(token string) (Token, error) {
+	found, err := t.inFile(token)
+	if errors.Is(err, skein.ErrNotFound) {
+		return t.registered(token)
 	}
-	return t.registered(token)
+	return found, err
 }
 
 // inFile returns which token of the file that is.
-func (t *Tokens) inFile(token string) (Token, bool) {
+func (t *Tokens) inFile(token string) (Token, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if err := t.read(); err != nil {
-		return Token{}, false
+		return Token{}, err
 	}
 	hash := []byte(hashOf(token))
 	found := Token{}
@@ -282,36 +285,39 @@ func (t *Tokens) inFile(token string) (Token, bool) {
 			found = m
 		}
 	}
-	return found, t.lives(found)
+	return t.living(found)
 }
 
-// named returns the token of that name, and what signs its logins.
-func (t *Tokens) named(name string) (found Token, signer string, ok bool) {
-	if found, signer, ok = t.namedInFile(name); ok {
-		return found, signer, ok
+// named returns the token of that name, and what signs its logins. Its errors
+// are those of Find.
+func (t *Tokens) named(name string) (found Token, signer string, err error) {
+	there, err := t.inFileNamed(name)
+	if err != nil {
+		return Token{}, "", err
 	}
-	return t.registeredAs(name)
-}
-
-// namedInFile returns the file's token of that name.
-func (t *Tokens) namedInFile(name string) (_ Token, signer string, ok bool) {
+	if !there {
+		return t.registeredAs(name)
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if err := t.read(); err != nil {
-		return Token{}, "", false
-	}
 	if name == First {
-		return Token{Name: First, Scope: Admin.String()}, t.first, true
+		return Token{Name: First, Scope: Admin.String()}, t.first, nil
 	}
-	i := slices.IndexFunc(t.more, func(m Token) bool { return m.Name == name })
-	if i < 0 {
-		return Token{}, "", false
+	for _, m := range t.more {
+		if m.Name == name {
+			found = m
+		}
 	}
-	return t.more[i], t.first, t.lives(t.more[i])
+	found, err = t.living(found)
+	return found, t.first, err
 }
 
-func (t *Tokens) lives(m Token) bool {
-	return m.Name != "" && (m.Expires == 0 || m.Expires.Std().After(t.now()))
+// living returns m, unless it is none or has expired.
+func (t *Tokens) living(m Token) (Token, error) {
+	if m.Name == "" || m.Expires != 0 && !m.Expires.Std().After(t.now()) || scopeOf(m.Scope) == Open {
+		return Token{}, skein.ErrNotFound
+	}
+	return m, nil
 }
 
 // String returns the word for s.
