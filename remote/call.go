@@ -93,6 +93,8 @@ func problem(p door.Problem) error {
 		return fmt.Errorf("%w: %s", ErrVersion, p.Detail)
 	case p.Code == "closed":
 		return errStopping
+	case p.Code == "unavailable":
+		return errLookup
 	case p.Code == "size":
 		return fmt.Errorf("%w: %s", skein.ErrInvalid, p.Detail)
 	}
@@ -101,6 +103,10 @@ func problem(p door.Problem) error {
 
 // errStopping says that the server's store is closed: nothing was done.
 var errStopping = fmt.Errorf("%w: it is being stopped", ErrUnreachable)
+
+// errLookup says that the server's registry is away, so that it does not know
+// whose the token is: nothing was done.
+var errLookup = fmt.Errorf("%w: it cannot look up the token", ErrUnreachable)
 
 // answer reads the answer into out.
 func (s *Store) answer(r *http.Response, out any) error {
@@ -168,7 +174,7 @@ func change[T any](ctx context.Context, s *Store, method string, in any) (out T,
 
 // lost returns err, of what was done before, as one that leaves it open.
 func lost(err error) error {
-	if errors.Is(err, errStopping) {
+	if errors.Is(err, errStopping) || errors.Is(err, errLookup) {
 		return err
 	}
 	if errors.Is(err, ErrUnreachable) || errors.Is(err, ErrVersion) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {

@@ -197,6 +197,10 @@ func TestWhatCanBeWrongWithAServer(t *testing.T) {
 		http.NotFound(w, r)
 	}))
 	defer other.Close()
+	away := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		door.Refuse(w, r, http.StatusServiceUnavailable, "unavailable", "the token cannot be looked up now: try again")
+	}))
+	defer away.Close()
 	l, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // a test
 	if err != nil {
 		t.Fatal(err)
@@ -217,6 +221,7 @@ func TestWhatCanBeWrongWithAServer(t *testing.T) {
 		{other.URL, first, remote.ErrVersion},
 		{other.URL + "/moved", first, remote.ErrVersion},
 		{nobody, first, remote.ErrUnreachable},
+		{away.URL, first, remote.ErrUnreachable},
 		{"http://skein.example:7433", first, skein.ErrInvalid},
 		{"ftp://127.0.0.1", first, skein.ErrInvalid},
 		{"https://", first, skein.ErrInvalid},
