@@ -62,6 +62,12 @@ type Deleted struct {
 	Bytes    int64             `json:"bytes"`
 }
 
+// A Lag is a [skein.Lag] as JSON.
+type Lag struct {
+	Events int        `json:"events"`
+	Since  skein.Time `json:"since,omitzero"`
+}
+
 // A Scrub asks to take secrets out of a session; in base64, for they may be any
 // bytes.
 type Scrub struct {

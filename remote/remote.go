@@ -51,6 +51,7 @@ var (
 	_ skein.Sizer    = (*Store)(nil)
 	_ skein.Namer    = (*Store)(nil)
 	_ skein.Examiner = (*Store)(nil)
+	_ skein.Lagger   = (*Store)(nil)
 )
 
 // core is what a store and its views share.

@@ -89,6 +89,14 @@ func (s *Store) Records(ctx context.Context, format, path string, n int) iter.Se
 	})
 }
 
+// Lag implements [skein.Lagger]: it is that of the server's store. It wants a
+// token with the scope admin.
+func (s *Store) Lag(ctx context.Context) (_ skein.Lag, err error) {
+	defer skein.Wrapf(&err, "remote: lag of the index")
+	l, err := ask[api.Lag](ctx, s, "lag", struct{}{})
+	return skein.Lag(l), err
+}
+
 // Examine implements [skein.Examiner]: the server looks at its store.
 func (s *Store) Examine(ctx context.Context, x skein.Examination) iter.Seq2[skein.Finding, error] {
 	return list(ctx, s, "examine", struct {

@@ -77,6 +77,14 @@ func (a *service) storeEnds(t *table) {
 			}
 			return x.Examine(ctx, skein.Examination(in))
 		})
+	ask(t, storeOperation("lag", "How far the search index is behind what is stored", door.Admin), func(ctx context.Context, s skein.Store, _ nothing) (api.Lag, error) {
+		g, ok := s.(skein.Lagger)
+		if !ok {
+			return api.Lag{}, nil // it needs no index, or feeds it at once
+		}
+		l, err := g.Lag(ctx)
+		return api.Lag(l), err
+	})
 }
 
 // destroy destroys a session, and what is kept of it beside the store.
