@@ -3,14 +3,11 @@ package folder
 import (
 	"bufio"
 	"bytes"
-	"encoding/base64"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -76,65 +73,12 @@ func (l Line) with(data []byte) Line {
 	return l
 }
 
-// Append appends the line, with its line feed.
-func (l Line) Append(b []byte) []byte {
-	b = append(b, '{')
-	switch {
-	case l.Folder != "":
-		b = appendString(append(b, `"folder":`...), l.Folder)
-	default:
-		b = appendString(append(b, `"file":`...), l.File)
-	}
-	if l.Line != nil {
-		b = strconv.AppendInt(append(b, `,"line":`...), int64(*l.Line), 10)
-	}
-	if l.Mode != "" {
-		b = appendString(append(b, `,"mode":`...), l.Mode)
-		b = strconv.AppendInt(append(b, `,"mtime":`...), l.Mtime, 10)
-	}
-	switch {
-	case l.Damage != "":
-		b = appendString(append(b, `,"damage":`...), l.Damage)
-	case l.Lines != nil:
-		b = strconv.AppendInt(append(b, `,"lines":`...), int64(*l.Lines), 10)
-	case l.Text != nil:
-		b = appendString(append(b, `,"text":`...), *l.Text)
-	case l.Bytes != nil:
-		b = append(b, `,"bytes":"`...)
-		b = append(base64.StdEncoding.AppendEncode(b, l.Bytes), '"')
-	}
-	return append(b, "}\n"...)
-}
-
-func appendString(b []byte, s string) []byte {
-	var out bytes.Buffer
-	enc := json.NewEncoder(&out)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(s); err != nil {
-		return append(b, `""`...) // a string always encodes
-	}
-	return append(b, bytes.TrimSuffix(out.Bytes(), []byte("\n"))...)
-}
-
-// Parse reads a line.
-//
-// The error says what is wrong with it.
-func Parse(line []byte) (l Line, err error) {
-	if err := json.Unmarshal(line, &l); err != nil {
-		return l, err
-	}
-	if l.File == "" && l.Folder == "" {
-		return l, fmt.Errorf("neither file nor folder: %.60q", line)
-	}
-	return l, nil
-}
-
 // Lines returns the lines of these files of the tree, in this order: of a file
 // for which byLine says true, one for each of its own. Files are read as the
 // lines are, one at a time. A file that is gone has no line; one that cannot be
 // read has "damage".
-func (t *Tree) Lines(files []File, byLine func(name string) bool) io.Reader {
-	return &treeReader{t: t, files: files, byLine: byLine}
+func (t *Tree) Lines(files []File, byLine func(name string) bool) *Reader {
+	return &Reader{t: t, files: files, byLine: byLine}
 }
 
 // Dirs returns the lines of the folders.
@@ -146,33 +90,53 @@ func (t *Tree) Dirs() io.Reader {
 	return bytes.NewReader(b)
 }
 
-type treeReader struct {
+// maxKept is how long the buffer of a line may be, in bytes, to be used again.
+const maxKept = 4 << 20
+
+// A Reader gives the lines of files: with Read as a stream, or with Next one by
+// one.
+type Reader struct {
 	t      *Tree
 	files  []File
 	byLine func(string) bool
-	out    []byte // not yet given
-	buf    []byte // what out was made in
+	out    []byte // not yet given by Read
+	buf    []byte // what a line is made in
+	piece  []byte // the same of one that lies in two parts of cut
 	in     *os.File
 	cut    *bufio.Reader
 	n      int
+	err    error // of cut, io.EOF included: what follows is the line of the file
 }
 
 // Read implements [io.Reader]; there are no errors but the end.
-func (r *treeReader) Read(b []byte) (int, error) {
-	for len(r.out) == 0 {
-		if r.in == nil && len(r.files) == 0 {
+func (r *Reader) Read(b []byte) (int, error) {
+	if len(r.out) == 0 {
+		r.out = r.Next()
+		if r.out == nil {
 			return 0, io.EOF
 		}
-		r.out = r.next(r.buf[:0])
-		r.buf = r.out
 	}
 	n := copy(b, r.out)
 	r.out = r.out[n:]
 	return n, nil
 }
 
+// Next returns the next line, with its line feed, as it is until the next call;
+// nil after the last.
+func (r *Reader) Next() []byte {
+	for len(r.files) > 0 {
+		if cap(r.buf) > maxKept {
+			r.buf = nil
+		}
+		if r.buf = r.next(r.buf[:0]); len(r.buf) > 0 {
+			return r.buf
+		}
+	}
+	return nil
+}
+
 // next appends the next line.
-func (r *treeReader) next(b []byte) []byte {
+func (r *Reader) next(b []byte) []byte {
 	f := r.files[0]
 	if r.in == nil {
 		in, err := r.t.file(f.Name)
@@ -187,16 +151,16 @@ func (r *treeReader) next(b []byte) []byte {
 		}
 		r.in, r.cut, r.n = in, bufio.NewReaderSize(io.LimitReader(in, MaxFile), 1<<16), 0
 	}
-	line, err := r.line()
-	if len(line) > 0 {
-		b = Piece(f.Name, r.n, line).Append(b)
-		r.n++
+	if r.err == nil {
+		var line []byte
+		if line, r.err = r.line(); len(line) > 0 {
+			r.n++
+			return appendPiece(b, f.Name, r.n-1, line)
+		}
 	}
-	if err == nil {
-		return b
-	}
+	err := r.err
 	r.in.Close()
-	r.in, r.files = nil, r.files[1:]
+	r.in, r.err, r.files = nil, nil, r.files[1:]
 	if !errors.Is(err, io.EOF) {
 		return refuse(b, f, err)
 	}
@@ -204,16 +168,24 @@ func (r *treeReader) next(b []byte) []byte {
 }
 
 // line returns the next line of the current file, or a piece of one that is
-// too long.
-func (r *treeReader) line() (line []byte, err error) {
-	for len(line) < MaxWhole {
+// too long. It is as it is until the next call.
+func (r *Reader) line() ([]byte, error) {
+	part, err := r.cut.ReadSlice('\n')
+	if !errors.Is(err, bufio.ErrBufferFull) {
+		return part, err
+	}
+	if cap(r.piece) > maxKept {
+		r.piece = nil
+	}
+	r.piece = append(r.piece[:0], part...)
+	for len(r.piece) < MaxWhole {
 		part, err := r.cut.ReadSlice('\n')
-		line = append(line, part...)
+		r.piece = append(r.piece, part...)
 		if !errors.Is(err, bufio.ErrBufferFull) {
-			return line, err
+			return r.piece, err
 		}
 	}
-	return line, nil
+	return r.piece, nil
 }
 
 func whole(b []byte, f File, in io.Reader) []byte {

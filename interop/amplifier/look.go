@@ -1,7 +1,6 @@
 package amplifier
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -154,8 +153,8 @@ func byLine(name string) bool {
 	return name == transcript || name == eventLog || name == transcript+backup
 }
 
-func (u *sessionUnit) lines(f folder.File) *bufio.Reader {
-	return bufio.NewReaderSize(u.Lines([]folder.File{f}, byLine), 64<<10)
+func (u *sessionUnit) lines(f folder.File) *folder.Reader {
+	return u.Lines([]folder.File{f}, byLine)
 }
 
 // Skips implements [interop.Unit].

@@ -1,12 +1,11 @@
 package amplifier
 
 import (
-	"bufio"
 	"bytes"
-	"errors"
 	"io"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/folder"
 )
 
 // A merger gives the lines of the transcript and those of the log one after
@@ -20,20 +19,16 @@ type merger struct {
 
 // A side is one of the two files.
 type side struct {
-	in   *bufio.Reader // nil if there is no such file, or no more of it
-	next []byte        // its next line, nil if not yet read
-	time skein.Time    // of that line, or of one before it
-	err  error
-	end  []byte // the line of the file itself, which comes when both are through
+	in   *folder.Reader // nil if there is no such file, or no more of it
+	next []byte         // its next line, nil if not yet read
+	time skein.Time     // of that line, or of one before it
+	end  []byte         // the line of the file itself, which comes when both are through
 }
 
-// Read implements [io.Reader]; errors are those of reading the files.
+// Read implements [io.Reader]; there are no errors but the end.
 func (m *merger) Read(b []byte) (int, error) {
 	for len(m.out) == 0 {
 		said, logged := m.said.fill(), m.logged.fill()
-		if err := errors.Join(m.said.err, m.logged.err); err != nil {
-			return 0, err
-		}
 		switch {
 		case said && (!logged || m.said.time <= m.logged.time):
 			m.out = m.said.take()
@@ -62,20 +57,13 @@ func (s *side) fill() bool {
 	if s.in == nil {
 		return false
 	}
-	line, err := s.in.ReadBytes('\n')
-	if err != nil {
-		s.in = nil
-		if !errors.Is(err, io.EOF) {
-			s.err = err
-			return false
-		}
-	}
-	if len(line) == 0 {
-		return false
-	}
-	if isEnd(line) {
+	line := s.in.Next()
+	for ; isEnd(line); line = s.in.Next() {
 		s.end = append(s.end, line...)
-		return s.fill()
+	}
+	if line == nil {
+		s.in = nil
+		return false
 	}
 	s.next = line
 	s.time = max(s.time, timeIn(line))

@@ -31,37 +31,43 @@ type member struct {
 
 var errNoObject = errors.New("no object")
 
-// parse reads the object that b is.
+// parse reads the object that b is, or begins with.
 //
 // The error says what b is instead, in words for people.
 func parse(b []byte) (object, error) {
+	o, _, err := parseFirst(b)
+	return o, err
+}
+
+// parseFirst is parse, and returns what follows the object.
+func parseFirst(b []byte) (o object, rest []byte, err error) {
 	dec := jsontext.NewDecoder(bytes.NewBuffer(b), options())
 	t, err := dec.ReadToken()
 	if err != nil {
-		return nil, plain(err)
+		return nil, nil, plain(err)
 	}
 	if t.Kind() != '{' {
-		return nil, errNoObject
+		return nil, nil, errNoObject
 	}
-	o := make(object, 0, 8)
+	o = make(object, 0, 8)
 	for dec.PeekKind() == '"' {
 		name, err := dec.ReadToken()
 		if err != nil {
-			return o, plain(err)
+			return o, nil, plain(err)
 		}
 		m := member{name: name.String()}
 		v, err := dec.ReadValue()
 		if err != nil {
-			return o, plain(err)
+			return o, nil, plain(err)
 		}
 		end := dec.InputOffset() // what ReadValue returns does not last
 		m.value = b[end-int64(len(v)) : end : end]
 		o = append(o, m)
 	}
 	if _, err := dec.ReadToken(); err != nil {
-		return o, plain(err)
+		return o, nil, plain(err)
 	}
-	return o, nil
+	return o, b[dec.InputOffset():], nil
 }
 
 // plain returns err in words for people.
@@ -123,7 +129,11 @@ func (o object) count(names ...string) int64 {
 
 // without returns the object as JSON, less the members of these names.
 func (o object) without(names ...string) jsontext.Value {
-	out := []byte{'{'}
+	size := 2
+	for _, m := range o {
+		size += len(m.name) + len(m.value) + 4
+	}
+	out := append(make([]byte, 0, size), '{')
 next:
 	for _, m := range o {
 		for _, n := range names {

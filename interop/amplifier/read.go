@@ -128,6 +128,9 @@ func (r *reader) each(m *making, in folder.Line, take func(*making, object, []by
 		}
 		return nil
 	}
+	if o, rest, err := parseFirst(data); err == nil && len(rest) == 0 { // nearly always
+		return take(m, o, data)
+	}
 	vs, broken := values(data)
 	for _, v := range vs {
 		o, err := parse(v)
@@ -147,9 +150,7 @@ func (r *reader) keyed(m *making, session string, content []byte) {
 	if m.out.Key != "" {
 		return // of a line with two objects the first counts
 	}
-	h := sha256.New()
-	fmt.Fprintf(h, "%s\x00%s", session, content)
-	sum := [16]byte(h.Sum(nil))
+	sum := fingerprint(session, content)
 	r.equals[sum]++
 	m.out.Key = "amp:" + skein.ClientID(hex.EncodeToString(sum[:]))
 	if n := r.equals[sum]; n > 1 {
@@ -161,12 +162,19 @@ func (r *reader) keyed(m *making, session string, content []byte) {
 // there: number and all, since a copy has as many equals before it.
 func copyKey(session string, content []byte, key skein.ClientID) skein.ClientID {
 	_, number, numbered := strings.Cut(string(key), ".")
-	sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%s", session, content))
-	out := "amp:" + hex.EncodeToString(sum[:16])
+	sum := fingerprint(session, content)
+	out := "amp:" + hex.EncodeToString(sum[:])
 	if numbered {
 		out += "." + number
 	}
 	return skein.ClientID(out)
+}
+
+func fingerprint(session string, content []byte) [16]byte {
+	h := sha256.New()
+	h.Write(append([]byte(session), 0))
+	h.Write(content)
+	return [16]byte(h.Sum(nil))
 }
 
 // begin begins the session with its first record that makes events.

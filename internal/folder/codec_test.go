@@ -1,0 +1,85 @@
+package folder
+
+import (
+	"bytes"
+	"encoding/json"
+	"reflect"
+	"testing"
+)
+
+// odd are texts in which everything stands that JSON escapes, or might.
+var odd = []string{
+	"", "a", "\"\\/\b\f\n\r\t", "\x00\x01\x1f\x7f", "<&>é\u2028\u2029日本\U0001f600", "\xff", "a\xc3", "\xed\xa0\x80", "\ufffd",
+	`{"role": "user", "content": "say \"it\"\n\ttwice\\n \u00e9 \ud800"}` + "\n",
+}
+
+func TestTextIsSpelledAsJSONSpellsIt(t *testing.T) {
+	for _, s := range odd {
+		sameAsJSON(t, s)
+	}
+}
+
+func FuzzTextIsSpelledAsJSONSpellsIt(f *testing.F) {
+	for _, s := range odd {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) { sameAsJSON(t, s) })
+}
+
+func sameAsJSON(t *testing.T, s string) {
+	t.Helper()
+	var want bytes.Buffer
+	enc := json.NewEncoder(&want)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(s); err != nil {
+		t.Fatal(err)
+	}
+	want.Truncate(want.Len() - 1)
+	if got := appendString(nil, s); !bytes.Equal(got, want.Bytes()) {
+		t.Errorf("appendString(%q) = %s, want %s", s, got, &want)
+	}
+	if got := appendString(nil, []byte(s)); !bytes.Equal(got, want.Bytes()) {
+		t.Errorf("appendString of the bytes %q = %s, want %s", s, got, &want)
+	}
+	line := Piece("a.jsonl", 7, []byte(s)).Append(nil)
+	if got := appendPiece(nil, "a.jsonl", 7, []byte(s)); !bytes.Equal(got, line) {
+		t.Errorf("appendPiece(%q) = %s, want %s", s, got, line)
+	}
+	sameParse(t, line)
+}
+
+// sameParse says that what parsePiece reads is what json reads.
+func sameParse(t *testing.T, line []byte) {
+	t.Helper()
+	got, ok := parsePiece(line)
+	if !ok {
+		return
+	}
+	var want Line
+	if err := json.Unmarshal(line, &want); err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("parsePiece(%s) = %+v %q, want %+v %q, %v", line, got, got.Data(), want, want.Data(), err)
+	}
+}
+
+func FuzzAPieceIsReadAsJSONReadsIt(f *testing.F) {
+	for _, s := range odd {
+		f.Add(Piece("a.jsonl", 0, []byte(s)).Append(nil))
+	}
+	for _, s := range []string{
+		`{"file":"a","line":01,"text":""}`, `{"file":"a","line":1,"text":"x","text":"y"}`, `{"file":"a\n","line":1,"text":"x"}`, `{"file":"","line":1,"text":"x"}`,
+		`{"file":"a","line":1e3,"text":"x"}`, `{"file":"a","line":-1,"text":"x"}`, `{"file":"a","line":9999999999,"text":"x"}`, `{"file":"a","line":1,"text":"x\"}`,
+		`{"file":"a","line":1,"text":"x"},"lines":2}`, "{\"file\":\"a\",\"line\":1,\"text\":\"\x01\"}", "{\"file\":\"a\",\"line\":1,\"text\":\"\xff\"}", `{"file":"a","line":1,"text":"x"} `,
+	} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(sameParse)
+}
+
+func TestMostLinesAreReadTheShortWay(t *testing.T) {
+	for _, s := range []string{`{"role": "user", "content": "say \"it\"\n\ttwice\\n \u00e9 \ud800"}` + "\n", "\t\r\f\bé日本\"\\"} {
+		l, ok := parsePiece(bytes.TrimSpace(Piece("a.jsonl", 12, []byte(s)).Append(nil)))
+		if !ok || string(l.Data()) != s || l.File != "a.jsonl" || *l.Line != 12 {
+			t.Errorf("parsePiece of the piece %q = %+v, %t", s, l, ok)
+		}
+	}
+}
