@@ -49,6 +49,9 @@ func FactsOf(e Event) (Facts, error) {
 	}
 	var f gatherer
 	err := f.event(e)
+	if err != nil && !json.Valid(e.Payload) {
+		return Facts{}, notObject(e)
+	}
 	f.Text = strings.Join(f.texts, "\n")
 	return f.Facts, err
 }
@@ -114,10 +117,24 @@ func checkEvent(e Event) error {
 		return invalidf("event of kind %q: time %d: year %d", e.Kind, int64(e.Time), e.Time.Std().Year())
 	case len(e.Payload) > MaxPayload:
 		return invalidf("event of kind %q: payload of %d bytes, at most %d are allowed", e.Kind, len(e.Payload), MaxPayload)
-	case !bytes.HasPrefix(e.Payload, []byte("{")) || !json.Valid(e.Payload):
-		return invalidf("event of kind %q: payload is not a JSON object: %.40q", e.Kind, []byte(e.Payload))
+	case !bytes.HasPrefix(e.Payload, []byte("{")) || !hasType(e.Kind) && !json.Valid(e.Payload):
+		return notObject(e)
 	}
 	return checkName("client ID", string(e.ClientID), false)
+}
+
+func notObject(e Event) error {
+	return invalidf("event of kind %q: payload is not a JSON object: %.40q", e.Kind, []byte(e.Payload))
+}
+
+// hasType reports whether FactsOf decodes payloads of this kind, and so sees
+// whether they are JSON.
+func hasType(k Kind) bool {
+	switch k {
+	case KindCreated, KindSaid, KindTool, KindStep, KindTitled, KindChanged, KindCompacted, KindRewound, KindAmended:
+		return true
+	}
+	return false
 }
 
 func (f *gatherer) message(e Event, m *Message) error {

@@ -144,3 +144,16 @@ func TestFactsOfManyPartsIsNotQuadratic(t *testing.T) {
 		t.Errorf("facts of 500 parts take %d bytes, of 8000 parts %d: more than 32 times as many", small, big)
 	}
 }
+
+func TestAPayloadThatIsNoJSONIsInvalidInEveryKind(t *testing.T) {
+	kinds := []skein.Kind{
+		skein.KindCreated, skein.KindSaid, skein.KindTool, skein.KindStep, skein.KindTitled, skein.KindChanged, skein.KindCompacted, skein.KindRewound, skein.KindResumed, skein.KindEnded, skein.KindAmended, skein.KindNoted, "of tomorrow",
+	}
+	for _, k := range kinds {
+		for _, payload := range []string{``, `[]`, `null`, `{`, `{"seq":1,}`, `{"a":1}{}`, `{"a":1} x`, "{\"a\":\"\x01\"}"} {
+			if _, err := skein.FactsOf(skein.Event{Kind: k, Payload: []byte(payload)}); !errors.Is(err, skein.ErrInvalid) || !strings.Contains(err.Error(), "not a JSON object") {
+				t.Errorf("FactsOf(%s %q) = %v, want ErrInvalid: not a JSON object", k, payload, err)
+			}
+		}
+	}
+}

@@ -16,7 +16,9 @@ type Text string
 // MarshalJSON implements [json.Marshaler]. Only what JSON demands is escaped:
 // the quote, the backslash, characters below 0x20, lone surrogates. Bytes that
 // are no WTF-8 become U+FFFD; [Text.Valid] tells beforehand.
-func (t Text) MarshalJSON() ([]byte, error) { return AppendQuoted(nil, string(t)), nil }
+func (t Text) MarshalJSON() ([]byte, error) {
+	return AppendQuoted(make([]byte, 0, len(t)+len(t)/8+2), string(t)), nil
+}
 
 // AppendQuoted appends s, in WTF-8, as a JSON string to b.
 func AppendQuoted(b []byte, s string) []byte {
@@ -130,6 +132,9 @@ func Unquote(b []byte) (string, bool) {
 		return "", false
 	}
 	b = b[1 : len(b)-1]
+	if plain(b) == len(b) {
+		return string(b), true
+	}
 	out := make([]byte, 0, len(b))
 	for len(b) > 0 {
 		if n := plain(b); n > 0 {
