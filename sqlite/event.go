@@ -9,12 +9,17 @@ import (
 
 // events adds to h the events that have no place yet.
 func (t *call) events(p *packed, h *head, r *skein.Receipt) (err error) {
+	forks := h.n == 0 && len(p.events) > 1 && p.events[0].f.Created != nil && p.events[0].f.Created.Parent.IsFork()
+	seen := make(map[skein.ClientID]bool, len(p.events))
 	for i := range p.events {
 		pe := &p.events[i]
-		if r.Seqs[i] == 0 && i > 0 { // those before it may have brought it
+		if r.Seqs[i] == 0 && i > 0 && (forks || seen[pe.e.ClientID]) { // those before it have brought it, or what the fork shows has
 			if r.Seqs[i], err = t.place(pe, h); err != nil {
 				return err
 			}
+		}
+		if len(p.events) > 1 && pe.e.ClientID != "" {
+			seen[pe.e.ClientID] = true
 		}
 		if r.Seqs[i] != 0 {
 			continue

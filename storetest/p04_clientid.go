@@ -115,6 +115,10 @@ func throughFork(t *test) {
 		t.Errorf("Append of what the fork does not show = %+v, want one new event at 4", r)
 	}
 	t.refused(skein.Batch{Session: "f", Events: []skein.Event{id("1", user("other"))}}, skein.ErrMismatch)
+	whole := skein.Batch{Session: "g", Events: []skein.Event{id("created", fork("a", 2)), id("1", user("one")), id("3", user("three")), id("3", user("three"))}}
+	if r := t.append(whole); r.New != 2 || !slices.Equal(r.Seqs, []skein.Seq{3, 2, 4, 4}) {
+		t.Errorf("Append of a fork with what its parent has = %+v, want seqs 3, 2, 4 and 4, two of them new", r)
+	}
 	_, err := t.s.Delete(t.Context(), "a", skein.Deletion{})
 	t.noErr("Delete", err)
 	if r := t.append(skein.Batch{Session: "f", Events: []skein.Event{id("1", user("one")), id("created", fork("a", 2))}}); r.New != 0 || r.Seqs[0] != 2 || r.Seqs[1] != 3 {
