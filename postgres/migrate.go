@@ -3,7 +3,6 @@ package postgres
 import (
 	"context"
 	"embed"
-	"errors"
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
@@ -43,6 +42,10 @@ func (c *core) migrate(ctx context.Context, o Options) error {
 		if o.Notice != nil {
 			o.Notice(fmt.Sprintf("making skein's tables, version %d, in %s", schemaVersion, c.where))
 		}
+	}
+	if there, err := rolesThere(ctx, pg.Conn()); err != nil {
+		return err
+	} else if v < schemaVersion || !there {
 		if err := makeRoles(ctx, pg.Conn()); err != nil {
 			return err
 		}
@@ -52,7 +55,10 @@ func (c *core) migrate(ctx context.Context, o Options) error {
 			return err
 		}
 	}
-	return mayBe(ctx, pg.Conn())
+	if err := mayBe(ctx, pg.Conn()); err != nil {
+		return err
+	}
+	return restoreRights(ctx, pg.Conn())
 }
 
 // serverFits reports an error wrapping [skein.ErrInvalid] if the server or the
@@ -99,36 +105,30 @@ func version(ctx context.Context, pg *pgx.Conn) (v int, err error) {
 // migrateStep runs the next step of the schema, unless another has done so meanwhile,
 // and returns the version that there is then.
 func migrateStep(ctx context.Context, pg *pgx.Conn) (v int, err error) {
-	t, err := pg.Begin(ctx)
-	if err != nil {
-		return 0, err
-	}
-	defer func() {
-		if rerr := t.Rollback(context.WithoutCancel(ctx)); !errors.Is(rerr, pgx.ErrTxClosed) {
-			err = errors.Join(err, rerr)
+	err = alone(ctx, pg, func(t pgx.Tx) error {
+		if v, err = version(ctx, pg); err != nil || v == schemaVersion {
+			return err
 		}
-	}()
-	if _, err := t.Exec(ctx, `SELECT pg_advisory_xact_lock($1)`, int64(migrateLock)); err != nil {
-		return 0, err
+		text, err := schemaFS.ReadFile(fmt.Sprintf("schema/%04d.sql", v+1))
+		if err != nil {
+			return err
+		}
+		if _, err := t.Exec(ctx, string(text), pgx.QueryExecModeSimpleProtocol); err != nil {
+			return fmt.Errorf("schema %d: %w", v+1, err)
+		}
+		if _, err := t.Exec(ctx, `CREATE TABLE IF NOT EXISTS skein_meta (one integer PRIMARY KEY CHECK (one = 1), version integer NOT NULL, program text NOT NULL)`); err != nil {
+			return err
+		}
+		if err := giveRights(ctx, t); err != nil {
+			return err
+		}
+		v++
+		_, err = t.Exec(ctx, `INSERT INTO skein_meta (one, version, program) VALUES (1, $1, 'skein') ON CONFLICT (one) DO UPDATE SET version = excluded.version, program = excluded.program`, v)
+		return err
+	})
+	if code(err) == codeNoPermission {
+		err = fmt.Errorf("%w\nlet the role of the address own the database: ALTER DATABASE %s OWNER TO %s",
+			err, pgx.Identifier{pg.Config().Database}.Sanitize(), pgx.Identifier{pg.Config().User}.Sanitize())
 	}
-	if v, err = version(ctx, pg); err != nil || v == schemaVersion {
-		return v, err
-	}
-	text, err := schemaFS.ReadFile(fmt.Sprintf("schema/%04d.sql", v+1))
-	if err != nil {
-		return v, err
-	}
-	if _, err := t.Exec(ctx, string(text), pgx.QueryExecModeSimpleProtocol); err != nil {
-		return v, fmt.Errorf("schema %d: %w", v+1, err)
-	}
-	if _, err := t.Exec(ctx, `CREATE TABLE IF NOT EXISTS skein_meta (one integer PRIMARY KEY CHECK (one = 1), version integer NOT NULL, program text NOT NULL)`); err != nil {
-		return v, err
-	}
-	if _, err := t.Exec(ctx, `GRANT SELECT ON skein_meta TO PUBLIC`); err != nil { // who opens it looks there first
-		return v, err
-	}
-	if _, err := t.Exec(ctx, `INSERT INTO skein_meta (one, version, program) VALUES (1, $1, 'skein') ON CONFLICT (one) DO UPDATE SET version = excluded.version, program = excluded.program`, v+1); err != nil {
-		return v, err
-	}
-	return v + 1, t.Commit(ctx)
+	return v, err
 }

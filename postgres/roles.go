@@ -46,6 +46,13 @@ END $$`); code(err) != codeUnique && code(err) != codeInternal {
 	return fmt.Errorf("%w\nlet somebody who may make roles run: "+rolesSQL, err, pgx.Identifier{pg.Config().User}.Sanitize())
 }
 
+// rolesThere reports whether the cluster has the two roles. One that a database
+// was brought to from another may not.
+func rolesThere(ctx context.Context, pg *pgx.Conn) (all bool, err error) {
+	err = pg.QueryRow(ctx, `SELECT count(*) = 2 FROM pg_roles WHERE rolname IN ('skein_user', 'skein_all')`).Scan(&all)
+	return all, err
+}
+
 // mayBe reports an error if the address's role may not take the two roles.
 func mayBe(ctx context.Context, pg *pgx.Conn) error {
 	var may bool

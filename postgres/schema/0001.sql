@@ -417,32 +417,3 @@ CREATE TABLE secrets (
 	login bytea   NOT NULL
 );
 INSERT INTO secrets (one, login) VALUES (1, decode(replace(gen_random_uuid()::text || gen_random_uuid()::text, '-', ''), 'hex'));
-
--- The roles and rights: skein_user sees what skein.user owns, skein_all sees
--- everybody's. Neither owns anything nor gets by row security. They are made
--- before this file is run, for roles are the cluster's, not the database's.
-GRANT USAGE ON SCHEMA public TO skein_user, skein_all;
-GRANT SELECT, INSERT, UPDATE, DELETE ON heads, leases, fences, journal, indexed, sessions, events, bases, strands, doomed, scrubs, charges, usage,
-	blobs, blob_refs, files, records, tombstones, found TO skein_user, skein_all;
-GRANT SELECT, INSERT, UPDATE, DELETE ON users, tokens TO skein_all;
-GRANT SELECT ON secrets TO skein_all;
-GRANT SELECT ON users TO skein_user;
-GRANT USAGE ON SEQUENCE numbers TO skein_user, skein_all;
-
-DO $$
-DECLARE t text;
-BEGIN
-	FOREACH t IN ARRAY ARRAY['sessions', 'events', 'bases', 'strands', 'doomed', 'scrubs', 'charges', 'usage', 'blobs', 'blob_refs', 'files', 'records', 'found', 'users'] LOOP
-		EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', t);
-		EXECUTE format('ALTER TABLE %I FORCE ROW LEVEL SECURITY', t);
-		EXECUTE format('CREATE POLICY own ON %I TO skein_user USING (user_id = current_setting(''skein.user'')) WITH CHECK (user_id = current_setting(''skein.user''))', t);
-		EXECUTE format('CREATE POLICY everybodys ON %I TO skein_all USING (true) WITH CHECK (true)', t);
-	END LOOP;
-END $$;
-
--- find is skein_all's.
-GRANT CREATE ON SCHEMA public TO skein_all;
-ALTER FUNCTION find(text, tsquery, tsquery, text[], text, boolean, bigint, bigint, bigint[], integer, boolean) OWNER TO skein_all;
-REVOKE CREATE ON SCHEMA public FROM skein_all;
-REVOKE ALL ON FUNCTION find(text, tsquery, tsquery, text[], text, boolean, bigint, bigint, bigint[], integer, boolean) FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION find(text, tsquery, tsquery, text[], text, boolean, bigint, bigint, bigint[], integer, boolean) TO skein_user, skein_all;

@@ -1,0 +1,78 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// rightsFile is the part of the schema that says who may do what.
+const rightsFile = "schema/rights.sql"
+
+// rightsHold asks whether the database has what rightsFile says: a dump may be
+// of the tables alone, or have been read before the roles were there.
+const rightsHold = `SELECT
+	EXISTS (SELECT FROM pg_proc p WHERE p.proname = 'find' AND p.pronamespace = 'public'::regnamespace AND pg_get_userbyid(p.proowner) = 'skein_all'
+		AND has_function_privilege('skein_user', p.oid, 'EXECUTE') AND has_function_privilege('skein_all', p.oid, 'EXECUTE'))
+	AND (SELECT count(*) FROM pg_policies WHERE schemaname = 'public' AND tablename = 'events' AND policyname IN ('own', 'everybodys')) = 2
+	AND (SELECT relrowsecurity AND relforcerowsecurity FROM pg_class WHERE oid = 'events'::regclass)
+	AND has_table_privilege('skein_user', 'events', 'INSERT') AND has_table_privilege('skein_all', 'users', 'INSERT')`
+
+// restoreRights gives the roles their rights, where a copy of a database has
+// lost them.
+func restoreRights(ctx context.Context, pg *pgx.Conn) error {
+	var hold bool
+	if err := pg.QueryRow(ctx, rightsHold).Scan(&hold); err != nil || hold {
+		return err
+	}
+	err := alone(ctx, pg, func(t pgx.Tx) error {
+		if err := t.QueryRow(ctx, rightsHold).Scan(&hold); err != nil || hold {
+			return err
+		}
+		return giveRights(ctx, t)
+	})
+	if code(err) == codeNoPermission {
+		err = fmt.Errorf("%w\nlet the role that owns the tables open the database once", err)
+	}
+	return err
+}
+
+// giveRights runs rightsFile in a transaction that changes the schema.
+func giveRights(ctx context.Context, t pgx.Tx) error {
+	text, err := schemaFS.ReadFile(rightsFile)
+	if err != nil {
+		return err
+	}
+	if _, err = t.Exec(ctx, string(text), pgx.QueryExecModeSimpleProtocol); err != nil {
+		return fmt.Errorf("the rights of skein_user and skein_all: %w", err)
+	}
+	return nil
+}
+
+// alone runs f in the transaction of one who changes the schema: of several
+// programs one after the other. It waits for its turn as long as ctx lets it,
+// whatever the server thinks of statements that take long, and sees then what the
+// one before it has done.
+func alone(ctx context.Context, pg *pgx.Conn, f func(pgx.Tx) error) (err error) {
+	t, err := pg.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.ReadCommitted})
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if rerr := t.Rollback(context.WithoutCancel(ctx)); !errors.Is(rerr, pgx.ErrTxClosed) {
+			err = errors.Join(err, rerr)
+		}
+	}()
+	if _, err := t.Exec(ctx, `SELECT set_config('statement_timeout', '0', true), set_config('lock_timeout', '0', true), set_config('idle_in_transaction_session_timeout', '60s', true)`); err != nil {
+		return err
+	}
+	if _, err := t.Exec(ctx, `SELECT pg_advisory_xact_lock($1)`, int64(migrateLock)); err != nil {
+		return err
+	}
+	if err := f(t); err != nil {
+		return err
+	}
+	return t.Commit(ctx)
+}

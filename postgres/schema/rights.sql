@@ -1,0 +1,42 @@
+-- The roles and rights: skein_user sees what skein.user owns, skein_all sees
+-- everybody's. Neither gets by row security, nor owns anything but find, which
+-- is skein_all's. They are made before this file is run, for roles are the
+-- cluster's, not the database's.
+--
+-- It is run after each step of the schema, and where a copy of a database was
+-- made without them. Running it again changes nothing.
+GRANT USAGE ON SCHEMA public TO skein_user, skein_all;
+GRANT SELECT, INSERT, UPDATE, DELETE ON heads, leases, fences, journal, indexed, sessions, events, bases, strands, doomed, scrubs, charges, usage,
+	blobs, blob_refs, files, records, tombstones, found TO skein_user, skein_all;
+GRANT SELECT, INSERT, UPDATE, DELETE ON users, tokens TO skein_all;
+GRANT SELECT ON secrets TO skein_all;
+GRANT SELECT ON users TO skein_user;
+GRANT USAGE ON SEQUENCE numbers TO skein_user, skein_all;
+GRANT SELECT ON SEQUENCE numbers TO skein_all; -- pg_dump --role=skein_all reads it
+GRANT SELECT ON skein_meta TO PUBLIC; -- who opens the database looks there first
+
+DO $$
+DECLARE t text;
+BEGIN
+	FOREACH t IN ARRAY ARRAY['sessions', 'events', 'bases', 'strands', 'doomed', 'scrubs', 'charges', 'usage', 'blobs', 'blob_refs', 'files', 'records', 'found', 'users'] LOOP
+		EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', t);
+		EXECUTE format('ALTER TABLE %I FORCE ROW LEVEL SECURITY', t);
+		EXECUTE format('DROP POLICY IF EXISTS own ON %I', t);
+		EXECUTE format('DROP POLICY IF EXISTS everybodys ON %I', t);
+		EXECUTE format('CREATE POLICY own ON %I TO skein_user USING (user_id = current_setting(''skein.user'')) WITH CHECK (user_id = current_setting(''skein.user''))', t);
+		EXECUTE format('CREATE POLICY everybodys ON %I TO skein_all USING (true) WITH CHECK (true)', t);
+	END LOOP;
+END $$;
+
+-- find is skein_all's. Who gets a function must be one who may make some.
+DO $$
+DECLARE f text := (SELECT oid::regprocedure FROM pg_proc WHERE proname = 'find' AND pronamespace = 'public'::regnamespace);
+BEGIN
+	GRANT CREATE ON SCHEMA public TO skein_all;
+	EXECUTE format('ALTER FUNCTION %s OWNER TO skein_all', f);
+	REVOKE CREATE ON SCHEMA public FROM skein_all;
+	SET LOCAL ROLE skein_all;
+	EXECUTE format('REVOKE ALL ON FUNCTION %s FROM PUBLIC', f);
+	EXECUTE format('GRANT EXECUTE ON FUNCTION %s TO skein_user, skein_all', f);
+	RESET ROLE;
+END $$;
