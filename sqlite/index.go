@@ -78,6 +78,8 @@ func (x *indexer) loop() {
 			if x.waiting.Add(-int64(fed)); fed == 0 {
 				x.waiting.Store(0) // another process fed it
 			}
+			x.awake.Store(true)
+			timer.Reset(indexAfter) // this may have been the last append for long
 		case <-timer.C:
 			if pause := time.Since(time.Unix(0, x.last.Load())); pause < indexAfter {
 				timer.Reset(indexAfter - pause)
