@@ -32,11 +32,22 @@ type bound struct {
 	to    skein.SessionID
 	from  skein.Seq
 	shift skein.Seq
-	first *skein.Event // where the session is new, what begins it; nil: the event after from does
+	first *skein.Event    // where the session is new, what begins it; nil: the event after from does
+	own   skein.SessionID // of whom to is a name, where it is one of a whole session's; see name
 }
 
-// line sends what x has of its own.
+// line sends what x has of its own, under its own ID or one that is not taken.
 func (s *sender) line(ctx context.Context, x skein.Session, out *Outcome) error {
+	for {
+		err := s.lineOnce(ctx, x, out)
+		if !errors.Is(err, errTaken) || s.taken[out.To] {
+			return err
+		}
+		s.taken[out.To] = true
+	}
+}
+
+func (s *sender) lineOnce(ctx context.Context, x skein.Session, out *Outcome) error {
 	*out = Outcome{Session: x.ID, To: x.ID, What: Same, Events: out.Events}
 	r, b, after := route(nil), bound{to: x.ID}, x.Base
 	if x.Base > 0 {
@@ -46,10 +57,19 @@ func (s *sender) line(ctx context.Context, x skein.Session, out *Outcome) error 
 		}
 		p, _ := parent.at(x.Base)
 		r, b.from, b.shift = parent.upto(x.Base), x.Base, p.Seq-x.Base
-		if own, ok, err := s.ownLine(ctx, x, p); err != nil {
+		own, ok, err := s.ownLine(ctx, x, p)
+		if err != nil {
 			return err
-		} else if ok {
+		}
+		if ok {
 			b = own
+		} else if b.own, b.to, err = s.name(ctx, x, r, b); err != nil {
+			return err
+		}
+	} else {
+		var err error
+		if b.own, b.to, err = s.name(ctx, x, nil, b); err != nil {
+			return err
 		}
 	}
 	for {
@@ -170,7 +190,7 @@ func (s *sender) stretch(ctx context.Context, x skein.Session, r route, b bound,
 // unchanged reports whether two sessions are so much alike that their events
 // need not be looked at.
 func (s *sender) unchanged(x, is skein.Session, b bound) bool {
-	return b.shift == 0 && b.to == x.ID && x.Last == is.Last && x.Base == is.Base && x.Updated == is.Updated && x.Created == is.Created &&
+	return b.shift == 0 && b.own != "" && x.Last == is.Last && x.Base == is.Base && x.Updated == is.Updated && x.Created == is.Created &&
 		x.Usage == is.Usage && x.LastPrompt == is.LastPrompt && x.First == is.First && x.Title == is.Title && x.Revision == is.Revision
 }
 
@@ -319,6 +339,11 @@ func (s *sender) put(ctx context.Context, x skein.Session, r route, b bound, seq
 		if e, err = s.translate(e, r); err != nil {
 			return err
 		}
+		if e.Seq == x.Base+1 && b.own != "" {
+			if e, err = mark(e, b.own, b.to); err != nil {
+				return err
+			}
+		}
 		wait = append(wait, e)
 		if size += len(e.Payload); size >= maxBytes || len(wait) >= maxEvents {
 			if err := flush(); err != nil {
@@ -354,7 +379,7 @@ func (s *sender) append(ctx context.Context, b skein.Batch) (skein.Seq, error) {
 	}
 	if errors.Is(err, skein.ErrExists) && b.After == skein.Fresh {
 		if _, ferr := s.to.Session(ctx, b.Session); errors.Is(ferr, skein.ErrNotFound) {
-			err = fmt.Errorf("another user's session has this ID there: %w", skein.ErrExists)
+			err = errTaken
 		}
 	}
 	if err != nil {

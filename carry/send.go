@@ -29,7 +29,7 @@ const (
 // An Outcome is what became of one session.
 type Outcome struct {
 	Session skein.SessionID // in the store that it came from
-	To      skein.SessionID // in the other one: another than Session if it forked
+	To      skein.SessionID // in the other one: another than Session if it forked, or its ID was taken
 	What    string
 	Events  int   // that were sent
 	Blotted bool  // what was scrubbed in one store stands in the other
@@ -41,13 +41,14 @@ type Outcome struct {
 // keeps its line, and the first one's becomes a fork of it there, always the
 // same one, in which it then goes on; the other way round that fork is known to
 // be the session's line. User and, where another session has it, key stay
-// behind.
+// behind. A session whose ID another one has there gets another ID, by which the
+// other way round it is known, too.
 //
 // It can be run again after it was interrupted anywhere. told is called with
 // each outcome, parents first; one session's failure is no other's. Errors are
 // those of reading what there is, and of ctx.
 func Send(ctx context.Context, from, to skein.Store, o Sending, told func(Outcome) error) error {
-	s := &sender{from: from, to: to, o: o, sessions: map[skein.SessionID]skein.Session{}, there: map[skein.SessionID]skein.Session{}, routes: map[skein.SessionID]route{}, gone: map[skein.SessionID]bool{}, told: told}
+	s := &sender{from: from, to: to, o: o, sessions: map[skein.SessionID]skein.Session{}, there: map[skein.SessionID]skein.Session{}, routes: map[skein.SessionID]route{}, gone: map[skein.SessionID]bool{}, taken: map[skein.SessionID]bool{}, told: told}
 	order, err := s.pick(ctx)
 	if err != nil {
 		return err
@@ -73,6 +74,7 @@ type sender struct {
 	listed   bool
 	routes   map[skein.SessionID]route // of those that were sent, or looked at
 	gone     map[skein.SessionID]bool  // what was deleted there
+	taken    map[skein.SessionID]bool  // IDs that others have there
 	sent     int                       // events
 }
 

@@ -99,7 +99,8 @@ func compareEvents(a, b skein.Event) likeness {
 	}
 	switch a.Kind {
 	case skein.KindCreated, skein.KindChanged, skein.KindRewound, skein.KindCompacted, skein.KindAmended:
-		if bytes.Equal(canonical(a), canonical(b)) {
+		a.Payload, b.Payload = canonical(a), canonical(b)
+		if bytes.Equal(a.Payload, b.Payload) {
 			return alike
 		}
 	}
@@ -110,7 +111,8 @@ func compareEvents(a, b skein.Event) likeness {
 }
 
 // canonical returns a payload with its members in order, and without what
-// differs between stores.
+// differs between stores. A fork's parent is such: what it shows of that may be
+// the parent's parent's, and then is in the other store.
 func canonical(e skein.Event) []byte {
 	var f map[string]any
 	d := json.NewDecoder(bytes.NewReader(e.Payload))
@@ -121,6 +123,12 @@ func canonical(e skein.Event) []byte {
 	if e.Kind == skein.KindCreated || e.Kind == skein.KindChanged {
 		delete(f, "user")
 		delete(f, "key")
+		delete(f, "parent")
+		if config, ok := f["config"].(map[string]any); ok {
+			if delete(config, nameMark); len(config) == 0 {
+				delete(f, "config")
+			}
+		}
 	}
 	return skein.MustJSON(f)
 }

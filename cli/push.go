@@ -180,6 +180,8 @@ func (o *carryOptions) tell(j, from *job, out carry.Outcome) error {
 		j.say("%s: %v", id, out.Err)
 	case out.What == carry.Forked:
 		j.say("%s: it went on in both places; what comes from %s is the fork %s: %s", id, from.place, shortID(out.To), count(out.Events, "event"))
+	case out.What == carry.New && strings.HasPrefix(string(out.To), string(out.Session)+"~"):
+		j.say("%s: new, %s; another session has its ID there, so there it is %s", id, count(out.Events, "event"), out.To)
 	case out.What == carry.New:
 		j.say("%s: new, %s", id, count(out.Events, "event"))
 	case out.What == carry.Grown:
