@@ -40,6 +40,7 @@ func (ex *exam) run() error {
 		look func(area string) error
 	}{
 		{"postgres", ex.version},
+		{"rights", ex.rights},
 		{"heads", ex.heads},
 		{"events", ex.events},
 		{"records", ex.records},

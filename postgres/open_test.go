@@ -58,14 +58,14 @@ func TestAnErrorOfOpenNamesThePlaceAndNoPassword(t *testing.T) {
 func TestARoleThatMayNotMakeRolesIsToldWhatToRun(t *testing.T) {
 	dsn := pgtest.DSN(t)
 	name := "skein_plain_" + strings.TrimPrefix(databaseOf(t, dsn), "skein_")
-	pgtest.Exec(t, pgtest.Admin(t), `CREATE ROLE `+name+` LOGIN PASSWORD 'hush-hush'`)
+	pgtest.Exec(t, pgtest.Admin(t), `CREATE ROLE `+name+` LOGIN PASSWORD 'hush-hush'`, `GRANT CONNECT ON DATABASE `+databaseOf(t, dsn)+` TO `+name)
 	t.Cleanup(func() {
 		c, err := pgx.Connect(context.Background(), pgtest.Admin(t))
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer c.Close(context.Background()) //nolint:errcheck // nothing is lost with it
-		if _, err := c.Exec(context.Background(), `DROP ROLE `+name); err != nil {
+		if _, err := c.Exec(context.Background(), `REVOKE CONNECT ON DATABASE `+databaseOf(t, dsn)+` FROM `+name+`; DROP ROLE `+name); err != nil {
 			t.Error(err)
 		}
 	})

@@ -125,10 +125,57 @@ func TestARoleThatMayNotMakeTablesIsToldWhatToDo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pgtest.Exec(t, admin.String(), `ALTER DATABASE `+databaseOf(t, dsn)+` OWNER TO `+admin.User.Username())
-	admin.Path = "/" + databaseOf(t, dsn)
+	name := databaseOf(t, dsn)
+	pgtest.Exec(t, admin.String(), `ALTER DATABASE `+name+` OWNER TO `+admin.User.Username(), `GRANT CONNECT ON DATABASE `+name+` TO PUBLIC`)
+	admin.Path = "/" + name
 	pgtest.Exec(t, admin.String(), `REVOKE CREATE ON SCHEMA public FROM PUBLIC`)
 	if _, err = postgres.Open(t.Context(), dsn, postgres.Options{}); err == nil || !strings.Contains(err.Error(), "ALTER DATABASE") {
 		t.Errorf("Open of a database that is another's = %v, want an error that says whose it should be", err)
+	}
+}
+
+// The roles are the cluster's, where other databases may be other people's.
+func TestExamineNamesWhoElseMayReadTheDatabase(t *testing.T) {
+	dsn := pgtest.DSN(t)
+	s := open(t, dsn)
+	name := databaseOf(t, dsn)
+	admin, err := url.Parse(pgtest.Admin(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	of := func() (warnings []string) {
+		for f, err := range s.Examine(t.Context(), skein.Examination{}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if f.Area == "rights" && f.Level == skein.Warning {
+				warnings = append(warnings, f.Text)
+			}
+		}
+		return warnings
+	}
+	if w := of(); len(w) != 0 {
+		t.Errorf("Examine warns of %q in a database that is its role's alone", w)
+	}
+	other := "other_" + name
+	pgtest.Exec(t, admin.String(), `CREATE ROLE `+other+` LOGIN`, `GRANT skein_all TO `+other, `GRANT CONNECT ON DATABASE `+name+` TO PUBLIC`)
+	t.Cleanup(func() {
+		c, err := pgx.Connect(context.Background(), admin.String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close(context.Background()) //nolint:errcheck // nothing is lost with it
+		if _, err := c.Exec(context.Background(), `DROP ROLE `+other); err != nil {
+			t.Error(err)
+		}
+	})
+	if w := of(); len(w) != 1 || !strings.Contains(w[0], other) || !strings.Contains(w[0], "REVOKE CONNECT") {
+		t.Errorf("Examine warns of %q, want the role %s", w, other)
+	}
+	here := *admin
+	here.Path = "/" + name
+	pgtest.Exec(t, here.String(), `REVOKE CONNECT ON DATABASE `+name+` FROM PUBLIC`, `GRANT CREATE ON SCHEMA public TO PUBLIC`)
+	if w := of(); len(w) != 1 || !strings.Contains(w[0], "REVOKE CREATE") {
+		t.Errorf("Examine warns of %q, want that everybody may make functions", w)
 	}
 }

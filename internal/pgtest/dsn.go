@@ -88,7 +88,8 @@ func databaseLike(t testing.TB, admin, owner, template string) string {
 	if owner != "" {
 		statement += ` OWNER ` + owner
 	}
-	Exec(t, admin, statement)
+	// The tests of others make roles, which are the cluster's.
+	Exec(t, admin, statement, `REVOKE CONNECT ON DATABASE `+name+` FROM PUBLIC`)
 	t.Cleanup(func() { drop(t, admin, name) })
 	u, err := url.Parse(admin)
 	if err != nil {

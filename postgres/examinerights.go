@@ -1,0 +1,35 @@
+package postgres
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/skein-dev/skein"
+)
+
+// rights says who else may read the database, or have its statements call what
+// is his. The two roles are the cluster's: who is a member for another database
+// is one here too, if he may connect.
+func (ex *exam) rights(area string) error {
+	var members []string
+	var strange bool
+	var database, user string
+	err := ex.s.pool.QueryRow(ex.ctx, `SELECT current_database(), session_user, has_schema_privilege('public', 'public', 'CREATE'), ARRAY(
+		SELECT rolname::text FROM pg_roles r WHERE rolcanlogin AND NOT rolsuper AND rolname <> session_user
+		AND pg_has_role(r.oid, 'skein_all', 'MEMBER') AND has_database_privilege('public', current_database(), 'CONNECT') ORDER BY rolname)`).Scan(&database, &user, &strange, &members)
+	if err != nil {
+		return err
+	}
+	database = pgx.Identifier{database}.Sanitize()
+	if len(members) > 0 {
+		ex.find(skein.Finding{Area: area, Level: skein.Warning, Text: fmt.Sprintf("%s can read everything here: members of skein_all who may connect, as everybody may; REVOKE CONNECT ON DATABASE %s FROM PUBLIC, and GRANT it TO %s and who else needs it",
+			strings.Join(members, ", "), database, pgx.Identifier{user}.Sanitize())})
+	}
+	if strange {
+		ex.find(skein.Finding{Area: area, Level: skein.Warning, Text: "every role that may connect can make functions in the schema public, which skein's statements may then call: REVOKE CREATE ON SCHEMA public FROM PUBLIC"})
+	}
+	ex.fine(area, "nobody else can read it or make functions in it")
+	return nil
+}
