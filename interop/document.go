@@ -25,6 +25,13 @@ const MaxDocument = 48 << 20
 // written.
 const TornFor = 10 * time.Second
 
+// ErrTooLong says that a document is longer than [MaxDocument].
+var ErrTooLong = errors.New("too long a document")
+
+// longHead is how much of a document that is too long is shown to those who
+// may know it, in bytes.
+const longHead = 256 << 10
+
 // ErrTorn says that a document is cut off, and was written just now.
 var ErrTorn = errors.New("it is being written")
 
@@ -42,8 +49,9 @@ func IsFresh(mtime int64) bool {
 // again. The pieces, one after the other, must be the file; whole is false if
 // the file is cut off, which is not believed for 10 seconds.
 //
-// The error wraps [ErrTorn] for such a file; others are those of reading it,
-// also for one longer than [MaxDocument].
+// The error wraps [ErrTorn] for such a file, and [ErrTooLong] for one longer than
+// [MaxDocument], of which cut is given the first 256 KB, so that its caller sees
+// whose it is; others are those of reading it.
 func OpenDocument(ctx context.Context, path string, cut func(data []byte) (pieces [][]byte, whole bool)) (_ Unit, err error) {
 	defer skein.Wrapf(&err, "file %s", path)
 	f, is, err := open(path)
@@ -52,7 +60,12 @@ func OpenDocument(ctx context.Context, path string, cut func(data []byte) (piece
 	}
 	defer f.Close()
 	if is.size > MaxDocument {
-		return nil, fmt.Errorf("%d bytes, at most %d are read of one document", is.size, MaxDocument)
+		head, err := io.ReadAll(io.LimitReader(f, longHead))
+		if err != nil {
+			return nil, err
+		}
+		cut(head)
+		return nil, longError{is.size}
 	}
 	b := bytes.NewBuffer(make([]byte, 0, is.size+bytes.MinRead)) // in one piece: growing would take twice the room
 	if _, err := b.ReadFrom(io.LimitReader(ctxReader{ctx, f}, MaxDocument)); err != nil {
@@ -64,6 +77,15 @@ func OpenDocument(ctx context.Context, path string, cut func(data []byte) (piece
 	}
 	return document{path, b.Bytes(), pieces}, nil
 }
+
+// A longError says how long a document is, and what to do about it.
+type longError struct{ size int64 } // bytes
+
+func (e longError) Error() string {
+	return fmt.Sprintf("%.1f MB, and at most %.1f MB are read of one document: split it, or save it as lines (.jsonl) if its program can, which may be of any length",
+		float64(e.size)/1e6, float64(MaxDocument)/1e6)
+}
+func (e longError) Unwrap() error { return ErrTooLong }
 
 type document struct {
 	path   string

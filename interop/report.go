@@ -2,6 +2,7 @@ package interop
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/skein-dev/skein"
@@ -76,6 +77,9 @@ func (r *Report) damage(path string, line int, what string) {
 }
 
 func (r *Report) skip(path, why string) {
+	for _, what := range []string{"file ", "folder ", "database "} { // what opened it may have named it already
+		why = strings.TrimPrefix(why, what+path+": ")
+	}
 	if r.Skipped++; len(r.Skips) < maxNamed {
 		r.Skips = append(r.Skips, Skip{path, why})
 	}

@@ -67,6 +67,7 @@ func Run(t *testing.T, s Suite) {
 		})
 	}
 	t.Run("whatever is in the files", func(t *testing.T) { Hostile(t, s) })
+	t.Run("a document that is too long is named, with what to do", s.tooLong)
 	if s.Format.Write != nil {
 		t.Run("there and back is the same session", s.thereAndBack)
 		t.Run("there and back is the same, whatever the session", s.whatever)

@@ -75,7 +75,7 @@ func look(ctx context.Context, name string) (interop.Unit, error) {
 		return loose.Cut(data, list)
 	})
 	switch {
-	case err == nil && ours, errors.Is(err, interop.ErrTorn):
+	case err == nil && ours, errors.Is(err, interop.ErrTorn), errors.Is(err, interop.ErrTooLong) && ours:
 		return u, err
 	case err == nil:
 		return nil, errors.Join(interop.ErrOther, u.Close())
