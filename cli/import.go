@@ -76,7 +76,7 @@ file that was never read counts as one session.
 
 With --watch it stays after that and takes in what the agents write as they
 write it, with a line on stderr for each change, until Ctrl-C, which ends it
-with exit code 0.
+with exit code 0. An agent that is used for the first time meanwhile is noticed.
 
 Claude Code deletes its transcripts after a month, but keeps what was typed.
 With --prompts that is taken in instead, from ~/.claude/history.jsonl, for the
@@ -122,7 +122,7 @@ func (o *importOptions) run(ctx context.Context, j *job, args []string) error {
 	if err != nil {
 		return err
 	}
-	if len(paths) == 0 {
+	if len(paths) == 0 && (!o.watch || len(places(j, fs)) == 0) {
 		return o.nothing(j, fs)
 	}
 	bar := &importBar{j: j}
@@ -201,7 +201,7 @@ func (o *importOptions) formats() ([]interop.Format, error) {
 }
 
 // paths returns what to read: what was named, else the usual places that there
-// are.
+// are, for a watch also those that may come.
 func (o *importOptions) paths(j *job, formats []interop.Format, args []string) (paths []string, err error) {
 	for _, a := range args {
 		if a, err = j.absolute(a); err != nil {
@@ -218,7 +218,7 @@ func (o *importOptions) paths(j *job, formats []interop.Format, args []string) (
 		return paths, nil
 	}
 	for _, p := range places(j, formats) {
-		if _, err := os.Stat(p); err == nil {
+		if _, err := os.Stat(p); err == nil || o.watch && errors.Is(err, fs.ErrNotExist) {
 			paths = append(paths, p)
 		}
 	}

@@ -54,3 +54,29 @@ func TestAnImportThatIsInterruptedSaysWhatItTookAndThatItGoesOn(t *testing.T) {
 		t.Errorf("import again exits %d and says %q, want 0 and the other session", code, stderr)
 	}
 }
+
+// Several formats may know a document by its name, and none of them by that
+// alone.
+func TestADocumentThatIsTooLongIsNamedWhoeverItIs(t *testing.T) {
+	st := memory.New()
+	t.Cleanup(func() { st.Close() })
+	for name, c := range map[string]struct{ text, want string }{
+		"a trajectory":      {`{"schema_version":"ATIF-v1.7","session_id":"x","steps":[]}`, "60.0 MB, and at most 50.3 MB are read of one document: split it"},
+		"spans":             {`{"resourceSpans":[{"scopeSpans":[{"spans":[{"attributes":[{"key":"gen_ai.system"}]}]}]}]}`, "60.0 MB, and at most 50.3 MB"},
+		"one of a stranger": {`{"packages":[]}`, "1 file that no format knows"},
+	} {
+		file := filepath.Join(t.TempDir(), "x.json")
+		if err := os.WriteFile(file, []byte(c.text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Truncate(file, 60_000_000); err != nil {
+			t.Fatal(err)
+		}
+		for _, args := range [][]string{{"import", file}, {"import", "--list", file}} {
+			env, _, stderr := newEnv(t, &brake{Store: st, appends: 2})
+			if code := Main(t.Context(), env, args); code != exitDone || !strings.Contains(stderr.String(), c.want) {
+				t.Errorf("skein %v of %s exits %d and says\n%s\nwant %q in it", args, name, code, stderr, c.want)
+			}
+		}
+	}
+}

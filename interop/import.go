@@ -198,11 +198,12 @@ func (im *importer) consume(ctx context.Context, chunks <-chan chunk, p Progress
 // takeChunk takes a chunk, and at the end of its file says in the report how
 // that went. Only errors that the next file would meet too are returned.
 func (im *importer) takeChunk(ctx context.Context, t *target, c chunk) error {
+	if c.torn && im.torn != nil { // it will be looked at again
+		im.torn(c.w.now)
+		return nil
+	}
 	for _, s := range c.skips {
 		im.rep.skip(s.Path, s.Why)
-	}
-	if c.torn && im.torn != nil {
-		im.torn(c.w.now)
 	}
 	if c.took != nil {
 		im.took(*c.took)

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/fsnotify/fsnotify"
@@ -21,17 +23,25 @@ const warmFiles = maxLive
 // Watch imports and then goes on with what other programs append, until ctx
 // ends; it returns nil then. each is called with what the first import did,
 // and after every change with what that brought; it may be nil. Torn last
-// lines wait until they are whole, or have not moved for half a minute.
+// lines wait until they are whole, or have not moved for half a minute. A path
+// that is not there is waited for, and taken up when it is.
 //
 // Errors are those of [Import], and the system's if it has no watches left.
 func Watch(ctx context.Context, s skein.Store, formats []Format, paths []string, o Options, each func(Report)) (err error) {
 	defer skein.Wrapf(&err, "watch")
-	w := &watch{paths: paths, each: each, lives: liveSet{}, folders: map[string]bool{}, dirty: map[string]bool{}, rest: map[string]time.Time{}, later: map[string]time.Time{}, again: time.NewTimer(pollEvery)}
+	w := &watch{each: each, lives: liveSet{}, folders: map[string]bool{}, dirty: map[string]bool{}, rest: map[string]time.Time{}, later: map[string]time.Time{}, told: map[string]bool{}, again: time.NewTimer(pollEvery)}
 	defer w.again.Stop()
 	if w.fs, err = fsnotify.NewWatcher(); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, w.fs.Close()) }()
+	for _, p := range paths {
+		abs, err := filepath.Abs(p)
+		if err != nil {
+			return err
+		}
+		w.asked = append(w.asked, abs)
+	}
 	if w.im, err = newImporter(ctx, s, formats, o, &w.rep); err == nil {
 		w.im.taken, w.im.torn = w.lives.put, w.wait
 		err = w.run(ctx)
@@ -46,7 +56,9 @@ func Watch(ctx context.Context, s skein.Store, formats []Format, paths []string,
 type watch struct {
 	im      *importer
 	fs      *fsnotify.Watcher
-	paths   []string
+	asked   []string // what is to be watched
+	roots   []string // what of it is there, without links
+	missing missing  // what is not
 	each    func(Report)
 	rep     Report
 	lives   liveSet
@@ -54,23 +66,15 @@ type watch struct {
 	dirty   map[string]bool
 	rest    map[string]time.Time // by unit: not to be looked at before
 	later   map[string]time.Time // by file: to be looked at then, if it has not changed before
+	told    map[string]bool      // kinds of what was said to be skipped
 	again   *time.Timer          // when what rests is to be looked at
 }
 
 func (w *watch) run(ctx context.Context) error {
-	var roots []string
-	for _, p := range w.paths {
-		root, err := filepath.Abs(p)
-		if err == nil {
-			root, err = filepath.EvalSymlinks(root)
-		}
-		if err != nil {
-			return err
-		}
-		roots = append(roots, root)
-		w.add(root)
+	if err := w.appear(); err != nil {
+		return err
 	}
-	w.paths = roots
+	clear(w.dirty) // the first import takes what is there
 	if err := w.first(ctx); err != nil {
 		return err
 	}
@@ -94,7 +98,12 @@ func (w *watch) run(ctx context.Context) error {
 			}
 			w.note(e)
 			w.drain()
-			err = w.takeDirty(ctx)
+			if w.missing.changed {
+				_ = w.appear() // what may not be looked at now may be later
+			}
+			if len(w.dirty) > 0 {
+				err = w.takeDirty(ctx)
+			}
 		case _, ok := <-w.fs.Errors: // events were lost: look at everything
 			if !ok {
 				return errors.New("the system's watch has ended")
@@ -117,15 +126,18 @@ func (w *watch) run(ctx context.Context) error {
 // first imports what is there.
 func (w *watch) first(ctx context.Context) error {
 	start := time.Now()
-	found, err := walk(ctx, w.paths, &w.rep)
+	found, err := walk(ctx, w.roots, &w.rep)
 	if err == nil {
-		err = w.im.importAll(ctx, found, isMoving, w.paths)
+		err = w.im.importAll(ctx, found, isMoving, w.roots)
 	}
 	if err == nil {
 		err = w.im.settleApart(ctx)
 	}
 	w.rep.Elapsed = time.Since(start)
 	w.wake()
+	for _, s := range w.rep.Skips {
+		w.told[s.kind()] = true
+	}
 	if err == nil && w.each != nil {
 		w.each(w.rep)
 	}
@@ -154,11 +166,33 @@ func (w *watch) takeAll(ctx context.Context, found []candidate, roots []string) 
 		return err
 	}
 	w.rep.Elapsed = time.Since(start)
-	if w.each != nil && (w.rep.Events > 0 || w.rep.Bytes > 0 || w.rep.Damaged > 0) {
+	w.tellOnce()
+	if w.each != nil && (w.rep.Events > 0 || w.rep.Bytes > 0 || w.rep.Damaged > 0 || w.rep.Skipped > 0) {
 		w.each(w.rep)
 	}
 	w.rep = Report{}
 	return nil
+}
+
+// tellOnce leaves out of the report what was skipped before.
+func (w *watch) tellOnce() {
+	w.rep.Skips = slices.DeleteFunc(w.rep.Skips, func(s Skip) bool {
+		told := w.told[s.kind()]
+		w.told[s.kind()] = true
+		return told
+	})
+	w.rep.Skipped = len(w.rep.Skips)
+}
+
+// kind is what two skips have in common that need not both be told: the file
+// and the reason, whatever figures are in it.
+func (s Skip) kind() string {
+	return s.Path + "\x00" + strings.Map(func(r rune) rune {
+		if r >= '0' && r <= '9' {
+			return -1
+		}
+		return r
+	}, s.Why)
 }
 
 // take reads what is new in one file.
@@ -210,13 +244,17 @@ func (w *watch) warm(ctx context.Context, path string) error {
 
 // poll looks at everything.
 func (w *watch) poll(ctx context.Context) error {
-	found, err := walk(ctx, w.paths, &w.rep)
+	_, _ = w.find() // what may not be looked at now may be later
+	found, err := walk(ctx, w.roots, &w.rep)
+	if isMissing(err) { // a root went just now
+		w.missing.changed, err = true, nil
+	}
 	if err != nil {
 		return err
 	}
-	for _, p := range w.paths {
+	for _, p := range w.roots {
 		w.add(p)
 	}
 	clear(w.dirty)
-	return w.takeAll(ctx, found, w.paths)
+	return w.takeAll(ctx, found, w.roots)
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"testing"
 	"time"
 
@@ -23,11 +25,21 @@ func watch(t *testing.T, p *place) *watched {
 
 func watchAs(t *testing.T, p *place, formats ...interop.Format) *watched {
 	t.Helper()
+	return watchAll(t, p, formats, p.dir)
+}
+
+func watchPaths(t *testing.T, p *place, paths ...string) *watched {
+	t.Helper()
+	return watchAll(t, p, []interop.Format{toy()}, paths...)
+}
+
+func watchAll(t *testing.T, p *place, formats []interop.Format, paths ...string) *watched {
+	t.Helper()
 	w := &watched{p, make(chan interop.Report, 100)}
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() {
-		done <- interop.Watch(ctx, p.store, formats, []string{p.dir}, interop.Options{}, func(r interop.Report) { w.reports <- r })
+		done <- interop.Watch(ctx, p.store, formats, paths, interop.Options{}, func(r interop.Report) { w.reports <- r })
 	}()
 	t.Cleanup(func() {
 		cancel()
@@ -155,3 +167,88 @@ func TestATornLineThatAWatchLeftIsTakenByAnImport(t *testing.T) {
 	}
 	w.exact("a.toy")
 }
+
+// A new program is installed, or used in a folder for the first time, while a
+// watch runs.
+func TestWatchTakesUpAPlaceThatComesIntoBeing(t *testing.T) {
+	for name, place := range map[string]string{"its folder is there": "there/deep", "nothing of it is there": "a/b/c/deep", "it is a file": "a/b/one.toy"} {
+		t.Run(name, func(t *testing.T) {
+			p := newPlace(t)
+			p.write("there/old.toy", "o1")
+			w := watchPaths(t, p, p.path(place))
+			p.write("there/beside.toy", "x1") // nobody asked for it
+			file := place
+			if filepath.Ext(place) == "" {
+				file += "/one.toy"
+			}
+			w.append(file, line("a1"))
+			w.until("one", "created a1")
+			w.append(file, line("a2"))
+			w.until("one", "created a1 a2")
+			if all := w.sessions(); len(all) != 1 {
+				t.Errorf("a watch of %s takes %v, want one alone", place, all)
+			}
+		})
+	}
+}
+
+func TestWatchTakesUpAPlaceThatWentAndCameAgain(t *testing.T) {
+	p := newPlace(t)
+	p.write("home/sub/a.toy", "a1")
+	w := watchPaths(t, p, p.path("home"))
+	w.until("a", "created a1")
+	if err := os.RemoveAll(p.path("home")); err != nil {
+		t.Fatal(err)
+	}
+	w.append("home/sub/b.toy", line("b1"))
+	w.until("b", "created b1")
+	if err := os.Rename(p.path("home"), p.path("away")); err != nil {
+		t.Fatal(err)
+	}
+	w.append("home/sub/c.toy", line("c1"))
+	w.until("c", "created c1")
+	w.append("home/sub/c.toy", line("c2"))
+	w.until("c", "created c1 c2")
+}
+
+func TestWatchTakesUpAPlaceThatIsALink(t *testing.T) {
+	p := newPlace(t)
+	p.write("real/sub/a.toy", "a1")
+	w := watchPaths(t, p, p.path("home/link/sub"))
+	if err := os.Mkdir(p.path("home"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(p.path("real"), p.path("home/link")); err != nil {
+		t.Fatal(err)
+	}
+	w.until("a", "created a1")
+	w.append("real/sub/a.toy", line("a2"))
+	w.until("a", "created a1 a2")
+}
+
+func TestWatchTellsOnceWhatItCannotRead(t *testing.T) {
+	p := newPlace(t)
+	w := watchAs(t, p, leaf())
+	told := 0
+	for i, size := range []int64{interop.MaxDocument + 1, interop.MaxDocument + 2_000_000, 0} {
+		p.raw("new", leafText("a1"))
+		if size > 0 {
+			if err := os.Truncate(p.path("new"), size); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := os.Rename(p.path("new"), p.path("long.leaf")); err != nil {
+			t.Fatal(err)
+		}
+		mark := "b" + strconv.Itoa(i)
+		p.raw(mark+".leaf", leafText(mark))
+		for done := false; !done; done = told > 0 && w.has(mark) && (size > 0 || w.has("long")) {
+			told += w.next().Skipped
+		}
+	}
+	if told != 1 {
+		t.Errorf("a watch tells %d times of a document that is too long, want 1", told)
+	}
+}
+
+func (w *watched) has(id string) bool { return slices.Contains(w.sessions(), id) }

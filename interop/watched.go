@@ -29,13 +29,22 @@ func (w *watch) add(root string) {
 }
 
 func (w *watch) note(e fsnotify.Event) {
+	gone := e.Has(fsnotify.Remove) || e.Has(fsnotify.Rename)
+	if i := slices.Index(w.roots, e.Name); i >= 0 && gone {
+		w.roots = slices.Delete(w.roots, i, i+1)
+		w.missing.changed = true
+	}
+	if w.missing.names[e.Name] || gone && w.missing.above[e.Name] {
+		w.missing.changed = true
+	}
 	switch {
-	case e.Has(fsnotify.Remove) || e.Has(fsnotify.Rename):
-		delete(w.folders, e.Name)
+	case gone:
+		w.forget(e.Name)
 		delete(w.lives, e.Name)
 		if _, unit := w.im.unitOf(e.Name); unit != "" {
 			w.dirty[e.Name] = true
 		}
+	case !w.under(e.Name): // it lies beside what is watched, or above
 	case e.Has(fsnotify.Create):
 		if info, err := os.Lstat(e.Name); err == nil && info.IsDir() {
 			w.add(e.Name)
@@ -44,6 +53,20 @@ func (w *watch) note(e fsnotify.Event) {
 		fallthrough
 	case e.Has(fsnotify.Write):
 		w.dirty[e.Name] = true
+	}
+}
+
+// forget ends the watch of a folder that has gone, and of those that were below
+// it: others may come in their places.
+func (w *watch) forget(folder string) {
+	if !w.folders[folder] {
+		return
+	}
+	for path := range w.folders {
+		if within(folder, path) {
+			_ = w.fs.Remove(path) // the system has ended most of them
+			delete(w.folders, path)
+		}
 	}
 }
 
@@ -111,7 +134,7 @@ func (w *watch) wake() {
 // is.
 func (w *watch) under(path string) bool {
 	_, unit := w.im.unitOf(path)
-	return slices.ContainsFunc(w.paths, func(root string) bool {
+	return slices.ContainsFunc(w.roots, func(root string) bool {
 		if root == unit {
 			return true
 		}
