@@ -104,8 +104,13 @@ func (g goes) step(i, n int, start skein.Seq) {
 	case n < 80 && g.Sums:
 		g.add(skein.NewEvent(skein.KindCompacted, at, skein.Compacted{To: g.turnEnd(n), Summary: fmt.Sprint("summary ", i)}))
 	case end > start:
-		if done, err := interop.Sync(g.t.Context(), g.s, g.Format, g.Session); err != nil && !(g.Waits && errors.Is(err, skein.ErrInvalid)) {
+		done, err := interop.Sync(g.t.Context(), g.s, g.Format, g.Session)
+		switch {
+		case g.Waits && errors.Is(err, skein.ErrInvalid):
+		case err != nil:
 			g.t.Fatalf("step %d: Sync = %+v, %v", i, done, err)
+		default:
+			g.same(fmt.Sprint("step ", i))
 		}
 	}
 }
@@ -144,6 +149,16 @@ func (g goes) end(seed int) {
 	if rep := g.bring(g.s); rep.Events != 0 || rep.Damaged != 0 {
 		g.t.Fatalf("seed %d: Import of what was written back = %+v, want nothing new", seed, rep)
 	}
+	g.same(fmt.Sprint("seed ", seed))
+	if g.Check != nil {
+		g.Check(g.t, g.path)
+	}
+}
+
+// same compares what a model is shown by a store that reads the file for the
+// first time.
+func (g goes) same(when string) {
+	g.t.Helper()
 	fresh := memory.New()
 	defer fresh.Close()
 	g.bring(fresh)
@@ -152,10 +167,7 @@ func (g goes) end(seed int) {
 		got, want = g.Holds(got), g.Holds(want)
 	}
 	if got != want {
-		g.t.Fatalf("seed %d: another store is shown\n%swant\n%s", seed, got, want)
-	}
-	if g.Check != nil {
-		g.Check(g.t, g.path)
+		g.t.Fatalf("%s: another store is shown\n%swant\n%s", when, got, want)
 	}
 }
 

@@ -50,6 +50,8 @@
 //	summary          {summary, leafUuid}: a title for the session that has that line,
 //	                 whatever file it is in
 //	custom-title, ai-title   a title by a person, by a model
+//	last-prompt      noted; leafUuid is the line that the session goes on from: if that
+//	                 is on another branch than the newest, it went back
 //	anything else    noted, as "claude-code:<type>" with the whole line
 //
 // Blocks: text, thinking (its signature stays in the source record only),
@@ -117,7 +119,9 @@
 // read goes on from the line before, as a branch. No line is older than the one
 // before it, nor as old: versions to 2.0 go on from the line with the latest
 // timestamp, of several from the first, newer ones from the one that the newest
-// last-prompt line names in leafUuid, so a sync writes that line too.
+// last-prompt line names in leafUuid, so a sync writes that line too: of a session
+// that went back and said no more, only that one. Files without such a line are
+// written once more is said.
 //
 // # Prompts
 //

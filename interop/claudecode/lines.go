@@ -227,7 +227,7 @@ func (w *writer) rest() {
 			w.losses.Add(e.Seq, "notes: left out")
 		}
 	}
-	if w.agentID != "" || len(w.lines) == 0 {
+	if w.agentID != "" {
 		return
 	}
 	s := &w.d.Session

@@ -135,6 +135,9 @@ func (r *reader) make(m *making, n *node) {
 		r.agentRuns(m)
 	case m.Type == "system":
 		r.system(m)
+	case m.Type == "last-prompt":
+		r.stand(m, n)
+		r.note(m)
 	default:
 		r.note(m)
 	}

@@ -89,6 +89,16 @@ func (r *reader) enter(m *making, n *node, prompt bool) {
 	}
 }
 
+// stand goes back to the line that a last-prompt line names, which is where the
+// program goes on from: nothing may have been said since somebody went back.
+func (r *reader) stand(m *making, n *node) {
+	leaf, ok := r.nodes[uuidOf(string(m.Leaf))]
+	if t := m.thread; ok && m.Leaf != "" && t == r.main && leaf.thread == t {
+		n.segment = leaf.segment
+		r.enter(m, n, false)
+	}
+}
+
 // settle remembers a line.
 func (r *reader) settle(m *making, n *node) {
 	t := m.thread

@@ -33,7 +33,9 @@ func write(_ context.Context, d interop.Draft) (interop.Written, error) {
 	}
 	switch {
 	case len(w.lines) == 0 && d.After > 0:
-		return interop.Written{}, fmt.Errorf("%w: nothing new was said", skein.ErrInvalid)
+		if err := w.onlyBack(); err != nil {
+			return interop.Written{}, err
+		}
 	case len(w.lines) == 0:
 		return interop.Written{}, nil
 	}
@@ -43,6 +45,25 @@ func write(_ context.Context, d interop.Draft) (interop.Written, error) {
 		texts = append(texts, w.meta())
 	}
 	return interop.Written{ID: w.id, Texts: texts, Losses: w.losses}, nil
+}
+
+// onlyBack reports an error if nothing is new, or if a file cannot say that the
+// session went back and no more.
+func (w *writer) onlyBack() error {
+	var why string
+	switch {
+	case !w.d.WentBack():
+		why = "nothing new was said"
+	case w.agentID != "":
+		why = "a sub-agent cannot go back; say something in it, and it is written"
+	case !w.known.names:
+		why = "this version of Claude Code goes on from what is newest, whatever was gone back over; say something more, and it is written"
+	case w.parent == "":
+		why = "Claude Code cannot go back to before the first prompt; say something more, and it is written"
+	default:
+		return nil
+	}
+	return fmt.Errorf("%w: %s", skein.ErrInvalid, why)
 }
 
 // ownFormat reports whether the session is Claude Code's own, whose tools it

@@ -74,7 +74,9 @@
 // # Writing
 //
 // A file of version 3, where pi looks for it; what was gone back over becomes
-// branches. Calls are turned into pi's tools (bash, read, edit, write, grep,
+// branches. Where nothing follows on going back, a custom entry skein.rewound hangs
+// on the entry that the session stands at, for pi goes on from the last one and
+// shows the model no custom entry. Calls are turned into pi's tools (bash, read, edit, write, grep,
 // find, ls) where one fits, else into words, unless the session came from pi.
 // Results stand next to their calls. An answer that broke off, which pi would not
 // show the model, is written as cut off by length. System and synthetic messages

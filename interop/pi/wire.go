@@ -34,6 +34,9 @@ type (
 		Content []any  `json:"content"`
 		Display bool   `json:"display"`
 	}
+	signOut struct {
+		Type string `json:"customType"`
+	}
 	compactOut struct {
 		Summary string `json:"summary"`
 		Kept    string `json:"firstKeptEntryId"`

@@ -30,6 +30,7 @@ func write(_ context.Context, d interop.Draft) (interop.Written, error) {
 	for _, a := range acts {
 		w.act(a)
 	}
+	w.stand()
 	if d.After > 0 && len(w.lines) == 0 {
 		return interop.Written{}, fmt.Errorf("%w: nothing new was said", skein.ErrInvalid)
 	}
@@ -44,7 +45,9 @@ type writer struct {
 	own    bool            // the session came from pi: it has the tools that its calls name
 	linear bool            // of the first version: entries have no ID
 	ids    map[string]bool // of entries
-	leaf   string          // the newest entry
+	leaf   string          // the entry that goes on
+	newest string          // the last entry of the file
+	back   skein.Event     // rewound, after which there was nothing that pi can hold; no seq if there is none
 	leaves []leaf          // where the session stood, in order
 	firsts []leaf          // first entry of each event that made some
 	calls  map[string]*callOut
@@ -149,7 +152,7 @@ func (w *writer) look() error {
 			continue
 		}
 		if id := id(o); id != "" {
-			w.ids[id], w.leaf = true, id
+			w.ids[id], w.leaf, w.newest = true, id, id
 			if rec.Key != "" { // it has none if it was written from here
 				byKey[rec.Key] = id
 			}
@@ -234,7 +237,7 @@ func (w *writer) entry(e skein.Event, kind string, fields any) string {
 	if more := skein.MustJSON(fields); len(more) > 2 {
 		b = append(append(b[:len(b)-1], ','), more[1:]...)
 	}
-	w.leaf = id
+	w.leaf, w.newest = id, id
 	if n := len(w.firsts); n == 0 || w.firsts[n-1].seq != e.Seq {
 		w.firsts = append(w.firsts, leaf{e.Seq, id})
 	}

@@ -10,6 +10,10 @@ import (
 // systemType is the customType of a system message that we write: pi has none.
 const systemType = "skein.system"
 
+// rewoundType is the customType of an entry that we write where nothing follows
+// on a rewind.
+const rewoundType = "skein.rewound"
+
 // An act is what is to be written of an event: a message, or what else the
 // program can hold.
 type act struct {
@@ -53,7 +57,7 @@ func (w *writer) act(a act) {
 		w.message(a)
 	case a.event.Kind == skein.KindRewound:
 		if r, err := skein.Decode[skein.Rewound](a.event); err == nil {
-			w.leaf = w.leafAt(r.To)
+			w.leaf, w.back = w.leafAt(r.To), a.event
 		}
 		if w.linear {
 			w.losses.Add(a.event.Seq, "going back: a file of the first version has no branches")
@@ -63,6 +67,16 @@ func (w *writer) act(a act) {
 	}
 	w.leaves = append(w.leaves, leaf{a.event.Seq, w.leaf})
 	w.tell(a)
+}
+
+// stand writes an entry of no meaning where the session went back and nothing
+// was written since: pi goes on from the last entry.
+func (w *writer) stand() {
+	if w.linear || w.back.Seq == 0 || w.leaf == w.newest && len(w.lines) > 0 {
+		return
+	}
+	w.told = max(w.told, w.back.Seq)
+	w.entry(w.back, "custom", signOut{rewoundType})
 }
 
 // tell says that the last line tells of all that a is about.
