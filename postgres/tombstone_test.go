@@ -58,3 +58,42 @@ func TestAnOriginIsDeletedForItsUserOnly(t *testing.T) {
 		t.Errorf("bob's import of what he has deleted = %v, want an error that wraps %v", err, skein.ErrDeleted)
 	}
 }
+
+// What one user has deleted keeps no other one from having a session with that
+// ID, nor is told to another.
+func TestAnIDIsDeletedForItsUserOnly(t *testing.T) {
+	all := opened(t)
+	ann, bob := all.As("ann"), all.As("bob")
+	begin := func(s skein.Store, id skein.SessionID, c skein.Created) error {
+		_, err := s.Append(t.Context(), skein.Batch{Session: id, Events: []skein.Event{skein.NewEvent(skein.KindCreated, noon, c)}})
+		return err
+	}
+	for _, id := range []skein.SessionID{"x", "y"} {
+		if err := begin(ann, id, skein.Created{}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := ann.Delete(t.Context(), id, skein.Deletion{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for what, err := range map[string]error{
+		"ann's session with the ID of what she deleted": begin(ann, "x", skein.Created{}), "everybody's": begin(all, "x", skein.Created{}),
+		"ann's fork of it": begin(ann, "f", skein.Created{Parent: &skein.Parent{Session: "x", Seq: 1, Why: skein.Fork}}),
+	} {
+		if !errors.Is(err, skein.ErrDeleted) {
+			t.Errorf("%s = %v, want an error that wraps %v", what, err, skein.ErrDeleted)
+		}
+	}
+	if err := begin(bob, "f", skein.Created{Parent: &skein.Parent{Session: "x", Seq: 1, Why: skein.Fork}}); !errors.Is(err, skein.ErrNotFound) {
+		t.Errorf("bob's fork of what ann deleted = %v, want an error that wraps %v", err, skein.ErrNotFound)
+	}
+	if _, err := bob.Append(t.Context(), skein.Batch{Session: "x", Events: []skein.Event{skein.Say(noon, skein.UserSays("late"))}}); errors.Is(err, skein.ErrDeleted) || err == nil {
+		t.Errorf("bob's message to what ann deleted = %v, want what it is of a session that has not begun", err)
+	}
+	if err := begin(bob, "x", skein.Created{}); err != nil {
+		t.Errorf("bob's session with the ID of what ann deleted = %v, want none", err)
+	}
+	if err := begin(ann, "y", skein.Created{}); !errors.Is(err, skein.ErrDeleted) {
+		t.Errorf("ann's session with the ID of what she deleted, after bob's = %v, want an error that wraps %v", err, skein.ErrDeleted)
+	}
+}
