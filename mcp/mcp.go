@@ -33,6 +33,10 @@ type Options struct {
 // idle is how long a connection of HTTP may be silent.
 const idle = 5 * time.Minute
 
+// private says that nothing between server and client may keep an answer for
+// others: each sees other sessions, and other tools. Without a word, it may.
+const private = "private"
+
 // maxRequest is the longest message of a client, in bytes.
 const maxRequest = 1 << 20
 
@@ -94,6 +98,7 @@ func (c *common) server(store skein.Store, write bool) *sdk.Server {
 	m := sdk.NewServer(&sdk.Implementation{Name: "skein", Title: "skein", Version: c.Version}, &sdk.ServerOptions{
 		Instructions: instructions, SchemaCache: c.schemas,
 		Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}, Resources: &sdk.ResourceCapabilities{}},
+		SetCacheable: func(_ context.Context, _ sdk.Request, c *sdk.Cacheable) { c.CacheScope = private },
 	})
 	s.readers(m)
 	if write {

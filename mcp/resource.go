@@ -43,7 +43,7 @@ func (s *service) listed(ctx context.Context, req sdk.Request) (sdk.Result, erro
 	if err != nil {
 		return nil, err
 	}
-	out, last := &sdk.ListResourcesResult{Resources: []*sdk.Resource{}}, (*skein.Session)(nil)
+	out, last := &sdk.ListResourcesResult{Resources: []*sdk.Resource{}, Cacheable: sdk.Cacheable{CacheScope: private}}, (*skein.Session)(nil)
 	for x, err := range s.store.Sessions(ctx, skein.Filter{Before: before, Limit: manySessions + 1}) {
 		if err != nil {
 			return nil, err
