@@ -62,6 +62,13 @@ func (g *Gateway) fresh(ctx context.Context, it *item, old skein.Session) (strin
 	return "A fresh conversation; the old one is kept.", nil
 }
 
+func turns(n int) string {
+	if n == 1 {
+		return "1 turn"
+	}
+	return fmt.Sprintf("%d turns", n)
+}
+
 // usage says what a session has used.
 func (g *Gateway) usage(ctx context.Context, s skein.Session) (string, error) {
 	if s.Messages == 0 {
@@ -83,6 +90,6 @@ func (g *Gateway) usage(ctx context.Context, s skein.Session) (string, error) {
 	if cost != "" {
 		lines = append(lines, "- cost: "+cost)
 	}
-	lines = append(lines, fmt.Sprintf("- messages: %d in %d turns", s.Messages, s.Turns), "- session: `"+string(s.ID)+"`")
+	lines = append(lines, fmt.Sprintf("- messages: %d in %s", s.Messages, turns(s.Turns)), "- session: `"+string(s.ID)+"`")
 	return strings.Join(lines, "\n"), nil
 }

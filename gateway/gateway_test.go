@@ -293,7 +293,7 @@ func TestNewGoesOnUnderTheKeyAndTheTime(t *testing.T) {
 		g.say("test:1", "/personality bob")
 		g.say("test:1", "/usage")
 		g.say("test:1", "/what")
-		g.wantSent("now bob", "- requests: 0\n- input: 0 tokens\n- output: 0 tokens\n- cost: $0.01\n- messages: 1 in 1 turns\n- session: `"+string(s.ID)+"`",
+		g.wantSent("now bob", "- requests: 0\n- input: 0 tokens\n- output: 0 tokens\n- cost: $0.01\n- messages: 1 in 1 turn\n- session: `"+string(s.ID)+"`",
 			"There is no `/what` here; `/help` says what there is.")
 	})
 }
