@@ -265,6 +265,10 @@ func (d *Door) fits(w http.ResponseWriter, r *http.Request, route Route) bool {
 		Refuse(w, r, http.StatusUnsupportedMediaType, "type", "a body of type %q: here it is %s", r.Header.Get("Content-Type"), strings.Join(types, " or "))
 		return false
 	}
+	if packed := r.Header.Get("Content-Encoding"); packed != "" && !strings.EqualFold(packed, "identity") {
+		Refuse(w, r, http.StatusUnsupportedMediaType, "type", "a body that is packed as %q: here it is sent as it is", packed)
+		return false
+	}
 	r.Body = http.MaxBytesReader(w, inTime(w, r.Body), route.Body)
 	return true
 }

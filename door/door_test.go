@@ -128,6 +128,8 @@ func TestEachRefusalHasItsStatus(t *testing.T) {
 	h.wants(413, "POST /v1/admin", "{}")
 	h.wants(415, "POST /v1/write", "{}", "Content-Type: text/plain")
 	h.wants(415, "POST /v1/write", "{}", "Content-Type: ")
+	h.wants(415, "POST /v1/write", "{}", "Content-Encoding: gzip")
+	h.wants(200, "POST /v1/write", "{}", "Content-Encoding: identity")
 	h.wants(500, "GET /panic", "")
 	h.now = h.now.Add(2 * time.Hour)
 	h.wants(401, "GET /v1/read", "", "Authorization: Bearer "+reader)
