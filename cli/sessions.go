@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/price"
 	"github.com/skein-dev/skein/render"
 )
 
@@ -32,9 +33,9 @@ type sessionLine struct {
 	Cost *float64 `json:"cost_usd"`
 }
 
-func writeSessions(w io.Writer, ss []skein.Session, costs map[skein.SessionID]cost) error {
+func writeSessions(w io.Writer, ss []skein.Session, costs map[skein.SessionID]price.Sum) error {
 	for i := range ss {
-		if err := writeJSON(w, sessionLine{ss[i], ss[i].Name(), costs[ss[i].ID].usd()}); err != nil {
+		if err := writeJSON(w, sessionLine{ss[i], ss[i].Name(), costs[ss[i].ID].USD()}); err != nil {
 			return err
 		}
 	}
@@ -42,7 +43,7 @@ func writeSessions(w io.Writer, ss []skein.Session, costs map[skein.SessionID]co
 }
 
 // sessionTable returns ss as a table.
-func (j *job) sessionTable(ss []skein.Session, costs map[skein.SessionID]cost) *table {
+func (j *job) sessionTable(ss []skein.Session, costs map[skein.SessionID]price.Sum) *table {
 	p, now := j.paint, j.Now()
 	t := &table{columns: []column{
 		{title: "ID", rank: 1, paint: p.cyan},
@@ -63,7 +64,7 @@ func (j *job) sessionTable(ss []skein.Session, costs map[skein.SessionID]cost) *
 		t.rows = append(t.rows, []string{
 			id, marks(s), render.Line(s.Name()), render.Line(agentOf(s)), render.Line(j.tilde(s.Project)),
 			ago(s.Created, now), ago(s.Updated, now), strconv.Itoa(s.Turns), strconv.Itoa(s.Messages),
-			costs[s.ID].String(), render.Line(s.LastPrompt), stateOf(s),
+			costs[s.ID].Money(), render.Line(s.LastPrompt), stateOf(s),
 		})
 	}
 	if j.Terminal.Out && allOf(ss, ss[0].Project) {

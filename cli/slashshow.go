@@ -135,7 +135,7 @@ func (c *chat) usage(ctx context.Context, _ string) error {
 	if s.Compactions > 0 {
 		rows = append(rows, [2]string{"compactions", strconv.Itoa(s.Compactions)})
 	}
-	if cost := costs[s.ID].String(); cost != "" {
+	if cost := costs[s.ID].Money(); cost != "" {
 		rows = append(rows, [2]string{"cost", cost})
 	}
 	rows = append(rows, [2]string{"messages", fmt.Sprintf("%d in %s", s.Messages, count(s.Turns, "turn"))}, [2]string{"session", string(s.ID)})

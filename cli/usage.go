@@ -48,21 +48,10 @@ time zone.`,
 	return c
 }
 
-// A usageLine is one sum, in JSON.
+// A usageLine is one sum.
 type usageLine struct {
-	Of       string   `json:"of"`             // the day, model, agent, project or session ID
-	Name     string   `json:"name,omitempty"` // of a session
-	Requests int64    `json:"requests"`
-	Input    int64    `json:"input"`
-	Output   int64    `json:"output"` // reasoning included
-	Reason   int64    `json:"reasoning"`
-	Read     int64    `json:"cache_read"`
-	Write    int64    `json:"cache_write"`
-	Cost     *float64 `json:"cost_usd"`   // null if some of it has no known price
-	Known    float64  `json:"priced_usd"` // what is known of it
-	Unpriced []string `json:"unpriced_models,omitempty"`
-	cost     cost
-	usage    skein.Usage
+	price.Sum
+	name string // of a session
 }
 
 func (o *usageOptions) run(ctx context.Context, j *job, _ []string) error {
@@ -78,7 +67,10 @@ func (o *usageOptions) run(ctx context.Context, j *job, _ []string) error {
 	if err != nil {
 		return err
 	}
-	lines := sumUsage(rows, q.By, table)
+	var lines []usageLine
+	for _, s := range table.Sums(rows, q.By) {
+		lines = append(lines, usageLine{Sum: s})
+	}
 	if q.By == skein.BySession {
 		if err := nameSessions(ctx, j, o.most(lines)); err != nil {
 			return err
@@ -101,7 +93,9 @@ func (o *usageOptions) run(ctx context.Context, j *job, _ []string) error {
 
 func writeUsage(w io.Writer, lines []usageLine) error {
 	for _, l := range lines {
-		if err := writeJSON(w, l); err != nil {
+		line := l.Line()
+		line.Name = l.name
+		if err := writeJSON(w, line); err != nil {
 			return err
 		}
 	}
@@ -132,26 +126,13 @@ func (o *usageOptions) query(j *job) (q skein.UsageQuery, err error) {
 	return q, err
 }
 
-// sumUsage puts the rows of one value together.
-func sumUsage(rows []skein.UsageRow, by skein.Dimension, prices *price.Table) []usageLine {
-	var out []usageLine
-	for _, s := range prices.Sums(rows, by) {
-		u, c := s.Usage, cost{s.Cost, s.Unpriced}
-		out = append(out, usageLine{
-			Of: s.Of, Requests: u.Requests, Input: u.Input, Output: u.Output, Reason: u.Reasoning, Read: u.CacheRead, Write: u.CacheWrite,
-			Unpriced: s.Unpriced, Cost: c.usd(), Known: float64(s.Cost) / 1e9, cost: c, usage: u,
-		})
-	}
-	return out
-}
-
 func nameSessions(ctx context.Context, j *job, lines []usageLine) error {
 	for i := range lines {
 		s, err := j.store.Session(ctx, skein.SessionID(lines[i].Of))
 		if err != nil && !gone(err) {
 			return err
 		}
-		lines[i].Name = s.Name()
+		lines[i].name = s.Name()
 	}
 	return nil
 }

@@ -3,7 +3,6 @@ package cli
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/skein-dev/skein"
@@ -35,8 +34,7 @@ func (o *usageOptions) table(j *job, lines []usageLine) (t *table, unpriced []st
 	if len(lines) > 1 {
 		t.rows = append(t.rows, total.cells("total"))
 	}
-	slices.Sort(total.cost.unpriced)
-	return t, slices.Compact(total.cost.unpriced)
+	return t, total.Unpriced
 }
 
 // names returns what to call each of lines.
@@ -59,18 +57,16 @@ func (o *usageOptions) names(j *job, lines []usageLine) (names []string) {
 
 func sum(lines []usageLine) (total usageLine) {
 	for _, l := range lines {
-		total.usage = total.usage.Plus(l.usage)
-		total.cost.NanoUSD += l.cost.NanoUSD
-		total.cost.unpriced = append(total.cost.unpriced, l.cost.unpriced...)
+		total.Sum = total.Plus(l.Sum)
 	}
 	return total
 }
 
 func (l *usageLine) cells(of string) []string {
-	u := l.usage
+	u := l.Usage
 	return []string{
-		of, render.Line(l.Name), thousands(u.Requests), thousands(u.Input), thousands(u.Output), thousands(u.Reasoning),
-		thousands(u.CacheRead), thousands(u.CacheWrite), l.cost.String(),
+		of, render.Line(l.name), thousands(u.Requests), thousands(u.Input), thousands(u.Output), thousands(u.Reasoning),
+		thousands(u.CacheRead), thousands(u.CacheWrite), l.Money(),
 	}
 }
 

@@ -1,0 +1,34 @@
+package price
+
+// A UsageLine is a [Sum] in JSON, as the API and the command line have it.
+type UsageLine struct {
+	Of       string   `json:"of" doc:"the day, model, agent, project or session ID"`
+	Name     string   `json:"name,omitempty" doc:"of a session"`
+	Requests int64    `json:"requests"`
+	Input    int64    `json:"input" doc:"without what was read from and written to the cache"`
+	Output   int64    `json:"output" doc:"reasoning included"`
+	Reason   int64    `json:"reasoning"`
+	Read     int64    `json:"cache_read"`
+	Write    int64    `json:"cache_write"`
+	Cost     *float64 `json:"cost_usd" doc:"null if some of it has no known price"`
+	Known    float64  `json:"priced_usd" doc:"what is known of it"`
+	Unpriced []string `json:"unpriced_models,omitempty"`
+}
+
+// Line returns s in JSON, without a name.
+func (s Sum) Line() UsageLine {
+	u := s.Usage
+	return UsageLine{
+		Of: s.Of, Requests: u.Requests, Input: u.Input, Output: u.Output, Reason: u.Reasoning, Read: u.CacheRead, Write: u.CacheWrite,
+		Cost: s.USD(), Known: float64(s.Cost) / 1e9, Unpriced: s.Unpriced,
+	}
+}
+
+// USD returns what s cost in dollars; nil if some of it has no price.
+func (s Sum) USD() *float64 {
+	if len(s.Unpriced) > 0 {
+		return nil
+	}
+	usd := float64(s.Cost) / 1e9
+	return &usd
+}
