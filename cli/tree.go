@@ -1,11 +1,9 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"io"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -38,37 +36,15 @@ func (o *treeOptions) run(ctx context.Context, j *job, args []string) error {
 	if err != nil {
 		return err
 	}
-	top, err := ancestor(ctx, j.store, s)
+	top, _, err := skein.Family(ctx, j.store, s.ID, 0)
 	if err != nil {
 		return err
 	}
-	t := &family{j: j, hide: drawn(o.secrets), asked: s.ID, seen: map[skein.SessionID]bool{}}
-	root, err := t.of(ctx, top)
-	if err != nil {
-		return err
-	}
+	root := nodeOf(top, s.ID, drawn(o.secrets))
 	if o.json {
 		return writeJSON(j.Stdout, root)
 	}
-	return j.page(ctx, func(w io.Writer) error { return t.table(root).write(w, j.Terminal.columns(), j.paint.bold) })
-}
-
-// ancestor follows the parents of s up to the one that has none, or whose
-// parent is gone.
-func ancestor(ctx context.Context, st skein.Store, s skein.Session) (skein.Session, error) {
-	seen := map[skein.SessionID]bool{}
-	for s.Parent != nil && !seen[s.ID] {
-		seen[s.ID] = true
-		up, err := st.Session(ctx, s.Parent.Session)
-		if gone(err) {
-			return s, nil
-		}
-		if err != nil {
-			return s, err
-		}
-		s = up
-	}
-	return s, nil
+	return j.page(ctx, func(w io.Writer) error { return j.family(root).write(w, j.Terminal.columns(), j.paint.bold) })
 }
 
 // A treeNode is a session of a family, in JSON.
@@ -83,47 +59,22 @@ type treeNode struct {
 	Asked    bool            `json:"asked,omitempty"` // the one that was named
 	Binned   bool            `json:"binned,omitempty"`
 	Children []*treeNode     `json:"children,omitempty"`
-	created  skein.Time
 }
 
-type family struct {
-	j     *job
-	hide  curtain
-	asked skein.SessionID
-	seen  map[skein.SessionID]bool
-}
-
-// of returns s with all that hangs on it.
-func (t *family) of(ctx context.Context, s skein.Session) (*treeNode, error) {
-	s = t.hide.session(s)
+// nodeOf returns k with all that hangs on it; asked is marked.
+func nodeOf(k *skein.Kin, asked skein.SessionID, hide curtain) *treeNode {
+	s := hide.session(k.Session)
 	n := &treeNode{
 		ID: s.ID, Name: s.Name(), Updated: s.Updated, Turns: s.Turns, Messages: s.Messages,
-		Asked: s.ID == t.asked, Binned: s.Binned != 0, created: s.Created,
+		Asked: s.ID == asked, Binned: s.Binned != 0,
 	}
 	if s.Parent != nil {
 		n.Why, n.Seq = s.Parent.Why, s.Parent.Seq
 	}
-	t.seen[s.ID] = true
-	for _, bin := range []bool{false, true} {
-		below, err := t.j.sessions(ctx, skein.Filter{Parent: s.ID, IncludeEmpty: true, Bin: bin})
-		if err != nil {
-			return nil, err
-		}
-		for _, b := range below {
-			if t.seen[b.ID] {
-				continue
-			}
-			child, err := t.of(ctx, b)
-			if err != nil {
-				return nil, err
-			}
-			n.Children = append(n.Children, child)
-		}
+	for _, c := range k.Children {
+		n.Children = append(n.Children, nodeOf(c, asked, hide))
 	}
-	slices.SortStableFunc(n.Children, func(a, b *treeNode) int {
-		return cmp.Or(cmp.Compare(a.Seq, b.Seq), cmp.Compare(a.created, b.created), cmp.Compare(a.ID, b.ID))
-	})
-	return n, nil
+	return n
 }
 
 // flat returns n and all below it, each with the branches to draw before it.
@@ -140,10 +91,10 @@ func (n *treeNode) flat(lead, below string) (nodes []*treeNode, leads []string) 
 	return nodes, leads
 }
 
-// table returns the family of root, in which the session that was named is
-// marked.
-func (t *family) table(root *treeNode) *table {
-	p := t.j.paint
+// family returns the family of root as a table, in which the session that was
+// named is marked.
+func (j *job) family(root *treeNode) *table {
+	p := j.paint
 	out := &table{columns: []column{
 		{title: "ID", rank: 0},
 		{title: "TITLE", rank: 1, min: 16},
@@ -164,7 +115,7 @@ func (t *family) table(root *treeNode) *table {
 			id, name = id+" <", p.bold(name)
 		}
 		out.rows = append(out.rows, []string{
-			leads[i] + p.cyan(id), name, n.about(), ago(n.Updated, t.j.Now()), strconv.Itoa(n.Turns), strconv.Itoa(n.Messages),
+			leads[i] + p.cyan(id), name, n.about(), ago(n.Updated, j.Now()), strconv.Itoa(n.Turns), strconv.Itoa(n.Messages),
 		})
 	}
 	return out

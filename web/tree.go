@@ -30,23 +30,14 @@ func (s *site) tree(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, r, err)
 		return
 	}
-	f := relatives{ctx: r.Context(), store: store}
-	root, err := f.root(one)
+	found, more, err := skein.Family(r.Context(), store, one.ID, maxFamily)
 	if err != nil {
 		s.fail(w, r, err)
 		return
 	}
-	s.veil(root)
+	root := s.kinOf(found, one.ID)
 	one = s.veiled(one)
-	s.show(w, r, "tree", page{Title: "Tree of " + one.Name(), At: "sessions", Data: &treePage{one, root, draw(root), f.more, maxFamily}})
-}
-
-// veil takes the secrets out of the names of a family.
-func (s *site) veil(k *kin) {
-	k.Session = s.veiled(k.Session)
-	for _, c := range k.Children {
-		s.veil(c)
-	}
+	s.show(w, r, "tree", page{Title: "Tree of " + one.Name(), At: "sessions", Data: &treePage{one, root, draw(root), more, maxFamily}})
 }
 
 // The measures of the picture, in its units, which are pixels unless it is
