@@ -187,7 +187,7 @@ func (s *Store) with(ctx context.Context, begin string, f func(*conn) error) err
 		return err
 	}
 	defer leave()
-	pg, err := s.pool.Acquire(ctx)
+	pg, err := s.acquire(ctx)
 	if err != nil {
 		return classify(err)
 	}

@@ -90,7 +90,7 @@ func (s *Store) appendFast(ctx context.Context, group []*job) (rest []*job) {
 // put sends the statement that writes d, which is a transaction by itself, and
 // reports whether it has. From when it is sent ctx stops nothing.
 func (s *Store) put(ctx context.Context, w *work, d *draft) (moved bool, err error) {
-	pg, err := s.pool.Acquire(ctx)
+	pg, err := s.acquire(ctx)
 	if err != nil {
 		return false, err
 	}

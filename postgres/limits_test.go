@@ -129,3 +129,28 @@ func TestOneConnectionServesManyWithoutWaitingForEver(t *testing.T) {
 		}
 	}
 }
+
+// The pools of all programs may be larger together than what the server has.
+func TestAServerWithoutRoomForMoreConnectionsIsWaitedFor(t *testing.T) {
+	dsn := pgtest.DSN(t)
+	s := open(t, dsn)
+	pgtest.Exec(t, pgtest.Admin(t), `ALTER DATABASE `+databaseOf(t, dsn)+` CONNECTION LIMIT 2`)
+	var wg sync.WaitGroup
+	for i := range 12 {
+		wg.Go(func() {
+			id := skein.SessionID(fmt.Sprint("s", i))
+			e := created()
+			for want := range skein.Seq(10) {
+				if _, err := skein.Add(context.Background(), s, id, e); err != nil {
+					t.Errorf("Append of event %d to %s = %v", want+1, id, err)
+					return
+				}
+				if x, err := s.Session(context.Background(), id); err != nil || x.Last != want+1 {
+					t.Errorf("Session(%s) = %d, %v, want %d", id, x.Last, err, want+1)
+				}
+				e = said("x")
+			}
+		})
+	}
+	wg.Wait()
+}

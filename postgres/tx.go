@@ -52,7 +52,7 @@ func (s *Store) write(ctx context.Context, f func(*tx) error) error {
 
 // tryWrite is one try of write.
 func (s *Store) tryWrite(ctx context.Context, f func(*tx) error) error {
-	pg, err := s.pool.Acquire(ctx)
+	pg, err := s.acquire(ctx)
 	if err != nil {
 		return err
 	}
