@@ -98,7 +98,7 @@ func (n *findings) add(f skein.Finding) {
 	}
 }
 
-const aboutDamage = "what is not damaged can be read and exported; an earlier state comes back with: skein restore-backup FILE"
+const aboutDamage = "what is not damaged can be read and exported; an earlier state comes back with: skein restore-backup FILE, of a database with its own copies"
 
 // advice says in a line what was found, and what to do next.
 func (n *findings) advice() string {

@@ -48,7 +48,7 @@ var outcomes = []struct {
 	{llm.ErrNoWay, exitFailed, "see whether the network is there and the server runs, then: skein continue takes the prompt up"},
 	{llm.ErrModel, exitUsage, "see which models the provider has, and name one: --model PROVIDER:MODEL"},
 	{llm.ErrRequest, exitFailed, "what the provider says is wrong has to change first"},
-	{skein.ErrNewer, exitFailed, "install the newer skein, or name another store with --store; the file was not touched"},
+	{skein.ErrNewer, exitFailed, "install the newer skein, or name another store with --store; this one was not touched"},
 	{skein.ErrDeleted, exitFailed, "it was deleted for good; use another ID, or bring it back with: skein import --again PATH"},
 	{skein.ErrMismatch, exitFailed, "use another client ID for other content; nothing was changed"},
 	{skein.ErrConflict, exitFailed, "look at what is new with: skein show NAME --last 5"},

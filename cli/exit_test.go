@@ -45,7 +45,7 @@ func TestExitCodesAndAdvice(t *testing.T) {
 		{fmt.Errorf("the store is %w for 10s: PID 7 is in the midst of writing; end it with: kill 7", skein.ErrLocked), 4, ""},
 		{skein.ErrFenced, 4, "another program took the session over; look at it with: skein show NAME --last 5"},
 		{context.Canceled, 130, ""},
-		{skein.ErrNewer, 1, "install the newer skein, or name another store with --store; the file was not touched"},
+		{skein.ErrNewer, 1, "install the newer skein, or name another store with --store; this one was not touched"},
 		{advise(skein.ErrNotFound, "look under the sofa"), 3, "look under the sofa"},
 	} {
 		code, hint := outcome(fmt.Errorf("show: %w", c.err), "skein show")
