@@ -9,11 +9,12 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// A bookmark is where a feed is: at a spot, and, where it began at the end of
-// what was stored while older transactions still ran, at the snapshot of then:
-// what that has is not to come again.
+// A bookmark is where a feed is: at a spot on a timeline, and, where it began at
+// the end of what was stored while older transactions still ran, at the snapshot
+// of then: what that has is not to come again.
 type bookmark struct {
 	spot
+	line int32  // of the server when it was read; 0 if that is not known
 	seen string // as PostgreSQL writes it; "" if there is none
 }
 
@@ -30,10 +31,10 @@ func (b bookmark) at(s spot) bookmark {
 	return b
 }
 
-// cursor returns b for callers: the name of the cluster, "-", transaction,
-// ordinal and seq, and "-" and the snapshot if there is one.
+// cursor returns b for callers: the name of the cluster, "-", timeline,
+// transaction, ordinal and seq, and "-" and the snapshot if there is one.
 func (b bookmark) cursor(cluster string) skein.Cursor {
-	c := fmt.Sprintf("%s-%d.%d.%d", cluster, b.xid, b.ordinal+1, b.seq)
+	c := fmt.Sprintf("%s-%d.%d.%d.%d", cluster, b.line, b.xid, b.ordinal+1, b.seq)
 	if b.seen != "" {
 		c += "-" + b.seen
 	}
@@ -53,13 +54,13 @@ func bookmarkOf(c skein.Cursor, cluster string) (b bookmark, err error) {
 	}
 	name, rest, _ := strings.Cut(string(c), "-")
 	place, seen, _ := strings.Cut(rest, "-")
-	if _, err = fmt.Sscanf(place, "%d.%d.%d", &b.xid, &b.ordinal, &b.seq); err == nil {
+	if _, err = fmt.Sscanf(place, "%d.%d.%d.%d", &b.line, &b.xid, &b.ordinal, &b.seq); err == nil {
 		b.ordinal--
 		b.seen = seen
 	}
 	form := regexp.MustCompile(`^([0-9]{1,19}:[0-9]{1,19}:[0-9,]*)?$`)
 	switch {
-	case err != nil || len(seen) > maxSnapshot || b.ordinal < -1 || b.seq < 0 || b.cursor(name) != c || !form.MatchString(seen):
+	case err != nil || len(seen) > maxSnapshot || b.ordinal < -1 || b.seq < 0 || b.line < 0 || b.cursor(name) != c || !form.MatchString(seen):
 		return b, fmt.Errorf("cursor %.80q: %w", c, skein.ErrInvalid)
 	case name != cluster:
 		return b, fmt.Errorf("cursor %.80q: it is another database's: %w", c, skein.ErrInvalid)

@@ -24,7 +24,7 @@ const (
 const codeNoSnapshot = "22P02"
 
 // Feed implements [skein.Store]. A cursor is a spot in the journal, and where
-// the journal is: the cluster and the database. Appends come in the order of
+// the journal is: the cluster, the database and the timeline. Appends come in the order of
 // the numbers of their transactions, each when none with a smaller number can
 // be committed any more.
 func (s *Store) Feed(ctx context.Context, after skein.Cursor) iter.Seq2[skein.Fed, error] {
@@ -63,7 +63,7 @@ func (s *Store) feed(ctx context.Context, after skein.Cursor, yield func(skein.F
 		var next spot
 		var more, waiting bool
 		if err := s.patiently(ctx, func() (err error) {
-			page, next, more, waiting, err = s.feedPage(ctx, at)
+			page, next, more, waiting, err = s.feedPage(ctx, &at)
 			return err
 		}); err != nil {
 			if code(err) == codeNoSnapshot {
@@ -90,13 +90,21 @@ func (s *Store) feed(ctx context.Context, after skein.Cursor, yield func(skein.F
 	}
 }
 
-// feedPage returns the next events after a spot, and the spot behind them. more
-// says that there may be others at once, waiting that there will be in a moment.
-func (s *Store) feedPage(ctx context.Context, at bookmark) (page []journaled, next spot, more, waiting bool, err error) {
+// feedPage returns the next events after a bookmark, and the spot behind them. If
+// another server has taken over since, it first puts the bookmark to where that
+// goes on. more says that there may be others at once, waiting that there will be
+// in a moment.
+func (s *Store) feedPage(ctx context.Context, at *bookmark) (page []journaled, next spot, more, waiting bool, err error) {
 	err = s.read(ctx, func(q *conn) error {
 		var rows []stored
 		page = nil
-		if rows, next, waiting, err = q.journal(at.spot, at.seen, journalRows); err != nil || len(rows) == 0 {
+		var line int32
+		if rows, next, waiting, line, err = q.journal(*at, journalRows); err == nil && line != 0 && line != at.line {
+			if err = q.turn(at, line); err == nil {
+				rows, next, waiting, _, err = q.journal(*at, journalRows)
+			}
+		}
+		if err != nil || len(rows) == 0 {
 			return err
 		}
 		more = true
@@ -125,6 +133,7 @@ func (s *Store) feedEnd(ctx context.Context) (end bookmark, err error) {
 				p := q.pipe()
 				p.edge(&end.xid, &waiting)
 				p.one(nil, `SELECT pg_current_snapshot()::text`, nil, &now)
+				p.line(&end.line)
 				return p.run()
 			})
 		})

@@ -176,7 +176,7 @@ func (x *indexer) try(ctx context.Context, most int, row func(*journaled) (found
 			s.busy = true
 			return err
 		}
-		rows, end, waiting, err := t.journal(at, "", journalRows)
+		rows, end, waiting, _, err := t.journal(bookmark{spot: at}, journalRows)
 		if s.waiting = waiting; err != nil || len(rows) == 0 {
 			return err
 		}

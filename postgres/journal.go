@@ -28,14 +28,14 @@ type stored struct {
 // still runs: what is behind it may be passed by what is yet to come.
 const journalEdge = `pg_snapshot_xmin(pg_current_snapshot())`
 
-// journal returns the next rows before the edge, at most so many, after a spot,
-// and the spot behind them; not those that the snapshot seen has, if it is not
-// "". If the view is one user's they are that user's. waiting says that there are
-// rows behind the edge.
-func (q *conn) journal(at spot, seen string, most int) (rows []stored, end spot, waiting bool, err error) {
+// journal returns the next rows before the edge, at most so many, after a
+// bookmark, and the spot behind them; not those that its snapshot has, if there
+// is one. If the view is one user's they are that user's. waiting says that there
+// are rows behind the edge, and line on which timeline they were read.
+func (q *conn) journal(at bookmark, most int) (rows []stored, end spot, waiting bool, line int32, err error) {
 	mine, args := q.mine([]any{at.xid, at.ordinal, most})
-	if seen != "" {
-		args = append(args, seen)
+	if at.seen != "" {
+		args = append(args, at.seen)
 		mine += fmt.Sprintf(" AND NOT pg_visible_in_snapshot(j.xid, $%d::pg_snapshot)", len(args))
 	}
 	n := 0
@@ -58,16 +58,17 @@ func (q *conn) journal(at spot, seen string, most int) (rows []stored, end spot,
 	})
 	edge := spot{ordinal: -1}
 	p.edge(&edge.xid, &waiting)
+	p.line(&line)
 	if err := p.run(); err != nil {
-		return nil, at, false, err
+		return nil, at.spot, false, 0, err
 	}
 	if n < most {
 		end = edge
 	}
-	if end.before(at) {
-		end = at
+	if end.before(at.spot) {
+		end = at.spot
 	}
-	return rows, end, waiting, nil
+	return rows, end, waiting, line, nil
 }
 
 // mine returns a condition on the journal j for the view, and args with what it

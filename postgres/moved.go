@@ -72,7 +72,7 @@ func (t *tx) renumber(cluster string) error {
 			mark.seq = 0
 		}
 		// The new numbers are none of the old ones: a cluster's own begin at 3.
-		p.exec(`UPDATE journal j SET xid = '1', ordinal = w.k - 1
+		p.exec(`UPDATE journal j SET xid = '1', ordinal = w.k - 1, line = 0
 			FROM (SELECT xid, ordinal, row_number() OVER (ORDER BY xid, ordinal) AS k FROM journal) w WHERE (j.xid, j.ordinal) = (w.xid, w.ordinal)`)
 	}
 	p.exec(`UPDATE indexed SET journal = $1, xid = $2, ordinal = $3, seq = $4`, cluster, mark.xid, mark.ordinal, mark.seq)

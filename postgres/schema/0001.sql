@@ -49,6 +49,17 @@ CREATE TABLE fences (
 );
 INSERT INTO fences (one, floor) VALUES (1, 0);
 
+-- The timeline of this server's log: another one after each time that a standby
+-- took over. 0 where the server does not tell it.
+DO $do$
+BEGIN
+	PERFORM pg_walfile_name(pg_current_wal_insert_lsn());
+	CREATE FUNCTION timeline() RETURNS integer LANGUAGE sql STABLE
+		AS $$ SELECT ('x' || left(pg_walfile_name(pg_current_wal_insert_lsn()), 8))::bit(32)::integer $$;
+EXCEPTION WHEN insufficient_privilege OR undefined_function OR feature_not_supported OR object_not_in_prerequisite_state THEN
+	CREATE FUNCTION timeline() RETURNS integer LANGUAGE sql IMMUTABLE AS 'SELECT 0';
+END $do$;
+
 -- What was appended, in an order that misses nothing: rows are read when their
 -- transaction is older than all that still run. In one session the order of
 -- xid is that of seq, for an append says which last seq it saw.
@@ -59,6 +70,7 @@ CREATE TABLE journal (
 	n       bigint NOT NULL,
 	after   bigint NOT NULL, -- the events behind this seq
 	upto    bigint NOT NULL, -- up to and with this one
+	line    integer NOT NULL DEFAULT timeline(), -- a new one gives numbers again whose transactions were lost
 	stored  timestamptz NOT NULL DEFAULT clock_timestamp() -- a moment before
 );
 CREATE UNIQUE INDEX journal_by_xid ON journal (xid, ordinal);

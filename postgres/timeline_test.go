@@ -1,0 +1,122 @@
+package postgres
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/pgtest"
+)
+
+// fed returns the next n events of a feed, and the cursor behind them.
+func fed(t *testing.T, s *Store, at skein.Cursor, n int) (got []string, end skein.Cursor) {
+	t.Helper()
+	for f, err := range s.Feed(t.Context(), at) {
+		if err != nil {
+			t.Fatalf("Feed(%q) yields the error %v", at, err)
+		}
+		got, end = append(got, fmt.Sprintf("%s %d", f.Session, f.Event.Seq)), f.Cursor
+		if len(got) == n {
+			break
+		}
+	}
+	return got, end
+}
+
+// follows waits until the standby at dsn has a row of the journal.
+func follows(t *testing.T, dsn string) {
+	t.Helper()
+	c, err := pgx.Connect(t.Context(), dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close(t.Context()) //nolint:errcheck // nothing was written
+	until(t, "the standby has what was stored", func() bool {
+		var n int
+		err := c.QueryRow(t.Context(), `SELECT count(*) FROM journal`).Scan(&n)
+		return err == nil && n > 0
+	})
+}
+
+// A standby takes over that lacks the last commits. Who had seen those gets what
+// took their place; who had not gets everything once; and the old server says
+// that it does not know what came since.
+func TestAFeedGoesOnAtAStandbyThatLacksCommits(t *testing.T) {
+	first := pgtest.New(t, pgtest.Options{})
+	dsn := first.DSN(t)
+	s := openTest(t, dsn)
+	addText(t, s, "a", "kept")
+	second := first.Standby(t, pgtest.Options{})
+	there := strings.Replace(dsn, first.Address(), second.Address(), 1)
+	follows(t, there)
+	second.Stop(t, "fast")
+	_, early := fed(t, s, "", 1)
+	_, kept := fed(t, s, "", 2)
+	for i := range 6 {
+		addText(t, s, "a", fmt.Sprint("lost ", i))
+	}
+	addText(t, s, "lost", "too")
+	_, middle := fed(t, s, "", 4)
+	_, late := fed(t, s, "", 10)
+	var now skein.Cursor
+	for f, err := range s.Feed(t.Context(), skein.FeedNow) {
+		if now = f.Cursor; err != nil {
+			t.Fatal(err)
+		}
+		break
+	}
+	first.Stop(t, "immediate")
+	second.Start(t)
+	second.Promote(t)
+
+	o := openTest(t, there)
+	turned, err := bookmarkOf(late, o.cluster)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if page, _, _, _, err := o.feedPage(t.Context(), &turned); err != nil || len(page) > 0 || turned.line != 2 {
+		t.Errorf("the first page after the last event is %v, %v, on timeline %d; want nothing, on 2", page, err, turned.line)
+	}
+	addText(t, o, "a", "instead")
+	addText(t, o, "b", "new")
+	want := []string{"a 3", "b 1", "b 2"}
+	for name, at := range map[string]skein.Cursor{"kept": kept, "middle": middle, "late": late, "now": now, "turned": turned.cursor(o.cluster)} {
+		if got, _ := fed(t, o, at, len(want)); !slices.Equal(got, want) {
+			t.Errorf("Feed after the last %s event yields %v, want %v", name, got, want)
+		}
+	}
+	got, newest := fed(t, o, early, 1+len(want))
+	if want := append([]string{"a 2"}, want...); !slices.Equal(got, want) {
+		t.Errorf("Feed after the first event yields %v, want %v", got, want)
+	}
+	for i := range 12 {
+		addText(t, o, "a", "more")
+		got, end := fed(t, o, newest, 1)
+		if w := fmt.Sprint("a ", 4+i); got[0] != w {
+			t.Errorf("Feed yields %v, want %s", got, w)
+		}
+		newest = end
+	}
+	if got, _ := fed(t, o, late, 15); !slices.Equal(got[:3], want) || got[14] != "a 15" {
+		t.Errorf("Feed after the last event yields %v", got)
+	}
+	first.Start(t)
+	again := openTest(t, dsn)
+	n := 0
+	for _, err := range again.Feed(t.Context(), newest) {
+		if n++; !errors.Is(err, skein.ErrInvalid) || !strings.Contains(err.Error(), "begin anew") {
+			t.Errorf("Feed of a cursor of what took over yields the error %v, want one of an invalid cursor", err)
+		}
+	}
+	if n != 1 {
+		t.Errorf("Feed of a cursor of what took over yields %d values, want an error", n)
+	}
+	if got, _ := fed(t, again, middle, 6); got[0] != "a 5" || got[5] != "lost 2" {
+		t.Errorf("Feed of the first server after 4 events yields %v, want what it had", got)
+	}
+}
