@@ -1,11 +1,9 @@
 package memory
 
 import (
-	"cmp"
 	"context"
 	"iter"
 	"slices"
-	"strings"
 
 	"github.com/skein-dev/skein"
 )
@@ -48,47 +46,15 @@ func (s *Store) rows(ctx context.Context, f skein.Filter) (rows []skein.Session,
 	defer s.mu.Unlock()
 	for _, sess := range s.sessions {
 		h := &sess.head
-		if s.sees(h.User) && picks(f, h) && (f.LargerThan == 0 || s.size(sess) > f.LargerThan) {
+		if s.sees(h.User) && f.Fits(h) && (f.Before == nil || f.Before.Compare(h) < 0) && (f.LargerThan == 0 || s.size(sess) > f.LargerThan) {
 			rows = append(rows, s.row(sess))
 		}
 	}
-	slices.SortFunc(rows, func(a, b skein.Session) int { return inOrder(&a, &b) })
+	slices.SortFunc(rows, func(a, b skein.Session) int { return a.Compare(&b) })
 	if f.Limit > 0 && len(rows) > f.Limit {
 		rows = rows[:f.Limit]
 	}
 	return rows, nil
-}
-
-// inOrder compares by the order of [skein.Store.Sessions].
-func inOrder(a, b *skein.Session) int {
-	return cmp.Or(cmp.Compare(b.Updated, a.Updated), cmp.Compare(a.ID, b.ID))
-}
-
-// picks reports whether f lets h through, its size aside.
-func picks(f skein.Filter, h *skein.Session) bool {
-	is := func(want, got string) bool { return want == "" || want == got }
-	var parent skein.Parent
-	if h.Parent != nil {
-		parent = *h.Parent
-	}
-	var origin string
-	if h.Origin != nil {
-		origin = h.Origin.Format
-	}
-	title := cmp.Or(h.Title, h.First)
-	return is(string(f.User), string(h.User)) && is(f.Key, h.Key) && is(f.Project, h.Project) && is(f.Agent, h.Agent) &&
-		is(f.Profile, h.Profile) && is(f.Model, h.Model) && is(f.Origin, origin) && is(f.Surface, h.Surface) &&
-		(f.Tag == "" || slices.Contains(h.Tags, f.Tag)) &&
-		(!f.Pinned || h.Pinned) && (!f.Born || h.Origin == nil) &&
-		is(string(f.Parent), string(parent.Session)) &&
-		(!f.NoChildren || parent.Why != skein.Child) &&
-		f.Bin == (h.Binned != 0) &&
-		(f.Since == 0 || h.Updated >= f.Since) && (f.Until == 0 || h.Updated < f.Until) &&
-		(f.Before == nil || inOrder(f.Before, h) < 0) &&
-		strings.HasPrefix(string(h.ID), f.IDPrefix) && strings.HasSuffix(string(h.ID), f.IDSuffix) &&
-		strings.Contains(strings.ToLower(title), strings.ToLower(f.Title)) &&
-		(f.IncludeEmpty || h.Last > 1) &&
-		(!f.WithOpenCalls || len(h.Open) > 0)
 }
 
 // Events implements [skein.Store].

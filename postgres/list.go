@@ -57,7 +57,7 @@ func (s *Store) sessionPage(ctx context.Context, f skein.Filter, size int) (page
 		}
 		rows++
 		last = &skein.Session{ID: h.ID, Updated: updated}
-		if !fits(&h.Session, &f) {
+		if !f.Fits(&h.Session) {
 			return nil
 		}
 		if page = append(page, h.Session); len(page) == size {
@@ -78,43 +78,6 @@ func (s *Store) listQuery(f skein.Filter, size int) (sql string, args []any) {
 	w.args = append(w.args, size)
 	return `SELECT ` + headColumns + `, s.updated FROM sessions s` + w.sql() +
 		fmt.Sprintf(` ORDER BY %s, s.updated DESC, s.id LIMIT $%d`, s.order(&f).by, len(w.args)), w.args
-}
-
-// fits holds a session against those fields of f that a text column cannot
-// hold, or compares, exactly.
-func fits(x *skein.Session, f *skein.Filter) bool {
-	parent, origin := skein.SessionID(""), ""
-	if x.Parent != nil {
-		parent = x.Parent.Session
-	}
-	if x.Origin != nil {
-		origin = x.Origin.Format
-	}
-	for _, c := range []struct{ is, want string }{
-		{x.Key, f.Key},
-		{x.Project, f.Project},
-		{x.Agent, f.Agent},
-		{x.Profile, f.Profile},
-		{x.Model, f.Model},
-		{x.Surface, f.Surface},
-		{origin, f.Origin},
-		{string(parent), string(f.Parent)},
-	} {
-		if c.want != "" && c.is != c.want {
-			return false
-		}
-	}
-	return strings.HasPrefix(string(x.ID), f.IDPrefix) && strings.HasSuffix(string(x.ID), f.IDSuffix) &&
-		(f.Tag == "" || slices.Contains(x.Tags, f.Tag)) && (f.Title == "" || titled(x, f.Title))
-}
-
-// titled reports whether the title, or else the first words, contain want.
-func titled(x *skein.Session, want string) bool {
-	title := x.Title
-	if title == "" {
-		title = x.First
-	}
-	return strings.Contains(strings.ToLower(title), strings.ToLower(want))
 }
 
 // A where is the conditions of a query, made of constant pieces only, so that
@@ -145,7 +108,7 @@ func (w *where) sql() string {
 }
 
 // where returns the conditions of f; what they let through is to be held
-// against it once more by fits.
+// against it once more by [skein.Filter.Fits].
 func (s *Store) where(f *skein.Filter) *where {
 	w := &where{}
 	if s.user != "" {

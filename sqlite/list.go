@@ -1,7 +1,6 @@
 package sqlite
 
 import (
-	"cmp"
 	"context"
 	"database/sql/driver"
 	"encoding/json"
@@ -55,7 +54,7 @@ func (s *Store) sessionPage(ctx context.Context, f skein.Filter, size int) (page
 		var heads []head
 		err = unstop(c.query(`SELECT `+headColumns+from+w.sql()+order, w.args, func(row []driver.Value) error {
 			h, err := headScan(func(dest ...any) error { return scan(row, dest) })
-			if err != nil || f.Title != "" && !titled(&h.Session, f.Title) {
+			if err != nil || f.Title != "" && !f.Fits(&h.Session) {
 				return err
 			}
 			// Rows come by the second; those of one second are sorted here.
@@ -68,9 +67,7 @@ func (s *Store) sessionPage(ctx context.Context, f skein.Filter, size int) (page
 		if err != nil {
 			return err
 		}
-		slices.SortFunc(heads, func(a, b head) int {
-			return cmp.Or(cmp.Compare(b.Updated, a.Updated), cmp.Compare(a.ID, b.ID))
-		})
+		slices.SortFunc(heads, func(a, b head) int { return a.Compare(&b.Session) })
 		for _, h := range heads[:min(size, len(heads))] {
 			x, err := s.shownSession(c, h)
 			if err != nil {
@@ -112,7 +109,7 @@ func path(c *conn, f skein.Filter, w *where) (from, order string, err error) {
 
 // named returns, as a JSON array, the numbers of the sessions in whose title,
 // or else first words, a text may occur; nil if these are many. It leaves
-// letters that are not ASCII to titled: SQLite does not know their cases.
+// letters that are not ASCII to Filter.Fits: SQLite does not know their cases.
 func named(c *conn, text string) ([]byte, error) {
 	const name = `CASE title WHEN '' THEN first_words ELSE title END`
 	ns := []int64{}
@@ -125,15 +122,6 @@ func named(c *conn, text string) ([]byte, error) {
 		return nil, err
 	}
 	return json.Marshal(ns)
-}
-
-// titled reports whether the title, or else the first words, contain want.
-func titled(x *skein.Session, want string) bool {
-	title := x.Title
-	if title == "" {
-		title = x.First
-	}
-	return strings.Contains(strings.ToLower(title), strings.ToLower(want))
 }
 
 // A where is the conditions of a query, made of constant pieces only, so that
