@@ -52,6 +52,7 @@ type Door struct {
 	out     outs
 	wrong   wrongs
 	streams streams
+	room    room
 }
 
 // New returns the door to routes. Two with the same pattern are the caller's
@@ -173,9 +174,13 @@ func (d *Door) guard(route Route) http.Handler {
 			}
 			r = r.WithContext(context.WithValue(r.Context(), visitorKey{}, v))
 		}
-		if d.fits(w, r, route) {
-			route.Handler.ServeHTTP(w, r)
+		if !d.fits(w, r, route) {
+			return
 		}
+		if b, ok := r.Body.(*heldBody); ok {
+			defer b.leave()
+		}
+		route.Handler.ServeHTTP(w, r)
 	})
 }
 
@@ -269,6 +274,6 @@ func (d *Door) fits(w http.ResponseWriter, r *http.Request, route Route) bool {
 		Refuse(w, r, http.StatusUnsupportedMediaType, "type", "a body that is packed as %q: here it is sent as it is", packed)
 		return false
 	}
-	r.Body = http.MaxBytesReader(w, inTime(w, r.Body), route.Body)
+	r.Body = &heldBody{ReadCloser: http.MaxBytesReader(w, inTime(w, r.Body), route.Body), ctx: r.Context(), room: &d.room}
 	return true
 }

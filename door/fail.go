@@ -56,6 +56,9 @@ func ProblemOf(err error) Problem {
 			break
 		}
 	}
+	if errors.Is(err, ErrBusy) { // whatever reading the body broke off for
+		p = Problem{Status: http.StatusServiceUnavailable, Code: "busy", Detail: ErrBusy.Error()}
+	}
 	p.Title = http.StatusText(p.Status)
 	var conflict *skein.ConflictError
 	var locked *skein.LockedError
@@ -88,6 +91,8 @@ func (p Problem) Err() error {
 		if p.Of != "" {
 			return &told{p.Detail, &skein.QuotaError{User: p.User, Of: p.Of, Most: p.Most}}
 		}
+	case "busy":
+		return &told{p.Detail, ErrBusy}
 	case "ambiguous":
 		return &told{p.Detail, &skein.AmbiguousError{Name: p.Name, Candidates: p.Candidates, More: p.More}}
 	}

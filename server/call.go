@@ -106,6 +106,8 @@ func problems(ctx huma.Context, _ string, v any) (any, error) {
 	switch {
 	case c.body != nil && errors.As(c.body.err, &long):
 		p = door.ProblemOf(long)
+	case c.body != nil && errors.Is(c.body.err, door.ErrBusy):
+		p = door.ProblemOf(door.ErrBusy)
 	case c.body != nil && c.body.err != nil:
 		p.Detail = "the body broke off"
 	}
