@@ -2,6 +2,7 @@ package skein
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -16,12 +17,13 @@ type Text string
 // MarshalJSON implements [json.Marshaler]. Only what JSON demands is escaped:
 // the quote, the backslash, characters below 0x20, lone surrogates. Bytes that
 // are no WTF-8 become U+FFFD; [Text.Valid] tells beforehand.
-func (t Text) MarshalJSON() ([]byte, error) {
-	return AppendQuoted(make([]byte, 0, len(t)+len(t)/8+2), string(t)), nil
-}
+func (t Text) MarshalJSON() ([]byte, error) { return AppendQuoted(nil, string(t)), nil }
 
 // AppendQuoted appends s, in WTF-8, as a JSON string to b.
 func AppendQuoted(b []byte, s string) []byte {
+	if least := len(s) + 2; cap(b)-len(b) < least {
+		b = slices.Grow(b, least+len(s)/8) // which is what line feeds and quotes take in code
+	}
 	b = append(b, '"')
 	done := 0
 	for i := 0; i < len(s); {

@@ -63,7 +63,14 @@ func hasWithin(rs []rawRecord) bool {
 // encodeBlock returns the records of a block.
 func encodeBlock(rs []rawRecord) []byte {
 	within := hasWithin(rs)
-	b := binary.AppendUvarint(nil, uint64(len(rs)))
+	size := binary.MaxVarintLen32
+	for _, r := range rs {
+		size += len(r.Key) + len(r.Damage) + 16
+		for _, p := range r.pieces {
+			size += len(p.bytes) + 8
+		}
+	}
+	b := binary.AppendUvarint(make([]byte, 0, size), uint64(len(rs)))
 	end := int64(0)
 	at := 0
 	for _, r := range rs {
@@ -191,7 +198,7 @@ func (r *rawRecord) whole(texts []string) (skein.Record, error) {
 		case p.start+p.len > len(text):
 			return out, fmt.Errorf("record at %d: a reference goes beyond the text of %d bytes: %w", r.Offset, len(text), skein.ErrCorrupt)
 		case p.within:
-			out.Raw = appendWithin(out.Raw, skein.AppendQuoted(nil, text[p.start:p.start+p.len]))
+			out.Raw = appendWithin(out.Raw, string(skein.AppendQuoted(nil, text[p.start:p.start+p.len])))
 		default:
 			out.Raw = skein.AppendQuoted(out.Raw, text[p.start:p.start+p.len])
 		}

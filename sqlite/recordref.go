@@ -20,8 +20,8 @@ func (t refTable) add(event int, f *skein.Facts) {
 		if s.End-s.Start < minRef {
 			continue
 		}
-		q := skein.AppendQuoted(nil, f.Text[s.Start:s.End])
-		for _, key := range []string{string(q), string(appendWithin(nil, q))} {
+		q := string(skein.AppendQuoted(nil, f.Text[s.Start:s.End]))
+		for _, key := range [...]string{q, string(appendWithin(nil, q))} {
 			if _, ok := t[key]; !ok {
 				t[key] = textRef{event, s.Start, s.End}
 			}
@@ -30,9 +30,9 @@ func (t refTable) add(event int, f *skein.Facts) {
 }
 
 // appendWithin appends a quoted string as it stands within a string.
-func appendWithin(b, q []byte) []byte {
+func appendWithin(b []byte, q string) []byte {
 	from := len(b)
-	b = skein.AppendQuoted(b, string(q))
+	b = skein.AppendQuoted(b, q)
 	return append(b[:from], b[from+1:len(b)-1]...)
 }
 
