@@ -173,7 +173,7 @@ func (f *flaky) Append(ctx context.Context, bs ...skein.Batch) ([]skein.Receipt,
 
 func TestAnImportThatWasStoppedGoesOn(t *testing.T) {
 	var words, want []string
-	for i := range 2000 {
+	for i := range 6000 {
 		w := strings.Repeat(string(rune('a'+i%26)), 3) + strings.Repeat("x", i)
 		words = append(words, w[:min(len(w), 90)]+string(rune('0'+i%10)))
 		if i > 3 && i%300 == 0 {
@@ -245,7 +245,7 @@ func TestAReportTellsWhichSessionsGrew(t *testing.T) {
 // What a file has lost is withdrawn at its end, also if the import that saw it
 // was stopped before that, and if that is more than fits into a list of keys.
 func TestAFileThatLostMuchWhileImportsWereStopped(t *testing.T) {
-	const lost, kept = 10_000, 600
+	const lost, kept = 10_000, 2000
 	var was, is []string
 	for i := range lost {
 		was = append(was, fmt.Sprintf("%s%d", strings.Repeat("w", 88), i))

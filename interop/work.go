@@ -109,8 +109,8 @@ type chunk struct {
 
 // A chunk ends with the record that takes it over one of these.
 const (
-	chunkBytes   = 512 << 10
-	chunkRecords = 256
+	chunkBytes   = 768 << 10
+	chunkRecords = 768
 )
 
 // bigChunk is how many bytes a chunk has at most that waits for its turn while

@@ -3,7 +3,9 @@ package folder
 import (
 	"bytes"
 	"encoding/json"
+	"io"
 	"reflect"
+	"strings"
 	"testing"
 )
 
@@ -81,5 +83,36 @@ func TestMostLinesAreReadTheShortWay(t *testing.T) {
 		if !ok || string(l.Data()) != s || l.File != "a.jsonl" || *l.Line != 12 {
 			t.Errorf("parsePiece of the piece %q = %+v, %t", s, l, ok)
 		}
+	}
+}
+
+func TestNextGivesTheLinesOfTheStreamOneByOne(t *testing.T) {
+	root := lay(t, map[string]string{
+		"a.jsonl": "{}\n{\"torn", "b.jsonl": strings.Repeat("x", 200_000) + "\n" + strings.Repeat("y", 100_000) + "\n{}\n", "c.jsonl": "", "d": "whole\nfile",
+	})
+	tr, err := Open(t.Context(), root, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tr.Close()
+	byLine := func(name string) bool { return strings.HasSuffix(name, ".jsonl") }
+	stream, err := io.ReadAll(tr.Lines(tr.Files, byLine))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []byte
+	n := 0
+	for r := tr.Lines(tr.Files, byLine); ; n++ {
+		line := r.Next()
+		if line == nil {
+			break
+		}
+		if bytes.IndexByte(line, '\n') != len(line)-1 {
+			t.Errorf("Next() = %.80q …, want one line", line)
+		}
+		got = append(got, line...)
+	}
+	if !bytes.Equal(got, stream) || n != 9 {
+		t.Errorf("Next gives %d lines of %d bytes, want 9 lines, which are the stream of %d bytes", n, len(got), len(stream))
 	}
 }
