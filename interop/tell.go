@@ -48,7 +48,7 @@ func (t *target) foresee(ctx context.Context) error {
 // the conversation stands in the middle of the other.
 func (t *target) diverge(ctx context.Context, key skein.ClientID, items []Item) error {
 	th := t.main
-	if t.alone || !th.begun || t.w.known.Session == "" || t.w.state.Seq == 0 {
+	if t.alone || !th.begun || t.w.known.Session == "" || t.ends == 0 {
 		return nil
 	}
 	if news, err := t.isNews(ctx, key, items); !news || err != nil {
@@ -122,6 +122,7 @@ func (t *target) branch(sess skein.Session, at skein.Seq) error {
 	t.file.Session = fork
 	e := skein.NewEvent(skein.KindCreated, th.begin.Time, created)
 	e.ClientID = CreatedID
-	th.events = append(th.events, waiting{e, -1, nowhere})
+	th.events = slices.DeleteFunc(th.events, func(w waiting) bool { return w.event.Kind == skein.KindAmended && t.beyond(w.event, th) })
+	th.events = append([]waiting{{e, -1, nowhere}}, th.events...) // what came before is no step of the conversation
 	return nil
 }
