@@ -3,6 +3,7 @@ package interop
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -110,6 +111,7 @@ func (fd *finder) files(ctx context.Context, files []candidate) error {
 		}
 		f, documents, err := fd.im.match(c)
 		switch {
+		case errors.Is(err, fs.ErrNotExist): // it was removed meanwhile, or renamed
 		case err != nil:
 			fd.im.rep.skip(c.path, why(err))
 		case len(documents) > 0:

@@ -2,6 +2,8 @@ package interop
 
 import (
 	"cmp"
+	"errors"
+	"io/fs"
 	"path/filepath"
 	"slices"
 
@@ -45,6 +47,8 @@ func (im *importer) planFiles(files []candidate, moving func(candidate) bool, p 
 		}
 		f, documents, err := im.match(c)
 		switch {
+		case errors.Is(err, fs.ErrNotExist): // it was removed meanwhile, or renamed
+			continue
 		case err != nil:
 			im.rep.skip(c.path, why(err))
 			continue

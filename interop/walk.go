@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+
+	"github.com/skein-dev/skein/internal/folder"
 )
 
 // A candidate is a regular file that may be a session file.
@@ -107,7 +109,13 @@ func (w *walker) folder(ctx context.Context, path string, deeper int) error {
 	}
 	for _, e := range entries {
 		at := filepath.Join(path, e.Name())
+		if folder.IsTemp(e.Name()) {
+			continue
+		}
 		info, err := e.Info()
+		if errors.Is(err, fs.ErrNotExist) { // it was removed meanwhile, or renamed
+			continue
+		}
 		if err != nil {
 			w.rep.skip(at, why(err))
 			continue

@@ -79,7 +79,7 @@ func (t *Tree) look(ctx context.Context, dir string, leave func(string) bool, de
 	}
 	for _, e := range entries {
 		name := path.Join(dir, e.Name())
-		if leave != nil && leave(name) {
+		if IsTemp(e.Name()) || leave != nil && leave(name) {
 			continue
 		}
 		info, err := e.Info()
