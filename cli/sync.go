@@ -134,6 +134,9 @@ func (o *syncOptions) one(ctx context.Context, j *job, f interop.Format, id skei
 		if errors.Is(err, interop.ErrChanged) {
 			return advise(err, "see both lines: skein tree %s", shortID(id))
 		}
+		if errors.Is(err, skein.ErrNotFound) {
+			return advise(err, "write it there anew: skein handoff %s --to %s", shortID(id), f.Name)
+		}
 		return adviseExport(err, f)
 	}
 	if o.json {

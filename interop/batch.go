@@ -42,10 +42,12 @@ func (x *exporter) take(ctx context.Context, w inBatch) error {
 		if x.flush(ctx); x.now.err != nil {
 			return x.now.err
 		}
-		if err := x.put(ctx, w.wrote.Texts); err != nil {
-			return err
-		}
-		return x.finish(ctx, w, nil)
+		return x.keeping([]inBatch{w}, func() error {
+			if err := x.put(ctx, w.wrote.Texts); err != nil {
+				return err
+			}
+			return x.finish(ctx, w, nil)
+		})
 	}
 	b := &x.batch
 	first := &w.wrote.Texts[0]
@@ -97,11 +99,17 @@ func (x *exporter) flush(ctx context.Context) {
 			texts = append(texts, t)
 		}
 	}
-	err := x.put(ctx, texts)
+	put := false
+	err := x.keeping(b.waits, func() error {
+		if err := x.put(ctx, texts); err != nil {
+			return err
+		}
+		put = true
+		return x.finishAll(ctx, b)
+	})
 	var system *fs.PathError
 	switch {
-	case err == nil:
-		err = x.finishAll(ctx, b)
+	case err == nil, put:
 	case len(b.waits) > 1 && ctx.Err() == nil && !errors.As(err, &system):
 		x.apart(ctx, b)
 		return

@@ -2,6 +2,7 @@ package interop
 
 import (
 	"context"
+	"errors"
 
 	"github.com/skein-dev/skein"
 )
@@ -77,8 +78,13 @@ func (t *target) idle() bool {
 	return len(t.records) == 0 && len(t.runs) == 0 && len(t.revised) == 0 && !t.forget
 }
 
-func (t *target) commit(ctx context.Context, now candidate) error {
+func (t *target) commit(ctx context.Context, now candidate) (err error) {
 	t.file.Size, t.file.Mtime, t.file.Inode, t.file.Head = now.size, now.mtime, now.inode, t.w.head
+	done, err := t.current(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, done()) }()
 	if err := t.foresee(ctx); err != nil {
 		return err
 	}

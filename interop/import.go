@@ -25,6 +25,8 @@ type importer struct {
 	callsOf skein.SessionID        // see childCalls
 	calls   map[skein.SessionID]childCall
 	adopts  map[string]told // by path in the store: what a source was just given
+	ours    string          // path in the store of the source that a sync is writing to, whose import this is
+	soon    func(string)    // called with the path of what is to be read again soon; may be nil
 	taken   func(*target)   // called when a file has been read to its end; may be nil
 }
 
@@ -209,6 +211,11 @@ func (im *importer) takeChunk(ctx context.Context, t *target, c chunk) error {
 		im.took(*c.took)
 		return nil
 	}
+	if errors.Is(c.err, errTaken) {
+		im.waits(t)
+		t.w.dead.Store(true)
+		return nil
+	}
 	switch {
 	case t.w.dead.Load(), len(c.skips) > 0:
 		return nil
@@ -231,7 +238,9 @@ func (im *importer) takeChunk(ctx context.Context, t *target, c chunk) error {
 		im.rep.skip(t.file.Path, why(c.err))
 	case errors.Is(err, skein.ErrDeleted):
 		im.rep.Removed++
-	case errors.Is(err, skein.ErrLocked), errors.Is(err, errTaken):
+	case errors.Is(err, errTaken):
+		im.waits(t)
+	case errors.Is(err, skein.ErrLocked):
 		im.rep.Waiting++
 	default:
 		return err

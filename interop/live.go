@@ -25,7 +25,7 @@ func (l *live) update(ctx context.Context, im *importer, c candidate) (bool, err
 	if w.dead.Load() || c.inode != w.now.inode || c.size < w.stream.ended || !w.tailStands() {
 		return false, nil
 	}
-	l.used, w.old, l.t.alone = time.Now(), min(w.old, w.stream.n), false
+	l.used, w.old, l.t.alone, l.t.knew = time.Now(), min(w.old, w.stream.n), false, true
 	err := w.produce(ctx, func(ch chunk) error { return im.takeChunk(ctx, l.t, ch) })
 	return err == nil && !w.dead.Load(), err
 }

@@ -143,7 +143,7 @@ func (im *importer) beside(ctx context.Context, w *work, sink func(chunk) error)
 	if w.unit != nil {
 		path = w.unit.path
 	}
-	f, _, err := open(sidePath(w.format, plain(path), w.name))
+	f, side, err := open(sidePath(w.format, plain(path), w.name))
 	if errors.Is(err, fs.ErrNotExist) {
 		return true, nil
 	}
@@ -151,6 +151,12 @@ func (im *importer) beside(ctx context.Context, w *work, sink func(chunk) error)
 		return true, sink(w.says(err))
 	}
 	defer f.Close()
+	switch {
+	case isPromise(side):
+		return false, sink(chunk{w: w, end: true, err: errTaken})
+	case side.size == 0: // who was about to write it was killed
+		return true, nil
+	}
 	head, rest, err := readSideHead(f)
 	if err != nil || head.Format != w.format.Name {
 		return true, sink(w.says(fmt.Errorf("its side file is none: %w", cmpErr(err))))

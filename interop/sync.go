@@ -7,7 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/skein-dev/skein"
@@ -43,6 +45,11 @@ func Sync(ctx context.Context, s skein.Store, f Format, id skein.SessionID) (don
 // session lies there.
 func SyncIn(ctx context.Context, s skein.Store, f Format, id skein.SessionID, places []string) (done Synced, err error) {
 	defer skein.Wrapf(&err, "sync %s with %s", id, f.Name)
+	defer func() {
+		if errors.Is(err, fs.ErrNotExist) && !errors.Is(err, skein.ErrNotFound) {
+			err = fmt.Errorf("%w: %w", skein.ErrNotFound, err)
+		}
+	}()
 	y := &syncer{store: s, format: f, places: places}
 	done.Session = id
 	if y.sess, y.from, err = y.origin(ctx, id); err != nil {
@@ -55,13 +62,26 @@ func SyncIn(ctx context.Context, s skein.Store, f Format, id skein.SessionID, pl
 	}
 	y.below, y.home = homeOf(x, y.unit)
 	done.ID, done.Path, done.Name = y.from.file.ID, y.unit, y.name
+	if !y.from.wentOn {
+		if same, err := y.stands(ctx); same || err != nil {
+			return done, err
+		}
+	}
+	release, err := hold(ctx, s, "skein sync", y.unit, patience)
+	if err != nil {
+		return done, err
+	}
+	defer func() { err = errors.Join(err, release()) }()
+	if y.sess, y.from, err = y.origin(ctx, id); err != nil { // another one may have written to it
+		return done, err
+	}
 	if err := y.fresh(ctx, &done); err != nil || !y.from.wentOn {
 		return done, err
 	}
 	if f.Lock != nil {
-		unlock, err := f.Lock(ctx, y.unit, y.name)
-		if err != nil {
-			return done, err
+		unlock, err2 := f.Lock(ctx, y.unit, y.name)
+		if err2 != nil {
+			return done, err2
 		}
 		defer func() { err = errors.Join(err, unlock()) }()
 	}
@@ -113,7 +133,7 @@ func (y *syncer) fresh(ctx context.Context, done *Synced) error {
 	if err != nil || same && !y.from.mixed {
 		return err
 	}
-	if done.Report, err = Import(ctx, y.store, []Format{y.format}, []string{y.unit}, Options{}); err != nil {
+	if done.Report, err = y.bring(ctx); err != nil {
 		return err
 	}
 	before := y.sess.Last
@@ -132,6 +152,28 @@ func (y *syncer) fresh(ctx context.Context, done *Synced) error {
 		return fmt.Errorf("%s: %w: both have gone on", y.unit, ErrChanged)
 	}
 	return nil
+}
+
+// bring imports the unit.
+func (y *syncer) bring(ctx context.Context) (rep Report, err error) {
+	im, err := newImporter(ctx, y.store, []Format{y.format}, Options{}, &rep)
+	if err != nil {
+		return rep, err
+	}
+	im.ours = y.from.file.Path
+	for _, path := range []string{y.unit, y.from.file.Path} { // what is stored of it is not what is there
+		f := im.files[path]
+		f.Size = -1
+		im.files[path] = f
+	}
+	found, err := walk(ctx, []string{y.unit}, &rep)
+	if err != nil {
+		return rep, err
+	}
+	if err := im.importAll(ctx, found, still, []string{y.unit}); err != nil {
+		return rep, err
+	}
+	return rep, im.settleApart(ctx)
 }
 
 // stands reports whether the source is as it is stored.
@@ -163,8 +205,12 @@ func (y *syncer) lines(ctx context.Context, read func(io.Reader) error) (err err
 		return err
 	}
 	defer func() { err = errors.Join(err, u.Close()) }()
-	if _, err := u.Sources(ctx); err != nil {
+	sources, err := u.Sources(ctx)
+	if err != nil {
 		return err
+	}
+	if y.name != "" && !slices.ContainsFunc(sources, func(s Source) bool { return s.Name == y.name }) {
+		return fmt.Errorf("%w: %s has it no more", skein.ErrNotFound, y.unit)
 	}
 	r, err := u.Open(ctx, y.name)
 	if err != nil {

@@ -212,6 +212,7 @@ func (y *syncer) adopt(ctx context.Context, lines []OutLine, last skein.Seq) err
 	if err != nil {
 		return err
 	}
+	im.ours = y.from.file.Path
 	im.adopts = map[string]told{y.from.file.Path: match(y.from.told, raws, lines).only(now).upTo(last)}
 	found, err := walk(ctx, []string{y.unit}, &rep)
 	if err != nil {

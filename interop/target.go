@@ -32,6 +32,7 @@ type target struct {
 	left    bool                       // a torn end was left for later
 	told    map[recordHash][]skein.Seq // what records that were written here tell of
 	ends    skein.Seq                  // see state.Seq
+	knew    bool                       // the source was known when this reading of it began
 	alone   bool                       // nobody else went on with the session, as far as was looked
 }
 
@@ -47,6 +48,7 @@ func newTarget(im *importer, w *work) *target {
 	t.file = skein.SourceFile{Format: w.format.Name, Path: w.now.path, Session: w.known.Session, ID: w.known.ID, CopyOf: w.known.CopyOf}
 	t.main = t.thread("")
 	t.apart, t.last.rec.N = w.state.Apart, -1
+	t.knew = w.known.Session != ""
 	t.told, t.ends = w.state.Told.index(), w.state.Seq
 	if t.main.id, t.main.begun = w.known.Session, w.known.Session != ""; !t.main.begun {
 		t.copies = newCopier(t)

@@ -163,7 +163,7 @@ func (im *importer) produceSource(ctx context.Context, of *work, s Source, sink 
 	if w.known, err = im.knownOf(ctx, w); err != nil {
 		return err
 	}
-	if s.Stamp != "" && unchanged(w.now, w.known) && w.known.Records > 0 {
+	if s.Stamp != "" && w.now.path != im.ours && unchanged(w.now, w.known) && w.known.Records > 0 {
 		return nil
 	}
 	return im.produce(ctx, w.begin(), sink)

@@ -43,7 +43,7 @@ func Watch(ctx context.Context, s skein.Store, formats []Format, paths []string,
 		w.asked = append(w.asked, abs)
 	}
 	if w.im, err = newImporter(ctx, s, formats, o, &w.rep); err == nil {
-		w.im.taken, w.im.torn = w.lives.put, w.wait
+		w.im.taken, w.im.torn, w.im.soon = w.lives.put, w.wait, w.hurry
 		err = w.run(ctx)
 	}
 	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {

@@ -9,12 +9,17 @@ import (
 	"time"
 
 	"github.com/fsnotify/fsnotify"
+
+	"github.com/skein-dev/skein/internal/folder"
 )
 
 // add watches a folder and those below it. What cannot be watched is found by
 // the next poll.
 func (w *watch) add(root string) {
 	_ = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && d.IsDir() && folder.IsTemp(d.Name()) {
+			return filepath.SkipDir
+		}
 		if err == nil && d.IsDir() && !w.folders[path] && w.fs.Add(path) == nil {
 			w.folders[path] = true
 		}
@@ -38,6 +43,7 @@ func (w *watch) note(e fsnotify.Event) {
 		w.missing.changed = true
 	}
 	switch {
+	case folder.IsTemp(filepath.Base(e.Name)):
 	case gone:
 		w.forget(e.Name)
 		delete(w.lives, e.Name)
@@ -58,12 +64,12 @@ func (w *watch) note(e fsnotify.Event) {
 
 // forget ends the watch of a folder that has gone, and of those that were below
 // it: others may come in their places.
-func (w *watch) forget(folder string) {
-	if !w.folders[folder] {
+func (w *watch) forget(dir string) {
+	if !w.folders[dir] {
 		return
 	}
 	for path := range w.folders {
-		if within(folder, path) {
+		if within(dir, path) {
 			_ = w.fs.Remove(path) // the system has ended most of them
 			delete(w.folders, path)
 		}
