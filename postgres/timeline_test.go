@@ -1,11 +1,13 @@
 package postgres
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -16,16 +18,19 @@ import (
 // fed returns the next n events of a feed, and the cursor behind them.
 func fed(t *testing.T, s *Store, at skein.Cursor, n int) (got []string, end skein.Cursor) {
 	t.Helper()
-	for f, err := range s.Feed(t.Context(), at) {
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	for f, err := range s.Feed(ctx, at) {
 		if err != nil {
 			t.Fatalf("Feed(%q) yields the error %v", at, err)
 		}
-		got, end = append(got, fmt.Sprintf("%s %d", f.Session, f.Event.Seq)), f.Cursor
+		got = append(got, fmt.Sprintf("%s %d", f.Session, f.Event.Seq))
 		if len(got) == n {
-			break
+			return got, f.Cursor
 		}
 	}
-	return got, end
+	t.Fatalf("Feed(%q) yields %v and no more for 2 minutes, want %d events", at, got, n)
+	return nil, ""
 }
 
 // follows waits until the standby at dsn has a row of the journal.
