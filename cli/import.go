@@ -41,7 +41,7 @@ import (
 // a file, the first reads it: a sub-agent of Qwen Code's looks like one of Claude
 // Code's.
 func formats() []interop.Format {
-	all := []interop.Format{skeinlog.Format(), qwen.Format(), claudecode.Format(), codex.Format(), agsh.Format(), amplifier.Format(), agentuse.Format(), ethos.Format(), skillet.Format(), llmlogs.Format(), amp.Format(), cursor.Format(), cline.Format(), aider.Format(), pi.Format(), gemini.Format(), gemini.Qwen(), goose.Format(), crush.Format(), copilot.Format(), opencode.Format(), copilotvscode.Format(), atif.Format(), otelgenai.Format()}
+	all := []interop.Format{skeinlog.Format(), qwen.Format(), claudecode.Format(), codex.Format(), codex.Old(), agsh.Format(), amplifier.Format(), agentuse.Format(), ethos.Format(), skillet.Format(), llmlogs.Format(), amp.Format(), cursor.Format(), cline.Format(), aider.Format(), pi.Format(), gemini.Format(), gemini.Qwen(), goose.Format(), crush.Format(), copilot.Format(), opencode.Format(), copilotvscode.Format(), atif.Format(), otelgenai.Format()}
 	return append(all, openaiagents.Format(), adk.Format()) // these look at any database that nobody else knows
 }
 

@@ -146,7 +146,19 @@
 // agent_reasoning, patch_apply_end and, with ordinals, CommandExecution, and
 // not exec_command_end nor thread_name_updated.
 //
-// Not read: the single JSON document of the TypeScript program before June
-// 2025; a second file of one thread (rollout-…-<thread>_<window>.jsonl) is a
+// Not read: a second file of one thread (rollout-…-<thread>_<window>.jsonl) is a
 // session of its own.
+//
+// # Before June 2025
+//
+// The first Codex, in TypeScript, wrote a session anew as one JSON document each
+// time, indented by two, without a line feed at its end:
+//
+//	sessions/rollout-<YYYY-MM-DD>-<session>.json, later sessions/<session>.json
+//	{"session":{"timestamp":…,"id":…,"instructions":…,"responseId":…},"items":[…]}
+//
+// The items are those of the first generation of lines. That is the format
+// codex-old, see [Old]; timestamp is that of the last time it was written.
+// (Checked on codex-cli/src/utils/storage/save-rollout.ts of the program, 2026-11-21;
+// tested on made-up files.)
 package codex
