@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/skein-dev/skein"
 )
@@ -39,17 +38,17 @@ func (ex *exam) heads(area string) error {
 			rows++
 			id := h.ID
 			if err := h.setState(state); err != nil {
-				ex.damage(area, id, err.Error())
+				ex.Damage(area, id, err.Error())
 				return nil
 			}
 			switch {
 			case last < 0:
-				ex.damage(area, id, "it has no row in heads")
+				ex.Damage(area, id, "it has no row in heads")
 			case last != int64(h.Last):
-				ex.damage(area, id, fmt.Sprintf("it ends at %d by heads, at %d by its row", last, h.Last))
+				ex.Damage(area, id, fmt.Sprintf("it ends at %d by heads, at %d by its row", last, h.Last))
 			}
 			if count != int64(h.Last)-upto || count > 0 && (first != upto+1 || end != int64(h.Last)) {
-				ex.damage(area, id, fmt.Sprintf("%d events from %d to %d, want %d to %d without gaps", count, first, end, upto+1, h.Last))
+				ex.Damage(area, id, fmt.Sprintf("%d events from %d to %d, want %d to %d without gaps", count, first, end, upto+1, h.Last))
 			}
 			return nil
 		})
@@ -63,7 +62,7 @@ func (ex *exam) heads(area string) error {
 	if err := ex.strands(area); err != nil {
 		return err
 	}
-	ex.fine(area, "%d sessions, every one as long as it says", n)
+	ex.Fine(area, "%d sessions, every one as long as it says", n)
 	return nil
 }
 
@@ -78,7 +77,7 @@ func (ex *exam) strands(area string) error {
 			return err
 		}
 		if id == "" || want != got {
-			ex.damage(area, id, fmt.Sprintf("of deleted session number %d there are %d events, want %d, for the session %q", n, got, want, id))
+			ex.Damage(area, id, fmt.Sprintf("of deleted session number %d there are %d events, want %d, for the session %q", n, got, want, id))
 		}
 		return nil
 	})
@@ -89,7 +88,7 @@ func (ex *exam) strands(area string) error {
 	err = ex.rows(`SELECT count(*) FROM heads h WHERE h.last > 0 AND ($1 = '' OR h.user_id = $1) AND NOT EXISTS (SELECT FROM sessions s WHERE s.user_id = h.user_id AND s.n = h.n)`,
 		[]any{string(ex.s.user)}, func(r row) error { return r.Scan(&lost) })
 	if lost > 0 {
-		ex.damage(area, "", fmt.Sprintf("%d rows of heads have no session", lost))
+		ex.Damage(area, "", fmt.Sprintf("%d rows of heads have no session", lost))
 	}
 	return err
 }
@@ -116,7 +115,7 @@ func (ex *exam) events(area string) error {
 				err = errors.New("its content is not what was stored")
 			}
 			if err != nil {
-				ex.damage(area, id, fmt.Sprintf("event %d: %v", e.Seq, err))
+				ex.Damage(area, id, fmt.Sprintf("event %d: %v", e.Seq, err))
 			}
 			if size += len(e.Payload); size > pageBytes {
 				return errStop
@@ -126,11 +125,11 @@ func (ex *exam) events(area string) error {
 		if err != nil {
 			return err
 		}
-		if n += rows; rows == 0 || ex.stopped {
+		if n += rows; rows == 0 || ex.Over() {
 			break
 		}
 	}
-	ex.fine(area, "%d events, every one whole", n)
+	ex.Fine(area, "%d events, every one whole", n)
 	return nil
 }
 
@@ -149,7 +148,7 @@ func (ex *exam) records(area string) error {
 			rows++
 			rs, err := ex.s.pack.openBlock(int(number), count, raw)
 			if err != nil {
-				ex.damage(area, "", fmt.Sprintf("file %s: %v", path, err))
+				ex.Damage(area, "", fmt.Sprintf("file %s: %v", path, err))
 			}
 			n += len(rs)
 			return nil
@@ -157,19 +156,10 @@ func (ex *exam) records(area string) error {
 		if err != nil {
 			return err
 		}
-		if rows == 0 || ex.stopped {
+		if rows == 0 || ex.Over() {
 			break
 		}
 	}
-	ex.fine(area, "%d source records, every one whole", n)
+	ex.Fine(area, "%d source records, every one whole", n)
 	return nil
-}
-
-// waits says in words what the index does not have yet.
-func waits(l skein.Lag, now time.Time) string {
-	if l.Events == 0 {
-		return "0 events wait for it"
-	}
-	age := max(0, now.Sub(l.Since.Std())).Round(time.Second)
-	return fmt.Sprintf("%d events wait for it, for %v", l.Events, age)
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/examine"
 )
 
 // A misfit is an event of which the index says something else.
@@ -22,7 +23,7 @@ func (ex *exam) index(area string) error {
 	if err != nil {
 		return err
 	}
-	waiting := waits(lag, time.Now())
+	waiting := examine.Waits(lag, time.Now())
 	wrong, err := ex.misfits()
 	if err == nil {
 		wrong, err = ex.notWaiting(wrong)
@@ -31,12 +32,12 @@ func (ex *exam) index(area string) error {
 		return err
 	}
 	if len(wrong) > 0 {
-		return ex.mend(skein.Finding{
+		return ex.Mend(skein.Finding{
 			Area: area, Level: skein.Damaged,
 			Text: fmt.Sprintf("the search index disagrees with the texts of %d events; it can be made anew from them", len(wrong)),
 		}, func() error { return ex.reindex(wrong) })
 	}
-	ex.fine(area, "the search index agrees with the texts; %s", waiting)
+	ex.Fine(area, "the search index agrees with the texts; %s", waiting)
 	return nil
 }
 

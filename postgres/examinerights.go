@@ -24,12 +24,12 @@ func (ex *exam) rights(area string) error {
 	}
 	database = pgx.Identifier{database}.Sanitize()
 	if len(members) > 0 {
-		ex.find(skein.Finding{Area: area, Level: skein.Warning, Text: fmt.Sprintf("%s can read everything here: members of skein_all who may connect, as everybody may; REVOKE CONNECT ON DATABASE %s FROM PUBLIC, and GRANT it TO %s and who else needs it",
+		ex.Find(skein.Finding{Area: area, Level: skein.Warning, Text: fmt.Sprintf("%s can read everything here: members of skein_all who may connect, as everybody may; REVOKE CONNECT ON DATABASE %s FROM PUBLIC, and GRANT it TO %s and who else needs it",
 			strings.Join(members, ", "), database, pgx.Identifier{user}.Sanitize())})
 	}
 	if strange {
-		ex.find(skein.Finding{Area: area, Level: skein.Warning, Text: "every role that may connect can make functions in the schema public, which skein's statements may then call: REVOKE CREATE ON SCHEMA public FROM PUBLIC"})
+		ex.Find(skein.Finding{Area: area, Level: skein.Warning, Text: "every role that may connect can make functions in the schema public, which skein's statements may then call: REVOKE CREATE ON SCHEMA public FROM PUBLIC"})
 	}
-	ex.fine(area, "nobody else can read it or make functions in it")
+	ex.Fine(area, "nobody else can read it or make functions in it")
 	return nil
 }

@@ -26,7 +26,7 @@ func (ex *exam) usage(area string) error {
 		return err
 	}
 	if len(wrong) > 0 {
-		return ex.mend(skein.Finding{Area: area, Level: skein.Damaged, Text: fmt.Sprintf("the sums of %d sessions differ from what they are sums of", len(wrong))}, func() error {
+		return ex.Mend(skein.Finding{Area: area, Level: skein.Damaged, Text: fmt.Sprintf("the sums of %d sessions differ from what they are sums of", len(wrong))}, func() error {
 			for m := range wrong {
 				if err := ex.resum(m); err != nil {
 					return err
@@ -35,7 +35,7 @@ func (ex *exam) usage(area string) error {
 			return nil
 		})
 	}
-	ex.fine(area, "every sum agrees with its requests")
+	ex.Fine(area, "every sum agrees with its requests")
 	return nil
 }
 
@@ -66,18 +66,18 @@ func (ex *exam) blobs(area string) error {
 		if err != nil {
 			return err
 		}
-		if !found || ex.stopped {
+		if !found || ex.Over() {
 			break
 		}
 		h := skein.Hash(hex.EncodeToString(hash))
 		if _, err := ex.s.pack.unpackBlob(h, form, size, stored); err != nil {
-			ex.damage(area, "", fmt.Sprintf("blob %s: %v", h, err))
+			ex.Damage(area, "", fmt.Sprintf("blob %s: %v", h, err))
 		}
 	}
 	if err := ex.refs(area); err != nil {
 		return err
 	}
-	ex.fine(area, "%d blobs, every one whole", n)
+	ex.Fine(area, "%d blobs, every one whole", n)
 	return nil
 }
 
@@ -99,12 +99,12 @@ func (ex *exam) refs(area string) error {
 		return err
 	}
 	if missing > 0 {
-		ex.find(skein.Finding{Area: area, Level: skein.Warning, Text: fmt.Sprintf("%d references to blobs that are not here", missing)})
+		ex.Find(skein.Finding{Area: area, Level: skein.Warning, Text: fmt.Sprintf("%d references to blobs that are not here", missing)})
 	}
 	if n == 0 {
 		return nil
 	}
-	return ex.mend(skein.Finding{Area: area, Level: skein.Warning, Text: fmt.Sprintf("%d blobs that nothing refers to", n)}, func() error {
+	return ex.Mend(skein.Finding{Area: area, Level: skein.Warning, Text: fmt.Sprintf("%d blobs that nothing refers to", n)}, func() error {
 		for user, hashes := range orphans {
 			if err := ex.s.write(ex.ctx, func(t *tx) error { return t.dropBlobs(user, hashes) }); err != nil {
 				return err

@@ -31,7 +31,7 @@ func (ex *exam) disk(area string) error {
 		return err
 	}
 	if free > 256 && free > pages/fewPages {
-		err := ex.mend(skein.Finding{Area: area, Level: skein.Warning, Text: fmt.Sprintf("of the file's %s %s are free", inUnits(pages*size), inUnits(free*size))},
+		err := ex.Mend(skein.Finding{Area: area, Level: skein.Warning, Text: fmt.Sprintf("of the file's %s %s are free", inUnits(pages*size), inUnits(free*size))},
 			func() error { return ex.s.sweep(ex.ctx) })
 		if err != nil {
 			return err
@@ -40,11 +40,11 @@ func (ex *exam) disk(area string) error {
 	room, known := freeSpace(filepath.Dir(ex.s.path))
 	switch {
 	case !known:
-		ex.fine(area, "the file has %s", inUnits(pages*size))
+		ex.Fine(area, "the file has %s", inUnits(pages*size))
 	case room < 256<<20 || room < pages*size/10:
-		ex.find(skein.Finding{Area: area, Level: skein.Warning, Text: fmt.Sprintf("the file has %s, the disk has room for %s more", inUnits(pages*size), inUnits(room))})
+		ex.Find(skein.Finding{Area: area, Level: skein.Warning, Text: fmt.Sprintf("the file has %s, the disk has room for %s more", inUnits(pages*size), inUnits(room))})
 	default:
-		ex.fine(area, "the file has %s, the disk has room for %s more", inUnits(pages*size), inUnits(room))
+		ex.Fine(area, "the file has %s, the disk has room for %s more", inUnits(pages*size), inUnits(room))
 	}
 	return nil
 }
@@ -75,12 +75,12 @@ func (ex *exam) permissions(area string) error {
 		if err != nil {
 			return err
 		}
-		err = ex.mend(skein.Finding{Area: area, Level: skein.Warning, Text: fmt.Sprintf("%s has the mode %04o, so others can look into it; want %04o", p.path, st.Mode().Perm(), p.mode)},
+		err = ex.Mend(skein.Finding{Area: area, Level: skein.Warning, Text: fmt.Sprintf("%s has the mode %04o, so others can look into it; want %04o", p.path, st.Mode().Perm(), p.mode)},
 			func() error { return os.Chmod(p.path, p.mode) })
 		if err != nil {
 			return err
 		}
 	}
-	ex.fine(area, "only the owner can read the store")
+	ex.Fine(area, "only the owner can read the store")
 	return nil
 }

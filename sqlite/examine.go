@@ -6,9 +6,9 @@ import (
 	"encoding/hex"
 	"fmt"
 	"iter"
-	"time"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/examine"
 )
 
 var _ skein.Examiner = (*Store)(nil)
@@ -16,90 +16,27 @@ var _ skein.Examiner = (*Store)(nil)
 // Examine implements [skein.Examiner]. It reads the whole file; others write
 // meanwhile.
 func (s *Store) Examine(ctx context.Context, x skein.Examination) iter.Seq2[skein.Finding, error] {
-	return func(yield func(skein.Finding, error) bool) {
-		ex := &exam{s: s, ctx: ctx, repair: x.Repair && s.readOnly == nil, yield: yield}
-		err := ex.run()
-		skein.Wrapf(&err, "sqlite: examine %s", s.path)
-		if err != nil && !ex.stopped {
-			yield(skein.Finding{}, err)
-		}
-	}
+	x.Repair = x.Repair && s.readOnly == nil
+	return examine.Run(ctx, x, "sqlite: examine "+s.path, func(e *examine.Exam) {
+		ex := &exam{Exam: e, s: s, ctx: ctx}
+		ex.Area("sqlite", ex.version)
+		ex.Area("permissions", ex.permissions)
+		ex.Area("disk", ex.disk)
+		ex.Area("file", ex.file)
+		ex.Area("events", ex.events)
+		ex.Area("events", ex.recounts)
+		ex.Area("usage", ex.usage)
+		ex.Area("index", ex.index)
+		ex.Area("blobs", ex.blobs)
+		ex.Area("leases", ex.leases)
+	})
 }
 
 // An exam is one call of Examine.
 type exam struct {
-	s       *Store
-	ctx     context.Context
-	repair  bool
-	yield   func(skein.Finding, error) bool
-	stopped bool
-	bad     int // findings that are not fine in this area
-}
-
-func (ex *exam) run() error {
-	for _, area := range []struct {
-		name string
-		look func(area string) error
-	}{
-		{"sqlite", ex.version},
-		{"permissions", ex.permissions},
-		{"disk", ex.disk},
-		{"file", ex.file},
-		{"events", ex.events},
-		{"events", ex.recounts},
-		{"usage", ex.usage},
-		{"index", ex.index},
-		{"blobs", ex.blobs},
-		{"leases", ex.leases},
-	} {
-		ex.bad = 0
-		err := area.look(area.name)
-		switch {
-		case ex.stopped:
-			return nil
-		case ex.ctx.Err() != nil:
-			return ex.ctx.Err()
-		case err != nil:
-			ex.damage(area.name, "", "cannot be read: "+err.Error())
-		}
-		if ex.stopped {
-			return nil
-		}
-	}
-	return nil
-}
-
-func (ex *exam) find(f skein.Finding) {
-	if f.Level != skein.Fine {
-		ex.bad++
-	}
-	if !ex.stopped && !ex.yield(f, nil) {
-		ex.stopped = true
-	}
-}
-
-// fine says that an area is whole, unless something else was said of it.
-func (ex *exam) fine(area, format string, args ...any) {
-	if ex.bad == 0 {
-		ex.find(skein.Finding{Area: area, Level: skein.Fine, Text: fmt.Sprintf(format, args...)})
-	}
-}
-
-func (ex *exam) damage(area string, id skein.SessionID, text string) {
-	ex.find(skein.Finding{Area: area, Level: skein.Damaged, Session: id, Text: text})
-}
-
-// mend says what is wrong and, if asked to repair, does fix.
-func (ex *exam) mend(f skein.Finding, fix func() error) error {
-	f.Mendable = true
-	if ex.repair {
-		if err := fix(); err != nil {
-			return err
-		}
-		f.Mended = true
-	}
-	ex.find(f)
-	return nil
+	*examine.Exam
+	s   *Store
+	ctx context.Context
 }
 
 func (ex *exam) read(f func(*conn) error) error { return ex.s.read(ex.ctx, f) }
@@ -110,7 +47,7 @@ func (ex *exam) version(area string) error {
 		_, err := c.one(`SELECT sqlite_version()`, nil, &v)
 		return err
 	})
-	ex.fine(area, "SQLite %s, schema %d, %s", v, schemaVersion, ex.s.path)
+	ex.Fine(area, "SQLite %s, schema %d, %s", v, schemaVersion, ex.s.path)
 	return err
 }
 
@@ -128,9 +65,9 @@ func (ex *exam) file(area string) error {
 		})
 	})
 	for _, text := range found {
-		ex.damage(area, "", text+"; skein restore-backup brings back an earlier state")
+		ex.Damage(area, "", text+"; skein restore-backup brings back an earlier state")
 	}
-	ex.fine(area, "every page is whole")
+	ex.Fine(area, "every page is whole")
 	return err
 }
 
@@ -149,12 +86,12 @@ func (ex *exam) events(area string) error {
 				return err
 			}
 			if count != last-upto || count > 0 && (first != upto+1 || end != last) {
-				ex.damage(area, skein.SessionID(id), fmt.Sprintf("%d events from %d to %d, want %d to %d without gaps", count, first, end, upto+1, last))
+				ex.Damage(area, skein.SessionID(id), fmt.Sprintf("%d events from %d to %d, want %d to %d without gaps", count, first, end, upto+1, last))
 			}
 			return nil
 		})
 	})
-	ex.fine(area, "%d events, every one whole and in its place", n)
+	ex.Fine(area, "%d events, every one whole and in its place", n)
 	return err
 }
 
@@ -181,7 +118,7 @@ func (ex *exam) payloads(area string) (n int, err error) {
 					err = fmt.Errorf("its content is not what was stored")
 				}
 				if err != nil {
-					ex.damage(area, skein.SessionID(id), fmt.Sprintf("event %d: %v", seq, err))
+					ex.Damage(area, skein.SessionID(id), fmt.Sprintf("event %d: %v", seq, err))
 				}
 				return nil
 			})
@@ -215,7 +152,7 @@ func (ex *exam) usage(area string) error {
 		return err
 	}
 	if wrong > 0 {
-		return ex.mend(skein.Finding{Area: area, Level: skein.Damaged, Text: fmt.Sprintf("%d sums differ from what they are sums of", wrong)}, func() error {
+		return ex.Mend(skein.Finding{Area: area, Level: skein.Damaged, Text: fmt.Sprintf("%d sums differ from what they are sums of", wrong)}, func() error {
 			return ex.s.change(ex.ctx, func(t *tx) error {
 				for _, q := range []string{
 					`DELETE FROM usage`,
@@ -232,7 +169,7 @@ func (ex *exam) usage(area string) error {
 			})
 		})
 	}
-	ex.fine(area, "every sum agrees with its requests")
+	ex.Fine(area, "every sum agrees with its requests")
 	return nil
 }
 
@@ -243,9 +180,9 @@ func (ex *exam) index(area string) error {
 	if err != nil {
 		return err
 	}
-	waiting := waits(lag, skein.At(ex.s.clock()))
+	waiting := examine.Waits(lag, ex.s.clock())
 	if ex.s.readOnly != nil {
-		ex.fine(area, "%s; it cannot be checked: the store is read-only", waiting)
+		ex.Fine(area, "%s; it cannot be checked: the store is read-only", waiting)
 		return nil //nolint:nilerr // there was none
 	}
 	err = ex.s.change(ex.ctx, func(t *tx) error {
@@ -253,7 +190,7 @@ func (ex *exam) index(area string) error {
 		return err
 	})
 	if resultCode(err)&0xff == codeCorrupt {
-		return ex.mend(skein.Finding{Area: area, Level: skein.Damaged, Text: "the search index disagrees with the texts; it can be built anew from them"}, ex.s.rebuildIndex)
+		return ex.Mend(skein.Finding{Area: area, Level: skein.Damaged, Text: "the search index disagrees with the texts; it can be built anew from them"}, ex.s.rebuildIndex)
 	}
 	if err != nil {
 		return err
@@ -261,17 +198,8 @@ func (ex *exam) index(area string) error {
 	if err := ex.residue(area); err != nil {
 		return err
 	}
-	ex.fine(area, "the search index agrees with the texts; %s", waiting)
+	ex.Fine(area, "the search index agrees with the texts; %s", waiting)
 	return nil
-}
-
-// waits says in words what the index does not have yet.
-func waits(l skein.Lag, now skein.Time) string {
-	if l.Events == 0 {
-		return "0 events wait for it"
-	}
-	age := max(0, now.Std().Sub(l.Since.Std())).Round(time.Second)
-	return fmt.Sprintf("%d events wait for it, for %v", l.Events, age)
 }
 
 // rebuildIndex builds the index anew, step by step; meanwhile search scans.
@@ -303,7 +231,7 @@ func (ex *exam) blobs(area string) error {
 			}
 			h := skein.Hash(hex.EncodeToString(hash))
 			if _, err := ex.s.pack.unpackBlob(h, int(form), int(size), data); err != nil {
-				ex.damage(area, "", fmt.Sprintf("blob %s: %v", h, err))
+				ex.Damage(area, "", fmt.Sprintf("blob %s: %v", h, err))
 			}
 			return nil
 		})
@@ -317,7 +245,7 @@ func (ex *exam) blobs(area string) error {
 	if err := ex.refs(area); err != nil {
 		return err
 	}
-	ex.fine(area, "%d blobs, every one whole", n)
+	ex.Fine(area, "%d blobs, every one whole", n)
 	return nil
 }
 
@@ -334,12 +262,12 @@ func (ex *exam) refs(area string) error {
 		return err
 	}
 	if missing > 0 {
-		ex.find(skein.Finding{Area: area, Level: skein.Warning, Text: fmt.Sprintf("%d references to blobs that are not here", missing)})
+		ex.Find(skein.Finding{Area: area, Level: skein.Warning, Text: fmt.Sprintf("%d references to blobs that are not here", missing)})
 	}
 	if orphans == 0 {
 		return nil
 	}
-	return ex.mend(skein.Finding{Area: area, Level: skein.Warning, Text: fmt.Sprintf("%d blobs that nothing refers to", orphans)}, func() error {
+	return ex.Mend(skein.Finding{Area: area, Level: skein.Warning, Text: fmt.Sprintf("%d blobs that nothing refers to", orphans)}, func() error {
 		return ex.s.change(ex.ctx, func(t *tx) error {
 			_, _, err := t.exec(`DELETE FROM blobs WHERE hash NOT IN (SELECT hash FROM blob_refs)`)
 			return err
@@ -349,18 +277,5 @@ func (ex *exam) refs(area string) error {
 
 // leases says which sessions are in use.
 func (ex *exam) leases(area string) error {
-	held := 0
-	for sess, err := range ex.s.Sessions(ex.ctx, skein.Filter{IncludeEmpty: true}) {
-		if err != nil {
-			return err
-		}
-		if sess.LockedBy != "" {
-			held++
-			ex.find(skein.Finding{Area: area, Level: skein.Fine, Session: sess.ID, Text: "in use by " + sess.LockedBy})
-		}
-	}
-	if held == 0 {
-		ex.fine(area, "no session is in use")
-	}
-	return nil
+	return ex.Leases(area, ex.s.Sessions(ex.ctx, skein.Filter{IncludeEmpty: true}))
 }

@@ -49,19 +49,3 @@ func TestLagIsWhatWaits(t *testing.T) {
 	now = now.Add(time.Second)
 	want(1, skein.At(now)-1000)
 }
-
-// The findings of the search index say what waits for it.
-func TestExamineSaysWhatWaits(t *testing.T) {
-	for _, c := range []struct {
-		lag  skein.Lag
-		want string
-	}{
-		{skein.Lag{}, "0 events wait for it"},
-		{skein.Lag{Events: 7, Since: 60_000}, "7 events wait for it, for 1m0s"},
-		{skein.Lag{Events: 7, Since: 180_000}, "7 events wait for it, for 0s"}, // clocks go back
-	} {
-		if got := waits(c.lag, 120_000); got != c.want {
-			t.Errorf("waits(%+v) = %q, want %q", c.lag, got, c.want)
-		}
-	}
-}

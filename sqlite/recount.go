@@ -54,7 +54,7 @@ func (ex *exam) recounts(area string) error {
 	if err != nil || n == 0 {
 		return err
 	}
-	return ex.mend(skein.Finding{Area: area, Level: skein.Warning, Text: fmt.Sprintf("messages were deleted in the shell; what is said of %d sessions is yet to be worked out anew", n)},
+	return ex.Mend(skein.Finding{Area: area, Level: skein.Warning, Text: fmt.Sprintf("messages were deleted in the shell; what is said of %d sessions is yet to be worked out anew", n)},
 		func() error { return ex.s.recountAll(ex.ctx) })
 }
 
