@@ -111,7 +111,7 @@ func (o *serveOptions) run(ctx context.Context, j *job, _ []string) error {
 			return beside(ctx, g, func(ctx context.Context) error { return d.Serve(ctx, l) })
 		}
 	}
-	options := door.Options{Store: j.store, Tokens: tokens, Hosts: o.hosts, Public: public, Log: log, Now: j.Now, Form: web.Form(pages), Lost: web.Lost(pages)}
+	options := door.Options{Store: j.store, Tokens: tokens, Hosts: o.hosts, Public: public, Log: log, Now: j.Now, Form: web.Form(pages), Page: web.Refused(pages)}
 	trace.of(&options)
 	counts, err := o.count(ctx, j, &options)
 	if err != nil {

@@ -50,7 +50,7 @@ func (o *serveOptions) count(ctx context.Context, j *job, options *door.Options)
 		err = advise(err, "the counts go out in clear text: --clear-text allows that")
 	}
 	own := *options
-	own.Done, own.Form, own.Lost = nil, nil, nil
+	own.Done, own.Form, own.Page = nil, nil, nil
 	c.own = door.New(own, m.Open())
 	return c, err
 }

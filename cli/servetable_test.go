@@ -57,7 +57,7 @@ func newWhole(t *testing.T) *whole {
 	pages := web.Options{Now: clock, Chat: web.NewChat(mute{})}
 	t.Cleanup(pages.Chat.Close)
 	m := metrics.New(metrics.Options{Now: clock})
-	h.door = door.New(door.Options{Store: store, Tokens: h.tokens, Log: slog.New(slog.DiscardHandler), Now: clock, Form: web.Form(pages), Lost: web.Lost(pages)}, slices.Concat(
+	h.door = door.New(door.Options{Store: store, Tokens: h.tokens, Log: slog.New(slog.DiscardHandler), Now: clock, Form: web.Form(pages), Page: web.Refused(pages)}, slices.Concat(
 		server.Routes(server.Options{Store: store, Version: "test", Now: clock}),
 		web.Routes(pages),
 		mcp.Routes(mcp.Options{Version: "test"}),

@@ -27,7 +27,10 @@ type Options struct {
 	Log    *slog.Logger
 	Now    func() time.Time
 	Form   http.Handler // the page to log in, for people who have not; nil: a problem
-	Lost   http.Handler // the page for people who look where nothing is; nil: a problem
+
+	// Page shows a problem to people who asked for a page; nil: they get the
+	// problem as it is.
+	Page func(w http.ResponseWriter, r *http.Request, p Problem)
 
 	// Done is called after each request, with the route's pattern, "" if
 	// there was none; nil for nothing.
@@ -118,15 +121,28 @@ func (d *Door) lost(w http.ResponseWriter, r *http.Request) {
 		Refuse(w, r, http.StatusMethodNotAllowed, "method", "%s: only %s here", r.Method, strings.Join(methods, ", "))
 		return
 	}
-	if d.Lost != nil && strings.Contains(r.Header.Get("Accept"), "text/html") {
-		v := From(r.Context())
+	r = d.paged(r)
+	if v := From(r.Context()); v.page != nil {
 		if token, err := d.token(r); err == nil {
 			v.Token, v.Scope, v.User = token.Name, scopeOf(token.Scope), token.User
 		}
-		d.Lost.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), visitorKey{}, v)))
-		return
+		r = asVisitor(r, v)
 	}
 	Refuse(w, r, http.StatusNotFound, "no_route", "there is nothing at %s", r.URL.Path)
+}
+
+// paged returns r with what shows its problems as pages, if somebody wants that.
+func (d *Door) paged(r *http.Request) *http.Request {
+	if d.Page == nil || !strings.Contains(r.Header.Get("Accept"), "text/html") {
+		return r
+	}
+	v := From(r.Context())
+	v.page = d.Page
+	return asVisitor(r, v)
+}
+
+func asVisitor(r *http.Request, v Visitor) *http.Request {
+	return r.WithContext(context.WithValue(r.Context(), visitorKey{}, v))
 }
 
 // done logs a request, and answers one whose handler panicked.
@@ -158,6 +174,9 @@ func (d *Door) done(r *http.Request, w *noting, pattern string, began time.Time,
 // guard lets in who may use a route.
 func (d *Door) guard(route Route) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if route.Page {
+			r = d.paged(r)
+		}
 		if route.Scope > Open {
 			v, ok := d.who(w, r, route)
 			if !ok {
@@ -172,7 +191,7 @@ func (d *Door) guard(route Route) http.Handler {
 				defer leave()
 				r = r.WithContext(ctx)
 			}
-			r = r.WithContext(context.WithValue(r.Context(), visitorKey{}, v))
+			r = asVisitor(r, v)
 		}
 		if !d.fits(w, r, route) {
 			return
@@ -194,7 +213,7 @@ func (d *Door) who(w http.ResponseWriter, r *http.Request, route Route) (Visitor
 	}
 	v.Token, v.Scope, v.User = token.Name, scopeOf(token.Scope), token.User
 	if v.Scope < route.Scope {
-		Refuse(w, r, http.StatusForbidden, "scope", "the token %q may only %s; this needs %s", v.Token, v.Scope, route.Scope)
+		Refuse(w, asVisitor(r, v), http.StatusForbidden, "scope", "the token %q may only %s; this needs %s", v.Token, v.Scope, route.Scope)
 		return v, false
 	}
 	if !ofUser(r, &v) {

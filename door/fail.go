@@ -135,10 +135,14 @@ func Fail(w http.ResponseWriter, r *http.Request, err error) {
 		n.failed(err)
 	}
 	p.ID = From(r.Context()).ID
-	write(w, p)
+	tell(w, r, p)
 }
 
-func write(w http.ResponseWriter, p Problem) {
+func tell(w http.ResponseWriter, r *http.Request, p Problem) {
+	if page := From(r.Context()).page; page != nil {
+		page(w, r, p)
+		return
+	}
 	b := skein.MustJSON(p)
 	w.Header().Set("Content-Type", "application/problem+json")
 	w.Header().Set("Content-Length", strconv.Itoa(len(b)))

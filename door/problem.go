@@ -40,7 +40,8 @@ func Brief(s string) string {
 	return strings.ToValidUTF8(s[:maxDetail-len("…")], "") + "…"
 }
 
-// Refuse answers with a problem.
+// Refuse answers with a problem, as a page where the request is for one and
+// [Options] has one.
 func Refuse(w http.ResponseWriter, r *http.Request, status int, code, format string, args ...any) {
-	write(w, Problem{Title: http.StatusText(status), Status: status, Detail: Brief(fmt.Sprintf(format, args...)), Code: code, ID: From(r.Context()).ID})
+	tell(w, r, Problem{Title: http.StatusText(status), Status: status, Detail: Brief(fmt.Sprintf(format, args...)), Code: code, ID: From(r.Context()).ID})
 }

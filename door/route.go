@@ -46,8 +46,9 @@ type Visitor struct {
 	Store skein.Store // these sessions
 	ID    string      // of the request, for logs
 	note  *noting
-	host  string // that it asks for
-	https bool   // its browser speaks
+	page  func(http.ResponseWriter, *http.Request, Problem) // shows what is refused; nil: as it is
+	host  string                                            // that it asks for
+	https bool                                              // its browser speaks
 }
 
 // UserHeader names, escaped as in a query, the user whose sessions alone a

@@ -40,7 +40,7 @@ func visiting(t *testing.T, store skein.Store, change func(*web.Options)) *visit
 	if change != nil {
 		change(&o)
 	}
-	d := door.New(door.Options{Store: store, Tokens: tokens, Log: log, Now: now, Form: web.Form(o), Lost: web.Lost(o)}, web.Routes(o)...)
+	d := door.New(door.Options{Store: store, Tokens: tokens, Log: log, Now: now, Form: web.Form(o), Page: web.Refused(o)}, web.Routes(o)...)
 	s := httptest.NewServer(d)
 	t.Cleanup(func() {
 		s.CloseClientConnections() // a stream of a browser that has not ended yet would keep it waiting

@@ -30,3 +30,47 @@ func TestAPageThatIsNotThereIsAPage(t *testing.T) {
 		a.Body.Close() //nolint:errcheck // it was read
 	}
 }
+
+// What the door refuses is said on a page to who looks at pages, and as a problem
+// to programs.
+func TestWhatIsRefusedIsAPageForPeople(t *testing.T) {
+	v := visiting(t, composed(t), nil)
+	reader, err := v.tokens.Add(tokenOf("", "read"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	get := func(path, token, accept string) (int, string, string) {
+		t.Helper()
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, v.url+path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Accept", accept)
+		if token != "" {
+			r.Header.Set("Authorization", "Bearer "+token)
+		}
+		a, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer a.Body.Close() //nolint:errcheck // it was read
+		b, err := io.ReadAll(a.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return a.StatusCode, a.Header.Get("Content-Type"), string(b)
+	}
+	const people, programs = "text/html,*/*;q=0.8", "application/json"
+	if status, kind, body := get("/health", reader, people); status != 403 || !strings.HasPrefix(kind, "text/html") || !strings.Contains(body, "this needs admin") || !strings.Contains(body, `href="/usage"`) {
+		t.Errorf("a page that is for admins = %d %s %s, want 403 as a page of the site", status, kind, body)
+	}
+	if status, kind, _ := get("/health", reader, programs); status != 403 || kind != "application/problem+json" {
+		t.Errorf("the same for a program = %d %s, want 403 as a problem", status, kind)
+	}
+	for range 100 {
+		get("/login?code=wrong", "", people)
+	}
+	if status, kind, body := get("/login?code=wrong", "", people); status != 429 || !strings.HasPrefix(kind, "text/html") || !strings.Contains(body, "too many wrong tokens") || strings.Contains(body, `href="/usage"`) {
+		t.Errorf("one try too many = %d %s %s, want 429 as a page of a site that nobody is in", status, kind, body)
+	}
+}

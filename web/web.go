@@ -59,14 +59,13 @@ func Form(o Options) http.Handler {
 	})
 }
 
-// Lost returns the page for people who look where nothing is, for
-// [door.Options]. It is made when it is first needed.
-func Lost(o Options) http.Handler {
+// Refused returns what shows a problem to people, for [door.Options]. It is made
+// when it is first needed.
+func Refused(o Options) func(http.ResponseWriter, *http.Request, door.Problem) {
 	site := sync.OnceValue(func() *site { return newSite(o) })
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		p := door.Problem{Title: "Not Found", Status: http.StatusNotFound, Detail: "there is nothing at " + r.URL.Path, Code: "no_route", ID: door.From(r.Context()).ID}
+	return func(w http.ResponseWriter, r *http.Request, p door.Problem) {
 		site().write(w, p.Status, "error", page{Title: p.Title, Data: p, Visitor: door.From(r.Context())})
-	})
+	}
 }
 
 // read is a route that shows something.
