@@ -64,15 +64,15 @@ func (r *reader) closeAside(l line, to int) []interop.Item {
 }
 
 // isAside reports whether the turn that a line opens is not in the rows. Those
-// of a session that was compacted are not all there, though they were: of its
-// turns only commands are told.
+// of a session that was compacted are not all there, though they were, and those
+// of others that write to the log are theirs: of such turns only commands are told.
 func (r *reader) isAside(in *logged) bool {
 	words := wordsIn(func(s *said) { s.input(in) })
 	if r.asked[words] > 0 {
 		r.asked[words]--
 		return false
 	}
-	return strings.HasPrefix(words, "/") || words != "" && !r.compacted && len(r.asked) < maxAsked
+	return strings.HasPrefix(words, "/") || words != "" && !r.compacted && !r.shared && len(r.asked) < maxAsked
 }
 
 // message returns what a line of an aside says.

@@ -27,8 +27,9 @@
 //
 // The log is named after both, cleaned: each run of other characters than
 // a-zA-Z0-9_- is one _, and none stands at an end. Two sessions can have one
-// log; then the first by its name is taken for its owner. Rows and log are one
-// session here, its rows read first.
+// log; then the one that began first is taken for its owner: what is in the log
+// alone is told there, if it is a command, and the others are written back without
+// their log, which is told. Rows and log are one session here, its rows read first.
 //
 // # Rows
 //

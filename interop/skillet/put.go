@@ -72,6 +72,9 @@ func split(r io.Reader) (rows, files []byte, err error) {
 		return nil, nil, err
 	}
 	for line := range bytes.Lines(all) {
+		if bytes.HasPrefix(line, []byte(sharedSign)) {
+			continue
+		}
 		if bytes.HasPrefix(line, []byte(`{"file":`)) || bytes.HasPrefix(line, []byte(`{"folder":`)) {
 			files = append(files, line...)
 		} else {

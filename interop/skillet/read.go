@@ -30,6 +30,7 @@ type reader struct {
 	model      string
 	turns      turn
 	asked      map[string]int // what a person said in the rows, and how often
+	shared     bool           // other sessions write to the log too
 	compacted  bool           // rows were removed, in whose place one stands
 	aside      aside
 	mark       string // hash that tells keys of this session from others'
@@ -78,8 +79,12 @@ func (r *reader) Read(l interop.Line) (interop.Made, error) {
 
 // file reads a line of the log, or of a folder that logs are in.
 func (r *reader) file(body []byte) (interop.Made, error) {
-	var known struct{ File, Folder string }
-	if err := json.Unmarshal(body, &known); err != nil || known.File == "" {
+	var known struct {
+		File, Folder string
+		Shared       int
+	}
+	err := json.Unmarshal(body, &known)
+	if r.shared = r.shared || known.Shared > 0; err != nil || known.File == "" {
 		return interop.Made{}, err // of the frame, if it is any
 	}
 	l, err := folder.Parse(body)

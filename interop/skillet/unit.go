@@ -27,6 +27,7 @@ type unit struct {
 	tree    *folder.Tree // the logs
 	why     string       // why the database cannot be read; "" if it can or there is none
 	sources map[string]source
+	sharing map[string]int // how many sessions have a log besides its owner, by its source
 }
 
 // A source is a session: rows of the database, a log, or both.
@@ -109,8 +110,8 @@ func logName(file string) (string, bool) {
 }
 
 // Sources implements [interop.Unit]: sessions, by their names. One whose name is
-// that of its log once it is cleaned is called so; of several such, the first by
-// its own name has the log, and the others have their own name behind it.
+// that of its log once it is cleaned is called so; of several such, the one that
+// began first has the log, and the others have their own name behind it.
 //
 // Errors are those of the temporary file.
 func (u *unit) Sources(ctx context.Context) (all []interop.Source, err error) {
@@ -127,20 +128,25 @@ func (u *unit) Sources(ctx context.Context) (all []interop.Source, err error) {
 			u.sources[name] = s
 		}
 	}
-	for _, s := range u.sources {
-		all = append(all, s.whole())
+	for name, s := range u.sources {
+		whole := s.whole()
+		if n := u.sharing[name]; n > 0 {
+			whole.Stamp += fmt.Sprintf(" shared by %d", n)
+		}
+		all = append(all, whole)
 	}
 	slices.SortFunc(all, func(a, b interop.Source) int { return cmp.Compare(a.Name, b.Name) })
 	return append(all, interop.Source{}), nil
 }
 
-// nameRows gives the sessions of the database their names.
+// nameRows gives the sessions of the database their names, in the order in which
+// they began: another that comes may not take the name of one that was there.
 func (u *unit) nameRows(ctx context.Context) error {
 	found, err := u.rows.Sources(ctx)
 	if err != nil {
 		return err
 	}
-	slices.SortFunc(found, func(a, b interop.Source) int { return cmp.Compare(a.Name, b.Name) })
+	u.sharing = map[string]int{}
 	for _, r := range found {
 		if r.Name == "" {
 			continue
@@ -148,6 +154,7 @@ func (u *unit) nameRows(ctx context.Context) error {
 		user, name := unescape(r.Name)
 		clean := sanitise(user) + "/" + sanitise(name)
 		if _, taken := u.sources[clean]; taken {
+			u.sharing[clean]++
 			clean += "/" + r.Name
 		}
 		u.sources[clean] = source{name: clean, rows: r}
@@ -171,6 +178,10 @@ func (s source) whole() interop.Source {
 	return out
 }
 
+// sharedSign begins a line of ours before a log that others write to, and says
+// how many.
+const sharedSign = `{"shared":`
+
 // Open implements [interop.Unit]: first the rows, then the log. The error says
 // that there is no such source.
 func (u *unit) Open(ctx context.Context, name string) (io.ReadCloser, error) {
@@ -191,6 +202,9 @@ func (u *unit) Open(ctx context.Context, name string) (io.ReadCloser, error) {
 	rows, err := u.rows.Open(ctx, s.rows.Name)
 	if err != nil {
 		return nil, err
+	}
+	if n := u.sharing[name]; n > 0 {
+		log = io.MultiReader(strings.NewReader(fmt.Sprintf("%s%d}\n", sharedSign, n)), log)
 	}
 	return struct {
 		io.Reader

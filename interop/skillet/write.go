@@ -112,6 +112,7 @@ func (w *writer) known() error {
 	}
 	if strings.Count(w.d.Name, "/") > 1 { // another session has the log
 		w.logName = ""
+		w.losses.Add(w.d.After, "the log, which is another session's of the same name once it is cleaned: rows only")
 	}
 	if w.keep = w.d.After; w.d.WentBack() {
 		w.takeBack(&b)
