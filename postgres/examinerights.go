@@ -15,17 +15,17 @@ import (
 func (ex *exam) rights(area string) error {
 	var members []string
 	var strange bool
-	var database, user string
-	err := ex.s.pool.QueryRow(ex.ctx, `SELECT current_database(), session_user, has_schema_privilege('public', 'public', 'CREATE'), ARRAY(
-		SELECT rolname::text FROM pg_roles r WHERE rolcanlogin AND NOT rolsuper AND rolname <> session_user
-		AND pg_has_role(r.oid, 'skein_all', 'MEMBER') AND has_database_privilege('public', current_database(), 'CONNECT') ORDER BY rolname)`).Scan(&database, &user, &strange, &members)
+	var database string
+	err := ex.s.pool.QueryRow(ex.ctx, `SELECT current_database(), has_schema_privilege('public', 'public', 'CREATE'), ARRAY(
+		SELECT rolname::text FROM pg_roles r WHERE rolcanlogin AND NOT rolsuper AND rolname <> session_user AND r.oid <> (SELECT datdba FROM pg_database WHERE datname = current_database())
+		AND pg_has_role(r.oid, 'skein_all', 'MEMBER') AND has_database_privilege('public', current_database(), 'CONNECT') ORDER BY rolname)`).Scan(&database, &strange, &members)
 	if err != nil {
 		return err
 	}
 	database = pgx.Identifier{database}.Sanitize()
 	if len(members) > 0 {
-		ex.Find(skein.Finding{Area: area, Level: skein.Warning, Text: fmt.Sprintf("%s can read everything here: members of skein_all who may connect, as everybody may; REVOKE CONNECT ON DATABASE %s FROM PUBLIC, and GRANT it TO %s and who else needs it",
-			strings.Join(members, ", "), database, pgx.Identifier{user}.Sanitize())})
+		ex.Find(skein.Finding{Area: area, Level: skein.Warning, Text: fmt.Sprintf("%s can read everything here: members of skein_all who may connect, as everybody may; REVOKE CONNECT ON DATABASE %s FROM PUBLIC, and GRANT CONNECT to who needs it",
+			strings.Join(members, ", "), database)})
 	}
 	if strange {
 		ex.Find(skein.Finding{Area: area, Level: skein.Warning, Text: "every role that may connect can make functions in the schema public, which skein's statements may then call: REVOKE CREATE ON SCHEMA public FROM PUBLIC"})
