@@ -43,6 +43,7 @@ func (s *Store) appendSlow(ctx context.Context, jobs []*job) {
 // the session is as this process believes. It returns the others: all, if the
 // belief was wrong.
 func (s *Store) appendFast(ctx context.Context, group []*job) (rest []*job) {
+	forgot := s.heads.times()
 	h, ok := s.heads.find(group[0].batches[0].Session)
 	if !ok || !s.sees(h.User) || h.Base != 0 && h.segs == nil {
 		return group
@@ -68,7 +69,7 @@ func (s *Store) appendFast(ctx context.Context, group []*job) (rest []*job) {
 	if !d.changed() {
 		return group
 	}
-	moved, err := s.put(ctx, w, d)
+	moved, err := s.put(ctx, w, d, forgot)
 	if err != nil || !moved {
 		s.heads.drop(h.ID)
 	}
@@ -88,14 +89,15 @@ func (s *Store) appendFast(ctx context.Context, group []*job) (rest []*job) {
 }
 
 // put sends the statement that writes d, which is a transaction by itself, and
-// reports whether it has. From when it is sent ctx stops nothing.
-func (s *Store) put(ctx context.Context, w *work, d *draft) (moved bool, err error) {
+// reports whether it has: not if heads were forgotten since they had been so
+// often. From when it is sent ctx stops nothing.
+func (s *Store) put(ctx context.Context, w *work, d *draft, forgot int) (moved bool, err error) {
 	pg, err := s.acquire(ctx)
 	if err != nil {
 		return false, err
 	}
 	defer pg.Release()
-	if err := ctx.Err(); err != nil {
+	if err := ctx.Err(); err != nil || s.heads.times() != forgot {
 		return false, err
 	}
 	own, cancel := context.WithTimeout(context.WithoutCancel(ctx), ownTime)

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/skein-dev/skein"
@@ -69,11 +70,16 @@ func Open(ctx context.Context, dsn string, o Options) (_ *Store, err error) {
 	}
 	where := address(cfg.ConnConfig)
 	defer skein.Wrapf(&err, "postgres: open %s", where)
+	heads := newHeads()
+	cfg.AfterConnect = func(context.Context, *pgx.Conn) error {
+		heads.forget()
+		return nil
+	}
 	pool, err := pgxpool.NewWithConfig(ctx, cfg)
 	if err != nil {
 		return nil, err
 	}
-	c := &core{pool: pool, where: where, heads: newHeads(), puts: newPutSQL(), lines: newQueues(), quotas: newQuotas(), ending: make(chan struct{}), gone: make(chan struct{})}
+	c := &core{pool: pool, where: where, heads: heads, puts: newPutSQL(), lines: newQueues(), quotas: newQuotas(), ending: make(chan struct{}), gone: make(chan struct{})}
 	c.life, c.stop = context.WithCancel(context.WithoutCancel(ctx))
 	if c.pack, err = newPacker(); err == nil {
 		err = c.migrate(ctx, o)

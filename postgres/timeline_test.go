@@ -125,3 +125,33 @@ func TestAFeedGoesOnAtAStandbyThatLacksCommits(t *testing.T) {
 		t.Errorf("Feed of the first server after 4 events yields %v, want what it had", got)
 	}
 }
+
+// What a program believes of a session that it wrote to is not taken for what a
+// standby has in the same places that took over and lacks that.
+func TestAnAppendAtAStandbyThatLacksCommitsBelievesNothing(t *testing.T) {
+	first := pgtest.New(t, pgtest.Options{})
+	dsn := first.DSN(t)
+	second := first.Standby(t, pgtest.Options{})
+	there := strings.Replace(dsn, first.Address(), second.Address(), 1)
+	both := strings.Replace(dsn, first.Address(), first.Address()+","+second.Address(), 1) + "&target_session_attrs=read-write&connect_timeout=5"
+	s := openTest(t, both)
+	addText(t, s, "a", "kept")
+	follows(t, there)
+	second.Stop(t, "fast")
+	if _, err := skein.Add(t.Context(), s, "a", skein.NewEvent(skein.KindTitled, 5, skein.Titled{Title: "lost", By: skein.ByPerson})); err != nil {
+		t.Fatal(err)
+	}
+	first.Stop(t, "immediate")
+	second.Start(t)
+	second.Promote(t)
+	addText(t, openTest(t, there), "a", "instead")
+	var err error
+	until(t, "an append after the standby took over", func() bool {
+		_, err = skein.Add(t.Context(), s, "a", skein.Say(6, skein.UserSays("on")))
+		return err == nil
+	})
+	x, err := s.Session(t.Context(), "a")
+	if err != nil || x.Title != "test" || x.Messages != 3 || x.Last != 4 {
+		t.Errorf("the session is %q with %d messages, ends at %d, %v; want \"test\" with 3, at 4", x.Title, x.Messages, x.Last, err)
+	}
+}
