@@ -176,3 +176,20 @@ func TestPiecesOfAnAnswerAreForAdmins(t *testing.T) {
 		}
 	}
 }
+
+// A call that has not run yet, while the agent is at the turn, is no call that
+// nobody answered, and its turn is not over.
+func TestACallThatWaitsIsPending(t *testing.T) {
+	p := &parrot{hold: make(chan struct{})}
+	v := chatting(t, p)
+	v.send("/sessions/s-fork/chat", said("hello"))
+	c := &composer{t: t, store: p.store, id: "s-fork", at: skein.At(composedNow)}
+	call := skein.Call{ID: "waits", Name: "shell", Input: json.RawMessage(`{"command":"make tea"}`)}
+	c.put(skein.Say(c.at, skein.Message{Role: skein.RoleAssistant, Model: sonnet, Usage: &skein.Usage{Input: 7_700_000}, Parts: []skein.Part{{Kind: skein.PartCall, Call: &call}}}))
+	for _, path := range []string{"/sessions/s-fork/chat", "/sessions/s-fork?before=0", "/sessions/s-fork/messages?before=0"} {
+		page := v.get(path)
+		wants(t, path, page, "make tea", ">pending<")
+		lacks(t, path, page, "no answer", "· 7.7M in, 0 out")
+	}
+	wants(t, "what was stopped", v.send("/sessions/s-fork/chat/stop", url.Values{}), "no answer", "· 7.7M in, 0 out")
+}

@@ -85,6 +85,7 @@ type transcriber struct {
 	answers  map[string]*answer
 	children map[string]skein.Session // by the call that started them
 	whole    bool                     // nothing is cut
+	working  bool                     // an agent is at its last turn, here
 }
 
 // answer is what a tool answered.
@@ -102,6 +103,10 @@ func (s *site) transcribe(ctx context.Context, one skein.Session, w window, raw 
 	t := &transcriber{
 		site: s, ctx: ctx, states: map[string]skein.ToolState{}, answers: map[string]*answer{}, children: map[string]skein.Session{},
 		transcript: transcript{Session: one, Before: w.Before, After: w.After, Raw: raw, Write: door.From(ctx).Scope >= door.Write},
+	}
+	if s.Chat != nil {
+		talk, _ := s.Chat.at(one.ID)
+		t.working = talk != nil
 	}
 	if s.Prices != nil {
 		var err error
@@ -149,7 +154,7 @@ func (t *transcriber) build(w window) error {
 	for _, e := range events {
 		t.mark(e)
 	}
-	if w.After == 0 {
+	if w.After == 0 && !t.working {
 		turns.end()
 	}
 	return nil

@@ -47,8 +47,11 @@ func (t *transcriber) call(e *skein.Entry, p *skein.Part) called {
 	}
 	if out.State == "" {
 		out.State = "open"
-		if slices.Contains(t.Session.Open, c.ID) {
+		switch {
+		case slices.Contains(t.Session.Open, c.ID):
 			out.State = string(skein.Running)
+		case t.working && e.Turn == t.Session.Turns:
+			out.State = string(skein.Pending) // somebody may be asked whether it may run
 		}
 	}
 	out.Class = stateClass(out.State)
