@@ -103,6 +103,7 @@ func (o *importOptions) change(ctx context.Context, j *job, r interop.Report) er
 	if o.json {
 		return writeImportReport(j, r)
 	}
+	r.Unchanged, r.Unmatched = 0, 0 // which is the usual case
 	news := append(changed(ctx, j, r), o.remarks(j, r)...)
 	if what := newIn(r); what != nothingNew || len(news) > 0 {
 		j.say("%s", strings.Join(append([]string{j.Now().Format("15:04:05") + "  " + what}, news...), "\n"))
