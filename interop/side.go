@@ -32,6 +32,9 @@ type sideHead struct {
 
 const sideSuffix = ".skein"
 
+// maxName is how long a file's name may be, in bytes, on most systems.
+const maxName = 255
+
 // maxSideHead is the longest first line, in bytes.
 const maxSideHead = 2 << 20
 
@@ -52,6 +55,9 @@ func sidePath(f Format, path, name string) string {
 			name = digest([]byte(name))
 		}
 		base += "#" + name
+	}
+	if len(base+sideSuffix) > maxName {
+		base = "." + digest([]byte(base))
 	}
 	return filepath.Join(filepath.Dir(path), base+sideSuffix)
 }

@@ -75,7 +75,8 @@ func SyncIn(ctx context.Context, s skein.Store, f Format, id skein.SessionID, pl
 	if y.sess, y.from, err = y.origin(ctx, id); err != nil { // another one may have written to it
 		return done, err
 	}
-	if err := y.fresh(ctx, &done); err != nil || !y.from.wentOn {
+	err = y.fresh(ctx, &done)
+	if done.Name = y.name; err != nil || !y.from.wentOn {
 		return done, err
 	}
 	if f.Lock != nil {
@@ -209,8 +210,13 @@ func (y *syncer) lines(ctx context.Context, read func(io.Reader) error) (err err
 	if err != nil {
 		return err
 	}
-	if y.name != "" && !slices.ContainsFunc(sources, func(s Source) bool { return s.Name == y.name }) {
-		return fmt.Errorf("%w: %s has it no more", skein.ErrNotFound, y.unit)
+	if y.name != "" {
+		is := func(s Source) bool { return s.Name != "" && sourcePath(y.unit, s.Name) == y.from.file.Path }
+		i := slices.IndexFunc(sources, is)
+		if i < 0 {
+			return fmt.Errorf("%w: %s has it no more", skein.ErrNotFound, y.unit)
+		}
+		y.name = sources[i].Name // a long one is not in the path
 	}
 	r, err := u.Open(ctx, y.name)
 	if err != nil {

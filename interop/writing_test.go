@@ -224,3 +224,63 @@ func (p *place) bytes() string {
 	slices.Sort(all)
 	return strings.Join(all, "")
 }
+
+func TestNamesThatAreLongAreWrittenBackToo(t *testing.T) {
+	long := strings.Repeat("会", 70)
+	t.Run("base", func(t *testing.T) {
+		p := newPlace(t)
+		p.toys(`INSERT INTO talks VALUES ('`+long+`', 'L')`, `INSERT INTO toys VALUES (4,'`+long+`','four')`)
+		p.again()
+		f := base()
+		for s, err := range p.store.Files(t.Context(), f.Name) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if s.ID != long {
+				continue
+			}
+			p.add(string(s.Session), asked("more"))
+			if done, err := p.sync(f, string(s.Session)); err != nil || done.Events != 1 || done.Name != long {
+				t.Errorf("Sync = %+v, %v, want 1 event in the source of its name", done, err)
+			}
+			return
+		}
+		t.Error("there is no such source")
+	})
+	t.Run("box", func(t *testing.T) {
+		p := newPlace(t)
+		name := strings.Repeat("n", 251)
+		p.raw(name+".box/talk.jsonl", line("a1"))
+		if rep := p.again(); rep.Skipped != 0 {
+			t.Errorf("Import = %+v, want nothing skipped", rep)
+		}
+		f := box()
+		write := f.Write
+		f.Write = func(ctx context.Context, d interop.Draft) (interop.Written, error) {
+			w, err := write(ctx, d)
+			w.Texts[0].Path = d.Path
+			return w, err
+		}
+		p.add(p.sessions()[0], asked("more"))
+		if done, err := p.sync(f, p.sessions()[0]); err != nil || done.Events != 1 {
+			t.Errorf("Sync = %+v, %v, want 1 event", done, err)
+		}
+	})
+	t.Run("toy", func(t *testing.T) {
+		p := newPlace(t)
+		id := strings.Repeat("n", 100)
+		f := toy()
+		f.Write = func(ctx context.Context, d interop.Draft) (interop.Written, error) {
+			w, err := writeToy(ctx, d)
+			w.Texts[0].Path = strings.Repeat("n", 251) + ".toy"
+			return w, err
+		}
+		p.add(id, skein.NewEvent(skein.KindCreated, 1, skein.Created{}), asked("one"))
+		if _, err := interop.Export(t.Context(), p.store, f, skein.SessionID(id), p.dir, interop.Exports{}); err != nil {
+			t.Fatal(err)
+		}
+		if p.again(); strings.Join(p.sessions(), " ") != id {
+			t.Errorf("sessions: %q, want that alone", p.sessions())
+		}
+	})
+}
