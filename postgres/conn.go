@@ -167,6 +167,7 @@ func unstop(err error) error {
 const (
 	beginRead  = `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY`
 	beginWrite = `BEGIN ISOLATION LEVEL READ COMMITTED`
+	beginFeed  = `BEGIN ISOLATION LEVEL READ COMMITTED READ ONLY` // for the journal's edge
 )
 
 // read runs f on one state of the database, in a short transaction.

@@ -95,7 +95,7 @@ func (s *Store) feed(ctx context.Context, after skein.Cursor, yield func(skein.F
 // goes on. more says that there may be others at once, waiting that there will be
 // in a moment.
 func (s *Store) feedPage(ctx context.Context, at *bookmark) (page []journaled, next spot, more, waiting bool, err error) {
-	err = s.read(ctx, func(q *conn) error {
+	err = s.with(ctx, beginFeed, func(q *conn) error {
 		var rows []stored
 		page = nil
 		var line int32
@@ -129,10 +129,9 @@ func (s *Store) feedEnd(ctx context.Context) (end bookmark, err error) {
 	for began := time.Now(); ; {
 		waiting, now := false, ""
 		err := s.patiently(ctx, func() error {
-			return s.read(ctx, func(q *conn) error {
+			return s.with(ctx, beginFeed, func(q *conn) error {
 				p := q.pipe()
-				p.edge(&end.xid, &waiting)
-				p.one(nil, `SELECT pg_current_snapshot()::text`, nil, &now)
+				p.edge(&end.xid, &waiting, &now)
 				p.line(&end.line)
 				return p.run()
 			})

@@ -116,8 +116,8 @@ func TestFeedOfRacingWriters(t *testing.T) {
 	}
 }
 
-// What is committed waits for a transaction that began before it and still
-// runs, and no longer; from now on neither misses what comes nor waits for ever.
+// What is committed waits for an append that began before it and still runs, and
+// no longer; from now on neither misses what comes nor waits for ever.
 func TestFeedWaitsForOlderTransactions(t *testing.T) {
 	dsn := pgtest.DSN(t)
 	s, other := openTest(t, dsn), openTest(t, dsn)
@@ -126,7 +126,10 @@ func TestFeedWaitsForOlderTransactions(t *testing.T) {
 	go func() {
 		ended <- other.write(context.Background(), func(x *tx) error {
 			var xid uint64
-			_, err := x.one(`SELECT pg_current_xact_id()`, nil, &xid)
+			_, err := x.exec(lockJournal)
+			if err == nil {
+				_, err = x.one(`SELECT pg_current_xact_id()`, nil, &xid)
+			}
 			close(begun)
 			<-end
 			return err

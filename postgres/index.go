@@ -346,7 +346,7 @@ func (s *Store) catchUp(ctx context.Context, most time.Duration) {
 func (s *Store) behind(ctx context.Context) (is bool) {
 	err := s.with(ctx, "", func(q *conn) error {
 		mine, args := q.mine(nil)
-		_, err := q.one(`SELECT EXISTS (SELECT FROM journal j WHERE `+behindMark+` AND j.xid < `+journalEdge+mine+`)`, args, &is)
+		_, err := q.one(`SELECT `+behindMark+` FROM journal j WHERE j.xid < `+journalEdge+mine+` ORDER BY j.xid DESC, j.ordinal DESC LIMIT 1`, args, &is)
 		return err
 	})
 	return is && err == nil

@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"fmt"
+	"strconv"
 
 	"github.com/skein-dev/skein"
 )
@@ -25,27 +26,44 @@ type stored struct {
 }
 
 // journalEdge is the number of a transaction below which there is none that
-// still runs: what is behind it may be passed by what is yet to come.
-const journalEdge = `pg_snapshot_xmin(pg_current_snapshot())`
+// still runs and may append: what is behind it may be passed by what is yet to
+// come. It holds for the statements that follow, in a transaction that is READ
+// COMMITTED; setEdge keeps it for them.
+const (
+	journalEdge = `(SELECT journal_edge())`
+	setEdge     = `SELECT set_config('skein.edge', journal_edge()::text, true)`
+)
+
+// lockJournal comes first in each transaction that appends: by it those are known
+// that the edge waits for. The statement of the usual append does so by itself.
+const lockJournal = `LOCK TABLE journal IN ROW EXCLUSIVE MODE`
 
 // journal returns the next rows before the edge, at most so many, after a
 // bookmark, and the spot behind them; not those that its snapshot has, if there
 // is one. If the view is one user's they are that user's. waiting says that there
 // are rows behind the edge, and line on which timeline they were read.
 func (q *conn) journal(at bookmark, most int) (rows []stored, end spot, waiting bool, line int32, err error) {
-	mine, args := q.mine([]any{at.xid, at.ordinal, most})
+	mine, args := q.mine([]any{at.xid, at.ordinal})
+	behind := mine
 	if at.seen != "" {
 		args = append(args, at.seen)
 		mine += fmt.Sprintf(" AND NOT pg_visible_in_snapshot(j.xid, $%d::pg_snapshot)", len(args))
 	}
-	n := 0
+	n, edge := 0, spot{ordinal: -1}
 	p := q.pipe()
-	p.query(`SELECT j.xid, j.ordinal, j.user_id, j.n, j.after, j.upto FROM journal j
-		WHERE (j.xid, j.ordinal) >= ($1::xid8, $2::int) AND j.xid < `+journalEdge+mine+` ORDER BY j.xid, j.ordinal LIMIT $3`, args, func(r row) error {
-		var x stored
-		if err := r.Scan(&x.xid, &x.ordinal, &x.user, &x.session, &x.from, &x.to); err != nil {
+	p.exec(setEdge)
+	p.query(edgeAnd(behind)+`SELECT edge.xid, edge.waiting, w.xid, w.ordinal, w.user_id, w.n, w.after, w.upto
+		FROM edge LEFT JOIN (SELECT j.xid, j.ordinal, j.user_id, j.n, j.after, j.upto FROM journal j
+			WHERE (j.xid, j.ordinal) >= ($1::xid8, $2::int) AND j.xid < current_setting('skein.edge')::xid8`+mine+` ORDER BY j.xid, j.ordinal LIMIT `+strconv.Itoa(most)+`) w ON true
+		ORDER BY w.xid, w.ordinal`, args, func(r row) error {
+		var xid *uint64
+		var user *string
+		var ordinal *int32
+		var session, from, to *int64
+		if err := r.Scan(&edge.xid, &waiting, &xid, &ordinal, &user, &session, &from, &to); err != nil || xid == nil {
 			return err
 		}
+		x := stored{*xid, *ordinal, *user, *session, skein.Seq(*from), skein.Seq(*to)}
 		n++
 		end = spot{x.xid, x.ordinal, x.to}
 		if x.xid == at.xid && x.ordinal == at.ordinal {
@@ -56,8 +74,6 @@ func (q *conn) journal(at bookmark, most int) (rows []stored, end spot, waiting 
 		}
 		return nil
 	})
-	edge := spot{ordinal: -1}
-	p.edge(&edge.xid, &waiting)
 	p.line(&line)
 	if err := p.run(); err != nil {
 		return nil, at.spot, false, 0, err
@@ -80,10 +96,20 @@ func (q *conn) mine(args []any) (string, []any) {
 	return fmt.Sprintf(" AND j.user_id = $%d", len(args)+1), append(args, string(q.s.user))
 }
 
-// edge adds a look for the edge, and whether there are rows behind it.
-func (p *pipe) edge(xid *uint64, waiting *bool) {
+// edge adds a look for the edge, whether there are rows behind it, and the
+// snapshot of that.
+func (p *pipe) edge(xid *uint64, waiting *bool, now *string) {
 	mine, args := p.q.mine(nil)
-	p.one(nil, `SELECT `+journalEdge+`, EXISTS (SELECT FROM journal j WHERE j.xid >= `+journalEdge+mine+`)`, args, xid, waiting)
+	p.exec(setEdge)
+	p.one(nil, edgeAnd(mine)+`SELECT edge.xid, edge.waiting, pg_current_snapshot()::text FROM edge`, args, xid, waiting, now)
+}
+
+// edgeAnd begins a statement that has the edge, and whether there are rows behind
+// it of which a condition holds: whether the last one is (what EXISTS asks, the
+// planner may look for in the whole table).
+func edgeAnd(cond string) string {
+	return `WITH edge AS MATERIALIZED (SELECT current_setting('skein.edge')::xid8 AS xid, coalesce((SELECT j.xid FROM journal j
+		WHERE true` + cond + ` ORDER BY j.xid DESC, j.ordinal DESC LIMIT 1) >= current_setting('skein.edge')::xid8, false) AS waiting) `
 }
 
 // before reports whether a stands before b.
@@ -126,13 +152,15 @@ func (q *conn) eventsOf(rows []stored, most, bytes int) (page []journaled, all b
 	}
 	whole := len(users) == len(rows) && (n == 0 || skein.Seq(to[len(to)-1]) == rows[len(rows)-1].to)
 	there := 0
+	// Row by row, by their keys (OFFSET 0): a table that has just begun to grow is
+	// no reason to read all of it.
 	err = q.query(`SELECT `+eventColumns+`, k, coalesce(s.id, ''), s.n IS NOT NULL OR coalesce(e.seq <= t.upto, false), e.amends,
 			coalesce((SELECT o.kind FROM events o WHERE o.user_id = e.user_id AND o.n = e.n AND o.seq = e.amends), ''), total
 		FROM (SELECT w.k, e.*, count(*) OVER () AS total, sum(octet_length(e.payload)) OVER (ORDER BY w.k, e.seq) - octet_length(e.payload) AS size
 			FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[]) WITH ORDINALITY w (user_id, n, low, high, k)
-			JOIN events e ON e.user_id = w.user_id AND e.n = w.n AND e.seq > w.low AND e.seq <= w.high) e
-		LEFT JOIN sessions s ON s.user_id = e.user_id AND s.n = e.n
-		LEFT JOIN strands t ON t.user_id = e.user_id AND t.n = e.n
+			CROSS JOIN LATERAL (SELECT x.user_id, x.n, x.seq, x.at, x.kind, x.client, x.payload, x.turn, x.prev, x.piece, x.amends FROM events x WHERE x.user_id = w.user_id AND x.n = w.n AND x.seq > w.low AND x.seq <= w.high OFFSET 0) e) e
+		LEFT JOIN LATERAL (SELECT x.id, x.n FROM sessions x WHERE x.user_id = e.user_id AND x.n = e.n OFFSET 0) s ON true
+		LEFT JOIN LATERAL (SELECT x.upto FROM strands x WHERE x.user_id = e.user_id AND x.n = e.n OFFSET 0) t ON true
 		WHERE e.size < $5 ORDER BY e.k, e.seq`, []any{users, sessions, from, to, bytes}, func(r row) error {
 		var k int
 		var x journaled

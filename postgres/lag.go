@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"strconv"
 	"time"
 
 	"github.com/skein-dev/skein"
@@ -19,7 +20,7 @@ func (s *Store) Lag(ctx context.Context) (l skein.Lag, err error) {
 	var since *time.Time
 	err = all.ask(ctx, `SELECT coalesce(sum(w.events), 0), min(w.stored) FROM (
 			SELECT j.upto - CASE WHEN (j.xid, j.ordinal) = ((SELECT xid FROM indexed), (SELECT ordinal FROM indexed)) THEN greatest(j.after, (SELECT seq FROM indexed)) ELSE j.after END AS events, j.stored
-			FROM journal j WHERE `+behindMark+` ORDER BY j.xid, j.ordinal LIMIT $1) w`, []any{countUpTo}, func(r row) error {
+			FROM journal j WHERE `+behindMark+` ORDER BY j.xid, j.ordinal LIMIT `+strconv.Itoa(countUpTo)+`) w`, nil, func(r row) error {
 		return r.Scan(&l.Events, &since)
 	})
 	if l.Events > 0 && since != nil {

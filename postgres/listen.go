@@ -136,7 +136,7 @@ func (l *listener) look(ctx context.Context, pg *pgx.Conn) error {
 	var ids []skein.SessionID
 	b := pgx.Batch{}
 	b.Queue(setRole, roleAll, "")
-	b.Queue(`SELECT pg_snapshot_xmin(pg_current_snapshot())`).QueryRow(func(r pgx.Row) error { return r.Scan(&xmin) })
+	b.Queue(`SELECT journal_edge()`).QueryRow(func(r pgx.Row) error { return r.Scan(&xmin) })
 	if l.upto != 0 {
 		b.Queue(`SELECT DISTINCT h.id FROM (SELECT n FROM journal WHERE xid >= $1 LIMIT $2) j JOIN heads h ON h.n = j.n`, l.upto, lookMost).Query(func(rows pgx.Rows) (err error) {
 			ids, err = pgx.CollectRows(rows, pgx.RowTo[skein.SessionID])

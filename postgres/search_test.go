@@ -166,7 +166,7 @@ func TestCloseWaitsForOlderTransactions(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer older.Close(context.Background()) //nolint:errcheck // nothing is lost with it
-	if _, err := older.Exec(t.Context(), `BEGIN; SELECT pg_current_xact_id()`); err != nil {
+	if _, err := older.Exec(t.Context(), `BEGIN; `+lockJournal+`; SELECT pg_current_xact_id()`); err != nil {
 		t.Fatal(err)
 	}
 	addText(t, s, "a", "the last word")

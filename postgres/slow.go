@@ -158,6 +158,7 @@ func (w *work) look(jobs []*job) error {
 	ids := sessionsOf(jobs)
 	w.order = ids
 	p := w.tx.pipe()
+	p.exec(lockJournal)
 	p.exec(takeLocks, w.locks(jobs))
 	w.readHeads(p, ids)
 	if hashes := tombsOf(jobs); len(hashes) > 0 {

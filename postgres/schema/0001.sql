@@ -61,8 +61,9 @@ EXCEPTION WHEN insufficient_privilege OR undefined_function OR feature_not_suppo
 END $do$;
 
 -- What was appended, in an order that misses nothing: rows are read when their
--- transaction is older than all that still run. In one session the order of
--- xid is that of seq, for an append says which last seq it saw.
+-- transaction is older than all that still run and may write here (journal_edge).
+-- In one session the order of xid is that of seq, for an append says which last
+-- seq it saw.
 CREATE TABLE journal (
 	xid     xid8   NOT NULL DEFAULT pg_current_xact_id(),
 	ordinal integer NOT NULL, -- among those of the transaction
@@ -76,6 +77,34 @@ CREATE TABLE journal (
 CREATE UNIQUE INDEX journal_by_xid ON journal (xid, ordinal);
 CREATE INDEX journal_by_user ON journal (user_id, xid, ordinal);
 CREATE INDEX journal_by_session ON journal (user_id, n, xid);
+
+-- The number below which there is no transaction that still runs and may write to
+-- journal: what a later statement reads below it is all there is and will be.
+-- Whoever writes there has locked it (ROW EXCLUSIVE, as each INSERT does) before it
+-- got its number. So who has a number and no such lock, and runs still after that
+-- was seen, never will, however long he stays, and in whichever database. (Who
+-- ends gives back his locks one by one, but counts as ended before: therefore the
+-- locks are looked at first.) Who is not found among the locks, for he has but just
+-- begun, counts as if he had one. A standby knows of no locks, and where all
+-- statements of a transaction see the same it cannot be told who runs still.
+CREATE FUNCTION journal_edge() RETURNS xid8 LANGUAGE plpgsql VOLATILE
+AS $$
+DECLARE
+	now pg_snapshot := pg_current_snapshot();
+	others bigint[];
+BEGIN
+	IF pg_is_in_recovery() OR current_setting('transaction_isolation') <> 'read committed' OR NOT has_table_privilege('pg_locks', 'SELECT')
+		OR (SELECT j.xid FROM journal j ORDER BY j.xid DESC LIMIT 1) < pg_snapshot_xmin(now) IS NOT FALSE THEN
+		RETURN pg_snapshot_xmin(now);
+	END IF;
+	WITH l AS MATERIALIZED (SELECT locktype, database, relation, virtualtransaction, transactionid, mode, granted FROM pg_locks),
+	writers AS (SELECT virtualtransaction FROM l WHERE locktype = 'relation' AND relation = 'journal'::regclass AND mode NOT IN ('AccessShareLock', 'RowShareLock')
+		AND database = (SELECT oid FROM pg_database WHERE datname = current_database()))
+	SELECT array_agg(transactionid::text::bigint) INTO others FROM l WHERE locktype = 'transactionid' AND granted AND mode = 'ExclusiveLock'
+		AND virtualtransaction NOT IN (SELECT virtualtransaction FROM writers);
+	now := pg_current_snapshot(); -- a new one
+	RETURN coalesce((SELECT x FROM pg_snapshot_xip(now) x WHERE others IS NULL OR x::text::bigint % 4294967296 <> ALL (others) ORDER BY x LIMIT 1), pg_snapshot_xmax(now));
+END $$;
 
 -- What a session's events add up to. state is the whole of it; the other
 -- columns are what lists look for.
