@@ -52,6 +52,11 @@ type leaseState struct {
 // changed reports whether there is anything to write.
 func (d *draft) changed() bool { return len(d.events.at) > 0 || d.grew != 0 }
 
+// moves reports whether the usage of d becomes another project's or agent's.
+func (d *draft) moves() bool {
+	return !d.begins && (d.Project != d.was.Project || d.Agent != d.was.Agent)
+}
+
 // work is what a group of appends is worked out on. What one of them did is
 // undone if it fails.
 type work struct {

@@ -126,6 +126,11 @@ func (t *tx) endow(h *head, e estate) error {
 	if all := h.Last - e.first(); all > 0 { // roughly
 		heir.bytes += h.bytes * int64(e.upto-e.first()) / int64(all)
 	}
+	p := t.pipe()
+	p.moveUsage(&heir)
+	if err := p.run(); err != nil {
+		return err
+	}
 	n, err := t.exec(`UPDATE sessions SET state = $3, bytes = $4 WHERE user_id = $1 AND n = $2`, string(h.User), heir.n, heir.state(), heir.bytes)
 	if err == nil && n != 1 {
 		err = fmt.Errorf("session %s: %w", heir.ID, skein.ErrCorrupt)

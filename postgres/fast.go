@@ -66,7 +66,7 @@ func (s *Store) appendFast(ctx context.Context, group []*job) (rest []*job) {
 		j.rs = rs
 		in = append(in, j)
 	}
-	if !d.changed() {
+	if !d.changed() || d.moves() {
 		return group
 	}
 	moved, err := s.put(ctx, w, d, forgot)

@@ -14,12 +14,18 @@ import (
 // Sessions implements [skein.Store].
 func (s *Store) Sessions(ctx context.Context, f skein.Filter) iter.Seq2[skein.Session, error] {
 	return func(yield func(skein.Session, error) bool) {
+		some, err := s.named(ctx, &f)
+		if err != nil {
+			skein.Wrapf(&err, "postgres: sessions")
+			yield(skein.Session{}, err)
+			return
+		}
 		for left := f.Limit; ; {
 			size := pageRows
 			if f.Limit > 0 {
 				size = min(size, left)
 			}
-			page, last, err := s.sessionPage(ctx, f, size)
+			page, last, err := s.sessionPage(ctx, f, some, size)
 			if err != nil {
 				skein.Wrapf(&err, "postgres: sessions")
 				yield(skein.Session{}, err)
@@ -42,12 +48,8 @@ func (s *Store) Sessions(ctx context.Context, f skein.Filter) iter.Seq2[skein.Se
 // sessionPage returns the next sessions of f in order, size of them at most, and
 // the one at which to go on; nil if there are no more. There may be some though
 // it returns none.
-func (s *Store) sessionPage(ctx context.Context, f skein.Filter, size int) (page []skein.Session, last *skein.Session, err error) {
-	most := size
-	if f.Title != "" { // the server does not know of each whether it fits
-		most = max(size, pageRows)
-	}
-	sql, args := s.listQuery(f, most)
+func (s *Store) sessionPage(ctx context.Context, f skein.Filter, some *called, size int) (page []skein.Session, last *skein.Session, err error) {
+	sql, args := s.listQuery(f, some, size)
 	rows := 0
 	err = s.ask(ctx, sql, args, func(r row) error {
 		var updated skein.Time
@@ -60,12 +62,10 @@ func (s *Store) sessionPage(ctx context.Context, f skein.Filter, size int) (page
 		if !f.Fits(&h.Session) {
 			return nil
 		}
-		if page = append(page, h.Session); len(page) == size {
-			return errStop
-		}
+		page = append(page, h.Session)
 		return nil
 	})
-	if rows < most && len(page) < size {
+	if rows < size {
 		last = nil
 	}
 	return page, last, err
@@ -73,8 +73,9 @@ func (s *Store) sessionPage(ctx context.Context, f skein.Filter, size int) (page
 
 // listQuery returns the query for the next sessions of f. Rows come by the
 // second, as the index has them; those of one second are sorted then.
-func (s *Store) listQuery(f skein.Filter, size int) (sql string, args []any) {
+func (s *Store) listQuery(f skein.Filter, some *called, size int) (sql string, args []any) {
 	w := s.where(&f)
+	w.title(&f, some)
 	w.args = append(w.args, size)
 	return `SELECT ` + headColumns + `, s.updated FROM sessions s` + w.sql() +
 		fmt.Sprintf(` ORDER BY %s, s.updated DESC, s.id LIMIT $%d`, s.order(&f).by, len(w.args)), w.args
@@ -154,7 +155,7 @@ func (s *Store) where(f *skein.Filter) *where {
 	return w
 }
 
-// names adds the conditions of IDs and titles.
+// names adds the conditions of IDs.
 func (w *where) names(f *skein.Filter) {
 	if p := whole(f.IDPrefix); p != "" {
 		w.add("s.id >= ? AND s.id < ?", p, p+"\U0010ffff")
@@ -167,16 +168,6 @@ func (w *where) names(f *skein.Filter) {
 	case end != "":
 		w.add("right(s.id, ?) = ?", utf8.RuneCountInString(end), end)
 	}
-	if f.Title == "" {
-		return
-	}
-	// The server knows the cases of ASCII only.
-	other := "octet_length(s.name) <> length(s.name)"
-	if low := strings.ToLower(f.Title); isASCII(low) && plain(low) == low {
-		w.add("(position(? IN lower(s.name)) > 0 OR "+other+")", low)
-		return
-	}
-	w.add(other)
 }
 
 // whole returns the beginning of prefix that is text.
@@ -187,10 +178,6 @@ func whole(prefix string) string {
 		}
 	}
 	return prefix
-}
-
-func isASCII(s string) bool {
-	return !strings.ContainsFunc(s, func(r rune) bool { return r >= utf8.RuneSelf })
 }
 
 // times adds the conditions of times.

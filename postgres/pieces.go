@@ -30,13 +30,17 @@ func piecesOf(q *skein.Query) (all []string) {
 		}
 		runs = literals(re, nil)
 	}
-	escape := strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
 	for _, r := range runs {
 		if hasTrigram(r) && len(all) < maxPieces {
-			all = append(all, "%"+escape.Replace(r)+"%")
+			all = append(all, "%"+likeEscape(r)+"%")
 		}
 	}
 	return all
+}
+
+// likeEscape returns a text as a pattern of LIKE that matches it alone.
+func likeEscape(text string) string {
+	return strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(text)
 }
 
 // literals adds to runs the ASCII that every text has that re matches.

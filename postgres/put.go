@@ -46,13 +46,17 @@ const (
 	INSERT INTO journal (ordinal, user_id, n, after, upto) SELECT $28, $1, $2, $5 - cardinality($11::bigint[]), $5 FROM moved WHERE cardinality($11::bigint[]) > 0
 )`
 	putSession = `, put_session AS (
-	UPDATE sessions s SET state = $29, key = $30, name = $31, surface = $32, project = $33, agent = $34, profile = $35, model = $36, parent = $37, why = $38,
-		origin = $39, tags = $40, pinned = $41, empty = $42, open = $43, recent = $44, updated = $45, bytes = s.bytes + $46
+	UPDATE sessions s SET state = $29, key = $30, surface = $31, project = $32, agent = $33, profile = $34, model = $35, parent = $36, why = $37,
+		origin = $38, tags = $39, pinned = $40, empty = $41, open = $42, recent = $43, updated = $44, bytes = s.bytes + $45
 	FROM moved WHERE s.user_id = $1 AND s.n = $2
 )`
 	putNewSession = `, put_session AS (
-	INSERT INTO sessions (user_id, n, id, state, key, name, surface, project, agent, profile, model, parent, why, origin, tags, pinned, empty, open, recent, updated, bytes)
-	SELECT $1, $2, $47, $29, $30, $31, $32, $33, $34, $35, $36, $37, $38, $39, $40, $41, $42, $43, $44, $45, $46 FROM moved
+	INSERT INTO sessions (user_id, n, id, state, key, surface, project, agent, profile, model, parent, why, origin, tags, pinned, empty, open, recent, updated, bytes)
+	SELECT $1, $2, $46, $29, $30, $31, $32, $33, $34, $35, $36, $37, $38, $39, $40, $41, $42, $43, $44, $45 FROM moved
+)`
+	// What lists look for titles by. It changes seldom.
+	putName = `, put_name AS (
+	INSERT INTO names (user_id, n, name) SELECT $1, $2, $N1 FROM moved ON CONFLICT (user_id, n) DO UPDATE SET name = excluded.name
 )`
 	putCharges = `, put_charges AS (
 	INSERT INTO charges (user_id, n, seq, request, slot, provider, model, input, output, reasoning, cache_read, cache_write, requests, reported)
@@ -60,8 +64,8 @@ const (
 		$C6::bigint[], $C7::bigint[], $C8::bigint[], $C9::bigint[], $C10::bigint[], $C11::bigint[], $C12::bigint[]) x
 	RETURNING slot, provider, model, input, output, reasoning, cache_read, cache_write, requests, reported
 ), put_usage AS (
-	INSERT INTO usage AS u (user_id, n, slot, provider, model, input, output, reasoning, cache_read, cache_write, requests, reported)
-	SELECT $1, $2, slot, provider, model, sum(input), sum(output), sum(reasoning), sum(cache_read), sum(cache_write), sum(requests), sum(reported)
+	INSERT INTO usage AS u (user_id, n, slot, provider, model, project, agent, input, output, reasoning, cache_read, cache_write, requests, reported)
+	SELECT $1, $2, slot, provider, model, $32, $33, sum(input), sum(output), sum(reasoning), sum(cache_read), sum(cache_write), sum(requests), sum(reported)
 	FROM put_charges GROUP BY slot, provider, model
 	ON CONFLICT (user_id, n, slot, provider, model) DO UPDATE SET input = u.input + excluded.input, output = u.output + excluded.output,
 		reasoning = u.reasoning + excluded.reasoning, cache_read = u.cache_read + excluded.cache_read, cache_write = u.cache_write + excluded.cache_write,
@@ -73,7 +77,7 @@ const (
 
 // A putKind says which of the statements it is.
 type putKind struct {
-	begins, charged, force, fork bool
+	begins, charged, force, fork, named bool
 }
 
 // putSQL are the texts of all kinds of the statement.
@@ -81,9 +85,9 @@ type putSQL map[putKind]string
 
 func newPutSQL() putSQL {
 	all := putSQL{}
-	for i := range 16 {
-		k := putKind{i&1 != 0, i&2 != 0, i&4 != 0, i&8 != 0}
-		moved, session, charges, end, n := putMoved, putSession, "", putTold, 46
+	for i := range 32 {
+		k := putKind{i&1 != 0, i&2 != 0, i&4 != 0, i&8 != 0, i&16 != 0}
+		moved, session, charges, name, end, n := putMoved, putSession, "", "", putTold, 45
 		if k.begins {
 			session, n = putNewSession, n+1
 		}
@@ -94,10 +98,14 @@ func newPutSQL() putSQL {
 			charges = numbered(putCharges, "$C", 12, n)
 			n += 12
 		}
+		if k.named {
+			name = numbered(putName, "$N", 1, n)
+			n++
+		}
 		if k.force {
 			end = putForce
 		}
-		all[k] = numbered(moved, "$E", 2, n) + putEvents + session + charges + end
+		all[k] = numbered(moved, "$E", 2, n) + putEvents + session + charges + name + end
 	}
 	return all
 }
@@ -115,7 +123,8 @@ func numbered(sql, name string, many, n int) string {
 // put returns the statement that writes d, and its arguments; ordinal is its
 // number among those of the transaction.
 func (w *work) put(d *draft, ordinal int) (sql string, args []any) {
-	k := putKind{d.begins, len(d.charges.seq) > 0, w.looked, len(d.noClients)+len(d.noMessages) > 0 && d.Base != 0}
+	name := d.name()
+	k := putKind{d.begins, len(d.charges.seq) > 0, w.looked, len(d.noClients)+len(d.noMessages) > 0 && d.Base != 0, name != d.was.name()}
 	args = []any{
 		string(d.User), d.n, int64(d.from()), d.revision, int64(d.Last), orEmpty(d.fences), d.free,
 		orEmpty(d.noClients), orEmpty(d.noMessages), orEmpty(d.noRequests),
@@ -128,12 +137,19 @@ func (w *work) put(d *draft, ordinal int) (sql string, args []any) {
 	if k.charged {
 		args = append(args, d.charges.args()...)
 	}
+	if k.named {
+		args = append(args, name)
+	}
 	if k.fork {
 		ns, upto := pieces(d.segs)
 		args = append(args, ns, upto)
 	}
 	return w.s.puts[k], args
 }
+
+// name returns what lists look for h's title by, as names has it; "" if it is
+// not there.
+func (h *head) name() string { return smallTitle(cmp.Or(h.Title, h.First)) }
 
 // from returns heads.last as it is before d is written.
 func (d *draft) from() skein.Seq { return d.was.Last }
@@ -153,7 +169,7 @@ func (d *draft) columns() []any {
 		tags[i] = plain(t)
 	}
 	return []any{
-		d.state(), s.Key, plain(cmp.Or(s.Title, s.First)), plain(s.Surface), plain(s.Project), plain(s.Agent), plain(s.Profile), plain(s.Model),
+		d.state(), s.Key, plain(s.Surface), plain(s.Project), plain(s.Agent), plain(s.Profile), plain(s.Model),
 		indexed(string(parent.Session)), plain(string(parent.Why)), plain(origin.Format), tags, s.Pinned, s.Last <= 1, len(s.Open) > 0,
 		int64(s.Updated) >> 10, int64(s.Updated), d.grew,
 	}

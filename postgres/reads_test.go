@@ -64,12 +64,13 @@ func crowd(t testing.TB, s *Store, sessions, messages int) {
 	fill := func(sql string) string { return fmt.Sprintf(strings.ReplaceAll(sql, "USER", user), sessions, messages) }
 	s.sql(t,
 		fill(`INSERT INTO heads (id, user_id, n, last) SELECT 's' || lpad(i::text, 7, '0'), USER, i, CASE WHEN i = 1 THEN %[2]d ELSE 1 END FROM generate_series(1, 2 * %[1]d) i`),
-		fill(`INSERT INTO sessions (user_id, n, id, state, name, project, parent, why, empty, recent, updated, key)
+		fill(`INSERT INTO sessions (user_id, n, id, state, project, parent, why, empty, recent, updated, key)
 			SELECT USER, i, 's' || lpad(i::text, 7, '0'), convert_to(json_build_object('id', 's' || lpad(i::text, 7, '0'), 'user', USER, 'first_words', repeat('word ', 20) || i,
 				'project', '/p' || i %% 500,
 				'updated_at', to_char(to_timestamp((1790000000000 + i * 60000) / 1000.0) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'last', CASE WHEN i = 1 THEN %[2]d ELSE 1 END, 'said', CASE WHEN i = 1 THEN %[2]d ELSE 1 END)::text, 'UTF8'),
-			repeat('word ', 20) || i, '/p' || i %% 500, CASE WHEN i %% 100 = 0 THEN 's' || lpad((i %% 77)::text, 7, '0') ELSE '' END, 'child', false,
+			'/p' || i %% 500, CASE WHEN i %% 100 = 0 THEN 's' || lpad((i %% 77)::text, 7, '0') ELSE '' END, 'child', false,
 			(1790000000000 + i * 60000) >> 10, 1790000000000 + i * 60000, CASE WHEN i %% 10 = 0 THEN 'cli:' || i ELSE '' END FROM generate_series(1::bigint, 2 * %[1]d) i`),
+		fill(`INSERT INTO names (user_id, n, name) SELECT USER, i, repeat('word ', 20) || i FROM generate_series(1::bigint, 2 * %[1]d) i`),
 		fill(`INSERT INTO events (user_id, n, seq, at, kind, turn, ordinal, prev, piece, failed, imported, role, client, payload)
 			SELECT 'ann', 1, i, 1790000000000 + i, 'said', i, i, i - 1, false, false, i %% 2 = 0, 'user', 'c' || i,
 			convert_to('{"role":"user","parts":[{"kind":"text","text":"' || repeat('hello ', 30) || i || '"}]}', 'UTF8') FROM generate_series(1, %[2]d) i`),
@@ -77,7 +78,8 @@ func crowd(t testing.TB, s *Store, sessions, messages int) {
 			SELECT USER, 'codex', convert_to('/x/' || i, 'UTF8'), 's' || lpad(i::text, 7, '0'), 'o' || i, '', 1, 1, 1, 1, 1, 0, '', '' FROM generate_series(1, 2 * %[1]d) i`),
 		fill(`INSERT INTO charges (user_id, n, seq, request, slot, provider, model, input, output, reasoning, cache_read, cache_write, requests, reported)
 			SELECT USER, i, 1, 'r' || i, 0, 'p', 'm', 1, 1, 0, 0, 0, 1, 0 FROM generate_series(1, 2 * %[1]d) i`),
-		`INSERT INTO usage SELECT user_id, n, slot, provider, model, input, output, reasoning, cache_read, cache_write, requests, reported FROM charges`,
+		`INSERT INTO usage SELECT c.user_id, c.n, slot, provider, c.model, s.project, s.agent, input, output, reasoning, cache_read, cache_write, requests, reported
+			FROM charges c JOIN sessions s ON s.user_id = c.user_id AND s.n = c.n`,
 	)
 	if _, err := s.pool.Exec(t.Context(), `ANALYZE`); err != nil {
 		t.Fatal(err)
@@ -91,7 +93,7 @@ func TestReadsGoByTheUsersIndex(t *testing.T) {
 	crowd(t, all, 5000, 20_000)
 	ann := all.As("ann").(*Store)
 	list := func(s *Store, f skein.Filter) string {
-		sql, args := s.listQuery(f, 50)
+		sql, args := s.listQuery(f, nil, 50)
 		return s.plan(t, sql, args...)
 	}
 	at := &skein.Session{ID: "s0002000", Updated: 1790000000000 + 2000*60000}

@@ -168,8 +168,11 @@ func (sc *scrub) putFold(ctx context.Context, id skein.SessionID, x *refolding) 
 
 // putRow writes the row of h in sessions, which nobody else changes.
 func (t *tx) putRow(h *head) error {
-	_, err := t.exec(`UPDATE sessions s SET state = $3, key = $4, name = $5, surface = $6, project = $7, agent = $8, profile = $9, model = $10, parent = $11, why = $12,
-		origin = $13, tags = $14, pinned = $15, empty = $16, open = $17, recent = $18, updated = $19, bytes = s.bytes + $20 WHERE s.user_id = $1 AND s.n = $2`,
+	p := t.pipe()
+	p.exec(`UPDATE sessions s SET state = $3, key = $4, surface = $5, project = $6, agent = $7, profile = $8, model = $9, parent = $10, why = $11,
+		origin = $12, tags = $13, pinned = $14, empty = $15, open = $16, recent = $17, updated = $18, bytes = s.bytes + $19 WHERE s.user_id = $1 AND s.n = $2`,
 		append([]any{string(h.User), h.n}, (&draft{head: *h}).columns()...)...)
-	return err
+	p.exec(`UPDATE names SET name = $3 WHERE user_id = $1 AND n = $2`, string(h.User), h.n, h.name())
+	p.moveUsage(h)
+	return p.run()
 }

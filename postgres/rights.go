@@ -14,8 +14,8 @@ const rightsFile = "schema/rights.sql"
 // rightsHold asks whether the database has what rightsFile says: a dump may be
 // of the tables alone, or have been read before the roles were there.
 const rightsHold = `SELECT
-	EXISTS (SELECT FROM pg_proc p WHERE p.proname = 'find' AND p.pronamespace = 'public'::regnamespace AND pg_get_userbyid(p.proowner) = 'skein_all'
-		AND has_function_privilege('skein_user', p.oid, 'EXECUTE') AND has_function_privilege('skein_all', p.oid, 'EXECUTE'))
+	(SELECT count(*) FROM pg_proc p WHERE p.proname IN ('find', 'named') AND p.pronamespace = 'public'::regnamespace AND pg_get_userbyid(p.proowner) = 'skein_all'
+		AND has_function_privilege('skein_user', p.oid, 'EXECUTE') AND has_function_privilege('skein_all', p.oid, 'EXECUTE')) = 2
 	AND (SELECT count(*) FROM pg_policies WHERE schemaname = 'public' AND tablename = 'events' AND policyname IN ('own', 'everybodys')) = 2
 	AND (SELECT relrowsecurity AND relforcerowsecurity FROM pg_class WHERE oid = 'events'::regclass)
 	AND has_table_privilege('skein_user', 'events', 'INSERT') AND has_table_privilege('skein_all', 'users', 'INSERT')`

@@ -19,10 +19,11 @@ func (s *Store) traces(t testing.TB, text string) (in []string) {
 		table, column, _ := strings.Cut(c, ".")
 		s.askIf(t, `SELECT EXISTS (SELECT FROM `+table+` WHERE position(convert_to($1, 'UTF8') IN `+column+`) > 0)`, text, c, &in)
 	}
-	for _, c := range []string{"sessions.name", "sessions.project", "events.agent", "charges.request", "events.message", "events.tools", "events.paths", "found.text"} {
+	for _, c := range []string{"sessions.project", "usage.project", "events.agent", "charges.request", "events.message", "events.tools", "events.paths", "found.text"} {
 		table, column, _ := strings.Cut(c, ".")
 		s.askIf(t, `SELECT EXISTS (SELECT FROM `+table+` WHERE position($1 IN `+column+`) > 0)`, text, c, &in)
 	}
+	s.askIf(t, `SELECT EXISTS (SELECT FROM names WHERE position(lower($1) IN name) > 0)`, text, "names.name", &in)
 	s.askIf(t, `SELECT EXISTS (SELECT FROM found WHERE words @@ plainto_tsquery('simple', $1))`, "4711", "found.words", &in)
 	return in
 }

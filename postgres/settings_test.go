@@ -54,7 +54,7 @@ func TestSettingsOfTheDatabaseChangeNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close(context.Background()) //nolint:errcheck // nothing is lost with it
-	if err := c.QueryRow(t.Context(), `SELECT name FROM sessions`).Scan(&stored); err != nil || stored != words {
+	if err := c.QueryRow(t.Context(), `SELECT name FROM names`).Scan(&stored); err != nil || stored != strings.ToLower(words) {
 		t.Errorf("the database has the words %q, %v, want %q", stored, err, words)
 	}
 }

@@ -356,6 +356,9 @@ func (w *work) writes() (*pipe, error) {
 		sql, args := w.put(d, w.ordinal)
 		w.ordinal++
 		p.exec(sql, args...)
+		if d.moves() {
+			p.moveUsage(&d.head)
+		}
 		if d.base != 0 {
 			p.exec(`INSERT INTO bases (user_id, n, base, upto) VALUES ($1, $2, $3, $4)`, string(d.User), d.n, d.base, int64(d.Base))
 		}

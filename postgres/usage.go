@@ -42,7 +42,7 @@ func (s *Store) Usage(ctx context.Context, q skein.UsageQuery) (rows []skein.Usa
 
 func (s *Store) usageQuery(q *skein.UsageQuery) (sql string, args []any) {
 	of := map[skein.Dimension]string{
-		skein.ByModelID: "u.model", skein.ByAgent: "s.agent", skein.ByProject: "s.project", skein.BySession: "s.id",
+		skein.ByModelID: "u.model", skein.ByAgent: "u.agent", skein.ByProject: "u.project", skein.BySession: "s.id",
 	}[q.By]
 	if of == "" {
 		of = "u.slot"
@@ -52,8 +52,8 @@ func (s *Store) usageQuery(q *skein.UsageQuery) (sql string, args []any) {
 		{"u.user_id = ?", string(s.user)},
 		{"u.user_id = ?", string(q.User)},
 		{"s.id = ?", string(q.Session)},
-		{"s.project = ?", q.Project},
-		{"s.agent = ?", q.Agent},
+		{"u.project = ?", q.Project},
+		{"u.agent = ?", q.Agent},
 	} {
 		if f.value != "" {
 			w.add(f.cond, plain(f.value))
@@ -86,4 +86,12 @@ func usageSlot(by skein.Dimension, r row) (u skein.UsageSlot, err error) {
 	err = r.Scan(append([]any{first, &u.Provider, &u.Model}, usageFields(&u.Usage)...)...)
 	u.Session, u.Project, u.Agent = skein.SessionID(of), of, of
 	return u, err
+}
+
+// moveUsage adds the statement that gives the sums of what counts as session h
+// its project and agent.
+func (p *pipe) moveUsage(h *head) {
+	p.exec(`UPDATE usage u SET project = $3, agent = $4
+		WHERE u.user_id = $1 AND u.n = ANY (ARRAY(SELECT $2::bigint UNION ALL SELECT t.n FROM strands t WHERE t.user_id = $1 AND t.owner = $2))`,
+		string(h.User), h.n, plain(h.Project), plain(h.Agent))
 }

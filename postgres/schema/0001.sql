@@ -114,7 +114,6 @@ CREATE TABLE sessions (
 	id       text COLLATE "C" NOT NULL,
 	state    bytea  NOT NULL, -- JSON of a skein.Session and what the store keeps beside it
 	key      text COLLATE "C" NOT NULL DEFAULT '',
-	name     text COLLATE "C" NOT NULL DEFAULT '', -- its title, else its first words
 	surface  text COLLATE "C" NOT NULL DEFAULT '',
 	project  text COLLATE "C" NOT NULL DEFAULT '',
 	agent    text COLLATE "C" NOT NULL DEFAULT '',
@@ -145,6 +144,16 @@ CREATE UNIQUE INDEX sessions_by_key ON sessions (user_id, key) WHERE key <> '' A
 CREATE INDEX sessions_by_project ON sessions (user_id, project_head);
 CREATE INDEX sessions_by_end ON sessions (user_id, id_end);
 CREATE INDEX sessions_by_parent ON sessions (user_id, parent) WHERE parent <> '';
+
+-- What lists look for titles by: a session's title, else its first words, in
+-- small letters. It stands apart, for the rows of sessions change with every
+-- append, and so would the index.
+CREATE TABLE names (
+	user_id text COLLATE "C" NOT NULL,
+	n       bigint NOT NULL,
+	name    text COLLATE "C" NOT NULL,
+	PRIMARY KEY (user_id, n)
+);
 
 -- One row for each event: the truth. What the columns hold beside the payload
 -- follows from it.
@@ -222,7 +231,10 @@ CREATE TABLE scrubs (
 	PRIMARY KEY (user_id, n)
 );
 
--- What each event added to the usage, and the sums for each session.
+-- What each event added to the usage, and the sums for each session. project and
+-- agent are those of the session that it counts as: sums by these need nothing
+-- else. (Sums over sessions would make appends to different ones wait for each
+-- other, and would be hardly fewer: few sessions share a quarter of an hour.)
 CREATE TABLE charges (
 	user_id     text COLLATE "C" NOT NULL,
 	n           bigint NOT NULL,
@@ -248,6 +260,8 @@ CREATE TABLE usage (
 	slot        bigint NOT NULL,
 	provider    text COLLATE "C" NOT NULL,
 	model       text COLLATE "C" NOT NULL,
+	project     text COLLATE "C" NOT NULL,
+	agent       text COLLATE "C" NOT NULL,
 	input       bigint NOT NULL,
 	output      bigint NOT NULL,
 	reasoning   bigint NOT NULL,
@@ -364,6 +378,7 @@ BEGIN
 	BEGIN
 		CREATE EXTENSION IF NOT EXISTS pg_trgm;
 		EXECUTE format('CREATE INDEX found_by_trigrams ON found USING gin (%s lower(text) gin_trgm_ops) WITH (gin_pending_list_limit = 1024) WHERE NOT odd', first);
+		EXECUTE format('CREATE INDEX names_by_trigrams ON names USING gin (%s name gin_trgm_ops) WITH (gin_pending_list_limit = 64)', first);
 	EXCEPTION WHEN undefined_file OR feature_not_supported OR insufficient_privilege THEN
 		NULL; -- they are looked for in the texts themselves, the newest first
 	END;
@@ -433,6 +448,23 @@ BEGIN
 		FROM (SELECT f.user_id, f.n, f.seq, f.at, f.amends, f.words FROM found f WHERE %s ORDER BY %s LIMIT $7) c', conds, back)
 		USING who, query, doubtful, since, until, inside, most, speaker;
 END $find$;
+
+-- The same for titles: the sessions whose names are like that pattern, so many of
+-- them at most.
+CREATE FUNCTION named(who text, pattern text, most integer) RETURNS TABLE (user_id text, n bigint)
+LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = public, pg_temp
+AS $named$
+DECLARE
+	conds text := 'x.name LIKE $2';
+BEGIN
+	IF current_setting('role') <> 'skein_all' AND (who IS NULL OR who IS DISTINCT FROM current_setting('skein.user', true)) THEN
+		RAISE insufficient_privilege USING MESSAGE = 'named: the rows of another user';
+	END IF;
+	IF who IS NOT NULL THEN
+		conds := conds || ' AND x.user_id = $1';
+	END IF;
+	RETURN QUERY EXECUTE format('SELECT x.user_id, x.n FROM names x WHERE %s LIMIT $3', conds) USING who, pattern, most;
+END $named$;
 
 -- Who may log in.
 CREATE TABLE users (

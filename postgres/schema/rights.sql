@@ -1,12 +1,12 @@
 -- The roles and rights: skein_user sees what skein.user owns, skein_all sees
--- everybody's. Neither gets by row security, nor owns anything but find, which
--- is skein_all's. They are made before this file is run, for roles are the
+-- everybody's. Neither gets by row security, nor owns anything but find and
+-- named, which are skein_all's. They are made before this file is run, for roles are the
 -- cluster's, not the database's.
 --
 -- It is run after each step of the schema, and where a copy of a database was
 -- made without them. Running it again changes nothing.
 GRANT USAGE ON SCHEMA public TO skein_user, skein_all;
-GRANT SELECT, INSERT, UPDATE, DELETE ON heads, leases, fences, journal, indexed, sessions, events, bases, strands, doomed, scrubs, charges, usage,
+GRANT SELECT, INSERT, UPDATE, DELETE ON heads, leases, fences, journal, indexed, sessions, names, events, bases, strands, doomed, scrubs, charges, usage,
 	blobs, blob_refs, files, records, tombstones, found TO skein_user, skein_all;
 GRANT SELECT, INSERT, UPDATE, DELETE ON users, tokens TO skein_all;
 GRANT SELECT ON secrets TO skein_all;
@@ -18,7 +18,7 @@ GRANT SELECT ON skein_meta TO PUBLIC; -- who opens the database looks there firs
 DO $$
 DECLARE t text;
 BEGIN
-	FOREACH t IN ARRAY ARRAY['sessions', 'events', 'bases', 'strands', 'doomed', 'scrubs', 'charges', 'usage', 'blobs', 'blob_refs', 'files', 'records', 'found', 'users'] LOOP
+	FOREACH t IN ARRAY ARRAY['sessions', 'names', 'events', 'bases', 'strands', 'doomed', 'scrubs', 'charges', 'usage', 'blobs', 'blob_refs', 'files', 'records', 'found', 'users'] LOOP
 		EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', t);
 		EXECUTE format('ALTER TABLE %I FORCE ROW LEVEL SECURITY', t);
 		EXECUTE format('DROP POLICY IF EXISTS own ON %I', t);
@@ -28,15 +28,17 @@ BEGIN
 	END LOOP;
 END $$;
 
--- find is skein_all's. Who gets a function must be one who may make some.
+-- find and named are skein_all's. Who gets a function must be one who may make some.
 DO $$
-DECLARE f text := (SELECT oid::regprocedure FROM pg_proc WHERE proname = 'find' AND pronamespace = 'public'::regnamespace);
+DECLARE f text;
 BEGIN
-	GRANT CREATE ON SCHEMA public TO skein_all;
-	EXECUTE format('ALTER FUNCTION %s OWNER TO skein_all', f);
-	REVOKE CREATE ON SCHEMA public FROM skein_all;
-	SET LOCAL ROLE skein_all;
-	EXECUTE format('REVOKE ALL ON FUNCTION %s FROM PUBLIC', f);
-	EXECUTE format('GRANT EXECUTE ON FUNCTION %s TO skein_user, skein_all', f);
-	RESET ROLE;
+	FOR f IN SELECT oid::regprocedure FROM pg_proc WHERE proname IN ('find', 'named') AND pronamespace = 'public'::regnamespace LOOP
+		GRANT CREATE ON SCHEMA public TO skein_all;
+		EXECUTE format('ALTER FUNCTION %s OWNER TO skein_all', f);
+		REVOKE CREATE ON SCHEMA public FROM skein_all;
+		SET LOCAL ROLE skein_all;
+		EXECUTE format('REVOKE ALL ON FUNCTION %s FROM PUBLIC', f);
+		EXECUTE format('GRANT EXECUTE ON FUNCTION %s TO skein_user, skein_all', f);
+		RESET ROLE;
+	END LOOP;
 END $$;

@@ -1,0 +1,60 @@
+package postgres
+
+import (
+	"context"
+	"strings"
+
+	"github.com/skein-dev/skein"
+)
+
+// mostNamed is of how many sessions at most it is asked which have a title. If
+// there are more, lists look at the titles as they go through the sessions, and
+// are soon full.
+const mostNamed = 500
+
+// called are sessions with a title that is looked for.
+type called struct {
+	users   []string
+	numbers []int64
+}
+
+// named returns the sessions that have f's title, by the index; nil if there are
+// too many of them, or f has none.
+func (s *Store) named(ctx context.Context, f *skein.Filter) (*called, error) {
+	if f.Title == "" {
+		return nil, nil
+	}
+	var who *string
+	if u := string(s.user); u != "" {
+		who = &u
+	} else if u := string(f.User); u != "" {
+		who = &u
+	}
+	c := &called{[]string{}, []int64{}}
+	err := s.ask(ctx, `SELECT user_id, n FROM named($1, $2, $3)`, []any{who, "%" + likeEscape(smallTitle(f.Title)) + "%", mostNamed}, func(r row) error {
+		var user string
+		var n int64
+		err := r.Scan(&user, &n)
+		c.users, c.numbers = append(c.users, user), append(c.numbers, n)
+		return err
+	})
+	if err != nil || len(c.users) == mostNamed {
+		return nil, err
+	}
+	return c, nil
+}
+
+// smallTitle returns a title as names has it.
+func smallTitle(t string) string { return plain(strings.ToLower(t)) }
+
+// title adds the condition of f's title, which only some sessions have if that
+// is not nil.
+func (w *where) title(f *skein.Filter, some *called) {
+	switch {
+	case f.Title == "":
+	case some != nil:
+		w.add("(s.user_id, s.n) IN (SELECT c.user_id, c.n FROM unnest(?::text[], ?::bigint[]) c (user_id, n))", some.users, some.numbers)
+	default:
+		w.add("EXISTS (SELECT FROM names x WHERE x.user_id = s.user_id AND x.n = s.n AND position(? IN x.name) > 0)", smallTitle(f.Title))
+	}
+}
