@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -32,7 +33,7 @@ func durable(b *testing.B) string {
 	if os.Getenv(pgtest.Env) != "" {
 		return pgtest.DSN(b)
 	}
-	return pgtest.New(b, pgtest.Options{}).DSN(b)
+	return pgtest.New(b, pgtest.Options{Settings: []string{"max_connections = 200"}}).DSN(b)
 }
 
 func openBench(b *testing.B, address string) *postgres.Store {
@@ -96,9 +97,70 @@ func appendAll(b *testing.B, s skein.Store, sessions int) {
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "appends/s")
 }
 
-// BenchmarkPgbench runs the statement of the usual append by pgbench, 16
-// connections on a session each.
-func BenchmarkPgbench(b *testing.B) {
+// BenchmarkBesidePgbench appends messages of 800 bytes, each durable by itself, to
+// 64 sessions over 64 connections: by the store and, with the same statements, by
+// pgbench, in turn for some seconds each on one server. ratio is the middle one of
+// the rounds, store to pgbench.
+func BenchmarkBesidePgbench(b *testing.B) {
+	const sessions, rounds, seconds = 64, 5, 4
+	program := pgbench(b)
+	dsn := durable(b)
+	s := openBench(b, dsn+"?pool_max_conns="+strconv.Itoa(sessions)).As("ann")
+	var ratios, ours, theirs []float64
+	for round := range rounds {
+		ours = append(ours, appendFor(b, s, beginMany(b, s, fmt.Sprint("s", round, "-"), sessions), seconds*time.Second))
+		ids := beginMany(b, s, fmt.Sprint("p", round, "-"), sessions)
+		theirs = append(theirs, runPgbench(b, program, dsn, firstNumber(b, dsn, ids[0]), sessions, seconds))
+		ratios = append(ratios, ours[round]/theirs[round])
+		b.Logf("store %.0f/s, pgbench %.0f/s, ratio %.2f", ours[round], theirs[round], ratios[round])
+	}
+	for name, of := range map[string][]float64{"appends/s": ours, "pgbench/s": theirs, "ratio": ratios} {
+		slices.Sort(of)
+		b.ReportMetric(of[rounds/2], name)
+	}
+	b.ReportMetric(0, "ns/op")
+}
+
+// beginMany makes sessions with names that begin so, one after the other, and returns
+// their IDs.
+func beginMany(b *testing.B, s skein.Store, name string, sessions int) (ids []skein.SessionID) {
+	b.Helper()
+	for i := range sessions {
+		ids = append(ids, skein.SessionID(fmt.Sprint(name, i)))
+		if _, err := skein.Add(b.Context(), s, ids[i], skein.NewEvent(skein.KindCreated, noon, skein.Created{})); err != nil {
+			b.Fatal(err)
+		}
+	}
+	return ids
+}
+
+// appendFor appends to each of the sessions, one message after the other, and
+// returns how many they were in a second.
+func appendFor(b *testing.B, s skein.Store, ids []skein.SessionID, long time.Duration) float64 {
+	b.Helper()
+	var n atomic.Int64
+	var wg sync.WaitGroup
+	began := time.Now()
+	for _, id := range ids {
+		wg.Go(func() {
+			for i := 0; time.Since(began) < long; i++ {
+				e := skein.Say(noon+skein.Time(i), skein.UserSays(benchText))
+				e.ClientID = skein.ClientID(fmt.Sprint(id, "-", i))
+				if _, err := skein.Add(context.Background(), s, id, e); err != nil {
+					b.Error(err)
+					return
+				}
+				n.Add(1)
+			}
+		})
+	}
+	wg.Wait()
+	return float64(n.Load()) / time.Since(began).Seconds()
+}
+
+// pgbench returns the path of the program.
+func pgbench(b *testing.B) string {
+	b.Helper()
 	program, err := exec.LookPath("pgbench")
 	if found, gerr := filepath.Glob("/usr/lib/postgresql/*/bin/pgbench"); gerr == nil && len(found) > 0 {
 		program, err = found[len(found)-1], nil
@@ -106,45 +168,43 @@ func BenchmarkPgbench(b *testing.B) {
 	if err != nil {
 		b.Skip("pgbench is not installed")
 	}
-	dsn := durable(b)
-	s := openBench(b, dsn).As("ann")
-	for i := range 16 {
-		if _, err := skein.Add(b.Context(), s, sessionID(i), skein.NewEvent(skein.KindCreated, noon, skein.Created{})); err != nil {
-			b.Fatal(err)
-		}
-	}
+	return program
+}
+
+// runPgbench runs the statements of the usual append, a connection for each of
+// the sessions whose numbers begin at first, and returns how many there were in a
+// second.
+func runPgbench(b *testing.B, program, dsn string, first int64, sessions, seconds int) float64 {
+	b.Helper()
 	script := filepath.Join(b.TempDir(), "append.sql")
-	if err := os.WriteFile(script, []byte(pgbenchScript(firstNumber(b, dsn))), 0o600); err != nil {
+	if err := os.WriteFile(script, []byte(pgbenchScript(first)), 0o600); err != nil {
 		b.Fatal(err)
 	}
-	cmd := exec.Command(program, "-n", "-M", "prepared", "-c", "16", "-j", "2", "-T", "5", "-D", "last=1", "-f", script, dsn)
-	var out bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &out
-	began := time.Now()
-	if err := cmd.Run(); err != nil {
-		b.Fatalf("pgbench: %v after %v\n%s", err, time.Since(began), out.String())
+	cmd := exec.Command(program, "-n", "-M", "prepared", "-c", strconv.Itoa(sessions), "-j", "2", "-T", strconv.Itoa(seconds), "-D", "last=1", "-f", script, dsn)
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		b.Fatalf("pgbench: %v\n%s", err, out)
 	}
-	m := regexp.MustCompile(`tps = ([0-9.]+)`).FindSubmatch(out.Bytes())
-	if m == nil {
-		b.Fatal(out.String())
+	m := regexp.MustCompile(`tps = ([0-9.]+)`).FindSubmatch(out)
+	if m == nil || !bytes.Contains(out, []byte("number of failed transactions: 0 ")) {
+		b.Fatalf("%s", out)
 	}
 	tps, err := strconv.ParseFloat(string(m[1]), 64)
 	if err != nil {
 		b.Fatal(err)
 	}
-	b.ReportMetric(tps, "appends/s")
-	b.Logf("%s", out.String())
+	return tps
 }
 
-// firstNumber returns the number of the first session; the others follow.
-func firstNumber(b *testing.B, dsn string) (n int64) {
+// firstNumber returns the number of a session.
+func firstNumber(b *testing.B, dsn string, id skein.SessionID) (n int64) {
 	b.Helper()
 	c, err := pgx.Connect(b.Context(), dsn)
 	if err != nil {
 		b.Fatal(err)
 	}
 	defer c.Close(context.Background()) //nolint:errcheck // nothing is lost with it
-	if err := c.QueryRow(b.Context(), `SELECT min(n) FROM heads`).Scan(&n); err != nil {
+	if err := c.QueryRow(b.Context(), `SELECT n FROM heads WHERE id = $1`, string(id)).Scan(&n); err != nil {
 		b.Fatal(err)
 	}
 	return n
@@ -159,14 +219,14 @@ func pgbenchScript(first int64) string {
 		"ARRAY[:at]", "ARRAY['said']", "ARRAY[:last]", "ARRAY[:last]", "ARRAY[:last]", "ARRAY[false]", "ARRAY[false]", "ARRAY[false]",
 		"ARRAY[:client]", "ARRAY[sha256(:client::bytea)]", "ARRAY['user']", "ARRAY[null]", "ARRAY[null]", "ARRAY[null]", "ARRAY[null]", "ARRAY[null]",
 		"ARRAY[convert_to(:payload, 'UTF8')]", "0",
-		"convert_to(:state, 'UTF8')", "''", "'what was said'", "''", "''", "''", "''", "''", "''", "''", "''", "'{}'", "false", "false", "false", "(:at::bigint >> 10)", ":at::bigint", "1000",
+		"convert_to(:state, 'UTF8')", "''", "''", "''", "''", "''", "''", "''", "''", "''", "'{}'", "false", "false", "false", "(:at::bigint >> 10)", ":at::bigint", "1000",
 	}
 	sql := postgres.PutSQL()
 	for i := len(values); i > 0; i-- {
 		sql = strings.ReplaceAll(sql, "$"+strconv.Itoa(i), values[i-1])
 	}
 	sql = strings.NewReplacer(":client", "('c' || :client_id || '-' || :last)", ":payload", quote(payload), ":state", quote(state)).Replace(sql)
-	role := strings.NewReplacer("$1", "'skein_user'", "$2", "'ann'").Replace(postgres.SetRole)
+	role := strings.NewReplacer("$1", "'skein_user'", "$2", "'ann'", "\n", " ").Replace(postgres.SetPut)
 	return fmt.Sprintf(`\set n %d + :client_id
 \set next :last + 1
 \set at %d + :last

@@ -3,8 +3,8 @@ package postgres
 // PutSQL returns the statement of the usual append.
 func PutSQL() string { return newPutSQL()[putKind{}] }
 
-// SetRole is the statement that goes with it.
-const SetRole = setRole
+// SetPut is the statement that goes with it.
+const SetPut = setPut
 
 // Slow returns how many appends of s had to look first, and how many
 // transactions were run again.
