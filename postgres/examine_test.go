@@ -81,3 +81,30 @@ func TestExamineWhileTheIndexIsBehind(t *testing.T) {
 		t.Errorf("Examine finds %+v in a whole store", found)
 	}
 }
+
+// What the index is fed with while it is examined was not there when the events
+// were looked at, and does not wait when that is looked for.
+func TestExamineTakesNoIndexThatIsBeingFedForDamaged(t *testing.T) {
+	all := opened(t)
+	keep, err := all.pool.Acquire(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := keep.Exec(t.Context(), `SELECT pg_advisory_lock($1::int, $2::int)`, indexLockClass, indexLockKey); err != nil {
+		t.Fatal(err)
+	}
+	long(t, all.As("ann").(*Store), "a", 5)
+	ex := &exam{s: all, ctx: t.Context()}
+	some, err := ex.misfits()
+	if err != nil || len(some) == 0 {
+		t.Fatalf("misfits = %v, %v, want what the index does not have yet", some, err)
+	}
+	if _, err := keep.Exec(t.Context(), `SELECT pg_advisory_unlock_all()`); err != nil {
+		t.Fatal(err)
+	}
+	keep.Release()
+	all.caughtUp(t)
+	if wrong, err := ex.lasting(some); err != nil || len(wrong) > 0 {
+		t.Errorf("of %d events the index is said to have %d wrong, %v, want none", len(some), len(wrong), err)
+	}
+}

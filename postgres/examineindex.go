@@ -26,7 +26,7 @@ func (ex *exam) index(area string) error {
 	waiting := examine.Waits(lag, time.Now())
 	wrong, err := ex.misfits()
 	if err == nil {
-		wrong, err = ex.notWaiting(wrong)
+		wrong, err = ex.lasting(wrong)
 	}
 	if err != nil {
 		return err
@@ -49,20 +49,15 @@ func (ex *exam) misfits() (wrong []misfit, err error) {
 		err := ex.rows(`SELECT `+suspectColumns+`, e.user_id, e.n, f.text, `+alive("e")+`
 			FROM events e LEFT JOIN found f ON f.user_id = e.user_id AND f.n = e.n AND f.seq = e.seq
 			WHERE (e.user_id, e.n, e.seq) > ($1, $2, $3) ORDER BY e.user_id, e.n, e.seq LIMIT $4`, []any{at.user, at.n, int64(at.seq), pageRows}, func(r row) error {
-			var x suspect
-			var text *string
-			var there bool
-			var err error
-			if x.Event, _, err = scanEvent(r, &x.aimed, &at.user, &at.n, &text, &there); err != nil {
+			m, bytes, is, err := misfitOf(r)
+			if err != nil {
 				return err
 			}
 			rows++
-			at.seq = x.Seq
-			f, finds := textOf(x.Event, x.aimed)
-			if there && (text == nil && finds || text != nil && (!finds || *text != f.Text)) {
-				wrong = append(wrong, misfit{skein.User(at.user), at.n, x.Seq})
+			if at.user, at.n, at.seq = string(m.user), m.n, m.seq; is {
+				wrong = append(wrong, m)
 			}
-			if size += len(x.Payload); size > pageBytes {
+			if size += bytes; size > pageBytes {
 				return errStop
 			}
 			return nil
@@ -71,6 +66,50 @@ func (ex *exam) misfits() (wrong []misfit, err error) {
 			return wrong, err
 		}
 	}
+}
+
+// misfitOf scans an event beside what the index has of it, and reports whether
+// that is something else; bytes is how large it is.
+func misfitOf(r row) (m misfit, bytes int, is bool, err error) {
+	var x suspect
+	var text *string
+	var there bool
+	if x.Event, _, err = scanEvent(r, &x.aimed, &m.user, &m.n, &text, &there); err != nil {
+		return m, 0, false, err
+	}
+	m.seq = x.Seq
+	f, finds := textOf(x.Event, x.aimed)
+	return m, len(x.Payload), there && (text == nil && finds || text != nil && (!finds || *text != f.Text)), nil
+}
+
+// lasting returns those of some events that the index was fed with and still
+// has something else of: it may have been fed after they were looked at.
+func (ex *exam) lasting(some []misfit) (wrong []misfit, err error) {
+	fed, err := ex.notWaiting(some)
+	if err != nil {
+		return nil, err
+	}
+	for page := range slices.Chunk(fed, examRows) {
+		var users []string
+		var ns, seqs []int64
+		for _, m := range page {
+			users, ns, seqs = append(users, string(m.user)), append(ns, m.n), append(seqs, int64(m.seq))
+		}
+		err := ex.rows(`SELECT `+suspectColumns+`, e.user_id, e.n, f.text, `+alive("e")+`
+			FROM unnest($1::text[], $2::bigint[], $3::bigint[]) w (user_id, n, seq)
+			JOIN events e ON e.user_id = w.user_id AND e.n = w.n AND e.seq = w.seq
+			LEFT JOIN found f ON f.user_id = e.user_id AND f.n = e.n AND f.seq = e.seq ORDER BY e.user_id, e.n, e.seq`, []any{users, ns, seqs}, func(r row) error {
+			m, _, is, err := misfitOf(r)
+			if is {
+				wrong = append(wrong, m)
+			}
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return wrong, nil
 }
 
 // notWaiting returns those of some events that the index was fed with.
