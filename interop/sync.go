@@ -109,10 +109,15 @@ func (y *syncer) origin(ctx context.Context, id skein.SessionID) (sess skein.Ses
 		return sess, p, fmt.Errorf("%w: format %s can be read only", skein.ErrInvalid, y.format.Name)
 	}
 	p, err = provenance(ctx, y.store, y.format.Name, sess)
+	goesOn := p.file.Session
 	if err == nil && !(p.found && isIn(y.places, p.file.Path)) {
 		p, err = handedOver(ctx, y.store, y.format.Name, sess, y.places)
 	}
-	if err == nil && !p.found {
+	switch {
+	case err != nil || p.found:
+	case goesOn != "" && goesOn != sess.ID:
+		err = fmt.Errorf("%w: its file goes on with session %s", skein.ErrInvalid, goesOn)
+	default:
 		err = fmt.Errorf("%w: no file of %s is this session's", skein.ErrInvalid, y.format.Name)
 	}
 	return sess, p, err

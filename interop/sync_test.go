@@ -81,8 +81,8 @@ func TestNothingIsWrittenBackWhenBothWentOn(t *testing.T) {
 			p.wants(id, "created a1 a2 fork(a@3) there")
 		}
 	}
-	if _, err := p.sync(toy(), "a"); !errors.Is(err, skein.ErrInvalid) {
-		t.Errorf("Sync of the line that lost its file = %v, want ErrInvalid", err)
+	if _, err := p.sync(toy(), "a"); !errors.Is(err, skein.ErrInvalid) || !strings.Contains(err.Error(), p.sessions()[1]) {
+		t.Errorf("Sync of the line that lost its file = %v, want ErrInvalid and the name of %s", err, p.sessions()[1])
 	}
 }
 
