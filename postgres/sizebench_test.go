@@ -41,7 +41,7 @@ func BenchmarkSearch(b *testing.B) {
 	pgtest.Exec(b, dsn, `VACUUM ANALYZE`)
 	s.tables(b, messages)
 	ann := s.As("user-0")
-	for _, word := range []string{"w19000", "w3000", "w100", "w0"} { // from rare to in nearly every message
+	for _, word := range []string{"w19000", "w3000", "w1000", "w100", "w0"} { // from rare to in nearly every message
 		b.Run(word, func(b *testing.B) {
 			var all []time.Duration
 			hits, cut := 0, false

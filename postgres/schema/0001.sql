@@ -444,8 +444,10 @@ BEGIN
 	IF newest THEN
 		PERFORM set_config('enable_bitmapscan', 'off', true); -- for this call
 	END IF;
-	RETURN QUERY EXECUTE format('SELECT c.user_id, c.n, c.seq, c.at, c.amends, CASE WHEN $2 IS NULL THEN 0 ELSE ts_rank(c.words, $2, 1) END::real, coalesce(NOT c.words @@ $3, false)
-		FROM (SELECT f.user_id, f.n, f.seq, f.at, f.amends, f.words FROM found f WHERE %s ORDER BY %s LIMIT $7) c', conds, back)
+	-- Only of those that are taken are the words read: all that match would not fit into memory to be sorted.
+	RETURN QUERY EXECUTE format('SELECT c.user_id, c.n, c.seq, c.at, c.amends, CASE WHEN $2 IS NULL THEN 0 ELSE ts_rank(w.words, $2, 1) END::real, coalesce(NOT w.words @@ $3, false)
+		FROM (SELECT f.ctid AS place, f.user_id, f.n, f.seq, f.at, f.amends FROM found f WHERE %s ORDER BY %s LIMIT $7) c
+		CROSS JOIN LATERAL (SELECT x.words FROM found x WHERE x.ctid = c.place OFFSET 0) w', conds, back)
 		USING who, query, doubtful, since, until, inside, most, speaker;
 END $find$;
 
