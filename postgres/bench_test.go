@@ -105,7 +105,7 @@ func BenchmarkBesidePgbench(b *testing.B) {
 	const sessions, rounds, seconds = 64, 5, 4
 	program := pgbench(b)
 	dsn := durable(b)
-	s := openBench(b, dsn+"?pool_max_conns="+strconv.Itoa(sessions)).As("ann")
+	s := openBench(b, dsn+"&pool_max_conns="+strconv.Itoa(sessions)).As("ann")
 	var ratios, ours, theirs []float64
 	for round := range rounds {
 		ours = append(ours, appendFor(b, s, beginMany(b, s, fmt.Sprint("s", round, "-"), sessions), seconds*time.Second))

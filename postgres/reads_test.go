@@ -63,11 +63,11 @@ func crowd(t testing.TB, s *Store, sessions, messages int) {
 	user := `CASE WHEN i <= %[1]d THEN 'ann' ELSE 'u' || i %% 100 END`
 	fill := func(sql string) string { return fmt.Sprintf(strings.ReplaceAll(sql, "USER", user), sessions, messages) }
 	s.sql(t,
-		fill(`INSERT INTO heads (id, user_id, n, last) SELECT 's' || lpad(i::text, 7, '0'), USER, i, CASE WHEN i = 1 THEN %[2]d ELSE 1 END FROM generate_series(1, 2 * %[1]d) i`),
+		fill(`INSERT INTO heads (id, user_id, n, last) SELECT 's' || lpad(i::text, 7, '0'), USER, i, CASE WHEN i = 1 THEN %[2]d ELSE 2 END FROM generate_series(1, 2 * %[1]d) i`),
 		fill(`INSERT INTO sessions (user_id, n, id, state, project, parent, why, empty, recent, updated, key)
 			SELECT USER, i, 's' || lpad(i::text, 7, '0'), convert_to(json_build_object('id', 's' || lpad(i::text, 7, '0'), 'user', USER, 'first_words', repeat('word ', 20) || i,
 				'project', '/p' || i %% 500,
-				'updated_at', to_char(to_timestamp((1790000000000 + i * 60000) / 1000.0) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'last', CASE WHEN i = 1 THEN %[2]d ELSE 1 END, 'said', CASE WHEN i = 1 THEN %[2]d ELSE 1 END)::text, 'UTF8'),
+				'updated_at', to_char(to_timestamp((1790000000000 + i * 60000) / 1000.0) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'last', CASE WHEN i = 1 THEN %[2]d ELSE 2 END, 'said', CASE WHEN i = 1 THEN %[2]d ELSE 1 END)::text, 'UTF8'),
 			'/p' || i %% 500, CASE WHEN i %% 100 = 0 THEN 's' || lpad((i %% 77)::text, 7, '0') ELSE '' END, 'child', false,
 			(1790000000000 + i * 60000) >> 10, 1790000000000 + i * 60000, CASE WHEN i %% 10 = 0 THEN 'cli:' || i ELSE '' END FROM generate_series(1::bigint, 2 * %[1]d) i`),
 		fill(`INSERT INTO names (user_id, n, name) SELECT USER, i, repeat('word ', 20) || i FROM generate_series(1::bigint, 2 * %[1]d) i`),

@@ -178,7 +178,8 @@ func (x *search) take(h hit) error {
 // same columns.
 func (x *search) fetch(q *conn, name, sql string, args []any, f func(row) error) error {
 	p := q.pipe()
-	p.exec(`SELECT set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true), set_config('enable_sort', 'off', true)`)
+	p.exec(`SELECT set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true), set_config('enable_sort', 'off', true),
+		set_config('bytea_output', 'hex', true)`) // what a cursor yields is text
 	p.limit(x.until)
 	p.exec(`DECLARE `+name+` NO SCROLL CURSOR FOR `+sql, args...)
 	for rows := 20; ; rows = fetchRows {

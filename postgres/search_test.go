@@ -275,6 +275,23 @@ func TestSubstringsFindOddLetters(t *testing.T) {
 	}
 }
 
+// What the index does not have yet is found however the database writes bytes.
+func TestWhatIsNotIndexedIsFoundInAnyNotation(t *testing.T) {
+	dsn := pgtest.DSN(t)
+	name := dsn[strings.LastIndex(dsn, "/")+1:]
+	name, _, _ = strings.Cut(name, "?")
+	pgtest.Exec(t, pgtest.Admin(t), `ALTER DATABASE `+name+` SET bytea_output = 'escape'`)
+	s := openTest(t, dsn)
+	begun(t, dsn, fmt.Sprintf(`SELECT pg_advisory_xact_lock(%d, %d)`, indexLockClass, indexLockKey))
+	addText(t, s, "a", `Łódź and C:\temp`)
+	for _, q := range []skein.Query{{Terms: []skein.Term{{Words: []string{"łódź"}}}}, {Substring: `c:\temp`}} {
+		q.Deadline = 20 * time.Second
+		if r, err := s.Search(t.Context(), q); err != nil || len(r.Hits) != 1 {
+			t.Errorf("Search(%+v) yields %d hits, error %v, want 1", q, len(r.Hits), err)
+		}
+	}
+}
+
 // A word that is everywhere does not hold up the answer: the newest come, and
 // the answer says that it was cut off.
 func TestSearchIsCutOffAtTheDeadline(t *testing.T) {
