@@ -33,7 +33,7 @@ func durable(b *testing.B) string {
 	if os.Getenv(pgtest.Env) != "" {
 		return pgtest.DSN(b)
 	}
-	return pgtest.New(b, pgtest.Options{Settings: []string{"max_connections = 200"}}).DSN(b)
+	return pgtest.New(b, pgtest.Options{}).DSN(b)
 }
 
 func openBench(b *testing.B, address string) *postgres.Store {
@@ -98,27 +98,40 @@ func appendAll(b *testing.B, s skein.Store, sessions int) {
 }
 
 // BenchmarkBesidePgbench appends messages of 800 bytes, each durable by itself, to
-// 64 sessions over 64 connections: by the store and, with the same statements, by
-// pgbench, in turn for some seconds each on one server. ratio is the middle one of
-// the rounds, store to pgbench.
+// 64 sessions over as many connections: by the store, which feeds its index
+// meanwhile, and, with the same statements, by pgbench, in turn for some seconds
+// each, every time in a new database of one server. ratio is the middle one of the
+// rounds, store to pgbench.
 func BenchmarkBesidePgbench(b *testing.B) {
 	const sessions, rounds, seconds = 64, 5, 4
 	program := pgbench(b)
-	dsn := durable(b)
-	s := openBench(b, dsn+"&pool_max_conns="+strconv.Itoa(sessions)).As("ann")
-	var ratios, ours, theirs []float64
-	for round := range rounds {
-		ours = append(ours, appendFor(b, s, beginMany(b, s, fmt.Sprint("s", round, "-"), sessions), seconds*time.Second))
-		ids := beginMany(b, s, fmt.Sprint("p", round, "-"), sessions)
-		theirs = append(theirs, runPgbench(b, program, dsn, firstNumber(b, dsn, ids[0]), sessions, seconds))
-		ratios = append(ratios, ours[round]/theirs[round])
-		b.Logf("store %.0f/s, pgbench %.0f/s, ratio %.2f", ours[round], theirs[round], ratios[round])
+	server := pgtest.New(b, pgtest.Options{Settings: []string{"max_connections = 200"}})
+	for _, connections := range []int{16, sessions} {
+		b.Run(fmt.Sprint(connections, " connections"), func(b *testing.B) {
+			var ratios, ours, theirs []float64
+			for round := range rounds {
+				dsn := server.DSN(b)
+				s, err := postgres.Open(b.Context(), dsn+"&pool_max_conns="+strconv.Itoa(connections), postgres.Options{})
+				if err != nil {
+					b.Fatal(err)
+				}
+				ids, others := beginMany(b, s.As("ann"), "s", sessions), beginMany(b, s.As("ann"), "p", connections)
+				ours = append(ours, appendFor(b, s.As("ann"), ids, seconds*time.Second))
+				first := firstNumber(b, dsn, others[0])
+				if err := s.Close(); err != nil {
+					b.Fatal(err)
+				}
+				theirs = append(theirs, runPgbench(b, program, dsn, first, connections, seconds))
+				ratios = append(ratios, ours[round]/theirs[round])
+				b.Logf("store %.0f/s, pgbench %.0f/s, ratio %.2f", ours[round], theirs[round], ratios[round])
+			}
+			for name, of := range map[string][]float64{"appends/s": ours, "pgbench/s": theirs, "ratio": ratios} {
+				slices.Sort(of)
+				b.ReportMetric(of[rounds/2], name)
+			}
+			b.ReportMetric(0, "ns/op")
+		})
 	}
-	for name, of := range map[string][]float64{"appends/s": ours, "pgbench/s": theirs, "ratio": ratios} {
-		slices.Sort(of)
-		b.ReportMetric(of[rounds/2], name)
-	}
-	b.ReportMetric(0, "ns/op")
 }
 
 // beginMany makes sessions with names that begin so, one after the other, and returns
