@@ -84,18 +84,20 @@ CREATE INDEX journal_by_session ON journal (user_id, n, xid);
 -- got its number. So who has a number and no such lock, and runs still after that
 -- was seen, never will, however long he stays, and in whichever database. (Who
 -- ends gives back his locks one by one, but counts as ended before: therefore the
--- locks are looked at first.) Who is not found among the locks, for he has but just
--- begun, counts as if he had one. A standby knows of no locks, and where all
+-- locks are looked at first.) Of who got his number while the locks were looked at
+-- that may have shown one of his locks and not the other: he counts as if he had
+-- it, as does who is not found among them. A standby knows of no locks, and where all
 -- statements of a transaction see the same it cannot be told who runs still.
 CREATE FUNCTION journal_edge() RETURNS xid8 LANGUAGE plpgsql VOLATILE
 AS $$
 DECLARE
-	now pg_snapshot := pg_current_snapshot();
+	before pg_snapshot := pg_current_snapshot();
+	now pg_snapshot;
 	others bigint[];
 BEGIN
 	IF pg_is_in_recovery() OR current_setting('transaction_isolation') <> 'read committed' OR NOT has_table_privilege('pg_locks', 'SELECT')
-		OR (SELECT j.xid FROM journal j ORDER BY j.xid DESC LIMIT 1) < pg_snapshot_xmin(now) IS NOT FALSE THEN
-		RETURN pg_snapshot_xmin(now);
+		OR (SELECT j.xid FROM journal j ORDER BY j.xid DESC LIMIT 1) < pg_snapshot_xmin(before) IS NOT FALSE THEN
+		RETURN pg_snapshot_xmin(before);
 	END IF;
 	WITH l AS MATERIALIZED (SELECT locktype, database, relation, virtualtransaction, transactionid, mode, granted FROM pg_locks),
 	writers AS (SELECT virtualtransaction FROM l WHERE locktype = 'relation' AND relation = 'journal'::regclass AND mode NOT IN ('AccessShareLock', 'RowShareLock')
@@ -103,7 +105,8 @@ BEGIN
 	SELECT array_agg(transactionid::text::bigint) INTO others FROM l WHERE locktype = 'transactionid' AND granted AND mode = 'ExclusiveLock'
 		AND virtualtransaction NOT IN (SELECT virtualtransaction FROM writers);
 	now := pg_current_snapshot(); -- a new one
-	RETURN coalesce((SELECT x FROM pg_snapshot_xip(now) x WHERE others IS NULL OR x::text::bigint % 4294967296 <> ALL (others) ORDER BY x LIMIT 1), pg_snapshot_xmax(now));
+	RETURN coalesce((SELECT x FROM pg_snapshot_xip(now) x WHERE others IS NULL OR x::text::bigint % 4294967296 <> ALL (others) OR x >= pg_snapshot_xmax(before) ORDER BY x LIMIT 1),
+		pg_snapshot_xmax(now));
 END $$;
 
 -- What a session's events add up to. state is the whole of it; the other
