@@ -52,7 +52,9 @@ type span struct{ at, n int64 }
 // used.
 //
 // Errors are ctx's, those of writing the lines to a temporary file, of a column
-// that the table has not, and of many times more rows than the file has room for.
+// that the table has not, of many times more rows than the file has room for, and
+// of more than fits into maxHeld to tell which row is whose: some 98,000 keys, or
+// rows whose keys take turns six million times.
 func (db *DB) Split(ctx context.Context, parts ...Part) (_ []Piece, err error) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -92,8 +94,17 @@ func (db *DB) Split(ctx context.Context, parts ...Part) (_ []Piece, err error) {
 // that share pages, as none do that SQLite wrote, would have no end.
 const maxGrowth = 64
 
+// maxHeld is how many bytes the pieces may take in memory: each some heldBy of
+// them, with what is made of it later, and its spans.
+const (
+	maxHeld = 96 << 20
+	heldBy  = 1 << 10
+	spanLen = 16
+)
+
 type splitter struct {
 	most   int64
+	held   int
 	sorted bool // some row from now on may have a place
 	out    *bufio.Writer
 	at     int64
@@ -148,6 +159,7 @@ func (s *splitter) add(key, place string, r Row) error {
 		i = len(s.pieces)
 		s.index[key] = i
 		s.pieces = append(s.pieces, Piece{Key: key, sum: sha256.New()})
+		s.held += heldBy + len(key)
 	}
 	p := &s.pieces[i]
 	s.line = r.AppendLine(s.line[:0])
@@ -155,7 +167,15 @@ func (s *splitter) add(key, place string, r Row) error {
 	if s.at+n > s.most {
 		return fmt.Errorf("table %s: more than %d bytes of rows for its file", r.Table, s.most)
 	}
+	spans := len(p.spans)
 	p.span(span{s.at, n}, place, s.sorted)
+	s.held += (len(p.spans) - spans) * spanLen
+	if len(p.places) > 0 && len(p.spans) > spans {
+		s.held += spanLen + len(place)
+	}
+	if s.held > maxHeld {
+		return fmt.Errorf("table %s: there are rows of too many sessions (%d up to here), or rows too mixed, to be told apart in %d MB of memory", r.Table, len(s.pieces), maxHeld>>20)
+	}
 	p.Size += n
 	s.at += n
 	p.sum.Write(s.line)
