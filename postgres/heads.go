@@ -12,7 +12,8 @@ import (
 type heads struct {
 	mu     sync.Mutex
 	kept   map[skein.SessionID]head
-	forgot int // how often all were
+	server string // that they were read from
+	forgot int    // how often all were
 }
 
 // maxHeads is how many heads are kept.
@@ -36,12 +37,19 @@ func (h *heads) keep(x head) {
 	h.kept[x.ID] = x
 }
 
-// forget forgets all of them: a new connection may lead to a server that lacks
-// what the last one had committed, and has other events in the same places.
-func (h *heads) forget() {
+// whichServer tells servers apart, and what one was before it took over.
+const whichServer = `SELECT extract(epoch FROM pg_postmaster_start_time()), pg_is_in_recovery()`
+
+// servedBy forgets all of them if that is another server than before: it may lack
+// what the last one had committed, and have other events in the same places.
+func (h *heads) servedBy(server string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	if h.server == server {
+		return
+	}
 	clear(h.kept)
+	h.server = server
 	h.forgot++
 }
 

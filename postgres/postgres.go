@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"bytes"
 	"context"
 	"sync"
 	"sync/atomic"
@@ -71,9 +72,12 @@ func Open(ctx context.Context, dsn string, o Options) (_ *Store, err error) {
 	where := address(cfg.ConnConfig)
 	defer skein.Wrapf(&err, "postgres: open %s", where)
 	heads := newHeads()
-	cfg.AfterConnect = func(context.Context, *pgx.Conn) error {
-		heads.forget()
-		return nil
+	cfg.AfterConnect = func(ctx context.Context, c *pgx.Conn) error {
+		rs, err := c.PgConn().Exec(ctx, whichServer).ReadAll() // in one round trip
+		if err == nil {
+			heads.servedBy(string(bytes.Join(rs[0].Rows[0], nil)))
+		}
+		return err
 	}
 	pool, err := pgxpool.NewWithConfig(ctx, cfg)
 	if err != nil {
