@@ -21,14 +21,14 @@ func tomb(parts ...string) []byte {
 	return h.Sum(nil)
 }
 
-// A tombOf is a tombstone: its hash, and whose it is; "" is anybody's.
+// A tombOf is a tombstone: its hash, and whose it is. IDs are everybody's, so
+// whose an ID's tombstone is does not count: there the user is "".
 type tombOf struct {
 	hash string
 	user skein.User
 }
 
-// tombs returns the tombstones that there must not be for a batch: of its ID
-// those of the view's user, which may be everybody.
+// tombs returns the tombstones that there must not be for a batch.
 func (p *packed) tombs() (all []tombOf) {
 	if p.Session == "" {
 		return nil
@@ -52,9 +52,6 @@ func (w *work) buried(x tombOf) bool {
 // is to come back.
 func (w *work) checkTombstones(p *packed) error {
 	for _, x := range p.tombs() {
-		if x.user == "" {
-			x.user = w.s.user
-		}
 		if !w.buried(x) {
 			continue
 		}
