@@ -197,6 +197,7 @@ func TestTabCompletes(t *testing.T) {
 	p.chat("--model echo")
 	p.enter("hello")
 	p.await(`^hello$`)
+	p.prompt()
 	p.keys("/", "h", "Tab")
 	p.await(`^  /history  show`)
 	p.await(`^  /help  `)
