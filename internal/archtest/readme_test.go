@@ -154,7 +154,7 @@ func (p *person) open(ctx context.Context) (skein.Store, error) {
 }
 
 func (p *person) run(args []string, stdin string, out *bytes.Buffer) {
-	env := map[string]string{"HOME": p.home, "USERPROFILE": p.home, "SKEIN_HOME": filepath.Join(p.home, "skein"), "NO_COLOR": "1"}
+	env := map[string]string{"HOME": p.home, "USERPROFILE": p.home, "NO_COLOR": "1"}
 	p.typed++
 	now := time.Date(2026, 11, 21, 12, 0, p.typed, 0, time.UTC)
 	cli.Main(p.t.Context(), &cli.Env{
