@@ -78,7 +78,7 @@ func (w *writer) text(e *skein.Entry, p *skein.Part) {
 		w.part(e, textOut{Type: "text", Text: p.Text})
 		return
 	case skein.RoleSystem:
-		if !w.some && w.known == nil {
+		if !w.some && w.fresh() {
 			w.system, w.asked = append(w.system, p.Text), max(w.asked, e.End)
 		} else {
 			w.losses.Add(e.Seq, "system messages amid the others: left out")
@@ -90,7 +90,7 @@ func (w *writer) text(e *skein.Entry, p *skein.Part) {
 	case skein.RoleSteer:
 		w.losses.Add(e.Seq, "steering: a user's message")
 	}
-	if w.known == nil && (!w.some || w.asked == e.End && len(w.parts) == 0) {
+	if w.fresh() && (!w.some || w.asked == e.End && len(w.parts) == 0) {
 		w.some, w.asked = true, max(w.asked, e.End)
 		if w.task = append(w.task, string(p.Text)); len(w.task) > 2 {
 			w.losses.Add(e.Seq, "pieces of the first prompt: one text")

@@ -51,8 +51,9 @@ type writer struct {
 	d           interop.Draft
 	id          string // of the session, a ULID
 	path        string
-	message     string // its ULID
-	n           uint16 // of the next part
+	message     string     // its ULID
+	began       skein.Time // when it did
+	n           uint16     // of the next part
 	at          skein.Time
 	task        []string // the pieces of the first prompt
 	system      []skein.Text
@@ -90,8 +91,7 @@ func (w *writer) place() error {
 		}
 	}
 	if w.d.After == 0 || w.d.Known == nil {
-		w.message = ulid(s.Created, 1, string(s.ID)+"/message")
-		w.at = s.Created
+		w.begin(s.Created)
 		return nil
 	}
 	w.path, w.id = w.d.Path, idOf(w.d.Path)
@@ -122,11 +122,16 @@ func (w *writer) look() error {
 			w.remember(l, at, still)
 		}
 	}
-	if w.message == "" {
-		return fmt.Errorf("%w: %s has no message", skein.ErrInvalid, w.path)
-	}
 	return nil
 }
+
+// begin gives the session its message.
+func (w *writer) begin(at skein.Time) {
+	w.message, w.began, w.at = ulid(at, 1, string(w.d.Session.ID)+"/message"), at, max(w.at, at)
+}
+
+// fresh reports whether message.json is yet to be written.
+func (w *writer) fresh() bool { return w.known["message.json"] == nil }
 
 // hash returns the name of a project's folder.
 func hash(root string) string {
@@ -173,6 +178,9 @@ func (w *writer) entries() (out []skein.Entry, err error) {
 			out = append(out, e)
 		}
 	}
+	if w.message == "" && len(out) > 0 { // it ended before anything was said
+		w.begin(out[0].Time)
+	}
 	for _, e := range w.d.Events {
 		if e.Seq <= w.d.After {
 			continue
@@ -203,26 +211,25 @@ func (w *writer) results(entries []skein.Entry) {
 
 // frame makes session.json and message.json, or changes what changes in them.
 func (w *writer) frame() {
-	now := w.d.Now.UnixMilli()
 	if w.known != nil {
+		now := w.d.Now.UnixMilli()
 		if data, ok := set(w.ended(w.known["session.json"]), "/time/updated", now); ok {
 			w.head = append(w.head, w.file("session.json", data, 0))
 		}
 		if data, ok := set(w.known["message.json"], "/time/completed", now); ok {
 			w.head = append(w.head, w.file(w.message+"/message.json", data, 0))
 		}
-		return
+	} else {
+		var begin skein.Seq
+		if len(w.d.Events) > 0 {
+			begin = w.d.Events[0].Seq
+		}
+		w.head = append(w.head, w.file("session.json", indent(w.session()), begin))
 	}
-	s := &w.d.Session
-	var begin skein.Seq
-	if len(w.d.Events) > 0 {
-		begin = w.d.Events[0].Seq
-	}
-	w.head = append(w.head, w.file("session.json", indent(w.session()), begin))
-	if !w.some && len(w.system) == 0 {
+	if !w.fresh() || !w.some && len(w.system) == 0 {
 		return // it ended before anything was said
 	}
-	m := messageOut{ID: w.message, Session: w.id, Time: timesOut{int64(s.Created), int64(max(s.Updated, s.Created))}}
+	m := messageOut{ID: w.message, Session: w.id, Time: timesOut{int64(w.began), int64(max(w.d.Session.Updated, w.began))}}
 	m.User.Prompt.Task = skein.Text(strings.Join(w.task, "\n\n"))
 	if len(w.task) == 2 {
 		m.User.Prompt.Task, m.User.Prompt.User = skein.Text(w.task[0]), skein.Text(w.task[1])

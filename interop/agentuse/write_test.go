@@ -145,6 +145,37 @@ func TestASessionThatWentOnIsWrittenBack(t *testing.T) {
 	}
 }
 
+func TestWhatIsSaidFirstInASessionThatNeverBeganIsItsMessage(t *testing.T) {
+	tr := newTree(t)
+	tr.write("session.json", `{"id":"`+ann+`","status":"error","error":{"code":"AUTH_ERROR","message":"no key","time":3},"time":{"created":1,"updated":2}}`)
+	tr.bring()
+	_, err := tr.store.Append(t.Context(), skein.Batch{Session: ann, Events: []skein.Event{
+		skein.Say(1e12, skein.UserSays("try again")), skein.Say(1e12+5, skein.Message{Role: skein.RoleAssistant, Parts: []skein.Part{skein.TextPart("done")}}),
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if done, err := interop.Sync(t.Context(), tr.store, Format(), ann); err != nil || done.Events != 2 {
+		t.Fatalf("Sync = %+v, %v, want 2 events written", done, err)
+	}
+	if rep := tr.bring(); rep.Events != 0 {
+		t.Errorf("Import of what was written back = %+v, want nothing new", rep)
+	}
+	alone := memory.New()
+	defer alone.Close()
+	bring(t, alone, tr.home)
+	if got, want := tell(t, alone, ann), "user try again | assistant done"; !strings.HasSuffix(got, want) {
+		t.Errorf("another store reads %s, want %s", got, want)
+	}
+	message, err := filepath.Glob(filepath.Join(tr.session(), "*", "message.json"))
+	if err != nil || len(message) != 1 {
+		t.Fatalf("messages %v, %v, want one", message, err)
+	}
+	if got, want := timeIn(filepath.Base(filepath.Dir(message[0]))), skein.Time(1e12); got != want {
+		t.Errorf("the message's ID is of %d, want %d, when it was said", got, want)
+	}
+}
+
 func TestAChildIsWrittenInItsParent(t *testing.T) {
 	s := memory.New()
 	defer s.Close()
