@@ -121,6 +121,19 @@ func TestASessionIsWrittenWherePiLooksForIt(t *testing.T) {
 	p.again(home, "s1", "user hi | assistant yes")
 }
 
+func TestAnAnswerWithoutAProviderIsTheSessions(t *testing.T) {
+	p := newPlace(t)
+	said := answer(skein.TextPart("yes"))
+	said.Provider, said.Model = "", ""
+	p.append("s1", begins(skein.Created{}), skein.Say(at+1, skein.UserSays("hi")), skein.Say(at+2, said))
+	home, done := p.export("s1")
+	es := p.entries(home, done[0])
+	m := es[len(es)-1]["message"].(map[string]any)
+	if m["api"] != "anthropic-messages" || m["provider"] != "anthropic" {
+		t.Errorf("an answer of a session with Anthropic is by %v over %v, want anthropic over anthropic-messages", m["provider"], m["api"])
+	}
+}
+
 func TestAnIDThatPiDoesNotTakeIsReplaced(t *testing.T) {
 	p := newPlace(t)
 	p.append("~a b~", begins(skein.Created{}), skein.Say(at, skein.UserSays("hi")))

@@ -53,7 +53,8 @@ func (w *writer) asked(e skein.Event, en *skein.Entry) {
 // answer writes what the model said.
 func (w *writer) answer(e skein.Event, en *skein.Entry) {
 	m := &en.Message
-	out := answerOut{Role: "assistant", Content: []any{}, API: apiOf(m), Provider: or(m.Provider, w.d.Session.Provider, "unknown"), Model: or(m.Model, w.d.Session.Model, "unknown"), Stop: "stop", Time: int64(e.Time)}
+	provider := or(m.Provider, w.d.Session.Provider, "unknown")
+	out := answerOut{Role: "assistant", Content: []any{}, API: apiOf(m, provider), Provider: provider, Model: or(m.Model, w.d.Session.Model, "unknown"), Stop: "stop", Time: int64(e.Time)}
 	for i := range m.Parts {
 		switch p := &m.Parts[i]; {
 		case p.Call != nil:
@@ -100,11 +101,11 @@ func (w *writer) ended(en *skein.Entry, out *answerOut) {
 
 // apiOf returns the API that an answer came by, for the program to know whether
 // it can be shown to its provider as it is.
-func apiOf(m *skein.Message) string {
+func apiOf(m *skein.Message, provider string) string {
 	if o, err := loose.Parse(m.Meta); err == nil && o.Str("api") != "" {
 		return o.Str("api")
 	}
-	switch m.Provider {
+	switch provider {
 	case "anthropic":
 		return "anthropic-messages"
 	case "openai":
