@@ -55,6 +55,7 @@ var outcomes = []struct {
 	{skein.ErrExists, exitFailed, "see what is there: skein list --all"},
 	{skein.ErrRefused, exitFailed, "see: {cmd} --help"},
 	{skein.ErrCorrupt, exitFailed, "see what is damaged, and what can be mended: skein doctor"},
+	{skein.ErrAway, exitFailed, "see whether the database runs and can be reached, then try again"},
 	{skein.ErrReadOnly, exitFailed, "give yourself the right to write there, or name another store with --store"},
 	{skein.ErrFull, exitFailed, "make room on the disk; nothing of this was stored, all else is safe"},
 	{skein.ErrUnknown, exitFailed, "look whether it is there, or try again with the same --id: nothing is stored twice"},

@@ -37,13 +37,14 @@ func failures() []failure {
 		{skein.ErrReadOnly, "read_only", http.StatusServiceUnavailable},
 		{skein.ErrUnknown, "unknown", http.StatusServiceUnavailable},
 		{skein.ErrClosed, "closed", http.StatusServiceUnavailable},
+		{skein.ErrAway, "away", http.StatusServiceUnavailable},
 		{skein.ErrNewer, "newer", http.StatusInternalServerError},
 		{skein.ErrCorrupt, "corrupt", http.StatusInternalServerError},
 	}
 }
 
 // ProblemOf returns what err is in a problem. What is no error of package
-// skein's is "internal": its words stay in the log.
+// skein's is "internal": its words stay in the log, as do those of "away".
 func ProblemOf(err error) Problem {
 	p := Problem{Status: http.StatusInternalServerError, Code: "internal", Detail: "the server failed; its log says how"}
 	var long *http.MaxBytesError
@@ -55,6 +56,9 @@ func ProblemOf(err error) Problem {
 			p = Problem{Status: f.status, Code: f.code, Detail: Brief(err.Error())}
 			break
 		}
+	}
+	if p.Code == "away" { // where the store is stays in the log, too
+		p.Detail = skein.ErrAway.Error() + ": try again later"
 	}
 	if errors.Is(err, ErrBusy) { // whatever reading the body broke off for
 		p = Problem{Status: http.StatusServiceUnavailable, Code: "busy", Detail: ErrBusy.Error()}
@@ -131,7 +135,7 @@ func Fail(w http.ResponseWriter, r *http.Request, err error) {
 	if p.Status == http.StatusServiceUnavailable {
 		w.Header().Set("Retry-After", "1")
 	}
-	if n, ok := w.(interface{ failed(error) }); ok && p.Code == "internal" {
+	if n, ok := w.(interface{ failed(error) }); ok && (p.Code == "internal" || p.Code == "away") {
 		n.failed(err)
 	}
 	p.ID = From(r.Context()).ID

@@ -68,6 +68,16 @@ func TestAnErrorComesThroughAProblem(t *testing.T) {
 	}
 }
 
+func TestAStoreThatIsAwayIsSaidWithoutWhereItIs(t *testing.T) {
+	p := door.ProblemOf(fmt.Errorf("postgres: %w: dial tcp 10.1.2.3:5432", skein.ErrAway))
+	if p.Status != 503 || p.Code != "away" || strings.Contains(p.Detail, "10.1.2.3") {
+		t.Errorf("a store that is away is the problem %+v, want 503, away, and no address", p)
+	}
+	if got := p.Err(); !errors.Is(got, skein.ErrAway) {
+		t.Errorf("it comes back as %v, want %v", got, skein.ErrAway)
+	}
+}
+
 func TestWhatFailsInsideIsNotTold(t *testing.T) {
 	p := door.ProblemOf(errors.New("open /home/ada/secret: no such file"))
 	if p.Status != 500 || strings.Contains(p.Detail, "secret") {

@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -19,6 +20,7 @@ const (
 	codeReadOnly      = "25006"
 	codeDiskFull      = "53100"
 	codeLockTime      = "55P03"
+	codeCancelled     = "57014" // a bound of the server's on how long a statement may take, or its administrator
 	codeDuplicate     = "42710"
 	codeNoPermission  = "42501"
 	codeDamaged       = "XX001"
@@ -57,9 +59,12 @@ func classify(err error) error {
 	case codeReadOnly:
 		return fmt.Errorf("%w: %w", skein.ErrReadOnly, err)
 	case codeLockTime:
-		return fmt.Errorf("another transaction does not end: %w", err)
+		return fmt.Errorf("%w: another transaction does not end: %w", skein.ErrAway, err)
 	case codeDamaged, codeIndexDamaged:
 		return fmt.Errorf("%w: %w", skein.ErrCorrupt, err)
+	}
+	if (unreachable(err) || code(err) == codeCancelled) && !errors.Is(err, skein.ErrUnknown) && !errors.Is(err, context.Canceled) {
+		return fmt.Errorf("%w: %w", skein.ErrAway, err)
 	}
 	return err
 }

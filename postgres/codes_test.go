@@ -31,18 +31,23 @@ func TestCodesAreTheErrorsThatCallersKnow(t *testing.T) {
 		{"not as it was read", answered("ERROR", "SK001"), nil, nil, true},
 		{"moved", errMoved, nil, skein.ErrUnknown, true},
 		{"unique", answered("ERROR", "23505"), nil, nil, false},
-		{"lock timeout", answered("ERROR", "55P03"), nil, nil, false},
-		{"ended by an administrator", answered("FATAL", "57P01"), nil, skein.ErrUnknown, false},
-		{"crashed", answered("FATAL", "57P02"), nil, skein.ErrUnknown, false},
-		{"the server does not know", answered("ERROR", "08007"), nil, skein.ErrUnknown, false},
-		{"a pooler lost the server", &pgconn.PgError{Severity: "FATAL", Code: "08P01", Message: "server conn crashed?"}, nil, skein.ErrUnknown, false},
-		{"a pooler gave up", answered("ERROR", "08006"), nil, skein.ErrUnknown, false},
-		{"a pooler ended it", &pgconn.PgError{Severity: "FATAL", Code: "57P01", Message: "shut down"}, nil, skein.ErrUnknown, false},
+		{"lock timeout", answered("ERROR", "55P03"), skein.ErrAway, nil, false},
+		{"statement timeout", answered("ERROR", "57014"), skein.ErrAway, nil, false},
+		{"no room for a connection", answered("FATAL", "53300"), skein.ErrAway, skein.ErrUnknown, false},
+		{"still starting", answered("FATAL", "57P03"), skein.ErrAway, skein.ErrUnknown, false},
+		{"ended by an administrator", answered("FATAL", "57P01"), skein.ErrAway, skein.ErrUnknown, false},
+		{"crashed", answered("FATAL", "57P02"), skein.ErrAway, skein.ErrUnknown, false},
+		{"the server does not know", answered("ERROR", "08007"), skein.ErrAway, skein.ErrUnknown, false},
+		{"a pooler lost the server", &pgconn.PgError{Severity: "FATAL", Code: "08P01", Message: "server conn crashed?"}, skein.ErrAway, skein.ErrUnknown, false},
+		{"a pooler gave up", answered("ERROR", "08006"), skein.ErrAway, skein.ErrUnknown, false},
+		{"a pooler ended it", &pgconn.PgError{Severity: "FATAL", Code: "57P01", Message: "shut down"}, skein.ErrAway, skein.ErrUnknown, false},
 		{"unknown, for others were in the way", fmt.Errorf("%w: %w", skein.ErrUnknown, answered("FATAL", "40001")), skein.ErrUnknown, skein.ErrUnknown, false},
-		{"connection lost", io.ErrUnexpectedEOF, nil, skein.ErrUnknown, false},
+		{"unknown, for the server is away", fmt.Errorf("%w: %w", skein.ErrUnknown, answered("FATAL", "57P01")), skein.ErrUnknown, skein.ErrUnknown, false},
+		{"the caller has gone", fmt.Errorf("%w: %w", context.Canceled, io.ErrUnexpectedEOF), nil, skein.ErrUnknown, false},
+		{"connection lost", io.ErrUnexpectedEOF, skein.ErrAway, skein.ErrUnknown, false},
 		{"no answer in time", context.DeadlineExceeded, nil, skein.ErrUnknown, false},
 	} {
-		sentinels := []error{skein.ErrFull, skein.ErrReadOnly, skein.ErrCorrupt, skein.ErrUnknown, skein.ErrExists, skein.ErrLocked}
+		sentinels := []error{skein.ErrFull, skein.ErrReadOnly, skein.ErrCorrupt, skein.ErrUnknown, skein.ErrExists, skein.ErrLocked, skein.ErrAway}
 		for _, s := range sentinels {
 			if got := errors.Is(classify(c.err), s); got != errors.Is(c.plain, s) {
 				t.Errorf("%s: classify(%v) wraps %v: %v, want %v", c.name, c.err, s, got, !got)

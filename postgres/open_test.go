@@ -52,6 +52,9 @@ func TestAnErrorOfOpenNamesThePlaceAndNoPassword(t *testing.T) {
 		if err == nil || strings.Contains(err.Error(), "hush") || !strings.Contains(err.Error(), "127.0.0.1") {
 			t.Errorf("Open(%s) = %v, want an error that names 127.0.0.1 and no password", address, err)
 		}
+		if refused := err != nil && strings.Contains(err.Error(), "refused"); errors.Is(err, skein.ErrAway) != refused {
+			t.Errorf("Open(%s) = %v, wraps %v: %v, want %v", address, err, skein.ErrAway, !refused, refused)
+		}
 	}
 }
 
@@ -157,50 +160,5 @@ func TestUsersInTurnOnOneConnectionSeeTheirOwn(t *testing.T) {
 	}
 	if n != len(users) {
 		t.Errorf("Sessions of everybody's store yields %d, want %d", n, len(users))
-	}
-}
-
-// Who gets past the program's conditions still meets those of the database.
-func TestRowSecurityHidesWhatIsAnothers(t *testing.T) {
-	dsn := pgtest.DSN(t)
-	s := open(t, dsn)
-	blob := skein.NewBlob([]byte("a picture"))
-	file := skein.Message{Role: skein.RoleUser, Parts: []skein.Part{{Kind: skein.PartFile, File: &skein.File{Name: "x", Blob: blob.Hash}}}}
-	if _, err := s.As("ann").Append(t.Context(), skein.Batch{Session: "a", Events: []skein.Event{created(), said("x"), skein.Say(noon, file)}, Blobs: []skein.Blob{blob}}); err != nil {
-		t.Fatal(err)
-	}
-	c, err := pgx.Connect(t.Context(), dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close(context.Background()) //nolint:errcheck // nothing is lost with it
-	for _, user := range []string{"ann", "bob"} {
-		for _, table := range []string{"sessions", "events", "blobs", "blob_refs"} {
-			tx, err := c.Begin(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
-			var n int
-			_, err = tx.Exec(t.Context(), `SELECT set_config('role', 'skein_user', true), set_config('skein.user', $1, true)`, user)
-			if err == nil {
-				err = tx.QueryRow(t.Context(), `SELECT count(*) FROM `+table).Scan(&n)
-			}
-			if err != nil || (n > 0) != (user == "ann") {
-				t.Errorf("%s sees %d rows of %s, %v", user, n, table, err)
-			}
-			if err := tx.Rollback(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	var owned, bypass int
-	if err := c.QueryRow(t.Context(), `SELECT (SELECT count(*) FROM pg_class WHERE relowner IN ('skein_user'::regrole, 'skein_all'::regrole)),
-		(SELECT count(*) FROM pg_roles WHERE rolname IN ('skein_user', 'skein_all') AND (rolbypassrls OR rolsuper OR rolcanlogin))`).Scan(&owned, &bypass); err != nil || owned+bypass != 0 {
-		t.Errorf("the roles own %d tables, %d of them get by row security or may log in, %v, want 0, 0", owned, bypass, err)
-	}
-	var open string
-	if err := c.QueryRow(t.Context(), `SELECT coalesce(string_agg(relname, ' '), '') FROM pg_class WHERE relkind IN ('r', 'p') AND relnamespace = 'public'::regnamespace AND NOT relforcerowsecurity
-		AND has_table_privilege('skein_user', oid, 'SELECT') AND relname <> ALL ('{heads,leases,fences,journal,indexed,skein_meta,tombstones}')`).Scan(&open); err != nil || open != "" {
-		t.Errorf("the tables %q have no row security, %v, want none", open, err)
 	}
 }

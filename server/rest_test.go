@@ -33,6 +33,7 @@ func TestWhatTheDiskSaysIsTold(t *testing.T) {
 		{skein.ErrReadOnly, 503, "read_only"},
 		{skein.ErrUnknown, 503, "unknown"},
 		{skein.ErrClosed, 503, "closed"},
+		{fmt.Errorf("%w: dial tcp 10.1.2.3:5432, secret", skein.ErrAway), 503, "away"},
 		{skein.ErrCorrupt, 500, "corrupt"},
 		{errors.New("open /home/ada/secret"), 500, "internal"},
 	} {
