@@ -99,7 +99,7 @@ func (u *folderUnit) Skips() (all []Skip) {
 // A Database says which tables of a database are lines; package foreign has
 // them byte by byte. Each session is a source, named after its ID; the source
 // "" has the frame, rows that are nobody's and the names of the others, as
-// {"sources":["…"]}.
+// {"sources":["…"]}, in several such lines where they are many.
 type Database struct {
 	// Ours looks at which tables and columns there are and returns the parts
 	// that are read, none if the database is another program's. Only what is
@@ -131,8 +131,7 @@ type databaseUnit struct {
 	db     *foreign.DB
 	path   string
 	parts  []foreign.Part
-	pieces []foreign.Piece
-	at     map[string]int // place of a piece, by its key
+	pieces *foreign.Pieces
 }
 
 // Sources implements [Unit]; errors are those of copying rows to a temporary
@@ -141,9 +140,10 @@ func (u *databaseUnit) Sources(ctx context.Context) (all []Source, err error) {
 	if u.pieces, err = u.db.Split(ctx, u.parts...); err != nil {
 		return nil, err
 	}
-	u.at = make(map[string]int, len(u.pieces))
-	for i, p := range u.pieces {
-		u.at[p.Key] = i
+	for p, err := range u.pieces.All() {
+		if err != nil {
+			return nil, err
+		}
 		if p.Key != "" {
 			all = append(all, Source{p.Key, p.Stamp, p.Size})
 		}
@@ -153,34 +153,49 @@ func (u *databaseUnit) Sources(ctx context.Context) (all []Source, err error) {
 
 // Open implements [Unit]; the error says that there is no such source.
 func (u *databaseUnit) Open(_ context.Context, name string) (io.ReadCloser, error) {
-	i, ok := u.at[name]
+	p, ok := u.pieces.Of(name)
 	switch {
 	case name == "":
-		frame := io.Reader(bytes.NewReader(u.frame()))
-		if ok {
-			frame = io.MultiReader(frame, u.db.Lines(u.pieces[i]))
+		frame, err := u.frame()
+		if err != nil {
+			return nil, err
 		}
-		return io.NopCloser(frame), nil
+		return io.NopCloser(io.MultiReader(bytes.NewReader(frame), u.db.Lines(p))), nil
 	case !ok:
 		return nil, fmt.Errorf("database %s has no source %q", u.path, name)
 	}
-	return io.NopCloser(u.db.Lines(u.pieces[i])), nil
+	return io.NopCloser(u.db.Lines(p)), nil
 }
 
+// maxNames is how long the names of sources on one line are, in bytes: no
+// record may be as long as they can be, and what is new costs no more than the
+// last line.
+const maxNames = 1 << 20
+
 // frame is what the database has besides rows, and the names of its sources.
-func (u *databaseUnit) frame() []byte {
+func (u *databaseUnit) frame() (b []byte, err error) {
 	var tables []string
 	for _, p := range u.parts {
 		tables = append(tables, p.Table)
 	}
 	tables = append(tables, u.db.Virtual(tables...)...)
+	b = u.db.Frame(tables...)
 	var names sourceNames
-	for _, p := range u.pieces {
-		if p.Key != "" {
-			names.Sources = append(names.Sources, p.Key)
+	size := 0
+	for p, err := range u.pieces.All() {
+		if err != nil {
+			return nil, err
 		}
+		if p.Key == "" {
+			continue
+		}
+		if size += len(p.Key); size > maxNames {
+			b = append(append(b, skein.MustJSON(names)...), '\n')
+			names, size = sourceNames{}, len(p.Key)
+		}
+		names.Sources = append(names.Sources, p.Key)
 	}
-	return append(append(u.db.Frame(tables...), skein.MustJSON(names)...), '\n')
+	return append(append(b, skein.MustJSON(names)...), '\n'), nil
 }
 
 // sourceNames is the line of a database's frame that names its sources.

@@ -365,13 +365,9 @@ func (p *place) same(talk string) {
 	if err != nil {
 		p.Fatal(err)
 	}
-	for _, piece := range ps {
-		if piece.Key != talk {
-			continue
-		}
-		want, err := io.ReadAll(db.Lines(piece))
-		if err != nil || is.String() != string(want) {
-			p.Errorf("the records of %s are %d bytes, those of its rows %d, %v; want them equal", talk, is.Len(), len(want), err)
-		}
+	piece, _ := ps.Of(talk)
+	want, err := io.ReadAll(db.Lines(piece))
+	if err != nil || is.String() != string(want) {
+		p.Errorf("the records of %s are %d bytes, those of its rows %d, %v; want them equal", talk, is.Len(), len(want), err)
 	}
 }

@@ -76,9 +76,10 @@ func (o *out) wait() bool {
 // to come.
 func (o *out) write(b []byte) bool {
 	how, left := o.reply.Break, o.reply.At-o.sent
-	breaks := (how == Cut || how == End || how == Hang) && left <= len(b)
+	breaks := (how == Cut || how == End || how == Hang || how == Hold) && left <= len(b)
+	var rest []byte
 	if breaks {
-		b = b[:left]
+		b, rest = b[:left], b[left:]
 	}
 	n, err := o.w.Write(b)
 	o.sent += n
@@ -92,8 +93,21 @@ func (o *out) write(b []byte) bool {
 		panic(http.ErrAbortHandler)
 	case how == Hang:
 		<-o.req.Context().Done()
+	case how == Hold:
+		return o.held() && o.write(rest)
 	}
 	return false
+}
+
+// held waits until the answer may go on. It reports false if the client went.
+func (o *out) held() bool {
+	select {
+	case <-o.reply.On:
+		o.reply.Break = ""
+		return true
+	case <-o.req.Context().Done():
+		return false
+	}
 }
 
 func (o *out) flush() { _ = http.NewResponseController(o.w).Flush() } // the client may have gone

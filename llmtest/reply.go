@@ -14,6 +14,7 @@ const (
 	Cut     Break = "cut"     // the connection is reset
 	End     Break = "end"     // the stream ends as if it had come to its end
 	Hang    Break = "hang"    // nothing comes any more, until the client leaves
+	Hold    Break = "hold"    // nothing comes until Reply.On is closed, then the rest
 	Garbage Break = "garbage" // after the event that is under way comes one that is no JSON
 	Drop    Break = "drop"    // the connection is closed without an answer
 )
@@ -35,10 +36,11 @@ type Reply struct {
 	Page string // an HTML page instead; "" for none
 	To   string // a redirect to this URL instead; "" for none
 
-	Break Break         // "" for nothing
-	At    int           // bytes of the body before that
-	Pace  time.Duration // between one event and the next
-	Bare  bool          // without request ID and usage, as some servers are
+	Break Break           // "" for nothing
+	At    int             // bytes of the body before that
+	On    <-chan struct{} // when it is closed, what was held goes on
+	Pace  time.Duration   // between one event and the next
+	Bare  bool            // without request ID and usage, as some servers are
 }
 
 // Says returns an answer of one text.
@@ -65,6 +67,12 @@ func Fails(status int, message string) Reply { return Reply{Status: status, Mess
 // Breaks returns r that goes wrong after so many bytes.
 func Breaks(r Reply, how Break, at int) Reply {
 	r.Break, r.At = how, at
+	return r
+}
+
+// Holds returns r that waits after so many bytes until on is closed.
+func Holds(r Reply, at int, on <-chan struct{}) Reply {
+	r.Break, r.At, r.On = Hold, at, on
 	return r
 }
 

@@ -133,7 +133,7 @@ func (p *process) wait() *process {
 	p.d.Helper()
 	select {
 	case <-p.ended:
-	case <-time.After(2 * time.Minute):
+	case <-time.After(late):
 		p.d.Fatalf("%q does not come to its end", p.cmd.Args[1:])
 	}
 	return p
@@ -185,7 +185,7 @@ func (d *desk) whole() {
 // asked waits until the provider was asked n times.
 func (d *desk) asked(n int) {
 	d.Helper()
-	deadline := time.After(time.Minute)
+	deadline := time.After(late)
 	tick := time.NewTicker(2 * time.Millisecond)
 	defer tick.Stop()
 	for len(d.server.Requests()) < n {
@@ -243,7 +243,7 @@ func (d *desk) gate() *gate {
 // reached waits until the tool that p runs is at the gate.
 func (g *gate) reached(p *process) {
 	g.d.Helper()
-	err := g.here.SetReadDeadline(time.Now().Add(time.Minute))
+	err := g.here.SetReadDeadline(time.Now().Add(late))
 	if err != nil {
 		g.d.Fatal(err)
 	}

@@ -9,13 +9,21 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
+
+	"github.com/skein-dev/skein/llmtest"
 )
+
+// late is when something that should have come will not. It costs nothing where
+// it comes, and a machine may be slow.
+const late = 5 * time.Minute
 
 // A pane is a terminal in which a shell runs, with the command skein.
 type pane struct {
 	t    *testing.T
+	n    int    // words that the shell was asked to say, none twice
 	dir  string // of tmux's socket s: such a path must be short, so we go there
 	home string // of skein
 	work string // folder that the shell is in: a project named api
@@ -60,9 +68,44 @@ func newPane(t *testing.T, width, height int, env ...string) *pane {
 	p.tmux(append(args, "sh", "-i")...)
 	p.await(`^[$#]`)
 	p.enter("PS1='$ '")
-	p.await(`^\$ *\z`)
 	p.clear()
 	return p
+}
+
+// heldModel is the model of a heldPane.
+const heldModel = "anthropic:claude-x"
+
+// heldPane is newPane with a provider that stops in the midst of its first
+// answer, until goOn is called, and then says "It is so.".
+func heldPane(t *testing.T, width, height int, answer string) (p *pane, goOn func()) {
+	t.Helper()
+	on := make(chan struct{})
+	server := llmtest.Anthropic(t, llmtest.Holds(llmtest.Says(answer), 1000, on))
+	server.Otherwise(llmtest.Says("It is so."))
+	p = newPane(t, width, height, "ANTHROPIC_API_KEY="+llmtest.Key, "ANTHROPIC_BASE_URL="+server.URL)
+	untitled := filepath.Join(p.work, ".skein")
+	if err := os.Mkdir(untitled, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(untitled, "config.toml"), []byte("titles = \"off\"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return p, func() { close(on) }
+}
+
+// fifo makes a place in the folder where a tool that reads it waits, until the
+// test is over.
+func (p *pane) fifo(name string) {
+	p.t.Helper()
+	path := filepath.Join(p.work, name)
+	if err := syscall.Mkfifo(path, 0o600); err != nil {
+		p.t.Fatal(err)
+	}
+	f, err := os.OpenFile(path, os.O_RDWR|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	p.t.Cleanup(func() { _ = f.Close() }) // which lets an orphan go
 }
 
 func (p *pane) tmux(args ...string) string {
@@ -116,7 +159,9 @@ func (p *pane) await(pattern string) string {
 	return p.until(func(s string) bool { return re.MatchString(s) }, "matches "+pattern)
 }
 
-// prompt waits until the person may type, with an empty line before it.
+// prompt waits until the person may type, with an empty line before it. It is
+// also there until the screen has what was entered: await that, or the answer,
+// first.
 func (p *pane) prompt() string {
 	p.t.Helper()
 	return p.await(`^❯\s*\z`)
@@ -124,7 +169,7 @@ func (p *pane) prompt() string {
 
 func (p *pane) until(ok func(screen string) bool, want string) string {
 	p.t.Helper()
-	deadline := time.After(time.Minute)
+	deadline := time.After(late)
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	for {
@@ -143,8 +188,9 @@ func (p *pane) until(ok func(screen string) bool, want string) string {
 // clear empties the terminal, and what it showed before, but for a word.
 func (p *pane) clear() {
 	p.t.Helper()
-	p.enter("clear; echo cleared")
-	p.await(`^cleared\n\$ *\z`)
+	p.n++
+	p.enter(fmt.Sprint("clear; echo cleared ", p.n))
+	p.await(fmt.Sprintf(`^cleared %d\n\$ *\z`, p.n))
 	p.tmux("clear-history", "-t", "p")
 }
 
@@ -152,20 +198,25 @@ func (p *pane) clear() {
 func (p *pane) chat(args string) {
 	p.t.Helper()
 	p.enter("skein chat " + args)
-	p.await(`^❯\s*\z`)
+	p.prompt()
 }
 
-// leave presses Ctrl-D and waits for the shell, and the exit code 0.
+// leave presses Ctrl-D when the person may type, waits for the shell, and wants
+// the exit code 0. What was entered must have been answered: Ctrl-D would stop
+// the answer.
 func (p *pane) leave() string {
 	p.t.Helper()
+	p.await(`^[❯>]\s*\z`)
 	p.keys("C-d")
 	p.await(`^\$ *\z`)
 	return p.code(0)
 }
 
-// code asks the shell for the exit code of the last command.
+// code waits for the end of the last command and asks the shell for its exit
+// code.
 func (p *pane) code(want int) string {
 	p.t.Helper()
-	p.enter("echo code=$?")
-	return p.await(fmt.Sprintf(`^code=%d\n\$ *\z`, want))
+	p.n++
+	p.enter(fmt.Sprintf("echo code=$? of %d", p.n))
+	return p.await(fmt.Sprintf(`code=%d of %d\n\$ *\z`, want, p.n))
 }

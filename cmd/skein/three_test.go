@@ -14,7 +14,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/remote"
@@ -157,7 +156,7 @@ func writeThrough(t *testing.T, s skein.Store, i int) {
 // killed, and returns the last place of each session. Each event must be the
 // next of its session.
 func followed(t *testing.T, s skein.Store, n int) map[skein.SessionID]skein.Seq {
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), late)
 	defer cancel()
 	last := map[skein.SessionID]skein.Seq{}
 	var at skein.Cursor
@@ -176,7 +175,7 @@ func followed(t *testing.T, s skein.Store, n int) map[skein.SessionID]skein.Seq 
 			}
 		}
 		if ctx.Err() != nil {
-			t.Errorf("the stream had %d of %d events in two minutes", got, n)
+			t.Errorf("the stream had %d of %d events in %s", got, n, late)
 			return last
 		}
 	}

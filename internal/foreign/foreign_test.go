@@ -57,7 +57,10 @@ func split(t testing.TB, path string) (map[string]string, *DB) {
 		t.Fatalf("Split() = %v", err)
 	}
 	out := map[string]string{}
-	for _, p := range ps {
+	for p, err := range ps.All() {
+		if err != nil {
+			t.Fatal(err)
+		}
 		b, err := io.ReadAll(db.Lines(p))
 		if err != nil {
 			t.Fatal(err)

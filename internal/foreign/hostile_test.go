@@ -1,7 +1,6 @@
 package foreign
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -45,47 +44,6 @@ func TestARowThatIsTooLongIsNamedAndTheRestRead(t *testing.T) {
 	rows := rowsOf(t, path)
 	if len(rows) != 3 || rows[0].Damage != "" || rows[1].Damage == "" || rows[2].Text("words") != "z" {
 		t.Errorf("Rows gives %d rows, the second with the damage %q; want 3, the second damaged", len(rows), rows[1].Damage)
-	}
-}
-
-func TestMoreKeysThanFitIntoMemoryAreAnError(t *testing.T) {
-	path, db := fixture(t)
-	run(t, db, `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i < 110000) INSERT INTO lines SELECT i, 'talk ' || i, '', 0 FROM n`)
-	copied, err := Open(t.Context(), path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer copied.Close()
-	pieces, err := copied.Split(t.Context(), chats...)
-	if err == nil || !strings.Contains(err.Error(), "table lines: there are rows of too many sessions") {
-		t.Errorf("Split() of 110,000 keys = %d pieces, %v, want an error that names the table and says so", len(pieces), err)
-	}
-}
-
-func TestRowsTooMixedForMemoryAreAnError(t *testing.T) {
-	for _, c := range []struct {
-		name   string
-		key    func(i int) string
-		place  func(i int) string
-		sorted bool
-		fails  bool
-	}{
-		{"keys that take turns", func(i int) string { return fmt.Sprint(i % 2) }, func(int) string { return "" }, false, true},
-		{"places that differ", func(int) string { return "" }, func(i int) string { return fmt.Sprint(i) }, true, true},
-		{"rows that follow each other", func(int) string { return "" }, func(int) string { return "" }, true, false},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			s := splitter{most: 1 << 40, held: maxHeld - 4*heldBy, sorted: c.sorted, out: bufio.NewWriter(io.Discard), index: map[string]int{}}
-			var err error
-			for i := range 1000 {
-				if err = s.add(c.key(i), c.place(i), Row{Table: "lines"}); err != nil {
-					break
-				}
-			}
-			if (err != nil) != c.fails {
-				t.Errorf("add() of 1,000 rows to 4 KB of room = %v, want an error: %v", err, c.fails)
-			}
-		})
 	}
 }
 
@@ -338,7 +296,10 @@ func FuzzOpen(f *testing.F) {
 		if err != nil {
 			return
 		}
-		for _, p := range ps {
+		for p, err := range ps.All() {
+			if err != nil {
+				t.Fatal(err)
+			}
 			if n, err := io.Copy(io.Discard, db.Lines(p)); err != nil || n != p.Size {
 				t.Errorf("a piece has %d bytes, %v, want %d", n, err, p.Size)
 			}

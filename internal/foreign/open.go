@@ -44,7 +44,7 @@ type DB struct {
 	cancel context.CancelFunc
 	frame  frame
 	tables []Table
-	spool  *os.File
+	pieces *Pieces // of the last Split; nil before
 	damage []string
 }
 
@@ -126,10 +126,7 @@ func (db *DB) Close() error {
 	if db.db != nil {
 		errs = append(errs, db.db.Close())
 	}
-	if db.spool != nil {
-		errs = append(errs, db.spool.Close())
-	}
-	errs = append(errs, os.RemoveAll(db.dir))
+	errs = append(errs, db.pieces.close(), os.RemoveAll(db.dir))
 	return errors.Join(errs...)
 }
 

@@ -23,10 +23,11 @@ func TestRowsStandWhereTheirPlaceIs(t *testing.T) {
 	place := func(r Row) string { return strings.Fields(r.Text("words"))[0] }
 	ps, err := in.Split(t.Context(), Part{Table: "talks", Key: "id"}, Part{Table: "lines", Key: "talk", Place: place},
 		Part{Table: "secrets", Key: "talk", Empty: true})
-	if err != nil || len(ps) != 2 {
+	if err != nil || ps.Len() != 2 {
 		t.Fatalf("Split() = %v, %v, want two pieces", ps, err)
 	}
-	b, err := io.ReadAll(in.Lines(ps[0]))
+	a, _ := ps.Of("a")
+	b, err := io.ReadAll(in.Lines(a))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,7 +40,7 @@ func TestRowsStandWhereTheirPlaceIs(t *testing.T) {
 		}
 	}
 	if want := "|1 a|1 a again|2 b|3 c"; strings.Join(got, "|") != want {
-		t.Errorf("lines of %q are %q, want %q", ps[0].Key, strings.Join(got, "|"), want)
+		t.Errorf("lines of %q are %q, want %q", a.Key, strings.Join(got, "|"), want)
 	}
 	if frame := string(in.Frame("talks", "secrets")); !strings.Contains(frame, "CREATE TABLE secrets") {
 		t.Errorf("Frame(talks, secrets) = %s, want secrets in it", frame)

@@ -11,7 +11,7 @@ import (
 
 // root returns the newest root that a meta row names.
 func (u *store) root() (root string) {
-	data, err := io.ReadAll(u.db.Lines(u.pieces["meta"]))
+	data, err := io.ReadAll(u.lines("meta"))
 	if err != nil {
 		return ""
 	}
@@ -69,7 +69,7 @@ func (u *store) walk(id string, deeper int, above map[string]bool) {
 		}
 		if len(v) == 32 && n <= maxField {
 			child := hex.EncodeToString(v)
-			if _, ok := u.pieces["b"+child]; ok {
+			if _, ok := u.pieces.Of("b" + child); ok {
 				if !u.passed(n, deeper) {
 					u.walk(child, deeper-1, above)
 				}
@@ -87,7 +87,7 @@ const maxField = 1000
 
 // most is how many messages there can be: few are said more than once in the
 // same words, but a hostile root has no end of them.
-func (u *store) most() int { return 1000 + 4*len(u.pieces) }
+func (u *store) most() int { return 1000 + 4*u.pieces.Len() }
 
 // passed reports whether a field of the root is to be left: once field 1, the
 // messages as the model gets them, has some, the others say them again in
@@ -96,7 +96,7 @@ func (u *store) passed(n, deeper int) bool { return deeper == maxChain && n > 1 
 
 // blob returns the bytes of a blob.
 func (u *store) blob(id string) ([]byte, bool) {
-	p, ok := u.pieces["b"+id]
+	p, ok := u.pieces.Of("b" + id)
 	if !ok {
 		return nil, false
 	}

@@ -21,10 +21,9 @@ type store struct {
 	db     *foreign.DB
 	path   string
 	name   string // of the source: the session's folder
-	pieces map[string]foreign.Piece
+	pieces *foreign.Pieces
 	about  about
 	chain  []string // messages in order; one can come more than once
-	all    []foreign.Piece
 }
 
 // about is a line of our own, before what the databases hold.
@@ -69,7 +68,7 @@ func openStore(ctx context.Context, at string) (_ interop.Unit, err error) {
 func (u *store) Sources(ctx context.Context) ([]interop.Source, error) {
 	n := 0
 	var err error
-	u.all, err = u.db.Split(ctx, foreign.Part{Table: "meta", KeyOf: func(foreign.Row) string { return "meta" }},
+	u.pieces, err = u.db.Split(ctx, foreign.Part{Table: "meta", KeyOf: func(foreign.Row) string { return "meta" }},
 		foreign.Part{Table: "blobs", KeyOf: func(r foreign.Row) string {
 			if n++; r.Text("id") == "" {
 				return "?" + strconv.Itoa(n)
@@ -79,16 +78,14 @@ func (u *store) Sources(ctx context.Context) ([]interop.Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	u.pieces = make(map[string]foreign.Piece, len(u.all))
-	for _, p := range u.all {
-		u.pieces[p.Key] = p
-	}
 	root := u.root()
 	u.chain, u.about = nil, about{}
 	u.walk(root, maxChain, map[string]bool{})
-	s := interop.Source{Name: u.name, Stamp: root + u.pieces["meta"].Stamp, Size: u.pieces["meta"].Size}
+	meta, _ := u.pieces.Of("meta")
+	s := interop.Source{Name: u.name, Stamp: root + meta.Stamp, Size: meta.Size}
 	for _, id := range u.chain {
-		s.Size += u.pieces["b"+id].Size
+		blob, _ := u.pieces.Of("b" + id)
+		s.Size += blob.Size
 	}
 	if len(u.chain) == 0 && root == "" {
 		return []interop.Source{{}}, nil
@@ -102,11 +99,11 @@ func (u *store) Open(_ context.Context, name string) (io.ReadCloser, error) {
 	first := append(skein.MustJSON(struct {
 		A about `json:"about"`
 	}{u.about}), '\n')
-	session := []io.Reader{bytes.NewReader(first), u.db.Lines(u.pieces["meta"])}
+	session := []io.Reader{bytes.NewReader(first), u.lines("meta")}
 	for _, id := range u.chain {
 		if key := "b" + id; !used[key] {
 			used[key] = true
-			session = append(session, u.db.Lines(u.pieces[key]))
+			session = append(session, u.lines(key))
 			continue
 		}
 		data, _ := u.blob(id)
@@ -119,12 +116,21 @@ func (u *store) Open(_ context.Context, name string) (io.ReadCloser, error) {
 		return nil, fmt.Errorf("database %s has no source %q", u.path, name)
 	}
 	rest := []io.Reader{bytes.NewReader(u.db.Frame("meta", "blobs"))}
-	for _, p := range u.all {
+	for p, err := range u.pieces.All() {
+		if err != nil {
+			return nil, err
+		}
 		if !used[p.Key] {
 			rest = append(rest, u.db.Lines(p))
 		}
 	}
 	return io.NopCloser(io.MultiReader(rest...)), nil
+}
+
+// lines returns the rows of a piece, none if it is not there.
+func (u *store) lines(key string) io.Reader {
+	p, _ := u.pieces.Of(key)
+	return u.db.Lines(p)
 }
 
 // again is the line of a message that was said before in the same words: the

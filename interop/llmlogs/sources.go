@@ -19,13 +19,8 @@ func (u *unit) Sources(ctx context.Context) (all []interop.Source, err error) {
 	clear(u.of)
 	clear(u.refers)
 	u.order = nil
-	pieces, err := u.db.Split(ctx, u.parts...)
-	if err != nil {
+	if u.pieces, err = u.db.Split(ctx, u.parts...); err != nil {
 		return nil, err
-	}
-	u.pieces = make(map[string]foreign.Piece, len(pieces))
-	for _, p := range pieces {
-		u.pieces[p.Key] = p
 	}
 	used := map[string]bool{}
 	for _, id := range u.order {
@@ -33,14 +28,18 @@ func (u *unit) Sources(ctx context.Context) (all []interop.Source, err error) {
 		sum := sha256.New()
 		for _, key := range u.keys(id) {
 			used[key] = true
-			s.Size += u.pieces[key].Size
-			sum.Write([]byte(u.pieces[key].Stamp))
+			p, _ := u.pieces.Of(key)
+			s.Size += p.Size
+			sum.Write([]byte(p.Stamp))
 		}
 		s.Stamp = hex.EncodeToString(sum.Sum(nil)[:16])
 		all = append(all, s)
 	}
 	u.loose = nil
-	for _, p := range pieces {
+	for p, err := range u.pieces.All() {
+		if err != nil {
+			return nil, err
+		}
 		if !used[p.Key] {
 			u.loose = append(u.loose, p)
 		}
@@ -62,7 +61,7 @@ func (u *unit) keys(id string) (keys []string) {
 				add(k, deeper-1)
 			}
 		}
-		if _, ok := u.pieces[key]; ok {
+		if _, ok := u.pieces.Of(key); ok {
 			keys = append(keys, key)
 		}
 	}
@@ -83,7 +82,8 @@ func (u *unit) Open(_ context.Context, name string) (io.ReadCloser, error) {
 	}
 	var pieces []foreign.Piece
 	for _, key := range u.keys(name) {
-		pieces = append(pieces, u.pieces[key])
+		p, _ := u.pieces.Of(key)
+		pieces = append(pieces, p)
 	}
 	return io.NopCloser(io.MultiReader(u.readers(pieces)...)), nil
 }

@@ -19,7 +19,7 @@ type unit struct {
 	order  []string            // conversations
 	of     map[string][]string // conversation → its responses, or its rows of log
 	refers map[string][]string // response, or result → what is shared
-	pieces map[string]foreign.Piece
+	pieces *foreign.Pieces
 	loose  []foreign.Piece // that no conversation has
 }
 
