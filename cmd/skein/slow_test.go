@@ -21,12 +21,17 @@ func hanging(bytes int) llmtest.Reply {
 func TestAProviderThatHangsIsGivenUpInTime(t *testing.T) {
 	for _, bytes := range []int{0, 500} {
 		t.Run(fmt.Sprint("after byte ", bytes), func(t *testing.T) {
-			at(t, []llmtest.Reply{hanging(bytes)}, func(d *desk) {
+			at(t, nil, func(d *desk) {
+				d.server.Otherwise(hanging(bytes)) // a slow run is over before it asks
 				hasty := filepath.Join(d.work, "hasty.md")
 				if err := os.WriteFile(hasty, []byte("---\nname: hasty\ntimeout: 1\n---\nBe quick.\n"), 0o600); err != nil {
 					t.Fatal(err)
 				}
 				d.types("run", "--key", "k", "--model", d.model, "--agent", hasty, "hello").want(1, "", "took longer than its agent allows", "skein continue", "Resume with: ")
+				d.server.Otherwise(llmtest.Says("It is so."))
+				if err := os.WriteFile(hasty, []byte("---\nname: hasty\n---\nBe quick.\n"), 0o600); err != nil {
+					t.Fatal(err)
+				}
 				d.types("continue").want(0, "It is so.\n")
 				d.whole()
 			})
