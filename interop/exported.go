@@ -206,7 +206,7 @@ func (x *exporter) one(ctx context.Context, sess skein.Session) error {
 
 // draft gathers what a format's Write is told.
 func (x *exporter) draft(ctx context.Context, sess skein.Session) (Draft, error) {
-	d := Draft{Session: sess, Home: x.home, Now: x.o.Now, Other: x.other(ctx), memo: x.memo}
+	d := Draft{Session: sess, Home: x.home, Places: x.o.Places, Now: x.o.Now, Other: x.other(ctx, sess), memo: x.memo}
 	d.Beside = func(rel string) ([]byte, bool) { return beside(filepath.Join(x.home, "x"), rel) }
 	d.Dir = sess.Cwd
 	if d.Dir == "" {
@@ -226,14 +226,18 @@ func (x *exporter) draft(ctx context.Context, sess skein.Session) (Draft, error)
 }
 
 // other returns where other sessions are: where they were just written, or
-// what they were read from, if that lies in the same home.
-func (x *exporter) other(ctx context.Context) func(skein.SessionID) (Spot, bool) {
+// what they were read from, if that lies in the same home. What goes on with
+// sess now is no other's any more.
+func (x *exporter) other(ctx context.Context, sess skein.Session) func(skein.SessionID) (Spot, bool) {
 	return func(id skein.SessionID) (Spot, bool) {
 		if spot, ok := x.spots[id]; ok {
 			return spot, true
 		}
 		s, err := x.store.Session(ctx, id)
 		if err != nil || s.Origin == nil || s.Origin.Format != x.format.Name {
+			return Spot{}, false
+		}
+		if o := sess.Origin; o != nil && id != sess.ID && o.Format == s.Origin.Format && o.Path == s.Origin.Path {
 			return Spot{}, false
 		}
 		unit, name := x.split(s.Origin.Path)

@@ -45,6 +45,10 @@ type Draft struct {
 	Home string // of the program, absolute: what is written lies in it
 	Now  time.Time
 
+	// Places are where the program looks below Home, absolute, where it is to
+	// find what is written; none for a folder that somebody named.
+	Places []string
+
 	memo map[string]any // see Once
 }
 

@@ -2,6 +2,7 @@ package amplifier_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -232,5 +233,42 @@ func TestWhatWentOnHereIsWrittenBack(t *testing.T) {
 	bring(t, s, f.path)
 	if got := words(t, s, liveID); got != "one | né <b> | call:c9 | result:c9 | and on" {
 		t.Errorf("after Amplifier went on it says %q", got)
+	}
+}
+
+func TestALineThatGoesOnWithTheFolderIsNotItsOwnParent(t *testing.T) {
+	f, s := newFolder(t), memory.New()
+	defer s.Close()
+	f.save(user(1, "one"))
+	bring(t, s, f.path)
+	say := func(id skein.SessionID, text string) {
+		t.Helper()
+		if _, err := s.Append(t.Context(), skein.Batch{Session: id, Events: []skein.Event{skein.Say(1788422410000, skein.UserSays(text))}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	say(liveID, "here")
+	f.save(user(1, "one"), user(2, "there"))
+	if _, err := interop.Sync(t.Context(), s, amplifier.Format(), liveID); !errors.Is(err, interop.ErrChanged) {
+		t.Fatalf("Sync after both went on = %v, want %v", err, interop.ErrChanged)
+	}
+	var fork skein.SessionID
+	for sess, err := range s.Sessions(t.Context(), skein.Filter{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if sess.ID != liveID {
+			fork = sess.ID
+		}
+	}
+	say(fork, "and on")
+	if done, err := interop.Sync(t.Context(), s, amplifier.Format(), fork); err != nil || done.Events != 1 {
+		t.Fatalf("Sync(%s) = %+v, %v, want 1 event", fork, done, err)
+	}
+	if got := f.read("metadata.json"); strings.Contains(got, "parent_id") {
+		t.Errorf("the metadata is\n%s\nwant no parent, for there was none", got)
+	}
+	if got := f.read("events.jsonl"); strings.Contains(got, `"parent_id": "`) {
+		t.Errorf("the log is\n%s\nwant no parent in it", got)
 	}
 }
