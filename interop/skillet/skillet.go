@@ -5,8 +5,10 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
+	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/interop"
 )
 
@@ -16,6 +18,8 @@ const Name = "skillet"
 const (
 	databaseName = ".agent_sessions.sqlite"
 	logsName     = ".agent_session_logs"
+	installed    = "skilled-crew"       // the state folder of an installed Skillet
+	agentFile    = ".skilled_crew.yaml" // how the names of its agents' files end
 )
 
 // Format returns the reader of Skillet's state folders.
@@ -32,25 +36,46 @@ func Format() interop.Format {
 		Below:  below,
 		Write:  write,
 		Put:    put,
+		Resume: resume,
 	}
 }
 
 // places returns the state folders: the one that SKILLET_HOME names, or that of
-// the repository and that of an installed Skillet.
+// the repository and that of an installed Skillet. What is in the repository
+// comes first if there is something, for then Skillet ran from there.
 func places(h interop.Home) (dirs []string) {
 	if home := h.Env("SKILLET_HOME"); home != "" {
 		if abs, err := filepath.Abs(home); err == nil {
 			return []string{filepath.Join(abs, "state")}
 		}
 	}
-	if root := repository(h.Cwd); root != "" {
-		dirs = append(dirs, filepath.Join(root, ".skilled-agent", "state"))
-	}
 	state := h.Env("XDG_STATE_HOME")
 	if !filepath.IsAbs(state) {
 		state = filepath.Join(h.Dir, ".local", "state")
 	}
-	return append(dirs, filepath.Join(state, "skilled-crew"))
+	dirs = []string{filepath.Join(state, installed)}
+	root := repository(h.Cwd)
+	if root == "" {
+		return dirs
+	}
+	of := filepath.Join(root, ".skilled-agent")
+	dirs = append(dirs, filepath.Join(of, "state"))
+	if _, err := os.Stat(of); err == nil {
+		slices.Reverse(dirs)
+	}
+	return dirs
+}
+
+// resume returns the command that goes on with a session. It wants the file that
+// tells the agent: the only one in the session's folder, else one that is to be
+// named.
+func resume(w interop.Spot, s skein.Session) (command []string, dir string) {
+	agent := "AGENT" + agentFile
+	if found, err := filepath.Glob(filepath.Join(s.Cwd, "*"+agentFile)); err == nil && len(found) == 1 && s.Cwd != "" {
+		agent = filepath.Base(found[0])
+	}
+	user, name, _ := strings.Cut(w.ID, ":")
+	return []string{"skilled_crew", "chat", "-c", agent, "--user-email", user, "--session-name", name}, s.Cwd
 }
 
 // repository returns the nearest folder at or above dir with a .git in it, and
@@ -96,10 +121,11 @@ func unitOf(name string) string {
 // around returns the folder of the logs beside a database.
 func around(unit string) []string { return []string{path.Join(path.Dir(unit), logsName)} }
 
-// below returns the place of a database in a SKILLET_HOME.
+// below returns the place of a database in a SKILLET_HOME, and what a state
+// folder is called in its own.
 func below(name string) string {
-	if path.Base(name) == "state" {
-		return "state"
+	if base := path.Base(name); base == "state" || base == installed {
+		return base
 	}
 	return "state/" + databaseName
 }

@@ -372,9 +372,15 @@ func TestPlaces(t *testing.T) {
 	}
 	env := map[string]string{}
 	home := interop.Home{Dir: filepath.Join(root, "home"), Cwd: filepath.Join(root, "a", "b"), Env: func(k string) string { return env[k] }}
-	want := []string{filepath.Join(root, ".skilled-agent", "state"), filepath.Join(root, "home", ".local", "state", "skilled-crew")}
+	want := []string{filepath.Join(root, "home", ".local", "state", "skilled-crew"), filepath.Join(root, ".skilled-agent", "state")}
 	if got := places(home); strings.Join(got, " ") != strings.Join(want, " ") {
-		t.Errorf("places = %v, want %v", got, want)
+		t.Errorf("places = %v, want %v: a repository that Skillet was never run from comes last", got, want)
+	}
+	if err := os.Mkdir(filepath.Join(root, ".skilled-agent"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if got := places(home); strings.Join(got, " ") != want[1]+" "+want[0] {
+		t.Errorf("places = %v, want %v: Skillet ran from this repository", got, want[1]+" "+want[0])
 	}
 	env["SKILLET_HOME"] = filepath.Join(root, "s")
 	if got := places(home); len(got) != 1 || got[0] != filepath.Join(root, "s", "state") {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"path/filepath"
 	"strings"
 
 	"github.com/skein-dev/skein"
@@ -61,9 +62,20 @@ func (w *writer) nothing() (interop.Written, error) {
 		return interop.Written{}, fmt.Errorf("%w: nothing new was said", skein.ErrInvalid)
 	}
 	w.losses.Add(0, "a session in which nothing was said: an empty log")
-	own := interop.Text{Path: "state/" + databaseName, Name: sanitise(w.user) + "/" + sanitise(w.name)}
+	own := interop.Text{Path: w.path(), Name: sanitise(w.user) + "/" + sanitise(w.name)}
 	own.Lines = []interop.OutLine{{Body: w.end()}}
 	return interop.Written{ID: w.user + ":" + w.name, Texts: []interop.Text{own}, Losses: w.losses}, nil
+}
+
+// path returns where a new session's database is: in the state folder that Skillet
+// looks in, else in that of a SKILLET_HOME.
+func (w *writer) path() string {
+	for _, place := range w.d.Places {
+		if filepath.Dir(place) == w.d.Home {
+			return filepath.Base(place) + "/" + databaseName
+		}
+	}
+	return "state/" + databaseName
 }
 
 // end is the line of the log's file.
@@ -184,7 +196,7 @@ func (w *writer) written() interop.Written {
 	if w.d.After == 0 {
 		name = sanitise(w.user) + "/" + sanitise(w.name)
 	}
-	own := interop.Text{Path: "state/" + databaseName, Name: name, Lines: w.rows, Gone: w.gone}
+	own := interop.Text{Path: w.path(), Name: name, Lines: w.rows, Gone: w.gone}
 	if w.d.After > 0 {
 		own.Path = w.d.Path
 	}
