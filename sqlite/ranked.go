@@ -16,6 +16,7 @@ func (x *search) ranked(c *conn, expr string) error {
 		return err
 	}
 	start := len(x.hits)
+	late := x.cutOff
 	cut, err := x.limited(c, x.until, func() error { return x.best(c, expr) })
 	if resultCode(err)&0xff == codeCorrupt {
 		x.hits = nil
@@ -25,11 +26,12 @@ func (x *search) ranked(c *conn, expr string) error {
 		return err
 	}
 	if cut {
-		x.cutOff = true
 		x.hits = x.hits[:start]
+		x.until = time.Now().Add(x.q.Deadline)
 		if err := x.recent(c, expr); err != nil {
 			return err
 		}
+		x.cutOff = x.cutOff || late
 	}
 	x.join(fresh)
 	return nil
@@ -99,17 +101,47 @@ func (x *search) recent(c *conn, expr string) error {
 	q := `SELECT ` + hitColumns + `, 0.0, 0 FROM (SELECT rowid AS id FROM words WHERE words MATCH ? ORDER BY rowid DESC LIMIT ` + recentLimit + `) m
 		CROSS JOIN events e ON e.id = m.id` + x.owners + x.where.sql() + `
 		ORDER BY e.id DESC LIMIT ?`
+	x.cutOff = true
 	var err error
 	if x.shownIn != nil {
 		err = x.recentWithin(c, expr)
 	} else {
-		_, err = x.limited(c, time.Now().Add(x.q.Deadline), func() error { return x.collect(c, q, expr, recentMatches) })
+		_, err = x.limited(c, x.until, func() error { return x.collect(c, q, expr, recentMatches) })
+	}
+	if err == nil {
+		x.hits, err = x.checked(c, x.hits)
+	}
+	if err == nil && x.ofSome() && x.shown() < x.limit {
+		err = x.recentOf(c, expr)
 	}
 	if !x.q.Each {
 		x.hits = firstOfEach(x.hits)
 	}
 	x.hits = x.hits[:min(len(x.hits), x.limit)]
 	return err
+}
+
+// checked returns those of hits that match where the index finds more than was
+// asked for.
+func (x *search) checked(c *conn, hits []hit) (sure []hit, err error) {
+	ps := prefixes(x.q.Terms)
+	if len(ps) == 0 {
+		return hits, nil
+	}
+	m, err := skein.Query{Terms: ps}.Matcher()
+	if err != nil {
+		return nil, err
+	}
+	for _, h := range hits {
+		var text string
+		if _, err := c.one(`SELECT coalesce(text, '') FROM events WHERE id = ?`, []any{h.id}, &text); err != nil {
+			return nil, err
+		}
+		if m.MatchesText(text) {
+			sure = append(sure, h)
+		}
+	}
+	return sure, nil
 }
 
 // group is what counts as one session: all that one shows, if only that is

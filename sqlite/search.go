@@ -28,9 +28,11 @@ type search struct {
 	limit   int
 	shownIn *head         // the one session that is searched; its parent's hits are its own
 	segs    walk.Segments // of what that one shows, newest first
+	of      where         // conditions on the sessions s that leave some out
 	owners  string        // joins the sessions s to the events e
 	moved   bool          // some events are shown by others than the session that has them
 	until   time.Time     // when it has to answer
+	looked  int           // places of the index that were looked at after there was no time to rank
 }
 
 // A hit is a row that matches.
@@ -106,12 +108,13 @@ func (s *Store) conditions(c *conn, x *search) (none bool, err error) {
 		{"s.origin = ?", q.Origin},
 	} {
 		if f.value != "" {
-			w.add(f.cond, f.value)
+			x.of.add(f.cond, f.value)
 		}
 	}
 	if p := q.Project; p != "" {
-		w.add("(s.project = ? OR substr(s.project, -length(?) - 1) IN ('/' || ?, char(92) || ?))", p, p, p, p)
+		x.of.add("(s.project = ? OR substr(s.project, -length(?) - 1) IN ('/' || ?, char(92) || ?))", p, p, p, p)
 	}
+	w.conds, w.args = append(w.conds, x.of.conds...), append(w.args, x.of.args...)
 	return false, nil
 }
 

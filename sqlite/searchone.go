@@ -1,8 +1,6 @@
 package sqlite
 
 import (
-	"time"
-
 	"github.com/skein-dev/skein/internal/walk"
 )
 
@@ -49,7 +47,7 @@ func (x *search) recentWithin(c *conn, expr string) error {
 	if !x.q.Each {
 		limit = recentMatches
 	}
-	_, err := x.limited(c, time.Now().Add(x.q.Deadline), func() error {
+	_, err := x.limited(c, x.until, func() error {
 		for _, seg := range x.segs {
 			first, last, err := c.ids(seg)
 			if err != nil || len(x.hits) >= limit {

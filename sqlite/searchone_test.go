@@ -48,10 +48,20 @@ func (s *Store) recentIn(t *testing.T, id skein.SessionID, limit int) (at []skei
 	if err != nil {
 		t.Fatal(err)
 	}
-	q.Session, q.Each, q.Deadline = id, true, 20*time.Second
-	x := &search{q: q, limit: limit}
+	q.Session, q.Each = id, true
+	for _, h := range s.unranked(t, q, limit).hits {
+		at = append(at, h.Seq)
+	}
+	return at
+}
+
+// unranked is a search that had no time to rank.
+func (s *Store) unranked(t *testing.T, q skein.Query, limit int) *search {
+	t.Helper()
+	q.Deadline = 20 * time.Second
+	x := &search{q: q, limit: limit, until: time.Now().Add(q.Deadline)}
 	expr, _ := matchExpr(q.Terms)
-	err = s.read(t.Context(), func(c *conn) error {
+	err := s.read(t.Context(), func(c *conn) error {
 		if none, err := s.conditions(c, x); none || err != nil {
 			return fmt.Errorf("nothing to search: %v, %w", none, err)
 		}
@@ -60,10 +70,7 @@ func (s *Store) recentIn(t *testing.T, id skein.SessionID, limit int) (at []skei
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, h := range x.hits {
-		at = append(at, h.Seq)
-	}
-	return at
+	return x
 }
 
 // A session's messages are found the newest first, whether they wait for the

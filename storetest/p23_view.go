@@ -15,6 +15,7 @@ func views() []check {
 		{name: "new sessions are the user's", run: newOnes},
 		{name: "keys and requests are each user's own", run: ownKeys},
 		{name: "another user's text and blobs are never found", run: othersText},
+		{name: "one's own text is found, however much others have of it", run: ownAmongMany},
 		{name: "files and client IDs are each user's own", run: ownFiles},
 		{name: "who names another's session as parent is not its child", run: strangers},
 		{name: "16 users at once", run: manyUsers},
@@ -63,6 +64,33 @@ func othersGone(t *test) {
 	t.wantEnd("a", 7)
 	equal(t, "Sessions of ann, seen by all", t.ids(skein.Filter{User: "ann"}), []skein.SessionID{"a"})
 	equal(t, "Sessions of bob, seen by all", t.ids(skein.Filter{User: "bob"}), nil)
+}
+
+// ownAmongMany wants all that a user said to be found, and not to be told that
+// there may be more, where others said the same before, between and after it.
+func ownAmongMany(t *test) {
+	others := func(id skein.SessionID) {
+		evs := []skein.Event{created()}
+		for range 300 {
+			evs = append(evs, user("needle, needle and thread"))
+		}
+		t.as("ann", func() { t.add(id, evs...) })
+	}
+	others("a1")
+	t.as("bob", func() { t.add("b", created(), user("a needle of bob's"), user("nothing")) })
+	others("a2")
+	t.as("bob", func() { t.add("b", user("the needle again")) })
+	others("a3")
+	t.as("bob", func() {
+		t.wantFound("needle", at("b", 2), at("b", 4))
+		for _, q := range []skein.Query{{Terms: []skein.Term{{Words: []string{"needle"}}}}, {Substring: "eedle"}, {Regex: "ne+dle"}} {
+			q.Each, q.Limit, q.Deadline = true, 10, patience
+			r, err := t.s.Search(t.Context(), q)
+			if err != nil || len(r.Hits) != 2 || r.CutOff {
+				t.Errorf("Search(%+v) gives %d hits (cut off %v), %v, want both and no more", q, len(r.Hits), r.CutOff, err)
+			}
+		}
+	})
 }
 
 func othersWrite(t *test) {
