@@ -34,15 +34,20 @@ type conn struct {
 // setRole makes what follows in the transaction that of a role and a user.
 const setRole = `SELECT set_config('role', $1, true), set_config('skein.user', $2, true)`
 
-// setWriter does so for a transaction that writes. What is committed is on disk,
-// whatever the server's default is. Nobody waits for ever: neither this
-// transaction for a lock, nor others for one whose program was stopped in the
-// midst of it. The statement of the usual append has one plan for all arguments.
-const setWriter = `SELECT set_config('role', $1, true), set_config('skein.user', $2, true),
+// setDurable does so for a transaction that writes. What is committed is on disk,
+// whatever the server's default is. Nobody waits for ever for one whose program was
+// stopped in the midst of it.
+const setDurable = `SELECT set_config('role', $1, true), set_config('skein.user', $2, true),
 	set_config('synchronous_commit', CASE current_setting('synchronous_commit') WHEN 'off' THEN 'on' ELSE current_setting('synchronous_commit') END, true),
-	set_config('lock_timeout', '20s', true), set_config('idle_in_transaction_session_timeout', '60s', true)`
+	set_config('idle_in_transaction_session_timeout', '60s', true)`
 
-const setPut = setWriter + `, set_config('plan_cache_mode', 'force_generic_plan', true)`
+// setWriter is setDurable for a transaction that may wait for others' locks.
+const setWriter = setDurable + `, set_config('lock_timeout', '20s', true)`
+
+// setPut is setDurable for the usual appends, whose statement has one plan for all
+// arguments. They share a transaction, so that they wait only a moment for who has
+// one of their sessions.
+const setPut = setDurable + `, set_config('lock_timeout', '500ms', true), set_config('plan_cache_mode', 'force_generic_plan', true)`
 
 func (s *Store) role() string {
 	if s.user == "" {

@@ -69,7 +69,7 @@ func (s *Store) appendFast(ctx context.Context, group []*job) (rest []*job) {
 	if !d.changed() || d.moves() {
 		return group
 	}
-	moved, err := s.put(ctx, w, d, forgot)
+	moved, err := s.send(&parcel{ctx: ctx, s: s, w: w, d: d, forgot: forgot, turn: make(chan bool, 1)})
 	if err != nil || !moved {
 		s.heads.drop(h.ID)
 	}
@@ -86,37 +86,4 @@ func (s *Store) appendFast(ctx context.Context, group []*job) (rest []*job) {
 	s.quotas.use(d.User, d.grew)
 	s.stored(len(d.events.at), d.ID)
 	return rest
-}
-
-// put sends the statement that writes d, which is a transaction by itself, and
-// reports whether it has: not if heads were forgotten since they had been so
-// often. From when it is sent ctx stops nothing.
-func (s *Store) put(ctx context.Context, w *work, d *draft, forgot int) (moved bool, err error) {
-	pg, err := s.acquire(ctx)
-	if err != nil {
-		return false, err
-	}
-	defer pg.Release()
-	if err := ctx.Err(); err != nil || s.heads.times() != forgot {
-		return false, err
-	}
-	own, cancel := context.WithTimeout(context.WithoutCancel(ctx), ownTime)
-	defer cancel()
-	q := &conn{ctx: own, pg: pg, s: s, begin: s.beginPut, set: setPut}
-	p := q.pipe()
-	if len(d.noRequests) > 0 {
-		p.exec(takeLocks, requestLocks(d.noRequests))
-	}
-	sql, args := w.put(d, 0)
-	var n int64
-	p.one(nil, sql, args, &n)
-	end := func() error { return classifyCommit(p.run()) }
-	if q.begin != "" {
-		end = p.commit
-	}
-	if err := end(); err != nil {
-		q.rollback()
-		return false, err
-	}
-	return n == 1, nil
 }

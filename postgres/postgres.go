@@ -36,6 +36,7 @@ type core struct {
 	puts     putSQL
 	beginPut string // what begins the transaction of the usual append, where it cannot do without
 	lines    *queues
+	lanes    *lanes
 	keeper   *keeper
 	quotas   *quotas
 
@@ -83,7 +84,7 @@ func Open(ctx context.Context, dsn string, o Options) (_ *Store, err error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &core{pool: pool, where: where, heads: heads, puts: newPutSQL(), lines: newQueues(), quotas: newQuotas(), ending: make(chan struct{}), gone: make(chan struct{})}
+	c := &core{pool: pool, where: where, heads: heads, puts: newPutSQL(), lines: newQueues(), lanes: newLanes(cfg.MaxConns), quotas: newQuotas(), ending: make(chan struct{}), gone: make(chan struct{})}
 	c.life, c.stop = context.WithCancel(context.WithoutCancel(ctx))
 	if c.pack, err = newPacker(); err == nil {
 		err = c.migrate(ctx, o)
