@@ -127,8 +127,19 @@ func migrateStep(ctx context.Context, pg *pgx.Conn) (v int, err error) {
 		return err
 	})
 	if code(err) == codeNoPermission {
-		err = fmt.Errorf("%w\nlet the role of the address own the database: ALTER DATABASE %s OWNER TO %s",
-			err, pgx.Identifier{pg.Config().Database}.Sanitize(), pgx.Identifier{pg.Config().User}.Sanitize())
+		err = fmt.Errorf("%w\n%s", err, whoShouldOwn(ctx, pg))
 	}
 	return v, err
+}
+
+// whoShouldOwn says what to do where the tables may not be made. In databases
+// that were made by versions 13 and 14 the schema is not the database owner's.
+func whoShouldOwn(ctx context.Context, pg *pgx.Conn) string {
+	database, user := pgx.Identifier{pg.Config().Database}.Sanitize(), pgx.Identifier{pg.Config().User}.Sanitize()
+	var owns bool
+	err := pg.QueryRow(ctx, `SELECT pg_has_role(datdba, 'USAGE') FROM pg_database WHERE datname = current_database()`).Scan(&owns)
+	if err == nil && owns {
+		return "let the role of the address own the schema, too: ALTER SCHEMA public OWNER TO " + user
+	}
+	return fmt.Sprintf("let the role of the address own the database: ALTER DATABASE %s OWNER TO %s", database, user)
 }

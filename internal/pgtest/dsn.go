@@ -1,6 +1,7 @@
 package pgtest
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"net/url"
@@ -96,10 +97,25 @@ func databaseLike(t testing.TB, admin, owner, template string) string {
 		t.Fatalf("%s: not an address: %v", Env, err)
 	}
 	u.Path = "/" + name
+	if template == "template0" {
+		Exec(t, u.String(), asLater(cmp.Or(owner, "CURRENT_USER")))
+	}
 	if password, ok := u.User.Password(); ok && owner != "" {
 		u.User = url.UserPassword(owner, password)
 	}
 	return u.String()
+}
+
+// asLater makes the schema of a database what it is from version 15 on: its
+// owner's, where nobody else makes anything.
+func asLater(owner string) string {
+	return `DO $$ BEGIN
+	IF current_setting('server_version_num')::int < 150000 THEN
+		ALTER SCHEMA public OWNER TO ` + owner + `;
+		REVOKE CREATE ON SCHEMA public FROM PUBLIC;
+	END IF;
+EXCEPTION WHEN insufficient_privilege THEN NULL; -- who says which server to test on has made it so, or is warned of it
+END $$`
 }
 
 // drop removes a database, also if a test left connections or killed the
