@@ -63,6 +63,15 @@ func (p *parrot) Talk(ctx context.Context, t *web.Talk) error {
 	return err
 }
 
+// end returns the last place of s-fork.
+func (p *parrot) end() skein.Seq {
+	s, err := p.store.Session(context.Background(), "s-fork")
+	if err != nil {
+		panic(err)
+	}
+	return s.Last
+}
+
 // chatting serves the composed sessions with p at the other end.
 func chatting(t *testing.T, p *parrot) *visit {
 	t.Helper()
@@ -75,13 +84,19 @@ func chatting(t *testing.T, p *parrot) *visit {
 func said(text string) url.Values { return url.Values{"text": {text}} }
 
 func TestChatGoesOnInTheSession(t *testing.T) {
-	v := chatting(t, &parrot{})
+	p := &parrot{}
+	v := chatting(t, p)
+	end := p.end() + 2
 	h := v.hear("/sessions/s-fork/live")
+	if e, _ := h.next(); e != "state" {
+		t.Errorf("the stream begins with %s, want state", e)
+	}
 	wants(t, "the page", v.send("/sessions/s-fork/chat", said("hello\r\nthere")), "The same, without waiting")
 	if got := h.until("piece"); got != `"You "` {
 		t.Errorf("the first piece is %s, want %q", got, "You ")
 	}
-	h.all("changed", "state")
+	h.until("state") // that the turn is over
+	h.grown(end)
 	wants(t, "the page", v.get("/sessions/s-fork/chat"), "hello", "You said: hello")
 	wants(t, "the session's page", v.get("/sessions/s-fork"), "/sessions/s-fork/chat")
 }
@@ -94,8 +109,12 @@ func TestChatBeginsASession(t *testing.T) {
 }
 
 func TestChatAsksAndEveryPageSeesTheQuestion(t *testing.T) {
-	v := chatting(t, &parrot{})
+	p := &parrot{}
+	v := chatting(t, p)
+	end := p.end() + 2
 	one, two := v.hear("/sessions/s-fork/live"), v.hear("/sessions/s-fork/live")
+	one.until("state") // each stream begins with it
+	two.until("state")
 	v.send("/sessions/s-fork/chat", said("run <b>make"))
 	one.until("state")
 	two.until("state")
@@ -107,7 +126,8 @@ func TestChatAsksAndEveryPageSeesTheQuestion(t *testing.T) {
 	}
 	v.send("/sessions/s-fork/chat/reply", url.Values{"question": {id[1]}, "answer": {"always"}})
 	two.until("piece")
-	two.all("piece", "changed")
+	two.until("piece")
+	two.grown(end)
 	wants(t, "the page", v.send("/sessions/s-fork/chat/reply", url.Values{"question": {id[1]}, "answer": {"no"}}), "answered already", "The answer was always")
 }
 

@@ -19,6 +19,10 @@ import (
 // shots is a folder to put pictures of pages into, for people to look at.
 var shots = flag.String("shots", "", "put pictures of the pages into this `folder`")
 
+// late is when something that should have come will not. It costs nothing where
+// it comes, and a machine may be slow.
+const late = 5 * time.Minute
+
 // A tab is a page of a real browser.
 type tab struct {
 	context.Context
@@ -60,12 +64,12 @@ func (v *visit) quietly() *tab {
 	if path == "" {
 		v.t.Fatal("there is no chromium: apt-get install chromium, or put google-chrome on the PATH")
 	}
-	o := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.Flag("force-color-profile", "srgb"))
+	o := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.WSURLReadTimeout(late), chromedp.Flag("force-color-profile", "srgb"))
 	browser, stop := chromedp.NewExecAllocator(v.t.Context(), o...)
 	v.t.Cleanup(stop)
 	ctx, cancel := chromedp.NewContext(browser)
 	v.t.Cleanup(cancel)
-	ctx, cancelTime := context.WithTimeout(ctx, 2*time.Minute)
+	ctx, cancelTime := context.WithTimeout(ctx, 3*late) // many pages
 	v.t.Cleanup(cancelTime)
 	b := &tab{ctx, v.t, v}
 	b.do(chromedp.Navigate(v.url + v.login()))
@@ -104,7 +108,7 @@ func (b *tab) until(expression string) {
 	b.t.Helper()
 	ticks := time.NewTicker(40 * time.Millisecond)
 	defer ticks.Stop()
-	late := time.After(20 * time.Second)
+	over := time.After(late)
 	var err error
 	for {
 		var is bool
@@ -113,7 +117,7 @@ func (b *tab) until(expression string) {
 		}
 		select {
 		case <-ticks.C:
-		case <-late:
+		case <-over:
 			b.t.Fatalf("it never came true that %s: %v", expression, err)
 		}
 	}

@@ -5,10 +5,8 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/skein-dev/skein"
 )
@@ -17,12 +15,13 @@ import (
 type hearing struct {
 	t     *testing.T
 	lines *bufio.Reader
+	last  string // what the newest "changed" said
 }
 
 // hear opens the stream at path, until the test ends.
 func (v *visit) hear(path string, header ...string) *hearing {
 	v.t.Helper()
-	ctx, cancel := context.WithTimeout(v.t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(v.t.Context(), late)
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, v.url+path, nil)
 	if err != nil {
 		v.t.Fatal(err)
@@ -41,7 +40,7 @@ func (v *visit) hear(path string, header ...string) *hearing {
 	if a.StatusCode != http.StatusOK || a.Header.Get("Content-Type") != "text/event-stream" {
 		v.t.Fatalf("GET %s: %d of type %q, want a stream", path, a.StatusCode, a.Header.Get("Content-Type"))
 	}
-	return &hearing{v.t, bufio.NewReader(a.Body)}
+	return &hearing{t: v.t, lines: bufio.NewReader(a.Body)}
 }
 
 // next returns the next event and its data.
@@ -58,6 +57,9 @@ func (h *hearing) next() (event, data string) {
 		case strings.HasPrefix(line, "data: "):
 			data = line[len("data: "):]
 		case line == "" && event != "":
+			if event == "changed" {
+				h.last = data
+			}
 			return event, data
 		}
 	}
@@ -73,12 +75,12 @@ func (h *hearing) until(event string) string {
 	}
 }
 
-// all reads until each of the events has come, in whatever order.
-func (h *hearing) all(events ...string) {
+// grown reads until the session is told to have grown to there, unless that was
+// told before: several changes may be told at once.
+func (h *hearing) grown(to skein.Seq) {
 	h.t.Helper()
-	for len(events) > 0 {
-		e, _ := h.next()
-		events = slices.DeleteFunc(events, func(want string) bool { return want == e })
+	for h.last != fmt.Sprint(to) {
+		h.next()
 	}
 }
 

@@ -36,6 +36,11 @@ func (s *site) stream(w http.ResponseWriter, r *http.Request) {
 	}
 	beats := time.NewTicker(beat)
 	defer beats.Stop()
+	select { // who hears that the stream is open misses nothing from then on
+	case <-news:
+	case <-done:
+		return
+	}
 	var due <-chan time.Time // when to tell; nil if there is nothing to
 	for ok := write("retry: 2000\n\n"); ok; {
 		select {
