@@ -26,7 +26,7 @@ func TestAThreadIsThereTomorrow(t *testing.T) {
 
 	p.clear()
 	p.chat("") // in the same folder: the same thread, and the same model
-	p.await(`^Hello \*\*there\*\* · echo · `)
+	p.await(`^Hello \*\*there\*\* · echo ·`)
 	p.await(`^You · turn 1 · `)
 	p.enter("and a second one")
 	p.await(`^and a second one$`)
