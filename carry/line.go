@@ -73,7 +73,7 @@ func (s *sender) lineOnce(ctx context.Context, x skein.Session, out *Outcome) er
 		}
 	}
 	for {
-		r = append(r, stretch{after, b.to, b.shift})
+		r = append(r, stretch{after: after, to: b.to, shift: b.shift})
 		out.To = b.to
 		next, err := s.stretch(ctx, x, r, b, out)
 		if err != nil {
@@ -97,11 +97,11 @@ func (s *sender) parentOf(ctx context.Context, x skein.Session) (route, error) {
 	if r := s.routes[id]; r != nil {
 		return r, nil
 	}
-	s.routes[id] = route{{0, id, 0}}
+	s.routes[id] = route{{to: id}}
 	if is, there, err := s.at(ctx, x.ID); err != nil {
 		return nil, err
 	} else if there && is.Parent != nil && is.Base > 0 {
-		return route{{0, is.Parent.Session, is.Base - x.Base}}, nil
+		return route{{to: is.Parent.Session, shift: is.Base - x.Base}}, nil
 	}
 	is, there, err := s.at(ctx, id)
 	if err == nil && there && is.Last >= x.Base {
@@ -144,7 +144,7 @@ func (s *sender) ownLine(ctx context.Context, x skein.Session, p skein.Place) (b
 	if err != nil {
 		return b, false, err
 	}
-	r := append(parent.upto(x.Base), stretch{x.Base, b.to, b.shift})
+	r := append(parent.upto(x.Base), stretch{after: x.Base, to: b.to, shift: b.shift})
 	like, err := s.like(ctx, x, r, b, x.Base+2)
 	return b, like != unlike, err
 }

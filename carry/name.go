@@ -83,7 +83,7 @@ func (s *sender) name(ctx context.Context, x skein.Session, r route, b bound) (o
 		if s.unchanged(x, is, b) {
 			return all[0], id, nil
 		}
-		like, err := s.like(ctx, x, append(r, stretch{x.Base, id, b.shift}), b, x.Base+1)
+		like, err := s.like(ctx, x, append(r, stretch{after: x.Base, to: id, shift: b.shift}), b, x.Base+1)
 		if err != nil && !errors.Is(err, skein.ErrNotFound) {
 			return "", "", err
 		}

@@ -1,6 +1,10 @@
 package carry
 
-import "github.com/skein-dev/skein"
+import (
+	"slices"
+
+	"github.com/skein-dev/skein"
+)
 
 // A route says where the events that a session of the first store shows stand
 // in the second one: stretches, each of those after a seq.
@@ -12,6 +16,7 @@ type stretch struct {
 	after skein.Seq
 	to    skein.SessionID
 	shift skein.Seq
+	lent  bool // to is its parent's, whose events it shows
 }
 
 // at returns where the event at seq stands.
@@ -24,10 +29,21 @@ func (r route) at(seq skein.Seq) (p skein.Place, ok bool) {
 	return p, ok
 }
 
-// upto returns the part of r for events up to seq.
+// shown returns by whom the event at seq is shown: by the session itself there,
+// not by the parent that it has the event of.
+func (r route) shown(seq skein.Seq) (p skein.Place, ok bool) {
+	p, ok = r.at(seq)
+	if i := slices.IndexFunc(r, func(s stretch) bool { return !s.lent }); ok && i >= 0 && seq <= r[i].after {
+		p.Session = r[i].to
+	}
+	return p, ok
+}
+
+// upto returns the part of r for events up to seq, as what another shows.
 func (r route) upto(seq skein.Seq) (part route) {
 	for _, s := range r {
 		if s.after < seq {
+			s.lent = true
 			part = append(part, s)
 		}
 	}

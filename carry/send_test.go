@@ -107,6 +107,37 @@ func TestASessionGoesOnOnAnotherMachine(t *testing.T) {
 	}
 }
 
+// What a fork shows of its parent stands in the parent, but whom a session was
+// delegated by does not change by that.
+func TestAForksChildrenStayItsOwn(t *testing.T) {
+	for name, open := range kinds {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			a, b := memory.New(), open(t).As("ann")
+			put(t, a, skein.Batch{Session: "s", Events: begun(skein.Created{}, 3)})
+			put(t, a, skein.Batch{Session: "f", Events: begun(forkOf("s", 3), 2)})
+			put(t, a, skein.Batch{Session: "g", Events: begun(forkOf("f", 5), 2)})
+			want := map[skein.SessionID]skein.Parent{}
+			for id, p := range map[skein.SessionID]skein.Parent{
+				"early": {Session: "f", Seq: 2, Why: skein.Child}, "late": {Session: "f", Seq: 5, Why: skein.Child},
+				"somewhere": {Session: "f", Why: skein.Continuation}, "of g": {Session: "g", Seq: 4, Why: skein.Child}, "of s": {Session: "s", Seq: 2, Why: skein.Child},
+			} {
+				put(t, a, skein.Batch{Session: id, Events: begun(skein.Created{Parent: &p}, 1)})
+				want[id] = p
+			}
+			send(t, a, b)
+			for id, p := range want {
+				if x, err := b.Session(t.Context(), id); err != nil || x.Parent == nil || *x.Parent != p {
+					t.Errorf("the parent of %q is %+v there, %v, want %+v", id, x.Parent, err, p)
+				}
+			}
+			if again := send(t, a, b); len(again) != 0 {
+				t.Errorf("Send again = %+v, want nothing", again)
+			}
+		})
+	}
+}
+
 func TestLinesThatPartedAreBothKept(t *testing.T) {
 	a, team, b := memory.New(), memory.New(), memory.New()
 	put(t, a, skein.Batch{Session: "s", Events: begun(skein.Created{}, 2)})

@@ -50,7 +50,11 @@ func (s *sender) created(e skein.Event) (skein.Event, error) {
 	_, named := f["user"]
 	delete(f, "user")
 	if p := c.Parent; p != nil {
-		if at, ok := s.routes[p.Session].at(max(1, p.Seq)); ok && (at.Session != p.Session || p.Seq > 0 && at.Seq != p.Seq) {
+		at, ok := s.routes[p.Session].at(max(1, p.Seq))
+		if !p.IsFork() { // who delegated is not whose event it was
+			at, ok = s.routes[p.Session].shown(max(1, p.Seq))
+		}
+		if ok && (at.Session != p.Session || p.Seq > 0 && at.Seq != p.Seq) {
 			moved := *p
 			moved.Session = at.Session
 			if p.Seq > 0 {
