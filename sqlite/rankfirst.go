@@ -74,6 +74,9 @@ func (x *search) rankFirst(c *conn, expr string) error {
 // lookUp returns the hits of those matches that fulfil the conditions, in the
 // same order.
 func (x *search) lookUp(c *conn, matches []match) ([]hit, error) {
+	if len(matches) == 0 {
+		return nil, nil
+	}
 	ids, at := make([]int64, len(matches)), make(map[int64]int, len(matches))
 	for i, m := range matches {
 		ids[i], at[m.id] = m.id, i

@@ -15,12 +15,13 @@ import (
 
 const (
 	ownPage = 200 // sessions that are looked through at a time
-	ownGap  = 128 // IDs of others that are gone by rather than asked anew behind them
-	ownLook = 256 // matches whose events are looked up at a time
+	ownGap  = 64  // IDs of others that are gone by rather than asked anew behind them
+	ownLook = 512 // places of the index that are looked at at a time
+	ownFar  = 1024
 )
 
 const (
-	askQuery   = `SELECT rowid FROM words WHERE words MATCH ? AND rowid BETWEEN ? AND ? ORDER BY rowid DESC`
+	askQuery   = `SELECT rowid FROM words WHERE words MATCH ? AND rowid BETWEEN ? AND ? ORDER BY rowid`
 	spansQuery = `SELECT s.n, s.last - s.base, coalesce((SELECT id FROM events WHERE session = s.n ORDER BY seq LIMIT 1), 0),
 		coalesce((SELECT id FROM events WHERE session = s.n ORDER BY seq DESC LIMIT 1), 0) FROM sessions s NOT INDEXED`
 	idsQuery = `SELECT id FROM events INDEXED BY events_by_seq WHERE session = ? ORDER BY seq`
@@ -84,30 +85,14 @@ func (x *search) goThrough(c *conn, expr string) (whole bool, err error) {
 // ask adds what the index finds in spans that are near each other, the newest
 // first.
 func (x *search) ask(c *conn, expr string, in []span) error {
-	for at := len(in) - 1; at >= 0 && len(x.hits) < recentMatches; {
-		var part []match
-		upto := in[at].last
-		err := c.query(askQuery, []any{expr, in[0].first, upto}, func(row []driver.Value) error {
-			var m match
-			if err := scan(row, []any{&m.id}); err != nil {
-				return err
-			}
-			x.looked++
-			for at > 0 && m.id < in[at].first {
-				at--
-			}
-			if m.id <= in[at].last {
-				part = append(part, m)
-			}
-			if len(part) == ownLook {
-				return errStop
-			}
-			return x.late()
-		})
-		if err = unstop(err); err != nil {
+	first, last := in[0].first, in[len(in)-1].last
+	for last >= first && len(x.hits) < recentMatches {
+		ids, err := x.places(c, expr, first, last)
+		if err != nil || len(ids) == 0 {
 			return err
 		}
-		found, err := x.lookUp(c, part)
+		last = ids[len(ids)-1] - 1
+		found, err := x.lookUp(c, within(in, ids))
 		if err == nil {
 			found, err = x.checked(c, found)
 		}
@@ -118,16 +103,48 @@ func (x *search) ask(c *conn, expr string, in []span) error {
 			h.expr = expr
 			x.hits = append(x.hits, h)
 		}
-		if len(part) < ownLook {
-			return nil
-		}
-		in[at].last = part[ownLook-1].id - 1
-		if in[at].last < in[at].first {
-			at--
-		}
-		in = in[:at+1]
 	}
 	return nil
+}
+
+// places returns where the index finds the words from first to last, the newest
+// first: all if that is not far, for to go back takes the index some time to set
+// about; else some.
+func (x *search) places(c *conn, expr string, first, last int64) (ids []int64, err error) {
+	query, far := askQuery, last-first >= ownFar
+	if far {
+		query += ` DESC`
+	}
+	err = c.query(query, []any{expr, first, last}, func(row []driver.Value) error {
+		var id int64
+		if err := scan(row, []any{&id}); err != nil {
+			return err
+		}
+		ids = append(ids, id)
+		if far && len(ids) == ownLook {
+			return errStop
+		}
+		return x.late()
+	})
+	if !far {
+		slices.Reverse(ids)
+	}
+	x.looked += len(ids)
+	return ids, unstop(err)
+}
+
+// within returns those of ids, which come the newest first, that lie in spans.
+func within(in []span, ids []int64) (some []match) {
+	at := len(in) - 1
+	for _, id := range ids {
+		for at > 0 && id < in[at].first {
+			at--
+		}
+		if id >= in[at].first && id <= in[at].last {
+			some = append(some, match{id: id})
+		}
+	}
+	return some
 }
 
 // spans returns where the events lie of the next sessions that were begun before

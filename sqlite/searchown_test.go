@@ -141,9 +141,10 @@ func TestSearchOfOneOfManyUsersGoesByIndexes(t *testing.T) {
 	s := openTest(t, filepath.Join(t.TempDir(), "a.db"))
 	shared(t, s)
 	for query, want := range map[string][]string{
-		askQuery:   {"VIRTUAL TABLE INDEX"},
-		spansQuery: {"events USING COVERING INDEX events_by_seq (session=?)"},
-		idsQuery:   {"events USING COVERING INDEX events_by_seq (session=?)"},
+		askQuery:           {"VIRTUAL TABLE INDEX"},
+		askQuery + " DESC": {"VIRTUAL TABLE INDEX"},
+		spansQuery:         {"events USING COVERING INDEX events_by_seq (session=?)"},
+		idsQuery:           {"events USING COVERING INDEX events_by_seq (session=?)"},
 	} {
 		args := make([]any, strings.Count(query, "?"))
 		for i := range args {
