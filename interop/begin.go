@@ -98,6 +98,9 @@ func (t *target) begin(ctx context.Context, th *thread, key skein.ClientID) (err
 	if th.shared {
 		return th.look(ctx, t.im.store, t.seed)
 	}
+	if p := created.Parent; p != nil && p.Session == th.id { // it says so of itself
+		created.Parent = nil
+	}
 	e := skein.NewEvent(skein.KindCreated, b.Time, created)
 	e.ClientID = CreatedID
 	th.events = append(th.events, waiting{e, -1, nowhere})

@@ -190,3 +190,18 @@ func TestNumbersThatOnlyPythonReadsAreKept(t *testing.T) {
 		}
 	}
 }
+
+func TestASessionThatIsItsOwnParentHasNone(t *testing.T) {
+	f, s := newFolder(t), memory.New()
+	defer s.Close()
+	f.save(user(1, "one"))
+	meta := f.read("metadata.json")
+	f.write("metadata.json", strings.Replace(meta, "{", `{"parent_id": "`+liveID+`", "forked_from_turn": 1,`, 1))
+	bring(t, s, f.path)
+	if got, err := s.Session(t.Context(), liveID); err != nil || got.Parent != nil {
+		t.Errorf("Session = %+v, %v, want it without a parent", got, err)
+	}
+	if got := words(t, s, liveID); got != "one" {
+		t.Errorf("it says %q, want one", got)
+	}
+}
