@@ -110,7 +110,7 @@ func (t *target) state() state {
 	s := t.at
 	s.Rewriting, s.Gone, s.Withdrew, s.Apart = t.w.state.Rewriting, t.w.state.Gone, t.w.state.Withdrew, t.apart
 	s.Plain = t.w.unit == nil && t.w.format.Look != nil
-	s.Told, s.Seq, s.Tail = t.w.state.Told, t.ends, t.w.state.Tail
+	s.Told, s.Seq, s.Tail, s.Intent = t.w.state.Told, t.ends, t.w.state.Tail, t.w.state.Intent
 	for name, th := range t.threads {
 		if name != "" && th.begun && th.id != th.begin.ID {
 			if s.Sessions == nil {

@@ -24,10 +24,10 @@ type importer struct {
 	torn    func(candidate)        // called with a unit that is being written; may be nil
 	callsOf skein.SessionID        // see childCalls
 	calls   map[skein.SessionID]childCall
-	adopts  map[string]told // by path in the store: what a source was just given
-	ours    string          // path in the store of the source that a sync is writing to, whose import this is
-	soon    func(string)    // called with the path of what is to be read again soon; may be nil
-	taken   func(*target)   // called when a file has been read to its end; may be nil
+	adopts  map[string]adoption // by path in the store: what a source was just given
+	ours    string              // path in the store of the source that a sync is writing to, whose import this is
+	soon    func(string)        // called with the path of what is to be read again soon; may be nil
+	taken   func(*target)       // called when a file has been read to its end; may be nil
 }
 
 // Import brings what is new in the files at and under paths into the store.
@@ -145,15 +145,17 @@ func (im *importer) produceAll(ctx context.Context, works []*work, sink func(chu
 	return nil
 }
 
-func (im *importer) produce(ctx context.Context, w *work, sink func(chunk) error) error {
+func (im *importer) produce(ctx context.Context, w *work, sink func(chunk) error) (err error) {
 	if known, err := im.beside(ctx, w, sink); !known || err != nil {
 		return err
 	}
-	list, adopts := im.adopts[w.now.path]
+	given, adopts := im.adopts[w.now.path]
 	if adopts {
-		w.state.Told = list
+		w.state.Told, w.state.Intent = given.told, given.intent
+	} else if adopts, err = im.recognise(ctx, w); err != nil {
+		return sink(chunk{w: w, end: true, err: err})
 	}
-	err := w.produce(ctx, sink)
+	err = w.produce(ctx, sink)
 	for errors.Is(err, errRestart) {
 		next, err2 := rewritten(ctx, im.store, w)
 		if err2 != nil {

@@ -47,7 +47,7 @@ func (w *work) tailStands() bool {
 type liveSet map[string]*live
 
 func (s liveSet) put(t *target) {
-	if t == nil || t.w.dead.Load() || t.w.unit != nil || t.w.packed {
+	if t == nil || t.w.dead.Load() || t.w.unit != nil || t.w.packed || t.w.state.Intent != nil {
 		return
 	}
 	s[t.w.now.path] = &live{t, time.Now()}

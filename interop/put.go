@@ -3,7 +3,6 @@ package interop
 import (
 	"bytes"
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -85,7 +84,7 @@ func PutDatabase(ctx context.Context, path string, parts []Part) (err error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
-	temp := filepath.Join(filepath.Dir(path), ".skein-"+rand.Text())
+	temp := filepath.Join(filepath.Dir(path), folder.TempName())
 	if err := foreign.Build(ctx, temp, lines...); err != nil {
 		return err
 	}
@@ -128,7 +127,7 @@ func openHome(home string) (*os.Root, error) {
 // replaceFile writes a file beside its place and renames it there.
 func replaceFile(root *os.Root, name string, data []byte) error {
 	at := filepath.FromSlash(name)
-	temp := filepath.Join(filepath.Dir(at), ".skein-"+rand.Text())
+	temp := filepath.Join(filepath.Dir(at), folder.TempName())
 	f, err := root.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err

@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/folder"
 	"github.com/skein-dev/skein/replay"
 )
 
@@ -123,7 +124,7 @@ func (x *exporter) look(ctx context.Context, path string) (*opened, error) {
 
 // writeSide writes a file whole, in the place of one that is there.
 func writeSide(path string, write func(io.Writer) error) (err error) {
-	f, err := os.CreateTemp(filepath.Dir(path), ".skein-*")
+	f, err := os.OpenFile(filepath.Join(filepath.Dir(path), folder.TempName()), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err
 	}

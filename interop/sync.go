@@ -62,7 +62,7 @@ func SyncIn(ctx context.Context, s skein.Store, f Format, id skein.SessionID, pl
 	}
 	y.below, y.home = homeOf(x, y.unit)
 	done.ID, done.Path, done.Name = y.from.file.ID, y.unit, y.name
-	if !y.from.wentOn {
+	if !y.from.wentOn && y.intent() == nil {
 		if same, err := y.stands(ctx); same || err != nil {
 			return done, err
 		}
@@ -75,18 +75,29 @@ func SyncIn(ctx context.Context, s skein.Store, f Format, id skein.SessionID, pl
 	if y.sess, y.from, err = y.origin(ctx, id); err != nil { // another one may have written to it
 		return done, err
 	}
+	y.sweep()
+	if y.intent() != nil {
+		if err := y.goOn(ctx, &done); err != nil {
+			return done, err
+		}
+	}
 	err = y.fresh(ctx, &done)
 	if done.Name = y.name; err != nil || !y.from.wentOn {
 		return done, err
 	}
-	if f.Lock != nil {
-		unlock, err2 := f.Lock(ctx, y.unit, y.name)
+	return done, y.locked(ctx, func() error { return y.write(ctx, &done) })
+}
+
+// locked does what writes to the source, while its program cannot.
+func (y *syncer) locked(ctx context.Context, write func() error) (err error) {
+	if y.format.Lock != nil {
+		unlock, err2 := y.format.Lock(ctx, y.unit, y.name)
 		if err2 != nil {
-			return done, err2
+			return err2
 		}
 		defer func() { err = errors.Join(err, unlock()) }()
 	}
-	return done, y.write(ctx, &done)
+	return write()
 }
 
 // A syncer is one call of Sync.
@@ -98,6 +109,17 @@ type syncer struct {
 	from        provenanceOf
 	unit, name  string // of the source
 	home, below string
+}
+
+// sweep removes what a process that was killed has left around the source.
+func (y *syncer) sweep() {
+	var around []string
+	if y.format.Around != nil {
+		for _, dir := range y.format.Around(filepath.ToSlash(y.unit)) {
+			around = append(around, filepath.FromSlash(dir))
+		}
+	}
+	sweep(y.unit, around)
 }
 
 // origin returns a session and where it came from.
@@ -143,10 +165,7 @@ func (y *syncer) fresh(ctx context.Context, done *Synced) error {
 		return err
 	}
 	before := y.sess.Last
-	if y.sess, y.from, err = y.origin(ctx, y.sess.ID); err != nil {
-		if errors.Is(err, skein.ErrInvalid) { // a fork has the file now
-			err = fmt.Errorf("%s: %w: both have gone on", y.unit, ErrChanged)
-		}
+	if err := y.again(ctx); err != nil {
 		return err
 	}
 	switch same, err := y.stands(ctx); {
@@ -158,6 +177,15 @@ func (y *syncer) fresh(ctx context.Context, done *Synced) error {
 		return fmt.Errorf("%s: %w: both have gone on", y.unit, ErrChanged)
 	}
 	return nil
+}
+
+// again looks where the session came from once more, after an import.
+func (y *syncer) again(ctx context.Context) (err error) {
+	y.sess, y.from, err = y.origin(ctx, y.sess.ID)
+	if errors.Is(err, skein.ErrInvalid) { // a fork has the file now
+		err = fmt.Errorf("%s: %w: both have gone on", y.unit, ErrChanged)
+	}
+	return err
 }
 
 // bring imports the unit.

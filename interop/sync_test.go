@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"os"
+	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/interop"
@@ -113,5 +115,51 @@ func TestARowThatAnotherProgramChangedMeanwhileIsNotOverwritten(t *testing.T) {
 	var n int
 	if err := db.QueryRow(`SELECT count(*) FROM toys`).Scan(&n); err != nil || n != 3 {
 		t.Errorf("after it there are %d rows, %v, want 3", n, err)
+	}
+}
+
+func TestASyncRemovesWhatAKilledOneHasLeft(t *testing.T) {
+	for _, f := range everyToy {
+		t.Run(f.Name, func(t *testing.T) {
+			p := newPlace(t)
+			in := ""
+			switch f.Name {
+			case "toy":
+				p.raw("a.toy", line("a1"))
+			case "box":
+				p.raw("a.box/talk.jsonl", line("a1"))
+				in = "a.box/"
+			default:
+				p.toys()
+			}
+			p.again()
+			p.add("a", asked("more"))
+			old, young := time.Now().Add(-2*time.Hour), time.Now()
+			left := func(name string, at time.Time) {
+				p.raw(name+"/0", "x")
+				for _, path := range []string{name + "/0", name} {
+					if err := os.Chtimes(p.path(path), at, at); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			name := ".skein-MFRGGZDFMZTWQ2LKNNWG23TPO"
+			left(name+"A", old)
+			left(name+"B", young)
+			left(in+name+"C", old)
+			left(".skein-1234", old)
+			left(".skein-mine", old)
+			if err := os.Symlink(p.path(".skein-mine"), p.path(name+"D")); err != nil && runtime.GOOS != "windows" {
+				t.Fatal(err)
+			}
+			if done, err := p.sync(f, "a"); err != nil || done.Events != 1 {
+				t.Fatalf("Sync = %+v, %v, want 1 event", done, err)
+			}
+			for path, stays := range map[string]bool{name + "A": false, name + "B": true, in + name + "C": false, ".skein-1234": true, ".skein-mine": true} {
+				if _, err := os.Lstat(p.path(path)); (err == nil) != stays {
+					t.Errorf("after a sync %s is there: %v, want %v", path, err == nil, stays)
+				}
+			}
+		})
 	}
 }

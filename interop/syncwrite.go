@@ -5,9 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"maps"
 	"os"
 	"slices"
 	"time"
@@ -41,44 +39,62 @@ func (y *syncer) write(ctx context.Context, done *Synced) error {
 		return fmt.Errorf("%w: %s holds nothing of what is new", skein.ErrInvalid, y.format.Name)
 	}
 	w.Texts[own].reach(d.Events)
+	last := d.Events[len(d.Events)-1].Seq
+	in := newIntent(w.Texts, own, y.format.inUnit(y.from.file), last)
+	in.Events, in.Losses = done.Events, done.Losses
+	if err := y.means(ctx, in); err != nil {
+		return err
+	}
 	if !y.format.inUnit(y.from.file) {
 		err = y.appendLines(ctx, w.Texts[own].Lines)
 	} else {
 		err = y.putUnit(ctx, x, w.Texts)
 	}
 	if err != nil {
-		return err
+		return errors.Join(err, y.forget(ctx))
 	}
-	for _, t := range w.Texts {
+	return y.end(ctx, x, w.Texts)
+}
+
+// end writes what lies beside the source, now that this is written, and makes
+// the store know what was.
+func (y *syncer) end(ctx context.Context, x *exporter, texts []Text) error {
+	for _, t := range texts {
 		if t.Path != y.below {
 			if err := x.put(ctx, []Text{t}); err != nil {
 				return err
 			}
 		}
 	}
-	if err := y.adopt(ctx, w.Texts[own].Lines, d.Events[len(d.Events)-1].Seq); err != nil {
+	if err := y.adopt(ctx); err != nil {
 		return err
 	}
-	return y.side(ctx, x)
+	if err := y.side(ctx, x); err != nil {
+		return err
+	}
+	return y.means(ctx, nil)
+}
+
+// hasSide reports whether the source has a side file.
+func (y *syncer) hasSide() (bool, error) {
+	info, err := os.Lstat(sidePath(y.format, y.unit, y.name))
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil && info.Mode().IsRegular(), err
 }
 
 // side writes the source's side file anew, if there is one: what the session went
 // back over is in no other.
 func (y *syncer) side(ctx context.Context, x *exporter) error {
-	path := sidePath(y.format, y.unit, y.name)
-	switch info, err := os.Lstat(path); {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil
-	case err != nil:
+	if has, err := y.hasSide(); !has || err != nil {
 		return err
-	case !info.Mode().IsRegular():
-		return nil
 	}
 	f, err := y.store.File(ctx, y.format.Name, y.from.file.Path)
 	if err != nil {
 		return err
 	}
-	return x.sideAt(ctx, path, y.sess, decodeState(f.State).Told)
+	return x.sideAt(ctx, sidePath(y.format, y.unit, y.name), y.sess, decodeState(f.State).Told)
 }
 
 // appendLines appends to a file of lines.
@@ -174,82 +190,4 @@ func whole(was []byte, lines []OutLine) []byte {
 func cut(size map[string]int, l folder.Line) bool {
 	n, ends := size[l.File]
 	return ends && *l.Line >= n
-}
-
-// adopt reads again what was written, as records of events that the session
-// has, up to last.
-func (y *syncer) adopt(ctx context.Context, lines []OutLine, last skein.Seq) error {
-	known := map[recordHash]int{}
-	for r, err := range y.store.Records(ctx, y.format.Name, y.from.file.Path, 0) {
-		if err != nil {
-			return err
-		}
-		known[hashRecord(r.Raw)]++
-	}
-	if y.format.Look != nil {
-		lines = newPieces(lines, maps.Clone(known))
-	}
-	w := &work{format: y.format}
-	w.stream = newStream(y.format, File{Path: y.unit, Name: y.name, Unit: y.format.inUnit(y.from.file), Beside: func(string) ([]byte, bool) { return nil, false }})
-	var raws [][]byte
-	now := map[recordHash]int{}
-	err := y.lines(ctx, func(r io.Reader) error {
-		return w.stream.run(r, func(rd read) error {
-			h := hashRecord(rd.rec.Raw)
-			if now[h]++; known[h] > 0 {
-				known[h]--
-			} else {
-				raws = append(raws, rd.rec.Raw)
-			}
-			return nil
-		})
-	})
-	if err != nil {
-		return err
-	}
-	var rep Report
-	im, err := newImporter(ctx, y.store, []Format{y.format}, Options{}, &rep)
-	if err != nil {
-		return err
-	}
-	im.ours = y.from.file.Path
-	im.adopts = map[string]told{y.from.file.Path: match(y.from.told, raws, lines).only(now).upTo(last)}
-	found, err := walk(ctx, []string{y.unit}, &rep)
-	if err != nil {
-		return err
-	}
-	return im.importAll(ctx, found, still, nil)
-}
-
-// newPieces returns the lines less those pieces of a document that it had: a
-// document is written whole. Other lines stay.
-func newPieces(lines []OutLine, known map[recordHash]int) (news []OutLine) {
-	for _, l := range lines {
-		h := hashRecord(l.Body)
-		if known[h] > 0 && (bytes.HasPrefix(l.Body, []byte(`{"text":`)) || bytes.HasPrefix(l.Body, []byte(`{"base64":`))) {
-			known[h]--
-			continue
-		}
-		news = append(news, l)
-	}
-	return news
-}
-
-// match adds to list the new records of a source, which was given these lines.
-func match(list told, raws [][]byte, lines []OutLine) told {
-	seqs, count := map[string]skein.Seq{}, map[string]int{}
-	for _, l := range lines {
-		seqs[identity(l.Body, count)] = l.Seq
-	}
-	clear(count)
-	b := builderOfTold{list: slices.Clone(list)}
-	list.each(func(_ recordHash, s skein.Seq) { b.seq = s })
-	seq := b.seq
-	for _, raw := range raws {
-		if s := seqs[identity(raw, count)]; s > 0 {
-			seq = s
-		}
-		b.add(hashRecord(raw), seq)
-	}
-	return b.list
 }

@@ -26,6 +26,7 @@ type state struct {
 	Told      told                       `json:"told,omitempty"`     // records that were written here, of events that there were
 	Plain     bool                       `json:"plain,omitempty"`    // no unit, though the format has some
 	Seq       skein.Seq                  `json:"seq,omitempty"`      // where the session ended with what was stored last, if nobody else wrote to it
+	Intent    *intent                    `json:"intent,omitempty"`   // what a sync is writing to it
 }
 
 // apart is an Apart as it is kept.
@@ -40,6 +41,9 @@ type apart struct {
 const maxState = 1 << 20
 
 func (s state) encode() []byte {
+	if s.Intent != nil {
+		return s.encodeIntent()
+	}
 	b := skein.MustJSON(s)
 	if len(b) > maxState {
 		s.Apart = nil
@@ -53,8 +57,12 @@ func (s state) encode() []byte {
 }
 
 func decodeState(b []byte) (s state) {
-	if json.Unmarshal(b, &s) != nil {
+	line, rest := splitIntent(b)
+	if json.Unmarshal(line, &s) != nil {
 		return state{}
+	}
+	if s.Intent != nil {
+		s.Intent.bytes = rest
 	}
 	s.Gone = s.Gone[:len(s.Gone)/goneSize*goneSize]
 	return s

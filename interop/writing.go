@@ -78,7 +78,7 @@ func (t *target) current(ctx context.Context) (done func() error, err error) {
 	if t.w.unit != nil {
 		unit = t.w.unit.path
 	}
-	if t.isRecent() {
+	if t.isRecent() || t.w.state.Intent != nil {
 		if t.im.soon != nil {
 			done, err = tryHold(ctx, t.im.store, "skein import", unit)
 		} else {
@@ -117,7 +117,7 @@ func (t *target) isRecent() bool {
 // isAs reports whether as much is stored of a source as of another.
 func isAs(a, b skein.SourceFile) bool {
 	was, is := decodeState(a.State), decodeState(b.State)
-	return a.Session == b.Session && a.Records == b.Records && was.Sum == is.Sum && bytes.Equal(was.Told, is.Told)
+	return a.Session == b.Session && a.Records == b.Records && was.Sum == is.Sum && bytes.Equal(was.Told, is.Told) && was.Intent.same(is.Intent)
 }
 
 // waits notes that a file is left for later.

@@ -17,7 +17,8 @@ import (
 // session here, gone back over, gone forth to again and, if Sums, summed up, and
 // whenever that was written back in between, its file gives another store what
 // a model is shown here; and the session has nothing that an import of the file
-// would change.
+// would change. A write that is killed anywhere is ended by the next one, and
+// nothing of it is taken for the program's own.
 type Back struct {
 	Format  interop.Format
 	Session skein.SessionID               // of the file, which has a message or more
@@ -46,6 +47,7 @@ func (b Back) Run(t *testing.T) {
 		g.add(skein.Say(at, skein.UserSays("the end")))
 		g.end(seed)
 	}
+	b.killed(t, steps.Example(b.From))
 }
 
 // goes is one session that goes back and forth.

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -29,8 +28,8 @@ func Write(ctx context.Context, root string, lines ...io.Reader) (err error) {
 	if err := os.MkdirAll(parent, 0o700); err != nil {
 		return err
 	}
-	w := &writer{ctx: ctx, parts: map[string]*part{}}
-	if w.dir, err = os.MkdirTemp(parent, ".skein-"); err != nil {
+	w := &writer{ctx: ctx, dir: filepath.Join(parent, TempName()), parts: map[string]*part{}}
+	if err := os.Mkdir(w.dir, 0o700); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(w.dir)) }()
@@ -220,7 +219,7 @@ func putFile(to *os.Root, p *part) error {
 	if _, err := data.Seek(0, io.SeekStart); err != nil {
 		return err
 	}
-	temp := filepath.Join(dir, ".skein-"+rand.Text())
+	temp := filepath.Join(dir, TempName())
 	out, err := to.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err

@@ -1,0 +1,187 @@
+package interop
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/folder"
+	"github.com/skein-dev/skein/internal/foreign"
+)
+
+// An intent is what a sync is about to write to a source. It stands in the
+// source's state from before the first byte is written until the store knows
+// what was, so that after a kill in between nobody takes for the program's own
+// what was written here, and the next sync ends what was begun.
+type intent struct {
+	Last   skein.Seq       `json:"last"` // event that it tells of up to
+	Events int             `json:"events,omitempty"`
+	Losses Losses          `json:"losses,omitempty"`
+	Marks  map[string]told `json:"marks,omitempty"` // of its lines, by kind, in order
+	Gone   told            `json:"gone,omitempty"`  // rows that are to be no more
+	Size   int64           `json:"size,omitempty"`  // of a file of lines, before
+	Begun  bool            `json:"begun,omitempty"` // the store knows some of it
+	There  bool            `json:"there,omitempty"` // the store knows all of it; what is written beside it may be missing
+	Texts  []meant         `json:"texts,omitempty"` // without rows: a database has all of them or none
+	bytes  []byte          // the lines of Texts, which stand behind the state's own line
+}
+
+// A meant is a text of an intent.
+type meant struct {
+	Path string   `json:"path"`
+	Name string   `json:"name,omitempty"`
+	Log  bool     `json:"log,omitempty"`
+	As   textKind `json:"as,omitempty"`
+	Lens []int    `json:"lens"` // bytes of each line
+}
+
+// newIntent says what is to be written: texts, own of which is the source's.
+func newIntent(texts []Text, own int, unit bool, last skein.Seq) *intent {
+	in := &intent{Last: last, Marks: map[string]told{}}
+	builders := map[string]*builderOfTold{}
+	for _, l := range texts[own].Lines {
+		m := markOf(l.Body, unit)
+		if builders[m.kind] == nil {
+			builders[m.kind] = &builderOfTold{}
+		}
+		builders[m.kind].add(m.hash, l.Seq)
+	}
+	for kind, b := range builders {
+		in.Marks[kind] = b.list
+	}
+	var gone builderOfTold
+	for _, raw := range texts[own].Gone {
+		gone.add(hashRecord(raw), 0)
+	}
+	in.Gone = gone.list
+	for i, t := range texts {
+		in.mean(t, unit || i != own)
+	}
+	return in
+}
+
+// mean adds a text to what a sync that goes on writes again.
+func (in *intent) mean(t Text, mayHaveRows bool) {
+	m := meant{Path: t.Path, Name: t.Name, Log: t.Log, As: t.as, Lens: []int{}}
+	for _, l := range t.Lines {
+		if mayHaveRows && t.inDatabase(l.Body) {
+			continue
+		}
+		m.Lens = append(m.Lens, len(l.Body))
+		in.bytes = append(in.bytes, l.Body...)
+	}
+	if len(m.Lens) > 0 {
+		in.Texts = append(in.Texts, m)
+	}
+}
+
+// inDatabase reports whether a line is a row, or one of a frame.
+func (t *Text) inDatabase(line []byte) bool {
+	if t.Log || t.as == aFile {
+		return false
+	}
+	return slices.ContainsFunc([]string{`{"table":`, `{"schema":`, `{"database":`}, func(sign string) bool { return bytes.HasPrefix(line, []byte(sign)) })
+}
+
+// texts returns what is to be written, but for rows.
+func (in *intent) texts() (all []Text) {
+	rest := in.bytes
+	for _, m := range in.Texts {
+		t := Text{Path: m.Path, Name: m.Name, Log: m.Log, as: m.As}
+		for _, n := range m.Lens {
+			if n < 0 || n > len(rest) {
+				return nil
+			}
+			t.Lines, rest = append(t.Lines, OutLine{Body: rest[:n:n]}), rest[n:]
+		}
+		all = append(all, t)
+	}
+	return all
+}
+
+// same reports whether two are one, or neither is any.
+func (in *intent) same(as *intent) bool {
+	if in == nil || as == nil {
+		return in == as
+	}
+	return in.Last == as.Last && in.Begun == as.Begun && in.There == as.There && bytes.Equal(in.Gone, as.Gone) && maps.EqualFunc(in.Marks, as.Marks, func(a, b told) bool { return bytes.Equal(a, b) })
+}
+
+// A mark is what a line is known by when it is read back: what its program or
+// its database adds to it, such as a rowid, does not count.
+type mark struct {
+	kind string // rows TABLE; of a folder: piece or end; else line
+	hash recordHash
+	file string // that it is of
+}
+
+const (
+	rowsOf  = "rows "
+	aLine   = "line"
+	aPiece  = "piece"
+	anEnd   = "end"   // of a file whose pieces stand before it
+	nothing = "aside" // the program's own: a folder, say
+)
+
+func markOf(line []byte, unit bool) mark {
+	plain := mark{kind: aLine, hash: hashRecord(line)}
+	if !unit {
+		return plain
+	}
+	if r, ok, err := foreign.ParseRow(line); err == nil && ok && r.Damage == "" {
+		return mark{kind: rowsOf + r.Table, hash: hashRow(r)}
+	}
+	l, err := folder.Parse(line)
+	switch {
+	case err != nil || l.File == "" && l.Folder == "":
+		return plain
+	case l.Folder != "" || l.Damage != "":
+		return mark{kind: nothing, file: l.File}
+	case l.Lines != nil:
+		return mark{anEnd, hashRecord(fmt.Appendf(nil, "%s\x00%d", l.File, *l.Lines)), l.File}
+	case l.Line != nil:
+		return mark{aPiece, hashRecord(fmt.Appendf(nil, "%s\x00%d\x00%s", l.File, *l.Line, l.Data())), l.File}
+	}
+	return mark{aPiece, hashRecord(fmt.Appendf(nil, "%s\x00\x00%s", l.File, l.Data())), l.File}
+}
+
+// hashRow returns a hash of what is in a row, whatever its rowid.
+func hashRow(r foreign.Row) recordHash {
+	var cells []string
+	for i, c := range r.Columns {
+		if r.Values[i] != nil {
+			cells = append(cells, fmt.Sprintf("%s\x00%T\x00%v", c, r.Values[i], r.Values[i]))
+		}
+	}
+	slices.Sort(cells)
+	return hashRecord([]byte(strings.Join(cells, "\x01")))
+}
+
+// encodeIntent returns a state with its intent, as long as it may be: without
+// the lines that a sync would go on with, if need be, or without an intent.
+func (s state) encodeIntent() []byte {
+	in := *s.Intent
+	b := skein.MustJSON(s)
+	if len(in.bytes) > 0 && len(b)+1+len(in.bytes) <= maxState {
+		return append(append(b, '\n'), in.bytes...)
+	}
+	if len(in.Texts) > 0 {
+		in.Texts, in.bytes = nil, nil
+		s.Intent = &in
+		b = skein.MustJSON(s)
+	}
+	if len(b) > maxState {
+		s.Intent = nil
+		return s.encode()
+	}
+	return b
+}
+
+// splitIntent takes what stands behind the line of a state.
+func splitIntent(b []byte) (line, rest []byte) {
+	line, rest, _ = bytes.Cut(b, []byte("\n"))
+	return line, rest
+}

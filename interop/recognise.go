@@ -1,0 +1,182 @@
+package interop
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/skein-dev/skein"
+)
+
+// found says what of an intent is in its source.
+type found struct {
+	told  told // of the records that the source has now
+	some  bool // something of it
+	whole bool // all of it
+}
+
+// recognise looks in a source, which read reads from its beginning, for what in
+// says was to be written to it. was is what the store knows that was written
+// here before.
+func recognise(ctx context.Context, s skein.Store, file skein.SourceFile, unit bool, was told, in *intent, read func(func(read) error) error) (found, error) {
+	r := recognition{unit: unit, known: map[recordHash]int{}, marks: map[mark]int{}, now: map[recordHash]int{}}
+	for rec, err := range s.Records(ctx, file.Format, file.Path, 0) {
+		if errors.Is(err, skein.ErrNotFound) {
+			break
+		}
+		if err != nil {
+			return found{}, err
+		}
+		r.known[hashRecord(rec.Raw)]++
+		r.marks[markOf(rec.Raw, unit)]++
+	}
+	if err := read(r.take); err != nil {
+		return found{}, err
+	}
+	return r.match(in, was), nil
+}
+
+// A recognition is one look at a source.
+type recognition struct {
+	unit  bool
+	known map[recordHash]int // the records that the store has, less those that were seen
+	marks map[mark]int       // of these
+	now   map[recordHash]int // the records that the source has
+	news  []newRecord
+	cut   bool // the last of them has no end
+}
+
+// A newRecord is one that the store has not.
+type newRecord struct {
+	hash recordHash
+	mark mark
+	ours bool
+	seq  skein.Seq
+}
+
+func (r *recognition) take(rd read) error {
+	h := hashRecord(rd.rec.Raw)
+	r.now[h]++
+	if r.known[h] > 0 {
+		r.known[h]--
+		return nil
+	}
+	raw := rd.rec.Raw
+	if r.cut = !bytes.HasSuffix(raw, []byte("\n")); r.cut {
+		raw = append(slices.Clone(raw), '\n')
+	}
+	r.news = append(r.news, newRecord{hash: h, mark: markOf(raw, r.unit)})
+	return nil
+}
+
+// match compares the new records with what was to be written: each line is one
+// of them at most. A row that its database has changed is known by its table
+// alone: the first ones that are left are these.
+func (r *recognition) match(in *intent, was told) (f found) {
+	waits := map[mark][]skein.Seq{}
+	for kind, list := range in.Marks {
+		list.each(func(h recordHash, s skein.Seq) {
+			m := mark{kind: kind, hash: h}
+			waits[m] = append(waits[m], s)
+		})
+	}
+	took, theirs := map[mark]int{}, map[string]bool{}
+	for i := range r.news {
+		n := &r.news[i]
+		m := mark{kind: n.mark.kind, hash: n.mark.hash}
+		if seqs := waits[m][min(took[m], len(waits[m])):]; len(seqs) > 0 {
+			took[m]++
+			n.ours, n.seq = true, seqs[0]
+		} else if m.kind == aPiece {
+			theirs[n.mark.file] = true
+		}
+	}
+	for i := range r.news { // the end of a file that somebody else writes tells of what they write
+		if n := &r.news[i]; n.mark.kind == anEnd && theirs[n.mark.file] {
+			n.ours = false
+		}
+	}
+	lacks := r.pair(in, took)
+	f.some = slices.ContainsFunc(r.news, func(n newRecord) bool { return n.ours })
+	stays := 0
+	in.Gone.each(func(h recordHash, _ skein.Seq) { stays += min(1, r.now[h]) })
+	f.some = f.some || in.Begun || len(in.Gone) > 0 && stays == 0
+	f.whole = f.some && lacks == 0 && stays == 0 && !r.cut
+	f.told = r.list(was)
+	return f
+}
+
+// pair gives the rows that are left to the lines that are, and returns how many
+// lines are left then. took is the lines that are not.
+func (r *recognition) pair(in *intent, took map[mark]int) (lacks int) {
+	again := map[mark]int{} // lines that are as they were
+	for m, n := range r.marks {
+		again[mark{kind: m.kind, hash: m.hash}] += n
+	}
+	for kind, list := range in.Marks {
+		var left []skein.Seq
+		list.each(func(h recordHash, s skein.Seq) {
+			m := mark{kind: kind, hash: h}
+			switch {
+			case took[m] > 0:
+				took[m]--
+			case again[m] > 0:
+				again[m]--
+			default:
+				left = append(left, s)
+			}
+		})
+		if strings.HasPrefix(kind, rowsOf) {
+			for i := range r.news {
+				if n := &r.news[i]; len(left) > 0 && !n.ours && n.mark.kind == kind {
+					n.ours, n.seq = true, left[0]
+					left = left[1:]
+				}
+			}
+		}
+		if kind != nothing && kind != anEnd {
+			lacks += len(left)
+		}
+	}
+	return lacks
+}
+
+// list adds the records that were written here to those that were before.
+func (r *recognition) list(was told) told {
+	b := builderOfTold{list: slices.Clone(was)}
+	was.each(func(_ recordHash, s skein.Seq) { b.seq = s })
+	seq := b.seq
+	for _, n := range r.news {
+		if !n.ours {
+			continue
+		}
+		if n.seq > 0 {
+			seq = n.seq
+		}
+		b.add(n.hash, seq)
+	}
+	return b.list.only(r.now)
+}
+
+// recognise looks for what a sync that was killed has written to a source which
+// is to be read.
+func (im *importer) recognise(ctx context.Context, w *work) (adopts bool, err error) {
+	in := w.state.Intent
+	if in == nil || in.There {
+		return false, nil
+	}
+	f, err := recognise(ctx, im.store, w.known, w.unit != nil, w.state.Told, in, func(take func(read) error) error { return w.read(ctx, take) })
+	w.stream = newStream(w.format, w.file())
+	if err != nil || !f.some {
+		return false, err
+	}
+	is := *in
+	is.Begun = true
+	w.state.Told, w.state.Intent = f.told, &is
+	if f.whole {
+		w.state.Told, w.state.Intent = f.told.upTo(in.Last), in.there()
+	}
+	return true, nil
+}

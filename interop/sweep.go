@@ -1,0 +1,68 @@
+package interop
+
+import (
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/skein-dev/skein/internal/folder"
+)
+
+// leftFor is how long nothing has changed in what is taken for left behind by
+// a process that was killed. None that lives needs so long; one that slept with
+// its machine fails, and what it was about to write is as it was.
+const leftFor = time.Hour
+
+// sweep removes from around a source what was being written there when its
+// writer was killed. The lease of the source is held; another one that lies
+// there may be written now, so that only what is old goes. What cannot be
+// removed stays.
+func sweep(unit string, around []string) {
+	dirs := append([]string{filepath.Dir(unit)}, around...)
+	if info, err := os.Lstat(unit); err == nil && info.IsDir() {
+		dirs = append(dirs, unit)
+	}
+	for i, dir := range dirs {
+		sweepIn(dir, i > 0)
+	}
+}
+
+func sweepIn(dir string, below bool) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return
+	}
+	defer func() { _ = root.Close() }()
+	var old []string
+	deep := 0
+	if below {
+		deep = maxFolders
+	}
+	find(root, ".", deep, &old)
+	for _, name := range old {
+		_ = root.RemoveAll(name)
+	}
+}
+
+// find adds what is left behind in a folder, and in those below it.
+func find(root *os.Root, dir string, deep int, old *[]string) {
+	d, err := root.Open(dir)
+	if err != nil {
+		return
+	}
+	entries, _ := d.ReadDir(-1)
+	_ = d.Close()
+	for _, e := range entries {
+		name := filepath.Join(dir, e.Name())
+		info, err := e.Info()
+		switch {
+		case err != nil || !info.IsDir() && !info.Mode().IsRegular():
+		case folder.IsOurs(e.Name()):
+			if time.Since(info.ModTime()) > leftFor {
+				*old = append(*old, name)
+			}
+		case info.IsDir() && deep > 0:
+			find(root, name, deep-1, old)
+		}
+	}
+}
