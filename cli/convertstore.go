@@ -68,6 +68,9 @@ func (o *convertOptions) stores(ctx context.Context, j *job, args []string) (err
 	if errors.Is(err, skein.ErrExists) {
 		return advise(err, "it stays as it is there; copy to a new store, or as it was copied before: --user")
 	}
+	if errors.Is(err, skein.ErrDeleted) {
+		return advise(err, "that stays so in %s; destroy it in %s, too, or copy to a new store", to, from)
+	}
 	if err != nil {
 		return advise(err, "what was copied stays; go on with the same command")
 	}
