@@ -22,7 +22,7 @@ func TestAnOldDocumentIsKnownByWhatIsInIt(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]int{"old.json": 1, "rollout-x.json": 1, "x.txt": 1, "rollout-y.json": 0} {
-		dir := t.TempDir()
+		dir, data := t.TempDir(), data
 		if want == 0 {
 			data = []byte(`{"session":[],"items":[]}`)
 		}
