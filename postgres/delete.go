@@ -153,7 +153,6 @@ func (t *tx) bury(h *head) error {
 	p.exec(`INSERT INTO tombstones (user_id, hash, at) SELECT $1, x, $3 FROM unnest($2::bytea[]) x ON CONFLICT DO NOTHING`, user, tombs, int64(t.now))
 	p.exec(`UPDATE files SET format = '', path = convert_to('deleted ' || n, 'UTF8') WHERE user_id = $1 AND session = $2`, user, id)
 	p.exec(`UPDATE files SET format = '', path = convert_to('deleted ' || n, 'UTF8') WHERE user_id = $1 AND copy_of = $2 AND copy_of <> ''`, user, id)
-	p.exec(`UPDATE fences SET floor = h.epoch FROM heads h WHERE h.id = $1 AND fences.floor < h.epoch`, id)
 	p.exec(`DELETE FROM leases WHERE id = $1`, id)
 	p.exec(`DELETE FROM heads WHERE id = $1`, id)
 	p.exec(`DELETE FROM sessions WHERE user_id = $1 AND n = $2`, user, h.n)

@@ -49,17 +49,20 @@ func (s *Store) Acquire(ctx context.Context, id skein.SessionID, r skein.LeaseRe
 func (t *tx) acquire(id skein.SessionID, r skein.LeaseRequest) (l skein.Lease, err error) {
 	p := t.pipe()
 	p.exec(takeLocks, []int64{sessionLock(id)})
-	var there bool
-	var user, holder string
-	var last, epoch, floor int64
+	var there, others bool
+	var holder string
+	var last, epoch, fence int64
 	var held bool
-	p.one(&there, `SELECT h.user_id, h.last, h.epoch, h.held AND h.expires > clock_timestamp(), coalesce(l.holder, '{}') FROM heads h LEFT JOIN leases l ON l.id = h.id WHERE h.id = $1`,
-		[]any{string(id)}, &user, &last, &epoch, &held, &holder)
-	p.one(nil, `SELECT floor FROM fences`, nil, &floor)
+	look := `SELECT h.last, h.epoch, h.held AND h.expires > clock_timestamp(), coalesce(l.holder, '{}'), false FROM heads h LEFT JOIN leases l ON l.id = h.id WHERE h.id = $1`
+	if t.s.user != "" {
+		look += ` UNION ALL SELECT x.last, coalesce(x.epoch, 0), coalesce(x.held, false), coalesce(x.holder, '{}'), true FROM theirs(ARRAY[$1::text]) x`
+	}
+	p.one(&there, look, []any{string(id)}, &last, &epoch, &held, &holder, &others)
+	p.one(nil, `SELECT nextval('fences')`, nil, &fence)
 	if err := p.run(); err != nil {
 		return l, err
 	}
-	if there && last > 0 && !t.s.sees(skein.User(user)) {
+	if last > 0 && others {
 		return l, fmt.Errorf("session %s %w", id, skein.ErrNotFound)
 	}
 	if held && !r.TakeOver {
@@ -69,11 +72,14 @@ func (t *tx) acquire(id skein.SessionID, r skein.LeaseRequest) (l skein.Lease, e
 		}
 		return l, &skein.LockedError{Session: id, Holder: who}
 	}
-	l = skein.Lease{Session: id, Fence: skein.Fence(max(epoch, floor) + 1), Holder: holderOf(r)}
+	l = skein.Lease{Session: id, Fence: skein.Fence(max(fence, epoch+1)), Holder: holderOf(r)}
 	ttl := cmp.Or(r.TTL, ownLease)
 	p = t.pipe()
-	if !there {
+	switch {
+	case !there:
 		p.exec(`INSERT INTO heads (id, user_id) VALUES ($1, $2) ON CONFLICT (id) DO NOTHING`, string(id), string(t.s.owner()))
+	case others:
+		p.exec(adopt, string(id), string(t.s.user), epoch)
 	}
 	var expires, since skein.Time
 	p.one(nil, `WITH moved AS (
@@ -87,10 +93,22 @@ func (t *tx) acquire(id skein.SessionID, r skein.LeaseRequest) (l skein.Lease, e
 	if l.Holder.Since = since; r.TTL > 0 {
 		l.Expires = expires
 	}
-	_, err = t.exec(`INSERT INTO leases (id, epoch, ttl, holder) VALUES ($1, $2, $3, $4)
+	_, err = t.exec(`INSERT INTO leases (id, user_id, epoch, ttl, holder) SELECT h.id, h.user_id, $2, $3, $4 FROM heads h WHERE h.id = $1
 		ON CONFLICT (id) DO UPDATE SET epoch = excluded.epoch, ttl = excluded.ttl, holder = excluded.holder`,
 		string(id), int64(l.Fence), r.TTL.Milliseconds(), string(skein.MustJSON(l.Holder)))
 	return l, err
+}
+
+// adopt makes a session that has not begun, with its newest lease, a user's. It is
+// nobody's: whoever has the lease may renew it, and give it back, and begin the
+// session.
+const adopt = `SELECT adopt($1, $2, $3)`
+
+// adopt adds that to the pipe of a view, for who has the lease l.
+func (p *pipe) adopt(l skein.Lease) {
+	if u := p.q.s.user; u != "" {
+		p.exec(adopt, string(l.Session), string(u), int64(l.Fence))
+	}
 }
 
 // holderOf says who asks for a lease.
@@ -116,12 +134,15 @@ func (s *Store) Renew(ctx context.Context, l skein.Lease, ttl time.Duration) (_ 
 	err = s.write(ctx, func(t *tx) error {
 		var holder string
 		var expires int64
-		var own bool
-		found, err := t.one(`UPDATE heads h SET expires = CASE WHEN l.ttl = 0 THEN h.expires ELSE clock_timestamp() + $3 * interval '1 millisecond' END
+		var own, found bool
+		p := t.pipe()
+		p.adopt(l)
+		p.one(&found, `UPDATE heads h SET expires = CASE WHEN l.ttl = 0 THEN h.expires ELSE clock_timestamp() + $3 * interval '1 millisecond' END
 			FROM leases l WHERE h.id = $1 AND l.id = h.id AND h.epoch = $2 AND l.epoch = $2 AND h.held AND h.expires > clock_timestamp()
-			AND (h.last = 0 OR $4 = '' OR h.user_id = $4)
+			AND ($4 = '' OR h.user_id = $4)
 			RETURNING l.holder, (extract(epoch FROM h.expires) * 1000)::bigint, l.ttl = 0`,
 			[]any{string(l.Session), int64(l.Fence), ttl.Milliseconds(), string(s.user)}, &holder, &expires, &own)
+		err := p.run()
 		if err == nil && !found {
 			err = fmt.Errorf("session %s: fence %d: %w", l.Session, l.Fence, skein.ErrFenced)
 		}
@@ -144,8 +165,10 @@ func (s *Store) Renew(ctx context.Context, l skein.Lease, ttl time.Duration) (_ 
 func (s *Store) Release(ctx context.Context, l skein.Lease) (err error) {
 	defer skein.Wrapf(&err, "postgres: release the lease of %s", l.Session)
 	err = s.write(ctx, func(t *tx) error {
-		_, err := t.exec(releaseLease, string(l.Session), int64(l.Fence), string(s.user))
-		return err
+		p := t.pipe()
+		p.adopt(l)
+		p.exec(releaseLease, string(l.Session), int64(l.Fence), string(s.user))
+		return p.run()
 	})
 	if err == nil || !errors.Is(err, skein.ErrClosed) {
 		s.keeper.remove(l)
@@ -154,4 +177,4 @@ func (s *Store) Release(ctx context.Context, l skein.Lease) (err error) {
 }
 
 // releaseLease gives a lease back, if it is still the newest.
-const releaseLease = `UPDATE heads SET held = false WHERE id = $1 AND epoch = $2 AND held AND (last = 0 OR $3 = '' OR user_id = $3)`
+const releaseLease = `UPDATE heads SET held = false WHERE id = $1 AND epoch = $2 AND held AND ($3 = '' OR user_id = $3)`

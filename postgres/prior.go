@@ -100,7 +100,7 @@ func (w *work) parent(id skein.SessionID) (*head, error) {
 	var revision int64 // read first: of what is changed between the two it is too old
 	p.one(nil, `SELECT revision FROM heads WHERE id = $1`, []any{string(id)}, &revision)
 	p.head(id, &h)
-	p.one(&buried, `SELECT at FROM tombstones WHERE hash = $1 LIMIT 1`, []any{idTomb(id)}, nil)
+	p.one(&buried, `SELECT hash FROM buried(ARRAY[$1::bytea])`, []any{idTomb(id)}, nil)
 	err := p.run()
 	switch {
 	case err != nil:

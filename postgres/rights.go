@@ -14,11 +14,14 @@ const rightsFile = "schema/rights.sql"
 // rightsHold asks whether the database has what rightsFile says: a dump may be
 // of the tables alone, or have been read before the roles were there.
 const rightsHold = `SELECT
-	(SELECT count(*) FROM pg_proc p WHERE p.proname IN ('find', 'named') AND p.pronamespace = 'public'::regnamespace AND pg_get_userbyid(p.proowner) = 'skein_all'
-		AND has_function_privilege('skein_user', p.oid, 'EXECUTE') AND has_function_privilege('skein_all', p.oid, 'EXECUTE')) = 2
-	AND (SELECT count(*) FROM pg_policies WHERE schemaname = 'public' AND tablename = 'events' AND policyname IN ('own', 'everybodys')) = 2
-	AND (SELECT relrowsecurity AND relforcerowsecurity FROM pg_class WHERE oid = 'events'::regclass)
-	AND has_table_privilege('skein_user', 'events', 'INSERT') AND has_table_privilege('skein_all', 'users', 'INSERT')`
+	(SELECT bool_and(pg_get_userbyid(p.proowner) = 'skein_all' AND has_function_privilege('skein_user', p.oid, 'EXECUTE') AND has_function_privilege('skein_all', p.oid, 'EXECUTE')
+		AND NOT has_function_privilege('public', p.oid, 'EXECUTE'))
+		FROM pg_proc p WHERE p.proname IN ('find', 'named', 'journal_edge', 'theirs', 'adopt', 'buried', 'lift') AND p.pronamespace = 'public'::regnamespace)
+	AND (SELECT bool_and(has_table_privilege('skein_user', c.oid, 'INSERT') AND c.relrowsecurity AND c.relforcerowsecurity
+		AND (SELECT count(*) FROM pg_policy p WHERE p.polrelid = c.oid AND p.polname IN ('own', 'everybodys')) = 2)
+		FROM pg_class c WHERE c.relnamespace = 'public'::regnamespace AND c.relname IN ('heads', 'leases', 'journal', 'sessions', 'names', 'events', 'bases', 'strands', 'doomed',
+			'scrubs', 'charges', 'usage', 'blobs', 'blob_refs', 'files', 'records', 'tombstones', 'found'))
+	AND has_table_privilege('skein_all', 'users', 'INSERT')`
 
 // restoreRights gives the roles their rights, where a copy of a database has
 // lost them.

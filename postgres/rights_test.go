@@ -128,7 +128,7 @@ func TestARoleThatMayNotMakeTablesIsToldWhatToDo(t *testing.T) {
 	name := databaseOf(t, dsn)
 	pgtest.Exec(t, admin.String(), `ALTER DATABASE `+name+` OWNER TO `+admin.User.Username(), `GRANT CONNECT ON DATABASE `+name+` TO PUBLIC`)
 	admin.Path = "/" + name
-	pgtest.Exec(t, admin.String(), `REVOKE CREATE ON SCHEMA public FROM PUBLIC`)
+	pgtest.Exec(t, admin.String(), `ALTER SCHEMA public OWNER TO `+admin.User.Username(), `REVOKE CREATE ON SCHEMA public FROM PUBLIC`)
 	if _, err = postgres.Open(t.Context(), dsn, postgres.Options{}); err == nil || !strings.Contains(err.Error(), "ALTER DATABASE") {
 		t.Errorf("Open of a database that is another's = %v, want an error that says whose it should be", err)
 	}
@@ -158,7 +158,7 @@ func TestExamineNamesWhoElseMayReadTheDatabase(t *testing.T) {
 		t.Errorf("Examine warns of %q in a database that is its role's alone", w)
 	}
 	other := "other_" + name
-	pgtest.Exec(t, admin.String(), `CREATE ROLE `+other+` LOGIN`, `GRANT skein_all TO `+other, `GRANT CONNECT ON DATABASE `+name+` TO PUBLIC`)
+	pgtest.Exec(t, admin.String(), `CREATE ROLE `+other+` LOGIN`, `GRANT CONNECT ON DATABASE `+name+` TO PUBLIC`)
 	t.Cleanup(func() {
 		c, err := pgx.Connect(context.Background(), admin.String())
 		if err != nil {
@@ -169,13 +169,34 @@ func TestExamineNamesWhoElseMayReadTheDatabase(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	if w := of(); len(w) != 1 || !strings.Contains(w[0], other) || !strings.Contains(w[0], "REVOKE CONNECT") {
-		t.Errorf("Examine warns of %q, want the role %s", w, other)
+	for _, role := range []string{"skein_all", "skein_user"} { // who may be a user says which
+		pgtest.Exec(t, admin.String(), `REVOKE skein_all, skein_user FROM `+other, `GRANT `+role+` TO `+other)
+		if w := of(); len(w) != 1 || !strings.Contains(w[0], other) || !strings.Contains(w[0], "REVOKE CONNECT") {
+			t.Errorf("Examine warns of %q, want the role %s, a member of %s", w, other, role)
+		}
 	}
 	here := *admin
 	here.Path = "/" + name
 	pgtest.Exec(t, here.String(), `REVOKE CONNECT ON DATABASE `+name+` FROM PUBLIC`, `GRANT CREATE ON SCHEMA public TO PUBLIC`)
 	if w := of(); len(w) != 1 || !strings.Contains(w[0], "REVOKE CREATE") {
 		t.Errorf("Examine warns of %q, want that everybody may make functions", w)
+	}
+}
+
+func TestExamineSaysWhereRowSecurityDoesNotHold(t *testing.T) {
+	server := pgtest.New(t, pgtest.Options{})
+	s := open(t, server.DSN(t))
+	pgtest.Exec(t, server.Admin(), `ALTER ROLE skein_user BYPASSRLS`)
+	warned := 0
+	for f, err := range s.Examine(t.Context(), skein.Examination{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if f.Area == "rights" && f.Level == skein.Warning && strings.Contains(f.Text, "ALTER ROLE skein_user NOSUPERUSER NOBYPASSRLS") {
+			warned++
+		}
+	}
+	if warned != 1 {
+		t.Errorf("Examine warns %d times of a role that gets by row security, want once", warned)
 	}
 }

@@ -162,7 +162,7 @@ func (w *work) look(jobs []*job) error {
 	p.exec(takeLocks, w.locks(jobs))
 	w.readHeads(p, ids)
 	if hashes := tombsOf(jobs); len(hashes) > 0 {
-		p.query(`SELECT hash, user_id FROM tombstones WHERE hash = ANY($1::bytea[])`, []any{hashes}, func(r row) error {
+		p.query(`SELECT hash, user_id FROM buried($1)`, []any{hashes}, func(r row) error {
 			var hash []byte
 			var user skein.User
 			err := r.Scan(&hash, &user)
@@ -200,11 +200,22 @@ func (w *work) look(jobs []*job) error {
 	return w.lookMore(ids, fresh)
 }
 
+// headsOf is what there is to know of sessions and their leases; andTheirs adds
+// what a view is told of those that are not its user's.
+const (
+	headsOf = `SELECT h.id, h.user_id, h.n, h.last, h.revision, h.epoch, h.held AND h.expires > clock_timestamp(), coalesce(l.holder, ''), s.state, coalesce(s.binned, 0), coalesce(s.bytes, 0)
+		FROM heads h LEFT JOIN leases l ON l.id = h.id LEFT JOIN sessions s ON s.user_id = h.user_id AND s.n = h.n
+		WHERE h.id = ANY($1::text[])`
+	andTheirs = ` UNION ALL SELECT x.id, '', coalesce(x.n, 0), x.last, coalesce(x.revision, 0), coalesce(x.epoch, 0), coalesce(x.held, false), coalesce(x.holder, ''), NULL, 0, 0 FROM theirs($1) x`
+)
+
 // readHeads adds the look for sessions to the pipe.
 func (w *work) readHeads(p *pipe, ids []skein.SessionID) {
-	p.query(`SELECT h.id, h.user_id, h.n, h.last, h.revision, h.epoch, h.held AND h.expires > clock_timestamp(), coalesce(l.holder, ''), s.state, coalesce(s.binned, 0), coalesce(s.bytes, 0)
-		FROM heads h LEFT JOIN leases l ON l.id = h.id LEFT JOIN sessions s ON s.user_id = h.user_id AND s.n = h.n
-		WHERE h.id = ANY($1::text[])`, []any{ids}, func(r row) error {
+	sql := headsOf
+	if w.s.user != "" {
+		sql += andTheirs
+	}
+	p.query(sql, []any{ids}, func(r row) error {
 		d := newDraft(head{})
 		var id, holder string
 		var last skein.Seq
@@ -229,7 +240,7 @@ func (w *work) readHeads(p *pipe, ids []skein.SessionID) {
 			if h.Last != last {
 				return fmt.Errorf("session %s: its events end at %d, its state says %d: %w", id, last, h.Last, skein.ErrCorrupt)
 			}
-		case last != 0: // another user's
+		case last != 0: // another user's, whose the view is not told
 			h.User, h.Last = user, last
 		}
 		h.ID = skein.SessionID(id)
@@ -336,8 +347,7 @@ func (w *work) writes() (*pipe, error) {
 	}
 	w.shownBy = nil
 	if len(w.lift) > 0 {
-		// A view leaves other users' where they are.
-		p.exec(`DELETE FROM tombstones WHERE hash = ANY($1::bytea[]) AND ($2 = '' OR user_id IN ($2, $3))`, w.lift, string(w.s.user), string(skein.Local))
+		p.exec(`SELECT lift($1)`, w.lift)
 		w.lift = nil
 	}
 	if err := w.writeBlobs(p); err != nil {
@@ -348,9 +358,12 @@ func (w *work) writes() (*pipe, error) {
 		if !d.changed() {
 			continue
 		}
-		if d.begins {
-			p.exec(`INSERT INTO heads (id, user_id, n) VALUES ($1, $2, $3) ON CONFLICT (id) DO UPDATE SET user_id = excluded.user_id WHERE heads.last = 0`,
-				string(d.ID), string(d.User), d.n)
+		switch {
+		case !d.begins:
+		case d.lease.epoch != 0: // somebody took a lease for it
+			p.exec(adopt, string(d.ID), string(d.User), int64(d.lease.epoch))
+		default:
+			p.exec(`INSERT INTO heads (id, user_id, n) VALUES ($1, $2, $3)`, string(d.ID), string(d.User), d.n)
 		}
 		w.added, w.touched = w.added+len(d.events.at), append(w.touched, id)
 		sql, args := w.put(d, w.ordinal)

@@ -7,6 +7,7 @@
 -- exact. Texts are compared by their bytes, whatever the database's language.
 
 CREATE SEQUENCE numbers; -- of sessions
+CREATE SEQUENCE fences; -- of leases: none has the number of another, be it of a session that was deleted
 
 -- Ends a transaction in which something is not as it was when it was read. Its
 -- program tries again.
@@ -34,20 +35,14 @@ CREATE TABLE heads (
 
 CREATE INDEX heads_by_user ON heads (user_id, id);
 
--- Who took the newest lease.
+-- Who took the newest lease. The user is that of heads.
 CREATE TABLE leases (
-	id     text COLLATE "C" PRIMARY KEY,
-	epoch  bigint NOT NULL,
-	ttl    bigint NOT NULL, -- milliseconds; 0: the process that holds it says every few seconds that it lives
-	holder text COLLATE "C" NOT NULL  -- JSON
+	id      text COLLATE "C" PRIMARY KEY,
+	user_id text COLLATE "C" NOT NULL,
+	epoch   bigint NOT NULL,
+	ttl     bigint NOT NULL, -- milliseconds; 0: the process that holds it says every few seconds that it lives
+	holder  text COLLATE "C" NOT NULL  -- JSON
 ) WITH (fillfactor = 70);
-
--- No lease has a smaller number than one of a session that was deleted.
-CREATE TABLE fences (
-	one   integer PRIMARY KEY CHECK (one = 1),
-	floor bigint  NOT NULL
-);
-INSERT INTO fences (one, floor) VALUES (1, 0);
 
 -- The timeline of this server's log: another one after each time that a standby
 -- took over. 0 where the server does not tell it.
@@ -87,8 +82,9 @@ CREATE INDEX journal_by_session ON journal (user_id, n, xid);
 -- locks are looked at first.) Of who got his number while the locks were looked at
 -- that may have shown one of his locks and not the other: he counts as if he had
 -- it, as does who is not found among them. A standby knows of no locks, and where all
--- statements of a transaction see the same it cannot be told who runs still.
-CREATE FUNCTION journal_edge() RETURNS xid8 LANGUAGE plpgsql VOLATILE
+-- statements of a transaction see the same it cannot be told who runs still. It sees
+-- everybody's rows, and has then one plan for all.
+CREATE FUNCTION journal_edge() RETURNS xid8 LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
 DECLARE
 	before pg_snapshot := pg_current_snapshot();
@@ -470,6 +466,54 @@ BEGIN
 	END IF;
 	RETURN QUERY EXECUTE format('SELECT x.user_id, x.n FROM names x WHERE %s LIMIT $3', conds) USING who, pattern, most;
 END $named$;
+
+-- What a user is told of sessions with these IDs that are not his: that there is
+-- one (last is 1), no more. A lease may be taken for a session that has not begun
+-- yet, which is nobody's: there he is told what heads and leases have.
+CREATE FUNCTION theirs(ids text[]) RETURNS TABLE (id text, last bigint, n bigint, revision bigint, epoch bigint, held boolean, holder text)
+LANGUAGE plpgsql STABLE ROWS 10 SECURITY DEFINER SET search_path = public, pg_temp
+AS $theirs$
+BEGIN
+	RETURN QUERY SELECT h.id, sign(h.last)::bigint, x.n, x.revision, x.epoch, x.held, l.holder
+		FROM heads h LEFT JOIN LATERAL (SELECT h.n, h.revision, h.epoch, h.held AND h.expires > clock_timestamp() AS held WHERE h.last = 0) x ON true
+		LEFT JOIN leases l ON l.id = h.id AND h.last = 0
+		WHERE h.id = ANY (ids) AND h.user_id <> current_setting('skein.user');
+END $theirs$;
+
+-- Gives a session that has not begun, and its lease, to who is to begin it, or has
+-- that lease. Who says its number knows it.
+CREATE FUNCTION adopt(session text, who text, lease bigint) RETURNS void
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = public, pg_temp
+AS $adopt$
+BEGIN
+	IF current_setting('role') <> 'skein_all' AND who IS DISTINCT FROM current_setting('skein.user', true) THEN
+		RAISE insufficient_privilege USING MESSAGE = 'adopt: for another user';
+	END IF;
+	UPDATE heads h SET user_id = who WHERE h.id = session AND h.last = 0 AND h.epoch = lease AND h.user_id <> who;
+	IF FOUND THEN
+		UPDATE leases l SET user_id = who WHERE l.id = session;
+	END IF;
+END $adopt$;
+
+-- Which of these tombstones there are. A user is not told whose they are, but of
+-- his own and those of files that do not say whose they were.
+CREATE FUNCTION buried(hashes bytea[]) RETURNS TABLE (hash bytea, user_id text)
+LANGUAGE plpgsql STABLE ROWS 10 SECURITY DEFINER SET search_path = public, pg_temp
+AS $buried$
+BEGIN
+	RETURN QUERY SELECT t.hash, CASE WHEN current_setting('role') = 'skein_all' OR t.user_id IN (current_setting('skein.user', true), 'local') THEN t.user_id ELSE '' END
+		FROM tombstones t WHERE t.hash = ANY (hashes);
+END $buried$;
+
+-- Takes these tombstones away: a user's, and those of files that do not say whose
+-- they were; or all.
+CREATE FUNCTION lift(hashes bytea[]) RETURNS void
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = public, pg_temp
+AS $lift$
+BEGIN
+	DELETE FROM tombstones t WHERE t.hash = ANY (hashes)
+		AND (current_setting('role') = 'skein_all' OR t.user_id IN (current_setting('skein.user', true), 'local'));
+END $lift$;
 
 -- Who may log in.
 CREATE TABLE users (

@@ -1,24 +1,25 @@
 -- The roles and rights: skein_user sees what skein.user owns, skein_all sees
--- everybody's. Neither gets by row security, nor owns anything but find and
--- named, which are skein_all's. They are made before this file is run, for roles are the
--- cluster's, not the database's.
+-- everybody's. Neither gets by row security, nor owns anything but the functions
+-- that see everybody's rows, which are skein_all's. They are made before this file
+-- is run, for roles are the cluster's, not the database's.
 --
 -- It is run after each step of the schema, and where a copy of a database was
 -- made without them. Running it again changes nothing.
 GRANT USAGE ON SCHEMA public TO skein_user, skein_all;
-GRANT SELECT, INSERT, UPDATE, DELETE ON heads, leases, fences, journal, indexed, sessions, names, events, bases, strands, doomed, scrubs, charges, usage,
+GRANT SELECT, INSERT, UPDATE, DELETE ON heads, leases, journal, sessions, names, events, bases, strands, doomed, scrubs, charges, usage,
 	blobs, blob_refs, files, records, tombstones, found TO skein_user, skein_all;
-GRANT SELECT, INSERT, UPDATE, DELETE ON users, tokens TO skein_all;
+GRANT SELECT, INSERT, UPDATE, DELETE ON indexed, users, tokens TO skein_all;
 GRANT SELECT ON secrets TO skein_all;
-GRANT SELECT ON users TO skein_user;
-GRANT USAGE ON SEQUENCE numbers TO skein_user, skein_all;
-GRANT SELECT ON SEQUENCE numbers TO skein_all; -- pg_dump --role=skein_all reads it
+GRANT SELECT ON indexed, users TO skein_user;
+GRANT USAGE ON SEQUENCE numbers, fences TO skein_user, skein_all;
+GRANT SELECT ON SEQUENCE numbers, fences TO skein_all; -- pg_dump --role=skein_all reads them
 GRANT SELECT ON skein_meta TO PUBLIC; -- who opens the database looks there first
 
 DO $$
 DECLARE t text;
 BEGIN
-	FOREACH t IN ARRAY ARRAY['sessions', 'names', 'events', 'bases', 'strands', 'doomed', 'scrubs', 'charges', 'usage', 'blobs', 'blob_refs', 'files', 'records', 'found', 'users'] LOOP
+	FOREACH t IN ARRAY ARRAY['heads', 'leases', 'journal', 'sessions', 'names', 'events', 'bases', 'strands', 'doomed', 'scrubs', 'charges', 'usage',
+			'blobs', 'blob_refs', 'files', 'records', 'tombstones', 'found', 'users', 'tokens'] LOOP
 		EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', t);
 		EXECUTE format('ALTER TABLE %I FORCE ROW LEVEL SECURITY', t);
 		EXECUTE format('DROP POLICY IF EXISTS own ON %I', t);
@@ -28,11 +29,12 @@ BEGIN
 	END LOOP;
 END $$;
 
--- find and named are skein_all's. Who gets a function must be one who may make some.
+-- The functions that see everybody's rows. Who gets a function must be one who may
+-- make some.
 DO $$
 DECLARE f text;
 BEGIN
-	FOR f IN SELECT oid::regprocedure FROM pg_proc WHERE proname IN ('find', 'named') AND pronamespace = 'public'::regnamespace LOOP
+	FOR f IN SELECT oid::regprocedure FROM pg_proc WHERE proname IN ('find', 'named', 'journal_edge', 'theirs', 'adopt', 'buried', 'lift') AND pronamespace = 'public'::regnamespace LOOP
 		GRANT CREATE ON SCHEMA public TO skein_all;
 		EXECUTE format('ALTER FUNCTION %s OWNER TO skein_all', f);
 		REVOKE CREATE ON SCHEMA public FROM skein_all;
