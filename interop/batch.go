@@ -113,6 +113,8 @@ func (x *exporter) flush(ctx context.Context) {
 	case len(b.waits) > 1 && ctx.Err() == nil && !errors.As(err, &system):
 		x.apart(ctx, b)
 		return
+	case errors.Is(err, ErrChanged) && b.waits[0].exactly != "" && x.format.Write != nil && !x.anew[b.waits[0].sess.ID]:
+		err = x.again(ctx, b.waits[0], err)
 	}
 	if err != nil {
 		for _, w := range b.waits {
@@ -143,6 +145,25 @@ func (x *exporter) apart(ctx context.Context, b batch) {
 		x.flush(ctx)
 	}
 	clear(x.memo)
+}
+
+// again writes a session anew into a database in which the rows that it had are
+// another's. It returns why that could not be done, was if it is for nothing.
+func (x *exporter) again(ctx context.Context, w inBatch, was error) error {
+	now, files := x.now, x.files
+	defer func() { x.now, x.files = now, files }()
+	delete(x.spots, w.sess.ID)
+	clear(x.memo)
+	x.anew[w.sess.ID] = true
+	x.now, x.files = w.of, map[string]bool{}
+	err := x.one(ctx, w.sess)
+	if errors.Is(err, skein.ErrInvalid) {
+		return was
+	}
+	if err == nil {
+		x.flush(ctx)
+	}
+	return err
 }
 
 func (w *inBatch) fails(err error) {

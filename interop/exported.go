@@ -94,7 +94,8 @@ type exporter struct {
 	files  map[string]bool          // that were written as they are for this root, by their paths in the store
 	now    *result                  // of the root that is being written
 	batch  batch
-	memo   map[string]any // see Once
+	memo   map[string]any           // see Once
+	anew   map[skein.SessionID]bool // whose rows are not free, so that they are written with others
 }
 
 // A result is what became of a session that was to be exported, and of what it
@@ -119,7 +120,7 @@ func (r *result) end() {
 }
 
 func newExporter(s skein.Store, f Format, home string, o Exports) (_ *exporter, err error) {
-	x := &exporter{store: s, format: f, o: o, spots: map[skein.SessionID]Spot{}, memo: map[string]any{}}
+	x := &exporter{store: s, format: f, o: o, spots: map[skein.SessionID]Spot{}, memo: map[string]any{}, anew: map[skein.SessionID]bool{}}
 	if x.o.Now.IsZero() {
 		x.o.Now = time.Now()
 	}
@@ -179,7 +180,7 @@ func (x *exporter) one(ctx context.Context, sess skein.Session) error {
 	if err != nil {
 		return err
 	}
-	if p.found && !p.wentOn && x.seen(sess, p.file.Path) {
+	if p.found && !p.wentOn && !x.anew[sess.ID] && x.seen(sess, p.file.Path) {
 		return x.exact(ctx, sess, p)
 	}
 	if x.format.Write == nil {

@@ -242,3 +242,23 @@ func TestTheLockFileOfLaterVersionsIsRespected(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+func TestASessionOfAnotherDatabaseIsPutBesideWhatIsThere(t *testing.T) {
+	s := memory.New()
+	defer s.Close()
+	path, _ := march(t, said("assistant", "two", 2))
+	bring(t, s, path)
+	home := t.TempDir()
+	composed(t, s, "other", says(1, skein.RoleUser, words("mine")))
+	export(t, s, "other", home)
+	if x := export(t, s, "s", home); x.Exact {
+		t.Errorf("Export = %+v, want it written with rows of its own, for those that it had are another's", x)
+	}
+	if got, want := rows(t, filepath.Join(home, fileName), `SELECT role, content FROM messages ORDER BY id`), "user|mine\nuser|one\nassistant|[{\"type\":\"text\",\"text\":\"two\"}]\n"; got != want {
+		t.Errorf("the database has\n%s\nwant\n%s", got, want)
+	}
+	_, err := interop.Export(t.Context(), s, Format(), "s", home, interop.Exports{Now: now})
+	if !errors.Is(err, skein.ErrExists) {
+		t.Errorf("Export of what is there = %v, want %v", err, skein.ErrExists)
+	}
+}
