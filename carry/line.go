@@ -112,6 +112,9 @@ func (s *sender) parentOf(ctx context.Context, x skein.Session) (route, error) {
 	}
 	if err == nil {
 		delete(s.routes, id)
+		if why := s.failed[id]; why != nil {
+			return nil, fmt.Errorf("session %s: the session %s that it is a fork of was not sent: %w", x.ID, id, why)
+		}
 		why := skein.ErrNotFound
 		if s.gone[id] {
 			why = skein.ErrDeleted

@@ -48,7 +48,7 @@ type Outcome struct {
 // each outcome, parents first; one session's failure is no other's. Errors are
 // those of reading what there is, and of ctx.
 func Send(ctx context.Context, from, to skein.Store, o Sending, told func(Outcome) error) error {
-	s := &sender{from: from, to: to, o: o, sessions: map[skein.SessionID]skein.Session{}, there: map[skein.SessionID]skein.Session{}, routes: map[skein.SessionID]route{}, gone: map[skein.SessionID]bool{}, taken: map[skein.SessionID]bool{}, told: told}
+	s := &sender{from: from, to: to, o: o, sessions: map[skein.SessionID]skein.Session{}, there: map[skein.SessionID]skein.Session{}, routes: map[skein.SessionID]route{}, gone: map[skein.SessionID]bool{}, taken: map[skein.SessionID]bool{}, tried: map[skein.SessionID]bool{}, failed: map[skein.SessionID]error{}, told: told}
 	order, err := s.pick(ctx)
 	if err != nil {
 		return err
@@ -75,6 +75,8 @@ type sender struct {
 	routes   map[skein.SessionID]route // of those that were sent, or looked at
 	gone     map[skein.SessionID]bool  // what was deleted there
 	taken    map[skein.SessionID]bool  // IDs that others have there
+	tried    map[skein.SessionID]bool  // what became of it was told, or is going to be
+	failed   map[skein.SessionID]error // why it was not sent
 	sent     int                       // events
 }
 
@@ -159,10 +161,10 @@ func (s *sender) at(ctx context.Context, id skein.SessionID) (skein.Session, boo
 
 // session sends one, unless that was done, after what it hangs on.
 func (s *sender) session(ctx context.Context, id skein.SessionID) error {
-	if _, ok := s.routes[id]; ok {
+	if s.tried[id] {
 		return nil
 	}
-	s.routes[id] = nil // it cannot be its own ancestor
+	s.tried[id] = true // it cannot be its own ancestor
 	x, ok, err := s.of(ctx, id)
 	if err != nil || !ok {
 		return err
@@ -193,7 +195,7 @@ func (s *sender) session(ctx context.Context, id skein.SessionID) error {
 	case errors.Is(err, skein.ErrDeleted):
 		out.What, s.gone[id] = Gone, true
 	case err != nil:
-		out.What, out.Err = Failed, err
+		out.What, out.Err, s.failed[id] = Failed, err, err
 	}
 	s.sent += out.Events
 	return s.told(out)

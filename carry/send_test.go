@@ -138,6 +138,39 @@ func TestAForksChildrenStayItsOwn(t *testing.T) {
 	}
 }
 
+// A narrow store has no room for one session.
+type narrow struct {
+	skein.Store
+	without skein.SessionID
+}
+
+// Append implements [skein.Store].
+func (n narrow) Append(ctx context.Context, batches ...skein.Batch) ([]skein.Receipt, error) {
+	if batches[0].Session == n.without {
+		return nil, skein.ErrFull
+	}
+	return n.Store.Append(ctx, batches...)
+}
+
+func TestWhatCannotBeSentIsToldOnceAndItsForksWithWhy(t *testing.T) {
+	a, b := memory.New(), narrow{memory.New(), "s"}
+	put(t, a, skein.Batch{Session: "s", Events: begun(skein.Created{}, 3)})
+	put(t, a, skein.Batch{Session: "f", Events: begun(forkOf("s", 2), 2)})
+	put(t, a, skein.Batch{Session: "g", Events: begun(forkOf("s", 3), 2)})
+	put(t, a, skein.Batch{Session: "c", Events: begun(skein.Created{Parent: &skein.Parent{Session: "s", Why: skein.Child}}, 1)})
+	told := map[skein.SessionID]int{}
+	err := carry.Send(t.Context(), a, b, carry.Sending{}, func(o carry.Outcome) error {
+		told[o.Session]++
+		if failed := o.Session != "c"; failed != errors.Is(o.Err, skein.ErrFull) {
+			t.Errorf("%s ends with %q, %v", o.Session, o.What, o.Err)
+		}
+		return nil
+	})
+	if want := map[skein.SessionID]int{"s": 1, "f": 1, "g": 1, "c": 1}; err != nil || !maps.Equal(told, want) {
+		t.Errorf("Send told of %v, %v, want %v", told, err, want)
+	}
+}
+
 func TestLinesThatPartedAreBothKept(t *testing.T) {
 	a, team, b := memory.New(), memory.New(), memory.New()
 	put(t, a, skein.Batch{Session: "s", Events: begun(skein.Created{}, 2)})
