@@ -71,6 +71,13 @@ func (s *Store) rows(t testing.TB) map[string]int {
 	return found
 }
 
+// emptied fails the test unless everything is taken away. What the chores of the
+// store are at is left to them.
+func (s *Store) emptied(t testing.TB) {
+	t.Helper()
+	until(t, "everything is taken away", func() bool { return len(s.rows(t)) == 0 })
+}
+
 // dies deletes a session as a process does that dies right after that was
 // committed.
 func (s *Store) dies(t testing.TB, id skein.SessionID) skein.Deleted {
@@ -141,9 +148,7 @@ func TestDeletedAtOnceAndTakenAwayLater(t *testing.T) {
 	if _, err := s.Delete(ctx, "c", skein.Deletion{}); err != nil { // drains the other, too
 		t.Fatal(err)
 	}
-	if rows := all.rows(t); len(rows) > 0 {
-		t.Errorf("there are still %v rows", rows)
-	}
+	all.emptied(t)
 }
 
 // Another process's store finishes what one has left.
@@ -151,16 +156,13 @@ func TestTheNextProcessTakesAway(t *testing.T) {
 	all := opened(t)
 	long(t, all, "a", 2*stepRows+7)
 	all.caughtUp(t)
-	all.dies(t, "a")
-	if rows := all.rows(t); rows["doomed"] != 1 || rows["events"] == 0 {
-		t.Fatalf("rows = %v, want something to take away", rows)
+	if done := all.dies(t, "a"); done.Events == 0 {
+		t.Fatalf("Delete = %+v, want something to take away", done)
 	}
 	if err := all.doChores(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if rows := all.rows(t); len(rows) > 0 {
-		t.Errorf("there are still %v rows", rows)
-	}
+	all.emptied(t)
 }
 
 func TestForksKeepWhatTheyShow(t *testing.T) {
@@ -227,9 +229,7 @@ func TestForksKeepWhatTheyShow(t *testing.T) {
 	if _, err := s.Delete(t.Context(), "g", skein.Deletion{}); err != nil {
 		t.Fatal(err)
 	}
-	if rows := all.rows(t); len(rows) > 0 {
-		t.Errorf("there are still %v rows", rows)
-	}
+	all.emptied(t)
 }
 
 func events(t testing.TB, s skein.Store, id skein.SessionID) (all []skein.Event) {
