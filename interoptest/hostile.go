@@ -48,7 +48,7 @@ type evil struct {
 }
 
 // deadline is how long an import of one case may take.
-const deadline = 5 * time.Minute
+const deadline = 15 * time.Minute
 
 func (s Suite) bears(t *testing.T, name string, e evil) {
 	root := lay(t, filepath.Join(s.Dir, name))

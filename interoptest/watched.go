@@ -14,7 +14,7 @@ import (
 )
 
 // patience is how long a watch may take on a machine with much else to do.
-const patience = 30 * time.Second
+const patience = 5 * time.Minute
 
 // watched holds a format of folders or databases to this: a watch that sees a
 // case come into being, file by file, ends with the messages that an import of

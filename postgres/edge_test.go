@@ -36,7 +36,7 @@ func TestStrangersHoldUpNothing(t *testing.T) {
 	begun(t, dsn, `CREATE TABLE x (); SELECT count(*) FROM journal; SAVEPOINT a; CREATE TABLE y ()`)
 	begun(t, dsn, `UPDATE found SET odd = odd; SELECT pg_current_xact_id(), (SELECT count(*) FROM journal)`)
 	addText(t, s, "a", "while they run")
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	n := 0
 	for f, err := range s.Feed(ctx, "") {
@@ -107,7 +107,7 @@ func TestAppendsLockTheJournalFirst(t *testing.T) {
 func TestFeedAmongStrangers(t *testing.T) {
 	dsn := pgtest.DSN(t)
 	s, other := openTest(t, dsn), openTest(t, dsn)
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	stop := make(chan struct{})
 	var noise []chan error

@@ -20,7 +20,7 @@ func TestFeedOfRacingWriters(t *testing.T) {
 	stores := []*Store{openTest(t, dsn), openTest(t, dsn)}
 	addText(t, stores[0], "shared")
 	const writers, rounds = 16, 12
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	total := 1
 	var sum sync.Mutex
@@ -137,7 +137,7 @@ func TestFeedWaitsForOlderTransactions(t *testing.T) {
 	}()
 	<-begun
 	addText(t, s, "a", "after the other began")
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	got := make(chan skein.Seq)
 	go func() {

@@ -18,7 +18,7 @@ import (
 // fed returns the next n events of a feed, and the cursor behind them.
 func fed(t *testing.T, s *Store, at skein.Cursor, n int) (got []string, end skein.Cursor) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	for f, err := range s.Feed(ctx, at) {
 		if err != nil {

@@ -72,7 +72,7 @@ func TestWatchersOutliveTheirConnections(t *testing.T) {
 	s, other := openTest(t, dsn), openTest(t, dsn)
 	const watchers, events = 8, 120
 	addText(t, s, "a")
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	done := make(chan error, watchers)
 	for range watchers {
@@ -116,7 +116,7 @@ func TestTheListenerComesBack(t *testing.T) {
 	dsn := pgtest.DSN(t)
 	s, other := openTest(t, dsn), openTest(t, dsn)
 	addText(t, s, "a")
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	done := make(chan error, 1)
 	go func() {
@@ -140,7 +140,7 @@ func TestWatchersSeeWhatNobodyToldThemOf(t *testing.T) {
 	s, other := openTest(t, dsn), openTest(t, dsn)
 	s.notifier = &notifier{core: s.core, wake: make(chan struct{}, 1), done: s.notifier.done, ids: map[skein.SessionID]bool{}} // it never runs
 	addText(t, s, "a")
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	seen, done := make(chan skein.Seq, 10), make(chan error, 1)
 	go func() {

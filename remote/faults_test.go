@@ -271,14 +271,14 @@ func TestATokenOfOneUserSeesThatOneAlone(t *testing.T) {
 
 func TestALeaseLastsAsLongAsItsProcess(t *testing.T) {
 	site := serve(t, memory.New())
-	const lasts = 500 * time.Millisecond
+	const lasts = 4 * time.Second // far more than a machine stands still
 	s := open(t, remote.Options{URL: site.URL, Token: site.tokens.First(), Lease: lasts})
 	begin(t, s, "a")
 	l, err := s.Acquire(t.Context(), "a", skein.LeaseRequest{Program: "skein chat"})
 	if host, _ := os.Hostname(); err != nil || l.Holder.PID != os.Getpid() || l.Holder.Host != host || l.Expires != 0 {
 		t.Fatalf("Acquire = %+v, %v, want this process and no end", l, err)
 	}
-	<-time.After(3 * lasts)
+	<-time.After(lasts + lasts/2)
 	other := open(t, remote.Options{URL: site.URL, Token: site.tokens.First()})
 	if _, err := other.Acquire(t.Context(), "a", skein.LeaseRequest{}); !errors.Is(err, skein.ErrLocked) {
 		t.Errorf("Acquire while another holds it = %v, want %v", err, skein.ErrLocked)

@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 }
 
 // lease is how long the lease of a killed process lasts here.
-const lease = 2 * time.Second
+const lease = 8 * time.Second
 
 // dial opens the store at a server: its URL with the token as the fragment,
 // which only this test writes so.

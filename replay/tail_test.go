@@ -150,7 +150,7 @@ func TestTailOfAFolderIsAnError(t *testing.T) {
 
 func TestFollowSeesWhatIsWritten(t *testing.T) {
 	g := newGrow(t)
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	n := 0
 	g.add("line 0\n")
@@ -177,7 +177,7 @@ func TestFollowSeesWhatIsWritten(t *testing.T) {
 func TestFollowLogReadsALogThatIsWritten(t *testing.T) {
 	g := newGrow(t)
 	log := strings.SplitAfter(write(t, small(t), "p"), "\n")
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	g.add(log[0])
 	var kinds []string

@@ -74,7 +74,7 @@ func (h heard) want(all ...string) {
 			if got != want {
 				h.t.Fatalf("Stream yields %q, want %q", got, want)
 			}
-		case <-time.After(20 * time.Second):
+		case <-time.After(5 * time.Minute):
 			h.t.Fatalf("Stream yields nothing, want %q", want)
 		}
 	}

@@ -49,7 +49,7 @@ func command(t *testing.T, what string, args ...string) *child {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Minute)
 	cmd := exec.CommandContext(ctx, self)
 	cmd.Env = append(os.Environ(), childEnv+"="+what, childArgs+"="+strings.Join(args, "\n"))
 	cmd.Stderr = os.Stderr

@@ -9,17 +9,20 @@ import (
 	"github.com/skein-dev/skein"
 )
 
+// late is when something that should have come will not: a machine may be slow.
+const late = 5 * time.Minute
+
 // eventually tries f until it holds.
 func (t *test) eventually(what string, f func() bool) {
 	t.Helper()
-	over := time.After(20 * time.Second)
+	over := time.After(late)
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
 	for !f() {
 		select {
 		case <-tick.C:
 		case <-over:
-			t.Fatalf("%s: not in 20 seconds", what)
+			t.Fatalf("%s: it never came to be", what)
 		}
 	}
 }
@@ -67,12 +70,19 @@ func forElsewhere(t *test) {
 
 func renewed(t *test) {
 	t.add("a", created())
-	l := t.acquire("a", skein.LeaseRequest{TTL: 300 * time.Millisecond})
+	ttl := 300 * time.Millisecond
+	began := time.Now()
+	l := t.acquire("a", skein.LeaseRequest{TTL: ttl})
 	long, err := t.s.Renew(t.Context(), l, time.Hour)
+	for errors.Is(err, skein.ErrFenced) && time.Since(began) >= ttl { // a slow machine was too late
+		ttl, began = 4*ttl, time.Now()
+		l = t.acquire("a", skein.LeaseRequest{TTL: ttl, TakeOver: true})
+		long, err = t.s.Renew(t.Context(), l, time.Hour)
+	}
 	if err != nil || long.Fence != l.Fence || long.Expires <= l.Expires+1800*second {
 		t.Fatalf("Renew = %+v, %v, want the same lease, an hour long", long, err)
 	}
-	over := time.After(400 * time.Millisecond)
+	over := time.After(ttl + ttl/3)
 	<-over
 	_, err = t.s.Acquire(t.Context(), "a", skein.LeaseRequest{})
 	t.wantErr("Acquire after the first TTL", err, skein.ErrLocked)

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"iter"
 	"sync"
-	"time"
 
 	"github.com/skein-dev/skein"
 )
@@ -37,7 +36,7 @@ type watched struct {
 }
 
 func (t *test) watch(s skein.Store, id skein.SessionID, after skein.Seq) *watched {
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), late)
 	t.Cleanup(cancel)
 	next, stop := iter.Pull2(s.Watch(ctx, id, after))
 	t.Cleanup(stop)
@@ -90,7 +89,7 @@ func watchMany(t *test, s skein.Store) {
 	watchers := make(chan error)
 	for i := range 4 {
 		go func() {
-			ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+			ctx, cancel := context.WithTimeout(context.Background(), late)
 			defer cancel()
 			after := skein.Seq(i % 2)
 			for e, err := range s.Watch(ctx, "a", after) {

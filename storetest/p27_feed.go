@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"iter"
-	"time"
 
 	"github.com/skein-dev/skein"
 )
@@ -35,7 +34,7 @@ type fed struct {
 }
 
 func (t *test) feed(s skein.Store, after skein.Cursor) *fed {
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), late)
 	t.Cleanup(cancel)
 	next, stop := iter.Pull2(s.Feed(ctx, after))
 	t.Cleanup(stop)
@@ -111,7 +110,7 @@ func feedMany(t *test, s skein.Store) {
 	readers := make(chan error)
 	for range 4 {
 		go func() {
-			ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+			ctx, cancel := context.WithTimeout(context.Background(), late)
 			defer cancel()
 			last, n := map[skein.SessionID]skein.Seq{}, 0
 			for f, err := range s.Feed(ctx, "") {

@@ -120,7 +120,7 @@ func (s *server) bot(t *testing.T, seen string) *discord.Bot {
 // takes runs a bot until it took n messages.
 func (s *server) takes(t *testing.T, seen string, n int) (took []string) {
 	t.Helper()
-	ctx, stop := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, stop := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer stop()
 	var mu sync.Mutex
 	err := s.bot(t, seen).Run(ctx, func(_ context.Context, m gateway.Message) error {

@@ -118,7 +118,7 @@ func TestEventsAreTakenAndThenAcknowledged(t *testing.T) {
 		`{"envelope_id":"e5","type":"slash_commands","payload":{"command":"/skein","text":"new","channel_id":"D1","user_id":"U1","trigger_id":"t9"}}`,
 	)
 	a, _ := s.app(t)
-	ctx, stop := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, stop := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer stop()
 	var took []string
 	err := a.Run(ctx, func(_ context.Context, m gateway.Message) error {

@@ -102,7 +102,7 @@ func TestTheEndOfTheContextEndsAllThatWasStarted(t *testing.T) {
 // gone wants the process to end.
 func gone(t *testing.T, pid int) {
 	t.Helper()
-	deadline := time.After(10 * time.Second)
+	deadline := time.After(5 * time.Minute)
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
 	for alive(pid) {

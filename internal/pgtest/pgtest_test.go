@@ -86,7 +86,7 @@ func TestAClusterEndsWithItsTest(t *testing.T) {
 	if pid == 0 {
 		t.Skip("NO POSTGRESQL: see the test inside")
 	}
-	deadline, tick := time.After(30*time.Second), time.NewTicker(10*time.Millisecond)
+	deadline, tick := time.After(5*time.Minute), time.NewTicker(10*time.Millisecond)
 	defer tick.Stop()
 	for !errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {
 		select {
