@@ -7,7 +7,7 @@ import (
 
 // heapGoal is how much memory an import takes, in bytes, before garbage is
 // collected more often than usual.
-const heapGoal = 128 << 20
+const heapGoal = 96 << 20
 
 // frugal keeps memory small whatever files are read, unless GOMEMLIMIT says how
 // large it may be.

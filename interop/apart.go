@@ -11,7 +11,17 @@ import (
 // settleApart appends, to the sessions that they are about, the events that
 // files have for others' sessions, as far as these are known by now.
 func (im *importer) settleApart(ctx context.Context) error {
-	for _, f := range im.files {
+	for path, k := range im.files {
+		if !k.apart {
+			continue
+		}
+		f, err := im.store.File(ctx, k.Format, path)
+		if errors.Is(err, skein.ErrNotFound) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
 		st := decodeState(f.State)
 		if len(st.Apart) == 0 {
 			continue

@@ -161,7 +161,7 @@ func (im *importer) hasOf(ctx context.Context, id skein.SessionID, name string, 
 			return theirs, err
 		}
 	}
-	if key == "" || len(im.paths[id]) > 0 {
+	if key == "" || len(im.pathsOf(id)) > 0 {
 		return false, nil
 	}
 	keys := candidates(key)
@@ -205,12 +205,12 @@ func (im *importer) moved(wanted, id skein.SessionID, f skein.SourceFile) bool {
 	if wanted != id {
 		return false
 	}
-	for _, path := range im.paths[id] {
+	for _, path := range im.pathsOf(id) {
 		if _, err := os.Lstat(im.onDisk(path)); path == f.Path || !errors.Is(err, fs.ErrNotExist) && !im.replaced(path, f) {
 			return false
 		}
 	}
-	return len(im.paths[id]) > 0
+	return len(im.pathsOf(id)) > 0
 }
 
 // replaced reports whether what a store knows by path is held by f now.
@@ -239,10 +239,8 @@ func (im *importer) parentElsewhere(ctx context.Context, format string, b Begin,
 
 // byProgramID returns the session that has an ID in its own program.
 func (im *importer) byProgramID(format, id string) skein.SessionID {
-	for _, f := range im.files {
-		if f.Format == format && f.ID == id && f.Session != "" {
-			return f.Session
-		}
+	for _, path := range im.pathsOfID(format, id) {
+		return im.files[path].Session
 	}
 	return skein.SessionID(id)
 }

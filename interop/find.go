@@ -105,7 +105,7 @@ func (fd *finder) files(ctx context.Context, files []candidate) error {
 			return err
 		}
 		known, ok := fd.im.files[c.path]
-		if f := fd.im.format(known.Format); ok && f != nil && (unchanged(c, known) || unchanged(aloneUnit(c), known)) {
+		if f := fd.im.format(known.Format); ok && f != nil && (known.unchanged(c) || known.unchanged(aloneUnit(c))) {
 			fd.count(f.Name, c, 0)
 			continue
 		}
@@ -140,7 +140,7 @@ func (fd *finder) fallen(ctx context.Context, files []candidate) error {
 // unit counts a unit, which is opened unless it is known.
 func (fd *finder) unit(ctx context.Context, u unitFound) error {
 	known, ok := fd.im.files[u.path]
-	if f := fd.im.format(known.Format); ok && f != nil && unchanged(u.candidate, known) {
+	if f := fd.im.format(known.Format); ok && f != nil && known.unchanged(u.candidate) {
 		fd.count(f.Name, u.candidate, 0)
 		return nil
 	}
@@ -202,7 +202,7 @@ func (fd *finder) count(format string, c candidate, sessions int) {
 	switch {
 	case !ok || known.Format != format:
 		n.New++
-	case !unchanged(c, known) && !unchanged(aloneUnit(c), known):
+	case !known.unchanged(c) && !known.unchanged(aloneUnit(c)):
 		n.Grown++
 	}
 	ids := fd.stored[c.path]

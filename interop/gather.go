@@ -148,15 +148,15 @@ func together(unit string, cs []candidate) (candidate, bool) {
 }
 
 // planUnits picks the units that are to be read.
-func (im *importer) planUnits(units []unitFound, p *Progress) (works []*work) {
+func (im *importer) planUnits(units []unitFound, p *Progress) (works []planned) {
 	for _, u := range units {
 		im.rep.Files++
 		known, ok := im.files[u.path]
-		if ok && unchanged(u.candidate, known) && im.format(known.Format) != nil {
+		if ok && known.unchanged(u.candidate) && im.format(known.Format) != nil {
 			im.rep.Unchanged++
 			continue
 		}
-		works = append(works, &work{format: *u.formats[0], now: u.candidate, known: known, unit: &opened{path: u.path, formats: u.formats, files: u.files}})
+		works = append(works, planned{format: u.formats[0], now: u.candidate, unit: &opened{path: u.path, formats: u.formats, files: u.files}})
 		p.Of++
 		p.Size += u.size
 	}

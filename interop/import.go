@@ -16,13 +16,15 @@ type importer struct {
 	formats []Format
 	opts    Options
 	rep     *Report
-	files   map[string]skein.SourceFile // by path; of all formats
-	paths   map[skein.SessionID][]string
-	same    map[programID][]string // paths of those that have a session
-	strange map[string]candidate   // files that no format knows
-	fallen  [][]candidate          // files of units that were none after all, to be read by themselves
-	torn    func(candidate)        // called with a unit that is being written; may be nil
-	callsOf skein.SessionID        // see childCalls
+	files   map[string]knownFile // by path; of all formats
+	// The paths of those that have a session: by this, and by its ID in its own
+	// program where that is another one.
+	sessions, others pathsBy
+
+	strange map[string]candidate // files that no format knows
+	fallen  [][]candidate        // files of units that were none after all, to be read by themselves
+	torn    func(candidate)      // called with a unit that is being written; may be nil
+	callsOf skein.SessionID      // see childCalls
 	calls   map[skein.SessionID]childCall
 	adopts  map[string]adoption // by path in the store: what a source was just given
 	ours    string              // path in the store of the source that a sync is writing to, whose import this is
@@ -59,7 +61,7 @@ func Import(ctx context.Context, s skein.Store, formats []Format, paths []string
 func newImporter(ctx context.Context, s skein.Store, formats []Format, o Options, rep *Report) (*importer, error) {
 	im := &importer{
 		store: s, formats: formats, opts: o, rep: rep,
-		files: map[string]skein.SourceFile{}, paths: map[skein.SessionID][]string{}, same: map[programID][]string{}, strange: map[string]candidate{},
+		files: map[string]knownFile{}, sessions: newPathsBy(), others: newPathsBy(), strange: map[string]candidate{},
 	}
 	for f, err := range s.Files(ctx, "") {
 		if err != nil {
@@ -86,7 +88,7 @@ func (im *importer) importAll(ctx context.Context, found []candidate, moving fun
 
 // importEach reads files on one goroutine and appends what is in them on
 // another.
-func (im *importer) importEach(ctx context.Context, works []*work, p Progress) error {
+func (im *importer) importEach(ctx context.Context, works []planned, p Progress) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	chunks, done := make(chan chunk, 4), make(chan error, 1)
@@ -129,9 +131,12 @@ func ignoreCancel(err, first error) error {
 
 // produceAll reads the files one after the other. Its errors are sink's and
 // the store's.
-func (im *importer) produceAll(ctx context.Context, works []*work, sink func(chunk) error) error {
-	for i, w := range works {
-		works[i] = nil // what it read is free when it was taken
+func (im *importer) produceAll(ctx context.Context, works []planned, sink func(chunk) error) error {
+	for _, pl := range works {
+		w, err := im.workOf(ctx, pl)
+		if err != nil {
+			return err
+		}
 		if w.unit != nil {
 			if err := im.produceUnit(ctx, w, sink); err != nil {
 				return err

@@ -2,12 +2,11 @@ package interop
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"io/fs"
 	"path/filepath"
 	"slices"
-
-	"github.com/skein-dev/skein"
 )
 
 // still says of every file that it is not being written.
@@ -15,7 +14,7 @@ func still(candidate) bool { return false }
 
 // plan picks the files and units that are to be read. A torn end of a moving
 // one is left. roots is where the files were found, all that there are.
-func (im *importer) plan(found []candidate, moving func(candidate) bool, roots ...string) ([]*work, Progress) {
+func (im *importer) plan(found []candidate, moving func(candidate) bool, roots ...string) ([]planned, Progress) {
 	var p Progress
 	files, units := im.gather(found, roots)
 	works := im.planUnits(units, &p)
@@ -23,7 +22,7 @@ func (im *importer) plan(found []candidate, moving func(candidate) bool, roots .
 }
 
 // planFallen picks from the files of what turned out to be no unit.
-func (im *importer) planFallen(moving func(candidate) bool) (works []*work, p Progress) {
+func (im *importer) planFallen(moving func(candidate) bool) (works []planned, p Progress) {
 	fallen := im.fallen
 	im.fallen = nil
 	for _, files := range fallen {
@@ -37,10 +36,10 @@ func (im *importer) planFallen(moving func(candidate) bool) (works []*work, p Pr
 }
 
 // planFiles picks from files that are no units by their paths.
-func (im *importer) planFiles(files []candidate, moving func(candidate) bool, p *Progress) (works []*work) {
+func (im *importer) planFiles(files []candidate, moving func(candidate) bool, p *Progress) (works []planned) {
 	for _, c := range files {
 		known, ok := im.files[c.path]
-		if ok && (unchanged(c, known) || unchanged(aloneUnit(c), known)) && im.format(known.Format) != nil {
+		if ok && (known.unchanged(c) || known.unchanged(aloneUnit(c))) && im.format(known.Format) != nil {
 			im.rep.Files++
 			im.rep.Unchanged++
 			continue
@@ -60,14 +59,15 @@ func (im *importer) planFiles(files []candidate, moving func(candidate) bool, p 
 			continue
 		}
 		im.rep.Files++
-		if known.Format != f.Name {
-			known = skein.SourceFile{}
-		}
-		if c.size == 0 && known.Records > 0 { // emptied: as if it had been deleted
+		if c.size == 0 && ok && known.Format == f.Name && known.records { // emptied: as if it had been deleted
 			im.rep.Unchanged++
 			continue
 		}
-		works = append(works, &work{format: *f, now: c, known: known, patient: moving(c)})
+		pl := planned{format: f, now: c, patient: moving(c)}
+		if ok && known.Format == f.Name {
+			pl.was = &known
+		}
+		works = append(works, pl)
 		p.Of++
 		p.Size += c.size
 	}
@@ -80,22 +80,44 @@ func aloneUnit(c candidate) candidate {
 	return c
 }
 
-func inOrder(works []*work) []*work {
-	orders := make(map[*work]string, len(works)) // a format may have to look into the file
-	for _, w := range works {
-		orders[w] = w.order()
+func inOrder(works []planned) []planned {
+	for i := range works {
+		works[i].order = works[i].orderOf() // a format may have to look into the file
 	}
-	slices.SortStableFunc(works, func(a, b *work) int { return cmp.Compare(orders[a], orders[b]) })
+	slices.SortStableFunc(works, func(a, b planned) int { return cmp.Compare(a.order, b.order) })
 	return works
 }
 
-// order returns what files that the time of their last change would misplace
+// A planned is a file or unit that is to be read. There may be hundreds of
+// thousands; a work is made of it when it is its turn.
+type planned struct {
+	format  *Format
+	now     candidate
+	unit    *opened // nil for a file
+	patient bool
+	was     *knownFile // what the store knew of it; nil for nothing
+	order   string
+}
+
+// workOf returns the work that is to be done on a file or unit, with what the
+// store knows of it. The error is the store's.
+func (im *importer) workOf(ctx context.Context, p planned) (w *work, err error) {
+	w = &work{format: *p.format, now: p.now, unit: p.unit, patient: p.patient}
+	if p.was == nil {
+		return w, nil
+	}
+	w.known, err = im.stored(ctx, p.format.Name, p.now.path)
+	w.known.Size, w.known.Mtime, w.known.Inode = p.was.Size, p.was.Mtime, p.was.Inode
+	return w, err
+}
+
+// orderOf returns what files that the time of their last change would misplace
 // are sorted by, after all others.
-func (w *work) order() string {
-	if w.format.Order == nil {
+func (p planned) orderOf() string {
+	if p.format.Order == nil {
 		return ""
 	}
-	return w.format.Name + "\x00" + w.format.Order(plain(w.now.path))
+	return p.format.Name + "\x00" + p.format.Order(plain(p.now.path))
 }
 
 func (im *importer) format(name string) *Format {

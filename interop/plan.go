@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"hash/maphash"
-	"slices"
 
 	"github.com/skein-dev/skein"
 )
@@ -77,14 +76,4 @@ func hashAll(seed maphash.Seed, r skein.Record) uint64 {
 	h.Write(r.Raw)
 	fmt.Fprintf(&h, "\x00%s\x00%d\x00%t\x00%s", r.Key, r.Events, r.Copy, r.Damage)
 	return h.Sum64()
-}
-
-// keep notes what the store knows of a file now.
-func (im *importer) keep(f skein.SourceFile) {
-	im.files[f.Path] = f
-	if f.Session != "" && !slices.Contains(im.paths[f.Session], f.Path) {
-		im.paths[f.Session] = append(im.paths[f.Session], f.Path)
-		id := programID{f.Format, f.ID}
-		im.same[id] = append(im.same[id], f.Path)
-	}
 }

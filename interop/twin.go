@@ -20,9 +20,6 @@ type twins struct {
 	all   []*twin
 }
 
-// programID is the ID that a session has in its own program.
-type programID struct{ format, id string }
-
 // A twin is one such file.
 type twin struct {
 	file     skein.SourceFile
@@ -75,9 +72,15 @@ var lineFeed = []byte("\n")
 // begin looks for the twins.
 func (ts *twins) begin(ctx context.Context) error {
 	ts.begun = true
-	for _, path := range ts.t.im.same[programID{ts.t.file.Format, ts.t.file.ID}] {
-		f := ts.t.im.files[path]
-		if f.Session == "" || path == ts.t.file.Path {
+	for _, path := range ts.t.im.pathsOfID(ts.t.file.Format, ts.t.file.ID) {
+		if path == ts.t.file.Path {
+			continue
+		}
+		f, err := ts.t.im.stored(ctx, ts.t.file.Format, path)
+		if err != nil {
+			return err
+		}
+		if f.Session == "" {
 			continue
 		}
 		tw := &twin{file: f, seqs: map[skein.ClientID]skein.Seq{}, amended: map[skein.Seq]skein.Seq{}, sessions: decodeState(f.State).Sessions}

@@ -205,8 +205,12 @@ const restFor = 100 * time.Millisecond
 func (w *watch) takeUnits(ctx context.Context, units []unitFound) error {
 	for _, u := range units {
 		var p Progress
-		for _, wk := range w.im.planUnits([]unitFound{u}, &p) {
+		for _, pl := range w.im.planUnits([]unitFound{u}, &p) {
 			start := time.Now()
+			wk, err := w.im.workOf(ctx, pl)
+			if err != nil {
+				return err
+			}
 			if err := w.im.readUnit(ctx, wk); err != nil {
 				return err
 			}

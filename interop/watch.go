@@ -205,7 +205,11 @@ func (w *watch) take(ctx context.Context, c candidate) error {
 		delete(w.lives, c.path)
 	}
 	var p Progress
-	for _, wk := range w.im.planFiles([]candidate{c}, isMoving, &p) {
+	for _, pl := range w.im.planFiles([]candidate{c}, isMoving, &p) {
+		wk, err := w.im.workOf(ctx, pl)
+		if err != nil {
+			return err
+		}
 		if wk.unit != nil {
 			if err := w.im.readUnit(ctx, wk); err != nil {
 				return err
@@ -232,10 +236,14 @@ func (w *watch) warm(ctx context.Context, path string) error {
 	known := w.im.files[path]
 	c, ok := look(path)
 	f := w.im.format(known.Format)
-	if !ok || f == nil || f.Load != nil || f.Look != nil || w.lives[path] != nil || !unchanged(c, known) {
+	if !ok || f == nil || f.Load != nil || f.Look != nil || w.lives[path] != nil || !known.unchanged(c) {
 		return nil
 	}
-	t, err := w.im.read(ctx, (&work{format: *f, now: c, known: known, patient: true}).begin())
+	wk, err := w.im.workOf(ctx, planned{format: f, now: c, patient: true, was: &known})
+	if err != nil {
+		return err
+	}
+	t, err := w.im.read(ctx, wk.begin())
 	if err == nil {
 		w.lives.put(t)
 	}

@@ -34,8 +34,12 @@ type Took struct {
 const maxLoads = 20
 
 // loadAll takes in the files whose formats do that by themselves.
-func (im *importer) loadAll(ctx context.Context, works []*work) error {
-	for _, w := range works {
+func (im *importer) loadAll(ctx context.Context, works []planned) error {
+	for _, p := range works {
+		w, err := im.workOf(ctx, p)
+		if err != nil {
+			return err
+		}
 		if err := im.load(ctx, w); err != nil {
 			return err
 		}
@@ -104,7 +108,7 @@ func (im *importer) took(t Took) {
 
 // apartWhole returns the works that the engine does, and those whose formats do
 // them by themselves.
-func apartWhole(works []*work) (own, whole []*work) {
+func apartWhole(works []planned) (own, whole []planned) {
 	for _, w := range works {
 		if w.format.Load != nil {
 			whole = append(whole, w)

@@ -57,7 +57,11 @@ func (db *DB) Split(ctx context.Context, parts ...Part) (_ *Pieces, err error) {
 			return nil, err
 		}
 	}
-	return s.pieces, s.end(ctx)
+	if err := s.end(ctx); err != nil {
+		return nil, err
+	}
+	_, err = db.conn.ExecContext(ctx, "PRAGMA shrink_memory") // most never ask it again
+	return s.pieces, err
 }
 
 // maxGrowth is how many times as long as its database all lines may be; rows
