@@ -62,6 +62,7 @@ func write(_ context.Context, d interop.Draft) (out interop.Written, err error) 
 			return out, err
 		}
 	}
+	w.cutOff(entries)
 	out = interop.Written{ID: w.id, Losses: w.losses}
 	out.Texts = []interop.Text{{Path: w.path(), Lines: w.lines()}}
 	return out, nil

@@ -94,6 +94,45 @@ func TestAForkHasSyntheticResultsBehindTheRealOnes(t *testing.T) {
 	}
 }
 
+func TestAForkThatEndsInCallsAnswersThemOnce(t *testing.T) {
+	s := store(t, map[skein.SessionID][]skein.Event{
+		first:  {created(skein.Created{}), skein.Say(2, skein.UserSays("go")), skein.Say(3, calls("a", "b")), skein.Say(4, answers("b"))},
+		second: {created(skein.Created{Parent: &skein.Parent{Session: first, Seq: 4, Why: skein.Fork}})},
+	}, first, second)
+	home, done := export(t, s, second)
+	lines := func(want string) {
+		t.Helper()
+		var roles []string
+		for l := range strings.Lines(readFile(t, home, done[0].Spot.Path, "transcript.jsonl")) {
+			var m struct {
+				Role   string
+				CallID string `json:"tool_call_id"`
+			}
+			if err := json.Unmarshal([]byte(l), &m); err != nil {
+				t.Fatal(err)
+			}
+			roles = append(roles, strings.TrimSuffix(m.Role+":"+m.CallID, ":"))
+		}
+		if got := strings.Join(roles, " "); got != want {
+			t.Errorf("the fork's transcript is %s, want %s", got, want)
+		}
+	}
+	lines("user assistant tool:b tool:a")
+	if rep := bring(t, s, home); rep.Events != 0 {
+		t.Errorf("Import of what was exported = %+v, want nothing new", rep)
+	}
+	if _, err := s.Append(t.Context(), skein.Batch{Session: second, Events: []skein.Event{skein.Say(6, skein.UserSays("and now"))}}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := interop.Sync(t.Context(), s, amplifier.Format(), second); err != nil {
+		t.Fatalf("Sync(%s) = %v", second, err)
+	}
+	lines("user assistant tool:b tool:a user")
+	if rep := bring(t, s, home); rep.Events != 0 {
+		t.Errorf("Import of what was written back = %+v, want nothing new", rep)
+	}
+}
+
 func TestSubAgentsLieBesideTheirParent(t *testing.T) {
 	s := store(t, map[skein.SessionID][]skein.Event{
 		first: {

@@ -1,6 +1,7 @@
 package amplifier
 
 import (
+	"bytes"
 	"slices"
 
 	"github.com/skein-dev/skein"
@@ -13,19 +14,43 @@ func (w *writing) interrupted(e skein.Entry) {
 	if len(w.open) == 0 {
 		return
 	}
+	w.unknown(e.Seq - 1)
+	if e.Message.Role == skein.RoleUser {
+		b := (&builder{}).str("role", "assistant").str("content", "The tools that ran were interrupted; what they did is not known.")
+		w.said = append(w.said, line{b.value(), e.Seq - 1})
+	}
+}
+
+// cutOff answers the calls that a fork ends with, as Amplifier does when it
+// forks: nobody runs them here.
+func (w *writing) cutOff(entries []skein.Entry) {
+	s, n := w.d.Session, len(entries)
+	if s.Parent != nil && s.Parent.Why == skein.Fork && w.d.After == 0 && n > 0 && entries[n-1].Seq <= s.Base {
+		w.unknown(entries[n-1].End)
+	}
+}
+
+// unknown answers the calls that have no result, those that are not answered in
+// the lines that stay.
+func (w *writing) unknown(at skein.Seq) {
 	content := `{"error": "unknown_error", "message": "It was interrupted; no result is known."}`
 	if p := w.d.Session.Parent; p != nil && p.Why == skein.Fork {
 		content = `{"error": "interrupted by a fork", "forked": true, "message": "No result is known in this fork."}`
 	}
 	for _, c := range w.open {
+		if slices.ContainsFunc(w.stays, func(l []byte) bool { return answers(l, c.ID) }) {
+			continue
+		}
 		b := (&builder{}).str("role", "tool").opt("name", c.Name).str("tool_call_id", c.ID).str("content", content)
-		w.said = append(w.said, line{b.value(), e.Seq - 1})
-	}
-	if e.Message.Role == skein.RoleUser {
-		b := (&builder{}).str("role", "assistant").str("content", "The tools that ran were interrupted; what they did is not known.")
-		w.said = append(w.said, line{b.value(), e.Seq - 1})
+		w.said = append(w.said, line{b.value(), at})
 	}
 	w.open = nil
+}
+
+// answers reports whether a line of a transcript is a call's result.
+func answers(line []byte, id string) bool {
+	o, err := parse(bytes.TrimSpace(line))
+	return err == nil && o.str("role") == "tool" && o.str("tool_call_id") == id
 }
 
 // there notes which calls have no result in the lines that stay.
