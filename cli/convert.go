@@ -120,13 +120,14 @@ func (o *convertOptions) write(ctx context.Context, j *job, to interop.Format, h
 		return err
 	}
 	names := shortNames(all)
-	failed, written, empty := 0, 0, 0
+	failed, written := 0, 0
+	var empty []string
 	err = interop.ExportAll(ctx, j.store, to, ids, home, interop.Exports{Now: j.Now()}, func(id skein.SessionID, done []interop.Exported, err error) error {
 		written += len(done)
 		switch {
 		case err == nil:
 		case silent[id] && errors.Is(err, skein.ErrInvalid):
-			empty++
+			empty = append(empty, "  "+names[id])
 		default:
 			defer j.say("skein: %v", err) // below what was written of it
 			failed++
@@ -136,8 +137,8 @@ func (o *convertOptions) write(ctx context.Context, j *job, to interop.Format, h
 	if err != nil {
 		return err
 	}
-	if empty > 0 && !o.json {
-		j.say("%s in which nothing was said left out: %s has none", count(empty, "session"), to.Name)
+	if len(empty) > 0 {
+		j.say("%s in which nothing was said left out: %s has none\n%s", count(len(empty), "session"), to.Name, strings.Join(empty, "\n"))
 	}
 	if !o.json {
 		j.say("%s written as %s to %s", count(written, "session"), to.Name, j.tilde(home))

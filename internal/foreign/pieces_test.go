@@ -3,6 +3,7 @@ package foreign
 import (
 	"fmt"
 	"io"
+	"runtime"
 	"strings"
 	"testing"
 )
@@ -70,6 +71,24 @@ func TestRowsOfManyKeysThatTakeTurnsAreToldApart(t *testing.T) {
 			}
 		}
 	}
+}
+
+// Of a key little more than its hash is held, of a row nothing: so a database
+// of a million sessions is read in little memory.
+func TestOfAKeyLittleIsHeldWhateverItsRows(t *testing.T) {
+	const talks, most = 30_000, 200
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	_, ps := mixed(t, talks, 2, nil)
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	if each := (int64(after.HeapAlloc) - int64(before.HeapAlloc)) / talks; each > most {
+		t.Errorf("Split() of %d keys holds %d bytes of each, want at most %d", ps.Len(), each, most)
+	} else {
+		t.Logf("%d bytes of each key", each)
+	}
+	runtime.KeepAlive(ps)
 }
 
 func TestRowsOfManyKeysStandWhereTheirPlaceIs(t *testing.T) {
