@@ -17,8 +17,12 @@ const (
 	defaultDeadline = 150 * time.Millisecond
 	catchUpFor      = 100 * time.Millisecond
 
-	mostFound  = 2000 // rows that match of which the best are looked for: the newest
-	mostRecent = 300  // the same after there was no time for them
+	mostFound  = 500 // rows that match of which the best are looked for: the newest
+	mostRecent = 300 // the same of words that are frequent, and after there was no time
+
+	someRows    = 1000   // of the newest, if as many as
+	oftenOfSome = 15     // match, they are gone through one by one, up to
+	manyRows    = 20_000 // of them
 )
 
 // codeCanceled is PostgreSQL's word for a statement that took too long.
@@ -42,6 +46,7 @@ type search struct {
 	shownIn *head         // the one session that is searched; its parent's hits are its own
 	segs    walk.Segments // of what that one shows, newest first
 	until   time.Time     // when it has to answer
+	after   int64         // only rows of then or later; 0 for all
 }
 
 // An event is the place of a row of events.

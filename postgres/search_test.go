@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -306,6 +307,27 @@ func TestSearchIsCutOffAtTheDeadline(t *testing.T) {
 	r, err := s.Search(t.Context(), q)
 	if err != nil || !r.CutOff {
 		t.Errorf("Search after its deadline: cut off %v, error %v, want true, nil", r.CutOff, err)
+	}
+}
+
+// Words that stand in many of the newest messages, and in few of those before, are
+// found in all of them.
+func TestSearchFindsOldPlacesOfWhatIsFrequentNow(t *testing.T) {
+	s := openTest(t, pgtest.DSN(t))
+	texts := slices.Concat(slices.Repeat([]string{"a loom of old"}, 5), slices.Repeat([]string{"x"}, manyRows), slices.Repeat([]string{"the loom"}, 2*oftenOfSome))
+	evs := []skein.Event{skein.NewEvent(skein.KindCreated, 1, skein.Created{})}
+	for i, text := range texts {
+		evs = append(evs, skein.Say(skein.Time(i+2), skein.UserSays(text)))
+	}
+	if _, err := skein.Add(t.Context(), s, "a", evs...); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "the index has all", func() bool { return s.lag(t) == skein.Lag{} })
+	q := skein.Query{Terms: []skein.Term{{Words: []string{"loom"}}}, Each: true, Limit: 100, Deadline: time.Minute}
+	for _, v := range []skein.Store{s, s.As(skein.Local)} {
+		if r, err := v.Search(t.Context(), q); err != nil || len(r.Hits) != 5+2*oftenOfSome || r.CutOff {
+			t.Errorf("Search gives %d hits, cut off %v, error %v; want %d, all there is", len(r.Hits), r.CutOff, err, 5+2*oftenOfSome)
+		}
 	}
 }
 

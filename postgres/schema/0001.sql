@@ -442,6 +442,8 @@ BEGIN
 	END IF;
 	IF newest THEN
 		PERFORM set_config('enable_bitmapscan', 'off', true); -- for this call
+	ELSIF query IS NOT NULL AND inside IS NULL THEN
+		back := replace(back, 'f.at', '(f.at + 0)'); -- else rows may be gone through by time, all of them, for a few that match
 	END IF;
 	-- Only of those that are taken are the words read: all that match would not fit into memory to be sorted.
 	RETURN QUERY EXECUTE format('SELECT c.user_id, c.n, c.seq, c.at, c.amends, CASE WHEN $2 IS NULL THEN 0 ELSE ts_rank(w.words, $2, 1) END::real, coalesce(NOT w.words @@ $3, false)
