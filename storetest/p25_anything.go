@@ -121,12 +121,12 @@ func (m *machine) id(rt *rapid.T) skein.SessionID {
 	return m.touched
 }
 
-// as picks whose view of both stores to use.
-func (m *machine) as(rt *rapid.T) (want, got skein.Store) {
-	switch u := pick(rt, "user", skein.User(""), "", "", "", skein.Local, "ann"); u {
+// as picks whose view of both stores to use; "" for everybody's.
+func (m *machine) as(rt *rapid.T) (u skein.User, want, got skein.Store) {
+	switch u = pick(rt, "user", skein.User(""), "", "", "", skein.Local, "ann"); u {
 	case "":
-		return m.want, m.got
+		return u, m.want, m.got
 	default:
-		return m.want.As(u), m.got.As(u)
+		return u, m.want.As(u), m.got.As(u)
 	}
 }

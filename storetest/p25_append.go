@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"cmp"
 	"strings"
 
 	"pgregory.net/rapid"
@@ -10,8 +11,9 @@ import (
 
 func (m *machine) append(rt *rapid.T) {
 	var bw, bg []skein.Batch
+	user, want, got := m.as(rt)
 	for range pick(rt, "batches", 1, 1, 1, 2) {
-		w := m.batch(rt)
+		w := m.batch(rt, cmp.Or(user, skein.Local))
 		g := w
 		if len(m.leases) > 0 && rapid.Bool().Draw(rt, "fenced") {
 			l := rapid.SampledFrom(m.leases).Draw(rt, "lease")
@@ -22,7 +24,6 @@ func (m *machine) append(rt *rapid.T) {
 		}
 		bw, bg = append(bw, w), append(bg, g)
 	}
-	want, got := m.as(rt)
 	rw, ew := want.Append(ctx, bw...)
 	rg, eg := got.Append(ctx, bg...)
 	var calls []string
@@ -37,7 +38,10 @@ func (m *machine) append(rt *rapid.T) {
 
 var words = []string{"alpha", "beta", "gamma", "password1", "password2"}
 
-func (m *machine) batch(rt *rapid.T) (b skein.Batch) {
+// batch returns one for a user who makes sessions that are his, if they do not
+// say whose. What is read from a file is read from its owner's: whether what one
+// user deleted keeps another from reading the same is the store's own affair.
+func (m *machine) batch(rt *rapid.T, owner skein.User) (b skein.Batch) {
 	b.Session = m.id(rt)
 	switch pick(rt, "after", "any", "any", "any", "fresh", "last", "wrong") {
 	case "fresh":
@@ -49,9 +53,13 @@ func (m *machine) batch(rt *rapid.T) (b skein.Batch) {
 	case "wrong":
 		b.After = skein.Seq(rapid.IntRange(1, 9).Draw(rt, "wrong"))
 	}
-	if _, err := m.want.Session(ctx, b.Session); err != nil || rapid.IntRange(0, 20).Draw(rt, "anew") == 0 {
-		b.Events = append(b.Events, m.created(rt))
+	x, err := m.want.Session(ctx, b.Session)
+	if err != nil || rapid.IntRange(0, 20).Draw(rt, "anew") == 0 {
+		var e skein.Event
+		e, owner = m.created(rt, owner)
+		b.Events = append(b.Events, e)
 	}
+	owner = cmp.Or(x.User, owner)
 	for range rapid.IntRange(1, 3).Draw(rt, "events") {
 		e, blobs := m.event(rt)
 		b.Events = append(b.Events, e)
@@ -59,18 +67,19 @@ func (m *machine) batch(rt *rapid.T) (b skein.Batch) {
 	}
 	b.Again = rapid.IntRange(0, 3).Draw(rt, "again") == 0
 	if rapid.IntRange(0, 3).Draw(rt, "import") == 0 {
-		b.Import = m.source(rt, b.Session)
+		b.Import = m.source(rt, b.Session, owner)
 	}
 	return b
 }
 
-func (m *machine) created(rt *rapid.T) skein.Event {
+func (m *machine) created(rt *rapid.T, owner skein.User) (skein.Event, skein.User) {
 	c := skein.Created{
 		Key: pick(rt, "key", "", "", "k"), Project: pick(rt, "project", "", "/p"), Agent: pick(rt, "agent", "", "g"),
 		User: pick(rt, "owner", skein.User(""), "", "ann"), Title: pick(rt, "title", "", "password1 of the title"),
 	}
+	owner = cmp.Or(c.User, owner)
 	if rapid.Bool().Draw(rt, "origin") {
-		c.Origin = &skein.Origin{Format: "f", Path: "/" + pick(rt, "path", "x", "y")}
+		c.Origin = &skein.Origin{Format: "f", Path: pathOf(rt, owner)}
 	}
 	switch parent := pick(rt, "parent", skein.SessionID("a"), "b", "c"); pick(rt, "why", "", "", skein.Fork, skein.Fork, skein.Child) {
 	case skein.Fork:
@@ -81,7 +90,11 @@ func (m *machine) created(rt *rapid.T) skein.Event {
 	}
 	e := begin(c)
 	e.ClientID = pick(rt, "client", skein.ClientID(""), "created")
-	return e
+	return e, owner
+}
+
+func pathOf(rt *rapid.T, owner skein.User) string {
+	return "/" + string(owner) + "/" + pick(rt, "path", "x", "y")
 }
 
 func (m *machine) event(rt *rapid.T) (e skein.Event, blobs []skein.Blob) {
@@ -126,8 +139,8 @@ func (m *machine) event(rt *rapid.T) (e skein.Event, blobs []skein.Blob) {
 	return e, blobs
 }
 
-func (m *machine) source(rt *rapid.T, id skein.SessionID) *skein.Import {
-	im := &skein.Import{File: skein.SourceFile{Format: "f", Path: "/" + pick(rt, "path", "x", "y")}}
+func (m *machine) source(rt *rapid.T, id skein.SessionID, owner skein.User) *skein.Import {
+	im := &skein.Import{File: skein.SourceFile{Format: "f", Path: pathOf(rt, owner)}}
 	switch pick(rt, "of", "session", "copy", "none") {
 	case "session":
 		im.File.Session = id

@@ -12,7 +12,7 @@ import (
 
 func (m *machine) bin(rt *rapid.T) {
 	id := m.id(rt)
-	want, got := m.as(rt)
+	_, want, got := m.as(rt)
 	if rapid.Bool().Draw(rt, "restore") {
 		agree(rt, fmt.Sprintf("Restore(%s)", id), 0, want.Restore(ctx, id), 0, got.Restore(ctx, id))
 		return
@@ -23,7 +23,7 @@ func (m *machine) bin(rt *rapid.T) {
 func (m *machine) delete(rt *rapid.T) {
 	id := m.id(rt)
 	d := skein.Deletion{Children: pick(rt, "children", "", skein.KeepChildren, skein.BinChildren, skein.RefuseChildren)}
-	want, got := m.as(rt)
+	_, want, got := m.as(rt)
 	dw, ew := want.Delete(ctx, id, d)
 	dg, eg := got.Delete(ctx, id, d)
 	dw.Bytes, dg.Bytes = 0, 0
@@ -31,7 +31,7 @@ func (m *machine) delete(rt *rapid.T) {
 }
 
 func (m *machine) lease(rt *rapid.T) {
-	want, got := m.as(rt)
+	_, want, got := m.as(rt)
 	if len(m.leases) > 0 && rapid.IntRange(0, 2).Draw(rt, "give back") > 0 {
 		l := rapid.SampledFrom(m.leases).Draw(rt, "lease")
 		agree(rt, fmt.Sprintf("Release(%+v)", l[1]), 0, want.Release(ctx, l[0]), 0, got.Release(ctx, l[1]))
@@ -53,7 +53,7 @@ func (m *machine) lease(rt *rapid.T) {
 func (m *machine) scrub(rt *rapid.T) {
 	id := m.id(rt)
 	secrets := []string{pick(rt, "secret", "password1", "password2", "short"[:3])}
-	want, got := m.as(rt)
+	_, want, got := m.as(rt)
 	dw, ew := want.Scrub(ctx, id, secrets)
 	dg, eg := got.Scrub(ctx, id, secrets)
 	dg.Beyond = nil
@@ -76,7 +76,7 @@ func (m *machine) search(rt *rapid.T) {
 		q.Path = word[1:]
 	}
 	q.Role = pick(rt, "role", "", "", skein.RoleUser)
-	want, got := m.as(rt)
+	_, want, got := m.as(rt)
 	rw, ew := want.Search(ctx, q)
 	rg, eg := got.Search(ctx, q)
 	agree(rt, fmt.Sprintf("Search(%+v)", q), foundIn(rw), ew, foundIn(rg), eg)
