@@ -54,6 +54,7 @@ local's, there too; --user ann makes it ann's, --user ann=local a file's again.`
 }
 
 func (o *convertOptions) run(ctx context.Context, j *job, args []string) error {
+	frugal()
 	to, err := formatNamed("TO", args[1])
 	if err != nil {
 		return err

@@ -5,7 +5,7 @@ import (
 	"runtime/debug"
 )
 
-// heapGoal is how much memory an import takes, in bytes, before garbage is
+// heapGoal is how much memory an import or export takes, in bytes, before garbage is
 // collected more often than usual.
 const heapGoal = 96 << 20
 
