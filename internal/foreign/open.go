@@ -16,7 +16,7 @@ const Deadline = 10 * time.Minute
 
 // MaxValue is the longest value that is read, in bytes. A longer one makes its
 // row a damaged one.
-const MaxValue = 64 << 20
+const MaxValue = 16 << 20
 
 // SQLite's limits, by number (https://www.sqlite.org/c3ref/c_limit_attached.html).
 const (

@@ -84,12 +84,58 @@ func (s *scan) whole(ctx context.Context, by []string) error {
 	if s.t.rowid == "" {
 		from = " FROM main." + quote(s.t.Name)
 	}
-	err := s.read(ctx, "SELECT "+s.columns()+from+" ORDER BY "+strings.Join(list, ", "))
+	err := s.read(ctx, "SELECT "+s.columns()+from+" WHERE "+s.fits()+" ORDER BY "+strings.Join(list, ", "))
+	if err == nil {
+		err = s.tooLong(ctx, from)
+	}
 	if s.inner == nil && ctx.Err() == nil && err != nil {
 		s.db.harm("table %s: %v", s.t.Name, err)
 		return nil
 	}
 	return err
+}
+
+// fits is the condition of a row that is not too long to be read. It reads no
+// value.
+func (s *scan) fits() string {
+	var sizes []string
+	for _, c := range s.t.Columns {
+		sizes = append(sizes, "coalesce(octet_length("+quote(c)+"), 0)")
+	}
+	return fmt.Sprintf("%s <= %d", strings.Join(sizes, " + "), MaxValue)
+}
+
+// tooLong gives the rows that do not fit, as damaged ones.
+func (s *scan) tooLong(ctx context.Context, from string) (err error) {
+	id := s.t.rowid
+	if id == "" {
+		id = "NULL"
+	}
+	rows, err := s.db.conn.QueryContext(ctx, "SELECT "+id+from+" WHERE NOT ("+s.fits()+")")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	for rows.Next() {
+		r := Row{Table: s.t.Name, Damage: fmt.Sprintf("a value of more than %d bytes", MaxValue)}
+		if err := rows.Scan(&r.Rowid); err != nil {
+			return err
+		}
+		s.harm(r)
+		if err := s.give(r); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+// harm says which row it is that cannot be read.
+func (s *scan) harm(r Row) {
+	where := "a row"
+	if r.Rowid != nil {
+		where = fmt.Sprintf("row %d", *r.Rowid)
+	}
+	s.db.harm("table %s, %s: %s", s.t.Name, where, r.Damage)
 }
 
 // byRowid reads the table forwards, and where that ends at something that
@@ -148,10 +194,10 @@ func (s *scan) skipRow(ctx context.Context) (bool, error) {
 	if err := s.db.conn.QueryRowContext(ctx, "SELECT "+s.t.rowid+s.from()+s.onwards(s.next)+" LIMIT 1").Scan(&id); err != nil {
 		return false, err
 	}
-	what := fmt.Sprintf("a value of more than %d bytes", MaxValue)
-	s.db.harm("table %s, row %d: %s", s.t.Name, id, what)
+	r := Row{Table: s.t.Name, Rowid: &id, Damage: fmt.Sprintf("a value of more than %d bytes", MaxValue)}
+	s.harm(r)
 	s.passed(id)
-	return !s.done, s.give(Row{Table: s.t.Name, Rowid: &id, Damage: what})
+	return !s.done, s.give(r)
 }
 
 // behind returns a rowid behind a damaged place, from which on rows can be read
