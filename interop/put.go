@@ -24,7 +24,19 @@ var ErrChanged = errors.New("it has changed since it was read")
 //
 // The error wraps [ErrChanged] if a file is not as Was says, or is there and
 // there is no Was; then nothing has been written. Others are the system's.
-func PutFolder(ctx context.Context, path string, parts []Part) (err error) {
+func PutFolder(ctx context.Context, path string, parts []Part) error {
+	return putFolder(ctx, path, nil, parts)
+}
+
+// PutLogs returns a PutFolder that appends to those files of which appended says
+// so by their names, if all that they have stays.
+func PutLogs(appended func(name string) bool) func(ctx context.Context, path string, parts []Part) error {
+	return func(ctx context.Context, path string, parts []Part) error {
+		return putFolder(ctx, path, appended, parts)
+	}
+}
+
+func putFolder(ctx context.Context, path string, appended func(name string) bool, parts []Part) (err error) {
 	defer skein.Wrapf(&err, "folder %s", path)
 	var lines []io.Reader
 	for _, p := range parts {
@@ -47,7 +59,7 @@ func PutFolder(ctx context.Context, path string, parts []Part) (err error) {
 		}
 		lines = append(lines, bytes.NewReader(now))
 	}
-	return folder.Write(ctx, path, lines...)
+	return folder.Write(ctx, path, appended, lines...)
 }
 
 // PutDatabase puts the rows that the lines of the parts tell into the database

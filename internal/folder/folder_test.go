@@ -83,7 +83,7 @@ func TestATreeIsWrittenAsItWas(t *testing.T) {
 		t.Fatal(err)
 	}
 	to := filepath.Join(t.TempDir(), "x", "again")
-	if err := Write(t.Context(), to, strings.NewReader(lines(t, root))); err != nil {
+	if err := Write(t.Context(), to, nil, strings.NewReader(lines(t, root))); err != nil {
 		t.Fatalf("Write() = %v", err)
 	}
 	if got, want := describe(t, to), describe(t, root); got != want {
@@ -119,7 +119,7 @@ func mode(t *testing.T, path string) string {
 
 func TestWriteReplacesWhatDiffersAndLeavesTheRest(t *testing.T) {
 	root, to := lay(t, some), lay(t, map[string]string{"a.json": "old", "other": "mine", "empty": ""})
-	if err := Write(t.Context(), to, strings.NewReader(lines(t, root))); err != nil {
+	if err := Write(t.Context(), to, nil, strings.NewReader(lines(t, root))); err != nil {
 		t.Fatal(err)
 	}
 	b, _ := os.ReadFile(filepath.Join(to, "other"))
@@ -133,7 +133,7 @@ func TestNoNameLeadsOutOfTheTree(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"../x", "/x", "a/../../x", "", ".", "a//b", `a\..\..\x`, "a\x00", "a/", "C:/x/.."} {
 		l := Piece(name, 0, []byte("x"))
-		err := Write(t.Context(), filepath.Join(dir, "tree"), strings.NewReader(string(l.Append(nil))))
+		err := Write(t.Context(), filepath.Join(dir, "tree"), nil, strings.NewReader(string(l.Append(nil))))
 		if err == nil && name != "C:/x/.." {
 			t.Errorf("Write of a file named %q gives no error", name)
 		}
@@ -149,7 +149,7 @@ func TestWriteFollowsNoLinkOutOfTheTree(t *testing.T) {
 	if err := os.Symlink(out, filepath.Join(root, "sub")); err != nil {
 		t.Fatal(err)
 	}
-	if err := Write(t.Context(), root, strings.NewReader(string(Whole(File{Name: "sub/x", Mode: 0o600}, []byte("x")).Append(nil)))); err == nil {
+	if err := Write(t.Context(), root, nil, strings.NewReader(string(Whole(File{Name: "sub/x", Mode: 0o600}, []byte("x")).Append(nil)))); err == nil {
 		t.Error("Write through a link gives no error")
 	}
 	if all, _ := os.ReadDir(out); len(all) > 0 {
@@ -180,11 +180,36 @@ func TestLinesThatBelongToNoTreeAreRefused(t *testing.T) {
 			b = l.Append(b)
 		}
 		to := filepath.Join(t.TempDir(), "tree")
-		if err := Write(t.Context(), to, strings.NewReader(string(b))); err == nil {
+		if err := Write(t.Context(), to, nil, strings.NewReader(string(b))); err == nil {
 			t.Errorf("%s: Write gives no error", name)
 		}
 		if _, err := os.Lstat(to); err == nil {
 			t.Errorf("%s: Write made a tree all the same", name)
+		}
+	}
+}
+
+func TestALogIsAppendedToIfWhatItHasStays(t *testing.T) {
+	to := lay(t, map[string]string{"a.log": "one\n", "b.log": "other\n", "c": "one\n"})
+	open := map[string]*os.File{}
+	for _, name := range []string{"a.log", "b.log", "c"} {
+		f, err := os.OpenFile(filepath.Join(to, name), os.O_WRONLY|os.O_APPEND, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		open[name] = f
+	}
+	root := lay(t, map[string]string{"a.log": "one\ntwo\n", "b.log": "one\ntwo\n", "c": "one\ntwo\n"})
+	if err := Write(t.Context(), to, func(name string) bool { return name != "c" }, strings.NewReader(lines(t, root))); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{"a.log": "one\ntwo\nits own\n", "b.log": "one\ntwo\n", "c": "one\ntwo\n"} {
+		if _, err := open[name].WriteString("its own\n"); err != nil {
+			t.Fatal(err)
+		}
+		if b, err := os.ReadFile(filepath.Join(to, name)); err != nil || string(b) != want {
+			t.Errorf("after Write, and what a program appends that has it open, %s is %q, %v, want %q", name, b, err, want)
 		}
 	}
 }

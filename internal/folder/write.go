@@ -9,7 +9,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -19,16 +18,18 @@ import (
 
 // Write makes at root the tree that the lines tell. What lies there already
 // and the lines do not speak of stays. A tree that is new appears at once; in
-// one that is there, each file whose bytes differ is replaced by renaming.
+// one that is there, each file whose bytes differ is replaced by renaming. A file
+// of which appended, if not nil, says so by its name, and whose bytes all stay, is
+// appended to: what its program appends meanwhile stays too.
 //
 // The error says which line is no line of a tree or leads out of it, in which
 // case nothing has changed; others are the system's and the readers'.
-func Write(ctx context.Context, root string, lines ...io.Reader) (err error) {
+func Write(ctx context.Context, root string, appended func(name string) bool, lines ...io.Reader) (err error) {
 	parent := filepath.Dir(root)
 	if err := os.MkdirAll(parent, 0o700); err != nil {
 		return err
 	}
-	w := &writer{ctx: ctx, dir: filepath.Join(parent, TempName()), parts: map[string]*part{}}
+	w := &writer{ctx: ctx, dir: filepath.Join(parent, TempName()), appended: appended, parts: map[string]*part{}}
 	if err := os.Mkdir(w.dir, 0o700); err != nil {
 		return err
 	}
@@ -56,11 +57,12 @@ func Write(ctx context.Context, root string, lines ...io.Reader) (err error) {
 
 // A writer gathers files in a folder of its own.
 type writer struct {
-	ctx     context.Context
-	dir     string
-	parts   map[string]*part
-	order   []*part
-	folders []File
+	ctx      context.Context
+	dir      string
+	appended func(name string) bool
+	parts    map[string]*part
+	order    []*part
+	folders  []File
 }
 
 // A part is a file that is gathered.
@@ -187,7 +189,7 @@ func (w *writer) put(root string) (err error) {
 		}
 	}
 	for _, p := range w.order {
-		if err := putFile(to, p); err != nil {
+		if err := putFile(to, p, w.appended != nil && w.appended(p.Name)); err != nil {
 			return fmt.Errorf("%s: %w", p.Name, err)
 		}
 	}
@@ -202,10 +204,9 @@ func (w *writer) put(root string) (err error) {
 }
 
 // putFile puts one file in its place, unless it is there with these bytes.
-func putFile(to *os.Root, p *part) error {
+func putFile(to *os.Root, p *part, appended bool) error {
 	name := filepath.FromSlash(p.Name)
-	dir := filepath.FromSlash(path.Dir(p.Name))
-	if err := to.MkdirAll(dir, 0o700); err != nil {
+	if err := to.MkdirAll(filepath.Dir(name), 0o700); err != nil {
 		return err
 	}
 	data, err := os.Open(p.at)
@@ -213,13 +214,46 @@ func putFile(to *os.Root, p *part) error {
 		return err
 	}
 	defer data.Close()
-	if same(to, name, data) {
-		return dress(to, p.File)
+	had, begins := begins(to, name, data)
+	if _, err := data.Seek(had, io.SeekStart); err != nil {
+		return err
 	}
+	info, err := data.Stat()
+	switch {
+	case err != nil:
+		return err
+	case begins && had == info.Size():
+	case begins && appended:
+		err = appendTo(to, name, data)
+	default:
+		err = replace(to, name, data)
+	}
+	if err != nil {
+		return err
+	}
+	return dress(to, p.File)
+}
+
+// appendTo appends what is left of data to the file with this name.
+func appendTo(to *os.Root, name string, data io.Reader) error {
+	rest, err := io.ReadAll(data)
+	if err != nil {
+		return err
+	}
+	out, err := to.OpenFile(name, os.O_WRONLY|os.O_APPEND, 0)
+	if err != nil {
+		return err
+	}
+	_, err = out.Write(rest) // at once: others append too
+	return errors.Join(err, out.Sync(), out.Close())
+}
+
+// replace puts data in the place of the file with this name.
+func replace(to *os.Root, name string, data *os.File) error {
 	if _, err := data.Seek(0, io.SeekStart); err != nil {
 		return err
 	}
-	temp := filepath.Join(dir, TempName())
+	temp := filepath.Join(filepath.Dir(name), TempName())
 	out, err := to.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err
@@ -231,7 +265,7 @@ func putFile(to *os.Root, p *part) error {
 	if err != nil {
 		return errors.Join(err, to.Remove(temp))
 	}
-	return dress(to, p.File)
+	return nil
 }
 
 // dress gives a file its mode and time.
@@ -247,25 +281,25 @@ func dress(to *os.Root, f File) error {
 	return to.Chtimes(name, at, at)
 }
 
-// same reports whether the file with this name has the bytes of data.
-func same(to *os.Root, name string, data io.Reader) bool {
+// begins returns how many bytes the file with this name has, and whether data
+// begins with them.
+func begins(to *os.Root, name string, data io.Reader) (n int64, ok bool) {
 	was, err := to.OpenFile(name, openFlags, 0)
 	if err != nil {
-		return false
+		return 0, false
 	}
 	defer was.Close()
 	if info, err := was.Stat(); err != nil || !info.Mode().IsRegular() {
-		return false
+		return 0, false
 	}
 	a, b := bufio.NewReader(was), bufio.NewReader(data)
-	for {
-		x, err1 := a.ReadByte()
-		y, err2 := b.ReadByte()
-		if err1 != nil || err2 != nil {
-			return errors.Is(err1, io.EOF) && errors.Is(err2, io.EOF)
+	for ; ; n++ {
+		x, err := a.ReadByte()
+		if err != nil {
+			return n, errors.Is(err, io.EOF)
 		}
-		if x != y {
-			return false
+		if y, err := b.ReadByte(); err != nil || x != y {
+			return n, false
 		}
 	}
 }

@@ -25,7 +25,7 @@ func Format() interop.Format {
 		Unit:   unitOf,
 		Look:   look,
 		Below:  below,
-		Put:    interop.PutFolder,
+		Put:    interop.PutLogs(func(name string) bool { return name == eventLog }),
 		Write:  write,
 		Resume: resume,
 	}

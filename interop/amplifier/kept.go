@@ -26,6 +26,9 @@ func (w *writing) known() error {
 		}
 		at, still := w.d.Tells(r)
 		in, err := folder.Parse(r.Raw)
+		if err == nil && in.File == eventLog && in.Mode != "" {
+			w.logMode = in.Mode
+		}
 		if err != nil || in.Folder != "" || in.Lines != nil {
 			continue
 		}

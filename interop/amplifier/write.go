@@ -23,6 +23,7 @@ type writing struct {
 	said    []line // of the transcript that are new
 	logged  []line // of the log that are new
 	had     map[string][][]byte
+	logMode string             // of events.jsonl, as it is
 	tells   map[string][]tells // of the same lines
 	stays   [][]byte           // lines of the transcript
 	keep    skein.Seq          // the messages up to here are in them, or cannot be
@@ -157,7 +158,9 @@ func (w *writing) lines() (out []interop.OutLine) {
 	now := w.d.Now.UnixNano()
 	add(folder.End(folder.File{Name: transcript, Mode: 0o600, Mtime: now}, len(w.stays)+len(w.said)), 0)
 	if n := len(w.had[eventLog]) + len(w.logged); n > 0 {
-		add(folder.End(folder.File{Name: eventLog, Mode: 0o600, Mtime: now}, n), 0)
+		end := folder.End(folder.File{Name: eventLog, Mode: 0o600, Mtime: now}, n)
+		end.Mode = cmp.Or(w.logMode, end.Mode) // its program only appends to it
+		add(end, 0)
 	}
 	add(folder.Whole(folder.File{Name: metadata, Mode: 0o600, Mtime: now}, w.metadata()), w.end())
 	if w.d.After == 0 { // last used when something was last said

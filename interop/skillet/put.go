@@ -62,7 +62,7 @@ func put(ctx context.Context, path string, parts []interop.Part) (err error) {
 	if done, err := appendLogs(dir, logs); done || err != nil {
 		return err
 	}
-	return interop.PutFolder(ctx, dir, []interop.Part{{Lines: bytes.NewReader(logs), Was: bytes.NewReader(was)}})
+	return interop.PutLogs(func(string) bool { return true })(ctx, dir, []interop.Part{{Lines: bytes.NewReader(logs), Was: bytes.NewReader(was)}})
 }
 
 // split takes the lines of a database and those of a folder apart.
