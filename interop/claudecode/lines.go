@@ -90,10 +90,11 @@ func meta(text string) lineOut {
 }
 
 // put writes a line of the message e that tells of all up to seq, unless the
-// file has it, and returns its UUID.
+// file has it, and returns its UUID. Another store that writes to the file may
+// have something else at e's place: hence the time.
 func (w *writer) put(e *skein.Entry, seq skein.Seq, l lineOut) string {
 	all := w.leaves[e.Seq]
-	id := newUUID(string(w.d.Session.ID), strconv.FormatInt(int64(e.Seq), 10), strconv.Itoa(len(all)))
+	id := newUUID(string(w.d.Session.ID), strconv.FormatInt(int64(e.Seq), 10), strconv.FormatInt(int64(e.Time), 10), strconv.Itoa(len(all)))
 	w.leaves[e.Seq] = append(all, id)
 	if seq > w.keep && (w.known == nil || !w.known.uuids[id]) {
 		w.chain(id, e.Time, seq, l)

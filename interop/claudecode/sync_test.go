@@ -84,3 +84,38 @@ func TestASessionIsWrittenBackAsItGoesOn(t *testing.T) {
 		t.Errorf("what the file had has changed: %.300s, %v", data, err)
 	}
 }
+
+// What another store said at the same place of the session, and wrote to the
+// file, keeps nothing of one's own out of it.
+func TestTwoStoresWriteToOneFile(t *testing.T) {
+	const id = "b0a7ce02-0000-4000-8000-00000000cafe"
+	home := realDir(t)
+	dir := filepath.Join(home, "projects", "-srv-shop")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	name := filepath.Join(dir, id+".jsonl")
+	begin := `{"parentUuid":null,"isSidechain":false,"cwd":"/srv/shop","sessionId":"` + id + `","version":"2.1.9","type":"user","message":{"role":"user","content":"one"},"uuid":"u1","timestamp":"2026-11-21T04:00:00.000Z"}` + "\n"
+	if err := os.WriteFile(name, []byte(begin), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for i, text := range []string{"of the first", "of the second"} {
+		s := memory.New()
+		defer s.Close()
+		if _, err := interop.Import(t.Context(), s, []interop.Format{Format()}, []string{home}, interop.Options{}); err != nil {
+			t.Fatal(err)
+		}
+		at := skein.Time(1795230386000 + int64(i))
+		evs := []skein.Event{skein.NewEvent(skein.KindNoted, at, skein.Noted{Name: "x"}), skein.Say(at, skein.UserSays(text))}
+		if _, err := skein.Add(t.Context(), s, id, evs[i:]...); err != nil { // both say it at the same place
+			t.Fatal(err)
+		}
+		if done, err := interop.Sync(t.Context(), s, Format(), id); err != nil {
+			t.Fatalf("Sync of %q = %+v, %v", text, done, err)
+		}
+	}
+	want := []string{`user a< "one"`, `user b<a "of the first"`, `user c<b "of the second"`}
+	if diff := cmp.Diff(want, told(t, name)); diff != "" {
+		t.Errorf("the lines (-want +got):\n%s", diff)
+	}
+}
