@@ -27,7 +27,7 @@ func shellRun(t *testing.T, name, sql string) (string, error) {
 	if err != nil {
 		t.Skip("SKIPPED: the sqlite3 shell is not installed, so the recipes for it are not tested")
 	}
-	out, err := exec.Command(path, "-batch", "-init", "/dev/null", name, sql).CombinedOutput()
+	out, err := exec.Command(path, "-batch", "-init", "/dev/null", "-cmd", ".timeout 60000", name, sql).CombinedOutput()
 	return strings.TrimSpace(string(out)), err
 }
 
