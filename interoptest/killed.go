@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/skein-dev/skein"
@@ -26,14 +27,17 @@ type dying struct {
 	skein.Store
 	at   int // of its appends
 	does int // 1 if this one is done, 0 if not
-	n    *int
+	n    *atomic.Int64
 }
 
-func (s dying) dead() bool { return *s.n > s.at || *s.n == s.at && s.does == 1 }
+func (s dying) dead() bool {
+	n := int(s.n.Load())
+	return n > s.at || n == s.at && s.does == 1
+}
 
 func (s dying) Append(ctx context.Context, bs ...skein.Batch) ([]skein.Receipt, error) {
-	if *s.n++; *s.n > s.at || *s.n == s.at && s.does == 0 {
-		*s.n = s.at + 1
+	if n := int(s.n.Add(1)); n > s.at || n == s.at && s.does == 0 {
+		s.n.Store(int64(s.at + 1))
 		return nil, errKilled
 	}
 	r, err := s.Store.Append(ctx, bs...)
@@ -101,7 +105,7 @@ func (b Back) dies(t *testing.T, steps []int, at, does int) (g goes, was map[str
 	t.Helper()
 	g = b.begun(t, steps)
 	was = g.files()
-	done, err := interop.Sync(t.Context(), dying{g.s, at, does, new(int)}, g.Format, g.Session)
+	done, err := interop.Sync(t.Context(), dying{g.s, at, does, new(atomic.Int64)}, g.Format, g.Session)
 	if err != nil && !errors.Is(err, errKilled) {
 		t.Fatalf("Sync that dies at append %d = %+v, %v, want that it is killed", at, done, err)
 	}
