@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/charmbracelet/x/term"
+
 	"github.com/skein-dev/skein/llmtest"
 )
 
@@ -140,9 +142,21 @@ func (p *pane) paste(text string) {
 	p.tmux("paste-buffer", "-p", "-t", "p")
 }
 
+// resize makes the terminal wider or narrower, and waits until it has told so to
+// what runs in it: tmux takes a moment before it does.
 func (p *pane) resize(width int) {
 	p.t.Helper()
 	p.tmux("resize-window", "-t", "p", "-x", fmt.Sprint(width))
+	tty := strings.TrimSpace(p.tmux("display-message", "-p", "-t", "p", "#{pane_tty}"))
+	p.until(func(string) bool {
+		f, err := os.OpenFile(tty, os.O_RDONLY|syscall.O_NOCTTY, 0)
+		if err != nil {
+			p.t.Fatal(err)
+		}
+		defer f.Close()
+		got, _, err := term.GetSize(f.Fd())
+		return err == nil && got == width
+	}, fmt.Sprintf("has %d columns", width))
 }
 
 // screen returns what the terminal shows, and showed before, without what is
