@@ -15,6 +15,7 @@ import (
 
 // vectors are texts that would do harm in a page that trusts them.
 var vectors = []string{
+	"[](http:/)e", "[x](https:opaque)",
 	`<script>alert(1)</script>`,
 	`</script><script src="https://evil.example/x.js"></script>`,
 	`<img src=x onerror=alert(1)>`,

@@ -3,6 +3,7 @@ package render
 import (
 	"html"
 	"io"
+	"net/url"
 	"regexp"
 	"strings"
 
@@ -86,7 +87,10 @@ func newPolicy() *bluemonday.Policy {
 	p.AllowAttrs("type").Matching(regexp.MustCompile(`^checkbox$`)).OnElements("input")
 	p.AllowAttrs("checked", "disabled").Matching(regexp.MustCompile(`^$`)).OnElements("input")
 	p.AllowAttrs("href").OnElements("a")
-	p.AllowURLSchemes("http", "https", "mailto")
+	p.AllowURLSchemes("mailto")
+	for _, scheme := range []string{"http", "https"} {
+		p.AllowURLSchemeWithCustomPolicy(scheme, func(u *url.URL) bool { return u.Host != "" })
+	}
 	p.RequireParseableURLs(true)
 	p.AllowRelativeURLs(false)
 	p.RequireNoFollowOnLinks(true)
