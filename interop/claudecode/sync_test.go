@@ -12,21 +12,27 @@ import (
 	"github.com/skein-dev/skein/memory"
 )
 
-func TestASessionIsWrittenBackAsItGoesOn(t *testing.T) {
-	const id = "b0a7ce02-0000-4000-8000-00000000cafe"
-	home := realDir(t)
-	dir := filepath.Join(home, "projects", "-srv-shop")
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+// laid returns a home with a session in it, and its file.
+func laid(t *testing.T, text string) (home, name string) {
+	t.Helper()
+	home = realDir(t)
+	name = filepath.Join(home, "projects", "-srv-shop", backID+".jsonl")
+	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	name := filepath.Join(dir, id+".jsonl")
+	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return home, name
+}
+
+func TestASessionIsWrittenBackAsItGoesOn(t *testing.T) {
+	const id = backID
 	begin := `{"parentUuid":null,"isSidechain":false,"cwd":"/srv/shop","sessionId":"` + id + `","version":"2.1.9","type":"user","message":{"role":"user","content":"one"},"uuid":"u1","timestamp":"2026-11-21T04:00:00.000Z"}
 {"parentUuid":"u1","isSidechain":false,"cwd":"/srv/shop","sessionId":"` + id + `","version":"2.1.9","type":"assistant","message":{"id":"m1","role":"assistant","model":"claude-opus-5-5","content":[{"type":"text","text":"eins"}]},"uuid":"u2","timestamp":"2026-11-21T04:00:01.000Z"}
 {"type":"last-prompt","lastPrompt":"one","leafUuid":"u2","sessionId":"` + id + `"}
 `
-	if err := os.WriteFile(name, []byte(begin), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	home, name := laid(t, begin)
 	store := memory.New()
 	defer store.Close()
 	if _, err := interop.Import(t.Context(), store, []interop.Format{Format()}, []string{home}, interop.Options{}); err != nil {
@@ -88,17 +94,9 @@ func TestASessionIsWrittenBackAsItGoesOn(t *testing.T) {
 // What another store said at the same place of the session, and wrote to the
 // file, keeps nothing of one's own out of it.
 func TestTwoStoresWriteToOneFile(t *testing.T) {
-	const id = "b0a7ce02-0000-4000-8000-00000000cafe"
-	home := realDir(t)
-	dir := filepath.Join(home, "projects", "-srv-shop")
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	name := filepath.Join(dir, id+".jsonl")
+	const id = backID
 	begin := `{"parentUuid":null,"isSidechain":false,"cwd":"/srv/shop","sessionId":"` + id + `","version":"2.1.9","type":"user","message":{"role":"user","content":"one"},"uuid":"u1","timestamp":"2026-11-21T04:00:00.000Z"}` + "\n"
-	if err := os.WriteFile(name, []byte(begin), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	home, name := laid(t, begin)
 	for i, text := range []string{"of the first", "of the second"} {
 		s := memory.New()
 		defer s.Close()
