@@ -9,7 +9,10 @@ import (
 )
 
 // shown says what a task is that has only what was shown.
-type shown struct{ calls int }
+type shown struct {
+	begun bool // by the task
+	calls int
+}
 
 // request is what the text of api_req_started says.
 type request struct {
@@ -108,7 +111,12 @@ func (s *shown) say(r *reader, m *interop.Made, at skein.Time, o loose.Object) {
 		return
 	}
 	said := skein.Message{Role: skein.RoleAssistant, Provider: r.main.model.provider, Model: r.main.model.model}
-	switch o.Str("say", "ask") {
+	kind := o.Str("say", "ask")
+	if kind == "text" && !s.begun { // Roo Code shows a task so
+		kind = "task"
+	}
+	s.begun = true
+	switch kind {
 	case "task", "user_feedback", "user_feedback_diff":
 		said = skein.UserSays(text)
 	case "text", "completion_result", "followup", "plan_mode_respond":
@@ -117,7 +125,7 @@ func (s *shown) say(r *reader, m *interop.Made, at skein.Time, o loose.Object) {
 		said.Parts = []skein.Part{{Kind: skein.PartReasoning, Text: skein.Text(text)}}
 	case "tool", "command", "use_mcp_server", "browser_action", "browser_action_launch":
 		s.calls++
-		name := o.Str("say", "ask")
+		name := kind
 		input := loose.AsJSON(text)
 		if p, err := loose.Parse(input); err == nil && name == "tool" {
 			name = p.Str("tool")
@@ -128,5 +136,6 @@ func (s *shown) say(r *reader, m *interop.Made, at skein.Time, o loose.Object) {
 	default:
 		return
 	}
+	m.Key += ":said" // with what the model was told, the same makes none
 	r.put(m, r.main, skein.Say(at, said))
 }
