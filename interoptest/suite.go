@@ -24,6 +24,11 @@ type Suite struct {
 	// Tables is what must be the same in a database that is written again.
 	Tables []string
 
+	// Head reports whether a file, by its name and that of its unit, is one
+	// without which no session should begin that is being written: it says
+	// whose child it is, and where. Nil if there is none.
+	Head func(unit, name string) bool
+
 	// OneWay names the cases no session of which can be written back to where
 	// it came from: that is refused, and their files stay as they are.
 	OneWay []string
@@ -57,6 +62,9 @@ func Run(t *testing.T, s Suite) {
 			if s.Format.Look != nil {
 				t.Run("is written again as it was", func(t *testing.T) { s.writtenAgain(t, name) })
 				t.Run("is followed as it is written", func(t *testing.T) { s.watched(t, name) })
+				if s.Head != nil {
+					t.Run("begins with what says what it is", func(t *testing.T) { s.headless(t, name) })
+				}
 				return
 			}
 			t.Run("is written again byte for byte", func(t *testing.T) { s.export(t, name) })

@@ -2,11 +2,13 @@ package amplifier_test
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/skein-dev/skein"
 	lines "github.com/skein-dev/skein/internal/folder"
@@ -28,10 +30,13 @@ func every() map[string]string {
 	}
 }
 
+// lay writes files that nobody is writing any more.
 func (f *folder) lay(files map[string]string) {
 	f.Helper()
+	then := time.Now().Add(-interop.TornFor)
 	for name, data := range files {
-		if err := os.WriteFile(filepath.Join(f.path, name), []byte(data), 0o600); err != nil {
+		at := filepath.Join(f.path, name)
+		if err := errors.Join(os.WriteFile(at, []byte(data), 0o600), os.Chtimes(at, then, then)); err != nil {
 			f.Fatal(err)
 		}
 	}

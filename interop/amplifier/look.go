@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/folder"
@@ -25,70 +24,38 @@ type sessionUnit struct {
 	path string
 }
 
-// look opens a session's folder.
+// look opens a session's folder. The error wraps [interop.ErrTorn] while the
+// metadata is yet to come, or being written.
 func look(ctx context.Context, path string) (_ interop.Unit, err error) {
 	defer skein.Wrapf(&err, "folder %s", path)
 	unit := filepath.ToSlash(path)
-	if err := settle(ctx, path); err != nil {
-		return nil, err
-	}
 	t, err := folder.Open(ctx, path, func(name string) bool { return unitOf(unit+"/"+name) != unit && unitOf(unit+"/"+name) != "" })
 	if err != nil {
 		return nil, err
 	}
 	u := &sessionUnit{t, path}
-	if !u.ours() {
+	switch {
+	case !u.ours():
 		return nil, errors.Join(interop.ErrOther, t.Close())
+	case !u.begun():
+		return nil, errors.Join(interop.ErrTorn, t.Close())
 	}
 	return u, nil
 }
 
-// A save writes two files. Where one of them has just been written for the
-// first time, the other is waited for so long, and so is the end of the
-// metadata: without it a fork would be read as a session that hangs on nothing.
-const (
-	fresh = time.Second
-	wait  = time.Second
-)
-
-// settle waits until a first save is through. The error is ctx's.
-func settle(ctx context.Context, path string) error {
-	recent := false
-	for _, name := range []string{transcript, metadata} {
-		info, err := os.Lstat(filepath.Join(path, name))
-		recent = recent || err == nil && time.Since(info.ModTime()).Abs() <= fresh
+// begun reports whether the first save is through, which writes the transcript
+// and then the metadata: without that a fork would be read as a session that
+// hangs on nothing. Before it there is a log only, which tells of a parent.
+func (u *sessionUnit) begun() bool {
+	f, ok := u.File(metadata)
+	if !ok {
+		said, saving := u.File(transcript)
+		return !saving || !interop.IsFresh(said.Mtime)
 	}
-	if !recent || saved(path) {
-		return nil
+	if f.Size > maxSmall || !interop.IsFresh(f.Mtime) {
+		return true
 	}
-	over := time.After(wait)
-	look := time.NewTicker(10 * time.Millisecond)
-	defer look.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-over:
-			return nil
-		case <-look.C:
-			if saved(path) {
-				return nil
-			}
-		}
-	}
-}
-
-// saved reports whether both files are there, and the metadata is whole as far
-// as that can be told.
-func saved(path string) bool {
-	if _, err := os.Lstat(filepath.Join(path, transcript)); err != nil {
-		return false
-	}
-	info, err := os.Lstat(filepath.Join(path, metadata))
-	if err != nil || !info.Mode().IsRegular() || info.Size() > 1<<20 {
-		return err == nil
-	}
-	data, err := os.ReadFile(filepath.Join(path, metadata))
+	data, err := readSmall(filepath.Join(u.path, metadata))
 	return err != nil || json.Valid(data)
 }
 

@@ -83,11 +83,7 @@ func TestADamagedFolderIsReadFromItsBackups(t *testing.T) {
 	defer s.Close()
 	f.save(user(1, "one"))
 	f.save(user(1, "one"), user(2, "two"))
-	for _, name := range []string{"transcript.jsonl", "metadata.json"} {
-		if err := os.WriteFile(filepath.Join(f.path, name), []byte(`{"role": "us`), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
+	f.lay(map[string]string{"transcript.jsonl": `{"role": "us`, "metadata.json": `{"role": "us`})
 	bring(t, s, f.path)
 	if got := words(t, s, liveID); got != "one" || session(t, s, liveID).Cwd != "/home/ann/shop" {
 		t.Errorf("it says %q in %q, want what its backups say", got, session(t, s, liveID).Cwd)

@@ -3,8 +3,6 @@ package amplifier_test
 import (
 	"context"
 	"errors"
-	"os"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -71,20 +69,18 @@ func TestAWatchSeesSavesAsTheyAreMade(t *testing.T) {
 	w.until("one")
 }
 
-func TestAFirstSaveIsWaitedFor(t *testing.T) {
+func TestMetadataIsWaitedForToItsEnd(t *testing.T) {
 	f := newFolder(t)
-	f.lay(map[string]string{"transcript.jsonl": user(1, "one") + "\n"})
-	written := make(chan error, 1)
-	go func() {
-		<-time.After(20 * time.Millisecond) // as long as it takes to write the other file
-		written <- os.WriteFile(filepath.Join(f.path, "metadata.json"), []byte(`{"parent_id": "gone", "forked_from_turn": 1}`), 0o600)
-	}()
+	const whole = `{"parent_id": "gone", "forked_from_turn": 1}`
+	f.write("transcript.jsonl", user(1, "one")+"\n")
+	f.write("metadata.json", whole[:20])
 	s := memory.New()
 	defer s.Close()
-	bring(t, s, f.path)
-	if err := <-written; err != nil {
-		t.Fatal(err)
+	if rep := bring(t, s, f.path); rep.Sessions != 0 || rep.Skipped != 1 {
+		t.Errorf("Import while the metadata is being written = %+v, want that it is said", rep)
 	}
+	f.write("metadata.json", whole)
+	bring(t, s, f.path)
 	if p := session(t, s, liveID).Parent; p == nil || p.Session != "gone" {
 		t.Errorf("the fork hangs on %+v, want its parent", p)
 	}

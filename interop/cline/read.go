@@ -47,13 +47,7 @@ type thread struct {
 func open(f interop.File) interop.Reader {
 	at := filepath.ToSlash(f.Path)
 	r := &reader{id: path.Base(at), more: map[string]*thread{}, items: map[string]int{}}
-	agent := "cline"
-	switch {
-	case strings.Contains(at, "roo-cline"):
-		agent = "roo-code"
-	case strings.Contains(at, "kilo-code"):
-		agent = "kilo-code"
-	}
+	agent := agentOf(at)
 	surface := "ide"
 	if path.Base(path.Dir(at)) == "sessions" || strings.Contains(at, "/.cline/") {
 		surface = "cli"
@@ -67,6 +61,20 @@ func open(f interop.File) interop.Reader {
 	}
 	r.listed(f)
 	return r
+}
+
+// rooCode is the agent that came from Cline and lists each task in its folder.
+const rooCode = "roo-code"
+
+// agentOf returns whose folder this is.
+func agentOf(at string) string {
+	switch {
+	case strings.Contains(at, "roo-cline"):
+		return rooCode
+	case strings.Contains(at, "kilo-code"):
+		return "kilo-code"
+	}
+	return "cline"
 }
 
 // listed takes the folder of a task out of its program's list of all.

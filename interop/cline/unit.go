@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -22,7 +23,8 @@ type task struct {
 	lines []byte
 }
 
-// look opens the folder of a task.
+// look opens the folder of a task. The error wraps [interop.ErrTorn] while it is
+// being written, and what says whose it is has yet to come.
 func look(ctx context.Context, at string) (_ interop.Unit, err error) {
 	defer skein.Wrapf(&err, "folder %s", at)
 	unit := filepath.ToSlash(at)
@@ -30,11 +32,31 @@ func look(ctx context.Context, at string) (_ interop.Unit, err error) {
 	if err != nil {
 		return nil, err
 	}
+	if !begun(unit, t.Files) {
+		return nil, closed(t, interop.ErrTorn)
+	}
 	u := &task{tree: t, path: at}
 	if err := u.read(); err != nil {
 		return nil, closed(t, err)
 	}
 	return u, nil
+}
+
+// begun reports whether what says whose task it is, and where, is there.
+func begun(unit string, files []folder.File) bool {
+	return !slices.ContainsFunc(heads(unit), func(name string) bool { return !interop.Begun(files, name) })
+}
+
+// heads returns the files that every folder of this program has sooner or later,
+// and that say what a session is: of a task the model is told where.
+func heads(unit string) []string {
+	switch {
+	case path.Base(path.Dir(unit)) == "sessions":
+		return []string{path.Base(unit) + ".json"}
+	case agentOf(unit) == rooCode:
+		return []string{itemName, apiName}
+	}
+	return []string{apiName}
 }
 
 func closed(t *folder.Tree, err error) error {
