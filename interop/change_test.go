@@ -29,6 +29,9 @@ func TestAFileThatWasRewritten(t *testing.T) {
 		"a rewind that is gone stays":            {[]string{"a1", "a2", "a3>a1"}, []string{"a1", "a2", "a3"}, "created a1 a2 <2 a3"},
 		"what becomes damaged is withdrawn":      {[]string{"a1", "a2"}, []string{"a1", "{\"id\":\n", "a3"}, "created a1 a2 a3 -3"},
 		"a rewind goes to where its record is":   {[]string{"a1", "a2", "a3"}, []string{"a0", "a1", "a2", "a3", "a4>a1"}, "created a1 a2 a3 a0 <2 a4"},
+		"one that says more now":                 {[]string{"a1", "a2"}, []string{`{"id":"a1","say":"a1","and":"more"}` + "\n", "a2"}, "created a1 a2 more"},
+		"one that says less now":                 {[]string{`{"id":"a1","say":"a1","and":"more"}` + "\n", "a2"}, []string{"a1", "a2"}, "created a1 more a2 -3"},
+		"one that says nothing now":              {[]string{"a1", "a2"}, []string{`{"id":"a1","mute":true}` + "\n", "a2"}, "created a1 a2 -2"},
 		"a second change amends the first event": {[]string{"a1=x", "a2"}, []string{"a1=y", "a2"}, "created x a2 2:=y"},
 	} {
 		t.Run(name, func(t *testing.T) {

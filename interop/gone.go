@@ -31,10 +31,11 @@ func (g *gone) add(key skein.ClientID, n int) {
 	*g = append(append(*g, h[:]...), byte(min(n, 255)))
 }
 
-// without returns g without the records whose keys are here.
-func (g gone) without(here map[goneHash]bool) (left gone) {
+// without returns g without the records that are here, by how many events they
+// make.
+func (g gone) without(here map[goneHash]int) (left gone) {
 	for one := range slices.Chunk(g, goneSize) {
-		if !here[goneHash(one)] {
+		if here[goneHash(one)] == 0 {
 			left = append(left, one...)
 		}
 	}
@@ -79,11 +80,30 @@ func (t *target) withdraw() {
 				lost = append(lost, st)
 			}
 		}
-		slices.SortFunc(lost, func(a, b *stand) int { return cmp.Compare(a.seq, b.seq) })
-		for _, st := range lost {
-			st.withdrawn, st.gone = true, true
-			e := amendment(skein.Event{}, st, skein.Amended{Seq: st.seq, Withdrawn: true})
-			th.events = append(th.events, waiting{e, -1, nowhere})
+		th.withdraw(lost)
+	}
+}
+
+// withdrawUnused withdraws what a record made that makes fewer events now: what
+// stands under one of its client IDs that is not used any more.
+func (t *target) withdrawUnused(key skein.ClientID, used map[skein.ClientID]bool) {
+	for _, th := range t.order {
+		var lost []*stand
+		for _, id := range candidates(key) {
+			if st := th.stands[id]; st != nil && !used[id] && !st.withdrawn && st.seq > th.base && !structural(st.kind) {
+				lost = append(lost, st)
+			}
 		}
+		th.withdraw(lost)
+	}
+}
+
+// withdraw appends what says that these are withdrawn, in their order.
+func (t *thread) withdraw(lost []*stand) {
+	slices.SortFunc(lost, func(a, b *stand) int { return cmp.Compare(a.seq, b.seq) })
+	for _, st := range lost {
+		st.withdrawn, st.gone = true, true
+		e := amendment(skein.Event{}, st, skein.Amended{Seq: st.seq, Withdrawn: true})
+		t.events = append(t.events, waiting{e, -1, nowhere})
 	}
 }

@@ -19,11 +19,12 @@ func (w *work) begin() *work {
 
 // rewritten plans how to read a file whose beginning has changed: what it has
 // in common with what was stored stays, what came after that is stored anew,
-// and the keys that are not in it any more are noted.
+// and the keys are noted that are not in it any more, or make fewer events.
 //
 // Errors are the store's, or those of reading the file.
 func rewritten(ctx context.Context, s skein.Store, w *work) (*work, error) {
 	next := &work{format: w.format, now: w.now, known: w.known, patient: w.patient, forget: true, unit: w.unit, name: w.name}
+	next.fewer = map[skein.ClientID]bool{}
 	next.state = state{Rewriting: true, Gone: w.state.Gone, Withdrew: w.state.Withdrew, Sessions: w.state.Sessions, Apart: w.state.Apart, Told: w.state.Told, Seq: w.state.Seq, Intent: w.state.Intent}
 	seed := maphash.MakeSeed()
 	type stored struct {
@@ -50,19 +51,25 @@ func rewritten(ctx context.Context, s skein.Store, w *work) (*work, error) {
 		}
 	}
 	next.stream = newStream(w.format, next.file())
-	claims, here, same := newClaimer(), map[goneHash]bool{}, true
+	claims, here, same := newClaimer(), map[goneHash]int{}, true
 	err := next.read(ctx, func(r read) error {
 		if same = same && r.rec.N < len(was) && maphash.Bytes(seed, r.rec.Raw) == was[r.rec.N].raw; same {
 			next.old = r.rec.N + 1
 		}
-		key, _ := claims.claim(r)
-		here[hashKey(key)] = true
+		if n := len(r.made.Items); n > 0 {
+			key, _ := claims.claim(r)
+			here[hashKey(key)] = n
+		}
 		return nil
 	})
 	next.state.Gone = next.state.Gone.without(here)
 	for _, st := range was[next.old:] {
-		if st.key != "" && !here[hashKey(st.key)] {
+		switch n := here[hashKey(st.key)]; {
+		case st.key == "":
+		case n == 0:
 			next.state.Gone.add(st.key, st.events)
+		case n < st.events:
+			next.fewer[st.key] = true
 		}
 	}
 	next.stream = newStream(w.format, next.file())

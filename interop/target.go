@@ -217,6 +217,9 @@ func (t *target) emit(ctx context.Context, key skein.ClientID, at site, items []
 		t.offer(th, e, it.Blobs, index, at)
 		copies = copies && th.seqs[index] != 0 && th.seqs[index] <= th.base
 	}
+	if t.w.fewer[key] {
+		t.withdrawUnused(key, used)
+	}
 	return copies, nil
 }
 

@@ -20,8 +20,8 @@ import (
 
 // toy is a format with all that the engine cares for and nothing else. A line
 // is {"id", "say"}, and may have "to" (go back to that line), "child" (said in
-// that child session), "for" (a title for the session of another file's line)
-// and "float".
+// that child session), "for" (a title for the session of another file's line),
+// "and" (said too), "mute" (it says nothing) and "float".
 func toy() interop.Format {
 	return interop.Format{
 		Name:   "toy",
@@ -45,8 +45,8 @@ type toyReader struct {
 
 func (r *toyReader) Read(l interop.Line) (m interop.Made, err error) {
 	var in struct {
-		ID, Say, To, Child, For string
-		Float, Void             bool
+		ID, Say, To, Child, For, And string
+		Float, Void, Mute            bool
 	}
 	if err := json.Unmarshal(l.Body, &in); err != nil {
 		return m, errors.New("no toy")
@@ -59,6 +59,9 @@ func (r *toyReader) Read(l interop.Line) (m interop.Made, err error) {
 		return m, nil
 	}
 	m.Key, m.Floating = skein.ClientID(in.ID), in.Float
+	if in.Mute {
+		return m, nil
+	}
 	if !r.begun {
 		r.begun = true
 		m.Begin = append(m.Begin, interop.Begin{ID: skein.SessionID(r.id), Created: skein.Created{Origin: &skein.Origin{ID: r.id}}})
@@ -75,6 +78,10 @@ func (r *toyReader) Read(l interop.Line) (m interop.Made, err error) {
 		r.count++
 		r.at[in.ID] = r.count
 		m.Items = append(m.Items, interop.Item{Event: e})
+		if in.And != "" {
+			r.count++
+			m.Items = append(m.Items, interop.Item{Event: skein.Say(0, skein.UserSays(in.And))})
+		}
 		return m, nil
 	}
 	if r.kids == nil {

@@ -85,7 +85,8 @@ type work struct {
 	name    string   // of the source
 	was     []uint64 // while a source is read anew: what is stored, see hashAll
 	seed    maphash.Seed
-	dead    atomic.Bool // its session cannot be written to; stop reading
+	fewer   map[skein.ClientID]bool // while it is read anew: records that make fewer events than they did
+	dead    atomic.Bool             // its session cannot be written to; stop reading
 }
 
 func (w *work) file() File {

@@ -136,6 +136,5 @@ func (s *shown) say(r *reader, m *interop.Made, at skein.Time, o loose.Object) {
 	default:
 		return
 	}
-	m.Key += ":said" // with what the model was told, the same makes none
 	r.put(m, r.main, skein.Say(at, said))
 }
