@@ -11,6 +11,7 @@ import (
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/agent"
 	"github.com/skein-dev/skein/sqlite"
+	"github.com/skein-dev/skein/storetest"
 )
 
 // TestAStoppedTurnThatWasTakenOverCannotGoOn stops a process in the middle of
@@ -22,15 +23,16 @@ func TestAStoppedTurnThatWasTakenOverCannotGoOn(t *testing.T) {
 	if line := c.line(); line != "tool c0\n" {
 		t.Fatalf("the process says %q", line)
 	}
-	if err := c.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
-		t.Fatal(err)
-	}
 	s, err := sqlite.Open(t.Context(), j.Path, sqlite.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	o := agent.Options{Store: s, Session: only(t, s), Program: "parent", Agent: agent.Agent{Model: newModel(says("mine"))}}
+	session := only(t, s)
+	if err := storetest.StopAtRest(t.Context(), s, c.cmd.Process); err != nil {
+		t.Fatal(err)
+	}
+	o := agent.Options{Store: s, Session: session, Program: "parent", Agent: agent.Agent{Model: newModel(says("mine"))}}
 	if _, err := agent.Open(t.Context(), o); err == nil || !strings.Contains(err.Error(), "locked by PID") {
 		t.Fatalf("Open beside a stopped process = %v, want it locked", err)
 	}

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/storetest"
 )
 
 func TestLeaseOfAKilledProcessIsFreeAtOnce(t *testing.T) {
@@ -50,7 +51,7 @@ func TestAStoppedProcessHoldsItsLeaseUntilItIsTakenOver(t *testing.T) {
 	add(t, s, "a", created())
 	c := start(t, "hold", name, "a")
 	c.want("fence 1")
-	if err := c.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
+	if err := storetest.StopAtRest(t.Context(), s, c.cmd.Process); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := s.Acquire(t.Context(), "a", skein.LeaseRequest{}); !errors.Is(err, skein.ErrLocked) {

@@ -2,11 +2,50 @@
 
 package storetest
 
-import "syscall"
+import (
+	"context"
+	"os"
+	"syscall"
+	"time"
+
+	"github.com/skein-dev/skein"
+)
 
 // canStop says that a process can be stopped and go on.
 const canStop = true
 
-func (p *process) stop() error { return p.cmd.Process.Signal(syscall.SIGSTOP) }
+// StopAtRest stops a process, as Ctrl-Z does, where it is not in the midst of
+// writing to s: it may be writing to its index when nobody asks it to, and then
+// nobody else could write. It leaves a session or more behind in which nothing
+// was said.
+//
+// Errors are ctx's, the system's and those of the append.
+func StopAtRest(ctx context.Context, s skein.Store, p *os.Process) error {
+	for {
+		if err := p.Signal(syscall.SIGSTOP); err != nil {
+			return err
+		}
+		short, cancel := context.WithTimeout(ctx, 5*time.Second)
+		err := write(short, s)
+		late := short.Err() != nil
+		cancel()
+		if err == nil || !late || ctx.Err() != nil {
+			return err
+		}
+		if err := p.Signal(syscall.SIGCONT); err != nil {
+			return err
+		}
+		if err := write(ctx, s); err != nil { // it has come to its end
+			return err
+		}
+	}
+}
+
+func write(ctx context.Context, s skein.Store) error {
+	_, err := s.Append(ctx, skein.Batch{Session: skein.NewSessionID(time.Now()), Events: []skein.Event{skein.NewEvent(skein.KindCreated, 0, skein.Created{})}})
+	return err
+}
+
+func (p *process) stop() error { return StopAtRest(p.t.Context(), p.t.s, p.cmd.Process) }
 
 func (p *process) goOn() error { return p.cmd.Process.Signal(syscall.SIGCONT) }

@@ -3,12 +3,15 @@
 package main
 
 import (
+	"path/filepath"
 	"regexp"
 	"strings"
 	"syscall"
 	"testing"
 
 	"github.com/skein-dev/skein/llmtest"
+	"github.com/skein-dev/skein/sqlite"
+	"github.com/skein-dev/skein/storetest"
 )
 
 // A run that is stopped in the middle of a tool, while another takes its
@@ -18,7 +21,7 @@ func TestAStoppedRunThatWasTakenOverSaysSo(t *testing.T) {
 		g := d.gate()
 		p := d.start("1", d.first()...)
 		g.reached(p)
-		p.signal(syscall.SIGSTOP)
+		d.stops(p)
 		d.locked("resume", "k", "let me")
 		d.types("resume", "k", "--take-over", "let", "me").want(0, "It is so.\n")
 		had := d.types("show", "k", "--events").want(0, "").out.String()
@@ -34,6 +37,19 @@ func TestAStoppedRunThatWasTakenOverSaysSo(t *testing.T) {
 		d.whole()
 		d.wantUncertain(true)
 	})
+}
+
+// stops stops a process where it is not writing.
+func (d *desk) stops(p *process) {
+	d.Helper()
+	s, err := sqlite.Open(d.Context(), filepath.Join(d.home, "skein.db"), sqlite.Options{})
+	if err != nil {
+		d.Fatal(err)
+	}
+	defer s.Close()
+	if err := storetest.StopAtRest(d.Context(), s, p.cmd.Process); err != nil {
+		d.Fatal(err)
+	}
 }
 
 // locked wants a command to be told who has the session.
