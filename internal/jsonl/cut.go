@@ -29,6 +29,9 @@ func (r *Reader) cut(line []byte) Piece {
 	}
 	end := lead + n
 	trail, more := leading(line[end:])
+	if rest := line[end+trail:]; !r.ended && bytes.HasPrefix(bom, rest) { // the half of one that may still come
+		trail += len(rest)
+	}
 	p := Piece{Raw: line[: end+trail : end+trail], Body: line[lead:end:end], Damage: nulDamage(nuls + more)}
 	if depth > r.limits.Depth {
 		p.Body, p.Damage = nil, fmt.Sprintf("nested %d deep", depth)

@@ -144,6 +144,7 @@ func TestResumeGoesOnWhereAnotherLeftOff(t *testing.T) {
 func FuzzGrow(f *testing.F) {
 	f.Add([]byte("{\"a\":1}{\"b\":2}\n\n{\"c\":\"{\"d\":1}\nxyz{}\n"), 9)
 	f.Add([]byte("\xef\xbb\xbf{}\r\n\x00\x00{\"a\":[1,{}]}\n[[[[[]]]]]"), 20)
+	f.Add([]byte("[]\ufeff"), 4)
 	f.Fuzz(func(t *testing.T, in []byte, cut int) {
 		all := pieces(t, NewReader(bytes.NewReader(in), limits))
 		check(t, in, all)
