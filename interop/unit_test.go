@@ -23,7 +23,10 @@ import (
 
 // box is a format whose sessions are folders x.box: talk.jsonl has toys, and
 // note.txt a title.
-func box() interop.Format {
+func box() interop.Format { return headed("") }
+
+// headed is box whose folders say what they are in the file head.
+func headed(head string) interop.Format {
 	return interop.Format{
 		Name: "box", Doc: "for tests", Places: func(interop.Home) []string { return nil },
 		Match: func(string, []byte) bool { return false },
@@ -39,6 +42,7 @@ func box() interop.Format {
 			return interop.OpenFolder(ctx, path, interop.Folder{
 				Leave:  func(name string) bool { return strings.HasSuffix(name, ".box") },
 				ByLine: func(name string) bool { return strings.HasSuffix(name, ".jsonl") },
+				Head:   head,
 			})
 		},
 		Open: func(f interop.File) interop.Reader {

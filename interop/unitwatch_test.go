@@ -1,8 +1,13 @@
 package interop_test
 
 import (
+	"errors"
 	"os"
+	"path/filepath"
 	"testing"
+	"time"
+
+	"github.com/skein-dev/skein/interop"
 )
 
 func TestWatchTakesRowsWhileAnotherProgramHoldsALock(t *testing.T) {
@@ -46,4 +51,28 @@ func TestWatchSeesWhatChangesInAFolder(t *testing.T) {
 	w.until("a", "created a1 a2 T:Title -4")
 	w.append("x/b.box/talk.jsonl", line("b1"))
 	w.until("b", "created b1")
+}
+
+// What a link from outside writes, only the poll sees: it has not come before.
+func TestAFolderThatStaysWithoutItsHeadIsReadWithoutAPoll(t *testing.T) {
+	p, aside := newPlace(t), t.TempDir()
+	p.raw("b.box/talk.jsonl", line("b1"))
+	link := filepath.Join(aside, "link")
+	if err := os.Link(p.path("b.box/talk.jsonl"), link); err != nil {
+		t.Fatal(err)
+	}
+	w := watchAs(t, p, headed("note.txt"))
+	w.until("b", "created b1")
+	long := time.Now().Add(-2 * interop.TornFor)
+	late := time.Now().Add(time.Second - interop.TornFor)
+	talk := filepath.Join(aside, "talk.jsonl")
+	if err := errors.Join(
+		os.WriteFile(link, []byte(line("b1")+line("b2")), 0o600), os.Chtimes(link, long, long),
+		os.WriteFile(talk, []byte(line("a1")), 0o600), os.Chtimes(talk, late, late),
+		os.Mkdir(p.path("a.box"), 0o700), os.Rename(talk, p.path("a.box/talk.jsonl")),
+	); err != nil {
+		t.Fatal(err)
+	}
+	w.until("a", "created a1")
+	w.wants("b", "created b1")
 }

@@ -97,7 +97,7 @@ func (w *watch) takeDirty(ctx context.Context) error {
 	for path, at := range w.later {
 		if !time.Now().Before(at) {
 			delete(w.later, path)
-			w.dirty[path] = true
+			eachFile(path, func(file string) { w.dirty[file] = true }) // of a folder its files tell whose it is
 		}
 	}
 	for path := range w.dirty {
