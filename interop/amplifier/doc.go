@@ -54,7 +54,9 @@
 // step with its usage and cost, session:resume and session:end resumed and
 // ended events, <tool>:agent_spawned says which call runs which session. The
 // others are noted as they are; of a line longer than 16 KB, the data is left
-// to its record.
+// to its record. A sub-agent's log begins with session:fork, whose data names
+// the parent as parent_id, parent or data.parent; session:start names it as
+// parent_id. Until the first save nothing else does.
 //
 // # The order
 //

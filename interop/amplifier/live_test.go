@@ -164,12 +164,61 @@ func TestASessionThatEndedBeforeItsFirstSaveHasItsPrompts(t *testing.T) {
 }
 
 func TestTheLogTellsOfAParentBeforeTheFirstSave(t *testing.T) {
+	for _, c := range []struct{ event, data, want string }{
+		{"session:start", `{"parent_id": "p-1"}`, "p-1"},
+		{"session:fork", `{"parent": "p-1"}`, "p-1"},
+		{"session:fork", `{"parent_id": "p-1", "data": {"parent": "p-1"}}`, "p-1"},
+		{"session:fork", `{"data": {"parent": "p-1"}}`, "p-1"},
+		{"tool:pre", `{"parent": "p-1"}`, ""},
+	} {
+		f, s := newFolder(t), memory.New()
+		defer s.Close()
+		f.logs(logLine(0, c.event, c.data), logLine(1, "session:start", `{}`))
+		bring(t, s, f.path)
+		got := ""
+		if p := session(t, s, liveID).Parent; p != nil {
+			got = string(p.Session)
+		}
+		if got != c.want {
+			t.Errorf("after %s %s the session hangs on %q, want %q", c.event, c.data, got, c.want)
+		}
+	}
+}
+
+// A copied log still names the parent of the session that it was copied from.
+func TestTheCopiedLogOfAForkTellsOfNoOtherParent(t *testing.T) {
 	f, s := newFolder(t), memory.New()
 	defer s.Close()
-	f.logs(logLine(0, "session:start", `{"parent_id": "p-1"}`))
+	for _, event := range []string{"session:fork", "session:start"} {
+		f.logs(strings.TrimSuffix(logLine(0, event, `{"parent_id": "p-1"}`), "}") + `, "parent_session_id": "0f1e-1111_counter"}`)
+	}
 	bring(t, s, f.path)
-	if p := session(t, s, liveID).Parent; p == nil || p.Session != "p-1" {
-		t.Errorf("the session hangs on %+v, want p-1", p)
+	if p := session(t, s, liveID).Parent; p != nil {
+		t.Errorf("the fork hangs on %+v, want nothing while there is no metadata", p)
+	}
+}
+
+func TestASubAgentSeenWhileItRunsIsItsParentsChild(t *testing.T) {
+	const parent, sub = "e3f1c005-0000-4000-8000-000000000005", "0000000000000000-1111222233334444_stock-keeper"
+	from := filepath.Join("testdata", "agents", "projects", "-home-ann-shop", "sessions", sub)
+	f, s := newFolder(t), memory.New()
+	defer s.Close()
+	f.path = filepath.Join(filepath.Dir(f.path), sub)
+	for _, step := range [][]string{{"events.jsonl"}, {"events.jsonl", "transcript.jsonl", "metadata.json"}} {
+		if err := os.MkdirAll(f.path, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range step {
+			data, err := os.ReadFile(filepath.Join(from, name))
+			if err != nil {
+				t.Fatal(err)
+			}
+			f.write(name, string(data))
+		}
+		bring(t, s, f.path)
+		if p := session(t, s, sub).Parent; p == nil || p.Session != parent || p.Why != skein.Child {
+			t.Errorf("with %v the session hangs on %+v, want a child of %s", step, p, parent)
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package amplifier
 
 import (
+	"cmp"
 	"math/big"
 	"strings"
 
@@ -28,11 +29,12 @@ func (r *reader) logged(m *making, o object, _ []byte) error {
 	}
 	line := o.without("session_id", "parent_session_id")
 	r.keyed(m, r.id, line)
-	if from := o.str("parent_session_id"); from != "" && m.out.CopyKey == "" {
+	from := o.str("parent_session_id")
+	if from != "" && m.out.CopyKey == "" {
 		m.out.CopyKey = copyKey(from, line, m.out.Key)
 	}
-	if r.early.parent == "" && name == "session:start" { // there may be no metadata yet
-		r.early.parent = data.str("parent_id")
+	if r.early.parent == "" && from == "" { // there may be no metadata yet; a copy names the parent of what it is of
+		r.early.parent = parentIn(name, data)
 	}
 	call := data.str("tool_call_id")
 	switch {
@@ -63,6 +65,16 @@ func (r *reader) logged(m *making, o object, _ []byte) error {
 		m.add(note(m.time, or(name, "log"), level(o.str("lvl")), line))
 	}
 	return nil
+}
+
+// parentIn returns the parent that a line of the log names: a sub-agent's begins
+// with session:fork, which has it in one of three places.
+func parentIn(name string, data object) string {
+	switch name {
+	case "session:start", "session:fork":
+		return cmp.Or(data.str("parent_id"), data.str("parent"), data.obj("data").str("parent"))
+	}
+	return ""
 }
 
 func or(a, b string) string {
