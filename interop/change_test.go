@@ -29,8 +29,11 @@ func TestAFileThatWasRewritten(t *testing.T) {
 		"a rewind that is gone stays":            {[]string{"a1", "a2", "a3>a1"}, []string{"a1", "a2", "a3"}, "created a1 a2 <2 a3"},
 		"what becomes damaged is withdrawn":      {[]string{"a1", "a2"}, []string{"a1", "{\"id\":\n", "a3"}, "created a1 a2 a3 -3"},
 		"a rewind goes to where its record is":   {[]string{"a1", "a2", "a3"}, []string{"a0", "a1", "a2", "a3", "a4>a1"}, "created a1 a2 a3 a0 <2 a4"},
-		"one that says more now":                 {[]string{"a1", "a2"}, []string{`{"id":"a1","say":"a1","and":"more"}` + "\n", "a2"}, "created a1 a2 more"},
-		"one that says less now":                 {[]string{`{"id":"a1","say":"a1","and":"more"}` + "\n", "a2"}, []string{"a1", "a2"}, "created a1 more a2 -3"},
+		"one that says more now":                 {[]string{"a1", "a2"}, []string{also("a1", 1), "a2"}, "created a1 a2 a1.1"},
+		"one that says less now":                 {[]string{also("a1", 1), "a2"}, []string{"a1", "a2"}, "created a1 a1.1 a2 -3"},
+		"one that says much less now":            {[]string{also("a1", 7), "a2"}, []string{"a1", "a2"}, "created a1 a1.1 a1.2 a1.3 a1.4 a1.5 a1.6 a1.7 a2 -3 -4 -5 -6 -7 -8 -9"},
+		"one that says a little less now":        {[]string{also("a1", 7), "a2"}, []string{also("a1", 5), "a2"}, "created a1 a1.1 a1.2 a1.3 a1.4 a1.5 a1.6 a1.7 a2 -8 -9"},
+		"another's events are not its own":       {[]string{`{"id":"k/3","say":"k/3"}` + "\n", also("k", 1), "a2"}, []string{`{"id":"k/3","say":"k/3"}` + "\n", "k", "a2"}, "created k/3 k k.1 a2 -4"},
 		"one that says nothing now":              {[]string{"a1", "a2"}, []string{`{"id":"a1","mute":true}` + "\n", "a2"}, "created a1 a2 -2"},
 		"a second change amends the first event": {[]string{"a1=x", "a2"}, []string{"a1=y", "a2"}, "created x a2 2:=y"},
 	} {
@@ -53,6 +56,15 @@ func TestAFileThatWasRewritten(t *testing.T) {
 			}
 		})
 	}
+}
+
+// also is a line that says n words more.
+func also(id string, n int) string {
+	var more []string
+	for i := range n {
+		more = append(more, fmt.Sprintf("%q", fmt.Sprintf("%s.%d", id, i+1)))
+	}
+	return fmt.Sprintf(`{"id":%q,"say":%q,"and":[%s]}`+"\n", id, id, strings.Join(more, ","))
 }
 
 func TestARecordThatChangesToAndFro(t *testing.T) {
@@ -270,4 +282,27 @@ func TestAFileThatLostMuchWhileImportsWereStopped(t *testing.T) {
 		t.Errorf("%d events are withdrawn, want the %d that the file has lost", withdrawn, lost)
 	}
 	p.exact("a.toy")
+}
+
+// So is what a record does not say any more.
+func TestAFileThatSaysLessWhileImportsWereStopped(t *testing.T) {
+	const records = 3000
+	var was, is []string
+	for i := range records {
+		was, is = append(was, also(fmt.Sprint("a", i), 1)), append(is, fmt.Sprint("a", i))
+	}
+	for _, done := range []bool{false, true} {
+		p := newPlace(t)
+		p.write("a.toy", was...)
+		p.bring(interop.Options{})
+		p.write("a.toy", is...)
+		f := &flaky{p.store, 0, 3, skein.ErrFull, done}
+		if _, err := interop.Import(t.Context(), f, []interop.Format{toy()}, []string{p.dir}, interop.Options{}); !errors.Is(err, skein.ErrFull) {
+			t.Fatalf("Import = %v, want ErrFull", err)
+		}
+		p.bring(interop.Options{})
+		if got := strings.Count(p.tell("a"), " -"); got != records {
+			t.Errorf("%d events are withdrawn when the import was stopped (done: %v), want %d", got, done, records)
+		}
+	}
 }

@@ -55,7 +55,7 @@ func (t *target) endRewriting(ctx context.Context) error {
 	t.w.state.Tail = 0
 	t.withdraw()
 	t.w.state.Withdrew = t.w.state.Withdrew || len(t.w.state.Gone) > 0
-	t.w.state.Rewriting, t.w.state.Gone = false, nil
+	t.w.state.Rewriting, t.w.state.Gone, t.w.state.Fewer = false, nil, nil
 	if !t.forget || len(t.records) > 0 || t.file.Records == 0 {
 		return nil
 	}
@@ -108,7 +108,7 @@ func (t *target) commit(ctx context.Context, now candidate) (err error) {
 // state is what the file's next reading must know.
 func (t *target) state() state {
 	s := t.at
-	s.Rewriting, s.Gone, s.Withdrew, s.Apart = t.w.state.Rewriting, t.w.state.Gone, t.w.state.Withdrew, t.apart
+	s.Rewriting, s.Gone, s.Fewer, s.Withdrew, s.Apart = t.w.state.Rewriting, t.w.state.Gone, t.w.state.Fewer, t.w.state.Withdrew, t.apart
 	s.Plain = t.w.unit == nil && t.w.format.Look != nil
 	s.Told, s.Seq, s.Tail, s.Intent = t.w.state.Told, t.ends, t.w.state.Tail, t.w.state.Intent
 	for name, th := range t.threads {

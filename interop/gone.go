@@ -2,6 +2,7 @@ package interop
 
 import (
 	"cmp"
+	"context"
 	"crypto/sha256"
 	"slices"
 	"strconv"
@@ -26,20 +27,16 @@ func hashKey(key skein.ClientID) goneHash {
 }
 
 // add adds a record that made n events.
-func (g *gone) add(key skein.ClientID, n int) {
-	h := hashKey(key)
-	*g = append(append(*g, h[:]...), byte(min(n, 255)))
-}
+func (g *gone) add(key goneHash, n int) { *g = append(append(*g, key[:]...), byte(min(n, 255))) }
 
-// without returns g without the records that are here, by how many events they
-// make.
-func (g gone) without(here map[goneHash]int) (left gone) {
-	for one := range slices.Chunk(g, goneSize) {
-		if here[goneHash(one)] == 0 {
-			left = append(left, one...)
-		}
+// miss notes a record that makes is events now, and made was.
+func (s *state) miss(key goneHash, is, was int) {
+	switch {
+	case is == 0:
+		s.Gone.add(key, was)
+	case is < was:
+		s.Fewer.add(key, was)
 	}
-	return left
 }
 
 // counts returns how many events each record made.
@@ -84,18 +81,29 @@ func (t *target) withdraw() {
 	}
 }
 
-// withdrawUnused withdraws what a record made that makes fewer events now: what
-// stands under one of its client IDs that is not used any more.
-func (t *target) withdrawUnused(key skein.ClientID, used map[skein.ClientID]bool) {
+// withdrawUnused withdraws what a record made that made n events and makes fewer
+// now: what stands under one of their client IDs and is not used any more.
+func (t *target) withdrawUnused(ctx context.Context, key skein.ClientID, n int, used map[skein.ClientID]bool) error {
 	for _, th := range t.order {
+		if !th.begun {
+			continue
+		}
+		if err := t.begin(ctx, th, key); err != nil { // it looks at what the store has
+			return err
+		}
 		var lost []*stand
-		for _, id := range candidates(key) {
-			if st := th.stands[id]; st != nil && !used[id] && !st.withdrawn && st.seq > th.base && !structural(st.kind) {
+		for i := range n + 1 {
+			id := key
+			if i < n {
+				id = clientID(key, i, n)
+			}
+			if st := th.stands[id]; st != nil && !used[id] && !slices.Contains(lost, st) && !st.withdrawn && st.seq > th.base && !structural(st.kind) {
 				lost = append(lost, st)
 			}
 		}
 		th.withdraw(lost)
 	}
+	return nil
 }
 
 // withdraw appends what says that these are withdrawn, in their order.

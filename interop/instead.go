@@ -30,7 +30,7 @@ func (t *target) instead(th *thread, id skein.ClientID, e skein.Event) (skein.Ev
 // spare notes the last event of the records that are gone, and keeps these from
 // being withdrawn.
 func (t *target) spare(th *thread) {
-	if len(t.w.state.Gone) == 0 {
+	if len(t.w.state.Gone)+len(t.w.state.Fewer) == 0 {
 		return
 	}
 	counts := t.w.state.Gone.counts()
@@ -39,7 +39,7 @@ func (t *target) spare(th *thread) {
 			th.spared = max(th.spared, st.seq)
 		}
 	}
-	t.w.state.Gone = nil
+	t.w.state.Gone, t.w.state.Fewer = nil, nil
 }
 
 // equal returns where an event with this kind and content stands, the first if

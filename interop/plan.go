@@ -24,8 +24,7 @@ func (w *work) begin() *work {
 // Errors are the store's, or those of reading the file.
 func rewritten(ctx context.Context, s skein.Store, w *work) (*work, error) {
 	next := &work{format: w.format, now: w.now, known: w.known, patient: w.patient, forget: true, unit: w.unit, name: w.name}
-	next.fewer = map[skein.ClientID]bool{}
-	next.state = state{Rewriting: true, Gone: w.state.Gone, Withdrew: w.state.Withdrew, Sessions: w.state.Sessions, Apart: w.state.Apart, Told: w.state.Told, Seq: w.state.Seq, Intent: w.state.Intent}
+	next.state = state{Rewriting: true, Withdrew: w.state.Withdrew, Sessions: w.state.Sessions, Apart: w.state.Apart, Told: w.state.Told, Seq: w.state.Seq, Intent: w.state.Intent}
 	seed := maphash.MakeSeed()
 	type stored struct {
 		raw    uint64
@@ -62,14 +61,15 @@ func rewritten(ctx context.Context, s skein.Store, w *work) (*work, error) {
 		}
 		return nil
 	})
-	next.state.Gone = next.state.Gone.without(here)
+	for _, was := range []gone{w.state.Gone, w.state.Fewer} { // of a reading that was stopped
+		for key, n := range was.counts() {
+			next.state.miss(key, here[key], n)
+		}
+	}
 	for _, st := range was[next.old:] {
-		switch n := here[hashKey(st.key)]; {
-		case st.key == "":
-		case n == 0:
-			next.state.Gone.add(st.key, st.events)
-		case n < st.events:
-			next.fewer[st.key] = true
+		if st.key != "" {
+			key := hashKey(st.key)
+			next.state.miss(key, here[key], st.events)
 		}
 	}
 	next.stream = newStream(w.format, next.file())

@@ -29,6 +29,7 @@ type target struct {
 	revised []skein.Record   // earlier ones that are stored and made events since
 	bytes   int64            // of records
 	forget  bool
+	fewer   map[goneHash]int           // of state.Fewer
 	left    bool                       // a torn end was left for later
 	told    map[recordHash][]skein.Seq // what records that were written here tell of
 	ends    skein.Seq                  // see state.Seq
@@ -48,7 +49,7 @@ func newTarget(im *importer, w *work) *target {
 	t.file = skein.SourceFile{Format: w.format.Name, Path: w.now.path, Session: w.known.Session, ID: w.known.ID, CopyOf: w.known.CopyOf}
 	t.main = t.thread("")
 	t.apart, t.last.rec.N = w.state.Apart, -1
-	t.knew = w.known.Session != ""
+	t.knew, t.fewer = w.known.Session != "", w.state.Fewer.counts()
 	t.told, t.ends = w.state.Told.index(), w.state.Seq
 	if t.main.id, t.main.begun = w.known.Session, w.known.Session != ""; !t.main.begun {
 		t.copies = newCopier(t)
@@ -217,10 +218,10 @@ func (t *target) emit(ctx context.Context, key skein.ClientID, at site, items []
 		t.offer(th, e, it.Blobs, index, at)
 		copies = copies && th.seqs[index] != 0 && th.seqs[index] <= th.base
 	}
-	if t.w.fewer[key] {
-		t.withdrawUnused(key, used)
+	if n := t.fewer[hashKey(key)]; n > 0 && len(t.w.state.Fewer) > 0 {
+		err = t.withdrawUnused(ctx, key, n, used)
 	}
-	return copies, nil
+	return copies, err
 }
 
 // offer adds to the next flush what it takes so that the session has e.

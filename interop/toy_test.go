@@ -45,8 +45,9 @@ type toyReader struct {
 
 func (r *toyReader) Read(l interop.Line) (m interop.Made, err error) {
 	var in struct {
-		ID, Say, To, Child, For, And string
-		Float, Void, Mute            bool
+		ID, Say, To, Child, For string
+		Float, Void, Mute       bool
+		And                     []string
 	}
 	if err := json.Unmarshal(l.Body, &in); err != nil {
 		return m, errors.New("no toy")
@@ -78,9 +79,9 @@ func (r *toyReader) Read(l interop.Line) (m interop.Made, err error) {
 		r.count++
 		r.at[in.ID] = r.count
 		m.Items = append(m.Items, interop.Item{Event: e})
-		if in.And != "" {
+		for _, say := range in.And {
 			r.count++
-			m.Items = append(m.Items, interop.Item{Event: skein.Say(0, skein.UserSays(in.And))})
+			m.Items = append(m.Items, interop.Item{Event: skein.Say(0, skein.UserSays(say))})
 		}
 		return m, nil
 	}

@@ -19,6 +19,7 @@ type state struct {
 	Sum       string                     `json:"sum,omitempty"`     // SHA-256 of these, hexadecimal
 	Rewriting bool                       `json:"rewriting,omitempty"`
 	Gone      gone                       `json:"lost,omitempty"`     // while rewriting: what is to be withdrawn at the end
+	Fewer     gone                       `json:"fewer,omitempty"`    // while rewriting: what makes fewer events now, with how many it made
 	Withdrew  bool                       `json:"withdrew,omitempty"` // some records were withdrawn, and may come again
 	Sessions  map[string]skein.SessionID `json:"sessions,omitempty"` // by name in the file, where not the wanted ID
 	Apart     []apart                    `json:"apart,omitempty"`    // what waits for a file that has not been read
@@ -46,7 +47,7 @@ func (s state) encode() []byte {
 	}
 	b := skein.MustJSON(s)
 	if len(b) > maxState {
-		s.Apart = nil
+		s.Apart, s.Fewer = nil, nil
 		b = skein.MustJSON(s)
 	}
 	if over := len(b) - maxState; over > 0 { // some 87,000 records are gone
@@ -65,6 +66,7 @@ func decodeState(b []byte) (s state) {
 		s.Intent.bytes = rest
 	}
 	s.Gone = s.Gone[:len(s.Gone)/goneSize*goneSize]
+	s.Fewer = s.Fewer[:len(s.Fewer)/goneSize*goneSize]
 	return s
 }
 
@@ -85,8 +87,7 @@ type work struct {
 	name    string   // of the source
 	was     []uint64 // while a source is read anew: what is stored, see hashAll
 	seed    maphash.Seed
-	fewer   map[skein.ClientID]bool // while it is read anew: records that make fewer events than they did
-	dead    atomic.Bool             // its session cannot be written to; stop reading
+	dead    atomic.Bool // its session cannot be written to; stop reading
 }
 
 func (w *work) file() File {
