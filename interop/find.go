@@ -150,6 +150,9 @@ func (fd *finder) unit(ctx context.Context, u unitFound) error {
 		return fd.fallen(ctx, u.files)
 	}
 	if err != nil {
+		if errors.Is(err, ErrTorn) { // it will be read
+			fd.count(f.Name, u.candidate, 1)
+		}
 		fd.im.rep.skip(u.path, why(err))
 		return ctx.Err()
 	}

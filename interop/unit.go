@@ -48,28 +48,33 @@ type Folder struct {
 	Leave  func(name string) bool // what is no part of it, by its name from the folder with slashes: files and whole folders; nil for nothing
 	ByLine func(name string) bool // files that grow by lines, each of which is a record; nil for none
 	Order  func(a, b string) int  // in which order files come, by their names; nil for the order of these
-	Head   string                 // the file that says what the session is, see [Begun]; "" if there is none
+	Head   string                 // the file that says what the session is, see [Await]; "" if there is none
 }
 
-// Begun reports whether a folder's session can be created: the file named head,
-// which says whose child it is and where, is there, or will not come, for some
-// file was last changed longer ago than [TornFor]. What is created without it
-// stays so.
-func Begun(files []folder.File, head string) bool {
-	return len(files) == 0 || slices.ContainsFunc(files, func(f folder.File) bool { return f.Name == head || !IsFresh(f.Mtime) })
+// Await returns an error wrapping [ErrTorn] while a folder is being written and
+// its file named head is yet to come, which says whose child the session is, and
+// where: what is created without it stays so. If it is not there when some file
+// was last changed longer ago than [TornFor], it will not come.
+func Await(files []folder.File, head string) error {
+	if len(files) == 0 || slices.ContainsFunc(files, func(f folder.File) bool { return f.Name == head || !IsFresh(f.Mtime) }) {
+		return nil
+	}
+	return fmt.Errorf("%w: %s is not there yet; import it again when it is, or in %v", ErrTorn, head, TornFor)
 }
 
 // OpenFolder returns the folder at path as a unit.
 //
-// Errors are those of reading it, and [ErrTorn] while it is not [Begun].
+// Errors are those of reading it and of [Await].
 func OpenFolder(ctx context.Context, path string, f Folder) (_ Unit, err error) {
 	defer skein.Wrapf(&err, "folder %s", path)
 	t, err := folder.Open(ctx, path, f.Leave)
 	if err != nil {
 		return nil, err
 	}
-	if f.Head != "" && !Begun(t.Files, f.Head) {
-		return nil, errors.Join(ErrTorn, t.Close())
+	if f.Head != "" {
+		if err := Await(t.Files, f.Head); err != nil {
+			return nil, errors.Join(err, t.Close())
+		}
 	}
 	if f.Order != nil {
 		slices.SortStableFunc(t.Files, func(a, b folder.File) int { return f.Order(a.Name, b.Name) })

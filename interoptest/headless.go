@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -51,9 +52,21 @@ func (s Suite) headless(t *testing.T, name string) {
 	}
 	early := memory.New()
 	defer early.Close()
-	s.bring(t, early, root)
+	rep := s.bring(t, early, root)
 	if got := stands(t, early); len(got) > 0 {
 		t.Errorf("Import of folders that are being written without %s = sessions %v, want none yet", heads, got)
+	}
+	if len(rep.Skips) == 0 {
+		t.Errorf("Import of folders that are being written without %s names none", heads)
+	}
+	for _, skip := range rep.Skips {
+		if !strings.Contains(skip.Why, "is not there yet") {
+			t.Errorf("%s: %s, want what is not there yet", skip.Path, skip.Why)
+		}
+	}
+	found, _, err := interop.Find(context.Background(), early, []interop.Format{s.Format}, []string{root})
+	if err != nil || len(found) != 1 || found[0].New < len(rep.Skips) {
+		t.Errorf("Find beside folders that are being written without %s = %+v, %v, want them counted", heads, found, err)
 	}
 	late := memory.New()
 	defer late.Close()

@@ -34,29 +34,34 @@ func look(ctx context.Context, path string) (_ interop.Unit, err error) {
 		return nil, err
 	}
 	u := &sessionUnit{t, path}
-	switch {
-	case !u.ours():
+	if !u.ours() {
 		return nil, errors.Join(interop.ErrOther, t.Close())
-	case !u.begun():
-		return nil, errors.Join(interop.ErrTorn, t.Close())
+	}
+	if err := u.await(); err != nil {
+		return nil, errors.Join(err, t.Close())
 	}
 	return u, nil
 }
 
-// begun reports whether the first save is through, which writes the transcript
-// and then the metadata: without that a fork would be read as a session that
-// hangs on nothing. Before it there is a log only, which tells of a parent.
-func (u *sessionUnit) begun() bool {
+// await waits for the end of the first save, which writes the transcript and
+// then the metadata: without that a fork would be read as a session that hangs on
+// nothing. Before it there is a log only, which tells of a parent. The error
+// wraps [interop.ErrTorn].
+func (u *sessionUnit) await() error {
 	f, ok := u.File(metadata)
 	if !ok {
-		said, saving := u.File(transcript)
-		return !saving || !interop.IsFresh(said.Mtime)
+		if said, saving := u.File(transcript); saving {
+			return interop.Await([]folder.File{said}, metadata)
+		}
+		return nil
 	}
 	if f.Size > maxSmall || !interop.IsFresh(f.Mtime) {
-		return true
+		return nil
 	}
-	data, err := readSmall(filepath.Join(u.path, metadata))
-	return err != nil || json.Valid(data)
+	if data, err := readSmall(filepath.Join(u.path, metadata)); err == nil && !json.Valid(data) {
+		return interop.ErrTorn
+	}
+	return nil // what is wrong with it otherwise, the reader says
 }
 
 // ours reports whether it looks like one of Amplifier's folders: a transcript,

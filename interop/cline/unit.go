@@ -32,19 +32,16 @@ func look(ctx context.Context, at string) (_ interop.Unit, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if !begun(unit, t.Files) {
-		return nil, closed(t, interop.ErrTorn)
+	for _, name := range heads(unit) {
+		if err := interop.Await(t.Files, name); err != nil {
+			return nil, closed(t, err)
+		}
 	}
 	u := &task{tree: t, path: at}
 	if err := u.read(); err != nil {
 		return nil, closed(t, err)
 	}
 	return u, nil
-}
-
-// begun reports whether what says whose task it is, and where, is there.
-func begun(unit string, files []folder.File) bool {
-	return !slices.ContainsFunc(heads(unit), func(name string) bool { return !interop.Begun(files, name) })
 }
 
 // heads returns the files that every folder of this program has sooner or later,
