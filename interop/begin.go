@@ -129,7 +129,11 @@ func (t *target) pick(ctx context.Context, b Begin, o *skein.Origin, key skein.C
 		case err != nil:
 			return "", false, err
 		case s.Origin != nil && s.Origin.Format == o.Format && s.Origin.ID == o.ID:
-			if theirs, err := t.im.hasOf(ctx, id, b.Name, key); theirs || err != nil {
+			var keys []skein.ClientID
+			if key != "" {
+				keys = clientIDs(key, min(max(4, t.making), maxKeys))
+			}
+			if theirs, err := t.im.hasOf(ctx, id, b.Name, keys); theirs || err != nil {
 				return id, theirs, err
 			}
 		}
@@ -147,24 +151,27 @@ func (t *target) pick(ctx context.Context, b Begin, o *skein.Origin, key skein.C
 	return id, err == nil, err
 }
 
+// maxKeys is how many client IDs of a record are looked for.
+const maxKeys = 1000
+
 // waits reports whether a session of this file has begun that has or will have
 // this ID: the store may not know of it yet.
 func (t *target) waits(id skein.SessionID) bool {
 	return slices.ContainsFunc(t.order, func(th *thread) bool { return th.begun && th.id == id })
 }
 
-// hasOf is has for a session of this name in its file. A session that came from
+// hasOf is has for a session of this name in its file, where keys are those of a
+// record, none if there is none. A session that came from
 // another store, without a file, is known by its events.
-func (im *importer) hasOf(ctx context.Context, id skein.SessionID, name string, key skein.ClientID) (bool, error) {
+func (im *importer) hasOf(ctx context.Context, id skein.SessionID, name string, keys []skein.ClientID) (bool, error) {
 	if name != "" {
-		if theirs, err := im.has(ctx, id, key); theirs || err != nil {
+		if theirs, err := im.has(ctx, id, keys); theirs || err != nil {
 			return theirs, err
 		}
 	}
-	if key == "" || len(im.pathsOf(id)) > 0 {
+	if len(keys) == 0 || len(im.pathsOf(id)) > 0 {
 		return false, nil
 	}
-	keys := candidates(key)
 	for e, err := range im.store.Events(ctx, id, 0) {
 		if err != nil || slices.Contains(keys, e.ClientID) {
 			return err == nil, err
@@ -173,9 +180,9 @@ func (im *importer) hasOf(ctx context.Context, id skein.SessionID, name string, 
 	return false, nil
 }
 
-// has reports whether session id has the first message of a record.
-func (im *importer) has(ctx context.Context, id skein.SessionID, key skein.ClientID) (bool, error) {
-	places, err := im.store.Find(ctx, candidates(key))
+// has reports whether session id has one of the events with these client IDs.
+func (im *importer) has(ctx context.Context, id skein.SessionID, keys []skein.ClientID) (bool, error) {
+	places, err := im.store.Find(ctx, keys)
 	for _, p := range places {
 		if p.Session == id {
 			return true, err

@@ -306,3 +306,18 @@ func TestAFileThatSaysLessWhileImportsWereStopped(t *testing.T) {
 		}
 	}
 }
+
+// The last line may still grow: what it made is known again, however much that
+// is.
+func TestALastLineThatBeganAChildIsReadAgain(t *testing.T) {
+	p := newPlace(t)
+	last := strings.TrimSuffix(also("a2", 6), "}\n") + `,"beside":"k"}`
+	for range 2 {
+		p.write("a.toy", "a1", last+"\n")
+		p.raw("b.toy", line("b1")+strings.ReplaceAll(strings.ReplaceAll(last, "a2", "b2"), `"k"`, `"kk"`))
+		p.bring(interop.Options{})
+	}
+	if got, want := p.sessions(), []string{"a", "b", "k", "kk"}; !slices.Equal(got, want) {
+		t.Errorf("sessions %v, want %v", got, want)
+	}
+}

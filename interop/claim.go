@@ -102,8 +102,16 @@ func clientID(key skein.ClientID, i, n int) skein.ClientID {
 
 // candidates returns the client IDs under which a record with this key may
 // have its message: what else it makes depends on the records before it.
-func candidates(key skein.ClientID) []skein.ClientID {
-	return []skein.ClientID{key, key + "/0", key + "/1", key + "/2", key + "/3"}
+func candidates(key skein.ClientID) []skein.ClientID { return clientIDs(key, 4) }
+
+// clientIDs returns the client IDs of what a record with this key makes, if that
+// is one event or n.
+func clientIDs(key skein.ClientID, n int) []skein.ClientID {
+	ids := []skein.ClientID{key}
+	for i := range n {
+		ids = append(ids, clientID(key, i, n))
+	}
+	return ids
 }
 
 // shortHash returns 8 hexadecimal digits of the hash of s.

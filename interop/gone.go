@@ -92,11 +92,7 @@ func (t *target) withdrawUnused(ctx context.Context, key skein.ClientID, n int, 
 			return err
 		}
 		var lost []*stand
-		for i := range n + 1 {
-			id := key
-			if i < n {
-				id = clientID(key, i, n)
-			}
+		for _, id := range clientIDs(key, n) {
 			if st := th.stands[id]; st != nil && !used[id] && !slices.Contains(lost, st) && !st.withdrawn && st.seq > th.base && !structural(st.kind) {
 				lost = append(lost, st)
 			}

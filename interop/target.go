@@ -30,6 +30,7 @@ type target struct {
 	bytes   int64            // of records
 	forget  bool
 	fewer   map[goneHash]int           // of state.Fewer
+	making  int                        // how many events the record makes that is being emitted
 	left    bool                       // a torn end was left for later
 	told    map[recordHash][]skein.Seq // what records that were written here tell of
 	ends    skein.Seq                  // see state.Seq
@@ -185,7 +186,7 @@ func (t *target) note(key skein.ClientID, items []Item) {
 // whether all of them stand in what these show of their parents: a copy that is
 // read again.
 func (t *target) emit(ctx context.Context, key skein.ClientID, at site, items []Item) (copies bool, err error) {
-	copies = true
+	copies, t.making = true, len(items)
 	used := map[skein.ClientID]bool{}
 	if err := t.diverge(ctx, key, items); err != nil {
 		return false, err

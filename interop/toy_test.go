@@ -21,7 +21,7 @@ import (
 // toy is a format with all that the engine cares for and nothing else. A line
 // is {"id", "say"}, and may have "to" (go back to that line), "child" (said in
 // that child session), "for" (a title for the session of another file's line),
-// "and" (said too), "mute" (it says nothing) and "float".
+// "and" (said too), "beside" (a child session that it is said in too), "mute" (it says nothing) and "float".
 func toy() interop.Format {
 	return interop.Format{
 		Name:   "toy",
@@ -45,9 +45,9 @@ type toyReader struct {
 
 func (r *toyReader) Read(l interop.Line) (m interop.Made, err error) {
 	var in struct {
-		ID, Say, To, Child, For string
-		Float, Void, Mute       bool
-		And                     []string
+		ID, Say, To, Child, Beside, For string
+		Float, Void, Mute               bool
+		And                             []string
 	}
 	if err := json.Unmarshal(l.Body, &in); err != nil {
 		return m, errors.New("no toy")
@@ -83,18 +83,26 @@ func (r *toyReader) Read(l interop.Line) (m interop.Made, err error) {
 			r.count++
 			m.Items = append(m.Items, interop.Item{Event: skein.Say(0, skein.UserSays(say))})
 		}
+		if in.Beside != "" {
+			r.child(&m, in.Beside, e)
+		}
 		return m, nil
 	}
+	r.child(&m, in.Child, e)
+	return m, nil
+}
+
+// child makes e an event of a child session.
+func (r *toyReader) child(m *interop.Made, name string, e skein.Event) {
 	if r.kids == nil {
 		r.kids = map[string]int{}
 	}
-	if r.kids[in.Child]++; r.kids[in.Child] == 1 {
-		m.Begin = append(m.Begin, interop.Begin{Name: in.Child, ID: skein.SessionID(in.Child), At: r.count, Created: skein.Created{
-			Origin: &skein.Origin{ID: in.Child}, Parent: &skein.Parent{Why: skein.Child},
+	if r.kids[name]++; r.kids[name] == 1 {
+		m.Begin = append(m.Begin, interop.Begin{Name: name, ID: skein.SessionID(name), At: r.count, Created: skein.Created{
+			Origin: &skein.Origin{ID: name}, Parent: &skein.Parent{Why: skein.Child},
 		}})
 	}
-	m.Items = append(m.Items, interop.Item{Session: in.Child, Event: e})
-	return m, nil
+	m.Items = append(m.Items, interop.Item{Session: name, Event: e})
 }
 
 // A place is a folder of toys and a store.
