@@ -13,7 +13,7 @@ import (
 )
 
 func TestWhatIsRewoundIsTakenOutOfRowsAndLog(t *testing.T) {
-	const id = "ann@x.org:plan"
+	const id = "ann_x_org:plan"
 	s := newState(t)
 	s.add("ann@x.org", "plan", 1000, hello, answer)
 	s.add("ann@x.org", "plan", 2000, `{"type":"message","role":"user","content":"pears?"}`, answer)
@@ -56,7 +56,7 @@ func TestWhatIsRewoundIsTakenOutOfRowsAndLog(t *testing.T) {
 
 func TestAnyLineIsWrittenBack(t *testing.T) {
 	interoptest.Back{
-		Format: Format(), Session: "ann@x.org:plan", From: 17, Seeds: 8,
+		Format: Format(), Session: "ann_x_org:plan", From: 17, Seeds: 8,
 		Lay: func(t testing.TB) string {
 			s := newState(t.(*testing.T))
 			s.add("ann@x.org", "plan", 1000, hello, answer)

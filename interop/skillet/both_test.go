@@ -11,7 +11,7 @@ import (
 // A command that the person gave the program is in its log alone, and no step
 // of the conversation.
 func TestWhatOnlyTheLogTellsKeepsNothingFromBeingWrittenBack(t *testing.T) {
-	const id = "ann@x.org:plan"
+	const id = "ann_x_org:plan"
 	s := newState(t)
 	s.add("ann@x.org", "plan", 1000, hello, answer)
 	s.log("ann_x_org/plan.jsonl", `{"kind":"user_message","userInput":"hello","timestamp":"2026-01-01T00:00:00.000Z"}`)

@@ -22,14 +22,22 @@
 // A session is all rows with the same user (an e-mail address) and name, in the
 // order of created_at (milliseconds; the same for all rows of a turn, which are
 // added at once when it has ended) and id. The Agents SDK calls it USER:NAME,
-// and so do we. A name that the program made up, session_<time>_<chance>, is no
-// title.
+// which is its ID in Origin and of its source. A name that the program made up,
+// session_<time>_<chance>, is no title.
 //
 // The log is named after both, cleaned: each run of other characters than
-// a-zA-Z0-9_- is one _, and none stands at an end. Two sessions can have one
-// log; then the one that began first is taken for its owner: what is in the log
-// alone is told there, if it is a command, and the others are written back without
-// their log, which is told. Rows and log are one session here, its rows read first.
+// a-zA-Z0-9_- is one _, and none stands at an end. In its first turn a session has
+// a log only; so that it stays what it is when the rows come, its ID here is
+// USER:NAME as the log has them, so is the title that it begins with, and who the
+// user is stands nowhere else: of what a watch saw first, Origin has the log's
+// words for good, its source the true ones as soon as there are rows. These bring
+// the name as it was given, if it is another: titled.
+//
+// Two sessions can have one log; then the one that began first is taken for its
+// owner: what is in the log alone is told there, if it is a command, and the others
+// are written back without their log, which is told. The IDs of those have ~ and a
+// hash of their name behind them. Rows and log are one session here, its rows read
+// first.
 //
 // # Rows
 //

@@ -18,8 +18,10 @@ import (
 // A reader turns the rows and the log of one session into events.
 type reader struct {
 	project    string // folder of the repository; "" if not known
-	user, name string // as the rows have them, or as the log's path does
+	source     string // name of it
+	user, name string // as the rows have them; before the first row, as the log's path does
 	begun      bool
+	titled     bool
 	rows       bool // there are some: the log's turns stand in them
 	count      int  // items
 	batch      int64
@@ -38,11 +40,18 @@ type reader struct {
 
 // open returns a reader for a source.
 func open(f interop.File) interop.Reader {
-	r := &reader{tools: map[string]string{}, asked: map[string]int{}, project: projectOf(f.Path)}
-	r.user, r.name, _ = strings.Cut(f.Name, "/")
-	r.name, _, _ = strings.Cut(r.name, "/")
+	r := &reader{tools: map[string]string{}, asked: map[string]int{}, project: projectOf(f.Path), source: f.Name}
+	r.user, r.name, _ = cleaned(f.Name)
 	r.mark = short(f.Name)
 	return r
+}
+
+// cleaned returns what the log of a source is called, and whether the log is
+// another's: see [unit.Sources].
+func cleaned(source string) (user, name string, others bool) {
+	user, rest, _ := strings.Cut(source, "/")
+	name, _, others = strings.Cut(rest, "/")
+	return user, name, others
 }
 
 // projectOf returns the repository that a database lies in:
@@ -70,7 +79,7 @@ func (r *reader) Read(l interop.Line) (interop.Made, error) {
 	case ok && row.Damage != "":
 		return interop.Made{Damage: row.Damage}, nil
 	case ok && row.Table == tableName:
-		return r.row(row), nil
+		return r.called(r.row(row)), nil
 	case ok:
 		return interop.Made{}, nil
 	}
@@ -166,19 +175,41 @@ func (r *reader) note(l line, name string, data json.RawMessage) interop.Made {
 	return r.make(l, skein.NewEvent(skein.KindNoted, l.time, skein.Noted{Name: Name + ":" + name, Data: data}))
 }
 
-// begin returns the beginning of the session: its ID is what the SDK calls it.
+// begin returns the beginning of the session. It says what it would of the log
+// alone, which is all that there is in the first turn, and in Origin what the SDK
+// calls the session, as far as that is known.
 func (r *reader) begin(t skein.Time) interop.Begin {
-	id := r.user + ":" + r.name
-	c := skein.Created{
-		Surface: "cli", Project: r.project, Cwd: r.project, Agent: Name, Program: Name,
-		Origin: &skein.Origin{Format: Name, ID: id},
-		Config: skein.MustJSON(struct {
-			User skein.Text `json:"user_id"`
-			Name skein.Text `json:"session_name"`
-		}{skein.Text(r.user), skein.Text(r.name)}),
+	user, name, others := cleaned(r.source)
+	id := user + ":" + name
+	if others {
+		id += "~" + r.mark
 	}
-	if !strings.HasPrefix(r.name, "session_2") { // the program's own, of time and chance
-		c.Title = skein.Text(r.name).UTF8()
+	return interop.Begin{ID: skein.SessionID(id), Time: t, Created: skein.Created{
+		Title: titleOf(name), Surface: "cli", Project: r.project, Cwd: r.project, Agent: Name, Program: Name,
+		Origin: &skein.Origin{Format: Name, ID: r.user + ":" + r.name},
+	}}
+}
+
+// titleOf returns the title of a session of this name: none if the program made
+// it up, of time and chance.
+func titleOf(name string) string {
+	if strings.HasPrefix(name, "session_2") {
+		return ""
 	}
-	return interop.Begin{ID: skein.SessionID(id), Time: t, Created: c}
+	return skein.Text(name).UTF8()
+}
+
+// called adds the session's title to what the first row makes, if it is another
+// than that of the log. A row that a compaction left may make less than it says.
+func (r *reader) called(made interop.Made) interop.Made {
+	if r.titled || len(made.Items) == 0 || made.Instead {
+		return made
+	}
+	r.titled = true
+	_, name, _ := cleaned(r.source)
+	if title := titleOf(r.name); title != "" && title != titleOf(name) {
+		r.count++
+		made.Items = append(made.Items, interop.Item{Event: skein.NewEvent(skein.KindTitled, 0, skein.Titled{Title: title, By: skein.BySource})})
+	}
+	return made
 }

@@ -59,7 +59,7 @@ func TestASessionThatWentOnIsWrittenBack(t *testing.T) {
 	s.add("ann@x.org", "plan", 1000, hello, answer)
 	s.log("ann_x_org/plan.jsonl", `{"kind":"user_message","userInput":"hello","timestamp":"2026-01-01T00:00:00.000Z"}`)
 	s.bring()
-	_, err := s.store.Append(t.Context(), skein.Batch{Session: "ann@x.org:plan", Events: []skein.Event{
+	_, err := s.store.Append(t.Context(), skein.Batch{Session: "ann_x_org:plan", Events: []skein.Event{
 		skein.Say(1e12, skein.UserSays("and now")), skein.Say(1e12+5, skein.Message{Role: skein.RoleAssistant, Parts: []skein.Part{skein.TextPart("this")}}),
 	}})
 	if err != nil {
@@ -70,7 +70,7 @@ func TestASessionThatWentOnIsWrittenBack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	done, err := interop.Sync(t.Context(), s.store, Format(), "ann@x.org:plan")
+	done, err := interop.Sync(t.Context(), s.store, Format(), "ann_x_org:plan")
 	if err != nil || done.Events != 2 {
 		t.Fatalf("Sync = %+v, %v, want 2 events written", done, err)
 	}
@@ -98,7 +98,7 @@ func TestASessionThatWentOnIsWrittenBack(t *testing.T) {
 	alone := memory.New()
 	defer alone.Close()
 	bring(t, alone, s.dir)
-	if got, want := shown(t, alone, "ann@x.org:plan"), "user hello | assistant done | user and now | assistant this | user more"; got != want {
+	if got, want := shown(t, alone, "ann_x_org:plan"), "user hello | assistant done | user and now | assistant this | user more"; got != want {
 		t.Errorf("another store reads %s, want %s", got, want)
 	}
 }
