@@ -91,6 +91,7 @@
 // spelling, and as the log that the turn would have had. Its name is its key, else
 // its time and a hash of its ID, its
 // user the one that Skillet begins with. What a compaction covers is in neither.
+// To a log without rows only that is added of which it is known whose it is.
 // A log that is there is appended to, the database changed in one transaction.
 // What the session went back over since goes from both: its rows, as the SDK's
 // popItem takes them, and its turns, for the program shows the log when it goes

@@ -1,6 +1,7 @@
 package skillet
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -115,6 +116,37 @@ func TestFirstTurnsInOneLogBecomeTheSameSessionsAfterwards(t *testing.T) {
 			if got := shown(t, store, id); got != want {
 				t.Errorf("%s shows %q, want %q", id, got, want)
 			}
+		}
+	}
+}
+
+// Rows of a user that was guessed would be another session's.
+func TestALogAloneIsWrittenBackOnlyIfItIsKnownWhose(t *testing.T) {
+	for log, want := range map[string]struct{ user, name string }{
+		"ada_example_org/trees": {}, "john_example_com/trees": {"john@example.com", "trees"},
+		"john_example_com/session_2026-01-01T00_00_00_000Z_ab12": {},
+	} {
+		s := newState(t)
+		s.open()
+		s.log(log+".jsonl", `{"kind":"user_message","userInput":"hello","timestamp":"2026-01-01T00:00:00.000Z"}`)
+		s.bring()
+		id := skein.SessionID(strings.Replace(log, "/", ":", 1))
+		if _, err := skein.Add(t.Context(), s.store, id, skein.Say(1767225700000, skein.UserSays("more"))); err != nil {
+			t.Fatal(err)
+		}
+		done, err := interop.Sync(t.Context(), s.store, Format(), id)
+		if refused := errors.Is(err, skein.ErrInvalid); refused != (want.user == "") || !refused && err != nil {
+			t.Errorf("Sync of %s = %+v, %v", id, done, err)
+		}
+		var rows, theirs int
+		if err := s.db.QueryRow(`SELECT count(*), count(*) FILTER (WHERE user_id = ? AND session_name = ?) FROM session_items`, want.user, want.name).Scan(&rows, &theirs); err != nil || rows != theirs || (rows > 0) != (want.user != "") {
+			t.Errorf("after Sync of %s there are %d rows, %d of them of %+v (%v)", id, rows, theirs, want, err)
+		}
+		if command, _ := Format().Resume(interop.Spot{ID: string(id)}, skein.Session{}); want.user != "" && !slices.Contains(command, want.user) {
+			t.Errorf("%s is gone on with by %q, want the user %s", id, command, want.user)
+		}
+		if rep := s.bring(); rep.Sessions != 0 {
+			t.Errorf("Import after Sync of %s = %+v, want no other session", id, rep)
 		}
 	}
 }

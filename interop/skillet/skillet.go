@@ -75,6 +75,9 @@ func resume(w interop.Spot, s skein.Session) (command []string, dir string) {
 		agent = filepath.Base(found[0])
 	}
 	user, name, _ := strings.Cut(w.ID, ":")
+	if user == sanitise(defaultUser) { // all that the log of a first turn says
+		user = defaultUser
+	}
 	return []string{"skilled_crew", "chat", "-c", agent, "--user-email", user, "--session-name", name}, s.Cwd
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/skein-dev/skein"
@@ -19,7 +20,8 @@ const defaultUser = "john@example.com"
 // write makes the rows and the log of a session: its user's, under its key, or
 // under a name such as Skillet makes itself.
 //
-// The error wraps [skein.ErrInvalid] if nothing is new.
+// The error wraps [skein.ErrInvalid] if nothing is new, or if it is to go on with
+// a log of which nobody knows whose it is.
 func write(_ context.Context, d interop.Draft) (interop.Written, error) {
 	w := &writer{d: d, user: userOf(d.Session), name: nameOf(d.Session)}
 	if err := w.known(); err != nil {
@@ -106,23 +108,29 @@ func (w *writer) known() error {
 	if w.d.After == 0 || w.d.Known == nil {
 		return nil
 	}
-	if user, name, ok := strings.Cut(w.d.Name, "/"); ok {
+	if user, name, _ := cleaned(w.d.Name); w.d.Name != "" {
 		w.logName = logsName + "/" + strings.TrimPrefix(user+"/"+name+".jsonl", "/")
 	}
 	var b backwards
+	rows := false
 	for r, err := range w.d.Known {
 		if err != nil {
 			return err
 		}
 		b.take(r, w.d)
 		if row, ok, err := foreign.ParseRow(r.Raw); err == nil && ok && row.Table == tableName {
-			w.user, w.name = row.Text("user_id"), row.Text("session_name")
+			w.user, w.name, rows = row.Text("user_id"), row.Text("session_name"), true
 			w.created = max(w.created, row.Int("created_at"))
 		} else if l, err := folder.Parse(r.Raw); err == nil && l.Lines != nil {
 			w.logName, w.logLines, w.logMode = l.File, *l.Lines, l.Mode
 		}
 	}
-	if strings.Count(w.d.Name, "/") > 1 { // another session has the log
+	if !rows {
+		if err := w.owner(); err != nil {
+			return err
+		}
+	}
+	if _, _, others := cleaned(w.d.Name); others {
 		w.logName = ""
 		w.losses.Add(w.d.After, "the log, which is another session's of the same name once it is cleaned: rows only")
 	}
@@ -130,6 +138,35 @@ func (w *writer) known() error {
 		w.takeBack(&b)
 	}
 	return nil
+}
+
+// owner works out whose the log is that has no rows. Its path says that only once
+// it is cleaned, and rows of another user or name would be another session.
+func (w *writer) owner() error {
+	user, name, _ := cleaned(w.d.Name)
+	var began, called string
+	if o := w.d.Session.Origin; o != nil && o.Format == Name && o.ID != user+":"+name {
+		began, called, _ = strings.Cut(o.ID, ":") // it had rows
+	}
+	names := []string{called, w.name}
+	if !strings.Contains(name, "_") { // nothing in it was cleaned, as far as can be seen
+		names = append(names, name)
+	}
+	w.user, w.name = spelt(user, began, w.user, defaultUser), spelt(name, names...)
+	if w.user == "" || w.name == "" {
+		return fmt.Errorf("%w: log %s does not say whose it is, and there are no rows of it; go on there until a turn has ended", skein.ErrInvalid, w.logName)
+	}
+	return nil
+}
+
+// spelt returns the first of names that is clean once it is cleaned, and "" if
+// there is none.
+func spelt(clean string, names ...string) string {
+	i := slices.IndexFunc(names, func(s string) bool { return s != "" && sanitise(s) == clean })
+	if i < 0 {
+		return ""
+	}
+	return names[i]
 }
 
 // entries returns the messages that are to be written: those after what is
