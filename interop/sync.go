@@ -82,7 +82,7 @@ func SyncIn(ctx context.Context, s skein.Store, f Format, id skein.SessionID, pl
 		}
 	}
 	err = y.fresh(ctx, &done)
-	if done.Name = y.name; err != nil || !y.from.wentOn {
+	if done.ID, done.Name = y.from.file.ID, y.name; err != nil || !y.from.wentOn {
 		return done, err
 	}
 	return done, y.locked(ctx, func() error { return y.write(ctx, &done) })

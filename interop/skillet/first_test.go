@@ -90,6 +90,18 @@ func TestASessionSeenInItsFirstTurnIsTheOneThatIsReadAfterwards(t *testing.T) {
 	}
 }
 
+func TestASyncThatBringsTheFirstRowsTellsWhoseTheyAre(t *testing.T) {
+	s := newState(t)
+	s.open()
+	s.log("ada_example_org/trees.jsonl", `{"kind":"user_message","userInput":"hello","timestamp":"2026-01-01T00:00:00.000Z"}`)
+	s.bring()
+	s.add("ada@example.org", "trees", 1767225600000, hello, answer)
+	done, err := interop.Sync(t.Context(), s.store, Format(), "ada_example_org:trees")
+	if err != nil || done.ID != "ada@example.org:trees" {
+		t.Errorf("Sync = %+v, %v, want the name of the rows", done, err)
+	}
+}
+
 // Two users are called the same once they are cleaned, and both are in their
 // first turn: whose rows come first has the log, before and after.
 func TestFirstTurnsInOneLogBecomeTheSameSessionsAfterwards(t *testing.T) {
