@@ -112,6 +112,9 @@ func (t *target) begin(ctx context.Context, th *thread, key skein.ClientID) (err
 	return nil
 }
 
+// maxKeys is how many client IDs of a record are looked for.
+const maxKeys = 1000
+
 // pick returns an ID for a session that begins: the wanted one if it is free.
 // theirs says that it is taken by the same session, read from another file,
 // which has the record with this key.
@@ -151,18 +154,15 @@ func (t *target) pick(ctx context.Context, b Begin, o *skein.Origin, key skein.C
 	return id, err == nil, err
 }
 
-// maxKeys is how many client IDs of a record are looked for.
-const maxKeys = 1000
-
 // waits reports whether a session of this file has begun that has or will have
 // this ID: the store may not know of it yet.
 func (t *target) waits(id skein.SessionID) bool {
 	return slices.ContainsFunc(t.order, func(th *thread) bool { return th.begun && th.id == id })
 }
 
-// hasOf is has for a session of this name in its file, where keys are those of a
-// record, none if there is none. A session that came from
-// another store, without a file, is known by its events.
+// hasOf is has for a session of this name in its file. keys are those of a record,
+// none if there is none. A session that came from another store, without a file,
+// is known by its events.
 func (im *importer) hasOf(ctx context.Context, id skein.SessionID, name string, keys []skein.ClientID) (bool, error) {
 	if name != "" {
 		if theirs, err := im.has(ctx, id, keys); theirs || err != nil {

@@ -219,7 +219,10 @@ func (t *target) emit(ctx context.Context, key skein.ClientID, at site, items []
 		t.offer(th, e, it.Blobs, index, at)
 		copies = copies && th.seqs[index] != 0 && th.seqs[index] <= th.base
 	}
-	if n := t.fewer[hashKey(key)]; n > 0 && len(t.w.state.Fewer) > 0 {
+	if len(t.w.state.Fewer) == 0 {
+		return copies, nil
+	}
+	if n := t.fewer[hashKey(key)]; n > 0 {
 		err = t.withdrawUnused(ctx, key, n, used)
 	}
 	return copies, err

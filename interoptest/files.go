@@ -19,18 +19,25 @@ func lay(t testing.TB, from string) string {
 		t.Fatal(err)
 	}
 	for _, f := range files(t, from) {
-		rel, err := filepath.Rel(filepath.Dir(from), f)
-		if err != nil {
-			t.Fatal(err)
-		}
-		to := filepath.Join(root, rel)
-		if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		write(t, to, read(t, f))
+		write(t, placeFor(t, root, filepath.Dir(from), f), read(t, f))
 	}
 	touch(t, root, 0)
 	return root
+}
+
+// placeFor returns where the file f below from is to be below root, and makes the
+// folder that it is in.
+func placeFor(t testing.TB, root, from, f string) string {
+	t.Helper()
+	rel, err := filepath.Rel(from, f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := filepath.Join(root, rel)
+	if err := os.MkdirAll(filepath.Dir(at), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return at
 }
 
 // touch sets the files' times, a minute apart in the order of their names.

@@ -26,29 +26,14 @@ func (s Suite) headless(t *testing.T, name string) {
 		t.Fatal(err)
 	}
 	var heads []string
-	put := func(f string) string {
-		rel, err := filepath.Rel(from, f)
-		if err != nil {
-			t.Fatal(err)
-		}
-		at := filepath.Join(root, rel)
-		if err := os.MkdirAll(filepath.Dir(at), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		write(t, at, read(t, f))
-		return at
-	}
 	headed := s.headed(t, from)
 	for _, f := range files(t, from) {
 		switch unit := s.Format.Unit(filepath.ToSlash(f)); {
 		case headed[unit] && s.isHead(t, f):
 			heads = append(heads, f)
 		case unit == "" || headed[unit]:
-			put(f)
+			write(t, placeFor(t, root, from, f), read(t, f))
 		}
-	}
-	if len(heads) == 0 {
-		return
 	}
 	early := memory.New()
 	defer early.Close()
@@ -80,7 +65,7 @@ func (s Suite) headless(t *testing.T, name string) {
 		t.Errorf("Import of folders that stayed without %s = %+v, want all of it read", heads, rep)
 	}
 	for _, f := range heads {
-		put(f)
+		write(t, placeFor(t, root, from, f), read(t, f))
 	}
 	s.bring(t, early, root)
 	want := memory.New()

@@ -62,7 +62,7 @@ func Run(t *testing.T, s Suite) {
 			if s.Format.Look != nil {
 				t.Run("is written again as it was", func(t *testing.T) { s.writtenAgain(t, name) })
 				t.Run("is followed as it is written", func(t *testing.T) { s.watched(t, name) })
-				if s.Head != nil {
+				if len(s.headed(t, filepath.Join(s.Dir, name))) > 0 {
 					t.Run("begins with what says what it is", func(t *testing.T) { s.headless(t, name) })
 				}
 				return

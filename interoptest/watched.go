@@ -45,21 +45,13 @@ func (s Suite) watched(t *testing.T, name string) {
 	aside, long := filepath.Join(t.TempDir(), "aside"), time.Now().Add(-interop.TornFor)
 	heads := s.headed(t, from)
 	for _, f := range files(t, from) {
-		rel, err := filepath.Rel(from, f)
-		if err != nil {
-			t.Fatal(err)
-		}
-		at := filepath.Join(to, rel)
-		if err := os.MkdirAll(filepath.Dir(at), 0o700); err != nil {
-			t.Fatal(err)
-		}
 		write(t, aside, read(t, f))
 		if s.Head != nil && !heads[s.Format.Unit(filepath.ToSlash(f))] { // what says what it is will not come, and is not waited for
 			if err := os.Chtimes(aside, long, long); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if err := os.Rename(aside, at); err != nil {
+		if err := os.Rename(aside, placeFor(t, to, from, f)); err != nil {
 			t.Fatal(err)
 		}
 	}

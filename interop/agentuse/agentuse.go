@@ -68,8 +68,8 @@ func below(name string) string {
 }
 
 // look opens a session's folder. The error wraps [interop.ErrTorn] while
-// session.json is yet to come, or being written: it alone says what the session began with, and
-// what is created without that stays so.
+// session.json is yet to come, or being written: it alone says what the session
+// began with, and what is created without that stays so.
 func look(ctx context.Context, at string) (_ interop.Unit, err error) {
 	u, err := interop.OpenFolder(ctx, at, interop.Folder{
 		Leave: func(name string) bool { return name == "subagent" || strings.HasSuffix(name, ".tmp") },
