@@ -16,6 +16,9 @@
 //
 // and each refusal is a problem of RFC 9457, in JSON.
 //
+// A request that is under way when its token or login ends, or changes, ends within
+// a second: its context says [ErrRevoked].
+//
 // Programs show a token: Authorization: Bearer TOKEN. Browsers get a cookie for
 // a code that works once; the cookie names a token, is signed with the first
 // token of the file, and dies with either.

@@ -55,6 +55,7 @@ type Door struct {
 	out     outs
 	wrong   wrongs
 	streams streams
+	visits  visits
 	room    room
 }
 
@@ -178,10 +179,13 @@ func (d *Door) guard(route Route) http.Handler {
 			r = d.paged(r)
 		}
 		if route.Scope > Open {
-			v, ok := d.who(w, r, route)
+			v, token, ok := d.who(w, r, route)
 			if !ok {
 				return
 			}
+			ctx, leave := d.enter(r, token)
+			defer leave()
+			r = r.WithContext(ctx)
 			if route.Stream && (route.Streams == nil || route.Streams(r)) {
 				ctx, leave := d.streams.enter(r.Context(), v.Token)
 				if leave == nil {
@@ -203,28 +207,28 @@ func (d *Door) guard(route Route) http.Handler {
 	})
 }
 
-// who returns who asks; false if that one was refused.
-func (d *Door) who(w http.ResponseWriter, r *http.Request, route Route) (Visitor, bool) {
+// who returns who asks, and by which token; false if that one was refused.
+func (d *Door) who(w http.ResponseWriter, r *http.Request, route Route) (Visitor, Token, bool) {
 	v := From(r.Context())
 	token, err := d.token(r)
 	if err != nil {
 		d.unknown(w, r, route, r.Header.Get("Authorization") != "", err)
-		return v, false
+		return v, token, false
 	}
 	v.Token, v.Scope, v.User = token.Name, scopeOf(token.Scope), token.User
 	if v.Scope < route.Scope {
 		Refuse(w, asVisitor(r, v), http.StatusForbidden, "scope", "the token %q may only %s; this needs %s", v.Token, v.Scope, route.Scope)
-		return v, false
+		return v, token, false
 	}
 	if !ofUser(r, &v) {
 		Refuse(w, r, http.StatusForbidden, "user", "the token %q is for the sessions of %q alone", v.Token, v.User)
-		return v, false
+		return v, token, false
 	}
 	v.Store = d.Store
 	if v.User != "" {
 		v.Store = d.Store.As(v.User)
 	}
-	return v, true
+	return v, token, true
 }
 
 // token returns the token that a request shows. Two are one too many: what is

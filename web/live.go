@@ -2,6 +2,7 @@ package web
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -26,6 +27,7 @@ const soon = 150 * time.Millisecond
 //	piece     a piece of the answer that is being written, as JSON
 //	state     the turn under way is at another place
 //	gone      the session was deleted
+//	out       the login was ended: the page is to be loaded again
 func (s *site) live(w http.ResponseWriter, r *http.Request) {
 	store, id := door.From(r.Context()).Store, skein.SessionID(r.PathValue("id"))
 	one, err := store.Session(r.Context(), id)
@@ -57,7 +59,13 @@ func (s *site) live(w http.ResponseWriter, r *http.Request) {
 		<-gone
 	}()
 	l.follow(ctx, grown, gone, talk, s.Redact)
+	if errors.Is(context.Cause(ctx), door.ErrRevoked) {
+		l.write(loggedOut)
+	}
 }
+
+// loggedOut tells a page that its login was ended.
+const loggedOut = "event: out\ndata: {}\n\n"
 
 // watch sends on the places of what is appended, until ctx ends or the session
 // is gone.

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/door"
 )
 
 // A hearing reads server-sent events.
@@ -116,4 +117,15 @@ func TestLiveOfAnotherUserIsNotThere(t *testing.T) {
 	if status, body := v.ask("GET", "/sessions/s-retry/live", nil); status != 404 {
 		t.Errorf("GET live as eve: %d %s, want 404", status, body)
 	}
+}
+
+// A page that was open when its login ended must not go on showing what it has.
+func TestAPageWhoseLoginEndsIsToldToLeave(t *testing.T) {
+	v := visiting(t, composed(t), nil)
+	of, all := v.hear("/sessions/s-fork/live"), v.hear("/sessions/stream")
+	if err := v.tokens.Remove(door.First); err != nil {
+		t.Fatal(err)
+	}
+	of.until("out")
+	all.until("out")
 }

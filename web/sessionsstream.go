@@ -2,6 +2,7 @@ package web
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"time"
 
@@ -15,7 +16,7 @@ const (
 )
 
 // stream tells, as server-sent events, which sessions something happens in: the
-// list then brings itself up to date.
+// list then brings itself up to date. It also tells a page whose login was ended.
 func (s *site) stream(w http.ResponseWriter, r *http.Request) {
 	out := http.NewResponseController(w)
 	w.Header().Set("Content-Type", "text/event-stream")
@@ -45,6 +46,9 @@ func (s *site) stream(w http.ResponseWriter, r *http.Request) {
 	for ok := write("retry: 2000\n\n"); ok; {
 		select {
 		case <-done:
+			if errors.Is(context.Cause(ctx), door.ErrRevoked) {
+				write(loggedOut)
+			}
 			return
 		case fed := <-news:
 			if fed.Event.Kind != "" && due == nil {

@@ -96,3 +96,14 @@ document.addEventListener("submit", (e) => {
 document.documentElement.classList.add("js");
 document.querySelector(".bar [aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
 localTimes();
+
+// leaveWith loads the page again, which then asks for a login, when the login of
+// its stream was ended: while it was open, or while there was no network.
+export function leaveWith(stream) {
+	stream.addEventListener("out", () => location.reload());
+	stream.addEventListener("error", async () => {
+		if (stream.readyState !== EventSource.CLOSED) return;
+		const page = await fetch(location.href, { method: "HEAD" }).catch(() => null);
+		if (page?.status === 401) location.reload();
+	});
+}

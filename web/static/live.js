@@ -1,6 +1,6 @@
 // Follows a session as it grows. Who has scrolled up keeps their place, and is
 // told that there is more.
-import { child, localTimes } from "./app.js";
+import { child, leaveWith, localTimes } from "./app.js";
 
 const box = document.getElementById("transcript");
 const pill = document.createElement("button");
@@ -129,6 +129,7 @@ if (box) {
 	stream = new EventSource(`${box.dataset.path}/live?after=${box.dataset.last}`);
 	stream.addEventListener("changed", refresh);
 	stream.addEventListener("gone", () => stream.close());
+	leaveWith(stream);
 	document.documentElement.classList.add("live");
 	if (box.hasAttribute("data-live")) toEnd();
 }

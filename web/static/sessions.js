@@ -1,5 +1,5 @@
 // The list of sessions: picks, and bringing itself up to date.
-import { keys, localTimes, say } from "./app.js";
+import { keys, leaveWith, localTimes, say } from "./app.js";
 
 const list = document.getElementById("list");
 const bulk = document.getElementById("bulk");
@@ -78,6 +78,7 @@ if ("first" in list.dataset) {
 		if (stream.readyState === EventSource.CLOSED) say("The list is no longer live: load the page again.");
 	});
 	stream.addEventListener("changed", refresh);
+	leaveWith(stream);
 	addEventListener("pagehide", () => stream.close());
 	addEventListener("pageshow", (e) => e.persisted && location.reload());
 }
