@@ -126,12 +126,15 @@ func (s *Store) RestoreBackup(ctx context.Context, path, kept string) (err error
 	if err != nil {
 		return err
 	}
-	for start := time.Now(); ; {
+	start := time.Now()
+	patient, cancel := whileChanging(ctx, openPatience, func() any { return written(s.path) })
+	defer cancel()
+	for {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if waited := time.Since(start); waited > openFor {
-			return blockedBy(s.path, waited)
+		if patient.Err() != nil {
+			return blockedBy(s.path, time.Since(start))
 		}
 		conn, err := openConn(d, dsn(s.path, "mode=rw"), "PRAGMA busy_timeout = 500", "PRAGMA synchronous = FULL")
 		if err != nil {

@@ -3,19 +3,21 @@ package sqlite
 import (
 	"context"
 	"database/sql/driver"
+	"os"
 	"time"
 )
 
-// openFor is how long a store that is being opened waits for another process
-// that has the whole file: for the last close, which empties the log, or for a
-// recovery after a crash.
-const openFor = 30 * time.Second
+// openPatience is how long a store that is being opened waits for another
+// process that has the whole file, such as for the last close, which empties
+// the log, or for a recovery after a crash. It begins anew with every write of
+// the others: a store that waits its turn among many is not stuck.
+const openPatience = 30 * time.Second
 
 // openWriter is tryWriter, again where SQLite has given up waiting for another
 // process.
 func openWriter(ctx context.Context, d driver.Driver, path string, o Options) (*conn, error) {
 	start, whole := time.Now(), ctx
-	ctx, cancel := context.WithTimeout(ctx, openFor)
+	ctx, cancel := whileChanging(ctx, openPatience, func() any { return written(path) })
 	defer cancel()
 	for {
 		c, err := tryWriter(ctx, d, path, o)
@@ -32,4 +34,45 @@ func openWriter(ctx context.Context, d driver.Driver, path string, o Options) (*
 			again.Stop()
 		}
 	}
+}
+
+// A stamp changes with every write to a store's files.
+type stamp [2]struct {
+	size     int64
+	modified time.Time
+}
+
+// written returns the stamp of the store at path, without opening its files.
+func written(path string) (s stamp) {
+	for i, name := range []string{path, path + "-wal"} {
+		if st, err := os.Stat(name); err == nil {
+			s[i].size, s[i].modified = st.Size(), st.ModTime()
+		}
+	}
+	return s
+}
+
+// whileChanging returns a context that ends with ctx, or when what seen
+// returns has been the same for patience.
+func whileChanging(ctx context.Context, patience time.Duration, seen func() any) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
+	go func() {
+		defer cancel()
+		looks := time.NewTicker(patience / 10)
+		defer looks.Stop()
+		last, since := seen(), time.Now()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case now := <-looks.C:
+				if s := seen(); s != last {
+					last, since = s, now
+				} else if now.Sub(since) >= patience {
+					return
+				}
+			}
+		}
+	}()
+	return ctx, cancel
 }

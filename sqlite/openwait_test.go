@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -31,5 +32,35 @@ func TestOpenWaitsForAnotherThatHasTheWholeFile(t *testing.T) {
 	}
 	if err := <-opened; err != nil {
 		t.Errorf("Open when the other is done = %v, want nil", err)
+	}
+}
+
+// A store that is opened beside many others that write waits for its turn,
+// however long that takes, and gives up only where nothing moves.
+func TestOpenWaitsAsLongAsOthersWrite(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const writes = 40 // one every 5 s: six times the patience and more
+		begin := time.Now()
+		ctx, cancel := whileChanging(t.Context(), openPatience, func() any {
+			return min(time.Since(begin)/(5*time.Second), writes)
+		})
+		defer cancel()
+		<-ctx.Done()
+		least := writes*5*time.Second + openPatience
+		if took := time.Since(begin); took < least || took > least+openPatience/5 {
+			t.Errorf("the wait ended after %s, want %s: the patience after the last write", took, least)
+		}
+	})
+}
+
+func TestWrittenChangesWithEveryCommit(t *testing.T) {
+	name := old(t)
+	other := testConn(t, name)
+	before := written(name)
+	if err := other.script("PRAGMA user_version = 77"); err != nil {
+		t.Fatal(err)
+	}
+	if after := written(name); after == before {
+		t.Errorf("written after a commit = %v, as before it", after)
 	}
 }
