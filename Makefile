@@ -3,6 +3,8 @@
 
 SHELL := bash
 export GOBIN := $(CURDIR)/.tools
+# One build cache for every checkout: what is compiled does not say where it lay.
+export GOFLAGS := $(GOFLAGS) -trimpath
 # Where git cannot be asked (another owner's checkout), build without the commit's name.
 ifeq ($(shell git rev-parse HEAD 2>/dev/null),)
 export GOFLAGS := $(GOFLAGS) -buildvcs=false
@@ -20,7 +22,7 @@ help: ## say what can be made
 
 .PHONY: build
 build: ## bin/skein, in pure Go
-	CGO_ENABLED=0 go build -trimpath -o bin/skein ./cmd/skein
+	CGO_ENABLED=0 go build -o bin/skein ./cmd/skein
 
 .PHONY: run
 run: build ## build, import the sessions found on this machine (or samples), show them here and in a browser
@@ -30,9 +32,13 @@ run: build ## build, import the sessions found on this machine (or samples), sho
 stop: ## end the server that run left behind
 	@scripts/stop
 
-.PHONY: test check
-test: check ## the same as check, and as CI
-check: tidy format vet lint race fuzz cross cgo bench-check adapters clients ## every check and every test
+.PHONY: test
+test: ## all tests: what to run before a push
+	@scripts/step "test"
+	@scripts/test
+
+.PHONY: check
+check: tidy format vet lint test race cross cgo bench-check adapters clients ## every check and every test, as CI runs them
 	@echo "all checks passed"
 
 .PHONY: tidy
@@ -61,18 +67,16 @@ lint: ## golangci-lint
 	@.tools/golangci-lint run ./...
 
 .PHONY: race
-race: ## all tests, with the race detector
-	@scripts/step "test"
-	@scripts/need sqlite3 sqlite3
-	@scripts/need tmux tmux
-	@scripts/race
+race: ## the tests of what runs side by side, with the race detector
+	@scripts/step "race"
+	@scripts/test race
 
 .PHONY: programs
 programs: ## open what is written with Claude Code itself: SKEIN_CLAUDE=/path/to/claude
 	@go test -tags programs ./interop/claudecode -run GoesOn
 
 .PHONY: fuzz
-fuzz: ## each fuzz target for FUZZTIME
+fuzz: ## each fuzz target for FUZZTIME; make test runs their seeds
 	@scripts/step "fuzz"
 	@scripts/fuzz $(FUZZTIME)
 
