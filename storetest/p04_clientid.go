@@ -13,6 +13,7 @@ import (
 func clientIDs() []check {
 	return []check{
 		{name: "the same answer, whatever has come since", run: sameAnswer},
+		{name: "the same answer, however much has come since", run: longAgo},
 		{name: "other content is an error and changes nothing", run: otherContent},
 		{name: "of a batch the rest is appended", run: partlyStored},
 		{name: "unique in a session", run: inSession},
@@ -44,6 +45,24 @@ func sameAnswer(t *test) {
 		t.add("a", id(long, user("long ID")))
 	}
 	t.wantEnd("a", 6)
+}
+
+func longAgo(t *test) {
+	const events = 1200
+	batch := skein.Batch{Session: "a", Events: []skein.Event{id("c", created())}}
+	for i := range events {
+		batch.Events = append(batch.Events, id(fmt.Sprint("e", i), user(fmt.Sprint("text ", i))))
+	}
+	t.append(batch)
+	for i := range 60 {
+		t.add("a", id(fmt.Sprint("single", i), user("x")))
+	}
+	t.add("b", created())
+	for _, n := range []int{0, 1, 2, events / 2, events} {
+		b := skein.Batch{Session: "a", Events: batch.Events[n : n+1]}
+		equal(t, show(b), t.append(b), skein.Receipt{Session: "a", Last: events + 61, Seqs: []skein.Seq{skein.Seq(n) + 1}})
+	}
+	t.refused(skein.Batch{Session: "a", Events: []skein.Event{id("e0", user("other"))}}, skein.ErrMismatch)
 }
 
 func otherContent(t *test) {

@@ -19,6 +19,7 @@ func leases() []check {
 		{name: "given back, anybody may write", run: released},
 		{name: "one of a session that was deleted and begun anew", run: reborn},
 		{name: "one with a TTL ends by itself", run: expires},
+		{name: "one with a TTL ends in time", run: expiresInTime},
 		{name: "one with a TTL can be renewed", run: renewed},
 		{name: "one with a TTL is a process's elsewhere", run: forElsewhere},
 		{name: "one of 16 gets it", run: func(t *test) { oneHolder(t, []skein.Store{t.s}) }},

@@ -13,6 +13,7 @@ func usages() []check {
 		{name: "each request once, while its answer grows", run: requestOnce},
 		{name: "each request once, 16 writers", run: requestMany},
 		{name: "by day, model, agent, project, session", run: dimensions},
+		{name: "by session, a fork's own only", run: forksUsage},
 		{name: "the days of any zone", run: zones},
 		{name: "from, until, of a project, an agent, a session", run: usageFilters},
 		{name: "the bin counts, what is deleted does not", run: usageBin},
@@ -94,6 +95,22 @@ func dimensions(t *test) {
 	equal(t, "Usage by project after a move", t.usage(skein.UsageQuery{By: skein.ByProject}), []skein.UsageRow{
 		row("/p", "big", 1000, 1), row("/p", "small", 1, 1), row("/moved", "big", 100, 1), row("/moved", "small", 10, 1),
 	})
+}
+
+func forksUsage(t *test) {
+	spent(t)
+	t.add("f", fork("a", 3), paid("5", noon, "big", skein.Usage{Input: 10000}))
+	t.add("g", fork("f", 4))
+	want := []skein.UsageRow{
+		row("f", "big", 10000, 1), row("b", "big", 1000, 1), row("b", "small", 1, 1), row("a", "big", 100, 1), row("a", "small", 10, 1),
+	}
+	equal(t, "Usage by session with forks", t.usage(skein.UsageQuery{By: skein.BySession}), want)
+	for _, of := range []struct {
+		id   skein.SessionID
+		want []skein.UsageRow
+	}{{"f", want[:1]}, {"a", want[3:]}, {"g", nil}} {
+		equal(t, "Usage of "+string(of.id), t.usage(skein.UsageQuery{By: skein.BySession, Session: of.id}), of.want)
+	}
 }
 
 func zones(t *test) {

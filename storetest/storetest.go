@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -27,6 +28,11 @@ type Options struct {
 	// a newer version of the program had written it, and returns what fails
 	// if anything there was changed since. nil: the store has no versions.
 	Newer func(t *testing.T, address string) (unchanged func() error)
+
+	// Deadline is how long one check may take; 0: 3 minutes, which even a slow
+	// and busy machine needs for none. A store that hangs in a check ends the
+	// test binary with a text that names the promise.
+	Deadline time.Duration
 }
 
 // Run puts the stores that open makes, each new and empty, to every promise.
@@ -36,11 +42,24 @@ func Run(t *testing.T, open func(*testing.T) skein.Store, o Options) {
 		t.Run(p.name, func(t *testing.T) {
 			for _, c := range p.checks {
 				if c.fits(o) {
-					t.Run(c.name, func(t *testing.T) { c.put(&test{T: t, s: open(t), open: open, options: o}) })
+					t.Run(c.name, func(t *testing.T) {
+						defer within(o.Deadline, t.Name())()
+						c.put(&test{T: t, s: open(t), open: open, options: o})
+					})
 				}
 			}
 		})
 	}
+}
+
+// within ends the process when the check called name is not done after d. A
+// call that hangs cannot be made to return, so the test cannot end otherwise.
+func within(d time.Duration, name string) (done func()) {
+	if d == 0 {
+		d = 3 * time.Minute
+	}
+	hangs := time.AfterFunc(d, func() { panic(fmt.Sprintf("storetest: %s is not done after %s: the store hangs", name, d)) })
+	return func() { hangs.Stop() }
 }
 
 // A promise is what the Store promises, in one sentence, and what shows it.
