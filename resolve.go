@@ -35,23 +35,43 @@ const minPart = 4
 // empty.
 func Resolve(ctx context.Context, s Store, name string, f Filter) (_ Session, err error) {
 	defer Wrapf(&err, "session %q", name)
-	if strings.TrimSpace(name) == "" {
+	r := newResolver(ctx, s, name, f)
+	return r.first(r.byKey, r.byPart, r.bySource, r.byTitle)
+}
+
+// ResolveWhole is [Resolve] for whoever is about to destroy what name means: of
+// a title, or of first words, it takes only the whole.
+//
+// The error wraps what that of Resolve does.
+func ResolveWhole(ctx context.Context, s Store, name string, f Filter) (_ Session, err error) {
+	defer Wrapf(&err, "session %q", name)
+	r := newResolver(ctx, s, name, f)
+	return r.first(r.byKey, r.byPart, r.bySource, r.byWholeTitle)
+}
+
+func newResolver(ctx context.Context, s Store, name string, f Filter) *resolver {
+	f.IDPrefix, f.IDSuffix, f.Title, f.Key, f.Before, f.Limit, f.IncludeEmpty = "", "", "", "", nil, 0, true
+	return &resolver{ctx, s, name, f}
+}
+
+// first returns the session whose ID the name is, else the one that the first of
+// finds to find any finds.
+func (r *resolver) first(finds ...func() (choice, error)) (Session, error) {
+	if strings.TrimSpace(r.name) == "" {
 		return Session{}, invalidf("name: it is empty")
 	}
-	if id := SessionID(name); id.Check() == nil {
-		if found, err := s.Session(ctx, id); !errors.Is(err, ErrNotFound) {
+	if id := SessionID(r.name); id.Check() == nil {
+		if found, err := r.store.Session(r.ctx, id); !errors.Is(err, ErrNotFound) {
 			return found, err
 		}
 	}
-	f.IDPrefix, f.IDSuffix, f.Title, f.Key, f.Before, f.Limit, f.IncludeEmpty = "", "", "", "", nil, 0, true
-	r := resolver{ctx, s, name, f}
-	for _, find := range []func() (choice, error){r.byKey, r.byPart, r.bySource, r.byTitle} {
+	for _, find := range finds {
 		c, err := find()
 		if err != nil {
 			return Session{}, err
 		}
 		if len(c.found) > 0 {
-			return c.only(name)
+			return c.only(r.name)
 		}
 	}
 	return Session{}, ErrNotFound
@@ -155,21 +175,32 @@ func (r *resolver) bySource() (c choice, err error) {
 	return c, nil
 }
 
-func (r *resolver) byTitle() (exact choice, err error) {
-	var part choice
+func (r *resolver) byTitle() (choice, error) {
+	whole, part, err := r.titles()
+	if len(whole.found) > 0 {
+		return whole, err
+	}
+	return part, err
+}
+
+func (r *resolver) byWholeTitle() (choice, error) {
+	whole, _, err := r.titles()
+	return whole, err
+}
+
+// titles returns the sessions that are called by the name, and those in whose
+// title or first words it occurs.
+func (r *resolver) titles() (whole, part choice, err error) {
 	f := r.filter
 	f.Title = r.name
 	for s, err := range r.store.Sessions(r.ctx, f) {
 		if err != nil {
-			return part, err
+			return whole, part, err
 		}
 		if strings.EqualFold(s.Name(), r.name) {
-			exact.add(s)
+			whole.add(s)
 		}
 		part.add(s)
 	}
-	if len(exact.found) > 0 {
-		return exact, nil
-	}
-	return part, nil
+	return whole, part, nil
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
@@ -53,13 +55,15 @@ brings it back.`,
 
 func newRestoreBackup(f *frame) *cobra.Command {
 	var json bool
+	var o consent
 	c := &cobra.Command{
 		Use:   "restore-backup FILE",
 		Short: "put the whole store back to a backup",
 		Long: `Put the whole store back to what skein backup wrote. What is there now is first
 copied to the folder backups beside the store, so this can be undone the same
 way. Other programs that use the store go on with what was restored. A file that
-is no whole backup changes nothing.`,
+is no whole backup changes nothing. It is done only after a yes, at the terminal
+or with --yes.`,
 		Args: words(1, 1, "the FILE that skein backup wrote"),
 		RunE: f.withStore(func(ctx context.Context, j *job, args []string) error {
 			path, err := j.absolute(args[0])
@@ -71,6 +75,9 @@ is no whole backup changes nothing.`,
 				return err
 			}
 			kept := j.backupPath("before-restore")
+			if ok, err := o.given(ctx, j, func() (loss, error) { return j.putBack(ctx, path, kept) }); !ok {
+				return err
+			}
 			if err := k.RestoreBackup(ctx, path, kept); err != nil {
 				return notRestored(j, path, err)
 			}
@@ -81,8 +88,33 @@ is no whole backup changes nothing.`,
 			return nil
 		}),
 	}
+	o.flags(c)
 	jsonFlag(c, &json)
 	return c
+}
+
+// putBack says what the store has that a backup at path is put in place of.
+func (j *job) putBack(ctx context.Context, path, kept string) (loss, error) {
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return loss{}, notRestored(j, path, skein.ErrNotFound)
+	}
+	var all []skein.Session
+	for _, bin := range []bool{false, true} {
+		found, err := j.sessions(ctx, skein.Filter{Bin: bin, IncludeEmpty: true})
+		if err != nil {
+			return loss{}, err
+		}
+		all = append(all, found...)
+	}
+	line := fmt.Sprintf("the store %s: %s", j.tilde(j.place.Path), count(len(all), "session"))
+	if len(all) > 0 {
+		line += fmt.Sprintf(", the latest %s %q", shortID(all[0].ID), called(all[0]))
+	}
+	return loss{
+		[]string{line, "a copy of it is kept: " + j.tilde(kept)},
+		"Put it back to what " + j.tilde(path) + " has?",
+		"it would be put back to what " + j.tilde(path) + " has",
+	}, nil
 }
 
 // notRestored says what to do about err.

@@ -10,7 +10,10 @@ import (
 	"github.com/skein-dev/skein/sessionlog"
 )
 
-type clearOptions struct{ context, log, json bool }
+type clearOptions struct {
+	context, log, json bool
+	consent
+}
 
 func newClear(f *frame) *cobra.Command {
 	var o clearOptions
@@ -23,7 +26,9 @@ goes on in it can take that back with /redo.
 
 With --log, the session's log is emptied and stays so; what comes later is
 written to it again. The session itself is not changed by that, nor is what the
-model is shown.`,
+model is shown. That cannot be undone, so it is done only after a yes, at the
+terminal or with --yes, and a part of a title, - or last does not name the
+session then.`,
 		Example: `skein clear - --context
 	skein clear 4f1d22a0 --log`,
 		Args: words(1, 1, "the NAME of a session"),
@@ -31,6 +36,7 @@ model is shown.`,
 	}
 	c.Flags().BoolVar(&o.context, "context", false, "begin the context afresh")
 	c.Flags().BoolVar(&o.log, "log", false, "empty the log")
+	o.flags(c)
 	jsonFlag(c, &o.json)
 	return c
 }
@@ -46,9 +52,18 @@ func (o *clearOptions) run(ctx context.Context, j *job, args []string) error {
 	if !o.context && !o.log {
 		return usagef("clear what? --context, --log, or both")
 	}
-	s, err := j.session(ctx, args[0])
+	find := j.session
+	if o.log && !o.dryRun {
+		find = j.doomed
+	}
+	s, err := find(ctx, args[0])
 	if err != nil {
 		return err
+	}
+	if o.log || o.dryRun {
+		if ok, err := o.given(ctx, j, func() (loss, error) { return o.loss(ctx, j, &s) }); !ok {
+			return err
+		}
 	}
 	if o.context {
 		if err := j.clearContext(ctx, s); err != nil {
@@ -70,6 +85,18 @@ func (o *clearOptions) run(ctx context.Context, j *job, args []string) error {
 		j.say("the log of %s %q is empty", shortID(s.ID), called(s))
 	}
 	return nil
+}
+
+// loss names the session, and says what of it would be cleared.
+func (o *clearOptions) loss(ctx context.Context, j *job, s *skein.Session) (loss, error) {
+	if !o.log {
+		return loss{lines: []string{j.named(s, nil)}, would: "its context would begin afresh, all of it staying in the session"}, nil
+	}
+	path, err := j.logOf(ctx, *s)
+	if err != nil {
+		return loss{}, err
+	}
+	return loss{[]string{j.named(s, nil), "its log: " + j.tilde(path)}, "Empty the log for good?", "its log would be emptied"}, nil
 }
 
 // clearContext takes all that was said in s out of its context. The error

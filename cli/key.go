@@ -12,7 +12,10 @@ import (
 	"github.com/skein-dev/skein/roster"
 )
 
-type keyOptions struct{ remove, json bool }
+type keyOptions struct {
+	remove, json bool
+	consent
+}
 
 func newKey(f *frame) *cobra.Command {
 	var o keyOptions
@@ -22,7 +25,8 @@ func newKey(f *frame) *cobra.Command {
 		Long: `Ask for the key of a PROVIDER, or read it from stdin, and keep it in the key
 ring of the system, where skein finds it from then on. A key in the environment
 goes before it. Without a PROVIDER, show where models can be reached and where
-each key comes from; no key is ever shown.`,
+each key comes from; no key is ever shown. --remove is done only after a yes, at
+the terminal or with --yes.`,
 		Example: `skein key
 	skein key anthropic
 	pass show anthropic | skein key anthropic`,
@@ -30,6 +34,7 @@ each key comes from; no key is ever shown.`,
 		RunE: f.plain(o.run),
 	}
 	c.Flags().BoolVar(&o.remove, "remove", false, "take the key out of the key ring")
+	o.flags(c)
 	jsonFlag(c, &o.json)
 	f.completeArg(c, func(context.Context, string) []string {
 		return roster.New(roster.Options{}).Providers()
@@ -57,7 +62,14 @@ func (o *keyOptions) run(ctx context.Context, j *job, args []string) error {
 	case o.remove && j.KeyRing == nil:
 		return nil
 	case o.remove:
-		return j.KeyRing.DropKey(name)
+		key := "the key of " + name + " in the key ring"
+		ok, err := o.given(ctx, j, func() (loss, error) {
+			return loss{[]string{key}, "Take it out for good?", key + " would be taken out"}, nil
+		})
+		if ok {
+			err = j.KeyRing.DropKey(name)
+		}
+		return err
 	}
 	key, err := j.hidden(ctx, "key of "+name)
 	if err != nil {

@@ -46,7 +46,7 @@ func TestAKeyIsKeptInTheKeyRingAndNeverShown(t *testing.T) {
 	if a := typed("", ring, "run", "--model", "openai:x", "hello"); a.code != 1 || !strings.Contains(a.errs, "no key for openai") {
 		t.Errorf("run with a model without a key = %+v", a)
 	}
-	if a := typed("", ring, "key", "anthropic", "--remove"); a.code != 0 || len(ring) > 0 {
+	if a := typed("", ring, "key", "anthropic", "--remove", "--yes"); a.code != 0 || len(ring) > 0 {
 		t.Errorf("key anthropic --remove = %+v, the key ring has %v", a, ring)
 	}
 	if a := typed("sk-secret\n", nil, "key", "google"); a.code != 1 || !strings.Contains(a.errs, "put the key into the environment: GEMINI_API_KEY or GOOGLE_API_KEY") {

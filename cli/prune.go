@@ -1,11 +1,10 @@
 package cli
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
-	"io"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -16,8 +15,9 @@ import (
 )
 
 type pruneOptions struct {
-	olderThan, largerThan        string
-	keepPinned, purge, yes, json bool
+	olderThan, largerThan   string
+	keepPinned, purge, json bool
+	consent
 }
 
 func newPrune(f *frame) *cobra.Command {
@@ -44,7 +44,7 @@ by itself. A session that is in use is not destroyed.`,
 	g.StringVar(&o.largerThan, "larger-than", "", "that take more than this `size` on disk: 500MB, 1GB")
 	g.BoolVar(&o.keepPinned, "keep-pinned", false, "leave pinned ones alone")
 	g.BoolVar(&o.purge, "purge", false, "destroy them; this cannot be undone")
-	g.BoolVarP(&o.yes, "yes", "y", false, "do it without asking")
+	o.flags(c)
 	jsonFlag(c, &o.json)
 	return c
 }
@@ -71,14 +71,11 @@ func (o *pruneOptions) run(ctx context.Context, j *job, _ []string) error {
 		return nil
 	}
 	if !o.json {
-		if err := o.show(j, found); err != nil {
+		if err := o.show(ctx, j, found); err != nil {
 			return err
 		}
 	}
-	yes, err := o.agreed(j, found)
-	if err != nil {
-		return err
-	}
+	yes, err := o.agreed(ctx, j, found)
 	if yes {
 		err = o.do(ctx, j, found)
 	}
@@ -145,7 +142,7 @@ func (o *pruneOptions) add(ctx context.Context, j *job, out []pruned, f skein.Fi
 	return out, nil
 }
 
-func (o *pruneOptions) show(j *job, found []pruned) error {
+func (o *pruneOptions) show(ctx context.Context, j *job, found []pruned) error {
 	t := &table{columns: []column{
 		{title: "ID", rank: 1, paint: j.paint.cyan},
 		{title: "", rank: 4},
@@ -153,6 +150,9 @@ func (o *pruneOptions) show(j *job, found []pruned) error {
 		{title: "UPDATED", rank: 3, paint: j.paint.dim},
 		{title: "SIZE", rank: 2, right: true},
 		{title: "WHERE", rank: 5},
+		{title: "PROJECT", rank: 6, min: 14, left: true},
+		{title: "MSGS", rank: 7, right: true},
+		{title: "FORKS", rank: 8}, // that keep what they show
 	}}
 	if o.olderThan != "" { // then the time matters more than the size
 		t.columns[3].rank, t.columns[4].rank = 2, 3
@@ -166,16 +166,23 @@ func (o *pruneOptions) show(j *job, found []pruned) error {
 		if p.Binned {
 			where = "in the bin"
 		}
-		t.rows = append(t.rows, []string{id, marks(&p.session), render.Line(p.Name), ago(p.Updated, j.Now()), bytesText(p.Bytes), where})
+		row := []string{id, marks(&p.session), render.Line(p.Name), ago(p.Updated, j.Now()), bytesText(p.Bytes), where, "", "", ""}
+		if o.purge {
+			forks, err := forksOf(ctx, j, p.ID)
+			if err != nil {
+				return err
+			}
+			row[6], row[7] = render.Line(j.tilde(p.session.Project)), strconv.Itoa(p.session.Messages)
+			row[8] = strings.Join(skein.ShortIDs(forks), " ")
+		}
+		t.rows = append(t.rows, row)
 	}
 	return t.write(j.Stdout, j.Terminal.columns(), j.paint.bold)
 }
 
-// agreed reports whether the person said yes, beforehand or when asked.
-func (o *pruneOptions) agreed(j *job, found []pruned) (bool, error) {
-	if o.yes {
-		return true, nil
-	}
+// agreed reports whether the person said yes, beforehand or when asked. What
+// only goes to the bin needs no answer where nobody can give one.
+func (o *pruneOptions) agreed(ctx context.Context, j *job, found []pruned) (bool, error) {
 	would, question := "would go to the bin", "put them in the bin"
 	if o.purge {
 		would, question = "would be destroyed", "destroy them for good"
@@ -185,24 +192,19 @@ func (o *pruneOptions) agreed(j *job, found []pruned) (bool, error) {
 		bytes += p.Bytes
 	}
 	these := fmt.Sprintf("%s, %s", count(len(found), "session"), bytesText(bytes))
-	if !j.Terminal.In || o.json {
-		j.say("%s, %s; nothing was done: --yes does it", these, would)
+	l := loss{question: these + ": " + question + "?", would: these + ", " + would}
+	if !o.purge && !o.yes && !o.dryRun && !j.Terminal.In {
+		j.say("%s; nothing was done: --yes does it", l.would)
 		return false, nil
 	}
-	fmt.Fprintf(j.Stderr, "%s: %s? [y/N] ", these, question)
-	answer, err := bufio.NewReader(j.Stdin).ReadString('\n')
-	if err != nil && err != io.EOF {
-		return false, err
-	}
-	if err == io.EOF {
-		fmt.Fprintln(j.Stderr)
-	}
-	answer = strings.ToLower(strings.TrimSpace(answer))
-	if answer == "y" || answer == "yes" {
-		return true, nil
-	}
-	j.say("nothing was done")
-	return false, nil
+	return o.given(ctx, j, func() (loss, error) {
+		for _, p := range found {
+			if o.json { // else a table has shown them
+				l.lines = append(l.lines, j.named(&p.session, nil))
+			}
+		}
+		return l, nil
+	})
 }
 
 // do bins or destroys what was found, and says how much. What is in use or

@@ -16,6 +16,7 @@ type rmOptions struct {
 	children string
 	purge    bool
 	json     bool
+	consent
 }
 
 func newRm(f *frame) *cobra.Command {
@@ -26,18 +27,20 @@ func newRm(f *frame) *cobra.Command {
 		Long: `Put sessions in the bin: nothing shows or finds them any more, and skein restore
 brings them back. With --purge they are destroyed, in the bin or not, with all
 that was found through them, and no import brings them back unasked; what a
-fork of them still shows stays with that fork.
+fork of them still shows stays with that fork. That is done only after a yes, at
+the terminal or with --yes, and a part of a title, - or last is not enough then.
 
 --children says what happens to the sessions that their agents started: keep
 leaves them, bin puts them in the bin too, refuse does nothing if there are any.`,
 		Example: `skein rm last
 	skein rm 4f1d22a0 --children bin
-	skein rm "old experiment" --purge`,
+	skein rm 4f1d22a0 --purge --dry-run`,
 		Args: words(1, -1, "the NAME of a session, or several"),
 		RunE: f.withStore(o.run),
 	}
 	c.Flags().StringVar(&o.children, "children", "keep", "the `rule` for the children: keep, bin or refuse")
 	c.Flags().BoolVar(&o.purge, "purge", false, "destroy them; this cannot be undone")
+	o.flags(c)
 	jsonFlag(c, &o.json)
 	fixed(c, "children", "keep", "bin", "refuse")
 	return c
@@ -47,6 +50,7 @@ leaves them, bin puts them in the bin too, refuse does nothing if there are any.
 type removed struct {
 	ID       skein.SessionID   `json:"id"`
 	Purged   bool              `json:"purged"`
+	DryRun   bool              `json:"dry_run,omitempty"`
 	Events   int               `json:"events,omitempty"`          // destroyed
 	Bytes    int64             `json:"bytes,omitempty"`           // freed, roughly
 	Forks    []skein.SessionID `json:"forks,omitempty"`           // that took over events which they show
@@ -59,14 +63,13 @@ func (o *rmOptions) run(ctx context.Context, j *job, args []string) error {
 	if !slices.Contains([]skein.ChildRule{skein.KeepChildren, skein.BinChildren, skein.RefuseChildren}, rule) {
 		return usagef("--children %q: want keep, bin or refuse", o.children)
 	}
-	var all []skein.Session
-	for _, name := range args { // all of them, before the first is touched
-		s, err := j.sessionOrBinned(ctx, name)
-		if err != nil {
+	all, err := o.meant(ctx, j, args)
+	if err != nil {
+		return err
+	}
+	if o.dryRun || o.purge {
+		if ok, err := o.given(ctx, j, func() (loss, error) { return o.loss(ctx, j, all) }); !ok {
 			return err
-		}
-		if !slices.ContainsFunc(all, func(b skein.Session) bool { return b.ID == s.ID }) {
-			all = append(all, s)
 		}
 	}
 	for _, s := range all {
@@ -81,6 +84,53 @@ func (o *rmOptions) run(ctx context.Context, j *job, args []string) error {
 	return nil
 }
 
+// meant returns the sessions that args name: all of them, before the first is
+// touched.
+func (o *rmOptions) meant(ctx context.Context, j *job, args []string) (all []skein.Session, err error) {
+	find := j.sessionOrBinned
+	if o.purge && !o.dryRun {
+		find = j.doomed
+	}
+	for _, name := range args {
+		s, err := find(ctx, name)
+		if err != nil {
+			return nil, err
+		}
+		if !slices.ContainsFunc(all, func(b skein.Session) bool { return b.ID == s.ID }) {
+			all = append(all, s)
+		}
+	}
+	return all, nil
+}
+
+// loss names each of all, and what becomes of its forks and children.
+func (o *rmOptions) loss(ctx context.Context, j *job, all []skein.Session) (l loss, err error) {
+	for i := range all {
+		r := removed{ID: all[i].ID, DryRun: true}
+		if r.Forks, err = forksOf(ctx, j, r.ID); err != nil {
+			return l, err
+		}
+		if r.Children, err = children(ctx, j, r.ID); err != nil {
+			return l, err
+		}
+		if o.json && o.dryRun {
+			if err := writeJSON(j.Stdout, r); err != nil {
+				return l, err
+			}
+			continue
+		}
+		l.lines = append(l.lines, j.named(&all[i], r.Forks))
+		if n := len(r.Children); n > 0 {
+			l.lines = append(l.lines, fmt.Sprintf("  %s; --children %s", count(n, "child session"), o.children))
+		}
+	}
+	these := count(len(all), "session")
+	if !o.purge {
+		return loss{l.lines, "", these + " would go to the bin"}, nil
+	}
+	return loss{l.lines, fmt.Sprintf("Destroy %s for good?", these), these + " would be destroyed"}, nil
+}
+
 func (o *rmOptions) remove(ctx context.Context, j *job, s skein.Session, rule skein.ChildRule) (removed, error) {
 	if o.purge {
 		d, err := j.store.Delete(ctx, s.ID, skein.Deletion{Children: rule})
@@ -90,7 +140,7 @@ func (o *rmOptions) remove(ctx context.Context, j *job, s skein.Session, rule sk
 		if err == nil {
 			err = sessionlog.Remove(j.logDir(), s.User, s.ID)
 		}
-		return removed{s.ID, true, d.Events, d.Bytes, d.Moved, d.Children, d.Binned}, err
+		return removed{s.ID, true, false, d.Events, d.Bytes, d.Moved, d.Children, d.Binned}, err
 	}
 	below, err := children(ctx, j, s.ID)
 	if err != nil {

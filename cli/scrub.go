@@ -14,9 +14,9 @@ import (
 )
 
 type scrubOptions struct {
-	file          string
-	found, dryRun bool
-	json          bool
+	file        string
+	found, json bool
+	consent
 }
 
 func newScrub(f *frame) *cobra.Command {
@@ -26,8 +26,10 @@ func newScrub(f *frame) *cobra.Command {
 		Short: "take secrets out of a session for good",
 		Long: `Take secrets out of a session for good: out of its events, of what they were
 imported from, of the index, of files in it, of its log and of what was typed in
-chats. In their place stand as many asterisks. This cannot be undone. A note of when it was done stays, without
-the secrets.
+chats. In their place stand as many asterisks. This cannot be undone, so it is
+done only after a yes, at the terminal or with --yes, and a part of a title, -
+or last does not name the session then. A note of when it was done stays,
+without the secrets.
 
 The secrets are read from stdin, one a line, or with --secret-file from a file,
 never from the command line, where others can read them. With --found they are
@@ -36,14 +38,14 @@ what skein scan finds, of 8 bytes or more: --dry-run first.
 What it cannot reach is named: backups, and the file of another program that the
 session came from. A secret that was out is best replaced where it is used.`,
 		Example: `skein scrub last --found --dry-run
-	pass show acme/key | skein scrub 4f1d22a0
+	pass show acme/key | skein scrub 4f1d22a0 --yes
 	skein scrub 4f1d22a0 --secret-file secrets.txt`,
 		Args: words(1, 1, "the NAME of a session"),
 		RunE: f.withStore(o.run),
 	}
 	c.Flags().StringVar(&o.file, "secret-file", "", "read the secrets from `FILE`, one a line")
 	c.Flags().BoolVar(&o.found, "found", false, "take out what scan finds")
-	c.Flags().BoolVarP(&o.dryRun, "dry-run", "n", false, "only say what would change")
+	o.flags(c)
 	jsonFlag(c, &o.json)
 	c.MarkFlagsMutuallyExclusive("secret-file", "found")
 	return c
@@ -68,7 +70,11 @@ type scrubbed struct {
 }
 
 func (o *scrubOptions) run(ctx context.Context, j *job, args []string) error {
-	s, err := j.sessionOrBinned(ctx, args[0])
+	find := j.doomed
+	if o.dryRun {
+		find = j.sessionOrBinned
+	}
+	s, err := find(ctx, args[0])
 	if err != nil {
 		return err
 	}
@@ -90,6 +96,9 @@ func (o *scrubOptions) run(ctx context.Context, j *job, args []string) error {
 			return err
 		}
 		return o.report(j, s, done)
+	}
+	if ok, err := o.given(ctx, j, func() (loss, error) { return o.loss(ctx, j, &s, files[s.ID], secrets) }); !ok {
+		return err
 	}
 	out, err := j.store.Scrub(ctx, s.ID, secrets)
 	if err != nil {
@@ -197,6 +206,21 @@ func (o *scrubOptions) count(ctx context.Context, j *job, files []skein.SourceFi
 			done.Records++
 		}
 	})
+}
+
+// loss names the session, and says how much of it would change.
+func (o *scrubOptions) loss(ctx context.Context, j *job, s *skein.Session, files []skein.SourceFile, secrets []string) (loss, error) {
+	d := scrubbed{ID: s.ID}
+	if err := o.count(ctx, j, files, secrets, &d); err != nil {
+		return loss{}, err
+	}
+	forks, err := forksOf(ctx, j, s.ID)
+	out := fmt.Sprintf("%s would be taken out of %s and %s", count(len(secrets), "secret"), count(d.Events, "event"), count(d.Records, "source record"))
+	lines := []string{j.named(s, nil), out}
+	if len(forks) > 0 {
+		lines = append(lines, "also out of what its forks show of it: "+strings.Join(skein.ShortIDs(forks), " "))
+	}
+	return loss{lines, "Take them out for good?", out}, err
 }
 
 func (o *scrubOptions) report(j *job, s skein.Session, d scrubbed) error {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -186,15 +187,42 @@ func noUser(err error) error {
 }
 
 func newUserRm(f *frame) *cobra.Command {
-	return &cobra.Command{
-		Use: "rm NAME", Short: "take an account and its tokens away; the sessions stay",
+	var o consent
+	c := &cobra.Command{
+		Use: "rm NAME [flags]", Short: "take an account and its tokens away; the sessions stay",
 		Args: words(1, 1, "the NAME of a user"),
 		RunE: f.withRegistry(func(ctx context.Context, j *job, args []string) error {
 			r, err := j.accounts()
 			if err != nil {
 				return err
 			}
-			return noUser(r.RemoveUser(ctx, skein.User(args[0])))
+			user := skein.User(args[0])
+			if ok, err := o.given(ctx, j, func() (loss, error) { return accountLoss(ctx, r, user) }); !ok {
+				return noUser(err)
+			}
+			return noUser(r.RemoveUser(ctx, user))
 		}),
 	}
+	o.flags(c)
+	return c
+}
+
+// accountLoss says what an account has.
+func accountLoss(ctx context.Context, r skein.Registry, user skein.User) (loss, error) {
+	users, err := r.Users(ctx)
+	if err != nil {
+		return loss{}, err
+	}
+	tokens, err := r.Accesses(ctx)
+	if err != nil {
+		return loss{}, err
+	}
+	theirs := slices.DeleteFunc(tokens, func(a skein.Access) bool { return a.User != user })
+	for _, u := range users {
+		if u.User == user {
+			line := fmt.Sprintf("account %q: %s, and %s, which stay", user, count(len(theirs), "token"), count(u.Sessions, "session"))
+			return loss{[]string{line}, "Take the account and its tokens away?", "the account and its tokens would be taken away"}, nil
+		}
+	}
+	return loss{}, missing("there is no account %q", user)
 }
