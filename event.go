@@ -2,7 +2,10 @@ package skein
 
 import (
 	"bytes"
+	"encoding/binary"
 	"encoding/json"
+	"hash/crc32"
+	"unsafe"
 )
 
 // A Kind says what happened. The names are stored: they never change.
@@ -72,6 +75,22 @@ func MustJSON(v any) json.RawMessage {
 		panic("skein: " + err.Error())
 	}
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+}
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// Sum returns the checksum of e that a store keeps with it, and of what it keeps
+// beside: CRC-32C over seq, time, and length of kind, client ID and payload
+// (each 8 bytes, little endian), then kind, client ID, payload and beside.
+func (e *Event) Sum(beside string) uint32 {
+	head := make([]byte, 0, 128)
+	for _, n := range []int64{int64(e.Seq), int64(e.Time), int64(len(e.Kind)), int64(len(e.ClientID)), int64(len(e.Payload))} {
+		head = binary.LittleEndian.AppendUint64(head, uint64(n))
+	}
+	head = append(append(head, e.Kind...), e.ClientID...)
+	sum := crc32.Update(crc32.Checksum(head, castagnoli), castagnoli, e.Payload)
+	// It is only read: a copy would cost several times what the checksum does.
+	return crc32.Update(sum, castagnoli, unsafe.Slice(unsafe.StringData(beside), len(beside))) //nolint:gosec // see above
 }
 
 // eventJSON is the shape of an Event in JSON.

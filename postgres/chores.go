@@ -12,7 +12,8 @@ const (
 )
 
 // chores are what other processes have left undone that died, and calls of this
-// one whose ctx has ended: deleted sessions are taken away, scrubs finished.
+// one whose ctx has ended: deleted sessions are taken away, scrubs finished; and
+// older events get their checksums.
 type chores struct {
 	all  *Store
 	wake chan struct{}
@@ -51,7 +52,7 @@ func (c *chores) loop() {
 // doChores does what there is to do. One that does not work does not keep the
 // others from being done.
 func (s *Store) doChores(ctx context.Context) (err error) {
-	for _, do := range []func(context.Context) (bool, error){s.drain, s.resumeScrub} {
+	for _, do := range []func(context.Context) (bool, error){s.drain, s.resumeScrub, s.sumSome} {
 		for more := true; more; {
 			var failed error
 			if more, failed = do(ctx); failed != nil {

@@ -1,13 +1,14 @@
 package postgres
 
 import (
+	"bytes"
 	"strings"
 
 	"github.com/skein-dev/skein"
 )
 
 // eventColumns are the columns that scanEvent reads, of events e.
-const eventColumns = `e.seq, e.at, e.kind, e.client, e.payload, e.turn, e.prev, e.piece`
+const eventColumns = `e.seq, e.at, e.kind, e.client, e.payload, e.turn, e.prev, e.piece, e.sum, e.hash, e.role`
 
 // A place is what an event's row says besides the event.
 type place struct {
@@ -16,18 +17,40 @@ type place struct {
 	piece bool
 }
 
-// scanEvent reads a row of eventColumns, and what follows them into more.
+// scanEvent reads a row of eventColumns, and what follows them into more. The
+// error is a [skein.DamagedError] if the event is not what was stored; all else
+// is read.
 func scanEvent(r row, more ...any) (e skein.Event, p place, err error) {
-	var client *string
-	var payload []byte
+	var client, role *string
+	var payload, hash []byte
 	var kind string
-	err = r.Scan(append([]any{&e.Seq, &e.Time, &kind, &client, &payload, &p.turn, &p.prev, &p.piece}, more...)...)
+	var sum *int64
+	err = r.Scan(append([]any{&e.Seq, &e.Time, &kind, &client, &payload, &p.turn, &p.prev, &p.piece, &sum, &hash, &role}, more...)...)
 	e.Kind, e.Payload = kindFrom(kind), payload
 	if client != nil {
 		e.ClientID = skein.ClientID(*client)
 	}
+	if err == nil && !same(&e, sum, hash) {
+		bad := &skein.DamagedError{Seq: e.Seq, Time: e.Time, Kind: e.Kind, Err: skein.ErrSum}
+		if role != nil {
+			bad.Role = skein.Role(*role)
+		}
+		err = bad
+	}
 	return e, p, err
 }
+
+// same reports whether an event is what was stored. One without a checksum is
+// from before there were any, and has its hash at least if it has a client ID.
+func same(e *skein.Event, sum *int64, hash []byte) bool {
+	if sum != nil {
+		return *sum == sumOf(e)
+	}
+	return len(hash) == 0 || bytes.Equal(hash, contentHash(*e))
+}
+
+// sumOf returns events.sum.
+func sumOf(e *skein.Event) int64 { return int64(e.Sum("")) }
 
 // Events of a kind that this version does not know may be of one with a NUL in
 // it, which no text column can hold.

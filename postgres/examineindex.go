@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -74,10 +75,14 @@ func misfitOf(r row) (m misfit, bytes int, is bool, err error) {
 	var x suspect
 	var text *string
 	var there bool
-	if x.Event, _, err = scanEvent(r, &x.aimed, &m.user, &m.n, &text, &there); err != nil {
+	x.Event, _, err = scanEvent(r, &x.aimed, &m.user, &m.n, &text, &there)
+	m.seq = x.Seq
+	if bad := (*skein.DamagedError)(nil); errors.As(err, &bad) {
+		return m, len(x.Payload), false, nil // an index made of what is damaged would bless it
+	}
+	if err != nil {
 		return m, 0, false, err
 	}
-	m.seq = x.Seq
 	f, finds := textOf(x.Event, x.aimed)
 	return m, len(x.Payload), there && (text == nil && finds || text != nil && (!finds || *text != f.Text)), nil
 }

@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 
@@ -158,13 +159,16 @@ func (q *conn) eventsOf(rows []stored, most, bytes int) (page []journaled, all b
 			coalesce((SELECT o.kind FROM events o WHERE o.user_id = e.user_id AND o.n = e.n AND o.seq = e.amends), ''), total
 		FROM (SELECT w.k, e.*, count(*) OVER () AS total, sum(octet_length(e.payload)) OVER (ORDER BY w.k, e.seq) - octet_length(e.payload) AS size
 			FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[]) WITH ORDINALITY w (user_id, n, low, high, k)
-			CROSS JOIN LATERAL (SELECT x.user_id, x.n, x.seq, x.at, x.kind, x.client, x.payload, x.turn, x.prev, x.piece, x.amends FROM events x WHERE x.user_id = w.user_id AND x.n = w.n AND x.seq > w.low AND x.seq <= w.high OFFSET 0) e) e
+			CROSS JOIN LATERAL (SELECT x.user_id, x.n, x.seq, x.at, x.kind, x.client, x.payload, x.turn, x.prev, x.piece, x.amends, x.sum, x.hash, x.role FROM events x WHERE x.user_id = w.user_id AND x.n = w.n AND x.seq > w.low AND x.seq <= w.high OFFSET 0) e) e
 		LEFT JOIN LATERAL (SELECT x.id, x.n FROM sessions x WHERE x.user_id = e.user_id AND x.n = e.n OFFSET 0) s ON true
 		LEFT JOIN LATERAL (SELECT x.upto FROM strands x WHERE x.user_id = e.user_id AND x.n = e.n OFFSET 0) t ON true
 		WHERE e.size < $5 ORDER BY e.k, e.seq`, []any{users, sessions, from, to, bytes}, func(r row) error {
 		var k int
 		var x journaled
 		e, _, err := scanEvent(r, &k, &x.id, &x.kept, &x.amends, &x.aimed, &there)
+		if bad := (*skein.DamagedError)(nil); errors.As(err, &bad) {
+			e, err = bad.StandIn(), nil // one event must not keep everybody from all that follow
+		}
 		if err != nil {
 			return err
 		}

@@ -55,7 +55,7 @@ func scanSaid(r row) (x walk.Said, err error) {
 // most, each found by the one behind it. LATERAL and OFFSET keep the planner
 // from any other way.
 const (
-	backColumns = `e.seq, e.at, e.kind, e.client, e.payload, e.turn, e.prev, e.piece, e.message`
+	backColumns = eventColumns + `, e.message`
 	selectBack  = `WITH RECURSIVE back AS (
 		SELECT ` + backColumns + `, 1 AS i FROM events e WHERE e.user_id = $1 AND e.n = $2 AND e.seq = $3
 		UNION ALL

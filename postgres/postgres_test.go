@@ -45,6 +45,7 @@ func TestStore(t *testing.T) {
 		Dial:    dial,
 		Frees:   frees,
 		Newer:   makeNewer,
+		Hurt:    hurt,
 	})
 }
 
@@ -73,5 +74,19 @@ func makeNewer(t *testing.T, address string) func() error {
 			err = fmt.Errorf("the database is %s, want %s", is, was)
 		}
 		return err
+	}
+}
+
+// hurt is storetest.Options.Hurt.
+func hurt(t *testing.T, address, old, new string) {
+	t.Helper()
+	ctx := context.Background()
+	c, err := pgx.Connect(ctx, address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close(ctx)
+	if _, err := c.Exec(ctx, `UPDATE events SET payload = convert_to(replace(convert_from(payload, 'UTF8'), $1, $2), 'UTF8')`, old, new); err != nil {
+		t.Fatal(err)
 	}
 }

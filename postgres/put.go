@@ -36,12 +36,12 @@ const (
 	RETURNING h.n
 )`
 	putEvents = `, put_events AS (
-	INSERT INTO events (user_id, n, seq, at, kind, turn, ordinal, prev, piece, failed, imported, client, hash, role, agent, message, amends, tools, paths, payload)
+	INSERT INTO events (user_id, n, seq, at, kind, turn, ordinal, prev, piece, failed, imported, client, hash, role, agent, message, amends, tools, paths, payload, sum)
 	SELECT $1, $2, $5 - cardinality($11::bigint[]) + x.i, x.at, x.kind, x.turn, x.ordinal, x.prev, x.piece, x.failed, x.imported, x.client, x.hash,
-		x.role, x.agent, x.message, x.amends, x.tools, x.paths, x.payload
+		x.role, x.agent, x.message, x.amends, x.tools, x.paths, x.payload, x.sum
 	FROM moved, unnest($11::bigint[], $12::text[], $13::int[], $14::int[], $15::bigint[], $16::bool[], $17::bool[], $18::bool[], $19::text[], $20::bytea[],
-		$21::text[], $22::text[], $23::text[], $24::bigint[], $25::text[], $26::text[], $27::bytea[])
-		WITH ORDINALITY x (at, kind, turn, ordinal, prev, piece, failed, imported, client, hash, role, agent, message, amends, tools, paths, payload, i)
+		$21::text[], $22::text[], $23::text[], $24::bigint[], $25::text[], $26::text[], $27::bytea[], $S1::bigint[])
+		WITH ORDINALITY x (at, kind, turn, ordinal, prev, piece, failed, imported, client, hash, role, agent, message, amends, tools, paths, payload, sum, i)
 ), put_journal AS (
 	INSERT INTO journal (ordinal, user_id, n, after, upto) SELECT $28, $1, $2, $5 - cardinality($11::bigint[]), $5 FROM moved WHERE cardinality($11::bigint[]) > 0
 )`
@@ -105,7 +105,11 @@ func newPutSQL() putSQL {
 		if k.force {
 			end = putForce
 		}
-		all[k] = numbered(moved, "$E", 2, n) + putEvents + session + charges + name + end
+		moved = numbered(moved, "$E", 2, n)
+		if k.fork {
+			n += 2
+		}
+		all[k] = moved + numbered(putEvents, "$S", 1, n) + session + charges + name + end
 	}
 	return all
 }
@@ -144,7 +148,7 @@ func (w *work) put(d *draft, ordinal int) (sql string, args []any) {
 		ns, upto := pieces(d.segs)
 		args = append(args, ns, upto)
 	}
-	return w.s.puts[k], args
+	return w.s.puts[k], append(args, orEmpty(d.events.sum))
 }
 
 // name returns what lists look for h's title by, as names has it; "" if it is

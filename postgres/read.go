@@ -2,7 +2,7 @@ package postgres
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"iter"
 
 	"github.com/skein-dev/skein"
@@ -86,6 +86,9 @@ func (q *conn) eventsAfter(id skein.SessionID, after skein.Seq) (page []skein.Ev
 				if err != nil {
 					return err
 				}
+				if want := max(after, 0) + 1 + skein.Seq(len(page)); e.Seq != want {
+					return missing(want)
+				}
 				page = append(page, e)
 				if size += len(e.Payload); size > pageBytes {
 					return errStop
@@ -93,14 +96,19 @@ func (q *conn) eventsAfter(id skein.SessionID, after skein.Seq) (page []skein.Ev
 				return nil
 			})
 		if err != nil {
-			if err = unstop(err); err != nil {
-				return nil, n, err
+			if err = unstop(err); errors.Is(err, skein.ErrCorrupt) && len(page) > 0 { // the next page begins with what is wrong
+				err = nil
 			}
-			break
+			return page, n, err
 		}
 	}
-	if len(page) == 0 || page[0].Seq != max(after, 0)+1 {
-		err = fmt.Errorf("session %s: event %d: %w", id, max(after, 0)+1, skein.ErrCorrupt)
+	if len(page) == 0 {
+		err = missing(max(after, 0) + 1)
 	}
 	return page, n, err
+}
+
+// missing returns that an event is not there.
+func missing(seq skein.Seq) error {
+	return &skein.DamagedError{Seq: seq, Err: errors.New("its row is missing")}
 }

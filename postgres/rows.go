@@ -16,6 +16,7 @@ type eventRows struct {
 	client, role, agent, message, tools, paths []*string
 	hash, payload                              [][]byte
 	amends                                     []*int64
+	sum                                        []int64
 }
 
 // add adds the row of the event e, which p is and which says now, behind a said
@@ -50,8 +51,10 @@ func (r *eventRows) add(e *skein.Event, p *packedEvent, now *skein.Facts, a skei
 	r.tools = append(r.tools, lines(now.Tools))
 	r.paths = append(r.paths, lines(now.Paths))
 	r.payload = append(r.payload, e.Payload)
+	r.sum = append(r.sum, sumOf(e))
 }
 
+// args returns what putEvents takes from at on; sum comes last of all.
 func (r *eventRows) args() []any {
 	return []any{
 		r.at, r.kind, r.turn, r.ordinal, r.prev, r.piece, r.failed, r.imported, r.client, r.hash,

@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -27,18 +28,22 @@ func (x *search) fresh(q *conn) error {
 		w.add("j.n = ANY (?::bigint[])", x.inside())
 	}
 	w.add(behindMark)
-	sql := `SELECT e.user_id, e.n, e.seq, s.n, e.kind, e.payload, coalesce((SELECT o.kind FROM events o WHERE o.user_id = e.user_id AND o.n = e.n AND o.seq = e.amends), '')
+	sql := `SELECT ` + eventColumns + `, e.user_id, e.n, s.n, coalesce((SELECT o.kind FROM events o WHERE o.user_id = e.user_id AND o.n = e.n AND o.seq = e.amends), '')
 		FROM journal j JOIN events e ON e.user_id = j.user_id AND e.n = j.n AND e.seq > j.after AND e.seq <= j.upto
 			AND ((j.xid, j.ordinal, e.seq) > ((SELECT xid FROM indexed), (SELECT ordinal FROM indexed), (SELECT seq FROM indexed)))` + joins + w.sql() + `
 		ORDER BY j.xid DESC, j.ordinal DESC, e.seq DESC`
 	return x.fetch(q, "fresh", sql, w.args, func(r row) error {
 		h := hit{sure: true}
-		var kind, aimed skein.Kind
-		var payload []byte
-		if err := r.Scan(&h.at.user, &h.at.n, &h.at.seq, &h.session, &kind, &payload, &aimed); err != nil {
+		var aimed skein.Kind
+		e, _, err := scanEvent(r, &h.at.user, &h.at.n, &h.session, &aimed)
+		if bad := (*skein.DamagedError)(nil); errors.As(err, &bad) {
+			return nil
+		}
+		if err != nil {
 			return err
 		}
-		f, ok := textOf(skein.Event{Kind: kind, Payload: payload}, aimed)
+		h.at.seq = e.Seq
+		f, ok := textOf(e, aimed)
 		if !ok || !x.matcher.MatchesText(f.Text) {
 			return nil
 		}

@@ -98,8 +98,8 @@ func (sc *scrub) write(t *tx, n int64, b *blotted) error {
 	r.add(&b.e, &b.packedEvent, b.now, skein.Added{}, &draft{}, 0, false)
 	at := []any{sc.user(), n, int64(b.e.Seq)}
 	p := t.pipe()
-	p.exec(`UPDATE events SET hash = NULL, agent = $4, message = $5, tools = $6, paths = $7, payload = $8 WHERE user_id = $1 AND n = $2 AND seq = $3`,
-		append(at[:3:3], r.agent[0], r.message[0], r.tools[0], r.paths[0], []byte(b.e.Payload))...)
+	p.exec(`UPDATE events SET hash = NULL, agent = $4, message = $5, tools = $6, paths = $7, payload = $8, sum = $9 WHERE user_id = $1 AND n = $2 AND seq = $3`,
+		append(at[:3:3], r.agent[0], r.message[0], r.tools[0], r.paths[0], []byte(b.e.Payload), r.sum[0])...)
 	if c := b.f.Charge; c != nil {
 		p.exec(`UPDATE charges SET request = $4 WHERE user_id = $1 AND n = $2 AND seq = $3 AND request IS NOT NULL AND request <> $4`, append(at[:3:3], indexed(c.Request))...)
 	}

@@ -104,7 +104,7 @@ func (k *chores) do() error {
 	if !c.waiting(k.ctx) {
 		return nil
 	}
-	if err := errors.Join(c.drainAll(k.ctx), c.recountAll(k.ctx)); err != nil {
+	if err := errors.Join(c.drainAll(k.ctx), c.recountAll(k.ctx), c.sumAll(k.ctx)); err != nil {
 		return err
 	}
 	if owed, err := c.owed(k.ctx); err != nil || !owed {

@@ -144,10 +144,10 @@ func (t *tx) putEvent(h *head, p *packedEvent, a skein.Added, prev skein.Seq, im
 	if id, err = t.nextID(); err != nil {
 		return 0, err
 	}
-	_, _, err = t.exec(`INSERT INTO events (id, session, seq, kind, at, turn, ordinal, prev, piece, failed, imported, client, hash, role, agent, message, amends, tools, paths, text, extra, payload)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+	_, _, err = t.exec(`INSERT INTO events (id, session, seq, kind, at, turn, ordinal, prev, piece, failed, imported, client, hash, role, agent, message, amends, tools, paths, text, extra, payload, sum)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		id, h.n, int64(p.e.Seq), string(p.e.Kind), int64(p.e.Time), a.Turn, h.Messages, int64(prev), a.Piece, p.now.Failed, imported,
-		orNull(string(p.e.ClientID)), p.hash, orNull(string(p.now.Role)), orNull(agent(p.now.Message)), orNull(messageID(p.f.Message)), amends, lines(p.now.Tools), lines(p.now.Paths), p.text, p.extra, p.payload)
+		orNull(string(p.e.ClientID)), p.hash, orNull(string(p.now.Role)), orNull(agent(p.now.Message)), orNull(messageID(p.f.Message)), amends, lines(p.now.Tools), lines(p.now.Paths), p.text, p.extra, p.payload, sumOf(&p.e, p.now.Text))
 	return id, err
 }
 

@@ -100,25 +100,18 @@ func (ex *exam) payloads(area string) (n int, err error) {
 	for after := int64(0); ; {
 		rows := 0
 		err := ex.read(func(c *conn) error {
-			return c.query(`SELECT e.id, s.id, e.seq, e.kind, e.hash, e.payload, e.text FROM events e JOIN sessions s ON s.n = e.session
+			return c.query(`SELECT `+eventColumns+`, e.id, s.id FROM events e JOIN sessions s ON s.n = e.session
 				WHERE e.id > ? ORDER BY e.id LIMIT 256`, []any{after}, func(row []driver.Value) error {
-				var seq int64
-				var id, kind, text string
-				var hash, payload []byte
-				if err := scan(row, []any{&after, &id, &seq, &kind, &hash, &payload, &text}); err != nil {
-					return err
-				}
+				e, _, err := ex.s.scanEvent(row[:eventWidth])
+				after, _ = row[eventWidth].(int64)
+				id, _ := row[eventWidth+1].(string)
 				rows++
-				full, err := ex.s.pack.unpack(payload, text)
-				e := skein.Event{Kind: skein.Kind(kind), Payload: full}
 				if err == nil {
 					_, err = skein.FactsOf(e)
-				}
-				if err == nil && len(hash) > 0 && hex.EncodeToString(hash) != hex.EncodeToString(contentHash(e)) {
-					err = fmt.Errorf("its content is not what was stored")
+					skein.Wrapf(&err, "event %d", e.Seq)
 				}
 				if err != nil {
-					ex.Damage(area, skein.SessionID(id), fmt.Sprintf("event %d: %v", seq, err))
+					ex.Damage(area, skein.SessionID(id), err.Error())
 				}
 				return nil
 			})

@@ -5,6 +5,12 @@ import (
 	"time"
 )
 
+// What tests must know of the file.
+const (
+	SchemaVersion = schemaVersion
+	DriverName    = driverName
+)
+
 // Within runs f in the midst of a transaction that writes.
 func Within(s *Store, f func()) error {
 	return s.change(context.Background(), func(*tx) error {

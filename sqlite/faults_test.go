@@ -2,15 +2,18 @@ package sqlite_test
 
 import (
 	"bytes"
+	"database/sql"
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/sqlite"
 )
 
 // setVersion writes the schema version into the header of a database that
@@ -77,7 +80,7 @@ func TestNewerFileIsRefusedUntouched(t *testing.T) {
 	shut(t, s)
 	unchanged := makeNewer(t, name)
 	_, err := dial(name)
-	if !errors.Is(err, skein.ErrNewer) || !strings.Contains(err.Error(), "has schema 4711, this program knows 3:") {
+	if !errors.Is(err, skein.ErrNewer) || !strings.Contains(err.Error(), fmt.Sprintf("has schema 4711, this program knows %d:", sqlite.SchemaVersion)) {
 		t.Errorf("Open of a newer file = %v, want %v with both versions", err, skein.ErrNewer)
 	}
 	if err := unchanged(); err != nil {
@@ -190,5 +193,19 @@ func TestPermissions(t *testing.T) {
 	open(t, name)
 	if st, err := os.Stat(name); err != nil || st.Mode().Perm() != 0o600 {
 		t.Errorf("after Open, %s has the mode %o (%v), want 600", name, st.Mode().Perm(), err)
+	}
+}
+
+// hurt is storetest.Options.Hurt. It has the file open beside the store.
+func hurt(t *testing.T, name, old, new string) {
+	t.Helper()
+	db, err := sql.Open(sqlite.DriverName, "file:"+(&url.URL{Path: name}).EscapedPath())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.Exec(`PRAGMA busy_timeout = 60000; UPDATE events SET text = replace(text, ?1, ?2), payload = CAST(replace(CAST(payload AS TEXT), ?1, ?2) AS BLOB)
+		WHERE instr(text, ?1) > 0 OR instr(CAST(payload AS TEXT), ?1) > 0`, old, new); err != nil {
+		t.Fatal(err)
 	}
 }

@@ -101,7 +101,7 @@ func (s *Store) feedPage(ctx context.Context, at int64) (page []skein.Fed, upto 
 		}
 		upto = max(at, min(last, at+feedStep))
 		size := 0
-		err := c.query(`SELECT e.seq, e.at, e.kind, e.client, e.payload, e.text, e.turn, e.prev, e.piece, s.id, s.user_id, e.id
+		err := c.query(`SELECT `+eventColumns+`, s.id, s.user_id, e.id
 			FROM events e CROSS JOIN sessions s ON s.n = e.session
 			WHERE e.id > ?1 AND e.id <= ?2 AND (?3 = '' OR s.user_id = ?3) ORDER BY e.id LIMIT ?4`,
 			[]any{at, upto, string(s.user), pageRows}, func(row []driver.Value) error {
@@ -123,12 +123,15 @@ func (s *Store) feedPage(ctx context.Context, at int64) (page []skein.Fed, upto 
 }
 
 func (s *Store) scanFed(row []driver.Value) (f skein.Fed, id int64, err error) {
-	const own = 9 // columns of the event
-	if f.Event, _, err = s.scanEvent(row[:own]); err != nil {
+	f.Event, _, err = s.scanEvent(row[:eventWidth])
+	if bad := (*skein.DamagedError)(nil); errors.As(err, &bad) {
+		f.Event, err = bad.StandIn(), nil // one event must not keep everybody from all that follow
+	}
+	if err != nil {
 		return f, 0, err
 	}
 	var session, user string
-	err = scan(row[own:], []any{&session, &user, &id})
+	err = scan(row[eventWidth:], []any{&session, &user, &id})
 	f.Cursor, f.Session, f.User = cursor(id), skein.SessionID(session), skein.User(user)
 	return f, id, err
 }

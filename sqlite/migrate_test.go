@@ -99,7 +99,7 @@ func first(t *testing.T, name string) {
 	trigger, _, _ = strings.Cut(trigger, "\nEND;")
 	c := testConn(t, name)
 	err = c.script(`DROP INDEX sessions_by_end; DROP INDEX sessions_by_name; DROP INDEX events_rewound; DROP INDEX events_compacted;
-		DROP INDEX events_amended; DROP INDEX files_by_other_id; DROP TRIGGER messages_out; ALTER TABLE indexed DROP COLUMN gone;
+		DROP INDEX events_amended; DROP INDEX files_by_other_id; DROP TRIGGER messages_out; ALTER TABLE indexed DROP COLUMN gone; ALTER TABLE events DROP COLUMN sum;
 		CREATE TRIGGER messages_out` + trigger + ` END; PRAGMA user_version = 1`)
 	if err := errors.Join(err, c.close()); err != nil {
 		t.Fatal(err)

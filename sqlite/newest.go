@@ -39,7 +39,7 @@ type walker struct {
 }
 
 const (
-	saidColumns = `SELECT e.seq, e.at, e.kind, e.client, e.payload, e.text, e.turn, e.prev, e.piece, e.message `
+	saidColumns = `SELECT ` + eventColumns + `, e.message `
 	selectSaid  = saidColumns + `FROM events e `
 )
 

@@ -8,6 +8,7 @@ import (
 	"iter"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/walk"
 )
 
 // A page is as much as is read at once; between two pages the caller has the
@@ -128,6 +129,9 @@ func (s *Store) eventsAfter(c *conn, id skein.SessionID, after skein.Seq) (page 
 				if err != nil {
 					return err
 				}
+				if want := max(after, 0) + 1 + skein.Seq(len(page)); e.Seq != want {
+					return missing(want)
+				}
 				page = append(page, e)
 				if size += len(e.Payload); size > pageBytes {
 					return errStop
@@ -135,16 +139,45 @@ func (s *Store) eventsAfter(c *conn, id skein.SessionID, after skein.Seq) (page 
 				return nil
 			})
 		if err != nil {
-			return page, n, unstop(err)
+			if err = unstop(err); len(page) > 0 { // the next page begins with what is wrong
+				err = nil
+			}
+			return page, n, s.damagedAt(c, seg, max(after, 0)+1, err)
 		}
 	}
-	if len(page) == 0 || page[0].Seq != max(after, 0)+1 {
-		err = fmt.Errorf("session %s: event %d: %w", id, max(after, 0)+1, skein.ErrCorrupt)
+	if len(page) == 0 {
+		err = missing(max(after, 0) + 1)
 	}
 	return page, n, err
 }
 
-const selectEvent = `SELECT e.seq, e.at, e.kind, e.client, e.payload, e.text, e.turn, e.prev, e.piece FROM events e `
+// missing returns that an event is not there.
+func missing(seq skein.Seq) error {
+	return &skein.DamagedError{Seq: seq, Err: errors.New("its row is missing")}
+}
+
+// damagedAt says that it is the event at seq that err, if it is damage of the
+// file, is about, and what the intact part of its row tells.
+func (s *Store) damagedAt(c *conn, seg walk.Segment, seq skein.Seq, err error) error {
+	var known *skein.DamagedError
+	if err = classify(err); !errors.Is(err, skein.ErrCorrupt) || errors.As(err, &known) {
+		return err
+	}
+	var at int64
+	var kind, role string
+	if _, lookErr := c.one(`SELECT at, kind, role FROM events WHERE session = ? AND seq = ?`, []any{seg.Session, int64(seq)}, &at, &kind, &role); lookErr != nil {
+		at, kind, role = 0, "", ""
+	}
+	return &skein.DamagedError{Seq: seq, Time: skein.Time(at), Kind: skein.Kind(kind), Role: skein.Role(role), Err: err}
+}
+
+const (
+	eventColumns = `e.seq, e.at, e.kind, e.client, e.payload, e.text, e.turn, e.prev, e.piece, e.sum, e.hash, e.role`
+	eventWidth   = 12 // how many these are
+	textColumn   = 5
+	sumColumn    = 9
+	selectEvent  = `SELECT ` + eventColumns + ` FROM events e `
+)
 
 // A place is what an event's row says besides the event.
 type place struct {
@@ -153,18 +186,26 @@ type place struct {
 	piece bool
 }
 
-// scanEvent reads a row of selectEvent.
+// scanEvent reads a row of selectEvent. The error is a [skein.DamagedError] if
+// the event is not what was stored.
 func (s *Store) scanEvent(row []driver.Value) (e skein.Event, p place, err error) {
 	var seq, at, turn, prev, piece int64
-	var kind, client, text string
-	var payload []byte
-	if err := scan(row, []any{&seq, &at, &kind, &client, &payload, &text, &turn, &prev, &piece}); err != nil {
+	var kind, client, text, role string
+	var payload, hash []byte
+	var sum int64
+	if err := scan(row, []any{&seq, &at, &kind, &client, &payload, &text, &turn, &prev, &piece, &sum, &hash, &role}); err != nil {
 		return e, p, err
 	}
 	e = skein.Event{Seq: skein.Seq(seq), Time: skein.Time(at), Kind: skein.Kind(kind), ClientID: skein.ClientID(client)}
 	p = place{int(turn), skein.Seq(prev), piece != 0}
-	if e.Payload, err = s.pack.unpack(payload, text); err != nil {
-		err = fmt.Errorf("event %d: %w", seq, err)
+	if e.Payload, err = s.pack.unpack(payload, text); err == nil {
+		if row[sumColumn] == nil {
+			sum = unsummed
+		}
+		err = compare(&e, text, sum, hash)
+	}
+	if err != nil {
+		err = &skein.DamagedError{Seq: e.Seq, Time: e.Time, Kind: e.Kind, Role: skein.Role(role), Err: err}
 	}
 	return e, p, err
 }

@@ -33,11 +33,11 @@ func (c *core) recountAll(ctx context.Context) error {
 // lives longer, or an examination, does those that take more.
 const recountFor = time.Second
 
-// recountSome is recountAll as far as it gets in recountFor.
+// recountSome is recountAll, and sumAll, as far as they get in recountFor.
 func (c *core) recountSome(ctx context.Context) error {
 	short, cancel := context.WithTimeout(ctx, recountFor)
 	defer cancel()
-	err := c.recountAll(short)
+	err := errors.Join(c.recountAll(short), c.sumAll(short))
 	if ctx.Err() == nil && short.Err() != nil {
 		return nil
 	}

@@ -70,19 +70,21 @@ func (x *search) take(h hit, seen map[int64]int) error {
 func (x *search) results(c *conn) (r skein.Results, err error) {
 	r.CutOff = x.cutOff
 	for _, h := range x.hits {
-		var text string
-		found, err := c.one(`SELECT coalesce(text, '') FROM events WHERE id = ?`, []any{h.id}, &text)
+		err := c.query(selectEvent+`WHERE e.id = ?`, []any{h.id}, func(row []driver.Value) error { // no row: deleted meanwhile
+			text, _ := row[textColumn].(string) // NULL is ""
+			_, _, err := x.store.scanEvent(row)
+			var bad *skein.DamagedError
+			if errors.As(err, &bad) {
+				h.Snippet, err = bad.Error(), nil
+			} else if err == nil {
+				h.Snippet, err = x.snippet(c, h, text)
+			}
+			r.Hits = append(r.Hits, h.Hit)
+			return err
+		})
 		if err != nil {
 			return r, err
 		}
-		if !found { // deleted meanwhile
-			continue
-		}
-		h.Snippet, err = x.snippet(c, h, text)
-		if err != nil {
-			return r, err
-		}
-		r.Hits = append(r.Hits, h.Hit)
 	}
 	return r, nil
 }

@@ -136,11 +136,11 @@ func (sc *scrub) events(seg walk.Segment) error {
 			e  skein.Event
 		}
 		var page []found
-		err := sc.query(`SELECT e.seq, e.at, e.kind, e.client, e.payload, e.text, e.turn, e.prev, e.piece, e.id FROM events e
+		err := sc.query(`SELECT `+eventColumns+`, e.id FROM events e
 			WHERE e.session = ? AND e.seq > ? AND e.seq <= ? ORDER BY e.seq LIMIT ?`,
 			[]any{seg.Session, int64(after), int64(seg.To), pageRows}, func(row []driver.Value) error {
-				e, _, err := sc.s.scanEvent(row[:9])
-				id, _ := row[9].(int64)
+				e, _, err := sc.s.scanEvent(row[:eventWidth])
+				id, _ := row[eventWidth].(int64)
 				page = append(page, found{id, e})
 				return err
 			})
@@ -202,8 +202,8 @@ func (sc *scrub) event(id, session int64, e skein.Event) (changed bool, err erro
 	}
 	// Without a hash its client ID answers whatever the content: nobody can
 	// tell any more what it was.
-	_, _, err = sc.exec(`UPDATE events SET hash = NULL, tools = ?, paths = ?, text = ?, extra = ?, payload = ? WHERE id = ?`,
-		lines(p.now.Tools), lines(p.now.Paths), p.text, p.extra, p.payload, id)
+	_, _, err = sc.exec(`UPDATE events SET hash = NULL, tools = ?, paths = ?, text = ?, extra = ?, payload = ?, sum = ? WHERE id = ?`,
+		lines(p.now.Tools), lines(p.now.Paths), p.text, p.extra, p.payload, sumOf(&p.e, p.now.Text), id)
 	return true, err
 }
 

@@ -20,6 +20,7 @@ const (
 
 // A search is one search under way.
 type search struct {
+	store   *Store
 	q       skein.Query
 	matcher *skein.Matcher
 	where   where // conditions on the events e and sessions s
@@ -51,7 +52,7 @@ func (s *Store) Search(ctx context.Context, q skein.Query) (r skein.Results, err
 		return r, err
 	}
 	defer leave()
-	x := &search{q: q, limit: q.Limit}
+	x := &search{store: s, q: q, limit: q.Limit}
 	if x.limit <= 0 {
 		x.limit = defaultHits
 	}

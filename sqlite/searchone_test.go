@@ -59,7 +59,7 @@ func (s *Store) recentIn(t *testing.T, id skein.SessionID, limit int) (at []skei
 func (s *Store) unranked(t *testing.T, q skein.Query, limit int) *search {
 	t.Helper()
 	q.Deadline = 20 * time.Second
-	x := &search{q: q, limit: limit, until: time.Now().Add(q.Deadline)}
+	x := &search{store: s, q: q, limit: limit, until: time.Now().Add(q.Deadline)}
 	expr, _ := matchExpr(q.Terms)
 	err := s.read(t.Context(), func(c *conn) error {
 		if none, err := s.conditions(c, x); none || err != nil {

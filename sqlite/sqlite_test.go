@@ -40,6 +40,7 @@ func TestStore(t *testing.T) {
 		Address: func(s skein.Store) string { name, _ := files.Load(s); return name.(string) },
 		Dial:    dial,
 		Newer:   makeNewer,
+		Hurt:    hurt,
 	})
 }
 

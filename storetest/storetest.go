@@ -33,6 +33,11 @@ type Options struct {
 	// and busy machine needs for none. A store that hangs in a check ends the
 	// test binary with a text that names the promise.
 	Deadline time.Duration
+
+	// Hurt puts new in the place of old, which is as long, in the stored events
+	// at an address, behind the back of the store that has it open. nil: nobody
+	// but the store can get at them.
+	Hurt func(t *testing.T, address, old, new string)
 }
 
 // Run puts the stores that open makes, each new and empty, to every promise.
@@ -75,11 +80,12 @@ type check struct {
 	two       func(t *test, other skein.Store) // with a second handle on the same data
 	processes func(*test)                      // with other processes
 	newer     func(*test)                      // with data of a newer version
+	hurt      func(*test)                      // with data that is damaged behind the store's back
 }
 
 // fits reports whether a store with the options o can be put to c.
 func (c check) fits(o Options) bool {
-	return c.run != nil || o.Address != nil && (c.newer == nil || o.Newer != nil)
+	return c.run != nil || o.Address != nil && (c.newer == nil || o.Newer != nil) && (c.hurt == nil || o.Hurt != nil)
 }
 
 func (c check) put(t *test) {
@@ -94,6 +100,8 @@ func (c check) put(t *test) {
 		c.processes(t)
 	case c.newer != nil:
 		c.newer(t)
+	case c.hurt != nil:
+		c.hurt(t)
 	default:
 		c.run(t)
 	}
@@ -137,6 +145,7 @@ func promises() []promise {
 		{"25 Whatever is done, in any order", anything()},
 		{"26 A window has the context", windows()},
 		{"27 The feed has every event", feeding()},
+		{"28 What is read is what was written", damage()},
 	})
 }
 
