@@ -85,7 +85,7 @@ func (o *convertOptions) run(ctx context.Context, j *job, args []string) error {
 			return err
 		}
 	}
-	return o.write(ctx, j, to, home, paths)
+	return cmp.Or(o.write(ctx, j, to, home, paths), failed(rep))
 }
 
 // from returns what is read: a format's usual place, or a path.

@@ -143,7 +143,7 @@ func (o *handoffOptions) again(ctx context.Context, j *job, f interop.Format, s 
 		return done, false, err
 	}
 	im := importOptions{}
-	if !o.json && rep.Events > 0 {
+	if !o.json && (rep.Events > 0 || rep.Failed > 0) {
 		if err := im.report(ctx, j, rep); err != nil {
 			return done, false, err
 		}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -67,7 +68,9 @@ func newImport(f *frame) *cobra.Command {
 folders named. What was taken in before is not taken in again, and what is new
 in a file is added, so import as often as you like, also while an agent writes.
 The files themselves are never changed. Damaged records are kept, counted and
-named; what is no session is counted and left alone.
+named; what is no session is counted and left alone. A file or session that an
+error keeps from being taken in is named with the error, and keeps no other from
+it: the exit code is then 1, and the next import tries it again.
 
 With --list it takes in nothing and says what there is: each format's places,
 those that are not there too, with the environment variable that names one; how
@@ -138,7 +141,7 @@ func (o *importOptions) run(ctx context.Context, j *job, args []string) error {
 	case err != nil:
 		return errors.Join(o.broken(j, rep), err)
 	}
-	return o.report(ctx, j, rep)
+	return cmp.Or(o.report(ctx, j, rep), failed(rep))
 }
 
 // stay imports, and goes on with what comes until ctx ends.

@@ -45,7 +45,7 @@ func TestAnImportThatIsInterruptedSaysWhatItTookAndThatItGoesOn(t *testing.T) {
 	if code := Main(ctx, env, args); code != exitInterrupted {
 		t.Errorf("an interrupted import exits %d, want %d", code, exitInterrupted)
 	}
-	want := "taken in so far: 1 new session, 1 message, 2 events\nnothing of that is lost; the same command goes on from there\nskein: interrupted\n"
+	want := "taken in so far: 1 new session, 1 message, 2 events\nthat is stored; the next import tries the rest again\nskein: interrupted\n"
 	if got := stderr.String(); got != want {
 		t.Errorf("an interrupted import says\n%s\nwant\n%s", got, want)
 	}

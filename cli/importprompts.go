@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -31,11 +32,13 @@ func (o *importOptions) prompts(ctx context.Context, j *job, args []string) erro
 		return nil
 	}
 	var all interop.Report
+	var failing error
 	for _, path := range paths {
 		rep, err := interop.Import(ctx, j.store, []interop.Format{f}, []string{path}, interop.Options{Again: o.again})
 		if err != nil {
 			return err
 		}
+		failing = cmp.Or(failing, failed(rep))
 		if o.json {
 			if err := writeImportReport(j, rep); err != nil {
 				return err
@@ -47,7 +50,7 @@ func (o *importOptions) prompts(ctx context.Context, j *job, args []string) erro
 	if o.json && len(paths) == 0 {
 		return writeImportReport(j, all)
 	}
-	return nil
+	return failing
 }
 
 // historyFiles returns the files with prompts that are named, or the usual one

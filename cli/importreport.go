@@ -25,6 +25,7 @@ type importReport struct {
 	Damage    []importDamage `json:"damage,omitempty"`
 	Skipped   int            `json:"skipped_files"`
 	Skips     []importSkip   `json:"skips,omitempty"`
+	Failed    int            `json:"failed"` // of the skipped
 	Removed   int            `json:"deleted_here"`
 	Waiting   int            `json:"locked"`
 	Bytes     int64          `json:"bytes"`
@@ -47,7 +48,7 @@ type importSkip struct {
 func writeImportReport(j *job, r interop.Report) error {
 	out := importReport{
 		Files: r.Files, Unchanged: r.Unchanged, Unmatched: r.Unmatched, Sessions: r.Sessions, Grown: r.Grown, Messages: r.Messages, Events: r.Events,
-		Amended: r.Amended, Copies: r.Copies, Damaged: r.Damaged, Skipped: r.Skipped, Removed: r.Removed, Waiting: r.Waiting,
+		Amended: r.Amended, Copies: r.Copies, Damaged: r.Damaged, Skipped: r.Skipped, Failed: r.Failed, Removed: r.Removed, Waiting: r.Waiting,
 		Bytes: r.Bytes, Seconds: r.Elapsed.Seconds(), Changed: r.Changed,
 	}
 	for _, d := range r.Damage {
@@ -57,6 +58,14 @@ func writeImportReport(j *job, r interop.Report) error {
 		out.Skips = append(out.Skips, importSkip(s))
 	}
 	return writeJSON(j.Stdout, out)
+}
+
+// failed is the end of an import that has told of what it could not take in.
+func failed(r interop.Report) error {
+	if r.Failed > 0 {
+		return errSilent
+	}
+	return nil
 }
 
 // report says what an import did.
@@ -89,7 +98,7 @@ func (o *importOptions) broken(j *job, r interop.Report) error {
 		return writeImportReport(j, r)
 	}
 	lines := append([]string{"taken in so far: " + newIn(r)}, o.remarks(j, r)...)
-	lines = append(lines, "nothing of that is lost; the same command goes on from there")
+	lines = append(lines, "that is stored; the next import tries the rest again")
 	j.say("%s", strings.Join(lines, "\n"))
 	return nil
 }
@@ -190,6 +199,9 @@ func (o *importOptions) remarks(j *job, r interop.Report) (lines []string) {
 		for _, s := range r.Skips[:min(len(r.Skips), maxNamed)] {
 			lines = append(lines, fmt.Sprintf("    %s: %s", j.tilde(s.Path), s.Why))
 		}
+	}
+	if r.Failed > 0 {
+		lines = append(lines, "  the next import tries what failed again")
 	}
 	if r.Damaged > maxNamed || r.Skipped > maxNamed {
 		lines = append(lines, "    … and more; --json names up to a thousand")

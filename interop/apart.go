@@ -1,6 +1,7 @@
 package interop
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -15,46 +16,50 @@ func (im *importer) settleApart(ctx context.Context) error {
 		if !k.apart {
 			continue
 		}
-		f, err := im.store.File(ctx, k.Format, path)
-		if errors.Is(err, skein.ErrNotFound) {
-			continue
+		if err := im.settleApartOf(ctx, k.Format, path); err != nil {
+			if err := im.fails(ctx, path, err); err != nil {
+				return err
+			}
 		}
-		if err != nil {
-			return err
-		}
-		st := decodeState(f.State)
-		if len(st.Apart) == 0 {
-			continue
-		}
-		left, err := im.appendApart(ctx, f, st.Apart)
-		if err != nil {
-			return err
-		}
-		if len(left) == len(st.Apart) {
-			continue
-		}
-		st.Apart = left
-		f.State = st.encode()
-		_, err = im.store.Append(ctx, skein.Batch{Session: f.Session, Import: &skein.Import{File: f}})
-		if err != nil && !errors.Is(err, skein.ErrDeleted) {
-			return err
-		}
-		im.keep(f)
 	}
 	return nil
 }
 
-// appendApart returns what has no place yet.
-func (im *importer) appendApart(ctx context.Context, f skein.SourceFile, as []apart) ([]apart, error) {
+// settleApartOf is settleApart for one file.
+func (im *importer) settleApartOf(ctx context.Context, format, path string) error {
+	f, err := im.stored(ctx, format, path)
+	if err != nil {
+		return err
+	}
+	st := decodeState(f.State)
+	if len(st.Apart) == 0 {
+		return nil
+	}
+	left, err := im.appendApart(ctx, f, st.Apart)
+	if err == nil && len(left) == len(st.Apart) {
+		return nil
+	}
+	st.Apart = left
+	f.State = st.encode()
+	_, storing := im.store.Append(ctx, skein.Batch{Session: f.Session, Import: &skein.Import{File: f}})
+	if storing != nil && !errors.Is(storing, skein.ErrDeleted) {
+		return errors.Join(err, storing)
+	}
+	im.keep(f)
+	return err
+}
+
+// appendApart returns what has no place yet, or could not be put there: the error
+// says why.
+func (im *importer) appendApart(ctx context.Context, f skein.SourceFile, as []apart) (left []apart, failed error) {
 	var keys []skein.ClientID
 	for _, a := range as {
 		keys = append(keys, candidates(a.Of)...)
 	}
 	places, err := im.store.Find(ctx, keys)
 	if err != nil {
-		return nil, err
+		return as, err
 	}
-	var left []apart
 	for _, a := range as {
 		i := slices.IndexFunc(candidates(a.Of), func(k skein.ClientID) bool { return places[k].Session != "" })
 		if i < 0 {
@@ -72,10 +77,10 @@ func (im *importer) appendApart(ctx context.Context, f skein.SourceFile, as []ap
 		switch {
 		case errors.Is(err, skein.ErrDeleted), errors.Is(err, skein.ErrNotFound), errors.Is(err, skein.ErrMismatch), errors.Is(err, skein.ErrInvalid):
 		case err != nil:
-			return nil, err
+			left, failed = append(left, a), cmp.Or(failed, err)
 		default:
 			im.rep.count(b, got[0])
 		}
 	}
-	return left, nil
+	return left, failed
 }

@@ -106,7 +106,7 @@ func (t *target) begin(ctx context.Context, th *thread, key skein.ClientID) (err
 	th.events = append(th.events, waiting{e, -1, nowhere})
 	if rewind != 0 {
 		e := skein.NewEvent(skein.KindRewound, b.Time, skein.Rewound{To: rewind})
-		e.ClientID = CreatedID + "/rewound"
+		e.ClientID = rewoundID
 		th.events = append(th.events, waiting{e, -1, nowhere})
 	}
 	return nil

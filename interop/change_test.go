@@ -166,7 +166,8 @@ func TestALockedSessionWaits(t *testing.T) {
 	p.wants("a", "created a1 a2")
 }
 
-// A flaky store fails every n-th append, before or after it was done.
+// A flaky store fails every n-th append, before or after it was done, and grants
+// no lease then.
 type flaky struct {
 	skein.Store
 	appends, every int
@@ -184,6 +185,13 @@ func (f *flaky) Append(ctx context.Context, bs ...skein.Batch) ([]skein.Receipt,
 		}
 	}
 	return nil, f.err
+}
+
+func (f *flaky) Acquire(ctx context.Context, id skein.SessionID, r skein.LeaseRequest) (skein.Lease, error) {
+	if f.appends%f.every == 0 {
+		return skein.Lease{}, f.err
+	}
+	return f.Store.Acquire(ctx, id, r)
 }
 
 func TestAnImportThatWasStoppedGoesOn(t *testing.T) {

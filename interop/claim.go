@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"hash/maphash"
 	"strconv"
+	"strings"
 
 	"github.com/skein-dev/skein"
 )
@@ -13,10 +14,11 @@ type claimer struct {
 	seed  maphash.Seed
 	first map[uint64]uint64   // by hash of the key: hash of the content that had it first
 	more  map[uint64][]uint64 // and of the contents that had it after that
+	makes map[uint64]int      // how many events the record made that had it first, if several
 }
 
 func newClaimer() *claimer {
-	return &claimer{maphash.MakeSeed(), map[uint64]uint64{}, map[uint64][]uint64{}}
+	return &claimer{maphash.MakeSeed(), map[uint64]uint64{}, map[uint64][]uint64{}, map[uint64]int{}}
 }
 
 // claim returns the key of a record. again says that an earlier record of the
@@ -27,14 +29,17 @@ func (c *claimer) claim(r read) (key skein.ClientID, again bool) {
 		return r.made.Key, false
 	}
 	key = bounded(r.made.Key, r.rec.Raw)
-	k, content := maphash.String(c.seed, string(key)), c.content(r.made.Items)
+	k, content := c.hash(key), c.content(r.made.Items)
 	first, used := c.first[k]
-	switch {
-	case !used:
-		c.first[k] = content
-		return key, false
-	case first == content:
+	switch n := len(r.made.Items); {
+	case used && first == content:
 		return key, true
+	case !used && !c.clashes(key, n):
+		c.first[k] = content
+		if n > 1 {
+			c.makes[k] = n
+		}
+		return key, false
 	}
 	for i, other := range c.more[k] {
 		if other == content {
@@ -43,6 +48,21 @@ func (c *claimer) claim(r read) (key skein.ClientID, again bool) {
 	}
 	c.more[k] = append(c.more[k], content)
 	return numbered(key, len(c.more[k])-1), false
+}
+
+func (c *claimer) hash(key skein.ClientID) uint64 { return maphash.String(c.seed, string(key)) }
+
+// clashes reports whether one of the client IDs of a record that makes n events
+// is that of an earlier record's: a/1 is the key of one and the second event of
+// another.
+func (c *claimer) clashes(key skein.ClientID, n int) bool {
+	for i := range n {
+		if _, used := c.first[c.hash(clientID(key, i, n))]; used {
+			return true
+		}
+	}
+	of, i, ok := partOf(key)
+	return ok && i < c.makes[c.hash(of)]
 }
 
 // numbered returns key for the content that came i-th after the first.
@@ -59,10 +79,16 @@ func bounded(key skein.ClientID, raw []byte) skein.ClientID {
 	if key == "" {
 		return "record:" + skein.ClientID(digest(raw)[:32])
 	}
-	if len(key) > maxKey || !cleanKey(key) {
+	if len(key) > maxKey || !cleanKey(key) || isEngines(key) {
 		return "key:" + skein.ClientID(digest([]byte(key))[:32])
 	}
 	return key
+}
+
+// isEngines reports whether a client ID is of those that the engine gives to
+// events that no record makes.
+func isEngines(key skein.ClientID) bool {
+	return key == CreatedID || key == rewoundID || strings.HasPrefix(string(key), "amended/")
 }
 
 func cleanKey(key skein.ClientID) bool {
@@ -98,6 +124,16 @@ func clientID(key skein.ClientID, i, n int) skein.ClientID {
 		return key
 	}
 	return key + "/" + skein.ClientID(strconv.Itoa(i))
+}
+
+// partOf takes a client ID of one of several events apart, as clientID made it.
+func partOf(id skein.ClientID) (key skein.ClientID, i int, ok bool) {
+	at := strings.LastIndexByte(string(id), '/')
+	if at < 0 {
+		return "", 0, false
+	}
+	i, err := strconv.Atoi(string(id[at+1:]))
+	return id[:at], i, err == nil && i >= 0
 }
 
 // candidates returns the client IDs under which a record with this key may

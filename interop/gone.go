@@ -5,8 +5,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/skein-dev/skein"
 )
@@ -54,13 +52,9 @@ func made(counts map[goneHash]int, id skein.ClientID) bool {
 	if counts[hashKey(id)] > 0 {
 		return true
 	}
-	at := strings.LastIndexByte(string(id), '/')
-	if at < 0 {
-		return false
-	}
-	i, err := strconv.Atoi(string(id[at+1:]))
-	n := counts[hashKey(id[:at])]
-	return err == nil && n > 1 && (i < n || n == 255)
+	key, i, ok := partOf(id)
+	n := counts[hashKey(key)]
+	return ok && n > 1 && (i < n || n == 255)
 }
 
 // withdraw appends what says that the records which are gone from the file are

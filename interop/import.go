@@ -3,7 +3,6 @@ package interop
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"time"
 
@@ -28,6 +27,7 @@ type importer struct {
 	calls   map[skein.SessionID]childCall
 	adopts  map[string]adoption // by path in the store: what a source was just given
 	ours    string              // path in the store of the source that a sync is writing to, whose import this is
+	oursErr error               // why that was not taken in
 	soon    func(string)        // called with the path of what is to be read again soon; may be nil
 	taken   func(*target)       // called when a file has been read to its end; may be nil
 }
@@ -37,9 +37,11 @@ type importer struct {
 // may be stopped at any moment, and be done while other programs write the
 // files and while other imports run.
 //
-// What is wrong with single files and records is in the report, and no error.
-// Errors are the store's, ctx's, and those of a path that does not exist (they
-// wrap [fs.ErrNotExist]); the report then says what was done before.
+// What is wrong with single files, records and sessions is in the report, and no
+// error: one that cannot be taken in keeps no other from it, and the next import
+// tries it again. Errors are ctx's, those of a store that answers nothing more,
+// and those of a path that does not exist (they wrap [fs.ErrNotExist]); the
+// report then says what was done before.
 func Import(ctx context.Context, s skein.Store, formats []Format, paths []string, o Options) (rep Report, err error) {
 	defer skein.Wrapf(&err, "import")
 	start := time.Now()
@@ -129,21 +131,19 @@ func ignoreCancel(err, first error) error {
 	return err
 }
 
-// produceAll reads the files one after the other. Its errors are sink's and
-// the store's.
+// produceAll reads the files one after the other. Its errors are sink's.
 func (im *importer) produceAll(ctx context.Context, works []planned, sink func(chunk) error) error {
 	for _, pl := range works {
 		w, err := im.workOf(ctx, pl)
+		switch {
+		case err != nil:
+			err = sink(chunk{w: w, end: true, failed: err})
+		case w.unit != nil:
+			err = im.produceUnit(ctx, w, sink)
+		default:
+			err = im.produce(ctx, w.begin(), sink)
+		}
 		if err != nil {
-			return err
-		}
-		if w.unit != nil {
-			if err := im.produceUnit(ctx, w, sink); err != nil {
-				return err
-			}
-			continue
-		}
-		if err := im.produce(ctx, w.begin(), sink); err != nil {
 			return err
 		}
 	}
@@ -182,7 +182,7 @@ func (im *importer) consume(ctx context.Context, chunks <-chan chunk, p Progress
 			t = newTarget(im, c.w)
 		}
 		if err := im.takeChunk(ctx, t, c); err != nil {
-			return fmt.Errorf("%s: %w", t.file.Path, err)
+			return err
 		}
 		if c.taken != nil {
 			close(c.taken)
@@ -226,6 +226,9 @@ func (im *importer) takeChunk(ctx context.Context, t *target, c chunk) error {
 	switch {
 	case t.w.dead.Load(), len(c.skips) > 0:
 		return nil
+	case c.failed != nil:
+		t.dies()
+		return im.fails(ctx, t.file.Path, c.failed)
 	case c.other:
 		im.rep.Files--
 		im.strange[c.w.now.path] = c.w.now
@@ -242,19 +245,29 @@ func (im *importer) takeChunk(ctx context.Context, t *target, c chunk) error {
 	switch {
 	case err == nil && c.err != nil && t.w.packed && t.w.patient && errors.Is(c.err, io.ErrUnexpectedEOF): // it is being written
 	case err == nil && c.err != nil && ctx.Err() == nil:
-		im.rep.skip(t.file.Path, why(c.err))
+		im.rep.fail(t.file.Path, c.err)
 	case errors.Is(err, skein.ErrDeleted):
 		im.rep.Removed++
 	case errors.Is(err, errTaken):
 		im.waits(t)
 	case errors.Is(err, skein.ErrLocked):
 		im.rep.Waiting++
-	default:
-		return err
+	case err != nil:
+		t.dies()
+		return im.fails(ctx, t.file.Path, err)
 	}
 	t.w.dead.Store(err != nil)
 	if t.w.unit != nil && (c.err != nil || err != nil && !errors.Is(err, skein.ErrDeleted)) {
 		t.w.unit.left.Store(true)
 	}
 	return nil
+}
+
+// dies says that the source is not to be read on, nor its unit to look as if
+// all of it were taken.
+func (t *target) dies() {
+	t.w.dead.Store(true)
+	if t.w.unit != nil {
+		t.w.unit.left.Store(true)
+	}
 }

@@ -49,7 +49,7 @@ func (im *importer) planFiles(files []candidate, moving func(candidate) bool, p 
 		case errors.Is(err, fs.ErrNotExist): // it was removed meanwhile, or renamed
 			continue
 		case err != nil:
-			im.rep.skip(c.path, why(err))
+			im.rep.fail(c.path, err)
 			continue
 		case len(documents) > 0:
 			works = append(works, im.planUnits([]unitFound{{aloneUnit(c), documents, nil}}, p)...)

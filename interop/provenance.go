@@ -57,7 +57,7 @@ func handedOver(ctx context.Context, s skein.Store, format string, sess skein.Se
 
 // look compares the session's events with those that the records made.
 func (p *provenanceOf) look(ctx context.Context, s skein.Store, sess skein.Session) error {
-	made := map[skein.ClientID]bool{CreatedID: true, CreatedID + "/rewound": true}
+	made := map[skein.ClientID]bool{CreatedID: true, rewoundID: true}
 	for r, err := range s.Records(ctx, p.file.Format, p.file.Path, 0) {
 		if errors.Is(err, skein.ErrNotFound) { // it is being read for the first time
 			break

@@ -40,8 +40,10 @@ type Report struct {
 	Amended   int           // events whose record was changed or removed since it was read
 	Damaged   int           // new records that are damaged
 	Damage    []Damage      // these, the first thousand
-	Skipped   int           // what is neither file nor folder, leads out of the tree or cannot be read
+	Skipped   int           // what is neither file nor folder, leads out of the tree or cannot be taken in
 	Skips     []Skip        // these, the first thousand
+	Failed    int           // of these, what an error kept from being taken in, or in whole; the next import tries it again
+	Err       error         // the first such error, without the path
 	Bytes     int64         // of new records
 	Elapsed   time.Duration // wall clock
 
@@ -64,7 +66,7 @@ type Damage struct {
 	What string
 }
 
-// A Skip is something that was not read.
+// A Skip is something that was not taken in, or not to its end.
 type Skip struct {
 	Path string
 	Why  string
@@ -82,6 +84,14 @@ func (r *Report) skip(path, why string) {
 	}
 	if r.Skipped++; len(r.Skips) < maxNamed {
 		r.Skips = append(r.Skips, Skip{path, why})
+	}
+}
+
+// fail names what an error kept from being taken in.
+func (r *Report) fail(path string, err error) {
+	r.skip(path, why(err))
+	if r.Failed++; r.Err == nil {
+		r.Err = err
 	}
 }
 

@@ -108,7 +108,7 @@ func (y *syncer) adoptAs(ctx context.Context, a adoption) error {
 	if err != nil {
 		return err
 	}
-	return im.importAll(ctx, found, still, nil)
+	return errors.Join(im.importAll(ctx, found, still, nil), im.oursErr)
 }
 
 // goOn ends what a sync that was killed has begun. What it had not begun to

@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/skein-dev/skein"
@@ -178,6 +179,8 @@ func (im *importer) beside(ctx context.Context, w *work, sink func(chunk) error)
 		return false, sink(chunk{w: w.aside(), took: &took})
 	case err != nil && ctx.Err() != nil:
 		return false, err
+	case slices.ContainsFunc(later, func(is error) bool { return errors.Is(err, is) }):
+		return false, sink(chunk{w: w, end: true, failed: err})
 	case err != nil:
 		return true, sink(w.says(fmt.Errorf("its side file: %w", err)))
 	}
@@ -185,6 +188,10 @@ func (im *importer) beside(ctx context.Context, w *work, sink func(chunk) error)
 	w.known.Session = head.Session
 	return true, sink(chunk{w: w.aside(), took: &took})
 }
+
+// later are the reasons why a side file cannot be taken in now, which say nothing
+// against it: its source is not to be read without it.
+var later = []error{skein.ErrAway, skein.ErrReadOnly, skein.ErrFull, skein.ErrUnknown, skein.ErrClosed, skein.ErrLocked, skein.ErrFenced, skein.ErrRefused}
 
 func cmpErr(err error) error {
 	if err == nil {

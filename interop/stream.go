@@ -56,7 +56,10 @@ func (s *stream) run(r io.Reader, emit func(read) error) error {
 		if s.n >= MaxRecords {
 			return fmt.Errorf("it has more than %d records; the rest is not read", MaxRecords)
 		}
-		rd := s.read(in, &p)
+		rd, err := s.read(in, &p)
+		if err != nil {
+			return err
+		}
 		if err := emit(rd); err != nil {
 			return err
 		}
@@ -73,8 +76,12 @@ func (s *stream) run(r io.Reader, emit func(read) error) error {
 // maxTail is how many bytes are looked at before a file is read on.
 const maxTail = 512
 
-func (s *stream) read(in *jsonl.Reader, p *jsonl.Piece) read {
+// read makes a record of a piece. The error ends the reading.
+func (s *stream) read(in *jsonl.Reader, p *jsonl.Piece) (_ read, err error) {
 	made, err := s.give(p)
+	if errors.Is(err, errPanic) {
+		return read{}, err
+	}
 	if err != nil {
 		*p = in.Reject(*p, err.Error())
 		made = Made{}
@@ -86,13 +93,15 @@ func (s *stream) read(in *jsonl.Reader, p *jsonl.Piece) read {
 	return read{
 		rec:  skein.Record{N: s.n, Offset: p.Offset, Raw: p.Raw, Damage: damage},
 		line: p.Line, torn: p.Torn, made: made,
-	}
+	}, nil
 }
 
 // give gives the reader a piece, but not one that it was given when the file
 // ended just behind it.
-func (s *stream) give(p *jsonl.Piece) (Made, error) {
-	last, made, err := s.last, s.made, s.err
+func (s *stream) give(p *jsonl.Piece) (made Made, err error) {
+	defer guard(&err)
+	last := s.last
+	made, err = s.made, s.err
 	s.last, s.made, s.err = nil, Made{}, nil
 	if p.Body == nil {
 		return Made{}, nil

@@ -204,10 +204,11 @@ func (y *syncer) bring(ctx context.Context) (rep Report, err error) {
 	if err != nil {
 		return rep, err
 	}
-	if err := im.importAll(ctx, found, still, []string{y.unit}); err != nil {
-		return rep, err
+	err = im.importAll(ctx, found, still, []string{y.unit})
+	if err == nil {
+		err = im.settleApart(ctx)
 	}
-	return rep, im.settleApart(ctx)
+	return rep, errors.Join(err, im.oursErr)
 }
 
 // stands reports whether the source is as it is stored.

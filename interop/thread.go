@@ -72,6 +72,10 @@ func (t *thread) look(ctx context.Context, s skein.Store, seed maphash.Seed) err
 	switch {
 	case errors.Is(err, skein.ErrNotFound) && t.fork != nil: // it waits to be created
 		id, sess.Base, sess.Last = t.fork.Session, t.fork.Seq, t.fork.Seq
+		defer func() { // how its parent began says nothing of how it does
+			delete(t.stands, CreatedID)
+			delete(t.stands, rewoundID)
+		}()
 	case errors.Is(err, skein.ErrNotFound): // it waits too, and has nothing yet
 		t.stands, t.bySeq = map[skein.ClientID]*stand{}, map[skein.Seq]*stand{}
 		return nil

@@ -93,7 +93,10 @@ func (im *importer) plainUnitOf(path string) (fs []*Format, unit string) {
 func (im *importer) produceUnit(ctx context.Context, w *work, sink func(chunk) error) (err error) {
 	alone := &work{format: w.format, now: w.now, unit: w.unit} // what is said of the unit, not of a source
 	fail := func(err error) error {
-		return sink(chunk{w: alone, end: true, skips: []Skip{{w.now.path, why(err)}}, torn: errors.Is(err, ErrTorn)})
+		if errors.Is(err, ErrTorn) {
+			return sink(chunk{w: alone, end: true, skips: []Skip{{w.now.path, why(err)}}, torn: true})
+		}
+		return sink(chunk{w: alone, end: true, failed: err})
 	}
 	f, err := w.unit.look(ctx)
 	switch {
@@ -104,12 +107,16 @@ func (im *importer) produceUnit(ctx context.Context, w *work, sink func(chunk) e
 	case err != nil:
 		return fail(err)
 	}
-	defer func() { err = errors.Join(err, w.unit.unit.Close()) }()
+	defer func() {
+		if closing := w.unit.unit.Close(); closing != nil && err == nil {
+			err = sink(w.says(closing))
+		}
+	}()
 	w.format = *f
 	if w.known, err = im.knownOf(ctx, w); err != nil {
-		return err
+		return fail(err)
 	}
-	sources, err := w.unit.unit.Sources(ctx)
+	sources, err := w.unit.sources(ctx)
 	if err != nil {
 		return fail(err)
 	}
@@ -129,9 +136,15 @@ func (im *importer) produceUnit(ctx context.Context, w *work, sink func(chunk) e
 	return im.produce(ctx, w.begin(), sink)
 }
 
+func (o *opened) sources(ctx context.Context) (all []Source, err error) {
+	defer guard(&err)
+	return o.unit.Sources(ctx)
+}
+
 // look opens the unit as one of the first format that knows it.
-func (o *opened) look(ctx context.Context) (*Format, error) {
-	err := ErrOther
+func (o *opened) look(ctx context.Context) (_ *Format, err error) {
+	defer guard(&err)
+	err = ErrOther
 	_, packed := PlainName(o.path)
 	if info, err := os.Lstat(o.path); err == nil && info.IsDir() {
 		packed = false
@@ -161,7 +174,7 @@ func (im *importer) produceSource(ctx context.Context, of *work, s Source, sink 
 	sum := sha256.Sum256([]byte(s.Stamp))
 	w.now.inode = binary.BigEndian.Uint64(sum[:]) >> 1
 	if w.known, err = im.knownOf(ctx, w); err != nil {
-		return err
+		return sink(chunk{w: w, end: true, failed: err})
 	}
 	if s.Stamp != "" && w.now.path != im.ours && unchanged(w.now, w.known) && w.known.Records > 0 {
 		return nil
@@ -207,11 +220,7 @@ func (w *watch) takeUnits(ctx context.Context, units []unitFound) error {
 		var p Progress
 		for _, pl := range w.im.planUnits([]unitFound{u}, &p) {
 			start := time.Now()
-			wk, err := w.im.workOf(ctx, pl)
-			if err != nil {
-				return err
-			}
-			if err := w.im.readUnit(ctx, wk); err != nil {
+			if err := w.takeOne(ctx, pl); err != nil {
 				return err
 			}
 			w.rest[u.path] = time.Now().Add(max(restFor, 2*time.Since(start)))

@@ -37,19 +37,29 @@ func walk(ctx context.Context, paths []string, rep *Report) ([]candidate, error)
 		if err != nil {
 			return nil, err
 		}
-		if abs, err = filepath.EvalSymlinks(abs); err != nil {
+		err = w.root(ctx, abs)
+		switch {
+		case err == nil:
+		case ctx.Err() != nil, isMissing(err):
 			return nil, err
-		}
-		info, err := os.Lstat(abs)
-		if err != nil {
-			return nil, err
-		}
-		if err := w.entry(ctx, abs, info, maxFolders); err != nil {
-			return nil, err
+		default:
+			w.rep.fail(abs, err)
 		}
 	}
 	byAge(w.found)
 	return w.found, nil
+}
+
+func (w *walker) root(ctx context.Context, path string) error {
+	path, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return err
+	}
+	info, err := os.Lstat(path)
+	if err != nil {
+		return err
+	}
+	return w.entry(ctx, path, info, maxFolders)
 }
 
 // byAge sorts files, the oldest first; those in the folder x come after the
@@ -105,7 +115,7 @@ func (w *walker) entry(ctx context.Context, path string, info fs.FileInfo, deepe
 func (w *walker) folder(ctx context.Context, path string, deeper int) error {
 	entries, err := os.ReadDir(path)
 	if err != nil {
-		w.rep.skip(path, why(err))
+		w.rep.fail(path, err)
 	}
 	for _, e := range entries {
 		at := filepath.Join(path, e.Name())
@@ -117,7 +127,7 @@ func (w *walker) folder(ctx context.Context, path string, deeper int) error {
 			continue
 		}
 		if err != nil {
-			w.rep.skip(at, why(err))
+			w.rep.fail(at, err)
 			continue
 		}
 		if err := w.entry(ctx, at, info, deeper); err != nil {

@@ -206,29 +206,27 @@ func (w *watch) take(ctx context.Context, c candidate) error {
 	}
 	var p Progress
 	for _, pl := range w.im.planFiles([]candidate{c}, isMoving, &p) {
-		wk, err := w.im.workOf(ctx, pl)
-		if err != nil {
+		if err := w.takeOne(ctx, pl); err != nil {
 			return err
 		}
-		if wk.unit != nil {
-			if err := w.im.readUnit(ctx, wk); err != nil {
-				return err
-			}
-			continue
-		}
-		if wk.format.Load != nil {
-			if err := w.im.load(ctx, wk); err != nil {
-				return err
-			}
-			continue
-		}
-		t, err := w.im.read(ctx, wk.begin())
-		if err != nil {
-			return err
-		}
-		w.lives.put(t)
 	}
 	return nil
+}
+
+// takeOne reads what is new in one file or unit.
+func (w *watch) takeOne(ctx context.Context, pl planned) error {
+	wk, err := w.im.workOf(ctx, pl)
+	switch {
+	case err != nil:
+		return w.im.fails(ctx, pl.now.path, err)
+	case wk.unit != nil:
+		return w.im.readUnit(ctx, wk)
+	case wk.format.Load != nil:
+		return w.im.load(ctx, wk)
+	}
+	t, err := w.im.read(ctx, wk.begin())
+	w.lives.put(t)
+	return err
 }
 
 // warm makes the reader of a file ready.
@@ -239,15 +237,7 @@ func (w *watch) warm(ctx context.Context, path string) error {
 	if !ok || f == nil || f.Load != nil || f.Look != nil || w.lives[path] != nil || !known.unchanged(c) {
 		return nil
 	}
-	wk, err := w.im.workOf(ctx, planned{format: f, now: c, patient: true, was: &known})
-	if err != nil {
-		return err
-	}
-	t, err := w.im.read(ctx, wk.begin())
-	if err == nil {
-		w.lives.put(t)
-	}
-	return err
+	return w.takeOne(ctx, planned{format: f, now: c, patient: true, was: &known})
 }
 
 // poll looks at everything.

@@ -11,7 +11,7 @@ import (
 // A Whole is a file that a format takes in by itself: see Format.Load.
 type Whole struct {
 	Store skein.Store
-	File  skein.SourceFile // Format, Path, Size, Mtime and Inode: to be stored with what is taken in
+	File  skein.SourceFile // Format and Path: to be stored with what is taken in
 	Data  io.Reader        // from its beginning
 	Again bool             // bring back sessions that were deleted here
 }
@@ -20,6 +20,7 @@ type Whole struct {
 type Took struct {
 	News    []News   // of the sessions that are new or have grown
 	Removed int      // sessions that were not taken because they were deleted here
+	Failed  []error  // why single sessions were not taken, or not to their end
 	Skips   []Skip   // what was not taken, and why
 	Damaged int      // records
 	Damage  []Damage // the first of these
@@ -38,9 +39,11 @@ func (im *importer) loadAll(ctx context.Context, works []planned) error {
 	for _, p := range works {
 		w, err := im.workOf(ctx, p)
 		if err != nil {
-			return err
+			err = im.fails(ctx, p.now.path, err)
+		} else {
+			err = im.load(ctx, w)
 		}
-		if err := im.load(ctx, w); err != nil {
+		if err != nil {
 			return err
 		}
 	}
@@ -57,26 +60,35 @@ func (im *importer) load(ctx context.Context, w *work) error {
 			continue
 		}
 		im.took(took)
-		if errors.Is(err, skein.ErrInvalid) || errors.Is(err, skein.ErrNewer) {
-			im.rep.skip(w.now.path, err.Error())
-			return nil
+		if err == nil && len(took.Failed) == 0 {
+			err = im.loaded(ctx, w)
 		}
-		return err
+		for _, err := range append(took.Failed, err) {
+			if err == nil {
+				continue
+			}
+			if err := im.fails(ctx, w.now.path, err); err != nil {
+				return err
+			}
+		}
+		return nil
 	}
 }
 
 // loadOnce reads one file from its beginning to its end.
 func (im *importer) loadOnce(ctx context.Context, w *work) (t Took, err error) {
+	defer guard(&err)
 	f, now, err := open(w.now.path)
 	if err != nil {
-		return skipped(w, err), nil
+		return t, err
 	}
 	defer f.Close()
-	file := skein.SourceFile{Format: w.format.Name, Path: now.path, Size: now.size, Mtime: now.mtime, Inode: now.inode}
+	w.now = now
+	file := skein.SourceFile{Format: w.format.Name, Path: now.path}
 	var data io.Reader = ctxReader{ctx, f}
 	unpacked, packed, err := Unpack(now.path, data)
 	if err != nil {
-		return skipped(w, err), nil
+		return t, err
 	}
 	if packed {
 		defer unpacked.Close()
@@ -86,9 +98,21 @@ func (im *importer) loadOnce(ctx context.Context, w *work) (t Took, err error) {
 	return w.format.Load(ctx, Whole{im.store, file, data, im.opts.Again})
 }
 
-// skipped says that nothing of a file was taken, and why.
-func skipped(w *work, err error) Took {
-	return Took{Skips: []Skip{{w.now.path, why(err)}}}
+// loaded makes a file that was taken in whole look unchanged to the next import.
+func (im *importer) loaded(ctx context.Context, w *work) error {
+	f, err := im.stored(ctx, w.format.Name, w.now.path)
+	if err != nil || f.Path == "" || unchanged(w.now, f) {
+		return err
+	}
+	f.Size, f.Mtime, f.Inode = w.now.size, w.now.mtime, w.now.inode
+	_, err = im.store.Append(ctx, skein.Batch{Session: f.Session, Import: &skein.Import{File: f}})
+	if errors.Is(err, skein.ErrDeleted) {
+		return nil
+	}
+	if err == nil {
+		im.keep(f)
+	}
+	return err
 }
 
 // took says in the report what was taken in.

@@ -104,17 +104,18 @@ func unchanged(c candidate, f skein.SourceFile) bool {
 
 // A chunk is a run of records of one file, small enough for one transaction.
 type chunk struct {
-	w     *work
-	reads []read
-	at    state // how far the stream is after it: Records, Bytes, Sum
-	bytes int64
-	end   bool  // it is the file's last
-	err   error // with end: why reading ended before the file did
-	skips []Skip
-	took  *Took         // what a side file had
-	other bool          // with end: it was no unit after all
-	torn  bool          // with skips: it is being written
-	taken chan struct{} // closed when it was taken in, if it is so big that the next is not to be read before
+	w      *work
+	reads  []read
+	at     state // how far the stream is after it: Records, Bytes, Sum
+	bytes  int64
+	end    bool  // it is the file's last
+	err    error // with end: why reading ended before the file did
+	failed error // with end: why the file cannot be read at all; nothing is known of it
+	skips  []Skip
+	took   *Took         // what a side file had
+	other  bool          // with end: it was no unit after all
+	torn   bool          // with skips: it is being written
+	taken  chan struct{} // closed when it was taken in, if it is so big that the next is not to be read before
 }
 
 // A chunk ends with the record that takes it over one of these.

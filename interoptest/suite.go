@@ -52,6 +52,7 @@ func Run(t *testing.T, s Suite) {
 			t.Parallel()
 			t.Run("becomes the events of its golden file", func(t *testing.T) { s.golden(t, name) })
 			t.Run("read twice adds nothing", func(t *testing.T) { s.twice(t, name) })
+			t.Run("keeps no other session from being taken in", func(t *testing.T) { s.refused(t, name) })
 			t.Run("exported and imported where it is adds nothing", func(t *testing.T) { s.exportedIn(t, name) })
 			if s.Format.Write != nil {
 				t.Run("is written back where it came from", func(t *testing.T) { s.writtenBack(t, name) })

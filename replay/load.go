@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 
 	"github.com/skein-dev/skein"
 )
@@ -67,8 +66,8 @@ func (d Loaded) Waits() bool {
 // The error joins those of the sessions. They wrap [skein.ErrMismatch] if the
 // store has another event at a place, [skein.ErrDeleted] if the session was
 // deleted, [skein.ErrCorrupt] if events are missing in the middle, or those of
-// [skein.Store.Append]. If nothing more could be read or stored, the error is
-// that of [Read], of the store or of ctx.
+// [skein.Store.Append]. If nothing more could be read, the error is that of
+// [Read] or of ctx.
 func Load(ctx context.Context, s skein.Store, r io.Reader, o Options) (done Loaded, err error) {
 	defer skein.Wrapf(&err, "replay: load")
 	l := loader{store: s, o: o, done: &done}
@@ -124,28 +123,23 @@ func (l *loader) item(ctx context.Context, it Item) error {
 	if err == nil && l.cur.full() {
 		err = l.cur.flush(ctx)
 	}
-	return l.settle(err)
+	return l.settle(ctx, err)
 }
 
-// settle keeps err for the session, unless it is one that would meet the next
-// one too.
-func (l *loader) settle(err error) error {
-	if slices.ContainsFunc(ownErrors, func(own error) bool { return errors.Is(err, own) }) {
-		l.cur.result.Err, err = fmt.Errorf("session %s: %w", l.cur.head.Session, err), nil
+// settle keeps err for the session: it may be one that the next would not meet.
+// Only ctx's is returned.
+func (l *loader) settle(ctx context.Context, err error) error {
+	if err == nil || ctx.Err() != nil {
+		return err
 	}
-	return err
-}
-
-// ownErrors concern one session of a log.
-var ownErrors = []error{
-	skein.ErrMismatch, skein.ErrDeleted, skein.ErrCorrupt, skein.ErrConflict, skein.ErrLocked,
-	skein.ErrFenced, skein.ErrExists, skein.ErrNotFound, skein.ErrInvalid,
+	l.cur.result.Err = fmt.Errorf("session %s: %w", l.cur.head.Session, err)
+	return nil
 }
 
 // begin starts with the session of h.
 func (l *loader) begin(ctx context.Context, h Head) error {
 	l.cur = &session{head: h, store: l.store, o: l.o, next: h.First, result: LoadedSession{Session: h.Session, For: h.For}}
-	return l.settle(l.cur.begin(ctx))
+	return l.settle(ctx, l.cur.begin(ctx))
 }
 
 // end stores what is left of the current session and reports it.
@@ -155,7 +149,7 @@ func (l *loader) end(ctx context.Context) error {
 	}
 	c := l.cur
 	before := c.result.Err
-	err := l.settle(c.flush(ctx)) // also what came before an error
+	err := l.settle(ctx, c.flush(ctx)) // also what came before an error
 	if before != nil {
 		c.result.Err = before
 	}

@@ -31,6 +31,7 @@ type imported struct {
 	Damaged   int               `json:"damaged_records"`
 	Damage    []damaged         `json:"damage,omitempty"`
 	Skips     []skipped         `json:"skips,omitempty"`
+	Failed    int               `json:"failed" doc:"how many of these an error kept from being taken in; the same file sent again is tried again"`
 	Removed   int               `json:"deleted_here" doc:"left out, for the session was destroyed here"`
 	Waiting   int               `json:"locked" doc:"left out, for the session is locked; import again later"`
 	Changed   []skein.SessionID `json:"changed,omitempty" doc:"the sessions that are new or have grown"`
@@ -59,7 +60,7 @@ func (a *service) imports(t *table) {
 	register(t, operation{
 		ID: "import", Method: http.MethodPost, Path: "/import", Tag: "sessions", Scope: door.Write, Body: door.MaxBatches, Types: []string{"application/octet-stream"},
 		Summary: "Take in sessions from a file of another program, or of skein's own export",
-		Doc:     "What was taken in before is not taken in again; what is new in it is added. Damaged records are kept, counted and named.",
+		Doc:     "What was taken in before is not taken in again; what is new in it is added. Damaged records are kept, counted and named; so is what an error keeps from being taken in, unless that is all there is.",
 		Takes:   []media{{Type: "application/octet-stream"}},
 	}, func(ctx context.Context, i *in) (_ *out, err error) {
 		formats, err := a.formatsNamed(i.Format)
@@ -76,6 +77,9 @@ func (a *service) imports(t *table) {
 			return nil, err
 		}
 		rep, err := interop.Import(ctx, uploaded(door.From(ctx).Store, dir, sum.Sum(nil)), formats, []string{dir}, interop.Options{Again: i.Again})
+		if err == nil && rep.Failed > 0 && rep.Events == 0 {
+			err = rep.Err
+		}
 		return &out{reportOf(rep, dir)}, err
 	})
 }
@@ -114,7 +118,7 @@ func unload(dir, name string, body io.Reader) (err error) {
 func reportOf(r interop.Report, dir string) imported {
 	out := imported{
 		Files: r.Files, Unchanged: r.Unchanged, Unmatched: r.Unmatched, Sessions: r.Sessions, Grown: r.Grown, Messages: r.Messages, Events: r.Events,
-		Amended: r.Amended, Copies: r.Copies, Damaged: r.Damaged, Removed: r.Removed, Waiting: r.Waiting, Changed: r.Changed,
+		Amended: r.Amended, Copies: r.Copies, Damaged: r.Damaged, Removed: r.Removed, Waiting: r.Waiting, Failed: r.Failed, Changed: r.Changed,
 	}
 	within := func(path string) string {
 		if rel, err := filepath.Rel(dir, path); err == nil && filepath.IsLocal(rel) {

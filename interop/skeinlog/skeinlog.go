@@ -39,10 +39,15 @@ func load(ctx context.Context, w interop.Whole) (interop.Took, error) {
 		if s.New > 0 {
 			t.News = append(t.News, interop.News{Session: s.Session, Created: s.New == s.Events, Events: s.New, Messages: s.Messages})
 		}
-		if errors.Is(s.Err, skein.ErrDeleted) {
+		switch {
+		case errors.Is(s.Err, skein.ErrDeleted):
 			t.Removed++
-		} else if why := skipped(s); why != "" {
-			t.Skips = append(t.Skips, interop.Skip{Path: w.File.Path, Why: why})
+		case s.Err != nil:
+			t.Failed = append(t.Failed, s.Err)
+		default:
+			if why := skipped(s); why != "" {
+				t.Skips = append(t.Skips, interop.Skip{Path: w.File.Path, Why: why})
+			}
 		}
 	}
 	if onlySessions(err, done.Sessions) {
@@ -51,11 +56,9 @@ func load(ctx context.Context, w interop.Whole) (interop.Took, error) {
 	return t, err
 }
 
-// skipped returns what of a session was not taken, and why; "" for nothing.
+// skipped returns what a session came without; "" for nothing.
 func skipped(s replay.LoadedSession) string {
 	switch {
-	case s.Err != nil:
-		return s.Err.Error()
 	case s.Lacks > 0:
 		return fmt.Sprintf("session %s: %d events at the end are missing", s.Session, s.Lacks)
 	case s.Key != "":
