@@ -90,6 +90,16 @@ func Number(v jsontext.Value) (float64, bool) {
 	return f, v.Kind() == '0' && err == nil && !math.IsInf(f, 0)
 }
 
+// Billionths returns a cost in dollars in billionths of a dollar, 0 for one
+// that there cannot be.
+func Billionths(v jsontext.Value) int64 {
+	f, ok := Number(v)
+	if n := math.Round(f * 1e9); ok && n > 0 && n < 1<<53 {
+		return int64(n)
+	}
+	return 0
+}
+
 // Millis returns a time that is a number of milliseconds, 0 for one that there
 // cannot be.
 func Millis(v jsontext.Value) skein.Time {

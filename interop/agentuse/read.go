@@ -10,6 +10,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/folder"
+	"github.com/skein-dev/skein/internal/loose"
 	"github.com/skein-dev/skein/interop"
 )
 
@@ -187,7 +188,9 @@ func (r *reader) message(data []byte, dir string) (m interop.Made, err error) {
 		}
 	}
 	evs = append(evs, skein.Say(at, asked))
-	if u, e := f.Assistant.Tokens.usage(), f.Assistant.Error; u != (skein.Usage{}) || e != nil {
+	u, e := f.Assistant.Tokens.usage(), f.Assistant.Error
+	u.Reported = loose.Billionths(f.Assistant.Cost)
+	if u != (skein.Usage{}) || e != nil {
 		s := skein.Step{Phase: "finish", Request: cmp.Or(utf8(f.ID), dir), Usage: &u}
 		s.Provider, s.Model = models(f.Assistant.Model, f.Assistant.Provider)
 		if e != nil {

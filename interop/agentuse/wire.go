@@ -53,11 +53,12 @@ type messageFile struct {
 		} `json:"prompt"`
 	} `json:"user"`
 	Assistant struct {
-		System   []skein.Text `json:"system"`
-		Model    string       `json:"modelID"` // PROVIDER:MODEL
-		Provider string       `json:"providerID"`
-		Tokens   tokens       `json:"tokens"`
-		Error    *errorFile   `json:"error"`
+		System   []skein.Text   `json:"system"`
+		Model    string         `json:"modelID"` // PROVIDER:MODEL
+		Provider string         `json:"providerID"`
+		Tokens   tokens         `json:"tokens"`
+		Cost     jsontext.Value `json:"cost"` // in dollars; 0 where it was not worked out
+		Error    *errorFile     `json:"error"`
 	} `json:"assistant"`
 }
 

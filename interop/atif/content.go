@@ -1,7 +1,6 @@
 package atif
 
 import (
-	"math"
 	"net/http"
 	"path"
 	"path/filepath"
@@ -90,18 +89,10 @@ func usage(o loose.Object) skein.Usage {
 	wrote := extra.Count("cache_creation_input_tokens", "cache_write_tokens")
 	u := skein.Usage{
 		Input: max(0, all-read-wrote), CacheRead: read, CacheWrite: wrote,
-		Output: o.Count("completion_tokens"), Reported: billionths(o.Get("cost_usd")),
+		Output: o.Count("completion_tokens"), Reported: loose.Billionths(o.Get("cost_usd")),
 	}
 	u.Reasoning = min(u.Output, extra.Count("reasoning_tokens", "reasoning_output_tokens"))
 	return u
-}
-
-// billionths returns a number of dollars in billionths.
-func billionths(v jsontext.Value) int64 {
-	if f, ok := loose.Number(v); ok && f > 0 && f < 1e9 {
-		return int64(math.Round(f * 1e9))
-	}
-	return 0
 }
 
 // final reads what a trajectory used in all, as far as its steps did not say:
@@ -118,7 +109,7 @@ func (t *trajectory) final(o loose.Object) []piece {
 	u.Requests = 0
 	left := skein.Usage{
 		Input: max(0, all-read-wrote-u.Input), CacheRead: max(0, read-u.CacheRead), CacheWrite: max(0, wrote-u.CacheWrite),
-		Output: max(0, m.Count("total_completion_tokens")-u.Output), Reported: max(0, billionths(m.Get("total_cost_usd"))-u.Reported),
+		Output: max(0, m.Count("total_completion_tokens")-u.Output), Reported: max(0, loose.Billionths(m.Get("total_cost_usd"))-u.Reported),
 	}
 	if all <= u.Input+u.CacheRead+u.CacheWrite {
 		left.Input, left.CacheRead, left.CacheWrite = 0, 0, 0 // they divide it in another way

@@ -1,7 +1,6 @@
 package cline
 
 import (
-	"math"
 	"strconv"
 	"strings"
 
@@ -118,7 +117,13 @@ func (r *reader) spent(t *thread, said *skein.Message, at skein.Time, o loose.Ob
 	u := skein.Usage{
 		Input: tokens.Count("prompt", "inputTokens"), Output: tokens.Count("completion", "outputTokens"),
 		CacheRead: tokens.Count("cached", "cacheReadTokens"), CacheWrite: tokens.Count("cacheWriteTokens"),
-		Reported: dollars(metrics.Get("cost")),
+		Reported: loose.Billionths(metrics.Get("cost")),
+	}
+	// A session's inputTokens are the whole prompt, a task's prompt only what was
+	// not cached: https://github.com/HarnessRouter/harnessrouter/pull/209,
+	// 2026-09-18.
+	if cached := u.CacheRead + u.CacheWrite; tokens.Has("inputTokens") && cached <= u.Input {
+		u.Input -= cached
 	}
 	switch {
 	case u == (skein.Usage{}):
@@ -129,15 +134,6 @@ func (r *reader) spent(t *thread, said *skein.Message, at skein.Time, o loose.Ob
 	default:
 		said.Usage = &u
 	}
-}
-
-// dollars returns a cost in billionths of a dollar.
-func dollars(v jsontext.Value) int64 {
-	f, ok := loose.Number(v)
-	if !ok || f <= 0 || f > 1e6 {
-		return 0
-	}
-	return int64(math.Round(f * 1e9))
 }
 
 // folderIn returns the folder that the program told the model of.

@@ -28,7 +28,7 @@ func requestOf(text string) (q request, ok bool) {
 	}
 	q.usage = skein.Usage{
 		Input: o.Count("tokensIn"), Output: o.Count("tokensOut"), Reasoning: o.Count("reasoningTokens"),
-		CacheRead: o.Count("cacheReads"), CacheWrite: o.Count("cacheWrites"), Reported: dollars(o.Get("cost")),
+		CacheRead: o.Count("cacheReads"), CacheWrite: o.Count("cacheWrites"), Reported: loose.Billionths(o.Get("cost")),
 	}
 	if o.Str("apiProtocol") == "openai" { // the cached ones are in tokensIn there
 		if cached := q.usage.CacheRead + q.usage.CacheWrite; cached <= q.usage.Input {
@@ -96,7 +96,7 @@ func (r *reader) note(m *interop.Made, at skein.Time, say string, o loose.Object
 	if say == "error" || say == "diff_error" {
 		level = "error"
 	}
-	if cost := dollars(o.Obj("contextCondense").Get("cost")); cost > 0 {
+	if cost := loose.Billionths(o.Obj("contextCondense").Get("cost")); cost > 0 {
 		r.put(m, r.main, skein.NewEvent(skein.KindStep, at, skein.Step{
 			Phase: "finish", Request: "cline:" + r.id + ":" + say + ":" + strconv.FormatInt(int64(at), 10), Usage: &skein.Usage{Reported: cost},
 		}))

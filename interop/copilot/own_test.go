@@ -82,6 +82,10 @@ func ends(id, in, out string) string {
 	return `{"type":"session.shutdown","data":{"modelMetrics":{"m":{"usage":{"inputTokens":` + in + `,"outputTokens":` + out + `}}}},"id":"` + id + `"}` + "\n"
 }
 
+func endsWith(id, in, out, requests string) string {
+	return strings.Replace(ends(id, in, out), `{"usage":`, `{"requests":{"count":`+requests+`,"cost":1},"usage":`, 1)
+}
+
 func TestTheTitleComesFromBesideTheEvents(t *testing.T) {
 	p := newPlace(t)
 	p.write("session-state/s1/workspace.yaml", "id: s1\ncwd: /home/ada\nsummary: |-\n  List the\n  files\nsummary_count: 0\n")
@@ -117,12 +121,14 @@ func TestWhatARunUsedIsCountedOnce(t *testing.T) {
 		lines string
 		want  skein.Usage
 	}{
-		"in all at the end":            {says("r1", "10") + says("r2", "5") + ends("e", "100", "15"), skein.Usage{Input: 100, Output: 15, Requests: 2}},
-		"of all runs together":         {says("r1", "10") + ends("e", "100", "10") + says("r2", "5") + ends("f", "180", "15"), skein.Usage{Input: 180, Output: 15, Requests: 2}},
-		"of each run":                  {says("r1", "10") + ends("e", "100", "10") + says("r2", "5") + ends("f", "80", "5"), skein.Usage{Input: 180, Output: 15, Requests: 2}},
-		"where no message tells of it": {ends("e", "100", "10"), skein.Usage{Input: 100, Output: 10, Requests: 1}},
-		"though it never ended":        {says("r1", "10"), skein.Usage{Output: 10, Requests: 1}},
-		"though it was told twice":     {says("r1", "10") + ends("e", "100", "10") + ends("f", "100", "10"), skein.Usage{Input: 100, Output: 10, Requests: 1}},
+		"with the requests that no message tells of": {says("r1", "10") + says("r2", "5") + endsWith("e", "100", "18", "4"), skein.Usage{Input: 100, Output: 18, Requests: 4}},
+		"of all runs, with their requests":           {says("r1", "10") + endsWith("e", "100", "10", "2") + says("r2", "5") + endsWith("f", "180", "15", "3"), skein.Usage{Input: 180, Output: 15, Requests: 3}},
+		"in all at the end":                          {says("r1", "10") + says("r2", "5") + ends("e", "100", "15"), skein.Usage{Input: 100, Output: 15, Requests: 2}},
+		"of all runs together":                       {says("r1", "10") + ends("e", "100", "10") + says("r2", "5") + ends("f", "180", "15"), skein.Usage{Input: 180, Output: 15, Requests: 2}},
+		"of each run":                                {says("r1", "10") + ends("e", "100", "10") + says("r2", "5") + ends("f", "80", "5"), skein.Usage{Input: 180, Output: 15, Requests: 2}},
+		"where no message tells of it":               {ends("e", "100", "10"), skein.Usage{Input: 100, Output: 10, Requests: 1}},
+		"though it never ended":                      {says("r1", "10"), skein.Usage{Output: 10, Requests: 1}},
+		"though it was told twice":                   {says("r1", "10") + ends("e", "100", "10") + ends("f", "100", "10"), skein.Usage{Input: 100, Output: 10, Requests: 1}},
 	} {
 		p := newPlace(t)
 		p.write("session-state/s1/events.jsonl", started+asks+test.lines)

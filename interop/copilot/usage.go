@@ -1,6 +1,9 @@
 package copilot
 
 import (
+	"cmp"
+	"strconv"
+
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/loose"
 )
@@ -44,7 +47,7 @@ func (s spent) message(l line, model string) (request string, u *skein.Usage) {
 		r.used.Output += max(out-r.last, 0) // a further piece of the same
 		r.last = max(out, r.last)
 	} else {
-		r.used.Output += out
+		r.used = r.used.Plus(skein.Usage{Output: out, Requests: 1})
 		r.last, r.request = out, request
 	}
 	return request, &skein.Usage{Output: out}
@@ -67,6 +70,7 @@ func (s spent) compaction(l line, model string) []piece {
 	}
 	r := s.run(model)
 	r.used = r.used.Plus(u)
+	r.used.Requests++
 	step := skein.Step{Phase: "finish", Mode: "compaction", Request: "cp:" + l.id, Provider: provider, Model: model, Usage: &u}
 	return []piece{{event: skein.NewEvent(skein.KindStep, l.at, step)}}
 }
@@ -78,8 +82,8 @@ func (r *reader) shutdown(l line) (ps []piece) {
 		if err != nil {
 			continue
 		}
-		if step := r.spent.end(l, m.Name, metric.Obj("usage")); step != nil {
-			ps = append(ps, piece{event: skein.NewEvent(skein.KindStep, l.at, *step)})
+		for _, step := range r.spent.end(l, m.Name, metric) {
+			ps = append(ps, piece{event: skein.NewEvent(skein.KindStep, l.at, step)})
 		}
 	}
 	clear(r.spent.runs)
@@ -91,13 +95,20 @@ func (r *reader) shutdown(l line) (ps []piece) {
 	return append(ps, note(l, "", nil), piece{event: skein.NewEvent(skein.KindEnded, l.at, end)})
 }
 
-// end returns what a model used that was not told before. It is told of the
-// last request, so that no request is counted that there was not.
-func (s spent) end(l line, model string, o loose.Object) *skein.Step {
+// maxUntold is how many requests that no message tells of are counted one by
+// one at the end of a run: a file cannot make a million events of one number.
+const maxUntold = 10_000
+
+// end returns a step for each request that no message told of, the first with
+// what was used and not told before. Where messages told of all requests, that
+// is told of the last one, so that no request is counted that there was not.
+func (s spent) end(l line, model string, metric loose.Object) (steps []skein.Step) {
+	o := metric.Obj("usage")
 	read, write := o.Count("cacheReadTokens"), o.Count("cacheWriteTokens")
 	all := skein.Usage{
 		Input: max(o.Count("inputTokens")-read-write, 0), Output: o.Count("outputTokens"),
 		Reasoning: o.Count("reasoningTokens"), CacheRead: read, CacheWrite: write,
+		Requests: metric.Obj("requests").Count("count"),
 	}
 	run, was := s.run(model), s.told[model]
 	s.told[model] = all
@@ -106,16 +117,28 @@ func (s spent) end(l line, model string, o loose.Object) *skein.Step {
 		known = known.Plus(was)
 	}
 	u := all.Minus(known)
+	untold := min(u.Requests, maxUntold)
 	u = skein.Usage{
 		Input: max(u.Input, 0), Output: max(u.Output, 0), Reasoning: max(u.Reasoning, 0),
 		CacheRead: max(u.CacheRead, 0), CacheWrite: max(u.CacheWrite, 0),
 	}
-	if u == (skein.Usage{}) {
-		return nil
+	step := func(request string, u skein.Usage) {
+		steps = append(steps, skein.Step{Phase: "finish", Request: request, Provider: provider, Model: model, Usage: &u})
 	}
-	request := run.request
-	if u.Output += run.last; request == "" {
-		request = "cp:" + l.id + ":" + short(model)
+	alone := skein.Usage{Requests: 1} // that is all that is known of it
+	own := "cp:" + l.id + ":" + short(model)
+	switch {
+	case untold > 0:
+		step(own, cmp.Or(u, alone))
+	case u == (skein.Usage{}):
+	case run.request == "":
+		step(own, u)
+	default:
+		u.Output += run.last
+		step(run.request, u)
 	}
-	return &skein.Step{Phase: "finish", Request: request, Provider: provider, Model: model, Usage: &u}
+	for n := int64(2); n <= untold; n++ {
+		step(own+":"+strconv.FormatInt(n, 10), alone)
+	}
+	return steps
 }

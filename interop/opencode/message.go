@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"math"
 	"strconv"
 
 	"github.com/skein-dev/skein"
@@ -136,15 +135,6 @@ func usageOf(o loose.Object) skein.Usage {
 	cache, reasoning := t.Obj("cache"), t.Count("reasoning")
 	return skein.Usage{
 		Input: t.Count("input"), Output: t.Count("output") + reasoning, Reasoning: reasoning,
-		CacheRead: cache.Count("read"), CacheWrite: cache.Count("write"), Reported: nanos(o),
+		CacheRead: cache.Count("read"), CacheWrite: cache.Count("write"), Reported: loose.Billionths(o.Get("cost")),
 	}
-}
-
-// nanos returns the cost in billionths of a US dollar.
-func nanos(o loose.Object) int64 {
-	cost, ok := loose.Number(o.Get("cost"))
-	if n := math.Round(cost * 1e9); ok && n > 0 && n < 1<<53 {
-		return int64(n)
-	}
-	return 0
 }

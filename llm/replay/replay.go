@@ -118,7 +118,8 @@ func marked(m *skein.Message) bool {
 	return slices.ContainsFunc(m.Parts, func(p skein.Part) bool { return p.Kind == skein.PartText && p.Synthetic })
 }
 
-// message returns the answer as this model's.
+// message returns the answer as this model's, without its usage: the request
+// was made, and counted, when it was recorded.
 func (m *Model) message(a *answer) *skein.Message {
 	was := &a.message
 	to := &skein.Message{Role: skein.RoleAssistant, Provider: "replay", Model: was.Model, Request: m.options.ID(), Stop: was.Stop}
@@ -128,11 +129,5 @@ func (m *Model) message(a *answer) *skein.Message {
 			to.Parts[i].Raw = nil
 		}
 	}
-	u := skein.Usage{}
-	if was.Usage != nil {
-		u = *was.Usage
-	}
-	u.Requests, u.Reported = 1, 0
-	to.Usage = &u
 	return to
 }
