@@ -11,6 +11,7 @@ import (
 type ContextView struct {
 	Messages  []Message       // that keep the rules; of a Message only ID, Role, Parts, Provider, Model and Synthetic are set
 	Seqs      []Seq           // for each of them the place of its first event; 0 if it stands for none
+	Size      int             // bytes that Messages take, as Rules.Room counts them
 	Opaque    json.RawMessage // a provider's own item that goes before the messages, for what was compacted; nil for none
 	Compacted Seq             // place of the compacted event whose summary or Opaque is used; 0 for none
 	Repairs   []Repair        // in the order of the messages that they are about
@@ -36,6 +37,7 @@ const (
 	RepairFirst       RepairKind = "first"       // a user message was put first
 	RepairWindow      RepairKind = "window"      // older messages were left out, as Rules.Newest asks
 	RepairCompaction  RepairKind = "compaction"  // a compaction that only another provider can read was not used
+	RepairRoom        RepairKind = "room"        // a result, or the middle of something large, was left out, as Rules.Room asks
 )
 
 // A Repair is a difference between what was said and what is shown.
@@ -50,9 +52,10 @@ type Repair struct {
 // changes nothing but what it returns, so what it mends stays as it was in the
 // log. The messages keep the rules r, whatever the events are.
 //
-// It begins with the summary of the newest compaction that was not rewound and
-// that the provider can read, after it all that the compaction does not cover;
-// system messages that stand before all others stay. What was rewound is left
+// It begins with the messages of the user's that the newest compaction keeps,
+// and its summary, after that all that it does not cover; only a compaction
+// counts that was not rewound and that the provider can read. System messages
+// that stand before all others stay. What was rewound is left
 // out: after rewound{to} the context is what it was right after to, without
 // amendments that came since. Pieces of one message are put together as in
 // [Entries], and what was amended is used as it stands now.
@@ -73,7 +76,7 @@ func Context(events []Event, r Rules) (ContextView, error) {
 	if err != nil {
 		return ContextView{}, err
 	}
-	entries, err := b.entries(events, compact.what.To)
+	entries, err := b.entries(events, compact.what)
 	if err != nil {
 		return ContextView{}, err
 	}
@@ -88,7 +91,8 @@ func Context(events []Event, r Rules) (ContextView, error) {
 	if v.Opaque == nil {
 		summary = compact.what.Summary
 	}
-	v.Messages, v.Seqs = b.shape(summary)
+	v.Messages, v.Seqs = b.shape(compact.what.To, summary)
+	v.Size = sizeOf(v.Messages)
 	slices.SortStableFunc(b.repairs, func(a, b Repair) int { return cmp.Compare(a.Seq, b.Seq) })
 	v.Repairs = b.repairs
 	return v, nil
@@ -136,23 +140,28 @@ func (b *builder) compaction(events []Event) (compaction, error) {
 	return compaction{}, nil
 }
 
-// entries returns the messages of the events after the seq covered, and the
-// system messages that stand before all others.
-func (b *builder) entries(events []Event, covered Seq) ([]Entry, error) {
+// entries returns the messages of the events that c does not cover, those of
+// the user's that it keeps, and the system messages that stand before all
+// others.
+func (b *builder) entries(events []Event, c Compacted) ([]Entry, error) {
 	var f Folder
-	leading := true
+	leading, kept := true, map[string]bool{}
 	for _, e := range events {
 		switch e.Kind {
 		case KindSaid:
-			if leading && e.Seq <= covered {
-				m, err := Decode[Message](e)
-				if err != nil {
-					return nil, err
-				}
-				leading = m.Role == RoleSystem
+			if e.Seq > c.To {
+				break
 			}
-			if e.Seq <= covered && !leading {
+			m, err := Decode[Message](e)
+			if err != nil {
+				return nil, err
+			}
+			leading = leading && m.Role == RoleSystem
+			if !leading && !kept[m.ID] && !(slices.Contains(c.Keep, e.Seq) && (m.Role == RoleUser || m.Role == RoleSteer)) {
 				continue
+			}
+			if !leading && m.ID != "" {
+				kept[m.ID] = true // its other pieces too
 			}
 		case KindTool:
 			t, err := Decode[ToolState](e)

@@ -157,7 +157,7 @@ func replace[T any](to *T, gone *bool, a Amended) error {
 // What it returns shares nothing that a later Add changes.
 func (f *Folder) Entries() []Entry {
 	spans := f.line.spans(math.MaxInt64)
-	covered := f.covered(spans)
+	covered, keep := f.covered(spans)
 	entries := make([]Entry, 0, len(f.said))
 	at := make(map[int]int, len(f.ids)) // first piece → index in entries
 	own := map[int]bool{}               // entries whose parts are no piece's any more
@@ -178,18 +178,18 @@ func (f *Folder) Entries() []Entry {
 		entries = append(entries, Entry{Seq: p.seq, End: p.seq, Time: p.time, Turn: p.turn, Message: p.message, Rewound: !on})
 	}
 	for i := range entries {
-		entries[i].Compacted = entries[i].End <= covered
+		entries[i].Compacted = entries[i].End <= covered && !slices.Contains(keep, entries[i].Seq)
 	}
 	return entries
 }
 
 // covered returns up to where the newest compaction in spans covers the
-// events; 0 if there is none.
-func (f *Folder) covered(spans []SeqRange) Seq {
+// events, and which messages it keeps; 0 if there is none.
+func (f *Folder) covered(spans []SeqRange) (to Seq, keep []Seq) {
 	if c := f.newestCompaction(spans); c != nil {
-		return c.what.To
+		return c.what.To, c.what.Keep
 	}
-	return 0
+	return 0, nil
 }
 
 func (f *Folder) newestCompaction(spans []SeqRange) *compaction {

@@ -3,6 +3,7 @@ package skein_test
 import (
 	"fmt"
 	"maps"
+	"strings"
 
 	"github.com/skein-dev/skein"
 )
@@ -40,6 +41,9 @@ func (d *dice) event(last skein.Seq) skein.Event {
 		return rewound(skein.Seq(d.throw(int(last) + 1)))
 	case 1:
 		c := skein.Compacted{To: skein.Seq(d.throw(int(last) + 1)), Summary: pick(d, "", "what was", " \n"), Failed: d.throw(4) == 1}
+		for range d.throw(4) {
+			c.Keep = append(c.Keep, skein.Seq(d.throw(int(last)+1)))
+		}
 		if d.throw(3) == 1 {
 			c.Opaque = []byte(`{"type":"compaction","encrypted":"x"}`)
 		}
@@ -81,15 +85,20 @@ func (d *dice) callID() string { return pick(d, "a", "b", "c", "", "fc_1|x", "ü
 
 const longID = "0123456789012345678901234567890123456789012345678901234567890123456789"
 
+var longInput = skein.MustJSON(map[string]any{"path": "a", "content": longText, "lines": []string{string(longText)}})
+
+// longText is more than a context with little room has room for.
+var longText = skein.Text(strings.Repeat("ünd so on, ", 300))
+
 func (d *dice) text() skein.Text {
-	return pick[skein.Text](d, "hello", "hello world", "", " \n", "ends with a space ", "\xed\xa0\x80", "a\u2003")
+	return pick[skein.Text](d, "hello", "hello world", "", " \n", "ends with a space ", "\xed\xa0\x80", "a\u2003", longText)
 }
 
 func (d *dice) part() skein.Part {
 	switch d.throw(8) {
 	case 0, 1:
 		c := &skein.Call{ID: d.callID(), Name: pick(d, "bash", "", "mcp.server/tool", longID)}
-		c.Input = pick[[]byte](d, []byte(`{"x":1}`), nil, []byte(`"{\"x\":1}"`), []byte(`"no json"`), []byte(`[1]`), []byte("null"))
+		c.Input = pick[[]byte](d, []byte(`{"x":1}`), nil, []byte(`"{\"x\":1}"`), []byte(`"no json"`), []byte(`[1]`), []byte("null"), longInput)
 		return skein.Part{Kind: skein.PartCall, Call: c}
 	case 2, 3:
 		r := &skein.Result{CallID: d.callID(), Text: d.text(), Failed: d.throw(4) == 1}
@@ -124,6 +133,11 @@ func allRules() map[string]skein.Rules {
 		for _, n := range []int{1, 4} {
 			r.Newest = n
 			all[fmt.Sprintf("%s, newest %d", name, n)] = r
+		}
+		r.Newest = 0
+		for _, n := range []int{1, 5000} {
+			r.Room = n
+			all[fmt.Sprintf("%s, room for %d", name, n)] = r
 		}
 	}
 	return all

@@ -129,6 +129,7 @@ type Changed struct {
 type Compacted struct {
 	To      Seq             `json:"to"`                // covers the events up to this seq
 	Summary string          `json:"summary,omitempty"` // what stands in their place
+	Keep    []Seq           `json:"keep,omitempty"`    // messages of the user's among those events that stand word for word before the summary: the place of each one's first event
 	Opaque  json.RawMessage `json:"opaque,omitempty"`  // a provider's own item in place of a summary
 	Before  int64           `json:"before,omitempty"`  // tokens before; 0 if not known
 	After   int64           `json:"after,omitempty"`   // tokens after; 0 if not known

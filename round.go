@@ -22,6 +22,7 @@ type builder struct {
 // A draft is a message on its way into the context, and the calls in it.
 type draft struct {
 	seq    Seq
+	typed  bool // by a person
 	m      Message
 	rounds []*round
 }
@@ -38,6 +39,8 @@ type round struct {
 	call   *Call // the copy that is in the draft
 	id     string
 	result *Result // nil until it comes
+	at     Seq     // of the message with it
+	most   int     // bytes of the result that are shown; 0 for all
 }
 
 func (b *builder) repair(seq Seq, k RepairKind, detail string) {
@@ -48,7 +51,7 @@ func (b *builder) repair(seq Seq, k RepairKind, detail string) {
 // that they answer.
 func (b *builder) take(e *Entry) {
 	m := &e.Message
-	d := &draft{seq: e.Seq, m: Message{ID: m.ID, Role: m.Role, Provider: m.Provider, Model: m.Model, Synthetic: m.Synthetic}}
+	d := &draft{seq: e.Seq, typed: m.Typed(), m: Message{ID: m.ID, Role: m.Role, Provider: m.Provider, Model: m.Model, Synthetic: m.Synthetic}}
 	b.drafts = append(b.drafts, d)
 	b.role(d)
 	for i := range m.Parts {
@@ -124,7 +127,7 @@ func (b *builder) result(seq Seq, res *Result) {
 	open := b.open[res.CallID]
 	switch {
 	case len(open) > 0:
-		open[0].result = res
+		open[0].result, open[0].at = res, seq
 		b.open[res.CallID] = open[1:]
 		b.answered[res.CallID] = true
 	case b.answered[res.CallID]:
@@ -209,6 +212,9 @@ func (b *builder) answer(r *round) Part {
 		text = text[1:]
 	}
 	res.Text = Text(strings.Join(text, "\n"))
+	if r.most > 0 {
+		b.shorten(r, &res)
+	}
 	return Part{Kind: PartResult, Result: &res}
 }
 

@@ -29,6 +29,7 @@ type Rules struct {
 	MaxName     int      // bytes of a tool's name, which has only letters, digits, _ and -; 0 for no rule
 	MaxCall     int      // bytes of a call's ID, likewise
 	Newest      int      // at most about this many of the newest messages, cut where a round of tools begins; 0 for all
+	Room        int      // bytes that the messages may take: what is too much is left out, the oldest results first, and marked; the newest message of the user's never is; 0 for no bound
 }
 
 // GenericRules are the ones that hold everywhere: what a template for a local

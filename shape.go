@@ -67,16 +67,18 @@ type shown struct {
 	m   Message
 }
 
-// shape makes of the drafts the messages that keep the rules, after summary.
-func (b *builder) shape(summary string) (messages []Message, seqs []Seq) {
-	head := slices.IndexFunc(b.drafts, func(d *draft) bool { return d.m.Role != RoleSystem })
-	if head < 0 {
-		head = len(b.drafts)
-	}
-	system, rest := b.drafts[:head], b.window(b.drafts[head:])
-	b.drafts = slices.Concat(system, rest)
+// shape makes of the drafts the messages that keep the rules, with summary
+// before those after the place covered.
+func (b *builder) shape(covered Seq, summary string) (messages []Message, seqs []Seq) {
+	head := b.first(func(d *draft) bool { return d.m.Role != RoleSystem })
+	tail := max(head, b.first(func(d *draft) bool { return d.seq > covered }))
+	before, rest := b.drafts[:tail], b.window(b.drafts[tail:])
+	b.drafts = slices.Concat(before, rest)
 	b.settle()
-	all := b.whole(system)
+	if b.rules.Room > 0 {
+		b.fit(len(summary))
+	}
+	all := b.whole(before)
 	if summary = Text(summary).UTF8(); strings.TrimSpace(summary) != "" && !begins(rest, summary) {
 		all = append(all, shown{0, Message{Role: RoleUser, Synthetic: true, Parts: []Part{{Kind: PartText, Text: Text(summary), Synthetic: true}}}})
 	}
@@ -86,6 +88,14 @@ func (b *builder) shape(summary string) (messages []Message, seqs []Seq) {
 		messages, seqs = append(messages, s.m), append(seqs, s.seq)
 	}
 	return messages, seqs
+}
+
+// first returns the index of the first draft that is so, or how many there are.
+func (b *builder) first(so func(*draft) bool) int {
+	if i := slices.IndexFunc(b.drafts, so); i >= 0 {
+		return i
+	}
+	return len(b.drafts)
 }
 
 // begins reports whether the first of drafts has the summary in it already.

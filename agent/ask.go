@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -23,8 +24,7 @@ const (
 // ask shows the model the context and returns its answer, which is stored. It
 // tries again where that may do.
 func (u *turn) ask() (*skein.Message, error) {
-	shrunk := 0
-	for try := 1; ; try++ {
+	for try := 1; ; {
 		if err := u.compactIfDue(); err != nil {
 			return nil, err
 		}
@@ -36,29 +36,42 @@ func (u *turn) ask() (*skein.Message, error) {
 		if err == nil {
 			return m, nil
 		}
-		if errors.Is(err, llm.ErrTooLong) && shrunk < 2 && u.ctx.Err() == nil {
-			shrunk++
+		if errors.Is(err, llm.ErrTooLong) && u.ctx.Err() == nil {
 			if done, cerr := u.shrink(); cerr != nil {
 				return nil, cerr
 			} else if done {
 				continue
 			}
+			return nil, u.tooLong(r, err)
 		}
 		if err := u.waitAfter(err, try); err != nil {
 			return nil, err
 		}
+		try++
 	}
+}
+
+// tooLong is the error that the model does not take the request r, which
+// nothing more can be left out of.
+func (t *Thread) tooLong(r llm.Request, err error) error {
+	said := 0
+	for _, m := range slices.Backward(r.Messages) {
+		if m.Typed() {
+			said = len(m.Words())
+			break
+		}
+	}
+	takes := ""
+	if t.agent.Window > 0 {
+		takes = fmt.Sprintf(", which reads %d tokens at most", t.agent.Window)
+	}
+	return fmt.Errorf("the message of %d bytes, with a system prompt of %d and tools of %d bytes, is too long for %s%s: %w",
+		said, len(r.System), len(toolList(r.Tools)), t.agent.Model.About(), takes, err)
 }
 
 // request is what the model is to read now.
 func (u *turn) request() (llm.Request, error) {
-	events, err := u.events(u.ctx)
-	if err != nil {
-		return llm.Request{}, err
-	}
-	rules := u.agent.Model.About().Rules
-	rules.Newest = u.newest()
-	v, err := skein.Context(events, rules)
+	v, err := u.view(u.ctx)
 	if err != nil {
 		return llm.Request{}, err
 	}
@@ -67,6 +80,36 @@ func (u *turn) request() (llm.Request, error) {
 		r.Tools = append(r.Tools, tool.Spec)
 	}
 	return r, nil
+}
+
+// view is the context as it stands. However many messages the turn under way
+// has, it is shown whole.
+func (t *Thread) view(ctx context.Context) (skein.ContextView, error) {
+	events, err := t.events(ctx)
+	if err != nil {
+		return skein.ContextView{}, err
+	}
+	rules := t.agent.Model.About().Rules
+	said := 0
+	for _, e := range slices.Backward(events) {
+		if e.Kind != skein.KindSaid {
+			continue
+		}
+		if said++; prompts(e) {
+			break
+		}
+	}
+	rules.Newest, rules.Room = max(t.newest(), 2*said), t.room // a call's message and its result may be one event
+	return skein.Context(events, rules)
+}
+
+// prompts reports whether e is a user message that is more than results.
+func prompts(e skein.Event) bool {
+	if e.Kind != skein.KindSaid {
+		return false
+	}
+	m, err := skein.Decode[skein.Message](e)
+	return err == nil && asks(&m)
 }
 
 func (t *Thread) blob(ctx context.Context, h skein.Hash) ([]byte, error) {

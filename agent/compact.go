@@ -22,8 +22,9 @@ const (
 	manual = "manual"
 )
 
-// Compact sums up the older part now. Errors as Turn; [skein.ErrInvalid] if
-// there is too little to sum up.
+// Compact sums up what is older than the turn that began last; if there is no
+// such turn, the oldest results of tools are left out of what the model is
+// shown. Errors as Turn; [skein.ErrInvalid] if there is too little for either.
 func (t *Thread) Compact(ctx context.Context) (err error) {
 	defer skein.Wrapf(&err, "agent: compact %s", t.id)
 	if t.agent.Model == nil {
@@ -32,26 +33,30 @@ func (t *Thread) Compact(ctx context.Context) (err error) {
 	if err := t.settle(ctx); err != nil {
 		return err
 	}
-	p, err := t.plan(ctx, tail, innerTail)
-	if err != nil {
-		return err
-	}
-	if p == nil {
-		return fmt.Errorf("%w compaction: there is too little to sum up", skein.ErrInvalid)
-	}
-	if err := t.work(ctx, nil); err != nil {
-		return err
-	}
 	ctx, done := t.begin(ctx)
 	defer done()
 	u := turn{Thread: t, ctx: ctx}
-	return u.sumUp(p, manual)
+	p, err := t.plan(ctx, tail, lastTurn)
+	switch {
+	case err != nil:
+		return err
+	case p != nil:
+		if err := t.work(ctx, nil); err != nil {
+			return err
+		}
+		return u.sumUp(p, manual)
+	}
+	if done, err := u.tighten(ctx, half); err != nil || done {
+		return err
+	}
+	return fmt.Errorf("%w compaction: there is too little to sum up", skein.ErrInvalid)
 }
 
 // A plan is what a compaction covers.
 type plan struct {
 	to     skein.Seq
 	items  []skein.Entry // that it sums up
+	kept   []skein.Entry // of the user's, that before has kept
 	before *summed       // whose summary goes into this one; nil if there is none
 	states []skein.Event // of tools
 }
@@ -64,9 +69,17 @@ func (t *Thread) plan(ctx context.Context, cuts ...func([]skein.Entry) int) (*pl
 		return nil, err
 	}
 	items = items[leading(items):]
+	var kept []skein.Entry
+	if before != nil {
+		n := slices.IndexFunc(items, func(e skein.Entry) bool { return e.Seq > before.what.To })
+		if n < 0 {
+			return nil, nil
+		}
+		kept, items = items[:n], items[n:]
+	}
 	for _, cut := range cuts {
 		if n := cut(items); n > 0 {
-			p := plan{to: items[n].Seq - 1, items: items[:n], before: before}
+			p := plan{to: items[n].Seq - 1, items: items[:n], kept: kept, before: before}
 			for _, e := range t.window {
 				if e.Kind == skein.KindTool && e.Seq <= p.to {
 					p.states = append(p.states, e)
@@ -78,50 +91,96 @@ func (t *Thread) plan(ctx context.Context, cuts ...func([]skein.Entry) int) (*pl
 	return nil, nil
 }
 
-// compactIfDue sums up the older part if that has become long. A turn that is
-// too long by itself is summed up once. That it does not work stops nothing.
+// keeps returns the places of the user's messages that stay word for word: the
+// newest of those that p covers, as many as take room bytes.
+func (p *plan) keeps(room int) (keep []skein.Seq) {
+	for _, e := range slices.Backward(slices.Concat(p.kept, p.items)) {
+		if r := e.Message.Role; r != skein.RoleUser && r != skein.RoleSteer || e.Message.Synthetic {
+			continue
+		}
+		if room -= len(e.Message.Words()); room < 0 {
+			break
+		}
+		keep = append(keep, e.Seq)
+	}
+	slices.Reverse(keep)
+	return keep
+}
+
+// compactIfDue sums up what is older than the turn under way if that has become
+// long. If that turn alone fills the model, its oldest results go. That it does
+// not work stops nothing.
 func (u *turn) compactIfDue() error {
 	events, err := u.events(u.ctx)
 	if err != nil {
 		return err
 	}
 	full, err := u.full(events)
-	if err != nil {
-		return err
-	}
-	var cuts []func([]skein.Entry) int
+	cuts := []func([]skein.Entry) int{tail}
 	switch said := saidSince(events); {
-	case u.compacted && full && said >= keepItems:
-		cuts = []func([]skein.Entry) int{innerTail}
-	case !u.compacted && full:
-		cuts = []func([]skein.Entry) int{tail, innerTail}
-	case !u.compacted && u.limit() >= 0 && said > u.limit():
-		many, err := u.many()
-		if err != nil || !many {
+	case err != nil:
+		return err
+	case full:
+		cuts = append(cuts, lastTurn)
+	case u.compacted || u.limit() < 0 || said <= u.limit():
+		return nil
+	default:
+		if many, err := u.many(); err != nil || !many {
 			return err
 		}
-		cuts = []func([]skein.Entry) int{tail, innerTail}
-	default:
-		return nil
 	}
-	p, err := u.plan(u.ctx, cuts...)
-	if err != nil || p == nil {
-		return err
+	if !u.compacted {
+		p, err := u.plan(u.ctx, cuts...)
+		if err != nil {
+			return err
+		}
+		if p != nil {
+			u.compacted = true
+			_, err = u.tryToSumUp(p)
+			return err
+		}
 	}
-	u.compacted = true
-	_, err = u.tryToSumUp(p)
+	if full {
+		_, err = u.tighten(u.ctx, most)
+	}
 	return err
 }
 
-// shrink sums up the older part because the model did not take the request as
-// it was, and reports whether it did.
-func (u *turn) shrink() (done bool, err error) {
-	p, err := u.plan(u.ctx, tail, innerTail)
-	if err != nil || p == nil {
+// Shares of what the model was shown that it will be shown at most, in percent.
+const (
+	half = 50
+	most = 90
+)
+
+// tighten bounds what the model is shown from now on by a share of what it
+// would be shown now, and reports whether that makes it less. The bound holds
+// for this thread and this model.
+func (t *Thread) tighten(ctx context.Context, share int) (done bool, err error) {
+	now, err := t.view(ctx)
+	if err != nil {
 		return false, err
 	}
-	u.compacted = true
-	return u.tryToSumUp(p)
+	t.room, t.tightened = max(1, now.Size*share/100), t.last
+	then, err := t.view(ctx)
+	return then.Size < now.Size, err
+}
+
+// shrink makes what the model is shown less because it did not take the
+// request, and reports whether it could.
+func (u *turn) shrink() (done bool, err error) {
+	if !u.compacted {
+		p, err := u.plan(u.ctx, tail, lastTurn)
+		if err != nil {
+			return false, err
+		}
+		if p != nil {
+			u.compacted = true
+			if done, err := u.tryToSumUp(p); err != nil || done {
+				return done, err
+			}
+		}
+	}
+	return u.tighten(u.ctx, half)
 }
 
 // tryToSumUp is sumUp, but only an error of the Store or of ctx stops the turn.
@@ -175,27 +234,28 @@ func (t *Thread) many() (bool, error) {
 }
 
 // full reports whether the last request took up most of what the model can
-// read.
+// read, and nothing was done about that since.
 func (t *Thread) full(events []skein.Event) (bool, error) {
-	used, err := usedOf(events)
-	return t.agent.Window > 0 && used > t.agent.Window/100*fill, err
+	used, at, err := usedOf(events)
+	return t.agent.Window > 0 && used > t.agent.Window/100*fill && at > t.tightened, err
 }
 
 // usedOf returns how many tokens the newest answer and what the model read for
-// it took; 0 if that is not known, or no longer what it reads.
-func usedOf(events []skein.Event) (int64, error) {
+// it took, and the answer's place; 0 if that is not known, or no longer what it
+// reads.
+func usedOf(events []skein.Event) (used int64, at skein.Seq, err error) {
 	for _, e := range slices.Backward(events) {
 		switch e.Kind {
 		case skein.KindCompacted, skein.KindRewound:
-			return 0, nil
+			return 0, 0, nil
 		case skein.KindSaid:
 			m, err := skein.Decode[skein.Message](e)
 			if err != nil || m.Role == skein.RoleAssistant && m.Usage != nil {
-				return tokens(m.Usage), err
+				return tokens(m.Usage), e.Seq, err
 			}
 		}
 	}
-	return 0, nil
+	return 0, 0, nil
 }
 
 func tokens(u *skein.Usage) int64 {

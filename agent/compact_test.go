@@ -43,8 +43,8 @@ func TestACompactionComesAfterFortyItems(t *testing.T) {
 		t.Fatalf("the compactions are %+v, want one with the summary", c)
 	}
 	shown := g.model.requests[len(g.model.requests)-1].Messages
-	if first := shown[0].Parts; !strings.Contains(string(first[0].Text), "it was about questions") {
-		t.Errorf("the context begins with %q, want the summary", first[0].Text)
+	if first := shown[0].Parts; first[0].Text != "question 0" || first[35].Text != "question 35" || !strings.Contains(string(first[36].Text), "it was about questions") {
+		t.Errorf("the context begins with %s, want 36 questions and the summary", showMessage(shown[0]))
 	}
 	// 83 items: the newest ten begin with an answer, so the tail has one more.
 	if n := len(shown); n != 11 || showMessage(shown[1]) != `assistant "done"` {
@@ -78,8 +78,8 @@ func TestASummaryIsAskedForInAConversationOfItsOwn(t *testing.T) {
 	g.model.answers = nil
 	g.chat(13)
 	again := g.model.requests[len(g.model.requests)-2]
-	if text := string(again.Messages[0].Parts[0].Text); !strings.Contains(text, "summed up") {
-		t.Errorf("the request for the second summary begins with %q, want the first one", text)
+	if text := showMessage(again.Messages[0]); !strings.HasPrefix(text, `user "question 0"`) || !strings.Contains(text, "summed up") {
+		t.Errorf("the request for the second summary begins with %q, want what the first one kept, and it", text)
 	}
 }
 
@@ -96,18 +96,15 @@ func TestACompactionNeverCutsARound(t *testing.T) {
 	for range 4 {
 		steps = append(steps, calls("look {}", "note {}", "look {}"))
 	}
-	g := openWith(t, func(o *agent.Options) { o.Agent.CompactAfter = 15 }, append(steps, says("a summary"), says("one"))...)
-	g.say("first", "one") // 17 items, 16 of them before the last request
+	g := openWith(t, func(o *agent.Options) { o.Agent.CompactAfter = 15 }, append(steps, says("one"))...)
+	g.say("first", "one") // 17 items that are not the user's
+	g.model.summary = "a summary"
+	g.chat(6)
 	c := g.compactions()
 	if len(c) != 1 {
 		t.Fatalf("there are %d compactions, want 1", len(c))
 	}
 	g.wantWhole(c[0].To)
-	g.model.answers = []answer{says("two")}
-	g.say("second", "two")
-	if len(g.compactions()) != 1 {
-		t.Errorf("the turn was compacted once more")
-	}
 }
 
 // wantWhole wants no call up to a place to have its result after it.
@@ -129,23 +126,106 @@ func (g *rig) wantWhole(to skein.Seq) {
 	}
 }
 
-func TestATurnThatIsTooLongByItselfIsCompactedOnce(t *testing.T) {
-	var steps []answer
-	for i := range 60 {
-		if steps = append(steps, calls("note {}")); i == 20 {
-			steps = append(steps, says("a summary"))
+func TestTheTurnUnderWayStaysWhole(t *testing.T) {
+	for _, after := range []int{0, 12, 400} {
+		var steps []answer
+		for range 150 {
+			steps = append(steps, calls("note {}"))
+		}
+		g := openWith(t, func(o *agent.Options) { o.Agent.MaxSteps, o.Agent.CompactAfter = 200, after })
+		g.chat(8)
+		g.model.answers, g.model.summary = steps, "a summary" // of the turns before this one
+		g.say("the task in hand", "done")
+		last := g.model.requests[len(g.model.requests)-1].Messages
+		var shown strings.Builder
+		for _, m := range last {
+			shown.WriteString(showMessage(m))
+		}
+		if n := strings.Count(shown.String(), "result("); n != 150 || !strings.Contains(shown.String(), "the task in hand") {
+			t.Errorf("compact after %d: the last request has %d of 150 results and begins with %s, want the task and all of them", after, n, showMessage(last[0]))
+		}
+		for i := range 8 {
+			if want := fmt.Sprint("question ", i); !strings.Contains(shown.String(), want) {
+				t.Errorf("compact after %d: the last request does not have %q", after, want)
+			}
+		}
+		if n := len(g.compactions()); n != map[int]int{0: 1, 12: 1, 400: 0}[after] {
+			t.Errorf("compact after %d: there are %d compactions", after, n)
 		}
 	}
-	g := openWith(t, func(o *agent.Options) { o.Agent.MaxSteps = 100 }, append(steps, says("well"))...)
-	g.say("a long task", "well")
-	c := g.compactions()
-	if len(c) != 1 || !strings.Contains(c[0].Summary, "a summary") {
-		t.Fatalf("the compactions are %+v, want one", c)
+}
+
+func TestACompactionKeepsWhatTheUserSaid(t *testing.T) {
+	g := open(t)
+	g.chat(3)
+	g.model.answers = []answer{says("a summary")}
+	if err := g.Compact(t.Context()); err != nil {
+		t.Fatal(err)
 	}
-	g.wantWhole(c[0].To)
-	shown := g.model.requests[len(g.model.requests)-1].Messages
-	if !strings.Contains(string(shown[0].Parts[0].Text), "a summary") {
-		t.Errorf("the last request begins with %s, want the summary", showMessage(shown[0]))
+	g.model.answers = nil
+	g.chat(1)
+	g.wantShown(
+		`user "question 0" "question 1" "[The messages above stand as they were said. What was said and done besides, up to here, summed up:]\n\na summary" "question 2"`,
+		`assistant "done"`, `user "question 0"`)
+	g.model.answers = []answer{says("another summary")}
+	if err := g.Compact(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	r := g.model.requests[len(g.model.requests)-1]
+	if got := showMessage(r.Messages[0]); !strings.Contains(got, "question 1") || !strings.Contains(got, "a summary") {
+		t.Errorf("the request for the second summary begins with %s, want what the first one kept, and its summary", got)
+	}
+	g.say("on", "done")
+	if got := showMessage(g.model.requests[len(g.model.requests)-1].Messages[0]); !strings.Contains(got, `"question 0" "question 1" "question 2"`) {
+		t.Errorf("after the second compaction the context begins with %s, want all questions", got)
+	}
+	if text, err := g.Undo(t.Context(), 4); err != nil || text != "question 1" {
+		t.Errorf("Undo of what a compaction keeps = %q, %v, want question 1", text, err)
+	}
+}
+
+func TestFewLargeTurnsFit(t *testing.T) {
+	large := strings.Repeat("a large prompt ", 1000)
+	g := open(t)
+	g.model.reads = 16 << 10
+	g.say(large+"one", "done")
+	g.say(large+"two", "done")
+	g.model.answers = []answer{calls("look {\"x\":\"" + large + "\"}"), says("well")}
+	g.say("look", "well")
+	g.say(large+"three", "done")
+	g.again()
+	g.say(large+"four", "done")
+	last := g.model.requests[len(g.model.requests)-1].Messages
+	if got := last[len(last)-1]; !strings.HasSuffix(got.Words(), "four") || len(got.Words()) < len(large) {
+		t.Errorf("the last prompt was cut to %d bytes, want it whole", len(got.Words()))
+	}
+	out, err := g.Turn(t.Context(), skein.UserSays(large+large))
+	if !errors.Is(err, llm.ErrTooLong) || !strings.Contains(fmt.Sprint(err), "30000 bytes") || !strings.Contains(fmt.Sprint(err), "16384") {
+		t.Errorf("Turn with a prompt that is too long = %+v, %v, want an error with its size and the limit", out, err)
+	}
+	g.say("and on", "done")
+}
+
+func TestATurnThatIsTooLongByItselfLosesItsOldestResults(t *testing.T) {
+	var steps []answer
+	for range 30 {
+		steps = append(steps, calls("look {\"x\":\""+strings.Repeat("y", 2000)+"\"}"))
+	}
+	g := open(t, steps...)
+	g.model.reads = 80 << 10
+	g.say("look at it all", "done")
+	last := g.model.requests[len(g.model.requests)-1].Messages
+	if got := showMessage(last[0]); got != `user "look at it all"` {
+		t.Errorf("the last request begins with %s, want the task", got)
+	}
+	if got := showMessage(last[2]); !strings.Contains(got, "is left out here. session_read with") {
+		t.Errorf("the first result is %.200s, want a mark in its place", got)
+	}
+	if got := showMessage(last[len(last)-1]); !strings.Contains(got, strings.Repeat("y", 2000)) {
+		t.Errorf("the last result is %.200s, want it whole", got)
+	}
+	if len(g.compactions()) != 0 || len(last) != 61 {
+		t.Errorf("there are %d compactions and %d messages, want none, and 61", len(g.compactions()), len(last))
 	}
 }
 
@@ -186,7 +266,7 @@ func TestARequestThatIsTooLongIsMadeShorter(t *testing.T) {
 func TestACompactionThatFailsIsToldAndTheTurnGoesOn(t *testing.T) {
 	g := openWith(t, func(o *agent.Options) { o.Agent.CompactAfter = 12 })
 	g.chat(13)
-	g.model.answers = []answer{fails(errBusy), says(" "), fails(&llm.Error{Kind: llm.ErrTooLong}), says("well")}
+	g.model.answers = []answer{fails(errBusy), says(" "), fails(&llm.Error{Kind: llm.ErrTooLong}), fails(errGone), says("well")}
 	g.say("on", "well")
 	c := g.compactions()
 	if len(c) != 1 || !c[0].Failed || c[0].Summary != "" {
@@ -221,11 +301,11 @@ func TestCompactDoesItNow(t *testing.T) {
 	if err := g.Compact(t.Context()); !errors.Is(err, skein.ErrInvalid) {
 		t.Errorf("Compact of nothing = %v, want %v", err, skein.ErrInvalid)
 	}
-	g.chat(5)
+	g.chat(1)
 	if err := g.Compact(t.Context()); !errors.Is(err, skein.ErrInvalid) {
-		t.Errorf("Compact of ten messages = %v, want %v", err, skein.ErrInvalid)
+		t.Errorf("Compact of one turn = %v, want %v", err, skein.ErrInvalid)
 	}
-	g.chat(2)
+	g.chat(6)
 	g.again(says("a summary"))
 	if err := g.Compact(t.Context()); err != nil {
 		t.Fatalf("Compact = %v", err)
@@ -245,25 +325,21 @@ func TestCompactDoesItNow(t *testing.T) {
 	}
 }
 
-func TestATurnThatFillsTheModelAgainIsCompactedAgain(t *testing.T) {
+func TestATurnThatFillsTheModelLosesItsOldestResults(t *testing.T) {
 	var steps []answer
 	for range 40 {
-		a := calls("note {}")
-		a.message.Usage = &skein.Usage{Input: 900}
-		steps = append(steps, a)
+		steps = append(steps, calls("look {\"x\":\""+strings.Repeat("y", 700)+"\"}"))
 	}
-	g := openWith(t, func(o *agent.Options) { o.Agent.Window = 1000 }, steps...)
-	for _, a := range steps { // the summaries are answered by the model as it comes
-		a.message.Parts = append([]skein.Part{skein.TextPart("on")}, a.message.Parts...)
-	}
+	g := openWith(t, func(o *agent.Options) { o.Agent.Window = 10_000 }, steps...)
+	g.model.counts = true
 	g.say("a long task", "done")
-	c := g.compactions()
-	if len(c) < 3 || len(c) > 8 {
-		t.Errorf("there are %d compactions in a turn of 80 items, want one for some twenty", len(c))
-	}
-	for i, x := range c {
-		if i > 0 && x.To < c[i-1].To+10 {
-			t.Errorf("compaction %d goes to %d after one to %d, want it to cover ten items more", i, x.To, c[i-1].To)
+	for i, r := range g.model.requests {
+		if n := sizeOf(r); n > 40_000 {
+			t.Errorf("request %d takes %d bytes, want the oldest results to go", i, n)
 		}
+	}
+	last := g.model.requests[40].Messages
+	if len(g.compactions()) != 0 || showMessage(last[0]) != `user "a long task"` || len(last) != 81 {
+		t.Errorf("there are %d compactions, and of %d messages the first is %s; want none, and the task", len(g.compactions()), len(last), showMessage(last[0]))
 	}
 }

@@ -20,6 +20,9 @@ type model struct {
 
 	mu       sync.Mutex
 	answers  []answer
+	summary  string // that it answers requests for one with; "" for its next answer
+	counts   bool   // its usage is about what it was shown
+	reads    int    // bytes of messages that it takes; 0 for any number
 	requests []llm.Request
 	broken   []error // rules that a request did not keep
 }
@@ -50,12 +53,36 @@ func (m *model) next(r llm.Request) answer {
 	if n := len(r.Messages); n == 0 || r.Messages[n-1].Role == skein.RoleAssistant {
 		m.broken = append(m.broken, fmt.Errorf("of %d messages the last is no question", n))
 	}
-	if len(m.answers) == 0 {
-		return says("done")
+	if m.reads > 0 && sizeOf(r) > m.reads {
+		return fails(&llm.Error{Kind: llm.ErrTooLong, Status: 400, Message: fmt.Sprintf("%d bytes, at most %d", sizeOf(r), m.reads)})
 	}
-	a := m.answers[0]
-	m.answers = m.answers[1:]
+	if m.summary != "" && strings.HasPrefix(r.System, "You sum up") {
+		return says(m.summary)
+	}
+	a := says("done")
+	if len(m.answers) > 0 {
+		a, m.answers = m.answers[0], m.answers[1:]
+	}
+	if m.counts {
+		a.message.Usage = &skein.Usage{Input: int64(sizeOf(r) / 4)}
+	}
 	return a
+}
+
+// sizeOf returns how many bytes of text r has.
+func sizeOf(r llm.Request) (n int) {
+	for _, m := range r.Messages {
+		for _, p := range m.Parts {
+			n += len(p.Text)
+			if p.Call != nil {
+				n += len(p.Call.Input)
+			}
+			if p.Result != nil {
+				n += len(p.Result.Text)
+			}
+		}
+	}
+	return n
 }
 
 func (m *model) Stream(ctx context.Context, r llm.Request) iter.Seq2[llm.Delta, error] {

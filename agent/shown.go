@@ -8,8 +8,8 @@ import (
 )
 
 // shown returns the messages that are in the context as it stands, without
-// those that its summary covers, and the compaction that has the summary; nil
-// if there is none.
+// those that only its summary stands for, and the compaction that has the
+// summary; nil if there is none.
 func (t *Thread) shown(ctx context.Context) ([]skein.Entry, *summed, error) {
 	events, err := t.events(ctx)
 	if err != nil {
@@ -24,7 +24,7 @@ func (t *Thread) shown(ctx context.Context) ([]skein.Entry, *summed, error) {
 		return nil, nil, err
 	}
 	return slices.DeleteFunc(entries, func(e skein.Entry) bool {
-		return e.Rewound || last != nil && e.Seq <= last.what.To
+		return e.Rewound || last != nil && e.Seq <= last.what.To && !slices.Contains(last.what.Keep, e.Seq)
 	}), last, nil
 }
 

@@ -19,6 +19,8 @@ const (
 		"what was decided and why; what was done, with the names of files, functions and commands; what was found out; what failed; what is still to be done, and what was to come next. " +
 		"Leave out greetings and what no longer matters. Answer with the summary and nothing else."
 	summaryHead = "[What was said before, summed up:]\n\n"
+	summaryKept = "[The messages above stand as they were said. What was said and done besides, up to here, summed up:]\n\n"
+	keptRoom    = 64 << 10 // bytes of the user's messages that a compaction keeps
 )
 
 // An asideError says that the model failed at a request that is not about the
@@ -31,14 +33,16 @@ func (f *asideError) Unwrap() error { return f.err }
 // sumUp lets the model sum up what p covers, and stores that.
 func (u *turn) sumUp(p *plan, trigger string) error {
 	u.o.Observe(Update{Kind: Compacting})
-	before, err := usedOf(u.window)
+	before, _, err := usedOf(u.window)
 	if err != nil {
 		return err
 	}
-	c := skein.Compacted{To: p.to, Trigger: trigger, Before: before}
-	for try := 1; try <= attempts; try++ {
-		if c.Summary, err = u.summary(p, try); err == nil {
-			c.Summary = summaryHead + c.Summary
+	c := skein.Compacted{To: p.to, Keep: p.keeps(u.keptRoom()), Trigger: trigger, Before: before}
+	room := u.room
+	for try := 1; try <= attempts; {
+		var size int
+		if c.Summary, size, err = u.summary(p, room, try); err == nil {
+			c.Summary = p.head(c.Keep) + c.Summary
 			if err := u.put(u.ctx, nil, skein.NewEvent(skein.KindCompacted, u.now(), c)); err != nil {
 				return err
 			}
@@ -48,6 +52,10 @@ func (u *turn) sumUp(p *plan, trigger string) error {
 		if f := (*asideError)(nil); !errors.As(err, &f) {
 			return err
 		}
+		if errors.Is(err, llm.ErrTooLong) && (room == 0 || size <= room) && u.ctx.Err() == nil {
+			room = size / 2
+			continue
+		}
 		if asked, ok := llm.Again(err); ok && try < attempts && asked <= patience {
 			_ = u.o.Wait(u.ctx, backoff(try, asked)) // that ctx has ended is seen below
 		}
@@ -55,8 +63,9 @@ func (u *turn) sumUp(p *plan, trigger string) error {
 			u.o.Observe(Update{Kind: Compacted, Err: u.ctx.Err()})
 			return u.ctx.Err()
 		}
+		try++
 	}
-	c.Failed, c.Summary = true, ""
+	c.Failed, c.Summary, c.Keep = true, "", nil
 	if perr := u.put(u.ctx, nil, skein.NewEvent(skein.KindCompacted, u.now(), c)); perr != nil {
 		return perr
 	}
@@ -64,25 +73,44 @@ func (u *turn) sumUp(p *plan, trigger string) error {
 	return err
 }
 
-// summary asks for the summary of what p covers. Each further try shows less,
-// for the conversation may be too long for this too.
-func (u *turn) summary(p *plan, try int) (string, error) {
+// keptRoom returns how many bytes of the user's messages a compaction keeps.
+func (t *Thread) keptRoom() int {
+	room := keptRoom
+	if w := t.agent.Window; w > 0 { // tokens, of some four bytes each
+		room = int(min(int64(room), w))
+	}
+	if t.room > 0 {
+		room = min(room, t.room/4)
+	}
+	return room
+}
+
+// head is what stands before the summary of p.
+func (p *plan) head(keep []skein.Seq) string {
+	if len(keep) > 0 {
+		return summaryKept
+	}
+	return summaryHead
+}
+
+// summary asks for the summary of what p covers, with at most room bytes of it,
+// and returns how many it showed.
+func (u *turn) summary(p *plan, room, try int) (text string, size int, err error) {
 	rules := u.agent.Model.About().Rules
-	rules.Newest = u.newest() >> (try - 1)
+	rules.Room = room
 	v, err := skein.Context(p.events(), rules)
 	if err != nil {
-		return "", err
+		return "", 0, err
 	}
 	r := llm.Request{System: compactSystem, Messages: v.Messages, Opaque: v.Opaque, Blob: u.blob}
 	m, err := u.aside(modeCompact, r, try)
 	if err != nil {
-		return "", err
+		return "", v.Size, err
 	}
-	text := strings.TrimSpace(m.Words())
-	if text == "" {
-		return "", &asideError{&llm.Error{Kind: llm.ErrCut, Message: "the summary is empty"}}
+	if text = strings.TrimSpace(m.Words()); text == "" {
+		return "", v.Size, &asideError{&llm.Error{Kind: llm.ErrCut, Message: "the summary is empty"}}
 	}
-	return text, nil
+	return text, v.Size, nil
 }
 
 // events are a session whose context is what p covers and the question for its
@@ -92,9 +120,14 @@ func (p *plan) events() (events []skein.Event) {
 		e.Seq = skein.Seq(len(events) + 1)
 		events = append(events, e)
 	}
+	var keep []skein.Seq
+	for _, e := range p.kept {
+		add(skein.Say(e.Time, e.Message))
+		keep = append(keep, skein.Seq(len(events)))
+	}
 	if p.before != nil {
 		c := p.before.what
-		c.To = 0
+		c.To, c.Keep = skein.Seq(len(events)), keep
 		add(skein.NewEvent(skein.KindCompacted, 0, c))
 	}
 	for _, s := range p.states {

@@ -6,26 +6,22 @@ import "github.com/skein-dev/skein"
 const keepItems = 10
 
 // tail returns the index of the first of items that a compaction keeps: the
-// newest keepItems, grown back to a user message, never cut inside a round of
-// tools. If that is all of them, nothing is left to sum up.
-func tail(items []skein.Entry) int {
+// newest keepItems, grown back to where a turn begins. If that is all of them,
+// nothing is left to sum up.
+func tail(items []skein.Entry) int { return turnAt(items, len(items)-keepItems) }
+
+// lastTurn is tail for a compaction that keeps as little as it may: the turn
+// that began last.
+func lastTurn(items []skein.Entry) int { return turnAt(items, len(items)-1) }
+
+// turnAt returns where the turn begins that items[from] is in, without a round
+// of tools that goes on after that; 0 if that is at the beginning.
+func turnAt(items []skein.Entry, from int) int {
 	cuts := rounds(items)
-	from := max(0, len(items)-keepItems)
 	for from > 0 && (!cuts[from] || !asks(&items[from].Message)) {
 		from--
 	}
-	return from
-}
-
-// innerTail is tail for where a single turn is too long: it does not grow back
-// to a user message.
-func innerTail(items []skein.Entry) int {
-	cuts := rounds(items)
-	from := max(0, len(items)-keepItems)
-	for from > 0 && !cuts[from] {
-		from--
-	}
-	return from
+	return max(0, from)
 }
 
 // rounds tells for each of items whether a cut before it leaves every call

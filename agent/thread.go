@@ -26,15 +26,17 @@ type Thread struct {
 	last  skein.Seq
 	base  skein.Seq // up to where a fork shows its parent
 
-	writer  string          // what the client IDs of this thread begin with
-	written int             // events that had one
-	early   []skein.Event   // to be appended after created
-	owed    []skein.Batch   // what happened, and could not be stored yet
-	fenced  error           // not nil: the session was taken over
-	window  []skein.Event   // what the context is worked out from; nil if that is to be read
-	enough  int             // events in window from which on it is read again
-	charged map[string]bool // request IDs of answers
-	called  map[string]bool // IDs of calls
+	writer    string          // what the client IDs of this thread begin with
+	written   int             // events that had one
+	early     []skein.Event   // to be appended after created
+	owed      []skein.Batch   // what happened, and could not be stored yet
+	fenced    error           // not nil: the session was taken over
+	window    []skein.Event   // what the context is worked out from; nil if that is to be read
+	room      int             // bytes that the model is shown at most, since it did not take more; 0 for no bound
+	tightened skein.Seq       // where the session ended when room was set
+	enough    int             // events in window from which on it is read again
+	charged   map[string]bool // request IDs of answers
+	called    map[string]bool // IDs of calls
 
 	mu   sync.Mutex
 	stop context.CancelFunc // of the turn under way; nil if there is none
@@ -170,7 +172,7 @@ func (t *Thread) SetAgent(ctx context.Context, a Agent) (err error) {
 			return err
 		}
 	}
-	t.agent = a
+	t.agent, t.room = a, 0
 	t.window = nil // it may show more
 	return nil
 }

@@ -42,7 +42,7 @@ var outcomes = []struct {
 	{skein.ErrLocked, exitLocked, "wait until it is done, or work on a copy: skein fork NAME"},
 	{skein.ErrFenced, exitLocked, "another program took the session over; look at it with: skein show NAME --last 5"},
 	{llm.ErrDenied, exitFailed, "look at the key, and at whether it may use this model"},
-	{llm.ErrTooLong, exitFailed, "let the older part be summed up (/compact in skein chat), or take a model that can read more"},
+	{llm.ErrTooLong, exitFailed, "say less at once, put it into a file for the agent to read, or take a model that can read more"},
 	{llm.ErrBusy, exitFailed, "try again later: skein continue takes the prompt up"},
 	{llm.ErrCut, exitFailed, "try again: skein continue takes the prompt up"},
 	{llm.ErrNoWay, exitFailed, "see whether the network is there and the server runs, then: skein continue takes the prompt up"},

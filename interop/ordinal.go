@@ -29,6 +29,9 @@ func (t *target) place(ctx context.Context, th *thread, it Item) (skein.Event, e
 	case skein.KindCompacted:
 		var c skein.Compacted
 		c, err = skein.Decode[skein.Compacted](e)
+		if c.To != to {
+			c.Keep = nil // places in the file's own count
+		}
 		c.To = to
 		e.Payload = skein.MustJSON(c)
 	default:

@@ -149,6 +149,11 @@ func talked(rt *rapid.T, base, last skein.Seq, dull int) skein.Event {
 		return skein.NewEvent(skein.KindRewound, noon, skein.Rewound{To: skein.Seq(throw("to", int(last)+1))})
 	case 1:
 		c := skein.Compacted{To: skein.Seq(throw("to", int(last)+1)), Summary: pick(rt, "summary", "", "what was", "what was before"), Failed: throw("failed", 5) == 0}
+		for range throw("keeps", 4) {
+			if c.To > 0 {
+				c.Keep = append(c.Keep, skein.Seq(1+throw("keep", int(c.To))))
+			}
+		}
 		if throw("opaque", 3) == 0 {
 			c.Opaque = []byte(`{"type":"compaction"}`)
 		}

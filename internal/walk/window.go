@@ -73,6 +73,7 @@ type window struct {
 	amends []Amendment      // in order
 	line   []skein.SeqRange // what is not rewound, in order
 	covers []skein.Seq      // up to where the compaction covers that is used, by one provider or another
+	keeps  []skein.Seq      // messages that these keep
 	cut    skein.Seq        // all that matters after this place is taken
 	taken  map[skein.Seq]skein.Event
 	whole  map[string]bool // message IDs of which all pieces are taken
@@ -126,6 +127,7 @@ func (w *window) compactions() error {
 		if now == nil || now.Failed {
 			continue
 		}
+		w.keeps = append(w.keeps, now.Keep...)
 		if w.covers = append(w.covers, now.To); now.Opaque == nil || now.Summary != "" {
 			return nil
 		}

@@ -11,6 +11,9 @@ import (
 // them; and that something was said before the suffix changes what becomes of
 // a system message there.
 func (w *window) prefix() error {
+	if err := w.kept(); err != nil {
+		return err
+	}
 	if slices.Max(w.covers) > 0 {
 		if err := w.leading(slices.Max(w.covers)); err != nil {
 			return err
@@ -18,6 +21,37 @@ func (w *window) prefix() error {
 	}
 	for _, covered := range w.covers {
 		if err := w.first(covered); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// kept takes the messages that the compactions keep.
+func (w *window) kept() error {
+	keep := slices.DeleteFunc(slices.Clone(w.keeps), func(seq skein.Seq) bool { return !w.onLine(seq) })
+	if len(keep) == 0 {
+		return nil
+	}
+	found, err := w.log.At(w.Segments, keep)
+	if err != nil {
+		return err
+	}
+	for _, e := range found {
+		if e.Kind != skein.KindSaid {
+			continue
+		}
+		m, err := skein.Decode[skein.Message](e)
+		if err != nil {
+			return err
+		}
+		x := &Said{Event: e}
+		if m.ID != "" { // the store knows it in its own way
+			if x, err = w.log.Next(w.Segments.Within(skein.SeqRange{From: e.Seq - 1, To: e.Seq})); err != nil {
+				return err
+			}
+		}
+		if err := w.take(*x); err != nil {
 			return err
 		}
 	}

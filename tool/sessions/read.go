@@ -24,6 +24,7 @@ type reading struct {
 	Session string     `json:"session"`
 	First   int        `json:"first_turn"`
 	Last    int        `json:"last_turn"`
+	Message skein.Seq  `json:"message"`
 	Full    bool       `json:"full"`
 	Blob    skein.Hash `json:"blob"`
 	Offset  int        `json:"offset"`
@@ -33,7 +34,7 @@ func (r reader) readTool() tool.Tool {
 	return tool.Tool{
 		Spec: llm.ToolSpec{
 			Name: "session_read",
-			Doc: "Read what was said in a session: its newest turns, or those from first_turn to last_turn. " +
+			Doc: "Read what was said in a session: its newest turns, those from first_turn to last_turn, or one message, all of it. " +
 				"With blob, read on in a long output of a tool, of which only the beginning and the end were shown.",
 			Schema: json.RawMessage(`{
   "type": "object",
@@ -41,6 +42,7 @@ func (r reader) readTool() tool.Tool {
     "session": {"type": "string", "description": "ID, a unique part of it, key or title; this session if not given"},
     "first_turn": {"type": "integer", "minimum": 0},
     "last_turn": {"type": "integer", "minimum": 0, "description": "first_turn, if only that is given"},
+    "message": {"type": "integer", "minimum": 1, "description": "number of a message, as given where some of it was left out"},
     "full": {"type": "boolean", "description": "all of what tools were given and answered, not only the beginning"},
     "blob": {"type": "string", "description": "hash of the blob to read instead"},
     "offset": {"type": "integer", "minimum": 0, "description": "bytes of the answer, or blob, to skip"}
@@ -58,6 +60,8 @@ func (in *reading) check() error {
 	switch {
 	case in.First < 0 || in.Last < 0 || in.Last > 0 && in.Last < in.First:
 		return fmt.Errorf("first_turn %d, last_turn %d: want one not after the other", in.First, in.Last)
+	case in.Message < 0:
+		return fmt.Errorf("message %d: want 1 or more", in.Message)
 	case in.Offset < 0:
 		return fmt.Errorf("offset %d: want 0 or more", in.Offset)
 	}
@@ -80,12 +84,15 @@ func (r reader) read(ctx context.Context, c tool.Call) (out tool.Output, err err
 		return out, err
 	}
 	var data []byte
-	if in.Blob != "" {
+	switch {
+	case in.Message > 0:
+		data, err = r.message(ctx, &s, in.Message)
+	case in.Blob != "":
 		data, err = r.store.Blob(ctx, s.ID, in.Blob)
 		if errors.Is(err, skein.ErrNotFound) {
 			err = fmt.Errorf("blob %s: session %s has none with this hash", in.Blob, s.ID)
 		}
-	} else {
+	default:
 		data, err = r.turns(ctx, &s, in)
 	}
 	if err != nil {
@@ -112,6 +119,21 @@ func piece(data []byte, offset int) (out tool.Output, err error) {
 		out.Text += "\n"
 	}
 	return out, nil
+}
+
+// message writes down the message of s whose first event is at seq, whole.
+func (r reader) message(ctx context.Context, s *skein.Session, seq skein.Seq) ([]byte, error) {
+	es, err := r.store.Newest(ctx, s.ID, 1, seq+1)
+	if err != nil {
+		return nil, err
+	}
+	if len(es) == 0 || es[0].Seq != seq {
+		return nil, fmt.Errorf("message %d: session %s has none with this number", seq, s.ID)
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "session %s\n\n", about(s))
+	write(&b, &es[0], true)
+	return []byte(b.String()), nil
 }
 
 // turns writes down the turns of s that in asks for.

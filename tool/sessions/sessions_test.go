@@ -126,6 +126,7 @@ func TestReadShowsTheNewestTurns(t *testing.T) {
 		[]string{"session " + string(parser), "--- turn 3 of 7 ---", "--- turn 7 of 7 ---", "[user, 2026-11-21T", "question 7", "answer 7", `calls shell {"command":"make xxx`, "more bytes]", "shell fails: output", "is data"},
 		[]string{"turn 2 of", "hidden thought"})
 	has(t, l.run("session_read", given{"session": "fix the parser", "first_turn": 2}), []string{"turn 2 of 7", "question 2", "answer 2"}, []string{"turn 1 of", "turn 3 of"})
+	has(t, l.run("session_read", given{"session": "fix the parser", "message": 2}), []string{"question 1"}, []string{"answer 1"})
 	full := l.run("session_read", given{"session": string(parser), "first_turn": 1, "last_turn": 2, "full": true})
 	has(t, full, []string{"turn 1 of", "turn 2 of", strings.Repeat("x", 700), strings.TrimSpace(strings.Repeat("output ", 200))}, []string{"turn 3 of", "more bytes]"})
 	has(t, l.run("session_read", given{}), []string{"the kettle leaks"}, nil)
@@ -242,6 +243,8 @@ func TestWrongInputIsTurnedDown(t *testing.T) {
 	l.fails("session_read", given{"session": string(parser), "first_turn": 8}, "has 7 turns")
 	l.fails("session_read", given{"session": string(parser), "first_turn": 3, "last_turn": 2}, "first_turn 3")
 	l.fails("session_read", given{"offset": -1}, "offset -1")
+	l.fails("session_read", given{"message": -1}, "message -1")
+	l.fails("session_read", given{"session": string(parser), "message": 9999}, "message 9999")
 	for _, x := range l.tools {
 		if !x.Safe || x.Ask != nil || !json.Valid(x.Spec.Schema) {
 			t.Errorf("%s is not safe, asks, or has a schema that is no JSON", x.Spec.Name)
