@@ -25,6 +25,19 @@ type Access struct {
 	Hash    [sha256.Size]byte // of the token
 }
 
+// A Login is a browser that servers let in with a token, until the login or the
+// token ends.
+type Login struct {
+	ID      string            // a few letters, for people
+	Hash    [sha256.Size]byte // of what the browser shows
+	Access  Access            // the token
+	Device  string            // what the browser says that it is
+	Address string            // from which it came last
+	Created Time
+	Used    Time // last, to about a minute
+	Expires Time
+}
+
 // A Registry is a Store that keeps who may log in. It is that of everybody: a
 // view has no right to it, and its methods fail with an error that wraps
 // [ErrRefused].
@@ -53,12 +66,33 @@ type Registry interface {
 	// RemoveAccess takes a token away. The error wraps [ErrNotFound].
 	RemoveAccess(ctx context.Context, name string) error
 
-	// FindAccess returns the token with this hash, and AccessNamed that of this
-	// name, expired or not. The error wraps [ErrNotFound].
-	FindAccess(ctx context.Context, hash [sha256.Size]byte) (Access, error)
+	// FindAccesses returns those of the tokens with these hashes that there are,
+	// expired or not.
+	FindAccesses(ctx context.Context, hashes [][sha256.Size]byte) ([]Access, error)
+
+	// AccessNamed returns the token of this name, expired or not. The error wraps
+	// [ErrNotFound].
 	AccessNamed(ctx context.Context, name string) (Access, error)
 
-	// LoginSecret returns what signs the logins of browsers, the same for all
-	// servers on the store.
-	LoginSecret(ctx context.Context) (string, error)
+	// AddLogin adds a login with the token of the name that l.Access has; with the
+	// token it goes. Of one token the [MaxLogins] used last are kept, and none that
+	// has expired. The error wraps [ErrNotFound] if there is no such token.
+	AddLogin(ctx context.Context, l Login) error
+
+	// Logins returns all logins, those used last first.
+	Logins(ctx context.Context) ([]Login, error)
+
+	// FindLogins returns those of the logins with these hashes that there are,
+	// expired or not.
+	FindLogins(ctx context.Context, hashes [][sha256.Size]byte) ([]Login, error)
+
+	// UseLogin notes when a login was used last, and from which address. Of one
+	// that there is not it notes nothing.
+	UseLogin(ctx context.Context, hash [sha256.Size]byte, at Time, address string) error
+
+	// RemoveLogins ends logins by their IDs, and returns how many there were.
+	RemoveLogins(ctx context.Context, ids []string) (int, error)
 }
+
+// MaxLogins is how many logins there are at most of one token.
+const MaxLogins = 100

@@ -91,6 +91,7 @@ func (o *serveOptions) run(ctx context.Context, j *job, _ []string) error {
 		return err
 	}
 	pages := j.webOptions(log)
+	pages.Tokens = tokens
 	pages.Purged = func(s skein.Session) error { return sessionlog.Remove(j.logDir(), s.User, s.ID) }
 	if logs := j.logs(j.store); logs != nil {
 		pages.Examiners = append(pages.Examiners, logs)

@@ -54,7 +54,7 @@ func newWhole(t *testing.T) *whole {
 	if _, err := skein.Add(t.Context(), store, "a", skein.NewEvent(skein.KindCreated, 1, skein.Created{Key: "k"}), skein.Say(2, skein.UserSays("hello"))); err != nil {
 		t.Fatal(err)
 	}
-	pages := web.Options{Now: clock, Chat: web.NewChat(mute{})}
+	pages := web.Options{Now: clock, Tokens: h.tokens, Chat: web.NewChat(mute{})}
 	t.Cleanup(pages.Chat.Close)
 	m := metrics.New(metrics.Options{Now: clock})
 	h.door = door.New(door.Options{Store: store, Tokens: h.tokens, Log: slog.New(slog.DiscardHandler), Now: clock, Form: web.Form(pages), Page: web.Refused(pages)}, slices.Concat(

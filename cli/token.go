@@ -24,11 +24,14 @@ func newToken(f *frame) *cobra.Command {
 path names is one that may do everything: keep it to yourself. For others make
 further ones, with what they may do; of these the file has only a hash. Where the
 store is a PostgreSQL database they are kept there, for all servers on it, and
-each is for a user that skein user add made, or for everybody's sessions.`,
+each is for a user that skein user add made, or for everybody's sessions.
+
+Browsers are logged in with one of these tokens, for 30 days; skein token logins
+lists them, skein token logout ends them.`,
 		Example: `curl -H "Authorization: Bearer $(head -1 "$(skein token path)")" http://127.0.0.1:7433/v1/sessions
 	skein token add ci --scope write --expires 2027-01-01`,
 	}
-	c.AddCommand(newTokenPath(f), newTokenList(f), newTokenAdd(f), newTokenRm(f))
+	c.AddCommand(newTokenPath(f), newTokenList(f), newTokenAdd(f), newTokenRm(f), newTokenLogins(f), newTokenLogout(f))
 	return c
 }
 

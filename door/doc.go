@@ -20,6 +20,8 @@
 // a second: its context says [ErrRevoked].
 //
 // Programs show a token: Authorization: Bearer TOKEN. Browsers get a cookie for
-// a code that works once; the cookie names a token, is signed with the first
-// token of the file, and dies with either.
+// a code that works once; the cookie is a login, which is kept by its hash beside
+// the token that it was made with: in a file, or in the registry. It ends with the
+// token, with the first token of the file, or by itself, on all servers that share
+// them.
 package door

@@ -52,7 +52,7 @@ type Door struct {
 	routes  []Route
 	mux     *http.ServeMux
 	codes   codes
-	out     outs
+	uses    uses
 	wrong   wrongs
 	streams streams
 	visits  visits
@@ -124,8 +124,8 @@ func (d *Door) lost(w http.ResponseWriter, r *http.Request) {
 	}
 	r = d.paged(r)
 	if v := From(r.Context()); v.page != nil {
-		if token, err := d.token(r); err == nil {
-			v.Token, v.Scope, v.User = token.Name, scopeOf(token.Scope), token.User
+		if k, _, err := d.known(r); err == nil {
+			v.as(k)
 		}
 		r = asVisitor(r, v)
 	}
@@ -179,11 +179,11 @@ func (d *Door) guard(route Route) http.Handler {
 			r = d.paged(r)
 		}
 		if route.Scope > Open {
-			v, token, ok := d.who(w, r, route)
+			v, shown, ok := d.who(w, r, route)
 			if !ok {
 				return
 			}
-			ctx, leave := d.enter(r, token)
+			ctx, leave := d.enter(r.Context(), shown, v.known)
 			defer leave()
 			r = r.WithContext(ctx)
 			if route.Stream && (route.Streams == nil || route.Streams(r)) {
@@ -207,45 +207,61 @@ func (d *Door) guard(route Route) http.Handler {
 	})
 }
 
-// who returns who asks, and by which token; false if that one was refused.
-func (d *Door) who(w http.ResponseWriter, r *http.Request, route Route) (Visitor, Token, bool) {
+// who returns who asks, and what it shows of that; false if that one was refused.
+func (d *Door) who(w http.ResponseWriter, r *http.Request, route Route) (Visitor, proof, bool) {
 	v := From(r.Context())
-	token, err := d.token(r)
+	k, p, err := d.known(r)
 	if err != nil {
 		d.unknown(w, r, route, r.Header.Get("Authorization") != "", err)
-		return v, token, false
+		return v, p, false
 	}
-	v.Token, v.Scope, v.User = token.Name, scopeOf(token.Scope), token.User
+	v.as(k)
 	if v.Scope < route.Scope {
 		Refuse(w, asVisitor(r, v), http.StatusForbidden, "scope", "the token %q may only %s; this needs %s", v.Token, v.Scope, route.Scope)
-		return v, token, false
+		return v, p, false
 	}
 	if !ofUser(r, &v) {
 		Refuse(w, r, http.StatusForbidden, "user", "the token %q is for the sessions of %q alone", v.Token, v.User)
-		return v, token, false
+		return v, p, false
 	}
 	v.Store = d.Store
 	if v.User != "" {
 		v.Store = d.Store.As(v.User)
 	}
-	return v, token, true
+	d.use(r, k, p)
+	return v, p, true
 }
 
-// token returns the token that a request shows. Two are one too many: what is
-// in front of this server may have looked at the other one. Its errors are those
-// of [Tokens.Find].
-func (d *Door) token(r *http.Request) (Token, error) {
+// known returns what is known of who asks, and by what. Its errors are those of
+// [Tokens.Find].
+func (d *Door) known(r *http.Request) (known, proof, error) {
+	p, ok := d.shown(r)
+	if !ok {
+		return known{}, p, skein.ErrNotFound
+	}
+	k, err := d.tokens.one(context.WithoutCancel(r.Context()), p)
+	return k, p, err
+}
+
+// shown returns the proof that a request shows, and false if there is none. Two
+// tokens are one too many: what is in front of this server may have looked at the
+// other one.
+func (d *Door) shown(r *http.Request) (proof, bool) {
 	if shown := r.Header.Values("Authorization"); len(shown) > 0 {
 		kind, token, _ := strings.Cut(shown[0], " ")
 		if len(shown) > 1 || !strings.EqualFold(kind, "Bearer") {
-			return Token{}, skein.ErrNotFound
+			return proof{}, false
 		}
-		return d.tokens.Find(strings.TrimSpace(token))
+		return proofOf(strings.TrimSpace(token))
 	}
 	if unsafe(r.Method) && r.Header.Get("Origin") == "" && r.Header.Get("Sec-Fetch-Site") == "" {
-		return Token{}, skein.ErrNotFound // every browser says from which page a change comes
+		return proof{}, false // every browser says from which page a change comes
 	}
-	return d.loggedIn(r)
+	c, err := r.Cookie(From(r.Context()).CookieName(loginCookie))
+	if err != nil {
+		return proof{}, false
+	}
+	return shownBy(c), true
 }
 
 // unknown answers who has no token that is known. Where err is that it could not

@@ -207,13 +207,13 @@ func TestTokensAreTheirOwnersAlone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if found, err := again.Find(one); err != nil || found.Name != "ci" || found.User != "ann" || again.First() != tokens.First() {
+	if found, err := again.Find(t.Context(), one); err != nil || found.Name != "ci" || found.User != "ann" || again.First() != tokens.First() {
 		t.Errorf("Find = %+v, %v, first %v", found, err, again.First() == tokens.First())
 	}
 	if err := tokens.Remove("ci"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := again.Find(one); !errors.Is(err, skein.ErrNotFound) {
+	if _, err := again.Find(t.Context(), one); !errors.Is(err, skein.ErrNotFound) {
 		t.Error("Find finds a token that was removed by another handle")
 	}
 	if os.PathSeparator == '/' {

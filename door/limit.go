@@ -2,7 +2,6 @@ package door
 
 import (
 	"context"
-	"net"
 	"net/http"
 	"sync"
 	"time"
@@ -25,10 +24,7 @@ type wrongs struct {
 
 // add counts one and reports whether these are too many.
 func (w *wrongs) add(r *http.Request, now time.Time) bool {
-	addr, _, err := net.SplitHostPort(r.RemoteAddr)
-	if err != nil {
-		addr = r.RemoteAddr
-	}
+	addr := address(r)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if now.Sub(w.since) > wrongFor || len(w.count) >= maxAddr {

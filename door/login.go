@@ -1,12 +1,14 @@
 package door
 
 import (
-	"crypto/hmac"
+	"cmp"
+	"context"
 	"crypto/rand"
 	"crypto/sha256"
-	"encoding/base64"
+	"fmt"
+	"net"
 	"net/http"
-	"strconv"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -70,72 +72,88 @@ func (d *Door) https(r *http.Request) bool {
 	return r.TLS != nil || d.Public != nil && d.Public.Scheme == "https" && strings.EqualFold(r.Host, d.Public.Host)
 }
 
-// cookie returns the cookie that logs in with a token, at the host that r names.
-// What is signed has the cookie's name in it, and the token's hash: it is good
-// for no other server, and for no later token of that name.
-func (d *Door) cookie(r *http.Request, token Token, signer string) *http.Cookie {
-	ends := strconv.FormatInt(d.now().Add(loginFor).Unix(), 10)
-	body := base64.RawURLEncoding.EncodeToString([]byte(token.Name)) + "." + ends
-	v := From(r.Context())
-	name := v.CookieName(loginCookie)
-	return v.Cookie(loginCookie, body+"."+sign(signer, name, body, token), loginFor)
+// shownBy returns the proof that a cookie is. Its name is in the hash: a login is
+// good for no other server of the host.
+func shownBy(cookie *http.Cookie) proof {
+	return proof{true, sha256.Sum256([]byte("login " + cookie.Name + " " + cookie.Value))}
 }
 
-func sign(signer, name, body string, token Token) string {
-	h := hmac.New(sha256.New, []byte(signer))
-	h.Write([]byte("login " + name + " " + body + " " + token.Hash))
-	return base64.RawURLEncoding.EncodeToString(h.Sum(nil))
-}
+// usedEvery is how often at most it is noted that a login was used.
+const usedEvery = time.Minute
 
-// loggedIn returns the token that a request's cookie names. Its errors are those
-// of [Tokens.Find].
-func (d *Door) loggedIn(r *http.Request) (Token, error) {
-	c, err := r.Cookie(From(r.Context()).CookieName(loginCookie))
-	if err != nil || d.out.has(c.Value, d.now()) {
-		return Token{}, skein.ErrNotFound
-	}
-	i := strings.LastIndexByte(c.Value, '.')
-	if i < 0 {
-		return Token{}, skein.ErrNotFound
-	}
-	name, ends, _ := strings.Cut(c.Value[:i], ".")
-	until, err := strconv.ParseInt(ends, 10, 64)
-	raw, err2 := base64.RawURLEncoding.DecodeString(name)
-	if err != nil || err2 != nil || d.now().Unix() > until {
-		return Token{}, skein.ErrNotFound
-	}
-	token, signer, err := d.tokens.named(string(raw))
-	if err != nil {
-		return Token{}, err
-	}
-	if !hmac.Equal([]byte(c.Value[i+1:]), []byte(sign(signer, c.Name, c.Value[:i], token))) {
-		return Token{}, skein.ErrNotFound
-	}
-	return token, nil
-}
-
-// outs are logins that were ended before their time, until this process ends.
-type outs struct {
+// uses are the logins whose use was noted last, and when.
+type uses struct {
 	mu  sync.Mutex
-	all map[[sha256.Size]byte]time.Time // the cookie's hash, and when it would have ended
+	all map[[sha256.Size]byte]time.Time
 }
 
-func (o *outs) add(cookie string, now time.Time) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	for k, ends := range o.all {
-		if ends.Before(now) {
-			delete(o.all, k)
+// due reports whether a use of a login is to be noted, and takes it that it is.
+func (u *uses) due(hash [sha256.Size]byte, now time.Time) bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if now.Sub(u.all[hash]) < usedEvery {
+		return false
+	}
+	if u.all == nil || len(u.all) > maxAddr {
+		u.all = map[[sha256.Size]byte]time.Time{}
+	}
+	u.all[hash] = now
+	return true
+}
+
+// use notes that a login was used. That it cannot be noted, as where a database
+// is only read, keeps nobody out.
+func (d *Door) use(r *http.Request, k known, p proof) {
+	if k.login == "" || !d.uses.due(p.hash, d.now()) {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), registryTime)
+	defer cancel()
+	if err := k.in.UseLogin(ctx, p.hash, skein.At(d.now()), address(r)); err != nil {
+		d.Log.Warn("the use of a login was not noted", "err", err)
+	}
+}
+
+// address returns where a request comes from: the server in front of this one,
+// where there is one.
+func address(r *http.Request) string {
+	addr, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil {
+		return r.RemoteAddr
+	}
+	return addr
+}
+
+// Logins returns the logins that let in, those used last first.
+//
+// Errors are those of reading them.
+func (t *Tokens) Logins(ctx context.Context) ([]skein.Login, error) {
+	all, err := t.browsers.Logins(ctx)
+	if err != nil || t.registry == nil {
+		return all, err
+	}
+	more, err := t.registry.Logins(ctx)
+	for _, l := range more {
+		if l.Expires.Std().After(t.now()) && t.living(tokenOf(l.Access)) && !t.has(l.Access.Name) {
+			all = append(all, l)
 		}
 	}
-	if o.all == nil {
-		o.all = map[[sha256.Size]byte]time.Time{}
-	}
-	o.all[sha256.Sum256([]byte(cookie))] = now.Add(loginFor)
+	slices.SortStableFunc(all, func(a, b skein.Login) int { return cmp.Compare(b.Used, a.Used) })
+	return all, err
 }
 
-func (o *outs) has(cookie string, now time.Time) bool {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.all[sha256.Sum256([]byte(cookie))].After(now)
+// EndLogins ends logins by their IDs, on all servers that share the tokens.
+//
+// The error wraps [skein.ErrNotFound] if there is none of them.
+func (t *Tokens) EndLogins(ctx context.Context, ids ...string) error {
+	n, err := t.browsers.RemoveLogins(ctx, ids)
+	if err == nil && t.registry != nil {
+		var more int
+		more, err = t.registry.RemoveLogins(ctx, ids)
+		n += more
+	}
+	if err == nil && n == 0 {
+		err = fmt.Errorf("login %s: %w", strings.Join(ids, ", "), skein.ErrNotFound)
+	}
+	return err
 }

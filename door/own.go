@@ -1,6 +1,7 @@
 package door
 
 import (
+	"crypto/rand"
 	"errors"
 	"html"
 	"net/http"
@@ -66,7 +67,7 @@ func (d *Door) withCode(w http.ResponseWriter, r *http.Request) {
 
 // withToken logs a browser in with the token that a person typed.
 func (d *Door) withToken(w http.ResponseWriter, r *http.Request) {
-	found, err := d.tokens.Find(strings.TrimSpace(r.PostFormValue("token")))
+	found, err := d.tokens.Find(r.Context(), strings.TrimSpace(r.PostFormValue("token")))
 	if err != nil {
 		d.unknown(w, r, Route{Page: true}, true, err)
 		return
@@ -74,20 +75,27 @@ func (d *Door) withToken(w http.ResponseWriter, r *http.Request) {
 	d.asNamed(w, r, found.Name)
 }
 
-// asNamed logs a browser in with the token of that name.
+// asNamed logs a browser in with the token of that name: it stores the login,
+// sets the cookie, and leads on with a page of this site. After a redirect from
+// elsewhere the browser would keep a strict cookie to itself.
 func (d *Door) asNamed(w http.ResponseWriter, r *http.Request, name string) {
-	token, signer, err := d.tokens.named(name)
+	token, book, err := d.tokens.named(r.Context(), name)
 	if err != nil {
 		d.unknown(w, r, Route{Page: true}, true, err)
 		return
 	}
-	d.in(w, r, token, signer)
-}
-
-// in sets the cookie, and leads on with a page of this site: after a redirect
-// from elsewhere the browser would keep a strict cookie to itself.
-func (d *Door) in(w http.ResponseWriter, r *http.Request, token Token, signer string) {
-	http.SetCookie(w, d.cookie(r, token, signer))
+	now := skein.At(d.now())
+	ends := skein.At(d.now().Add(loginFor))
+	c := From(r.Context()).Cookie(loginCookie, rand.Text(), loginFor)
+	err = book.AddLogin(r.Context(), skein.Login{
+		ID: strings.ToLower(rand.Text()[:8]), Hash: shownBy(c).hash, Access: skein.Access{Name: token.Name},
+		Device: device(r.UserAgent()), Address: address(r), Created: now, Used: now, Expires: ends,
+	})
+	if err != nil {
+		d.unknown(w, r, Route{Page: true}, true, err)
+		return
+	}
+	http.SetCookie(w, c)
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	to := html.EscapeString(next(r))
 	w.Write([]byte(strings.ReplaceAll(inPage, "NEXT", to))) //nolint:errcheck // the client has gone
@@ -116,8 +124,13 @@ const inPage = `<!doctype html>
 func (d *Door) leave(w http.ResponseWriter, r *http.Request) {
 	v := From(r.Context())
 	if c, err := r.Cookie(v.CookieName(loginCookie)); err == nil {
-		if _, err := d.loggedIn(r); !errors.Is(err, skein.ErrNotFound) {
-			d.out.add(c.Value, d.now())
+		k, err := d.tokens.one(r.Context(), shownBy(c))
+		if err == nil {
+			err = d.tokens.EndLogins(r.Context(), k.login)
+		}
+		if err != nil && !errors.Is(err, skein.ErrNotFound) {
+			Fail(w, r, err) // the cookie stays: it is still good
+			return
 		}
 	}
 	http.SetCookie(w, v.Cookie(loginCookie, "", 0))

@@ -5,9 +5,11 @@ import (
 	"crypto/sha256"
 	"errors"
 	"log/slog"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -21,6 +23,7 @@ import (
 type registry struct {
 	skein.Registry // of which nothing else is used
 	all            map[string]skein.Access
+	in             map[[sha256.Size]byte]skein.Login
 	away           *bool // it cannot be reached; nil: it always can
 }
 
@@ -48,19 +51,61 @@ func (r registry) AccessNamed(_ context.Context, name string) (skein.Access, err
 	return a, nil
 }
 
-func (r registry) FindAccess(_ context.Context, hash [sha256.Size]byte) (skein.Access, error) {
-	if err := r.reached(); err != nil {
-		return skein.Access{}, err
-	}
+func (r registry) FindAccesses(_ context.Context, hashes [][sha256.Size]byte) (all []skein.Access, err error) {
 	for _, a := range r.all {
-		if a.Hash == hash {
-			return a, nil
+		if slices.Contains(hashes, a.Hash) {
+			all = append(all, a)
 		}
 	}
-	return skein.Access{}, skein.ErrNotFound
+	return all, r.reached()
 }
 
-func (r registry) LoginSecret(context.Context) (string, error) { return strings.Repeat("s", 64), nil }
+func (r registry) AddLogin(_ context.Context, l skein.Login) error {
+	if _, ok := r.all[l.Access.Name]; !ok {
+		return skein.ErrNotFound
+	}
+	r.in[l.Hash] = l
+	return nil
+}
+
+func (r registry) Logins(context.Context) (all []skein.Login, err error) {
+	for _, l := range r.in {
+		var ok bool
+		if l.Access, ok = r.all[l.Access.Name]; ok {
+			all = append(all, l)
+		}
+	}
+	return all, r.reached()
+}
+
+func (r registry) FindLogins(ctx context.Context, hashes [][sha256.Size]byte) ([]skein.Login, error) {
+	all, err := r.Logins(ctx)
+	return slices.DeleteFunc(all, func(l skein.Login) bool { return !slices.Contains(hashes, l.Hash) }), err
+}
+
+func (r registry) UseLogin(_ context.Context, hash [sha256.Size]byte, at skein.Time, address string) error {
+	if l, ok := r.in[hash]; ok {
+		l.Used, l.Address = at, address
+		r.in[hash] = l
+	}
+	return nil
+}
+
+func (r registry) RemoveLogins(_ context.Context, ids []string) (n int, err error) {
+	maps.DeleteFunc(r.in, func(_ [sha256.Size]byte, l skein.Login) bool {
+		gone := slices.Contains(ids, l.ID)
+		if gone {
+			n++
+		}
+		return gone
+	})
+	return n, nil
+}
+
+// newRegistry returns one without tokens.
+func newRegistry() registry {
+	return registry{all: map[string]skein.Access{}, in: map[[sha256.Size]byte]skein.Login{}}
+}
 
 // node is one of several servers on a registry, each with a file of its own.
 func node(t *testing.T, r skein.Registry) (*door.Tokens, http.Handler) {
@@ -78,7 +123,7 @@ func node(t *testing.T, r skein.Registry) (*door.Tokens, http.Handler) {
 }
 
 func TestALoginOnOneServerIsOneOnAll(t *testing.T) {
-	r := registry{all: map[string]skein.Access{}}
+	r := newRegistry()
 	token, err := door.Register(t.Context(), r, door.Token{Name: "anns", User: "ann", Scope: "write"})
 	if err != nil {
 		t.Fatal(err)
@@ -114,7 +159,7 @@ func TestALoginOnOneServerIsOneOnAll(t *testing.T) {
 	if w := ask(a); w.Code != 401 {
 		t.Errorf("GET with the login of another token of that name = %d %s, want 401", w.Code, w.Body)
 	}
-	if found, err := one.Find(token); !errors.Is(err, skein.ErrNotFound) {
+	if found, err := one.Find(t.Context(), token); !errors.Is(err, skein.ErrNotFound) {
 		t.Errorf("Find = %+v, %v, want none: its logins would be the file's token's", found, err)
 	}
 	delete(r.all, "anns")
@@ -127,7 +172,8 @@ func TestALoginOnOneServerIsOneOnAll(t *testing.T) {
 // wrong ones is kept out.
 func TestWhileTokensCannotBeLookedUpNoneIsWrong(t *testing.T) {
 	away := false
-	r := registry{all: map[string]skein.Access{}, away: &away}
+	r := newRegistry()
+	r.away = &away
 	token, err := door.Register(t.Context(), r, door.Token{Name: "anns", User: "ann", Scope: "write"})
 	if err != nil {
 		t.Fatal(err)

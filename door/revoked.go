@@ -5,11 +5,9 @@ import (
 	"errors"
 	"io/fs"
 	"maps"
-	"net/http"
+	"slices"
 	"sync"
 	"time"
-
-	"github.com/skein-dev/skein"
 )
 
 // lookEvery is how often the tokens of the requests under way are looked up
@@ -22,7 +20,7 @@ var ErrRevoked = errors.New("the token or login was revoked")
 
 // A visit is a request under way, by what it showed.
 type visit struct {
-	r     *http.Request
+	shown proof
 	token Token // as it was when the request came in
 	end   context.CancelCauseFunc
 }
@@ -36,9 +34,9 @@ type visits struct {
 
 // enter counts a request in. It returns a context that ends when its token
 // does, and what counts the request out.
-func (d *Door) enter(r *http.Request, token Token) (_ context.Context, leave func()) {
-	ctx, end := context.WithCancelCause(r.Context())
-	v := &visit{r, token, end}
+func (d *Door) enter(ctx context.Context, shown proof, token Token) (_ context.Context, leave func()) {
+	ctx, end := context.WithCancelCause(ctx)
+	v := &visit{shown, token, end}
 	s := &d.visits
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -74,24 +72,21 @@ func (d *Door) lookAfter(rest <-chan struct{}) {
 	}
 }
 
-// endRevoked looks the tokens of open up again, each once, and ends what they no
-// longer allow. Where one cannot be looked up now, nothing is known of it: the
-// next look decides.
+// endRevoked looks up again what was shown, and ends what it no longer allows.
+// Where that cannot be looked up now nothing is known of it: the next look
+// decides. Without a file of tokens nobody is let in.
 func (d *Door) endRevoked(open map[*visit]struct{}) {
-	type answer struct {
-		token Token
-		err   error
-	}
-	known := map[string]answer{}
+	all := map[proof]struct{}{}
 	for v := range open {
-		shown := v.r.Header.Get("Authorization") + "\n" + v.r.Header.Get("Cookie")
-		now, ok := known[shown]
-		if !ok {
-			now.token, now.err = d.token(v.r)
-			known[shown] = now
-		}
-		gone := errors.Is(now.err, skein.ErrNotFound) || errors.Is(now.err, fs.ErrNotExist)
-		if gone || now.err == nil && now.token != v.token {
+		all[v.shown] = struct{}{}
+	}
+	known, err := d.tokens.find(context.Background(), slices.Collect(maps.Keys(all))...)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		d.Log.Error("tokens cannot be looked up", "err", err)
+		return
+	}
+	for v := range open {
+		if known[v.shown].token != v.token {
 			v.end(ErrRevoked)
 		}
 	}

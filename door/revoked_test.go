@@ -74,7 +74,7 @@ func TestWhatIsOpenEndsWithinASecondOfItsToken(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					r := registry{all: map[string]skein.Access{}}
+					r := newRegistry()
 					tokens.In(r)
 					var token string
 					if strings.HasPrefix(name, "removed") && name != "removed in a registry" {
@@ -124,7 +124,8 @@ func change(r registry, f func(*skein.Access)) {
 func TestWhatIsOpenStaysWhileTokensCannotBeLookedUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		away := false
-		r := registry{all: map[string]skein.Access{}, away: &away}
+		r := newRegistry()
+		r.away = &away
 		tokens, err := door.OpenTokens(filepath.Join(t.TempDir(), "tokens"), time.Now)
 		if err != nil {
 			t.Fatal(err)

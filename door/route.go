@@ -45,6 +45,8 @@ type Visitor struct {
 	User  skein.User  // whose sessions it sees; "" for everybody's
 	Store skein.Store // these sessions
 	ID    string      // of the request, for logs
+	Login string      // ID of the login by which it is in; "" if it shows a token
+	known Token       // what is known of its token
 	note  *noting
 	page  func(http.ResponseWriter, *http.Request, Problem) // shows what is refused; nil: as it is
 	host  string                                            // that it asks for
@@ -66,6 +68,11 @@ func ofUser(r *http.Request, v *Visitor) bool {
 		v.User = skein.User(name)
 	}
 	return v.User == skein.User(name)
+}
+
+// as makes v the visitor that k is.
+func (v *Visitor) as(k known) {
+	v.Token, v.Scope, v.User, v.Login, v.known = k.token.Name, scopeOf(k.token.Scope), k.token.User, k.login, k.token
 }
 
 type visitorKey struct{}

@@ -1,11 +1,8 @@
 package door
 
 import (
-	"bufio"
-	"bytes"
 	"crypto/rand"
 	"crypto/sha256"
-	"crypto/subtle"
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
@@ -42,25 +39,26 @@ type Token struct {
 // bits, which may do everything; each other line is one as JSON, by its hash.
 // The file is its owner's alone. It is read again when it has changed.
 type Tokens struct {
-	path     string
 	now      func() time.Time
 	registry skein.Registry // nil if there is none
 
 	mu    sync.Mutex
-	stamp string // of the file that was read
-	info  fs.FileInfo
+	file  private
 	first string
 	more  []Token
+
+	browsers browsers // that are logged in with tokens of the file
 }
 
 // OpenTokens returns the tokens of the file at path, and makes the file with
 // its first token if there is none. now is the clock.
 //
-// Errors are the system's, or say that the file is none of tokens, or can be
-// read by others.
+// Errors are the system's, or say that the file is none of tokens, is a link to
+// one, or can be read by others.
 func OpenTokens(path string, now func() time.Time) (_ *Tokens, err error) {
 	defer skein.Wrapf(&err, "tokens %s", path)
-	t := &Tokens{path: path, now: now}
+	t := &Tokens{now: now, file: private{path: path}}
+	t.browsers = browsers{of: t, file: private{path: filepath.Join(filepath.Dir(path), "logins")}}
 	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
 		if err := t.make(); err != nil {
 			return nil, err
@@ -73,14 +71,14 @@ func OpenTokens(path string, now func() time.Time) (_ *Tokens, err error) {
 
 // make writes a file with a first token, unless another process just did.
 func (t *Tokens) make() error {
-	if err := os.MkdirAll(filepath.Dir(t.path), 0o700); err != nil {
+	if err := os.MkdirAll(filepath.Dir(t.file.path), 0o700); err != nil {
 		return err
 	}
-	temp, err := t.write(newToken(), nil)
+	temp, err := t.file.writeNew(textOf(newToken(), nil))
 	if err != nil {
 		return err
 	}
-	err = os.Link(temp, t.path) // fails if it is there
+	err = os.Link(temp, t.file.path) // fails if it is there
 	if errors.Is(err, fs.ErrExist) {
 		err = nil
 	}
@@ -98,62 +96,40 @@ func hashOf(token string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// write writes a file beside the tokens' and returns its path.
-func (t *Tokens) write(first string, more []Token) (path string, err error) {
-	f, err := os.CreateTemp(filepath.Dir(t.path), ".tokens-*") // 0600
-	if err != nil {
-		return "", err
-	}
-	var b bytes.Buffer
-	b.WriteString(first + "\n")
+// textOf is what the file says.
+func textOf(first string, more []Token) []byte {
+	b := []byte(first + "\n")
 	for _, m := range more {
-		b.Write(append(skein.MustJSON(m), '\n'))
+		b = append(append(b, skein.MustJSON(m)...), '\n')
 	}
-	_, err = f.Write(b.Bytes())
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return "", errors.Join(err, os.Remove(f.Name()))
-	}
-	return f.Name(), nil
+	return b
 }
 
 // read reads the file if it has changed.
 func (t *Tokens) read() error {
-	info, err := os.Stat(t.path)
-	if err != nil {
+	data, now, err := t.file.read()
+	if err != nil || data == nil {
 		return err
 	}
-	stamp := fmt.Sprint(info.Size(), info.ModTime().UnixNano())
-	if stamp == t.stamp && os.SameFile(info, t.info) {
-		return nil
-	}
-	if os.PathSeparator == '/' && info.Mode().Perm()&0o077 != 0 {
-		return fmt.Errorf("others can read it (mode %v): chmod 600 %s", info.Mode().Perm(), t.path)
-	}
-	data, err := os.ReadFile(t.path)
-	if err != nil {
-		return err
-	}
-	in := bufio.NewReader(bytes.NewReader(data))
-	first, _ := in.ReadString('\n')
+	first, rest, _ := strings.Cut(string(data), "\n")
 	first = strings.TrimSpace(first)
 	if len(first) < len(prefix)+32 || !strings.HasPrefix(first, prefix) {
 		return errors.New("its first line is no token: move it away, and a new one is made")
 	}
-	rest, _ := bytes.CutPrefix(data, []byte(first))
 	var more []Token
-	for i, line := range slices.Collect(bytes.Lines(bytes.TrimSpace(rest))) {
+	for i, line := range slices.Collect(strings.Lines(strings.TrimSpace(rest))) {
 		var m Token
-		if err := json.Unmarshal(line, &m); err != nil || m.Name == "" || len(m.Hash) != 64 || scopeOf(m.Scope) == Open {
+		if err := json.Unmarshal([]byte(line), &m); err != nil || m.Name == "" || len(m.Hash) != 64 || scopeOf(m.Scope) == Open {
 			return fmt.Errorf("line %d is no token", i+2)
 		}
 		more = append(more, m)
 	}
-	t.stamp, t.info, t.first, t.more = stamp, info, first, more
+	t.file.seen, t.first, t.more = now, first, more
 	return nil
 }
 
 // Path returns where the file is.
-func (t *Tokens) Path() string { return t.path }
+func (t *Tokens) Path() string { return t.file.path }
 
 // First returns the first token.
 func (t *Tokens) First() string {
@@ -229,7 +205,7 @@ func (t *Tokens) Remove(name string) (err error) {
 func (t *Tokens) change(f func([]Token) ([]Token, error)) (err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	lock := flock.New(t.path + ".lock")
+	lock := flock.New(t.file.path + ".lock")
 	if err := lock.Lock(); err != nil {
 		return err
 	}
@@ -245,79 +221,15 @@ func (t *Tokens) change(f func([]Token) ([]Token, error)) (err error) {
 }
 
 func (t *Tokens) replace(first string, more []Token) error {
-	temp, err := t.write(first, more)
-	if err != nil {
+	if err := t.file.replace(textOf(first, more)); err != nil {
 		return err
 	}
-	if err := os.Rename(temp, t.path); err != nil {
-		return errors.Join(err, os.Remove(temp))
-	}
-	t.stamp = ""
 	return t.read()
 }
 
-// Find returns which token that is.
-//
-// The error wraps [skein.ErrNotFound] if it is none, or has expired. Another
-// says that it could not be looked up: whose it is is not known then.
-func (t *Tokens) Find(token string) (Token, error) {
-	found, err := t.inFile(token)
-	if errors.Is(err, skein.ErrNotFound) {
-		return t.registered(token)
-	}
-	return found, err
-}
-
-// inFile returns which token of the file that is.
-func (t *Tokens) inFile(token string) (Token, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if err := t.read(); err != nil {
-		return Token{}, err
-	}
-	hash := []byte(hashOf(token))
-	found := Token{}
-	if subtle.ConstantTimeCompare(hash, []byte(hashOf(t.first))) == 1 {
-		found = Token{Name: First, Scope: Admin.String()}
-	}
-	for _, m := range t.more {
-		if subtle.ConstantTimeCompare(hash, []byte(m.Hash)) == 1 {
-			found = m
-		}
-	}
-	return t.living(found)
-}
-
-// named returns the token of that name, and what signs its logins. Its errors
-// are those of Find.
-func (t *Tokens) named(name string) (found Token, signer string, err error) {
-	there, err := t.inFileNamed(name)
-	if err != nil {
-		return Token{}, "", err
-	}
-	if !there {
-		return t.registeredAs(name)
-	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if name == First {
-		return Token{Name: First, Scope: Admin.String()}, t.first, nil
-	}
-	for _, m := range t.more {
-		if m.Name == name {
-			found = m
-		}
-	}
-	found, err = t.living(found)
-	return found, t.first, err
-}
-
-// living returns m, unless it is none or has expired.
-func (t *Tokens) living(m Token) (Token, error) {
-	if m.Name == "" || m.Expires != 0 && !m.Expires.Std().After(t.now()) || scopeOf(m.Scope) == Open {
-		return Token{}, skein.ErrNotFound
-	}
-	return m, nil
+// living reports whether m lets in, and has not expired.
+func (t *Tokens) living(m Token) bool {
+	return m.Name != "" && scopeOf(m.Scope) != Open && (m.Expires == 0 || m.Expires.Std().After(t.now()))
 }
 
 // String returns the word for s.

@@ -16,7 +16,7 @@ var schemaFS embed.FS
 const (
 	// schemaVersion is what skein_meta says; schema/0001.sql brings an empty
 	// database to 1, and so on.
-	schemaVersion = 2
+	schemaVersion = 3
 	// minServer is the first version of PostgreSQL that has pg_current_xact_id.
 	minServer = 130000
 	// migrateLock is the advisory lock of who migrates.
@@ -119,10 +119,11 @@ func migrateStep(ctx context.Context, pg *pgx.Conn) (v int, err error) {
 		if _, err := t.Exec(ctx, `CREATE TABLE IF NOT EXISTS skein_meta (one integer PRIMARY KEY CHECK (one = 1), version integer NOT NULL, program text NOT NULL)`); err != nil {
 			return err
 		}
-		if err := giveRights(ctx, t); err != nil {
-			return err
+		if v++; v == schemaVersion { // the rights speak of all tables that there are then
+			if err := giveRights(ctx, t); err != nil {
+				return err
+			}
 		}
-		v++
 		_, err = t.Exec(ctx, `INSERT INTO skein_meta (one, version, program) VALUES (1, $1, 'skein') ON CONFLICT (one) DO UPDATE SET version = excluded.version, program = excluded.program`, v)
 		return err
 	})

@@ -3,7 +3,6 @@ package postgres
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"time"
 
@@ -150,10 +149,10 @@ func (s *Store) RemoveAccess(ctx context.Context, name string) (err error) {
 	return s.change(ctx, skein.ErrNotFound, `DELETE FROM tokens WHERE name = $1`, name)
 }
 
-// FindAccess implements [skein.Registry].
-func (s *Store) FindAccess(ctx context.Context, hash [sha256.Size]byte) (a skein.Access, err error) {
-	defer skein.Wrapf(&err, "postgres: find token")
-	return s.access(ctx, `hash = $1`, hash[:])
+// FindAccesses implements [skein.Registry].
+func (s *Store) FindAccesses(ctx context.Context, hashes [][sha256.Size]byte) (all []skein.Access, err error) {
+	defer skein.Wrapf(&err, "postgres: find tokens")
+	return s.accesses(ctx, `hash = ANY ($1)`, slicesOf(hashes))
 }
 
 // AccessNamed implements [skein.Registry].
@@ -162,11 +161,7 @@ func (s *Store) AccessNamed(ctx context.Context, name string) (a skein.Access, e
 	if plain(name) != name {
 		return a, skein.ErrNotFound
 	}
-	return s.access(ctx, `name = $1`, name)
-}
-
-func (s *Store) access(ctx context.Context, cond string, arg any) (a skein.Access, err error) {
-	all, err := s.accesses(ctx, cond, arg)
+	all, err := s.accesses(ctx, `name = $1`, name)
 	if err == nil && len(all) == 0 {
 		err = skein.ErrNotFound
 	}
@@ -174,22 +169,4 @@ func (s *Store) access(ctx context.Context, cond string, arg any) (a skein.Acces
 		return a, err
 	}
 	return all[0], nil
-}
-
-// LoginSecret implements [skein.Registry].
-func (s *Store) LoginSecret(ctx context.Context) (secret string, err error) {
-	defer skein.Wrapf(&err, "postgres: login secret")
-	if err := s.own(); err != nil {
-		return "", err
-	}
-	err = s.ask(ctx, `SELECT login FROM secrets`, nil, func(r row) error {
-		var b []byte
-		err := r.Scan(&b)
-		secret = hex.EncodeToString(b)
-		return err
-	})
-	if err == nil && len(secret) < 32 {
-		err = fmt.Errorf("%w: there is none", skein.ErrCorrupt)
-	}
-	return secret, err
 }

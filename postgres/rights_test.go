@@ -66,8 +66,8 @@ func isTheCopy(t *testing.T, s *postgres.Store, hash [sha256.Size]byte) {
 	if _, err := s.As("ann").Session(t.Context(), "b"); err == nil {
 		t.Error("ann sees what is bob's")
 	}
-	if a, err := s.FindAccess(t.Context(), hash); err != nil || a.User != "ann" {
-		t.Errorf("FindAccess = %+v, %v, want ann's", a, err)
+	if a, err := s.FindAccesses(t.Context(), [][32]byte{hash}); err != nil || len(a) != 1 || a[0].User != "ann" {
+		t.Errorf("FindAccesses = %+v, %v, want ann's", a, err)
 	}
 	for f, err := range s.Examine(t.Context(), skein.Examination{}) {
 		if err != nil || f.Level != skein.Fine {

@@ -72,6 +72,7 @@ type page struct {
 	Visitor door.Visitor // set by show
 	Notice  string       // what was done by the form before; set by show
 	Chats   bool         // agents answer here; set by write
+	Logins  bool         // there is a page of them; set by write
 }
 
 // Nav returns the navigation.
@@ -95,7 +96,7 @@ func (s *site) show(w http.ResponseWriter, r *http.Request, name string, p page)
 
 // write answers with a page and a status.
 func (s *site) write(w http.ResponseWriter, status int, name string, p page) {
-	p.Chats = s.Chat != nil
+	p.Chats, p.Logins = s.Chat != nil, s.Tokens != nil
 	s.execute(w, status, name, "layout", p)
 }
 

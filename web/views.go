@@ -17,6 +17,7 @@ func (s *site) viewRoutes() []door.Route {
 		s.liveRoutes(),
 		s.replayRoutes(),
 		s.chatRoutes(),
+		s.loginRoutes(),
 	)
 }
 
@@ -28,6 +29,9 @@ func (p page) viewLinks() (all []link) {
 	all = append(all, link{"usage", "Usage", "/usage"}, link{"bin", "Bin", "/bin"})
 	if p.MayAdmin() {
 		all = append(all, link{"health", "Health", "/health"})
+	}
+	if p.Logins {
+		all = append(all, link{"logins", "Logins", "/logins"})
 	}
 	return all
 }

@@ -23,6 +23,7 @@ type Options struct {
 	Prices  func() (*price.Table, error) // nil: costs are not shown
 	Agents  []string                     // formats of other programs that a session can be handed to
 
+	Tokens    *door.Tokens              // whose logins are listed and ended; nil: there is no such page
 	Purged    func(skein.Session) error // removes what else is kept of a session that was deleted for good; may be nil
 	Examiners []skein.Examiner          // what Health looks at besides the store
 	FindFor   time.Duration             // how long messages of one session are ranked, before the newest are shown; 0: 25 ms

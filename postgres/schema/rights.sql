@@ -3,13 +3,12 @@
 -- that see everybody's rows, which are skein_all's. They are made before this file
 -- is run, for roles are the cluster's, not the database's.
 --
--- It is run after each step of the schema, and where a copy of a database was
+-- It is run after the last step of the schema, and where a copy of a database was
 -- made without them. Running it again changes nothing.
 GRANT USAGE ON SCHEMA public TO skein_user, skein_all;
 GRANT SELECT, INSERT, UPDATE, DELETE ON heads, leases, journal, sessions, names, events, bases, strands, doomed, scrubs, charges, usage,
 	blobs, blob_refs, files, records, tombstones, found TO skein_user, skein_all;
-GRANT SELECT, INSERT, UPDATE, DELETE ON indexed, users, tokens TO skein_all;
-GRANT SELECT ON secrets TO skein_all;
+GRANT SELECT, INSERT, UPDATE, DELETE ON indexed, users, tokens, logins TO skein_all;
 GRANT SELECT ON indexed, users TO skein_user;
 GRANT USAGE ON SEQUENCE numbers, fences TO skein_user, skein_all;
 GRANT SELECT ON SEQUENCE numbers, fences TO skein_all; -- pg_dump --role=skein_all reads them
@@ -28,6 +27,12 @@ BEGIN
 		EXECUTE format('CREATE POLICY everybodys ON %I TO skein_all USING (true) WITH CHECK (true)', t);
 	END LOOP;
 END $$;
+
+-- Logins belong to tokens, and are no user's rows.
+ALTER TABLE logins ENABLE ROW LEVEL SECURITY;
+ALTER TABLE logins FORCE ROW LEVEL SECURITY;
+DROP POLICY IF EXISTS everybodys ON logins;
+CREATE POLICY everybodys ON logins TO skein_all USING (true) WITH CHECK (true);
 
 -- The functions that see everybody's rows. Who gets a function must be one who may
 -- make some.

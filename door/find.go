@@ -1,0 +1,196 @@
+package door
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/skein-dev/skein"
+)
+
+// registryTime bounds how long a look into the registry may take.
+const registryTime = 10 * time.Second
+
+// proof is what a request shows of itself: by its hash, a token or a login.
+type proof struct {
+	login bool
+	hash  [sha256.Size]byte
+}
+
+// proofOf returns the proof that a token is; false if it is none of skein's.
+func proofOf(token string) (proof, bool) {
+	return proof{hash: sha256.Sum256([]byte(token))}, strings.HasPrefix(token, prefix)
+}
+
+// known is what is known of a proof.
+type known struct {
+	token Token
+	login string  // its ID; "" for a token
+	in    logbook // that keeps the login
+}
+
+// Find returns which token that is.
+//
+// The error wraps [skein.ErrNotFound] if it is none, or has expired. Another
+// says that it could not be looked up: whose it is is not known then.
+func (t *Tokens) Find(ctx context.Context, token string) (Token, error) {
+	p, ok := proofOf(token)
+	if !ok {
+		return Token{}, skein.ErrNotFound
+	}
+	k, err := t.one(ctx, p)
+	return k.token, err
+}
+
+// one is find for one proof. The error wraps [skein.ErrNotFound] if nothing is
+// known of it.
+func (t *Tokens) one(ctx context.Context, p proof) (known, error) {
+	all, err := t.find(ctx, p)
+	if err != nil {
+		return known{}, err
+	}
+	k, ok := all[p]
+	if !ok {
+		return known{}, skein.ErrNotFound
+	}
+	return k, nil
+}
+
+// find returns what is known of each proof, in the file or in the registry; what
+// is missing is wrong, or has ended.
+func (t *Tokens) find(ctx context.Context, proofs ...proof) (map[proof]known, error) {
+	found := map[proof]known{}
+	if err := t.inFile(proofs, found); err != nil || t.registry == nil {
+		return found, err
+	}
+	var tokens, logins [][sha256.Size]byte
+	for _, p := range proofs {
+		if _, ok := found[p]; ok {
+			continue
+		}
+		if p.login {
+			logins = append(logins, p.hash)
+		} else {
+			tokens = append(tokens, p.hash)
+		}
+	}
+	ctx, cancel := context.WithTimeout(ctx, registryTime)
+	defer cancel()
+	if len(tokens) > 0 {
+		all, err := t.registry.FindAccesses(ctx, tokens)
+		if err != nil {
+			return nil, err
+		}
+		for _, a := range all {
+			t.registered(found, proof{hash: a.Hash}, a, "")
+		}
+	}
+	if len(logins) > 0 {
+		all, err := t.registry.FindLogins(ctx, logins)
+		if err != nil {
+			return nil, err
+		}
+		for i := range all {
+			if l := &all[i]; l.Expires.Std().After(t.now()) {
+				t.registered(found, proof{true, l.Hash}, l.Access, l.ID)
+			}
+		}
+	}
+	return found, nil
+}
+
+// registered puts down what the registry knows of p, unless it has expired. One
+// of a name that the file has too is let in by neither: its logins would be
+// mistaken for those of the other.
+func (t *Tokens) registered(found map[proof]known, p proof, a skein.Access, login string) {
+	if m := tokenOf(a); t.living(m) && !t.has(a.Name) {
+		found[p] = known{m, login, t.registry}
+	}
+}
+
+// has reports whether the file, as it was read last, has a token of that name.
+func (t *Tokens) has(name string) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	_, ok := t.line(name)
+	return ok
+}
+
+// line returns the token of that name in the file as it was read last.
+func (t *Tokens) line(name string) (Token, bool) {
+	if name == First {
+		return Token{Name: First, Scope: Admin.String(), Hash: hashOf(t.first)}, true
+	}
+	i := slices.IndexFunc(t.more, func(m Token) bool { return m.Name == name })
+	if i < 0 {
+		return Token{}, false
+	}
+	return t.more[i], true
+}
+
+// inFile puts down what the files know of proofs.
+func (t *Tokens) inFile(proofs []proof, found map[proof]known) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if err := t.read(); err != nil {
+		return err
+	}
+	byHash := map[string]string{hashOf(t.first): First}
+	for _, m := range t.more {
+		byHash[m.Hash] = m.Name
+	}
+	var logins map[[sha256.Size]byte]skein.Login
+	for _, p := range proofs {
+		name, login := byHash[hex.EncodeToString(p.hash[:])], ""
+		if p.login {
+			if logins == nil {
+				all, err := t.browsers.living()
+				if err != nil {
+					return err
+				}
+				logins = map[[sha256.Size]byte]skein.Login{}
+				for _, l := range all {
+					logins[l.Hash] = l
+				}
+			}
+			name, login = logins[p.hash].Access.Name, logins[p.hash].ID
+		}
+		if m, ok := t.line(name); ok && t.living(m) {
+			found[p] = known{m, login, &t.browsers}
+		}
+	}
+	return nil
+}
+
+// named returns the token of that name, and what keeps its logins. The error
+// wraps [skein.ErrNotFound] if there is none, or it has expired.
+func (t *Tokens) named(ctx context.Context, name string) (Token, logbook, error) {
+	if m, ok, err := t.lineNow(name); err != nil || ok || t.registry == nil {
+		if err == nil && !t.living(m) {
+			err = skein.ErrNotFound
+		}
+		return m, &t.browsers, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, registryTime)
+	defer cancel()
+	a, err := t.registry.AccessNamed(ctx, name)
+	m := tokenOf(a)
+	if err == nil && !t.living(m) {
+		err = skein.ErrNotFound
+	}
+	return m, t.registry, err
+}
+
+// lineNow is line of the file as it is now.
+func (t *Tokens) lineNow(name string) (Token, bool, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if err := t.read(); err != nil {
+		return Token{}, false, err
+	}
+	m, ok := t.line(name)
+	return m, ok, nil
+}

@@ -1,0 +1,80 @@
+package door
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// private is a file that is its owner's alone, and that other processes change
+// too, by putting another one in its place.
+type private struct {
+	path string
+	seen seen
+}
+
+// seen is what a file was when it was read.
+type seen struct {
+	info fs.FileInfo // nil: it never was
+	size int64
+	time int64
+}
+
+// read returns the text of the file as it is now, and what to put into seen when
+// the text has turned out to be good; nil if it is that which was read before.
+func (p *private) read() (text []byte, now seen, err error) {
+	info, err := os.Lstat(p.path)
+	if err != nil {
+		return nil, now, err
+	}
+	now = seen{info, info.Size(), info.ModTime().UnixNano()}
+	switch {
+	case p.seen.info != nil && now.size == p.seen.size && now.time == p.seen.time && os.SameFile(info, p.seen.info):
+		return nil, now, nil
+	case info.Mode()&fs.ModeSymlink != 0:
+		return nil, now, errors.New("it is a symbolic link, and what it leads to may be changed by others: put the file itself there")
+	case !info.Mode().IsRegular():
+		return nil, now, fmt.Errorf("it is no file (mode %v): move it away", info.Mode())
+	case os.PathSeparator == '/' && info.Mode().Perm()&0o077 != 0:
+		return nil, now, fmt.Errorf("others can read it (mode %v): chmod 600 %s", info.Mode().Perm(), p.path)
+	}
+	f, err := os.Open(p.path)
+	if err != nil {
+		return nil, now, err
+	}
+	defer f.Close() //nolint:errcheck // it was only read
+	if opened, err := f.Stat(); err != nil || !os.SameFile(opened, info) {
+		return nil, now, errors.Join(err, errors.New("it was replaced while it was opened: try again"))
+	}
+	text, err = io.ReadAll(f)
+	return append([]byte{}, text...), now, err
+}
+
+// writeNew writes a file beside the one and returns its path.
+func (p *private) writeNew(text []byte) (path string, err error) {
+	f, err := os.CreateTemp(filepath.Dir(p.path), "."+filepath.Base(p.path)+"-*") // 0600
+	if err != nil {
+		return "", err
+	}
+	_, err = f.Write(text)
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return "", errors.Join(err, os.Remove(f.Name()))
+	}
+	return f.Name(), nil
+}
+
+// replace puts a file with that text in the place of the one.
+func (p *private) replace(text []byte) error {
+	temp, err := p.writeNew(text)
+	if err != nil {
+		return err
+	}
+	if err := os.Rename(temp, p.path); err != nil {
+		return errors.Join(err, os.Remove(temp))
+	}
+	p.seen = seen{} // two of one size, written in one tick of the clock, may look alike
+	return nil
+}
