@@ -98,11 +98,24 @@ func (e *AmbiguousError) Unwrap() error { return ErrAmbiguous }
 //
 //	func (s *Store) Bin(ctx context.Context, id skein.SessionID) (err error) {
 //		defer skein.Wrapf(&err, "sqlite: bin %s", id)
+//
+// The error has a method Act() string that returns the prefix, for whoever
+// shows people the cause without the path that it took.
 func Wrapf(errp *error, format string, args ...any) {
 	if *errp != nil {
-		*errp = fmt.Errorf("%s: %w", fmt.Sprintf(format, args...), *errp)
+		*errp = &actError{fmt.Sprintf(format, args...), *errp}
 	}
 }
+
+// An actError is an error with the act that it ended.
+type actError struct {
+	act string
+	err error
+}
+
+func (a *actError) Error() string { return a.act + ": " + a.err.Error() }
+func (a *actError) Unwrap() error { return a.err }
+func (a *actError) Act() string   { return a.act }
 
 func invalidf(format string, args ...any) error {
 	return fmt.Errorf("%w %s", ErrInvalid, fmt.Sprintf(format, args...))

@@ -53,6 +53,7 @@ type chat struct {
 	above   string // what kind of thing stands above: see gap
 	thought string // reasoning that is not shown yet
 	tokens  int64  // that came in this turn, about
+	kept    bool   // what the person said in this turn is stored
 }
 
 // chat holds the conversation that the flags ask for.
@@ -117,13 +118,22 @@ func (c *chat) obey(ctx context.Context, text string) error {
 	if name, args, ok := slashed(text); ok {
 		return c.command(ctx, name, args)
 	}
-	return c.turn(ctx, func(ctx context.Context) (agent.Outcome, error) { return c.thread.say(ctx, text) })
+	c.kept = false
+	err := c.turn(ctx, func(ctx context.Context) (agent.Outcome, error) { return c.thread.say(ctx, text) })
+	switch {
+	case c.kept:
+	case errors.Is(err, skein.ErrFenced): // it ends here: there is no other prompt
+		c.screen.Note("not stored: " + cleanText(text))
+	default:
+		c.screen.Prefill(text)
+	}
+	return err
 }
 
 // complain shows an error that does not end the conversation, and what to do.
 func (c *chat) complain(err error) {
 	err = noModel(err)
-	text, hint := err.Error(), ""
+	text, hint := sentence(err), ""
 	if _, after, ok := strings.Cut(text, skein.ErrInvalid.Error()+" "); ok && errors.Is(err, skein.ErrInvalid) {
 		text = after // the path that the error took says nothing to a person
 	} else if _, hint = outcome(err, "skein chat"); !isAdvised(err) && errors.Is(err, errUsage) {
@@ -136,6 +146,9 @@ func (c *chat) complain(err error) {
 	}
 	if hint != "" {
 		c.screen.Note(c.paint.dim(c.fitted(cleanText(hint))))
+	}
+	if c.verbose {
+		c.screen.Note(c.paint.dim(c.fitted(cleanText("the error's path: " + err.Error()))))
 	}
 }
 

@@ -7,10 +7,12 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/charmbracelet/x/ansi"
 
+	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/agent"
 	"github.com/skein-dev/skein/prose"
 	"github.com/skein-dev/skein/render"
@@ -115,6 +117,8 @@ func (c *chat) observe(u agent.Update) {
 		return
 	}
 	switch u.Kind {
+	case agent.Stored:
+		c.kept = c.kept || slices.ContainsFunc(u.Events, func(e skein.Event) bool { return e.Kind == skein.KindSaid })
 	case agent.Asking:
 		c.screen.Said()
 		c.screen.Work(screen.Work{Doing: "thinking", Tokens: c.tokens})

@@ -93,7 +93,9 @@ func (c *chat) everything(ctx context.Context, s skein.Session) error {
 // messages shows the newest n messages of s that were not taken back, and says
 // how many there are before them.
 func (c *chat) messages(ctx context.Context, s skein.Session, n int) error {
-	shown, earlier, err := c.newestShown(ctx, s, n)
+	j := *c.job
+	j.store = c.thread.store
+	shown, earlier, err := j.newestShown(ctx, s, n)
 	if err != nil {
 		return err
 	}
@@ -117,9 +119,9 @@ func (c *chat) messages(ctx context.Context, s skein.Session, n int) error {
 
 // newestShown returns the newest n messages of s that were not taken back, and
 // how many there are before them.
-func (c *chat) newestShown(ctx context.Context, s skein.Session, n int) (shown []skein.Entry, earlier int, err error) {
+func (j *job) newestShown(ctx context.Context, s skein.Session, n int) (shown []skein.Entry, earlier int, err error) {
 	for ask := n; ; ask *= 4 {
-		found, err := c.thread.store.Newest(ctx, s.ID, ask, 0)
+		found, err := j.store.Newest(ctx, s.ID, ask, 0)
 		if err != nil {
 			return nil, 0, err
 		}

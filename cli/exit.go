@@ -40,7 +40,7 @@ var outcomes = []struct {
 	{errUsage, exitUsage, "see: {cmd} --help"},
 	{skein.ErrAmbiguous, exitUsage, "write more of the ID or title of the one you mean"},
 	{skein.ErrLocked, exitLocked, "wait until it is done, or work on a copy: skein fork NAME"},
-	{skein.ErrFenced, exitLocked, "another program took the session over; look at it with: skein show NAME --last 5"},
+	{skein.ErrFenced, exitLocked, "what was stored before that is safe; see what is new with: skein show NAME --last 5"},
 	{llm.ErrDenied, exitFailed, "look at the key, and at whether it may use this model"},
 	{llm.ErrTooLong, exitFailed, "say less at once, put it into a file for the agent to read, or take a model that can read more"},
 	{llm.ErrBusy, exitFailed, "try again later: skein continue takes the prompt up"},

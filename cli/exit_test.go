@@ -43,7 +43,7 @@ func TestExitCodesAndAdvice(t *testing.T) {
 		{missing("no session %q", "x"), 3, "see what there is: skein list --all"},
 		{&skein.LockedError{Session: "x"}, 4, "wait until it is done, or work on a copy: skein fork NAME"},
 		{fmt.Errorf("the store is %w for 10s: PID 7 is in the midst of writing; end it with: kill 7", skein.ErrLocked), 4, ""},
-		{skein.ErrFenced, 4, "another program took the session over; look at it with: skein show NAME --last 5"},
+		{skein.ErrFenced, 4, "what was stored before that is safe; see what is new with: skein show NAME --last 5"},
 		{context.Canceled, 130, ""},
 		{skein.ErrNewer, 1, "install the newer skein, or name another store with --store; this one was not touched"},
 		{advise(skein.ErrNotFound, "look under the sofa"), 3, "look under the sofa"},

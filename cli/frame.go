@@ -18,6 +18,7 @@ type frame struct {
 	store   string // --store
 	color   string // --color
 	noPager bool   // --no-pager
+	verbose bool   // --verbose
 	started bool   // a run function was reached: errors are no longer the command line's
 }
 
@@ -28,6 +29,7 @@ type job struct {
 	settings settings
 	paint    paint
 	noPager  bool
+	verbose  bool
 	place    Place       // of the store
 	store    skein.Store // nil if the command needs none
 	whole    skein.Store // the same one, but that of all users where store is one's view
@@ -109,7 +111,7 @@ func (f *frame) job() (*job, error) {
 		return nil, err
 	}
 	p, err := newPaint(f.env, s.text("color"))
-	return &job{Env: f.env, dirs: d, settings: s, paint: p, noPager: f.noPager, place: place}, err
+	return &job{Env: f.env, dirs: d, settings: s, paint: p, noPager: f.noPager, verbose: f.verbose, place: place}, err
 }
 
 // words returns a check that a command gets between min and max words (max -1:

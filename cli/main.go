@@ -28,19 +28,22 @@ func Main(ctx context.Context, env *Env, args []string) int {
 	if !f.started && !errors.Is(err, errUsage) {
 		err = usagef("%v", err) // cobra's own, of flags
 	}
-	return report(env, err, cmd.CommandPath())
+	return f.report(err, cmd.CommandPath())
 }
 
 // report prints err for people and returns its exit code.
-func report(env *Env, err error, cmd string) int {
-	w := env.Stderr
+func (f *frame) report(err error, cmd string) int {
+	env, w := f.env, f.env.Stderr
 	code, hint := outcome(err, cmd)
 	switch {
 	case errors.Is(err, errSilent):
 	case code == exitInterrupted:
 		fmt.Fprintln(w, "skein: interrupted")
 	default:
-		env.tell("skein: " + strings.TrimSpace(err.Error()))
+		env.tell("skein: " + strings.TrimSpace(sentence(err)))
+		if f.verbose {
+			env.tell("the error's path: " + strings.TrimSpace(err.Error()))
+		}
 		writeCandidates(w, err, env.Now())
 		if hint != "" {
 			env.tell(hint)
@@ -67,6 +70,7 @@ func newRoot(f *frame) *cobra.Command {
 	g.StringVar(&f.store, "store", "", "use the sessions at this `path`, or those of a server: postgres://HOST/NAME or https://HOST:PORT")
 	g.StringVar(&f.color, "color", "", "`when` to use colours: auto, always or never")
 	g.BoolVar(&f.noPager, "no-pager", false, "do not page long output")
+	g.BoolVar(&f.verbose, "verbose", false, "show the whole path that an error took")
 	g.BoolP("help", "h", false, "say how the command is used")
 	for _, group := range groups {
 		root.AddGroup(&cobra.Group{ID: group.title, Title: group.title})

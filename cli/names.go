@@ -90,6 +90,15 @@ func shortIDs(ss []skein.Session) []string {
 // noSession returns the error that nothing is called name, with what comes
 // near.
 func (j *job) noSession(ctx context.Context, name string) error {
+	binned, lookErr := skein.Resolve(ctx, j.store, name, skein.Filter{Bin: true})
+	switch {
+	case lookErr == nil:
+		return advise(missing("the session %q is in the bin", called(binned)), "bring it back: skein restore %s", shortID(binned.ID))
+	case errors.Is(lookErr, skein.ErrAmbiguous):
+		return advise(missing("sessions with %q in their names are in the bin", name), "see them: skein list --all --bin")
+	case !gone(lookErr):
+		return lookErr
+	}
 	err := missing("no session %q", name)
 	found, lookErr := j.sessions(ctx, skein.Filter{NoChildren: true, Limit: 500})
 	if lookErr != nil {

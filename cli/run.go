@@ -33,9 +33,10 @@ file, @path:10-20 lines of it.
 
 Each run is a session of its own, unless --continue, --resume or --key joins
 one. Tools that change things ask first; where nobody can be asked they do not
-run, unless --allow names them. What --full-history, --replay and
---show-thinking show goes to stderr. With --json the session's events are
-printed as they are stored.`,
+run, unless --allow names them. In a session that goes on, the last messages are
+shown first, on a terminal. These, and what --full-history, --replay and
+--show-thinking show, go to stderr. With --json the session's events are printed
+as they are stored.`,
 		Example: `skein run --model echo "hello"
 	git diff | skein run "what is wrong with this?" -
 	skein run --agent reviewer --allow shell "run the tests and look at @main.go"

@@ -3,13 +3,16 @@ package cli
 import (
 	"context"
 	"strings"
+
+	"github.com/skein-dev/skein"
 )
 
-// past shows on stderr what was said in the thread before, if the flags ask for
-// it: stdout is for the answer.
+// past shows on stderr what was said in the thread before, as the flags want it;
+// without one, the last messages on a terminal: stdout is for the answer.
 func (w *runFace) past(ctx context.Context) error {
 	o := w.thread.options
-	if !o.full && !o.replay {
+	few := !o.full && !o.replay
+	if few && (o.none || w.json || !w.job.Terminal.Err) {
 		return nil
 	}
 	s := w.thread.at.session // what a fork begins with
@@ -28,6 +31,9 @@ func (w *runFace) past(ctx context.Context) error {
 		return j.replay(ctx, j.Stdout, s, &replaying{speed: o.speed}, show)
 	}
 	t := newTranscript(j.Stdout, j, show)
+	if few {
+		return w.few(ctx, j, s, t)
+	}
 	for e, err := range (reader{ctx, j.store, s}).entries(0) {
 		if err != nil {
 			return err
@@ -36,6 +42,23 @@ func (w *runFace) past(ctx context.Context) error {
 			continue
 		}
 		if err := t.entry(&e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// few writes the newest messages of s.
+func (w *runFace) few(ctx context.Context, j *job, s skein.Session, t *transcript) error {
+	shown, earlier, err := j.newestShown(ctx, s, resumed)
+	if err != nil {
+		return err
+	}
+	if earlier > 0 {
+		j.say("(%s; --full-history shows them)", count(earlier, "earlier message"))
+	}
+	for i := range shown {
+		if err := t.entry(&shown[i]); err != nil {
 			return err
 		}
 	}

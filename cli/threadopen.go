@@ -192,14 +192,14 @@ func whoIs(h skein.Holder) string {
 }
 
 // close ends the work on the thread; how is done, interrupted or error. It
-// says how to go on, unless that is not wanted.
+// says which session that was and how to go on, unless that is not wanted.
 func (t *thread) close(ctx context.Context, how string) error {
 	ctx = context.WithoutCancel(ctx)
 	begun := t.Begun()
 	err := errors.Join(t.Close(ctx, how), t.team.Close())
 	t.closeLog()
 	if begun && !t.options.noHint {
-		t.face.tell("Resume with: skein chat -r %s", shellWord(shortID(t.ID())))
+		t.face.tell("This was session %s\nResume with: skein chat -r %s", t.ID(), shellWord(shortID(t.ID())))
 	}
 	return err
 }
