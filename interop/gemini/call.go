@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/loose"
 )
@@ -81,10 +83,53 @@ func childOf(c loose.Object) skein.SessionID {
 	return id
 }
 
+// ownResult returns what of a list is the answer to one call: a session that was
+// resumed has the answers to all calls of a message under each of them. What
+// comes behind an answer, such as a file, belongs to it.
+func ownResult(v jsontext.Value, call skein.Call) jsontext.Value {
+	if v.Kind() != '[' {
+		return v
+	}
+	all := loose.Elements(v)
+	var starts, named []int
+	at := -1
+	for i, e := range all {
+		o, err := loose.Parse(e)
+		f := o.Obj("functionResponse")
+		if err != nil || f == nil {
+			continue
+		}
+		starts = append(starts, i)
+		if f.Str("id") == call.ID && at < 0 {
+			at = len(starts) - 1
+		}
+		if f.Str("id") == "" && f.Str("name") == call.Name {
+			named = append(named, len(starts)-1)
+		}
+	}
+	if at < 0 && len(named) == 1 {
+		at = named[0]
+	}
+	switch {
+	case len(starts) < 2:
+		return v
+	case at < 0:
+		return nil // none of them says that it is this one's
+	}
+	from, to := starts[at], len(all)
+	if at == 0 {
+		from = 0
+	}
+	if at+1 < len(starts) {
+		to = starts[at+1]
+	}
+	return jsontext.Value(skein.MustJSON(all[from:to]))
+}
+
 // toolResult reads what the tool answered: parts, of which one is the response
 // and the others are files; where there are none, what was shown.
 func (r *reader) toolResult(id string, call skein.Call, c loose.Object, state skein.CallState) (p piece, ok bool) {
-	s := r.gather(id, c.Get("result"))
+	s := r.gather(id, ownResult(c.Get("result"), call))
 	res := &skein.Result{}
 	if len(s.results) > 0 {
 		res = s.results[0].Result

@@ -2,6 +2,7 @@ package gemini
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -175,14 +176,15 @@ func (s *said) texts() (all []string) {
 // injected reports whether the program put a text into a user's message.
 func injected(text string) bool {
 	text = strings.TrimSpace(text)
-	for _, p := range []string{
-		"<session_context>", "<hook_context>", "<state_snapshot>", "System: Please continue.",
-		"This is the Gemini CLI. We are setting up the context", "This is the Qwen Code. We are setting up the context",
-		"--- Content from referenced files ---", "--- End of content ---",
-	} {
-		if strings.HasPrefix(text, p) {
-			return true
-		}
-	}
-	return false
+	return opening(text) || begins(text, "<hook_context>", "<state_snapshot>", "System: Please continue.", "--- Content from referenced files ---", "--- End of content ---")
+}
+
+// opening reports whether a text is what the program tells the model each time
+// it starts.
+func opening(text string) bool {
+	return begins(strings.TrimSpace(text), "<session_context>", "This is the Gemini CLI. We are setting up the context", "This is the Qwen Code. We are setting up the context")
+}
+
+func begins(text string, with ...string) bool {
+	return slices.ContainsFunc(with, func(w string) bool { return strings.HasPrefix(text, w) })
 }

@@ -43,9 +43,41 @@ func (c *change) replace(list []jsontext.Value) {
 			all = append(all, m)
 		}
 	}
+	all = c.reopened(all)
 	if !c.compacted(all) {
 		c.rewritten(all)
 	}
+}
+
+// reopened takes in that a resumed session begins with the context that the
+// program gives the model each time it starts: in the place of the one before, or
+// where none was kept as nothing of the conversation.
+func (c *change) reopened(all []message) []message {
+	r := c.r
+	if len(all) < 2 || len(r.live) == 0 || all[0].at >= 0 || !r.opens(all[0].o) {
+		return all
+	}
+	first := r.live[0]
+	if slices.ContainsFunc(all, func(m message) bool { return m.at == 0 }) {
+		return all[1:]
+	}
+	if !first.opens || all[1].at != 1 {
+		return all
+	}
+	delete(r.byID, first.id)
+	first.id, all[0].at = all[0].id, 0
+	r.byID[first.id] = first
+	return all
+}
+
+// opens reports whether a message is the context that the program gives the
+// model when it starts, and nothing else.
+func (r *reader) opens(o loose.Object) bool {
+	if o.Str("type") != "user" {
+		return false
+	}
+	texts := (&reader{waiting: map[string][]string{}}).gather("", o.Get("content")).texts()
+	return len(texts) > 0 && !slices.ContainsFunc(texts, func(t string) bool { return !opening(t) })
 }
 
 // echo reports whether a message has but answers that were read already.
@@ -121,7 +153,7 @@ func (c *change) keep(was []*entry, kept []message, covered bool) {
 	here := map[*entry]bool{}
 	for _, m := range kept {
 		if m.at < 0 {
-			c.begin(m.id, r.pieces(m.id, m.o, m.raw))
+			c.begin(m.id, m.o, r.pieces(m.id, m.o, m.raw))
 			continue
 		}
 		e := was[m.at]
@@ -160,7 +192,7 @@ func (c *change) rewritten(all []message) {
 	for i, m := range all {
 		switch ps := r.pieces(m.id, m.o, m.raw); {
 		case i >= same:
-			c.begin(m.id, ps)
+			c.begin(m.id, m.o, ps)
 		case !r.live[i].head:
 			c.grow(r.live[i], ps)
 		}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/skein-dev/skein"
@@ -155,7 +156,21 @@ func (r *reader) make(key skein.ClientID, ps ...piece) (m interop.Made) {
 		r.items++
 		m.Items = append(m.Items, interop.Item{Event: p.event, Blobs: p.blobs, To: p.to})
 	}
+	m.Floating = !slices.ContainsFunc(ps, isContent)
 	return m
+}
+
+// isContent reports whether an event is one that makes a session of a file: each
+// start of the program leaves one with a head, its context and notices.
+func isContent(p piece) bool {
+	switch p.event.Kind {
+	case skein.KindNoted, skein.KindTitled:
+		return false
+	case skein.KindSaid:
+		m, err := skein.Decode[skein.Message](p.event)
+		return err != nil || !m.Synthetic
+	}
+	return true
 }
 
 // merge puts what two parts of a record make together.

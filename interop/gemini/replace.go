@@ -16,6 +16,7 @@ type entry struct {
 	slots []slot
 	at    map[string]int // name and kind of a slot → its place
 	head  bool           // it is told in the summary of a compaction, or elsewhere
+	opens bool           // it is the context that the program gave at its start
 }
 
 // A slot is one of the events of a message.
@@ -42,8 +43,8 @@ func (c *change) add(p piece) int {
 }
 
 // begin adds a message that was not there.
-func (c *change) begin(id string, ps []piece) {
-	e := &entry{id: id, first: c.last()}
+func (c *change) begin(id string, o loose.Object, ps []piece) {
+	e := &entry{id: id, first: c.last(), opens: c.r.opens(o)}
 	c.r.live = append(c.r.live, e)
 	c.r.byID[id] = e
 	c.grow(e, ps)
@@ -125,7 +126,7 @@ func (r *reader) update(body []byte, o loose.Object) interop.Made {
 	if e := r.byID[id]; e != nil {
 		c.grow(e, ps)
 	} else {
-		c.begin(id, ps)
+		c.begin(id, o, ps)
 	}
 	return r.make(r.key(id), c.ps...)
 }
@@ -144,21 +145,16 @@ func (r *reader) rewind(body []byte, id string) interop.Made {
 
 // set takes in what is new of the session: a title, or other messages than
 // there were. That it went on is no news.
-func (r *reader) set(body []byte, o loose.Object) (m interop.Made) {
+func (r *reader) set(body []byte, o loose.Object) interop.Made {
 	c := &change{r: r}
 	if t := r.titled(o); t != nil {
 		c.add(*t)
 	}
 	if list := o.List("messages"); len(list) > 0 {
 		c.replace(list)
-	} else {
-		m.Floating = true
 	}
 	if rest := o.Without("sessionId", "lastUpdated", "summary", "messages"); len(rest) > len("{}") {
 		c.add(piece{event: noted("set", "", 0, rest)})
 	}
-	floating := m.Floating
-	m = r.make(r.key(string(body)), c.ps...)
-	m.Floating = floating
-	return m
+	return r.make(r.key(string(body)), c.ps...)
 }
