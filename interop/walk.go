@@ -46,7 +46,7 @@ func walk(ctx context.Context, paths []string, rep *Report) ([]candidate, error)
 			w.rep.fail(abs, err)
 		}
 	}
-	byAge(w.found)
+	byAge(w.found, born)
 	return w.found, nil
 }
 
@@ -62,17 +62,22 @@ func (w *walker) root(ctx context.Context, path string) error {
 	return w.entry(ctx, path, info, maxFolders)
 }
 
-// byAge sorts files, the oldest first; those in the folder x come after the
+// byAge sorts files, the oldest first: those that were made first, for an original
+// may have gone on after its copy was made. One that was itself put there later
+// than its last change is as old as that. Those in the folder x come after the
 // file x.jsonl beside it: what a session started comes after the session.
-func byAge(cs []candidate) {
+func byAge(cs []candidate, born func(path string) int64) {
 	age := make(map[string]int64, len(cs))
 	for _, c := range cs {
 		age[c.path] = c.mtime
+		if at := born(c.path); at != 0 {
+			age[c.path] = min(c.mtime, at)
+		}
 	}
 	for _, c := range cs {
 		for dir := filepath.Dir(c.path); len(dir) > 1; dir = filepath.Dir(dir) {
 			if owner, ok := age[dir+filepath.Ext(plain(c.path))]; ok {
-				age[c.path] = max(c.mtime, owner)
+				age[c.path] = max(age[c.path], owner)
 			}
 			if dir == filepath.Dir(dir) {
 				break

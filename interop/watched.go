@@ -114,7 +114,7 @@ func (w *watch) takeDirty(ctx context.Context) error {
 			found = append(found, c)
 		}
 	}
-	byAge(found)
+	byAge(found, born)
 	return w.takeAll(ctx, found, nil)
 }
 

@@ -1,0 +1,19 @@
+package interop
+
+import (
+	"os"
+	"syscall"
+)
+
+// born returns when a file was made, in nanoseconds since 1970; 0 if the system
+// does not tell.
+func born(path string) int64 {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return 0
+	}
+	if s, ok := info.Sys().(*syscall.Stat_t); ok {
+		return s.Birthtimespec.Nano()
+	}
+	return 0
+}

@@ -1,0 +1,22 @@
+package interop
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+)
+
+// A file that was copied or restored is younger than its last change, which is
+// then all that is known of its age.
+func TestTheFileThatWasMadeFirstComesFirst(t *testing.T) {
+	made := map[string]int64{"/went-on.jsonl": 10, "/fork.jsonl": 20, "/restored.jsonl": 90}
+	cs := []candidate{{path: "/restored.jsonl", mtime: 5}, {path: "/fork.jsonl", mtime: 30}, {path: "/went-on.jsonl", mtime: 40}, {path: "/unknown.jsonl", mtime: 25}}
+	byAge(cs, func(path string) int64 { return made[path] })
+	var got []string
+	for _, c := range cs {
+		got = append(got, c.path)
+	}
+	if want := []string{"/restored.jsonl", "/went-on.jsonl", "/fork.jsonl", "/unknown.jsonl"}; !slices.Equal(got, want) {
+		t.Errorf("byAge gives %s, want %s", fmt.Sprint(got), fmt.Sprint(want))
+	}
+}
