@@ -36,7 +36,7 @@ func (e *DamagedError) StandIn() Event {
 	switch e.Kind {
 	case KindCreated:
 		ev = NewEvent(KindCreated, e.Time, Created{})
-	case KindSaid:
+	case KindSaid, "": // what cannot be told must be seen, too
 		role := e.Role
 		switch role {
 		case RoleUser, RoleAssistant, RoleTool, RoleSystem, RoleSteer:

@@ -77,9 +77,15 @@ func (o *exportOptions) run(ctx context.Context, j *job, args []string) error {
 	if err != nil {
 		return err
 	}
+	told := j.goAround()
 	if !slices.Contains(exportNames, o.to) {
-		return o.place(ctx, j, s)
+		return told(o.place(ctx, j, s))
 	}
+	return told(o.asText(ctx, j, s))
+}
+
+// asText writes one of exportNames.
+func (o *exportOptions) asText(ctx context.Context, j *job, s skein.Session) error {
 	if o.file == "" || o.file == "-" {
 		return j.page(ctx, func(w io.Writer) error {
 			b := bufio.NewWriter(w)

@@ -57,6 +57,7 @@ func (o *showOptions) run(ctx context.Context, j *job, args []string) error {
 	if err != nil {
 		return err
 	}
+	told := j.goAround()
 	r := reader{ctx, j.store, s}
 	o.curtain, o.theirs = drawn(o.raw), turnsOf(&s)
 	if o.turn > 0 && o.turn > s.Turns {
@@ -76,7 +77,7 @@ func (o *showOptions) run(ctx context.Context, j *job, args []string) error {
 	if state := stateOf(&s); err == nil && state != "" {
 		j.say("%s", state)
 	}
-	return err
+	return told(err)
 }
 
 // whole reports whether all messages are shown.

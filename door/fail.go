@@ -68,7 +68,10 @@ func ProblemOf(err error) Problem {
 	var locked *skein.LockedError
 	var ambiguous *skein.AmbiguousError
 	var quota *skein.QuotaError
+	var damaged *skein.DamagedError
 	switch {
+	case errors.As(err, &damaged):
+		p.Seq = damaged.Seq
 	case errors.As(err, &conflict):
 		p.Session, p.Last = conflict.Session, conflict.Last
 	case errors.As(err, &locked):
@@ -94,6 +97,10 @@ func (p Problem) Err() error {
 	case "full":
 		if p.Of != "" {
 			return &told{p.Detail, &skein.QuotaError{User: p.User, Of: p.Of, Most: p.Most}}
+		}
+	case "corrupt":
+		if p.Seq != 0 {
+			return &told{p.Detail, &skein.DamagedError{Seq: p.Seq, Err: skein.ErrCorrupt}}
 		}
 	case "busy":
 		return &told{p.Detail, ErrBusy}

@@ -26,6 +26,7 @@ type Problem struct {
 	User       skein.User      `json:"user,omitempty"`       // full, by a quota: whose it is
 	Of         string          `json:"of,omitempty"`         // full, by a quota: sessions or bytes
 	Most       int64           `json:"most,omitempty"`       // full, by a quota: how many are allowed
+	Seq        skein.Seq       `json:"seq,omitempty"`        // corrupt: the event that is damaged
 }
 
 // maxDetail is how long a problem's words may be, in bytes. What was wrong is

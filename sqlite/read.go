@@ -188,7 +188,9 @@ type place struct {
 
 // scanEvent reads a row of selectEvent. The error is a [skein.DamagedError] if
 // the event is not what was stored.
-func (s *Store) scanEvent(row []driver.Value) (e skein.Event, p place, err error) {
+func (s *Store) scanEvent(row []driver.Value) (skein.Event, place, error) { return s.pack.event(row) }
+
+func (k *packer) event(row []driver.Value) (e skein.Event, p place, err error) {
 	var seq, at, turn, prev, piece int64
 	var kind, client, text, role string
 	var payload, hash []byte
@@ -198,7 +200,7 @@ func (s *Store) scanEvent(row []driver.Value) (e skein.Event, p place, err error
 	}
 	e = skein.Event{Seq: skein.Seq(seq), Time: skein.Time(at), Kind: skein.Kind(kind), ClientID: skein.ClientID(client)}
 	p = place{int(turn), skein.Seq(prev), piece != 0}
-	if e.Payload, err = s.pack.unpack(payload, text); err == nil {
+	if e.Payload, err = k.unpack(payload, text); err == nil {
 		if row[sumColumn] == nil {
 			sum = unsummed
 		}

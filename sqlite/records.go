@@ -39,7 +39,12 @@ func (p *packer) records(c *conn, first int, stored []byte) ([]skein.Record, err
 	}
 	texts := make([]string, len(ids))
 	for i, id := range ids {
-		if _, err := c.one(`SELECT text FROM events WHERE id = ?`, []any{id}, &texts[i]); err != nil {
+		err := c.query(selectEvent+`WHERE e.id = ?`, []any{id}, func(row []driver.Value) error {
+			texts[i], _ = row[textColumn].(string) // NULL is ""
+			_, _, err := p.event(row)
+			return err
+		})
+		if err != nil {
 			return nil, err
 		}
 	}

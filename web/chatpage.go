@@ -78,7 +78,7 @@ func (s *site) chatWith(w http.ResponseWriter, r *http.Request, text string, wro
 	if !ok {
 		return
 	}
-	read := windows{ctx: r.Context(), store: door.From(r.Context()).Store, id: one.ID, size: windowSize}
+	read := windows{ctx: r.Context(), store: legible(door.From(r.Context()).Store), id: one.ID, size: windowSize}
 	found, err := read.until(0)
 	if err != nil {
 		s.fail(w, r, err)

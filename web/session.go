@@ -146,7 +146,7 @@ func (s *site) messages(w http.ResponseWriter, r *http.Request) {
 // window makes the transcript of the window that a request asks for.
 func (s *site) window(r *http.Request, one skein.Session) (*transcriber, error) {
 	q := r.URL.Query()
-	read := windows{ctx: r.Context(), store: door.From(r.Context()).Store, id: one.ID, size: windowSize}
+	read := windows{ctx: r.Context(), store: legible(door.From(r.Context()).Store), id: one.ID, size: windowSize}
 	get := read.from
 	at := skein.Seq(0)
 	for key, f := range map[string]func(skein.Seq) (window, error){"after": read.from, "before": read.until, "at": read.around} {
@@ -192,7 +192,7 @@ func (s *site) wholeMessage(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, r, err)
 		return
 	}
-	read := windows{ctx: r.Context(), store: door.From(r.Context()).Store, id: one.ID, size: 1}
+	read := windows{ctx: r.Context(), store: legible(door.From(r.Context()).Store), id: one.ID, size: 1}
 	found, err := read.from(max(seq-1, 0))
 	if err != nil {
 		s.fail(w, r, err)

@@ -31,6 +31,12 @@ type windows struct {
 	size  int
 }
 
+// legible returns s with damaged events shown as such, so that they hide nothing
+// else.
+func legible(s skein.Store) skein.Store {
+	return skein.Around(s, func(skein.SessionID, *skein.DamagedError) {})
+}
+
 // until reads the messages before a place; 0 for the session's end.
 func (r windows) until(before skein.Seq) (w window, err error) {
 	found, err := r.store.Newest(r.ctx, r.id, r.size+1, before)

@@ -1,0 +1,48 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/skein-dev/skein"
+)
+
+// goAround lets the job read around damaged events, and returns what is to be
+// called with the outcome of the reading: it says what was met, which is a
+// failure then.
+func (j *job) goAround() func(error) error {
+	met := map[skein.SessionID][]skein.Seq{}
+	j.store = skein.Around(j.store, func(id skein.SessionID, e *skein.DamagedError) {
+		if !slices.Contains(met[id], e.Seq) {
+			met[id] = append(met[id], e.Seq)
+		}
+	})
+	return func(err error) error {
+		for id, seqs := range met {
+			j.say("session %s: %s damaged, shown as such: %s\nsee what can be mended: skein doctor", shortID(id), count(len(seqs), "event"), ranges(seqs))
+		}
+		if err == nil && len(met) > 0 {
+			err = errSilent
+		}
+		return err
+	}
+}
+
+// ranges returns places in words: 3, 7-9.
+func ranges(seqs []skein.Seq) string {
+	slices.Sort(seqs)
+	var all []string
+	for i := 0; i < len(seqs); {
+		end := i
+		for end+1 < len(seqs) && seqs[end+1] == seqs[end]+1 {
+			end++
+		}
+		text := fmt.Sprint(seqs[i])
+		if end > i {
+			text += fmt.Sprintf("-%d", seqs[end])
+		}
+		all, i = append(all, text), end+1
+	}
+	return strings.Join(all, ", ")
+}
