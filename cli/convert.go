@@ -23,6 +23,7 @@ type convertOptions struct {
 	out   string
 	users []string // whose sessions become whose, as given
 	json  bool
+	over  bool
 }
 
 func newConvert(f *frame) *cobra.Command {
@@ -32,8 +33,9 @@ func newConvert(f *frame) *cobra.Command {
 		Short: "write all sessions of one agent as another's, or copy a store",
 		Long: `Import all sessions of an agent and write them as the files of another one into
 a folder, with what that one cannot hold. FROM is the name of a format, whose
-usual place is read, or a file or folder; TO is the name of a format. Nothing in
-the folder is overwritten.
+usual place is read, or a file or folder; TO is the name of a format. Doing it
+again brings what was written up to date; what somebody else has changed there
+stays, without --over.
 
 Where FROM and TO are stores, sqlite:PATH or postgres://HOST/DATABASE, the one
 is copied to the other: sessions of all users with all that belongs to them, but
@@ -49,6 +51,7 @@ local's, there too; --user ann makes it ann's, --user ann=local a file's again.`
 	}
 	c.Flags().StringVarP(&o.out, "output", "o", "", "the `folder` to write to")
 	c.Flags().StringArrayVar(&o.users, "user", nil, "where stores are copied: give local's sessions to this `NAME`, or those of one to another, FROM=TO; can be repeated")
+	overFlag(c, &o.over)
 	jsonFlag(c, &o.json)
 	return c
 }
@@ -123,7 +126,7 @@ func (o *convertOptions) write(ctx context.Context, j *job, to interop.Format, h
 	names := shortNames(all)
 	failed, written := 0, 0
 	var empty []string
-	err = interop.ExportAll(ctx, j.store, to, ids, home, interop.Exports{Now: j.Now()}, func(id skein.SessionID, done []interop.Exported, err error) error {
+	err = interop.ExportAll(ctx, j.store, to, ids, home, interop.Exports{Now: j.Now(), Over: o.over}, func(id skein.SessionID, done []interop.Exported, err error) error {
 		written += len(done)
 		switch {
 		case err == nil:

@@ -20,6 +20,7 @@ type exportOptions struct {
 	name, to, file   string // name is what the session was called
 	thinking, noTool bool
 	json, secrets    bool
+	over             bool
 }
 
 func newExport(f *frame) *cobra.Command {
@@ -41,6 +42,9 @@ what it cannot hold named, and kept beside them for the way back. Agents whose
 sessions can only be read get those that came from there and have not gone on
 here.
 
+Doing it again brings what was written up to date. What somebody else has changed
+there stays, without --over.
+
 md, html and json are for reading: secrets are hidden in them, unless --raw. All
 others are exact, secrets included: skein scrub takes them out for good.`,
 		Example: `skein export last --to md
@@ -56,6 +60,7 @@ others are exact, secrets included: skein scrub takes them out for good.`,
 	g.BoolVar(&o.thinking, "thinking", false, "md and html: the models' reasoning too")
 	g.BoolVar(&o.noTool, "no-tools", false, "md and html: without tool calls and results")
 	g.BoolVar(&o.json, "json", false, "an agent's format: print what was written as JSON, one object a line")
+	overFlag(c, &o.over)
 	secretsFlag(c, &o.secrets)
 	fixed(c, "to", exportTo()...)
 	return c
@@ -111,6 +116,8 @@ func (o *exportOptions) check(j *job) error {
 		return usagef("--to %q: want one of %s", o.to, strings.Join(exportTo(), ", "))
 	case o.json && slices.Contains(exportNames, o.to):
 		return usagef("--json goes with the formats of agents; %s says nothing besides", o.to)
+	case o.over && slices.Contains(exportNames, o.to):
+		return usagef("--over goes with the formats of agents; %s is written to a new file", o.to)
 	case o.to == "source" && o.file == "" && j.Terminal.Out: // it is not cleaned of what a terminal obeys
 		return advise(usagef("--to source: a terminal is no place for the bytes of a file"), "write them to a new file with -o FILE, or into a pipe")
 	case o.secrets && !slices.Contains(exportNames[:3], o.to):

@@ -2,8 +2,11 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/spf13/cobra"
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/interop"
@@ -65,7 +68,7 @@ func (o *exportOptions) place(ctx context.Context, j *job, s skein.Session) erro
 	if err != nil {
 		return err
 	}
-	done, err := interop.Export(ctx, j.store, f, s.ID, home, interop.Exports{Now: j.Now()})
+	done, err := interop.Export(ctx, j.store, f, s.ID, home, interop.Exports{Now: j.Now(), Over: o.over})
 	if err := tellExported(j, f, home, done, o.json); err != nil {
 		return err
 	}
@@ -76,6 +79,19 @@ func (o *exportOptions) place(ctx context.Context, j *job, s skein.Session) erro
 func adviseExport(err error, f interop.Format) error {
 	if err != nil && f.Write == nil {
 		return advise(err, "skein writes a session as %s only if it came from there and has not gone on here", f.Name)
+	}
+	return adviseOver(err)
+}
+
+// overFlag adds --over.
+func overFlag(c *cobra.Command, over *bool) {
+	c.Flags().BoolVar(over, "over", false, "replace what somebody else has changed there")
+}
+
+// adviseOver says what to do about something that lies where a session is to be.
+func adviseOver(err error) error {
+	if errors.Is(err, interop.ErrChanged) || errors.Is(err, skein.ErrExists) {
+		return advise(err, "replace it: the same command with --over; or take in what is there first: skein import")
 	}
 	return err
 }
@@ -103,11 +119,16 @@ func tellWritten(j *job, f interop.Format, home string, done []interop.Exported,
 		if d.Spot.Path == "" {
 			continue // it is in its parent's file
 		}
+		at := j.tilde(home) + "/" + d.Spot.Path
+		if d.Unchanged {
+			j.say("%s: nothing new for %s", names[d.Session], at)
+			continue
+		}
 		how := "as it was read"
 		if !d.Exact {
 			how = "as " + f.Name
 		}
-		lines := []string{fmt.Sprintf("wrote %s %s to %s", names[d.Session], how, j.tilde(home)+"/"+d.Spot.Path)}
+		lines := []string{fmt.Sprintf("wrote %s %s to %s", names[d.Session], how, at)}
 		j.say("%s", strings.Join(append(lines, lossLines(f, d.Losses, "is kept beside it, for the way back")...), "\n"))
 	}
 	return nil

@@ -17,6 +17,7 @@ import (
 type handoffOptions struct {
 	to        string
 	run, json bool
+	over      bool
 	next      *resumption // what is to be run once the store is closed
 }
 
@@ -28,7 +29,8 @@ func newHandoff(f *frame) *cobra.Command {
 		Long: `Write a session where another agent looks for its own, and print the command
 with which that agent goes on with it, for a shell, in the session's folder. The
 agent's model sees the same conversation; what the agent cannot hold is named.
-Nothing that is there is overwritten.
+Doing it again brings the agent's files up to date, with what the agent has added
+there. If both went on nothing is written, without --over.
 
 With --run the agent takes skein's place on this terminal, in that folder; its
 exit code is the command's. If it cannot be run nothing is written.`,
@@ -45,6 +47,7 @@ exit code is the command's. If it cannot be run nothing is written.`,
 	g := c.Flags()
 	g.StringVar(&o.to, "to", "", "the `agent`: "+strings.Join(handoffNames(), ", "))
 	g.BoolVar(&o.run, "run", false, "run the agent")
+	overFlag(c, &o.over)
 	jsonFlag(c, &o.json)
 	fixed(c, "to", handoffNames()...)
 	return c
@@ -114,8 +117,8 @@ func (o *handoffOptions) do(ctx context.Context, j *job, args []string) error {
 // write writes a session where f's program finds it. One that was handed to it
 // before is brought up to date there.
 func (o *handoffOptions) write(ctx context.Context, j *job, f interop.Format, s skein.Session, home string) (interop.Exported, error) {
-	done, err := interop.Export(ctx, j.store, f, s.ID, home, interop.Exports{Now: j.Now(), Places: f.Places(j.home())})
-	if errors.Is(err, skein.ErrExists) || errors.Is(err, interop.ErrChanged) {
+	done, err := interop.Export(ctx, j.store, f, s.ID, home, interop.Exports{Now: j.Now(), Places: f.Places(j.home()), Over: o.over})
+	if !o.over && (errors.Is(err, skein.ErrExists) || errors.Is(err, interop.ErrChanged)) {
 		if again, ok, err := o.again(ctx, j, f, s, home); ok || err != nil {
 			return again, err
 		}
@@ -200,6 +203,9 @@ func adviseHandoff(err error, f interop.Format, name string) error {
 	}
 	if errors.Is(err, skein.ErrInvalid) { // in a folder of its own too
 		return err
+	}
+	if errors.Is(err, skein.ErrExists) || errors.Is(err, interop.ErrChanged) {
+		return advise(err, "replace it: the same command with --over; or write it to a folder of its own: skein export %s --to %s -o FOLDER", name, f.Name)
 	}
 	return advise(err, "write it to a folder of its own: skein export %s --to %s -o FOLDER", name, f.Name)
 }

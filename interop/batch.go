@@ -27,6 +27,7 @@ type inBatch struct {
 	wrote   Written
 	exactly string // the unit that it was read from, whose bytes these are; "" if it was made anew
 	of      *result
+	known   *skein.SourceFile // that the store knows of what is replaced; nil if it does not
 }
 
 // So much is put into a database at once.
@@ -201,7 +202,7 @@ func (x *exporter) finish(ctx context.Context, w inBatch, u *opened) (err error)
 	case w.exactly != "":
 		out.Exact = true
 	case !x.o.NoSide:
-		if out.Side, err = x.side(ctx, w.sess, w.wrote.Texts[0], u); err != nil {
+		if out.Side, err = x.side(ctx, w, u); err != nil {
 			return err
 		}
 	}
@@ -210,12 +211,22 @@ func (x *exporter) finish(ctx context.Context, w inBatch, u *opened) (err error)
 }
 
 // put writes what a format made: files, and units as a whole.
-func (x *exporter) put(ctx context.Context, texts []Text) error {
+func (x *exporter) put(ctx context.Context, texts []Text) (err error) {
+	if err := x.looked.close(); err != nil {
+		return err
+	}
 	units := map[string][]Part{}
 	var order []string
 	for _, t := range texts {
 		if !filepath.IsLocal(filepath.FromSlash(t.Path)) || strings.ContainsAny(t.Path, "\x00\\") {
 			return fmt.Errorf("%w: path %q leads out of %s", skein.ErrInvalid, t.Path, x.home)
+		}
+		if t.was != nil && x.format.Lock != nil {
+			unlock, err2 := x.format.Lock(ctx, filepath.Join(x.home, filepath.FromSlash(t.Path)), t.Name)
+			if err2 != nil {
+				return err2
+			}
+			defer func() { err = errors.Join(err, unlock()) }()
 		}
 		if t.Log {
 			if err := logBelow(x.home, t.Path, t.Lines); err != nil {
@@ -224,7 +235,7 @@ func (x *exporter) put(ctx context.Context, texts []Text) error {
 			continue
 		}
 		if x.format.Put == nil || !x.inUnit(t) {
-			if err := putFile(x.home, t.Path, t.bytes()); err != nil {
+			if err := putFile(x.home, t.Path, t.bytes(), t.was); err != nil {
 				return err
 			}
 			continue
@@ -232,7 +243,11 @@ func (x *exporter) put(ctx context.Context, texts []Text) error {
 		if units[t.Path] == nil {
 			order = append(order, t.Path)
 		}
-		units[t.Path] = append(units[t.Path], Part{Name: t.Name, Lines: bytes.NewReader(t.bytes())})
+		part := Part{Name: t.Name, Lines: bytes.NewReader(t.bytes())}
+		if t.was != nil {
+			part.Was, part.Gone = bytes.NewReader(t.was), bytes.NewReader(t.gone())
+		}
+		units[t.Path] = append(units[t.Path], part)
 	}
 	for _, path := range order {
 		if err := x.format.Put(ctx, filepath.Join(x.home, filepath.FromSlash(path)), units[path]); err != nil {

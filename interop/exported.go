@@ -16,6 +16,7 @@ import (
 type Exports struct {
 	NoChildren bool      // leave out the sessions that it started
 	NoSide     bool      // write no side file: the way back is not exact then
+	Over       bool      // replace what somebody else has changed
 	Now        time.Time // zero for the clock's
 	Places     []string  // where the program looks, below home: what would lie elsewhere as it was is written anew
 }
@@ -27,18 +28,23 @@ type Exported struct {
 	Exact   bool            `json:"exact"` // the bytes that it was read from
 	Losses  Losses          `json:"losses,omitempty"`
 	Side    string          `json:"side,omitempty"` // path of the side file
+
+	Unchanged bool `json:"unchanged,omitempty"` // it stood there, and nothing was written
 }
 
 // Export writes a session and what it started to home, the folder that stands
 // for the one where f's program keeps its files. One that was read from such
 // files and has not gone on here is written byte for byte as they were; of
 // others, what the program cannot hold is in Losses and, with all else, in a
-// side file, from which an import makes the same session again. What is there
-// already stays: nothing is overwritten.
+// side file, from which an import makes the same session again. A session that
+// was written there before, or is there as it was read, is brought up to date;
+// where nothing is new, nothing is written. What somebody else has changed stays,
+// unless Exports.Over says that it is to be replaced; the file that the session
+// came from stays in any case.
 //
 // The error wraps [skein.ErrNotFound], [skein.ErrInvalid] if f cannot be
 // written or the session has nothing that it could hold, or [skein.ErrExists]
-// or [ErrChanged] if there is another one in its place; others are the store's
+// or [ErrChanged] if something else is in its place; others are the store's
 // and the system's. What was written before is returned with it.
 func Export(ctx context.Context, s skein.Store, f Format, id skein.SessionID, home string, o Exports) (done []Exported, err error) {
 	defer skein.Wrapf(&err, "export %s as %s", id, f.Name)
@@ -46,6 +52,7 @@ func Export(ctx context.Context, s skein.Store, f Format, id skein.SessionID, ho
 	if err != nil {
 		return nil, err
 	}
+	defer func() { err = errors.Join(err, x.looked.close()) }()
 	r := x.root(ctx, id)
 	x.flush(ctx)
 	r.end()
@@ -58,11 +65,12 @@ func Export(ctx context.Context, s skein.Store, f Format, id skein.SessionID, ho
 // one later than of the next one's beginning.
 //
 // The error is tell's, which ends it, or ctx's.
-func ExportAll(ctx context.Context, s skein.Store, f Format, ids []skein.SessionID, home string, o Exports, tell func(skein.SessionID, []Exported, error) error) error {
+func ExportAll(ctx context.Context, s skein.Store, f Format, ids []skein.SessionID, home string, o Exports, tell func(skein.SessionID, []Exported, error) error) (err error) {
 	x, err := newExporter(s, f, home, o)
 	if err != nil {
 		return err
 	}
+	defer func() { err = errors.Join(err, x.looked.close()) }()
 	var open []*result
 	for i, id := range ids {
 		open = append(open, x.root(ctx, id))
@@ -96,6 +104,8 @@ type exporter struct {
 	batch  batch
 	memo   map[string]any           // see Once
 	anew   map[skein.SessionID]bool // whose rows are not free, so that they are written with others
+	asked  map[skein.SessionID]bool // see ancestor
+	looked units
 }
 
 // A result is what became of a session that was to be exported, and of what it
@@ -103,12 +113,15 @@ type exporter struct {
 type result struct {
 	root skein.SessionID
 	done []Exported
-	lost []skein.SessionID // that started one in which nothing was said
+	lost []skein.SessionID       // that started one in which nothing was said
+	turn map[skein.SessionID]int // of those that were taken up
 	err  error
 }
 
-// end says with each session what became of those that it started.
+// end puts the sessions in the order in which they were taken up, and says with
+// each what became of those that it started.
 func (r *result) end() {
+	slices.SortStableFunc(r.done, func(a, b Exported) int { return cmp.Compare(r.turn[a.Session], r.turn[b.Session]) })
 	for i := range r.done {
 		for _, id := range r.lost {
 			if r.done[i].Session == id {
@@ -120,7 +133,7 @@ func (r *result) end() {
 }
 
 func newExporter(s skein.Store, f Format, home string, o Exports) (_ *exporter, err error) {
-	x := &exporter{store: s, format: f, o: o, spots: map[skein.SessionID]Spot{}, memo: map[string]any{}, anew: map[skein.SessionID]bool{}}
+	x := &exporter{store: s, format: f, o: o, spots: map[skein.SessionID]Spot{}, memo: map[string]any{}, anew: map[skein.SessionID]bool{}, asked: map[skein.SessionID]bool{}}
 	if x.o.Now.IsZero() {
 		x.o.Now = time.Now()
 	}
@@ -130,7 +143,7 @@ func newExporter(s skein.Store, f Format, home string, o Exports) (_ *exporter, 
 
 // root writes a session and what it started, or puts some of it into the batch.
 func (x *exporter) root(ctx context.Context, id skein.SessionID) *result {
-	x.now, x.files = &result{root: id}, map[string]bool{}
+	x.now, x.files = &result{root: id, turn: map[skein.SessionID]int{}}, map[string]bool{}
 	if err := x.tree(ctx, id); x.now.err == nil {
 		x.now.err = err
 	}
@@ -172,6 +185,7 @@ func (x *exporter) tree(ctx context.Context, id skein.SessionID) error {
 }
 
 func (x *exporter) one(ctx context.Context, sess skein.Session) error {
+	x.now.turn[sess.ID] = len(x.now.turn)
 	if o := sess.Origin; o != nil && x.files[o.Path] { // it is in its parent's file
 		x.spots[sess.ID] = Spot{ID: o.ID}
 		return nil
@@ -202,7 +216,7 @@ func (x *exporter) one(ctx context.Context, sess skein.Session) error {
 	}
 	w.Texts[0].reach(d.Events)
 	x.spots[sess.ID] = Spot{w.ID, w.Texts[0].Path, w.Texts[0].Name}
-	return x.take(ctx, inBatch{sess: sess, wrote: w, of: x.now})
+	return x.place(ctx, inBatch{sess: sess, wrote: w, of: x.now}, p)
 }
 
 // draft gathers what a format's Write is told.
@@ -236,6 +250,9 @@ func (x *exporter) other(ctx context.Context, sess skein.Session) func(skein.Ses
 		}
 		s, err := x.store.Session(ctx, id)
 		if err != nil || s.Origin == nil || s.Origin.Format != x.format.Name {
+			if p := sess.Parent; err == nil && p != nil && p.Session == id {
+				return x.ancestor(ctx, s)
+			}
 			return Spot{}, false
 		}
 		if o := sess.Origin; o != nil && id != sess.ID && o.Format == s.Origin.Format && o.Path == s.Origin.Path {

@@ -33,7 +33,7 @@ func (x *exporter) exact(ctx context.Context, sess skein.Session, p provenanceOf
 	}
 	x.files[p.file.Path] = true
 	x.spots[sess.ID] = spot
-	return x.take(ctx, inBatch{sess: sess, wrote: Written{ID: p.file.ID, Texts: texts}, exactly: unit, of: x.now})
+	return x.place(ctx, inBatch{sess: sess, wrote: Written{ID: p.file.ID, Texts: texts}, exactly: unit, of: x.now}, p)
 }
 
 func (x *exporter) records(ctx context.Context, path string) ([]byte, error) {

@@ -39,8 +39,16 @@ func PutLogs(appended func(name string) bool) func(ctx context.Context, path str
 func putFolder(ctx context.Context, path string, appended func(name string) bool, parts []Part) (err error) {
 	defer skein.Wrapf(&err, "folder %s", path)
 	var lines []io.Reader
+	var gone []byte
 	for _, p := range parts {
 		var was []byte
+		if p.Gone != nil {
+			more, err := io.ReadAll(p.Gone)
+			if err != nil {
+				return err
+			}
+			gone = append(gone, more...)
+		}
 		if p.Was != nil {
 			if was, err = io.ReadAll(p.Was); err != nil {
 				return err
@@ -59,7 +67,10 @@ func putFolder(ctx context.Context, path string, appended func(name string) bool
 		}
 		lines = append(lines, bytes.NewReader(now))
 	}
-	return folder.Write(ctx, path, appended, lines...)
+	if err := folder.Write(ctx, path, appended, lines...); err != nil {
+		return err
+	}
+	return folder.Remove(path, gone)
 }
 
 // PutDatabase puts the rows that the lines of the parts tell into the database
@@ -107,8 +118,8 @@ func PutDatabase(ctx context.Context, path string, parts []Part) (err error) {
 }
 
 // putFile writes a file below home, whole or not at all. What is there must be
-// the same already.
-func putFile(home, name string, data []byte) (err error) {
+// the same already, or what stands, if that is not nil.
+func putFile(home, name string, data, stands []byte) (err error) {
 	root, err := openHome(home)
 	if err != nil {
 		return err
@@ -121,9 +132,13 @@ func putFile(home, name string, data []byte) (err error) {
 	switch {
 	case err == nil && bytes.Equal(was, data):
 		return nil
-	case err == nil:
+	case err == nil && stands == nil:
 		return fmt.Errorf("file %s: %w", name, skein.ErrExists)
-	case !errors.Is(err, fs.ErrNotExist):
+	case err == nil && !bytes.Equal(was, stands):
+		return fmt.Errorf("file %s: %w", name, ErrChanged)
+	case err == nil && bytes.HasPrefix(data, was): // its program may have it open
+		return appendFile(filepath.Join(home, filepath.FromSlash(name)), int64(len(was)), data[len(was):])
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return err
 	}
 	return replaceFile(root, name, data)

@@ -29,6 +29,8 @@ type sideHead struct {
 	Format  string          `json:"format"`
 	Session skein.SessionID `json:"session"`
 	Told    told            `json:"told"`              // the source's records as they were written
+	Sum     string          `json:"sum,omitempty"`     // of what the source had then, see summer
+	Last    skein.Seq       `json:"last,omitempty"`    // event of the session that it was written up to
 	Sources bool            `json:"sources,omitempty"` // lines with the files that it was read from follow
 }
 
@@ -66,23 +68,43 @@ func sidePath(f Format, path, name string) string {
 
 // side writes the side file of what was just written, and returns its path. u
 // is the unit that it is in, if that is open.
-func (x *exporter) side(ctx context.Context, sess skein.Session, t Text, u *opened) (string, error) {
+func (x *exporter) side(ctx context.Context, w inBatch, u *opened) (string, error) {
+	t := w.wrote.Texts[0]
 	at := filepath.Join(x.home, filepath.FromSlash(t.Path))
-	list, err := x.written(ctx, at, t, u)
+	list, sum, err := x.written(ctx, at, t, u)
 	if err != nil {
 		return "", err
 	}
 	path := sidePath(x.format, at, t.Name)
-	return path, x.sideAt(ctx, path, sess, list)
+	if err := x.sideAt(ctx, path, w.sess, list, sum); err != nil {
+		return "", err
+	}
+	return path, x.knows(ctx, w, list)
 }
 
-// sideAt writes the side file of a source whose records are told by list.
-func (x *exporter) sideAt(ctx context.Context, path string, sess skein.Session, list told) error {
+// headOf returns the head of the side file of a text's source; zero if there is
+// none of this format.
+func (x *exporter) headOf(t Text) sideHead {
+	f, _, err := open(sidePath(x.format, filepath.Join(x.home, filepath.FromSlash(t.Path)), t.Name))
+	if err != nil {
+		return sideHead{}
+	}
+	defer f.Close()
+	head, _, err := readSideHead(f)
+	if err != nil || head.Format != x.format.Name {
+		return sideHead{}
+	}
+	return head
+}
+
+// sideAt writes the side file of a source whose records are told by list, and
+// are summed up as sum.
+func (x *exporter) sideAt(ctx context.Context, path string, sess skein.Session, list told, sum string) error {
 	files, err := x.sources(ctx, sess)
 	if err != nil {
 		return err
 	}
-	head := sideHead{Side: 1, Format: x.format.Name, Session: sess.ID, Told: list, Sources: len(files) > 0}
+	head := sideHead{Side: 1, Format: x.format.Name, Session: sess.ID, Told: list, Sum: sum, Last: sess.Last, Sources: len(files) > 0}
 	return writeSide(path, func(w io.Writer) error {
 		if _, err := w.Write(append(skein.MustJSON(head), '\n')); err != nil {
 			return err
@@ -98,10 +120,10 @@ func (x *exporter) sideAt(ctx context.Context, path string, sess skein.Session, 
 }
 
 // written reads again what was written to at.
-func (x *exporter) written(ctx context.Context, at string, t Text, u *opened) (_ told, err error) {
+func (x *exporter) written(ctx context.Context, at string, t Text, u *opened) (_ told, sum string, err error) {
 	if u == nil && x.format.Put != nil && x.isUnit(t.Path) {
 		if u, err = x.look(ctx, t.Path); err != nil {
-			return nil, err
+			return nil, "", err
 		}
 		defer func() { err = errors.Join(err, u.unit.Close()) }()
 	}

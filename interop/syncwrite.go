@@ -94,7 +94,14 @@ func (y *syncer) side(ctx context.Context, x *exporter) error {
 	if err != nil {
 		return err
 	}
-	return x.sideAt(ctx, sidePath(y.format, y.unit, y.name), y.sess, decodeState(f.State).Told)
+	sum := newSummer(y.format.inUnit(f))
+	for r, err := range y.store.Records(ctx, y.format.Name, f.Path, 0) {
+		if err != nil {
+			return err
+		}
+		sum.add(r.Raw)
+	}
+	return x.sideAt(ctx, sidePath(y.format, y.unit, y.name), y.sess, decodeState(f.State).Told, sum.String())
 }
 
 // appendLines appends to a file of lines.

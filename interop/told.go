@@ -87,18 +87,20 @@ func (t told) index() map[recordHash][]skein.Seq {
 }
 
 // toldAll returns the list of the records of a source as it is now, which was
-// just made of these lines.
-func toldAll(ctx context.Context, w *work, lines []OutLine) (told, error) {
+// just made of these lines, and what they are summed up as.
+func toldAll(ctx context.Context, w *work, lines []OutLine) (told, string, error) {
 	var raws []recordHash
 	var idents []string
 	count := map[string]int{}
+	sum := newSummer(w.unit != nil)
 	err := w.read(ctx, func(r read) error {
+		sum.add(r.rec.Raw)
 		raws = append(raws, hashRecord(r.rec.Raw))
 		idents = append(idents, identity(r.rec.Raw, count))
 		return nil
 	})
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	seqs := map[string]skein.Seq{}
 	clear(count)
@@ -113,7 +115,7 @@ func toldAll(ctx context.Context, w *work, lines []OutLine) (told, error) {
 		}
 		b.add(h, seq)
 	}
-	return b.list, nil
+	return b.list, sum.String(), nil
 }
 
 // identity says which line of its source a line is, whatever else it says:

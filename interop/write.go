@@ -111,7 +111,8 @@ type Text struct {
 	// less those that are there already. It is never a session's own text.
 	Log bool
 
-	as textKind // what Path is, if its name does not tell
+	as  textKind // what Path is, if its name does not tell
+	was []byte   // what the source has now, which is to be replaced; nil if it is not there
 }
 
 // A textKind says whether a text is a file or goes into a unit.
@@ -152,8 +153,8 @@ type Part struct {
 	// is there may be changed.
 	Was io.Reader
 
-	// Gone, if not nil, is rows of Was that are to be there no more. Only
-	// [PutDatabase] removes any.
+	// Gone, if not nil, is rows of Was that are to be there no more, or a line
+	// of each of its files that is not.
 	Gone io.Reader
 }
 

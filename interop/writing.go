@@ -151,37 +151,48 @@ func (x *exporter) keeping(ws []inBatch, write func() error) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, root.Close()) }()
-	var made []string
+	made := map[string][]byte{} // what was there
 	for _, w := range ws {
-		if rel, ok := x.promise(root, w); ok {
-			made = append(made, rel)
+		if rel, was, ok := x.promise(root, w); ok {
+			made[rel] = was
 		}
 	}
 	err = write()
-	for _, rel := range made {
-		if info, err2 := root.Lstat(rel); err2 == nil && info.Mode().IsRegular() && info.Size() == 0 {
+	for rel, was := range made {
+		info, err2 := root.Lstat(rel)
+		switch {
+		case err2 != nil || !info.Mode().IsRegular() || info.Size() > 0:
+		case was != nil:
+			err = errors.Join(err, replaceFile(root, filepath.ToSlash(rel), was))
+		default:
 			err = errors.Join(err, root.Remove(rel))
 		}
 	}
 	return err
 }
 
-// promise puts an empty file where the side file of a session will be, if there
-// is none; where that cannot be done, what is to be written cannot either.
-func (x *exporter) promise(root *os.Root, w inBatch) (rel string, made bool) {
+// promise puts an empty file where the side file of a session will be, unless
+// there is one that stays, and returns what was there; where that cannot be done,
+// what is to be written cannot either.
+func (x *exporter) promise(root *os.Root, w inBatch) (rel string, was []byte, made bool) {
 	t := w.wrote.Texts[0]
 	if w.exactly != "" || !filepath.IsLocal(filepath.FromSlash(t.Path)) || strings.ContainsAny(t.Path, "\x00\\") {
-		return "", false
+		return "", nil, false
 	}
 	rel, err := filepath.Rel(x.home, sidePath(x.format, filepath.Join(x.home, filepath.FromSlash(t.Path)), t.Name))
 	if err != nil || root.MkdirAll(filepath.Dir(rel), 0o700) != nil {
-		return "", false
+		return "", nil, false
+	}
+	if t.was != nil {
+		if was, err = root.ReadFile(rel); err == nil {
+			return rel, was, replaceFile(root, filepath.ToSlash(rel), nil) == nil
+		}
 	}
 	f, err := root.OpenFile(rel, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
-		return "", false
+		return "", nil, false
 	}
-	return rel, f.Close() == nil
+	return rel, nil, f.Close() == nil
 }
 
 // isPromise reports whether a side file is one that is about to be written.

@@ -303,3 +303,32 @@ func begins(to *os.Root, name string, data io.Reader) (n int64, ok bool) {
 		}
 	}
 }
+
+// Remove removes the files below root that lines name.
+//
+// The error says which line is no line of a tree or leads out of it, or is the
+// system's.
+func Remove(root string, lines []byte) (err error) {
+	if len(lines) == 0 {
+		return nil
+	}
+	dir, err := os.OpenRoot(root)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, dir.Close()) }()
+	for line := range bytes.Lines(lines) {
+		l, err := Parse(line)
+		if err != nil {
+			return err
+		}
+		f, err := fileIn(l)
+		if err != nil {
+			return err
+		}
+		if err := dir.Remove(filepath.FromSlash(f.Name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
+}

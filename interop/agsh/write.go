@@ -28,11 +28,11 @@ func write(ctx context.Context, d interop.Draft) (interop.Written, error) {
 	if err != nil {
 		return interop.Written{}, err
 	}
-	row := at.rows[id]
-	switch {
-	case d.After == 0 && row != nil:
-		return interop.Written{}, fmt.Errorf("session %s %w in %s", id, skein.ErrExists, path)
-	case d.After > 0 && row == nil:
+	var row *foreign.Row
+	if d.After > 0 {
+		row = at.rows[id]
+	}
+	if d.After > 0 && row == nil {
 		return interop.Written{}, fmt.Errorf("session %s %w in %s", id, skein.ErrNotFound, path)
 	}
 	w := &writer{d: d, at: at, id: id, keep: d.After}
@@ -44,7 +44,6 @@ func write(ctx context.Context, d interop.Draft) (interop.Written, error) {
 	out := interop.Written{ID: id, Losses: w.losses, Texts: []interop.Text{{Path: path, Name: id, Lines: lines, Gone: w.gone}}}
 	if d.After == 0 {
 		out.Texts = append(out.Texts, interop.Text{Path: path, Lines: []interop.OutLine{{Body: frame()}}})
-		at.rows[id] = &foreign.Row{}
 	}
 	return out, nil
 }

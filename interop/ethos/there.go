@@ -13,14 +13,13 @@ import (
 // there is what the database has that a session is to be written to.
 type there struct {
 	columns map[string][]string // by table
-	keys    map[string]bool
-	ids     map[string]bool // of sessions
+	keys    map[string]string   // of sessions: whose
 }
 
 // lookAt returns what the database at path has; what a new one will have, if
 // there is none.
 func lookAt(ctx context.Context, path string) (t there, err error) {
-	t = there{columns: newColumns(), keys: map[string]bool{}, ids: map[string]bool{}}
+	t = there{columns: newColumns(), keys: map[string]string{}}
 	db, err := foreign.Open(ctx, path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return t, nil
@@ -37,7 +36,7 @@ func lookAt(ctx context.Context, path string) (t there, err error) {
 		t.columns[table.Name] = table.Columns
 	}
 	return t, db.Rows(ctx, "sessions", "", func(r foreign.Row) error {
-		t.ids[r.Text("id")], t.keys[r.Text("key")] = true, true
+		t.keys[r.Text("key")] = r.Text("id")
 		return nil
 	})
 }

@@ -30,8 +30,6 @@ func write(ctx context.Context, d interop.Draft) (interop.Written, error) {
 		if err := w.known(); err != nil {
 			return interop.Written{}, err
 		}
-	} else if at.ids[w.id] {
-		return interop.Written{}, fmt.Errorf("session %s %w in %s", w.id, skein.ErrExists, path)
 	}
 	entries, err := d.Entries()
 	if err != nil {
@@ -46,7 +44,6 @@ func write(ctx context.Context, d interop.Draft) (interop.Written, error) {
 	out := interop.Written{ID: w.id, Losses: w.losses, Texts: []interop.Text{{Path: path, Name: w.id, Lines: lines}}}
 	if d.After == 0 {
 		out.Texts = append(out.Texts, interop.Text{Path: path, Lines: []interop.OutLine{{Body: frame()}}})
-		at.ids[w.id] = true
 	}
 	return out, nil
 }
@@ -205,8 +202,8 @@ func (w *writer) key() string {
 		keys = append(keys, fmt.Sprintf("cli:%s:%d", base, ms+n))
 	}
 	for _, k := range keys {
-		if k != "" && !w.at.keys[k] {
-			w.at.keys[k] = true
+		if of, taken := w.at.keys[k]; k != "" && (!taken || of == w.id) {
+			w.at.keys[k] = w.id
 			return k
 		}
 	}

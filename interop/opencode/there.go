@@ -16,14 +16,13 @@ import (
 type there struct {
 	made     bool                // it is there
 	columns  map[string][]string // by table
-	ids      map[string]bool     // of sessions
 	projects map[string]string   // ID → folder
 }
 
 // lookAt returns what the database at path has; what a new one will have, if
 // there is none.
 func lookAt(ctx context.Context, at string) (t *there, err error) {
-	t = &there{columns: newColumns(), ids: map[string]bool{}, projects: map[string]string{}}
+	t = &there{columns: newColumns(), projects: map[string]string{}}
 	db, err := foreign.Open(ctx, at)
 	if errors.Is(err, fs.ErrNotExist) {
 		return t, nil
@@ -39,12 +38,6 @@ func lookAt(ctx context.Context, at string) (t *there, err error) {
 	clear(t.columns)
 	for _, table := range db.Tables() {
 		t.columns[table.Name] = table.Columns
-	}
-	if err := db.Rows(ctx, "session", "", func(r foreign.Row) error {
-		t.ids[r.Text("id")] = true
-		return nil
-	}); err != nil {
-		return t, err
 	}
 	if _, ok := db.Table("project"); !ok {
 		return t, fmt.Errorf("%w: database %s has no projects", skein.ErrInvalid, at)

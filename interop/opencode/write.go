@@ -38,9 +38,6 @@ func write(ctx context.Context, d interop.Draft) (interop.Written, error) {
 	if err := w.place(); err != nil {
 		return interop.Written{}, err
 	}
-	if d.After == 0 && is.ids[w.id] {
-		return interop.Written{}, fmt.Errorf("session %s %w in %s", w.id, skein.ErrExists, at)
-	}
 	entries, err := d.Entries()
 	if err != nil {
 		return interop.Written{}, err
@@ -52,7 +49,6 @@ func write(ctx context.Context, d interop.Draft) (interop.Written, error) {
 	if frame := w.frame(); len(frame) > 0 {
 		out.Texts = append(out.Texts, interop.Text{Path: at, Lines: []interop.OutLine{{Body: frame}}})
 	}
-	is.ids[w.id] = true
 	return out, nil
 }
 

@@ -39,7 +39,14 @@ func put(ctx context.Context, path string, parts []interop.Part) (err error) {
 			}
 			row.Was, was = bytes.NewReader(wasRows), append(was, wasLogs...)
 		}
-		if row.Gone = p.Gone; len(r) > 0 || p.Gone != nil {
+		if p.Gone != nil {
+			gone, _, err := split(p.Gone) // a log has lines for others too
+			if err != nil {
+				return err
+			}
+			row.Gone = bytes.NewReader(gone)
+		}
+		if len(r) > 0 || p.Gone != nil {
 			rows = append(rows, row)
 		}
 		logs = append(logs, l...)

@@ -1,0 +1,295 @@
+package interop
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/folder"
+	"github.com/skein-dev/skein/internal/foreign"
+)
+
+// A standing is what a source has now that a session is to be written to.
+type standing struct {
+	raw     []byte // its records, one after the other
+	sum     string // see summer
+	records []skein.Record
+}
+
+// A summer sums up what the records of a source say: not when a file of it was
+// changed, nor which rowids its rows have.
+type summer struct {
+	hash.Hash
+	unit bool
+}
+
+func newSummer(unit bool) summer { return summer{sha256.New(), unit} }
+
+func (s summer) add(raw []byte) {
+	if m := markOf(raw, s.unit); m.kind != nothing {
+		fmt.Fprintf(s, "%s\x00%x\x00%s\x00", m.kind, m.hash, m.file)
+	}
+}
+
+func (s summer) String() string { return hex.EncodeToString(s.Sum(nil)) }
+
+// units is the unit that was looked at last, and the sources that it has. It is
+// good until something is written.
+type units struct {
+	path  string
+	unit  *opened
+	names map[string]bool
+}
+
+func (u *units) close() (err error) {
+	if u.unit != nil {
+		err = u.unit.unit.Close()
+	}
+	*u = units{}
+	return err
+}
+
+// source returns the unit of a text, nil for a file, and whether it has the
+// text's source.
+func (x *exporter) source(ctx context.Context, t Text) (*opened, bool, error) {
+	if x.format.Put == nil || !x.inUnit(t) {
+		info, err := os.Lstat(filepath.Join(x.home, filepath.FromSlash(t.Path)))
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, false, nil
+		}
+		return nil, err == nil && info.Mode().IsRegular(), err
+	}
+	if x.looked.path != t.Path {
+		if err := x.looked.close(); err != nil {
+			return nil, false, err
+		}
+		u := &opened{path: filepath.Join(x.home, filepath.FromSlash(t.Path)), formats: []*Format{&x.format}}
+		_, err := u.look(ctx)
+		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, ErrOther) {
+			return nil, false, nil
+		}
+		if err != nil {
+			return nil, false, err
+		}
+		x.looked = units{path: t.Path, unit: u, names: map[string]bool{}}
+		sources, err := u.unit.Sources(ctx)
+		if err != nil {
+			return nil, false, err
+		}
+		for _, s := range sources {
+			x.looked.names[s.Name] = true
+		}
+	}
+	return x.looked.unit, x.looked.names[t.Name], nil
+}
+
+// current reads the source that a text is to be; nil if it is not there.
+func (x *exporter) current(ctx context.Context, t Text) (*standing, error) {
+	if !filepath.IsLocal(filepath.FromSlash(t.Path)) {
+		return nil, nil
+	}
+	u, there, err := x.source(ctx, t)
+	if err != nil || !there {
+		return nil, err
+	}
+	w := &work{format: x.format, now: candidate{path: filepath.Join(x.home, filepath.FromSlash(t.Path))}, name: t.Name, unit: u}
+	w.stream = newStream(x.format, w.file())
+	var is standing
+	sum := newSummer(u != nil)
+	err = w.read(ctx, func(r read) error {
+		rec := r.rec
+		rec.Raw = bytes.Clone(rec.Raw)
+		rec.Key, rec.Events = "", 0
+		is.raw = append(is.raw, rec.Raw...)
+		is.records = append(is.records, rec)
+		sum.add(rec.Raw)
+		return nil
+	})
+	is.sum = sum.String()
+	return &is, err
+}
+
+// place writes a session where it was not written before, or what has become of
+// it since: what lies there is replaced if it is as it was written or read here,
+// or is to be replaced whoever wrote it.
+//
+// The error wraps [ErrChanged] if somebody else has changed it, and
+// [skein.ErrExists] if it is the file that the session came from.
+func (x *exporter) place(ctx context.Context, w inBatch, p provenanceOf) error {
+	t := &w.wrote.Texts[0]
+	is, err := x.current(ctx, *t)
+	if err != nil {
+		return err
+	}
+	if is == nil {
+		return x.take(ctx, w)
+	}
+	at := filepath.Join(x.home, filepath.FromSlash(t.Path))
+	head := x.headOf(*t)
+	ours := head.Session == w.sess.ID && head.Sum == is.sum && head.Last <= w.sess.Last
+	switch as, err := x.asStored(ctx, p, is); {
+	case err != nil:
+		return err
+	case ours && head.Last == w.sess.Last, as && w.exactly != "", x.o.NoSide && w.same(is):
+		return x.leave(ctx, w)
+	case w.exactly != "" && ours: // it was written anew before, and has a new name, say
+		x.anew[w.sess.ID] = true
+		return x.one(ctx, w.sess)
+	case p.found && p.file.Path == sourcePath(realPath(at), t.Name):
+		return fmt.Errorf("%s: %w: the session came from there; a sync writes what is new", at, skein.ErrExists)
+	default:
+		ours = ours || as
+	}
+	known, err := handedOver(ctx, x.store, x.format.Name, w.sess, []string{realPath(x.home)})
+	switch {
+	case err != nil:
+		return err
+	case known.found && !x.o.Over:
+		return x.sync(ctx, w)
+	case !ours && !x.o.Over && head.Session != w.sess.ID && w.exactly == "":
+		return fmt.Errorf("%s: %w", sourcePath(at, t.Name), skein.ErrExists)
+	case !ours && !x.o.Over:
+		return altered(sourcePath(at, t.Name))
+	case known.found:
+		w.known = &known.file
+	}
+	t.was = is.raw
+	return x.take(ctx, w)
+}
+
+// altered is an [ErrChanged]: it says which source is not as it was written.
+type altered string
+
+func (a altered) Error() string { return string(a) + ": somebody else has written to it since" }
+func (a altered) Unwrap() error { return ErrChanged }
+
+func realPath(path string) string {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
+	}
+	return path
+}
+
+// asStored reports whether a source is as it was when the session was read from
+// it, there or elsewhere.
+func (x *exporter) asStored(ctx context.Context, p provenanceOf, is *standing) (bool, error) {
+	if !p.found {
+		return false, nil
+	}
+	sum := newSummer(x.format.inUnit(p.file))
+	for r, err := range x.store.Records(ctx, x.format.Name, p.file.Path, 0) {
+		if err != nil {
+			return false, err
+		}
+		sum.add(r.Raw)
+	}
+	return sum.String() == is.sum, nil
+}
+
+// same reports whether what is to be written stands there.
+func (w *inBatch) same(is *standing) bool { return bytes.Equal(w.wrote.Texts[0].bytes(), is.raw) }
+
+// leave says of a session that it stands there as it is. A log that all sessions
+// share gets its lines, if it has not got them.
+func (x *exporter) leave(ctx context.Context, w inBatch) error {
+	logs := slices.DeleteFunc(slices.Clone(w.wrote.Texts), func(t Text) bool { return !t.Log })
+	if len(logs) > 0 {
+		if err := x.put(ctx, logs); err != nil {
+			return err
+		}
+	}
+	out := Exported{Session: w.sess.ID, Spot: x.spots[w.sess.ID], Exact: w.exactly != "", Losses: w.wrote.Losses, Unchanged: true}
+	w.of.done = append(w.of.done, out)
+	return nil
+}
+
+// sync writes what is new to a source that was read since it was written: what
+// its program has added is in the session, or comes into it now.
+func (x *exporter) sync(ctx context.Context, w inBatch) error {
+	if x.flush(ctx); x.now.err != nil {
+		return x.now.err
+	}
+	if err := x.looked.close(); err != nil {
+		return err
+	}
+	done, err := SyncIn(ctx, x.store, x.format, w.sess.ID, []string{realPath(x.home)})
+	if err != nil {
+		return err
+	}
+	w.of.done = append(w.of.done, Exported{Session: w.sess.ID, Spot: x.spots[w.sess.ID], Losses: done.Losses, Unchanged: done.Events == 0})
+	return nil
+}
+
+// knows tells the store what a source has that was replaced, of which it knew
+// what it had before.
+func (x *exporter) knows(ctx context.Context, w inBatch, list told) error {
+	if w.known == nil {
+		return nil
+	}
+	is, err := x.current(ctx, w.wrote.Texts[0])
+	if err != nil || is == nil {
+		return err
+	}
+	f := *w.known
+	f.State = state{Told: list, Plain: decodeState(f.State).Plain, Seq: w.sess.Last}.encode()
+	f.Size, f.Mtime, f.Damaged, f.Records, f.Offset = -1, 0, 0, len(is.records), int64(len(is.raw))
+	_, err = x.store.Append(ctx, skein.Batch{Session: w.sess.ID, Import: &skein.Import{File: f, Records: is.records, Forget: true}})
+	return err
+}
+
+// gone returns what a source has that is to be there no more: its rows, for those
+// that take their place have rowids of their own, and the files that it is not to
+// have.
+func (t *Text) gone() (gone []byte) {
+	has := map[string]bool{}
+	for line := range bytes.Lines(t.bytes()) { // one Body may have them all
+		if f, err := folder.Parse(line); err == nil {
+			has[f.File] = true
+		}
+	}
+	for line := range bytes.Lines(t.was) {
+		if r, ok, err := foreign.ParseRow(line); err == nil && ok {
+			if r.Rowid != nil && r.Damage == "" && r.Table != "sqlite_sequence" {
+				gone = append(gone, line...)
+			}
+		} else if f, err := folder.Parse(line); err == nil && f.File != "" && !has[f.File] {
+			has[f.File] = true
+			gone = append(gone, line...)
+		}
+	}
+	return gone
+}
+
+// ancestor returns where the session lies that another one hangs on, if it was
+// written to this home before.
+func (x *exporter) ancestor(ctx context.Context, sess skein.Session) (Spot, bool) {
+	if x.asked[sess.ID] || x.format.Write == nil {
+		return Spot{}, false
+	}
+	if x.asked == nil {
+		x.asked = map[skein.SessionID]bool{}
+	}
+	x.asked[sess.ID] = true
+	defer delete(x.asked, sess.ID)
+	d, err := x.draft(ctx, sess)
+	if err != nil {
+		return Spot{}, false
+	}
+	w, err := x.format.Write(ctx, d)
+	if err != nil || len(w.Texts) == 0 || x.headOf(w.Texts[0]).Session != sess.ID {
+		return Spot{}, false
+	}
+	if _, there, err := x.source(ctx, w.Texts[0]); err != nil || !there {
+		return Spot{}, false
+	}
+	return Spot{w.ID, w.Texts[0].Path, w.Texts[0].Name}, true
+}
