@@ -24,6 +24,7 @@ type batch struct {
 // An inBatch is a session and what was made of it, to be put.
 type inBatch struct {
 	sess    skein.Session
+	events  []skein.Event // that it shows; nil if these are the bytes that it was read from
 	wrote   Written
 	exactly string // the unit that it was read from, whose bytes these are; "" if it was made anew
 	of      *result
@@ -197,15 +198,16 @@ func (x *exporter) finishAll(ctx context.Context, b batch) (err error) {
 // finish writes the side file of what was written, and says that it was. u is
 // the unit that it is in, if that is open.
 func (x *exporter) finish(ctx context.Context, w inBatch, u *opened) (err error) {
-	out := Exported{Session: w.sess.ID, Spot: x.spots[w.sess.ID], Losses: w.wrote.Losses}
+	out := Exported{Session: w.sess.ID, Spot: x.spots[w.sess.ID]}
 	switch {
 	case w.exactly != "":
 		out.Exact = true
 	case !x.o.NoSide:
-		if out.Side, err = x.side(ctx, w, u); err != nil {
+		if out.Side, err = x.side(ctx, &w, u); err != nil {
 			return err
 		}
 	}
+	out.Losses = w.wrote.Losses
 	w.of.done = append(w.of.done, out)
 	return nil
 }

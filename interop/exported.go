@@ -15,7 +15,7 @@ import (
 // Exports says how to export. The zero value is the usual case.
 type Exports struct {
 	NoChildren bool      // leave out the sessions that it started
-	NoSide     bool      // write no side file: the way back is not exact then
+	NoSide     bool      // write no side file: the way back is not exact then, and only what the format itself knows of is in Losses
 	Over       bool      // replace what somebody else has changed
 	Now        time.Time // zero for the clock's
 	Places     []string  // where the program looks, below home: what would lie elsewhere as it was is written anew
@@ -216,7 +216,7 @@ func (x *exporter) one(ctx context.Context, sess skein.Session) error {
 	}
 	w.Texts[0].reach(d.Events)
 	x.spots[sess.ID] = Spot{w.ID, w.Texts[0].Path, w.Texts[0].Name}
-	return x.place(ctx, inBatch{sess: sess, wrote: w, of: x.now}, p)
+	return x.place(ctx, inBatch{sess: sess, events: d.Events, wrote: w, of: x.now}, p)
 }
 
 // draft gathers what a format's Write is told.

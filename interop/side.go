@@ -66,20 +66,23 @@ func sidePath(f Format, path, name string) string {
 	return filepath.Join(filepath.Dir(path), base+sideSuffix)
 }
 
-// side writes the side file of what was just written, and returns its path. u
+// side writes the side file of what was just written, adds what that lacks of the
+// session to its losses, and returns the file's path. u
 // is the unit that it is in, if that is open.
-func (x *exporter) side(ctx context.Context, w inBatch, u *opened) (string, error) {
+func (x *exporter) side(ctx context.Context, w *inBatch, u *opened) (string, error) {
 	t := w.wrote.Texts[0]
 	at := filepath.Join(x.home, filepath.FromSlash(t.Path))
-	list, sum, err := x.written(ctx, at, t, u)
+	k := newLack()
+	list, sum, err := x.written(ctx, at, t, u, k)
 	if err != nil {
 		return "", err
 	}
+	k.tell(w.sess, w.events, &w.wrote.Losses)
 	path := sidePath(x.format, at, t.Name)
 	if err := x.sideAt(ctx, path, w.sess, list, sum); err != nil {
 		return "", err
 	}
-	return path, x.knows(ctx, w, list)
+	return path, x.knows(ctx, *w, list)
 }
 
 // headOf returns the head of the side file of a text's source; zero if there is
@@ -120,7 +123,7 @@ func (x *exporter) sideAt(ctx context.Context, path string, sess skein.Session, 
 }
 
 // written reads again what was written to at.
-func (x *exporter) written(ctx context.Context, at string, t Text, u *opened) (_ told, sum string, err error) {
+func (x *exporter) written(ctx context.Context, at string, t Text, u *opened, k *lack) (_ told, sum string, err error) {
 	if u == nil && x.format.Put != nil && x.isUnit(t.Path) {
 		if u, err = x.look(ctx, t.Path); err != nil {
 			return nil, "", err
@@ -129,7 +132,7 @@ func (x *exporter) written(ctx context.Context, at string, t Text, u *opened) (_
 	}
 	w := &work{format: x.format, now: candidate{path: at}, name: t.Name, unit: u}
 	w.stream = newStream(x.format, w.file())
-	return toldAll(ctx, w, t.Lines)
+	return toldAll(ctx, w, t.Lines, k)
 }
 
 // look opens the unit at path below home, as it is now; its Close is the

@@ -88,13 +88,14 @@ func (t told) index() map[recordHash][]skein.Seq {
 
 // toldAll returns the list of the records of a source as it is now, which was
 // just made of these lines, and what they are summed up as.
-func toldAll(ctx context.Context, w *work, lines []OutLine) (told, string, error) {
+func toldAll(ctx context.Context, w *work, lines []OutLine, k *lack) (told, string, error) {
 	var raws []recordHash
 	var idents []string
 	count := map[string]int{}
 	sum := newSummer(w.unit != nil)
 	err := w.read(ctx, func(r read) error {
 		sum.add(r.rec.Raw)
+		k.take(r.made)
 		raws = append(raws, hashRecord(r.rec.Raw))
 		idents = append(idents, identity(r.rec.Raw, count))
 		return nil

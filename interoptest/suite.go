@@ -80,6 +80,7 @@ func Run(t *testing.T, s Suite) {
 	if s.Format.Write != nil {
 		t.Run("there and back is the same session", s.thereAndBack)
 		t.Run("there and back is the same, whatever the session", s.whatever)
+		t.Run("what it cannot hold is told", s.toldOf)
 		t.Run("written where it was written before", s.writtenAnew)
 	}
 }

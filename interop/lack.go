@@ -1,0 +1,154 @@
+package interop
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/skein-dev/skein"
+)
+
+// A lack is what a format's reader makes of what was just written, and what that
+// lacks of the session: so that what a format has no place for is told, whatever
+// its Write thought of.
+type lack struct {
+	kinds   map[skein.Kind]int
+	notes   map[string]int
+	charged bool // a request, or a message, has its usage
+	title   string
+	about   skein.Titled
+	created skein.Created
+	hangs   bool // on another session
+	changed skein.Changed
+	profile string
+}
+
+func newLack() *lack { return &lack{kinds: map[skein.Kind]int{}, notes: map[string]int{}} }
+
+// take takes in what a record made of the file's main session.
+func (k *lack) take(m Made) {
+	for _, b := range m.Begin {
+		if b.Name == "" {
+			k.created = b.Created
+			k.hangs = b.Created.Parent != nil || b.Of != "" || b.ParentID != ""
+			k.title, k.profile = b.Created.Title, b.Created.Profile
+		}
+	}
+	for _, it := range m.Items {
+		if it.Session == "" {
+			k.event(it.Event)
+		}
+	}
+	for _, a := range m.Apart {
+		k.event(a.Event)
+	}
+}
+
+func (k *lack) event(e skein.Event) {
+	k.kinds[e.Kind]++
+	switch e.Kind {
+	case skein.KindSaid:
+		if m, err := skein.Decode[skein.Message](e); err == nil {
+			k.charged = k.charged || m.Usage != nil
+		}
+	case skein.KindStep:
+		if s, err := skein.Decode[skein.Step](e); err == nil {
+			k.charged = k.charged || s.Usage != nil
+		}
+	case skein.KindTitled:
+		if t, err := skein.Decode[skein.Titled](e); err == nil {
+			k.title, k.about = t.Title, t
+		}
+	case skein.KindChanged:
+		if c, err := skein.Decode[skein.Changed](e); err == nil {
+			k.change(c)
+		}
+	case skein.KindNoted:
+		if n, err := skein.Decode[skein.Noted](e); err == nil {
+			k.notes[n.Name]++
+		}
+	}
+}
+
+func (k *lack) change(c skein.Changed) {
+	if c.Profile != nil {
+		k.profile = *c.Profile
+	}
+	if c.Pinned != nil {
+		k.changed.Pinned = c.Pinned
+	}
+	if c.Tags != nil {
+		k.changed.Tags = c.Tags
+	}
+	if c.Status != nil {
+		k.changed.Status = c.Status
+	}
+}
+
+// tell adds what is lacking to what the format has told of: not again what it
+// has told of in its own words.
+func (k *lack) tell(s skein.Session, evs []skein.Event, ls *Losses) {
+	first := map[skein.Seq]skein.Kind{}
+	counts := map[skein.Kind]int{}
+	for _, e := range evs {
+		first[e.Seq] = e.Kind
+		counts[e.Kind]++
+	}
+	told := map[skein.Kind]bool{}
+	for _, l := range *ls {
+		told[first[l.First]] = true
+	}
+	for _, e := range evs {
+		what := ""
+		switch e.Kind {
+		case skein.KindStep:
+			if step, err := skein.Decode[skein.Step](e); err == nil && k.kinds[e.Kind] == 0 && !(k.charged && step.Usage != nil) {
+				what = "requests to models: left out"
+			}
+		case skein.KindTool:
+			if k.kinds[e.Kind] == 0 {
+				what = "when tools ran: left out"
+			}
+		case skein.KindResumed, skein.KindEnded:
+			if k.kinds[e.Kind] < counts[e.Kind] {
+				what = "when a program took it up and left it: left out"
+			}
+		case skein.KindCompacted:
+			if k.kinds[e.Kind] == 0 {
+				what = "compactions: left out"
+			}
+		case skein.KindNoted:
+			if n, err := skein.Decode[skein.Noted](e); err == nil && k.notes[n.Name] == 0 && !strings.HasPrefix(n.Name, "skein:") {
+				what = "notes: left out"
+			}
+		}
+		if what != "" && !told[e.Kind] {
+			ls.Add(e.Seq, what)
+		}
+	}
+	k.standing(s, ls)
+}
+
+// standing adds what is lacking of what the session is.
+func (k *lack) standing(s skein.Session, ls *Losses) {
+	at := max(1, s.Base+1)
+	says := func(word string) bool {
+		return slices.ContainsFunc(*ls, func(l Loss) bool { return strings.HasPrefix(l.What, word) })
+	}
+	for _, is := range []struct {
+		lost bool
+		what string
+	}{
+		{s.Title != "" && k.title != s.Title, "title"},
+		{s.Description != "" && k.about.Description != s.Description, "description"},
+		{s.Profile != "" && k.profile != s.Profile, "profile " + s.Profile},
+		{s.Key != "" && k.created.Key != s.Key, "key " + s.Key},
+		{s.Pinned && (k.changed.Pinned == nil || !*k.changed.Pinned), "that it is pinned"},
+		{len(s.Tags) > 0 && (k.changed.Tags == nil || !slices.Equal(*k.changed.Tags, s.Tags)), "tags"},
+		{s.Status != "" && (k.changed.Status == nil || *k.changed.Status != s.Status), "status " + s.Status},
+		{s.Parent != nil && !k.hangs, "which session it hangs on"},
+	} {
+		if is.lost && !says(is.what) {
+			ls.Add(at, is.what+": left out")
+		}
+	}
+}

@@ -1,0 +1,136 @@
+package interoptest
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/interop"
+	"github.com/skein-dev/skein/memory"
+)
+
+// toldOf holds a format that can be written to this: whatever a session has
+// besides its messages is in what was written, or is told to be lost. One thing
+// at a time is added to a session, and looked for in what another store reads
+// there without the side file.
+func (s Suite) toldOf(t *testing.T) {
+	plain := s.tells(t, added{})
+	for _, a := range additions() {
+		t.Run(a.name, func(t *testing.T) {
+			got := s.tells(t, a)
+			if !got.held && len(got.told) <= len(plain.told) {
+				t.Errorf("%s is neither read again nor told to be lost: %q", a.name, got.told)
+			}
+		})
+	}
+}
+
+// added is a thing that a session has.
+type added struct {
+	name  string
+	begin func(*skein.Created)
+	evs   []skein.Event
+	held  func(sess skein.Session, evs []skein.Event) bool // it is read again
+}
+
+func additions() []added {
+	at := skein.At(epoch) + 6500
+	yes, tags, status := true, []string{"pear"}, "waiting"
+	has := func(k skein.Kind) func(skein.Session, []skein.Event) bool {
+		return func(_ skein.Session, evs []skein.Event) bool {
+			return slices.ContainsFunc(evs, func(e skein.Event) bool { return e.Kind == k })
+		}
+	}
+	says := func(words string) func(skein.Session, []skein.Event) bool {
+		return func(_ skein.Session, evs []skein.Event) bool {
+			return slices.ContainsFunc(evs, func(e skein.Event) bool { return strings.Contains(string(e.Payload), words) })
+		}
+	}
+	step := skein.Step{Phase: "finish", Provider: "anthropic", Model: "claude-sonnet-4-5", Error: &skein.ErrorInfo{Kind: "overloaded", Message: "busy"}}
+	return []added{
+		{name: "a title", evs: []skein.Event{skein.NewEvent(skein.KindTitled, at, skein.Titled{Title: "Pears", By: skein.ByPerson})}, held: func(s skein.Session, _ []skein.Event) bool { return s.Title == "Pears" }},
+		{name: "a description", evs: []skein.Event{skein.NewEvent(skein.KindTitled, at, skein.Titled{Title: "Pears", Description: "All about pears", By: skein.ByPerson})}, held: func(s skein.Session, _ []skein.Event) bool {
+			return s.Title == "Pears" && s.Description == "All about pears"
+		}},
+		{name: "a profile", begin: func(c *skein.Created) { c.Profile = "foundation" }, held: func(s skein.Session, _ []skein.Event) bool { return s.Profile == "foundation" }},
+		{name: "a key", begin: func(c *skein.Created) { c.Key = "cli:pear" }, held: func(s skein.Session, _ []skein.Event) bool { return s.Key == "cli:pear" }},
+		{name: "a pin", evs: []skein.Event{skein.NewEvent(skein.KindChanged, at, skein.Changed{Pinned: &yes})}, held: func(s skein.Session, _ []skein.Event) bool { return s.Pinned }},
+		{name: "tags", evs: []skein.Event{skein.NewEvent(skein.KindChanged, at, skein.Changed{Tags: &tags})}, held: func(s skein.Session, _ []skein.Event) bool { return len(s.Tags) == 1 }},
+		{name: "a status", evs: []skein.Event{skein.NewEvent(skein.KindChanged, at, skein.Changed{Status: &status})}, held: func(s skein.Session, _ []skein.Event) bool { return s.Status == status }},
+		{name: "a request that failed", evs: []skein.Event{skein.NewEvent(skein.KindStep, at, step)}, held: has(skein.KindStep)},
+		{name: "when a tool ran", evs: []skein.Event{skein.NewEvent(skein.KindTool, at, skein.ToolState{Call: "toolu_1", State: skein.Completed, Start: at, End: at + 10})}, held: has(skein.KindTool)},
+		{name: "that it was resumed", evs: []skein.Event{skein.NewEvent(skein.KindResumed, at, skein.Program{Program: "skein"})}, held: has(skein.KindResumed)},
+		{name: "that it ended", evs: []skein.Event{skein.NewEvent(skein.KindEnded, at, skein.Program{Program: "skein", How: "done"})}, held: has(skein.KindEnded)},
+		{name: "a note", evs: []skein.Event{skein.NewEvent(skein.KindNoted, at, skein.Noted{Name: "hook", Data: []byte(`{"pears":7}`)})}, held: says(`"pears":7`)},
+		{name: "a compaction", evs: []skein.Event{skein.NewEvent(skein.KindCompacted, at, skein.Compacted{To: 3, Summary: "There are pears."})}, held: says("There are pears.")},
+	}
+}
+
+// said of a session that was written and read again.
+type toldBack struct {
+	held bool
+	told []string
+}
+
+// tells writes a session with what was added, and reads it again.
+func (s Suite) tells(t *testing.T, a added) (out toldBack) {
+	t.Helper()
+	from := memory.New()
+	defer from.Close()
+	at := skein.At(epoch)
+	const id = "0191f3a0-5b7e-7c11-9d2a-4f6b8e0c1d23"
+	begin := skein.Created{Cwd: "/home/ada/pear", Project: "/home/ada/pear", Agent: "skein", Provider: "anthropic", Model: "claude-sonnet-4-5", Program: "skein"}
+	if a.begin != nil {
+		a.begin(&begin)
+	}
+	says := func(parts ...skein.Part) skein.Message {
+		return skein.Message{Role: skein.RoleAssistant, Provider: "anthropic", Model: "claude-sonnet-4-5", Parts: parts}
+	}
+	call := skein.Part{Kind: skein.PartCall, Call: &skein.Call{ID: "toolu_1", Name: "bash", Input: []byte(`{"command":"ls"}`)}}
+	result := skein.Part{Kind: skein.PartResult, Result: &skein.Result{CallID: "toolu_1", Name: "bash", Text: "pears"}}
+	evs := []skein.Event{
+		skein.NewEvent(skein.KindCreated, at, begin),
+		skein.Say(at+1000, skein.UserSays("how many?")),
+		skein.Say(at+2000, says(call)),
+		skein.Say(at+3000, skein.Message{Role: skein.RoleTool, Parts: []skein.Part{result}}),
+		skein.Say(at+4000, says(skein.TextPart("seven"))),
+	}
+	evs = append(append(evs, a.evs...), skein.Say(at+7000, skein.UserSays("and apples?")), skein.Say(at+8000, says(skein.TextPart("none"))))
+	if _, err := from.Append(t.Context(), skein.Batch{Session: id, Events: evs}); err != nil {
+		t.Fatal(err)
+	}
+	home := filepath.Join(t.TempDir(), "home")
+	done, err := interop.Export(t.Context(), from, s.Format, id, home, interop.Exports{})
+	if err != nil {
+		t.Fatalf("Export() = %v", err)
+	}
+	for _, l := range done[0].Losses {
+		out.told = append(out.told, l.What)
+	}
+	if home, err = filepath.EvalSymlinks(home); err != nil {
+		t.Fatal(err)
+	}
+	(&anew{Suite: s, t: t, home: home}).aside()
+	to := memory.New()
+	defer to.Close()
+	s.bring(t, to, home)
+	ids := roots(t, to)
+	if len(ids) != 1 || a.held == nil {
+		return out
+	}
+	sess, err := to.Session(t.Context(), ids[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	var back []skein.Event
+	for e, err := range to.Events(t.Context(), ids[0], 0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		back = append(back, e)
+	}
+	out.held = a.held(sess, back)
+	return out
+}
