@@ -82,6 +82,11 @@ func (f *gatherer) event(e Event) (err error) {
 		var s *Step
 		if s, err = decodeTo[Step](e); err == nil {
 			f.Failed = s.Error != nil
+			for _, hash := range []string{s.Prompt, s.Tools} {
+				if s.Kept && hash != "" {
+					f.Blobs = append(f.Blobs, Hash(hash))
+				}
+			}
 			f.charge(e.Time, s.Request, s.Provider, s.Model, s.Usage)
 		}
 	case KindTitled:

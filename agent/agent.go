@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"encoding/json"
 	"time"
 
 	"github.com/skein-dev/skein"
@@ -16,8 +17,9 @@ type Agent struct {
 	System   string // what the model reads before all else; "" for nothing
 	Model    llm.Provider
 	Tools    []tool.Tool
-	MaxSteps int           // model requests in one turn; 0 is 50
-	Timeout  time.Duration // of a turn; 0 for none
+	MaxSteps int             // model requests in one turn; 0 is 50
+	Timeout  time.Duration   // of a turn; 0 for none
+	Config   json.RawMessage // what it may do, as new sessions keep it in their own config; nil for nothing
 
 	Newest       int   // messages that the model is shown at most; 0 is 200
 	Window       int64 // tokens that the model can read; 0 if not known

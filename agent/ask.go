@@ -2,8 +2,7 @@ package agent
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -42,7 +41,12 @@ func (u *turn) ask() (*skein.Message, error) {
 			} else if done {
 				continue
 			}
-			return nil, u.tooLong(r, err)
+			err = u.tooLong(r, err)
+			failed := skein.Message{Role: skein.RoleAssistant, Parts: []skein.Part{}, Error: errorInfo(err)}
+			if kerr := u.keep(u.ctx, nil, skein.Say(u.now(), failed)); kerr != nil {
+				return nil, kerr
+			}
+			return nil, err
 		}
 		if err := u.waitAfter(err, try); err != nil {
 			return nil, err
@@ -124,7 +128,7 @@ func (u *turn) attempt(r llm.Request, try int) (*skein.Message, error) {
 	}
 	from := u.last
 	u.o.Observe(Update{Kind: Asking, Attempt: try})
-	m, err := stream(u.ctx, u.agent.Model, r, u.show)
+	m, err := stream(u.ctx, u.agent.Model, r, u.now, u.show)
 	if m != nil {
 		m = u.filled(m, &s, r.Messages)
 		u.count(m)
@@ -137,9 +141,16 @@ func (u *turn) attempt(r llm.Request, try int) (*skein.Message, error) {
 		return m, nil
 	}
 	events := []skein.Event{u.finish(s, m, err)}
-	if m != nil && len(m.Parts) > 0 {
+	_, again := u.again(err, try)
+	if !again && u.ctx.Err() == nil && !errors.Is(err, llm.ErrTooLong) { // what fits may be tried instead
+		if m == nil {
+			m = &skein.Message{Role: skein.RoleAssistant, Parts: []skein.Part{}}
+		}
+		m.Error = errorInfo(err)
+	}
+	if m != nil && (len(m.Parts) > 0 || m.Error != nil) {
 		events = append(events, skein.Say(u.now(), *m))
-		if _, again := u.again(err, try); again { // the model is not to go on from there
+		if again { // the model is not to go on from there
 			events = append(events, skein.NewEvent(skein.KindRewound, u.now(), skein.Rewound{To: from}))
 		}
 	}
@@ -180,31 +191,46 @@ func (u *turn) waitAfter(err error, try int) error {
 // start stores that a request begins.
 func (t *Thread) start(mode string, r llm.Request, try int) (skein.Step, error) {
 	about := t.agent.Model.About()
-	s := skein.Step{
-		Phase: "start", Mode: mode, Attempt: try, Provider: about.Provider, Model: about.Model,
-		Prompt: hash([]byte(r.System)), Tools: hash(toolList(r.Tools)),
+	s := skein.Step{Phase: "start", Mode: mode, Attempt: try, Provider: about.Provider, Model: about.Model, Kept: true}
+	var blobs []skein.Blob
+	keep := func(text []byte) string {
+		if len(text) == 0 {
+			return ""
+		}
+		b := skein.NewBlob(text)
+		blobs = append(blobs, b)
+		return string(b.Hash)
 	}
-	return s, t.put(context.Background(), nil, skein.NewEvent(skein.KindStep, t.now(), s))
+	s.Prompt, s.Tools = keep([]byte(r.System)), keep(toolList(r.Tools))
+	return s, t.put(context.Background(), blobs, skein.NewEvent(skein.KindStep, t.now(), s))
 }
 
-// toolList is tools as bytes: what a schema of another program says need not be
-// JSON.
-func toolList(tools []llm.ToolSpec) (b []byte) {
+// toolList is tools as a JSON array, nil for none. What a schema of another
+// program says need not be JSON.
+func toolList(tools []llm.ToolSpec) []byte {
+	type spec struct {
+		Name   string          `json:"name"`
+		Doc    string          `json:"description"`
+		Schema json.RawMessage `json:"input_schema"`
+	}
+	var list []spec
 	for _, t := range tools {
-		b = fmt.Appendf(b, "%q %q %q\n", t.Name, t.Doc, t.Schema)
+		schema := t.Schema
+		if !json.Valid(schema) {
+			schema = skein.AppendQuoted(nil, string(schema))
+		}
+		list = append(list, spec{t.Name, t.Doc, schema})
 	}
-	return b
-}
-
-func hash(b []byte) string {
-	sum := sha256.Sum256(b)
-	return hex.EncodeToString(sum[:])
+	if len(list) == 0 {
+		return nil
+	}
+	return skein.MustJSON(list)
 }
 
 // finish returns the event that the request s has come to its end, with the
 // answer m, if there is any, or err.
 func (t *Thread) finish(s skein.Step, m *skein.Message, err error) skein.Event {
-	s.Phase, s.Prompt, s.Tools = "finish", "", ""
+	s.Phase, s.Prompt, s.Tools, s.Kept = "finish", "", "", false
 	if m != nil {
 		s.Request, s.Usage, s.Stop, s.Provider, s.Model = m.Request, m.Usage, m.Stop, m.Provider, m.Model
 	}

@@ -57,6 +57,9 @@ func (t *Thread) prologue(ctx context.Context) ([]skein.Event, error) {
 		about := t.agent.Model.About()
 		c.Provider, c.Model = about.Provider, about.Model
 	}
+	if len(c.Config) == 0 {
+		c.Config = t.agent.Config
+	}
 	if c.Program == "" {
 		c.Program, c.Version = t.o.Program, t.o.Version
 	}

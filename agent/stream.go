@@ -14,9 +14,12 @@ import (
 
 // stream makes the request r, shows what comes, and returns the answer; with
 // an error what there was of it, marked as interrupted, or nil if nothing was.
-func stream(ctx context.Context, model llm.Provider, r llm.Request, show func(llm.Delta)) (m *skein.Message, err error) {
+// Its parts have the times between which they came.
+func stream(ctx context.Context, model llm.Provider, r llm.Request, now func() skein.Time, show func(llm.Delta)) (m *skein.Message, err error) {
 	var text, reasoning strings.Builder
+	var came []span
 	for d, e := range model.Stream(ctx, r) {
+		came = spanned(came, d, now())
 		show(d)
 		text.WriteString(d.Text)
 		reasoning.WriteString(d.Reasoning)
@@ -34,7 +37,54 @@ func stream(ctx context.Context, model llm.Provider, r llm.Request, show func(ll
 	if err != nil {
 		m = broken(m, text.String(), reasoning.String())
 	}
-	return m, err
+	return timed(m, came), err
+}
+
+// A span is when pieces of one kind came, one after the other.
+type span struct {
+	kind       skein.PartKind
+	start, end skein.Time
+}
+
+// spanned adds that d came at a time.
+func spanned(came []span, d llm.Delta, at skein.Time) []span {
+	var kind skein.PartKind
+	switch {
+	case d.Call != "":
+		kind = skein.PartCall
+	case d.Text != "":
+		kind = skein.PartText
+	case d.Reasoning != "":
+		kind = skein.PartReasoning
+	}
+	last := len(came) - 1
+	if kind != "" && (last < 0 || kind == skein.PartCall || came[last].kind != kind) {
+		return append(came, span{kind, at, at})
+	}
+	if last >= 0 {
+		came[last].end = at // what a call is given comes without a word
+	}
+	return came
+}
+
+// timed returns m with the times of its parts, each of which came in the next
+// span of its kind.
+func timed(m *skein.Message, came []span) *skein.Message {
+	if m == nil {
+		return nil
+	}
+	t := *m
+	t.Parts = slices.Clone(m.Parts)
+	for i := range t.Parts {
+		p := &t.Parts[i]
+		at := slices.IndexFunc(came, func(s span) bool { return s.kind == p.Kind })
+		if at < 0 || p.Start != 0 {
+			continue
+		}
+		p.Start, p.End = came[at].start, came[at].end
+		came = came[at+1:]
+	}
+	return &t
 }
 
 // show tells people of a piece of an answer.

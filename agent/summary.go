@@ -150,7 +150,7 @@ func (u *turn) aside(mode string, r llm.Request, try int) (*skein.Message, error
 	if err != nil {
 		return nil, err
 	}
-	m, err := stream(u.ctx, u.agent.Model, r, func(llm.Delta) {})
+	m, err := stream(u.ctx, u.agent.Model, r, u.now, func(llm.Delta) {})
 	if m != nil {
 		m = u.filled(m, &s, nil)
 		u.count(m)

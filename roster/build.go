@@ -2,8 +2,10 @@ package roster
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"net/url"
 	"path/filepath"
 	"slices"
 
@@ -100,7 +102,43 @@ func (r *Roster) ready(ctx context.Context, t *Team, d Definition, model string,
 		return err
 	}
 	t.Tools = append(t.Tools, helpers...)
+	t.Config = t.config()
 	return nil
+}
+
+// config is what the agent may do, for whoever looks at its sessions later.
+// What can have secrets in it, arguments, variables and headers of servers, is
+// left out.
+func (t *Team) config() json.RawMessage {
+	type server struct {
+		Name    string `json:"name"`
+		Command string `json:"command,omitempty"`
+		Host    string `json:"host,omitempty"`
+	}
+	d := &t.Definition
+	c := struct {
+		File        string   `json:"agent_file,omitempty"`
+		Description string   `json:"description,omitempty"`
+		Timeout     int64    `json:"timeout_ms,omitempty"`
+		MaxSteps    int      `json:"max_steps,omitempty"`
+		Tools       []string `json:"tools,omitempty"`
+		Servers     []server `json:"mcp_servers,omitempty"`
+		Subagents   []string `json:"subagents,omitempty"`
+	}{File: d.Path, Description: d.Description, Timeout: d.Timeout.Milliseconds(), MaxSteps: d.MaxSteps}
+	for _, tool := range t.Tools {
+		c.Tools = append(c.Tools, tool.Spec.Name)
+	}
+	for _, s := range d.Servers {
+		shown := server{Name: s.Name, Command: s.Command}
+		if at, err := url.Parse(s.URL); err == nil {
+			shown.Host = at.Host
+		}
+		c.Servers = append(c.Servers, shown)
+	}
+	for _, sub := range t.Delegates {
+		c.Subagents = append(c.Subagents, sub.Name)
+	}
+	return skein.MustJSON(c)
 }
 
 // helpers returns the tool by which d hands work to its subagents.

@@ -85,11 +85,12 @@ func (s *stateOut) took(r *skein.Result) {
 	}
 }
 
-// ended returns session.json as it is when no tool is waited for any more: the
-// program would look for the one that it was suspended by.
+// ended returns session.json as it is when the conversation ended with an
+// error, or no tool is waited for any more: the program would look for the one
+// that it was suspended by.
 func (w *writer) ended(session []byte) []byte {
 	in, _, _, err := read[sessionFile](session)
-	if err != nil || in.Status != "suspended" {
+	if err != nil || in.Status != "suspended" && (w.failed == nil || in.Status == "") {
 		return session
 	}
 	for _, p := range w.there {
@@ -97,7 +98,7 @@ func (w *writer) ended(session []byte) []byte {
 			return session
 		}
 	}
-	if data, ok := with(session, "status", []byte(`"completed"`)); ok {
+	if data, ok := with(session, "status", []byte(`"`+w.status()+`"`)); ok {
 		return data
 	}
 	return session

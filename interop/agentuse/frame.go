@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"slices"
 	"strconv"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -23,10 +24,15 @@ type (
 		ID      string          `json:"id"`
 		Status  string          `json:"status"`
 		Trigger string          `json:"trigger"`
+		Error   *errorOut       `json:"error,omitempty"`
 		Time    struct {
 			Created int64 `json:"created"`
 			Updated int64 `json:"updated"`
 		} `json:"time"`
+	}
+	errorOut struct {
+		Code    string     `json:"code,omitempty"`
+		Message skein.Text `json:"message"`
 	}
 	agentOut struct {
 		ID   string `json:"id"`
@@ -81,15 +87,37 @@ func (w *writer) session() sessionOut {
 	out := sessionOut{
 		Agent: agentOut{ID: w.agent(), Name: cmp.Or(s.Agent, "skein")},
 		Model: w.model(), Version: version, Config: json.RawMessage("{}"),
-		Project: placeOut{cmp.Or(s.Project, s.Cwd), cmp.Or(s.Cwd, s.Project)}, ID: w.id, Status: "completed", Trigger: "manual",
+		Project: placeOut{cmp.Or(s.Project, s.Cwd), cmp.Or(s.Cwd, s.Project)}, ID: w.id, Status: w.status(), Trigger: "manual",
 	}
 	if p := s.Parent; p != nil && p.Why == skein.Child {
 		if spot, ok := w.d.Other(p.Session); ok {
 			out.Parent, out.Agent.Sub = spot.ID, true
 		}
 	}
+	if w.failed != nil {
+		out.Error = &errorOut{w.failed.Kind, skein.Text(w.failed.Message)}
+	}
 	out.Time.Created, out.Time.Updated = int64(s.Created), max(int64(s.Updated), int64(s.Created))
 	return out
+}
+
+// status returns how the session stands.
+func (w *writer) status() string {
+	if w.failed != nil {
+		return "error"
+	}
+	return "completed"
+}
+
+// failed returns the error that the conversation ended with; nil if it did not
+// end with one.
+func failed(entries []skein.Entry) *skein.ErrorInfo {
+	for _, e := range slices.Backward(entries) {
+		if e.Message.Role != skein.RoleSystem && !e.Rewound {
+			return e.Message.Error
+		}
+	}
+	return nil
 }
 
 // model returns PROVIDER:MODEL.

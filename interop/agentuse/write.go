@@ -66,7 +66,8 @@ type writer struct {
 	keep        skein.Seq         // the messages up to here are in the folder, or cannot be
 	marks       []interop.OutLine // parts that are there and were gone back over
 	losses      interop.Losses
-	some        bool // a part or a task was written
+	failed      *skein.ErrorInfo // that the conversation ended with; nil for none
+	some        bool             // a part or a task was written
 }
 
 // A callOut is what became of a call.
@@ -167,6 +168,7 @@ func (w *writer) entries() (out []skein.Entry, err error) {
 		return nil, err
 	}
 	w.goBack(all)
+	w.failed = failed(all)
 	for _, e := range all {
 		switch {
 		case e.Rewound:

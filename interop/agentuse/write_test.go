@@ -218,3 +218,25 @@ func TestASessionThatWentOnKeepsItsAgentElsewhere(t *testing.T) {
 		t.Errorf("Export = %+v, %v, want it at %s", done, err, want)
 	}
 }
+
+func TestASessionThatFailedIsNoCompletedOne(t *testing.T) {
+	s := memory.New()
+	defer s.Close()
+	_, err := s.Append(t.Context(), skein.Batch{Session: "0191f3a0-5b7e-7c11-9d2a-4f6b8e0c1d23", Events: []skein.Event{
+		skein.NewEvent(skein.KindCreated, 1795230386310, skein.Created{Project: "/p", Provider: "openai", Model: "gpt-5"}),
+		skein.Say(1795230386320, skein.UserSays("look")),
+		skein.Say(1795230386330, skein.Message{Role: skein.RoleAssistant, Error: &skein.ErrorInfo{Kind: "busy", Message: "the model is on fire"}}),
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	home := t.TempDir()
+	done, err := interop.Export(t.Context(), s, Format(), "0191f3a0-5b7e-7c11-9d2a-4f6b8e0c1d23", home, interop.Exports{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(filepath.Join(home, filepath.FromSlash(done[0].Spot.Path), "session.json"))
+	if err != nil || !strings.Contains(string(data), `"status": "error"`) || !strings.Contains(string(data), `"message": "the model is on fire"`) {
+		t.Errorf("session.json is %s, %v, want the status error and why", data, err)
+	}
+}
