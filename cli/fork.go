@@ -40,6 +40,7 @@ session's ID goes to stdout.`,
 	c.Flags().Int64Var(&o.seq, "seq", 0, "show the events up to seq `N`")
 	c.Flags().StringVar(&o.title, "title", "", "call it `T`")
 	jsonFlag(c, &o.json)
+	flagWords(c, map[string]string{"name": "title", "at-turn": "turn"})
 	o.given = c.Flags().Changed
 	return c
 }

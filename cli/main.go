@@ -17,7 +17,7 @@ import (
 func Main(ctx context.Context, env *Env, args []string) int {
 	f := &frame{env: env}
 	root := newRoot(f)
-	root.SetArgs(protect(root, args))
+	root.SetArgs(protect(root, understand(root, args)))
 	cmd, err := root.ExecuteContextC(ctx)
 	if err == nil {
 		return exitDone

@@ -27,8 +27,8 @@ the newest sessions of this project.`,
 				return nil
 			}
 			err := usagef("no command %q", args[0])
-			if near := c.SuggestionsFor(args[0]); len(near) > 0 {
-				return advise(err, "did you mean: skein %s", near[0])
+			if near := meant(c, args); near != "" {
+				return advise(err, "did you mean: skein %s", near)
 			}
 			return err
 		},

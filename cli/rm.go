@@ -22,8 +22,9 @@ type rmOptions struct {
 func newRm(f *frame) *cobra.Command {
 	var o rmOptions
 	c := &cobra.Command{
-		Use:   "rm NAME… [flags]",
-		Short: "put sessions in the bin, or destroy them",
+		Use:     "rm NAME… [flags]",
+		Aliases: []string{"delete", "remove"},
+		Short:   "put sessions in the bin, or destroy them",
 		Long: `Put sessions in the bin: nothing shows or finds them any more, and skein restore
 brings them back. With --purge they are destroyed, in the bin or not, with all
 that was found through them, and no import brings them back unasked; what a

@@ -65,6 +65,7 @@ func (o *threadOptions) flags(c *cobra.Command) {
 	g.BoolVar(&o.takeOver, "take-over", false, "end the turn of another program that works on the session")
 	g.BoolVar(&o.noHint, "no-resume-hint", false, "do not say at the end how to go on")
 	hide(c, "profile")
+	flagWords(c, map[string]string{"session-name": "key", "user-email": "user"})
 }
 
 // showFlags gives c the flags that say what is shown of a thread that goes on.

@@ -1,0 +1,86 @@
+package cli
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// understand returns args in our words where a person typed those of another
+// program: session list, sessions, session show NAME; and without a command
+// -c, -s NAME, -r NAME for a chat, -p PROMPT for one answer. (Commands have
+// aliases of their own, such as delete, and flags too: see flagWords.)
+func understand(root *cobra.Command, args []string) []string {
+	at := 0
+	for at < len(args) && strings.HasPrefix(args[at], "--") && root.PersistentFlags().Lookup(strings.SplitN(args[at][2:], "=", 2)[0]) != nil {
+		if takesValue(root, args[at][2:]) {
+			at++
+		}
+		at++
+	}
+	if at >= len(args) {
+		return args
+	}
+	before, rest := args[:at:at], args[at:]
+	switch flag, _, _ := strings.Cut(rest[0], "="); flag {
+	case "session", "sessions":
+		switch {
+		case len(rest) == 1 || strings.HasPrefix(rest[1], "-"):
+			return append(append(before, "list"), rest[1:]...)
+		case isCommand(root, rest[1]):
+			return append(before, rest[1:]...)
+		}
+	case "-c", "-s", "-r", "-p", "--continue", "--resume", "--session":
+		if i := slices.Index(rest, "-p"); i >= 0 {
+			return append(append(append(before, "run"), rest[:i]...), rest[i+1:]...)
+		}
+		return append(append(before, "chat"), rest...)
+	}
+	return args
+}
+
+func isCommand(root *cobra.Command, word string) bool {
+	return slices.ContainsFunc(root.Commands(), func(c *cobra.Command) bool { return c.Name() == word || c.HasAlias(word) })
+}
+
+// flagWords makes the flags of c answer to other programs' words too.
+func flagWords(c *cobra.Command, words map[string]string) {
+	c.Flags().SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
+		if ours, ok := words[name]; ok {
+			name = ours
+		}
+		return pflag.NormalizedName(name)
+	})
+}
+
+// meanings is which command does what a word means that is none of ours.
+var meanings = map[string]string{
+	"ask": "run", "prompt": "run", "exec": "run", "talk": "chat", "new": "chat", "start": "chat",
+	"view": "show", "cat": "show", "print": "show", "read": "show", "info": "show", "get": "show", "history": "show",
+	"find": "search", "grep": "search", "query": "search",
+	"stats": "usage", "cost": "usage", "costs": "usage", "tokens": "usage",
+	"branch": "fork", "copy": "fork", "clone": "fork", "title": "rename", "name": "rename",
+	"undelete": "restore", "cleanup": "prune", "clean": "prune", "gc": "prune", "trash": "list --bin", "bin": "list --bin",
+	"save": "export", "dump": "export", "load": "import", "migrate": "convert", "web": "open", "dashboard": "open", "server": "serve",
+	"check": "doctor", "repair": "doctor --repair", "verify": "doctor", "login": "key", "settings": "config", "update": "version",
+	"session": "list", "sessions": "list",
+}
+
+// meant returns the command that comes nearest to what args say, "" if none
+// does: by what the words mean, else by how they are written.
+func meant(root *cobra.Command, args []string) string {
+	if len(args) > 1 && (args[0] == "session" || args[0] == "sessions") {
+		if sub := meant(root, args[1:2]); sub != "" {
+			return sub
+		}
+	}
+	if command, ok := meanings[strings.ToLower(args[0])]; ok {
+		return command
+	}
+	if near := root.SuggestionsFor(args[0]); len(near) > 0 {
+		return near[0]
+	}
+	return ""
+}

@@ -1,0 +1,70 @@
+package cli
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/skein-dev/skein/memory"
+)
+
+func TestTheWordsOfOtherProgramsAreUnderstood(t *testing.T) {
+	env, _, _ := newEnv(t, memory.New())
+	root := newRoot(&frame{env: env})
+	for typed, want := range map[string]string{
+		"session list":              "list",
+		"sessions":                  "list",
+		"session":                   "list",
+		"sessions --json":           "list --json",
+		"--store x session show ab": "--store x show ab",
+		"session delete ab":         "delete ab",
+		"session fork ab --at-turn": "fork ab --at-turn",
+		"session resume ab go on":   "resume ab go on",
+		"session frobnicate":        "session frobnicate",
+		"-c":                        "chat -c",
+		"-s ab":                     "chat -s ab",
+		"--no-pager -r ab":          "--no-pager chat -r ab",
+		"--resume=ab":               "chat --resume=ab",
+		"-p hello":                  "run hello",
+		"-c -p hello":               "run -c hello",
+		"list":                      "list",
+		"show session":              "show session",
+		"--version":                 "--version",
+		"--store=x":                 "--store=x",
+		"":                          "",
+	} {
+		if got := strings.Join(understand(root, strings.Fields(typed)), " "); got != want {
+			t.Errorf("understand(%q) = %q, want %q", typed, got, want)
+		}
+	}
+}
+
+func TestTheWordsOfOtherProgramsDoWhatTheyMean(t *testing.T) {
+	st := memory.New()
+	begin(t, st, "session1", "the walrus")
+	run := func(want int, args ...string) (string, string) {
+		t.Helper()
+		env, stdout, stderr := newEnv(t, shared{st})
+		if got := Main(t.Context(), env, args); got != want {
+			t.Errorf("%q exits %d, want %d; stderr: %s", args, got, want, stderr)
+		}
+		return stdout.String(), stderr.String()
+	}
+	if out, _ := run(0, "session", "list"); !strings.Contains(out, "the walrus") {
+		t.Errorf("session list prints %q", out)
+	}
+	run(0, "session", "fork", "walrus", "--at-turn", "1", "--name", "the seal")
+	if out, _ := run(0, "sessions", "show", "the seal"); !strings.Contains(out, "about the walrus") {
+		t.Errorf("sessions show prints %q", out)
+	}
+	run(0, "delete", "the seal")
+	if s, err := st.Session(t.Context(), "session1"); err != nil || s.Binned != 0 {
+		t.Errorf("after delete of the fork the other one: binned at %v, %v", s.Binned, err)
+	}
+	run(0, "run", "--model", "echo", "--session-name", "standup", "hello")
+	run(0, "show", "standup")
+	for typed, want := range map[string]string{"grep": "search", "session frobnicate": "list", "session grep": "search", "Stats": "usage", "lsit": "list", "trash": "list --bin"} {
+		if _, errs := run(exitUsage, strings.Fields(typed)...); !strings.Contains(errs, "did you mean: skein "+want+"\n") {
+			t.Errorf("%s says %q, want skein %s", typed, errs, want)
+		}
+	}
+}
