@@ -4,9 +4,24 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
 )
+
+// MaxTitle is how long a title that is given here is at most, in characters.
+// One that another program gave stays as it is.
+const MaxTitle = 200
+
+// ShortTitle returns title on one line in at most [MaxTitle] characters, with …
+// where something went.
+func ShortTitle(title string) string {
+	title = strings.Join(strings.Fields(title), " ")
+	if r := []rune(title); len(r) > MaxTitle {
+		title = string(r[:MaxTitle-1]) + "…"
+	}
+	return title
+}
 
 // Text is a string that keeps what JSON of other programs holds and a Go
 // string in JSON does not: a lone surrogate, \ud800, is kept as the three

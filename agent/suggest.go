@@ -52,7 +52,7 @@ func (t *Thread) Suggest(ctx context.Context) (err error) {
 	if err != nil || title == "" {
 		return err
 	}
-	return t.put(ctx, nil, skein.NewEvent(skein.KindTitled, t.now(), skein.Titled{Title: title, By: skein.ByModel}))
+	return t.put(ctx, nil, skein.NewEvent(skein.KindTitled, t.now(), skein.Titled{Title: skein.ShortTitle(title), By: skein.ByModel}))
 }
 
 // title makes the request r, again where that may do.

@@ -180,7 +180,7 @@ func (t *Thread) SetAgent(ctx context.Context, a Agent) (err error) {
 // Rename gives the session a title by a person. Errors are the Store's.
 func (t *Thread) Rename(ctx context.Context, title string) (err error) {
 	defer skein.Wrapf(&err, "agent: rename %s", t.id)
-	e := skein.NewEvent(skein.KindTitled, t.now(), skein.Titled{Title: title, By: skein.ByPerson})
+	e := skein.NewEvent(skein.KindTitled, t.now(), skein.Titled{Title: skein.ShortTitle(title), By: skein.ByPerson})
 	if !t.begun {
 		t.early = []skein.Event{e}
 		return nil

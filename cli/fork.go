@@ -82,7 +82,7 @@ func (o *forkOptions) run(ctx context.Context, j *job, args []string) error {
 // by itself, with the agent and model that s has now.
 func forkOf(s skein.Session, at skein.Seq, title, version string) skein.Created {
 	return skein.Created{
-		Title: title, User: s.User, Surface: "cli", Program: "skein", Version: version,
+		Title: skein.ShortTitle(title), User: s.User, Surface: "cli", Program: "skein", Version: version,
 		Profile: s.Profile, Provider: s.Provider, Project: s.Project, Cwd: s.Cwd,
 		Parent: &skein.Parent{Session: s.ID, Seq: at, Why: skein.Fork},
 	}

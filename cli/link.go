@@ -22,8 +22,8 @@ is said there from now on is said in that session, and skein chat goes on with
 it. Without a NAME, print the session that it goes on in.
 
 A KEY is telegram:BOT:CHAT[:THREAD], discord:CHANNEL, slack:CHANNEL[:THREAD] or
-one of a signed request, such as email:THREAD. skein list --all shows those of
-what was said already. With --remove it goes on in the session of its own again;
+one of a signed request, such as email:THREAD. skein list --all --columns key,title
+shows those of what was said already. With --remove it goes on in the session of its own again;
 /new there begins one that is linked in its place.`,
 		Example: `skein link telegram:ada_bot:4711 -
 	skein link telegram:ada_bot:4711 --remove`,

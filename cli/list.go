@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"io"
+	"reflect"
 
 	"github.com/spf13/cobra"
 
@@ -14,6 +15,8 @@ type listOptions struct {
 	project, agent, origin, model, profile, tag string
 	since, until                                string
 	limit                                       int
+	columns                                     []string
+	wide                                        bool
 }
 
 func newList(f *frame) *cobra.Command {
@@ -24,7 +27,10 @@ func newList(f *frame) *cobra.Command {
 		Short:   "list this project's sessions, or all",
 		Long: `List the sessions of the project you are in, the latest first; where it has
 none, those of all projects. On a terminal there are as many columns as it has
-room for; a pipe gets whole lines. A session is marked with * if it is pinned, >
+room for; in a pipe long titles are cut; --wide cuts nothing. --columns picks
+them: id, marks, title, agent, project, created, updated, turns, msgs, cost,
+last-prompt, state, surface, key. SURFACE is there of itself where sessions are
+of more than one: cli, web, telegram, … A session is marked with * if it is pinned, >
 if it is a fork, + if an agent started it, ! if a program works on it. STATE says
 which one, and how many tool calls have an unknown outcome since a program died;
 in JSON these are locked_by, uncertain and open_calls.`,
@@ -48,6 +54,8 @@ in JSON these are locked_by, uncertain and open_calls.`,
 	g.BoolVar(&o.children, "children", false, "also those that agents started for a part of their work")
 	g.BoolVar(&o.bin, "bin", false, "those in the bin instead")
 	g.IntVarP(&o.limit, "limit", "n", 50, "at most this `many`; 0 for all")
+	g.StringSliceVar(&o.columns, "columns", nil, "these `columns`, in this order: id, title, key, surface, …")
+	g.BoolVar(&o.wide, "wide", false, "cut nothing, and leave nothing out")
 	secretsFlag(c, &o.secrets)
 	jsonFlag(c, &o.json)
 	return c
@@ -83,6 +91,12 @@ func (o *listOptions) run(ctx context.Context, j *job, _ []string) error {
 		return o.none(j, filter)
 	}
 	t := j.sessionTable(found, costs)
+	t.wide = o.wide
+	if o.columns != nil {
+		if err := t.pick(o.columns); err != nil {
+			return err
+		}
+	}
 	return j.page(ctx, func(w io.Writer) error { return t.write(w, j.Terminal.columns(), j.paint.bold) })
 }
 
@@ -128,11 +142,11 @@ func (o *listOptions) filter(j *job) (f skein.Filter, err error) {
 
 // none says that there are no sessions, and what to do about it.
 func (o *listOptions) none(j *job, f skein.Filter) error {
-	o.all, o.limit = false, 50
+	o.all, o.limit, o.columns, o.wide = false, 50, nil, false
 	switch {
 	case f.Bin:
 		j.say("the bin is empty")
-	case *o == (listOptions{limit: 50}):
+	case reflect.DeepEqual(*o, listOptions{limit: 50}):
 		j.say("no sessions yet\nskein import finds those of the coding agents on this machine")
 	default:
 		j.say("no sessions match")

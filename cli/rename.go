@@ -37,7 +37,7 @@ func (o *renameOptions) run(ctx context.Context, j *job, args []string) error {
 	if err != nil {
 		return err
 	}
-	to := skein.Titled{Title: strings.Join(strings.Fields(strings.Join(args[1:], " ")), " "), Description: s.Description, By: skein.ByPerson}
+	to := skein.Titled{Title: skein.ShortTitle(strings.Join(args[1:], " ")), Description: s.Description, By: skein.ByPerson}
 	if to.Title == "" {
 		return usagef("rename %s: the title is empty", args[0])
 	}

@@ -42,33 +42,43 @@ func writeSessions(w io.Writer, ss []skein.Session, costs map[skein.SessionID]pr
 	return nil
 }
 
-// sessionTable returns ss as a table.
+// pipedTitle is how wide a title is in a pipe, and pipedText other text, in
+// columns; --wide and JSON have all of it.
+const pipedTitle, pipedText = 80, 40
+
+// sessionTable returns ss as a table. What has a rank of never is only there if
+// it is asked for.
 func (j *job) sessionTable(ss []skein.Session, costs map[skein.SessionID]price.Sum) *table {
 	p, now := j.paint, j.Now()
 	t := &table{columns: []column{
 		{title: "ID", rank: 1, paint: p.cyan},
 		{title: "", rank: 2},
-		{title: "TITLE", rank: 0, min: 19},
+		{title: "TITLE", rank: 0, min: 19, piped: pipedTitle},
 		{title: "AGENT", rank: 6, min: 11},
-		{title: "PROJECT", rank: 4, min: 14, left: true},
+		{title: "PROJECT", rank: 4, min: 14, left: true, piped: pipedText},
 		{title: "CREATED", rank: 9, paint: p.dim},
 		{title: "UPDATED", rank: 3, paint: p.dim},
 		{title: "TURNS", rank: 8, right: true},
 		{title: "MSGS", rank: 5, right: true},
 		{title: "COST", rank: 7, right: true},
-		{title: "LAST PROMPT", rank: 10, min: 24, paint: p.dim},
+		{title: "LAST PROMPT", rank: 10, min: 24, paint: p.dim, piped: pipedText},
 		{title: "STATE", rank: 3, min: 24, paint: p.yellow},
+		{title: "SURFACE", rank: never},
+		{title: "KEY", rank: never, piped: pipedText},
 	}}
 	for i, id := range shortIDs(ss) {
 		s := &ss[i]
 		t.rows = append(t.rows, []string{
 			id, marks(s), render.Line(s.Name()), render.Line(agentOf(s)), render.Line(j.tilde(s.Project)),
 			ago(s.Created, now), ago(s.Updated, now), strconv.Itoa(s.Turns), strconv.Itoa(s.Messages),
-			costs[s.ID].Money(), render.Line(s.LastPrompt), stateOf(s),
+			costs[s.ID].Money(), render.Line(s.LastPrompt), stateOf(s), render.Line(s.Surface), render.Line(s.Key),
 		})
 	}
 	if j.Terminal.Out && allOf(ss, ss[0].Project) {
 		t.columns[4].rank = 11 // it says nothing new
+	}
+	if slices.ContainsFunc(ss, func(s skein.Session) bool { return s.Surface != ss[0].Surface }) {
+		t.columns[12].rank = 6
 	}
 	return t
 }

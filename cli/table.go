@@ -15,22 +15,71 @@ type column struct {
 	min   int  // columns of the terminal that it can be cut down to; 0: never cut
 	right bool // numbers
 	left  bool // it is cut at its left end, as paths are
+	piped int  // what it is cut down to where there is no terminal; 0: never cut
 	paint func(string) string
 }
+
+// never is the rank of a column that is not shown unless it is picked.
+const never = 1000
 
 // A table has as many columns as the terminal has room for.
 type table struct {
 	columns []column
 	rows    [][]string // cleaned, on one line each
+	wide    bool       // nothing is cut or left out
+}
+
+// pick leaves only the columns of these names, in this order: their titles in
+// small letters, - for a space. The error names the one that there is none of.
+func (t *table) pick(names []string) error {
+	var at []int
+	var all []string
+	for _, c := range t.columns {
+		all = append(all, columnName(c))
+	}
+	for _, name := range names {
+		i := slices.Index(all, strings.TrimSpace(name))
+		if i < 0 {
+			return usagef("no column %q: there are %s", name, strings.Join(all, ", "))
+		}
+		at = append(at, i)
+	}
+	old := *t
+	t.columns, t.rows = nil, nil
+	for rank, i := range at {
+		c := old.columns[i]
+		c.rank = rank
+		t.columns = append(t.columns, c)
+	}
+	for _, r := range old.rows {
+		var row []string
+		for _, i := range at {
+			row = append(row, r[i])
+		}
+		t.rows = append(t.rows, row)
+	}
+	return nil
+}
+
+func columnName(c column) string {
+	if c.title == "" {
+		return "marks"
+	}
+	return strings.ToLower(strings.ReplaceAll(c.title, " ", "-"))
 }
 
 const gap = 2 // columns of the terminal between two of a table
 
-// write prints t in at most width columns of a terminal, the header first;
-// width 0 prints everything, uncut.
+// write prints t in at most width columns of a terminal, the header first; width
+// 0 is a pipe's, where only long text is cut.
 func (t *table) write(w io.Writer, width int, header func(string) string) error {
 	widths := t.natural()
-	if width > 0 {
+	for i, c := range t.columns {
+		if width == 0 && !t.wide && c.piped > 0 {
+			widths[i] = min(widths[i], c.piped)
+		}
+	}
+	if width > 0 && !t.wide {
 		widths = t.fit(widths, width)
 	}
 	titles := make([]string, len(t.columns))
@@ -53,7 +102,10 @@ func (t *table) natural() []int {
 		for _, r := range t.rows {
 			widths[i] = max(widths[i], ansi.StringWidth(r[i]))
 		}
-		if widths[i] > 0 {
+		switch {
+		case c.rank == never:
+			widths[i] = 0
+		case widths[i] > 0:
 			widths[i] = max(widths[i], len(c.title))
 		}
 	}

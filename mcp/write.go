@@ -95,7 +95,7 @@ func (s *service) fork(ctx context.Context, in forkIn) (*sdk.CallToolResult, err
 	}
 	id := skein.NewSessionID(s.Now())
 	created := skein.Created{
-		Title: in.Title, User: x.User, Surface: "mcp", Program: "skein", Version: s.Version,
+		Title: skein.ShortTitle(in.Title), User: x.User, Surface: "mcp", Program: "skein", Version: s.Version,
 		Profile: x.Profile, Provider: x.Provider, Project: x.Project, Cwd: x.Cwd,
 		Parent: &skein.Parent{Session: x.ID, Seq: at, Why: skein.Fork},
 	}

@@ -73,7 +73,9 @@ func (a *service) changes(s *skein.Session, p *patch) (evs []skein.Event) {
 	now := skein.At(a.Now())
 	if differs(s.Title, p.Title) || differs(s.Description, p.Description) {
 		t := skein.Titled{Title: s.Title, Description: s.Description, By: skein.ByPerson}
-		set(&t.Title, p.Title)
+		if set(&t.Title, p.Title); p.Title != nil {
+			t.Title = skein.ShortTitle(t.Title)
+		}
 		set(&t.Description, p.Description)
 		evs = append(evs, skein.NewEvent(skein.KindTitled, now, t))
 	}

@@ -103,7 +103,7 @@ func (a *service) sessions(t *table) {
 // created returns how n begins.
 func (n *newSession) created(version string) skein.Created {
 	c := skein.Created{
-		Key: n.Key, Title: n.Title, Surface: n.Surface, Project: n.Project, Cwd: n.Cwd, Agent: n.Agent, Profile: n.Profile,
+		Key: n.Key, Title: skein.ShortTitle(n.Title), Surface: n.Surface, Project: n.Project, Cwd: n.Cwd, Agent: n.Agent, Profile: n.Profile,
 		Provider: n.Provider, Model: n.Model, Parent: n.Parent, Program: "skein serve", Version: version,
 	}
 	if c.Surface == "" {

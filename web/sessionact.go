@@ -35,7 +35,7 @@ func (s *site) add(ctx context.Context, store skein.Store, id skein.SessionID, k
 
 func (s *site) rename(w http.ResponseWriter, r *http.Request) {
 	s.act(w, r, func(ctx context.Context, store skein.Store, one skein.Session) (string, error) {
-		title := strings.Join(strings.Fields(r.PostFormValue("title")), " ")
+		title := skein.ShortTitle(r.PostFormValue("title"))
 		if title == "" {
 			return "", fmt.Errorf("title: %w: it is empty", skein.ErrInvalid)
 		}

@@ -1,0 +1,69 @@
+package cli
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/memory"
+)
+
+func TestListsShowTheColumnsAPersonWants(t *testing.T) {
+	st := memory.New()
+	long := strings.Repeat("long ", 1000)
+	for id, c := range map[skein.SessionID]skein.Created{
+		"session1": {Title: long, Surface: "cli", Key: "cli:zoo"},
+		"session2": {Title: "short", Surface: "telegram", Key: "telegram:bot:1"},
+	} {
+		if _, err := skein.Add(t.Context(), st, id, skein.NewEvent(skein.KindCreated, 1, c), skein.Say(2, skein.UserSays(long))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	list := func(args ...string) string {
+		t.Helper()
+		env, stdout, stderr := newEnv(t, shared{st})
+		if got := Main(t.Context(), env, append([]string{"list"}, args...)); got != 0 {
+			t.Fatalf("list %q exits %d: %s", args, got, stderr)
+		}
+		return stdout.String()
+	}
+	out := list()
+	for line := range strings.Lines(out) {
+		if n := len([]rune(line)); n > 240 {
+			t.Errorf("list in a pipe has a line of %d characters, want it cut", n)
+		}
+	}
+	if !strings.Contains(out, "SURFACE") || !strings.Contains(out, "telegram") || strings.Contains(out, "cli:zoo") {
+		t.Errorf("list prints\n%s\nwant the surfaces, as there are two, and no keys", out)
+	}
+	if out := list("--wide"); !strings.Contains(out, strings.TrimSpace(long)) {
+		t.Error("list --wide cuts a title")
+	}
+	if out := list("--json"); !strings.Contains(out, long) {
+		t.Error("list --json cuts a title")
+	}
+	if out := list("--columns", "key,id"); !strings.HasPrefix(out, "KEY             ID\n") || !strings.Contains(out, "cli:zoo         session1\n") {
+		t.Errorf("list --columns key,id prints\n%s", out)
+	}
+	env, _, stderr := newEnv(t, shared{st})
+	if got := Main(t.Context(), env, []string{"list", "--columns", "colour"}); got != exitUsage || !strings.Contains(stderr.String(), `no column "colour": there are id, marks, title,`) {
+		t.Errorf("list --columns colour exits %d: %s", got, stderr)
+	}
+}
+
+func TestATitleThatIsGivenHereIsBounded(t *testing.T) {
+	st := memory.New()
+	begin(t, st, "session1", "the walrus")
+	long := strings.Repeat("ü", 5000)
+	for _, args := range [][]string{{"rename", "session1", long}, {"fork", "session1", "--turn", "1", "--title", long}} {
+		env, _, stderr := newEnv(t, shared{st})
+		if got := Main(t.Context(), env, args); got != 0 {
+			t.Fatalf("%s exits %d: %s", args[0], got, stderr)
+		}
+	}
+	for s, err := range st.Sessions(t.Context(), skein.Filter{}) {
+		if n := len([]rune(s.Title)); err != nil || n != skein.MaxTitle {
+			t.Errorf("session %s has a title of %d characters, %v; want %d", s.ID, n, err, skein.MaxTitle)
+		}
+	}
+}
