@@ -4,16 +4,21 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 )
 
 // A Matcher tells which events match a [Query]. It is what a query means: an
 // index may find more, by the stem of a word, and nothing less. It is safe for
-// use by many goroutines.
+// use by many goroutines, unless it is [Matcher.Within] a budget.
 type Matcher struct {
-	query Query
-	terms []matchTerm
-	text  *regexp.Regexp // of Substring or Regex; nil if there is none
+	query  Query
+	terms  []matchTerm
+	text   *pattern // of Substring or Regex; nil if there is none
+	budget *Budget  // nil for no bound
 }
+
+// tokenWork is what it takes to look at one byte for words.
+const tokenWork = 30 * time.Nanosecond
 
 type matchTerm struct {
 	ways  [][]Phrase
@@ -23,20 +28,14 @@ type matchTerm struct {
 
 // Matcher returns what tells the events that match q.
 //
-// The error wraps [ErrInvalid] if q.Regex is no regular expression.
+// The error wraps [ErrInvalid] if q.Regex is no regular expression, or one that is
+// too long, as q.Substring may be too.
 func (q Query) Matcher() (*Matcher, error) {
 	m := &Matcher{query: q}
-	expr := q.Regex
-	if q.Substring != "" {
-		expr = "(?i)" + literal(q.Substring)
-	}
-	if expr != "" {
-		re, err := regexp.Compile(expr)
-		if err != nil {
-			return nil, invalidf("regular expression %q: %v", expr, err)
-		}
-		m.text = re
-		return m, nil
+	if q.Substring != "" || q.Regex != "" {
+		var err error
+		m.text, err = newPattern(&q)
+		return m, err
 	}
 	for _, t := range q.Terms {
 		words := slices.Clone(t.Words)
@@ -50,6 +49,14 @@ func (q Query) Matcher() (*Matcher, error) {
 		m.terms = append(m.terms, matchTerm{ways: t.Phrases(), not: t.Not, typed: typed})
 	}
 	return m, nil
+}
+
+// Within returns a matcher whose work is taken from b: when that is spent, texts
+// count as not matching, and b says so.
+func (m *Matcher) Within(b *Budget) *Matcher {
+	within := *m
+	within.budget = b
+	return &within
 }
 
 // literal returns an expression that matches text and nothing else. Bytes that
@@ -116,7 +123,10 @@ func InProject(project, want string) bool {
 // those that must not be.
 func (m *Matcher) MatchesText(text string) bool {
 	if m.text != nil {
-		return m.text.MatchString(text)
+		return m.text.matches(text, m.budget)
+	}
+	if m.budget != nil {
+		m.budget.Spend(time.Duration(len(text)) * tokenWork)
 	}
 	var words, extra []token
 	if len(m.terms) > 0 {

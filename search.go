@@ -22,7 +22,7 @@ type Query struct {
 	Until     Time
 	Each      bool          // every message, not the best of each session
 	Limit     int           // at most this many hits; 0 is 20
-	Deadline  time.Duration // of the search itself; 0 is 150 ms
+	Deadline  time.Duration // how much to look at: what takes so long where nothing else runs; 0 is 150 ms. See [Budget], [Widen]
 }
 
 // A Term is one thing to look for. Words are compared without case, and an
@@ -36,7 +36,7 @@ type Term struct {
 // Results answer a [Query].
 type Results struct {
 	Hits   []Hit
-	CutOff bool // the deadline came first: there may be better ones
+	CutOff bool // not all was looked at, the newest was: there may be better ones
 }
 
 // A Hit is a message that matches.

@@ -14,10 +14,10 @@ const maxStretches = 64
 
 // Find returns the stretches of text that match, in order, at most 64, that do
 // not overlap: phrases where they stand, words that are a piece of another
-// word inside it.
+// word inside it. In a long text it may return only the first.
 func (m *Matcher) Find(text string) []Stretch {
 	if m.text != nil {
-		return found(m.text.FindAllStringIndex(text, maxStretches))
+		return found(m.text.find(text, m.budget))
 	}
 	var all []Stretch
 	words := tokens(text)

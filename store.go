@@ -96,7 +96,10 @@ type Store interface {
 	// in the session that has it; with Query.Session, in what that session
 	// shows. Of an event that was amended, what stands there now is found.
 	// [Query.Matcher] says what matches; an index may find more by the stem.
-	// The error wraps [ErrInvalid] if a regular expression is none.
+	// Where there is more to look at than Query.Deadline allows, the newest is
+	// looked at, and Results.CutOff says so. The deadline is work, not time: a
+	// search finds the same on a busy machine.
+	// The error wraps [ErrInvalid] if a regular expression is none, or too long.
 	Search(ctx context.Context, q Query) (Results, error)
 
 	// Usage returns the sums of what was used, by q.By, the largest cost

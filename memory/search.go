@@ -3,16 +3,16 @@ package memory
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 	"time"
 
 	"github.com/skein-dev/skein"
 )
 
-// How many hits and how much time a search takes that does not say.
 const (
-	defaultLimit    = 20
-	defaultDeadline = 150 * time.Millisecond
+	defaultLimit = 20               // of hits
+	eventWork    = time.Microsecond // what it takes to look at one, without its text
 )
 
 // Search implements [skein.Store].
@@ -26,46 +26,69 @@ func (s *Store) Search(ctx context.Context, q skein.Query) (r skein.Results, err
 		return r, err
 	}
 	defer s.mu.Unlock()
-	over, looked := time.Now().Add(cmp.Or(q.Deadline, defaultDeadline)), false
-	for _, sess := range s.sessions {
+	budget := skein.NewBudget(ctx, q.Deadline)
+	m = m.Within(budget)
+	for _, sess := range s.newestFirst() {
 		h := &sess.head
 		if !s.sees(h.User) || h.Binned != 0 || q.Session != "" && q.Session != h.ID {
 			continue
 		}
-		if looked && time.Now().After(over) {
-			r.CutOff = true
-			break
-		}
-		looked = true
 		from := sess.from + 1
 		if q.Session != "" {
 			from = 1
 		}
-		hits := sess.search(m, from)
+		hits, whole := sess.search(m, from, budget)
 		if !q.Each {
 			hits = best(hits)
 		}
 		r.Hits = append(r.Hits, hits...)
+		if r.CutOff = !whole; r.CutOff {
+			break
+		}
 	}
 	slices.SortFunc(r.Hits, better)
 	r.Hits = r.Hits[:min(len(r.Hits), max(0, cmp.Or(q.Limit, defaultLimit)))]
+	if err := budget.Err(); err != nil {
+		return skein.Results{}, err
+	}
 	return r, nil
 }
 
-// search returns the events that sess shows from a place on and that match.
-func (sess *session) search(m *skein.Matcher, from skein.Seq) (hits []skein.Hit) {
-	now := map[skein.Seq]*skein.Facts{}
-	for e := range sess.shown(sess.head.Last) {
+// newestFirst returns all sessions, the one that changed last first.
+func (s *Store) newestFirst() []*session {
+	return slices.SortedFunc(maps.Values(s.sessions), func(a, b *session) int {
+		return cmp.Or(cmp.Compare(b.head.Updated, a.head.Updated), cmp.Compare(a.head.ID, b.head.ID))
+	})
+}
+
+// search returns the events that sess shows from a place on and that match, the
+// newest first, and whether the budget lasted for all.
+func (sess *session) search(m *skein.Matcher, from skein.Seq, b *skein.Budget) (hits []skein.Hit, whole bool) {
+	now, shown := map[skein.Seq]*skein.Facts{}, slices.Collect(sess.shown(sess.head.Last))
+	for _, e := range shown {
 		if a := e.facts.Amended; a != nil && (e.now != nil || a.Withdrawn) {
 			now[a.Seq] = e.now
 		}
 	}
-	for e := range sess.shown(sess.head.Last) {
+	for _, e := range slices.Backward(shown) {
+		if e.Seq < from {
+			break
+		}
+		if b.Spent() {
+			return hits, false
+		}
+		b.Spend(eventWork)
 		f := &e.facts
 		if a, ok := now[e.Seq]; ok {
 			f = a
 		}
-		if e.Seq < from || f == nil || !m.Matches(&sess.head, e.Event, f) {
+		if f == nil {
+			continue
+		}
+		if !m.Matches(&sess.head, e.Event, f) {
+			if b.Spent() { // in the midst of the text, for all we know
+				return hits, false
+			}
 			continue
 		}
 		hits = append(hits, skein.Hit{
@@ -73,7 +96,7 @@ func (sess *session) search(m *skein.Matcher, from skein.Seq) (hits []skein.Hit)
 			Score: score(m, f.Text), Snippet: m.Snippet(f.Text),
 		})
 	}
-	return hits
+	return hits, true
 }
 
 // score is how much of text matches.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"math"
 	"slices"
-	"time"
 
 	"github.com/skein-dev/skein"
 )
@@ -23,8 +22,7 @@ func (x *search) ranked(ctx context.Context) error {
 	if err == nil && x.cutOff && len(x.hits) == 0 {
 		// A word that is everywhere tells little, and to find all its rows takes
 		// too long.
-		x.until = time.Now().Add(x.q.Deadline)
-		err = x.part(ctx, func(q *conn) error { return x.best(q, mostRecent, true) })
+		err = x.insist(ctx, func(q *conn) error { return x.best(q, mostRecent, true) })
 	}
 	x.cutOff = x.cutOff || cut
 	x.join(fresh)
@@ -127,8 +125,8 @@ func (x *search) check(q *conn, hits []hit) error {
 	}
 	var err error
 	for chunk := range slices.Chunk(doubtful, 50) {
-		if err = x.late(); err == nil {
-			err = x.checkTexts(q, chunk)
+		if err = x.checkTexts(q, chunk); err == nil {
+			err = x.spend(0)
 		}
 		if err != nil {
 			break

@@ -45,7 +45,7 @@ func (x *search) fresh(q *conn) error {
 		h.at.seq = e.Seq
 		f, ok := textOf(e, aimed)
 		if !ok || !x.matcher.MatchesText(f.Text) {
-			return nil
+			return x.spend(0)
 		}
 		h.text = f.Text
 		return x.take(h)
@@ -57,20 +57,19 @@ func (x *search) fresh(q *conn) error {
 func (x *search) scanned(ctx context.Context) error {
 	pieces := piecesOf(&x.q)
 	if len(pieces) == 0 {
-		return x.part(ctx, x.scan)
+		return x.insist(ctx, x.scan)
 	}
 	before, cut := len(x.hits), x.cutOff
 	err := x.part(ctx, func(q *conn) error { return x.byPieces(q, pieces) })
 	if err == nil && x.cutOff && !cut && len(x.hits) == before {
 		// The pieces are everywhere: then the newest texts have them too.
-		x.until = time.Now().Add(x.q.Deadline)
-		err = x.part(ctx, x.scan)
+		err = x.insist(ctx, x.scan)
 	}
 	return err
 }
 
 // scan goes through what the index has, the newest first, and takes what
-// matches, until it has enough or the deadline comes.
+// matches, until it has enough or the budget is spent.
 func (x *search) scan(q *conn) error {
 	texts := x.q.Substring != "" || x.q.Regex != "" || len(x.q.Terms) > 0
 	name, text := "scanned", "''"
@@ -91,7 +90,7 @@ func (x *search) scan(q *conn) error {
 				return err
 			}
 			if texts && !x.matcher.MatchesText(text) {
-				return nil
+				return x.spend(0)
 			}
 			return x.take(h)
 		})
@@ -135,9 +134,6 @@ func (x *search) byPieces(q *conn, pieces []string) error {
 		doubtful = append(doubtful, &all[i])
 	}
 	for chunk := range slices.Chunk(doubtful, 100) {
-		if err := x.late(); err != nil {
-			return err
-		}
 		if err := x.checkTexts(q, chunk); err != nil {
 			return err
 		}
@@ -149,6 +145,9 @@ func (x *search) byPieces(q *conn, pieces []string) error {
 				x.cutOff = false // there are enough
 				return unstop(err)
 			}
+		}
+		if err := x.spend(0); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -178,7 +177,7 @@ func (x *search) take(h hit) error {
 }
 
 // fetch runs f for each row of the answer to sql, some at a time, until f says
-// errStop or the deadline comes. Joins go from row to row, in the order that is
+// errStop or the budget is spent. Joins go from row to row, in the order that is
 // asked for, so that the first are there at once. Cursors of one name have the
 // same columns.
 func (x *search) fetch(q *conn, name, sql string, args []any, f func(row) error) error {
@@ -199,7 +198,7 @@ func (x *search) fetch(q *conn, name, sql string, args []any, f func(row) error)
 		if n < rows {
 			break
 		}
-		if err := x.late(); err != nil {
+		if err := x.spend(time.Duration(n) * rowWork); err != nil {
 			return err
 		}
 		p = q.pipe()

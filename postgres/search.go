@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math"
@@ -13,9 +14,15 @@ import (
 )
 
 const (
-	defaultHits     = 20
-	defaultDeadline = 150 * time.Millisecond
-	catchUpFor      = 100 * time.Millisecond
+	defaultHits = 20
+	catchUpFor  = 100 * time.Millisecond
+
+	shortest = 20 * time.Millisecond  // that statements get,
+	usual    = 150 * time.Millisecond // if the query does not say,
+	longest  = 10 * time.Second       // and where nothing was found so soon: what they do is bounded by rows too
+	day      = 24 * time.Hour         // more is as good as no bound
+
+	rowWork = 5 * time.Microsecond // what it takes to fetch one, without its text
 
 	mostFound  = 500 // rows that match of which the best are looked for: the newest
 	mostRecent = 300 // the same of words that are frequent, and after there was no time
@@ -28,8 +35,8 @@ const (
 // codeCanceled is PostgreSQL's word for a statement that took too long.
 const codeCanceled = "57014"
 
-// errLate says that the deadline has come.
-var errLate = errors.New("deadline of the search")
+// errLate says that no more is to be looked at.
+var errLate = errors.New("the budget of the search is spent")
 
 // A search is one search under way.
 type search struct {
@@ -45,7 +52,8 @@ type search struct {
 	limit   int
 	shownIn *head         // the one session that is searched; its parent's hits are its own
 	segs    walk.Segments // of what that one shows, newest first
-	until   time.Time     // when it has to answer
+	budget  *skein.Budget // what may still be looked at
+	until   time.Time     // when statements end
 	after   int64         // only rows of then or later; 0 for all
 }
 
@@ -77,9 +85,6 @@ func (s *Store) Search(ctx context.Context, q skein.Query) (r skein.Results, err
 	if x.limit <= 0 {
 		x.limit = defaultHits
 	}
-	if x.q.Deadline <= 0 {
-		x.q.Deadline = defaultDeadline
-	}
 	if x.matcher, err = q.Matcher(); err != nil || q.Empty() {
 		return r, err
 	}
@@ -89,13 +94,12 @@ func (s *Store) Search(ctx context.Context, q skein.Query) (r skein.Results, err
 			s.catchUp(ctx, catchUpFor)
 		}
 	}
-	x.until = time.Now().Add(x.q.Deadline)
 	if none, err := x.conditions(ctx); err != nil || none {
 		return r, err
 	}
 	// First what the index does not have: what it is fed with meanwhile is
 	// found twice, not never.
-	if err := x.part(ctx, x.fresh); err != nil {
+	if err := x.insist(ctx, x.fresh); err != nil {
 		return r, err
 	}
 	if indexed {
@@ -106,28 +110,55 @@ func (s *Store) Search(ctx context.Context, q skein.Query) (r skein.Results, err
 	if err != nil {
 		return r, err
 	}
+	x.allow(ctx)
 	return x.results(ctx)
 }
 
 // part runs a part of the search on a state of the database, until it is
-// through or the deadline has come.
+// through, or has done what the query allows.
 func (x *search) part(ctx context.Context, f func(*conn) error) error {
+	return x.timed(ctx, min(max(cmp.Or(x.q.Deadline, usual), shortest), day), f)
+}
+
+// insist is part, where the answer is not to be empty only because the machine
+// is busy: a database cannot count work, only time. What f looks at is bounded
+// by the budget, or by how many rows it asks for.
+func (x *search) insist(ctx context.Context, f func(*conn) error) error {
+	before, cut := len(x.hits), x.cutOff
+	err := x.part(ctx, f)
+	if err == nil && x.cutOff && !cut && len(x.hits) == before {
+		x.cutOff = false
+		err = x.timed(ctx, longest, f)
+	}
+	return err
+}
+
+// timed is part with so much time.
+func (x *search) timed(ctx context.Context, most time.Duration, f func(*conn) error) error {
+	x.until = time.Now().Add(most)
+	x.allow(ctx)
 	err := x.s.read(ctx, f)
 	if errors.Is(err, errLate) || code(err) == codeCanceled && ctx.Err() == nil {
 		x.cutOff, err = true, nil
 	}
-	return err
+	return cmp.Or(ctx.Err(), err)
+}
+
+// allow lets the next part of x look at as much as the query allows.
+func (x *search) allow(ctx context.Context) {
+	x.budget = skein.NewBudget(ctx, x.q.Deadline)
+	x.matcher = x.matcher.Within(x.budget)
 }
 
 // limit lets the statements that follow in the transaction take no longer than
 // there is time.
 func (p *pipe) limit(until time.Time) {
-	p.exec(`SELECT set_config('statement_timeout', $1, true)`, max(time.Until(until), time.Millisecond).Truncate(time.Millisecond).String())
+	p.exec(`SELECT set_config('statement_timeout', $1::bigint::text, true)`, max(time.Until(until), time.Millisecond).Milliseconds())
 }
 
-// late is errLate when the deadline has come.
-func (x *search) late() error {
-	if time.Now().After(x.until) {
+// spend takes work from the budget. The error is errLate if nothing is left.
+func (x *search) spend(work time.Duration) error {
+	if !x.budget.Spend(work) {
 		return errLate
 	}
 	return nil

@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	longest  = time.Minute    // that a search may take
+	longest  = time.Hour      // of work that a search may do; it ends with its request
 	maxLease = 24 * time.Hour // that a lease may last without being renewed
 )
 

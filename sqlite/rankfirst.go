@@ -2,12 +2,11 @@ package sqlite
 
 import (
 	"cmp"
-	"context"
 	"database/sql/driver"
 	"encoding/json"
+	"errors"
 	"math"
 	"slices"
-	"time"
 
 	"github.com/skein-dev/skein/internal/walk"
 )
@@ -20,33 +19,81 @@ type match struct {
 
 const firstLook = 128 // matches whose events are looked up at first; then four times as many
 
-// rankFirst finds the best rows of all sessions: it ranks what the index has,
-// and looks up the events of the best until there are enough. Most rows of a
-// word that is not rare are never looked up.
-func (x *search) rankFirst(c *conn, expr string) error {
-	var all []match
-	err := c.query(`SELECT rowid, rank FROM words WHERE words MATCH ?`, []any{expr}, func(row []driver.Value) error {
-		if time.Now().After(x.until) { // a driver may interrupt no more than the first row
-			return context.DeadlineExceeded
+// ranges returns where the index has what is searched, the newest first.
+func (x *search) ranges(c *conn) (all []span, err error) {
+	if x.shownIn == nil {
+		return []span{{0, math.MaxInt64}}, nil
+	}
+	for _, seg := range x.segs {
+		var in span
+		if in.first, in.last, err = c.ids(seg); err != nil {
+			return nil, err
 		}
-		var m match
-		err := scan(row, []any{&m.id, &m.score})
-		all = append(all, m)
-		return err
-	})
+		all = append(all, in)
+	}
+	return all, nil
+}
+
+// newest returns where the index finds the words, the newest place first: as many
+// as may be ranked, and the ranges that they are all of. More says that there may
+// be more.
+func (x *search) newest(c *conn, expr string) (ids []int64, in []span, more bool, err error) {
+	all, err := x.ranges(c)
+	if err != nil {
+		return nil, nil, false, err
+	}
+	for _, r := range all {
+		err := c.query(`SELECT rowid FROM words WHERE words MATCH ? AND rowid BETWEEN ? AND ? ORDER BY rowid DESC`, []any{expr, r.first, r.last}, func(row []driver.Value) error {
+			var id int64
+			if err := scan(row, []any{&id}); err != nil {
+				return err
+			}
+			ids = append(ids, id)
+			return x.spend(matchWork)
+		})
+		if more = errors.Is(err, errSpent); more {
+			return ids, append(in, span{ids[len(ids)-1], r.last}), true, nil
+		}
+		if err != nil {
+			return nil, nil, false, err
+		}
+		in = append(in, r)
+	}
+	return ids, in, false, nil
+}
+
+// rankedIn returns what the index finds in some ranges, best first.
+func (x *search) rankedIn(c *conn, expr string, in []span) (all []match, err error) {
+	for _, r := range in {
+		err := c.query(`SELECT rowid, rank FROM words WHERE words MATCH ? AND rowid BETWEEN ? AND ?`, []any{expr, r.first, r.last}, func(row []driver.Value) error {
+			var m match
+			err := scan(row, []any{&m.id, &m.score})
+			all = append(all, m)
+			return cmp.Or(err, x.budget.Err())
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	slices.SortFunc(all, func(a, b match) int { return cmp.Or(cmp.Compare(a.score, b.score), cmp.Compare(b.id, a.id)) })
+	return all, nil
+}
+
+// rankFirst finds the best of the rows that the index finds in some ranges: it
+// ranks them, and looks up the events of the best until there are enough. Most
+// rows of a word that is not rare are never looked up.
+func (x *search) rankFirst(c *conn, expr string, ids []int64, in []span) error {
+	all, err := x.rankedIn(c, expr, in)
 	if err != nil {
 		return err
 	}
-	ids := make([]int64, len(all))
-	for i, m := range all {
-		ids[i] = m.id
-	}
-	slices.Sort(ids)
-	slices.SortFunc(all, func(a, b match) int { return cmp.Or(cmp.Compare(a.score, b.score), cmp.Compare(b.id, a.id)) })
 	seen := map[int64]int{}
 	for n := firstLook; len(all) > 0 && len(x.hits) < x.limit; n *= 4 {
 		k := min(n, len(all))
 		found, err := x.lookUp(c, all[:k])
+		if err == nil {
+			found, err = x.checked(c, found)
+		}
 		if err != nil {
 			return err
 		}
@@ -55,19 +102,24 @@ func (x *search) rankFirst(c *conn, expr string) error {
 			i, again := seen[h.session]
 			switch {
 			case again && !x.q.Each:
-				if h.better(x.hits[i]) {
-					x.hits[i] = h
+				h.Count = x.hits[i].Count + 1
+				if !h.better(x.hits[i]) {
+					x.hits[i].Count = h.Count
+					continue
 				}
+				x.hits[i] = h
 			case len(x.hits) < x.limit:
+				h.Count = 1
 				seen[h.session] = len(x.hits)
 				x.hits = append(x.hits, h)
 			}
 		}
 		all = all[k:]
 	}
-	if x.q.Each {
+	if x.q.Each || len(all) == 0 || len(prefixes(x.q.Terms)) > 0 {
 		return nil
 	}
+	slices.Sort(ids)
 	return x.count(c, ids)
 }
 
@@ -88,9 +140,6 @@ func (x *search) lookUp(c *conn, matches []match) ([]hit, error) {
 	}
 	var found []hit
 	err = c.query(q, args, func(row []driver.Value) error {
-		if time.Now().After(x.until) {
-			return context.DeadlineExceeded
-		}
 		h, err := x.scanHit(row)
 		if err == nil {
 			h.Score = -matches[at[h.id]].score
@@ -115,22 +164,20 @@ func (a hit) better(b hit) bool {
 }
 
 // count says of each hit how many of the events ids, which are in order, are in
-// its session. They lie between the session's first and its last.
+// its session.
 func (x *search) count(c *conn, ids []int64) error {
 	at := make(map[int64]int, len(x.hits))
-	var near []int64
 	for i, h := range x.hits {
 		at[h.session] = i
-		first, last, err := c.ids(walk.Segment{Session: h.session, From: 0, To: math.MaxInt64})
-		if err != nil {
+		x.hits[i].Count = 0
+	}
+	if x.shownIn == nil && !x.moved {
+		var err error
+		if ids, err = x.near(c, ids); err != nil {
 			return err
 		}
-		from, _ := slices.BinarySearch(ids, first)
-		to, _ := slices.BinarySearch(ids, last+1)
-		near = append(near, ids[from:max(from, to)]...)
 	}
-	slices.Sort(near)
-	args, err := x.listed(slices.Compact(near))
+	args, err := x.listed(ids)
 	if err != nil {
 		return err
 	}
@@ -138,11 +185,30 @@ func (x *search) count(c *conn, ids []int64) error {
 	return c.query(q, args, func(row []driver.Value) error {
 		var session, n int64
 		err := scan(row, []any{&session, &n})
+		if x.shownIn != nil {
+			session = x.shownIn.n
+		}
 		if i, ok := at[session]; ok {
-			x.hits[i].Count = int(n)
+			x.hits[i].Count += int(n)
 		}
 		return err
 	})
+}
+
+// near returns those of ids, which are in order, that lie between the first and
+// the last event of a hit's session.
+func (x *search) near(c *conn, ids []int64) (near []int64, err error) {
+	for _, h := range x.hits {
+		first, last, err := c.ids(walk.Segment{Session: h.session, From: 0, To: math.MaxInt64})
+		if err != nil {
+			return nil, err
+		}
+		from, _ := slices.BinarySearch(ids, first)
+		to, _ := slices.BinarySearch(ids, last+1)
+		near = append(near, ids[from:max(from, to)]...)
+	}
+	slices.Sort(near)
+	return slices.Compact(near), nil
 }
 
 // listed returns the arguments of a query over the events ids.

@@ -1,7 +1,7 @@
 package sqlite
 
 import (
-	"context"
+	"cmp"
 	"database/sql/driver"
 	"errors"
 	"slices"
@@ -12,7 +12,7 @@ import (
 )
 
 // scan goes through the events after id upto, the newest first, and takes
-// those whose text matches, until it has enough or the deadline comes. It
+// those whose text matches, until it has enough or the budget is spent. It
 // serves what no index can: substrings, regular expressions, conditions
 // without words, events that wait for the index.
 func (x *search) scan(c *conn, upto int64) error {
@@ -21,34 +21,46 @@ func (x *search) scan(c *conn, upto int64) error {
 		return err
 	}
 	seen := map[int64]int{}
-	cut, err := x.limited(c, x.until, func() error {
-		for _, s := range all {
-			if err := x.through(c, s, seen); err != nil {
-				return unstop(err)
-			}
+	for _, s := range all {
+		if err := x.through(c, s, seen); err != nil {
+			return x.cut(unstop(err))
 		}
-		return nil
-	})
-	x.cutOff = x.cutOff || cut
-	return err
+	}
+	return nil
 }
+
+// scanStep is how many places of a stretch are looked at by one statement: one that
+// finds nothing says nothing until it is through.
+const scanStep = 1000
 
 // through takes what matches in one stretch; errStop says that there are enough.
 func (x *search) through(c *conn, s stretch, seen map[int64]int) error {
 	w := where{conds: slices.Concat(s.where.conds, x.where.conds), args: slices.Concat(s.where.args, x.where.args)}
 	w.add("(e.text IS NOT NULL OR e.failed = 1)")
-	q := `SELECT ` + hitColumns + `, coalesce(e.text, '') FROM ` + s.from + x.owners + w.sql() + ` ORDER BY ` + s.order + ` DESC`
-	return c.query(q, w.args, func(row []driver.Value) error {
-		if time.Now().After(x.until) {
-			return context.DeadlineExceeded
-		}
-		var text string
-		h, err := x.scanHit(row, &text)
-		if err != nil || !x.matcher.MatchesText(text) {
+	w.add(s.place + " > ? AND " + s.place + " <= ?")
+	q := `SELECT ` + hitColumns + `, coalesce(e.text, '') FROM ` + s.from + x.owners + w.sql() + ` ORDER BY ` + s.place + ` DESC`
+	for to := s.last; to > s.after; to -= scanStep {
+		from := max(s.after, to-scanStep)
+		err := c.query(q, append(slices.Clone(w.args), from, to), func(row []driver.Value) error {
+			var text string
+			h, err := x.scanHit(row, &text)
+			if err != nil {
+				return err
+			}
+			err = x.spend(rowWork)
+			if x.matcher.MatchesText(text) {
+				return cmp.Or(x.take(h, seen), err)
+			}
+			return cmp.Or(err, x.spend(0))
+		})
+		if err != nil {
 			return err
 		}
-		return x.take(h, seen)
-	})
+		if err := x.spend(time.Duration(to-from) * filterWork); err != nil && from > s.after {
+			return err
+		}
+	}
+	return nil
 }
 
 // take adds a hit of a scan; errStop says that there are enough.

@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"database/sql/driver"
 	"errors"
@@ -12,10 +13,17 @@ import (
 )
 
 const (
-	defaultHits     = 20
-	defaultDeadline = 150 * time.Millisecond
-	catchUpFor      = 100 * time.Millisecond
-	recentMatches   = 2000 // matches that are looked at when there are too many to rank
+	defaultHits   = 20
+	catchUpFor    = 100 * time.Millisecond
+	recentMatches = 2000 // of some sessions, that are taken when those of all are too many to rank
+)
+
+// What it takes, where nothing else runs.
+const (
+	placeWork  = time.Microsecond      // to find one place in the index,
+	matchWork  = 10 * time.Microsecond // and to rank what is there
+	rowWork    = 5 * time.Microsecond  // to read one event, without its text,
+	filterWork = 2 * time.Microsecond  // and to see that it is none of those that are asked for
 )
 
 // A search is one search under way.
@@ -32,8 +40,8 @@ type search struct {
 	of      where         // conditions on the sessions s that leave some out
 	owners  string        // joins the sessions s to the events e
 	moved   bool          // some events are shown by others than the session that has them
-	until   time.Time     // when it has to answer
-	looked  int           // places of the index that were looked at after there was no time to rank
+	budget  *skein.Budget // what may still be done
+	looked  int           // places of the index that were looked at to find those of some sessions
 }
 
 // A hit is a row that matches.
@@ -56,9 +64,6 @@ func (s *Store) Search(ctx context.Context, q skein.Query) (r skein.Results, err
 	if x.limit <= 0 {
 		x.limit = defaultHits
 	}
-	if x.q.Deadline <= 0 {
-		x.q.Deadline = defaultDeadline
-	}
 	if x.matcher, err = q.Matcher(); err != nil || q.Empty() {
 		return r, err
 	}
@@ -68,11 +73,11 @@ func (s *Store) Search(ctx context.Context, q skein.Query) (r skein.Results, err
 			s.catchUp(ctx, catchUpFor)
 		}
 	}
-	x.until = time.Now().Add(x.q.Deadline)
 	err = s.readers.with(ctx, func(c *conn) error {
 		if none, err := s.conditions(c, x); err != nil || none {
 			return err
 		}
+		x.allow(ctx)
 		if !indexed {
 			return x.scan(c, 0)
 		}
@@ -81,11 +86,38 @@ func (s *Store) Search(ctx context.Context, q skein.Query) (r skein.Results, err
 	if err != nil {
 		return skein.Results{}, err
 	}
+	x.allow(ctx)
 	err = s.readers.with(ctx, func(c *conn) error {
 		r, err = x.results(c)
 		return err
 	})
 	return r, err
+}
+
+// allow lets the next part of x do as much work as the query allows.
+func (x *search) allow(ctx context.Context) {
+	x.budget = skein.NewBudget(ctx, x.q.Deadline)
+	x.matcher = x.matcher.Within(x.budget)
+}
+
+// errSpent ends what has no more work to do.
+var errSpent = errors.New("the budget of the search is spent")
+
+// spend takes work from the budget. The error is errSpent if nothing is left.
+func (x *search) spend(work time.Duration) error {
+	if x.budget.Spend(work) {
+		return nil
+	}
+	return cmp.Or(x.budget.Err(), errSpent)
+}
+
+// cut returns err, unless it says that the budget is spent: then the search is
+// cut off.
+func (x *search) cut(err error) error {
+	if errors.Is(err, errSpent) {
+		x.cutOff, err = true, nil
+	}
+	return err
 }
 
 // conditions works out which rows may match at all; none says that no row can.
@@ -176,24 +208,6 @@ func (x *search) excludes(h *skein.Session) bool {
 	return h.Binned != 0 || q.User != "" && q.User != h.User ||
 		q.Origin != "" && (h.Origin == nil || h.Origin.Format != q.Origin) ||
 		q.Project != "" && !skein.InProject(h.Project, q.Project)
-}
-
-// limited runs f with a connection that is interrupted at the deadline, and
-// reports whether it was.
-func (x *search) limited(c *conn, until time.Time, f func() error) (cutOff bool, err error) {
-	outer := c.ctx
-	ctx, cancel := context.WithDeadline(outer, until)
-	defer cancel()
-	c.ctx = ctx
-	err = f()
-	c.ctx = outer
-	if err == nil || outer.Err() != nil {
-		return false, err
-	}
-	if errors.Is(err, context.DeadlineExceeded) || ctx.Err() != nil && resultCode(err)&0xff == codeInterrupt {
-		return true, nil
-	}
-	return false, err
 }
 
 // hitColumns are what scanHit reads of the event e of the session s. A row that

@@ -10,9 +10,9 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// Where there is no time to rank, the newest messages of one session are found
-// however many other sessions said the same since, and those that a fork shows
-// of its parent.
+// However little work is allowed, the messages of one session are found however
+// many other sessions said the same since, and those that a fork shows of its
+// parent.
 func TestSearchInOneSessionThatIsCutOffFindsItsNewest(t *testing.T) {
 	s := openTest(t, filepath.Join(t.TempDir(), "a.db"))
 	addText(t, s, "old", "a common word", "nothing", "common again", "common, and not shown by the fork")
@@ -30,42 +30,38 @@ func TestSearchInOneSessionThatIsCutOffFindsItsNewest(t *testing.T) {
 	if err := s.indexAll(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	for _, w := range []struct {
-		id    skein.SessionID
-		limit int
-		want  []skein.Seq
-	}{{"old", 9, []skein.Seq{5, 4, 2}}, {"old", 2, []skein.Seq{5, 4}}, {"fork", 9, []skein.Seq{6, 4, 2}}, {"fork", 2, []skein.Seq{6, 4}}} {
-		if got := s.recentIn(t, w.id, w.limit); !slices.Equal(got, w.want) {
-			t.Errorf("the newest %d in %s stand at %v, want %v", w.limit, w.id, got, w.want)
+	for id, want := range map[skein.SessionID][]skein.Seq{"old": {2, 4, 5}, "fork": {2, 4, 6}} {
+		q := loom(t, "common")
+		q.Session, q.Deadline = id, 1
+		r, err := s.Search(t.Context(), q)
+		var got []skein.Seq
+		for _, h := range r.Hits {
+			got = append(got, h.Seq)
+		}
+		if slices.Sort(got); err != nil || r.CutOff || !slices.Equal(got, want) {
+			t.Errorf("Search in %s finds %v, cut off %v, %v; want %v", id, got, r.CutOff, err, want)
 		}
 	}
 }
 
-// recentIn returns where the newest messages with the word common stand.
-func (s *Store) recentIn(t *testing.T, id skein.SessionID, limit int) (at []skein.Seq) {
+// unranked is a search that may look at no more than one place in the index
+// before it goes by where the events of what it searches lie.
+func (s *Store) unranked(t *testing.T, q skein.Query, limit int) *search {
 	t.Helper()
-	q, err := skein.ParseQuery("common")
+	m, err := q.Matcher()
 	if err != nil {
 		t.Fatal(err)
 	}
-	q.Session, q.Each = id, true
-	for _, h := range s.unranked(t, q, limit).hits {
-		at = append(at, h.Seq)
-	}
-	return at
-}
-
-// unranked is a search that had no time to rank.
-func (s *Store) unranked(t *testing.T, q skein.Query, limit int) *search {
-	t.Helper()
 	q.Deadline = 20 * time.Second
-	x := &search{store: s, q: q, limit: limit, until: time.Now().Add(q.Deadline)}
+	x := &search{store: s, q: q, limit: limit, matcher: m}
 	expr, _ := matchExpr(q.Terms)
-	err := s.read(t.Context(), func(c *conn) error {
+	err = s.read(t.Context(), func(c *conn) error {
 		if none, err := s.conditions(c, x); none || err != nil {
 			return fmt.Errorf("nothing to search: %v, %w", none, err)
 		}
-		return x.recent(c, expr)
+		x.allow(t.Context())
+		x.budget.Spend(q.Deadline)
+		return x.best(c, expr)
 	})
 	if err != nil {
 		t.Fatal(err)

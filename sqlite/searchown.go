@@ -2,11 +2,9 @@ package sqlite
 
 import (
 	"cmp"
-	"context"
 	"database/sql/driver"
 	"math"
 	"slices"
-	"time"
 )
 
 // Where many share a store, what is everywhere in the sessions of others may be
@@ -27,29 +25,59 @@ const (
 	idsQuery = `SELECT id FROM events INDEXED BY events_by_seq WHERE session = ? ORDER BY seq`
 )
 
-// A span is events whose IDs follow one another, none of another session.
+// A span is places of the index, by the IDs of events. Of one session's there is
+// none of another one between them.
 type span struct{ first, last int64 }
 
 // ofSome reports whether only some sessions are looked through, as their rows say.
 func (x *search) ofSome() bool { return len(x.of.conds) > 0 && !x.moved }
 
+// recent finds the newest that match in some sessions, without a rank: first of
+// what the index has newest of all, and if that is not enough, session by session.
+func (x *search) recent(c *conn, expr string, ids []int64) error {
+	some := make([]match, min(len(ids), recentMatches))
+	for i := range some {
+		some[i].id = ids[i]
+	}
+	newest, err := x.lookUp(c, some)
+	if err == nil {
+		newest, err = x.checked(c, newest)
+	}
+	if err != nil {
+		return err
+	}
+	for i := range newest {
+		newest[i].expr = expr
+	}
+	x.hits, x.cutOff = newest, true
+	if x.shown() < x.limit {
+		err = x.recentOf(c, expr)
+	}
+	if !x.q.Each {
+		x.hits = firstOfEach(x.hits)
+	}
+	x.hits = x.hits[:min(len(x.hits), x.limit)]
+	return err
+}
+
 // recentOf finds what matches in some sessions where the newest matches of all
 // are not in enough of them: the newest sessions first. If that is all of it, and
 // all is shown, nothing is cut off.
 func (x *search) recentOf(c *conn, expr string) error {
-	newest, whole := x.hits, false
+	newest := x.hits
 	x.hits = nil
-	cut, err := x.limited(c, x.until, func() (err error) {
-		whole, err = x.goThrough(c, expr)
+	x.allow(c.ctx)
+	whole, err := x.goThrough(c, expr)
+	if err = x.cut(err); err != nil {
 		return err
-	})
-	if x.cutOff = cut || !whole; x.cutOff {
+	}
+	if !whole {
 		x.hits = append(x.hits, newest...)
 	}
 	slices.SortFunc(x.hits, func(a, b hit) int { return cmp.Compare(b.id, a.id) })
 	x.hits = slices.CompactFunc(x.hits, func(a, b hit) bool { return a.id == b.id })
-	x.cutOff = x.cutOff || x.shown() > x.limit
-	return err
+	x.cutOff = !whole || x.shown() > x.limit
+	return nil
 }
 
 // shown is how many of the hits there would be to show if there was no limit.
@@ -124,7 +152,7 @@ func (x *search) places(c *conn, expr string, first, last int64) (ids []int64, e
 		if far && len(ids) == ownLook {
 			return errStop
 		}
-		return x.late()
+		return x.spend(placeWork)
 	})
 	if !far {
 		slices.Reverse(ids)
@@ -161,7 +189,7 @@ func (x *search) spans(c *conn, before int64) (all []span, next int64, err error
 		var s strand
 		err := scan(row, []any{&s.n, &s.events, &s.first, &s.last})
 		page, next = append(page, s), s.n
-		return cmp.Or(err, x.late())
+		return cmp.Or(err, x.spend(rowWork))
 	})
 	for _, s := range page {
 		switch {
@@ -192,15 +220,6 @@ func (x *search) spansOf(c *conn, n int64, all *[]span) error {
 			return nil
 		}
 		*all = append(*all, span{id, id})
-		return x.late()
+		return x.spend(placeWork)
 	})
-}
-
-// late is an error when the deadline has come: a driver may interrupt no more
-// than the first row.
-func (x *search) late() error {
-	if time.Now().After(x.until) {
-		return context.DeadlineExceeded
-	}
-	return nil
 }

@@ -24,6 +24,8 @@ func searching() []check {
 		{name: "hits say where, who, when, and show the match", run: hits},
 		{name: "what was amended is found as it is now", run: amendedFound},
 		{name: "the limit and the deadline", run: limits},
+		{name: "on a busy machine, the newest first", run: busyMachine},
+		{name: "an endless expression ends with the search", run: endless},
 		{name: "an empty query finds nothing", run: emptyQuery},
 		{name: "the index says what it does not have yet", run: lagOfIndex},
 	}

@@ -1,0 +1,72 @@
+package storetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/skein-dev/skein"
+)
+
+// busyMachine wants a search to find something where there is something, also
+// while others take most of the processor.
+func busyMachine(t *test) {
+	for i := range 20 {
+		evs := []skein.Event{created()}
+		for k := range 100 {
+			evs = append(evs, user(fmt.Sprintf("fix the error in part %d of %d", k, i)))
+		}
+		t.add(skein.SessionID(fmt.Sprint("s", i)), evs...)
+	}
+	t.wantFound(`"part 3 of 5"`, at("s5", 5))
+	defer busy()()
+	for _, q := range []skein.Query{
+		{Terms: []skein.Term{{Words: []string{"fix"}}, {Words: []string{"the"}}, {Words: []string{"error"}}}},
+		{Terms: []skein.Term{{Words: []string{"err"}, Prefix: true}}, User: skein.Local},
+		{Substring: "e error in"},
+		{Regex: "err.r in"},
+		{Role: skein.RoleUser},
+	} {
+		r, err := t.s.Search(t.Context(), q)
+		if err != nil || len(r.Hits) == 0 {
+			t.Errorf("Search(%+v) on a busy machine = %d hits, cut off %v, %v, want some", q, len(r.Hits), r.CutOff, err)
+		}
+	}
+}
+
+// busy keeps the processors busy until what it returns is called.
+func busy() (done func()) {
+	var all sync.WaitGroup
+	ctx, cancel := context.WithCancel(context.Background())
+	for range 8 * runtime.GOMAXPROCS(0) {
+		all.Go(func() {
+			for ctx.Err() == nil { //nolint:revive // it is meant to do nothing
+			}
+		})
+	}
+	return func() { cancel(); all.Wait() }
+}
+
+// endless wants the work on a single text to be bounded too: by the deadline, and
+// by who asks.
+func endless(t *test) {
+	t.add("a", created(), user(strings.Repeat("xy", 1<<20)))
+	q := skein.Query{Regex: "(.*)*(.*)*(.*)*x{1000}", Deadline: time.Millisecond}
+	if r, err := t.s.Search(t.Context(), q); err != nil || !r.CutOff {
+		t.Errorf("Search(%+v) = %+v, %v, want to be told that it was cut off", q, r, err)
+	}
+	q.Deadline = 24 * time.Hour
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if _, err := t.s.Search(ctx, q); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("Search(%+v) that was given up: %v, want %v", q, err, context.DeadlineExceeded)
+	}
+	for _, q := range []skein.Query{{Regex: "(a{1000}b{1000}){1}" + strings.Repeat("(c{1000})", 9)}, {Regex: strings.Repeat("a", 5000)}, {Substring: strings.Repeat("a", 5000)}} {
+		_, err := t.s.Search(t.Context(), q)
+		t.wantErr("Search with an expression that is too long", err, skein.ErrInvalid)
+	}
+}
