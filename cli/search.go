@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"io"
 	"slices"
 	"strings"
@@ -38,6 +40,9 @@ shown, the best session first.
   file:store.go     messages whose tools name a path that contains this
   role: agent: project: session: since: until:   as the flags
 
+A long search shows what it has found so far, of the newest messages first, and
+goes on until all was looked at, or Ctrl-C. If not all was, the exit code is 1.
+
 What a secret stands in is found; the secret itself is hidden, unless --raw.`,
 		Example: `skein search parser error -test
 	skein search tool:bash status:error --since 2d
@@ -60,7 +65,7 @@ What a secret stands in is found; the secret itself is hidden, unless --raw.`,
 	g.BoolVar(&o.substring, "substring", false, "QUERY is exact text, case ignored")
 	g.BoolVar(&o.each, "each", false, "every message, not the best of each session")
 	g.IntVar(&o.limit, "limit", 20, "at most this `many`")
-	g.DurationVar(&o.deadline, "deadline", 0, "the `time` to search at most: 2s; if not set, 150ms, or 10s with --regex, --substring or no word at all")
+	g.DurationVar(&o.deadline, "deadline", 0, "look at no more than takes so much `time` where nothing else runs: 2s; if not set, at all there is")
 	secretsFlag(c, &o.secrets)
 	jsonFlag(c, &o.json)
 	f.complete(c, "session", f.names)
@@ -77,33 +82,125 @@ func (o *searchOptions) run(ctx context.Context, j *job, args []string) error {
 	if q.Empty() {
 		return usagef("search needs something to look for")
 	}
-	found, err := j.store.Search(ctx, q)
-	if err != nil {
+	return o.find(ctx, j, q)
+}
+
+// find prints what matches q. It goes on until all was looked at, or as far as
+// --deadline allows; a person at a terminal sees what there is meanwhile.
+func (o *searchOptions) find(ctx context.Context, j *job, q skein.Query) error {
+	f := &hitList{searchOptions: o, job: j, hide: drawn(o.secrets), shown: map[skein.Place]bool{}}
+	atOnce := j.Terminal.Out && !o.json || !ranked(&q)
+	var last skein.Results
+	var ended error
+	for found, err := range skein.Widen(ctx, j.store, q, o.deadline) {
+		if ended = err; err != nil {
+			break
+		}
+		last = found
+		if atOnce && found.CutOff {
+			if err := f.write(ctx, j.Stdout, found.Hits); err != nil {
+				return err
+			}
+		}
+	}
+	if ended != nil && ctx.Err() == nil {
+		return ended
+	}
+	ctx = context.WithoutCancel(ctx) // what was found is shown, also to who gave up
+	if err := f.rest(ctx, last.Hits); err != nil {
 		return err
 	}
-	if err := o.write(ctx, j, found.Hits); err != nil {
-		return err
-	}
-	if found.CutOff {
-		what := "there may be better ones"
-		if len(found.Hits) == 0 {
-			what = "nothing found so far"
+	return cmp.Or(ended, f.end(last, ended != nil))
+}
+
+// ranked reports whether the best that matches q comes first: else it is the
+// newest, and whatever is found is among what is shown in the end.
+func ranked(q *skein.Query) bool {
+	return slices.ContainsFunc(q.Terms, func(t skein.Term) bool { return !t.Not })
+}
+
+// A hitList is hits that are printed as they are found.
+type hitList struct {
+	*searchOptions
+	job   *job
+	hide  curtain
+	shown map[skein.Place]bool
+	first skein.Hit
+}
+
+// write prints those of hits that were not printed yet.
+func (f *hitList) write(ctx context.Context, w io.Writer, hits []skein.Hit) error {
+	for _, h := range hits {
+		at := skein.Place{Session: h.Session, Seq: h.Seq}
+		if f.shown[at] {
+			continue
 		}
-		j.say("the search was cut off after %v: %s; more words, or a longer --deadline, find them", q.Deadline, what)
-	}
-	if len(found.Hits) == 0 {
-		if !found.CutOff {
-			j.say("nothing found")
+		s, err := f.job.store.Session(ctx, h.Session)
+		if errors.Is(err, skein.ErrNotFound) {
+			continue // it was deleted since
 		}
-	} else if j.Terminal.Out && !o.json {
-		h := found.Hits[0]
-		j.say("\nread on: skein show %s --turn %d", shortID(h.Session), h.Turn)
+		if err == nil {
+			s, h, err = f.hide.hit(ctx, f.job.store, s, h)
+		}
+		if err != nil {
+			return err
+		}
+		line := newHitLine(&s, h)
+		if f.json {
+			err = writeJSON(w, line)
+		} else {
+			err = line.write(w, f.job, len(f.shown))
+		}
+		if err != nil {
+			return err
+		}
+		if len(f.shown) == 0 {
+			f.first = h
+		}
+		f.shown[at] = true
 	}
 	return nil
 }
 
-// slowly is how long to search what the index does not serve.
-const slowly = 10 * time.Second
+// A searched ends the JSON of a search.
+type searched struct {
+	Complete bool `json:"complete"` // all was looked at
+	Hits     int  `json:"hits"`     // that were printed
+}
+
+// rest prints the hits that are left, where nothing was printed yet through the
+// pager.
+func (f *hitList) rest(ctx context.Context, hits []skein.Hit) error {
+	if len(f.shown) > 0 {
+		return f.write(ctx, f.job.Stdout, hits)
+	}
+	return f.job.page(ctx, func(w io.Writer) error { return f.write(ctx, w, hits) })
+}
+
+// end says whether all was looked at. The error is errSilent if not.
+func (f *hitList) end(last skein.Results, stopped bool) error {
+	cut := last.CutOff || stopped
+	if f.json {
+		if err := writeJSON(f.job.Stdout, searched{Complete: !cut, Hits: len(f.shown)}); err != nil {
+			return err
+		}
+	}
+	switch {
+	case stopped:
+		f.job.say("stopped: not all was looked at")
+	case cut:
+		f.job.say("not all was looked at: a longer --deadline, or none, goes on")
+	case len(f.shown) == 0:
+		f.job.say("nothing found")
+	}
+	if len(f.shown) > 0 && f.job.Terminal.Out && !f.json {
+		f.job.say("\nread on: skein show %s --turn %d", shortID(f.first.Session), f.first.Turn)
+	}
+	if cut {
+		return errSilent
+	}
+	return nil
+}
 
 // query works out what is asked for; flags beat what the words say.
 func (o *searchOptions) query(ctx context.Context, j *job, args []string) (q skein.Query, err error) {
@@ -111,7 +208,6 @@ func (o *searchOptions) query(ctx context.Context, j *job, args []string) (q ske
 		args[i] = unprotect(args[i])
 	}
 	text := strings.Join(args, " ")
-	q.Deadline = slowly
 	switch {
 	case o.regex && o.substring:
 		return q, usagef("--regex and --substring: want one of them")
@@ -127,14 +223,6 @@ func (o *searchOptions) query(ctx context.Context, j *job, args []string) (q ske
 		if q, err = skein.ParseQueryAt(text, j.Now()); err != nil {
 			return q, err
 		}
-		if slices.ContainsFunc(q.Terms, func(t skein.Term) bool { return !t.Not }) { // the index serves it
-			q.Deadline = 150 * time.Millisecond
-		} else {
-			q.Deadline = slowly
-		}
-	}
-	if o.deadline > 0 {
-		q.Deadline = o.deadline
 	}
 	if err := o.narrow(j, &q); err != nil {
 		return q, err
@@ -181,33 +269,4 @@ func (o *searchOptions) narrow(j *job, q *skein.Query) (err error) {
 	q.Failed = q.Failed || o.status != ""
 	q.Each, q.Limit = o.each, o.limit
 	return err
-}
-
-// write prints the hits.
-func (o *searchOptions) write(ctx context.Context, j *job, hits []skein.Hit) error {
-	lines, hide := make([]hitLine, len(hits)), drawn(o.secrets)
-	for i, h := range hits {
-		s, err := j.store.Session(ctx, h.Session)
-		if err != nil {
-			return err
-		}
-		if s, h, err = hide.hit(ctx, j.store, s, h); err != nil {
-			return err
-		}
-		lines[i] = newHitLine(&s, h)
-	}
-	return j.page(ctx, func(w io.Writer) error {
-		for i := range lines {
-			var err error
-			if o.json {
-				err = writeJSON(w, lines[i])
-			} else {
-				err = lines[i].write(w, j, i)
-			}
-			if err != nil {
-				return err
-			}
-		}
-		return nil
-	})
 }
