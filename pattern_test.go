@@ -73,5 +73,9 @@ func TestWidenGoesOnUntilAllWasLookedAt(t *testing.T) {
 		if s[0] != 100*time.Millisecond || s[len(s)-1] != want || last.CutOff != (most != 0) {
 			t.Errorf("Widen up to %v searches %v, cut off %v at last; want up to %v", most, s, last.CutOff, want)
 		}
+		s = nil
+		if _, err := skein.FindSome(t.Context(), &s, skein.Query{Deadline: 100 * time.Millisecond}, most); err != nil || s[len(s)-1] != want {
+			t.Errorf("FindSome up to %v searches %v, %v, and finds nothing; want up to %v", most, s, err, want)
+		}
 	}
 }

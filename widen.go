@@ -40,3 +40,16 @@ func Widen(ctx context.Context, s Searcher, q Query, most time.Duration) iter.Se
 		}
 	}
 }
+
+// FindSome is [Widen] for who waits for one answer: it returns what the first
+// search found that found something, or the last one.
+//
+// The error is the store's, or the one of ctx.
+func FindSome(ctx context.Context, s Searcher, q Query, most time.Duration) (r Results, err error) {
+	for r, err = range Widen(ctx, s, q, most) {
+		if err != nil || len(r.Hits) > 0 {
+			break
+		}
+	}
+	return r, err
+}

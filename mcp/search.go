@@ -31,8 +31,8 @@ type hitLine struct {
 	Snippet string          `json:"snippet"`
 }
 
-// deadline is how long a search may take.
-const deadline = 2 * time.Second
+// most is how much a search does until it finds something.
+const most = 10 * time.Second
 
 func (s *service) search(ctx context.Context, in searchIn) (*sdk.CallToolResult, error) {
 	q, err := skein.ParseQueryAt(in.Query, s.Now())
@@ -52,8 +52,8 @@ func (s *service) search(ctx context.Context, in searchIn) (*sdk.CallToolResult,
 		}
 		q.Session = x.ID
 	}
-	q.Each, q.Limit, q.Deadline = in.Each, bound(in.Limit, 10, 50), deadline
-	found, err := s.store.Search(ctx, q)
+	q.Each, q.Limit = in.Each, bound(in.Limit, 10, 50)
+	found, err := skein.FindSome(ctx, s.store, q, most)
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +69,7 @@ func (s *service) search(ctx context.Context, in searchIn) (*sdk.CallToolResult,
 	}
 	switch {
 	case found.CutOff:
-		return p.answer("The search was cut off: there may be better ones. More words find them."), nil
+		return p.answer("Not all was looked at, only the newest: there may be better ones. More words find them."), nil
 	case len(found.Hits) == 0:
 		return p.answer("Nothing was found."), nil
 	}

@@ -31,7 +31,7 @@ type searchQuery struct {
 	Until    string `query:"until"`
 	Each     bool   `query:"each" doc:"every message, not the best of each session"`
 	Limit    int    `query:"limit" default:"20" minimum:"1" maximum:"200"`
-	Deadline int    `query:"deadline_ms" minimum:"1" maximum:"10000" doc:"milliseconds to search at most; 150, or 10000 where no index helps, if it is left out"`
+	Deadline int    `query:"deadline_ms" minimum:"1" maximum:"10000" doc:"look at no more than takes so many milliseconds where nothing else runs; 150, or as far as something is found, up to 10000, if it is left out"`
 	Raw      bool   `query:"raw" doc:"with what looks like a secret"`
 }
 
@@ -64,7 +64,7 @@ type facet struct {
 // found answers a search.
 type found struct {
 	Items  []hit              `json:"items"`
-	CutOff bool               `json:"cut_off" doc:"the deadline came first: there may be better ones"`
+	CutOff bool               `json:"cut_off" doc:"not all was looked at, the newest was: there may be better ones"`
 	Facets map[string][]facet `json:"facets" doc:"agents, projects and roles of the hits that are here"`
 }
 
@@ -81,7 +81,7 @@ func (a *service) searches(t *table) {
 				return nil, fmt.Errorf("%w: q: there is nothing to look for", skein.ErrInvalid)
 			}
 			store := door.From(ctx).Store
-			r, err := store.Search(ctx, q)
+			r, err := skein.FindSome(ctx, store, q, cmp.Or(q.Deadline, slowly))
 			if err != nil {
 				return nil, err
 			}
@@ -90,7 +90,7 @@ func (a *service) searches(t *table) {
 		})
 }
 
-// slowly is how long to search what no index serves.
+// slowly is how much a search does that does not say, until it finds something.
 const slowly = 10 * time.Second
 
 // query works out what is asked for; parameters beat what the words say.
@@ -104,9 +104,6 @@ func (a *service) query(ctx context.Context, i *searchQuery) (q skein.Query, err
 		if q, err = skein.ParseQueryAt(i.Q, a.Now()); err != nil {
 			return q, err
 		}
-	}
-	if !slices.ContainsFunc(q.Terms, func(t skein.Term) bool { return !t.Not }) {
-		q.Deadline = slowly
 	}
 	if i.Deadline > 0 {
 		q.Deadline = time.Duration(i.Deadline) * time.Millisecond

@@ -17,7 +17,7 @@ import (
 const (
 	usualHits = 10
 	maxHits   = 50
-	deadline  = 2 * time.Second
+	most      = 10 * time.Second // of work, until something is found
 )
 
 type searching struct {
@@ -78,11 +78,11 @@ func (r reader) search(ctx context.Context, c tool.Call) (out tool.Output, err e
 		q.Session = s.ID
 	}
 	// The call's own session has the words of the question, and more calls like this one.
-	q.Each, q.Limit, q.Deadline = in.Each, in.Limit, deadline
+	q.Each, q.Limit = in.Each, in.Limit
 	if own {
 		q.Limit = in.Limit + maxHits
 	}
-	found, err := r.store.Search(ctx, q)
+	found, err := skein.FindSome(ctx, r.store, q, most)
 	if err != nil {
 		return out, err
 	}
@@ -96,7 +96,7 @@ func (r reader) search(ctx context.Context, c tool.Call) (out tool.Output, err e
 		out.Text = frame(text) + "session_read with a session's ID and first_turn reads what was said there.\n"
 	}
 	if found.CutOff {
-		out.Text += "The search took too long and was cut off: more words find more.\n"
+		out.Text += "Not all was looked at, only the newest: more words find more.\n"
 	}
 	return out, nil
 }
