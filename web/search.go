@@ -5,11 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/door"
@@ -17,10 +17,8 @@ import (
 )
 
 const (
-	maxHits   = 40                     // that the search shows
-	searchFor = 150 * time.Millisecond // what the index serves
-	scanFor   = 5 * time.Second        // what it does not
-	maxFacets = 8                      // values of one
+	maxHits   = 40 // that each step of the search shows
+	maxFacets = 8  // values of one
 )
 
 // searchRoutes are those of the search.
@@ -36,6 +34,17 @@ type searchPage struct {
 	CutOff bool
 	Bad    string // what is wrong with the query
 	Facets []facet
+
+	Later iter.Seq[*laterPage] // what is found while the page is read; nil if all was looked at
+	stop  func()               // ends the search
+}
+
+// laterPage is what one more step of a search found.
+type laterPage struct {
+	Hits []hit // that were not shown before
+	Last bool  // the search has ended,
+	None bool  // and found nothing at all
+	Bad  string
 }
 
 // Words returns the query, for a search in one session, where it may say
@@ -44,6 +53,15 @@ func (p *searchPage) Words() string {
 	words := strings.Fields(p.Query)
 	return strings.Join(slices.DeleteFunc(words, func(w string) bool { return strings.HasPrefix(w, "session:") }), " ")
 }
+
+// listed is some hits of a search.
+type listed struct {
+	Words string
+	Hits  []hit
+}
+
+// Listed returns hits as the page lists them.
+func (p *searchPage) Listed(hits []hit) listed { return listed{p.Words(), hits} }
 
 // hit is a message that was found, in its session.
 type hit struct {
@@ -76,23 +94,44 @@ type facetValue struct {
 // script that asks as one types.
 func (s *site) search(w http.ResponseWriter, r *http.Request) {
 	text := strings.TrimSpace(r.URL.Query().Get("q"))
-	p := &searchPage{Query: text, Asked: text != ""}
-	if err := s.find(r.Context(), p); err != nil {
+	p := &searchPage{Query: text, Asked: text != "", stop: func() {}}
+	defer func() { p.stop() }()
+	if err := s.find(w, r, p); err != nil {
 		s.fail(w, r, err)
 		return
 	}
 	if r.URL.Query().Has("piece") {
-		s.fragment(w, "search", "results", p)
+		s.showFound(w, "results", p, p)
 		return
 	}
 	title := "Search"
 	if text != "" {
 		title = text + " · Search"
 	}
-	s.show(w, r, "search", page{Title: title, At: "search", Query: text, Class: "searching", Data: p})
+	s.showFound(w, "layout", page{
+		Title: title, At: "search", Query: text, Class: "searching", Data: p,
+		Visitor: door.From(r.Context()), Notice: notice(w, r), Chats: s.Chat != nil,
+	}, p)
 }
 
-func (s *site) find(ctx context.Context, p *searchPage) error {
+// showFound answers with a template of search.html: at once where all was looked at,
+// else as it comes.
+func (s *site) showFound(w http.ResponseWriter, piece string, data any, p *searchPage) {
+	if p.Later == nil {
+		s.execute(w, http.StatusOK, "search", piece, data)
+		return
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.Header().Set("X-Accel-Buffering", "no")
+	if err := s.pages["search"].ExecuteTemplate(w, piece, data); err != nil {
+		s.Log.Debug("a page was not read to its end", "page", "search", "err", err)
+	}
+}
+
+// find puts into p what was found at once. Where that is not all there is to
+// look at, the search goes on while the page is read.
+func (s *site) find(w http.ResponseWriter, r *http.Request, p *searchPage) error {
+	ctx := r.Context()
 	q, err := s.query(ctx, p.Query)
 	if errors.Is(err, skein.ErrInvalid) || errors.Is(err, skein.ErrNotFound) || errors.Is(err, skein.ErrAmbiguous) {
 		p.Bad = err.Error()
@@ -102,16 +141,48 @@ func (s *site) find(ctx context.Context, p *searchPage) error {
 		return err
 	}
 	q.Limit = maxHits
-	found, err := door.From(ctx).Store.Search(ctx, q)
+	next, stop := iter.Pull2(skein.Widen(ctx, door.From(ctx).Store, q, 0))
+	p.stop = stop
+	found, err, _ := next()
+	if err == nil {
+		p.Hits, err = s.hits(ctx, found.Hits)
+	}
 	if err != nil {
 		return err
 	}
-	p.CutOff = found.CutOff
-	if p.Hits, err = s.hits(ctx, found.Hits); err != nil {
-		return err
-	}
 	p.Facets = facets(p.Query, p.Hits)
+	if p.CutOff = found.CutOff; p.CutOff {
+		p.Later = func(yield func(*laterPage) bool) { s.later(w, r, p.Hits, next, yield) }
+	}
 	return nil
+}
+
+// later yields what each further step of a search finds. What was written before
+// is sent first.
+func (s *site) later(w http.ResponseWriter, r *http.Request, hits []hit, next func() (skein.Results, error, bool), yield func(*laterPage) bool) {
+	shown := map[skein.Place]bool{}
+	for {
+		for _, h := range hits {
+			shown[skein.Place{Session: h.Session.ID, Seq: h.Seq}] = true
+		}
+		http.NewResponseController(w).Flush() //nolint:errcheck // then it comes with what follows
+		found, err, more := next()
+		if !more {
+			yield(&laterPage{Last: true, None: len(shown) == 0})
+			return
+		}
+		fresh := slices.DeleteFunc(found.Hits, func(h skein.Hit) bool { return shown[skein.Place{Session: h.Session, Seq: h.Seq}] })
+		if err == nil {
+			hits, err = s.hits(r.Context(), fresh)
+		}
+		if err != nil {
+			yield(&laterPage{Last: true, Bad: door.ProblemOf(err).Title})
+			return
+		}
+		if !yield(&laterPage{Hits: hits}) {
+			return
+		}
+	}
 }
 
 // query reads what a person typed.
@@ -119,10 +190,6 @@ func (s *site) query(ctx context.Context, text string) (skein.Query, error) {
 	q, err := skein.ParseQueryAt(text, s.Now())
 	if err != nil {
 		return q, err
-	}
-	q.Deadline = scanFor
-	if hasWords(&q) {
-		q.Deadline = searchFor
 	}
 	if q.Session != "" {
 		one, err := skein.Resolve(ctx, door.From(ctx).Store, string(q.Session), skein.Filter{})

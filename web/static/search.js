@@ -18,8 +18,13 @@ async function search() {
 	results.setAttribute("aria-busy", "true");
 	try {
 		const answer = await fetch(url, { signal: asking.signal });
-		results.innerHTML = await answer.text();
-		localTimes(results);
+		const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
+		let html = "";
+		for (let part = await reader.read(); !part.done; part = await reader.read()) {
+			html += part.value; // a long search tells what it has so far
+			results.innerHTML = html;
+			localTimes(results);
+		}
 	} catch (e) {
 		if (e.name === "AbortError") return;
 	}
