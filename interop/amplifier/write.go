@@ -77,6 +77,8 @@ func (w *writing) name() {
 	if p := s.Parent; p != nil {
 		if spot, ok := w.d.Other(p.Session); ok {
 			w.parent = spot.ID
+		} else if p.Why == skein.Fork && w.d.After == 0 {
+			w.parent = topID(p.Session) // where it would be: nothing opens a fork's parent
 		}
 	}
 	switch {

@@ -42,6 +42,10 @@ func (w *writing) metadata() []byte {
 		o.setStr("name", string(name[:min(len(name), maxName)]))
 		o.setStr("name_generated_at", micro(w.d.Now))
 	}
+	if s.Description != "" && s.Description != o.str("description") {
+		o.setStr("description", s.Description)
+		o.setStr("description_updated_at", micro(w.d.Now))
+	}
 	return o.indented()
 }
 
