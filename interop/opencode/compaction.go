@@ -63,6 +63,9 @@ func (w *writer) summary(s *summed) {
 
 // others notes what else there is and has no row.
 func (w *writer) others() {
+	if w.d.After == 0 && !w.ours && w.d.Session.Model != "" {
+		w.losses.Add(0, "model: opencode goes on with the one that it is set to")
+	}
 	for _, ev := range w.d.Events {
 		if ev.Seq <= w.d.After {
 			continue

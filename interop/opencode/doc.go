@@ -70,8 +70,10 @@
 // has been through in the table migration. In one that is there the columns are
 // used that it has. The project is the one whose worktree the session's folder
 // lies in, else global, from which the program moves it when it is in a
-// repository. A message has its model; without one that the program has, it
-// takes its own (run needs -m). IDs are of the time of writing.
+// repository. An answer has its model. What a person said has one only if the
+// session came from opencode, which goes on with the newest that it finds there,
+// else with its own; lastModel in its session/prompt.ts, read 2026-11-22, asks
+// whether there is one. IDs are of the time of writing.
 //
 // Calls become those of opencode's tools (bash, read, edit, write, grep, glob,
 // list, webfetch, task, todowrite) where one takes what they took, else words

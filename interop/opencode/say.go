@@ -128,9 +128,8 @@ func (w *writer) typed(e *skein.Entry) {
 func (w *writer) asked(seq skein.Seq, when skein.Time) (id string, at skein.Time) {
 	id, at = w.message(seq, when, func(at skein.Time) any {
 		out := userOut{Role: "user", Time: timeOut{Created: int64(at)}, Agent: agentName}
-		out.Model.Provider, out.Model.Model = w.modelOf("", "")
-		if out.Model.Model == "" {
-			out.Model.Provider, out.Model.Model = "unknown", "unknown"
+		if provider, model := w.modelOf("", ""); w.ours && model != "" {
+			out.Model = &askedOf{provider, model}
 		}
 		return out
 	})

@@ -16,13 +16,10 @@ type (
 		Provider string `json:"providerID"`
 	}
 	userOut struct {
-		Role  string  `json:"role"`
-		Time  timeOut `json:"time"`
-		Agent string  `json:"agent"`
-		Model struct {
-			Provider string `json:"providerID"`
-			Model    string `json:"modelID"`
-		} `json:"model"`
+		Role  string   `json:"role"`
+		Time  timeOut  `json:"time"`
+		Agent string   `json:"agent"`
+		Model *askedOf `json:"model,omitempty"`
 	}
 	timeOut struct {
 		Created   int64 `json:"created"`
@@ -124,4 +121,10 @@ func tokensOf(u skein.Usage) (t tokensOut) {
 	t.Cache.Read, t.Cache.Write = u.CacheRead, u.CacheWrite
 	t.Total = u.Tokens()
 	return t
+}
+
+// askedOf is the model that a person asked.
+type askedOf struct {
+	Provider string `json:"providerID"`
+	Model    string `json:"modelID"`
 }

@@ -139,7 +139,7 @@ func (w *writer) session() interop.OutLine {
 		"title": title, "version": version, "agent": agentName, "model": nil, "metadata": nil,
 		"time_created": int64(s.Created), "time_updated": int64(max(s.Updated, s.Created, w.time)),
 	}
-	if provider, model := w.modelOf("", ""); model != "" {
+	if provider, model := w.modelOf("", ""); w.ours && model != "" {
 		vs["model"] = string(skein.MustJSON(modelRef{ID: model, Provider: provider}))
 	}
 	u := w.spent
