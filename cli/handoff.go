@@ -18,6 +18,7 @@ type handoffOptions struct {
 	to        string
 	run, json bool
 	over      bool
+	cwd       string
 	next      *resumption // what is to be run once the store is closed
 }
 
@@ -47,6 +48,7 @@ exit code is the command's. If it cannot be run nothing is written.`,
 	g := c.Flags()
 	g.StringVar(&o.to, "to", "", "the `agent`: "+strings.Join(handoffNames(), ", "))
 	g.BoolVar(&o.run, "run", false, "run the agent")
+	g.StringVar(&o.cwd, "cwd", "", "let the agent work in this `folder`, not in the session's")
 	overFlag(c, &o.over)
 	jsonFlag(c, &o.json)
 	fixed(c, "to", handoffNames()...)
@@ -87,6 +89,11 @@ func (o *handoffOptions) do(ctx context.Context, j *job, args []string) error {
 	if err != nil {
 		return err
 	}
+	if o.cwd != "" {
+		if err := o.moved(j, &s); err != nil {
+			return err
+		}
+	}
 	home := interop.HomeOf(f, j.home())
 	if home == "" {
 		return advise(usagef("--to %s: it has no usual place", o.to), "write it to a folder: skein export %s --to %s -o FOLDER", j.name(ctx, s), f.Name)
@@ -114,10 +121,23 @@ func (o *handoffOptions) do(ctx context.Context, j *job, args []string) error {
 	return r.tell(j, f)
 }
 
+// moved takes --cwd for the session's folder.
+func (o *handoffOptions) moved(j *job, s *skein.Session) error {
+	path, err := j.absolute(o.cwd)
+	if err != nil {
+		return err
+	}
+	if info, err := os.Stat(path); err != nil || !info.IsDir() {
+		return missing("--cwd %s: there is no such folder", o.cwd)
+	}
+	o.cwd, s.Cwd, s.Project = path, path, path
+	return nil
+}
+
 // write writes a session where f's program finds it. One that was handed to it
 // before is brought up to date there.
 func (o *handoffOptions) write(ctx context.Context, j *job, f interop.Format, s skein.Session, home string) (interop.Exported, error) {
-	done, err := interop.Export(ctx, j.store, f, s.ID, home, interop.Exports{Now: j.Now(), Places: f.Places(j.home()), Over: o.over})
+	done, err := interop.Export(ctx, j.store, f, s.ID, home, interop.Exports{Now: j.Now(), Places: f.Places(j.home()), Cwd: o.cwd, Over: o.over})
 	if !o.over && (errors.Is(err, skein.ErrExists) || errors.Is(err, interop.ErrChanged)) {
 		if again, ok, err := o.again(ctx, j, f, s, home); ok || err != nil {
 			return again, err

@@ -139,7 +139,7 @@ func (x *exporter) place(ctx context.Context, w inBatch, p provenanceOf) error {
 	switch as, err := x.asStored(ctx, p, is); {
 	case err != nil:
 		return err
-	case ours && head.Last == w.sess.Last, as && w.exactly != "", x.o.NoSide && w.same(is):
+	case ours && head.Last == w.sess.Last && x.o.Cwd == "", as && w.exactly != "", x.o.NoSide && w.same(is):
 		return x.leave(ctx, w)
 	case w.exactly != "" && ours: // it was written anew before, and has a new name, say
 		x.anew[w.sess.ID] = true

@@ -16,6 +16,7 @@ import (
 type Exports struct {
 	NoChildren bool      // leave out the sessions that it started
 	NoSide     bool      // write no side file: the way back is not exact then, and only what the format itself knows of is in Losses
+	Cwd        string    // absolute: the folder that the agent is to work in; "" for the session's
 	Over       bool      // replace what somebody else has changed
 	Now        time.Time // zero for the clock's
 	Places     []string  // where the program looks, below home: what would lie elsewhere as it was is written anew
@@ -194,7 +195,7 @@ func (x *exporter) one(ctx context.Context, sess skein.Session) error {
 	if err != nil {
 		return err
 	}
-	if p.found && !p.wentOn && !x.anew[sess.ID] && x.seen(sess, p.file.Path) {
+	if p.found && !p.wentOn && x.o.Cwd == "" && !x.anew[sess.ID] && x.seen(sess, p.file.Path) {
 		return x.exact(ctx, sess, p)
 	}
 	if x.format.Write == nil {
@@ -221,6 +222,9 @@ func (x *exporter) one(ctx context.Context, sess skein.Session) error {
 
 // draft gathers what a format's Write is told.
 func (x *exporter) draft(ctx context.Context, sess skein.Session) (Draft, error) {
+	if x.o.Cwd != "" {
+		sess.Cwd, sess.Project = x.o.Cwd, x.o.Cwd
+	}
 	d := Draft{Session: sess, Home: x.home, Places: x.o.Places, Now: x.o.Now, Other: x.other(ctx, sess), memo: x.memo}
 	d.Beside = func(rel string) ([]byte, bool) { return beside(filepath.Join(x.home, "x"), rel) }
 	d.Dir = sess.Cwd
