@@ -14,6 +14,16 @@ type Examiner interface {
 	Examine(ctx context.Context, x Examination) iter.Seq2[Finding, error]
 }
 
+// A Salvager is the error of opening a store whose data is too damaged for that.
+type Salvager interface {
+	error
+
+	// Salvage puts in its place a new store with all that can be read, keeps
+	// the damaged one beside it, and yields what is lost. The one error it may
+	// yield, last, says why nothing was done.
+	Salvage(ctx context.Context) iter.Seq2[Finding, error]
+}
+
 // An Examination says how to look. Its zero value only looks.
 type Examination struct {
 	Repair bool

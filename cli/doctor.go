@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -22,10 +23,12 @@ func newDoctor(f *frame) *cobra.Command {
 		Long: `Look at the store from the file up: its pages, every event and blob, the search
 index, the sums of usage, leases, rights and the room on the disk; and whether the
 logs of what skein ran say what the store says. With --repair
-mend what can be mended without losing anything. The exit code is 1 if something
-is, or stays, damaged.`,
+mend what can be mended without losing anything; of a file with damaged pages, or one
+that cannot be opened any more, a new store is made of all that can be read, the
+damaged one is kept beside it, and what is lost is listed. The exit code is 1 if
+something is, or stays, damaged.`,
 		Args: words(0, 0, ""),
-		RunE: f.withStore(o.run),
+		RunE: f.plain(o.open),
 
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}
@@ -34,7 +37,24 @@ is, or stays, damaged.`,
 	return c
 }
 
-func (o *doctorOptions) run(ctx context.Context, j *job, _ []string) error {
+// open opens the store, from what can be saved of it if need be, and examines it.
+func (o *doctorOptions) open(ctx context.Context, j *job, _ []string) (err error) {
+	var n findings
+	err = j.begin(ctx)
+	var broken skein.Salvager
+	if o.repair && errors.As(err, &broken) {
+		if err = o.tell(j, broken.Salvage(ctx), &n); err == nil {
+			err = j.begin(ctx)
+		}
+	}
+	if err != nil {
+		return unopened(j, err)
+	}
+	defer func() { err = errors.Join(err, j.whole.Close()) }()
+	return o.run(ctx, j, &n)
+}
+
+func (o *doctorOptions) run(ctx context.Context, j *job, n *findings) error {
 	ex, ok := j.store.(skein.Examiner)
 	if !ok {
 		return fmt.Errorf("doctor: the store %s cannot examine itself", j.place)
@@ -43,9 +63,8 @@ func (o *doctorOptions) run(ctx context.Context, j *job, _ []string) error {
 	if logs := j.logs(j.store); logs != nil {
 		examiners = append(examiners, logs)
 	}
-	var n findings
 	for _, ex := range examiners {
-		if err := o.examine(ctx, j, ex, &n); err != nil {
+		if err := o.tell(j, ex.Examine(ctx, skein.Examination{Repair: o.repair}), n); err != nil {
 			return err
 		}
 	}
@@ -56,9 +75,9 @@ func (o *doctorOptions) run(ctx context.Context, j *job, _ []string) error {
 	return nil
 }
 
-// examine shows what ex finds, and adds it to n.
-func (o *doctorOptions) examine(ctx context.Context, j *job, ex skein.Examiner, n *findings) error {
-	for f, err := range ex.Examine(ctx, skein.Examination{Repair: o.repair}) {
+// tell shows what is found, and adds it to n.
+func (o *doctorOptions) tell(j *job, found iter.Seq2[skein.Finding, error], n *findings) error {
+	for f, err := range found {
 		if errors.Is(err, skein.ErrCorrupt) {
 			err = advise(err, aboutDamage)
 		}

@@ -81,7 +81,8 @@ func unopened(j *job, err error) error {
 	if !errors.Is(err, skein.ErrCorrupt) || j.place.file() == "" {
 		return err
 	}
-	hint := fmt.Sprintf("move %s* to another folder; what then runs begins a new store\n"+
+	hint := fmt.Sprintf("save what can be read: skein doctor --repair\n"+
+		"or move %s* to another folder; what then runs begins a new store\n"+
 		"bring back a backup after that: skein restore-backup FILE", j.tilde(j.place.Path))
 	if _, err := os.Stat(j.backups()); err == nil {
 		hint += "\nthe backups: ls " + j.tilde(j.backups())

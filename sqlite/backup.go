@@ -126,6 +126,12 @@ func (s *Store) RestoreBackup(ctx context.Context, path, kept string) (err error
 	if err != nil {
 		return err
 	}
+	return s.replace(ctx, d, path)
+}
+
+// replace puts the store at path, which nobody has open, in the place of all that
+// the file has. Others who have it open go on with that.
+func (s *Store) replace(ctx context.Context, d driver.Driver, path string) error {
 	start := time.Now()
 	patient, cancel := whileChanging(ctx, openPatience, func() any { return written(s.path) })
 	defer cancel()
@@ -142,7 +148,7 @@ func (s *Store) RestoreBackup(ctx context.Context, path, kept string) (err error
 		}
 		err = copyInto(conn.raw, d, dsn(path, "mode=ro&immutable=1"))
 		if err = errors.Join(err, conn.close()); !busy(err) {
-			return classify(err)
+			return errors.Join(classify(err), s.readers.renew())
 		}
 	}
 }

@@ -4,8 +4,10 @@ import (
 	"context"
 	"database/sql/driver"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"iter"
+	"strings"
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/examine"
@@ -64,10 +66,26 @@ func (ex *exam) file(area string) error {
 			return err
 		})
 	})
-	for _, text := range found {
-		ex.Damage(area, "", text+"; skein restore-backup brings back an earlier state")
+	if err != nil && resultCode(err)&0xff == codeCorrupt || errors.Is(err, skein.ErrCorrupt) {
+		found, err = append(found, err.Error()), nil
+	}
+	if len(found) > 0 {
+		return ex.broken(area, found)
 	}
 	ex.Fine(area, "every page is whole")
+	return err
+}
+
+// broken says what SQLite finds, and makes a new store of what can be read.
+func (ex *exam) broken(area string, found []string) error {
+	var lost []skein.Finding
+	err := ex.Mend(skein.Finding{Area: area, Level: skein.Damaged, Text: strings.Join(found, "\n")}, func() (err error) {
+		lost, err = ex.rebuild()
+		return err
+	})
+	for _, f := range lost {
+		ex.Find(f)
+	}
 	return err
 }
 
@@ -207,7 +225,7 @@ func (c *core) rebuildIndex() error {
 	if err != nil {
 		return err
 	}
-	return c.indexAll(context.Background())
+	return errors.Join(c.indexAll(context.Background()), c.readers.renew())
 }
 
 // blobs reads every blob, and looks for those that nothing refers to.

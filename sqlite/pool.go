@@ -100,3 +100,17 @@ func (p *pool) close() error {
 	p.free = nil
 	return errors.Join(errs...)
 }
+
+// renew closes the connections that nobody uses now: full-text search remembers
+// in them what the file had before it was replaced.
+func (p *pool) renew() error {
+	p.mu.Lock()
+	free := p.free
+	p.free = nil
+	p.mu.Unlock()
+	var errs []error
+	for _, c := range free {
+		errs = append(errs, c.close())
+	}
+	return errors.Join(errs...)
+}

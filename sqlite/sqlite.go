@@ -74,8 +74,8 @@ const readConns = 8
 // returns an error wrapping [skein.ErrReadOnly].
 //
 // The error wraps [skein.ErrNewer] if the file is some later version's, which
-// is left untouched, and [skein.ErrCorrupt] or [skein.ErrInvalid] if it is
-// none of skein's.
+// is left untouched, and [skein.ErrCorrupt] (as a [skein.Salvager]) or
+// [skein.ErrInvalid] if it is none of skein's.
 func Open(ctx context.Context, name string, o Options) (_ *Store, err error) {
 	defer skein.Wrapf(&err, "sqlite: open %s", name)
 	prepareDriver()
@@ -98,7 +98,10 @@ func Open(ctx context.Context, name string, o Options) (_ *Store, err error) {
 	}
 	c.wakers = newWakers(c)
 	if err := c.connect(ctx, d, o); err != nil {
-		return nil, errors.Join(err, c.abandon())
+		if err = errors.Join(err, c.abandon()); errors.Is(err, skein.ErrCorrupt) {
+			err = &damagedFileError{name, o, err}
+		}
+		return nil, err
 	}
 	return &Store{core: c}, nil
 }

@@ -1,0 +1,353 @@
+package sqlite
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+)
+
+// A pageFile is the pages of a database file, read without SQLite, which turns
+// down the whole of a file or tree for one page of it that is damaged. What it
+// reads is described in https://sqlite.org/fileformat.html (checked 2026-11-22).
+//
+// It believes no more than it must: the size of pages is [pageSize] whatever the
+// header says, no tree is followed down from its root, and which pages are free
+// is taken from the pointer map, which every file of skein's has, for it is made
+// with auto_vacuum.
+type pageFile struct {
+	file  *os.File
+	log   map[uint32][]byte // pages that the -wal file has
+	count uint32
+	maps  map[uint32][]byte // pages of the pointer map
+}
+
+const pageSize = 4096
+
+// Kinds of pages, by their first byte.
+const (
+	indexInterior = 0x02
+	indexLeaf     = 0x0a
+	tableLeaf     = 0x0d
+)
+
+// Entries of the pointer map.
+const (
+	mapRoot = 1
+	mapFree = 2
+	mapTree = 5
+)
+
+// openPages opens a file that no connection of this process has open: closing it
+// would drop their locks.
+func openPages(name string) (*pageFile, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	st, err := f.Stat()
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	p := &pageFile{file: f, count: uint32(min((st.Size()+pageSize-1)/pageSize, math.MaxUint32)), maps: map[uint32][]byte{}}
+	wal, err := os.ReadFile(name + "-wal")
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, errors.Join(err, f.Close())
+	}
+	if err == nil {
+		p.readLog(wal)
+	}
+	return p, nil
+}
+
+func (p *pageFile) close() error { return p.file.Close() }
+
+// readLog takes the pages of all transactions in a log that are whole.
+func (p *pageFile) readLog(b []byte) {
+	const head, frameHead = 32, 24
+	if len(b) < head || binary.BigEndian.Uint32(b)&^1 != 0x377f0682 || binary.BigEndian.Uint32(b[8:]) != pageSize {
+		return
+	}
+	var order binary.ByteOrder = binary.LittleEndian
+	if b[3]&1 != 0 {
+		order = binary.BigEndian
+	}
+	salts := string(b[16:24])
+	s0, s1 := logSum(order, 0, 0, b[:24])
+	p.log = map[uint32][]byte{}
+	begun := map[uint32][]byte{}
+	for b = b[head:]; len(b) >= frameHead+pageSize; b = b[frameHead+pageSize:] {
+		f := b[:frameHead+pageSize]
+		s0, s1 = logSum(order, s0, s1, f[:8])
+		s0, s1 = logSum(order, s0, s1, f[frameHead:])
+		if string(f[8:16]) != salts || binary.BigEndian.Uint32(f[16:]) != s0 || binary.BigEndian.Uint32(f[20:]) != s1 {
+			return
+		}
+		begun[binary.BigEndian.Uint32(f)] = f[frameHead:]
+		if size := binary.BigEndian.Uint32(f[4:]); size != 0 { // it commits
+			for n, page := range begun {
+				p.log[n] = page
+			}
+			clear(begun)
+			p.count = size
+		}
+	}
+}
+
+func logSum(order binary.ByteOrder, s0, s1 uint32, b []byte) (uint32, uint32) {
+	for ; len(b) >= 8; b = b[8:] {
+		s0 += order.Uint32(b) + s1
+		s1 += order.Uint32(b[4:]) + s0
+	}
+	return s0, s1
+}
+
+// page returns a page, or nil if it cannot be read.
+func (p *pageFile) page(n uint32) []byte {
+	if n == 0 || n > p.count {
+		return nil
+	}
+	if b := p.log[n]; b != nil {
+		return b
+	}
+	b := make([]byte, pageSize)
+	if got, _ := p.file.ReadAt(b, int64(n-1)*pageSize); got == 0 { //nolint:errcheck // what was read counts, also of a disk that fails
+		return nil
+	}
+	return b
+}
+
+// mapped returns what the pointer map says of a page; 0 if it says nothing that
+// can be.
+func (p *pageFile) mapped(n uint32) (kind byte, parent uint32) {
+	const most = pageSize/5 + 1
+	if n < 3 {
+		return 0, 0
+	}
+	at := (n-2)/most*most + 2
+	if at == n {
+		return 0, 0
+	}
+	b, ok := p.maps[at]
+	if !ok {
+		if b = p.page(at); !saneMap(b) {
+			b = nil
+		}
+		p.maps[at] = b
+	}
+	if b == nil {
+		return 0, 0
+	}
+	e := b[5*(n-at-1):]
+	return e[0], binary.BigEndian.Uint32(e[1:])
+}
+
+// isMap reports whether a page is one of the pointer map.
+func isMap(n uint32) bool { return n >= 2 && (n-2)%(pageSize/5+1) == 0 }
+
+// saneMap reports whether nearly all of a page is what a pointer map has: one
+// that was written over frees no page.
+func saneMap(b []byte) bool {
+	bad := 0
+	for i := 0; i+5 <= len(b); i += 5 {
+		if b[i] > mapTree {
+			bad++
+		}
+	}
+	return b != nil && bad <= 8
+}
+
+// root returns the root of the tree that a page is in; 0 if that cannot be told.
+func (p *pageFile) root(n uint32) uint32 {
+	for range 40 {
+		kind, parent := p.mapped(n)
+		switch {
+		case kind == mapRoot:
+			return n
+		case kind != mapTree || parent == 0:
+			return 0
+		}
+		n = parent
+	}
+	return 0
+}
+
+// A cell is a row, of a table by its rowid.
+type cell struct {
+	rowid  int64
+	values []any // int64, float64, string, []byte or nil
+	spans  []byteSpan
+}
+
+// A byteSpan is where bytes of a cell are in the file.
+type byteSpan struct{ from, to int64 }
+
+// cells returns the rows of a page of a tree, and whether anything on it cannot
+// be read.
+func (p *pageFile) cells(n uint32, b []byte) (all []cell, bad bool) {
+	base := 0
+	if n == 1 {
+		base = 100
+	}
+	head := 8
+	switch b[base] {
+	case indexInterior:
+		head = 12
+	case indexLeaf, tableLeaf:
+	default:
+		return nil, true
+	}
+	count := int(binary.BigEndian.Uint16(b[base+3:]))
+	for i := range count {
+		at := base + head + 2*i
+		if at+2 > pageSize {
+			return all, true
+		}
+		c, ok := p.cell(n, b, int(binary.BigEndian.Uint16(b[at:])), b[base])
+		if !ok {
+			bad = true
+			continue
+		}
+		all = append(all, c)
+	}
+	return all, bad
+}
+
+// cell reads the cell at a place of a page of a kind.
+func (p *pageFile) cell(n uint32, b []byte, at int, kind byte) (c cell, ok bool) {
+	const fewest = (pageSize-12)*32/255 - 23
+	from := at
+	most := pageSize - 35
+	if kind != tableLeaf {
+		most = (pageSize-12)*64/255 - 23
+	}
+	if kind == indexInterior {
+		at += 4
+	}
+	if at < 8 || at >= pageSize {
+		return c, false
+	}
+	d := sqliteVarints{b: b[at:]}
+	size := d.next()
+	if kind == tableLeaf {
+		c.rowid = int64(d.next())
+	}
+	if d.bad || size < 2 || size > uint64(p.count)*pageSize {
+		return c, false
+	}
+	local := int(size)
+	if local > most {
+		if local = fewest + (int(size)-fewest)%(pageSize-4); local > most {
+			local = fewest
+		}
+	}
+	if local > len(d.b) {
+		return c, false
+	}
+	body := d.b[:local]
+	end := pageSize - len(d.b) + local
+	if local < int(size) {
+		if len(d.b) < local+4 {
+			return c, false
+		}
+		end += 4
+		if body, ok = p.overflow(body, binary.BigEndian.Uint32(d.b[local:]), int(size), &c); !ok {
+			return c, false
+		}
+	}
+	c.spans = append(c.spans, byteSpan{int64(n-1)*pageSize + int64(from), int64(n-1)*pageSize + int64(end)})
+	c.values, ok = recordValues(body)
+	return c, ok
+}
+
+// overflow returns what begins with body and goes on in a chain of pages.
+func (p *pageFile) overflow(body []byte, next uint32, size int, c *cell) ([]byte, bool) {
+	if recordTooWide(body) {
+		return nil, false // of what is no row not many pages are read
+	}
+	out := append(make([]byte, 0, size), body...)
+	for len(out) < size {
+		b := p.page(next)
+		if b == nil {
+			return nil, false
+		}
+		n := min(size-len(out), pageSize-4)
+		out = append(out, b[4:4+n]...)
+		c.spans = append(c.spans, byteSpan{int64(next-1) * pageSize, int64(next-1)*pageSize + 4 + int64(n)})
+		next = binary.BigEndian.Uint32(b)
+	}
+	return out, true
+}
+
+// recordTooWide reports whether what begins a record is none of a row that skein
+// has.
+func recordTooWide(b []byte) bool {
+	d := sqliteVarints{b: b}
+	n := d.next()
+	return d.bad || n < 2 || n > 400
+}
+
+// recordValues reads a record: the length of its head, the kinds of its values,
+// the values.
+func recordValues(b []byte) (all []any, ok bool) {
+	d := sqliteVarints{b: b}
+	n := int(d.next())
+	if d.bad || n < 2 || n > len(b) || n > 400 {
+		return nil, false
+	}
+	d.b = b[len(b)-len(d.b) : n]
+	body := b[n:]
+	for len(d.b) > 0 {
+		kind := d.next()
+		if d.bad {
+			return nil, false
+		}
+		size := recordSize(kind)
+		if size < 0 || size > len(body) {
+			return nil, false
+		}
+		all = append(all, recordValue(kind, body[:size]))
+		body = body[size:]
+	}
+	return all, len(body) == 0
+}
+
+func recordSize(kind uint64) int {
+	switch {
+	case kind <= 4:
+		return int(kind)
+	case kind == 5:
+		return 6
+	case kind <= 7:
+		return 8
+	case kind <= 9:
+		return 0
+	case kind < 12 || kind > 2<<31:
+		return -1
+	}
+	return int(kind-12) / 2
+}
+
+func recordValue(kind uint64, b []byte) any {
+	switch {
+	case kind == 0:
+		return nil
+	case kind == 7:
+		return math.Float64frombits(binary.BigEndian.Uint64(b))
+	case kind < 7:
+		v := int64(int8(b[0]))
+		for _, x := range b[1:] {
+			v = v<<8 | int64(x)
+		}
+		return v
+	case kind <= 9:
+		return int64(kind - 8)
+	case kind%2 == 0:
+		return append([]byte{}, b...)
+	}
+	return string(b)
+}
+
+func (s byteSpan) String() string { return fmt.Sprintf("[%d, %d)", s.from, s.to) }

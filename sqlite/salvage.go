@@ -1,0 +1,493 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"io/fs"
+	"iter"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/walk"
+)
+
+// A Lost is what a salvage did not find of a session.
+type Lost struct {
+	Session skein.SessionID
+	Events  []walk.Segment // places after From, up to and with To
+}
+
+// A salvage makes a new store of what can be read of a damaged file.
+type salvage struct {
+	from   *pageFile
+	to     *Store
+	tables []salvaged
+	roots  map[uint32]string // table by the root of its tree
+	pages  map[string][]uint32
+}
+
+// A salvaged is a table that is taken over row by row.
+type salvaged struct {
+	name    string
+	insert  string
+	columns []salvagedColumn
+	rowid   int // column that is the rowid; -1 if none is
+	plain   bool
+}
+
+type salvagedColumn struct {
+	name, kind string
+	required   bool
+}
+
+// derived are the tables that are made anew from the others, and what was to be
+// done about them.
+func derived(name string) bool {
+	return strings.HasPrefix(name, "words") || strings.HasPrefix(name, "sqlite_") || name == "usage" || name == "usage_all" || name == "indexed" || name == "chores"
+}
+
+// salvageInto fills the new store at to with all that can be read of the file at
+// from, which no connection of this process has open, and returns what is lost.
+//
+// The error wraps [skein.ErrCorrupt] if there is no event in it.
+func salvageInto(ctx context.Context, from, to string, o Options) (lost []Lost, err error) {
+	p, err := openPages(from)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, p.close()) }()
+	s, err := Open(ctx, to, o)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	x := &salvage{from: p, to: s, roots: map[uint32]string{}, pages: map[string][]uint32{}}
+	if err := x.layout(ctx); err != nil {
+		return nil, err
+	}
+	if err := x.sort(ctx); err != nil {
+		return nil, err
+	}
+	return x.fill(ctx)
+}
+
+// layout learns from the new file which tables there are. As both were made by
+// the same steps, the roots are the same.
+func (x *salvage) layout(ctx context.Context) error {
+	return x.to.readers.with(ctx, func(c *conn) error {
+		var tables []string
+		err := c.query(`SELECT type, name, rootpage, coalesce(sql, '') FROM sqlite_schema WHERE rootpage > 0 ORDER BY rootpage`, nil, func(row []driver.Value) error {
+			var kind, name, sql string
+			var root int64
+			if err := scan(row, []any{&kind, &name, &root, &sql}); err != nil {
+				return err
+			}
+			x.roots[uint32(root)] = name
+			if kind == "table" {
+				tables = append(tables, name)
+				x.tables = append(x.tables, salvaged{name: name, rowid: -1, plain: strings.Contains(sql, "WITHOUT ROWID")})
+			}
+			return nil
+		})
+		for i := 0; i < len(tables) && err == nil; i++ {
+			err = x.tables[i].describe(c)
+		}
+		return err
+	})
+}
+
+func (t *salvaged) describe(c *conn) error {
+	var names []string
+	err := c.query(`SELECT name, type, "notnull", pk FROM pragma_table_info(?)`, []any{t.name}, func(row []driver.Value) error {
+		var name, kind string
+		var required, key int64
+		if err := scan(row, []any{&name, &kind, &required, &key}); err != nil {
+			return err
+		}
+		if key == 1 && kind == "INTEGER" && !t.plain {
+			t.rowid = len(t.columns)
+		}
+		t.columns = append(t.columns, salvagedColumn{name, kind, required == 1})
+		names = append(names, name)
+		return nil
+	})
+	marks := strings.TrimSuffix(strings.Repeat("?, ", len(names)), ", ")
+	t.insert = `INSERT OR IGNORE INTO ` + t.name + ` (` + strings.Join(names, ", ") + `) VALUES (` + marks + `)`
+	return err
+}
+
+// later is how many columns a table may have got since the first version, whose
+// rows do not have them.
+const later = 4
+
+// row returns the values of a row of t; ok is false if the cell is none.
+func (t *salvaged) row(c *cell) (row []any, ok bool) {
+	if len(c.values) > len(t.columns) || len(c.values)+later < len(t.columns) {
+		return nil, false
+	}
+	row = make([]any, len(t.columns))
+	copy(row, c.values)
+	if t.rowid >= 0 {
+		if row[t.rowid] != nil {
+			return nil, false
+		}
+		row[t.rowid] = c.rowid
+	}
+	for i, v := range row {
+		col := &t.columns[i]
+		ok := false
+		switch v.(type) {
+		case nil:
+			ok = !col.required && i != t.rowid || i >= len(c.values)
+		case int64:
+			ok = col.kind == "INTEGER"
+		case string:
+			ok = col.kind == "TEXT"
+		case []byte:
+			ok = col.kind == "BLOB"
+		}
+		if !ok {
+			return nil, false
+		}
+		if v == nil && col.required {
+			row[i] = int64(0) // a column that is newer than the row: all have this default
+		}
+	}
+	return row, true
+}
+
+// vote learns which tree has which table from the rows in it: in a file that
+// was copied by VACUUM these are not where they are in a new one.
+func (x *salvage) vote(ctx context.Context) error {
+	votes := map[uint32]map[string]int{}
+	for n := uint32(3); n <= x.from.count; n++ {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		root := x.from.root(n)
+		if root == 0 {
+			continue
+		}
+		b := x.from.page(n)
+		if b == nil || b[0] != tableLeaf {
+			continue
+		}
+		if name := x.looksLike(n, b); name != "" {
+			if votes[root] == nil {
+				votes[root] = map[string]int{}
+			}
+			votes[root][name]++
+		}
+	}
+	for root, names := range votes {
+		most := ""
+		for name, n := range names {
+			if most == "" || n > names[most] || n == names[most] && name == x.roots[root] {
+				most = name
+			}
+		}
+		x.roots[root] = most
+	}
+	return nil
+}
+
+// sort finds out what each page has.
+func (x *salvage) sort(ctx context.Context) error {
+	if err := x.vote(ctx); err != nil {
+		return err
+	}
+	for n := uint32(3); n <= x.from.count; n++ {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		kind, _ := x.from.mapped(n)
+		if isMap(n) || kind == mapFree {
+			continue
+		}
+		b := x.from.page(n)
+		if b == nil {
+			continue
+		}
+		name := x.roots[x.from.root(n)]
+		if name == "" && b[0] == tableLeaf {
+			name = x.looksLike(n, b)
+		}
+		if name != "" {
+			x.pages[name] = append(x.pages[name], n)
+		}
+	}
+	return nil
+}
+
+// looksLike returns the table whose rows a page without a root has; "" if it may
+// be several.
+func (x *salvage) looksLike(n uint32, b []byte) string {
+	cells, _ := x.from.cells(n, b)
+	found := ""
+	for i := range x.tables {
+		t := &x.tables[i]
+		fits := len(cells) > 0 && !t.plain
+		for k := range cells {
+			_, ok := t.row(&cells[k])
+			fits = fits && ok
+		}
+		if fits && found != "" {
+			return ""
+		}
+		if fits {
+			found = t.name
+		}
+	}
+	return found
+}
+
+// each calls f with the rows of a table that can be read.
+func (x *salvage) each(ctx context.Context, t *salvaged, f func(row []any) error) error {
+	for _, n := range x.pages[t.name] {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		b := x.from.page(n)
+		if b == nil || !t.plain && b[0] == 0x05 {
+			continue
+		}
+		cells, bad := x.from.cells(n, b)
+		if bad && t.name == "events" {
+			cells = append(cells, x.carve(n, b)...)
+		}
+		for i := range cells {
+			if row, ok := t.row(&cells[i]); ok {
+				if err := f(row); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// carve returns the events on a page whose head is damaged: whatever has the
+// shape of one, and its checksum.
+func (x *salvage) carve(n uint32, b []byte) (all []cell) {
+	t := x.table("events")
+	for at := 8; at < pageSize; at++ {
+		c, ok := x.from.cell(n, b, at, tableLeaf)
+		if !ok {
+			continue
+		}
+		if row, ok := t.row(&c); ok && row[len(row)-1] != nil && x.whole(row) {
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+func (x *salvage) table(name string) *salvaged {
+	i := slices.IndexFunc(x.tables, func(t salvaged) bool { return t.name == name })
+	return &x.tables[i]
+}
+
+// whole reports whether a row of events is what was stored.
+func (x *salvage) whole(row []any) bool {
+	t := x.table("events")
+	var values []driver.Value
+	for _, name := range []string{"seq", "at", "kind", "client", "payload", "text", "turn", "prev", "piece", "sum", "hash", "role"} { // as eventColumns
+		values = append(values, row[t.column(name)])
+	}
+	_, _, err := x.to.scanEvent(values)
+	return err == nil
+}
+
+func (t *salvaged) column(name string) int {
+	return slices.IndexFunc(t.columns, func(c salvagedColumn) bool { return c.name == name })
+}
+
+// fill writes all that was found.
+func (x *salvage) fill(ctx context.Context) (lost []Lost, err error) {
+	for _, name := range x.order() {
+		t := x.table(name)
+		err := x.to.change(ctx, func(tx *tx) error {
+			put := func(row []any) error {
+				_, _, err := tx.exec(t.insert, row...)
+				if code := resultCode(err) & 0xff; code == codeConstraint {
+					return nil
+				}
+				return err
+			}
+			if name != "events" {
+				return x.each(ctx, t, put)
+			}
+			if err := x.each(ctx, t, func(row []any) error {
+				if !x.whole(row) {
+					return nil
+				}
+				return put(row)
+			}); err != nil {
+				return err
+			}
+			return x.each(ctx, t, func(row []any) error { // what is damaged, where there is nothing better
+				if x.whole(row) || row[t.column("seq")].(int64) < 1 {
+					return nil
+				}
+				return put(row)
+			})
+		})
+		if err != nil {
+			return nil, fmt.Errorf("table %s: %w", name, err)
+		}
+	}
+	if lost, err = x.complete(ctx); err != nil {
+		return nil, err
+	}
+	return lost, x.to.indexAll(ctx)
+}
+
+// order returns the tables in the order in which they are filled: what triggers
+// look up comes first.
+func (x *salvage) order() []string {
+	first := []string{"sessions", "bases", "files", "records", "blobs", "events", "blob_refs", "charges"}
+	for i := range x.tables {
+		if name := x.tables[i].name; !slices.Contains(first, name) && !derived(name) {
+			first = append(first, x.tables[i].name)
+		}
+	}
+	return first
+}
+
+// A damagedFileError is the error of Open for a file that SQLite turns down. It is a
+// [skein.Salvager].
+type damagedFileError struct {
+	path string
+	o    Options
+	err  error
+}
+
+// Error implements error.
+func (d *damagedFileError) Error() string { return d.err.Error() }
+
+// Unwrap returns what SQLite said.
+func (d *damagedFileError) Unwrap() error { return d.err }
+
+// Salvage implements [skein.Salvager].
+func (d *damagedFileError) Salvage(ctx context.Context) iter.Seq2[skein.Finding, error] {
+	return func(yield func(skein.Finding, error) bool) {
+		found, err := d.salvage(ctx)
+		for _, f := range found {
+			if !yield(f, nil) {
+				return
+			}
+		}
+		skein.Wrapf(&err, "sqlite: salvage %s", d.path)
+		if err != nil {
+			yield(skein.Finding{}, err)
+		}
+	}
+}
+
+func (d *damagedFileError) salvage(ctx context.Context) (found []skein.Finding, err error) {
+	dir, err := os.MkdirTemp(filepath.Dir(d.path), ".salvage-")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	to := filepath.Join(dir, "skein.db")
+	lost, err := salvageInto(ctx, d.path, to, d.o)
+	if err != nil {
+		return nil, err
+	}
+	kept, err := keptName(d.path)
+	if err != nil {
+		return nil, err
+	}
+	for _, end := range []string{"-wal", "-shm", ""} { // the file last: without it there is no store to open
+		if err := os.Rename(d.path+end, kept+end); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+	}
+	if err := os.Rename(to, d.path); err != nil {
+		return nil, err
+	}
+	return lostFindings(lost, kept), nil
+}
+
+// keptName returns a name beside a file that is free, for what is kept of it.
+func keptName(path string) (string, error) {
+	for n := 1; ; n++ {
+		name := fmt.Sprintf("%s.damaged-%d", path, n)
+		if _, err := os.Lstat(name); errors.Is(err, fs.ErrNotExist) {
+			return name, nil
+		} else if err != nil {
+			return "", err
+		}
+	}
+}
+
+// lostFindings says what was lost in a salvage, and where the damaged file is.
+func lostFindings(lost []Lost, kept string) []skein.Finding {
+	all := []skein.Finding{{Area: "file", Level: skein.Damaged, Mendable: true, Mended: true, Text: "a new store was made of all that can be read; the damaged one is kept as " + kept}}
+	for _, l := range lost {
+		var ranges []string
+		for _, r := range l.Events {
+			text := fmt.Sprint(r.To)
+			if r.From+1 < r.To {
+				text = fmt.Sprintf("%d-%d", r.From+1, r.To)
+			}
+			ranges = append(ranges, text)
+		}
+		all = append(all, skein.Finding{Area: "events", Level: skein.Damaged, Session: l.Session, Text: "lost: " + strings.Join(ranges, ", ")})
+	}
+	return all
+}
+
+// rebuild puts in the place of all that the file has what can be read of it. What
+// is written meanwhile makes it begin anew.
+func (ex *exam) rebuild() (found []skein.Finding, err error) {
+	d, err := sqlDriver()
+	if err != nil {
+		return nil, err
+	}
+	watch, err := openConn(d, dsn(ex.s.path, "mode=ro"), "PRAGMA busy_timeout = 5000")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, watch.close()) }()
+	kept, err := keptName(ex.s.path)
+	if err != nil {
+		return nil, err
+	}
+	dir, err := os.MkdirTemp(filepath.Dir(ex.s.path), ".salvage-")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	for try := range 5 {
+		version := func() (v int64, err error) {
+			_, err = watch.one(`PRAGMA data_version`, nil, &v)
+			return v, err
+		}
+		before, err := version()
+		if err != nil {
+			return nil, err
+		}
+		if err := errors.Join(os.RemoveAll(kept), ex.s.copyPages(d, kept)); err != nil {
+			return nil, err
+		}
+		to := filepath.Join(dir, fmt.Sprint("skein", try, ".db"))
+		lost, err := salvageInto(ex.ctx, kept, to, Options{Clock: ex.s.clock})
+		if err != nil {
+			return nil, errors.Join(err, os.Remove(kept))
+		}
+		if after, err := version(); err != nil {
+			return nil, err
+		} else if after != before {
+			continue
+		}
+		return lostFindings(lost, kept), ex.s.replace(ex.ctx, d, to)
+	}
+	return nil, fmt.Errorf("%w: others write to it all the time: stop them first", skein.ErrLocked)
+}

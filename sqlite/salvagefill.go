@@ -1,0 +1,328 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql/driver"
+	"encoding/hex"
+	"errors"
+	"fmt"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/walk"
+)
+
+// complete puts in what is missing between the rows that were found: rows of
+// sessions, the places of lost events, what follows from events. It returns what
+// is lost.
+func (x *salvage) complete(ctx context.Context) (lost []Lost, err error) {
+	var again []skein.SessionID // sessions whose rows are made from their events
+	err = x.to.change(ctx, func(t *tx) (err error) {
+		t.heads.clear()
+		if again, err = x.nameless(t); err != nil {
+			return err
+		}
+		if err := x.bases(t); err != nil {
+			return err
+		}
+		if lost, err = x.gaps(t); err != nil {
+			return err
+		}
+		if err := x.follow(t); err != nil {
+			return err
+		}
+		if _, _, err := t.exec(`INSERT OR IGNORE INTO chores (name, times) SELECT 'sums', 0 WHERE EXISTS (SELECT 1 FROM events WHERE sum IS NULL)`); err != nil {
+			return err
+		}
+		_, _, err = t.exec(`UPDATE indexed SET upto = 0, gone = (SELECT coalesce(max(id), 0) FROM events)`)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range again {
+		if err := x.refill(ctx, id); err != nil {
+			return nil, err
+		}
+	}
+	if err := x.to.recountAll(ctx); err != nil && !errors.Is(err, skein.ErrCorrupt) && !errors.Is(err, skein.ErrInvalid) {
+		return nil, err
+	}
+	var n int64
+	err = x.to.readers.with(ctx, func(c *conn) error {
+		_, err := c.one(`SELECT count(*) FROM events`, nil, &n)
+		return err
+	})
+	if err == nil && n == 0 {
+		err = fmt.Errorf("%w: there is no event in it", skein.ErrCorrupt)
+	}
+	return lost, err
+}
+
+// nameless makes rows of the sessions that are lost but for their events. Their
+// IDs are in an index, too.
+func (x *salvage) nameless(t *tx) (made []skein.SessionID, err error) {
+	ids := map[int64]string{}
+	for _, n := range x.pages["sqlite_autoindex_sessions_1"] {
+		cells, _ := x.from.cells(n, x.from.page(n))
+		for _, c := range cells {
+			if len(c.values) == 2 {
+				id, isText := c.values[0].(string)
+				n, isNumber := c.values[1].(int64)
+				if isText && isNumber && skein.SessionID(id).Check() == nil {
+					ids[n] = id
+				}
+			}
+		}
+	}
+	type orphan struct{ n, last int64 }
+	var all []orphan
+	err = t.query(`SELECT e.session, max(e.seq) FROM events e WHERE e.session NOT IN (SELECT n FROM sessions) AND e.session NOT IN (SELECT session FROM doomed) GROUP BY e.session`, nil, func(row []driver.Value) error {
+		var o orphan
+		err := scan(row, []any{&o.n, &o.last})
+		all = append(all, o)
+		return err
+	})
+	for _, o := range all {
+		id := ids[o.n]
+		if id == "" {
+			id = fmt.Sprintf("salvaged-%d", o.n)
+		}
+		if err == nil {
+			_, _, err = t.exec(`INSERT INTO sessions (n, id, user_id, last) VALUES (?, ?, ?, ?)`, o.n, id, string(skein.Local), o.last)
+			made = append(made, skein.SessionID(id))
+		}
+	}
+	return made, err
+}
+
+// bases makes the rows that say whose events a fork shows, where these are lost.
+func (x *salvage) bases(t *tx) error {
+	return x.eachCreated(t, func(h *head, c *skein.Created) error {
+		if !c.Parent.IsFork() {
+			return nil
+		}
+		_, _, err := t.exec(`INSERT INTO bases (session, base, upto) SELECT ?1, s.n, ?3 FROM sessions s WHERE s.id = ?2 AND s.n <> ?1
+			AND NOT EXISTS (SELECT 1 FROM bases WHERE session = ?1) AND NOT EXISTS (SELECT 1 FROM events WHERE session = ?1 AND seq <= ?3)`,
+			h.n, string(c.Parent.Session), int64(c.Parent.Seq))
+		return err
+	})
+}
+
+// eachCreated calls f with what the newest created event of each session says.
+func (x *salvage) eachCreated(t *tx, f func(*head, *skein.Created) error) error {
+	type begun struct {
+		h head
+		c skein.Created
+	}
+	var all []begun
+	err := t.query(`SELECT `+eventColumns+`, s.n FROM sessions s JOIN events e ON e.session = s.n AND e.seq = (SELECT max(seq) FROM events WHERE session = s.n AND kind = 'created')`, nil, func(row []driver.Value) error {
+		e, _, err := x.to.scanEvent(row[:eventWidth])
+		if err != nil {
+			return nil //nolint:nilerr // it is damaged, and said to be elsewhere
+		}
+		b := begun{}
+		b.h.n, _ = row[eventWidth].(int64)
+		if b.c, err = skein.Decode[skein.Created](e); err == nil {
+			all = append(all, b)
+		}
+		return nil
+	})
+	for i := range all {
+		if err == nil {
+			err = f(&all[i].h, &all[i].c)
+		}
+	}
+	return err
+}
+
+// mostLost is how many events may be lost at the end of a session: if its row says
+// that there were more, that is what is damaged.
+const mostLost = 1 << 20
+
+// gaps puts an event that says so in each place whose event is lost.
+func (x *salvage) gaps(t *tx) (lost []Lost, err error) {
+	type length struct {
+		n, last, upto int64
+		id            string
+	}
+	var all []length
+	err = t.query(`SELECT s.n, max(s.last, coalesce(max(e.seq), 0)), coalesce(b.upto, 0), s.id FROM sessions s LEFT JOIN events e ON e.session = s.n LEFT JOIN bases b ON b.session = s.n
+		GROUP BY s.n HAVING count(e.id) <> max(s.last, coalesce(max(e.seq), 0)) - coalesce(b.upto, 0)`, nil, func(row []driver.Value) error {
+		var l length
+		err := scan(row, []any{&l.n, &l.last, &l.upto, &l.id})
+		all = append(all, l)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, l := range all {
+		one, err := x.fillGaps(t, l.n, l.upto, l.last, skein.SessionID(l.id))
+		if err != nil {
+			return nil, err
+		}
+		if len(one.Events) > 0 {
+			lost = append(lost, one)
+		}
+		if _, _, err := t.exec(`INSERT OR IGNORE INTO chores (name, times) VALUES (?, 1)`, fmt.Sprintf("recount %d", l.n)); err != nil {
+			return nil, err
+		}
+	}
+	return lost, nil
+}
+
+func (x *salvage) fillGaps(t *tx, n, upto, last int64, id skein.SessionID) (lost Lost, err error) {
+	lost.Session = id
+	type gap struct{ from, to, said int64 }
+	var gaps []gap
+	at, said := upto, int64(0)
+	err = t.query(`SELECT seq, kind FROM events WHERE session = ? AND seq > ? ORDER BY seq`, []any{n, upto}, func(row []driver.Value) error {
+		var seq int64
+		var kind string
+		err := scan(row, []any{&seq, &kind})
+		if seq > at+1 {
+			gaps = append(gaps, gap{at, seq - 1, said})
+		}
+		if at = seq; kind == string(skein.KindSaid) {
+			said = seq
+		}
+		return err
+	})
+	if err != nil {
+		return lost, err
+	}
+	if last > at && last-at <= mostLost {
+		gaps = append(gaps, gap{at, last, said})
+		at = last
+	}
+	for _, g := range gaps {
+		lost.Events = append(lost.Events, walk.Segment{Session: n, From: skein.Seq(g.from), To: skein.Seq(g.to)})
+		for seq := g.from + 1; seq <= g.to; seq++ {
+			if err := x.putLost(t, n, seq, g.said, id, seq == upto+1); err != nil {
+				return lost, err
+			}
+		}
+	}
+	_, _, err = t.exec(`UPDATE sessions SET last = ? WHERE n = ?`, at, n)
+	return lost, err
+}
+
+// putLost puts an event in the place of a lost one. The first one of a session
+// must make it.
+func (x *salvage) putLost(t *tx, n, seq, said int64, id skein.SessionID, first bool) error {
+	e := skein.NewEvent(skein.KindNoted, 0, skein.Noted{Name: "lost", Level: "error", Data: skein.MustJSON("the event that stood here was lost when the store was damaged")})
+	if first {
+		h, err := t.head(id)
+		if err != nil {
+			return err
+		}
+		e = skein.NewEvent(skein.KindCreated, 0, skein.Created{
+			Key: h.Key, User: h.User, Surface: h.Surface, Project: h.Project, Cwd: h.Cwd, Agent: h.Agent,
+			Provider: h.Provider, Model: h.Model, Profile: h.Profile, Parent: h.Parent, Origin: h.Origin,
+		})
+	}
+	e.Seq = skein.Seq(seq)
+	next, err := t.nextID()
+	if err != nil {
+		return err
+	}
+	_, _, err = t.exec(`INSERT INTO events (id, session, seq, kind, at, turn, ordinal, prev, piece, failed, imported, payload, sum) VALUES (?, ?, ?, ?, 0, 0, 0, ?, 0, 0, 0, ?, ?)`,
+		next, n, seq, string(e.Kind), said, []byte(e.Payload), sumOf(&e, ""))
+	return err
+}
+
+// follow makes the references to blobs and the charges that follow from events
+// and are lost.
+func (x *salvage) follow(t *tx) error {
+	for after := int64(0); ; {
+		type found struct {
+			id, session int64
+			f           skein.Facts
+		}
+		var page []found
+		more := false
+		err := t.query(`SELECT `+eventColumns+`, e.id, e.session FROM events e WHERE e.id > ? ORDER BY e.id LIMIT 256`, []any{after}, func(row []driver.Value) error {
+			more = true
+			after, _ = row[eventWidth].(int64)
+			e, _, err := x.to.scanEvent(row[:eventWidth])
+			if err != nil {
+				return nil //nolint:nilerr // it is damaged, and said to be elsewhere
+			}
+			if f, err := skein.FactsOf(e); err == nil && (len(f.Blobs) > 0 || f.Charge != nil) {
+				session, _ := row[eventWidth+1].(int64)
+				page = append(page, found{after, session, f})
+			}
+			return nil
+		})
+		if err != nil || !more {
+			return err
+		}
+		for _, p := range page {
+			if err := x.followOne(t, p.id, p.session, &p.f); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+func (x *salvage) followOne(t *tx, id, session int64, f *skein.Facts) error {
+	for _, h := range f.Blobs {
+		hash, err := hex.DecodeString(string(h))
+		if err != nil {
+			return err
+		}
+		if _, _, err := t.exec(`INSERT OR IGNORE INTO blob_refs (event, hash) VALUES (?, ?)`, id, hash); err != nil {
+			return err
+		}
+	}
+	if f.Charge == nil {
+		return nil
+	}
+	var user string
+	there, err := t.one(`SELECT c.user_id FROM charges c WHERE c.event = ?1 OR (?2 <> '' AND c.request = ?2)`, []any{id, f.Charge.Request}, &user)
+	if err != nil || there {
+		return err
+	}
+	if _, err := t.one(`SELECT user_id FROM sessions WHERE n = ?`, []any{session}, &user); err != nil {
+		return err
+	}
+	h := head{n: session}
+	h.User = skein.User(user)
+	return t.putCharge(&h, id, f.Charge, f.Charge.Usage)
+}
+
+// refill makes the row of a session from its events.
+func (x *salvage) refill(ctx context.Context, id skein.SessionID) error {
+	sum := skein.NewTally(id)
+	for e, err := range skein.Around(x.to, func(skein.SessionID, *skein.DamagedError) {}).Events(ctx, id, 0) {
+		if err == nil {
+			_, err = sum.Add(e)
+		}
+		if err != nil {
+			break // what there is says more than nothing
+		}
+	}
+	return x.to.change(ctx, func(t *tx) error {
+		h, err := t.head(id)
+		if err != nil {
+			return err
+		}
+		was := h
+		h.Session = sum.Session()
+		h.Last, h.User = max(h.Last, was.Last), orLocal(h.User)
+		if _, err := t.one(`SELECT coalesce(max(seq), 0) FROM events WHERE session = ? AND kind = 'said'`, []any{h.n}, (*int64)(&h.said)); err != nil {
+			return err
+		}
+		if taken, err := t.keyTaken(&h); err != nil || taken {
+			h.Key = ""
+		}
+		return t.putHead(&was, &h)
+	})
+}
+
+func orLocal(u skein.User) skein.User {
+	if u == "" {
+		return skein.Local
+	}
+	return u
+}
