@@ -41,12 +41,13 @@ const private = "private"
 const maxRequest = 1 << 20
 
 // Serve answers one client, that writes to in and reads out, until it hangs up
-// or ctx ends.
+// or ctx ends. A line that is no message is answered with an error of JSON-RPC.
 //
 // Errors are those of the streams.
 func Serve(ctx context.Context, o Options, in io.ReadCloser, out io.WriteCloser) (err error) {
 	defer skein.Wrapf(&err, "mcp")
-	err = shared(o).server(o.Store, o.Write).Run(ctx, &sdk.IOTransport{Reader: in, Writer: out, MaxLineLength: maxRequest})
+	answers := &oneByOne{WriteCloser: out}
+	err = shared(o).server(o.Store, o.Write).Run(ctx, &sdk.IOTransport{Reader: newLines(in, answers), Writer: answers, MaxLineLength: -1})
 	if ctx.Err() != nil {
 		return nil
 	}
