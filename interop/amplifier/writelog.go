@@ -68,6 +68,14 @@ func (w *writing) events() error {
 			}
 		case skein.KindTool:
 			w.spawned(e)
+		case skein.KindResumed:
+			w.log(e.Seq, e.Time, "session:resume", &builder{})
+		case skein.KindEnded:
+			p, err := skein.Decode[skein.Program](e)
+			if err != nil {
+				return err
+			}
+			w.log(e.Seq, e.Time, "session:end", (&builder{}).opt("status", p.How))
 		case skein.KindCompacted:
 			w.losses.Add(e.Seq, "compaction: left out, Amplifier has the whole conversation and compacts what it shows")
 		}
