@@ -23,7 +23,8 @@ resources. With --write also tools to add a note, to fork and to rename. No tool
 changes or removes what was said.
 
 What the agent is handed is framed as data, so that no transcript can pass for an
-instruction, and has no secrets in it. skein serve answers the same at /mcp.
+instruction, and has no secrets in it. skein serve answers the same at /mcp,
+with --mcp-write also by those tools.
 
 In the settings of most agents it stands like this:
 

@@ -28,7 +28,7 @@ type serveOptions struct {
 	public                                  string
 	hosts                                   []string
 	clear                                   bool
-	chat, gateway                           bool
+	chat, gateway, mcpWrite                 bool
 	allow                                   []string
 }
 
@@ -63,6 +63,7 @@ the host names of loopback, those of --host and that one.`,
 	c.Flags().StringVar(&o.traces, "traces", "", "send a trace of each request to the OpenTelemetry collector at `URL`, by OTLP over HTTP; OTEL_EXPORTER_OTLP_ENDPOINT does the same")
 	c.Flags().BoolVar(&o.chat, "chat", false, "let those who may do everything talk to agents in the dashboard; tools run here, as you")
 	c.Flags().StringArrayVar(&o.allow, "allow", nil, "with --chat or --gateway: let this `TOOL` run without asking, such as shell")
+	c.Flags().BoolVar(&o.mcpWrite, "mcp-write", false, "let agents that come to /mcp with a token that may write add notes, forks and titles; without it they only read")
 	c.Flags().BoolVar(&o.gateway, "gateway", false, "also answer messages from elsewhere, as skein gateway does")
 	c.MarkFlagsRequiredTogether("tls-cert", "tls-key")
 	return c
@@ -118,11 +119,13 @@ func (o *serveOptions) run(ctx context.Context, j *job, _ []string) error {
 	if err != nil {
 		return errors.Join(err, l.Close())
 	}
+	agents := j.mcpOptions()
+	agents.Write = o.mcpWrite
 	d := door.New(options,
 		slices.Concat(
 			server.Routes(j.apiOptions()),
 			web.Routes(pages),
-			mcp.Routes(j.mcpOptions()),
+			mcp.Routes(agents),
 			signed,
 			counts.routes,
 		)...)

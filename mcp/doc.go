@@ -12,8 +12,8 @@
 //	session_fork    begins a session with the first part of another
 //	session_rename  gives a session a title
 //
-// The last three only where writing is allowed: [Options.Write], or a token
-// with the scope write. No tool changes or removes what was said. Sessions are
+// The last three only where writing is allowed: with [Options.Write], and at a
+// server for a token with the scope write. No tool changes or removes what was said. Sessions are
 // resources too: skein://session/ID.
 //
 // # What an answer looks like

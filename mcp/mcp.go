@@ -19,7 +19,7 @@ type Options struct {
 	Version string
 	Now     func() time.Time
 	Store   skein.Store // of [Serve]; a route's is its visitor's
-	Write   bool        // of [Serve]: also the tools that write
+	Write   bool        // also the tools that write; of a route, for who may write
 
 	// Redactor makes what takes secrets out of answers, when it is needed for
 	// the first time; nil: [redact.New].
@@ -55,13 +55,13 @@ func Serve(ctx context.Context, o Options, in io.ReadCloser, out io.WriteCloser)
 }
 
 // Routes returns the route /mcp: streamable HTTP without sessions of its own,
-// so that any of several servers may answer. It sees what its visitor sees; who
-// may write has the tools that write.
+// so that any of several servers may answer. It sees what its visitor sees; with
+// [Options.Write], who may write has the tools that write.
 func Routes(o Options) []door.Route {
 	all := shared(o)
 	h := sdk.NewStreamableHTTPHandler(func(r *http.Request) *sdk.Server {
 		v := door.From(r.Context())
-		return all.server(v.Store, v.Scope >= door.Write)
+		return all.server(v.Store, o.Write && v.Scope >= door.Write)
 	}, &sdk.StreamableHTTPOptions{
 		Stateless: true, JSONResponse: true, SessionTimeout: idle, MaxRequestBodyBytes: maxRequest,
 		PropagateRequestCancellation: true,

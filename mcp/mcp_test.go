@@ -357,7 +357,7 @@ func TestASessionIsAResource(t *testing.T) {
 
 // site serves the store over HTTP and returns its URL and tokens: the first, a
 // reader's of ada's and one of bob's.
-func site(t *testing.T, st skein.Store) (url, admin, ada, bob string) {
+func site(t *testing.T, write bool, st skein.Store) (url, admin, ada, bob string) {
 	t.Helper()
 	tokens, err := door.OpenTokens(filepath.Join(t.TempDir(), "tokens"), time.Now)
 	if err != nil {
@@ -369,7 +369,7 @@ func site(t *testing.T, st skein.Store) (url, admin, ada, bob string) {
 	if bob, err = tokens.Add(door.Token{Name: "bob", Scope: "write", User: "bob"}); err != nil {
 		t.Fatal(err)
 	}
-	d := door.New(door.Options{Store: st, Tokens: tokens, Log: slog.New(slog.DiscardHandler), Now: time.Now}, mcp.Routes(mcp.Options{Version: "test", Now: time.Now})...)
+	d := door.New(door.Options{Store: st, Tokens: tokens, Log: slog.New(slog.DiscardHandler), Now: time.Now}, mcp.Routes(mcp.Options{Version: "test", Now: time.Now, Write: write})...)
 	h := httptest.NewServer(d)
 	t.Cleanup(h.Close)
 	return h.URL, tokens.First(), ada, bob
@@ -391,12 +391,15 @@ func over(t *testing.T, url, token string) client {
 }
 
 func TestOverHTTPEveryoneSeesTheirOwn(t *testing.T) {
-	url, admin, ada, bob := site(t, store(t))
+	url, admin, ada, bob := site(t, true, store(t))
 	if got := over(t, url, ada).tools(); !slices.Equal(got, reading) {
 		t.Errorf("with the scope read the tools are %v, want %v", got, reading)
 	}
 	if got := len(over(t, url, admin).tools()); got != 8 {
 		t.Errorf("with the scope admin there are %d tools, want 8", got)
+	}
+	if url, admin, _, _ := site(t, false, store(t)); !slices.Equal(over(t, url, admin).tools(), reading) {
+		t.Error("an agent with a token that may write has tools that write, though nobody said that it may")
 	}
 	if text, failed := over(t, url, ada).call("session_read", map[string]any{"session": "s1"}); failed || !strings.Contains(text, "cat .env") {
 		t.Errorf("ada's session_read = %s, want her session", text)
@@ -421,7 +424,7 @@ func TestOverHTTPEveryoneSeesTheirOwn(t *testing.T) {
 }
 
 func TestOverHTTPTheDoorStands(t *testing.T) {
-	url, _, ada, _ := site(t, store(t))
+	url, _, ada, _ := site(t, true, store(t))
 	hello := `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`
 	for _, x := range []struct {
 		token, kind, origin string

@@ -54,7 +54,7 @@ func TestAClientWithoutAnSDK(t *testing.T) {
 		}
 	})
 	t.Run("over HTTP", func(t *testing.T) {
-		url, _, ada, _ := site(t, store(t))
+		url, _, ada, _ := site(t, false, store(t))
 		c, said := python(t, url+"/mcp")
 		c.Env = append(os.Environ(), "TOKEN="+ada)
 		if err := c.Run(); err != nil || said.String() != raw {
