@@ -61,7 +61,7 @@ var outcomes = []struct {
 	{skein.ErrUnknown, exitFailed, "look whether it is there, or try again with the same --id: nothing is stored twice"},
 	{remote.ErrUnreachable, exitFailed, "see whether the network is there and skein serve runs at that address"},
 	{remote.ErrToken, exitFailed, "see whether it is the right one, and has not expired: skein token list, where the server is"},
-	{remote.ErrForbidden, exitFailed, "make a token that may, where the server is: skein token add NAME --scope write"},
+	{remote.ErrForbidden, exitFailed, "make a token that may, where the server is: skein token add NAME --scope write,read:raw"},
 	{remote.ErrVersion, exitFailed, "see whether it is the right address, and install the same version of skein on both sides"},
 	{skein.ErrInvalid, exitUsage, "see: {cmd} --help"},
 	{skein.ErrNotFound, exitNotFound, "see what there is: skein list --all"},

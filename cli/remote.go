@@ -37,7 +37,7 @@ func (j *job) serverToken() (string, error) {
 	file := fromHome(j.settings.text("token_file"), j.dirs.Home)
 	if file == "" {
 		return "", advise(fmt.Errorf("the server %s needs a token", hostOf(j.place.Path)),
-			"make one where the server is: skein token add NAME --scope write\n"+
+			"make one where the server is: skein token add NAME --scope write,read:raw\n"+
 				"put it into SKEIN_TOKEN, or into a file that token_file in %s names", j.tilde(filepath.Join(j.dirs.Config, "config.toml")))
 	}
 	info, err := os.Stat(file)

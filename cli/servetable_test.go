@@ -133,7 +133,7 @@ func TestWhoMayUseEachRouteOfTheServer(t *testing.T) {
 	h.now = h.now.Add(2 * time.Minute)
 	scopes := map[door.Scope]string{}
 	for _, s := range []door.Scope{door.Read, door.Write, door.Admin} {
-		scopes[s] = h.token(s.String(), time.Hour)
+		scopes[s] = h.token(s.String()+" "+door.ReadRaw, time.Hour)
 	}
 	for _, r := range h.door.Routes() {
 		h.refused(r, 403, "host", "", scopes[door.Admin], "Host: evil.example")

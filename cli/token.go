@@ -122,7 +122,7 @@ func newTokenAdd(f *frame) *cobra.Command {
 			return err
 		}),
 	}
-	c.Flags().StringVar(&scope, "scope", "read", "what it may do: `SCOPE` read, write or admin")
+	c.Flags().StringVar(&scope, "scope", "read", "what it may do: `SCOPE` read, write or admin; with read:raw too, as in write,read:raw, it also reads secrets, which skein on another machine needs")
 	c.Flags().StringVar(&user, "user", "", "let it see the sessions of `USER` only")
 	c.Flags().StringVar(&expires, "expires", "", "`WHEN` it ends, such as 2027-01-01 or 30d")
 	return c

@@ -48,7 +48,7 @@ func newUser(f *frame) *cobra.Command {
 		Long: `The accounts in a store that many users share, which is a PostgreSQL database.
 A user sees only what is his own. He shows a server a token, see skein token.`,
 		Example: `skein user add ann --max-sessions 1000 --max-bytes 2GB
-	skein token add anns-laptop --user ann --scope write`,
+	skein token add anns-laptop --user ann --scope write,read:raw`,
 	}
 	c.AddCommand(newUserList(f), newUserAdd(f, "add"), newUserAdd(f, "set"), newUserRm(f))
 	return c
@@ -148,7 +148,7 @@ func newUserAdd(f *frame, act string) *cobra.Command {
 			} else if err != nil {
 				return err
 			}
-			j.say("give the user a token: skein token add NAME --user %s --scope write", args[0])
+			j.say("give the user a token: skein token add NAME --user %s --scope write,read:raw", args[0])
 			return nil
 		}),
 	}

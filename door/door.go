@@ -80,6 +80,9 @@ func (d *Door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	v := Visitor{ID: rand.Text()[:12], note: note, host: r.Host, https: d.https(r)}
 	r = r.WithContext(context.WithValue(r.Context(), visitorKey{}, v))
 	setHeaders(w.Header(), v.ID)
+	if v.https && lastingName(r.Host) {
+		w.Header().Set("Strict-Transport-Security", "max-age=31536000")
+	}
 	_, pattern := d.mux.Handler(r)
 	if d.Trace != nil {
 		ctx, end := d.Trace(r, pattern, v.ID)
@@ -220,6 +223,10 @@ func (d *Door) who(w http.ResponseWriter, r *http.Request, route Route) (Visitor
 		Refuse(w, asVisitor(r, v), http.StatusForbidden, "scope", "the token %q may only %s; this needs %s", v.Token, v.Scope, route.Scope)
 		return v, p, false
 	}
+	if route.Raw && !v.Raw {
+		Refuse(w, asVisitor(r, v), http.StatusForbidden, "scope", "%s", v.NoRaw())
+		return v, p, false
+	}
 	if !ofUser(r, &v) {
 		Refuse(w, r, http.StatusForbidden, "user", "the token %q is for the sessions of %q alone", v.Token, v.User)
 		return v, p, false
@@ -281,6 +288,10 @@ func (d *Door) stranger(w http.ResponseWriter, r *http.Request, route Route, wro
 	if wrong && d.wrong.add(r, d.now()) {
 		w.Header().Set("Retry-After", fmt.Sprint(int(wrongFor/time.Second)))
 		Refuse(w, r, http.StatusTooManyRequests, "tries", "too many wrong tokens: wait")
+		return
+	}
+	if route.Page && arrives(r) {
+		d.comeAgain(w, r)
 		return
 	}
 	w.Header().Set("WWW-Authenticate", `Bearer realm="skein"`)

@@ -122,7 +122,7 @@ func (t *Tokens) has(name string) bool {
 // line returns the token of that name in the file as it was read last.
 func (t *Tokens) line(name string) (Token, bool) {
 	if name == First {
-		return Token{Name: First, Scope: Admin.String(), Hash: hashOf(t.first)}, true
+		return Token{Name: First, Scope: allOf, Hash: hashOf(t.first)}, true
 	}
 	i := slices.IndexFunc(t.more, func(m Token) bool { return m.Name == name })
 	if i < 0 {

@@ -66,3 +66,14 @@ func (d *Door) foreign(r *http.Request) bool {
 	// A link on another page may lead here: it gets what a stranger gets.
 	return r.Method != http.MethodGet || r.Header.Get("Sec-Fetch-Mode") != "navigate" || r.Header.Get("Sec-Fetch-Dest") != "document"
 }
+
+// lastingName reports whether a browser may be told to speak https alone with a
+// host from now on, at all its ports: not with names of the visitor's own machine,
+// where other programs speak without.
+func lastingName(host string) bool {
+	if h, _, err := net.SplitHostPort(host); err == nil {
+		host = h
+	}
+	host = strings.ToLower(host)
+	return host != "localhost" && !strings.HasSuffix(host, ".localhost") && net.ParseIP(strings.Trim(host, "[]")) == nil
+}

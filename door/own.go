@@ -103,13 +103,39 @@ func (d *Door) asNamed(w http.ResponseWriter, r *http.Request, name string) {
 
 // next returns the page of this site that a link to log in leads to; the first
 // one if it names none. What is escaped in it stays so.
-func next(r *http.Request) string {
-	u, err := url.Parse(r.URL.Query().Get("next"))
+func next(r *http.Request) string { return local(r.URL.Query().Get("next")) }
+
+// local returns path if it is one of this site, else the first page's.
+func local(path string) string {
+	u, err := url.Parse(path)
 	if err != nil || u.IsAbs() || u.Host != "" || u.User != nil || !strings.HasPrefix(u.Path, "/") || strings.HasPrefix(u.Path, "//") || strings.ContainsAny(u.Path, "\\\r\n") {
 		return "/"
 	}
 	return (&url.URL{Path: u.Path, RawPath: u.RawPath, RawQuery: u.RawQuery}).String()
 }
+
+// arrives reports whether a request is a person's way here from another site, or
+// that way loaded again: the browser then keeps a strict cookie to itself.
+func arrives(r *http.Request) bool {
+	site := r.Header.Get("Sec-Fetch-Site")
+	return r.Method == http.MethodGet && (site == "cross-site" || site == "same-site") && r.Header.Get("Sec-Fetch-Mode") == "navigate"
+}
+
+// comeAgain answers with a page that leads to itself: a page of this site's own
+// then asks, and the browser shows the cookie, if it has one.
+func (d *Door) comeAgain(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.Write([]byte(strings.ReplaceAll(againPage, "NEXT", html.EscapeString(local(r.URL.RequestURI()))))) //nolint:errcheck // the client has gone
+}
+
+const againPage = `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta http-equiv="refresh" content="0; url=NEXT">
+<title>skein</title>
+<p><a href="NEXT">Go on</a></p>
+</html>
+`
 
 const inPage = `<!doctype html>
 <html lang="en">

@@ -31,7 +31,7 @@ func Register(ctx context.Context, r skein.Registry, a Token) (token string, err
 		return "", fmt.Errorf("token %q: %w: it is in the file of each server", a.Name, skein.ErrExists)
 	}
 	token = newToken()
-	return token, r.AddAccess(ctx, skein.Access{Name: a.Name, User: a.User, Scope: a.Scope, Expires: a.Expires, Hash: sha256.Sum256([]byte(token))})
+	return token, r.AddAccess(ctx, skein.Access{Name: a.Name, User: a.User, Scope: usual(a.Scope), Expires: a.Expires, Hash: sha256.Sum256([]byte(token))})
 }
 
 // Registered returns what is known of all tokens in r, by name.

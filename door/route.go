@@ -2,6 +2,7 @@ package door
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"net/url"
 
@@ -30,6 +31,7 @@ const (
 type Route struct {
 	Pattern string                   // method, a space and a path, as of [http.ServeMux]: GET /v1/sessions/{id}
 	Scope   Scope                    // that it needs
+	Raw     bool                     // needs [ReadRaw] besides
 	Body    int64                    // most bytes of body that it takes; 0: none
 	Types   []string                 // media types of the body; nil: application/json
 	Stream  bool                     // stays open: it counts among the streams of its token
@@ -42,6 +44,7 @@ type Route struct {
 type Visitor struct {
 	Token string      // name of the token
 	Scope Scope       // of the token
+	Raw   bool        // it may read what looks like a secret
 	User  skein.User  // whose sessions it sees; "" for everybody's
 	Store skein.Store // these sessions
 	ID    string      // of the request, for logs
@@ -73,6 +76,12 @@ func ofUser(r *http.Request, v *Visitor) bool {
 // as makes v the visitor that k is.
 func (v *Visitor) as(k known) {
 	v.Token, v.Scope, v.User, v.Login, v.known = k.token.Name, scopeOf(k.token.Scope), k.token.User, k.login, k.token
+	v.Raw = raw(k.token.Scope)
+}
+
+// NoRaw says why a visitor may not read what looks like a secret.
+func (v Visitor) NoRaw() string {
+	return fmt.Sprintf("the token %q may not read what looks like a secret: this needs a token that was made with the scope %s", v.Token, ReadRaw)
 }
 
 type visitorKey struct{}

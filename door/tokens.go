@@ -21,6 +21,9 @@ import (
 	"github.com/skein-dev/skein"
 )
 
+// allOf is the scope of the first token.
+const allOf = "admin " + ReadRaw
+
 // First is the name of the token in the first line of the file.
 const First = "first"
 
@@ -29,7 +32,7 @@ const prefix = "skein_"
 // A Token is what is known of one, not the token itself.
 type Token struct {
 	Name    string     `json:"name"`
-	Scope   string     `json:"scope"` // read, write, admin
+	Scope   string     `json:"scope"` // read, write or admin; behind it read:raw, if it may read secrets
 	User    skein.User `json:"user,omitempty"`
 	Expires skein.Time `json:"expires,omitzero"` // 0: never
 	Hash    string     `json:"sha256,omitempty"` // of the token, in hexadecimal
@@ -147,14 +150,14 @@ func (t *Tokens) All() ([]Token, error) {
 	if err := t.read(); err != nil {
 		return nil, err
 	}
-	return append([]Token{{Name: First, Scope: Admin.String()}}, t.more...), nil
+	return append([]Token{{Name: First, Scope: allOf}}, t.more...), nil
 }
 
 // checkToken reports an error wrapping [skein.ErrInvalid] if there can be no
 // such token.
 func checkToken(a Token) error {
 	if a.Name == "" || len(a.Name) > 100 || strings.ContainsFunc(a.Name, func(r rune) bool { return r < ' ' }) || scopeOf(a.Scope) == Open {
-		return fmt.Errorf("token %q: scope %q: %w: a token has a name, and the scope read, write or admin", a.Name, a.Scope, skein.ErrInvalid)
+		return fmt.Errorf("token %q: scope %q: %w: a token has a name, and the scope read, write or admin, with read:raw besides or without", a.Name, a.Scope, skein.ErrInvalid)
 	}
 	return nil
 }
@@ -170,7 +173,7 @@ func (t *Tokens) Add(a Token) (token string, err error) {
 	}
 	defer skein.Wrapf(&err, "token %q", a.Name)
 	token = newToken()
-	a.Hash = hashOf(token)
+	a.Hash, a.Scope = hashOf(token), usual(a.Scope)
 	return token, t.change(func(all []Token) ([]Token, error) {
 		if a.Name == First || slices.ContainsFunc(all, func(m Token) bool { return m.Name == a.Name }) {
 			return nil, skein.ErrExists
@@ -237,7 +240,39 @@ func (s Scope) String() string {
 	return [...]string{"open", "read", "write", "admin"}[s]
 }
 
-// scopeOf returns what a word stands for; Open for none.
-func scopeOf(word string) Scope {
-	return Scope(max(0, slices.Index([]string{"open", "read", "write", "admin"}, word)))
+// ReadRaw is the scope that a token has besides if it may also read what looks
+// like a secret. No other scope contains it.
+const ReadRaw = "read:raw"
+
+// scopeOf returns the scope that words stand for; Open for none, or if one of
+// them is none.
+func scopeOf(words string) Scope {
+	most := Open
+	for _, word := range scopeWords(words) {
+		s := Scope(max(0, slices.Index([]string{"open", "read", "write", "admin", ReadRaw}, word)))
+		if s == Open {
+			return Open
+		}
+		if word == ReadRaw {
+			s = Read
+		}
+		most = max(most, s)
+	}
+	return most
+}
+
+// scopeWords returns the words of a scope, which spaces or commas part.
+func scopeWords(words string) []string {
+	return strings.FieldsFunc(words, func(r rune) bool { return r == ' ' || r == ',' })
+}
+
+// raw reports whether words have [ReadRaw] among them.
+func raw(words string) bool { return slices.Contains(scopeWords(words), ReadRaw) }
+
+// usual returns words as they are kept: one scope, and [ReadRaw] behind it.
+func usual(words string) string {
+	if raw(words) {
+		return scopeOf(words).String() + " " + ReadRaw
+	}
+	return scopeOf(words).String()
 }

@@ -248,7 +248,7 @@ func TestWhatCanBeWrongWithAServer(t *testing.T) {
 func TestATokenOfOneUserSeesThatOneAlone(t *testing.T) {
 	behind := memory.New()
 	site := serve(t, behind)
-	token, err := site.tokens.Add(door.Token{Name: "ann", Scope: "write", User: "ann"})
+	token, err := site.tokens.Add(door.Token{Name: "ann", Scope: "write,read:raw", User: "ann"})
 	if err != nil {
 		t.Fatal(err)
 	}

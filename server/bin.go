@@ -54,7 +54,7 @@ func (a *service) bins(t *table) {
 			return nil, err
 		}
 		s, err := store.Session(ctx, i.ID)
-		return answer(s), err
+		return a.answer(s), err
 	})
 }
 

@@ -29,13 +29,16 @@ func (a *service) exports(t *table) {
 		To       string          `query:"to" enum:"skein,md,html,json,source" default:"skein" doc:"skein: every event and blob, which an import takes; md, html: for people; json: what it adds up to and its messages; source: the file that it was imported from, byte for byte"`
 		Thinking bool            `query:"thinking" doc:"md, html: the models' reasoning too"`
 		NoTools  bool            `query:"no_tools" doc:"md, html: without tool calls and results"`
-		Raw      bool            `query:"raw" doc:"md, html, json: with what looks like a secret; skein and source are always whole"`
+		Raw      bool            `query:"raw" doc:"md, html, json: with what looks like a secret; skein and source are always whole. All of these need the scope read:raw"`
 	}
 	register(t, operation{
 		ID: "export-session", Method: http.MethodGet, Path: "/sessions/{id}/export", Tag: "sessions", Scope: door.Read, Summary: "A session as a file", Errors: []int{http.StatusNotFound},
 		Doc:   "An attachment. If it breaks off, so does the connection.",
 		Gives: []media{{Type: linesType}, {Type: jsonType}, {Type: "text/markdown"}, {Type: "text/html"}, {Type: "application/octet-stream"}},
 	}, func(ctx context.Context, q *query) (*written, error) {
+		if err := rawly(ctx, q.Raw || q.To == "skein" || q.To == "source"); err != nil {
+			return nil, err
+		}
 		store := door.From(ctx).Store
 		s, err := store.Session(ctx, q.ID)
 		if err != nil {

@@ -30,13 +30,13 @@ func (a *service) follow(ctx context.Context, store skein.Store, q *EventQuery) 
 		return nil, err
 	}
 	return a.stream(func(ctx context.Context) frames {
-		own := watched(store.Watch(ctx, q.ID, after), after)
+		own := a.watched(store.Watch(ctx, q.ID, after), after, q.Raw)
 		if a.Store == nil {
 			return alone(own)
 		}
 		return func(yield func([]byte, error) bool) {
-			h, leave := a.hubs.enter("session "+string(q.ID), keepOfSession, func(ctx context.Context) places {
-				return watched(a.Store.Watch(ctx, q.ID, s.Last), s.Last)
+			h, leave := a.hubs.enter(hubName("session "+string(q.ID), q.Raw), keepOfSession, func(ctx context.Context) places {
+				return a.watched(a.Store.Watch(ctx, q.ID, s.Last), s.Last, q.Raw)
 			})
 			defer leave()
 			h.now(ctx) // so that it is known where it begins
@@ -45,15 +45,24 @@ func (a *service) follow(ctx context.Context, store skein.Store, q *EventQuery) 
 	}), nil
 }
 
+// hubName is the name of the hub of those who read something with secrets, or
+// without.
+func hubName(of string, raw bool) string {
+	if raw {
+		return "raw " + of
+	}
+	return of
+}
+
 // watched are the events of a session after a place, that place first.
-func watched(evs iter.Seq2[skein.Event, error], after skein.Seq) places {
+func (a *service) watched(evs iter.Seq2[skein.Event, error], after skein.Seq, raw bool) places {
 	return func(yield func(place, error) bool) {
 		if !yield(place{id: strconv.FormatInt(int64(after), 10)}, nil) {
 			return
 		}
 		for e, err := range evs {
 			id := strconv.FormatInt(int64(e.Seq), 10)
-			if !yield(place{id: id, frame: api.AppendEvent([]byte("id: "+id+"\ndata: "), e)}, err) {
+			if !yield(place{id: id, frame: api.AppendEvent([]byte("id: "+id+"\ndata: "), a.veiled(e, raw))}, err) {
 				return
 			}
 		}
@@ -75,6 +84,7 @@ func alone(own places) frames {
 func (a *service) streams(t *table) {
 	type in struct {
 		request
+		Raw  bool   `query:"raw" doc:"with what looks like a secret; needs the scope read:raw"`
 		From string `query:"from" doc:"a cursor: what came after it; now: only what comes; left out: everything there is"`
 		Last string `header:"Last-Event-ID" doc:"the last cursor that was received, instead of from"`
 	}
@@ -89,23 +99,26 @@ func (a *service) streams(t *table) {
 			from = skein.Cursor(i.Last)
 		}
 		v := door.From(ctx)
+		if err := rawly(ctx, i.Raw); err != nil {
+			return nil, err
+		}
 		if err := goodCursor(ctx, v.Store, from); err != nil {
 			return nil, err
 		}
 		return a.stream(func(ctx context.Context) frames {
-			own := fedPlaces(v.Store.Feed(ctx, from))
+			own := a.fedPlaces(v.Store.Feed(ctx, from), i.Raw)
 			if a.Store == nil {
 				return alone(own)
 			}
-			return a.feed(ctx, from, v.User, own)
+			return a.feed(ctx, from, v.User, own, i.Raw)
 		}), nil
 	})
 }
 
 // feed reads what happens in all sessions with the others who do.
-func (a *service) feed(ctx context.Context, from skein.Cursor, user skein.User, own places) frames {
+func (a *service) feed(ctx context.Context, from skein.Cursor, user skein.User, own places, raw bool) frames {
 	return func(yield func([]byte, error) bool) {
-		h, leave := a.hubs.enter("", keepOfAll, func(ctx context.Context) places { return fedPlaces(a.Store.Feed(ctx, skein.FeedNow)) })
+		h, leave := a.hubs.enter(hubName("", raw), keepOfAll, func(ctx context.Context) places { return a.fedPlaces(a.Store.Feed(ctx, skein.FeedNow), raw) })
 		defer leave()
 		id, n := h.now(ctx)
 		if from == skein.FeedNow {
@@ -137,9 +150,10 @@ func goodCursor(ctx context.Context, store skein.Store, c skein.Cursor) error {
 
 // fedPlaces are the events of a feed. One from now begins with the place where
 // that is, which nobody reads from a hub: one begins behind it.
-func fedPlaces(feed iter.Seq2[skein.Fed, error]) places {
+func (a *service) fedPlaces(feed iter.Seq2[skein.Fed, error], raw bool) places {
 	return func(yield func(place, error) bool) {
 		for f, err := range feed {
+			f.Event = a.veiled(f.Event, raw)
 			if !yield(place{string(f.Cursor), f.User, fedFrame(f)}, err) {
 				return
 			}

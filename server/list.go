@@ -107,7 +107,7 @@ func (a *service) lists(t *table) {
 				out.Body.Next = cursorOf(&out.Body.Items[q.Limit-1].Session)
 				break
 			}
-			out.Body.Items = append(out.Body.Items, lineOf(s))
+			out.Body.Items = append(out.Body.Items, a.lineOf(s))
 		}
 		return out, nil
 	})

@@ -49,6 +49,7 @@ func (a *service) messages(t *table) {
 		ID     skein.SessionID `path:"id"`
 		Limit  int             `query:"limit" default:"50" minimum:"1" maximum:"1000"`
 		Cursor string          `query:"cursor" doc:"next_cursor of the page before; none for the newest"`
+		Raw    bool            `query:"raw" doc:"with what looks like a secret; needs the scope read:raw"`
 	}
 	type entries struct{ Body api.Page[skein.Entry] }
 	register(t, operation{ID: "list-messages", Method: http.MethodGet, Path: "/sessions/{id}/messages", Tag: "messages", Scope: door.Read, Summary: "The newest messages, oldest first; further back by cursor", Errors: []int{http.StatusNotFound}},
@@ -57,11 +58,14 @@ func (a *service) messages(t *table) {
 			if err != nil {
 				return nil, err
 			}
+			if err := rawly(ctx, i.Raw); err != nil {
+				return nil, err
+			}
 			list, err := door.From(ctx).Store.Newest(ctx, i.ID, i.Limit, before)
 			if err != nil {
 				return nil, err
 			}
-			out := api.Page[skein.Entry]{Items: append([]skein.Entry{}, list...)}
+			out := api.Page[skein.Entry]{Items: a.veiledEntries(list, i.Raw)}
 			if len(list) == i.Limit && list[0].Seq > 1 {
 				out.Next = strconv.FormatInt(int64(list[0].Seq), 10)
 			}

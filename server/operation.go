@@ -21,7 +21,8 @@ type operation struct {
 	Doc     string // more about it, in sentences
 	Tag     string // sessions, events, …
 	Scope   door.Scope
-	Status  int // of success; 0: 200
+	Raw     bool // needs door.ReadRaw besides
+	Status  int  // of success; 0: 200
 	Body    int64
 	Types   []string // media types of the body; nil: JSON
 	Stream  bool     // stays open
@@ -51,7 +52,7 @@ type table struct {
 func (t *table) Handle(op *huma.Operation, handler func(huma.Context)) {
 	o := t.now
 	route := door.Route{
-		Pattern: op.Method + " " + op.Path, Scope: o.Scope, Body: o.Body, Types: o.Types, Stream: o.Stream || o.Follow,
+		Pattern: op.Method + " " + op.Path, Scope: o.Scope, Raw: o.Raw, Body: o.Body, Types: o.Types, Stream: o.Stream || o.Follow,
 		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if err := asked(op, r.URL.RawQuery); err != nil {
 				door.Fail(w, r, err)

@@ -48,7 +48,7 @@ func (a *service) patches(t *table) {
 		}
 		evs := a.changes(&s, &i.Body)
 		if len(evs) == 0 {
-			return answer(s), nil
+			return a.answer(s), nil
 		}
 		b := skein.Batch{Session: s.ID, Events: evs}
 		if i.If != "" && i.If != "*" {
@@ -60,7 +60,7 @@ func (a *service) patches(t *table) {
 			return nil, err
 		}
 		s, err = store.Session(ctx, i.ID)
-		return answer(s), err
+		return a.answer(s), err
 	})
 }
 

@@ -27,6 +27,7 @@ type EventQuery struct {
 	Last     string          `header:"Last-Event-ID" doc:"follow: the last seq that was received, as after"`
 	Provider string          `query:"provider" doc:"context: whose rules it keeps, such as anthropic, openai or google; generic for those that all share; the session's own if it is left out"`
 	Model    string          `query:"model" doc:"context: of the request; with a provider"`
+	Raw      bool            `query:"raw" doc:"with what looks like a secret; needs the scope read:raw"`
 	Newest   int             `query:"newest" minimum:"0" doc:"context: about this many of the newest messages; 0 for all"`
 }
 
@@ -65,18 +66,21 @@ func (a *service) events(t *table) {
 		if err := q.readCursor(); err != nil {
 			return nil, err
 		}
+		if err := rawly(ctx, q.Raw); err != nil {
+			return nil, err
+		}
 		store := door.From(ctx).Store
 		switch {
 		case truth(q.Follow):
 			return a.follow(ctx, store, q)
 		case q.View == "messages":
-			page, err := messagePage(ctx, store, q)
+			page, err := a.messagePage(ctx, store, q)
 			return asJSON(page), err
 		case q.View == "context":
-			c, err := contextOf(ctx, store, q)
+			c, err := a.contextOf(ctx, store, q)
 			return asBytes(c), err
 		}
-		page, err := readEvents(ctx, store, q)
+		page, err := a.readEvents(ctx, store, q)
 		return asBytes(page), err
 	})
 }
@@ -118,7 +122,7 @@ func (q *EventQuery) readCursor() error {
 const maxPage = 8 << 20
 
 // readEvents returns a page of events as JSON.
-func readEvents(ctx context.Context, store skein.Store, q *EventQuery) ([]byte, error) {
+func (a *service) readEvents(ctx context.Context, store skein.Store, q *EventQuery) ([]byte, error) {
 	after := q.After
 	if q.Before > 0 {
 		after = max(0, q.Before-1-skein.Seq(q.Limit))
@@ -136,7 +140,7 @@ func readEvents(ctx context.Context, store skein.Store, q *EventQuery) ([]byte, 
 			more = true
 			break
 		}
-		page, size = append(page, e), size+len(e.Payload)
+		page, size = append(page, a.veiled(e, q.Raw)), size+len(e.Payload)
 		for size > maxPage && len(page) > 1 && q.Before > 0 {
 			page, size, more = page[1:], size-len(page[0].Payload), true
 		}
@@ -154,13 +158,13 @@ func readEvents(ctx context.Context, store skein.Store, q *EventQuery) ([]byte, 
 
 // messagePage returns a page of messages: from the front, or, with before, the
 // newest ones before it.
-func messagePage(ctx context.Context, store skein.Store, q *EventQuery) (p api.Page[skein.Entry], err error) {
+func (a *service) messagePage(ctx context.Context, store skein.Store, q *EventQuery) (p api.Page[skein.Entry], err error) {
 	if q.Before > 0 {
 		found, err := store.Newest(ctx, q.ID, q.Limit, q.Before)
 		if len(found) == q.Limit && found[0].Seq > 1 {
 			p.Next = fmt.Sprintf("before:%d", found[0].Seq)
 		}
-		p.Items = append([]skein.Entry{}, found...)
+		p.Items = a.veiledEntries(found, q.Raw)
 		return p, err
 	}
 	s, err := store.Session(ctx, q.ID)
@@ -176,7 +180,7 @@ func messagePage(ctx context.Context, store skein.Store, q *EventQuery) (p api.P
 			p.Next = fmt.Sprintf("after:%d", p.Items[q.Limit-1].Seq)
 			break
 		}
-		p.Items = append(p.Items, e)
+		p.Items = append(p.Items, a.veiledEntries([]skein.Entry{e}, q.Raw)...)
 	}
 	return p, nil
 }
@@ -202,7 +206,7 @@ func entries(ctx context.Context, store skein.Store, s *skein.Session, after ske
 }
 
 // contextOf returns what a model is shown, as JSON.
-func contextOf(ctx context.Context, store skein.Store, q *EventQuery) ([]byte, error) {
+func (a *service) contextOf(ctx context.Context, store skein.Store, q *EventQuery) ([]byte, error) {
 	provider, model := q.Provider, q.Model
 	switch provider {
 	case "":
@@ -226,7 +230,7 @@ func contextOf(ctx context.Context, store skein.Store, q *EventQuery) ([]byte, e
 	if err != nil {
 		return nil, err
 	}
-	out := shown{Messages: v.Messages, Seqs: v.Seqs, Compacted: v.Compacted}
+	out := shown{Messages: a.veiledMessages(v.Messages, q.Raw), Seqs: v.Seqs, Compacted: v.Compacted}
 	for _, r := range v.Repairs {
 		out.Repairs = append(out.Repairs, repair(r))
 	}
@@ -235,7 +239,7 @@ func contextOf(ctx context.Context, store skein.Store, q *EventQuery) ([]byte, e
 	}
 	b := skein.MustJSON(out)
 	if v.Opaque != nil {
-		b = append(append(append(b[:len(b)-1], `,"opaque":`...), v.Opaque...), '}')
+		b = append(append(append(b[:len(b)-1], `,"opaque":`...), a.veiledJSON(v.Opaque, q.Raw)...), '}')
 	}
 	return b, nil
 }

@@ -196,7 +196,7 @@ func TestAnExportShowsNoSecretOfATool(t *testing.T) {
 			t.Errorf("an export to %s = %s, want it without the secret", to, b)
 		}
 	}
-	if b := s.raw(200, "GET /v1/sessions/a/events", ""); strings.Count(string(b), key) != 3 {
+	if b := s.raw(200, "GET /v1/sessions/a/events?raw=true", ""); strings.Count(string(b), key) != 3 {
 		t.Error("events are not what was written")
 	}
 }

@@ -226,7 +226,7 @@ func TestAnothersSessionIsNotThere(t *testing.T) {
 	}
 	s.begin("bobs", skein.Created{User: "bob"}, "hello")
 	s.begin("kid", skein.Created{User: "bob", Parent: &skein.Parent{Session: "anns", Seq: 2, Why: skein.Child}}, "hello")
-	ann, bob := s.as("ann", "write"), s.as("bob", "write")
+	ann, bob := s.as("ann", "write"), s.as("bob", "write,read:raw")
 	for what, body := range map[string]string{
 		"GET /v1/sessions/ID":                                "",
 		"PATCH /v1/sessions/ID":                              `{"title":"mine"}`,

@@ -32,7 +32,7 @@ type searchQuery struct {
 	Each     bool   `query:"each" doc:"every message, not the best of each session"`
 	Limit    int    `query:"limit" default:"20" minimum:"1" maximum:"200"`
 	Deadline int    `query:"deadline_ms" minimum:"1" maximum:"10000" doc:"look at no more than takes so many milliseconds where nothing else runs; 150, or as far as something is found, up to 10000, if it is left out"`
-	Raw      bool   `query:"raw" doc:"with what looks like a secret"`
+	Raw      bool   `query:"raw" doc:"with what looks like a secret; needs the scope read:raw"`
 }
 
 // hit is a message that matches.
@@ -73,6 +73,9 @@ func (a *service) searches(t *table) {
 	type out struct{ Body found }
 	register(t, operation{ID: "search", Method: http.MethodGet, Path: "/search", Tag: "search", Scope: door.Read, Summary: "Messages that match, best first", Errors: []int{http.StatusNotFound, http.StatusConflict}},
 		func(ctx context.Context, i *searchQuery) (*out, error) {
+			if err := rawly(ctx, i.Raw); err != nil {
+				return nil, err
+			}
 			q, err := a.query(ctx, i)
 			if err != nil {
 				return nil, err

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/door"
 )
 
 func TestExportsForReadingHideSecretsWhereverTheyStand(t *testing.T) {
@@ -33,6 +34,60 @@ func TestExportsForReadingHideSecretsWhereverTheyStand(t *testing.T) {
 	}
 	if b := string(s.raw(200, "GET /v1/search?q=words", "")); strings.Contains(b, key[:8]) {
 		t.Errorf("a search shows a secret, or a piece of one: %s", b)
+	}
+}
+
+// A token reads secrets only if it was made to, and only where they are asked
+// for; what a store on another machine reads is never without them.
+func TestSecretsAreReadOnlyWithAScopeOfTheirOwn(t *testing.T) {
+	s := newSite(t)
+	const key = "ghp_abcdefghijklmnopqrstuvwxyz0123456789"
+	said := skein.Message{Role: skein.RoleAssistant, Parts: []skein.Part{skein.TextPart("the key is " + key)}}
+	if _, err := s.store.Append(t.Context(), skein.Batch{Session: "a", Events: []skein.Event{
+		skein.NewEvent(skein.KindCreated, 1, skein.Created{Title: "of " + key}),
+		skein.Say(2, said),
+	}}); err != nil {
+		t.Fatal(err)
+	}
+	admin, err := s.tokens.Add(door.Token{Name: "admin", Scope: "admin"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	reader, err := s.tokens.Add(door.Token{Name: "reader", Scope: "read:raw"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	as := func(token string) string { return "Authorization: Bearer " + token }
+	reads := []string{
+		"/v1/sessions/a/events", "/v1/sessions/a/events?before=3", "/v1/sessions/a/events?view=messages", "/v1/sessions/a/events?view=messages&before=3", "/v1/sessions/a/events?view=context",
+		"/v1/sessions/a/messages", "/v1/sessions/a/export?to=json", "/v1/search?q=key",
+	}
+	for _, path := range append([]string{"/v1/sessions", "/v1/sessions/a", "/v1/sessions/a/tree"}, reads...) {
+		for who, token := range map[string]string{"an admin's token": admin, "one with read:raw": reader, "the first": s.token} {
+			if b := string(s.raw(200, "GET "+path, "", as(token))); strings.Contains(b, key[:8]) {
+				t.Errorf("GET %s with %s shows a secret that was not asked for: %s", path, who, b)
+			}
+		}
+	}
+	for _, path := range append(reads, "/v1/sessions/a/export?to=skein") {
+		path += map[bool]string{true: "&", false: "?"}[strings.Contains(path, "?")] + "raw=true"
+		if b := string(s.raw(200, "GET "+path, "", as(reader))); !strings.Contains(b, key) {
+			t.Errorf("GET %s with read:raw has no secret: %s", path, b)
+		}
+		if b := string(s.raw(403, "GET "+path, "", as(admin))); !strings.Contains(b, "read:raw") {
+			t.Errorf("GET %s without read:raw is refused with %s, want it to say so", path, b)
+		}
+	}
+	s.raw(403, "GET /v1/sessions/a/export?to=skein", "", as(admin))
+	for _, method := range []string{"events", "newest", "window", "session"} {
+		body := `{"session":"a"}`
+		if method == "newest" || method == "window" {
+			body = `{"session":"a","n":5}`
+		}
+		s.raw(403, "POST /v1/store/"+method, body, as(admin))
+		if b := string(s.raw(200, "POST /v1/store/"+method, body, as(reader))); !strings.Contains(b, key) {
+			t.Errorf("POST /v1/store/%s with read:raw has no secret: %s", method, b)
+		}
 	}
 }
 

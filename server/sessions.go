@@ -33,7 +33,10 @@ type sessionLine struct {
 	Name string `json:"name" doc:"its title, else its first words, else its ID"`
 }
 
-func lineOf(s skein.Session) sessionLine { return sessionLine{s, s.Name()} }
+func (a *service) lineOf(s skein.Session) sessionLine {
+	s = a.veiledSession(s)
+	return sessionLine{s, s.Name()}
+}
 
 // oneSession is an answer of one session with its version.
 type oneSession struct {
@@ -42,8 +45,8 @@ type oneSession struct {
 	Body   sessionLine
 }
 
-func answer(s skein.Session) *oneSession {
-	return &oneSession{http.StatusOK, etag(&s), lineOf(s)}
+func (a *service) answer(s skein.Session) *oneSession {
+	return &oneSession{http.StatusOK, etag(&s), a.lineOf(s)}
 }
 
 // sessions registers what is about one session as a whole.
@@ -73,7 +76,7 @@ func (a *service) sessions(t *table) {
 		Doc: "In the bin or not. With If-None-Match and the ETag of an answer before: 304 if nothing has changed.", Errors: []int{http.StatusNotFound},
 	}, func(ctx context.Context, i *one) (*oneSession, error) {
 		s, err := door.From(ctx).Store.Session(ctx, i.ID)
-		out := answer(s)
+		out := a.answer(s)
 		if i.Have != "" && matches(i.Have, out.ETag, wholly) {
 			out.Status = http.StatusNotModified
 		}
@@ -85,7 +88,7 @@ func (a *service) sessions(t *table) {
 	register(t, operation{ID: "get-session-by-key", Method: http.MethodGet, Path: "/keys/{key}", Tag: "sessions", Scope: door.Read, Summary: "The session with this key", Errors: []int{http.StatusNotFound, http.StatusConflict}},
 		func(ctx context.Context, i *byKey) (*oneSession, error) {
 			s, err := keyed(ctx, door.From(ctx).Store, i.Key)
-			return answer(s), err
+			return a.answer(s), err
 		})
 	type named struct {
 		Name string `query:"name" required:"true" doc:"ID, key, part of an ID (4 characters or more), title or part of a title"`
@@ -96,7 +99,7 @@ func (a *service) sessions(t *table) {
 		Doc: "Where the name could mean several, the problem has code ambiguous and names them.",
 	}, func(ctx context.Context, i *named) (*oneSession, error) {
 		s, err := skein.Resolve(ctx, door.From(ctx).Store, i.Name, skein.Filter{Bin: i.Bin})
-		return answer(s), err
+		return a.answer(s), err
 	})
 }
 

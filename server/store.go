@@ -31,7 +31,7 @@ func (a *service) store(t *table) {
 	a.storeEnds(t)
 }
 
-const storeDoc = "The operations under /v1/store are the methods of the store that the library has, with exactly their meaning; " +
+const storeDoc = "They give everything as it is, secrets too: those that read need the scope read:raw besides. The operations under /v1/store are the methods of the store that the library has, with exactly their meaning; " +
 	"the Go package remote is a client of them. Programs that only keep conversations are better served by the others."
 
 // ofSession is the body of what is about one session.
@@ -57,7 +57,7 @@ func ask[In, Out any](t *table, o operation, f func(context.Context, skein.Store
 
 func storeOperation(name, summary string, scope door.Scope) operation {
 	return operation{
-		ID: "store-" + name, Method: http.MethodPost, Path: "/store/" + name, Tag: "store", Scope: scope, Body: door.MaxBody, Summary: summary,
+		ID: "store-" + name, Method: http.MethodPost, Path: "/store/" + name, Tag: "store", Scope: scope, Raw: scope == door.Read, Body: door.MaxBody, Summary: summary,
 		Errors: []int{http.StatusNotFound, http.StatusConflict},
 	}
 }

@@ -40,21 +40,22 @@ func (a *service) trees(t *table) {
 		if err != nil {
 			return nil, err
 		}
-		return &out{nodeOf(root, i.ID)}, nil
+		return &out{a.nodeOf(root, i.ID)}, nil
 	})
 }
 
 // nodeOf returns k with all that hangs on it; asked is marked.
-func nodeOf(k *skein.Kin, asked skein.SessionID) *treeNode {
+func (a *service) nodeOf(k *skein.Kin, asked skein.SessionID) *treeNode {
+	s := a.veiledSession(k.Session)
 	n := &treeNode{
-		ID: k.ID, Name: k.Name(), Created: k.Created, Updated: k.Updated, Turns: k.Turns, Messages: k.Messages,
+		ID: k.ID, Name: s.Name(), Created: k.Created, Updated: k.Updated, Turns: k.Turns, Messages: k.Messages,
 		Asked: k.ID == asked, Binned: k.Binned != 0,
 	}
 	if k.Parent != nil {
 		n.Why, n.Seq = k.Parent.Why, k.Parent.Seq
 	}
 	for _, c := range k.Children {
-		n.Children = append(n.Children, nodeOf(c, asked))
+		n.Children = append(n.Children, a.nodeOf(c, asked))
 	}
 	return n
 }

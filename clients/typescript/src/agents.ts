@@ -152,10 +152,10 @@ export class AgentsSession<I extends object = any> {
 
   async #refresh(): Promise<void> {
     const id = await this.getSessionId();
-    for await (const e of this.#o.client.allEvents(id, this.#history.last)) {
+    for await (const e of this.#o.client.allEvents(id, this.#history.last, { raw: true })) {
       if (this.#history.take(e)) continue;
       const again = new History();
-      for await (const e of this.#o.client.allEvents(id)) again.take(e);
+      for await (const e of this.#o.client.allEvents(id, 0, { raw: true })) again.take(e);
       this.#history = again;
       return;
     }

@@ -53,7 +53,7 @@ export class ClaudeSessionStore {
     type Node = { entry: Entry; before: Node | undefined };
     let end: Node | undefined;
     const states: { seq: number; end: Node | undefined }[] = [];
-    for await (const e of this.#client.allEvents(s.id)) {
+    for await (const e of this.#client.allEvents(s.id, 0, { raw: true })) {
       const entry = entryOf(e);
       if (entry) end = { entry, before: end };
       else if (e.kind === "rewound") end = states.findLast((x) => x.seq <= Number(e.payload.to))?.end;
@@ -162,7 +162,7 @@ export class ClaudeSessionStore {
   /** Returns a name that a key has, or a hash of it. */
   async #long(s: Session, name: string, field: "sessionId" | "subpath"): Promise<string> {
     if (!name.startsWith("=")) return decodeURIComponent(name);
-    const { items } = await this.#client.events(s.id, { limit: 1 });
+    const { items } = await this.#client.events(s.id, { limit: 1, raw: true });
     return String(items[0]?.payload.config?.claude?.[field] ?? "");
   }
 }

@@ -81,7 +81,7 @@ export class Skein {
   }
 
   /** The newest messages, oldest first; further back by cursor. */
-  messages(id: string, query: { limit?: number; cursor?: string } = {}): Promise<Page<Entry>> {
+  messages(id: string, query: { limit?: number; cursor?: string; raw?: boolean } = {}): Promise<Page<Entry>> {
     return this.#wire.json(`/v1/sessions/${seg(id)}/messages`, { query });
   }
 
@@ -97,8 +97,11 @@ export class Skein {
     return this.#wire.json(`/v1/sessions/${seg(id)}/events`, { method: "POST", body });
   }
 
-  /** A page of events: after a place, or the last ones before one. */
-  async events(id: string, query: { after?: number; before?: number; limit?: number; cursor?: string } = {}): Promise<Page<Event>> {
+  /**
+   * A page of events: after a place, or the last ones before one. With `raw` also
+   * what looks like a secret in them: that wants a token with the scope read:raw.
+   */
+  async events(id: string, query: { after?: number; before?: number; limit?: number; cursor?: string; raw?: boolean } = {}): Promise<Page<Event>> {
     const page: Page<Event> = { items: [] };
     for (const [name, value] of members(await this.#wire.text(`/v1/sessions/${seg(id)}/events`, { query }))) {
       if (name === "items") page.items = elements(value).map(readEvent);
@@ -107,16 +110,16 @@ export class Skein {
     return page;
   }
 
-  /** All events after a place. */
-  async *allEvents(id: string, after = 0): AsyncGenerator<Event> {
-    for (let page = await this.events(id, { after }); ; page = await this.events(id, { cursor: page.next_cursor! })) {
+  /** All events after a place; with `raw` also what looks like a secret in them. */
+  async *allEvents(id: string, after = 0, o: { raw?: boolean } = {}): AsyncGenerator<Event> {
+    for (let page = await this.events(id, { after, ...o }); ; page = await this.events(id, { cursor: page.next_cursor!, ...o })) {
       yield* page.items;
       if (!page.next_cursor) return;
     }
   }
 
   /** What a model is shown next, by the rules of a provider. */
-  context(id: string, query: { provider?: string; model?: string; newest?: number } = {}): Promise<ModelContext> {
+  context(id: string, query: { provider?: string; model?: string; newest?: number; raw?: boolean } = {}): Promise<ModelContext> {
     return this.#wire.json(`/v1/sessions/${seg(id)}/events`, { query: { ...query, view: "context" } });
   }
 
@@ -125,8 +128,8 @@ export class Skein {
    * until the signal is aborted or the caller stops. A connection that breaks
    * is taken up again: no event is missing, none comes twice.
    */
-  async *follow(id: string, o: { after?: number; signal?: AbortSignal } = {}): AsyncGenerator<Event> {
-    const query = { follow: 1, after: o.after };
+  async *follow(id: string, o: { after?: number; raw?: boolean; signal?: AbortSignal } = {}): AsyncGenerator<Event> {
+    const query = { follow: 1, after: o.after, raw: o.raw };
     for await (const f of this.#frames(`/v1/sessions/${seg(id)}/events`, query, o.signal)) yield readEvent(f.data);
   }
 
@@ -135,8 +138,8 @@ export class Skein {
    * the first event there is. `onCursor` is told every cursor, the one of the
    * moment in which a stream from now began too.
    */
-  async *stream(o: { from?: string; signal?: AbortSignal; onCursor?: (cursor: string) => void } = {}): AsyncGenerator<StreamEvent> {
-    for await (const f of this.#frames("/v1/stream", { from: o.from }, o.signal)) {
+  async *stream(o: { from?: string; raw?: boolean; signal?: AbortSignal; onCursor?: (cursor: string) => void } = {}): AsyncGenerator<StreamEvent> {
+    for await (const f of this.#frames("/v1/stream", { from: o.from, raw: o.raw }, o.signal)) {
       if (f.event === "ready") {
         o.onCursor?.(f.id);
         continue;
