@@ -24,6 +24,7 @@ var (
 	ErrCorrupt   = errors.New("stored data is damaged")           // what is on disk cannot be what was written
 	ErrNewer     = errors.New("written by a newer version")       // the store's schema is newer than this program
 	ErrAway      = errors.New("store is not to be had now")       // its server is away or has no room, or somebody does not let go; later it may work
+	ErrReplaced  = errors.New("store's file is gone or another")  // removed or replaced while it was open, or the log beside it is another file's
 	ErrReadOnly  = errors.New("store is read-only")               // the disk or the file's mode forbids writing
 	ErrFull      = errors.New("disk is full")                     // no space left; nothing of the call was stored
 )

@@ -47,7 +47,8 @@ type Store interface {
 	// if the session's ID, a fork's parent or the origin of an Import has a
 	// tombstone (for the ID and the origin, Batch.Again lifts it),
 	// [ErrExists] if a live session has the key, or another user the ID,
-	// [ErrInvalid], [ErrFull], [ErrReadOnly], or one of [Session.Apply].
+	// [ErrInvalid], [ErrFull], [ErrReadOnly], [ErrReplaced], or one of
+	// [Session.Apply].
 	Append(ctx context.Context, batches ...Batch) ([]Receipt, error)
 
 	// Session returns the session with this ID, binned or not.

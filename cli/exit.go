@@ -59,6 +59,7 @@ var outcomes = []struct {
 	{skein.ErrReadOnly, exitFailed, "give yourself the right to write there, or name another store with --store"},
 	{skein.ErrFull, exitFailed, "make room on the disk; nothing of this was stored, all else is safe"},
 	{skein.ErrUnknown, exitFailed, "look whether it is there, or try again with the same --id: nothing is stored twice"},
+	{skein.ErrReplaced, exitFailed, "put the former file back; or, to go on with what is there now, stop what has the former one open (skein serve) and move its log away (FILE-wal, FILE-shm)"},
 	{remote.ErrUnreachable, exitFailed, "see whether the network is there and skein serve runs at that address"},
 	{remote.ErrToken, exitFailed, "see whether it is the right one, and has not expired: skein token list, where the server is"},
 	{remote.ErrForbidden, exitFailed, "make a token that may, where the server is: skein token add NAME --scope write,read:raw"},

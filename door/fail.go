@@ -38,6 +38,7 @@ func failures() []failure {
 		{skein.ErrUnknown, "unknown", http.StatusServiceUnavailable},
 		{skein.ErrClosed, "closed", http.StatusServiceUnavailable},
 		{skein.ErrAway, "away", http.StatusServiceUnavailable},
+		{skein.ErrReplaced, "replaced", http.StatusServiceUnavailable},
 		{skein.ErrNewer, "newer", http.StatusInternalServerError},
 		{skein.ErrCorrupt, "corrupt", http.StatusInternalServerError},
 	}

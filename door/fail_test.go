@@ -28,6 +28,7 @@ func TestAnErrorComesThroughAProblem(t *testing.T) {
 		{skein.ErrCorrupt, 500},
 		{skein.ErrNewer, 500},
 		{skein.ErrReadOnly, 503},
+		{skein.ErrReplaced, 503},
 		{skein.ErrFull, 507},
 		{&skein.ConflictError{Session: "a", Last: 7}, 409},
 		{&skein.LockedError{Session: "a", Holder: skein.Holder{Program: "skein chat", PID: 4, Since: 9}}, 409},

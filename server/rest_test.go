@@ -31,6 +31,7 @@ func TestWhatTheDiskSaysIsTold(t *testing.T) {
 	}{
 		{skein.ErrFull, 507, "full"},
 		{skein.ErrReadOnly, 503, "read_only"},
+		{skein.ErrReplaced, 503, "replaced"},
 		{skein.ErrUnknown, 503, "unknown"},
 		{skein.ErrClosed, 503, "closed"},
 		{fmt.Errorf("%w: dial tcp 10.1.2.3:5432, secret", skein.ErrAway), 503, "away"},

@@ -55,11 +55,7 @@ func (c *core) copyTo(ctx context.Context, path string) error {
 }
 
 func (c *core) vacuumInto(ctx context.Context, path string) error {
-	d, err := sqlDriver()
-	if err != nil {
-		return err
-	}
-	conn, err := openConn(d, dsn(c.path, "mode=ro"), "PRAGMA busy_timeout = 5000")
+	conn, err := c.dial("mode=ro", "PRAGMA busy_timeout = 5000")
 	if err != nil {
 		return classify(err)
 	}
@@ -142,7 +138,7 @@ func (s *Store) replace(ctx context.Context, d driver.Driver, path string) error
 		if patient.Err() != nil {
 			return blockedBy(s.path, time.Since(start))
 		}
-		conn, err := openConn(d, dsn(s.path, "mode=rw"), "PRAGMA busy_timeout = 500", "PRAGMA synchronous = FULL")
+		conn, err := s.dial("mode=rw", "PRAGMA busy_timeout = 500", "PRAGMA synchronous = FULL")
 		if err != nil {
 			return classify(err)
 		}

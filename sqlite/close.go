@@ -71,6 +71,7 @@ func (c *core) end() error {
 	errs = append(errs, c.readers.close())
 	if c.writer != nil {
 		errs = append(errs, c.writer.conn.close()) // the last connection tidies up the -wal file
+		c.paths.dropPair()
 	}
 	c.pack.close()
 	return errors.Join(errs...)

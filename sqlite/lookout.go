@@ -13,13 +13,15 @@ import (
 // the -wal file, and SQLite's data_version then says whether something was
 // committed. It does nothing while nothing is written.
 type lookout struct {
-	conn   *conn
-	notify *fsnotify.Watcher // nil where the system has none left: then it polls
-	log    string            // the file whose writes count
-	wake   func()
-	seen   int64 // data_version
-	stop   chan struct{}
-	done   chan struct{}
+	conn    *conn
+	notify  *fsnotify.Watcher // nil where the system has none left: then it polls
+	log     string            // the file whose writes count
+	file    string            // the database
+	wake    func()
+	inPlace func() error // whether the file is the one at its path
+	seen    int64        // data_version
+	stop    chan struct{}
+	done    chan struct{}
 }
 
 // looks is when a lookout looks after it was told of a write: the commit shows
@@ -32,9 +34,9 @@ var looks = [...]time.Duration{
 // pollEvery is how often it looks where the system tells nothing.
 const pollEvery = 50 * time.Millisecond
 
-func newLookout(path string, open func() (*conn, error), wake func()) (*lookout, error) {
-	dir, log := wakePlace(path)
-	l := &lookout{log: log, wake: wake, stop: make(chan struct{}), done: make(chan struct{})}
+func newLookout(c *core, wake func()) (*lookout, error) {
+	dir, log := wakePlace(c.path)
+	l := &lookout{log: log, file: filepath.Base(c.path), wake: wake, inPlace: c.paths.check, stop: make(chan struct{}), done: make(chan struct{})}
 	if n, err := fsnotify.NewWatcher(); err == nil {
 		if err := n.Add(dir); err == nil {
 			l.notify = n
@@ -43,7 +45,7 @@ func newLookout(path string, open func() (*conn, error), wake func()) (*lookout,
 		}
 	}
 	var err error
-	if l.conn, err = open(); err == nil {
+	if l.conn, err = c.readers.open(); err == nil {
 		_, err = l.look()
 	}
 	if err != nil {
@@ -105,7 +107,7 @@ func (l *lookout) run() {
 		case <-l.stop:
 			return
 		case e := <-l.notify.Events:
-			if l.counts(e.Name) {
+			if l.counts(e) {
 				told()
 			}
 		case <-l.notify.Errors: //nolint:errcheck // such as: too many writes to tell them all
@@ -134,12 +136,13 @@ func (l *lookout) poll() {
 }
 
 func (l *lookout) lookAndWake() {
-	if changed, err := l.look(); changed || err != nil {
+	if changed, err := l.look(); changed || errors.Join(err, l.inPlace()) != nil {
 		l.wake()
 	}
 }
 
-// counts reports whether a write to the named file may be a commit.
-func (l *lookout) counts(name string) bool {
-	return strings.EqualFold(filepath.Base(name), l.log)
+// counts reports whether what is told may be a commit, or the file's end.
+func (l *lookout) counts(e fsnotify.Event) bool {
+	name := filepath.Base(e.Name)
+	return strings.EqualFold(name, l.log) || strings.EqualFold(name, l.file) && !e.Has(fsnotify.Write)
 }

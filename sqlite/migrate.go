@@ -59,6 +59,10 @@ func tryWriter(ctx context.Context, d driver.Driver, path string, o Options) (_ 
 	if st, err := os.Stat(path); err == nil && st.Size() == 0 {
 		pragmas = slices.Concat(shapePragmas, writerPragmas)
 	}
+	was, err := identify(path)
+	if err != nil {
+		return nil, err
+	}
 	c, err := openConn(d, dsn(path, "mode=rw"), pragmas...)
 	if err != nil {
 		return nil, classifyOpen(err)
@@ -66,6 +70,11 @@ func tryWriter(ctx context.Context, d driver.Driver, path string, o Options) (_ 
 	steps, err := schemaSteps()
 	if err == nil {
 		err = migrate(ctx, c, path, o, steps)
+	}
+	if err == nil {
+		if is, serr := identify(path); serr != nil || is != was {
+			err = errors.Join(errSwapped, serr)
+		}
 	}
 	if err != nil {
 		return nil, errors.Join(classifyOpen(err), c.close())

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"database/sql/driver"
+	"errors"
 	"os"
 	"time"
 )
@@ -12,6 +13,10 @@ import (
 // the log, or for a recovery after a crash. It begins anew with every write of
 // the others: a store that waits its turn among many is not stuck.
 const openPatience = 30 * time.Second
+
+// errSwapped says that another file came to the path while one was being
+// opened; some file systems number a file anew when it is first written to.
+var errSwapped = errors.New("another file was put there meanwhile")
 
 // openWriter is tryWriter, again where SQLite has given up waiting for another
 // process.
@@ -24,7 +29,7 @@ func openWriter(ctx context.Context, d driver.Driver, path string, o Options) (*
 		if over := whole.Err() == nil && ctx.Err() != nil; over && err != nil {
 			return nil, blockedBy(path, time.Since(start))
 		}
-		if !busy(err) {
+		if !busy(err) && !errors.Is(err, errSwapped) {
 			return c, err
 		}
 		again := time.NewTimer(10 * time.Millisecond)

@@ -8,6 +8,7 @@ import (
 
 // A pool is the connections that only read.
 type pool struct {
+	check func() error // whether the file may be read
 	open  func() (*conn, error)
 	slots chan struct{}
 
@@ -15,8 +16,8 @@ type pool struct {
 	free []*conn
 }
 
-func newPool(size int, open func() (*conn, error)) *pool {
-	return &pool{open: open, slots: make(chan struct{}, size)}
+func newPool(size int, check func() error, open func() (*conn, error)) *pool {
+	return &pool{check: check, open: open, slots: make(chan struct{}, size)}
 }
 
 // with runs f with a connection that reads one state of the file throughout.
@@ -62,6 +63,9 @@ func readError(ctx context.Context, err error) error {
 }
 
 func (p *pool) take(ctx context.Context) (*conn, error) {
+	if err := p.check(); err != nil {
+		return nil, err
+	}
 	select {
 	case p.slots <- struct{}{}:
 	case <-ctx.Done():

@@ -30,7 +30,9 @@ var (
 // core is what all views of a store share.
 type core struct {
 	path     string
-	readOnly error // why nothing can be written; nil if it can
+	paths    *paths
+	notice   func(string) // Options.Notice
+	readOnly error        // why nothing can be written; nil if it can
 	writer   *writer
 	readers  *pool
 	index    *indexer // nil if nothing can be written
@@ -53,7 +55,7 @@ type core struct {
 
 // Options say how to open a store. The zero value is the usual case.
 type Options struct {
-	Notice func(string)     // told, for people, of what takes long: a migration and where the copy is; nil for nobody
+	Notice func(string)     // told, for people, of what takes long, as a migration and where the copy is, and of a file that is gone; nil for nobody
 	Clock  func() time.Time // the store's clock, for leases and marks; nil is time.Now
 
 	// Patience is how long a write waits for another process that is in the
@@ -74,8 +76,10 @@ const readConns = 8
 // returns an error wrapping [skein.ErrReadOnly].
 //
 // The error wraps [skein.ErrNewer] if the file is some later version's, which
-// is left untouched, and [skein.ErrCorrupt] (as a [skein.Salvager]) or
-// [skein.ErrInvalid] if it is none of skein's.
+// is left untouched, [skein.ErrCorrupt] (as a [skein.Salvager]) or
+// [skein.ErrInvalid] if it is none of skein's, and [skein.ErrReplaced] if the
+// log beside it is another file's. Whatever is called later returns an error
+// wrapping that too while the file, or its log, is not the one that was opened.
 func Open(ctx context.Context, name string, o Options) (_ *Store, err error) {
 	defer skein.Wrapf(&err, "sqlite: open %s", name)
 	prepareDriver()
@@ -92,7 +96,7 @@ func Open(ctx context.Context, name string, o Options) (_ *Store, err error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &core{path: name, clock: o.Clock, ending: make(chan struct{}), gone: make(chan struct{}), locks: newLocks(name), closeFor: closeFor}
+	c := &core{path: name, notice: o.Notice, clock: o.Clock, ending: make(chan struct{}), gone: make(chan struct{}), locks: newLocks(name), closeFor: closeFor}
 	if c.pack, err = newPacker(); err != nil {
 		return nil, err
 	}
@@ -123,6 +127,10 @@ func (c *core) connect(ctx context.Context, d driver.Driver, o Options) error {
 	if err := makeFile(c.path); err != nil && !errors.Is(err, os.ErrPermission) && !readOnlyFS(err) {
 		return err
 	}
+	c.paths = newPaths(c.path)
+	if err := c.paths.ownLog(); err != nil {
+		return err
+	}
 	w, err := openWriter(ctx, d, c.path, o)
 	mode := "mode=rw"
 	switch {
@@ -134,18 +142,23 @@ func (c *core) connect(ctx context.Context, d driver.Driver, o Options) error {
 	case err != nil:
 		return err
 	default:
-		c.writer = newWriter(w, c.wakers.wake, func(d time.Duration) error { return blockedBy(c.path, d) }, o.Patience)
+		if err := c.paths.settle(len(c.paths.names)); err != nil {
+			return errors.Join(err, w.close())
+		}
+		c.paths.writePair()
+		c.writer = newWriter(w, c, o.Patience)
 	}
-	c.readers = newPool(readConns, func() (*conn, error) {
-		return openConn(d, dsn(c.path, mode), "PRAGMA busy_timeout = 5000", "PRAGMA cache_size = -16000", "PRAGMA mmap_size = 0", "PRAGMA query_only = 1", "PRAGMA trusted_schema = 0")
+	c.readers = newPool(readConns, c.inPlace, func() (*conn, error) {
+		return c.dial(mode, "PRAGMA busy_timeout = 5000", "PRAGMA cache_size = -16000", "PRAGMA mmap_size = 0", "PRAGMA query_only = 1", "PRAGMA trusted_schema = 0")
 	})
 	if err := c.readers.with(ctx, func(*conn) error { return nil }); err != nil {
 		return err
 	}
-	if c.writer != nil {
-		c.chores = newChores(c)
-		c.index = newIndexer(c)
+	if c.writer == nil {
+		return c.paths.settle(1) // SQLite may do without a log, and remove it
 	}
+	c.chores = newChores(c)
+	c.index = newIndexer(c)
 	return nil
 }
 

@@ -92,11 +92,7 @@ func (c *core) emptyLog() (emptied bool, err error) {
 // withLog runs f with a connection of its own, so that the writer need not
 // wait for a checkpoint.
 func (c *core) withLog(f func(*conn) error) error {
-	d, err := sqlDriver()
-	if err != nil {
-		return err
-	}
-	conn, err := openConn(d, dsn(c.path, "mode=rw"), "PRAGMA busy_timeout = 500", "PRAGMA synchronous = FULL")
+	conn, err := c.dial("mode=rw", "PRAGMA busy_timeout = 500", "PRAGMA synchronous = FULL")
 	if err != nil {
 		return err
 	}

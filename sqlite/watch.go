@@ -114,7 +114,7 @@ func (w *wakers) start() (stop func(), err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.count == 0 {
-		if w.lookout, err = newLookout(w.core.path, w.core.readers.open, w.wakeAll); err != nil {
+		if w.lookout, err = newLookout(w.core, w.wakeAll); err != nil {
 			return nil, err
 		}
 	}

@@ -1,8 +1,10 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -32,6 +34,7 @@ type writer struct {
 	heads    *heads
 	changed  func([]skein.SessionID)   // called after each commit that changed sessions
 	blocked  func(time.Duration) error // says who kept it from writing for so long
+	inPlace  func() error              // says that the file is not the one at its path any more
 	patience time.Duration             // how long it waits for another process that writes
 	stuck    atomic.Bool               // its patience has ended, and nothing was written since
 	version  int64                     // PRAGMA data_version: others' commits change it
@@ -45,8 +48,11 @@ type job struct {
 	since time.Time  // when it was given
 }
 
-func newWriter(c *conn, changed func([]skein.SessionID), blocked func(time.Duration) error, patience time.Duration) *writer {
-	w := &writer{conn: c, jobs: make(chan *job, 4*groupJobs), urgent: make(chan *job), spare: make(chan *job), stopped: make(chan struct{}), heads: newHeads(), changed: changed, blocked: blocked, patience: patience}
+func newWriter(conn *conn, c *core, patience time.Duration) *writer {
+	w := &writer{
+		conn: conn, jobs: make(chan *job, 4*groupJobs), urgent: make(chan *job), spare: make(chan *job), stopped: make(chan struct{}), heads: newHeads(), patience: patience,
+		changed: c.wakers.wake, blocked: func(d time.Duration) error { return blockedBy(c.path, d) }, inPlace: c.inPlace,
+	}
 	go w.loop()
 	return w
 }
@@ -158,7 +164,13 @@ func (w *writer) fill(group []*job) []*job {
 // commit runs the first jobs of group, at least one, in a transaction, answers
 // them, and returns how many these were.
 func (w *writer) commit(group []*job) int {
-	if err := w.begin(group); err != nil {
+	err := w.begin(group)
+	if err == nil {
+		if err = w.inPlace(); err != nil {
+			err = errors.Join(err, w.rollback())
+		}
+	}
+	if err != nil {
 		answer(group, func(i int) error { return errors.Join(group[i].ctx.Err(), classify(err)) })
 		return len(group)
 	}
@@ -203,6 +215,10 @@ func (w *writer) commit(group []*job) int {
 		})
 		return len(errs)
 	}
+	gone := w.inPlace() // then what was committed went with the file, or not
+	if gone != nil {
+		gone = fmt.Errorf("%w: %w", skein.ErrUnknown, gone)
+	}
 	w.heads.keep()
 	for _, f := range t.after {
 		f()
@@ -210,7 +226,7 @@ func (w *writer) commit(group []*job) int {
 	if len(t.changed) > 0 {
 		w.changed(t.changed)
 	}
-	answer(group[:len(errs)], func(i int) error { return errs[i] })
+	answer(group[:len(errs)], func(i int) error { return cmp.Or(errs[i], gone) })
 	return len(errs)
 }
 

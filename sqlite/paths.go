@@ -1,0 +1,159 @@
+package sqlite
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+
+	"github.com/skein-dev/skein"
+)
+
+// paths are where a store's files are: the database and the two that SQLite
+// keeps beside it. Whoever removes one of them, or puts another in its place,
+// leaves SQLite with files that no name leads to any more: it goes on writing
+// to them and says that all is well. So the store looks, before it reads and
+// around each commit, whether the names still lead to what it has open. It
+// asks the names only: to open the database would drop SQLite's locks.
+type paths struct {
+	names [3]string // of the database as the store was named, of -wal, of -shm
+	ids   [3]fileID // what they were when the store was opened
+	lost  atomic.Bool
+}
+
+// newPaths returns where the database at path is. Its files are looked at by
+// settle.
+func newPaths(path string) *paths {
+	real, err := filepath.EvalSymlinks(path) // the log is beside what a symbolic link leads to
+	if err != nil {
+		real = path
+	}
+	return &paths{names: [3]string{path, real + "-wal", real + "-shm"}}
+}
+
+// settle remembers the first n files. A connection must hold them open, so that
+// SQLite itself does not remove them.
+func (p *paths) settle(n int) (err error) {
+	for i := range n {
+		if p.ids[i], err = identify(p.names[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// check reports that a file is not the one that settle saw.
+func (p *paths) check() error {
+	for i, name := range p.names {
+		if p.ids[i] == (fileID{}) {
+			continue
+		}
+		id, err := identify(name)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return fmt.Errorf("%w: %s was removed while it was open", skein.ErrReplaced, filepath.Base(name))
+		case err != nil:
+			return err
+		case id != p.ids[i]:
+			return fmt.Errorf("%w: %s is another file than the one that was opened", skein.ErrReplaced, filepath.Base(name))
+		}
+	}
+	return nil
+}
+
+// inPlace is check of the paths. The first one that fails tells people, and
+// wakes the watchers, who would wait in vain.
+func (c *core) inPlace() error {
+	err := c.paths.check()
+	if lost := err != nil; c.paths.lost.Load() != lost && c.paths.lost.CompareAndSwap(!lost, lost) && lost {
+		if c.notice != nil {
+			c.notice(fmt.Sprintf("%s: %v; nothing is stored or read until it is back or the program is started again", c.path, err))
+		}
+		c.wakers.wakeAll()
+	}
+	return err
+}
+
+// dial opens a connection to the file, which must be the one that the store
+// has opened: closing the last one to another file would apply the log that
+// lies beside it.
+func (c *core) dial(mode string, pragmas ...string) (*conn, error) {
+	if err := c.paths.check(); err != nil {
+		return nil, err
+	}
+	d, err := sqlDriver()
+	if err != nil {
+		return nil, err
+	}
+	conn, err := openConn(d, dsn(c.path, mode), pragmas...)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.paths.check(); err != nil {
+		return nil, errors.Join(err, conn.close())
+	}
+	return conn, nil
+}
+
+// The file NAME-pair says, as "log 131 of 130", which log SQLite wrote for
+// which database, by their inodes. A log that a killed process left is applied
+// to whatever file lies beside it then, and destroys it if that is another; the
+// log itself does not say whose it is. What is copied or restored together has
+// other inodes, of which the note says nothing.
+const (
+	pairSuffix = "-pair"
+	pairFormat = "log %d of %d\n"
+)
+
+// ownLog refuses a log that is not the database's.
+func (p *paths) ownLog() error {
+	db, log := p.names[0], p.names[1]
+	st, err := os.Stat(log)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && st.Size() == 0 {
+		return nil
+	}
+	note, err := os.ReadFile(p.pair())
+	if err != nil {
+		return nil //nolint:nilerr // nothing is known of it
+	}
+	var itsLog, itsFile uint64
+	if _, err := fmt.Sscanf(string(note), pairFormat, &itsLog, &itsFile); err != nil {
+		return nil //nolint:nilerr // the same
+	}
+	isLog, err := identify(log)
+	if err != nil {
+		return err
+	}
+	isFile, err := identify(db)
+	if err == nil && isLog.inode == itsLog && isFile.inode != itsFile {
+		err = fmt.Errorf("%w: %s is the log of the file that was here before, and would destroy this one", skein.ErrReplaced, filepath.Base(log))
+	}
+	return err
+}
+
+func (p *paths) pair() string { return p.names[1][:len(p.names[1])-len("-wal")] + pairSuffix }
+
+// writePair writes down whose the log is. Where there is no room for that,
+// nothing is written down.
+func (p *paths) writePair() {
+	log, db := p.ids[1], p.ids[0]
+	if log.inode == 0 {
+		return // Windows lets nobody remove what is open
+	}
+	text := fmt.Sprintf(pairFormat, log.inode, db.inode)
+	if was, err := os.ReadFile(p.pair()); err == nil && string(was) == text {
+		return
+	}
+	if os.WriteFile(p.pair(), []byte(text), 0o600) != nil {
+		_ = os.Remove(p.pair()) //nolint:errcheck // half a note says nothing
+	}
+}
+
+// dropPair removes the note when the last connection has removed the log.
+func (p *paths) dropPair() {
+	if _, err := os.Stat(p.names[1]); errors.Is(err, fs.ErrNotExist) {
+		_ = os.Remove(p.pair()) //nolint:errcheck // it says nothing of a log that is made later
+	}
+}
