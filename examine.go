@@ -27,6 +27,7 @@ type Salvager interface {
 // An Examination says how to look. Its zero value only looks.
 type Examination struct {
 	Repair bool
+	Folder string // a folder of the program's own, whose rights Repair may change; "" for none
 }
 
 // A Level says how much a finding matters.

@@ -75,7 +75,7 @@ func (a *service) storeEnds(t *table) {
 			if !ok {
 				return each[skein.Finding](nil, fmt.Errorf("%w: the server's store cannot look for damage in itself", skein.ErrRefused))
 			}
-			return x.Examine(ctx, skein.Examination(in))
+			return x.Examine(ctx, skein.Examination{Repair: in.Repair})
 		})
 	ask(t, storeOperation("lag", "How far the search index is behind what is stored", door.Admin), func(ctx context.Context, s skein.Store, _ nothing) (api.Lag, error) {
 		g, ok := s.(skein.Lagger)

@@ -64,23 +64,46 @@ func inUnits(n int64) string {
 
 // permissions looks whether others can read what is the owner's.
 func (ex *exam) permissions(area string) error {
-	for _, p := range []struct {
-		path string
-		mode fs.FileMode
-	}{{filepath.Dir(ex.s.path), 0o700}, {ex.s.path, 0o600}, {ex.s.path + "-wal", 0o600}, {ex.s.path + "-shm", 0o600}} {
-		st, err := os.Stat(p.path)
-		if errors.Is(err, fs.ErrNotExist) || err == nil && !othersMay(st) {
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		err = ex.Mend(skein.Finding{Area: area, Level: skein.Warning, Text: fmt.Sprintf("%s has the mode %04o, so others can look into it; want %04o", p.path, st.Mode().Perm(), p.mode)},
-			func() error { return os.Chmod(p.path, p.mode) })
-		if err != nil {
+	seen, err := ex.folderRights(area)
+	if err != nil {
+		return err
+	}
+	for _, suffix := range []string{"", "-wal", "-shm", pairSuffix} {
+		if err := ex.ownerOnly(area, ex.s.path+suffix, 0o600); err != nil {
 			return err
 		}
 	}
-	ex.Fine(area, "only the owner can read the store")
+	ex.Fine(area, "only the owner can read the store%s", seen)
 	return nil
+}
+
+// ownerOnly takes from others their rights to a file or folder.
+func (ex *exam) ownerOnly(area, path string, mode fs.FileMode) error {
+	st, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && !othersMay(st) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return ex.Mend(skein.Finding{Area: area, Level: skein.Warning, Text: fmt.Sprintf("%s has the mode %04o, so others can look into it; want %04o", path, st.Mode().Perm(), mode)},
+		func() error { return os.Chmod(path, mode) })
+}
+
+// folderRights returns what else there is to say of the folder. Only one of the
+// program's own is changed: of any other nobody knows who needs it as it is,
+// such as /tmp.
+func (ex *exam) folderRights(area string) (seen string, err error) {
+	dir := filepath.Dir(ex.s.path)
+	st, err := os.Stat(dir)
+	if err != nil || !othersMay(st) {
+		return "", err
+	}
+	if dir == ex.folder && st.Mode()&fs.ModeSticky == 0 {
+		return "", ex.ownerOnly(area, dir, 0o700)
+	}
+	if st.Mode().Perm()&0o022 != 0 && st.Mode()&fs.ModeSticky == 0 {
+		ex.Find(skein.Finding{Area: area, Level: skein.Warning, Text: fmt.Sprintf("%s has the mode %04o, so others can remove and replace the store in it; skein changes only folders of its own", dir, st.Mode().Perm())})
+	}
+	return fmt.Sprintf("; others can see it in %s, which has the mode %04o and is not skein's own", dir, st.Mode().Perm()), nil
 }

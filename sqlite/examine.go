@@ -20,7 +20,7 @@ var _ skein.Examiner = (*Store)(nil)
 func (s *Store) Examine(ctx context.Context, x skein.Examination) iter.Seq2[skein.Finding, error] {
 	x.Repair = x.Repair && s.readOnly == nil
 	return examine.Run(ctx, x, "sqlite: examine "+s.path, func(e *examine.Exam) {
-		ex := &exam{Exam: e, s: s, ctx: ctx}
+		ex := &exam{Exam: e, s: s, ctx: ctx, folder: x.Folder}
 		ex.Area("sqlite", ex.version)
 		ex.Area("permissions", ex.permissions)
 		ex.Area("disk", ex.disk)
@@ -37,8 +37,9 @@ func (s *Store) Examine(ctx context.Context, x skein.Examination) iter.Seq2[skei
 // An exam is one call of Examine.
 type exam struct {
 	*examine.Exam
-	s   *Store
-	ctx context.Context
+	s      *Store
+	ctx    context.Context
+	folder string // Examination.Folder
 }
 
 func (ex *exam) read(f func(*conn) error) error { return ex.s.read(ex.ctx, f) }
