@@ -26,6 +26,7 @@ const (
 	codeIOErrFsync    = codeIOErr | 4<<8
 	codeIOErrDirFsync = codeIOErr | 5<<8
 	codeIOErrTruncate = codeIOErr | 6<<8
+	codeIOErrShmSize  = codeIOErr | 19<<8
 	codeIOErrCorrupt  = codeIOErr | 33<<8
 	codeReadOnlyDir   = codeReadOnly | 6<<8
 	codeUnique        = codeConstraint | 8<<8
@@ -55,8 +56,9 @@ func classify(err error) error {
 	case codeCorrupt, codeNotADB:
 		return fmt.Errorf("%w: %w", skein.ErrCorrupt, err)
 	case codeIOErr:
-		if code == codeIOErrWrite {
-			// A file that may not grow: a quota or RLIMIT_FSIZE.
+		if code == codeIOErrWrite || code == codeIOErrShmSize {
+			// A file that may not grow: a quota or RLIMIT_FSIZE; of the
+			// shared memory, a full disk.
 			return fmt.Errorf("%w: %w", skein.ErrFull, err)
 		}
 	}

@@ -74,18 +74,7 @@ func TestFullByLimitLosesNothing(t *testing.T) {
 }
 
 func TestFullDiskLosesNothing(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "small")
-	if err := os.Mkdir(dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if out, err := exec.Command("mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", dir).CombinedOutput(); err != nil {
-		t.Skipf("SKIPPED: a small tmpfs cannot be mounted (that takes root): %v %s", err, out)
-	}
-	t.Cleanup(func() {
-		if out, err := exec.Command("umount", dir).CombinedOutput(); err != nil {
-			t.Errorf("umount: %v %s", err, out)
-		}
-	})
+	dir := smallDisk(t)
 	name := filepath.Join(dir, "x.db")
 	s, err := dial(name)
 	if err != nil {
@@ -108,6 +97,60 @@ func TestFullDiskLosesNothing(t *testing.T) {
 		t.Errorf("opened again, the session has %d events, want the %d acknowledged ones", got, n+1)
 	}
 	_ = s.Close()
+}
+
+// A disk that others have filled to the last byte has no room for the shared
+// memory that SQLite makes when it opens a file.
+func TestAStoreOnAFullDiskIsRead(t *testing.T) {
+	dir := smallDisk(t)
+	name := filepath.Join(dir, "x.db")
+	s := open(t, name)
+	add(t, s, "a", created(), user("some text"))
+	shut(t, s)
+	if err := os.WriteFile(filepath.Join(dir, "fill"), make([]byte, 8<<20), 0o600); err == nil {
+		t.Fatal("8 MB fit on a disk of 4")
+	}
+	full, err := dial(name)
+	if err != nil {
+		t.Fatalf("Open on a full disk = %v", err)
+	}
+	if n := len(events(t, full, "a")); n != 2 {
+		t.Errorf("the session has %d events, want 2", n)
+	}
+	if found, err := full.Search(t.Context(), skein.Query{Substring: "some"}); err != nil || len(found.Hits) != 1 {
+		t.Errorf("Search = %+v, %v, want one hit", found, err)
+	}
+	if _, err := skein.Add(t.Context(), full, "a", user("more")); !errors.Is(err, skein.ErrFull) {
+		t.Errorf("Append = %v, want %v", err, skein.ErrFull)
+	}
+
+	// It is read as if nobody wrote to it, so not any more when somebody does.
+	if err := os.Remove(filepath.Join(dir, "fill")); err != nil {
+		t.Fatal(err)
+	}
+	add(t, open(t, name), "a", user("more"))
+	if _, err := full.Session(t.Context(), "a"); !errors.Is(err, skein.ErrReplaced) {
+		t.Errorf("Session after another's write = %v, want %v", err, skein.ErrReplaced)
+	}
+	shut(t, full)
+}
+
+// smallDisk mounts a disk of 4 MB until the test ends.
+func smallDisk(t *testing.T) (dir string) {
+	t.Helper()
+	dir = filepath.Join(t.TempDir(), "small")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command("mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", dir).CombinedOutput(); err != nil {
+		t.Skipf("SKIPPED: a small tmpfs cannot be mounted (that takes root): %v %s", err, out)
+	}
+	t.Cleanup(func() {
+		if out, err := exec.Command("umount", dir).CombinedOutput(); err != nil {
+			t.Errorf("umount: %v %s", err, out)
+		}
+	})
+	return dir
 }
 
 // A folder and a file that this user may not write to.

@@ -20,6 +20,7 @@ import (
 type paths struct {
 	names [3]string // of the database as the store was named, of -wal, of -shm
 	ids   [3]fileID // what they were when the store was opened
+	alone bool      // the database is read as if nobody wrote to it
 	lost  atomic.Bool
 }
 
@@ -46,6 +47,9 @@ func (p *paths) settle(n int) (err error) {
 
 // check reports that a file is not the one that settle saw.
 func (p *paths) check() error {
+	if st, err := os.Stat(p.names[1]); p.alone && err == nil && st.Size() > 0 {
+		return fmt.Errorf("%w: %s has come since it was opened for reading only; open it again", skein.ErrReplaced, filepath.Base(p.names[1]))
+	}
 	for i, name := range p.names {
 		if p.ids[i] == (fileID{}) {
 			continue

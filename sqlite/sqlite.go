@@ -73,7 +73,8 @@ const readConns = 8
 
 // Open opens the store in the named file, making it and its folder if need be.
 // A file that cannot be written to is opened for reading; what writes then
-// returns an error wrapping [skein.ErrReadOnly].
+// returns an error wrapping [skein.ErrReadOnly], or [skein.ErrFull] where the
+// disk has no room left for what SQLite needs to write.
 //
 // The error wraps [skein.ErrNewer] if the file is some later version's, which
 // is left untouched, [skein.ErrCorrupt] (as a [skein.Salvager]) or
@@ -134,7 +135,7 @@ func (c *core) connect(ctx context.Context, d driver.Driver, o Options) error {
 	w, err := openWriter(ctx, d, c.path, o)
 	mode := "mode=rw"
 	switch {
-	case errors.Is(err, skein.ErrReadOnly):
+	case errors.Is(err, skein.ErrReadOnly), errors.Is(err, skein.ErrFull):
 		c.readOnly = err
 		if mode, err = readOnlyMode(d, c.path); err != nil {
 			return err
@@ -155,6 +156,7 @@ func (c *core) connect(ctx context.Context, d driver.Driver, o Options) error {
 		return err
 	}
 	if c.writer == nil {
+		c.paths.alone = mode == immutable
 		return c.paths.settle(1) // SQLite may do without a log, and remove it
 	}
 	c.chores = newChores(c)

@@ -97,11 +97,14 @@ func classifyOpen(err error) error {
 	return classify(err)
 }
 
+// immutable is the mode of a file that nobody writes to, as SQLite is told.
+const immutable = "mode=ro&immutable=1"
+
 // readOnlyMode returns how a file can be read that cannot be written to:
 // with the -wal file if SQLite can make do with it, else as it is.
 func readOnlyMode(d driver.Driver, path string) (string, error) {
 	var errs []error
-	for _, mode := range []string{"mode=ro", "mode=ro&immutable=1"} {
+	for _, mode := range []string{"mode=ro", immutable} {
 		if st, err := os.Stat(path + "-wal"); mode != "mode=ro" && err == nil && st.Size() > 0 {
 			break // what the -wal file has would be missing
 		}
