@@ -23,7 +23,8 @@ func newShow(f *frame) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "show NAME [flags]",
 		Short: "read a session",
-		Long: `Read a session: what was said, and in a line each what the agent did. On a
+		Long: `Read a session: a head with its title, ID, folder, agent and cost, then what
+was said, and in a line each what the agent did. Parts of it have no head. On a
 terminal Markdown is rendered and long output goes through the pager; in a pipe
 the text is plain. In place of secrets stands what kind they are; --raw shows
 them. NAME is the ID of a session or the end of it, its key, its
@@ -99,8 +100,16 @@ func (o *showOptions) check() error {
 }
 
 func (o *showOptions) writeMessages(j *job, r reader) error {
+	var head sessionHead
+	headed := o.whole() && !o.json
+	if headed {
+		head = o.headOf(r.ctx, j, r.session)
+	}
 	return j.page(r.ctx, func(w io.Writer) error {
 		t := newTranscript(w, j, o)
+		if headed {
+			t.begin(head)
+		}
 		for e, err := range o.curtain.entries(o.messages(r)) {
 			if err == nil {
 				o.theirs.take(&e)
