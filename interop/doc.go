@@ -47,7 +47,8 @@
 // It is read whole when it has changed. Where the unpacked file lies beside it,
 // that one is read instead. So are databases and documents that are one file;
 // folders in an archive (.tar.gz, .zip) are not. What becomes too long or too
-// much when it is unpacked is named as damaged: see [Unpack].
+// much when it is unpacked is named as damaged, as what is damaged in its packing
+// is, and what can be read before that is taken: see [Unpack].
 //
 // # Folders and databases
 //

@@ -3,6 +3,7 @@ package interop
 import (
 	"bytes"
 	"compress/gzip"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -109,6 +110,23 @@ func (u *unpacked) Read(b []byte) (int, error) {
 
 // Close implements [io.Closer]; errors are those of the packing.
 func (u *unpacked) Close() error { return u.from.Close() }
+
+// A readable is a packed stream that ends where it is damaged, so that all
+// before that is read; damage then says what is wrong.
+type readable struct {
+	r      io.Reader
+	damage error
+}
+
+// Read implements [io.Reader]; the only errors besides [io.EOF] are those of a
+// context that has ended.
+func (d *readable) Read(b []byte) (int, error) {
+	n, err := d.r.Read(b)
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded) {
+		d.damage, err = err, io.EOF
+	}
+	return n, err
+}
 
 // A counter counts what is read.
 type counter struct {

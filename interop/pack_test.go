@@ -205,3 +205,64 @@ func TestAPackedDatabaseIsRead(t *testing.T) {
 		}
 	}
 }
+
+// Whatever is wrong with a packed file: what comes before is taken, and the file
+// is named each time until it is whole.
+func TestWhatIsReadableOfADamagedPackedFileIsTaken(t *testing.T) {
+	text := []byte(line("a1") + line("a2") + strings.TrimSuffix(line("a3"), "\n"))
+	for _, ending := range []string{".gz", ".zst"} {
+		whole := pack(t, ending, text)
+		flipped := func(at int) string {
+			b := bytes.Clone(whole)
+			b[at] ^= 1
+			return string(b)
+		}
+		for name, c := range map[string]struct{ data, want string }{
+			"the checksum is wrong": {flipped(len(whole) - map[string]int{".gz": 8, ".zst": 1}[ending]), "created a1 a2 a3"},
+			"more follows":          {string(whole) + "and more", "created a1 a2 a3"},
+			"the end is missing":    {string(whole[:len(whole)-3]), "created a1 a2 a3"},
+		} {
+			if ending == ".zst" && name != "more follows" { // its blocks are checked before they are given
+				continue
+			}
+			t.Run(ending+" "+name, func(t *testing.T) {
+				p := newPlace(t)
+				p.raw("a.toy"+ending, c.data)
+				for range 2 {
+					rep := p.bring(interop.Options{})
+					if rep.Failed != 1 || len(rep.Skips) != 1 || rep.Skips[0].Path != p.path("a.toy"+ending) {
+						t.Errorf("Import = %+v, want the file named as failed", rep)
+					}
+					p.wants("a", c.want)
+				}
+				p.raw("a.toy"+ending, string(whole))
+				if rep := p.bring(interop.Options{}); rep.Failed != 0 {
+					t.Errorf("Import of it whole = %+v, want nothing wrong", rep)
+				}
+				p.wants("a", c.want)
+			})
+		}
+	}
+}
+
+func TestWhatIsReadableOfADamagedPackedDatabaseIsTaken(t *testing.T) {
+	p := newPlace(t)
+	db := p.toys()
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(p.path("toys.db"))
+	if err := errors.Join(err, os.Remove(p.path("toys.db"))); err != nil {
+		t.Fatal(err)
+	}
+	z := pack(t, ".gz", data)
+	z[len(z)-8] ^= 1
+	p.raw("old/toys.db.gz", string(z))
+	for range 2 {
+		rep := p.bringUnits()
+		if rep.Failed != 1 || len(rep.Skips) != 1 || !strings.Contains(rep.Skips[0].Why, "gz: ") {
+			t.Errorf("Import = %+v, want the file named as failed", rep)
+		}
+		p.wants("a", "created T:A one three")
+	}
+}

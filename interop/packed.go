@@ -1,6 +1,7 @@
 package interop
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -48,8 +49,8 @@ func plainHead(path string, f *os.File) ([]byte, bool, error) {
 	defer r.Close()
 	b := make([]byte, headLen)
 	n, err := io.ReadFull(r, b)
-	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) && n > 0 {
-		err = nil // it is short, or being written
+	if errors.Is(err, io.EOF) || n > 0 {
+		err = nil // it is short, being written, or damaged further on
 	}
 	return b[:n], true, err
 }
@@ -58,6 +59,7 @@ func plainHead(path string, f *os.File) ([]byte, bool, error) {
 type packedUnit struct {
 	Unit
 	temp, path string // where it lies, below which folder, and where it was packed
+	damage     error  // why it was not unpacked to its end
 }
 
 // lookPacked opens the packed unit at path: unpacked to a folder of its own,
@@ -69,8 +71,8 @@ func (f *Format) lookPacked(ctx context.Context, path string) (_ Unit, err error
 	}
 	name := plain(path)
 	at := filepath.Join(temp, strings.TrimPrefix(name, filepath.VolumeName(name)))
-	u := &packedUnit{nil, temp, path}
-	err = unpackTo(ctx, at, path)
+	u := &packedUnit{nil, temp, path, nil}
+	u.damage, err = unpackTo(ctx, at, path)
 	if errors.Is(err, errNotPacked) {
 		err = ErrOther
 	}
@@ -78,45 +80,61 @@ func (f *Format) lookPacked(ctx context.Context, path string) (_ Unit, err error
 		if u.Unit, err = f.Look(ctx, at); err == nil {
 			return u, nil
 		}
-		if !errors.Is(err, ErrOther) && ctx.Err() == nil {
-			err = packedError{u.says(err.Error()), err}
+		switch {
+		case ctx.Err() != nil, errors.Is(err, ErrTorn):
+		case errors.Is(err, ErrOther):
+			if u.damage != nil {
+				err = otherError{u.damage}
+			}
+		default:
+			err = packedError{u.says(cmp.Or(u.damage, err).Error()), err}
 		}
 	}
 	return nil, errors.Join(err, os.RemoveAll(temp))
 }
 
-// unpackTo unpacks the file at path.
-func unpackTo(ctx context.Context, at, path string) (err error) {
+// unpackTo unpacks what can be read of the file at path; damage says why that
+// is not all of it.
+func unpackTo(ctx context.Context, at, path string) (damage, err error) {
 	f, _, err := open(path)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer f.Close()
 	r, packed, err := Unpack(path, ctxReader{ctx, f})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if !packed {
-		return fmt.Errorf("%s: %w", path, errNotPacked)
+		return nil, fmt.Errorf("%s: %w", path, errNotPacked)
 	}
 	defer r.Close()
 	if err := os.MkdirAll(filepath.Dir(at), 0o700); err != nil {
-		return err
+		return nil, err
 	}
 	to, err := os.OpenFile(at, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	_, err = io.Copy(to, r)
+	from := readable{r: r}
+	_, err = io.Copy(to, &from)
 	if err = errors.Join(err, to.Close()); err != nil {
-		return err
+		return nil, err
 	}
 	info, err := os.Lstat(path)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return os.Chtimes(at, info.ModTime(), info.ModTime())
+	return from.damage, os.Chtimes(at, info.ModTime(), info.ModTime())
 }
+
+// An otherError says that what can be read of a damaged unit is not of a format,
+// and what is wrong with it, which is told if it is of no other format either.
+type otherError struct{ damage error }
+
+func (e otherError) Error() string        { return e.damage.Error() }
+func (e otherError) Is(target error) bool { return target == ErrOther }
+func (e otherError) Unwrap() error        { return e.damage }
 
 // says returns a text with the path that the unit is known by.
 func (u *packedUnit) says(text string) string {

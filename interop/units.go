@@ -120,6 +120,11 @@ func (im *importer) produceUnit(ctx context.Context, w *work, sink func(chunk) e
 	if err != nil {
 		return fail(err)
 	}
+	if p, packed := w.unit.unit.(*packedUnit); packed && p.damage != nil {
+		if err := sink(chunk{w: alone, err: p.damage}); err != nil {
+			return err
+		}
+	}
 	for _, s := range sources {
 		if s.Name == "" {
 			continue
@@ -163,6 +168,9 @@ func (o *opened) look(ctx context.Context) (_ *Format, err error) {
 		if !errors.Is(err, ErrOther) {
 			return f, err
 		}
+	}
+	if other := (otherError{}); errors.As(err, &other) {
+		err = other.damage
 	}
 	return nil, err
 }

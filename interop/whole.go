@@ -1,6 +1,7 @@
 package interop
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -90,12 +91,15 @@ func (im *importer) loadOnce(ctx context.Context, w *work) (t Took, err error) {
 	if err != nil {
 		return t, err
 	}
+	var to readable
 	if packed {
 		defer unpacked.Close()
-		data = unpacked
+		to.r = unpacked
+		data = &to
 	}
 	im.rep.Bytes += now.size
-	return w.format.Load(ctx, Whole{im.store, file, data, im.opts.Again})
+	t, err = w.format.Load(ctx, Whole{im.store, file, data, im.opts.Again})
+	return t, cmp.Or(to.damage, err)
 }
 
 // loaded makes a file that was taken in whole look unchanged to the next import.

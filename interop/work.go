@@ -1,6 +1,7 @@
 package interop
 
 import (
+	"cmp"
 	"context"
 	"encoding/hex"
 	"encoding/json"
@@ -191,17 +192,21 @@ func (w *work) read(ctx context.Context, emit func(read) error) error {
 	if packed, w.packed, err = Unpack(now.path, ctxReader{ctx, f}); err != nil {
 		return err
 	}
+	var unpacked readable
 	if w.packed {
 		defer packed.Close()
-		r = packed
-		_, err = io.CopyN(io.Discard, r, w.stream.at.Offset)
+		unpacked.r = packed
+		r = &unpacked
+		if _, err = io.CopyN(io.Discard, r, w.stream.at.Offset); errors.Is(err, io.EOF) {
+			err = cmp.Or(unpacked.damage, err)
+		}
 	} else {
 		_, err = f.Seek(w.stream.at.Offset, io.SeekStart)
 	}
 	if err != nil {
 		return err
 	}
-	return w.stream.run(ctxReader{ctx, r}, emit)
+	return cmp.Or(w.stream.run(ctxReader{ctx, r}, emit), unpacked.damage)
 }
 
 // state returns how far s is.
