@@ -70,7 +70,8 @@ in a file is added, so import as often as you like, also while an agent writes.
 The files themselves are never changed. Damaged records are kept, counted and
 named; what is no session is counted and left alone. A file or session that an
 error keeps from being taken in is named with the error, and keeps no other from
-it: the exit code is then 1, and the next import tries it again.
+it: the exit code is then 1, and the next import tries it again. So it is with a
+file that is named here and gives nothing.
 
 With --list it takes in nothing and says what there is: each format's places,
 those that are not there too, with the environment variable that names one; how
@@ -129,7 +130,7 @@ func (o *importOptions) run(ctx context.Context, j *job, args []string) error {
 		return o.nothing(j, fs)
 	}
 	bar := &importBar{j: j}
-	opts := interop.Options{Again: o.again, Progress: bar.show}
+	opts := interop.Options{Again: o.again, Named: len(args) > 0, Progress: bar.show}
 	if o.watch {
 		return o.stay(ctx, j, fs, paths, opts, bar)
 	}

@@ -20,6 +20,7 @@ type importer struct {
 	// program where that is another one.
 	sessions, others pathsBy
 
+	named   []string             // the files that somebody named
 	strange map[string]candidate // files that no format knows
 	fallen  [][]candidate        // files of units that were none after all, to be read by themselves
 	torn    func(candidate)      // called with a unit that is being written; may be nil
@@ -51,13 +52,19 @@ func Import(ctx context.Context, s skein.Store, formats []Format, paths []string
 		return rep, err
 	}
 	found, err := walk(ctx, paths, &rep)
-	if err != nil {
-		return rep, err
+	if err == nil && o.Named {
+		err = im.name(paths)
 	}
-	if err := im.importAll(ctx, found, still, paths); err != nil {
-		return rep, err
+	if err == nil {
+		err = im.importAll(ctx, found, still, paths)
 	}
-	return rep, im.settleApart(ctx)
+	if err == nil {
+		err = im.settleApart(ctx)
+	}
+	if err == nil {
+		err = im.barren(ctx)
+	}
+	return rep, err
 }
 
 func newImporter(ctx context.Context, s skein.Store, formats []Format, o Options, rep *Report) (*importer, error) {
@@ -247,11 +254,11 @@ func (im *importer) takeChunk(ctx context.Context, t *target, c chunk) error {
 	case err == nil && c.err != nil && ctx.Err() == nil:
 		im.rep.fail(t.file.Path, c.err)
 	case errors.Is(err, skein.ErrDeleted):
-		im.rep.Removed++
+		im.leaves(t.file.Path, &im.rep.Removed, errDestroyed)
 	case errors.Is(err, errTaken):
 		im.waits(t)
 	case errors.Is(err, skein.ErrLocked):
-		im.rep.Waiting++
+		im.leaves(t.file.Path, &im.rep.Waiting, errLocked)
 	case err != nil:
 		t.dies()
 		return im.fails(ctx, t.file.Path, err)

@@ -11,6 +11,7 @@ import (
 // Options say how to import. The zero value is the usual case.
 type Options struct {
 	Again    bool           // bring back sessions that were deleted here
+	Named    bool           // somebody named the paths: a file among them that gives nothing has failed
 	Progress func(Progress) // called from time to time, from one goroutine; nil for nobody
 }
 
@@ -42,7 +43,7 @@ type Report struct {
 	Damage    []Damage      // these, the first thousand
 	Skipped   int           // what is neither file nor folder, leads out of the tree or cannot be taken in
 	Skips     []Skip        // these, the first thousand
-	Failed    int           // of these, what an error kept from being taken in, or in whole; the next import tries it again
+	Failed    int           // of these, what an error kept from being taken in, or in whole, and files that gave nothing though they were named; the next import tries it again
 	Err       error         // the first such error, without the path
 	Bytes     int64         // of new records
 	Elapsed   time.Duration // wall clock

@@ -131,7 +131,7 @@ func (im *importer) waits(t *target) {
 		t.w.unit.left.Store(true)
 	}
 	if im.soon == nil {
-		im.rep.Waiting++
+		im.leaves(path, &im.rep.Waiting, errLocked)
 		return
 	}
 	im.soon(path)

@@ -1,0 +1,98 @@
+package interop
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Why a file gave nothing that somebody named.
+var (
+	errEmpty     = errors.New("it is empty")
+	errUnknown   = errors.New("no format knows it")
+	errNoSession = errors.New("there is no session in it")
+	errDestroyed = errors.New("its session was destroyed here; to bring it back, import it again with --again")
+	errLocked    = errors.New("its session is locked by another program; import it again later")
+)
+
+// name notes which of the paths are files.
+func (im *importer) name(paths []string) error {
+	for _, p := range paths {
+		p, err := filepath.Abs(p)
+		if err == nil {
+			p, err = filepath.EvalSymlinks(p)
+		}
+		if err != nil {
+			return err
+		}
+		if info, err := os.Lstat(p); err == nil && info.Mode().IsRegular() && !slices.Contains(im.named, p) {
+			im.named = append(im.named, p)
+		}
+	}
+	return nil
+}
+
+// leaves counts a file that is left out in n, or names it as failed if somebody
+// named it.
+func (im *importer) leaves(path string, n *int, why error) {
+	if slices.Contains(im.named, path) {
+		im.rep.fail(path, why)
+		return
+	}
+	*n++
+}
+
+// barren names the files that gave nothing, now or before, though they were
+// named, unless they are named already.
+//
+// The error is the store's.
+func (im *importer) barren(ctx context.Context) error {
+	for _, path := range im.named {
+		if slices.ContainsFunc(im.rep.Skips, func(s Skip) bool { return s.Path == path }) {
+			continue
+		}
+		why, err := im.barrenness(ctx, path)
+		if err != nil {
+			return err
+		}
+		if why != nil {
+			im.rep.fail(path, why)
+		}
+	}
+	return nil
+}
+
+// barrenness returns why a file gave no session, nil if it did.
+func (im *importer) barrenness(ctx context.Context, path string) (why, err error) {
+	if c, strange := im.strange[path]; strange {
+		im.rep.Unmatched--
+		switch {
+		case c.size == 0:
+			return errEmpty, nil
+		case len(im.formats) == 1:
+			return errors.New(im.formats[0].Name + " does not know it"), nil
+		}
+		return errUnknown, nil
+	}
+	if _, unit := im.unitOf(path); unit != "" {
+		path = unit
+	}
+	known, ok := im.files[path]
+	f := im.format(known.Format)
+	if !ok || known.Session != "" || f == nil || f.Load != nil {
+		return nil, nil
+	}
+	for other := range im.files {
+		if strings.HasPrefix(other, path+"#") {
+			return nil, nil
+		}
+	}
+	stored, err := im.stored(ctx, f.Name, path)
+	if err != nil || stored.CopyOf != "" {
+		return nil, err
+	}
+	return errNoSession, nil
+}

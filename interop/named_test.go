@@ -1,0 +1,82 @@
+package interop_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/interop"
+)
+
+// names imports files of a place that somebody named.
+func (p *place) names(o interop.Options, files ...string) interop.Report {
+	p.Helper()
+	o.Named = true
+	for i := range files {
+		files[i] = p.path(files[i])
+	}
+	rep, err := interop.Import(p.Context(), p.store, []interop.Format{toy()}, files, o)
+	if err != nil {
+		p.Fatal(err)
+	}
+	return rep
+}
+
+// What gave nothing is named with the reason, each time; what lies in a folder
+// that was named is only counted.
+func TestANamedFileThatGivesNothingFails(t *testing.T) {
+	for name, tt := range map[string]struct {
+		file, data, why string
+	}{
+		"no format knows it": {"note.txt", "hello\n", "toy does not know it"},
+		"empty":              {"empty.txt", "", "it is empty"},
+		"not packed":         {"a.toy.gz", line("a1"), "toy does not know it"},
+		"no session":         {"none.toy", "\n\n", "there is no session in it"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := newPlace(t)
+			p.raw(tt.file, tt.data)
+			p.write("b.toy", "b1")
+			for n := range 2 {
+				rep := p.names(interop.Options{}, tt.file, "b.toy")
+				if rep.Failed != 1 || len(rep.Skips) != 1 || rep.Skips[0].Path != p.path(tt.file) || rep.Skips[0].Why != tt.why || rep.Unmatched != 0 {
+					t.Errorf("import %d of %s = %+v, want it named: %s", n, tt.file, rep, tt.why)
+				}
+			}
+			p.wants("b", "created b1")
+			if rep := p.names(interop.Options{}, ""); rep.Failed != 0 {
+				t.Errorf("Import of the folder = %+v, want nothing failed", rep)
+			}
+		})
+	}
+}
+
+func TestANamedFileThatIsLeftOutFails(t *testing.T) {
+	p := newPlace(t)
+	p.write("a.toy", "a1")
+	p.names(interop.Options{}, "a.toy")
+	if rep := p.names(interop.Options{}, "a.toy"); rep.Failed != 0 || rep.Unchanged != 1 {
+		t.Errorf("Import of what was imported = %+v, want nothing failed", rep)
+	}
+	l, err := p.store.Acquire(t.Context(), "a", skein.LeaseRequest{Program: "another"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.write("a.toy", "a1", "a2")
+	if rep := p.names(interop.Options{}, "a.toy"); rep.Failed != 1 || rep.Waiting != 0 || !strings.Contains(rep.Skips[0].Why, "locked") {
+		t.Errorf("Import of what is locked = %+v, want it named", rep)
+	}
+	if err := p.store.Release(context.WithoutCancel(t.Context()), l); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.store.Delete(t.Context(), "a", skein.Deletion{}); err != nil {
+		t.Fatal(err)
+	}
+	if rep := p.names(interop.Options{}, "a.toy"); rep.Failed != 1 || rep.Removed != 0 || !strings.Contains(rep.Skips[0].Why, "--again") {
+		t.Errorf("Import of what was destroyed = %+v, want it named", rep)
+	}
+	if rep := p.names(interop.Options{Again: true}, "a.toy"); rep.Failed != 0 || rep.Sessions != 1 {
+		t.Errorf("Import of it with Again = %+v, want the session", rep)
+	}
+}
