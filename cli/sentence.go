@@ -19,7 +19,7 @@ func sentence(err error) string {
 }
 
 func reason(err error) string {
-	switch e := err.(type) {
+	switch e := err.(type) { //nolint:errorlint // the tree of errors is walked here, node by node
 	case interface {
 		Act() string
 		Unwrap() error

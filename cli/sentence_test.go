@@ -47,7 +47,7 @@ type fullStore struct{ skein.Store }
 // Sessions implements [skein.Store].
 func (fullStore) Sessions(context.Context, skein.Filter) iter.Seq2[skein.Session, error] {
 	return func(yield func(skein.Session, error) bool) {
-		err := error(skein.ErrFull)
+		err := skein.ErrFull
 		skein.Wrapf(&err, "sqlite: sessions")
 		yield(skein.Session{}, err)
 	}
