@@ -2,6 +2,7 @@ package skein
 
 import (
 	"context"
+	"errors"
 	"iter"
 	"time"
 )
@@ -277,9 +278,17 @@ type Namer interface {
 }
 
 // Add appends evs to session id, wherever it ends, and returns the place of
-// its last event. Errors as [Store.Append].
+// its last event. A session that has not begun begins with a created event
+// without anything in it. Errors as [Store.Append].
 func Add(ctx context.Context, s Store, id SessionID, evs ...Event) (Seq, error) {
-	r, err := s.Append(ctx, Batch{Session: id, Events: evs})
+	b := Batch{Session: id, Events: evs}
+	r, err := s.Append(ctx, b)
+	if errors.Is(err, ErrNotFound) && len(evs) > 0 && evs[0].Kind != KindCreated {
+		began := Batch{Session: id, After: Fresh, Events: append([]Event{NewEvent(KindCreated, evs[0].Time, Created{})}, evs...)}
+		if r, err = s.Append(ctx, began); errors.Is(err, ErrConflict) { // another program began it meanwhile
+			r, err = s.Append(ctx, b)
+		}
+	}
 	if err != nil {
 		return 0, err
 	}

@@ -13,6 +13,7 @@ import (
 func answer() []check {
 	return []check{
 		{name: "nil means that every later read has it", run: nilMeansStored},
+		{name: "what is added to a new session begins it", run: addBegins},
 		{name: "ctx that ends at any moment, 1 writer", run: func(t *test) { endedContext(t, 1, 200) }},
 		{name: "ctx that ends at any moment, 16 writers", run: func(t *test) { endedContext(t, 16, 25) }},
 		{name: "ctx that has ended stops everything", run: deadContext},
@@ -36,6 +37,21 @@ func nilMeansStored(t *test) {
 		}
 		t.wantFound(word, at("a", r.Last))
 	}
+}
+
+func addBegins(t *test) {
+	everyone(8, func(int) {
+		if _, err := skein.Add(context.Background(), t.s, "a", user("x")); err != nil {
+			t.Errorf("Add to a session that has not begun = %v", err)
+		}
+	})
+	if evs := t.events("a"); len(evs) != 9 || evs[0].Kind != skein.KindCreated || evs[8].Kind != skein.KindSaid {
+		t.Errorf("the session has %d events, first %s, want created and 8 messages", len(evs), evs[0].Kind)
+	}
+	if _, err := skein.Add(t.Context(), t.s, "b", created(), user("x")); err != nil {
+		t.Errorf("Add that begins with created = %v", err)
+	}
+	t.wantEnd("b", 2)
 }
 
 // endedContext ends the caller's context at random moments and asks each time
