@@ -26,11 +26,11 @@ func newOpen(f *frame) *cobra.Command {
 	var o openOptions
 	c := &cobra.Command{
 		Use:   "open [NAME] [flags]",
-		Short: "open the dashboard in a browser, logged in",
-		Long: `Open the dashboard of the running server in a browser, logged in; with NAME, the
-page of that session. Where a browser can, it gets a window of its own. Where
-there is none, or with --print, the link is printed: it works once, for ten
-minutes.`,
+		Short: "open the dashboard in a browser, to log in with a click",
+		Long: `Open the dashboard of the running server in a browser; with NAME, the page of
+that session. A button there logs the browser in. Where a browser can, it gets
+a window of its own. Where there is none, or with --print, the link is printed:
+it logs in once, for ten minutes.`,
 		Example: "skein open\n\tskein open last",
 		Args:    words(0, 1, "the NAME of a session"),
 		RunE: func(c *cobra.Command, args []string) error {

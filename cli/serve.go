@@ -39,7 +39,8 @@ func newServe(f *frame) *cobra.Command {
 		Short: "serve the sessions to browsers and programs",
 		Long: `Serve the store over HTTP until Ctrl-C: the dashboard for people, and the API
 under /v1 for programs, both for those who show a token. The link that is
-printed logs a browser in, once; skein open gives another.
+printed leads to a button that logs a browser in, once; skein open gives
+another link.
 
 Only this machine can reach it, unless --listen says otherwise; then it wants
 --tls-cert and --tls-key, or --clear-text where something in front of it

@@ -78,6 +78,11 @@ func (h *house) ask(what, body string, headers ...string) *httptest.ResponseReco
 	return w
 }
 
+// send sends the form to log in, as a browser does.
+func (h *house) send(form string, headers ...string) *httptest.ResponseRecorder {
+	return h.ask("POST /login", form, append([]string{"Authorization: ", "Content-Type: application/x-www-form-urlencoded"}, headers...)...)
+}
+
 func (h *house) wants(status int, what, body string, headers ...string) {
 	h.Helper()
 	w := h.ask(what, body, headers...)
@@ -164,15 +169,17 @@ func TestACodeLogsInOnce(t *testing.T) {
 	if !ok {
 		t.Fatal("no code")
 	}
-	w := h.ask("GET /login?code="+code, "", "Authorization: ")
+	w := h.send("code=" + code + "&next=%2Fsessions%2Fa%252Fb")
 	cookies := w.Result().Cookies()
-	if w.Code != 200 || len(cookies) != 1 || !cookies[0].HttpOnly || cookies[0].SameSite != http.SameSiteStrictMode {
-		t.Fatalf("GET /login = %d, cookies %v; want one, HttpOnly and strict", w.Code, cookies)
+	if w.Code != 303 || w.Header().Get("Location") != "/sessions/a%2Fb" || len(cookies) != 1 || !cookies[0].HttpOnly || cookies[0].SameSite != http.SameSiteStrictMode {
+		t.Fatalf("POST /login = %d to %s, cookies %v; want 303 to the page that was asked for, and one cookie, HttpOnly and strict", w.Code, w.Header().Get("Location"), cookies)
 	}
 	in := "Cookie: " + cookies[0].Name + "=" + cookies[0].Value
 	h.wants(200, "GET /v1/read", "", "Authorization: ", in)
 	h.wants(401, "GET /v1/read", "", "Authorization: ", in+"x")
-	h.wants(401, "GET /login?code="+code, "", "Authorization: ")
+	if w := h.send("code=" + code); w.Code != 401 {
+		t.Errorf("the code a second time = %d, want 401", w.Code)
+	}
 	h.now = h.now.Add(31 * 24 * time.Hour)
 	h.wants(401, "GET /v1/read", "", "Authorization: ", in)
 	h.now = h.now.Add(-31 * 24 * time.Hour)

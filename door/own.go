@@ -3,6 +3,7 @@ package door
 import (
 	"crypto/rand"
 	"errors"
+	"fmt"
 	"html"
 	"net/http"
 	"net/url"
@@ -20,14 +21,14 @@ func (d *Door) own() []Route {
 			w.Write([]byte("ok\n")) //nolint:errcheck // the client has gone
 		})},
 		{Pattern: "POST /v1/login-codes", Scope: Read, Handler: http.HandlerFunc(d.newCode)},
-		{Pattern: "GET /login", Scope: Open, Page: true, Handler: http.HandlerFunc(d.withCode)},
-		{Pattern: "POST /login", Scope: Open, Page: true, Body: 64 << 10, Types: form, Handler: http.HandlerFunc(d.withToken)},
+		{Pattern: "GET /login", Scope: Open, Page: true, Handler: http.HandlerFunc(d.form)},
+		{Pattern: "POST /login", Scope: Open, Page: true, Body: 64 << 10, Types: form, Handler: http.HandlerFunc(d.logIn)},
 		{Pattern: "POST /logout", Scope: Open, Page: true, Body: 64 << 10, Types: form, Handler: http.HandlerFunc(d.leave)},
 	}
 }
 
 // Code returns a code that logs one browser in with the first token, and false
-// if too many wait to be used. The page is /login?code=CODE.
+// if too many wait to be used. The page /login?code=CODE has a button that sends it.
 func (d *Door) Code() (string, bool) { return d.codes.make(First, d.now()) }
 
 // newCode answers with a code for the token that asks. A login is not enough:
@@ -50,34 +51,41 @@ func (d *Door) newCode(w http.ResponseWriter, r *http.Request) {
 	}{c, "/login?code=" + url.QueryEscape(c)}))
 }
 
-// withCode logs a browser in with a code, or shows the form.
-func (d *Door) withCode(w http.ResponseWriter, r *http.Request) {
-	c := r.URL.Query().Get("code")
-	if c == "" || r.Method == http.MethodHead { // who only looks at a link does not use it up
-		d.stranger(w, r, Route{Page: true}, false)
-		return
-	}
-	name, ok := d.codes.use(c, d.now())
-	if !ok {
-		d.stranger(w, r, Route{Page: true}, true)
+// form shows the page to log in. With a code in its address the page has a button
+// that sends the code: programs that look at the links in mails and chats follow
+// them, and other sites can lead a browser to one, so a GET neither uses a code up
+// nor logs in.
+func (d *Door) form(w http.ResponseWriter, r *http.Request) {
+	d.stranger(w, r, Route{Page: true}, false)
+}
+
+// logIn logs a browser in with the code of a link, or the token that a person
+// typed.
+func (d *Door) logIn(w http.ResponseWriter, r *http.Request) {
+	name, err := d.named(r)
+	if err != nil {
+		d.unknown(w, r, Route{Page: true}, true, err)
 		return
 	}
 	d.asNamed(w, r, name)
 }
 
-// withToken logs a browser in with the token that a person typed.
-func (d *Door) withToken(w http.ResponseWriter, r *http.Request) {
-	found, err := d.tokens.Find(r.Context(), strings.TrimSpace(r.PostFormValue("token")))
-	if err != nil {
-		d.unknown(w, r, Route{Page: true}, true, err)
-		return
+// named returns the name of the token that a form to log in sends, or has a code
+// for. Its errors are those of [Tokens.Find].
+func (d *Door) named(r *http.Request) (string, error) {
+	if c := r.PostFormValue("code"); c != "" {
+		name, ok := d.codes.use(c, d.now())
+		if !ok {
+			return "", fmt.Errorf("code: %w", skein.ErrNotFound)
+		}
+		return name, nil
 	}
-	d.asNamed(w, r, found.Name)
+	found, err := d.tokens.Find(r.Context(), strings.TrimSpace(r.PostFormValue("token")))
+	return found.Name, err
 }
 
 // asNamed logs a browser in with the token of that name: it stores the login,
-// sets the cookie, and leads on with a page of this site. After a redirect from
-// elsewhere the browser would keep a strict cookie to itself.
+// sets the cookie, and leads on to the page that the form names.
 func (d *Door) asNamed(w http.ResponseWriter, r *http.Request, name string) {
 	token, book, err := d.tokens.named(r.Context(), name)
 	if err != nil {
@@ -96,14 +104,8 @@ func (d *Door) asNamed(w http.ResponseWriter, r *http.Request, name string) {
 		return
 	}
 	http.SetCookie(w, c)
-	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	to := html.EscapeString(next(r))
-	w.Write([]byte(strings.ReplaceAll(inPage, "NEXT", to))) //nolint:errcheck // the client has gone
+	http.Redirect(w, r, local(r.PostFormValue("next")), http.StatusSeeOther)
 }
-
-// next returns the page of this site that a link to log in leads to; the first
-// one if it names none. What is escaped in it stays so.
-func next(r *http.Request) string { return local(r.URL.Query().Get("next")) }
 
 // local returns path if it is one of this site, else the first page's.
 func local(path string) string {
@@ -134,15 +136,6 @@ const againPage = `<!doctype html>
 <meta http-equiv="refresh" content="0; url=NEXT">
 <title>skein</title>
 <p><a href="NEXT">Go on</a></p>
-</html>
-`
-
-const inPage = `<!doctype html>
-<html lang="en">
-<meta charset="utf-8">
-<meta http-equiv="refresh" content="0; url=NEXT">
-<title>skein</title>
-<p>You are logged in. <a href="NEXT">Go on</a></p>
 </html>
 `
 

@@ -98,7 +98,7 @@ func TestOverTLSBothProtocolsPassTheSameDoor(t *testing.T) {
 		transport.Protocols = new(http.Protocols)
 		transport.Protocols.SetHTTP1(proto == 1)
 		transport.Protocols.SetHTTP2(proto == 2)
-		client := &http.Client{Transport: transport}
+		client := &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 		ask := func(method, path, body string, headers ...string) *http.Response {
 			r, err := http.NewRequestWithContext(t.Context(), method, "https://"+addr+path, strings.NewReader(body))
 			if err != nil {
@@ -138,7 +138,7 @@ func TestOverTLSBothProtocolsPassTheSameDoor(t *testing.T) {
 				t.Errorf("HTTP/%d %s = %d, want %d", proto, c.request.Request.URL, c.request.StatusCode, c.want)
 			}
 		}
-		if in := ask("GET", "/login?code="+code, "").Cookies(); len(in) != 1 || !in[0].Secure || !in[0].HttpOnly || in[0].SameSite != http.SameSiteStrictMode {
+		if in := ask("POST", "/login", "code="+code, "Content-Type: application/x-www-form-urlencoded").Cookies(); len(in) != 1 || !in[0].Secure || !in[0].HttpOnly || in[0].SameSite != http.SameSiteStrictMode {
 			t.Errorf("HTTP/%d: the cookie over TLS is %v, want one, Secure, HttpOnly and strict", proto, in)
 		}
 		client.CloseIdleConnections()

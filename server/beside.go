@@ -25,7 +25,7 @@ func (t *table) besides() {
 		},
 		{
 			ID: "create-login-code", Method: http.MethodPost, Path: "/v1/login-codes", Tag: "server", Scope: door.Read, Status: http.StatusCreated, Summary: "A code that logs a browser in, once, for 10 minutes",
-			Doc: "A login by cookie does not suffice. The page is at path.", Gives: []media{bodyOf[loginCode]("application/json")},
+			Doc: "A login by cookie does not suffice. The page at path has a button that sends it.", Gives: []media{bodyOf[loginCode]("application/json")},
 		},
 		{
 			ID: "mcp", Method: http.MethodPost, Path: "/mcp", Tag: "server", Scope: door.Read, Body: door.MB, Summary: "The Model Context Protocol, over streamable HTTP",

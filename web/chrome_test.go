@@ -72,7 +72,7 @@ func (v *visit) quietly() *tab {
 	ctx, cancelTime := context.WithTimeout(ctx, 3*late) // many pages
 	v.t.Cleanup(cancelTime)
 	b := &tab{ctx, v.t, v}
-	b.do(chromedp.Navigate(v.url + v.login()))
+	b.do(chromedp.Navigate(v.url+"/login?code="+v.code()), chromedp.Click(chromedp.CSS("main button.main")))
 	b.until(`location.pathname == "/" && document.getElementById("main") && document.readyState == "complete"`)
 	return b
 }

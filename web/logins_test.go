@@ -2,6 +2,7 @@ package web_test
 
 import (
 	"net/http"
+	"net/http/cookiejar"
 	"net/url"
 	"regexp"
 	"strings"
@@ -101,5 +102,35 @@ func TestLoginsOfOthersAreNeitherSeenNorEnded(t *testing.T) {
 	v.send("/logins/end", url.Values{"which": {"all"}})
 	if after, err := v.tokens.Logins(t.Context()); err != nil || len(after) != len(before) {
 		t.Errorf("after eve tried to end them there are the logins %+v, %v, want %d", after, err, len(before))
+	}
+}
+
+// A link to log in shows a button, as often as it is looked at; only the button
+// logs in, once, and leads to the page that the link names.
+func TestALinkToLogInShowsAButton(t *testing.T) {
+	v := visiting(t, composed(t), nil)
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v.client.Jar = jar // another browser, in which nobody is logged in
+	code := v.code()
+	for range 3 {
+		status, body := v.ask(http.MethodGet, "/login?"+url.Values{"code": {code}, "next": {"/usage?by=model"}}.Encode(), nil)
+		if status != http.StatusUnauthorized || strings.Count(body, "<button") != 1 || strings.Contains(body, `name="token"`) ||
+			!strings.Contains(body, `name="code" value="`+code+`"`) || !strings.Contains(body, `name="next" value="/usage?by=model"`) {
+			t.Fatalf("the link shows %d %s, want one button that sends the code and where to go on", status, body)
+		}
+	}
+	if status, _ := v.ask(http.MethodGet, "/usage", nil); status != http.StatusUnauthorized {
+		t.Errorf("a page after the link was only looked at = %d, want 401", status)
+	}
+	form := url.Values{"code": {code}, "next": {"/usage?by=model"}}
+	if body := v.send("/login", form); !strings.Contains(body, "<h1>Usage") {
+		t.Errorf("the button leads to %s, want the page of the usage", body)
+	}
+	v.client.Jar = nil
+	if status, body := v.ask(http.MethodPost, "/login", form); status != http.StatusUnauthorized || !strings.Contains(body, "was used before") || !strings.Contains(body, `name="token"`) {
+		t.Errorf("the button a second time = %d %s, want the form and that the link was used before", status, body)
 	}
 }

@@ -39,11 +39,14 @@ func TestWhatIsRefusedIsAPageForPeople(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	get := func(path, token, accept string) (int, string, string) {
+	ask := func(method, path, form, token, accept string) (int, string, string) {
 		t.Helper()
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, v.url+path, nil)
+		r, err := http.NewRequestWithContext(t.Context(), method, v.url+path, strings.NewReader(form))
 		if err != nil {
 			t.Fatal(err)
+		}
+		if form != "" {
+			r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 		}
 		r.Header.Set("Accept", accept)
 		if token != "" {
@@ -61,16 +64,16 @@ func TestWhatIsRefusedIsAPageForPeople(t *testing.T) {
 		return a.StatusCode, a.Header.Get("Content-Type"), string(b)
 	}
 	const people, programs = "text/html,*/*;q=0.8", "application/json"
-	if status, kind, body := get("/health", reader, people); status != 403 || !strings.HasPrefix(kind, "text/html") || !strings.Contains(body, "this needs admin") || !strings.Contains(body, `href="/usage"`) {
+	if status, kind, body := ask("GET", "/health", "", reader, people); status != 403 || !strings.HasPrefix(kind, "text/html") || !strings.Contains(body, "this needs admin") || !strings.Contains(body, `href="/usage"`) {
 		t.Errorf("a page that is for admins = %d %s %s, want 403 as a page of the site", status, kind, body)
 	}
-	if status, kind, _ := get("/health", reader, programs); status != 403 || kind != "application/problem+json" {
+	if status, kind, _ := ask("GET", "/health", "", reader, programs); status != 403 || kind != "application/problem+json" {
 		t.Errorf("the same for a program = %d %s, want 403 as a problem", status, kind)
 	}
 	for range 100 {
-		get("/login?code=wrong", "", people)
+		ask("POST", "/login", "code=wrong", "", people)
 	}
-	if status, kind, body := get("/login?code=wrong", "", people); status != 429 || !strings.HasPrefix(kind, "text/html") || !strings.Contains(body, "too many wrong tokens") || strings.Contains(body, `href="/usage"`) {
+	if status, kind, body := ask("POST", "/login", "code=wrong", "", people); status != 429 || !strings.HasPrefix(kind, "text/html") || !strings.Contains(body, "too many wrong tokens") || strings.Contains(body, `href="/usage"`) {
 		t.Errorf("one try too many = %d %s %s, want 429 as a page of a site that nobody is in", status, kind, body)
 	}
 }

@@ -50,13 +50,23 @@ func navigation() []link {
 	}
 }
 
+// loginForm is what the page to log in shows.
+type loginForm struct {
+	Wrong bool   // what was sent did not log in
+	Code  string // of the link that was followed: a button sends it
+	Next  string // page that the link leads to, as it was given
+}
+
 // Form returns the page to log in, for [door.Options]. It is made when it is
 // first needed.
 func Form(o Options) http.Handler {
 	site := sync.OnceValue(func() *site { return newSite(o) })
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		wrong := r.Method == http.MethodPost || r.URL.Query().Has("code")
-		site().write(w, http.StatusUnauthorized, "login", page{Title: "Log in", Data: wrong})
+		form := loginForm{Wrong: r.Method == http.MethodPost}
+		if given := r.URL.Query(); r.URL.Path == "/login" && !form.Wrong {
+			form.Code, form.Next = given.Get("code"), given.Get("next")
+		}
+		site().write(w, http.StatusUnauthorized, "login", page{Title: "Log in", Data: form})
 	})
 }
 
