@@ -58,7 +58,8 @@ func (l *listener) listen() {
 	}
 }
 
-// connected listens on one connection until that is lost.
+// connected listens on one connection until that is lost. A standby lets nobody
+// listen: there it only looks, and listens once the standby has taken over.
 func (l *listener) connected(ctx context.Context) error {
 	cfg := l.core.pool.Config().ConnConfig.Copy()
 	cfg.RuntimeParams["application_name"] += " (listens)" // in pg_stat_activity
@@ -71,14 +72,20 @@ func (l *listener) connected(ctx context.Context) error {
 		defer cancel()
 		_ = pg.Close(ctx)
 	}()
-	if _, err := pg.Exec(ctx, "LISTEN "+channel); err != nil {
-		return err
-	}
-	l.core.wakers.wakeAll() // of what was stored before, nothing was heard
-	looked := time.Now()
+	hears := false
+	var looked time.Time
 	for {
-		err := l.hear(ctx, pg)
-		if err != nil {
+		if !hears {
+			_, err := pg.Exec(ctx, "LISTEN "+channel)
+			if err != nil && code(err) != codeReadOnly {
+				return err
+			}
+			if hears = err == nil; hears || looked.IsZero() {
+				l.core.wakers.wakeAll() // of what was stored before, nothing was heard
+				looked = time.Now()
+			}
+		}
+		if err := l.hear(ctx, pg); err != nil {
 			return err
 		}
 		if time.Since(looked) >= lookEvery {

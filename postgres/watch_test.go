@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -217,4 +218,47 @@ func closed(c <-chan struct{}) bool {
 	default:
 		return false
 	}
+}
+
+// A standby tells nobody anything: it is looked at, also when it has taken over.
+func TestWatchersOfAStandbySeeWhatIsStored(t *testing.T) {
+	first := pgtest.New(t, pgtest.Options{})
+	dsn := first.DSN(t)
+	s := openTest(t, dsn)
+	addText(t, s, "a")
+	second := first.Standby(t, pgtest.Options{})
+	there := strings.Replace(dsn, first.Address(), second.Address(), 1)
+	r := openTest(t, there)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+	defer cancel()
+	seen, done := make(chan skein.Seq), make(chan error, 1)
+	go func() {
+		for e, err := range r.Watch(ctx, "a", 0) {
+			if err != nil {
+				done <- err
+				return
+			}
+			seen <- e.Seq
+		}
+	}()
+	sees := func(want skein.Seq) {
+		t.Helper()
+		select {
+		case got := <-seen:
+			if got != want {
+				t.Fatalf("Watch on the standby yields event %d, want %d", got, want)
+			}
+		case err := <-done:
+			t.Fatalf("Watch on the standby = %v before event %d", err, want)
+		}
+	}
+	sees(1)
+	addText(t, s, "a", "x")
+	sees(2)
+	addText(t, s, "a", "y")
+	sees(3)
+	second.Promote(t)
+	other := openTest(t, there)
+	addText(t, other, "a", "z")
+	sees(4)
 }
