@@ -22,7 +22,7 @@ func TestALongTurnRunsToItsEnd(t *testing.T) {
 	}{
 		{"anthropic:claude-x", "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", llmtest.Anthropic},
 		{"openai:gpt-x", "OPENAI_API_KEY", "OPENAI_BASE_URL", llmtest.OpenAI},
-		{"google:gemini-x", "GEMINI_API_KEY", "GOOGLE_GEMINI_BASE_URL", llmtest.Google},
+		{"google:gemini-x", "GEMINI_API_KEY", "GOOGLE_OPENAI_BASE_URL", llmtest.Google},
 		{"vllm:m", "VLLM_API_KEY", "VLLM_BASE_URL", llmtest.Chat},
 	} {
 		for _, after := range []string{"", "400"} {

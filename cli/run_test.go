@@ -67,8 +67,8 @@ func TestRunTalksToEveryProvider(t *testing.T) {
 	}{
 		{"anthropic:claude-x", "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", llmtest.Anthropic},
 		{"openai:gpt-x", "OPENAI_API_KEY", "OPENAI_BASE_URL", llmtest.OpenAI},
-		{"google:gemini-x", "GEMINI_API_KEY", "GOOGLE_GEMINI_BASE_URL", llmtest.Google},
-		{"google:gemini-x", "GOOGLE_API_KEY", "GOOGLE_GEMINI_BASE_URL", llmtest.Google},
+		{"google:gemini-x", "GEMINI_API_KEY", "GOOGLE_OPENAI_BASE_URL", llmtest.Google},
+		{"google:gemini-x", "GOOGLE_API_KEY", "GOOGLE_OPENAI_BASE_URL", llmtest.Google},
 		{"openrouter:a/b", "OPENROUTER_API_KEY", "OPENROUTER_BASE_URL", llmtest.Chat},
 		{"ollama:llama:8b", "OLLAMA_API_KEY", "OLLAMA_HOST", llmtest.Chat},
 		{"vllm:m", "VLLM_API_KEY", "VLLM_BASE_URL", llmtest.Chat},

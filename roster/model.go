@@ -53,6 +53,8 @@ func (r *Roster) Model(ctx context.Context, name string) (_ llm.Provider, err er
 		return nil, &ModelError{name, fmt.Sprintf("there is no provider %q", provider), r.examples()}
 	case model == "":
 		return nil, &ModelError{name, fmt.Sprintf("which model of %s? want %[1]s:MODEL", provider), nil}
+	case p.BaseURL == "" && p.NotEnv != "" && r.Getenv(p.NotEnv) != "": // requests that it was to take elsewhere must not go to the vendor
+		return nil, &ModelError{name, fmt.Sprintf("%s=%s is for the vendor's own API, and skein speaks the one like OpenAI's: set %s to the address of that, or unset %[1]s", p.NotEnv, r.Getenv(p.NotEnv), p.BaseEnv), nil}
 	}
 	key, err := r.key(provider, p)
 	if err != nil {

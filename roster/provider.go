@@ -26,6 +26,7 @@ type Provider struct {
 	API     API
 	BaseURL string   // "" for the vendor's own
 	BaseEnv string   // variable of the environment that sets BaseURL; "" for none
+	NotEnv  string   // variable that says where an API of the vendor's is that is not spoken here; "" for none
 	KeyEnv  []string // variables of the environment that the key may be in
 	Keyless bool     // it answers without a key
 }
@@ -35,7 +36,7 @@ func known() map[string]Provider {
 	return map[string]Provider{
 		"anthropic":  {API: Anthropic, BaseEnv: "ANTHROPIC_BASE_URL", KeyEnv: []string{"ANTHROPIC_API_KEY"}},
 		"openai":     {API: Responses, BaseEnv: "OPENAI_BASE_URL", KeyEnv: []string{"OPENAI_API_KEY"}},
-		"google":     {API: Google, BaseEnv: "GOOGLE_GEMINI_BASE_URL", KeyEnv: []string{"GEMINI_API_KEY", "GOOGLE_API_KEY"}},
+		"google":     {API: Google, BaseEnv: "GOOGLE_OPENAI_BASE_URL", NotEnv: "GOOGLE_GEMINI_BASE_URL", KeyEnv: []string{"GEMINI_API_KEY", "GOOGLE_API_KEY"}},
 		"openrouter": {API: Chat, BaseURL: "https://openrouter.ai/api/v1", BaseEnv: "OPENROUTER_BASE_URL", KeyEnv: []string{"OPENROUTER_API_KEY"}},
 		"groq":       {API: Chat, BaseURL: "https://api.groq.com/openai/v1", BaseEnv: "GROQ_BASE_URL", KeyEnv: []string{"GROQ_API_KEY"}},
 		"mistral":    {API: Chat, BaseURL: "https://api.mistral.ai/v1", BaseEnv: "MISTRAL_BASE_URL", KeyEnv: []string{"MISTRAL_API_KEY"}},
@@ -90,6 +91,7 @@ func ollamaURL(host string) string {
 func (p Provider) merge(other Provider) Provider {
 	p.API = cmp.Or(p.API, other.API)
 	p.BaseEnv = cmp.Or(p.BaseEnv, other.BaseEnv)
+	p.NotEnv = cmp.Or(p.NotEnv, other.NotEnv)
 	if p.BaseURL == "" {
 		p.BaseURL = other.BaseURL
 	} else {

@@ -205,6 +205,24 @@ func TestAModelIsReachedWhereItsNameSays(t *testing.T) {
 	}
 }
 
+// An address of an API that is not spoken here is neither asked nor passed over.
+func TestGooglesOwnAddressIsNotAskedForChat(t *testing.T) {
+	env := map[string]string{"GEMINI_API_KEY": "k", "GOOGLE_GEMINI_BASE_URL": "http://gate:1"}
+	getenv := func(name string) string { return env[name] }
+	_, err := New(Options{Getenv: getenv}).Model(t.Context(), "google:gemini-x")
+	if !errors.Is(err, llm.ErrModel) || !strings.Contains(err.Error(), "GOOGLE_GEMINI_BASE_URL=http://gate:1") || !strings.Contains(err.Error(), "set GOOGLE_OPENAI_BASE_URL") {
+		t.Errorf("Model(google:gemini-x) with GOOGLE_GEMINI_BASE_URL = %v, want an error that names it and what to set", err)
+	}
+	set := New(Options{Getenv: getenv, Providers: map[string]Provider{"google": {BaseURL: "http://gate:1/openai/"}}})
+	if _, err := set.Model(t.Context(), "google:gemini-x"); err != nil {
+		t.Errorf("Model(google:gemini-x) with an address of the settings = %v", err)
+	}
+	env["GOOGLE_OPENAI_BASE_URL"] = "http://gate:1/openai/"
+	if _, err := New(Options{Getenv: getenv}).Model(t.Context(), "google:gemini-x"); err != nil {
+		t.Errorf("Model(google:gemini-x) with GOOGLE_OPENAI_BASE_URL = %v", err)
+	}
+}
+
 func TestWhoHasNoKeyIsToldWhereToPutIt(t *testing.T) {
 	r := New(Options{})
 	_, err := r.Model(t.Context(), "google:gemini-x")
