@@ -25,6 +25,17 @@ type UsageQuery struct {
 	Zone         *time.Location // whose days; nil is UTC
 }
 
+// Check tells whether usage can be summed by q.By; "" is [ByDay].
+//
+// The error wraps [ErrInvalid].
+func (q UsageQuery) Check() error {
+	switch q.By {
+	case "", ByDay, ByModelID, ByAgent, ByProject, BySession:
+		return nil
+	}
+	return invalidf("usage by %.100q: want %s, %s, %s, %s or %s", q.By, ByDay, ByModelID, ByAgent, ByProject, BySession)
+}
+
 // A UsageRow is one sum. There is one for each value of the dimension and
 // each model, because prices differ by model.
 type UsageRow struct {

@@ -24,7 +24,10 @@ func usageFields(u *skein.Usage) []any {
 // Usage implements [skein.Store]. PostgreSQL sums up as far as no time zone is
 // needed; the rest is [skein.UsageSum]'s.
 func (s *Store) Usage(ctx context.Context, q skein.UsageQuery) (rows []skein.UsageRow, err error) {
-	defer skein.Wrapf(&err, "postgres: usage by %s", q.By)
+	defer skein.Wrapf(&err, "postgres: usage")
+	if err := q.Check(); err != nil {
+		return nil, err
+	}
 	sql, args := s.usageQuery(&q)
 	sum := skein.NewUsageSum(skein.UsageQuery{By: q.By, Zone: q.Zone})
 	err = s.ask(ctx, sql, args, func(r row) error {

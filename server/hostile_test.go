@@ -65,6 +65,12 @@ func TestHostileJSONIsRefusedByEveryRoute(t *testing.T) {
 	}
 }
 
+func TestUsageByWhatThereIsNotIsRefused(t *testing.T) {
+	s := newSite(t)
+	s.begin("a", skein.Created{}, "hello")
+	s.refuses(400, "invalid", "POST /v1/store/usage", `{"by":"zzz"}`)
+}
+
 func TestAPayloadIsAsHostileAsItMay(t *testing.T) {
 	s := newSite(t)
 	s.begin("a", skein.Created{}, "hello")

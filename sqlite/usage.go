@@ -11,7 +11,10 @@ import (
 // Usage implements [skein.Store]. SQLite sums up as far as no time zone is
 // needed; the rest is [skein.UsageSum]'s.
 func (s *Store) Usage(ctx context.Context, q skein.UsageQuery) (rows []skein.UsageRow, err error) {
-	defer skein.Wrapf(&err, "sqlite: usage by %s", q.By)
+	defer skein.Wrapf(&err, "sqlite: usage")
+	if err := q.Check(); err != nil {
+		return nil, err
+	}
 	of := map[skein.Dimension]string{
 		skein.ByModelID: "u.model", skein.ByAgent: "x.agent", skein.ByProject: "x.project", skein.BySession: "x.id",
 	}[q.By]

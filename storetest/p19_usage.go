@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -13,6 +14,7 @@ func usages() []check {
 		{name: "each request once, while its answer grows", run: requestOnce},
 		{name: "each request once, 16 writers", run: requestMany},
 		{name: "by day, model, agent, project, session", run: dimensions},
+		{name: "by nothing else", run: unknownDimension},
 		{name: "by session, a fork's own only", run: forksUsage},
 		{name: "the days of any zone", run: zones},
 		{name: "from, until, of a project, an agent, a session", run: usageFilters},
@@ -95,6 +97,16 @@ func dimensions(t *test) {
 	equal(t, "Usage by project after a move", t.usage(skein.UsageQuery{By: skein.ByProject}), []skein.UsageRow{
 		row("/p", "big", 1000, 1), row("/p", "small", 1, 1), row("/moved", "big", 100, 1), row("/moved", "small", 10, 1),
 	})
+}
+
+func unknownDimension(t *test) {
+	spent(t)
+	for _, by := range []skein.Dimension{"zzz", "Day", "day ", "slot"} {
+		if rows, err := t.s.Usage(t.Context(), skein.UsageQuery{By: by}); !errors.Is(err, skein.ErrInvalid) {
+			t.Errorf("Usage by %q = %v, %v, want ErrInvalid", by, rows, err)
+		}
+	}
+	equal(t, "Usage by nothing", t.usage(skein.UsageQuery{}), t.usage(skein.UsageQuery{By: skein.ByDay}))
 }
 
 func forksUsage(t *test) {
