@@ -77,6 +77,25 @@ func MustJSON(v any) json.RawMessage {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }
 
+// housekeeping reports whether e says nothing and does nothing in its session:
+// it sets what the session is called or belongs to, or says who opened it.
+func (e *Event) housekeeping() bool {
+	switch e.Kind {
+	case KindTitled, KindChanged, KindResumed, KindEnded:
+		return true
+	}
+	return e.Scrubbed()
+}
+
+// Scrubbed reports whether e is the note that [Store.Scrub] leaves.
+func (e *Event) Scrubbed() bool {
+	if e.Kind != KindNoted || !bytes.Contains(e.Payload, []byte("scrubbed")) {
+		return false
+	}
+	n, err := Decode[Noted](*e)
+	return err == nil && n.Name == "scrubbed"
+}
+
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // Sum returns the checksum of e that a store keeps with it, and of what it keeps

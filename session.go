@@ -32,7 +32,8 @@ type Session struct {
 	Pinned      bool      `json:"pinned,omitempty"`
 	Tags        []string  `json:"tags,omitempty"`
 	Created     Time      `json:"created_at,omitzero"` // time of its own first event
-	Updated     Time      `json:"updated_at,omitzero"` // latest time among its own events
+	Updated     Time      `json:"updated_at,omitzero"` // when something was last said or done: the latest time among its own events but those of Touched, unless only they have one
+	Touched     Time      `json:"touched_at,omitzero"` // housekeeping: the latest time among its own titled, changed, resumed and ended events and notes of a scrub; 0 if there was none
 	Base        Seq       `json:"base,omitempty"`      // fork: the events up to here are the parent's; 0 otherwise
 	Last        Seq       `json:"last"`                // place of its last event; 0 before the first
 	Messages    int       `json:"messages"`            // messages in it, those of the parent that it shows included
@@ -129,10 +130,22 @@ func (s *Session) Apply(e *Event, f Facts, p Prior) (a Added, err error) {
 	}
 	a.Turn = s.Turns
 	s.Created = earliest(s.Created, e.Time)
-	s.Updated = max(s.Updated, e.Time)
+	s.date(e)
 	s.Last++
 	e.Seq = s.Last
 	return a, nil
+}
+
+// date counts the time of e as that of housekeeping, or of something said or
+// done. A session that has no such time has the one of its first housekeeping.
+func (s *Session) date(e *Event) {
+	keeping := e.housekeeping()
+	if keeping {
+		s.Touched = max(s.Touched, e.Time)
+	}
+	if !keeping || s.Updated == 0 {
+		s.Updated = max(s.Updated, e.Time)
+	}
 }
 
 // earliest returns created, or t if created is not known.

@@ -69,7 +69,7 @@ func TestFold(t *testing.T) {
 	want := skein.Session{
 		ID: "s", User: skein.Local, First: "the first words", LastPrompt: "the last", Surface: "cli", Project: "/p", Cwd: "/p/q",
 		Agent: "a", Profile: "f", Provider: "p", Model: "m2", Origin: &skein.Origin{Format: "codex"}, Status: "done", Pinned: true, Tags: []string{"a", "b"},
-		Created: 2000, Updated: 9000, Last: 18, Messages: 6, Turns: 2, Compactions: 1,
+		Created: 2000, Updated: 9000, Touched: 1, Last: 18, Messages: 6, Turns: 2, Compactions: 1,
 		Usage: skein.Usage{Input: 10, Output: 8, CacheRead: 2, Requests: 3}, Open: []string{"t2"}, Uncertain: 1,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -121,6 +121,7 @@ func (s *summer) session(ctx context.Context, k *known) ([]byte, error) {
 	}
 	s.Tokens += is.Usage.Tokens()
 	is.Revision, is.LockedBy = 0, ""
+	is.Updated, is.Touched = 0, 0 // they follow from the events, and what was stored before there was a Touched may have another
 	if !s.second {
 		is.User = s.whose(is.User)
 	}

@@ -338,7 +338,7 @@ func (s *sender) put(ctx context.Context, x skein.Session, r route, b bound, seq
 			blobs = append(blobs, skein.Blob{Hash: h, Data: data})
 			size += len(data)
 		}
-		out.Blotted = out.Blotted || scrubbed(e)
+		out.Blotted = out.Blotted || e.Scrubbed()
 		if e, err = s.translate(e, r); err != nil {
 			return err
 		}
@@ -355,15 +355,6 @@ func (s *sender) put(ctx context.Context, x skein.Session, r route, b bound, seq
 		}
 	}
 	return flush()
-}
-
-// scrubbed reports whether e says that the session was scrubbed.
-func scrubbed(e skein.Event) bool {
-	if e.Kind != skein.KindNoted {
-		return false
-	}
-	n, err := skein.Decode[skein.Noted](e)
-	return err == nil && n.Name == "scrubbed"
 }
 
 // append stores a batch; without the keys in it if others have them.

@@ -75,20 +75,20 @@ func (h *heads) clear() {
 const headColumns = `s.n, s.id, s.user_id, s.key, s.title, s.title_by, s.description, s.first_words, s.last_prompt, s.surface,
 	s.project, s.cwd, s.agent, s.profile, s.provider, s.model, s.parent, s.parent_seq, s.parent_why, s.parent_call,
 	s.origin, s.origin_path, s.origin_id, s.origin_version, s.status, s.tags, s.open_calls, s.locked_by, s.pinned, s.created,
-	s.updated, s.binned, s.base, s.last, s.said, s.messages, s.turns, s.compactions, s.uncertain, s.revision,
+	s.updated, s.touched, s.binned, s.base, s.last, s.said, s.messages, s.turns, s.compactions, s.uncertain, s.revision,
 	s.input, s.output, s.reasoning, s.cache_read, s.cache_write, s.requests, s.reported, s.bytes`
 
 // headScan reads a row of headColumns; scan is that of a row.
 func headScan(scan func(dest ...any) error) (h head, err error) {
 	var id, user, titleBy, parent, why, tags, open string
-	var parentSeq, pinned, created, updated, binned, base, last, said, messages, turns, compactions, uncertain, revision int64
+	var parentSeq, pinned, created, updated, touched, binned, base, last, said, messages, turns, compactions, uncertain, revision int64
 	var origin skein.Origin
 	var call string
 	u := &h.Usage
 	err = scan(&h.n, &id, &user, &h.Key, &h.Title, &titleBy, &h.Description, &h.First, &h.LastPrompt, &h.Surface,
 		&h.Project, &h.Cwd, &h.Agent, &h.Profile, &h.Provider, &h.Model, &parent, &parentSeq, &why, &call,
 		&origin.Format, &origin.Path, &origin.ID, &origin.Version, &h.Status, &tags, &open, &h.LockedBy, &pinned, &created,
-		&updated, &binned, &base, &last, &said, &messages, &turns, &compactions, &uncertain, &revision,
+		&updated, &touched, &binned, &base, &last, &said, &messages, &turns, &compactions, &uncertain, &revision,
 		&u.Input, &u.Output, &u.Reasoning, &u.CacheRead, &u.CacheWrite, &u.Requests, &u.Reported, &h.bytes)
 	if err != nil {
 		return head{}, err
@@ -100,7 +100,7 @@ func headScan(scan func(dest ...any) error) (h head, err error) {
 	if origin != (skein.Origin{}) {
 		h.Origin = &origin
 	}
-	h.Pinned, h.Created, h.Updated, h.Binned = pinned != 0, skein.Time(created), skein.Time(updated), skein.Time(binned)
+	h.Pinned, h.Created, h.Updated, h.Touched, h.Binned = pinned != 0, skein.Time(created), skein.Time(updated), skein.Time(touched), skein.Time(binned)
 	h.Base, h.Last, h.said = skein.Seq(base), skein.Seq(last), skein.Seq(said)
 	h.Messages, h.Turns, h.Compactions = int(messages), int(turns), int(compactions)
 	h.Uncertain, h.Revision = int(uncertain), int(revision)
@@ -183,7 +183,7 @@ func sameButCounts(a, b *head) bool {
 		x.Parent == y.Parent && x.Origin == y.Origin && x.Status == y.Status &&
 		x.Pinned == y.Pinned && stringsJSON(x.Tags) == stringsJSON(y.Tags) && x.Created == y.Created && x.Base == y.Base &&
 		x.Compactions == y.Compactions && stringsJSON(x.Open) == stringsJSON(y.Open) &&
-		x.Uncertain == y.Uncertain && x.Revision == y.Revision && x.Binned == y.Binned
+		x.Uncertain == y.Uncertain && x.Revision == y.Revision && x.Binned == y.Binned && x.Touched == y.Touched
 }
 
 // headValues returns the values of the columns that insertHead and updateHead
@@ -202,7 +202,7 @@ func headValues(h *head) []any {
 		string(s.ID), string(s.User), s.Key, s.Title, string(s.TitleBy), s.Description, s.First, s.LastPrompt, s.Surface,
 		s.Project, s.Cwd, s.Agent, s.Profile, s.Provider, s.Model, string(parent.Session), int64(parent.Seq), string(parent.Why), parent.Call,
 		origin.Format, origin.Path, origin.ID, origin.Version, s.Status, stringsJSON(s.Tags), stringsJSON(s.Open), s.Pinned, int64(s.Created),
-		int64(s.Updated), int64(s.Updated >> 10), int64(s.Binned), int64(s.Base), int64(s.Last), int64(h.said), s.Messages, s.Turns, s.Compactions, s.Uncertain, s.Revision,
+		int64(s.Updated), int64(s.Updated >> 10), int64(s.Touched), int64(s.Binned), int64(s.Base), int64(s.Last), int64(h.said), s.Messages, s.Turns, s.Compactions, s.Uncertain, s.Revision,
 		u.Input, u.Output, u.Reasoning, u.CacheRead, u.CacheWrite, u.Requests, u.Reported, h.bytes,
 	}
 }
@@ -211,9 +211,9 @@ func (t *tx) insertHead(h *head) (int64, error) {
 	n, _, err := t.exec(`INSERT INTO sessions (id, user_id, key, title, title_by, description, first_words, last_prompt, surface,
 		project, cwd, agent, profile, provider, model, parent, parent_seq, parent_why, parent_call,
 		origin, origin_path, origin_id, origin_version, status, tags, open_calls, pinned, created,
-		updated, recent, binned, base, last, said, messages, turns, compactions, uncertain, revision,
+		updated, recent, touched, binned, base, last, said, messages, turns, compactions, uncertain, revision,
 		input, output, reasoning, cache_read, cache_write, requests, reported, bytes)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		headValues(h)...)
 	return n, err
 }
@@ -222,7 +222,7 @@ func (t *tx) updateHead(h *head) error {
 	_, _, err := t.exec(`UPDATE sessions SET id = ?, user_id = ?, key = ?, title = ?, title_by = ?, description = ?, first_words = ?, last_prompt = ?, surface = ?,
 		project = ?, cwd = ?, agent = ?, profile = ?, provider = ?, model = ?, parent = ?, parent_seq = ?, parent_why = ?, parent_call = ?,
 		origin = ?, origin_path = ?, origin_id = ?, origin_version = ?, status = ?, tags = ?, open_calls = ?, pinned = ?, created = ?,
-		updated = ?, recent = ?, binned = ?, base = ?, last = ?, said = ?, messages = ?, turns = ?, compactions = ?, uncertain = ?, revision = ?,
+		updated = ?, recent = ?, touched = ?, binned = ?, base = ?, last = ?, said = ?, messages = ?, turns = ?, compactions = ?, uncertain = ?, revision = ?,
 		input = ?, output = ?, reasoning = ?, cache_read = ?, cache_write = ?, requests = ?, reported = ?, bytes = ? WHERE n = ?`,
 		append(headValues(h), h.n)...)
 	return err

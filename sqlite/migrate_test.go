@@ -87,7 +87,8 @@ func first(t *testing.T, name string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = skein.Add(t.Context(), s, "old", skein.NewEvent(skein.KindCreated, 1, skein.Created{}), skein.Say(2, skein.UserSays("the first words")), skein.Say(2, skein.UserSays("the second words")))
+	_, err = skein.Add(t.Context(), s, "old", skein.NewEvent(skein.KindCreated, 1, skein.Created{}), skein.Say(2, skein.UserSays("the first words")), skein.Say(2, skein.UserSays("the second words")),
+		skein.NewEvent(skein.KindTitled, 9, skein.Titled{Title: "t", By: skein.ByPerson}))
 	if err := errors.Join(err, s.Close()); err != nil {
 		t.Fatal(err)
 	}
@@ -100,6 +101,7 @@ func first(t *testing.T, name string) {
 	c := testConn(t, name)
 	err = c.script(`DROP INDEX sessions_by_end; DROP INDEX sessions_by_name; DROP INDEX events_rewound; DROP INDEX events_compacted;
 		DROP INDEX events_amended; DROP INDEX files_by_other_id; DROP TRIGGER messages_out; ALTER TABLE indexed DROP COLUMN gone; ALTER TABLE events DROP COLUMN sum;
+		ALTER TABLE sessions DROP COLUMN touched_at; ALTER TABLE sessions DROP COLUMN touched; UPDATE sessions SET updated = 9;
 		CREATE TRIGGER messages_out` + trigger + ` END; PRAGMA user_version = 1`)
 	if err := errors.Join(err, c.close()); err != nil {
 		t.Fatal(err)
@@ -195,6 +197,20 @@ func TestMigrationRecountsWhatTheShellDeleted(t *testing.T) {
 		t.Logf("Session: %q, %d turns", got.First, got.Turns)
 	}
 	t.Error(`after two starts the session has not "the second words" as its only turn`)
+}
+
+// The first version took the time of a title for that of what was said.
+func TestMigrationTellsHousekeepingApart(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "x.db")
+	first(t, name)
+	s, err := Open(t.Context(), name, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	if got, err := s.Session(t.Context(), "old"); err != nil || got.Updated != 2 || got.Touched != 9 {
+		t.Errorf("Session is updated %d and touched %d (%v), want 2 and 9", got.Updated, got.Touched, err)
+	}
 }
 
 func TestBackupsOfTheFirstVersionAreRestored(t *testing.T) {

@@ -14,6 +14,7 @@ func folding() []check {
 		{name: "a batch gives the same as its events one by one", run: foldPieces},
 		{name: "calls that run, and calls whose outcome nobody knows", run: openCalls},
 		{name: "who gave the title", run: titles},
+		{name: "what is kept about a session, and who opens it, is nothing said or done in it", run: housekept},
 	}
 }
 
@@ -160,4 +161,39 @@ func titles(t *test) {
 			t.Errorf("after a title by %s the session is %q (%q), want %q", c.by, s.Title, s.Description, c.want)
 		}
 	}
+}
+
+func housekept(t *test) {
+	const month = 30 * 24 * 3600 * second
+	late := user("new")
+	late.Time = noon + month
+	t.add("new", created(), late)
+	for i, e := range []skein.Event{
+		titled("t"),
+		changed(skein.Changed{Pinned: ptr(true)}),
+		changed(skein.Changed{Tags: &[]string{"a"}, Status: ptr("done"), Key: ptr("k")}),
+		changed(skein.Changed{Project: ptr("/p"), Cwd: ptr("/p/q"), Model: ptr("m")}),
+		skein.NewEvent(skein.KindResumed, 0, skein.Program{Program: "skein"}),
+		skein.NewEvent(skein.KindEnded, 0, skein.Program{How: "done"}),
+		skein.NewEvent(skein.KindNoted, 0, skein.Noted{Name: "scrubbed"}),
+	} {
+		id := skein.SessionID(fmt.Sprint("old", i))
+		t.add(id, created(), user("old"))
+		e.Time = noon + 2*month
+		t.add(id, e)
+		if s := t.session(id); s.Updated != noon+second || s.Touched != noon+2*month {
+			t.Errorf("after %s the session was updated %v and touched %v, want %v and %v", e.Kind, s.Updated, s.Touched, noon+second, noon+2*month)
+		}
+		equal(t, fmt.Sprintf("the latest after %s of an older one", e.Kind), t.ids(skein.Filter{Limit: 1}), []skein.SessionID{"new"})
+		equal(t, fmt.Sprintf("those since, after %s", e.Kind), t.ids(skein.Filter{Since: noon + month}), []skein.SessionID{"new"})
+		again := user("again")
+		again.Time = noon + month/2
+		t.add(id, again)
+		if s := t.session(id); s.Updated != noon+month/2 || s.Touched != noon+2*month {
+			t.Errorf("after %s and a message the session was updated %v and touched %v, want %v and %v", e.Kind, s.Updated, s.Touched, noon+month/2, noon+2*month)
+		}
+		t.wantFolded(id)
+	}
+	t.add("untimed", skein.NewEvent(skein.KindCreated, 0, skein.Created{}), skein.Say(0, skein.UserSays("x")), titled("t"))
+	equal(t, "Updated where only the title has a time", t.session("untimed").Updated, noon+3*second)
 }

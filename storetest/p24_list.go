@@ -150,7 +150,7 @@ func emptySessions(t *test) {
 	t.add("b", created(), titled("t"))
 	t.add("f", fork("b", 1))
 	equal(t, "Sessions", t.ids(skein.Filter{}), []skein.SessionID{"b", "f"})
-	equal(t, "Sessions, empty ones too", t.ids(skein.Filter{IncludeEmpty: true}), []skein.SessionID{"b", "a", "f"})
+	equal(t, "Sessions, empty ones too", t.ids(skein.Filter{IncludeEmpty: true}), []skein.SessionID{"a", "b", "f"})
 	equal(t, "Sessions with the key", t.ids(skein.Filter{Key: "k"}), nil)
 	equal(t, "Sessions with the key, empty ones too", t.ids(skein.Filter{Key: "k", IncludeEmpty: true}), []skein.SessionID{"a"})
 }
