@@ -127,7 +127,7 @@ func (j *job) openNamed(ctx context.Context, what, text string, read bool) (Plac
 			return p, nil, missing("%s: there is no store %s", what, p.Path)
 		}
 	}
-	s, err := j.Open(ctx, p)
+	s, err := j.openAt(ctx, p)
 	return p, s, err
 }
 

@@ -15,7 +15,7 @@ import (
 // open opens the store, in its file, its database or at its server.
 func (j *job) open(ctx context.Context) (skein.Store, error) {
 	if !isServer(j.place.Scheme) {
-		return j.Open(ctx, j.place)
+		return j.openAt(ctx, j.place)
 	}
 	token, err := j.serverToken()
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net"
 	"net/url"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -224,7 +225,11 @@ func (o *serveOptions) url(l net.Listener) string {
 // tokens opens the file of tokens, and makes it with its first one if there is
 // none. A store of many users has more of them.
 func (j *job) tokens() (*door.Tokens, error) {
-	t, err := door.OpenTokens(filepath.Join(j.dirs.State, "tokens"), j.Now)
+	path := filepath.Join(j.dirs.State, "tokens")
+	if err := fitsOwner(os.Geteuid(), path); err != nil {
+		return nil, err
+	}
+	t, err := door.OpenTokens(path, j.Now)
 	if r, ok := j.whole.(skein.Registry); ok && err == nil {
 		t.In(r)
 	}
