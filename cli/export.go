@@ -144,8 +144,12 @@ func (o *exportOptions) write(ctx context.Context, j *job, w io.Writer, s skein.
 	if err != nil {
 		return err
 	}
+	told, err := render.Tell(j.store.Events(ctx, s.ID, 0), s.Last, hide.text)
+	if err != nil {
+		return err
+	}
 	ro := render.Options{
-		Reasoning: o.thinking, NoTools: o.noTool, Zone: j.Now().Location(), Cost: costs[s.ID].Money(),
+		Reasoning: o.thinking, Told: told, NoTools: o.noTool, Zone: j.Now().Location(), Cost: costs[s.ID].Money(),
 		Image: func(h skein.Hash) ([]byte, error) { return j.store.Blob(ctx, s.ID, h) },
 	}
 	if o.to == "html" {

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/render"
 )
 
 type showOptions struct {
@@ -100,6 +101,14 @@ func (o *showOptions) check() error {
 }
 
 func (o *showOptions) writeMessages(j *job, r reader) error {
+	messages := o.messages(r)
+	var told *render.Told
+	if !o.json {
+		var err error
+		if messages, told, err = o.told(r, messages); err != nil {
+			return err
+		}
+	}
 	var head sessionHead
 	headed := o.whole() && !o.json
 	if headed {
@@ -110,7 +119,8 @@ func (o *showOptions) writeMessages(j *job, r reader) error {
 		if headed {
 			t.begin(head)
 		}
-		for e, err := range o.curtain.entries(o.messages(r)) {
+		t.told = told
+		for e, err := range o.curtain.entries(messages) {
 			if err == nil {
 				o.theirs.take(&e)
 			}
@@ -130,7 +140,8 @@ func (o *showOptions) writeMessages(j *job, r reader) error {
 				return err
 			}
 		}
-		return nil
+		t.failed(nil)
+		return t.err
 	})
 }
 

@@ -24,11 +24,14 @@ type transcript struct {
 	begun bool   // anything was printed
 	typed bool   // a person typed the message at hand
 	lined bool   // the last was a line about a tool
+	told  *render.Told
+	asked map[string]string // what calls without result are about, by ID
+	above string            // ID of the call right above
 	err   error
 }
 
 func newTranscript(w io.Writer, j *job, o *showOptions) *transcript {
-	t := &transcript{w: w, j: j, o: o, width: j.Terminal.columns()}
+	t := &transcript{w: w, j: j, o: o, width: j.Terminal.columns(), asked: map[string]string{}}
 	if t.width > 0 && !o.raw {
 		t.md = prose.New(j.paint.full(), t.width)
 	}
@@ -44,11 +47,22 @@ func (t *transcript) print(text string) {
 // entry writes e, if anything of it is to be shown.
 func (t *transcript) entry(e *skein.Entry) error {
 	m := &e.Message
+	t.failed(e)
 	t.typed = m.Typed()
 	var pieces []piece
 	for i := range m.Parts {
-		if p := t.part(&m.Parts[i]); p.text != "" {
+		part := &m.Parts[i]
+		if p := t.part(part); p.text != "" {
 			pieces = append(pieces, p)
+			t.above = ""
+		}
+		if c := part.Call; c != nil {
+			if state := t.told.Call(e, c.ID); state != "" {
+				pieces = append(pieces, piece{t.j.paint.yellow("    (" + state + ")"), true})
+			}
+			t.asked[c.ID], t.above = c.Name+" "+gist(c.Input), c.ID
+		} else if part.Result != nil {
+			delete(t.asked, part.Result.CallID)
 		}
 	}
 	if m.Error != nil {
@@ -69,6 +83,17 @@ func (t *transcript) entry(e *skein.Entry) error {
 		t.begun, t.lined = true, p.line
 	}
 	return t.err
+}
+
+// failed writes which requests failed before e, nil for the end.
+func (t *transcript) failed(e *skein.Entry) {
+	for _, line := range t.told.Before(e) {
+		if t.begun {
+			t.print("\n")
+		}
+		t.print(t.wrap(t.j.paint.red("✗ "+line)) + "\n")
+		t.begun, t.lined, t.above = true, false, ""
+	}
 }
 
 // A piece is what is shown of a part.

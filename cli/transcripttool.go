@@ -24,12 +24,16 @@ func (t *transcript) call(c *skein.Call) string {
 }
 
 // result returns what a tool answered: with --tools all of it, else only that
-// it failed.
+// it failed. One that does not stand right below its call says which that is.
 func (t *transcript) result(r *skein.Result) string {
 	p := t.j.paint
 	mark, text := p.dim("←"), t.clean(r.Text.UTF8())
 	if r.Failed {
 		mark = p.red("✗")
+	}
+	of := ""
+	if r.CallID != t.above && t.asked[r.CallID] != "" {
+		of = cut(render.Line(t.asked[r.CallID]), 40, false)
 	}
 	if t.o.tools {
 		if len(r.Raw) > 0 {
@@ -41,12 +45,15 @@ func (t *transcript) result(r *skein.Result) string {
 		if text == "" {
 			text = "(nothing)"
 		}
-		return "  " + mark + "\n" + t.indent("    ", text)
+		return strings.TrimRight("  "+mark+" "+p.yellow(of), " ") + "\n" + t.indent("    ", text)
 	}
 	if !r.Failed {
 		return ""
 	}
 	line := render.Line(text)
+	if of != "" {
+		line = of + ": " + line
+	}
 	if t.width > 0 {
 		line = cut(line, max(t.width-6, 10), false)
 	}

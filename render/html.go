@@ -23,17 +23,19 @@ var style string
 // The error is that of entries or of w.
 func HTML(w io.Writer, s *skein.Session, entries Entries, o Options) (err error) {
 	defer skein.Wrapf(&err, "render: HTML of %s", s.ID)
-	p := &page{w: bufio.NewWriter(w), o: o, rich: newRich(), calls: calls{}}
+	p := &page{w: bufio.NewWriter(w), o: o, rich: newRich()}
 	p.head(s)
 	for e, err := range entries {
 		if err != nil {
 			return err
 		}
+		p.failed(&e)
 		p.entry(&e)
 		if p.err != nil {
 			return p.err
 		}
 	}
+	p.failed(nil)
 	p.print("</main>\n</body>\n</html>\n")
 	if p.err != nil {
 		return p.err
@@ -87,6 +89,13 @@ func (p *page) head(s *skein.Session) {
 	p.print("</dl>\n</header>\n<main>\n")
 }
 
+// failed writes which requests failed before e.
+func (p *page) failed(e *skein.Entry) {
+	for _, text := range p.o.Told.Before(e) {
+		p.print(`<p class="error">`, line(text), "</p>\n")
+	}
+}
+
 func (p *page) entry(e *skein.Entry) {
 	m := &e.Message
 	if !p.o.shows(m) {
@@ -109,7 +118,7 @@ func (p *page) entry(e *skein.Entry) {
 	p.print(` <a href="#seq-`, seq, `">`, seq, "</a></h2>\n")
 	for i := range m.Parts {
 		if part := &m.Parts[i]; !p.o.hidden(part) {
-			p.part(m, part)
+			p.part(e, part)
 		}
 	}
 	if m.Error != nil {
@@ -140,11 +149,12 @@ func class(e *skein.Entry) string {
 	return c
 }
 
-func (p *page) part(m *skein.Message, part *skein.Part) {
+func (p *page) part(e *skein.Entry, part *skein.Part) {
+	m := &e.Message
 	words := part.Text.UTF8()
 	switch {
 	case part.Call != nil:
-		p.call(part.Call)
+		p.call(e, part.Call)
 	case part.Result != nil:
 		p.result(part.Result)
 	case part.File != nil:

@@ -9,10 +9,13 @@ import (
 
 // call writes a tool call: folded, with what it is about in the line that
 // stays visible.
-func (p *page) call(c *skein.Call) {
-	p.calls.add(c)
+func (p *page) call(e *skein.Entry, c *skein.Call) {
+	n, about := fmt.Sprint(p.calls.add(c)), ""
+	if state := p.o.Told.Call(e, c.ID); state != "" {
+		about = ", " + state
+	}
 	fs := fields(c.Input)
-	p.print(`<details class="call"><summary><b>`, line(c.Name), "</b> <code>", line(gist(fs)), "</code></summary>\n")
+	p.print(`<details class="call"><summary><b>`, line(c.Name), "</b> <code>", line(gist(fs)), "</code> <span>call ", n, line(about), "</span></summary>\n")
 	p.short(fs)
 	for _, f := range fs {
 		if !f.long() && f.name != "" {
@@ -54,7 +57,12 @@ func (p *page) result(r *skein.Result) {
 	if r.Failed {
 		kind, failed = "result failed", "failed, "
 	}
-	p.print(`<details class="`, kind, `"><summary><b>`, line(p.calls.name(r)), "</b> <span>", failed, extent(words), "</span></summary>\n")
+	name, n := p.calls.answered(r)
+	answers := ""
+	if n > 0 {
+		answers = fmt.Sprintf("answers call %d, ", n)
+	}
+	p.print(`<details class="`, kind, `"><summary><b>`, line(name), "</b> <span>", answers, failed, extent(words), "</span></summary>\n")
 	if words != "" {
 		p.code("", words)
 	}

@@ -19,7 +19,7 @@ import (
 // The error is that of entries or of w.
 func Markdown(w io.Writer, s *skein.Session, entries Entries, o Options) (err error) {
 	defer skein.Wrapf(&err, "render: markdown of %s", s.ID)
-	d := &markdown{w: bufio.NewWriter(w), o: o, calls: calls{}}
+	d := &markdown{w: bufio.NewWriter(w), o: o}
 	d.printf("# %s\n\n", inline(Line(s.Name())))
 	for _, f := range facts(s, o) {
 		d.printf("- %s: %s\n", f.name, inline(f.value))
@@ -28,10 +28,15 @@ func Markdown(w io.Writer, s *skein.Session, entries Entries, o Options) (err er
 		if err != nil {
 			return err
 		}
+		d.failed(&e)
 		d.entry(&e)
 		if d.err != nil {
 			return d.err
 		}
+	}
+	d.failed(nil)
+	if d.err != nil {
+		return d.err
 	}
 	return d.w.Flush()
 }
@@ -48,6 +53,13 @@ type markdown struct {
 func (d *markdown) printf(format string, args ...any) {
 	if d.err == nil {
 		_, d.err = fmt.Fprintf(d.w, format, args...)
+	}
+}
+
+// failed writes which requests failed before e.
+func (d *markdown) failed(e *skein.Entry) {
+	for _, line := range d.o.Told.Before(e) {
+		d.printf("\n**%s**\n", inline(line))
 	}
 }
 
@@ -69,7 +81,7 @@ func (d *markdown) entry(e *skein.Entry) {
 	d.printf("\n")
 	for i := range m.Parts {
 		if p := &m.Parts[i]; !d.o.hidden(p) {
-			d.part(p)
+			d.part(e, p)
 		}
 	}
 	if m.Error != nil {
@@ -80,11 +92,11 @@ func (d *markdown) entry(e *skein.Entry) {
 	}
 }
 
-func (d *markdown) part(p *skein.Part) {
+func (d *markdown) part(e *skein.Entry, p *skein.Part) {
 	text := p.Text.UTF8()
 	switch {
 	case p.Call != nil:
-		d.call(p.Call)
+		d.call(e, p.Call)
 	case p.Result != nil:
 		d.result(p.Result)
 	case p.File != nil:
@@ -103,9 +115,12 @@ func (d *markdown) part(p *skein.Part) {
 	}
 }
 
-func (d *markdown) call(c *skein.Call) {
-	d.calls.add(c)
-	d.printf("\n**Tool call:** %s\n", code(Line(c.Name)))
+func (d *markdown) call(e *skein.Entry, c *skein.Call) {
+	d.printf("\n**Tool call %d:** %s", d.calls.add(c), code(Line(c.Name)))
+	if state := d.o.Told.Call(e, c.ID); state != "" {
+		d.printf(" (%s)", inline(state))
+	}
+	d.printf("\n")
 	fs := fields(c.Input)
 	gap := "\n"
 	for _, f := range fs {
@@ -130,11 +145,15 @@ func (d *markdown) call(c *skein.Call) {
 }
 
 func (d *markdown) result(r *skein.Result) {
-	name, failed := d.calls.name(r), ""
+	name, n := d.calls.answered(r)
+	number, failed := "", ""
+	if n > 0 {
+		number = fmt.Sprintf(" %d", n)
+	}
 	if r.Failed {
 		failed = " (failed)"
 	}
-	d.printf("\n**Tool result:** %s%s\n", code(Line(name)), failed)
+	d.printf("\n**Tool result%s:** %s%s\n", number, code(Line(name)), failed)
 	if r.Text != "" {
 		d.fence("", Clean(r.Text.UTF8()))
 	}

@@ -1,6 +1,10 @@
 package render
 
-import "github.com/skein-dev/skein"
+import (
+	"cmp"
+
+	"github.com/skein-dev/skein"
+)
 
 // marks notice where the messages that were taken back or compacted begin and
 // end.
@@ -21,24 +25,34 @@ func (m *marks) before(e *skein.Entry) (lines []string) {
 	return lines
 }
 
-// calls remembers the names of tools until their results come.
-type calls map[string]string
-
-func (c calls) add(call *skein.Call) {
-	if call.ID != "" {
-		c[call.ID] = call.Name
-	}
+// calls numbers the calls of a document, and remembers them until their
+// results come.
+type calls struct {
+	n    int
+	open map[string]numbered // by ID
 }
 
-// name returns the name of the tool that r comes from.
-func (c calls) name(r *skein.Result) string {
-	name := r.Name
-	if name == "" {
-		name = c[r.CallID]
+type numbered struct {
+	name string
+	n    int
+}
+
+// add returns the number of call.
+func (c *calls) add(call *skein.Call) int {
+	c.n++
+	if call.ID != "" {
+		if c.open == nil {
+			c.open = map[string]numbered{}
+		}
+		c.open[call.ID] = numbered{call.Name, c.n}
 	}
-	delete(c, r.CallID)
-	if name == "" {
-		name = "tool"
-	}
-	return name
+	return c.n
+}
+
+// answered returns the name of the tool that r comes from and the number of
+// the call that it answers, 0 if that is not there.
+func (c *calls) answered(r *skein.Result) (name string, n int) {
+	call := c.open[r.CallID]
+	delete(c.open, r.CallID)
+	return cmp.Or(r.Name, call.name, "tool"), call.n
 }

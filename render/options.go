@@ -21,6 +21,7 @@ type Options struct {
 	MaxOutput int            // tool inputs and outputs are cut after this many bytes; 0 for never
 	Zone      *time.Location // of times; nil is UTC
 	Cost      string         // what the session cost, for people; "" to leave it out
+	Told      *Told          // what events tell besides the messages; it serves one document
 
 	// Image returns the bytes of an image to put into an HTML document. It may
 	// be nil, and an error leaves that image out; its name is shown anyway.

@@ -124,6 +124,16 @@ func (e *export) send(c huma.Context) {
 
 func (e *export) write(w io.Writer) error {
 	said := e.entries()
+	if e.to == "md" || e.to == "html" {
+		var hide func(string) string
+		if !e.raw && e.Redact != nil {
+			hide = e.Redact.Text
+		}
+		var err error
+		if e.look.Told, err = render.Tell(e.store.Events(e.ctx, e.s.ID, 0), e.s.Last, hide); err != nil {
+			return err
+		}
+	}
 	e.look.Image = func(h skein.Hash) ([]byte, error) { return e.store.Blob(e.ctx, e.s.ID, h) }
 	switch e.to {
 	case "md":

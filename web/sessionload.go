@@ -3,6 +3,7 @@ package web
 import (
 	"bufio"
 	"context"
+	"errors"
 	"io"
 	"iter"
 	"mime"
@@ -81,14 +82,19 @@ func (s *site) export(ctx context.Context, w io.Writer, one skein.Session, as st
 	b := bufio.NewWriter(w)
 	entries := s.entries(ctx, store, one)
 	one = s.veiled(one)
-	var err error
-	switch as {
-	case "json":
-		err = render.JSON(b, &one, entries)
-	case "html":
-		err = render.HTML(b, &one, entries, render.Options{Image: func(h skein.Hash) ([]byte, error) { return store.Blob(ctx, one.ID, h) }})
-	default:
-		err = render.Markdown(b, &one, entries, render.Options{})
+	if as == "json" {
+		return errors.Join(render.JSON(b, &one, entries), b.Flush())
+	}
+	told, err := render.Tell(store.Events(ctx, one.ID, 0), one.Last, s.Redact)
+	if err != nil {
+		return err
+	}
+	o := render.Options{Told: told}
+	if as == "html" {
+		o.Image = func(h skein.Hash) ([]byte, error) { return store.Blob(ctx, one.ID, h) }
+		err = render.HTML(b, &one, entries, o)
+	} else {
+		err = render.Markdown(b, &one, entries, o)
 	}
 	if err != nil {
 		return err

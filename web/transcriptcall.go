@@ -38,12 +38,7 @@ func (t *transcriber) call(e *skein.Entry, p *skein.Part) called {
 		if out.Took == "" {
 			out.Took = took(p.Start, p.End)
 		}
-		if out.State == "" || out.State == string(skein.Running) || out.State == string(skein.Pending) {
-			out.State = string(skein.Completed)
-		}
-		if a.result.Failed && out.State == string(skein.Completed) {
-			out.State = string(skein.Failed)
-		}
+		out.State = string(render.CallState(state.State, a.result))
 	}
 	if out.State == "" {
 		out.State = "open"

@@ -1,0 +1,46 @@
+package cli
+
+import (
+	"iter"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/render"
+)
+
+// told returns messages again, and what the events tell besides them. Only the
+// events that a part of a session needs are read.
+func (o *showOptions) told(r reader, messages iter.Seq2[skein.Entry, error]) (iter.Seq2[skein.Entry, error], *render.Told, error) {
+	from, to := skein.Seq(0), r.session.Last
+	if o.last+o.first+o.turn > 0 {
+		var part []skein.Entry
+		for e, err := range messages {
+			if err != nil {
+				return nil, nil, err
+			}
+			part = append(part, e)
+		}
+		messages = func(yield func(skein.Entry, error) bool) {
+			for _, e := range part {
+				if !yield(e, nil) {
+					return
+				}
+			}
+		}
+		if len(part) == 0 {
+			return messages, nil, nil
+		}
+		from = part[0].Seq - 1
+		switch {
+		case o.turn > 0:
+			next, err := r.begin(o.turn + 1)
+			if err != nil {
+				return nil, nil, err
+			}
+			to = next - 1
+		case o.first > 0 || o.offset > 0:
+			to = part[len(part)-1].End
+		}
+	}
+	told, err := render.Tell(r.store.Events(r.ctx, r.session.ID, from), to, o.curtain.text)
+	return messages, told, err
+}

@@ -1,0 +1,201 @@
+package render
+
+import (
+	"bytes"
+	"iter"
+
+	"github.com/skein-dev/skein"
+)
+
+// A Told is what a session's events tell besides its messages: how far the
+// calls came that have no result, and which requests failed. A nil Told tells
+// nothing.
+type Told struct {
+	calls   map[string][]toldCall // by ID, which may come again, in order
+	waiting int                   // calls whose result may come
+	failed  []failure             // in order
+}
+
+type toldCall struct {
+	seq     skein.Seq // where it was made
+	message string    // ID of the message
+	state   skein.CallState
+	done    bool // it has a result, which does not tell the state
+}
+
+type failure struct {
+	seq   skein.Seq
+	error *skein.ErrorInfo
+}
+
+// Tell gathers what events tell of the messages up to the place to: all events
+// from the first of these messages on. It stops where nothing more can come. It
+// keeps no more than calls without result and errors, with hide applied to
+// their text unless that is nil.
+//
+// The error is that of events.
+func Tell(events iter.Seq2[skein.Event, error], to skein.Seq, hide func(string) string) (*Told, error) {
+	t := &Told{calls: map[string][]toldCall{}}
+	for e, err := range events {
+		if err != nil {
+			return nil, err
+		}
+		if e.Seq > to && t.waiting == 0 {
+			break
+		}
+		t.add(&e, to, hide)
+	}
+	return t, nil
+}
+
+// add takes in e. A payload that does not fit its kind tells nothing.
+func (t *Told) add(e *skein.Event, to skein.Seq, hide func(string) string) {
+	switch e.Kind {
+	case skein.KindSaid:
+		if bytes.Contains(e.Payload, []byte(`"call`)) { // spares most messages
+			if m, err := skein.Decode[skein.Message](*e); err == nil {
+				t.message(e.Seq, &m, e.Seq <= to)
+			}
+		}
+	case skein.KindAmended:
+		if a, err := skein.Decode[skein.Amended](*e); err == nil && bytes.Contains(a.Payload, []byte(`"call`)) {
+			is := skein.Event{Seq: a.Seq, Kind: skein.KindSaid, Payload: a.Payload}
+			if m, err := skein.Decode[skein.Message](is); err == nil {
+				t.message(a.Seq, &m, false)
+			}
+		}
+	case skein.KindTool:
+		if s, err := skein.Decode[skein.ToolState](*e); err == nil {
+			if c := t.newest(s.Call); c != nil {
+				c.state = s.State
+			}
+		}
+	case skein.KindStep:
+		s, err := skein.Decode[skein.Step](*e)
+		if err != nil || s.Error == nil || e.Seq > to {
+			return
+		}
+		if hide != nil {
+			s.Error.Message = hide(s.Error.Message)
+		}
+		t.failed = append(t.failed, failure{e.Seq, s.Error})
+	}
+}
+
+// message takes in the results of m, and its calls if made.
+func (t *Told) message(seq skein.Seq, m *skein.Message, made bool) {
+	for i := range m.Parts {
+		switch p := &m.Parts[i]; {
+		case p.Call != nil && p.Call.ID != "" && made:
+			t.call(seq, m.ID, p.Call.ID)
+		case p.Result != nil:
+			t.answer(p.Result)
+		}
+	}
+}
+
+// call takes in a call. A piece of a message may repeat one of an earlier piece.
+func (t *Told) call(seq skein.Seq, message, id string) {
+	if c := t.newest(id); c != nil && c.message != "" && c.message == message {
+		return
+	}
+	t.calls[id] = append(t.calls[id], toldCall{seq: seq, message: message})
+	t.waiting++
+}
+
+// answer forgets the call that r answers, unless more is told of it than r
+// does.
+func (t *Told) answer(r *skein.Result) {
+	c := t.newest(r.CallID)
+	if c == nil || c.done {
+		return
+	}
+	t.waiting--
+	if c.state = CallState(c.state, r); c.state != skein.Completed && !r.Failed {
+		c.done = true
+		return
+	}
+	if all := t.calls[r.CallID]; len(all) > 1 {
+		t.calls[r.CallID] = all[:len(all)-1]
+	} else {
+		delete(t.calls, r.CallID)
+	}
+}
+
+func (t *Told) newest(id string) *toldCall {
+	if all := t.calls[id]; len(all) > 0 {
+		return &all[len(all)-1]
+	}
+	return nil
+}
+
+// Call returns how far the call with this ID came that e made: pending,
+// running, …, in words; "" if its result tells that.
+func (t *Told) Call(e *skein.Entry, id string) string {
+	if t == nil {
+		return ""
+	}
+	for _, c := range t.calls[id] {
+		if c.seq < e.Seq || c.seq > e.End {
+			continue
+		}
+		return callWords(c)
+	}
+	return ""
+}
+
+func callWords(c toldCall) string {
+	switch c.state {
+	case skein.Pending:
+		return "pending: it has not run"
+	case skein.Uncertain:
+		return "uncertain: nobody knows whether it took effect"
+	case skein.Failed:
+		return "failed"
+	case skein.Completed:
+		return "completed, but its result was not kept"
+	case "":
+		if c.done {
+			return ""
+		}
+		return "no result"
+	}
+	return Line(string(c.state))
+}
+
+// Before returns the errors of requests that failed before the message e, nil
+// for the end of the session, each once. What e says itself is not among them.
+func (t *Told) Before(e *skein.Entry) (lines []string) {
+	if t == nil {
+		return nil
+	}
+	for len(t.failed) > 0 && (e == nil || t.failed[0].seq < e.Seq) {
+		f := t.failed[0].error
+		t.failed = t.failed[1:]
+		if e == nil || e.Message.Error == nil || e.Message.Error.Message != f.Message {
+			lines = append(lines, "A request failed: "+ErrorLine(f))
+		}
+	}
+	if e != nil && e.Message.Error != nil {
+		// What it says is not said again of its own request.
+		for len(t.failed) > 0 && t.failed[0].seq <= e.End+1 && t.failed[0].error.Message == e.Message.Error.Message {
+			t.failed = t.failed[1:]
+		}
+	}
+	return lines
+}
+
+// CallState returns how far a call came of which its tool events say said, ""
+// for nothing, and whose result is r, nil for none.
+func CallState(said skein.CallState, r *skein.Result) skein.CallState {
+	if r == nil {
+		return said
+	}
+	if said == "" || said == skein.Running || said == skein.Pending {
+		said = skein.Completed
+	}
+	if r.Failed && said == skein.Completed {
+		said = skein.Failed
+	}
+	return said
+}

@@ -1,0 +1,101 @@
+package render
+
+import (
+	"iter"
+	"strings"
+	"testing"
+
+	"github.com/skein-dev/skein"
+)
+
+// told is a session whose calls came to different ends, and whose requests
+// failed.
+func told() (s skein.Session, events []skein.Event, entries []skein.Entry) {
+	s = skein.Session{ID: "told"}
+	put := func(kind skein.Kind, payload any) {
+		e := skein.NewEvent(kind, noon, payload)
+		e.Seq = skein.Seq(len(events) + 1)
+		events = append(events, e)
+		if m, ok := payload.(skein.Message); ok {
+			entries = append(entries, skein.Entry{Seq: e.Seq, End: e.Seq, Turn: 1, Time: noon, Message: m})
+		}
+	}
+	call := func(id string) skein.Part {
+		return skein.Part{Kind: skein.PartCall, Call: &skein.Call{ID: id, Name: "Bash", Input: []byte(`{"command":"do ` + id + `"}`)}}
+	}
+	result := func(id string, failed bool) skein.Message {
+		return skein.Message{Role: skein.RoleTool, Parts: []skein.Part{{Kind: skein.PartResult, Result: &skein.Result{CallID: id, Text: skein.Text("of " + id), Failed: failed}}}}
+	}
+	put(skein.KindCreated, skein.Created{})
+	put(skein.KindSaid, skein.UserSays("Go."))
+	put(skein.KindStep, skein.Step{Phase: "finish", Error: &skein.ErrorInfo{Kind: "overloaded", Message: "try later", Status: 529}})
+	put(skein.KindSaid, skein.Message{Role: skein.RoleAssistant, Parts: []skein.Part{call("p"), call("r"), call("u"), call("f"), call("n"), call("a"), call("b")}})
+	for id, state := range map[string]skein.CallState{"p": skein.Pending, "r": skein.Running, "u": skein.Uncertain, "f": skein.Failed, "a": skein.Running, "b": skein.Running} {
+		put(skein.KindTool, skein.ToolState{Call: id, State: state})
+	}
+	put(skein.KindSaid, result("b", true))
+	put(skein.KindSaid, result("a", false))
+	put(skein.KindSaid, skein.Message{Role: skein.RoleAssistant, Parts: []skein.Part{}, Error: &skein.ErrorInfo{Message: "gone"}})
+	put(skein.KindStep, skein.Step{Phase: "finish", Error: &skein.ErrorInfo{Message: "gone"}})
+	put(skein.KindStep, skein.Step{Phase: "finish", Error: &skein.ErrorInfo{Message: "no key sk-1"}})
+	s.Last = skein.Seq(len(events))
+	return s, events, entries
+}
+
+func eachEvent(events []skein.Event) iter.Seq2[skein.Event, error] {
+	return func(yield func(skein.Event, error) bool) {
+		for _, e := range events {
+			if !yield(e, nil) {
+				return
+			}
+		}
+	}
+}
+
+func TestDocumentsTellHowFarCallsCameAndWhichRequestsFailed(t *testing.T) {
+	s, events, entries := told()
+	hide := func(text string) string { return strings.ReplaceAll(text, "sk-1", "[key]") }
+	for name, write := range map[string]func(*testing.T, skein.Session, []skein.Entry, Options) string{"HTML": asHTML, "Markdown": asMarkdown} {
+		what, err := Tell(eachEvent(events), s.Last, hide)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := strings.ReplaceAll(write(t, s, entries, Options{Told: what}), `\`, "")
+		for text, n := range map[string]int{
+			"pending: it has not run": 1, "running": 1, "uncertain: nobody knows whether it took effect": 1, "no result": 1,
+			"A request failed: overloaded: try later (HTTP 529)": 1, "A request failed: no key [key]": 1, "gone": 1,
+		} {
+			if have := strings.Count(got, text); have != n {
+				t.Errorf("%s has %q %d times, want %d:\n%s", name, text, have, n, got)
+			}
+		}
+		if at := strings.Index(got, "try later"); at > strings.Index(got, "do p") {
+			t.Errorf("%s has the failed request not where it was", name)
+		}
+	}
+	md := asMarkdown(t, s, entries, Options{})
+	if !strings.Contains(md, "**Tool result 7:** `Bash` (failed)") || !strings.Contains(md, "**Tool result 6:** `Bash`\n") {
+		t.Errorf("Markdown does not say which call a result answers:\n%s", md)
+	}
+	if page := asHTML(t, s, entries, Options{}); !strings.Contains(page, "answers call 7, failed, ") || !strings.Contains(page, "<span>call 7</span>") {
+		t.Errorf("HTML does not say which call a result answers:\n%s", page)
+	}
+}
+
+// Reading a part of a session reads no more of it than the calls in that part
+// ask for.
+func TestTellStopsWhereNothingMoreCanCome(t *testing.T) {
+	_, events, _ := told()
+	read := 0
+	what, err := Tell(func(yield func(skein.Event, error) bool) {
+		for _, e := range events {
+			read++
+			if !yield(e, nil) {
+				return
+			}
+		}
+	}, 3, nil)
+	if err != nil || read != 4 || len(what.Before(nil)) != 1 {
+		t.Errorf("Tell up to event 3 read %d events, %v; want 4", read, err)
+	}
+}
