@@ -78,6 +78,19 @@ func TestSecretsAreReadOnlyWithAScopeOfTheirOwn(t *testing.T) {
 			t.Errorf("GET %s without read:raw is refused with %s, want it to say so", path, b)
 		}
 	}
+	for _, path := range []string{"/v1/stream", "/v1/sessions/a/events?follow=1"} {
+		to := path + map[bool]string{true: "&", false: "?"}[strings.Contains(path, "?")] + "raw=true"
+		hidden, shown := s.listen(t.Context(), path, as(reader)), s.listen(t.Context(), to, as(reader))
+		for _, kind := range []string{`"created"`, `"said"`} {
+			if got := hidden(); !strings.Contains(got, kind) || strings.Contains(got, key[:8]) {
+				t.Errorf("the stream %s has %q, want %s without the secret that was not asked for", path, got, kind)
+			}
+			if got := shown(); !strings.Contains(got, kind) || !strings.Contains(got, key) {
+				t.Errorf("the stream %s has %q, want %s with its secret", to, got, kind)
+			}
+		}
+		s.raw(403, "GET "+to, "", as(admin))
+	}
 	s.raw(403, "GET /v1/sessions/a/export?to=skein", "", as(admin))
 	for _, method := range []string{"events", "newest", "window", "session"} {
 		body := `{"session":"a"}`
