@@ -132,7 +132,7 @@ func TestAKilledConvertGoesOn(t *testing.T) {
 func TestAKilledPushAndPullGoOn(t *testing.T) {
 	dsn, password := database(t)
 	host := newMachine(t, password, "SKEIN_STORE="+dsn)
-	said := strings.Fields(host.does("token", "add", "t", "--scope", "write")) // that tables are made, then the token
+	said := strings.Fields(host.does("token", "add", "t", "--scope", "write,read:raw")) // that tables are made, then the token
 	token := said[len(said)-1]
 	laptop, desk := newMachine(t, "SKEIN_TOKEN="+token), newMachine(t, "SKEIN_TOKEN="+token)
 	laptop.furnish()
