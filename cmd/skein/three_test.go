@@ -74,7 +74,7 @@ func TestThreeServersAreOne(t *testing.T) {
 	dsn, password := database(t)
 	m := newMachine(t, password, "SKEIN_STORE="+dsn)
 	m.does("list") // which makes the tables
-	token := strings.TrimSpace(m.does("token", "add", "t", "--scope", "write"))
+	token := strings.TrimSpace(m.does("token", "add", "t", "--scope", "write,read:raw"))
 	b := &balancer{}
 	first, at := m.serves()
 	b.servers = append(b.servers, at)
