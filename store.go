@@ -284,9 +284,12 @@ func Add(ctx context.Context, s Store, id SessionID, evs ...Event) (Seq, error) 
 	b := Batch{Session: id, Events: evs}
 	r, err := s.Append(ctx, b)
 	if errors.Is(err, ErrNotFound) && len(evs) > 0 && evs[0].Kind != KindCreated {
-		began := Batch{Session: id, After: Fresh, Events: append([]Event{NewEvent(KindCreated, evs[0].Time, Created{})}, evs...)}
-		if r, err = s.Append(ctx, began); errors.Is(err, ErrConflict) { // another program began it meanwhile
+		begins := Batch{Session: id, After: Fresh, Events: append([]Event{NewEvent(KindCreated, evs[0].Time, Created{})}, evs...)}
+		switch began, berr := s.Append(ctx, begins); {
+		case errors.Is(berr, ErrConflict): // another program began it meanwhile
 			r, err = s.Append(ctx, b)
+		case !errors.Is(berr, ErrExists): // else it is another user's: not found
+			r, err = began, berr
 		}
 	}
 	if err != nil {

@@ -88,8 +88,10 @@ func plain(s skein.Session) skein.Session {
 	if s.LockedBy != "" {
 		s.LockedBy = "somebody"
 	}
-	if s.Updated > noon+24*3600*second {
-		s.Updated = 1
+	for _, at := range []*skein.Time{&s.Updated, &s.Touched} {
+		if *at > noon+24*3600*second {
+			*at = 1
+		}
 	}
 	return s
 }
