@@ -39,13 +39,18 @@ func Resolve(ctx context.Context, s Store, name string, f Filter) (_ Session, er
 	return r.first(r.byKey, r.byPart, r.bySource, r.byTitle)
 }
 
-// ResolveWhole is [Resolve] for whoever is about to destroy what name means: of
-// a title, or of first words, it takes only the whole.
+// ResolveWhole is [Resolve] for a caller that is about to destroy what name
+// means. Of a title, or of first words, it takes only the whole; of an ID a part
+// only where that cannot be a word: 8 characters or more, one of them a digit,
+// for the IDs of some programs are names.
 //
 // The error wraps what that of Resolve does.
 func ResolveWhole(ctx context.Context, s Store, name string, f Filter) (_ Session, err error) {
 	defer Wrapf(&err, "session %q", name)
 	r := newResolver(ctx, s, name, f)
+	if len(name) < 8 || !strings.ContainsAny(name, "0123456789") {
+		return r.first(r.byKey, r.byWholeTitle)
+	}
 	return r.first(r.byKey, r.byPart, r.bySource, r.byWholeTitle)
 }
 

@@ -79,6 +79,16 @@ func (v *Visitor) as(k known) {
 	v.Raw = raw(k.token.Scope)
 }
 
+// Owner returns whose token it is, whatever user the request names; "" for a
+// token that sees everybody's sessions.
+func (v Visitor) Owner() skein.User { return v.known.User }
+
+// MayDestroy reports whether the visitor may destroy sessions: their own with
+// the scope write, everybody's with admin.
+func (v Visitor) MayDestroy() bool {
+	return v.Scope >= Admin || v.Scope >= Write && v.Owner() != ""
+}
+
 // NoRaw says why a visitor may not read what looks like a secret.
 func (v Visitor) NoRaw() string {
 	return fmt.Sprintf("the token %q may not read what looks like a secret: this needs a token that was made with the scope %s", v.Token, ReadRaw)

@@ -104,7 +104,7 @@ func childrenOf(ctx context.Context, store skein.Store, id skein.SessionID, seen
 // mayPurge reports, as an error, that the visitor may not destroy sessions:
 // they are everybody's, and the token is no admin's.
 func mayPurge(ctx context.Context) error {
-	if v := door.From(ctx); v.User == "" && v.Scope < door.Admin {
+	if v := door.From(ctx); !v.MayDestroy() {
 		return refuse(http.StatusForbidden, "scope", "the token %q may only %s everybody's sessions; to destroy them needs admin", v.Token, v.Scope)
 	}
 	return nil

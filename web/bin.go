@@ -28,12 +28,6 @@ type binPage struct {
 	Next     string // path of the next page; "" if there is none
 }
 
-// mayPurge reports whether a visitor may destroy sessions: their own with the
-// scope write, everybody's with admin.
-func mayPurge(v door.Visitor) bool {
-	return v.Scope >= door.Admin || v.Scope >= door.Write && v.User != ""
-}
-
 // showBin lists what is in the bin.
 func (s *site) showBin(w http.ResponseWriter, r *http.Request) {
 	v := door.From(r.Context())
@@ -46,7 +40,7 @@ func (s *site) showBin(w http.ResponseWriter, r *http.Request) {
 		}
 		f.Before = &before
 	}
-	p := binPage{MayPurge: mayPurge(v)}
+	p := binPage{MayPurge: v.MayDestroy()}
 	for one, err := range v.Store.Sessions(r.Context(), f) {
 		if err != nil {
 			s.fail(w, r, err)
@@ -120,7 +114,7 @@ func (s *site) restored(all []skein.Session) string {
 
 // purge destroys sessions; it asks first.
 func (s *site) purge(w http.ResponseWriter, r *http.Request) {
-	if !mayPurge(door.From(r.Context())) {
+	if !door.From(r.Context()).MayDestroy() {
 		door.Refuse(w, r, http.StatusForbidden, "scope", "to destroy sessions of everybody needs an admin's token")
 		return
 	}

@@ -72,7 +72,8 @@ func (v *visit) quietly() *tab {
 	ctx, cancelTime := context.WithTimeout(ctx, 3*late) // many pages
 	v.t.Cleanup(cancelTime)
 	b := &tab{ctx, v.t, v}
-	b.do(chromedp.Navigate(v.url+"/login?code="+v.code()), chromedp.Click(chromedp.CSS("main button.main")))
+	b.do(chromedp.Navigate(v.url+"/login?code="+v.code()), chromedp.WaitReady(chromedp.CSS("main button.main")))
+	b.eval(`document.querySelector("main button.main").click()`) // not by the mouse: the browser would show the focus to nobody on the next page
 	b.until(`location.pathname == "/" && document.getElementById("main") && document.readyState == "complete"`)
 	return b
 }

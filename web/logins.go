@@ -49,8 +49,8 @@ func (s *site) loginsOf(r *http.Request) ([]skein.Login, error) {
 	all, err := s.Tokens.Logins(r.Context())
 	return slices.DeleteFunc(all, func(l skein.Login) bool {
 		switch {
-		case v.User != "":
-			return l.Access.User != v.User
+		case v.Owner() != "":
+			return l.Access.User != v.Owner()
 		case v.Scope >= door.Admin:
 			return false
 		}

@@ -66,6 +66,9 @@ type command struct{ ID, Label, Line string }
 // one returns the session that a request names, and false if it has been
 // answered: there is none, or it has another path.
 func (s *site) one(w http.ResponseWriter, r *http.Request) (skein.Session, bool) {
+	if !mayRead(w, r, r.URL.Query().Has("raw")) {
+		return skein.Session{}, false
+	}
 	store, id := door.From(r.Context()).Store, skein.SessionID(r.PathValue("id"))
 	found, err := store.Session(r.Context(), id)
 	if errors.Is(err, skein.ErrNotFound) && r.Method == http.MethodGet {

@@ -29,13 +29,28 @@ func (s *site) blob(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, r, err)
 		return
 	}
+	kind := render.PictureKind(data)
+	if !mayRead(w, r, kind == "") {
+		return
+	}
 	h := w.Header()
-	if h.Set("Content-Type", render.PictureKind(data)); h.Get("Content-Type") == "" {
+	if h.Set("Content-Type", kind); kind == "" {
 		h.Set("Content-Type", "application/octet-stream")
 		h.Set("Content-Disposition", "attachment")
 	}
 	h.Set("Cache-Control", "private, max-age=86400, immutable") // its name is its hash
 	w.Write(data)                                               //nolint:errcheck // the client has gone
+}
+
+// mayRead reports whether the visitor may read what is asked for, raw or not,
+// and refuses it otherwise.
+func mayRead(w http.ResponseWriter, r *http.Request, raw bool) bool {
+	v := door.From(r.Context())
+	if raw && !v.Raw {
+		door.Refuse(w, r, http.StatusForbidden, "scope", "%s", v.NoRaw())
+		return false
+	}
+	return true
 }
 
 // downloads are what a session can be downloaded as, by name.
@@ -59,6 +74,9 @@ func (s *site) download(w http.ResponseWriter, r *http.Request) {
 	for _, d := range downloads() {
 		if d.Name != r.URL.Query().Get("as") {
 			continue
+		}
+		if !mayRead(w, r, d.Name == "skein") {
+			return
 		}
 		h := w.Header()
 		h.Set("Content-Type", d.Media)
