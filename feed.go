@@ -14,4 +14,5 @@ type Fed struct {
 	Session SessionID
 	User    User
 	Event   Event
+	Damaged bool // Event only stands in for one that cannot be read as it was written
 }

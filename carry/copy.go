@@ -184,6 +184,9 @@ func (c *copier) event(ctx context.Context, f skein.Fed) error {
 	if k == nil || f.Event.Kind == "" || f.Event.Seq <= max(k.have, k.Base) || f.Event.Seq > k.Last {
 		return nil // it has it; or it came after the list was made
 	}
+	if f.Damaged {
+		return fmt.Errorf("%w: event %d of session %s: what stands in for it is not copied", skein.ErrCorrupt, f.Event.Seq, f.Session)
+	}
 	e, err := c.given(f.Event)
 	if err != nil {
 		return err

@@ -75,7 +75,7 @@ func (s *Store) feed(ctx context.Context, after skein.Cursor, yield func(skein.F
 			if e.id == "" {
 				continue
 			}
-			f := skein.Fed{Cursor: at.at(e.spot).cursor(s.cluster), Session: e.id, User: skein.User(e.user), Event: e.Event}
+			f := skein.Fed{Cursor: at.at(e.spot).cursor(s.cluster), Session: e.id, User: skein.User(e.user), Event: e.Event, Damaged: e.damaged}
 			if !yield(f, nil) {
 				return nil
 			}

@@ -132,6 +132,7 @@ type journaled struct {
 	session int64
 	id      skein.SessionID // of the session; "" if that was deleted
 	kept    bool            // the session, or some fork, still shows it
+	damaged bool            // Event stands in for it
 	amends  *int64          // of an amended event: the seq of the one that it is about
 	aimed   skein.Kind      // and its kind
 }
@@ -167,7 +168,7 @@ func (q *conn) eventsOf(rows []stored, most, bytes int) (page []journaled, all b
 		var x journaled
 		e, _, err := scanEvent(r, &k, &x.id, &x.kept, &x.amends, &x.aimed, &there)
 		if bad := (*skein.DamagedError)(nil); errors.As(err, &bad) {
-			e, err = bad.StandIn(), nil // one event must not keep everybody from all that follow
+			e, x.damaged, err = bad.StandIn(), true, nil // one event must not keep everybody from all that follow
 		}
 		if err != nil {
 			return err

@@ -57,7 +57,7 @@ func (s *Store) Feed(ctx context.Context, after skein.Cursor) iter.Seq2[skein.Fe
 			if err != nil {
 				return err
 			}
-			return given(yield(skein.Fed{Cursor: after, Session: got.Session, User: got.User, Event: got.Event.Event}, nil))
+			return given(yield(skein.Fed{Cursor: after, Session: got.Session, User: got.User, Event: got.Event.Event, Damaged: got.Damaged}, nil))
 		})
 		if err != nil {
 			yield(skein.Fed{}, fmt.Errorf("remote: feed: %w", err))

@@ -174,5 +174,9 @@ func fedFrame(f skein.Fed) []byte {
 	b := fmt.Appendf(nil, "id: %s\ndata: {\"session\":", f.Cursor)
 	b = skein.AppendQuoted(b, string(f.Session))
 	b = skein.AppendQuoted(append(b, `,"user":`...), string(f.User))
-	return append(api.AppendEvent(append(b, `,"event":`...), f.Event), '}')
+	b = api.AppendEvent(append(b, `,"event":`...), f.Event)
+	if f.Damaged {
+		b = append(b, `,"damaged":true`...)
+	}
+	return append(b, '}')
 }

@@ -191,8 +191,8 @@ func TestPruneShowsFirst(t *testing.T) {
 	s.wants(201, "POST /v1/sessions", `{"id":"new"}`, nil)
 	type pruned struct{ ID, Done string }
 	var p page[pruned]
-	if s.wants(200, "GET /v1/prune?older_than=1d", "", &p); len(p.Items) != 2 || p.Items[0].Done != "" {
-		t.Errorf("GET prune = %+v, want old and held, and nothing done", p)
+	if s.wants(200, "GET /v1/prune?older_than=1d", "", &p); len(p.Items) != 3 || p.Items[0].Done != "" {
+		t.Errorf("GET prune = %+v, want old, held and kept, whose pin is nothing said in it, and nothing done", p)
 	}
 	if s.wants(200, "POST /v1/prune", `{"older_than":"1d","keep_pinned":true}`, &p); len(p.Items) != 2 || p.Items[0].Done != "binned" {
 		t.Errorf("POST prune = %+v, want two in the bin", p)

@@ -86,7 +86,7 @@ func (c *core) copyPages(d driver.Driver, path string) error {
 	if err != nil {
 		return classify(err)
 	}
-	return errors.Join(classify(copyInto(to.raw, d, dsn(c.path, "mode=ro"))), to.close())
+	return errors.Join(classify(copyInto(to.raw, d, dsn(c.path, "mode=ro"), func() error { return nil })), to.close())
 }
 
 // RestoreBackup implements [skein.Keeper].
@@ -122,12 +122,13 @@ func (s *Store) RestoreBackup(ctx context.Context, path, kept string) (err error
 	if err != nil {
 		return err
 	}
-	return s.replace(ctx, d, path)
+	return s.replace(ctx, d, path, func() error { return nil })
 }
 
 // replace puts the store at path, which nobody has open, in the place of all that
-// the file has. Others who have it open go on with that.
-func (s *Store) replace(ctx context.Context, d driver.Driver, path string) error {
+// the file has. Others who have it open go on with that. sure is asked once
+// nobody else can write; its error leaves the file as it is.
+func (s *Store) replace(ctx context.Context, d driver.Driver, path string, sure func() error) error {
 	start := time.Now()
 	patient, cancel := whileChanging(ctx, openPatience, func() any { return written(s.path) })
 	defer cancel()
@@ -142,7 +143,7 @@ func (s *Store) replace(ctx context.Context, d driver.Driver, path string) error
 		if err != nil {
 			return classify(err)
 		}
-		err = copyInto(conn.raw, d, dsn(path, "mode=ro&immutable=1"))
+		err = copyInto(conn.raw, d, dsn(path, "mode=ro&immutable=1"), sure)
 		if err = errors.Join(err, conn.close()); !busy(err) {
 			return errors.Join(classify(err), s.readers.renew())
 		}

@@ -27,8 +27,9 @@ func resultCode(err error) int {
 }
 
 // copyInto replaces, in one transaction, the database that to has open by the
-// one at the URI from.
-func copyInto(to driver.Conn, d driver.Driver, from string) (err error) {
+// one at the URI from. sure is asked when nobody else can write to it any more;
+// its error leaves it as it is.
+func copyInto(to driver.Conn, d driver.Driver, from string, sure func() error) (err error) {
 	src, err := d.Open(from)
 	if err != nil {
 		return err
@@ -38,6 +39,10 @@ func copyInto(to driver.Conn, d driver.Driver, from string) (err error) {
 	if err != nil {
 		return err
 	}
-	_, err = b.Step(-1)
+	if _, err = b.Step(1); err == nil { // the first page takes the lock
+		if err = sure(); err == nil {
+			_, err = b.Step(-1)
+		}
+	}
 	return errors.Join(err, b.Finish())
 }

@@ -28,14 +28,19 @@ func resultCode(err error) int {
 }
 
 // copyInto replaces, in one transaction, the database that to has open by the
-// one at the URI from.
-func copyInto(to driver.Conn, _ driver.Driver, from string) error {
+// one at the URI from. sure is asked when nobody else can write to it any more;
+// its error leaves it as it is.
+func copyInto(to driver.Conn, _ driver.Driver, from string, sure func() error) error {
 	b, err := to.(interface {
 		NewRestore(uri string) (*sqlite.Backup, error)
 	}).NewRestore(from)
 	if err != nil {
 		return err
 	}
-	_, err = b.Step(-1)
+	if _, err = b.Step(1); err == nil { // the first page takes the lock
+		if err = sure(); err == nil {
+			_, err = b.Step(-1)
+		}
+	}
 	return errors.Join(err, b.Finish())
 }

@@ -117,7 +117,11 @@ func (t *salvaged) describe(c *conn) error {
 		return nil
 	})
 	marks := strings.TrimSuffix(strings.Repeat("?, ", len(names)), ", ")
-	t.insert = `INSERT OR IGNORE INTO ` + t.name + ` (` + strings.Join(names, ", ") + `) VALUES (` + marks + `)`
+	verb := `INSERT OR IGNORE INTO `
+	if t.name == "fences" { // a new store has its one row already
+		verb = `INSERT OR REPLACE INTO `
+	}
+	t.insert = verb + t.name + ` (` + strings.Join(names, ", ") + `) VALUES (` + marks + `)`
 	return err
 }
 
@@ -390,26 +394,37 @@ func (d *damagedFileError) Salvage(ctx context.Context) iter.Seq2[skein.Finding,
 }
 
 func (d *damagedFileError) salvage(ctx context.Context) (found []skein.Finding, err error) {
-	dir, err := os.MkdirTemp(filepath.Dir(d.path), ".salvage-")
+	path, err := filepath.EvalSymlinks(d.path) // the log lies beside the file itself
+	if err != nil {
+		return nil, err
+	}
+	dir, err := os.MkdirTemp(filepath.Dir(path), ".salvage-")
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	to := filepath.Join(dir, "skein.db")
-	lost, err := salvageInto(ctx, d.path, to, d.o)
+	to, before := filepath.Join(dir, "skein.db"), written(path)
+	lost, err := salvageInto(ctx, path, to, d.o)
 	if err != nil {
 		return nil, err
 	}
-	kept, err := keptName(d.path)
+	kept, err := keptName(path)
 	if err != nil {
 		return nil, err
 	}
-	for _, end := range []string{"-wal", "-shm", ""} { // the file last: without it there is no store to open
-		if err := os.Rename(d.path+end, kept+end); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if written(path) != before {
+		return nil, fmt.Errorf("%w: another program writes to %s: stop it first", skein.ErrLocked, path)
+	}
+	// There is a file at the path at every moment, so that nobody makes a new one.
+	if err := os.Link(path, kept); err != nil {
+		return nil, err
+	}
+	for _, end := range []string{"-wal", "-shm"} {
+		if err := os.Rename(path+end, kept+end); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, err
 		}
 	}
-	if err := os.Rename(to, d.path); err != nil {
+	if err := os.Rename(to, path); err != nil {
 		return nil, err
 	}
 	return lostFindings(lost, kept), nil
@@ -443,6 +458,9 @@ func lostFindings(lost []Lost, kept string) []skein.Finding {
 	}
 	return all
 }
+
+// errWritten says that others wrote to the file while it was being read.
+var errWritten = errors.New("others have written to it")
 
 // rebuild puts in the place of all that the file has what can be read of it. What
 // is written meanwhile makes it begin anew.
@@ -487,7 +505,16 @@ func (ex *exam) rebuild() (found []skein.Finding, err error) {
 		} else if after != before {
 			continue
 		}
-		return lostFindings(lost, kept), ex.s.replace(ex.ctx, d, to)
+		err = ex.s.replace(ex.ctx, d, to, func() error {
+			if after, err := version(); err != nil || after == before {
+				return err
+			}
+			return errWritten
+		})
+		if errors.Is(err, errWritten) {
+			continue
+		}
+		return lostFindings(lost, kept), err
 	}
 	return nil, fmt.Errorf("%w: others write to it all the time: stop them first", skein.ErrLocked)
 }

@@ -49,6 +49,13 @@ func alteredText(t *test) {
 	if !errors.As(last, &bad) || bad.Seq != 3 || bad.Kind != skein.KindSaid || !errors.Is(last, skein.ErrCorrupt) || n != 2 {
 		t.Errorf("Events yields %d events and %v, want 2 and then that event 3, a said one, is damaged", n, last)
 	}
+	feed := t.feed(t.s, "")
+	for seq := range skein.Seq(5) {
+		f, err, ok := feed.next()
+		if !ok || err != nil || f.Event.Seq != seq+1 || f.Damaged != (seq+1 == 3) {
+			t.Errorf("Feed yields event %d, damaged %v (%v), want %d, and 3 alone damaged", f.Event.Seq, f.Damaged, err, seq+1)
+		}
+	}
 	if got, err := t.s.Newest(t.Context(), "a", 10, 0); !errors.Is(err, skein.ErrCorrupt) {
 		t.Errorf("Newest = %d messages, %v, want %v", len(got), err, skein.ErrCorrupt)
 	}

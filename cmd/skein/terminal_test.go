@@ -276,7 +276,7 @@ func TestASessionThatIsTakenOverEndsTheChat(t *testing.T) {
 	p.tmux("split-window", "-d", "-t", "p", "-c", p.work, "skein continue --take-over yours")
 	p.until(func(string) bool { return strings.Count(p.tmux("list-panes", "-t", "p"), "\n") == 1 }, "is alone again")
 	p.enter("mine again")
-	p.await(`taken over|took the session over`)
+	p.await(`took this session over`)
 	p.await(`^\$ *\z`)
 	p.code(4)
 }
