@@ -38,7 +38,7 @@ func destroying(name string) [][]string {
 }
 
 func TestNothingIsDestroyedByAPartOfANameOrByAWord(t *testing.T) {
-	for _, name := range []string{"walrus", "Feed the", "-", "last", "hungry"} {
+	for _, name := range []string{"walrus", "Feed the", "-", "last", "hungry", "ion1"} {
 		for _, args := range destroying(name) {
 			st := walrus(t)
 			env, _, stderr := newEnv(t, shared{st})
@@ -58,7 +58,7 @@ func TestNothingIsDestroyedByAPartOfANameOrByAWord(t *testing.T) {
 }
 
 func TestWhatIsDestroyedIsNamedAndAskedFor(t *testing.T) {
-	for _, name := range []string{"session1", "ion1", "cli:zoo", "feed the WALRUS"} {
+	for _, name := range []string{"session1", "cli:zoo", "feed the WALRUS"} {
 		for _, c := range []struct {
 			answer   string // "-": there is no terminal
 			more     []string
