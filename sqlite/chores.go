@@ -104,9 +104,14 @@ func (k *chores) do() error {
 	if !c.waiting(k.ctx) {
 		return nil
 	}
-	if err := errors.Join(c.drainAll(k.ctx), c.recountAll(k.ctx), c.sumAll(k.ctx)); err != nil {
-		return err
-	}
+	// A session that cannot be recounted, or read, must not keep the deleted words
+	// of others in the file.
+	return errors.Join(c.drainAll(k.ctx), c.recountAll(k.ctx), c.sumAll(k.ctx), k.clean())
+}
+
+// clean takes out of the file what was deleted, now and then.
+func (k *chores) clean() error {
+	c := k.core
 	if owed, err := c.owed(k.ctx); err != nil || !owed {
 		return err
 	}
