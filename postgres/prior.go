@@ -69,8 +69,8 @@ func (w *work) shown(d *draft, c *skein.Created) (x prior, err error) {
 		if x.Base, err = walk.Past(past, x.segs, x.said); err != nil {
 			return x, err
 		}
-		if turn > 0 {
-			x.Base.First = p.First
+		if x.Base.First, err = walk.First(past, x.segs, turn, p.First); err != nil {
+			return x, err
 		}
 		if x.Base.LastPrompt, err = walk.Prompt(past, x.segs, turn); err != nil {
 			return x, err

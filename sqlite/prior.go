@@ -108,8 +108,8 @@ func (t *call) shown(id skein.SessionID, c *skein.Created) (x prior, err error) 
 		if x.Base, err = walk.Past(walker{t.s, t.conn}, segs, x.said); err != nil {
 			return x, err
 		}
-		if turn > 0 {
-			x.Base.First = p.First
+		if x.Base.First, err = walk.First(walker{t.s, t.conn}, segs, int(turn), p.First); err != nil {
+			return x, err
 		}
 		if x.Base.LastPrompt, err = walk.Prompt(walker{t.s, t.conn}, segs, int(turn)); err != nil {
 			return x, err

@@ -20,6 +20,19 @@ func forks() []check {
 		{name: "usage and search count an event once", run: countedOnce},
 		{name: "forks made by 16 writers while the parent grows", run: manyForks},
 		{name: "what it shows of the parent is as it was at that place", run: shownThen},
+		{name: "before the first words it has none of the parent's", run: wordless},
+	}
+}
+
+// wordless forks behind a prompt that has no words, such as a picture alone.
+func wordless(t *test) {
+	t.add("a", created(), user(""), user("words"), user("more"))
+	t.add("f", fork("a", 2), user("own"))
+	t.add("g", fork("a", 3), user("own"))
+	for id, want := range map[skein.SessionID]string{"a": "words", "f": "own", "g": "words"} {
+		if s := t.session(id); s.First != want {
+			t.Errorf("the first words of %s are %q, want %q", id, s.First, want)
+		}
 	}
 }
 

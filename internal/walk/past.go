@@ -93,6 +93,18 @@ func Prompt(l PastLog, segs Segments, turn int) (words string, err error) {
 	return "", nil
 }
 
+// First returns what [skein.Session.First] was when the turn had begun: first,
+// which it is now, or "" if nobody had typed a word by then. segs have the turn,
+// if it is not 0. Errors as those of [Past].
+func First(l PastLog, segs Segments, turn int, first string) (string, error) {
+	for k := 1; k <= turn && first != ""; k++ {
+		if words, err := Prompt(l, segs, k); err != nil || words != "" {
+			return first, err
+		}
+	}
+	return "", nil
+}
+
 func firstWords(l PastLog, segs Segments, seq skein.Seq) (string, error) {
 	events, err := l.At(segs, []skein.Seq{seq})
 	if err != nil || len(events) == 0 || events[0].Kind != skein.KindSaid {
