@@ -133,12 +133,34 @@ func (t *target) take(ctx context.Context, r read) error {
 	case t.copies != nil:
 		err = t.copies.take(ctx, &rec, r)
 	default:
+		if r.made.CopyKey != "" {
+			if rec.Key, err = t.inherited(ctx, rec.Key, r); err != nil {
+				return err
+			}
+		}
 		rec.Copy, err = t.emit(ctx, rec.Key, site{rec.N, r.line, r.made.Instead}, r.made.Items)
 	}
 	if err == nil {
 		t.store(r, rec)
 	}
 	return err
+}
+
+// inherited returns the key of a record of a file that is read again: the one of
+// the record that it may be a copy of, if its session shows all that this made of
+// its parent, and otherwise key, which is its own.
+func (t *target) inherited(ctx context.Context, key skein.ClientID, r read) (skein.ClientID, error) {
+	if err := t.begin(ctx, t.main, key); err != nil {
+		return "", err
+	}
+	of := bounded(r.made.CopyKey, r.rec.Raw)
+	for i, it := range r.made.Items {
+		st := t.main.stands[clientID(of, i, len(r.made.Items))]
+		if it.Session != "" || st == nil || st.seq > t.main.base || st.kind != it.Event.Kind || st.given != maphash.Bytes(t.seed, it.Event.Payload) {
+			return key, nil
+		}
+	}
+	return of, nil
 }
 
 // store puts a record where the next flush finds it, unless it is stored.

@@ -54,6 +54,7 @@ func Run(t *testing.T, s Suite) {
 			t.Run("read twice adds nothing", func(t *testing.T) { s.twice(t, name) })
 			t.Run("keeps no other session from being taken in", func(t *testing.T) { s.refused(t, name) })
 			t.Run("exported and imported where it is adds nothing", func(t *testing.T) { s.exportedIn(t, name) })
+			t.Run("is the same wherever a first import came between", func(t *testing.T) { s.between(t, name) })
 			if s.Format.Write != nil {
 				t.Run("is written back where it came from", func(t *testing.T) { s.writtenBack(t, name) })
 			}

@@ -68,3 +68,32 @@ func (s Suite) watched(t *testing.T, name string) {
 		}
 	}
 }
+
+// between imports the folders also after each of their files is there: what is
+// stored in the end must say the same as when they were imported at once.
+func (s Suite) between(t *testing.T, name string) {
+	from := lay(t, filepath.Join(s.Dir, name))
+	want := memory.New()
+	defer want.Close()
+	s.bring(t, want, from)
+	all := files(t, from)
+	for stop := range all[:len(all)-1] {
+		to, err := filepath.EvalSymlinks(t.TempDir())
+		if err != nil {
+			t.Fatal(err)
+		}
+		store := memory.New()
+		for i, f := range all {
+			write(t, placeFor(t, to, from, f), read(t, f))
+			if i == stop {
+				s.bring(t, store, to)
+			}
+		}
+		touch(t, to, 0) // nothing is waited for any more
+		s.bring(t, store, to)
+		if diff := cmp.Diff(said(t, want), said(t, store)); diff != "" {
+			t.Errorf("imported also when %s was there (-import at once +both):\n%s", all[stop], diff)
+		}
+		store.Close()
+	}
+}
