@@ -47,7 +47,7 @@ var outcomes = []struct {
 	{llm.ErrCut, exitFailed, "try again: skein continue takes the prompt up"},
 	{llm.ErrNoWay, exitFailed, "see whether the network is there and the server runs, then: skein continue takes the prompt up"},
 	{llm.ErrModel, exitUsage, "see which models the provider has, and name one: --model PROVIDER:MODEL"},
-	{llm.ErrRequest, exitFailed, "what the provider says is wrong has to change first"},
+	{llm.ErrRequest, exitFailed, "what the provider says is wrong has to change first; to let another model answer: --model PROVIDER:MODEL"},
 	{skein.ErrNewer, exitFailed, "install the newer skein, or name another store with --store; this one was not touched"},
 	{skein.ErrDeleted, exitFailed, "it was deleted for good; use another ID, or bring it back with: skein import --again PATH"},
 	{skein.ErrMismatch, exitFailed, "use another client ID for other content; nothing was changed"},

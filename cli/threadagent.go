@@ -68,11 +68,36 @@ func (t *thread) answering(ctx context.Context) (*roster.Team, error) {
 	}
 	team, err := t.ready(ctx, d, model)
 	usual := t.job.settings.text("model")
+	if s := &t.at.session; isNotFound(err) && model == own && s.Provider == "replay" {
+		if _, look := t.job.session(ctx, s.Model); isNotFound(look) {
+			err = &roster.ModelError{Name: own, Why: "the session that was replayed here is gone"}
+		}
+	}
 	if unreachable(err) && t.options.model == "" && model != "" && usual != "" && usual != model {
 		t.face.tell("%v; %s goes on", err, usual)
-		return t.ready(ctx, d, usual)
+		team, err = t.ready(ctx, d, usual)
 	}
-	return team, err
+	return team, noModel(err)
+}
+
+// answerable returns what is wrong with the agent and model that answer in a
+// new session where nobody names another.
+func (j *job) answerable(ctx context.Context) error {
+	cwd, err := j.Getwd()
+	if err != nil {
+		return err
+	}
+	t := thread{job: j, options: &threadOptions{}, roster: j.roster(j.store, cwd)}
+	d, err := t.definition()
+	if err != nil {
+		return err
+	}
+	model := d.Model
+	if model == "" {
+		model = j.settings.text("model")
+	}
+	_, err = t.roster.Model(ctx, model)
+	return noModel(err)
 }
 
 // ready puts an agent together for this thread.
@@ -81,8 +106,7 @@ func (t *thread) ready(ctx context.Context, d roster.Definition, model string) (
 		t.face.tell("%s", note)
 	}
 	t.roster.Trust, t.roster.Notice, t.roster.Cwd = t.trust, func(text string) { t.face.tell("%s", text) }, t.cwd()
-	team, err := t.roster.Ready(ctx, d, model)
-	return team, noModel(err)
+	return t.roster.Ready(ctx, d, model)
 }
 
 // nameless is what a person calls the agent without a name, where no other one
@@ -126,8 +150,6 @@ func (t *thread) definition() (roster.Definition, error) {
 // if none did.
 func ownModel(s *skein.Session) string {
 	switch {
-	case s.Provider == "replay": // it does not say of what
-		return ""
 	case s.Provider == "echo":
 		return "echo"
 	case s.Provider == "" || s.Model == "":

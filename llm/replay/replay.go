@@ -118,11 +118,12 @@ func marked(m *skein.Message) bool {
 	return slices.ContainsFunc(m.Parts, func(p skein.Part) bool { return p.Kind == skein.PartText && p.Synthetic })
 }
 
-// message returns the answer as this model's, without its usage: the request
-// was made, and counted, when it was recorded.
+// message returns the answer as this model's, so that a thread knows which
+// session it goes on to replay, and without its usage: the request was made, and
+// counted, when it was recorded.
 func (m *Model) message(a *answer) *skein.Message {
 	was := &a.message
-	to := &skein.Message{Role: skein.RoleAssistant, Provider: "replay", Model: was.Model, Request: m.options.ID(), Stop: was.Stop}
+	to := &skein.Message{Role: skein.RoleAssistant, Provider: "replay", Model: string(m.session), Request: m.options.ID(), Stop: was.Stop}
 	to.Parts = slices.Clone(was.Parts)
 	for i := range to.Parts {
 		if to.Parts[i].Kind == skein.PartReasoning {
