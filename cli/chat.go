@@ -29,7 +29,7 @@ what was complete; twice leaves, as Ctrl-D does. Alt-Enter, Ctrl-J or a
 backslash at the end of a line begin a new line, Tab completes commands, names
 and @paths, Ctrl-R searches what was typed before, Ctrl-O shows the whole of
 the last tool call. Through a pipe each line of stdin is said, answers go to
-stdout and all else to stderr.`,
+stdout and all else to stderr; the exit code is 1 if one of them failed.`,
 		Example: `skein chat
 	skein chat -c
 	skein chat -r 4f1d22a0 --full-history
@@ -54,6 +54,7 @@ type chat struct {
 	thought string // reasoning that is not shown yet
 	tokens  int64  // that came in this turn, about
 	kept    bool   // what the person said in this turn is stored
+	failed  bool   // something that was said was not done
 }
 
 // chat holds the conversation that the flags ask for.
@@ -75,6 +76,9 @@ func (o *threadOptions) chat(ctx context.Context, j *job) (err error) {
 	}
 	if errors.Is(err, errLeave) {
 		err = nil
+	}
+	if err == nil && c.failed && !c.Terminal.In { // no person has seen it: the program that wrote the lines learns it by the exit code
+		err = errSilent
 	}
 	if err != nil {
 		how = agent.Error
@@ -132,6 +136,7 @@ func (c *chat) obey(ctx context.Context, text string) error {
 
 // complain shows an error that does not end the conversation, and what to do.
 func (c *chat) complain(err error) {
+	c.failed = true
 	err = noModel(err)
 	text, hint := sentence(err), ""
 	if _, after, ok := strings.Cut(text, skein.ErrInvalid.Error()+" "); ok && errors.Is(err, skein.ErrInvalid) {
@@ -172,6 +177,7 @@ func (c *chat) turn(ctx context.Context, do func(context.Context) (agent.Outcome
 			err = nil
 		}
 	} else if why := c.why(out); why != "" {
+		c.failed = true
 		c.gap("stop")
 		c.screen.Note(c.paint.dim(why))
 	}
