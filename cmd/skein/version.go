@@ -1,6 +1,9 @@
 package main
 
-import "runtime/debug"
+import (
+	"regexp"
+	"runtime/debug"
+)
 
 // version returns the version that the go command built in: a tag, or devel
 // and the commit.
@@ -9,7 +12,19 @@ func version() string {
 	if !ok {
 		return "unknown"
 	}
-	if v := info.Main.Version; v != "" && v != "(devel)" {
+	return versionOf(info)
+}
+
+// pseudo matches what the go command calls a commit without a tag, such as
+// v0.0.0-20261122135100-673e5a4c01d2+dirty, and what a person wants of that.
+var pseudo = regexp.MustCompile(`[-.]\d{14}-([0-9a-f]{12})(\+dirty)?$`)
+
+func versionOf(info *debug.BuildInfo) string {
+	v := info.Main.Version
+	if commit := pseudo.FindStringSubmatch(v); commit != nil {
+		return "devel-" + commit[1] + commit[2]
+	}
+	if v != "" && v != "(devel)" {
 		return v
 	}
 	for _, s := range info.Settings {
