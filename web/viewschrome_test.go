@@ -91,3 +91,24 @@ func TestChatInTheBrowserAsksAndAnswers(t *testing.T) {
 		t.Errorf("the field still has %q", left)
 	}
 }
+
+// Each key does something or nothing, on every page; browse fails the test
+// where one throws.
+func TestNoKeyThrowsOnAnyPage(t *testing.T) {
+	p := &parrot{}
+	v := chatting(t, p)
+	for range 120 { // so that there are earlier messages than those of the page
+		if _, err := skein.Add(t.Context(), p.store, "s-fork", skein.Say(skein.At(composedNow), skein.UserSays("again"))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b := v.browse()
+	for _, path := range []string{"/", "/chat", "/search?q=upload", "/usage", "/health", "/bin", "/sessions/s-fork", "/sessions/s-fork/chat", "/sessions/s-fork/replay", "/sessions/s-fork/tree"} {
+		b.open(path)
+		b.until(`true`)
+		b.eval(`navigation.onnavigate = (e) => e.preventDefault(); for (const key of ["f", "Home", "End", "o", "j", "k", "x", "+", "-", "ArrowRight", "ArrowLeft", " ", "/", "u", "U", "t", "T", "e", "E", "?"]) {
+			document.activeElement?.blur();
+			document.body.dispatchEvent(new KeyboardEvent("keydown", {key, bubbles: true, cancelable: true}));
+		}`)
+	}
+}

@@ -136,9 +136,13 @@ for (const [key, what] of [["u", "user"], ["t", "tool"], ["e", "error"]]) {
 	keys.set(key, () => jump(what, false));
 	keys.set(key.toUpperCase(), () => jump(what, true));
 }
-keys.set("f", () => document.getElementById("find").select());
-keys.set("Home", () => (document.querySelector("#transcript > [data-more=before]") ? document.querySelector("[data-begin]").click() : scrollTo(0, 0)));
-keys.set("End", () => (document.querySelector("#transcript > [data-more=after]") ? document.querySelector("[data-finish]").click() : scrollTo(0, document.body.scrollHeight)));
+keys.set("f", () => document.getElementById("find")?.select());
+// A conversation's page has neither of the links: it is not left by a key, for
+// something may be typed there.
+const begin = document.querySelector("[data-begin]");
+const finish = document.querySelector("[data-finish]");
+keys.set("Home", () => (begin && document.querySelector("#transcript > [data-more=before]") ? begin.click() : scrollTo(0, 0)));
+keys.set("End", () => (finish && document.querySelector("#transcript > [data-more=after]") ? finish.click() : scrollTo(0, document.body.scrollHeight)));
 keys.set("o", () => {
 	const folds = [...document.querySelectorAll("details.call")];
 	const open = folds.some((f) => !f.open);
