@@ -37,6 +37,11 @@ type Options struct {
 	Host     string
 	Agent    Agent
 
+	// Stays is for a program, such as a server, that opens a Thread for each of
+	// many turns: Close does not say that the work ended, and the next Thread of
+	// the same program not that it was resumed.
+	Stays bool
+
 	// Observe is told what happens, in order, by the goroutine that calls the
 	// Thread. Nil where nobody looks.
 	Observe func(Update)

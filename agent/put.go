@@ -39,7 +39,11 @@ func (t *Thread) work(ctx context.Context, blobs []skein.Blob, events ...skein.E
 	if err != nil {
 		return err
 	}
-	return t.put(ctx, blobs, append(first, events...)...)
+	if err := t.put(ctx, blobs, append(first, events...)...); err != nil {
+		return err
+	}
+	t.at = true
+	return nil
 }
 
 // prologue returns what stands before the first events of this process.
@@ -49,7 +53,13 @@ func (t *Thread) prologue(ctx context.Context) ([]skein.Event, error) {
 		return nil, nil
 	case t.begun:
 		marks, err := t.unbegun(ctx)
-		return append(marks, skein.NewEvent(skein.KindResumed, t.now(), t.program(""))), err
+		if err != nil {
+			return nil, err
+		}
+		if stayed, err := t.stayed(ctx); err != nil || stayed {
+			return marks, err
+		}
+		return append(marks, skein.NewEvent(skein.KindResumed, t.now(), t.program(""))), nil
 	}
 	c := t.o.Created
 	c.Agent, c.Profile = t.agent.Name, t.agent.Profile

@@ -141,11 +141,12 @@ func (t *Thread) Interrupt() {
 }
 
 // Close appends how the work ended (done, interrupted, error), if this process
-// has worked on the session, and gives the lease back. Errors are the Store's.
+// has worked on the session and does not stay, and gives the lease back. Errors
+// are the Store's.
 func (t *Thread) Close(ctx context.Context, how string) (err error) {
 	defer skein.Wrapf(&err, "agent: close %s", t.id)
 	if t.fenced == nil {
-		if err = t.settle(ctx); err == nil && t.at {
+		if err = t.settle(ctx); err == nil && t.at && !t.o.Stays {
 			err = t.put(ctx, nil, skein.NewEvent(skein.KindEnded, t.now(), t.program(how)))
 		}
 	}

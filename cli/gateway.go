@@ -74,7 +74,7 @@ func (o *gatewayOptions) run(ctx context.Context, j *job, _ []string) (err error
 	if err != nil {
 		return err
 	}
-	g, routes, err := j.gateway(o.allow, log)
+	g, routes, err := j.gateway(ctx, o.allow, log)
 	if err != nil {
 		return err
 	}
@@ -110,13 +110,16 @@ func beside(ctx context.Context, g *gateway.Gateway, serve func(context.Context)
 }
 
 // gateway returns what is set up, and the routes by which signed requests come.
-func (j *job) gateway(allow []string, log *slog.Logger) (*gateway.Gateway, []door.Route, error) {
+func (j *job) gateway(ctx context.Context, allow []string, log *slog.Logger) (*gateway.Gateway, []door.Route, error) {
 	surfaces, sources, err := j.surfaces(log)
 	if err != nil {
 		return nil, nil, err
 	}
 	if len(surfaces) == 0 {
 		return nil, nil, advise(usagef("the gateway is not set up: config.toml has no [gateway.telegram], and no other"), "see: skein gateway --help")
+	}
+	if err := j.answerable(ctx); err != nil {
+		return nil, nil, err
 	}
 	may := map[string][]string{}
 	for _, s := range surfaces {

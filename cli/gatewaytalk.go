@@ -12,6 +12,9 @@ import (
 	"github.com/skein-dev/skein/roster"
 )
 
+// relaying is the program that answers what is said elsewhere.
+const relaying = "skein gateway"
+
 // A messenger lets agents answer what is said elsewhere. It implements
 // [gateway.Talker].
 type messenger struct {
@@ -61,7 +64,7 @@ func (w *messenger) open(ctx context.Context, t gateway.Talk, name string) (*thr
 	if err != nil {
 		return nil, n, err
 	}
-	th, err := o.openAt(ctx, &j, at, face{program: "skein gateway", tell: n.tell})
+	th, err := o.openAt(ctx, &j, at, face{program: relaying, stays: true, tell: n.tell})
 	return th, n, err
 }
 
@@ -72,7 +75,7 @@ func (o *threadOptions) spotOf(ctx context.Context, j *job, t gateway.Talk) (at 
 		return at, err
 	}
 	at, err = o.keyed(ctx, j)
-	at.created.Surface = t.Surface
+	at.created.Surface, at.created.Program = t.Surface, relaying
 	return at, err
 }
 

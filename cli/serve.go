@@ -106,7 +106,7 @@ func (o *serveOptions) run(ctx context.Context, j *job, _ []string) error {
 	}
 	serve, signed := (*door.Door).Serve, []door.Route(nil)
 	if o.gateway {
-		g, routes, err := j.gateway(o.allow, log)
+		g, routes, err := j.gateway(ctx, o.allow, log)
 		if err != nil {
 			return errors.Join(err, l.Close())
 		}

@@ -12,6 +12,9 @@ import (
 	"github.com/skein-dev/skein/web"
 )
 
+// serving is the program that answers in the dashboard.
+const serving = "skein serve"
+
 // A talker lets agents answer what is said in the dashboard, as skein chat does
 // on a terminal.
 type talker struct {
@@ -54,7 +57,7 @@ func (w *talker) spot(ctx context.Context, j *job, t *web.Talk) (at spot, o thre
 	o = threadOptions{model: t.Model, agent: t.Agent, user: string(t.User), noHint: true}
 	if t.Session == "" {
 		at, err = o.fresh(ctx, j)
-		at.created.Surface = "web"
+		at.created.Surface, at.created.Program = "web", serving
 	} else {
 		at.session, err = j.store.Session(ctx, t.Session)
 	}
@@ -84,7 +87,7 @@ type webFace struct {
 }
 
 func (f *webFace) face() face {
-	return face{program: "skein serve", observe: f.observe, ask: f.ask, tell: f.tell}
+	return face{program: serving, stays: true, observe: f.observe, ask: f.ask, tell: f.tell}
 }
 
 // tell says something that is no answer; not the ID of a new session, which the

@@ -83,6 +83,8 @@ func TestServeLetsAgentsAnswerInTheDashboard(t *testing.T) {
 	ask("POST", path, url.Values{"text": {"second words"}})
 	if page := idle(path); strings.Count(page, "second words") < 2 || !strings.Contains(page, "first words") {
 		t.Errorf("the page of %s does not go on:\n%s", path, page)
+	} else if strings.Contains(page, "Ended by") || strings.Contains(page, "Resumed by") {
+		t.Errorf("the page of %s tells of coming and going:\n%s", path, page)
 	}
 	stop()
 	if code := <-ended; code != 0 {

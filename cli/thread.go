@@ -134,6 +134,7 @@ func (o *threadOptions) open(ctx context.Context, j *job, start start, f face) (
 // A face is what a person, or a program, sees of a thread, and what asks them.
 type face struct {
 	program string // that works on the thread: skein chat
+	stays   bool   // it opens the thread for each turn, as agent.Options.Stays says
 
 	// observe is told what happens, as in agent.Options; nil: nobody looks.
 	observe func(agent.Update)

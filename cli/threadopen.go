@@ -80,6 +80,7 @@ func (t *thread) begin(ctx context.Context) (*agent.Thread, error) {
 		Version:  t.job.Version,
 		Host:     host,
 		Agent:    t.team.Agent,
+		Stays:    t.face.stays,
 		Observe:  t.observe,
 		Approve:  t.approve,
 		Now:      t.job.Now,
