@@ -46,7 +46,9 @@ type Store interface {
 	// [ErrLocked] (as a *[LockedError]) if somebody holds the lease, the
 	// batch has no Fence and an event needs one, [ErrMismatch], [ErrDeleted]
 	// if the session's ID, a fork's parent or the origin of an Import has a
-	// tombstone (for the ID and the origin, Batch.Again lifts it),
+	// tombstone of the same user (for the ID and the origin, Batch.Again
+	// lifts it; a store that is no view, which is to append to a session that
+	// it does not begin, looks at everybody's),
 	// [ErrExists] if a live session has the key, or another user the ID,
 	// [ErrInvalid], [ErrFull], [ErrReadOnly], [ErrReplaced], or one of
 	// [Session.Apply].

@@ -7,9 +7,10 @@ import (
 )
 
 // A Tombstone keeps a session that was deleted, or the file that it came from,
-// from coming back.
+// from coming back. It bars its user's only: another user may have a session with
+// the same ID, or import the same file.
 type Tombstone struct {
-	User User              // who deleted it; "" where the store does not say
+	User User              // whose the session was
 	Hash [sha256.Size]byte // of what stands in it: see [TombOfID] and [TombOfOrigin]
 	At   Time              // when the session was deleted
 }
@@ -32,6 +33,7 @@ type Burier interface {
 	Tombstones(ctx context.Context) iter.Seq2[Tombstone, error]
 
 	// Bury puts up tombstones, for the view's user, else for the one that
-	// each names. Those that there are stay as they are.
+	// each names, or [Local] if it names none. Those that there are stay as
+	// they are.
 	Bury(ctx context.Context, stones ...Tombstone) error
 }

@@ -6,8 +6,7 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// tombstones copies those that the first store has. Where a store does not say
-// whose they are, they are everybody's.
+// tombstones copies those that the first store has.
 func (c *copier) tombstones(ctx context.Context) error {
 	from, ok := c.from.(skein.Burier)
 	to, ok2 := c.to.(skein.Burier)
@@ -19,15 +18,8 @@ func (c *copier) tombstones(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if s.User != "" {
-			s.User = c.whose(s.User)
-			stones = append(stones, s)
-		} else {
-			for _, u := range c.users() {
-				s.User = c.whose(u)
-				stones = append(stones, s)
-			}
-		}
+		s.User = c.whose(s.User)
+		stones = append(stones, s)
 		if len(stones) >= maxEvents {
 			if err := to.Bury(ctx, stones...); err != nil {
 				return err

@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"fmt"
@@ -19,11 +20,41 @@ func idTomb(id skein.SessionID) tomb { return skein.TombOfID(id) }
 // originTomb is for sessions that are found again by where they came from.
 func originTomb(o *skein.Origin) tomb { return skein.TombOfOrigin(*o) }
 
-func (s *Store) buried(t tomb) bool { return s.tombs[t] != 0 }
+// A grave is a tombstone of a user's.
+type grave struct {
+	user skein.User
+	tomb tomb
+}
+
+// buried reports whether u has the tombstone; if u is "", whether anybody has.
+func (s *Store) buried(u skein.User, t tomb) bool {
+	if u != "" {
+		return s.tombs[grave{u, t}] != 0
+	}
+	for g := range s.tombs {
+		if g.tomb == t {
+			return true
+		}
+	}
+	return false
+}
+
+// beginner returns whose session b begins; where it begins none, whose view it
+// came through.
+func (s *Store) beginner(facts []skein.Facts) skein.User {
+	if len(facts) == 0 || facts[0].Created == nil {
+		return s.user
+	}
+	return cmp.Or(facts[0].Created.User, s.owner())
+}
 
 // buriedBatch looks for tombstones that b must not cross, and lifts them if it
 // may.
 func (t *tx) buriedBatch(b *skein.Batch, facts []skein.Facts) error {
+	if sess := t.sessions[b.Session]; sess != nil && t.sees(sess.head.User) {
+		return nil
+	}
+	user := t.beginner(facts)
 	tombs := []tomb{idTomb(b.Session)}
 	for _, f := range facts {
 		if c := f.Created; c != nil && c.Origin != nil && b.Import != nil {
@@ -31,15 +62,17 @@ func (t *tx) buriedBatch(b *skein.Batch, facts []skein.Facts) error {
 		}
 	}
 	for _, k := range tombs {
-		if !t.buried(k) {
+		if !t.buried(user, k) {
 			continue
 		}
 		if !b.Again {
 			return fmt.Errorf("session %s %w", b.Session, skein.ErrDeleted)
 		}
-		at := t.tombs[k]
-		delete(t.tombs, k)
-		t.undo = append(t.undo, func() { t.tombs[k] = at })
+		g := grave{user, k}
+		if at, ok := t.tombs[g]; ok {
+			delete(t.tombs, g)
+			t.undo = append(t.undo, func() { t.tombs[g] = at })
+		}
 	}
 	return nil
 }
@@ -159,14 +192,14 @@ func (s *Store) destroy(sess *session, moved int) {
 	}
 	for k, f := range s.files {
 		if f.is(k, h) && f.CopyOf == h.ID {
-			s.tombs[originTomb(&skein.Origin{Format: f.Format, Path: f.Path, ID: f.ID})] = now()
+			s.bury(h.User, originTomb(&skein.Origin{Format: f.Format, Path: f.Path, ID: f.ID}), now())
 		}
 	}
 	maps.DeleteFunc(s.files, func(k fileKey, f *file) bool { return f.is(k, h) })
 	delete(s.sessions, h.ID)
 	delete(s.leases, h.ID)
-	s.tombs[idTomb(h.ID)] = now()
+	s.bury(h.User, idTomb(h.ID), now())
 	if h.Origin != nil {
-		s.tombs[originTomb(h.Origin)] = now()
+		s.bury(h.User, originTomb(h.Origin), now())
 	}
 }

@@ -70,7 +70,7 @@ func (s *Store) parent(p *skein.Parent, user skein.User) (*session, error) {
 	switch {
 	case err == nil && base.head.User != user:
 		return nil, fmt.Errorf("fork: session %s %w", p.Session, skein.ErrNotFound)
-	case errors.Is(err, skein.ErrNotFound) && s.buried(idTomb(p.Session)):
+	case errors.Is(err, skein.ErrNotFound) && s.buried(user, idTomb(p.Session)):
 		return nil, fmt.Errorf("fork: session %s %w", p.Session, skein.ErrDeleted)
 	case err != nil:
 		return nil, fmt.Errorf("fork: %w", err)

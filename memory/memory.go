@@ -28,7 +28,7 @@ type data struct {
 	requests map[request]skein.Usage // what was counted for it
 	blobs    map[blobKey]*blob
 	files    map[fileKey]*file
-	tombs    map[tomb]skein.Time
+	tombs    map[grave]skein.Time
 }
 
 // A session has events of its own and may show those of another before them.
@@ -74,7 +74,7 @@ func New() *Store {
 		requests: map[request]skein.Usage{},
 		blobs:    map[blobKey]*blob{},
 		files:    map[fileKey]*file{},
-		tombs:    map[tomb]skein.Time{},
+		tombs:    map[grave]skein.Time{},
 	}}
 }
 

@@ -2,6 +2,7 @@ package memory
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"iter"
 	"maps"
@@ -20,8 +21,11 @@ func (s *Store) Tombstones(ctx context.Context) iter.Seq2[skein.Tombstone, error
 		}
 		tombs := maps.Clone(s.tombs)
 		s.mu.Unlock()
-		for _, t := range slices.SortedFunc(maps.Keys(tombs), func(a, b tomb) int { return bytes.Compare(a[:], b[:]) }) {
-			if !yield(skein.Tombstone{Hash: t, At: tombs[t]}, nil) {
+		byHash := func(a, b grave) int {
+			return cmp.Or(bytes.Compare(a.tomb[:], b.tomb[:]), cmp.Compare(a.user, b.user))
+		}
+		for _, g := range slices.SortedFunc(maps.Keys(tombs), byHash) {
+			if s.sees(g.user) && !yield(skein.Tombstone{User: g.user, Hash: g.tomb, At: tombs[g]}, nil) {
 				return
 			}
 		}
@@ -36,9 +40,17 @@ func (s *Store) Bury(ctx context.Context, stones ...skein.Tombstone) (err error)
 	}
 	defer s.mu.Unlock()
 	for _, t := range stones {
-		if s.tombs[t.Hash] == 0 {
-			s.tombs[t.Hash] = max(1, t.At)
+		if s.user != "" || t.User == "" {
+			t.User = s.owner()
 		}
+		s.bury(t.User, t.Hash, t.At)
 	}
 	return nil
+}
+
+// bury puts up a tombstone, unless it is there.
+func (s *Store) bury(u skein.User, t tomb, at skein.Time) {
+	if g := (grave{u, t}); s.tombs[g] == 0 {
+		s.tombs[g] = max(1, at)
+	}
 }

@@ -69,7 +69,7 @@ type work struct {
 	stored  map[userBlob]bool    // blobs that must be there: by the group, or before
 	quotas  map[skein.User]quota // of those whose session it is; a user of whom nothing is known is free
 	tombs   map[tombOf]bool      // tombstones that there are
-	lift    [][]byte             // those to take away
+	lift    []tombOf             // those to take away
 	tx      *tx                  // of a group that was looked up
 	shownBy []parentRow          // that must still be as they were read
 	files   map[fileKey]*fileDraft

@@ -68,6 +68,9 @@ func (w *work) admit(p *packed, d *draft) error {
 	case w.s.sees(d.User):
 		return nil
 	case begins:
+		if err := w.checkTombstones(p); err != nil {
+			return err
+		}
 		return fmt.Errorf("session %s %w", p.Session, skein.ErrExists)
 	}
 	return fmt.Errorf("session %s %w", p.Session, skein.ErrNotFound)

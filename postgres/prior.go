@@ -31,7 +31,7 @@ func (w *work) shown(d *draft, c *skein.Created) (x prior, err error) {
 	if at.Seq < 1 || at.Session == d.ID {
 		return x, nil // Apply says what is wrong
 	}
-	p, err := w.parent(at.Session)
+	p, err := w.parent(at.Session, c.User)
 	if err != nil {
 		return x, err
 	}
@@ -81,9 +81,9 @@ func (w *work) shown(d *draft, c *skein.Created) (x prior, err error) {
 	return x, err
 }
 
-// parent returns a session that a fork begins with. What the group has drafted
+// parent returns a session that a fork of u's begins with. What the group has drafted
 // so far is written, for it may be the parent's.
-func (w *work) parent(id skein.SessionID) (*head, error) {
+func (w *work) parent(id skein.SessionID, u skein.User) (*head, error) {
 	if d := w.drafts[id]; d != nil && d.Last > 0 && w.s.sees(d.User) {
 		if d.changed() {
 			if err := w.flush(); err != nil {
@@ -100,7 +100,7 @@ func (w *work) parent(id skein.SessionID) (*head, error) {
 	var revision int64 // read first: of what is changed between the two it is too old
 	p.one(nil, `SELECT revision FROM heads WHERE id = $1`, []any{string(id)}, &revision)
 	p.head(id, &h)
-	p.one(&buried, `SELECT hash FROM buried(ARRAY[$1::bytea])`, []any{idTomb(id)}, nil)
+	p.one(&buried, `SELECT hash FROM tombstones WHERE user_id = $1 AND hash = $2`, []any{string(u), idTomb(id)}, nil)
 	err := p.run()
 	switch {
 	case err != nil:

@@ -161,15 +161,7 @@ func (w *work) look(jobs []*job) error {
 	p.exec(lockJournal)
 	p.exec(takeLocks, w.locks(jobs))
 	w.readHeads(p, ids)
-	if hashes := tombsOf(jobs); len(hashes) > 0 {
-		p.query(`SELECT hash, user_id FROM buried($1)`, []any{hashes}, func(r row) error {
-			var hash []byte
-			var user skein.User
-			err := r.Scan(&hash, &user)
-			w.tombs[tombOf{hash: string(hash)}], w.tombs[tombOf{string(hash), user}] = true, true
-			return err
-		})
-	}
+	w.readTombs(p, jobs)
 	if err := p.run(); err != nil {
 		return err
 	}
@@ -248,17 +240,6 @@ func (w *work) readHeads(p *pipe, ids []skein.SessionID) {
 		w.drafts[h.ID] = d
 		return nil
 	})
-}
-
-func tombsOf(jobs []*job) (hashes [][]byte) {
-	for _, j := range jobs {
-		for i := range j.batches {
-			for _, x := range j.batches[i].tombs() {
-				hashes = append(hashes, []byte(x.hash))
-			}
-		}
-	}
-	return hashes
 }
 
 // lookMore reads what depends on the heads.
@@ -346,10 +327,7 @@ func (w *work) writes() (*pipe, error) {
 		p.exec(`SELECT must_be(count(*) = 1) FROM (SELECT 1 FROM heads WHERE n = $1 AND revision = $2 AND last > 0 FOR KEY SHARE) h`, at.n, at.revision)
 	}
 	w.shownBy = nil
-	if len(w.lift) > 0 {
-		p.exec(`SELECT lift($1)`, w.lift)
-		w.lift = nil
-	}
+	w.writeLifts(p)
 	if err := w.writeBlobs(p); err != nil {
 		return nil, err
 	}

@@ -112,6 +112,9 @@ func (t *call) admit(p *packed, h *head) error {
 	case t.s.sees(h.User):
 		return nil
 	case begins:
+		if err := t.checkTombstones(p); err != nil {
+			return err
+		}
 		return fmt.Errorf("session %s %w", p.Session, skein.ErrExists)
 	}
 	return fmt.Errorf("session %s %w", p.Session, skein.ErrNotFound)

@@ -29,7 +29,7 @@ func (t *tx) heir(n int64) (h head, upto skein.Seq, err error) {
 
 // doom makes a session one that is not there any more. drain does the rest.
 func (t *tx) doom(h *head, heir int64) error {
-	if err := t.putTombstones(h.ID, h.Origin, t.now); err != nil {
+	if err := t.putTombstones(h.User, h.ID, h.Origin, t.now); err != nil {
 		return err
 	}
 	if err := t.owe(); err != nil {
@@ -43,7 +43,7 @@ func (t *tx) doom(h *head, heir int64) error {
 		{`UPDATE bases SET base = ? WHERE base = ? AND session <> ?`, []any{heir, h.n, heir}},
 		{`DELETE FROM leases WHERE session = ?`, []any{string(h.ID)}},
 		{
-			`INSERT INTO graves (id, origin, path, origin_id, at) SELECT ?1, format, path, id, ?2 FROM files WHERE copy_of = ?1 AND copy_of <> '' AND user_id = ?3`,
+			`INSERT INTO graves (user_id, id, origin, path, origin_id, at) SELECT user_id, ?1, format, path, id, ?2 FROM files WHERE copy_of = ?1 AND copy_of <> '' AND user_id = ?3`,
 			[]any{string(h.ID), int64(t.now), string(h.User)},
 		},
 		// A file without a format is found by nobody.

@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"crypto/sha256"
 	"database/sql/driver"
 	"iter"
 
@@ -15,7 +14,7 @@ var _ skein.Burier = (*Store)(nil)
 func (s *Store) Tombstones(ctx context.Context) iter.Seq2[skein.Tombstone, error] {
 	return func(yield func(skein.Tombstone, error) bool) {
 		err := s.write(ctx, func(t *tx) error { return t.bury() })
-		for last := []byte{}; ; {
+		for last := (skein.Tombstone{}); ; {
 			var page []skein.Tombstone
 			if err == nil {
 				page, err = s.tombPage(ctx, last)
@@ -29,7 +28,7 @@ func (s *Store) Tombstones(ctx context.Context) iter.Seq2[skein.Tombstone, error
 				if !yield(t, nil) {
 					return
 				}
-				last = t.Hash[:]
+				last = t
 			}
 			if len(page) == 0 {
 				return
@@ -38,30 +37,36 @@ func (s *Store) Tombstones(ctx context.Context) iter.Seq2[skein.Tombstone, error
 	}
 }
 
-// tombPage returns the next tombstones after the one with the hash last.
-func (s *Store) tombPage(ctx context.Context, last []byte) (page []skein.Tombstone, err error) {
+// tombPage returns the next tombstones after last; the first ones after one
+// without a user.
+func (s *Store) tombPage(ctx context.Context, last skein.Tombstone) (page []skein.Tombstone, err error) {
 	err = s.read(ctx, func(c *conn) error {
-		return c.query(`SELECT hash, at FROM tombstones WHERE hash > ? ORDER BY hash LIMIT 500`, []any{last}, func(row []driver.Value) error {
-			var hash []byte
-			var at int64
-			if err := scan(row, []any{&hash, &at}); err != nil {
-				return err
-			}
-			t := skein.Tombstone{At: skein.Time(at)}
-			copy(t.Hash[:], hash)
-			page = append(page, t)
-			return nil
-		})
+		return c.query(`SELECT hash, user_id, at FROM tombstones WHERE (hash, user_id) > (?1, ?2) AND (?3 = '' OR user_id = ?3) ORDER BY hash, user_id LIMIT 500`,
+			[]any{last.Hash[:], string(last.User), string(s.user)}, func(row []driver.Value) error {
+				var hash []byte
+				var user string
+				var at int64
+				if err := scan(row, []any{&hash, &user, &at}); err != nil {
+					return err
+				}
+				t := skein.Tombstone{User: skein.User(user), At: skein.Time(at)}
+				copy(t.Hash[:], hash)
+				page = append(page, t)
+				return nil
+			})
 	})
 	return page, err
 }
 
-// Bury implements [skein.Burier]. The file does not say whose tombstones are.
+// Bury implements [skein.Burier].
 func (s *Store) Bury(ctx context.Context, stones ...skein.Tombstone) (err error) {
 	defer skein.Wrapf(&err, "sqlite: bury %d", len(stones))
 	return s.write(ctx, func(t *tx) error {
 		for _, st := range stones {
-			if _, _, err := t.exec(`INSERT INTO tombstones (hash, at) VALUES (?, ?) ON CONFLICT DO NOTHING`, st.Hash[:sha256.Size], int64(st.At)); err != nil {
+			if s.user != "" || st.User == "" {
+				st.User = s.owner()
+			}
+			if err := t.putTombstone(st.User, st.Hash[:], st.At); err != nil {
 				return err
 			}
 		}

@@ -96,13 +96,18 @@ func first(t *testing.T, name string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, trigger, _ := strings.Cut(steps[0], "CREATE TRIGGER messages_out")
-	trigger, _, _ = strings.Cut(trigger, "\nEND;")
+	trigger := func(name string) string {
+		_, text, _ := strings.Cut(steps[0], "CREATE TRIGGER "+name)
+		text, _, _ = strings.Cut(text, "\nEND;")
+		return "CREATE TRIGGER " + name + text + " END;"
+	}
 	c := testConn(t, name)
 	err = c.script(`DROP INDEX sessions_by_end; DROP INDEX sessions_by_name; DROP INDEX events_rewound; DROP INDEX events_compacted;
 		DROP INDEX events_amended; DROP INDEX files_by_other_id; DROP TRIGGER messages_out; ALTER TABLE indexed DROP COLUMN gone; ALTER TABLE events DROP COLUMN sum;
 		ALTER TABLE sessions DROP COLUMN touched_at; ALTER TABLE sessions DROP COLUMN touched; UPDATE sessions SET updated = 9;
-		CREATE TRIGGER messages_out` + trigger + ` END; PRAGMA user_version = 1`)
+		DROP TRIGGER sessions_out; ALTER TABLE graves DROP COLUMN user_id; DROP TABLE tombstones;
+		CREATE TABLE tombstones (hash BLOB PRIMARY KEY, at INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+		` + trigger("sessions_out") + trigger("messages_out") + `PRAGMA user_version = 1`)
 	if err := errors.Join(err, c.close()); err != nil {
 		t.Fatal(err)
 	}
@@ -197,6 +202,38 @@ func TestMigrationRecountsWhatTheShellDeleted(t *testing.T) {
 		t.Logf("Session: %q, %d turns", got.First, got.Turns)
 	}
 	t.Error(`after two starts the session has not "the second words" as its only turn`)
+}
+
+// Whose its tombstones are the first version did not know: they are everybody's who
+// had something then.
+func TestMigrationKeepsWhatWasDestroyedDestroyed(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "x.db")
+	first(t, name)
+	c := testConn(t, name)
+	_, _, err := c.exec(`INSERT INTO tombstones (hash, at) VALUES (?, 7)`, idTomb("gone"))
+	if err == nil {
+		err = c.script(`INSERT INTO sessions (id, user_id) VALUES ('anns', 'ann'); INSERT INTO graves (id, origin, path, origin_id, at) VALUES ('shell', '', '', '', 8)`)
+	}
+	if err := errors.Join(err, c.close()); err != nil {
+		t.Fatal(err)
+	}
+	s, err := Open(t.Context(), name, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	begin := skein.NewEvent(skein.KindCreated, 1, skein.Created{})
+	for _, u := range []skein.User{"ann", skein.Local} {
+		if _, err := skein.Add(t.Context(), s.As(u), "gone", begin); !errors.Is(err, skein.ErrDeleted) {
+			t.Errorf("%s begins what was destroyed: %v, want %v", u, err, skein.ErrDeleted)
+		}
+	}
+	if _, err := skein.Add(t.Context(), s, "shell", begin); !errors.Is(err, skein.ErrDeleted) {
+		t.Errorf("a session that was deleted in the shell begins: %v, want %v", err, skein.ErrDeleted)
+	}
+	if _, err := skein.Add(t.Context(), s.As("dana"), "gone", begin); err != nil {
+		t.Errorf("dana, who came later, begins a session: %v", err)
+	}
 }
 
 // The first version took the time of a title for that of what was said.

@@ -73,7 +73,7 @@ func (t *call) shown(id skein.SessionID, c *skein.Created) (x prior, err error) 
 	}
 	switch {
 	case p.n == 0 || !t.s.sees(p.User):
-		return x, t.gone(at.Session)
+		return x, t.gone(c.User, at.Session)
 	case p.User != c.User:
 		return x, fmt.Errorf("fork: session %s %w", at.Session, skein.ErrNotFound)
 	case at.Seq > p.Last:
@@ -119,9 +119,9 @@ func (t *call) shown(id skein.SessionID, c *skein.Created) (x prior, err error) 
 	return x, nil
 }
 
-// gone says why there is no such session.
-func (t *tx) gone(id skein.SessionID) error {
-	dead, err := t.buried(idTomb(id))
+// gone says why a user has no such session.
+func (t *tx) gone(user skein.User, id skein.SessionID) error {
+	dead, err := t.buried(user, idTomb(id))
 	switch {
 	case err != nil:
 		return err

@@ -22,9 +22,19 @@ func tomb(parts ...string) []byte {
 	return h.Sum(nil)
 }
 
-// checkTombstones refuses what would bring a deleted session back, unless it
-// is to come back.
-func (t *tx) checkTombstones(p *packed) error {
+// beginner returns whose session p begins; where it begins none, whose view it
+// came through.
+func (t *call) beginner(p *packed) skein.User {
+	if len(p.events) > 0 && p.events[0].f.Created != nil {
+		return p.events[0].f.Created.User
+	}
+	return t.s.user
+}
+
+// checkTombstones refuses what would bring back a session that its user deleted,
+// unless it is to come back.
+func (t *call) checkTombstones(p *packed) error {
+	user := t.beginner(p)
 	tombs := [][]byte{idTomb(p.Session)}
 	for i := range p.events {
 		if c := p.events[i].f.Created; c != nil && c.Origin != nil && p.Import != nil {
@@ -32,14 +42,14 @@ func (t *tx) checkTombstones(p *packed) error {
 		}
 	}
 	for _, hash := range tombs {
-		dead, err := t.buried(hash)
+		dead, err := t.buried(user, hash)
 		switch {
 		case err != nil:
 			return err
 		case dead && !p.Again:
 			return fmt.Errorf("session %s %w", p.Session, skein.ErrDeleted)
 		case dead:
-			if _, _, err := t.exec(`DELETE FROM tombstones WHERE hash = ?`, hash); err != nil {
+			if _, _, err := t.exec(`DELETE FROM tombstones WHERE hash = ? AND user_id = ?`, hash, string(user)); err != nil {
 				return err
 			}
 		}
@@ -47,26 +57,27 @@ func (t *tx) checkTombstones(p *packed) error {
 	return nil
 }
 
-// buried reports whether there is a tombstone with this hash.
-func (t *tx) buried(hash []byte) (bool, error) {
+// buried reports whether a user has a tombstone with this hash; if user is "",
+// whether anybody has.
+func (t *tx) buried(user skein.User, hash []byte) (bool, error) {
 	if err := t.bury(); err != nil {
 		return false, err
 	}
 	var at int64
-	return t.one(`SELECT at FROM tombstones WHERE hash = ?`, []any{hash}, &at)
+	return t.one(`SELECT at FROM tombstones WHERE hash = ?1 AND (?2 = '' OR user_id = ?2) LIMIT 1`, []any{hash, string(user)}, &at)
 }
 
 // bury makes tombstones of what was deleted in the shell.
 func (t *tx) bury() error {
 	type grave struct {
-		id string
-		o  skein.Origin
-		at int64
+		user, id string
+		o        skein.Origin
+		at       int64
 	}
 	var gs []grave
-	err := t.query(`SELECT id, origin, path, origin_id, at FROM graves`, nil, func(row []driver.Value) error {
+	err := t.query(`SELECT user_id, id, origin, path, origin_id, at FROM graves`, nil, func(row []driver.Value) error {
 		var g grave
-		err := scan(row, []any{&g.id, &g.o.Format, &g.o.Path, &g.o.ID, &g.at})
+		err := scan(row, []any{&g.user, &g.id, &g.o.Format, &g.o.Path, &g.o.ID, &g.at})
 		gs = append(gs, g)
 		return err
 	})
@@ -74,7 +85,7 @@ func (t *tx) bury() error {
 		return err
 	}
 	for _, g := range gs {
-		if err := t.putTombstones(skein.SessionID(g.id), &g.o, skein.Time(g.at)); err != nil {
+		if err := t.putTombstones(skein.User(g.user), skein.SessionID(g.id), &g.o, skein.Time(g.at)); err != nil {
 			return err
 		}
 	}
@@ -82,15 +93,20 @@ func (t *tx) bury() error {
 	return err
 }
 
-func (t *tx) putTombstones(id skein.SessionID, o *skein.Origin, at skein.Time) error {
+func (t *tx) putTombstones(user skein.User, id skein.SessionID, o *skein.Origin, at skein.Time) error {
 	hashes := [][]byte{idTomb(id)}
 	if o != nil && o.Format != "" {
 		hashes = append(hashes, originTomb(o))
 	}
 	for _, h := range hashes {
-		if _, _, err := t.exec(`INSERT INTO tombstones (hash, at) VALUES (?, ?) ON CONFLICT DO NOTHING`, h, int64(at)); err != nil {
+		if err := t.putTombstone(user, h, at); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+func (t *tx) putTombstone(user skein.User, hash []byte, at skein.Time) error {
+	_, _, err := t.exec(`INSERT INTO tombstones (hash, user_id, at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING`, hash, string(user), int64(at))
+	return err
 }

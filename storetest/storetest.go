@@ -140,7 +140,7 @@ func promises() []promise {
 		{"20 Blobs", blobs()},
 		{"21 Source records", sources()},
 		{"22 Scrub leaves no trace", scrubbing()},
-		{"23 A view is one user's", views()},
+		{"23 A view is one user's", append(views(), apart()...)},
 		{"24 Lists", listing()},
 		{"25 Whatever is done, in any order", anything()},
 		{"26 A window has the context", windows()},

@@ -39,7 +39,7 @@ CREATE POLICY everybodys ON logins TO skein_all USING (true) WITH CHECK (true);
 DO $$
 DECLARE f text;
 BEGIN
-	FOR f IN SELECT oid::regprocedure FROM pg_proc WHERE proname IN ('find', 'named', 'journal_edge', 'theirs', 'adopt', 'buried', 'lift') AND pronamespace = 'public'::regnamespace LOOP
+	FOR f IN SELECT oid::regprocedure FROM pg_proc WHERE proname IN ('find', 'named', 'journal_edge', 'theirs', 'adopt') AND pronamespace = 'public'::regnamespace LOOP
 		GRANT CREATE ON SCHEMA public TO skein_all;
 		EXECUTE format('ALTER FUNCTION %s OWNER TO skein_all', f);
 		REVOKE CREATE ON SCHEMA public FROM skein_all;

@@ -1,0 +1,148 @@
+package storetest
+
+import (
+	"crypto/sha256"
+
+	"github.com/skein-dev/skein"
+)
+
+// apart are the checks that what one user did away with, or has, says nothing
+// to another.
+func apart() []check {
+	return []check{
+		{name: "what one user destroyed is not destroyed for another", run: ownTombstones},
+		{name: "a session that one user destroyed does not come back while another has its ID", run: takenGrave},
+		{name: "who sees all is told what anybody destroyed", run: anybodysTombstones},
+		{name: "tombstones that are carried are their user's", run: carriedTombstones},
+		{name: "a parent that is another's is as one that there is not", run: othersParent},
+	}
+}
+
+// imported returns a batch that imports a session from the file that all users
+// have, with the same ID in its own program.
+func imported(id skein.SessionID) skein.Batch {
+	o := &skein.Origin{Format: "codex", Path: "/shared/x", ID: "o"}
+	return skein.Batch{
+		Session: id, Events: []skein.Event{begin(skein.Created{Origin: o}), user("x of " + string(id))},
+		Import: &skein.Import{File: skein.SourceFile{Format: o.Format, Path: o.Path, ID: o.ID, Session: id}, Records: lines(0, 0, "x")},
+	}
+}
+
+func ownTombstones(t *test) {
+	t.as("ann", func() {
+		t.append(imported("a"))
+		t.add("s", created(), user("x"))
+		t.delete("a")
+		t.delete("s")
+	})
+	for _, who := range []skein.User{"dana", skein.Local} {
+		t.as(who, func() {
+			for _, id := range []skein.SessionID{"s", "never"} {
+				t.refused(skein.Batch{Session: id, Events: []skein.Event{user("late")}}, skein.ErrNotFound)
+				t.refused(skein.Batch{Session: id, After: 2, Events: []skein.Event{user("late")}}, skein.ErrConflict)
+				t.refused(skein.Batch{Session: id, Import: imported("a").Import}, skein.ErrNotFound)
+				t.refused(skein.Batch{Session: "f", Events: []skein.Event{fork(id, 1)}}, skein.ErrNotFound)
+			}
+		})
+	}
+	t.as("dana", func() {
+		t.append(imported("a"))
+		t.wantEnd("a", 2)
+		t.delete("a")
+		again := imported("a")
+		again.Again = true
+		t.append(again) // lifts dana's own
+		t.delete("a")
+	})
+	t.as("ann", func() {
+		t.refused(imported("a"), skein.ErrDeleted)
+		t.refused(imported("a~2"), skein.ErrDeleted)
+		t.refused(skein.Batch{Session: "s", Events: []skein.Event{user("late")}}, skein.ErrDeleted)
+		t.refused(skein.Batch{Session: "f", Events: []skein.Event{fork("s", 1)}}, skein.ErrDeleted)
+	})
+	t.as("dana", func() { t.refused(imported("a"), skein.ErrDeleted) })
+	t.as("bob", func() { t.append(imported("a")) })
+}
+
+func takenGrave(t *test) {
+	t.as("ann", func() {
+		t.add("s", created(), user("x"))
+		t.delete("s")
+	})
+	t.as("bob", func() { t.add("s", created(), user("bob's")) })
+	t.as("ann", func() {
+		t.wantGone(t.s, "s")
+		t.refused(skein.Batch{Session: "s", Events: []skein.Event{created(), user("late")}}, skein.ErrDeleted)
+		t.refused(skein.Batch{Session: "s", Events: []skein.Event{created()}, Again: true}, skein.ErrExists)
+		t.refused(skein.Batch{Session: "s", Events: []skein.Event{created(), user("late")}}, skein.ErrDeleted)
+	})
+	t.add("s", user("of one who sees all"))
+	t.as("bob", func() { t.wantEnd("s", 3) })
+}
+
+func anybodysTombstones(t *test) {
+	t.as("ann", func() {
+		t.add("s", created())
+		t.delete("s")
+	})
+	t.refused(skein.Batch{Session: "s", Events: []skein.Event{user("late")}}, skein.ErrDeleted)
+	t.refused(skein.Batch{Session: "s", Events: []skein.Event{begin(skein.Created{User: "ann"})}}, skein.ErrDeleted)
+	t.add("s", begin(skein.Created{User: "bob"}))
+	if u := t.session("s").User; u != "bob" {
+		t.Errorf("the session is %s's, want bob's", u)
+	}
+}
+
+func carriedTombstones(t *test) {
+	all, ok := t.s.(skein.Burier)
+	if !ok {
+		return // a store whose tombstones nobody can carry
+	}
+	want := map[skein.User][sha256.Size]byte{"ann": skein.TombOfID("a"), "bob": skein.TombOfID("b"), "eve": skein.TombOfID("e")}
+	t.as("ann", func() {
+		t.add("a", created())
+		t.delete("a")
+		t.noErr("Bury as ann", t.s.(skein.Burier).Bury(t.Context(), skein.Tombstone{User: "bob", Hash: want["ann"], At: noon}))
+	})
+	t.noErr("Bury", all.Bury(t.Context(), skein.Tombstone{User: "bob", Hash: want["bob"], At: noon}, skein.Tombstone{User: "eve", Hash: want["eve"], At: noon}))
+	t.noErr("Bury what is buried", all.Bury(t.Context(), skein.Tombstone{User: "bob", Hash: want["bob"], At: noon + 1}))
+	got := map[skein.User][sha256.Size]byte{}
+	n := 0
+	for s, err := range all.Tombstones(t.Context()) {
+		t.noErr("Tombstones", err)
+		got[s.User] = s.Hash
+		if n++; s.User == "bob" && s.At != noon {
+			t.Errorf("the tombstone of bob's is of %d, want the first, %d", s.At, noon)
+		}
+	}
+	equal(t, "Tombstones", got, want)
+	if n != len(want) {
+		t.Errorf("there are %d tombstones, want %d", n, len(want))
+	}
+	for who, hash := range want {
+		t.as(who, func() {
+			for s, err := range t.s.(skein.Burier).Tombstones(t.Context()) {
+				if err != nil || s.User != who || s.Hash != hash {
+					t.Errorf("Tombstones of %s has one of %s, %v", who, s.User, err)
+				}
+			}
+		})
+	}
+	t.as("bob", func() {
+		t.refused(skein.Batch{Session: "b", Events: []skein.Event{created()}}, skein.ErrDeleted)
+		t.add("e", created())
+	})
+}
+
+func othersParent(t *test) {
+	t.as("ann", func() { t.add("a", created(), user("x"), user("y")) })
+	t.as("bob", func() {
+		for _, p := range []skein.SessionID{"a", "never"} {
+			t.refused(skein.Batch{Session: "f", Events: []skein.Event{fork(p, 2)}}, skein.ErrNotFound)
+			t.refused(skein.Batch{Session: "f", Events: []skein.Event{fork(p, 99)}}, skein.ErrNotFound)
+			t.add("c-"+p, child(p), user("x"))
+		}
+		equal(t, "children of a", t.ids(skein.Filter{Parent: "a"}), []skein.SessionID{"c-a"})
+	})
+	t.as("ann", func() { equal(t, "children of a", t.ids(skein.Filter{Parent: "a"}), nil) })
+}
