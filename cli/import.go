@@ -75,8 +75,9 @@ file that is named here and gives nothing.
 
 With --list it takes in nothing and says what there is: each format's places,
 those that are not there too, with the environment variable that names one; how
-many files and sessions lie there, and how many of them are stored already. A
-file that was never read counts as one session.
+many files and sessions lie there, and how many of them are stored already. Of
+what was never read it sees whether a session begins in it, not whether that is a
+copy of another file's.
 
 With --watch it stays after that and takes in what the agents write as they
 write it, with a line on stderr for each change, until Ctrl-C, which ends it

@@ -2,6 +2,7 @@ package interop
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"io/fs"
 	"path/filepath"
@@ -21,16 +22,17 @@ type Found struct {
 	Grown  int    // files that have changed since they were read
 
 	// Sessions is how many there are, those that another one started not
-	// counted. Of a file that was never read it is a guess: one, and of a
-	// database as many as it names.
+	// counted, nor those that were destroyed here. Of a file that was never read
+	// it is one if a record begins one, though that may turn out to be a copy of
+	// another's; of a database as many as have such a record.
 	Sessions int
 	Stored   int // sessions of these files that the store has
 }
 
-// Find looks at the files at and under paths as [Import] does, without reading
-// them: each format's that were found under each path, in the order of paths
-// and formats. Only databases that are new or have changed are opened, to count
-// their sessions. Of the report, Files, Unmatched and Skips are filled in.
+// Find looks at the files at and under paths as [Import] does: each format's
+// that were found under each path, in the order of paths and formats. Those that
+// are new or have changed are read up to where a session begins. Of the report,
+// Files, Unmatched, Removed and Skips are filled in.
 //
 // Errors are as those of [Import].
 func Find(ctx context.Context, s skein.Store, formats []Format, paths []string) (all []Found, rep Report, err error) {
@@ -43,7 +45,10 @@ func Find(ctx context.Context, s skein.Store, formats []Format, paths []string) 
 	if err != nil {
 		return nil, rep, err
 	}
-	fd := finder{im: im, stored: map[string][]skein.SessionID{}, counts: map[place]*Found{}}
+	fd := finder{im: im, stored: map[string][]skein.SessionID{}, counts: map[place]*Found{}, destroyed: map[[sha256.Size]byte]bool{}}
+	if err := fd.graves(ctx); err != nil {
+		return nil, rep, err
+	}
 	for _, p := range paths {
 		real, err := filepath.Abs(p)
 		if err == nil {
@@ -77,6 +82,8 @@ type finder struct {
 	roots  []string
 	stored map[string][]skein.SessionID // by path on disk
 	counts map[place]*Found
+
+	destroyed map[[sha256.Size]byte]bool // tombstones
 }
 
 // A place is a root, by its number, and the name of a format.
@@ -121,7 +128,16 @@ func (fd *finder) files(ctx context.Context, files []candidate) error {
 		case f == nil:
 			fd.im.rep.Unmatched++
 		default:
-			fd.count(f.Name, c, 1)
+			w := &work{format: *f, now: c}
+			switch begins, destroyed := fd.peek(ctx, w); {
+			case destroyed:
+				fd.im.rep.Files++
+				fd.im.rep.Removed++
+			case begins:
+				fd.count(f.Name, c, 1)
+			default:
+				fd.count(f.Name, c, 0)
+			}
 		}
 	}
 	return nil
@@ -157,16 +173,7 @@ func (fd *finder) unit(ctx context.Context, u unitFound) error {
 		return ctx.Err()
 	}
 	sources, err := o.unit.Sources(ctx)
-	n := 0
-	for _, s := range sources {
-		if s.Name != "" {
-			n++
-		}
-	}
-	if !isDatabase(o.unit) {
-		n = max(n, 1)
-	}
-	fd.count(f.Name, u.candidate, n)
+	fd.count(f.Name, u.candidate, fd.sessions(ctx, f, &o, u.candidate, sources))
 	if err != nil {
 		fd.im.rep.skip(u.path, why(err))
 	}
@@ -174,6 +181,27 @@ func (fd *finder) unit(ctx context.Context, u unitFound) error {
 		return err
 	}
 	return ctx.Err()
+}
+
+// sessions returns how many sessions the sources of a unit hold that are not
+// destroyed here. The nameless source of a database is no session's.
+func (fd *finder) sessions(ctx context.Context, f *Format, o *opened, now candidate, sources []Source) (n int) {
+	for i, s := range sources {
+		if s.Name == "" && (isDatabase(o.unit) || len(sources) > 1) {
+			continue
+		}
+		begins, destroyed := true, false
+		if i < maxPeeks {
+			begins, destroyed = fd.peek(ctx, &work{format: *f, now: now, unit: o, name: s.Name})
+		}
+		switch {
+		case destroyed:
+			fd.im.rep.Removed++
+		case begins:
+			n++
+		}
+	}
+	return n
 }
 
 func isDatabase(u Unit) bool {

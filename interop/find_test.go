@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/interop"
 )
 
@@ -50,6 +51,40 @@ func TestFindSaysWhatThereIsAndTakesInNothing(t *testing.T) {
 	want[0].Grown = 1
 	if diff := cmp.Diff(want, is); diff != "" {
 		t.Errorf("Find after an import and a change (-want +got):\n%s", diff)
+	}
+}
+
+// What an import would make no session of is none in the list.
+func TestFindCountsNoSessionThatAnImportDrops(t *testing.T) {
+	p := newPlace(t)
+	p.write("empty.toy")
+	p.raw("void.toy", `{"id":"v","void":true}`+"\n")
+	p.raw("title.toy", `{"id":"f","say":"about nothing","float":true}`+"\n")
+	p.write("gone.toy", "g1")
+	p.write("here.toy", "h1")
+	if _, err := interop.Import(t.Context(), p.store, everyToy, []string{p.path("gone.toy")}, interop.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.store.Delete(t.Context(), "gone", skein.Deletion{}); err != nil {
+		t.Fatal(err)
+	}
+	p.toys()
+	for range 2 {
+		found, rep, err := interop.Find(t.Context(), p.store, everyToy, []string{p.dir})
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := 0
+		for _, f := range found {
+			n += f.Sessions
+		}
+		if rep.Removed != 1 {
+			t.Errorf("Find says that %d files are of destroyed sessions, want 1", rep.Removed)
+		}
+		p.again()
+		if is := len(p.sessions()); n != is {
+			t.Errorf("Find counts %d sessions, and an import makes it %d", n, is)
+		}
 	}
 }
 
