@@ -65,7 +65,7 @@ func (o *consent) given(ctx context.Context, j *job, what func() (loss, error)) 
 //
 // The error wraps errUsage for those, skein.ErrAmbiguous or skein.ErrNotFound.
 func (j *job) doomed(ctx context.Context, name string) (skein.Session, error) {
-	if name != "-" && name != "last" {
+	if !meansNewest(name) {
 		s, err := skein.ResolveWhole(ctx, j.store, name, skein.Filter{})
 		if gone(err) {
 			s, err = skein.ResolveWhole(ctx, j.store, name, skein.Filter{Bin: true})
@@ -81,7 +81,14 @@ func (j *job) doomed(ctx context.Context, name string) (skein.Session, error) {
 	several := (*skein.AmbiguousError)(nil)
 	switch {
 	case err == nil:
-		several = &skein.AmbiguousError{Candidates: []skein.Session{meant}}
+		several = &skein.AmbiguousError{Name: name, Candidates: []skein.Session{meant}}
+		if meansNewest(name) {
+			others, err := j.reallyCalled(ctx, name, meant.ID)
+			if err != nil {
+				return meant, err
+			}
+			several.Candidates = append(several.Candidates, others...)
+		}
 	case !errors.As(err, &several):
 		return meant, err
 	}

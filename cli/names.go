@@ -19,8 +19,8 @@ import (
 //
 // The error wraps skein.ErrAmbiguous or skein.ErrNotFound.
 func (j *job) session(ctx context.Context, name string) (skein.Session, error) {
-	if name == "-" || name == "last" {
-		return j.newest(ctx)
+	if meansNewest(name) {
+		return j.newestOrCalled(ctx, name)
 	}
 	s, err := skein.Resolve(ctx, j.store, name, skein.Filter{NoChildren: true})
 	if errors.Is(err, skein.ErrNotFound) {
@@ -33,6 +33,47 @@ func (j *job) session(ctx context.Context, name string) (skein.Session, error) {
 		return s, several // it names the name itself
 	}
 	return s, err
+}
+
+// meansNewest reports whether name is a word for the newest session.
+func meansNewest(name string) bool { return name == "-" || name == "last" }
+
+// newestOrCalled returns the newest session of this project, and says which
+// others have its word, such as last, for their title or key; one of those where
+// the project has none.
+func (j *job) newestOrCalled(ctx context.Context, word string) (skein.Session, error) {
+	newest, err := j.newest(ctx)
+	if err != nil && !gone(err) {
+		return newest, err
+	}
+	others, lookErr := j.reallyCalled(ctx, word, newest.ID)
+	switch {
+	case lookErr != nil || len(others) == 0:
+		return newest, errors.Join(err, lookErr)
+	case err == nil:
+		j.say("%q means the newest session, %s; what is called so can be named by its ID:\n%s", word, shortID(newest.ID), candidates(others, j.Now()))
+		return newest, nil
+	case len(others) > 1:
+		return newest, &skein.AmbiguousError{Name: word, Candidates: others}
+	}
+	return others[0], nil
+}
+
+// reallyCalled returns the sessions, but for one, whose title or key is a word
+// that means something else, at most as many as can be told of.
+func (j *job) reallyCalled(ctx context.Context, word string, but skein.SessionID) (all []skein.Session, err error) {
+	for _, f := range []skein.Filter{{Title: word}, {Key: word}} {
+		f.IncludeEmpty = true
+		for s, err := range j.store.Sessions(ctx, f) {
+			if err != nil || len(all) == skein.MaxCandidates {
+				return all, err
+			}
+			if (s.Title == word || s.Key == word) && s.ID != but && !slices.ContainsFunc(all, func(t skein.Session) bool { return t.ID == s.ID }) {
+				all = append(all, s)
+			}
+		}
+	}
+	return all, nil
 }
 
 // newest returns the newest session of this project.
