@@ -212,7 +212,7 @@ func runPgbench(b *testing.B, program, dsn string, first int64, sessions, second
 // firstNumber returns the number of a session.
 func firstNumber(b *testing.B, dsn string, id skein.SessionID) (n int64) {
 	b.Helper()
-	c, err := pgx.Connect(b.Context(), dsn)
+	c, err := pgx.Connect(b.Context(), pgtest.As(b, dsn, "skein_all"))
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -15,7 +15,7 @@ import (
 // begun returns a connection in a transaction that has done something.
 func begun(t *testing.T, dsn, sql string) *pgx.Conn {
 	t.Helper()
-	c, err := pgx.Connect(t.Context(), dsn)
+	c, err := pgx.Connect(t.Context(), pgtest.As(t, dsn, "skein_owner"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,8 +32,8 @@ func TestStrangersHoldUpNothing(t *testing.T) {
 	dsn := pgtest.DSN(t)
 	s := openTest(t, dsn)
 	addText(t, s, "a")
-	begun(t, pgtest.DSN(t), `CREATE TABLE x (); SELECT pg_current_xact_id()`)
-	begun(t, dsn, `CREATE TABLE x (); SELECT count(*) FROM journal; SAVEPOINT a; CREATE TABLE y ()`)
+	begun(t, pgtest.DSN(t), `CREATE TEMP TABLE x (); SELECT pg_current_xact_id()`)
+	begun(t, dsn, `CREATE TEMP TABLE x (); SELECT count(*) FROM journal; SAVEPOINT a; CREATE TEMP TABLE y ()`)
 	begun(t, dsn, `UPDATE found SET odd = odd; SELECT pg_current_xact_id(), (SELECT count(*) FROM journal)`)
 	addText(t, s, "a", "while they run")
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
@@ -112,7 +112,7 @@ func TestFeedAmongStrangers(t *testing.T) {
 	stop := make(chan struct{})
 	var noise []chan error
 	for _, at := range []string{dsn, pgtest.DSN(t)} {
-		c := begun(t, at, `CREATE TABLE noise (i integer); COMMIT`)
+		c := begun(t, at, `CREATE TEMP TABLE noise (i integer); COMMIT`)
 		ended := make(chan error, 1)
 		noise = append(noise, ended)
 		go func() {

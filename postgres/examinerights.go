@@ -18,22 +18,60 @@ func (ex *exam) rights(area string) error {
 	var database string
 	err := ex.s.pool.QueryRow(ex.ctx, `SELECT current_database(), has_schema_privilege('public', 'public', 'CREATE'), ARRAY(
 		SELECT rolname::text FROM pg_roles r WHERE rolcanlogin AND NOT rolsuper AND rolname <> session_user AND r.oid <> (SELECT datdba FROM pg_database WHERE datname = current_database())
-		AND (pg_has_role(r.oid, 'skein_all', 'MEMBER') OR pg_has_role(r.oid, 'skein_user', 'MEMBER')) AND has_database_privilege('public', current_database(), 'CONNECT') ORDER BY rolname),
+		AND EXISTS (SELECT FROM pg_roles o WHERE o.rolname IN ('skein_owner', 'skein_user', 'skein_all') AND pg_has_role(r.oid, o.oid, 'MEMBER')) AND has_database_privilege('public', current_database(), 'CONNECT') ORDER BY rolname),
 		ARRAY(SELECT rolname::text FROM pg_roles WHERE rolname IN ('skein_user', 'skein_all') AND (rolbypassrls OR rolsuper) ORDER BY rolname)`).Scan(&database, &strange, &members, &bypass)
 	if err != nil {
 		return err
 	}
 	database = pgx.Identifier{database}.Sanitize()
 	if len(members) > 0 {
-		ex.Find(skein.Finding{Area: area, Level: skein.Warning, Text: fmt.Sprintf("%s can read everything here: members of skein_user or skein_all, who may connect, as everybody may; REVOKE CONNECT ON DATABASE %s FROM PUBLIC, and GRANT CONNECT to who needs it",
+		ex.Find(skein.Finding{Area: area, Level: skein.Warning, Text: fmt.Sprintf("%s can read everything here: members of skein_owner, skein_user or skein_all, who may connect, as everybody may; REVOKE CONNECT ON DATABASE %s FROM PUBLIC, and GRANT CONNECT to who needs it",
 			strings.Join(members, ", "), database)})
 	}
 	if strange {
 		ex.Find(skein.Finding{Area: area, Level: skein.Warning, Text: "every role that may connect can make functions in the schema public, which skein's statements may then call: let it be owned by who owns the database (ALTER SCHEMA public OWNER TO …), and REVOKE CREATE ON SCHEMA public FROM PUBLIC"})
+	}
+	if err := ex.login(area); err != nil {
+		return err
 	}
 	for _, role := range bypass {
 		ex.Find(skein.Finding{Area: area, Level: skein.Warning, Text: fmt.Sprintf("row security does not hold for %[1]s, so nothing but skein's own conditions keeps users apart: ALTER ROLE %[1]s NOSUPERUSER NOBYPASSRLS", role)})
 	}
 	ex.Fine(area, "nobody else can read it or make functions in it")
 	return nil
+}
+
+// login says what a connection of the address's role sees that has not taken a role,
+// as psql's, or what is left of one where a statement was forgotten.
+func (ex *exam) login(area string) error {
+	pg, err := ex.s.acquire(ex.ctx)
+	if err != nil {
+		return err
+	}
+	defer pg.Release()
+	l, err := loginOf(ex.ctx, pg.Conn(), false)
+	if err != nil || l.apart() {
+		return err
+	}
+	var why string
+	switch {
+	case l.super:
+		why = "row security does not hold for it: let skein log in as a role of its own, " + ownLogin(l.server)
+	case len(l.held) > 0 && l.member && l.server < 160000:
+		why = "it inherits the rights of all roles that it is a member of, and is one of others than skein's: let skein log in as a role of its own, " + ownLogin(l.server)
+	case len(l.grants()) > 0:
+		why = l.advice()
+	default:
+		why = "it owns the tables; the next program that opens the database gives them to skein_owner"
+	}
+	ex.Find(skein.Finding{Area: area, Level: skein.Warning, Text: fmt.Sprintf("%s, the role of this address, sees everybody's rows without asking for them: %s", pgx.Identifier{l.name}.Sanitize(), why)})
+	return nil
+}
+
+// ownLogin says how to make a role to log in as.
+func ownLogin(server int) string {
+	if server >= 160000 {
+		return "CREATE ROLE … LOGIN PASSWORD '…'; GRANT skein_owner, skein_user, skein_all TO … WITH INHERIT FALSE;"
+	}
+	return "CREATE ROLE … LOGIN NOINHERIT PASSWORD '…'; GRANT skein_owner, skein_user, skein_all TO …;"
 }

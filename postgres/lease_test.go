@@ -34,7 +34,7 @@ func TestAProcessKeepsItsLeaseUntilItGivesItBack(t *testing.T) {
 	if err != nil || l.Expires != 0 {
 		t.Fatalf("Acquire(a) = %+v, %v, want one that does not expire", l, err)
 	}
-	c, err := pgx.Connect(t.Context(), dsn)
+	c, err := pgx.Connect(t.Context(), pgtest.As(t, dsn, "skein_all"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,7 +50,7 @@ func TestAProcessKeepsItsLeaseUntilItGivesItBack(t *testing.T) {
 	wait(t, "the lease is renewed", func() bool { return end().After(first) })
 
 	// As if the process had been stopped for a while, and nobody took the lease.
-	pgtest.Exec(t, dsn, `UPDATE heads SET expires = now() - interval '1 hour' WHERE id = 'a'`)
+	pgtest.Exec(t, pgtest.As(t, dsn, "skein_all"), `UPDATE heads SET expires = now() - interval '1 hour' WHERE id = 'a'`)
 	wait(t, "the lease is taken up again", func() bool { return time.Until(end()) > 0 })
 	if _, err := other.Acquire(t.Context(), "a", skein.LeaseRequest{}); !errors.Is(err, skein.ErrLocked) {
 		t.Errorf("Acquire(a) of another = %v, want an error that wraps %v", err, skein.ErrLocked)

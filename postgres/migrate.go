@@ -43,22 +43,22 @@ func (c *core) migrate(ctx context.Context, o Options) error {
 			o.Notice(fmt.Sprintf("making skein's tables, version %d, in %s", schemaVersion, c.where))
 		}
 	}
-	if there, err := rolesThere(ctx, pg.Conn()); err != nil {
+	l, err := settle(ctx, pg.Conn(), v < schemaVersion)
+	if err != nil {
 		return err
-	} else if v < schemaVersion || !there {
-		if err := makeRoles(ctx, pg.Conn()); err != nil {
-			return err
-		}
 	}
 	for v < schemaVersion {
-		if v, err = migrateStep(ctx, pg.Conn()); err != nil {
+		if v, err = migrateStep(ctx, pg.Conn(), &l); err != nil {
 			return err
 		}
 	}
-	if err := mayBe(ctx, pg.Conn()); err != nil {
+	if err := l.mayBe(); err != nil {
 		return err
 	}
-	return restoreRights(ctx, pg.Conn())
+	if err := l.handOver(ctx, pg.Conn()); err != nil {
+		return err
+	}
+	return restoreRights(ctx, pg.Conn(), &l)
 }
 
 // serverFits reports an error wrapping [skein.ErrInvalid] if the server or the
@@ -102,9 +102,24 @@ func version(ctx context.Context, pg *pgx.Conn) (v int, err error) {
 	return v, err
 }
 
+// extensions makes those that the schema takes where they can be had. They are the
+// login's, who may make some in its database.
+const extensions = `DO $$
+DECLARE x text;
+BEGIN
+	FOREACH x IN ARRAY ARRAY['btree_gin', 'pg_trgm'] LOOP
+		BEGIN
+			EXECUTE 'CREATE EXTENSION IF NOT EXISTS ' || x;
+		EXCEPTION WHEN undefined_file OR feature_not_supported OR insufficient_privilege THEN
+			NULL; -- the schema does without
+		END;
+	END LOOP;
+END $$`
+
 // migrateStep runs the next step of the schema, unless another has done so meanwhile,
-// and returns the version that there is then.
-func migrateStep(ctx context.Context, pg *pgx.Conn) (v int, err error) {
+// and returns the version that there is then. The step is skein_owner's, who sees
+// everybody's rows.
+func migrateStep(ctx context.Context, pg *pgx.Conn, l *login) (v int, err error) {
 	err = alone(ctx, pg, func(t pgx.Tx) error {
 		if v, err = version(ctx, pg); err != nil || v == schemaVersion {
 			return err
@@ -113,10 +128,22 @@ func migrateStep(ctx context.Context, pg *pgx.Conn) (v int, err error) {
 		if err != nil {
 			return err
 		}
+		if v == 0 {
+			if _, err := t.Exec(ctx, extensions); err != nil {
+				return err
+			}
+		}
+		if err := l.become(ctx, t); err != nil {
+			return err
+		}
 		if _, err := t.Exec(ctx, string(text), pgx.QueryExecModeSimpleProtocol); err != nil {
 			return fmt.Errorf("schema %d: %w", v+1, err)
 		}
-		if _, err := t.Exec(ctx, `CREATE TABLE IF NOT EXISTS skein_meta (one integer PRIMARY KEY CHECK (one = 1), version integer NOT NULL, program text NOT NULL)`); err != nil {
+		if err := l.take(ctx, t); err != nil { // a step may have taken others
+			return err
+		}
+		if _, err := t.Exec(ctx, `CREATE TABLE IF NOT EXISTS skein_meta (one integer PRIMARY KEY CHECK (one = 1), version integer NOT NULL, program text NOT NULL);
+			GRANT SELECT ON skein_meta TO PUBLIC`, pgx.QueryExecModeSimpleProtocol); err != nil {
 			return err
 		}
 		if v++; v == schemaVersion { // the rights speak of all tables that there are then
@@ -138,7 +165,7 @@ func migrateStep(ctx context.Context, pg *pgx.Conn) (v int, err error) {
 func whoShouldOwn(ctx context.Context, pg *pgx.Conn) string {
 	database, user := pgx.Identifier{pg.Config().Database}.Sanitize(), pgx.Identifier{pg.Config().User}.Sanitize()
 	var owns bool
-	err := pg.QueryRow(ctx, `SELECT pg_has_role(datdba, 'USAGE') FROM pg_database WHERE datname = current_database()`).Scan(&owns)
+	err := pg.QueryRow(ctx, `SELECT pg_has_role(datdba, 'MEMBER') FROM pg_database WHERE datname = current_database()`).Scan(&owns)
 	if err == nil && owns {
 		return "let the role of the address own the schema, too: ALTER SCHEMA public OWNER TO " + user
 	}

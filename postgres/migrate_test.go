@@ -18,7 +18,7 @@ func TestMigrationKeepsWhatWasDestroyedDestroyed(t *testing.T) {
 		t.Fatal(err)
 	}
 	pgtest.Exec(
-		t, dsn, `CREATE FUNCTION buried(hashes bytea[]) RETURNS integer LANGUAGE sql AS 'SELECT 1'`, `CREATE FUNCTION lift(hashes bytea[]) RETURNS integer LANGUAGE sql AS 'SELECT 1'`,
+		t, pgtest.As(t, dsn, "skein_owner"), `CREATE FUNCTION buried(hashes bytea[]) RETURNS integer LANGUAGE sql AS 'SELECT 1'`, `CREATE FUNCTION lift(hashes bytea[]) RETURNS integer LANGUAGE sql AS 'SELECT 1'`,
 		`GRANT CREATE ON SCHEMA public TO skein_all`, `ALTER FUNCTION buried OWNER TO skein_all`, `ALTER FUNCTION lift OWNER TO skein_all`, `REVOKE CREATE ON SCHEMA public FROM skein_all`,
 		`UPDATE skein_meta SET version = 3`,
 	)

@@ -51,7 +51,7 @@ func TestStore(t *testing.T) {
 
 func makeNewer(t *testing.T, address string) func() error {
 	ctx := context.Background()
-	c, err := pgx.Connect(ctx, address)
+	c, err := pgx.Connect(ctx, pgtest.As(t, address, "skein_owner"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +81,7 @@ func makeNewer(t *testing.T, address string) func() error {
 func hurt(t *testing.T, address, old, new string) {
 	t.Helper()
 	ctx := context.Background()
-	c, err := pgx.Connect(ctx, address)
+	c, err := pgx.Connect(ctx, pgtest.As(t, address, "skein_owner"))
 	if err != nil {
 		t.Fatal(err)
 	}

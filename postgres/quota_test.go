@@ -13,7 +13,7 @@ import (
 func TestAQuotaIsKept(t *testing.T) {
 	dsn := pgtest.DSN(t)
 	s := open(t, dsn)
-	pgtest.Exec(t, dsn, `INSERT INTO users (user_id, created, sessions, bytes) VALUES ('ann', 0, 2, 20000)`)
+	pgtest.Exec(t, pgtest.As(t, dsn, "skein_all"), `INSERT INTO users (user_id, created, sessions, bytes) VALUES ('ann', 0, 2, 20000)`)
 	ann, bob := s.As("ann"), s.As("bob")
 	for _, id := range []skein.SessionID{"a", "b"} {
 		add(t, ann, id, created())

@@ -22,7 +22,7 @@ func TestAQuotaOfSessionsIsKeptAmongNodesThatJustStarted(t *testing.T) {
 		t.Cleanup(func() { _ = s.Close() })
 		nodes[i] = s
 	}
-	pgtest.Exec(t, dsn, `INSERT INTO users (user_id, created, sessions) VALUES ('ann', 0, 1)`)
+	pgtest.Exec(t, pgtest.As(t, dsn, "skein_all"), `INSERT INTO users (user_id, created, sessions) VALUES ('ann', 0, 1)`)
 	created := skein.NewEvent(skein.KindCreated, noon, skein.Created{User: "ann"})
 	p, err := nodes[0].packBatch(skein.Batch{Session: "a", Events: []skein.Event{created}})
 	if err != nil {

@@ -25,13 +25,16 @@ const rightsHold = `SELECT
 
 // restoreRights gives the roles their rights, where a copy of a database has
 // lost them.
-func restoreRights(ctx context.Context, pg *pgx.Conn) error {
+func restoreRights(ctx context.Context, pg *pgx.Conn, l *login) error {
 	var hold bool
 	if err := pg.QueryRow(ctx, rightsHold).Scan(&hold); err != nil || hold {
 		return err
 	}
 	err := alone(ctx, pg, func(t pgx.Tx) error {
 		if err := t.QueryRow(ctx, rightsHold).Scan(&hold); err != nil || hold {
+			return err
+		}
+		if err := l.become(ctx, t); err != nil {
 			return err
 		}
 		return giveRights(ctx, t)

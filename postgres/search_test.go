@@ -162,7 +162,7 @@ func TestCloseWaitsForOlderTransactions(t *testing.T) {
 	dsn := pgtest.DSN(t)
 	s := openTest(t, dsn)
 	addText(t, s, "a", "some words")
-	older, err := pgx.Connect(t.Context(), dsn)
+	older, err := pgx.Connect(t.Context(), pgtest.As(t, dsn, "skein_all"))
 	if err != nil {
 		t.Fatal(err)
 	}

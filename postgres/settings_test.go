@@ -49,7 +49,7 @@ func TestSettingsOfTheDatabaseChangeNothing(t *testing.T) {
 	}
 	var stored string
 	pgtest.Exec(t, pgtest.Admin(t), `ALTER DATABASE `+name+` RESET ALL`)
-	c, err := pgx.Connect(t.Context(), dsn)
+	c, err := pgx.Connect(t.Context(), pgtest.As(t, dsn, "skein_all"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -253,7 +253,7 @@ func TestWhatSeesAllTellsAUserLittle(t *testing.T) {
 				t.Errorf("%s as bob = %v", sql, err)
 			}
 		}
-		if _, err := tx.Exec(t.Context(), `RESET ROLE`); err != nil {
+		if _, err := tx.Exec(t.Context(), `SET LOCAL ROLE skein_all`); err != nil {
 			t.Fatal(err)
 		}
 		var others string

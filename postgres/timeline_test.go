@@ -36,7 +36,7 @@ func fed(t *testing.T, s *Store, at skein.Cursor, n int) (got []string, end skei
 // follows waits until the standby at dsn has a row of the journal.
 func follows(t *testing.T, dsn string) {
 	t.Helper()
-	c, err := pgx.Connect(t.Context(), dsn)
+	c, err := pgx.Connect(t.Context(), pgtest.As(t, dsn, "skein_all"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -50,6 +50,20 @@ func Copy(t testing.TB, dsn string) string {
 	return databaseLike(t, admin, owner, strings.TrimPrefix(u.Path, "/"))
 }
 
+// As returns the address dsn with connections that begin as another role, which
+// its own may take.
+func As(t testing.TB, dsn, role string) string {
+	t.Helper()
+	u, err := url.Parse(dsn)
+	if err != nil {
+		t.Fatalf("%s: not an address: %v", dsn, err)
+	}
+	q := u.Query()
+	q.Set("role", role)
+	u.RawQuery = q.Encode()
+	return u.String()
+}
+
 // Admin returns the address of the maintenance database of the server that
 // [DSN] makes databases on, as a superuser (on the server that SKEIN_TEST_POSTGRES
 // names: as its role): to look at pg_stat_activity, to terminate backends.

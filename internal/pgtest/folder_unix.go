@@ -36,7 +36,7 @@ const patience = 60 * time.Second
 // base returns the folder of our clusters and lock, which nobody else may
 // own.
 func base() (string, error) {
-	dir := filepath.Join(os.TempDir(), fmt.Sprintf("skein-pgtest-%d", os.Getuid()))
+	dir := filepath.Join(os.TempDir(), fmt.Sprintf("skein-tests-%d", os.Getuid()))
 	if err := os.Mkdir(dir, 0o711); err != nil && !errors.Is(err, os.ErrExist) {
 		return "", err
 	}

@@ -1,7 +1,9 @@
 -- The roles and rights: skein_user sees what skein.user owns, skein_all sees
 -- everybody's. Neither gets by row security, nor owns anything but the functions
--- that see everybody's rows, which are skein_all's. They are made before this file
--- is run, for roles are the cluster's, not the database's.
+-- that see everybody's rows, which are skein_all's. skein_owner owns all else; the
+-- role that programs log in as owns nothing and sees nothing until it takes one of
+-- these. They are made before this file is run, for roles are the cluster's, not the
+-- database's.
 --
 -- It is run after the last step of the schema, and where a copy of a database was
 -- made without them. Running it again changes nothing.
@@ -26,6 +28,13 @@ BEGIN
 		EXECUTE format('CREATE POLICY own ON %I TO skein_user USING (user_id = current_setting(''skein.user'')) WITH CHECK (user_id = current_setting(''skein.user''))', t);
 		EXECUTE format('CREATE POLICY everybodys ON %I TO skein_all USING (true) WITH CHECK (true)', t);
 	END LOOP;
+	-- Who owns partitions is to see no more in them than in their tables.
+	FOR t IN WITH RECURSIVE p AS (SELECT inhrelid FROM pg_inherits JOIN pg_class c ON c.oid = inhparent WHERE c.relnamespace = 'public'::regnamespace AND c.relkind = 'p' AND c.relforcerowsecurity
+			UNION SELECT i.inhrelid FROM pg_inherits i JOIN p ON p.inhrelid = i.inhparent)
+			SELECT c.oid::regclass FROM pg_class c JOIN p ON p.inhrelid = c.oid WHERE NOT (c.relrowsecurity AND c.relforcerowsecurity) LOOP
+		EXECUTE format('ALTER TABLE %s ENABLE ROW LEVEL SECURITY', t);
+		EXECUTE format('ALTER TABLE %s FORCE ROW LEVEL SECURITY', t);
+	END LOOP;
 END $$;
 
 -- Logins belong to tokens, and are no user's rows.
@@ -37,15 +46,19 @@ CREATE POLICY everybodys ON logins TO skein_all USING (true) WITH CHECK (true);
 -- The functions that see everybody's rows. Who gets a function must be one who may
 -- make some.
 DO $$
-DECLARE f text;
+DECLARE
+	f regprocedure;
+	was text := current_setting('role');
 BEGIN
-	FOR f IN SELECT oid::regprocedure FROM pg_proc WHERE proname IN ('find', 'named', 'journal_edge', 'theirs', 'adopt') AND pronamespace = 'public'::regnamespace LOOP
-		GRANT CREATE ON SCHEMA public TO skein_all;
-		EXECUTE format('ALTER FUNCTION %s OWNER TO skein_all', f);
-		REVOKE CREATE ON SCHEMA public FROM skein_all;
+	FOR f IN SELECT oid FROM pg_proc WHERE proname IN ('find', 'named', 'journal_edge', 'theirs', 'adopt') AND pronamespace = 'public'::regnamespace LOOP
+		IF (SELECT proowner FROM pg_proc WHERE oid = f) <> 'skein_all'::regrole THEN
+			GRANT CREATE ON SCHEMA public TO skein_all;
+			EXECUTE format('ALTER FUNCTION %s OWNER TO skein_all', f);
+			REVOKE CREATE ON SCHEMA public FROM skein_all;
+		END IF;
 		SET LOCAL ROLE skein_all;
 		EXECUTE format('REVOKE ALL ON FUNCTION %s FROM PUBLIC', f);
 		EXECUTE format('GRANT EXECUTE ON FUNCTION %s TO skein_user, skein_all', f);
-		RESET ROLE;
+		PERFORM set_config('role', was, true);
 	END LOOP;
 END $$;
