@@ -5,15 +5,19 @@ import "strings"
 // assignRules find what is given to a name that says what it is: in code, JSON,
 // YAML, .env files, on command lines, in URLs and in XML.
 func assignRules() (rules []rule) {
+	add := func(kind Kind, word string, judge func(string) bool) {
+		a := assignment{kind, word, judge}
+		rules = append(rules, rule{word: word, find: a.find, vague: true, given: a.given})
+	}
 	for _, w := range strings.Fields(`password passwd passphrase pwd _pass pass=`) {
-		rules = append(rules, rule{w, assigned("password", w, password), true})
+		add("password", w, password)
 	}
 	for _, w := range strings.Fields(`secret token apikey credential _auth= signature=`) {
-		rules = append(rules, rule{w, assigned(kindOf(w), w, random), true})
+		add(kindOf(w), w, random)
 	}
-	rules = append(rules, rule{"key", assigned("api-key", "key", random), true})
+	add("api-key", "key", random)
 	for _, w := range serviceNames() {
-		rules = append(rules, rule{w, assigned(service, w, digest), true})
+		add(service, w, digest)
 	}
 	return rules
 }
@@ -60,29 +64,42 @@ const (
 	maxValue = 1024
 )
 
-// assigned finds the value that a name with word in it is given, if judge says
-// that it can be a secret.
-func assigned(kind Kind, word string, judge func(string) bool) finder {
-	return func(s string, at, end int) (Secret, bool) {
-		if word == "key" && !keyed(s[max(0, at-16):at]) {
-			return Secret{}, false
-		}
-		if (strings.HasSuffix(word, "=") || kind == service) && at > 0 && alnum(s[at-1]) {
-			return Secret{}, false
-		}
-		v, ok := valueOf(s, at, end)
-		if !ok {
-			return Secret{}, false
-		}
-		text := s[v.from:v.to]
-		switch {
-		case !judge(text) || placeholder(text):
-			return Secret{}, false
-		case !v.quoted && code(s, v):
-			return Secret{}, false
-		}
-		return Secret{kind, v.from, v.to}, true
+// An assignment gives a value to a name with a word in it. It is of a secret if
+// judge says that the value can be one.
+type assignment struct {
+	kind  Kind
+	word  string
+	judge func(string) bool
+}
+
+// secret reports whether the word at s[at:] makes the name that it is in one of
+// a secret, as far as what stands before it goes.
+func (a *assignment) secret(s string, at int) bool {
+	if a.word == "key" {
+		return keyed(s[max(0, at-16):at])
 	}
+	return !strings.HasSuffix(a.word, "=") && a.kind != service || at == 0 || !alnum(s[at-1])
+}
+
+// find is a [finder] of what is given to a name in text.
+func (a *assignment) find(s string, at, end int) []Secret {
+	if !a.secret(s, at) {
+		return nil
+	}
+	v, ok := valueOf(s, at, end)
+	if !ok {
+		return nil
+	}
+	text := s[v.from:v.to]
+	if !a.judge(text) || placeholder(text) || !v.quoted && code(s, v) {
+		return nil
+	}
+	return []Secret{{a.kind, v.from, v.to}}
+}
+
+// given is a [given] of the name of a member.
+func (a *assignment) given(name string, at, end int, value string) (Kind, bool) {
+	return a.kind, value != "" && a.secret(name, at) && nameEnd(name, end) == len(name) && a.judge(value) && !placeholder(value)
 }
 
 // A value is what a name is given.

@@ -21,10 +21,10 @@ func headerRules() []rule {
 }
 
 // authorization finds what an Authorization header carries, by whatever scheme.
-func authorization(s string, at, end int) (Secret, bool) {
+func authorization(s string, _, end int) []Secret {
 	i, ok := operator(s, end)
 	if !ok {
-		return Secret{}, false
+		return nil
 	}
 	i = spaces(s, i)
 	for i < len(s) && (s[i] == '\\' || s[i] == '"' || s[i] == '\'') {
@@ -35,77 +35,109 @@ func authorization(s string, at, end int) (Secret, bool) {
 	}
 	to := valueEnd(s, i, 0)
 	if to-i < 8 || placeholder(s[i:to]) || !password(s[i:to]) {
-		return Secret{}, false
+		return nil
 	}
-	return Secret{"authorization", i, to}, true
+	return []Secret{{"authorization", i, to}}
 }
 
 func isScheme(w string) bool {
 	return len(w) > 2 && !strings.ContainsFunc(w, func(r rune) bool { return !('a' <= r|0x20 && r|0x20 <= 'z') && r != '-' })
 }
 
-func bearer(s string, _, end int) (Secret, bool) {
+func bearer(s string, _, end int) []Secret {
 	i := spaces(s, end)
 	to := valueEnd(s, i, 0)
 	if to-i < 16 || placeholder(s[i:to]) || !random(s[i:to]) {
-		return Secret{}, false
+		return nil
 	}
-	return Secret{"authorization", i, to}, true
+	return []Secret{{"authorization", i, to}}
 }
 
 // basic finds a name and password as base64.
-func basic(s string, _, end int) (Secret, bool) {
+func basic(s string, _, end int) []Secret {
 	i := spaces(s, end)
 	to := valueEnd(s, i, 0)
 	if to-i < 8 || to-i > 512 {
-		return Secret{}, false
+		return nil
 	}
 	text, err := base64.RawStdEncoding.DecodeString(strings.TrimRight(s[i:to], "="))
 	name, word, ok := strings.Cut(string(text), ":")
 	if err != nil || !ok || name+word == "" || strings.ContainsFunc(string(text), func(r rune) bool { return r < ' ' || r > '~' }) {
-		return Secret{}, false
+		return nil
 	}
-	return Secret{"authorization", i, to}, true
+	return []Secret{{"authorization", i, to}}
 }
 
-// cookie finds the values of a Cookie or Set-Cookie header, from the first that
-// looks random on.
-func cookie(s string, _, end int) (Secret, bool) {
+// cookie finds the values of a Cookie or Set-Cookie header that look random.
+func cookie(s string, _, end int) (all []Secret) {
 	if end >= len(s) || s[end] != ':' {
-		return Secret{}, false
+		return nil
 	}
-	line, _, _ := strings.Cut(upTo(s, end+1, maxValue), "\n")
+	line, _, _ := strings.Cut(upTo(s, end+1, longest), "\n")
 	from := end + 1
 	for pair := range strings.SplitSeq(line, ";") {
 		name, _, ok := strings.Cut(pair, "=")
 		at := from + len(name) + 1
 		to := valueEnd(s, at, 0)
-		if ok && to-at >= 16 && random(s[at:min(to, len(s))]) && !placeholder(s[at:to]) {
-			return Secret{"cookie", at, to}, true
+		if ok && to-at >= 16 && random(s[at:to]) && !placeholder(s[at:to]) {
+			all = append(all, Secret{"cookie", at, to})
 		}
 		from += len(pair) + 1
 	}
-	return Secret{}, false
+	return all
 }
 
-// submatch returns a finder of what the group of an expression matches in the n
-// bytes from the word on.
-func submatch(kind Kind, expression string, n int) finder {
-	compile := sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression) })
-	return func(s string, at, _ int) (Secret, bool) {
-		m := compile().FindStringSubmatchIndex(upTo(s, at, n))
-		if m == nil {
-			return Secret{}, false
+// curl finds the passwords of a curl command: those of -u and -U, and of their
+// long names, wherever they stand in it.
+func curl() finder {
+	flag := sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`\s(?:-[uU]|--user|--proxy-user)[ =]*(?:["'][^:"']{1,100}:([^"'\\\n]{3,100})|[^\s:"']{1,100}:([^\s"'\\;&|<>()]{3,100}))`)
+	})
+	return func(s string, _, end int) (all []Secret) {
+		from := end - 1 // the space
+		for _, m := range flag().FindAllStringSubmatchIndex(command(upTo(s, from, longest)), -1) {
+			at, to := from+max(m[2], m[4]), from+max(m[3], m[5])
+			if !named(s[at:to]) {
+				all = append(all, Secret{"password", at, to})
+			}
 		}
-		v := s[at+m[2] : at+m[3]]
-		return Secret{kind, at + m[2], at + m[3]}, !placeholder(v) && !strings.EqualFold(v, "password") && len(v) > 3
+		return all
 	}
 }
 
-func curl() finder {
-	return submatch("password", `^(?i:curl)[ \n](?:[^\n]{0,400}?\s)?(?:-u|--user)[ =]*["']?[^\s:"']{1,100}:([^\s"'\\]{3,100})`, 600)
+// command returns the rest of a curl command that s begins with: up to the end
+// of a line that no backslash continues, or to the next such command, so that
+// nothing is looked at twice.
+func command(s string) string {
+	if n := strings.Index(s, "curl "); n >= 0 {
+		s = s[:n]
+	}
+	for at := 0; ; at++ {
+		n := strings.IndexByte(s[at:], '\n')
+		if n < 0 {
+			return s
+		}
+		if at += n; !strings.HasSuffix(strings.TrimSuffix(s[:at], "\r"), `\`) {
+			return s[:at]
+		}
+	}
 }
 
+// netrc finds the password of a line of .netrc.
 func netrc() finder {
-	return submatch("password", `^(?i:machine) [^\s]+\s+login\s+[^\s]+\s+password\s+([^\s]{3,100})`, 400)
+	line := sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^(?i:machine) [^\s]+\s+login\s+[^\s]+\s+password\s+([^\s"'\\]{3,100})`)
+	})
+	return func(s string, at, _ int) []Secret {
+		m := line().FindStringSubmatchIndex(upTo(s, at, 400))
+		if m == nil || named(s[at+m[2]:at+m[3]]) {
+			return nil
+		}
+		return []Secret{{"password", at + m[2], at + m[3]}}
+	}
+}
+
+// named reports whether v only stands for a password.
+func named(v string) bool {
+	return len(v) < 4 || placeholder(v) || strings.EqualFold(v, "password")
 }

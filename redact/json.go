@@ -99,27 +99,37 @@ func (w *jsonWalk) text(at, end int) {
 // secrets returns where secrets stand in s, which a member of that name has, if
 // any.
 func (w *jsonWalk) secrets(name, s string) []Secret {
-	found := w.Find(s)
-	if len(found) > 0 || name == "" || s == "" || !w.named(name) {
-		return found
-	}
-	head := name + `: "`
-	found = w.Find(head + s + `"`)
-	if len(found) != 1 || found[0].Start != len(head) || found[0].End != len(head)+len(s) {
-		return nil
-	}
-	return []Secret{{found[0].Kind, 0, len(s)}}
-}
-
-// named reports whether a word of a rule stands in a name.
-func (w *jsonWalk) named(name string) bool {
-	state := 0
+	found := w.matches(s)
+	header, state := false, 0
 	for i := range len(name) {
-		if state = w.words.step(state, name[i]); w.words.ends(state) {
-			return true
+		if state = w.words.step(state, name[i]); !w.words.ends(state) {
+			continue
+		}
+		for _, n := range w.words.at(state) {
+			rule := &w.rules[n]
+			if rule.given == nil {
+				header = true
+			} else if kind, ok := rule.given(name, i+1-len(rule.word), i+1, s); ok {
+				found = append(found, match{Secret{kind, 0, len(s)}, true})
+			}
 		}
 	}
-	return false
+	if header {
+		found = append(found, w.header(name+": ", s)...)
+	}
+	return joined(found)
+}
+
+// header returns what is found in s as it is behind head, by more than by the
+// name.
+func (w *jsonWalk) header(head, s string) (found []match) {
+	for _, m := range w.matches(head + s) {
+		if m.Start -= len(head); m.Start >= 0 && !m.vague {
+			m.End -= len(head)
+			found = append(found, m)
+		}
+	}
+	return found
 }
 
 // tokenEnd returns where the string, or what stands between strings, ends that

@@ -1,6 +1,8 @@
 package redact
 
 import (
+	"encoding/base64"
+	"encoding/json"
 	"regexp"
 	"strings"
 	"sync"
@@ -15,6 +17,7 @@ func keyRules() []rule {
 		{word: "_mmk", find: maxmindKey()},
 		{word: "q~", find: azureSecret()},
 		{word: "-us", find: mailchimpKey()},
+		{word: "eyj", find: jsonWebToken},
 	}
 }
 
@@ -23,22 +26,27 @@ const maxKey = 64 << 10
 
 // privateKey finds a PEM block of a private key, what was cut off of it
 // included, as it stands or in a quoted text with \n.
-func privateKey(s string, at, end int) (Secret, bool) {
+func privateKey(s string, at, end int) []Secret {
 	head, _, ok := strings.Cut(upTo(s, end, 80), "-----")
 	if !ok || !strings.Contains(strings.ToUpper(head), "PRIVATE KEY") {
-		return Secret{}, false
+		return nil
 	}
 	from := end + len(head) + len("-----")
-	body := upTo(s, from, maxKey)
-	if i := strings.Index(body, "-----END"); i >= 0 {
-		to := from + i + len("-----END")
+	n := strings.Index(upTo(s, from, maxKey), "-----END")
+	if n < 0 {
+		n = keyLength(upTo(s, from, maxKey))
+	}
+	if n <= 16 {
+		return nil
+	}
+	to := from + n
+	if strings.HasPrefix(s[to:], "-----END") {
+		to += len("-----END")
 		if j := strings.Index(upTo(s, to, 80), "-----"); j >= 0 {
 			to += j + len("-----")
 		}
-		return Secret{"private-key", at, to}, i > 16
 	}
-	n := keyLength(body)
-	return Secret{"private-key", at, from + n}, n > 16
+	return []Secret{{"private-key", at, to}}
 }
 
 // keyLength returns how much of s can be the inside of a PEM block.
@@ -54,75 +62,150 @@ func keyLength(s string) int {
 	return len(s)
 }
 
-// modelKey finds the keys of those who serve models: most begin alike.
+// Bounds of a model's key, in bytes.
+const (
+	leastModelKey = 23
+	maxModelKey   = 512
+)
+
+// modelKey finds the keys of those who serve models: most begin alike. Some
+// have a shape that nothing else has; the others are told from names with
+// hyphens by standing alone and by their letters.
 func modelKey() finder {
-	compile := sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^sk-[A-Za-z0-9][\w-]{19,}`) })
-	return func(s string, at, _ int) (Secret, bool) {
-		if s[at:at+2] != "sk" || !begins(s, at) {
-			return Secret{}, false
+	shaped := sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^sk-(?:ant-[a-z]+[0-9]+-[\w-]{20}|(?:proj|svcacct|admin)-[\w-]{40}|or-v1-[0-9a-f]{64})`)
+	})
+	unbroken := sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^sk-(?:[a-z]{2,8}-)?[A-Za-z0-9]{32}`) })
+	return func(s string, at, end int) []Secret {
+		to := part(s, end, maxModelKey)
+		if s[at:end] != "sk-" || to-at < leastModelKey || !alnum(s[end]) {
+			return nil
 		}
-		m := compile().FindStringIndex(upTo(s, at, 512))
-		if m == nil {
-			return Secret{}, false
-		}
-		key := s[at : at+m[1]]
-		kind := Kind("model-key")
+		key, alone := s[at:to], begins(s, at)
 		switch {
-		case strings.HasPrefix(key, "sk-ant-"):
-			kind = "anthropic-key"
-		case strings.Contains(key, "T3BlbkFJ"), strings.HasPrefix(key, "sk-proj-"), strings.HasPrefix(key, "sk-svcacct-"), strings.HasPrefix(key, "sk-admin-"):
-			kind = "openai-key"
+		case strings.Contains(key, "T3BlbkFJ"):
+		case (alone || !spelled(s, at)) && shaped().MatchString(key):
+		case (alone || mixed(key)) && unbroken().MatchString(key):
+		case alone && random(key[len("sk-"):]):
+		default:
+			return nil
 		}
-		return Secret{kind, at, at + len(key)}, random(key[3:])
+		return []Secret{{modelKind(key), at, to}}
 	}
+}
+
+// mixed reports whether v has letters of both cases and digits: an ID that
+// follows another word, such as that of task-ID, has not.
+func mixed(v string) bool {
+	var has [4]bool
+	for i := range len(v) {
+		has[class(v[i])] = true
+	}
+	return has[1] && has[2] && strings.ContainsAny(v, "0123456789")
+}
+
+// modelKind says whose a model's key is.
+func modelKind(key string) Kind {
+	switch {
+	case strings.HasPrefix(key, "sk-ant-"):
+		return "anthropic-key"
+	case strings.Contains(key, "T3BlbkFJ"), strings.HasPrefix(key, "sk-proj-"), strings.HasPrefix(key, "sk-svcacct-"), strings.HasPrefix(key, "sk-admin-"):
+		return "openai-key"
+	}
+	return "model-key"
 }
 
 // telegramToken finds a bot's token: its number stands before the word.
 func telegramToken() finder {
+	const digits = 16
 	compile := sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^:A[\w-]{34}`) })
-	return func(s string, at, _ int) (Secret, bool) {
+	return func(s string, at, _ int) []Secret {
 		from := at
-		for from > 0 && at-from < 17 && '0' <= s[from-1] && s[from-1] <= '9' {
+		for from > 0 && at-from < digits && '0' <= s[from-1] && s[from-1] <= '9' {
 			from--
 		}
-		if at-from < 5 || at-from > 16 {
-			return Secret{}, false
+		if at-from < 5 {
+			return nil
 		}
 		m := compile().FindStringIndex(upTo(s, at, 64))
-		if m == nil || !ended(s, at+m[1]) || entropy(s[at+1:at+m[1]]) < 3 {
-			return Secret{}, false
+		if m == nil || !ended(s, at+m[1]) && spelled(s, at+1) {
+			return nil
 		}
-		return Secret{"telegram-token", from, at + m[1]}, true
+		return []Secret{{"telegram-token", from, at + m[1]}}
 	}
 }
 
-// behind returns a finder of what the expression e, which ends in $ after the
-// word, finds in the n bytes up to there and the n after it.
-func behind(kind Kind, before, after string, n int) finder {
+// behind returns a finder of what the expressions before and after match on both
+// sides of the word, in its case, in the n bytes there.
+func behind(kind Kind, word, before, after string, n int) finder {
 	head := sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?:` + before + `)$`) })
 	tail := sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(?:` + after + `)`) })
-	return func(s string, at, end int) (Secret, bool) {
-		if at == 0 || !alnum(s[at-1]) && s[at-1] != '~' && s[at-1] != '.' && s[at-1] != '_' {
-			return Secret{}, false
+	return func(s string, at, end int) []Secret {
+		if at == 0 || s[at-1] <= ' ' || s[at:end] != word {
+			return nil
 		}
 		t := tail().FindStringIndex(upTo(s, end, n))
-		if t == nil || !ended(s, end+t[1]) {
-			return Secret{}, false
+		if t == nil {
+			return nil
 		}
 		from := max(0, at-n)
 		h := head().FindStringIndex(s[from:at])
-		if h == nil || !begins(s, from+h[0]) {
-			return Secret{}, false
+		if h == nil || spelled(s, from+h[0]) {
+			return nil
 		}
-		got := Secret{kind, from + h[0], end + t[1]}
-		return got, entropy(s[got.Start:got.End]) >= 3
+		return []Secret{{kind, from + h[0], end + t[1]}}
 	}
 }
 
-func maxmindKey() finder { return behind("maxmind-key", `[A-Za-z0-9]{6}_[A-Za-z0-9]{29}`, ``, 40) }
-
-func azureSecret() finder {
-	return behind("azure-secret", `[A-Za-z0-9_~.]{3}[0-9]`, `[A-Za-z0-9_~.-]{31,34}`, 40)
+func maxmindKey() finder {
+	return behind("maxmind-key", "_mmk", `[A-Za-z0-9]{6}_[A-Za-z0-9]{29}`, ``, 36)
 }
 
-func mailchimpKey() finder { return behind("mailchimp-key", `[0-9a-f]{32}`, `[0-9]{1,2}`, 40) }
+func azureSecret() finder {
+	return behind("azure-secret", "Q~", `[A-Za-z0-9_~.]{3}[0-9]`, `[A-Za-z0-9_~.-]{31,34}`, 34)
+}
+
+func mailchimpKey() finder {
+	return behind("mailchimp-key", "-us", `[0-9a-f]{32}`, `[0-9]{1,2}`, 32)
+}
+
+// Bounds of a JSON Web Token, in bytes.
+const (
+	maxTokenHead = 1024
+	maxTokenPart = 16 << 10
+)
+
+// jsonWebToken finds three to five parts with dots between them, of which the
+// first is a JSON object: its first two bytes make the word.
+func jsonWebToken(s string, at, end int) []Secret {
+	if s[at:end] != "eyJ" {
+		return nil
+	}
+	head, parts := part(s, at, maxTokenHead), 1
+	to := head
+	for ; parts < 5 && to < len(s) && s[to] == '.'; parts++ {
+		next := part(s, to+1, maxTokenPart)
+		if next-to < 7 {
+			break
+		}
+		to = next
+	}
+	if parts < 3 {
+		return nil
+	}
+	if b, err := base64.RawURLEncoding.DecodeString(s[at:head]); err != nil || !json.Valid(b) {
+		if !begins(s, at) || !ended(s, to) || entropy(s[end:to]) < 3 || wordy(s[at:to]) {
+			return nil
+		}
+	}
+	return []Secret{{"jwt", at, to}}
+}
+
+// part returns where base64 for URLs ends that begins at i and has at most so
+// many bytes.
+func part(s string, i, most int) int {
+	for from := i; i < len(s) && i-from < most && (alnum(s[i]) || s[i] == '_' || s[i] == '-'); {
+		i++
+	}
+	return i
+}

@@ -58,8 +58,10 @@ func TestASecretIsFound(t *testing.T) {
 		{"api-key", `os.Setenv("ACME_API_KEY", "‹` + letters + `›")`},
 		{"authorization", "Authorization: Bearer ‹" + letters + "›"},
 		{"authorization", "authorization: Basic ‹" + "dXNlcjpodW50ZXIyeA==›"},
+		{"github-token", "PASSWORD=‹ghp_" + letters + "a1B2!›"},
 		{"authorization", `-H "Authorization: Token ‹` + letters + `›"`},
 		{"cookie", "Cookie: theme=dark; session=‹" + letters + "›; x=1"},
+		{"password", "curl -H 'Accept: */*' \\\n  -u x:‹hunter2x› \\\n  https://x.example"},
 		{"service-key", `datadog = "‹` + hex64[:40] + `›"`},
 	} {
 		before, rest, _ := strings.Cut(c.text, "‹")
@@ -94,6 +96,8 @@ func TestWhatIsNoSecretStays(t *testing.T) {
 		"password := flag.String(\"password\", \"\", \"the password\")", "if token == tok.RBRACE {", "keyboard: azerty-layout-2024", "access_key_id", "primary_key=True",
 		"foreign_key: 'users.organization_id'", "sk-learn and scikit-learn-contrib-packages", "AKIAIOSFODNN7EXAMPLE", "the key: value pairs 1, 2",
 		"passwords/2024-11-21T04:36:00.123Z", "token: 2024-11-21", "next_token=", `"secret":null`, "pass=12", "cookie: theme=dark", "x_auth=true",
+		"highs_and_lows_of_the_day_in_the_last_hundred_years", "task-admin-dashboard-user-management-settings-page-v2", "a task-0123456789abcdef0123456789abcdef",
+		"keyJsonValue.something.another", "ACCATGACCATTACGACCATAACCATTGCA", "s.addTrailerForAgentCommit", "favico-0123456789abcdef0123456789abcdef.ico",
 		"monkey=" + letters, "turkey: " + letters[:20],
 	} {
 		if text == "AKIAIOSFODNN7EXAMPLE" {
@@ -114,6 +118,10 @@ func TestJSONStaysJSON(t *testing.T) {
 		`{"text":"say \"PASSWORD=hunter2!\" <b>"}`:                                                 `{"text":"say \"PASSWORD=[redacted:password]\" <b>"}`,
 		`{"in":"{\"password\":\"hunter2!x\"}"}`:                                                    `{"in":"{\"password\":\"[redacted:password]\"}"}`,
 		`{"k":"\ud800 lone","password" : "long enough 2 be a sentence"}`:                           `{"k":"\ud800 lone","password" : "long enough 2 be a sentence"}`,
+		`{"Authorization":"Token ` + letters + `"}`:                                                `{"Authorization":"Token [redacted:authorization]"}`,
+		`{"password":"a\"b\\hunter2!x"}`:                                                           `{"password":"[redacted:password]"}`,
+		`{"cookie":"a=` + letters + `; b=` + letters + `"}`:                                        `{"cookie":"a=[redacted:cookie]; b=[redacted:cookie]"}`,
+		`{"password":"x1 ghp_` + letters + `a1B2"}`:                                                `{"password":"x1 [redacted:github-token]"}`,
 		`["password","hunter2!x"]`:                                                                 `["password","hunter2!x"]`,
 		`not json, PASSWORD=hunter2!x`:                                                             `not json, PASSWORD=[redacted:password]`,
 		`{"pem":"-----BEGIN ` + `PRIVATE KEY-----\n` + letters + `\n-----END PRIVATE KEY-----\n"}`: `{"pem":"[redacted:private-key]\n"}`,

@@ -1,6 +1,8 @@
 package redact
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 )
 
@@ -27,10 +29,16 @@ type rule struct {
 	word  string // in lower case
 	find  finder
 	vague bool // it goes by the name before the secret: one that knows the secret itself says better what it is
+	given given
 }
 
-// A finder looks for a secret at s[at:end], where its word stands in some case.
-type finder func(s string, at, end int) (Secret, bool)
+// A given says whether the name with the word at name[at:end] makes the value
+// of a member a secret, and which.
+type given func(name string, at, end int, value string) (Kind, bool)
+
+// A finder returns the secrets that are known by s[at:end], where its word stands
+// in some case.
+type finder func(s string, at, end int) []Secret
 
 // New returns a Redactor. It takes about a millisecond: make one when it is
 // needed, and keep it.
@@ -50,29 +58,71 @@ func New() *Redactor {
 }
 
 // Find returns where secrets stand in s, in order; they do not overlap.
-func (r *Redactor) Find(s string) (found []Secret) {
-	state, done, vague := 0, 0, false
+func (r *Redactor) Find(s string) []Secret { return joined(r.matches(s)) }
+
+// matches returns what the rules find in s, by where their words end.
+func (r *Redactor) matches(s string) (found []match) {
+	var reach []int // by the number of a rule: where the last of what it found ends
+	state := 0
 	for i := range len(s) {
 		state = r.words.step(state, s[i])
-		if !r.words.ends(state) || i < done && !vague {
+		if !r.words.ends(state) {
 			continue
 		}
 		for _, n := range r.words.at(state) {
+			// In the middle of a long secret, the same rule would find its end again.
+			if reach != nil && reach[n] > i+maxValue {
+				continue
+			}
 			rule := &r.rules[n]
-			got, ok := rule.find(s, i+1-len(rule.word), i+1)
-			if !ok {
-				continue
+			at := i + 1 - len(rule.word)
+			for _, got := range rule.find(s, at, i+1) {
+				if marked(s, at) {
+					break
+				}
+				if reach == nil {
+					reach = make([]int, len(r.rules))
+				}
+				reach[n] = got.End
+				found = append(found, match{got, rule.vague})
 			}
-			if last := len(found) - 1; vague && !rule.vague && got.Start == found[last].Start {
-				found = found[:last]
-			} else if got.Start < done {
-				continue
-			}
-			found, done, vague = append(found, got), max(got.End, done), rule.vague
-			break
 		}
 	}
 	return found
+}
+
+// A match is a secret as a rule found it.
+type match struct {
+	Secret
+	vague bool
+}
+
+// joined returns found in order, with one secret for those that overlap. It is
+// of the kind that the first says that is not vague.
+func joined(found []match) (all []Secret) {
+	slices.SortStableFunc(found, func(a, b match) int { return cmp.Or(a.Start-b.Start, b.End-a.End) })
+	vague := false
+	for _, f := range found {
+		last := len(all) - 1
+		if last < 0 || f.Start >= all[last].End {
+			all, vague = append(all, f.Secret), f.vague
+			continue
+		}
+		if vague && !f.vague {
+			all[last].Kind, vague = f.Kind, false
+		}
+		all[last].End = max(all[last].End, f.End)
+	}
+	return all
+}
+
+// marked reports whether what stands at s[at] is the kind in a mark.
+func marked(s string, at int) bool {
+	from := at
+	for from > 0 && at-from < maxName && (s[from-1] == '-' || 'a' <= s[from-1] && s[from-1] <= 'z' || '0' <= s[from-1] && s[from-1] <= '9') {
+		from--
+	}
+	return strings.HasSuffix(s[:from], markHead)
 }
 
 // Has reports whether there is a secret in s.
@@ -100,17 +150,21 @@ func without(s string, found []Secret) string {
 }
 
 // Mark returns what stands in place of a secret of that kind.
-func (k Kind) Mark() string { return "[redacted:" + string(k) + "]" }
+func (k Kind) Mark() string { return markHead + string(k) + "]" }
+
+// markHead is how a mark begins.
+const markHead = "[redacted:"
 
 // Start returns the beginning of a longer text without secrets: also one that
 // is cut off at its end, if it is one that is known by how it begins.
 func (r *Redactor) Start(s string) string {
 	s = r.Text(s)
 	last := strings.LastIndexAny(s, " \t\n\"'=:") + 1
-	text := strings.TrimSuffix(s[last:], "…")
+	text := s[last:]
 	for i := range r.tokens {
-		if t := &r.tokens[i]; len(t.prefix) > 3 && strings.HasPrefix(text, t.prefix) {
-			return s[:last] + t.kind.Mark()
+		t := &r.tokens[i]
+		if at := strings.Index(text, t.prefix); len(t.prefix) > 3 && at >= 0 && begins(text, at) {
+			return s[:last+at] + t.kind.Mark()
 		}
 	}
 	return s

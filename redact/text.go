@@ -21,6 +21,50 @@ func begins(s string, at int) bool {
 // ended reports whether a token may end before s[at].
 func ended(s string, at int) bool { return at >= len(s) || !alnum(s[at]) }
 
+// maxSpelled is how much of a text is looked at to tell what it spells, in bytes.
+const maxSpelled = 64
+
+// spelled reports whether a name of several words stands at s[at:], as code,
+// files and metrics have: no machine draws letters of one case with separators
+// that make words.
+func spelled(s string, at int) bool {
+	separators, lower, upper, to := 0, false, false, at
+	for ; to < len(s) && to-at < maxSpelled; to++ {
+		switch b := s[to]; {
+		case b == '_' || b == '-' || b == '.':
+			separators++
+			continue
+		case isUpper(b):
+			upper = true
+		case 'a' <= b && b <= 'z':
+			lower = true
+		}
+		if !alnum(s[to]) {
+			break
+		}
+	}
+	v := s[at:to]
+	return separators >= 2 && !(lower && upper) && wordy(v) && entropy(v) > 2.5
+}
+
+// leastEncoded is how long base64 is at least, in bytes, in which the letters of
+// a token's prefix stand by chance: an image or another file.
+const leastEncoded = 512
+
+// encoded reports whether what stands at s[at] is in the middle of a file in
+// base64.
+func encoded(s string, at int) bool {
+	if at < leastEncoded {
+		return false
+	}
+	for i := at - leastEncoded; i < at; i++ {
+		if b := s[i]; !alnum(b) && b != '+' && b != '/' && b != '\n' && b != '\r' && b != '\\' {
+			return false
+		}
+	}
+	return true
+}
+
 // entropy returns the bits a byte that s has by how often its bytes occur.
 func entropy(s string) (bits float64) {
 	var count [256]int

@@ -5,9 +5,9 @@ import "strings"
 func urlRules() []rule { return []rule{{word: "://", find: urlPassword}} }
 
 // urlPassword finds the password of scheme://user:password@host.
-func urlPassword(s string, at, end int) (Secret, bool) {
+func urlPassword(s string, at, end int) []Secret {
 	if at == 0 || !alnum(s[at-1]) {
-		return Secret{}, false
+		return nil
 	}
 	colon, to := -1, -1
 	for i := end; i < len(s) && i-end < 300; i++ {
@@ -24,11 +24,11 @@ func urlPassword(s string, at, end int) (Secret, bool) {
 		}
 	}
 	if colon < 0 || to <= colon+1 {
-		return Secret{}, false
+		return nil
 	}
 	v := s[colon+1 : to]
 	if len(v) < 3 || placeholder(v) || strings.EqualFold(v, "password") || strings.EqualFold(v, "pass") || strings.EqualFold(v, "pwd") || strings.EqualFold(v, "secret") {
-		return Secret{}, false
+		return nil
 	}
-	return Secret{"password", colon + 1, to}, true
+	return []Secret{{"password", colon + 1, to}}
 }
