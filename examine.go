@@ -62,4 +62,42 @@ type Keeper interface {
 	// it. The error wraps [ErrNotFound], [ErrCorrupt], [ErrNewer] or
 	// [ErrInvalid] if path is no whole backup; then nothing was changed.
 	RestoreBackup(ctx context.Context, path, kept string) error
+
+	// Copies returns all copies that were ever made of the store, the newest
+	// first, and what else lies where copies are made.
+	Copies(ctx context.Context) ([]Copy, error)
+
+	// Due reports whether Roll would make a copy now. The error wraps
+	// [ErrFull] if one is due and there is no room for it.
+	Due(ctx context.Context, keep int) (bool, error)
+
+	// Roll makes a copy if the newest one is a day old and the store has
+	// changed since, in small steps with pauses, so that writers notice
+	// nothing, and returns its path; "" if none was due or another process is
+	// making one. Of the copies that it made it leaves the newest keep; with
+	// keep below 1 it does nothing. The error wraps [ErrFull] if there is no
+	// room, and [ErrCorrupt] if the copy is not whole; then the older ones stay.
+	Roll(ctx context.Context, keep int) (path string, err error)
 }
+
+// A Copy is a file that a store was copied to.
+type Copy struct {
+	Path string   `json:"path"`
+	Kind CopyKind `json:"kind"`
+	Made Time     `json:"made"`            // when it was begun
+	Size int64    `json:"bytes,omitempty"` // 0 if it is gone
+	Gone bool     `json:"gone,omitempty"`  // it is not where it was written: removed, moved, or on a disk that is not here
+}
+
+// A CopyKind says why a store was copied.
+type CopyKind string
+
+// The kinds of copies.
+const (
+	BackupCopy    CopyKind = "backup"         // somebody asked for it
+	RollingCopy   CopyKind = "daily"          // [Keeper.Roll] made it
+	RestoredCopy  CopyKind = "before-restore" // what a backup was put in place of
+	MigrationCopy CopyKind = "migration"      // the store before a migration
+	DamagedCopy   CopyKind = "damaged"        // what a salvage was made from
+	UnknownCopy   CopyKind = "unknown"        // it lies where copies are made
+)

@@ -262,6 +262,8 @@ type Scrubbed struct {
 	Events, Records, Blobs int         // that were changed
 	Forks                  []SessionID // other sessions that show a changed event too, by ID
 	Beyond                 []string    // files that it cannot reach, such as backups
+	Moved                  []string    // backups that are not where they were written: removed, moved, or on a disk that is not here
+	Pending                string      // for people: where old bytes of it still are, and until when; "" if nowhere
 }
 
 // A Sizer is a Store that can say how many bytes a session takes.

@@ -82,6 +82,8 @@ type Scrubbed struct {
 	Blobs   int               `json:"blobs"`
 	Forks   []skein.SessionID `json:"forks,omitempty"`
 	Beyond  []string          `json:"beyond,omitempty"`
+	Moved   []string          `json:"moved,omitempty"`
+	Pending string            `json:"pending,omitempty"`
 }
 
 // A Place is where the event of a client ID stands.

@@ -14,32 +14,35 @@ import (
 )
 
 func newBackup(f *frame) *cobra.Command {
-	var json bool
+	var json, due bool
 	c := &cobra.Command{
 		Use:   "backup [FILE]",
 		Short: "copy the whole store to a file",
 		Long: `Copy the whole store, as it is at one moment, to a new file, also while others
 write to it. Without FILE that is one with the time in its name in the folder
 backups beside the store. The file's path goes to stdout. skein restore-backup
-brings it back.`,
+brings it back.
+
+One is also made unasked, once a day, if the store has changed and the disk has
+room; the newest 3 stay, or as many as the setting backups says. Programs that
+run for long make it beside their work, after others a process in the background
+does. With --due that is what is made, if it is due.`,
 		Args: words(0, 1, "one FILE"),
 		RunE: f.withStore(func(ctx context.Context, j *job, args []string) error {
-			path := j.backupPath("backup")
-			if len(args) > 0 {
-				path = args[0]
-			}
-			path, err := j.absolute(path)
-			if err != nil {
-				return err
-			}
 			k, err := j.keeper()
 			if err != nil {
 				return err
 			}
-			if err := free(path); err != nil && len(args) > 0 {
-				return err
+			if due && len(args) > 0 {
+				return usagef("skein backup --due takes no FILE: %q", args[0])
 			}
-			if err := k.Backup(ctx, path); err != nil {
+			var path string
+			if due {
+				path, err = j.roll(ctx, k)
+			} else {
+				path, err = j.backup(ctx, k, args)
+			}
+			if err != nil || path == "" {
 				return err
 			}
 			if json {
@@ -49,28 +52,49 @@ brings it back.`,
 			return err
 		}),
 	}
+	c.Flags().BoolVar(&due, "due", false, "make the day's backup, if it is due")
 	jsonFlag(c, &json)
 	return c
+}
+
+// backup makes a backup, at args[0] if there is one, and returns where.
+func (j *job) backup(ctx context.Context, k skein.Keeper, args []string) (string, error) {
+	path := j.backupPath("backup")
+	if len(args) > 0 {
+		path = args[0]
+	}
+	path, err := j.absolute(path)
+	if err != nil {
+		return "", err
+	}
+	if err := free(path); err != nil && len(args) > 0 {
+		return "", err
+	}
+	return path, k.Backup(ctx, path)
 }
 
 func newRestoreBackup(f *frame) *cobra.Command {
 	var json bool
 	var o consent
 	c := &cobra.Command{
-		Use:   "restore-backup FILE",
-		Short: "put the whole store back to a backup",
-		Long: `Put the whole store back to what skein backup wrote. What is there now is first
+		Use:   "restore-backup [FILE]",
+		Short: "put the whole store back to a backup, or list them",
+		Long: `Put the whole store back to what skein backup wrote; without FILE, list all
+copies that were made of it: when, why, how large, and whether they are gone. What is there now is first
 copied to the folder backups beside the store, so this can be undone the same
 way. Other programs that use the store go on with what was restored. A file that
 is no whole backup changes nothing. It is done only after a yes, at the terminal
 or with --yes.`,
-		Args: words(1, 1, "the FILE that skein backup wrote"),
+		Args: words(0, 1, "the FILE that skein backup wrote"),
 		RunE: f.withStore(func(ctx context.Context, j *job, args []string) error {
-			path, err := j.absolute(args[0])
+			k, err := j.keeper()
 			if err != nil {
 				return err
 			}
-			k, err := j.keeper()
+			if len(args) == 0 {
+				return j.listCopies(ctx, k, json)
+			}
+			path, err := j.absolute(args[0])
 			if err != nil {
 				return err
 			}
@@ -121,7 +145,7 @@ func (j *job) putBack(ctx context.Context, path, kept string) (loss, error) {
 func notRestored(j *job, path string, err error) error {
 	switch {
 	case gone(err):
-		return advise(missing("there is no file %s", path), "see the backups: ls %s", j.tilde(j.backups()))
+		return advise(missing("there is no file %s", path), "see the backups: skein restore-backup")
 	case errors.Is(err, skein.ErrInvalid), errors.Is(err, skein.ErrCorrupt):
 		return advise(err, "nothing was changed; name a file that skein backup wrote")
 	}

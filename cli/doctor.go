@@ -21,8 +21,8 @@ func newDoctor(f *frame) *cobra.Command {
 		Use:   "doctor [--repair]",
 		Short: "look whether the store is whole",
 		Long: `Look at the store from the file up: its pages, every event and blob, the search
-index, the sums of usage, leases, rights and the room on the disk; and whether the
-logs of what skein ran say what the store says. With --repair
+index, the sums of usage, leases, rights and the room on the disk; how old the newest
+backup is; and whether the logs of what skein ran say what the store says. With --repair
 mend what can be mended without losing anything; of a file with damaged pages, or one
 that cannot be opened any more, a new store is made of all that can be read, the
 damaged one is kept beside it, and what is lost is listed. The exit code is 1 if
@@ -60,6 +60,9 @@ func (o *doctorOptions) run(ctx context.Context, j *job, n *findings) error {
 		return fmt.Errorf("doctor: the store %s cannot examine itself", j.place)
 	}
 	examiners := []skein.Examiner{ex}
+	if backups := j.backupLook(); backups != nil {
+		examiners = append(examiners, backups)
+	}
 	if logs := j.logs(j.store); logs != nil {
 		examiners = append(examiners, logs)
 	}

@@ -30,6 +30,10 @@ type Env struct {
 	Wait func(ctx context.Context, d time.Duration) error
 
 	KeyRing KeyRing // nil: there is none
+
+	// Detach starts this program with args, to go on when this one has ended;
+	// nil: it cannot be done.
+	Detach func(args ...string) error
 }
 
 // A Terminal says which streams are a terminal and how large it is.

@@ -57,7 +57,11 @@ func (f *frame) withStore(run runner) func(*cobra.Command, []string) error {
 		if err := j.begin(ctx); err != nil {
 			return unopened(j, err)
 		}
-		defer func() { err = errors.Join(err, j.whole.Close()) }()
+		stop := j.rolling(ctx)
+		defer func() {
+			stop()
+			err = errors.Join(err, j.whole.Close())
+		}()
 		return run(ctx, j, args)
 	})
 }

@@ -66,6 +66,8 @@ type scrubbed struct {
 	Typed   int               `json:"typed"`             // lines of what was typed in chats
 	Forks   []skein.SessionID `json:"forks,omitempty"`   // that show a changed event too
 	Beyond  []string          `json:"beyond,omitempty"`  // backups that it cannot reach
+	Moved   []string          `json:"moved,omitempty"`   // backups that are not where they were written
+	Pending string            `json:"pending,omitempty"` // where old bytes of it still are, and until when
 	Sources []string          `json:"sources,omitempty"` // files of other programs, not changed
 }
 
@@ -104,7 +106,8 @@ func (o *scrubOptions) run(ctx context.Context, j *job, args []string) error {
 	if err != nil {
 		return err
 	}
-	done.Events, done.Records, done.Blobs, done.Forks, done.Beyond = out.Events, out.Records, out.Blobs, out.Forks, out.Beyond
+	done.Events, done.Records, done.Blobs, done.Forks = out.Events, out.Records, out.Blobs, out.Forks
+	done.Beyond, done.Moved, done.Pending = out.Beyond, out.Moved, out.Pending
 	if done.Typed, err = j.scrubHistory(secrets); err != nil {
 		return err
 	}
@@ -242,6 +245,9 @@ func (o *scrubOptions) report(j *job, s skein.Session, d scrubbed) error {
 	}
 	for _, path := range d.Beyond {
 		j.say("  a backup that may have them: %s", j.tilde(path))
+	}
+	for _, path := range d.Moved {
+		j.say("  a backup that may have them, not there any more (removed, moved, or on a disk that is not here): %s", j.tilde(path))
 	}
 	for _, path := range d.Sources {
 		j.say("  not changed, another program's: %s", j.tilde(path))

@@ -96,6 +96,9 @@ func (o *serveOptions) run(ctx context.Context, j *job, _ []string) error {
 	pages := j.webOptions(log)
 	pages.Tokens = tokens
 	pages.Purged = func(s skein.Session) error { return sessionlog.Remove(j.logDir(), s.User, s.ID) }
+	if backups := j.backupLook(); backups != nil {
+		pages.Examiners = append(pages.Examiners, backups)
+	}
 	if logs := j.logs(j.store); logs != nil {
 		pages.Examiners = append(pages.Examiners, logs)
 	}

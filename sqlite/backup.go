@@ -23,12 +23,15 @@ func (s *Store) Backup(ctx context.Context, path string) (err error) {
 		return err
 	}
 	defer leave()
-	return s.copyTo(ctx, path)
+	return s.copyTo(ctx, path, skein.BackupCopy, s.vacuumInto)
 }
 
-// copyTo writes a whole copy of the file, through SQLite, under another name
-// first, so that there is never half a backup.
-func (c *core) copyTo(ctx context.Context, path string) error {
+// copyTo makes a copy of the file under another name first, so that there is
+// never half a copy. It is written down before, so that none is unknown.
+func (c *core) copyTo(ctx context.Context, path string, kind skein.CopyKind, write func(ctx context.Context, to string) error) error {
+	if err := c.inPlace(); err != nil {
+		return err
+	}
 	if _, err := os.Lstat(path); err == nil {
 		return fmt.Errorf("file %s %w", path, skein.ErrExists)
 	} else if !errors.Is(err, fs.ErrNotExist) {
@@ -37,21 +40,43 @@ func (c *core) copyTo(ctx context.Context, path string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(filepath.Dir(path), ".skein-backup-*") // 0600
+	f, err := os.CreateTemp(filepath.Dir(path), unfinished+"*") // 0600
 	if err != nil {
 		return err
 	}
 	tmp := f.Name()
-	if err := errors.Join(f.Close(), c.vacuumInto(ctx, tmp), syncFile(tmp)); err != nil {
-		return errors.Join(err, os.Remove(tmp))
+	c.noteCopy(ctx, path, kind)
+	err = errors.Join(f.Close(), write(ctx, tmp))
+	if err == nil {
+		err = errors.Join(newID(tmp), syncFile(tmp))
 	}
-	if err := os.Link(tmp, path); err != nil { // fails if there is one by now
+	if err == nil {
+		err = os.Link(tmp, path) // fails if there is one by now
 		if errors.Is(err, fs.ErrExist) {
-			return errors.Join(fmt.Errorf("file %s %w", path, skein.ErrExists), os.Remove(tmp))
+			err = fmt.Errorf("file %s %w", path, skein.ErrExists)
+		} else if err != nil {
+			err = os.Rename(tmp, path) // no links on this disk
 		}
-		return os.Rename(tmp, path) // no links on this disk
 	}
-	return os.Remove(tmp)
+	if err := errors.Join(err, removeCopy(tmp)); err != nil {
+		c.forgetCopy(path)
+		return err
+	}
+	return nil
+}
+
+// newID makes a copy a store of its own.
+func newID(path string) error {
+	d, err := sqlDriver()
+	if err != nil {
+		return err
+	}
+	c, err := openConn(d, dsn(path, "mode=rw"), "PRAGMA journal_mode = DELETE")
+	if err != nil {
+		return err
+	}
+	_, _, err = c.exec(`UPDATE store SET id = randomblob(16)`)
+	return classify(errors.Join(err, c.close()))
 }
 
 func (c *core) vacuumInto(ctx context.Context, path string) error {
@@ -104,7 +129,7 @@ func (s *Store) RestoreBackup(ctx context.Context, path, kept string) (err error
 	if err != nil {
 		return err
 	}
-	v, err := wholeBackup(d, path)
+	v, err := wholeBackup(ctx, d, path)
 	if err != nil {
 		return err
 	}
@@ -115,14 +140,23 @@ func (s *Store) RestoreBackup(ctx context.Context, path, kept string) (err error
 		}
 		defer func() { err = errors.Join(err, done()) }()
 	}
-	err = s.copyTo(ctx, kept)
+	err = s.copyTo(ctx, kept, skein.RestoredCopy, s.vacuumInto)
 	if errors.Is(err, skein.ErrCorrupt) { // damaged as it is, page by page
-		err = s.copyPages(d, kept)
+		if err = s.copyPages(d, kept); err == nil {
+			s.noteCopy(ctx, kept, skein.RestoredCopy)
+		}
 	}
 	if err != nil {
 		return err
 	}
-	return s.replace(ctx, d, path, func() error { return nil })
+	known, err := s.notedCopies(ctx)
+	if err != nil && !errors.Is(err, skein.ErrCorrupt) {
+		return err
+	}
+	if err := s.replace(ctx, d, path, func() error { return nil }); err != nil {
+		return err
+	}
+	return s.keepCopies(known)
 }
 
 // replace puts the store at path, which nobody has open, in the place of all that
@@ -188,7 +222,7 @@ func bring(ctx context.Context, d driver.Driver, from, to string) error {
 
 // wholeBackup returns the schema of a backup, and refuses a file that is no
 // whole store of this or an earlier version.
-func wholeBackup(d driver.Driver, path string) (v int64, err error) {
+func wholeBackup(ctx context.Context, d driver.Driver, path string) (v int64, err error) {
 	if err := plainFile(path); err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
 			return 0, fmt.Errorf("file %w", skein.ErrNotFound)
@@ -208,7 +242,9 @@ func wholeBackup(d driver.Driver, path string) (v int64, err error) {
 	}
 	if err == nil {
 		var result string
+		c.ctx = ctx
 		_, err = c.one(`PRAGMA quick_check(1)`, nil, &result)
+		c.ctx = context.Background()
 		if err == nil && result != "ok" {
 			err = fmt.Errorf("%w: %s", skein.ErrCorrupt, result)
 		}

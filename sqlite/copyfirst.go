@@ -8,27 +8,27 @@ import (
 )
 
 // copyFirst copies the file, as it is before the migration from version v to
-// the last one. Its caller keeps all others from writing.
-func copyFirst(path string, v int64, last int, o Options) error {
+// the last one, and returns where. Its caller keeps all others from writing.
+func copyFirst(path string, v int64, last int, o Options) (to string, err error) {
 	to, there, err := copyName(path, v)
 	if err != nil || there {
-		return err
+		return to, err
 	}
 	if o.Notice != nil {
 		o.Notice(fmt.Sprintf("migrating %s from schema %d to %d; a copy is in %s", path, v, last, to))
 	}
 	tmp := to + ".tmp"
 	if err := removeCopy(tmp); err != nil { // of one who was killed
-		return err
+		return "", err
 	}
 	f, err := os.OpenFile(tmp, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
-		return err
+		return "", err
 	}
 	if err := errors.Join(f.Close(), copyWhole(path, tmp)); err != nil {
-		return errors.Join(err, removeCopy(tmp))
+		return "", errors.Join(err, removeCopy(tmp))
 	}
-	return os.Rename(tmp, to)
+	return to, os.Rename(tmp, to)
 }
 
 // copyName returns where to copy the file, and whether it was copied there in

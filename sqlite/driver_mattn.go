@@ -46,3 +46,20 @@ func copyInto(to driver.Conn, d driver.Driver, from string, sure func() error) (
 	}
 	return errors.Join(err, b.Finish())
 }
+
+// copyOut begins to copy the database that from has open to the empty file at
+// the URI to.
+func copyOut(from driver.Conn, d driver.Driver, to string) (*copying, error) {
+	dst, err := d.Open(to)
+	if err != nil {
+		return nil, err
+	}
+	b, err := dst.(*sqlite3.SQLiteConn).Backup("main", from.(*sqlite3.SQLiteConn), "main")
+	if err != nil {
+		return nil, errors.Join(err, dst.Close())
+	}
+	return &copying{
+		step:   func(pages int) (bool, error) { done, err := b.Step(pages); return !done, err },
+		finish: func() error { return errors.Join(b.Finish(), dst.Close()) },
+	}, nil
+}

@@ -44,3 +44,15 @@ func copyInto(to driver.Conn, _ driver.Driver, from string, sure func() error) e
 	}
 	return errors.Join(err, b.Finish())
 }
+
+// copyOut begins to copy the database that from has open to the empty file at
+// the URI to.
+func copyOut(from driver.Conn, _ driver.Driver, to string) (*copying, error) {
+	b, err := from.(interface {
+		NewBackup(uri string) (*sqlite.Backup, error)
+	}).NewBackup(to)
+	if err != nil {
+		return nil, err
+	}
+	return &copying{step: func(pages int) (bool, error) { return b.Step(int32(pages)) }, finish: b.Finish}, nil
+}

@@ -9,6 +9,9 @@ import (
 	"io/fs"
 	"os"
 	"slices"
+	"time"
+
+	"github.com/skein-dev/skein"
 )
 
 //go:embed schema/*.sql
@@ -17,7 +20,7 @@ var schemaFS embed.FS
 const (
 	// schemaVersion is the file's user_version; schema/0001.sql brings an
 	// empty file to 1, and so on.
-	schemaVersion = 6
+	schemaVersion = 7
 	// applicationID marks the file as skein's: "Skn1".
 	applicationID = 0x536b6e31
 	// minVersion is the first SQLite whose WAL never loses a commit.
@@ -89,7 +92,15 @@ func migrate(ctx context.Context, c *conn, path string, o Options, steps []strin
 	if err != nil || v == int64(len(steps)) {
 		return err
 	}
-	return step(ctx, c, steps, func(v int64) error { return copyFirst(path, v, len(steps), o) })
+	var to string
+	err = step(ctx, c, steps, func(v int64) (err error) {
+		to, err = copyFirst(path, v, len(steps), o)
+		return err
+	})
+	if err == nil && to != "" {
+		err = noteCopy(c, to, skein.MigrationCopy, skein.At(time.Now()))
+	}
+	return err
 }
 
 // step runs what is missing of steps, in one transaction. It calls first in it,

@@ -103,7 +103,7 @@ func first(t *testing.T, name string) {
 	}
 	c := testConn(t, name)
 	err = c.script(`DROP INDEX sessions_by_end; DROP INDEX sessions_by_name; DROP INDEX events_rewound; DROP INDEX events_compacted;
-		DROP INDEX events_amended; DROP INDEX files_by_other_id; DROP TRIGGER messages_out; ALTER TABLE indexed DROP COLUMN gone; ALTER TABLE events DROP COLUMN sum;
+		DROP INDEX events_amended; DROP INDEX files_by_other_id; DROP TRIGGER messages_out; DROP TABLE store; DROP TABLE copies; ALTER TABLE indexed DROP COLUMN gone; ALTER TABLE events DROP COLUMN sum;
 		ALTER TABLE sessions DROP COLUMN touched_at; ALTER TABLE sessions DROP COLUMN touched; UPDATE sessions SET updated = 9;
 		DROP TRIGGER sessions_out; ALTER TABLE graves DROP COLUMN user_id; DROP TABLE tombstones;
 		CREATE TABLE tombstones (hash BLOB PRIMARY KEY, at INTEGER NOT NULL) STRICT, WITHOUT ROWID;

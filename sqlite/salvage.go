@@ -53,9 +53,10 @@ func derived(name string) bool {
 
 // salvageInto fills the new store at to with all that can be read of the file at
 // from, which no connection of this process has open, and returns what is lost.
+// The new store knows that the damaged one is kept as the file kept.
 //
 // The error wraps [skein.ErrCorrupt] if there is no event in it.
-func salvageInto(ctx context.Context, from, to string, o Options) (lost []Lost, err error) {
+func salvageInto(ctx context.Context, from, to, kept string, o Options) (lost []Lost, err error) {
 	p, err := openPages(from)
 	if err != nil {
 		return nil, err
@@ -73,6 +74,7 @@ func salvageInto(ctx context.Context, from, to string, o Options) (lost []Lost, 
 	if err := x.sort(ctx); err != nil {
 		return nil, err
 	}
+	s.noteCopy(ctx, kept, skein.DamagedCopy)
 	return x.fill(ctx)
 }
 
@@ -126,12 +128,12 @@ func (t *salvaged) describe(c *conn) error {
 }
 
 // later is how many columns a table may have got since the first version, whose
-// rows do not have them.
-const later = 4
+// rows do not have them: the large ones did. A small one would take any row.
+func (t *salvaged) later() int { return min(4, len(t.columns)/5) }
 
 // row returns the values of a row of t; ok is false if the cell is none.
 func (t *salvaged) row(c *cell) (row []any, ok bool) {
-	if len(c.values) > len(t.columns) || len(c.values)+later < len(t.columns) {
+	if len(c.values) > len(t.columns) || len(c.values)+t.later() < len(t.columns) {
 		return nil, false
 	}
 	row = make([]any, len(t.columns))
@@ -404,11 +406,11 @@ func (d *damagedFileError) salvage(ctx context.Context) (found []skein.Finding, 
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	to, before := filepath.Join(dir, "skein.db"), written(path)
-	lost, err := salvageInto(ctx, path, to, d.o)
+	kept, err := keptName(path)
 	if err != nil {
 		return nil, err
 	}
-	kept, err := keptName(path)
+	lost, err := salvageInto(ctx, path, to, kept, d.o)
 	if err != nil {
 		return nil, err
 	}
@@ -496,7 +498,7 @@ func (ex *exam) rebuild() (found []skein.Finding, err error) {
 			return nil, err
 		}
 		to := filepath.Join(dir, fmt.Sprint("skein", try, ".db"))
-		lost, err := salvageInto(ex.ctx, kept, to, Options{Clock: ex.s.clock})
+		lost, err := salvageInto(ex.ctx, kept, to, kept, Options{Clock: ex.s.clock})
 		if err != nil {
 			return nil, errors.Join(err, os.Remove(kept))
 		}

@@ -7,7 +7,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"maps"
-	"path/filepath"
 	"slices"
 
 	"github.com/skein-dev/skein"
@@ -40,24 +39,23 @@ func (s *Store) Scrub(ctx context.Context, id skein.SessionID, secrets []string)
 	if err != nil {
 		return skein.Scrubbed{}, err
 	}
-	if done.Beyond, err = s.copies(); err != nil {
+	if err := s.beyond(ctx, &done); err != nil {
 		return done, err
 	}
 	return done, s.sweep(ctx)
 }
 
-// copies returns the files beside the store that a scrub cannot reach.
-func (s *Store) copies() ([]string, error) {
-	dir := filepath.Dir(s.path)
-	var all []string
-	for _, pattern := range []string{filepath.Join(dir, "backups", "*"), s.path + ".*.bak"} {
-		found, err := filepath.Glob(pattern)
-		if err != nil {
-			return nil, err
+// beyond names the copies that a scrub cannot reach.
+func (s *Store) beyond(ctx context.Context, done *skein.Scrubbed) error {
+	all, err := s.Copies(ctx)
+	for _, c := range all {
+		if c.Gone {
+			done.Moved = append(done.Moved, c.Path)
+		} else {
+			done.Beyond = append(done.Beyond, c.Path)
 		}
-		all = append(all, found...)
 	}
-	return all, nil
+	return err
 }
 
 // A scrub is one call of Scrub in its transaction.

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"os"
+	"os/exec"
 	"os/signal"
 	"runtime"
 	"syscall"
@@ -35,7 +36,23 @@ func env() *cli.Env {
 		Open:     open,
 		Keys:     keys,
 		KeyRing:  keyRing{},
+		Detach:   detach,
 	}
+}
+
+// detach starts this program as one that belongs to no terminal, and that
+// whoever waits for this one's output does not wait for.
+func detach(args ...string) error {
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	c := exec.Command(self, args...)
+	c.SysProcAttr = alone()
+	if err := c.Start(); err != nil {
+		return err
+	}
+	return c.Process.Release()
 }
 
 // keys makes the terminal of stdin give each key as it is pressed.

@@ -169,7 +169,7 @@ func (p *person) run(args []string, stdin string, out *bytes.Buffer) {
 			if at.Scheme == "postgres" {
 				return p.open(ctx)
 			}
-			return sqlite.Open(ctx, at.Path, sqlite.Options{})
+			return sqlite.Open(ctx, at.Path, sqlite.Options{Clock: func() time.Time { return now }})
 		},
 	}, args)
 }

@@ -1,0 +1,175 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"strconv"
+	"time"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/render"
+)
+
+// Backups are made unasked. A command that has the store open for long makes
+// one itself, beside its work. Of the others none can copy a large store in the
+// moment that it lives, nor should anybody wait for it: a process of its own is
+// started, which goes on when the command has ended. Slices, one a command,
+// would not do: what others write in between makes the copy begin anew.
+const (
+	rollFirst = 10 * time.Second // after the store was opened
+	rollLook  = 15 * time.Minute // how often it is looked whether one is due
+)
+
+// keeps returns how many backups that are made unasked stay.
+func (j *job) keeps() int {
+	n, _ := strconv.Atoi(j.settings.text("backups")) //nolint:errcheck // it was read as a number
+	return n
+}
+
+// rolling makes backups while a command has the store open, until stop, which
+// waits. After it a process is started, if there is still one to be made.
+func (j *job) rolling(ctx context.Context) (stop func()) {
+	k, ok := j.whole.(skein.Keeper)
+	if !ok || j.keeps() < 1 || j.Detach == nil {
+		return func() {}
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for look := time.NewTimer(rollFirst); ; look.Reset(rollLook) {
+			select {
+			case <-look.C:
+			case <-ctx.Done():
+				look.Stop()
+				return
+			}
+			if due, err := k.Due(ctx, j.keeps()); err == nil && due {
+				_, _ = k.Roll(ctx, j.keeps()) //nolint:errcheck // doctor says how old the newest is
+			}
+		}
+	}()
+	return func() {
+		cancel()
+		<-done
+		if due, err := k.Due(context.WithoutCancel(ctx), j.keeps()); err == nil && due {
+			_ = j.Detach("--store", j.place.Path, "backup", "--due") //nolint:errcheck // the next command tries again
+		}
+	}
+}
+
+// roll makes a backup if one is due.
+func (j *job) roll(ctx context.Context, k skein.Keeper) (path string, err error) {
+	if due, err := k.Due(ctx, j.keeps()); err != nil || !due {
+		return "", err
+	}
+	return k.Roll(ctx, j.keeps())
+}
+
+// listCopies prints what the store could be put back to, the newest first.
+func (j *job) listCopies(ctx context.Context, k skein.Keeper, asJSON bool) error {
+	all, err := k.Copies(ctx)
+	if err != nil {
+		return err
+	}
+	t := table{columns: []column{{title: "MADE"}, {title: "WHY", rank: 1}, {title: "SIZE", right: true, rank: 2}, {title: "FILE"}}}
+	for _, c := range all {
+		if asJSON {
+			if err := writeJSON(j.Stdout, c); err != nil {
+				return err
+			}
+			continue
+		}
+		size := bytesText(c.Size)
+		if c.Gone {
+			size = "gone"
+		}
+		t.rows = append(t.rows, []string{stamp(c.Made, j.Now()), string(c.Kind), size, render.Line(j.tilde(c.Path))})
+	}
+	switch {
+	case asJSON:
+		return nil
+	case len(all) == 0:
+		j.say("the store was never copied; make a backup: skein backup")
+		return nil
+	}
+	if err := t.write(j.Stdout, j.Terminal.columns(), j.paint.bold); err != nil {
+		return err
+	}
+	j.say("put the store back to one: skein restore-backup FILE")
+	return nil
+}
+
+// A backupLook says how old the newest backup is. It is a [skein.Examiner].
+type backupLook struct {
+	j *job
+	k skein.Keeper
+}
+
+// backupLook returns what looks at the backups of the store; nil if it has none
+// of its own.
+func (j *job) backupLook() skein.Examiner {
+	k, ok := j.whole.(skein.Keeper)
+	if !ok {
+		return nil
+	}
+	return backupLook{j, k}
+}
+
+// backupsLate is how old the newest backup may be, if the store has changed
+// since.
+const backupsLate = 3 * 24 * time.Hour
+
+// Examine implements [skein.Examiner].
+func (b backupLook) Examine(ctx context.Context, _ skein.Examination) iter.Seq2[skein.Finding, error] {
+	return func(yield func(skein.Finding, error) bool) {
+		f, err := b.look(ctx)
+		if errors.Is(err, skein.ErrCorrupt) {
+			return // the store's own examination tells of it
+		}
+		if err != nil {
+			err = fmt.Errorf("backups: %w", err)
+		}
+		yield(f, err)
+	}
+}
+
+func (b backupLook) look(ctx context.Context) (skein.Finding, error) {
+	f := skein.Finding{Area: "backups", Level: skein.Fine}
+	all, err := b.k.Copies(ctx)
+	if err != nil {
+		return f, err
+	}
+	newest := skein.Copy{}
+	for _, c := range all { // the newest comes first
+		if !c.Gone && newest.Path == "" && (c.Kind == skein.BackupCopy || c.Kind == skein.RollingCopy) {
+			newest = c
+		}
+	}
+	due, err := b.k.Due(ctx, b.j.keeps())
+	if err != nil && !errors.Is(err, skein.ErrFull) {
+		return f, err
+	}
+	old := newest.Path != "" && b.j.Now().Sub(newest.Made.Std()) > backupsLate
+	switch {
+	case newest.Path == "":
+		f.Text = "there is no backup yet"
+	default:
+		f.Text = fmt.Sprintf("the newest backup was made %s: %s", ago(newest.Made, b.j.Now()), newest.Path)
+	}
+	switch {
+	case err != nil:
+		f.Level = skein.Warning
+		f.Text += fmt.Sprintf("; %s; make one elsewhere: skein backup FILE", sentence(err))
+	case b.j.keeps() < 1:
+		f.Text += "; backups = 0: none is made unasked"
+	case due && old:
+		f.Level = skein.Warning
+		f.Text += "; make one: skein backup"
+	case due:
+		f.Text += "; one is due and will be made"
+	}
+	return f, nil
+}

@@ -1,0 +1,181 @@
+package sqlite
+
+import (
+	"cmp"
+	"context"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/skein-dev/skein"
+)
+
+// unfinished is how the name of a copy begins that is not whole yet.
+const unfinished = ".skein-backup-"
+
+// A noted is a copy as the table copies has it.
+type noted struct {
+	path  string
+	made  skein.Time
+	kind  skein.CopyKind
+	state string
+}
+
+// Copies implements [skein.Keeper]: those that are written down, and the files
+// that lie where copies are made, which may be of an earlier version or of
+// another store beside this one.
+func (s *Store) Copies(ctx context.Context) (all []skein.Copy, err error) {
+	defer skein.Wrapf(&err, "sqlite: copies of %s", s.path)
+	known, err := s.notedCopies(ctx)
+	if err != nil {
+		return nil, err
+	}
+	seen := map[string]bool{}
+	for _, n := range known {
+		seen[n.path] = true
+		c := skein.Copy{Path: n.path, Kind: n.kind, Made: n.made, Gone: true}
+		if st, err := os.Stat(n.path); err == nil {
+			c.Gone, c.Size = false, st.Size()
+		}
+		all = append(all, c)
+	}
+	found, err := besides(s.path)
+	if err != nil {
+		return nil, err
+	}
+	for _, path := range found {
+		st, err := os.Stat(path)
+		if err != nil || seen[path] || !st.Mode().IsRegular() {
+			continue // it went meanwhile
+		}
+		all = append(all, skein.Copy{Path: path, Kind: kindOf(path), Made: skein.At(st.ModTime()), Size: st.Size()})
+	}
+	slices.SortFunc(all, func(a, b skein.Copy) int { return cmp.Or(cmp.Compare(b.Made, a.Made), cmp.Compare(a.Path, b.Path)) })
+	return all, nil
+}
+
+// backupFolder is where copies of the store at path are made unless somebody
+// says otherwise.
+func backupFolder(path string) string { return filepath.Join(filepath.Dir(path), "backups") }
+
+// besides returns the files that lie where copies of the store at path are made.
+func besides(path string) (all []string, err error) {
+	dir, base := filepath.Dir(path), filepath.Base(path)
+	for _, in := range []struct {
+		dir  string
+		mine func(name string) bool
+	}{
+		{backupFolder(path), func(name string) bool { return !strings.HasSuffix(name, ".lock") }},
+		{dir, func(name string) bool {
+			return strings.HasPrefix(name, base) && besideName.MatchString(name[len(base):]) || strings.HasPrefix(name, unfinished)
+		}},
+	} {
+		entries, err := os.ReadDir(in.dir)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+		for _, e := range entries {
+			if in.mine(e.Name()) && !e.IsDir() {
+				all = append(all, filepath.Join(in.dir, e.Name()))
+			}
+		}
+	}
+	return all, nil
+}
+
+// besideName is what the name of a copy has behind that of the store.
+var besideName = regexp.MustCompile(`^\.v\d+(-\d+)?\.bak(\.tmp)?$|^\.damaged-\d+(-wal)?$`)
+
+// kindOf tells from its name what a copy is that is not written down.
+func kindOf(path string) skein.CopyKind {
+	name := filepath.Base(path)
+	switch {
+	case strings.HasPrefix(name, "backup-"):
+		return skein.BackupCopy
+	case strings.HasPrefix(name, "before-restore-"):
+		return skein.RestoredCopy
+	case strings.Contains(name, ".damaged-"):
+		return skein.DamagedCopy
+	case strings.HasSuffix(name, ".bak"):
+		return skein.MigrationCopy
+	}
+	return skein.UnknownCopy
+}
+
+// notedCopies returns what the table copies has, the newest first.
+func (c *core) notedCopies(ctx context.Context) (all []noted, err error) {
+	err = c.read(ctx, func(r *conn) error {
+		all, err = copiesIn(r)
+		return err
+	})
+	return all, err
+}
+
+func copiesIn(c *conn) (all []noted, err error) {
+	err = c.query(`SELECT path, made, kind, state FROM copies ORDER BY made DESC, path`, nil, func(row []driver.Value) error {
+		var n noted
+		var made int64
+		var kind string
+		err := scan(row, []any{&n.path, &made, &kind, &n.state})
+		n.made, n.kind = skein.Time(made), skein.CopyKind(kind)
+		all = append(all, n)
+		return err
+	})
+	return all, err
+}
+
+// noteCopy writes down that a copy is being made. Where that cannot be, people
+// are told: a store that is damaged, or on a full disk, must be copied too.
+func (c *core) noteCopy(ctx context.Context, path string, kind skein.CopyKind) {
+	err := c.change(ctx, func(t *tx) error { return noteCopy(t.conn, path, kind, skein.At(c.clock())) })
+	if err != nil && ctx.Err() == nil && c.notice != nil {
+		c.notice(fmt.Sprintf("the copy %s is not written down, so a scrub will not name it: %v", path, err))
+	}
+}
+
+func noteCopy(c *conn, path string, kind skein.CopyKind, at skein.Time) error {
+	state, err := stateOf(c)
+	if err != nil {
+		return err
+	}
+	_, _, err = c.exec(`INSERT INTO copies (path, made, kind, state) VALUES (?, ?, ?, ?)
+		ON CONFLICT (path) DO UPDATE SET made = excluded.made, kind = excluded.kind, state = excluded.state`, path, int64(at), string(kind), state)
+	return err
+}
+
+// forgetCopy takes back that a copy was made.
+func (c *core) forgetCopy(path string) {
+	_ = c.change(context.Background(), func(t *tx) error { //nolint:errcheck // then it is called gone
+		_, _, err := t.exec(`DELETE FROM copies WHERE path = ?`, path)
+		return err
+	})
+}
+
+// keepCopies writes down the copies that were known before the store was
+// replaced by one that does not know them.
+func (c *core) keepCopies(known []noted) error {
+	if len(known) == 0 {
+		return nil
+	}
+	return c.change(context.Background(), func(t *tx) error {
+		for _, n := range known {
+			if _, _, err := t.exec(`INSERT OR IGNORE INTO copies (path, made, kind, state) VALUES (?, ?, ?, '')`, n.path, int64(n.made), string(n.kind)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// stateOf returns what the store has, as a text that differs when something was
+// added or destroyed.
+func stateOf(c *conn) (state string, err error) {
+	_, err = c.one(`SELECT (SELECT coalesce(max(id), 0) FROM events) || ' events, ' || (SELECT count(*) FROM tombstones) || ' tombstones'`, nil, &state)
+	return state, err
+}

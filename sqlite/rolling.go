@@ -1,0 +1,238 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gofrs/flock"
+
+	"github.com/skein-dev/skein"
+)
+
+const (
+	rollEvery = 24 * time.Hour
+	rollAgain = time.Hour // after a try that failed
+)
+
+// Rolling copies lie in the folder backups beside the store. The lock of a file
+// there, which stays, is held by who makes one; its time is that of the last try.
+// It is an advisory lock of a file that SQLite does not know, so that nothing
+// that SQLite has locked is touched.
+type roll struct {
+	*Store
+	keep int
+}
+
+// Due implements [skein.Keeper]. It costs a look at a few rows.
+func (s *Store) Due(ctx context.Context, keep int) (due bool, err error) {
+	defer skein.Wrapf(&err, "sqlite: copy of %s", s.path)
+	if st, err := os.Stat(s.rollLock()); err == nil && recent(s.clock(), st.ModTime(), rollAgain) {
+		return false, nil
+	}
+	return roll{s, keep}.due(ctx)
+}
+
+// recent reports whether then is less than d away from now. A clock that was
+// set back must not make everything recent for years.
+func recent(now, then time.Time, d time.Duration) bool { return now.Sub(then).Abs() < d }
+
+func (r roll) due(ctx context.Context) (bool, error) {
+	if r.keep < 1 || r.readOnly != nil {
+		return false, nil
+	}
+	var known []noted
+	var begun int64
+	var state string
+	err := r.read(ctx, func(c *conn) (err error) {
+		if _, err = c.one(`SELECT begun FROM store`, nil, &begun); err == nil {
+			known, err = copiesIn(c)
+		}
+		if err == nil {
+			state, err = stateOf(c)
+		}
+		return err
+	})
+	if err != nil || recent(r.clock(), skein.Time(begun).Std(), rollEvery) {
+		return false, err
+	}
+	if slices.ContainsFunc(known, func(n noted) bool {
+		_, err := os.Stat(n.path)
+		return err == nil && n.kind != skein.DamagedCopy && (n.state == state || recent(r.clock(), n.made.Std(), rollEvery))
+	}) {
+		return false, nil
+	}
+	return true, r.room()
+}
+
+// leastRoom is how many bytes a copy must leave free, or a tenth of its size:
+// what Examine warns of.
+const leastRoom = 256 << 20
+
+// room refuses to fill the disk with copies.
+func (r roll) room() error {
+	st, err := os.Stat(r.path)
+	if err != nil {
+		return err
+	}
+	dir := backupFolder(r.path)
+	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+		dir = filepath.Dir(r.path)
+	}
+	if free, known := freeSpace(dir); known && free < st.Size()+max(leastRoom, st.Size()/10) {
+		return fmt.Errorf("%w for a copy of the store: it takes %s, the disk has %s left", skein.ErrFull, inUnits(st.Size()), inUnits(free))
+	}
+	return nil
+}
+
+func (s *Store) rollLock() string {
+	return filepath.Join(backupFolder(s.path), "."+filepath.Base(s.path)+".lock")
+}
+
+// Roll implements [skein.Keeper].
+func (s *Store) Roll(ctx context.Context, keep int) (path string, err error) {
+	defer skein.Wrapf(&err, "sqlite: copy of %s", s.path)
+	leave, err := s.enter()
+	if err != nil {
+		return "", err
+	}
+	defer leave()
+	r := roll{s, keep}
+	if due, err := r.due(ctx); err != nil || !due {
+		return "", err
+	}
+	if err := os.MkdirAll(filepath.Dir(s.rollLock()), 0o700); err != nil {
+		return "", err
+	}
+	lock := flock.New(s.rollLock(), flock.SetPermissions(0o600))
+	if got, err := lock.TryLock(); err != nil || !got {
+		return "", err
+	}
+	defer func() { err = errors.Join(err, lock.Close()) }()
+	if due, err := r.due(ctx); err != nil || !due { // another made one meanwhile
+		return "", err
+	}
+	now := s.clock()
+	if err := os.Chtimes(s.rollLock(), now, now); err != nil {
+		return "", err
+	}
+	r.sweepUnfinished()
+	path = filepath.Join(backupFolder(s.path), strings.TrimSuffix(filepath.Base(s.path), ".db")+"-daily-"+now.UTC().Format("20060102T150405.000Z")+".db")
+	if err := s.copyTo(ctx, path, skein.RollingCopy, s.copySlowly); err != nil {
+		return "", err
+	}
+	return path, r.rotate(ctx)
+}
+
+// sweepUnfinished removes what processes left that were killed while they
+// made a copy.
+func (r roll) sweepUnfinished() {
+	left, _ := filepath.Glob(filepath.Join(backupFolder(r.path), unfinished+"*")) //nolint:errcheck // the pattern is good
+	for _, name := range left {
+		if st, err := os.Stat(name); err == nil && !recent(r.clock(), st.ModTime(), rollEvery) {
+			_ = os.Remove(name) //nolint:errcheck // the next one does it
+		}
+	}
+}
+
+// rotate removes the oldest of its own copies, down to keep.
+func (r roll) rotate(ctx context.Context) error {
+	known, err := r.notedCopies(ctx)
+	if err != nil {
+		return err
+	}
+	left := r.keep
+	for _, n := range known {
+		if n.kind != skein.RollingCopy {
+			continue
+		}
+		if _, err := os.Lstat(n.path); err != nil {
+			continue // moved: it may well be somewhere
+		}
+		if left--; left >= 0 {
+			continue
+		}
+		if err := os.Remove(n.path); err != nil {
+			return err
+		}
+		r.forgetCopy(n.path)
+	}
+	return nil
+}
+
+// A copying copies a database page by page. finish is called in any case.
+type copying struct {
+	step   func(pages int) (more bool, err error)
+	finish func() error
+}
+
+// rollPages is how many pages one step copies: 1 MB.
+const rollPages = 256
+
+// copySlowly copies the store as it is now to the empty file at path. Each step
+// is on the disk before the next begins, and a pause as long as the step
+// follows it: a file that the system writes out all at once makes the fsync of
+// every commit wait. While it works, the log cannot begin anew; when that gets
+// long, there are no more pauses. What was copied is checked.
+func (c *core) copySlowly(ctx context.Context, path string) (err error) {
+	d, err := sqlDriver()
+	if err != nil {
+		return err
+	}
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }() // no connection has the file open any more
+	from, err := c.dial("mode=ro", "PRAGMA busy_timeout = 5000")
+	if err != nil {
+		return classify(err)
+	}
+	defer func() { err = errors.Join(err, from.close()) }()
+	if _, _, err := from.exec("BEGIN"); err != nil { // what is read is one state of the store throughout
+		return classify(err)
+	}
+	var n int64
+	if _, err := from.one(`SELECT count(*) FROM store`, nil, &n); err != nil {
+		return classify(err)
+	}
+	to, err := copyOut(from.raw, d, dsn(path, "mode=rw"))
+	if err != nil {
+		return classify(err)
+	}
+	for more := true; more && err == nil; {
+		start := time.Now()
+		if more, err = to.step(rollPages); err == nil {
+			err = f.Sync()
+		}
+		if more && err == nil {
+			err = c.pause(ctx, time.Since(start))
+		}
+	}
+	if err := errors.Join(err, to.finish()); err != nil {
+		return classify(err)
+	}
+	_, err = wholeBackup(ctx, d, path)
+	return err
+}
+
+// pause waits, unless the log has become long.
+func (c *core) pause(ctx context.Context, d time.Duration) error {
+	if st, err := os.Stat(c.paths.names[1]); err == nil && st.Size() > 4*manyPages {
+		return ctx.Err()
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
