@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -22,25 +24,30 @@ import (
 // registry keeps tokens in memory.
 type registry struct {
 	skein.Registry // of which nothing else is used
+	*sync.Mutex    // of what follows
 	all            map[string]skein.Access
 	in             map[[sha256.Size]byte]skein.Login
-	away           *bool // it cannot be reached; nil: it always can
+	away           *atomic.Bool // it cannot be reached
 }
 
 // reached reports an error if the registry cannot be reached.
 func (r registry) reached() error {
-	if r.away != nil && *r.away {
+	if r.away.Load() {
 		return errors.New("connection refused")
 	}
 	return nil
 }
 
 func (r registry) AddAccess(_ context.Context, a skein.Access) error {
+	r.Lock()
+	defer r.Unlock()
 	r.all[a.Name] = a
 	return nil
 }
 
 func (r registry) AccessNamed(_ context.Context, name string) (skein.Access, error) {
+	r.Lock()
+	defer r.Unlock()
 	if err := r.reached(); err != nil {
 		return skein.Access{}, err
 	}
@@ -52,6 +59,8 @@ func (r registry) AccessNamed(_ context.Context, name string) (skein.Access, err
 }
 
 func (r registry) FindAccesses(_ context.Context, hashes [][sha256.Size]byte) (all []skein.Access, err error) {
+	r.Lock()
+	defer r.Unlock()
 	for _, a := range r.all {
 		if slices.Contains(hashes, a.Hash) {
 			all = append(all, a)
@@ -61,6 +70,8 @@ func (r registry) FindAccesses(_ context.Context, hashes [][sha256.Size]byte) (a
 }
 
 func (r registry) AddLogin(_ context.Context, l skein.Login) error {
+	r.Lock()
+	defer r.Unlock()
 	if _, ok := r.all[l.Access.Name]; !ok {
 		return skein.ErrNotFound
 	}
@@ -69,6 +80,8 @@ func (r registry) AddLogin(_ context.Context, l skein.Login) error {
 }
 
 func (r registry) Logins(context.Context) (all []skein.Login, err error) {
+	r.Lock()
+	defer r.Unlock()
 	for _, l := range r.in {
 		var ok bool
 		if l.Access, ok = r.all[l.Access.Name]; ok {
@@ -84,6 +97,8 @@ func (r registry) FindLogins(ctx context.Context, hashes [][sha256.Size]byte) ([
 }
 
 func (r registry) UseLogin(_ context.Context, hash [sha256.Size]byte, at skein.Time, address string) error {
+	r.Lock()
+	defer r.Unlock()
 	if l, ok := r.in[hash]; ok {
 		l.Used, l.Address = at, address
 		r.in[hash] = l
@@ -92,6 +107,8 @@ func (r registry) UseLogin(_ context.Context, hash [sha256.Size]byte, at skein.T
 }
 
 func (r registry) RemoveLogins(_ context.Context, ids []string) (n int, err error) {
+	r.Lock()
+	defer r.Unlock()
 	maps.DeleteFunc(r.in, func(_ [sha256.Size]byte, l skein.Login) bool {
 		gone := slices.Contains(ids, l.ID)
 		if gone {
@@ -102,9 +119,18 @@ func (r registry) RemoveLogins(_ context.Context, ids []string) (n int, err erro
 	return n, nil
 }
 
+// remove takes tokens out.
+func (r registry) remove(names ...string) {
+	r.Lock()
+	defer r.Unlock()
+	for _, name := range names {
+		delete(r.all, name)
+	}
+}
+
 // newRegistry returns one without tokens.
 func newRegistry() registry {
-	return registry{all: map[string]skein.Access{}, in: map[[sha256.Size]byte]skein.Login{}}
+	return registry{Mutex: &sync.Mutex{}, all: map[string]skein.Access{}, in: map[[sha256.Size]byte]skein.Login{}, away: &atomic.Bool{}}
 }
 
 // node is one of several servers on a registry, each with a file of its own.
@@ -162,7 +188,7 @@ func TestALoginOnOneServerIsOneOnAll(t *testing.T) {
 	if found, err := one.Find(t.Context(), token); !errors.Is(err, skein.ErrNotFound) {
 		t.Errorf("Find = %+v, %v, want none: its logins would be the file's token's", found, err)
 	}
-	delete(r.all, "anns")
+	r.remove("anns")
 	if w := ask(b); w.Code != 401 {
 		t.Errorf("GET after the token was removed = %d, want 401", w.Code)
 	}
@@ -171,9 +197,7 @@ func TestALoginOnOneServerIsOneOnAll(t *testing.T) {
 // A program that is told that its token is wrong forgets it, and who shows many
 // wrong ones is kept out.
 func TestWhileTokensCannotBeLookedUpNoneIsWrong(t *testing.T) {
-	away := false
 	r := newRegistry()
-	r.away = &away
 	token, err := door.Register(t.Context(), r, door.Token{Name: "anns", User: "ann", Scope: "write"})
 	if err != nil {
 		t.Fatal(err)
@@ -196,7 +220,7 @@ func TestWhileTokensCannotBeLookedUpNoneIsWrong(t *testing.T) {
 		t.Fatalf("POST /login sets the cookies %v, want one", in)
 	}
 	loggedIn := func(r *http.Request) { r.AddCookie(in[0]) }
-	away = true
+	r.away.Store(true)
 	for range 300 { // so many wrong ones would be too many
 		if w := ask("GET", "/who", "", shown); w.Code != 503 || w.Header().Get("Retry-After") == "" {
 			t.Fatalf("GET with a token that cannot be looked up = %d %s, want 503 and when to try again", w.Code, w.Body)
@@ -208,7 +232,7 @@ func TestWhileTokensCannotBeLookedUpNoneIsWrong(t *testing.T) {
 	if w := ask("POST", "/login", "token="+token, typed); w.Code != 503 {
 		t.Errorf("POST /login with a token that cannot be looked up = %d %s, want 503", w.Code, w.Body)
 	}
-	away = false
+	r.away.Store(false)
 	for name, as := range map[string]func(*http.Request){"the token": shown, "the login": loggedIn} {
 		if w := ask("GET", "/who", "", as); w.Code != 200 {
 			t.Errorf("GET with %s afterwards = %d %s, want 200", name, w.Code, w.Body)
