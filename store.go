@@ -301,3 +301,20 @@ func Add(ctx context.Context, s Store, id SessionID, evs ...Event) (Seq, error) 
 	}
 	return r[0].Last, nil
 }
+
+// Free reports whether a session may begin with this ID: IDs are one space for
+// all users of a store, so it may be that of a session which is not found, for it
+// is another user's. An ID that only a tombstone bars is free. Nothing is stored.
+// Errors as [Store.Append].
+func Free(ctx context.Context, s Store, id SessionID) (bool, error) {
+	// No session begins after an event, and whose it is is looked at first.
+	_, err := s.Append(ctx, Batch{Session: id, After: 1, Again: true, Events: []Event{NewEvent(KindCreated, 0, Created{})}})
+	var moved *ConflictError
+	switch {
+	case errors.As(err, &moved):
+		return moved.Last == 0, nil
+	case errors.Is(err, ErrExists):
+		return false, nil
+	}
+	return false, err
+}

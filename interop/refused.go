@@ -25,6 +25,14 @@ func (t *target) appendAll(ctx context.Context, bs []skein.Batch) ([]skein.Recei
 			return nil, err
 		}
 		return t.retry(ctx, bs)
+	case errors.Is(err, skein.ErrExists):
+		some, err2 := t.rename(ctx)
+		switch {
+		case err2 != nil:
+			return nil, err2
+		case some:
+			return t.retry(ctx, bs)
+		}
 	case errors.Is(err, skein.ErrDeleted) && len(bs) > 1:
 		if err := t.dropDead(ctx); err != nil {
 			return nil, err
@@ -116,6 +124,60 @@ func (t *target) dropDead(ctx context.Context) error {
 		case err != nil && !errors.Is(err, skein.ErrNotFound):
 			return err
 		}
+	}
+	return nil
+}
+
+// rename gives those of the file's sessions that are to begin with an ID which
+// another user has IDs that are free. It reports whether there were any.
+func (t *target) rename(ctx context.Context) (some bool, err error) {
+	for _, th := range t.order {
+		if len(th.events) == 0 || th.events[0].event.Kind != skein.KindCreated {
+			continue
+		}
+		was := th.id
+		for n := 0; ; n++ { // as often as there are users who have read the same file
+			if n > 0 {
+				th.id = marked(was, fmt.Sprintf("%s\x00%s\x00%d", t.file.Format, t.file.Path, n))
+			}
+			if free, err := skein.Free(ctx, t.im.store, th.id); err != nil {
+				return some, err
+			} else if free {
+				break
+			}
+		}
+		if th.id == was {
+			continue
+		}
+		some = true
+		if th == t.main {
+			t.file.Session = th.id
+		}
+		if err := t.reparent(was, th.id); err != nil {
+			return some, err
+		}
+	}
+	return some, nil
+}
+
+// reparent hangs what waits to begin below one session below another.
+func (t *target) reparent(was, is skein.SessionID) error {
+	for _, th := range t.order {
+		if len(th.events) == 0 || th.events[0].event.Kind != skein.KindCreated {
+			continue
+		}
+		e := &th.events[0].event
+		c, err := skein.Decode[skein.Created](*e)
+		if err != nil {
+			return err
+		}
+		if c.Parent == nil || c.Parent.Session != was || th.fork != nil {
+			continue
+		}
+		c.Parent.Session = is
+		next := skein.NewEvent(e.Kind, e.Time, c)
+		next.ClientID = e.ClientID
+		*e = next
 	}
 	return nil
 }

@@ -101,6 +101,13 @@ func othersWrite(t *test) {
 		t.refused(skein.Batch{Session: "a", After: 1, Events: []skein.Event{user("z")}}, skein.ErrNotFound)
 		t.refused(skein.Batch{Session: "a", Events: []skein.Event{id("1", user("y"))}}, skein.ErrNotFound)
 		t.refused(skein.Batch{Session: "a", Events: []skein.Event{created(), user("z")}}, skein.ErrExists)
+		t.add("own", created())
+		t.add("longer", created(), user("x"))
+		for id, want := range map[skein.SessionID]bool{"a": false, "own": false, "longer": false, "none": true} {
+			if free, err := skein.Free(t.Context(), t.s, id); free != want || err != nil {
+				t.Errorf("Free(%s) = %v, %v, want %v", id, free, err, want)
+			}
+		}
 		t.refused(skein.Batch{Session: "f", Events: []skein.Event{fork("a", 1)}}, skein.ErrNotFound)
 		t.refused(skein.Batch{Session: "a", Import: &skein.Import{File: skein.SourceFile{Format: "f", Path: "/p"}}}, skein.ErrNotFound)
 		_, err := t.s.Renew(t.Context(), l, time.Hour)
