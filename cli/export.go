@@ -166,12 +166,12 @@ func (o *exportOptions) source(ctx context.Context, j *job, w io.Writer, s skein
 			return err
 		}
 		if f.CopyOf == s.ID && partOf(f.ID, o.name) && !partOf(string(s.ID), o.name) {
-			return interop.WriteSource(ctx, j.store, f.Format, f.Path, w)
+			return interop.WriteFile(ctx, j.store, f.Format, f.Path, w)
 		}
 	}
 	err := usagef("--to source: session %s was not imported from a file", shortID(s.ID))
 	if s.Origin != nil && s.Origin.Path != "" {
-		err = interop.WriteSource(ctx, j.store, s.Origin.Format, s.Origin.Path, w)
+		err = interop.WriteFile(ctx, j.store, s.Origin.Format, s.Origin.Path, w)
 		if !gone(err) {
 			return err
 		}

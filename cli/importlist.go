@@ -56,7 +56,7 @@ func (o *importOptions) find(ctx context.Context, j *job, formats []interop.Form
 	if err := j.page(ctx, func(w io.Writer) error { return t.write(w, j.Terminal.columns(), j.paint.bold) }); err != nil {
 		return err
 	}
-	if lines := o.remarks(j, interop.Report{Unmatched: rep.Unmatched, Removed: rep.Removed, Skipped: rep.Skipped, Skips: rep.Skips}); len(lines) > 0 {
+	if lines := o.remarks(j, interop.Report{Unmatched: rep.Unmatched, Alike: rep.Alike, Others: rep.Others, Removed: rep.Removed, Skipped: rep.Skipped, Skips: rep.Skips}); len(lines) > 0 {
 		j.say("%s", strings.Join(lines, "\n"))
 	}
 	if len(found) == 0 && rep.Removed == 0 && len(args) > 0 {

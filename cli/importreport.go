@@ -15,6 +15,8 @@ type importReport struct {
 	Files     int            `json:"files"`
 	Unchanged int            `json:"unchanged"`
 	Unmatched int            `json:"unmatched"`
+	Alike     int            `json:"alike"`
+	Others    []importOther  `json:"others,omitempty"` // of these
 	Sessions  int            `json:"sessions"`
 	Grown     int            `json:"grown"`
 	Messages  int            `json:"messages"`
@@ -45,14 +47,25 @@ type importSkip struct {
 	Why  string `json:"why"`
 }
 
+// An importOther is a file that looks like a format's and is another program's.
+type importOther struct {
+	Path   string `json:"path"`
+	Format string `json:"format"`
+	Of     string `json:"of"`
+	Why    string `json:"why"`
+}
+
 func writeImportReport(j *job, r interop.Report) error {
 	out := importReport{
-		Files: r.Files, Unchanged: r.Unchanged, Unmatched: r.Unmatched, Sessions: r.Sessions, Grown: r.Grown, Messages: r.Messages, Events: r.Events,
+		Files: r.Files, Unchanged: r.Unchanged, Unmatched: r.Unmatched, Alike: r.Alike, Sessions: r.Sessions, Grown: r.Grown, Messages: r.Messages, Events: r.Events,
 		Amended: r.Amended, Copies: r.Copies, Damaged: r.Damaged, Skipped: r.Skipped, Failed: r.Failed, Removed: r.Removed, Waiting: r.Waiting,
 		Bytes: r.Bytes, Seconds: r.Elapsed.Seconds(), Changed: r.Changed,
 	}
 	for _, d := range r.Damage {
 		out.Damage = append(out.Damage, importDamage(d))
+	}
+	for _, o := range r.Others {
+		out.Others = append(out.Others, importOther(o))
 	}
 	for _, s := range r.Skips {
 		out.Skips = append(out.Skips, importSkip(s))
@@ -112,7 +125,7 @@ func (o *importOptions) change(ctx context.Context, j *job, r interop.Report) er
 	if o.json {
 		return writeImportReport(j, r)
 	}
-	r.Unchanged, r.Unmatched = 0, 0 // which is the usual case
+	r.Unchanged, r.Unmatched, r.Alike, r.Others = 0, 0, 0, nil // which is the usual case
 	news := append(changed(ctx, j, r), o.remarks(j, r)...)
 	if what := newIn(r); what != nothingNew || len(news) > 0 {
 		j.say("%s", strings.Join(append([]string{j.Now().Format("15:04:05") + "  " + what}, news...), "\n"))
@@ -184,6 +197,7 @@ func (o *importOptions) remarks(j *job, r interop.Report) (lines []string) {
 			lines = append(lines, fmt.Sprintf("  %s %s", count(x.n, x.what), x.text))
 		}
 	}
+	lines = append(lines, others(j, r)...)
 	if r.Damaged > 0 {
 		kept := "kept as they are"
 		if r.Damaged == 1 {
@@ -205,6 +219,28 @@ func (o *importOptions) remarks(j *job, r interop.Report) (lines []string) {
 	}
 	if r.Damaged > maxNamed || r.Skipped > maxNamed {
 		lines = append(lines, "    … and more; --json names up to a thousand")
+	}
+	return lines
+}
+
+// others says which files look like a format's and are another program's, a line
+// for each program, and how to take them.
+func others(j *job, r interop.Report) (lines []string) {
+	type kind struct{ of, format string }
+	all := map[kind][]interop.Other{}
+	var kinds []kind
+	for _, o := range r.Others {
+		k := kind{o.Of, o.Format}
+		if all[k] == nil {
+			kinds = append(kinds, k)
+		}
+		all[k] = append(all[k], o)
+	}
+	for _, k := range kinds {
+		first := all[k][0]
+		lines = append(lines,
+			fmt.Sprintf("  %s of %s left alone, with the shape of %s (%s: %s)", count(len(all[k]), "file"), k.of, k.format, j.tilde(first.Path), first.Why),
+			fmt.Sprintf("    to take such a file: skein import --format %s PATH", k.format))
 	}
 	return lines
 }

@@ -2,6 +2,7 @@ package interop
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
@@ -49,7 +50,7 @@ func IsFresh(mtime int64) bool {
 // again. The pieces, one after the other, must be the file; whole is false if
 // the file is cut off, which is not believed for 10 seconds.
 //
-// The error wraps [ErrTorn] for such a file, and [ErrTooLong] for one longer than
+// The error wraps [ErrOther] for a database, [ErrTorn] for such a file, and [ErrTooLong] for one longer than
 // [MaxDocument], of which cut is given the first 256 KB, so that its caller sees
 // whose it is; others are those of reading it.
 func OpenDocument(ctx context.Context, path string, cut func(data []byte) (pieces [][]byte, whole bool)) (_ Unit, err error) {
@@ -59,6 +60,9 @@ func OpenDocument(ctx context.Context, path string, cut func(data []byte) (piece
 		return nil, err
 	}
 	defer f.Close()
+	if b, err := head(f); err != nil || IsDatabase(path, b).Sure > No {
+		return nil, cmp.Or(err, ErrOther)
+	}
 	if is.size > MaxDocument {
 		head, err := io.ReadAll(io.LimitReader(f, longHead))
 		if err != nil {

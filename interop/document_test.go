@@ -19,7 +19,6 @@ import (
 func leaf() interop.Format {
 	return interop.Format{
 		Name: "leaf", Doc: "for tests", Places: func(interop.Home) []string { return nil },
-		Match: func(string, []byte) bool { return false },
 		Unit: func(name string) string {
 			if strings.HasSuffix(name, ".leaf") {
 				return name

@@ -116,27 +116,27 @@ func (fd *finder) files(ctx context.Context, files []candidate) error {
 			fd.count(f.Name, c, 0)
 			continue
 		}
-		f, documents, err := fd.im.match(c)
+		m, err := fd.im.match(c)
 		switch {
-		case errors.Is(err, fs.ErrNotExist): // it was removed meanwhile, or renamed
+		case errors.Is(err, fs.ErrNotExist), m.guess.Sure == Alike: // it was removed meanwhile, or renamed; or it has been told of
 		case err != nil:
 			fd.im.rep.skip(c.path, why(err))
-		case len(documents) > 0:
-			if err := fd.unit(ctx, unitFound{aloneUnit(c), documents, nil}); err != nil {
+		case m.documents != nil:
+			if err := fd.unit(ctx, unitFound{aloneUnit(c), m.documents, nil}); err != nil {
 				return err
 			}
-		case f == nil:
+		case m.format == nil:
 			fd.im.rep.Unmatched++
 		default:
-			w := &work{format: *f, now: c}
+			w := &work{format: *m.format, now: c}
 			switch begins, destroyed := fd.peek(ctx, w); {
 			case destroyed:
 				fd.im.rep.Files++
 				fd.im.rep.Removed++
 			case begins:
-				fd.count(f.Name, c, 1)
+				fd.count(m.format.Name, c, 1)
 			default:
-				fd.count(f.Name, c, 0)
+				fd.count(m.format.Name, c, 0)
 			}
 		}
 	}
@@ -145,11 +145,9 @@ func (fd *finder) files(ctx context.Context, files []candidate) error {
 
 // fallen counts the files of what turned out to be no unit.
 func (fd *finder) fallen(ctx context.Context, files []candidate) error {
-	unmatched, n := fd.im.rep.Unmatched, fd.im.rep.Files
+	was := fd.im.rep.counts()
 	err := fd.files(ctx, files)
-	if fd.im.rep.Unmatched = unmatched; fd.im.rep.Files == n { // all of it counts as one
-		fd.im.rep.Unmatched++
-	}
+	fd.im.rep.asOne(was)
 	return err
 }
 
@@ -160,7 +158,10 @@ func (fd *finder) unit(ctx context.Context, u unitFound) error {
 		fd.count(f.Name, u.candidate, 0)
 		return nil
 	}
-	o := opened{path: u.path, formats: u.formats}
+	if fd.im.elsewhere(u) {
+		return fd.fallen(ctx, u.files)
+	}
+	o := opened{path: u.path, formats: fd.im.mayBe(u)}
 	f, err := o.look(ctx)
 	if errors.Is(err, ErrOther) {
 		return fd.fallen(ctx, u.files)

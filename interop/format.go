@@ -24,11 +24,16 @@ type Format struct {
 	// returned.
 	Places func(Home) []string
 
-	// Match reports whether a file is likely one of this format's. path is
-	// absolute, with slashes; head is the file's first bytes, up to 4096. An
-	// empty file has no head. Of a packed file it is told what it would be
-	// told of the unpacked one: see the package comment.
-	Match func(path string, head []byte) bool
+	// Match says whether a file of lines is one of this format's: by what is in
+	// it, whatever it is called; by name and place only where that does not tell.
+	// The file goes to the format that is surest. path is absolute, with slashes;
+	// head is the file's first bytes, up to 4096. An empty file has no head. Of a
+	// packed file it is told what it would be told of the unpacked one: see the
+	// package comment. nil where there are no files of lines.
+	Match func(path string, head []byte) Guess
+
+	// Kin are other programs that write files of the same shape.
+	Kin []Kin
 
 	// Order, if not nil, says in which order files and units are read, where
 	// these tell what is older: by what it returns for their paths, once for
@@ -56,11 +61,11 @@ type Format struct {
 	// the format's; others say why it cannot be read now.
 	Look func(ctx context.Context, path string) (Unit, error)
 
-	// Document, if not nil, knows the format's documents by what is in them,
-	// whatever they are called: it is asked about files that no format's Unit
-	// and Match know, with what Match is told, and those that it takes are
-	// opened with Look, as units.
-	Document func(path string, head []byte) bool
+	// Document, if not nil, knows the format's documents and databases by what
+	// is in them, whatever they are called: it is told what Match is, of files
+	// that are no unit by their path, or none of those that Unit says. What it
+	// takes is opened with Look, as a unit.
+	Document func(path string, head []byte) Guess
 
 	// Replaces, if not nil, reports whether the unit at path now holds what
 	// the one at old does, though that is still there: a program put its

@@ -150,15 +150,59 @@ func together(unit string, cs []candidate) (candidate, bool) {
 // planUnits picks the units that are to be read.
 func (im *importer) planUnits(units []unitFound, p *Progress) (works []planned) {
 	for _, u := range units {
-		im.rep.Files++
 		known, ok := im.files[u.path]
 		if ok && known.unchanged(u.candidate) && im.format(known.Format) != nil {
+			im.rep.Files++
 			im.rep.Unchanged++
 			continue
 		}
-		works = append(works, planned{format: u.formats[0], now: u.candidate, unit: &opened{path: u.path, formats: u.formats, files: u.files}})
+		if im.elsewhere(u) {
+			im.fallen = append(im.fallen, u.files)
+			continue
+		}
+		im.rep.Files++
+		works = append(works, planned{format: u.formats[0], now: u.candidate, unit: &opened{path: u.path, formats: im.mayBe(u), files: u.files}})
 		p.Of++
 		p.Size += u.size
 	}
 	return works
+}
+
+// elsewhere reports whether all files of a unit, by their paths, are other formats'
+// by what is in them.
+func (im *importer) elsewhere(u unitFound) bool {
+	for _, c := range u.files {
+		m := im.judged(c.path)
+		sure := m.guess.Sure == Known || m.guess.Sure == Alike || m.documents != nil && c.path != u.path
+		if !sure || slices.Contains(u.formats, m.format) {
+			return false
+		}
+	}
+	return len(u.files) > 0
+}
+
+// judged returns what the formats make of the file at path; nothing of one that
+// cannot be read, which will be said when it is.
+func (im *importer) judged(path string) match {
+	file, _, err := open(path)
+	if err != nil {
+		return match{}
+	}
+	defer file.Close()
+	b, ok, err := plainHead(path, file)
+	if err != nil || !ok || len(b) == 0 {
+		return match{}
+	}
+	return judge(im.formats, filepath.ToSlash(plain(path)), b)
+}
+
+// mayBe returns the formats that may know a unit: those that know its path, and
+// of one that is a file also those that know it by what is in it.
+func (im *importer) mayBe(u unitFound) []*Format {
+	m := im.judged(u.path)
+	first, last := u.formats, m.documents
+	if m.guess.Sure == Known {
+		first, last = last, first
+	}
+	return slices.Concat(first, slices.DeleteFunc(slices.Clone(last), func(f *Format) bool { return slices.Contains(first, f) }))
 }

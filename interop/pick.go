@@ -26,11 +26,9 @@ func (im *importer) planFallen(moving func(candidate) bool) (works []planned, p 
 	fallen := im.fallen
 	im.fallen = nil
 	for _, files := range fallen {
-		unmatched, n := im.rep.Unmatched, im.rep.Files
+		was := im.rep.counts()
 		works = append(works, im.planFiles(files, moving, &p)...)
-		if im.rep.Unmatched = unmatched; im.rep.Files == n { // all of it counts as one
-			im.rep.Unmatched++
-		}
+		im.rep.asOne(was)
 	}
 	return inOrder(works), p
 }
@@ -44,15 +42,16 @@ func (im *importer) planFiles(files []candidate, moving func(candidate) bool, p 
 			im.rep.Unchanged++
 			continue
 		}
-		f, documents, err := im.match(c)
+		m, err := im.match(c)
+		f := m.format
 		switch {
-		case errors.Is(err, fs.ErrNotExist): // it was removed meanwhile, or renamed
+		case errors.Is(err, fs.ErrNotExist), m.guess.Sure == Alike: // it was removed meanwhile, or renamed; or it has been told of
 			continue
 		case err != nil:
 			im.rep.fail(c.path, err)
 			continue
-		case len(documents) > 0:
-			works = append(works, im.planUnits([]unitFound{{aloneUnit(c), documents, nil}}, p)...)
+		case m.documents != nil:
+			works = append(works, im.planUnits([]unitFound{{aloneUnit(c), m.documents, nil}}, p)...)
 			continue
 		case f == nil:
 			im.rep.Unmatched++
@@ -129,34 +128,29 @@ func (im *importer) format(name string) *Format {
 	return nil
 }
 
-// match returns the first format that knows a file, or else those that may
-// know it as a document.
-func (im *importer) match(c candidate) (f *Format, documents []*Format, err error) {
+// match returns which format takes a file. What looks like a format's and is
+// another program's is told of in the report.
+func (im *importer) match(c candidate) (m match, err error) {
 	if s := im.strange[c.path]; s == c || s == aloneUnit(c) {
-		return nil, nil, nil
+		return match{}, nil
 	}
 	file, _, err := open(c.path)
 	if err != nil {
-		return nil, nil, err
+		return match{}, err
 	}
 	defer file.Close()
 	b, ok, err := plainHead(c.path, file)
 	if err != nil {
-		return nil, nil, err
+		return match{}, err
 	}
-	name := filepath.ToSlash(plain(c.path))
-	for i := range im.formats {
-		if ok && im.formats[i].Match(name, b) {
-			return &im.formats[i], nil, nil
-		}
+	if ok {
+		m = im.force(judge(im.formats, filepath.ToSlash(plain(c.path)), b), b, slices.Contains(im.named, c.path))
 	}
-	for i := range im.formats {
-		if f := &im.formats[i]; ok && f.Document != nil && f.Look != nil && f.Document(name, b) {
-			documents = append(documents, f)
-		}
-	}
-	if len(documents) == 0 {
+	if m.guess.Sure <= Alike {
 		im.strange[c.path] = c
 	}
-	return nil, documents, nil
+	if m.guess.Sure == Alike {
+		im.rep.other(Other{c.path, m.format.Name, m.guess.Of, m.guess.Why}, slices.Contains(im.named, c.path))
+	}
+	return m, nil
 }

@@ -1,6 +1,7 @@
 package interop
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -31,6 +32,8 @@ type Report struct {
 	Files     int           // that some format knows
 	Unchanged int           // of these, not read because they have not changed
 	Unmatched int           // files that no format knows
+	Alike     int           // files that look like a format's and are another program's
+	Others    []Other       // these, the first thousand
 	Removed   int           // files that were not taken because their session was deleted here
 	Waiting   int           // files whose session is locked, or that another import is reading; the next import takes them
 	Sessions  int           // new ones
@@ -93,6 +96,29 @@ func (r *Report) fail(path string, err error) {
 	r.skip(path, why(err))
 	if r.Failed++; r.Err == nil {
 		r.Err = err
+	}
+}
+
+// other names a file that is another program's; it has failed if somebody named it.
+func (r *Report) other(o Other, named bool) {
+	if named {
+		r.fail(o.Path, errors.New(o.String()))
+		return
+	}
+	if r.Alike++; len(r.Others) < maxNamed {
+		r.Others = append(r.Others, o)
+	}
+}
+
+// counts is how many files were told of by now.
+type counts struct{ files, unmatched, alike int }
+
+func (r *Report) counts() counts { return counts{r.Files, r.Unmatched, r.Alike} }
+
+// asOne counts all files since was that no format knows as one.
+func (r *Report) asOne(was counts) {
+	if r.Unmatched = was.unmatched; r.Files == was.files && r.Alike == was.alike {
+		r.Unmatched++
 	}
 }
 

@@ -17,8 +17,13 @@ import (
 // and files of lines, x.lines.
 func leaves() interop.Format {
 	f := leaf()
-	f.Match = func(name string, _ []byte) bool { return strings.HasSuffix(name, ".lines") }
-	f.Document = func(_ string, head []byte) bool { return bytes.Contains(head, []byte(`"toys": [`)) }
+	f.Match = ending(".lines")
+	f.Document = func(_ string, head []byte) (g interop.Guess) {
+		if bytes.Contains(head, []byte(`"toys": [`)) {
+			g = interop.KnownBy("it has toys")
+		}
+		return g
+	}
 	look := f.Look
 	f.Look = func(ctx context.Context, path string) (interop.Unit, error) {
 		if data, err := os.ReadFile(path); err == nil && bytes.Contains(data, []byte("stranger")) {

@@ -27,7 +27,7 @@ func toy() interop.Format {
 		Name:   "toy",
 		Doc:    "for tests",
 		Places: func(h interop.Home) []string { return []string{filepath.Join(h.Dir, ".toy")} },
-		Match:  func(path string, _ []byte) bool { return strings.HasSuffix(path, ".toy") },
+		Match:  ending(".toy"),
 		Open: func(f interop.File) interop.Reader {
 			return &toyReader{id: strings.TrimSuffix(filepath.Base(f.Path), ".toy"), at: map[string]int{}}
 		},
@@ -262,5 +262,15 @@ func (p *place) move(from, to string) {
 	}
 	if err := os.Rename(p.path(from), p.path(to)); err != nil {
 		p.Fatal(err)
+	}
+}
+
+// ending is a Match that goes by how a file's name ends.
+func ending(with string) func(string, []byte) interop.Guess {
+	return func(path string, _ []byte) interop.Guess {
+		if strings.HasSuffix(path, with) {
+			return interop.PlacedBy("it ends in " + with)
+		}
+		return interop.Guess{}
 	}
 }

@@ -29,7 +29,6 @@ func box() interop.Format { return headed("") }
 func headed(head string) interop.Format {
 	return interop.Format{
 		Name: "box", Doc: "for tests", Places: func(interop.Home) []string { return nil },
-		Match: func(string, []byte) bool { return false },
 		Unit: func(name string) string {
 			for dir := path.Dir(name); dir != "." && dir != "/"; dir = path.Dir(dir) {
 				if strings.HasSuffix(dir, ".box") {
@@ -73,7 +72,6 @@ func (r *boxReader) Read(l interop.Line) (m interop.Made, err error) {
 func base() interop.Format {
 	return interop.Format{
 		Name: "base", Doc: "for tests", Places: func(interop.Home) []string { return nil },
-		Match: func(string, []byte) bool { return false },
 		Unit: func(name string) string {
 			if i := strings.LastIndex(name, "toys.db"); i >= 0 {
 				return name[:i] + "toys.db"

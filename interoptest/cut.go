@@ -163,7 +163,7 @@ func (s Suite) export(t *testing.T, name string) {
 // unpacked.
 func (s Suite) matches(path string, data []byte) bool {
 	name, _ := interop.PlainName(filepath.ToSlash(path))
-	return s.Format.Match(name, data[:min(4096, len(data))])
+	return s.Format.Match != nil && s.Format.Match(name, data[:min(4096, len(data))]).Sure > interop.No
 }
 
 func (s Suite) unpacked(t *testing.T, f string) []byte {

@@ -54,6 +54,10 @@ func (s Suite) writtenAgain(t *testing.T, name string) {
 			if !bytes.Equal(read(t, f), read(t, at)) {
 				t.Errorf("%s written again is\n%s\nwant\n%s", at, read(t, at), read(t, f))
 			}
+			var got bytes.Buffer
+			if err := interop.WriteFile(context.Background(), store, s.Format.Name, f, &got); err != nil || !bytes.Equal(got.Bytes(), read(t, f)) {
+				t.Errorf("WriteFile(%s) gives\n%s, %v\nwant\n%s", f, got.Bytes(), err, read(t, f))
+			}
 			continue
 		}
 		same(t, f, at)

@@ -143,7 +143,7 @@ func (e *export) write(w io.Writer) error {
 	case "json":
 		return render.JSON(w, e.s, said)
 	case "source":
-		return interop.WriteSource(e.ctx, e.store, e.source.Format, e.source.Path, w)
+		return interop.WriteFile(e.ctx, e.store, e.source.Format, e.source.Path, w)
 	}
 	_, err := replay.Write(e.ctx, w, e.store, e.s.ID)
 	return err

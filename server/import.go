@@ -76,7 +76,7 @@ func (a *service) imports(t *table) {
 		if err := unload(dir, i.Name, io.TeeReader(i.call.BodyReader(), sum)); err != nil {
 			return nil, err
 		}
-		rep, err := interop.Import(ctx, uploaded(door.From(ctx).Store, dir, sum.Sum(nil)), formats, []string{dir}, interop.Options{Again: i.Again})
+		rep, err := interop.Import(ctx, uploaded(door.From(ctx).Store, dir, sum.Sum(nil)), formats, []string{dir}, interop.Options{Again: i.Again, Named: i.Format != ""})
 		if err == nil && rep.Failed > 0 && rep.Events == 0 {
 			err = rep.Err
 		}
@@ -128,6 +128,9 @@ func reportOf(r interop.Report, dir string) imported {
 	}
 	for _, d := range r.Damage {
 		out.Damage = append(out.Damage, damaged{within(d.Path), d.Line, d.What})
+	}
+	for _, o := range r.Others {
+		out.Skips = append(out.Skips, skipped{within(o.Path), o.String()})
 	}
 	for _, s := range r.Skips {
 		out.Skips = append(out.Skips, skipped{within(s.Path), s.Why})

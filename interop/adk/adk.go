@@ -25,12 +25,13 @@ func Format() interop.Format {
 		Name:   Name,
 		Doc:    "Google ADK: .adk/session.db of an agent, and other SQLite files of its sessions",
 		Places: places,
-		Match:  func(string, []byte) bool { return false },
 		Unit:   unit,
 		Look:   look,
 		Open:   open,
 		Below:  below,
 		Put:    interop.PutDatabase,
+
+		Document: interop.IsDatabase,
 	}
 }
 
@@ -77,13 +78,7 @@ func below(name string) string {
 }
 
 func look(ctx context.Context, path string) (interop.Unit, error) {
-	if there, err := foreign.Mentions(path, "invocation_id"); err != nil || !there {
-		if err == nil {
-			err = interop.ErrOther
-		}
-		return nil, err
-	}
-	return interop.OpenDatabase(ctx, path, interop.Database{Ours: ours})
+	return interop.OpenDatabase(ctx, path, interop.Database{Mentions: "invocation_id", Ours: ours})
 }
 
 // ours returns the tables. Those with the state of apps and users are nobody's.

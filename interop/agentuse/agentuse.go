@@ -27,7 +27,6 @@ func Format() interop.Format {
 		Name:   Name,
 		Doc:    "AgentUse's session folders (~/.local/share/agentuse)",
 		Places: places,
-		Match:  func(string, []byte) bool { return false },
 		Unit:   unit,
 		Look:   look,
 		Open:   open,

@@ -27,15 +27,16 @@ func Format() interop.Format {
 		Name:   Name,
 		Doc:    "agsh and meka: sessions.db, meka.db",
 		Places: func(h interop.Home) []string { return placesOn(runtime.GOOS, h) },
-		Match:  func(string, []byte) bool { return false },
 		Unit:   unit,
 		Look:   look,
 		Open:   open,
 		Below:  path.Base,
 		Write:  write,
 		Put:    interop.PutDatabase,
-		Lock:   lock,
-		Resume: resume,
+
+		Document: interop.IsDatabase,
+		Lock:     lock,
+		Resume:   resume,
 	}
 }
 
@@ -88,7 +89,13 @@ func unit(name string) string {
 }
 
 func look(ctx context.Context, path string) (interop.Unit, error) {
-	return interop.OpenDatabase(ctx, path, interop.Database{Ours: ours})
+	named := unit(filepath.ToSlash(path)) != ""
+	return interop.OpenDatabase(ctx, path, interop.Database{Mentions: "session_id", Ours: func(db *foreign.DB) []foreign.Part {
+		if sessions, _ := db.Table("sessions"); !named && !sessions.Has("locked_by") && !sessions.Has("permission", "capabilities_json") {
+			return nil // many keep sessions and messages; under another name there has to be more that only agsh has
+		}
+		return ours(db)
+	}})
 }
 
 // ours tells agsh's tables from those of others that call their file the same.

@@ -21,7 +21,6 @@ func Format() interop.Format {
 		Name:   Name,
 		Doc:    "aider: .aider.chat.history.md of a repository",
 		Places: places,
-		Match:  func(string, []byte) bool { return false },
 		Unit:   unitOf,
 		Look:   look,
 		Open:   open,

@@ -24,7 +24,6 @@ func Format() interop.Format {
 		Name:   Name,
 		Doc:    "Amp's threads on this machine (~/.local/share/amp/threads)",
 		Places: func(h interop.Home) []string { return placesOn(runtime.GOOS, h) },
-		Match:  func(string, []byte) bool { return false },
 		Unit:   unitOf,
 		Look:   look,
 		Open:   open,
@@ -73,9 +72,12 @@ func placesOn(system string, h interop.Home) (dirs []string) {
 }
 
 // document knows a thread that lies elsewhere, under whatever name.
-func document(_ string, head []byte) bool {
+func document(_ string, head []byte) interop.Guess {
 	start := bytes.TrimLeft(head, "\xef\xbb\xbf \t\r\n")
-	return bytes.HasPrefix(start, []byte("{")) && bytes.Contains(head, []byte(`"messages"`)) && (bytes.Contains(head, []byte(`"id":"T-`)) || bytes.Contains(head, []byte(`"id": "T-`)))
+	if bytes.HasPrefix(start, []byte("{")) && bytes.Contains(head, []byte(`"messages"`)) && (bytes.Contains(head, []byte(`"id":"T-`)) || bytes.Contains(head, []byte(`"id": "T-`))) {
+		return interop.KnownBy("it has messages, and an ID that begins with T-")
+	}
+	return interop.Guess{}
 }
 
 // unitOf knows a thread by its name, T-….json in threads or threads3.

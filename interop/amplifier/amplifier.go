@@ -19,7 +19,6 @@ func Format() interop.Format {
 		Name:   Name,
 		Doc:    "Amplifier's session folders (~/.amplifier/projects)",
 		Places: places,
-		Match:  func(string, []byte) bool { return false },
 		Order:  order,
 		Open:   open,
 		Unit:   unitOf,

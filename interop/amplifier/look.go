@@ -70,18 +70,38 @@ func (u *sessionUnit) ours() bool {
 	if strings.Contains(filepath.ToSlash(u.path), "/.amplifier/projects/") {
 		return true
 	}
-	for name, sign := range map[string]string{
-		transcript: `"role"`, transcript + backup: `"role"`, metadata: `"session_id"`, metadata + backup: `"session_id"`, eventLog: `"amplifier.log"`,
+	if f, ok := u.File(transcript); ok && f.Size == 0 {
+		return true
+	}
+	for name, is := range map[string]func(head []byte) bool{
+		transcript: isTranscript, transcript + backup: isTranscript, metadata: isMetadata, metadata + backup: isMetadata, eventLog: isLog,
 	} {
-		if f, ok := u.File(name); ok && f.Size == 0 && name == transcript {
-			return true
-		}
-		if b, err := readHead(filepath.Join(u.path, name)); err == nil && bytes.Contains(b, []byte(sign)) {
+		if b, err := readHead(filepath.Join(u.path, name)); err == nil && is(b) {
 			return true
 		}
 	}
 	return false
 }
+
+// isTranscript reports whether a file has lines that are messages, and nothing
+// else: those of other programs say of what type they are, or lie in a message.
+func isTranscript(head []byte) bool {
+	for line := range bytes.Lines(head) {
+		o, _ := parse(bytes.TrimSpace(bytes.TrimPrefix(line, []byte("\xef\xbb\xbf")))) // of one that is cut off, what there is
+		if o.str("role") != "" && (o.get("content") != nil || o.get("tool_calls") != nil) {
+			return o.get("type") == nil && o.get("uuid") == nil && o.get("created") == nil
+		}
+	}
+	return false
+}
+
+// isMetadata reports whether a file says what a session is.
+func isMetadata(head []byte) bool {
+	o, _ := parse(bytes.TrimSpace(head))
+	return o.str("session_id") != "" && (o.get("created") != nil || o.get("parent_id") != nil || o.get("bundle") != nil) && o.get("type") == nil
+}
+
+func isLog(head []byte) bool { return bytes.Contains(head, []byte(`"amplifier.log"`)) }
 
 // Sources implements [interop.Unit]; there are no errors.
 func (u *sessionUnit) Sources(context.Context) ([]interop.Source, error) {

@@ -24,12 +24,13 @@ func Format() interop.Format {
 		Name:   Name,
 		Doc:    "ATIF, the Agent Trajectory Interchange Format: trajectory files that are named",
 		Places: func(interop.Home) []string { return nil },
-		Match:  func(string, []byte) bool { return false },
 		Open:   open,
 		Unit:   unit,
 		Look:   look,
 		Write:  write,
 		Put:    interop.PutDocument,
+
+		Document: document,
 	}
 }
 
@@ -39,6 +40,14 @@ func unit(name string) string {
 		return name
 	}
 	return ""
+}
+
+// document knows a trajectory, whatever it is called.
+func document(_ string, head []byte) interop.Guess {
+	if isTrajectory(head) {
+		return interop.KnownBy("it names a version of ATIF")
+	}
+	return interop.Guess{}
 }
 
 // look opens a document if it says that it is a trajectory. One that cannot be

@@ -20,6 +20,7 @@ func Format() interop.Format {
 		Doc:    "Claude Code's transcripts (~/.claude/projects)",
 		Places: places,
 		Match:  match,
+		Kin:    kin(),
 		Open:   open,
 		Below:  below,
 		Finds:  finds,
@@ -53,20 +54,28 @@ var untied = [...]string{
 	"agent-setting", "frame-link", "pr-link", "atis-latch", "worktree-state", "bridge-session", "relocated", "tag", "started", "result",
 }
 
-func match(file string, head []byte) bool {
-	if path.Ext(file) != ".jsonl" {
-		return false
+// kin returns the programs that write lines like Claude Code's.
+func kin() []interop.Kin {
+	return []interop.Kin{
+		{Program: "iFlow CLI", Dirs: []string{".iflow"}, Signs: []string{`"sessionid":"session-`}},
+		{Program: "Qoder", Dirs: []string{".qoder"}},
+		{Program: "OpenClaude", Dirs: []string{".openclaude"}},
 	}
+}
+
+func match(file string, head []byte) interop.Guess {
 	for _, s := range signs {
 		if bytes.Contains(head, []byte(s)) {
-			return true
+			return interop.KnownBy("its lines have " + strings.TrimSuffix(s, ":"))
 		}
 	}
 	for _, t := range untied {
 		if bytes.Contains(head, []byte(`"type":"`+t+`"`)) && bytes.Contains(head, []byte(`"sessionId":`)) {
-			return true
+			return interop.KnownBy(`it has a line of type "` + t + `"`)
 		}
 	}
-	// A beginning that was destroyed, or one line that is longer than head.
-	return strings.Contains(file, "/.claude/projects/")
+	if path.Ext(file) == ".jsonl" && strings.Contains(file, "/.claude/projects/") { // its beginning was destroyed, or is one long line
+		return interop.PlacedBy("it lies in .claude/projects")
+	}
+	return interop.Guess{}
 }

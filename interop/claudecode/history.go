@@ -60,7 +60,6 @@ func (h *History) Format() interop.Format {
 		Name:   HistoryName,
 		Doc:    "what was asked in Claude Code (~/.claude/history.jsonl)",
 		Places: historyPlaces,
-		Match:  func(string, []byte) bool { return false },
 		Unit:   historyUnit,
 		Look:   h.look,
 		Open:   openPrompts,

@@ -19,7 +19,6 @@ func Format() interop.Format {
 		Name:   Name,
 		Doc:    "Cline, its CLI, Roo Code and Kilo Code: folders of tasks",
 		Places: func(h interop.Home) []string { return placesOn(runtime.GOOS, h) },
-		Match:  func(string, []byte) bool { return false },
 		Unit:   unitOf,
 		Look:   look,
 		Open:   open,

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/skein-dev/skein/internal/loose"
 	"github.com/skein-dev/skein/interop"
 )
 
@@ -21,6 +22,7 @@ func Format() interop.Format {
 		Doc:    "OpenAI Codex CLI, Desktop and IDE: ~/.codex/sessions, archived_sessions",
 		Places: places,
 		Match:  match,
+		Kin:    kin(),
 		Order:  filepath.Base,
 		Open:   open,
 		Below:  below,
@@ -44,20 +46,30 @@ func places(h interop.Home) []string {
 
 // match knows a rollout by its name and how it begins, or, under another
 // name, by the beginning alone.
-func match(name string, head []byte) bool {
+func match(name string, head []byte) interop.Guess {
 	base := path.Base(name)
-	rollout := strings.HasPrefix(base, "rollout-")
-	switch {
-	case !strings.HasSuffix(base, ".jsonl"):
-		return false
-	case base == "session_index.jsonl":
-		return has(head, `"thread_name"`)
-	case rollout && len(head) == 0:
-		return true
-	case has(head, `"payload"`) && (has(head, `"session_meta"`) || rollout && has(head, `"timestamp"`)):
-		return true
+	first, _ := interop.FirstLine(head)
+	switch o, _ := loose.Parse(first); {
+	case base == "session_index.jsonl" && has(head, `"thread_name"`):
+		return interop.KnownBy("its lines have a thread_name")
+	case has(head, `"payload"`) && has(head, `"session_meta"`):
+		return interop.KnownBy("it has a session_meta")
+	case o.Has("id", "timestamp", "instructions") && !o.Has("type"):
+		return interop.KnownBy("it begins with an ID, a time and instructions, as those of early versions do")
+	case !strings.HasPrefix(base, "rollout-") || !strings.HasSuffix(base, ".jsonl"):
+		return interop.Guess{}
+	case len(head) == 0, has(head, `"payload"`) && has(head, `"timestamp"`), has(head, `"record_type"`), has(head, `"type"`):
+		return interop.PlacedBy("it is called rollout-….jsonl")
 	}
-	return rollout && (has(head, `"instructions"`) || has(head, `"record_type"`) || has(head, `"type"`))
+	return interop.Guess{}
+}
+
+// kin returns the programs that write rollouts like Codex's.
+func kin() []interop.Kin {
+	return []interop.Kin{
+		{Program: "TraeX", Dirs: []string{".trae", ".trae-cn"}, Signs: []string{`"originator":"trae`, `"originator": "trae`}},
+		{Program: "Every Code", Dirs: []string{".code"}, Signs: []string{`"originator":"code_`}},
+	}
 }
 
 func has(head []byte, s string) bool { return bytes.Contains(head, []byte(s)) }

@@ -21,7 +21,6 @@ func Old() interop.Format {
 		Name:   OldName,
 		Doc:    "Codex before June 2025: ~/.codex/sessions/rollout-….json",
 		Places: func(h interop.Home) []string { return places(h)[:1] },
-		Match:  func(string, []byte) bool { return false },
 		Unit:   oldUnit,
 		Look:   lookOld,
 		Open:   openOld,
@@ -43,15 +42,18 @@ func oldUnit(name string) string {
 }
 
 // isOld knows a document by how it begins: with what it says of the session.
-func isOld(_ string, head []byte) bool {
+func isOld(_ string, head []byte) interop.Guess {
 	rest, ok := bytes.CutPrefix(bytes.TrimLeft(head, "\xef\xbb\xbf \t\r\n"), []byte("{"))
-	return ok && bytes.HasPrefix(bytes.TrimLeft(rest, " \t\r\n"), []byte(`"session"`)) && has(head, `"timestamp"`) && has(head, `"id"`)
+	if ok && bytes.HasPrefix(bytes.TrimLeft(rest, " \t\r\n"), []byte(`"session"`)) && has(head, `"timestamp"`) && has(head, `"id"`) {
+		return interop.KnownBy("it begins with a session that has an ID and a time")
+	}
+	return interop.Guess{}
 }
 
 func lookOld(ctx context.Context, name string) (interop.Unit, error) {
 	ours := false
 	u, err := interop.OpenDocument(ctx, name, func(data []byte) ([][]byte, bool) {
-		ours = isOld(name, data[:min(len(data), 4096)])
+		ours = isOld(name, data[:min(len(data), 4096)]).Sure > interop.No
 		return loose.Cut(data, "items")
 	})
 	if err != nil || ours {

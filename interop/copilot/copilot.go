@@ -30,6 +30,8 @@ func Format() interop.Format {
 		Look:   look,
 		Below:  below,
 		Put:    interop.PutDocument,
+
+		Document: isDocument,
 	}
 }
 
@@ -50,23 +52,27 @@ func places(h interop.Home) []string {
 
 // match knows the events of a session by the first of them, and a file that is
 // empty yet by its place.
-func match(name string, head []byte) bool {
-	if path.Ext(name) != ".jsonl" {
-		return false
-	}
-	placed := strings.Contains(name, "/session-state/") && strings.Contains(name, "copilot")
-	if len(head) == 0 {
-		return placed
-	}
-	first, _, _ := bytes.Cut(head, []byte("\n"))
+func match(name string, head []byte) interop.Guess {
+	placed := path.Ext(name) == ".jsonl" && strings.Contains(name, "/session-state/") && strings.Contains(name, "copilot")
+	first, _ := interop.FirstLine(head)
+	low := bytes.ToLower(first)
 	switch {
-	case has(first, `"session_id"`):
-		low := bytes.ToLower(first)
-		return has(low, `"userpromptsubmitted"`) || has(low, `"assistantresponse"`)
-	case !has(first, `"type"`) || !has(first, `"data"`):
-		return false
+	case has(first, `"session_id"`) && (has(low, `"userpromptsubmitted"`) || has(low, `"assistantresponse"`)):
+		return interop.KnownBy("it begins with a session_id and what was asked or answered")
+	case has(first, `"type"`) && has(first, `"data"`) && has(first, `"session.start"`) && has(first, "copilot"):
+		return interop.KnownBy("it begins with the session.start of a copilot")
+	case placed && (len(head) == 0 || has(first, `"type"`) && has(first, `"data"`)):
+		return interop.PlacedBy("it lies in session-state")
 	}
-	return placed || has(first, `"session.start"`) && has(first, "copilot")
+	return interop.Guess{}
+}
+
+// isDocument knows a session of early versions by its lists, whatever it is called.
+func isDocument(_ string, head []byte) interop.Guess {
+	if has(head, `"sessionId"`) && has(head, `"startTime"`) && list(head) != "" {
+		return interop.KnownBy("it has a sessionId and " + list(head))
+	}
+	return interop.Guess{}
 }
 
 func has(data []byte, s string) bool { return bytes.Contains(data, []byte(s)) }

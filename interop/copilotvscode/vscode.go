@@ -72,17 +72,18 @@ func literal(name string) string {
 }
 
 // match knows a log of changes by its first one and what that has.
-func match(name string, head []byte) bool {
+func match(name string, head []byte) interop.Guess {
 	dir := path.Base(path.Dir(name))
-	placed := dir == "chatSessions" || dir == "emptyWindowChatSessions"
+	placed := path.Ext(name) == ".jsonl" && (dir == "chatSessions" || dir == "emptyWindowChatSessions")
+	first, _ := interop.FirstLine(head)
+	first0 := has(first, `"kind":0`) && has(first, `"v":`)
 	switch {
-	case path.Ext(name) != ".jsonl":
-		return false
-	case len(head) == 0:
-		return placed
+	case first0 && has(first, `"responderUsername"`):
+		return interop.KnownBy("it begins with a change of kind 0 that has a responderUsername")
+	case placed && (len(head) == 0 || first0):
+		return interop.PlacedBy("it lies in " + dir)
 	}
-	first, _, _ := bytes.Cut(head, []byte("\n"))
-	return has(first, `"kind":0`) && has(first, `"v":`) && (placed || has(first, `"responderUsername"`))
+	return interop.Guess{}
 }
 
 // unit returns the file itself if it is a session by its name and place.
@@ -96,9 +97,12 @@ func unit(name string) string {
 }
 
 // document knows a session that lies elsewhere, under whatever name.
-func document(_ string, head []byte) bool {
+func document(_ string, head []byte) interop.Guess {
 	start := bytes.TrimLeft(head, "\xef\xbb\xbf \t\r\n")
-	return bytes.HasPrefix(start, []byte("{")) && (has(head, `"responderUsername"`) || has(head, `"requesterUsername"`) && has(head, `"requests"`))
+	if bytes.HasPrefix(start, []byte("{")) && !has(start[:min(len(start), 64)], `"kind":0`) && (has(head, `"responderUsername"`) || has(head, `"requesterUsername"`) && has(head, `"requests"`)) {
+		return interop.KnownBy("it names who asks and who answers, and has requests")
+	}
+	return interop.Guess{}
 }
 
 func look(ctx context.Context, name string) (interop.Unit, error) {

@@ -23,12 +23,13 @@ func Format() interop.Format {
 		Name:   Name,
 		Doc:    "crush: .crush/crush.db of each project",
 		Places: places,
-		Match:  func(string, []byte) bool { return false },
 		Unit:   unit,
 		Look:   look,
 		Open:   open,
 		Below:  below,
 		Put:    put,
+
+		Document: interop.IsDatabase,
 	}
 }
 
@@ -53,7 +54,7 @@ func below(name string) string {
 }
 
 func look(ctx context.Context, path string) (interop.Unit, error) {
-	return interop.OpenDatabase(ctx, path, interop.Database{Ours: ours})
+	return interop.OpenDatabase(ctx, path, interop.Database{Mentions: "parent_session_id", Ours: ours})
 }
 
 // ours tells the program's tables by the columns that they had from the first.

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/loose"
 	"github.com/skein-dev/skein/interop"
 )
 
@@ -72,11 +73,18 @@ const transcripts = "/agent-transcripts/"
 
 // match knows a transcript: one whose session the CLI has in a database beside
 // is left to that, which has more.
-func match(name string, head []byte) bool {
-	if !strings.Contains(name, transcripts) || path.Ext(name) != ".jsonl" || len(head) == 0 {
-		return false
+func match(name string, head []byte) interop.Guess {
+	first, _ := interop.FirstLine(head)
+	o, _ := loose.Parse(first)
+	inner, _ := loose.Parse(o.Get("message"))
+	switch {
+	case strings.Contains(name, transcripts) && inStore(name):
+	case o.Str("role") != "" && inner.Has("content") && !o.Has("type") && !o.Has("uuid"):
+		return interop.KnownBy("its lines have a role, and a message with content")
+	case strings.Contains(name, transcripts) && path.Ext(name) == ".jsonl" && bytes.Contains(head, []byte(`"role"`)):
+		return interop.PlacedBy("it lies in agent-transcripts")
 	}
-	return bytes.Contains(head, []byte(`"role"`)) && !inStore(name)
+	return interop.Guess{}
 }
 
 // inStore reports whether the session of a transcript lies in

@@ -35,7 +35,12 @@ func TestTranscripts(t *testing.T) { interoptest.Run(t, lines()) }
 
 func FuzzTranscript(f *testing.F) {
 	s := lines()
-	s.Format.Match = func(name string, _ []byte) bool { return strings.HasSuffix(name, ".jsonl") }
+	s.Format.Match = func(name string, _ []byte) (g interop.Guess) {
+		if strings.HasSuffix(name, ".jsonl") {
+			g.Sure = interop.Known
+		}
+		return g
+	}
 	interoptest.Fuzz(f, s)
 }
 

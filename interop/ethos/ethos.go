@@ -23,14 +23,15 @@ func Format() interop.Format {
 		Name:   Name,
 		Doc:    "Ethos: ~/.ethos/sessions.db",
 		Places: places,
-		Match:  func(string, []byte) bool { return false },
 		Unit:   unit,
 		Look:   look,
 		Open:   open,
 		Below:  path.Base,
 		Write:  write,
 		Put:    interop.PutDatabase,
-		Resume: resume,
+
+		Document: interop.IsDatabase,
+		Resume:   resume,
 	}
 }
 
@@ -60,7 +61,7 @@ func resume(w interop.Spot, s skein.Session) (command []string, dir string) {
 }
 
 func look(ctx context.Context, path string) (interop.Unit, error) {
-	return interop.OpenDatabase(ctx, path, interop.Database{Ours: ours})
+	return interop.OpenDatabase(ctx, path, interop.Database{Mentions: "platform", Ours: ours})
 }
 
 // ours tells the program's tables from those of others that call their file

@@ -73,15 +73,22 @@ func order(name string) string {
 
 // match knows the lines of a session by the first of them, and one that is
 // empty yet by its place.
-func (p program) match(name string, head []byte) bool {
-	if path.Ext(name) != ".jsonl" || p.others(name) {
-		return false
+func (p program) match(name string, head []byte) interop.Guess {
+	if p.others(name) {
+		return interop.Guess{}
 	}
 	if len(head) == 0 {
-		return strings.Contains(name, p.dir+"tmp/") && strings.Contains(name, "/chats/")
+		if path.Ext(name) == ".jsonl" && strings.Contains(name, p.dir+"tmp/") && strings.Contains(name, "/chats/") {
+			return interop.PlacedBy("it lies in chats")
+		}
+		return interop.Guess{}
 	}
-	first, _, _ := bytes.Cut(head, []byte("\n"))
-	return has(first, `"sessionId"`) && has(first, `"projectHash"`) && (p.name == Name || strings.Contains(name, p.dir))
+	first, _ := interop.FirstLine(head)
+	o, _ := loose.Parse(first) // of a document, which has its messages in the same value, as much as there is
+	if o.Has("sessionId", "projectHash") && !o.Has("messages") && (p.name == Name || strings.Contains(name, p.dir)) {
+		return interop.KnownBy("it begins with a sessionId and a projectHash")
+	}
+	return interop.Guess{}
 }
 
 // others reports whether a file lies where only the other program's do.
@@ -103,9 +110,12 @@ func unit(name string) string {
 }
 
 // document knows a session that lies elsewhere, under whatever name.
-func (p program) document(name string, head []byte) bool {
+func (p program) document(name string, head []byte) interop.Guess {
 	start := bytes.TrimLeft(head, "\xef\xbb\xbf \t\r\n")
-	return bytes.HasPrefix(start, []byte("{")) && has(head, `"sessionId"`) && has(head, `"projectHash"`) && has(head, `"messages"`) && !p.others(name)
+	if bytes.HasPrefix(start, []byte("{")) && has(head, `"sessionId"`) && has(head, `"projectHash"`) && has(head, `"messages"`) && !p.others(name) {
+		return interop.KnownBy("it has a sessionId, a projectHash and messages")
+	}
+	return interop.Guess{}
 }
 
 // isCheckpoint reports whether a file has the name of what /chat save makes.

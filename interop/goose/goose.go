@@ -32,6 +32,8 @@ func Format() interop.Format {
 		Open:   open,
 		Below:  path.Base,
 		Put:    interop.PutDatabase,
+
+		Document: interop.IsDatabase,
 	}
 }
 
@@ -76,13 +78,16 @@ func unit(name string) string {
 
 // match knows a file from before the database by its first line: what is known
 // of the session, or in the oldest a message.
-func match(name string, head []byte) bool {
-	if !strings.HasSuffix(name, ".jsonl") {
-		return false
-	}
+func match(_ string, head []byte) interop.Guess {
 	line, _, _ := bytes.Cut(bytes.TrimPrefix(head, []byte("\xef\xbb\xbf")), []byte("\n"))
 	o, _ := loose.Parse(line) // of a line that is longer than head, its beginning
-	return isAbout(o) || isMessage(o)
+	switch {
+	case isAbout(o):
+		return interop.KnownBy("it begins with a description and a message_count")
+	case isMessage(o):
+		return interop.KnownBy("it begins with a message that has a role, and the time of its creation in seconds")
+	}
+	return interop.Guess{}
 }
 
 // isAbout reports whether o is the first line of a file.
@@ -102,7 +107,7 @@ func isMessage(o loose.Object) bool {
 // has counted their requests one by one.
 func look(ctx context.Context, path string) (interop.Unit, error) {
 	c := &counted{of: map[string]bool{}}
-	u, err := interop.OpenDatabase(ctx, path, interop.Database{Ours: func(db *foreign.DB) []foreign.Part { return c.ours(ctx, db) }})
+	u, err := interop.OpenDatabase(ctx, path, interop.Database{Mentions: "working_dir", Ours: func(db *foreign.DB) []foreign.Part { return c.ours(ctx, db) }})
 	if err != nil {
 		return nil, err
 	}

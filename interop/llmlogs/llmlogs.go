@@ -18,11 +18,12 @@ func Format() interop.Format {
 		Name:   Name,
 		Doc:    "the llm command: logs.db",
 		Places: func(h interop.Home) []string { return placesOn(runtime.GOOS, h) },
-		Match:  func(string, []byte) bool { return false },
 		Unit:   unitOf,
 		Look:   look,
 		Open:   open,
 		Put:    interop.PutDatabase,
+
+		Document: interop.IsDatabase,
 	}
 }
 

@@ -21,12 +21,13 @@ func Format() interop.Format {
 		Name:   Name,
 		Doc:    "OpenAI Agents SDK: SQLite files of its sessions, wherever its program keeps them",
 		Places: func(interop.Home) []string { return nil }, // there is no usual one
-		Match:  func(string, []byte) bool { return false },
 		Unit:   unit,
 		Look:   look,
 		Open:   open,
 		Below:  path.Base,
 		Put:    interop.PutDatabase,
+
+		Document: interop.IsDatabase,
 	}
 }
 
@@ -42,13 +43,7 @@ func unit(name string) string {
 }
 
 func look(ctx context.Context, path string) (interop.Unit, error) {
-	if there, err := foreign.Mentions(path, messages); err != nil || !there {
-		if err == nil {
-			err = interop.ErrOther
-		}
-		return nil, err
-	}
-	return interop.OpenDatabase(ctx, path, interop.Database{Ours: ours})
+	return interop.OpenDatabase(ctx, path, interop.Database{Mentions: messages, Ours: ours})
 }
 
 // ours returns the tables: what branches there are before the messages.

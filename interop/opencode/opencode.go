@@ -25,7 +25,6 @@ func Format() interop.Format {
 		Name:     Name,
 		Doc:      "opencode: ~/.local/share/opencode/opencode.db, and storage/ of old",
 		Places:   places,
-		Match:    func(string, []byte) bool { return false },
 		Unit:     unit,
 		Look:     look,
 		Open:     open,
@@ -33,6 +32,8 @@ func Format() interop.Format {
 		Below:    below,
 		Write:    write,
 		Put:      put,
+
+		Document: interop.IsDatabase,
 		Resume:   resume,
 	}
 }
@@ -111,7 +112,7 @@ func look(ctx context.Context, at string) (interop.Unit, error) {
 	if path.Base(filepath.ToSlash(at)) == folderName {
 		return openTree(ctx, at)
 	}
-	return interop.OpenDatabase(ctx, at, interop.Database{Ours: ours})
+	return interop.OpenDatabase(ctx, at, interop.Database{Mentions: "session", Ours: ours})
 }
 
 // resume returns the command that goes on with a session in its folder.

@@ -37,13 +37,26 @@ func Format() interop.Format {
 		Look:   look,
 		Write:  write,
 		Put:    interop.PutDocument,
+
+		Document: document,
 	}
 }
 
 // match knows files of lines, as the file exporter of the collector writes
 // them.
-func match(name string, head []byte) bool {
-	return unit(name) == "" && isOTLP(head)
+func match(name string, head []byte) interop.Guess {
+	if _, whole := interop.FirstLine(head); unit(name) == "" && isOTLP(head) && (whole || len(head) >= 4096) {
+		return interop.KnownBy("its lines begin with " + spansList + " or " + logsList)
+	}
+	return interop.Guess{}
+}
+
+// document knows a document of OTLP, whatever it is called.
+func document(_ string, head []byte) interop.Guess {
+	if isOTLP(head) {
+		return interop.KnownBy("it begins with " + spansList + " or " + logsList)
+	}
+	return interop.Guess{}
 }
 
 func isOTLP(head []byte) bool {

@@ -24,6 +24,7 @@ func Format() interop.Format {
 		Doc:    "pi's sessions (~/.pi/agent/sessions), Oh My Pi's too (~/.omp)",
 		Places: places,
 		Match:  match,
+		Kin:    kin(),
 		Order:  filepath.Base,
 		Open:   open,
 		Below:  below,
@@ -68,17 +69,26 @@ func untilde(h interop.Home, dir string) string {
 
 // match knows a file by its header, or by that of Oh My Pi before it; one whose
 // beginning was destroyed by where it lies.
-func match(name string, head []byte) bool {
-	if path.Ext(name) != ".jsonl" {
-		return false
-	}
+func match(name string, head []byte) interop.Guess {
 	line, _, _ := bytes.Cut(bytes.TrimPrefix(head, []byte("\xef\xbb\xbf")), []byte("\n"))
 	o, err := loose.Parse(bytes.TrimSpace(line))
 	switch {
 	case loose.Str(o.Get("type")) == typeHeader && o.Has("id", "timestamp"), err == nil && isSlot(o):
-		return true
+		return interop.KnownBy("it begins with the header of a session")
+	case path.Ext(name) != ".jsonl":
+		return interop.Guess{}
+	case strings.Contains(name, "/.pi/agent/sessions/"), strings.Contains(name, "/.omp/agent/sessions/"):
+		return interop.PlacedBy("it lies in agent/sessions")
 	}
-	return strings.Contains(name, "/.pi/agent/sessions/") || strings.Contains(name, "/.omp/agent/sessions/")
+	return interop.Guess{}
+}
+
+// kin returns the programs that keep their sessions as pi does.
+func kin() []interop.Kin {
+	return []interop.Kin{{
+		Program: "OpenClaw", Dirs: []string{".openclaw", ".clawdbot", ".moltbot"},
+		Signs: []string{`"customtype":"openclaw`, `"provider":"openclaw"`, `/.openclaw/`, `/.clawdbot/`},
+	}}
 }
 
 // below returns where a file lies below the agent's folder: in sessions, and

@@ -120,12 +120,12 @@ func TestOddRecordsAreKept(t *testing.T) {
 
 func TestClaudeCodesFilesAreNotQwens(t *testing.T) {
 	claude := `{"parentUuid":null,"isSidechain":false,"sessionId":"s","type":"user","message":{"role":"user","content":"\"parts\":[ is what they write"},"uuid":"u"}`
-	if qwen.Format().Match("/h/.claude/projects/x/s.jsonl", []byte(claude)) {
+	if qwen.Format().Match("/h/.claude/projects/x/s.jsonl", []byte(claude)).Sure != interop.No {
 		t.Errorf("Match(Claude Code's) = true, want false")
 	}
 	agent := line("user", "a", "", `"isSidechain":true,"message":{"role":"user","parts":[{"text":"x"}]}`)
 	for _, own := range []string{user("a", "", "x"), agent, line("system", "a", "", `"systemPayload":{}`)} {
-		if !qwen.Format().Match("/copied/s.jsonl", []byte(own)) {
+		if qwen.Format().Match("/copied/s.jsonl", []byte(own)).Sure != interop.Known {
 			t.Errorf("Match(%s) = false, want true", own)
 		}
 	}

@@ -42,17 +42,17 @@ func places(h interop.Home) []string {
 
 // match knows a file by how its records look: like those of Claude Code, but
 // what was said is in parts.
-func match(name string, head []byte) bool {
-	if path.Ext(name) != ".jsonl" {
-		return false
-	}
+func match(name string, head []byte) interop.Guess {
 	has := func(s string) bool { return bytes.Contains(head, []byte(s)) }
 	if has(`"parentUuid":`) && has(`"sessionId":`) {
 		for _, sign := range []string{`"role":"user","parts":`, `"role":"model","parts":`, `"systemPayload":`, `"parts":[`} {
 			if has(sign) {
-				return true
+				return interop.KnownBy("its lines have a parentUuid, and parts")
 			}
 		}
 	}
-	return strings.Contains(name, "/.qwen/projects/") // its beginning was destroyed
+	if path.Ext(name) == ".jsonl" && strings.Contains(name, "/.qwen/projects/") { // its beginning was destroyed
+		return interop.PlacedBy("it lies in .qwen/projects")
+	}
+	return interop.Guess{}
 }

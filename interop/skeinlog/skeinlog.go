@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -25,8 +24,11 @@ func Format() interop.Format {
 	}
 }
 
-func match(name string, head []byte) bool {
-	return path.Ext(name) == ".jsonl" && replay.Match(head)
+func match(_ string, head []byte) interop.Guess {
+	if replay.Match(head) {
+		return interop.KnownBy("it begins as skein's logs do")
+	}
+	return interop.Guess{}
 }
 
 func load(ctx context.Context, w interop.Whole) (interop.Took, error) {

@@ -180,11 +180,11 @@ func TestADeletedSessionStaysAway(t *testing.T) {
 func TestMatchKnowsLogsOnly(t *testing.T) {
 	s := open(t)
 	fill(t, s)
-	if !Format().Match("/x/first.jsonl", log(t, s, "first")) {
+	if Format().Match("/x/first.txt", log(t, s, "first")).Sure != interop.Known {
 		t.Error("Match(a log) is false, want true")
 	}
 	for _, head := range []string{"", "{}", `{"type":"session_meta","payload":{}}`} {
-		if Format().Match("/x/first.jsonl", []byte(head)) {
+		if Format().Match("/x/first.jsonl", []byte(head)).Sure != interop.No {
 			t.Errorf("Match(%s) is true, want false", head)
 		}
 	}

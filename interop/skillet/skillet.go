@@ -28,7 +28,6 @@ func Format() interop.Format {
 		Name:   Name,
 		Doc:    "Skillet: .skilled-agent/state of a repository, ~/.local/state/skilled-crew",
 		Places: places,
-		Match:  func(string, []byte) bool { return false },
 		Unit:   unitOf,
 		Look:   look,
 		Around: around,

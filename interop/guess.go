@@ -1,0 +1,162 @@
+package interop
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+)
+
+// Sure is how sure a format is that a file is its own.
+type Sure int
+
+// From not at all to what cannot be another program's.
+const (
+	No     Sure = iota
+	Alike       // it has the shape of the format's files, and is another program's
+	Placed      // it is called, or lies, as the format's files do, and nothing in it says otherwise
+	Known       // what is in it says so
+)
+
+// A Guess is what a format says of a file: how sure it is that this is one of
+// its own, and why. The zero value says that it is none.
+type Guess struct {
+	Sure Sure
+	Why  string // for people: its lines have a parentUuid
+	Of   string // of one that is Alike: the program that wrote it
+}
+
+// KnownBy is the guess of a format that knows a file by what is in it.
+func KnownBy(why string) Guess { return Guess{Sure: Known, Why: why} }
+
+// PlacedBy is the guess of a format that knows a file by its name or place.
+func PlacedBy(why string) Guess { return Guess{Sure: Placed, Why: why} }
+
+// A Kin is another program whose files have the shape of a format's. They are
+// left alone, and named as what they are, unless a person asks for them as the
+// format's.
+type Kin struct {
+	Program string   // what people call it
+	Dirs    []string // folders of a path that are its alone: .openclaw
+	Signs   []string // what only its files have near their beginning, in lower case
+}
+
+// IsDatabase is a Document that takes any SQLite database, for formats whose Look
+// knows theirs by their tables.
+func IsDatabase(_ string, head []byte) Guess {
+	if bytes.HasPrefix(head, []byte("SQLite format 3\x00")) {
+		return PlacedBy("it is a SQLite database")
+	}
+	return Guess{}
+}
+
+// FirstLine returns the first line of a file, without what stands around it, and
+// whether it is one whole JSON value: a document that is written over several lines
+// begins with a part of one.
+func FirstLine(head []byte) (line []byte, whole bool) {
+	line, _, _ = bytes.Cut(bytes.TrimLeft(head, "\xef\xbb\xbf \t\r\n"), []byte("\n"))
+	line = bytes.TrimSpace(line)
+	return line, json.Valid(line)
+}
+
+// isLines reports whether a file is one of JSON Lines, as far as its beginning
+// tells: of one whose first line is longer than head, by what it begins with.
+func isLines(head []byte) bool {
+	line, whole := FirstLine(head)
+	return whole || len(head) == headLen && len(line) > headLen/2
+}
+
+// A match says which format takes a file, and as what. The zero value says that
+// none does.
+type match struct {
+	guess     Guess
+	format    *Format   // that takes it, as lines unless documents says otherwise
+	documents []*Format // that may know it as a document, to be asked in turn
+}
+
+// judge returns what the formats make of a file by its name and beginning: the
+// surest of them, of several that are as sure the first, and lines before
+// documents.
+func judge(formats []Format, name string, head []byte) (m match) {
+	for i := range formats {
+		f := &formats[i]
+		if f.Match == nil {
+			continue
+		}
+		if g := f.less(name, head, f.Match(name, head)); g.Sure > m.guess.Sure {
+			m = match{guess: g, format: f}
+		}
+	}
+	for i := range formats {
+		f := &formats[i]
+		if f.Document == nil || f.Look == nil {
+			continue
+		}
+		switch g := f.less(name, head, f.Document(name, head)); {
+		case g.Sure > m.guess.Sure:
+			m = match{guess: g, format: f, documents: []*Format{f}}
+		case g.Sure > No && g.Sure == m.guess.Sure && m.documents != nil:
+			m.documents = append(m.documents, f)
+		}
+	}
+	return m
+}
+
+// less returns g, or Alike if the file is one of the format's kin.
+func (f *Format) less(name string, head []byte, g Guess) Guess {
+	if g.Sure < Placed {
+		return g
+	}
+	for _, k := range f.Kin {
+		for _, dir := range k.Dirs {
+			if strings.Contains(name, "/"+dir+"/") {
+				return Guess{Alike, "it lies in " + dir, k.Program}
+			}
+		}
+		low := bytes.ToLower(head)
+		for _, sign := range k.Signs {
+			if bytes.Contains(low, []byte(sign)) {
+				return Guess{Alike, "it has " + sign, k.Program}
+			}
+		}
+	}
+	return g
+}
+
+// force returns how a file is to be read that a person says is of the only format
+// there is: as that knows its files, else by whether it is JSON at all.
+func (im *importer) force(m match, head []byte, named bool) match {
+	if len(im.formats) != 1 || !im.opts.Named || m.guess.Sure > Alike {
+		return m
+	}
+	f := &im.formats[0]
+	start := bytes.TrimLeft(head, "\xef\xbb\xbf \t\r\n")
+	json := bytes.HasPrefix(start, []byte("{")) || bytes.HasPrefix(start, []byte("["))
+	switch {
+	case m.guess.Sure == Alike:
+	case !named || !json:
+		return match{}
+	case f.Match != nil && (f.Document == nil || isLines(head)):
+		m = match{format: f}
+	case f.Document != nil && f.Look != nil:
+		m = match{format: f, documents: []*Format{f}}
+	default:
+		return match{}
+	}
+	m.guess.Sure = Placed
+	return m
+}
+
+// An Other is a file that looks like a format's and is another program's. It is
+// left alone.
+type Other struct {
+	Path   string
+	Format string // that it looks like
+	Of     string // the program that wrote it
+	Why    string // what says so
+}
+
+// String says what the file is, and how to take it.
+func (o Other) String() string {
+	return fmt.Sprintf("a file of %s (%s) that only has the shape of %s; to take it as that, name the format: --format %s", o.Of, o.Why, o.Format, o.Format)
+}

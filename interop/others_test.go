@@ -1,0 +1,67 @@
+package interop_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/skein-dev/skein/interop"
+)
+
+// kinToy is the format toy, whose files another program writes too.
+func kinToy() interop.Format {
+	f := toy()
+	f.Kin = []interop.Kin{{Program: "Puppet", Dirs: []string{".puppet"}, Signs: []string{"puppet-only"}}}
+	return f
+}
+
+func TestWhatOnlyLooksAlikeIsNamedAndLeftAlone(t *testing.T) {
+	p := newPlace(t)
+	p.write(".puppet/a.toy", "a1")
+	p.write("b.toy", "Puppet-only")
+	p.write("c.toy", "c1")
+	rep := p.bringAs(kinToy(), leaves())
+	if rep.Sessions != 1 || rep.Alike != 2 || rep.Unmatched != 0 || len(rep.Others) != 2 || rep.Failed != 0 {
+		t.Fatalf("Import = %+v, want 1 session, and 2 files that look alike", rep)
+	}
+	for _, o := range rep.Others {
+		if o.Of != "Puppet" || o.Format != "toy" || o.Why == "" {
+			t.Errorf("a file that looks alike is told of as %+v, want Puppet's, and why", o)
+		}
+	}
+	found, rep, err := interop.Find(t.Context(), p.store, []interop.Format{kinToy()}, []string{p.dir})
+	if err != nil || len(found) != 1 || found[0].Files != 1 || rep.Alike != 2 {
+		t.Errorf("Find = %+v, %+v, %v, want 1 file, and 2 that look alike", found, rep, err)
+	}
+	named := []string{p.path("b.toy")}
+	rep, err = interop.Import(t.Context(), p.store, []interop.Format{kinToy(), leaves()}, named, interop.Options{Named: true})
+	if err != nil || rep.Failed != 1 || len(rep.Skips) != 1 || !strings.Contains(rep.Skips[0].Why, "--format toy") {
+		t.Errorf("Import of one that is named = %+v, %v, want it to fail, and to say how it is taken", rep, err)
+	}
+	if rep, err = interop.Import(t.Context(), p.store, []interop.Format{kinToy()}, named, interop.Options{Named: true}); err != nil || rep.Sessions != 1 {
+		t.Errorf("Import of one that is named, as toy's = %+v, %v, want its session", rep, err)
+	}
+}
+
+func TestANamedFileIsOfTheFormatThatIsSaid(t *testing.T) {
+	for name, tt := range map[string]struct {
+		file, data string
+		format     interop.Format
+	}{
+		"lines":    {"a.txt", line("a1") + line("a2"), toy()},
+		"document": {"a.txt", leafText("a1", "a2"), func() interop.Format { f := leaves(); f.Document = never; return f }()},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := newPlace(t)
+			p.raw(tt.file, tt.data)
+			for want, o := range []interop.Options{{}, {Named: true}} {
+				rep, err := interop.Import(t.Context(), p.store, []interop.Format{tt.format}, []string{p.path(tt.file)}, o)
+				if err != nil || rep.Sessions != want {
+					t.Errorf("Import(%+v) = %+v, %v, want %d sessions", o, rep, err, want)
+				}
+			}
+		})
+	}
+}
+
+// never is a Document that knows nothing.
+func never(string, []byte) interop.Guess { return interop.Guess{} }
