@@ -266,6 +266,14 @@ type Scrubbed struct {
 	Pending                string      // for people: where old bytes of it still are, and until when; "" if nowhere
 }
 
+// A Sweeper is a Store that keeps bytes of what was deleted or scrubbed for a
+// while.
+type Sweeper interface {
+	// Swept waits until they are out of its files, which takes as long as
+	// somebody reads an earlier state. The error is ctx's, or the disk's.
+	Swept(ctx context.Context) error
+}
+
 // A Sizer is a Store that can say how many bytes a session takes.
 type Sizer interface {
 	// Size returns roughly the bytes on disk of session id's own events,

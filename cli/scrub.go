@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -14,8 +15,8 @@ import (
 )
 
 type scrubOptions struct {
-	file        string
-	found, json bool
+	file              string
+	found, json, wait bool
 	consent
 }
 
@@ -36,7 +37,8 @@ never from the command line, where others can read them. With --found they are
 what skein scan finds, of 8 bytes or more: --dry-run first.
 
 What it cannot reach is named: backups, and the file of another program that the
-session came from. A secret that was out is best replaced where it is used.`,
+session came from. While another program reads from the store, its log keeps old
+bytes: that is said, and --wait waits until they are out. A secret that was out is best replaced where it is used.`,
 		Example: `skein scrub last --found --dry-run
 	pass show acme/key | skein scrub 4f1d22a0 --yes
 	skein scrub 4f1d22a0 --secret-file secrets.txt`,
@@ -45,6 +47,7 @@ session came from. A secret that was out is best replaced where it is used.`,
 	}
 	c.Flags().StringVar(&o.file, "secret-file", "", "read the secrets from `FILE`, one a line")
 	c.Flags().BoolVar(&o.found, "found", false, "take out what scan finds")
+	c.Flags().BoolVar(&o.wait, "wait", false, "wait until old bytes are out of the store's log too")
 	o.flags(c)
 	jsonFlag(c, &o.json)
 	c.MarkFlagsMutuallyExclusive("secret-file", "found")
@@ -102,6 +105,10 @@ func (o *scrubOptions) run(ctx context.Context, j *job, args []string) error {
 	if ok, err := o.given(ctx, j, func() (loss, error) { return o.loss(ctx, j, &s, files[s.ID], secrets) }); !ok {
 		return err
 	}
+	sweeper, ok := j.whole.(skein.Sweeper)
+	if o.wait && !ok {
+		return usagef("scrub --wait: it cannot be waited for the store %s", j.place)
+	}
 	out, err := j.store.Scrub(ctx, s.ID, secrets)
 	if err != nil {
 		return err
@@ -113,6 +120,13 @@ func (o *scrubOptions) run(ctx context.Context, j *job, args []string) error {
 	}
 	if err := j.mendLogs(ctx, append([]skein.SessionID{s.ID}, out.Forks...)); err != nil {
 		return err
+	}
+	if o.wait && done.Pending != "" {
+		j.say("waiting: %s", done.Pending)
+		if err := sweeper.Swept(ctx); err != nil {
+			return errors.Join(err, o.report(j, s, done))
+		}
+		done.Pending = ""
 	}
 	return o.report(j, s, done)
 }
@@ -242,6 +256,9 @@ func (o *scrubOptions) report(j *job, s skein.Session, d scrubbed) error {
 	}
 	for _, id := range d.Forks {
 		j.say("  also out of what fork %s shows", shortID(id))
+	}
+	if d.Pending != "" {
+		j.say("  not yet out of the file: %s", d.Pending)
 	}
 	for _, path := range d.Beyond {
 		j.say("  a backup that may have them: %s", j.tilde(path))

@@ -12,17 +12,23 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// firstLockByte is the byte of the -shm file that who writes has locked; those
-// of who recovers the log and who moves it to the database follow. See
-// https://sqlite.org/walformat.html#locks.
-const (
-	firstLockByte = 120
-	lastLockByte  = 122
-)
+// A shmLock is bytes of the -shm file, and how they are locked: 120 by who
+// writes, 121 and 122 by who recovers the log and who moves it to the database,
+// the next five by who reads. See https://sqlite.org/walformat.html#locks.
+type shmLock struct {
+	kind        string
+	first, last int
+}
 
-// writing returns the processes that have the file locked to write to it, as
-// /proc/PID/fdinfo says. It opens none of the file's own.
-func writing(path string) (found []blocker) {
+// writing returns the processes that have the file locked to write to it.
+func writing(path string) []blocker { return locking(path, shmLock{"WRITE", 120, 122}) }
+
+// reading returns the processes that are reading from it.
+func reading(path string) []blocker { return locking(path, shmLock{"READ", 123, 127}) }
+
+// locking returns the processes that have a lock, as /proc/PID/fdinfo says. It
+// opens none of the file's own.
+func locking(path string, l shmLock) (found []blocker) {
 	shm, err := os.Stat(path + "-shm")
 	if err != nil {
 		return nil
@@ -40,7 +46,7 @@ func writing(path string) (found []blocker) {
 			continue
 		}
 		info, err := os.ReadFile(strings.Replace(fd, "/fd/", "/fdinfo/", 1))
-		if err != nil || !locksToWrite(info) {
+		if err != nil || !l.in(info) {
 			continue
 		}
 		if pid, err := strconv.Atoi(strings.Split(fd, "/")[2]); err == nil {
@@ -50,16 +56,16 @@ func writing(path string) (found []blocker) {
 	return found
 }
 
-// locksToWrite reports whether the text of a file in fdinfo has a lock of who
-// writes: lines such as "lock:	1: OFDLCK ADVISORY  WRITE -1 08:01:131 120 120".
-func locksToWrite(info []byte) bool {
+// in reports whether the text of a file in fdinfo has the lock: it has lines
+// such as "lock:	1: OFDLCK ADVISORY  WRITE -1 08:01:131 120 120".
+func (l shmLock) in(info []byte) bool {
 	for line := range bytes.Lines(info) {
 		f := strings.Fields(string(line))
-		if len(f) < 9 || f[0] != "lock:" || f[4] != "WRITE" {
+		if len(f) < 9 || f[0] != "lock:" || f[4] != l.kind {
 			continue
 		}
 		from, err := strconv.Atoi(f[7])
-		if to, terr := strconv.Atoi(f[8]); err == nil && terr == nil && from <= lastLockByte && to >= firstLockByte {
+		if to, terr := strconv.Atoi(f[8]); err == nil && terr == nil && from <= l.last && to >= l.first {
 			return true
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync/atomic"
 
 	"github.com/skein-dev/skein"
@@ -137,7 +138,10 @@ func (p *paths) ownLog() error {
 	return err
 }
 
-func (p *paths) pair() string { return p.names[1][:len(p.names[1])-len("-wal")] + pairSuffix }
+func (p *paths) pair() string { return p.real() + pairSuffix }
+
+// real is the path of the database, past symbolic links.
+func (p *paths) real() string { return strings.TrimSuffix(p.names[1], "-wal") }
 
 // writePair writes down whose the log is. Where there is no room for that,
 // nothing is written down.

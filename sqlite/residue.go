@@ -243,6 +243,6 @@ func (ex *exam) residue(area string) error {
 	if err != nil || !owed {
 		return err
 	}
-	return ex.Mend(skein.Finding{Area: area, Level: skein.Warning, Text: "words of deleted text are still in the search index; each command takes some of them out"},
+	return ex.Mend(skein.Finding{Area: area, Level: skein.Warning, Text: "words of deleted text are still in the search index, in free pages or in the log; each command takes some of them out"},
 		func() error { return ex.s.sweep(ex.ctx) })
 }

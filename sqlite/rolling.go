@@ -227,6 +227,11 @@ func (c *core) pause(ctx context.Context, d time.Duration) error {
 	if st, err := os.Stat(c.paths.names[1]); err == nil && st.Size() > 4*manyPages {
 		return ctx.Err()
 	}
+	return rest(ctx, d)
+}
+
+// rest waits. The error is ctx's.
+func rest(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"database/sql/driver"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -42,7 +43,11 @@ func (s *Store) Scrub(ctx context.Context, id skein.SessionID, secrets []string)
 	if err := s.beyond(ctx, &done); err != nil {
 		return done, err
 	}
-	return done, s.sweep(ctx)
+	if err := s.sweep(ctx); err != nil && !errors.Is(err, skein.ErrLocked) {
+		return done, err
+	}
+	done.Pending, err = s.left(ctx)
+	return done, err
 }
 
 // beyond names the copies that a scrub cannot reach.

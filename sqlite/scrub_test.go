@@ -3,8 +3,11 @@ package sqlite
 import (
 	"bytes"
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
+	"strings"
 	"testing"
 
 	"github.com/skein-dev/skein"
@@ -48,6 +51,49 @@ func TestScrubLeavesNoByte(t *testing.T) {
 	sess, err := s.Session(t.Context(), "a")
 	if err != nil || sess.Revision != 1 || sess.First != "the door opens to *************************" {
 		t.Errorf("Session = revision %d, first words %q, %v", sess.Revision, sess.First, err)
+	}
+}
+
+// Who reads an earlier state keeps its bytes in the log: that is said, and can
+// be waited for.
+func TestScrubSaysWhatAReaderKeeps(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "a.db")
+	s := openTest(t, name)
+	const secret = "hunter2secretivewatchword"
+	addText(t, s, "a", "the door opens to "+secret)
+	reader := testConn(t, name)
+	var n int64
+	if _, _, err := reader.exec("BEGIN"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := reader.one("SELECT count(*) FROM events", nil, &n); err != nil {
+		t.Fatal(err)
+	}
+	done, err := s.Scrub(t.Context(), "a", []string{secret})
+	if err != nil || !strings.Contains(done.Pending, "a.db-wal") || runtime.GOOS == "linux" && !strings.Contains(done.Pending, "this program itself") {
+		t.Fatalf("Scrub beside a reader = %+v, %v, want that the log a.db-wal keeps something, and for whom", done, err)
+	}
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := s.Swept(over); !errors.Is(err, context.Canceled) {
+		t.Errorf("Swept of who gave up = %v, want %v", err, context.Canceled)
+	}
+	swept := make(chan error, 1)
+	go func() { swept <- s.Swept(context.Background()) }()
+	if _, _, err := reader.exec("COMMIT"); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-swept; err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range []string{name, name + "-wal"} {
+		data, err := os.ReadFile(file) // OFD locks survive the close
+		if err != nil && !os.IsNotExist(err) || bytes.Contains(data, []byte(secret)) {
+			t.Errorf("%s after Swept has the secret, or %v", filepath.Base(file), err)
+		}
+	}
+	if done, err := s.Scrub(t.Context(), "a", []string{"the door"}); err != nil || done.Pending != "" {
+		t.Errorf("Scrub without a reader leaves %q, %v, want nothing", done.Pending, err)
 	}
 }
 

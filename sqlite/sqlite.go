@@ -23,8 +23,9 @@ type Store struct {
 }
 
 var (
-	_ skein.Store = (*Store)(nil)
-	_ skein.Sizer = (*Store)(nil)
+	_ skein.Store   = (*Store)(nil)
+	_ skein.Sizer   = (*Store)(nil)
+	_ skein.Sweeper = (*Store)(nil)
 )
 
 // core is what all views of a store share.

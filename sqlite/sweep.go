@@ -3,7 +3,13 @@ package sqlite
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/skein-dev/skein"
 )
 
 // vacuumPages is how many pages one step gives back: some 50 ms.
@@ -21,6 +27,50 @@ func (c *core) sweep(ctx context.Context) error {
 		return err
 	}
 	return c.write(ctx, (*tx).settle)
+}
+
+// Swept implements [skein.Sweeper].
+func (s *Store) Swept(ctx context.Context) (err error) {
+	defer skein.Wrapf(&err, "sqlite: sweep %s", s.path)
+	leave, err := s.enter()
+	if err != nil {
+		return err
+	}
+	defer leave()
+	for {
+		if left, err := s.left(ctx); err != nil || left == "" {
+			return err
+		}
+		if err := s.sweep(ctx); err != nil && !errors.Is(err, skein.ErrLocked) {
+			return err
+		}
+		if err := rest(ctx, sweepAgain); err != nil {
+			return err
+		}
+	}
+}
+
+// sweepAgain is how long Swept waits for who reads.
+const sweepAgain = 200 * time.Millisecond
+
+// left says, for people, where bytes of what was deleted still are, and until
+// when; "" if nowhere.
+func (c *core) left(ctx context.Context) (string, error) {
+	if owed, err := c.owed(ctx); err != nil || !owed {
+		return "", err
+	}
+	log := filepath.Base(c.paths.names[1])
+	who := "a program that reads from it"
+	var all []string
+	for _, p := range reading(c.paths.real()) {
+		if all = append(all, p.String()); p.pid == os.Getpid() {
+			all[len(all)-1] = "this program itself"
+		}
+	}
+	if len(all) > 0 {
+		who = strings.Join(all, " and ")
+	}
+	return fmt.Sprintf("the log %s keeps old bytes of it until %s has read what it reads; the next command after that takes them out", log, who), nil
 }
 
 // giveBack gives free pages and the log back to the disk, and reports whether
