@@ -23,8 +23,8 @@ const (
 	migrateLock = 0x736b65696e01
 )
 
-// migrate brings the database to schemaVersion, one step to a transaction. Of
-// several programs that start at once one does it, and the others wait.
+// migrate brings the database to schemaVersion, in one transaction. Of several
+// programs that start at once one does it, and says so, and the others wait.
 func (c *core) migrate(ctx context.Context, o Options) error {
 	pg, err := c.pool.Acquire(ctx)
 	if err != nil {
@@ -38,17 +38,17 @@ func (c *core) migrate(ctx context.Context, o Options) error {
 	if err != nil {
 		return err
 	}
-	if v < schemaVersion {
-		if o.Notice != nil {
-			o.Notice(fmt.Sprintf("making skein's tables, version %d, in %s", schemaVersion, c.where))
-		}
-	}
 	l, err := settle(ctx, pg.Conn(), v < schemaVersion)
 	if err != nil {
 		return err
 	}
-	for v < schemaVersion {
-		if v, err = migrateStep(ctx, pg.Conn(), &l); err != nil {
+	if v < schemaVersion {
+		begins := func() {
+			if o.Notice != nil {
+				o.Notice(fmt.Sprintf("making skein's tables, version %d, in %s", schemaVersion, c.where))
+			}
+		}
+		if err := takeSteps(ctx, pg.Conn(), &l, begins); err != nil {
 			return err
 		}
 	}
@@ -116,18 +116,16 @@ BEGIN
 	END LOOP;
 END $$`
 
-// migrateStep runs the next step of the schema, unless another has done so meanwhile,
-// and returns the version that there is then. The step is skein_owner's, who sees
-// everybody's rows.
-func migrateStep(ctx context.Context, pg *pgx.Conn, l *login) (v int, err error) {
-	err = alone(ctx, pg, func(t pgx.Tx) error {
-		if v, err = version(ctx, pg); err != nil || v == schemaVersion {
+// takeSteps runs the steps of the schema that the database lacks, unless another
+// program has done so meanwhile; begins is called only if it has not. The steps are
+// skein_owner's, who sees everybody's rows.
+func takeSteps(ctx context.Context, pg *pgx.Conn, l *login, begins func()) error {
+	err := alone(ctx, pg, func(t pgx.Tx) error {
+		v, err := version(ctx, pg)
+		if err != nil || v == schemaVersion {
 			return err
 		}
-		text, err := schemaFS.ReadFile(fmt.Sprintf("schema/%04d.sql", v+1))
-		if err != nil {
-			return err
-		}
+		begins()
 		if v == 0 {
 			if _, err := t.Exec(ctx, extensions); err != nil {
 				return err
@@ -136,20 +134,24 @@ func migrateStep(ctx context.Context, pg *pgx.Conn, l *login) (v int, err error)
 		if err := l.become(ctx, t); err != nil {
 			return err
 		}
-		if _, err := t.Exec(ctx, string(text), pgx.QueryExecModeSimpleProtocol); err != nil {
-			return fmt.Errorf("schema %d: %w", v+1, err)
-		}
-		if err := l.take(ctx, t); err != nil { // a step may have taken others
-			return err
+		for ; v < schemaVersion; v++ {
+			text, err := schemaFS.ReadFile(fmt.Sprintf("schema/%04d.sql", v+1))
+			if err != nil {
+				return err
+			}
+			if _, err := t.Exec(ctx, string(text), pgx.QueryExecModeSimpleProtocol); err != nil {
+				return fmt.Errorf("schema %d: %w", v+1, err)
+			}
+			if err := l.take(ctx, t); err != nil { // a step may have taken others
+				return err
+			}
 		}
 		if _, err := t.Exec(ctx, `CREATE TABLE IF NOT EXISTS skein_meta (one integer PRIMARY KEY CHECK (one = 1), version integer NOT NULL, program text NOT NULL);
 			GRANT SELECT ON skein_meta TO PUBLIC`, pgx.QueryExecModeSimpleProtocol); err != nil {
 			return err
 		}
-		if v++; v == schemaVersion { // the rights speak of all tables that there are then
-			if err := giveRights(ctx, t); err != nil {
-				return err
-			}
+		if err := giveRights(ctx, t); err != nil {
+			return err
 		}
 		_, err = t.Exec(ctx, `INSERT INTO skein_meta (one, version, program) VALUES (1, $1, 'skein') ON CONFLICT (one) DO UPDATE SET version = excluded.version, program = excluded.program`, v)
 		return err
@@ -157,7 +159,7 @@ func migrateStep(ctx context.Context, pg *pgx.Conn, l *login) (v int, err error)
 	if code(err) == codeNoPermission {
 		err = fmt.Errorf("%w\n%s", err, whoShouldOwn(ctx, pg))
 	}
-	return v, err
+	return err
 }
 
 // whoShouldOwn says what to do where the tables may not be made. In databases

@@ -112,6 +112,7 @@ func settle(ctx context.Context, pg *pgx.Conn, steps bool) (l login, err error) 
 		return l, nil // Examine says what is missing
 	}
 	for range 10 { // roles are the cluster's: another database's program may do so at once
+		err = nil // another may have done all of it
 		for _, sql := range l.grants() {
 			if _, err = pg.Exec(ctx, sql); err != nil {
 				break
