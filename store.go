@@ -277,7 +277,7 @@ type Sweeper interface {
 // A Sizer is a Store that can say how many bytes a session takes.
 type Sizer interface {
 	// Size returns roughly the bytes on disk of session id's own events,
-	// records, blobs and index. The error wraps [ErrNotFound].
+	// records and blobs. The error wraps [ErrNotFound].
 	Size(ctx context.Context, id SessionID) (int64, error)
 }
 

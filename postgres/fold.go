@@ -179,7 +179,7 @@ func (w *work) event(d *draft, p *packedEvent, imported bool) (skein.Seq, error)
 		d.said = e.Seq
 	}
 	w.note(d, p, e, added)
-	d.grew += rowSize(p, now)
+	d.grew += rowSize(p)
 	d.events.add(&e, p, now, added, d, prev, imported)
 	d.charges.add(e.Seq, p.f.Charge, added.Charge)
 	return e.Seq, nil
@@ -272,7 +272,6 @@ func (w *work) takeKey(d *draft, was string) error {
 	return nil
 }
 
-// rowSize returns roughly what an event takes on disk, with the index.
-func rowSize(p *packedEvent, now *skein.Facts) int64 {
-	return int64(80 + len(p.e.Payload) + len(now.Text) + 2*len(p.e.ClientID))
-}
+// rowSize returns roughly what an event takes on disk. The index, which is made of
+// the same text, does not count: a quota is of what was said.
+func rowSize(p *packedEvent) int64 { return int64(80 + len(p.e.Payload) + 2*len(p.e.ClientID)) }

@@ -2,6 +2,7 @@ package postgres_test
 
 import (
 	"errors"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -31,6 +32,25 @@ func TestMigrationKeepsWhatWasDestroyedDestroyed(t *testing.T) {
 	}
 	if _, err := skein.Add(t.Context(), s.As("dana"), "gone", created()); err != nil {
 		t.Errorf("dana, who came later, begins a session: %v", err)
+	}
+}
+
+// Up to version 4 what was said counted twice.
+func TestMigrationCountsWhatIsSaidOnce(t *testing.T) {
+	dsn := pgtest.DSN(t)
+	s := open(t, dsn)
+	add(t, s.As("ann"), "a", created(), said(strings.Repeat("word ", 1000)))
+	if hits, err := s.Search(t.Context(), skein.Query{Substring: "word"}); err != nil || len(hits.Hits) != 1 {
+		t.Fatalf("Search = %+v, %v", hits, err)
+	}
+	now, err := s.Size(t.Context(), "a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	pgtest.Exec(t, pgtest.As(t, dsn, "skein_all"), `UPDATE sessions s SET bytes = s.bytes + octet_length(f.text) FROM found f WHERE f.n = s.n`)
+	pgtest.Exec(t, pgtest.As(t, dsn, "skein_owner"), `UPDATE skein_meta SET version = 4`)
+	if got, err := open(t, dsn).Size(t.Context(), "a"); err != nil || got != now {
+		t.Errorf("Size = %d, %v after the migration, want %d", got, err, now)
 	}
 }
 

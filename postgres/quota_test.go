@@ -48,3 +48,20 @@ func wantQuota(t *testing.T, what string, err error, of string) {
 		t.Errorf("%s: Append = %v, want a quota of %s", what, err, of)
 	}
 }
+
+// What is said counts once, though it stands in the index too.
+func TestAQuotaCountsWhatIsSaidOnce(t *testing.T) {
+	dsn := pgtest.DSN(t)
+	s := open(t, dsn)
+	pgtest.Exec(t, pgtest.As(t, dsn, "skein_all"), `INSERT INTO users (user_id, created, sessions, bytes) VALUES ('ann', 0, 0, 100000)`)
+	ann := s.As("ann")
+	add(t, ann, "a", created(), said(strings.Repeat("word ", 2600)))
+	add(t, ann, "b", created(), said(strings.Repeat("word ", 12000)))
+	us, err := s.Users(t.Context())
+	if err != nil || len(us) != 1 || us[0].Bytes < 73000 || us[0].Bytes > 74000 {
+		t.Errorf("Users = %+v, %v, want 73 KB used, as many as were said", us, err)
+	}
+	_, err = skein.Add(t.Context(), ann, "c", created(), said(strings.Repeat("word ", 6000)))
+	wantQuota(t, "30 KB more", err, "bytes")
+	add(t, ann, "c", created(), said(strings.Repeat("word ", 4000)))
+}
