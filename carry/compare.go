@@ -24,6 +24,32 @@ type Report struct {
 // Same reports whether the second store has everything, exactly.
 func (r *Report) Same() bool { return r.Differ == 0 && r.From == r.To }
 
+// add adds what another Copy did to the report of one.
+func (r *Report) add(one Report) {
+	r.Stored += one.Stored
+	r.Differ += one.Differ
+	r.Examples = append(r.Examples, one.Examples[:min(len(one.Examples), maxExamples-len(r.Examples))]...)
+	r.From.add(one.From)
+	r.To.add(one.To)
+}
+
+func (t *Totals) add(one Totals) {
+	t.Sessions += one.Sessions
+	t.Binned += one.Binned
+	t.Events += one.Events
+	t.Blobs += one.Blobs
+	t.Files += one.Files
+	t.Records += one.Records
+	t.Tombstones += one.Tombstones
+	t.Tokens += one.Tokens
+	if t.Hash == "" {
+		t.Hash = one.Hash
+		return
+	}
+	sum := sha256.Sum256([]byte(t.Hash + one.Hash))
+	t.Hash = hex.EncodeToString(sum[:])
+}
+
 // Totals are sums of what a store has.
 type Totals struct {
 	Sessions   int    `json:"sessions"`
@@ -197,19 +223,21 @@ func (s *summer) totals(ctx context.Context) (Totals, error) {
 	s.Blobs = len(s.blobs)
 	sum := sha256.Sum256(s.sums)
 	s.Hash = hex.EncodeToString(sum[:])
+	if !s.second {
+		s.Tombstones = len(s.stones)
+		return s.Totals, nil
+	}
 	b, ok := s.store.(skein.Burier)
 	if !ok {
 		return s.Totals, nil
 	}
-	var last [sha256.Size]byte
 	for t, err := range b.Tombstones(ctx) {
 		if err != nil {
 			return s.Totals, err
 		}
-		if t.Hash != last { // one may be several users'
+		if s.stones[grave{t.User, t.Hash}] { // else it is of what the first store never had
 			s.Tombstones++
 		}
-		last = t.Hash
 	}
 	return s.Totals, nil
 }

@@ -2,9 +2,11 @@ package carry
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -28,7 +30,7 @@ type Progress struct {
 
 // Options say how to copy. The zero value is the usual case.
 type Options struct {
-	Users    map[skein.User]skein.User // whose sessions become whose, with their files and tombstones; others' stay theirs
+	Users    map[skein.User]skein.User // whose sessions are copied, with their files and tombstones, and whose they become; nil for everybody's, which stay theirs
 	Progress func(Progress)            // told now and then; nil for nobody
 }
 
@@ -38,18 +40,44 @@ func (o Options) tell(p Progress) {
 	}
 }
 
-// Copy brings all sessions of one store to another, with their source files,
-// blobs, bins and tombstones, but not their leases, and compares the stores. The
-// second one may have other sessions too; what it has of the first one's stays
-// there, so that Copy can be run again after it was interrupted anywhere.
+// Copy brings all sessions of one store to another, or those of some users, with
+// their source files, blobs, bins and tombstones, but not their leases, and compares
+// the stores. The second one may have other sessions too, and others may write to
+// both meanwhile; what it has of the first one's stays there, so that Copy can be
+// run again after it was interrupted anywhere.
 //
 // The error wraps [skein.ErrConflict] if a session went on in the second store,
-// or is another one there, [skein.ErrExists] if it is another user's there, and
-// [skein.ErrInvalid] if sessions of several users were to become one's; else
+// or is another one there, [skein.ErrExists] if it is another user's there,
+// [skein.ErrInvalid] if sessions of several users were to become one's, and
+// [skein.ErrNotFound] if one of Options.Users has nothing in the first store; else
 // errors are those of the stores. That the stores differ in the end is no error:
 // the report says so.
-func Copy(ctx context.Context, from, to skein.Store, o Options) (Report, error) {
-	c := &copier{from: from, to: to, o: o, blobs: map[skein.User]map[skein.Hash]bool{}, files: map[fileKey]*skein.SourceFile{}}
+func Copy(ctx context.Context, from, to skein.Store, o Options) (r Report, err error) {
+	if o.Users == nil {
+		return (&copier{from: from, to: to, o: o}).copy(ctx)
+	}
+	becomes := map[skein.User]skein.User{}
+	for _, u := range slices.Sorted(maps.Keys(o.Users)) {
+		to := o.Users[u]
+		if first, ok := becomes[to]; ok {
+			return r, fmt.Errorf("user %s: %w: sessions of both %s and %s would be theirs", to, skein.ErrInvalid, first, u)
+		}
+		becomes[to] = u
+	}
+	for _, u := range slices.Sorted(maps.Keys(o.Users)) {
+		c := &copier{from: from.As(u), to: to.As(o.Users[u]), o: o, only: u}
+		one, err := c.copy(ctx)
+		if err != nil {
+			return r, fmt.Errorf("user %s: %w", u, err)
+		}
+		r.add(one)
+	}
+	return r, nil
+}
+
+// copy is Copy of all that the first store has.
+func (c *copier) copy(ctx context.Context) (Report, error) {
+	c.blobs, c.files, c.stones = map[skein.User]map[skein.Hash]bool{}, map[fileKey]*skein.SourceFile{}, map[grave]bool{}
 	for _, step := range []func(context.Context) error{c.list, c.owners, c.events, c.sourceFiles, c.bins, c.clear, c.tombstones} {
 		if err := step(ctx); err != nil {
 			return Report{}, err
@@ -62,6 +90,7 @@ func Copy(ctx context.Context, from, to skein.Store, o Options) (Report, error) 
 type copier struct {
 	from, to skein.Store
 	o        Options
+	only     skein.User // whose views the stores are; "" for everybody's
 	sessions map[skein.SessionID]*known
 	order    []skein.SessionID // of sessions, as listed
 	pending  int               // sessions that the second store does not have whole
@@ -71,6 +100,7 @@ type copier struct {
 	count    int               // events of them
 	blobs    map[skein.User]map[skein.Hash]bool
 	files    map[fileKey]*skein.SourceFile // what the second store knows of a file
+	stones   map[grave]bool                // tombstones of the first store, as they are in the second
 }
 
 // known is what is known of a session of the first store.
@@ -85,6 +115,9 @@ func (k *known) whole() bool { return k.have >= k.Last }
 // list reads the sessions of the first store, and how far the second has them.
 func (c *copier) list(ctx context.Context) error {
 	c.sessions = map[skein.SessionID]*known{}
+	if err := c.something(ctx); err != nil {
+		return err
+	}
 	for _, bin := range []bool{false, true} {
 		for s, err := range c.from.Sessions(ctx, skein.Filter{IncludeEmpty: true, Bin: bin}) {
 			if err != nil {
@@ -120,6 +153,22 @@ func (c *copier) list(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// something looks whether a user who was named has anything in the first store.
+func (c *copier) something(ctx context.Context) error {
+	if c.only == "" {
+		return nil
+	}
+	for _, bin := range []bool{false, true} {
+		for _, err := range c.from.Sessions(ctx, skein.Filter{IncludeEmpty: true, Bin: bin, Limit: 1}) {
+			return err
+		}
+	}
+	for _, err := range c.from.Files(ctx, "") {
+		return err
+	}
+	return fmt.Errorf("sessions and files: %w", skein.ErrNotFound)
 }
 
 // goesOn looks whether the second store has the beginning of k, and not the
@@ -294,7 +343,7 @@ func (c *copier) user(id skein.SessionID) skein.User {
 	if k := c.sessions[id]; k != nil {
 		return k.User
 	}
-	return skein.Local
+	return cmp.Or(c.only, skein.Local)
 }
 
 // bins puts into the bin what is there in the first store, and takes out what
@@ -321,8 +370,11 @@ func (c *copier) bins(ctx context.Context) error {
 	return nil
 }
 
-// users returns all users of the first store.
+// users returns all users of the first store whose sessions are copied.
 func (c *copier) users() (all []skein.User) {
+	if c.only != "" {
+		return []skein.User{c.only}
+	}
 	all = append(all, skein.Local)
 	for _, k := range c.sessions {
 		all = append(all, k.User)

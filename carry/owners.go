@@ -16,17 +16,11 @@ func (c *copier) whose(u skein.User) skein.User {
 	return u
 }
 
-// owners refuses to give somebody what is another's in the second store, or to
-// make one user of two.
+// owners refuses to give somebody what is another's in the second store.
 func (c *copier) owners(context.Context) error {
-	of := map[skein.User]skein.User{}
 	for _, id := range c.order {
 		k := c.sessions[id]
 		to := c.whose(k.User)
-		if u, ok := of[to]; ok && u != k.User {
-			return fmt.Errorf("user %s: %w: sessions of both %s and %s would be theirs", to, skein.ErrInvalid, min(u, k.User), max(u, k.User))
-		}
-		of[to] = k.User
 		if k.owner != "" && k.owner != to {
 			return fmt.Errorf("session %s %w as one of user %s, not of %s", id, skein.ErrExists, k.owner, to)
 		}

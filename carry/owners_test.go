@@ -1,7 +1,10 @@
 package carry_test
 
 import (
+	"context"
 	"errors"
+	"fmt"
+	"iter"
 	"strings"
 	"testing"
 
@@ -25,7 +28,7 @@ func owned(t *testing.T, s skein.Store) map[skein.User]int {
 	return all
 }
 
-func TestCopyGivesSessionsToAnotherUser(t *testing.T) {
+func TestCopyGivesOnesSessionsToAnotherUser(t *testing.T) {
 	for name, open := range kinds {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -42,7 +45,7 @@ func TestCopyGivesSessionsToAnotherUser(t *testing.T) {
 				t.Fatalf("Copy = %+v, %v; %s", r, err, cmp.Diff(r.From, r.To))
 			}
 			had := owned(t, x)
-			if got, want := owned(t, y), (map[skein.User]int{"ann": had[skein.Local], "bob": 1}); cmp.Diff(want, got) != "" {
+			if got, want := owned(t, y), (map[skein.User]int{"ann": had[skein.Local]}); cmp.Diff(want, got) != "" {
 				t.Errorf("sessions by user (-want +got):\n%s", cmp.Diff(want, got))
 			}
 			if f, err := y.As("ann").File(t.Context(), "codex", "/a.jsonl"); err != nil || f.Records != 1200 {
@@ -59,14 +62,73 @@ func TestCopyGivesSessionsToAnotherUser(t *testing.T) {
 			if err != nil || !back.Same() {
 				t.Errorf("Copy back = %+v, %v", back, err)
 			}
-			if d := cmp.Diff(had, owned(t, z)); d != "" {
+			if d := cmp.Diff(map[skein.User]int{skein.Local: had[skein.Local]}, owned(t, z)); d != "" {
 				t.Errorf("sessions by user after the way back (-first +got):\n%s", d)
 			}
 			if _, err := carry.Copy(t.Context(), x, y, carry.Options{}); !errors.Is(err, skein.ErrExists) || !strings.Contains(err.Error(), "ann") {
 				t.Errorf("Copy of what is ann's there to local = %v, want %v", err, skein.ErrExists)
 			}
-			if _, err := carry.Copy(t.Context(), x, memory.New(), carry.Options{Users: map[skein.User]skein.User{skein.Local: "bob"}}); !errors.Is(err, skein.ErrInvalid) {
+			if _, err := carry.Copy(t.Context(), x, memory.New(), carry.Options{Users: map[skein.User]skein.User{skein.Local: "x", "bob": "x"}}); !errors.Is(err, skein.ErrInvalid) {
 				t.Errorf("Copy of two users' to one = %v, want %v", err, skein.ErrInvalid)
+			}
+		})
+	}
+}
+
+// A writing store has somebody else write to it at each append.
+type writing struct {
+	skein.Store
+	other func()
+}
+
+func (w writing) As(u skein.User) skein.Store { return writing{w.Store.As(u), w.other} }
+
+func (w writing) Append(ctx context.Context, bs ...skein.Batch) ([]skein.Receipt, error) {
+	w.other()
+	return w.Store.Append(ctx, bs...)
+}
+
+// Bury and Tombstones are those of the store.
+func (w writing) Bury(ctx context.Context, s ...skein.Tombstone) error {
+	w.other()
+	return w.Store.(skein.Burier).Bury(ctx, s...)
+}
+
+func (w writing) Tombstones(ctx context.Context) iter.Seq2[skein.Tombstone, error] {
+	return w.Store.(skein.Burier).Tombstones(ctx)
+}
+
+func TestCopyOfOneUserLeavesOthersAloneWhileTheyWrite(t *testing.T) {
+	for name, open := range kinds {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			x, y := open(t), open(t)
+			furnish(t, x)
+			before := owned(t, x)[skein.Local]
+			n := 0
+			others := func() { // in both stores: bob and the user that the sessions become
+				n++
+				for i, s := range []skein.Store{x.As("bob"), y.As("bob"), y.As("ann")} {
+					gone := skein.SessionID(fmt.Sprint("gone-", i, "-", n))
+					put(t, s, skein.Batch{Session: gone, Events: begun(skein.Created{}, 0)})
+					put(t, s, skein.Batch{Session: skein.SessionID(fmt.Sprint("others-", i, "-", n)), Events: begun(skein.Created{}, 2)})
+					_, err := s.Delete(t.Context(), gone, skein.Deletion{})
+					do(t, err)
+				}
+			}
+			to := carry.Options{Users: map[skein.User]skein.User{skein.Local: "ann"}}
+			r, err := carry.Copy(t.Context(), x, writing{y, others}, to)
+			if err != nil || !r.Same() || r.From.Sessions != before || n == 0 {
+				t.Fatalf("Copy = %+v, %v while others wrote %d times; want the %d sessions; %s", r, err, n, before, cmp.Diff(r.From, r.To))
+			}
+			if again, err := carry.Copy(t.Context(), x, y, to); err != nil || !again.Same() || again.Stored != 0 {
+				t.Errorf("Copy again = %+v, %v, want nothing new", again, err)
+			}
+			if got := owned(t, y); got["ann"] != before+n || got["bob"] != n {
+				t.Errorf("sessions by user are %v after others wrote %d times, want %d more of ann's", got, n, before)
+			}
+			if _, err := carry.Copy(t.Context(), x, y, carry.Options{Users: map[skein.User]skein.User{"nobody": "ann"}}); !errors.Is(err, skein.ErrNotFound) || !strings.Contains(err.Error(), "nobody") {
+				t.Errorf("Copy of a user who has nothing = %v, want %v", err, skein.ErrNotFound)
 			}
 		})
 	}

@@ -2,9 +2,16 @@ package carry
 
 import (
 	"context"
+	"crypto/sha256"
 
 	"github.com/skein-dev/skein"
 )
+
+// A grave is a tombstone of a user of the second store.
+type grave struct {
+	user skein.User
+	hash [sha256.Size]byte
+}
 
 // tombstones copies those that the first store has.
 func (c *copier) tombstones(ctx context.Context) error {
@@ -19,6 +26,7 @@ func (c *copier) tombstones(ctx context.Context) error {
 			return err
 		}
 		s.User = c.whose(s.User)
+		c.stones[grave{s.User, s.Hash}] = true
 		stones = append(stones, s)
 		if len(stones) >= maxEvents {
 			if err := to.Bury(ctx, stones...); err != nil {

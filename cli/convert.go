@@ -41,16 +41,19 @@ Where FROM and TO are stores, sqlite:PATH or postgres://HOST/DATABASE, the one
 is copied to the other: sessions of all users with all that belongs to them, but
 leases. Both are compared in the end. What was interrupted goes on where it
 stopped, with the same command. What one person had in a file is the user
-local's, there too; --user ann makes it ann's, --user ann=local a file's again.`,
+local's, there too. With --user only one user's sessions are copied: --user ann
+makes local's ann's, --user ann=local makes ann's a file's again, and --user
+ann=ann leaves them ann's. Others may work in both stores meanwhile.`,
 		Example: `skein convert agsh agentuse -o ~/agentuse
 	skein convert ~/old/.claude codex -o ~/codex
 	skein convert sqlite:~/.local/share/skein/skein.db postgres://db.example/skein
-	skein convert sqlite:skein.db postgres://db.example/skein --user ann`,
+	skein convert sqlite:skein.db postgres://db.example/skein --user ann
+	skein convert postgres://a.example/skein postgres://b.example/skein --user ann=ann`,
 		Args: words(2, 2, "FROM and TO"),
 		RunE: f.convertRun(&o),
 	}
 	c.Flags().StringVarP(&o.out, "output", "o", "", "the `folder` to write to")
-	c.Flags().StringArrayVar(&o.users, "user", nil, "where stores are copied: give local's sessions to this `NAME`, or those of one to another, FROM=TO; can be repeated")
+	c.Flags().StringArrayVar(&o.users, "user", nil, "where stores are copied: copy only local's sessions, and give them to this `NAME`, or those of one user to another, FROM=TO; can be repeated")
 	overFlag(c, &o.over)
 	jsonFlag(c, &o.json)
 	return c

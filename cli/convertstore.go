@@ -66,7 +66,10 @@ func (o *convertOptions) stores(ctx context.Context, j *job, args []string) (err
 		return advise(err, "it went on in %s, which this cannot bring together: use skein push, or copy to a new store", to)
 	}
 	if errors.Is(err, skein.ErrExists) {
-		return advise(err, "it stays as it is there; copy to a new store, or as it was copied before: --user")
+		return advise(err, "it stays as it is there; copy to a new store, as it was copied before (--user), or bring it under another ID: skein push")
+	}
+	if errors.Is(err, skein.ErrNotFound) && users != nil {
+		return advise(err, "only what the users have that --user names is copied; whose these are says: skein list --all --json --store %s", from)
 	}
 	if errors.Is(err, skein.ErrDeleted) {
 		return advise(err, "that stays so in %s; destroy it in %s, too, or copy to a new store", to, from)
