@@ -46,6 +46,9 @@ func TestListsShowTheColumnsAPersonWants(t *testing.T) {
 		t.Errorf("list --columns key,id prints\n%s", out)
 	}
 	env, _, stderr := newEnv(t, shared{st})
+	if out := list("--columns", "cost,id"); !strings.HasPrefix(out, "COST  ID\n") {
+		t.Errorf("list --columns cost,id, where nothing cost anything, prints\n%s", out)
+	}
 	if got := Main(t.Context(), env, []string{"list", "--columns", "colour"}); got != exitUsage || !strings.Contains(stderr.String(), `no column "colour": there are id, marks, title,`) {
 		t.Errorf("list --columns colour exits %d: %s", got, stderr)
 	}

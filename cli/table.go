@@ -15,6 +15,7 @@ type column struct {
 	min   int  // columns of the terminal that it can be cut down to; 0: never cut
 	right bool // numbers
 	left  bool // it is cut at its left end, as paths are
+	asked bool // it is shown also where it is all empty
 	piped int  // what it is cut down to where there is no terminal; 0: never cut
 	paint func(string) string
 }
@@ -30,7 +31,7 @@ type table struct {
 }
 
 // pick leaves only the columns of these names, in this order: their titles in
-// small letters, - for a space. The error names the one that there is none of.
+// small letters, - for a space. The error names what is no column.
 func (t *table) pick(names []string) error {
 	var at []int
 	var all []string
@@ -48,7 +49,7 @@ func (t *table) pick(names []string) error {
 	t.columns, t.rows = nil, nil
 	for rank, i := range at {
 		c := old.columns[i]
-		c.rank = rank
+		c.rank, c.asked = rank, true
 		t.columns = append(t.columns, c)
 	}
 	for _, r := range old.rows {
@@ -95,7 +96,8 @@ func (t *table) write(w io.Writer, width int, header func(string) string) error 
 	return err
 }
 
-// natural returns the width of each column, 0 for one that is all empty.
+// natural returns the width of each column, 0 for one that is all empty, unless
+// it was asked for.
 func (t *table) natural() []int {
 	widths := make([]int, len(t.columns))
 	for i, c := range t.columns {
@@ -105,7 +107,7 @@ func (t *table) natural() []int {
 		switch {
 		case c.rank == never:
 			widths[i] = 0
-		case widths[i] > 0:
+		case widths[i] > 0, c.asked:
 			widths[i] = max(widths[i], len(c.title))
 		}
 	}
