@@ -11,7 +11,9 @@
 //
 // A record is a piece of a file that stands for itself: a JSON object in a file
 // of JSON Lines. The records of a file, one after the other, are the file:
-// blank lines, damage and a torn end are records too, without events. A reader
+// blank lines, damage and a torn end are records too, without events. So is a
+// short one that equals the one before it, if that was only noted: readers are
+// not given it. A reader
 // is given the records in order from the first and answers each with what it
 // makes of it: [Made]. That may depend on records before it, never on those
 // after it, on the clock, on other files or on the store: so an import in

@@ -34,7 +34,12 @@ type stream struct {
 	last   []byte      // Body of the last record, if that can still change and was given to reader
 	made   Made        // what reader made of it
 	err    error       // or why it could not
+	noted  []byte      // Body of the last record that the reader was given, if that was short and only noted; nil if not
 }
+
+// maxRepeated is how long a record is at most that is not noted again when it
+// comes again, in bytes.
+const maxRepeated = 1 << 10
 
 func newStream(f Format, file File) *stream {
 	return &stream{reader: f.Open(file), at: jsonl.Place{Line: 1}, sum: sha256.New()}
@@ -106,13 +111,30 @@ func (s *stream) give(p *jsonl.Piece) (made Made, err error) {
 	if p.Body == nil {
 		return Made{}, nil
 	}
-	if last == nil || !bytes.Equal(last, p.Body) {
+	repeats := s.noted != nil && bytes.Equal(s.noted, p.Body)
+	switch {
+	case last != nil && bytes.Equal(last, p.Body):
+	case repeats: // the log has it: junk by the thousand takes no more room than its bytes
+		made, err = Made{}, nil
+	default:
 		made, err = s.reader.Read(Line{N: s.n, Number: p.Line, Body: p.Body})
+	}
+	if p.Ended && !repeats {
+		s.noted = nil
+		if err == nil && onlyNoted(&made) && len(p.Body) <= maxRepeated {
+			s.noted = p.Body
+		}
 	}
 	if !p.Ended {
 		s.last, s.made, s.err = p.Body, made, err
 	}
 	return made, err
+}
+
+// onlyNoted reports whether a record is one that is just kept whole.
+func onlyNoted(m *Made) bool {
+	return len(m.Items) == 1 && m.Items[0].Event.Kind == skein.KindNoted && len(m.Items[0].Blobs) == 0 &&
+		len(m.Begin) == 0 && len(m.Apart) == 0 && m.Damage == ""
 }
 
 // Scan reads r as a file of format f and hands each record to yield, with what

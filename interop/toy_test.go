@@ -21,7 +21,7 @@ import (
 // toy is a format with all that the engine cares for and nothing else. A line
 // is {"id", "say"}, and may have "to" (go back to that line), "child" (said in
 // that child session), "for" (a title for the session of another file's line),
-// "and" (said too), "beside" (a child session that it is said in too), "mute" (it says nothing) and "float".
+// "and" (said too), "beside" (a child session that it is said in too), "mute" (it says nothing), "note" (it is noted, not said) and "float".
 func toy() interop.Format {
 	return interop.Format{
 		Name:   "toy",
@@ -46,7 +46,7 @@ type toyReader struct {
 func (r *toyReader) Read(l interop.Line) (m interop.Made, err error) {
 	var in struct {
 		ID, Say, To, Child, Beside, For string
-		Float, Void, Mute               bool
+		Float, Void, Mute, Note         bool
 		And                             []string
 	}
 	if err := json.Unmarshal(l.Body, &in); err != nil {
@@ -72,7 +72,10 @@ func (r *toyReader) Read(l interop.Line) (m interop.Made, err error) {
 		m.Items = append(m.Items, interop.Item{Event: skein.NewEvent(skein.KindRewound, 0, skein.Rewound{}), To: r.at[in.To]})
 	}
 	e := skein.Say(0, skein.UserSays(in.Say))
-	if in.Float {
+	if in.Note {
+		m.Key = skein.ClientID(fmt.Sprintf("%s.%d", in.ID, r.count)) // as where records have no ID: its number among equals
+	}
+	if in.Float || in.Note {
 		e = skein.NewEvent(skein.KindNoted, 0, skein.Noted{Name: in.Say})
 	}
 	if in.Child == "" {
@@ -128,7 +131,7 @@ func (p *place) path(name string) string { return filepath.Join(p.dir, filepath.
 
 // write makes a file of toys, later than all before it. Lines are told by a
 // word for each: "a" says a, "b>a" goes back to a and says b, "c/k" says c in
-// the child k, "~f" floats, "a=x" says x under the ID a; others stand as they
+// the child k, "~f" floats, "!n" is noted, "a=x" says x under the ID a; others stand as they
 // are.
 func (p *place) write(name string, words ...string) {
 	p.Helper()
@@ -147,6 +150,9 @@ func line(w string) string {
 	extra := ""
 	if strings.HasPrefix(w, "~") {
 		extra = `,"float":true`
+	}
+	if strings.HasPrefix(w, "!") {
+		extra = `,"note":true`
 	}
 	if a, b, ok := strings.Cut(w, ">"); ok {
 		id, say, extra = a, a, fmt.Sprintf(`,"to":%q`, b)

@@ -86,6 +86,31 @@ func TestRecordsThatComeOneByOneShareBlocks(t *testing.T) {
 	}
 }
 
+// Records that pack to next to nothing do not all come into one block, which
+// would be packed anew with every append.
+func TestABlockHasFewRecordsHoweverShortTheyAre(t *testing.T) {
+	const each, appends = 700, 10
+	s := openTest(t, filepath.Join(t.TempDir(), "x.db"))
+	importLines(t, s, skein.Import{}, skein.NewEvent(skein.KindCreated, 1, skein.Created{}))
+	var all []skein.Record
+	for range appends {
+		from := len(all)
+		for n := range each {
+			all = append(all, skein.Record{N: from + n, Offset: int64(from + n), Raw: []byte("\n")})
+		}
+		importLines(t, s, skein.Import{Records: all[from:]})
+	}
+	wantRecords(t, s, 0, all)
+	var most int64
+	err := s.read(t.Context(), func(c *conn) error {
+		_, err := c.one(`SELECT max(count) FROM records`, nil, &most)
+		return err
+	})
+	if err != nil || most >= tailRecords+each {
+		t.Errorf("a block has %d records (%v), want fewer than %d", most, err, tailRecords+each)
+	}
+}
+
 func TestRecordsAreReplacedWithinBlocks(t *testing.T) {
 	s := openTest(t, filepath.Join(t.TempDir(), "x.db"))
 	rs, evs := transcript(0, 50)

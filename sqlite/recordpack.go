@@ -12,6 +12,11 @@ const maxState = 1 << 20
 const (
 	blockBytes = 256 << 10 // of the file; a longer record has a block of its own
 	tailBytes  = 16 << 10  // stored; a shorter last block takes in what follows
+
+	// tailRecords is how many records a last block has at least that takes in
+	// no more: blank lines take hardly any bytes, and what was stored is packed
+	// anew each time.
+	tailRecords = 1024
 )
 
 // A packedBlock is some records of a batch that follow each other.

@@ -17,17 +17,17 @@ func (c *conn) recordCount(n int64) (int, error) {
 	return int(end - n*recordsPerFile), nil
 }
 
-// block returns the block of file n that has a record, and the number of its
-// first record; nil if there is none.
-func (c *conn) block(n int64, record int) (first int, stored []byte, err error) {
+// block returns the block of file n that has a record, with the number of its
+// first record and how many it has; nil if there is none.
+func (c *conn) block(n int64, record int) (first, records int, stored []byte, err error) {
 	var at, count int64
 	_, err = c.one(`SELECT n, count, raw FROM records WHERE n >= ? AND n <= ? ORDER BY n DESC LIMIT 1`,
 		[]any{n * recordsPerFile, n*recordsPerFile + int64(record)}, &at, &count, &stored)
 	first = int(at - n*recordsPerFile)
 	if err != nil || stored == nil || record >= first+int(count) {
-		return 0, nil, err
+		return 0, 0, nil, err
 	}
-	return first, stored, nil
+	return first, int(count), stored, nil
 }
 
 // records returns the records of a block, whole, the first of which has this
@@ -69,7 +69,7 @@ func (t *call) putBlock(n int64, p *packed, b *packedBlock) (size int64, err err
 	}
 	first, is := b.records[0].N, *b // b is left as it is: the job may be run again
 	size = int64(len(b.body))
-	if first > 0 && len(b.body) < 4*tailBytes && b.length() <= blockBytes {
+	if first > 0 && len(b.body) < 4*tailBytes && b.length() <= blockBytes && len(b.records) < tailRecords {
 		tail, had, err := t.tail(n, first)
 		if err != nil {
 			return 0, err
@@ -117,8 +117,8 @@ type stored struct {
 // tail returns the records of the last block of file n, if it is short and
 // ends before a record.
 func (t *call) tail(n int64, record int) (rs []rawRecord, had stored, err error) {
-	first, raw, err := t.block(n, record-1)
-	if err != nil || raw == nil || len(raw) > tailBytes {
+	first, count, raw, err := t.block(n, record-1)
+	if err != nil || raw == nil || len(raw) > tailBytes || count >= tailRecords {
 		return nil, had, err
 	}
 	had.size = len(raw)

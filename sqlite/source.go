@@ -146,7 +146,7 @@ func (s *Store) recordPage(ctx context.Context, format, path string, from int) (
 		if err != nil {
 			return err
 		}
-		first, stored, err := c.block(n, from)
+		first, _, stored, err := c.block(n, from)
 		if err != nil || stored == nil {
 			return err
 		}
