@@ -40,6 +40,7 @@ func known() []setting {
 		{name: "effort", env: []string{"SKEIN_EFFORT"}, want: oneOf("", "low", "medium", "high"), doc: "how much a model thinks: low, medium, high"},
 		{name: "compact_after", value: "40", want: number, doc: "items after which the older part is summed up; 0 never"},
 		{name: "titles", value: "model", want: oneOf("model", "off"), doc: "who names a session: model, after two turns, or off"},
+		{name: "memory", env: []string{"SKEIN_MEMORY"}, value: "on", want: onOff, personal: true, doc: "what was written down for agents, AGENTS.md and USER.md and the like: on or off"},
 		{name: "log", value: "on", want: onOff, personal: true, doc: "log files of the conversations: on or off"},
 		{name: "backups", value: "3", want: number, personal: true, doc: "how many backups that are made unasked stay, one a day; 0 none"},
 		{name: "allow", want: list, personal: true, doc: "tools that run without asking"},

@@ -37,6 +37,7 @@ func slashes() []slash {
 		{"personality", []string{"agent"}, "NAME", "let another agent answer; the thread goes on", (*chat).personality, (*chat).agentWords},
 		{"model", nil, "NAME", "let another model answer", (*chat).model, (*chat).modelWords},
 		{"tools", nil, "[N]", "list the tools, or show the N-th last call whole (Ctrl-O: the last)", (*chat).tools, nil},
+		{"context", nil, "", "what the model is told before the conversation, and from which files", (*chat).told, nil},
 		{"history", nil, "[N|all]", "show the last N messages", (*chat).history, nil},
 		{"sessions", nil, "[all]", "list this project's sessions", (*chat).sessionList, nil},
 		{"search", nil, "WORDS", "search all sessions", (*chat).find, nil},

@@ -29,6 +29,7 @@ func (j *job) roster(store skein.Store, cwd string) *roster.Roster {
 		Effort:    llm.Effort(j.settings.text("effort")),
 		Window:    j.window,
 		Store:     store,
+		Memory:    j.memoryDir(),
 		Shut:      slices.DeleteFunc([]string{j.place.file()}, func(s string) bool { return s == "" }),
 
 		Version:      j.Version,

@@ -8,6 +8,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/agent"
+	"github.com/skein-dev/skein/internal/guidance"
 	"github.com/skein-dev/skein/roster"
 	"github.com/skein-dev/skein/sessionlog"
 )
@@ -26,6 +27,8 @@ type thread struct {
 	allowed *allowed // tools that need not ask
 	answers int      // turns that this process had answered
 
+	guidance guidance.Guidance // that was read when it was opened
+
 	logs      *sessionlog.Logs // nil if none are kept
 	logFailed bool             // and the person knows
 	swept     chan error       // gets how the removal of dead logs ended; nil if there is none
@@ -43,6 +46,7 @@ func (o *threadOptions) openAt(ctx context.Context, j *job, at spot, f face) (_ 
 	}
 	t.logs = j.logs(t.store)
 	t.roster = j.roster(t.store, t.cwd())
+	t.guide()
 	if t.team, err = t.answering(ctx); err != nil {
 		return nil, err
 	}

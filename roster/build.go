@@ -75,6 +75,14 @@ func or(texts ...string) string {
 	return ""
 }
 
+// joined returns two texts with a blank line between them, if there are two.
+func joined(a, b string) string {
+	if a == "" || b == "" {
+		return a + b
+	}
+	return a + "\n\n" + b
+}
+
 // ready fills t.Agent in. above are the paths of the agents that lead to d.
 func (r *Roster) ready(ctx context.Context, t *Team, d Definition, model string, above []string) error {
 	m, err := r.Model(ctx, model)
@@ -88,6 +96,9 @@ func (r *Roster) ready(ctx context.Context, t *Team, d Definition, model string,
 	}
 	if r.Window != nil {
 		t.Window = r.Window(about.Provider, about.Model)
+	}
+	if r.Guidance != nil {
+		t.System = joined(t.System, r.Guidance(t.Window))
 	}
 	if t.Tools, err = r.named(d); err != nil {
 		return err

@@ -32,6 +32,14 @@ type Options struct {
 	// Notice is told of a server that cannot be reached. Nil: that is an error.
 	Notice func(text string)
 
+	// Guidance returns what stands behind the system prompt of every agent, for
+	// a model that can read so many tokens, 0 for nobody knows. Nil for nothing.
+	Guidance func(window int64) string
+
+	// Memory is the folder of the USER.md and MEMORY.md that the tool remember
+	// writes; "" for no such tool.
+	Memory string
+
 	// Store is where the tools look into other sessions. Nil: they do not.
 	Store skein.Store
 

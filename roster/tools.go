@@ -6,6 +6,7 @@ import (
 
 	"github.com/skein-dev/skein/tool"
 	"github.com/skein-dev/skein/tool/files"
+	"github.com/skein-dev/skein/tool/remember"
 	"github.com/skein-dev/skein/tool/sessions"
 	"github.com/skein-dev/skein/tool/shell"
 )
@@ -20,7 +21,7 @@ func groups() map[string][]string {
 }
 
 // usual are the tools of an agent that names none.
-func usual() []string { return []string{"shell", "files", "sessions"} }
+func usual() []string { return []string{"shell", "files", "sessions", "remember"} }
 
 // built returns every tool that is built in.
 func (r *Roster) built() []tool.Tool {
@@ -28,6 +29,9 @@ func (r *Roster) built() []tool.Tool {
 	all = append(all, files.New(files.Options{Shut: r.Shut})...)
 	if r.Store != nil {
 		all = append(all, sessions.New(r.Store)...)
+	}
+	if r.Memory != "" {
+		all = append(all, remember.New(r.Memory))
 	}
 	return all
 }
@@ -45,7 +49,7 @@ func (r *Roster) named(d Definition) ([]tool.Tool, error) {
 		switch {
 		case i >= 0:
 			all = append(all, built[i])
-		case d.Tools != nil && name != "delegate": // which comes with the subagents
+		case d.Tools != nil && name != "delegate" && name != "remember": // which come with the subagents and with a memory
 			return nil, unknownTool(d, name, r.ToolNames())
 		}
 	}

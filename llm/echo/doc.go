@@ -17,6 +17,7 @@
 //	echo: break 1            break off in the middle of the answer, once; as for fail
 //	echo: context            answer with what it was shown: the system prompt, the
 //	                         tools, and a line for each message
+//	echo: system             answer with the whole system prompt
 //
 // So, from a shell:
 //

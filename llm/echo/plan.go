@@ -44,6 +44,9 @@ func plan(r *llm.Request) (answer, error) {
 	if a.context {
 		a.said = append(a.said, shown(r))
 	}
+	if a.system {
+		a.said = append(a.said, r.System)
+	}
 	if len(a.said)+len(a.thoughts)+len(a.calls) == 0 {
 		a.said = []string{cut(cmp.Or(resultText(r.Messages[at+1:]), prompt, "Nothing was said."), maxSaid)}
 	}

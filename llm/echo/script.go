@@ -21,6 +21,7 @@ type answer struct {
 	slow     time.Duration
 	hang     bool
 	context  bool
+	system   bool
 	status   int // HTTP, if it fails
 	fail     often
 	cut      often
@@ -95,8 +96,10 @@ func (a *answer) directive(name, args string) (rest string, err error) {
 		a.hang, rest = true, args
 	case "context":
 		a.context, rest = true, args
+	case "system":
+		a.system, rest = true, args
 	default:
-		return "", fmt.Errorf("echo: no directive %q: there are say, words, think, call, then, slow, hang, fail, break and context", name)
+		return "", fmt.Errorf("echo: no directive %q: there are say, words, think, call, then, slow, hang, fail, break, context and system", name)
 	}
 	return rest, nil
 }

@@ -1,0 +1,5 @@
+package guidance
+
+import "os"
+
+const openFlags = os.O_RDONLY
