@@ -31,13 +31,13 @@ func Family(ctx context.Context, st Store, id SessionID, most int) (root *Kin, m
 }
 
 // ancestor follows the parents of session id up to the one that has none, or
-// whose parent is gone.
+// whose parent is gone, or another user's.
 func ancestor(ctx context.Context, st Store, id SessionID) (Session, error) {
 	s, err := st.Session(ctx, id)
 	for seen := map[SessionID]bool{}; err == nil && s.Parent != nil && !seen[s.ID]; {
 		seen[s.ID] = true
 		up, err := st.Session(ctx, s.Parent.Session)
-		if errors.Is(err, ErrNotFound) {
+		if errors.Is(err, ErrNotFound) || err == nil && up.User != s.User {
 			break
 		}
 		if err != nil {

@@ -219,7 +219,7 @@ type Filter struct {
 	Surface       string
 	Tag           string
 	Pinned        bool      // only pinned ones
-	Parent        SessionID // only its forks, children and continuations
+	Parent        SessionID // only its forks, children and continuations, which are the same user's
 	NoChildren    bool      // leave out sessions whose parent's Why is Child
 	Bin           bool      // those in the bin instead
 	Since, Until  Time      // Updated at or after, before; 0 for no bound

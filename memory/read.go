@@ -44,8 +44,12 @@ func (s *Store) rows(ctx context.Context, f skein.Filter) (rows []skein.Session,
 		return nil, err
 	}
 	defer s.mu.Unlock()
+	up := s.sessions[f.Parent]
 	for _, sess := range s.sessions {
 		h := &sess.head
+		if up != nil && s.sees(up.head.User) && h.User != up.head.User {
+			continue
+		}
 		if s.sees(h.User) && f.Fits(h) && (f.Before == nil || f.Before.Compare(h) < 0) && (f.LargerThan == 0 || s.size(sess) > f.LargerThan) {
 			rows = append(rows, s.row(sess))
 		}

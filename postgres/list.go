@@ -135,6 +135,9 @@ func (s *Store) where(f *skein.Filter) *where {
 			w.add(x.cond, plain(x.value))
 		}
 	}
+	if f.Parent != "" && s.user == "" { // who says that another's session is the parent is not its child
+		w.add("s.user_id = coalesce((SELECT h.user_id FROM heads h WHERE h.id = ? AND h.last > 0), s.user_id)", plain(string(f.Parent)))
+	}
 	if f.Project != "" {
 		p := plain(f.Project)
 		w.add("s.project_head = left(?, 200) AND s.project = ?", p, p)

@@ -168,6 +168,9 @@ func (s *Store) where(f skein.Filter) *where {
 			w.add(x.cond, x.value)
 		}
 	}
+	if f.Parent != "" && s.user == "" { // who says that another's session is the parent is not its child
+		w.add("s.user_id = coalesce((SELECT p.user_id FROM sessions p WHERE p.id = ?), s.user_id)", string(f.Parent))
+	}
 	if f.IDPrefix != "" {
 		w.add("s.id >= ? AND s.id < ?", f.IDPrefix, f.IDPrefix+"\U0010ffff")
 	}

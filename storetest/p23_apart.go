@@ -144,5 +144,16 @@ func othersParent(t *test) {
 		}
 		equal(t, "children of a", t.ids(skein.Filter{Parent: "a"}), []skein.SessionID{"c-a"})
 	})
-	t.as("ann", func() { equal(t, "children of a", t.ids(skein.Filter{Parent: "a"}), nil) })
+	t.as("ann", func() {
+		t.add("own", child("a"), user("x"))
+		equal(t, "children of a", t.ids(skein.Filter{Parent: "a"}), []skein.SessionID{"own"})
+	})
+	equal(t, "children of a, seen by all", t.ids(skein.Filter{Parent: "a"}), []skein.SessionID{"own"})
+	equal(t, "children of one that there is not", t.ids(skein.Filter{Parent: "never"}), []skein.SessionID{"c-never"})
+	for id, want := range map[skein.SessionID]skein.SessionID{"c-a": "c-a", "own": "a"} {
+		root, _, err := skein.Family(t.Context(), t.s, id, 0)
+		if err != nil || root.ID != want {
+			t.Errorf("the oldest ancestor of %s is %+v, %v, want %s", id, root, err, want)
+		}
+	}
 }

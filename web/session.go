@@ -116,7 +116,7 @@ func (s *site) about(r *http.Request, p *sessionPage) error {
 		if err != nil && !errors.Is(err, skein.ErrNotFound) {
 			return err
 		}
-		if err == nil {
+		if err == nil && parent.User == p.Session.User {
 			parent = s.veiled(parent)
 			p.Parent = &parent
 		}
