@@ -241,15 +241,10 @@ func textOf(e skein.Event, aimed skein.Kind) (f skein.Facts, ok bool) {
 	return f, err == nil && (f.Text != "" || f.Failed)
 }
 
-// maxTrigrams is how many bytes a text has at most that trigrams are made of.
-const maxTrigrams = 256 << 10
-
-// isOdd reports whether the trigrams of text cannot tell that a piece is not in
-// it: there are none, or it has one of the two characters beyond ASCII that are
-// the same as one of ASCII, K and S, if the case is ignored.
-func isOdd(text string) bool {
-	return len(text) > maxTrigrams || strings.ContainsAny(text, "\u212a\u017f")
-}
+// isOdd reports whether the words of text cannot tell that a piece is not in it:
+// it has one of the two characters beyond ASCII that are the same as one of ASCII,
+// K and S, if the case is ignored.
+func isOdd(text string) bool { return strings.ContainsAny(text, "\u212a\u017f") }
 
 // putFound adds the rows of events to the index.
 func (p *pipe) putFound(page []journaled, row func(*journaled) (foundRow, bool)) {

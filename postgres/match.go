@@ -9,7 +9,8 @@ import (
 // A finder is what the index is asked.
 type finder struct {
 	query    string // tsquery
-	doubtful string // tsquery: what it says of a row with one of these has to be checked
+	doubtful string // tsquery: what it says of a row with one of these has to be checked; "" if of all
+	odd      bool   // rows that are odd may match as well
 }
 
 // A doubt is what has to be checked of the rows that the index finds.

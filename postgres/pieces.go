@@ -9,16 +9,43 @@ import (
 )
 
 const (
-	minPiece  = 3 // letters of a trigram
-	maxPieces = 8
+	leastWord   = 2 // letters of a word that is worth asking for,
+	leastPrefix = 3 // and of the beginning of one
+	maxPieces   = 8
 )
 
-// piecesOf returns patterns of LIKE that the small letters of every text have
-// that matches the query's substring or regular expression, if its trigrams can
-// be trusted (isOdd). There are none if nothing of it is long enough: then all
-// texts have to be looked at. They are of ASCII only, for of other letters the
-// server may think otherwise than Go which of them are the same.
-func piecesOf(q *skein.Query) (all []string) {
+// A piece is what a text has as a word, or as the beginning of one.
+type piece struct {
+	text   string // ASCII, in small letters
+	prefix bool
+	sure   bool // that the word begins with it: else it may end with it, too
+}
+
+func (p piece) query() string { return wordQuery(p.text, p.prefix) }
+
+// byPieces returns what asks the index for texts that may match the query's
+// substring or regular expression. all says that there are no others; else the
+// index can only be asked for some of them, if for any.
+func byPieces(q *skein.Query) (by finder, all bool) {
+	var sure, likely []string
+	for _, p := range piecesOf(q) {
+		if likely = append(likely, p.query()); p.sure {
+			sure = append(sure, p.query())
+		}
+	}
+	if all = len(sure) > 0; all {
+		likely = sure
+	}
+	if len(likely) == 0 {
+		return by, false
+	}
+	return finder{query: "(" + strings.Join(likely[:min(len(likely), maxPieces)], " & ") + ") | " + quote(hugeMark), odd: true}, all
+}
+
+// piecesOf returns the pieces that every text has that matches the query's
+// substring or regular expression, unless it is odd (isOdd). They are of ASCII only:
+// what else is the same where the case is ignored is not what is the same in words.
+func piecesOf(q *skein.Query) (all []piece) {
 	var runs []string
 	switch {
 	case q.Substring != "":
@@ -31,11 +58,25 @@ func piecesOf(q *skein.Query) (all []string) {
 		runs = literals(re, nil)
 	}
 	for _, r := range runs {
-		if hasTrigram(r) && len(all) < maxPieces {
-			all = append(all, "%"+likeEscape(r)+"%")
+		for at := 0; at < len(r); {
+			n := wordLen(r[at:])
+			p := piece{r[at : at+n], at+n == len(r), at > 0}
+			if n >= leastWord && (!p.prefix || n >= leastPrefix) {
+				all = append(all, p)
+			}
+			at += max(n, 1)
 		}
 	}
 	return all
+}
+
+// wordLen returns how many letters and digits s begins with.
+func wordLen(s string) int {
+	n := strings.IndexFunc(s, func(c rune) bool { return (c < 'a' || c > 'z') && (c < '0' || c > '9') })
+	if n < 0 {
+		return len(s)
+	}
+	return n
 }
 
 // likeEscape returns a text as a pattern of LIKE that matches it alone.
@@ -73,18 +114,4 @@ func ascii(s string) []string {
 		}
 		return r
 	}, s), func(r rune) bool { return r == 0 })
-}
-
-// hasTrigram reports whether s has enough letters and digits in a row.
-func hasTrigram(s string) bool {
-	n := 0
-	for _, c := range s {
-		if n++; (c < 'a' || c > 'z') && (c < '0' || c > '9') {
-			n = 0
-		}
-		if n == minPiece {
-			return true
-		}
-	}
-	return false
 }

@@ -17,12 +17,14 @@ func (x *search) ranked(ctx context.Context) error {
 		if err != nil || done {
 			return err
 		}
-		return x.best(q, mostFound, false)
+		return x.best(q, false)
 	})
 	if err == nil && x.cutOff && len(x.hits) == 0 {
 		// A word that is everywhere tells little, and to find all its rows takes
 		// too long.
-		err = x.insist(ctx, func(q *conn) error { return x.best(q, mostRecent, true) })
+		x.cutOff = false
+		err = x.insist(ctx, x.recent)
+		x.cutOff = true
 	}
 	x.cutOff = x.cutOff || cut
 	x.join(fresh)
@@ -39,20 +41,32 @@ func (x *search) often(q *conn) (done bool, err error) {
 	if x.after, err = x.newest(q, someRows); err != nil {
 		return false, err
 	}
-	some, err := x.find(q, x.finder, nil, oftenOfSome, true)
+	some, err := x.find(q, x.finder, oftenOfSome, true)
 	if err != nil || len(some) < oftenOfSome {
 		x.cutOff = false
 		return false, err
 	}
-	if x.after, err = x.newest(q, manyRows); err != nil {
+	if x.after, err = x.newest(q, x.rows(wordWork)); err != nil {
 		return false, err
 	}
 	x.cutOff = false
-	all, err := x.find(q, x.finder, nil, mostRecent, true)
+	all, err := x.find(q, x.finder, x.rows(2*rankWork), true) // to find them is as much again
 	if err != nil || !x.cutOff {
 		return false, err
 	}
 	return true, x.check(q, all)
+}
+
+// recent finds the best of the newest rows, as many as may be looked at.
+func (x *search) recent(q *conn) (err error) {
+	defer func() { x.after = 0 }()
+	if x.segs == nil {
+		x.after, err = x.newest(q, x.rows(wordWork))
+	}
+	if err != nil {
+		return err
+	}
+	return x.best(q, true)
 }
 
 // newest returns from when on there are fewer than so many rows.
@@ -69,8 +83,8 @@ func (x *search) newest(q *conn, rows int) (since int64, err error) {
 }
 
 // best finds what matches by the index, best first.
-func (x *search) best(q *conn, most int, newest bool) error {
-	all, err := x.find(q, x.finder, nil, most, newest)
+func (x *search) best(q *conn, newest bool) error {
+	all, err := x.find(q, x.finder, x.rows(rankWork), newest)
 	if err != nil {
 		return err
 	}
@@ -78,21 +92,21 @@ func (x *search) best(q *conn, most int, newest bool) error {
 }
 
 // find returns what the index finds, best first; the newest first among equals.
-func (x *search) find(q *conn, by finder, pieces []string, most int, newest bool) (all []hit, err error) {
+func (x *search) find(q *conn, by finder, most int, newest bool) (all []hit, err error) {
 	w := x.conds("d")
 	args := w.args
 	since, until := x.times()
 	if x.after != 0 {
 		since = max(since, x.after)
 	}
-	var query, doubtful *string
-	if by.query != "" {
-		query, doubtful = &by.query, &by.doubtful
+	var doubtful *string
+	if by.doubtful != "" {
+		doubtful = &by.doubtful
 	}
-	args = append(args, x.who, query, doubtful, pieces, plain(string(x.q.Role)), x.q.Failed, since, until, x.inside(), most, newest)
+	args = append(args, x.who, by.query, doubtful, by.odd, plain(string(x.q.Role)), x.q.Failed, since, until, x.inside(), most, newest)
 	p := q.pipe()
 	p.limit(x.until)
-	p.query(`WITH c AS (SELECT user_id, n, seq, at, amends, score, sure FROM find(`+places(len(w.args), "text", "tsquery", "tsquery", "text[]", "text", "boolean", "bigint", "bigint", "bigint[]", "integer", "boolean")+`))
+	p.query(`WITH c AS (SELECT user_id, n, seq, at, amends, score, sure FROM find(`+places(len(w.args), "text", "tsquery", "tsquery", "boolean", "text", "boolean", "bigint", "bigint", "bigint[]", "integer", "boolean")+`))
 		SELECT (SELECT count(*) FROM c), m.user_id, m.n, m.seq, m.session, m.score, m.sure FROM (SELECT 1) one LEFT JOIN (
 			SELECT e.user_id, e.n, e.seq, s.n AS session, e.score, e.sure FROM c e`+x.joins()+w.sql()+`
 			ORDER BY e.score DESC, e.at DESC, e.n DESC, e.seq DESC) m ON true`, args, func(r row) error {

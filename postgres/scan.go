@@ -55,15 +55,20 @@ func (x *search) fresh(q *conn) error {
 // scanned finds what the words of the index cannot tell: substrings, regular
 // expressions, conditions without words.
 func (x *search) scanned(ctx context.Context) error {
-	pieces := piecesOf(&x.q)
-	if len(pieces) == 0 {
-		return x.insist(ctx, x.scan)
+	by, all := byPieces(&x.q)
+	if all {
+		before, cut := len(x.hits), x.cutOff
+		err := x.part(ctx, func(q *conn) error { return x.pick(q, by) })
+		if err != nil || !x.cutOff || cut || len(x.hits) > before {
+			return err
+		}
+		x.cutOff = false // the pieces are everywhere: then the newest texts have them too
 	}
-	before, cut := len(x.hits), x.cutOff
-	err := x.part(ctx, func(q *conn) error { return x.byPieces(q, pieces) })
-	if err == nil && x.cutOff && !cut && len(x.hits) == before {
-		// The pieces are everywhere: then the newest texts have them too.
-		err = x.insist(ctx, x.scan)
+	err := x.insist(ctx, x.scan)
+	if err == nil && x.cutOff && !all && by.query != "" && len(x.hits) < x.limit {
+		// Of those that were not looked at, the index knows some.
+		err = x.part(ctx, func(q *conn) error { return x.pick(q, by) })
+		x.cutOff = true
 	}
 	return err
 }
@@ -123,9 +128,9 @@ func (x *search) stretches() (all []stretch) {
 	return all
 }
 
-// byPieces is scan where trigrams tell which texts may match.
-func (x *search) byPieces(q *conn, pieces []string) error {
-	all, err := x.find(q, finder{}, pieces, mostPieces, false)
+// pick is scan of the texts that the index names.
+func (x *search) pick(q *conn, by finder) error {
+	all, err := x.find(q, by, mostPieces, false)
 	if err != nil {
 		return err
 	}

@@ -17,19 +17,18 @@ const (
 	defaultHits = 20
 	catchUpFor  = 100 * time.Millisecond
 
-	shortest = 20 * time.Millisecond  // that statements get,
-	usual    = 150 * time.Millisecond // if the query does not say,
-	longest  = 10 * time.Second       // and where nothing was found so soon: what they do is bounded by rows too
+	shortest = 20 * time.Millisecond  // of work that a search may do,
+	usual    = 150 * time.Millisecond // if the query does not say
+	longest  = 10 * time.Second       // that statements get at least where nothing was found so soon
+	busy     = 20                     // times as much as its work may a search take, where others keep the machine busy
 	day      = 24 * time.Hour         // more is as good as no bound
 
-	rowWork = 5 * time.Microsecond // what it takes to fetch one, without its text
+	rowWork  = 5 * time.Microsecond   // what it takes to fetch one, without its text,
+	wordWork = 7500 * time.Nanosecond // to look whether its words match,
+	rankWork = 120 * time.Microsecond // and to rank it
 
-	mostFound  = 500 // rows that match of which the best are looked for: the newest
-	mostRecent = 300 // the same of words that are frequent, and after there was no time
-
-	someRows    = 1000   // of the newest, if as many as
-	oftenOfSome = 15     // match, they are gone through one by one, up to
-	manyRows    = 20_000 // of them
+	someRows    = 1000 // of the newest, if as many as
+	oftenOfSome = 15   // match, they are gone through one by one
 )
 
 // codeCanceled is PostgreSQL's word for a statement that took too long.
@@ -117,18 +116,26 @@ func (s *Store) Search(ctx context.Context, q skein.Query) (r skein.Results, err
 // part runs a part of the search on a state of the database, until it is
 // through, or has done what the query allows.
 func (x *search) part(ctx context.Context, f func(*conn) error) error {
-	return x.timed(ctx, min(max(cmp.Or(x.q.Deadline, usual), shortest), day), f)
+	return x.timed(ctx, busy*x.work(), f)
 }
 
+// work is what each part of x may do, as the time that it takes where nothing else
+// runs.
+func (x *search) work() time.Duration {
+	return min(max(cmp.Or(x.q.Deadline, usual), shortest), day)
+}
+
+// rows returns of how many rows x may do something that takes so much.
+func (x *search) rows(each time.Duration) int { return int(min(x.work()/each, math.MaxInt32)) }
+
 // insist is part, where the answer is not to be empty only because the machine
-// is busy: a database cannot count work, only time. What f looks at is bounded
-// by the budget, or by how many rows it asks for.
+// is busy. What f looks at is bounded by the budget, or by how many rows it asks for.
 func (x *search) insist(ctx context.Context, f func(*conn) error) error {
 	before, cut := len(x.hits), x.cutOff
 	err := x.part(ctx, f)
 	if err == nil && x.cutOff && !cut && len(x.hits) == before {
 		x.cutOff = false
-		err = x.timed(ctx, longest, f)
+		err = x.timed(ctx, max(longest, busy*x.work()), f)
 	}
 	return err
 }
