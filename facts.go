@@ -22,6 +22,7 @@ type Facts struct {
 	Role   Role     // of a said event; "" otherwise
 	Text   string   // UTF-8: what search finds in the event; the parts' texts, reasoning, tool inputs and outputs, one after the other
 	Spans  []Span   // where each piece of Text comes from
+	Parts  []int    // for each part of a message, how many of the Spans are its and those of the parts before it
 	Tools  []string // names of the tools that are called, and of results that name theirs
 	Calls  []string // IDs of the Call parts
 	Answer []string // IDs of the calls that Result parts answer
@@ -146,11 +147,12 @@ func (f *gatherer) message(e Event, m *Message) error {
 	if m.Role == "" {
 		return invalidf("message: it has no role")
 	}
-	f.Role, f.Failed = m.Role, m.Error != nil
+	f.Role, f.Failed, f.Parts = m.Role, m.Error != nil, make([]int, 0, len(m.Parts))
 	for i := range m.Parts {
 		if err := f.part(i, &m.Parts[i]); err != nil {
 			return err
 		}
+		f.Parts = append(f.Parts, len(f.Spans))
 	}
 	if m.Error != nil {
 		f.add(PartOther, m.Error.Message)

@@ -26,13 +26,13 @@ func Fold(id SessionID, events []Event) (Session, error) {
 type Tally struct {
 	id      SessionID
 	session Session
-	said    map[string]bool  // IDs of messages
+	stand   Standing
 	charged map[string]Usage // by request
 }
 
 // NewTally returns the tally of the session id without any event.
 func NewTally(id SessionID) *Tally {
-	return &Tally{id: id, said: map[string]bool{}, charged: map[string]Usage{}}
+	return &Tally{id: id, charged: map[string]Usage{}}
 }
 
 // Session returns what the events added so far add up to.
@@ -61,13 +61,19 @@ func (t *Tally) Add(e Event) (_ Added, err error) {
 		p.Base = t.session.Shown()
 		t.session = Session{}
 	}
-	if m := facts.Message; m != nil && m.ID != "" {
-		p.Message, t.said[m.ID] = t.said[m.ID], true
+	if facts.Message != nil {
+		p.Message = t.stand.Joins(facts.Message.ID)
 	}
 	if facts.Charge != nil {
 		p.Charged = t.charged[facts.Charge.Request]
 	}
 	added, err := t.session.Apply(&e, facts, p)
+	if err == nil {
+		err = t.stand.Add(e)
+	}
+	if added.Stale {
+		t.session.Stand(t.stand.Shown())
+	}
 	if err == nil && facts.Charge != nil && facts.Charge.Request != "" {
 		t.charged[facts.Charge.Request] = added.Counted
 	}
@@ -77,7 +83,7 @@ func (t *Tally) Add(e Event) (_ Added, err error) {
 // Shown returns what a fork at the end of s shows of it.
 func (s *Session) Shown() Shown {
 	return Shown{
-		Messages: s.Messages, Turns: s.Turns, First: s.First, LastPrompt: s.LastPrompt,
+		Messages: s.Messages, Turns: s.Turns, Undone: s.Undone, First: s.First, LastPrompt: s.LastPrompt,
 		Project: s.Project, Cwd: s.Cwd, Agent: s.Agent, Model: s.Model,
 	}
 }

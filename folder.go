@@ -13,13 +13,14 @@ import (
 // those of its parent; they need not be all of them (see [Folder]).
 //
 // Pieces are said events with the same Message.ID, whatever stands between
-// them. A part that a later piece repeats stands once: a call or result by its
+// them, unless all that came before was taken back or withdrawn by then: what is
+// said again is another message. A part that a later piece repeats stands once: a call or result by its
 // ID, a text or reasoning where the later one begins with the earlier one;
 // other parts add up. The pieces' usage is put together by [Usage.Merge], and
 // of the other fields the later one that is set holds.
 //
 // A message's Turn counts the messages that a person typed, in the order of
-// the log, as [Session.Apply] does: no rewind or amendment ever changes it.
+// the log, taken back or not: no rewind or amendment ever changes it.
 //
 // The error wraps [ErrInvalid]: a payload that does not fit its kind.
 func Entries(events []Event) ([]Entry, error) {
@@ -43,8 +44,9 @@ type Folder struct {
 	said    []piece
 	compact []compaction
 	line    line
-	ids     map[string]int // message ID → index in said of its first piece
+	ids     map[string]int // message ID → index in said of its newest piece
 	turn    int
+	light   bool // of messages only what a Standing needs is kept
 }
 
 // A piece is what one said event holds of a message.
@@ -53,7 +55,9 @@ type piece struct {
 	time    Time
 	turn    int
 	first   int // index in said of the message's first piece
+	before  int // the same of the piece with the same message ID before it; -1 if there is none
 	message Message
+	typed   bool // of a first piece: a person typed it
 	gone    bool
 }
 
@@ -105,25 +109,46 @@ func (f *Folder) add(e Event, turn int) error {
 }
 
 func (f *Folder) say(e Event, m Message, turn int) {
-	p := piece{seq: e.Seq, time: e.Time, first: len(f.said), message: m}
-	first, isPiece := f.ids[m.ID]
-	switch {
-	case isPiece:
+	p := piece{seq: e.Seq, time: e.Time, first: len(f.said), before: -1, message: m}
+	first, isPiece := f.joins(m.ID)
+	if isPiece {
 		p.first = first
-	case m.ID != "":
+	}
+	if m.ID != "" {
 		if f.ids == nil {
 			f.ids = map[string]int{}
 		}
-		f.ids[m.ID] = p.first
+		if i, ok := f.ids[m.ID]; ok {
+			p.before = i
+		}
+		f.ids[m.ID] = len(f.said)
 	}
-	if !isPiece && m.Typed() {
+	if p.typed = !isPiece && m.Typed(); p.typed {
 		f.turn++
 	}
 	if turn >= 0 {
 		f.turn = turn
 	}
 	p.turn = f.turn
+	if f.light {
+		p.message = inShort(&m)
+	}
 	f.said = append(f.said, p)
+}
+
+// joins returns the first piece of the message that a next piece with the ID
+// belongs to: the newest that stands where the session goes on.
+func (f *Folder) joins(id string) (first int, ok bool) {
+	i, ok := f.ids[id]
+	if id == "" || !ok {
+		return 0, false
+	}
+	for ; i >= 0; i = f.said[i].before {
+		if p := &f.said[i]; !p.gone && f.line.on(p.seq) {
+			return p.first, true
+		}
+	}
+	return 0, false
 }
 
 // amend puts what stands there now in the place of a message or compaction.
@@ -131,7 +156,11 @@ func (f *Folder) say(e Event, m Message, turn int) {
 func (f *Folder) amend(a Amended) error {
 	if i := sort.Search(len(f.said), func(i int) bool { return f.said[i].seq >= a.Seq }); i < len(f.said) && f.said[i].seq == a.Seq {
 		p := &f.said[i]
-		return replace(&p.message, &p.gone, a)
+		err := replace(&p.message, &p.gone, a)
+		if f.light {
+			p.message = inShort(&p.message)
+		}
+		return err
 	}
 	if i := sort.Search(len(f.compact), func(i int) bool { return f.compact[i].seq >= a.Seq }); i < len(f.compact) && f.compact[i].seq == a.Seq {
 		c := &f.compact[i]

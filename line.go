@@ -1,6 +1,7 @@
 package skein
 
 import (
+	"math"
 	"slices"
 	"sort"
 )
@@ -58,6 +59,14 @@ func (l *line) spans(last Seq) []SeqRange {
 	}
 	slices.Reverse(back)
 	return back
+}
+
+// on reports whether seq lies on the line that goes on after the last event.
+func (l *line) on(seq Seq) bool {
+	if n := len(l.rewinds); n == 0 || seq > l.rewinds[n-1].at {
+		return true
+	}
+	return within(l.spans(math.MaxInt64), seq)
 }
 
 // within reports whether seq lies in one of spans, which are in order.

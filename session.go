@@ -36,8 +36,9 @@ type Session struct {
 	Touched     Time      `json:"touched_at,omitzero"` // housekeeping: the latest time among its own titled, changed, resumed and ended events and notes of a scrub; 0 if there was none
 	Base        Seq       `json:"base,omitempty"`      // fork: the events up to here are the parent's; 0 otherwise
 	Last        Seq       `json:"last"`                // place of its last event; 0 before the first
-	Messages    int       `json:"messages"`            // messages in it, those of the parent that it shows included
-	Turns       int       `json:"turns"`               // messages that a person typed, counted likewise
+	Messages    int       `json:"messages"`            // messages that stand in it now, those of the parent that it shows included; without what was taken back or withdrawn
+	Turns       int       `json:"turns"`               // those of them that a person typed
+	Undone      Counts    `json:"undone,omitzero"`     // what was taken back or withdrawn; turns are numbered as if it stood
 	Compactions int       `json:"compactions,omitempty"`
 	Usage       Usage     `json:"usage,omitzero"` // its own, without what it shows of its parent
 	Open        []string  `json:"open_calls,omitempty"`
@@ -45,6 +46,12 @@ type Session struct {
 	Revision    int       `json:"revision,omitempty"`  // raised by every scrub
 	Binned      Time      `json:"binned_at,omitzero"`  // 0 if it is not in the bin
 	LockedBy    string    `json:"locked_by,omitempty"` // holder of the lease, for people; "" if there is none
+}
+
+// Counts are numbers of messages, and of those that a person typed.
+type Counts struct {
+	Messages int `json:"messages"`
+	Turns    int `json:"turns"`
 }
 
 // maxWords is the length of Session.First and LastPrompt, in bytes.
@@ -65,7 +72,7 @@ func (s *Session) Name() string {
 // Prior is what a store has to look up before it can add an event to a
 // session: what came before, of the same message and of the same request.
 type Prior struct {
-	Message bool  // an earlier event of the session, the parent's shown ones included, has the same Message.ID
+	Message bool  // the event is a further piece of a message, of which an earlier piece stands where the session goes on; see [Standing.Joins]
 	Charged Usage // what was counted for the same Charge.Request; zero if nothing was
 	Base    Shown // for a created event of a fork: what the parent had at that seq
 }
@@ -74,6 +81,7 @@ type Prior struct {
 // that the fork begins with: whatever the parent does later changes nothing.
 type Shown struct {
 	Messages, Turns int
+	Undone          Counts
 	First           string
 	LastPrompt      string
 	Project, Cwd    string
@@ -82,8 +90,8 @@ type Shown struct {
 
 // Added is what one event added to a session: what stores write down beside it.
 type Added struct {
-	Message int   // how many messages the session has now; 0 if the event is no message
 	Piece   bool  // it is a further piece of a message counted before
+	Stale   bool  // it took back, withdrew or changed messages: Session.Stand is to be called with what stands now, before the session is read
 	Turn    int   // turn that the event belongs to; 0 before the first
 	Charge  Usage // what to add to the usage; zero if nothing
 	Counted Usage // what is now counted for the request, in all
@@ -113,7 +121,9 @@ func (s *Session) Apply(e *Event, f Facts, p Prior) (a Added, err error) {
 		}
 		s.Created = e.Time
 	case f.Message != nil:
-		a = s.say(f, p)
+		a.Piece = s.say(f, p)
+	case f.Rewound != nil, f.Amended != nil:
+		a.Stale = true
 	case f.Titled != nil && rank(f.Titled.By) >= rank(s.TitleBy):
 		s.Title, s.TitleBy, s.Description = f.Titled.Title, f.Titled.By, f.Titled.Description
 	case f.Changed != nil:
@@ -128,7 +138,7 @@ func (s *Session) Apply(e *Event, f Facts, p Prior) (a Added, err error) {
 		a.Charge = a.Counted.Minus(p.Charged)
 		s.Usage = s.Usage.Plus(a.Charge)
 	}
-	a.Turn = s.Turns
+	a.Turn = s.Ever().Turns
 	s.Created = earliest(s.Created, e.Time)
 	s.date(e)
 	s.Last++
@@ -201,7 +211,8 @@ func (s *Session) create(c *Created, base Shown) error {
 	}
 	if fork {
 		s.Base, s.Last = c.Parent.Seq, c.Parent.Seq
-		s.Messages, s.Turns, s.First, s.LastPrompt = base.Messages, base.Turns, base.First, base.LastPrompt
+		s.Stand(base)
+		s.Undone = base.Undone
 		s.Project, s.Cwd = or(s.Project, base.Project), or(s.Cwd, base.Cwd)
 		s.Agent, s.Model = or(s.Agent, base.Agent), or(s.Model, base.Model)
 	}
@@ -215,9 +226,24 @@ func or(a, b string) string {
 	return b
 }
 
-func (s *Session) say(f Facts, p Prior) (a Added) {
+// Ever counts what stands and what was undone. The newest turn has the number
+// Ever().Turns.
+func (s *Session) Ever() Counts {
+	return Counts{s.Messages + s.Undone.Messages, s.Turns + s.Undone.Turns}
+}
+
+// Stand sets what is counted and told of the messages that stand now: Messages,
+// Turns, First and LastPrompt of x.
+func (s *Session) Stand(x Shown) {
+	ever := s.Ever()
+	s.Undone = Counts{ever.Messages - x.Messages, ever.Turns - x.Turns}
+	s.Messages, s.Turns, s.First, s.LastPrompt = x.Messages, x.Turns, x.First, x.LastPrompt
+}
+
+// say counts a message; piece says that it was counted before.
+func (s *Session) say(f Facts, p Prior) (piece bool) {
 	m := f.Message
-	if a.Piece = m.ID != "" && p.Message; !a.Piece {
+	if piece = m.ID != "" && p.Message; !piece {
 		s.Messages++
 		if m.Typed() {
 			s.Turns++
@@ -225,12 +251,11 @@ func (s *Session) say(f Facts, p Prior) (a Added) {
 			s.First = or(s.First, s.LastPrompt)
 		}
 	}
-	a.Message = s.Messages
 	if m.Role == RoleAssistant && m.Model != "" && !m.Synthetic {
 		s.Model = m.Model
 		s.Provider = or(m.Provider, s.Provider)
 	}
-	return a
+	return piece
 }
 
 // FirstWords returns the beginning of text, at most 200 bytes, on one line:

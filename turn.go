@@ -7,7 +7,7 @@ type TurnPolicy int
 
 // The policies.
 const (
-	OnlyTyped        TurnPolicy = iota // what a person typed: turns as [Entry].Turn and [Session].Turns count them
+	OnlyTyped        TurnPolicy = iota // what a person typed: turns as [Entry].Turn numbers them
 	EveryUserMessage                   // every message of the user's role that is more than tools' results, put in by programs too
 )
 

@@ -133,7 +133,7 @@ func (j *job) newestShown(ctx context.Context, s skein.Session, n int) (shown []
 		}
 		if len(shown) >= n || len(found) < ask {
 			over := max(len(shown)-n, 0)
-			return shown[over:], max(s.Messages-len(found), 0) + over, nil
+			return shown[over:], max(s.Messages-len(shown[over:]), 0), nil
 		}
 	}
 }

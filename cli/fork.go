@@ -98,9 +98,9 @@ func (o *forkOptions) place(ctx context.Context, j *job, s skein.Session) (skein
 	}
 	turn := o.turn
 	if turn < 0 {
-		turn += int64(s.Turns) + 1
+		turn += int64(s.Ever().Turns) + 1
 	}
-	if turn < 1 || turn > int64(s.Turns) {
+	if turn < 1 || turn > int64(s.Ever().Turns) {
 		return 0, o.noTurn(s)
 	}
 	next, err := reader{ctx, j.store, s}.begin(int(turn) + 1)
@@ -108,8 +108,8 @@ func (o *forkOptions) place(ctx context.Context, j *job, s skein.Session) (skein
 }
 
 func (o *forkOptions) noTurn(s skein.Session) error {
-	has := fmt.Sprintf("the turns 1 to %d", s.Turns)
-	switch s.Turns {
+	has := fmt.Sprintf("the turns 1 to %d", s.Ever().Turns)
+	switch s.Ever().Turns {
 	case 0:
 		has = "no turns yet"
 	case 1:

@@ -51,7 +51,7 @@ func (o *tailOptions) run(ctx context.Context, j *job, args []string) error {
 		return err
 	}
 	o.curtain = drawn(o.secrets)
-	t := tailing{o: o, j: j, turn: s.Turns, text: newTranscript(j.Stdout, j, &o.showOptions)}
+	t := tailing{o: o, j: j, turn: s.Ever().Turns, text: newTranscript(j.Stdout, j, &o.showOptions)}
 	if err := t.begin(reader{ctx, j.store, s}); err != nil {
 		return err
 	}

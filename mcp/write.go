@@ -115,8 +115,8 @@ func (s *service) forkPlace(ctx context.Context, x skein.Session, in forkIn) (sk
 		return 0, fmt.Errorf("turn %d and seq %d: %w: want one of them", in.Turn, in.Seq, skein.ErrInvalid)
 	case in.Seq < 0 || in.Seq > x.Last:
 		return 0, fmt.Errorf("seq %d: %w: the session has 1 to %d", in.Seq, skein.ErrInvalid, x.Last)
-	case in.Turn < 0 || in.Turn > x.Turns:
-		return 0, fmt.Errorf("turn %d: %w: the session has %d", in.Turn, skein.ErrInvalid, x.Turns)
+	case in.Turn < 0 || in.Turn > x.Ever().Turns:
+		return 0, fmt.Errorf("turn %d: %w: the session has %d", in.Turn, skein.ErrInvalid, x.Ever().Turns)
 	case in.Seq > 0:
 		return in.Seq, nil
 	case in.Turn == 0:

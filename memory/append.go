@@ -179,7 +179,6 @@ func (t *tx) add(sess *session, e *event) (err error) {
 	if e.added, err = sess.head.Apply(&e.Event, e.facts, e.prior); err != nil {
 		return err
 	}
-	e.after = shownAfter(&sess.head)
 	if sess.head.Key != was.Key {
 		if err := t.checkKey(&sess.head); err != nil {
 			return err
@@ -190,9 +189,11 @@ func (t *tx) add(sess *session, e *event) (err error) {
 	}
 	t.charge(sess.head.User, e, e.added.Charge)
 	sess.own = append(sess.own, *e)
+	sess.take(&sess.own[len(sess.own)-1])
 	sess.enter(e)
 	t.undo = append(t.undo, func() {
 		sess.own = sess.own[:len(sess.own)-1]
+		sess.standing = nil
 		sess.leave(e)
 		t.charge(was.User, e, skein.Usage{}.Minus(e.added.Charge))
 	})

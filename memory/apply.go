@@ -80,7 +80,7 @@ func (t *tx) amend(sess *session, e *event) error {
 // prior looks up what came before e.
 func (t *tx) prior(sess *session, e *event) (p skein.Prior) {
 	if m := e.facts.Message; m != nil && m.ID != "" {
-		p.Message = sess.said(m.ID, sess.head.Last)
+		p.Message = sess.stands().Joins(m.ID)
 	}
 	if c := e.facts.Charge; c != nil && c.Request != "" {
 		p.Charged = t.requests[request{sess.head.User, c.Request}]
@@ -120,10 +120,24 @@ func (s *Store) keyTaken(h *skein.Session) bool {
 	return false
 }
 
-// shownAfter returns what a fork that begins where h is now shows.
-func shownAfter(h *skein.Session) skein.Shown {
-	return skein.Shown{
-		Messages: h.Messages, Turns: h.Turns, First: h.First, LastPrompt: h.LastPrompt,
-		Project: h.Project, Cwd: h.Cwd, Agent: h.Agent, Model: h.Model,
+// stands returns what stands of all that sess shows.
+func (sess *session) stands() *skein.Standing {
+	if sess.standing == nil {
+		sess.standing = &skein.Standing{}
+		for e := range sess.shown(sess.head.Last) {
+			_ = sess.standing.Add(e.Event) //nolint:errcheck // the facts were worked out of the same payload
+		}
 	}
+	return sess.standing
+}
+
+// take adds the last of sess's own events to what stands.
+func (sess *session) take(e *event) {
+	if sess.standing != nil {
+		_ = sess.standing.Add(e.Event) //nolint:errcheck // as above
+	}
+	if e.added.Stale {
+		sess.head.Stand(sess.stands().Shown())
+	}
+	e.after = sess.head.Shown()
 }

@@ -48,11 +48,6 @@ func (sess *session) client(id skein.ClientID, upto skein.Seq) skein.Seq {
 	return sess.base.client(id, min(upto, sess.from))
 }
 
-// said reports whether an event up to upto is of the message id.
-func (sess *session) said(id string, upto skein.Seq) bool {
-	return last(sess.messages[id], upto) > 0 || sess.base != nil && sess.base.said(id, min(upto, sess.from))
-}
-
 // last returns the greatest of seqs up to upto; 0 if there is none.
 func last(seqs []skein.Seq, upto skein.Seq) (seq skein.Seq) {
 	for _, s := range seqs {
@@ -116,7 +111,7 @@ func (s *Store) heir(sess *session) (heir *session, moved int) {
 
 // index makes the maps of sess anew.
 func (sess *session) index() {
-	sess.clients, sess.messages = map[skein.ClientID][]skein.Seq{}, map[string][]skein.Seq{}
+	sess.clients = map[skein.ClientID][]skein.Seq{}
 	for i := range sess.own {
 		sess.enter(&sess.own[i])
 	}
@@ -127,9 +122,6 @@ func (sess *session) enter(e *event) {
 	if e.ClientID != "" {
 		sess.clients[e.ClientID] = append(sess.clients[e.ClientID], e.Seq)
 	}
-	if m := e.facts.Message; m != nil && m.ID != "" {
-		sess.messages[m.ID] = append(sess.messages[m.ID], e.Seq)
-	}
 }
 
 // leave undoes enter of the event entered last.
@@ -137,9 +129,5 @@ func (sess *session) leave(e *event) {
 	if e.ClientID != "" {
 		seqs := sess.clients[e.ClientID]
 		sess.clients[e.ClientID] = seqs[:len(seqs)-1]
-	}
-	if m := e.facts.Message; m != nil && m.ID != "" {
-		seqs := sess.messages[m.ID]
-		sess.messages[m.ID] = seqs[:len(seqs)-1]
 	}
 }

@@ -38,8 +38,8 @@ type session struct {
 	from     skein.Seq     // own[0] stands after it
 	own      []event       // what is in it never changes; it is replaced or grows
 	clients  map[skein.ClientID][]skein.Seq
-	messages map[string][]skein.Seq // places of the pieces, by message ID
-	order    int                    // when it was made
+	standing *skein.Standing // of what it shows; nil until somebody asks
+	order    int             // when it was made
 }
 
 // An event is one with all that was worked out of it.

@@ -185,6 +185,12 @@ func (sess *session) refold(done map[*session]bool) {
 	sess.base.refold(done)
 	was := sess.head
 	head, usage := skein.Session{}, skein.Usage{}
+	standing := skein.Standing{}
+	if sess.base != nil {
+		for e := range sess.base.shown(sess.from) {
+			_ = standing.Add(e.Event) //nolint:errcheck // it was stored
+		}
+	}
 	for i := range sess.own {
 		e := &sess.own[i]
 		if c := e.facts.Created; c != nil {
@@ -196,8 +202,13 @@ func (sess *session) refold(done map[*session]bool) {
 			c.User = was.User
 		}
 		e.added, _ = head.Apply(&e.Event, e.facts, e.prior)
-		e.after = shownAfter(&head)
+		_ = standing.Add(e.Event) //nolint:errcheck // it was stored
+		if e.added.Stale {
+			head.Stand(standing.Shown())
+		}
+		e.after = head.Shown()
 	}
+	sess.standing = nil
 	head.Usage = head.Usage.Plus(usage)
 	head.Revision, head.Binned = was.Revision, was.Binned
 	sess.head = head

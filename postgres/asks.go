@@ -50,6 +50,9 @@ func (d *draft) lookMore(p *pipe, w *work) bool {
 			segs = walk.Segments{{Session: d.n, From: 0, To: d.Last}}
 		}
 		needed = p.known(user, segs, d.asks.clients, d.asks.messages, d.clients, d.messages)
+		if len(d.asks.messages) > 0 {
+			p.marked(user, segs, &d.marked)
+		}
 		needed = p.kindsOf(d) || needed
 	}
 	needed = p.quotaOf(user, w.quotas) || needed
@@ -57,16 +60,27 @@ func (d *draft) lookMore(p *pipe, w *work) bool {
 	return p.keysOf(user, d.asks.keys, w.keys) || needed
 }
 
+// marked adds the look whether anything in what a session shows was taken back
+// or amended.
+func (p *pipe) marked(user skein.User, segs walk.Segments, is *bool) {
+	ns, upto := pieces(segs)
+	p.one(nil, `SELECT EXISTS (SELECT FROM unnest($2::bigint[], $3::bigint[]) g (n, upto) JOIN events e ON e.user_id = $1 AND e.n = g.n AND e.seq <= g.upto
+		WHERE e.kind IN ('rewound', 'compacted', 'amended') AND e.kind <> 'compacted')`, []any{string(user), ns, upto}, is)
+}
+
 // kindsOf adds the look for the kinds of the events that are amended.
 func (p *pipe) kindsOf(d *draft) bool {
 	if len(d.asks.amended) == 0 {
 		return false
 	}
-	p.query(`SELECT seq, kind FROM events WHERE user_id = $1 AND n = $2 AND seq = ANY($3::bigint[])`, []any{string(d.User), d.n, d.asks.amended}, func(r row) error {
+	p.query(`SELECT e.seq, e.kind, coalesce(e.role, '') <> $4 AND NOT EXISTS (SELECT FROM events a
+			WHERE a.user_id = e.user_id AND a.n = e.n AND a.amends = e.seq AND a.amends IS NOT NULL AND a.role IS NULL)
+		FROM events e WHERE e.user_id = $1 AND e.n = $2 AND e.seq = ANY($3::bigint[])`, []any{string(d.User), d.n, d.asks.amended, string(skein.RoleUser)}, func(r row) error {
 		var seq skein.Seq
 		var kind string
-		err := r.Scan(&seq, &kind)
-		d.kinds[seq] = kindFrom(kind)
+		var steady bool
+		err := r.Scan(&seq, &kind, &steady)
+		d.kinds[seq], d.steady[seq] = kindFrom(kind), steady
 		return err
 	})
 	return true

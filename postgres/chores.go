@@ -13,7 +13,7 @@ const (
 
 // chores are what other processes have left undone that died, and calls of this
 // one whose ctx has ended: deleted sessions are taken away, scrubs finished; and
-// older events get their checksums.
+// older events get their checksums, and older sessions what stands of them.
 type chores struct {
 	all  *Store
 	wake chan struct{}
@@ -52,7 +52,7 @@ func (c *chores) loop() {
 // doChores does what there is to do. One that does not work does not keep the
 // others from being done.
 func (s *Store) doChores(ctx context.Context) (err error) {
-	for _, do := range []func(context.Context) (bool, error){s.drain, s.resumeScrub, s.sumSome} {
+	for _, do := range []func(context.Context) (bool, error){s.drain, s.resumeScrub, s.sumSome, s.standSome} {
 		for more := true; more; {
 			var failed error
 			if more, failed = do(ctx); failed != nil {

@@ -157,5 +157,6 @@ func (t *tx) bury(h *head) error {
 	p.exec(`DELETE FROM heads WHERE id = $1`, id)
 	p.exec(`DELETE FROM sessions WHERE user_id = $1 AND n = $2`, user, h.n)
 	p.exec(`DELETE FROM names WHERE user_id = $1 AND n = $2`, user, h.n)
+	p.exec(`DELETE FROM undone WHERE user_id = $1 AND n = $2`, user, h.n)
 	return p.run()
 }

@@ -18,11 +18,17 @@ type draft struct {
 	clients  map[skein.ClientID]placed // what it has of the client IDs that were looked up, and those of the drafted events
 	messages map[string]bool           // the same of message IDs
 	kinds    map[skein.Seq]skein.Kind  // of the events that are amended
+	steady   map[skein.Seq]bool        // those of them that are no prompts and were never withdrawn
 
 	events  eventRows
 	charges chargeRows
 	refs    refRows
-	base    int64 // of a fork that begins: bases.base
+	base    int64            // of a fork that begins: bases.base
+	gaps    []skein.SeqRange // of such a fork: what was taken back of what it shows
+	marked  bool             // anything in it was taken back or amended; known where a message ID was looked up
+	stale   bool             // what stands of it is to be worked out anew
+	rewound bool             // and what was taken back
+	stood   bool             // that was done, and is to be written
 	fences  []int64
 	free    bool  // nobody may hold the lease
 	grew    int64 // bytes
@@ -39,7 +45,7 @@ type placed struct {
 }
 
 func newDraft(h head) *draft {
-	return &draft{head: h, was: h, clients: map[skein.ClientID]placed{}, messages: map[string]bool{}, kinds: map[skein.Seq]skein.Kind{}}
+	return &draft{head: h, was: h, clients: map[skein.ClientID]placed{}, messages: map[string]bool{}, kinds: map[skein.Seq]skein.Kind{}, steady: map[skein.Seq]bool{}}
 }
 
 // A leaseState is what is known of a session's newest lease.
@@ -50,7 +56,7 @@ type leaseState struct {
 }
 
 // changed reports whether there is anything to write.
-func (d *draft) changed() bool { return len(d.events.at) > 0 || d.grew != 0 }
+func (d *draft) changed() bool { return len(d.events.at) > 0 || d.grew != 0 || d.stood }
 
 // moves reports whether the usage of d becomes another project's or agent's.
 func (d *draft) moves() bool {
@@ -62,6 +68,7 @@ func (d *draft) moves() bool {
 type work struct {
 	s       *Store
 	looked  bool // everything was looked up; else what is not known is taken for granted
+	alone   bool // there is one job: if it fails, nothing is written
 	drafts  map[skein.SessionID]*draft
 	charged map[request]skein.Usage
 	keys    map[userKey]int64 // number of the live session with a key; 0 if there is none

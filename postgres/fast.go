@@ -26,7 +26,7 @@ func (s *Store) appendGroup(group []*job) {
 func (s *Store) appendSlow(ctx context.Context, jobs []*job) {
 	s.slow.Add(int64(len(jobs)))
 	err := s.settle(ctx, jobs)
-	if err != nil && len(jobs) > 1 && code(err) != "" && !again(err) && !errors.Is(err, skein.ErrUnknown) {
+	if err != nil && len(jobs) > 1 && (errors.Is(err, errAlone) || code(err) != "" && !again(err) && !errors.Is(err, skein.ErrUnknown)) {
 		for _, j := range jobs {
 			j.err = s.settle(j.ctx, []*job{j})
 		}

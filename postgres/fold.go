@@ -162,13 +162,16 @@ func (w *work) event(d *draft, p *packedEvent, imported bool) (skein.Seq, error)
 	if err != nil {
 		return 0, err
 	}
+	if added.Stale {
+		w.shaken(d, p)
+	}
 	if d.Key != key {
 		if err := w.takeKey(d, key); err != nil {
 			return 0, err
 		}
 	}
 	if p.f.Created != nil {
-		d.base = prior.strand
+		d.base, d.gaps = prior.strand, prior.undone
 		d.segs = append(walk.Segments{{Session: d.n, From: d.Base, To: math.MaxInt64}}, prior.segs...)
 		w.begun(d, prior)
 	}
@@ -240,7 +243,10 @@ func (w *work) prior(d *draft, p *packedEvent) (x prior, err error) {
 	}
 	if m := p.f.Message; m != nil && m.ID != "" {
 		id := indexed(m.ID)
-		if x.Message = d.messages[id]; !x.Message && !w.looked {
+		if x.Message, err = w.joins(d, id); err != nil {
+			return x, err
+		}
+		if !x.Message && !w.looked {
 			d.noMessages = append(d.noMessages, id)
 		}
 	}

@@ -24,7 +24,7 @@ func TestMigrationKeepsWhatWasDestroyedDestroyed(t *testing.T) {
 	pgtest.Exec(
 		t, pgtest.As(t, dsn, "skein_owner"), `CREATE FUNCTION buried(hashes bytea[]) RETURNS integer LANGUAGE sql AS 'SELECT 1'`, `CREATE FUNCTION lift(hashes bytea[]) RETURNS integer LANGUAGE sql AS 'SELECT 1'`,
 		`GRANT CREATE ON SCHEMA public TO skein_all`, `ALTER FUNCTION buried OWNER TO skein_all`, `ALTER FUNCTION lift OWNER TO skein_all`, `REVOKE CREATE ON SCHEMA public FROM skein_all`,
-		`UPDATE skein_meta SET version = 3`,
+		`DROP TABLE undone`, `UPDATE skein_meta SET version = 3`,
 	)
 	s = open(t, dsn)
 	if _, err := skein.Add(t.Context(), s.As("ann"), "gone", created()); !errors.Is(err, skein.ErrDeleted) {
@@ -48,7 +48,7 @@ func TestMigrationCountsWhatIsSaidOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	pgtest.Exec(t, pgtest.As(t, dsn, "skein_all"), `UPDATE sessions s SET bytes = s.bytes + octet_length(f.text) FROM found f WHERE f.n = s.n`)
-	pgtest.Exec(t, pgtest.As(t, dsn, "skein_owner"), `UPDATE skein_meta SET version = 4`)
+	pgtest.Exec(t, pgtest.As(t, dsn, "skein_owner"), `DROP TABLE undone`, `UPDATE skein_meta SET version = 4`)
 	if got, err := open(t, dsn).Size(t.Context(), "a"); err != nil || got != now {
 		t.Errorf("Size = %d, %v after the migration, want %d", got, err, now)
 	}
@@ -75,5 +75,23 @@ func TestOneOfManyMakesTheTables(t *testing.T) {
 	wg.Wait()
 	if n := said.Load(); n != 1 {
 		t.Errorf("%d of 6 say that they make the tables, want 1", n)
+	}
+}
+
+// Up to version 6 a session counted what was taken back.
+func TestMigrationCountsWhatStands(t *testing.T) {
+	dsn := pgtest.DSN(t)
+	s := open(t, dsn)
+	add(t, s.As("ann"), "a", created(), said("one"), said("two"), skein.NewEvent(skein.KindRewound, 1, skein.Rewound{To: 2}))
+	pgtest.Exec(t, pgtest.As(t, dsn, "skein_all"), `UPDATE sessions SET state = convert_to(regexp_replace(convert_from(state, 'UTF8'),
+		'"messages":1,"turns":1,"undone":\{[^}]*\}', '"messages":2,"turns":2'), 'UTF8')`)
+	pgtest.Exec(t, pgtest.As(t, dsn, "skein_owner"), `DROP TABLE undone`, `UPDATE skein_meta SET version = 6`)
+	s = open(t, dsn)
+	if err := s.DoChores(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	x, err := s.Session(t.Context(), "a")
+	if err != nil || x.Messages != 1 || x.Turns != 1 || x.Undone != (skein.Counts{Messages: 1, Turns: 1}) || x.LastPrompt != "one" {
+		t.Errorf("Session(a) = %+v, %v, want one message of two that stands", x, err)
 	}
 }

@@ -17,6 +17,7 @@ type prior struct {
 	segs     walk.Segments
 	clients  map[skein.ClientID]placed
 	messages map[string]bool
+	undone   []skein.SeqRange // what was taken back up to there
 }
 
 // A parentRow is the row in heads of a session that a fork begins with: it must
@@ -49,11 +50,10 @@ func (w *work) shown(d *draft, c *skein.Created) (x prior, err error) {
 	i := slices.IndexFunc(x.segs, func(s walk.Segment) bool { return s.From < s.To })
 	x.segs = x.segs[i:]
 	x.strand = x.segs[0].Session
-	var turn, ordinal int
 	var prev skein.Seq
 	var kind string
-	found, err := t.one(`SELECT turn, ordinal, prev, kind FROM events WHERE user_id = $1 AND n = $2 AND seq = $3`,
-		[]any{string(p.User), x.strand, int64(at.Seq)}, &turn, &ordinal, &prev, &kind)
+	found, err := t.one(`SELECT prev, kind FROM events WHERE user_id = $1 AND n = $2 AND seq = $3`,
+		[]any{string(p.User), x.strand, int64(at.Seq)}, &prev, &kind)
 	if err != nil {
 		return x, err
 	}
@@ -69,16 +69,24 @@ func (w *work) shown(d *draft, c *skein.Created) (x prior, err error) {
 		if x.Base, err = walk.Past(past, x.segs, x.said); err != nil {
 			return x, err
 		}
-		if x.Base.First, err = walk.First(past, x.segs, turn, p.First); err != nil {
+		stands, err := walk.Stand(past, x.segs, at.Seq)
+		if err != nil {
 			return x, err
 		}
-		if x.Base.LastPrompt, err = walk.Prompt(past, x.segs, turn); err != nil {
+		x.Base.Messages, x.Base.Turns, x.Base.Undone, x.Base.First, x.Base.LastPrompt = stands.Messages, stands.Turns, stands.Undone, stands.First, stands.LastPrompt
+	}
+	if x.undone, err = walk.Undone(&walker{q: t.conn, user: p.User}, x.segs, at.Seq); err != nil {
+		return x, err
+	}
+	if x.clients, x.messages, err = t.known(p.User, x.segs, d.asks.clients, d.asks.messages); err != nil {
+		return x, err
+	}
+	for id := range x.messages {
+		if x.messages[id], err = walk.Joins(&walker{q: t.conn, user: p.User}, x.segs, at.Seq, id); err != nil {
 			return x, err
 		}
 	}
-	x.Base.Turns, x.Base.Messages = turn, ordinal
-	x.clients, x.messages, err = t.known(p.User, x.segs, d.asks.clients, d.asks.messages)
-	return x, err
+	return x, nil
 }
 
 // parent returns a session that a fork of u's begins with. What the group has drafted

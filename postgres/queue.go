@@ -136,7 +136,7 @@ func (j *job) simple() bool {
 	}
 	for i := range p.events {
 		f := &p.events[i].f
-		if f.Created != nil || f.Amended != nil || len(f.Blobs) > 0 || f.Changed != nil && f.Changed.Key != nil {
+		if f.Created != nil || f.Amended != nil || f.Rewound != nil || len(f.Blobs) > 0 || f.Changed != nil && f.Changed.Key != nil {
 			return false
 		}
 	}

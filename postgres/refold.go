@@ -62,11 +62,6 @@ func (sc *scrub) refold(ctx context.Context, id skein.SessionID) error {
 	x := refolding{sum: skein.Session{ID: id}, upto: h.Base, base: skein.Shown{
 		Project: sc.clean(h.Project), Cwd: sc.clean(h.Cwd), Agent: sc.clean(h.Agent), Model: sc.clean(h.Model),
 	}}
-	if h.Base > 0 {
-		if x.base.LastPrompt, err = sc.shownPrompt(ctx, &h); err != nil {
-			return err
-		}
-	}
 	for {
 		for more := true; more; {
 			if more, err = sc.foldPage(ctx, &h, &x); err != nil {
@@ -99,9 +94,6 @@ func (sc *scrub) foldPage(ctx context.Context, h *head, x *refolding) (more bool
 				return err
 			}
 			x.upto, more = e.Seq, true
-			if e.Kind == skein.KindCreated && said.turn > 0 { // a fork of what had begun
-				x.base.First = sc.clean(h.First)
-			}
 			f, err := skein.FactsOf(e)
 			if err == nil {
 				_, err = x.sum.Apply(&e, f, skein.Prior{Message: said.piece, Base: x.base})
@@ -112,23 +104,6 @@ func (sc *scrub) foldPage(ctx context.Context, h *head, x *refolding) (more bool
 			return err
 		})
 	return more, err
-}
-
-// shownPrompt returns the last prompt that the fork h shows of its parent.
-func (sc *scrub) shownPrompt(ctx context.Context, h *head) (words string, err error) {
-	err = sc.s.read(ctx, func(q *conn) error {
-		segs, err := q.segments(h, h.Last)
-		if err != nil {
-			return err
-		}
-		var turn int
-		if _, err := q.one(`SELECT e.turn FROM events e WHERE e.user_id = $1 AND e.n = $2 AND e.seq = $3`, []any{sc.user(), h.n, int64(h.Base) + 1}, &turn); err != nil {
-			return err
-		}
-		words, err = walk.Prompt(&walker{q: q, user: h.User}, segs, turn)
-		return err
-	})
-	return words, err
 }
 
 // putFold writes the texts of x, which has all events, into the row of session
@@ -151,13 +126,21 @@ func (sc *scrub) putFold(ctx context.Context, id skein.SessionID, x *refolding) 
 		if h.Last != x.upto {
 			return fmt.Errorf("session %s: %w: it ends at %d, not %d", id, errBehind, h.Last, x.upto)
 		}
+		segs, err := t.segments(&h, h.Last)
+		if err != nil {
+			return err
+		}
+		stands, err := walk.Stand(&walker{q: t.conn, user: h.User}, segs, h.Last)
+		if err != nil {
+			return err
+		}
 		y, sum := &h.Session, &x.sum
-		for was, now := range map[string]string{y.First: sum.First, y.Project: sum.Project, y.Cwd: sum.Cwd, y.Agent: sum.Agent, y.Model: sum.Model} {
+		for was, now := range map[string]string{y.Project: sum.Project, y.Cwd: sum.Cwd, y.Agent: sum.Agent, y.Model: sum.Model} {
 			sc.texts[was] = now
 		}
 		y.Title, y.TitleBy, y.Description, y.Surface, y.Project, y.Cwd = sum.Title, sum.TitleBy, sum.Description, sum.Surface, sum.Project, sum.Cwd
 		y.Agent, y.Profile, y.Provider, y.Model, y.Status, y.Tags = sum.Agent, sum.Profile, sum.Provider, sum.Model, sum.Status, sum.Tags
-		y.First, y.LastPrompt, y.Parent, y.Origin, y.Open = sum.First, sum.LastPrompt, sum.Parent, sum.Origin, sum.Open
+		y.First, y.LastPrompt, y.Parent, y.Origin, y.Open = stands.First, stands.LastPrompt, sum.Parent, sum.Origin, sum.Open
 		if y.Key != "" {
 			y.Key = sum.Key
 		}

@@ -25,7 +25,7 @@ func (r *eventRows) add(e *skein.Event, p *packedEvent, now *skein.Facts, a skei
 	r.at = append(r.at, int64(e.Time))
 	r.kind = append(r.kind, kindText(e.Kind))
 	r.turn = append(r.turn, int32(a.Turn))
-	r.ordinal = append(r.ordinal, int32(d.Messages))
+	r.ordinal = append(r.ordinal, int32(d.Ever().Messages))
 	r.prev = append(r.prev, int64(prev))
 	r.piece = append(r.piece, a.Piece)
 	r.failed = append(r.failed, now.Failed)

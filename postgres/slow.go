@@ -3,12 +3,14 @@ package postgres
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"math"
 	"slices"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/walk"
 )
 
 // maxUnique is how often an append is tried again that met what another has
@@ -27,7 +29,7 @@ func (s *Store) settle(ctx context.Context, jobs []*job) (err error) {
 				j.rs, j.err = nil, nil
 			}
 			w = newWork(s)
-			w.tx, w.looked = t, true
+			w.tx, w.looked, w.alone = t, true, len(jobs) == 1
 			return w.run(jobs)
 		})
 		if err == nil {
@@ -59,10 +61,13 @@ func (w *work) run(jobs []*job) error {
 		if failed == nil {
 			continue
 		}
-		if !w.tx.usable() || again(failed) || len(jobs) == 1 {
+		if !w.tx.usable() || again(failed) || len(jobs) == 1 || errors.Is(failed, errAlone) {
 			return failed // the transaction's own error, or there is nothing else to write
 		}
 		j.err = failed
+	}
+	if err := w.restand(); err != nil {
+		return err
 	}
 	return w.finish()
 }
@@ -263,7 +268,27 @@ func (w *work) lookMore(ids []skein.SessionID, fresh int) error {
 	if !needed {
 		return nil
 	}
-	return p.run()
+	if err := p.run(); err != nil {
+		return err
+	}
+	return w.lookAtPieces()
+}
+
+// lookAtPieces finds out which of the messages that have pieces stand.
+func (w *work) lookAtPieces() error {
+	for _, d := range w.drafts {
+		for id := range d.messages {
+			if !d.marked {
+				break
+			}
+			stands, err := walk.Joins(&walker{q: w.tx.conn, user: d.User}, d.pieces(), d.Last, id)
+			if err != nil {
+				return err
+			}
+			d.messages[id] = stands
+		}
+	}
+	return nil
 }
 
 // number gives the sessions that begin their numbers.
@@ -302,7 +327,7 @@ func (w *work) flush() error {
 		if d.changed() {
 			d.was, d.begins, d.base = d.head, false, 0
 			d.events, d.charges, d.refs = eventRows{}, chargeRows{}, refRows{}
-			d.flushed, d.grew = d.flushed+d.grew, 0
+			d.flushed, d.grew, d.stood = d.flushed+d.grew, 0, false
 		}
 	}
 	return nil
@@ -352,6 +377,7 @@ func (w *work) writes() (*pipe, error) {
 		}
 		if d.base != 0 {
 			p.exec(`INSERT INTO bases (user_id, n, base, upto) VALUES ($1, $2, $3, $4)`, string(d.User), d.n, d.base, int64(d.Base))
+			p.undone(&d.head, d.gaps)
 		}
 		if len(d.refs.seq) > 0 {
 			p.exec(`INSERT INTO blob_refs (user_id, hash, n, seq) SELECT $1, x.hash, $2, x.seq FROM unnest($3::bytea[], $4::bigint[]) x (hash, seq) ON CONFLICT DO NOTHING`,

@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/walk"
@@ -27,13 +28,53 @@ func (s *Store) Window(ctx context.Context, id skein.SessionID, n int) (events [
 func (w *walker) Line(segs walk.Segments) (rewound []skein.Event, amended []walk.Amendment, err error) {
 	p := w.q.pipe()
 	w.events(p, segs, &rewound, `e.kind = 'rewound' ORDER BY e.seq`)
-	w.each(p, segs, `e.seq, coalesce(e.amends, 0)`, `e.kind = 'amended' ORDER BY e.seq`, nil, func(r row) error {
+	w.each(p, segs, `e.seq, coalesce(e.amends, 0), e.role IS NULL`, `e.kind = 'amended' ORDER BY e.seq`, nil, func(r row) error {
 		var m walk.Amendment
-		err := r.Scan(&m.Seq, &m.Amends)
+		err := r.Scan(&m.Seq, &m.Amends, &m.Empty)
 		amended = append(amended, m)
 		return err
 	})
 	return rewound, amended, p.run()
+}
+
+// SaidAt implements [walk.StandLog].
+func (w *walker) SaidAt(segs walk.Segments, seqs []skein.Seq) (all []walk.Said, err error) {
+	p := w.q.pipe()
+	w.said(p, segs, &all, `e.seq = ANY ($5)`, int64s(seqs))
+	return all, p.run()
+}
+
+// Counts implements [walk.StandLog].
+func (w *walker) Counts(segs walk.Segments, seqs []skein.Seq) ([]skein.Counts, error) {
+	at := map[skein.Seq]skein.Counts{0: {}}
+	p := w.q.pipe()
+	w.each(p, segs, `e.seq, e.ordinal, e.turn`, `e.seq = ANY ($5)`, []any{int64s(seqs)}, func(r row) error {
+		var seq skein.Seq
+		var n skein.Counts
+		err := r.Scan(&seq, &n.Messages, &n.Turns)
+		at[seq] = n
+		return err
+	})
+	if err := p.run(); err != nil {
+		return nil, err
+	}
+	counts := make([]skein.Counts, len(seqs))
+	for i, seq := range seqs {
+		n, found := at[seq]
+		if !found {
+			return nil, fmt.Errorf("event %d: %w", seq, skein.ErrCorrupt)
+		}
+		counts[i] = n
+	}
+	return counts, nil
+}
+
+func int64s(seqs []skein.Seq) []int64 {
+	places := make([]int64, len(seqs))
+	for i, seq := range seqs {
+		places[i] = int64(seq)
+	}
+	return places
 }
 
 // Compacted implements [walk.WindowLog].
@@ -77,12 +118,8 @@ func (w *walker) Tools(segs walk.Segments) (events []skein.Event, err error) {
 
 // At implements [walk.WindowLog].
 func (w *walker) At(segs walk.Segments, seqs []skein.Seq) (events []skein.Event, err error) {
-	places := make([]int64, len(seqs))
-	for i, seq := range seqs {
-		places[i] = int64(seq)
-	}
 	p := w.q.pipe()
-	w.events(p, segs, &events, `e.seq = ANY ($5)`, places)
+	w.events(p, segs, &events, `e.seq = ANY ($5)`, int64s(seqs))
 	return events, p.run()
 }
 

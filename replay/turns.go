@@ -18,8 +18,8 @@ type Turn struct {
 
 // Turns yields the turns of the log r as they end: at the next one, at the
 // next session, at the end of the log. Only one is in memory at a time. What
-// precedes the first is turn 0, if there is anything. Turns are counted as
-// [skein.Session].Turns are, those of a fork from where its parent's end.
+// precedes the first is turn 0, if there is anything. Turns are numbered
+// as [skein.Entry].Turn is, those of a fork from where its parent's end.
 //
 // It yields at most one error, last, as [Read] does.
 func Turns(r io.Reader) iter.Seq2[Turn, error] {

@@ -35,10 +35,10 @@ func (w *where) place(ctx context.Context, store skein.Store, s *skein.Session, 
 // turnOf returns the first and the last seq of turn n of s.
 func turnOf(ctx context.Context, store skein.Store, s *skein.Session, n int64) (first, last skein.Seq, err error) {
 	if n < 0 {
-		n += int64(s.Turns) + 1
+		n += int64(s.Ever().Turns) + 1
 	}
-	if n < 1 || n > int64(s.Turns) {
-		return 0, 0, fmt.Errorf("%w turn %d: session %s has %d", skein.ErrInvalid, n, s.ID, s.Turns)
+	if n < 1 || n > int64(s.Ever().Turns) {
+		return 0, 0, fmt.Errorf("%w turn %d: session %s has %d", skein.ErrInvalid, n, s.ID, s.Ever().Turns)
 	}
 	first, err = beginOf(ctx, store, s, int(n))
 	if err != nil {

@@ -42,7 +42,8 @@ func (t *call) events(p *packed, h *head, r *skein.Receipt) (err error) {
 }
 
 func (t *call) event(h *head, p *packedEvent, imported bool) error {
-	if err := t.amend(h, p); err != nil {
+	shakes, err := t.amend(h, p)
+	if err != nil {
 		return err
 	}
 	prior, err := t.prior(h, p)
@@ -57,6 +58,8 @@ func (t *call) event(h *head, p *packedEvent, imported bool) error {
 	if err != nil {
 		return err
 	}
+	h.rewound = h.rewound || p.f.Rewound != nil
+	h.stale = h.stale || h.rewound || shakes
 	if h.Key != key {
 		if err := t.checkKey(h); err != nil {
 			return err
@@ -88,25 +91,29 @@ func (t *call) event(h *head, p *packedEvent, imported bool) error {
 	return t.putCharge(h, id, p.f.Charge, added.Charge)
 }
 
-// amend works out what an amended event puts in another's place.
-func (t *call) amend(h *head, p *packedEvent) error {
+// amend works out what an amended event puts in another's place, and whether
+// that may change which messages stand, or what they are called by.
+func (t *call) amend(h *head, p *packedEvent) (shakes bool, err error) {
 	a := p.f.Amended
 	if a == nil {
-		return nil
+		return false, nil
 	}
 	now := skein.Facts{}
-	var kind string
-	found, err := t.one(`SELECT kind FROM events WHERE session = ? AND seq = ?`, []any{h.n, int64(a.Seq)}, &kind)
+	var kind, role string
+	var gone int64
+	found, err := t.one(`SELECT e.kind, coalesce(e.role, ''), EXISTS (SELECT 1 FROM events a INDEXED BY events_amends
+			WHERE a.session = e.session AND a.kind = 'amended' AND a.amends = e.seq AND a.role IS NULL)
+		FROM events e WHERE e.session = ? AND e.seq = ?`, []any{h.n, int64(a.Seq)}, &kind, &role, &gone)
 	if err != nil {
-		return err
+		return false, err
 	}
 	if found && !a.Withdrawn && len(a.Payload) > 0 {
 		if now, err = skein.FactsOf(skein.Event{Kind: skein.Kind(kind), Payload: a.Payload}); err != nil {
-			return fmt.Errorf("amended event %d: %w", a.Seq, err)
+			return false, fmt.Errorf("amended event %d: %w", a.Seq, err)
 		}
 	}
 	t.s.packText(p, &now)
-	return nil
+	return kind == string(skein.KindSaid) && (a.Withdrawn || gone != 0 || role == string(skein.RoleUser)), nil
 }
 
 // rowSize returns roughly what an event takes on disk, without the index.
@@ -144,10 +151,10 @@ func (t *tx) putEvent(h *head, p *packedEvent, a skein.Added, prev skein.Seq, im
 	if id, err = t.nextID(); err != nil {
 		return 0, err
 	}
-	_, _, err = t.exec(`INSERT INTO events (id, session, seq, kind, at, turn, ordinal, prev, piece, failed, imported, client, hash, role, agent, message, amends, tools, paths, text, extra, payload, sum)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		id, h.n, int64(p.e.Seq), string(p.e.Kind), int64(p.e.Time), a.Turn, h.Messages, int64(prev), a.Piece, p.now.Failed, imported,
-		orNull(string(p.e.ClientID)), p.hash, orNull(string(p.now.Role)), orNull(agent(p.now.Message)), orNull(messageID(p.f.Message)), amends, lines(p.now.Tools), lines(p.now.Paths), p.text, p.extra, p.payload, sumOf(&p.e, p.now.Text))
+	_, _, err = t.exec(`INSERT INTO events (id, session, seq, kind, at, turn, ordinal, prev, piece, failed, imported, client, hash, role, agent, message, amends, tools, paths, text, extra, payload, sum, items)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		id, h.n, int64(p.e.Seq), string(p.e.Kind), int64(p.e.Time), a.Turn, h.Ever().Messages, int64(prev), a.Piece, p.now.Failed, imported,
+		orNull(string(p.e.ClientID)), p.hash, orNull(string(p.now.Role)), orNull(agent(p.now.Message)), orNull(messageID(p.f.Message)), amends, lines(p.now.Tools), lines(p.now.Paths), p.text, p.extra, p.payload, sumOf(&p.e, p.now.Text), p.items)
 	return id, err
 }
 

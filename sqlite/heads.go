@@ -14,6 +14,8 @@ type head struct {
 	n             int64 // sessions.n; 0 if there is no row yet
 	said          skein.Seq
 	bytes         int64
+	stale         bool // what stands of it is to be worked out anew
+	rewound       bool // and what was taken back
 }
 
 // heads are the rows of the sessions that were written to last, so that an
@@ -75,20 +77,20 @@ func (h *heads) clear() {
 const headColumns = `s.n, s.id, s.user_id, s.key, s.title, s.title_by, s.description, s.first_words, s.last_prompt, s.surface,
 	s.project, s.cwd, s.agent, s.profile, s.provider, s.model, s.parent, s.parent_seq, s.parent_why, s.parent_call,
 	s.origin, s.origin_path, s.origin_id, s.origin_version, s.status, s.tags, s.open_calls, s.locked_by, s.pinned, s.created,
-	s.updated, s.touched, s.binned, s.base, s.last, s.said, s.messages, s.turns, s.compactions, s.uncertain, s.revision,
+	s.updated, s.touched, s.binned, s.base, s.last, s.said, s.messages, s.turns, s.undone_messages, s.undone_turns, s.compactions, s.uncertain, s.revision,
 	s.input, s.output, s.reasoning, s.cache_read, s.cache_write, s.requests, s.reported, s.bytes`
 
 // headScan reads a row of headColumns; scan is that of a row.
 func headScan(scan func(dest ...any) error) (h head, err error) {
 	var id, user, titleBy, parent, why, tags, open string
-	var parentSeq, pinned, created, updated, touched, binned, base, last, said, messages, turns, compactions, uncertain, revision int64
+	var parentSeq, pinned, created, updated, touched, binned, base, last, said, messages, turns, undoneMessages, undoneTurns, compactions, uncertain, revision int64
 	var origin skein.Origin
 	var call string
 	u := &h.Usage
 	err = scan(&h.n, &id, &user, &h.Key, &h.Title, &titleBy, &h.Description, &h.First, &h.LastPrompt, &h.Surface,
 		&h.Project, &h.Cwd, &h.Agent, &h.Profile, &h.Provider, &h.Model, &parent, &parentSeq, &why, &call,
 		&origin.Format, &origin.Path, &origin.ID, &origin.Version, &h.Status, &tags, &open, &h.LockedBy, &pinned, &created,
-		&updated, &touched, &binned, &base, &last, &said, &messages, &turns, &compactions, &uncertain, &revision,
+		&updated, &touched, &binned, &base, &last, &said, &messages, &turns, &undoneMessages, &undoneTurns, &compactions, &uncertain, &revision,
 		&u.Input, &u.Output, &u.Reasoning, &u.CacheRead, &u.CacheWrite, &u.Requests, &u.Reported, &h.bytes)
 	if err != nil {
 		return head{}, err
@@ -103,6 +105,7 @@ func headScan(scan func(dest ...any) error) (h head, err error) {
 	h.Pinned, h.Created, h.Updated, h.Touched, h.Binned = pinned != 0, skein.Time(created), skein.Time(updated), skein.Time(touched), skein.Time(binned)
 	h.Base, h.Last, h.said = skein.Seq(base), skein.Seq(last), skein.Seq(said)
 	h.Messages, h.Turns, h.Compactions = int(messages), int(turns), int(compactions)
+	h.Undone = skein.Counts{Messages: int(undoneMessages), Turns: int(undoneTurns)}
 	h.Uncertain, h.Revision = int(uncertain), int(revision)
 	if h.Tags, err = stringsFrom(tags); err == nil {
 		h.Open, err = stringsFrom(open)
@@ -161,10 +164,10 @@ func (t *tx) putHead(was, h *head) (err error) {
 func (t *tx) updateCounts(was, h *head) (err error) {
 	u := &h.Usage
 	values := []any{
-		int64(h.Updated), int64(h.Last), int64(h.said), h.Messages, h.Turns, h.LastPrompt, h.bytes, h.Provider, h.Model,
+		int64(h.Updated), int64(h.Last), int64(h.said), h.Messages, h.Turns, h.Undone.Messages, h.Undone.Turns, h.LastPrompt, h.bytes, h.Provider, h.Model,
 		u.Input, u.Output, u.Reasoning, u.CacheRead, u.CacheWrite, u.Requests, u.Reported, h.n,
 	}
-	const counts = `updated = ?, last = ?, said = ?, messages = ?, turns = ?, last_prompt = ?, bytes = ?, provider = ?, model = ?,
+	const counts = `updated = ?, last = ?, said = ?, messages = ?, turns = ?, undone_messages = ?, undone_turns = ?, last_prompt = ?, bytes = ?, provider = ?, model = ?,
 		input = ?, output = ?, reasoning = ?, cache_read = ?, cache_write = ?, requests = ?, reported = ?`
 	if was.Updated>>10 == h.Updated>>10 {
 		_, _, err = t.exec(`UPDATE sessions SET `+counts+` WHERE n = ?`, values...)
@@ -202,7 +205,7 @@ func headValues(h *head) []any {
 		string(s.ID), string(s.User), s.Key, s.Title, string(s.TitleBy), s.Description, s.First, s.LastPrompt, s.Surface,
 		s.Project, s.Cwd, s.Agent, s.Profile, s.Provider, s.Model, string(parent.Session), int64(parent.Seq), string(parent.Why), parent.Call,
 		origin.Format, origin.Path, origin.ID, origin.Version, s.Status, stringsJSON(s.Tags), stringsJSON(s.Open), s.Pinned, int64(s.Created),
-		int64(s.Updated), int64(s.Updated >> 10), int64(s.Touched), int64(s.Binned), int64(s.Base), int64(s.Last), int64(h.said), s.Messages, s.Turns, s.Compactions, s.Uncertain, s.Revision,
+		int64(s.Updated), int64(s.Updated >> 10), int64(s.Touched), int64(s.Binned), int64(s.Base), int64(s.Last), int64(h.said), s.Messages, s.Turns, s.Undone.Messages, s.Undone.Turns, s.Compactions, s.Uncertain, s.Revision,
 		u.Input, u.Output, u.Reasoning, u.CacheRead, u.CacheWrite, u.Requests, u.Reported, h.bytes,
 	}
 }
@@ -211,9 +214,9 @@ func (t *tx) insertHead(h *head) (int64, error) {
 	n, _, err := t.exec(`INSERT INTO sessions (id, user_id, key, title, title_by, description, first_words, last_prompt, surface,
 		project, cwd, agent, profile, provider, model, parent, parent_seq, parent_why, parent_call,
 		origin, origin_path, origin_id, origin_version, status, tags, open_calls, pinned, created,
-		updated, recent, touched, binned, base, last, said, messages, turns, compactions, uncertain, revision,
+		updated, recent, touched, binned, base, last, said, messages, turns, undone_messages, undone_turns, compactions, uncertain, revision,
 		input, output, reasoning, cache_read, cache_write, requests, reported, bytes)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		headValues(h)...)
 	return n, err
 }
@@ -222,7 +225,7 @@ func (t *tx) updateHead(h *head) error {
 	_, _, err := t.exec(`UPDATE sessions SET id = ?, user_id = ?, key = ?, title = ?, title_by = ?, description = ?, first_words = ?, last_prompt = ?, surface = ?,
 		project = ?, cwd = ?, agent = ?, profile = ?, provider = ?, model = ?, parent = ?, parent_seq = ?, parent_why = ?, parent_call = ?,
 		origin = ?, origin_path = ?, origin_id = ?, origin_version = ?, status = ?, tags = ?, open_calls = ?, pinned = ?, created = ?,
-		updated = ?, recent = ?, touched = ?, binned = ?, base = ?, last = ?, said = ?, messages = ?, turns = ?, compactions = ?, uncertain = ?, revision = ?,
+		updated = ?, recent = ?, touched = ?, binned = ?, base = ?, last = ?, said = ?, messages = ?, turns = ?, undone_messages = ?, undone_turns = ?, compactions = ?, uncertain = ?, revision = ?,
 		input = ?, output = ?, reasoning = ?, cache_read = ?, cache_write = ?, requests = ?, reported = ?, bytes = ? WHERE n = ?`,
 		append(headValues(h), h.n)...)
 	return err

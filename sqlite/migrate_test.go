@@ -96,18 +96,19 @@ func first(t *testing.T, name string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	trigger := func(name string) string {
-		_, text, _ := strings.Cut(steps[0], "CREATE TRIGGER "+name)
-		text, _, _ = strings.Cut(text, "\nEND;")
-		return "CREATE TRIGGER " + name + text + " END;"
-	}
+	_, trigger, _ := strings.Cut(steps[0], "CREATE TRIGGER sessions_out")
+	trigger, _, _ = strings.Cut(trigger, "\nEND;")
+	_, views, _ := strings.Cut(steps[0], "CREATE VIEW messages")
 	c := testConn(t, name)
-	err = c.script(`DROP INDEX sessions_by_end; DROP INDEX sessions_by_name; DROP INDEX events_rewound; DROP INDEX events_compacted;
-		DROP INDEX events_amended; DROP INDEX files_by_other_id; DROP TRIGGER messages_out; DROP TABLE store; DROP TABLE copies; ALTER TABLE indexed DROP COLUMN gone; ALTER TABLE events DROP COLUMN sum;
+	err = c.script(`DROP VIEW items; DROP VIEW messages; DROP VIEW said; DROP VIEW spoken; DROP VIEW stands;
+		DROP TRIGGER undone_out; DROP TABLE undone; DROP INDEX events_amends; ALTER TABLE events DROP COLUMN items;
+		ALTER TABLE sessions DROP COLUMN undone_messages; ALTER TABLE sessions DROP COLUMN undone_turns;
+		DROP INDEX sessions_by_end; DROP INDEX sessions_by_name; DROP INDEX events_rewound; DROP INDEX events_compacted;
+		DROP INDEX files_by_other_id; DROP TABLE store; DROP TABLE copies; ALTER TABLE indexed DROP COLUMN gone; ALTER TABLE events DROP COLUMN sum;
 		ALTER TABLE sessions DROP COLUMN touched_at; ALTER TABLE sessions DROP COLUMN touched; UPDATE sessions SET updated = 9;
 		DROP TRIGGER sessions_out; ALTER TABLE graves DROP COLUMN user_id; DROP TABLE tombstones;
 		CREATE TABLE tombstones (hash BLOB PRIMARY KEY, at INTEGER NOT NULL) STRICT, WITHOUT ROWID;
-		` + trigger("sessions_out") + trigger("messages_out") + `PRAGMA user_version = 1`)
+		CREATE TRIGGER sessions_out` + trigger + ` END; CREATE VIEW messages` + views + `; PRAGMA user_version = 1`)
 	if err := errors.Join(err, c.close()); err != nil {
 		t.Fatal(err)
 	}

@@ -32,7 +32,7 @@ func (s *Store) extent(c *conn, id skein.SessionID) (x walk.Extent, err error) {
 }
 
 // A walker finds events for package walk. It implements [walk.NewestLog],
-// [walk.WindowLog] and [walk.PastLog].
+// [walk.WindowLog], [walk.PastLog] and [walk.StandLog].
 type walker struct {
 	s    *Store
 	conn *conn

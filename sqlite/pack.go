@@ -49,6 +49,7 @@ type packedEvent struct {
 	hash    []byte       // nil without a client ID
 	text    any          // string, or nil if there is none
 	extra   any
+	items   any // string, or nil
 	payload []byte
 }
 
@@ -121,6 +122,7 @@ func (s *Store) packText(p *packedEvent, f *skein.Facts) {
 	if f.Text != "" {
 		p.text, p.extra = f.Text, extraOf(f)
 	}
+	p.items = itemsOf(f.Message, f)
 	p.payload = s.pack.pack(p.e.Payload, f.Text, f.Spans)
 }
 

@@ -12,8 +12,9 @@ import (
 // where the parent's events stand.
 type prior struct {
 	skein.Prior
-	strand int64     // sessions.n of whose event the fork begins after
-	said   skein.Seq // last said event up to there
+	strand int64            // sessions.n of whose event the fork begins after
+	said   skein.Seq        // last said event up to there
+	undone []skein.SeqRange // what was taken back up to there
 }
 
 // prior looks up what came before the event p of the session h.
@@ -36,20 +37,36 @@ func (t *call) prior(h *head, p *packedEvent) (x prior, err error) {
 }
 
 // hasMessage reports whether the session, with what it shows of its parent,
-// has a message with this ID.
-func (t *tx) hasMessage(h *head, id string) (found bool, err error) {
+// has a message with this ID that stands; see [walk.Joins].
+func (t *call) hasMessage(h *head, id string) (found bool, err error) {
 	segs, err := t.segments(h)
 	if err != nil {
 		return false, err
 	}
 	for _, seg := range segs {
 		var seq int64
-		found, err := t.one(`SELECT seq FROM events INDEXED BY events_by_message WHERE session = ? AND message = ? AND seq <= ? LIMIT 1`, []any{seg.Session, id, int64(seg.To)}, &seq)
-		if found || err != nil {
-			return found, err
+		if found, err = t.one(`SELECT seq FROM events INDEXED BY events_by_message WHERE session = ? AND message = ? AND seq <= ? LIMIT 1`, []any{seg.Session, id, int64(seg.To)}, &seq); err != nil {
+			return false, err
+		}
+		if found {
+			break
 		}
 	}
-	return false, nil
+	if !found {
+		return false, nil
+	}
+	for _, seg := range segs {
+		var seq int64
+		marked, err := t.one(`SELECT seq FROM events INDEXED BY events_marks WHERE session = ? AND seq <= ? AND kind IN ('rewound', 'compacted', 'amended') AND kind <> 'compacted' LIMIT 1`,
+			[]any{seg.Session, int64(seg.To)}, &seq)
+		if err != nil {
+			return false, err
+		}
+		if marked {
+			return walk.Joins(walker{t.s, t.conn}, segs, h.Last, id)
+		}
+	}
+	return true, nil
 }
 
 // charged returns what was counted for a request of a user.
@@ -91,9 +108,9 @@ func (t *call) shown(id skein.SessionID, c *skein.Created) (x prior, err error) 
 	} else if doomed {
 		x.strand = p.n // whose they will be
 	}
-	var turn, ordinal, prev int64
+	var prev int64
 	var kind string
-	found, err := t.one(`SELECT turn, ordinal, prev, kind FROM events WHERE session = ? AND seq = ?`, []any{owner.Session, int64(at.Seq)}, &turn, &ordinal, &prev, &kind)
+	found, err := t.one(`SELECT prev, kind FROM events WHERE session = ? AND seq = ?`, []any{owner.Session, int64(at.Seq)}, &prev, &kind)
 	if err != nil {
 		return x, err
 	}
@@ -103,20 +120,19 @@ func (t *call) shown(id skein.SessionID, c *skein.Created) (x prior, err error) 
 	if x.said = skein.Seq(prev); kind == string(skein.KindSaid) {
 		x.said = at.Seq
 	}
-	x.Base = skein.Shown{First: p.First, LastPrompt: p.LastPrompt, Project: p.Project, Cwd: p.Cwd, Agent: p.Agent, Model: p.Model}
+	x.Base = p.Shown()
 	if at.Seq < p.Last {
 		if x.Base, err = walk.Past(walker{t.s, t.conn}, segs, x.said); err != nil {
 			return x, err
 		}
-		if x.Base.First, err = walk.First(walker{t.s, t.conn}, segs, int(turn), p.First); err != nil {
+		stands, err := walk.Stand(walker{t.s, t.conn}, segs, at.Seq)
+		if err != nil {
 			return x, err
 		}
-		if x.Base.LastPrompt, err = walk.Prompt(walker{t.s, t.conn}, segs, int(turn)); err != nil {
-			return x, err
-		}
+		x.Base.Messages, x.Base.Turns, x.Base.Undone, x.Base.First, x.Base.LastPrompt = stands.Messages, stands.Turns, stands.Undone, stands.First, stands.LastPrompt
 	}
-	x.Base.Turns, x.Base.Messages = int(turn), int(ordinal)
-	return x, nil
+	x.undone, err = walk.Undone(walker{t.s, t.conn}, segs, at.Seq)
+	return x, err
 }
 
 // gone says why a user has no such session.
@@ -134,6 +150,9 @@ func (t *tx) gone(user skein.User, id skein.SessionID) error {
 // begun writes what hangs on a new session: where its parent's events are, and
 // who holds its lease.
 func (t *tx) begun(h *head, p prior) error {
+	if err := t.putUndone(h.n, p.undone); err != nil {
+		return err
+	}
 	if p.strand != 0 {
 		if _, _, err := t.exec(`INSERT INTO bases (session, base, upto) VALUES (?, ?, ?)`, h.n, p.strand, int64(h.Base)); err != nil {
 			return err
@@ -144,4 +163,48 @@ func (t *tx) begun(h *head, p prior) error {
 		_, _, err = t.exec(`UPDATE sessions SET locked_by = ? WHERE n = ?`, l.holder.String(), h.n)
 	}
 	return err
+}
+
+// stand works out anew what stands of a session.
+func (t *call) stand(h *head) error {
+	segs, err := t.segments(h)
+	if err != nil {
+		return err
+	}
+	x, err := walk.Stand(walker{t.s, t.conn}, segs, h.Last)
+	if err != nil {
+		return err
+	}
+	h.Stand(x)
+	if h.rewound {
+		err = t.putGaps(h)
+	}
+	h.stale, h.rewound = false, false
+	return err
+}
+
+// putGaps works out and writes anew what was taken back of a session.
+func (t *call) putGaps(h *head) error {
+	segs, err := t.segments(h)
+	if err != nil {
+		return err
+	}
+	gaps, err := walk.Undone(walker{t.s, t.conn}, segs, h.Last)
+	if err == nil {
+		_, _, err = t.exec(`DELETE FROM undone WHERE session = ?`, h.n)
+	}
+	if err != nil {
+		return err
+	}
+	return t.putUndone(h.n, gaps)
+}
+
+// putUndone writes which places of session n were taken back.
+func (t *tx) putUndone(n int64, gaps []skein.SeqRange) error {
+	for _, g := range gaps {
+		if _, _, err := t.exec(`INSERT INTO undone (session, after, upto) VALUES (?, ?, ?)`, n, int64(g.From), int64(g.To)); err != nil {
+			return err
+		}
+	}
+	return nil
 }

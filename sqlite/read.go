@@ -176,6 +176,7 @@ const (
 	eventWidth   = 12 // how many these are
 	textColumn   = 5
 	sumColumn    = 9
+	roleColumn   = 11
 	selectEvent  = `SELECT ` + eventColumns + ` FROM events e `
 )
 

@@ -124,7 +124,8 @@ func (c *core) refold(ctx context.Context, id skein.SessionID) (skein.Session, e
 			if err != nil {
 				return skein.Session{}, fmt.Errorf("session %s: %w", id, err)
 			}
-			rows = append(rows, recounted{e.Seq, added.Turn, sum.Session().Messages, added.Piece})
+			ever := sum.Session()
+			rows = append(rows, recounted{e.Seq, added.Turn, ever.Ever().Messages, added.Piece})
 		}
 		after = page[len(page)-1].Seq
 		for len(rows) > 0 {
@@ -158,12 +159,17 @@ func (c *core) putRecount(ctx context.Context, n int64, sum skein.Session) (done
 			return err
 		}
 		was := h
-		h.Messages, h.Turns, h.First, h.LastPrompt = sum.Messages, sum.Turns, sum.First, sum.LastPrompt
+		h.Stand(sum.Shown())
+		h.Undone = sum.Undone
 		h.Model, h.Provider, h.Open, h.Uncertain, h.Compactions = sum.Model, sum.Provider, sum.Open, sum.Uncertain, sum.Compactions
 		u := &h.Usage
 		if _, err := t.one(`SELECT coalesce(sum(input), 0), coalesce(sum(output), 0), coalesce(sum(reasoning), 0), coalesce(sum(cache_read), 0),
 			coalesce(sum(cache_write), 0), coalesce(sum(requests), 0), coalesce(sum(reported), 0) FROM usage WHERE session = ?`, []any{n},
 			&u.Input, &u.Output, &u.Reasoning, &u.CacheRead, &u.CacheWrite, &u.Requests, &u.Reported); err != nil {
+			return err
+		}
+		call := &call{tx: t, s: &Store{core: c}}
+		if err := call.putGaps(&h); err != nil {
 			return err
 		}
 		t.changed = append(t.changed, sum.ID)

@@ -48,7 +48,7 @@ type salvagedColumn struct {
 // derived are the tables that are made anew from the others, and what was to be
 // done about them.
 func derived(name string) bool {
-	return strings.HasPrefix(name, "words") || strings.HasPrefix(name, "sqlite_") || name == "usage" || name == "usage_all" || name == "indexed" || name == "chores"
+	return strings.HasPrefix(name, "words") || strings.HasPrefix(name, "sqlite_") || name == "usage" || name == "usage_all" || name == "indexed" || name == "chores" || name == "undone"
 }
 
 // salvageInto fills the new store at to with all that can be read of the file at
@@ -286,7 +286,7 @@ func (x *salvage) carve(n uint32, b []byte) (all []cell) {
 		if !ok {
 			continue
 		}
-		if row, ok := t.row(&c); ok && row[len(row)-1] != nil && x.whole(row) {
+		if row, ok := t.row(&c); ok && row[t.column("sum")] != nil && x.whole(row) {
 			all = append(all, c)
 		}
 	}

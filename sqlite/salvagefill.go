@@ -316,6 +316,9 @@ func (x *salvage) refill(ctx context.Context, id skein.SessionID) error {
 		if taken, err := t.keyTaken(&h); err != nil || taken {
 			h.Key = ""
 		}
+		if err := (&call{tx: t, s: x.to}).putGaps(&h); err != nil {
+			return err
+		}
 		return t.putHead(&was, &h)
 	})
 }

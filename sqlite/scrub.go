@@ -181,7 +181,7 @@ func (sc *scrub) event(id, session int64, e skein.Event) (changed bool, err erro
 	}
 	p, err := sc.s.packEvent(e)
 	if err == nil {
-		err = (&call{tx: sc.tx, s: sc.s}).amend(&head{n: session}, &p)
+		_, err = (&call{tx: sc.tx, s: sc.s}).amend(&head{n: session}, &p)
 	}
 	if err != nil {
 		return false, fmt.Errorf("event %d would not be one any more: %w", e.Seq, err)
@@ -205,8 +205,8 @@ func (sc *scrub) event(id, session int64, e skein.Event) (changed bool, err erro
 	}
 	// Without a hash its client ID answers whatever the content: nobody can
 	// tell any more what it was.
-	_, _, err = sc.exec(`UPDATE events SET hash = NULL, tools = ?, paths = ?, text = ?, extra = ?, payload = ?, sum = ? WHERE id = ?`,
-		lines(p.now.Tools), lines(p.now.Paths), p.text, p.extra, p.payload, sumOf(&p.e, p.now.Text), id)
+	_, _, err = sc.exec(`UPDATE events SET hash = NULL, tools = ?, paths = ?, text = ?, extra = ?, payload = ?, sum = ?, items = ? WHERE id = ?`,
+		lines(p.now.Tools), lines(p.now.Paths), p.text, p.extra, p.payload, sumOf(&p.e, p.now.Text), p.items, id)
 	return true, err
 }
 
@@ -368,12 +368,6 @@ func (sc *scrub) fold(h *head) error {
 		return string(b)
 	}
 	base := skein.Shown{Project: clean(h.Project), Cwd: clean(h.Cwd), Agent: clean(h.Agent), Model: clean(h.Model)}
-	if h.Base > 0 {
-		var err error
-		if base.LastPrompt, err = sc.shownPrompt(h); err != nil {
-			return err
-		}
-	}
 	x := skein.Session{ID: h.ID}
 	for after, at := h.Base, skein.Seq(-1); after < h.Last; {
 		if at == after {
@@ -386,9 +380,6 @@ func (sc *scrub) fold(h *head) error {
 				return err
 			}
 			after = e.Seq
-			if e.Kind == skein.KindCreated && said.turn > 0 { // a fork of what had begun
-				base.First = clean(h.First)
-			}
 			f, err := skein.FactsOf(e)
 			if err == nil {
 				_, err = x.Apply(&e, f, skein.Prior{Message: said.piece, Base: base})
@@ -399,31 +390,26 @@ func (sc *scrub) fold(h *head) error {
 			return err
 		}
 	}
+	segs, err := sc.segments(h)
+	if err != nil {
+		return err
+	}
+	stands, err := walk.Stand(walker{sc.s, sc.conn}, segs, h.Last)
+	if err != nil {
+		return err
+	}
 	y := &h.Session
-	for was, now := range map[string]string{y.First: x.First, y.Project: x.Project, y.Cwd: x.Cwd, y.Agent: x.Agent, y.Model: x.Model} {
+	for was, now := range map[string]string{y.Project: x.Project, y.Cwd: x.Cwd, y.Agent: x.Agent, y.Model: x.Model} {
 		sc.texts[was] = now
 	}
 	y.Title, y.TitleBy, y.Description, y.Surface, y.Project, y.Cwd = x.Title, x.TitleBy, x.Description, x.Surface, x.Project, x.Cwd
 	y.Agent, y.Profile, y.Provider, y.Model, y.Status, y.Tags = x.Agent, x.Profile, x.Provider, x.Model, x.Status, x.Tags
-	y.First, y.LastPrompt = x.First, x.LastPrompt
+	y.First, y.LastPrompt = stands.First, stands.LastPrompt
 	y.Parent, y.Origin, y.Open = x.Parent, x.Origin, x.Open
 	if y.Key != "" {
 		y.Key = x.Key
 	}
 	return nil
-}
-
-// shownPrompt returns the last prompt that the fork h shows of its parent.
-func (sc *scrub) shownPrompt(h *head) (string, error) {
-	segs, err := sc.segments(h)
-	if err != nil {
-		return "", err
-	}
-	var turn int64
-	if _, err := sc.one(`SELECT turn FROM events WHERE session = ? AND seq = ?`, []any{h.n, int64(h.Base) + 1}, &turn); err != nil {
-		return "", err
-	}
-	return walk.Prompt(walker{sc.s, sc.conn}, segs, int(turn))
 }
 
 // note appends the audit event.

@@ -33,7 +33,8 @@ const (
 	sumBytes = 1 << 20
 )
 
-// sumAll gives their checksums to the events that are older than these.
+// sumAll gives their checksums, and what the view items shows of them, to the
+// events that are older than these.
 func (c *core) sumAll(ctx context.Context) error {
 	for more := true; more; {
 		if err := ctx.Err(); err != nil {
@@ -57,19 +58,23 @@ func (s *Store) sumSome(t *tx) (more bool, err error) {
 	if more, err = t.one(`SELECT times FROM chores WHERE name = 'sums'`, nil, &at); err != nil || !more {
 		return false, err
 	}
-	sums := map[int64]int64{}
+	sums, items := map[int64]int64{}, map[int64]any{}
 	size := 0
 	more = false
 	err = t.query(`SELECT `+eventColumns+`, e.id FROM events e WHERE e.id > ? ORDER BY e.id LIMIT ?`, []any{at, sumRows}, func(row []driver.Value) error {
 		more = true
 		at, _ = row[eventWidth].(int64)
 		e, _, err := s.scanEvent(row[:eventWidth])
-		switch {
-		case errors.Is(err, skein.ErrCorrupt):
+		if errors.Is(err, skein.ErrCorrupt) {
 			return nil
-		case err != nil:
+		}
+		if err != nil {
 			return err
-		case row[sumColumn] == nil:
+		}
+		if is := itemsIn(e, row[roleColumn] != nil); is != nil {
+			items[at] = is
+		}
+		if row[sumColumn] == nil {
 			text, _ := row[textColumn].(string) // NULL is ""
 			sums[at] = sumOf(&e, text)
 		}
@@ -83,6 +88,11 @@ func (s *Store) sumSome(t *tx) (more bool, err error) {
 	}
 	for id, sum := range sums {
 		if _, _, err := t.exec(`UPDATE events SET sum = ? WHERE id = ?`, sum, id); err != nil {
+			return false, err
+		}
+	}
+	for id, is := range items {
+		if _, _, err := t.exec(`UPDATE events SET items = ? WHERE id = ? AND items IS NULL`, is, id); err != nil {
 			return false, err
 		}
 	}

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"database/sql/driver"
+	"fmt"
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/walk"
@@ -30,14 +31,46 @@ func (w walker) Line(segs walk.Segments) (rewound []skein.Event, amended []walk.
 	if err != nil {
 		return nil, nil, err
 	}
-	err = w.each(segs, `SELECT e.seq, e.amends FROM events e INDEXED BY events_amended WHERE e.session = ? AND e.seq > ? AND e.seq <= ? AND e.kind = 'amended' ORDER BY e.seq`,
+	err = w.each(segs, `SELECT e.seq, e.amends, e.role IS NULL FROM events e INDEXED BY events_amends WHERE e.session = ? AND e.seq > ? AND e.seq <= ? AND e.kind = 'amended' ORDER BY e.seq`,
 		func(row []driver.Value) error {
-			var seq, amends int64
-			err := scan(row, []any{&seq, &amends})
-			amended = append(amended, walk.Amendment{Seq: skein.Seq(seq), Amends: skein.Seq(amends)})
+			var seq, amends, empty int64
+			err := scan(row, []any{&seq, &amends, &empty})
+			amended = append(amended, walk.Amendment{Seq: skein.Seq(seq), Amends: skein.Seq(amends), Empty: empty != 0})
 			return err
 		})
 	return rewound, amended, err
+}
+
+// SaidAt implements [walk.StandLog].
+func (w walker) SaidAt(segs walk.Segments, seqs []skein.Seq) (all []walk.Said, err error) {
+	for _, seq := range seqs {
+		some, err := w.said(walk.Segments{segs.Of(seq)}, `WHERE e.session = ? AND e.seq > ? AND e.seq <= ? AND e.seq = ?`, int64(seq))
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, some...)
+	}
+	return all, nil
+}
+
+// Counts implements [walk.StandLog].
+func (w walker) Counts(segs walk.Segments, seqs []skein.Seq) ([]skein.Counts, error) {
+	counts := make([]skein.Counts, len(seqs))
+	for i, seq := range seqs {
+		if seq == 0 {
+			continue
+		}
+		var messages, turns int64
+		found, err := w.conn.one(`SELECT ordinal, turn FROM events WHERE session = ? AND seq = ?`, []any{segs.Of(seq).Session, int64(seq)}, &messages, &turns)
+		if err != nil {
+			return nil, err
+		}
+		if !found {
+			return nil, fmt.Errorf("event %d: %w", seq, skein.ErrCorrupt)
+		}
+		counts[i] = skein.Counts{Messages: int(messages), Turns: int(turns)}
+	}
+	return counts, nil
 }
 
 // Compacted implements [walk.WindowLog].

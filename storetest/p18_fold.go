@@ -36,9 +36,11 @@ func (t *test) wantFolded(id skein.SessionID) {
 }
 
 // fold returns what evs, all that a session shows, add up to, worked out with
-// nothing but Session.Apply. No other session may have had the same requests.
+// nothing but Session.Apply and Entries. No other session may have had the same
+// requests.
 func fold(id skein.SessionID, evs []skein.Event) (s skein.Session, err error) {
-	messages, charged := map[string]bool{}, map[string]skein.Usage{}
+	charged := map[string]skein.Usage{}
+	var standing skein.Standing
 	for _, e := range evs {
 		f, err := skein.FactsOf(e)
 		if err != nil {
@@ -46,15 +48,11 @@ func fold(id skein.SessionID, evs []skein.Event) (s skein.Session, err error) {
 		}
 		var p skein.Prior
 		if f.Created != nil { // what came before it is a parent's
-			p.Base = skein.Shown{
-				Messages: s.Messages, Turns: s.Turns, First: s.First, LastPrompt: s.LastPrompt,
-				Project: s.Project, Cwd: s.Cwd, Agent: s.Agent, Model: s.Model,
-			}
+			p.Base = s.Shown()
 			s = skein.Session{ID: id}
 		}
 		if m := f.Message; m != nil && m.ID != "" {
-			p.Message = messages[m.ID]
-			messages[m.ID] = true
+			p.Message = standing.Joins(m.ID)
 		}
 		if f.Charge != nil && f.Charge.Request != "" {
 			p.Charged = charged[f.Charge.Request]
@@ -64,6 +62,12 @@ func fold(id skein.SessionID, evs []skein.Event) (s skein.Session, err error) {
 		if err != nil {
 			return s, err
 		}
+		if err := standing.Add(e); err != nil {
+			return s, err
+		}
+		if a.Stale {
+			s.Stand(standing.Shown())
+		}
 		if e.Seq != at {
 			return s, fmt.Errorf("event %d folds to seq %d", at, e.Seq)
 		}
@@ -71,7 +75,25 @@ func fold(id skein.SessionID, evs []skein.Event) (s skein.Session, err error) {
 			charged[f.Charge.Request] = a.Counted
 		}
 	}
-	return s, nil
+	return s, wantStanding(&s, evs)
+}
+
+// wantStanding wants what the session counts to be what Entries does not mark.
+func wantStanding(s *skein.Session, evs []skein.Event) error {
+	entries, err := skein.Entries(evs)
+	if err != nil {
+		return err
+	}
+	n := 0
+	for _, e := range entries {
+		if !e.Rewound {
+			n++
+		}
+	}
+	if s.Messages != n {
+		return fmt.Errorf("the session counts %d messages, and %d stand", s.Messages, n)
+	}
+	return nil
 }
 
 func foldSteps(t *test) {

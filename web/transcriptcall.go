@@ -45,7 +45,7 @@ func (t *transcriber) call(e *skein.Entry, p *skein.Part) called {
 		switch {
 		case slices.Contains(t.Session.Open, c.ID):
 			out.State = string(skein.Running)
-		case t.working && e.Turn == t.Session.Turns:
+		case t.working && e.Turn == t.Session.Ever().Turns:
 			out.State = string(skein.Pending) // somebody may be asked whether it may run
 		}
 	}

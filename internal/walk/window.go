@@ -34,7 +34,10 @@ type WindowLog interface {
 }
 
 // An Amendment is the place of an amended event, and what it is about.
-type Amendment struct{ Seq, Amends skein.Seq }
+type Amendment struct {
+	Seq, Amends skein.Seq
+	Empty       bool // it puts no message there
+}
 
 // All returns all that events yields, as a window of everything. The error is
 // what it yields.

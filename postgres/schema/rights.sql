@@ -8,7 +8,7 @@
 -- It is run after the last step of the schema, and where a copy of a database was
 -- made without them. Running it again changes nothing.
 GRANT USAGE ON SCHEMA public TO skein_user, skein_all;
-GRANT SELECT, INSERT, UPDATE, DELETE ON heads, leases, journal, sessions, names, events, bases, strands, doomed, scrubs, charges, usage,
+GRANT SELECT, INSERT, UPDATE, DELETE ON heads, leases, journal, sessions, names, events, bases, undone, strands, doomed, scrubs, charges, usage,
 	blobs, blob_refs, files, records, tombstones, found TO skein_user, skein_all;
 GRANT SELECT, INSERT, UPDATE, DELETE ON indexed, users, tokens, logins TO skein_all;
 GRANT SELECT ON indexed, users TO skein_user;
@@ -19,7 +19,7 @@ GRANT SELECT ON skein_meta TO PUBLIC; -- who opens the database looks there firs
 DO $$
 DECLARE t text;
 BEGIN
-	FOREACH t IN ARRAY ARRAY['heads', 'leases', 'journal', 'sessions', 'names', 'events', 'bases', 'strands', 'doomed', 'scrubs', 'charges', 'usage',
+	FOREACH t IN ARRAY ARRAY['heads', 'leases', 'journal', 'sessions', 'names', 'events', 'bases', 'undone', 'strands', 'doomed', 'scrubs', 'charges', 'usage',
 			'blobs', 'blob_refs', 'files', 'records', 'tombstones', 'found', 'users', 'tokens'] LOOP
 		EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', t);
 		EXECUTE format('ALTER TABLE %I FORCE ROW LEVEL SECURITY', t);

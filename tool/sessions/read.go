@@ -141,12 +141,12 @@ func (r reader) turns(ctx context.Context, s *skein.Session, in reading) ([]byte
 	first, last := in.First, in.Last
 	switch {
 	case first == 0 && last == 0:
-		first, last = max(0, s.Turns-newestTurns+1), s.Turns
+		first, last = max(0, s.Ever().Turns-newestTurns+1), s.Ever().Turns
 	case last == 0:
 		last = first
 	}
-	if first > s.Turns {
-		return nil, fmt.Errorf("first_turn %d: session %s has %d turns", first, s.ID, s.Turns)
+	if first > s.Ever().Turns {
+		return nil, fmt.Errorf("first_turn %d: session %s has %d turns", first, s.ID, s.Ever().Turns)
 	}
 	entries, err := r.entries(ctx, s.ID, first, last)
 	if err != nil {
@@ -158,7 +158,7 @@ func (r reader) turns(ctx context.Context, s *skein.Session, in reading) ([]byte
 	for i := range entries {
 		if e := &entries[i]; e.Turn != turn {
 			turn = e.Turn
-			fmt.Fprintf(&b, "\n--- turn %d of %d ---\n", turn, s.Turns)
+			fmt.Fprintf(&b, "\n--- turn %d of %d ---\n", turn, s.Ever().Turns)
 		}
 		write(&b, &entries[i], in.Full)
 		if b.Len() > maxRead {

@@ -1,0 +1,141 @@
+package storetest
+
+import (
+	"fmt"
+
+	"github.com/skein-dev/skein"
+)
+
+func standing() []check {
+	return []check{
+		{name: "what was taken back is not counted, and is after a redo", run: takenBack},
+		{name: "what was withdrawn is not counted, and is when it is put back", run: withdrawn},
+		{name: "the first and last words are those of turns that stand", run: wordsThatStand},
+		{name: "a fork counts what it shows, whatever its parent takes back", run: forkStands},
+		{name: "a stream that broke and was taken back ten times is one answer", run: brokeTenTimes},
+		{name: "what is said again after it was taken back is another message", run: saidAgain},
+		{name: "in a batch as event by event", run: standsInBatch},
+	}
+}
+
+func rewound(to skein.Seq) skein.Event {
+	return skein.NewEvent(skein.KindRewound, noon, skein.Rewound{To: to})
+}
+
+func withdraw(seq skein.Seq) skein.Event {
+	return skein.NewEvent(skein.KindAmended, noon, skein.Amended{Seq: seq, Withdrawn: true})
+}
+
+func amend(seq skein.Seq, now skein.Event) skein.Event {
+	return skein.NewEvent(skein.KindAmended, noon, skein.Amended{Seq: seq, Payload: now.Payload})
+}
+
+// wantStands wants what session id counts, and what it is called by.
+func (t *test) wantStands(id skein.SessionID, messages, turns int, first, last string) {
+	t.Helper()
+	s := t.session(id)
+	got := fmt.Sprintf("%d messages in %d turns, from %q to %q", s.Messages, s.Turns, s.First, s.LastPrompt)
+	if want := fmt.Sprintf("%d messages in %d turns, from %q to %q", messages, turns, first, last); got != want {
+		t.Errorf("session %s has %s, want %s", id, got, want)
+	}
+	t.wantFolded(id)
+}
+
+func takenBack(t *test) {
+	t.add("a", created(), user("one"), answered("1"), user("two"), answered("2"), user("three"))
+	t.wantStands("a", 5, 3, "one", "three")
+	t.add("a", rewound(3))
+	t.wantStands("a", 2, 1, "one", "one")
+	t.add("a", user("other"), answered("o"))
+	t.wantStands("a", 4, 2, "one", "other")
+	if es, err := t.s.Newest(t.Context(), "a", 1, 0); err != nil || len(es) != 1 || es[0].Turn != 4 {
+		t.Errorf("Newest = %+v, %v, want a message of turn 4: turns keep their numbers", es, err)
+	}
+	t.add("a", rewound(6)) // a redo
+	t.wantStands("a", 5, 3, "one", "three")
+	t.add("a", rewound(0))
+	t.wantStands("a", 0, 0, "", "")
+	t.add("a", user("anew"))
+	t.wantStands("a", 1, 1, "anew", "anew")
+}
+
+func withdrawn(t *test) {
+	t.add("a", created(), user("one"), answered("1"), user("two"), answered("2"), piece("p", "x"), piece("p", "y"))
+	t.add("a", withdraw(4), withdraw(5))
+	t.wantStands("a", 3, 1, "one", "one")
+	t.add("a", withdraw(6))
+	t.wantStands("a", 3, 1, "one", "one")
+	t.add("a", withdraw(7))
+	t.wantStands("a", 2, 1, "one", "one")
+	t.add("a", withdraw(7))
+	t.wantStands("a", 2, 1, "one", "one")
+	t.add("a", amend(4, user("two again")))
+	t.wantStands("a", 3, 2, "one", "two again")
+	t.add("a", piece("p", "z"))
+	t.wantStands("a", 4, 2, "one", "two again")
+	t.add("a", rewound(3))
+	t.wantStands("a", 2, 1, "one", "one")
+	t.add("a", withdraw(3))
+	t.wantStands("a", 1, 1, "one", "one")
+}
+
+func wordsThatStand(t *test) {
+	t.add("a", created(), user("one"), answered("1"), user(""), user("three"))
+	t.add("a", withdraw(2))
+	t.wantStands("a", 3, 2, "three", "three")
+	t.add("a", amend(5, user("third")))
+	t.wantStands("a", 3, 2, "third", "third")
+	t.add("a", withdraw(5))
+	t.wantStands("a", 2, 1, "", "")
+	t.add("a", amend(4, user("second")))
+	t.wantStands("a", 2, 1, "second", "second")
+}
+
+func forkStands(t *test) {
+	t.add("a", created(), user("one"), answered("1"), user("two"), answered("2"))
+	t.add("before", fork("a", 5))
+	t.add("a", rewound(3), user("else"), withdraw(2))
+	t.add("after", fork("a", 7), user("own"))
+	t.add("ever", fork("a", 8))
+	t.add("of", fork("before", 6), rewound(4), user("new"))
+	t.wantStands("a", 2, 1, "else", "else")
+	t.wantStands("before", 4, 2, "one", "two")
+	t.wantStands("after", 4, 3, "one", "own")
+	t.wantStands("ever", 2, 1, "else", "else")
+	t.wantStands("of", 4, 3, "one", "new")
+	t.delete("a")
+	t.add("before", rewound(1), user("x"))
+	t.wantStands("before", 1, 1, "x", "x")
+	t.add("after", rewound(5))
+	t.wantStands("after", 4, 2, "one", "two")
+}
+
+func brokeTenTimes(t *test) {
+	t.add("a", created(), user("one"))
+	for i := range 10 {
+		broken := skein.Say(noon, skein.Message{Role: skein.RoleAssistant, Interrupted: true, Parts: []skein.Part{skein.TextPart(fmt.Sprint("part", i))}})
+		t.add("a", broken, rewound(2))
+	}
+	t.add("a", answered("whole"))
+	t.wantStands("a", 2, 1, "one", "one")
+}
+
+func saidAgain(t *test) {
+	t.add("a", created(), user("one"), piece("p", "first"), piece("p", "more"), rewound(2))
+	t.wantStands("a", 1, 1, "one", "one")
+	t.add("a", piece("p", "second"))
+	t.wantStands("a", 2, 1, "one", "one")
+	t.add("a", piece("p", "and on"))
+	t.wantStands("a", 2, 1, "one", "one")
+	es, err := t.s.Newest(t.Context(), "a", 5, 0)
+	if err != nil || len(es) != 3 || !es[1].Rewound || es[2].Rewound || es[2].Message.Words() != "second\n\nand on" {
+		t.Errorf("Newest = %+v, %v, want what was taken back, marked, and what was said again", es, err)
+	}
+	t.add("a", rewound(4))
+	t.wantStands("a", 2, 1, "one", "one")
+}
+
+func standsInBatch(t *test) {
+	t.add("a", created(), user("one"), answered("1"), rewound(1), user("two"), piece("p", "x"), withdraw(6), piece("p", "y"), user("three"), rewound(8))
+	t.wantStands("a", 2, 1, "two", "two")
+}
