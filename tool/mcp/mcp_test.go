@@ -79,6 +79,15 @@ func TestToolsAreThoseOfTheServers(t *testing.T) {
 	}
 }
 
+func TestAServerMayWriteOtherLinesToo(t *testing.T) {
+	_, tools := connect(t, mcp.Options{}, program(t, "t", "talkative"))
+	for range 3 {
+		if got := run(t, tools["t__echo"], `{"a":1}`).Text; got != "{\"a\":1}\n" {
+			t.Errorf("the server answers %q", got)
+		}
+	}
+}
+
 func TestNamesAreFit(t *testing.T) {
 	long := strings.Repeat("x", 70)
 	_, tools := connect(t, mcp.Options{}, program(t, long, "good"), program(t, "a.b", "good"), program(t, "a b", "good"))
@@ -206,7 +215,7 @@ func TestAServerThatCannotBeReachedIsNamed(t *testing.T) {
 		{gone, "no-such-program-at-all"},
 		{program(t, "broken", "broken"), "config.json: no such file"},
 		{program(t, "silent", "silent"), "did not answer within 200ms"},
-		{program(t, "garbage", "garbage"), "garbage"},
+		{program(t, "garbage", "garbage"), "it wrote: Welcome to the server!"},
 		{mcp.Server{Name: "neither"}, "want a command or a URL"},
 		{mcp.Server{Name: "file", URL: "file:///etc/passwd"}, "http://"},
 		{mcp.Server{Name: "closed", URL: "http://127.0.0.1:1/mcp"}, "127.0.0.1:1"},

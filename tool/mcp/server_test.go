@@ -21,6 +21,10 @@ func TestMain(m *testing.M) {
 		os.Exit(m.Run())
 	case "silent":
 		_, _ = io.Copy(io.Discard, os.Stdin)
+	case "talkative": // logs where its messages go
+		fmt.Println("Welcome to the server!\n{\"level\":\"info\"}\n\n[1, 2]")
+		defer fmt.Println("bye")
+		_ = newServer().Run(context.Background(), &sdk.IOTransport{Reader: os.Stdin, Writer: between{os.Stdout}})
 	case "stubborn": // answers, and stays when its input ends
 		_ = newServer().Run(context.Background(), &sdk.StdioTransport{})
 		select {}
@@ -29,12 +33,21 @@ func TestMain(m *testing.M) {
 		os.Exit(3)
 	case "garbage":
 		fmt.Println("Welcome to the server!")
-		_, _ = io.Copy(io.Discard, os.Stdin)
 	default:
 		if err := newServer().Run(context.Background(), &sdk.StdioTransport{}); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 		}
 	}
+}
+
+// A between writes a line of its own between any two.
+type between struct{ io.WriteCloser }
+
+func (w between) Write(b []byte) (int, error) {
+	if _, err := io.WriteString(w.WriteCloser, "DEBUG: answering\n"); err != nil {
+		return 0, err
+	}
+	return w.WriteCloser.Write(b)
 }
 
 // newServer returns a real server with one tool for each promise.

@@ -24,7 +24,7 @@ func (c *client) start(ctx context.Context) (*connection, error) {
 	if err != nil {
 		return nil, err
 	}
-	now, err := c.session(ctx, &sdk.IOTransport{Reader: p.out, Writer: p.in, MaxLineLength: maxMessage}, &sdk.ClientSessionOptions{ProtocolVersion: protocol})
+	now, err := c.session(ctx, &sdk.IOTransport{Reader: onlyMessages(p.out, p.errors), Writer: p.in, MaxLineLength: maxMessage}, &sdk.ClientSessionOptions{ProtocolVersion: protocol})
 	if err != nil {
 		p.end(0)
 		return nil, fmt.Errorf("%w%s", err, p.errors.note())
