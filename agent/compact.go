@@ -92,15 +92,18 @@ func (t *Thread) plan(ctx context.Context, cuts ...func([]skein.Entry) int) (*pl
 }
 
 // keeps returns the places of the user's messages that stay word for word: the
-// newest of those that p covers, as many as take room bytes.
+// newest of those that p covers, as many as take room bytes. One that is too
+// long for what is left keeps no older one from staying.
 func (p *plan) keeps(room int) (keep []skein.Seq) {
 	for _, e := range slices.Backward(slices.Concat(p.kept, p.items)) {
 		if r := e.Message.Role; r != skein.RoleUser && r != skein.RoleSteer || e.Message.Synthetic {
 			continue
 		}
-		if room -= len(e.Message.Words()); room < 0 {
-			break
+		n := len(e.Message.Words())
+		if n > room {
+			continue
 		}
+		room -= n
 		keep = append(keep, e.Seq)
 	}
 	slices.Reverse(keep)

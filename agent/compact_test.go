@@ -19,6 +19,22 @@ func (g *rig) chat(n int) {
 	}
 }
 
+func TestACompactionKeepsWhatFitsThoughSomethingLongDoesNot(t *testing.T) {
+	g := open(t)
+	g.say("first", "done")
+	g.say(strings.Repeat("long ", 20<<10), "done")
+	g.chat(39)
+	g.model.answers = []answer{says("it was about questions"), says("well")}
+	g.say("the next", "well")
+	var kept []string
+	for _, p := range g.model.requests[len(g.model.requests)-1].Messages[0].Parts {
+		kept = append(kept, string(p.Text)[:min(len(p.Text), 10)])
+	}
+	if has := strings.Join(kept, ", "); !strings.HasPrefix(has, "first, question 0, question 1, ") || strings.Contains(has, "long") {
+		t.Errorf("after a compaction the context begins with %s; want all that is short", has)
+	}
+}
+
 // compactions are those in the session, also the ones that failed.
 func (g *rig) compactions() (all []skein.Compacted) {
 	g.t.Helper()
