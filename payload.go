@@ -124,6 +124,8 @@ type Changed struct {
 	Pinned   *bool     `json:"pinned,omitempty"`
 	Status   *string   `json:"status,omitempty"`
 	Tags     *[]string `json:"tags,omitempty"` // all of them
+
+	Config *json.RawMessage `json:"config,omitempty"` // as in Created, of the agent that answers from now on
 }
 
 // Compacted is the payload of a compacted event.

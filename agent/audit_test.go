@@ -37,6 +37,20 @@ func TestASessionKeepsWhatItsModelWasTold(t *testing.T) {
 	}
 }
 
+func TestASessionKeepsWhatAnotherAgentMayDo(t *testing.T) {
+	g := open(t, says("hello"))
+	g.say("hello", "hello")
+	other := g.Agent()
+	other.Name, other.Config = "other", json.RawMessage(`{"max_steps":3}`)
+	if err := g.SetAgent(t.Context(), other); err != nil {
+		t.Fatal(err)
+	}
+	events := g.events()
+	if c := decode[skein.Changed](t, events[len(events)-1]); *c.Agent != "other" || c.Config == nil || string(*c.Config) != `{"max_steps":3}` {
+		t.Errorf("the last event is %+v, want the other agent and its config", c)
+	}
+}
+
 func TestAFailedTurnSaysWhy(t *testing.T) {
 	busy := &llm.Error{Kind: llm.ErrRequest, Status: 400, Message: "the model is on fire"}
 	g := open(t, fails(busy))

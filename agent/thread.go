@@ -165,6 +165,9 @@ func (t *Thread) SetAgent(ctx context.Context, a Agent) (err error) {
 	defer skein.Wrapf(&err, "agent: change the agent of %s", t.id)
 	if t.begun {
 		c := skein.Changed{Agent: &a.Name, Profile: &a.Profile}
+		if len(a.Config) > 0 {
+			c.Config = &a.Config
+		}
 		if a.Model != nil {
 			about := a.Model.About()
 			c.Provider, c.Model = &about.Provider, &about.Model
