@@ -186,7 +186,7 @@ func (d *Door) guard(route Route) http.Handler {
 			if !ok {
 				return
 			}
-			ctx, leave := d.enter(r.Context(), shown, v.known)
+			ctx, leave := d.enter(r.Context(), shown, v)
 			defer leave()
 			r = r.WithContext(ctx)
 			if route.Stream && (route.Streams == nil || route.Streams(r)) {

@@ -27,7 +27,8 @@ type registry struct {
 	*sync.Mutex    // of what follows
 	all            map[string]skein.Access
 	in             map[[sha256.Size]byte]skein.Login
-	away           *atomic.Bool // it cannot be reached
+	away           *atomic.Bool  // it cannot be reached
+	lost           *atomic.Int32 // so many looks for tokens are never answered
 }
 
 // reached reports an error if the registry cannot be reached.
@@ -58,7 +59,11 @@ func (r registry) AccessNamed(_ context.Context, name string) (skein.Access, err
 	return a, nil
 }
 
-func (r registry) FindAccesses(_ context.Context, hashes [][sha256.Size]byte) (all []skein.Access, err error) {
+func (r registry) FindAccesses(ctx context.Context, hashes [][sha256.Size]byte) (all []skein.Access, err error) {
+	if r.lost.Add(-1) >= 0 {
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}
 	r.Lock()
 	defer r.Unlock()
 	for _, a := range r.all {
@@ -130,7 +135,7 @@ func (r registry) remove(names ...string) {
 
 // newRegistry returns one without tokens.
 func newRegistry() registry {
-	return registry{Mutex: &sync.Mutex{}, all: map[string]skein.Access{}, in: map[[sha256.Size]byte]skein.Login{}, away: &atomic.Bool{}}
+	return registry{Mutex: &sync.Mutex{}, all: map[string]skein.Access{}, in: map[[sha256.Size]byte]skein.Login{}, away: &atomic.Bool{}, lost: &atomic.Int32{}}
 }
 
 // node is one of several servers on a registry, each with a file of its own.

@@ -121,6 +121,55 @@ func change(r registry, f func(*skein.Access)) {
 	}
 }
 
+// An answer that does not come holds up neither the next one nor the file.
+func TestWhatIsOpenEndsWithItsTokenWhereTheRegistryIsSlow(t *testing.T) {
+	for _, of := range []string{"registry", "file"} {
+		t.Run(of, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				tokens, err := door.OpenTokens(filepath.Join(t.TempDir(), "tokens"), time.Now)
+				if err != nil {
+					t.Fatal(err)
+				}
+				r := newRegistry()
+				tokens.In(r)
+				others, err := door.Register(t.Context(), r, door.Token{Name: "others", User: "bob", Scope: "write"})
+				if err != nil {
+					t.Fatal(err)
+				}
+				token := others
+				if of == "file" {
+					if token, err = tokens.Add(door.Token{Name: "t", Scope: "write"}); err != nil {
+						t.Fatal(err)
+					}
+				}
+				shows := func(token string) *http.Request {
+					q := httptest.NewRequest(http.MethodGet, "http://127.0.0.1/stream", nil)
+					q.Header.Set("Authorization", "Bearer "+token)
+					return q
+				}
+				h := lingering(tokens)
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				go h.ServeHTTP(httptest.NewRecorder(), shows(others).WithContext(ctx)) // which the registry is asked for
+				synctest.Wait()
+				took := lasts(t, h, shows(token), time.Hour, func() {
+					if r.lost.Store(1); of == "registry" {
+						r.remove("others")
+						return
+					}
+					r.lost.Store(1000)
+					if err := tokens.Remove("t"); err != nil {
+						t.Error(err)
+					}
+				})
+				if took > time.Second {
+					t.Errorf("a stream stays open for %v after its token was removed from the %s, want at most a second", took, of)
+				}
+			})
+		})
+	}
+}
+
 // A database that is away for a moment tells nothing about a token: whoever
 // reads goes on.
 func TestWhatIsOpenStaysWhileTokensCannotBeLookedUp(t *testing.T) {

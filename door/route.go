@@ -50,6 +50,7 @@ type Visitor struct {
 	ID    string      // of the request, for logs
 	Login string      // ID of the login by which it is in; "" if it shows a token
 	known Token       // what is known of its token
+	in    logbook     // and where
 	note  *noting
 	page  func(http.ResponseWriter, *http.Request, Problem) // shows what is refused; nil: as it is
 	host  string                                            // that it asks for
@@ -75,7 +76,7 @@ func ofUser(r *http.Request, v *Visitor) bool {
 
 // as makes v the visitor that k is.
 func (v *Visitor) as(k known) {
-	v.Token, v.Scope, v.User, v.Login, v.known = k.token.Name, scopeOf(k.token.Scope), k.token.User, k.login, k.token
+	v.Token, v.Scope, v.User, v.Login, v.known, v.in = k.token.Name, scopeOf(k.token.Scope), k.token.User, k.login, k.token, k.in
 	v.Raw = raw(k.token.Scope)
 }
 
