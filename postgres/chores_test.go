@@ -15,7 +15,7 @@ func TestAChoreThatFailsKeepsNoOtherFromBeingDone(t *testing.T) {
 	s.sql(t, `INSERT INTO scrubs (user_id, id, secrets, alive) VALUES ('local', 'a', '["`+secret+`"]', now() - interval '1 hour')`)
 	s.sql(t, `INSERT INTO files (user_id, format, path, session, id, copy_of, size, mtime, inode, "offset", records, damaged, head, state)
 		VALUES ('local', '', '', '', '', '', 0, 0, 0, 0, 0, 0, '', '')`)
-	if _, err := s.pool.Exec(t.Context(), `CREATE FUNCTION no() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'no'; END $$;
+	if _, err := s.pool.Exec(t.Context(), `SET LOCAL ROLE skein_owner; CREATE FUNCTION no() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'no'; END $$;
 		CREATE TRIGGER no BEFORE DELETE ON files FOR EACH ROW EXECUTE FUNCTION no()`); err != nil {
 		t.Fatal(err)
 	}

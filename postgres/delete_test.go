@@ -350,7 +350,7 @@ func TestDeleteStopped(t *testing.T) {
 	s := opened(t)
 	long(t, s, "a", 2*stepRows)
 	ctx, cancel := context.WithCancel(t.Context())
-	if _, err := s.pool.Exec(ctx, `CREATE FUNCTION pause() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(30); RETURN OLD; END $$;
+	if _, err := s.pool.Exec(ctx, `SET LOCAL ROLE skein_owner; CREATE FUNCTION pause() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(30); RETURN OLD; END $$;
 		CREATE TRIGGER pause AFTER DELETE ON charges FOR EACH STATEMENT EXECUTE FUNCTION pause()`); err != nil {
 		t.Fatal(err)
 	}
