@@ -142,6 +142,16 @@ func TestToolsThatWriteAreThereWhereWritingIsAllowed(t *testing.T) {
 	}
 }
 
+// A search finds no more than it may show.
+func TestASearchFindsNothingInASecret(t *testing.T) {
+	c := started(t, mcp.Options{Store: store(t)})
+	for _, query := range []string{"correct", "corr*", "password corr*"} {
+		if text, failed := c.call("session_search", map[string]any{"query": query}); failed || !strings.Contains(text, "Nothing was found") {
+			t.Errorf("session_search(%q) = %s, want nothing found", query, text)
+		}
+	}
+}
+
 func TestAnAnswerIsFramedBoundedAndWithoutSecrets(t *testing.T) {
 	c := started(t, mcp.Options{Store: store(t)})
 	marks := map[string]bool{}
@@ -152,7 +162,7 @@ func TestAnAnswerIsFramedBoundedAndWithoutSecrets(t *testing.T) {
 	}{
 		{"session_list", nil, []string{`"id":"s1"`, `"name":"The parser"`, `"project":"/src/api"`}},
 		{"session_search", map[string]any{"query": "password"}, []string{`"session":"s1"`, "«"}},
-		{"session_search", map[string]any{"query": "correct", "each": true}, []string{"[redacted:password]"}},
+		{"session_search", map[string]any{"query": "password", "each": true}, []string{"[redacted:password]"}},
 		{"session_read", map[string]any{"session": "s1"}, []string{`"seq":4`, "[redacted:password]", `"tool":"bash"`, `cat .env`}},
 		{"session_read", map[string]any{"session": "the parser", "thinking": true}, []string{"thinking about it"}},
 		{"session_tree", map[string]any{"session": "s1"}, []string{`"depth":0`, `"asked":true`}},

@@ -57,11 +57,15 @@ func (s *service) search(ctx context.Context, in searchIn) (*sdk.CallToolResult,
 	if err != nil {
 		return nil, err
 	}
-	p := &page{service: s}
+	p, hidden := &page{service: s}, 0
 	for _, h := range found.Hits {
-		l, err := s.hit(ctx, h)
+		l, shown, err := s.hit(ctx, q, h)
 		if err != nil {
 			return nil, err
+		}
+		if !shown {
+			hidden++
+			continue
 		}
 		if !p.add(l) {
 			break
@@ -70,23 +74,28 @@ func (s *service) search(ctx context.Context, in searchIn) (*sdk.CallToolResult,
 	switch {
 	case found.CutOff:
 		return p.answer("Not all was looked at, only the newest: there may be better ones. More words find them."), nil
-	case len(found.Hits) == 0:
+	case len(found.Hits) == hidden:
 		return p.answer("Nothing was found."), nil
 	}
 	return p.answer("Read on: session_read with the session and from=SEQ. « and » stand around what matched."), nil
 }
 
-func (s *service) hit(ctx context.Context, h skein.Hit) (hitLine, error) {
+// hit returns a hit of q as it is told, and false if only what is hidden of it
+// matches.
+func (s *service) hit(ctx context.Context, q skein.Query, h skein.Hit) (line hitLine, shown bool, err error) {
 	x, err := s.store.Session(ctx, h.Session)
 	if err != nil {
-		return hitLine{}, err
+		return line, false, err
 	}
 	texts, err := s.texts(ctx, h)
 	if err != nil {
-		return hitLine{}, err
+		return line, false, err
+	}
+	if shown, err = s.redactor().Visible(q, texts...); err != nil || !shown {
+		return line, false, err
 	}
 	snippet := strings.NewReplacer(skein.Mark, "«", skein.EndMark, "»").Replace(s.redactor().Snippet(h.Snippet, texts...))
-	return hitLine{h.Session, s.short(x.Name()), h.Seq, h.Turn, h.Role, h.Time, h.Count, snippet}, nil
+	return hitLine{h.Session, s.short(x.Name()), h.Seq, h.Turn, h.Role, h.Time, h.Count, snippet}, true, nil
 }
 
 // texts returns the texts that a hit's snippet may be from.

@@ -41,6 +41,37 @@ func (r *Redactor) Snippet(snippet string, whole ...string) string {
 	return strings.ReplaceAll(b.String(), skein.Mark+skein.EndMark, "")
 }
 
+// Visible reports whether what q looks for, and found in these texts, stands in
+// what is shown of them: who sees no secrets could else ask for one letter after
+// the other.
+//
+// The error is that of q's matcher.
+func (r *Redactor) Visible(q skein.Query, texts ...string) (bool, error) {
+	m, err := q.Matcher()
+	if err != nil || q.Empty() {
+		return err == nil, err
+	}
+	var shown []string
+	hidden := false
+	for _, text := range texts {
+		from := 0
+		for _, f := range r.Find(text) {
+			hidden = true
+			shown = append(shown, text[from:f.Start])
+			from = f.End
+		}
+		shown = append(shown, text[from:])
+	}
+	switch {
+	case !hidden:
+		return true, nil
+	case q.Regex != "" || q.Substring != "":
+		return slices.ContainsFunc(shown, m.MatchesText), nil
+	}
+	// An index finds words by their stem too, which the matcher does not.
+	return m.MatchesText(strings.Join(shown, "\n")) || !m.MatchesText(strings.Join(texts, "\n")), nil
+}
+
 // write appends the bytes from up to to of plain, with the marks before each.
 func write(b *strings.Builder, plain string, marks []string, from, to int) {
 	for i := from; i < to; i++ {

@@ -99,15 +99,21 @@ func (a *service) lists(t *table) {
 			return nil, err
 		}
 		out := &sessions{api.Page[sessionLine]{Items: []sessionLine{}}}
+		seen, last := 0, skein.Session{}
 		for s, err := range door.From(ctx).Store.Sessions(ctx, f) {
 			if err != nil {
 				return nil, err
 			}
-			if len(out.Body.Items) == q.Limit {
-				out.Body.Next = cursorOf(&out.Body.Items[q.Limit-1].Session)
+			if seen == q.Limit {
+				out.Body.Next = cursorOf(&last)
 				break
 			}
-			out.Body.Items = append(out.Body.Items, a.lineOf(s))
+			seen, last = seen+1, s
+			line := a.lineOf(s)
+			if q.Title != "" && !f.Fits(&line.Session) {
+				continue // only what is hidden of its title matches
+			}
+			out.Body.Items = append(out.Body.Items, line)
 		}
 		return out, nil
 	})

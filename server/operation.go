@@ -9,6 +9,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
+	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/door"
 )
 
@@ -45,7 +46,8 @@ func bodyOf[T any](mediaType string) media { return media{mediaType, reflect.Typ
 type table struct {
 	api    huma.API
 	routes []door.Route
-	now    operation // that is being registered
+	now    operation                         // that is being registered
+	veiled func(skein.Session) skein.Session // a session as it is told
 }
 
 // Handle implements [huma.Adapter].
@@ -84,11 +86,25 @@ func register[I, O any](t *table, o operation, f func(context.Context, *I) (*O, 
 	huma.Register(t.api, op, func(ctx context.Context, in *I) (*O, error) {
 		out, err := f(ctx, in)
 		if err != nil {
-			return nil, refusalOf(ctx, err)
+			return nil, refusalOf(ctx, t.veil(err))
 		}
 		return out, nil
 	})
 	t.describe(o)
+}
+
+// veil takes secrets out of the sessions that a name could mean.
+func (t *table) veil(err error) error {
+	var ambiguous *skein.AmbiguousError
+	if !errors.As(err, &ambiguous) {
+		return err
+	}
+	out := *ambiguous
+	out.Candidates = nil
+	for _, s := range ambiguous.Candidates {
+		out.Candidates = append(out.Candidates, t.veiled(s))
+	}
+	return &out
 }
 
 // refusalOf returns what huma is to answer for err. The log is told what it

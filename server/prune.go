@@ -77,7 +77,7 @@ func (a *service) prunable(ctx context.Context, q *pruneQuery) (found []pruned, 
 		}
 	}
 	if conditions := q.OlderThan != "" || q.LargerThan != 0; conditions {
-		if found, err = addPruned(ctx, found, f, q); err != nil {
+		if found, err = a.addPruned(ctx, found, f, q); err != nil {
 			return nil, err
 		}
 	} else if !q.Purge {
@@ -85,12 +85,12 @@ func (a *service) prunable(ctx context.Context, q *pruneQuery) (found []pruned, 
 	}
 	if q.Purge {
 		f.Bin = true
-		return addPruned(ctx, found, f, q)
+		return a.addPruned(ctx, found, f, q)
 	}
 	return found, nil
 }
 
-func addPruned(ctx context.Context, found []pruned, f skein.Filter, q *pruneQuery) ([]pruned, error) {
+func (a *service) addPruned(ctx context.Context, found []pruned, f skein.Filter, q *pruneQuery) ([]pruned, error) {
 	store := door.From(ctx).Store
 	sizer, sized := store.(skein.Sizer)
 	for s, err := range store.Sessions(ctx, f) {
@@ -100,7 +100,8 @@ func addPruned(ctx context.Context, found []pruned, f skein.Filter, q *pruneQuer
 		if s.Pinned && q.KeepPinned {
 			continue
 		}
-		p := pruned{ID: s.ID, Name: s.Name(), Updated: s.Updated, Pinned: s.Pinned, Binned: s.Binned != 0}
+		shown := a.veiledSession(s)
+		p := pruned{ID: s.ID, Name: shown.Name(), Updated: s.Updated, Pinned: s.Pinned, Binned: s.Binned != 0}
 		if sized {
 			if p.Bytes, err = sizer.Size(ctx, s.ID); err != nil && !errors.Is(err, skein.ErrNotFound) {
 				return nil, err

@@ -3,7 +3,9 @@ package server
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
+	"strings"
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/door"
@@ -64,4 +66,18 @@ func (a *service) veiledJSON(b json.RawMessage, raw bool) json.RawMessage {
 		return b
 	}
 	return a.Redact.JSON(b)
+}
+
+// resolve returns the session that a name means: by its title only if the title
+// shows that name.
+func (a *service) resolve(ctx context.Context, name string, f skein.Filter) (skein.Session, error) {
+	s, err := skein.Resolve(ctx, door.From(ctx).Store, name, f)
+	if err != nil || s.Key == name || strings.HasPrefix(string(s.ID), name) || strings.HasSuffix(string(s.ID), name) {
+		return s, err
+	}
+	shown := a.veiledSession(s)
+	if !strings.Contains(strings.ToLower(s.Name()), strings.ToLower(name)) || strings.Contains(strings.ToLower(shown.Name()), strings.ToLower(name)) {
+		return s, nil
+	}
+	return skein.Session{}, fmt.Errorf("session %q: %w", name, skein.ErrNotFound)
 }

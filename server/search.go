@@ -83,14 +83,35 @@ func (a *service) searches(t *table) {
 			if q.Empty() {
 				return nil, fmt.Errorf("%w: q: there is nothing to look for", skein.ErrInvalid)
 			}
-			store := door.From(ctx).Store
-			r, err := skein.FindSome(ctx, store, q, cmp.Or(q.Deadline, slowly))
-			if err != nil {
-				return nil, err
-			}
-			f, err := a.found(ctx, store, r, i)
+			f, err := a.find(ctx, q, i)
 			return &out{f}, err
 		})
+}
+
+// find returns what q finds, as it is told.
+func (a *service) find(ctx context.Context, q skein.Query, i *searchQuery) (found, error) {
+	store := door.From(ctx).Store
+	r, err := skein.FindSome(ctx, store, q, cmp.Or(q.Deadline, slowly))
+	if err != nil {
+		return found{}, err
+	}
+	f, hidden, err := a.found(ctx, store, r, q, i)
+	if err != nil || !hidden || q.Each {
+		return f, err
+	}
+	// The best of a session is a match in a secret: it may have others.
+	q.Each = true
+	if r, err = skein.FindSome(ctx, store, q, cmp.Or(q.Deadline, slowly)); err != nil {
+		return found{}, err
+	}
+	seen := map[skein.SessionID]bool{}
+	f, _, err = a.found(ctx, store, r, q, i)
+	f.Items = slices.DeleteFunc(f.Items, func(h hit) bool {
+		again := seen[h.Session]
+		seen[h.Session] = true
+		return again
+	})
+	return f, err
 }
 
 // slowly is how much a search does that does not say, until it finds something.
@@ -124,15 +145,16 @@ func (a *service) query(ctx context.Context, i *searchQuery) (q skein.Query, err
 	q.Since, q.Until = cmp.Or(from, q.Since), cmp.Or(to, q.Until)
 	q.Failed, q.Each, q.Limit = q.Failed || i.Failed, i.Each, i.Limit
 	if q.Session != "" {
-		s, err := skein.Resolve(ctx, door.From(ctx).Store, string(q.Session), skein.Filter{})
+		s, err := a.resolve(ctx, string(q.Session), skein.Filter{})
 		q.Session = s.ID
 		return q, err
 	}
 	return q, nil
 }
 
-// found returns r as it is told.
-func (a *service) found(ctx context.Context, store skein.Store, r skein.Results, i *searchQuery) (found, error) {
+// found returns r, which q found, as it is told, and whether there is more that
+// matches only in what is hidden.
+func (a *service) found(ctx context.Context, store skein.Store, r skein.Results, q skein.Query, i *searchQuery) (_ found, hidden bool, err error) {
 	out := found{Items: []hit{}, CutOff: r.CutOff, Facets: map[string][]facet{}}
 	for _, h := range r.Hits {
 		s, err := store.Session(ctx, h.Session)
@@ -140,14 +162,22 @@ func (a *service) found(ctx context.Context, store skein.Store, r skein.Results,
 			continue // it was deleted since
 		}
 		if err != nil {
-			return out, err
+			return out, hidden, err
 		}
 		name, words := s.Name(), h.Snippet
 		if a.Redact != nil && !i.Raw {
-			if words, err = a.redacted(ctx, store, h); err != nil {
-				return out, err
+			texts, err := textsOf(ctx, store, h)
+			if err != nil {
+				return out, hidden, err
 			}
-			name = a.Redact.Start(name)
+			if shown, err := a.Redact.Visible(q, texts...); err != nil || !shown {
+				hidden = true
+				continue
+			}
+			name, words = a.Redact.Start(name), a.Redact.Snippet(words, texts...)
+			if q.Regex != "" || q.Substring != "" {
+				h.Count = 0 // it counts what is hidden, too
+			}
 		}
 		out.Items = append(out.Items, hit{
 			Session: h.Session, Seq: h.Seq, Turn: h.Turn, Role: h.Role, Time: h.Time, Score: h.Score, Count: h.Count,
@@ -159,7 +189,7 @@ func (a *service) found(ctx context.Context, store skein.Store, r skein.Results,
 	} {
 		out.Facets[name] = facetsOf(out.Items, of)
 	}
-	return out, nil
+	return out, hidden, nil
 }
 
 func facetsOf(hits []hit, of func(*hit) string) []facet {
@@ -177,18 +207,16 @@ func facetsOf(hits []hit, of func(*hit) string) []facet {
 	return all
 }
 
-// redacted returns the snippet of h without secrets, those of which it shows
-// only a piece too.
-func (a *service) redacted(ctx context.Context, store skein.Store, h skein.Hit) (string, error) {
+// textsOf returns the texts that the snippet of h may be from.
+func textsOf(ctx context.Context, store skein.Store, h skein.Hit) (whole []string, err error) {
 	said, err := store.Newest(ctx, h.Session, 1, h.Seq+1)
 	if err != nil && !errors.Is(err, skein.ErrNotFound) {
-		return "", err
+		return nil, err
 	}
-	var whole []string
 	for i := range said {
 		whole = append(whole, redact.Texts(&said[i].Message)...)
 	}
-	return a.Redact.Snippet(h.Snippet, whole...), nil
+	return whole, nil
 }
 
 // snippets takes a snippet apart at its marks.

@@ -119,3 +119,70 @@ func TestNoRoomSaysWhichRoom(t *testing.T) {
 		}
 	}
 }
+
+// Titles are without secrets in whatever answer they stand.
+func TestNamesHideSecretsInEveryAnswer(t *testing.T) {
+	s := newSite(t)
+	const key = "ghp_abcdefghijklmnopqrstuvwxyz0123456789"
+	for _, id := range []skein.SessionID{"aaaa-1", "aaaa-2"} {
+		said := skein.Message{Role: skein.RoleAssistant, Model: "openai/gpt-4o", Usage: &skein.Usage{Input: 7, Output: 3}, Parts: []skein.Part{skein.TextPart("done")}}
+		if _, err := s.store.Append(t.Context(), skein.Batch{Session: id, Events: []skein.Event{
+			skein.NewEvent(skein.KindCreated, 1, skein.Created{Title: "of " + key + " too"}),
+			skein.Say(2, skein.UserSays("go")), skein.Say(3, said),
+		}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct {
+		status int
+		path   string
+	}{
+		{200, "/v1/usage?by=session"}, {200, "/v1/prune?larger_than=1"}, {409, "/v1/resolve?name=too"}, {409, "/v1/search?q=go&session=too"},
+	} {
+		if b := string(s.raw(c.status, "GET "+c.path, "")); strings.Contains(b, key[:8]) || !strings.Contains(b, "redacted:") {
+			t.Errorf("GET %s = %s, want its titles without secrets", c.path, b)
+		}
+	}
+}
+
+// A search finds only what it may show: else it would tell a secret letter by
+// letter.
+func TestASearchTellsNothingOfWhatIsHidden(t *testing.T) {
+	s := newSite(t)
+	const key = "ghp_abcdefghijklmnopqrstuvwxyz0123456789"
+	if _, err := s.store.Append(t.Context(), skein.Batch{Session: "a", Events: []skein.Event{
+		skein.NewEvent(skein.KindCreated, 1, skein.Created{Title: "of " + key}),
+		skein.Say(2, skein.UserSays("the pear is green")),
+		skein.Say(3, skein.UserSays("the key is "+key+" and the plum is blue")),
+	}}); err != nil {
+		t.Fatal(err)
+	}
+	reader, err := s.tokens.Add(door.Token{Name: "reader", Scope: "read:raw"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, found := range map[string]bool{
+		"search?mode=regex&q=ghp_a":                  false,
+		"search?mode=regex&q=key+is+ghp_a":           false,
+		"search?mode=regex&q=key+is+[^x]":            false,
+		"search?mode=substring&q=ghp_abc":            false,
+		"search?mode=substring&each=true&q=s+ghp_ab": false,
+		"search?mode=regex&q=ghp_a|pear":             true,
+		"search?mode=regex&q=pl.m":                   true,
+		"search?q=plum":                              true,
+		"search?q=ghp_abcd*":                         false,
+		"search?q=plum+ghp_abcd*":                    false,
+		"sessions?title=ghp_a":                       false,
+		"sessions?title=of":                          true,
+	} {
+		if b := string(s.raw(200, "GET /v1/"+path, "")); strings.Contains(b, `"items":[]`) == found || strings.Contains(b, key[:8]) {
+			t.Errorf("GET /v1/%s = %s, want something found: %v", path, b, found)
+		}
+	}
+	s.raw(404, "GET /v1/resolve?name=ghp_a", "")
+	s.raw(404, "GET /v1/search?q=plum&session=ghp_a", "")
+	s.raw(200, "GET /v1/resolve?name=of", "")
+	if b := string(s.raw(200, "GET /v1/search?raw=1&mode=regex&q=ghp_a", "", "Authorization: Bearer "+reader)); strings.Contains(b, `"items":[]`) {
+		t.Errorf("a search for a secret with read:raw = %s, want it found", b)
+	}
+}

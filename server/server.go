@@ -36,6 +36,7 @@ type Options struct {
 func Routes(o Options) []door.Route {
 	t := newTable(o.Version)
 	a := &service{Options: o}
+	t.veiled = a.veiledSession
 	for _, add := range []func(*table){
 		a.lists, a.sessions, a.patches, a.branches, a.bins, a.trees, a.prunes, a.exports, a.imports,
 		a.messages, a.events, a.appends, a.streams, a.blobs, a.leases, a.searches, a.usages, a.store,

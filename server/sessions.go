@@ -98,7 +98,7 @@ func (a *service) sessions(t *table) {
 		ID: "resolve", Method: http.MethodGet, Path: "/resolve", Tag: "sessions", Scope: door.Read, Summary: "The session that a person means by a name", Errors: []int{http.StatusNotFound, http.StatusConflict},
 		Doc: "Where the name could mean several, the problem has code ambiguous and names them.",
 	}, func(ctx context.Context, i *named) (*oneSession, error) {
-		s, err := skein.Resolve(ctx, door.From(ctx).Store, i.Name, skein.Filter{Bin: i.Bin})
+		s, err := a.resolve(ctx, i.Name, skein.Filter{Bin: i.Bin})
 		return a.answer(s), err
 	})
 }

@@ -59,18 +59,19 @@ func (a *service) usages(t *table) {
 				o.Body.Items = o.Body.Items[:i.Limit]
 			}
 			if q.By == skein.BySession {
-				err = nameLines(ctx, store, o.Body.Items)
+				err = a.nameLines(ctx, store, o.Body.Items)
 			}
 			return o, err
 		})
 }
 
-func nameLines(ctx context.Context, store skein.Store, lines []price.UsageLine) error {
+func (a *service) nameLines(ctx context.Context, store skein.Store, lines []price.UsageLine) error {
 	for i := range lines {
 		s, err := store.Session(ctx, skein.SessionID(lines[i].Of))
 		if err != nil && !errors.Is(err, skein.ErrNotFound) {
 			return err
 		}
+		s = a.veiledSession(s)
 		lines[i].Name = s.Name()
 	}
 	return nil

@@ -145,21 +145,21 @@ func (s *site) find(w http.ResponseWriter, r *http.Request, p *searchPage) error
 	p.stop = stop
 	found, err, _ := next()
 	if err == nil {
-		p.Hits, err = s.hits(ctx, found.Hits)
+		p.Hits, err = s.hits(ctx, q, found.Hits)
 	}
 	if err != nil {
 		return err
 	}
 	p.Facets = facets(p.Query, p.Hits)
 	if p.CutOff = found.CutOff; p.CutOff {
-		p.Later = func(yield func(*laterPage) bool) { s.later(w, r, p.Hits, next, yield) }
+		p.Later = func(yield func(*laterPage) bool) { s.later(w, r, q, p.Hits, next, yield) }
 	}
 	return nil
 }
 
 // later yields what each further step of a search finds. What was written before
 // is sent first.
-func (s *site) later(w http.ResponseWriter, r *http.Request, hits []hit, next func() (skein.Results, error, bool), yield func(*laterPage) bool) {
+func (s *site) later(w http.ResponseWriter, r *http.Request, q skein.Query, hits []hit, next func() (skein.Results, error, bool), yield func(*laterPage) bool) {
 	shown := map[skein.Place]bool{}
 	for {
 		for _, h := range hits {
@@ -173,7 +173,7 @@ func (s *site) later(w http.ResponseWriter, r *http.Request, hits []hit, next fu
 		}
 		fresh := slices.DeleteFunc(found.Hits, func(h skein.Hit) bool { return shown[skein.Place{Session: h.Session, Seq: h.Seq}] })
 		if err == nil {
-			hits, err = s.hits(r.Context(), fresh)
+			hits, err = s.hits(r.Context(), q, fresh)
 		}
 		if err != nil {
 			yield(&laterPage{Last: true, Bad: door.ProblemOf(err).Title})
@@ -207,7 +207,11 @@ func hasWords(q *skein.Query) bool {
 }
 
 // hits looks up the sessions of hits.
-func (s *site) hits(ctx context.Context, found []skein.Hit) ([]hit, error) {
+func (s *site) hits(ctx context.Context, q skein.Query, found []skein.Hit) ([]hit, error) {
+	found, err := s.visible(ctx, q, found)
+	if err != nil {
+		return nil, err
+	}
 	known := map[skein.SessionID]skein.Session{}
 	var all []hit
 	for _, h := range found {

@@ -64,6 +64,9 @@ func (s *site) findIn(r *http.Request, p *sessionPage) error {
 	if err != nil {
 		return err
 	}
+	if got.Hits, err = s.visible(ctx, q, got.Hits); err != nil {
+		return err
+	}
 	slices.SortFunc(got.Hits, func(a, b skein.Hit) int { return cmp.Compare(a.Seq, b.Seq) })
 	hits := got.Hits[:min(len(got.Hits), keptInside)]
 	f.CutOff, f.All = got.CutOff || len(hits) < len(got.Hits), len(hits)
