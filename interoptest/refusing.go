@@ -43,9 +43,10 @@ func (r refusing) File(ctx context.Context, format, path string) (skein.SourceFi
 	return r.Store.File(ctx, format, path)
 }
 
-// refusals are the errors of a store.
+// refusals are the errors of a store, but for the one that another user has the ID:
+// see Suite.users.
 var refusals = []error{
-	skein.ErrInvalid, skein.ErrNotFound, skein.ErrMismatch, skein.ErrExists, skein.ErrConflict, skein.ErrLocked, skein.ErrFenced,
+	skein.ErrInvalid, skein.ErrNotFound, skein.ErrMismatch, skein.ErrConflict, skein.ErrLocked, skein.ErrFenced,
 	skein.ErrDeleted, skein.ErrRefused, skein.ErrAmbiguous, skein.ErrUnknown, skein.ErrClosed, skein.ErrCorrupt, skein.ErrNewer,
 	skein.ErrAway, skein.ErrReadOnly, skein.ErrFull, errors.New("disk I/O error (4874)"),
 }

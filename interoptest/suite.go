@@ -53,6 +53,7 @@ func Run(t *testing.T, s Suite) {
 			t.Run("becomes the events of its golden file", func(t *testing.T) { s.golden(t, name) })
 			t.Run("read twice adds nothing", func(t *testing.T) { s.twice(t, name) })
 			t.Run("keeps no other session from being taken in", func(t *testing.T) { s.refused(t, name) })
+			t.Run("is every user's to import", func(t *testing.T) { s.users(t, name) })
 			t.Run("exported and imported where it is adds nothing", func(t *testing.T) { s.exportedIn(t, name) })
 			t.Run("is the same wherever a first import came between", func(t *testing.T) { s.between(t, name) })
 			if s.Format.Write != nil {

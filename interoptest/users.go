@@ -1,0 +1,58 @@
+package interoptest
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/interop"
+	"github.com/skein-dev/skein/memory"
+)
+
+// users holds the format to this: whoever has imported the same files before, each
+// user of a store gets all that is in them, once, and hanging together as the first
+// one's does.
+func (s Suite) users(t *testing.T, name string) {
+	root := lay(t, filepath.Join(s.Dir, name))
+	all := memory.New()
+	defer all.Close()
+	var first []string
+	for i, who := range []skein.User{"ann", "bob", "eve"} {
+		view, ok := all.As(who).(*memory.Store)
+		if !ok {
+			t.Fatalf("As gives no %T", all)
+		}
+		var reps [2]interop.Report
+		for n := range reps {
+			var err error
+			if reps[n], err = interop.Import(t.Context(), view, []interop.Format{s.Format}, []string{root}, interop.Options{}); err != nil {
+				t.Fatalf("Import of %s = %v", who, err)
+			}
+		}
+		if reps[1].Events > 0 || reps[1].Failed > reps[0].Failed {
+			t.Errorf("Import of %s once more = %+v, want nothing new", who, reps[1])
+		}
+		words := said(t, view)
+		for id := range origins(t, view) {
+			x, err := view.Session(t.Context(), id)
+			if err != nil {
+				t.Fatal(err)
+			}
+			words = append(words, "title: "+x.Title)
+			if x.Parent == nil {
+				continue
+			}
+			if up, err := view.Session(t.Context(), x.Parent.Session); err == nil {
+				words = append(words, "child of: "+up.Title)
+			}
+		}
+		words = once(words)
+		if i == 0 {
+			first = words
+		} else if diff := cmp.Diff(first, words); diff != "" {
+			t.Errorf("%s, after another user, has other than that one (-first +got):\n%s", who, diff)
+		}
+	}
+}
