@@ -2,7 +2,9 @@ package skein
 
 import (
 	"crypto/rand"
+	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -74,4 +76,14 @@ func checkName(what, s string, needed bool) error {
 		return invalidf("%s %q: it has a control character or a slash", what, s)
 	}
 	return nil
+}
+
+// Other returns the n-th ID, from 0, that a session gets where another user has its
+// own: always the same ones, so that it is found by them again. It is id, cut where
+// it is too long, with ~ and eight hexadecimal digits of the SHA-256 of id, a NUL and
+// n behind it.
+func (id SessionID) Other(n int) SessionID {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%d", id, n))
+	short := strings.ToValidUTF8(string(id[:min(len(id), MaxIDLen-9)]), "")
+	return SessionID(short + "~" + hex.EncodeToString(sum[:4]))
 }

@@ -2,8 +2,6 @@ package carry
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -18,8 +16,13 @@ import (
 // ones in the same order, and its first event says there which one it had. By
 // that the way back finds the session, and other stores give it its own ID.
 
-// otherNames is how many IDs a session may have besides its own.
+// otherNames is how many IDs besides its own a session is looked for by in any case;
+// by more it is where all of these are others'.
 const otherNames = 4
+
+// mostNames is how many a session may have: a store that says of any ID that it is
+// taken is not asked for ever.
+const mostNames = 10_000
 
 // nameMark is the member of a config that says which ID a session has in the
 // store that it came from.
@@ -28,27 +31,17 @@ const nameMark = "skein_id"
 // errTaken says that a session has the ID that cannot be seen: another user's.
 var errTaken = fmt.Errorf("another session has this ID there: %w", skein.ErrExists)
 
-// names returns the IDs that x may have in the second store, its own first.
-func (s *sender) names(ctx context.Context, x skein.Session) ([]skein.SessionID, error) {
-	own := x.ID
-	if strings.Contains(string(x.ID), "~") {
-		e, err := at(ctx, s.from, x.ID, x.Base+1)
-		if err != nil {
-			return nil, err
-		}
-		c, err := skein.Decode[skein.Created](e)
-		if err != nil {
-			return nil, err
-		}
-		own = named(c.Config, own)
+// own returns the ID that x has where it was begun.
+func (s *sender) own(ctx context.Context, x skein.Session) (skein.SessionID, error) {
+	if !strings.Contains(string(x.ID), "~") {
+		return x.ID, nil
 	}
-	all := []skein.SessionID{own}
-	for i := range otherNames {
-		sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%d", own, i))
-		short := strings.ToValidUTF8(string(own[:min(len(own), skein.MaxIDLen-9)]), "")
-		all = append(all, skein.SessionID(short+"~"+hex.EncodeToString(sum[:4])))
+	e, err := at(ctx, s.from, x.ID, x.Base+1)
+	if err != nil {
+		return "", err
 	}
-	return all, nil
+	c, err := skein.Decode[skein.Created](e)
+	return named(c.Config, x.ID), err
 }
 
 // named returns the ID that a config says, or id if it says none.
@@ -64,11 +57,14 @@ func named(config []byte, id skein.SessionID) skein.SessionID {
 // name returns the ID that x has in the second store, or, if it is not there,
 // the first that is not known to be another's. b is where it goes, but for that.
 func (s *sender) name(ctx context.Context, x skein.Session, r route, b bound) (own, to skein.SessionID, err error) {
-	all, err := s.names(ctx, x)
-	if err != nil {
+	if own, err = s.own(ctx, x); err != nil {
 		return "", "", err
 	}
-	for _, id := range all {
+	for n := -1; n < otherNames || to == "" && n < mostNames; n++ {
+		id := own
+		if n >= 0 {
+			id = own.Other(n)
+		}
 		is, there, err := s.at(ctx, id)
 		if err != nil {
 			return "", "", err
@@ -79,22 +75,22 @@ func (s *sender) name(ctx context.Context, x skein.Session, r route, b bound) (o
 			}
 			continue
 		}
-		b.own, b.to = all[0], id
+		b.own, b.to = own, id
 		if s.unchanged(x, is, b) {
-			return all[0], id, nil
+			return own, id, nil
 		}
 		like, err := s.like(ctx, x, append(r, stretch{after: x.Base, to: id, shift: b.shift}), b, x.Base+1)
 		if err != nil && !errors.Is(err, skein.ErrNotFound) {
 			return "", "", err
 		}
 		if err == nil && like != unlike {
-			return all[0], id, nil
+			return own, id, nil
 		}
 	}
 	if to == "" {
 		err = fmt.Errorf("session %s: %w, and so have all others that it may get", x.ID, errTaken)
 	}
-	return all[0], to, err
+	return own, to, err
 }
 
 // mark returns the event that begins the session own as it stands in a session
@@ -109,7 +105,7 @@ func mark(e skein.Event, own, to skein.SessionID) (skein.Event, error) {
 			if to == own {
 				return e, nil //nolint:nilerr // it never had one
 			}
-			return e, fmt.Errorf("session %s: its config is no object, which it has to be to get another ID: %w", own, errTaken)
+			return e, fmt.Errorf("session %s: its config is no object, which it has to be to get another ID: %w", own, skein.ErrExists)
 		}
 	}
 	switch {

@@ -153,3 +153,20 @@ func TestUsersWithTheSameIDsHaveEachTheirLines(t *testing.T) {
 		}
 	}
 }
+
+// However many users have pushed a session with one ID, the next one's is pushed too,
+// once.
+func TestManyUsersHaveSessionsWithOneID(t *testing.T) {
+	team := memory.New()
+	for i := range 9 {
+		u, own := skein.User(fmt.Sprint("u", i)), memory.New()
+		put(t, own, skein.Batch{Session: "s", Events: append(begun(skein.Created{}, 1), skein.Say(3_000, skein.UserSays(string(u))))})
+		send(t, own, team.As(u))
+		if again := send(t, own, team.As(u)); len(again) != 0 {
+			t.Errorf("Send of %s again = %+v, want nothing", u, again)
+		}
+		if d := cmp.Diff(lines(t, own), lines(t, team.As(u))); d != "" {
+			t.Errorf("what sessions show (-own +team's of %s):\n%s", u, d)
+		}
+	}
+}

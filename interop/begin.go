@@ -145,18 +145,13 @@ func (t *target) pick(ctx context.Context, b Begin, o *skein.Origin, key skein.C
 	if t.waits(b.ID) {
 		of += "\x00" + b.Name
 	}
-	id = marked(id, of)
+	hash := "~" + shortHash(of)
+	id = id[:min(len(id), skein.MaxIDLen-len(hash))] + skein.SessionID(hash)
 	_, err = t.im.store.Session(ctx, id)
 	if errors.Is(err, skein.ErrNotFound) {
 		return id, false, nil
 	}
 	return id, err == nil, err
-}
-
-// marked returns id with ~ and eight digits, of what makes it another one, behind it.
-func marked(id skein.SessionID, of string) skein.SessionID {
-	hash := "~" + shortHash(of)
-	return id[:min(len(id), skein.MaxIDLen-len(hash))] + skein.SessionID(hash)
 }
 
 // waits reports whether a session of this file has begun that has or will have

@@ -137,14 +137,12 @@ func (t *target) rename(ctx context.Context) (some bool, err error) {
 		}
 		was := th.id
 		for n := 0; ; n++ { // as often as there are users who have read the same file
-			if n > 0 {
-				th.id = marked(was, fmt.Sprintf("%s\x00%s\x00%d", t.file.Format, t.file.Path, n))
-			}
 			if free, err := skein.Free(ctx, t.im.store, th.id); err != nil {
 				return some, err
 			} else if free {
 				break
 			}
+			th.id = was.Other(n)
 		}
 		if th.id == was {
 			continue
