@@ -194,7 +194,7 @@ func (im *importer) beside(ctx context.Context, w *work, sink func(chunk) error)
 	if err != nil || head.Format != w.format.Name {
 		return true, sink(w.says(fmt.Errorf("its side file is none: %w", cmpErr(err))))
 	}
-	took, err := im.loadSide(ctx, head, rest)
+	took, err := im.loadSide(ctx, &head, rest)
 	if err == nil && head.Sources {
 		err = im.bringSources(ctx, head, f)
 	}
@@ -253,8 +253,8 @@ func readSideHead(f io.Reader) (head sideHead, rest *bufio.Reader, err error) {
 	return head, in, nil
 }
 
-// loadSide takes in the log of a side file.
-func (im *importer) loadSide(ctx context.Context, head sideHead, log *bufio.Reader) (t Took, err error) {
+// loadSide takes in the log of a side file, and sets which ID its session has here.
+func (im *importer) loadSide(ctx context.Context, head *sideHead, log *bufio.Reader) (t Took, err error) {
 	if head.Sources {
 		if err := eachSideLine(log, func(sideLine) error { return nil }); err != nil {
 			return t, err
@@ -262,11 +262,15 @@ func (im *importer) loadSide(ctx context.Context, head sideHead, log *bufio.Read
 	}
 	done, err := replay.Load(ctx, im.store, ctxReader{ctx, log}, replay.Options{Again: im.opts.Again})
 	t.Damaged = done.Damaged
+	main := head.Session
 	for _, s := range done.Sessions {
 		if s.New > 0 {
-			t.News = append(t.News, News{Session: s.Session, Created: s.New == s.Events, Events: s.New, Messages: s.Messages})
+			t.News = append(t.News, News{Session: s.Here, Created: s.New == s.Events, Events: s.New, Messages: s.Messages})
 		}
-		if s.Session == head.Session && s.Err != nil {
+		if s.Session != main {
+			continue
+		}
+		if head.Session = s.Here; s.Err != nil {
 			return t, s.Err
 		}
 	}

@@ -33,6 +33,7 @@ type Loaded struct {
 // A LoadedSession is what became of one session of a log.
 type LoadedSession struct {
 	Session skein.SessionID
+	Here    skein.SessionID // its ID in the store: another one where another user has its own
 	For     skein.SessionID // the fork that shows its events, if it does not stand for itself
 	Events  int             // that the log has of it
 	New     int             // how many of them were appended
@@ -70,7 +71,7 @@ func (d Loaded) Waits() bool {
 // [Read] or of ctx.
 func Load(ctx context.Context, s skein.Store, r io.Reader, o Options) (done Loaded, err error) {
 	defer skein.Wrapf(&err, "replay: load")
-	l := loader{store: s, o: o, done: &done}
+	l := loader{store: s, o: o, done: &done, names: names{s, map[skein.SessionID]skein.SessionID{}}}
 	defer l.stop()
 	for it, err := range Read(r) {
 		if err == nil {
@@ -95,6 +96,7 @@ type loader struct {
 	store skein.Store
 	o     Options
 	done  *Loaded
+	names names
 	cur   *session // nil before the first head
 }
 
@@ -138,7 +140,7 @@ func (l *loader) settle(ctx context.Context, err error) error {
 
 // begin starts with the session of h.
 func (l *loader) begin(ctx context.Context, h Head) error {
-	l.cur = &session{head: h, store: l.store, o: l.o, next: h.First, result: LoadedSession{Session: h.Session, For: h.For}}
+	l.cur = &session{head: h, id: h.Session, store: l.store, names: l.names, o: l.o, next: h.First, result: LoadedSession{Session: h.Session, For: h.For}}
 	return l.settle(ctx, l.cur.begin(ctx))
 }
 
@@ -157,6 +159,7 @@ func (l *loader) end(ctx context.Context) error {
 		c.result.Lacks = int(c.head.Last - c.next + 1)
 	}
 	l.stop()
+	c.result.Here = c.id
 	l.done.Sessions = append(l.done.Sessions, c.result)
 	l.cur = nil
 	return err

@@ -20,7 +20,9 @@ const (
 // compared with those that the store has, then the rest is appended.
 type session struct {
 	head   Head
+	id     skein.SessionID // in the store
 	store  skein.Store
+	names  names
 	o      Options
 	next   skein.Seq // place of the next event
 	result LoadedSession
@@ -40,7 +42,7 @@ func (s *session) begin(ctx context.Context) error {
 		return fmt.Errorf("its first event is %d: %w", s.head.First, skein.ErrInvalid)
 	}
 	if s.head.For != "" {
-		if found, err := s.compareWith(ctx, s.head.For); err != nil || found {
+		if found, err := s.compareAs(ctx, s.head.For); err != nil || found {
 			s.reading = found
 			return err
 		}
@@ -48,9 +50,18 @@ func (s *session) begin(ctx context.Context) error {
 			return err
 		}
 	}
-	found, err := s.compareWith(ctx, s.head.Session)
+	found, err := s.compareAs(ctx, s.head.Session)
 	s.begun = found
 	return err
+}
+
+// compareAs looks which ID a session of the log has, or gets, here, and compares
+// the events with those that it has.
+func (s *session) compareAs(ctx context.Context, id skein.SessionID) (found bool, err error) {
+	if s.id, err = s.names.of(ctx, id); err != nil {
+		return false, err
+	}
+	return s.compareWith(ctx, s.id)
 }
 
 // deleted returns an error wrapping ErrDeleted if session id, which is not
@@ -90,6 +101,10 @@ func (s *session) event(ctx context.Context, e skein.Event) error {
 		return fmt.Errorf("event %d follows event %d: %w", e.Seq, s.next-1, skein.ErrCorrupt)
 	}
 	s.next++
+	e, err := s.names.in(ctx, e)
+	if err != nil {
+		return err
+	}
 	if s.stored != nil {
 		had, err, ok := s.stored()
 		switch {
@@ -107,8 +122,7 @@ func (s *session) event(ctx context.Context, e skein.Event) error {
 	if err := s.checkPlace(e); err != nil {
 		return err
 	}
-	e, err := s.freeKey(ctx, e)
-	if err != nil {
+	if e, err = s.freeKey(ctx, e); err != nil {
 		return err
 	}
 	s.events = append(s.events, e)
@@ -158,7 +172,7 @@ func (s *session) freeKey(ctx context.Context, e skein.Event) (skein.Event, erro
 		if err != nil {
 			return e, err
 		}
-		if other.ID != s.head.Session {
+		if other.ID != s.id {
 			e.Payload, s.result.Key = without, key
 			break
 		}
@@ -177,7 +191,7 @@ func (s *session) flush(ctx context.Context) error {
 	}
 	first := s.events[0].Seq
 	b := skein.Batch{
-		Session: s.head.Session, After: first - 1, Events: s.events, Blobs: s.blobs, Again: s.o.Again,
+		Session: s.id, After: first - 1, Events: s.events, Blobs: s.blobs, Again: s.o.Again,
 		Import: &skein.Import{File: s.file()},
 	}
 	if !s.begun {
@@ -206,7 +220,7 @@ func (s *session) flush(ctx context.Context) error {
 // file is what the store keeps of where the events came from.
 func (s *session) file() skein.SourceFile {
 	f := s.o.File
-	f.Format, f.Session, f.ID = Format, s.head.Session, string(s.head.Session)
+	f.Format, f.Session, f.ID = Format, s.id, string(s.head.Session)
 	if f.Path == "" {
 		f.Path = "stream of " + string(s.head.Session)
 	}
