@@ -168,7 +168,7 @@ func (c *copier) something(ctx context.Context) error {
 	for _, err := range c.from.Files(ctx, "") {
 		return err
 	}
-	return fmt.Errorf("sessions and files: %w", skein.ErrNotFound)
+	return fmt.Errorf("%w: no session or source file is theirs", skein.ErrNotFound)
 }
 
 // goesOn looks whether the second store has the beginning of k, and not the
