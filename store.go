@@ -326,3 +326,21 @@ func Free(ctx context.Context, s Store, id SessionID) (bool, error) {
 	}
 	return false, err
 }
+
+// Here returns the ID by which s has a session that has this ID elsewhere, or may
+// begin it: the ID itself, or, where another user has it, the first of
+// [SessionID.Other] that nobody else has. Errors as [Store.Append].
+func Here(ctx context.Context, s Store, id SessionID) (SessionID, error) {
+	here := id
+	for n := 0; ; n++ {
+		_, err := s.Session(ctx, here)
+		there := err == nil
+		if errors.Is(err, ErrNotFound) {
+			there, err = Free(ctx, s, here)
+		}
+		if there || err != nil {
+			return here, err
+		}
+		here = id.Other(n)
+	}
+}

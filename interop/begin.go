@@ -230,9 +230,13 @@ func (im *importer) replaced(path string, f skein.SourceFile) bool {
 // parentElsewhere fills p for a child whose parent is in another file: its
 // session, and if it was imported before, the call that started the child.
 func (im *importer) parentElsewhere(ctx context.Context, format string, b Begin, p *skein.Parent) error {
-	p.Session = im.byProgramID(format, b.ParentID)
-	if p.Session.Check() != nil {
+	if p.Session = im.byProgramID(format, b.ParentID); p.Session.Check() != nil {
 		p.Session = skein.SessionID("unknown~" + shortHash(b.ParentID))
+	}
+	// It may be read later, and get another ID then. A store that refuses what is the
+	// parent's refuses nothing of the child's.
+	if here, err := skein.Here(ctx, im.store, p.Session); err == nil {
+		p.Session = here
 	}
 	calls, err := im.childCalls(ctx, p.Session)
 	if c, ok := calls[b.ID]; ok && p.Seq == 0 {

@@ -21,24 +21,14 @@ func (n names) of(ctx context.Context, id skein.SessionID) (skein.SessionID, err
 	if err := id.Check(); err != nil {
 		return id, err
 	}
-	here, ok := n.known[id]
-	for i := 0; !ok; i++ {
-		if i == 0 {
-			here = id
-		}
-		_, err := n.store.Session(ctx, here)
-		if ok = err == nil; errors.Is(err, skein.ErrNotFound) {
-			ok, err = skein.Free(ctx, n.store, here)
-		}
-		if err != nil {
-			return id, err
-		}
-		if !ok {
-			here = id.Other(i)
-		}
+	if here, ok := n.known[id]; ok {
+		return here, nil
 	}
-	n.known[id] = here
-	return here, nil
+	here, err := skein.Here(ctx, n.store, id)
+	if err == nil {
+		n.known[id] = here
+	}
+	return here, err
 }
 
 // in returns e with the ID that the parent which it names has in the store.
