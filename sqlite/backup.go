@@ -122,8 +122,8 @@ func (s *Store) RestoreBackup(ctx context.Context, path, kept string) (err error
 		return err
 	}
 	defer leave()
-	if s.readOnly != nil {
-		return s.readOnly
+	if err := s.unwritable(ctx); err != nil {
+		return err
 	}
 	d, err := sqlDriver()
 	if err != nil {

@@ -60,6 +60,7 @@ func (k *chores) close() {
 }
 
 func (k *chores) loop() {
+	k.core.keepReserve()
 	if k.core.waiting(k.ctx) {
 		k.wake()
 	}
@@ -80,7 +81,9 @@ func (k *chores) loop() {
 		case <-k.ctx.Done():
 			return
 		}
-		if err := k.do(); err != nil || k.core.waiting(k.ctx) {
+		err := k.do()
+		k.core.keepReserve()
+		if err != nil || k.core.waiting(k.ctx) {
 			again.Reset(sweepEvery)
 		}
 	}
@@ -129,13 +132,15 @@ func (k *chores) clean() error {
 // drainAll does the rest of what was deleted, here or in the shell.
 func (c *core) drainAll(ctx context.Context) error {
 	for more := true; more; {
-		err := c.write(ctx, func(t *tx) (err error) {
-			if err = t.bury(); err == nil {
-				more, err = t.drain()
-			}
-			return err
+		err := c.makingRoom(ctx, func() error {
+			return c.write(ctx, func(t *tx) (err error) {
+				if err = t.bury(); err == nil {
+					more, err = t.drain()
+				}
+				return err
+			})
 		})
-		if err != nil {
+		if err = errors.Join(err, c.afterStep()); err != nil {
 			return err
 		}
 	}

@@ -90,8 +90,11 @@ func (c *core) finish(ctx context.Context) {
 			return
 		}
 	}
-	_ = c.indexAll(ctx) //nolint:errcheck // see above
+	if !c.tight.Load() {
+		_ = c.indexAll(ctx) //nolint:errcheck // see above
+	}
 	_ = c.tidy(ctx)     //nolint:errcheck // see above
+	c.keepReserve()
 }
 
 // enter lets a call in, unless the store is closed. A call that got in must

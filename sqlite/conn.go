@@ -16,6 +16,7 @@ type conn struct {
 	raw   driver.Conn
 	stmts map[string]driver.Stmt
 	args  []driver.NamedValue
+	age   int // of the pool when it was opened
 }
 
 // openConn opens a connection and runs pragmas on it.

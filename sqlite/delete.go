@@ -21,12 +21,14 @@ func (s *Store) own(t *tx, id skein.SessionID) (head, error) {
 // Bin implements [skein.Store].
 func (s *Store) Bin(ctx context.Context, id skein.SessionID) (err error) {
 	defer skein.Wrapf(&err, "sqlite: bin %s", id)
-	return s.change(ctx, func(t *tx) error {
-		h, err := s.own(t, id)
-		if err != nil || h.Binned != 0 {
-			return err
-		}
-		return s.setBinned(t, h, skein.At(s.clock()))
+	return s.makingRoom(ctx, func() error { // it is the first step to that
+		return s.change(ctx, func(t *tx) error {
+			h, err := s.own(t, id)
+			if err != nil || h.Binned != 0 {
+				return err
+			}
+			return s.setBinned(t, h, skein.At(s.clock()))
+		})
 	})
 }
 
@@ -84,22 +86,16 @@ func (s *Store) Delete(ctx context.Context, id skein.SessionID, d skein.Deletion
 		return done, err
 	}
 	defer leave()
-	err = s.write(ctx, func(t *tx) error {
-		done, err = s.delete(t, id, d)
-		return err
+	err = s.makingRoom(ctx, func() error {
+		return s.write(ctx, func(t *tx) error {
+			done, err = s.delete(t, id, d)
+			return err
+		})
 	})
 	if err != nil {
 		return skein.Deleted{}, err
 	}
-	for more := true; more; {
-		err := s.write(ctx, func(t *tx) error {
-			more, err = t.drain()
-			return err
-		})
-		if err != nil {
-			break // it is deleted all the same; the chores go on with it
-		}
-	}
+	_ = s.drainAll(ctx) //nolint:errcheck // it is deleted all the same; the chores go on with it
 	s.chores.wakeFor()
 	return done, nil
 }

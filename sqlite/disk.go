@@ -68,7 +68,7 @@ func (ex *exam) permissions(area string) error {
 	if err != nil {
 		return err
 	}
-	for _, suffix := range []string{"", "-wal", "-shm", pairSuffix} {
+	for _, suffix := range []string{"", "-wal", "-shm", pairSuffix, reserveSuffix} {
 		if err := ex.ownerOnly(area, ex.s.path+suffix, 0o600); err != nil {
 			return err
 		}

@@ -18,7 +18,7 @@ var _ skein.Examiner = (*Store)(nil)
 // Examine implements [skein.Examiner]. It reads the whole file; others write
 // meanwhile.
 func (s *Store) Examine(ctx context.Context, x skein.Examination) iter.Seq2[skein.Finding, error] {
-	x.Repair = x.Repair && s.readOnly == nil
+	x.Repair = x.Repair && s.unwritable(ctx) == nil
 	return examine.Run(ctx, x, "sqlite: examine "+s.path, func(e *examine.Exam) {
 		ex := &exam{Exam: e, s: s, ctx: ctx, folder: x.Folder}
 		ex.Area("sqlite", ex.version)
@@ -193,7 +193,7 @@ func (ex *exam) index(area string) error {
 		return err
 	}
 	waiting := examine.Waits(lag, ex.s.clock())
-	if ex.s.readOnly != nil {
+	if ex.s.unwritable(ex.ctx) != nil {
 		ex.Fine(area, "%s; it cannot be checked: the store is read-only", waiting)
 		return nil //nolint:nilerr // there was none
 	}
@@ -216,17 +216,19 @@ func (ex *exam) index(area string) error {
 
 // rebuildIndex builds the index anew, step by step; meanwhile search scans.
 func (c *core) rebuildIndex() error {
-	err := c.change(context.Background(), func(t *tx) error {
-		if _, _, err := t.exec(`UPDATE indexed SET upto = 0`); err != nil {
-			return err
-		}
-		_, _, err := t.exec(`INSERT INTO words (words) VALUES ('delete-all')`)
-		return err
-	})
-	if err != nil {
+	if err := c.change(context.Background(), (*tx).forgetIndex); err != nil {
 		return err
 	}
 	return errors.Join(c.indexAll(context.Background()), c.readers.renew())
+}
+
+// forgetIndex empties the index, to be built anew.
+func (t *tx) forgetIndex() error {
+	if _, _, err := t.exec(`UPDATE indexed SET upto = 0`); err != nil {
+		return err
+	}
+	_, err := t.forgetAll(0)
+	return err
 }
 
 // blobs reads every blob, and looks for those that nothing refers to.

@@ -26,3 +26,10 @@ func CloseFor(s *Store, d time.Duration) { s.closeFor = d }
 func Owe(s *Store) error {
 	return s.change(context.Background(), func(t *tx) error { return t.owe() })
 }
+
+// TryAgain makes the next write look at once whether a full disk has room.
+func TryAgain(s *Store) {
+	s.opening.Lock()
+	defer s.opening.Unlock()
+	s.tried = time.Time{}
+}

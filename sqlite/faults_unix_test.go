@@ -7,15 +7,18 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/sqlite"
 )
 
 // fill appends to session a until that fails, and returns the error and how
@@ -74,7 +77,7 @@ func TestFullByLimitLosesNothing(t *testing.T) {
 }
 
 func TestFullDiskLosesNothing(t *testing.T) {
-	dir := smallDisk(t)
+	dir := smallDisk(t, "4m")
 	name := filepath.Join(dir, "x.db")
 	s, err := dial(name)
 	if err != nil {
@@ -102,14 +105,12 @@ func TestFullDiskLosesNothing(t *testing.T) {
 // A disk that others have filled to the last byte has no room for the shared
 // memory that SQLite makes when it opens a file.
 func TestAStoreOnAFullDiskIsRead(t *testing.T) {
-	dir := smallDisk(t)
+	dir := smallDisk(t, "4m")
 	name := filepath.Join(dir, "x.db")
 	s := open(t, name)
 	add(t, s, "a", created(), user("some text"))
 	shut(t, s)
-	if err := os.WriteFile(filepath.Join(dir, "fill"), make([]byte, 8<<20), 0o600); err == nil {
-		t.Fatal("8 MB fit on a disk of 4")
-	}
+	fillDisk(t, dir)
 	full, err := dial(name)
 	if err != nil {
 		t.Fatalf("Open on a full disk = %v", err)
@@ -124,25 +125,150 @@ func TestAStoreOnAFullDiskIsRead(t *testing.T) {
 		t.Errorf("Append = %v, want %v", err, skein.ErrFull)
 	}
 
-	// It is read as if nobody wrote to it, so not any more when somebody does.
+	// It was read as if nobody wrote to it; when somebody does, that is read too,
+	// and what is written here is stored again.
+	watched, ended := make(chan skein.Seq, 8), make(chan error, 1)
+	watch := func() error {
+		for e, err := range full.Watch(t.Context(), "a", 0) {
+			if err != nil {
+				return err
+			}
+			if watched <- e.Seq; e.Seq == 5 {
+				break
+			}
+		}
+		return nil
+	}
+	go func() { ended <- watch() }()
+	<-watched
+	<-watched
 	if err := os.Remove(filepath.Join(dir, "fill")); err != nil {
 		t.Fatal(err)
 	}
-	add(t, open(t, name), "a", user("more"))
-	if _, err := full.Session(t.Context(), "a"); !errors.Is(err, skein.ErrReplaced) {
-		t.Errorf("Session after another's write = %v, want %v", err, skein.ErrReplaced)
+	other := open(t, name)
+	add(t, other, "a", user("more"))
+	if x, err := full.Session(t.Context(), "a"); err != nil || x.Messages != 2 {
+		t.Errorf("Session after another's write = %d messages, %v, want 2", x.Messages, err)
+	}
+	add(t, full, "a", user("and more"))
+	add(t, other, "a", user("of the other"))
+	if err := <-ended; err != nil {
+		t.Errorf("Watch ends with %v, want all events, those of the other too", err)
 	}
 	shut(t, full)
 }
 
-// smallDisk mounts a disk of 4 MB until the test ends.
-func smallDisk(t *testing.T) (dir string) {
+// What a killed process left in a log is read, also where there is no room for
+// the index of the log; and when there is room, all goes on.
+func TestALogOnAFullDiskIsRead(t *testing.T) {
+	whole := filepath.Join(t.TempDir(), "x.db")
+	s := open(t, whole)
+	add(t, s, "a", created(), user("some text"))
+	dir := smallDisk(t, "4m")
+	for _, suffix := range []string{"", "-wal"} { // as after a restart, without the shared memory
+		b, err := os.ReadFile(whole + suffix)
+		if err == nil {
+			err = os.WriteFile(filepath.Join(dir, "x.db"+suffix), b, 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	fillDisk(t, dir)
+	full, err := dial(filepath.Join(dir, "x.db"))
+	if err != nil {
+		t.Fatalf("Open on a full disk = %v", err)
+	}
+	if n := len(events(t, full, "a")); n != 2 {
+		t.Errorf("the session has %d events, want 2", n)
+	}
+	if _, err := skein.Add(t.Context(), full, "a", user("more")); !errors.Is(err, skein.ErrFull) {
+		t.Errorf("Append = %v, want %v", err, skein.ErrFull)
+	}
+	if err := os.Remove(filepath.Join(dir, "fill")); err != nil {
+		t.Fatal(err)
+	}
+	sqlite.TryAgain(full.(*sqlite.Store))
+	add(t, full, "a", user("more"))
+	if n := len(events(t, full, "a")); n != 3 {
+		t.Errorf("with room again the session has %d events, want 3", n)
+	}
+	shut(t, full)
+}
+
+// On a disk without a byte left sessions can still be deleted, which makes room.
+func TestDeletingMakesRoomOnAFullDisk(t *testing.T) {
+	dir := smallDisk(t, "80m")
+	name := filepath.Join(dir, "x.db")
+	s, err := dial(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	add(t, s, "stays", created(), user("some text"))
+	r := rand.New(rand.NewPCG(1, 2))
+	for _, id := range []skein.SessionID{"large", "too"} {
+		add(t, s, id, created())
+		for range 100 {
+			words := make([]string, 8000)
+			for i := range words {
+				words[i] = strconv.FormatUint(r.Uint64N(1<<36), 36)
+			}
+			add(t, s, id, user(strings.Join(words, " ")))
+		}
+	}
+	shut(t, s)
+	was, err := os.Stat(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fillDisk(t, dir)
+	s, err = dial(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := skein.Add(t.Context(), s, "stays", user("more")); !errors.Is(err, skein.ErrFull) {
+		t.Errorf("Append on a full disk = %v, want %v", err, skein.ErrFull)
+	}
+	if _, err := s.Delete(t.Context(), "large", skein.Deletion{}); err != nil {
+		t.Fatalf("Delete on a full disk = %v", err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	if err := s.(skein.Sweeper).Swept(t.Context()); err != nil {
+		t.Fatalf("Swept after it = %v", err)
+	}
+	if is, err := os.Stat(name); err != nil || is.Size() > was.Size()*2/3 {
+		t.Errorf("after a deletion the file has %d bytes, %v, of %d", is.Size(), err, was.Size())
+	}
+	add(t, s, "stays", user("more"))
+	if n := len(events(t, s, "stays")); n != 3 {
+		t.Errorf("the other session has %d events, want 3", n)
+	}
+	shut(t, s)
+}
+
+// fillDisk takes the last byte of the disk that dir is.
+func fillDisk(t *testing.T, dir string) {
+	t.Helper()
+	f, err := os.Create(filepath.Join(dir, "fill"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for err == nil {
+		_, err = f.Write(make([]byte, 4096))
+	}
+	if cerr := f.Close(); cerr != nil || !errors.Is(err, syscall.ENOSPC) {
+		t.Fatal(err, cerr)
+	}
+}
+
+// smallDisk mounts a disk of a size until the test ends.
+func smallDisk(t *testing.T, size string) (dir string) {
 	t.Helper()
 	dir = filepath.Join(t.TempDir(), "small")
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if out, err := exec.Command("mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", dir).CombinedOutput(); err != nil {
+	if out, err := exec.Command("mount", "-t", "tmpfs", "-o", "size="+size, "tmpfs", dir).CombinedOutput(); err != nil {
 		t.Skipf("SKIPPED: a small tmpfs cannot be mounted (that takes root): %v %s", err, out)
 	}
 	t.Cleanup(func() {

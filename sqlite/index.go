@@ -179,7 +179,7 @@ func (t *tx) feed(bytes int64) (rows int, more bool, err error) {
 // is left the search scans. Whether that went well is not the reader's
 // business: the disk may be read-only or another process may write.
 func (c *core) catchUp(ctx context.Context, most time.Duration) {
-	if c.readOnly != nil || !c.behind(ctx) {
+	if c.unwritable(ctx) != nil || !c.behind(ctx) {
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, most)

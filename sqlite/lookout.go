@@ -14,6 +14,7 @@ import (
 // committed. It does nothing while nothing is written.
 type lookout struct {
 	conn    *conn
+	readers *pool
 	notify  *fsnotify.Watcher // nil where the system has none left: then it polls
 	log     string            // the file whose writes count
 	file    string            // the database
@@ -36,7 +37,7 @@ const pollEvery = 50 * time.Millisecond
 
 func newLookout(c *core, wake func()) (*lookout, error) {
 	dir, log := wakePlace(c.path)
-	l := &lookout{log: log, file: filepath.Base(c.path), wake: wake, inPlace: c.paths.check, stop: make(chan struct{}), done: make(chan struct{})}
+	l := &lookout{readers: c.readers, log: log, file: filepath.Base(c.path), wake: wake, inPlace: c.paths.check, stop: make(chan struct{}), done: make(chan struct{})}
 	if n, err := fsnotify.NewWatcher(); err == nil {
 		if err := n.Add(dir); err == nil {
 			l.notify = n
@@ -45,7 +46,7 @@ func newLookout(c *core, wake func()) (*lookout, error) {
 		}
 	}
 	var err error
-	if l.conn, err = c.readers.open(); err == nil {
+	if l.conn, err = c.readers.fresh(); err == nil {
 		_, err = l.look()
 	}
 	if err != nil {
@@ -74,6 +75,16 @@ func (l *lookout) end() error {
 
 // look reports whether another connection has committed since the last look.
 func (l *lookout) look() (changed bool, err error) {
+	if l.readers.stale(l.conn) {
+		conn, err := l.readers.fresh()
+		if err != nil {
+			return false, err
+		}
+		if err := l.conn.close(); err != nil {
+			return false, err
+		}
+		l.conn, l.seen = conn, 0
+	}
 	var v int64
 	_, err = l.conn.one("PRAGMA data_version", nil, &v)
 	changed = v != l.seen

@@ -1,12 +1,14 @@
 package sqlite
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"sync/atomic"
 
 	"github.com/skein-dev/skein"
@@ -20,9 +22,11 @@ import (
 // asks the names only: to open the database would drop SQLite's locks.
 type paths struct {
 	names [3]string // of the database as the store was named, of -wal, of -shm
+	lost  atomic.Bool
+
+	mu    sync.RWMutex
 	ids   [3]fileID // what they were when the store was opened
 	alone bool      // the database is read as if nobody wrote to it
-	lost  atomic.Bool
 }
 
 // newPaths returns where the database at path is. Its files are looked at by
@@ -38,6 +42,8 @@ func newPaths(path string) *paths {
 // settle remembers the first n files. A connection must hold them open, so that
 // SQLite itself does not remove them.
 func (p *paths) settle(n int) (err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	for i := range n {
 		if p.ids[i], err = identify(p.names[i]); err != nil {
 			return err
@@ -46,10 +52,25 @@ func (p *paths) settle(n int) (err error) {
 	return nil
 }
 
+// readAlone says whether the database is read as if nobody wrote to it.
+func (p *paths) readAlone(alone bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.alone = alone
+}
+
+// errLogCame says that somebody writes to a database that is read as if nobody
+// did.
+var errLogCame = fmt.Errorf("%w: somebody has written to it since it was opened for reading only; open it again", skein.ErrReplaced)
+
 // check reports that a file is not the one that settle saw.
 func (p *paths) check() error {
-	if st, err := os.Stat(p.names[1]); p.alone && err == nil && st.Size() > 0 {
-		return fmt.Errorf("%w: %s has come since it was opened for reading only; open it again", skein.ErrReplaced, filepath.Base(p.names[1]))
+	p.mu.RLock()
+	defer p.mu.RUnlock()
+	if p.alone {
+		if st, err := os.Stat(p.names[1]); err == nil && st.Size() > 0 {
+			return errLogCame
+		}
 	}
 	for i, name := range p.names {
 		if p.ids[i] == (fileID{}) {
@@ -72,6 +93,10 @@ func (p *paths) check() error {
 // wakes the watchers, who would wait in vain.
 func (c *core) inPlace() error {
 	err := c.paths.check()
+	if errors.Is(err, errLogCame) { // as the disk was full: now it is read as others write it
+		_ = c.reopen(context.Background()) //nolint:errcheck // what it could not mend is looked at again
+		err = c.paths.check()
+	}
 	if lost := err != nil; c.paths.lost.Load() != lost && c.paths.lost.CompareAndSwap(!lost, lost) && lost {
 		if c.notice != nil {
 			c.notice(fmt.Sprintf("%s: %v; nothing is stored or read until it is back or the program is started again", c.path, err))

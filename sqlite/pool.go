@@ -14,6 +14,7 @@ type pool struct {
 
 	mu   sync.Mutex
 	free []*conn
+	age  int // how often it was renewed
 }
 
 func newPool(size int, check func() error, open func() (*conn, error)) *pool {
@@ -31,7 +32,7 @@ func (p *pool) with(ctx context.Context, f func(*conn) error) (err error) {
 	defer func() {
 		c.ctx = context.Background()
 		if c.good() {
-			p.put(c)
+			err = errors.Join(err, p.put(c))
 			return
 		}
 		err = errors.Join(err, c.close())
@@ -79,18 +80,42 @@ func (p *pool) take(ctx context.Context) (*conn, error) {
 		return c, nil
 	}
 	p.mu.Unlock()
-	c, err := p.open()
+	c, err := p.fresh()
 	if err != nil {
 		<-p.slots
 	}
 	return c, err
 }
 
-func (p *pool) put(c *conn) {
+// fresh opens a connection, which knows when the pool was renewed after that.
+func (p *pool) fresh() (*conn, error) {
 	p.mu.Lock()
-	p.free = append(p.free, c)
+	age := p.age
+	p.mu.Unlock()
+	c, err := p.open()
+	if err == nil {
+		c.age = age
+	}
+	return c, err
+}
+
+// stale reports whether the pool was renewed since c was opened.
+func (p *pool) stale(c *conn) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return c.age != p.age
+}
+
+func (p *pool) put(c *conn) (err error) {
+	p.mu.Lock()
+	if c.age == p.age {
+		p.free = append(p.free, c)
+	} else {
+		err = c.close()
+	}
 	p.mu.Unlock()
 	<-p.slots
+	return err
 }
 
 // close closes all connections; none may be in use.
@@ -105,12 +130,14 @@ func (p *pool) close() error {
 	return errors.Join(errs...)
 }
 
-// renew closes the connections that nobody uses now: full-text search remembers
-// in them what the file had before it was replaced.
+// renew closes the connections, those in use when they are given back: full-text
+// search remembers in them what the file had before it was replaced, and they
+// read it as it could be read before.
 func (p *pool) renew() error {
 	p.mu.Lock()
 	free := p.free
 	p.free = nil
+	p.age++
 	p.mu.Unlock()
 	var errs []error
 	for _, c := range free {

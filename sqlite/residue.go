@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -62,11 +63,11 @@ func (c *core) mergeIndex(ctx context.Context) error {
 			took = time.Since(start)
 			return err
 		})
-		if err != nil {
+		if err = errors.Join(err, c.afterStep()); err != nil {
 			return err
 		}
 		switch {
-		case took > stepTime:
+		case took > stepTime || c.tight.Load():
 			pages = max(pages/2, fewestPages)
 		case took < stepTime/3:
 			pages = min(pages*2, mostPages)

@@ -44,7 +44,7 @@ func (s *Store) Due(ctx context.Context, keep int) (due bool, err error) {
 func recent(now, then time.Time, d time.Duration) bool { return now.Sub(then).Abs() < d }
 
 func (r roll) due(ctx context.Context) (bool, error) {
-	if r.keep < 1 || r.readOnly != nil {
+	if r.keep < 1 || r.unwritable(ctx) != nil {
 		return false, nil
 	}
 	var known []noted

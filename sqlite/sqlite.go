@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/skein-dev/skein"
@@ -33,8 +34,8 @@ type core struct {
 	path     string
 	paths    *paths
 	notice   func(string) // Options.Notice
-	readOnly error        // why nothing can be written; nil if it can
-	writer   *writer
+	patience time.Duration
+	writer   *writer // nil if nothing can be written, as long as that is so
 	readers  *pool
 	index    *indexer // nil if nothing can be written
 	chores   *chores  // the same
@@ -45,6 +46,12 @@ type core struct {
 	locks    *locks
 	clock    func() time.Time
 	closeFor time.Duration
+
+	opening  sync.RWMutex // held while the store is opened for writing after all; under it:
+	readOnly error        // why nothing can be written; nil if it can
+	mode     string       // how the file is opened to be read
+	tried    time.Time    // when it was tried last to open it for writing
+	tight    atomic.Bool  // the disk is so full that the reserve was given back
 
 	mu     sync.Mutex
 	closed bool           // no call gets in any more
@@ -98,7 +105,7 @@ func Open(ctx context.Context, name string, o Options) (_ *Store, err error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &core{path: name, notice: o.Notice, clock: o.Clock, ending: make(chan struct{}), gone: make(chan struct{}), locks: newLocks(name), closeFor: closeFor}
+	c := &core{path: name, notice: o.Notice, clock: o.Clock, ending: make(chan struct{}), gone: make(chan struct{}), locks: newLocks(name), closeFor: closeFor, patience: o.Patience}
 	if c.pack, err = newPacker(); err != nil {
 		return nil, err
 	}
@@ -133,36 +140,58 @@ func (c *core) connect(ctx context.Context, d driver.Driver, o Options) error {
 	if err := c.paths.ownLog(); err != nil {
 		return err
 	}
-	w, err := openWriter(ctx, d, c.path, o)
-	mode := "mode=rw"
-	switch {
-	case errors.Is(err, skein.ErrReadOnly), errors.Is(err, skein.ErrFull):
-		c.readOnly = err
-		if mode, err = readOnlyMode(d, c.path); err != nil {
-			return err
-		}
-	case err != nil:
-		return err
-	default:
-		if err := c.paths.settle(len(c.paths.names)); err != nil {
-			return errors.Join(err, w.close())
-		}
-		c.paths.writePair()
-		c.writer = newWriter(w, c, o.Patience)
-	}
 	c.readers = newPool(readConns, c.inPlace, func() (*conn, error) {
-		return c.dial(mode, "PRAGMA busy_timeout = 5000", "PRAGMA cache_size = -16000", "PRAGMA mmap_size = 0", "PRAGMA query_only = 1", "PRAGMA trusted_schema = 0")
+		return c.dial(c.readMode(), "PRAGMA busy_timeout = 5000", "PRAGMA cache_size = -16000", "PRAGMA mmap_size = 0", "PRAGMA query_only = 1", "PRAGMA trusted_schema = 0")
 	})
+	if err := c.openFiles(ctx, d, o); err != nil {
+		return err
+	}
 	if err := c.readers.with(ctx, func(*conn) error { return nil }); err != nil {
 		return err
 	}
 	if c.writer == nil {
-		c.paths.alone = mode == immutable
 		return c.paths.settle(1) // SQLite may do without a log, and remove it
 	}
+	c.work()
+	return nil
+}
+
+// openFiles opens the file for writing, or finds out how it can be read.
+func (c *core) openFiles(ctx context.Context, d driver.Driver, o Options) error {
+	w, err := openWriter(ctx, d, c.path, o)
+	switch {
+	case errors.Is(err, skein.ErrReadOnly), errors.Is(err, skein.ErrFull):
+		mode, merr := readOnlyMode(d, c.path)
+		if merr != nil {
+			return merr
+		}
+		c.readOnly, c.mode, c.tried = err, mode, time.Now()
+		c.paths.readAlone(mode == immutable)
+		return nil
+	case err != nil:
+		return err
+	}
+	c.paths.readAlone(false)
+	if err := c.paths.settle(len(c.paths.names)); err != nil {
+		return errors.Join(err, w.close())
+	}
+	c.paths.writePair()
+	c.writer = newWriter(w, c, o.Patience)
+	c.readOnly, c.mode = nil, "mode=rw"
+	return nil
+}
+
+// readMode returns how the file is opened to be read.
+func (c *core) readMode() string {
+	c.opening.RLock()
+	defer c.opening.RUnlock()
+	return c.mode
+}
+
+// work begins what a store that can be written to does in the background.
+func (c *core) work() {
 	c.chores = newChores(c)
 	c.index = newIndexer(c)
-	return nil
 }
 
 // dsn returns how to name the file to the drivers; both hand a URI to SQLite.
@@ -217,8 +246,8 @@ func (c *core) read(ctx context.Context, f func(*conn) error) error {
 
 // write runs f in a transaction; nil means that it is committed.
 func (c *core) write(ctx context.Context, f func(*tx) error) error {
-	if c.readOnly != nil {
-		return c.readOnly
+	if err := c.unwritable(ctx); err != nil {
+		return err
 	}
 	return c.writer.do(ctx, f)
 }

@@ -20,6 +20,11 @@ const vacuumPages = 1000
 // and the log keeps old pages until it is emptied. It works in steps between
 // which others write.
 func (c *core) sweep(ctx context.Context) error {
+	if c.tight.Load() { // merging needs room
+		if _, err := c.giveBack(ctx); err != nil {
+			return err
+		}
+	}
 	if err := c.mergeIndex(ctx); err != nil {
 		return err
 	}
@@ -77,12 +82,17 @@ func (c *core) left(ctx context.Context) (string, error) {
 // the log was emptied.
 func (c *core) giveBack(ctx context.Context) (emptied bool, err error) {
 	for {
-		free := int64(0)
-		err := c.write(ctx, func(t *tx) (err error) {
-			free, err = t.cut(vacuumPages)
-			return err
+		free, most := int64(0), int64(vacuumPages)
+		if c.tight.Load() {
+			most = vacuumPages / 8
+		}
+		err := c.makingRoom(ctx, func() error {
+			return c.write(ctx, func(t *tx) (err error) {
+				free, err = t.cut(most)
+				return err
+			})
 		})
-		if err != nil {
+		if err = errors.Join(err, c.afterStep()); err != nil {
 			return false, err
 		}
 		if free == 0 {

@@ -97,16 +97,23 @@ func classifyOpen(err error) error {
 	return classify(err)
 }
 
-// immutable is the mode of a file that nobody writes to, as SQLite is told.
-const immutable = "mode=ro&immutable=1"
+const (
+	// immutable is the mode of a file that nobody writes to, as SQLite is told.
+	immutable = "mode=ro&immutable=1"
+
+	// shmless is the mode of a file whose log's index this process has in its
+	// memory, where there is no room for it on the disk. Others are kept out.
+	shmless = "mode=rw&vfs=unix-excl"
+)
 
 // readOnlyMode returns how a file can be read that cannot be written to:
-// with the -wal file if SQLite can make do with it, else as it is.
+// with the -wal file if SQLite can make do with it, as it is if there is none,
+// else with what SQLite keeps beside it in memory.
 func readOnlyMode(d driver.Driver, path string) (string, error) {
 	var errs []error
-	for _, mode := range []string{"mode=ro", immutable} {
-		if st, err := os.Stat(path + "-wal"); mode != "mode=ro" && err == nil && st.Size() > 0 {
-			break // what the -wal file has would be missing
+	for _, mode := range []string{"mode=ro", immutable, shmless} {
+		if st, err := os.Stat(path + "-wal"); mode == immutable && err == nil && st.Size() > 0 {
+			continue // what the -wal file has would be missing
 		}
 		c, err := openConn(d, dsn(path, mode))
 		if err != nil {
