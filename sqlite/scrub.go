@@ -9,10 +9,15 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/walk"
 )
+
+// scrubPatience is how long Scrub waits for who reads an earlier state, before it
+// says who that is.
+const scrubPatience = 2 * time.Second
 
 // minSecret is the shortest secret that Scrub takes, in bytes.
 const minSecret = 4
@@ -44,6 +49,11 @@ func (s *Store) Scrub(ctx context.Context, id skein.SessionID, secrets []string)
 		return done, err
 	}
 	if err := s.sweep(ctx); err != nil && !errors.Is(err, skein.ErrLocked) {
+		return done, err
+	}
+	short, cancel := context.WithTimeout(ctx, scrubPatience) // most who read do so for a moment
+	defer cancel()
+	if err := s.swept(short); err != nil && (ctx.Err() != nil || short.Err() == nil) {
 		return done, err
 	}
 	done.Pending, err = s.left(ctx)

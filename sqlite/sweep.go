@@ -42,14 +42,19 @@ func (s *Store) Swept(ctx context.Context) (err error) {
 		return err
 	}
 	defer leave()
-	for {
-		if left, err := s.left(ctx); err != nil || left == "" {
+	return s.swept(ctx)
+}
+
+// swept sweeps until nothing is left.
+func (c *core) swept(ctx context.Context) error {
+	for pause := time.Duration(0); ; pause = sweepAgain {
+		if owed, err := c.owed(ctx); err != nil || !owed {
 			return err
 		}
-		if err := s.sweep(ctx); err != nil && !errors.Is(err, skein.ErrLocked) {
+		if err := rest(ctx, pause); err != nil {
 			return err
 		}
-		if err := rest(ctx, sweepAgain); err != nil {
+		if err := c.sweep(ctx); err != nil && !errors.Is(err, skein.ErrLocked) {
 			return err
 		}
 	}
