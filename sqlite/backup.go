@@ -129,17 +129,14 @@ func (s *Store) RestoreBackup(ctx context.Context, path, kept string) (err error
 	if err != nil {
 		return err
 	}
-	v, err := wholeBackup(ctx, d, path)
+	if _, err := wholeBackup(ctx, d, path); err != nil {
+		return err
+	}
+	path, done, err := s.brought(ctx, d, path)
 	if err != nil {
 		return err
 	}
-	if v < schemaVersion {
-		var done func() error
-		if path, done, err = s.brought(ctx, d, path); err != nil {
-			return err
-		}
-		defer func() { err = errors.Join(err, done()) }()
-	}
+	defer func() { err = errors.Join(err, done()) }()
 	err = s.copyTo(ctx, kept, skein.RestoredCopy, s.vacuumInto)
 	if errors.Is(err, skein.ErrCorrupt) { // damaged as it is, page by page
 		if err = s.copyPages(d, kept); err == nil {
@@ -153,10 +150,24 @@ func (s *Store) RestoreBackup(ctx context.Context, path, kept string) (err error
 	if err != nil && !errors.Is(err, skein.ErrCorrupt) {
 		return err
 	}
-	if err := s.replace(ctx, d, path, func() error { return nil }); err != nil {
+	if err := s.adopt(d, path, known); err != nil {
 		return err
 	}
-	return s.keepCopies(known)
+	return s.replace(ctx, d, path, func() error { return nil })
+}
+
+// adopt makes the store at path, which is to be put in the place of this one, the
+// same store: it gets its ID, and knows the copies that were made of it.
+func (s *Store) adopt(d driver.Driver, path string, known []noted) (err error) {
+	c, err := openConn(d, dsn(path, "mode=rw"), "PRAGMA journal_mode = DELETE")
+	if err != nil {
+		return classify(err)
+	}
+	defer func() { err = classify(errors.Join(err, c.close())) }()
+	if _, _, err := c.exec(`UPDATE store SET id = ?`, s.paths.store); err != nil {
+		return err
+	}
+	return keepCopies(c, known)
 }
 
 // replace puts the store at path, which nobody has open, in the place of all that
@@ -184,8 +195,8 @@ func (s *Store) replace(ctx context.Context, d driver.Driver, path string, sure 
 	}
 }
 
-// brought copies the backup at path, which an earlier version wrote, and brings
-// the copy to this version. done removes it.
+// brought copies the backup at path, and brings the copy to this version where
+// an earlier one wrote it. done removes it.
 func (s *Store) brought(ctx context.Context, d driver.Driver, path string) (to string, done func() error, err error) {
 	dir, err := os.MkdirTemp(filepath.Dir(s.path), ".restore-")
 	if err != nil {

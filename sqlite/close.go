@@ -93,7 +93,7 @@ func (c *core) finish(ctx context.Context) {
 	if !c.tight.Load() {
 		_ = c.indexAll(ctx) //nolint:errcheck // see above
 	}
-	_ = c.tidy(ctx)     //nolint:errcheck // see above
+	_ = c.tidy(ctx) //nolint:errcheck // see above
 	c.keepReserve()
 }
 

@@ -157,20 +157,15 @@ func (c *core) forgetCopy(path string) {
 	})
 }
 
-// keepCopies writes down the copies that were known before the store was
-// replaced by one that does not know them.
-func (c *core) keepCopies(known []noted) error {
-	if len(known) == 0 {
-		return nil
-	}
-	return c.change(context.Background(), func(t *tx) error {
-		for _, n := range known {
-			if _, _, err := t.exec(`INSERT OR IGNORE INTO copies (path, made, kind, state) VALUES (?, ?, ?, '')`, n.path, int64(n.made), string(n.kind)); err != nil {
-				return err
-			}
+// keepCopies writes down the copies that were known to the store that another is
+// put in the place of.
+func keepCopies(c *conn, known []noted) error {
+	for _, n := range known {
+		if _, _, err := c.exec(`INSERT OR IGNORE INTO copies (path, made, kind, state) VALUES (?, ?, ?, '')`, n.path, int64(n.made), string(n.kind)); err != nil {
+			return err
 		}
-		return nil
-	})
+	}
+	return nil
 }
 
 // stateOf returns what the store has, as a text that differs when something was

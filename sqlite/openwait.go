@@ -41,21 +41,22 @@ func openWriter(ctx context.Context, d driver.Driver, path string, o Options) (*
 	}
 }
 
-// A stamp changes with every write to a store's files.
-type stamp [2]struct {
+// A stamp changes with every write to a file.
+type stamp struct {
 	size     int64
 	modified time.Time
 }
 
-// written returns the stamp of the store at path, without opening its files.
-func written(path string) (s stamp) {
-	for i, name := range []string{path, path + "-wal"} {
-		if st, err := os.Stat(name); err == nil {
-			s[i].size, s[i].modified = st.Size(), st.ModTime()
-		}
+// stampOf returns the stamp of a file, without opening it.
+func stampOf(path string) (s stamp) {
+	if st, err := os.Stat(path); err == nil {
+		s.size, s.modified = st.Size(), st.ModTime()
 	}
 	return s
 }
+
+// written returns the stamps of the store's files at path.
+func written(path string) [2]stamp { return [2]stamp{stampOf(path), stampOf(path + "-wal")} }
 
 // whileChanging returns a context that ends with ctx, or when what seen
 // returns has been the same for patience.

@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -27,6 +28,12 @@ type paths struct {
 	mu    sync.RWMutex
 	ids   [3]fileID // what they were when the store was opened
 	alone bool      // the database is read as if nobody wrote to it
+
+	content sync.Mutex
+	store   []byte // ID of the store in the file; nil if it is not compared
+	looked  stamp  // of the database when it was compared last
+	seen    bool   // the database itself had it then, rather than the log
+	other   error  // what came of that
 }
 
 // newPaths returns where the database at path is. Its files are looked at by
@@ -97,6 +104,9 @@ func (c *core) inPlace() error {
 		_ = c.reopen(context.Background()) //nolint:errcheck // what it could not mend is looked at again
 		err = c.paths.check()
 	}
+	if err == nil {
+		err = c.paths.sameStore()
+	}
 	if lost := err != nil; c.paths.lost.Load() != lost && c.paths.lost.CompareAndSwap(!lost, lost) && lost {
 		if c.notice != nil {
 			c.notice(fmt.Sprintf("%s: %v; nothing is stored or read until it is back or the program is started again", c.path, err))
@@ -104,6 +114,55 @@ func (c *core) inPlace() error {
 		c.wakers.wakeAll()
 	}
 	return err
+}
+
+// sameStore reports that another store was copied over the database: it has the
+// name and the inode of the one that was opened. Whenever the database was
+// written to, which only moving the log does, it looks for the store's ID in the
+// database itself, past the log. That opens it through SQLite, which knows which
+// locks its own connections have.
+func (p *paths) sameStore() error {
+	p.content.Lock()
+	defer p.content.Unlock()
+	now := stampOf(p.names[0])
+	if p.store == nil || now == p.looked {
+		return p.other
+	}
+	id, err := storeIn(p.names[0])
+	copied := fmt.Errorf("%w: another file was copied over %s", skein.ErrReplaced, filepath.Base(p.names[0]))
+	code := resultCode(err) & 0xff
+	switch {
+	case err == nil && bytes.Equal(id, p.store):
+		p.looked, p.seen, p.other = now, true, nil
+	case err == nil, code == codeNotADB, p.seen && code == codeError: // no such table
+		p.looked, p.other = now, copied
+	case code == codeError: // all of it is in the log
+		p.looked, p.other = now, nil
+	}
+	return p.other // of any other error: it is just being written to, and the next call looks again
+}
+
+// compare remembers the ID of the store that c has open, to be compared.
+func (p *paths) compare(c *conn) error {
+	p.content.Lock()
+	defer p.content.Unlock()
+	_, err := c.one(`SELECT id FROM store`, nil, &p.store)
+	return err
+}
+
+// storeIn returns the ID of the store that a database has without its log; nil if
+// all of it is in the log.
+func storeIn(path string) (id []byte, err error) {
+	d, err := sqlDriver()
+	if err != nil {
+		return nil, err
+	}
+	c, err := openConn(d, dsn(path, immutable))
+	if err != nil {
+		return nil, err
+	}
+	_, err = c.one(`SELECT id FROM store`, nil, &id)
+	return id, errors.Join(err, c.close())
 }
 
 // dial opens a connection to the file, which must be the one that the store
@@ -127,14 +186,14 @@ func (c *core) dial(mode string, pragmas ...string) (*conn, error) {
 	return conn, nil
 }
 
-// The file NAME-pair says, as "log 131 of 130", which log SQLite wrote for
-// which database, by their inodes. A log that a killed process left is applied
+// The file NAME-pair says, as "log 131 of 130 on 2049", which log SQLite wrote for
+// which database, by their inodes and their device. A log that a killed process left is applied
 // to whatever file lies beside it then, and destroys it if that is another; the
 // log itself does not say whose it is. What is copied or restored together has
 // other inodes, of which the note says nothing.
 const (
 	pairSuffix = "-pair"
-	pairFormat = "log %d of %d\n"
+	pairFormat = "log %d of %d on %d\n"
 )
 
 // ownLog refuses a log that is not the database's.
@@ -148,8 +207,8 @@ func (p *paths) ownLog() error {
 	if err != nil {
 		return nil //nolint:nilerr // nothing is known of it
 	}
-	var itsLog, itsFile uint64
-	if _, err := fmt.Sscanf(string(note), pairFormat, &itsLog, &itsFile); err != nil {
+	var itsLog, itsFile, device uint64
+	if _, err := fmt.Sscanf(string(note), pairFormat, &itsLog, &itsFile, &device); err != nil {
 		return nil //nolint:nilerr // the same
 	}
 	isLog, err := identify(log)
@@ -157,8 +216,9 @@ func (p *paths) ownLog() error {
 		return err
 	}
 	isFile, err := identify(db)
-	if err == nil && isLog.inode == itsLog && isFile.inode != itsFile {
-		err = fmt.Errorf("%w: %s is the log of the file that was here before, and would destroy this one", skein.ErrReplaced, filepath.Base(log))
+	if err == nil && isLog == (fileID{device, itsLog}) && isFile != (fileID{device, itsFile}) {
+		err = fmt.Errorf("%w: %s is the log of the file that was here before, and would destroy this one: move %[2]s, %s and %s to another folder, "+
+			"or put the former file back; if this is the file that the log belongs to after all, remove %[4]s", skein.ErrReplaced, log, filepath.Base(p.names[2]), p.pair())
 	}
 	return err
 }
@@ -175,7 +235,7 @@ func (p *paths) writePair() {
 	if log.inode == 0 {
 		return // Windows lets nobody remove what is open
 	}
-	text := fmt.Sprintf(pairFormat, log.inode, db.inode)
+	text := fmt.Sprintf(pairFormat, log.inode, db.inode, db.device)
 	if was, err := os.ReadFile(p.pair()); err == nil && string(was) == text {
 		return
 	}

@@ -5,6 +5,7 @@ package sqlite_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"maps"
 	"os"
@@ -108,7 +109,7 @@ func TestAFilePutInThePlaceOfAnotherStaysAsItIs(t *testing.T) {
 
 	// The log of the former file is still beside it.
 	for range 2 {
-		if _, err := dial(name); !errors.Is(err, skein.ErrReplaced) || !strings.Contains(err.Error(), "x.db-wal") {
+		if _, err := dial(name); !errors.Is(err, skein.ErrReplaced) || !strings.Contains(err.Error(), "x.db-wal") || !strings.Contains(err.Error(), "remove "+name+"-pair") {
 			t.Fatalf("Open with another file's log = %v, want %v that names it", err, skein.ErrReplaced)
 		}
 	}
@@ -120,6 +121,65 @@ func TestAFilePutInThePlaceOfAnotherStaysAsItIs(t *testing.T) {
 	}
 	if n := len(events(t, open(t, name), "b")); n != 2 {
 		t.Errorf("without that log, the session has %d events, want 2", n)
+	}
+}
+
+// cp keeps the name and the inode.
+func TestAFileThatIsCopiedOverIsNotWrittenTo(t *testing.T) {
+	s, name := holding(t, sqlite.Options{})
+	other, backup := filepath.Join(t.TempDir(), "other.db"), filepath.Join(t.TempDir(), "backup.db")
+	o := open(t, other)
+	add(t, o, "b", created(), user("of the other file"))
+	shut(t, o)
+	if err := s.Backup(t.Context(), backup); err != nil {
+		t.Fatal(err)
+	}
+	own, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	garbage := filepath.Join(t.TempDir(), "garbage")
+	if err := os.WriteFile(garbage, []byte(strings.Repeat("no database ", 4096)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, from := range []string{other, backup, garbage} {
+		whole, err := os.ReadFile(from)
+		if err == nil {
+			err = os.WriteFile(name, whole, 0o600) // as cp does
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		wantReplaced(t, s)
+		if now, err := os.ReadFile(name); err != nil || string(now) != string(whole) {
+			t.Errorf("%s was changed after it was copied there (%v)", filepath.Base(from), err)
+		}
+		if err := os.WriteFile(name, own, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		add(t, s, "a", user("it is back"))
+	}
+	if n := len(events(t, s, "a")); n != 5 {
+		t.Errorf("back in its place, the session has %d events, want 5", n)
+	}
+}
+
+// A backup that is put back, a salvage and a checkpoint change the database, and
+// it is the same store for whoever has it open.
+func TestAStoreThatIsPutBackIsTheSame(t *testing.T) {
+	s, name := holding(t, sqlite.Options{})
+	other := open(t, name)
+	dir := t.TempDir()
+	for n := range 3 {
+		copied := filepath.Join(dir, fmt.Sprint(n))
+		if err := s.Backup(t.Context(), copied); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.RestoreBackup(t.Context(), copied, copied+"-kept"); err != nil {
+			t.Fatal(err)
+		}
+		add(t, other, "a", user("more"))
+		add(t, s, "a", user("more"))
 	}
 }
 

@@ -44,8 +44,8 @@ func (s *Store) Due(ctx context.Context, keep int) (due bool, err error) {
 func recent(now, then time.Time, d time.Duration) bool { return now.Sub(then).Abs() < d }
 
 func (r roll) due(ctx context.Context) (bool, error) {
-	if r.keep < 1 || r.unwritable(ctx) != nil {
-		return false, nil
+	if cannot := r.unwritable(ctx); r.keep < 1 || cannot != nil {
+		return false, nil //nolint:nilerr // none is made of what cannot be written to
 	}
 	var known []noted
 	var begun int64
@@ -59,8 +59,11 @@ func (r roll) due(ctx context.Context) (bool, error) {
 		}
 		return err
 	})
-	if err != nil || recent(r.clock(), skein.Time(begun).Std(), rollEvery) {
+	if err != nil {
 		return false, err
+	}
+	if recent(r.clock(), skein.Time(begun).Std(), rollEvery) {
+		return false, nil
 	}
 	if slices.ContainsFunc(known, func(n noted) bool {
 		_, err := os.Stat(n.path)

@@ -507,6 +507,9 @@ func (ex *exam) rebuild() (found []skein.Finding, err error) {
 		} else if after != before {
 			continue
 		}
+		if err := ex.s.adopt(d, to, nil); err != nil {
+			return nil, err
+		}
 		err = ex.s.replace(ex.ctx, d, to, func() error {
 			if after, err := version(); err != nil || after == before {
 				return err

@@ -172,7 +172,7 @@ func (c *core) openFiles(ctx context.Context, d driver.Driver, o Options) error 
 		return err
 	}
 	c.paths.readAlone(false)
-	if err := c.paths.settle(len(c.paths.names)); err != nil {
+	if err := errors.Join(c.paths.settle(len(c.paths.names)), c.paths.compare(w)); err != nil {
 		return errors.Join(err, w.close())
 	}
 	c.paths.writePair()
