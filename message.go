@@ -1,6 +1,9 @@
 package skein
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"strings"
+)
 
 // A Role says who speaks in a message.
 type Role string
@@ -118,6 +121,20 @@ func (m *Message) Typed() bool {
 		}
 	}
 	return false
+}
+
+// Prompt returns the beginning of what a person typed in m, on one line and
+// without what programs wrap (see [Unwrap]): what Session.First and LastPrompt hold.
+func (m *Message) Prompt() string {
+	var all []string
+	for _, p := range m.Parts {
+		if (p.Kind == PartText || p.Kind == PartSummary) && !p.Synthetic {
+			if typed, _ := Unwrap(string(p.Text)); typed != "" {
+				all = append(all, typed)
+			}
+		}
+	}
+	return FirstWords(strings.Join(all, "\n\n"))
 }
 
 // Words returns the text of m's text parts that a person or model meant to be

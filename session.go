@@ -125,7 +125,10 @@ func (s *Session) Apply(e *Event, f Facts, p Prior) (a Added, err error) {
 	case f.Rewound != nil, f.Amended != nil:
 		a.Stale = true
 	case f.Titled != nil && rank(f.Titled.By) >= rank(s.TitleBy):
-		s.Title, s.TitleBy, s.Description = f.Titled.Title, f.Titled.By, f.Titled.Description
+		if !Wrapped(f.Titled.Title) {
+			s.Title = f.Titled.Title
+		}
+		s.TitleBy, s.Description = f.Titled.By, f.Titled.Description
 	case f.Changed != nil:
 		s.change(f.Changed)
 	case f.Compacted != nil && !f.Compacted.Failed:
@@ -200,7 +203,10 @@ func (s *Session) create(c *Created, base Shown) error {
 	if err := checkName("user", string(c.User), false); err != nil {
 		return err
 	}
-	s.Key, s.Title, s.User, s.Surface = c.Key, c.Title, c.User, c.Surface
+	s.Key, s.User, s.Surface = c.Key, c.User, c.Surface
+	if !Wrapped(c.Title) { // of an agent that takes its titles from what was said first
+		s.Title = c.Title
+	}
 	s.Project, s.Cwd, s.Agent, s.Profile = c.Project, c.Cwd, c.Agent, c.Profile
 	s.Provider, s.Model, s.Parent, s.Origin = c.Provider, c.Model, c.Parent, c.Origin
 	if s.User == "" {
@@ -247,7 +253,7 @@ func (s *Session) say(f Facts, p Prior) (piece bool) {
 		s.Messages++
 		if m.Typed() {
 			s.Turns++
-			s.LastPrompt = FirstWords(m.Words())
+			s.LastPrompt = or(m.Prompt(), s.LastPrompt)
 			s.First = or(s.First, s.LastPrompt)
 		}
 	}

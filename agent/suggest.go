@@ -76,7 +76,8 @@ func (u *turn) title(r llm.Request) (string, error) {
 // title: user and assistant in turn, so that every model takes it.
 func excerpt(shown []skein.Entry) (messages []skein.Message) {
 	for _, e := range shown {
-		text := strings.TrimSpace(e.Message.Words())
+		text, _ := skein.Unwrap(e.Message.Words())
+		text = strings.TrimSpace(text)
 		if r := e.Message.Role; text == "" || r != skein.RoleUser && r != skein.RoleAssistant || len(messages) == 0 && r != skein.RoleUser {
 			continue
 		}
@@ -102,6 +103,7 @@ func excerpt(shown []skein.Entry) (messages []skein.Message) {
 // plainTitle returns the first line of what a model answered, without what
 // models like to put around a title.
 func plainTitle(s string) string {
+	s, _ = skein.Unwrap(s)
 	s, _, _ = strings.Cut(strings.TrimSpace(s), "\n")
 	s = strings.TrimPrefix(strings.TrimSpace(strings.TrimLeft(s, "# ")), "Title:")
 	s = strings.TrimFunc(s, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune("\"'*`“”„.", r) })

@@ -137,7 +137,8 @@ func (o *forkOptions) offer(ctx context.Context, j *job, s skein.Session) error 
 		}
 		theirs.take(&e)
 		if e.Message.Typed() && (len(turns) == 0 || turns[len(turns)-1].Turn != e.Turn) {
-			turns = append(turns, turnLine{e.Turn, e.Seq, e.Time, e.Message.Words(), theirs.turn})
+			typed, _ := skein.Unwrap(e.Message.Words())
+			turns = append(turns, turnLine{e.Turn, e.Seq, e.Time, typed, theirs.turn})
 		}
 	}
 	if o.json {

@@ -85,7 +85,7 @@ func (t *transcript) shows(e *skein.Entry) bool {
 		return false
 	}
 	for i := range e.Message.Parts {
-		if t.part(&e.Message.Parts[i]).text != "" {
+		if t.part(&e.Message, &e.Message.Parts[i]).text != "" {
 			return true
 		}
 	}

@@ -52,7 +52,7 @@ func (t *transcript) entry(e *skein.Entry) error {
 	var pieces []piece
 	for i := range m.Parts {
 		part := &m.Parts[i]
-		if p := t.part(part); p.text != "" {
+		if p := t.part(m, part); p.text != "" {
 			pieces = append(pieces, p)
 			t.above = ""
 		}
@@ -150,8 +150,24 @@ func speaker(e *skein.Entry) string {
 	return string(m.Role)
 }
 
+// words returns prose: what programs put into it is a line each.
+func (t *transcript) words(m *skein.Message, text skein.Text) string {
+	typed, wraps := render.Unwrap(m, string(text))
+	if len(wraps) == 0 || t.o.raw {
+		return t.text(text)
+	}
+	var all []string
+	for _, w := range wraps {
+		all = append(all, t.j.paint.dim("▪ "+render.Line(w.Line())))
+	}
+	if typed != "" {
+		all = append(all, "", t.text(skein.Text(typed)))
+	}
+	return strings.Join(all, "\n")
+}
+
 // part returns what to show of p, if anything.
-func (t *transcript) part(p *skein.Part) piece {
+func (t *transcript) part(m *skein.Message, p *skein.Part) piece {
 	paint := t.j.paint
 	switch {
 	case p.Call != nil:
@@ -167,7 +183,7 @@ func (t *transcript) part(p *skein.Part) piece {
 	case p.Kind == skein.PartSummary:
 		return piece{paint.dim("(a summary of what was compacted)") + "\n\n" + t.text(p.Text), false}
 	case p.Text != "":
-		return piece{t.text(p.Text), false}
+		return piece{t.words(m, p.Text), false}
 	case p.Kind == skein.PartOther && len(p.Raw) > 0:
 		return piece{t.other(p.Raw), true}
 	}

@@ -225,6 +225,9 @@ func (x *exporter) draft(ctx context.Context, sess skein.Session) (Draft, error)
 	if x.o.Cwd != "" {
 		sess.Cwd, sess.Project = x.o.Cwd, x.o.Cwd
 	}
+	if skein.Wrapped(sess.Title) {
+		sess.Title = ""
+	}
 	d := Draft{Session: sess, Home: x.home, Places: x.o.Places, Now: x.o.Now, Other: x.other(ctx, sess), memo: x.memo}
 	d.Beside = func(rel string) ([]byte, bool) { return beside(filepath.Join(x.home, "x"), rel) }
 	d.Dir = sess.Cwd
@@ -239,9 +242,26 @@ func (x *exporter) draft(ctx context.Context, sess skein.Session) (Draft, error)
 		if err != nil {
 			return d, err
 		}
-		d.Events = append(d.Events, e)
+		d.Events = append(d.Events, untitled(e))
 	}
 	return d, nil
+}
+
+// untitled returns e without a title that is what an agent's program wrapped: no
+// other program is to be told of it.
+func untitled(e skein.Event) skein.Event {
+	switch e.Kind {
+	case skein.KindTitled:
+		if t, err := skein.Decode[skein.Titled](e); err == nil && skein.Wrapped(t.Title) {
+			e.Kind, e.Payload = skein.KindChanged, skein.MustJSON(skein.Changed{})
+		}
+	case skein.KindCreated:
+		if c, err := skein.Decode[skein.Created](e); err == nil && skein.Wrapped(c.Title) {
+			c.Title = ""
+			e.Payload = skein.MustJSON(c)
+		}
+	}
+	return e
 }
 
 // other returns where other sessions are: where they were just written, or

@@ -83,6 +83,7 @@ func Run(t *testing.T, s Suite) {
 		t.Run("there and back is the same session", s.thereAndBack)
 		t.Run("there and back is the same, whatever the session", s.whatever)
 		t.Run("what it cannot hold is told", s.toldOf)
+		t.Run("what a program wrapped is no title", s.untitled)
 		t.Run("written where it was written before", s.writtenAnew)
 	}
 }

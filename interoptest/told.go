@@ -72,6 +72,20 @@ func additions() []added {
 type toldBack struct {
 	held bool
 	told []string
+	home string
+}
+
+// untitled holds a format that can be written to this: what an agent's program
+// wrapped is no title to another.
+func (s Suite) untitled(t *testing.T) {
+	const title = "<local-command-caveat>Caveat of pears</local-command-caveat>"
+	titled := skein.NewEvent(skein.KindTitled, skein.At(epoch)+6500, skein.Titled{Title: title, By: skein.ByModel})
+	wrote := s.tells(t, added{begin: func(c *skein.Created) { c.Title = title }, evs: []skein.Event{titled}})
+	for _, f := range files(t, wrote.home) {
+		if strings.Contains(string(read(t, f)), "Caveat of pears") {
+			t.Errorf("%s has the title %s", f, title)
+		}
+	}
 }
 
 // tells writes a session with what was added, and reads it again.
@@ -112,6 +126,7 @@ func (s Suite) tells(t *testing.T, a added) (out toldBack) {
 	if home, err = filepath.EvalSymlinks(home); err != nil {
 		t.Fatal(err)
 	}
+	out.home = home
 	(&anew{Suite: s, t: t, home: home}).aside()
 	to := memory.New()
 	defer to.Close()

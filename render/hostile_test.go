@@ -163,7 +163,7 @@ func TestNothingOfATranscriptRunsLoadsOrRestyles(t *testing.T) {
 
 func TestMarkupOfATranscriptIsShownAsText(t *testing.T) {
 	s := skein.Session{ID: "s"}
-	for _, v := range []string{"<system-reminder>read me</system-reminder>", "a <b>bold</b> claim", "<div>\nblock\n</div>", "<!-- note -->", "<script>\nalert(1)\n</script>"} {
+	for _, v := range []string{"an <system-reminder>read me</system-reminder> element", "a <b>bold</b> claim", "<div>\nblock\n</div>", "<!-- note -->", "<script>\nalert(1)\n</script>"} {
 		page := asHTML(t, s, []skein.Entry{{Seq: 1, Message: skein.UserSays(v)}}, Options{})
 		doc, err := html.Parse(strings.NewReader(page))
 		if err != nil {

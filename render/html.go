@@ -165,14 +165,27 @@ func (p *page) part(e *skein.Entry, part *skein.Part) {
 		p.print(`<details class="summary"><summary>Summary of what was compacted</summary>`, p.markdown(m, words), "</details>\n")
 	case part.Kind == skein.PartAgent:
 		p.print(`<p class="note">Agent `, line(words), "</p>\n")
-	case words != "" && (part.Synthetic || m.Synthetic) && len(words) > 300:
-		p.print(`<details class="program"><summary>`, line(gist([]field{{value: Clean(words)}})), "</summary>", p.markdown(m, words), "</details>\n")
 	case words != "":
-		p.print(`<div class="text">`, p.markdown(m, words), "</div>\n")
+		p.words(m, part.Synthetic || m.Synthetic, words)
 	case len(part.Raw) > 0:
 		p.print(`<details><summary>`, line(string(part.Kind)), "</summary>")
 		p.code("json", string(part.Raw))
 		p.print("</details>\n")
+	}
+}
+
+// words writes text: what programs put into it folded up, a line for each.
+func (p *page) words(m *skein.Message, program bool, words string) {
+	typed, wraps := Unwrap(m, words)
+	for _, w := range wraps {
+		p.print(`<details class="program"><summary>`, line(w.Line()), "</summary>", p.markdown(m, w.Text), "</details>\n")
+	}
+	switch {
+	case typed == "":
+	case program && len(typed) > 300:
+		p.print(`<details class="program"><summary>`, line(gist([]field{{value: Clean(typed)}})), "</summary>", p.markdown(m, typed), "</details>\n")
+	default:
+		p.print(`<div class="text">`, p.markdown(m, typed), "</div>\n")
 	}
 }
 

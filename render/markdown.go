@@ -108,7 +108,13 @@ func (d *markdown) part(e *skein.Entry, p *skein.Part) {
 	case p.Kind == skein.PartAgent:
 		d.printf("\n- Agent: %s\n", code(Line(text)))
 	case text != "":
-		d.printf("\n%s\n", closed(CleanMarkdown(text)))
+		typed, wraps := Unwrap(&e.Message, text)
+		for _, w := range wraps {
+			d.printf("\n*%s*\n", inline(Line(w.Line())))
+		}
+		if typed != "" {
+			d.printf("\n%s\n", closed(CleanMarkdown(typed)))
+		}
 	case len(p.Raw) > 0:
 		d.printf("\n- %s:\n", inline(Line(string(p.Kind))))
 		d.fence("json", Clean(string(p.Raw)))

@@ -142,3 +142,12 @@ func (o Options) shows(m *skein.Message) bool {
 	}
 	return m.Error != nil
 }
+
+// Unwrap returns the words of a message without what programs put into them, and
+// this: see [skein.Unwrap]. What a model said is its own words.
+func Unwrap(m *skein.Message, words string) (typed string, wraps []skein.Wrap) {
+	if m.Role == skein.RoleAssistant || m.Role == skein.RoleTool {
+		return words, nil
+	}
+	return skein.Unwrap(words)
+}

@@ -101,12 +101,19 @@ func (t *transcriber) part(out *message, e *skein.Entry, p *skein.Part) {
 		add(block{Kind: "summary", Title: "Summary of what was compacted", HTML: html, Rest: rest})
 	case p.Kind == skein.PartAgent:
 		add(block{Kind: "agent", Title: line(words)})
-	case words != "" && (p.Synthetic || m.Synthetic) && len(words) > 300:
-		html, rest := t.prose(m, words)
-		add(block{Kind: "program", Title: clip(line(words[:min(len(words), 400)]), 100) + "…", HTML: html, Rest: rest})
 	case words != "":
-		html, rest := t.prose(m, words)
-		add(block{Kind: "text", HTML: html, Rest: rest})
+		typed, wraps := render.Unwrap(m, words)
+		for _, w := range wraps {
+			html, rest := t.prose(m, w.Text)
+			add(block{Kind: "program", Title: clip(line(w.Line()), 100), HTML: html, Rest: rest})
+		}
+		switch html, rest := t.prose(m, typed); {
+		case typed == "":
+		case (p.Synthetic || m.Synthetic) && len(typed) > 300:
+			add(block{Kind: "program", Title: clip(line(typed[:min(len(typed), 400)]), 100) + "…", HTML: html, Rest: rest})
+		default:
+			add(block{Kind: "text", HTML: html, Rest: rest})
+		}
 	case len(p.Raw) > 0:
 		code, rest := t.code("json", string(p.Raw))
 		add(block{Kind: "raw", Title: line(string(p.Kind)), Code: code, Rest: rest})

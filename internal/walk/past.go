@@ -111,5 +111,5 @@ func firstWords(l PastLog, segs Segments, seq skein.Seq) (string, error) {
 		return "", err
 	}
 	m, err := skein.Decode[skein.Message](events[0])
-	return skein.FirstWords(m.Words()), err
+	return m.Prompt(), err
 }

@@ -80,7 +80,7 @@ func (r *reader) asked(m *making, said skein.Message, parts []skein.Part, meta o
 	}
 	if len(own) > 0 || len(results) == 0 {
 		said.Parts = own
-		said.Synthetic = meta.str("source") == "hook" || len(own) > 0 && strings.HasPrefix(string(own[0].Text), "<system-reminder")
+		said.Synthetic = meta.str("source") == "hook" || len(own) > 0 && skein.Wrapped(string(own[0].Text))
 		m.add(skein.Say(m.time, said))
 	}
 }

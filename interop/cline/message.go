@@ -168,7 +168,5 @@ func typed(text string) (string, bool) {
 			return strings.Trim(inner[:at], "\n"), true
 		}
 	}
-	return text, !strings.HasPrefix(trimmed, "<environment_details>") && !strings.HasPrefix(trimmed, "[TASK RESUMPTION]") &&
-		!strings.HasPrefix(trimmed, "[ERROR]") && !strings.HasPrefix(trimmed, "<explicit_instructions") && !strings.HasPrefix(trimmed, "<file_content") &&
-		!strings.HasPrefix(trimmed, "<mode_notice")
+	return text, !skein.Wrapped(trimmed) && !strings.HasPrefix(trimmed, "[ERROR]")
 }

@@ -92,18 +92,6 @@ func textPart(t skein.Text) skein.Part {
 	return skein.Part{Kind: skein.PartText, Text: t}
 }
 
-// injections are the beginnings of what Codex puts into the user's and the
-// developer's messages. Those with a name of two words are found by their
-// shape as well, see wrapped.
-func injections() []string {
-	return []string{
-		"# AGENTS.md instructions", "<INSTRUCTIONS>", "<environment_context>", "<user_instructions>",
-		"<turn_aborted>", "<user_shell_command>", "<user_action>", "<subagent_notification>", "<skill>",
-		"<permissions instructions>", "<personality_spec>", "<model_switch>", "<hook_prompt",
-		"<image name=", "</image>",
-	}
-}
-
 // wrapped matches an envelope around a whole text, such as
 // <goal_context>…</goal_context>: no person writes so.
 var wrapped = regexp.MustCompile(`(?s)^<([a-z]+_[a-z_]+)>.*</([a-z]+_[a-z_]+)>$`)
@@ -111,10 +99,8 @@ var wrapped = regexp.MustCompile(`(?s)^<([a-z]+_[a-z_]+)>.*</([a-z]+_[a-z_]+)>$`
 // injected reports whether a program put text into a user's message.
 func injected(text skein.Text) bool {
 	t := strings.TrimSpace(string(text))
-	for _, p := range injections() {
-		if strings.HasPrefix(t, p) {
-			return true
-		}
+	if skein.Wrapped(t) || strings.HasPrefix(t, "<image name=") || strings.HasPrefix(t, "</image>") {
+		return true
 	}
 	m := wrapped.FindStringSubmatch(t)
 	return m != nil && m[1] == m[2]

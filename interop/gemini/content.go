@@ -175,8 +175,7 @@ func (s *said) texts() (all []string) {
 
 // injected reports whether the program put a text into a user's message.
 func injected(text string) bool {
-	text = strings.TrimSpace(text)
-	return opening(text) || begins(text, "<hook_context>", "<state_snapshot>", "System: Please continue.", "--- Content from referenced files ---", "--- End of content ---")
+	return skein.Wrapped(text) || opening(text)
 }
 
 // opening reports whether a text is what the program tells the model each time

@@ -1,0 +1,21 @@
+package render
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/skein-dev/skein"
+)
+
+func TestWhatAProgramWrappedIsOneLabelledLine(t *testing.T) {
+	const text = "<local-command-stdout>\nseven pears\n\nin the basket\n</local-command-stdout>\n\nbuy *one*"
+	e := skein.Entry{Seq: 1, Message: skein.UserSays(text)}
+	page := asHTML(t, skein.Session{ID: "s"}, []skein.Entry{e}, Options{})
+	if !strings.Contains(page, "<summary>output of a command: seven pears in the basket</summary>") || strings.Contains(page, "local-command") {
+		t.Errorf("the page has\n%s\nwant the output folded under one line", page)
+	}
+	e.Message.Role = skein.RoleAssistant
+	if page = asHTML(t, skein.Session{ID: "s"}, []skein.Entry{e}, Options{}); !strings.Contains(page, "local-command") {
+		t.Errorf("what a model said is shown as\n%s\nwant its own words", page)
+	}
+}
