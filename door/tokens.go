@@ -174,11 +174,11 @@ func (t *Tokens) Add(a Token) (token string, err error) {
 	defer skein.Wrapf(&err, "token %q", a.Name)
 	token = newToken()
 	a.Hash, a.Scope = hashOf(token), usual(a.Scope)
-	return token, t.change(func(all []Token) ([]Token, error) {
+	return token, t.change(func(first string, all []Token) (string, []Token, error) {
 		if a.Name == First || slices.ContainsFunc(all, func(m Token) bool { return m.Name == a.Name }) {
-			return nil, skein.ErrExists
+			return "", nil, skein.ErrExists
 		}
-		return append(all, a), nil
+		return first, append(all, a), nil
 	})
 }
 
@@ -187,25 +187,21 @@ func (t *Tokens) Add(a Token) (token string, err error) {
 // The error wraps [skein.ErrNotFound].
 func (t *Tokens) Remove(name string) (err error) {
 	defer skein.Wrapf(&err, "token %q", name)
-	if name == First {
-		t.mu.Lock()
-		defer t.mu.Unlock()
-		if err := t.read(); err != nil {
-			return err
+	return t.change(func(first string, all []Token) (string, []Token, error) {
+		if name == First {
+			return newToken(), all, nil
 		}
-		return t.replace(newToken(), t.more)
-	}
-	return t.change(func(all []Token) ([]Token, error) {
 		rest := slices.DeleteFunc(slices.Clone(all), func(m Token) bool { return m.Name == name })
 		if len(rest) == len(all) {
-			return nil, skein.ErrNotFound
+			return "", nil, skein.ErrNotFound
 		}
-		return rest, nil
+		return first, rest, nil
 	})
 }
 
-// change makes other lines of what the lines are; one process at a time.
-func (t *Tokens) change(f func([]Token) ([]Token, error)) (err error) {
+// change makes another first token and other lines of what they are; one
+// process at a time.
+func (t *Tokens) change(f func(first string, all []Token) (string, []Token, error)) (err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	lock := flock.New(t.file.path + ".lock")
@@ -216,11 +212,11 @@ func (t *Tokens) change(f func([]Token) ([]Token, error)) (err error) {
 	if err := t.read(); err != nil {
 		return err
 	}
-	more, err := f(t.more)
+	first, more, err := f(t.first, t.more)
 	if err != nil {
 		return err
 	}
-	return t.replace(t.first, more)
+	return t.replace(first, more)
 }
 
 func (t *Tokens) replace(first string, more []Token) error {
