@@ -30,7 +30,7 @@ type Progress struct {
 
 // Options say how to copy. The zero value is the usual case.
 type Options struct {
-	Users    map[skein.User]skein.User // whose sessions are copied, with their files and tombstones, and whose they become; nil for everybody's, which stay theirs
+	Users    map[skein.User]skein.User // whose sessions are copied, with their files and tombstones, and whose they become; none for everybody's, which stay theirs
 	Progress func(Progress)            // told now and then; nil for nobody
 }
 
@@ -53,7 +53,7 @@ func (o Options) tell(p Progress) {
 // errors are those of the stores. That the stores differ in the end is no error:
 // the report says so.
 func Copy(ctx context.Context, from, to skein.Store, o Options) (r Report, err error) {
-	if o.Users == nil {
+	if len(o.Users) == 0 {
 		return (&copier{from: from, to: to, o: o}).copy(ctx)
 	}
 	becomes := map[skein.User]skein.User{}
