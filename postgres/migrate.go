@@ -4,6 +4,7 @@ import (
 	"context"
 	"embed"
 	"fmt"
+	"sync"
 
 	"github.com/jackc/pgx/v5"
 
@@ -120,6 +121,7 @@ END $$`
 // program has done so meanwhile; begins is called only if it has not. The steps are
 // skein_owner's, who sees everybody's rows.
 func takeSteps(ctx context.Context, pg *pgx.Conn, l *login, begins func()) error {
+	begins = sync.OnceFunc(begins)
 	err := alone(ctx, pg, func(t pgx.Tx) error {
 		v, err := version(ctx, pg)
 		if err != nil || v == schemaVersion {

@@ -60,8 +60,19 @@ func giveRights(ctx context.Context, t pgx.Tx) error {
 // alone runs f in the transaction of one who changes the schema: of several
 // programs one after the other. It waits for its turn as long as ctx lets it,
 // whatever the server thinks of statements that take long, and sees then what the
-// one before it has done.
+// one before it has done. f is run again where it and a program that writes waited
+// for each other.
 func alone(ctx context.Context, pg *pgx.Conn, f func(pgx.Tx) error) (err error) {
+	for range 10 {
+		if err = tryAlone(ctx, pg, f); code(err) != codeDeadlock {
+			break
+		}
+	}
+	return err
+}
+
+// tryAlone is one try of alone.
+func tryAlone(ctx context.Context, pg *pgx.Conn, f func(pgx.Tx) error) (err error) {
 	t, err := pg.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.ReadCommitted})
 	if err != nil {
 		return err
