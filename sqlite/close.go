@@ -68,6 +68,12 @@ func (c *core) end() error {
 		c.finish(ctx)
 		c.writer.stop()
 	}
+	if c.paths.sameStore() != nil {
+		// To close the last connection moves the log to the file that was copied
+		// there, and destroys it. The process's end closes it without that.
+		c.pack.close()
+		return c.paths.sameStore()
+	}
 	errs = append(errs, c.readers.close())
 	if c.writer != nil {
 		errs = append(errs, c.writer.conn.close()) // the last connection tidies up the -wal file

@@ -186,14 +186,14 @@ func (c *core) dial(mode string, pragmas ...string) (*conn, error) {
 	return conn, nil
 }
 
-// The file NAME-pair says, as "log 131 of 130 on 2049", which log SQLite wrote for
-// which database, by their inodes and their device. A log that a killed process left is applied
+// The file NAME-pair says, as "log 131 of 130 on 2049, store 5ea1…", which log SQLite wrote
+// for which database, by their inodes, their device and the store's ID. A log that a killed process left is applied
 // to whatever file lies beside it then, and destroys it if that is another; the
 // log itself does not say whose it is. What is copied or restored together has
 // other inodes, of which the note says nothing.
 const (
 	pairSuffix = "-pair"
-	pairFormat = "log %d of %d on %d\n"
+	pairFormat = "log %d of %d on %d, store %x\n"
 )
 
 // ownLog refuses a log that is not the database's.
@@ -208,7 +208,8 @@ func (p *paths) ownLog() error {
 		return nil //nolint:nilerr // nothing is known of it
 	}
 	var itsLog, itsFile, device uint64
-	if _, err := fmt.Sscanf(string(note), pairFormat, &itsLog, &itsFile, &device); err != nil {
+	var store []byte
+	if _, err := fmt.Sscanf(string(note), pairFormat, &itsLog, &itsFile, &device, &store); err != nil {
 		return nil //nolint:nilerr // the same
 	}
 	isLog, err := identify(log)
@@ -216,11 +217,17 @@ func (p *paths) ownLog() error {
 		return err
 	}
 	isFile, err := identify(db)
-	if err == nil && isLog == (fileID{device, itsLog}) && isFile != (fileID{device, itsFile}) {
+	if err == nil && isLog == (fileID{device, itsLog}) && (isFile != (fileID{device, itsFile}) || another(db, store)) {
 		err = fmt.Errorf("%w: %s is the log of the file that was here before, and would destroy this one: move %[2]s, %s and %s to another folder, "+
 			"or put the former file back; if this is the file that the log belongs to after all, remove %[4]s", skein.ErrReplaced, log, filepath.Base(p.names[2]), p.pair())
 	}
 	return err
+}
+
+// another reports whether a database, without its log, is another store.
+func another(db string, store []byte) bool {
+	id, err := storeIn(db)
+	return err == nil && !bytes.Equal(id, store) || resultCode(err)&0xff == codeNotADB
 }
 
 func (p *paths) pair() string { return p.real() + pairSuffix }
@@ -235,7 +242,7 @@ func (p *paths) writePair() {
 	if log.inode == 0 {
 		return // Windows lets nobody remove what is open
 	}
-	text := fmt.Sprintf(pairFormat, log.inode, db.inode, db.device)
+	text := fmt.Sprintf(pairFormat, log.inode, db.inode, db.device, p.store)
 	if was, err := os.ReadFile(p.pair()); err == nil && string(was) == text {
 		return
 	}

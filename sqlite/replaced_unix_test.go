@@ -164,6 +164,31 @@ func TestAFileThatIsCopiedOverIsNotWrittenTo(t *testing.T) {
 	}
 }
 
+// Nor does the end of who had the former file open touch it, nor the next start.
+func TestAFileThatIsCopiedOverStaysWhenItsLogIsLeft(t *testing.T) {
+	s, name := holding(t, sqlite.Options{})
+	other := filepath.Join(t.TempDir(), "other.db")
+	o := open(t, other)
+	add(t, o, "b", created(), user("of the other file"))
+	shut(t, o)
+	whole, err := os.ReadFile(other)
+	if err == nil {
+		err = os.WriteFile(name, whole, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); !errors.Is(err, skein.ErrReplaced) {
+		t.Errorf("Close = %v, want %v", err, skein.ErrReplaced)
+	}
+	if _, err := dial(name); !errors.Is(err, skein.ErrReplaced) {
+		t.Errorf("Open beside the former file's log = %v, want %v", err, skein.ErrReplaced)
+	}
+	if now, err := os.ReadFile(name); err != nil || string(now) != string(whole) {
+		t.Errorf("the file that was copied there was changed (%v)", err)
+	}
+}
+
 // A backup that is put back, a salvage and a checkpoint change the database, and
 // it is the same store for whoever has it open.
 func TestAStoreThatIsPutBackIsTheSame(t *testing.T) {
