@@ -103,7 +103,7 @@ func (w *itemWriter) part(p *skein.Part, spans []skein.Span) {
 	case p.Kind == skein.PartResult:
 		text := [2]int{1, 0}
 		if p.Result.Text != "" && len(spans) > 0 {
-			text, spans = w.at(spans[0]), spans[1:]
+			text = w.at(spans[0])
 		}
 		w.add("function_call_output", p.Result.CallID, p.Result.Name, text)
 		for _, file := range p.Result.Files {
