@@ -65,7 +65,7 @@ func TestCopyGivesOnesSessionsToAnotherUser(t *testing.T) {
 			if d := cmp.Diff(map[skein.User]int{skein.Local: had[skein.Local]}, owned(t, z)); d != "" {
 				t.Errorf("sessions by user after the way back (-first +got):\n%s", d)
 			}
-			if _, err := carry.Copy(t.Context(), x, y, carry.Options{}); !errors.Is(err, skein.ErrExists) || !strings.Contains(err.Error(), "ann") {
+			if _, err := carry.Copy(t.Context(), x, y, carry.Options{Users: map[skein.User]skein.User{}}); !errors.Is(err, skein.ErrExists) || !strings.Contains(err.Error(), "ann") {
 				t.Errorf("Copy of what is ann's there to local = %v, want %v", err, skein.ErrExists)
 			}
 			if _, err := carry.Copy(t.Context(), x, memory.New(), carry.Options{Users: map[skein.User]skein.User{skein.Local: "x", "bob": "x"}}); !errors.Is(err, skein.ErrInvalid) {

@@ -68,7 +68,7 @@ func (o *convertOptions) stores(ctx context.Context, j *job, args []string) (err
 	if errors.Is(err, skein.ErrExists) {
 		return advise(err, "it stays as it is there; copy to a new store, as it was copied before (--user), or bring it under another ID: skein push")
 	}
-	if errors.Is(err, skein.ErrNotFound) && users != nil {
+	if errors.Is(err, skein.ErrNotFound) && o.users != nil {
 		return advise(err, "only what the users have that --user names is copied; whose these are says: skein list --all --json --store %s", from)
 	}
 	if errors.Is(err, skein.ErrDeleted) {
