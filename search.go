@@ -20,6 +20,7 @@ type Query struct {
 	Failed    bool   // only errors
 	Since     Time   // 0 for no bound
 	Until     Time
+	Rewound   bool          // also what was taken back; Hit.Rewound marks it
 	Each      bool          // every message, not the best of each session
 	Limit     int           // at most this many hits; 0 is 20
 	Deadline  time.Duration // how much to look at: what takes so long where nothing else runs; 0 is 150 ms. See [Budget], [Widen]
@@ -49,6 +50,7 @@ type Hit struct {
 	Score   float64 // higher is better; only hits of one search compare
 	Snippet string  // some words around the match, the matching ones between Mark and EndMark
 	Count   int     // messages of the session that match, at least 1; 0 if not counted
+	Rewound bool    // it was taken back
 }
 
 // Mark and EndMark stand around what matched in [Hit.Snippet]. Text from

@@ -50,6 +50,7 @@ type Query struct {
 	Failed    bool            `json:"failed,omitempty"`
 	Since     skein.Time      `json:"since,omitzero"`
 	Until     skein.Time      `json:"until,omitzero"`
+	Rewound   bool            `json:"rewound,omitempty"`
 	Each      bool            `json:"each,omitempty"`
 	Limit     int             `json:"limit,omitempty"`
 	Deadline  time.Duration   `json:"deadline_ns,omitempty"` // nanoseconds
@@ -66,7 +67,7 @@ type Term struct {
 func QueryOf(q skein.Query) Query {
 	out := Query{
 		Substring: q.Substring, Regex: q.Regex, User: q.User, Session: q.Session, Role: q.Role, Agent: q.Agent, Project: q.Project, Origin: q.Origin,
-		Tool: q.Tool, Path: q.Path, Failed: q.Failed, Since: q.Since, Until: q.Until, Each: q.Each, Limit: q.Limit, Deadline: q.Deadline,
+		Tool: q.Tool, Path: q.Path, Failed: q.Failed, Since: q.Since, Until: q.Until, Rewound: q.Rewound, Each: q.Each, Limit: q.Limit, Deadline: q.Deadline,
 	}
 	for _, t := range q.Terms {
 		out.Terms = append(out.Terms, Term(t))
@@ -78,7 +79,7 @@ func QueryOf(q skein.Query) Query {
 func (q Query) Query() skein.Query {
 	out := skein.Query{
 		Substring: q.Substring, Regex: q.Regex, User: q.User, Session: q.Session, Role: q.Role, Agent: q.Agent, Project: q.Project, Origin: q.Origin,
-		Tool: q.Tool, Path: q.Path, Failed: q.Failed, Since: q.Since, Until: q.Until, Each: q.Each, Limit: q.Limit, Deadline: q.Deadline,
+		Tool: q.Tool, Path: q.Path, Failed: q.Failed, Since: q.Since, Until: q.Until, Rewound: q.Rewound, Each: q.Each, Limit: q.Limit, Deadline: q.Deadline,
 	}
 	for _, t := range q.Terms {
 		out.Terms = append(out.Terms, skein.Term(t))
@@ -102,6 +103,7 @@ type Hit struct {
 	Score   float64         `json:"score"`
 	Snippet string          `json:"snippet"` // what matches stands between U+0002 and U+0003
 	Count   int             `json:"count"`
+	Rewound bool            `json:"rewound,omitempty"`
 }
 
 // ResultsOf returns r as it goes over the wire.

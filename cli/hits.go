@@ -18,9 +18,10 @@ type hitLine struct {
 	Turn    int             `json:"turn"` // 0 before the first
 	Role    skein.Role      `json:"role"`
 	Time    skein.Time      `json:"time"`
-	Score   float64         `json:"score"` // higher is better
-	Count   int             `json:"count"` // messages of the session that match; 0 if not counted
-	Name    string          `json:"name"`  // of the session
+	Score   float64         `json:"score"`             // higher is better
+	Count   int             `json:"count"`             // messages of the session that match; 0 if not counted
+	Rewound bool            `json:"rewound,omitempty"` // it was taken back
+	Name    string          `json:"name"`              // of the session
 	Agent   string          `json:"agent"`
 	Project string          `json:"project"`
 	Snippet []snippet       `json:"snippet"` // its texts, one after the other, are the snippet
@@ -37,7 +38,7 @@ func newHitLine(s *skein.Session, h skein.Hit) hitLine {
 		h.Score = 0 // not -0, which JSON would show
 	}
 	return hitLine{
-		Session: h.Session, Seq: h.Seq, Turn: h.Turn, Role: h.Role, Time: h.Time, Score: h.Score, Count: h.Count,
+		Session: h.Session, Seq: h.Seq, Turn: h.Turn, Role: h.Role, Time: h.Time, Score: h.Score, Count: h.Count, Rewound: h.Rewound,
 		Name: s.Name(), Agent: agentOf(s), Project: s.Project, Snippet: snippets(h.Snippet),
 	}
 }
@@ -92,6 +93,9 @@ func (h *hitLine) about(j *job, project string) string {
 	}
 	if h.Turn > 0 {
 		about = append(about, fmt.Sprintf("turn %d", h.Turn))
+	}
+	if h.Rewound {
+		about = append(about, "taken back")
 	}
 	if h.Count > 1 {
 		about = append(about, count(h.Count, "message"))

@@ -17,7 +17,7 @@ import (
 type searchOptions struct {
 	role, agent, project, origin, session, tool, file, status string
 	since, until                                              string
-	regex, substring, each, json, secrets                     bool
+	regex, substring, rewound, each, json, secrets            bool
 	limit                                                     int
 	deadline                                                  time.Duration
 }
@@ -63,6 +63,7 @@ What a secret stands in is found; the secret itself is hidden, unless --raw.`,
 	g.StringVar(&o.status, "status", "", "with this `status`: error is the one there is")
 	g.BoolVar(&o.regex, "regex", false, "QUERY is a regular expression (RE2)")
 	g.BoolVar(&o.substring, "substring", false, "QUERY is exact text, case ignored")
+	g.BoolVar(&o.rewound, "rewound", false, "also what was taken back, marked")
 	g.BoolVar(&o.each, "each", false, "every message, not the best of each session")
 	g.IntVar(&o.limit, "limit", 20, "at most this `many`")
 	g.DurationVar(&o.deadline, "deadline", 0, "look at no more than takes so much `time` where nothing else runs: 2s; if not set, at all there is")
@@ -267,6 +268,6 @@ func (o *searchOptions) narrow(j *job, q *skein.Query) (err error) {
 		q.Until = to
 	}
 	q.Failed = q.Failed || o.status != ""
-	q.Each, q.Limit = o.each, o.limit
+	q.Rewound, q.Each, q.Limit = o.rewound, o.each, o.limit
 	return err
 }

@@ -15,6 +15,7 @@ import (
 type searchIn struct {
 	Query   string `json:"query" jsonschema:"what to look for"`
 	Session string `json:"session,omitempty" jsonschema:"only in this session: its ID or another name of it"`
+	Rewound bool   `json:"rewound,omitempty" jsonschema:"also what was taken back; such hits are marked so"`
 	Each    bool   `json:"each,omitempty" jsonschema:"every message, not the best of each session"`
 	Limit   int    `json:"limit,omitempty" jsonschema:"at most this many, up to 50; 10 if not given"`
 }
@@ -27,7 +28,8 @@ type hitLine struct {
 	Turn    int             `json:"turn,omitempty"`
 	Role    skein.Role      `json:"role,omitempty"`
 	Time    skein.Time      `json:"time,omitzero"`
-	Count   int             `json:"count,omitempty"` // messages of the session that match
+	Count   int             `json:"count,omitempty"`   // messages of the session that match
+	Rewound bool            `json:"rewound,omitempty"` // it was taken back
 	Snippet string          `json:"snippet"`
 }
 
@@ -52,7 +54,7 @@ func (s *service) search(ctx context.Context, in searchIn) (*sdk.CallToolResult,
 		}
 		q.Session = x.ID
 	}
-	q.Each, q.Limit = in.Each, bound(in.Limit, 10, 50)
+	q.Rewound, q.Each, q.Limit = in.Rewound, in.Each, bound(in.Limit, 10, 50)
 	found, err := skein.FindSome(ctx, s.store, q, most)
 	if err != nil {
 		return nil, err
@@ -95,7 +97,7 @@ func (s *service) hit(ctx context.Context, q skein.Query, h skein.Hit) (line hit
 		return line, false, err
 	}
 	snippet := strings.NewReplacer(skein.Mark, "«", skein.EndMark, "»").Replace(s.redactor().Snippet(h.Snippet, texts...))
-	return hitLine{h.Session, s.short(x.Name()), h.Seq, h.Turn, h.Role, h.Time, h.Count, snippet}, true, nil
+	return hitLine{h.Session, s.short(x.Name()), h.Seq, h.Turn, h.Role, h.Time, h.Count, h.Rewound, snippet}, true, nil
 }
 
 // texts returns the texts that a hit's snippet may be from.

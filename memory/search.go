@@ -37,7 +37,7 @@ func (s *Store) Search(ctx context.Context, q skein.Query) (r skein.Results, err
 		if q.Session != "" {
 			from = 1
 		}
-		hits, whole := sess.search(m, from, budget)
+		hits, whole := sess.search(m, &q, from, budget)
 		if !q.Each {
 			hits = best(hits)
 		}
@@ -63,16 +63,21 @@ func (s *Store) newestFirst() []*session {
 
 // search returns the events that sess shows from a place on and that match, the
 // newest first, and whether the budget lasted for all.
-func (sess *session) search(m *skein.Matcher, from skein.Seq, b *skein.Budget) (hits []skein.Hit, whole bool) {
+func (sess *session) search(m *skein.Matcher, q *skein.Query, from skein.Seq, b *skein.Budget) (hits []skein.Hit, whole bool) {
 	now, shown := map[skein.Seq]*skein.Facts{}, slices.Collect(sess.shown(sess.head.Last))
 	for _, e := range shown {
 		if a := e.facts.Amended; a != nil && (e.now != nil || a.Withdrawn) {
 			now[a.Seq] = e.now
 		}
 	}
+	stands := sess.onLine()
 	for _, e := range slices.Backward(shown) {
 		if e.Seq < from {
 			break
+		}
+		rewound := e.Kind == skein.KindSaid && !slices.ContainsFunc(stands, func(r skein.SeqRange) bool { return r.From < e.Seq && e.Seq <= r.To })
+		if rewound && !q.Rewound {
+			continue
 		}
 		if b.Spent() {
 			return hits, false
@@ -93,10 +98,22 @@ func (sess *session) search(m *skein.Matcher, from skein.Seq, b *skein.Budget) (
 		}
 		hits = append(hits, skein.Hit{
 			Session: sess.head.ID, Seq: e.Seq, Turn: e.added.Turn, Role: f.Role, Time: e.Time,
-			Score: score(m, f.Text), Snippet: m.Snippet(f.Text),
+			Score: score(m, f.Text), Snippet: m.Snippet(f.Text), Rewound: rewound,
 		})
 	}
 	return hits, true
+}
+
+// onLine returns the places of sess that were not taken back.
+func (sess *session) onLine() []skein.SeqRange {
+	var rewound []skein.Event
+	for e := range sess.shown(sess.head.Last) {
+		if e.Kind == skein.KindRewound {
+			rewound = append(rewound, e.Event)
+		}
+	}
+	spans, _ := skein.OnLine(rewound, sess.head.Last) // they were stored, so they can be read
+	return spans
 }
 
 // score is how much of text matches.

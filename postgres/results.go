@@ -21,7 +21,7 @@ func (x *search) results(ctx context.Context) (r skein.Results, err error) {
 	users, sessions, seqs := columns(at)
 	texts := make([]*string, len(at))
 	there := make([]bool, len(at))
-	err = x.s.ask(ctx, `SELECT w.k, coalesce(e.amends, e.seq), coalesce(o.turn, e.turn), coalesce(e.role, ''), coalesce(o.at, e.at), s.id, f.text
+	err = x.s.ask(ctx, `SELECT w.k, coalesce(e.amends, e.seq), coalesce(o.turn, e.turn), coalesce(e.role, ''), coalesce(o.at, e.at), s.id, `+x.undone()+`, f.text
 		FROM unnest($1::text[], $2::bigint[], $3::bigint[]) WITH ORDINALITY w (user_id, n, seq, k)
 		JOIN events e ON e.user_id = w.user_id AND e.n = w.n AND e.seq = w.seq
 		LEFT JOIN events o ON o.user_id = e.user_id AND o.n = e.n AND o.seq = e.amends
@@ -29,7 +29,7 @@ func (x *search) results(ctx context.Context) (r skein.Results, err error) {
 		var k int
 		var h skein.Hit
 		var text *string
-		if err := row.Scan(&k, &h.Seq, &h.Turn, &h.Role, &h.Time, &h.Session, &text); err != nil {
+		if err := row.Scan(&k, &h.Seq, &h.Turn, &h.Role, &h.Time, &h.Session, &h.Rewound, &text); err != nil {
 			return err
 		}
 		to := &x.hits[k-1].Hit

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -247,6 +248,7 @@ func (x *search) conditions(ctx context.Context) (none bool, err error) {
 	w.add("(t.upto IS NULL OR e.seq <= t.upto)")
 	w.add(standsBefore + "coalesce(t.upto, a.seq)" + standsAfter)
 	w.add("s.binned = 0")
+	x.standing()
 	if q.Origin != "" {
 		w.add("s.origin = ?", plain(q.Origin))
 	}
@@ -281,7 +283,27 @@ func (x *search) within(ctx context.Context, id skein.SessionID) (none bool, err
 	}
 	x.where.add("("+strings.Join(conds, " OR ")+")", args...)
 	x.shownIn = &h
+	x.standing()
 	return false, nil
+}
+
+// undone says that the message that the event e is, or what stands in its place,
+// was taken back.
+func (x *search) undone() string {
+	viewer := "s.n"
+	if x.shownIn != nil {
+		viewer = strconv.FormatInt(x.shownIn.n, 10)
+	}
+	const seq = `CASE WHEN e.amends IS NULL THEN e.seq ELSE e.amends END`
+	return `EXISTS (SELECT FROM undone u JOIN events k ON k.user_id = u.user_id AND k.n = e.n AND k.seq = ` + seq + ` AND k.kind = 'said'
+		WHERE u.user_id = e.user_id AND u.n = ` + viewer + ` AND u.after < ` + seq + ` AND u.upto >= ` + seq + `)`
+}
+
+// standing leaves out what was taken back, unless it is asked for.
+func (x *search) standing() {
+	if !x.q.Rewound {
+		x.where.add("NOT " + x.undone())
+	}
 }
 
 // excludes reports whether the query's conditions on sessions leave h out.

@@ -29,6 +29,7 @@ type searchQuery struct {
 	Failed   bool   `query:"failed" doc:"errors only"`
 	Since    string `query:"since"`
 	Until    string `query:"until"`
+	Rewound  bool   `query:"rewound" doc:"also what was taken back"`
 	Each     bool   `query:"each" doc:"every message, not the best of each session"`
 	Limit    int    `query:"limit" default:"20" minimum:"1" maximum:"200"`
 	Deadline int    `query:"deadline_ms" minimum:"1" maximum:"10000" doc:"look at no more than takes so many milliseconds where nothing else runs; 150, or as far as something is found, up to 10000, if it is left out"`
@@ -44,6 +45,7 @@ type hit struct {
 	Time    skein.Time      `json:"time"`
 	Score   float64         `json:"score" doc:"higher is better; only hits of one search compare"`
 	Count   int             `json:"count" doc:"messages of the session that match; 0 if not counted"`
+	Rewound bool            `json:"rewound,omitempty" doc:"it was taken back"`
 	Name    string          `json:"name" doc:"of the session"`
 	Agent   string          `json:"agent,omitempty"`
 	Project string          `json:"project,omitempty"`
@@ -143,7 +145,7 @@ func (a *service) query(ctx context.Context, i *searchQuery) (q skein.Query, err
 		return q, err
 	}
 	q.Since, q.Until = cmp.Or(from, q.Since), cmp.Or(to, q.Until)
-	q.Failed, q.Each, q.Limit = q.Failed || i.Failed, i.Each, i.Limit
+	q.Failed, q.Rewound, q.Each, q.Limit = q.Failed || i.Failed, i.Rewound, i.Each, i.Limit
 	if q.Session != "" {
 		s, err := a.resolve(ctx, string(q.Session), skein.Filter{})
 		q.Session = s.ID
@@ -180,7 +182,7 @@ func (a *service) found(ctx context.Context, store skein.Store, r skein.Results,
 			}
 		}
 		out.Items = append(out.Items, hit{
-			Session: h.Session, Seq: h.Seq, Turn: h.Turn, Role: h.Role, Time: h.Time, Score: h.Score, Count: h.Count,
+			Session: h.Session, Seq: h.Seq, Turn: h.Turn, Role: h.Role, Time: h.Time, Score: h.Score, Count: h.Count, Rewound: h.Rewound,
 			Name: name, Agent: s.Agent, Project: s.Project, Snippet: snippets(words),
 		})
 	}

@@ -133,7 +133,7 @@ func (x *search) lookUp(c *conn, matches []match) ([]hit, error) {
 	for i, m := range matches {
 		ids[i], at[m.id] = m.id, i
 	}
-	q := `SELECT ` + hitColumns + ` FROM json_each(?) m CROSS JOIN events e ON e.id = m.value` + x.owners + x.where.sql()
+	q := `SELECT ` + x.hitColumns() + ` FROM json_each(?) m CROSS JOIN events e ON e.id = m.value` + x.owners + x.where.sql()
 	args, err := x.listed(ids)
 	if err != nil {
 		return nil, err

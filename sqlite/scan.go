@@ -38,7 +38,7 @@ func (x *search) through(c *conn, s stretch, seen map[int64]int) error {
 	w := where{conds: slices.Concat(s.where.conds, x.where.conds), args: slices.Concat(s.where.args, x.where.args)}
 	w.add("(e.text IS NOT NULL OR e.failed = 1)")
 	w.add(s.place + " > ? AND " + s.place + " <= ?")
-	q := `SELECT ` + hitColumns + `, coalesce(e.text, '') FROM ` + s.from + x.owners + w.sql() + ` ORDER BY ` + s.place + ` DESC`
+	q := `SELECT ` + x.hitColumns() + `, coalesce(e.text, '') FROM ` + s.from + x.owners + w.sql() + ` ORDER BY ` + s.place + ` DESC`
 	for to := s.last; to > s.after; to -= scanStep {
 		from := max(s.after, to-scanStep)
 		err := c.query(q, append(slices.Clone(w.args), from, to), func(row []driver.Value) error {

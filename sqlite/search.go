@@ -5,6 +5,7 @@ import (
 	"context"
 	"database/sql/driver"
 	"errors"
+	"strconv"
 	"strings"
 	"time"
 
@@ -135,6 +136,7 @@ func (s *Store) conditions(c *conn, x *search) (none bool, err error) {
 	q, w := &x.q, &x.where
 	w.add(standsBefore + owners.upto + standsAfter)
 	w.add("s.binned = 0")
+	x.standing()
 	for _, f := range []struct{ cond, value string }{
 		{"s.user_id = ?", string(s.user)},
 		{"s.user_id = ?", string(q.User)},
@@ -199,7 +201,15 @@ func (s *Store) within(c *conn, x *search, id skein.SessionID) (none bool, err e
 	}
 	x.where.add("("+strings.Join(conds, " OR ")+")", args...)
 	x.shownIn, x.segs = &h, segs
+	x.standing()
 	return false, nil
+}
+
+// standing leaves out what was taken back, unless it is asked for.
+func (x *search) standing() {
+	if !x.q.Rewound {
+		x.where.add("NOT " + x.undone())
+	}
 }
 
 // excludes reports whether the query's conditions on sessions leave h out.
@@ -212,7 +222,22 @@ func (x *search) excludes(h *skein.Session) bool {
 
 // hitColumns are what scanHit reads of the event e of the session s. A row that
 // says what stands in another event's place is that event.
-const hitColumns = `e.id, s.n, coalesce(e.amends, e.seq),
+func (x *search) hitColumns() string {
+	return `e.id, s.n, coalesce(e.amends, e.seq), ` + x.undone() + `,` + hitColumns
+}
+
+// undone says that the message that the event e is, or what stands in its place,
+// was taken back.
+func (x *search) undone() string {
+	viewer := "s.n"
+	if x.shownIn != nil {
+		viewer = strconv.FormatInt(x.shownIn.n, 10)
+	}
+	return `(e.role IS NOT NULL AND EXISTS (SELECT 1 FROM undone u WHERE u.session = ` + viewer + ` AND u.after < coalesce(e.amends, e.seq) AND u.upto >= coalesce(e.amends, e.seq)))`
+}
+
+const hitColumns = `
+
 	CASE WHEN e.amends IS NULL THEN e.turn ELSE (SELECT o.turn FROM events o WHERE o.session = e.session AND o.seq = e.amends) END, coalesce(e.role, ''),
 	CASE WHEN e.amends IS NULL THEN e.at ELSE (SELECT o.at FROM events o WHERE o.session = e.session AND o.seq = e.amends) END, s.id`
 
@@ -225,10 +250,11 @@ const (
 )
 
 func (x *search) scanHit(row []driver.Value, more ...any) (h hit, err error) {
-	var seq, turn, at int64
+	var seq, rewound, turn, at int64
 	var role, id string
-	err = scan(row, append([]any{&h.id, &h.session, &seq, &turn, &role, &at, &id}, more...))
+	err = scan(row, append([]any{&h.id, &h.session, &seq, &rewound, &turn, &role, &at, &id}, more...))
 	h.Session, h.Seq, h.Turn, h.Role, h.Time = skein.SessionID(id), skein.Seq(seq), int(turn), skein.Role(role), skein.Time(at)
+	h.Rewound = rewound != 0
 	if x.shownIn != nil {
 		h.Session, h.session = x.shownIn.ID, x.shownIn.n
 	}

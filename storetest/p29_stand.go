@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/skein-dev/skein"
 )
@@ -15,6 +16,7 @@ func standing() []check {
 		{name: "a stream that broke and was taken back ten times is one answer", run: brokeTenTimes},
 		{name: "what is said again after it was taken back is another message", run: saidAgain},
 		{name: "in a batch as event by event", run: standsInBatch},
+		{name: "what was taken back is found only where it is asked for, and marked", run: findsStanding},
 	}
 }
 
@@ -138,4 +140,40 @@ func saidAgain(t *test) {
 func standsInBatch(t *test) {
 	t.add("a", created(), user("one"), answered("1"), rewound(1), user("two"), piece("p", "x"), withdraw(6), piece("p", "y"), user("three"), rewound(8))
 	t.wantStands("a", 2, 1, "two", "two")
+}
+
+func findsStanding(t *test) {
+	t.add("a", created(), user("needle one"), user("needle two"), user("needle three"), amend(3, user("needle amended")))
+	t.add("f", fork("a", 4), user("needle own"))
+	t.add("a", titled("needle title"), rewound(2))
+	for _, q := range []skein.Query{{Terms: []skein.Term{{Words: []string{"needle"}}}}, {Substring: "eedle"}, {Regex: "n[e]+dle"}} {
+		q.Each, q.Deadline = true, patience
+		for _, c := range []struct {
+			in      skein.SessionID
+			rewound bool
+			want    string
+		}{
+			{"", false, "[a/2 a/6 f/6]"},
+			{"", true, "[a/2 a/3! a/4! a/6 f/6]"},
+			{"a", false, "[a/2 a/6]"},
+			{"a", true, "[a/2 a/3! a/4! a/6]"},
+			{"f", false, "[f/2 f/3 f/4 f/6]"},
+			{"f", true, "[f/2 f/3 f/4 f/6]"},
+		} {
+			q.Session, q.Rewound = c.in, c.rewound
+			r, err := t.s.Search(t.Context(), q)
+			var got []string
+			for _, h := range r.Hits {
+				at := fmt.Sprintf("%s/%d", h.Session, h.Seq)
+				if h.Rewound {
+					at += "!"
+				}
+				got = append(got, at)
+			}
+			slices.Sort(got)
+			if err != nil || fmt.Sprint(got) != c.want {
+				t.Errorf("Search(%+v) = %v, %v, want %s", q, got, err, c.want)
+			}
+		}
+	}
 }

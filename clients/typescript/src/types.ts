@@ -192,6 +192,7 @@ export interface SearchQuery {
   tool?: string;
   file?: string;
   failed?: boolean;
+  rewound?: boolean;
   since?: string;
   until?: string;
   each?: boolean;
@@ -208,6 +209,7 @@ export interface Hit {
   time: string;
   score: number;
   count: number;
+  rewound?: boolean;
   name: string;
   agent?: string;
   project?: string;
