@@ -214,8 +214,6 @@ func (o *importOptions) paths(j *job, formats []interop.Format, args []string) (
 		}
 		if _, err := os.Stat(a); errors.Is(err, fs.ErrNotExist) {
 			return nil, advise(missing("there is no file or folder %s", a), "name one that an agent wrote, or none for the usual places")
-		} else if err != nil {
-			return nil, err
 		}
 		paths = append(paths, a)
 	}

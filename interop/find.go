@@ -54,8 +54,8 @@ func Find(ctx context.Context, s skein.Store, formats []Format, paths []string) 
 		if err == nil {
 			real, err = filepath.EvalSymlinks(real)
 		}
-		if err != nil {
-			return nil, rep, err
+		if err != nil { // it is named already
+			real = p
 		}
 		fd.roots = append(fd.roots, real)
 	}

@@ -53,7 +53,7 @@ func Import(ctx context.Context, s skein.Store, formats []Format, paths []string
 	}
 	found, err := walk(ctx, paths, &rep)
 	if err == nil && o.Named {
-		err = im.name(paths)
+		im.name(paths)
 	}
 	if err == nil {
 		err = im.importAll(ctx, found, still, paths)

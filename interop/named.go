@@ -18,21 +18,21 @@ var (
 	errLocked    = errors.New("its session is locked by another program; import it again later")
 )
 
-// name notes which of the paths are files.
-func (im *importer) name(paths []string) error {
+// name notes which of the paths are files. One that cannot be looked at has failed
+// already.
+func (im *importer) name(paths []string) {
 	for _, p := range paths {
 		p, err := filepath.Abs(p)
 		if err == nil {
 			p, err = filepath.EvalSymlinks(p)
 		}
 		if err != nil {
-			return err
+			continue
 		}
 		if info, err := os.Lstat(p); err == nil && info.Mode().IsRegular() && !slices.Contains(im.named, p) {
 			im.named = append(im.named, p)
 		}
 	}
-	return nil
 }
 
 // leaves counts a file that is left out in n, or names it as failed if somebody

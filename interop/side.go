@@ -180,8 +180,8 @@ func (im *importer) beside(ctx context.Context, w *work, sink func(chunk) error)
 	if errors.Is(err, fs.ErrNotExist) {
 		return true, nil
 	}
-	if err != nil {
-		return true, sink(w.says(err))
+	if err != nil { // the source without it would be another session, for good
+		return false, sink(chunk{w: w, end: true, failed: errors.New("its side file: " + why(err))})
 	}
 	defer f.Close()
 	switch {

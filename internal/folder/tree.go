@@ -42,7 +42,8 @@ type Skip struct{ Name, Why string }
 // Open looks at the tree at root. leave, if not nil, says of the name of a file
 // or folder that it is no part of the tree.
 //
-// Errors are those of reading root, ctx's, and of a tree that is too large.
+// Errors are those of reading root and all that is in it (what cannot be read now
+// is not taken for gone), ctx's, and of a tree that is too large.
 func Open(ctx context.Context, root string, leave func(name string) bool) (_ *Tree, err error) {
 	t := &Tree{root: root}
 	if t.open, err = os.OpenRoot(root); err != nil {
@@ -72,10 +73,7 @@ func (t *Tree) look(ctx context.Context, dir string, leave func(string) bool, de
 	}
 	entries, err := fs.ReadDir(t.open.FS(), dir)
 	if err != nil {
-		if dir == "." {
-			return err
-		}
-		t.skip(dir, err)
+		return unread(dir, err)
 	}
 	for _, e := range entries {
 		name := path.Join(dir, e.Name())
@@ -87,8 +85,7 @@ func (t *Tree) look(ctx context.Context, dir string, leave func(string) bool, de
 		case errors.Is(err, fs.ErrNotExist): // gone meanwhile
 			continue
 		case err != nil:
-			t.skip(name, err)
-			continue
+			return unread(name, err)
 		case len(t.Files)+len(t.Folders)+len(t.Skips) >= MaxEntries:
 			return fmt.Errorf("%s: more than %d files", t.root, MaxEntries)
 		}
@@ -104,7 +101,15 @@ func (t *Tree) entry(ctx context.Context, name string, info fs.FileInfo, leave f
 	case mode.IsRegular() && info.Size() > MaxFile:
 		t.skip(name, fmt.Errorf("%d bytes, at most %d are read", info.Size(), MaxFile))
 	case mode.IsRegular():
+		f, err := t.open.OpenFile(filepath.FromSlash(name), openFlags, 0)
+		if errors.Is(err, fs.ErrNotExist) { // gone meanwhile
+			return nil
+		}
+		if err != nil {
+			return unread(name, err)
+		}
 		t.Files = append(t.Files, fileOf(name, info))
+		return f.Close()
 	case mode.IsDir() && deeper == 0:
 		t.skip(name, errors.New("folders nested too deep"))
 	case mode.IsDir():
@@ -116,6 +121,15 @@ func (t *Tree) entry(ctx context.Context, name string, info fs.FileInfo, leave f
 		t.skip(name, errors.New("no regular file"))
 	}
 	return nil
+}
+
+// unread returns err with the name of what cannot be read, and not its whole path.
+func unread(name string, err error) error {
+	var p *fs.PathError
+	if errors.As(err, &p) {
+		err = p.Err
+	}
+	return fmt.Errorf("%s: %w", name, err)
 }
 
 func (t *Tree) skip(name string, err error) {
