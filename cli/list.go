@@ -71,6 +71,9 @@ func (o *listOptions) run(ctx context.Context, j *job, _ []string) error {
 		return err
 	}
 	if len(found) == 0 && filter.Project != "" && o.project == "" {
+		if err := j.hintMoved(ctx, "", filter.Project, j.say); err != nil {
+			return err
+		}
 		if found, err = o.elsewhere(ctx, j, filter); err != nil {
 			return err
 		}

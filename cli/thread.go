@@ -124,6 +124,15 @@ func (o *threadOptions) open(ctx context.Context, j *job, start start, f face) (
 	if err != nil {
 		return nil, err
 	}
+	if at.isNew() && o.key == "" {
+		tell := f.tell
+		if tell == nil {
+			tell = j.say
+		}
+		if err := j.hintMoved(ctx, at.user(), at.project(), tell); err != nil {
+			return nil, err
+		}
+	}
 	t, err := o.openAt(ctx, j, at, f)
 	if err == nil && !at.isNew() && o.elsewhere(j, at) {
 		t.face.tell("session %s goes on in %s", shortID(t.ID()), j.tilde(t.cwd()))
