@@ -31,8 +31,8 @@ func one(t *testing.T, dsn, query string) (got string) {
 
 func TestEachTestHasAnEmptyDatabaseOfItsOwn(t *testing.T) {
 	a, b := pgtest.DSN(t), pgtest.DSN(t)
-	pgtest.Exec(t, a, `CREATE TABLE here (n integer)`)
-	pgtest.Exec(t, b, `CREATE TABLE here (n integer)`)
+	pgtest.Exec(t, a, `CREATE SCHEMA here`)
+	pgtest.Exec(t, b, `CREATE SCHEMA here`)
 	if got := one(t, a, `SELECT rolsuper::text FROM pg_roles WHERE rolname = current_user`); got != "false" && os.Getenv(pgtest.Env) == "" {
 		t.Errorf("the role of a test's database is a superuser: %s", got)
 	}
