@@ -17,6 +17,9 @@ var errSeen = errors.New("seen enough")
 // its session, and reports whether there is one and whether it was destroyed
 // here. Of what cannot be read it says that there is one: the import will tell.
 func (fd *finder) peek(ctx context.Context, w *work) (begins, destroyed bool) {
+	if w.format.Load != nil {
+		return true, false // it holds events, which begin a session
+	}
 	var main Begin
 	w.begin()
 	err := guarded(func() error {

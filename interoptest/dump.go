@@ -86,7 +86,7 @@ func sum(t testing.TB, s *memory.Store) (sum Sum) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		sum.Messages += sess.Messages
+		sum.Messages += sess.Ever().Messages
 		sum.Output += sess.Usage.Output
 	}
 	return sum
