@@ -183,8 +183,8 @@ func checkAnswer(t *testing.T, s *site, token, method, target, body string, op *
 		return
 	}
 	if typ, _, _ := mime.ParseMediaType(w.Header.Get("Content-Type")); typ == "application/json" || strings.HasSuffix(typ, "+json") {
-		var any json.RawMessage
-		if err := json.NewDecoder(w.Body).Decode(&any); err != nil {
+		var answer json.RawMessage
+		if err := json.NewDecoder(w.Body).Decode(&answer); err != nil {
 			t.Errorf("%s: its JSON: %v", what, err)
 		}
 	}
