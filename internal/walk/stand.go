@@ -218,7 +218,8 @@ func (s *stand) standing(pieces []Said) (*skein.Standing, error) {
 	return st, nil
 }
 
-// prompts puts in x the words of the first and of the last turn that stand.
+// prompts puts in x the words of the first and of the last turn that stand and
+// have some: a picture alone has none.
 func (s *stand) prompts(x *skein.Shown) error {
 	for _, r := range slices.Backward(s.turns) {
 		for k := r.To; k > r.From; k-- {
@@ -226,7 +227,7 @@ func (s *stand) prompts(x *skein.Shown) error {
 			if err != nil {
 				return err
 			}
-			if stands {
+			if stands && words != "" {
 				x.LastPrompt = words
 				return s.first(x)
 			}
