@@ -86,6 +86,7 @@ func (c *core) end() error {
 // finish does what nobody waits for, as far as it gets: the next start goes on
 // with it. Who has only read does none of it while another process writes.
 func (c *core) finish(ctx context.Context) {
+	defer c.keepReserve()
 	if !c.behind(ctx) && !c.waiting(ctx) {
 		return
 	}
@@ -100,7 +101,6 @@ func (c *core) finish(ctx context.Context) {
 		_ = c.indexAll(ctx) //nolint:errcheck // see above
 	}
 	_ = c.tidy(ctx) //nolint:errcheck // see above
-	c.keepReserve()
 }
 
 // enter lets a call in, unless the store is closed. A call that got in must

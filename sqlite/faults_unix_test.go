@@ -198,7 +198,7 @@ func TestALogOnAFullDiskIsRead(t *testing.T) {
 
 // On a disk without a byte left sessions can still be deleted, which makes room.
 func TestDeletingMakesRoomOnAFullDisk(t *testing.T) {
-	dir := smallDisk(t, "80m")
+	dir := smallDisk(t, "200m") // the store, its log and room for a reserve
 	name := filepath.Join(dir, "x.db")
 	s, err := dial(name)
 	if err != nil {
@@ -208,7 +208,7 @@ func TestDeletingMakesRoomOnAFullDisk(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, id := range []skein.SessionID{"large", "too"} {
 		add(t, s, id, created())
-		for range 100 {
+		for range 160 { // so large that there is a reserve, before anything is indexed
 			words := make([]string, 8000)
 			for i := range words {
 				words[i] = strconv.FormatUint(r.Uint64N(1<<36), 36)
