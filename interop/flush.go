@@ -88,7 +88,6 @@ func (t *target) commit(ctx context.Context, now candidate) (err error) {
 	if err := t.foresee(ctx); err != nil {
 		return err
 	}
-	t.file.State = t.state().encode()
 	bs := t.batches()
 	got, err := t.appendAll(ctx, bs)
 	if err != nil {
@@ -123,8 +122,10 @@ func (t *target) state() state {
 }
 
 // batches returns what waits, the file's main session first. Its batch has the
-// records.
+// records. The file's state is that of now: a session that had to begin under
+// another ID is found by it when the file is read again.
 func (t *target) batches() []skein.Batch {
+	t.file.State = t.state().encode()
 	var bs []skein.Batch
 	for _, th := range t.order {
 		if th != t.main && (len(th.events) == 0 || th.dead) {

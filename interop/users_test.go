@@ -67,3 +67,22 @@ func TestEveryUserMayImportTheSameFiles(t *testing.T) {
 		t.Errorf("Import of ann, who destroyed them, = %+v, %v, want nothing", rep, err)
 	}
 }
+
+// A child session whose ID another user has grows with its file.
+func TestEveryUsersFileOfSeveralSessionsGrows(t *testing.T) {
+	p := newPlace(t)
+	whole := p.store
+	say := func(id string) string { return `{"id":"` + id + `","say":"to the child","child":"kid"}` + "\n" }
+	p.raw("a.toy", line("a1")+say("a2"))
+	for _, who := range []skein.User{"ann", "bob", "eve"} {
+		if rep, err := interop.Import(t.Context(), whole.As(who), []interop.Format{toy()}, []string{p.path("")}, interop.Options{}); err != nil || rep.Sessions != 2 {
+			t.Fatalf("Import of %s = %+v, %v, want both sessions", who, rep, err)
+		}
+	}
+	p.raw("a.toy", line("a1")+say("a2")+say("a3"))
+	for _, who := range []skein.User{"eve", "bob", "ann"} {
+		if rep, err := interop.Import(t.Context(), whole.As(who), []interop.Format{toy()}, []string{p.path("")}, interop.Options{}); err != nil || rep.Failed != 0 || rep.Sessions != 0 || rep.Events != 1 {
+			t.Errorf("Import of %s, when the file has grown, = %+v, %v, want what is new", who, rep, err)
+		}
+	}
+}

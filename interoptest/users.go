@@ -1,6 +1,7 @@
 package interoptest
 
 import (
+	"bytes"
 	"path/filepath"
 	"testing"
 
@@ -13,7 +14,7 @@ import (
 
 // users holds the format to this: whoever has imported the same files before, each
 // user of a store gets all that is in them, once, and hanging together as the first
-// one's does.
+// one's does, also where their files grow between imports.
 func (s Suite) users(t *testing.T, name string) {
 	root := lay(t, filepath.Join(s.Dir, name))
 	all := memory.New()
@@ -24,6 +25,7 @@ func (s Suite) users(t *testing.T, name string) {
 		if !ok {
 			t.Fatalf("As gives no %T", all)
 		}
+		s.growing(t, root, view)
 		var reps [2]interop.Report
 		for n := range reps {
 			var err error
@@ -55,4 +57,31 @@ func (s Suite) users(t *testing.T, name string) {
 			t.Errorf("%s, after another user, has other than that one (-first +got):\n%s", who, diff)
 		}
 	}
+}
+
+// growSteps is in how many steps the files grow.
+const growSteps = 12
+
+// growing imports the files as they grow by whole lines, but for the last of them.
+// Those that are no lines are there as they are.
+func (s Suite) growing(t *testing.T, root string, view *memory.Store) {
+	t.Helper()
+	whole := map[string][]byte{}
+	for _, f := range files(t, root) {
+		if _, packed := interop.PlainName(f); s.Format.Look == nil && s.Format.Load == nil && !packed {
+			whole[f] = read(t, f)
+		}
+	}
+	for step := range growSteps {
+		for f, data := range whole {
+			write(t, f, data[:bytes.LastIndexByte(data[:len(data)*(step+1)/(growSteps+1)], '\n')+1])
+		}
+		if rep := s.bring(t, view, root); rep.Failed > 0 {
+			t.Errorf("step %d of files that grow: Import = %+v, want none that fails", step, rep)
+		}
+	}
+	for f, data := range whole {
+		write(t, f, data)
+	}
+	touch(t, root, 0)
 }
