@@ -49,7 +49,7 @@ func (c *chat) tools(_ context.Context, args string) error {
 	var rows [][2]string
 	for _, t := range c.thread.Agent().Tools {
 		doc := firstSentence(t.Spec.Doc)
-		if t.Ask != nil && !c.thread.allowed.has(t.Spec.Name) {
+		if t.Ask != nil && !c.thread.allowed.runs(t) {
 			doc += " (may ask first)"
 		}
 		rows = append(rows, [2]string{render.Line(t.Spec.Name), doc})

@@ -34,18 +34,28 @@ func (a *allowed) has(name string) bool {
 	return slices.Contains(a.tools, name) || slices.Contains(a.tools, "*")
 }
 
+// runs reports whether a tool need not ask: one that asks each time only where
+// it is named.
+func (a *allowed) runs(of tool.Tool) bool {
+	return a.has(of.Spec.Name) && (!of.Each || slices.Contains(a.tools, of.Spec.Name))
+}
+
 // approve decides, or lets the person decide, whether a tool may run that
 // wants to be asked about.
 func (t *thread) approve(ctx context.Context, of tool.Tool, _ tool.Call, text string) (agent.Approval, error) {
 	name := of.Spec.Name
-	if t.allowed.has(name) {
+	if t.allowed.runs(of) {
 		return agent.Approval{Yes: true}, nil
 	}
 	if t.face.ask == nil {
 		t.face.tell("not allowed, as nobody can be asked: %s; --allow %s lets it run", render.Line(text), name)
 		return agent.Approval{Reason: "Nobody is there to be asked, and " + name + " was not allowed beforehand."}, nil
 	}
-	r, err := t.face.ask(ctx, question{text: text, always: "in this project"})
+	q := question{text: text}
+	if !of.Each {
+		q.always = "in this project"
+	}
+	r, err := t.face.ask(ctx, q)
 	if err != nil {
 		return agent.Approval{}, err
 	}

@@ -23,6 +23,10 @@ type Tool struct {
 	// "" if none has. Nil asks nothing. It does no harm, whatever the input.
 	Ask func(c Call) string
 
+	// Each says that a yes holds for one call only, for what it does is felt in
+	// other projects too.
+	Each bool
+
 	// Run does it. The error means that the tool said no; the model reads it,
 	// as it reads Output.Text. When ctx ends, it stops and returns what it has.
 	Run func(ctx context.Context, c Call) (Output, error)

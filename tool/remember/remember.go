@@ -27,6 +27,7 @@ const maxAsked = 4 << 10
 func New(dir string) tool.Tool {
 	k := keeper{dir}
 	return tool.Tool{
+		Each: true,
 		Spec: llm.ToolSpec{
 			Name: "remember",
 			Doc: "Keep something for later sessions, in a file that each of them reads at its start: USER.md, what is true of the person, or MEMORY.md, what is worth knowing in other projects too. " +
