@@ -12,22 +12,22 @@ import (
 
 // shell runs SQL in the stock sqlite3 shell, as a person does: without
 // extensions, foreign keys off, whatever its version.
-func shell(t *testing.T, name, sql string) string {
+func shell(t *testing.T, name string, sql ...string) string {
 	t.Helper()
-	out, err := shellRun(t, name, sql)
+	out, err := shellRun(t, name, sql...)
 	if err != nil {
 		t.Fatalf("sqlite3 %s: %v\n%s", sql, err, out)
 	}
 	return out
 }
 
-func shellRun(t *testing.T, name, sql string) (string, error) {
+func shellRun(t *testing.T, name string, sql ...string) (string, error) {
 	t.Helper()
 	path, err := exec.LookPath("sqlite3")
 	if err != nil {
 		t.Skip("SKIPPED: the sqlite3 shell is not installed, so the recipes for it are not tested")
 	}
-	out, err := exec.Command(path, "-batch", "-init", "/dev/null", "-cmd", ".timeout 60000", name, sql).CombinedOutput()
+	out, err := exec.Command(path, append([]string{"-batch", "-init", "/dev/null", "-cmd", ".timeout 60000", name}, sql...)...).CombinedOutput()
 	return strings.TrimSpace(string(out)), err
 }
 

@@ -121,3 +121,35 @@ func TestShellShowsItems(t *testing.T) {
 		t.Errorf("after a session's items were deleted, items and texts are %q, want one of the other's", got)
 	}
 }
+
+// Four times as long a session takes the shell about four times the work to show
+// or delete, whether its messages have IDs or not and whether it is a fork:
+// writers wait for as long as the shell deletes.
+func TestShellWorkGrowsAsTheSessionDoes(t *testing.T) {
+	work := func(n int, session, id, sql string) (steps int) {
+		name := filepath.Join(t.TempDir(), "x.db")
+		s := open(t, name)
+		add(t, s, "root", created(), piece("inherited", "text"))
+		add(t, s, "fork", fork("root", 2))
+		var es []skein.Event
+		for i := range n {
+			es = append(es, piece(strings.ReplaceAll(id, "N", fmt.Sprint(i)), "text"))
+		}
+		add(t, s, skein.SessionID(session), es...)
+		shut(t, s)
+		out := strings.Split(shell(t, name, ".stats vmstep", sql+" WHERE session_id = '"+session+"';"), "\n")
+		if _, err := fmt.Sscanf(out[len(out)-1], "VM-steps: %d", &steps); err != nil {
+			t.Fatalf("the shell says %q, which ends in no count of steps: %v", out, err)
+		}
+		return steps
+	}
+	for _, session := range []string{"root", "fork"} {
+		for _, id := range []string{"", "mN"} {
+			for _, sql := range []string{"SELECT sum(length(content)) FROM messages", "SELECT sum(length(item_json)) FROM items", "DELETE FROM messages", "DELETE FROM items"} {
+				if short, long := work(100, session, id, sql), work(400, session, id, sql); long > 5*short {
+					t.Errorf("%s of the %s takes %d steps with 100 messages of ID %q and %d with 400, want about four times as many", sql, session, short, id, long)
+				}
+			}
+		}
+	}
+}

@@ -39,9 +39,11 @@ DROP VIEW items;
 DROP VIEW messages;
 
 -- The said events that stand in session number viewer, with what stands there
--- now: of a fork, those that it shows of its parent too.
-CREATE VIEW stands (viewer, id, seq, owner, message, role, text, items, at) AS
-SELECT s.n, e.id, e.seq, e.session, e.message, coalesce(a.role, e.role), CASE WHEN a.id IS NULL THEN e.text ELSE a.text END,
+-- now: of a fork, those that it shows of its parent too. The + keeps SQLite from
+-- looking for a message's other pieces by seq, through the whole session, rather
+-- than by events_by_message.
+CREATE VIEW stands (viewer, id, seq, message, role, text, items, at) AS
+SELECT s.n, e.id, e.seq, e.message, coalesce(a.role, e.role), CASE WHEN a.id IS NULL THEN e.text ELSE a.text END,
 	CASE WHEN a.id IS NULL THEN e.items ELSE a.items END, e.at
 FROM sessions s
 CROSS JOIN json_each(CASE s.base WHEN 0 THEN json_array(json_array(s.n, 0, s.last)) ELSE (
@@ -49,17 +51,17 @@ CROSS JOIN json_each(CASE s.base WHEN 0 THEN json_array(json_array(s.n, 0, s.las
 		SELECT s.n, s.last
 		UNION ALL SELECT b.base, min(b.upto, g.upto) FROM g JOIN bases b ON b.session = g.n)
 	SELECT json_group_array(json_array(g.n, coalesce(min(b.upto, g.upto), 0), g.upto)) FROM g LEFT JOIN bases b ON b.session = g.n) END) g
-CROSS JOIN events e ON e.session = json_extract(g.value, '$[0]') AND e.seq > json_extract(g.value, '$[1]') AND e.seq <= json_extract(g.value, '$[2]')
+CROSS JOIN events e ON e.session = json_extract(g.value, '$[0]') AND +e.seq > json_extract(g.value, '$[1]') AND +e.seq <= json_extract(g.value, '$[2]')
 LEFT JOIN events a ON a.id = (SELECT x.id FROM events x INDEXED BY events_amends
 	WHERE x.session = e.session AND x.kind = 'amended' AND x.amends = e.seq AND x.seq <= json_extract(g.value, '$[2]') ORDER BY x.seq DESC LIMIT 1)
 WHERE e.kind = 'said' AND (a.id IS NULL OR a.role IS NOT NULL)
 	AND NOT EXISTS (SELECT 1 FROM undone u WHERE u.session = s.n AND u.after < e.seq AND u.upto >= e.seq);
 
 -- The same without pieces of a message of which a later piece repeats all.
-CREATE VIEW spoken (viewer, id, seq, owner, message, role, text, items, at) AS
-SELECT x.viewer, x.id, x.seq, x.owner, x.message, x.role, x.text, x.items, x.at FROM stands x
+CREATE VIEW spoken (viewer, id, seq, message, role, text, items, at) AS
+SELECT x.viewer, x.id, x.seq, x.message, x.role, x.text, x.items, x.at FROM stands x
 WHERE x.message IS NULL OR NOT EXISTS (SELECT 1 FROM stands p
-	WHERE p.viewer = x.viewer AND p.message = x.message AND p.seq > x.seq AND substr(p.text, 1, length(x.text)) = x.text);
+	WHERE p.viewer = x.viewer AND p.message = x.message AND +p.seq > x.seq AND substr(p.text, 1, length(x.text)) = x.text);
 
 -- What people see: the conversation as it is now, a fork's whole. What else was
 -- said is in events.
@@ -69,7 +71,7 @@ SELECT x.id, s.id, x.role,
 		(SELECT p.text FROM spoken p WHERE p.viewer = x.viewer AND p.message = x.message ORDER BY p.seq) k) END,
 	CASE x.at WHEN 0 THEN '' ELSE strftime('%Y-%m-%dT%H:%M:%fZ', x.at / 1000.0, 'unixepoch') END
 FROM stands x JOIN sessions s ON s.n = x.viewer
-WHERE x.message IS NULL OR NOT EXISTS (SELECT 1 FROM stands p WHERE p.viewer = x.viewer AND p.message = x.message AND p.seq < x.seq);
+WHERE x.message IS NULL OR NOT EXISTS (SELECT 1 FROM stands p WHERE p.viewer = x.viewer AND p.message = x.message AND +p.seq < x.seq);
 
 -- The said events: what is deleted of messages.
 CREATE VIEW said (id, session) AS SELECT id, session FROM events WHERE kind = 'said';
@@ -110,16 +112,20 @@ END;
 
 -- A message goes with all its pieces, and with the last one that stands what was
 -- taken back or withdrawn. What a fork shows of its parent is not its own to
--- delete.
+-- delete. Whether a fork has any left is looked for from its end, since messages
+-- go from the start.
 CREATE TRIGGER messages_out INSTEAD OF DELETE ON messages BEGIN
 	DELETE FROM said WHERE id IN (
-		SELECT p.id FROM sessions s JOIN events e ON e.id = old.id AND e.session = s.n
-			JOIN events p ON p.session = e.session AND (p.id = e.id OR p.message = e.message)
-		WHERE s.id = old.session_id AND p.kind = 'said');
+		SELECT e.id FROM sessions s JOIN events e ON e.id = old.id AND e.session = s.n WHERE s.id = old.session_id
+		UNION SELECT p.id FROM sessions s JOIN events e ON e.id = old.id AND e.session = s.n
+			JOIN events p ON p.session = e.session AND p.message = e.message
+		WHERE s.id = old.session_id);
 	DELETE FROM said WHERE id IN (
-		SELECT e.id FROM sessions s JOIN events e ON e.session = s.n
+		SELECT e.id FROM sessions s CROSS JOIN events e ON e.session = s.n
 		WHERE s.id = old.session_id AND e.kind = 'said'
-			AND CASE s.base WHEN 0 THEN s.messages = 0 ELSE NOT EXISTS (SELECT 1 FROM stands x WHERE x.viewer = s.n AND x.owner = s.n) END);
+			AND CASE s.base WHEN 0 THEN s.messages = 0 ELSE (SELECT o.id FROM events o
+				WHERE o.session = s.n AND o.kind = 'said' AND EXISTS (SELECT 1 FROM stands x WHERE x.viewer = s.n AND x.id = o.id)
+				ORDER BY o.seq DESC LIMIT 1) IS NULL END);
 END;
 
 CREATE TRIGGER messages_set INSTEAD OF UPDATE ON messages BEGIN
@@ -155,10 +161,11 @@ SELECT x.id * 65536 + min(coalesce(i.key, 0), 65535), s.user_id, CASE s.key WHEN
 FROM spoken x JOIN sessions s ON s.n = x.viewer LEFT JOIN json_each(x.items) i ON true;
 
 CREATE TRIGGER items_out INSTEAD OF DELETE ON items BEGIN
-	DELETE FROM messages WHERE session_id = old.session_id AND id = (
-		SELECT p.id FROM sessions s JOIN stands e ON e.viewer = s.n AND e.id = old.id / 65536
-			JOIN stands p ON p.viewer = e.viewer AND (p.id = e.id OR p.message = e.message)
-		WHERE s.id = old.session_id ORDER BY p.seq LIMIT 1);
+	DELETE FROM messages WHERE session_id = old.session_id AND id = (SELECT id FROM (
+		SELECT e.id, e.seq FROM sessions s JOIN stands e ON e.viewer = s.n AND e.id = old.id / 65536 WHERE s.id = old.session_id
+		UNION SELECT p.id, p.seq FROM sessions s JOIN stands e ON e.viewer = s.n AND e.id = old.id / 65536
+			JOIN stands p ON p.viewer = e.viewer AND p.message = e.message
+		WHERE s.id = old.session_id ORDER BY 2 LIMIT 1));
 END;
 
 CREATE TRIGGER items_set INSTEAD OF UPDATE ON items BEGIN
