@@ -67,8 +67,8 @@ type Keeper interface {
 	// first, and what else lies where copies are made.
 	Copies(ctx context.Context) ([]Copy, error)
 
-	// Due reports whether Roll would make a copy now. The error wraps
-	// [ErrFull] if one is due and there is no room for it.
+	// Due reports whether Roll would make a copy now. The error says why one
+	// that is due cannot be made; it wraps [ErrFull] if there is no room for it.
 	Due(ctx context.Context, keep int) (bool, error)
 
 	// Roll makes a copy if the newest one is a day old and the store has

@@ -29,6 +29,7 @@ run for long make it beside their work, after others a process in the background
 does. With --due that is what is made, if it is due.`,
 		Args: words(0, 1, "one FILE"),
 		RunE: f.withStore(func(ctx context.Context, j *job, args []string) error {
+			j.detached = due
 			k, err := j.keeper()
 			if err != nil {
 				return err

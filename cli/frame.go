@@ -33,6 +33,7 @@ type job struct {
 	place    Place       // of the store
 	store    skein.Store // nil if the command needs none
 	whole    skein.Store // the same one, but that of all users where store is one's view
+	detached bool        // it is what Detach starts, so it starts nothing itself: each would start the next
 }
 
 // A runner does a command's work; args are the words after the flags.

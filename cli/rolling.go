@@ -54,6 +54,9 @@ func (j *job) rolling(ctx context.Context) (stop func()) {
 	return func() {
 		cancel()
 		<-done
+		if j.detached {
+			return
+		}
 		if due, err := k.Due(context.WithoutCancel(ctx), j.keeps()); err == nil && due {
 			_ = j.Detach("--store", j.place.Path, "backup", "--due") //nolint:errcheck // the next command tries again
 		}
@@ -149,9 +152,6 @@ func (b backupLook) look(ctx context.Context) (skein.Finding, error) {
 		}
 	}
 	due, err := b.k.Due(ctx, b.j.keeps())
-	if err != nil && !errors.Is(err, skein.ErrFull) {
-		return f, err
-	}
 	old := newest.Path != "" && b.j.Now().Sub(newest.Made.Std()) > backupsLate
 	switch {
 	case newest.Path == "":

@@ -22,7 +22,8 @@ const (
 )
 
 // Rolling copies lie in the folder backups beside the store. The lock of a file
-// there, which stays, is held by who makes one; its time is that of the last try.
+// there, which stays, is held by who makes one; its time is that of the last try,
+// of its end once it has ended.
 // It is an advisory lock of a file that SQLite does not know, so that nothing
 // that SQLite has locked is touched.
 type roll struct {
@@ -30,13 +31,46 @@ type roll struct {
 	keep int
 }
 
-// Due implements [skein.Keeper]. It costs a look at a few rows.
+// Due implements [skein.Keeper]. It costs a look at a few rows. Where a copy is
+// due, it makes the folder and the lock, if need be: whoever is told that one is
+// due starts a process for it, which must not be in vain each time.
 func (s *Store) Due(ctx context.Context, keep int) (due bool, err error) {
 	defer skein.Wrapf(&err, "sqlite: copy of %s", s.path)
 	if st, err := os.Stat(s.rollLock()); err == nil && recent(s.clock(), st.ModTime(), rollAgain) {
 		return false, nil
 	}
-	return roll{s, keep}.due(ctx)
+	r := roll{s, keep}
+	if due, err := r.due(ctx); err != nil || !due {
+		return false, err
+	}
+	return r.free()
+}
+
+// free reports whether nobody makes a copy. Its error is why Roll could not
+// begin one, or not remember that it tried.
+func (r roll) free() (free bool, err error) {
+	name := r.rollLock()
+	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+		return false, err
+	}
+	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if err == nil { // nobody has tried yet, nor has this
+		long := r.clock().Add(-rollEvery)
+		err = errors.Join(f.Close(), os.Chtimes(name, long, long))
+	}
+	if err != nil && !errors.Is(err, fs.ErrExist) {
+		return false, err
+	}
+	lock := flock.New(name, flock.SetPermissions(0o600))
+	if free, err = lock.TryRLock(); err != nil || !free {
+		return false, err
+	}
+	defer func() { err = errors.Join(err, lock.Close()) }()
+	st, err := os.Stat(name)
+	if err == nil {
+		err = os.Chtimes(name, time.Time{}, st.ModTime())
+	}
+	return err == nil, err
 }
 
 // recent reports whether then is less than d away from now. A clock that was
@@ -122,15 +156,22 @@ func (s *Store) Roll(ctx context.Context, keep int) (path string, err error) {
 		return "", err
 	}
 	now := s.clock()
-	if err := os.Chtimes(s.rollLock(), now, now); err != nil {
+	if err := r.mark(); err != nil {
 		return "", err
 	}
+	defer func() { err = errors.Join(err, r.mark()) }()
 	r.sweepUnfinished()
 	path = filepath.Join(backupFolder(s.path), strings.TrimSuffix(filepath.Base(s.path), ".db")+"-daily-"+now.UTC().Format("20060102T150405.000Z")+".db")
 	if err := s.copyTo(ctx, path, skein.RollingCopy, s.copySlowly); err != nil {
 		return "", err
 	}
 	return path, r.rotate(ctx)
+}
+
+// mark remembers when a copy was tried last.
+func (r roll) mark() error {
+	now := r.clock()
+	return os.Chtimes(r.rollLock(), now, now)
 }
 
 // sweepUnfinished removes what processes left that were killed while they

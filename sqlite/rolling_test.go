@@ -301,3 +301,68 @@ func TestWritersGoOnWhileTheStoreIsCopied(t *testing.T) {
 		}
 	}
 }
+
+// Whoever is told that a copy is due starts a process for it.
+func TestNoCopyIsDueWhereNoneCanBeBegun(t *testing.T) {
+	for what, spoil := range map[string]func(folder string) error{
+		"a plain file":   func(folder string) error { return os.WriteFile(folder, nil, 0o600) },
+		"without a lock": func(folder string) error { return os.MkdirAll(filepath.Join(folder, ".x.db.lock"), 0o700) },
+		"a link to nothing": func(folder string) error {
+			err := os.Symlink(folder+"-gone", folder)
+			if err != nil && os.PathSeparator == '\\' { // not everybody may make links
+				return os.WriteFile(folder, nil, 0o600)
+			}
+			return err
+		},
+	} {
+		name := filepath.Join(t.TempDir(), "x.db")
+		s, later := aging(t, name)
+		addText(t, s, "a", "one")
+		later(25 * time.Hour)
+		if err := spoil(backupFolder(name)); err != nil {
+			t.Fatal(err)
+		}
+		later(25 * time.Hour)
+		if due, err := s.Due(t.Context(), 3); due || err == nil {
+			t.Errorf("where backups is %s, Due = %v, %v, want an error", what, due, err)
+		}
+	}
+}
+
+func TestNoCopyIsDueWhileOneIsMadeOrAfterOneFailed(t *testing.T) {
+	s, later := aging(t, filepath.Join(t.TempDir(), "x.db"))
+	addText(t, s, "a", "one")
+	later(25 * time.Hour)
+	for range 2 { // to ask changes nothing
+		if due, err := s.Due(t.Context(), 3); !due || err != nil {
+			t.Fatalf("Due = %v, %v, want a copy to be due", due, err)
+		}
+	}
+	lock := flock.New(s.rollLock())
+	if got, err := lock.TryLock(); !got || err != nil {
+		t.Fatal(err)
+	}
+	if due, err := s.Due(t.Context(), 3); due || err != nil {
+		t.Errorf("while another makes a copy, Due = %v, %v", due, err)
+	}
+	if err := lock.Close(); err != nil {
+		t.Fatal(err)
+	}
+	long := endingOnce{t.Context(), func() bool { // a copy that takes two hours, and fails
+		found, err := filepath.Glob(filepath.Join(backupFolder(s.path), unfinished+"*"))
+		if err != nil || len(found) == 0 {
+			return false
+		}
+		later(2 * time.Hour)
+		return true
+	}}
+	for n := range 40 { // more than one step copies
+		addText(t, s, "a", unpackable(n))
+	}
+	if _, err := s.Roll(long, 3); !errors.Is(err, context.Canceled) {
+		t.Fatalf("Roll = %v, want %v", err, context.Canceled)
+	}
+	if due, err := s.Due(t.Context(), 3); due || err != nil {
+		t.Errorf("right after a long copy failed, Due = %v, %v", due, err)
+	}
+}

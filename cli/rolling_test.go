@@ -1,0 +1,45 @@
+package cli
+
+import (
+	"context"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/sqlite"
+)
+
+// alwaysDue is a store of which a copy is due, whatever is done.
+type alwaysDue struct{ *sqlite.Store }
+
+func (alwaysDue) Due(context.Context, int) (bool, error)    { return true, nil }
+func (alwaysDue) Roll(context.Context, int) (string, error) { return "", nil }
+
+// A command starts a process that makes the backup; that starts none, or each
+// would start the next.
+func TestTheProcessThatMakesTheBackupStartsNone(t *testing.T) {
+	for _, c := range []struct {
+		args []string
+		want int
+	}{
+		{[]string{"list"}, 1},
+		{[]string{"backup", "--due"}, 0},
+		{[]string{"backup", "--due", "file"}, 0},
+	} {
+		env, _, _ := newEnv(t, nil)
+		env.Open = func(ctx context.Context, _ Place) (skein.Store, error) {
+			s, err := sqlite.Open(ctx, filepath.Join(t.TempDir(), "x.db"), sqlite.Options{})
+			return alwaysDue{s}, err
+		}
+		var started [][]string
+		env.Detach = func(args ...string) error {
+			started = append(started, slices.Clone(args))
+			return nil
+		}
+		Main(t.Context(), env, c.args)
+		if len(started) != c.want {
+			t.Errorf("skein %q starts %q, want %d processes", c.args, started, c.want)
+		}
+	}
+}
