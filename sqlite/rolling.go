@@ -161,7 +161,7 @@ func (s *Store) Roll(ctx context.Context, keep int) (path string, err error) {
 	}
 	defer func() { err = errors.Join(err, r.mark()) }()
 	r.sweepUnfinished()
-	path = filepath.Join(backupFolder(s.path), strings.TrimSuffix(filepath.Base(s.path), ".db")+"-daily-"+now.UTC().Format("20060102T150405.000Z")+".db")
+	path = r.prefix() + now.UTC().Format("20060102T150405.000Z") + ".db"
 	if err := s.copyTo(ctx, path, skein.RollingCopy, s.copySlowly); err != nil {
 		return "", err
 	}
@@ -172,6 +172,11 @@ func (s *Store) Roll(ctx context.Context, keep int) (path string, err error) {
 func (r roll) mark() error {
 	now := r.clock()
 	return os.Chtimes(r.rollLock(), now, now)
+}
+
+// prefix is how the paths of the store's rolling copies begin.
+func (r roll) prefix() string {
+	return filepath.Join(backupFolder(r.path), strings.TrimSuffix(filepath.Base(r.path), ".db")+"-daily-")
 }
 
 // sweepUnfinished removes what processes left that were killed while they
@@ -185,7 +190,9 @@ func (r roll) sweepUnfinished() {
 	}
 }
 
-// rotate removes the oldest of its own copies, down to keep.
+// rotate removes the oldest of its own copies, down to keep. A store that is a
+// copy of another knows that one's copies too, which are not its own: they lie
+// elsewhere, or have another name.
 func (r roll) rotate(ctx context.Context) error {
 	known, err := r.notedCopies(ctx)
 	if err != nil {
@@ -193,7 +200,7 @@ func (r roll) rotate(ctx context.Context) error {
 	}
 	left := r.keep
 	for _, n := range known {
-		if n.kind != skein.RollingCopy {
+		if n.kind != skein.RollingCopy || !strings.HasPrefix(n.path, r.prefix()) {
 			continue
 		}
 		if _, err := os.Lstat(n.path); err != nil {

@@ -302,6 +302,38 @@ func TestWritersGoOnWhileTheStoreIsCopied(t *testing.T) {
 	}
 }
 
+// A store that was copied knows the copies of the one that it is a copy of.
+func TestOfACopiedStoreTheCopiesOfTheOriginalStay(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "x.db")
+	s, later := aging(t, name)
+	addText(t, s, "a", "one")
+	later(25 * time.Hour)
+	original := rolled(t, s, 3)
+	for _, to := range []string{filepath.Join(t.TempDir(), "x.db"), filepath.Join(filepath.Dir(name), "y.db")} {
+		whole, err := os.ReadFile(original)
+		if err == nil {
+			err = os.WriteFile(to, whole, 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		copied, later := aging(t, to)
+		later(25 * time.Hour)
+		var made []string
+		for range 4 {
+			later(25 * time.Hour)
+			addText(t, copied, "a", "one more")
+			made = append(made, rolled(t, copied, 1))
+		}
+		if _, err := os.Stat(original); err != nil {
+			t.Errorf("the rolling copies of %s took one of %s away: %v", to, name, err)
+		}
+		if left, err := filepath.Glob(roll{copied, 1}.prefix() + "*"); err != nil || !slices.Equal(left, made[3:]) {
+			t.Errorf("of %s there are %q, %v, want %q", to, left, err, made[3:])
+		}
+	}
+}
+
 // Whoever is told that a copy is due starts a process for it.
 func TestNoCopyIsDueWhereNoneCanBeBegun(t *testing.T) {
 	for what, spoil := range map[string]func(folder string) error{
