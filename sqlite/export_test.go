@@ -33,3 +33,6 @@ func TryAgain(s *Store) {
 	defer s.opening.Unlock()
 	s.tried = time.Time{}
 }
+
+// EmptyLog moves the log to the database.
+func EmptyLog(s *Store) (emptied bool, err error) { return s.emptyLog() }

@@ -189,6 +189,29 @@ func TestAFileThatIsCopiedOverStaysWhenItsLogIsLeft(t *testing.T) {
 	}
 }
 
+// Nor is the log moved to it.
+func TestAFileThatIsCopiedOverGetsNoLog(t *testing.T) {
+	s, name := holding(t, sqlite.Options{})
+	backup := filepath.Join(t.TempDir(), "backup.db")
+	if err := s.Backup(t.Context(), backup); err != nil {
+		t.Fatal(err)
+	}
+	add(t, s, "a", user("in the log"))
+	whole, err := os.ReadFile(backup)
+	if err == nil {
+		err = os.WriteFile(name, whole, 0o600) // as cp does
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if emptied, err := sqlite.EmptyLog(s); emptied || !errors.Is(err, skein.ErrReplaced) {
+		t.Errorf("EmptyLog = %v, %v, want %v", emptied, err, skein.ErrReplaced)
+	}
+	if now, err := os.ReadFile(name); err != nil || string(now) != string(whole) {
+		t.Errorf("the file that was copied there was changed (%v)", err)
+	}
+}
+
 // A backup that is put back, a salvage and a checkpoint change the database, and
 // it is the same store for whoever has it open.
 func TestAStoreThatIsPutBackIsTheSame(t *testing.T) {

@@ -133,7 +133,7 @@ const manyPages = 16 << 20
 // checkpoint moves what the -wal file has to the database, if that is much and
 // as far as nobody reads from it.
 func (c *core) checkpoint() {
-	if st, err := os.Stat(c.path + "-wal"); err != nil || st.Size() < manyPages {
+	if st, err := os.Stat(c.paths.names[1]); err != nil || st.Size() < manyPages {
 		return
 	}
 	_ = c.withLog(func(conn *conn) error { return conn.script(`PRAGMA wal_checkpoint(PASSIVE)`) }) //nolint:errcheck // the next pause does it
@@ -155,8 +155,12 @@ func (c *core) emptyLog() (emptied bool, err error) {
 }
 
 // withLog runs f with a connection of its own, so that the writer need not
-// wait for a checkpoint.
+// wait for a checkpoint. The log must not be moved to a file that was copied over
+// the store's.
 func (c *core) withLog(f func(*conn) error) error {
+	if err := c.inPlace(); err != nil {
+		return err
+	}
 	conn, err := c.dial("mode=rw", "PRAGMA busy_timeout = 500", "PRAGMA synchronous = FULL")
 	if err != nil {
 		return err
