@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/skein-dev/skein"
@@ -45,11 +46,11 @@ func (c *core) reopen(ctx context.Context) error {
 	if err := c.openFiles(ctx, d, Options{Patience: c.patience, Notice: c.notice}); err != nil {
 		return err
 	}
-	if err := c.readers.renew(); err != nil || c.readOnly != nil {
-		return errors.Join(c.readOnly, err)
+	err = c.readers.renew()
+	if c.readOnly == nil { // there is a writer: Close counts on what works beside it
+		c.work()
 	}
-	c.work()
-	return nil
+	return errors.Join(c.readOnly, err)
 }
 
 // The reserve is a file of random bytes beside a large store. On a full disk
@@ -74,7 +75,7 @@ func (c *core) keepReserve() {
 	if _, err := os.Stat(c.reserve()); !errors.Is(err, fs.ErrNotExist) {
 		return
 	}
-	room, known := freeSpace(c.path)
+	room, known := freeSpace(filepath.Dir(c.reserve()))
 	c.tight.Store(known && room < reserveRoom)
 	if !known || room < reserveRoom {
 		return
