@@ -60,7 +60,7 @@ func OpenDocument(ctx context.Context, path string, cut func(data []byte) (piece
 		return nil, err
 	}
 	defer f.Close()
-	if b, err := head(f); err != nil || IsDatabase(path, b).Sure > No {
+	if b, err := head(f); err != nil || startsDatabase(b) {
 		return nil, cmp.Or(err, ErrOther)
 	}
 	if is.size > MaxDocument {

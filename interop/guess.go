@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+
+	"github.com/skein-dev/skein/internal/foreign"
 )
 
 // Sure is how sure a format is that a file is its own.
@@ -41,14 +43,16 @@ type Kin struct {
 	Signs   []string // what only its files have near their beginning, in lower case
 }
 
-// IsDatabase is a Document that takes any SQLite database, for formats whose Look
-// knows theirs by their tables.
+// IsDatabase is a Document that takes any SQLite database but a store of skein's,
+// for formats whose Look knows theirs by their tables.
 func IsDatabase(_ string, head []byte) Guess {
-	if bytes.HasPrefix(head, []byte("SQLite format 3\x00")) {
+	if startsDatabase(head) && !foreign.IsStore(head) {
 		return PlacedBy("it is a SQLite database")
 	}
 	return Guess{}
 }
+
+func startsDatabase(head []byte) bool { return bytes.HasPrefix(head, []byte("SQLite format 3\x00")) }
 
 // FirstLine returns the first line of a file, without what stands around it, and
 // whether it is one whole JSON value: a document that is written over several lines

@@ -119,9 +119,9 @@ func (u *folderUnit) Skips() (all []Skip) {
 // "" has the frame, rows that are nobody's and the names of the others, as
 // {"sources":["…"]}, in several such lines where they are many.
 type Database struct {
-	// Mentions, if not "", is a name that the schema has if the database is the
-	// format's: one without it is not even copied.
-	Mentions string
+	// Mentions are names one of which the schema has if the database is the
+	// format's: one without them is not even copied. Nor is a store of skein's.
+	Mentions []string
 
 	// Ours looks at which tables and columns there are and returns the parts
 	// that are read, none if the database is another program's. Only what is
@@ -135,10 +135,8 @@ type Database struct {
 // those of copying it.
 func OpenDatabase(ctx context.Context, path string, d Database) (_ Unit, err error) {
 	defer skein.Wrapf(&err, "database %s", path)
-	if d.Mentions != "" {
-		if there, err := foreign.Mentions(path, d.Mentions); err != nil || !there {
-			return nil, cmp.Or(err, ErrOther)
-		}
+	if there, err := foreign.Mentions(path, d.Mentions...); err != nil || !there {
+		return nil, cmp.Or(err, ErrOther)
 	}
 	db, err := foreign.Open(ctx, path)
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"slices"
 )
 
 // maxMention is how much of a -wal, and how many pages of a schema, are looked
@@ -16,36 +17,86 @@ const (
 	maxSchema  = 1000
 )
 
+// storeMark is the application ID of skein's own stores, and markAt where the
+// header of a database has it (https://www.sqlite.org/fileformat2.html#application_id).
+const (
+	storeMark = "Skn1"
+	markAt    = 68
+	headerLen = 100
+)
+
+// IsStore reports whether a database that begins with head is a store of skein's.
+func IsStore(head []byte) bool {
+	return len(head) >= headerLen && string(head[markAt:markAt+len(storeMark)]) == storeMark
+}
+
 // Mentions reports whether the schema of the database at path, or what its -wal
-// has that is new, has name in it: so that one which cannot have a table need
-// not be copied. Only these pages are read, where they lie. What cannot be read
-// as a database mentions nothing.
+// has that is new, has one of these names in it: so that one which cannot have a
+// table need not be copied. Only these pages are read, where they lie. What cannot
+// be read as a database mentions nothing, and neither does a store of skein's,
+// which is no other program's whatever is in it.
 //
 // Errors are those of opening and reading the file.
-func Mentions(path, name string) (bool, error) {
-	if found, err := inFile(path, name, inSchema); found || err != nil {
-		return found, err
+func Mentions(path string, names ...string) (found bool, err error) {
+	store := false
+	err = inFile(path, func(f *os.File) (err error) {
+		found, store, err = inSchema(f, names)
+		return err
+	})
+	if err != nil || store {
+		return false, err
 	}
-	found, err := inFile(path+"-wal", name, func(f *os.File, name []byte) (bool, error) {
+	err = inFile(path+"-wal", func(f *os.File) error {
 		b, err := io.ReadAll(io.LimitReader(f, maxMention))
-		return bytes.Contains(b, name), err
+		found, store = found || mentions(b, names), beginsStore(b)
+		return err
 	})
 	if errors.Is(err, fs.ErrNotExist) {
 		err = nil
 	}
-	return found, err
+	return found && !store, err
 }
 
-func inFile(path, name string, look func(*os.File, []byte) (bool, error)) (_ bool, err error) {
+// mentions reports whether b has one of names in it, or there are none.
+func mentions(b []byte, names []string) bool {
+	return len(names) == 0 || slices.ContainsFunc(names, func(name string) bool { return bytes.Contains(b, []byte(name)) })
+}
+
+// How long the headers of a -wal and of each page in it are
+// (https://www.sqlite.org/fileformat2.html#the_write_ahead_log).
+const (
+	walHeader  = 32
+	walPageTop = 24
+)
+
+// beginsStore reports whether a -wal has the first page of a store of skein's: that
+// of one which was just made is in no other file yet.
+func beginsStore(wal []byte) bool {
+	if len(wal) < walHeader {
+		return false
+	}
+	size := int(binary.BigEndian.Uint32(wal[8:]))
+	if size < 512 || size > 65536 {
+		return false
+	}
+	for wal = wal[walHeader:]; len(wal) >= walPageTop+size; wal = wal[walPageTop+size:] {
+		if binary.BigEndian.Uint32(wal) == 1 && IsStore(wal[walPageTop:walPageTop+size]) {
+			return true
+		}
+	}
+	return false
+}
+
+func inFile(path string, look func(*os.File) error) (err error) {
 	f, err := os.OpenFile(path, openFlags, 0)
 	if err != nil {
-		return false, err
+		return err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
 	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return false, err
+		return err
 	}
-	return look(f, []byte(name))
+	return look(f)
 }
 
 // pageInterior is the kind of page in a table's tree that points to others
@@ -53,35 +104,38 @@ func inFile(path, name string, look func(*os.File, []byte) (bool, error)) (_ boo
 const pageInterior = 5
 
 // inSchema looks through the tree of sqlite_schema, which begins on page 1.
-func inSchema(f *os.File, name []byte) (bool, error) {
-	head := make([]byte, 100)
+func inSchema(f *os.File, names []string) (found, store bool, err error) {
+	head := make([]byte, headerLen)
 	if n, err := f.ReadAt(head, 0); n < len(head) || string(head[:16]) != "SQLite format 3\x00" {
 		if errors.Is(err, io.EOF) {
 			err = nil
 		}
-		return false, err
+		return false, false, err
+	}
+	if IsStore(head) {
+		return false, true, nil
 	}
 	size := int64(binary.BigEndian.Uint16(head[16:]))
 	if size == 1 {
 		size = 65536
 	}
 	if size < 512 || size&(size-1) != 0 {
-		return false, nil
+		return false, false, nil
 	}
 	page, next := make([]byte, size), []uint32{1}
 	for i := 0; i < len(next) && i < maxSchema; i++ {
 		if n, err := f.ReadAt(page, int64(next[i]-1)*size); n < len(page) {
 			if err != nil && !errors.Is(err, io.EOF) {
-				return false, err
+				return false, false, err
 			}
 			continue
 		}
-		if bytes.Contains(page, name) {
-			return true, nil
+		if mentions(page, names) {
+			return true, false, nil
 		}
 		next = append(next, children(page, next[i])...)
 	}
-	return false, nil
+	return false, false, nil
 }
 
 // children returns the pages that an interior page points to.

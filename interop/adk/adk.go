@@ -78,7 +78,7 @@ func below(name string) string {
 }
 
 func look(ctx context.Context, path string) (interop.Unit, error) {
-	return interop.OpenDatabase(ctx, path, interop.Database{Mentions: "invocation_id", Ours: ours})
+	return interop.OpenDatabase(ctx, path, interop.Database{Mentions: []string{"invocation_id"}, Ours: ours})
 }
 
 // ours returns the tables. Those with the state of apps and users are nobody's.

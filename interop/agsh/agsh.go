@@ -90,7 +90,11 @@ func unit(name string) string {
 
 func look(ctx context.Context, path string) (interop.Unit, error) {
 	named := unit(filepath.ToSlash(path)) != ""
-	return interop.OpenDatabase(ctx, path, interop.Database{Mentions: "session_id", Ours: func(db *foreign.DB) []foreign.Part {
+	mentions := []string{"session_id"}
+	if !named {
+		mentions = []string{"locked_by", "capabilities_json"}
+	}
+	return interop.OpenDatabase(ctx, path, interop.Database{Mentions: mentions, Ours: func(db *foreign.DB) []foreign.Part {
 		if sessions, _ := db.Table("sessions"); !named && !sessions.Has("locked_by") && !sessions.Has("permission", "capabilities_json") {
 			return nil // many keep sessions and messages; under another name there has to be more that only agsh has
 		}

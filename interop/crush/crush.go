@@ -54,7 +54,7 @@ func below(name string) string {
 }
 
 func look(ctx context.Context, path string) (interop.Unit, error) {
-	return interop.OpenDatabase(ctx, path, interop.Database{Mentions: "parent_session_id", Ours: ours})
+	return interop.OpenDatabase(ctx, path, interop.Database{Mentions: []string{"parent_session_id"}, Ours: ours})
 }
 
 // ours tells the program's tables by the columns that they had from the first.

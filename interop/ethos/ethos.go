@@ -61,7 +61,7 @@ func resume(w interop.Spot, s skein.Session) (command []string, dir string) {
 }
 
 func look(ctx context.Context, path string) (interop.Unit, error) {
-	return interop.OpenDatabase(ctx, path, interop.Database{Mentions: "platform", Ours: ours})
+	return interop.OpenDatabase(ctx, path, interop.Database{Mentions: []string{"platform"}, Ours: ours})
 }
 
 // ours tells the program's tables from those of others that call their file

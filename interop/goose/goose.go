@@ -107,7 +107,7 @@ func isMessage(o loose.Object) bool {
 // has counted their requests one by one.
 func look(ctx context.Context, path string) (interop.Unit, error) {
 	c := &counted{of: map[string]bool{}}
-	u, err := interop.OpenDatabase(ctx, path, interop.Database{Mentions: "working_dir", Ours: func(db *foreign.DB) []foreign.Part { return c.ours(ctx, db) }})
+	u, err := interop.OpenDatabase(ctx, path, interop.Database{Mentions: []string{"working_dir"}, Ours: func(db *foreign.DB) []foreign.Part { return c.ours(ctx, db) }})
 	if err != nil {
 		return nil, err
 	}

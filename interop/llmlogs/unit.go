@@ -26,7 +26,7 @@ type unit struct {
 // look opens a database.
 func look(ctx context.Context, path string) (_ interop.Unit, err error) {
 	defer skein.Wrapf(&err, "database %s", path)
-	if there, err := mentions(path); err != nil || !there {
+	if there, err := foreign.Mentions(path, "conversation_id", "chat_id"); err != nil || !there {
 		return nil, errors.Join(interop.ErrOther, err)
 	}
 	db, err := foreign.Open(ctx, path)
@@ -41,16 +41,6 @@ func look(ctx context.Context, path string) (_ interop.Unit, err error) {
 		return nil, errors.Join(interop.ErrOther, db.Close())
 	}
 	return u, nil
-}
-
-// mentions reports whether a database can have llm's tables.
-func mentions(path string) (there bool, err error) {
-	for _, name := range []string{"conversation_id", "chat_id"} {
-		if there, err = foreign.Mentions(path, name); there || err != nil {
-			break
-		}
-	}
-	return there, err
 }
 
 // ours tells llm's tables from those of others that call their file the same.

@@ -43,7 +43,7 @@ func unit(name string) string {
 }
 
 func look(ctx context.Context, path string) (interop.Unit, error) {
-	return interop.OpenDatabase(ctx, path, interop.Database{Mentions: messages, Ours: ours})
+	return interop.OpenDatabase(ctx, path, interop.Database{Mentions: []string{messages}, Ours: ours})
 }
 
 // ours returns the tables: what branches there are before the messages.

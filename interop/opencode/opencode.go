@@ -112,7 +112,7 @@ func look(ctx context.Context, at string) (interop.Unit, error) {
 	if path.Base(filepath.ToSlash(at)) == folderName {
 		return openTree(ctx, at)
 	}
-	return interop.OpenDatabase(ctx, at, interop.Database{Mentions: "session", Ours: ours})
+	return interop.OpenDatabase(ctx, at, interop.Database{Mentions: []string{"time_created"}, Ours: ours})
 }
 
 // resume returns the command that goes on with a session in its folder.
