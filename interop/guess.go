@@ -41,6 +41,7 @@ type Kin struct {
 	Program string   // what people call it
 	Dirs    []string // folders of a path that are its alone: .openclaw
 	Signs   []string // what only its files have near their beginning, in lower case
+	Header  []string // what only its files have in their first line, in lower case
 }
 
 // IsDatabase is a Document that takes any SQLite database but a store of skein's,
@@ -118,9 +119,15 @@ func (f *Format) less(name string, head []byte, g Guess) Guess {
 			}
 		}
 		low := bytes.ToLower(head)
+		first, _ := FirstLine(low)
 		for _, sign := range k.Signs {
 			if bytes.Contains(low, []byte(sign)) {
 				return Guess{Alike, "it has " + sign, k.Program}
+			}
+		}
+		for _, sign := range k.Header {
+			if bytes.Contains(first, []byte(sign)) {
+				return Guess{Alike, "its first line has " + sign, k.Program}
 			}
 		}
 	}

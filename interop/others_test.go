@@ -42,6 +42,30 @@ func TestWhatOnlyLooksAlikeIsNamedAndLeftAlone(t *testing.T) {
 	}
 }
 
+// Whatever is known of a program's kin later.
+func TestWhatWasTakenInGoesOn(t *testing.T) {
+	p := newPlace(t)
+	p.write(".puppet/a.toy", "a1")
+	if rep := p.bringAs(toy()); rep.Sessions != 1 {
+		t.Fatalf("Import = %+v, want 1 session", rep)
+	}
+	p.write(".puppet/a.toy", "a1", "a2")
+	if rep := p.bringAs(kinToy()); rep.Grown != 1 || rep.Alike != 0 {
+		t.Errorf("Import of what has grown = %+v, want the session to grow", rep)
+	}
+}
+
+func TestAFirstLineTellsOfItsProgramAlone(t *testing.T) {
+	f := toy()
+	f.Kin = []interop.Kin{{Program: "Puppet", Header: []string{"puppet"}}}
+	p := newPlace(t)
+	p.write("a.toy", "Puppet", "a1")
+	p.write("b.toy", "b1", "Puppet")
+	if rep := p.bringAs(f); rep.Sessions != 1 || rep.Alike != 1 {
+		t.Errorf("Import = %+v, want the session that only speaks of it", rep)
+	}
+}
+
 func TestANamedFileIsOfTheFormatThatIsSaid(t *testing.T) {
 	for name, tt := range map[string]struct {
 		file, data string

@@ -146,6 +146,9 @@ func (im *importer) match(c candidate) (m match, err error) {
 	if ok {
 		m = im.force(judge(im.formats, filepath.ToSlash(plain(c.path)), b), b, slices.Contains(im.named, c.path))
 	}
+	if k, ok := im.files[c.path]; ok && m.guess.Sure == Alike && k.Format == m.format.Name {
+		m.guess.Sure = Placed // what was taken in goes on, whoever wrote it
+	}
 	if m.guess.Sure <= Alike {
 		im.strange[c.path] = c
 	}

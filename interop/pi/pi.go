@@ -87,7 +87,8 @@ func match(name string, head []byte) interop.Guess {
 func kin() []interop.Kin {
 	return []interop.Kin{{
 		Program: "OpenClaw", Dirs: []string{".openclaw", ".clawdbot", ".moltbot"},
-		Signs: []string{`"customtype":"openclaw`, `"provider":"openclaw"`, `/.openclaw/`, `/.clawdbot/`},
+		Signs:  []string{`"customtype":"openclaw`, `"provider":"openclaw"`},
+		Header: []string{`/.openclaw/`, `/.clawdbot/`}, // its folder; a conversation may speak of it
 	}}
 }
 
