@@ -152,8 +152,8 @@ func TestTurnsCountAsTheSessionDoes(t *testing.T) {
 			}
 			last = turn.N
 		}
-		if last != sess.Turns {
-			t.Errorf("the log of %s has %d turns, the session %d", id, last, sess.Turns)
+		if ever := sess.Ever().Turns; last != ever {
+			t.Errorf("the log of %s has %d turns, the session %d", id, last, ever)
 		}
 	}
 }
