@@ -27,6 +27,7 @@ const (
 //	project:api           a project: its path, or the end of it
 //	session:NAME          left in Query.Session as typed, for the caller to [Resolve]
 //	since:7d until:2026-11-21
+//	rewound:yes           also what was taken back
 //
 // Times are 30m, 2h, 7d, 3w before now, today, yesterday, a date, a date and
 // time (2026-11-21T14:30), in the local zone, or RFC 3339. until: with a date
@@ -134,7 +135,7 @@ func (p *queryParser) value() (value string, quoted bool) {
 	return value, false
 }
 
-var queryFields = []string{"tool", "status", "file", "role", "agent", "project", "session", "since", "until"}
+var queryFields = []string{"tool", "status", "file", "role", "agent", "project", "session", "since", "until", "rewound"}
 
 func (p *queryParser) field(name, value string) (err error) {
 	if slices.Contains(p.given, name) {
@@ -161,6 +162,10 @@ func (p *queryParser) field(name, value string) (err error) {
 		q.Role = Role(value)
 		if !slices.Contains([]Role{RoleUser, RoleAssistant, RoleTool, RoleSystem, RoleSteer}, q.Role) {
 			return invalidf("role:%s: roles are user, assistant, tool, system and steer", value)
+		}
+	case "rewound":
+		if q.Rewound = value == "yes"; !q.Rewound && value != "no" {
+			return invalidf("rewound:%s: what was taken back is found too with rewound:yes; put it in quotes to look for the words", value)
 		}
 	case "since":
 		q.Since, err = ParseSince(value, p.now)

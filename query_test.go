@@ -44,6 +44,8 @@ func TestParseQuery(t *testing.T) {
 		{`5" disk`, terms(word("5"), word("disk"))},
 		{"https://example.org error: AND NOT(x) NEAR", terms(word("https", "example", "org"), word("error"), word("AND"), word("NOT", "x"), word("NEAR"))},
 		{`tool: x "tool:bash" Tool:bash`, terms(word("tool"), word("x"), word("tool", "bash"), word("Tool", "bash"))},
+		{"fork rewound:yes", skein.Query{Terms: []skein.Term{{Words: []string{"fork"}}}, Rewound: true}},
+		{"fork rewound:no", skein.Query{Terms: []skein.Term{{Words: []string{"fork"}}}}},
 		{"tool:bash status:error file:a/b.go role:user", skein.Query{Tool: "bash", Failed: true, Path: "a/b.go", Role: skein.RoleUser}},
 		{`agent:codex project:"my app" session:abc -x`, skein.Query{Agent: "codex", Project: "my app", Session: "abc", Terms: []skein.Term{not(word("x"))}}},
 		{"since:2026-11-20 until:2026-11-20", skein.Query{Since: at("2026-11-19T23:00:00Z"), Until: at("2026-11-20T23:00:00Z")}},

@@ -38,6 +38,7 @@ shown, the best session first.
   tool:bash         calls and results of a tool
   status:error      errors only
   file:store.go     messages whose tools name a path that contains this
+  rewound:yes       also what was taken back, marked
   role: agent: project: session: since: until:   as the flags
 
 A long search shows what it has found so far, of the newest messages first, and
@@ -268,6 +269,6 @@ func (o *searchOptions) narrow(j *job, q *skein.Query) (err error) {
 		q.Until = to
 	}
 	q.Failed = q.Failed || o.status != ""
-	q.Rewound, q.Each, q.Limit = o.rewound, o.each, o.limit
+	q.Rewound, q.Each, q.Limit = q.Rewound || o.rewound, o.each, o.limit
 	return err
 }

@@ -54,7 +54,7 @@ func (s *service) search(ctx context.Context, in searchIn) (*sdk.CallToolResult,
 		}
 		q.Session = x.ID
 	}
-	q.Rewound, q.Each, q.Limit = in.Rewound, in.Each, bound(in.Limit, 10, 50)
+	q.Rewound, q.Each, q.Limit = q.Rewound || in.Rewound, in.Each, bound(in.Limit, 10, 50)
 	found, err := skein.FindSome(ctx, s.store, q, most)
 	if err != nil {
 		return nil, err

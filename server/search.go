@@ -145,7 +145,7 @@ func (a *service) query(ctx context.Context, i *searchQuery) (q skein.Query, err
 		return q, err
 	}
 	q.Since, q.Until = cmp.Or(from, q.Since), cmp.Or(to, q.Until)
-	q.Failed, q.Rewound, q.Each, q.Limit = q.Failed || i.Failed, i.Rewound, i.Each, i.Limit
+	q.Failed, q.Rewound, q.Each, q.Limit = q.Failed || i.Failed, q.Rewound || i.Rewound, i.Each, i.Limit
 	if q.Session != "" {
 		s, err := a.resolve(ctx, string(q.Session), skein.Filter{})
 		q.Session = s.ID

@@ -54,6 +54,15 @@ func (p *searchPage) Words() string {
 	return strings.Join(slices.DeleteFunc(words, func(w string) bool { return strings.HasPrefix(w, "session:") }), " ")
 }
 
+// WithRewound returns the path of the search that also finds what was taken
+// back; "" if this one does, or if the query says what it wants of that.
+func (p *searchPage) WithRewound() string {
+	if strings.Contains(" "+p.Query, " rewound:") {
+		return ""
+	}
+	return "/search?q=" + url.QueryEscape(p.Query+" rewound:yes")
+}
+
 // listed is some hits of a search.
 type listed struct {
 	Words string

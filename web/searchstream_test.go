@@ -40,3 +40,18 @@ func TestSearchGoesOnWhileThePageIsRead(t *testing.T) {
 		t.Error("a search that is through at once says that it goes on")
 	}
 }
+
+// What was taken back is found where it is asked for, marked, and a search that
+// finds nothing leads there.
+func TestSearchFindsWhatWasTakenBackWhereAskedFor(t *testing.T) {
+	store := composed(t)
+	if _, err := skein.Add(t.Context(), store, "rethought", skein.NewEvent(skein.KindCreated, 1, skein.Created{}), skein.Say(2, skein.UserSays("a walrus")),
+		skein.NewEvent(skein.KindRewound, 3, skein.Rewound{To: 1})); err != nil {
+		t.Fatal(err)
+	}
+	v := visiting(t, store, nil)
+	wants(t, "a search for what was taken back", v.get("/search?q=walrus"), "Nothing found.", `href="/search?q=walrus&#43;rewound%3Ayes"`)
+	wants(t, "a search that asks for it", v.get("/search?q=walrus+rewound:yes"), "<mark>walrus</mark>", "taken back")
+	wants(t, "a search that asks for what is nowhere", v.get("/search?q=xylophone+rewound:yes"), `<p class="empty">Nothing found.</p>`)
+	wants(t, "a search in the session", v.get("/sessions/rethought?find=walrus+rewound:yes"), "<mark>walrus</mark>")
+}

@@ -21,9 +21,10 @@ const (
 )
 
 type searching struct {
-	Query string `json:"query"`
-	Each  bool   `json:"each"`
-	Limit int    `json:"limit"`
+	Query   string `json:"query"`
+	Rewound bool   `json:"rewound"`
+	Each    bool   `json:"each"`
+	Limit   int    `json:"limit"`
 }
 
 func (r reader) searchTool() tool.Tool {
@@ -38,6 +39,7 @@ func (r reader) searchTool() tool.Tool {
   "type": "object",
   "properties": {
     "query": {"type": "string"},
+    "rewound": {"type": "boolean", "description": "also what was taken back, marked so"},
     "each": {"type": "boolean", "description": "every message that matches, not the best of each session"},
     "limit": {"type": "integer", "minimum": 1, "maximum": 50, "description": "at most this many; 10 if not given"}
   },
@@ -78,7 +80,7 @@ func (r reader) search(ctx context.Context, c tool.Call) (out tool.Output, err e
 		q.Session = s.ID
 	}
 	// The call's own session has the words of the question, and more calls like this one.
-	q.Each, q.Limit = in.Each, in.Limit
+	q.Rewound, q.Each, q.Limit = q.Rewound || in.Rewound, in.Each, in.Limit
 	if own {
 		q.Limit = in.Limit + maxHits
 	}
@@ -119,6 +121,9 @@ func (r reader) hits(ctx context.Context, hits []skein.Hit, limit int, wanted fu
 		fmt.Fprintf(&b, "%d. %s\n   turn %d, %s", n, about(&s), h.Turn, h.Role)
 		if h.Time != 0 {
 			b.WriteString(", " + date(h.Time))
+		}
+		if h.Rewound {
+			b.WriteString(", taken back")
 		}
 		if h.Count > 1 {
 			fmt.Fprintf(&b, ", %d messages match", h.Count)

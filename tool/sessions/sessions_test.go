@@ -251,3 +251,15 @@ func TestWrongInputIsTurnedDown(t *testing.T) {
 		}
 	}
 }
+
+func TestSearchFindsWhatWasTakenBackWhereAskedFor(t *testing.T) {
+	l := newLibrary(t)
+	if _, err := skein.Add(t.Context(), l.store, parser, skein.Say(1795230386000, skein.UserSays("a walrus")),
+		skein.NewEvent(skein.KindRewound, 1795230386000, skein.Rewound{To: 2})); err != nil {
+		t.Fatal(err)
+	}
+	has(t, l.run("session_search", given{"query": "walrus"}), []string{"Nothing was found."}, nil)
+	for _, in := range []given{{"query": "walrus", "rewound": true}, {"query": "walrus rewound:yes"}} {
+		has(t, l.run("session_search", in), []string{string(parser), ", taken back", "**walrus**"}, nil)
+	}
+}
