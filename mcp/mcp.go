@@ -47,7 +47,7 @@ const maxRequest = 1 << 20
 func Serve(ctx context.Context, o Options, in io.ReadCloser, out io.WriteCloser) (err error) {
 	defer skein.Wrapf(&err, "mcp")
 	answers := &oneByOne{WriteCloser: out}
-	err = shared(o).server(o.Store, o.Write).Run(ctx, &sdk.IOTransport{Reader: newLines(in, answers), Writer: answers, MaxLineLength: -1})
+	err = shared(o).server(o.Store, o.Write).Run(ctx, &sdk.IOTransport{Reader: messages(in, answers), Writer: answers, MaxLineLength: -1})
 	if ctx.Err() != nil {
 		return nil
 	}

@@ -144,18 +144,7 @@ func TestExamineNamesWhoElseMayReadTheDatabase(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	of := func() (warnings []string) {
-		for f, err := range s.Examine(t.Context(), skein.Examination{}) {
-			if err != nil {
-				t.Fatal(err)
-			}
-			if f.Area == "rights" && f.Level == skein.Warning {
-				warnings = append(warnings, f.Text)
-			}
-		}
-		return warnings
-	}
-	if w := of(); len(w) != 0 {
+	if w := warnings(t, s); len(w) != 0 {
 		t.Errorf("Examine warns of %q in a database that is its role's alone", w)
 	}
 	other := "other_" + name
@@ -172,14 +161,14 @@ func TestExamineNamesWhoElseMayReadTheDatabase(t *testing.T) {
 	})
 	for _, role := range []string{"skein_all", "skein_user"} { // who may be a user says which
 		pgtest.Exec(t, admin.String(), `REVOKE skein_all, skein_user FROM `+other, `GRANT `+role+` TO `+other)
-		if w := of(); len(w) != 1 || !strings.Contains(w[0], other) || !strings.Contains(w[0], "REVOKE CONNECT") {
+		if w := warnings(t, s); len(w) != 1 || !strings.Contains(w[0], other) || !strings.Contains(w[0], "REVOKE CONNECT") {
 			t.Errorf("Examine warns of %q, want the role %s, a member of %s", w, other, role)
 		}
 	}
 	here := *admin
 	here.Path = "/" + name
 	pgtest.Exec(t, here.String(), `REVOKE CONNECT ON DATABASE `+name+` FROM PUBLIC`, `GRANT CREATE ON SCHEMA public TO PUBLIC`)
-	if w := of(); len(w) != 1 || !strings.Contains(w[0], "REVOKE CREATE") {
+	if w := warnings(t, s); len(w) != 1 || !strings.Contains(w[0], "REVOKE CREATE") {
 		t.Errorf("Examine warns of %q, want that everybody may make functions", w)
 	}
 }

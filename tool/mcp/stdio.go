@@ -13,6 +13,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/skein-dev/skein/internal/child"
+	"github.com/skein-dev/skein/internal/rpclines"
 )
 
 // maxMessage is how long one message of a server may be, in bytes.
@@ -145,4 +146,16 @@ func (t *tail) note() string {
 		return ""
 	}
 	return "; it wrote: " + s
+}
+
+// onlyMessages returns what a server's program writes, without what is no message,
+// such as a line of a log: other gets the beginning of that.
+func onlyMessages(in io.ReadCloser, other io.Writer) *rpclines.Reader {
+	return rpclines.New(in, maxMessage, func(text []byte, why error) error {
+		if errors.Is(why, rpclines.ErrLong) {
+			return fmt.Errorf("it wrote a line of more than %d bytes", maxMessage)
+		}
+		fmt.Fprintf(other, "%.200s\n", text)
+		return nil
+	})
 }

@@ -1,0 +1,87 @@
+package rpclines
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+)
+
+// Why something is no message, besides what [jsonrpc.DecodeMessage] says.
+var (
+	ErrLong    = errors.New("the line is too long")
+	ErrNotJSON = errors.New("the line is not JSON")
+)
+
+// A Reader gives the messages of a stream, one a line; those of a batch one by
+// one. It is used by one goroutine at a time.
+type Reader struct {
+	io.Closer
+	in   *bufio.Reader
+	most int
+	odd  func(text []byte, why error) error
+	rest []byte // of the messages that were read and not yet passed on
+}
+
+// New returns a reader of in. odd is given what is no message, and why: a line,
+// of one that has more than most bytes only the beginning, or one of a batch. An
+// error of odd's is Read's.
+func New(in io.ReadCloser, most int, odd func(text []byte, why error) error) *Reader {
+	return &Reader{in, bufio.NewReader(in), most, odd, nil}
+}
+
+// Read implements [io.Reader]; errors are the stream's and odd's.
+func (r *Reader) Read(b []byte) (int, error) {
+	for len(r.rest) == 0 {
+		line, err := r.next()
+		if terr := r.take(line); terr != nil {
+			return 0, terr
+		}
+		if err != nil && len(r.rest) == 0 {
+			return 0, err
+		}
+	}
+	n := copy(b, r.rest)
+	r.rest = r.rest[n:]
+	return n, nil
+}
+
+// next returns a line; of one that is too long, one byte more than may be.
+func (r *Reader) next() (line []byte, err error) {
+	for {
+		piece, err := r.in.ReadSlice('\n')
+		if len(line) == 0 {
+			piece = bytes.TrimLeft(piece, " \t\r\n")
+		}
+		line = append(line, piece[:min(len(piece), r.most+1-len(line))]...)
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return bytes.TrimSpace(line), err
+		}
+	}
+}
+
+// take passes on the messages of a line.
+func (r *Reader) take(line []byte) error {
+	var batch []json.RawMessage
+	switch {
+	case len(line) == 0:
+		return nil
+	case len(line) > r.most:
+		return r.odd(line, ErrLong)
+	case !json.Valid(line):
+		return r.odd(line, ErrNotJSON)
+	case line[0] != '[' || json.Unmarshal(line, &batch) != nil || len(batch) == 0:
+		batch = []json.RawMessage{line}
+	}
+	for _, one := range batch {
+		if _, err := jsonrpc.DecodeMessage(one); err == nil {
+			r.rest = append(append(r.rest, one...), '\n')
+		} else if err := r.odd(one, err); err != nil {
+			return err
+		}
+	}
+	return nil
+}
