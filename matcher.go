@@ -11,17 +11,18 @@ import (
 // index may find more, by the stem of a word, and nothing less. It is safe for
 // use by many goroutines, unless it is [Matcher.Within] a budget.
 type Matcher struct {
-	query  Query
-	terms  []matchTerm
-	text   *pattern // of Substring or Regex; nil if there is none
-	budget *Budget  // nil for no bound
+	query   Query
+	terms   []matchTerm
+	phrases phrases  // of all terms
+	text    *pattern // of Substring or Regex; nil if there is none
+	budget  *Budget  // nil for no bound
 }
 
 // tokenWork is what it takes to look at one byte for words.
 const tokenWork = 30 * time.Nanosecond
 
 type matchTerm struct {
-	ways  [][]Phrase
+	ways  [][]int // phrases of the matcher: it is there where all of one way are
 	not   bool
 	typed *regexp.Regexp // finds a word of it inside another one, for Find
 }
@@ -46,7 +47,16 @@ func (q Query) Matcher() (*Matcher, error) {
 		if err != nil {
 			return nil, invalidf("term %q: %v", t.Words, err)
 		}
-		m.terms = append(m.terms, matchTerm{ways: t.Phrases(), not: t.Not, typed: typed})
+		term := matchTerm{not: t.Not, typed: typed}
+		for _, way := range t.Phrases() {
+			var at []int
+			for _, p := range way {
+				at = append(at, len(m.phrases))
+				m.phrases = append(m.phrases, p)
+			}
+			term.ways = append(term.ways, at)
+		}
+		m.terms = append(m.terms, term)
 	}
 	return m, nil
 }
@@ -128,47 +138,64 @@ func (m *Matcher) MatchesText(text string) bool {
 	if m.budget != nil {
 		m.budget.Spend(time.Duration(len(text)) * tokenWork)
 	}
-	var words, extra []token
-	if len(m.terms) > 0 {
-		words, extra = tokens(text), tokens(Extra(text))
+	seen, missing := make([]bool, len(m.phrases)), len(m.phrases)
+	see := func(i int, _ Stretch) bool {
+		if !seen[i] {
+			seen[i] = true
+			missing--
+		}
+		return missing > 0
+	}
+	if m.phrases.in(text, see); missing > 0 {
+		m.phrases.in(Extra(text), see)
 	}
 	for i := range m.terms {
-		if t := &m.terms[i]; t.in(words, extra) == t.not {
+		if t := &m.terms[i]; t.in(seen) == t.not {
 			return false
 		}
 	}
 	return true
 }
 
-func (t *matchTerm) in(words, extra []token) bool {
-	return slices.ContainsFunc(t.ways, func(way []Phrase) bool {
-		return !slices.ContainsFunc(way, func(p Phrase) bool {
-			return p.next(words, 0) < 0 && p.next(extra, 0) < 0
-		})
+// in reports whether the phrases that were seen make the term.
+func (t *matchTerm) in(seen []bool) bool {
+	return slices.ContainsFunc(t.ways, func(way []int) bool {
+		return !slices.ContainsFunc(way, func(i int) bool { return !seen[i] })
 	})
 }
 
-// A token is a word of a text, folded.
+// A token is a word of a text, folded, and where it stands.
 type token struct {
-	word       string
-	start, end int
+	word string
+	at   Stretch
 }
 
-func tokens(text string) (all []token) {
-	for start, end := nextWord(text, 0); start < len(text); start, end = nextWord(text, end) {
-		all = append(all, token{fold(text[start:end]), start, end})
+type phrases []Phrase
+
+// in tells where in text which of the phrases stand, in the order of their last
+// words, until told returns false. It holds no more words than the longest phrase
+// has: those of a long text take several times its bytes.
+func (ps phrases) in(text string, told func(i int, at Stretch) bool) {
+	longest := 0
+	for _, p := range ps {
+		longest = max(longest, len(p.Words))
 	}
-	return all
-}
-
-// next returns where in words, at or after from, p begins; -1 if it does not.
-func (p Phrase) next(words []token, from int) int {
-	for i := from; i+len(p.Words) <= len(words); i++ {
-		if p.at(words[i:]) {
-			return i
+	if longest == 0 {
+		return
+	}
+	last := make([]token, 0, longest)
+	for at, word := range Words(text) {
+		if len(last) == longest {
+			last = last[:copy(last, last[1:])]
+		}
+		last = append(last, token{word, at})
+		for i, p := range ps {
+			first := len(last) - len(p.Words)
+			if first >= 0 && first < len(last) && p.at(last[first:]) && !told(i, Stretch{last[first].at.Start, at.End}) {
+				return
+			}
 		}
 	}
-	return -1
 }
 
 func (p Phrase) at(words []token) bool {

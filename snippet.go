@@ -19,14 +19,20 @@ func (m *Matcher) Find(text string) []Stretch {
 	if m.text != nil {
 		return found(m.text.find(text, m.budget))
 	}
+	stand := make([][]Stretch, len(m.phrases))
+	m.phrases.in(text, func(i int, at Stretch) bool {
+		if len(stand[i]) < maxStretches {
+			stand[i] = append(stand[i], at)
+		}
+		return true
+	})
 	var all []Stretch
-	words := tokens(text)
 	for i := range m.terms {
 		t := &m.terms[i]
 		if t.not {
 			continue
 		}
-		here := t.stretches(words)
+		here := t.stretches(stand)
 		if len(here) == 0 {
 			here = found(t.typed.FindAllStringIndex(text, maxStretches))
 		}
@@ -44,15 +50,14 @@ func found(locs [][]int) (all []Stretch) {
 	return all
 }
 
-func (t *matchTerm) stretches(words []token) (all []Stretch) {
+// stretches returns where the phrases of a term stand.
+func (t *matchTerm) stretches(stand [][]Stretch) (all []Stretch) {
 	for _, way := range t.ways {
-		for _, p := range way {
-			for i := p.next(words, 0); i >= 0 && len(all) < maxStretches; i = p.next(words, i+1) {
-				all = append(all, Stretch{words[i].start, words[i+len(p.Words)-1].end})
-			}
+		for _, i := range way {
+			all = append(all, stand[i]...)
 		}
 	}
-	return all
+	return all[:min(len(all), maxStretches)]
 }
 
 // apart sorts all and leaves out what overlaps an earlier one.

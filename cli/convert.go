@@ -60,7 +60,6 @@ ann=ann leaves them ann's. Others may work in both stores meanwhile.`,
 }
 
 func (o *convertOptions) run(ctx context.Context, j *job, args []string) error {
-	frugal()
 	to, err := formatNamed("TO", args[1])
 	if err != nil {
 		return err

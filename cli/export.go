@@ -73,7 +73,6 @@ var exportNames = []string{"md", "html", "json", "skein", "source"}
 func exportTo() []string { return append(slices.Clone(exportNames), writtenFormats()...) }
 
 func (o *exportOptions) run(ctx context.Context, j *job, args []string) error {
-	frugal()
 	if err := o.check(j); err != nil {
 		return err
 	}

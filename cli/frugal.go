@@ -5,12 +5,13 @@ import (
 	"runtime/debug"
 )
 
-// heapGoal is how much memory an import or export takes, in bytes, before garbage is
-// collected more often than usual.
+// heapGoal is how much memory the program takes, in bytes, before garbage is
+// collected more often than usual: what is made of a long message is large, soon
+// garbage, and has few pointers to follow.
 const heapGoal = 96 << 20
 
-// frugal keeps memory small whatever files are read, unless GOMEMLIMIT says how
-// large it may be.
+// frugal keeps memory small whatever is read, unless GOMEMLIMIT says how large it
+// may be.
 func frugal() {
 	if debug.SetMemoryLimit(-1) == math.MaxInt64 {
 		debug.SetMemoryLimit(heapGoal)

@@ -122,7 +122,6 @@ func (o *importOptions) run(ctx context.Context, j *job, args []string) error {
 		}
 		return o.find(ctx, j, fs, args)
 	}
-	frugal()
 	paths, err := o.paths(j, fs, args)
 	if err != nil {
 		return err

@@ -15,6 +15,7 @@ import (
 // locked by another, 130 interrupted. When ctx is cancelled the command gives
 // up, and what it had stored stays stored.
 func Main(ctx context.Context, env *Env, args []string) int {
+	frugal()
 	f := &frame{env: env}
 	root := newRoot(f)
 	root.SetArgs(protect(root, understand(root, args)))
