@@ -20,6 +20,7 @@ type copier struct {
 	held     []heldBack
 	bytes    int // of held
 	twins    twins
+	judged   map[skein.SessionID]bool // whose age was compared with this one's
 }
 
 // heldBack is a floating record that waits for the session.
@@ -37,7 +38,7 @@ const (
 )
 
 func newCopier(t *target) *copier {
-	return &copier{t: t, window: 4, follow: follower{store: t.im.store}, furthest: map[skein.SessionID]skein.Seq{}, twins: twins{t: t}}
+	return &copier{t: t, window: 4, follow: follower{store: t.im.store}, furthest: map[skein.SessionID]skein.Seq{}, twins: twins{t: t}, judged: map[skein.SessionID]bool{}}
 }
 
 // lookAhead asks the store where the events of the next records stand. It asks
@@ -78,6 +79,9 @@ func (c *copier) take(ctx context.Context, rec *skein.Record, r read) error {
 			return err
 		}
 		if places != nil {
+			if err := c.yields(ctx, r.made.Items, places); err != nil {
+				return err
+			}
 			rec.Key, rec.Copy = key, true
 			c.share(key, r.made.Items, places)
 			return nil

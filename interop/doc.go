@@ -36,7 +36,9 @@
 // A session is created with the first record of its own, as a fork at the last
 // record that it shares. Floating records (see [Made]) wait until then. For
 // this to work a payload must not hold what a copy changes, such as the
-// session's ID or a time stamp. A file of the same session that begins with
+// session's ID or a time stamp. Which of two files is the original, the times of
+// their records say, and else those of the files: where the copy was read first, it
+// is read again when the original comes. A file of the same session that begins with
 // another's records byte for byte, such as one that was exported, is its copy
 // up to there, whatever has become of the events.
 //

@@ -109,7 +109,7 @@ func (t *target) state() state {
 	s := t.at
 	s.Rewriting, s.Gone, s.Fewer, s.Withdrew, s.Apart = t.w.state.Rewriting, t.w.state.Gone, t.w.state.Fewer, t.w.state.Withdrew, t.apart
 	s.Plain = t.w.unit == nil && t.w.format.Look != nil
-	s.Told, s.Seq, s.Tail, s.Intent = t.w.state.Told, t.ends, t.w.state.Tail, t.w.state.Intent
+	s.Told, s.Seq, s.Tail, s.Intent, s.Yields = t.w.state.Told, t.ends, t.w.state.Tail, t.w.state.Intent, t.w.state.Yields
 	for name, th := range t.threads {
 		if name != "" && th.begun && th.id != th.begin.ID {
 			if s.Sessions == nil {
@@ -131,7 +131,7 @@ func (t *target) batches() []skein.Batch {
 		if th != t.main && (len(th.events) == 0 || th.dead) {
 			continue
 		}
-		b := skein.Batch{Session: th.id, Blobs: th.blobs, Again: t.im.opts.Again, Import: &skein.Import{File: t.file}}
+		b := skein.Batch{Session: th.id, Blobs: th.blobs, Again: t.im.brings(t.file.Path), Import: &skein.Import{File: t.file}}
 		for _, w := range th.events {
 			b.Events = append(b.Events, w.event)
 		}
@@ -146,7 +146,7 @@ func (t *target) batches() []skein.Batch {
 	t.revised = nil
 	for _, r := range t.runs {
 		im := skein.Import{File: t.file, Records: r}
-		bs = append(bs, skein.Batch{Session: t.main.id, Import: &im, Again: t.im.opts.Again})
+		bs = append(bs, skein.Batch{Session: t.main.id, Import: &im, Again: t.im.brings(t.file.Path)})
 	}
 	return bs
 }

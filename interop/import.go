@@ -29,6 +29,9 @@ type importer struct {
 	adopts  map[string]adoption // by path in the store: what a source was just given
 	ours    string              // path in the store of the source that a sync is writing to, whose import this is
 	oursErr error               // why that was not taken in
+	elders  []*elder            // files whose copies were read before them
+	again   map[string]bool     // paths that are read again: their sessions come back
+	elderly map[string]int      // how often a path was one of them
 	soon    func(string)        // called with the path of what is to be read again soon; may be nil
 	taken   func(*target)       // called when a file has been read to its end; may be nil
 }
@@ -71,6 +74,7 @@ func newImporter(ctx context.Context, s skein.Store, formats []Format, o Options
 	im := &importer{
 		store: s, formats: formats, opts: o, rep: rep,
 		files: map[string]knownFile{}, sessions: newPathsBy(), others: newPathsBy(), strange: map[string]candidate{},
+		again: map[string]bool{}, elderly: map[string]int{},
 	}
 	for f, err := range s.Files(ctx, "") {
 		if err != nil {
@@ -82,6 +86,9 @@ func newImporter(ctx context.Context, s skein.Store, formats []Format, o Options
 }
 
 func (im *importer) importAll(ctx context.Context, found []candidate, moving func(candidate) bool, roots []string) error {
+	if err := im.yieldAll(ctx); err != nil { // what an import before this one did not come to
+		return err
+	}
 	works, p := im.plan(found, moving, roots...)
 	works, whole := apartWhole(works)
 	if err := im.importEach(ctx, works, p); err != nil {
@@ -90,6 +97,9 @@ func (im *importer) importAll(ctx context.Context, found []candidate, moving fun
 	works, p = im.planFallen(moving)
 	works, more := apartWhole(works)
 	if err := im.importEach(ctx, works, p); err != nil {
+		return err
+	}
+	if err := im.yieldAll(ctx); err != nil {
 		return err
 	}
 	return im.loadAll(ctx, append(whole, more...))
@@ -257,6 +267,7 @@ func (im *importer) takeChunk(ctx context.Context, t *target, c chunk) error {
 		im.leaves(t.file.Path, &im.rep.Removed, errDestroyed)
 	case errors.Is(err, errTaken):
 		im.waits(t)
+	case errors.Is(err, errElder): // it is read when its copies are out of its way
 	case errors.Is(err, skein.ErrLocked):
 		im.leaves(t.file.Path, &im.rep.Waiting, errLocked)
 	case err != nil:

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/skein-dev/skein"
@@ -21,6 +22,7 @@ type knownFile struct {
 	Inode   uint64
 	records bool // some are stored
 	apart   bool // it has what waits for another file
+	yields  bool // others are to be read again behind it
 }
 
 // unchanged reports whether a file is as it was when it was last read whole.
@@ -40,6 +42,7 @@ func (im *importer) keep(f skein.SourceFile) {
 		k.ID = string(k.Session)
 	}
 	k.apart = len(f.State) > 0 && bytes.Contains(f.State, []byte(`"apart":[`))
+	k.yields = len(f.State) > 0 && bytes.Contains(f.State, []byte(`"yields":{`))
 	im.files[f.Path] = k
 	if f.Session == "" {
 		return
@@ -48,6 +51,17 @@ func (im *importer) keep(f skein.SourceFile) {
 	if k.ID != "" && k.ID != string(k.Session) {
 		im.others.add(f.Format+"\x00"+k.ID, f.Path)
 	}
+}
+
+// drops forgets a file that the store does not know any more.
+func (im *importer) drops(path string) {
+	k, ok := im.files[path]
+	if !ok {
+		return
+	}
+	im.sessions.remove(string(k.Session), path)
+	im.others.remove(k.Format+"\x00"+k.ID, path)
+	delete(im.files, path)
 }
 
 // sharing returns part as it stands in text, if it does: it shares its memory.
@@ -108,6 +122,15 @@ func (b pathsBy) add(name, path string) {
 		}
 	}
 	b.more[name] = append(b.more[name], path)
+}
+
+func (b pathsBy) remove(name, path string) {
+	left := slices.DeleteFunc(b.of(name), func(p string) bool { return p == path })
+	delete(b.first, name)
+	delete(b.more, name)
+	for _, p := range left {
+		b.add(name, p)
+	}
 }
 
 func (b pathsBy) of(name string) []string {

@@ -47,6 +47,9 @@ func (w *work) tailStands() bool {
 type liveSet map[string]*live
 
 func (s liveSet) put(t *target) {
+	if t != nil && t.w.dead.Load() {
+		delete(s, t.w.now.path)
+	}
 	if t == nil || t.w.dead.Load() || t.w.unit != nil || t.w.packed || t.w.state.Intent != nil {
 		return
 	}

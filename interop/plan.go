@@ -24,7 +24,7 @@ func (w *work) begin() *work {
 // Errors are the store's, or those of reading the file.
 func rewritten(ctx context.Context, s skein.Store, w *work) (*work, error) {
 	next := &work{format: w.format, now: w.now, known: w.known, patient: w.patient, forget: true, unit: w.unit, name: w.name}
-	next.state = state{Rewriting: true, Withdrew: w.state.Withdrew, Sessions: w.state.Sessions, Apart: w.state.Apart, Told: w.state.Told, Seq: w.state.Seq, Intent: w.state.Intent}
+	next.state = state{Rewriting: true, Withdrew: w.state.Withdrew, Sessions: w.state.Sessions, Apart: w.state.Apart, Told: w.state.Told, Seq: w.state.Seq, Intent: w.state.Intent, Yields: w.state.Yields}
 	seed := maphash.MakeSeed()
 	type stored struct {
 		raw    uint64

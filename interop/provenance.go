@@ -57,17 +57,9 @@ func handedOver(ctx context.Context, s skein.Store, format string, sess skein.Se
 
 // look compares the session's events with those that the records made.
 func (p *provenanceOf) look(ctx context.Context, s skein.Store, sess skein.Session) error {
-	made := map[skein.ClientID]bool{CreatedID: true, rewoundID: true}
-	for r, err := range s.Records(ctx, p.file.Format, p.file.Path, 0) {
-		if errors.Is(err, skein.ErrNotFound) { // it is being read for the first time
-			break
-		}
-		if err != nil {
-			return err
-		}
-		for i := range r.Events {
-			made[clientID(r.Key, i, r.Events)] = true
-		}
+	made, err := madeBy(ctx, s, p.file)
+	if err != nil {
+		return err
 	}
 	p.last = max(sess.Base, p.told.last())
 	written := p.last
@@ -84,7 +76,7 @@ func (p *provenanceOf) look(ctx context.Context, s skein.Store, sess skein.Sessi
 		switch {
 		case err != nil:
 			return err
-		case made[withoutMark(e.ClientID)] || strings.HasPrefix(string(e.ClientID), "amended/"):
+		case made.has(e):
 			p.last = max(p.last, e.Seq)
 			if talks(e.Kind) && e.Kind != skein.KindRewound {
 				theirs = append(theirs, e.Seq)
@@ -115,6 +107,32 @@ func (p *provenanceOf) look(ctx context.Context, s skein.Store, sess skein.Sessi
 		p.last = own[0] - 1 // what the file told since is no step of the conversation
 	}
 	return nil
+}
+
+// A madeOf is the client IDs of the events that a file's records make.
+type madeOf map[skein.ClientID]bool
+
+// madeBy returns what the stored records of a file make; of one that is being read
+// for the first time only what the engine adds.
+func madeBy(ctx context.Context, s skein.Store, f skein.SourceFile) (madeOf, error) {
+	made := madeOf{CreatedID: true, rewoundID: true}
+	for r, err := range s.Records(ctx, f.Format, f.Path, 0) {
+		if errors.Is(err, skein.ErrNotFound) {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		for i := range r.Events {
+			made[clientID(r.Key, i, r.Events)] = true
+		}
+	}
+	return made, nil
+}
+
+// has reports whether the file's records made an event.
+func (m madeOf) has(e skein.Event) bool {
+	return m[withoutMark(e.ClientID)] || strings.HasPrefix(string(e.ClientID), "amended/")
 }
 
 // withoutMark returns a client ID without what settle puts behind it.

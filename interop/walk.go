@@ -69,10 +69,7 @@ func (w *walker) root(ctx context.Context, path string) error {
 func byAge(cs []candidate, born func(path string) int64) {
 	age := make(map[string]int64, len(cs))
 	for _, c := range cs {
-		age[c.path] = c.mtime
-		if at := born(c.path); at != 0 {
-			age[c.path] = min(c.mtime, at)
-		}
+		age[c.path] = c.age(born)
 	}
 	for _, c := range cs {
 		for dir := filepath.Dir(c.path); len(dir) > 1; dir = filepath.Dir(dir) {
@@ -87,6 +84,15 @@ func byAge(cs []candidate, born func(path string) int64) {
 	slices.SortFunc(cs, func(a, b candidate) int {
 		return cmp.Or(cmp.Compare(age[a.path], age[b.path]), cmp.Compare(filepath.ToSlash(a.path), filepath.ToSlash(b.path)))
 	})
+}
+
+// age returns when a file was made, or last changed if that was earlier: it was
+// copied or restored since.
+func (c candidate) age(born func(path string) int64) int64 {
+	if at := born(c.path); at != 0 {
+		return min(c.mtime, at)
+	}
+	return c.mtime
 }
 
 func older(a, b candidate) int {

@@ -162,6 +162,9 @@ func (w *watch) takeAll(ctx context.Context, found []candidate, roots []string) 
 		return err
 	}
 	w.wake()
+	if err := w.im.yieldAll(ctx); err != nil {
+		return err
+	}
 	if err := w.im.settleApart(ctx); err != nil {
 		return err
 	}

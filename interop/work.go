@@ -29,6 +29,7 @@ type state struct {
 	Plain     bool                       `json:"plain,omitempty"`    // no unit, though the format has some
 	Seq       skein.Seq                  `json:"seq,omitempty"`      // where the session ended with what was stored last, if nobody else wrote to it
 	Intent    *intent                    `json:"intent,omitempty"`   // what a sync is writing to it
+	Yields    *yields                    `json:"yields,omitempty"`   // copies of this file, to be read again behind it
 }
 
 // apart is an Apart as it is kept.

@@ -1,0 +1,373 @@
+package interop
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"io"
+	"path/filepath"
+	"slices"
+
+	"github.com/skein-dev/skein"
+)
+
+// Which of two files is the original must not depend on which was read first.
+// Where a copy was, what both have stands in its session. When the original
+// comes, the copy's session is taken out, the original is read, and then the
+// copy again, as the fork that it is. That is done only where nothing can be
+// lost: all that the session has came from its file, and the file is there with
+// every byte of it. Before anything is taken out the original's state says what
+// is to be read again, so that after a kill the next import does it.
+
+// An elder is a file that is older than what it would be a copy of.
+type elder struct {
+	path     string
+	format   *Format
+	sessions []skein.SessionID // that are to be read again, forks before what they are forks of
+	kids     []skein.SessionID // that are children in the same files
+	files    []string          // that they are read from
+	made     madeOf            // by the records of these
+}
+
+// A yields is what is to be read again behind a file.
+type yields struct {
+	Files []string          `json:"files"`
+	Kids  []skein.SessionID `json:"kids,omitempty"` // children in these, to be taken out with them
+}
+
+// maxElder is how often a file may be found to be older than others in one import.
+const maxElder = 8
+
+// errElder says that a file is not to be read on before the copies of it.
+var errElder = errors.New("its copies were read before it")
+
+// brings reports whether what a file has is stored also where it was deleted.
+func (im *importer) brings(path string) bool { return im.opts.Again || im.again[path] }
+
+// yields returns errElder if the file is older than a session that it shares items with,
+// which stand at places, and that session can be read again.
+func (c *copier) yields(ctx context.Context, items []Item, places []skein.Place) error {
+	t := c.t
+	if t.w.unit != nil || t.w.packed || t.im.ours != "" || t.im.elderly[t.file.Path] >= maxElder {
+		return nil
+	}
+	for i, it := range items {
+		id := places[i].Session
+		if it.Session != "" || c.judged[id] {
+			continue
+		}
+		c.judged[id] = true
+		was, err := c.follow.event(ctx, places[i])
+		if err != nil {
+			return err
+		}
+		if older, err := t.isOlder(ctx, id, it.Event, was); !older || err != nil {
+			return err
+		}
+		e := &elder{path: t.file.Path, format: t.im.format(t.w.format.Name), made: madeOf{}}
+		if ok, err := t.im.redoable(ctx, id, e); !ok || err != nil {
+			return err
+		}
+		t.im.elders = append(t.im.elders, e)
+		return errElder
+	}
+	return nil
+}
+
+// isOlder reports whether the file is older than the one that session id was read
+// from: by the times of a record that both have, which some programs set anew in a
+// copy, and else by those of the files. Copies under one ID are one session.
+func (t *target) isOlder(ctx context.Context, id skein.SessionID, mine, theirs skein.Event) (bool, error) {
+	s, err := t.im.store.Session(ctx, id)
+	if err != nil {
+		return false, err
+	}
+	paths := t.im.pathsOf(id)
+	if s.Origin == nil || s.Origin.Format != t.w.format.Name || s.Origin.ID == "" || t.file.ID == "" || s.Origin.ID == t.file.ID || len(paths) != 1 {
+		return false, nil
+	}
+	c, there := look(paths[0])
+	if !there {
+		return false, nil
+	}
+	if mine.Time != theirs.Time && mine.Time != 0 && theirs.Time != 0 {
+		return mine.Time < theirs.Time, nil
+	}
+	return byTime(t.w.format, t.w.now, c) < 0, nil
+}
+
+// byTime says which of two files of a format comes first, as inOrder and byAge do.
+func byTime(f Format, a, b candidate) int {
+	byName := 0
+	if f.Order != nil {
+		byName = cmp.Compare(f.Order(a.path), f.Order(b.path))
+	}
+	return cmp.Or(byName, cmp.Compare(a.age(born), b.age(born)), cmp.Compare(filepath.ToSlash(a.path), filepath.ToSlash(b.path)))
+}
+
+// redoable adds a session to e, and what must be read again with it: forks, which
+// show its events, and children in the same file. It reports whether that can be
+// done without losing anything.
+func (im *importer) redoable(ctx context.Context, id skein.SessionID, e *elder) (bool, error) {
+	s, err := im.store.Session(ctx, id)
+	if err != nil || s.Binned != 0 || s.Origin == nil || e.has(id) {
+		return err == nil && e.has(id), err
+	}
+	paths := im.pathsOf(id)
+	switch {
+	case len(paths) == 1:
+		if ok, err := im.rereadable(ctx, e, paths[0]); !ok || err != nil {
+			return false, err
+		}
+	case len(paths) > 1, !slices.Contains(e.files, s.Origin.Path):
+		return false, nil
+	}
+	for f, err := range im.store.Files(ctx, e.format.Name) { // what only repeats it is forgotten with it
+		if err != nil {
+			return false, err
+		}
+		if f.CopyOf != id || f.Path == e.path || slices.Contains(e.files, f.Path) {
+			continue
+		}
+		if ok, err := im.rereadable(ctx, e, f.Path); !ok || err != nil {
+			return false, err
+		}
+	}
+	for ev, err := range im.store.Events(ctx, id, s.Base) {
+		if err != nil || !e.made.has(ev) {
+			return false, err
+		}
+	}
+	for _, bin := range []bool{false, true} {
+		for k, err := range im.store.Sessions(ctx, skein.Filter{Parent: id, IncludeEmpty: true, Bin: bin}) {
+			if err != nil {
+				return false, err
+			}
+			if k.Parent.Why == skein.Child && (k.Origin == nil || len(im.pathsOf(k.ID)) > 0 || !slices.Contains(e.files, k.Origin.Path)) {
+				continue // it has no part of it, and finds it again
+			}
+			if ok, err := im.redoable(ctx, k.ID, e); !ok || err != nil {
+				return false, err
+			}
+		}
+	}
+	if len(paths) == 0 {
+		e.kids = append(e.kids, id)
+	} else {
+		e.sessions = append(e.sessions, id)
+	}
+	return true, nil
+}
+
+func (e *elder) has(id skein.SessionID) bool {
+	return slices.Contains(e.sessions, id) || slices.Contains(e.kids, id)
+}
+
+// rereadable adds a file to e, and reports whether all that is stored of it came
+// from it and is there.
+func (im *importer) rereadable(ctx context.Context, e *elder, path string) (bool, error) {
+	f, err := im.stored(ctx, e.format.Name, path)
+	st := decodeState(f.State)
+	if err != nil || f.Path == "" || plain(path) != path || st.Intent != nil || len(st.Told) > 0 || st.Rewriting || len(st.Apart) > 0 || st.Withdrew {
+		return false, err
+	}
+	on, _, err := open(path)
+	if err != nil {
+		return false, nil // it cannot be read now
+	}
+	defer on.Close()
+	made, err := madeBy(ctx, im.store, f)
+	if err != nil {
+		return false, err
+	}
+	for id := range made {
+		e.made[id] = true
+	}
+	var at int64
+	for r, err := range im.store.Records(ctx, f.Format, f.Path, 0) {
+		if err != nil {
+			return false, err
+		}
+		b := make([]byte, len(r.Raw))
+		if _, err := io.ReadFull(on, b); err != nil || !bytes.Equal(b, r.Raw) || r.Offset != at {
+			return false, nil
+		}
+		at += int64(len(b))
+	}
+	e.files = append(e.files, path)
+	return true, nil
+}
+
+// yieldAll reads the files again that are copies of what came after them, here and
+// in an import that was stopped. The error is one that the next file would meet too.
+func (im *importer) yieldAll(ctx context.Context) error {
+	for path, k := range im.files {
+		f := im.format(k.Format)
+		if !k.yields || f == nil {
+			continue
+		}
+		if err := im.readAgain(ctx, f, path); err != nil {
+			return err
+		}
+	}
+	for len(im.elders) > 0 {
+		e := im.elders[0]
+		im.elders = im.elders[1:]
+		im.elderly[e.path]++
+		if err := im.takeOut(ctx, e); err != nil {
+			if err := im.fails(ctx, e.path, err); err != nil {
+				return err
+			}
+		}
+		if err := im.readAgain(ctx, e.format, e.path); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// takeOut deletes the copies of a file, once its state says which they are.
+func (im *importer) takeOut(ctx context.Context, e *elder) error {
+	f, err := im.stored(ctx, e.format.Name, e.path)
+	if err != nil {
+		return err
+	}
+	st := decodeState(f.State)
+	if st.Yields == nil {
+		st.Yields = &yields{}
+	}
+	st.Yields.Files, st.Yields.Kids = append(st.Yields.Files, e.files...), append(st.Yields.Kids, e.kids...)
+	f.Format, f.Path, f.State = e.format.Name, e.path, st.encode()
+	f.CopyOf, f.Size, f.Mtime, f.Inode = "", -1, 0, 0
+	if err := im.note(ctx, f); err != nil {
+		return err
+	}
+	for _, id := range e.sessions {
+		switch _, err := im.store.Delete(ctx, id, skein.Deletion{}); {
+		case errors.Is(err, skein.ErrLocked): // somebody works on it: it stays what it is
+			im.elderly[e.path] = maxElder
+			return nil
+		case err != nil && !errors.Is(err, skein.ErrNotFound):
+			return err
+		}
+	}
+	return nil
+}
+
+// readAgain reads a file whose copies were taken out, and those behind it.
+func (im *importer) readAgain(ctx context.Context, format *Format, path string) error {
+	f, err := im.stored(ctx, format.Name, path)
+	if err != nil {
+		return im.fails(ctx, path, err)
+	}
+	y := decodeState(f.State).Yields
+	if y == nil { // it could not be noted
+		return nil
+	}
+	copies, err := im.takenOut(ctx, format.Name, y.Files)
+	if err == nil && f.Size == -1 { // nothing of it has been read yet, and so none of them are its own
+		err = im.orphans(ctx, format.Name, y.Kids)
+	}
+	if err != nil {
+		return im.fails(ctx, path, err)
+	}
+	for i, c := range append([]candidate{{path: path}}, copies...) {
+		im.again[c.path] = true
+		err := im.readOne(ctx, format, c.path, i > 0)
+		delete(im.again, c.path)
+		if err != nil {
+			return err
+		}
+	}
+	if left, err := im.takenOut(ctx, format.Name, append(y.Files, path)); err != nil || len(left) > 0 {
+		return err
+	}
+	if f, err = im.stored(ctx, format.Name, path); err != nil {
+		return im.fails(ctx, path, err)
+	}
+	st := decodeState(f.State)
+	st.Yields = nil
+	f.State = st.encode()
+	if err := im.note(ctx, f); err != nil {
+		return im.fails(ctx, path, err)
+	}
+	return nil
+}
+
+// orphans deletes the children whose file was taken out. The error is the store's.
+func (im *importer) orphans(ctx context.Context, format string, kids []skein.SessionID) error {
+	for _, id := range kids {
+		s, err := im.store.Session(ctx, id)
+		if err == nil && s.Origin != nil {
+			if _, err = im.store.File(ctx, format, s.Origin.Path); errors.Is(err, skein.ErrNotFound) {
+				_, err = im.store.Delete(ctx, id, skein.Deletion{})
+			}
+		}
+		if err != nil && !errors.Is(err, skein.ErrNotFound) && !errors.Is(err, skein.ErrLocked) {
+			return err
+		}
+	}
+	return nil
+}
+
+// takenOut returns which of the files at paths the store does not know, or not to
+// their ends, in their order. The error is the store's.
+func (im *importer) takenOut(ctx context.Context, format string, paths []string) (out []candidate, err error) {
+	for _, path := range paths {
+		switch f, err := im.store.File(ctx, format, path); {
+		case errors.Is(err, skein.ErrNotFound):
+			im.drops(path)
+		case err != nil:
+			return nil, err
+		case f.Size > 0:
+			continue
+		}
+		if c, there := look(path); there {
+			out = append(out, c)
+		}
+	}
+	f := im.format(format)
+	slices.SortFunc(out, func(a, b candidate) int { return byTime(*f, a, b) })
+	return out, nil
+}
+
+// readOne reads a file that the walk did not find, or did before. What a copy has
+// was reported when it was read first.
+func (im *importer) readOne(ctx context.Context, format *Format, path string, isCopy bool) error {
+	c, there := look(path)
+	if !there {
+		return nil
+	}
+	pl := planned{format: format, now: c}
+	if known, ok := im.files[path]; ok && known.Format == format.Name {
+		pl.was = &known
+	}
+	w, err := im.workOf(ctx, pl)
+	if err != nil {
+		return im.fails(ctx, path, err)
+	}
+	if isCopy {
+		was := *im.rep
+		*im.rep = Report{}
+		defer func() {
+			was.Skipped, was.Failed = was.Skipped+im.rep.Skipped, was.Failed+im.rep.Failed
+			was.Skips, was.Err = append(was.Skips, im.rep.Skips...), cmp.Or(was.Err, im.rep.Err)
+			*im.rep = was
+		}()
+	}
+	t, err := im.read(ctx, w.begin())
+	if im.taken != nil && t != nil {
+		im.taken(t)
+	}
+	return err
+}
+
+// note stores what is known of a file.
+func (im *importer) note(ctx context.Context, f skein.SourceFile) error {
+	_, err := im.store.Append(ctx, skein.Batch{Session: f.Session, Import: &skein.Import{File: f}})
+	if err == nil {
+		im.keep(f)
+	}
+	return err
+}

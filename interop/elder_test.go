@@ -1,0 +1,223 @@
+package interop_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/interop"
+)
+
+// TestTheFileThatWasMadeFirstIsTheOriginalInWhateverOrderTheyCome brings files in
+// one by one in each order, all at once, and some before the others.
+func TestTheFileThatWasMadeFirstIsTheOriginalInWhateverOrderTheyCome(t *testing.T) {
+	for name, c := range map[string]struct {
+		files [][]string // name, lines; the oldest first
+		want  map[string]string
+	}{
+		"both went on": {
+			[][]string{{"a", "a1", "a2", "a3"}, {"b", "a1", "a2", "b1"}},
+			map[string]string{"a": "created a1 a2 a3", "b": "created a1 a2 fork(a@3) b1"},
+		},
+		"the original did not go on": {
+			[][]string{{"a", "a1", "a2"}, {"b", "a1", "a2", "b1"}},
+			map[string]string{"a": "created a1 a2", "b": "created a1 a2 fork(a@3) b1"},
+		},
+		"the fork did not go on": {
+			[][]string{{"a", "a1", "a2"}, {"b", "a1", "a2"}},
+			map[string]string{"a": "created a1 a2"},
+		},
+		"forks of forks": {
+			[][]string{{"a", "a1", "a2"}, {"b", "a1", "b1", "b2"}, {"c", "a1", "b1", "c1"}},
+			map[string]string{"a": "created a1 a2", "b": "created a1 fork(a@2) b1 b2", "c": "created a1 fork(a@2) b1 fork(b@4) c1"},
+		},
+		"with children": {
+			[][]string{{"a", "a1", "k1/k", "a2"}, {"b", "a1", "k1/k", "b1", "k2/l"}},
+			map[string]string{"a": "created a1 a2", "k": "child(a@2) k1", "b": "created a1 fork(a@2) b1", "l": "child(b@4) k2"},
+		},
+		"with what floats": {
+			[][]string{{"a", "~x", "a1", "a2"}, {"b", "~y", "a1", "~z", "a2", "b1"}},
+			map[string]string{"a": "created ~x a1 a2", "b": "created ~x a1 a2 fork(a@4) ~y ~z b1"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var all []string
+			for _, f := range c.files {
+				all = append(all, f[0]+".toy")
+			}
+			orders := [][][]string{{all}}
+			for _, o := range permutations(all) {
+				var one [][]string
+				for _, f := range o {
+					one = append(one, []string{f})
+				}
+				orders = append(orders, one, [][]string{o[:1], all})
+			}
+			for _, order := range orders {
+				p := newPlace(t)
+				for _, f := range c.files {
+					p.write(f[0]+".toy", f[1:]...)
+				}
+				for _, files := range order {
+					p.names(interop.Options{}, slices.Clone(files)...)
+				}
+				p.bring(interop.Options{})
+				for id, want := range c.want {
+					if got := p.tell(id); got != want {
+						t.Errorf("in the order %v: events of %s: %s, want %s", order, id, got, want)
+					}
+				}
+				if got := p.sessions(); len(got) != len(c.want) {
+					t.Errorf("in the order %v: sessions %q, want %d", order, got, len(c.want))
+				}
+				for _, f := range all {
+					p.exact(f)
+				}
+				if rep := p.bring(interop.Options{}); rep.Events != 0 || rep.Sessions != 0 || rep.Removed != 0 {
+					t.Errorf("in the order %v: the next import = %+v, want nothing new", order, rep)
+				}
+			}
+		})
+	}
+}
+
+func permutations(of []string) (all [][]string) {
+	if len(of) < 2 {
+		return [][]string{slices.Clone(of)}
+	}
+	for i := range of {
+		rest := slices.Delete(slices.Clone(of), i, i+1)
+		for _, p := range permutations(rest) {
+			all = append(all, append([]string{of[i]}, p...))
+		}
+	}
+	return all
+}
+
+// What would be lost if it were read again keeps a fork as it is: then the
+// original becomes the fork.
+func TestAForkThatHasMoreThanItsFileStaysWhatItIs(t *testing.T) {
+	ctx := context.Background()
+	for name, do := range map[string]func(p *place){
+		"a prompt": func(p *place) { p.add("b", asked("here")) },
+		"a title": func(p *place) {
+			p.add("b", skein.NewEvent(skein.KindTitled, 9, skein.Titled{Title: "mine", By: skein.ByPerson}))
+		},
+		"another file":       func(p *place) { p.write("b.toy", "a1", "a2", "other") },
+		"no file":            func(p *place) { p.move("b.toy", "b.gone") },
+		"a place in the bin": func(p *place) { _ = p.store.Bin(ctx, "b") },
+		"somebody who works on it": func(p *place) {
+			if _, err := p.store.Acquire(ctx, "b", skein.LeaseRequest{Program: "test"}); err != nil {
+				p.Fatal(err)
+			}
+		},
+		"a fork made here": func(p *place) {
+			_, err := skein.Add(ctx, p.store, "c", skein.NewEvent(skein.KindCreated, 9, skein.Created{Parent: &skein.Parent{Session: "b", Seq: 4, Why: skein.Fork}}))
+			if err != nil {
+				p.Fatal(err)
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := newPlace(t)
+			p.write("a.toy", "a1", "a2", "a3")
+			p.write("b.toy", "a1", "a2", "b1", "l1/l")
+			p.names(interop.Options{}, "b.toy")
+			do(p)
+			was := p.tell("b")
+			p.names(interop.Options{}, "a.toy")
+			if got := p.tell("b"); got != was {
+				t.Errorf("events of b: %s, want what it had: %s", got, was)
+			}
+			p.wants("l", "child(b@4) l1")
+			p.wants("a", "created a1 a2 fork(b@3) a3")
+		})
+	}
+}
+
+// A kill between any two steps leaves what the next import ends.
+func TestAnImportThatIsStoppedWhileAForkIsReadAgainLosesNothing(t *testing.T) {
+	for n := 1; ; n++ {
+		p := newPlace(t)
+		p.write("a.toy", "a1", "k1/k", "a2", "a3")
+		p.write("b.toy", "a1", "k1/k", "a2", "b1", "k2/l")
+		p.names(interop.Options{}, "b.toy")
+		f := &fault{Store: p.store, left: n}
+		_, err := interop.Import(context.Background(), f, []interop.Format{toy()}, []string{p.path("a.toy")}, interop.Options{})
+		for range 2 {
+			p.bring(interop.Options{})
+		}
+		p.wants("a", "created a1 a2 a3")
+		p.wants("b", "created a1 a2 fork(a@3) b1")
+		p.wants("k", "child(a@2) k1")
+		p.wants("l", "child(b@5) k2")
+		if p.Failed() {
+			t.Fatalf("stopped before write %d", n)
+		}
+		if err == nil && f.left > 0 {
+			if n < 4 {
+				t.Errorf("an import that reads a fork again writes %d times, want more", n-1)
+			}
+			return
+		}
+	}
+}
+
+// A fault is a store that ends before its n-th write.
+type fault struct {
+	skein.Store
+	left int
+}
+
+var errFault = fmt.Errorf("the program was killed")
+
+func (f *fault) spend() error {
+	if f.left--; f.left < 0 {
+		return errFault
+	}
+	return nil
+}
+
+func (f *fault) Append(ctx context.Context, bs ...skein.Batch) ([]skein.Receipt, error) {
+	if err := f.spend(); err != nil {
+		return nil, err
+	}
+	return f.Store.Append(ctx, bs...)
+}
+
+func (f *fault) Delete(ctx context.Context, id skein.SessionID, d skein.Deletion) (skein.Deleted, error) {
+	if err := f.spend(); err != nil {
+		return skein.Deleted{}, err
+	}
+	return f.Store.Delete(ctx, id, d)
+}
+
+func (f *fault) Acquire(ctx context.Context, id skein.SessionID, r skein.LeaseRequest) (skein.Lease, error) {
+	if f.left < 0 {
+		return skein.Lease{}, errFault
+	}
+	return f.Store.Acquire(ctx, id, r)
+}
+
+// The costs of what both have are the original's, in whatever order they come.
+func TestWhatAForkRepeatsIsTheOriginalsInWhateverOrderTheyCome(t *testing.T) {
+	p := newPlace(t)
+	p.write("a.toy", "a1", "a2")
+	p.write("b.toy", "a1", "a2", "b1")
+	p.names(interop.Options{}, "b.toy")
+	p.names(interop.Options{}, "a.toy")
+	places, err := p.store.Find(context.Background(), []skein.ClientID{"a1", "a2", "b1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, key := range []skein.ClientID{"a1", "a2", "b1"} {
+		got = append(got, string(places[key].Session))
+	}
+	if want := "a a b"; strings.Join(got, " ") != want {
+		t.Errorf("the events are those of %s, want %s", strings.Join(got, " "), want)
+	}
+}
