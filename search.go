@@ -22,6 +22,7 @@ type Query struct {
 	Until     Time
 	Rewound   bool          // also what was taken back; Hit.Rewound marks it
 	Each      bool          // every message, not the best of each session
+	Whole     bool          // Hit.Event too
 	Limit     int           // at most this many hits; 0 is 20
 	Deadline  time.Duration // how much to look at: what takes so long where nothing else runs; 0 is 150 ms. See [Budget], [Widen]
 }
@@ -51,6 +52,7 @@ type Hit struct {
 	Snippet string  // some words around the match, the matching ones between Mark and EndMark
 	Count   int     // messages of the session that match, at least 1; 0 if not counted
 	Rewound bool    // it was taken back
+	Event   *Event  // what stands there, as it was amended; nil unless Query.Whole asks for it, or if it is damaged
 }
 
 // Mark and EndMark stand around what matched in [Hit.Snippet]. Text from

@@ -52,6 +52,7 @@ type Query struct {
 	Until     skein.Time      `json:"until,omitzero"`
 	Rewound   bool            `json:"rewound,omitempty"`
 	Each      bool            `json:"each,omitempty"`
+	Whole     bool            `json:"whole,omitempty"` // kind and payload64 of each hit, too
 	Limit     int             `json:"limit,omitempty"`
 	Deadline  time.Duration   `json:"deadline_ns,omitempty"` // nanoseconds
 }
@@ -67,7 +68,7 @@ type Term struct {
 func QueryOf(q skein.Query) Query {
 	out := Query{
 		Substring: q.Substring, Regex: q.Regex, User: q.User, Session: q.Session, Role: q.Role, Agent: q.Agent, Project: q.Project, Origin: q.Origin,
-		Tool: q.Tool, Path: q.Path, Failed: q.Failed, Since: q.Since, Until: q.Until, Rewound: q.Rewound, Each: q.Each, Limit: q.Limit, Deadline: q.Deadline,
+		Tool: q.Tool, Path: q.Path, Failed: q.Failed, Since: q.Since, Until: q.Until, Rewound: q.Rewound, Each: q.Each, Whole: q.Whole, Limit: q.Limit, Deadline: q.Deadline,
 	}
 	for _, t := range q.Terms {
 		out.Terms = append(out.Terms, Term(t))
@@ -79,7 +80,7 @@ func QueryOf(q skein.Query) Query {
 func (q Query) Query() skein.Query {
 	out := skein.Query{
 		Substring: q.Substring, Regex: q.Regex, User: q.User, Session: q.Session, Role: q.Role, Agent: q.Agent, Project: q.Project, Origin: q.Origin,
-		Tool: q.Tool, Path: q.Path, Failed: q.Failed, Since: q.Since, Until: q.Until, Rewound: q.Rewound, Each: q.Each, Limit: q.Limit, Deadline: q.Deadline,
+		Tool: q.Tool, Path: q.Path, Failed: q.Failed, Since: q.Since, Until: q.Until, Rewound: q.Rewound, Each: q.Each, Whole: q.Whole, Limit: q.Limit, Deadline: q.Deadline,
 	}
 	for _, t := range q.Terms {
 		out.Terms = append(out.Terms, skein.Term(t))
@@ -104,13 +105,18 @@ type Hit struct {
 	Snippet string          `json:"snippet"` // what matches stands between U+0002 and U+0003
 	Count   int             `json:"count"`
 	Rewound bool            `json:"rewound,omitempty"`
+	Kind    skein.Kind      `json:"kind,omitempty"`      // of what stands there; only if it was asked for
+	Payload []byte          `json:"payload64,omitempty"` // and its payload, in base64
 }
 
 // ResultsOf returns r as it goes over the wire.
 func ResultsOf(r skein.Results) Results {
 	out := Results{Hits: make([]Hit, len(r.Hits)), CutOff: r.CutOff}
 	for i, h := range r.Hits {
-		out.Hits[i] = Hit(h)
+		out.Hits[i] = Hit{Session: h.Session, Seq: h.Seq, Turn: h.Turn, Role: h.Role, Time: h.Time, Score: h.Score, Snippet: h.Snippet, Count: h.Count, Rewound: h.Rewound}
+		if h.Event != nil {
+			out.Hits[i].Kind, out.Hits[i].Payload = h.Event.Kind, h.Event.Payload
+		}
 	}
 	return out
 }
@@ -119,7 +125,11 @@ func ResultsOf(r skein.Results) Results {
 func (r Results) Results() skein.Results {
 	out := skein.Results{CutOff: r.CutOff}
 	for _, h := range r.Hits {
-		out.Hits = append(out.Hits, skein.Hit(h))
+		hit := skein.Hit{Session: h.Session, Seq: h.Seq, Turn: h.Turn, Role: h.Role, Time: h.Time, Score: h.Score, Snippet: h.Snippet, Count: h.Count, Rewound: h.Rewound}
+		if h.Kind != "" {
+			hit.Event = &skein.Event{Seq: h.Seq, Time: h.Time, Kind: h.Kind, Payload: h.Payload}
+		}
+		out.Hits = append(out.Hits, hit)
 	}
 	return out
 }

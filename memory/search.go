@@ -64,10 +64,10 @@ func (s *Store) newestFirst() []*session {
 // search returns the events that sess shows from a place on and that match, the
 // newest first, and whether the budget lasted for all.
 func (sess *session) search(m *skein.Matcher, q *skein.Query, from skein.Seq, b *skein.Budget) (hits []skein.Hit, whole bool) {
-	now, shown := map[skein.Seq]*skein.Facts{}, slices.Collect(sess.shown(sess.head.Last))
+	now, shown := map[skein.Seq]*event{}, slices.Collect(sess.shown(sess.head.Last))
 	for _, e := range shown {
 		if a := e.facts.Amended; a != nil && (e.now != nil || a.Withdrawn) {
-			now[a.Seq] = e.now
+			now[a.Seq] = e
 		}
 	}
 	stands := sess.onLine()
@@ -83,9 +83,9 @@ func (sess *session) search(m *skein.Matcher, q *skein.Query, from skein.Seq, b 
 			return hits, false
 		}
 		b.Spend(eventWork)
-		f := &e.facts
+		f, payload := &e.facts, e.Payload
 		if a, ok := now[e.Seq]; ok {
-			f = a
+			f, payload = a.now, a.facts.Amended.Payload
 		}
 		if f == nil {
 			continue
@@ -96,10 +96,14 @@ func (sess *session) search(m *skein.Matcher, q *skein.Query, from skein.Seq, b 
 			}
 			continue
 		}
-		hits = append(hits, skein.Hit{
+		h := skein.Hit{
 			Session: sess.head.ID, Seq: e.Seq, Turn: e.added.Turn, Role: f.Role, Time: e.Time,
 			Score: score(m, f.Text), Snippet: m.Snippet(f.Text), Rewound: rewound,
-		})
+		}
+		if q.Whole {
+			h.Event = &skein.Event{Seq: e.Seq, Time: e.Time, Kind: e.Kind, ClientID: e.ClientID, Payload: payload}
+		}
+		hits = append(hits, h)
 	}
 	return hits, true
 }

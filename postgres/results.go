@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -55,7 +56,48 @@ func (x *search) results(ctx context.Context) (r skein.Results, err error) {
 		}
 		r.Hits = append(r.Hits, h.Hit)
 	}
-	return r, nil
+	if !x.q.Whole {
+		return r, nil
+	}
+	whole, err := x.events(ctx, users, sessions, seqs)
+	for i, n := 0, 0; i < len(whole); i++ {
+		if there[i] {
+			r.Hits[n].Event = whole[i]
+			n++
+		}
+	}
+	return r, err
+}
+
+// events returns what the events at those places say stands at theirs: each
+// itself, or what it puts in the place of another one. What is damaged is nil.
+func (x *search) events(ctx context.Context, users []string, sessions, seqs []int64) ([]*skein.Event, error) {
+	all := make([]*skein.Event, len(seqs))
+	err := x.s.ask(ctx, `SELECT `+eventColumns+`, w.k, coalesce(o.kind, ''), coalesce(o.at, e.at)
+		FROM unnest($1::text[], $2::bigint[], $3::bigint[]) WITH ORDINALITY w (user_id, n, seq, k)
+		JOIN events e ON e.user_id = w.user_id AND e.n = w.n AND e.seq = w.seq
+		LEFT JOIN events o ON o.user_id = e.user_id AND o.n = e.n AND o.seq = e.amends`, []any{users, sessions, seqs}, func(row row) error {
+		var k int
+		var kind string
+		var at skein.Time
+		e, _, err := scanEvent(row, &k, &kind, &at)
+		if errors.Is(err, skein.ErrCorrupt) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if e.Kind == skein.KindAmended {
+			a, err := skein.Decode[skein.Amended](e)
+			if err != nil {
+				return err
+			}
+			e = skein.Event{Seq: a.Seq, Time: at, Kind: kindFrom(kind), Payload: a.Payload}
+		}
+		all[k-1] = &e
+		return nil
+	})
+	return all, err
 }
 
 // snippet returns some words of text around the match. What the index found by

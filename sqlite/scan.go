@@ -84,12 +84,15 @@ func (x *search) results(c *conn) (r skein.Results, err error) {
 	for _, h := range x.hits {
 		err := c.query(selectEvent+`WHERE e.id = ?`, []any{h.id}, func(row []driver.Value) error { // no row: deleted meanwhile
 			text, _ := row[textColumn].(string) // NULL is ""
-			_, _, err := x.store.scanEvent(row)
+			e, _, err := x.store.scanEvent(row)
 			var bad *skein.DamagedError
 			if errors.As(err, &bad) {
 				h.Snippet, err = bad.Error(), nil
 			} else if err == nil {
 				h.Snippet, err = x.snippet(c, h, text)
+			}
+			if err == nil && bad == nil && x.q.Whole {
+				h.Event, err = c.standing(h.id, e)
 			}
 			r.Hits = append(r.Hits, h.Hit)
 			return err
@@ -99,6 +102,24 @@ func (x *search) results(c *conn) (r skein.Results, err error) {
 		}
 	}
 	return r, nil
+}
+
+// standing returns what the event e, whose row is id, says stands at its place:
+// itself, or what it puts in the place of another one.
+func (c *conn) standing(id int64, e skein.Event) (*skein.Event, error) {
+	if e.Kind != skein.KindAmended {
+		return &e, nil
+	}
+	a, err := skein.Decode[skein.Amended](e)
+	if err != nil {
+		return nil, err
+	}
+	var kind string
+	found, err := c.one(`SELECT o.kind, o.at FROM events e JOIN events o ON o.session = e.session AND o.seq = e.amends WHERE e.id = ?`, []any{id}, &kind, (*int64)(&e.Time))
+	if err != nil || !found {
+		return nil, err
+	}
+	return &skein.Event{Seq: a.Seq, Time: e.Time, Kind: skein.Kind(kind), Payload: a.Payload}, nil
 }
 
 // snippet returns some words of text around the match. Where the index found a

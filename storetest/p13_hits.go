@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/skein-dev/skein"
 )
 
@@ -74,6 +76,38 @@ func amendedFound(t *test) {
 	t.wantFound("stays", at("a", 4))
 	t.add("a", skein.NewEvent(skein.KindAmended, noon, skein.Amended{Seq: 3, Payload: skein.MustJSON(skein.UserSays("restated"))}))
 	t.wantFound("restated", at("a", 3))
+}
+
+func wholeHits(t *test) {
+	t.add("a", created(), user("the needle"), user("before"), skein.NewEvent(skein.KindTitled, noon, skein.Titled{Title: "needles of steel"}))
+	t.add("a", skein.NewEvent(skein.KindAmended, noon+second, skein.Amended{Seq: 3, Payload: skein.MustJSON(skein.UserSays("needle, afterwards"))}))
+	q := skein.Query{Substring: "needle", Each: true}
+	for _, h := range t.search(q) {
+		if h.Event != nil {
+			t.Errorf("the hit %+v has an event that was not asked for", h)
+		}
+	}
+	q.Whole = true
+	got := map[skein.Seq]string{}
+	for _, h := range t.search(q) {
+		if h.Event != nil {
+			got[h.Seq] = fmt.Sprintf("%d %s %s", h.Event.Seq, h.Event.Kind, h.Event.Payload)
+		}
+	}
+	want := map[skein.Seq]string{}
+	for e, err := range t.s.Events(t.Context(), "a", 1) {
+		t.noErr("Events", err)
+		switch {
+		case e.Seq == 3:
+			e.Payload = skein.MustJSON(skein.UserSays("needle, afterwards"))
+		case e.Seq > 4:
+			continue
+		}
+		want[e.Seq] = fmt.Sprintf("%d %s %s", e.Seq, e.Kind, e.Payload)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("hits with the events that stand there (-want +got):\n%s", diff)
+	}
 }
 
 func limits(t *test) {
