@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"context"
 	"iter"
 
 	"github.com/spf13/cobra"
@@ -78,19 +77,12 @@ func (c curtain) log(e *sessionlog.Entry) {
 	}
 }
 
-// hit returns a session and what was found in it as they may be shown: no piece
-// of a secret either.
-func (c curtain) hit(ctx context.Context, st skein.Store, s skein.Session, h skein.Hit) (skein.Session, skein.Hit, error) {
+// store returns st as a search of it may be shown.
+func (c curtain) store(st skein.Store) skein.Store {
 	if c.redact == nil {
-		return s, h, nil
+		return st
 	}
-	found, err := st.Newest(ctx, h.Session, 1, h.Seq+1)
-	var texts []string
-	for i := range found {
-		texts = append(texts, redact.Texts(&found[i].Message)...)
-	}
-	h.Snippet = c.redact.Snippet(h.Snippet, texts...)
-	return c.redact.Session(s), h, err
+	return c.redact.Cover(st)
 }
 
 // entries yields what seq does, as it may be shown.

@@ -94,7 +94,7 @@ func (o *searchOptions) find(ctx context.Context, j *job, q skein.Query) error {
 	atOnce := j.Terminal.Out && !o.json || !ranked(&q)
 	var last skein.Results
 	var ended error
-	for found, err := range skein.Widen(ctx, j.store, q, o.deadline) {
+	for found, err := range skein.Widen(ctx, f.hide.store(j.store), q, o.deadline) {
 		if ended = err; err != nil {
 			break
 		}
@@ -141,12 +141,10 @@ func (f *hitList) write(ctx context.Context, w io.Writer, hits []skein.Hit) erro
 		if errors.Is(err, skein.ErrNotFound) {
 			continue // it was deleted since
 		}
-		if err == nil {
-			s, h, err = f.hide.hit(ctx, f.job.store, s, h)
-		}
 		if err != nil {
 			return err
 		}
+		s = f.hide.session(s)
 		line := newHitLine(&s, h)
 		if f.json {
 			err = writeJSON(w, line)

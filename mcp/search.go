@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -9,7 +10,6 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/skein-dev/skein"
-	"github.com/skein-dev/skein/redact"
 )
 
 type searchIn struct {
@@ -59,15 +59,14 @@ func (s *service) search(ctx context.Context, in searchIn) (*sdk.CallToolResult,
 	if err != nil {
 		return nil, err
 	}
-	p, hidden := &page{service: s}, 0
+	p := &page{service: s}
 	for _, h := range found.Hits {
-		l, shown, err := s.hit(ctx, q, h)
+		l, err := s.hit(ctx, h)
+		if errors.Is(err, skein.ErrNotFound) {
+			continue // it was deleted since
+		}
 		if err != nil {
 			return nil, err
-		}
-		if !shown {
-			hidden++
-			continue
 		}
 		if !p.add(l) {
 			break
@@ -76,37 +75,17 @@ func (s *service) search(ctx context.Context, in searchIn) (*sdk.CallToolResult,
 	switch {
 	case found.CutOff:
 		return p.answer("Not all was looked at, only the newest: there may be better ones. More words find them."), nil
-	case len(found.Hits) == hidden:
+	case len(found.Hits) == 0:
 		return p.answer("Nothing was found."), nil
 	}
 	return p.answer("Read on: session_read with the session and from=SEQ. « and » stand around what matched."), nil
 }
 
-// hit returns a hit of q as it is told, and false if only what is hidden of it
-// matches.
-func (s *service) hit(ctx context.Context, q skein.Query, h skein.Hit) (line hitLine, shown bool, err error) {
+// hit returns a hit as it is told.
+func (s *service) hit(ctx context.Context, h skein.Hit) (hitLine, error) {
 	x, err := s.store.Session(ctx, h.Session)
-	if err != nil {
-		return line, false, err
-	}
-	texts, err := s.texts(ctx, h)
-	if err != nil {
-		return line, false, err
-	}
-	if shown, err = s.redactor().Visible(q, texts...); err != nil || !shown {
-		return line, false, err
-	}
-	snippet := strings.NewReplacer(skein.Mark, "«", skein.EndMark, "»").Replace(s.redactor().Snippet(h.Snippet, texts...))
-	return hitLine{h.Session, s.short(x.Name()), h.Seq, h.Turn, h.Role, h.Time, h.Count, h.Rewound, snippet}, true, nil
-}
-
-// texts returns the texts that a hit's snippet may be from.
-func (s *service) texts(ctx context.Context, h skein.Hit) (all []string, err error) {
-	found, err := s.store.Newest(ctx, h.Session, 1, h.Seq+1)
-	for i := range found {
-		all = append(all, redact.Texts(&found[i].Message)...)
-	}
-	return all, err
+	snippet := strings.NewReplacer(skein.Mark, "«", skein.EndMark, "»").Replace(h.Snippet)
+	return hitLine{h.Session, s.short(x.Name()), h.Seq, h.Turn, h.Role, h.Time, h.Count, h.Rewound, snippet}, err
 }
 
 // session returns the session that is meant by a name.

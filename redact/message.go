@@ -76,21 +76,3 @@ func (r *Redactor) part(p *skein.Part) {
 }
 
 func (r *Redactor) file(f *skein.File) { f.Name, f.URL = r.Text(f.Name), r.Text(f.URL) }
-
-// Texts returns what a search can find in m: the texts that a snippet of it may
-// be from, for [Redactor.Snippet].
-func Texts(m *skein.Message) (all []string) {
-	for i := range m.Parts {
-		p := &m.Parts[i]
-		if p.Text != "" {
-			all = append(all, p.Text.UTF8())
-		}
-		if p.Call != nil {
-			all = append(all, string(p.Call.Input))
-		}
-		if p.Result != nil {
-			all = append(all, p.Result.Text.UTF8(), string(p.Result.Raw))
-		}
-	}
-	return all
-}

@@ -3,9 +3,7 @@ package server
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"net/http"
-	"strings"
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/door"
@@ -68,16 +66,21 @@ func (a *service) veiledJSON(b json.RawMessage, raw bool) json.RawMessage {
 	return a.Redact.JSON(b)
 }
 
-// resolve returns the session that a name means: by its title only if the title
-// shows that name.
+// told is the visitor's store as it is told: with secrets only if they are asked
+// for, and else as if there were none.
+func (a *service) told(ctx context.Context, raw bool) skein.Store {
+	store := door.From(ctx).Store
+	if raw || a.Redact == nil {
+		return store
+	}
+	return a.Redact.Veil(store)
+}
+
+// resolve returns the session that a name means: by its title only as it is told.
 func (a *service) resolve(ctx context.Context, name string, f skein.Filter) (skein.Session, error) {
-	s, err := skein.Resolve(ctx, door.From(ctx).Store, name, f)
-	if err != nil || s.Key == name || strings.HasPrefix(string(s.ID), name) || strings.HasSuffix(string(s.ID), name) {
+	s, err := skein.Resolve(ctx, a.told(ctx, false), name, f)
+	if err != nil {
 		return s, err
 	}
-	shown := a.veiledSession(s)
-	if !strings.Contains(strings.ToLower(s.Name()), strings.ToLower(name)) || strings.Contains(strings.ToLower(shown.Name()), strings.ToLower(name)) {
-		return s, nil
-	}
-	return skein.Session{}, fmt.Errorf("session %q: %w", name, skein.ErrNotFound)
+	return door.From(ctx).Store.Session(ctx, s.ID)
 }

@@ -12,7 +12,6 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/door"
-	"github.com/skein-dev/skein/redact"
 )
 
 // searchQuery is a skein.Query as a query.
@@ -92,28 +91,12 @@ func (a *service) searches(t *table) {
 
 // find returns what q finds, as it is told.
 func (a *service) find(ctx context.Context, q skein.Query, i *searchQuery) (found, error) {
-	store := door.From(ctx).Store
+	store := a.told(ctx, i.Raw)
 	r, err := skein.FindSome(ctx, store, q, cmp.Or(q.Deadline, slowly))
 	if err != nil {
 		return found{}, err
 	}
-	f, hidden, err := a.found(ctx, store, r, q, i)
-	if err != nil || !hidden || q.Each {
-		return f, err
-	}
-	// The best of a session is a match in a secret: it may have others.
-	q.Each = true
-	if r, err = skein.FindSome(ctx, store, q, cmp.Or(q.Deadline, slowly)); err != nil {
-		return found{}, err
-	}
-	seen := map[skein.SessionID]bool{}
-	f, _, err = a.found(ctx, store, r, q, i)
-	f.Items = slices.DeleteFunc(f.Items, func(h hit) bool {
-		again := seen[h.Session]
-		seen[h.Session] = true
-		return again
-	})
-	return f, err
+	return hitsOf(ctx, store, r)
 }
 
 // slowly is how much a search does that does not say, until it finds something.
@@ -154,9 +137,8 @@ func (a *service) query(ctx context.Context, i *searchQuery) (q skein.Query, err
 	return q, nil
 }
 
-// found returns r, which q found, as it is told, and whether there is more that
-// matches only in what is hidden.
-func (a *service) found(ctx context.Context, store skein.Store, r skein.Results, q skein.Query, i *searchQuery) (_ found, hidden bool, err error) {
+// hitsOf returns r, which store found, as it is told.
+func hitsOf(ctx context.Context, store skein.Store, r skein.Results) (found, error) {
 	out := found{Items: []hit{}, CutOff: r.CutOff, Facets: map[string][]facet{}}
 	for _, h := range r.Hits {
 		s, err := store.Session(ctx, h.Session)
@@ -164,26 +146,11 @@ func (a *service) found(ctx context.Context, store skein.Store, r skein.Results,
 			continue // it was deleted since
 		}
 		if err != nil {
-			return out, hidden, err
-		}
-		name, words := s.Name(), h.Snippet
-		if a.Redact != nil && !i.Raw {
-			texts, err := textsOf(ctx, store, h)
-			if err != nil {
-				return out, hidden, err
-			}
-			if shown, err := a.Redact.Visible(q, texts...); err != nil || !shown {
-				hidden = true
-				continue
-			}
-			name, words = a.Redact.Start(name), a.Redact.Snippet(words, texts...)
-			if q.Regex != "" || q.Substring != "" {
-				h.Count = 0 // it counts what is hidden, too
-			}
+			return out, err
 		}
 		out.Items = append(out.Items, hit{
 			Session: h.Session, Seq: h.Seq, Turn: h.Turn, Role: h.Role, Time: h.Time, Score: h.Score, Count: h.Count, Rewound: h.Rewound,
-			Name: name, Agent: s.Agent, Project: s.Project, Snippet: snippets(words),
+			Name: s.Name(), Agent: s.Agent, Project: s.Project, Snippet: snippets(h.Snippet),
 		})
 	}
 	for name, of := range map[string]func(*hit) string{
@@ -191,7 +158,7 @@ func (a *service) found(ctx context.Context, store skein.Store, r skein.Results,
 	} {
 		out.Facets[name] = facetsOf(out.Items, of)
 	}
-	return out, hidden, nil
+	return out, nil
 }
 
 func facetsOf(hits []hit, of func(*hit) string) []facet {
@@ -207,18 +174,6 @@ func facetsOf(hits []hit, of func(*hit) string) []facet {
 	}
 	slices.SortStableFunc(all, func(a, b facet) int { return cmp.Compare(b.Count, a.Count) })
 	return all
-}
-
-// textsOf returns the texts that the snippet of h may be from.
-func textsOf(ctx context.Context, store skein.Store, h skein.Hit) (whole []string, err error) {
-	said, err := store.Newest(ctx, h.Session, 1, h.Seq+1)
-	if err != nil && !errors.Is(err, skein.ErrNotFound) {
-		return nil, err
-	}
-	for i := range said {
-		whole = append(whole, redact.Texts(&said[i].Message)...)
-	}
-	return whole, nil
 }
 
 // snippets takes a snippet apart at its marks.

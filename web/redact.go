@@ -2,11 +2,9 @@ package web
 
 import (
 	"context"
-	"errors"
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/door"
-	"github.com/skein-dev/skein/redact"
 )
 
 // Redact returns text without secrets.
@@ -25,50 +23,17 @@ func (s *site) veiled(one skein.Session) skein.Session {
 	return s.Secrets.Session(one)
 }
 
-// veiledHit returns the snippet of a hit without secrets, nor pieces of one.
-func (s *site) veiledHit(ctx context.Context, h skein.Hit) (string, error) {
-	if s.Secrets == nil {
-		return h.Snippet, nil
+// told is the visitor's store as the pages tell of it: who may not see secrets
+// does not find out about them by asking either.
+func (s *site) told(ctx context.Context) skein.Store {
+	switch v := door.From(ctx); {
+	case s.Secrets == nil:
+		return v.Store
+	case v.Raw:
+		return s.Secrets.Cover(v.Store)
+	default:
+		return s.Secrets.Veil(v.Store)
 	}
-	texts, err := textsOf(ctx, h)
-	return s.Secrets.Snippet(h.Snippet, texts...), err
-}
-
-// textsOf returns the texts that the snippet of a hit may be from.
-func textsOf(ctx context.Context, h skein.Hit) (texts []string, err error) {
-	found, err := door.From(ctx).Store.Newest(ctx, h.Session, 1, h.Seq+1)
-	for i := range found {
-		texts = append(texts, redact.Texts(&found[i].Message)...)
-	}
-	return texts, err
-}
-
-// visible returns the hits of q without those that match only in what is hidden
-// from the visitor.
-func (s *site) visible(ctx context.Context, q skein.Query, hits []skein.Hit) (shown []skein.Hit, err error) {
-	if s.Secrets == nil || door.From(ctx).Raw {
-		return hits, nil
-	}
-	for _, h := range hits {
-		texts, err := textsOf(ctx, h)
-		if errors.Is(err, skein.ErrNotFound) {
-			continue // deleted meanwhile
-		}
-		if err != nil {
-			return nil, err
-		}
-		ok, err := s.Secrets.Visible(q, texts...)
-		if err != nil {
-			return nil, err
-		}
-		if q.Regex != "" || q.Substring != "" {
-			h.Count = 0 // it counts what is hidden, too
-		}
-		if ok {
-			shown = append(shown, h)
-		}
-	}
-	return shown, nil
 }
 
 // veil takes the secrets out of what the page is to show.

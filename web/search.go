@@ -150,11 +150,11 @@ func (s *site) find(w http.ResponseWriter, r *http.Request, p *searchPage) error
 		return err
 	}
 	q.Limit = maxHits
-	next, stop := iter.Pull2(skein.Widen(ctx, door.From(ctx).Store, q, 0))
+	next, stop := iter.Pull2(skein.Widen(ctx, s.told(ctx), q, 0))
 	p.stop = stop
 	found, err, _ := next()
 	if err == nil {
-		p.Hits, err = s.hits(ctx, q, found.Hits)
+		p.Hits, err = s.hits(ctx, found.Hits)
 	}
 	if err != nil {
 		return err
@@ -182,7 +182,7 @@ func (s *site) later(w http.ResponseWriter, r *http.Request, q skein.Query, hits
 		}
 		fresh := slices.DeleteFunc(found.Hits, func(h skein.Hit) bool { return shown[skein.Place{Session: h.Session, Seq: h.Seq}] })
 		if err == nil {
-			hits, err = s.hits(r.Context(), q, fresh)
+			hits, err = s.hits(r.Context(), fresh)
 		}
 		if err != nil {
 			yield(&laterPage{Last: true, Bad: door.ProblemOf(err).Title})
@@ -201,7 +201,7 @@ func (s *site) query(ctx context.Context, text string) (skein.Query, error) {
 		return q, err
 	}
 	if q.Session != "" {
-		one, err := skein.Resolve(ctx, door.From(ctx).Store, string(q.Session), skein.Filter{})
+		one, err := skein.Resolve(ctx, s.told(ctx), string(q.Session), skein.Filter{})
 		if err != nil {
 			return q, err
 		}
@@ -216,30 +216,21 @@ func hasWords(q *skein.Query) bool {
 }
 
 // hits looks up the sessions of hits.
-func (s *site) hits(ctx context.Context, q skein.Query, found []skein.Hit) ([]hit, error) {
-	found, err := s.visible(ctx, q, found)
-	if err != nil {
-		return nil, err
-	}
+func (s *site) hits(ctx context.Context, found []skein.Hit) ([]hit, error) {
 	known := map[skein.SessionID]skein.Session{}
 	var all []hit
 	for _, h := range found {
 		one, ok := known[h.Session]
 		if !ok {
 			var err error
-			if one, err = door.From(ctx).Store.Session(ctx, h.Session); errors.Is(err, skein.ErrNotFound) {
+			if one, err = s.told(ctx).Session(ctx, h.Session); errors.Is(err, skein.ErrNotFound) {
 				continue // deleted meanwhile
 			} else if err != nil {
 				return nil, err
 			}
-			one = s.veiled(one)
 			known[h.Session] = one
 		}
-		shown, err := s.veiledHit(ctx, h)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, hit{Hit: h, Session: one, Name: one.Name(), Pieces: snippet(shown), Path: fmt.Sprintf("%s?at=%d#m%d", sessionPath(one.ID), h.Seq, h.Seq)})
+		all = append(all, hit{Hit: h, Session: one, Name: one.Name(), Pieces: snippet(h.Snippet), Path: fmt.Sprintf("%s?at=%d#m%d", sessionPath(one.ID), h.Seq, h.Seq)})
 	}
 	return all, nil
 }

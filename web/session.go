@@ -72,7 +72,7 @@ func (s *site) one(w http.ResponseWriter, r *http.Request) (skein.Session, bool)
 	store, id := door.From(r.Context()).Store, skein.SessionID(r.PathValue("id"))
 	found, err := store.Session(r.Context(), id)
 	if errors.Is(err, skein.ErrNotFound) && r.Method == http.MethodGet {
-		if other, lookErr := skein.Resolve(r.Context(), store, string(id), skein.Filter{}); lookErr == nil {
+		if other, lookErr := skein.Resolve(r.Context(), s.told(r.Context()), string(id), skein.Filter{}); lookErr == nil {
 			http.Redirect(w, r, sessionPath(other.ID), http.StatusSeeOther)
 			return found, false
 		}

@@ -2,7 +2,6 @@ package web
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -13,7 +12,6 @@ import (
 	"time"
 
 	"github.com/skein-dev/skein"
-	"github.com/skein-dev/skein/door"
 )
 
 const (
@@ -56,25 +54,23 @@ func (s *site) findIn(r *http.Request, p *sessionPage) error {
 	if hasWords(&q) {
 		q.Deadline = s.FindFor
 	}
-	got, err := door.From(ctx).Store.Search(ctx, q)
+	got, err := s.told(ctx).Search(ctx, q)
 	if err == nil && got.CutOff && len(got.Hits) == 0 && q.Deadline < lookFor {
 		q.Deadline = lookFor
-		got, err = door.From(ctx).Store.Search(ctx, q)
+		got, err = s.told(ctx).Search(ctx, q)
 	}
 	if err != nil {
-		return err
-	}
-	if got.Hits, err = s.visible(ctx, q, got.Hits); err != nil {
 		return err
 	}
 	slices.SortFunc(got.Hits, func(a, b skein.Hit) int { return cmp.Compare(a.Seq, b.Seq) })
 	hits := got.Hits[:min(len(got.Hits), keptInside)]
 	f.CutOff, f.All = got.CutOff || len(hits) < len(got.Hits), len(hits)
-	return s.foundPage(ctx, p, hits, past)
+	foundPage(p, hits, past)
+	return nil
 }
 
 // foundPage takes the hits after a place, as many as a page has.
-func (s *site) foundPage(ctx context.Context, p *sessionPage, hits []skein.Hit, past skein.Seq) error {
+func foundPage(p *sessionPage, hits []skein.Hit, past skein.Seq) {
 	f := &p.Found
 	link := func(key string, seq skein.Seq) string {
 		return p.Link(key, seq) + "&find=" + url.QueryEscape(f.Words)
@@ -91,12 +87,7 @@ func (s *site) foundPage(ctx context.Context, p *sessionPage, hits []skein.Hit, 
 	}
 	for _, h := range hits[begin:end] {
 		h.Session = p.Session.ID // of a fork, what it shows of its parent too
-		shown, err := s.veiledHit(ctx, h)
-		if err != nil {
-			return err
-		}
 		to := fmt.Sprintf("%s&past=%d#m%d", link("at", h.Seq), past, h.Seq)
-		f.Hits = append(f.Hits, hit{Hit: h, Session: p.Session, Name: p.Title, Pieces: snippet(shown), Path: to})
+		f.Hits = append(f.Hits, hit{Hit: h, Session: p.Session, Name: p.Title, Pieces: snippet(h.Snippet), Path: to})
 	}
-	return nil
 }

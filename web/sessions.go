@@ -123,7 +123,7 @@ func (s *site) list(r *http.Request) (*sessionsPage, error) {
 }
 
 func (s *site) found(ctx context.Context, f skein.Filter) (all []skein.Session, err error) {
-	for one, err := range door.From(ctx).Store.Sessions(ctx, f) {
+	for one, err := range s.told(ctx).Sessions(ctx, f) {
 		if err != nil {
 			return nil, err
 		}

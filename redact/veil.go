@@ -1,0 +1,383 @@
+package redact
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"iter"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/skein-dev/skein"
+)
+
+// Veil returns s as those see it who may not see secrets, nor find them out by
+// asking: titles are shown, and filtered by, without secrets, and what a search
+// looks through, counts and ranks is the text without them. So an answer is the
+// same whatever the secrets are. All else is s.
+func (r *Redactor) Veil(s skein.Store) skein.Store { return &veil{covered{s, r}} }
+
+// Cover returns s as those see it who may find secrets, and are not shown them
+// unasked: a search finds them, and says where without showing them.
+func (r *Redactor) Cover(s skein.Store) skein.Store { return &covered{s, r} }
+
+type covered struct {
+	skein.Store
+	r *Redactor
+}
+
+// As implements [skein.Store].
+func (c *covered) As(u skein.User) skein.Store { return c.r.Cover(c.Store.As(u)) }
+
+// FilesNamed implements [skein.Namer], also over a store that does not.
+func (c *covered) FilesNamed(ctx context.Context, part string) iter.Seq2[skein.SourceFile, error] {
+	if n, ok := c.Store.(skein.Namer); ok {
+		return n.FilesNamed(ctx, part)
+	}
+	return c.Files(ctx, "")
+}
+
+// Session implements [skein.Store].
+func (c *covered) Session(ctx context.Context, id skein.SessionID) (skein.Session, error) {
+	s, err := c.Store.Session(ctx, id)
+	return c.r.Session(s), err
+}
+
+// Sessions implements [skein.Store].
+func (c *covered) Sessions(ctx context.Context, f skein.Filter) iter.Seq2[skein.Session, error] {
+	return func(yield func(skein.Session, error) bool) {
+		for s, err := range c.Store.Sessions(ctx, f) {
+			if !yield(c.r.Session(s), err) {
+				return
+			}
+		}
+	}
+}
+
+// Search implements [skein.Store].
+func (c *covered) Search(ctx context.Context, q skein.Query) (skein.Results, error) {
+	m, err := q.Matcher()
+	if err != nil {
+		return skein.Results{}, err
+	}
+	q.Whole = true
+	found, err := c.Store.Search(ctx, q)
+	m = m.Within(skein.NewBudget(ctx, q.Deadline))
+	for i := range found.Hits {
+		h := &found.Hits[i]
+		switch t := c.r.told(h.Event); {
+		case h.Event == nil: // it is damaged, and that is said
+			h.Snippet = c.r.Text(h.Snippet)
+		case t.hides:
+			h.Snippet = t.snippet(m)
+		}
+		h.Event = nil
+	}
+	return found, err
+}
+
+type veil struct{ covered }
+
+// As implements [skein.Store].
+func (v *veil) As(u skein.User) skein.Store { return v.r.Veil(v.Store.As(u)) }
+
+// Sessions implements [skein.Store].
+func (v *veil) Sessions(ctx context.Context, f skein.Filter) iter.Seq2[skein.Session, error] {
+	if f.Title == "" {
+		return v.covered.Sessions(ctx, f)
+	}
+	title, limit := strings.ToLower(f.Title), f.Limit
+	f.Limit = 0
+	return func(yield func(skein.Session, error) bool) {
+		n := 0
+		for s, err := range v.covered.Sessions(ctx, f) {
+			// What stands in a title without secrets stands in the whole one.
+			if err == nil && !holds(strings.ToLower(cmp.Or(s.Title, s.First)), title) {
+				continue
+			}
+			if n++; !yield(s, err) || n == limit {
+				return
+			}
+		}
+	}
+}
+
+// What it takes to look at a hit, where nothing else runs: besides what its
+// text takes, by the byte.
+const (
+	hitWork  = 30 * time.Microsecond
+	hideWork = 10 * time.Nanosecond
+
+	someHits = 256 // that are looked at at first, at least
+	usual    = 20  // hits, if the query does not say
+)
+
+// Search implements [skein.Store]. Everything that may match without what is
+// hidden is looked at, and the order, too, comes from what is shown.
+func (v *veil) Search(ctx context.Context, q skein.Query) (r skein.Results, err error) {
+	x, err := newSearch(q)
+	if err != nil || q.Empty() {
+		return r, err
+	}
+	limit := cmp.Or(max(q.Limit, 0), usual)
+	for x.wide.Limit = max(someHits, 4*limit); ; x.wide.Limit *= 4 {
+		found, err := v.Store.Search(ctx, x.wide)
+		if err != nil {
+			return r, err
+		}
+		x.allow(skein.NewBudget(ctx, q.Deadline))
+		x.hits = nil // of more, others may be the best
+		for i := 0; i < len(found.Hits) && !x.budget.Spent(); i++ {
+			x.look(v.r, found.Hits[i])
+		}
+		if err := x.budget.Err(); err != nil {
+			return r, err
+		}
+		x.whole = len(found.Hits) < x.wide.Limit && !x.budget.Spent()
+		if x.whole || x.budget.Spent() || x.shows() >= limit {
+			r.CutOff = found.CutOff || !x.whole && x.shows() < limit
+			x.whole = x.whole && !r.CutOff
+			break
+		}
+	}
+	r.Hits = x.best()
+	r.Hits = r.Hits[:min(len(r.Hits), limit)]
+	return r, nil
+}
+
+// A search is one over what is shown.
+type search struct {
+	skein.Query
+	wide   skein.Query // what finds all that may match, each message
+	budget *skein.Budget
+	text   *skein.Matcher   // of the query
+	wants  []*skein.Matcher // of each word that is looked for,
+	not    *skein.Matcher   // and of all that must not be there; nil if there are none
+	hits   []skein.Hit
+	whole  bool // hits are all that there are
+}
+
+func newSearch(q skein.Query) (x *search, err error) {
+	x = &search{Query: q, wide: q}
+	x.wide.Each, x.wide.Whole, x.wide.Terms = true, true, nil
+	if x.text, err = q.Matcher(); err != nil {
+		return nil, err
+	}
+	if q.Substring == "" && q.Regex != "" {
+		if x.wide.Regex, err = unanchored(q.Regex); err != nil {
+			return nil, err
+		}
+	}
+	var nots []skein.Term
+	for _, t := range q.Terms {
+		if t.Not {
+			nots = append(nots, t)
+			continue
+		}
+		x.wide.Terms = append(x.wide.Terms, t)
+		m, err := skein.Query{Terms: []skein.Term{t}}.Matcher()
+		if err != nil {
+			return nil, err
+		}
+		x.wants = append(x.wants, m)
+	}
+	if len(nots) > 0 {
+		x.not, err = skein.Query{Terms: nots}.Matcher()
+	}
+	return x, err
+}
+
+// allow bounds the work of x.
+func (x *search) allow(b *skein.Budget) {
+	x.budget, x.text = b, x.text.Within(b)
+	for i, m := range x.wants {
+		x.wants[i] = m.Within(b)
+	}
+	if x.not != nil {
+		x.not = x.not.Within(b)
+	}
+}
+
+// byText reports whether the query is a text or an expression instead of words.
+func (x *search) byText() bool { return x.Substring != "" || x.Regex != "" }
+
+// look takes a hit that matches in what is shown of it. What is damaged shows
+// nothing.
+func (x *search) look(r *Redactor, h skein.Hit) {
+	if h.Event == nil {
+		return
+	}
+	x.budget.Spend(hitWork + time.Duration(len(h.Event.Payload))*hideWork)
+	t := r.told(h.Event)
+	switch {
+	case t.hides && !x.fits(&t):
+		return
+	case t.hides:
+		h.Snippet = t.snippet(x.text)
+	case x.byText() && x.wide.Regex != x.Regex:
+		if !x.text.MatchesText(t.text) {
+			return
+		}
+		h.Snippet = x.text.Snippet(t.text)
+	case x.not != nil && !x.not.MatchesText(t.text):
+		return
+	}
+	h.Event, h.Count, h.Score = nil, 0, 0
+	if len(x.wants) > 0 {
+		h.Score = score(x.text, t.text)
+	}
+	x.hits = append(x.hits, h)
+}
+
+// fits reports whether what is shown of a text matches: piece by piece, for what
+// stands on both sides of a secret does not stand together. A piece that matches
+// matches whatever the secrets are, so the store has found it.
+func (x *search) fits(t *told) bool {
+	if x.Path != "" && !slices.ContainsFunc(t.paths, func(p string) bool { return holds(p, x.Path) }) {
+		return false
+	}
+	if x.byText() {
+		return x.text.MatchesText(t.text) && slices.ContainsFunc(pieces(t.text), x.text.MatchesText)
+	}
+	all := apart(pieces(t.text))
+	for _, m := range x.wants {
+		if !slices.ContainsFunc(all, m.MatchesText) {
+			return false
+		}
+	}
+	return x.not == nil || !slices.ContainsFunc(all, func(piece string) bool { return !x.not.MatchesText(piece) })
+}
+
+// shows is how many hits there are to show.
+func (x *search) shows() int {
+	if x.Each {
+		return len(x.hits)
+	}
+	in := map[skein.SessionID]bool{}
+	for i := range x.hits {
+		in[x.hits[i].Session] = true
+	}
+	return len(in)
+}
+
+// best returns the hits to show, best first, with what they count where that is
+// known.
+func (x *search) best() []skein.Hit {
+	slices.SortFunc(x.hits, better)
+	if x.Each {
+		return x.hits
+	}
+	at := map[skein.SessionID]int{}
+	var first []skein.Hit
+	for _, h := range x.hits {
+		i, again := at[h.Session]
+		if !again {
+			i = len(first)
+			at[h.Session], first = i, append(first, h)
+		}
+		if x.whole {
+			first[i].Count++
+		}
+	}
+	return first
+}
+
+// better compares by score, what was said before titles, the newest first.
+func better(a, b skein.Hit) int {
+	said := func(h skein.Hit) int { return min(len(h.Role), 1) }
+	return cmp.Or(cmp.Compare(b.Score, a.Score), said(b)-said(a), cmp.Compare(b.Time, a.Time), cmp.Compare(a.Session, b.Session), cmp.Compare(b.Seq, a.Seq))
+}
+
+// score says how good a match text is, as BM25 does for one word: every further
+// match counts less, and in a longer text each does.
+func score(m *skein.Matcher, text string) float64 {
+	const most, short, mean = 1.2, 0.25, 1000 // bytes
+	n := float64(max(len(m.Find(text)), 1))   // an index finds a word by its stem, too
+	return n * (most + 1) / (n + most*(short+(1-short)*float64(len(text))/mean))
+}
+
+// told is what a search looks through in an event, without secrets.
+type told struct {
+	text  string
+	paths []string
+	hides bool // there were secrets
+}
+
+// told returns what there is to tell of e; nothing if e is nil.
+func (r *Redactor) told(e *skein.Event) (t told) {
+	if e == nil {
+		return t
+	}
+	shown := r.Event(*e)
+	t.hides = !bytes.Equal(shown.Payload, e.Payload)
+	f, err := skein.FactsOf(shown)
+	if err != nil { // a mark stands where none can: nothing is told
+		return told{hides: true}
+	}
+	t.text, t.paths = f.Text, f.Paths
+	return t
+}
+
+// snippet returns some words around what matches, or else around what is hidden.
+func (t *told) snippet(m *skein.Matcher) string {
+	if len(m.Find(t.text)) > 0 {
+		return plainMarks(m.Snippet(t.text))
+	}
+	hidden, err := skein.Query{Substring: markHead}.Matcher()
+	if err != nil {
+		return ""
+	}
+	return strings.NewReplacer(skein.Mark, "", skein.EndMark, "").Replace(hidden.Snippet(t.text))
+}
+
+// inMark finds a mark in a snippet, with what stands in it around what matched.
+var inMark = regexp.MustCompile(`\[[\x02\x03]*redacted[\x02\x03]*:[a-z0-9\x02\x03-]*\]`)
+
+// plainMarks returns a snippet in which nothing in a mark stands out: what
+// begins or ends to match in one does so behind it.
+func plainMarks(snippet string) string {
+	snippet = inMark.ReplaceAllStringFunc(snippet, func(mark string) string {
+		begins, ends := strings.Count(mark, skein.Mark), strings.Count(mark, skein.EndMark)
+		mark = strings.NewReplacer(skein.Mark, "", skein.EndMark, "").Replace(mark)
+		return mark + strings.Repeat(skein.Mark, max(begins-ends, 0)) + strings.Repeat(skein.EndMark, max(ends-begins, 0))
+	})
+	return strings.ReplaceAll(snippet, skein.Mark+skein.EndMark, "")
+}
+
+// pieces returns what stands before, between and behind the marks in s.
+func pieces(s string) (all []string) {
+	for {
+		before, rest, found := strings.Cut(s, markHead)
+		all = append(all, before)
+		if !found {
+			return all
+		}
+		_, s, _ = strings.Cut(rest, "]")
+	}
+}
+
+// holds reports whether part stands in s, and not in a mark.
+func holds(s, part string) bool {
+	return slices.ContainsFunc(pieces(s), func(piece string) bool { return strings.Contains(piece, part) })
+}
+
+// apart returns pieces without the words at their ends that may go on in what is
+// hidden.
+func apart(pieces []string) []string {
+	inWord := func(r rune) bool {
+		return unicode.In(r, unicode.L, unicode.N, unicode.Co, unicode.M)
+	}
+	all := slices.Clone(pieces)
+	for i := range all {
+		if i > 0 {
+			all[i] = strings.TrimLeftFunc(all[i], inWord)
+		}
+		if i < len(all)-1 {
+			all[i] = strings.TrimRightFunc(all[i], inWord)
+		}
+	}
+	return all
+}
