@@ -26,7 +26,7 @@ type Error struct {
 	Message string        // in the provider's words, at most 4 KB
 	Request string        // provider request ID; "" if not known
 	After   time.Duration // how long the provider wants to be left alone; 0 if it did not say
-	Err     error         // what the client library made of it; nil if nothing
+	Err     error         // what it came from; nil if nothing
 }
 
 // Error implements error.

@@ -43,12 +43,11 @@ func noWay(u *url.URL, err error) error {
 	return &Error{Kind: ErrNoWay, Message: cut(u.Scheme + "://" + u.Host + ": " + err.Error()), Err: err}
 }
 
-// Do sends req by next, as a middleware of the providers' client libraries. An
-// answer that is no stream of events it returns as an *[Error].
-func (x *Exchange) Do(req *http.Request, next func(*http.Request) (*http.Response, error)) (*http.Response, error) {
-	res, err := next(req)
+// send sends req. An answer that is no stream of events it returns as an *[Error].
+func (x *Exchange) send(c *http.Client, req *http.Request) (*http.Response, error) {
+	res, err := c.Do(req)
 	if err != nil {
-		return res, noWay(req.URL, err)
+		return nil, noWay(req.URL, err)
 	}
 	x.Message.Request = res.Header.Get(x.Header)
 	media, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type"))

@@ -2,9 +2,6 @@ package anthropic
 
 import (
 	"encoding/json"
-	"errors"
-
-	sdk "github.com/anthropics/anthropic-sdk-go"
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/llm"
@@ -20,76 +17,89 @@ import (
 // and ping at any time. After message_delta nothing is missing.
 type answer struct {
 	llm.Exchange
-	blocks map[int64]*block
+	blocks map[int64]*growing
 }
 
-// A block is a content block that has begun.
-type block struct {
+// A growing block is one that has begun.
+type growing struct {
 	*llm.Piece
 	signature string
 }
 
 func newAnswer(p *Provider) *answer {
-	a := &answer{blocks: map[int64]*block{}}
+	a := &answer{blocks: map[int64]*growing{}}
 	a.Key, a.Header = p.options.Key, "Request-Id"
 	a.Message.Provider, a.Message.Model = p.rules.Provider, p.options.Model
 	return a
 }
 
-// take adds what e says to the answer and returns what of it is to be shown.
-func (a *answer) take(e *sdk.MessageStreamEventUnion) llm.Delta {
+// take adds what an event says to the answer and returns what of it is to be
+// shown.
+func (a *answer) take(data []byte) ([]llm.Delta, error) {
+	var e event
+	if err := llm.Decode(data, &e); err != nil {
+		return nil, err
+	}
+	var d llm.Delta
 	switch e.Type {
 	case "message_start":
-		a.start(e.Message)
+		a.Named(e.Message.Model)
+		a.count(e.Message.Usage)
 	case "content_block_start":
-		return a.begin(e.Index, &e.ContentBlock)
+		d = a.begin(&e)
 	case "content_block_delta":
 		if b := a.blocks[e.Index]; b != nil {
-			return b.grow(&e.Delta)
+			d = b.grow(&e.Delta)
 		}
 	case "content_block_stop":
 		if b := a.blocks[e.Index]; b != nil {
 			b.stop()
 		}
 	case "message_delta":
-		a.end(e)
+		a.count(e.Usage)
+		a.end(e.Delta.StopReason)
+	case "error":
+		return nil, llm.Refusal(200, nil, data)
 	}
-	return llm.Delta{}
+	return []llm.Delta{d}, nil
 }
 
-func (a *answer) start(m sdk.Message) {
-	a.Named(m.Model)
-	if m.JSON.Usage.Valid() {
-		a.Message.Usage = &skein.Usage{
-			Input: m.Usage.InputTokens, Output: m.Usage.OutputTokens,
-			CacheRead: m.Usage.CacheReadInputTokens, CacheWrite: m.Usage.CacheCreationInputTokens,
-		}
+// count takes in what the answer cost so far.
+func (a *answer) count(u *usage) {
+	if u == nil {
+		return
 	}
+	now := skein.Usage{Input: u.Input, Output: u.Output, Reasoning: u.Details.Thinking, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite}
+	if a.Message.Usage != nil {
+		now = a.Message.Usage.Merge(now)
+	}
+	a.Message.Usage = &now
 }
 
-func (a *answer) begin(i int64, c *sdk.ContentBlockStartEventContentBlockUnion) llm.Delta {
+func (a *answer) begin(e *event) llm.Delta {
+	i, c := e.Index, &e.Block
 	switch c.Type {
 	case "text":
-		b := &block{Piece: a.Add(skein.Part{Kind: skein.PartText})}
+		b := &growing{Piece: a.Add(skein.Part{Kind: skein.PartText})}
 		a.blocks[i] = b
 		b.Grow(c.Text)
 		return llm.Delta{Text: c.Text}
 	case "thinking":
-		b := &block{Piece: a.Add(skein.Part{Kind: skein.PartReasoning}), signature: c.Signature}
+		b := &growing{Piece: a.Add(skein.Part{Kind: skein.PartReasoning}), signature: c.Signature}
 		a.blocks[i] = b
 		b.Grow(c.Thinking)
 		return llm.Delta{Reasoning: c.Thinking}
 	case "redacted_thinking":
-		raw, _ := json.Marshal(sdk.NewRedactedThinkingBlock(c.Data)) // strings alone
-		a.blocks[i] = &block{Piece: a.Add(skein.Part{Kind: skein.PartReasoning, Raw: raw})}
+		raw, _ := json.Marshal(thought{Type: c.Type, Data: c.Data}) // strings alone
+		a.blocks[i] = &growing{Piece: a.Add(skein.Part{Kind: skein.PartReasoning, Raw: raw})}
 	case "tool_use":
-		a.blocks[i] = &block{Piece: a.Add(skein.Part{Kind: skein.PartCall, Call: &skein.Call{ID: c.ID, Name: c.Name}})}
+		a.blocks[i] = &growing{Piece: a.Add(skein.Part{Kind: skein.PartCall, Call: &skein.Call{ID: c.ID, Name: c.Name}})}
 		return llm.Delta{Call: c.Name}
 	}
 	return llm.Delta{}
 }
 
-func (b *block) grow(d *sdk.MessageStreamEventUnionDelta) llm.Delta {
+func (b *growing) grow(d *delta) llm.Delta {
 	switch k := b.Part.Kind; {
 	case b.Whole:
 	case d.Type == "text_delta" && k == skein.PartText:
@@ -101,41 +111,24 @@ func (b *block) grow(d *sdk.MessageStreamEventUnionDelta) llm.Delta {
 	case d.Type == "signature_delta":
 		b.signature += d.Signature
 	case d.Type == "input_json_delta" && k == skein.PartCall:
-		b.Grow(d.PartialJSON)
+		b.Grow(d.Input)
 	}
 	return llm.Delta{}
 }
 
-func (b *block) stop() {
+func (b *growing) stop() {
 	b.Whole = true
 	if b.Part.Kind == skein.PartReasoning && b.signature != "" {
-		b.Part.Raw, _ = json.Marshal(sdk.NewThinkingBlock(b.signature, b.Grown())) // strings alone
+		text := b.Grown()
+		b.Part.Raw, _ = json.Marshal(thought{Type: "thinking", Thinking: &text, Signature: b.signature}) // strings alone
 	}
 }
 
-func (a *answer) end(e *sdk.MessageStreamEventUnion) {
-	if e.JSON.Usage.Valid() {
-		u := skein.Usage{
-			Input: e.Usage.InputTokens, Output: e.Usage.OutputTokens, Reasoning: e.Usage.OutputTokensDetails.ThinkingTokens,
-			CacheRead: e.Usage.CacheReadInputTokens, CacheWrite: e.Usage.CacheCreationInputTokens,
-		}
-		if a.Message.Usage != nil {
-			u = a.Message.Usage.Merge(u)
-		}
-		a.Message.Usage = &u
-	}
-	if e.Delta.StopReason == "" {
+// end takes in why the answer ended.
+func (a *answer) end(why string) {
+	if why == "" {
 		return
 	}
-	a.Message.Stop = string(e.Delta.StopReason)
-	a.Cut = e.Delta.StopReason == sdk.StopReasonMaxTokens || e.Delta.StopReason == sdk.StopReasonModelContextWindowExceeded
-	a.Ended = true
-}
-
-// reason returns err, or the error event of a stream that it is about.
-func reason(err error) error {
-	if e := (*sdk.Error)(nil); errors.As(err, &e) {
-		return llm.Refusal(e.StatusCode, nil, []byte(e.RawJSON()))
-	}
-	return err
+	a.Message.Stop, a.Ended = why, true
+	a.Cut = why == "max_tokens" || why == "model_context_window_exceeded"
 }

@@ -4,9 +4,7 @@ import (
 	"cmp"
 	"context"
 	"iter"
-
-	sdk "github.com/anthropics/anthropic-sdk-go"
-	"github.com/anthropics/anthropic-sdk-go/option"
+	"net/http"
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/llm"
@@ -14,9 +12,8 @@ import (
 
 // A Provider reaches one of Anthropic's models.
 type Provider struct {
-	options  llm.Options
-	rules    skein.Rules
-	messages sdk.MessageService
+	options llm.Options
+	rules   skein.Rules
 }
 
 // New returns a Provider.
@@ -32,11 +29,8 @@ func New(o llm.Options) (*Provider, error) {
 	if o.Key == "" {
 		return nil, &llm.NoKeyError{Provider: rules.Provider, Variables: []string{"ANTHROPIC_API_KEY"}}
 	}
-	base := option.WithEnvironmentProduction()
-	if o.BaseURL != "" {
-		base = option.WithBaseURL(o.BaseURL)
-	}
-	return &Provider{o, rules, sdk.NewMessageService(base, option.WithAPIKey(o.Key), option.WithHTTPClient(o.HTTP()), option.WithMaxRetries(0))}, nil
+	o.BaseURL = cmp.Or(o.BaseURL, "https://api.anthropic.com")
+	return &Provider{o, rules}, nil
 }
 
 // About implements [llm.Provider].
@@ -48,19 +42,13 @@ func (p *Provider) About() llm.About {
 func (p *Provider) Stream(ctx context.Context, r llm.Request) iter.Seq2[llm.Delta, error] {
 	return func(yield func(llm.Delta, error) bool) {
 		a := newAnswer(p)
-		params, err := p.params(ctx, r)
+		body, err := p.request(ctx, r)
 		if err != nil {
 			yield(llm.Delta{}, err)
 			return
 		}
-		s := p.messages.NewStreaming(ctx, params, option.WithMiddleware(a.Do))
-		defer func() { _ = s.Close() }() // an answer that nobody reads any more
-		for s.Next() {
-			e := s.Current()
-			if d := a.take(&e); d != (llm.Delta{}) && !yield(d, nil) {
-				return
-			}
-		}
-		yield(a.End(ctx, reason(s.Err())))
+		header := http.Header{"X-Api-Key": {p.options.Key}, "Anthropic-Version": {"2023-06-01"}}
+		post := llm.Post{Base: p.options.BaseURL, Path: []string{"v1", "messages"}, Header: header, Body: body}
+		a.Stream(ctx, &p.options, post, a.take, yield)
 	}
 }

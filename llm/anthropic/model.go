@@ -4,8 +4,6 @@ import (
 	"regexp"
 	"strings"
 
-	sdk "github.com/anthropics/anthropic-sdk-go"
-
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/llm"
 )
@@ -30,18 +28,17 @@ func maxTokens(model string) int64 {
 }
 
 // think asks the model to think as hard as effort says.
-func think(m *sdk.MessageNewParams, effort llm.Effort, messages []skein.Message) {
+func think(m *request, effort llm.Effort, messages []skein.Message) {
 	if effort == "" {
 		return
 	}
 	if ok, _ := regexp.MatchString(budgeted, m.Model); !ok {
-		m.Thinking.OfAdaptive = &sdk.ThinkingConfigAdaptiveParam{Display: sdk.ThinkingConfigAdaptiveDisplaySummarized}
-		m.OutputConfig.Effort = sdk.OutputConfigEffort(effort)
+		m.Thinking, m.Output = &thinking{Type: "adaptive", Display: "summarized"}, &output{string(effort)}
 		return
 	}
 	budget := map[llm.Effort]int64{llm.Low: 2048, llm.Medium: 8192, llm.High: 16_384}[effort]
 	if budget < m.MaxTokens && !midway(messages) {
-		m.Thinking = sdk.ThinkingConfigParamOfEnabled(budget)
+		m.Thinking = &thinking{Type: "enabled", Budget: budget}
 	}
 }
 
@@ -54,20 +51,20 @@ func midway(messages []skein.Message) bool {
 
 // cache marks what the next request will begin with too: up to the system
 // prompt, else the tools, and up to the last message.
-func cache(m *sdk.MessageNewParams) {
-	mark := sdk.NewCacheControlEphemeralParam()
+func cache(m *request) {
+	ephemeral := &mark{"ephemeral"}
 	if n := len(m.System); n > 0 {
-		m.System[n-1].CacheControl = mark
+		m.System[n-1].Cache = ephemeral
 	} else if n := len(m.Tools); n > 0 {
-		m.Tools[n-1].OfTool.CacheControl = mark
+		m.Tools[n-1].Cache = ephemeral
 	}
 	if len(m.Messages) == 0 {
 		return
 	}
 	parts := m.Messages[len(m.Messages)-1].Content
 	for i := len(parts) - 1; i >= 0; i-- {
-		if c := parts[i].GetCacheControl(); c != nil {
-			*c = mark
+		if b, ok := parts[i].(*block); ok {
+			b.Cache = ephemeral
 			return
 		}
 	}

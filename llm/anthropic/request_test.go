@@ -78,12 +78,12 @@ func TestThinking_IsAskedForAsTheModelKnowsIt(t *testing.T) {
 		effort llm.Effort
 		want   string // in the body
 	}{
-		{"claude-sonnet-4-5", llm.Low, `"thinking":{"budget_tokens":2048,"type":"enabled"}`},
-		{"claude-haiku-4-5-20251001", llm.High, `"thinking":{"budget_tokens":16384,"type":"enabled"}`},
-		{"claude-opus-4-20250514", llm.Medium, `"thinking":{"budget_tokens":8192,"type":"enabled"}`},
-		{"claude-3-7-sonnet-latest", llm.Medium, `"thinking":{"budget_tokens":8192,"type":"enabled"}`},
-		{"glm-4.6", llm.Low, `"thinking":{"budget_tokens":2048,"type":"enabled"}`},
-		{"claude-opus-4-6", llm.High, `"thinking":{"display":"summarized","type":"adaptive"}`},
+		{"claude-sonnet-4-5", llm.Low, `"thinking":{"type":"enabled","budget_tokens":2048}`},
+		{"claude-haiku-4-5-20251001", llm.High, `"thinking":{"type":"enabled","budget_tokens":16384}`},
+		{"claude-opus-4-20250514", llm.Medium, `"thinking":{"type":"enabled","budget_tokens":8192}`},
+		{"claude-3-7-sonnet-latest", llm.Medium, `"thinking":{"type":"enabled","budget_tokens":8192}`},
+		{"glm-4.6", llm.Low, `"thinking":{"type":"enabled","budget_tokens":2048}`},
+		{"claude-opus-4-6", llm.High, `"thinking":{"type":"adaptive","display":"summarized"}`},
 		{"claude-sonnet-5-5", llm.Low, `"output_config":{"effort":"low"}`},
 		{"claude-opus-5", "", `"stream":true`},
 	} {
@@ -138,7 +138,7 @@ func TestFiles_GoAsTheirTypeWants(t *testing.T) {
 		file skein.File
 		want string
 	}{
-		{skein.File{Media: "application/pdf", URL: "https://example.com/a.pdf"}, `"source":{"url":"https://example.com/a.pdf","type":"url"}`},
+		{skein.File{Media: "application/pdf", URL: "https://example.com/a.pdf"}, `"source":{"type":"url","url":"https://example.com/a.pdf"}`},
 		{skein.File{Media: "image/png", URL: "https://example.com/a.png"}, `"type":"image"`},
 		{skein.File{Media: "text/plain", Blob: skein.NewBlob([]byte("plain text")).Hash}, `"data":"plain text"`},
 		{skein.File{Media: "application/pdf", Blob: skein.NewBlob([]byte("plain text")).Hash}, `"media_type":"application/pdf"`},

@@ -50,7 +50,7 @@ func older(model string) bool {
 
 // thinking returns what a request says of thoughts: how long, and that they
 // are to be shown.
-func thinking(o llm.Options) map[string]any {
+func thinking(o llm.Options) any {
 	if o.Effort == "" {
 		return nil
 	}
@@ -60,5 +60,5 @@ func thinking(o llm.Options) map[string]any {
 	} else {
 		config["thinking_level"] = string(o.Effort)
 	}
-	return map[string]any{"extra_body": map[string]any{"google": map[string]any{"thinking_config": config}}}
+	return map[string]any{"google": map[string]any{"thinking_config": config}}
 }

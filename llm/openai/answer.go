@@ -2,10 +2,7 @@ package openai
 
 import (
 	"encoding/json"
-	"errors"
-
-	"github.com/openai/openai-go/v3/packages/ssestream"
-	"github.com/openai/openai-go/v3/responses"
+	"net/http"
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/llm"
@@ -16,50 +13,62 @@ import (
 // done; the last event has the usage and why it ended.
 type answer struct {
 	llm.Exchange
-	items  map[int64]*item // by output_index
-	failed error
+	items map[int64]*growing // by output_index
 }
 
-// An item is an output item that has begun.
-type item struct {
+// A growing item is an output item that has begun.
+type growing struct {
 	*llm.Piece
 	part int64 // index of the piece of its text that came last
 }
 
 func newAnswer(p *Provider) *answer {
-	a := &answer{items: map[int64]*item{}}
+	a := &answer{items: map[int64]*growing{}}
 	a.Key, a.Header = p.options.Key, header
 	a.Message.Provider, a.Message.Model = p.rules.Provider, p.options.Model
 	return a
 }
 
-// take adds what e says to the answer and returns what of it is to be shown.
-func (a *answer) take(e *responses.ResponseStreamEventUnion) llm.Delta {
-	it := a.items[e.OutputIndex]
+// take adds what an event says to the answer and returns what of it is to be
+// shown.
+func (a *answer) take(data []byte) ([]llm.Delta, error) {
+	var e event
+	if err := llm.Decode(data, &e); err != nil {
+		return nil, err
+	}
+	var d llm.Delta
+	it := a.items[e.Output]
 	switch e.Type {
 	case "response.output_item.added":
-		return a.begin(e.OutputIndex, &e.Item)
+		d = a.begin(&e)
 	case "response.output_text.delta", "response.refusal.delta":
-		return llm.Delta{Text: it.grow(skein.PartText, e.ContentIndex, e.Delta)}
+		d.Text = it.grow(skein.PartText, e.Content, e.Delta)
 	case "response.reasoning_summary_text.delta":
-		return llm.Delta{Reasoning: it.grow(skein.PartReasoning, e.SummaryIndex, e.Delta)}
+		d.Reasoning = it.grow(skein.PartReasoning, e.Summary, e.Delta)
 	case "response.reasoning_text.delta":
-		return llm.Delta{Reasoning: it.grow(skein.PartReasoning, e.ContentIndex, e.Delta)}
+		d.Reasoning = it.grow(skein.PartReasoning, e.Content, e.Delta)
 	case "response.function_call_arguments.delta":
 		it.grow(skein.PartCall, 0, e.Delta)
 	case "response.output_item.done":
-		return it.done(&e.Item)
+		d = it.done(e.Item)
 	case "response.completed", "response.incomplete":
-		a.end(&e.Response)
+		a.end(e.Response)
 	case "response.failed":
-		a.failed = llm.Refusal(200, nil, []byte(e.Response.RawJSON()))
-	case "error":
-		a.failed = llm.Refusal(200, nil, []byte(e.RawJSON()))
+		return nil, llm.Refusal(http.StatusOK, nil, e.Response)
+	default:
+		if e.Type == "error" || isSet(e.Error) {
+			return nil, llm.Refusal(http.StatusOK, nil, data)
+		}
 	}
-	return llm.Delta{}
+	return []llm.Delta{d}, nil
 }
 
-func (a *answer) begin(i int64, o *responses.ResponseOutputItemUnion) llm.Delta {
+// isSet reports whether a field of an event was there, and not null.
+func isSet(raw json.RawMessage) bool { return len(raw) > 0 && string(raw) != "null" }
+
+func (a *answer) begin(e *event) llm.Delta {
+	var o made
+	_ = llm.Decode(e.Item, &o) // it is JSON, or was left out
 	var p skein.Part
 	switch o.Type {
 	case "message":
@@ -71,7 +80,7 @@ func (a *answer) begin(i int64, o *responses.ResponseOutputItemUnion) llm.Delta 
 	default:
 		return llm.Delta{}
 	}
-	a.items[i] = &item{Piece: a.Add(p)}
+	a.items[e.Output] = &growing{Piece: a.Add(p)}
 	if p.Call != nil {
 		return llm.Delta{Call: o.Name}
 	}
@@ -80,7 +89,7 @@ func (a *answer) begin(i int64, o *responses.ResponseOutputItemUnion) llm.Delta 
 
 // grow adds s to the item, if it is of that kind, and returns what it grew by.
 // Between two pieces of its text there is a blank line.
-func (it *item) grow(k skein.PartKind, part int64, s string) string {
+func (it *growing) grow(k skein.PartKind, part int64, s string) string {
 	if it == nil || it.Whole || it.Part.Kind != k || s == "" {
 		return ""
 	}
@@ -92,20 +101,22 @@ func (it *item) grow(k skein.PartKind, part int64, s string) string {
 	return s
 }
 
-// done ends the item with what o has and no delta brought, and returns what of
+// done ends the item with what raw has and no delta brought, and returns what of
 // it is to be shown.
-func (it *item) done(o *responses.ResponseOutputItemUnion) (d llm.Delta) {
+func (it *growing) done(raw json.RawMessage) (d llm.Delta) {
 	if it == nil {
 		return d
 	}
+	var o made
+	_ = llm.Decode(raw, &o) // it is JSON, or was left out
 	switch it.Part.Kind {
 	case skein.PartReasoning:
-		if o.EncryptedContent != "" {
-			it.Part.Raw = json.RawMessage(o.RawJSON())
+		if o.Encrypted != "" {
+			it.Part.Raw = raw
 		}
 	case skein.PartCall:
 		if it.Grown() == "" {
-			it.Grow(o.Arguments.OfString)
+			it.Grow(o.Arguments)
 		}
 	case skein.PartText:
 		if it.Grown() == "" {
@@ -118,31 +129,23 @@ func (it *item) done(o *responses.ResponseOutputItemUnion) (d llm.Delta) {
 	return d
 }
 
-func (a *answer) end(r *responses.Response) {
+func (a *answer) end(raw json.RawMessage) {
+	var r response
+	_ = llm.Decode(raw, &r) // it is JSON, or was left out
 	a.Named(r.Model)
-	if r.JSON.Usage.Valid() {
-		a.Message.Usage = usage(&r.Usage)
+	if r.Usage != nil {
+		a.Message.Usage = r.Usage.apart()
 	}
-	a.Message.Stop = string(r.Status)
-	if r.IncompleteDetails.Reason != "" {
-		a.Message.Stop, a.Cut = r.IncompleteDetails.Reason, true
+	a.Message.Stop, a.Ended = r.Status, true
+	if r.Why.Reason != "" {
+		a.Message.Stop, a.Cut = r.Why.Reason, true
 	}
-	a.Ended = true
 }
 
-// usage returns u with what was cached apart from what was read anew.
-func usage(u *responses.ResponseUsage) *skein.Usage {
-	read, wrote := u.InputTokensDetails.CachedTokens, u.InputTokensDetails.CacheWriteTokens
+// apart returns u with what was cached apart from what was read anew.
+func (u *usage) apart() *skein.Usage {
 	return &skein.Usage{
-		Input: max(0, u.InputTokens-read-wrote), CacheRead: read, CacheWrite: wrote,
-		Output: u.OutputTokens, Reasoning: u.OutputTokensDetails.ReasoningTokens,
+		Input: max(0, u.Input-u.In.Cached-u.In.CacheWrite), CacheRead: u.In.Cached, CacheWrite: u.In.CacheWrite,
+		Output: u.Output, Reasoning: u.Out.Reasoning,
 	}
-}
-
-// reason returns err, or the error event of a stream that it is about.
-func reason(err error) error {
-	if e := (*ssestream.StreamError)(nil); errors.As(err, &e) {
-		return llm.Refusal(200, nil, e.Event.Data)
-	}
-	return err
 }

@@ -5,9 +5,6 @@ import (
 	"encoding/json"
 	"iter"
 
-	"github.com/openai/openai-go/v3"
-	"github.com/openai/openai-go/v3/option"
-
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/llm"
 )
@@ -30,15 +27,14 @@ type Dialect struct {
 	// as OpenAI's own later models want it, and not max_tokens.
 	Newer bool
 
-	// Extra is added to each request, by name; nil for nothing.
-	Extra map[string]any
+	// Extra goes along with each request, as extra_body; nil for nothing.
+	Extra any
 }
 
 // A Chat reaches a model by the Chat Completions API.
 type Chat struct {
-	options     llm.Options
-	dialect     Dialect
-	completions openai.ChatCompletionService
+	options llm.Options
+	dialect Dialect
 }
 
 // NewChat returns a Chat for the provider of that name: openai, ollama, vllm,
@@ -59,7 +55,7 @@ func NewDialect(d Dialect, o llm.Options) (*Chat, error) {
 	if err := o.Check(); err != nil {
 		return nil, err
 	}
-	return &Chat{o, d, openai.NewChatCompletionService(settings(o)...)}, nil
+	return &Chat{o, d}, nil
 }
 
 // About implements [llm.Provider].
@@ -71,21 +67,11 @@ func (c *Chat) About() llm.About {
 func (c *Chat) Stream(ctx context.Context, r llm.Request) iter.Seq2[llm.Delta, error] {
 	return func(yield func(llm.Delta, error) bool) {
 		a := newChatAnswer(c)
-		params, err := c.params(ctx, r)
+		body, err := c.request(ctx, r)
 		if err != nil {
 			yield(llm.Delta{}, err)
 			return
 		}
-		s := c.completions.NewStreaming(ctx, params, option.WithMiddleware(a.Do))
-		defer func() { _ = s.Close() }() // an answer that nobody reads any more
-		for s.Next() {
-			chunk := s.Current()
-			for _, d := range a.take(&chunk) {
-				if !yield(d, nil) {
-					return
-				}
-			}
-		}
-		yield(a.End(ctx, reason(s.Err())))
+		a.Stream(ctx, &c.options, post(&c.options, body, "chat", "completions"), a.take, yield)
 	}
 }

@@ -1,11 +1,10 @@
 package openai
 
 import (
+	"cmp"
 	"encoding/json"
+	"net/http"
 	"strings"
-
-	"github.com/openai/openai-go/v3"
-	"github.com/openai/openai-go/v3/packages/respjson"
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/llm"
@@ -27,31 +26,37 @@ func newChatAnswer(c *Chat) *chatAnswer {
 	return a
 }
 
-// take adds what c says to the answer and returns what of it is to be shown.
-func (a *chatAnswer) take(c *openai.ChatCompletionChunk) (deltas []llm.Delta) {
+// take adds what a chunk says to the answer and returns what of it is to be
+// shown.
+func (a *chatAnswer) take(data []byte) (deltas []llm.Delta, err error) {
+	var c chunk
+	if err := llm.Decode(data, &c); err != nil {
+		return nil, err
+	}
+	if isSet(c.Error) {
+		return nil, llm.Refusal(http.StatusOK, nil, data)
+	}
 	a.Named(c.Model)
-	if c.JSON.Usage.Valid() {
-		a.Message.Usage = chatUsage(&c.Usage)
+	if c.Usage != nil {
+		a.Message.Usage = c.Usage.apart()
 	}
 	if len(c.Choices) == 0 {
-		return nil
+		return nil, nil
 	}
 	choice := &c.Choices[0]
-	for _, name := range []string{"reasoning_content", "reasoning"} {
-		if s, ok := skein.Unquote([]byte(choice.Delta.JSON.ExtraFields[name].Raw())); ok && s != "" {
-			deltas = append(deltas, a.reason(s))
-			break
-		}
+	d := &choice.Delta
+	if s := cmp.Or(d.Reasoning, d.Thought); s != "" {
+		deltas = append(deltas, a.reason(s))
 	}
-	deltas = append(deltas, a.say(&choice.Delta)...)
-	for i := range choice.Delta.ToolCalls {
-		deltas = append(deltas, a.call(&choice.Delta.ToolCalls[i])...)
+	deltas = append(deltas, a.say(d)...)
+	for i := range d.Calls {
+		deltas = append(deltas, a.call(&d.Calls[i])...)
 	}
-	if choice.FinishReason != "" {
-		a.Message.Stop, a.Ended = choice.FinishReason, true
-		a.Cut = choice.FinishReason == "length"
+	if choice.Why != "" {
+		a.Message.Stop, a.Ended = choice.Why, true
+		a.Cut = choice.Why == "length"
 	}
-	return deltas
+	return deltas, nil
 }
 
 func (a *chatAnswer) reason(s string) llm.Delta {
@@ -60,12 +65,11 @@ func (a *chatAnswer) reason(s string) llm.Delta {
 }
 
 // say adds a piece of text, which may be a thought.
-func (a *chatAnswer) say(d *openai.ChatCompletionChunkChoiceDelta) (deltas []llm.Delta) {
+func (a *chatAnswer) say(d *chatDelta) (deltas []llm.Delta) {
 	text := d.Content + d.Refusal
 	if a.signed {
-		extra := d.JSON.ExtraFields["extra_content"]
-		a.sign(extra)
-		if thinks(extra) {
+		a.sign(d.Extra)
+		if thinks(d.Extra) {
 			a.thought = true
 			if text = strings.TrimPrefix(text, "<thought>"); text != "" {
 				deltas = append(deltas, a.reason(text))
@@ -84,35 +88,35 @@ func (a *chatAnswer) say(d *openai.ChatCompletionChunkChoiceDelta) (deltas []llm
 }
 
 // thinks reports whether extra marks a thought of Gemini's.
-func thinks(extra respjson.Field) bool {
+func thinks(extra json.RawMessage) bool {
 	var x struct {
 		Google struct{ Thought bool }
 	}
-	return json.Unmarshal([]byte(extra.Raw()), &x) == nil && x.Google.Thought
+	return json.Unmarshal(extra, &x) == nil && x.Google.Thought
 }
 
 // sign keeps extra, if it has a signature, as reasoning before what it signs.
-func (a *chatAnswer) sign(extra respjson.Field) {
+func (a *chatAnswer) sign(extra json.RawMessage) {
 	var x struct {
 		Google struct {
 			Signature string `json:"thought_signature"`
 		}
 	}
-	if json.Unmarshal([]byte(extra.Raw()), &x) != nil || x.Google.Signature == "" {
+	if json.Unmarshal(extra, &x) != nil || x.Google.Signature == "" {
 		return
 	}
 	p := a.Last(skein.PartReasoning)
-	p.Part.Raw, p.Whole = json.RawMessage(extra.Raw()), true
+	p.Part.Raw, p.Whole = extra, true
 }
 
 // call adds a piece of a call. A new one begins with an index that was not
 // there before, or with another ID: some servers give each call the index 0.
-func (a *chatAnswer) call(c *openai.ChatCompletionChunkChoiceDeltaToolCall) (deltas []llm.Delta) {
+func (a *chatAnswer) call(c *callDelta) (deltas []llm.Delta) {
 	p := a.calls[c.Index]
 	if p == nil || c.ID != "" && p.Part.Call.ID != c.ID {
 		a.Close() // what came before has come to its end
 		if a.signed {
-			a.sign(c.JSON.ExtraFields["extra_content"])
+			a.sign(c.Extra)
 		}
 		p = a.Add(skein.Part{Kind: skein.PartCall, Call: &skein.Call{ID: c.ID}})
 		a.calls[c.Index] = p
@@ -125,16 +129,15 @@ func (a *chatAnswer) call(c *openai.ChatCompletionChunkChoiceDeltaToolCall) (del
 	return deltas
 }
 
-// chatUsage returns u with what was cached apart from what was read anew. Where
-// the total is more than its parts, the rest was thought: Google does not count
-// it as output.
-func chatUsage(u *openai.CompletionUsage) *skein.Usage {
-	read, wrote := u.PromptTokensDetails.CachedTokens, u.PromptTokensDetails.CacheWriteTokens
+// apart returns u with what was cached apart from what was read anew. Where the
+// total is more than its parts, the rest was thought: Google does not count it as
+// output.
+func (u *chatUsage) apart() *skein.Usage {
 	s := &skein.Usage{
-		Input: max(0, u.PromptTokens-read-wrote), CacheRead: read, CacheWrite: wrote,
-		Output: u.CompletionTokens, Reasoning: u.CompletionTokensDetails.ReasoningTokens,
+		Input: max(0, u.Prompt-u.In.Cached-u.In.CacheWrite), CacheRead: u.In.Cached, CacheWrite: u.In.CacheWrite,
+		Output: u.Completion, Reasoning: u.Out.Reasoning,
 	}
-	if rest := u.TotalTokens - u.PromptTokens - u.CompletionTokens; rest > 0 {
+	if rest := u.Total - u.Prompt - u.Completion; rest > 0 {
 		s.Output += rest
 		s.Reasoning = max(s.Reasoning, rest)
 	}

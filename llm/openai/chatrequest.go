@@ -6,95 +6,76 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/openai/openai-go/v3"
-	"github.com/openai/openai-go/v3/packages/param"
-	"github.com/openai/openai-go/v3/shared"
-
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/llm"
 )
 
-// params returns r as the Chat Completions API wants it.
-func (c *Chat) params(ctx context.Context, r llm.Request) (openai.ChatCompletionNewParams, error) {
-	m := openai.ChatCompletionNewParams{
-		Model: c.options.Model, ReasoningEffort: shared.ReasoningEffort(c.options.Effort),
-		StreamOptions: openai.ChatCompletionStreamOptionsParam{IncludeUsage: openai.Bool(true)},
-	}
+// request returns r as the Chat Completions API wants it.
+func (c *Chat) request(ctx context.Context, r llm.Request) (*chatRequest, error) {
 	if err := r.Check(); err != nil {
-		return m, err
+		return nil, err
 	}
-	switch limit := openai.Int(int64(r.MaxTokens)); {
-	case r.MaxTokens == 0:
-	case c.dialect.Newer:
-		m.MaxCompletionTokens = limit
-	default:
-		m.MaxTokens = limit
-	}
-	if c.dialect.Extra != nil {
-		m.SetExtraFields(c.dialect.Extra)
+	m := &chatRequest{Model: c.options.Model, Stream: true, Options: streamOptions{true}, Effort: string(c.options.Effort), Extra: c.dialect.Extra}
+	if c.dialect.Newer {
+		m.MaxNewTokens = r.MaxTokens
+	} else {
+		m.MaxTokens = r.MaxTokens
 	}
 	for _, t := range r.Tools {
-		f := param.Override[shared.FunctionDefinitionParam](definition{t.Name, t.Doc, t.Schema})
-		m.Tools = append(m.Tools, openai.ChatCompletionFunctionTool(f))
+		m.Tools = append(m.Tools, chatTool{"function", function{Name: t.Name, Doc: t.Doc, Parameters: t.Schema}})
 	}
 	if r.System != "" {
-		m.Messages = append(m.Messages, openai.SystemMessage(r.System))
+		m.Messages = append(m.Messages, chatMessage{Role: "system", Content: r.System})
 	}
 	for i := range r.Messages {
 		more, err := c.messages(ctx, &r, &r.Messages[i])
 		if err != nil {
-			return m, fmt.Errorf("message %d: %w", i, err)
+			return nil, fmt.Errorf("message %d: %w", i, err)
 		}
 		m.Messages = append(m.Messages, more...)
 	}
 	return m, nil
 }
 
-// A definition is a tool, its schema as it was given.
-type definition struct {
-	Name       string          `json:"name"`
-	Doc        string          `json:"description,omitempty"`
-	Parameters json.RawMessage `json:"parameters,omitempty"`
-}
-
 // messages returns m as messages: one for each result, and one for the rest.
-func (c *Chat) messages(ctx context.Context, r *llm.Request, m *skein.Message) (all []openai.ChatCompletionMessageParamUnion, err error) {
+func (c *Chat) messages(ctx context.Context, r *llm.Request, m *skein.Message) (all []chatMessage, err error) {
 	switch m.Role {
 	case skein.RoleSystem:
-		return append(all, openai.SystemMessage(m.Words())), nil
+		return append(all, chatMessage{Role: "system", Content: m.Words()}), nil
 	case skein.RoleAssistant:
 		return append(all, c.assistant(m)), nil
 	}
-	var content []openai.ChatCompletionContentPartUnionParam
+	var list []chatPart
 	for i := range m.Parts {
 		switch p := &m.Parts[i]; p.Kind {
 		case skein.PartText:
-			content = append(content, openai.TextContentPart(string(p.Text)))
+			text := string(p.Text)
+			list = append(list, chatPart{Type: "text", Text: &text})
 		case skein.PartFile:
 			f, err := chatFile(ctx, r, p.File)
 			if err != nil {
 				return nil, err
 			}
-			content = append(content, f)
+			list = append(list, f)
 		case skein.PartResult:
-			all = append(all, openai.ToolMessage(outcome(p.Result), p.Result.CallID))
+			all = append(all, chatMessage{Role: "tool", Content: outcome(p.Result), CallID: p.Result.CallID})
 		default:
 			return nil, fmt.Errorf("%w: part of kind %q", llm.ErrRequest, p.Kind)
 		}
 	}
 	switch {
-	case len(content) == 1 && content[0].OfText != nil:
-		all = append(all, openai.UserMessage(content[0].OfText.Text)) // what every server takes
-	case len(content) > 0:
-		all = append(all, openai.UserMessage(content))
+	case len(list) == 1 && list[0].Text != nil:
+		all = append(all, chatMessage{Role: "user", Content: *list[0].Text}) // what every server takes
+	case len(list) > 0:
+		all = append(all, chatMessage{Role: "user", Content: list})
 	}
 	return all, nil
 }
 
 // assistant returns an answer: its text as one, and its calls. Signatures stand
 // beside the call that comes after them; those of the text beside the message.
-func (c *Chat) assistant(m *skein.Message) openai.ChatCompletionMessageParamUnion {
-	var a openai.ChatCompletionAssistantMessageParam
+func (c *Chat) assistant(m *skein.Message) chatMessage {
+	a := chatMessage{Role: "assistant"}
 	var text []string
 	var signed json.RawMessage
 	for i := range m.Parts {
@@ -106,35 +87,26 @@ func (c *Chat) assistant(m *skein.Message) openai.ChatCompletionMessageParamUnio
 				signed = p.Raw
 			}
 		case skein.PartCall:
-			if signed == nil && len(a.ToolCalls) == 0 {
+			if signed == nil && len(a.Calls) == 0 {
 				signed = c.dialect.Unsigned
 			}
-			a.ToolCalls = append(a.ToolCalls, c.call(p.Call, signed))
+			a.Calls = append(a.Calls, callOf(p.Call, signed))
 			signed = nil
 		}
 	}
 	if len(text) > 0 {
-		a.Content.OfString = openai.String(strings.Join(text, "\n\n"))
+		a.Content = strings.Join(text, "\n\n")
 	}
-	if signed != nil {
-		a.SetExtraFields(map[string]any{"extra_content": signed})
-	}
-	return openai.ChatCompletionMessageParamUnion{OfAssistant: &a}
+	a.Extra = signed
+	return a
 }
 
-func (c *Chat) call(call *skein.Call, signed json.RawMessage) openai.ChatCompletionMessageToolCallUnionParam {
-	f := openai.ChatCompletionMessageFunctionToolCallParam{
-		ID:       call.ID,
-		Function: openai.ChatCompletionMessageFunctionToolCallFunctionParam{Name: call.Name, Arguments: string(call.Input)},
-	}
-	if signed != nil {
-		f.SetExtraFields(map[string]any{"extra_content": signed})
-	}
-	return openai.ChatCompletionMessageToolCallUnionParam{OfFunction: &f}
+func callOf(call *skein.Call, signed json.RawMessage) chatCall {
+	return chatCall{ID: call.ID, Type: "function", Function: chatFunction{call.Name, string(call.Input)}, Extra: signed}
 }
 
 // chatFile returns f as an image, a recording or a document.
-func chatFile(ctx context.Context, r *llm.Request, f *skein.File) (p openai.ChatCompletionContentPartUnionParam, err error) {
+func chatFile(ctx context.Context, r *llm.Request, f *skein.File) (p chatPart, err error) {
 	url, err := r.DataURL(ctx, f)
 	if err != nil {
 		return p, err
@@ -145,8 +117,8 @@ func chatFile(ctx context.Context, r *llm.Request, f *skein.File) (p openai.Chat
 		if format == "mpeg" {
 			format = "mp3"
 		}
-		return openai.InputAudioContentPart(openai.ChatCompletionContentPartInputAudioInputAudioParam{Data: data, Format: format}), nil
+		return chatPart{Type: "input_audio", Audio: &chatAudio{data, format}}, nil
 	}
 	// Gemini takes documents here too, by the type in the URL.
-	return openai.ImageContentPart(openai.ChatCompletionContentPartImageImageURLParam{URL: url}), nil
+	return chatPart{Type: "image_url", Image: &chatImage{url}}, nil
 }

@@ -1,8 +1,6 @@
 // Package openai reaches OpenAI's models by the Responses API, and by the Chat
 // Completions API those of everybody who speaks it: Ollama, vLLM, OpenRouter,
-// a local server. Both go through OpenAI's own client library (checked 2026-11
-// with version 3.95), whose retries are off; nothing is read from the
-// environment.
+// a local server (checked 2026-11).
 //
 // Nothing is kept at OpenAI (store is false): reasoning comes encrypted, and
 // goes back as it came.

@@ -4,9 +4,7 @@ import (
 	"cmp"
 	"context"
 	"iter"
-
-	"github.com/openai/openai-go/v3/option"
-	"github.com/openai/openai-go/v3/responses"
+	"net/http"
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/llm"
@@ -17,9 +15,8 @@ const header = "X-Request-Id"
 
 // A Provider reaches one of OpenAI's models by the Responses API.
 type Provider struct {
-	options   llm.Options
-	rules     skein.Rules
-	responses responses.ResponseService
+	options llm.Options
+	rules   skein.Rules
 }
 
 // New returns a Provider.
@@ -35,19 +32,17 @@ func New(o llm.Options) (*Provider, error) {
 	if o.Key == "" {
 		return nil, &llm.NoKeyError{Provider: rules.Provider, Variables: []string{"OPENAI_API_KEY"}}
 	}
-	return &Provider{o, rules, responses.NewResponseService(settings(o)...)}, nil
+	return &Provider{o, rules}, nil
 }
 
-// settings returns what the client library has to know.
-func settings(o llm.Options) []option.RequestOption {
-	s := []option.RequestOption{option.WithEnvironmentProduction(), option.WithHTTPClient(o.HTTP()), option.WithMaxRetries(0)}
-	if o.BaseURL != "" {
-		s = append(s, option.WithBaseURL(o.BaseURL))
-	}
+// post returns the request with that body to an endpoint. Without a key none is
+// sent.
+func post(o *llm.Options, body any, path ...string) llm.Post {
+	p := llm.Post{Base: cmp.Or(o.BaseURL, "https://api.openai.com/v1"), Path: path, Header: http.Header{}, Body: body}
 	if o.Key != "" {
-		s = append(s, option.WithAPIKey(o.Key))
+		p.Header.Set("Authorization", "Bearer "+o.Key)
 	}
-	return s
+	return p
 }
 
 // About implements [llm.Provider].
@@ -59,22 +54,11 @@ func (p *Provider) About() llm.About {
 func (p *Provider) Stream(ctx context.Context, r llm.Request) iter.Seq2[llm.Delta, error] {
 	return func(yield func(llm.Delta, error) bool) {
 		a := newAnswer(p)
-		params, err := p.params(ctx, r)
+		body, err := p.request(ctx, r)
 		if err != nil {
 			yield(llm.Delta{}, err)
 			return
 		}
-		s := p.responses.NewStreaming(ctx, params, option.WithMiddleware(a.Do))
-		defer func() { _ = s.Close() }() // an answer that nobody reads any more
-		for a.failed == nil && s.Next() {
-			e := s.Current()
-			if d := a.take(&e); d != (llm.Delta{}) && !yield(d, nil) {
-				return
-			}
-		}
-		if a.failed == nil {
-			a.failed = reason(s.Err())
-		}
-		yield(a.End(ctx, a.failed))
+		a.Stream(ctx, &p.options, post(&p.options, body, "responses"), a.take, yield)
 	}
 }

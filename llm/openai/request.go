@@ -6,11 +6,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/openai/openai-go/v3"
-	"github.com/openai/openai-go/v3/packages/param"
-	"github.com/openai/openai-go/v3/responses"
-	"github.com/openai/openai-go/v3/shared"
-
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/llm"
 )
@@ -18,62 +13,48 @@ import (
 // minOutput is the smallest limit that the Responses API takes, in tokens.
 const minOutput = 16
 
-// params returns r as the Responses API wants it.
-func (p *Provider) params(ctx context.Context, r llm.Request) (responses.ResponseNewParams, error) {
-	m := responses.ResponseNewParams{Model: p.options.Model, Store: openai.Bool(false)}
+// request returns r as the Responses API wants it.
+func (p *Provider) request(ctx context.Context, r llm.Request) (*request, error) {
 	if err := r.Check(); err != nil {
-		return m, err
+		return nil, err
 	}
-	p.think(&m)
-	if r.System != "" {
-		m.Instructions = openai.String(r.System)
-	}
+	m := &request{Model: p.options.Model, Stream: true, Instructions: r.System}
+	p.think(m)
 	if r.MaxTokens > 0 {
-		m.MaxOutputTokens = openai.Int(int64(max(r.MaxTokens, minOutput)))
+		m.MaxTokens = max(r.MaxTokens, minOutput)
 	}
 	for _, t := range r.Tools {
-		f := param.Override[responses.FunctionToolParam](function{"function", t.Name, t.Doc, t.Schema, false})
-		m.Tools = append(m.Tools, responses.ToolUnionParam{OfFunction: &f})
+		m.Tools = append(m.Tools, function{"function", t.Name, t.Doc, t.Schema, new(bool)})
 	}
-	items := opaque(r.Opaque)
+	m.Input = opaque(r.Opaque)
 	for i := range r.Messages {
 		more, err := itemsOf(ctx, &r, &r.Messages[i])
 		if err != nil {
-			return m, fmt.Errorf("message %d: %w", i, err)
+			return nil, fmt.Errorf("message %d: %w", i, err)
 		}
-		items = append(items, more...)
+		m.Input = append(m.Input, more...)
 	}
-	m.Input.OfInputItemList = items
 	return m, nil
 }
 
 // think asks for reasoning, encrypted as nothing is kept, from models that do:
 // others turn down a request that speaks of it.
-func (p *Provider) think(m *responses.ResponseNewParams) {
+func (p *Provider) think(m *request) {
 	model := strings.TrimPrefix(p.options.Model, "ft:")
 	for _, plain := range []string{"gpt-3", "gpt-4", "chatgpt-", "gpt-5-chat"} {
 		if strings.HasPrefix(model, plain) {
 			return
 		}
 	}
-	m.Include = []responses.ResponseIncludable{responses.ResponseIncludableReasoningEncryptedContent}
+	m.Include = []string{"reasoning.encrypted_content"}
 	if p.options.Effort != "" {
-		m.Reasoning = shared.ReasoningParam{Effort: shared.ReasoningEffort(p.options.Effort), Summary: shared.ReasoningSummaryAuto}
+		m.Reasoning = &reasoning{Effort: string(p.options.Effort), Summary: "auto"}
 	}
-}
-
-// A function is a tool, its schema as it was given.
-type function struct {
-	Type       string          `json:"type,omitempty"`
-	Name       string          `json:"name"`
-	Doc        string          `json:"description,omitempty"`
-	Parameters json.RawMessage `json:"parameters,omitempty"`
-	Strict     bool            `json:"strict"`
 }
 
 // opaque returns the items that stand for what was compacted: raw is one, or a
 // list of them.
-func opaque(raw json.RawMessage) (items []responses.ResponseInputItemUnionParam) {
+func opaque(raw json.RawMessage) (items []any) {
 	if len(raw) == 0 {
 		return nil
 	}
@@ -82,36 +63,36 @@ func opaque(raw json.RawMessage) (items []responses.ResponseInputItemUnionParam)
 		list = []json.RawMessage{raw}
 	}
 	for _, one := range list {
-		items = append(items, param.Override[responses.ResponseInputItemUnionParam](one))
+		items = append(items, one)
 	}
 	return items
 }
 
 // itemsOf returns m as items: a message for text and files in a row, and one
 // item for each other part.
-func itemsOf(ctx context.Context, r *llm.Request, m *skein.Message) (items []responses.ResponseInputItemUnionParam, err error) {
-	var content responses.ResponseInputMessageContentListParam
+func itemsOf(ctx context.Context, r *llm.Request, m *skein.Message) (items []any, err error) {
+	var list []content
 	flush := func() {
-		if len(content) > 0 {
-			items = append(items, responses.ResponseInputItemParamOfMessage(content, responses.EasyInputMessageRole(m.Role)))
-			content = nil
+		if len(list) > 0 {
+			items = append(items, &item{Role: string(m.Role), Content: list})
+			list = nil
 		}
 	}
 	for i := range m.Parts {
 		p := &m.Parts[i]
 		switch {
 		case p.Kind == skein.PartText && m.Role == skein.RoleAssistant:
-			items = append(items, responses.ResponseInputItemParamOfMessage(string(p.Text), responses.EasyInputMessageRoleAssistant))
+			items = append(items, &item{Role: "assistant", Content: string(p.Text)})
 			continue
 		case p.Kind == skein.PartText:
-			content = append(content, responses.ResponseInputContentParamOfInputText(string(p.Text)))
+			list = append(list, text(string(p.Text)))
 			continue
 		case p.Kind == skein.PartFile:
 			f, err := file(ctx, r, p.File)
 			if err != nil {
 				return nil, err
 			}
-			content = append(content, f)
+			list = append(list, f)
 			continue
 		}
 		flush()
@@ -125,39 +106,40 @@ func itemsOf(ctx context.Context, r *llm.Request, m *skein.Message) (items []res
 	return items, nil
 }
 
-func itemOf(ctx context.Context, r *llm.Request, p *skein.Part) (it responses.ResponseInputItemUnionParam, err error) {
+func text(s string) content { return content{Type: "input_text", Text: &s} }
+
+func itemOf(ctx context.Context, r *llm.Request, p *skein.Part) (any, error) {
 	switch p.Kind {
 	case skein.PartReasoning:
-		return param.Override[responses.ResponseInputItemUnionParam](p.Raw), nil
+		return p.Raw, nil
 	case skein.PartCall:
-		return responses.ResponseInputItemParamOfFunctionCall(string(p.Call.Input), p.Call.ID, p.Call.Name), nil
+		arguments := string(p.Call.Input)
+		return &item{Type: "function_call", CallID: p.Call.ID, Name: p.Call.Name, Arguments: &arguments}, nil
 	case skein.PartResult:
 		return result(ctx, r, p.Result)
 	}
-	return it, fmt.Errorf("%w: part of kind %q", llm.ErrRequest, p.Kind)
+	return nil, fmt.Errorf("%w: part of kind %q", llm.ErrRequest, p.Kind)
 }
 
 // result returns res as an item: a text, or a list if there are files.
-func result(ctx context.Context, r *llm.Request, res *skein.Result) (it responses.ResponseInputItemUnionParam, err error) {
-	out := &responses.ResponseInputItemFunctionCallOutputParam{CallID: openai.String(res.CallID)}
-	text := outcome(res)
+func result(ctx context.Context, r *llm.Request, res *skein.Result) (*item, error) {
+	out := &item{Type: "function_call_output", CallID: res.CallID, Output: outcome(res)}
 	if len(res.Files) == 0 {
-		out.Output.OfString = openai.String(text)
-		return responses.ResponseInputItemUnionParam{OfFunctionCallOutput: out}, nil
+		return out, nil
 	}
-	list := responses.ResponseFunctionCallOutputItemListParam{}
-	if text != "" {
-		list = append(list, responses.ResponseFunctionCallOutputItemParamOfInputText(text))
+	var list []content
+	if s := outcome(res); s != "" {
+		list = append(list, text(s))
 	}
 	for i := range res.Files {
 		url, err := r.DataURL(ctx, &res.Files[i])
 		if err != nil {
-			return it, err
+			return nil, err
 		}
-		list = append(list, responses.ResponseFunctionCallOutputItemUnionParam{OfInputImage: &responses.ResponseInputImageContentParam{ImageURL: openai.String(url)}})
+		list = append(list, content{Type: "input_image", Image: url})
 	}
-	out.Output.OfResponseFunctionCallOutputItemArray = list
-	return responses.ResponseInputItemUnionParam{OfFunctionCallOutput: out}, nil
+	out.Output = list
+	return out, nil
 }
 
 // outcome returns the text of res, which says so if the tool failed: neither
@@ -171,23 +153,17 @@ func outcome(res *skein.Result) string {
 }
 
 // file returns f as an image or a document, by URL or with its bytes.
-func file(ctx context.Context, r *llm.Request, f *skein.File) (c responses.ResponseInputContentUnionParam, err error) {
+func file(ctx context.Context, r *llm.Request, f *skein.File) (c content, err error) {
 	url, err := r.DataURL(ctx, f)
-	if err != nil {
+	switch {
+	case err != nil:
 		return c, err
+	case strings.HasPrefix(f.Media, "image/"):
+		return content{Type: "input_image", Image: url, Detail: "auto"}, nil
+	case f.Blob == "":
+		return content{Type: "input_file", URL: url}, nil
 	}
-	if strings.HasPrefix(f.Media, "image/") {
-		c = responses.ResponseInputContentParamOfInputImage(responses.ResponseInputImageDetailAuto)
-		c.OfInputImage.ImageURL = openai.String(url)
-		return c, nil
-	}
-	d := &responses.ResponseInputFileParam{}
-	if f.Blob == "" {
-		d.FileURL = openai.String(url)
-	} else {
-		d.FileData, d.Filename = openai.String(url), openai.String(nameOf(f))
-	}
-	return responses.ResponseInputContentUnionParam{OfInputFile: d}, nil
+	return content{Type: "input_file", Data: url, Name: nameOf(f)}, nil
 }
 
 // nameOf returns a name for f, which the API wants one for.

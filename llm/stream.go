@@ -1,0 +1,157 @@
+package llm
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"net/http"
+	"net/url"
+)
+
+// maxEvent is how long one event of a stream may be, in bytes: an answer that
+// comes whole at its end, reasoning and all, is far shorter.
+const maxEvent = 64 << 20
+
+// A Post is a request that is answered with a stream of server-sent events.
+type Post struct {
+	Base   string   // URL of the API
+	Path   []string // of the endpoint, below the base
+	Header http.Header
+	Body   any // sent as JSON
+}
+
+// Stream sends p as the options say, gives take the data of each event of the
+// answer, and yields what that returns, without empty ones, and at last what
+// [Exchange.End] does. take's error ends the answer.
+func (x *Exchange) Stream(ctx context.Context, o *Options, p Post, take func(data []byte) ([]Delta, error), yield func(Delta, error) bool) {
+	for data, err := range x.post(ctx, o, p) {
+		var deltas []Delta
+		if err == nil {
+			deltas, err = take(data)
+		}
+		for _, d := range deltas {
+			if d != (Delta{}) && !yield(d, nil) {
+				return
+			}
+		}
+		if err != nil {
+			yield(x.End(ctx, err))
+			return
+		}
+	}
+	yield(x.End(ctx, nil))
+}
+
+// post yields the data of the events that p is answered with, and at last what went
+// wrong, if anything did.
+func (x *Exchange) post(ctx context.Context, o *Options, p Post) iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		req, err := p.request(ctx)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		res, err := x.send(o.HTTP(), req)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		defer func() { _ = res.Body.Close() }() // an answer that nobody reads any more
+		for data, err := range events(res.Body) {
+			if !yield(data, err) {
+				return
+			}
+		}
+	}
+}
+
+// request returns p for net/http.
+func (p *Post) request(ctx context.Context) (*http.Request, error) {
+	u, err := url.Parse(p.Base)
+	if err != nil {
+		return nil, fmt.Errorf("%w: base URL %q", ErrRequest, p.Base)
+	}
+	var body bytes.Buffer
+	e := json.NewEncoder(&body)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(p.Body); err != nil {
+		return nil, &Error{Kind: ErrRequest, Message: cut("it cannot be written as JSON: " + err.Error()), Err: err}
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, u.JoinPath(p.Path...).String(), bytes.NewReader(bytes.TrimSuffix(body.Bytes(), []byte("\n"))))
+	if err != nil {
+		return nil, err
+	}
+	for name, values := range p.Header {
+		req.Header[name] = values
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Accept", "text/event-stream")
+	req.Header.Set("User-Agent", "skein")
+	return req, nil
+}
+
+// events yields the data of the events that r has, as far as they are whole, up to
+// OpenAI's mark of the end.
+func events(r io.Reader) iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		in := bufio.NewReader(r)
+		var data []byte
+		for {
+			line, err := lineOf(in, maxEvent-len(data))
+			if err != nil {
+				if !errors.Is(err, io.EOF) {
+					yield(nil, err)
+				}
+				return
+			}
+			if len(line) == 0 {
+				if string(data) == "[DONE]" || len(data) > 0 && !yield(data, nil) {
+					return
+				}
+				data = nil
+				continue
+			}
+			name, value, _ := bytes.Cut(line, []byte(":"))
+			if string(name) == "data" {
+				if len(data) > 0 {
+					data = append(data, '\n')
+				}
+				data = append(data, bytes.TrimPrefix(value, []byte(" "))...)
+			}
+		}
+	}
+}
+
+var errLongEvent = fmt.Errorf("an event of the stream has more than %d bytes", maxEvent)
+
+// lineOf returns the next line, without its end. What no line feed ends is none.
+func lineOf(in *bufio.Reader, most int) (line []byte, err error) {
+	for {
+		piece, err := in.ReadSlice('\n')
+		if line = append(line, piece...); len(line) > most {
+			return nil, errLongEvent
+		}
+		if err == nil {
+			return bytes.TrimSuffix(line[:len(line)-1], []byte("\r")), nil
+		}
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return nil, err
+		}
+	}
+}
+
+// Decode reads the data of an event into to. A value of another type than is
+// wanted, as some servers write, counts as left out. The error is that of
+// [json.Unmarshal]: data is not JSON.
+func Decode(data []byte, to any) error {
+	err := json.Unmarshal(data, to)
+	if other := (*json.UnmarshalTypeError)(nil); errors.As(err, &other) {
+		return nil
+	}
+	return err
+}
