@@ -97,9 +97,10 @@ type Store interface {
 
 	// Search returns what matches q, best first. Sessions in the bin are left
 	// out. An empty query matches nothing. What is found is events, each once,
-	// in the session that has it; with Query.Session, in what that session
+	// in the session that has it, or, if it does not stand there any more, in
+	// the first fork in which it does; with Query.Session, in what that session
 	// shows. Of an event that was amended, what stands there now is found. What
-	// was taken back is found only with Query.Rewound.
+	// was taken back everywhere is found only with Query.Rewound.
 	// [Query.Matcher] says what matches; an index may find more by the stem.
 	// Where there is more to look at than Query.Deadline allows, the newest is
 	// looked at, and Results.CutOff says so. The deadline is work, not time: a

@@ -28,16 +28,23 @@ func (s *Store) Search(ctx context.Context, q skein.Query) (r skein.Results, err
 	defer s.mu.Unlock()
 	budget := skein.NewBudget(ctx, q.Deadline)
 	m = m.Within(budget)
+	first := s.tellers()
 	for _, sess := range s.newestFirst() {
 		h := &sess.head
 		if !s.sees(h.User) || h.Binned != 0 || q.Session != "" && q.Session != h.ID {
 			continue
 		}
-		from := sess.from + 1
-		if q.Session != "" {
-			from = 1
-		}
-		hits, whole := sess.search(m, &q, from, budget)
+		hits, whole := sess.search(m, &q, budget, func(t *told) bool {
+			switch {
+			case t.rewound && !q.Rewound:
+				return false
+			case q.Session != "":
+				return true
+			case first == nil:
+				return t.e.Seq > sess.from
+			}
+			return first[t.version] == sess
+		})
 		if !q.Each {
 			hits = best(hits)
 		}
@@ -61,47 +68,96 @@ func (s *Store) newestFirst() []*session {
 	})
 }
 
-// search returns the events that sess shows from a place on and that match, the
-// newest first, and whether the budget lasted for all.
-func (sess *session) search(m *skein.Matcher, q *skein.Query, from skein.Seq, b *skein.Budget) (hits []skein.Hit, whole bool) {
-	now, shown := map[skein.Seq]*event{}, slices.Collect(sess.shown(sess.head.Last))
-	for _, e := range shown {
+// A version is an event, and what amended it; nil if nothing did.
+type version struct{ e, by *event }
+
+// told is an event as a session shows it.
+type told struct {
+	version
+	facts   *skein.Facts // as it was amended
+	payload []byte
+	rewound bool
+}
+
+// tells returns what sess shows and was not withdrawn, in order.
+func (sess *session) tells() (all []told) {
+	by := map[skein.Seq]*event{}
+	for e := range sess.shown(sess.head.Last) {
 		if a := e.facts.Amended; a != nil && (e.now != nil || a.Withdrawn) {
-			now[a.Seq] = e
+			by[a.Seq] = e
 		}
 	}
 	stands := sess.onLine()
-	for _, e := range slices.Backward(shown) {
-		if e.Seq < from {
-			break
+	for e := range sess.shown(sess.head.Last) {
+		t := told{version: version{e, by[e.Seq]}, facts: &e.facts, payload: e.Payload}
+		t.rewound = e.Kind == skein.KindSaid && !slices.ContainsFunc(stands, func(r skein.SeqRange) bool { return r.From < e.Seq && e.Seq <= r.To })
+		if t.by != nil {
+			t.facts, t.payload = t.by.now, t.by.facts.Amended.Payload
 		}
-		rewound := e.Kind == skein.KindSaid && !slices.ContainsFunc(stands, func(r skein.SeqRange) bool { return r.From < e.Seq && e.Seq <= r.To })
-		if rewound && !q.Rewound {
+		if t.facts != nil {
+			all = append(all, t)
+		}
+	}
+	return all
+}
+
+// tellers says in which session each event is found: in the one that has it if
+// it stands there, else in the first fork in which it does, else likewise where
+// it was taken back. It is nil where there are no forks.
+func (s *Store) tellers() map[version]*session {
+	var all []*session
+	forks := false
+	for _, sess := range s.sessions {
+		if s.sees(sess.head.User) && sess.head.Binned == 0 {
+			all, forks = append(all, sess), forks || sess.base != nil
+		}
+	}
+	if !forks {
+		return nil
+	}
+	slices.SortFunc(all, func(a, b *session) int { return cmp.Compare(a.order, b.order) })
+	first, rank := map[version]*session{}, map[version]int{}
+	for _, sess := range all {
+		for _, t := range sess.tells() {
+			bad := 0
+			if t.rewound {
+				bad += 2
+			}
+			if t.e.Seq <= sess.from {
+				bad++
+			}
+			if n, ok := rank[t.version]; !ok || bad < n {
+				first[t.version], rank[t.version] = sess, bad
+			}
+		}
+	}
+	return first
+}
+
+// search returns the events of sess that are wanted and match, the newest first,
+// and whether the budget lasted for all.
+func (sess *session) search(m *skein.Matcher, q *skein.Query, b *skein.Budget, wanted func(*told) bool) (hits []skein.Hit, whole bool) {
+	for _, t := range slices.Backward(sess.tells()) {
+		if !wanted(&t) {
 			continue
 		}
 		if b.Spent() {
 			return hits, false
 		}
 		b.Spend(eventWork)
-		f, payload := &e.facts, e.Payload
-		if a, ok := now[e.Seq]; ok {
-			f, payload = a.now, a.facts.Amended.Payload
-		}
-		if f == nil {
-			continue
-		}
-		if !m.Matches(&sess.head, e.Event, f) {
+		if !m.Matches(&sess.head, t.e.Event, t.facts) {
 			if b.Spent() { // in the midst of the text, for all we know
 				return hits, false
 			}
 			continue
 		}
+		e := &t.e.Event
 		h := skein.Hit{
-			Session: sess.head.ID, Seq: e.Seq, Turn: e.added.Turn, Role: f.Role, Time: e.Time,
-			Score: score(m, f.Text), Snippet: m.Snippet(f.Text), Rewound: rewound,
+			Session: sess.head.ID, Seq: e.Seq, Turn: t.e.added.Turn, Role: t.facts.Role, Time: e.Time,
+			Score: score(m, t.facts.Text), Snippet: m.Snippet(t.facts.Text), Rewound: t.rewound,
 		}
 		if q.Whole {
-			h.Event = &skein.Event{Seq: e.Seq, Time: e.Time, Kind: e.Kind, ClientID: e.ClientID, Payload: payload}
+			h.Event = &skein.Event{Seq: e.Seq, Time: e.Time, Kind: e.Kind, ClientID: e.ClientID, Payload: t.payload}
 		}
 		hits = append(hits, h)
 	}

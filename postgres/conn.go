@@ -31,8 +31,10 @@ type conn struct {
 	begun bool
 }
 
-// setRole makes what follows in the transaction that of a role and a user.
-const setRole = `SELECT set_config('role', $1, true), set_config('skein.user', $2, true)`
+// setRole makes what follows in the transaction that of a role and a user. To
+// compile a search, which its costs as they are guessed call for, takes a
+// thousand times as long as to run it.
+const setRole = `SELECT set_config('role', $1, true), set_config('skein.user', $2, true), set_config('jit', 'off', true)`
 
 // setDurable does so for a transaction that writes. What is committed is on disk,
 // whatever the server's default is. Nobody waits for ever for one whose program was

@@ -108,7 +108,7 @@ func (x *search) find(q *conn, by finder, most int, newest bool) (all []hit, err
 	p.limit(x.until)
 	p.query(`WITH c AS (SELECT user_id, n, seq, at, amends, score, sure FROM find(`+places(len(w.args), "text", "tsquery", "tsquery", "boolean", "text", "boolean", "bigint", "bigint", "bigint[]", "integer", "boolean")+`))
 		SELECT (SELECT count(*) FROM c), m.user_id, m.n, m.seq, m.session, m.score, m.sure FROM (SELECT 1) one LEFT JOIN (
-			SELECT e.user_id, e.n, e.seq, s.n AS session, e.score, e.sure FROM c e`+x.joins()+w.sql()+`
+			SELECT e.user_id, e.n, e.seq, s.n AS session, e.score, e.sure FROM c e`+x.foundJoins()+w.sql()+`
 			ORDER BY e.score DESC, e.at DESC, e.n DESC, e.seq DESC) m ON true`, args, func(r row) error {
 		var found int
 		var user *string

@@ -26,7 +26,7 @@ func (x *search) results(ctx context.Context) (r skein.Results, err error) {
 		FROM unnest($1::text[], $2::bigint[], $3::bigint[]) WITH ORDINALITY w (user_id, n, seq, k)
 		JOIN events e ON e.user_id = w.user_id AND e.n = w.n AND e.seq = w.seq
 		LEFT JOIN events o ON o.user_id = e.user_id AND o.n = e.n AND o.seq = e.amends
-		LEFT JOIN found f ON f.user_id = w.user_id AND f.n = w.n AND f.seq = w.seq`+joins, []any{users, sessions, seqs}, func(row row) error {
+		LEFT JOIN found f ON f.user_id = w.user_id AND f.n = w.n AND f.seq = w.seq`+x.joins(), []any{users, sessions, seqs}, func(row row) error {
 		var k int
 		var h skein.Hit
 		var text *string

@@ -30,7 +30,7 @@ func (x *search) fresh(q *conn) error {
 	w.add(behindMark)
 	sql := `SELECT ` + eventColumns + `, e.user_id, e.n, s.n, coalesce((SELECT o.kind FROM events o WHERE o.user_id = e.user_id AND o.n = e.n AND o.seq = e.amends), '')
 		FROM journal j JOIN events e ON e.user_id = j.user_id AND e.n = j.n AND e.seq > j.after AND e.seq <= j.upto
-			AND ((j.xid, j.ordinal, e.seq) > ((SELECT xid FROM indexed), (SELECT ordinal FROM indexed), (SELECT seq FROM indexed)))` + joins + w.sql() + `
+			AND ((j.xid, j.ordinal, e.seq) > ((SELECT xid FROM indexed), (SELECT ordinal FROM indexed), (SELECT seq FROM indexed)))` + x.joins() + w.sql() + `
 		ORDER BY j.xid DESC, j.ordinal DESC, e.seq DESC`
 	return x.fetch(q, "fresh", sql, w.args, func(r row) error {
 		h := hit{sure: true}
@@ -87,7 +87,7 @@ func (x *search) scan(q *conn) error {
 		if s.cond != "" {
 			w.add(s.cond, s.args...)
 		}
-		sql := `SELECT e.user_id, e.n, e.seq, s.n, ` + text + ` FROM found e` + x.joins() + w.sql() + ` ORDER BY ` + s.order
+		sql := `SELECT e.user_id, e.n, e.seq, s.n, ` + text + ` FROM found e` + x.foundJoins() + w.sql() + ` ORDER BY ` + s.order
 		err := x.fetch(q, name, sql, w.args, func(r row) error {
 			h := hit{sure: true}
 			var text string

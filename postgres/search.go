@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -178,18 +179,51 @@ func (x *search) spend(work time.Duration) error {
 // many rows there are is not to be guessed from what find returns. Under row
 // security an index is not used to compare with coalesce, which is not trusted
 // to keep what it sees to itself, but with CASE.
-const joins = ` LEFT JOIN LATERAL (SELECT t.owner, t.upto FROM strands t WHERE t.user_id = e.user_id AND t.n = e.n OFFSET 0) t ON true
-	CROSS JOIN LATERAL (SELECT s.n, s.id, s.binned, s.origin, s.project, s.agent FROM sessions s WHERE s.user_id = e.user_id AND s.n = CASE WHEN t.owner IS NULL THEN e.n ELSE t.owner END OFFSET 0) s`
+func (x *search) joins() string {
+	teller := owner
+	if x.shownIn == nil {
+		teller = x.teller()
+	}
+	return ` LEFT JOIN LATERAL (SELECT t.owner, t.upto FROM strands t WHERE t.user_id = e.user_id AND t.n = e.n OFFSET 0) t ON true
+	CROSS JOIN LATERAL (SELECT ` + teller + ` AS n OFFSET 0) x
+	CROSS JOIN LATERAL (SELECT s.n, s.id, s.origin, s.project, s.agent FROM sessions s WHERE s.user_id = e.user_id AND s.n = x.n OFFSET 0) s`
+}
+
+// owner is the number of the session that has the event e.
+const owner = `CASE WHEN t.owner IS NULL THEN e.n ELSE t.owner END`
+
+// teller says in which session the event e is found: the one that has it, if it
+// stands there, else the first fork in which it does. Where what was taken back
+// is asked for, it is found there too. NULL if it is found nowhere.
+func (x *search) teller() string {
+	const forks = `EXISTS (SELECT FROM bases b WHERE b.user_id = e.user_id AND b.base = e.n AND b.upto >= e.seq)`
+	fits := func(n, upto string) string {
+		return `(SELECT v.binned FROM sessions v WHERE v.user_id = e.user_id AND v.n = ` + n + `) = 0 AND ` + standsBefore + upto + standsAfter
+	}
+	const first = `(WITH RECURSIVE f (n, upto) AS (
+			SELECT b.n, b.upto FROM bases b WHERE b.user_id = e.user_id AND b.base = e.n AND b.upto >= e.seq
+			UNION ALL SELECT b.n, least(f.upto, b.upto) FROM f JOIN bases b ON b.user_id = e.user_id AND b.base = f.n AND b.upto >= e.seq)
+		SELECT f.n FROM f WHERE %s AND %s ORDER BY f.n LIMIT 1)`
+	own := `(t.upto IS NULL OR e.seq <= t.upto) AND ` + fits(owner, "coalesce(t.upto, a.seq)")
+	standing := func(rewound string) string {
+		return ` WHEN ` + own + ` AND ` + rewound + undoneIn(owner) + ` THEN ` + owner +
+			` WHEN ` + forks + ` THEN ` + fmt.Sprintf(first, fits("f.n", "f.upto"), rewound+undoneIn("f.n"))
+	}
+	if !x.q.Rewound {
+		return `CASE` + standing("NOT ") + ` END`
+	}
+	return `coalesce(CASE` + standing("NOT ") + ` END, CASE` + standing("") + ` END)`
+}
 
 // deep are conditions on what only events has.
 func (x *search) deep() bool { return x.q.Agent != "" || x.q.Tool != "" || x.q.Path != "" }
 
-// joins returns what a search needs of an event e from found.
-func (x *search) joins() string {
+// foundJoins returns what a search needs of an event e from found.
+func (x *search) foundJoins() string {
 	if x.deep() {
-		return ` CROSS JOIN LATERAL (SELECT d.agent, d.tools, d.paths FROM events d WHERE d.user_id = e.user_id AND d.n = e.n AND d.seq = e.seq OFFSET 0) d` + joins
+		return ` CROSS JOIN LATERAL (SELECT d.agent, d.tools, d.paths FROM events d WHERE d.user_id = e.user_id AND d.n = e.n AND d.seq = e.seq OFFSET 0) d` + x.joins()
 	}
-	return joins
+	return x.joins()
 }
 
 // conds returns the conditions, and those on what only events has, of which a
@@ -245,10 +279,6 @@ func (x *search) conditions(ctx context.Context) (none bool, err error) {
 	if q.Session != "" {
 		return x.within(ctx, q.Session)
 	}
-	w.add("(t.upto IS NULL OR e.seq <= t.upto)")
-	w.add(standsBefore + "coalesce(t.upto, a.seq)" + standsAfter)
-	w.add("s.binned = 0")
-	x.standing()
 	if q.Origin != "" {
 		w.add("s.origin = ?", plain(q.Origin))
 	}
@@ -283,27 +313,26 @@ func (x *search) within(ctx context.Context, id skein.SessionID) (none bool, err
 	}
 	x.where.add("("+strings.Join(conds, " OR ")+")", args...)
 	x.shownIn = &h
-	x.standing()
+	if !x.q.Rewound {
+		x.where.add("NOT " + x.undone())
+	}
 	return false, nil
 }
 
 // undone says that the message that the event e is, or what stands in its place,
 // was taken back.
 func (x *search) undone() string {
-	viewer := "s.n"
 	if x.shownIn != nil {
-		viewer = strconv.FormatInt(x.shownIn.n, 10)
+		return undoneIn(strconv.FormatInt(x.shownIn.n, 10))
 	}
-	const seq = `CASE WHEN e.amends IS NULL THEN e.seq ELSE e.amends END`
-	return `EXISTS (SELECT FROM undone u JOIN events k ON k.user_id = u.user_id AND k.n = e.n AND k.seq = ` + seq + ` AND k.kind = 'said'
-		WHERE u.user_id = e.user_id AND u.n = ` + viewer + ` AND u.after < ` + seq + ` AND u.upto >= ` + seq + `)`
+	return undoneIn("s.n")
 }
 
-// standing leaves out what was taken back, unless it is asked for.
-func (x *search) standing() {
-	if !x.q.Rewound {
-		x.where.add("NOT " + x.undone())
-	}
+// undoneIn says so of the session with this number.
+func undoneIn(n string) string {
+	const seq = `CASE WHEN e.amends IS NULL THEN e.seq ELSE e.amends END`
+	return `EXISTS (SELECT FROM undone u JOIN events k ON k.user_id = u.user_id AND k.n = e.n AND k.seq = ` + seq + ` AND k.kind = 'said'
+		WHERE u.user_id = e.user_id AND u.n = ` + n + ` AND u.after < ` + seq + ` AND u.upto >= ` + seq + `)`
 }
 
 // excludes reports whether the query's conditions on sessions leave h out.

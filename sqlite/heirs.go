@@ -15,7 +15,8 @@ const heirs = `(WITH RECURSIVE heirs (session, heir, upto) AS (
 
 // owners says how to get from an event e to its session s.
 type owners struct {
-	join  string
+	join  string // to be put before the one with sessions
+	owner string // the number of s
 	shown string // a condition that goes with it
 	upto  string // the seq up to which s shows the session that has e
 }
@@ -29,10 +30,11 @@ const nobodyMoved = `1`
 func (c *conn) owners() (owners, error) {
 	doomed, err := c.anyDoomed()
 	if err != nil || !doomed {
-		return owners{` CROSS JOIN sessions s ON s.n = e.session`, nobodyMoved, `9223372036854775807`}, err
+		return owners{"", `e.session`, nobodyMoved, `9223372036854775807`}, err
 	}
 	return owners{
-		join:  ` LEFT JOIN ` + heirs + ` d ON d.session = e.session CROSS JOIN sessions s ON s.n = coalesce(d.heir, e.session)`,
+		join:  ` LEFT JOIN ` + heirs + ` d ON d.session = e.session`,
+		owner: `coalesce(d.heir, e.session)`,
 		shown: `(d.upto IS NULL OR e.seq <= d.upto)`,
 		upto:  `coalesce(d.upto, 9223372036854775807)`,
 	}, nil

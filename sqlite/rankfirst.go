@@ -7,8 +7,6 @@ import (
 	"errors"
 	"math"
 	"slices"
-
-	"github.com/skein-dev/skein/internal/walk"
 )
 
 // A match is a row of the index that has the words.
@@ -196,16 +194,22 @@ func (x *search) count(c *conn, ids []int64) error {
 }
 
 // near returns those of ids, which are in order, that lie between the first and
-// the last event of a hit's session.
+// the last event of what a hit's session shows.
 func (x *search) near(c *conn, ids []int64) (near []int64, err error) {
 	for _, h := range x.hits {
-		first, last, err := c.ids(walk.Segment{Session: h.session, From: 0, To: math.MaxInt64})
+		segs, err := c.segments(h.session, math.MaxInt64)
 		if err != nil {
 			return nil, err
 		}
-		from, _ := slices.BinarySearch(ids, first)
-		to, _ := slices.BinarySearch(ids, last+1)
-		near = append(near, ids[from:max(from, to)]...)
+		for _, seg := range segs {
+			first, last, err := c.ids(seg)
+			if err != nil {
+				return nil, err
+			}
+			from, _ := slices.BinarySearch(ids, first)
+			to, _ := slices.BinarySearch(ids, last+1)
+			near = append(near, ids[from:max(from, to)]...)
+		}
 	}
 	slices.Sort(near)
 	return slices.Compact(near), nil

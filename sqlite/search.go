@@ -5,6 +5,7 @@ import (
 	"context"
 	"database/sql/driver"
 	"errors"
+	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -128,15 +129,14 @@ func (s *Store) conditions(c *conn, x *search) (none bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	x.owners, x.moved = owners.join, owners.shown != nobodyMoved
-	x.where.add(owners.shown)
+	x.moved = owners.shown != nobodyMoved
 	if x.q.Session != "" {
+		x.owners = owners.join + ` CROSS JOIN sessions s ON s.n = ` + owners.owner
+		x.where.add(owners.shown)
 		return s.within(c, x, x.q.Session)
 	}
+	x.owners = owners.join + ` CROSS JOIN sessions s ON s.n = ` + x.teller(owners)
 	q, w := &x.q, &x.where
-	w.add(standsBefore + owners.upto + standsAfter)
-	w.add("s.binned = 0")
-	x.standing()
 	for _, f := range []struct{ cond, value string }{
 		{"s.user_id = ?", string(s.user)},
 		{"s.user_id = ?", string(q.User)},
@@ -201,15 +201,33 @@ func (s *Store) within(c *conn, x *search, id skein.SessionID) (none bool, err e
 	}
 	x.where.add("("+strings.Join(conds, " OR ")+")", args...)
 	x.shownIn, x.segs = &h, segs
-	x.standing()
-	return false, nil
-}
-
-// standing leaves out what was taken back, unless it is asked for.
-func (x *search) standing() {
 	if !x.q.Rewound {
 		x.where.add("NOT " + x.undone())
 	}
+	return false, nil
+}
+
+// teller says in which session the event e is found: the one that has it, if it
+// stands there, else the first fork in which it does. Where what was taken back
+// is asked for, it is found there too. NULL if it is found nowhere.
+func (x *search) teller(o owners) string {
+	const forks = `EXISTS (SELECT 1 FROM bases b WHERE b.base = e.session AND b.upto >= e.seq)`
+	fits := func(n, upto string) string {
+		return `(SELECT v.binned FROM sessions v WHERE v.n = ` + n + `) = 0 AND ` + standsBefore + upto + standsAfter
+	}
+	own := o.shown + ` AND ` + fits(o.owner, o.upto)
+	first := `(WITH RECURSIVE f (n, upto) AS (
+			SELECT b.session, b.upto FROM bases b WHERE b.base = e.session AND b.upto >= e.seq
+			UNION ALL SELECT b.session, min(f.upto, b.upto) FROM f JOIN bases b ON b.base = f.n AND b.upto >= e.seq)
+		SELECT f.n FROM f WHERE ` + fits("f.n", "f.upto") + ` AND %s ORDER BY f.n LIMIT 1)`
+	standing := func(rewound string) string {
+		return ` WHEN ` + own + ` AND ` + rewound + undoneIn(o.owner) + ` THEN ` + o.owner +
+			` WHEN ` + forks + ` THEN ` + fmt.Sprintf(first, rewound+undoneIn("f.n"))
+	}
+	if !x.q.Rewound {
+		return `CASE` + standing("NOT ") + ` END`
+	}
+	return `coalesce(CASE` + standing("NOT ") + ` END, CASE` + standing("") + ` END)`
 }
 
 // excludes reports whether the query's conditions on sessions leave h out.
@@ -229,11 +247,15 @@ func (x *search) hitColumns() string {
 // undone says that the message that the event e is, or what stands in its place,
 // was taken back.
 func (x *search) undone() string {
-	viewer := "s.n"
 	if x.shownIn != nil {
-		viewer = strconv.FormatInt(x.shownIn.n, 10)
+		return undoneIn(strconv.FormatInt(x.shownIn.n, 10))
 	}
-	return `(e.role IS NOT NULL AND EXISTS (SELECT 1 FROM undone u WHERE u.session = ` + viewer + ` AND u.after < coalesce(e.amends, e.seq) AND u.upto >= coalesce(e.amends, e.seq)))`
+	return undoneIn("s.n")
+}
+
+// undoneIn says so of the session with this number.
+func undoneIn(n string) string {
+	return `(e.role IS NOT NULL AND EXISTS (SELECT 1 FROM undone u WHERE u.session = ` + n + ` AND u.after < coalesce(e.amends, e.seq) AND u.upto >= coalesce(e.amends, e.seq)))`
 }
 
 const hitColumns = `

@@ -77,7 +77,12 @@ func (x *search) recentOf(c *conn, expr string) error {
 	slices.SortFunc(x.hits, func(a, b hit) int { return cmp.Compare(b.id, a.id) })
 	x.hits = slices.CompactFunc(x.hits, func(a, b hit) bool { return a.id == b.id })
 	x.cutOff = !whole || x.shown() > x.limit
-	return nil
+	if !x.cutOff && (x.q.Origin != "" || x.q.Project != "") {
+		// What stands only in a fork is had by a parent that may be of another project.
+		var n int64
+		x.cutOff, err = c.one(`SELECT session FROM bases LIMIT 1`, nil, &n)
+	}
+	return err
 }
 
 // shown is how many of the hits there would be to show if there was no limit.

@@ -24,7 +24,7 @@ func (s *Store) Find(ctx context.Context, keys []skein.ClientID) (found map[skei
 		for _, k := range keys {
 			var id string
 			var seq int64
-			ok, err := c.one(`SELECT s.id, e.seq FROM events e INDEXED BY events_by_client`+owners.join+`
+			ok, err := c.one(`SELECT s.id, e.seq FROM events e INDEXED BY events_by_client`+owners.join+` CROSS JOIN sessions s ON s.n = `+owners.owner+`
 				WHERE `+owners.shown+` AND e.client = ?1 AND e.imported = 1 AND (?2 = '' OR s.user_id = ?2) ORDER BY e.id LIMIT 1`,
 				[]any{string(k), string(s.user)}, &id, &seq)
 			if err != nil {
