@@ -11,6 +11,9 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
+
+	"github.com/gofrs/flock"
 
 	"github.com/skein-dev/skein/llm"
 	"github.com/skein-dev/skein/tool"
@@ -92,11 +95,16 @@ func (k keeper) ask(c tool.Call) string {
 	return q
 }
 
-func (k keeper) run(_ context.Context, c tool.Call) (out tool.Output, err error) {
+func (k keeper) run(ctx context.Context, c tool.Call) (out tool.Output, err error) {
 	in, err := read(c.Input)
 	if err != nil {
 		return out, err
 	}
+	lock, err := k.lock(ctx)
+	if err != nil {
+		return out, fmt.Errorf("%s: %w", in.File, err)
+	}
+	defer func() { err = errors.Join(err, lock.Close()) }()
 	path := filepath.Join(k.dir, in.File)
 	was, err := content(path)
 	if err != nil {
@@ -117,6 +125,19 @@ func (k keeper) run(_ context.Context, c tool.Call) (out tool.Output, err error)
 	}
 	out.Text = fmt.Sprintf("%s is changed; this session was begun with what it said before\n", in.File)
 	return out, nil
+}
+
+// lock waits until no other agent is changing either file: what is written is
+// made of what was read, so of two at once one would be lost.
+func (k keeper) lock(ctx context.Context) (*flock.Flock, error) {
+	if err := os.MkdirAll(k.dir, 0o700); err != nil {
+		return nil, err
+	}
+	lock := flock.New(filepath.Join(k.dir, ".remember.lock"), flock.SetPermissions(0o600))
+	if _, err := lock.TryLockContext(ctx, 10*time.Millisecond); err != nil {
+		return nil, errors.Join(fmt.Errorf("lock: %w", err), lock.Close())
+	}
+	return lock, nil
 }
 
 // change returns what a file says after in.

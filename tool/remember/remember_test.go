@@ -2,9 +2,11 @@ package remember_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/skein-dev/skein/tool"
@@ -35,8 +37,8 @@ func TestRememberKeepsReplacesAndForgets(t *testing.T) {
 			t.Errorf("remember %.80s answers %q, and the file says %q, %v; want %q and %q", step.input, out.Text, got, rerr, step.answer, step.want)
 		}
 	}
-	if left, err := os.ReadDir(dir); err != nil || len(left) != 1 {
-		t.Errorf("the folder has %v, %v, want one file", left, err)
+	if left, err := os.ReadDir(dir); err != nil || len(left) != 2 {
+		t.Errorf("the folder has %v, %v, want the file and its lock", left, err)
 	}
 }
 
@@ -48,5 +50,23 @@ func TestRememberAsksAndShowsAllOfIt(t *testing.T) {
 	}
 	if q := keep.Ask(tool.Call{Input: json.RawMessage(`{"file":"x"}`)}); q != "" {
 		t.Errorf("of what is not run the question is %q", q)
+	}
+}
+
+func TestRememberLosesNoLineWhereAgentsWriteAtOnce(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "config")
+	const agents = 40
+	var all sync.WaitGroup
+	for i := range agents {
+		keep := remember.New(dir)
+		all.Go(func() {
+			if _, err := keep.Run(t.Context(), tool.Call{Input: json.RawMessage(fmt.Sprintf(`{"file":"MEMORY.md","text":"line %d"}`, i))}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	if got, err := os.ReadFile(filepath.Join(dir, "MEMORY.md")); err != nil || strings.Count(string(got), "line ") != agents {
+		t.Errorf("of %d lines the file has %d: %q, %v", agents, strings.Count(string(got), "line "), got, err)
 	}
 }
