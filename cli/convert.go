@@ -78,8 +78,8 @@ func (o *convertOptions) run(ctx context.Context, j *job, args []string) error {
 	if err != nil {
 		return err
 	}
-	bar := &importBar{j: j}
-	rep, err := interop.Import(ctx, j.store, from, paths, interop.Options{Progress: bar.show})
+	bar := &progressBar{j: j}
+	rep, err := interop.Import(ctx, j.store, from, paths, interop.Options{Progress: bar.imported})
 	bar.end()
 	if err != nil {
 		return err

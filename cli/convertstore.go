@@ -59,8 +59,8 @@ func (o *convertOptions) stores(ctx context.Context, j *job, args []string) (err
 		return err
 	}
 	defer func() { err = errors.Join(err, toStore.Close()) }()
-	bar := &carryBar{j: j}
-	r, err := carry.Copy(ctx, fromStore, toStore, carry.Options{Users: users, Progress: bar.show})
+	bar := &progressBar{j: j}
+	r, err := carry.Copy(ctx, fromStore, toStore, carry.Options{Users: users, Progress: bar.carried})
 	bar.end()
 	if errors.Is(err, skein.ErrConflict) {
 		return advise(err, "it went on in %s, which this cannot bring together: use skein push, or copy to a new store", to)

@@ -129,8 +129,8 @@ func (o *importOptions) run(ctx context.Context, j *job, args []string) error {
 	if len(paths) == 0 && (!o.watch || len(places(j, fs)) == 0) {
 		return o.nothing(j, fs)
 	}
-	bar := &importBar{j: j}
-	opts := interop.Options{Again: o.again, Named: len(args) > 0, Progress: bar.show}
+	bar := &progressBar{j: j}
+	opts := interop.Options{Again: o.again, Named: len(args) > 0, Progress: bar.imported}
 	if o.watch {
 		return o.stay(ctx, j, fs, paths, opts, bar)
 	}
@@ -146,7 +146,7 @@ func (o *importOptions) run(ctx context.Context, j *job, args []string) error {
 }
 
 // stay imports, and goes on with what comes until ctx ends.
-func (o *importOptions) stay(ctx context.Context, j *job, fs []interop.Format, paths []string, opts interop.Options, bar *importBar) error {
+func (o *importOptions) stay(ctx context.Context, j *job, fs []interop.Format, paths []string, opts interop.Options, bar *progressBar) error {
 	within, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	begun := false

@@ -101,8 +101,8 @@ func (o *carryOptions) run(ctx context.Context, j *job, args []string) (err erro
 		ids = append(ids, s.ID)
 	}
 	var n carried
-	bar := &carryBar{j: j}
-	err = carry.Send(ctx, from.store, to.store, carry.Sending{Sessions: ids, Dry: o.dry, Program: "skein", Progress: bar.show}, func(out carry.Outcome) error {
+	bar := &progressBar{j: j}
+	err = carry.Send(ctx, from.store, to.store, carry.Sending{Sessions: ids, Dry: o.dry, Program: "skein", Progress: bar.carried}, func(out carry.Outcome) error {
 		if out.What == carry.Same && !out.Blotted {
 			return nil
 		}

@@ -1,0 +1,66 @@
+package cli
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/skein-dev/skein/carry"
+	"github.com/skein-dev/skein/interop"
+)
+
+// barEvery is how often a progress bar is drawn at most.
+const barEvery = 100 * time.Millisecond
+
+// A progressBar shows on a terminal how far something has come, on one line of
+// stderr that is gone once it is done. Where stderr is no terminal it shows nothing.
+type progressBar struct {
+	j     *job
+	doing string
+	drawn time.Time
+}
+
+func (b *progressBar) imported(p interop.Progress) { b.show("importing", p.Bytes, p.Size, bytesText) }
+
+func (b *progressBar) carried(p carry.Progress) {
+	b.show(p.Doing, int64(p.Done), int64(p.Of), func(n int64) string { return strconv.FormatInt(n, 10) })
+}
+
+// show says that done of so many were done, which text writes.
+func (b *progressBar) show(doing string, done, of int64, text func(int64) string) {
+	if !b.j.Terminal.Err || of <= 0 {
+		return
+	}
+	done = min(max(done, 0), of)
+	if now := time.Now(); b.doing != doing || done == of || now.Sub(b.drawn) >= barEvery {
+		b.doing, b.drawn = doing, now
+		fmt.Fprint(b.j.Stderr, clearLine+barLine(doing, done, of, text, cmpOr(b.j.Terminal.Width, 80)))
+	}
+}
+
+// end takes the bar away.
+func (b *progressBar) end() {
+	if b.doing != "" {
+		fmt.Fprint(b.j.Stderr, clearLine)
+		b.doing = ""
+	}
+}
+
+// clearLine goes to the beginning of the line and makes it empty.
+const clearLine = "\r\x1b[K"
+
+// barLine returns a bar that fits into so many columns: the numbers go first where
+// there is little room, then the bar.
+func barLine(doing string, done, of int64, text func(int64) string, columns int) string {
+	const cells = 30
+	full := int(float64(done) / float64(of) * cells)
+	line := fmt.Sprintf("%s %3d%%", doing, int(float64(done)/float64(of)*100))
+	for _, more := range []string{" [" + strings.Repeat("=", full) + strings.Repeat(" ", cells-full) + "]", " " + text(done) + " of " + text(of)} {
+		if len(line)+len(more) >= columns {
+			break
+		}
+		line += more
+	}
+	return line
+}
