@@ -21,20 +21,28 @@ import (
 //	["function_call", call ID, name, [[key, T], [key, null, value], …]]
 //	["function_call_output", call ID, name, T]
 //	["file", name]
+//	["incomplete"]
+//
+// The last is no item: it ends those of a message that broke off.
 //
 // T is where a text stands in events.text: the place of its first character,
 // from 1, and how many they are. So no text stands twice.
 func itemsOf(m *skein.Message, f *skein.Facts) any {
-	if m == nil || !hasItems(m) || strings.ContainsRune(f.Text, 0) {
-		return nil // the shell counts no characters behind a NUL
+	if m == nil {
+		return nil
 	}
 	w := itemWriter{facts: f}
-	for i := range m.Parts {
-		from := 0
-		if i > 0 {
-			from = f.Parts[i-1]
+	if hasItems(m) && !strings.ContainsRune(f.Text, 0) { // the shell counts no characters behind a NUL
+		for i := range m.Parts {
+			from := 0
+			if i > 0 {
+				from = f.Parts[i-1]
+			}
+			w.part(&m.Parts[i], f.Spans[from:f.Parts[i]])
 		}
-		w.part(&m.Parts[i], f.Spans[from:f.Parts[i]])
+	}
+	if m.Interrupted {
+		w.add("incomplete")
 	}
 	if len(w.items) == 0 {
 		return nil

@@ -71,6 +71,38 @@ func TestShellDeletesWhatWasUndoneToo(t *testing.T) {
 	}
 }
 
+// What broke off is marked, unless more of it came.
+func TestShellMarksWhatBrokeOff(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "x.db")
+	s := open(t, name)
+	broke := func(id, text string, more ...skein.Part) skein.Event {
+		return skein.Say(noon, skein.Message{ID: id, Role: skein.RoleAssistant, Interrupted: true, Parts: append([]skein.Part{skein.TextPart(text)}, more...)})
+	}
+	add(t, s, "a", created(), user("one"), broke("", "half an"), user("two"), broke("p", "half"), piece("p", "half and half"), user("three"), broke("q", "a\x00b"),
+		broke("", "I do", skein.Part{Kind: skein.PartCall, Call: &skein.Call{ID: "c", Name: "ls", Input: []byte(`{"n":1.50}`)}}), user("four"))
+	add(t, s, "a", skein.NewEvent(skein.KindAmended, noon, skein.Amended{Seq: 10, Payload: broke("", "fo").Payload}))
+	marked := func() string {
+		return shell(t, name, "SELECT content FROM messages WHERE interrupted; SELECT item_json FROM items WHERE json_extract(item_json, '$.status') IS NOT NULL; SELECT count(*) FROM items;")
+	}
+	want := strings.Join([]string{
+		"half an", "a", "I do\nls", "fo",
+		`{"type":"message","role":"assistant","content":"half an","status":"incomplete"}`,
+		`{"type":"message","role":"assistant","content":"a\u0000b","status":"incomplete"}`,
+		`{"type":"message","role":"assistant","content":"I do","status":"incomplete"}`,
+		`{"type":"function_call","call_id":"c","name":"ls","arguments":"{\"n\":1.50}","status":"incomplete"}`,
+		`{"type":"message","role":"assistant","content":"fo","status":"incomplete"}`, "9",
+	}, "\n")
+	if got := marked(); got != want {
+		t.Errorf("the shell marks\n%s\nwant\n%s", got, want)
+	}
+	shell(t, name, "UPDATE events SET items = NULL; INSERT INTO chores (name, times) VALUES ('sums', 0);")
+	shut(t, s)
+	shut(t, open(t, name)) // its chores are done
+	if got := marked(); got != want {
+		t.Errorf("of a store from before the shell marks\n%s\nwant\n%s", got, want)
+	}
+}
+
 // Items are what OpenAI's Responses API calls so, and Skillet's recipes work on
 // them.
 func TestShellShowsItems(t *testing.T) {

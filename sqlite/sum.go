@@ -92,7 +92,7 @@ func (s *Store) sumSome(t *tx) (more bool, err error) {
 		}
 	}
 	for id, is := range items {
-		if _, _, err := t.exec(`UPDATE events SET items = ? WHERE id = ? AND items IS NULL`, is, id); err != nil {
+		if _, _, err := t.exec(`UPDATE events SET items = ? WHERE id = ?`, is, id); err != nil {
 			return false, err
 		}
 	}
