@@ -51,9 +51,12 @@ func (e *DamagedError) StandIn() Event {
 
 // Around returns s, except that reading goes around damage: what Events, Watch,
 // Newest and Window give has a stand-in ([DamagedError.StandIn]) in the place of
-// each damaged event, and told is called for it, maybe more than once. It is for
-// readers only: what a writer takes from it would become the truth.
+// each damaged event, and told, unless it is nil, is called for it, maybe more than
+// once. It is for readers only: what a writer takes from it would become the truth.
 func Around(s Store, told func(SessionID, *DamagedError)) Store {
+	if told == nil {
+		told = func(SessionID, *DamagedError) {}
+	}
 	return &around{Store: s, told: told}
 }
 

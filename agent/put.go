@@ -186,10 +186,11 @@ func (t *Thread) stored(b skein.Batch, r skein.Receipt) {
 // is not shown any more.
 func (t *Thread) events(ctx context.Context) ([]skein.Event, error) {
 	if t.begun && (t.window == nil || len(t.window) > t.enough) {
-		events, err := t.o.Store.Window(ctx, t.id, t.newest())
+		store := skein.Around(t.o.Store, nil) // what is damaged is shown as such
+		events, err := store.Window(ctx, t.id, t.newest())
 		for n, had := 2*t.newest(), -1; err == nil && len(events) > had && !slices.ContainsFunc(events, prompts); n *= 2 { // a long turn
 			had = len(events)
-			events, err = t.o.Store.Window(ctx, t.id, n)
+			events, err = store.Window(ctx, t.id, n)
 		}
 		if err != nil {
 			return nil, err

@@ -18,7 +18,7 @@ const (
 func (t *Thread) stayed(ctx context.Context) (is bool, err error) {
 	for n := skein.Seq(fewStays); t.o.Stays && n <= manyStays; n *= 4 {
 		told := false
-		for e, err := range t.o.Store.Events(ctx, t.id, max(t.base, t.last-n)) {
+		for e, err := range skein.Around(t.o.Store, nil).Events(ctx, t.id, max(t.base, t.last-n)) {
 			if err != nil {
 				return false, err
 			}

@@ -120,8 +120,9 @@ func (c *chat) messages(ctx context.Context, s skein.Session, n int) error {
 // newestShown returns the newest n messages of s that were not taken back, and
 // how many there are before them.
 func (j *job) newestShown(ctx context.Context, s skein.Session, n int) (shown []skein.Entry, earlier int, err error) {
+	store := skein.Around(j.store, nil)
 	for ask := n; ; ask *= 4 {
-		found, err := j.store.Newest(ctx, s.ID, ask, 0)
+		found, err := store.Newest(ctx, s.ID, ask, 0)
 		if err != nil {
 			return nil, 0, err
 		}

@@ -103,7 +103,7 @@ func (o *forkOptions) place(ctx context.Context, j *job, s skein.Session) (skein
 	if turn < 1 || turn > int64(s.Ever().Turns) {
 		return 0, o.noTurn(s)
 	}
-	next, err := reader{ctx, j.store, s}.begin(int(turn) + 1)
+	next, err := reader{ctx, skein.Around(j.store, nil), s}.begin(int(turn) + 1)
 	return next - 1, err
 }
 
@@ -128,7 +128,9 @@ type turnLine struct {
 }
 
 // offer shows the turns to fork from.
-func (o *forkOptions) offer(ctx context.Context, j *job, s skein.Session) error {
+func (o *forkOptions) offer(ctx context.Context, j *job, s skein.Session) (err error) {
+	told := j.goAround()
+	defer func() { err = told(err) }()
 	var turns []turnLine
 	theirs := turnsOf(&s)
 	for e, err := range (reader{ctx, j.store, s}).entries(0) {

@@ -1,7 +1,9 @@
 package cli_test
 
 import (
+	"bufio"
 	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"log/slog"
@@ -31,9 +33,7 @@ import (
 // that differ only in the characters of their secrets every answer is the same,
 // byte for byte.
 func TestNoAnswerDependsOnWhatIsHidden(t *testing.T) {
-	seed := uint64(time.Now().UnixNano())
-	t.Logf("the secrets are those of the seed %d", seed)
-	rnd := rand.New(rand.NewPCG(seed, 0))
+	rnd := seeded(t)
 	for name, open := range map[string]func(*testing.T) skein.Store{
 		"memory": func(*testing.T) skein.Store { return memory.New() },
 		"sqlite": func(t *testing.T) skein.Store {
@@ -58,6 +58,15 @@ func TestNoAnswerDependsOnWhatIsHidden(t *testing.T) {
 			}
 		})
 	}
+}
+
+// seeded returns random numbers that another run has again, with the seed that is
+// logged.
+func seeded(t *testing.T) *rand.Rand {
+	t.Helper()
+	seed := uint64(time.Now().UnixNano())
+	t.Logf("the seed is %d", seed)
+	return rand.New(rand.NewPCG(seed, 0))
 }
 
 // A hidden thing is two secrets: one that is known by its shape, and one that is
@@ -199,13 +208,18 @@ func (q riddle) requests() map[string]*http.Request {
 	for tool, in := range map[string]map[string]any{
 		"session_search": {"query": q.text, "each": true}, "session_list": {"title": q.text, "limit": 1}, "session_read": {"session": q.text}, "session_tree": {"session": q.text},
 	} {
-		body := skein.MustJSON(map[string]any{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": map[string]any{"name": tool, "arguments": in}})
-		r := httptest.NewRequest(http.MethodPost, "/mcp", strings.NewReader(string(body)))
-		r.Header.Set("Content-Type", "application/json")
-		r.Header.Set("Accept", "application/json, text/event-stream")
-		all[fmt.Sprint(tool, " ", in)] = r
+		all[fmt.Sprint(tool, " ", in)] = toolCall(tool, in)
 	}
 	return all
+}
+
+// toolCall asks for a tool over MCP.
+func toolCall(tool string, in map[string]any) *http.Request {
+	body := skein.MustJSON(map[string]any{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": map[string]any{"name": tool, "arguments": in}})
+	r := httptest.NewRequest(http.MethodPost, "/mcp", bytes.NewReader(body))
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Accept", "application/json, text/event-stream")
+	return r
 }
 
 // answer returns what a request is answered with.
@@ -221,6 +235,32 @@ func (a *asked) answer(r *http.Request) string {
 	w := httptest.NewRecorder()
 	a.door.ServeHTTP(w, q)
 	return drawnAnew().ReplaceAllString(fmt.Sprint(w.Code, " ", w.Header().Get("Location"), " ", w.Body.String()), "drawn")
+}
+
+// listen returns what a stream sends, until it has sent something with until in it.
+func (a *asked) listen(path, until string) string {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		r.Host = "localhost:7433"
+		a.door.ServeHTTP(w, r)
+	}))
+	defer server.Close()
+	ctx, cancel := context.WithTimeout(a.Context(), time.Minute)
+	defer cancel()
+	q, err := http.NewRequestWithContext(ctx, http.MethodGet, server.URL+path, nil)
+	if err != nil {
+		a.Fatal(err)
+	}
+	q.Header.Set("Authorization", "Bearer "+a.token)
+	r, err := server.Client().Do(q)
+	if err != nil {
+		a.Fatal(err)
+	}
+	defer r.Body.Close()
+	var all strings.Builder
+	for lines := bufio.NewScanner(r.Body); !strings.Contains(all.String(), until) && lines.Scan(); {
+		all.WriteString(lines.Text() + "\n")
+	}
+	return all.String()
 }
 
 // drawnAnew finds what every answer draws at random: what stands around data,

@@ -48,6 +48,8 @@ func (o *replayOptions) run(ctx context.Context, j *job, args []string) (err err
 	if err != nil {
 		return err
 	}
+	told := j.goAround()
+	defer func() { err = told(err) }()
 	o.curtain = drawn(o.secrets)
 	w, r := j.Stdout, &replaying{speed: o.speed}
 	if j.Keys != nil && j.Terminal.In && j.Terminal.Out {

@@ -49,7 +49,9 @@ type leak struct {
 	value   string
 }
 
-func (o *scanOptions) run(ctx context.Context, j *job, args []string) error {
+func (o *scanOptions) run(ctx context.Context, j *job, args []string) (err error) {
+	told := j.goAround()
+	defer func() { err = told(err) }()
 	found, sessions := 0, 0
 	files, err := j.filesOf(ctx)
 	if err != nil {

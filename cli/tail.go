@@ -42,7 +42,7 @@ stored when it is whole. Secrets are hidden; --raw shows them.`,
 	return c
 }
 
-func (o *tailOptions) run(ctx context.Context, j *job, args []string) error {
+func (o *tailOptions) run(ctx context.Context, j *job, args []string) (err error) {
 	if o.last < 0 {
 		return usagef("--last %d: want 0 or more", o.last)
 	}
@@ -50,6 +50,8 @@ func (o *tailOptions) run(ctx context.Context, j *job, args []string) error {
 	if err != nil {
 		return err
 	}
+	told := j.goAround()
+	defer func() { err = told(err) }()
 	o.curtain = drawn(o.secrets)
 	t := tailing{o: o, j: j, turn: s.Ever().Turns, text: newTranscript(j.Stdout, j, &o.showOptions)}
 	if err := t.begin(reader{ctx, j.store, s}); err != nil {

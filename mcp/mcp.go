@@ -95,7 +95,7 @@ const instructions = `Sessions of people and agents, stored by skein. Name a ses
 
 // server returns the server for one client.
 func (c *common) server(store skein.Store, write bool) *sdk.Server {
-	s := &service{c, c.redactor().Veil(store)}
+	s := &service{c, c.redactor().Veil(skein.Around(store, nil))}
 	m := sdk.NewServer(&sdk.Implementation{Name: "skein", Title: "skein", Version: c.Version}, &sdk.ServerOptions{
 		Instructions: instructions, SchemaCache: c.schemas,
 		Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}, Resources: &sdk.ResourceCapabilities{}},

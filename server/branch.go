@@ -98,7 +98,7 @@ func (a *service) branches(t *table) {
 		Doc:    "Nothing is copied, and the other session stays as it is, whatever becomes of the fork.",
 		Errors: []int{http.StatusNotFound, http.StatusConflict, http.StatusUnprocessableEntity},
 	}, func(ctx context.Context, i *in) (*out, error) {
-		store := door.From(ctx).Store
+		store := legible(ctx)
 		s, err := store.Session(ctx, i.ID)
 		if err != nil {
 			return nil, err
@@ -143,7 +143,7 @@ func (a *service) rewinds(t *table) {
 		Doc:    "Appends a rewound event: what lies between stays stored, out of the context. A rewind to a later place takes it back.",
 		Errors: []int{http.StatusNotFound, http.StatusConflict, http.StatusUnprocessableEntity},
 	}, func(ctx context.Context, i *in) (*out, error) {
-		store := door.From(ctx).Store
+		store := legible(ctx)
 		s, err := store.Session(ctx, i.ID)
 		if err != nil {
 			return nil, err

@@ -9,6 +9,8 @@ import (
 	"iter"
 	"mime"
 	"net/http"
+	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 
@@ -33,13 +35,18 @@ func (a *service) exports(t *table) {
 	}
 	register(t, operation{
 		ID: "export-session", Method: http.MethodGet, Path: "/sessions/{id}/export", Tag: "sessions", Scope: door.Read, Summary: "A session as a file", Errors: []int{http.StatusNotFound},
-		Doc:   "An attachment. If it breaks off, so does the connection.",
+		Doc:   "An attachment. If it breaks off, so does the connection. In the place of a damaged event stands a message that says so, and the trailer " + damagedTrailer + " has the seqs of such events.",
 		Gives: []media{{Type: linesType}, {Type: jsonType}, {Type: "text/markdown"}, {Type: "text/html"}, {Type: "application/octet-stream"}},
 	}, func(ctx context.Context, q *query) (*written, error) {
 		if err := rawly(ctx, q.Raw || q.To == "skein" || q.To == "source"); err != nil {
 			return nil, err
 		}
-		store := door.From(ctx).Store
+		var damaged []string
+		store := skein.Around(door.From(ctx).Store, func(_ skein.SessionID, e *skein.DamagedError) {
+			if seq := strconv.FormatInt(int64(e.Seq), 10); !slices.Contains(damaged, seq) {
+				damaged = append(damaged, seq)
+			}
+		})
 		s, err := store.Session(ctx, q.ID)
 		if err != nil {
 			return nil, err
@@ -53,9 +60,16 @@ func (a *service) exports(t *table) {
 		if e.look.Cost, err = a.cost(ctx, store, &s); err != nil {
 			return nil, err
 		}
-		return &written{e.send}, nil
+		return &written{func(c huma.Context) {
+			if e.send(c); len(damaged) > 0 {
+				c.SetHeader(http.TrailerPrefix+damagedTrailer, strings.Join(damaged, ", "))
+			}
+		}}, nil
 	})
 }
+
+// damagedTrailer follows an export that had to go around damaged events.
+const damagedTrailer = "Skein-Damaged"
 
 type export struct {
 	*service

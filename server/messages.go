@@ -61,7 +61,7 @@ func (a *service) messages(t *table) {
 			if err := rawly(ctx, i.Raw); err != nil {
 				return nil, err
 			}
-			list, err := door.From(ctx).Store.Newest(ctx, i.ID, i.Limit, before)
+			list, err := legible(ctx).Newest(ctx, i.ID, i.Limit, before)
 			if err != nil {
 				return nil, err
 			}

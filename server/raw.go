@@ -84,3 +84,7 @@ func (a *service) resolve(ctx context.Context, name string, f skein.Filter) (ske
 	}
 	return door.From(ctx).Store.Session(ctx, s.ID)
 }
+
+// legible is the visitor's store with damaged events shown as such, so that they
+// hide nothing else.
+func legible(ctx context.Context) skein.Store { return skein.Around(door.From(ctx).Store, nil) }

@@ -69,7 +69,7 @@ func (a *service) events(t *table) {
 		if err := rawly(ctx, q.Raw); err != nil {
 			return nil, err
 		}
-		store := door.From(ctx).Store
+		store := legible(ctx)
 		switch {
 		case truth(q.Follow):
 			return a.follow(ctx, store, q)

@@ -27,7 +27,7 @@ type Logs struct {
 // New returns Logs that writes below the folder dir, which need not be there,
 // what is in s.
 func New(dir string, s skein.Store) *Logs {
-	return &Logs{dir: dir, store: s, open: map[skein.SessionID]*writer{}}
+	return &Logs{dir: dir, store: skein.Around(s, nil), open: map[skein.SessionID]*writer{}}
 }
 
 // Append adds the lines of events, which session id has now. It is told of

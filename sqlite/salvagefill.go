@@ -294,7 +294,7 @@ func (x *salvage) followOne(t *tx, id, session int64, f *skein.Facts) error {
 // refill makes the row of a session from its events.
 func (x *salvage) refill(ctx context.Context, id skein.SessionID) error {
 	sum := skein.NewTally(id)
-	for e, err := range skein.Around(x.to, func(skein.SessionID, *skein.DamagedError) {}).Events(ctx, id, 0) {
+	for e, err := range skein.Around(x.to, nil).Events(ctx, id, 0) {
 		if err == nil {
 			_, err = sum.Add(e)
 		}

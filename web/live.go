@@ -70,7 +70,7 @@ const loggedOut = "event: out\ndata: {}\n\n"
 // watch sends on the places of what is appended, until ctx ends or the session
 // is gone.
 func (s *site) watch(ctx context.Context, store skein.Store, id skein.SessionID, after skein.Seq, grown chan<- skein.Seq) {
-	for e, err := range store.Watch(ctx, id, after) {
+	for e, err := range legible(store).Watch(ctx, id, after) {
 		if err != nil {
 			return
 		}

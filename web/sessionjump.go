@@ -35,7 +35,7 @@ func (s *site) next(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, r, err)
 		return
 	}
-	store := door.From(r.Context()).Store
+	store := legible(door.From(r.Context()).Store)
 	messages := following(r.Context(), store, one.ID, from)
 	if q.Has("back") {
 		messages = preceding(r.Context(), store, one.ID, from)

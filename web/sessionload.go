@@ -92,7 +92,7 @@ func (s *site) download(w http.ResponseWriter, r *http.Request) {
 
 // export writes a session in a form. What is for people to read has no secrets.
 func (s *site) export(ctx context.Context, w io.Writer, one skein.Session, as string) error {
-	store := door.From(ctx).Store
+	store := legible(door.From(ctx).Store)
 	if as == "skein" {
 		_, err := replay.Write(ctx, w, store, one.ID)
 		return err

@@ -14,7 +14,7 @@ import (
 // New returns the tools, which find what view has: the sessions that the user
 // may read.
 func New(view skein.Store) []tool.Tool {
-	r := reader{view}
+	r := reader{skein.Around(view, nil)}
 	return []tool.Tool{r.searchTool(), r.readTool()}
 }
 
