@@ -66,9 +66,9 @@ func TestMessageTyped(t *testing.T) {
 }
 
 func TestUsage(t *testing.T) {
-	u := skein.Usage{Input: 1, Output: 2, Reasoning: 3, CacheRead: 4, CacheWrite: 5, Requests: 6, Reported: 7}
-	v := skein.Usage{Input: 10, Output: 20, Reasoning: 30, CacheRead: 40, CacheWrite: 50, Requests: 60, Reported: 70}
-	sum := skein.Usage{Input: 11, Output: 22, Reasoning: 33, CacheRead: 44, CacheWrite: 55, Requests: 66, Reported: 77}
+	u := skein.Usage{Input: 1, Output: 2, Reasoning: 3, CacheRead: 4, CacheWrite: 5, CacheHour: 3, Requests: 6, Reported: 7}
+	v := skein.Usage{Input: 10, Output: 20, Reasoning: 30, CacheRead: 40, CacheWrite: 50, CacheHour: 30, Requests: 60, Reported: 70}
+	sum := skein.Usage{Input: 11, Output: 22, Reasoning: 33, CacheRead: 44, CacheWrite: 55, CacheHour: 33, Requests: 66, Reported: 77}
 	if got := u.Plus(v); got != sum {
 		t.Errorf("%+v plus %+v is %+v, want %+v", u, v, got, sum)
 	}
@@ -81,7 +81,8 @@ func TestUsage(t *testing.T) {
 	for _, c := range []struct{ first, then, want skein.Usage }{
 		{u, skein.Usage{}, u},
 		{skein.Usage{}, u, u},
-		{v, u, skein.Usage{Input: 1, Output: 20, Reasoning: 30, CacheRead: 4, CacheWrite: 5, Requests: 60, Reported: 70}},
+		{v, u, skein.Usage{Input: 1, Output: 20, Reasoning: 30, CacheRead: 4, CacheWrite: 5, CacheHour: 3, Requests: 60, Reported: 70}},
+		{skein.Usage{CacheWrite: 9, CacheHour: 8}, skein.Usage{CacheWrite: 5}, skein.Usage{CacheWrite: 5, CacheHour: 5}},
 	} {
 		if got := c.first.Merge(c.then); got != c.want {
 			t.Errorf("%+v.Merge(%+v) = %+v, want %+v", c.first, c.then, got, c.want)

@@ -88,7 +88,7 @@ func (f *gatherer) event(e Event) (err error) {
 					f.Blobs = append(f.Blobs, Hash(hash))
 				}
 			}
-			f.charge(e.Time, s.Request, s.Provider, s.Model, s.Usage)
+			f.charge(&Charge{Request: s.Request, Provider: s.Provider, Model: s.Model, Several: s.Several, Time: e.Time}, s.Tier, s.Usage)
 		}
 	case KindTitled:
 		if f.Titled, err = decodeTo[Titled](e); err == nil {
@@ -161,7 +161,7 @@ func (f *gatherer) message(e Event, m *Message) error {
 	if request == "" {
 		request = m.ID
 	}
-	f.charge(e.Time, request, m.Provider, m.Model, m.Usage)
+	f.charge(&Charge{Request: request, Provider: m.Provider, Model: m.Model, Time: e.Time}, m.Tier, m.Usage)
 	return nil
 }
 
@@ -259,11 +259,13 @@ func (f *gatherer) strings(input json.RawMessage) {
 	}
 }
 
-func (f *gatherer) charge(t Time, request, provider, model string, u *Usage) {
+// charge makes c the charge of u, if that is any.
+func (f *gatherer) charge(c *Charge, service string, u *Usage) {
 	if u == nil || *u == (Usage{}) {
 		return
 	}
-	c := Charge{Request: request, Provider: provider, Model: model, Time: t, Usage: *u}
+	c.Usage = *u
 	c.Usage.Requests = 1
-	f.Charge = &c
+	c.Tier = c.tier(service, c.Usage)
+	f.Charge = c
 }

@@ -29,6 +29,7 @@ type Message struct {
 	Model       string          `json:"model,omitempty"`   // model that wrote it, as its vendor names it; "" for people
 	Agent       string          `json:"agent,omitempty"`   // agent that spoke, where it differs from the session's
 	Request     string          `json:"request,omitempty"` // provider request ID: usage with the same one is counted once
+	Tier        string          `json:"tier,omitempty"`    // as [ServiceTier]; "" for the usual one
 	Usage       *Usage          `json:"usage,omitempty"`   // what the request cost; nil if not known
 	Stop        string          `json:"stop,omitempty"`    // why the model ended, in its vendor's word
 	Error       *ErrorInfo      `json:"error,omitempty"`

@@ -87,7 +87,9 @@ type Step struct {
 	Request  string     `json:"request,omitempty"` // provider request ID: usage with the same one is counted once
 	Provider string     `json:"provider,omitempty"`
 	Model    string     `json:"model,omitempty"`
+	Tier     string     `json:"tier,omitempty"` // as [ServiceTier]; "" for the usual one
 	Usage    *Usage     `json:"usage,omitempty"`
+	Several  bool       `json:"several,omitempty"` // Usage is of several requests, of whose prompts nothing is known
 	Stop     string     `json:"stop,omitempty"`
 	Error    *ErrorInfo `json:"error,omitempty"`
 	Attempt  int        `json:"attempt,omitempty"` // 1 for the first

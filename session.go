@@ -94,6 +94,7 @@ type Added struct {
 	Stale   bool  // it took back, withdrew or changed messages: Session.Stand is to be called with what stands now, before the session is read
 	Turn    int   // turn that the event belongs to; 0 before the first
 	Charge  Usage // what to add to the usage; zero if nothing
+	Tier    Tier  // of the request, by all that is now counted for it
 	Counted Usage // what is now counted for the request, in all
 }
 
@@ -139,6 +140,7 @@ func (s *Session) Apply(e *Event, f Facts, p Prior) (a Added, err error) {
 	if f.Charge != nil {
 		a.Counted = p.Charged.Merge(f.Charge.Usage)
 		a.Charge = a.Counted.Minus(p.Charged)
+		a.Tier = f.Charge.tier(f.Charge.Tier.Service(), a.Counted)
 		s.Usage = s.Usage.Plus(a.Charge)
 	}
 	a.Turn = s.Ever().Turns

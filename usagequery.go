@@ -36,11 +36,12 @@ func (q UsageQuery) Check() error {
 	return invalidf("usage by %.100q: want %s, %s, %s, %s or %s", q.By, ByDay, ByModelID, ByAgent, ByProject, BySession)
 }
 
-// A UsageRow is one sum. There is one for each value of the dimension and
-// each model, because prices differ by model.
+// A UsageRow is one sum. There is one for each value of the dimension, each
+// model and each tier, because prices differ by model and tier.
 type UsageRow struct {
 	Of       string // 2026-11-21, a model, an agent, a project, a SessionID
 	Provider string
 	Model    string
+	Tier     Tier
 	Usage    Usage
 }

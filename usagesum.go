@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// A UsageSlot is what one session used of one model in one quarter of an
+// A UsageSlot is what one session used of one model in one tier and quarter of an
 // hour: the rows that a store keeps, from which every [UsageRow] is summed.
 type UsageSlot struct {
 	Slot     Time // start of the quarter of an hour
@@ -16,6 +16,7 @@ type UsageSlot struct {
 	Agent    string
 	Provider string
 	Model    string
+	Tier     Tier
 	Usage    Usage
 }
 
@@ -25,7 +26,10 @@ type UsageSum struct {
 	rows map[usageKey]Usage
 }
 
-type usageKey struct{ of, provider, model string }
+type usageKey struct {
+	of, provider, model string
+	tier                Tier
+}
 
 // NewUsageSum returns an empty sum for q.
 func NewUsageSum(q UsageQuery) *UsageSum {
@@ -47,7 +51,7 @@ func (u *UsageSum) Add(s UsageSlot) {
 		q.Until != 0 && s.Slot >= q.Until:
 		return
 	}
-	k := usageKey{u.of(s), s.Provider, s.Model}
+	k := usageKey{u.of(s), s.Provider, s.Model, s.Tier}
 	u.rows[k] = u.rows[k].Plus(s.Usage)
 }
 
@@ -80,7 +84,7 @@ func (u *UsageSum) Rows() []UsageRow {
 			continue
 		}
 		total[k.of] += v.Tokens()
-		out = append(out, UsageRow{Of: k.of, Provider: k.provider, Model: k.model, Usage: v})
+		out = append(out, UsageRow{Of: k.of, Provider: k.provider, Model: k.model, Tier: k.tier, Usage: v})
 	}
 	slices.SortFunc(out, func(a, b UsageRow) int {
 		first := cmp.Compare(total[b.Of], total[a.Of])
@@ -88,7 +92,7 @@ func (u *UsageSum) Rows() []UsageRow {
 			first = 0
 		}
 		return cmp.Or(first, cmp.Compare(b.Of, a.Of), cmp.Compare(b.Usage.Tokens(), a.Usage.Tokens()),
-			cmp.Compare(a.Provider, b.Provider), cmp.Compare(a.Model, b.Model))
+			cmp.Compare(a.Provider, b.Provider), cmp.Compare(a.Model, b.Model), cmp.Compare(a.Tier, b.Tier))
 	})
 	return out
 }

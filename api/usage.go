@@ -97,5 +97,6 @@ type UsageRow struct {
 	Of       string      `json:"of"`
 	Provider string      `json:"provider,omitempty"`
 	Model    string      `json:"model,omitempty"`
+	Tier     skein.Tier  `json:"tier,omitempty"`
 	Usage    skein.Usage `json:"usage"`
 }

@@ -35,13 +35,7 @@ func (j *job) costs(ctx context.Context, ss []skein.Session) (map[skein.SessionI
 			if !asked {
 				continue
 			}
-			c := sum[id]
-			usd, ok := table.Cost(r.Provider, r.Model, t, r.Usage)
-			c.Cost += usd
-			if !ok {
-				c.Unpriced = append(c.Unpriced, r.Model)
-			}
-			sum[id] = c
+			sum[id] = sum[id].Plus(table.Sum([]skein.UsageRow{r}, t))
 		}
 	}
 	if len(at) > few {

@@ -148,7 +148,7 @@ func (o *exportOptions) write(ctx context.Context, j *job, w io.Writer, s skein.
 		return err
 	}
 	ro := render.Options{
-		Reasoning: o.thinking, Told: told, NoTools: o.noTool, Zone: j.Now().Location(), Cost: costs[s.ID].Money(),
+		Reasoning: o.thinking, Told: told, NoTools: o.noTool, Zone: j.Now().Location(), Cost: costs[s.ID].Costs(),
 		Image: func(h skein.Hash) ([]byte, error) { return j.store.Blob(ctx, s.ID, h) },
 	}
 	if o.to == "html" {

@@ -162,5 +162,5 @@ func (w *messenger) agents(ctx context.Context, t gateway.Talk) (string, error) 
 // Cost implements [gateway.Talker].
 func (w *messenger) Cost(ctx context.Context, s skein.Session) (string, error) {
 	costs, err := w.job.costs(ctx, []skein.Session{s})
-	return costs[s.ID].Money(), err
+	return costs[s.ID].Costs(), err
 }

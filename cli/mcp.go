@@ -56,7 +56,7 @@ func (j *job) mcpOptions() mcp.Options {
 		if err != nil {
 			return 0, false, err
 		}
-		usd, ok := table.Cost(r.Provider, r.Model, skein.At(j.Now()), r.Usage)
+		usd, ok := table.Cost(r, skein.At(j.Now()))
 		return float64(usd) / 1e9, ok, nil
 	}}
 }

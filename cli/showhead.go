@@ -24,7 +24,7 @@ func (o *showOptions) headOf(ctx context.Context, j *job, s skein.Session) sessi
 	if err != nil {
 		j.say("what it cost is not known: %s", sentence(err))
 	}
-	cost := costs[s.ID].Money()
+	cost := costs[s.ID].Costs()
 	if cost == "?" {
 		cost = "cost not known"
 	}

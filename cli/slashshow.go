@@ -127,7 +127,7 @@ func (c *chat) usage(ctx context.Context, _ string) error {
 	for _, r := range []struct {
 		name string
 		n    int64
-	}{{"of it reasoning", u.Reasoning}, {"read from the cache", u.CacheRead}, {"written to it", u.CacheWrite}} {
+	}{{"of it reasoning", u.Reasoning}, {"read from the cache", u.CacheRead}, {"written to it", u.CacheWrite}, {"of it for an hour", u.CacheHour}} {
 		if r.n > 0 {
 			rows = append(rows, [2]string{r.name, tokens(r.n)})
 		}
@@ -135,7 +135,7 @@ func (c *chat) usage(ctx context.Context, _ string) error {
 	if s.Compactions > 0 {
 		rows = append(rows, [2]string{"compactions", strconv.Itoa(s.Compactions)})
 	}
-	if cost := costs[s.ID].Money(); cost != "" {
+	if cost := costs[s.ID].Costs(); cost != "" {
 		rows = append(rows, [2]string{"cost", cost})
 	}
 	rows = append(rows, [2]string{"messages", fmt.Sprintf("%d in %s", s.Messages, count(s.Turns, "turn"))}, [2]string{"session", string(s.ID)})

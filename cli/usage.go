@@ -26,9 +26,11 @@ func newUsage(f *frame) *cobra.Command {
 		Long: `Sum up the tokens that models read and wrote, and what that cost. Each request
 to a model is counted once, however many records and copies tell of it. OUTPUT
 has the reasoning in it, INPUT not what was read from and written to the cache.
-Prices are those of a dated list, which the settings can override; a model
-without a price is named, and its cost is ?, not nothing. Days are those of your
-time zone.`,
+Prices are those of a dated list, which the settings can override, of the tier
+that each request was of: a long prompt, a batch, a cache for an hour have prices
+of their own. A model without a price is named, and its cost is ?, not nothing.
+RECORDED is what the programs themselves recorded as the cost, where that is
+different. Days are those of your time zone.`,
 		Example: `skein usage --since 7d
 	skein usage --by model --json`,
 		Args: words(0, 0, ""),

@@ -22,6 +22,7 @@ func (o *usageOptions) table(j *job, lines []usageLine) (t *table, unpriced []st
 		{title: "CACHE READ", rank: 5, right: true},
 		{title: "CACHE WRITE", rank: 6, right: true},
 		{title: "COST", rank: 1, right: true},
+		{title: "RECORDED", rank: 9, right: true},
 	}}
 	shown := o.most(lines)
 	for i, of := range o.names(j, shown) {
@@ -66,7 +67,7 @@ func (l *usageLine) cells(of string) []string {
 	u := l.Usage
 	return []string{
 		of, render.Line(l.name), thousands(u.Requests), thousands(u.Input), thousands(u.Output), thousands(u.Reasoning),
-		thousands(u.CacheRead), thousands(u.CacheWrite), l.Money(),
+		thousands(u.CacheRead), thousands(u.CacheWrite), l.Money(), l.Recorded(),
 	}
 }
 

@@ -25,6 +25,7 @@ type usageLine struct {
 	Of       string      `json:"of"`
 	Provider string      `json:"provider,omitempty"`
 	Model    string      `json:"model,omitempty"`
+	Tier     skein.Tier  `json:"tier,omitempty"` // service tier, and the length that prompts were longer than
 	Usage    skein.Usage `json:"usage"`
 	Dollars  *float64    `json:"usd,omitempty"` // what it costs; not there if that is not known
 }
@@ -69,7 +70,7 @@ func (s *service) usage(ctx context.Context, in usageIn) (*sdk.CallToolResult, e
 }
 
 func (s *service) sum(r skein.UsageRow) (usageLine, error) {
-	l := usageLine{Of: r.Of, Provider: r.Provider, Model: r.Model, Usage: r.Usage}
+	l := usageLine{Of: r.Of, Provider: r.Provider, Model: r.Model, Tier: r.Tier, Usage: r.Usage}
 	if s.Cost == nil {
 		return l, nil
 	}

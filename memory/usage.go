@@ -29,7 +29,7 @@ func (s *Store) Usage(ctx context.Context, q skein.UsageQuery) (_ []skein.UsageR
 			c := e.facts.Charge
 			sum.Add(skein.UsageSlot{
 				Slot: c.Time.Slot(), Session: h.ID, User: h.User, Project: h.Project, Agent: h.Agent,
-				Provider: c.Provider, Model: c.Model, Usage: e.added.Charge,
+				Provider: c.Provider, Model: c.Model, Tier: e.added.Tier, Usage: e.added.Charge,
 			})
 		}
 	}

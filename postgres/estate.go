@@ -98,11 +98,11 @@ func (t *tx) cutStrand(h *head, x walk.Segment, e estate) error {
 	if upto < x.To {
 		p.exec(doom, user, x.Session, int64(upto))
 		p.exec(`UPDATE usage u SET input = u.input - c.input, output = u.output - c.output, reasoning = u.reasoning - c.reasoning, cache_read = u.cache_read - c.cache_read,
-				cache_write = u.cache_write - c.cache_write, requests = u.requests - c.requests, reported = u.reported - c.reported
-			FROM (SELECT u.slot, u.provider, u.model, sum(u.input)::bigint AS input, sum(u.output)::bigint AS output, sum(u.reasoning)::bigint AS reasoning,
-					sum(u.cache_read)::bigint AS cache_read, sum(u.cache_write)::bigint AS cache_write, sum(u.requests)::bigint AS requests, sum(u.reported)::bigint AS reported
-				FROM charges u WHERE u.user_id = $1 AND u.n = $2 AND u.seq > $3 AND u.seq <= $4 GROUP BY 1, 2, 3) c
-			WHERE u.user_id = $1 AND u.n = $2 AND u.slot = c.slot AND u.provider = c.provider AND u.model = c.model`,
+				cache_write = u.cache_write - c.cache_write, cache_hour = u.cache_hour - c.cache_hour, requests = u.requests - c.requests, reported = u.reported - c.reported
+			FROM (SELECT u.slot, u.provider, u.model, u.tier, sum(u.input)::bigint AS input, sum(u.output)::bigint AS output, sum(u.reasoning)::bigint AS reasoning,
+					sum(u.cache_read)::bigint AS cache_read, sum(u.cache_write)::bigint AS cache_write, sum(u.cache_hour)::bigint AS cache_hour, sum(u.requests)::bigint AS requests, sum(u.reported)::bigint AS reported
+				FROM charges u WHERE u.user_id = $1 AND u.n = $2 AND u.seq > $3 AND u.seq <= $4 GROUP BY 1, 2, 3, 4) c
+			WHERE u.user_id = $1 AND u.n = $2 AND u.slot = c.slot AND u.provider = c.provider AND u.model = c.model AND u.tier = c.tier`,
 			user, x.Session, int64(upto), int64(x.To))
 	}
 	return p.run()

@@ -10,16 +10,16 @@ import (
 // sumsOf returns a query of the sums of charges u, as usage has them, under a
 // condition.
 func sumsOf(cond string) string {
-	return `SELECT u.user_id, u.n, u.slot, u.provider, u.model, s.project, s.agent, ` + usageSums + ` FROM charges u` + sessionOf("u") +
-		` WHERE ` + cond + alive("u") + ` GROUP BY 1, 2, 3, 4, 5, 6, 7`
+	return `SELECT u.user_id, u.n, u.slot, u.provider, u.model, u.tier, s.project, s.agent, ` + usageSums + ` FROM charges u` + sessionOf("u") +
+		` WHERE ` + cond + alive("u") + ` GROUP BY 1, 2, 3, 4, 5, 6, 7, 8`
 }
 
 // usage compares the sums with what they are sums of.
 func (ex *exam) usage(area string) error {
 	wrong := map[mark]bool{}
-	const have = `SELECT user_id, n, slot, provider, model, project, agent, input, output, reasoning, cache_read, cache_write, requests, reported FROM usage
-		WHERE (input, output, reasoning, cache_read, cache_write, requests, reported) <> (0, 0, 0, 0, 0, 0, 0)`
-	want := sumsOf("") + ` HAVING (sum(u.input), sum(u.output), sum(u.reasoning), sum(u.cache_read), sum(u.cache_write), sum(u.requests), sum(u.reported)) <> (0, 0, 0, 0, 0, 0, 0)`
+	const have = `SELECT user_id, n, slot, provider, model, tier, project, agent, input, output, reasoning, cache_read, cache_write, cache_hour, requests, reported FROM usage
+		WHERE (input, output, reasoning, cache_read, cache_write, cache_hour, requests, reported) <> (0, 0, 0, 0, 0, 0, 0, 0)`
+	want := sumsOf("") + ` HAVING (sum(u.input), sum(u.output), sum(u.reasoning), sum(u.cache_read), sum(u.cache_write), sum(u.cache_hour), sum(u.requests), sum(u.reported)) <> (0, 0, 0, 0, 0, 0, 0, 0)`
 	err := ex.rows(`SELECT user_id, n FROM ((`+want+` EXCEPT `+have+`) UNION (`+have+` EXCEPT `+want+`)) w`, nil, func(r row) error {
 		var m mark
 		err := r.Scan(&m.user, &m.n)
@@ -49,7 +49,7 @@ func (ex *exam) resum(m mark) error {
 		p := t.pipe()
 		p.exec(`UPDATE heads SET revision = revision + 1 WHERE user_id = $1 AND n = $2`, m.user, m.n)
 		p.exec(`DELETE FROM usage WHERE user_id = $1 AND n = $2`, m.user, m.n)
-		p.exec(`INSERT INTO usage (user_id, n, slot, provider, model, project, agent, input, output, reasoning, cache_read, cache_write, requests, reported) `+
+		p.exec(`INSERT INTO usage (user_id, n, slot, provider, model, tier, project, agent, input, output, reasoning, cache_read, cache_write, cache_hour, requests, reported) `+
 			sumsOf("u.user_id = $1 AND u.n = $2 AND "), m.user, m.n)
 		return p.run()
 	})

@@ -184,7 +184,7 @@ func (w *work) event(d *draft, p *packedEvent, imported bool) (skein.Seq, error)
 	w.note(d, p, e, added)
 	d.grew += rowSize(p)
 	d.events.add(&e, p, now, added, d, prev, imported)
-	d.charges.add(e.Seq, p.f.Charge, added.Charge)
+	d.charges.add(e.Seq, p.f.Charge, added)
 	return e.Seq, nil
 }
 

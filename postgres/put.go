@@ -59,17 +59,17 @@ const (
 	INSERT INTO names (user_id, n, name) SELECT $1, $2, $N1 FROM moved ON CONFLICT (user_id, n) DO UPDATE SET name = excluded.name
 )`
 	putCharges = `, put_charges AS (
-	INSERT INTO charges (user_id, n, seq, request, slot, provider, model, input, output, reasoning, cache_read, cache_write, requests, reported)
-	SELECT $1, $2, x.* FROM moved, unnest($C1::bigint[], $C2::text[], $C3::bigint[], $C4::text[], $C5::text[],
-		$C6::bigint[], $C7::bigint[], $C8::bigint[], $C9::bigint[], $C10::bigint[], $C11::bigint[], $C12::bigint[]) x
-	RETURNING slot, provider, model, input, output, reasoning, cache_read, cache_write, requests, reported
+	INSERT INTO charges (user_id, n, seq, request, slot, provider, model, tier, input, output, reasoning, cache_read, cache_write, cache_hour, requests, reported)
+	SELECT $1, $2, x.* FROM moved, unnest($C1::bigint[], $C2::text[], $C3::bigint[], $C4::text[], $C5::text[], $C6::text[],
+		$C7::bigint[], $C8::bigint[], $C9::bigint[], $C10::bigint[], $C11::bigint[], $C12::bigint[], $C13::bigint[], $C14::bigint[]) x
+	RETURNING slot, provider, model, tier, input, output, reasoning, cache_read, cache_write, cache_hour, requests, reported
 ), put_usage AS (
-	INSERT INTO usage AS u (user_id, n, slot, provider, model, project, agent, input, output, reasoning, cache_read, cache_write, requests, reported)
-	SELECT $1, $2, slot, provider, model, $32, $33, sum(input), sum(output), sum(reasoning), sum(cache_read), sum(cache_write), sum(requests), sum(reported)
-	FROM put_charges GROUP BY slot, provider, model
-	ON CONFLICT (user_id, n, slot, provider, model) DO UPDATE SET input = u.input + excluded.input, output = u.output + excluded.output,
+	INSERT INTO usage AS u (user_id, n, slot, provider, model, tier, project, agent, input, output, reasoning, cache_read, cache_write, cache_hour, requests, reported)
+	SELECT $1, $2, slot, provider, model, tier, $32, $33, sum(input), sum(output), sum(reasoning), sum(cache_read), sum(cache_write), sum(cache_hour), sum(requests), sum(reported)
+	FROM put_charges GROUP BY slot, provider, model, tier
+	ON CONFLICT (user_id, n, slot, provider, model, tier) DO UPDATE SET input = u.input + excluded.input, output = u.output + excluded.output,
 		reasoning = u.reasoning + excluded.reasoning, cache_read = u.cache_read + excluded.cache_read, cache_write = u.cache_write + excluded.cache_write,
-		requests = u.requests + excluded.requests, reported = u.reported + excluded.reported
+		cache_hour = u.cache_hour + excluded.cache_hour, requests = u.requests + excluded.requests, reported = u.reported + excluded.reported
 )`
 	putTold  = ` SELECT count(*) FROM moved`              // 1 or 0
 	putForce = ` SELECT must_be(count(*) = 1) FROM moved` // an error that makes the transaction be tried again
@@ -95,8 +95,8 @@ func newPutSQL() putSQL {
 			moved = putMovedFork
 		}
 		if k.charged {
-			charges = numbered(putCharges, "$C", 12, n)
-			n += 12
+			charges = numbered(putCharges, "$C", 14, n)
+			n += 14
 		}
 		if k.named {
 			name = numbered(putName, "$N", 1, n)

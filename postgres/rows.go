@@ -67,10 +67,12 @@ type chargeRows struct {
 	seq, slot       []int64
 	request         []*string
 	provider, model []string
-	numbers         [7][]int64 // from input to reported
+	tier            []string
+	numbers         [8][]int64 // from input to reported
 }
 
-func (r *chargeRows) add(seq skein.Seq, c *skein.Charge, u skein.Usage) {
+func (r *chargeRows) add(seq skein.Seq, c *skein.Charge, a skein.Added) {
+	u := a.Charge
 	if c == nil || u == (skein.Usage{}) {
 		return
 	}
@@ -79,13 +81,14 @@ func (r *chargeRows) add(seq skein.Seq, c *skein.Charge, u skein.Usage) {
 	r.request = append(r.request, orNull(indexed(c.Request)))
 	r.provider = append(r.provider, indexed(c.Provider))
 	r.model = append(r.model, indexed(c.Model))
-	for i, n := range []int64{u.Input, u.Output, u.Reasoning, u.CacheRead, u.CacheWrite, u.Requests, u.Reported} {
+	r.tier = append(r.tier, string(a.Tier))
+	for i, n := range []int64{u.Input, u.Output, u.Reasoning, u.CacheRead, u.CacheWrite, u.CacheHour, u.Requests, u.Reported} {
 		r.numbers[i] = append(r.numbers[i], n)
 	}
 }
 
 func (r *chargeRows) args() []any {
-	all := []any{r.seq, r.request, r.slot, r.provider, r.model}
+	all := []any{r.seq, r.request, r.slot, r.provider, r.model, r.tier}
 	for _, n := range r.numbers {
 		all = append(all, n)
 	}

@@ -11,14 +11,14 @@ import (
 // no rows.
 const (
 	usageSums = `sum(u.input)::bigint, sum(u.output)::bigint, sum(u.reasoning)::bigint, sum(u.cache_read)::bigint,
-	sum(u.cache_write)::bigint, sum(u.requests)::bigint, sum(u.reported)::bigint`
+	sum(u.cache_write)::bigint, sum(u.cache_hour)::bigint, sum(u.requests)::bigint, sum(u.reported)::bigint`
 	usageSumsOr0 = `coalesce(sum(u.input), 0)::bigint, coalesce(sum(u.output), 0)::bigint, coalesce(sum(u.reasoning), 0)::bigint, coalesce(sum(u.cache_read), 0)::bigint,
-	coalesce(sum(u.cache_write), 0)::bigint, coalesce(sum(u.requests), 0)::bigint, coalesce(sum(u.reported), 0)::bigint`
+	coalesce(sum(u.cache_write), 0)::bigint, coalesce(sum(u.cache_hour), 0)::bigint, coalesce(sum(u.requests), 0)::bigint, coalesce(sum(u.reported), 0)::bigint`
 )
 
 // usageFields returns where to scan usageSums.
 func usageFields(u *skein.Usage) []any {
-	return []any{&u.Input, &u.Output, &u.Reasoning, &u.CacheRead, &u.CacheWrite, &u.Requests, &u.Reported}
+	return []any{&u.Input, &u.Output, &u.Reasoning, &u.CacheRead, &u.CacheWrite, &u.CacheHour, &u.Requests, &u.Reported}
 }
 
 // Usage implements [skein.Store]. PostgreSQL sums up as far as no time zone is
@@ -76,7 +76,7 @@ func (s *Store) usageQuery(q *skein.UsageQuery) (sql string, args []any) {
 	if strings.Contains(of+w.sql(), "s.") { // only then it matters whose session it was
 		from = `usage u` + sessionOf("u")
 	}
-	return `SELECT ` + of + `, u.provider, u.model, ` + usageSums + ` FROM ` + from + w.sql() + ` GROUP BY 1, 2, 3`, w.args
+	return `SELECT ` + of + `, u.provider, u.model, u.tier, ` + usageSums + ` FROM ` + from + w.sql() + ` GROUP BY 1, 2, 3, 4`, w.args
 }
 
 // usageSlot reads a row of a sum; its first column is the value of by.
@@ -86,7 +86,7 @@ func usageSlot(by skein.Dimension, r row) (u skein.UsageSlot, err error) {
 	if by == skein.ByDay || by == "" {
 		first = &u.Slot
 	}
-	err = r.Scan(append([]any{first, &u.Provider, &u.Model}, usageFields(&u.Usage)...)...)
+	err = r.Scan(append([]any{first, &u.Provider, &u.Model, (*string)(&u.Tier)}, usageFields(&u.Usage)...)...)
 	u.Session, u.Project, u.Agent = skein.SessionID(of), of, of
 	return u, err
 }

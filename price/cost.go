@@ -41,43 +41,50 @@ type rates struct {
 	Reasoning  *float64 `json:"reasoning"`
 	CacheRead  *float64 `json:"cache_read"`
 	CacheWrite *float64 `json:"cache_write"`
+	CacheHour  *float64 `json:"cache_hour"`
 	Requests   float64  `json:"requests"`
 }
 
-// Cost returns what u cost with this model at this time, to the nearest
-// billionth of a dollar, and false if the price is not known: unknown is not
-// zero. A u without tokens costs nothing, whatever the model.
+// Cost returns what a row of usage cost at this time, to the nearest billionth
+// of a dollar, and false if the price is not known: unknown is not zero. Usage
+// without tokens costs nothing, whatever the model.
 //
-// provider may be "": the model's name then says whose it is. at may be 0: the
+// r.Provider may be "": the model's name then says whose it is. at may be 0: the
 // newest price holds. Where the table knows no price but the source reported a
-// cost (u.Reported), that is the answer.
+// cost (r.Usage.Reported), that is the answer.
 //
-// u may be the sum of several requests; where long requests cost more, the
-// mean request decides. What the models echo and replay answered, which run
-// here and on no network, costs nothing. Every cache write counts as one of the shortest kind,
-// for usage does not tell for how long it was.
-func (t *Table) Cost(provider, model string, at skein.Time, u skein.Usage) (cost NanoUSD, known bool) {
+// Where the price of the service tier is not published, it is not known.
+//
+// A price that a person set holds for every tier. What the models echo and
+// replay answered, which run here and on no network, costs nothing.
+func (t *Table) Cost(r skein.UsageRow, at skein.Time) (cost NanoUSD, known bool) {
+	u := r.Usage
 	if u.Tokens() == 0 && u.Reported == 0 {
 		return 0, true
 	}
-	provider, model = lower(provider), lower(model)
+	provider, model := lower(r.Provider), lower(r.Model)
 	for _, o := range t.overrides {
 		if o.matches(provider, model) {
-			return o.rates().cost(u), true
+			return nano(o.rates().cost(u)), true
 		}
 	}
 	if provider == "echo" || provider == "replay" {
 		return 0, true
 	}
 	m, ok := t.find(provider, model)
+	factor := 0.0
+	if ok {
+		factor, ok = t.factor(provider, model, m, r.Tier.Service())
+	}
 	if !ok {
 		return NanoUSD(u.Reported), u.Reported > 0
 	}
 	p := m.at(at, t.Date)
-	if p.Long != nil && (u.Input+u.CacheRead+u.CacheWrite)/max(u.Requests, 1) > p.Above {
-		return p.Long.or(p.rates).cost(u), true
+	rates := p.rates
+	if p.Long != nil && r.Tier.Above() >= p.Above {
+		rates = p.Long.or(rates)
 	}
-	return p.cost(u), true
+	return nano(rates.cost(u) * factor), true
 }
 
 // Window returns how many tokens this model can read, 0 if that is not known.
@@ -116,7 +123,8 @@ func (p price) inForce(t time.Time) bool {
 	return true
 }
 
-func (r rates) cost(u skein.Usage) NanoUSD {
+// cost returns what u costs in billionths of a dollar.
+func (r rates) cost(u skein.Usage) float64 {
 	tokens := func(n int64, usd float64) float64 { return float64(n) * usd * 1e3 }
 	part := func(p *float64, whole float64) float64 {
 		if p == nil {
@@ -124,15 +132,18 @@ func (r rates) cost(u skein.Usage) NanoUSD {
 		}
 		return *p
 	}
-	reasoning := min(u.Reasoning, u.Output)
-	sum := tokens(u.Input, r.Input) +
+	reasoning, hour := min(u.Reasoning, u.Output), min(u.CacheHour, u.CacheWrite)
+	write := part(r.CacheWrite, r.Input)
+	return tokens(u.Input, r.Input) +
 		tokens(u.Output-reasoning, r.Output) +
 		tokens(reasoning, part(r.Reasoning, r.Output)) +
 		tokens(u.CacheRead, part(r.CacheRead, r.Input)) +
-		tokens(u.CacheWrite, part(r.CacheWrite, r.Input)) +
+		tokens(u.CacheWrite-hour, write) +
+		tokens(hour, part(r.CacheHour, write)) +
 		float64(max(u.Requests, 1))*r.Requests*1e6
-	return NanoUSD(math.Round(sum))
 }
+
+func nano(cost float64) NanoUSD { return NanoUSD(math.Round(cost)) }
 
 // or fills in what r leaves out from base.
 func (r rates) or(base rates) rates {
@@ -150,6 +161,9 @@ func (r rates) or(base rates) rates {
 	}
 	if r.CacheWrite == nil {
 		r.CacheWrite = base.CacheWrite
+	}
+	if r.CacheHour == nil {
+		r.CacheHour = base.CacheHour
 	}
 	r.Requests = base.Requests
 	return r

@@ -23,9 +23,11 @@
 // prices are a list of which the last one holds that is in force: one has a
 // date from (2026-03-13, from the start of that day in UTC) or hours (two
 // times of day in UTC, the second excluded), or neither and is always in
-// force. If none is, the first holds. input, output, reasoning, cache_read and
-// cache_write are US dollars for a million tokens, requests for a thousand
-// requests. What is not named costs as much as what it is a part of: reasoning
-// as output, cache_read and cache_write as input. A request of more than above
-// tokens read, cached ones included, costs what long says instead, all of it.
+// force. If none is, the first holds. input, output, reasoning, cache_read,
+// cache_write and cache_hour (what is put into the cache for an hour) are US
+// dollars for a million tokens, requests for a thousand requests. What is not
+// named costs as much as what it is a part of: reasoning as output, cache_read
+// and cache_write as input, cache_hour as cache_write. A request of more than
+// above tokens read, cached ones included, costs what long says instead, all of
+// it.
 package price

@@ -10,18 +10,25 @@ type UsageLine struct {
 	Reason   int64    `json:"reasoning"`
 	Read     int64    `json:"cache_read"`
 	Write    int64    `json:"cache_write"`
+	Hour     int64    `json:"cache_hour" doc:"part of cache_write: for an hour"`
 	Cost     *float64 `json:"cost_usd" doc:"null if some of it has no known price"`
 	Known    float64  `json:"priced_usd" doc:"what is known of it"`
+	Recorded *float64 `json:"recorded_usd,omitempty" doc:"what the programs themselves recorded as its cost, of as much of it as they did"`
 	Unpriced []string `json:"unpriced_models,omitempty"`
 }
 
 // Line returns s in JSON, without a name.
 func (s Sum) Line() UsageLine {
 	u := s.Usage
-	return UsageLine{
-		Of: s.Of, Requests: u.Requests, Input: u.Input, Output: u.Output, Reason: u.Reasoning, Read: u.CacheRead, Write: u.CacheWrite,
+	line := UsageLine{
+		Of: s.Of, Requests: u.Requests, Input: u.Input, Output: u.Output, Reason: u.Reasoning, Read: u.CacheRead, Write: u.CacheWrite, Hour: u.CacheHour,
 		Cost: s.USD(), Known: float64(s.Cost) / 1e9, Unpriced: s.Unpriced,
 	}
+	if u.Reported > 0 {
+		usd := float64(u.Reported) / 1e9
+		line.Recorded = &usd
+	}
+	return line
 }
 
 // USD returns what s cost in dollars; nil if some of it has no price.

@@ -17,13 +17,14 @@ type Override struct {
 	Reasoning  *float64 `json:"reasoning,omitempty" toml:"reasoning"`     // nil: as Output
 	CacheRead  *float64 `json:"cache_read,omitempty" toml:"cache_read"`   // nil: as Input
 	CacheWrite *float64 `json:"cache_write,omitempty" toml:"cache_write"` // nil: as Input
+	CacheHour  *float64 `json:"cache_hour,omitempty" toml:"cache_hour"`   // nil: as CacheWrite
 }
 
 func (o Override) check() error {
 	if o.Model == "" {
 		return fmt.Errorf("%w price: it names no model", skein.ErrInvalid)
 	}
-	for _, p := range []*float64{&o.Input, &o.Output, o.Reasoning, o.CacheRead, o.CacheWrite} {
+	for _, p := range []*float64{&o.Input, &o.Output, o.Reasoning, o.CacheRead, o.CacheWrite, o.CacheHour} {
 		if p != nil && !(*p >= 0 && *p < 1e6) {
 			return fmt.Errorf("%w price of model %q: %v dollars for a million tokens", skein.ErrInvalid, o.Model, *p)
 		}
@@ -43,5 +44,5 @@ func (o Override) matches(provider, model string) bool {
 }
 
 func (o Override) rates() rates {
-	return rates{Input: o.Input, Output: o.Output, Reasoning: o.Reasoning, CacheRead: o.CacheRead, CacheWrite: o.CacheWrite}
+	return rates{Input: o.Input, Output: o.Output, Reasoning: o.Reasoning, CacheRead: o.CacheRead, CacheWrite: o.CacheWrite, CacheHour: o.CacheHour}
 }

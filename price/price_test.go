@@ -63,6 +63,11 @@ func builtIn(t *testing.T, overrides ...Override) *Table {
 	return table
 }
 
+// cost returns what one request cost.
+func cost(t *Table, provider, model string, at skein.Time, u skein.Usage) (NanoUSD, bool) {
+	return t.Cost(skein.UsageRow{Provider: provider, Model: model, Tier: skein.TierOf("", u.Prompt()), Usage: u}, at)
+}
+
 func TestCostAgreesWithThePublisher(t *testing.T) {
 	table := builtIn(t)
 	for _, c := range published {
@@ -70,10 +75,10 @@ func TestCostAgreesWithThePublisher(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, known := table.Cost(c.provider, c.model, at, short); got != c.short || !known {
+		if got, known := cost(table, c.provider, c.model, at, short); got != c.short || !known {
 			t.Errorf("Cost(%q, %q, %v, short) = %d, %v, want %d", c.provider, c.model, at, got, known, c.short)
 		}
-		if got, known := table.Cost(c.provider, c.model, at, long); got != c.long || !known {
+		if got, known := cost(table, c.provider, c.model, at, long); got != c.long || !known {
 			t.Errorf("Cost(%q, %q, %v, long) = %d, %v, want %d", c.provider, c.model, at, got, known, c.long)
 		}
 	}
@@ -92,8 +97,8 @@ func TestNamesThatMeanTheSameModel(t *testing.T) {
 		{"", "gpt-5-codex-2025-09-15", "gpt-5-codex"},
 		{"", "gpt-6-sol-20260901", "gpt-6-sol"},
 	} {
-		want, known := table.Cost("", c.asModel, 0, short)
-		got, ok := table.Cost(c.provider, c.model, 0, short)
+		want, known := cost(table, "", c.asModel, 0, short)
+		got, ok := cost(table, c.provider, c.model, 0, short)
 		if !known || !ok || got != want {
 			t.Errorf("Cost(%q, %q) = %d, %v, want that of %q, %d, %v", c.provider, c.model, got, ok, c.asModel, want, known)
 		}
@@ -112,15 +117,15 @@ func TestUnknownIsNotZero(t *testing.T) {
 		{"", "/"},
 		{"", "openai/"},
 	} {
-		if got, known := table.Cost(c.provider, c.model, 0, short); known {
+		if got, known := cost(table, c.provider, c.model, 0, short); known {
 			t.Errorf("Cost(%q, %q) = %d, known; want it unknown", c.provider, c.model, got)
 		}
 	}
-	if got, known := table.Cost("", "house-model-7b", 0, skein.Usage{Requests: 3}); got != 0 || !known {
+	if got, known := cost(table, "", "house-model-7b", 0, skein.Usage{Requests: 3}); got != 0 || !known {
 		t.Errorf("Cost of no tokens = %d, %v, want 0, known", got, known)
 	}
 	reported := skein.Usage{Input: 10, Reported: 4200}
-	if got, known := table.Cost("", "house-model-7b", 0, reported); got != 4200 || !known {
+	if got, known := cost(table, "", "house-model-7b", 0, reported); got != 4200 || !known {
 		t.Errorf("Cost of what the source priced = %d, %v, want 4200, known", got, known)
 	}
 }
@@ -141,7 +146,7 @@ func TestOverridesComeFirst(t *testing.T) {
 		{"anthropic", "claude-sonnet-4-5", 3300e3},
 		{"anthropic", "claude-sonnet-4-5-20250929", 12225000},
 	} {
-		if got, known := table.Cost(c.provider, c.model, 0, short); got != c.want || !known {
+		if got, known := cost(table, c.provider, c.model, 0, short); got != c.want || !known {
 			t.Errorf("Cost(%q, %q) = %d, %v, want %d", c.provider, c.model, got, known, c.want)
 		}
 	}
@@ -154,32 +159,94 @@ func TestOverridesComeFirst(t *testing.T) {
 
 func TestPricesChangeWithTime(t *testing.T) {
 	table := builtIn(t)
-	cost := func(at string) NanoUSD {
+	costAt := func(at string) NanoUSD {
 		when, err := skein.ParseTime(at)
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, _ := table.Cost("", "claude-opus-4-6", when, long)
+		got, _ := cost(table, "", "claude-opus-4-6", when, long)
 		return got
 	}
-	before, after := cost("2026-03-12T23:59:59Z"), cost("2026-03-13T00:00:00Z")
+	before, after := costAt("2026-03-12T23:59:59Z"), costAt("2026-03-13T00:00:00Z")
 	if before != 333750000 || after != 170000000 {
 		t.Errorf("cost before and after 2026-03-13: %d and %d, want 333750000 and 170000000", before, after)
 	}
-	if got := cost(""); got != after {
+	if got := costAt(""); got != after {
 		t.Errorf("cost at an unknown time: %d, want the newest, %d", got, after)
 	}
 }
 
-// Sums of short requests must not be taken for one long request.
-func TestManyShortRequestsAreNotALongOne(t *testing.T) {
-	table, sum := builtIn(t), skein.Usage{}
-	for range 1000 {
-		sum = sum.Plus(short)
+// Sums of short requests must not be taken for one long request, nor what one
+// long request used for that of many short ones.
+func TestTheTierDecidesWhetherThePromptWasLong(t *testing.T) {
+	table := builtIn(t)
+	for tier, want := range map[skein.Tier]NanoUSD{
+		"":        200 * 3e9,
+		">128000": 200 * 3e9,
+		">199999": 200 * 3e9, // from 200,001 on
+		">200000": 200 * 6e9,
+		">512000": 200 * 6e9,
+	} {
+		got, known := table.Cost(skein.UsageRow{Model: "claude-sonnet-4-5", Tier: tier, Usage: skein.Usage{Input: 200e6, Requests: 400}}, 0)
+		if got != want || !known {
+			t.Errorf("Cost of tier %q = %d, %v, want %d", tier, got, known, want)
+		}
 	}
-	one, _ := table.Cost("", "claude-sonnet-4-5", 0, short)
-	if got, _ := table.Cost("", "claude-sonnet-4-5", 0, sum); got != 1000*one {
-		t.Errorf("Cost of 1000 requests = %d, want 1000 times %d", got, one)
+}
+
+// Every length beyond which a model of the table costs more is one that tiers
+// tell apart.
+func TestTiersTellApartWhatCostsMore(t *testing.T) {
+	for _, p := range builtIn(t).providers {
+		for _, m := range p.models() {
+			for _, price := range m.Prices {
+				if n := price.Above; skein.TierOf("", n).Above() >= n && n > 0 || skein.TierOf("", n+1).Above() < n {
+					t.Errorf("%s of %s costs more above %d tokens: tiers of one more and of that are %q and %q", m.ID, p.ID, n, skein.TierOf("", n+1), skein.TierOf("", n))
+				}
+			}
+		}
+	}
+}
+
+// Worked out by hand from the vendors' pages, in dollars for a million tokens.
+func TestWhatCachesAndTiersCost(t *testing.T) {
+	table := builtIn(t)
+	// 1,000 new at 3, 2,000 read at 0.30, 10,000 written: 4,000 for five minutes
+	// at 3.75 and 6,000 for an hour at 6; 500 out at 15: 3,000 + 600 + 15,000 +
+	// 36,000 + 7,500 = 62,100 millionths.
+	sonnet := skein.Usage{Input: 1000, CacheRead: 2000, CacheWrite: 10_000, CacheHour: 6000, Output: 500, Requests: 1}
+	// 100,000 new at 6, 50,000 read at 0.60, 60,000 written: 10,000 at 7.50 and
+	// 50,000 at 12; 1,000 out at 22.50: 600,000 + 30,000 + 75,000 + 600,000 +
+	// 22,500 = 1,327,500 millionths.
+	beyond := skein.Usage{Input: 100_000, CacheRead: 50_000, CacheWrite: 60_000, CacheHour: 50_000, Output: 1000, Requests: 1}
+	// 1,000,000 new, 100,000 out.
+	plain := skein.Usage{Input: 1e6, Output: 1e5, Requests: 1}
+	for _, c := range []struct {
+		provider, model, service string
+		u                        skein.Usage
+		want                     NanoUSD
+	}{
+		{"anthropic", "claude-sonnet-4-5-20250929", "standard", sonnet, 62_100_000},
+		{"anthropic", "claude-sonnet-4-5-20250929", "batch", sonnet, 31_050_000},
+		{"", "claude-sonnet-4-5", "", beyond, 1_327_500_000},
+		{"", "claude-sonnet-4-5", "batch", beyond, 663_750_000},
+		{"anthropic", "claude-opus-4-8", "", plain, 5e9 + 2.5e9},
+		{"anthropic", "claude-opus-5", "fast", plain, 10e9 + 5e9},
+		{"openai", "gpt-5-codex", "default", plain, 1.25e9 + 1e9},
+		{"openai", "gpt-5-codex", "flex", plain, 0.625e9 + 0.5e9},
+		{"", "gpt-5-mini-2025-08-07", "priority", plain, 0.45e9 + 0.36e9},
+		{"openai", "gpt-4.1", "batch", plain, 1e9 + 0.4e9},
+		{"google", "gemini-2.5-pro", "", plain, 2.5e9 + 1.5e9},
+	} {
+		r := skein.UsageRow{Provider: c.provider, Model: c.model, Tier: skein.TierOf(c.service, c.u.Prompt()), Usage: c.u}
+		if got, known := table.Cost(r, 0); got != c.want || !known {
+			t.Errorf("Cost(%+v) = %d, %v, want %d", r, got, known, c.want)
+		}
+	}
+	for _, c := range [][3]string{{"anthropic", "claude-sonnet-4-5", "priority"}, {"openrouter", "openai/gpt-5", "flex"}, {"", "openai/gpt-5", "priority"}} {
+		if got, known := table.Cost(skein.UsageRow{Provider: c[0], Model: c[1], Tier: skein.TierOf(c[2], 0), Usage: plain}, 0); known {
+			t.Errorf("Cost of %v = %d, known; want it unknown", c, got)
+		}
 	}
 }
 
@@ -211,7 +278,7 @@ func BenchmarkLoadAndCost(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		table.Cost("", "claude-sonnet-4-5-20250929", 0, short)
+		cost(table, "", "claude-sonnet-4-5-20250929", 0, short)
 	}
 }
 

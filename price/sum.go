@@ -34,17 +34,25 @@ func (t *Table) Sums(rows []skein.UsageRow, by skein.Dimension) []Sum {
 		if by == skein.ByDay && r.Of != "" {
 			day, _ = skein.ParseTime(r.Of + "T12:00:00Z")
 		}
-		usd, known := t.Cost(r.Provider, r.Model, day, r.Usage)
-		one := Sum{Usage: r.Usage, Cost: usd}
-		if !known {
-			one.Unpriced = []string{cmp.Or(r.Model, "an unnamed model")}
-		}
-		out[i] = out[i].Plus(one)
+		out[i] = out[i].Plus(t.Sum([]skein.UsageRow{r}, day))
 	}
 	if by != skein.ByDay {
 		slices.SortStableFunc(out, func(a, b Sum) int { return cmp.Compare(b.Cost, a.Cost) })
 	}
 	return out
+}
+
+// Sum puts all rows together, at the prices of a time, under no name.
+func (t *Table) Sum(rows []skein.UsageRow, at skein.Time) (sum Sum) {
+	for _, r := range rows {
+		usd, known := t.Cost(r, at)
+		one := Sum{Usage: r.Usage, Cost: usd}
+		if !known {
+			one.Unpriced = []string{cmp.Or(r.Model, "an unnamed model")}
+		}
+		sum = sum.Plus(one)
+	}
+	return sum
 }
 
 // Plus returns what s and u are together, under the name of s.
@@ -62,16 +70,40 @@ func (s Sum) Plus(u Sum) Sum {
 // Money returns what s cost for people, to the cent: $1.20, >$1.20 if some of it
 // has no price, ? if none has, "" if nothing was used.
 func (s Sum) Money() string {
-	usd := float64(s.Cost) / 1e9
 	switch {
 	case s.Cost == 0 && len(s.Unpriced) > 0:
 		return "?"
-	case s.Cost == 0:
-		return ""
 	case len(s.Unpriced) > 0:
-		return fmt.Sprintf(">$%.2f", usd)
-	case s.Cost < 1e7:
+		return fmt.Sprintf(">$%.2f", float64(s.Cost)/1e9)
+	}
+	return cents(s.Cost)
+}
+
+// Recorded returns for people what the programs themselves recorded as the cost,
+// of as much of s as they did; "" if they recorded none, or what Money says.
+func (s Sum) Recorded() string {
+	if recorded := cents(NanoUSD(s.Usage.Reported)); recorded != s.Money() {
+		return recorded
+	}
+	return ""
+}
+
+// Costs returns what Money says and, where it is different, what was recorded:
+// "$1.20 (recorded: $1.15)".
+func (s Sum) Costs() string {
+	if recorded := s.Recorded(); recorded != "" {
+		return s.Money() + " (recorded: " + recorded + ")"
+	}
+	return s.Money()
+}
+
+// cents returns n to the cent; "" for nothing.
+func cents(n NanoUSD) string {
+	switch {
+	case n == 0:
+		return ""
+	case n < 1e7:
 		return "<$0.01"
 	}
-	return fmt.Sprintf("$%.2f", usd)
+	return fmt.Sprintf("$%.2f", float64(n)/1e9)
 }

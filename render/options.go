@@ -75,7 +75,7 @@ func facts(s *skein.Session, o Options) (fs []fact) {
 	add("Messages", fmt.Sprint(s.Messages))
 	add("Turns", fmt.Sprint(s.Turns))
 	if u := s.Usage; u.Tokens() > 0 {
-		add("Tokens", fmt.Sprintf("%s in, %s out", Count(u.Input+u.CacheRead+u.CacheWrite), Count(u.Output)))
+		add("Tokens", fmt.Sprintf("%s in, %s out", Count(u.Prompt()), Count(u.Output)))
 	}
 	add("Cost", o.Cost)
 	add("Tags", strings.Join(s.Tags, ", "))

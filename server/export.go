@@ -19,7 +19,6 @@ import (
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/door"
 	"github.com/skein-dev/skein/interop"
-	"github.com/skein-dev/skein/price"
 	"github.com/skein-dev/skein/render"
 	"github.com/skein-dev/skein/replay"
 )
@@ -190,18 +189,7 @@ func (a *service) cost(ctx context.Context, store skein.Store, s *skein.Session)
 	if err != nil {
 		return "", err
 	}
-	var sum price.NanoUSD
-	more := ""
-	for _, r := range rows {
-		usd, known := prices.Cost(r.Provider, r.Model, s.Updated, r.Usage)
-		if sum += usd; !known {
-			more = ">"
-		}
-	}
-	if sum == 0 {
-		return "", nil
-	}
-	return fmt.Sprintf("%s$%.2f", more, float64(sum)/1e9), nil
+	return prices.Sum(rows, s.Updated).Costs(), nil
 }
 
 // fileName is s as a name for a file, wherever it is saved.

@@ -88,7 +88,7 @@ func (t *call) event(h *head, p *packedEvent, imported bool) error {
 	if err := t.putRefs(id, p.now.Blobs); err != nil {
 		return err
 	}
-	return t.putCharge(h, id, p.f.Charge, added.Charge)
+	return t.putCharge(h, id, p.f.Charge, added.Tier, added.Charge)
 }
 
 // amend works out what an amended event puts in another's place, and whether
@@ -216,12 +216,12 @@ func lines(names []string) any {
 	return b.String()
 }
 
-func (t *tx) putCharge(h *head, event int64, c *skein.Charge, u skein.Usage) error {
+func (t *tx) putCharge(h *head, event int64, c *skein.Charge, tier skein.Tier, u skein.Usage) error {
 	if c == nil || u == (skein.Usage{}) {
 		return nil
 	}
-	_, _, err := t.exec(`INSERT INTO charges (event, session, user_id, request, slot, provider, model, input, output, reasoning, cache_read, cache_write, requests, reported)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		event, h.n, string(h.User), orNull(c.Request), int64(c.Time.Slot()), c.Provider, c.Model, u.Input, u.Output, u.Reasoning, u.CacheRead, u.CacheWrite, u.Requests, u.Reported)
+	_, _, err := t.exec(`INSERT INTO charges (event, session, user_id, request, slot, provider, model, tier, input, output, reasoning, cache_read, cache_write, cache_hour, requests, reported)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		event, h.n, string(h.User), orNull(c.Request), int64(c.Time.Slot()), c.Provider, c.Model, string(tier), u.Input, u.Output, u.Reasoning, u.CacheRead, u.CacheWrite, u.CacheHour, u.Requests, u.Reported)
 	return err
 }

@@ -141,23 +141,23 @@ func (ex *exam) payloads(area string) (n int, err error) {
 	}
 }
 
-const sums = `sum(input), sum(output), sum(reasoning), sum(cache_read), sum(cache_write), sum(requests), sum(reported)`
+const sums = `sum(input), sum(output), sum(reasoning), sum(cache_read), sum(cache_write), sum(cache_hour), sum(requests), sum(reported)`
 
-const sumsOfAll = `SELECT s.user_id, c.slot, c.provider, c.model, s.project, s.agent, sum(c.input), sum(c.output), sum(c.reasoning),
-	sum(c.cache_read), sum(c.cache_write), sum(c.requests), sum(c.reported) FROM charges c JOIN sessions s ON s.n = c.session GROUP BY 1, 2, 3, 4, 5, 6`
+const sumsOfAll = `SELECT s.user_id, c.slot, c.provider, c.model, c.tier, s.project, s.agent, sum(c.input), sum(c.output), sum(c.reasoning),
+	sum(c.cache_read), sum(c.cache_write), sum(c.cache_hour), sum(c.requests), sum(c.reported) FROM charges c JOIN sessions s ON s.n = c.session GROUP BY 1, 2, 3, 4, 5, 6, 7`
 
 // usage compares the sums with what they are sums of.
 func (ex *exam) usage(area string) error {
 	var wrong int64
 	err := ex.read(func(c *conn) error {
 		_, err := c.one(`SELECT count(*) FROM (
-			SELECT session, slot, provider, model, `+sums+` FROM charges GROUP BY 1, 2, 3, 4
-			EXCEPT SELECT session, slot, provider, model, input, output, reasoning, cache_read, cache_write, requests, reported FROM usage)`, nil, &wrong)
+			SELECT session, slot, provider, model, tier, `+sums+` FROM charges GROUP BY 1, 2, 3, 4, 5
+			EXCEPT SELECT session, slot, provider, model, tier, input, output, reasoning, cache_read, cache_write, cache_hour, requests, reported FROM usage)`, nil, &wrong)
 		if err != nil || wrong > 0 {
 			return err
 		}
-		_, err = c.one(`SELECT count(*) FROM (`+sumsOfAll+` EXCEPT SELECT user_id, slot, provider, model, project, agent,
-			input, output, reasoning, cache_read, cache_write, requests, reported FROM usage_all)`, nil, &wrong)
+		_, err = c.one(`SELECT count(*) FROM (`+sumsOfAll+` EXCEPT SELECT user_id, slot, provider, model, tier, project, agent,
+			input, output, reasoning, cache_read, cache_write, cache_hour, requests, reported FROM usage_all)`, nil, &wrong)
 		return err
 	})
 	if err != nil {
@@ -168,10 +168,10 @@ func (ex *exam) usage(area string) error {
 			return ex.s.change(ex.ctx, func(t *tx) error {
 				for _, q := range []string{
 					`DELETE FROM usage`,
-					`INSERT INTO usage (session, slot, provider, model, input, output, reasoning, cache_read, cache_write, requests, reported)
-						SELECT session, slot, provider, model, ` + sums + ` FROM charges GROUP BY 1, 2, 3, 4`,
+					`INSERT INTO usage (session, slot, provider, model, tier, input, output, reasoning, cache_read, cache_write, cache_hour, requests, reported)
+						SELECT session, slot, provider, model, tier, ` + sums + ` FROM charges GROUP BY 1, 2, 3, 4, 5`,
 					`DELETE FROM usage_all`,
-					`INSERT INTO usage_all (user_id, slot, provider, model, project, agent, input, output, reasoning, cache_read, cache_write, requests, reported) ` + sumsOfAll,
+					`INSERT INTO usage_all (user_id, slot, provider, model, tier, project, agent, input, output, reasoning, cache_read, cache_write, cache_hour, requests, reported) ` + sumsOfAll,
 				} {
 					if _, _, err := t.exec(q); err != nil {
 						return err

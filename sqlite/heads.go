@@ -78,7 +78,7 @@ const headColumns = `s.n, s.id, s.user_id, s.key, s.title, s.title_by, s.descrip
 	s.project, s.cwd, s.agent, s.profile, s.provider, s.model, s.parent, s.parent_seq, s.parent_why, s.parent_call,
 	s.origin, s.origin_path, s.origin_id, s.origin_version, s.status, s.tags, s.open_calls, s.locked_by, s.pinned, s.created,
 	s.updated, s.touched, s.binned, s.base, s.last, s.said, s.messages, s.turns, s.undone_messages, s.undone_turns, s.compactions, s.uncertain, s.revision,
-	s.input, s.output, s.reasoning, s.cache_read, s.cache_write, s.requests, s.reported, s.bytes`
+	s.input, s.output, s.reasoning, s.cache_read, s.cache_write, s.cache_hour, s.requests, s.reported, s.bytes`
 
 // headScan reads a row of headColumns; scan is that of a row.
 func headScan(scan func(dest ...any) error) (h head, err error) {
@@ -91,7 +91,7 @@ func headScan(scan func(dest ...any) error) (h head, err error) {
 		&h.Project, &h.Cwd, &h.Agent, &h.Profile, &h.Provider, &h.Model, &parent, &parentSeq, &why, &call,
 		&origin.Format, &origin.Path, &origin.ID, &origin.Version, &h.Status, &tags, &open, &h.LockedBy, &pinned, &created,
 		&updated, &touched, &binned, &base, &last, &said, &messages, &turns, &undoneMessages, &undoneTurns, &compactions, &uncertain, &revision,
-		&u.Input, &u.Output, &u.Reasoning, &u.CacheRead, &u.CacheWrite, &u.Requests, &u.Reported, &h.bytes)
+		&u.Input, &u.Output, &u.Reasoning, &u.CacheRead, &u.CacheWrite, &u.CacheHour, &u.Requests, &u.Reported, &h.bytes)
 	if err != nil {
 		return head{}, err
 	}
@@ -165,10 +165,10 @@ func (t *tx) updateCounts(was, h *head) (err error) {
 	u := &h.Usage
 	values := []any{
 		int64(h.Updated), int64(h.Last), int64(h.said), h.Messages, h.Turns, h.Undone.Messages, h.Undone.Turns, h.LastPrompt, h.bytes, h.Provider, h.Model,
-		u.Input, u.Output, u.Reasoning, u.CacheRead, u.CacheWrite, u.Requests, u.Reported, h.n,
+		u.Input, u.Output, u.Reasoning, u.CacheRead, u.CacheWrite, u.CacheHour, u.Requests, u.Reported, h.n,
 	}
 	const counts = `updated = ?, last = ?, said = ?, messages = ?, turns = ?, undone_messages = ?, undone_turns = ?, last_prompt = ?, bytes = ?, provider = ?, model = ?,
-		input = ?, output = ?, reasoning = ?, cache_read = ?, cache_write = ?, requests = ?, reported = ?`
+		input = ?, output = ?, reasoning = ?, cache_read = ?, cache_write = ?, cache_hour = ?, requests = ?, reported = ?`
 	if was.Updated>>10 == h.Updated>>10 {
 		_, _, err = t.exec(`UPDATE sessions SET `+counts+` WHERE n = ?`, values...)
 		return err
@@ -206,7 +206,7 @@ func headValues(h *head) []any {
 		s.Project, s.Cwd, s.Agent, s.Profile, s.Provider, s.Model, string(parent.Session), int64(parent.Seq), string(parent.Why), parent.Call,
 		origin.Format, origin.Path, origin.ID, origin.Version, s.Status, stringsJSON(s.Tags), stringsJSON(s.Open), s.Pinned, int64(s.Created),
 		int64(s.Updated), int64(s.Updated >> 10), int64(s.Touched), int64(s.Binned), int64(s.Base), int64(s.Last), int64(h.said), s.Messages, s.Turns, s.Undone.Messages, s.Undone.Turns, s.Compactions, s.Uncertain, s.Revision,
-		u.Input, u.Output, u.Reasoning, u.CacheRead, u.CacheWrite, u.Requests, u.Reported, h.bytes,
+		u.Input, u.Output, u.Reasoning, u.CacheRead, u.CacheWrite, u.CacheHour, u.Requests, u.Reported, h.bytes,
 	}
 }
 
@@ -215,8 +215,8 @@ func (t *tx) insertHead(h *head) (int64, error) {
 		project, cwd, agent, profile, provider, model, parent, parent_seq, parent_why, parent_call,
 		origin, origin_path, origin_id, origin_version, status, tags, open_calls, pinned, created,
 		updated, recent, touched, binned, base, last, said, messages, turns, undone_messages, undone_turns, compactions, uncertain, revision,
-		input, output, reasoning, cache_read, cache_write, requests, reported, bytes)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		input, output, reasoning, cache_read, cache_write, cache_hour, requests, reported, bytes)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		headValues(h)...)
 	return n, err
 }
@@ -226,7 +226,7 @@ func (t *tx) updateHead(h *head) error {
 		project = ?, cwd = ?, agent = ?, profile = ?, provider = ?, model = ?, parent = ?, parent_seq = ?, parent_why = ?, parent_call = ?,
 		origin = ?, origin_path = ?, origin_id = ?, origin_version = ?, status = ?, tags = ?, open_calls = ?, pinned = ?, created = ?,
 		updated = ?, recent = ?, touched = ?, binned = ?, base = ?, last = ?, said = ?, messages = ?, turns = ?, undone_messages = ?, undone_turns = ?, compactions = ?, uncertain = ?, revision = ?,
-		input = ?, output = ?, reasoning = ?, cache_read = ?, cache_write = ?, requests = ?, reported = ?, bytes = ? WHERE n = ?`,
+		input = ?, output = ?, reasoning = ?, cache_read = ?, cache_write = ?, cache_hour = ?, requests = ?, reported = ?, bytes = ? WHERE n = ?`,
 		append(headValues(h), h.n)...)
 	return err
 }

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/skein-dev/skein"
 )
 
@@ -92,6 +94,12 @@ func first(t *testing.T, name string) {
 	if err := errors.Join(err, s.Close()); err != nil {
 		t.Fatal(err)
 	}
+	toFirst(t, name)
+}
+
+// toFirst makes a file, which no store has open, one of the first version.
+func toFirst(t *testing.T, name string) {
+	t.Helper()
 	steps, err := schemaSteps()
 	if err != nil {
 		t.Fatal(err)
@@ -99,8 +107,13 @@ func first(t *testing.T, name string) {
 	_, trigger, _ := strings.Cut(steps[0], "CREATE TRIGGER sessions_out")
 	trigger, _, _ = strings.Cut(trigger, "\nEND;")
 	_, views, _ := strings.Cut(steps[0], "CREATE VIEW messages")
+	_, usage, _ := strings.Cut(steps[0], "CREATE TABLE usage ")
+	usage, _, _ = strings.Cut(usage, "CREATE TABLE blobs ")
 	c := testConn(t, name)
 	err = c.script(`DROP VIEW items; DROP VIEW messages; DROP VIEW said; DROP VIEW spoken; DROP VIEW stands;
+		DROP TRIGGER charges_in; DROP TRIGGER charges_out; DROP TRIGGER charges_move; DROP TRIGGER sessions_usage_moves; DROP TRIGGER sessions_usage_out;
+		DROP TABLE usage; DROP TABLE usage_all; CREATE TABLE usage ` + usage + `;
+		ALTER TABLE charges DROP COLUMN tier; ALTER TABLE charges DROP COLUMN cache_hour; ALTER TABLE sessions DROP COLUMN cache_hour;
 		DROP TRIGGER undone_out; DROP TABLE undone; DROP INDEX events_amends; ALTER TABLE events DROP COLUMN items;
 		ALTER TABLE sessions DROP COLUMN undone_messages; ALTER TABLE sessions DROP COLUMN undone_turns;
 		DROP INDEX sessions_by_end; DROP INDEX sessions_by_name; DROP INDEX events_rewound; DROP INDEX events_compacted;
@@ -248,6 +261,47 @@ func TestMigrationTellsHousekeepingApart(t *testing.T) {
 	t.Cleanup(func() { s.Close() })
 	if got, err := s.Session(t.Context(), "old"); err != nil || got.Updated != 2 || got.Touched != 9 {
 		t.Errorf("Session is updated %d and touched %d (%v), want 2 and 9", got.Updated, got.Touched, err)
+	}
+}
+
+// Up to version 9 nobody could tell what costs more for its long prompt.
+func TestMigrationTellsLongPromptsApart(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "x.db")
+	s, err := Open(t.Context(), name, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	paid := func(request string, u skein.Usage) skein.Event {
+		return skein.Say(1, skein.Message{Role: skein.RoleAssistant, Model: "m", Request: request, Usage: &u, Parts: []skein.Part{}})
+	}
+	_, err = skein.Add(
+		t.Context(), s, "old", skein.NewEvent(skein.KindCreated, 1, skein.Created{}),
+		paid("1", skein.Usage{Input: 200_001, Output: 1}), paid("1", skein.Usage{Output: 5}), paid("2", skein.Usage{CacheRead: 199_000}), paid("2", skein.Usage{Input: 1001}),
+		paid("", skein.Usage{CacheWrite: 600_000}), paid("3", skein.Usage{Input: 128_000, Output: 7}),
+	)
+	if err := errors.Join(err, s.Close()); err != nil {
+		t.Fatal(err)
+	}
+	toFirst(t, name)
+	if s, err = Open(t.Context(), name, Options{}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	want := []skein.UsageRow{
+		{Of: "old", Model: "m", Tier: ">512000", Usage: skein.Usage{CacheWrite: 600_000, Requests: 1}},
+		{Of: "old", Model: "m", Tier: ">200000", Usage: skein.Usage{Input: 201_002, Output: 5, CacheRead: 199_000, Requests: 2}},
+		{Of: "old", Model: "m", Usage: skein.Usage{Input: 128_000, Output: 7, Requests: 1}},
+	}
+	got, err := s.Usage(t.Context(), skein.UsageQuery{By: skein.BySession})
+	if diff := cmp.Diff(want, got); diff != "" || err != nil {
+		t.Errorf("Usage after the migration (%v; -want +got):\n%s", err, diff)
+	}
+	for i := range want {
+		want[i].Of = "m"
+	}
+	got, err = s.Usage(t.Context(), skein.UsageQuery{By: skein.ByModelID})
+	if diff := cmp.Diff(want, got); diff != "" || err != nil {
+		t.Errorf("Usage by model after the migration (%v; -want +got):\n%s", err, diff)
 	}
 }
 

@@ -72,9 +72,9 @@ func (t *call) hasMessage(h *head, id string) (found bool, err error) {
 // charged returns what was counted for a request of a user.
 func (t *tx) charged(user skein.User, request string) (u skein.Usage, err error) {
 	_, err = t.one(`SELECT coalesce(sum(input), 0), coalesce(sum(output), 0), coalesce(sum(reasoning), 0), coalesce(sum(cache_read), 0),
-		coalesce(sum(cache_write), 0), coalesce(sum(requests), 0), coalesce(sum(reported), 0)
+		coalesce(sum(cache_write), 0), coalesce(sum(cache_hour), 0), coalesce(sum(requests), 0), coalesce(sum(reported), 0)
 		FROM charges INDEXED BY charges_by_request WHERE request = ? AND user_id = ?`, []any{request, string(user)},
-		&u.Input, &u.Output, &u.Reasoning, &u.CacheRead, &u.CacheWrite, &u.Requests, &u.Reported)
+		&u.Input, &u.Output, &u.Reasoning, &u.CacheRead, &u.CacheWrite, &u.CacheHour, &u.Requests, &u.Reported)
 	return u, err
 }
 

@@ -164,8 +164,8 @@ func (c *core) putRecount(ctx context.Context, n int64, sum skein.Session) (done
 		h.Model, h.Provider, h.Open, h.Uncertain, h.Compactions = sum.Model, sum.Provider, sum.Open, sum.Uncertain, sum.Compactions
 		u := &h.Usage
 		if _, err := t.one(`SELECT coalesce(sum(input), 0), coalesce(sum(output), 0), coalesce(sum(reasoning), 0), coalesce(sum(cache_read), 0),
-			coalesce(sum(cache_write), 0), coalesce(sum(requests), 0), coalesce(sum(reported), 0) FROM usage WHERE session = ?`, []any{n},
-			&u.Input, &u.Output, &u.Reasoning, &u.CacheRead, &u.CacheWrite, &u.Requests, &u.Reported); err != nil {
+			coalesce(sum(cache_write), 0), coalesce(sum(cache_hour), 0), coalesce(sum(requests), 0), coalesce(sum(reported), 0) FROM usage WHERE session = ?`, []any{n},
+			&u.Input, &u.Output, &u.Reasoning, &u.CacheRead, &u.CacheWrite, &u.CacheHour, &u.Requests, &u.Reported); err != nil {
 			return err
 		}
 		call := &call{tx: t, s: &Store{core: c}}

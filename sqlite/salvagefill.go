@@ -288,7 +288,7 @@ func (x *salvage) followOne(t *tx, id, session int64, f *skein.Facts) error {
 	}
 	h := head{n: session}
 	h.User = skein.User(user)
-	return t.putCharge(&h, id, f.Charge, f.Charge.Usage)
+	return t.putCharge(&h, id, f.Charge, f.Charge.Tier, f.Charge.Usage)
 }
 
 // refill makes the row of a session from its events.

@@ -15,6 +15,7 @@ func usages() []check {
 		{name: "each request once, 16 writers", run: requestMany},
 		{name: "by day, model, agent, project, session", run: dimensions},
 		{name: "by nothing else", run: unknownDimension},
+		{name: "each tier apart", run: tiers},
 		{name: "by session, a fork's own only", run: forksUsage},
 		{name: "the days of any zone", run: zones},
 		{name: "from, until, of a project, an agent, a session", run: usageFilters},
@@ -99,6 +100,45 @@ func dimensions(t *test) {
 	})
 }
 
+func tiers(t *test) {
+	long := skein.Usage{Input: 20_000, CacheRead: 100_000, CacheWrite: 81_000, CacheHour: 80_000, Output: 1}
+	t.add("a", created(), paid("1", noon, "m", skein.Usage{Input: 128_000}), paid("2", noon, "m", skein.Usage{Input: 128_001}))
+	t.add("a", paid("3", noon, "m", long), paid("3", noon, "m", skein.Usage{Output: 5}))
+	t.add("a", paid("4", noon, "m", skein.Usage{Output: 2}), paid("4", noon, "m", skein.Usage{Input: 600_000}))
+	for request, tier := range map[string]string{"5": "batch", "6": "standard", "7": "Priority", "8": "no such tier"} {
+		t.add("a", skein.Say(noon, skein.Message{
+			Role: skein.RoleAssistant, Provider: "vendor", Model: "m", Request: request, Tier: tier, Usage: &skein.Usage{Input: 200_001}, Parts: []skein.Part{},
+		}))
+	}
+	several := skein.Step{Phase: "finish", Request: "9", Provider: "vendor", Model: "m", Tier: "flex", Several: true, Usage: &skein.Usage{Input: 5_000_000}}
+	t.add("a", skein.NewEvent(skein.KindStep, noon, several))
+	want := []skein.UsageRow{
+		{Tier: "flex", Usage: skein.Usage{Input: 5_000_000, Requests: 1}},
+		{Tier: ">200000", Usage: skein.Usage{Input: 420_002, Output: 5, CacheRead: 100_000, CacheWrite: 81_000, CacheHour: 80_000, Requests: 3}},
+		{Tier: ">512000", Usage: skein.Usage{Input: 600_000}},
+		{Tier: "batch>200000", Usage: skein.Usage{Input: 200_001, Requests: 1}},
+		{Tier: "priority>200000", Usage: skein.Usage{Input: 200_001, Requests: 1}},
+		{Tier: "", Usage: skein.Usage{Input: 128_000, Output: 2, Requests: 2}},
+		{Tier: ">128000", Usage: skein.Usage{Input: 128_001, Requests: 1}},
+	}
+	for i := range want {
+		want[i].Provider, want[i].Model = "vendor", "m"
+	}
+	for by, of := range map[skein.Dimension]string{skein.ByDay: "2026-05-04", skein.ByModelID: "m", skein.BySession: "a"} {
+		for i := range want {
+			want[i].Of = of
+		}
+		equal(t, "Usage by "+string(by), t.usage(skein.UsageQuery{By: by}), want)
+	}
+	t.add("a", changed(skein.Changed{Project: ptr("/moved")}))
+	for i := range want {
+		want[i].Of = "/moved"
+	}
+	equal(t, "Usage after a move", t.usage(skein.UsageQuery{By: skein.ByProject}), want)
+	t.delete("a")
+	equal(t, "Usage after all was deleted", t.usage(skein.UsageQuery{}), nil)
+}
+
 func unknownDimension(t *test) {
 	spent(t)
 	for _, by := range []skein.Dimension{"zzz", "Day", "day ", "slot"} {
@@ -180,7 +220,7 @@ func usageAgrees(t *test) {
 	t.add("a", created())
 	t.add("b", created())
 	for i := range 40 {
-		u := skein.Usage{Input: int64(i % 7), Output: int64(i), CacheWrite: int64(40 - i), Reported: int64(i * 3)}
+		u := skein.Usage{Input: int64(i%7) * 50_000, Output: int64(i), CacheWrite: int64(40 - i), CacheHour: int64(40-i) / 2, Reported: int64(i * 3)}
 		id := skein.SessionID([]string{"a", "b"}[i%2])
 		t.add(id, paid(fmt.Sprint("r", i/3), noon+skein.Time(i)*600*second, fmt.Sprint("m", i%2), u))
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/door"
+	"github.com/skein-dev/skein/price"
 )
 
 // sessionRoutes are those of one session.
@@ -110,7 +111,7 @@ func (s *site) about(r *http.Request, p *sessionPage) error {
 	if err != nil {
 		return err
 	}
-	p.Cost = costs[p.Session.ID]
+	p.Cost = costs[p.Session.ID].Costs()
 	if from := p.Session.Parent; from != nil {
 		parent, err := store.Session(ctx, from.Session)
 		if err != nil && !errors.Is(err, skein.ErrNotFound) {
@@ -243,8 +244,8 @@ func word(s string) string {
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
-// costs returns what each of ss cost itself, for people.
-func (s *site) costs(ctx context.Context, ss []skein.Session) (map[skein.SessionID]string, error) {
+// costs returns what each of ss cost itself.
+func (s *site) costs(ctx context.Context, ss []skein.Session) (map[skein.SessionID]price.Sum, error) {
 	if s.Prices == nil {
 		return nil, nil
 	}
@@ -252,7 +253,7 @@ func (s *site) costs(ctx context.Context, ss []skein.Session) (map[skein.Session
 	if err != nil {
 		return nil, err
 	}
-	all := make(map[skein.SessionID]string, len(ss))
+	all := make(map[skein.SessionID]price.Sum, len(ss))
 	for i := range ss {
 		if ss[i].Usage == (skein.Usage{}) {
 			continue
@@ -261,7 +262,7 @@ func (s *site) costs(ctx context.Context, ss []skein.Session) (map[skein.Session
 		if err != nil {
 			return nil, err
 		}
-		all[ss[i].ID] = sum(table, rows, ss[i].Updated)
+		all[ss[i].ID] = table.Sum(rows, ss[i].Updated)
 	}
 	return all, nil
 }

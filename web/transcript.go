@@ -220,12 +220,16 @@ func (t *transcriber) line(text string) string {
 // line returns text on one line.
 func line(text string) string { return render.Line(text) }
 
-// cost returns what u cost, for people; "" if it is not known.
-func (t *transcriber) cost(provider, model string, at skein.Time, u skein.Usage) (price.NanoUSD, bool) {
+// cost returns what u cost, which the request of e's message used and which is
+// part of all that it used; false if that is not known.
+func (t *transcriber) cost(e *skein.Entry, u, all skein.Usage) (price.NanoUSD, bool) {
 	if t.prices == nil {
 		return 0, false
 	}
-	return t.prices.Cost(provider, model, at, u)
+	m := &e.Message
+	return t.prices.Cost(skein.UsageRow{
+		Provider: or(m.Provider, t.Session.Provider), Model: m.Model, Tier: skein.TierOf(m.Tier, all.Prompt()), Usage: u,
+	}, e.Time)
 }
 
 // used returns tokens and cost for people.
@@ -233,7 +237,7 @@ func used(u skein.Usage, cost price.NanoUSD, known bool) string {
 	if u.Tokens() == 0 {
 		return ""
 	}
-	text := compact(u.Input+u.CacheRead+u.CacheWrite) + " in, " + compact(u.Output) + " out"
+	text := compact(u.Prompt()) + " in, " + compact(u.Output) + " out"
 	if known && cost > 0 {
 		text += " · " + dollars(cost)
 	}

@@ -28,7 +28,7 @@ func (t *transcriber) entry(e *skein.Entry) {
 		out.Turn = e.Turn
 	}
 	if m.Usage != nil {
-		cost, known := t.cost(or(m.Provider, t.Session.Provider), m.Model, e.Time, *m.Usage)
+		cost, known := t.cost(e, *m.Usage, *m.Usage)
 		out.Used = used(*m.Usage, cost, known)
 	}
 	for i := range m.Parts {

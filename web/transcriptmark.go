@@ -169,15 +169,15 @@ func (s *turnSums) add(e *skein.Entry) {
 	if m.Usage == nil {
 		return
 	}
-	u := *m.Usage
+	u, all := *m.Usage, *m.Usage
 	if m.Request != "" {
 		was := s.requests[m.Request]
-		now := was.Merge(u)
-		s.requests[m.Request] = now
-		u = now.Minus(was)
+		all = was.Merge(u)
+		s.requests[m.Request] = all
+		u = all.Minus(was)
 	}
 	s.usage = s.usage.Plus(u)
-	cost, known := s.t.cost(or(m.Provider, s.t.Session.Provider), m.Model, e.Time, u)
+	cost, known := s.t.cost(e, u, all)
 	s.cost += cost
 	s.known = s.known && known
 }

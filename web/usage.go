@@ -145,7 +145,7 @@ func (p *usagePage) total(days []price.Sum) {
 	}
 	p.Unpriced = p.Total.Unpriced
 	u := p.Total.Usage
-	if read := u.Input + u.CacheRead + u.CacheWrite; read > 0 {
+	if read := u.Prompt(); read > 0 {
 		p.Share = percent(u.CacheRead, read)
 	}
 }

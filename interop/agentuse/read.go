@@ -191,7 +191,7 @@ func (r *reader) message(data []byte, dir string) (m interop.Made, err error) {
 	u, e := f.Assistant.Tokens.usage(), f.Assistant.Error
 	u.Reported = loose.Billionths(f.Assistant.Cost)
 	if u != (skein.Usage{}) || e != nil {
-		s := skein.Step{Phase: "finish", Request: cmp.Or(utf8(f.ID), dir), Usage: &u}
+		s := skein.Step{Phase: "finish", Request: cmp.Or(utf8(f.ID), dir), Usage: &u, Several: true}
 		s.Provider, s.Model = models(f.Assistant.Model, f.Assistant.Provider)
 		if e != nil {
 			s.Error = e.info()

@@ -83,7 +83,7 @@ func (r *reader) session(m *interop.Made, row foreign.Row) {
 	}
 	if u := usageOf(row); u != (skein.Usage{}) {
 		spent, _ := skein.ParseTime(row.Text("updated_at")) // 0 if it is none
-		r.put(m, skein.NewEvent(skein.KindStep, spent, skein.Step{Phase: "finish", Request: "agsh:" + r.id, Usage: &u}))
+		r.put(m, skein.NewEvent(skein.KindStep, spent, skein.Step{Phase: "finish", Request: "agsh:" + r.id, Usage: &u, Several: true}))
 	}
 }
 

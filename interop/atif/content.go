@@ -120,6 +120,6 @@ func (t *trajectory) final(o loose.Object) []piece {
 	if left == (skein.Usage{}) {
 		return nil
 	}
-	s := skein.Step{Phase: "finish", Mode: "total", Model: t.head.Obj("agent").Str("model_name"), Request: t.key + ":total", Usage: &left}
+	s := skein.Step{Phase: "finish", Mode: "total", Model: t.head.Obj("agent").Str("model_name"), Request: t.key + ":total", Usage: &left, Several: true}
 	return []piece{{event: skein.NewEvent(skein.KindStep, 0, s)}}
 }

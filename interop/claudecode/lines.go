@@ -59,6 +59,14 @@ type (
 		CacheWrite int64 `json:"cache_creation_input_tokens"`
 		CacheRead  int64 `json:"cache_read_input_tokens"`
 		Output     int64 `json:"output_tokens"`
+		*cachedOut
+		Tier string `json:"service_tier,omitempty"`
+	}
+	cachedOut struct {
+		Created struct {
+			Minutes int64 `json:"ephemeral_5m_input_tokens"`
+			Hour    int64 `json:"ephemeral_1h_input_tokens"`
+		} `json:"cache_creation"`
 	}
 	steerOut struct {
 		Type   string `json:"type"`
@@ -168,7 +176,7 @@ func (w *writer) model(e *skein.Entry, blocks []blockOut) {
 		Type: "message", Role: "assistant", Model: first(m.Model, w.d.Session.Model, "unknown"), Usage: &usageOut{},
 	}
 	if u := m.Usage; u != nil {
-		out.Usage = &usageOut{u.Input, u.CacheWrite, u.CacheRead, u.Output}
+		out.Usage = usageOf(u, m.Tier)
 		if u.Reported > 0 {
 			w.lose(e, "costs that were reported")
 		}
@@ -243,4 +251,14 @@ func (w *writer) rest() {
 	default:
 		w.add(last, titleOut{Type: "ai-title", AI: title, Session: w.session})
 	}
+}
+
+// usageOf returns what a request used, as the program counts.
+func usageOf(u *skein.Usage, tier string) *usageOut {
+	out := &usageOut{Input: u.Input, CacheWrite: u.CacheWrite, CacheRead: u.CacheRead, Output: u.Output, Tier: tier}
+	if u.CacheHour > 0 {
+		out.cachedOut = &cachedOut{}
+		out.Created.Minutes, out.Created.Hour = u.CacheWrite-u.CacheHour, u.CacheHour
+	}
+	return out
 }

@@ -1,6 +1,7 @@
 package claudecode
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -43,11 +44,11 @@ func (r *reader) answer(m *making, n *node) {
 	r.enter(m, n, false)
 	said := skein.Message{
 		ID: string(m.Message.ID), Role: skein.RoleAssistant, Provider: "anthropic", Model: string(m.Message.Model),
-		Request: request(m), Stop: string(m.Message.Stop), Usage: m.Message.Usage.usage(),
+		Request: request(m), Stop: string(m.Message.Stop), Tier: m.Message.Usage.tier(), Usage: m.Message.Usage.usage(),
 		Parts: r.parts(m, m.Message.Content),
 	}
 	if m.Message.Model == "<synthetic>" || bool(m.APIError) {
-		said.Model, said.Provider, said.Usage, said.Synthetic = "", "", nil, true
+		said.Model, said.Provider, said.Tier, said.Usage, said.Synthetic = "", "", "", nil, true
 	}
 	if m.APIError || m.Error != "" {
 		said.Error = &skein.ErrorInfo{Kind: string(m.Error), Message: "API error", Status: int(m.APIErrorStatus)}
@@ -69,11 +70,27 @@ func request(m *making) string {
 	}
 }
 
+// usage returns what a request used; nil if nothing.
 func (u *usage) usage() *skein.Usage {
-	if u == nil || *u == (usage{}) {
+	if u == nil {
 		return nil
 	}
-	return &skein.Usage{Input: int64(u.Input), Output: int64(u.Output), CacheRead: int64(u.CacheRead), CacheWrite: int64(u.CacheWrite)}
+	used := skein.Usage{
+		Input: int64(u.Input), Output: int64(u.Output), CacheRead: int64(u.CacheRead),
+		CacheWrite: max(int64(u.CacheWrite), int64(u.Created.Minutes+u.Created.Hour)), CacheHour: int64(u.Created.Hour),
+	}
+	if used == (skein.Usage{}) {
+		return nil
+	}
+	return &used
+}
+
+// tier returns the service tier of a request. A fast one has another price.
+func (u *usage) tier() string {
+	if u == nil {
+		return ""
+	}
+	return cmp.Or(skein.ServiceTier(string(u.Speed)), skein.ServiceTier(string(u.Tier)))
 }
 
 // compacted makes the event of the summary that stands for what came before.

@@ -63,6 +63,15 @@ type usage struct {
 	Output     number `json:"output_tokens"`
 	CacheWrite number `json:"cache_creation_input_tokens"`
 	CacheRead  number `json:"cache_read_input_tokens"`
+	Created    cached `json:"cache_creation"`
+	Tier       str    `json:"service_tier"`
+	Speed      str    `json:"speed"` // fast, standard
+}
+
+// cached are the parts of what was put into the cache.
+type cached struct {
+	Minutes number `json:"ephemeral_5m_input_tokens"`
+	Hour    number `json:"ephemeral_1h_input_tokens"`
 }
 
 // block is one block of a message's content.

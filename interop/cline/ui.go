@@ -83,7 +83,7 @@ func (r *reader) request(m *interop.Made, at skein.Time, say, text string) {
 		Provider: r.main.model.provider, Model: r.main.model.model, Stop: q.cancelled,
 	}
 	if q.usage != (skein.Usage{}) {
-		s.Usage = &q.usage
+		s.Usage, s.Several = &q.usage, say != "api_req_started"
 	}
 	if q.failure != "" {
 		s.Error = &skein.ErrorInfo{Kind: q.cancelled, Message: q.failure}

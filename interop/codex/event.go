@@ -153,7 +153,7 @@ func (r *reader) tokenCount(l line, n *note) interop.Made {
 	}
 	u := spent.usage()
 	return r.make(l, skein.NewEvent(skein.KindStep, l.Time, skein.Step{
-		Phase: "finish", Request: r.place.request(now), Provider: r.provider, Model: r.model, Usage: &u,
+		Phase: "finish", Request: r.place.request(now), Provider: r.provider, Model: r.model, Usage: &u, Several: n.Info.Last == nil,
 	}))
 }
 

@@ -118,14 +118,17 @@ func (s spent) end(l line, model string, metric loose.Object) (steps []skein.Ste
 	}
 	u := all.Minus(known)
 	untold := min(u.Requests, maxUntold)
+	several := max(u.Requests, 0)+run.used.Requests > 1 // whose prompts are told as one sum
 	u = skein.Usage{
 		Input: max(u.Input, 0), Output: max(u.Output, 0), Reasoning: max(u.Reasoning, 0),
 		CacheRead: max(u.CacheRead, 0), CacheWrite: max(u.CacheWrite, 0),
 	}
-	step := func(request string, u skein.Usage) {
-		steps = append(steps, skein.Step{Phase: "finish", Request: request, Provider: provider, Model: model, Usage: &u})
-	}
 	alone := skein.Usage{Requests: 1} // that is all that is known of it
+	step := func(request string, u skein.Usage) {
+		steps = append(steps, skein.Step{
+			Phase: "finish", Request: request, Provider: provider, Model: model, Usage: &u, Several: several,
+		})
+	}
 	own := "cp:" + l.id + ":" + short(model)
 	switch {
 	case untold > 0:

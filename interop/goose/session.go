@@ -75,7 +75,7 @@ func (r *reader) title(m *interop.Made, at skein.Time, name string, by skein.By)
 func (r *reader) spent(m *interop.Made, at skein.Time, u skein.Usage, provider, model string) {
 	if u != (skein.Usage{}) {
 		r.put(m, skein.NewEvent(skein.KindStep, at, skein.Step{
-			Phase: "finish", Request: r.whole(), Provider: provider, Model: model, Usage: &u,
+			Phase: "finish", Request: r.whole(), Provider: provider, Model: model, Usage: &u, Several: true,
 		}))
 	}
 }
@@ -131,7 +131,7 @@ func (r *reader) request(m *interop.Made, row foreign.Row) {
 	s := skein.Step{Phase: "finish", Model: row.Text("model"), Usage: &u, Request: fmt.Sprintf("goose:%s:%v", r.id, row.Get("id"))}
 	if row.Text("cost_source") == "carried_forward" {
 		r.carried = r.carried.Plus(u)
-		u, s.Request = r.carried, r.whole()
+		u, s.Request, s.Several = r.carried, r.whole(), true
 	}
 	if row.Int("is_compaction") != 0 {
 		s.Mode = "compaction"

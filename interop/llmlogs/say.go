@@ -152,7 +152,7 @@ func usageOf(row foreign.Row) *skein.Usage {
 		if n := d.Count("cache_read_input_tokens"); n > 0 { // Anthropic
 			u.CacheRead = n
 		}
-		u.CacheWrite = d.Count("cache_creation_input_tokens")
+		u.CacheWrite, u.CacheHour = d.Count("cache_creation_input_tokens"), d.Obj("cache_creation").Count("ephemeral_1h_input_tokens")
 	}
 	if u == (skein.Usage{}) {
 		return nil

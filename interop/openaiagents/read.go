@@ -140,7 +140,7 @@ func (r *reader) usage(m *interop.Made, row foreign.Row) {
 	at, _ := loose.SQLTime(row.Get("created_at"))
 	request := fmt.Sprintf("openai-agents:%s:%s:%d", r.id, name, turn)
 	m.Key = skein.ClientID(request)
-	r.put(m, branch, skein.NewEvent(skein.KindStep, at, skein.Step{Phase: "finish", Request: request, Usage: &u}))
+	r.put(m, branch, skein.NewEvent(skein.KindStep, at, skein.Step{Phase: "finish", Request: request, Usage: &u, Several: true}))
 }
 
 func count(row foreign.Row, column string) int64 {

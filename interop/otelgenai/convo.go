@@ -78,7 +78,7 @@ func (r *reader) exchange(m *interop.Made, c *convo, x exchange) {
 		}
 	case usageOf(x.attributes) != nil:
 		c.emit(m, skein.NewEvent(skein.KindStep, x.end, skein.Step{
-			Phase: "finish", Request: x.request(), Provider: x.provider(), Model: x.model(), Usage: usageOf(x.attributes),
+			Phase: "finish", Request: x.request(), Provider: x.provider(), Model: x.model(), Tier: x.tier(), Usage: usageOf(x.attributes),
 		}), nil, 0)
 	default:
 		c.note(m, x)
@@ -87,6 +87,10 @@ func (r *reader) exchange(m *interop.Made, c *convo, x exchange) {
 
 func (x exchange) provider() string { return x.str("gen_ai.provider.name", "gen_ai.system") }
 func (x exchange) model() string    { return x.str("gen_ai.response.model", "gen_ai.request.model") }
+
+func (x exchange) tier() string {
+	return skein.ServiceTier(x.str("openai.response.service_tier", "gen_ai.openai.response.service_tier"))
+}
 
 // request returns a name of the request: a span and a log record of one have
 // the same.
@@ -159,7 +163,7 @@ func (c *convo) answers(m *interop.Made, record int, x exchange) {
 			continue
 		}
 		s.msg.Role, s.msg.Model, s.msg.Provider = skein.RoleAssistant, x.model(), x.provider()
-		s.msg.Usage, s.msg.Request, s.msg.Meta = usage, x.request(), x.rest()
+		s.msg.Tier, s.msg.Usage, s.msg.Request, s.msg.Meta = x.tier(), usage, x.request(), x.rest()
 		if a := x.str("gen_ai.agent.name"); a != c.created.Agent {
 			s.msg.Agent = a
 		}
@@ -173,7 +177,7 @@ func (c *convo) answers(m *interop.Made, record int, x exchange) {
 		usage = nil
 	}
 	if usage != nil || x.failed != "" && len(x.list(attrOut)) == 0 {
-		step := skein.Step{Phase: "finish", Request: x.request(), Provider: x.provider(), Model: x.model(), Usage: usage}
+		step := skein.Step{Phase: "finish", Request: x.request(), Provider: x.provider(), Model: x.model(), Tier: x.tier(), Usage: usage}
 		if x.failed != "" {
 			step.Error = &skein.ErrorInfo{Kind: x.str("error.type"), Message: x.failed}
 		}

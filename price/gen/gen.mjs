@@ -18,14 +18,15 @@ const name = "@pydantic/genai-prices";
 const version = process.argv[2] ?? "0.1.8";
 const out = join(dirname(fileURLToPath(import.meta.url)), "..", "prices.jsonl");
 
-// The names of prices there and here. Prices of one cache write for an hour,
-// of sound, pictures and searches have no counter in our usage.
+// The names of prices there and here. Prices of sound, pictures and searches
+// have no counter in our usage.
 const keys = {
   input_mtok: "input",
   output_mtok: "output",
   output_reasoning_mtok: "reasoning",
   cache_read_mtok: "cache_read",
   cache_write_mtok: "cache_write",
+  cache_write_1h_mtok: "cache_hour",
   requests_kcount: "requests",
 };
 

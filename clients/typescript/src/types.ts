@@ -245,9 +245,13 @@ export interface UsageLine {
   reasoning: number;
   cache_read: number;
   cache_write: number;
+  /** Part of cache_write: for an hour. */
+  cache_hour: number;
   /** null if some of it has no known price. */
   cost_usd: number | null;
   priced_usd: number;
+  /** What the programs themselves recorded as its cost, of as much of it as they did. */
+  recorded_usd?: number;
   unpriced_models?: string[];
 }
 

@@ -1,0 +1,54 @@
+package price
+
+// A tier is a service tier whose price is published, as a factor of the usual
+// price of all that a request reads and writes.
+type tier struct {
+	provider string // its ID
+	model    string // its ID; "" for all of the provider's
+	service  string // as [skein.Tier.Service]
+	factor   float64
+}
+
+// tiers are those that Anthropic (its pages on batches and on fast mode) and
+// OpenAI (its pages on batches, flex and priority processing) publish; the
+// source of the table has none. What Anthropic's priority tier costs, a contract
+// says.
+var tiers = []tier{
+	{"anthropic", "", "batch", 0.5},
+	{"anthropic", "claude-opus-4-6", "fast", 6},
+	{"anthropic", "claude-opus-4-7", "fast", 6},
+	{"anthropic", "claude-opus-5", "fast", 2},
+	{"openai", "", "batch", 0.5},
+	{"openai", "", "flex", 0.5},
+	{"openai", "gpt-4.1", "priority", 3.5 / 2},
+	{"openai", "gpt-4.1-mini", "priority", 0.7 / 0.4},
+	{"openai", "gpt-4.1-nano", "priority", 0.2 / 0.1},
+	{"openai", "gpt-4o", "priority", 4.25 / 2.5},
+	{"openai", "gpt-4o-2024-05-13", "priority", 8.75 / 5},
+	{"openai", "gpt-4o-mini", "priority", 0.25 / 0.15},
+	{"openai", "gpt-5", "priority", 2.5 / 1.25},
+	{"openai", "gpt-5-mini", "priority", 0.45 / 0.25},
+	{"openai", "gpt-5.1", "priority", 2.5 / 1.25},
+	{"openai", "gpt-5.2", "priority", 3.5 / 1.75},
+	{"openai", "gpt-5.4", "priority", 5 / 2.5},
+	{"openai", "gpt-5.4-mini", "priority", 1.5 / 0.75},
+	{"openai", "gpt-5.5", "priority", 12.5 / 5},
+	{"openai", "o3", "priority", 3.5 / 2},
+	{"openai", "o4-mini", "priority", 2 / 1.1},
+}
+
+// factor returns what a service tier of a model costs as a multiple of the usual
+// one, and false if that is not known. provider is who sells it, as the record
+// names it; "" for the one whose model it is.
+func (t *Table) factor(provider, name string, m model, service string) (float64, bool) {
+	if service == "" {
+		return 1, true
+	}
+	p := t.provider(provider, name)
+	for _, x := range tiers {
+		if p != nil && x.provider == p.ID && x.service == service && (x.model == "" || x.model == m.ID) {
+			return x.factor, true
+		}
+	}
+	return 0, false
+}
