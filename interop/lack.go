@@ -70,6 +70,9 @@ func (k *lack) event(e skein.Event) {
 }
 
 func (k *lack) change(c skein.Changed) {
+	if c.Cwd != nil {
+		k.changed.Cwd = c.Cwd
+	}
 	if c.Profile != nil {
 		k.profile = *c.Profile
 	}
@@ -116,6 +119,10 @@ func (k *lack) tell(s skein.Session, evs []skein.Event, ls *Losses) {
 			if k.kinds[e.Kind] == 0 {
 				what = "compactions: left out"
 			}
+		case skein.KindChanged:
+			if c, err := skein.Decode[skein.Changed](e); err == nil && c.Cwd != nil && k.changed.Cwd == nil && k.created.Cwd != *c.Cwd {
+				what = "in which folder it went on: left out"
+			}
 		case skein.KindNoted:
 			if n, err := skein.Decode[skein.Noted](e); err == nil && k.notes[n.Name] == 0 && !strings.HasPrefix(n.Name, "skein:") {
 				what = "notes: left out"
@@ -150,5 +157,15 @@ func (k *lack) standing(s skein.Session, ls *Losses) {
 		if is.lost && !says(is.what) {
 			ls.Add(at, is.what+": left out")
 		}
+	}
+}
+
+// itsModel tells that a session which another program began, or skein, does not bring
+// its model along: the program that goes on with it need not have that.
+func (x *exporter) itsModel(s skein.Session, ls *Losses) {
+	theirs := s.Origin != nil && s.Origin.Format == x.format.Name
+	told := slices.ContainsFunc(*ls, func(l Loss) bool { return strings.HasPrefix(l.What, "model: ") })
+	if x.format.Resume != nil && s.Model != "" && !theirs && !told {
+		ls.Add(max(1, s.Base+1), "model: "+x.format.Name+" goes on with the one that it is set to")
 	}
 }

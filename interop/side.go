@@ -78,6 +78,7 @@ func (x *exporter) side(ctx context.Context, w *inBatch, u *opened) (string, err
 		return "", err
 	}
 	k.tell(w.sess, w.events, &w.wrote.Losses)
+	x.itsModel(w.sess, &w.wrote.Losses)
 	path := sidePath(x.format, at, t.Name)
 	if err := x.sideAt(ctx, path, w.sess, list, sum); err != nil {
 		return "", err

@@ -33,6 +33,14 @@ type Suite struct {
 	// it came from: that is refused, and their files stay as they are.
 	OneWay []string
 
+	// Lacks names what the program's files cannot hold, of the things that a
+	// session is written with one at a time: all else must be read again.
+	Lacks []string
+
+	// Recorded says that the model of a session in the program's files is what
+	// answered, for people, and not what the program goes on with.
+	Recorded bool
+
 	// Count says what an import of one file must add up to, by other means
 	// than the format's: nil for no such test.
 	Count func(t testing.TB, path string, data []byte) Sum
@@ -84,6 +92,8 @@ func Run(t *testing.T, s Suite) {
 		t.Run("there and back is the same, whatever the session", s.whatever)
 		t.Run("what it cannot hold is told", s.toldOf)
 		t.Run("what a program wrapped is no title", s.untitled)
+		t.Run("calls of what it can do are calls", s.called)
+		t.Run("another program's model is not what it goes on with", s.unpinned)
 		t.Run("written where it was written before", s.writtenAnew)
 	}
 }

@@ -20,10 +20,41 @@ func (s Suite) toldOf(t *testing.T) {
 	for _, a := range additions() {
 		t.Run(a.name, func(t *testing.T) {
 			got := s.tells(t, a)
-			if !got.held && len(got.told) <= len(plain.told) {
+			switch lacks := slices.Contains(s.Lacks, a.name); {
+			case !got.held && len(got.told) <= len(plain.told):
 				t.Errorf("%s is neither read again nor told to be lost: %q", a.name, got.told)
+			case !got.held && !lacks:
+				t.Errorf("%s is not written, though the program's files can hold it: %q", a.name, got.told)
+			case got.held && lacks:
+				t.Errorf("%s is read again, though the program's files are said to lack it", a.name)
 			}
 		})
+	}
+	for _, lack := range s.Lacks {
+		if !slices.ContainsFunc(additions(), func(a added) bool { return a.name == lack }) {
+			t.Errorf("the program's files are said to lack %s, which nothing here adds", lack)
+		}
+	}
+}
+
+// unpinned holds a format that can be written to this: what is written of a session
+// of another program does not say which model the program is to go on with, and that
+// is told. Where a session's model is nothing but a record of what answered, it is
+// kept (Suite.Recorded).
+func (s Suite) unpinned(t *testing.T) {
+	const other = "gpt-6"
+	model := other
+	wrote := s.tells(t, added{evs: []skein.Event{skein.NewEvent(skein.KindChanged, skein.At(epoch)+6500, skein.Changed{Model: &model})}, held: func(_ skein.Session, evs []skein.Event) bool {
+		return slices.ContainsFunc(evs, func(e skein.Event) bool {
+			return (e.Kind == skein.KindCreated || e.Kind == skein.KindChanged) && (strings.Contains(string(e.Payload), other) || strings.Contains(string(e.Payload), "claude-sonnet-4-5"))
+		})
+	}})
+	told := slices.ContainsFunc(wrote.told, func(what string) bool { return strings.HasPrefix(what, "model: ") })
+	switch {
+	case wrote.held && !s.Recorded:
+		t.Error("what is written sets the model that another program used")
+	case !told && s.Format.Resume != nil:
+		t.Errorf("that the program goes on with its own model is not told: %q", wrote.told)
 	}
 }
 
@@ -37,7 +68,7 @@ type added struct {
 
 func additions() []added {
 	at := skein.At(epoch) + 6500
-	yes, tags, status := true, []string{"pear"}, "waiting"
+	yes, tags, status, cwd := true, []string{"pear"}, "waiting", "/home/ada/plum"
 	has := func(k skein.Kind) func(skein.Session, []skein.Event) bool {
 		return func(_ skein.Session, evs []skein.Event) bool {
 			return slices.ContainsFunc(evs, func(e skein.Event) bool { return e.Kind == k })
@@ -64,6 +95,26 @@ func additions() []added {
 		{name: "that it was resumed", evs: []skein.Event{skein.NewEvent(skein.KindResumed, at, skein.Program{Program: "skein"})}, held: has(skein.KindResumed)},
 		{name: "that it ended", evs: []skein.Event{skein.NewEvent(skein.KindEnded, at, skein.Program{Program: "skein", How: "done"})}, held: has(skein.KindEnded)},
 		{name: "a note", evs: []skein.Event{skein.NewEvent(skein.KindNoted, at, skein.Noted{Name: "hook", Data: []byte(`{"pears":7}`)})}, held: says(`"pears":7`)},
+		{name: "reasoning", evs: []skein.Event{skein.Say(at, skein.Message{Role: skein.RoleAssistant, Provider: "anthropic", Model: "claude-sonnet-4-5", Parts: []skein.Part{{Kind: skein.PartReasoning, Text: "pears grow"}, skein.TextPart("hm")}})}, held: func(_ skein.Session, evs []skein.Event) bool {
+			return slices.ContainsFunc(evs, func(e skein.Event) bool {
+				m, err := skein.Decode[skein.Message](e)
+				return e.Kind == skein.KindSaid && err == nil && slices.ContainsFunc(m.Parts, func(p skein.Part) bool { return p.Kind == skein.PartReasoning && p.Text == "pears grow" })
+			})
+		}},
+		{name: "steering", evs: []skein.Event{skein.Say(at, skein.Message{Role: skein.RoleSteer, Parts: []skein.Part{skein.TextPart("only ripe ones")}})}, held: func(_ skein.Session, evs []skein.Event) bool {
+			return slices.ContainsFunc(evs, func(e skein.Event) bool {
+				m, err := skein.Decode[skein.Message](e)
+				return e.Kind == skein.KindSaid && err == nil && m.Role == skein.RoleSteer
+			})
+		}},
+		{name: "instructions", evs: []skein.Event{skein.Say(at, skein.Message{Role: skein.RoleSystem, Parts: []skein.Part{skein.TextPart("Count pears.")}})}, held: func(_ skein.Session, evs []skein.Event) bool {
+			return slices.ContainsFunc(evs, func(e skein.Event) bool {
+				m, err := skein.Decode[skein.Message](e)
+				return e.Kind == skein.KindSaid && err == nil && m.Role == skein.RoleSystem && strings.Contains(m.Words(), "Count pears.")
+			})
+		}},
+		{name: "what it used", evs: []skein.Event{skein.NewEvent(skein.KindStep, at, skein.Step{Phase: "finish", Provider: "anthropic", Model: "claude-sonnet-4-5", Request: "req_1", Usage: &skein.Usage{Input: 7, Output: 3, Requests: 1}})}, held: func(s skein.Session, _ []skein.Event) bool { return s.Usage.Input == 7 }},
+		{name: "a change of folder", evs: []skein.Event{skein.NewEvent(skein.KindChanged, at, skein.Changed{Cwd: &cwd})}, held: func(s skein.Session, _ []skein.Event) bool { return s.Cwd == cwd }},
 		{name: "a compaction", evs: []skein.Event{skein.NewEvent(skein.KindCompacted, at, skein.Compacted{To: 3, Summary: "There are pears."})}, held: says("There are pears.")},
 	}
 }

@@ -123,6 +123,7 @@ func TestASessionIsWrittenAsTheProgramWould(t *testing.T) {
 		"system prompt: left out, Claude Code has its own", "reasoning without Anthropic's signature: left out",
 		"tools' names and inputs: as Claude Code's own", "IDs of calls: as the provider takes them",
 		"calls of tools that Claude Code has not: in words", "calls without a result: as interrupted",
+		"model: claude-code goes on with the one that it is set to",
 	}, lost); diff != "" {
 		t.Errorf("what is lost (-want +got):\n%s", diff)
 	}

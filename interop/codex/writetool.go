@@ -58,7 +58,7 @@ func sameTool(c *skein.Call) *same {
 		return in.shell()
 	case "read", "readfile", "filesystemread", "view", "viewfile", "openfile", "cat":
 		return in.read()
-	case "write", "writefile", "filesystemwrite", "createfile", "create":
+	case "write", "writefile", "writetofile", "filesystemwrite", "createfile", "create":
 		return in.write()
 	case "edit", "editfile", "filesystemedit", "replace", "strreplace", "searchreplace", "multiedit":
 		return in.edit()

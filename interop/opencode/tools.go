@@ -44,7 +44,7 @@ func tools() []tool {
 			{"newString", []string{"new_string", "newText", "new_str"}, str, true},
 			{"replaceAll", []string{"replace_all"}, 't', false},
 		}},
-		{"write", []string{"write_file", "create_file"}, []input{file, {"content", []string{"contents", "text"}, str, true}}},
+		{"write", []string{"write_file", "create_file", "write_to_file"}, []input{file, {"content", []string{"contents", "text"}, str, true}}},
 		{"grep", []string{"search_files", "search_file_content", "grep_search", "ripgrep"}, []input{pattern, dir, {"include", []string{"glob"}, str, false}}},
 		{"glob", []string{"find", "find_files", "file_search"}, []input{pattern, dir}},
 		{"list", []string{"ls", "list_files", "list_directory", "list_dir"}, []input{dir}},

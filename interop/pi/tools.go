@@ -38,7 +38,7 @@ func tools() []tool {
 		}},
 		{name: "read", others: []string{"read_file", "readfile", "view", "view_file"}, inputs: []input{file, {"offset", []string{"start_line"}, false, true}, limit}},
 		{name: "edit", others: []string{"edit_file", "replace", "str_replace"}, inputs: []input{file}, replace: true},
-		{name: "write", others: []string{"write_file", "create_file"}, inputs: []input{file, {"content", []string{"contents", "text"}, true, false}}},
+		{name: "write", others: []string{"write_file", "create_file", "write_to_file"}, inputs: []input{file, {"content", []string{"contents", "text"}, true, false}}},
 		{name: "grep", others: []string{"search_files", "search_file_content", "grep_search", "ripgrep"}, inputs: []input{
 			{"pattern", []string{"query", "regex"}, true, false}, dir, {"glob", []string{"include"}, false, false}, {"context", []string{"-C"}, false, true}, limit,
 		}},

@@ -68,6 +68,9 @@ func (r *reader) kept(o loose.Object) int {
 // id returns the ID of an entry.
 func id(o loose.Object) string { return loose.Str(o.Get("id")) }
 
+// keyPrefix begins the keys of what was read from pi's files.
+const keyPrefix = "pi:"
+
 // key returns the record's key: the entry's ID and time, so that a copy in
 // another file has the same one. Entries of the first version have no ID; when
 // the program reads such a file it gives them one, behind all else that they
@@ -81,7 +84,7 @@ func (r *reader) key(m *making) skein.ClientID {
 		}
 	}
 	if own {
-		return skein.ClientID("pi:" + id(m.Object) + ":" + strconv.FormatInt(int64(m.time), 10))
+		return skein.ClientID(keyPrefix + id(m.Object) + ":" + strconv.FormatInt(int64(m.time), 10))
 	}
 	h := sha256.New()
 	h.Write([]byte(m.kind + "\x00" + loose.Str(m.Get("timestamp")) + "\x00"))
@@ -94,5 +97,5 @@ func (r *reader) key(m *making) skein.ClientID {
 	}
 	sum := base64.RawURLEncoding.EncodeToString(h.Sum(nil)[:16])
 	r.equals[sum]++
-	return skein.ClientID("pi:" + sum + "." + strconv.Itoa(r.equals[sum]))
+	return skein.ClientID(keyPrefix + sum + "." + strconv.Itoa(r.equals[sum]))
 }

@@ -31,6 +31,7 @@ func write(_ context.Context, d interop.Draft) (interop.Written, error) {
 		w.act(a)
 	}
 	w.stand()
+	w.ownModel()
 	if d.After > 0 && len(w.lines) == 0 {
 		return interop.Written{}, fmt.Errorf("%w: nothing new was said", skein.ErrInvalid)
 	}

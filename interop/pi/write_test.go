@@ -92,8 +92,8 @@ func TestASessionIsWrittenWherePiLooksForIt(t *testing.T) {
 	p := newPlace(t)
 	p.append("s1", begins(skein.Created{Title: "Two\nlines"}), skein.Say(at+1, skein.UserSays("hi")), skein.Say(at+2, answer(skein.TextPart("yes"))))
 	home, done := p.export("s1")
-	if want := "sessions/--home-ada-pear--/" + strings.NewReplacer(":", "-", ".", "-").Replace(at.String()) + "_s1.jsonl"; done[0].Spot.Path != want || len(done[0].Losses) != 0 {
-		t.Errorf("Export = %+v, want it at %s without losses", done[0], want)
+	if want := "sessions/--home-ada-pear--/" + strings.NewReplacer(":", "-", ".", "-").Replace(at.String()) + "_s1.jsonl"; done[0].Spot.Path != want || !slices.Equal(lost(done[0]), []string{itsModel}) {
+		t.Errorf("Export = %+v, want it at %s without losses but the model", done[0], want)
 	}
 	es := p.entries(home, done[0])
 	var kinds []string
@@ -106,10 +106,10 @@ func TestASessionIsWrittenWherePiLooksForIt(t *testing.T) {
 			t.Errorf("entry %d hangs on %v, want the one before", i, e["parentId"])
 		}
 	}
-	if want := []string{"session", "model_change", "session_info", "message", "message"}; !slices.Equal(kinds, want) {
+	if want := []string{"session", "session_info", "message", "message"}; !slices.Equal(kinds, want) {
 		t.Errorf("lines are %v, want %v", kinds, want)
 	}
-	m := es[4]["message"].(map[string]any)
+	m := es[3]["message"].(map[string]any)
 	for _, name := range []string{"content", "api", "provider", "model", "usage", "stopReason", "timestamp"} { // pi takes them for granted
 		if m[name] == nil {
 			t.Errorf("answer %v has no %s", m, name)
@@ -119,6 +119,35 @@ func TestASessionIsWrittenWherePiLooksForIt(t *testing.T) {
 		t.Errorf("Resume = %v in %s, want pi --session s1 in /home/ada/pear", command, dir)
 	}
 	p.again(home, "s1", "user hi | assistant yes")
+}
+
+const itsModel = "model: pi goes on with the one that it is set to"
+
+// pi goes on with the model of the last answer or change, whichever came later.
+func TestASessionOfAnotherProgramGoesOnWithTheModelThatPiIsSetTo(t *testing.T) {
+	p := newPlace(t)
+	other := "gpt-6"
+	p.append("s1", begins(skein.Created{}), skein.NewEvent(skein.KindChanged, at+1, skein.Changed{Model: &other}), skein.Say(at+2, skein.UserSays("hi")), skein.Say(at+3, answer(skein.TextPart("yes"))))
+	home := filepath.Join(p.TempDir(), "agent")
+	if err := os.MkdirAll(home, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(home, "settings.json"), []byte(`{"defaultProvider":"google","defaultModel":"gemini-3"}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	done, err := interop.Export(p.Context(), p.store, pi.Format(), "s1", home, interop.Exports{NoSide: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var models []any
+	for _, e := range p.entries(home, done[0]) {
+		if e["type"] == "model_change" {
+			models = append(models, e["provider"], e["modelId"])
+		}
+	}
+	if want := []any{"google", "gemini-3"}; !slices.Equal(models, want) {
+		t.Errorf("the models that the file sets are %v, want %v", models, want)
+	}
 }
 
 func TestAnAnswerWithoutAProviderIsTheSessions(t *testing.T) {
@@ -207,8 +236,8 @@ func TestWhatWasGoneBackOverIsABranch(t *testing.T) {
 		skein.NewEvent(skein.KindCompacted, at+7, skein.Compacted{To: 3, Summary: "S", Before: 9}),
 		skein.Say(at+8, skein.UserSays("five")))
 	home, done := p.export("s1")
-	if len(done[0].Losses) != 0 {
-		t.Errorf("losses are %v, want none", lost(done[0]))
+	if got := lost(done[0]); !slices.Equal(got, []string{itsModel}) {
+		t.Errorf("losses are %v, want the model alone", got)
 	}
 	p.again(home, "s1", "cuser one | cassistant yes | user two | -user three | user four | user five")
 }
@@ -225,10 +254,10 @@ func TestReasoningAndPicturesGoThrough(t *testing.T) {
 	}
 	home, done := p.export("s1")
 	es := p.entries(home, done[0])
-	got := string(skein.MustJSON(es[2]["message"].(map[string]any)["content"])) + string(skein.MustJSON(es[3]["message"].(map[string]any)["content"]))
+	got := string(skein.MustJSON(es[1]["message"].(map[string]any)["content"])) + string(skein.MustJSON(es[2]["message"].(map[string]any)["content"]))
 	want := `[{"text":"look","type":"text"},{"data":"aGk=","mimeType":"image/png","type":"image"}][{"thinking":"hm","thinkingSignature":"sig","type":"thinking"},{"text":"ok","type":"text"}]`
-	if got != want || len(done[0].Losses) != 0 {
-		t.Errorf("contents are\n%s, losses %v, want\n%s and none", got, lost(done[0]), want)
+	if got != want || !slices.Equal(lost(done[0]), []string{itsModel}) {
+		t.Errorf("contents are\n%s, losses %v, want\n%s and the model", got, lost(done[0]), want)
 	}
 }
 

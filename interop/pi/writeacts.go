@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/loose"
+	"github.com/skein-dev/skein/interop"
 )
 
 // systemType is the customType of a system message that we write: pi has none.
@@ -118,12 +120,34 @@ func (w *writer) state(e skein.Event) {
 	}
 }
 
+// model writes the model of a session that came from pi, if pi set it: of another
+// one pi need not have it.
 func (w *writer) model(e skein.Event, provider, model string) {
 	if provider == "" {
 		provider = w.d.Session.Provider
 	}
-	if model != "" && provider != "" {
+	switch {
+	case model == "":
+	case !w.own || !strings.HasPrefix(string(e.ClientID), keyPrefix) && e.ClientID != interop.CreatedID:
+		w.losses.Add(e.Seq, "model: pi goes on with the one that it is set to")
+	case provider != "":
 		w.entry(e, "model_change", modelOut{provider, model})
+	}
+}
+
+// ownModel ends a session of another program with the model that pi is set to: else
+// it would go on with that of the last answer, if it has that.
+func (w *writer) ownModel() {
+	if w.own || w.linear || w.d.After > 0 || w.d.Beside == nil || len(w.d.Events) == 0 {
+		return
+	}
+	b, _ := w.d.Beside("settings.json") // there need not be one
+	o, err := loose.Parse(b)
+	if err != nil {
+		return
+	}
+	if provider, model := o.Str("defaultProvider"), o.Str("defaultModel"); provider != "" && model != "" {
+		w.entry(w.d.Events[len(w.d.Events)-1], "model_change", modelOut{provider, model})
 	}
 }
 
