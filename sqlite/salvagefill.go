@@ -11,12 +11,38 @@ import (
 	"github.com/skein-dev/skein/internal/walk"
 )
 
+// mostGiven is the greatest ID that is believed: a damaged row may have any.
+const mostGiven = 1 << 53
+
+// given returns the greatest ID that the damaged store says it has given an
+// event, be it one that was deleted or is lost. None of those is given again:
+// who reads a feed goes on after the greatest that was seen.
+func (x *salvage) given(ctx context.Context) (most int64, err error) {
+	t := x.table("indexed")
+	err = x.each(ctx, t, func(row []any) error {
+		for _, name := range []string{"upto", "gone"} {
+			if id, ok := row[t.column(name)].(int64); ok && id < mostGiven {
+				most = max(most, id)
+			}
+		}
+		return nil
+	})
+	return most, err
+}
+
 // complete puts in what is missing between the rows that were found: rows of
 // sessions, the places of lost events, what follows from events. It returns what
 // is lost.
 func (x *salvage) complete(ctx context.Context) (lost []Lost, err error) {
+	given, err := x.given(ctx)
+	if err != nil {
+		return nil, err
+	}
 	var again []skein.SessionID // sessions whose rows are made from their events
 	err = x.to.change(ctx, func(t *tx) (err error) {
+		if _, _, err := t.exec(`UPDATE indexed SET gone = ?`, given); err != nil {
+			return err
+		}
 		t.heads.clear()
 		if again, err = x.nameless(t); err != nil {
 			return err
@@ -33,7 +59,7 @@ func (x *salvage) complete(ctx context.Context) (lost []Lost, err error) {
 		if _, _, err := t.exec(`INSERT OR IGNORE INTO chores (name, times) SELECT 'sums', 0 WHERE EXISTS (SELECT 1 FROM events WHERE sum IS NULL)`); err != nil {
 			return err
 		}
-		_, _, err = t.exec(`UPDATE indexed SET upto = 0, gone = (SELECT coalesce(max(id), 0) FROM events)`)
+		_, _, err = t.exec(`UPDATE indexed SET upto = 0, gone = max(gone, (SELECT coalesce(max(id), 0) FROM events))`)
 		return err
 	})
 	if err != nil {
