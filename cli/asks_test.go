@@ -28,6 +28,9 @@ func asks(ts *testscript.TestScript, neg bool, args []string) {
 	if body != "" {
 		r.Header.Set("Content-Type", "application/json")
 	}
+	if args[2] == "/mcp" {
+		r.Header.Set("Accept", "application/json, text/event-stream") // as its specification wants it
+	}
 	a, err := http.DefaultClient.Do(r)
 	ts.Check(err)
 	defer a.Body.Close() //nolint:errcheck // it was read

@@ -127,12 +127,12 @@ func (o *showOptions) writeMessages(j *job, r reader) error {
 			switch {
 			case err != nil:
 				return err
+			case e.Rewound && !o.rewound:
+				o.hidden++
 			case o.json && o.whole() && o.theirs.program != "":
 				err = writeJSON(w, theirEntry{e, o.theirs.turn})
 			case o.json:
 				err = writeJSON(w, e)
-			case e.Rewound && !o.rewound:
-				o.hidden++
 			default:
 				err = t.entry(&e)
 			}

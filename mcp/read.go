@@ -19,20 +19,22 @@ type readIn struct {
 	Limit    int       `json:"limit,omitempty" jsonschema:"at most this many messages, up to 200; 20 if not given"`
 	Seq      skein.Seq `json:"seq,omitempty" jsonschema:"only the message at this seq"`
 	Offset   int       `json:"offset,omitempty" jsonschema:"with seq: leave out so many bytes of each text"`
+	Rewound  bool      `json:"rewound,omitempty" jsonschema:"also what was taken back, marked so"`
 	Thinking bool      `json:"thinking,omitempty" jsonschema:"the models' reasoning too"`
 }
 
 // A messageLine is a message in an answer.
 type messageLine struct {
-	Seq       skein.Seq  `json:"seq"`
-	Turn      int        `json:"turn,omitempty"`
-	Role      skein.Role `json:"role"`
-	Time      skein.Time `json:"time,omitzero"`
-	Model     string     `json:"model,omitempty"`
-	Parts     []partLine `json:"parts"`
-	Error     string     `json:"error,omitempty"`
-	Rewound   bool       `json:"rewound,omitempty"`   // it was taken back
-	Compacted bool       `json:"compacted,omitempty"` // a summary stands for it
+	Seq         skein.Seq  `json:"seq"`
+	Turn        int        `json:"turn,omitempty"`
+	Role        skein.Role `json:"role"`
+	Time        skein.Time `json:"time,omitzero"`
+	Model       string     `json:"model,omitempty"`
+	Parts       []partLine `json:"parts"`
+	Error       string     `json:"error,omitempty"`
+	Rewound     bool       `json:"rewound,omitempty"`     // it was taken back
+	Interrupted bool       `json:"interrupted,omitempty"` // it broke off
+	Compacted   bool       `json:"compacted,omitempty"`   // a summary stands for it
 }
 
 // A partLine is a piece of a message.
@@ -69,7 +71,9 @@ func (s *service) read(ctx context.Context, in readIn) (*sdk.CallToolResult, err
 	}
 	kept := s.fitting(found, in)
 	for i := range found[kept:] {
-		p.add(s.message(&found[kept+i], in))
+		if e := &found[kept+i]; !e.Rewound || in.Rewound {
+			p.add(s.message(e, in))
+		}
 	}
 	if kept == 0 && len(found) < n {
 		return p.answer(end), nil
@@ -115,7 +119,7 @@ func (s *service) onward(ctx context.Context, p *page, x skein.Session, after sk
 			return nil, err
 		}
 		for i := range found {
-			if found[i].Seq <= from {
+			if found[i].Seq <= from || found[i].Rewound && !in.Rewound {
 				continue
 			}
 			if count++; count > n || !p.add(s.message(&found[i], in)) {
@@ -143,7 +147,7 @@ func (s *service) one(ctx context.Context, p *page, id skein.SessionID, in readI
 // message returns e as an answer shows it.
 func (s *service) message(e *skein.Entry, in readIn) messageLine {
 	m := &e.Message
-	l := messageLine{Seq: e.Seq, Turn: e.Turn, Role: m.Role, Time: e.Time, Model: m.Model, Rewound: e.Rewound, Compacted: e.Compacted, Parts: []partLine{}}
+	l := messageLine{Seq: e.Seq, Turn: e.Turn, Role: m.Role, Time: e.Time, Model: m.Model, Rewound: e.Rewound, Interrupted: m.Interrupted, Compacted: e.Compacted, Parts: []partLine{}}
 	if m.Error != nil {
 		l.Error, _ = s.cut(m.Error.Message, 0)
 	}

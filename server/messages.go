@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"net/http"
+	"slices"
 	"strconv"
 
 	"github.com/skein-dev/skein"
@@ -46,10 +47,11 @@ func (a *service) messages(t *table) {
 			return &out{placeOf{r[0].Seqs[0]}}, nil
 		})
 	type page struct {
-		ID     skein.SessionID `path:"id"`
-		Limit  int             `query:"limit" default:"50" minimum:"1" maximum:"1000"`
-		Cursor string          `query:"cursor" doc:"next_cursor of the page before; none for the newest"`
-		Raw    bool            `query:"raw" doc:"with what looks like a secret; needs the scope read:raw"`
+		ID      skein.SessionID `path:"id"`
+		Limit   int             `query:"limit" default:"50" minimum:"1" maximum:"1000"`
+		Cursor  string          `query:"cursor" doc:"next_cursor of the page before; none for the newest"`
+		Rewound bool            `query:"rewound" doc:"also what was taken back, marked"`
+		Raw     bool            `query:"raw" doc:"with what looks like a secret; needs the scope read:raw"`
 	}
 	type entries struct{ Body api.Page[skein.Entry] }
 	register(t, operation{ID: "list-messages", Method: http.MethodGet, Path: "/sessions/{id}/messages", Tag: "messages", Scope: door.Read, Summary: "The newest messages, oldest first; further back by cursor", Errors: []int{http.StatusNotFound}},
@@ -61,16 +63,41 @@ func (a *service) messages(t *table) {
 			if err := rawly(ctx, i.Raw); err != nil {
 				return nil, err
 			}
-			list, err := legible(ctx).Newest(ctx, i.ID, i.Limit, before)
+			list, more, err := newest(ctx, i.ID, i.Limit, before, i.Rewound)
 			if err != nil {
 				return nil, err
 			}
 			out := api.Page[skein.Entry]{Items: a.veiledEntries(list, i.Raw)}
-			if len(list) == i.Limit && list[0].Seq > 1 {
+			if more {
 				out.Next = strconv.FormatInt(int64(list[0].Seq), 10)
 			}
 			return &entries{out}, nil
 		})
+}
+
+// newest returns the newest n messages before a place, those that were taken back
+// only if rewound is set, and whether there may be more before them.
+func newest(ctx context.Context, id skein.SessionID, n int, before skein.Seq, rewound bool) (list []skein.Entry, more bool, err error) {
+	for {
+		found, err := legible(ctx).Newest(ctx, id, n, before)
+		if err != nil {
+			return nil, false, err
+		}
+		more = len(found) == n && found[0].Seq > 1
+		if more {
+			before = found[0].Seq
+		}
+		if !rewound {
+			found = slices.DeleteFunc(found, func(e skein.Entry) bool { return e.Rewound })
+		}
+		list = append(found, list...)
+		if over := len(list) - n; over > 0 {
+			list, more = list[over:], true
+		}
+		if !more || len(list) == n {
+			return list, more, nil
+		}
+	}
 }
 
 // seqOf reads a cursor that is a seq; 0 for none.

@@ -25,6 +25,7 @@ type reading struct {
 	First   int        `json:"first_turn"`
 	Last    int        `json:"last_turn"`
 	Message skein.Seq  `json:"message"`
+	Rewound bool       `json:"rewound"`
 	Full    bool       `json:"full"`
 	Blob    skein.Hash `json:"blob"`
 	Offset  int        `json:"offset"`
@@ -43,6 +44,7 @@ func (r reader) readTool() tool.Tool {
     "first_turn": {"type": "integer", "minimum": 0},
     "last_turn": {"type": "integer", "minimum": 0, "description": "first_turn, if only that is given"},
     "message": {"type": "integer", "minimum": 1, "description": "number of a message, as given where some of it was left out"},
+    "rewound": {"type": "boolean", "description": "also what was taken back, marked so"},
     "full": {"type": "boolean", "description": "all of what tools were given and answered, not only the beginning"},
     "blob": {"type": "string", "description": "hash of the blob to read instead"},
     "offset": {"type": "integer", "minimum": 0, "description": "bytes of the answer, or blob, to skip"}
@@ -156,6 +158,9 @@ func (r reader) turns(ctx context.Context, s *skein.Session, in reading) ([]byte
 	fmt.Fprintf(&b, "session %s\n", about(s))
 	turn := -1
 	for i := range entries {
+		if entries[i].Rewound && !in.Rewound {
+			continue
+		}
 		if e := &entries[i]; e.Turn != turn {
 			turn = e.Turn
 			fmt.Fprintf(&b, "\n--- turn %d of %d ---\n", turn, s.Ever().Turns)
