@@ -33,42 +33,17 @@ func (s *Standing) Shown() (x Shown) {
 		x.Messages++
 		if m.typed {
 			x.Turns++
-			x.LastPrompt = *m.words
+			x.LastPrompt = or(*m.words, x.LastPrompt)
 			x.First = or(x.First, x.LastPrompt)
 		}
 	}
 	return x
 }
 
-// Withdrawn counts the messages that were withdrawn and not taken back.
-func (s *Standing) Withdrawn() (n Counts) {
-	for _, m := range s.messages() {
-		if m.words == nil && m.on {
-			n.Messages++
-			if m.typed {
-				n.Turns++
-			}
-		}
-	}
-	return n
-}
-
-// Words returns the first words of the message that begins at first, as it
-// stands now, and false if it does not stand.
-func (s *Standing) Words(first Seq) (string, bool) {
-	for _, m := range s.messages() {
-		if m.first == first && m.words != nil {
-			return *m.words, true
-		}
-	}
-	return "", false
-}
-
 // A standing message is one that was said.
 type standing struct {
-	first     Seq
-	typed, on bool
-	words     *string // of the first piece that stands; nil if none does
+	typed bool
+	words *string // of the first piece that stands; nil if none does
 }
 
 // messages returns the messages in order of their first events.
@@ -81,12 +56,10 @@ func (s *Standing) messages() []standing {
 		p := &f.said[i]
 		if p.first == i {
 			at[i] = len(all)
-			all = append(all, standing{first: p.seq, typed: p.typed})
+			all = append(all, standing{typed: p.typed})
 		}
 		m := &all[at[p.first]]
-		on := within(spans, p.seq)
-		m.on = m.on || on
-		if on && !p.gone && m.words == nil {
+		if within(spans, p.seq) && !p.gone && m.words == nil {
 			words := p.message.Words()
 			m.words = &words
 		}
@@ -96,5 +69,5 @@ func (s *Standing) messages() []standing {
 
 // inShort returns what a Standing keeps of m: its first words.
 func inShort(m *Message) Message {
-	return Message{ID: m.ID, Parts: []Part{TextPart(FirstWords(m.Words()))}}
+	return Message{ID: m.ID, Parts: []Part{TextPart(m.Prompt())}}
 }

@@ -73,14 +73,14 @@ func (p *pipe) kindsOf(d *draft) bool {
 	if len(d.asks.amended) == 0 {
 		return false
 	}
-	p.query(`SELECT e.seq, e.kind, coalesce(e.role, '') <> $4 AND NOT EXISTS (SELECT FROM events a
+	p.query(`SELECT e.seq, e.kind, coalesce(e.role, ''), coalesce(e.role, '') <> $4 AND NOT EXISTS (SELECT FROM events a
 			WHERE a.user_id = e.user_id AND a.n = e.n AND a.amends = e.seq AND a.amends IS NOT NULL AND a.role IS NULL)
 		FROM events e WHERE e.user_id = $1 AND e.n = $2 AND e.seq = ANY($3::bigint[])`, []any{string(d.User), d.n, d.asks.amended, string(skein.RoleUser)}, func(r row) error {
 		var seq skein.Seq
-		var kind string
+		var kind, role string
 		var steady bool
-		err := r.Scan(&seq, &kind, &steady)
-		d.kinds[seq], d.steady[seq] = kindFrom(kind), steady
+		err := r.Scan(&seq, &kind, &role, &steady)
+		d.kinds[seq], d.roles[seq], d.steady[seq] = kindFrom(kind), skein.Role(role), steady
 		return err
 	})
 	return true

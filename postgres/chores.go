@@ -52,7 +52,7 @@ func (c *chores) loop() {
 // doChores does what there is to do. One that does not work does not keep the
 // others from being done.
 func (s *Store) doChores(ctx context.Context) (err error) {
-	for _, do := range []func(context.Context) (bool, error){s.drain, s.resumeScrub, s.sumSome, s.standSome} {
+	for _, do := range []func(context.Context) (bool, error){s.drain, s.resumeScrub, s.sumSome, s.standAll} {
 		for more := true; more; {
 			var failed error
 			if more, failed = do(ctx); failed != nil {

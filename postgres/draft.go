@@ -18,6 +18,7 @@ type draft struct {
 	clients  map[skein.ClientID]placed // what it has of the client IDs that were looked up, and those of the drafted events
 	messages map[string]bool           // the same of message IDs
 	kinds    map[skein.Seq]skein.Kind  // of the events that are amended
+	roles    map[skein.Seq]skein.Role  // the same
 	steady   map[skein.Seq]bool        // those of them that are no prompts and were never withdrawn
 
 	events  eventRows
@@ -26,9 +27,9 @@ type draft struct {
 	base    int64            // of a fork that begins: bases.base
 	gaps    []skein.SeqRange // of such a fork: what was taken back of what it shows
 	marked  bool             // anything in it was taken back or amended; known where a message ID was looked up
-	stale   bool             // what stands of it is to be worked out anew
-	rewound bool             // and what was taken back
-	stood   bool             // that was done, and is to be written
+	shakes  []shake          // after which what stands is to be brought up to date
+	shook   bool             // there were some in this transaction
+	stood   bool             // it was brought up to date, which is to be written
 	fences  []int64
 	free    bool  // nobody may hold the lease
 	grew    int64 // bytes
@@ -45,7 +46,7 @@ type placed struct {
 }
 
 func newDraft(h head) *draft {
-	return &draft{head: h, was: h, clients: map[skein.ClientID]placed{}, messages: map[string]bool{}, kinds: map[skein.Seq]skein.Kind{}, steady: map[skein.Seq]bool{}}
+	return &draft{head: h, was: h, clients: map[skein.ClientID]placed{}, messages: map[string]bool{}, kinds: map[skein.Seq]skein.Kind{}, roles: map[skein.Seq]skein.Role{}, steady: map[skein.Seq]bool{}}
 }
 
 // A leaseState is what is known of a session's newest lease.

@@ -154,7 +154,7 @@ func (w *work) event(d *draft, p *packedEvent, imported bool) (skein.Seq, error)
 	if err != nil {
 		return 0, err
 	}
-	prev, key, e := d.said, d.Key, p.e
+	prev, key, first, e := d.said, d.Key, d.First, p.e
 	if p.f.Created != nil {
 		prev = prior.said
 	}
@@ -162,8 +162,13 @@ func (w *work) event(d *draft, p *packedEvent, imported bool) (skein.Seq, error)
 	if err != nil {
 		return 0, err
 	}
-	if added.Stale {
-		w.shaken(d, p)
+	switch {
+	case added.Stale:
+		w.shaken(d, p, e.Seq)
+	case p.f.Created != nil:
+		d.prompts = prior.prompts
+	case p.f.Message != nil && !added.Piece:
+		d.prompts.Say(p.f.Message, e.Seq, first)
 	}
 	if d.Key != key {
 		if err := w.takeKey(d, key); err != nil {
@@ -212,6 +217,9 @@ func (w *work) note(d *draft, p *packedEvent, e skein.Event, a skein.Added) {
 		put(w, w.charged, request{d.User, indexed(c.Request)}, a.Counted)
 	}
 	put(w, d.kinds, e.Seq, e.Kind)
+	if p.f.Message != nil {
+		put(w, d.roles, e.Seq, p.f.Message.Role)
+	}
 }
 
 // amended returns the facts of what the row of p says: its own, or, of an
@@ -223,6 +231,9 @@ func (w *work) amended(d *draft, p *packedEvent) (*skein.Facts, error) {
 	}
 	now := &skein.Facts{}
 	kind, found := d.kinds[a.Seq]
+	if !a.Withdrawn && len(a.Payload) == 0 && kind == skein.KindSaid { // it is put back as it was
+		now.Role = d.roles[a.Seq]
+	}
 	if found && !a.Withdrawn && len(a.Payload) > 0 {
 		f, err := skein.FactsOf(skein.Event{Kind: kind, Payload: a.Payload})
 		if err != nil {

@@ -15,6 +15,7 @@ type head struct {
 	skein.Session       // LockedBy is set for readers only
 	n             int64 // sessions.n; 0 if it has not begun
 	said          skein.Seq
+	prompts       walk.Prompts
 	bytes         int64
 	revision      int64         // heads.revision; known to writers only
 	segs          walk.Segments // what a fork shows, its own first; known to writers only
@@ -23,12 +24,14 @@ type head struct {
 // stateJSON is sessions.state: all of a session that its events add up to.
 type stateJSON struct {
 	skein.Session
-	Said skein.Seq `json:"said,omitempty"` // place of the last said event, a fork's parent's included
+	Said    skein.Seq `json:"said,omitempty"`           // place of the last said event, a fork's parent's included
+	FirstAt skein.Seq `json:"first_words_at,omitempty"` // as in [walk.Prompts]
+	LastAt  skein.Seq `json:"last_prompt_at,omitempty"`
 }
 
 // state returns sessions.state. Binned and LockedBy have other places.
 func (h *head) state() []byte {
-	x := stateJSON{h.Session, h.said}
+	x := stateJSON{h.Session, h.said, h.prompts.FirstAt, h.prompts.LastAt}
 	x.Binned, x.LockedBy = 0, ""
 	return skein.MustJSON(x)
 }
@@ -63,7 +66,7 @@ func (h *head) setState(state []byte) error {
 	if err := json.Unmarshal(state, &x); err != nil {
 		return fmt.Errorf("session number %d: state %.40q: %w: %w", h.n, state, skein.ErrCorrupt, err)
 	}
-	h.Session, h.said = x.Session, x.Said
+	h.Session, h.said, h.prompts = x.Session, x.Said, walk.Prompts{FirstAt: x.FirstAt, LastAt: x.LastAt}
 	return nil
 }
 

@@ -18,6 +18,7 @@ type prior struct {
 	clients  map[skein.ClientID]placed
 	messages map[string]bool
 	undone   []skein.SeqRange // what was taken back up to there
+	prompts  walk.Prompts
 }
 
 // A parentRow is the row in heads of a session that a fork begins with: it must
@@ -63,9 +64,14 @@ func (w *work) shown(d *draft, c *skein.Created) (x prior, err error) {
 	if x.said = prev; kind == string(skein.KindSaid) {
 		x.said = at.Seq
 	}
-	x.Base = p.Shown()
-	if at.Seq < p.Last {
-		past := &walker{q: t.conn, user: p.User}
+	past := &walker{q: t.conn, user: p.User}
+	if at.Seq == p.Last {
+		taken, err := t.gaps(p, x.segs, p.Last)
+		if err != nil {
+			return x, err
+		}
+		x.Base, x.undone, x.prompts = p.Shown(), taken.ranges, p.prompts
+	} else {
 		if x.Base, err = walk.Past(past, x.segs, x.said); err != nil {
 			return x, err
 		}
@@ -73,16 +79,14 @@ func (w *work) shown(d *draft, c *skein.Created) (x prior, err error) {
 		if err != nil {
 			return x, err
 		}
-		x.Base.Messages, x.Base.Turns, x.Base.Undone, x.Base.First, x.Base.LastPrompt = stands.Messages, stands.Turns, stands.Undone, stands.First, stands.LastPrompt
-	}
-	if x.undone, err = walk.Undone(&walker{q: t.conn, user: p.User}, x.segs, at.Seq); err != nil {
-		return x, err
+		stands.Show(&x.Base)
+		x.undone, x.prompts = stands.Gaps, stands.Prompts
 	}
 	if x.clients, x.messages, err = t.known(p.User, x.segs, d.asks.clients, d.asks.messages); err != nil {
 		return x, err
 	}
 	for id := range x.messages {
-		if x.messages[id], err = walk.Joins(&walker{q: t.conn, user: p.User}, x.segs, at.Seq, id); err != nil {
+		if x.messages[id], err = walk.Joins(past, x.segs, x.undone, id); err != nil {
 			return x, err
 		}
 	}

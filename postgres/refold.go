@@ -141,6 +141,7 @@ func (sc *scrub) putFold(ctx context.Context, id skein.SessionID, x *refolding) 
 		y.Title, y.TitleBy, y.Description, y.Surface, y.Project, y.Cwd = sum.Title, sum.TitleBy, sum.Description, sum.Surface, sum.Project, sum.Cwd
 		y.Agent, y.Profile, y.Provider, y.Model, y.Status, y.Tags = sum.Agent, sum.Profile, sum.Provider, sum.Model, sum.Status, sum.Tags
 		y.First, y.LastPrompt, y.Parent, y.Origin, y.Open = stands.First, stands.LastPrompt, sum.Parent, sum.Origin, sum.Open
+		h.prompts = stands.Prompts
 		if y.Key != "" {
 			y.Key = sum.Key
 		}

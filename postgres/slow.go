@@ -277,15 +277,18 @@ func (w *work) lookMore(ids []skein.SessionID, fresh int) error {
 // lookAtPieces finds out which of the messages that have pieces stand.
 func (w *work) lookAtPieces() error {
 	for _, d := range w.drafts {
+		if !d.marked || len(d.messages) == 0 {
+			continue
+		}
+		segs := d.shows()
+		taken, err := w.tx.gaps(&d.head, segs, d.Last)
+		if err != nil {
+			return err
+		}
 		for id := range d.messages {
-			if !d.marked {
-				break
-			}
-			stands, err := walk.Joins(&walker{q: w.tx.conn, user: d.User}, d.pieces(), d.Last, id)
-			if err != nil {
+			if d.messages[id], err = walk.Joins(&walker{q: w.tx.conn, user: d.User}, segs, taken.ranges, id); err != nil {
 				return err
 			}
-			d.messages[id] = stands
 		}
 	}
 	return nil

@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/walk"
@@ -35,38 +34,6 @@ func (w *walker) Line(segs walk.Segments) (rewound []skein.Event, amended []walk
 		return err
 	})
 	return rewound, amended, p.run()
-}
-
-// SaidAt implements [walk.StandLog].
-func (w *walker) SaidAt(segs walk.Segments, seqs []skein.Seq) (all []walk.Said, err error) {
-	p := w.q.pipe()
-	w.said(p, segs, &all, `e.seq = ANY ($5)`, int64s(seqs))
-	return all, p.run()
-}
-
-// Counts implements [walk.StandLog].
-func (w *walker) Counts(segs walk.Segments, seqs []skein.Seq) ([]skein.Counts, error) {
-	at := map[skein.Seq]skein.Counts{0: {}}
-	p := w.q.pipe()
-	w.each(p, segs, `e.seq, e.ordinal, e.turn`, `e.seq = ANY ($5)`, []any{int64s(seqs)}, func(r row) error {
-		var seq skein.Seq
-		var n skein.Counts
-		err := r.Scan(&seq, &n.Messages, &n.Turns)
-		at[seq] = n
-		return err
-	})
-	if err := p.run(); err != nil {
-		return nil, err
-	}
-	counts := make([]skein.Counts, len(seqs))
-	for i, seq := range seqs {
-		n, found := at[seq]
-		if !found {
-			return nil, fmt.Errorf("event %d: %w", seq, skein.ErrCorrupt)
-		}
-		counts[i] = n
-	}
-	return counts, nil
 }
 
 func int64s(seqs []skein.Seq) []int64 {

@@ -87,11 +87,6 @@ func (t *call) batch(p *packed) (r skein.Receipt, err error) {
 	if err := t.events(p, &h, &r); err != nil {
 		return r, err
 	}
-	if h.stale {
-		if err := t.stand(&h); err != nil {
-			return r, err
-		}
-	}
 	if err := t.putImport(p, &h); err != nil {
 		return r, err
 	}

@@ -50,7 +50,7 @@ func (t *call) event(h *head, p *packedEvent, imported bool) error {
 	if err != nil {
 		return err
 	}
-	prev, key := h.said, h.Key
+	prev, key, first := h.said, h.Key, h.First
 	if p.f.Created != nil {
 		prev = prior.said
 	}
@@ -58,8 +58,12 @@ func (t *call) event(h *head, p *packedEvent, imported bool) error {
 	if err != nil {
 		return err
 	}
-	h.rewound = h.rewound || p.f.Rewound != nil
-	h.stale = h.stale || h.rewound || shakes
+	switch {
+	case p.f.Created != nil:
+		h.prompts = prior.prompts
+	case p.f.Message != nil && !added.Piece:
+		h.prompts.Say(p.f.Message, p.e.Seq, first)
+	}
 	if h.Key != key {
 		if err := t.checkKey(h); err != nil {
 			return err
@@ -88,7 +92,10 @@ func (t *call) event(h *head, p *packedEvent, imported bool) error {
 	if err := t.putRefs(id, p.now.Blobs); err != nil {
 		return err
 	}
-	return t.putCharge(h, id, p.f.Charge, added.Tier, added.Charge)
+	if err := t.putCharge(h, id, p.f.Charge, added.Tier, added.Charge); err != nil || p.f.Rewound == nil && !shakes {
+		return err
+	}
+	return t.stand(h, p)
 }
 
 // amend works out what an amended event puts in another's place, and whether
@@ -111,6 +118,9 @@ func (t *call) amend(h *head, p *packedEvent) (shakes bool, err error) {
 		if now, err = skein.FactsOf(skein.Event{Kind: skein.Kind(kind), Payload: a.Payload}); err != nil {
 			return false, fmt.Errorf("amended event %d: %w", a.Seq, err)
 		}
+	}
+	if !a.Withdrawn && len(a.Payload) == 0 { // it is put back as it was
+		now.Role = skein.Role(role)
 	}
 	t.s.packText(p, &now)
 	return kind == string(skein.KindSaid) && (a.Withdrawn || gone != 0 || role == string(skein.RoleUser)), nil

@@ -6,6 +6,7 @@ import (
 	"maps"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/walk"
 )
 
 // A head is the row of a session.
@@ -14,8 +15,7 @@ type head struct {
 	n             int64 // sessions.n; 0 if there is no row yet
 	said          skein.Seq
 	bytes         int64
-	stale         bool // what stands of it is to be worked out anew
-	rewound       bool // and what was taken back
+	prompts       walk.Prompts
 }
 
 // heads are the rows of the sessions that were written to last, so that an
@@ -78,12 +78,12 @@ const headColumns = `s.n, s.id, s.user_id, s.key, s.title, s.title_by, s.descrip
 	s.project, s.cwd, s.agent, s.profile, s.provider, s.model, s.parent, s.parent_seq, s.parent_why, s.parent_call,
 	s.origin, s.origin_path, s.origin_id, s.origin_version, s.status, s.tags, s.open_calls, s.locked_by, s.pinned, s.created,
 	s.updated, s.touched, s.binned, s.base, s.last, s.said, s.messages, s.turns, s.undone_messages, s.undone_turns, s.compactions, s.uncertain, s.revision,
-	s.input, s.output, s.reasoning, s.cache_read, s.cache_write, s.cache_hour, s.requests, s.reported, s.bytes`
+	s.input, s.output, s.reasoning, s.cache_read, s.cache_write, s.cache_hour, s.requests, s.reported, s.bytes, s.first_words_at, s.last_prompt_at`
 
 // headScan reads a row of headColumns; scan is that of a row.
 func headScan(scan func(dest ...any) error) (h head, err error) {
 	var id, user, titleBy, parent, why, tags, open string
-	var parentSeq, pinned, created, updated, touched, binned, base, last, said, messages, turns, undoneMessages, undoneTurns, compactions, uncertain, revision int64
+	var parentSeq, pinned, created, updated, touched, binned, base, last, said, messages, turns, undoneMessages, undoneTurns, compactions, uncertain, revision, firstAt, lastAt int64
 	var origin skein.Origin
 	var call string
 	u := &h.Usage
@@ -91,7 +91,7 @@ func headScan(scan func(dest ...any) error) (h head, err error) {
 		&h.Project, &h.Cwd, &h.Agent, &h.Profile, &h.Provider, &h.Model, &parent, &parentSeq, &why, &call,
 		&origin.Format, &origin.Path, &origin.ID, &origin.Version, &h.Status, &tags, &open, &h.LockedBy, &pinned, &created,
 		&updated, &touched, &binned, &base, &last, &said, &messages, &turns, &undoneMessages, &undoneTurns, &compactions, &uncertain, &revision,
-		&u.Input, &u.Output, &u.Reasoning, &u.CacheRead, &u.CacheWrite, &u.CacheHour, &u.Requests, &u.Reported, &h.bytes)
+		&u.Input, &u.Output, &u.Reasoning, &u.CacheRead, &u.CacheWrite, &u.CacheHour, &u.Requests, &u.Reported, &h.bytes, &firstAt, &lastAt)
 	if err != nil {
 		return head{}, err
 	}
@@ -103,6 +103,7 @@ func headScan(scan func(dest ...any) error) (h head, err error) {
 		h.Origin = &origin
 	}
 	h.Pinned, h.Created, h.Updated, h.Touched, h.Binned = pinned != 0, skein.Time(created), skein.Time(updated), skein.Time(touched), skein.Time(binned)
+	h.prompts = walk.Prompts{FirstAt: skein.Seq(firstAt), LastAt: skein.Seq(lastAt)}
 	h.Base, h.Last, h.said = skein.Seq(base), skein.Seq(last), skein.Seq(said)
 	h.Messages, h.Turns, h.Compactions = int(messages), int(turns), int(compactions)
 	h.Undone = skein.Counts{Messages: int(undoneMessages), Turns: int(undoneTurns)}
@@ -164,10 +165,10 @@ func (t *tx) putHead(was, h *head) (err error) {
 func (t *tx) updateCounts(was, h *head) (err error) {
 	u := &h.Usage
 	values := []any{
-		int64(h.Updated), int64(h.Last), int64(h.said), h.Messages, h.Turns, h.Undone.Messages, h.Undone.Turns, h.LastPrompt, h.bytes, h.Provider, h.Model,
+		int64(h.Updated), int64(h.Last), int64(h.said), h.Messages, h.Turns, h.Undone.Messages, h.Undone.Turns, h.LastPrompt, int64(h.prompts.FirstAt), int64(h.prompts.LastAt), h.bytes, h.Provider, h.Model,
 		u.Input, u.Output, u.Reasoning, u.CacheRead, u.CacheWrite, u.CacheHour, u.Requests, u.Reported, h.n,
 	}
-	const counts = `updated = ?, last = ?, said = ?, messages = ?, turns = ?, undone_messages = ?, undone_turns = ?, last_prompt = ?, bytes = ?, provider = ?, model = ?,
+	const counts = `updated = ?, last = ?, said = ?, messages = ?, turns = ?, undone_messages = ?, undone_turns = ?, last_prompt = ?, first_words_at = ?, last_prompt_at = ?, bytes = ?, provider = ?, model = ?,
 		input = ?, output = ?, reasoning = ?, cache_read = ?, cache_write = ?, cache_hour = ?, requests = ?, reported = ?`
 	if was.Updated>>10 == h.Updated>>10 {
 		_, _, err = t.exec(`UPDATE sessions SET `+counts+` WHERE n = ?`, values...)
@@ -206,7 +207,7 @@ func headValues(h *head) []any {
 		s.Project, s.Cwd, s.Agent, s.Profile, s.Provider, s.Model, string(parent.Session), int64(parent.Seq), string(parent.Why), parent.Call,
 		origin.Format, origin.Path, origin.ID, origin.Version, s.Status, stringsJSON(s.Tags), stringsJSON(s.Open), s.Pinned, int64(s.Created),
 		int64(s.Updated), int64(s.Updated >> 10), int64(s.Touched), int64(s.Binned), int64(s.Base), int64(s.Last), int64(h.said), s.Messages, s.Turns, s.Undone.Messages, s.Undone.Turns, s.Compactions, s.Uncertain, s.Revision,
-		u.Input, u.Output, u.Reasoning, u.CacheRead, u.CacheWrite, u.CacheHour, u.Requests, u.Reported, h.bytes,
+		u.Input, u.Output, u.Reasoning, u.CacheRead, u.CacheWrite, u.CacheHour, u.Requests, u.Reported, h.bytes, int64(h.prompts.FirstAt), int64(h.prompts.LastAt),
 	}
 }
 
@@ -215,8 +216,8 @@ func (t *tx) insertHead(h *head) (int64, error) {
 		project, cwd, agent, profile, provider, model, parent, parent_seq, parent_why, parent_call,
 		origin, origin_path, origin_id, origin_version, status, tags, open_calls, pinned, created,
 		updated, recent, touched, binned, base, last, said, messages, turns, undone_messages, undone_turns, compactions, uncertain, revision,
-		input, output, reasoning, cache_read, cache_write, cache_hour, requests, reported, bytes)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		input, output, reasoning, cache_read, cache_write, cache_hour, requests, reported, bytes, first_words_at, last_prompt_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		headValues(h)...)
 	return n, err
 }
@@ -226,7 +227,7 @@ func (t *tx) updateHead(h *head) error {
 		project = ?, cwd = ?, agent = ?, profile = ?, provider = ?, model = ?, parent = ?, parent_seq = ?, parent_why = ?, parent_call = ?,
 		origin = ?, origin_path = ?, origin_id = ?, origin_version = ?, status = ?, tags = ?, open_calls = ?, pinned = ?, created = ?,
 		updated = ?, recent = ?, touched = ?, binned = ?, base = ?, last = ?, said = ?, messages = ?, turns = ?, undone_messages = ?, undone_turns = ?, compactions = ?, uncertain = ?, revision = ?,
-		input = ?, output = ?, reasoning = ?, cache_read = ?, cache_write = ?, cache_hour = ?, requests = ?, reported = ?, bytes = ? WHERE n = ?`,
+		input = ?, output = ?, reasoning = ?, cache_read = ?, cache_write = ?, cache_hour = ?, requests = ?, reported = ?, bytes = ?, first_words_at = ?, last_prompt_at = ? WHERE n = ?`,
 		append(headValues(h), h.n)...)
 	return err
 }

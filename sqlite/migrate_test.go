@@ -116,6 +116,7 @@ func toFirst(t *testing.T, name string) {
 		ALTER TABLE charges DROP COLUMN tier; ALTER TABLE charges DROP COLUMN cache_hour; ALTER TABLE sessions DROP COLUMN cache_hour;
 		DROP TRIGGER undone_out; DROP TABLE undone; DROP INDEX events_amends; ALTER TABLE events DROP COLUMN items;
 		ALTER TABLE sessions DROP COLUMN undone_messages; ALTER TABLE sessions DROP COLUMN undone_turns;
+		ALTER TABLE sessions DROP COLUMN first_words_at; ALTER TABLE sessions DROP COLUMN last_prompt_at;
 		DROP INDEX sessions_by_end; DROP INDEX sessions_by_name; DROP INDEX events_rewound; DROP INDEX events_compacted;
 		DROP INDEX files_by_other_id; DROP TABLE store; DROP TABLE copies; ALTER TABLE indexed DROP COLUMN gone; ALTER TABLE events DROP COLUMN sum;
 		ALTER TABLE sessions DROP COLUMN touched_at; ALTER TABLE sessions DROP COLUMN touched; UPDATE sessions SET updated = 9;

@@ -12,9 +12,10 @@ import (
 // where the parent's events stand.
 type prior struct {
 	skein.Prior
-	strand int64            // sessions.n of whose event the fork begins after
-	said   skein.Seq        // last said event up to there
-	undone []skein.SeqRange // what was taken back up to there
+	strand  int64            // sessions.n of whose event the fork begins after
+	said    skein.Seq        // last said event up to there
+	undone  []skein.SeqRange // what was taken back up to there
+	prompts walk.Prompts
 }
 
 // prior looks up what came before the event p of the session h.
@@ -63,7 +64,11 @@ func (t *call) hasMessage(h *head, id string) (found bool, err error) {
 			return false, err
 		}
 		if marked {
-			return walk.Joins(walker{t.s, t.conn}, segs, h.Last, id)
+			g, err := t.gaps(h.n, segs, h.Last)
+			if err != nil {
+				return false, err
+			}
+			return walk.Joins(walker{t.s, t.conn}, segs, g.ranges, id)
 		}
 	}
 	return true, nil
@@ -121,18 +126,22 @@ func (t *call) shown(id skein.SessionID, c *skein.Created) (x prior, err error) 
 		x.said = at.Seq
 	}
 	x.Base = p.Shown()
-	if at.Seq < p.Last {
-		if x.Base, err = walk.Past(walker{t.s, t.conn}, segs, x.said); err != nil {
-			return x, err
-		}
-		stands, err := walk.Stand(walker{t.s, t.conn}, segs, at.Seq)
-		if err != nil {
-			return x, err
-		}
-		x.Base.Messages, x.Base.Turns, x.Base.Undone, x.Base.First, x.Base.LastPrompt = stands.Messages, stands.Turns, stands.Undone, stands.First, stands.LastPrompt
+	if at.Seq == p.Last {
+		g, err := t.gaps(p.n, segs, p.Last)
+		x.undone, x.prompts = g.ranges, p.prompts
+		return x, err
 	}
-	x.undone, err = walk.Undone(walker{t.s, t.conn}, segs, at.Seq)
-	return x, err
+	l := walker{t.s, t.conn}
+	if x.Base, err = walk.Past(l, segs, x.said); err != nil {
+		return x, err
+	}
+	stands, err := walk.Stand(l, segs, at.Seq)
+	if err != nil {
+		return x, err
+	}
+	stands.Show(&x.Base)
+	x.undone, x.prompts = stands.Gaps, stands.Prompts
+	return x, nil
 }
 
 // gone says why a user has no such session.
@@ -150,7 +159,7 @@ func (t *tx) gone(user skein.User, id skein.SessionID) error {
 // begun writes what hangs on a new session: where its parent's events are, and
 // who holds its lease.
 func (t *tx) begun(h *head, p prior) error {
-	if err := t.putUndone(h.n, p.undone); err != nil {
+	if err := t.putGaps(h.n, nil, p.undone); err != nil {
 		return err
 	}
 	if p.strand != 0 {
@@ -163,48 +172,4 @@ func (t *tx) begun(h *head, p prior) error {
 		_, _, err = t.exec(`UPDATE sessions SET locked_by = ? WHERE n = ?`, l.holder.String(), h.n)
 	}
 	return err
-}
-
-// stand works out anew what stands of a session.
-func (t *call) stand(h *head) error {
-	segs, err := t.segments(h)
-	if err != nil {
-		return err
-	}
-	x, err := walk.Stand(walker{t.s, t.conn}, segs, h.Last)
-	if err != nil {
-		return err
-	}
-	h.Stand(x)
-	if h.rewound {
-		err = t.putGaps(h)
-	}
-	h.stale, h.rewound = false, false
-	return err
-}
-
-// putGaps works out and writes anew what was taken back of a session.
-func (t *call) putGaps(h *head) error {
-	segs, err := t.segments(h)
-	if err != nil {
-		return err
-	}
-	gaps, err := walk.Undone(walker{t.s, t.conn}, segs, h.Last)
-	if err == nil {
-		_, _, err = t.exec(`DELETE FROM undone WHERE session = ?`, h.n)
-	}
-	if err != nil {
-		return err
-	}
-	return t.putUndone(h.n, gaps)
-}
-
-// putUndone writes which places of session n were taken back.
-func (t *tx) putUndone(n int64, gaps []skein.SeqRange) error {
-	for _, g := range gaps {
-		if _, _, err := t.exec(`INSERT INTO undone (session, after, upto) VALUES (?, ?, ?)`, n, int64(g.From), int64(g.To)); err != nil {
-			return err
-		}
-	}
-	return nil
 }

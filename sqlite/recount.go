@@ -8,15 +8,17 @@ import (
 	"time"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/walk"
 )
 
 // recountAll works out anew what the rows of those sessions say whose messages
-// were deleted in the shell: triggers have kept the counts right, but cannot
-// read payloads.
+// were deleted in the shell, since triggers have kept the counts right, but cannot
+// read payloads; and of those that an older version wrote. It goes on where
+// another stopped.
 func (c *core) recountAll(ctx context.Context) error {
 	var due []int64
 	err := c.readers.with(ctx, func(r *conn) error {
-		return r.query(`SELECT CAST(substr(name, 9) AS INTEGER) FROM chores WHERE name LIKE 'recount %'`, nil, func(row []driver.Value) error {
+		return r.query(`SELECT CAST(substr(name, 9) AS INTEGER) AS n FROM chores WHERE name LIKE 'recount %' ORDER BY n`, nil, func(row []driver.Value) error {
 			var n int64
 			err := scan(row, []any{&n})
 			due = append(due, n)
@@ -24,7 +26,17 @@ func (c *core) recountAll(ctx context.Context) error {
 		})
 	})
 	for _, n := range due {
-		err = errors.Join(err, c.recount(ctx, n))
+		for more := true; more && err == nil; {
+			if err = ctx.Err(); err == nil {
+				err = c.write(ctx, func(t *tx) (err error) {
+					more, err = (&call{tx: t, s: &Store{core: c}}).recount(n)
+					return err
+				})
+			}
+		}
+		if err != nil {
+			return err
+		}
 	}
 	return err
 }
@@ -54,126 +66,177 @@ func (ex *exam) recounts(area string) error {
 	if err != nil || n == 0 {
 		return err
 	}
-	return ex.Mend(skein.Finding{Area: area, Level: skein.Warning, Text: fmt.Sprintf("messages were deleted in the shell; what is said of %d sessions is yet to be worked out anew", n)},
+	return ex.Mend(skein.Finding{Area: area, Level: skein.Warning, Text: fmt.Sprintf(
+		"how many messages %d sessions have, and their first and last words, is yet to be worked out anew: messages were deleted in the shell, or an older version wrote them", n)},
 		func() error { return ex.s.recountAll(ex.ctx) })
 }
 
-// A recounted event is what its row should say besides the event.
-type recounted struct {
-	seq           skein.Seq
-	turn, ordinal int
-	piece         bool
-}
+// recountName returns the name of the chore that is to recount session n. Its
+// times says how often that was asked for.
+func recountName(n int64) string { return fmt.Sprintf("recount %d", n) }
 
-// recountRows is how many rows are set right in one transaction.
+// recountedName returns the name of the chore that says how far a recount of
+// session n has come that was asked for that often. Its times is a seq.
+func recountedName(n, asked int64) string { return fmt.Sprintf("recounted %d %d", n, asked) }
+
+// recountRows is how many events are looked at in one transaction.
 const recountRows = 200
 
-// recount works out session n's row anew, and to which turns its events
-// belong, from its events. What is appended meanwhile is worked out with the
-// next call.
-func (c *core) recount(ctx context.Context, n int64) error {
-	chore := fmt.Sprintf("recount %d", n)
+// recount works out the next part of what the rows of session n say besides its
+// events: first to which turns these belong, then its own row. more is false when
+// it is done. What was appended meanwhile is worked out, too.
+func (t *call) recount(n int64) (more bool, err error) {
+	var asked, done int64
+	if found, err := t.one(`SELECT times FROM chores WHERE name = ?`, []any{recountName(n)}, &asked); err != nil || !found {
+		return false, err
+	}
+	if _, err := t.one(`SELECT times FROM chores WHERE name = ?`, []any{recountedName(n, asked)}, &done); err != nil {
+		return false, err
+	}
 	var id string
-	var asked int64
-	err := c.readers.with(ctx, func(r *conn) error {
-		if _, err := r.one(`SELECT times FROM chores WHERE name = ?`, []any{chore}, &asked); err != nil {
+	if _, err := t.one(`SELECT id FROM sessions WHERE n = ?`, []any{n}, &id); err != nil {
+		return false, err
+	}
+	if id != "" {
+		h, err := t.head(skein.SessionID(id))
+		if err != nil {
+			return false, err
+		}
+		if upto, err := t.renumber(&h, max(h.Base, skein.Seq(done))); err != nil {
+			return false, fmt.Errorf("session %s: %w", id, err)
+		} else if upto < h.Last {
+			_, _, err := t.exec(`INSERT INTO chores (name, times) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET times = excluded.times`, recountedName(n, asked), int64(upto))
+			return true, err
+		}
+		if err := t.restand(&h); err != nil {
+			return false, fmt.Errorf("session %s: %w", id, err)
+		}
+	}
+	_, _, err = t.exec(`DELETE FROM chores WHERE name = ? OR name LIKE ?`, recountName(n), fmt.Sprintf("recounted %d %%", n))
+	return false, err
+}
+
+// renumber sets right to which turns the next events of h's own behind a place
+// belong, how many messages had begun there, and whether they are pieces, and
+// returns how far it came.
+func (t *call) renumber(h *head, after skein.Seq) (upto skein.Seq, err error) {
+	segs, err := t.segments(h)
+	if err != nil {
+		return 0, err
+	}
+	type numbered struct {
+		walk.Said
+		ordinal, turn int64
+		piece         int64
+		role          skein.Role // if it is damaged
+	}
+	var page []numbered
+	if upto = h.Last; after >= upto {
+		return upto, nil
+	}
+	err = t.query(saidColumns+`, e.ordinal, e.turn, e.piece FROM events e WHERE e.session = ? AND e.seq > ? ORDER BY e.seq LIMIT ?`, []any{h.n, int64(after), recountRows}, func(row []driver.Value) error {
+		x := numbered{}
+		end := len(row) - 3
+		if err := scan(row[end:], []any{&x.ordinal, &x.turn, &x.piece}); err != nil {
 			return err
 		}
-		_, err := r.one(`SELECT id FROM sessions WHERE n = ?`, []any{n}, &id)
+		var err error
+		x.Said, err = t.s.scanSaid(row[:end])
+		var bad *skein.DamagedError
+		if errors.As(err, &bad) {
+			x.Payload, x.role, err = nil, bad.Role, nil
+		}
+		page = append(page, x)
 		return err
 	})
+	l := walker{t.s, t.conn}
+	var at []skein.Counts
+	if err == nil {
+		at, err = l.Counts(segs, []skein.Seq{after})
+	}
+	if err != nil || len(page) == 0 {
+		return upto, err
+	}
+	n := at[0]
+	for _, x := range page {
+		upto = x.Seq
+		row, piece := skein.Counts{Messages: int(x.ordinal), Turns: int(x.turn)}, false
+		if x.Kind == skein.KindSaid {
+			if piece, err = t.joined(segs, x.Seq, x.Message); err != nil {
+				return 0, err
+			}
+			typed := x.role == skein.RoleUser
+			if m, err := skein.Decode[skein.Message](x.Event); err == nil {
+				typed = m.Typed()
+			}
+			n.Messages += int(flag(!piece))
+			n.Turns += int(flag(!piece && typed))
+		}
+		if n == row && flag(piece) == x.piece {
+			continue
+		}
+		if _, _, err := t.exec(`UPDATE events SET turn = ?, ordinal = ?, piece = ? WHERE session = ? AND seq = ?`, n.Turns, n.Messages, piece, h.n, int64(x.Seq)); err != nil {
+			return 0, err
+		}
+	}
+	if len(page) < recountRows {
+		upto = h.Last
+	}
+	return upto, nil
+}
+
+// joined reports whether the said event at seq is a further piece of a message
+// with an ID, as it was when it was said.
+func (t *call) joined(segs walk.Segments, seq skein.Seq, message string) (bool, error) {
+	before := segs.Within(skein.SeqRange{From: 0, To: seq - 1})
+	if message == "" || len(before) == 0 {
+		return false, nil
+	}
+	l := walker{t.s, t.conn}
+	pieces, err := l.PiecesOf(before, message)
+	if err != nil || len(pieces) == 0 {
+		return false, err
+	}
+	x, err := walk.Undone(l, before, seq-1)
+	if err != nil {
+		return false, err
+	}
+	return walk.Joins(l, before, x.Gaps, message)
+}
+
+// restand writes what the rows of h's events add up to. Where a damaged event
+// hides what was taken back, what is written of that is believed.
+func (t *call) restand(h *head) error {
+	was := *h
+	segs, err := t.segments(h)
 	if err != nil {
 		return err
 	}
-	if id != "" {
-		sum, err := c.refold(ctx, skein.SessionID(id))
-		if err != nil {
-			return err
-		}
-		if done, err := c.putRecount(ctx, n, sum); err != nil || !done {
-			return err
-		}
-	}
-	return c.write(ctx, func(t *tx) error {
-		_, _, err := t.exec(`DELETE FROM chores WHERE name = ? AND times = ?`, chore, asked)
+	g, err := t.gaps(h.n, segs, h.Last)
+	if err != nil {
 		return err
-	})
-}
-
-// refold folds all events of a session and, page by page, sets right what the
-// rows of its own say besides.
-func (c *core) refold(ctx context.Context, id skein.SessionID) (skein.Session, error) {
-	s := &Store{core: c}
-	sum := skein.NewTally(id)
-	for after := skein.Seq(0); ; {
-		if err := ctx.Err(); err != nil {
-			return skein.Session{}, err
-		}
-		var page []skein.Event
-		var n int64
-		err := c.readers.with(ctx, func(r *conn) (err error) {
-			page, n, err = s.eventsAfter(r, id, after)
-			return err
-		})
-		if err != nil || len(page) == 0 {
-			return sum.Session(), err
-		}
-		rows := make([]recounted, 0, len(page))
-		for _, e := range page {
-			added, err := sum.Add(e)
-			if err != nil {
-				return skein.Session{}, fmt.Errorf("session %s: %w", id, err)
-			}
-			ever := sum.Session()
-			rows = append(rows, recounted{e.Seq, added.Turn, ever.Ever().Messages, added.Piece})
-		}
-		after = page[len(page)-1].Seq
-		for len(rows) > 0 {
-			some := rows[:min(len(rows), recountRows)]
-			rows = rows[len(some):]
-			if err := c.write(ctx, func(t *tx) error { return t.setPlaces(n, some) }); err != nil {
-				return skein.Session{}, err
-			}
-		}
 	}
-}
-
-// setPlaces sets right what the rows of session n's own events say besides the
-// events.
-func (t *tx) setPlaces(n int64, rows []recounted) error {
-	for _, r := range rows {
-		if _, _, err := t.exec(`UPDATE events SET turn = ?, ordinal = ?, piece = ? WHERE session = ? AND seq = ? AND (turn, ordinal, piece) <> (?, ?, ?)`,
-			r.turn, r.ordinal, r.piece, n, int64(r.seq), r.turn, r.ordinal, r.piece); err != nil {
-			return err
-		}
+	l := walker{t.s, t.conn}
+	x, err := walk.StandWith(l, segs, g.ranges, h.Last)
+	if err != nil {
+		return err
 	}
-	return nil
-}
-
-// putRecount writes what the events of session n add up to, unless it has more
-// by now.
-func (c *core) putRecount(ctx context.Context, n int64, sum skein.Session) (done bool, err error) {
-	err = c.write(ctx, func(t *tx) error {
-		h, err := t.head(sum.ID)
-		if done = h.n == n && h.Last == sum.Last; err != nil || !done {
-			return err
-		}
-		was := h
-		h.Stand(sum.Shown())
-		h.Undone = sum.Undone
-		h.Model, h.Provider, h.Open, h.Uncertain, h.Compactions = sum.Model, sum.Provider, sum.Open, sum.Uncertain, sum.Compactions
-		u := &h.Usage
-		if _, err := t.one(`SELECT coalesce(sum(input), 0), coalesce(sum(output), 0), coalesce(sum(reasoning), 0), coalesce(sum(cache_read), 0),
-			coalesce(sum(cache_write), 0), coalesce(sum(cache_hour), 0), coalesce(sum(requests), 0), coalesce(sum(reported), 0) FROM usage WHERE session = ?`, []any{n},
-			&u.Input, &u.Output, &u.Reasoning, &u.CacheRead, &u.CacheWrite, &u.CacheHour, &u.Requests, &u.Reported); err != nil {
-			return err
-		}
-		call := &call{tx: t, s: &Store{core: c}}
-		if err := call.putGaps(&h); err != nil {
-			return err
-		}
-		t.changed = append(t.changed, sum.ID)
-		return t.putHead(&was, &h)
-	})
-	return done, err
+	past, err := walk.Past(l, segs, h.said)
+	if err != nil {
+		return err
+	}
+	x.Show(&past)
+	h.Stand(past)
+	h.Undone, h.prompts, h.Model = past.Undone, x.Prompts, past.Model
+	u := &h.Usage
+	if _, err := t.one(`SELECT coalesce(sum(input), 0), coalesce(sum(output), 0), coalesce(sum(reasoning), 0), coalesce(sum(cache_read), 0),
+		coalesce(sum(cache_write), 0), coalesce(sum(cache_hour), 0), coalesce(sum(requests), 0), coalesce(sum(reported), 0) FROM usage WHERE session = ?`, []any{h.n},
+		&u.Input, &u.Output, &u.Reasoning, &u.CacheRead, &u.CacheWrite, &u.CacheHour, &u.Requests, &u.Reported); err != nil {
+		return err
+	}
+	if err := t.putGaps(h.n, g.written, x.Gaps); err != nil {
+		return err
+	}
+	t.changed = append(t.changed, h.ID)
+	return t.putHead(&was, h)
 }

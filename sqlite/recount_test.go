@@ -1,6 +1,8 @@
 package sqlite
 
 import (
+	"database/sql/driver"
+	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -40,5 +42,52 @@ func TestExamineWorksRowsOutAnew(t *testing.T) {
 	}
 	if got, err := s.Session(t.Context(), "a"); err != nil || got.First != "two" || got.Turns != 1 {
 		t.Errorf("Session = %q, %d turns, %v; want the first words of what is left, 1 turn", got.First, got.Turns, err)
+	}
+}
+
+// A recount goes on where it was interrupted, and comes to an end also where an
+// event is damaged.
+func TestRecountGoesOnWhereItStopped(t *testing.T) {
+	s, err := Open(t.Context(), filepath.Join(t.TempDir(), "x.db"), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	evs := []skein.Event{skein.NewEvent(skein.KindCreated, 1, skein.Created{})}
+	for i := range 2 * recountRows {
+		evs = append(evs, skein.Say(2, skein.UserSays(fmt.Sprint("prompt ", i))))
+	}
+	if _, err := skein.Add(t.Context(), s, "a", evs...); err != nil {
+		t.Fatal(err)
+	}
+	s.chores.close() // the test does it
+	c := testConn(t, s.path)
+	if err := c.script(`DELETE FROM messages WHERE content = 'prompt 0'; UPDATE events SET payload = CAST('{}' AS BLOB), text = 'x' WHERE seq = 300`); err != nil {
+		t.Fatal(err)
+	}
+	for step, want := range []string{"recount 1=1 recounted 1 1=200 ", "recount 1=1 recounted 1 1=400 ", ""} {
+		if err := s.change(t.Context(), func(t *tx) error {
+			_, err := (&call{tx: t, s: s}).recount(1)
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		if err := c.query(`SELECT name, times FROM chores WHERE name LIKE 'recount%' ORDER BY name`, nil, func(row []driver.Value) error {
+			got += fmt.Sprint(row[0], "=", row[1], " ")
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		if got != want {
+			t.Errorf("after step %d there are the chores %q, want %q", step, got, want)
+		}
+	}
+	got, err := s.Session(t.Context(), "a")
+	if want := 2*recountRows - 1; err != nil || got.Messages != want || got.Turns != want || got.First != "prompt 1" {
+		t.Errorf("Session = %d messages, %d turns, from %q, %v; want %d and %d from prompt 1", got.Messages, got.Turns, got.First, err, want, want)
+	}
+	if es, err := s.Newest(t.Context(), "a", 1, 0); err != nil || len(es) != 1 || es[0].Turn != 2*recountRows-1 {
+		t.Errorf("Newest = %+v, %v; want a message of turn %d", es, err, 2*recountRows-1)
 	}
 }

@@ -129,7 +129,7 @@ func (t *salvaged) describe(c *conn) error {
 
 // later is how many columns a table may have got since the first version, whose
 // rows do not have them: the large ones did. A small one would take any row.
-func (t *salvaged) later() int { return min(4, len(t.columns)/5) }
+func (t *salvaged) later() int { return len(t.columns) / 5 }
 
 // row returns the values of a row of t; ok is false if the cell is none.
 func (t *salvaged) row(c *cell) (row []any, ok bool) {

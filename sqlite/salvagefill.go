@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql/driver"
 	"encoding/hex"
-	"errors"
 	"fmt"
 
 	"github.com/skein-dev/skein"
@@ -56,6 +55,11 @@ func (x *salvage) complete(ctx context.Context) (lost []Lost, err error) {
 		if err := x.follow(t); err != nil {
 			return err
 		}
+		// What was taken back is not among what is taken over.
+		if _, _, err := t.exec(`INSERT OR IGNORE INTO chores (name, times) SELECT 'recount ' || n, 1 FROM (
+			SELECT session AS n FROM events INDEXED BY events_rewound WHERE kind = 'rewound' UNION SELECT session FROM bases)`); err != nil {
+			return err
+		}
 		if _, _, err := t.exec(`INSERT OR IGNORE INTO chores (name, times) SELECT 'sums', 0 WHERE EXISTS (SELECT 1 FROM events WHERE sum IS NULL)`); err != nil {
 			return err
 		}
@@ -70,7 +74,7 @@ func (x *salvage) complete(ctx context.Context) (lost []Lost, err error) {
 			return nil, err
 		}
 	}
-	if err := x.to.recountAll(ctx); err != nil && !errors.Is(err, skein.ErrCorrupt) && !errors.Is(err, skein.ErrInvalid) {
+	if err := x.to.recountAll(ctx); err != nil {
 		return nil, err
 	}
 	var n int64
@@ -190,7 +194,7 @@ func (x *salvage) gaps(t *tx) (lost []Lost, err error) {
 		if len(one.Events) > 0 {
 			lost = append(lost, one)
 		}
-		if _, _, err := t.exec(`INSERT OR IGNORE INTO chores (name, times) VALUES (?, 1)`, fmt.Sprintf("recount %d", l.n)); err != nil {
+		if _, _, err := t.exec(`INSERT OR IGNORE INTO chores (name, times) VALUES (?, 1)`, recountName(l.n)); err != nil {
 			return nil, err
 		}
 	}
@@ -339,10 +343,18 @@ func (x *salvage) refill(ctx context.Context, id skein.SessionID) error {
 		if _, err := t.one(`SELECT coalesce(max(seq), 0) FROM events WHERE session = ? AND kind = 'said'`, []any{h.n}, (*int64)(&h.said)); err != nil {
 			return err
 		}
-		if taken, err := t.keyTaken(&h); err != nil || taken {
+		if has, err := t.keyTaken(&h); err != nil || has {
 			h.Key = ""
 		}
-		if err := (&call{tx: t, s: x.to}).putGaps(&h); err != nil {
+		segs, err := t.segments(&h)
+		if err != nil {
+			return err
+		}
+		x, err := walk.Undone(walker{x.to, t.conn}, segs, h.Last)
+		if err == nil {
+			err = t.putGaps(h.n, nil, x.Gaps)
+		}
+		if err != nil {
 			return err
 		}
 		return t.putHead(&was, &h)

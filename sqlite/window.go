@@ -3,7 +3,6 @@ package sqlite
 import (
 	"context"
 	"database/sql/driver"
-	"fmt"
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/walk"
@@ -39,38 +38,6 @@ func (w walker) Line(segs walk.Segments) (rewound []skein.Event, amended []walk.
 			return err
 		})
 	return rewound, amended, err
-}
-
-// SaidAt implements [walk.StandLog].
-func (w walker) SaidAt(segs walk.Segments, seqs []skein.Seq) (all []walk.Said, err error) {
-	for _, seq := range seqs {
-		some, err := w.said(walk.Segments{segs.Of(seq)}, `WHERE e.session = ? AND e.seq > ? AND e.seq <= ? AND e.seq = ?`, int64(seq))
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, some...)
-	}
-	return all, nil
-}
-
-// Counts implements [walk.StandLog].
-func (w walker) Counts(segs walk.Segments, seqs []skein.Seq) ([]skein.Counts, error) {
-	counts := make([]skein.Counts, len(seqs))
-	for i, seq := range seqs {
-		if seq == 0 {
-			continue
-		}
-		var messages, turns int64
-		found, err := w.conn.one(`SELECT ordinal, turn FROM events WHERE session = ? AND seq = ?`, []any{segs.Of(seq).Session, int64(seq)}, &messages, &turns)
-		if err != nil {
-			return nil, err
-		}
-		if !found {
-			return nil, fmt.Errorf("event %d: %w", seq, skein.ErrCorrupt)
-		}
-		counts[i] = skein.Counts{Messages: int(messages), Turns: int(turns)}
-	}
-	return counts, nil
 }
 
 // Compacted implements [walk.WindowLog].

@@ -13,6 +13,7 @@ func damage() []check {
 		{name: "altered text is never shown", hurt: alteredText},
 		{name: "damage hides nothing else", hurt: aroundDamage},
 		{name: "a repair does not bless", hurt: noBlessing},
+		{name: "a session with a damaged event goes on", hurt: goesOn},
 		{name: "a checksum fits what was scrubbed, moved and amended", run: sumsFit},
 	}
 }
@@ -128,6 +129,70 @@ func noBlessing(t *test) {
 			t.Errorf("after a repair Events yields %v, want that event 3 is damaged", err)
 		}
 		break
+	}
+}
+
+// goesOn damages one event of each kind, each in a session of its own, and wants
+// that whatever is appended there, or forked from it, is taken.
+func goesOn(t *test) {
+	bruised := "bruised"
+	kinds := map[skein.SessionID]skein.Event{
+		"said":       user(bruised),
+		"tool":       skein.NewEvent(skein.KindTool, noon, skein.ToolState{Call: bruised, State: skein.Running}),
+		"step":       skein.NewEvent(skein.KindStep, noon, skein.Step{Phase: bruised}),
+		"titled":     titled(bruised),
+		"changed":    changed(skein.Changed{Project: &bruised}),
+		"compacted":  skein.NewEvent(skein.KindCompacted, noon, skein.Compacted{To: 3, Summary: bruised}),
+		"rewound":    rewound(3),
+		"amended":    amend(2, user(bruised)),
+		"withdrawn":  withdraw(3),
+		"resumed":    skein.NewEvent(skein.KindResumed, noon, skein.Program{Host: bruised}),
+		"ended":      skein.NewEvent(skein.KindEnded, noon, skein.Program{How: bruised}),
+		"noted":      noted(bruised),
+		"some-other": {Kind: "some-other", Payload: []byte(`{"a":"bruised"}`)},
+	}
+	before := map[skein.SessionID]skein.Session{}
+	begin := func(id skein.SessionID, c skein.Created) {
+		t.add(id, skein.NewEvent(skein.KindCreated, noon, c), user("one"), answered("1"), user("two"), piece("p", "x"))
+	}
+	begin("created", skein.Created{Cwd: bruised})
+	kinds["created"] = noted("whole")
+	for id, e := range kinds {
+		if id != "created" {
+			begin(id, skein.Created{})
+		}
+		t.add(id, e, user("three"), piece("q", "y"))
+		before[id] = t.session(id)
+	}
+	t.options.Hurt(t.T, t.address, bruised, "BRUISED")
+	t.options.Hurt(t.T, t.address, `{"to":3}`, `{"to":1}`)
+	t.options.Hurt(t.T, t.address, `{"seq":3,"withdrawn":true}`, `{"seq":2,"withdrawn":true}`)
+	t.s = t.dial() // it has seen nothing
+	for id, was := range before {
+		stands := func(what string, messages int) {
+			t.Helper()
+			if is := t.session(id); is.Messages != messages {
+				t.Errorf("%s, of which an event is damaged, has %d messages after %s, want %d", id, is.Messages, what, messages)
+			}
+		}
+		t.add(id, user("more"), piece("q", "z"))
+		stands("a message and a piece", was.Messages+1)
+		t.add(id, rewound(was.Last))
+		stands("a rewind", was.Messages)
+		t.add(id, withdraw(7))
+		stands("a message was withdrawn", was.Messages-1)
+		t.add(id, amend(7, user("three again")))
+		stands("it was put back", was.Messages)
+		if is := t.session(id); is.LastPrompt != "three again" {
+			t.Errorf("%s, of which an event is damaged, has the last prompt %q, want three again", id, is.LastPrompt)
+		}
+		t.add(id+"-at-4", fork(id, 4), user("own"))
+		t.add(id+"-at-8", fork(id, 8), user("own"), rewound(8))
+		t.add(id+"-at-end", fork(id, t.session(id).Last), user("own"))
+		t.add(id, rewound(5), user("another"))
+		t.add(id, rewound(was.Last), user("a redo"))
+		t.add(id, rewound(1))
+		stands("all was taken back", 0)
 	}
 }
 

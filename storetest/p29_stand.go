@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"slices"
 
 	"github.com/skein-dev/skein"
@@ -16,6 +17,8 @@ func standing() []check {
 		{name: "a stream that broke and was taken back ten times is one answer", run: brokeTenTimes},
 		{name: "what is said again after it was taken back is another message", run: saidAgain},
 		{name: "in a batch as event by event", run: standsInBatch},
+		{name: "whatever is taken back, withdrawn, put back and forked, it is what the events add up to", run: standsAnyhow},
+		{name: "the first and last words are without wrappers after a rewind, too", run: wordsUnwrapped},
 		{name: "what was taken back is found only where it is asked for, and marked", run: findsStanding},
 		{name: "what stands only in forks is found, once, in the first of them", run: findsInForks},
 	}
@@ -141,6 +144,79 @@ func saidAgain(t *test) {
 func standsInBatch(t *test) {
 	t.add("a", created(), user("one"), answered("1"), rewound(1), user("two"), piece("p", "x"), withdraw(6), piece("p", "y"), user("three"), rewound(8))
 	t.wantStands("a", 2, 1, "two", "two")
+}
+
+// seeds is in how many ways standsAnyhow mixes what it does.
+const seeds = 3
+
+// standsAnyhow does things in an order that is the same each time.
+func standsAnyhow(t *test) {
+	for seed := range uint64(seeds) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		id := skein.SessionID(fmt.Sprintf("s%d", seed))
+		first := created()
+		for n := range 3 {
+			last := t.add(id, first)
+			base := last - 1
+			for range 8 {
+				var batch []skein.Event
+				for range 1 + r.IntN(6) {
+					batch = append(batch, someChange(r, base, last+skein.Seq(len(batch))))
+				}
+				last = t.add(id, batch...)
+				got := t.session(id)
+				want, err := fold(id, t.events(id))
+				t.noErr("fold", err)
+				want.Revision = got.Revision
+				equal(t, fmt.Sprintf("Session(%s)", id), got, want)
+			}
+			if t.Failed() {
+				return
+			}
+			parent := id
+			id = skein.SessionID(fmt.Sprintf("s%d-%d", seed, n))
+			first = fork(parent, last-skein.Seq(r.IntN(int(last)/2)))
+			if r.IntN(2) == 0 {
+				first = fork(parent, last)
+			}
+		}
+	}
+}
+
+// someChange returns an event for a session whose own events are those after base
+// up to last.
+func someChange(r *rand.Rand, base, last skein.Seq) skein.Event {
+	own := base + 1 + skein.Seq(r.Int64N(int64(last-base)))
+	switch r.IntN(12) {
+	case 0, 1:
+		return user(fmt.Sprint("prompt ", r.IntN(100)))
+	case 2:
+		return user("")
+	case 3:
+		return answered("an answer")
+	case 4, 5:
+		return piece(fmt.Sprint("m", r.IntN(3)), "a piece")
+	case 6:
+		e := skein.UserSays(fmt.Sprint("piece of a prompt ", r.IntN(100)))
+		e.ID = fmt.Sprint("u", r.IntN(2))
+		return skein.Say(noon, e)
+	case 7, 8:
+		return withdraw(own)
+	case 9:
+		return amend(own, user(fmt.Sprint("amended ", r.IntN(100))))
+	case 10:
+		return rewound(last - skein.Seq(r.Int64N(int64(min(last, 8)))))
+	}
+	return rewound(skein.Seq(r.Int64N(int64(last) + 1)))
+}
+
+func wordsUnwrapped(t *test) {
+	t.add("a", created(), user("<system-reminder>be kind</system-reminder>"), user("<system-reminder>be kind</system-reminder>one"), answered("1"), user("two"))
+	t.wantStands("a", 4, 3, "one", "two")
+	t.add("a", rewound(4))
+	t.wantStands("a", 3, 2, "one", "one")
+	t.add("a", withdraw(3))
+	t.wantStands("a", 2, 1, "", "")
 }
 
 func findsStanding(t *test) {

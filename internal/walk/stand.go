@@ -1,94 +1,220 @@
 package walk
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/skein-dev/skein"
 )
 
-// A StandLog is what [Stand] and [Joins] need of a store.
+// A StandLog is what [Stand], [Joins] and the methods of [State] need of a
+// store. All but Readable and Rewinds is answered from rows, not payloads. Of
+// segs, which are newest first, an amendment counts for the events of its own
+// segment.
 type StandLog interface {
-	// Line is as in [WindowLog].
-	Line(segs Segments) ([]skein.Event, []Amendment, error)
+	// Rewinds returns the rewound events of segs, which are oldest first, in
+	// order. A damaged one has no payload.
+	Rewinds(segs Segments) ([]skein.Event, error)
 
-	// Pieces is as in [SaidLog].
-	Pieces(segs Segments, messages []string) ([]Said, error)
+	// Readable returns the event at a place in segs. A damaged one has no
+	// payload.
+	Readable(segs Segments, seq skein.Seq) (skein.Event, error)
 
-	// SaidAt returns the events at some places of segs, in any order.
-	SaidAt(segs Segments, seqs []skein.Seq) ([]Said, error)
+	// PiecesOf returns the said events in segs of the message with an ID, and
+	// PieceAt the one at a place, or one without Seq; in any order.
+	PiecesOf(segs Segments, message string) ([]Piece, error)
+	PieceAt(segs Segments, seq skein.Seq) (Piece, error)
+
+	// Gone returns the said events of segs in r, in any order, in whose place the
+	// last amendment puts nothing.
+	Gone(segs Segments, r skein.SeqRange) ([]Piece, error)
+
+	// AnyGone reports whether an amendment in segs puts nothing in a place.
+	AnyGone(segs Segments) (bool, error)
+
+	// Continued returns the IDs of the messages that have a piece in r of segs
+	// which is not their first, each once.
+	Continued(segs Segments, r skein.SeqRange) ([]string, error)
+
+	// Amendments returns those in segs that are about some places, in any order.
+	Amendments(segs Segments, seqs []skein.Seq) ([]Amendment, error)
+
+	// LastPrompt returns the last said event in r of segs that begins a message
+	// of the user's and is not Gone, or has an ID; and FirstPrompt the first one.
+	// If there is none, Seq is 0.
+	LastPrompt(segs Segments, r skein.SeqRange) (Piece, error)
+	FirstPrompt(segs Segments, r skein.SeqRange) (Piece, error)
 
 	// Counts returns, for each of some places of segs, how many messages and
 	// turns had begun up to there, whatever became of them.
 	Counts(segs Segments, seqs []skein.Seq) ([]skein.Counts, error)
-
-	// Begin is as in [PastLog].
-	Begin(seg Segment, turn int) (skein.Seq, error)
 }
 
-// Stand works out what stands of a session after the last of its events: of
-// Shown only Messages, Turns, Undone, First and LastPrompt. It reads the events
-// that took back or withdrew something, not those that said it. Errors are the
-// log's, or wrap [skein.ErrInvalid]: a payload that does not fit its kind.
-func Stand(l StandLog, segs Segments, last skein.Seq) (x skein.Shown, err error) {
-	s := stand{log: l, segs: ended(segs, last)}
-	if err := s.line(last); err != nil {
-		return x, err
+// A Piece is a said event as its row has it.
+type Piece struct {
+	Seq     skein.Seq
+	Message string // message ID, as the store looks for it; "" if it has none
+	More    bool   // it is a further piece of a message
+	Typed   bool   // a turn begins with it
+}
+
+// An Amendment is the place of an amended event, and what it is about.
+type Amendment struct {
+	Seq, Amends skein.Seq
+	Empty       bool // it puts no message there
+}
+
+// A State is what stands of a session. One that is written down is brought up to
+// date by what was taken back, withdrawn or changed: [State.Rewind] and
+// [State.Amend] cost what that touches, not what the session has. Of payloads
+// they read those of the first and last words, and a redo those of rewinds; what
+// is damaged they go around, and note in Hurt.
+type State struct {
+	skein.Counts             // messages and turns that stand
+	First, LastPrompt string // as in [skein.Session]
+	Prompts
+	Gaps []skein.SeqRange // places that were taken back, in order
+	Hurt bool             // something damaged would have mattered
+
+	ever skein.Counts // known to Stand
+}
+
+// Show sets what x, which is of [Stand] or [StandWith], has of what a fork shows.
+func (x *State) Show(to *skein.Shown) {
+	to.Messages, to.Turns, to.First, to.LastPrompt = x.Messages, x.Turns, x.First, x.LastPrompt
+	to.Undone = minus(x.ever, x.Counts)
+}
+
+// Prompts are the places where the messages begin whose words a session has as
+// its first and last ones; 0 where that is not known, or there are none.
+type Prompts struct{ FirstAt, LastAt skein.Seq }
+
+// Say takes in that the message m, which is no further piece, was said at seq;
+// first says what [skein.Session.First] was before.
+func (p *Prompts) Say(m *skein.Message, seq skein.Seq, first string) {
+	if !m.Typed() || m.Prompt() == "" {
+		return
 	}
-	if err := s.count(last, &x); err != nil {
-		return x, err
+	if p.LastAt = seq; first == "" {
+		p.FirstAt = seq
 	}
-	gone, err := s.withdrawn()
+}
+
+// Stand works out what stands of a session after the last of its events from
+// nothing but its events. Errors are the log's.
+func Stand(l StandLog, segs Segments, last skein.Seq) (State, error) {
+	x, err := Undone(l, segs, last)
 	if err != nil {
 		return x, err
 	}
-	x.Messages, x.Turns = x.Messages-gone.Messages, x.Turns-gone.Turns
-	x.Undone = skein.Counts{Messages: x.Undone.Messages + gone.Messages, Turns: x.Undone.Turns + gone.Turns}
-	err = s.prompts(&x)
+	hurt := x.Hurt
+	x, err = StandWith(l, segs, x.Gaps, last)
+	x.Hurt = x.Hurt || hurt
 	return x, err
 }
 
-// Joins reports whether a said event that comes after last is a further piece
-// of a message: of one that stands, and whose ID the store looks for as message.
-// Errors are those of [Stand].
-func Joins(l StandLog, segs Segments, last skein.Seq, message string) (bool, error) {
-	s := stand{log: l, segs: ended(segs, last)}
-	pieces, err := l.Pieces(s.segs, []string{message})
-	if err != nil || len(pieces) == 0 {
-		return false, err
-	}
-	if s.rewound, s.amended, err = l.Line(s.segs.Oldest()); err != nil {
-		return false, err
-	}
-	m, err := skein.Decode[skein.Message](pieces[0].Event)
+// StandWith is Stand where it is known what was taken back. Errors are the log's.
+func StandWith(l StandLog, segs Segments, gaps []skein.SeqRange, last skein.Seq) (x State, err error) {
+	x.Gaps = gaps
+	s := look{log: l, segs: ended(segs, last), state: &x}
+	line := spans(gaps, last)
+	n, err := s.begun(line)
 	if err != nil {
-		return false, err
+		return x, err
 	}
-	st, err := s.standing(pieces)
+	if x.ever, err = s.begun([]skein.SeqRange{{From: 0, To: last}}); err != nil {
+		return x, err
+	}
+	gone, err := s.gone(line, nil, gaps)
 	if err != nil {
-		return false, err
+		return x, err
 	}
-	return st.Joins(m.ID), nil
+	x.Counts = minus(n, gone)
+	return x, s.words()
 }
 
-// Undone returns the places of a session, up to the last of its events, that do
-// not lie in the context. Errors are those of [Stand].
-func Undone(l StandLog, segs Segments, last skein.Seq) (gaps []skein.SeqRange, err error) {
-	s := stand{log: l, segs: ended(segs, last)}
-	if err := s.line(last); err != nil {
-		return nil, err
+// Undone is Stand for Gaps and Hurt alone. Errors are the log's.
+func Undone(l StandLog, segs Segments, last skein.Seq) (x State, err error) {
+	s := look{log: l, segs: ended(segs, last), state: &x}
+	x.Gaps, err = s.gapsAt(last)
+	return x, err
+}
+
+// Joins reports whether a said event that comes after the last of segs is a
+// further piece of a message: of one that stands, where gaps were taken back,
+// and whose ID the store looks for as message. Errors are the log's.
+func Joins(l StandLog, segs Segments, gaps []skein.SeqRange, message string) (bool, error) {
+	s := look{log: l, segs: segs}
+	m, err := s.message(message)
+	if err != nil {
+		return false, err
 	}
-	at := skein.Seq(0)
-	for _, r := range s.spans {
-		if at < r.From {
-			gaps = append(gaps, skein.SeqRange{From: at, To: r.From})
+	return slices.ContainsFunc(m.pieces, func(p Piece) bool { return !within(gaps, p.Seq) && !m.goneAt(p.Seq, s.end()) }), nil
+}
+
+// Rewind brings x up to date after the rewound event at, which went back to the
+// place to. segs may have later events; they count as they are. Errors are the
+// log's.
+func (x *State) Rewind(l StandLog, segs Segments, at, to skein.Seq) error {
+	s := look{log: l, segs: ended(segs, at), state: x}
+	to = max(0, min(to, at-1))
+	was, now := x.Gaps, append(cut(x.Gaps, to), skein.SeqRange{From: to, To: at})
+	if within(was, to) { // it lies on a line that was left
+		var err error
+		if now, err = s.gapsAt(at); err != nil {
+			return err
 		}
-		at = r.To
 	}
-	if at < last {
-		gaps = append(gaps, skein.SeqRange{From: at, To: last})
+	before, after := spans(was, at), spans(now, at)
+	dropped, restored := subtract(before, after), subtract(after, before)
+	less, err := s.begun(dropped)
+	if err != nil {
+		return err
 	}
-	return gaps, nil
+	more, err := s.begun(restored)
+	if err != nil {
+		return err
+	}
+	gone, err := s.goneBetween(dropped, restored, was, now)
+	if err != nil {
+		return err
+	}
+	x.Gaps, x.Counts = now, minus(plus(minus(x.Counts, less), more), gone)
+	s.segs = segs
+	// What was joined to a prompt, and withdrawn, may change whether it stands.
+	if len(restored) > 0 || s.mixed {
+		x.Prompts = Prompts{}
+	}
+	return s.keepWords(to, at)
+}
+
+// Amend brings x up to date after the amended event at, which is about the said
+// event seq. Errors are the log's.
+func (x *State) Amend(l StandLog, segs Segments, at, seq skein.Seq) error {
+	s := look{log: l, segs: ended(segs, at), state: x}
+	if within(x.Gaps, seq) {
+		return nil
+	}
+	p, err := l.PieceAt(s.segs, seq)
+	if err != nil || p.Seq == 0 {
+		return err
+	}
+	m, err := s.messageOf(p)
+	if err != nil {
+		return err
+	}
+	g := m.groupOf(p, x.Gaps)
+	before, after := g.shown(&m, at), g.shown(&m, at+1)
+	switch {
+	case before != 0 && after == 0:
+		x.Counts = minus(x.Counts, g.first.counts())
+	case before == 0 && after != 0:
+		x.Counts = plus(x.Counts, g.first.counts())
+	}
+	if !g.first.Typed {
+		return nil
+	}
+	s.segs = segs
+	return s.reword(g.first)
 }
 
 // ended returns segs as far as the event at last.
@@ -96,183 +222,141 @@ func ended(segs Segments, last skein.Seq) Segments {
 	return segs.Within(skein.SeqRange{From: 0, To: last})
 }
 
-// A stand is one look at what stands.
-type stand struct {
-	log     StandLog
-	segs    Segments
-	rewound []skein.Event
-	amended []Amendment
-	spans   []skein.SeqRange // what was not taken back
-	turns   []skein.SeqRange // the numbers of the turns that begin there
+// A look is one look at what stands.
+type look struct {
+	log   StandLog
+	segs  Segments
+	state *State
+	mixed bool // prompts may have got or lost pieces other than their first
 }
 
-func (s *stand) line(last skein.Seq) (err error) {
-	if s.rewound, s.amended, err = s.log.Line(s.segs.Oldest()); err == nil {
-		s.spans, err = skein.OnLine(s.rewound, last)
+// end is the place behind all that counts.
+func (s *look) end() skein.Seq {
+	end := skein.Seq(0)
+	for _, seg := range s.segs {
+		end = max(end, seg.To)
 	}
-	return err
+	return end + 1
 }
 
-// count puts in x what was not taken back, and what was.
-func (s *stand) count(last skein.Seq, x *skein.Shown) error {
-	seqs := []skein.Seq{last}
-	for _, r := range s.spans {
-		seqs = append(seqs, r.From, r.To)
-	}
-	n, err := s.log.Counts(s.segs, seqs)
+// gapsAt returns from the rewound events what was taken back when the session
+// ended at last.
+func (s *look) gapsAt(last skein.Seq) ([]skein.SeqRange, error) {
+	events, err := s.log.Rewinds(ended(s.segs, last).Oldest())
 	if err != nil {
-		return err
+		return nil, err
 	}
-	for i := 1; i < len(n); i += 2 {
-		from, to := n[i], n[i+1]
-		x.Messages += to.Messages - from.Messages
-		x.Turns += to.Turns - from.Turns
-		s.turns = append(s.turns, skein.SeqRange{From: skein.Seq(from.Turns), To: skein.Seq(to.Turns)})
-	}
-	x.Undone = skein.Counts{Messages: n[0].Messages - x.Messages, Turns: n[0].Turns - x.Turns}
-	return nil
-}
-
-// withdrawn counts the messages that were withdrawn and not taken back.
-func (s *stand) withdrawn() (n skein.Counts, err error) {
-	empty := map[skein.Seq]bool{}
-	for _, a := range s.amended {
-		empty[a.Amends] = a.Empty
-	}
-	var seqs []skein.Seq
-	for seq, is := range empty {
-		if is {
-			seqs = append(seqs, seq)
-		}
-	}
-	if len(seqs) == 0 {
-		return n, nil
-	}
-	slices.Sort(seqs)
-	pieces, err := s.log.SaidAt(s.segs, seqs)
-	if err != nil {
-		return n, err
-	}
-	if pieces, err = s.whole(pieces); err != nil {
-		return n, err
-	}
-	st, err := s.standing(pieces)
-	if err != nil {
-		return n, err
-	}
-	return st.Withdrawn(), nil
-}
-
-// whole returns the said ones of some events, with the other pieces of their
-// messages.
-func (s *stand) whole(some []Said) (pieces []Said, err error) {
-	ids := map[string]bool{}
-	for _, x := range some {
-		if x.Kind == skein.KindSaid {
-			pieces = append(pieces, x)
-			ids[x.Message] = true
-		}
-	}
-	delete(ids, "")
-	if len(ids) == 0 {
-		return pieces, nil
-	}
-	var list []string
-	for id := range ids {
-		list = append(list, id)
-	}
-	slices.Sort(list)
-	others, err := s.log.Pieces(s.segs, list)
-	return append(pieces, others...), err
-}
-
-// standing returns what stands of the messages that have these pieces.
-func (s *stand) standing(pieces []Said) (*skein.Standing, error) {
-	pieces = inOrder(pieces)
-	all := slices.Clone(s.rewound)
-	for _, x := range pieces {
-		all = append(all, x.Event)
-	}
-	var seqs []skein.Seq
-	for _, a := range s.amended {
-		if _, ours := slices.BinarySearchFunc(pieces, a.Amends, func(x Said, seq skein.Seq) int { return cmp.Compare(x.Seq, seq) }); ours {
-			seqs = append(seqs, a.Seq)
-		}
-	}
-	if len(seqs) > 0 {
-		amendments, err := s.log.SaidAt(s.segs, seqs)
-		if err != nil {
-			return nil, err
-		}
-		for _, x := range amendments {
-			all = append(all, x.Event)
-		}
-	}
-	slices.SortFunc(all, func(a, b skein.Event) int { return cmp.Compare(a.Seq, b.Seq) })
-	st := &skein.Standing{}
-	for _, e := range all {
-		if err := st.Add(e); err != nil {
-			return nil, err
-		}
-	}
-	return st, nil
-}
-
-// prompts puts in x the words of the first and of the last turn that stand and
-// have some: a picture alone has none.
-func (s *stand) prompts(x *skein.Shown) error {
-	for _, r := range slices.Backward(s.turns) {
-		for k := r.To; k > r.From; k-- {
-			words, stands, err := s.prompt(int(k))
-			if err != nil {
-				return err
-			}
-			if stands && words != "" {
-				x.LastPrompt = words
-				return s.first(x)
-			}
-		}
-	}
-	return nil
-}
-
-// first puts in x the first words that a turn that stands begins with.
-func (s *stand) first(x *skein.Shown) error {
-	for _, r := range s.turns {
-		for k := r.From + 1; k <= r.To; k++ {
-			words, _, err := s.prompt(int(k))
-			if x.First = words; words != "" || err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// prompt returns the first words of what a person typed to begin a turn, and
-// whether it stands.
-func (s *stand) prompt(turn int) (words string, stands bool, err error) {
-	for _, seg := range slices.Backward(s.segs) {
-		seq, err := s.log.Begin(seg, turn)
-		if err != nil {
-			return "", false, err
-		}
-		if seq == 0 {
+	rewinds := events[:0]
+	for _, e := range events {
+		if _, err := skein.Decode[skein.Rewound](e); err != nil {
+			s.state.Hurt = true
 			continue
 		}
-		pieces, err := s.log.SaidAt(s.segs, []skein.Seq{seq})
-		if err == nil {
-			pieces, err = s.whole(pieces)
-		}
-		if err != nil {
-			return "", false, err
-		}
-		st, err := s.standing(pieces)
-		if err != nil {
-			return "", false, err
-		}
-		words, stands = st.Words(seq)
-		return words, stands, nil
+		rewinds = append(rewinds, e)
 	}
-	return "", false, nil
+	line, err := skein.OnLine(rewinds, last)
+	return spans(line, last), err
+}
+
+// begun counts the messages and turns that begin in ranges.
+func (s *look) begun(ranges []skein.SeqRange) (n skein.Counts, err error) {
+	if len(ranges) == 0 {
+		return n, nil
+	}
+	var seqs []skein.Seq
+	for _, r := range ranges {
+		seqs = append(seqs, r.From, r.To)
+	}
+	at, err := s.log.Counts(s.segs, seqs)
+	for i := 0; i < len(at); i += 2 {
+		n = plus(n, minus(at[i+1], at[i]))
+	}
+	return n, err
+}
+
+// goneBetween counts by how much more was withdrawn of what is not in the gaps
+// now than of what is not in the gaps was.
+func (s *look) goneBetween(dropped, restored, was, now []skein.SeqRange) (n skein.Counts, err error) {
+	some, err := s.log.AnyGone(s.segs)
+	if err != nil || !some {
+		return n, err
+	}
+	ids := map[string]bool{}
+	for _, r := range slices.Concat(dropped, restored) {
+		some, err := s.log.Continued(s.segs, r)
+		if err != nil {
+			return n, err
+		}
+		for _, id := range some {
+			ids[id] = true
+		}
+	}
+	less, err := s.gone(dropped, ids, nil)
+	if err != nil {
+		return n, err
+	}
+	more, err := s.gone(restored, ids, nil)
+	if err != nil {
+		return n, err
+	}
+	n = minus(more, less)
+	for id := range ids {
+		m, err := s.message(id)
+		if err != nil {
+			return n, err
+		}
+		n = plus(n, minus(m.gone(now, s.end()), m.gone(was, s.end())))
+		s.mixed = s.mixed || slices.ContainsFunc(m.pieces, func(p Piece) bool { return p.Typed })
+	}
+	return n, nil
+}
+
+// gone counts the messages in ranges that were withdrawn. Those with an ID it
+// counts as they stand outside of gaps, or, if there are ids, adds to these.
+func (s *look) gone(ranges []skein.SeqRange, ids map[string]bool, gaps []skein.SeqRange) (n skein.Counts, err error) {
+	count := ids == nil
+	if count {
+		ids = map[string]bool{}
+	}
+	for _, r := range ranges {
+		pieces, err := s.log.Gone(s.segs, r)
+		if err != nil {
+			return n, err
+		}
+		for _, p := range pieces {
+			if p.Message != "" {
+				ids[p.Message] = true
+				continue
+			}
+			n = plus(n, p.counts())
+		}
+	}
+	if !count {
+		return n, nil
+	}
+	for id := range ids {
+		m, err := s.message(id)
+		if err != nil {
+			return n, err
+		}
+		n = plus(n, m.gone(gaps, s.end()))
+	}
+	return n, nil
+}
+
+// counts is what a message counts that begins with p.
+func (p Piece) counts() skein.Counts {
+	n := skein.Counts{Messages: 1}
+	if p.Typed {
+		n.Turns = 1
+	}
+	return n
+}
+
+func plus(a, b skein.Counts) skein.Counts {
+	return skein.Counts{Messages: a.Messages + b.Messages, Turns: a.Turns + b.Turns}
+}
+
+func minus(a, b skein.Counts) skein.Counts {
+	return skein.Counts{Messages: a.Messages - b.Messages, Turns: a.Turns - b.Turns}
 }

@@ -33,12 +33,6 @@ type WindowLog interface {
 	At(segs Segments, seqs []skein.Seq) ([]skein.Event, error)
 }
 
-// An Amendment is the place of an amended event, and what it is about.
-type Amendment struct {
-	Seq, Amends skein.Seq
-	Empty       bool // it puts no message there
-}
-
 // All returns all that events yields, as a window of everything. The error is
 // what it yields.
 func All(events iter.Seq2[skein.Event, error]) (all []skein.Event, err error) {

@@ -1,0 +1,127 @@
+package walk
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/skein-dev/skein"
+)
+
+// A message is all that was said under one ID, or what has none: maybe several
+// messages, since what is said again after it was taken back is another one.
+type message struct {
+	pieces []Piece // in order
+	about  map[skein.Seq][]Amendment
+}
+
+// message returns what was said under an ID.
+func (s *look) message(id string) (message, error) {
+	pieces, err := s.log.PiecesOf(s.segs, id)
+	if err != nil {
+		return message{}, err
+	}
+	return s.amended(pieces)
+}
+
+// messageOf returns the message that p is of.
+func (s *look) messageOf(p Piece) (message, error) {
+	if p.Message != "" {
+		return s.message(p.Message)
+	}
+	return s.amended([]Piece{p})
+}
+
+// amended returns the message with these pieces.
+func (s *look) amended(pieces []Piece) (m message, err error) {
+	slices.SortFunc(pieces, func(a, b Piece) int { return cmp.Compare(a.Seq, b.Seq) })
+	m = message{pieces, map[skein.Seq][]Amendment{}}
+	seqs := make([]skein.Seq, len(pieces))
+	for i, p := range pieces {
+		seqs[i] = p.Seq
+	}
+	if len(seqs) == 0 {
+		return m, nil
+	}
+	all, err := s.log.Amendments(s.segs, seqs)
+	slices.SortFunc(all, func(a, b Amendment) int { return cmp.Compare(a.Seq, b.Seq) })
+	for _, a := range all {
+		m.about[a.Amends] = append(m.about[a.Amends], a)
+	}
+	return m, err
+}
+
+// goneAt reports whether the piece at seq was withdrawn before the place at.
+func (m *message) goneAt(seq, at skein.Seq) bool {
+	gone := false
+	for _, a := range m.about[seq] {
+		if a.Seq < at {
+			gone = a.Empty
+		}
+	}
+	return gone
+}
+
+// A group is a message: its first piece and all of them, as far as they were not
+// taken back.
+type group struct {
+	first  Piece
+	pieces []skein.Seq
+}
+
+// groups returns the messages that begin outside of gaps. A further piece is of
+// the message of the newest piece that stood when it was said.
+func (m *message) groups(gaps []skein.SeqRange) (all []*group) {
+	of := map[skein.Seq]*group{}
+	var on []Piece
+	for _, p := range m.pieces {
+		if within(gaps, p.Seq) {
+			continue
+		}
+		var g *group
+		for _, q := range slices.Backward(on) {
+			if p.More && !m.goneAt(q.Seq, p.Seq) {
+				g = of[q.Seq]
+				break
+			}
+		}
+		if g == nil {
+			g = &group{first: p}
+			all = append(all, g)
+		}
+		g.pieces = append(g.pieces, p.Seq)
+		of[p.Seq], on = g, append(on, p)
+	}
+	return all
+}
+
+// groupOf returns the message with the piece p, which is not in gaps.
+func (m *message) groupOf(p Piece, gaps []skein.SeqRange) *group {
+	for _, g := range m.groups(gaps) {
+		if slices.Contains(g.pieces, p.Seq) {
+			return g
+		}
+	}
+	return &group{first: p}
+}
+
+// shown returns the first piece that was not withdrawn before the place at; 0 if
+// all were.
+func (g *group) shown(m *message, at skein.Seq) skein.Seq {
+	for _, seq := range g.pieces {
+		if !m.goneAt(seq, at) {
+			return seq
+		}
+	}
+	return 0
+}
+
+// gone counts the messages outside of gaps that were withdrawn before the place
+// at.
+func (m *message) gone(gaps []skein.SeqRange, at skein.Seq) (n skein.Counts) {
+	for _, g := range m.groups(gaps) {
+		if g.shown(m, at) == 0 {
+			n = plus(n, g.first.counts())
+		}
+	}
+	return n
+}

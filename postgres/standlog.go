@@ -1,0 +1,173 @@
+package postgres
+
+import (
+	"errors"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/walk"
+)
+
+// Rewinds implements [walk.StandLog].
+func (w *walker) Rewinds(segs walk.Segments) (events []skein.Event, err error) {
+	p := w.q.pipe()
+	w.readable(p, segs, &events, `e.kind = 'rewound' ORDER BY e.seq`)
+	return events, p.run()
+}
+
+// Readable implements [walk.StandLog].
+func (w *walker) Readable(segs walk.Segments, seq skein.Seq) (e skein.Event, err error) {
+	var some []skein.Event
+	p := w.q.pipe()
+	w.readable(p, walk.Segments{{Session: segs.Of(seq).Session, From: seq - 1, To: seq}}, &some, `true`)
+	if err = p.run(); len(some) > 0 {
+		e = some[0]
+	}
+	return e, err
+}
+
+// readable is events, but that a damaged one has no payload.
+func (w *walker) readable(p *pipe, segs walk.Segments, all *[]skein.Event, cond string) {
+	w.each(p, segs, eventColumns, cond, nil, func(r row) error {
+		e, _, err := scanEvent(r)
+		if errors.Is(err, skein.ErrCorrupt) {
+			e.Payload, err = nil, nil
+		}
+		*all = append(*all, e)
+		return err
+	})
+}
+
+const (
+	// pieceColumns are the columns that pieces reads, of events e.
+	pieceColumns = `e.seq, coalesce(e.message, ''), e.piece, NOT e.piece AND e.turn > coalesce((SELECT p.turn FROM events p WHERE p.user_id = e.user_id AND p.n = e.n AND p.seq = e.seq - 1), 0)`
+	// isGone says that nothing stands in the place of event e.
+	isGone = `coalesce((SELECT a.role IS NULL FROM events a
+		WHERE a.user_id = $1 AND a.n = $2 AND a.amends = e.seq AND a.amends IS NOT NULL AND a.seq <= $5 ORDER BY a.seq DESC LIMIT 1), false)`
+	// hereOnly is where the events lie that a query of pieces looks at.
+	hereOnly = ` WHERE e.user_id = $1 AND e.n = $2 AND e.seq > $3 AND e.seq <= $4 AND $5::bigint > 0 AND e.kind = 'said' AND `
+)
+
+// within adds a query to the pipe for each of segs, in r: $1 to $5 are the user, a
+// session, the places between which a row lies, and the last place of the session
+// that counts; args follow.
+func (w *walker) within(p *pipe, segs walk.Segments, r skein.SeqRange, query string, args []any, do func(row) error) {
+	for _, seg := range segs {
+		if from, to := max(seg.From, r.From), min(seg.To, r.To); from < to {
+			p.query(query, append([]any{string(w.user), seg.Session, int64(from), int64(to), int64(seg.To)}, args...), do)
+		}
+	}
+}
+
+// pieces returns the pieces that a query gives.
+func (w *walker) pieces(segs walk.Segments, r skein.SeqRange, query string, args ...any) (all []walk.Piece, err error) {
+	p := w.q.pipe()
+	w.within(p, segs, r, query, args, func(r row) error {
+		var x walk.Piece
+		err := r.Scan(&x.Seq, &x.Message, &x.More, &x.Typed)
+		all = append(all, x)
+		return err
+	})
+	return all, p.run()
+}
+
+// everywhere is all places.
+var everywhere = skein.SeqRange{From: 0, To: 1 << 62}
+
+// PiecesOf implements [walk.StandLog].
+func (w *walker) PiecesOf(segs walk.Segments, message string) ([]walk.Piece, error) {
+	return w.pieces(segs, everywhere, `SELECT `+pieceColumns+` FROM events e`+hereOnly+`e.message = $6`, message)
+}
+
+// PieceAt implements [walk.StandLog].
+func (w *walker) PieceAt(segs walk.Segments, seq skein.Seq) (p walk.Piece, err error) {
+	all, err := w.pieces(segs, skein.SeqRange{From: seq - 1, To: seq}, `SELECT `+pieceColumns+` FROM events e`+hereOnly+`true`)
+	if len(all) > 0 {
+		p = all[0]
+	}
+	return p, err
+}
+
+// Gone implements [walk.StandLog].
+func (w *walker) Gone(segs walk.Segments, r skein.SeqRange) ([]walk.Piece, error) {
+	return w.pieces(segs, r, `SELECT `+pieceColumns+` FROM (SELECT DISTINCT x.amends AS seq FROM events x
+			WHERE x.user_id = $1 AND x.n = $2 AND x.amends > $3 AND x.amends <= $4 AND x.amends IS NOT NULL AND x.seq <= $5 AND x.role IS NULL) g
+		JOIN events e ON e.user_id = $1 AND e.n = $2 AND e.seq = g.seq WHERE e.kind = 'said' AND `+isGone)
+}
+
+// AnyGone implements [walk.StandLog].
+func (w *walker) AnyGone(segs walk.Segments) (is bool, err error) {
+	p := w.q.pipe()
+	for _, seg := range segs {
+		p.query(`SELECT EXISTS (SELECT FROM events a WHERE a.user_id = $1 AND a.n = $2 AND a.amends IS NOT NULL AND a.role IS NULL)`, []any{string(w.user), seg.Session}, func(r row) error {
+			var some bool
+			err := r.Scan(&some)
+			is = is || some
+			return err
+		})
+	}
+	return is, p.run()
+}
+
+// Continued implements [walk.StandLog].
+func (w *walker) Continued(segs walk.Segments, r skein.SeqRange) (ids []string, err error) {
+	p := w.q.pipe()
+	w.within(p, segs, r, `SELECT DISTINCT e.message FROM events e`+hereOnly+`e.piece AND e.message IS NOT NULL`, nil, func(r row) error {
+		var id string
+		err := r.Scan(&id)
+		ids = append(ids, id)
+		return err
+	})
+	return ids, p.run()
+}
+
+// Amendments implements [walk.StandLog].
+func (w *walker) Amendments(segs walk.Segments, seqs []skein.Seq) (all []walk.Amendment, err error) {
+	p := w.q.pipe()
+	w.each(p, segs, `e.seq, e.amends, e.role IS NULL`, `e.amends = ANY ($5) AND e.amends IS NOT NULL`, []any{int64s(seqs)}, func(r row) error {
+		var a walk.Amendment
+		err := r.Scan(&a.Seq, &a.Amends, &a.Empty)
+		all = append(all, a)
+		return err
+	})
+	return all, p.run()
+}
+
+// isPrompt picks the events that LastPrompt and FirstPrompt look for.
+const isPrompt = `e.role = 'user' AND NOT e.piece AND (e.message IS NOT NULL OR NOT ` + isGone + `)`
+
+// LastPrompt implements [walk.StandLog].
+func (w *walker) LastPrompt(segs walk.Segments, r skein.SeqRange) (walk.Piece, error) {
+	return w.prompt(segs, r, `SELECT `+pieceColumns+` FROM events e`+hereOnly+isPrompt+` ORDER BY e.seq DESC LIMIT 1`)
+}
+
+// FirstPrompt implements [walk.StandLog].
+func (w *walker) FirstPrompt(segs walk.Segments, r skein.SeqRange) (walk.Piece, error) {
+	return w.prompt(segs.Oldest(), r, `SELECT `+pieceColumns+` FROM events e`+hereOnly+isPrompt+` ORDER BY e.seq LIMIT 1`)
+}
+
+func (w *walker) prompt(segs walk.Segments, r skein.SeqRange, query string) (walk.Piece, error) {
+	for _, seg := range segs {
+		all, err := w.pieces(walk.Segments{seg}, r, query)
+		if err != nil {
+			return walk.Piece{}, err
+		}
+		if len(all) > 0 {
+			return all[0], nil
+		}
+	}
+	return walk.Piece{}, nil
+}
+
+// Counts implements [walk.StandLog]. Where an event is missing, the one before it
+// says how many there were.
+func (w *walker) Counts(segs walk.Segments, seqs []skein.Seq) ([]skein.Counts, error) {
+	counts := make([]skein.Counts, len(seqs))
+	p := w.q.pipe()
+	for i, seq := range seqs {
+		if seq > 0 {
+			p.one(nil, `SELECT ordinal, turn FROM events WHERE user_id = $1 AND n = $2 AND seq <= $3 ORDER BY seq DESC LIMIT 1`,
+				[]any{string(w.user), segs.Of(seq).Session, int64(seq)}, &counts[i].Messages, &counts[i].Turns)
+		}
+	}
+	return counts, p.run()
+}

@@ -1,0 +1,276 @@
+package sqlite
+
+import (
+	"database/sql/driver"
+	"errors"
+	"fmt"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/walk"
+)
+
+// stand brings what stands of a session up to date after the event p, which took
+// back, withdrew or changed messages.
+func (t *call) stand(h *head, p *packedEvent) error {
+	segs, err := t.segments(h)
+	if err != nil {
+		return err
+	}
+	was, err := t.gaps(h.n, segs, h.Last-1)
+	if err != nil {
+		return err
+	}
+	x := walk.State{
+		Counts: skein.Counts{Messages: h.Messages, Turns: h.Turns}, First: h.First, LastPrompt: h.LastPrompt,
+		Prompts: h.prompts, Gaps: was.ranges,
+	}
+	l := walker{t.s, t.conn}
+	if r := p.f.Rewound; r != nil {
+		err = x.Rewind(l, segs, h.Last, r.To)
+	} else {
+		err = x.Amend(l, segs, h.Last, p.f.Amended.Seq)
+	}
+	if err != nil {
+		return err
+	}
+	h.Stand(skein.Shown{Messages: x.Messages, Turns: x.Turns, First: x.First, LastPrompt: x.LastPrompt})
+	h.prompts = x.Prompts
+	return t.putGaps(h.n, was.written, x.Gaps)
+}
+
+// The gaps of a session are what was taken back of it.
+type gaps struct {
+	ranges  []skein.SeqRange
+	written []skein.SeqRange // as the table undone has them
+}
+
+// gaps returns what was taken back of session n, which shows segs, when it ended
+// at last. Of one that is yet to be recounted the table undone may not say it; but
+// it says more than rewinds of which one is damaged.
+func (t *call) gaps(n int64, segs walk.Segments, last skein.Seq) (g gaps, err error) {
+	err = t.query(`SELECT after, upto FROM undone WHERE session = ? ORDER BY after`, []any{n}, func(row []driver.Value) error {
+		var after, upto int64
+		err := scan(row, []any{&after, &upto})
+		g.written = append(g.written, skein.SeqRange{From: skein.Seq(after), To: skein.Seq(upto)})
+		return err
+	})
+	if err != nil {
+		return g, err
+	}
+	g.ranges = g.written
+	var due int64
+	if _, err := t.one(`SELECT EXISTS (SELECT 1 FROM chores WHERE name = ?)`, []any{recountName(n)}, &due); err != nil || due == 0 {
+		return g, err
+	}
+	x, err := walk.Undone(walker{t.s, t.conn}, segs, last)
+	if err == nil && !x.Hurt {
+		g.ranges = x.Gaps
+	}
+	return g, err
+}
+
+// putGaps writes that of session n now is taken back, where was is written.
+func (t *tx) putGaps(n int64, was, now []skein.SeqRange) error {
+	written := map[skein.SeqRange]bool{}
+	for _, g := range was {
+		written[g] = true
+	}
+	keep := map[skein.SeqRange]bool{}
+	for _, g := range now {
+		keep[g] = true
+	}
+	for _, g := range was {
+		if keep[g] {
+			continue
+		}
+		if _, _, err := t.exec(`DELETE FROM undone WHERE session = ? AND after = ?`, n, int64(g.From)); err != nil {
+			return err
+		}
+	}
+	for _, g := range now {
+		if written[g] {
+			continue
+		}
+		if _, _, err := t.exec(`INSERT INTO undone (session, after, upto) VALUES (?, ?, ?)`, n, int64(g.From), int64(g.To)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// within calls do for the rows that query gives for each of segs, in r: its
+// arguments are a session, the places between which a row lies, the last place
+// of the session that counts, and args.
+func (w walker) within(segs walk.Segments, r skein.SeqRange, query string, do func(row []driver.Value) error, args ...any) error {
+	for _, seg := range segs {
+		from, to := max(seg.From, r.From), min(seg.To, r.To)
+		if from >= to {
+			continue
+		}
+		if err := w.conn.query(query, append([]any{seg.Session, int64(from), int64(to), int64(seg.To)}, args...), do); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Rewinds implements [walk.StandLog].
+func (w walker) Rewinds(segs walk.Segments) ([]skein.Event, error) {
+	return w.readable(segs, `INDEXED BY events_rewound WHERE e.session = ? AND e.seq > ? AND e.seq <= ? AND e.kind = 'rewound' ORDER BY e.seq`)
+}
+
+// readable is events, but that a damaged one has no payload.
+func (w walker) readable(segs walk.Segments, cond string) (events []skein.Event, err error) {
+	err = w.each(segs, selectEvent+cond, func(row []driver.Value) error {
+		e, _, err := w.s.scanEvent(row)
+		if errors.Is(err, skein.ErrCorrupt) {
+			e.Payload, err = nil, nil
+		}
+		events = append(events, e)
+		return err
+	})
+	return events, err
+}
+
+// Readable implements [walk.StandLog].
+func (w walker) Readable(segs walk.Segments, seq skein.Seq) (e skein.Event, err error) {
+	some, err := w.readable(walk.Segments{{Session: segs.Of(seq).Session, From: seq - 1, To: seq}}, `WHERE e.session = ? AND e.seq > ? AND e.seq <= ?`)
+	if len(some) > 0 {
+		e = some[0]
+	}
+	return e, err
+}
+
+const (
+	// pieceColumns are the columns that scanPiece reads, of events e.
+	pieceColumns = `e.seq, coalesce(e.message, ''), e.piece, e.turn > coalesce((SELECT p.turn FROM events p WHERE p.session = e.session AND p.seq = e.seq - 1), 0)`
+	// isGone is what stands in the place of event e: nothing.
+	isGone = `coalesce((SELECT a.role IS NULL FROM events a INDEXED BY events_amends
+		WHERE a.session = e.session AND a.kind = 'amended' AND a.amends = e.seq AND a.seq <= ?4 ORDER BY a.seq DESC LIMIT 1), 0)`
+)
+
+func scanPiece(row []driver.Value) (p walk.Piece, err error) {
+	var seq, more, typed int64
+	err = scan(row, []any{&seq, &p.Message, &more, &typed})
+	p.Seq, p.More, p.Typed = skein.Seq(seq), more != 0, typed != 0 && more == 0
+	return p, err
+}
+
+// pieces adds the pieces that a query gives.
+func (w walker) pieces(segs walk.Segments, r skein.SeqRange, query string, args ...any) (all []walk.Piece, err error) {
+	err = w.within(segs, r, query, func(row []driver.Value) error {
+		p, err := scanPiece(row)
+		all = append(all, p)
+		return err
+	}, args...)
+	return all, err
+}
+
+// everywhere is all places.
+var everywhere = skein.SeqRange{From: 0, To: 1 << 62}
+
+// PiecesOf implements [walk.StandLog].
+func (w walker) PiecesOf(segs walk.Segments, message string) ([]walk.Piece, error) {
+	return w.pieces(segs, everywhere, `SELECT `+pieceColumns+` FROM events e INDEXED BY events_by_message
+		WHERE e.session = ?1 AND e.seq > ?2 AND e.seq <= ?3 AND ?4 > 0 AND e.message = ?5 AND e.kind = 'said'`, message)
+}
+
+// PieceAt implements [walk.StandLog].
+func (w walker) PieceAt(segs walk.Segments, seq skein.Seq) (p walk.Piece, err error) {
+	all, err := w.pieces(segs, skein.SeqRange{From: seq - 1, To: seq}, `SELECT `+pieceColumns+` FROM events e
+		WHERE e.session = ?1 AND e.seq > ?2 AND e.seq <= ?3 AND ?4 > 0 AND e.kind = 'said'`)
+	if len(all) > 0 {
+		p = all[0]
+	}
+	return p, err
+}
+
+// Gone implements [walk.StandLog].
+func (w walker) Gone(segs walk.Segments, r skein.SeqRange) ([]walk.Piece, error) {
+	return w.pieces(segs, r, `SELECT `+pieceColumns+` FROM (SELECT DISTINCT x.amends AS seq FROM events x INDEXED BY events_amends
+			WHERE x.session = ?1 AND x.kind = 'amended' AND x.amends > ?2 AND x.amends <= ?3 AND x.seq <= ?4 AND x.role IS NULL) g
+		CROSS JOIN events e ON e.session = ?1 AND e.seq = g.seq WHERE e.kind = 'said' AND `+isGone)
+}
+
+// AnyGone implements [walk.StandLog].
+func (w walker) AnyGone(segs walk.Segments) (is bool, err error) {
+	for _, seg := range segs {
+		var n int64
+		_, err := w.conn.one(`SELECT EXISTS (SELECT 1 FROM events a INDEXED BY events_amends WHERE a.session = ? AND a.kind = 'amended' AND a.role IS NULL)`, []any{seg.Session}, &n)
+		if is = n != 0; is || err != nil {
+			return is, err
+		}
+	}
+	return false, nil
+}
+
+// Continued implements [walk.StandLog].
+func (w walker) Continued(segs walk.Segments, r skein.SeqRange) (ids []string, err error) {
+	err = w.within(segs, r, `SELECT DISTINCT e.message FROM events e WHERE e.session = ?1 AND e.seq > ?2 AND e.seq <= ?3 AND ?4 > 0 AND e.piece = 1 AND e.message IS NOT NULL`, func(row []driver.Value) error {
+		var id string
+		err := scan(row, []any{&id})
+		ids = append(ids, id)
+		return err
+	})
+	return ids, err
+}
+
+// Amendments implements [walk.StandLog].
+func (w walker) Amendments(segs walk.Segments, seqs []skein.Seq) (all []walk.Amendment, err error) {
+	for _, seq := range seqs {
+		err := w.within(segs, skein.SeqRange{From: seq - 1, To: seq}, `SELECT a.seq, a.amends, a.role IS NULL FROM events a INDEXED BY events_amends
+			WHERE a.session = ?1 AND a.kind = 'amended' AND a.amends > ?2 AND a.amends <= ?3 AND a.seq <= ?4`, func(row []driver.Value) error {
+			var at, amends, empty int64
+			err := scan(row, []any{&at, &amends, &empty})
+			all = append(all, walk.Amendment{Seq: skein.Seq(at), Amends: skein.Seq(amends), Empty: empty != 0})
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+// isPrompt picks the events that LastPrompt and FirstPrompt look for.
+const isPrompt = `WHERE e.session = ?1 AND e.seq > ?2 AND e.seq <= ?3 AND e.kind = 'said' AND e.role = 'user' AND e.piece = 0 AND (e.message IS NOT NULL OR NOT ` + isGone + `)`
+
+// LastPrompt implements [walk.StandLog].
+func (w walker) LastPrompt(segs walk.Segments, r skein.SeqRange) (walk.Piece, error) {
+	return w.prompt(segs, r, `SELECT `+pieceColumns+` FROM events e `+isPrompt+` ORDER BY e.seq DESC LIMIT 1`)
+}
+
+// FirstPrompt implements [walk.StandLog].
+func (w walker) FirstPrompt(segs walk.Segments, r skein.SeqRange) (walk.Piece, error) {
+	return w.prompt(segs.Oldest(), r, `SELECT `+pieceColumns+` FROM events e `+isPrompt+` ORDER BY e.seq LIMIT 1`)
+}
+
+func (w walker) prompt(segs walk.Segments, r skein.SeqRange, query string) (walk.Piece, error) {
+	for _, seg := range segs {
+		all, err := w.pieces(walk.Segments{seg}, r, query)
+		if err != nil {
+			return walk.Piece{}, err
+		}
+		if len(all) > 0 {
+			return all[0], nil
+		}
+	}
+	return walk.Piece{}, nil
+}
+
+// Counts implements [walk.StandLog]. Where an event is missing, the one before it
+// says how many there were.
+func (w walker) Counts(segs walk.Segments, seqs []skein.Seq) ([]skein.Counts, error) {
+	counts := make([]skein.Counts, len(seqs))
+	for i, seq := range seqs {
+		if seq == 0 {
+			continue
+		}
+		var messages, turns int64
+		if _, err := w.conn.one(`SELECT ordinal, turn FROM events WHERE session = ? AND seq <= ? ORDER BY seq DESC LIMIT 1`, []any{segs.Of(seq).Session, int64(seq)}, &messages, &turns); err != nil {
+			return nil, fmt.Errorf("event %d: %w", seq, err)
+		}
+		counts[i] = skein.Counts{Messages: int(messages), Turns: int(turns)}
+	}
+	return counts, nil
+}
