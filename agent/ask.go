@@ -232,7 +232,7 @@ func toolList(tools []llm.ToolSpec) []byte {
 func (t *Thread) finish(s skein.Step, m *skein.Message, err error) skein.Event {
 	s.Phase, s.Prompt, s.Tools, s.Kept = "finish", "", "", false
 	if m != nil {
-		s.Request, s.Usage, s.Stop, s.Provider, s.Model = m.Request, m.Usage, m.Stop, m.Provider, m.Model
+		s.Request, s.Tier, s.Usage, s.Stop, s.Provider, s.Model = m.Request, m.Tier, m.Usage, m.Stop, m.Provider, m.Model
 	}
 	if err != nil {
 		s.Error = errorInfo(err)

@@ -156,6 +156,9 @@ func TestAWaitEndsWithTheTurn(t *testing.T) {
 
 func TestStepsSayWhatTheModelRead(t *testing.T) {
 	g := open(t)
+	done := says("done")
+	done.message.Tier = "priority"
+	g.model.answers = []answer{done}
 	g.say("go", "done")
 	all := g.events()
 	start, finish := decode[skein.Step](t, all[2]), decode[skein.Step](t, all[3])
@@ -163,7 +166,7 @@ func TestStepsSayWhatTheModelRead(t *testing.T) {
 		t.Errorf("the step starts as %+v", start)
 	}
 	said := decode[skein.Message](t, all[4])
-	if finish.Phase != "finish" || finish.Request == "" || finish.Request != said.Request || finish.Usage == nil || *finish.Usage != *said.Usage {
+	if finish.Phase != "finish" || finish.Request == "" || finish.Request != said.Request || finish.Usage == nil || *finish.Usage != *said.Usage || finish.Tier != "priority" || said.Tier != finish.Tier {
 		t.Errorf("the step ends as %+v, and the answer is %+v, want the same request and usage", finish, said)
 	}
 }

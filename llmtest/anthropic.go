@@ -1,6 +1,7 @@
 package llmtest
 
 import (
+	"cmp"
 	"net/http"
 	"testing"
 
@@ -48,7 +49,8 @@ func anthropicEvents(r *Request, rp *Reply, id string) (all []event) {
 	}
 	usage := object{
 		"input_tokens": u.Input, "cache_creation_input_tokens": u.CacheWrite, "cache_read_input_tokens": u.CacheRead,
-		"output_tokens": min(1, u.Output), "service_tier": "standard",
+		"output_tokens": min(1, u.Output), "service_tier": cmp.Or(rp.Tier, "standard"),
+		"cache_creation": object{"ephemeral_5m_input_tokens": u.CacheWrite - u.CacheHour, "ephemeral_1h_input_tokens": u.CacheHour},
 	}
 	message := object{
 		"id": "msg_" + id, "type": "message", "role": "assistant", "model": model, "content": []any{},

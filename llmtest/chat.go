@@ -1,6 +1,7 @@
 package llmtest
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"strings"
@@ -56,7 +57,7 @@ func chatEvents(r *Request, rp *Reply, id string, parts func(rp *Reply) []object
 		model = r.Model
 	}
 	send := func(choices []object, usage any) {
-		chunk := object{"id": "chatcmpl-" + id, "object": "chat.completion.chunk", "created": 1_790_000_000, "model": model, "choices": choices}
+		chunk := object{"id": "chatcmpl-" + id, "object": "chat.completion.chunk", "created": 1_790_000_000, "model": model, "choices": choices, "service_tier": cmp.Or(rp.Tier, "default")}
 		if usage != nil {
 			chunk["usage"] = usage
 		}

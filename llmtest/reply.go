@@ -23,6 +23,7 @@ const (
 type Reply struct {
 	Parts []skein.Part // text, reasoning, calls; reasoning without text comes hidden
 	Usage skein.Usage  // the zero value is a few tokens
+	Tier  string       // service tier, in the provider's word; "" is the usual one
 	Stop  string       // why it ends, in the provider's word; "" is the usual one
 	Model string       // that answers; "" is the one that was asked for
 

@@ -1,6 +1,7 @@
 package llmtest
 
 import (
+	"cmp"
 	"fmt"
 	"testing"
 
@@ -46,6 +47,7 @@ func responsesEvents(r *Request, rp *Reply, id string) []event {
 		return object{
 			"id": "resp_" + id, "object": "response", "created_at": 1_790_000_000, "status": status, "model": model,
 			"error": nil, "incomplete_details": nil, "output": s.output, "store": false, "usage": nil,
+			"service_tier": cmp.Or(rp.Tier, "default"),
 		}
 	}
 	s.send("response.created", object{"response": response("in_progress")})

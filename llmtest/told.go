@@ -15,8 +15,12 @@ func usage(c *check) {
 	want := reply.Usage
 	want.Requests = 1
 	m := c.answer(c.ask(reply), hello())
-	if diff := cmp.Diff(&want, m.Usage); diff != "" {
-		c.Errorf("Stream() counts (-want +got):\n%s", diff)
+	if diff := cmp.Diff(&want, m.Usage); diff != "" || m.Tier != "" {
+		c.Errorf("Stream() counts, in tier %q (-want +got):\n%s", m.Tier, diff)
+	}
+	reply.Tier = "priority"
+	if m := c.answer(c.ask(reply), hello()); m.Tier != "priority" {
+		c.Errorf("Stream() of a priority answer has tier %q", m.Tier)
 	}
 }
 

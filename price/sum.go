@@ -15,6 +15,8 @@ type Sum struct {
 	Usage    skein.Usage
 	Cost     NanoUSD  // of what has a price
 	Unpriced []string // models without one, by name, each once
+
+	differs bool // the programs recorded another cost of some of it
 }
 
 // Sums puts the rows of one value together: days in the order in which they
@@ -46,7 +48,8 @@ func (t *Table) Sums(rows []skein.UsageRow, by skein.Dimension) []Sum {
 func (t *Table) Sum(rows []skein.UsageRow, at skein.Time) (sum Sum) {
 	for _, r := range rows {
 		usd, known := t.Cost(r, at)
-		one := Sum{Usage: r.Usage, Cost: usd}
+		recorded := NanoUSD(r.Usage.Reported)
+		one := Sum{Usage: r.Usage, Cost: usd, differs: recorded > 0 && max(recorded-usd, usd-recorded) >= cent/2}
 		if !known {
 			one.Unpriced = []string{cmp.Or(r.Model, "an unnamed model")}
 		}
@@ -55,10 +58,13 @@ func (t *Table) Sum(rows []skein.UsageRow, at skein.Time) (sum Sum) {
 	return sum
 }
 
+const cent NanoUSD = 1e7
+
 // Plus returns what s and u are together, under the name of s.
 func (s Sum) Plus(u Sum) Sum {
 	s.Usage = s.Usage.Plus(u.Usage)
 	s.Cost += u.Cost
+	s.differs = s.differs || u.differs
 	if len(u.Unpriced) > 0 {
 		all := slices.Concat(s.Unpriced, u.Unpriced)
 		slices.Sort(all)
@@ -80,12 +86,12 @@ func (s Sum) Money() string {
 }
 
 // Recorded returns for people what the programs themselves recorded as the cost,
-// of as much of s as they did; "" if they recorded none, or what Money says.
+// of as much of s as they did; "" where that is what it cost.
 func (s Sum) Recorded() string {
-	if recorded := cents(NanoUSD(s.Usage.Reported)); recorded != s.Money() {
-		return recorded
+	if !s.differs {
+		return ""
 	}
-	return ""
+	return cents(NanoUSD(s.Usage.Reported))
 }
 
 // Costs returns what Money says and, where it is different, what was recorded:
@@ -102,7 +108,7 @@ func cents(n NanoUSD) string {
 	switch {
 	case n == 0:
 		return ""
-	case n < 1e7:
+	case n < cent:
 		return "<$0.01"
 	}
 	return fmt.Sprintf("$%.2f", float64(n)/1e9)

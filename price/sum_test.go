@@ -33,3 +33,30 @@ func TestSumsAddUpByValueTheDearestFirst(t *testing.T) {
 		t.Errorf("Sums by day begins with %s, want the order of the rows", days[0].Of)
 	}
 }
+
+// What a program recorded is shown where it is not what we come to.
+func TestWhatWasRecordedStandsBeside(t *testing.T) {
+	table, err := price.Load(price.Override{Model: "dollar", Input: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	row := func(model string, input, recorded int64) skein.UsageRow {
+		return skein.UsageRow{Model: model, Usage: skein.Usage{Input: input, Reported: recorded, Requests: 1}}
+	}
+	same, other, none, unpriced := row("dollar", 2e6, 2_001_000_000), row("dollar", 1e6, 400_000_000), row("dollar", 5e6, 0), row("nobody's", 1, 300_000_000)
+	for _, c := range []struct {
+		rows                   []skein.UsageRow
+		costs, recorded, money string
+	}{
+		{[]skein.UsageRow{same}, "$2.00", "", "$2.00"},
+		{[]skein.UsageRow{same, none}, "$7.00", "", "$7.00"},
+		{[]skein.UsageRow{unpriced}, "$0.30", "", "$0.30"},
+		{[]skein.UsageRow{other}, "$1.00 (recorded: $0.40)", "$0.40", "$1.00"},
+		{[]skein.UsageRow{same, other, none}, "$8.00 (recorded: $2.40)", "$2.40", "$8.00"},
+	} {
+		s := table.Sum(c.rows, 0)
+		if s.Costs() != c.costs || s.Recorded() != c.recorded || s.Money() != c.money {
+			t.Errorf("%+v costs %q, %q recorded, %q in all, want %q, %q, %q", c.rows, s.Money(), s.Recorded(), s.Costs(), c.money, c.recorded, c.costs)
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package anthropic
 
 import (
+	"cmp"
 	"encoding/json"
 
 	"github.com/skein-dev/skein"
@@ -69,11 +70,12 @@ func (a *answer) count(u *usage) {
 	if u == nil {
 		return
 	}
-	now := skein.Usage{Input: u.Input, Output: u.Output, Reasoning: u.Details.Thinking, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite}
+	now := skein.Usage{Input: u.Input, Output: u.Output, Reasoning: u.Details.Thinking, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite, CacheHour: u.Written.Hour}
 	if a.Message.Usage != nil {
 		now = a.Message.Usage.Merge(now)
 	}
 	a.Message.Usage = &now
+	a.Message.Tier = cmp.Or(skein.ServiceTier(u.Speed), skein.ServiceTier(u.Tier), a.Message.Tier)
 }
 
 func (a *answer) begin(e *event) llm.Delta {

@@ -152,3 +152,16 @@ func TestFiles_GoAsTheirTypeWants(t *testing.T) {
 		}
 	}
 }
+
+// What is put into the cache for an hour costs more.
+func TestWhatIsCachedForAnHourIsTold(t *testing.T) {
+	s := llmtest.Anthropic(t)
+	reply := llmtest.Says("Counted.")
+	reply.Usage = skein.Usage{Input: 10, CacheWrite: 300, CacheHour: 200, Output: 5}
+	s.Otherwise(reply)
+	want := reply.Usage
+	want.Requests = 1
+	if _, m := ask(t, s, llm.Options{Model: "claude-sonnet-4-5"}, says("hello")); *m.Usage != want {
+		t.Errorf("Stream() counts %+v, want %+v", *m.Usage, want)
+	}
+}

@@ -105,7 +105,12 @@ type usage struct {
 	Output     int64 `json:"output_tokens"`
 	CacheRead  int64 `json:"cache_read_input_tokens"`
 	CacheWrite int64 `json:"cache_creation_input_tokens"`
-	Details    struct {
+	Written    struct {
+		Hour int64 `json:"ephemeral_1h_input_tokens"`
+	} `json:"cache_creation"`
+	Tier    string `json:"service_tier"`
+	Speed   string `json:"speed"` // fast, standard
+	Details struct {
 		Thinking int64 `json:"thinking_tokens"`
 	} `json:"output_tokens_details"`
 }

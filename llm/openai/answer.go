@@ -136,7 +136,7 @@ func (a *answer) end(raw json.RawMessage) {
 	if r.Usage != nil {
 		a.Message.Usage = r.Usage.apart()
 	}
-	a.Message.Stop, a.Ended = r.Status, true
+	a.Message.Tier, a.Message.Stop, a.Ended = skein.ServiceTier(r.Tier), r.Status, true
 	if r.Why.Reason != "" {
 		a.Message.Stop, a.Cut = r.Why.Reason, true
 	}

@@ -37,6 +37,7 @@ func (a *chatAnswer) take(data []byte) (deltas []llm.Delta, err error) {
 		return nil, llm.Refusal(http.StatusOK, nil, data)
 	}
 	a.Named(c.Model)
+	a.Message.Tier = cmp.Or(skein.ServiceTier(c.Tier), a.Message.Tier)
 	if c.Usage != nil {
 		a.Message.Usage = c.Usage.apart()
 	}

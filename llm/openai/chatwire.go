@@ -64,6 +64,7 @@ type chatAudio struct {
 // A chunk is an event of the stream.
 type chunk struct {
 	Model   string          `json:"model"`
+	Tier    string          `json:"service_tier"`
 	Usage   *chatUsage      `json:"usage"`
 	Error   json.RawMessage `json:"error"`
 	Choices []struct {

@@ -78,6 +78,7 @@ type made struct {
 type response struct {
 	Model  string `json:"model"`
 	Status string `json:"status"`
+	Tier   string `json:"service_tier"`
 	Usage  *usage `json:"usage"`
 	Why    struct {
 		Reason string `json:"reason"`
