@@ -24,8 +24,8 @@ var elements = map[string]string{
 	"local-command-stdout": "output of a command", "local-command-stderr": "errors of a command", "local-command-caveat": "about commands",
 	"bash-stdout": "output of a command", "bash-stderr": "errors of a command", "user_shell_command": "shell command",
 	"ide_opened_file": "file in the editor", "ide_selection": "selection in the editor", "ide_diagnostics": "problems in the editor",
-	"system-reminder": "system reminder", "system_reminder": "system reminder", "task-notification": "notification",
-	"subagent_notification": "notification", "user-memory-input": "memory", "post-tool-use-hook": "hook", "user-prompt-submit-hook": "hook",
+	"system-reminder": "system reminder", "system_reminder": "system reminder", "task-notification": notification,
+	"subagent_notification": notification, "user-memory-input": "memory", "post-tool-use-hook": "hook", "user-prompt-submit-hook": "hook",
 	"hook_prompt": "hook", "hook_context": "hook", "environment_context": "environment", "environment_details": "environment",
 	"session_context": "environment", "user_instructions": "instructions", "INSTRUCTIONS": "instructions",
 	"permissions instructions": "permissions", "personality_spec": "personality", "model_switch": "change of model",
@@ -46,6 +46,10 @@ var preambles = [...]struct{ begin, label string }{
 	{"--- Content from referenced files ---", "files"},
 	{"--- End of content ---", "files"},
 }
+
+// notification is the label of elements whose message is the program's to its end:
+// it says behind them what to read next.
+const notification = "notification"
 
 // Codex's editors put what they show before a person's words, with headings.
 const (
@@ -98,6 +102,36 @@ func Wrapped(text string) bool {
 	return typed == "" && len(wraps) > 0
 }
 
+// WrappedTitle reports whether all of a title is a program's. Programs cut titles
+// off, and with them the ends of envelopes.
+func WrappedTitle(title string) bool {
+	if Wrapped(title) {
+		return true
+	}
+	for rest := strings.TrimSpace(title); rest != ""; {
+		_, after, ok := leading(rest)
+		if !ok {
+			_, _, begun := beginTag(rest)
+			return begun || cutTag(rest)
+		}
+		rest = strings.TrimSpace(after)
+	}
+	return false
+}
+
+// cutTag reports whether text is the first part of an envelope's begin tag.
+func cutTag(text string) bool {
+	if !strings.HasPrefix(text, "<") || len(text) < len("<abc") {
+		return false
+	}
+	for name := range elements {
+		if strings.HasPrefix("<"+name+">", text) {
+			return true
+		}
+	}
+	return false
+}
+
 // leading returns the envelope that text begins with, and what follows it.
 func leading(text string) (w Wrap, rest string, ok bool) {
 	for _, p := range preambles {
@@ -110,16 +144,29 @@ func leading(text string) (w Wrap, rest string, ok bool) {
 			return Wrap{"what the editor shows", strings.TrimSpace(inner)}, rest, true
 		}
 	}
-	tag, inner, ok := strings.Cut(text, ">")
-	if !ok || !strings.HasPrefix(tag, "<") || len(tag) > 200 {
+	label, name, ok := beginTag(text)
+	if !ok {
 		return w, text, false
 	}
-	name, label := element(tag[1:])
-	if label == "" {
+	_, inner, _ := strings.Cut(text, ">")
+	inner, rest, ok = strings.Cut(inner, "</"+name+">")
+	switch {
+	case !ok: // somebody speaks of it
 		return w, text, false
+	case label == notification:
+		return Wrap{label, strings.TrimSpace(inner + rest)}, "", true
 	}
-	inner, rest, _ = strings.Cut(inner, "</"+name+">") // one that is cut off goes to the end
 	return Wrap{label, strings.TrimSpace(inner)}, rest, true
+}
+
+// beginTag returns the element that text begins with the tag of, and what it is called.
+func beginTag(text string) (label, name string, ok bool) {
+	tag, _, ok := strings.Cut(text, ">")
+	if !ok || !strings.HasPrefix(tag, "<") || len(tag) > 200 {
+		return "", "", false
+	}
+	name, label = element(tag[1:])
+	return label, name, label != ""
 }
 
 // element returns the name of the element that a tag begins, and what it is called.

@@ -23,7 +23,10 @@ func TestWhatProgramsWrapIsTakenApart(t *testing.T) {
 		"fix it\n<system-reminder>Be\nbrief.</system-reminder>":                                                                    "fix it [system reminder: Be brief.]",
 		"<system-reminder>a</system-reminder> fix <b>it</b>\n<environment_details>\nb\n</environment_details>\n":                   "fix <b>it</b> [system reminder: a|environment: b]",
 		"<user_query>fix it</user_query>":                                                                                          "fix it []",
-		"<environment_context>cut off":                                                                                             " [environment: cut off]",
+		"<system-reminder> is in my prompt: why?":                                                                                  "<system-reminder> is in my prompt: why? []",
+		"<system-reminder>a</system-reminder> what does <skill> do?":                                                               "what does <skill> do? [system reminder: a]",
+		"<task-notification>\n<status>completed</status>\n</task-notification>\nRead the output file: /tmp/x":                      " [notification: <status>completed</status> Read the output file: /tmp/x]",
+		"<environment_context>cut off":                                                                                             "<environment_context>cut off []",
 		"# Context from my IDE setup:\n\n## Open tabs:\n- a.go\n\n## My request for Codex:\nfix it\n":                              "fix it [what the editor shows: ## Open tabs: - a.go]",
 		`<hook_prompt id="1">go</hook_prompt>`:                                                                                     " [hook: go]",
 		"# AGENTS.md instructions for /x\n\n<INSTRUCTIONS>be</INSTRUCTIONS>":                                                       " [instructions: # AGENTS.md instructions for /x <INSTRUCTIONS>be</INSTRUCTIONS>]",
@@ -59,5 +62,22 @@ func TestTitlesAreNotMadeOfWhatProgramsWrap(t *testing.T) {
 	}
 	if s.Title != "" || s.First != "fix the till" || s.LastPrompt != "fix the till" {
 		t.Errorf("the session is titled %q, begins %q, and was asked last %q; want none, and twice what was typed", s.Title, s.First, s.LastPrompt)
+	}
+}
+
+func TestATitleThatWasCutOffIsAProgramsToo(t *testing.T) {
+	for title, want := range map[string]bool{
+		"<local-command-caveat>Caveat: The messages below":        true,
+		"<command-name>/clear</command-name> <command-mes":        true,
+		"<command-name>/clear</command-name> <command-message>cl": true,
+		"<task-notification> <task-id>a9cf":                       true,
+		"fix the <till>":                                          false,
+		"<b>bold":                                                 false,
+		"<b":                                                      false,
+		"":                                                        false,
+	} {
+		if got := skein.WrappedTitle(title); got != want {
+			t.Errorf("WrappedTitle(%q) = %v, want %v", title, got, want)
+		}
 	}
 }

@@ -3,6 +3,7 @@ package interop
 import (
 	"bytes"
 	"context"
+	"slices"
 
 	"github.com/skein-dev/skein"
 )
@@ -173,7 +174,7 @@ func (c *copier) match(ctx context.Context, key skein.ClientID, items []Item) ([
 			if err != nil {
 				return nil, err
 			}
-			if was.Kind == e.Kind && (bytes.Equal(was.Payload, e.Payload) || e.Kind == skein.KindCompacted) {
+			if was.Kind == e.Kind && (bytes.Equal(was.Payload, e.Payload) || e.Kind == skein.KindCompacted || saySame(was, e)) {
 				out[i], some = p, p
 				there = append(there[:j:j], there[j+1:]...)
 				break
@@ -192,6 +193,27 @@ func (c *copier) match(ctx context.Context, key skein.ClientID, items []Item) ([
 		}
 	}
 	return out, nil
+}
+
+// saySame reports whether two events say the same, whoever is thought to have put it
+// there: what was read before went by what was known of programs' envelopes then.
+func saySame(a, b skein.Event) bool {
+	if a.Kind != skein.KindSaid || b.Kind != skein.KindSaid {
+		return false
+	}
+	var plain [2][]byte
+	for i, e := range []skein.Event{a, b} {
+		m, err := skein.Decode[skein.Message](e)
+		if err != nil {
+			return false
+		}
+		m.Synthetic, m.Parts = false, slices.Clone(m.Parts)
+		for j := range m.Parts {
+			m.Parts[j].Synthetic = false
+		}
+		plain[i] = skein.MustJSON(m)
+	}
+	return bytes.Equal(plain[0], plain[1])
 }
 
 // hanging events come with a record in one file and not in its copy: they hang

@@ -44,6 +44,10 @@ func TestCopiesBecomeForks(t *testing.T) {
 			[][]string{{"a", "a1", "a2"}, {"b", "a1=other", "a2"}},
 			map[string]string{"a": "created a1 a2", "b": "created other a2"},
 		},
+		"whoever is thought to have said it": {
+			[][]string{{"a", "a1", "a2"}, {"b", `{"id":"a1","say":"a1","put":true}` + "\n", "a2", "b1"}},
+			map[string]string{"a": "created a1 a2", "b": "created a1 a2 fork(a@3) b1"},
+		},
 		"and keep another content under a shared key": {
 			[][]string{{"a", "a1", "a2"}, {"b", "a1", "a2=other", "b1"}},
 			map[string]string{"a": "created a1 a2", "b": "created a1 fork(a@2) other b1"},

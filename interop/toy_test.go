@@ -21,7 +21,7 @@ import (
 // toy is a format with all that the engine cares for and nothing else. A line
 // is {"id", "say"}, and may have "to" (go back to that line), "child" (said in
 // that child session), "for" (a title for the session of another file's line),
-// "and" (said too), "beside" (a child session that it is said in too), "mute" (it says nothing), "note" (it is noted, not said) and "float".
+// "and" (said too), "beside" (a child session that it is said in too), "mute" (it says nothing), "put" (a program said it), "note" (it is noted, not said) and "float".
 func toy() interop.Format {
 	return interop.Format{
 		Name:   "toy",
@@ -46,7 +46,7 @@ type toyReader struct {
 func (r *toyReader) Read(l interop.Line) (m interop.Made, err error) {
 	var in struct {
 		ID, Say, To, Child, Beside, For string
-		Float, Void, Mute, Note         bool
+		Float, Void, Mute, Note, Put    bool
 		And                             []string
 	}
 	if err := json.Unmarshal(l.Body, &in); err != nil {
@@ -71,7 +71,9 @@ func (r *toyReader) Read(l interop.Line) (m interop.Made, err error) {
 		r.count++
 		m.Items = append(m.Items, interop.Item{Event: skein.NewEvent(skein.KindRewound, 0, skein.Rewound{}), To: r.at[in.To]})
 	}
-	e := skein.Say(0, skein.UserSays(in.Say))
+	said := skein.UserSays(in.Say)
+	said.Synthetic = in.Put
+	e := skein.Say(0, said)
 	if in.Note {
 		m.Key = skein.ClientID(fmt.Sprintf("%s.%d", in.ID, r.count)) // as where records have no ID: its number among equals
 	}

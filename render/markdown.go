@@ -110,7 +110,7 @@ func (d *markdown) part(e *skein.Entry, p *skein.Part) {
 	case text != "":
 		typed, wraps := Unwrap(&e.Message, text)
 		for _, w := range wraps {
-			d.printf("\n*%s*\n", inline(Line(w.Line())))
+			d.wrap(w, e.Message.Synthetic || p.Synthetic)
 		}
 		if typed != "" {
 			d.printf("\n%s\n", closed(CleanMarkdown(typed)))
@@ -119,6 +119,16 @@ func (d *markdown) part(e *skein.Entry, p *skein.Part) {
 		d.printf("\n- %s:\n", inline(Line(string(p.Kind))))
 		d.fence("json", Clean(string(p.Raw)))
 	}
+}
+
+// wrap writes what a program wrapped, on a line: all of it where a person may have
+// typed it, for nothing else in the document has it.
+func (d *markdown) wrap(w skein.Wrap, theirs bool) {
+	if line := w.Line(); theirs || len(w.Label)+len(": ")+len(strings.Join(strings.Fields(w.Text), " ")) <= len(line) {
+		d.printf("\n*%s*\n", inline(Line(line)))
+		return
+	}
+	d.printf("\n*%s:*\n\n%s\n", inline(Line(w.Label)), quote(closed(CleanMarkdown(w.Text))))
 }
 
 func (d *markdown) call(e *skein.Entry, c *skein.Call) {

@@ -19,3 +19,15 @@ func TestWhatAProgramWrappedIsOneLabelledLine(t *testing.T) {
 		t.Errorf("what a model said is shown as\n%s\nwant its own words", page)
 	}
 }
+
+func TestMarkdownHasAllOfAnEnvelopeThatSomebodyTyped(t *testing.T) {
+	long := strings.Repeat("pears ", 100) + "plums"
+	for _, program := range []bool{false, true} {
+		m := skein.UserSays("<skill>" + long + "</skill>")
+		m.Synthetic = program
+		text := asMarkdown(t, skein.Session{ID: "s"}, []skein.Entry{{Seq: 1, End: 1, Message: m}}, Options{})
+		if got := strings.Contains(text, "plums"); got == program {
+			t.Errorf("put in by a program %v: the end of the envelope is there %v, want the opposite:\n%s", program, got, text)
+		}
+	}
+}

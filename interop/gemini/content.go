@@ -175,7 +175,7 @@ func (s *said) texts() (all []string) {
 
 // injected reports whether the program put a text into a user's message.
 func injected(text string) bool {
-	return skein.Wrapped(text) || opening(text)
+	return skein.Wrapped(text) || opening(text) || strings.HasPrefix(strings.TrimSpace(text), "<state_snapshot>") // the model may have been cut off
 }
 
 // opening reports whether a text is what the program tells the model each time
