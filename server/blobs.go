@@ -25,7 +25,7 @@ func (a *service) blobs(t *table) {
 	}
 	register(t, operation{
 		ID: "get-blob", Method: http.MethodGet, Path: "/sessions/{id}/blobs/{hash}", Tag: "events", Scope: door.Read, Summary: "The bytes of a blob that an event of the session refers to",
-		Doc: "As an attachment; its type is that of PNG, JPEG, GIF and WebP images by their bytes, and application/octet-stream for all else, which may have secrets in it and needs the scope read:raw.", Errors: []int{http.StatusNotFound},
+		Doc: "As an attachment; its type is that of PNG, JPEG, GIF and WebP images by their bytes, and application/octet-stream for all else, which may have secrets in it and needs the scope read:raw.", Errors: []int{http.StatusNotModified, http.StatusNotFound},
 		Gives: []media{{Type: "application/octet-stream"}, {Type: "image/*"}},
 	}, func(ctx context.Context, i *in) (*written, error) {
 		b, err := door.From(ctx).Store.Blob(ctx, i.ID, i.Hash)

@@ -14,7 +14,7 @@ import (
 // always are the statuses that every operation may answer with.
 func always() []int {
 	return []int{
-		http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusTooManyRequests,
+		http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusRequestEntityTooLarge, http.StatusTooManyRequests,
 		http.StatusInternalServerError, http.StatusServiceUnavailable,
 	}
 }
@@ -28,7 +28,8 @@ func meaning(status int) string {
 		http.StatusNotFound:              "It is not there, or not for this token's user, or was deleted.",
 		http.StatusConflict:              "It has moved on, is locked or taken, or a rule that the caller chose forbids it; code says which.",
 		http.StatusPreconditionFailed:    "If-Match names another version than there is now.",
-		http.StatusRequestEntityTooLarge: "The body is too long.",
+		http.StatusNotModified:           "It is still what If-None-Match names.",
+		http.StatusRequestEntityTooLarge: "The body is too long, or there is one where none is taken.",
 		http.StatusUnsupportedMediaType:  "The body is of another type.",
 		http.StatusUnprocessableEntity:   "The client ID or Idempotency-Key was used for other content.",
 		http.StatusTooManyRequests:       "Too many wrong tokens, or too many open streams.",
@@ -47,7 +48,7 @@ func (t *table) describe(o operation) {
 func (t *table) fill(op *huma.Operation, o operation) {
 	statuses := append(always(), o.Errors...)
 	if o.Body > 0 {
-		statuses = append(statuses, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType)
+		statuses = append(statuses, http.StatusUnsupportedMediaType)
 	}
 	if o.Scope >= door.Write {
 		statuses = append(statuses, http.StatusInsufficientStorage)
@@ -80,7 +81,10 @@ func (t *table) problem(status int) {
 	}
 	name := strconv.Itoa(status)
 	if c.Responses[name] == nil {
-		c.Responses[name] = &huma.Response{Description: meaning(status), Content: t.content([]media{bodyOf[door.Problem]("application/problem+json")})}
+		c.Responses[name] = &huma.Response{Description: meaning(status)}
+		if status >= http.StatusBadRequest {
+			c.Responses[name].Content = t.content([]media{bodyOf[door.Problem]("application/problem+json")})
+		}
 	}
 }
 
@@ -91,11 +95,11 @@ func (t *table) content(all []media) map[string]*huma.MediaType {
 		if m.Of != nil {
 			s = t.api.OpenAPI().Components.Schemas.Schema(m.Of, true, m.Of.Name())
 		}
-		if old := out[m.Type]; old != nil { // it is one or the other
-			if old.Schema.OneOf == nil {
-				old.Schema = &huma.Schema{OneOf: []*huma.Schema{old.Schema}}
+		if old := out[m.Type]; old != nil { // it is one or the other; an empty page may be both
+			if old.Schema.AnyOf == nil {
+				old.Schema = &huma.Schema{AnyOf: []*huma.Schema{old.Schema}}
 			}
-			old.Schema.OneOf = append(old.Schema.OneOf, s)
+			old.Schema.AnyOf = append(old.Schema.AnyOf, s)
 			continue
 		}
 		out[m.Type] = &huma.MediaType{Schema: s}

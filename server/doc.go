@@ -40,8 +40,8 @@
 //
 // # Secrets
 //
-// What looks like a secret is taken out of what people read: snippets and names
-// in searches, and the exports md, html and json; raw=1 leaves it in. Events,
-// messages and contexts are for programs, and exact; so are the exports skein
-// and source.
+// What looks like a secret is taken out of every answer, and what is asked goes
+// by what is left, so that nobody finds it out: see [redact.Redactor.Veil]. With
+// raw=1, for tokens with the scope read:raw, it stays in. The exports skein and
+// source, and the routes under /v1/store, are exact, and need that scope.
 package server

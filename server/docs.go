@@ -163,7 +163,7 @@ func shownOperation(op *huma.Operation) pageOperation {
 func mediaOf(content map[string]*huma.MediaType) (all []pageMedia) {
 	for _, name := range slices.Sorted(maps.Keys(content)) {
 		schemas := []*huma.Schema{content[name].Schema}
-		if of := schemas[0].OneOf; of != nil {
+		if of := schemas[0].AnyOf; of != nil {
 			schemas = of
 		}
 		for _, s := range schemas {

@@ -73,7 +73,7 @@ func (a *service) sessions(t *table) {
 	}
 	register(t, operation{
 		ID: "get-session", Method: http.MethodGet, Path: "/sessions/{id}", Tag: "sessions", Scope: door.Read, Summary: "A session, without what was said",
-		Doc: "In the bin or not. With If-None-Match and the ETag of an answer before: 304 if nothing has changed.", Errors: []int{http.StatusNotFound},
+		Doc: "In the bin or not. With If-None-Match and the ETag of an answer before: 304 if nothing has changed.", Errors: []int{http.StatusNotModified, http.StatusNotFound},
 	}, func(ctx context.Context, i *one) (*oneSession, error) {
 		s, err := door.From(ctx).Store.Session(ctx, i.ID)
 		out := a.answer(s)

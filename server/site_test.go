@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -40,6 +41,8 @@ type site struct {
 	token  string
 	purged []skein.SessionID
 	broken error // why it is not ready; nil: it is
+
+	contract func() *contract // what the server's document says
 }
 
 func newSite(t *testing.T) *site {
@@ -74,6 +77,18 @@ func newSiteWith(t *testing.T, store, shared skein.Store) *site {
 		http.DefaultClient.CloseIdleConnections()
 	})
 	s.url = h.URL
+	s.contract = sync.OnceValue(func() *contract {
+		w := s.send("GET /v1/openapi.json", "")
+		b, err := io.ReadAll(w.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := readContract(b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	})
 	return s
 }
 
@@ -127,6 +142,9 @@ func (s *site) raw(status int, what, body string, headers ...string) []byte {
 	}
 	if w.StatusCode != status {
 		s.Errorf("%s %s %v = %d %.300s, want %d", what, body, headers, w.StatusCode, b, status)
+	}
+	if err := s.contract().check(w, b); err != nil {
+		s.Errorf("%s %.300s: the answer is not what the document says: %v", what, body, err)
 	}
 	return b
 }
