@@ -219,8 +219,8 @@ func TestMigrationRecountsWhatTheShellDeleted(t *testing.T) {
 	t.Error(`after two starts the session has not "the second words" as its only turn`)
 }
 
-// Whose its tombstones are the first version did not know: they are everybody's who
-// had something then.
+// Whose its tombstones are the first version did not know: they are everybody's,
+// also theirs who have nothing left.
 func TestMigrationKeepsWhatWasDestroyedDestroyed(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "x.db")
 	first(t, name)
@@ -238,7 +238,7 @@ func TestMigrationKeepsWhatWasDestroyedDestroyed(t *testing.T) {
 	}
 	t.Cleanup(func() { s.Close() })
 	begin := skein.NewEvent(skein.KindCreated, 1, skein.Created{})
-	for _, u := range []skein.User{"ann", skein.Local} {
+	for _, u := range []skein.User{"ann", "bob", skein.Local} {
 		if _, err := skein.Add(t.Context(), s.As(u), "gone", begin); !errors.Is(err, skein.ErrDeleted) {
 			t.Errorf("%s begins what was destroyed: %v, want %v", u, err, skein.ErrDeleted)
 		}
@@ -246,8 +246,12 @@ func TestMigrationKeepsWhatWasDestroyedDestroyed(t *testing.T) {
 	if _, err := skein.Add(t.Context(), s, "shell", begin); !errors.Is(err, skein.ErrDeleted) {
 		t.Errorf("a session that was deleted in the shell begins: %v, want %v", err, skein.ErrDeleted)
 	}
-	if _, err := skein.Add(t.Context(), s.As("dana"), "gone", begin); err != nil {
-		t.Errorf("dana, who came later, begins a session: %v", err)
+	if _, err := skein.Add(t.Context(), s.As("bob"), "shell", begin); err != nil {
+		t.Errorf("bob begins a session with the ID of one that another user destroyed: %v", err)
+	}
+	_, err = s.Append(t.Context(), skein.Batch{Session: "gone", Events: []skein.Event{begin}, Again: true})
+	if _, again := skein.Add(t.Context(), s.As("ann"), "gone", begin); err != nil || errors.Is(again, skein.ErrDeleted) {
+		t.Errorf("what was destroyed is to come back: %v, and then %v", err, again)
 	}
 }
 

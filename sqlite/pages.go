@@ -174,6 +174,32 @@ func (p *pageFile) root(n uint32) uint32 {
 	return 0
 }
 
+// roots returns, by its root, what each tree is called in the file's own list of
+// tables and indexes, as far as that can be read: page 1 and those below it.
+func (p *pageFile) roots() map[uint32]string {
+	all := map[uint32]string{}
+	for n := uint32(1); n <= p.count; n++ {
+		if kind, parent := p.mapped(n); n > 1 && (kind != mapTree || parent != 1) {
+			continue
+		}
+		b := p.page(n)
+		if b == nil {
+			continue
+		}
+		cells, _ := p.cells(n, b)
+		for _, c := range cells {
+			if len(c.values) != 5 {
+				continue
+			}
+			name, named := c.values[1].(string)
+			if root, ok := c.values[3].(int64); ok && named && root > 1 && root <= int64(p.count) {
+				all[uint32(root)] = name
+			}
+		}
+	}
+	return all
+}
+
 // A cell is a row, of a table by its rowid.
 type cell struct {
 	rowid  int64

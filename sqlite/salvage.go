@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"iter"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -78,10 +79,11 @@ func salvageInto(ctx context.Context, from, to, kept string, o Options) (lost []
 	return x.fill(ctx)
 }
 
-// layout learns from the new file which tables there are. As both were made by
-// the same steps, the roots are the same.
+// layout learns from the new file which tables there are. Where their trees begin
+// the damaged file says; where that cannot be read it is where they do in the new
+// one, for both may have been made by the same steps.
 func (x *salvage) layout(ctx context.Context) error {
-	return x.to.readers.with(ctx, func(c *conn) error {
+	err := x.to.readers.with(ctx, func(c *conn) error {
 		var tables []string
 		err := c.query(`SELECT type, name, rootpage, coalesce(sql, '') FROM sqlite_schema WHERE rootpage > 0 ORDER BY rootpage`, nil, func(row []driver.Value) error {
 			var kind, name, sql string
@@ -101,6 +103,10 @@ func (x *salvage) layout(ctx context.Context) error {
 		}
 		return err
 	})
+	if said := x.from.roots(); slices.Contains(slices.Collect(maps.Values(said)), "events") {
+		x.roots = said
+	}
+	return err
 }
 
 func (t *salvaged) describe(c *conn) error {
@@ -133,6 +139,9 @@ func (t *salvaged) later() int { return len(t.columns) / 5 }
 
 // row returns the values of a row of t; ok is false if the cell is none.
 func (t *salvaged) row(c *cell) (row []any, ok bool) {
+	if t.name == "tombstones" && len(c.values) == 2 { // before schema 6 they did not say whose they are
+		c = &cell{values: []any{c.values[0], "", c.values[1]}}
+	}
 	if len(c.values) > len(t.columns) || len(c.values)+t.later() < len(t.columns) {
 		return nil, false
 	}

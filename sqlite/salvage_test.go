@@ -346,3 +346,57 @@ func TestAFeedGoesOnAfterASalvage(t *testing.T) {
 func lostMark(e skein.Event) bool {
 	return e.Time == 0 && (e.Kind == skein.KindCreated || strings.Contains(string(e.Payload), `"lost"`))
 }
+
+// What an earlier version wrote is salvaged with what was destroyed and what was
+// taken back, wherever its migrations have put the tables.
+func TestSalvageOfFilesOfTheFirstVersion(t *testing.T) {
+	for _, migrated := range []bool{false, true} {
+		name := filepath.Join(t.TempDir(), "x.db")
+		s, err := Open(t.Context(), name, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		evs := []skein.Event{skein.NewEvent(skein.KindCreated, 1, skein.Created{})}
+		for i := range 60 {
+			evs = append(evs, skein.Say(2, skein.UserSays(fmt.Sprint("prompt ", i, strings.Repeat(" word", i)))))
+		}
+		_, err = skein.Add(t.Context(), s, "a", append(evs, skein.NewEvent(skein.KindRewound, 3, skein.Rewound{To: 11}))...)
+		if err := errors.Join(err, s.Close()); err != nil {
+			t.Fatal(err)
+		}
+		toFirst(t, name)
+		c := testConn(t, name)
+		_, _, err = c.exec(`INSERT INTO tombstones (hash, at) VALUES (?, 1700000000000)`, idTomb("gone"))
+		if err := errors.Join(err, c.close()); err != nil {
+			t.Fatal(err)
+		}
+		if migrated {
+			s, err := Open(t.Context(), name, Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := s.Close(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		to := filepath.Join(t.TempDir(), "y.db")
+		if _, err := salvageInto(t.Context(), name, to, name+".kept", Options{}); err != nil {
+			t.Fatal(err)
+		}
+		if s, err = Open(t.Context(), to, Options{}); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { s.Close() })
+		if _, err := skein.Add(t.Context(), s.As("bob"), "gone", evs[0]); !errors.Is(err, skein.ErrDeleted) {
+			t.Errorf("migrated before: %v: after a salvage, bob begins what was destroyed: %v, want %v", migrated, err, skein.ErrDeleted)
+		}
+		got, err := s.Session(t.Context(), "a")
+		if err != nil || got.Messages != 10 || got.Undone.Messages != 50 {
+			t.Errorf("migrated before: %v: after a salvage, Session has %d messages and %d undone, %v; want 10 and 50", migrated, got.Messages, got.Undone.Messages, err)
+		}
+		q := skein.Query{Terms: []skein.Term{{Words: []string{"prompt"}}}, Each: true, Limit: 100, Deadline: 60e9}
+		if r, err := s.Search(t.Context(), q); err != nil || len(r.Hits) != 10 {
+			t.Errorf("migrated before: %v: after a salvage, Search finds %d messages, %v; want the 10 that stand", migrated, len(r.Hits), err)
+		}
+	}
+}

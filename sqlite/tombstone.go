@@ -49,7 +49,7 @@ func (t *call) checkTombstones(p *packed) error {
 		case dead && !p.Again:
 			return fmt.Errorf("session %s %w", p.Session, skein.ErrDeleted)
 		case dead:
-			if _, _, err := t.exec(`DELETE FROM tombstones WHERE hash = ? AND user_id = ?`, hash, string(user)); err != nil {
+			if _, _, err := t.exec(`DELETE FROM tombstones WHERE hash = ? AND user_id IN (?, '')`, hash, string(user)); err != nil {
 				return err
 			}
 		}
@@ -57,14 +57,14 @@ func (t *call) checkTombstones(p *packed) error {
 	return nil
 }
 
-// buried reports whether a user has a tombstone with this hash; if user is "",
-// whether anybody has.
+// buried reports whether a user has a tombstone with this hash, or one that is
+// everybody's; if user is "", whether anybody has.
 func (t *tx) buried(user skein.User, hash []byte) (bool, error) {
 	if err := t.bury(); err != nil {
 		return false, err
 	}
 	var at int64
-	return t.one(`SELECT at FROM tombstones WHERE hash = ?1 AND (?2 = '' OR user_id = ?2) LIMIT 1`, []any{hash, string(user)}, &at)
+	return t.one(`SELECT at FROM tombstones WHERE hash = ?1 AND (?2 = '' OR user_id IN (?2, '')) LIMIT 1`, []any{hash, string(user)}, &at)
 }
 
 // bury makes tombstones of what was deleted in the shell.

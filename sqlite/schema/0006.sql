@@ -1,6 +1,6 @@
 -- A tombstone bars an ID and an origin for the user who deleted the session. Of
--- those from before it is not known whose they are: they bar them for everybody
--- who has something here.
+-- those from before it is not known whose they are: user_id is '', and they bar them
+-- for everybody, as they did.
 
 CREATE TABLE tombstones_of (
 	hash    BLOB    NOT NULL,
@@ -10,8 +10,7 @@ CREATE TABLE tombstones_of (
 ) STRICT, WITHOUT ROWID;
 
 INSERT INTO tombstones_of (hash, user_id, at)
-SELECT t.hash, u.user_id, t.at
-FROM tombstones t, (SELECT 'local' AS user_id UNION SELECT user_id FROM sessions UNION SELECT user_id FROM files) u;
+SELECT hash, '', at FROM tombstones;
 
 DROP TABLE tombstones;
 
