@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 
 	"github.com/skein-dev/skein"
@@ -193,11 +194,11 @@ func (d *markdown) fence(lang, text string) {
 
 func errorLine(e *skein.ErrorInfo) string {
 	line := e.Message
-	if e.Kind != "" {
+	if e.Kind != "" && !strings.HasPrefix(line, e.Kind) {
 		line = e.Kind + ": " + line
 	}
-	if e.Status != 0 {
-		line += fmt.Sprintf(" (HTTP %d)", e.Status)
+	if status := strconv.Itoa(e.Status); e.Status != 0 && !strings.Contains(line, status) {
+		line += " (HTTP " + status + ")"
 	}
 	return line
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/render"
 )
 
@@ -30,6 +31,20 @@ func TestFieldsKeepTheirOrder(t *testing.T) {
 	} {
 		if g := render.Gist(json.RawMessage(input)); g != "go test" {
 			t.Errorf("Gist(%s) = %q, want %q", input, g, "go test")
+		}
+	}
+}
+
+// An error says once what kind it is of and which status it has.
+func TestErrorLineSaysNothingTwice(t *testing.T) {
+	for want, e := range map[string]skein.ErrorInfo{
+		"overloaded: try later (HTTP 529)":             {Kind: "overloaded", Message: "try later", Status: 529},
+		"request was turned down (HTTP 400): no":       {Kind: "request", Message: "request was turned down (HTTP 400): no", Status: 400},
+		"rate_limit: 429 Too Many Requests: slow down": {Kind: "rate_limit", Message: "429 Too Many Requests: slow down", Status: 429},
+		"gone": {Message: "gone"},
+	} {
+		if got := render.ErrorLine(&e); got != want {
+			t.Errorf("ErrorLine(%+v) = %q, want %q", e, got, want)
 		}
 	}
 }
