@@ -83,7 +83,7 @@ func (f *gatherer) event(e Event) (err error) {
 		var s *Step
 		if s, err = decodeTo[Step](e); err == nil {
 			f.Failed = s.Error != nil
-			for _, hash := range []string{s.Prompt, s.Tools} {
+			for _, hash := range []string{s.Prompt, s.Tools, s.Config} {
 				if s.Kept && hash != "" {
 					f.Blobs = append(f.Blobs, Hash(hash))
 				}

@@ -83,7 +83,8 @@ type Step struct {
 	Mode     string     `json:"mode,omitempty"`
 	Prompt   string     `json:"prompt,omitempty"`  // SHA-256 of the system prompt, hexadecimal
 	Tools    string     `json:"tools,omitempty"`   // SHA-256 of the tool list, hexadecimal
-	Kept     bool       `json:"kept,omitempty"`    // Prompt and Tools are blobs of the store
+	Config   string     `json:"config,omitempty"`  // SHA-256 of what the agent was allowed, as in Created, which may be edited between two starts
+	Kept     bool       `json:"kept,omitempty"`    // Prompt, Tools and Config are blobs of the store
 	Request  string     `json:"request,omitempty"` // provider request ID: usage with the same one is counted once
 	Provider string     `json:"provider,omitempty"`
 	Model    string     `json:"model,omitempty"`

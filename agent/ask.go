@@ -201,7 +201,7 @@ func (t *Thread) start(mode string, r llm.Request, try int) (skein.Step, error) 
 		blobs = append(blobs, b)
 		return string(b.Hash)
 	}
-	s.Prompt, s.Tools = keep([]byte(r.System)), keep(toolList(r.Tools))
+	s.Prompt, s.Tools, s.Config = keep([]byte(r.System)), keep(toolList(r.Tools)), keep(t.agent.Config)
 	return s, t.put(context.Background(), blobs, skein.NewEvent(skein.KindStep, t.now(), s))
 }
 
@@ -230,7 +230,7 @@ func toolList(tools []llm.ToolSpec) []byte {
 // finish returns the event that the request s has come to its end, with the
 // answer m, if there is any, or err.
 func (t *Thread) finish(s skein.Step, m *skein.Message, err error) skein.Event {
-	s.Phase, s.Prompt, s.Tools, s.Kept = "finish", "", "", false
+	s.Phase, s.Prompt, s.Tools, s.Config, s.Kept = "finish", "", "", "", false
 	if m != nil {
 		s.Request, s.Tier, s.Usage, s.Stop, s.Provider, s.Model = m.Request, m.Tier, m.Usage, m.Stop, m.Provider, m.Model
 	}

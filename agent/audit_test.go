@@ -28,6 +28,10 @@ func TestASessionKeepsWhatItsModelWasTold(t *testing.T) {
 			if !s.Kept || err != nil || string(prompt) != "be good" {
 				t.Errorf("the blob of the system prompt is %q, %v, want it", prompt, err)
 			}
+			config, err := g.store.Blob(t.Context(), g.ID(), skein.Hash(s.Config))
+			if err != nil || string(config) != `{"max_steps":7}` {
+				t.Errorf("the blob of what the agent was allowed is %q, %v, want its config", config, err)
+			}
 			list, err := g.store.Blob(t.Context(), g.ID(), skein.Hash(s.Tools))
 			var tools []llm.ToolSpec
 			if err != nil || json.Unmarshal(list, &tools) != nil || len(tools) != 4 || !strings.Contains(string(list), `"name":"look"`) {
