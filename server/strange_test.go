@@ -1,22 +1,29 @@
 package server_test
 
 import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
 	"math/rand/v2"
-	"mime"
 	"net/http"
 	"net/url"
+	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/door"
 )
+
+// seedEnv repeats the requests of another run, by the seed that it logged.
+const seedEnv = "SKEIN_STRANGE_SEED"
 
 // strangeOp is an operation as the document tells of it.
 type strangeOp struct {
@@ -24,35 +31,41 @@ type strangeOp struct {
 	Parameters []struct {
 		Name, In string
 		Required bool
-		Schema   struct {
-			Type any
-			Enum []any
-		}
+		Schema   strangeSchema
 	}
 	RequestBody struct {
 		Content map[string]struct {
 			Schema strangeSchema
 		}
 	}
-	Responses map[string]struct {
-		Content map[string]json.RawMessage
-	}
 }
 
 type strangeSchema struct {
 	Ref        string `json:"$ref"`
-	Properties map[string]json.RawMessage
+	Type       any
+	Enum       []any
+	Items      *strangeSchema
+	Properties map[string]strangeSchema
+	Required   []string
 }
 
-// strangers asks for operations with values that nobody would.
+// is reports whether a schema is of a type, maybe among others.
+func (s *strangeSchema) is(typ string) bool {
+	all, _ := s.Type.([]any)
+	return s.Type == typ || slices.Contains(all, any(typ))
+}
+
+// strangers asks for operations with values that nobody would, and with some that
+// are right, so that the others get somewhere.
 type strangers struct {
 	*rand.Rand
 	schemas map[string]strangeSchema
 	session skein.SessionID // that there is
+	right   bool            // most of the request under way is
 }
 
-// value is for a query, a header or a path.
-func (x *strangers) value() string {
+// odd is a value for anything.
+func (x *strangers) odd() string {
 	all := []string{
 		"", "a", "zzz", "0", "1", "-1", "9999999999999999999999", "1e309", "true", "null", "[]", "{}", "a/../b", "..", "%", "\x00", "\xff\xfe", "🧵", "2026-11-21T04:36:00.123Z", "30d",
 		"session", "day", "regex", "(.*)*(.*)*x{1000}", "(", "child", "md", "source", strings.Repeat("x", 3000), strings.Repeat("9", 300), "Europe/Berlin", "*", `"`, "'; DROP TABLE events; --",
@@ -60,132 +73,271 @@ func (x *strangers) value() string {
 	return all[x.IntN(len(all))]
 }
 
-// json is a value of a body, with members that the schema has and others.
-func (x *strangers) json(s strangeSchema, depth int) any {
+// word is a value of a kind of string, by the name that it goes by.
+func (x *strangers) word(name string) string {
+	if !x.right || x.IntN(12) == 0 {
+		return x.odd()
+	}
+	switch name {
+	case "id", "session", "name":
+		return string(x.session)
+	case "time", "at", "since", "until", "before", "updated":
+		return "2026-11-21T04:36:00.123Z"
+	case "hash":
+		return strings.Repeat("0a", 32)
+	case "format":
+		return "claude-code"
+	case "kind":
+		return []string{"noted", "said", "titled"}[x.IntN(3)]
+	case "role":
+		return "user"
+	case "regex", "title", "q", "substring", "text", "words", "data", "payload64":
+		return []string{"hello", "aGVsbG8="}[x.IntN(2)]
+	}
+	return []string{"", "a", "k", "1"}[x.IntN(4)]
+}
+
+func (x *strangers) number() int { return []int{0, 1, 2, 3, 50, -1, 1 << 40}[x.IntN(7)] }
+
+// parameter is a value of a query, a header or a path.
+func (x *strangers) parameter(name string, s strangeSchema) string {
+	switch {
+	case !x.right || x.IntN(12) == 0:
+		return x.odd()
+	case len(s.Enum) > 0:
+		return fmt.Sprint(s.Enum[x.IntN(len(s.Enum))])
+	case s.is("boolean"):
+		return []string{"true", "false"}[x.IntN(2)]
+	case s.is("integer"):
+		return fmt.Sprint(x.number())
+	}
+	return x.word(name)
+}
+
+// json is a value of a body.
+func (x *strangers) json(name string, s strangeSchema, depth int) any {
 	if s.Ref != "" {
 		s = x.schemas[s.Ref[strings.LastIndex(s.Ref, "/")+1:]]
 	}
-	names := slices.Sorted(maps.Keys(s.Properties))
-	switch n := x.IntN(10); {
-	case n < 7 && len(names) > 0 && depth < 5:
-		all := map[string]any{}
-		for _, name := range names {
-			if x.IntN(3) > 0 {
-				var member strangeSchema
-				_ = json.Unmarshal(s.Properties[name], &member)
-				all[name] = x.json(member, depth+1)
-			}
-		}
-		if x.IntN(8) == 0 {
-			all["no such member"] = x.value()
+	switch odd := !x.right && x.IntN(3) == 0 || x.IntN(40) == 0; {
+	case odd && x.IntN(2) == 0:
+		return []any{x.odd(), nil, 1.5, map[string]any{"a": x.odd()}}
+	case odd:
+		return []any{nil, true, -1, 1e300, 0, 1 << 60}[x.IntN(6)]
+	case len(s.Enum) > 0:
+		return s.Enum[x.IntN(len(s.Enum))]
+	case s.is("boolean"):
+		return x.IntN(2) == 0
+	case s.is("integer"), s.is("number"):
+		return x.number()
+	case s.is("array") && s.Items != nil && depth < 5:
+		all := []any{}
+		for range x.IntN(3) {
+			all = append(all, x.json(name, *s.Items, depth+1))
 		}
 		return all
-	case n == 7:
-		return []any{x.value(), nil, 1.5, map[string]any{"a": x.value()}}
-	case n == 8:
-		return []any{nil, true, -1, 1e300, 0, 1 << 60}[x.IntN(6)]
+	case s.is("object") && len(s.Properties) == 0:
+		return map[string]any{"name": "x", "role": "user", "title": "t", "parts": []any{map[string]any{"kind": "text", "text": "hello"}}}
+	case len(s.Properties) == 0 || depth >= 5:
+		return strings.ToValidUTF8(x.word(name), "?")
 	}
-	return strings.ToValidUTF8(x.value(), "?")
+	all := map[string]any{}
+	for _, member := range slices.Sorted(maps.Keys(s.Properties)) {
+		if slices.Contains(s.Required, member) && x.right || x.IntN(3) == 0 {
+			all[member] = x.json(member, s.Properties[member], depth+1)
+		}
+	}
+	if !x.right && x.IntN(8) == 0 {
+		all["no such member"] = x.odd()
+	}
+	return all
 }
 
-// request returns one for an operation: its path and a body.
-func (x *strangers) request(path string, op *strangeOp) (target, body string) {
-	query := url.Values{}
+// file is a body of bytes: what a program may have sent to be taken in.
+func (x *strangers) file() string {
+	switch x.IntN(6) {
+	case 0:
+		return transcript + answer
+	case 1:
+		return transcript + "{\x00" + answer[:len(answer)/2]
+	case 2: // unpacked it is a hundred times as long
+		var b bytes.Buffer
+		z := gzip.NewWriter(&b)
+		z.Write(make([]byte, 1<<20)) //nolint:errcheck // memory
+		z.Close()
+		return b.String()
+	case 3:
+		return "PK\x03\x04" + strings.Repeat(x.odd(), 20)
+	}
+	return x.odd()
+}
+
+// body is one of a type.
+func (x *strangers) body(typ string, s strangeSchema) string {
+	switch n := x.IntN(24); {
+	case n == 0:
+		return x.odd()
+	case n == 1:
+		return strings.Repeat(`{"a":[`, 2000)
+	case n == 2 && x.IntN(4) == 0:
+		return `{"title":"` + strings.Repeat("x", 2<<20) + `"}`
+	case strings.Contains(typ, "octet"):
+		return x.file()
+	}
+	return string(skein.MustJSON(x.json("", s, 0)))
+}
+
+// request returns one for an operation.
+func (x *strangers) request(ctx context.Context, t *testing.T, root, method, path string, op *strangeOp) *http.Request {
+	query, header, body := url.Values{}, http.Header{}, ""
 	for _, p := range op.Parameters {
-		v := x.value()
-		if len(p.Schema.Enum) > 0 && x.IntN(2) == 0 {
-			v = fmt.Sprint(p.Schema.Enum[x.IntN(len(p.Schema.Enum))])
-		}
+		v := x.parameter(p.Name, p.Schema)
+		asked := p.Required || x.IntN(3) == 0
 		switch {
 		case p.In == "path":
-			if v == "" || v == ".." || x.IntN(2) == 0 {
+			if v == "" || v == ".." || p.Name == "id" && x.IntN(4) > 0 {
 				v = string(x.session)
 			}
 			path = strings.ReplaceAll(path, "{"+p.Name+"}", url.PathEscape(v))
-		case p.In == "query" && p.Name != "follow" && (p.Required || x.IntN(3) == 0):
+		case p.In == "query" && asked:
 			query.Set(p.Name, v)
+		case p.In == "header" && asked:
+			header.Set(p.Name, strings.Map(func(r rune) rune {
+				if r < ' ' || r > '~' {
+					return '?'
+				}
+				return r
+			}, v))
 		}
 	}
-	if x.IntN(10) == 0 {
-		query.Set("no-such-parameter", x.value())
+	if x.IntN(20) == 0 {
+		query.Set("no-such-parameter", x.odd())
 	}
-	for _, c := range op.RequestBody.Content {
-		switch x.IntN(8) {
-		case 0:
-			body = x.value()
-		case 1:
-			body = strings.Repeat(`{"a":[`, 2000)
-		default:
-			body = string(skein.MustJSON(x.json(c.Schema, 0)))
+	for _, typ := range slices.Sorted(maps.Keys(op.RequestBody.Content)) {
+		if body == "" || x.IntN(2) == 0 {
+			body = x.body(typ, op.RequestBody.Content[typ].Schema)
+			header.Set("Content-Type", typ)
 		}
 	}
-	return path + "?" + query.Encode(), body
+	r, err := http.NewRequestWithContext(ctx, method, root+path+"?"+query.Encode(), strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	maps.Copy(r.Header, header)
+	return r
 }
 
-// Whatever is asked, the server answers with a status that the document has for
-// the operation, JSON where it says so, and never fails itself.
+// Whatever is asked, with whatever scope, the server answers as the document says
+// it does, in its status, its type and every member, and never fails itself. Who
+// hangs up in the middle of a stream leaves nothing behind.
 func TestNoRequestMakesTheServerFail(t *testing.T) {
-	const seed, rounds = 12, 12
+	seed := uint64(time.Now().UnixNano())
+	if again := os.Getenv(seedEnv); again != "" {
+		var err error
+		if seed, err = strconv.ParseUint(again, 10, 64); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Logf("to ask the same again: %s=%d", seedEnv, seed)
+	emptyTemp(t)
 	s := newSite(t)
 	var doc struct {
 		Paths      map[string]map[string]strangeOp
 		Components struct{ Schemas map[string]strangeSchema }
 	}
 	s.wants(200, "GET /v1/openapi.json", "", &doc)
-	x := &strangers{rand.New(rand.NewPCG(seed, seed)), doc.Components.Schemas, ""}
-	for n, scope := range []string{"read", "write", "write read:raw", "admin read:raw"} {
+	x := &strangers{rand.New(rand.NewPCG(seed, seed)), doc.Components.Schemas, "", false}
+	answered := map[int]int{}
+	for n, scope := range []string{"read", "read:raw", "write", "write read:raw", "admin", "admin read:raw"} {
 		token, err := s.tokens.Add(door.Token{Name: scope, Scope: scope})
 		if err != nil {
 			t.Fatal(err)
 		}
-		for round := range rounds {
+		for round := range 8 {
 			x.session = skein.SessionID(fmt.Sprintf("s%d-%d", n, round)) // the last may be gone by now
 			s.begin(x.session, skein.Created{Title: "one", Cwd: "/src"}, "hello", "again")
 			for _, path := range slices.Sorted(maps.Keys(doc.Paths)) {
 				for _, method := range slices.Sorted(maps.Keys(doc.Paths[path])) {
-					op := doc.Paths[path][method]
-					if slices.Contains(elsewhere(), strings.ToUpper(method)+" "+path) {
+					op, method := doc.Paths[path][method], strings.ToUpper(method)
+					if slices.Contains(elsewhere(), method+" "+path) {
 						continue
 					}
-					target, body := x.request(path, &op)
-					checkAnswer(t, s, token, strings.ToUpper(method), target, body, &op)
+					x.right = x.IntN(3) > 0
+					answered[s.asks(x, token, method, path, &op)/100]++
 				}
 			}
 		}
 	}
+	if answered[2] < answered[4]/8 {
+		t.Errorf("answers by hundreds of their statuses: %v; want enough of 200 to see what they are like", answered)
+	}
 }
 
-func checkAnswer(t *testing.T, s *site, token, method, target, body string, op *strangeOp) {
-	t.Helper()
-	ctx, stop := context.WithCancel(t.Context())
+// asks sends a strange request and holds the answer against the document.
+func (s *site) asks(x *strangers, token, method, path string, op *strangeOp) int {
+	s.Helper()
+	ctx, stop := context.WithCancel(s.Context())
 	defer stop()
-	r, err := http.NewRequestWithContext(ctx, method, s.url+target, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.Header.Set("Authorization", "Bearer "+token)
-	if body != "" {
-		r.Header.Set("Content-Type", "application/json")
-		for typ := range op.RequestBody.Content {
-			r.Header.Set("Content-Type", typ)
+	r := x.request(ctx, s.T, s.url, method, path, op)
+	var sent []byte
+	if r.Body != nil {
+		body, err := r.GetBody()
+		if err != nil {
+			s.Fatal(err)
+		}
+		if sent, err = io.ReadAll(body); err != nil {
+			s.Fatal(err)
 		}
 	}
+	r.Header.Set("Authorization", "Bearer "+token)
 	w, err := http.DefaultClient.Do(r)
 	if err != nil {
-		t.Errorf("%s %.300s %.300q: %v", method, target, body, err)
-		return
+		s.Errorf("%s: %s %.300s %.300q: %v", op.ID, method, r.URL, sent, err)
+		return 0
 	}
 	defer w.Body.Close()
-	what := fmt.Sprintf("%s: %s %.400s %.400q = %d", op.ID, method, target, body, w.StatusCode)
-	if _, ok := op.Responses[fmt.Sprint(w.StatusCode)]; w.StatusCode >= 500 || !ok && op.Responses["default"].Content == nil {
-		b, _ := io.ReadAll(io.LimitReader(w.Body, 300))
-		t.Errorf("%s %s, which the document does not have", what, b)
-		return
+	in := io.Reader(w.Body)
+	if w.Header.Get("Content-Type") == "text/event-stream" {
+		in = firstFrame(w.Body)
 	}
-	if typ, _, _ := mime.ParseMediaType(w.Header.Get("Content-Type")); typ == "application/json" || strings.HasSuffix(typ, "+json") {
-		var answer json.RawMessage
-		if err := json.NewDecoder(w.Body).Decode(&answer); err != nil {
-			t.Errorf("%s: its JSON: %v", what, err)
+	b, err := io.ReadAll(in)
+	if err != nil {
+		s.Errorf("%s: %s %.300s %.300q: the answer breaks off: %v", op.ID, method, r.URL, sent, err)
+		return w.StatusCode
+	}
+	if err := s.contract().check(w, b); err != nil || w.StatusCode >= 500 {
+		s.Errorf("%s %.400s %v %.400q = %d %.400s: %v", method, r.URL, r.Header, sent, w.StatusCode, b, err)
+	}
+	return w.StatusCode
+}
+
+// firstFrame returns what a stream says first: the rest may take for ever.
+func firstFrame(stream io.Reader) io.Reader {
+	var b bytes.Buffer
+	for in := bufio.NewReader(stream); ; {
+		line, err := in.ReadString('\n')
+		b.WriteString(line)
+		if err != nil || line == "\n" {
+			return &b
+		}
+	}
+}
+
+// What a stream sends fits the document, with secrets and without, and to each of
+// several that hang up at another place.
+func TestWhatAStreamSendsIsWhatTheDocumentSays(t *testing.T) {
+	s := newSite(t)
+	s.begin("a", skein.Created{Title: "one", Cwd: "/src"}, "hello", "again", "and again")
+	for _, path := range []string{"/v1/sessions/a/events?follow=1", "/v1/stream"} {
+		for n := range 4 {
+			next := s.listen(t.Context(), path)
+			for range n {
+				_, data, _ := strings.Cut(next(), " ")
+				op, _ := s.contract().find(http.MethodGet, strings.TrimSuffix(path, "?follow=1"))
+				if err := s.contract().fits(op.Responses["200"].Content["text/event-stream"].Schema, []byte(data)); err != nil {
+					t.Errorf("GET %s sends %s: %v", path, data, err)
+				}
+			}
 		}
 	}
 }
