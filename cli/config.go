@@ -38,7 +38,10 @@ With the name of a SETTING, print its value alone.
   compact_after  items after which the older part of a session is summed up
                  for the model (40); 0 never
   titles         who names a session: model, after its second turn, or off
+  memory         what was written down for agents, AGENTS.md and the like, is
+                 read: on or off (*)
   log            log files of the conversations: on or off (*)
+  backups        how many daily backups stay (3); 0 for none (*)
   allow          tools that run without asking: ["shell"] (*)
 
   [project."/home/ada/api"]       # (*)
@@ -58,7 +61,12 @@ With the name of a SETTING, print its value alone.
   output = 2.0
 
 (*) A project's file may not set it, for projects come from strangers.`,
-		Args: words(0, 1, "the name of a setting"),
+		Args: func(c *cobra.Command, args []string) error {
+			if n := len(args); n > 1 {
+				return advise(usagef("skein config only shows settings"), "to set one, write it into config.toml, in the config folder that skein config shows: %s = %q", args[n-2], args[n-1])
+			}
+			return nil
+		},
 		RunE: f.plain(o.run),
 	}
 	jsonFlag(c, &o.json)

@@ -97,6 +97,8 @@ func flagText(err error) string {
 		return fmt.Sprintf("--%s %q: %s", value.GetFlag().Name, value.GetValue(), wanted(value.GetFlag()))
 	case errors.As(err, &needs):
 		return fmt.Sprintf("--%s needs a value", needs.GetFlag().Name)
+	case errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() == unknown.GetSpecifiedName():
+		return fmt.Sprintf("no flag -%s", unknown.GetSpecifiedName())
 	case errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() != "":
 		return fmt.Sprintf("no flag -%s in -%s", unknown.GetSpecifiedName(), unknown.GetSpecifiedShortnames())
 	case errors.As(err, &unknown):

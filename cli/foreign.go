@@ -10,7 +10,7 @@ import (
 
 // understand returns args in our words where a person typed those of another
 // program: session list, sessions, session show NAME; and without a command
-// -c, -s NAME, -r NAME for a chat, -p PROMPT for one answer. (Commands have
+// -c, -s NAME, -r NAME for a chat, -p PROMPT, also of run, for one answer. (Commands have
 // aliases of their own, such as delete, and flags too: see flagWords.)
 func understand(root *cobra.Command, args []string) []string {
 	at := 0
@@ -37,6 +37,10 @@ func understand(root *cobra.Command, args []string) []string {
 			return append(append(append(before, "run"), rest[:i]...), rest[i+1:]...)
 		}
 		return append(append(before, "chat"), rest...)
+	case "run":
+		if i := slices.Index(rest, "-p"); i >= 0 && !slices.Contains(rest[:i], "--") {
+			return append(append(before, rest[:i]...), rest[i+1:]...)
+		}
 	}
 	return args
 }
@@ -61,7 +65,7 @@ var meanings = map[string]string{
 	"view": "show", "cat": "show", "print": "show", "read": "show", "info": "show", "get": "show", "history": "show",
 	"find": "search", "grep": "search", "query": "search",
 	"stats": "usage", "cost": "usage", "costs": "usage", "tokens": "usage",
-	"branch": "fork", "copy": "fork", "clone": "fork", "title": "rename", "name": "rename",
+	"undo": "fork", "rewind": "fork", "branch": "fork", "copy": "fork", "clone": "fork", "title": "rename", "name": "rename",
 	"undelete": "restore", "cleanup": "prune", "clean": "prune", "gc": "prune", "trash": "list --bin", "bin": "list --bin",
 	"save": "export", "dump": "export", "load": "import", "migrate": "convert", "web": "open", "dashboard": "open", "server": "serve",
 	"check": "doctor", "repair": "doctor --repair", "verify": "doctor", "login": "key", "settings": "config", "update": "version",
@@ -79,8 +83,19 @@ func meant(root *cobra.Command, args []string) string {
 	if command, ok := meanings[strings.ToLower(args[0])]; ok {
 		return command
 	}
-	if near := root.SuggestionsFor(args[0]); len(near) > 0 {
-		return near[0]
+	typed := strings.ToLower(args[0])
+	return leastOf(root.SuggestionsFor(typed), func(name string) int {
+		if strings.HasPrefix(name, typed) {
+			return 0
+		}
+		return distance(typed, name)
+	})
+}
+
+// leastOf returns the first of all of which f is least; "" if there are none.
+func leastOf(all []string, f func(string) int) string {
+	if len(all) == 0 {
+		return ""
 	}
-	return ""
+	return slices.MinFunc(all, func(a, b string) int { return f(a) - f(b) })
 }

@@ -26,6 +26,9 @@ func TestTheWordsOfOtherProgramsAreUnderstood(t *testing.T) {
 		"--resume=ab":               "chat --resume=ab",
 		"-p hello":                  "run hello",
 		"-c -p hello":               "run -c hello",
+		"run -p hello":              "run hello",
+		"run -c -p hello":           "run -c hello",
+		"run say -- -p":             "run say -- -p",
 		"list":                      "list",
 		"show session":              "show session",
 		"--version":                 "--version",
@@ -62,9 +65,24 @@ func TestTheWordsOfOtherProgramsDoWhatTheyMean(t *testing.T) {
 	}
 	run(0, "run", "--model", "echo", "--session-name", "standup", "hello")
 	run(0, "show", "standup")
-	for typed, want := range map[string]string{"grep": "search", "session frobnicate": "list", "session grep": "search", "Stats": "usage", "lsit": "list", "trash": "list --bin"} {
+	for typed, want := range map[string]string{"grep": "search", "session frobnicate": "list", "session grep": "search", "Stats": "usage", "lsit": "list", "lis": "list", "Forkk": "fork", "undo": "fork", "trash": "list --bin"} {
 		if _, errs := run(exitUsage, strings.Fields(typed)...); !strings.Contains(errs, "did you mean: skein "+want+"\n") {
 			t.Errorf("%s says %q, want skein %s", typed, errs, want)
+		}
+	}
+	if _, errs := run(exitUsage, "list", "-x"); !strings.HasPrefix(errs, "skein: no flag -x\n") {
+		t.Errorf("a flag that there is not is told of as %q", errs)
+	}
+	if _, errs := run(exitUsage, "config", "set", "model", "echo"); !strings.Contains(errs, "config.toml") || !strings.Contains(errs, `model = "echo"`) {
+		t.Errorf("who sets a setting with skein config is told %q", errs)
+	}
+}
+
+func TestTheHelpOfConfigNamesEachSetting(t *testing.T) {
+	help := newConfig(&frame{}).Long
+	for _, k := range known() {
+		if !strings.Contains(help, "\n  "+k.name+" ") {
+			t.Errorf("skein config --help says nothing of %s", k.name)
 		}
 	}
 }
