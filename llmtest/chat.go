@@ -88,7 +88,7 @@ func chatStop(rp *Reply) string {
 }
 
 func chatUsage(u skein.Usage) object {
-	in := u.Input + u.CacheRead + u.CacheWrite
+	in := u.Prompt()
 	return object{
 		"prompt_tokens": in, "completion_tokens": u.Output, "total_tokens": in + u.Output,
 		"prompt_tokens_details":     object{"cached_tokens": u.CacheRead, "cache_write_tokens": u.CacheWrite, "audio_tokens": 0},

@@ -60,7 +60,7 @@ func googleUsage(all []event, rp *Reply) []event {
 	if err := json.Unmarshal(all[i].data, &chunk); err != nil {
 		panic(err) // we made it
 	}
-	in := u.Input + u.CacheRead + u.CacheWrite
+	in := u.Prompt()
 	usage := object{"prompt_tokens": in, "completion_tokens": u.Output - u.Reasoning, "total_tokens": in + u.Output}
 	if u.CacheRead > 0 {
 		usage["prompt_tokens_details"] = object{"cached_tokens": u.CacheRead}

@@ -62,7 +62,7 @@ func responsesEvents(r *Request, rp *Reply, id string) []event {
 	}
 	if !rp.Bare {
 		u := rp.usage()
-		in := u.Input + u.CacheRead + u.CacheWrite
+		in := u.Prompt()
 		last["usage"] = object{
 			"input_tokens": in, "input_tokens_details": object{"cached_tokens": u.CacheRead, "cache_write_tokens": u.CacheWrite},
 			"output_tokens": u.Output, "output_tokens_details": object{"reasoning_tokens": u.Reasoning}, "total_tokens": in + u.Output,

@@ -250,6 +250,22 @@ func TestWhatCachesAndTiersCost(t *testing.T) {
 	}
 }
 
+// The table has some tiers as models that gateways sell.
+func TestTiersCostWhatGatewaysAskForThem(t *testing.T) {
+	table, u := builtIn(t), skein.Usage{Input: 1e6, Output: 1e5, CacheRead: 2e6, CacheWrite: 3e5, Requests: 1}
+	for _, c := range [][3]string{
+		{"anthropic", "claude-opus-4.6", "fast"}, {"anthropic", "claude-opus-4.7", "fast"}, {"anthropic", "claude-opus-4.8", "fast"},
+		{"anthropic", "claude-opus-5", "fast"}, {"openai", "gpt-6-luna", "batch"}, {"openai", "gpt-6-sol", "batch"},
+	} {
+		sign := map[string]string{"fast": "-", "batch": ":"}[c[2]]
+		want, known := table.Cost(skein.UsageRow{Provider: "openrouter", Model: c[0] + "/" + c[1] + sign + c[2], Usage: u}, 0)
+		got, ok := table.Cost(skein.UsageRow{Provider: c[0], Model: c[1], Tier: skein.Tier(c[2]), Usage: u}, 0)
+		if got != want || !known || !ok {
+			t.Errorf("Cost of %v = %d, %v, want %d, %v as the gateway asks", c, got, ok, want, known)
+		}
+	}
+}
+
 func TestEveryModelOfTheDataReads(t *testing.T) {
 	table, n := builtIn(t), 0
 	for _, p := range table.providers {

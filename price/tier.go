@@ -10,13 +10,14 @@ type tier struct {
 }
 
 // tiers are those that Anthropic (its pages on batches and on fast mode) and
-// OpenAI (its pages on batches, flex and priority processing) publish; the
-// source of the table has none. What Anthropic's priority tier costs, a contract
-// says.
+// OpenAI (its pages on batches, flex and priority processing) publish. The table
+// has few of them, as models with names of their own, which a test holds these
+// against. What Anthropic's priority tier costs, a contract says.
 var tiers = []tier{
 	{"anthropic", "", "batch", 0.5},
 	{"anthropic", "claude-opus-4-6", "fast", 6},
 	{"anthropic", "claude-opus-4-7", "fast", 6},
+	{"anthropic", "claude-opus-4-8", "fast", 2},
 	{"anthropic", "claude-opus-5", "fast", 2},
 	{"openai", "", "batch", 0.5},
 	{"openai", "", "flex", 0.5},

@@ -29,8 +29,9 @@
 //	session.json   the session, its agent, model (PROVIDER:MODEL), project, parent; status (since 0.8): changed;
 //	               error (since 0.7): a step. parentSessionID makes it a child, else the folder that it lies in
 //	message.json   assistant.system: said by system; user.prompt, task and user: said by user, the task, which is the
-//	               agent's own file, as synthetic if there is a user's word; assistant.tokens: a step. Their input has
-//	               the cached tokens in it. modelID is PROVIDER:MODEL too; cost is always 0
+//	               agent's own file, as synthetic if there is a user's word; assistant.tokens: a step, of as many
+//	               requests as there were. Their input has the cached tokens in it. modelID is PROVIDER:MODEL too; cost is
+//	               taken over, though the program writes 0
 //	part, by type
 //	  text, reasoning   said; with role user, by the user
 //	  tool              the call; a tool event with its state: pending (suspended; why is in resumePayload), running,

@@ -68,7 +68,7 @@ type (
 			Cwd  string `json:"cwd"`
 			Root string `json:"root"`
 		} `json:"path"`
-		Cost   int `json:"cost"`
+		Cost   float64 `json:"cost"`
 		Tokens struct {
 			Input     int64 `json:"input"`
 			Output    int64 `json:"output"`
@@ -136,7 +136,8 @@ func (w *writer) assistant() (a assistantOut) {
 	a.Model, a.Provider, a.Mode = w.model(), cmp.Or(s.Provider, "unknown"), "build"
 	a.Path.Cwd, a.Path.Root = cmp.Or(s.Cwd, s.Project), cmp.Or(s.Project, s.Cwd)
 	u, t := s.Usage, &a.Tokens
-	t.Input, t.Output, t.Reasoning = u.Input+u.CacheRead+u.CacheWrite, u.Output, u.Reasoning
+	a.Cost = float64(u.Reported) / 1e9
+	t.Input, t.Output, t.Reasoning = u.Prompt(), u.Output, u.Reasoning
 	t.Cache.Read, t.Cache.Write = u.CacheRead, u.CacheWrite
 	return a
 }

@@ -61,7 +61,7 @@ func TestASessionIsWrittenAsTheProgramWould(t *testing.T) {
 	_, err := s.Append(t.Context(), skein.Batch{Session: "0191f3a0-5b7e-7c11-9d2a-4f6b8e0c1d23", Events: []skein.Event{
 		skein.NewEvent(skein.KindCreated, 1795230386310, skein.Created{Project: "/home/user/projects/my-app", Agent: "Re Viewer", Provider: "openai", Model: "gpt-5"}),
 		skein.Say(1795230386320, skein.UserSays("look <at> \u2028 it")),
-		skein.Say(1795230386330, skein.Message{Role: skein.RoleAssistant, Parts: []skein.Part{{Kind: skein.PartCall, Call: &skein.Call{ID: "c", Name: "bash", Input: []byte(`{"n":1.50}`)}}}}),
+		skein.Say(1795230386330, skein.Message{Role: skein.RoleAssistant, Usage: &skein.Usage{Input: 9, Reported: 1_500_000}, Parts: []skein.Part{{Kind: skein.PartCall, Call: &skein.Call{ID: "c", Name: "bash", Input: []byte(`{"n":1.50}`)}}}}),
 		skein.Say(1795230386340, skein.Message{Role: skein.RoleTool, Parts: []skein.Part{{Kind: skein.PartResult, Result: &skein.Result{CallID: "c", Text: skein.Text(text)}}}}),
 	}})
 	if err != nil {
@@ -84,6 +84,9 @@ func TestASessionIsWrittenAsTheProgramWould(t *testing.T) {
 	message, err := os.ReadFile(messages[0])
 	if err != nil || !strings.Contains(string(message), "\"task\": \"look <at> \u2028 it\"\n") || strings.HasSuffix(string(message), "\n") {
 		t.Errorf("message.json is %s, %v, want the prompt as it was and no line feed at the end", message, err)
+	}
+	if !strings.Contains(string(message), `"cost": 0.0015,`) {
+		t.Errorf("message.json is %s, want the cost that was recorded", message)
 	}
 	parts, err := filepath.Glob(filepath.Join(dir, "*", "part", "*.json"))
 	if err != nil || len(parts) != 1 {

@@ -111,7 +111,7 @@ func (t *trajectory) final(o loose.Object) []piece {
 		Input: max(0, all-read-wrote-u.Input), CacheRead: max(0, read-u.CacheRead), CacheWrite: max(0, wrote-u.CacheWrite),
 		Output: max(0, m.Count("total_completion_tokens")-u.Output), Reported: max(0, loose.Billionths(m.Get("total_cost_usd"))-u.Reported),
 	}
-	if all <= u.Input+u.CacheRead+u.CacheWrite {
+	if all <= u.Prompt() {
 		left.Input, left.CacheRead, left.CacheWrite = 0, 0, 0 // they divide it in another way
 	}
 	if left.Reported < 1000 { // of rounding

@@ -133,7 +133,7 @@ type finalExtraOut struct {
 }
 
 func metricsOf(u skein.Usage) *metricsOut {
-	m := &metricsOut{Prompt: u.Input + u.CacheRead + u.CacheWrite, Completion: u.Output, Cached: u.CacheRead, Cost: float64(u.Reported) / 1e9}
+	m := &metricsOut{Prompt: u.Prompt(), Completion: u.Output, Cached: u.CacheRead, Cost: float64(u.Reported) / 1e9}
 	if u.CacheWrite != 0 || u.Reasoning != 0 {
 		m.Extra = &metricExtraOut{u.CacheWrite, u.Reasoning}
 	}
@@ -141,7 +141,7 @@ func metricsOf(u skein.Usage) *metricsOut {
 }
 
 func finalOf(u skein.Usage, steps int) finalOut {
-	m := finalOut{Prompt: u.Input + u.CacheRead + u.CacheWrite, Completion: u.Output, Cached: u.CacheRead, Cost: float64(u.Reported) / 1e9, Steps: steps}
+	m := finalOut{Prompt: u.Prompt(), Completion: u.Output, Cached: u.CacheRead, Cost: float64(u.Reported) / 1e9, Steps: steps}
 	if u.CacheWrite != 0 {
 		m.Extra = &finalExtraOut{u.CacheWrite}
 	}

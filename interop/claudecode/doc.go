@@ -61,9 +61,11 @@
 // # Usage
 //
 // usage stands on each line of a message, output_tokens growing. Input, output,
-// cache_read and cache_creation tokens are taken over as they are; the request
-// is named "<message id>/<requestId>", by which the fold counts it once, with
-// the largest output.
+// cache_read and cache_creation tokens are taken over as they are, and what of
+// the last was for an hour (cache_creation.ephemeral_1h_input_tokens); service_tier
+// and speed (fast) are the service tier. The request is named
+// "<message id>/<requestId>", by which the fold counts it once, with the largest
+// output.
 //
 // # Tree
 //

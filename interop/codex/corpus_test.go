@@ -102,7 +102,7 @@ func checkRollout(t *testing.T, name, text string) {
 		}
 	}
 	u := used(t, all)
-	if u.Input+u.CacheRead+u.CacheWrite != input || u.Output != output {
+	if u.Prompt() != input || u.Output != output {
 		t.Errorf("%s: usage is %+v, want %d tokens in and %d out in all", name, u, input, output)
 	}
 }

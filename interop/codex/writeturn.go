@@ -116,7 +116,7 @@ func (w *writer) spent(t skein.Time, c *skein.Charge) {
 
 // tokensOf returns u as Codex counts.
 func tokensOf(u skein.Usage) tokens {
-	in := u.Input + u.CacheRead + u.CacheWrite
+	in := u.Prompt()
 	return tokens{Input: in, Cached: u.CacheRead, CacheWrite: u.CacheWrite, Output: u.Output, Reasoning: u.Reasoning, All: in + u.Output}
 }
 

@@ -230,7 +230,7 @@ func (w *writer) usage(u *skein.Usage, add func(attribute)) {
 		key string
 		n   int64
 	}{
-		{"input_tokens", u.Input + u.CacheRead + u.CacheWrite},
+		{"input_tokens", u.Prompt()},
 		{"output_tokens", u.Output},
 		{"cache_read.input_tokens", u.CacheRead},
 		{"cache_creation.input_tokens", u.CacheWrite},
