@@ -173,7 +173,7 @@ func TestEntriesMergesTheOtherFieldsOfPieces(t *testing.T) {
 		return p
 	}
 	first := skein.Message{
-		ID: "m", Role: skein.RoleUser, Provider: "p", Model: "a", Agent: "g", Request: "r", Stop: "end", Synthetic: true, Meta: []byte("1"),
+		ID: "m", Role: skein.RoleUser, Provider: "p", Model: "a", Agent: "g", Request: "r", Tier: "batch", Stop: "end", Synthetic: true, Meta: []byte("1"),
 		Interrupted: true, Error: &skein.ErrorInfo{Message: "e"}, Parts: []skein.Part{ofResult("one", "1"), result("d", "other")},
 	}
 	second := skein.Message{ID: "m", Role: skein.RoleUser, Model: "b", Parts: []skein.Part{result("c", "two"), ofResult("", "2")}}

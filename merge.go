@@ -19,7 +19,7 @@ func (e *Entry) join(p piece) {
 	for _, f := range []struct {
 		to   *string
 		from string
-	}{{&m.Provider, next.Provider}, {&m.Model, next.Model}, {&m.Agent, next.Agent}, {&m.Request, next.Request}, {&m.Stop, next.Stop}} {
+	}{{&m.Provider, next.Provider}, {&m.Model, next.Model}, {&m.Agent, next.Agent}, {&m.Request, next.Request}, {&m.Tier, next.Tier}, {&m.Stop, next.Stop}} {
 		*f.to = or(f.from, *f.to)
 	}
 	m.Synthetic = m.Synthetic && next.Synthetic

@@ -254,8 +254,12 @@ func TestWhatCachesAndTiersCost(t *testing.T) {
 func TestTiersCostWhatGatewaysAskForThem(t *testing.T) {
 	table, u := builtIn(t), skein.Usage{Input: 1e6, Output: 1e5, CacheRead: 2e6, CacheWrite: 3e5, Requests: 1}
 	for _, c := range [][3]string{
-		{"anthropic", "claude-opus-4.6", "fast"}, {"anthropic", "claude-opus-4.7", "fast"}, {"anthropic", "claude-opus-4.8", "fast"},
-		{"anthropic", "claude-opus-5", "fast"}, {"openai", "gpt-6-luna", "batch"}, {"openai", "gpt-6-sol", "batch"},
+		{"anthropic", "claude-opus-4.6", "fast"},
+		{"anthropic", "claude-opus-4.7", "fast"},
+		{"anthropic", "claude-opus-4.8", "fast"},
+		{"anthropic", "claude-opus-5", "fast"},
+		{"openai", "gpt-6-luna", "batch"},
+		{"openai", "gpt-6-sol", "batch"},
 	} {
 		sign := map[string]string{"fast": "-", "batch": ":"}[c[2]]
 		want, known := table.Cost(skein.UsageRow{Provider: "openrouter", Model: c[0] + "/" + c[1] + sign + c[2], Usage: u}, 0)

@@ -57,7 +57,12 @@ function messageOf(e: Entry): Message | undefined {
     if (typeof m["stop_reason"] === "string") out.stop = m["stop_reason"];
     const request = e["requestId"] ?? m["id"];
     if (typeof request === "string") out.request = request;
-    if (m["usage"]) out.usage = usageOf(m["usage"] as Fields);
+    if (m["usage"]) {
+      const u = m["usage"] as Fields;
+      out.usage = usageOf(u);
+      const tier = [u["speed"], u["service_tier"]].find((t) => t === "fast" || t === "batch" || t === "flex" || t === "priority");
+      if (typeof tier === "string") out.tier = tier;
+    }
   }
   return out;
 }
@@ -67,6 +72,8 @@ function usageOf(u: Fields): Record<string, number> {
   for (const [name, from] of [["input", "input_tokens"], ["output", "output_tokens"], ["cache_read", "cache_read_input_tokens"], ["cache_write", "cache_creation_input_tokens"]] as const) {
     if (Number.isSafeInteger(u[from])) out[name] = u[from] as number;
   }
+  const hour = (u["cache_creation"] as Fields | undefined)?.["ephemeral_1h_input_tokens"];
+  if (Number.isSafeInteger(hour) && hour !== 0) out["cache_hour"] = hour as number;
   return out;
 }
 

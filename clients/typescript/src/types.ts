@@ -33,6 +33,8 @@ export interface Message {
   model?: string;
   agent?: string;
   request?: string;
+  /** Service tier: batch, flex, priority or fast; not there for the usual one. */
+  tier?: string;
   usage?: Record<string, number>;
   stop?: string;
   synthetic?: boolean;

@@ -32,7 +32,7 @@ const uuid = (n: number) => `00000000-0000-4000-8000-${String(n).padStart(12, "0
 function lines(sessionId: string, cwd: string, first = 1): SessionStoreEntry[] {
   const base = { sessionId, cwd, version: "2.1.0", isSidechain: false, userType: "external" };
   const id = (n: number) => uuid(first * 1000 + n);
-  const usage = { input_tokens: 10, output_tokens: 5, cache_read_input_tokens: 3, cache_creation_input_tokens: 2 };
+  const usage = { input_tokens: 10, output_tokens: 5, cache_read_input_tokens: 3, cache_creation_input_tokens: 2, cache_creation: { ephemeral_1h_input_tokens: 2 } };
   return [
     { ...base, type: "user", uuid: id(1), parentUuid: null, timestamp: "2026-11-20T10:00:00.000Z", message: { role: "user", content: "where is the zeppelin <now>?" } },
     { ...base, type: "assistant", uuid: id(2), parentUuid: id(1), timestamp: "2026-11-20T10:00:01.500Z", requestId: "req_1", message: { id: "msg_1", role: "assistant", model: "claude-x", usage, content: [{ type: "thinking", thinking: "hm", signature: "c2ln" }] } },
@@ -53,7 +53,7 @@ test("lines come back as they were, and are read and found as messages", async (
   const hit = (await skein.search("zeppelin")).items[0]!;
   const s = await skein.session(hit.session);
   assert.deepEqual([s.title, s.agent, s.project, s.model, s["turns"]], ["Airships", "claude-code", "/home/me/project", "claude-x", 1]);
-  assert.deepEqual([s["usage"].requests, s["usage"].output], [2, 10], "a request that two lines tell of is counted once");
+  assert.deepEqual([s["usage"].requests, s["usage"].output, s["usage"].cache_hour], [2, 10, 4], "a request that two lines tell of is counted once");
   const { items } = await skein.messages(hit.session);
   assert.deepEqual(items.map((e) => e.message.parts.map((p) => p.kind)), [["text"], ["reasoning", "call"], ["result"], ["text"]]);
 });
