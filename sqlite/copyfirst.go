@@ -7,6 +7,9 @@ import (
 	"os"
 )
 
+// notWhole ends the name of a copy that is not whole yet.
+const notWhole = ".tmp"
+
 // copyFirst copies the file, as it is before the migration from version v to
 // the last one, and returns where. Its caller keeps all others from writing.
 func copyFirst(path string, v int64, last int, o Options) (to string, err error) {
@@ -17,7 +20,7 @@ func copyFirst(path string, v int64, last int, o Options) (to string, err error)
 	if o.Notice != nil {
 		o.Notice(fmt.Sprintf("migrating %s from schema %d to %d; a copy is in %s", path, v, last, to))
 	}
-	tmp := to + ".tmp"
+	tmp := to + notWhole
 	if err := removeCopy(tmp); err != nil { // of one who was killed
 		return "", err
 	}

@@ -4,7 +4,10 @@ import (
 	"context"
 	"database/sql/driver"
 	"errors"
+	"fmt"
 	"os"
+	"path/filepath"
+	"strings"
 	"time"
 )
 
@@ -22,7 +25,7 @@ var errSwapped = errors.New("another file was put there meanwhile")
 // process.
 func openWriter(ctx context.Context, d driver.Driver, path string, o Options) (*conn, error) {
 	start, whole := time.Now(), ctx
-	ctx, cancel := whileChanging(ctx, openPatience, func() any { return written(path) })
+	ctx, cancel := whileChanging(ctx, openPatience, func() any { return moving(path) })
 	defer cancel()
 	for {
 		c, err := tryWriter(ctx, d, path, o)
@@ -37,6 +40,9 @@ func openWriter(ctx context.Context, d driver.Driver, path string, o Options) (*
 		case <-again.C:
 		case <-ctx.Done():
 			again.Stop()
+		}
+		if err := whole.Err(); err != nil {
+			return nil, err
 		}
 	}
 }
@@ -57,6 +63,22 @@ func stampOf(path string) (s stamp) {
 
 // written returns the stamps of the store's files at path.
 func written(path string) [2]stamp { return [2]stamp{stampOf(path), stampOf(path + "-wal")} }
+
+// moving returns what changes while another process works on the store at path:
+// its files, and the copy that is made before a migration.
+func moving(path string) any {
+	stamps := fmt.Sprint(written(path))
+	entries, err := os.ReadDir(filepath.Dir(path))
+	if err != nil {
+		return stamps
+	}
+	for _, e := range entries {
+		if name := e.Name(); strings.HasPrefix(name, filepath.Base(path)+".v") && strings.HasSuffix(name, notWhole) {
+			stamps += fmt.Sprint(name, stampOf(filepath.Join(filepath.Dir(path), name)))
+		}
+	}
+	return stamps
+}
 
 // whileChanging returns a context that ends with ctx, or when what seen
 // returns has been the same for patience.

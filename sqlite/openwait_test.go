@@ -1,6 +1,9 @@
 package sqlite
 
 import (
+	"context"
+	"errors"
+	"os"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -32,6 +35,42 @@ func TestOpenWaitsForAnotherThatHasTheWholeFile(t *testing.T) {
 	}
 	if err := <-opened; err != nil {
 		t.Errorf("Open when the other is done = %v, want nil", err)
+	}
+}
+
+// A caller who waits no longer is not kept by another process that has the file.
+func TestOpenEndsWithItsContext(t *testing.T) {
+	name := old(t)
+	other := testConn(t, name)
+	for _, q := range []string{"PRAGMA journal_mode = DELETE", "BEGIN EXCLUSIVE"} {
+		if err := other.script(q); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := Open(ctx, name, Options{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("Open with a ctx that has ended, while another has the file = %v, want %v", err, context.Canceled)
+	}
+}
+
+// The copy that a migration makes of a large file may take long.
+func TestACopyThatGrowsIsWaitedFor(t *testing.T) {
+	name := old(t)
+	to, _, err := copyName(name, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := moving(name)
+	for _, text := range []string{"a", "ab"} {
+		if err := os.WriteFile(to+notWhole, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		after := moving(name)
+		if after == before {
+			t.Errorf("while the copy grows, what is waited for stays %v", before)
+		}
+		before = after
 	}
 }
 

@@ -25,20 +25,20 @@ func (c *core) recountAll(ctx context.Context) error {
 			return err
 		})
 	})
+	all := []error{err}
 	for _, n := range due {
-		for more := true; more && err == nil; {
-			if err = ctx.Err(); err == nil {
-				err = c.write(ctx, func(t *tx) (err error) {
-					more, err = (&call{tx: t, s: &Store{core: c}}).recount(n)
-					return err
-				})
+		for more, err := true, error(nil); more && err == nil; {
+			if err = ctx.Err(); err != nil {
+				return errors.Join(append(all, err)...)
 			}
-		}
-		if err != nil {
-			return err
+			err = c.write(ctx, func(t *tx) (err error) {
+				more, err = (&call{tx: t, s: &Store{core: c}}).recount(n)
+				return err
+			})
+			all = append(all, err) // one that cannot be read keeps none of the others
 		}
 	}
-	return err
+	return errors.Join(all...)
 }
 
 // recountFor is how long a process that ends works out rows anew. One that

@@ -91,3 +91,28 @@ func TestRecountGoesOnWhereItStopped(t *testing.T) {
 		t.Errorf("Newest = %+v, %v; want a message of turn %d", es, err, 2*recountRows-1)
 	}
 }
+
+// A session whose row cannot be read keeps none of the others from being counted.
+func TestRecountGoesAroundWhatCannotBeRead(t *testing.T) {
+	s, err := Open(t.Context(), filepath.Join(t.TempDir(), "x.db"), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	for _, id := range []skein.SessionID{"a", "b"} {
+		if _, err := skein.Add(t.Context(), s, id, skein.NewEvent(skein.KindCreated, 1, skein.Created{}), skein.Say(2, skein.UserSays("one")), skein.Say(3, skein.UserSays("two"))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.chores.close() // the test does it
+	c := testConn(t, s.path)
+	if err := c.script(`DELETE FROM messages WHERE content = 'one'; UPDATE sessions SET open_calls = '[' WHERE id = 'a'`); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.recountAll(t.Context()); err == nil {
+		t.Error("recountAll = nil, want that a cannot be read")
+	}
+	if got, err := s.Session(t.Context(), "b"); err != nil || got.First != "two" || got.Messages != 1 {
+		t.Errorf("Session(b) = %d messages from %q, %v; want 1 from two", got.Messages, got.First, err)
+	}
+}
