@@ -43,8 +43,12 @@ func reason(err error) string {
 var ours = regexp.MustCompile(`^[a-z]+: `)
 
 // about puts an act before why, without its package, unless why names what the
-// act was about already, or the act says no more than its package did.
+// act was about already, or the act says no more than its package did. What the
+// agent was at in its one session the person knows, who asked for it.
 func about(act, why string) string {
+	if strings.HasPrefix(act, "agent: ") {
+		return why
+	}
 	act = ours.ReplaceAllString(act, "")
 	words := strings.Fields(act)
 	if len(words) == 0 || strings.Contains(why, strings.Trim(words[len(words)-1], `"`)) {

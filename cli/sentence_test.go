@@ -30,6 +30,7 @@ func TestAnErrorSaysItsCauseAndNotItsPath(t *testing.T) {
 		{act(fmt.Errorf("session nope %w", skein.ErrNotFound), "sqlite: session nope", `session "nope"`), "session nope not found"},
 		{act(fmt.Errorf("%w: file is not a database (26)", skein.ErrCorrupt), "sqlite: open /x/skein.db"), "open /x/skein.db: stored data is damaged: file is not a database (26)"},
 		{act(errors.New("disk I/O error"), "sqlite: append to 01a2", "agent: turn in 01a2"), "append to 01a2: disk I/O error"},
+		{act(errors.New("model is busy"), "agent: turn in 01a2"), "model is busy"},
 		{fmt.Errorf("a.jsonl: line 7: %w", act(errors.New("disk I/O error"), "sqlite: append to 01a2")), "a.jsonl: line 7: append to 01a2: disk I/O error"},
 		{act(&fs.PathError{Op: "open", Path: "/a/b", Err: fs.ErrPermission}, "file /a/b"), "open /a/b: permission denied"},
 		{errors.Join(act(skein.ErrFull, "sqlite: append to 01a2"), errors.New("other")), "append to 01a2: disk is full\nother"},
