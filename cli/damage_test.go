@@ -35,6 +35,11 @@ func TestEveryDoorGoesAroundDamage(t *testing.T) {
 			t.Errorf("%s is answered with\n%s\nwant 200, the damaged event as such and the rest", what, got)
 		}
 	}
+	for _, to := range []string{"md", "html", "json"} {
+		if got := h.trailer(session+"/export?to="+to, "Skein-Damaged"); got != "3" {
+			t.Errorf("the export to %s ends with Skein-Damaged: %q, want 3", to, got)
+		}
+	}
 	for _, path := range []string{session + "/events?follow=1", "/v1/stream"} {
 		if got := h.listen(path, "last message"); !strings.Contains(got, "event 3 is damaged") || strings.Contains(got, "euros") {
 			t.Errorf("GET %s sends\n%s\nwant the damaged event as such and the rest", path, got)

@@ -238,7 +238,28 @@ func (a *asked) answer(r *http.Request) string {
 }
 
 // listen returns what a stream sends, until it has sent something with until in it.
-func (a *asked) listen(path, until string) string {
+func (a *asked) listen(path, until string) (said string) {
+	a.serve(path, func(r *http.Response) {
+		for lines := bufio.NewScanner(r.Body); !strings.Contains(said, until) && lines.Scan(); {
+			said += lines.Text() + "\n"
+		}
+	})
+	return said
+}
+
+// trailer returns what follows an answer by that name.
+func (a *asked) trailer(path, name string) (value string) {
+	a.serve(path, func(r *http.Response) {
+		if _, err := io.Copy(io.Discard, r.Body); err != nil {
+			a.Fatal(err)
+		}
+		value = r.Trailer.Get(name)
+	})
+	return value
+}
+
+// serve asks over a connection, and reads what comes with f.
+func (a *asked) serve(path string, f func(*http.Response)) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		r.Host = "localhost:7433"
 		a.door.ServeHTTP(w, r)
@@ -256,11 +277,7 @@ func (a *asked) listen(path, until string) string {
 		a.Fatal(err)
 	}
 	defer r.Body.Close()
-	var all strings.Builder
-	for lines := bufio.NewScanner(r.Body); !strings.Contains(all.String(), until) && lines.Scan(); {
-		all.WriteString(lines.Text() + "\n")
-	}
-	return all.String()
+	f(r)
 }
 
 // drawnAnew finds what every answer draws at random: what stands around data,

@@ -60,7 +60,9 @@ func (a *service) exports(t *table) {
 			return nil, err
 		}
 		return &written{func(c huma.Context) {
-			if e.send(c); len(damaged) > 0 {
+			e.send(c)
+			if w, ok := c.BodyWriter().(http.ResponseWriter); ok && len(damaged) > 0 {
+				http.NewResponseController(w).Flush() //nolint:errcheck // a short answer would have a length instead of trailers
 				c.SetHeader(http.TrailerPrefix+damagedTrailer, strings.Join(damaged, ", "))
 			}
 		}}, nil
