@@ -135,11 +135,12 @@ func (x *exporter) place(ctx context.Context, w inBatch, p provenanceOf) error {
 	}
 	at := filepath.Join(x.home, filepath.FromSlash(t.Path))
 	head := x.headOf(*t)
-	ours := head.Session == w.sess.ID && head.Sum == is.sum && head.Last <= w.sess.Last
+	cut := head.Session == w.sess.ID && head.wrote(is, x.format.Put != nil && x.inUnit(*t)) // it was being written, and ended
+	ours := cut || head.Session == w.sess.ID && head.Sum == is.sum && head.Last <= w.sess.Last
 	switch as, err := x.asStored(ctx, p, is); {
 	case err != nil:
 		return err
-	case ours && head.Last == w.sess.Last && x.o.Cwd == "", as && w.exactly != "", x.o.NoSide && w.same(is):
+	case ours && !cut && head.Last == w.sess.Last && x.o.Cwd == "", as && w.exactly != "", x.o.NoSide && w.same(is):
 		return x.leave(ctx, w)
 	case w.exactly != "" && ours: // it was written anew before, and has a new name, say
 		x.anew[w.sess.ID] = true

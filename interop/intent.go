@@ -20,12 +20,13 @@ type intent struct {
 	Last   skein.Seq       `json:"last"` // event that it tells of up to
 	Events int             `json:"events,omitempty"`
 	Losses Losses          `json:"losses,omitempty"`
-	Marks  map[string]told `json:"marks,omitempty"` // of its lines, by kind, in order
-	Gone   told            `json:"gone,omitempty"`  // rows that are to be no more
-	Size   int64           `json:"size,omitempty"`  // of a file of lines, before
-	Begun  bool            `json:"begun,omitempty"` // the store knows some of it
-	There  bool            `json:"there,omitempty"` // the store knows all of it; what is written beside it may be missing
-	Texts  []meant         `json:"texts,omitempty"` // without rows: a database has all of them or none
+	Marks  map[string]told `json:"marks,omitempty"`  // of its lines, by kind, in order
+	Gone   told            `json:"gone,omitempty"`   // rows that are to be no more
+	Size   int64           `json:"size,omitempty"`   // of a file of lines, before
+	Begun  bool            `json:"begun,omitempty"`  // the store knows some of it
+	There  bool            `json:"there,omitempty"`  // the store knows all of it; what is written beside it may be missing
+	Filled map[string]bool `json:"filled,omitempty"` // of an export: TABLE.COLUMN that its rows fill, and not their database
+	Texts  []meant         `json:"texts,omitempty"`  // without rows: a database has all of them or none
 	bytes  []byte          // the lines of Texts, which stand behind the state's own line
 }
 

@@ -32,6 +32,7 @@ type sideHead struct {
 	Sum     string          `json:"sum,omitempty"`     // of what the source had then, see summer
 	Last    skein.Seq       `json:"last,omitempty"`    // event of the session that it was written up to
 	Sources bool            `json:"sources,omitempty"` // lines with the files that it was read from follow
+	Writing *intent         `json:"writing,omitempty"` // what is being written: the rest is of what was there before
 }
 
 const sideSuffix = ".skein"
@@ -192,6 +193,12 @@ func (im *importer) beside(ctx context.Context, w *work, sink func(chunk) error)
 		return true, nil
 	}
 	head, rest, err := readSideHead(f)
+	if err == nil && head.Writing != nil && head.Format == w.format.Name {
+		if isRecent(side) {
+			return false, sink(chunk{w: w, end: true, err: errTaken})
+		}
+		return true, im.takeUp(ctx, w, head)
+	}
 	if err != nil || head.Format != w.format.Name {
 		return true, sink(w.says(fmt.Errorf("its side file is none: %w", cmpErr(err))))
 	}
@@ -213,6 +220,20 @@ func (im *importer) beside(ctx context.Context, w *work, sink func(chunk) error)
 	w.state.Told, w.state.Seq = head.Told, max(1, head.Told.last())
 	w.known.Session = head.Session
 	return true, sink(chunk{w: w.aside(), took: &took})
+}
+
+// takeUp lets a source be read whose writer was killed: here it is known what was
+// written of the session. Elsewhere it is read as what it is. The error is the store's.
+func (im *importer) takeUp(ctx context.Context, w *work, head sideHead) error {
+	s, err := im.store.Session(ctx, head.Session)
+	switch {
+	case errors.Is(err, skein.ErrNotFound), err == nil && s.Last < head.Writing.Last:
+		return nil
+	case err != nil:
+		return err
+	}
+	w.state.Told, w.state.Intent, w.known.Session = head.Told, head.Writing, head.Session
+	return nil
 }
 
 // later are the reasons why a side file cannot be taken in now, which say nothing

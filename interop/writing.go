@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,15 +14,16 @@ import (
 	"time"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/foreign"
 )
 
 // Between the moment when a source has been written and the one when the store
 // knows what was written, an import must not take it for the program's own.
 // Who writes back holds a lease of the source's until both are true; who
-// exports puts the side file there first, empty.
+// exports puts the side file there first, which says what is being written.
 
 // patience is how long a sync waits for another one of the same source, and how
-// long an empty side file is believed to be about to be filled. An import leaves
+// long a side file that says so is believed to be about to be filled. An import leaves
 // the source for later after a second.
 const (
 	patience   = 30 * time.Second
@@ -140,8 +142,9 @@ func (im *importer) waits(t *target) {
 // hurry makes a watch read a file again soon.
 func (w *watch) hurry(path string) { w.later[path] = time.Now().Add(2 * restFor) }
 
-// keeping does what writes these sessions and then their side files, which are
-// there from the beginning, and go again if they were not written.
+// keeping does what writes these sessions and then their side files. These say from
+// the beginning what is being written, so that after a kill it is known; what was
+// there comes back if nothing was written.
 func (x *exporter) keeping(ws []inBatch, write func() error) (err error) {
 	if x.o.NoSide {
 		return write()
@@ -151,19 +154,19 @@ func (x *exporter) keeping(ws []inBatch, write func() error) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, root.Close()) }()
-	made := map[string][]byte{} // what was there
+	made := map[string]promised{}
 	for _, w := range ws {
-		if rel, was, ok := x.promise(root, w); ok {
-			made[rel] = was
+		if rel, p, ok := x.promise(root, w); ok {
+			made[rel] = p
 		}
 	}
 	err = write()
-	for rel, was := range made {
-		info, err2 := root.Lstat(rel)
+	for rel, p := range made {
+		is, err2 := root.ReadFile(rel)
 		switch {
-		case err2 != nil || !info.Mode().IsRegular() || info.Size() > 0:
-		case was != nil:
-			err = errors.Join(err, replaceFile(root, filepath.ToSlash(rel), was))
+		case err2 != nil || !bytes.Equal(is, p.now):
+		case p.was != nil:
+			err = errors.Join(err, replaceFile(root, filepath.ToSlash(rel), p.was))
 		default:
 			err = errors.Join(err, root.Remove(rel))
 		}
@@ -171,31 +174,121 @@ func (x *exporter) keeping(ws []inBatch, write func() error) (err error) {
 	return err
 }
 
-// promise puts an empty file where the side file of a session will be, unless
-// there is one that stays, and returns what was there; where that cannot be done,
-// what is to be written cannot either.
-func (x *exporter) promise(root *os.Root, w inBatch) (rel string, was []byte, made bool) {
+// A promised is a side file that says what is being written.
+type promised struct {
+	was []byte // what was there; nil for nothing
+	now []byte
+}
+
+// promise puts a side file where that of a session will be which says what is about to
+// be written, before what was there; where that cannot be done, what is to be written
+// cannot either.
+func (x *exporter) promise(root *os.Root, w inBatch) (rel string, p promised, made bool) {
 	t := w.wrote.Texts[0]
 	if w.exactly != "" || !filepath.IsLocal(filepath.FromSlash(t.Path)) || strings.ContainsAny(t.Path, "\x00\\") {
-		return "", nil, false
+		return "", p, false
 	}
 	rel, err := filepath.Rel(x.home, sidePath(x.format, filepath.Join(x.home, filepath.FromSlash(t.Path)), t.Name))
 	if err != nil || root.MkdirAll(filepath.Dir(rel), 0o700) != nil {
-		return "", nil, false
+		return "", p, false
 	}
-	if t.was != nil {
-		if was, err = root.ReadFile(rel); err == nil {
-			return rel, was, replaceFile(root, filepath.ToSlash(rel), nil) == nil
-		}
+	was, err := root.ReadFile(rel)
+	switch {
+	case err == nil && t.was == nil && len(was) > 0: // it is of what is not there any more
+		return "", p, false
+	case err == nil:
+		p.was = was
+	case !errors.Is(err, fs.ErrNotExist):
+		return "", p, false
 	}
-	f, err := root.OpenFile(rel, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return "", nil, false
-	}
-	return rel, nil, f.Close() == nil
+	head, rest := x.promises(w, was)
+	p.now = append(append(skein.MustJSON(head), '\n'), rest...)
+	return rel, p, replaceFile(root, filepath.ToSlash(rel), p.now) == nil
 }
 
-// isPromise reports whether a side file is one that is about to be written.
-func isPromise(c candidate) bool {
-	return c.size == 0 && time.Since(time.Unix(0, c.mtime)) < patience
+// promises returns the head of a side file that says what is about to be written, and
+// what stands behind that of the one that is there.
+func (x *exporter) promises(w inBatch, was []byte) (sideHead, []byte) {
+	t := w.wrote.Texts[0]
+	own := Text{Path: t.Path, Name: t.Name}
+	for l := range bytes.Lines(t.bytes()) {
+		own.Lines = append(own.Lines, OutLine{Body: l})
+	}
+	in := newIntent([]Text{own}, 0, x.format.Put != nil && x.inUnit(t), w.sess.Last)
+	in.Texts, in.bytes, in.Filled = nil, nil, map[string]bool{}
+	for _, l := range own.Lines {
+		if r, ok, err := foreign.ParseRow(l.Body); err == nil && ok {
+			for i, c := range r.Columns {
+				if r.Values[i] != nil {
+					in.Filled[r.Table+"."+c] = true
+				}
+			}
+		}
+	}
+	head := sideHead{Side: 1, Format: x.format.Name, Session: w.sess.ID}
+	line, rest, _ := bytes.Cut(was, []byte("\n"))
+	if is, _, err := readSideHead(bytes.NewReader(append(bytes.Clone(line), '\n'))); err == nil && is.Format == head.Format && is.Session == head.Session {
+		if head = is; is.Writing != nil { // it was killed before, and some of that may be there
+			in.also(is.Writing)
+		}
+	} else {
+		rest = nil
+	}
+	head.Writing = in
+	return head, rest
 }
+
+// also adds what another intent was about to write.
+func (in *intent) also(was *intent) {
+	for kind, list := range was.Marks {
+		b := builderOfTold{}
+		for _, l := range []told{in.Marks[kind], list} {
+			l.each(b.add)
+		}
+		in.Marks[kind] = b.list
+	}
+	for c := range was.Filled {
+		in.Filled[c] = true
+	}
+}
+
+// markOf is markOf for a record that is read back: of a row, what its database filled
+// in does not count.
+func (in *intent) markOf(raw []byte, unit bool) mark {
+	r, ok, err := foreign.ParseRow(raw)
+	if !unit || err != nil || !ok || r.Damage != "" {
+		return markOf(raw, unit)
+	}
+	for i, c := range r.Columns {
+		if !in.Filled[r.Table+"."+c] {
+			r.Values[i] = nil
+		}
+	}
+	return mark{kind: rowsOf + r.Table, hash: hashRow(r)}
+}
+
+// wrote reports whether all that a source has was written here: before, or by a
+// writer that was killed.
+func (h sideHead) wrote(is *standing, unit bool) bool {
+	if h.Writing == nil {
+		return false
+	}
+	known := h.Told.index()
+	marks := map[mark]bool{}
+	for kind, list := range h.Writing.Marks {
+		list.each(func(r recordHash, _ skein.Seq) { marks[mark{kind: kind, hash: r}] = true })
+	}
+	for _, r := range is.records {
+		m := h.Writing.markOf(r.Raw, unit)
+		if m.kind != nothing && len(known[hashRecord(r.Raw)]) == 0 && !marks[mark{kind: m.kind, hash: m.hash}] {
+			return false
+		}
+	}
+	return true
+}
+
+// isPromise reports whether a side file of earlier versions is about to be written.
+func isPromise(c candidate) bool { return c.size == 0 && isRecent(c) }
+
+// isRecent reports whether whoever writes a side file may not have come to its end.
+func isRecent(c candidate) bool { return time.Since(time.Unix(0, c.mtime)) < patience }

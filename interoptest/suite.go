@@ -95,6 +95,7 @@ func Run(t *testing.T, s Suite) {
 		t.Run("calls of what it can do are calls", s.called)
 		t.Run("another program's model is not what it goes on with", s.unpinned)
 		t.Run("written where it was written before", s.writtenAnew)
+		t.Run("written again after a kill", s.cutShort)
 	}
 }
 
