@@ -237,13 +237,14 @@ func TestWhatCachesAndTiersCost(t *testing.T) {
 		{"", "gpt-5-mini-2025-08-07", "priority", plain, 0.45e9 + 0.36e9},
 		{"openai", "gpt-4.1", "batch", plain, 1e9 + 0.4e9},
 		{"google", "gemini-2.5-pro", "", plain, 2.5e9 + 1.5e9},
+		{"google", "gemini-2.5-pro", "flex", plain, 1.25e9 + 0.75e9},
 	} {
 		r := skein.UsageRow{Provider: c.provider, Model: c.model, Tier: skein.TierOf(c.service, c.u.Prompt()), Usage: c.u}
 		if got, known := table.Cost(r, 0); got != c.want || !known {
 			t.Errorf("Cost(%+v) = %d, %v, want %d", r, got, known, c.want)
 		}
 	}
-	for _, c := range [][3]string{{"anthropic", "claude-sonnet-4-5", "priority"}, {"openrouter", "openai/gpt-5", "flex"}, {"", "openai/gpt-5", "priority"}} {
+	for _, c := range [][3]string{{"anthropic", "claude-sonnet-4-5", "priority"}, {"google", "gemini-2.5-pro", "priority"}, {"openrouter", "openai/gpt-5", "flex"}, {"", "openai/gpt-5", "priority"}} {
 		if got, known := table.Cost(skein.UsageRow{Provider: c[0], Model: c[1], Tier: skein.TierOf(c[2], 0), Usage: plain}, 0); known {
 			t.Errorf("Cost of %v = %d, known; want it unknown", c, got)
 		}

@@ -9,16 +9,19 @@ type tier struct {
 	factor   float64
 }
 
-// tiers are those that Anthropic (its pages on batches and on fast mode) and
-// OpenAI (its pages on batches, flex and priority processing) publish. The table
-// has few of them, as models with names of their own, which a test holds these
-// against. What Anthropic's priority tier costs, a contract says.
+// tiers are those that Anthropic (its pages on batches and on fast mode), Google
+// (its page on optimization) and OpenAI (its pages on batches, flex and priority
+// processing) publish. The table has few of them, as models with names of their
+// own, which a test holds these against. What Anthropic's priority tier costs, a
+// contract says, and of Google's only the bounds are known.
 var tiers = []tier{
 	{"anthropic", "", "batch", 0.5},
 	{"anthropic", "claude-opus-4-6", "fast", 6},
 	{"anthropic", "claude-opus-4-7", "fast", 6},
 	{"anthropic", "claude-opus-4-8", "fast", 2},
 	{"anthropic", "claude-opus-5", "fast", 2},
+	{"google", "", "batch", 0.5},
+	{"google", "", "flex", 0.5},
 	{"openai", "", "batch", 0.5},
 	{"openai", "", "flex", 0.5},
 	{"openai", "gpt-4.1", "priority", 3.5 / 2},

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/folder"
 	"github.com/skein-dev/skein/interop"
@@ -260,6 +262,22 @@ func TestTokensDoNotCountTheCacheTwice(t *testing.T) {
 	tr.write(message1+"/message.json", `{"id":"`+message1+`","time":{"created":1,"completed":2},"user":{"prompt":{"task":"t","user":"u"}},"assistant":{"system":["be good"],"modelID":"openai:gpt-5","providerID":"openai","tokens":{"input":1000,"output":20,"reasoning":5,"cache":{"read":600,"write":100}}}}`)
 	tr.bring()
 	tr.wants(ann, "{} | system be good | user t u | used 300+600+100 20")
+}
+
+// A message has the sum of all of its steps, and its steps stay notes: what both
+// tell of is counted once.
+func TestTheStepsOfAMessageAreNotCountedBesideIt(t *testing.T) {
+	tr := newTree(t)
+	tr.write("session.json", `{"id":"a","agent":{"name":"x"},"model":"openai:gpt-5"}`)
+	tr.write(message1+"/message.json", `{"id":"`+message1+`","time":{"created":1,"completed":2},"user":{"prompt":{"task":"t"}},"assistant":{"modelID":"openai:gpt-5","cost":0.25,"tokens":{"input":300000,"output":20,"reasoning":5,"cache":{"read":0,"write":0}}}}`)
+	tr.part(1, `{"type":"step-finish","cost":0.125,"tokens":{"input":150000,"output":10,"reasoning":0,"cache":{"read":0,"write":0}}}`)
+	tr.part(2, `{"type":"step-finish","cost":0.125,"tokens":{"input":150000,"output":10,"reasoning":5,"cache":{"read":0,"write":0}}}`)
+	tr.bring()
+	rows, err := tr.store.Usage(t.Context(), skein.UsageQuery{By: skein.BySession})
+	want := []skein.UsageRow{{Of: ann, Provider: "openai", Model: "gpt-5", Usage: skein.Usage{Input: 300_000, Output: 20, Reasoning: 5, Requests: 1, Reported: 250_000_000}}}
+	if diff := cmp.Diff(want, rows); diff != "" || err != nil {
+		t.Errorf("Usage (%v; -want +got):\n%s", err, diff)
+	}
 }
 
 func FuzzFiles(f *testing.F) {
