@@ -147,6 +147,7 @@ func (x *exporter) place(ctx context.Context, w inBatch, p provenanceOf) error {
 		return x.one(ctx, w.sess)
 	case p.found && p.file.Path == sourcePath(realPath(at), t.Name):
 		return fmt.Errorf("%s: %w: the session came from there; a sync writes what is new", at, skein.ErrExists)
+	case as && !ours && t.drops(is.raw): // skein did not write those files
 	default:
 		ours = ours || as
 	}
@@ -245,6 +246,18 @@ func (x *exporter) knows(ctx context.Context, w inBatch, list told) error {
 	f.Size, f.Mtime, f.Damaged, f.Records, f.Offset = -1, 0, 0, len(is.records), int64(len(is.raw))
 	_, err = x.store.Append(ctx, skein.Batch{Session: w.sess.ID, Import: &skein.Import{File: f, Records: is.records, Forget: true}})
 	return err
+}
+
+// drops reports whether files of a folder that was so would be removed by writing the
+// text there.
+func (t Text) drops(was []byte) bool {
+	t.was = was
+	for line := range bytes.Lines(t.gone()) {
+		if f, err := folder.Parse(line); err == nil && f.File != "" {
+			return true
+		}
+	}
+	return false
 }
 
 // gone returns what a source has that is to be there no more: its rows, for those

@@ -141,7 +141,31 @@ func putFile(home, name string, data, stands []byte) (err error) {
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return err
 	}
-	return replaceFile(root, name, data)
+	return placeFile(root, name, data, func(temp, at string) error {
+		if was == nil {
+			return link(root, temp, at)
+		}
+		switch is, err := root.ReadFile(at); { // its program may have written to it since
+		case err != nil:
+			return err
+		case !bytes.Equal(is, was):
+			return fmt.Errorf("file %s: %w", name, ErrChanged)
+		}
+		return root.Rename(temp, at)
+	})
+}
+
+// link puts a file where none is: one that came there meanwhile stays. Where a file
+// system has no links it is renamed.
+func link(root *os.Root, temp, at string) error {
+	err := root.Link(temp, at)
+	switch {
+	case err == nil:
+		return root.Remove(temp)
+	case errors.Is(err, fs.ErrExist):
+		return fmt.Errorf("file %s: %w", filepath.ToSlash(at), skein.ErrExists)
+	}
+	return root.Rename(temp, at)
 }
 
 func openHome(home string) (*os.Root, error) {
@@ -153,6 +177,11 @@ func openHome(home string) (*os.Root, error) {
 
 // replaceFile writes a file beside its place and renames it there.
 func replaceFile(root *os.Root, name string, data []byte) error {
+	return placeFile(root, name, data, root.Rename)
+}
+
+// placeFile writes a file beside its place, and put puts it there.
+func placeFile(root *os.Root, name string, data []byte, put func(temp, at string) error) error {
 	at := filepath.FromSlash(name)
 	temp := filepath.Join(filepath.Dir(at), folder.TempName())
 	f, err := root.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
@@ -161,7 +190,7 @@ func replaceFile(root *os.Root, name string, data []byte) error {
 	}
 	_, err = f.Write(data)
 	if err = errors.Join(err, f.Sync(), f.Close()); err == nil {
-		err = root.Rename(temp, at)
+		err = put(temp, at)
 	}
 	if err != nil {
 		return errors.Join(err, root.Remove(temp))

@@ -1,0 +1,48 @@
+package interop
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/skein-dev/skein"
+)
+
+func TestAFileThatCameMeanwhileStays(t *testing.T) {
+	dir := t.TempDir()
+	at := filepath.Join(dir, "a.jsonl")
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	if err := os.WriteFile(at, []byte("theirs"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "temp"), []byte("ours"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := link(root, "temp", "a.jsonl"); !errors.Is(err, skein.ErrExists) {
+		t.Errorf("link to where a file is = %v, want ErrExists", err)
+	}
+	if err := putFile(dir, "a.jsonl", []byte("ours"), []byte("what was")); !errors.Is(err, ErrChanged) {
+		t.Errorf("putFile where something else stands = %v, want ErrChanged", err)
+	}
+	if b, err := os.ReadFile(at); string(b) != "theirs" {
+		t.Errorf("the file has %q (%v), want what was there", b, err)
+	}
+}
+
+func TestOnlyFilesThatSkeinWroteAreRemoved(t *testing.T) {
+	was := []byte(`{"file":"session.json","text":"{}"}` + "\n" + `{"file":"notes.txt","text":"mine"}` + "\n")
+	for body, want := range map[string]bool{
+		`{"file":"session.json","text":"{}"}` + "\n":                                           true,
+		`{"file":"session.json","text":"{}"}` + "\n" + `{"file":"notes.txt","text":""}` + "\n": false,
+	} {
+		text := Text{Lines: []OutLine{{Body: []byte(body)}}}
+		if got := text.drops(was); got != want {
+			t.Errorf("writing %s drops files: %v, want %v", body, got, want)
+		}
+	}
+}
