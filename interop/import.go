@@ -228,9 +228,7 @@ func (im *importer) takeChunk(ctx context.Context, t *target, c chunk) error {
 		im.torn(c.w.now)
 		return nil
 	}
-	for _, s := range c.skips {
-		im.rep.skip(s.Path, s.Why)
-	}
+	im.skips(c.skips)
 	if c.took != nil {
 		im.took(*c.took)
 		return nil

@@ -45,6 +45,17 @@ func (im *importer) leaves(path string, n *int, why error) {
 	*n++
 }
 
+// skips says what was left out; what somebody named has failed.
+func (im *importer) skips(all []Skip) {
+	for _, s := range all {
+		if slices.Contains(im.named, s.Path) {
+			im.rep.fail(s.Path, errors.New(s.Why))
+			continue
+		}
+		im.rep.skip(s.Path, s.Why)
+	}
+}
+
 // barren names the files that gave nothing, now or before, though they were
 // named, unless they are named already.
 //

@@ -80,3 +80,22 @@ func TestANamedFileThatIsLeftOutFails(t *testing.T) {
 		t.Errorf("Import of it with Again = %+v, want the session", rep)
 	}
 }
+
+// A session in whose place the file alone was read is not all that somebody named.
+func TestANamedFileWithADamagedSideFileFails(t *testing.T) {
+	for _, named := range []bool{true, false} {
+		p := newPlace(t)
+		p.write("a.toy", "a1")
+		p.raw(".a.toy.skein", "rubbish\n")
+		files := []string{"a.toy"}
+		want := 1
+		if !named {
+			files, want = []string{""}, 0
+		}
+		rep := p.names(interop.Options{}, files...)
+		if rep.Failed != want || rep.Skipped != 1 || !strings.Contains(rep.Skips[0].Why, "side file") {
+			t.Errorf("named %v: Import = %+v, want the side file told of, and %d failed", named, rep, want)
+		}
+		p.wants("a", "created a1")
+	}
+}

@@ -200,7 +200,7 @@ func (im *importer) beside(ctx context.Context, w *work, sink func(chunk) error)
 		return true, im.takeUp(ctx, w, head)
 	}
 	if err != nil || head.Format != w.format.Name {
-		return true, sink(w.says(fmt.Errorf("its side file is none: %w", cmpErr(err))))
+		return true, sink(w.says(fmt.Errorf("its side file cannot be read, so that the session is only what stands here: %w", cmpErr(err))))
 	}
 	took, err := im.loadSide(ctx, &head, rest)
 	if err == nil && head.Sources {

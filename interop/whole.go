@@ -125,9 +125,7 @@ func (im *importer) took(t Took) {
 		im.rep.news(n)
 	}
 	im.rep.Removed += t.Removed
-	for _, s := range t.Skips {
-		im.rep.skip(s.Path, s.Why)
-	}
+	im.skips(t.Skips)
 	for _, d := range t.Damage {
 		im.rep.damage(d.Path, d.Line, d.What)
 	}
