@@ -15,16 +15,16 @@ import (
 // What we write of session.json and message.json, in the program's order.
 type (
 	sessionOut struct {
-		Parent  string          `json:"parentSessionID,omitempty"`
-		Agent   agentOut        `json:"agent"`
-		Model   string          `json:"model"`
-		Version string          `json:"version"`
-		Config  json.RawMessage `json:"config"`
-		Project placeOut        `json:"project"`
-		ID      string          `json:"id"`
-		Status  string          `json:"status"`
-		Trigger string          `json:"trigger"`
-		Error   *errorOut       `json:"error,omitempty"`
+		Parent  string    `json:"parentSessionID,omitempty"`
+		Agent   agentOut  `json:"agent"`
+		Model   string    `json:"model"`
+		Version string    `json:"version"`
+		Config  configOut `json:"config"`
+		Project placeOut  `json:"project"`
+		ID      string    `json:"id"`
+		Status  string    `json:"status"`
+		Trigger string    `json:"trigger"`
+		Error   *errorOut `json:"error,omitempty"`
 		Time    struct {
 			Created int64 `json:"created"`
 			Updated int64 `json:"updated"`
@@ -35,9 +35,16 @@ type (
 		Message skein.Text `json:"message"`
 	}
 	agentOut struct {
-		ID   string `json:"id"`
-		Name string `json:"name"`
-		Sub  bool   `json:"isSubAgent"`
+		ID          string     `json:"id"`
+		Name        string     `json:"name"`
+		Description skein.Text `json:"description,omitempty"`
+		File        skein.Text `json:"filePath,omitempty"`
+		Sub         bool       `json:"isSubAgent"`
+	}
+	configOut struct {
+		Timeout  int64        `json:"timeout,omitempty"` // seconds
+		MaxSteps int          `json:"maxSteps,omitempty"`
+		Servers  []skein.Text `json:"mcpServers,omitempty"`
 	}
 	placeOut struct {
 		Root string `json:"root"`
@@ -86,9 +93,10 @@ func (w *writer) session() sessionOut {
 	s := &w.d.Session
 	out := sessionOut{
 		Agent: agentOut{ID: w.agent(), Name: cmp.Or(s.Agent, "skein")},
-		Model: w.model(), Version: version, Config: json.RawMessage("{}"),
+		Model: w.model(), Version: version,
 		Project: placeOut{cmp.Or(s.Project, s.Cwd), cmp.Or(s.Cwd, s.Project)}, ID: w.id, Status: w.status(), Trigger: "manual",
 	}
+	w.allowed(&out)
 	if p := s.Parent; p != nil && p.Why == skein.Child {
 		if spot, ok := w.d.Other(p.Session); ok {
 			out.Parent, out.Agent.Sub = spot.ID, true
@@ -99,6 +107,35 @@ func (w *writer) session() sessionOut {
 	}
 	out.Time.Created, out.Time.Updated = int64(s.Created), max(int64(s.Updated), int64(s.Created))
 	return out
+}
+
+// allowed writes down of what the agent of a session of skein's own was allowed
+// what the program has a place for. It has none for subagents without a file.
+func (w *writer) allowed(out *sessionOut) {
+	for _, e := range w.d.Events {
+		if e.Kind != skein.KindCreated {
+			continue
+		}
+		c, err := skein.Decode[skein.Created](e)
+		if err != nil || c.Origin != nil || len(c.Config) == 0 {
+			continue
+		}
+		var in struct {
+			File        skein.Text                  `json:"agent_file"`
+			Description skein.Text                  `json:"description"`
+			Timeout     int64                       `json:"timeout_ms"`
+			MaxSteps    int                         `json:"max_steps"`
+			Servers     []struct{ Name skein.Text } `json:"mcp_servers"`
+		}
+		if json.Unmarshal(c.Config, &in) != nil {
+			continue // it is of somebody who keeps other things there
+		}
+		out.Agent.Description, out.Agent.File = in.Description, in.File
+		out.Config = configOut{Timeout: in.Timeout / 1000, MaxSteps: in.MaxSteps}
+		for _, s := range in.Servers {
+			out.Config.Servers = append(out.Config.Servers, s.Name)
+		}
+	}
 }
 
 // status returns how the session stands.

@@ -243,3 +243,35 @@ func TestASessionThatFailedIsNoCompletedOne(t *testing.T) {
 		t.Errorf("session.json is %s, %v, want the status error and why", data, err)
 	}
 }
+
+func TestASessionOfSkeinsSaysWhatItsAgentWasAllowed(t *testing.T) {
+	s := memory.New()
+	defer s.Close()
+	const id = "0191f3a0-5b7e-7c11-9d2a-4f6b8e0c1d24"
+	config := `{"agent_file":"/p/cook.md","description":"Cooks","timeout_ms":90000,"max_steps":7,"tools":["shell"],"mcp_servers":[{"name":"github","host":"x"}]}`
+	if _, err := skein.Add(t.Context(), s, id,
+		skein.NewEvent(skein.KindCreated, 1795230386310, skein.Created{Project: "/p", Agent: "cook", Program: "skein", Config: []byte(config)}),
+		skein.Say(1795230386320, skein.UserSays("soup"))); err != nil {
+		t.Fatal(err)
+	}
+	home := t.TempDir()
+	done, err := interop.Export(t.Context(), s, Format(), id, home, interop.Exports{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := os.ReadFile(filepath.Join(home, filepath.FromSlash(done[0].Spot.Path), "session.json"))
+	for _, want := range []string{`"name": "cook",
+    "description": "Cooks",
+    "filePath": "/p/cook.md",
+    "isSubAgent": false`, `"config": {
+    "timeout": 90,
+    "maxSteps": 7,
+    "mcpServers": [
+      "github"
+    ]
+  },`} {
+		if err != nil || !strings.Contains(string(got), want) {
+			t.Errorf("session.json is %s, %v, want %s", got, err, want)
+		}
+	}
+}
