@@ -43,6 +43,7 @@ func experiments() []experiment {
 		{"import", importCorpus},
 		{"import-amplifier", importAmplifier},
 		{"watch", watchFile},
+		{"memory", memoryBound},
 	}
 }
 

@@ -19,7 +19,7 @@ func watchMemory(pid int, done <-chan struct{}) (most int64) {
 	for {
 		select {
 		case <-done:
-			return most
+			return max(most, peakSoFar(pid))
 		case <-tick.C:
 			most = max(most, peakSoFar(pid))
 		}

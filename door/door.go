@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/room"
 )
 
 // Options are what a Door is made of.
@@ -56,13 +57,13 @@ type Door struct {
 	wrong   wrongs
 	streams streams
 	visits  visits
-	room    room
+	room    *room.Room
 }
 
 // New returns the door to routes. Two with the same pattern are the caller's
 // mistake: it panics, as [http.ServeMux] does.
 func New(o Options, routes ...Route) *Door {
-	d := &Door{Options: o, tokens: o.Tokens, hosts: o.Hosts, now: o.Now, routes: slices.Concat(routes, nil), mux: http.NewServeMux()}
+	d := &Door{Options: o, tokens: o.Tokens, hosts: o.Hosts, now: o.Now, routes: slices.Concat(routes, nil), mux: http.NewServeMux(), room: room.New(maxHeld)}
 	d.routes = append(d.routes, d.own()...)
 	for _, r := range d.routes {
 		d.mux.Handle(r.Pattern, d.guard(r))
@@ -200,11 +201,11 @@ func (d *Door) guard(route Route) http.Handler {
 			}
 			r = asVisitor(r, v)
 		}
+		share := d.room.Share()
+		defer share.LetGo()
+		r = r.WithContext(room.With(r.Context(), share))
 		if !d.fits(w, r, route) {
 			return
-		}
-		if b, ok := r.Body.(*heldBody); ok {
-			defer b.leave()
 		}
 		route.Handler.ServeHTTP(w, r)
 	})
@@ -324,6 +325,6 @@ func (d *Door) fits(w http.ResponseWriter, r *http.Request, route Route) bool {
 		Refuse(w, r, http.StatusUnsupportedMediaType, "type", "a body that is packed as %q: here it is sent as it is", packed)
 		return false
 	}
-	r.Body = &heldBody{ReadCloser: http.MaxBytesReader(w, inTime(w, r.Body), route.Body), ctx: r.Context(), room: &d.room}
+	r.Body = &heldBody{ReadCloser: http.MaxBytesReader(w, inTime(w, r.Body), route.Body), ctx: r.Context()}
 	return true
 }

@@ -3,17 +3,15 @@ package door
 import (
 	"crypto/tls"
 	"net"
+
+	"github.com/skein-dev/skein/internal/room"
 )
 
-// Narrow lets the requests of d hold so many bytes of bodies together.
-func (d *Door) Narrow(most int64) { d.room.most = most }
+// Narrow lets the requests of d hold so many bytes together.
+func (d *Door) Narrow(most int64) { d.room = room.New(most) }
 
 // Held is how many they hold.
-func (d *Door) Held() int64 {
-	d.room.mu.Lock()
-	defer d.room.mu.Unlock()
-	return d.room.held
-}
+func (d *Door) Held() int64 { return d.room.Held() }
 
 // Limit is how many connections a listener takes.
 func Limit(l net.Listener, n int, t *tls.Config) net.Listener { return limit(l, n, t) }

@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/room"
 )
 
 // A failure is a kind of error that a client can do something about.
@@ -61,7 +62,7 @@ func ProblemOf(err error) Problem {
 	if p.Code == "away" { // where the store is stays in the log, too
 		p.Detail = skein.ErrAway.Error() + ": try again later"
 	}
-	if errors.Is(err, ErrBusy) { // whatever reading the body broke off for
+	if errors.Is(err, ErrBusy) || errors.Is(err, room.ErrFull) { // whatever reading broke off for
 		p = Problem{Status: http.StatusServiceUnavailable, Code: "busy", Detail: ErrBusy.Error()}
 	}
 	p.Title = http.StatusText(p.Status)

@@ -46,7 +46,7 @@ func (a *service) appends(t *table) {
 	}, func(ctx context.Context, i *in) (*out, error) {
 		b, err := a.batch(i.call.Header("Content-Type"), i.call.BodyReader())
 		if err != nil {
-			return nil, err
+			return nil, refused(ctx, i.call.BodyReader(), err)
 		}
 		b.Session = i.ID
 		if b.After == 0 {
@@ -96,6 +96,9 @@ func readLines(d *json.Decoder, b *skein.Batch) error {
 		}
 		var raw json.RawMessage
 		err := d.Decode(&raw)
+		if err == nil && n > 1 {
+			err = fits(d)
+		}
 		if errors.Is(err, io.EOF) {
 			return nil
 		}

@@ -159,17 +159,18 @@ func (h *hub) read(ctx context.Context, n int64, user skein.User, yield func([]b
 		news, changed, ended, err := h.kept[n-h.dropped:], h.changed, h.ended, h.err
 		var b []byte
 		for i, p := range news {
-			if len(b) > batchBytes {
-				news = news[:i]
-				break
-			}
 			if user != "" && p.user != user {
 				continue
 			}
-			if b != nil {
-				b = append(b, "\n\n"...)
+			if b != nil && len(b)+len(p.frame) > batchBytes {
+				news = news[:i]
+				break
 			}
-			b = append(b, p.frame...)
+			if b == nil { // alone it is not copied: it may be long, and all who read it have the same
+				b = p.frame[:len(p.frame):len(p.frame)]
+				continue
+			}
+			b = append(append(b, "\n\n"...), p.frame...)
 		}
 		n += int64(len(news))
 		h.mu.Unlock()

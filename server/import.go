@@ -14,6 +14,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/door"
+	"github.com/skein-dev/skein/internal/room"
 	"github.com/skein-dev/skein/interop"
 )
 
@@ -73,15 +74,28 @@ func (a *service) imports(t *table) {
 		}
 		defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 		sum := sha256.New()
-		if err := unload(dir, i.Name, io.TeeReader(i.call.BodyReader(), sum)); err != nil {
+		if err := unload(dir, i.Name, io.TeeReader(passing{i.call.BodyReader(), room.Of(ctx)}, sum)); err != nil {
 			return nil, err
 		}
-		rep, err := interop.Import(ctx, uploaded(door.From(ctx).Store, dir, sum.Sum(nil)), formats, []string{dir}, interop.Options{Again: i.Again, Named: i.Format != ""})
+		rep, err := interop.Import(room.With(ctx, nil), uploaded(door.From(ctx).Store, dir, sum.Sum(nil)), formats, []string{dir}, interop.Options{Again: i.Again, Named: i.Format != ""})
 		if err == nil && rep.Failed > 0 && rep.Events == 0 {
 			err = rep.Err
 		}
 		return &out{reportOf(rep, dir)}, err
 	})
+}
+
+// passing is a body that goes to the disk as it comes: nothing of it is held.
+type passing struct {
+	io.Reader
+	share *room.Share
+}
+
+// Read implements [io.Reader].
+func (p passing) Read(b []byte) (int, error) {
+	n, err := p.Reader.Read(b)
+	p.share.LetGo()
+	return n, err
 }
 
 func (a *service) formatsNamed(name string) ([]interop.Format, error) {

@@ -75,15 +75,16 @@ func (a *service) messages(t *table) {
 		})
 }
 
-// newest returns the newest n messages before a place, those that were taken back
+// newest returns the newest n messages before a place, fewer if they are long, those that were taken back
 // only if rewound is set, and whether there may be more before them.
 func newest(ctx context.Context, id skein.SessionID, n int, before skein.Seq, rewound bool) (list []skein.Entry, more bool, err error) {
 	for {
-		found, err := legible(ctx).Newest(ctx, id, n, before)
+		found, further, err := fitting(ctx, legible(ctx), id, n, before)
 		if err != nil {
 			return nil, false, err
 		}
-		more = len(found) == n && found[0].Seq > 1
+		more = further
+		long := more && len(found) < n // as much as a page may have
 		if more {
 			before = found[0].Seq
 		}
@@ -94,7 +95,7 @@ func newest(ctx context.Context, id skein.SessionID, n int, before skein.Seq, re
 		if over := len(list) - n; over > 0 {
 			list, more = list[over:], true
 		}
-		if !more || len(list) == n {
+		if !more || len(list) == n || long && len(list) > 0 {
 			return list, more, nil
 		}
 	}

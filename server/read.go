@@ -13,6 +13,7 @@ import (
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/api"
 	"github.com/skein-dev/skein/door"
+	"github.com/skein-dev/skein/internal/room"
 )
 
 // EventQuery says which events to read, and how.
@@ -121,6 +122,9 @@ func (q *EventQuery) readCursor() error {
 // may be longer.
 const maxPage = 8 << 20
 
+// sizeOf is how many bytes an event holds.
+func sizeOf(e skein.Event) int { return len(e.Payload) }
+
 // readEvents returns a page of events as JSON.
 func (a *service) readEvents(ctx context.Context, store skein.Store, q *EventQuery) ([]byte, error) {
 	after := q.After
@@ -129,7 +133,7 @@ func (a *service) readEvents(ctx context.Context, store skein.Store, q *EventQue
 	}
 	var page []skein.Event
 	size, more := 0, q.Before > 0 && after > 0
-	for e, err := range store.Events(ctx, q.ID, after) {
+	for e, err := range room.Kept(ctx, store.Events(ctx, q.ID, after), sizeOf) {
 		if err != nil {
 			return nil, err
 		}
@@ -160,8 +164,8 @@ func (a *service) readEvents(ctx context.Context, store skein.Store, q *EventQue
 // newest ones before it.
 func (a *service) messagePage(ctx context.Context, store skein.Store, q *EventQuery) (p api.Page[skein.Entry], err error) {
 	if q.Before > 0 {
-		found, err := store.Newest(ctx, q.ID, q.Limit, q.Before)
-		if len(found) == q.Limit && found[0].Seq > 1 {
+		found, more, err := fitting(ctx, store, q.ID, q.Limit, q.Before)
+		if more {
 			p.Next = fmt.Sprintf("before:%d", found[0].Seq)
 		}
 		p.Items = a.veiledEntries(found, q.Raw)
@@ -172,37 +176,104 @@ func (a *service) messagePage(ctx context.Context, store skein.Store, q *EventQu
 		return p, err
 	}
 	p.Items = []skein.Entry{}
+	size := 0
 	for e, err := range entries(ctx, store, &s, q.After) {
 		if err != nil {
 			return p, err
 		}
-		if len(p.Items) == q.Limit {
-			p.Next = fmt.Sprintf("after:%d", p.Items[q.Limit-1].Seq)
+		if len(p.Items) == q.Limit || size > maxPage {
+			p.Next = fmt.Sprintf("after:%d", p.Items[len(p.Items)-1].Seq)
 			break
 		}
+		n := lengthOf(e)
+		if err := room.Of(ctx).Take(ctx, int64(n)); err != nil {
+			return p, err
+		}
+		size += n
 		p.Items = append(p.Items, a.veiledEntries([]skein.Entry{e}, q.Raw)...)
 	}
 	return p, nil
 }
 
+// Messages that are read at once: as many as have about readBytes, but for the
+// first time, when nobody knows how long they are.
+const (
+	readFirst = 4
+	readMost  = 500
+	readBytes = 1 << 20
+)
+
+// next returns how many messages to read after some that were read at once.
+func next(found []skein.Entry, n int) int {
+	size := 1
+	for _, e := range found {
+		size += lengthOf(e)
+	}
+	return max(1, min(readMost, 8*n, readBytes*n/size))
+}
+
+// lengthOf is about how many bytes an entry has.
+func lengthOf(e skein.Entry) int {
+	n := 0
+	for i := range e.Message.Parts {
+		p := &e.Message.Parts[i]
+		n += len(p.Text) + len(p.Raw) + len(p.Meta)
+		if p.Call != nil {
+			n += len(p.Call.Input)
+		}
+		if p.Result != nil {
+			n += len(p.Result.Text) + len(p.Result.Raw)
+		}
+	}
+	return n
+}
+
 // entries yields the messages of s that begin after a place, in order, a few
 // at a time.
 func entries(ctx context.Context, store skein.Store, s *skein.Session, after skein.Seq) iter.Seq2[skein.Entry, error] {
-	const window = 500
 	return func(yield func(skein.Entry, error) bool) {
-		for ; after < s.Last; after += window {
-			found, err := store.Newest(ctx, s.ID, window, after+window+1)
+		share := room.Of(ctx)
+		for n := readFirst; after < s.Last; {
+			was := share.Used()
+			found, err := store.Newest(ctx, s.ID, n, after+skein.Seq(n)+1)
 			if err != nil {
 				yield(skein.Entry{}, err)
 				return
 			}
+			took := share.Used() - was
 			for _, e := range found {
 				if e.Seq > after && !yield(e, nil) {
 					return
 				}
 			}
+			share.Give(took)
+			after += skein.Seq(n)
+			n = next(found, n)
 		}
 	}
+}
+
+// fitting returns the newest n messages before a place, in order, fewer if they
+// are long: about maxPage bytes, at least one; and whether there may be more before
+// them.
+func fitting(ctx context.Context, store skein.Store, id skein.SessionID, n int, before skein.Seq) (all []skein.Entry, more bool, err error) {
+	size := 0
+	for some := readFirst; len(all) < n && size < maxPage; {
+		some = min(some, n-len(all))
+		found, err := store.Newest(ctx, id, some, before)
+		if err != nil {
+			return nil, false, err
+		}
+		for _, e := range found {
+			size += lengthOf(e)
+		}
+		all = append(found, all...)
+		if len(found) < some {
+			return all, false, nil
+		}
+		before, some = found[0].Seq, next(found, some)
+	}
+	return all, len(all) > 0 && all[0].Seq > 1, nil
 }
 
 // contextOf returns what a model is shown, as JSON.

@@ -1,13 +1,17 @@
 package server
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/api"
+	"github.com/skein-dev/skein/door"
+	"github.com/skein-dev/skein/internal/room"
 )
 
 // A field reads the value that comes next.
@@ -107,12 +111,38 @@ func objects(read field) field {
 			return err
 		}
 		for n := 0; d.More(); n++ {
+			if n > 0 {
+				if err := fits(d); err != nil {
+					return err
+				}
+			}
 			if err := read(d); err != nil {
 				return wrong(fmt.Sprintf("[%d]", n), err)
 			}
 		}
 		return expect(d, json.Delim(']'))
 	}
+}
+
+// maxBatch is how many bytes a body may have that is of more than one thing: all of
+// it is in memory at once. One event may be longer.
+const maxBatch = 96 * door.MB
+
+// fits returns that a body is too long, if it is.
+func fits(d *json.Decoder) error {
+	if d.InputOffset() > maxBatch {
+		return &http.MaxBytesError{Limit: maxBatch}
+	}
+	return nil
+}
+
+// refused returns err. If a body was too long, what is left of it is read first:
+// who is still sending would see a broken connection, and not the answer.
+func refused(ctx context.Context, body io.Reader, err error) error {
+	if long := (*http.MaxBytesError)(nil); errors.As(err, &long) && long.Limit == maxBatch {
+		io.Copy(io.Discard, passing{body, room.Of(ctx)}) //nolint:errcheck // it is of no interest any more
+	}
+	return err
 }
 
 // eachOf reads a list.

@@ -3,8 +3,10 @@ package server
 import (
 	"context"
 	"errors"
+	"io"
 	"iter"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -16,13 +18,14 @@ const (
 	sseType    = "text/event-stream"
 	heartbeat  = 15 * time.Second
 	slowest    = 30 * time.Second      // that a reader may take for what is sent to it at once
-	maxWaiting = 4                     // frames that wait for a reader, at most
+	maxWaiting = 1                     // frames that wait for a reader, at most
 	batchBytes = 256 << 10             // bytes that are sent at once, about, at most
 	between    = 20 * time.Millisecond // at least, between two things that are sent to one reader
 )
 
 // frames makes of what a store yields the frames of a stream: fields, without
-// the empty line behind them.
+// the empty line behind them. One that is longer than batchBytes has been sent when
+// the next is asked for: what it takes can be given back.
 type frames = iter.Seq2[[]byte, error]
 
 // stream answers with frames as they come, and with a comment where none comes
@@ -36,14 +39,14 @@ func (a *service) stream(all func(context.Context) frames) *written {
 		}
 		ctx, cancel := context.WithCancel(c.Context())
 		defer cancel()
-		waiting, ended := make(chan []byte, maxWaiting), make(chan error, 1)
+		waiting, sent, ended := make(chan []byte, maxWaiting), make(chan struct{}), make(chan error, 1)
 		go func() {
 			defer close(waiting)
-			ended <- pump(ctx, all(ctx), waiting)
+			ended <- pump(ctx, all(ctx), waiting, sent)
 		}()
 		p := &pen{w: w, control: http.NewResponseController(w)}
 		p.begin()
-		err := p.write(ctx, waiting)
+		err := p.write(ctx, waiting, sent)
 		cancel()
 		for range waiting { // until the pump has ended
 		}
@@ -62,14 +65,23 @@ func responseOf(c huma.Context) (http.ResponseWriter, bool) {
 	return k.response, true
 }
 
-// pump hands on what comes, until nobody takes it.
-func pump(ctx context.Context, all frames, to chan<- []byte) error {
+// pump hands on what comes, until nobody takes it. It waits until what is long was
+// sent.
+func pump(ctx context.Context, all frames, to chan<- []byte, sent <-chan struct{}) error {
 	for f, err := range all {
 		if err != nil {
 			return err
 		}
 		select {
 		case to <- f:
+		case <-ctx.Done():
+			return nil
+		}
+		if len(f) <= batchBytes {
+			continue
+		}
+		select {
+		case <-sent:
 		case <-ctx.Done():
 			return nil
 		}
@@ -82,6 +94,7 @@ type pen struct {
 	w       http.ResponseWriter
 	control *http.ResponseController
 	b       []byte
+	long    []byte // a frame that goes behind b as it is: the others who read it have the same
 }
 
 func (p *pen) begin() {
@@ -94,12 +107,20 @@ func (p *pen) begin() {
 
 // write writes what waits, together, until there is no more. Its errors are
 // those of the connection.
-func (p *pen) write(ctx context.Context, waiting <-chan []byte) error {
+func (p *pen) write(ctx context.Context, waiting <-chan []byte, sent chan<- struct{}) error {
 	beat := time.NewTimer(heartbeat)
 	defer beat.Stop()
 	for {
+		long := p.long != nil
 		if err := p.flush(); err != nil {
 			return nil // the client has gone, or was too slow
+		}
+		if long {
+			select {
+			case sent <- struct{}{}:
+			case <-ctx.Done():
+				return nil
+			}
 		}
 		beat.Reset(heartbeat)
 		select {
@@ -121,7 +142,7 @@ func (p *pen) write(ctx context.Context, waiting <-chan []byte) error {
 func (p *pen) gather(ctx context.Context, waiting <-chan []byte) {
 	pause := time.NewTimer(between)
 	defer pause.Stop()
-	for len(p.b) < batchBytes {
+	for len(p.b) < batchBytes && p.long == nil {
 		select {
 		case f, ok := <-waiting:
 			if !ok {
@@ -136,20 +157,56 @@ func (p *pen) gather(ctx context.Context, waiting <-chan []byte) {
 	}
 }
 
-func (p *pen) take(f []byte) { p.b = append(append(p.b, f...), "\n\n"...) }
+func (p *pen) take(f []byte) {
+	if len(f) > batchBytes {
+		p.long = f
+		return
+	}
+	p.b = append(append(p.b, f...), "\n\n"...)
+}
+
+// inTime says by when what is sent next has to be taken.
+func (p *pen) inTime() error {
+	err := p.control.SetWriteDeadline(time.Now().Add(slowest))
+	if errors.Is(err, http.ErrNotSupported) { // a recorder
+		err = nil
+	}
+	return err
+}
 
 // flush sends what was written.
 func (p *pen) flush() error {
-	if err := p.control.SetWriteDeadline(time.Now().Add(slowest)); err != nil && !errors.Is(err, http.ErrNotSupported) {
+	if err := p.inTime(); err != nil {
 		return err
 	}
 	if _, err := p.w.Write(p.b); err != nil {
+		return err
+	}
+	if err := p.sendLong(); err != nil {
 		return err
 	}
 	if p.b = p.b[:0]; cap(p.b) > batchBytes {
 		p.b = nil
 	}
 	return p.control.Flush()
+}
+
+// sendLong sends a long frame. Who takes it slowly gets time for each piece.
+func (p *pen) sendLong() error {
+	if p.long == nil {
+		return nil
+	}
+	for piece := range slices.Chunk(p.long, batchBytes) {
+		if err := p.inTime(); err != nil {
+			return err
+		}
+		if _, err := p.w.Write(piece); err != nil {
+			return err
+		}
+	}
+	p.long = nil
+	_, err := io.WriteString(p.w, "\n\n")
+	return err
 }
 
 // fail tells the client why the stream ends, as a problem.

@@ -42,7 +42,7 @@ func TestAStreamOnWhichNothingComesSaysThatItLives(t *testing.T) {
 		p := &pen{w: w, control: http.NewResponseController(w)}
 		p.begin()
 		waiting, done := make(chan []byte), make(chan error)
-		go func() { done <- p.write(ctx, waiting) }()
+		go func() { done <- p.write(ctx, waiting, nil) }()
 		is := func(after time.Duration, want string) {
 			t.Helper()
 			<-time.After(after)

@@ -74,7 +74,7 @@ func (a *service) storeAppend(t *table) {
 	register(t, o, func(ctx context.Context, i *in) (*out, error) {
 		batches, err := readBatches(i.call.BodyReader())
 		if err != nil {
-			return nil, err
+			return nil, refused(ctx, i.call.BodyReader(), err)
 		}
 		receipts, err := door.From(ctx).Store.Append(ctx, batches...)
 		if err != nil {

@@ -9,6 +9,7 @@ import (
 	"strconv"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/room"
 )
 
 // feedStep is how many event IDs one page goes through at most: a view may see
@@ -41,9 +42,12 @@ func (s *Store) feed(ctx context.Context, after skein.Cursor, yield func(skein.F
 		return err
 	}
 	defer stop()
+	share := room.Of(ctx)
 	for {
+		was := share.Used()
 		changed := s.wakers.wait("") // before reading, so that no change falls between
 		page, upto, err := s.feedPage(ctx, at)
+		took := share.Used() - was
 		if err != nil {
 			return err
 		}
@@ -55,6 +59,7 @@ func (s *Store) feed(ctx context.Context, after skein.Cursor, yield func(skein.F
 				return nil
 			}
 		}
+		share.Give(took)
 		if upto > at && at >= 0 {
 			at = upto
 			continue
@@ -100,11 +105,19 @@ func (s *Store) feedPage(ctx context.Context, at int64) (page []skein.Fed, upto 
 			return nil
 		}
 		upto = max(at, min(last, at+feedStep))
+		if upto > at {
+			if err := c.turn(); err != nil {
+				return err
+			}
+		}
 		size := 0
 		err := c.query(`SELECT `+eventColumns+`, s.id, s.user_id, e.id
 			FROM events e CROSS JOIN sessions s ON s.n = e.session
 			WHERE e.id > ?1 AND e.id <= ?2 AND (?3 = '' OR s.user_id = ?3) ORDER BY e.id LIMIT ?4`,
 			[]any{at, upto, string(s.user), pageRows}, func(row []driver.Value) error {
+				if err := hold(room.Of(ctx), row); err != nil {
+					return err
+				}
 				f, id, err := s.scanFed(row)
 				if err != nil {
 					return err

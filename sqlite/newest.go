@@ -5,6 +5,7 @@ import (
 	"database/sql/driver"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/room"
 	"github.com/skein-dev/skein/internal/walk"
 )
 
@@ -14,7 +15,7 @@ func (s *Store) Newest(ctx context.Context, id skein.SessionID, n int, before sk
 	err = s.read(ctx, func(c *conn) error {
 		x, err := s.extent(c, id)
 		if err == nil && n > 0 {
-			entries, err = walk.Newest(walker{s, c}, x, n, before)
+			entries, err = walk.Newest(walker{s, c, room.Of(ctx)}, x, n, before)
 		}
 		return err
 	})
@@ -24,6 +25,9 @@ func (s *Store) Newest(ctx context.Context, id skein.SessionID, n int, before sk
 // extent returns where the events of a session are that the view may see.
 func (s *Store) extent(c *conn, id skein.SessionID) (x walk.Extent, err error) {
 	h, err := s.head(c, id)
+	if err == nil {
+		err = c.large(&h)
+	}
 	if err != nil {
 		return x, err
 	}
@@ -34,8 +38,9 @@ func (s *Store) extent(c *conn, id skein.SessionID) (x walk.Extent, err error) {
 // A walker finds events for package walk. It implements [walk.NewestLog],
 // [walk.WindowLog], [walk.PastLog] and [walk.StandLog].
 type walker struct {
-	s    *Store
-	conn *conn
+	s     *Store
+	conn  *conn
+	share *room.Share // that holds what is found; nil for what is let go of at once
 }
 
 const (
@@ -44,6 +49,22 @@ const (
 )
 
 // scanSaid reads a row of selectSaid.
+func (w walker) scanSaid(row []driver.Value) (walk.Said, error) {
+	if err := hold(w.share, row); err != nil {
+		return walk.Said{}, err
+	}
+	return w.s.scanSaid(row)
+}
+
+// scanEvent reads a row of selectEvent.
+func (w walker) scanEvent(row []driver.Value) (skein.Event, error) {
+	if err := hold(w.share, row); err != nil {
+		return skein.Event{}, err
+	}
+	e, _, err := w.s.scanEvent(row)
+	return e, err
+}
+
 func (s *Store) scanSaid(row []driver.Value) (x walk.Said, err error) {
 	last := len(row) - 1
 	x.Message, _ = row[last].(string) // NULL is ""
@@ -60,7 +81,7 @@ func (w walker) Back(seg walk.Segment, at skein.Seq, n int, do func(walk.Said) b
 			SELECT e.prev FROM back b JOIN events e ON e.session = ?2 AND e.seq = b.seq WHERE e.prev > ?3 LIMIT ?4)
 		`+saidColumns+`FROM back b CROSS JOIN events e ON e.session = ?2 AND e.seq = b.seq`,
 		[]any{int64(at), seg.Session, int64(seg.From), n}, func(row []driver.Value) error {
-			x, err := w.s.scanSaid(row)
+			x, err := w.scanSaid(row)
 			if err == nil && !do(x) {
 				err = errStop
 			}
@@ -99,7 +120,7 @@ func (w walker) Marks(segs walk.Segments) ([]walk.Said, error) {
 func (w walker) said(segs walk.Segments, cond string, args ...any) (all []walk.Said, err error) {
 	for _, seg := range segs {
 		err := w.conn.query(selectSaid+cond, append([]any{seg.Session, int64(seg.From), int64(seg.To)}, args...), func(row []driver.Value) error {
-			x, err := w.s.scanSaid(row)
+			x, err := w.scanSaid(row)
 			all = append(all, x)
 			return err
 		})

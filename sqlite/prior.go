@@ -68,7 +68,7 @@ func (t *call) hasMessage(h *head, id string) (found bool, err error) {
 			if err != nil {
 				return false, err
 			}
-			return walk.Joins(walker{t.s, t.conn}, segs, g.ranges, id)
+			return walk.Joins(walker{t.s, t.conn, nil}, segs, g.ranges, id)
 		}
 	}
 	return true, nil
@@ -131,7 +131,7 @@ func (t *call) shown(id skein.SessionID, c *skein.Created) (x prior, err error) 
 		x.undone, x.prompts = g.ranges, p.prompts
 		return x, err
 	}
-	l := walker{t.s, t.conn}
+	l := walker{t.s, t.conn, nil}
 	if x.Base, err = walk.Past(l, segs, x.said); err != nil {
 		return x, err
 	}

@@ -8,6 +8,7 @@ import (
 	"iter"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/room"
 	"github.com/skein-dev/skein/internal/walk"
 )
 
@@ -77,8 +78,11 @@ func (s *Store) shownSession(c *conn, h head) (x skein.Session, err error) {
 // Events implements [skein.Store].
 func (s *Store) Events(ctx context.Context, id skein.SessionID, after skein.Seq) iter.Seq2[skein.Event, error] {
 	return func(yield func(skein.Event, error) bool) {
+		share := room.Of(ctx)
 		for {
+			was := share.Used()
 			page, _, err := s.eventPage(ctx, id, after)
+			took := share.Used() - was
 			if err != nil {
 				skein.Wrapf(&err, "sqlite: events of %s", id)
 				yield(skein.Event{}, err)
@@ -93,6 +97,7 @@ func (s *Store) Events(ctx context.Context, id skein.SessionID, after skein.Seq)
 				return
 			}
 			after = page[len(page)-1].Seq
+			share.Give(took)
 		}
 	}
 }
@@ -101,17 +106,23 @@ func (s *Store) Events(ctx context.Context, id skein.SessionID, after skein.Seq)
 // session's number.
 func (s *Store) eventPage(ctx context.Context, id skein.SessionID, after skein.Seq) (page []skein.Event, n int64, err error) {
 	err = s.read(ctx, func(c *conn) error {
-		page, n, err = s.eventsAfter(c, id, after)
+		page, n, err = s.eventsAfter(c, id, after, room.Of(ctx))
 		return err
 	})
 	return page, n, err
 }
 
-// eventsAfter is eventPage on one state of the file.
-func (s *Store) eventsAfter(c *conn, id skein.SessionID, after skein.Seq) (page []skein.Event, n int64, err error) {
+// eventsAfter is eventPage on one state of the file. What it returns is held in
+// share.
+func (s *Store) eventsAfter(c *conn, id skein.SessionID, after skein.Seq, share *room.Share) (page []skein.Event, n int64, err error) {
 	h, err := s.head(c, id)
 	if n = h.n; err != nil || after >= h.Last {
 		return nil, n, err
+	}
+	if share != nil {
+		if err := c.large(&h); err != nil {
+			return nil, n, err
+		}
 	}
 	segs, err := c.segments(h.n, h.Last)
 	if err != nil {
@@ -125,6 +136,9 @@ func (s *Store) eventsAfter(c *conn, id skein.SessionID, after skein.Seq) (page 
 		}
 		err := c.query(selectEvent+`WHERE e.session = ? AND e.seq > ? AND e.seq <= ? ORDER BY e.seq LIMIT ?`,
 			[]any{seg.Session, int64(max(after, seg.From)), int64(seg.To), pageRows - len(page)}, func(row []driver.Value) error {
+				if err := hold(share, row); err != nil {
+					return err
+				}
 				e, _, err := s.scanEvent(row)
 				if err != nil {
 					return err
@@ -172,13 +186,25 @@ func (s *Store) damagedAt(c *conn, seg walk.Segment, seq skein.Seq, err error) e
 }
 
 const (
-	eventColumns = `e.seq, e.at, e.kind, e.client, e.payload, e.text, e.turn, e.prev, e.piece, e.sum, e.hash, e.role`
-	eventWidth   = 12 // how many these are
-	textColumn   = 5
-	sumColumn    = 9
-	roleColumn   = 11
-	selectEvent  = `SELECT ` + eventColumns + ` FROM events e `
+	eventColumns  = `e.seq, e.at, e.kind, e.client, e.payload, e.text, e.turn, e.prev, e.piece, e.sum, e.hash, e.role`
+	eventWidth    = 12 // how many these are
+	payloadColumn = 4
+	textColumn    = 5
+	sumColumn     = 9
+	roleColumn    = 11
+	selectEvent   = `SELECT ` + eventColumns + ` FROM events e `
 )
+
+// hold holds in s what the event of a row of selectEvent takes, for whoever reads it.
+// The error is [room.ErrFull].
+func hold(s *room.Share, row []driver.Value) error {
+	if s == nil {
+		return nil
+	}
+	payload, _ := row[payloadColumn].([]byte)
+	text, _ := row[textColumn].(string)
+	return s.Try(int64(len(payload) + 2*len(text))) // the text stands in the payload again
+}
 
 // A place is what an event's row says besides the event.
 type place struct {

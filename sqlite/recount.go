@@ -149,7 +149,7 @@ func (t *call) renumber(h *head, after skein.Seq) (upto skein.Seq, err error) {
 		page = append(page, x)
 		return err
 	})
-	l := walker{t.s, t.conn}
+	l := walker{t.s, t.conn, nil}
 	var at []skein.Counts
 	if err == nil {
 		at, err = l.Counts(segs, []skein.Seq{after})
@@ -192,7 +192,7 @@ func (t *call) joined(segs walk.Segments, seq skein.Seq, message string) (bool, 
 	if message == "" || len(before) == 0 {
 		return false, nil
 	}
-	l := walker{t.s, t.conn}
+	l := walker{t.s, t.conn, nil}
 	pieces, err := l.PiecesOf(before, message)
 	if err != nil || len(pieces) == 0 {
 		return false, err
@@ -216,7 +216,7 @@ func (t *call) restand(h *head) error {
 	if err != nil {
 		return err
 	}
-	l := walker{t.s, t.conn}
+	l := walker{t.s, t.conn, nil}
 	x, err := walk.StandWith(l, segs, g.ranges, h.Last)
 	if err != nil {
 		return err

@@ -350,7 +350,7 @@ func (x *salvage) refill(ctx context.Context, id skein.SessionID) error {
 		if err != nil {
 			return err
 		}
-		x, err := walk.Undone(walker{x.to, t.conn}, segs, h.Last)
+		x, err := walk.Undone(walker{x.to, t.conn, nil}, segs, h.Last)
 		if err == nil {
 			err = t.putGaps(h.n, nil, x.Gaps)
 		}

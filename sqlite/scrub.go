@@ -404,7 +404,7 @@ func (sc *scrub) fold(h *head) error {
 	if err != nil {
 		return err
 	}
-	stands, err := walk.Stand(walker{sc.s, sc.conn}, segs, h.Last)
+	stands, err := walk.Stand(walker{sc.s, sc.conn, nil}, segs, h.Last)
 	if err != nil {
 		return err
 	}

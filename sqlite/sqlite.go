@@ -37,8 +37,9 @@ type core struct {
 	patience time.Duration
 	writer   *writer // nil if nothing can be written, as long as that is so
 	readers  *pool
-	index    *indexer // nil if nothing can be written
-	chores   *chores  // the same
+	turns    chan struct{} // one for each that reads what may be long
+	index    *indexer      // nil if nothing can be written
+	chores   *chores       // the same
 	waited   lookback
 	catching sync.WaitGroup // searches that feed the index
 	pack     *packer
@@ -140,6 +141,7 @@ func (c *core) connect(ctx context.Context, d driver.Driver, o Options) error {
 	if err := c.paths.ownLog(); err != nil {
 		return err
 	}
+	c.turns = make(chan struct{}, largeAtOnce)
 	c.readers = newPool(readConns, c.inPlace, func() (*conn, error) {
 		return c.dial(c.readMode(), "PRAGMA busy_timeout = 5000", "PRAGMA cache_size = -16000", "PRAGMA mmap_size = 0", "PRAGMA query_only = 1", "PRAGMA trusted_schema = 0")
 	})
@@ -231,17 +233,6 @@ func (s *Store) owner() skein.User {
 		return skein.Local
 	}
 	return s.user
-}
-
-// read runs f on one state of the file. It may be called within a call that
-// entered or by itself.
-func (c *core) read(ctx context.Context, f func(*conn) error) error {
-	leave, err := c.enter()
-	if err != nil {
-		return err
-	}
-	defer leave()
-	return c.readers.with(ctx, f)
 }
 
 // write runs f in a transaction; nil means that it is committed.

@@ -24,7 +24,7 @@ func (t *call) stand(h *head, p *packedEvent) error {
 		Counts: skein.Counts{Messages: h.Messages, Turns: h.Turns}, First: h.First, LastPrompt: h.LastPrompt,
 		Prompts: h.prompts, Gaps: was.ranges,
 	}
-	l := walker{t.s, t.conn}
+	l := walker{t.s, t.conn, nil}
 	if r := p.f.Rewound; r != nil {
 		err = x.Rewind(l, segs, h.Last, r.To)
 	} else {
@@ -62,7 +62,7 @@ func (t *call) gaps(n int64, segs walk.Segments, last skein.Seq) (g gaps, err er
 	if _, err := t.one(`SELECT EXISTS (SELECT 1 FROM chores WHERE name = ?)`, []any{recountName(n)}, &due); err != nil || due == 0 {
 		return g, err
 	}
-	x, err := walk.Undone(walker{t.s, t.conn}, segs, last)
+	x, err := walk.Undone(walker{t.s, t.conn, nil}, segs, last)
 	if err == nil && !x.Hurt {
 		g.ranges = x.Gaps
 	}

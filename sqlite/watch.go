@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/room"
 )
 
 // Watch implements [skein.Store].
@@ -26,10 +27,13 @@ func (s *Store) Watch(ctx context.Context, id skein.SessionID, after skein.Seq) 
 			return
 		}
 		defer stop()
+		share := room.Of(ctx)
 		first := int64(0) // the session's number: it may be deleted and begin anew
 		for {
 			changed := s.wakers.wait(id) // before reading, so that no change falls between
+			was := share.Used()
 			page, n, err := s.eventPage(ctx, id, after)
+			took := share.Used() - was
 			if ctx.Err() != nil {
 				return
 			}
@@ -48,6 +52,7 @@ func (s *Store) Watch(ctx context.Context, id skein.SessionID, after skein.Seq) 
 				}
 				after = e.Seq
 			}
+			share.Give(took)
 			if len(page) > 0 {
 				continue
 			}

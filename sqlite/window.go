@@ -5,6 +5,7 @@ import (
 	"database/sql/driver"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/room"
 	"github.com/skein-dev/skein/internal/walk"
 )
 
@@ -12,12 +13,12 @@ import (
 func (s *Store) Window(ctx context.Context, id skein.SessionID, n int) (events []skein.Event, err error) {
 	defer skein.Wrapf(&err, "sqlite: window of %s", id)
 	if n < 1 {
-		return walk.All(s.Events(ctx, id, 0))
+		return walk.All(room.Kept(ctx, s.Events(ctx, id, 0), func(e skein.Event) int { return len(e.Payload) }))
 	}
 	err = s.read(ctx, func(c *conn) error {
 		x, err := s.extent(c, id)
 		if err == nil {
-			events, err = walk.Window(walker{s, c}, x, n)
+			events, err = walk.Window(walker{s, c, room.Of(ctx)}, x, n)
 		}
 		return err
 	})
@@ -44,7 +45,7 @@ func (w walker) Line(segs walk.Segments) (rewound []skein.Event, amended []walk.
 func (w walker) Compacted(segs walk.Segments) (last *skein.Event, err error) {
 	err = w.each(segs, selectEvent+`INDEXED BY events_compacted WHERE e.session = ? AND e.seq > ? AND e.seq <= ? AND e.kind = 'compacted' ORDER BY e.seq DESC LIMIT 1`,
 		func(row []driver.Value) error {
-			e, _, err := w.s.scanEvent(row)
+			e, err := w.scanEvent(row)
 			if err != nil {
 				return err
 			}
@@ -58,7 +59,7 @@ func (w walker) Compacted(segs walk.Segments) (last *skein.Event, err error) {
 func (w walker) Next(segs walk.Segments) (next *walk.Said, err error) {
 	err = w.each(segs, selectSaid+`WHERE e.session = ? AND e.seq > ? AND e.seq <= ? AND e.kind = 'said' ORDER BY e.seq LIMIT 1`,
 		func(row []driver.Value) error {
-			x, err := w.s.scanSaid(row)
+			x, err := w.scanSaid(row)
 			if err != nil {
 				return err
 			}
@@ -77,7 +78,7 @@ func (w walker) Tools(segs walk.Segments) ([]skein.Event, error) {
 func (w walker) At(segs walk.Segments, seqs []skein.Seq) (events []skein.Event, err error) {
 	for _, seq := range seqs {
 		err := w.conn.query(selectEvent+`WHERE e.session = ? AND e.seq = ?`, []any{segs.Of(seq).Session, int64(seq)}, func(row []driver.Value) error {
-			e, _, err := w.s.scanEvent(row)
+			e, err := w.scanEvent(row)
 			events = append(events, e)
 			return err
 		})
@@ -92,7 +93,7 @@ func (w walker) At(segs walk.Segments, seqs []skein.Seq) (events []skein.Event, 
 // arguments are a session and the places between which it lies.
 func (w walker) events(segs walk.Segments, cond string) (events []skein.Event, err error) {
 	err = w.each(segs, selectEvent+cond, func(row []driver.Value) error {
-		e, _, err := w.s.scanEvent(row)
+		e, err := w.scanEvent(row)
 		events = append(events, e)
 		return err
 	})

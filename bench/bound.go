@@ -1,0 +1,265 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/bench/gen"
+)
+
+// The most memory that the program may take for one of what is large, and for many.
+const (
+	boundOfOne  = 256 << 20
+	boundOfMany = 512 << 20
+)
+
+const (
+	longMessage = 33 << 20
+	longLine    = 19 << 20
+	largeBatch  = 240 << 20
+	stuck       = 100 // readers that take nothing
+)
+
+// memoryBound measures the most memory that commands and the server take for what
+// is large, and for many who take nothing.
+func memoryBound(ctx context.Context, e *env) error {
+	b, err := newBound(ctx, e)
+	if err != nil {
+		return err
+	}
+	for _, args := range [][]string{
+		{"append", "cli:long", b.text, "--create"},
+		{"show", "cli:long"},
+		{"search", b.word},
+		{"export", "cli:long", "--to", "md", "-o", filepath.Join(b.dir, "long.md")},
+		{"export", "cli:long", "--to", "html", "-o", filepath.Join(b.dir, "long.html")},
+		{"export", "cli:long", "--to", "json", "-o", filepath.Join(b.dir, "long.json")},
+		{"export", "cli:long", "--to", "skein", "-o", filepath.Join(b.dir, "long.jsonl")},
+	} {
+		if err := b.command("a message of 33 MB: "+args[0]+exportTo(args), args...); err != nil {
+			return err
+		}
+	}
+	if err := b.command("a line of 19 MB: import", "import", b.line); err != nil {
+		return err
+	}
+	if err := b.served("a batch of 240 MB: refused", boundOfOne, func(s *served) error {
+		return s.post(ctx, largeBatch, http.StatusRequestEntityTooLarge)
+	}); err != nil {
+		return err
+	}
+	if err := b.served("a batch of 90 MB: POST", boundOfOne, func(s *served) error {
+		return s.post(ctx, 90<<20, http.StatusCreated)
+	}); err != nil {
+		return err
+	}
+	for _, path := range []string{"/events", "/export?to=skein", "/events?follow=1"} {
+		if err := b.served(fmt.Sprintf("a message of 33 MB: %d readers of %s that take nothing", stuck, path), boundOfMany, func(s *served) error {
+			return s.stick(ctx, "/v1/sessions/"+b.session+path)
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func exportTo(args []string) string {
+	if args[0] != "export" {
+		return ""
+	}
+	return " " + args[3]
+}
+
+// bound is where the memory of the program is measured.
+type bound struct {
+	*env
+	bin, dir         string
+	text, word, line string // a file with a long message, a word of it, a file with a long line
+	session, token   string
+}
+
+func newBound(ctx context.Context, e *env) (_ *bound, err error) {
+	b := &bound{env: e}
+	if b.dir, err = e.folder("bound"); err != nil {
+		return nil, err
+	}
+	if b.bin, err = e.build(ctx, ""); err != nil {
+		return nil, err
+	}
+	words := prose(longMessage)
+	b.text, b.word = filepath.Join(b.dir, "long.txt"), "needle"
+	t := gen.NewTranscript(4711)
+	t.Ask(prose(longLine))
+	b.line = filepath.Join(b.dir, "projects", "-home-ada-long", t.ID+".jsonl")
+	if err := os.MkdirAll(filepath.Dir(b.line), 0o700); err != nil {
+		return nil, err
+	}
+	err = errors.Join(os.WriteFile(b.text, []byte(words), 0o600), os.WriteFile(b.line, t.Bytes(), 0o600))
+	if err != nil {
+		return nil, err
+	}
+	for _, what := range []struct {
+		into *string
+		args []string
+	}{
+		{&b.session, []string{"append", "cli:served", b.text, "--create"}},
+		{&b.token, []string{"token", "add", "bench", "--scope", "admin,read:raw"}},
+	} {
+		cmd := exec.CommandContext(ctx, b.bin, what.args...)
+		cmd.Env = home(b.dir)
+		out, err := cmd.Output()
+		words := strings.Fields(string(out))
+		if err != nil || len(words) == 0 {
+			return nil, fmt.Errorf("skein %s: %q, %w", what.args[0], out, err)
+		}
+		*what.into = words[0]
+		if what.into == &b.token {
+			b.token = words[len(words)-1]
+		}
+	}
+	return b, nil
+}
+
+// prose is n bytes of text, all of which is one message.
+func prose(n int) string {
+	return strings.Repeat("the quick brown fox of the file system jumps over 4711 lazy tests\n", n/66) + "needle\n"
+}
+
+// command measures a command.
+func (b *bound) command(what string, args ...string) error {
+	cmd := exec.Command(b.bin, args...)
+	cmd.Env = home(b.dir)
+	peak, err := watched(cmd)
+	if err != nil {
+		return err
+	}
+	b.peak(what, peak, boundOfOne)
+	return nil
+}
+
+func (b *bound) peak(what string, peak, most int64) {
+	r := row{what: "memory: " + what, got: mega(peak), goal: "under " + mega(most)}
+	if peak == 0 {
+		r.got = "the system does not say"
+	} else {
+		r.holds = holds(peak < most)
+	}
+	b.add(r)
+}
+
+// served is a server of its own.
+type served struct {
+	*bound
+	url string
+}
+
+// served measures a server while do asks it.
+func (b *bound) served(what string, most int64, do func(*served) error) error {
+	cmd := exec.Command(b.bin, "serve", "--listen", "127.0.0.1:0")
+	cmd.Env = home(b.dir)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	done, seen := make(chan struct{}), make(chan int64)
+	go func() { seen <- watchMemory(cmd.Process.Pid, done) }()
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err == nil {
+		err = do(&served{b, strings.TrimSpace(line)})
+	}
+	close(done)
+	peak := <-seen
+	err = errors.Join(err, cmd.Process.Kill())
+	cmd.Wait() //nolint:errcheck // it was killed
+	if peak = max(peak, peakMemory(cmd.ProcessState)); err != nil {
+		return fmt.Errorf("%s: %w", what, err)
+	}
+	b.peak(what, peak, most)
+	return nil
+}
+
+// post sends a batch of so many bytes, as events of 1 MB.
+func (s *served) post(ctx context.Context, size, want int) error {
+	event := skein.MustJSON(skein.Say(1, skein.UserSays(prose(1<<20))))
+	from, to := io.Pipe()
+	go func() {
+		_, err := io.WriteString(to, `{"events":[`)
+		for n := 0; n < size && err == nil; n += len(event) {
+			if n > 0 {
+				_, err = io.WriteString(to, ",")
+			}
+			if err == nil {
+				_, err = to.Write(event)
+			}
+		}
+		if err == nil {
+			_, err = io.WriteString(to, "]}")
+		}
+		to.CloseWithError(err) //nolint:errcheck // it returns nil
+	}()
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, s.url+"/v1/sessions/"+s.session+"/events", from)
+	if err != nil {
+		return err
+	}
+	r.Header.Set("Authorization", "Bearer "+s.token)
+	r.Header.Set("Content-Type", "application/json")
+	w, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return err
+	}
+	defer w.Body.Close()
+	if w.StatusCode != want {
+		said, _ := io.ReadAll(w.Body)
+		return fmt.Errorf("POST of %d bytes: %s: %s, want %d", size, w.Status, said, want)
+	}
+	return nil
+}
+
+// stick asks for a path many times, and takes no more than the first byte of each
+// answer: who has that has been served as far as it will be.
+func (s *served) stick(ctx context.Context, path string) error {
+	host := strings.TrimPrefix(s.url, "http://")
+	var dialer net.Dialer
+	answered := make(chan error, stuck)
+	for range stuck {
+		c, err := dialer.DialContext(ctx, "tcp", host)
+		if err != nil {
+			return err
+		}
+		defer c.Close()
+		if t, ok := c.(*net.TCPConn); ok {
+			if err := t.SetReadBuffer(4096); err != nil {
+				return err
+			}
+		}
+		if _, err := fmt.Fprintf(c, "GET %s HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\n\r\n", path, host, s.token); err != nil {
+			return err
+		}
+		go func() {
+			if _, err := c.Read(make([]byte, 1)); err != nil && !errors.Is(err, io.EOF) { // EOF: there was no room after the status
+				answered <- err
+				return
+			}
+			answered <- nil
+		}()
+	}
+	for range stuck {
+		if err := <-answered; err != nil {
+			return err
+		}
+	}
+	return nil
+}

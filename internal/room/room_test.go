@@ -1,0 +1,100 @@
+package room_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/skein-dev/skein/internal/room"
+)
+
+const mb = 1 << 20
+
+func TestARoomHoldsNoMoreThanItsBytes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := room.New(4 * mb)
+		a, b := r.Share(), r.Share()
+		if err := a.Try(3 * mb); err != nil {
+			t.Fatalf("Try(3 MB) in a room of 4: %v", err)
+		}
+		if err := b.Try(mb / 8); err != nil {
+			t.Errorf("Try of a little beside it: %v", err)
+		}
+		if err := b.Try(2 * mb); !errors.Is(err, room.ErrFull) {
+			t.Errorf("Try(2 MB) with 3 of 4 held: %v, want ErrFull", err)
+		}
+		began := time.Now()
+		if err := b.Again(t.Context(), 0); !errors.Is(err, room.ErrFull) || time.Since(began) < time.Second {
+			t.Errorf("Again where nothing is let go: %v after %v, want ErrFull after some seconds", err, time.Since(began))
+		}
+		if err := b.Try(2 * mb); !errors.Is(err, room.ErrFull) {
+			t.Errorf("Try(2 MB) once more: %v, want ErrFull", err)
+		}
+		waited := make(chan error)
+		go func() { waited <- b.Again(t.Context(), 0) }()
+		synctest.Wait()
+		a.LetGo()
+		if err := <-waited; err != nil {
+			t.Errorf("Again after all was let go: %v", err)
+		}
+		if err := a.Try(3 * mb); !errors.Is(err, room.ErrFull) {
+			t.Errorf("Try(3 MB) where another one waited for room: %v, want ErrFull", err)
+		}
+		if err := b.Try(2 * mb); err != nil || b.Used() != 2*mb {
+			t.Errorf("Try(2 MB) after Again: %v, used %d, want 2 MB", err, b.Used())
+		}
+		b.Give(2 * mb)
+		if r.Held() != 0 {
+			t.Errorf("%d bytes are held in the end, want 0", r.Held())
+		}
+	})
+}
+
+func TestOneAloneMayHoldMoreThanTheRoom(t *testing.T) {
+	r := room.New(mb)
+	a, b := r.Share(), r.Share()
+	if err := errors.Join(a.Try(8*mb), a.Try(8*mb)); err != nil {
+		t.Errorf("Try(8 MB) twice, alone in a room of 1: %v", err)
+	}
+	if err := b.Try(mb); !errors.Is(err, room.ErrFull) {
+		t.Errorf("Try beside it: %v, want ErrFull", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := b.Take(ctx, mb); !errors.Is(err, context.Canceled) {
+		t.Errorf("Take for who has gone: %v, want canceled", err)
+	}
+	a.LetGo()
+	if err := b.Take(t.Context(), mb); err != nil {
+		t.Errorf("Take after it: %v", err)
+	}
+}
+
+func TestNoShareHasNoEnd(t *testing.T) {
+	s := room.Of(t.Context())
+	if err := errors.Join(s.Try(1<<40), s.Take(t.Context(), 1<<40)); err != nil || s.Used() != 0 {
+		t.Errorf("of a context without a share: %v, used %d", err, s.Used())
+	}
+	s.Give(1)
+	s.LetGo()
+}
+
+func TestWhatIsKeptIsHeld(t *testing.T) {
+	r := room.New(mb)
+	s := r.Share()
+	ctx := room.With(t.Context(), s)
+	all := func(yield func(int, error) bool) {
+		for n := range 4 {
+			if !yield(n, nil) {
+				return
+			}
+		}
+	}
+	for n, err := range room.Kept(ctx, all, func(int) int { return mb }) {
+		if want := int64(n+1) * mb; err != nil || s.Used() != want {
+			t.Errorf("number %d: %v, used %d, want %d", n, err, s.Used(), want)
+		}
+	}
+}
