@@ -277,3 +277,31 @@ func comesBack(t *testing.T, root string) {
 	}
 	t.Logf("%d files, %d bytes", files, size)
 }
+
+// What is cached for an hour, and in which service tier, comes back.
+func TestWhatARequestCostIsWritten(t *testing.T) {
+	s, back := memory.New(), memory.New()
+	t.Cleanup(func() { s.Close(); back.Close() })
+	used := skein.Usage{Input: 1, CacheRead: 2, CacheWrite: 30, CacheHour: 20, Output: 4}
+	const id = "0191f3a0-5b7e-7c11-9d2a-4f6b8e0c1d23"
+	_, err := skein.Add(
+		t.Context(), s, id, skein.NewEvent(skein.KindCreated, 1795230386310, skein.Created{Project: "/p", Agent: "claude-code"}),
+		skein.Say(1795230386320, skein.UserSays("look")),
+		skein.Say(1795230386330, skein.Message{Role: skein.RoleAssistant, Provider: "anthropic", Model: "claude-opus-5", Request: "r", Tier: "batch", Usage: &used, Parts: []skein.Part{skein.TextPart("seen")}}),
+	)
+	if err != nil {
+		t.Fatal(err)
+	}
+	home := t.TempDir()
+	if _, err := interop.Export(t.Context(), s, Format(), id, home, interop.Exports{}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := interop.Import(t.Context(), back, []interop.Format{Format()}, []string{home}, interop.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	rows, err := back.Usage(t.Context(), skein.UsageQuery{By: skein.ByModelID})
+	used.Requests = 1
+	if err != nil || len(rows) != 1 || rows[0].Tier != "batch" || rows[0].Usage != used {
+		t.Errorf("Usage of what was written = %+v, %v, want %+v in a batch", rows, err, used)
+	}
+}
