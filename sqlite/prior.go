@@ -58,6 +58,7 @@ func (t *call) hasMessage(h *head, id string) (found bool, err error) {
 	}
 	for _, seg := range segs {
 		var seq int64
+		// The index is partial: SQLite takes it only where its own condition stands.
 		marked, err := t.one(`SELECT seq FROM events INDEXED BY events_marks WHERE session = ? AND seq <= ? AND kind IN ('rewound', 'compacted', 'amended') AND kind <> 'compacted' LIMIT 1`,
 			[]any{seg.Session, int64(seg.To)}, &seq)
 		if err != nil {
