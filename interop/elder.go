@@ -45,14 +45,14 @@ var errElder = errors.New("its copies were read before it")
 // brings reports whether what a file has is stored also where it was deleted.
 func (im *importer) brings(path string) bool { return im.opts.Again || im.again[path] }
 
-// yields returns errElder if the file is older than a session that it shares items with,
-// which stand at places, and that session can be read again.
-func (c *copier) yields(ctx context.Context, items []Item, places []skein.Place) error {
+// yields returns errElder if the file is older than a session that it shares a record
+// with, which stands at places, and that session can be read again.
+func (c *copier) yields(ctx context.Context, r read, places []skein.Place) error {
 	t := c.t
 	if t.w.unit != nil || t.w.packed || t.im.ours != "" || t.im.elderly[t.file.Path] >= maxElder {
 		return nil
 	}
-	for i, it := range items {
+	for i, it := range r.made.Items {
 		id := places[i].Session
 		if it.Session != "" || c.judged[id] {
 			continue
@@ -62,7 +62,7 @@ func (c *copier) yields(ctx context.Context, items []Item, places []skein.Place)
 		if err != nil {
 			return err
 		}
-		if older, err := t.isOlder(ctx, id, it.Event, was); !older || err != nil {
+		if older, err := t.isOlder(ctx, id, r.rec.Raw, it.Event, was); !older || err != nil {
 			return err
 		}
 		e := &elder{path: t.file.Path, format: t.im.format(t.w.format.Name), made: madeOf{}}
@@ -77,14 +77,15 @@ func (c *copier) yields(ctx context.Context, items []Item, places []skein.Place)
 
 // isOlder reports whether the file is older than the one that session id was read
 // from: by the times of a record that both have, which some programs set anew in a
-// copy, and else by those of the files. Copies under one ID are one session.
-func (t *target) isOlder(ctx context.Context, id skein.SessionID, mine, theirs skein.Event) (bool, error) {
+// copy, and else by those of the files. Copies under one ID are one session, and a file
+// whose records say that they are the other session's is a copy of it by another name.
+func (t *target) isOlder(ctx context.Context, id skein.SessionID, raw []byte, mine, theirs skein.Event) (bool, error) {
 	s, err := t.im.store.Session(ctx, id)
 	if err != nil {
 		return false, err
 	}
 	paths := t.im.pathsOf(id)
-	if s.Origin == nil || s.Origin.Format != t.w.format.Name || s.Origin.ID == "" || t.file.ID == "" || s.Origin.ID == t.file.ID || len(paths) != 1 {
+	if s.Origin == nil || s.Origin.Format != t.w.format.Name || bytes.Contains(raw, []byte(`"`+s.Origin.ID+`"`)) || s.Origin.ID == "" || t.file.ID == "" || s.Origin.ID == t.file.ID || len(paths) != 1 {
 		return false, nil
 	}
 	c, there := look(paths[0])
