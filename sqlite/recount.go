@@ -67,7 +67,7 @@ func (ex *exam) recounts(area string) error {
 		return err
 	}
 	return ex.Mend(skein.Finding{Area: area, Level: skein.Warning, Text: fmt.Sprintf(
-		"how many messages %d sessions have, and their first and last words, is yet to be worked out anew: messages were deleted in the shell, or an older version wrote them", n)},
+		"sessions whose messages are yet to be counted anew: %d; messages were deleted in the shell, or an older version wrote them", n)},
 		func() error { return ex.s.recountAll(ex.ctx) })
 }
 
