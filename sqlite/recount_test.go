@@ -32,7 +32,7 @@ func TestExamineWorksRowsOutAnew(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if strings.Contains(f.Text, "worked out anew") {
+			if strings.Contains(f.Text, "counted anew") {
 				told = append(told, f)
 			}
 		}
