@@ -40,6 +40,7 @@ type Gateway struct {
 
 	mu       sync.Mutex
 	ctx      context.Context //nolint:containedctx // of the run; nil before
+	early    []*item         // that came before the run
 	closed   bool
 	lanes    map[string]*lane
 	sessions map[skein.SessionID]*held
@@ -66,9 +67,20 @@ func New(o Options) (_ *Gateway, err error) {
 	return g, nil
 }
 
-// Close gives the inbox back; it is for a gateway that is not run. Errors are the
-// disk's.
-func (g *Gateway) Close() error { return g.lock.Close() }
+// Close gives the inbox back; it is for a gateway that is not run. What came
+// stays in the inbox. Errors are the disk's.
+func (g *Gateway) Close() error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.closed = true
+	for _, it := range g.early {
+		if it.heard != nil {
+			close(it.heard)
+		}
+	}
+	g.early = nil
+	return g.lock.Close()
+}
 
 func wait(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
@@ -89,14 +101,7 @@ func wait(ctx context.Context, d time.Duration) error {
 // meanwhile.
 func (g *Gateway) Run(ctx context.Context) (err error) {
 	defer func() { err = errors.Join(err, g.Close()) }()
-	g.mu.Lock()
-	g.ctx = ctx
-	g.mu.Unlock()
-	for _, m := range g.waiting {
-		if err := g.enqueue(&item{Message: m}); err != nil {
-			return err
-		}
-	}
+	g.begin(ctx)
 	var ended sync.WaitGroup
 	errs := make([]error, len(g.Surfaces))
 	for i, s := range g.Surfaces {
@@ -117,6 +122,20 @@ func (g *Gateway) Run(ctx context.Context) (err error) {
 	g.mu.Unlock()
 	g.working.Wait()
 	return err
+}
+
+// begin lets what waits be answered: what is from before the start first.
+func (g *Gateway) begin(ctx context.Context) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.ctx = ctx
+	for _, m := range g.waiting {
+		g.line(&item{Message: m})
+	}
+	for _, it := range g.early {
+		g.line(it)
+	}
+	g.waiting, g.early = nil, nil
 }
 
 // Take takes a message in: when it returns nil, the message is on the disk and

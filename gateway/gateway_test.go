@@ -124,10 +124,20 @@ func newRig(t *testing.T) *rig {
 
 func (g *rig) start() {
 	g.t.Helper()
+	g.open()
+	g.run()
+}
+
+// open makes a gateway that is not run yet.
+func (g *rig) open() {
+	g.t.Helper()
 	var err error
 	if g.Gateway, err = gateway.New(g.o); err != nil {
 		g.t.Fatal(err)
 	}
+}
+
+func (g *rig) run() {
 	var ctx context.Context
 	ctx, g.stop = context.WithCancel(context.Background())
 	g.ended = make(chan error, 1)
@@ -421,6 +431,52 @@ func TestAskWaitsForTheAnswer(t *testing.T) {
 			}
 		}
 		g.wantSent()
+	})
+}
+
+// A server may listen a moment before its gateway runs.
+func TestWhatComesBeforeTheRunIsAnsweredInIt(t *testing.T) {
+	bubble(t, func(g *rig) {
+		g.talker.wait = make(chan struct{})
+		g.say("test:1", "one")
+		g.end()
+		g.talker.wait = nil
+		g.open()
+		g.say("test:1", "two")
+		asked := make(chan string, 1)
+		go func() {
+			a, err := g.Ask(g.t.Context(), gateway.Message{Surface: "test", Key: "test:1", ID: "x", From: []string{"7"}, Text: "three"})
+			asked <- fmt.Sprint(a.Text, err)
+		}()
+		synctest.Wait()
+		g.wantSent()
+		g.run()
+		g.wantSent("heard one", "heard two")
+		if got := <-asked; got != "heard three<nil>" {
+			g.t.Errorf("Ask before the run = %s", got)
+		}
+		g.wantSaid("one", "two", "three")
+	})
+}
+
+func TestWhoAskedIsToldOfAGatewayThatIsNotRun(t *testing.T) {
+	bubble(t, func(g *rig) {
+		g.end()
+		g.open()
+		asked := make(chan error, 1)
+		go func() {
+			_, err := g.Ask(g.t.Context(), gateway.Message{Surface: "test", Key: "test:1", ID: "x", From: []string{"7"}, To: "room", Text: "one"})
+			asked <- err
+		}()
+		synctest.Wait()
+		if err := g.Close(); err != nil {
+			g.t.Error(err)
+		}
+		if err := <-asked; !errors.Is(err, skein.ErrClosed) {
+			g.t.Errorf("Ask of a gateway that is closed = %v, want %v", err, skein.ErrClosed)
+		}
+		g.start()
+		g.wantSent("heard one")
 	})
 }
 

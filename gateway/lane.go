@@ -18,13 +18,24 @@ type item struct {
 // A lane is the messages under one key, which are answered in order.
 type lane struct{ items []*item }
 
-// enqueue puts it behind what waits under its key.
+// enqueue puts it behind what waits under its key. What comes before the run is
+// answered once that begins.
 func (g *Gateway) enqueue(it *item) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.closed || g.ctx == nil {
+	switch {
+	case g.closed:
 		return skein.ErrClosed
+	case g.ctx == nil:
+		g.early = append(g.early, it)
+	default:
+		g.line(it)
 	}
+	return nil
+}
+
+// line puts it into the lane of its key, which somebody works on. g.mu is held.
+func (g *Gateway) line(it *item) {
 	l := g.lanes[it.Key]
 	if l == nil {
 		l = &lane{}
@@ -32,7 +43,6 @@ func (g *Gateway) enqueue(it *item) error {
 		g.working.Go(func() { g.work(g.ctx, it.Key, l) })
 	}
 	l.items = append(l.items, it)
-	return nil
 }
 
 // work answers what is in a lane until there is nothing more.
