@@ -148,7 +148,8 @@ type Store interface {
 	// them (of several, the one made first); the others look there. A
 	// tombstone keeps late writes and imports from bringing it back.
 	// The error wraps [ErrNotFound], [ErrLocked] if somebody holds its lease,
-	// or [ErrRefused] if it has children and d says so.
+	// [ErrConflict] if it does not end where d says, or [ErrRefused] if it has
+	// children and d says so.
 	Delete(ctx context.Context, id SessionID, d Deletion) (Deleted, error)
 
 	// Scrub replaces every occurrence of secrets in the events that the
@@ -248,6 +249,15 @@ const (
 // A Deletion says how to delete. Its zero value keeps children.
 type Deletion struct {
 	Children ChildRule
+	After    Seq // the session's last seq must be this; 0: whatever it is
+}
+
+// Fits returns a *[ConflictError] if the session s does not end where d says.
+func (d *Deletion) Fits(s *Session) error {
+	if d.After != 0 && d.After != s.Last {
+		return &ConflictError{Session: s.ID, Last: s.Last}
+	}
+	return nil
 }
 
 // Deleted says what a deletion did.

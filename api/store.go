@@ -51,6 +51,7 @@ type Renew struct {
 type Deletion struct {
 	Session  skein.SessionID `json:"session"`
 	Children skein.ChildRule `json:"children,omitempty"`
+	After    skein.Seq       `json:"after,omitempty"`
 }
 
 // A Deleted is a [skein.Deleted] as JSON.

@@ -24,16 +24,25 @@ import (
 type elder struct {
 	path     string
 	format   *Format
-	sessions []skein.SessionID // that are to be read again, forks before what they are forks of
-	kids     []skein.SessionID // that are children in the same files
-	files    []string          // that they are read from
-	made     madeOf            // by the records of these
+	of       skein.SessionID // the session that it is older than
+	sessions []ended         // that are to be read again, forks before what they are forks of
+	kids     []ended         // that are children in the same files
+	files    []string        // that they are read from
+	made     madeOf          // by the records of these
+}
+
+// An ended is a session that is taken out as long as it ends there: what somebody
+// has added stays.
+type ended struct {
+	ID   skein.SessionID `json:"id"`
+	Last skein.Seq       `json:"last"`
 }
 
 // A yields is what is to be read again behind a file.
 type yields struct {
-	Files []string          `json:"files"`
-	Kids  []skein.SessionID `json:"kids,omitempty"` // children in these, to be taken out with them
+	Files    []string `json:"files"`
+	Sessions []ended  `json:"sessions,omitempty"` // that stand in these, and are taken out
+	Kids     []ended  `json:"kids,omitempty"`     // children in these, to be taken out with them
 }
 
 // maxElder is how often a file may be found to be older than others in one import.
@@ -42,8 +51,9 @@ const maxElder = 8
 // errElder says that a file is not to be read on before the copies of it.
 var errElder = errors.New("its copies were read before it")
 
-// brings reports whether what a file has is stored also where it was deleted.
-func (im *importer) brings(path string) bool { return im.opts.Again || im.again[path] }
+// brings reports whether a session is stored also where it was deleted: as this
+// import did, not where a person did.
+func (im *importer) brings(id skein.SessionID) bool { return im.opts.Again || im.again[id] }
 
 // yields returns errElder if the file is older than a session that it shares a record
 // with, which stands at places, and that session can be read again.
@@ -65,7 +75,7 @@ func (c *copier) yields(ctx context.Context, r read, places []skein.Place) error
 		if older, err := t.isOlder(ctx, id, r.rec.Raw, it.Event, was); !older || err != nil {
 			return err
 		}
-		e := &elder{path: t.file.Path, format: t.im.format(t.w.format.Name), made: madeOf{}}
+		e := &elder{path: t.file.Path, format: t.im.format(t.w.format.Name), of: id, made: madeOf{}}
 		if ok, err := t.im.redoable(ctx, id, e); !ok || err != nil {
 			return err
 		}
@@ -154,15 +164,16 @@ func (im *importer) redoable(ctx context.Context, id skein.SessionID, e *elder) 
 		}
 	}
 	if len(paths) == 0 {
-		e.kids = append(e.kids, id)
+		e.kids = append(e.kids, ended{id, s.Last})
 	} else {
-		e.sessions = append(e.sessions, id)
+		e.sessions = append(e.sessions, ended{id, s.Last})
 	}
 	return true, nil
 }
 
 func (e *elder) has(id skein.SessionID) bool {
-	return slices.Contains(e.sessions, id) || slices.Contains(e.kids, id)
+	is := func(x ended) bool { return x.ID == id }
+	return slices.ContainsFunc(e.sessions, is) || slices.ContainsFunc(e.kids, is)
 }
 
 // rereadable adds a file to e, and reports whether all that is stored of it came
@@ -228,8 +239,18 @@ func (im *importer) yieldAll(ctx context.Context) error {
 	return nil
 }
 
-// takeOut deletes the copies of a file, once its state says which they are.
-func (im *importer) takeOut(ctx context.Context, e *elder) error {
+// takeOut deletes the copies of a file, once its state says which they are. They are
+// looked at anew: since it was found, something may have been said in them, or they
+// were read again themselves.
+func (im *importer) takeOut(ctx context.Context, found *elder) error {
+	e := &elder{path: found.path, format: found.format, made: madeOf{}}
+	ok, err := im.redoable(ctx, found.of, e)
+	if err != nil && !errors.Is(err, skein.ErrNotFound) {
+		return err
+	}
+	if !ok { // it stays what it is
+		e.files, e.sessions, e.kids, im.elderly[e.path] = nil, nil, nil, maxElder
+	}
 	f, err := im.stored(ctx, e.format.Name, e.path)
 	if err != nil {
 		return err
@@ -238,15 +259,16 @@ func (im *importer) takeOut(ctx context.Context, e *elder) error {
 	if st.Yields == nil {
 		st.Yields = &yields{}
 	}
-	st.Yields.Files, st.Yields.Kids = append(st.Yields.Files, e.files...), append(st.Yields.Kids, e.kids...)
+	y := st.Yields
+	y.Files, y.Sessions, y.Kids = append(y.Files, e.files...), append(y.Sessions, e.sessions...), append(y.Kids, e.kids...)
 	f.Format, f.Path, f.State = e.format.Name, e.path, st.encode()
 	f.CopyOf, f.Size, f.Mtime, f.Inode = "", -1, 0, 0
 	if err := im.note(ctx, f); err != nil {
 		return err
 	}
-	for _, id := range e.sessions {
-		switch _, err := im.store.Delete(ctx, id, skein.Deletion{}); {
-		case errors.Is(err, skein.ErrLocked): // somebody works on it: it stays what it is
+	for _, x := range e.sessions {
+		switch _, err := im.store.Delete(ctx, x.ID, skein.Deletion{After: x.Last}); {
+		case errors.Is(err, skein.ErrLocked), errors.Is(err, skein.ErrConflict): // somebody works on it: it stays what it is
 			im.elderly[e.path] = maxElder
 			return nil
 		case err != nil && !errors.Is(err, skein.ErrNotFound):
@@ -273,11 +295,12 @@ func (im *importer) readAgain(ctx context.Context, format *Format, path string) 
 	if err != nil {
 		return im.fails(ctx, path, err)
 	}
+	for _, x := range slices.Concat(y.Sessions, y.Kids) {
+		im.again[x.ID] = true
+	}
+	defer clear(im.again)
 	for i, c := range append([]candidate{{path: path}}, copies...) {
-		im.again[c.path] = true
-		err := im.readOne(ctx, format, c.path, i > 0)
-		delete(im.again, c.path)
-		if err != nil {
+		if err := im.readOne(ctx, format, c.path, i > 0); err != nil {
 			return err
 		}
 	}
@@ -297,15 +320,15 @@ func (im *importer) readAgain(ctx context.Context, format *Format, path string) 
 }
 
 // orphans deletes the children whose file was taken out. The error is the store's.
-func (im *importer) orphans(ctx context.Context, format string, kids []skein.SessionID) error {
-	for _, id := range kids {
-		s, err := im.store.Session(ctx, id)
+func (im *importer) orphans(ctx context.Context, format string, kids []ended) error {
+	for _, x := range kids {
+		s, err := im.store.Session(ctx, x.ID)
 		if err == nil && s.Origin != nil {
 			if _, err = im.store.File(ctx, format, s.Origin.Path); errors.Is(err, skein.ErrNotFound) {
-				_, err = im.store.Delete(ctx, id, skein.Deletion{})
+				_, err = im.store.Delete(ctx, x.ID, skein.Deletion{After: x.Last})
 			}
 		}
-		if err != nil && !errors.Is(err, skein.ErrNotFound) && !errors.Is(err, skein.ErrLocked) {
+		if err != nil && !errors.Is(err, skein.ErrNotFound) && !errors.Is(err, skein.ErrLocked) && !errors.Is(err, skein.ErrConflict) {
 			return err
 		}
 	}

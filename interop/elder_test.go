@@ -138,6 +138,60 @@ func TestAForkThatHasMoreThanItsFileStaysWhatItIs(t *testing.T) {
 	}
 }
 
+// What somebody adds at any moment until a fork is taken out keeps it as it is.
+func TestAForkThatSomebodyGoesOnWithMeanwhileStays(t *testing.T) {
+	p := newPlace(t)
+	p.write("a.toy", "a1", "a2", "a3")
+	p.write("b.toy", "a1", "a2", "b1", "l1/l")
+	p.names(interop.Options{}, "b.toy")
+	late := &lateSayer{Store: p.store, say: func() { p.add("b", asked("here")) }}
+	if _, err := interop.Import(context.Background(), late, []interop.Format{toy()}, []string{p.path("a.toy")}, interop.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	p.bring(interop.Options{})
+	if got := p.tell("b"); !strings.Contains(got, "here") {
+		t.Errorf("events of b: %s, want what was said while a was read", got)
+	}
+	p.wants("l", "child(b@4) l1")
+}
+
+// A lateSayer is a store where something is said right before the first deletion.
+type lateSayer struct {
+	skein.Store
+	say func()
+}
+
+func (l *lateSayer) Delete(ctx context.Context, id skein.SessionID, d skein.Deletion) (skein.Deleted, error) {
+	if l.say != nil {
+		l.say()
+		l.say = nil
+	}
+	return l.Store.Delete(ctx, id, d)
+}
+
+// What a person destroyed is not brought back because a copy of it is read again.
+func TestWhatWasDestroyedStaysSoWhateverIsReadAgain(t *testing.T) {
+	p := newPlace(t)
+	p.write("a.toy", "a1", "k1/k", "a2")
+	p.write("b.toy", "a1", "k1/k", "a2", "b1", "k2/l")
+	p.bring(interop.Options{})
+	for _, id := range []skein.SessionID{"k", "a"} {
+		if _, err := p.store.Delete(context.Background(), id, skein.Deletion{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 3 {
+		p.bring(interop.Options{})
+		p.names(interop.Options{}, "a.toy")
+		if got := p.sessions(); slices.Contains(got, "a") || slices.Contains(got, "k") || !slices.Contains(got, "b") {
+			t.Fatalf("sessions %q, want b and l", got)
+		}
+		if got := p.tell("b"); !strings.Contains(got, "a1") || !strings.Contains(got, "b1") {
+			t.Errorf("events of b: %s, want those of its file", got)
+		}
+	}
+}
+
 // A kill between any two steps leaves what the next import ends.
 func TestAnImportThatIsStoppedWhileAForkIsReadAgainLosesNothing(t *testing.T) {
 	for n := 1; ; n++ {

@@ -131,7 +131,7 @@ func (t *target) batches() []skein.Batch {
 		if th != t.main && (len(th.events) == 0 || th.dead) {
 			continue
 		}
-		b := skein.Batch{Session: th.id, Blobs: th.blobs, Again: t.im.brings(t.file.Path), Import: &skein.Import{File: t.file}}
+		b := skein.Batch{Session: th.id, Blobs: th.blobs, Again: t.im.brings(th.id), Import: &skein.Import{File: t.file}}
 		for _, w := range th.events {
 			b.Events = append(b.Events, w.event)
 		}
@@ -146,7 +146,7 @@ func (t *target) batches() []skein.Batch {
 	t.revised = nil
 	for _, r := range t.runs {
 		im := skein.Import{File: t.file, Records: r}
-		bs = append(bs, skein.Batch{Session: t.main.id, Import: &im, Again: t.im.brings(t.file.Path)})
+		bs = append(bs, skein.Batch{Session: t.main.id, Import: &im, Again: t.im.brings(t.main.id)})
 	}
 	return bs
 }

@@ -26,14 +26,14 @@ type importer struct {
 	torn    func(candidate)      // called with a unit that is being written; may be nil
 	callsOf skein.SessionID      // see childCalls
 	calls   map[skein.SessionID]childCall
-	adopts  map[string]adoption // by path in the store: what a source was just given
-	ours    string              // path in the store of the source that a sync is writing to, whose import this is
-	oursErr error               // why that was not taken in
-	elders  []*elder            // files whose copies were read before them
-	again   map[string]bool     // paths that are read again: their sessions come back
-	elderly map[string]int      // how often a path was one of them
-	soon    func(string)        // called with the path of what is to be read again soon; may be nil
-	taken   func(*target)       // called when a file has been read to its end; may be nil
+	adopts  map[string]adoption      // by path in the store: what a source was just given
+	ours    string                   // path in the store of the source that a sync is writing to, whose import this is
+	oursErr error                    // why that was not taken in
+	elders  []*elder                 // files whose copies were read before them
+	again   map[skein.SessionID]bool // that were taken out to be read again
+	elderly map[string]int           // how often a path was one of them
+	soon    func(string)             // called with the path of what is to be read again soon; may be nil
+	taken   func(*target)            // called when a file has been read to its end; may be nil
 }
 
 // Import brings what is new in the files at and under paths into the store.
@@ -74,7 +74,7 @@ func newImporter(ctx context.Context, s skein.Store, formats []Format, o Options
 	im := &importer{
 		store: s, formats: formats, opts: o, rep: rep,
 		files: map[string]knownFile{}, sessions: newPathsBy(), others: newPathsBy(), strange: map[string]candidate{},
-		again: map[string]bool{}, elderly: map[string]int{},
+		again: map[skein.SessionID]bool{}, elderly: map[string]int{},
 	}
 	for f, err := range s.Files(ctx, "") {
 		if err != nil {

@@ -146,6 +146,9 @@ func (s *Store) Delete(ctx context.Context, id skein.SessionID, d skein.Deletion
 	if l := s.leases[id]; l.live() {
 		return done, &skein.LockedError{Session: id, Holder: l.Holder}
 	}
+	if err := d.Fits(&sess.head); err != nil {
+		return done, err
+	}
 	children := s.children(sess)
 	if len(children) > 0 && d.Children == skein.RefuseChildren {
 		return done, fmt.Errorf("session %s has %d children: %w", id, len(children), skein.ErrRefused)

@@ -24,7 +24,7 @@ func (s *Store) Delete(ctx context.Context, id skein.SessionID, d skein.Deletion
 	defer leave()
 	s = s.inside()
 	err = s.write(ctx, func(t *tx) error {
-		done, err = t.delete(id, d.Children)
+		done, err = t.delete(id, d)
 		return err
 	})
 	if err != nil {
@@ -40,12 +40,15 @@ func (s *Store) Delete(ctx context.Context, id skein.SessionID, d skein.Deletion
 }
 
 // delete makes a session one that is not there any more. drain does the rest.
-func (t *tx) delete(id skein.SessionID, rule skein.ChildRule) (done skein.Deleted, err error) {
+func (t *tx) delete(id skein.SessionID, d skein.Deletion) (done skein.Deleted, err error) {
 	h, err := t.lockToDelete(id)
 	if err != nil {
 		return done, err
 	}
-	if done.Children, done.Binned, err = t.children(&h, rule); err != nil {
+	if err := d.Fits(&h.Session); err != nil {
+		return done, err
+	}
+	if done.Children, done.Binned, err = t.children(&h, d.Children); err != nil {
 		return done, err
 	}
 	e, err := t.estate(&h)

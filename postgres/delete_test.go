@@ -84,7 +84,7 @@ func (s *Store) dies(t testing.TB, id skein.SessionID) skein.Deleted {
 	t.Helper()
 	var done skein.Deleted
 	err := s.write(t.Context(), func(tx *tx) (err error) {
-		done, err = tx.delete(id, skein.KeepChildren)
+		done, err = tx.delete(id, skein.Deletion{})
 		return err
 	})
 	if err != nil {

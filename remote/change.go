@@ -28,7 +28,7 @@ func (s *Store) Restore(ctx context.Context, id skein.SessionID) (err error) {
 // answer was lost, [ErrForbidden] if the token is none of an admin.
 func (s *Store) Delete(ctx context.Context, id skein.SessionID, d skein.Deletion) (_ skein.Deleted, err error) {
 	defer skein.Wrapf(&err, "remote: delete %s", id)
-	got, err := change[api.Deleted](ctx, s, "delete", api.Deletion{Session: id, Children: d.Children})
+	got, err := change[api.Deleted](ctx, s, "delete", api.Deletion{Session: id, Children: d.Children, After: d.After})
 	return skein.Deleted(got), err
 }
 

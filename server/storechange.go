@@ -96,7 +96,7 @@ func (a *service) destroy(ctx context.Context, s skein.Store, in api.Deletion) (
 	if err != nil {
 		return api.Deleted{}, err
 	}
-	d, err := s.Delete(ctx, in.Session, skein.Deletion{Children: in.Children})
+	d, err := s.Delete(ctx, in.Session, skein.Deletion{Children: in.Children, After: in.After})
 	if err == nil && a.Purged != nil {
 		err = a.Purged(was.User, in.Session)
 	}

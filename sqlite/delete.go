@@ -108,6 +108,9 @@ func (s *Store) delete(t *tx, id skein.SessionID, d skein.Deletion) (done skein.
 	if err := s.free(t, id); err != nil {
 		return done, err
 	}
+	if err := d.Fits(&h.Session); err != nil {
+		return done, err
+	}
 	if done.Children, done.Binned, err = s.children(t, &h, d.Children); err != nil {
 		return done, err
 	}

@@ -94,6 +94,13 @@ func children(t *test) {
 		t.Error("want the children in the bin, and not the fork")
 	}
 
+	p, _, _, _ = family("moved on")
+	_, err = t.s.Delete(t.Context(), p, skein.Deletion{After: t.session(p).Last - 1})
+	t.wantErr("Delete of what has moved on", err, skein.ErrConflict)
+	t.wantEnd(p, 2)
+	_, err = t.s.Delete(t.Context(), p, skein.Deletion{After: t.session(p).Last})
+	t.noErr("Delete of what ends there", err)
+
 	p, _, _, _ = family("refuse")
 	_, err = t.s.Delete(t.Context(), p, skein.Deletion{Children: skein.RefuseChildren})
 	t.wantErr("Delete with RefuseChildren", err, skein.ErrRefused)
