@@ -32,6 +32,9 @@ func (b *Budget) Spend(work time.Duration) bool {
 	return b.left > 0 && b.ctx.Err() == nil
 }
 
+// Left returns the work that may still be done; 0 if that is none.
+func (b *Budget) Left() time.Duration { return max(0, b.left) }
+
 // Spent reports whether all was spent, or the search's context has ended.
 func (b *Budget) Spent() bool { return !b.Spend(0) }
 

@@ -2,6 +2,10 @@ package skein
 
 import "time"
 
+// MaxWhole is about how many bytes the events of a search's hits take at most, see
+// [Query].Whole.
+const MaxWhole = 16 << 20
+
 // A Query asks for messages. [ParseQuery] makes one of what a person typed;
 // [Query.Matcher] says what it means. One with conditions and no words gives
 // what fulfils them; one with nothing at all matches nothing.
@@ -22,7 +26,7 @@ type Query struct {
 	Until     Time
 	Rewound   bool          // also what was taken back; Hit.Rewound marks it
 	Each      bool          // every message, not the best of each session
-	Whole     bool          // Hit.Event too
+	Whole     bool          // Hit.Event too; where these take MaxWhole bytes the hits end, and CutOff says so
 	Limit     int           // at most this many hits; 0 is 20
 	Deadline  time.Duration // how much to look at: what takes so long where nothing else runs; 0 is 150 ms. See [Budget], [Widen]
 }

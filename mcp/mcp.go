@@ -87,7 +87,8 @@ func shared(o Options) *common {
 // A service is what one client may do.
 type service struct {
 	*common
-	store skein.Store
+	store skein.Store // as who may not see secrets sees it
+	whole skein.Store
 }
 
 const instructions = `Sessions of people and agents, stored by skein. Name a session by its ID, the beginning or end of it, its key or a part of its title. ` +
@@ -95,7 +96,8 @@ const instructions = `Sessions of people and agents, stored by skein. Name a ses
 
 // server returns the server for one client.
 func (c *common) server(store skein.Store, write bool) *sdk.Server {
-	s := &service{c, c.redactor().Veil(skein.Around(store, nil))}
+	store = skein.Around(store, nil)
+	s := &service{c, c.redactor().Veil(store), store}
 	m := sdk.NewServer(&sdk.Implementation{Name: "skein", Title: "skein", Version: c.Version}, &sdk.ServerOptions{
 		Instructions: instructions, SchemaCache: c.schemas,
 		Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}, Resources: &sdk.ResourceCapabilities{}},

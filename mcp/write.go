@@ -55,7 +55,11 @@ func (s *service) rename(ctx context.Context, in renameIn) (*sdk.CallToolResult,
 	if err != nil {
 		return nil, err
 	}
-	to := skein.Titled{Title: title, Description: x.Description, By: skein.ByModel}
+	was, err := s.whole.Session(ctx, x.ID) // nothing is stored with marks for secrets
+	if err != nil {
+		return nil, err
+	}
+	to := skein.Titled{Title: title, Description: was.Description, By: skein.ByModel}
 	if x.TitleBy == skein.ByPerson {
 		return nil, fmt.Errorf("session %s: %w: a person called it %q", x.ID, skein.ErrRefused, x.Title)
 	}

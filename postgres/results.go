@@ -59,28 +59,38 @@ func (x *search) results(ctx context.Context) (r skein.Results, err error) {
 	if !x.q.Whole {
 		return r, nil
 	}
-	whole, err := x.events(ctx, users, sessions, seqs)
-	for i, n := 0, 0; i < len(whole); i++ {
+	whole, end, err := x.events(ctx, users, sessions, seqs)
+	n := 0
+	for i := range end {
 		if there[i] {
 			r.Hits[n].Event = whole[i]
 			n++
 		}
 	}
+	r.CutOff = r.CutOff || n < len(r.Hits)
+	r.Hits = r.Hits[:n]
 	return r, err
 }
 
 // events returns what the events at those places say stands at theirs: each
-// itself, or what it puts in the place of another one. What is damaged is nil.
-func (x *search) events(ctx context.Context, users []string, sessions, seqs []int64) ([]*skein.Event, error) {
-	all := make([]*skein.Event, len(seqs))
-	err := x.s.ask(ctx, `SELECT `+eventColumns+`, w.k, coalesce(o.kind, ''), coalesce(o.at, e.at)
+// itself, or what it puts in the place of another one. What is damaged is nil. end
+// is how many were read: the others are too much.
+func (x *search) events(ctx context.Context, users []string, sessions, seqs []int64) (all []*skein.Event, end int, err error) {
+	all, end = make([]*skein.Event, len(seqs)), len(seqs)
+	size := 0
+	err = x.s.ask(ctx, `SELECT `+eventColumns+`, w.k, coalesce(o.kind, ''), coalesce(o.at, e.at)
 		FROM unnest($1::text[], $2::bigint[], $3::bigint[]) WITH ORDINALITY w (user_id, n, seq, k)
 		JOIN events e ON e.user_id = w.user_id AND e.n = w.n AND e.seq = w.seq
-		LEFT JOIN events o ON o.user_id = e.user_id AND o.n = e.n AND o.seq = e.amends`, []any{users, sessions, seqs}, func(row row) error {
+		LEFT JOIN events o ON o.user_id = e.user_id AND o.n = e.n AND o.seq = e.amends ORDER BY w.k`, []any{users, sessions, seqs}, func(row row) error {
 		var k int
 		var kind string
 		var at skein.Time
 		e, _, err := scanEvent(row, &k, &kind, &at)
+		if size > skein.MaxWhole {
+			end = min(end, k-1)
+			return nil
+		}
+		size += len(e.Payload)
 		if errors.Is(err, skein.ErrCorrupt) {
 			return nil
 		}
@@ -97,7 +107,7 @@ func (x *search) events(ctx context.Context, users []string, sessions, seqs []in
 		all[k-1] = &e
 		return nil
 	})
-	return all, err
+	return all, end, err
 }
 
 // snippet returns some words of text around the match. What the index found by

@@ -123,16 +123,18 @@ func (v *veil) Search(ctx context.Context, q skein.Query) (r skein.Results, err 
 		return r, err
 	}
 	limit := cmp.Or(max(q.Limit, 0), usual)
+	x.allow(skein.NewBudget(ctx, q.Deadline))
 	for x.wide.Limit = max(someHits, 4*limit); ; x.wide.Limit *= 4 {
 		found, err := v.Store.Search(ctx, x.wide)
 		if err != nil {
 			return r, err
 		}
-		x.allow(skein.NewBudget(ctx, q.Deadline))
 		x.hits = nil // of more, others may be the best
 		for i := 0; i < len(found.Hits) && !x.budget.Spent(); i++ {
 			x.look(v.r, found.Hits[i])
+			found.Hits[i].Event = nil
 		}
+		x.wide.Deadline = x.budget.Left()
 		if err := x.budget.Err(); err != nil {
 			return r, err
 		}

@@ -146,6 +146,7 @@ func (a *service) readEvents(ctx context.Context, store skein.Store, q *EventQue
 		}
 		page, size = append(page, a.veiled(e, q.Raw)), size+len(e.Payload)
 		for size > maxPage && len(page) > 1 && q.Before > 0 {
+			room.Of(ctx).Give(int64(len(page[0].Payload)))
 			page, size, more = page[1:], size-len(page[0].Payload), true
 		}
 	}

@@ -81,7 +81,12 @@ func (x *search) take(h hit, seen map[int64]int) error {
 // results reads the texts of the hits for their snippets.
 func (x *search) results(c *conn) (r skein.Results, err error) {
 	r.CutOff = x.cutOff
+	whole := 0
 	for _, h := range x.hits {
+		if whole > skein.MaxWhole {
+			r.CutOff = true
+			break
+		}
 		err := c.query(selectEvent+`WHERE e.id = ?`, []any{h.id}, func(row []driver.Value) error { // no row: deleted meanwhile
 			text, _ := row[textColumn].(string) // NULL is ""
 			e, _, err := x.store.scanEvent(row)
@@ -93,6 +98,7 @@ func (x *search) results(c *conn) (r skein.Results, err error) {
 			}
 			if err == nil && bad == nil && x.q.Whole {
 				h.Event, err = c.standing(h.id, e)
+				whole += len(e.Payload)
 			}
 			r.Hits = append(r.Hits, h.Hit)
 			return err

@@ -117,7 +117,7 @@ func (s *Share) Take(ctx context.Context, n int64) error {
 // then. Its errors are those of [Share.Take].
 func (s *Share) Again(ctx context.Context, used int64) error {
 	s.mu.Lock()
-	n := s.used - used + s.want
+	n := s.want + s.taken + piece - s.used // what is used counts already
 	s.mu.Unlock()
 	if err := s.Take(ctx, n); err != nil {
 		return err

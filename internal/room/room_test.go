@@ -52,6 +52,30 @@ func TestARoomHoldsNoMoreThanItsBytes(t *testing.T) {
 	})
 }
 
+// What fitted of two counts once while there is room to be for the other.
+func TestWhoTriesAgainWaitsForNoMoreThanItNeeds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := room.New(8 * mb)
+		a, b := r.Share(), r.Share()
+		if err := errors.Join(a.Try(4*mb), b.Try(2*mb)); err != nil {
+			t.Fatal(err)
+		}
+		if err := b.Try(3 * mb); !errors.Is(err, room.ErrFull) {
+			t.Fatalf("Try(3 MB) with 6 of 8 held: %v, want ErrFull", err)
+		}
+		waited := make(chan error)
+		go func() { waited <- b.Again(t.Context(), 0) }()
+		synctest.Wait()
+		a.Give(mb)
+		if err := <-waited; err != nil {
+			t.Errorf("Again where both fit: %v", err)
+		}
+		if err := errors.Join(b.Try(2*mb), b.Try(3*mb)); err != nil {
+			t.Errorf("Try of both after Again: %v", err)
+		}
+	})
+}
+
 func TestOneAloneMayHoldMoreThanTheRoom(t *testing.T) {
 	r := room.New(mb)
 	a, b := r.Share(), r.Share()
