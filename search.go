@@ -4,7 +4,7 @@ import "time"
 
 // MaxWhole is about how many bytes the events of a search's hits take at most, see
 // [Query].Whole.
-const MaxWhole = 16 << 20
+const MaxWhole = 8 << 20
 
 // A Query asks for messages. [ParseQuery] makes one of what a person typed;
 // [Query.Matcher] says what it means. One with conditions and no words gives

@@ -55,6 +55,16 @@ func (s *Store) Search(ctx context.Context, q skein.Query) (r skein.Results, err
 	}
 	slices.SortFunc(r.Hits, better)
 	r.Hits = r.Hits[:min(len(r.Hits), max(0, cmp.Or(q.Limit, defaultLimit)))]
+	size := 0
+	for i := range r.Hits {
+		if size > skein.MaxWhole { // as stores do that must read them
+			r.Hits, r.CutOff = r.Hits[:i], true
+			break
+		}
+		if e := r.Hits[i].Event; e != nil {
+			size += len(e.Payload)
+		}
+	}
 	if err := budget.Err(); err != nil {
 		return skein.Results{}, err
 	}

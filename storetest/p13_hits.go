@@ -110,6 +110,30 @@ func wholeHits(t *test) {
 	}
 }
 
+func longHits(t *test) {
+	const n, each = 6, skein.MaxWhole / 4
+	t.add("a", created())
+	for i := range n {
+		t.add("a", user(fmt.Sprintf("needle %d %s", i, strings.Repeat("x", each))))
+	}
+	for _, whole := range []bool{false, true} {
+		q := skein.Query{Substring: "needle", Session: "a", Each: true, Whole: whole, Limit: n, Deadline: patience}
+		r, err := t.s.Search(t.Context(), q)
+		size := 0
+		for _, h := range r.Hits {
+			if (h.Event != nil) != whole {
+				t.Errorf("with Whole %v: the hit %d has an event: %v", whole, h.Seq, h.Event != nil)
+			}
+			if h.Event != nil {
+				size += len(h.Event.Payload)
+			}
+		}
+		if err != nil || r.CutOff != whole || !whole && len(r.Hits) != n || whole && len(r.Hits) == 0 || size > skein.MaxWhole+2*each {
+			t.Errorf("with Whole %v: %d hits with %d bytes of events, cut off %v, %v", whole, len(r.Hits), size, r.CutOff, err)
+		}
+	}
+}
+
 func limits(t *test) {
 	t.add("a", created())
 	var evs []skein.Event

@@ -24,6 +24,7 @@ func searching() []check {
 		{name: "hits say where, who, when, and show the match", run: hits},
 		{name: "what was amended is found as it is now", run: amendedFound},
 		{name: "a hit has what stands there, if that is asked for", run: wholeHits},
+		{name: "hits with what stands there take no more memory than they may", run: longHits},
 		{name: "the limit and the deadline", run: limits},
 		{name: "on a busy machine, the newest first", run: busyMachine},
 		{name: "an endless expression ends with the search", run: endless},
