@@ -252,7 +252,8 @@ type Deletion struct {
 	After    Seq // the session's last seq must be this; 0: whatever it is
 }
 
-// Fits returns a *[ConflictError] if the session s does not end where d says.
+// Fits checks that the session s ends where d says. The error is a
+// *[ConflictError].
 func (d *Deletion) Fits(s *Session) error {
 	if d.After != 0 && d.After != s.Last {
 		return &ConflictError{Session: s.ID, Last: s.Last}
