@@ -13,7 +13,8 @@
 // of JSON Lines. The records of a file, one after the other, are the file:
 // blank lines, damage and a torn end are records too, without events. So is a
 // short one that equals the one before it, if that was only noted: readers are
-// not given it. A reader
+// not given it. So are those of a run of records that the format does not know,
+// but for one in each so many bytes (see Made.Unknown). A reader
 // is given the records in order from the first and answers each with what it
 // makes of it: [Made]. That may depend on records before it, never on those
 // after it, on the clock, on other files or on the store: so an import in

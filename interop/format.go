@@ -155,6 +155,11 @@ type Line struct {
 	N      int    // record: 0 for the first of its file; blank and damaged ones count too
 	Number int    // line in the file, 1 for the first; two records can share one
 	Body   []byte // one JSON value: no BOM, no space or NUL around it, valid UTF-8, at most MaxDepth deep; not yet checked otherwise
+
+	// Run says that the record goes on a run of unknown ones, of which one was
+	// noted: if the format does not know this one either, it makes no event.
+	// See Made.Unknown.
+	Run bool
 }
 
 // MaxDepth is how deep a record may be nested. A deeper one is damaged: it
@@ -186,6 +191,14 @@ type Made struct {
 	Items  []Item  // its events, in order
 	Apart  []Apart // events for sessions of which this record only speaks
 	Damage string  // what is wrong with it, though it was read; "" if nothing
+
+	// Unknown says that the format knows nothing of the record but that it is
+	// one, so all that can be done is to note it. Of a run of such records one
+	// is noted, and another one for each so many bytes: the reader makes no
+	// event of one whose Line.Run is set, or junk would cost many times its
+	// bytes. A record whose type the format knows as one that is noted is not
+	// unknown.
+	Unknown bool
 
 	// Instead says that it stands in place of records that its program has
 	// removed, such as what a compaction left. What these made stays; a

@@ -35,14 +35,16 @@ type stream struct {
 	made   Made        // what reader made of it
 	err    error       // or why it could not
 	noted  []byte      // Body of the last record that the reader was given, if that was short and only noted; nil if not
+	unread int         // bytes since one of a run of unknown records made an event; -1 outside of a run
 }
 
-// maxRepeated is how long a record is at most that is not noted again when it
-// comes again, in bytes.
+// maxRepeated is how many bytes may go by without an event: a record that is
+// longer is noted again when it comes again, and of a run of unknown records one
+// is noted for each so many bytes.
 const maxRepeated = 1 << 10
 
 func newStream(f Format, file File) *stream {
-	return &stream{reader: f.Open(file), at: jsonl.Place{Line: 1}, sum: sha256.New()}
+	return &stream{reader: f.Open(file), at: jsonl.Place{Line: 1}, sum: sha256.New(), unread: -1}
 }
 
 // run reads what r, which begins at s.at, has, and hands each record to emit.
@@ -117,7 +119,13 @@ func (s *stream) give(p *jsonl.Piece) (made Made, err error) {
 	case repeats: // the log has it: junk by the thousand takes no more room than its bytes
 		made, err = Made{}, nil
 	default:
-		made, err = s.reader.Read(Line{N: s.n, Number: p.Line, Body: p.Body})
+		made, err = s.reader.Read(Line{N: s.n, Number: p.Line, Body: p.Body, Run: s.unread >= 0 && s.unread+len(p.Body) <= maxRepeated})
+	}
+	if made.Unknown && len(made.Items) == 0 {
+		made.Key = "" // nothing is known by it
+	}
+	if p.Ended && err == nil && !repeats {
+		s.goesOn(&made, len(p.Body))
 	}
 	if p.Ended && !repeats {
 		s.noted = nil
@@ -129,6 +137,19 @@ func (s *stream) give(p *jsonl.Piece) (made Made, err error) {
 		s.last, s.made, s.err = p.Body, made, err
 	}
 	return made, err
+}
+
+// goesOn takes a record of n bytes into the run of unknown records, or ends that.
+func (s *stream) goesOn(m *Made, n int) {
+	some := len(m.Items) > 0 || len(m.Begin) > 0 || len(m.Apart) > 0
+	switch {
+	case m.Unknown && len(m.Items) > 0:
+		s.unread = 0
+	case m.Unknown && s.unread >= 0:
+		s.unread += n
+	case some:
+		s.unread = -1
+	}
 }
 
 // onlyNoted reports whether a record is one that is just kept whole.

@@ -70,6 +70,7 @@ func Run(t *testing.T, s Suite) {
 			if s.Format.Load != nil {
 				return // what it holds are events: there is nothing else to write again
 			}
+			t.Run("with much that it does not know costs no more than its bytes", func(t *testing.T) { s.unknown(t, name) })
 			if s.Format.Look != nil {
 				t.Run("is written again as it was", func(t *testing.T) { s.writtenAgain(t, name) })
 				t.Run("is followed as it is written", func(t *testing.T) { s.watched(t, name) })

@@ -52,7 +52,8 @@
 //	custom-title, ai-title   a title by a person, by a model
 //	last-prompt      noted; leafUuid is the line that the session goes on from: if that
 //	                 is on another branch than the newest, it went back
-//	anything else    noted, as "claude-code:<type>" with the whole line
+//	anything else    noted, as "claude-code:<type>" with the whole line; of a run of
+//	                 types that are not known, one line for each so many bytes
 //
 // Blocks: text, thinking (its signature stays in the source record only),
 // redacted_thinking, tool_use, tool_result (a string or blocks), image and

@@ -75,6 +75,7 @@ func newThread(name string, id skein.SessionID) *thread {
 type making struct {
 	line
 	body   []byte
+	run    bool // see interop.Line
 	time   skein.Time
 	thread *thread
 	blobs  []skein.Blob // of the next item
@@ -83,7 +84,7 @@ type making struct {
 
 // Read implements [interop.Reader].
 func (r *reader) Read(l interop.Line) (interop.Made, error) {
-	m := &making{body: l.Body}
+	m := &making{body: l.Body, run: l.Run}
 	if err := jsonv2.Unmarshal(l.Body, &m.line, options()); err != nil {
 		return interop.Made{}, plain(err)
 	}
@@ -138,8 +139,12 @@ func (r *reader) make(m *making, n *node) {
 	case m.Type == "last-prompt":
 		r.stand(m, n)
 		r.note(m)
-	default:
+	case isNoted(string(m.Type)):
 		r.note(m)
+	default:
+		if m.out.Unknown = true; !m.run {
+			r.note(m)
+		}
 	}
 	if m.UUID != "" {
 		if it, ok := r.leaves[string(m.UUID)]; ok {
@@ -147,6 +152,17 @@ func (r *reader) make(m *making, n *node) {
 			r.add(m, m.thread, it.Event)
 		}
 	}
+}
+
+// isNoted reports whether lines of a type are known to say nothing but what is
+// noted.
+func isNoted(kind string) bool {
+	switch kind {
+	case "attachment", "progress", "mode", "permission-mode", "queue-operation", "pr-link", "file-history-snapshot", "file-history-delta",
+		"agent-name", "agent-color", "agent-setting", "tag", "task-summary", "worktree-state", "content-replacement", "atis-latch":
+		return true
+	}
+	return false
 }
 
 // note keeps the whole line as a noted event.

@@ -28,6 +28,11 @@ func (r *reader) response(l line) interop.Made {
 		return r.output(l, &it)
 	case "web_search_call", "image_generation_call":
 		return r.hosted(l, &it)
+	case "ghost_snapshot", "compaction", "other":
+		return r.note(l)
+	}
+	if l.Bare { // any object that has a type
+		return r.unknown(l)
 	}
 	return r.note(l)
 }

@@ -56,6 +56,7 @@ func (r *reader) Read(in interop.Line) (interop.Made, error) {
 	if err != nil {
 		return interop.Made{}, err
 	}
+	l.Run = in.Run
 	if l.Type == typeMeta {
 		return r.meta(l)
 	}
@@ -71,8 +72,10 @@ func (r *reader) Read(in interop.Line) (interop.Made, error) {
 		return r.compact(l), nil
 	case typeAgents:
 		return r.agents(l), nil
+	case typeState, "world_state", "token_usage_record":
+		return r.note(l), nil
 	}
-	return r.note(l), nil
+	return r.unknown(l), nil
 }
 
 // make returns what a record makes: these events, and the session if they are
@@ -111,6 +114,15 @@ func (r *reader) begin(l line) interop.Begin {
 func (r *reader) note(l line) interop.Made {
 	made := r.make(l, skein.NewEvent(skein.KindNoted, l.Time, skein.Noted{Name: noteName(l), Data: skeinRaw(l.Payload)}))
 	made.Floating = true
+	return made
+}
+
+// unknown keeps a line whole of which nothing is known.
+func (r *reader) unknown(l line) (made interop.Made) {
+	if !l.Run {
+		made = r.note(l)
+	}
+	made.Unknown = true
 	return made
 }
 

@@ -29,6 +29,7 @@ type line struct {
 	Sub     string         // payload's own type; "" if it has none
 	Payload jsontext.Value // as it stands in the record; the record itself if there is no envelope
 	Bare    bool           // there was no envelope
+	Run     bool           // see interop.Line
 }
 
 // envelope has the fields of both generations' lines.

@@ -72,7 +72,22 @@ func (r *reader) aboutSession(l line) interop.Made {
 	case "session.info":
 		return r.make(l, note(l, "info", nil))
 	}
-	return r.make(l, note(l, "", nil))
+	return r.other(l)
+}
+
+// other keeps an event that says nothing more than what is noted. What the
+// program does has a name of two parts, of which the first is known.
+func (r *reader) other(l line) (m interop.Made) {
+	of, _, _ := strings.Cut(l.kind, ".")
+	switch of {
+	case "session", "user", "assistant", "system", "tool", "hook", "skill", "permission", "command", "external_tool", "elicitation", "mcp":
+		return r.make(l, note(l, "", nil))
+	}
+	if !l.run {
+		m = r.make(l, note(l, "", nil))
+	}
+	m.Unknown = true
+	return m
 }
 
 // floating marks what proves no conversation.

@@ -70,6 +70,7 @@ type line struct {
 	agent    string         // ID of the sub-agent whose it is; "" for none
 	session  string         // name of the session that it belongs to: "" or that of a sub-agent
 	body     []byte
+	run      bool // see interop.Line
 }
 
 // Read implements [interop.Reader]; an error says that the record is no JSON
@@ -80,9 +81,9 @@ func (r *reader) Read(in interop.Line) (m interop.Made, err error) {
 		return m, err
 	}
 	if o.Has("session_id") && !o.Has("data") {
-		return r.flat(o, in.Body), nil
+		return r.flat(o, in), nil
 	}
-	l := line{id: o.Str("id"), kind: o.Str("type"), at: loose.Stamp(o.Get("timestamp")), data: o.Obj("data"), raw: o.Get("data"), body: in.Body, agent: o.Str("agentId")}
+	l := line{id: o.Str("id"), kind: o.Str("type"), at: loose.Stamp(o.Get("timestamp")), data: o.Obj("data"), raw: o.Get("data"), body: in.Body, agent: o.Str("agentId"), run: in.Run}
 	if l.kind == "session.start" {
 		r.started(l)
 	}

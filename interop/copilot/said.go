@@ -173,12 +173,12 @@ func (r *reader) modelOf(session string) string {
 }
 
 // flat reads a line of the earliest shape: a prompt or an answer.
-func (r *reader) flat(o loose.Object, body []byte) (m interop.Made) {
+func (r *reader) flat(o loose.Object, in interop.Line) (m interop.Made) {
 	r.id = o.Str("session_id")
 	if r.created.Cwd == "" {
 		r.created.Cwd, r.created.Project = o.Str("cwd"), o.Str("cwd")
 	}
-	l := line{kind: o.Str("type"), at: loose.Millis(o.Get("timestamp")), raw: body, data: o, body: body}
+	l := line{kind: o.Str("type"), at: loose.Millis(o.Get("timestamp")), raw: in.Body, data: o, body: in.Body, run: in.Run}
 	if l.at == 0 {
 		l.at = loose.Stamp(o.Get("timestamp"))
 	}
@@ -190,7 +190,7 @@ func (r *reader) flat(o loose.Object, body []byte) (m interop.Made) {
 		role = skein.RoleAssistant
 	}
 	if !ok || !slices.Contains([]string{"userpromptsubmitted", "assistantresponse"}, kind) {
-		return r.make(l, note(l, "", nil))
+		return r.other(l)
 	}
 	return r.make(l, say(l.at, skein.Message{Role: role, Parts: []skein.Part{skein.TextPart(text)}}))
 }

@@ -106,6 +106,9 @@ func (r *transcript) Read(l interop.Line) (m interop.Made, err error) {
 		if name == "" || len(name) > 80 {
 			name = "record"
 		}
+		if m.Unknown = name != "turn_ended"; m.Unknown && l.Run {
+			return m, nil
+		}
 		r.put(&m, skein.NewEvent(skein.KindNoted, 0, skein.Noted{Name: "cursor:" + name, Data: loose.Raw(l.Body)}))
 		return m, nil
 	}

@@ -66,7 +66,11 @@ func (r *reader) Read(l interop.Line) (m interop.Made, err error) {
 	case o.Has("sessionId"):
 		return r.head(l.Body, o), nil
 	}
-	return r.make(r.key(string(l.Body)), piece{event: noted("unknown", "", 0, l.Body)}), nil
+	if !l.Run {
+		m = r.make(r.key(string(l.Body)), piece{event: noted("unknown", "", 0, l.Body)})
+	}
+	m.Unknown = true
+	return m, nil
 }
 
 // A document is a reader of the pieces of a JSON document.

@@ -83,6 +83,9 @@ func (r *reader) line(m *interop.Made, l interop.Line) error {
 			content: o.Get("content"), about: o.Obj("metadata"),
 		})
 	default:
+		if m.Unknown = true; l.Run {
+			break
+		}
 		m.Key = skein.ClientID("goose:l:" + hash(r.id, string(l.Body)))
 		r.put(m, skein.NewEvent(skein.KindNoted, 0, skein.Noted{Name: "goose:line", Data: loose.Raw(jsontext.Value(l.Body))}))
 	}

@@ -7,7 +7,8 @@ import (
 	"github.com/skein-dev/skein/internal/loose"
 )
 
-// entry makes the events of a record that is no header. There is at least one.
+// entry makes the events of a record that is no header. There is at least one,
+// unless it goes on a run of unknown ones.
 func (r *reader) entry(m *making) {
 	had := len(m.out.Items)
 	switch m.kind {
@@ -32,6 +33,12 @@ func (r *reader) entry(m *making) {
 		r.spent(m, m.Object, m.Str("purpose"))
 	case "custom":
 		r.note(m, "custom/"+m.Str("customType"))
+	case "label", "thinking_level_change", "context_edit", typeHeader:
+		r.note(m, m.kind)
+	default:
+		if m.out.Unknown = true; m.run {
+			return
+		}
 	}
 	if len(m.out.Items) == had {
 		r.note(m, m.kind)

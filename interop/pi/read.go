@@ -51,6 +51,7 @@ func idOf(name string) string {
 type making struct {
 	loose.Object
 	kind  string
+	run   bool // see interop.Line
 	time  skein.Time
 	blobs []skein.Blob // of the next item
 	out   interop.Made
@@ -62,7 +63,7 @@ func (r *reader) Read(l interop.Line) (interop.Made, error) {
 	if err != nil {
 		return interop.Made{}, err
 	}
-	m := &making{Object: o, kind: o.Str("type"), time: loose.Stamp(o.Get("timestamp"))}
+	m := &making{Object: o, run: l.Run, kind: o.Str("type"), time: loose.Stamp(o.Get("timestamp"))}
 	switch {
 	case isSlot(o):
 		r.slot(m)

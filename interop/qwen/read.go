@@ -64,6 +64,7 @@ func agentID(stem, session string) skein.SessionID {
 type making struct {
 	loose.Object
 	kind, sub string
+	run       bool // see interop.Line
 	time      skein.Time
 	blobs     []skein.Blob // of the next item
 	out       interop.Made
@@ -75,7 +76,7 @@ func (r *reader) Read(l interop.Line) (interop.Made, error) {
 	if err != nil {
 		return interop.Made{}, err
 	}
-	m := &making{Object: o, kind: o.Str("type"), sub: o.Str("subtype"), time: loose.Stamp(o.Get("timestamp"))}
+	m := &making{Object: o, run: l.Run, kind: o.Str("type"), sub: o.Str("subtype"), time: loose.Stamp(o.Get("timestamp"))}
 	if m.sub == "parent_session" && !r.begun {
 		if id := o.Obj("systemPayload").Str("parentSessionId"); id != "" && !r.agent {
 			r.parent = id

@@ -17,6 +17,11 @@ func (r *reader) record(m *making) {
 	case m.kind == "system":
 		r.system(m)
 		return
+	case m.kind != "user" && m.kind != "assistant" && m.kind != "tool_result":
+		if m.out.Unknown = true; !m.run {
+			r.note(m)
+		}
+		return
 	case message == nil:
 		r.note(m)
 		return
@@ -24,11 +29,8 @@ func (r *reader) record(m *making) {
 		r.asked(m, message)
 	case m.kind == "assistant":
 		r.answer(m, message)
-	case m.kind == "tool_result":
-		r.results(m, message)
 	default:
-		r.note(m)
-		return
+		r.results(m, message)
 	}
 	r.remember(message.Get("parts"), before)
 }
