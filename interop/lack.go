@@ -13,7 +13,9 @@ import (
 type lack struct {
 	kinds   map[skein.Kind]int
 	notes   map[string]int
-	charged bool // a request, or a message, has its usage
+	charged bool            // a request, or a message, has its usage
+	hours   map[int64]bool  // how much of what such put into a cache is there for an hour
+	tiers   map[string]bool // that they were served in
 	title   string
 	about   skein.Titled
 	created skein.Created
@@ -22,7 +24,9 @@ type lack struct {
 	profile string
 }
 
-func newLack() *lack { return &lack{kinds: map[skein.Kind]int{}, notes: map[string]int{}} }
+func newLack() *lack {
+	return &lack{kinds: map[skein.Kind]int{}, notes: map[string]int{}, hours: map[int64]bool{}, tiers: map[string]bool{}}
+}
 
 // take takes in what a record made of the file's main session.
 func (k *lack) take(m Made) {
@@ -48,11 +52,11 @@ func (k *lack) event(e skein.Event) {
 	switch e.Kind {
 	case skein.KindSaid:
 		if m, err := skein.Decode[skein.Message](e); err == nil {
-			k.charged = k.charged || m.Usage != nil
+			k.charge(m.Usage, m.Tier)
 		}
 	case skein.KindStep:
 		if s, err := skein.Decode[skein.Step](e); err == nil {
-			k.charged = k.charged || s.Usage != nil
+			k.charge(s.Usage, s.Tier)
 		}
 	case skein.KindTitled:
 		if t, err := skein.Decode[skein.Titled](e); err == nil {
@@ -66,6 +70,28 @@ func (k *lack) event(e skein.Event) {
 		if n, err := skein.Decode[skein.Noted](e); err == nil {
 			k.notes[n.Name]++
 		}
+	}
+}
+
+// charge takes in what a request, or a message, used and in which service tier.
+func (k *lack) charge(u *skein.Usage, tier string) {
+	if u != nil {
+		k.charged, k.hours[u.CacheHour] = true, true
+	}
+	k.tiers[tier] = true
+}
+
+// uncharged adds what is lacking of that. It is told even where the format has told
+// of the event: that is about its words.
+func (k *lack) uncharged(at skein.Seq, u *skein.Usage, tier string, ls *Losses) {
+	switch {
+	case u != nil && !k.charged:
+		ls.Add(at, "what requests used: left out")
+	case u != nil && u.CacheHour > 0 && !k.hours[u.CacheHour]:
+		ls.Add(at, "what of a request stays in a cache for an hour: left out")
+	}
+	if tier != "" && !k.tiers[tier] {
+		ls.Add(at, "service tiers: left out")
 	}
 }
 
@@ -103,9 +129,18 @@ func (k *lack) tell(s skein.Session, evs []skein.Event, ls *Losses) {
 	for _, e := range evs {
 		what := ""
 		switch e.Kind {
+		case skein.KindSaid:
+			if m, err := skein.Decode[skein.Message](e); err == nil {
+				k.uncharged(e.Seq, m.Usage, m.Tier, ls)
+			}
 		case skein.KindStep:
-			if step, err := skein.Decode[skein.Step](e); err == nil && k.kinds[e.Kind] == 0 && !(k.charged && step.Usage != nil) {
+			step, err := skein.Decode[skein.Step](e)
+			switch {
+			case err != nil:
+			case k.kinds[e.Kind] == 0 && !(k.charged && step.Usage != nil):
 				what = "requests to models: left out"
+			default:
+				k.uncharged(e.Seq, step.Usage, step.Tier, ls)
 			}
 		case skein.KindTool:
 			if k.kinds[e.Kind] == 0 {

@@ -90,7 +90,11 @@ func (w *teller) event() {
 	case 0, 1:
 		w.add(skein.KindSaid, skein.UserSays(w.text("prompt")))
 	case 2, 3, 4:
-		w.add(skein.KindSaid, skein.Message{Role: skein.RoleAssistant, Provider: "openai", Model: "m-1", Parts: w.answer()})
+		said := skein.Message{Role: skein.RoleAssistant, Provider: "openai", Model: "m-1", Parts: w.answer()}
+		if n := int64(len(w.evs)); n%2 == 0 {
+			said.Tier, said.Usage = "priority", &skein.Usage{Input: n, Output: 2 * n, CacheWrite: 5 * n, CacheHour: 3 * n}
+		}
+		w.add(skein.KindSaid, said)
 	case 5, 6:
 		w.results()
 	case 7:

@@ -1,7 +1,9 @@
 package interoptest
 
 import (
+	"encoding/json"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -23,6 +25,8 @@ func (s Suite) toldOf(t *testing.T) {
 			switch lacks := slices.Contains(s.Lacks, a.name); {
 			case !got.held && len(got.told) <= len(plain.told):
 				t.Errorf("%s is neither read again nor told to be lost: %q", a.name, got.told)
+			case !got.held && a.told != nil && !slices.ContainsFunc(got.told, a.told.MatchString):
+				t.Errorf("that %s is lost is not told in words that match %s: %q", a.name, a.told, got.told)
 			case !got.held && !lacks:
 				t.Errorf("%s is not written, though the program's files can hold it: %q", a.name, got.told)
 			case got.held && lacks:
@@ -61,6 +65,7 @@ func (s Suite) unpinned(t *testing.T) {
 // added is a thing that a session has.
 type added struct {
 	name  string
+	told  *regexp.Regexp // what is told of it, where more may be lost with it; nil for anything
 	begin func(*skein.Created)
 	evs   []skein.Event
 	held  func(sess skein.Session, evs []skein.Event) bool // it is read again
@@ -80,6 +85,10 @@ func additions() []added {
 		}
 	}
 	step := skein.Step{Phase: "finish", Provider: "anthropic", Model: "claude-sonnet-4-5", Error: &skein.ErrorInfo{Kind: "overloaded", Message: "busy"}}
+	paid := skein.Message{
+		Role: skein.RoleAssistant, Provider: "anthropic", Model: "claude-sonnet-4-5", Request: "req_2", Tier: "priority", Parts: []skein.Part{skein.TextPart("ripe")},
+		Usage: &skein.Usage{Input: 7, CacheWrite: 9, CacheHour: 5, Output: 3, Requests: 1},
+	}
 	return []added{
 		{name: "a title", evs: []skein.Event{skein.NewEvent(skein.KindTitled, at, skein.Titled{Title: "Pears", By: skein.ByPerson})}, held: func(s skein.Session, _ []skein.Event) bool { return s.Title == "Pears" }},
 		{name: "a description", evs: []skein.Event{skein.NewEvent(skein.KindTitled, at, skein.Titled{Title: "Pears", Description: "All about pears", By: skein.ByPerson})}, held: func(s skein.Session, _ []skein.Event) bool {
@@ -114,6 +123,14 @@ func additions() []added {
 			})
 		}},
 		{name: "what it used", evs: []skein.Event{skein.NewEvent(skein.KindStep, at, skein.Step{Phase: "finish", Provider: "anthropic", Model: "claude-sonnet-4-5", Request: "req_1", Usage: &skein.Usage{Input: 7, Output: 3, Requests: 1}})}, held: func(s skein.Session, _ []skein.Event) bool { return s.Usage.Input == 7 }},
+		{name: "what a message used", told: regexp.MustCompile(`used`), evs: []skein.Event{skein.Say(at, paid)}, held: func(s skein.Session, _ []skein.Event) bool { return s.Usage.Input == 7 && s.Usage.Output == 3 }},
+		{name: "what a cache keeps for an hour", told: regexp.MustCompile(`hour|used`), evs: []skein.Event{skein.Say(at, paid)}, held: func(s skein.Session, _ []skein.Event) bool { return s.Usage.CacheHour == 5 }},
+		{name: "a service tier", told: regexp.MustCompile(`tier`), evs: []skein.Event{skein.Say(at, paid)}, held: func(_ skein.Session, evs []skein.Event) bool {
+			return slices.ContainsFunc(evs, func(e skein.Event) bool {
+				var paid struct{ Tier string }
+				return json.Unmarshal(e.Payload, &paid) == nil && paid.Tier == "priority"
+			})
+		}},
 		{name: "a change of folder", evs: []skein.Event{skein.NewEvent(skein.KindChanged, at, skein.Changed{Cwd: &cwd})}, held: func(s skein.Session, _ []skein.Event) bool { return s.Cwd == cwd }},
 		{name: "a compaction", evs: []skein.Event{skein.NewEvent(skein.KindCompacted, at, skein.Compacted{To: 3, Summary: "There are pears."})}, held: says("There are pears.")},
 	}
