@@ -214,8 +214,12 @@ func (o *importOptions) remarks(j *job, r interop.Report) (lines []string) {
 			lines = append(lines, fmt.Sprintf("    %s: %s", j.tilde(s.Path), s.Why))
 		}
 	}
-	if r.Failed > 0 {
+	switch {
+	case r.Retried == 0:
+	case r.Retried == r.Failed:
 		lines = append(lines, "  the next import tries what failed again")
+	default:
+		lines = append(lines, fmt.Sprintf("  the next import tries %d of these again", r.Retried))
 	}
 	if r.Damaged > maxNamed || r.Skipped > maxNamed {
 		lines = append(lines, "    … and more; --json names up to a thousand")

@@ -375,7 +375,7 @@ func (im *importer) readOne(ctx context.Context, format *Format, path string, is
 		was := *im.rep
 		*im.rep = Report{}
 		defer func() {
-			was.Skipped, was.Failed = was.Skipped+im.rep.Skipped, was.Failed+im.rep.Failed
+			was.Skipped, was.Failed, was.Retried = was.Skipped+im.rep.Skipped, was.Failed+im.rep.Failed, was.Retried+im.rep.Retried
 			was.Skips, was.Err = append(was.Skips, im.rep.Skips...), cmp.Or(was.Err, im.rep.Err)
 			*im.rep = was
 		}()

@@ -38,7 +38,7 @@ func TestWhatFailsIsNamedAndTriedAgain(t *testing.T) {
 	for _, id := range []skein.SessionID{"a", "kid"} {
 		p.store = &refusing{Store: whole, id: id}
 		rep := p.bring(interop.Options{})
-		if rep.Failed != 1 || !errors.Is(rep.Err, errDisk) || len(rep.Skips) != 1 || rep.Skips[0].Path != p.path("a.toy") || !strings.Contains(rep.Skips[0].Why, errDisk.Error()) {
+		if rep.Failed != 1 || rep.Retried != 1 || !errors.Is(rep.Err, errDisk) || len(rep.Skips) != 1 || rep.Skips[0].Path != p.path("a.toy") || !strings.Contains(rep.Skips[0].Why, errDisk.Error()) {
 			t.Errorf("Import where %s is refused = %+v, want a.toy named with why", id, rep)
 		}
 		p.wants("b", "created b1 T:title")
@@ -50,6 +50,27 @@ func TestWhatFailsIsNamedAndTriedAgain(t *testing.T) {
 	}
 	p.wants("a", "created a1")
 	p.wants("kid", "child(a@2) kid")
+}
+
+// What stands beside a damaged side file is taken in without it, and known by then.
+func TestADamagedSideFileIsNotTriedAgain(t *testing.T) {
+	p := newPlace(t)
+	p.write("a.toy", "a1")
+	p.raw(".a.toy.skein", "no side file\n")
+	bring := func() interop.Report {
+		t.Helper()
+		rep, err := interop.Import(t.Context(), p.store, []interop.Format{toy()}, []string{p.path("a.toy")}, interop.Options{Named: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return rep
+	}
+	if rep := bring(); rep.Failed != 1 || rep.Retried != 0 || rep.Sessions != 1 {
+		t.Errorf("Import beside a damaged side file = %+v, want one session, and what failed not to be tried again", rep)
+	}
+	if rep := bring(); rep.Failed != 0 {
+		t.Errorf("second Import = %+v, want nothing tried again", rep)
+	}
 }
 
 func TestATitleThatIsRefusedIsSetByALaterImport(t *testing.T) {

@@ -228,7 +228,11 @@ func (im *importer) takeChunk(ctx context.Context, t *target, c chunk) error {
 		im.torn(c.w.now)
 		return nil
 	}
-	im.skips(c.skips)
+	fail := im.rep.partly
+	if c.torn {
+		fail = im.rep.fail
+	}
+	im.skips(c.skips, fail)
 	if c.took != nil {
 		im.took(*c.took)
 		return nil

@@ -45,11 +45,12 @@ func (im *importer) leaves(path string, n *int, why error) {
 	*n++
 }
 
-// skips says what was left out; what somebody named has failed.
-func (im *importer) skips(all []Skip) {
+// skips says what was left out of sources that were read; what somebody named has
+// failed.
+func (im *importer) skips(all []Skip, fail func(path string, err error)) {
 	for _, s := range all {
 		if slices.Contains(im.named, s.Path) {
-			im.rep.fail(s.Path, errors.New(s.Why))
+			fail(s.Path, errors.New(s.Why))
 			continue
 		}
 		im.rep.skip(s.Path, s.Why)

@@ -46,7 +46,8 @@ type Report struct {
 	Damage    []Damage      // these, the first thousand
 	Skipped   int           // what is neither file nor folder, leads out of the tree or cannot be taken in
 	Skips     []Skip        // these, the first thousand
-	Failed    int           // of these, what an error kept from being taken in, or in whole, and files that gave nothing though they were named; the next import tries it again
+	Failed    int           // of these, what an error kept from being taken in, or in whole, and files that gave nothing though they were named
+	Retried   int           // of these, what the next import tries again, though its file has not changed
 	Err       error         // the first such error, without the path
 	Bytes     int64         // of new records
 	Elapsed   time.Duration // wall clock
@@ -93,6 +94,13 @@ func (r *Report) skip(path, why string) {
 
 // fail names what an error kept from being taken in.
 func (r *Report) fail(path string, err error) {
+	r.Retried++
+	r.partly(path, err)
+}
+
+// partly names what an error kept from being taken in whole: the rest is known
+// now, and the file is not read again before it changes.
+func (r *Report) partly(path string, err error) {
 	r.skip(path, why(err))
 	if r.Failed++; r.Err == nil {
 		r.Err = err

@@ -125,7 +125,7 @@ func (im *importer) took(t Took) {
 		im.rep.news(n)
 	}
 	im.rep.Removed += t.Removed
-	im.skips(t.Skips)
+	im.skips(t.Skips, im.rep.partly)
 	for _, d := range t.Damage {
 		im.rep.damage(d.Path, d.Line, d.What)
 	}
