@@ -49,6 +49,47 @@ func (e *DamagedError) StandIn() Event {
 	return ev
 }
 
+// A DamagedRecordsError says which records of a source file, from number First to
+// Last, cannot be read. It wraps [ErrCorrupt] and Err.
+type DamagedRecordsError struct {
+	First, Last int
+	Err         error
+}
+
+// Error implements error.
+func (e *DamagedRecordsError) Error() string {
+	if e.First == e.Last {
+		return fmt.Sprintf("record %d is damaged: %v", e.First, e.Err)
+	}
+	return fmt.Sprintf("records %d to %d are damaged: %v", e.First, e.Last, e.Err)
+}
+
+// Unwrap returns [ErrCorrupt] and Err.
+func (e *DamagedRecordsError) Unwrap() []error { return []error{ErrCorrupt, e.Err} }
+
+// AroundRecords yields all records of a source file, as [Store.Records] does, but
+// goes around those that are damaged, and calls told for them.
+func AroundRecords(ctx context.Context, s Store, format, path string, told func(*DamagedRecordsError)) iter.Seq2[Record, error] {
+	return func(yield func(Record, error) bool) {
+		next := 0
+		for again := true; again; {
+			again = false
+			for r, err := range s.Records(ctx, format, path, next) {
+				var bad *DamagedRecordsError
+				if errors.As(err, &bad) && bad.Last >= next {
+					told(bad)
+					next, again = bad.Last+1, true
+					break
+				}
+				if !yield(r, err) {
+					return
+				}
+				next = r.N + 1
+			}
+		}
+	}
+}
+
 // Around returns s, except that reading goes around damage: what Events, Watch,
 // Newest and Window give has a stand-in ([DamagedError.StandIn]) in the place of
 // each damaged event, and told, unless it is nil, is called for it, maybe more than

@@ -177,7 +177,9 @@ type Store interface {
 	Files(ctx context.Context, format string) iter.Seq2[SourceFile, error]
 
 	// Records yields the records of a source file from number n on, in order.
-	// It yields an error wrapping [ErrNotFound] if it was never read.
+	// It yields an error wrapping [ErrNotFound] if it was never read, and a
+	// [DamagedRecordsError] where some cannot be read: those behind them are
+	// asked for by their number (see [AroundRecords]).
 	Records(ctx context.Context, format, path string, n int) iter.Seq2[Record, error]
 
 	// As returns the same store, limited to what u owns: others' sessions are

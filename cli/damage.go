@@ -18,14 +18,26 @@ func (j *job) goAround() func(error) error {
 			met[id] = append(met[id], e.Seq)
 		}
 	})
+	records := 0
+	j.lost = func(bad *skein.DamagedRecordsError) { records += bad.Last - bad.First + 1 }
 	return func(err error) error {
 		for id, seqs := range met {
 			j.say("session %s: %s damaged, shown as such: %s\nsee what can be mended: skein doctor", shortID(id), count(len(seqs), "event"), ranges(seqs))
 		}
-		if err == nil && len(met) > 0 {
+		if records > 0 {
+			j.say("%s damaged, not looked at\nsee what can be mended: skein doctor", count(records, "source record"))
+		}
+		if err == nil && len(met)+records > 0 {
 			err = errSilent
 		}
 		return err
+	}
+}
+
+// unread is told of source records that are damaged.
+func (j *job) unread(bad *skein.DamagedRecordsError) {
+	if j.lost != nil {
+		j.lost(bad)
 	}
 }
 

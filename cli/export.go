@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"cmp"
 	"context"
+	"errors"
 	"io"
 	"slices"
 	"strings"
@@ -21,6 +22,7 @@ type exportOptions struct {
 	thinking, noTool bool
 	json, secrets    bool
 	over             bool
+	gaps             *interop.GapError // what is missing of a source; nil if nothing is
 }
 
 func newExport(f *frame) *cobra.Command {
@@ -85,7 +87,7 @@ func (o *exportOptions) run(ctx context.Context, j *job, args []string) error {
 	if !slices.Contains(exportNames, o.to) {
 		return told(o.place(ctx, j, s))
 	}
-	return told(o.asText(ctx, j, s))
+	return told(o.missed(j, s, o.asText(ctx, j, s)))
 }
 
 // asText writes one of exportNames.
@@ -165,18 +167,38 @@ func (o *exportOptions) source(ctx context.Context, j *job, w io.Writer, s skein
 			return err
 		}
 		if f.CopyOf == s.ID && partOf(f.ID, o.name) && !partOf(string(s.ID), o.name) {
-			return interop.WriteFile(ctx, j.store, f.Format, f.Path, w)
+			return o.readable(interop.WriteFile(ctx, j.store, f.Format, f.Path, w))
 		}
 	}
 	err := usagef("--to source: session %s was not imported from a file", shortID(s.ID))
 	if s.Origin != nil && s.Origin.Path != "" {
-		err = interop.WriteFile(ctx, j.store, s.Origin.Format, s.Origin.Path, w)
+		err = o.readable(interop.WriteFile(ctx, j.store, s.Origin.Format, s.Origin.Path, w))
 		if !gone(err) {
 			return err
 		}
 		err = missing("--to source: the file that session %s came from was not read here", shortID(s.ID))
 	}
 	return advise(err, "all that there is of it: skein export %s --to skein", shortID(s.ID))
+}
+
+// readable keeps what err says is missing of a source, of which all else is written.
+func (o *exportOptions) readable(err error) error {
+	if errors.As(err, &o.gaps) {
+		return nil
+	}
+	return err
+}
+
+// missed says what is missing of a source, which is a failure.
+func (o *exportOptions) missed(j *job, s skein.Session, err error) error {
+	if err != nil || o.gaps == nil {
+		return err
+	}
+	for _, g := range o.gaps.Gaps {
+		j.say("left out of the source of session %s, as damaged: %v: %v", shortID(s.ID), g, g.Err)
+	}
+	j.say("see what can be mended: skein doctor")
+	return errSilent
 }
 
 // partOf reports whether name is what a person may call the ID id: its

@@ -30,10 +30,11 @@ type job struct {
 	paint    paint
 	noPager  bool
 	verbose  bool
-	place    Place       // of the store
-	store    skein.Store // nil if the command needs none
-	whole    skein.Store // the same one, but that of all users where store is one's view
-	detached bool        // it is what Detach starts, so it starts nothing itself: each would start the next
+	place    Place                            // of the store
+	store    skein.Store                      // nil if the command needs none
+	whole    skein.Store                      // the same one, but that of all users where store is one's view
+	lost     func(*skein.DamagedRecordsError) // is told of source records that were gone around; nil if nobody is
+	detached bool                             // it is what Detach starts, so it starts nothing itself: each would start the next
 }
 
 // A runner does a command's work; args are the words after the flags.

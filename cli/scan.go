@@ -184,10 +184,11 @@ func (j *job) filesOf(ctx context.Context) (map[skein.SessionID][]skein.SourceFi
 	return all, nil
 }
 
-// records hands look the source records of files.
+// records hands look the source records of files, and goes around those that are
+// damaged.
 func (j *job) records(ctx context.Context, files []skein.SourceFile, look func(raw []byte)) error {
 	for _, f := range files {
-		for r, err := range j.store.Records(ctx, f.Format, f.Path, 0) {
+		for r, err := range skein.AroundRecords(ctx, j.store, f.Format, f.Path, j.unread) {
 			if err != nil {
 				return err
 			}

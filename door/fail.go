@@ -71,7 +71,10 @@ func ProblemOf(err error) Problem {
 	var ambiguous *skein.AmbiguousError
 	var quota *skein.QuotaError
 	var damaged *skein.DamagedError
+	var records *skein.DamagedRecordsError
 	switch {
+	case errors.As(err, &records):
+		p.Records = []int{records.First, records.Last}
 	case errors.As(err, &damaged):
 		p.Seq = damaged.Seq
 	case errors.As(err, &conflict):
@@ -101,6 +104,9 @@ func (p Problem) Err() error {
 			return &told{p.Detail, &skein.QuotaError{User: p.User, Of: p.Of, Most: p.Most}}
 		}
 	case "corrupt":
+		if len(p.Records) == 2 {
+			return &told{p.Detail, &skein.DamagedRecordsError{First: p.Records[0], Last: p.Records[1], Err: skein.ErrCorrupt}}
+		}
 		if p.Seq != 0 {
 			return &told{p.Detail, &skein.DamagedError{Seq: p.Seq, Err: skein.ErrCorrupt}}
 		}

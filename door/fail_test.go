@@ -85,3 +85,18 @@ func TestWhatFailsInsideIsNotTold(t *testing.T) {
 		t.Errorf("a system's error is the problem %+v, want nothing of its words", p)
 	}
 }
+
+func TestWhichRecordsAreDamagedComesThroughAProblem(t *testing.T) {
+	b, err := json.Marshal(door.ProblemOf(fmt.Errorf("sqlite: records: %w", &skein.DamagedRecordsError{First: 0, Last: 5, Err: errors.New("it is cut")})))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var p door.Problem
+	if err := json.Unmarshal(b, &p); err != nil {
+		t.Fatal(err)
+	}
+	is := new(skein.DamagedRecordsError)
+	if got := p.Err(); !errors.As(got, &is) || is.First != 0 || is.Last != 5 || !errors.Is(got, skein.ErrCorrupt) {
+		t.Errorf("%s comes back as %v, want records 0 to 5 damaged", b, got)
+	}
+}

@@ -27,6 +27,7 @@ type Problem struct {
 	Of         string          `json:"of,omitempty"`         // full, by a quota: sessions or bytes
 	Most       int64           `json:"most,omitempty"`       // full, by a quota: how many are allowed
 	Seq        skein.Seq       `json:"seq,omitempty"`        // corrupt: the event that is damaged
+	Records    []int           `json:"records,omitempty"`    // corrupt: the numbers of the first and the last source record that are damaged
 }
 
 // maxDetail is how long a problem's words may be, in bytes. What was wrong is

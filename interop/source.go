@@ -3,28 +3,104 @@ package interop
 import (
 	"bytes"
 	"context"
+	"errors"
+	"fmt"
 	"io"
+	"strings"
 
 	"github.com/skein-dev/skein"
 )
+
+// A GapError says which records are missing in what was written of a source, as
+// they are damaged. It wraps [skein.ErrCorrupt].
+type GapError struct{ Gaps []Gap }
+
+// A Gap is records that follow each other.
+type Gap struct {
+	First, Last int   // their numbers, 0 for the first of the file
+	From, To    int64 // where they stood in the file, in bytes; To is 0 if that is not known
+	Err         error // why they cannot be read
+}
+
+// String says which records they are, the first of the file being 1, and where they
+// stood.
+func (g Gap) String() string {
+	what := fmt.Sprintf("record %d", g.First+1)
+	if g.Last > g.First {
+		what = fmt.Sprintf("records %d to %d", g.First+1, g.Last+1)
+	}
+	if g.To > g.From {
+		what += fmt.Sprintf(" (bytes %d to %d)", g.From, g.To-1)
+	}
+	return what
+}
+
+// Error implements error.
+func (e *GapError) Error() string {
+	all := make([]string, len(e.Gaps))
+	for i, g := range e.Gaps {
+		all[i] = fmt.Sprintf("%v: %v", g, g.Err)
+	}
+	return strings.Join(all, "; ")
+}
+
+// Unwrap returns [skein.ErrCorrupt].
+func (e *GapError) Unwrap() error { return skein.ErrCorrupt }
 
 // WriteSource writes what a source was read as, from its source records: a file
 // of lines byte for byte, damage and a missing last line feed included, and of a
 // unit the lines that hold it. Of a packed file it writes what was packed.
 //
-// The error wraps [skein.ErrNotFound] if the file was never read; others are
-// the store's or w's.
+// The error wraps [skein.ErrNotFound] if the file was never read, and is a
+// [GapError] if everything was written but some damaged records; others are the
+// store's or w's.
 func WriteSource(ctx context.Context, s skein.Store, format, path string, w io.Writer) (err error) {
 	defer skein.Wrapf(&err, "write source %s %s", format, path)
-	for r, err := range s.Records(ctx, format, path, 0) {
+	var gaps []Gap
+	next, end := 0, int64(0)
+	for r, err := range skein.AroundRecords(ctx, s, format, path, func(bad *skein.DamagedRecordsError) {
+		gaps = widened(gaps, Gap{First: bad.First, Last: bad.Last, From: end, Err: bad.Err})
+		next = bad.Last + 1
+	}) {
 		if err != nil {
 			return err
 		}
+		endAt(gaps, r.Offset)
 		if _, err := w.Write(r.Raw); err != nil {
 			return err
 		}
+		next, end = r.N+1, r.Offset+int64(len(r.Raw))
 	}
-	return nil
+	f, err := s.File(ctx, format, path)
+	if err != nil {
+		return err
+	}
+	if next < f.Records {
+		gaps = widened(gaps, Gap{First: next, Last: f.Records - 1, From: end, Err: errNoRecords})
+	}
+	if endAt(gaps, f.Offset); len(gaps) > 0 {
+		err = &GapError{gaps}
+	}
+	return err
+}
+
+var errNoRecords = errors.New("they are missing")
+
+// widened returns gaps with g, in the last one if that goes on there: then nobody
+// knows where the one ended.
+func widened(gaps []Gap, g Gap) []Gap {
+	if n := len(gaps); n > 0 && gaps[n-1].To == 0 {
+		gaps[n-1].Last = g.Last
+		return gaps
+	}
+	return append(gaps, g)
+}
+
+// endAt notes that what follows the last gap is at an offset, if that was not known.
+func endAt(gaps []Gap, offset int64) {
+	if len(gaps) > 0 && gaps[len(gaps)-1].To == 0 {
+		gaps[len(gaps)-1].To = offset
+	}
 }
 
 // WriteFile is [WriteSource], but of a document it writes the file byte for byte,
@@ -33,11 +109,14 @@ func WriteSource(ctx context.Context, s skein.Store, format, path string, w io.W
 // Errors are those of WriteSource.
 func WriteFile(ctx context.Context, s skein.Store, format, path string, w io.Writer) error {
 	var b bytes.Buffer
-	if err := WriteSource(ctx, s, format, path, &pieceHolder{to: w, held: &b}); err != nil {
+	missing := WriteSource(ctx, s, format, path, &pieceHolder{to: w, held: &b})
+	if gaps := (*GapError)(nil); missing != nil && !errors.As(missing, &gaps) {
+		return missing
+	}
+	if _, err := w.Write(joined(b.Bytes())); err != nil {
 		return err
 	}
-	_, err := w.Write(joined(b.Bytes()))
-	return err
+	return missing
 }
 
 // A pieceHolder keeps what begins as the pieces of a document do, and lets all

@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 
@@ -166,9 +167,10 @@ func (s *Store) Records(ctx context.Context, format, path string, from int) iter
 }
 
 // recordPage returns the records from number n on that one block has; none at
-// the end.
+// the end. The error is a [skein.DamagedRecordsError] if they cannot be read.
 func (s *Store) recordPage(ctx context.Context, format, path string, from int) (page []skein.Record, err error) {
 	var first, count int
+	var next *int
 	var raw []byte
 	err = s.read(ctx, func(q *conn) error {
 		f, err := q.file(format, path)
@@ -177,14 +179,20 @@ func (s *Store) recordPage(ctx context.Context, format, path string, from int) (
 		}
 		_, err = q.one(`SELECT r.number, r.count, r.raw FROM records r WHERE r.user_id = $1 AND r.file = $2 AND r.number <= $3 ORDER BY r.number DESC LIMIT 1`,
 			[]any{string(f.user), f.n, from}, &first, &count, &raw)
+		if err == nil && from >= first+count {
+			_, err = q.one(`SELECT min(r.number) FROM records r WHERE r.user_id = $1 AND r.file = $2 AND r.number > $3`, []any{string(f.user), f.n, from}, &next)
+		}
 		return err
 	})
+	if err == nil && next != nil {
+		err = &skein.DamagedRecordsError{First: from, Last: *next - 1, Err: errors.New("their row is missing")}
+	}
 	if err != nil || from >= first+count {
 		return nil, err
 	}
 	all, err := s.pack.openBlock(first, count, raw)
 	if err != nil {
-		return nil, err
+		return nil, &skein.DamagedRecordsError{First: from, Last: first + count - 1, Err: err}
 	}
 	return all[from-first:], nil
 }

@@ -34,7 +34,7 @@ func (a *service) exports(t *table) {
 	}
 	register(t, operation{
 		ID: "export-session", Method: http.MethodGet, Path: "/sessions/{id}/export", Tag: "sessions", Scope: door.Read, Summary: "A session as a file", Errors: []int{http.StatusNotFound},
-		Doc:   "An attachment. If it breaks off, so does the connection. In the place of a damaged event stands a message that says so, and the trailer " + damagedTrailer + " has the seqs of such events.",
+		Doc:   "An attachment. If it breaks off, so does the connection. In the place of a damaged event stands a message that says so, and the trailer " + damagedTrailer + " has the seqs of such events. Of a source, damaged records are left out, and the trailer says which.",
 		Gives: []media{{Type: linesType}, {Type: jsonType}, {Type: "text/markdown"}, {Type: "text/html"}, {Type: "application/octet-stream"}},
 	}, func(ctx context.Context, q *query) (*written, error) {
 		if err := rawly(ctx, q.Raw || q.To == "skein" || q.To == "source"); err != nil {
@@ -61,9 +61,9 @@ func (a *service) exports(t *table) {
 		}
 		return &written{func(c huma.Context) {
 			e.send(c)
-			if w, ok := c.BodyWriter().(http.ResponseWriter); ok && len(damaged) > 0 {
+			if w, ok := c.BodyWriter().(http.ResponseWriter); ok && len(damaged)+len(e.lost) > 0 {
 				http.NewResponseController(w).Flush() //nolint:errcheck // a short answer would have a length instead of trailers
-				c.SetHeader(http.TrailerPrefix+damagedTrailer, strings.Join(damaged, ", "))
+				c.SetHeader(http.TrailerPrefix+damagedTrailer, strings.Join(append(damaged, e.lost...), ", "))
 			}
 		}}, nil
 	})
@@ -82,6 +82,7 @@ type export struct {
 	look  render.Options
 
 	source skein.SourceFile
+	lost   []string // damaged records of it, in words
 }
 
 // sourceOf returns the file that s was imported from; of several, as a file
@@ -158,7 +159,15 @@ func (e *export) write(w io.Writer) error {
 	case "json":
 		return render.JSON(w, e.s, said)
 	case "source":
-		return interop.WriteFile(e.ctx, e.store, e.source.Format, e.source.Path, w)
+		err := interop.WriteFile(e.ctx, e.store, e.source.Format, e.source.Path, w)
+		var missing *interop.GapError
+		if !errors.As(err, &missing) {
+			return err
+		}
+		for _, g := range missing.Gaps {
+			e.lost = append(e.lost, g.String())
+		}
+		return nil
 	}
 	_, err := replay.Write(e.ctx, w, e.store, e.s.ID)
 	return err

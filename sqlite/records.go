@@ -1,7 +1,9 @@
 package sqlite
 
 import (
+	"cmp"
 	"database/sql/driver"
+	"errors"
 	"fmt"
 
 	"github.com/skein-dev/skein"
@@ -31,31 +33,63 @@ func (c *conn) block(n int64, record int) (first, records int, stored []byte, er
 }
 
 // records returns the records of a block, whole, the first of which has this
-// number.
+// number. The error is a [skein.DamagedRecordsError] where some cannot be read.
 func (p *packer) records(c *conn, first int, stored []byte) ([]skein.Record, error) {
+	rs, bad, err := p.legible(c, first, stored)
+	if err == nil {
+		err = firstBad(bad, first, 0)
+	}
+	return rs, err
+}
+
+// legible is records that goes around those whose events are damaged: of these
+// bad has the errors. The error is about the whole block.
+func (p *packer) legible(c *conn, first int, stored []byte) (rs []skein.Record, bad []error, err error) {
 	raw, ids, err := p.openBlock(stored)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	texts := make([]string, len(ids))
+	texts, hurt := make([]string, len(ids)), make([]error, len(ids))
 	for i, id := range ids {
 		err := c.query(selectEvent+`WHERE e.id = ?`, []any{id}, func(row []driver.Value) error {
 			texts[i], _ = row[textColumn].(string) // NULL is ""
 			_, _, err := p.event(row)
+			if one := (*skein.DamagedError)(nil); errors.As(err, &one) {
+				hurt[i], err = err, nil
+			}
 			return err
 		})
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
-	rs := make([]skein.Record, len(raw))
+	rs, bad = make([]skein.Record, len(raw)), make([]error, len(raw))
 	for i := range raw {
 		raw[i].N = first + i
-		if rs[i], err = raw[i].whole(texts); err != nil {
-			return nil, err
+		for _, q := range raw[i].pieces[:len(raw[i].pieces)-1] {
+			bad[i] = cmp.Or(bad[i], hurt[q.event])
+		}
+		if bad[i] == nil {
+			rs[i], bad[i] = raw[i].whole(texts)
 		}
 	}
-	return rs, nil
+	return rs, bad, nil
+}
+
+// firstBad returns an error about the first records that are bad from number i of a
+// block on, whose first one has this number; nil if there are none.
+func firstBad(bad []error, first, i int) error {
+	for i < len(bad) && bad[i] == nil {
+		i++
+	}
+	if i >= len(bad) {
+		return nil
+	}
+	end := i
+	for end+1 < len(bad) && bad[end+1] != nil {
+		end++
+	}
+	return &skein.DamagedRecordsError{First: first + i, Last: first + end, Err: bad[i]}
 }
 
 // putBlock stores a block of a batch behind what is stored of file n, and

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"database/sql/driver"
+	"errors"
 	"fmt"
 	"iter"
 
@@ -139,20 +140,47 @@ func (s *Store) Records(ctx context.Context, format, path string, from int) iter
 }
 
 // recordPage returns the records from number n on that one block has; none at
-// the end.
+// the end. The error is a [skein.DamagedRecordsError] if the first one cannot be
+// read.
 func (s *Store) recordPage(ctx context.Context, format, path string, from int) (page []skein.Record, err error) {
 	err = s.read(ctx, func(c *conn) error {
 		_, n, err := s.file(c, format, path)
 		if err != nil {
 			return err
 		}
-		first, _, stored, err := c.block(n, from)
+		first, count, stored, err := c.block(n, from)
+		if err == nil && stored == nil {
+			err = c.gap(n, from)
+		}
 		if err != nil || stored == nil {
 			return err
 		}
-		all, err := s.pack.records(c, first, stored)
-		page = all[min(len(all), max(0, from-first)):]
+		all, bad, err := s.pack.legible(c, first, stored)
+		if errors.Is(err, skein.ErrCorrupt) {
+			return &skein.DamagedRecordsError{First: from, Last: first + count - 1, Err: err}
+		}
+		if err != nil || from-first >= len(all) {
+			return err
+		}
+		whole := from - first
+		for whole < len(all) && bad[whole] == nil {
+			whole++
+		}
+		if page = all[from-first : whole]; len(page) == 0 {
+			err = firstBad(bad, first, from-first)
+		}
 		return err
 	})
 	return page, err
+}
+
+// gap returns a [skein.DamagedRecordsError] if file n has no record of this number,
+// but has one behind it.
+func (c *conn) gap(n int64, record int) error {
+	var next int64
+	found, err := c.one(`SELECT n FROM records WHERE n > ? AND n < ? ORDER BY n LIMIT 1`, []any{n*recordsPerFile + int64(record), (n + 1) * recordsPerFile}, &next)
+	if err != nil || !found {
+		return err
+	}
+	return &skein.DamagedRecordsError{First: record, Last: int(next-n*recordsPerFile) - 1, Err: errors.New("their row is missing")}
 }
