@@ -38,6 +38,40 @@ func Blot(b []byte, secrets []string) ([]byte, bool) {
 	return out, true
 }
 
+// BlotSession returns what people read in the row of a session without secrets.
+// It is for rows that cannot be worked out from events any more, as one of these is
+// damaged. s itself is not changed.
+func BlotSession(s Session, secrets []string) Session {
+	clean := func(text *string) {
+		b, _ := Blot([]byte(*text), secrets)
+		*text = string(b)
+	}
+	for _, text := range []*string{
+		&s.Key, &s.Title, &s.Description, &s.Surface, &s.Project, &s.Cwd, &s.Agent, &s.Profile, &s.Provider, &s.Model, &s.Status,
+	} {
+		clean(text)
+	}
+	s.Tags, s.Open = slices.Clone(s.Tags), slices.Clone(s.Open)
+	for _, texts := range [][]string{s.Tags, s.Open} {
+		for i := range texts {
+			clean(&texts[i])
+		}
+	}
+	if s.Parent != nil {
+		p := *s.Parent
+		clean(&p.Call)
+		s.Parent = &p
+	}
+	if s.Origin != nil {
+		o := *s.Origin
+		for _, text := range []*string{&o.Path, &o.ID, &o.Version} {
+			clean(text)
+		}
+		s.Origin = &o
+	}
+	return s
+}
+
 // secretForms returns the ways in which secrets stand in a text.
 func secretForms(secrets []string) (forms [][]byte) {
 	escape := []func(string) string{

@@ -157,7 +157,7 @@ type Store interface {
 	// same length (see [Blot]), raises the revision, also of other sessions
 	// that show a changed event, and appends a noted event named scrubbed
 	// without the secrets. It is the one exception to "events are never
-	// changed".
+	// changed". What is damaged it goes around, and names (see [Scrubbed]).
 	// The error wraps [ErrNotFound] or [ErrInvalid] (a secret shorter than
 	// four bytes).
 	Scrub(ctx context.Context, id SessionID, secrets []string) (Scrubbed, error)
@@ -279,6 +279,12 @@ type Scrubbed struct {
 	Beyond                 []string    // files that it cannot reach, such as backups
 	Moved                  []string    // backups that are not where they were written: removed, moved, or on a disk that is not here
 	Pending                string      // for people: where old bytes of it still are, and until when; "" if nowhere
+
+	// What is damaged, so that it could not be looked at, and may still have the
+	// secrets. Of an event whose payload can be read they are out of that.
+	Unread        []Seq
+	UnreadRecords int
+	UnreadBlobs   []Hash
 }
 
 // A Sweeper is a Store that keeps bytes of what was deleted or scrubbed for a

@@ -85,6 +85,10 @@ type Scrubbed struct {
 	Beyond  []string          `json:"beyond,omitempty"`
 	Moved   []string          `json:"moved,omitempty"`
 	Pending string            `json:"pending,omitempty"`
+
+	Unread        []skein.Seq  `json:"unread_events,omitempty"`
+	UnreadRecords int          `json:"unread_records,omitempty"`
+	UnreadBlobs   []skein.Hash `json:"unread_blobs,omitempty"`
 }
 
 // A Place is where the event of a client ID stands.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -17,6 +18,7 @@ import (
 type scrubOptions struct {
 	file              string
 	found, json, wait bool
+	met               []skein.Seq // damaged events
 	consent
 }
 
@@ -36,9 +38,11 @@ The secrets are read from stdin, one a line, or with --secret-file from a file,
 never from the command line, where others can read them. With --found they are
 what skein scan finds, of 8 bytes or more: --dry-run first.
 
-What it cannot reach is named: backups, and the file of another program that the
-session came from. While another program reads from the store, its log keeps old
-bytes: that is said, and --wait waits until they are out. A secret that was out is best replaced where it is used.`,
+What it cannot reach is named: backups, the file of another program that the
+session came from, and what is damaged, which it goes around; then the exit code
+is 1. While another program reads from the store, its log keeps old bytes: that
+is said, and --wait waits until they are out. A secret that was out is best
+replaced where it is used.`,
 		Example: `skein scrub last --found --dry-run
 	pass show acme/key | skein scrub 4f1d22a0 --yes
 	skein scrub 4f1d22a0 --secret-file secrets.txt`,
@@ -72,6 +76,10 @@ type scrubbed struct {
 	Moved   []string          `json:"moved,omitempty"`   // backups that are not where they were written
 	Pending string            `json:"pending,omitempty"` // where old bytes of it still are, and until when
 	Sources []string          `json:"sources,omitempty"` // files of other programs, not changed
+
+	Unread        []skein.Seq  `json:"unread_events,omitempty"` // what is damaged, and may have them still
+	UnreadRecords int          `json:"unread_records,omitempty"`
+	UnreadBlobs   []skein.Hash `json:"unread_blobs,omitempty"`
 }
 
 func (o *scrubOptions) run(ctx context.Context, j *job, args []string) error {
@@ -87,13 +95,18 @@ func (o *scrubOptions) run(ctx context.Context, j *job, args []string) error {
 	if err != nil {
 		return err
 	}
+	j.store = skein.Around(j.store, func(_ skein.SessionID, e *skein.DamagedError) {
+		if !slices.Contains(o.met, e.Seq) {
+			o.met = append(o.met, e.Seq)
+		}
+	})
 	secrets, err := o.secrets(ctx, j, s, files[s.ID])
 	if err != nil {
 		return err
 	}
 	if len(secrets) == 0 {
 		j.say("nothing in session %s looks like a secret of %d bytes or more", shortID(s.ID), leastFound)
-		return nil
+		return o.missed(j, s, scrubbed{Unread: o.met})
 	}
 	done := scrubbed{ID: s.ID, DryRun: o.dryRun, Secrets: len(secrets), Sources: paths(files[s.ID])}
 	if o.dryRun {
@@ -115,6 +128,7 @@ func (o *scrubOptions) run(ctx context.Context, j *job, args []string) error {
 	}
 	done.Events, done.Records, done.Blobs, done.Forks = out.Events, out.Records, out.Blobs, out.Forks
 	done.Beyond, done.Moved, done.Pending = out.Beyond, out.Moved, out.Pending
+	done.Unread, done.UnreadRecords, done.UnreadBlobs = out.Unread, out.UnreadRecords, out.UnreadBlobs
 	if done.Typed, err = j.scrubHistory(secrets); err != nil {
 		return err
 	}
@@ -218,6 +232,8 @@ func (o *scrubOptions) count(ctx context.Context, j *job, files []skein.SourceFi
 			done.Events++
 		}
 	}
+	done.Unread = o.met
+	j.lost = func(bad *skein.DamagedRecordsError) { done.UnreadRecords += bad.Last - bad.First + 1 }
 	return j.records(ctx, files, func(raw []byte) {
 		if _, found := skein.Blot(raw, secrets); found {
 			done.Records++
@@ -240,10 +256,41 @@ func (o *scrubOptions) loss(ctx context.Context, j *job, s *skein.Session, files
 	return loss{lines, "Take them out for good?", out}, err
 }
 
+// report says what was done.
 func (o *scrubOptions) report(j *job, s skein.Session, d scrubbed) error {
 	if o.json {
-		return writeJSON(j.Stdout, d)
+		if err := writeJSON(j.Stdout, d); err != nil {
+			return err
+		}
+	} else {
+		o.tell(j, s, d)
 	}
+	return o.missed(j, s, d)
+}
+
+// missed says what is damaged and could not be looked at, which is a failure.
+func (o *scrubOptions) missed(j *job, s skein.Session, d scrubbed) error {
+	var all []string
+	if len(d.Unread) > 0 {
+		all = append(all, count(len(d.Unread), "event")+": "+ranges(d.Unread))
+	}
+	if d.UnreadRecords > 0 {
+		all = append(all, count(d.UnreadRecords, "source record"))
+	}
+	for _, h := range d.UnreadBlobs {
+		all = append(all, "file "+string(h))
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	for _, what := range all {
+		j.say("  damaged, may still have them: %s", what)
+	}
+	j.say("see what can be mended, then scrub again: skein doctor --repair\nor destroy the session: skein rm %s --purge", shortID(s.ID))
+	return errSilent
+}
+
+func (o *scrubOptions) tell(j *job, s skein.Session, d scrubbed) {
 	what := fmt.Sprintf("%s of session %s %q", count(d.Secrets, "secret"), shortID(s.ID), called(s))
 	changed := fmt.Sprintf("%s, %s and %s", count(d.Events, "event"), count(d.Records, "source record"), count(d.Blobs, "file"))
 	if d.DryRun {
@@ -269,5 +316,4 @@ func (o *scrubOptions) report(j *job, s skein.Session, d scrubbed) error {
 	for _, path := range d.Sources {
 		j.say("  not changed, another program's: %s", j.tilde(path))
 	}
-	return nil
 }

@@ -46,6 +46,8 @@ func TestStore(t *testing.T) {
 		Frees:   frees,
 		Newer:   makeNewer,
 		Hurt:    hurt,
+
+		HurtRecord: hurtRecord,
 	})
 }
 
@@ -74,6 +76,22 @@ func makeNewer(t *testing.T, address string) func() error {
 			err = fmt.Errorf("the database is %s, want %s", is, was)
 		}
 		return err
+	}
+}
+
+// hurtRecord is storetest.Options.HurtRecord.
+func hurtRecord(t *testing.T, address, path string, n int) {
+	t.Helper()
+	ctx := context.Background()
+	c, err := pgx.Connect(ctx, pgtest.As(t, address, "skein_owner"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close(ctx)
+	if _, err := c.Exec(ctx, `UPDATE records SET raw = '\x00' WHERE (user_id, file, number) = (
+		SELECT r.user_id, r.file, r.number FROM records r JOIN files f ON f.user_id = r.user_id AND f.n = r.file
+		WHERE f.path = $1 AND r.number <= $2 ORDER BY r.number DESC LIMIT 1)`, []byte(path), n); err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -50,6 +50,7 @@ type refolding struct {
 	sum  skein.Session
 	base skein.Shown
 	upto skein.Seq
+	hurt bool // one of them is damaged: sum is not to be used
 }
 
 // refold folds the events of session id, and writes its row when there are no
@@ -62,12 +63,13 @@ func (sc *scrub) refold(ctx context.Context, id skein.SessionID) error {
 	x := refolding{sum: skein.Session{ID: id}, upto: h.Base, base: skein.Shown{
 		Project: sc.clean(h.Project), Cwd: sc.clean(h.Cwd), Agent: sc.clean(h.Agent), Model: sc.clean(h.Model),
 	}}
-	for {
+	for before := skein.Seq(-1); ; before = x.upto {
 		for more := true; more; {
 			if more, err = sc.foldPage(ctx, &h, &x); err != nil {
 				return err
 			}
 		}
+		x.hurt = x.hurt || x.upto == before // then the row of the last one is missing
 		err := sc.putFold(ctx, id, &x)
 		if !errors.Is(err, errBehind) {
 			return err
@@ -90,10 +92,16 @@ func (sc *scrub) foldPage(ctx context.Context, h *head, x *refolding) (more bool
 	err = sc.s.ask(ctx, `SELECT `+eventColumns+` FROM events e WHERE e.user_id = $1 AND e.n = $2 AND e.seq > $3 ORDER BY e.seq LIMIT $4`,
 		[]any{sc.user(), h.n, int64(x.upto), pageRows}, func(r row) error {
 			e, said, err := scanEvent(r)
+			if bad := (*skein.DamagedError)(nil); errors.As(err, &bad) {
+				x.hurt, err = true, nil
+			}
 			if err != nil {
 				return err
 			}
-			x.upto, more = e.Seq, true
+			x.hurt = x.hurt || e.Seq != x.upto+1
+			if x.upto, more = e.Seq, true; x.hurt {
+				return nil
+			}
 			f, err := skein.FactsOf(e)
 			if err == nil {
 				_, err = x.sum.Apply(&e, f, skein.Prior{Message: said.piece, Base: x.base})
@@ -123,7 +131,7 @@ func (sc *scrub) putFold(ctx context.Context, id skein.SessionID, x *refolding) 
 		if err != nil {
 			return err
 		}
-		if h.Last != x.upto {
+		if h.Last != x.upto && !x.hurt {
 			return fmt.Errorf("session %s: %w: it ends at %d, not %d", id, errBehind, h.Last, x.upto)
 		}
 		segs, err := t.segments(&h, h.Last)
@@ -134,7 +142,10 @@ func (sc *scrub) putFold(ctx context.Context, id skein.SessionID, x *refolding) 
 		if err != nil {
 			return err
 		}
-		y, sum := &h.Session, &x.sum
+		y, sum := &h.Session, x.sum
+		if x.hurt {
+			sum = skein.BlotSession(h.Session, sc.secrets)
+		}
 		for was, now := range map[string]string{y.Project: sum.Project, y.Cwd: sum.Cwd, y.Agent: sum.Agent, y.Model: sum.Model} {
 			sc.texts[was] = now
 		}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/hex"
+	"errors"
 	"fmt"
 
 	"github.com/skein-dev/skein"
@@ -62,6 +63,10 @@ func (sc *scrub) lookAtBlobs(ctx context.Context, seg walk.Segment) error {
 			continue // deleted meanwhile
 		}
 		data, err := sc.s.pack.unpackBlob(name, form, size, stored)
+		if errors.Is(err, skein.ErrCorrupt) {
+			sc.done.UnreadBlobs = append(sc.done.UnreadBlobs, name)
+			continue
+		}
 		if err != nil {
 			return fmt.Errorf("blob %s: %w", name, err)
 		}
@@ -75,7 +80,8 @@ func (sc *scrub) lookAtBlobs(ctx context.Context, seg walk.Segment) error {
 // A suspect is an event that may have a secret.
 type suspect struct {
 	skein.Event
-	aimed skein.Kind // of an amended event: the kind of the one that it is about
+	aimed   skein.Kind // of an amended event: the kind of the one that it is about
+	damaged bool
 }
 
 // suspectColumns are the columns that scanSuspect reads, of events e.
@@ -83,12 +89,15 @@ const suspectColumns = eventColumns + `, coalesce((SELECT o.kind FROM events o W
 
 func scanSuspect(r row) (x suspect, err error) {
 	x.Event, _, err = scanEvent(r, &x.aimed)
+	if bad := (*skein.DamagedError)(nil); errors.As(err, &bad) {
+		x.damaged, err = true, nil
+	}
 	return x, err
 }
 
 // lookAtEvents finds the events of seg with a secret, page by page.
 func (sc *scrub) lookAtEvents(ctx context.Context, seg walk.Segment) error {
-	for after := seg.From; ; {
+	for after := seg.From; after < seg.To; {
 		var page []suspect
 		size := 0
 		err := sc.s.ask(ctx, `SELECT `+suspectColumns+` FROM events e WHERE e.user_id = $1 AND e.n = $2 AND e.seq > $3 AND e.seq <= $4 ORDER BY e.seq LIMIT $5`,
@@ -103,27 +112,40 @@ func (sc *scrub) lookAtEvents(ctx context.Context, seg walk.Segment) error {
 				}
 				return nil
 			})
-		if err != nil || len(page) == 0 {
+		if err != nil {
 			return err
 		}
+		if len(page) == 0 {
+			page = append(page, suspect{Event: skein.Event{Seq: seg.To + 1}})
+		}
 		for i := range page {
-			after = page[i].Seq
+			for after++; after < min(page[i].Seq, seg.To+1); after++ { // its row is missing
+				sc.done.Unread = append(sc.done.Unread, after)
+			}
+			if after > seg.To {
+				return nil
+			}
 			_, changed, err := sc.blot(&page[i])
 			if err != nil {
 				return err
+			}
+			if page[i].damaged {
+				sc.done.Unread = append(sc.done.Unread, after)
 			}
 			if changed {
 				sc.events = append(sc.events, eventPlace{seg.Session, after})
 			}
 		}
 	}
+	return nil
 }
 
 // A blotted is an event without its secrets, and what its row says besides.
 type blotted struct {
 	packedEvent
-	now   *skein.Facts
-	moved []skein.Blob // that it now refers to instead of those with a secret
+	now     *skein.Facts
+	moved   []skein.Blob // that it now refers to instead of those with a secret
+	damaged bool
 }
 
 // blot takes the secrets out of an event; changed reports whether it had any.
@@ -136,12 +158,15 @@ func (sc *scrub) blot(x *suspect) (b blotted, changed bool, err error) {
 			b.moved = append(b.moved, blob)
 		}
 	}
-	if !changed {
+	if !changed && (!x.damaged || len(sc.blobs) == 0) {
 		return b, false, nil
 	}
-	b.e = e
+	b.e, b.damaged = e, x.damaged
 	if b.f, err = skein.FactsOf(e); err == nil {
 		b.now, err = nowOf(&b.f, x.aimed)
+	}
+	if err != nil && x.damaged {
+		b.f, b.now, err = skein.Facts{}, &skein.Facts{}, nil // it is no event any more: its bytes are blotted
 	}
 	if err != nil {
 		err = fmt.Errorf("event %d would not be one any more: %w", e.Seq, err)

@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"encoding/hex"
+	"errors"
 	"maps"
 	"slices"
 
@@ -98,8 +99,10 @@ func (sc *scrub) write(t *tx, n int64, b *blotted) error {
 	r.add(&b.e, &b.packedEvent, b.now, skein.Added{}, &draft{}, 0, false)
 	at := []any{sc.user(), n, int64(b.e.Seq)}
 	p := t.pipe()
-	p.exec(`UPDATE events SET hash = NULL, agent = $4, message = $5, tools = $6, paths = $7, payload = $8, sum = $9 WHERE user_id = $1 AND n = $2 AND seq = $3`,
-		append(at[:3:3], r.agent[0], r.message[0], r.tools[0], r.paths[0], []byte(b.e.Payload), r.sum[0])...)
+	// The checksum of a damaged one stays: another would bless it.
+	p.exec(`UPDATE events SET hash = CASE WHEN $10 AND sum IS NULL THEN hash END, agent = $4, message = $5, tools = $6, paths = $7, payload = $8,
+		sum = CASE WHEN $10 THEN sum ELSE $9 END WHERE user_id = $1 AND n = $2 AND seq = $3`,
+		append(at[:3:3], r.agent[0], r.message[0], r.tools[0], r.paths[0], []byte(b.e.Payload), r.sum[0], b.damaged)...)
 	if c := b.f.Charge; c != nil {
 		p.exec(`UPDATE charges SET request = $4 WHERE user_id = $1 AND n = $2 AND seq = $3 AND request IS NOT NULL AND request <> $4`, append(at[:3:3], indexed(c.Request))...)
 	}
@@ -112,7 +115,7 @@ func (sc *scrub) write(t *tx, n int64, b *blotted) error {
 // moveBlobs lets an event refer to the blobs without secrets instead of those
 // with them.
 func (sc *scrub) moveBlobs(t *tx, n int64, b *blotted) error {
-	if len(b.moved) == 0 {
+	if len(b.moved) == 0 && !b.damaged { // what a damaged one names nobody knows
 		return nil
 	}
 	p := t.pipe()
@@ -227,9 +230,9 @@ func (sc *scrub) state(ctx context.Context, n int64) error {
 // block takes the secrets out of the first block of file n behind a record, and
 // returns the number of its first record; more is false if there is none.
 func (sc *scrub) block(ctx context.Context, n, after int64) (at int64, more bool, err error) {
-	changed := 0
+	changed, unread := 0, 0
 	err = sc.step(ctx, func(t *tx) error {
-		changed = 0
+		changed, unread = 0, 0
 		var count int
 		var raw []byte
 		more, err = t.one(`SELECT r.number, r.count, r.raw FROM records r WHERE r.user_id = $1 AND r.file = $2 AND r.number > $3 ORDER BY r.number LIMIT 1 FOR UPDATE`,
@@ -238,6 +241,10 @@ func (sc *scrub) block(ctx context.Context, n, after int64) (at int64, more bool
 			return err
 		}
 		rs, err := sc.s.pack.openBlock(int(at), count, raw)
+		if errors.Is(err, skein.ErrCorrupt) {
+			unread = count
+			return nil
+		}
 		if err != nil {
 			return err
 		}
@@ -255,5 +262,6 @@ func (sc *scrub) block(ctx context.Context, n, after int64) (at int64, more bool
 		return err
 	})
 	sc.done.Records += changed
+	sc.done.UnreadRecords += unread
 	return at, more, err
 }

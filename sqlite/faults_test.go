@@ -196,6 +196,20 @@ func TestPermissions(t *testing.T) {
 	}
 }
 
+// hurtRecord is storetest.Options.HurtRecord.
+func hurtRecord(t *testing.T, name, path string, n int) {
+	t.Helper()
+	db, err := sql.Open(sqlite.DriverName, "file:"+(&url.URL{Path: name}).EscapedPath())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.Exec(`PRAGMA busy_timeout = 60000; UPDATE records SET raw = zeroblob(length(raw)) WHERE n = (
+		SELECT max(r.n) FROM records r JOIN files f ON r.n BETWEEN f.n << 32 AND (f.n << 32) + ?2 WHERE f.path = ?1)`, path, n); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // hurt is storetest.Options.Hurt. It has the file open beside the store.
 func hurt(t *testing.T, name, old, new string) {
 	t.Helper()

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"database/sql/driver"
 	"encoding/hex"
@@ -131,6 +132,10 @@ func (sc *scrub) findBlobs(seg walk.Segment) error {
 			return err
 		}
 		data, err := sc.s.pack.unpackBlob(skein.Hash(hex.EncodeToString(hash)), int(form), int(size), stored)
+		if errors.Is(err, skein.ErrCorrupt) {
+			sc.done.UnreadBlobs = append(sc.done.UnreadBlobs, skein.Hash(hex.EncodeToString(hash)))
+			return nil
+		}
 		if err != nil {
 			return err
 		}
@@ -143,41 +148,98 @@ func (sc *scrub) findBlobs(seg walk.Segment) error {
 
 // events blots the events of seg, page by page.
 func (sc *scrub) events(seg walk.Segment) error {
-	for after := seg.From; ; {
-		type found struct {
-			id int64
-			e  skein.Event
-		}
-		var page []found
+	for after := seg.From; after < seg.To; {
+		var page []scrubbed
 		err := sc.query(`SELECT `+eventColumns+`, e.id FROM events e
 			WHERE e.session = ? AND e.seq > ? AND e.seq <= ? ORDER BY e.seq LIMIT ?`,
 			[]any{seg.Session, int64(after), int64(seg.To), pageRows}, func(row []driver.Value) error {
-				e, _, err := sc.s.scanEvent(row[:eventWidth])
-				id, _ := row[eventWidth].(int64)
-				page = append(page, found{id, e})
+				x := scrubbed{session: seg.Session}
+				x.id, _ = row[eventWidth].(int64)
+				var err error
+				x.e, _, err = sc.s.scanEvent(row[:eventWidth])
+				if bad := (*skein.DamagedError)(nil); errors.As(err, &bad) {
+					x.damaged, err = true, nil
+				}
+				page = append(page, x)
 				return err
 			})
-		if err != nil || len(page) == 0 {
+		if err != nil {
 			return err
 		}
-		for _, f := range page {
-			changed, err := sc.event(f.id, seg.Session, f.e)
-			if err != nil {
-				return err
+		if len(page) == 0 {
+			page = append(page, scrubbed{e: skein.Event{Seq: seg.To + 1}})
+		}
+		for i := range page {
+			for after++; after < min(page[i].e.Seq, seg.To+1); after++ { // its row is missing
+				sc.done.Unread = append(sc.done.Unread, after)
 			}
-			if changed {
-				if sc.first[seg.Session] == 0 {
-					sc.first[seg.Session] = f.e.Seq
+			if after <= seg.To {
+				if err := sc.look(&page[i]); err != nil {
+					return err
 				}
-				sc.done.Events++
 			}
-			after = f.e.Seq
 		}
 	}
+	return nil
+}
+
+// A scrubbed is an event that is to be looked at.
+type scrubbed struct {
+	id, session int64
+	e           skein.Event // without a payload, if that cannot be read
+	damaged     bool
+}
+
+// look blots an event, and counts it.
+func (sc *scrub) look(x *scrubbed) error {
+	changed, err := sc.event(x)
+	if x.damaged {
+		sc.done.Unread = append(sc.done.Unread, x.e.Seq)
+		if errors.Is(err, skein.ErrInvalid) || len(x.e.Payload) == 0 {
+			changed, err = sc.bytes(x)
+		}
+		err = cmp.Or(err, sc.dropRefs(x.id, nil)) // what blobs it names nobody knows
+	}
+	if err != nil || !changed {
+		return err
+	}
+	if sc.first[x.session] == 0 {
+		sc.first[x.session] = x.e.Seq
+	}
+	sc.done.Events++
+	return nil
+}
+
+// bytes blots the bytes of a damaged event that is no event any more, and reports
+// whether there was a secret among them.
+func (sc *scrub) bytes(x *scrubbed) (changed bool, err error) {
+	var columns []any
+	err = sc.query(`SELECT e.text, e.extra, e.tools, e.paths FROM events e WHERE e.id = ?`, []any{x.id}, func(row []driver.Value) error {
+		for _, v := range row {
+			if text, ok := v.(string); ok {
+				clean, found := skein.Blot([]byte(text), sc.secrets)
+				v, changed = string(clean), changed || found
+			}
+			columns = append(columns, v)
+		}
+		return nil
+	})
+	if err != nil {
+		return false, err
+	}
+	payload, found := skein.Blot(x.e.Payload, sc.secrets)
+	if found = found && payload[0] >= ' '; found { // else it would be taken for one that is packed
+		_, _, err = sc.exec(`UPDATE events SET payload = ? WHERE id = ?`, payload, x.id)
+	}
+	if err == nil && changed {
+		_, _, err = sc.exec(`UPDATE events SET text = ?, extra = ?, tools = ?, paths = ? WHERE id = ?`, append(columns, x.id)...)
+	}
+	return changed || found, err
 }
 
 // event blots one event and reports whether it had a secret.
-func (sc *scrub) event(id, session int64, e skein.Event) (changed bool, err error) {
+func (sc *scrub) event(x *scrubbed) (changed bool, err error) {
+	id, e := x.id, x.e
 	e.Payload, changed = skein.Blot(e.Payload, sc.secrets)
 	var moved []skein.Blob
 	for hash, b := range sc.blobs {
@@ -191,7 +253,7 @@ func (sc *scrub) event(id, session int64, e skein.Event) (changed bool, err erro
 	}
 	p, err := sc.s.packEvent(e)
 	if err == nil {
-		_, err = (&call{tx: sc.tx, s: sc.s}).amend(&head{n: session}, &p)
+		_, err = (&call{tx: sc.tx, s: sc.s}).amend(&head{n: x.session}, &p)
 	}
 	if err != nil {
 		return false, fmt.Errorf("event %d would not be one any more: %w", e.Seq, err)
@@ -215,8 +277,10 @@ func (sc *scrub) event(id, session int64, e skein.Event) (changed bool, err erro
 	}
 	// Without a hash its client ID answers whatever the content: nobody can
 	// tell any more what it was.
-	_, _, err = sc.exec(`UPDATE events SET hash = NULL, tools = ?, paths = ?, text = ?, extra = ?, payload = ?, sum = ?, items = ? WHERE id = ?`,
-		lines(p.now.Tools), lines(p.now.Paths), p.text, p.extra, p.payload, sumOf(&p.e, p.now.Text), p.items, id)
+	// The checksum of a damaged one stays: another would bless it.
+	_, _, err = sc.exec(`UPDATE events SET hash = CASE WHEN ?1 AND sum IS NULL THEN hash END, tools = ?2, paths = ?3, text = ?4, extra = ?5, payload = ?6,
+		sum = CASE WHEN ?1 THEN sum ELSE ?7 END, items = ?8 WHERE id = ?9`,
+		x.damaged, lines(p.now.Tools), lines(p.now.Paths), p.text, p.extra, p.payload, sumOf(&p.e, p.now.Text), p.items, id)
 	return true, err
 }
 
@@ -299,13 +363,19 @@ func (sc *scrub) records(n int64) error {
 	return nil
 }
 
-// block blots a block of records and returns how many changed.
+// block blots a block of records and returns how many changed. One that cannot be
+// read stays one.
 func (sc *scrub) block(n int64) (changed int, err error) {
 	var stored []byte
-	if _, err := sc.one(`SELECT raw FROM records WHERE n = ?`, []any{n}, &stored); err != nil {
+	var count int64
+	if _, err := sc.one(`SELECT raw, count FROM records WHERE n = ?`, []any{n}, &stored, &count); err != nil {
 		return 0, err
 	}
-	rs, err := sc.s.pack.records(sc.conn, int(n%recordsPerFile), stored)
+	rs, bad, err := sc.s.pack.legible(sc.conn, int(n%recordsPerFile), stored)
+	if errors.Is(err, skein.ErrCorrupt) {
+		sc.done.UnreadRecords += int(count)
+		return 0, nil
+	}
 	if err != nil {
 		return 0, err
 	}
@@ -317,10 +387,36 @@ func (sc *scrub) block(n int64) (changed int, err error) {
 			changed++
 		}
 	}
-	if changed == 0 {
+	b, ids := sc.s.pack.newBlock(rs, nil), []int64(nil)
+	if firstBad(bad, 0, 0) != nil {
+		if ids, err = sc.keepBad(&b, bad, stored); err != nil {
+			return 0, err
+		}
+	} else if changed == 0 {
 		return 0, nil
 	}
-	return changed, sc.setBlock(n, sc.s.pack.newBlock(rs, nil), nil)
+	return changed, sc.setBlock(n, b, ids)
+}
+
+// keepBad puts the records that cannot be read into a block as they are stored,
+// without the secrets that stand in them, and returns the events that they refer to.
+func (sc *scrub) keepBad(b *packedBlock, bad []error, stored []byte) (ids []int64, err error) {
+	raw, ids, err := sc.s.pack.openBlock(stored)
+	if err != nil {
+		return nil, err
+	}
+	for i, r := range raw {
+		if bad[i] == nil {
+			continue
+		}
+		sc.done.UnreadRecords++
+		for j := range r.pieces {
+			r.pieces[j].bytes, _ = skein.Blot(r.pieces[j].bytes, sc.secrets)
+		}
+		b.records[i] = r
+	}
+	b.form, b.body = sc.s.pack.packBlock(b.records)
+	return ids, nil
 }
 
 // states blots what readers keep of the files of session n.
@@ -378,27 +474,12 @@ func (sc *scrub) fold(h *head) error {
 		return string(b)
 	}
 	base := skein.Shown{Project: clean(h.Project), Cwd: clean(h.Cwd), Agent: clean(h.Agent), Model: clean(h.Model)}
-	x := skein.Session{ID: h.ID}
-	for after, at := h.Base, skein.Seq(-1); after < h.Last; {
-		if at == after {
-			return fmt.Errorf("event %d of session %s: %w", after+1, h.ID, skein.ErrCorrupt)
-		}
-		at = after
-		err := sc.query(selectEvent+`WHERE e.session = ? AND e.seq > ? ORDER BY e.seq LIMIT ?`, []any{h.n, int64(after), pageRows}, func(row []driver.Value) error {
-			e, said, err := sc.s.scanEvent(row)
-			if err != nil {
-				return err
-			}
-			after = e.Seq
-			f, err := skein.FactsOf(e)
-			if err == nil {
-				_, err = x.Apply(&e, f, skein.Prior{Message: said.piece, Base: base})
-			}
-			return err
-		})
-		if err != nil {
-			return err
-		}
+	x, err := sc.sum(h, base)
+	if errors.Is(err, skein.ErrCorrupt) {
+		x, err = skein.BlotSession(h.Session, sc.secrets), nil
+	}
+	if err != nil {
+		return err
 	}
 	segs, err := sc.segments(h)
 	if err != nil {
@@ -420,6 +501,34 @@ func (sc *scrub) fold(h *head) error {
 		y.Key = x.Key
 	}
 	return nil
+}
+
+// sum folds h's own events. The error wraps [skein.ErrCorrupt] if one of them is
+// damaged.
+func (sc *scrub) sum(h *head, base skein.Shown) (skein.Session, error) {
+	x := skein.Session{ID: h.ID}
+	for after, at := h.Base, skein.Seq(-1); after < h.Last; {
+		if at == after {
+			return x, fmt.Errorf("event %d of session %s: %w", after+1, h.ID, skein.ErrCorrupt)
+		}
+		at = after
+		err := sc.query(selectEvent+`WHERE e.session = ? AND e.seq > ? ORDER BY e.seq LIMIT ?`, []any{h.n, int64(after), pageRows}, func(row []driver.Value) error {
+			e, said, err := sc.s.scanEvent(row)
+			if err != nil {
+				return err
+			}
+			after = e.Seq
+			f, err := skein.FactsOf(e)
+			if err == nil {
+				_, err = x.Apply(&e, f, skein.Prior{Message: said.piece, Base: base})
+			}
+			return err
+		})
+		if err != nil {
+			return x, err
+		}
+	}
+	return x, nil
 }
 
 // note appends the audit event.

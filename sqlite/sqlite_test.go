@@ -41,6 +41,8 @@ func TestStore(t *testing.T) {
 		Dial:    dial,
 		Newer:   makeNewer,
 		Hurt:    hurt,
+
+		HurtRecord: hurtRecord,
 	})
 }
 

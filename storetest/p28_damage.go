@@ -14,6 +14,9 @@ func damage() []check {
 		{name: "damage hides nothing else", hurt: aroundDamage},
 		{name: "a repair does not bless", hurt: noBlessing},
 		{name: "a session with a damaged event goes on", hurt: goesOn},
+		{name: "a scrub goes around damaged events", hurt: scrubsAround},
+		{name: "a damaged block loses its own records only", hurt: recordsAround},
+		{name: "a damaged event loses its own record only", hurt: recordsOfDamaged},
 		{name: "a checksum fits what was scrubbed, moved and amended", run: sumsFit},
 	}
 }
@@ -132,9 +135,11 @@ func noBlessing(t *test) {
 	}
 }
 
-// goesOn damages one event of each kind, each in a session of its own, and wants
-// that whatever is appended there, or forked from it, is taken.
-func goesOn(t *test) {
+// hurtEach damages one event of each kind, each in a session of its own, in which
+// there is text besides, and returns these as they were. The place of what is
+// damaged is hurtAt.
+func (t *test) hurtEach(text string, more map[skein.SessionID]skein.Batch) map[skein.SessionID]skein.Session {
+	t.Helper()
 	bruised := "bruised"
 	kinds := map[skein.SessionID]skein.Event{
 		"said":       user(bruised),
@@ -150,25 +155,48 @@ func goesOn(t *test) {
 		"ended":      skein.NewEvent(skein.KindEnded, noon, skein.Program{How: bruised}),
 		"noted":      noted(bruised),
 		"some-other": {Kind: "some-other", Payload: []byte(`{"a":"bruised"}`)},
+		"created":    noted("whole"),
+	}
+	for id, e := range kinds {
+		if _, ok := more[id]; !ok {
+			if more == nil {
+				more = map[skein.SessionID]skein.Batch{}
+			}
+			more[id] = skein.Batch{Events: []skein.Event{e}}
+		}
 	}
 	before := map[skein.SessionID]skein.Session{}
-	begin := func(id skein.SessionID, c skein.Created) {
-		t.add(id, skein.NewEvent(skein.KindCreated, noon, c), user("one"), answered("1"), user("two"), piece("p", "x"))
-	}
-	begin("created", skein.Created{Cwd: bruised})
-	kinds["created"] = noted("whole")
-	for id, e := range kinds {
-		if id != "created" {
-			begin(id, skein.Created{})
+	for id, b := range more {
+		c := skein.Created{}
+		if id == "created" {
+			c.Cwd = bruised
 		}
-		t.add(id, e, user("three"), piece("q", "y"))
+		t.add(id, skein.NewEvent(skein.KindCreated, noon, c), user("one"+text), answered("1"), user("two"), piece("p", "x"))
+		b.Session = id
+		t.append(b)
+		t.add(id, user("three"), piece("q", "y"))
 		before[id] = t.session(id)
 	}
 	t.options.Hurt(t.T, t.address, bruised, "BRUISED")
+	t.options.Hurt(t.T, t.address, "broken!", `brok"n!`)
 	t.options.Hurt(t.T, t.address, `{"to":3}`, `{"to":1}`)
 	t.options.Hurt(t.T, t.address, `{"seq":3,"withdrawn":true}`, `{"seq":2,"withdrawn":true}`)
 	t.s = t.dial() // it has seen nothing
-	for id, was := range before {
+	return before
+}
+
+// hurtAt is the place of the event of session id that hurtEach damages.
+func hurtAt(id skein.SessionID) skein.Seq {
+	if id == "created" {
+		return 1
+	}
+	return 6
+}
+
+// goesOn wants that whatever is appended behind a damaged event, or forked from
+// its session, is taken.
+func goesOn(t *test) {
+	for id, was := range t.hurtEach("", nil) {
 		stands := func(what string, messages int) {
 			t.Helper()
 			if is := t.session(id); is.Messages != messages {
@@ -193,6 +221,118 @@ func goesOn(t *test) {
 		t.add(id, rewound(was.Last), user("a redo"))
 		t.add(id, rewound(1))
 		stands("all was taken back", 0)
+	}
+}
+
+// scrubsAround wants that a scrub takes the secret out of all that is whole, and
+// names the rest.
+func scrubsAround(t *test) {
+	blob := skein.NewBlob([]byte("binary \x00 " + secret))
+	more := map[skein.SessionID]skein.Batch{
+		"shows":  {Events: []skein.Event{shows("bruised", blob)}, Blobs: []skein.Blob{blob}},
+		"broken": {Events: []skein.Event{{Kind: "some-other", Payload: []byte(`{"a":"broken!"}`)}}},
+	}
+	for id, was := range t.hurtEach(" "+secret, more) {
+		t.add(id+"-fork", fork(id, was.Last), user("own "+secret))
+		d := t.scrub(id, secret)
+		if len(d.Unread) != 1 || d.Unread[0] != hurtAt(id) || d.Events < 1 {
+			t.Errorf("Scrub of %s = %+v, want that event %d could not be looked at, and a changed one", id, d, hurtAt(id))
+		}
+		seen := 0
+		for e, err := range skein.Around(t.s, nil).Events(t.Context(), id, 0) {
+			if _, found := skein.Blot(e.Payload, []string{secret}); found || err != nil {
+				t.Errorf("after a scrub of %s event %d is %s, %v", id, e.Seq, e.Payload, err)
+			}
+			seen++
+		}
+		if want := int(was.Last) + 1; seen != want {
+			t.Errorf("%s has %d events after a scrub, want %d", id, seen, want)
+		}
+		is := t.session(id)
+		first := strings.HasPrefix(is.First, "one **") || id == "amended" && is.First == "two" // the damaged event said what is first
+		if is.Messages != was.Messages || is.Title != was.Title || is.Project != was.Project || is.Cwd != was.Cwd || !first || is.Revision != was.Revision+1 {
+			t.Errorf("after a scrub of %s the row is %+v, want it without the secret, otherwise as it was: %+v", id, is, was)
+		}
+		var bad *skein.DamagedError
+		if err := failure(t, t.s.Events(t.Context(), id, hurtAt(id)-1)); !errors.As(err, &bad) || bad.Seq != hurtAt(id) {
+			t.Errorf("after a scrub of %s its damaged event yields %v: it was blessed", id, err)
+		}
+	}
+	t.noBlob("shows", blob)
+}
+
+// recordsAround wants that a damaged block of source records takes no others
+// along, neither from Records nor from a scrub.
+func recordsAround(t *test) {
+	long := strings.Repeat("a line, ", 300<<10/8) // each has a block of its own
+	rs := lines(0, 0, long+"0 "+secret, long+"1", long+"2", long+"3 "+secret)
+	f := skein.SourceFile{Format: "f", Path: "/p", Session: "a", Records: len(rs)}
+	t.append(skein.Batch{Session: "a", Events: []skein.Event{created(), user("whole")}, Import: &skein.Import{File: f, Records: rs}})
+	t.options.HurtRecord(t.T, t.address, "/p", 1)
+	t.s = t.dial()
+	look := func() {
+		t.Helper()
+		var seen, bad []int
+		for r, err := range skein.AroundRecords(t.Context(), t.s, "f", "/p", func(e *skein.DamagedRecordsError) { bad = append(bad, e.First, e.Last) }) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			seen = append(seen, r.N)
+			if len(r.Raw) != len(rs[r.N].Raw) {
+				t.Errorf("record %d has %d bytes, want %d", r.N, len(r.Raw), len(rs[r.N].Raw))
+			}
+		}
+		equal(t, "records around damage", seen, []int{0, 2, 3})
+		equal(t, "damaged records", bad, []int{1, 1})
+	}
+	look()
+	t.wantErr("Records", failure(t, t.s.Records(t.Context(), "f", "/p", 0)), skein.ErrCorrupt)
+	if d := t.scrub("a", secret); d.Records != 2 || d.UnreadRecords != 1 {
+		t.Errorf("Scrub = %+v, want 2 records, and 1 that could not be looked at", d)
+	}
+	look()
+	for r := range skein.AroundRecords(t.Context(), t.s, "f", "/p", func(*skein.DamagedRecordsError) {}) {
+		if strings.Contains(string(r.Raw), secret) {
+			t.Errorf("record %d has the secret after a scrub", r.N)
+		}
+	}
+}
+
+// recordsOfDamaged damages an event whose record may be stored by what it says.
+func recordsOfDamaged(t *test) {
+	const plain = "sk-pw-7f3e"
+	texts := []string{
+		"this is what was said first, and " + plain,
+		"this is what was said in the middle, and it is bruised by now, for it has " + plain,
+		"this is what was said last, and " + plain,
+	}
+	evs, raw := []skein.Event{created()}, []string{}
+	for _, text := range texts {
+		e := skein.Say(noon, skein.UserSays(text))
+		evs, raw = append(evs, e), append(raw, string(e.Payload)+"\n")
+	}
+	f := skein.SourceFile{Format: "f", Path: "/p", Session: "a", Records: len(raw)}
+	t.append(skein.Batch{Session: "a", Events: evs, Import: &skein.Import{File: f, Records: lines(0, 0, raw...)}})
+	t.options.Hurt(t.T, t.address, "bruised", "BRUISED")
+	t.s = t.dial()
+	if d := t.scrub("a", plain); d.UnreadRecords > 1 {
+		t.Errorf("Scrub = %+v, want that at most 1 record could not be looked at", d)
+	}
+	n := 0
+	for r, err := range skein.AroundRecords(t.Context(), t.s, "f", "/p", func(e *skein.DamagedRecordsError) {
+		if n++; e.First != 1 || e.Last != 1 {
+			t.Errorf("Records yields %v, want at most record 1 damaged", e)
+		}
+	}) {
+		if n++; err != nil || len(r.Raw) != len(raw[r.N]) {
+			t.Errorf("record %d is %q, %v, want one as long as %q", r.N, r.Raw, err, raw[r.N])
+		}
+		if _, found := skein.Blot(r.Raw, []string{plain}); found {
+			t.Errorf("record %d has the secret after a scrub: %s", r.N, r.Raw)
+		}
+	}
+	if n != 3 {
+		t.Errorf("Records yields %d records, whole or damaged, want 3", n)
 	}
 }
 

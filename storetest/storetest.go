@@ -38,6 +38,10 @@ type Options struct {
 	// at an address, behind the back of the store that has it open. nil: nobody
 	// but the store can get at them.
 	Hurt func(t *testing.T, address, old, new string)
+
+	// HurtRecord does so with what is stored of record n of the source file at
+	// path. It is set where Hurt is.
+	HurtRecord func(t *testing.T, address, path string, n int)
 }
 
 // Run puts the stores that open makes, each new and empty, to every promise.
