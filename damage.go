@@ -101,6 +101,19 @@ func Around(s Store, told func(SessionID, *DamagedError)) Store {
 	return &around{Store: s, told: told}
 }
 
+// AlsoTell returns s so that told is called as well for each damaged event that is
+// gone around, if [Around] made s; else s itself.
+func AlsoTell(s Store, told func(SessionID, *DamagedError)) Store {
+	a, ok := s.(*around)
+	if !ok {
+		return s
+	}
+	return Around(a.Store, func(id SessionID, e *DamagedError) {
+		a.told(id, e)
+		told(id, e)
+	})
+}
+
 type around struct {
 	Store
 	told func(SessionID, *DamagedError)

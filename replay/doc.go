@@ -31,6 +31,13 @@
 // deeper than 9,000, is instead a member payload64, a string of its bytes in
 // base64 (RFC 4648, section 4).
 //
+// Where the store could not read an event any more, one that says so stands in its
+// place, with a member damaged, before payload, that says why:
+//
+//	{"seq":3,"time":"2026-11-21T04:36:00.123Z","kind":"said","damaged":"event 3 is damaged: …","payload":{"role":"user","parts":[…]}}
+//
+// [Load] names it, and takes it only where the store has no event there.
+//
 // A piece of a blob:
 //
 //	{"blob":"SHA-256","size":70000,"at":0,"data":"BASE64"}

@@ -26,7 +26,7 @@ type Options struct {
 // Loaded says what [Load] did.
 type Loaded struct {
 	Sessions []LoadedSession
-	Damaged  int      // lines that could not be read
+	Damaged  int      // lines that could not be read, or that stand in for damaged events
 	Damage   []string // what is wrong with the first hundred, with their line
 }
 
@@ -104,9 +104,7 @@ type loader struct {
 func (l *loader) item(ctx context.Context, it Item) error {
 	switch {
 	case it.Damage != "":
-		if l.done.Damaged++; len(l.done.Damage) < 100 {
-			l.done.Damage = append(l.done.Damage, fmt.Sprintf("line %d: %s", it.Line, it.Damage))
-		}
+		l.damage(it.Line, it.Damage)
 		return nil
 	case it.Head != nil:
 		if err := l.end(ctx); err != nil {
@@ -120,12 +118,22 @@ func (l *loader) item(ctx context.Context, it Item) error {
 		l.cur.size += len(it.Blob.Data)
 		return nil
 	}
+	if it.StandIn != "" {
+		l.damage(it.Line, "where the log was written, "+it.StandIn)
+	}
 	l.cur.result.Events++
-	err := l.cur.event(ctx, *it.Event)
+	err := l.cur.event(ctx, it)
 	if err == nil && l.cur.full() {
 		err = l.cur.flush(ctx)
 	}
 	return l.settle(ctx, err)
+}
+
+// damage notes what is wrong with a line.
+func (l *loader) damage(line int, what string) {
+	if l.done.Damaged++; len(l.done.Damage) < 100 {
+		l.done.Damage = append(l.done.Damage, fmt.Sprintf("line %d: %s", line, what))
+	}
 }
 
 // settle keeps err for the session: it may be one that the next would not meet.

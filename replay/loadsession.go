@@ -95,8 +95,9 @@ func (s *session) compareWith(ctx context.Context, id skein.SessionID) (bool, er
 	return true, nil
 }
 
-// event takes in the next event.
-func (s *session) event(ctx context.Context, e skein.Event) error {
+// event takes in the next event, which it has.
+func (s *session) event(ctx context.Context, it Item) error {
+	e := *it.Event
 	if e.Seq != s.next {
 		return fmt.Errorf("event %d follows event %d: %w", e.Seq, s.next-1, skein.ErrCorrupt)
 	}
@@ -111,7 +112,9 @@ func (s *session) event(ctx context.Context, e skein.Event) error {
 		case err != nil:
 			return err
 		case ok:
-			s.blobs, s.size = nil, 0
+			if s.blobs, s.size = nil, 0; it.StandIn != "" {
+				return nil // it does not say what should be stored there
+			}
 			return same(had, e)
 		case s.reading:
 			return fmt.Errorf("event %d: session %s does not show it: %w", e.Seq, s.head.For, skein.ErrMismatch)

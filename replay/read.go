@@ -18,6 +18,7 @@ type Item struct {
 	Session skein.SessionID
 	Head    *Head
 	Event   *skein.Event
+	StandIn string      // Event: why it only stands in for another one, which is damaged; "" if it is itself
 	Blob    *skein.Blob // a whole one, with the right hash
 	Damage  string      // why the line could not be read, for people
 	Torn    bool        // Damage: the file ends in this line; the rest may still come
@@ -142,7 +143,7 @@ func event(o *object) Item {
 	if len(e.Payload) == 0 || e.Kind == "" {
 		return Item{Damage: fmt.Sprintf("event %d has no payload or no kind", e.Seq)}
 	}
-	return Item{Event: e}
+	return Item{Event: e, StandIn: o.Damaged}
 }
 
 func (p *parser) blobPiece(o *object) (it Item, ok bool) {

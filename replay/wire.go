@@ -46,8 +46,9 @@ func appendHead(b []byte, h Head) []byte {
 	return append(b, '}', '\n')
 }
 
-// appendEvent appends the line of e to b. The error wraps ErrInvalid.
-func appendEvent(b []byte, e skein.Event) ([]byte, error) {
+// appendEvent appends the line of e, which stands in for one that is damaged if that
+// is not "", to b. The error wraps ErrInvalid.
+func appendEvent(b []byte, e skein.Event, damaged string) ([]byte, error) {
 	at, err := e.Time.MarshalText()
 	if err != nil {
 		return nil, fmt.Errorf("event %d: %w", e.Seq, err)
@@ -57,6 +58,9 @@ func appendEvent(b []byte, e skein.Event) ([]byte, error) {
 	b = skein.AppendQuoted(append(b, `,"kind":`...), string(e.Kind))
 	if e.ClientID != "" {
 		b = skein.AppendQuoted(append(b, `,"client_id":`...), string(e.ClientID))
+	}
+	if damaged != "" {
+		b = skein.AppendQuoted(append(b, `,"damaged":`...), damaged)
 	}
 	if plain(e.Payload) {
 		b = append(append(b, `,"payload":`...), e.Payload...)
@@ -95,6 +99,7 @@ type object struct {
 	Time      skein.Time      `json:"time"`
 	Kind      skein.Kind      `json:"kind"`
 	ClientID  skein.ClientID  `json:"client_id"`
+	Damaged   string          `json:"damaged"`
 	Payload   json.RawMessage `json:"payload"`
 	Payload64 []byte          `json:"payload64"`
 

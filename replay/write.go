@@ -27,8 +27,14 @@ func (w *Writer) Begin(h Head) error { return w.line(appendHead(w.buf[:0], h)) }
 // Event writes an event of the session begun last, with its seq. The error
 // wraps [skein.ErrInvalid] if its time is not in the years 0 to 9999, or is
 // that of the writer beneath.
-func (w *Writer) Event(e skein.Event) error {
-	b, err := appendEvent(w.buf[:0], e)
+func (w *Writer) Event(e skein.Event) error { return w.event(e, "") }
+
+// StandIn writes e in the place of an event that is damaged, which why says. Errors
+// as [Writer.Event].
+func (w *Writer) StandIn(e skein.Event, why string) error { return w.event(e, why) }
+
+func (w *Writer) event(e skein.Event, damaged string) error {
+	b, err := appendEvent(w.buf[:0], e, damaged)
 	if err != nil {
 		return err
 	}
@@ -66,12 +72,15 @@ type Written struct {
 }
 
 // Write writes the log of session id, as it is when Write begins, to w: its
-// events, those of the parent that it shows, and the blobs that they name.
+// events, those of the parent that it shows, and the blobs that they name. Of a
+// store that [skein.Around] made, what stands in for damaged events is marked.
 //
 // The error wraps [skein.ErrNotFound] if there is no such session, or is that
 // of the store or of w.
 func Write(ctx context.Context, w io.Writer, s skein.Store, id skein.SessionID) (done Written, err error) {
 	defer skein.Wrapf(&err, "replay: write %s", id)
+	damaged := map[skein.Seq]*skein.DamagedError{}
+	s = skein.AlsoTell(s, func(_ skein.SessionID, e *skein.DamagedError) { damaged[e.Seq] = e })
 	sess, err := s.Session(ctx, id)
 	if err != nil {
 		return done, err
@@ -81,7 +90,7 @@ func Write(ctx context.Context, w io.Writer, s skein.Store, id skein.SessionID) 
 		return done, err
 	}
 	out := bufio.NewWriterSize(w, 64<<10)
-	j := job{store: s, w: NewWriter(out), id: id, blobs: map[skein.Hash]bool{}}
+	j := job{store: s, w: NewWriter(out), id: id, blobs: map[skein.Hash]bool{}, damaged: damaged}
 	for e, err := range s.Events(ctx, id, 0) {
 		if err != nil {
 			return j.done, err
@@ -95,7 +104,7 @@ func Write(ctx context.Context, w io.Writer, s skein.Store, id skein.SessionID) 
 			}
 			heads = heads[1:]
 		}
-		if err := j.event(ctx, e); err != nil {
+		if err := j.event(ctx, withParent(e, &sess)); err != nil {
 			return j.done, err
 		}
 	}
@@ -120,7 +129,7 @@ func parts(ctx context.Context, s skein.Store, sess *skein.Session) (heads []Hea
 			if e.Kind != skein.KindCreated || e.Seq == 1 {
 				continue
 			}
-			c, err := skein.Decode[skein.Created](e)
+			c, err := skein.Decode[skein.Created](withParent(e, sess))
 			if err != nil {
 				return nil, err
 			}
@@ -134,6 +143,23 @@ func parts(ctx context.Context, s skein.Store, sess *skein.Session) (heads []Hea
 	return append(heads, Head{Session: sess.ID, First: first, Last: sess.Last}), nil
 }
 
+// withParent returns e, and where it stands in for the created event of the fork
+// sess, one that names the parent.
+func withParent(e skein.Event, sess *skein.Session) skein.Event {
+	p := sess.Parent
+	if e.Kind != skein.KindCreated || !p.IsFork() || e.Seq != p.Seq+1 {
+		return e
+	}
+	c, err := skein.Decode[skein.Created](e)
+	if err != nil || c.Parent != nil {
+		return e
+	}
+	c.Parent = p
+	named := skein.NewEvent(skein.KindCreated, e.Time, c)
+	named.Seq = e.Seq
+	return named
+}
+
 // job is one call of Write.
 type job struct {
 	store skein.Store
@@ -141,6 +167,8 @@ type job struct {
 	id    skein.SessionID
 	blobs map[skein.Hash]bool // that were looked for
 	done  Written
+
+	damaged map[skein.Seq]*skein.DamagedError // what is not read as it was stored
 }
 
 func (j *job) event(ctx context.Context, e skein.Event) error {
@@ -161,6 +189,9 @@ func (j *job) event(ctx context.Context, e skein.Event) error {
 		}
 	}
 	j.done.Events++
+	if bad := j.damaged[e.Seq]; bad != nil {
+		return j.w.StandIn(e, bad.Error())
+	}
 	return j.w.Event(e)
 }
 

@@ -1,0 +1,75 @@
+package replay_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"iter"
+	"strings"
+	"testing"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/memory"
+	"github.com/skein-dev/skein/replay"
+)
+
+// hurt is a store in which the event at a place is damaged.
+type hurt struct {
+	skein.Store
+	skein.DamagedError
+}
+
+func (h hurt) Events(ctx context.Context, id skein.SessionID, after skein.Seq) iter.Seq2[skein.Event, error] {
+	return func(yield func(skein.Event, error) bool) {
+		for e, err := range h.Store.Events(ctx, id, after) {
+			if err == nil && e.Seq == h.Seq {
+				yield(skein.Event{}, &h.DamagedError)
+				return
+			}
+			if !yield(e, err) {
+				return
+			}
+		}
+	}
+}
+
+func TestWhatStandsInForADamagedEventIsNamed(t *testing.T) {
+	from := memory.New()
+	noErr := func(_ skein.Seq, err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	say := func(text string) skein.Event { return skein.Say(noon, skein.UserSays(text)) }
+	noErr(skein.Add(t.Context(), from, "a", say("one"), say("two"), say("three")))
+	fork := skein.NewEvent(skein.KindCreated, noon, skein.Created{Parent: &skein.Parent{Session: "a", Seq: 3, Why: skein.Fork}})
+	noErr(skein.Add(t.Context(), from, "f", fork, say("own")))
+	for _, c := range []struct {
+		id   skein.SessionID
+		seq  skein.Seq
+		kind skein.Kind
+	}{{"a", 1, skein.KindCreated}, {"a", 3, skein.KindSaid}, {"f", 2, skein.KindSaid}, {"f", 4, skein.KindCreated}, {"f", 5, ""}} {
+		bad := hurt{from, skein.DamagedError{Seq: c.seq, Time: noon, Kind: c.kind, Role: skein.RoleUser, Err: skein.ErrSum}}
+		if _, err := replay.Write(t.Context(), &bytes.Buffer{}, bad, c.id); !errors.Is(err, skein.ErrCorrupt) {
+			t.Errorf("Write of what is not to go around damage = %v, want %v", err, skein.ErrCorrupt)
+		}
+		told := 0
+		var log bytes.Buffer
+		around := skein.Around(bad, func(skein.SessionID, *skein.DamagedError) { told++ })
+		if _, err := replay.Write(t.Context(), &log, around, c.id); err != nil || told == 0 {
+			t.Errorf("Write of %s with event %d damaged = %v, and tells of it %d times", c.id, c.seq, err, told)
+			continue
+		}
+		to := memory.New()
+		for i, s := range []skein.Store{to, to, from} {
+			done, err := replay.Load(t.Context(), s, bytes.NewReader(log.Bytes()), replay.Options{})
+			if err != nil || done.Damaged != 1 || !strings.Contains(done.Damage[0], bad.Error()) {
+				t.Errorf("load %d of %s with event %d damaged = %+v, %v, want that it is named", i, c.id, c.seq, done, err)
+			}
+		}
+		if got, want := eventsOf(t, to, c.id), eventsOf(t, from, c.id); len(got) != len(want) {
+			t.Errorf("%s with event %d damaged is loaded as %d events, want %d", c.id, c.seq, len(got), len(want))
+		}
+	}
+}
