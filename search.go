@@ -26,7 +26,7 @@ type Query struct {
 	Until     Time
 	Rewound   bool          // also what was taken back; Hit.Rewound marks it
 	Each      bool          // every message, not the best of each session
-	Whole     bool          // Hit.Event too; where these take MaxWhole bytes the hits end, and CutOff says so
+	Whole     bool          // Hit.Event too; with Each, the hits end where these take MaxWhole bytes, and CutOff says so
 	Limit     int           // at most this many hits; 0 is 20
 	Deadline  time.Duration // how much to look at: what takes so long where nothing else runs; 0 is 150 ms. See [Budget], [Widen]
 }

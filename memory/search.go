@@ -57,7 +57,7 @@ func (s *Store) Search(ctx context.Context, q skein.Query) (r skein.Results, err
 	r.Hits = r.Hits[:min(len(r.Hits), max(0, cmp.Or(q.Limit, defaultLimit)))]
 	size := 0
 	for i := range r.Hits {
-		if size > skein.MaxWhole { // as stores do that must read them
+		if q.Each && size > skein.MaxWhole { // as stores do that must read them
 			r.Hits, r.CutOff = r.Hits[:i], true
 			break
 		}

@@ -86,7 +86,7 @@ func (x *search) events(ctx context.Context, users []string, sessions, seqs []in
 		var kind string
 		var at skein.Time
 		e, _, err := scanEvent(row, &k, &kind, &at)
-		if size > skein.MaxWhole {
+		if x.q.Each && size > skein.MaxWhole {
 			end = min(end, k-1)
 			return nil
 		}

@@ -83,7 +83,7 @@ func (x *search) results(c *conn) (r skein.Results, err error) {
 	r.CutOff = x.cutOff
 	whole := 0
 	for _, h := range x.hits {
-		if whole > skein.MaxWhole {
+		if x.q.Each && whole > skein.MaxWhole {
 			r.CutOff = true
 			break
 		}
