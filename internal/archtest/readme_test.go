@@ -20,36 +20,49 @@ import (
 	"github.com/skein-dev/skein/sqlite"
 )
 
-var update = flag.Bool("update", false, "write what the commands answer into README.md")
+var update = flag.Bool("update", false, "write what the commands answer into README.md and docs/")
 
 // What differs between two runs of the same command: how long it took, the IDs
 // of sessions that it makes, the size of the file, what the system has free.
 var passing = regexp.MustCompile(`\bin [\d.]+ ?(ms|s)\b|\([\d.]+ s\)|[\d.]+ [kKMGT]?B(/s)?|\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b|\b[0-9a-f]{8}\b|skein_[A-Za-z0-9_-]{43}|SQLite \S+|/[^ \n]*/(home|skein)\b`)
 
-// TestTheReadmeIsTrue types what stands after each $ in the README's console
-// blocks and compares the answers: as on a terminal of 96 columns, without
-// colours, on 21 November 2026, one a second, in the top folder, with a new store.
-// "echo TEXT | " before a command, "| head -n N" after it and ~ work.
+// TestTheReadmeIsTrue types what stands after each $ in the console blocks of the
+// README, and of each page of docs/, and compares the answers: as on a terminal of
+// 96 columns, without colors, on 21 November 2026, one a second, in the top folder,
+// with a new store for each page. "echo TEXT | " before a command, "| head -n N"
+// after it and ~ work.
 func TestTheReadmeIsTrue(t *testing.T) {
-	have := read(t, "README.md")
 	t.Chdir(root)
 	agePerPath(t, "examples")
-	p := &person{t: t, home: t.TempDir()}
-	want := p.console(have)
-	if *update {
-		if err := os.WriteFile("README.md", []byte(want), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
+	pages, err := filepath.Glob("docs/*.md")
+	if err != nil || len(pages) == 0 {
+		t.Fatal(pages, err)
 	}
-	a, b := strings.Split(passing.ReplaceAllString(have, "~"), "\n"), strings.Split(passing.ReplaceAllString(want, "~"), "\n")
-	for i := range min(len(a), len(b)) {
-		if squeeze(a[i]) != squeeze(b[i]) {
-			t.Fatalf("README.md:%d says\n\t%s\nbut the command answers\n\t%s\ngo test ./internal/archtest -run Readme -update writes it anew", i+1, a[i], b[i])
-		}
-	}
-	if len(a) != len(b) {
-		t.Errorf("README.md has %d lines, with the commands' answers it has %d", len(a), len(b))
+	for _, page := range append(pages, "README.md") {
+		t.Run(page, func(t *testing.T) {
+			b, err := os.ReadFile(page)
+			if err != nil {
+				t.Fatal(err)
+			}
+			have := string(b)
+			p := &person{t: t, page: page, home: t.TempDir()}
+			want := p.console(have)
+			if *update {
+				if err := os.WriteFile(page, []byte(want), 0o644); err != nil {
+					t.Fatal(err)
+				}
+				return
+			}
+			a, answered := strings.Split(passing.ReplaceAllString(have, "~"), "\n"), strings.Split(passing.ReplaceAllString(want, "~"), "\n")
+			for i := range min(len(a), len(answered)) {
+				if squeeze(a[i]) != squeeze(answered[i]) {
+					t.Fatalf("%s:%d says\n\t%s\nbut the command answers\n\t%s\ngo test ./internal/archtest -run Readme -update writes it anew", page, i+1, a[i], answered[i])
+				}
+			}
+			if len(a) != len(answered) {
+				t.Errorf("%s has %d lines, with the commands' answers it has %d", page, len(a), len(answered))
+			}
+		})
 	}
 }
 
@@ -77,6 +90,7 @@ func squeeze(s string) string { return strings.Join(strings.Fields(s), " ") }
 // A person types commands.
 type person struct {
 	t     *testing.T
+	page  string
 	home  string
 	typed int // commands
 	dsn   string
@@ -128,7 +142,7 @@ func (p *person) answer(command string) string {
 		args = append(args, arg)
 	}
 	if args[0] != "skein" {
-		p.t.Fatalf("README.md: %q is no command of ours", command)
+		p.t.Fatalf("%s: %q is not a command of ours", p.page, command)
 	}
 	p.run(args[1:], stdin, &out)
 	text := strings.ReplaceAll(out.String(), p.home, "/home/ada")
