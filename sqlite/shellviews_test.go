@@ -103,6 +103,31 @@ func TestShellMarksWhatBrokeOff(t *testing.T) {
 	}
 }
 
+// A piece stands unless a later one repeats it: a call by its ID, whatever its
+// words, a text as what it is.
+func TestShellShowsEveryCallOfAMessageInPieces(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "x.db")
+	s := open(t, name)
+	part := func(p skein.Part) skein.Event {
+		return skein.Say(noon, skein.Message{ID: "p", Role: skein.RoleAssistant, Parts: []skein.Part{p}})
+	}
+	call := func(id, input string) skein.Event {
+		return part(skein.Part{Kind: skein.PartCall, Call: &skein.Call{ID: id, Name: "read", Input: []byte(input)}})
+	}
+	add(t, s, "a", created(), user("go"), part(skein.Part{Kind: skein.PartReasoning, Text: "hm"}), piece("p", "hm, so"),
+		call("c1", `{"path":"a.go","from":1}`), call("c1", `{"path":"a.go","from":1}`), call("c2", `{"path":"a.go","from":2}`))
+	want := strings.Join([]string{
+		`{"type":"message","role":"user","content":"go"}`,
+		`{"type":"reasoning","summary":[{"type":"summary_text","text":"hm"}]}`,
+		`{"type":"message","role":"assistant","content":"hm, so"}`,
+		`{"type":"function_call","call_id":"c1","name":"read","arguments":"{\"path\":\"a.go\",\"from\":1}"}`,
+		`{"type":"function_call","call_id":"c2","name":"read","arguments":"{\"path\":\"a.go\",\"from\":2}"}`,
+	}, "\n")
+	if got := shell(t, name, "SELECT item_json FROM items ORDER BY id;"); got != want {
+		t.Errorf("the items are\n%s\nwant\n%s", got, want)
+	}
+}
+
 // Items are what OpenAI's Responses API calls so, and Skillet's recipes work on
 // them.
 func TestShellShowsItems(t *testing.T) {
