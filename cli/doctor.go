@@ -20,9 +20,9 @@ func newDoctor(f *frame) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "doctor [--repair]",
 		Short: "look whether the store is whole",
-		Long: `Look at the store from the file up: its pages, every event and blob, the search
-index, the sums of usage, leases, rights and the room on the disk; how old the newest
-backup is; and whether the logs of what skein ran say what the store says. With --repair
+		Long: `Look at the store from the file up: its pages, every event, source record and
+blob, the search index, the sums of usage, leases, rights and the room on the disk; how
+old the newest backup is; and whether the logs of what skein ran say what the store says. With --repair
 mend what can be mended without losing anything; of a file with damaged pages, or one
 that cannot be opened any more, a new store is made of all that can be read, the
 damaged one is kept beside it, and what is lost is listed. The exit code is 1 if

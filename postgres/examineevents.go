@@ -133,33 +133,19 @@ func (ex *exam) events(area string) error {
 	return nil
 }
 
-// records opens every block of source records.
+// records reads all source records.
 func (ex *exam) records(area string) error {
-	n := 0
-	for at, number := (mark{}), int64(-1); ; {
-		rows := 0
-		err := ex.rows(`SELECT r.user_id, r.file, r.number, r.count, r.raw, f.path FROM records r JOIN files f ON f.user_id = r.user_id AND f.n = r.file
-			WHERE (r.user_id, r.file, r.number) > ($1, $2, $3) ORDER BY r.user_id, r.file, r.number LIMIT 8`, []any{at.user, at.n, number}, func(r row) error {
-			var count int
-			var raw, path []byte
-			if err := r.Scan(&at.user, &at.n, &number, &count, &raw, &path); err != nil {
-				return err
-			}
-			rows++
-			rs, err := ex.s.pack.openBlock(int(number), count, raw)
-			if err != nil {
-				ex.Damage(area, "", fmt.Sprintf("file %s: %v", path, err))
-			}
-			n += len(rs)
-			return nil
-		})
-		if err != nil {
-			return err
-		}
-		if rows == 0 || ex.Over() {
-			break
-		}
+	var views []skein.Store
+	err := ex.rows(`SELECT DISTINCT f.user_id FROM files f WHERE f.format <> ''`, nil, func(r row) error {
+		var u skein.User
+		err := r.Scan(&u)
+		views = append(views, ex.s.As(u))
+		return err
+	})
+	if err != nil {
+		return err
 	}
-	ex.Fine(area, "%d source records, every one whole", n)
-	return nil
+	n, err := ex.Records(area, views)
+	ex.Fine(area, "%d source records, every one whole and in its place", n)
+	return err
 }

@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"crypto/sha256"
+	"errors"
 	"fmt"
 
 	"github.com/skein-dev/skein"
@@ -176,11 +177,14 @@ func (w *work) splice(user skein.User, n int64, x *fileWrite) ([]recordBlock, er
 }
 
 // join returns the blocks that take the place of the last one before x, if that
-// is short, and its first record's number.
+// is short and can be read, and its first record's number.
 func (w *work) join(user skein.User, n int64, x *fileWrite) (blocks []recordBlock, from int, err error) {
 	err = w.tx.query(`SELECT number, count, raw FROM records WHERE user_id = $1 AND file = $2 AND number < $3 AND number + count = $3 AND octet_length(raw) < $4 ORDER BY number DESC LIMIT 1`,
 		[]any{string(user), n, x.first, tailBytes}, func(r row) error {
 			rs, err := w.s.pack.scanBlock(r)
+			if errors.Is(err, skein.ErrCorrupt) {
+				return nil // what follows is whole
+			}
 			if err == nil {
 				from = rs[0].N
 				blocks = w.s.pack.blocks(append(rs, x.im.Records...))

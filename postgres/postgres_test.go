@@ -88,7 +88,7 @@ func hurtRecord(t *testing.T, address, path string, n int) {
 		t.Fatal(err)
 	}
 	defer c.Close(ctx)
-	if _, err := c.Exec(ctx, `UPDATE records SET raw = '\x00' WHERE (user_id, file, number) = (
+	if _, err := c.Exec(ctx, `UPDATE records SET raw = set_byte(raw, octet_length(raw) / 2, get_byte(raw, octet_length(raw) / 2) # 16) WHERE (user_id, file, number) = (
 		SELECT r.user_id, r.file, r.number FROM records r JOIN files f ON f.user_id = r.user_id AND f.n = r.file
 		WHERE f.path = $1 AND r.number <= $2 ORDER BY r.number DESC LIMIT 1)`, []byte(path), n); err != nil {
 		t.Fatal(err)

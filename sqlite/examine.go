@@ -27,6 +27,7 @@ func (s *Store) Examine(ctx context.Context, x skein.Examination) iter.Seq2[skei
 		ex.Area("file", ex.file)
 		ex.Area("events", ex.events)
 		ex.Area("events", ex.recounts)
+		ex.Area("records", ex.records)
 		ex.Area("usage", ex.usage)
 		ex.Area("index", ex.index)
 		ex.Area("blobs", ex.blobs)
@@ -139,6 +140,34 @@ func (ex *exam) payloads(area string) (n int, err error) {
 			return n, err
 		}
 	}
+}
+
+// records reads all source records.
+func (ex *exam) records(area string) error {
+	var views []skein.Store
+	var unchecked int64
+	err := ex.read(func(c *conn) error {
+		if err := c.query(`SELECT DISTINCT user_id FROM files`, nil, func(row []driver.Value) error {
+			var u string
+			err := scan(row, []any{&u})
+			views = append(views, ex.s.As(skein.User(u)))
+			return err
+		}); err != nil {
+			return err
+		}
+		_, err := c.one(`SELECT coalesce(sum(count), 0) FROM records WHERE substr(raw, 1, 1) < x'08'`, nil, &unchecked) // formSum
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	n, err := ex.Records(area, views)
+	if err == nil && unchecked > 0 {
+		ex.Fine(area, "%d source records, every one in its place; %d of them were stored without a checksum, before there were any", n, unchecked)
+		return nil
+	}
+	ex.Fine(area, "%d source records, every one whole and in its place", n)
+	return err
 }
 
 const sums = `sum(input), sum(output), sum(reasoning), sum(cache_read), sum(cache_write), sum(cache_hour), sum(requests), sum(reported)`

@@ -204,8 +204,14 @@ func hurtRecord(t *testing.T, name, path string, n int) {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	if _, err := db.Exec(`PRAGMA busy_timeout = 60000; UPDATE records SET raw = zeroblob(length(raw)) WHERE n = (
-		SELECT max(r.n) FROM records r JOIN files f ON r.n BETWEEN f.n << 32 AND (f.n << 32) + ?2 WHERE f.path = ?1)`, path, n); err != nil {
+	var at int64
+	var raw []byte
+	if err := db.QueryRow(`SELECT r.n, r.raw FROM records r JOIN files f ON r.n BETWEEN f.n << 32 AND (f.n << 32) + ?2 WHERE f.path = ?1
+		ORDER BY r.n DESC LIMIT 1`, path, n).Scan(&at, &raw); err != nil {
+		t.Fatal(err)
+	}
+	raw[len(raw)/2] ^= 0x10
+	if _, err := db.Exec(`PRAGMA busy_timeout = 60000; UPDATE records SET raw = ? WHERE n = ?`, raw, at); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -28,6 +28,7 @@ const (
 	formZstd    = 0x02
 	formRefZstd = formRefs | formZstd
 	formWithin  = 0x04 // of records only
+	formSum     = 0x08 // of records only
 )
 
 const (

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"encoding/binary"
 	"fmt"
+	"hash/crc32"
 	"slices"
 
 	"github.com/skein-dev/skein"
@@ -12,8 +13,10 @@ import (
 // the strings that stand in the texts of the batch's events: what remains of a
 // transcript's lines is alike and compresses well. A block is
 //
-//	form     0x01, or 0x03 where what follows the IDs is zstd; 0x05 and 0x07 the
-//	         same with a bit for each reference, see below
+//	form     0x09, or 0x0b where what follows the IDs is zstd; 0x0d and 0x0f the
+//	         same with a bit for each reference, see below. Blocks of schema 12 and
+//	         before are less by 8, and have no sum
+//	sum      CRC-32C of all but itself (4 bytes, little endian)
 //	IDs      how many events it refers to; of each its events.id, less the one before
 //	records  how many; of each:
 //	  offset   less the end of the record before it in the block (signed)
@@ -28,7 +31,7 @@ import (
 //	           length, then length and bytes of what follows the string
 //
 // Numbers are varints of encoding/binary. A string is put in as
-// [skein.AppendQuoted] writes it, quotes included. In a block of form 0x05 the
+// [skein.AppendQuoted] writes it, quotes included. In a block of form 0x0d the
 // number of the event is doubled, and one more where the string stands within a
 // string, as those of a line that is itself a value do: it is put in as
 // AppendQuoted writes the quoted string, without the outer quotes.
@@ -119,21 +122,53 @@ func (p *packer) packBlock(rs []rawRecord) (form byte, body []byte) {
 	return form, b
 }
 
-// sealBlock puts form, IDs and body together.
+// sealBlock puts form, checksum, IDs and body together.
 func sealBlock(form byte, ids []int64, body []byte) []byte {
-	b := binary.AppendUvarint([]byte{form}, uint64(len(ids)))
+	b := make([]byte, sumAt+sumSize, sumAt+sumSize+binary.MaxVarintLen64*(len(ids)+1)+len(body))
+	b[0] = form | formSum
+	b = binary.AppendUvarint(b, uint64(len(ids)))
 	last := int64(0)
 	for _, id := range ids {
 		b = binary.AppendVarint(b, id-last)
 		last = id
 	}
-	return append(b, body...)
+	b = append(b, body...)
+	binary.LittleEndian.PutUint32(b[sumAt:], sumOfBlock(b))
+	return b
 }
 
-// openBlock undoes packBlock and sealBlock. The pieces refer to ids.
+// Where a sealed block has its checksum.
+const (
+	sumAt   = 1
+	sumSize = 4
+)
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// sumOfBlock returns the checksum that a sealed block must have.
+func sumOfBlock(sealed []byte) uint32 {
+	return crc32.Update(crc32.Checksum(sealed[:sumAt], castagnoli), castagnoli, sealed[sumAt+sumSize:])
+}
+
+// openBlock undoes packBlock and sealBlock. The pieces refer to ids. The error
+// wraps [skein.ErrCorrupt].
 func (p *packer) openBlock(stored []byte) (rs []rawRecord, ids []int64, err error) {
+	if sealed(stored) && binary.LittleEndian.Uint32(stored[sumAt:]) != sumOfBlock(stored) {
+		return nil, nil, fmt.Errorf("%w: %w", skein.ErrCorrupt, skein.ErrSum)
+	}
+	return p.unseal(stored)
+}
+
+// sealed reports whether a block has a checksum.
+func sealed(stored []byte) bool { return len(stored) >= sumAt+sumSize && stored[0]&formSum != 0 }
+
+// unseal is openBlock of a block that may be another one than was stored.
+func (p *packer) unseal(stored []byte) (rs []rawRecord, ids []int64, err error) {
 	d := decoder{b: stored}
 	form := d.byte()
+	if sealed(stored) {
+		form, d.b = form&^formSum, stored[sumAt+sumSize:]
+	}
 	within := form&formWithin != 0
 	if form&^formWithin != formRefs && form&^formWithin != formRefZstd {
 		return nil, nil, fmt.Errorf("records of form %#x: %w", form, skein.ErrCorrupt)

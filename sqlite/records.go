@@ -148,15 +148,17 @@ type stored struct {
 	size int
 }
 
-// tail returns the records of the last block of file n, if it is short and
-// ends before a record.
+// tail returns the records of the last block of file n, if it is short, ends
+// before a record and can be read.
 func (t *call) tail(n int64, record int) (rs []rawRecord, had stored, err error) {
 	first, count, raw, err := t.block(n, record-1)
 	if err != nil || raw == nil || len(raw) > tailBytes || count >= tailRecords {
 		return nil, had, err
 	}
 	had.size = len(raw)
-	rs, had.ids, err = t.s.pack.openBlock(raw)
+	if rs, had.ids, err = t.s.pack.openBlock(raw); errors.Is(err, skein.ErrCorrupt) {
+		return nil, had, nil // what follows is whole
+	}
 	for i := range rs {
 		rs[i].N = first + i
 	}

@@ -363,8 +363,8 @@ func (sc *scrub) records(n int64) error {
 	return nil
 }
 
-// block blots a block of records and returns how many changed. One that cannot be
-// read stays one.
+// block blots a block of records and returns how many it changed that can be read.
+// One that cannot be read stays one.
 func (sc *scrub) block(n int64) (changed int, err error) {
 	var stored []byte
 	var count int64
@@ -374,7 +374,7 @@ func (sc *scrub) block(n int64) (changed int, err error) {
 	rs, bad, err := sc.s.pack.legible(sc.conn, int(n%recordsPerFile), stored)
 	if errors.Is(err, skein.ErrCorrupt) {
 		sc.done.UnreadRecords += int(count)
-		return 0, nil
+		return 0, sc.damagedBlock(n, stored)
 	}
 	if err != nil {
 		return 0, err
@@ -410,13 +410,44 @@ func (sc *scrub) keepBad(b *packedBlock, bad []error, stored []byte) (ids []int6
 			continue
 		}
 		sc.done.UnreadRecords++
-		for j := range r.pieces {
-			r.pieces[j].bytes, _ = skein.Blot(r.pieces[j].bytes, sc.secrets)
-		}
+		sc.pieces(r)
 		b.records[i] = r
 	}
 	b.form, b.body = sc.s.pack.packBlock(b.records)
 	return ids, nil
+}
+
+// damagedBlock takes the secrets out of a block that is another one than was stored,
+// as far as it has records still. Its checksum stays, so that it is not blessed.
+func (sc *scrub) damagedBlock(n int64, stored []byte) error {
+	if !sealed(stored) {
+		return nil
+	}
+	rs, ids, err := sc.s.pack.unseal(stored)
+	if err != nil {
+		return nil //nolint:nilerr // it has none
+	}
+	changed := false
+	for _, r := range rs {
+		changed = sc.pieces(r) || changed
+	}
+	if !changed {
+		return nil
+	}
+	form, body := sc.s.pack.packBlock(rs)
+	clean := sealBlock(form, ids, body)
+	copy(clean[sumAt:][:sumSize], stored[sumAt:])
+	_, _, err = sc.exec(`UPDATE records SET raw = ? WHERE n = ?`, clean, n)
+	return err
+}
+
+// pieces blots the pieces of a record, and reports whether that changed any.
+func (sc *scrub) pieces(r rawRecord) (changed bool) {
+	for i := range r.pieces {
+		clean, found := skein.Blot(r.pieces[i].bytes, sc.secrets)
+		r.pieces[i].bytes, changed = clean, changed || found
+	}
+	return changed
 }
 
 // states blots what readers keep of the files of session n.

@@ -3,6 +3,7 @@ package storetest
 import (
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"strings"
 
 	"github.com/skein-dev/skein"
@@ -16,6 +17,8 @@ func damage() []check {
 		{name: "a session with a damaged event goes on", hurt: goesOn},
 		{name: "a scrub goes around damaged events", hurt: scrubsAround},
 		{name: "a damaged block loses its own records only", hurt: recordsAround},
+		{name: "a flipped bit of a source record is never shown", hurt: recordFlipped},
+		{name: "a file with damaged records goes on", hurt: recordsGoOn},
 		{name: "a damaged event loses its own record only", hurt: recordsOfDamaged},
 		{name: "a checksum fits what was scrubbed, moved and amended", run: sumsFit},
 	}
@@ -296,6 +299,78 @@ func recordsAround(t *test) {
 			t.Errorf("record %d has the secret after a scrub", r.N)
 		}
 	}
+}
+
+// noise returns bytes that cannot be compressed, so that any of them can be altered
+// without harm to how they are stored.
+func noise(n int) string {
+	b := make([]byte, n)
+	rand.NewChaCha8([32]byte{}).Read(b) //nolint:errcheck // it never fails
+	return string(b)
+}
+
+// recordFlipped wants that no altered record is given, and that an examination finds
+// it and does not bless it.
+func recordFlipped(t *test) {
+	rs := lines(0, 0, noise(4000))
+	f := skein.SourceFile{Format: "f", Path: "/p", Session: "a", Records: 1}
+	t.append(skein.Batch{Session: "a", Events: []skein.Event{created(), user("whole")}, Import: &skein.Import{File: f, Records: rs}})
+	examine := func(repair bool) (found bool) {
+		t.Helper()
+		ex, ok := t.s.(skein.Examiner)
+		if !ok {
+			t.Skip("SKIPPED: the store cannot examine itself")
+		}
+		for f, err := range ex.Examine(t.Context(), skein.Examination{Repair: repair}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if f.Level == skein.Damaged && (f.Session != "a" || f.Mended || !strings.Contains(f.Text, "/p: record 1 ")) {
+				t.Errorf("Examine finds %+v, want at most that record 1 of /p is damaged", f)
+			}
+			found = found || f.Level == skein.Damaged
+		}
+		return found
+	}
+	if examine(false) {
+		t.Error("Examine finds damage before there is any")
+	}
+	t.options.HurtRecord(t.T, t.address, "/p", 0)
+	t.s = t.dial()
+	for range 2 {
+		var bad *skein.DamagedRecordsError
+		if err := failure(t, t.s.Records(t.Context(), "f", "/p", 0)); !errors.As(err, &bad) || bad.First != 0 || bad.Last != 0 {
+			t.Errorf("Records of a file of one record that was altered yields %v, want that it is damaged", err)
+		}
+		if !examine(true) {
+			t.Error("Examine does not find an altered record")
+		}
+	}
+}
+
+// recordsGoOn wants that what follows damaged records is stored, and read.
+func recordsGoOn(t *test) {
+	put := func(from int, texts ...string) {
+		t.Helper()
+		rs := lines(from, 0, texts...)
+		f := skein.SourceFile{Format: "f", Path: "/p", Session: "a", Records: from + len(rs)}
+		t.append(skein.Batch{Session: "a", Import: &skein.Import{File: f, Records: rs}})
+	}
+	t.add("a", created(), user("whole"))
+	put(0, noise(1000), noise(1000))
+	t.options.HurtRecord(t.T, t.address, "/p", 1)
+	t.s = t.dial()
+	put(2, "three")
+	put(3, "four")
+	var seen, bad []int
+	for r, err := range skein.AroundRecords(t.Context(), t.s, "f", "/p", func(e *skein.DamagedRecordsError) { bad = append(bad, e.First, e.Last) }) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		seen = append(seen, r.N)
+	}
+	equal(t, "records behind damage", seen, []int{2, 3})
+	equal(t, "damaged records", bad, []int{0, 1})
 }
 
 // recordsOfDamaged damages an event whose record may be stored by what it says.

@@ -39,8 +39,8 @@ type Options struct {
 	// but the store can get at them.
 	Hurt func(t *testing.T, address, old, new string)
 
-	// HurtRecord does so with what is stored of record n of the source file at
-	// path. It is set where Hurt is.
+	// HurtRecord flips a bit in the middle of what is stored of the source file at
+	// path where record n is. It is set where Hurt is.
 	HurtRecord func(t *testing.T, address, path string, n int)
 }
 

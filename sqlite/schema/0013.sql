@@ -1,0 +1,2 @@
+-- Blocks of source records have a checksum within (recordblock.go). Those from before
+-- stay without: nobody knows whether they are what was stored.
