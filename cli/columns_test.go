@@ -54,6 +54,31 @@ func TestListsShowTheColumnsAPersonWants(t *testing.T) {
 	}
 }
 
+func TestNoTableIsAsWideAsALongTitle(t *testing.T) {
+	st := memory.New()
+	long := strings.Repeat("long ", 1000)
+	said := skein.Message{Role: skein.RoleAssistant, Parts: []skein.Part{skein.TextPart("yes")}, Provider: "p", Model: "m", Usage: &skein.Usage{Input: 1}}
+	for _, id := range []skein.SessionID{"session1", "session2"} {
+		if _, err := skein.Add(t.Context(), st, id, skein.NewEvent(skein.KindCreated, 1, skein.Created{Title: long, Project: "/" + long}), skein.Say(2, skein.UserSays(long)), skein.Say(3, said)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, args := range []string{"list --all", "tree session1", "usage --by session", "fork session1", "prune --older-than 1d --dry-run", "search long"} {
+		env, stdout, stderr := newEnv(t, shared{st})
+		if got := Main(t.Context(), env, strings.Fields(args)); got != 0 && !strings.HasPrefix(args, "fork") {
+			t.Fatalf("%s exits %d: %s", args, got, stderr)
+		}
+		if stdout.Len() == 0 {
+			t.Errorf("%s prints nothing: %s", args, stderr)
+		}
+		for line := range strings.Lines(stdout.String()) {
+			if n := len([]rune(line)); n > 240 {
+				t.Errorf("%s in a pipe has a line of %d characters, want it cut: %.100s", args, n, line)
+			}
+		}
+	}
+}
+
 func TestATitleThatIsGivenHereIsBounded(t *testing.T) {
 	st := memory.New()
 	begin(t, st, "session1", "the walrus")

@@ -165,7 +165,7 @@ func turnTable(turns []turnLine, j *job, theirs string) *table {
 		{title: "TURN", rank: 0, right: true, paint: j.paint.cyan},
 		{title: "SEQ", rank: 3, right: true},
 		{title: "WHEN", rank: 2, paint: j.paint.dim},
-		{title: "PROMPT", rank: 1, min: 16},
+		{title: "PROMPT", rank: 1, min: 16, piped: pipedTitle},
 	}}
 	if theirs != "" {
 		t.columns = slices.Insert(t.columns, 1, column{title: strings.ToUpper(theirs), rank: 4, right: true})

@@ -61,12 +61,15 @@ func snippets(s string) (all []snippet) {
 // write prints h for people: a line about the session, then the snippet.
 func (h *hitLine) write(w io.Writer, j *job, n int) error {
 	p, width := j.paint, j.Terminal.columns()
-	head := p.cyan(shortID(h.Session)) + "  " + p.bold(render.Line(h.Name))
-	tail := h.about(j, render.Line(j.tilde(h.Project)))
+	name, project := render.Line(h.Name), render.Line(j.tilde(h.Project))
+	if width == 0 {
+		name, project = cut(name, pipedTitle, false), cut(project, pipedText, true)
+	}
+	head := p.cyan(shortID(h.Session)) + "  " + p.bold(name)
+	tail := h.about(j, project)
 	if width > 0 {
 		head = ansi.Truncate(head, width, "…")
 		if over := ansi.StringWidth(tail) - (width - 2); over > 0 {
-			project := render.Line(j.tilde(h.Project))
 			if room := ansi.StringWidth(project) - over; room >= 8 {
 				tail = h.about(j, cut(project, room, true))
 			} else {

@@ -146,11 +146,11 @@ func (o *pruneOptions) show(ctx context.Context, j *job, found []pruned) error {
 	t := &table{columns: []column{
 		{title: "ID", rank: 1, paint: j.paint.cyan},
 		{title: "", rank: 4},
-		{title: "TITLE", rank: 0, min: 16},
+		{title: "TITLE", rank: 0, min: 16, piped: pipedTitle},
 		{title: "UPDATED", rank: 3, paint: j.paint.dim},
 		{title: "SIZE", rank: 2, right: true},
 		{title: "WHERE", rank: 5},
-		{title: "PROJECT", rank: 6, min: 14, left: true},
+		{title: "PROJECT", rank: 6, min: 14, left: true, piped: pipedText},
 		{title: "MSGS", rank: 7, right: true},
 		{title: "FORKS", rank: 8}, // that keep what they show
 	}}

@@ -43,7 +43,7 @@ func writeSessions(w io.Writer, ss []skein.Session, costs map[skein.SessionID]pr
 }
 
 // pipedTitle is how wide a title is in a pipe, and pipedText other text, in
-// columns; --wide and JSON have all of it.
+// columns; JSON has all of it, and so has --wide of list.
 const pipedTitle, pipedText = 80, 40
 
 // sessionTable returns ss as a table. What has a rank of never is only there if

@@ -97,7 +97,7 @@ func (j *job) family(root *treeNode) *table {
 	p := j.paint
 	out := &table{columns: []column{
 		{title: "ID", rank: 0},
-		{title: "TITLE", rank: 1, min: 16},
+		{title: "TITLE", rank: 1, min: 16, piped: pipedTitle},
 		{title: "KIND", rank: 2, min: 10},
 		{title: "UPDATED", rank: 5, paint: p.dim},
 		{title: "TURNS", rank: 4, right: true},

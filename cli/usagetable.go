@@ -14,7 +14,7 @@ import (
 func (o *usageOptions) table(j *job, lines []usageLine) (t *table, unpriced []string) {
 	t = &table{columns: []column{
 		{title: strings.ToUpper(o.by), rank: 0, min: 20, left: o.by == string(skein.ByProject)},
-		{title: "TITLE", rank: 2, min: 16},
+		{title: "TITLE", rank: 2, min: 16, piped: pipedTitle},
 		{title: "REQUESTS", rank: 8, right: true},
 		{title: "INPUT", rank: 4, right: true},
 		{title: "OUTPUT", rank: 3, right: true},
