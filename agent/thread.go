@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/sleep"
 )
 
 // A Thread is a session that this process works on. Its methods are for one
@@ -84,7 +85,7 @@ func withDefaults(o Options) Options {
 		o.Now = time.Now
 	}
 	if o.Wait == nil {
-		o.Wait = wait
+		o.Wait = sleep.For
 	}
 	o.Attempts = cmp.Or(o.Attempts, 5)
 	if o.Observe == nil {

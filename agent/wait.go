@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"context"
 	"math/rand/v2"
 	"time"
 )
@@ -22,16 +21,4 @@ func backoff(try int, asked time.Duration) time.Duration {
 	d = min(d, longestWait*2/3)
 	d += rand.N(d / 2)
 	return max(d, asked)
-}
-
-// wait returns after d, or with ctx's error when ctx ends.
-func wait(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-t.C:
-		return nil
-	}
 }

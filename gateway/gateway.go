@@ -13,6 +13,7 @@ import (
 	"github.com/gofrs/flock"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/sleep"
 	"github.com/skein-dev/skein/redact"
 )
 
@@ -55,7 +56,7 @@ type Gateway struct {
 func New(o Options) (_ *Gateway, err error) {
 	defer skein.Wrapf(&err, "gateway: inbox %s", o.Inbox)
 	if o.Wait == nil {
-		o.Wait = wait
+		o.Wait = sleep.For
 	}
 	g := &Gateway{Options: o, lanes: map[string]*lane{}, sessions: map[skein.SessionID]*held{}}
 	if g.lock, err = lockInbox(o.Inbox); err != nil {
@@ -80,17 +81,6 @@ func (g *Gateway) Close() error {
 	}
 	g.early = nil
 	return g.lock.Close()
-}
-
-func wait(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-t.C:
-		return nil
-	}
 }
 
 // Run answers what waited, and what comes, until ctx ends; then it waits for

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/sleep"
 )
 
 // An item is a message that waits for its turn.
@@ -98,7 +99,7 @@ func (g *Gateway) answered(ctx context.Context, it *item) (Answer, bool) {
 		showing.Go(func() {
 			for ctx.Err() == nil {
 				w.Working(ctx, it.To)
-				if wait(ctx, 4*time.Second) != nil {
+				if sleep.For(ctx, 4*time.Second) != nil {
 					return
 				}
 			}

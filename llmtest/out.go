@@ -3,7 +3,8 @@ package llmtest
 import (
 	"net/http"
 	"strconv"
-	"time"
+
+	"github.com/skein-dev/skein/internal/sleep"
 )
 
 // An event is one of a stream of server-sent events.
@@ -59,17 +60,7 @@ func (o *out) stream(events []event) {
 
 // wait lets time pass between two events. It reports false if the client went.
 func (o *out) wait() bool {
-	if o.reply.Pace == 0 {
-		return true
-	}
-	t := time.NewTimer(o.reply.Pace)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-o.req.Context().Done():
-		return false
-	}
+	return o.reply.Pace == 0 || sleep.For(o.req.Context(), o.reply.Pace) == nil
 }
 
 // write sends b, or as much of it as there is to be. It reports whether more is

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/skein-dev/skein/internal/sleep"
 )
 
 // codeTooMany is PostgreSQL's word for a server, a database or a role that has
@@ -24,11 +26,7 @@ func (c *core) acquire(ctx context.Context) (*pgxpool.Conn, error) {
 		if code(err) != codeTooMany || time.Since(began) > roomFor {
 			return pg, err
 		}
-		t := time.NewTimer(wait)
-		select {
-		case <-t.C:
-		case <-ctx.Done():
-			t.Stop()
+		if sleep.For(ctx, wait) != nil {
 			return nil, err
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/sleep"
 )
 
 const (
@@ -50,10 +51,7 @@ func (l *listener) listen() {
 		if time.Since(began) > listenSlow {
 			wait = 50 * time.Millisecond
 		}
-		select {
-		case <-time.After(wait):
-		case <-l.core.life.Done():
-		}
+		_ = sleep.For(l.core.life, wait) // the loop asks whether life has ended
 		wait = min(2*wait, listenSlow)
 	}
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/door"
+	"github.com/skein-dev/skein/internal/sleep"
 )
 
 const (
@@ -138,14 +139,7 @@ func ask[T any](ctx context.Context, s *Store, method string, in any) (out T, er
 
 // wait waits before the next try, and reports whether there should be one.
 func wait(ctx context.Context, try int) bool {
-	t := time.NewTimer(pause << (2 * (try - 1)))
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
+	return sleep.For(ctx, pause<<(2*(try-1))) == nil
 }
 
 // once calls a method.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/api"
+	"github.com/skein-dev/skein/internal/sleep"
 )
 
 const (
@@ -113,12 +114,7 @@ func (s *Store) follow(caller context.Context, path func() string, take func(fra
 		case time.Since(since) > awayFor:
 			return err
 		}
-		t := time.NewTimer(rest)
-		select {
-		case <-t.C:
-		case <-ctx.Done():
-			t.Stop()
-		}
+		_ = sleep.For(ctx, rest) // the next look at the stream says why it ended
 		rest = min(2*rest, maxPause)
 	}
 }

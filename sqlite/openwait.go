@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/skein-dev/skein/internal/sleep"
 )
 
 // openPatience is how long a store that is being opened waits for another
@@ -35,12 +37,7 @@ func openWriter(ctx context.Context, d driver.Driver, path string, o Options) (*
 		if !busy(err) && !errors.Is(err, errSwapped) {
 			return c, err
 		}
-		again := time.NewTimer(10 * time.Millisecond)
-		select {
-		case <-again.C:
-		case <-ctx.Done():
-			again.Stop()
-		}
+		_ = sleep.For(ctx, 10*time.Millisecond) // the next try says that ctx has ended
 		if err := whole.Err(); err != nil {
 			return nil, err
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/gofrs/flock"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/sleep"
 )
 
 const (
@@ -278,17 +279,5 @@ func (c *core) pause(ctx context.Context, d time.Duration) error {
 	if st, err := os.Stat(c.paths.names[1]); err == nil && st.Size() > 4*manyPages {
 		return ctx.Err()
 	}
-	return rest(ctx, d)
-}
-
-// rest waits. The error is ctx's.
-func rest(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+	return sleep.For(ctx, d)
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/sleep"
 )
 
 // vacuumPages is how many pages one step gives back: some 50 ms.
@@ -51,7 +52,7 @@ func (c *core) swept(ctx context.Context) error {
 		if owed, err := c.owed(ctx); err != nil || !owed {
 			return err
 		}
-		if err := rest(ctx, pause); err != nil {
+		if err := sleep.For(ctx, pause); err != nil {
 			return err
 		}
 		if err := c.sweep(ctx); err != nil && !errors.Is(err, skein.ErrLocked) {

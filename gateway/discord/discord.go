@@ -18,6 +18,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/gateway"
+	"github.com/skein-dev/skein/internal/sleep"
 )
 
 // longest is how many UTF-16 units one message may have.
@@ -47,7 +48,7 @@ func New(o Options) (_ *Bot, err error) {
 	defer skein.Wrapf(&err, "discord")
 	b := &Bot{log: o.Log, wait: o.Wait}
 	if b.wait == nil {
-		b.wait = wait
+		b.wait = sleep.For
 	}
 	if b.seen, err = readSeen(o.Seen); err != nil {
 		return nil, err
@@ -67,17 +68,6 @@ func New(o Options) (_ *Bot, err error) {
 		b.api.Client.Transport = elsewhere{to}
 	}
 	return b, nil
-}
-
-func wait(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-t.C:
-		return nil
-	}
 }
 
 // elsewhere sends requests to another host than Discord's, whose addresses the

@@ -19,6 +19,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/gateway"
+	"github.com/skein-dev/skein/internal/sleep"
 )
 
 // Bounds of what is sent.
@@ -51,7 +52,7 @@ func New(o Options) (*App, error) {
 	}
 	a := &App{log: o.Log, wait: o.Wait}
 	if a.wait == nil {
-		a.wait = wait
+		a.wait = sleep.For
 	}
 	url := cmp.Or(o.URL, slack.APIURL)
 	if !strings.HasSuffix(url, "/") {
@@ -59,17 +60,6 @@ func New(o Options) (*App, error) {
 	}
 	a.api = slack.New(o.BotToken, slack.OptionAppLevelToken(o.AppToken), slack.OptionAPIURL(url))
 	return a, nil
-}
-
-func wait(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-t.C:
-		return nil
-	}
 }
 
 // Name implements [gateway.Surface].

@@ -19,6 +19,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/gateway"
+	"github.com/skein-dev/skein/internal/sleep"
 )
 
 // Bounds of what is sent and asked for.
@@ -55,23 +56,12 @@ func New(o Options) (*Bot, error) {
 	b := &Bot{token: o.Token, url: cmp.Or(o.URL, usual), log: o.Log, wait: o.Wait}
 	b.client = &http.Client{Timeout: patience + 10*time.Second}
 	if b.wait == nil {
-		b.wait = wait
+		b.wait = sleep.For
 	}
 	var err error
 	b.api, err = bot.New(o.Token, bot.WithSkipGetMe(), bot.WithServerURL(b.url), bot.WithHTTPClient(patience, b.client),
 		bot.WithErrorsHandler(func(err error) { o.Log.Warn("telegram", "err", b.safe(err)) }))
 	return b, b.safe(err)
-}
-
-func wait(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-t.C:
-		return nil
-	}
 }
 
 // Name implements [gateway.Surface].

@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/skein-dev/skein/internal/sleep"
 )
 
 // MaxFile is the longest database, or -wal, that is copied, in bytes.
@@ -34,7 +36,7 @@ func copyAll(ctx context.Context, path, dir string) error {
 		if done || err != nil {
 			return err
 		}
-		if err := wait(ctx, settled); err != nil {
+		if err := sleep.For(ctx, settled); err != nil {
 			return err
 		}
 	}
@@ -48,7 +50,7 @@ func copyOnce(ctx context.Context, path, dir string) (bool, error) {
 		return false, err
 	}
 	if young := settled - time.Since(time.Unix(0, before.changed())); young > 0 && young <= settled {
-		if err := wait(ctx, young); err != nil {
+		if err := sleep.For(ctx, young); err != nil {
 			return false, err
 		}
 		if before, err = lookAt(path); err != nil {
@@ -169,15 +171,4 @@ func ignoreMissing(err error) error {
 		return nil
 	}
 	return err
-}
-
-func wait(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/sleep"
 	"github.com/skein-dev/skein/llm"
 )
 
@@ -31,23 +32,12 @@ type Model struct {
 func New(o Options) *Model {
 	m := &Model{wait: o.Wait, id: o.ID, tries: map[string]int{}}
 	if m.wait == nil {
-		m.wait = wait
+		m.wait = sleep.For
 	}
 	if m.id == nil {
 		m.id = func() string { return "echo-" + string(skein.NewSessionID(time.Now())) }
 	}
 	return m
-}
-
-func wait(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-t.C:
-		return nil
-	}
 }
 
 // About implements [llm.Provider].
