@@ -2,15 +2,14 @@ package interop
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"strings"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/lines"
 )
 
 // A side file of a session that was read from another program's files has their
@@ -98,10 +97,13 @@ type bringer struct {
 	bytes   int
 }
 
+// maxSideLine is the longest line of a record in a side file, in bytes.
+const maxSideLine = MaxRecord*4/3 + 2<<20
+
 // eachSideLine calls f with the lines up to the end of the records.
 func eachSideLine(in *bufio.Reader, f func(sideLine) error) error {
 	for {
-		text, err := readSideLine(in)
+		text, err := lines.Append(nil, in, maxSideLine)
 		if err != nil {
 			return err
 		}
@@ -116,21 +118,6 @@ func eachSideLine(in *bufio.Reader, f func(sideLine) error) error {
 			return err
 		}
 	}
-}
-
-func readSideLine(in *bufio.Reader) (line []byte, err error) {
-	const most = MaxRecord*4/3 + 2<<20
-	for !bytes.HasSuffix(line, []byte("\n")) {
-		part, err := in.ReadSlice('\n')
-		line = append(line, part...)
-		switch {
-		case len(line) > most:
-			return nil, fmt.Errorf("a line of more than %d bytes", most)
-		case err != nil && !errors.Is(err, bufio.ErrBufferFull):
-			return nil, err
-		}
-	}
-	return line, nil
 }
 
 // take takes one line.

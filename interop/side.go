@@ -2,7 +2,6 @@ package interop
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -17,6 +16,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/folder"
+	"github.com/skein-dev/skein/internal/lines"
 	"github.com/skein-dev/skein/replay"
 )
 
@@ -258,13 +258,9 @@ func (w *work) says(err error) chunk {
 
 func readSideHead(f io.Reader) (head sideHead, rest *bufio.Reader, err error) {
 	in := bufio.NewReaderSize(f, 64<<10)
-	var line []byte
-	for len(line) < maxSideHead && !bytes.HasSuffix(line, []byte("\n")) {
-		part, err := in.ReadSlice('\n')
-		line = append(line, part...)
-		if err != nil && !errors.Is(err, bufio.ErrBufferFull) {
-			return head, nil, err
-		}
+	line, err := lines.Append(nil, in, maxSideHead)
+	if err != nil {
+		return head, nil, err
 	}
 	if err := json.Unmarshal(line, &head); err != nil {
 		return head, nil, err

@@ -11,6 +11,8 @@ import (
 	"iter"
 	"net/http"
 	"net/url"
+
+	"github.com/skein-dev/skein/internal/lines"
 )
 
 // maxEvent is how long one event of a stream may be, in bytes: an answer that
@@ -130,19 +132,15 @@ func events(r io.Reader) iter.Seq2[[]byte, error] {
 var errLongEvent = fmt.Errorf("an event of the stream has more than %d bytes", maxEvent)
 
 // lineOf returns the next line, without its end. What no line feed ends is none.
-func lineOf(in *bufio.Reader, most int) (line []byte, err error) {
-	for {
-		piece, err := in.ReadSlice('\n')
-		if line = append(line, piece...); len(line) > most {
-			return nil, errLongEvent
-		}
-		if err == nil {
-			return bytes.TrimSuffix(line[:len(line)-1], []byte("\r")), nil
-		}
-		if !errors.Is(err, bufio.ErrBufferFull) {
-			return nil, err
-		}
+func lineOf(in *bufio.Reader, most int) ([]byte, error) {
+	line, err := lines.Append(nil, in, most)
+	switch {
+	case errors.Is(err, lines.ErrLong):
+		return nil, errLongEvent
+	case err != nil:
+		return nil, err
 	}
+	return bytes.TrimSuffix(line[:len(line)-1], []byte("\r")), nil
 }
 
 // Decode reads the data of an event into to. A value of another type than is

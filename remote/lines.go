@@ -9,10 +9,12 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"math"
 	"net/http"
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/door"
+	"github.com/skein-dev/skein/internal/lines"
 )
 
 const readBuffer = 64 << 10
@@ -105,18 +107,14 @@ func linesOf(r *http.Response) iter.Seq2[[]byte, error] {
 // readLine appends a line, without its end, to line. The end of what is read in
 // the middle of one is [io.ErrUnexpectedEOF].
 func readLine(in *bufio.Reader, line []byte) ([]byte, error) {
-	for {
-		piece, err := in.ReadSlice('\n')
-		line = append(line, piece...)
-		switch {
-		case err == nil:
-			return line[:len(line)-1], nil
-		case errors.Is(err, io.EOF) && len(line) > 0:
-			return line, io.ErrUnexpectedEOF
-		case !errors.Is(err, bufio.ErrBufferFull):
-			return line, err
-		}
+	line, err := lines.Append(line, in, math.MaxInt)
+	switch {
+	case err == nil:
+		return line[:len(line)-1], nil
+	case errors.Is(err, io.EOF) && len(line) > 0:
+		return line, io.ErrUnexpectedEOF
 	}
+	return line, err
 }
 
 // told returns the error of a line that is a problem.

@@ -32,7 +32,7 @@ func lay(t *testing.T, files map[string]string) string {
 	return root
 }
 
-func lines(t *testing.T, root string) string {
+func linesOf(t *testing.T, root string) string {
 	t.Helper()
 	tr, err := Open(t.Context(), root, func(name string) bool { return name == "left" })
 	if err != nil {
@@ -83,7 +83,7 @@ func TestATreeIsWrittenAsItWas(t *testing.T) {
 		t.Fatal(err)
 	}
 	to := filepath.Join(t.TempDir(), "x", "again")
-	if err := Write(t.Context(), to, nil, strings.NewReader(lines(t, root))); err != nil {
+	if err := Write(t.Context(), to, nil, strings.NewReader(linesOf(t, root))); err != nil {
 		t.Fatalf("Write() = %v", err)
 	}
 	if got, want := describe(t, to), describe(t, root); got != want {
@@ -92,8 +92,8 @@ func TestATreeIsWrittenAsItWas(t *testing.T) {
 	if left, _ := filepath.Glob(filepath.Join(filepath.Dir(to), ".skein-*")); len(left) > 0 {
 		t.Errorf("Write leaves %v behind", left)
 	}
-	if got := lines(t, to); got != lines(t, root) {
-		t.Errorf("read again its lines are\n%swant\n%s", got, lines(t, root))
+	if got := linesOf(t, to); got != linesOf(t, root) {
+		t.Errorf("read again its lines are\n%swant\n%s", got, linesOf(t, root))
 	}
 }
 
@@ -103,7 +103,7 @@ func TestAFileOfLinesHasALineForEach(t *testing.T) {
 {"file":"log.jsonl","line":1,"text":"{\"torn"}
 {"file":"log.jsonl","mode":"` + mode(t, filepath.Join(root, "log.jsonl")) + `","mtime":` + fmt.Sprint(hour.UnixNano()) + `,"lines":2}
 {"folder":"."`
-	if got := lines(t, root); !strings.HasPrefix(got, want) {
+	if got := linesOf(t, root); !strings.HasPrefix(got, want) {
 		t.Errorf("Lines gives\n%swant\n%s", got, want)
 	}
 }
@@ -119,7 +119,7 @@ func mode(t *testing.T, path string) string {
 
 func TestWriteReplacesWhatDiffersAndLeavesTheRest(t *testing.T) {
 	root, to := lay(t, some), lay(t, map[string]string{"a.json": "old", "other": "mine", "empty": ""})
-	if err := Write(t.Context(), to, nil, strings.NewReader(lines(t, root))); err != nil {
+	if err := Write(t.Context(), to, nil, strings.NewReader(linesOf(t, root))); err != nil {
 		t.Fatal(err)
 	}
 	b, _ := os.ReadFile(filepath.Join(to, "other"))
@@ -201,7 +201,7 @@ func TestALogIsAppendedToIfWhatItHasStays(t *testing.T) {
 		open[name] = f
 	}
 	root := lay(t, map[string]string{"a.log": "one\ntwo\n", "b.log": "one\ntwo\n", "c": "one\ntwo\n"})
-	if err := Write(t.Context(), to, func(name string) bool { return name != "c" }, strings.NewReader(lines(t, root))); err != nil {
+	if err := Write(t.Context(), to, func(name string) bool { return name != "c" }, strings.NewReader(linesOf(t, root))); err != nil {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]string{"a.log": "one\ntwo\nits own\n", "b.log": "one\ntwo\n", "c": "one\ntwo\n"} {

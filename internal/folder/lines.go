@@ -10,6 +10,8 @@ import (
 	"os"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/skein-dev/skein/internal/lines"
 )
 
 // A Line is one line of a tree; see the package comment.
@@ -101,7 +103,7 @@ type Reader struct {
 	byLine func(string) bool
 	out    []byte // not yet given by Read
 	buf    []byte // what a line is made in
-	piece  []byte // the same of one that lies in two parts of cut
+	piece  []byte // the same of what cut gives
 	in     *os.File
 	cut    *bufio.Reader
 	n      int
@@ -169,23 +171,14 @@ func (r *Reader) next(b []byte) []byte {
 
 // line returns the next line of the current file, or a piece of one that is
 // too long. It is as it is until the next call.
-func (r *Reader) line() ([]byte, error) {
-	part, err := r.cut.ReadSlice('\n')
-	if !errors.Is(err, bufio.ErrBufferFull) {
-		return part, err
-	}
+func (r *Reader) line() (piece []byte, err error) {
 	if cap(r.piece) > maxKept {
 		r.piece = nil
 	}
-	r.piece = append(r.piece[:0], part...)
-	for len(r.piece) < MaxWhole {
-		part, err := r.cut.ReadSlice('\n')
-		r.piece = append(r.piece, part...)
-		if !errors.Is(err, bufio.ErrBufferFull) {
-			return r.piece, err
-		}
+	if r.piece, err = lines.Append(r.piece[:0], r.cut, MaxWhole); errors.Is(err, lines.ErrLong) {
+		err = nil
 	}
-	return r.piece, nil
+	return r.piece, err
 }
 
 func whole(b []byte, f File, in io.Reader) []byte {

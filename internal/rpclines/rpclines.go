@@ -8,6 +8,8 @@ import (
 	"io"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+
+	"github.com/skein-dev/skein/internal/lines"
 )
 
 // Why something is no message, besides what [jsonrpc.DecodeMessage] says.
@@ -51,16 +53,14 @@ func (r *Reader) Read(b []byte) (int, error) {
 
 // next returns a line; of one that is too long, one byte more than may be.
 func (r *Reader) next() (line []byte, err error) {
-	for {
-		piece, err := r.in.ReadSlice('\n')
-		if len(line) == 0 {
-			piece = bytes.TrimLeft(piece, " \t\r\n")
-		}
-		line = append(line, piece[:min(len(piece), r.most+1-len(line))]...)
-		if !errors.Is(err, bufio.ErrBufferFull) {
-			return bytes.TrimSpace(line), err
-		}
+	for err = lines.ErrLong; errors.Is(err, lines.ErrLong) && len(line) <= r.most; {
+		line, err = lines.Append(line, r.in, r.most+1)
+		line = bytes.TrimLeft(line, " \t\r\n")
 	}
+	if errors.Is(err, lines.ErrLong) {
+		_, err = lines.Skip(r.in)
+	}
+	return bytes.TrimSpace(line), err
 }
 
 // take passes on the messages of a line.

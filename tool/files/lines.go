@@ -10,11 +10,12 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/skein-dev/skein/internal/lines"
 	"github.com/skein-dev/skein/tool"
 )
 
-// lines answers with the lines of r, which p is read through, that in asks for.
-func lines(ctx context.Context, r *bufio.Reader, p place, in reading, size int64) (out tool.Output, err error) {
+// page answers with the lines of r, which p is read through, that in asks for.
+func page(ctx context.Context, r *bufio.Reader, p place, in reading, size int64) (out tool.Output, err error) {
 	first, limit := max(in.Offset, 1), in.Limit
 	if limit == 0 {
 		limit = usualLines
@@ -60,7 +61,7 @@ func lines(ctx context.Context, r *bufio.Reader, p place, in reading, size int64
 // A view shows lines and remembers what it did not show.
 type view struct{ crlf, mended, cut bool }
 
-func (v *view) show(line []byte, long int) string {
+func (v *view) show(line []byte, long int64) string {
 	line, _ = bytes.CutSuffix(line, []byte("\n"))
 	if rest, ok := bytes.CutSuffix(line, []byte("\r")); ok && long == 0 {
 		line, v.crlf = rest, true
@@ -95,17 +96,14 @@ func (v *view) notes() (s string) {
 
 // readLine reads a line, at most limit bytes of it, and returns how many more
 // bytes it had. The error is io.EOF after the last.
-func readLine(r *bufio.Reader, limit int) (line []byte, more int, err error) {
-	for {
-		piece, err := r.ReadSlice('\n')
-		keep := min(len(piece), limit-len(line))
-		line = append(line, piece[:keep]...)
-		more += len(piece) - keep
-		if !errors.Is(err, bufio.ErrBufferFull) {
-			if more > 0 && err == nil {
-				more-- // the line feed
-			}
-			return line, max(more, 0), err
-		}
+func readLine(r *bufio.Reader, limit int) (line []byte, more int64, err error) {
+	line, err = lines.Append(nil, r, limit)
+	if !errors.Is(err, lines.ErrLong) {
+		return line, 0, err
 	}
+	n, err := lines.Skip(r)
+	if err == nil {
+		n-- // the line feed
+	}
+	return line, n, err
 }

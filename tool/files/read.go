@@ -100,7 +100,7 @@ func (o Options) read(ctx context.Context, c tool.Call) (out tool.Output, err er
 		out.Text = fmt.Sprintf("[%s is empty]\n", p.named)
 		return out, nil
 	}
-	return lines(ctx, r, p, in, size)
+	return page(ctx, r, p, in, size)
 }
 
 // open opens p, which must be a file.
