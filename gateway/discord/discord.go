@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 	"unicode/utf16"
 
@@ -26,11 +27,15 @@ const longest = 2000
 
 // A Bot is a [gateway.Surface]. Make one with [New].
 type Bot struct {
-	api  *discordgo.Session
-	log  *slog.Logger
-	wait func(ctx context.Context, d time.Duration) error
+	Options
+	to   *url.URL           // where the API is; nil is Discord's own
+	api  *discordgo.Session // for requests
 	seen seen
 	me   string // its user ID; set by Run
+
+	mu      sync.Mutex
+	arrived []*discordgo.Message // that are not taken yet, the oldest first
+	came    chan struct{}        // holds one when a message arrived
 }
 
 // Options are what a Bot is made of.
@@ -39,35 +44,44 @@ type Options struct {
 	URL   string // of the API: scheme and host; "" is Discord's own
 	Seen  string // file that keeps the last message of each channel
 	Log   *slog.Logger
-	Wait  func(ctx context.Context, d time.Duration) error // between two connections; nil waits
+
+	// Wait waits between two connections, and for one to be made; nil waits.
+	Wait func(ctx context.Context, d time.Duration) error
 }
 
 // New returns a Bot. It makes no request. The error says what is wrong with the
 // URL, or is the disk's.
 func New(o Options) (_ *Bot, err error) {
 	defer skein.Wrapf(&err, "discord")
-	b := &Bot{log: o.Log, wait: o.Wait}
-	if b.wait == nil {
-		b.wait = sleep.For
+	if o.Wait == nil {
+		o.Wait = sleep.For
+	}
+	b := &Bot{Options: o, came: make(chan struct{}, 1)}
+	if o.URL != "" {
+		if b.to, err = url.Parse(o.URL); err != nil || b.to.Host == "" {
+			return nil, fmt.Errorf("%w address %q of the API", skein.ErrInvalid, o.URL)
+		}
 	}
 	if b.seen, err = readSeen(o.Seen); err != nil {
 		return nil, err
 	}
-	if b.api, err = discordgo.New("Bot " + strings.TrimPrefix(o.Token, "Bot ")); err != nil {
+	b.api, err = b.session()
+	return b, err
+}
+
+// session returns a session of the library, which has no connection yet.
+func (b *Bot) session() (*discordgo.Session, error) {
+	s, err := discordgo.New("Bot " + strings.TrimPrefix(b.Token, "Bot "))
+	if err != nil {
 		return nil, err
 	}
-	b.api.Identify.Intents = discordgo.IntentsDirectMessages | discordgo.IntentsGuildMessages
-	b.api.SyncEvents, b.api.StateEnabled, b.api.ShouldReconnectOnError = true, false, false
-	b.api.Dialer = &websocket.Dialer{Proxy: http.ProxyFromEnvironment, HandshakeTimeout: 20 * time.Second}
-	b.api.LogLevel = -1
-	if o.URL != "" {
-		to, err := url.Parse(o.URL)
-		if err != nil || to.Host == "" {
-			return nil, fmt.Errorf("%w address %q of the API", skein.ErrInvalid, o.URL)
-		}
-		b.api.Client.Transport = elsewhere{to}
+	s.Identify.Intents = discordgo.IntentsDirectMessages | discordgo.IntentsGuildMessages
+	s.SyncEvents, s.StateEnabled, s.ShouldReconnectOnError = true, false, false
+	s.LogLevel = -1
+	if b.to != nil {
+		s.Client.Transport = elsewhere{b.to}
 	}
-	return b, nil
+	return s, nil
 }
 
 // elsewhere sends requests to another host than Discord's, whose addresses the
@@ -86,47 +100,69 @@ func (b *Bot) Name() string { return "discord" }
 
 // Run implements [gateway.Surface].
 func (b *Bot) Run(ctx context.Context, take func(context.Context, gateway.Message) error) error {
-	gone := make(chan struct{}, 1)
-	end := func() {
-		select {
-		case gone <- struct{}{}:
-		default:
-		}
-	}
-	b.api.AddHandler(func(*discordgo.Session, *discordgo.Disconnect) { end() })
-	b.api.AddHandler(func(_ *discordgo.Session, m *discordgo.MessageCreate) {
-		if err := b.take(ctx, m.Message, take); err != nil && ctx.Err() == nil {
-			b.log.Error("a message was not taken; it is asked for again", "err", err)
-			go b.api.Close() //nolint:errcheck // it holds the goroutine that this is called by
-		}
-	})
+	var f *feed
 	for failed := 0; ctx.Err() == nil; {
-		err := b.open(ctx, take)
-		switch {
-		case err == nil:
-			failed = 0
-			select {
-			case <-gone:
-			case <-ctx.Done():
+		if f == nil {
+			api, err := b.session()
+			if err != nil {
+				return err
 			}
-			if ctx.Err() != nil {
-				return b.api.Close()
-			}
-		case refused(err):
+			f = newFeed(api, b.keep)
+		}
+		err := b.serve(ctx, f, take)
+		if errors.Is(err, errStuck) {
+			f = nil
+		} else {
+			err = errors.Join(err, f.close())
+		}
+		if refused(err) {
 			return fmt.Errorf("the bot was refused: %w", err)
+		}
+		if err == nil {
+			failed = 0
 		}
 		d := time.Second << failed
 		failed = min(failed+1, 6)
-		b.log.Warn("discord is not there; it is tried again", "err", err, "in", d)
-		if b.wait(ctx, d) != nil {
-			break // ctx has ended
+		if ctx.Err() == nil {
+			b.Log.Warn("discord is not there; it is tried again", "err", err, "in", d)
+			b.Wait(ctx, d) //nolint:errcheck // ctx has ended
 		}
 	}
-	return nil //nolint:nilerr // it ends because ctx does
+	if err := b.takeArrived(ctx, take); err != nil {
+		b.Log.Error("a message that came was not taken", "err", err)
+	}
+	return nil
 }
 
-// open connects, and takes in what came before.
-func (b *Bot) open(ctx context.Context, take func(context.Context, gateway.Message) error) error {
+// keep keeps a message until it is taken.
+func (b *Bot) keep(m *discordgo.Message) {
+	b.mu.Lock()
+	b.arrived = append(b.arrived, m)
+	b.mu.Unlock()
+	ring(b.came)
+}
+
+// takeArrived takes all that was kept. What is not taken stays.
+func (b *Bot) takeArrived(ctx context.Context, take func(context.Context, gateway.Message) error) error {
+	for {
+		b.mu.Lock()
+		all := b.arrived
+		b.mu.Unlock()
+		if len(all) == 0 {
+			return nil
+		}
+		if err := b.take(ctx, all[0], take); err != nil {
+			return err
+		}
+		b.mu.Lock()
+		b.arrived = b.arrived[1:]
+		b.mu.Unlock()
+	}
+}
+
+// serve connects, takes in what came before, then what comes, until the
+// connection breaks, a message is not taken or ctx ends.
+func (b *Bot) serve(ctx context.Context, f *feed, take func(context.Context, gateway.Message) error) error {
 	if b.me == "" {
 		me, err := b.api.User("@me", discordgo.WithContext(ctx))
 		if err != nil {
@@ -134,15 +170,29 @@ func (b *Bot) open(ctx context.Context, take func(context.Context, gateway.Messa
 		}
 		b.me = me.ID
 	}
-	if err := b.api.Open(); err != nil {
+	if err := b.takeArrived(ctx, take); err != nil {
+		return err
+	}
+	if err := f.open(ctx, b.Wait); err != nil {
 		return err
 	}
 	for channel, last := range b.seen.all() {
 		if err := b.catchUp(ctx, channel, last, take); err != nil {
-			return errors.Join(err, b.api.Close())
+			return err
 		}
 	}
-	return nil
+	for {
+		if err := b.takeArrived(ctx, take); err != nil {
+			return err
+		}
+		select {
+		case <-b.came:
+		case <-f.broke:
+			return nil
+		case <-ctx.Done():
+			return nil
+		}
+	}
 }
 
 // catchUp takes in what came in a channel after a message.
@@ -150,7 +200,7 @@ func (b *Bot) catchUp(ctx context.Context, channel, last string, take func(conte
 	for {
 		all, err := b.api.ChannelMessages(channel, 100, "", last, "", discordgo.WithContext(ctx))
 		if rest := (*discordgo.RESTError)(nil); errors.As(err, &rest) && rest.Response.StatusCode/100 == 4 {
-			b.log.Warn("a channel cannot be read any more", "channel", channel, "err", err)
+			b.Log.Warn("a channel cannot be read any more", "channel", channel, "err", err)
 			return nil
 		}
 		if err != nil || len(all) == 0 {

@@ -3,6 +3,7 @@ package discord_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -26,13 +27,16 @@ type server struct {
 	live   []string            // messages that come by each connection in turn
 	stored map[string][]string // by channel and after which message: answers, newest first
 	opened []string            // how each connection began: identify or resume
+	events []string            // of the session, as a resumed connection has them again
 	sent   chan map[string]any
 	limits int
 	denied bool
+	again  int           // the connection that is told, instead of greeted, to connect again
+	silent chan struct{} // is told that a connection will not be greeted
 }
 
 func newServer(t *testing.T, live ...string) *server {
-	s := &server{live: live, stored: map[string][]string{}, sent: make(chan map[string]any, 100)}
+	s := &server{live: live, stored: map[string][]string{}, sent: make(chan map[string]any, 100), silent: make(chan struct{}, 1)}
 	s.Server = httptest.NewServer(s)
 	t.Cleanup(s.Close)
 	return s
@@ -70,47 +74,72 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// talk is one connection to the gateway: it hands over one message and, if
-// there are others, breaks off.
+// talk is one connection to the gateway: it hands over what the last one did not
+// and one message more, and breaks off if there are others.
 func (s *server) talk(w http.ResponseWriter, r *http.Request) {
 	c, err := (&websocket.Upgrader{}).Upgrade(w, r, nil)
 	if err != nil {
 		return
 	}
-	defer c.Close()                                                                             //nolint:errcheck // it is a test
-	c.WriteMessage(websocket.TextMessage, []byte(`{"op":10,"d":{"heartbeat_interval":60000}}`)) //nolint:errcheck // the client has gone
-	var first struct{ Op int }
+	defer c.Close()                         //nolint:errcheck // it is a test
+	send := func(format string, a ...any) { // or the client has gone
+		c.WriteMessage(websocket.TextMessage, fmt.Appendf(nil, format, a...)) //nolint:errcheck // then it comes again
+	}
+	send(`{"op":10,"d":{"heartbeat_interval":60000}}`)
+	var first struct {
+		Op int
+		D  json.RawMessage
+	}
 	for first.Op != 2 && first.Op != 6 {
 		if c.ReadJSON(&first) != nil {
 			return
 		}
 	}
+	var had struct{ Seq int }
+	json.Unmarshal(first.D, &had) //nolint:errcheck // it is the library's
 	s.mu.Lock()
 	s.opened = append(s.opened, map[int]string{2: "identify", 6: "resume"}[first.Op])
-	n := len(s.opened)
-	live := s.live[min(n-1, len(s.live)):]
-	s.mu.Unlock()
-	ready := `{"op":0,"t":"READY","s":1,"d":{"v":9,"session_id":"abc","user":{"id":"99"}}}`
-	if first.Op == 6 {
-		ready = `{"op":0,"t":"RESUMED","s":1,"d":{}}`
-	}
-	c.WriteMessage(websocket.TextMessage, []byte(ready)) //nolint:errcheck // the client has gone
-	if len(live) > 0 {
-		c.WriteMessage(websocket.TextMessage, fmt.Appendf(nil, `{"op":0,"t":"MESSAGE_CREATE","s":%d,"d":%s}`, n+1, live[0])) //nolint:errcheck // the client has gone
-	}
-	if len(live) > 1 {
+	if len(s.opened) == s.again {
+		s.mu.Unlock()
+		send(`{"op":7,"d":null}`)
+		s.silent <- struct{}{}
+		c.ReadJSON(&first) //nolint:errcheck // it waits for the client to go
 		return
 	}
-	for first.Op != -1 {
+	if first.Op == 2 {
+		s.events = []string{`"READY","d":{"v":9,"session_id":"abc","user":{"id":"99"}}`}
+	} else {
+		s.events = append(s.events, `"RESUMED","d":{}`)
+	}
+	if len(s.live) > 0 {
+		s.events, s.live = append(s.events, `"MESSAGE_CREATE","d":`+s.live[0]), s.live[1:]
+	}
+	events, more := s.events, len(s.live) > 0
+	s.mu.Unlock()
+	for i := had.Seq; i < len(events); i++ {
+		send(`{"op":0,"s":%d,"t":%s}`, i+1, events[i])
+	}
+	for !more {
 		if c.ReadJSON(&first) != nil {
 			return
 		}
 	}
 }
 
+// bot returns a bot that does not wait between connections, and for one as long
+// as it may be made.
 func (s *server) bot(t *testing.T, seen string) *discord.Bot {
 	t.Helper()
-	b, err := discord.New(discord.Options{Token: "token", URL: s.URL, Seen: seen, Log: slog.New(slog.DiscardHandler), Wait: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }})
+	wait := func(ctx context.Context, d time.Duration) error {
+		if d == discord.Patience {
+			select {
+			case <-s.silent:
+			case <-ctx.Done():
+			}
+		}
+		return ctx.Err()
+	}
+	b, err := discord.New(discord.Options{Token: "token", URL: s.URL, Seen: seen, Log: slog.New(slog.DiscardHandler), Wait: wait})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,14 +147,20 @@ func (s *server) bot(t *testing.T, seen string) *discord.Bot {
 }
 
 // takes runs a bot until it took n messages.
-func (s *server) takes(t *testing.T, seen string, n int) (took []string) {
+func (s *server) takes(t *testing.T, seen string, n int) []string {
+	t.Helper()
+	return s.takesBut(t, seen, n, func(gateway.Message) error { return nil })
+}
+
+// takesBut runs a bot until n messages were taken that refuse lets pass.
+func (s *server) takesBut(t *testing.T, seen string, n int, refuse func(gateway.Message) error) (took []string) {
 	t.Helper()
 	ctx, stop := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer stop()
-	var mu sync.Mutex
 	err := s.bot(t, seen).Run(ctx, func(_ context.Context, m gateway.Message) error {
-		mu.Lock()
-		defer mu.Unlock()
+		if err := refuse(m); err != nil {
+			return err
+		}
 		took = append(took, fmt.Sprintf("%s %v %s %q", m.Key, m.From, m.ID, m.Text))
 		if len(took) == n {
 			stop()
@@ -164,10 +199,33 @@ func TestMessagesAreTakenAndAConnectionIsResumed(t *testing.T) {
 func TestWhatCameMeanwhileIsAskedFor(t *testing.T) {
 	s, seen := newServer(t, direct, mention), filepath.Join(t.TempDir(), "seen")
 	s.takes(t, seen, 2)
-	s.live = nil
+	s.live = []string{strings.Replace(direct, `"100"`, `"107"`, 1)}
 	s.stored["5 100"] = []string{strings.Replace(direct, `"100"`, `"105"`, 1), strings.Replace(direct, `"100"`, `"104"`, 1)}
 	s.stored["6 103"] = []string{strings.NewReplacer(`"101"`, `"106"`, `"guild_id":"7",`, "").Replace(nobody)}
-	want(t, s.takes(t, seen, 2), `discord:5 [42 @ada] 104 "hello"`, `discord:5 [42 @ada] 105 "hello"`)
+	want(t, s.takes(t, seen, 3), `discord:5 [42 @ada] 104 "hello"`, `discord:5 [42 @ada] 105 "hello"`, `discord:5 [42 @ada] 107 "hello"`)
+}
+
+// Nothing that is asked for could bring it: it is the first of its channel.
+func TestAMessageThatIsNotTakenIsTriedAgain(t *testing.T) {
+	s, full := newServer(t, direct, mention), 2
+	refuse := func(gateway.Message) error {
+		if full--; full >= 0 {
+			return errors.New("the disk is full")
+		}
+		return nil
+	}
+	want(t, s.takesBut(t, filepath.Join(t.TempDir(), "seen"), 2, refuse),
+		`discord:5 [42 @ada] 100 "hello"`, `discord:6 [43 @bob] 103 "there"`)
+}
+
+func TestAConnectionThatIsNotGreetedIsGivenUp(t *testing.T) {
+	s := newServer(t, direct, mention)
+	s.again = 2
+	want(t, s.takes(t, filepath.Join(t.TempDir(), "seen"), 2),
+		`discord:5 [42 @ada] 100 "hello"`, `discord:6 [43 @bob] 103 "there"`)
+	if got := strings.Join(s.opened, " "); got != "identify resume identify" {
+		t.Errorf("the connections began with %s, want a new session after one that is told to connect again", got)
+	}
 }
 
 func TestARefusedTokenEndsIt(t *testing.T) {

@@ -8,7 +8,6 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"sync"
 
 	"github.com/skein-dev/skein"
 )
@@ -19,16 +18,15 @@ type place struct {
 	Direct bool   `json:"direct,omitempty"` // it is no guild's: all in it is for the bot
 }
 
-// seen is how far each channel was read, in a file.
+// seen is how far each channel was read, in a file. It is for one goroutine.
 type seen struct {
 	file string
-	mu   *sync.Mutex
 	at   map[string]place // by channel
 }
 
 // readSeen reads the file, which need not be there.
 func readSeen(file string) (seen, error) {
-	s := seen{file: file, mu: new(sync.Mutex), at: map[string]place{}}
+	s := seen{file: file, at: map[string]place{}}
 	b, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return s, os.MkdirAll(filepath.Dir(file), 0o700)
@@ -44,8 +42,6 @@ func readSeen(file string) (seen, error) {
 
 // all returns the newest message of each channel.
 func (s *seen) all() map[string]string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	all := make(map[string]string, len(s.at))
 	for channel, p := range s.at {
 		all[channel] = p.Last
@@ -56,8 +52,6 @@ func (s *seen) all() map[string]string {
 // guild reports whether a channel is known to be a guild's: messages that are
 // asked for do not say so.
 func (s *seen) guild(channel string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	p, ok := s.at[channel]
 	return ok && !p.Direct
 }
@@ -65,8 +59,6 @@ func (s *seen) guild(channel string) bool {
 // put keeps that a message was taken; one that is older than the newest changes
 // nothing.
 func (s *seen) put(channel, id string, direct bool) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	if old := s.at[channel].Last; len(id) < len(old) || len(id) == len(old) && id <= old {
 		return nil
 	}

@@ -1,0 +1,4 @@
+package discord
+
+// Patience is how long a connection may take to be made.
+const Patience = patience
