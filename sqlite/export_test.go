@@ -36,3 +36,13 @@ func TryAgain(s *Store) {
 
 // EmptyLog moves the log to the database.
 func EmptyLog(s *Store) (emptied bool, err error) { return s.emptyLog() }
+
+// Feed feeds the index as in a pause, and reports whether events wait for it
+// still.
+func Feed(s *Store) (behind bool) {
+	s.index.pause()
+	return s.behind(context.Background())
+}
+
+// KeepReserve makes the reserve if there is room for it.
+func KeepReserve(s *Store) { s.keepReserve() }

@@ -109,8 +109,12 @@ func (x *indexer) fed() bool { return x.last.Load() != 0 }
 
 // step feeds once and returns how many events it indexed, and whether there is
 // more to do now. An error is left to the next step: the index is only late,
-// nothing is lost.
+// nothing is lost. Where the disk is nearly full it stays late: it would take
+// the room that deleting needs.
 func (x *indexer) step(run func(context.Context, func(*tx) error) error, bytes int64) (fed int, more bool) {
+	if x.core.tight.Load() {
+		return 0, false
+	}
 	err := run(x.ctx, func(t *tx) (err error) {
 		fed, more, err = t.feed(bytes)
 		return err
@@ -180,6 +184,10 @@ func (t *tx) feed(bytes int64) (rows int, more bool, err error) {
 // business: the disk may be read-only or another process may write.
 func (c *core) catchUp(ctx context.Context, most time.Duration) {
 	if c.unwritable(ctx) != nil || !c.behind(ctx) {
+		return
+	}
+	if c.tight.Load() {
+		c.chores.wake() // they see whether there is room again
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, most)

@@ -65,9 +65,15 @@ const (
 
 func (c *core) reserve() string { return c.paths.real() + reserveSuffix }
 
-// keepReserve makes the reserve, if it is not there. That it cannot be made
-// matters only when it would be needed.
+// keepReserve makes the reserve, if it is not there, and sees whether the disk
+// is nearly full. That the reserve cannot be made matters only when it would be
+// needed.
 func (c *core) keepReserve() {
+	room, known := freeSpace(filepath.Dir(c.reserve()))
+	enough := known && room >= reserveRoom
+	if enough || !known {
+		c.tight.Store(false)
+	}
 	st, err := os.Stat(c.path)
 	if err != nil || st.Size() < reserveFrom {
 		return
@@ -75,9 +81,8 @@ func (c *core) keepReserve() {
 	if _, err := os.Stat(c.reserve()); !errors.Is(err, fs.ErrNotExist) {
 		return
 	}
-	room, known := freeSpace(filepath.Dir(c.reserve()))
-	c.tight.Store(known && room < reserveRoom)
-	if !known || room < reserveRoom {
+	if !enough {
+		c.tight.Store(known)
 		return
 	}
 	b := make([]byte, reserveSize) // random: some file systems keep no zeros
@@ -101,7 +106,10 @@ func (c *core) makingRoom(ctx context.Context, do func() error) error {
 		return err
 	}
 	if os.Remove(c.reserve()) != nil { // it is given back already
-		return err
+		if emptied, eerr := c.emptyLog(); eerr != nil || !emptied {
+			return err
+		}
+		return do()
 	}
 	c.tight.Store(true)
 	c.opening.RLock()
@@ -119,10 +127,14 @@ func (c *core) makingRoom(ctx context.Context, do func() error) error {
 }
 
 // afterStep lets the log begin anew where there is hardly room for it to grow.
+// The writer waits meanwhile: where one step follows the other, in several
+// goroutines, the log would never be found at rest, and fill the disk.
 func (c *core) afterStep() error {
 	if !c.tight.Load() {
 		return nil
 	}
+	c.writer.mu.Lock()
+	defer c.writer.mu.Unlock()
 	_, err := c.emptyLog()
 	return err
 }
