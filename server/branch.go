@@ -8,6 +8,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/door"
+	"github.com/skein-dev/skein/internal/room"
 )
 
 // where is a place in a session that is named by a seq or by a turn.
@@ -53,6 +54,9 @@ func turnOf(ctx context.Context, store skein.Store, s *skein.Session, n int64) (
 // turn is: turns count up with the seqs.
 func beginOf(ctx context.Context, store skein.Store, s *skein.Session, n int) (skein.Seq, error) {
 	low, high := skein.Seq(1), s.Last+1 // it is one of them, or between
+	share := room.Of(ctx)
+	was := share.Used()
+	defer func() { share.Give(share.Used() - was) }()
 	for low < high {
 		mid := low + (high-low)/2
 		found, err := store.Newest(ctx, s.ID, 1, mid+1)

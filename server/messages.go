@@ -10,6 +10,7 @@ import (
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/api"
 	"github.com/skein-dev/skein/door"
+	"github.com/skein-dev/skein/internal/room"
 )
 
 // newMessage is the body of POST /v1/sessions/{id}/messages.
@@ -63,7 +64,7 @@ func (a *service) messages(t *table) {
 			if err := rawly(ctx, i.Raw); err != nil {
 				return nil, err
 			}
-			list, more, err := newest(ctx, i.ID, i.Limit, before, i.Rewound)
+			list, more, err := newest(ctx, legible(ctx), i.ID, i.Limit, before, i.Rewound)
 			if err != nil {
 				return nil, err
 			}
@@ -76,13 +77,17 @@ func (a *service) messages(t *table) {
 }
 
 // newest returns the newest n messages before a place, fewer if they are long, those that were taken back
-// only if rewound is set, and whether there may be more before them.
-func newest(ctx context.Context, id skein.SessionID, n int, before skein.Seq, rewound bool) (list []skein.Entry, more bool, err error) {
+// only if rewound is set, and whether there may be more before them. What it drops
+// it gives back.
+func newest(ctx context.Context, store skein.Store, id skein.SessionID, n int, before skein.Seq, rewound bool) (list []skein.Entry, more bool, err error) {
+	share := room.Of(ctx)
 	for {
-		found, further, err := fitting(ctx, legible(ctx), id, n, before)
+		was := share.Used()
+		found, further, err := fitting(ctx, store, id, n, before)
 		if err != nil {
 			return nil, false, err
 		}
+		took, size := share.Used()-was, sizeOfAll(found)
 		more = further
 		long := more && len(found) < n // as much as a page may have
 		if more {
@@ -90,6 +95,7 @@ func newest(ctx context.Context, id skein.SessionID, n int, before skein.Seq, re
 		}
 		if !rewound {
 			found = slices.DeleteFunc(found, func(e skein.Entry) bool { return e.Rewound })
+			share.Give(took * int64(size-sizeOfAll(found)) / int64(size))
 		}
 		list = append(found, list...)
 		if over := len(list) - n; over > 0 {

@@ -206,11 +206,16 @@ const (
 
 // next returns how many messages to read after some that were read at once.
 func next(found []skein.Entry, n int) int {
+	return max(1, min(readMost, 8*n, readBytes*n/sizeOfAll(found)))
+}
+
+// sizeOfAll is about how many bytes entries have, at least 1.
+func sizeOfAll(all []skein.Entry) int {
 	size := 1
-	for _, e := range found {
+	for _, e := range all {
 		size += lengthOf(e)
 	}
-	return max(1, min(readMost, 8*n, readBytes*n/size))
+	return size
 }
 
 // lengthOf is about how many bytes an entry has.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/door"
+	"github.com/skein-dev/skein/internal/room"
 )
 
 // A wanted is what one can jump to.
@@ -94,7 +95,8 @@ func following(ctx context.Context, store skein.Store, id skein.SessionID, after
 // preceding yields the messages before a place, the nearest first.
 func preceding(ctx context.Context, store skein.Store, id skein.SessionID, before skein.Seq) iter.Seq2[skein.Entry, error] {
 	return func(yield func(skein.Entry, error) bool) {
-		for before > 1 {
+		share := room.Of(ctx)
+		for was := share.Used(); before > 1; share.Give(share.Used() - was) {
 			found, err := store.Newest(ctx, id, maxWindow, before)
 			if err != nil {
 				yield(skein.Entry{}, err)

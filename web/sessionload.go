@@ -13,6 +13,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/door"
+	"github.com/skein-dev/skein/internal/room"
 	"github.com/skein-dev/skein/render"
 	"github.com/skein-dev/skein/replay"
 )
@@ -123,7 +124,10 @@ func (s *site) export(ctx context.Context, w io.Writer, one skein.Session, as st
 // entries yields the messages of a session without secrets.
 func (s *site) entries(ctx context.Context, store skein.Store, one skein.Session) iter.Seq2[skein.Entry, error] {
 	return func(yield func(skein.Entry, error) bool) {
+		share := room.Of(ctx)
+		was := share.Used()
 		for after := skein.Seq(0); after < one.Last; after += maxWindow {
+			share.Give(share.Used() - was)
 			found, err := store.Newest(ctx, one.ID, maxWindow, after+maxWindow+1)
 			if err != nil {
 				yield(skein.Entry{}, err)
