@@ -26,6 +26,7 @@ const (
 	codeDamaged       = "XX001"
 	codeIndexDamaged  = "XX002"
 	codeMoved         = "SK001" // must_be, schema/0001.sql
+	codeOtherSchema   = "SK002" // other_schema, schema/0009.sql
 	connectionCodes   = "08"    // they begin so: connection_failure, transaction_resolution_unknown
 	codeInternal      = "XX000" // tuple concurrently updated
 )
@@ -54,6 +55,8 @@ func again(err error) bool {
 // callers can test for.
 func classify(err error) error {
 	switch code(err) {
+	case codeOtherSchema:
+		return otherSchema(err)
 	case codeDiskFull:
 		return fmt.Errorf("%w: %w", skein.ErrFull, err)
 	case codeReadOnly:

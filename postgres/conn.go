@@ -1,7 +1,6 @@
 package postgres
 
 import (
-	"cmp"
 	"context"
 	"errors"
 
@@ -27,7 +26,7 @@ type conn struct {
 	pg    *pgxpool.Conn
 	s     *Store
 	begin string // the statement that begins it; "" for one that ends with the first round trip
-	set   string // setRole, or what takes its place
+	set   string // what takes the place of setRole, in one that writes; "" in others
 	begun bool
 }
 
@@ -38,8 +37,10 @@ const setRole = `SELECT set_config('role', $1, true), set_config('skein.user', $
 
 // setDurable does so for a transaction that writes. What is committed is on disk,
 // whatever the server's default is. Nobody waits for ever for one whose program was
-// stopped in the midst of it.
-const setDurable = `SELECT set_config('role', $1, true), set_config('skein.user', $2, true),
+// stopped in the midst of it. Before it writes, it looks whether the tables still
+// are those of schema version $3: who brings them to another one waits for it, and
+// it waits for that (takeSteps).
+const setDurable = `SELECT CASE WHEN (SELECT m.version FROM skein_meta m) = $3 THEN true ELSE other_schema() END, set_config('role', $1, true), set_config('skein.user', $2, true),
 	set_config('synchronous_commit', CASE current_setting('synchronous_commit') WHEN 'off' THEN 'on' ELSE current_setting('synchronous_commit') END, true),
 	set_config('idle_in_transaction_session_timeout', '60s', true)`
 
@@ -72,7 +73,11 @@ func (q *conn) pipe() *pipe {
 		if q.begin != "" {
 			p.b.Queue(q.begin)
 		}
-		p.b.Queue(cmp.Or(q.set, setRole), q.s.role(), string(q.s.user))
+		if q.set == "" {
+			p.b.Queue(setRole, q.s.role(), string(q.s.user))
+		} else {
+			p.b.Queue(q.set, q.s.role(), string(q.s.user), schemaVersion)
+		}
 	}
 	return p
 }

@@ -3,10 +3,13 @@ package postgres
 import (
 	"context"
 	"embed"
+	"errors"
 	"fmt"
+	"strconv"
 	"sync"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/skein-dev/skein"
 )
@@ -17,7 +20,7 @@ var schemaFS embed.FS
 const (
 	// schemaVersion is what skein_meta says; schema/0001.sql brings an empty
 	// database to 1, and so on.
-	schemaVersion = 8
+	schemaVersion = 9
 	// minServer is the first version of PostgreSQL that has pg_current_xact_id.
 	minServer = 130000
 	// migrateLock is the advisory lock of who migrates.
@@ -103,6 +106,20 @@ func version(ctx context.Context, pg *pgx.Conn) (v int, err error) {
 	return v, err
 }
 
+// otherSchema says, of the error of other_schema, that another program has brought
+// the tables to another version since this one opened them: what this one would
+// write does not fit.
+func otherSchema(err error) error {
+	var e *pgconn.PgError
+	if !errors.As(err, &e) {
+		return err
+	}
+	if v, nerr := strconv.Atoi(e.Detail); nerr == nil && v < schemaVersion {
+		return fmt.Errorf("%w: its tables have version %d, they had %d when they were opened; open it again", skein.ErrReplaced, v, schemaVersion)
+	}
+	return fmt.Errorf("%w: a newer skein has brought its tables to version %s while this program, which knows %d, had them open: end this one and start the newer", skein.ErrNewer, e.Detail, schemaVersion)
+}
+
 // extensions makes those that the schema takes where they can be had. They are the
 // login's, who may make some in its database.
 const extensions = `DO $$
@@ -135,6 +152,11 @@ func takeSteps(ctx context.Context, pg *pgx.Conn, l *login, begins func()) error
 		}
 		if err := l.become(ctx, t); err != nil {
 			return err
+		}
+		if v > 0 { // from now on nobody writes by the former version's rules
+			if _, err := t.Exec(ctx, `LOCK TABLE skein_meta IN ACCESS EXCLUSIVE MODE`); err != nil {
+				return err
+			}
 		}
 		for ; v < schemaVersion; v++ {
 			text, err := schemaFS.ReadFile(fmt.Sprintf("schema/%04d.sql", v+1))

@@ -1,6 +1,7 @@
 package postgres_test
 
 import (
+	"context"
 	"errors"
 	"strings"
 	"sync"
@@ -8,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/jackc/pgx/v5"
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/pgtest"
@@ -63,6 +65,43 @@ func TestMigrationCountsWhatIsSaidOnce(t *testing.T) {
 	pgtest.Exec(t, pgtest.As(t, dsn, "skein_owner"), beforeTiers, `DROP TABLE undone`, `UPDATE skein_meta SET version = 4`)
 	if got, err := open(t, dsn).Size(t.Context(), "a"); err != nil || got != now {
 		t.Errorf("Size = %d, %v after the migration, want %d", got, err, now)
+	}
+}
+
+// Who is in the midst of a write has looked which version the tables have: they stay
+// so until that is committed.
+func TestAMigrationWaitsForWhoWrites(t *testing.T) {
+	dsn := pgtest.DSN(t)
+	open(t, dsn)
+	pgtest.Exec(t, pgtest.As(t, dsn, "skein_owner"), `UPDATE skein_meta SET version = 8`)
+	c, err := pgx.Connect(t.Context(), dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close(context.WithoutCancel(t.Context())) //nolint:errcheck // nothing was written
+	look := strings.NewReplacer("$1", "'skein_user'", "$2", "''", "$3", "8").Replace(postgres.SetPut)
+	for _, q := range []string{"BEGIN", look} {
+		if _, err := c.Exec(t.Context(), q); err != nil {
+			t.Fatal(err)
+		}
+	}
+	opened := make(chan error, 1)
+	go func() {
+		s, err := postgres.Open(t.Context(), dsn, postgres.Options{})
+		if err == nil {
+			err = s.Close()
+		}
+		opened <- err
+	}()
+	waitFor(t, dsn, `SELECT EXISTS (SELECT FROM pg_locks WHERE relation = 'skein_meta'::regclass AND NOT granted)`)
+	if _, err := c.Exec(t.Context(), "COMMIT"); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-opened; err != nil {
+		t.Errorf("Open = %v once the other has committed, want nil", err)
+	}
+	if _, err := c.Exec(t.Context(), look); err == nil {
+		t.Error("who writes by the rules of version 8 is not refused after the migration")
 	}
 }
 

@@ -65,7 +65,8 @@ type Options struct {
 //
 // The error wraps [skein.ErrNewer] if the tables are some later version's,
 // which are left untouched, and [skein.ErrInvalid] if the address is none. No
-// error has the password in it.
+// error has the password in it. Once a newer version has migrated the tables
+// meanwhile, what writes returns an error wrapping [skein.ErrNewer].
 func Open(ctx context.Context, dsn string, o Options) (_ *Store, err error) {
 	cfg, err := parse(dsn)
 	if err != nil {

@@ -47,11 +47,20 @@ func TestStore(t *testing.T) {
 		Newer:   makeNewer,
 		Hurt:    hurt,
 
+		Unchanged:  unchanged,
 		HurtRecord: hurtRecord,
 	})
 }
 
-func makeNewer(t *testing.T, address string) func() error {
+// makeNewer is storetest.Options.Newer.
+func makeNewer(t *testing.T, address string) {
+	t.Helper()
+	pgtest.Exec(t, pgtest.As(t, address, "skein_owner"), `UPDATE skein_meta SET version = 1000, program = 'skein 99'`)
+}
+
+// unchanged is storetest.Options.Unchanged.
+func unchanged(t *testing.T, address string) func() error {
+	t.Helper()
 	ctx := context.Background()
 	c, err := pgx.Connect(ctx, pgtest.As(t, address, "skein_owner"))
 	if err != nil {
@@ -62,9 +71,6 @@ func makeNewer(t *testing.T, address string) func() error {
 		err = c.QueryRow(ctx, `SELECT (SELECT string_agg(relname || relnatts, ',' ORDER BY relname) FROM pg_class WHERE relnamespace = 'public'::regnamespace)
 			|| (SELECT string_agg(m::text, ',') FROM skein_meta m) || (SELECT count(*) FROM events)`).Scan(&s)
 		return s, err
-	}
-	if _, err := c.Exec(ctx, `UPDATE skein_meta SET version = 1000, program = 'skein 99'`); err != nil {
-		t.Fatal(err)
 	}
 	was, err := state()
 	if err != nil {

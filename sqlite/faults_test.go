@@ -3,7 +3,6 @@ package sqlite_test
 import (
 	"bytes"
 	"database/sql"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"net/url"
@@ -15,23 +14,6 @@ import (
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/sqlite"
 )
-
-// setVersion writes the schema version into the header of a database that
-// nobody has open (https://sqlite.org/fileformat.html#the_database_header).
-func setVersion(t *testing.T, name string, v uint32) {
-	t.Helper()
-	f, err := os.OpenFile(name, os.O_RDWR, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b := binary.BigEndian.AppendUint32(nil, v)
-	if _, err := f.WriteAt(b, 60); err != nil {
-		t.Fatal(err)
-	}
-	if err := f.Close(); err != nil {
-		t.Fatal(err)
-	}
-}
 
 // snapshot returns the names and bytes of the files in a folder.
 func snapshot(t *testing.T, dir string) map[string]string {
@@ -55,9 +37,14 @@ func snapshot(t *testing.T, dir string) map[string]string {
 }
 
 // makeNewer is storetest.Options.Newer.
-func makeNewer(t *testing.T, name string) (unchanged func() error) {
+func makeNewer(t *testing.T, name string) {
 	t.Helper()
-	setVersion(t, name, 4711)
+	behind(t, name, `PRAGMA user_version = 4711`)
+}
+
+// unchanged is storetest.Options.Unchanged.
+func unchanged(t *testing.T, name string) func() error {
+	t.Helper()
 	was := snapshot(t, filepath.Dir(name))
 	return func() error {
 		is := snapshot(t, filepath.Dir(name))
@@ -78,12 +65,13 @@ func TestNewerFileIsRefusedUntouched(t *testing.T) {
 	s := open(t, name)
 	add(t, s, "a", created(), user("x"))
 	shut(t, s)
-	unchanged := makeNewer(t, name)
+	makeNewer(t, name)
+	same := unchanged(t, name)
 	_, err := dial(name)
 	if !errors.Is(err, skein.ErrNewer) || !strings.Contains(err.Error(), fmt.Sprintf("has schema 4711, this program knows %d:", sqlite.SchemaVersion)) {
 		t.Errorf("Open of a newer file = %v, want %v with both versions", err, skein.ErrNewer)
 	}
-	if err := unchanged(); err != nil {
+	if err := same(); err != nil {
 		t.Error(err)
 	}
 }
@@ -196,6 +184,19 @@ func TestPermissions(t *testing.T) {
 	}
 }
 
+// behind changes a file behind the back of the store that has it open.
+func behind(t *testing.T, name, query string, args ...any) {
+	t.Helper()
+	db, err := sql.Open(sqlite.DriverName, "file:"+(&url.URL{Path: name}).EscapedPath())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.Exec("PRAGMA busy_timeout = 60000; "+query, args...); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // hurtRecord is storetest.Options.HurtRecord.
 func hurtRecord(t *testing.T, name, path string, n int) {
 	t.Helper()
@@ -211,21 +212,12 @@ func hurtRecord(t *testing.T, name, path string, n int) {
 		t.Fatal(err)
 	}
 	raw[len(raw)/2] ^= 0x10
-	if _, err := db.Exec(`PRAGMA busy_timeout = 60000; UPDATE records SET raw = ? WHERE n = ?`, raw, at); err != nil {
-		t.Fatal(err)
-	}
+	behind(t, name, `UPDATE records SET raw = ? WHERE n = ?`, raw, at)
 }
 
-// hurt is storetest.Options.Hurt. It has the file open beside the store.
+// hurt is storetest.Options.Hurt.
 func hurt(t *testing.T, name, old, new string) {
 	t.Helper()
-	db, err := sql.Open(sqlite.DriverName, "file:"+(&url.URL{Path: name}).EscapedPath())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
-	if _, err := db.Exec(`PRAGMA busy_timeout = 60000; UPDATE events SET text = replace(text, ?1, ?2), payload = CAST(replace(CAST(payload AS TEXT), ?1, ?2) AS BLOB)
-		WHERE instr(text, ?1) > 0 OR instr(CAST(payload AS TEXT), ?1) > 0`, old, new); err != nil {
-		t.Fatal(err)
-	}
+	behind(t, name, `UPDATE events SET text = replace(text, ?1, ?2), payload = CAST(replace(CAST(payload AS TEXT), ?1, ?2) AS BLOB)
+		WHERE instr(text, ?1) > 0 OR instr(CAST(payload AS TEXT), ?1) > 0`, old, new)
 }

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -105,7 +106,7 @@ func (c *core) inPlace() error {
 		err = c.paths.check()
 	}
 	if err == nil {
-		err = c.paths.sameStore()
+		err = cmp.Or(c.paths.sameStore(), sameSchema(c.schema.Load()))
 	}
 	if lost := err != nil; c.paths.lost.Load() != lost && c.paths.lost.CompareAndSwap(!lost, lost) && lost {
 		if c.notice != nil {

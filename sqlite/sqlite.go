@@ -52,6 +52,7 @@ type core struct {
 	readOnly error        // why nothing can be written; nil if it can
 	mode     string       // how the file is opened to be read
 	tried    time.Time    // when it was tried last to open it for writing
+	schema   atomic.Int64 // the file's user_version, as it was found last; 0: nothing was written yet
 	tight    atomic.Bool  // the disk is so full that the reserve was given back
 
 	mu     sync.Mutex
@@ -90,6 +91,8 @@ const readConns = 8
 // [skein.ErrInvalid] if it is none of skein's, and [skein.ErrReplaced] if the
 // log beside it is another file's. Whatever is called later returns an error
 // wrapping that too while the file, or its log, is not the one that was opened.
+// Once a newer version has migrated the file meanwhile, what writes returns an error
+// wrapping [skein.ErrNewer], and so does what reads after that.
 func Open(ctx context.Context, name string, o Options) (_ *Store, err error) {
 	defer skein.Wrapf(&err, "sqlite: open %s", name)
 	prepareDriver()

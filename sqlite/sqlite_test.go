@@ -42,6 +42,8 @@ func TestStore(t *testing.T) {
 		Newer:   makeNewer,
 		Hurt:    hurt,
 
+		Unchanged: unchanged,
+
 		HurtRecord: hurtRecord,
 	})
 }

@@ -47,6 +47,18 @@ func refuse(v int64, err error) error {
 	return err
 }
 
+// sameSchema refuses a file that another program has brought to schema v since it
+// was opened, 0 if that is not known: what this one would write to it does not fit.
+func sameSchema(v int64) error {
+	switch {
+	case v > schemaVersion:
+		return fmt.Errorf("%w: a newer skein has brought the file to schema %d while this program, which knows %d, had it open: end this one and start the newer", skein.ErrNewer, v, schemaVersion)
+	case v != 0 && v < schemaVersion:
+		return fmt.Errorf("%w: the file has schema %d, it had %d when it was opened; open it again", skein.ErrReplaced, v, schemaVersion)
+	}
+	return nil
+}
+
 // fileVersion returns the file's schema version, 0 for an empty file.
 func fileVersion(c *conn) (v int64, err error) {
 	var sqlite string

@@ -34,7 +34,8 @@ type writer struct {
 	heads    *heads
 	changed  func([]skein.SessionID)   // called after each commit that changed sessions
 	blocked  func(time.Duration) error // says who kept it from writing for so long
-	inPlace  func() error              // says that the file is not the one at its path any more
+	inPlace  func() error              // says that the file is not the one that was opened any more
+	schema   *atomic.Int64             // the file's user_version, as the last transaction found it
 	patience time.Duration             // how long it waits for another process that writes
 	stuck    atomic.Bool               // its patience has ended, and nothing was written since
 	version  int64                     // PRAGMA data_version: others' commits change it
@@ -52,6 +53,7 @@ func newWriter(conn *conn, c *core, patience time.Duration) *writer {
 	w := &writer{
 		conn: conn, jobs: make(chan *job, 4*groupJobs), urgent: make(chan *job), spare: make(chan *job), stopped: make(chan struct{}), heads: newHeads(), patience: patience,
 		changed: c.wakers.wake, blocked: func(d time.Duration) error { return blockedBy(c.path, d) }, inPlace: c.inPlace,
+		schema: &c.schema,
 	}
 	go w.loop()
 	return w
@@ -286,9 +288,15 @@ func (w *writer) begin(group []*job) error {
 	if _, err := w.conn.one("PRAGMA data_version", nil, &v); err != nil {
 		return errors.Join(err, w.rollback())
 	}
-	if v != w.version {
-		w.heads.clear()
-		w.version = v
+	if v == w.version {
+		return nil
 	}
+	var schema int64 // nobody else has changed it without changing v
+	if _, err := w.conn.one("PRAGMA user_version", nil, &schema); err != nil {
+		return errors.Join(err, w.rollback())
+	}
+	w.schema.Store(schema)
+	w.heads.clear()
+	w.version = v
 	return nil
 }

@@ -24,10 +24,15 @@ type Options struct {
 	// is free at once.
 	Frees time.Duration
 
-	// Newer makes the data at an address, which no store has open, look as if
-	// a newer version of the program had written it, and returns what fails
-	// if anything there was changed since. nil: the store has no versions.
-	Newer func(t *testing.T, address string) (unchanged func() error)
+	// Newer makes the data at an address, which a store may have open, look as
+	// if a newer version of the program had brought it to its own schema. nil:
+	// the store has no versions.
+	Newer func(t *testing.T, address string)
+
+	// Unchanged looks at the data at an address, which no store has open, and
+	// returns what fails if anything there was changed since. It is set where
+	// Newer is.
+	Unchanged func(t *testing.T, address string) func() error
 
 	// Deadline is how long one check may take; 0: 3 minutes, which even a slow
 	// and busy machine needs for none. A store that hangs in a check ends the
