@@ -177,3 +177,25 @@ func TestMigrationTellsLongPromptsApart(t *testing.T) {
 		t.Errorf("Usage of a session without long prompts = %v, %v", got, err)
 	}
 }
+
+// Up to version 9 what was put back counted as gone.
+func TestMigrationCountsWhatWasPutBack(t *testing.T) {
+	dsn := pgtest.DSN(t)
+	s := open(t, dsn)
+	amend := func(a skein.Amended) skein.Event { return skein.NewEvent(skein.KindAmended, 4, a) }
+	add(t, s.As("ann"), "a", created(), said("one"), said("two"), said("three"),
+		amend(skein.Amended{Seq: 2, Withdrawn: true}), amend(skein.Amended{Seq: 2}), amend(skein.Amended{Seq: 3, Withdrawn: true}))
+	add(t, s.As("ann"), "f", skein.NewEvent(skein.KindCreated, 1, skein.Created{Parent: &skein.Parent{Session: "a", Seq: 7, Why: skein.Fork}}), said("own"))
+	pgtest.Exec(t, pgtest.As(t, dsn, "skein_all"), `UPDATE events SET role = NULL WHERE kind = 'amended'`,
+		`UPDATE sessions SET state = convert_to(regexp_replace(convert_from(state, 'UTF8'), '"messages":(\d)(.*"messages":)(\d)', '"messages":\3\2\1'), 'UTF8')`)
+	pgtest.Exec(t, pgtest.As(t, dsn, "skein_owner"), `UPDATE skein_meta SET version = 9`)
+	s = open(t, dsn)
+	if err := s.DoChores(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for id, want := range map[skein.SessionID]int{"a": 2, "f": 3} {
+		if got, err := s.As("ann").Session(t.Context(), id); err != nil || got.Messages != want || got.Undone.Messages != 1 || got.First != "one" {
+			t.Errorf("Session(%s) = %d messages, %d undone, from %q, %v; want %d and 1 from one", id, got.Messages, got.Undone.Messages, got.First, err, want)
+		}
+	}
+}

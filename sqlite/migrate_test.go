@@ -310,6 +310,49 @@ func TestMigrationTellsLongPromptsApart(t *testing.T) {
 	}
 }
 
+// Up to version 13 what was put back counted as gone.
+func TestMigrationCountsWhatWasPutBack(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "x.db")
+	s, err := Open(t.Context(), name, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	amend := func(a skein.Amended) skein.Event { return skein.NewEvent(skein.KindAmended, 4, a) }
+	if _, err := s.Append(t.Context(),
+		skein.Batch{Session: "a", Events: []skein.Event{
+			skein.NewEvent(skein.KindCreated, 1, skein.Created{}), skein.Say(2, skein.UserSays("one")), skein.Say(3, skein.UserSays("two")), skein.Say(3, skein.UserSays("three")),
+			amend(skein.Amended{Seq: 2, Withdrawn: true}), amend(skein.Amended{Seq: 2}), amend(skein.Amended{Seq: 3, Withdrawn: true}),
+		}},
+		skein.Batch{Session: "f", Events: []skein.Event{
+			skein.NewEvent(skein.KindCreated, 1, skein.Created{Parent: &skein.Parent{Session: "a", Seq: 7, Why: skein.Fork}}), skein.Say(5, skein.UserSays("own")),
+		}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	c := testConn(t, name)
+	if err := c.script(`UPDATE events SET role = NULL WHERE kind = 'amended'; UPDATE sessions SET messages = messages - 1, undone_messages = undone_messages + 1; PRAGMA user_version = 13`); err != nil {
+		t.Fatal(err)
+	}
+	if s, err = Open(t.Context(), name, Options{}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	if err := s.recountAll(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for id, want := range map[skein.SessionID]int{"a": 2, "f": 3} {
+		if got, err := s.Session(t.Context(), id); err != nil || got.Messages != want || got.Undone.Messages != 1 || got.First != "one" {
+			t.Errorf("Session(%s) = %d messages, %d undone, from %q, %v; want %d and 1 from one", id, got.Messages, got.Undone.Messages, got.First, err, want)
+		}
+	}
+	var shown string
+	if _, err := c.one(`SELECT group_concat(coalesce(content, 'NULL'), ' ') FROM (SELECT content FROM messages WHERE session_id = 'f' ORDER BY id)`, nil, &shown); err != nil || shown != "one three own" {
+		t.Errorf("the view messages shows %q, %v; want one three own", shown, err)
+	}
+}
+
 func TestBackupsOfTheFirstVersionAreRestored(t *testing.T) {
 	dir := t.TempDir()
 	backup := filepath.Join(dir, "old.db")
