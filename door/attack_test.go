@@ -317,7 +317,7 @@ func raw(t *testing.T, addr, request string) (lines []string) {
 		t.Fatal(err)
 	}
 	defer c.Close() //nolint:errcheck // it was read
-	if err := c.SetDeadline(time.Now().Add(10 * time.Second)); err != nil {
+	if err := c.SetDeadline(time.Now().Add(5 * time.Minute)); err != nil {
 		t.Fatal(err)
 	}
 	io.WriteString(c, request) //nolint:errcheck // the server may have closed already

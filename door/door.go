@@ -58,12 +58,16 @@ type Door struct {
 	streams streams
 	visits  visits
 	room    *room.Room
+
+	// grace returns a context that ends when what is under way when the server
+	// stops has had its time.
+	grace func(context.Context) (context.Context, context.CancelFunc)
 }
 
 // New returns the door to routes. Two with the same pattern are the caller's
 // mistake: it panics, as [http.ServeMux] does.
 func New(o Options, routes ...Route) *Door {
-	d := &Door{Options: o, tokens: o.Tokens, hosts: o.Hosts, now: o.Now, routes: slices.Concat(routes, nil), mux: http.NewServeMux(), room: room.New(maxHeld)}
+	d := &Door{Options: o, tokens: o.Tokens, hosts: o.Hosts, now: o.Now, routes: slices.Concat(routes, nil), mux: http.NewServeMux(), room: room.New(maxHeld), grace: grace}
 	d.routes = append(d.routes, d.own()...)
 	for _, r := range d.routes {
 		d.mux.Handle(r.Pattern, d.guard(r))

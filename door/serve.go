@@ -67,10 +67,10 @@ func (d *Door) Serve(ctx context.Context, l net.Listener) error {
 	stopped := make(chan error, 1)
 	leave := context.AfterFunc(ctx, func() {
 		d.streams.end()
-		within, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
+		within, cancel := d.grace(context.WithoutCancel(ctx))
 		defer cancel()
 		err := s.Shutdown(within)
-		if errors.Is(err, context.DeadlineExceeded) {
+		if within.Err() != nil {
 			err = s.Close()
 		}
 		stopped <- err
@@ -80,6 +80,10 @@ func (d *Door) Serve(ctx context.Context, l net.Listener) error {
 		return err
 	}
 	return <-stopped
+}
+
+func grace(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(ctx, stopTime)
 }
 
 func addressOf(l net.Listener) net.IP {

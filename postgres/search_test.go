@@ -73,9 +73,9 @@ func until(t testing.TB, what string, f func() bool) {
 	t.Helper()
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
-	for end := time.Now().Add(30 * time.Second); !f(); <-tick.C {
+	for end := time.Now().Add(5 * time.Minute); !f(); <-tick.C {
 		if time.Now().After(end) {
-			t.Fatalf("after 30 s still not: %s", what)
+			t.Fatalf("after 5 minutes still not: %s", what)
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -19,6 +20,7 @@ import (
 	"github.com/skein-dev/skein/door"
 	"github.com/skein-dev/skein/memory"
 	"github.com/skein-dev/skein/remote"
+	"github.com/skein-dev/skein/sqlite"
 )
 
 // network is what lies between a client and a server: it may lose things.
@@ -270,15 +272,32 @@ func TestATokenOfOneUserSeesThatOneAlone(t *testing.T) {
 }
 
 func TestALeaseLastsAsLongAsItsProcess(t *testing.T) {
-	site := serve(t, memory.New())
-	const lasts = 4 * time.Second // far more than a machine stands still
-	s := open(t, remote.Options{URL: site.URL, Token: site.tokens.First(), Lease: lasts})
+	const lasts = time.Second
+	var passed atomic.Int64 // by the clock of the server
+	clock := func() time.Time { return time.Unix(1_800_000_000, passed.Load()) }
+	behind, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "x.db"), sqlite.Options{Clock: clock})
+	if err != nil {
+		t.Fatal(err)
+	}
+	site := serve(t, behind)
+	renewed := make(chan struct{}, 100)
+	h := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		answer := &status{w, http.StatusOK}
+		if site.door.ServeHTTP(answer, r); strings.HasSuffix(r.URL.Path, "/renew") && answer.code == http.StatusOK {
+			renewed <- struct{}{}
+		}
+	}))
+	defer h.Close()
+	s := open(t, remote.Options{URL: h.URL, Token: site.tokens.First(), Lease: lasts})
 	begin(t, s, "a")
 	l, err := s.Acquire(t.Context(), "a", skein.LeaseRequest{Program: "skein chat"})
 	if host, _ := os.Hostname(); err != nil || l.Holder.PID != os.Getpid() || l.Holder.Host != host || l.Expires != 0 {
 		t.Fatalf("Acquire = %+v, %v, want this process and no end", l, err)
 	}
-	<-time.After(lasts + lasts/2)
+	for range 2 {
+		<-renewed
+		passed.Add(int64(lasts * 3 / 4))
+	}
 	other := open(t, remote.Options{URL: site.URL, Token: site.tokens.First()})
 	if _, err := other.Acquire(t.Context(), "a", skein.LeaseRequest{}); !errors.Is(err, skein.ErrLocked) {
 		t.Errorf("Acquire while another holds it = %v, want %v", err, skein.ErrLocked)
@@ -290,6 +309,19 @@ func TestALeaseLastsAsLongAsItsProcess(t *testing.T) {
 		t.Errorf("Acquire after the other was closed = %v", err)
 	}
 }
+
+// status notes what is answered.
+type status struct {
+	http.ResponseWriter
+	code int
+}
+
+func (s *status) WriteHeader(code int) {
+	s.code = code
+	s.ResponseWriter.WriteHeader(code)
+}
+
+func (s *status) Unwrap() http.ResponseWriter { return s.ResponseWriter }
 
 func TestOverTLS(t *testing.T) {
 	site := serve(t, memory.New())

@@ -20,9 +20,9 @@ func TestOneLargeBatchIsIndexedToItsEnd(t *testing.T) {
 	defer tick.Stop()
 	until := func(what string, is func() bool) {
 		t.Helper()
-		for end := time.Now().Add(2 * time.Minute); !is(); <-tick.C {
+		for end := time.Now().Add(5 * time.Minute); !is(); <-tick.C {
 			if time.Now().After(end) {
-				t.Fatalf("after 2 minutes: %s", what)
+				t.Fatalf("after 5 minutes: %s", what)
 			}
 		}
 	}

@@ -34,7 +34,7 @@ type Options struct {
 	// Newer is.
 	Unchanged func(t *testing.T, address string) func() error
 
-	// Deadline is how long one check may take; 0: 3 minutes, which even a slow
+	// Deadline is how long one check may take; 0: 15 minutes, which even a slow
 	// and busy machine needs for none. A store that hangs in a check ends the
 	// test binary with a text that names the promise.
 	Deadline time.Duration
@@ -70,7 +70,7 @@ func Run(t *testing.T, open func(*testing.T) skein.Store, o Options) {
 // call that hangs cannot be made to return, so the test cannot end otherwise.
 func within(d time.Duration, name string) (done func()) {
 	if d == 0 {
-		d = 3 * time.Minute
+		d = 15 * time.Minute
 	}
 	hangs := time.AfterFunc(d, func() { panic(fmt.Sprintf("storetest: %s is not done after %s: the store hangs", name, d)) })
 	return func() { hangs.Stop() }

@@ -292,7 +292,7 @@ func FuzzOpen(f *testing.F) {
 		if err := os.WriteFile(to, data, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		ctx, stop := context.WithTimeout(t.Context(), 10*time.Second)
+		ctx, stop := context.WithTimeout(t.Context(), 5*time.Minute)
 		defer stop()
 		db, err := Open(ctx, to)
 		if err != nil {

@@ -31,7 +31,7 @@ rm -rf "$1"
 `
 
 // patience is how long anything of a cluster may take to begin or to end.
-const patience = 60 * time.Second
+const patience = 5 * time.Minute
 
 // base returns the folder of our clusters and lock, which nobody else may
 // own.
