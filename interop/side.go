@@ -2,6 +2,7 @@ package interop
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -78,6 +79,7 @@ func (x *exporter) side(ctx context.Context, w *inBatch, u *opened) (string, err
 	if err != nil {
 		return "", err
 	}
+	x.logs(w.wrote.Texts, k)
 	k.tell(w.sess, w.events, &w.wrote.Losses)
 	x.itsModel(w.sess, &w.wrote.Losses)
 	path := sidePath(x.format, at, t.Name)
@@ -135,6 +137,22 @@ func (x *exporter) written(ctx context.Context, at string, t Text, u *opened, k 
 	w := &work{format: x.format, now: candidate{path: at}, name: t.Name, unit: u}
 	w.stream = newStream(x.format, w.file())
 	return toldAll(ctx, w, t.Lines, k)
+}
+
+// logs lets k take in what was written into files that other sessions have lines
+// in too.
+func (x *exporter) logs(all []Text, k *lack) {
+	for _, t := range all {
+		if !t.Log {
+			continue
+		}
+		r := x.format.Open(File{Path: filepath.Join(x.home, filepath.FromSlash(t.Path))})
+		for i, l := range t.Lines {
+			if m, err := r.Read(Line{N: i, Number: i + 1, Body: bytes.TrimSpace(l.Body)}); err == nil {
+				k.take(m)
+			}
+		}
+	}
 }
 
 // look opens the unit at path below home, as it is now; its Close is the
