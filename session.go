@@ -126,7 +126,7 @@ func (s *Session) Apply(e *Event, f Facts, p Prior) (a Added, err error) {
 	case f.Rewound != nil, f.Amended != nil:
 		a.Stale = true
 	case f.Titled != nil && rank(f.Titled.By) >= rank(s.TitleBy):
-		if !WrappedTitle(f.Titled.Title) {
+		if !f.Titled.Wrapped() {
 			s.Title = f.Titled.Title
 		}
 		s.TitleBy, s.Description = f.Titled.By, f.Titled.Description
@@ -206,7 +206,7 @@ func (s *Session) create(c *Created, base Shown) error {
 		return err
 	}
 	s.Key, s.User, s.Surface = c.Key, c.User, c.Surface
-	if !WrappedTitle(c.Title) { // of an agent that takes its titles from what was said first
+	if !c.Wrapped() {
 		s.Title = c.Title
 	}
 	s.Project, s.Cwd, s.Agent, s.Profile = c.Project, c.Cwd, c.Agent, c.Profile

@@ -102,6 +102,15 @@ func Wrapped(text string) bool {
 	return typed == "" && len(wraps) > 0
 }
 
+// Wrapped reports whether t is what a program wrapped, which no session is called by:
+// a program that calls its sessions by what was said first takes that too. What a
+// person wrote is a title, however it looks.
+func (t *Titled) Wrapped() bool { return t.By != ByPerson && WrappedTitle(t.Title) }
+
+// Wrapped reports the same of the title of a session that was read from another
+// program's files. Who begins one here has chosen its title.
+func (c *Created) Wrapped() bool { return c.Origin != nil && WrappedTitle(c.Title) }
+
 // WrappedTitle reports whether all of a title is a program's. Programs cut titles
 // off, and with them the ends of envelopes.
 func WrappedTitle(title string) bool {

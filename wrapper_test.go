@@ -46,7 +46,7 @@ func TestTitlesAreNotMadeOfWhatProgramsWrap(t *testing.T) {
 	const caveat = "<local-command-caveat>Caveat: do not answer.</local-command-caveat>"
 	s := skein.Session{ID: "s"}
 	for i, e := range []skein.Event{
-		skein.NewEvent(skein.KindCreated, 1, skein.Created{Title: caveat}),
+		skein.NewEvent(skein.KindCreated, 1, skein.Created{Title: caveat, Origin: &skein.Origin{Format: "claude-code"}}),
 		skein.Say(2, skein.UserSays(caveat)),
 		skein.Say(3, skein.UserSays("<system-reminder>x</system-reminder>\nfix the till")),
 		skein.Say(4, skein.UserSays("<command-name>/cost</command-name>")),
@@ -62,6 +62,33 @@ func TestTitlesAreNotMadeOfWhatProgramsWrap(t *testing.T) {
 	}
 	if s.Title != "" || s.First != "fix the till" || s.LastPrompt != "fix the till" {
 		t.Errorf("the session is titled %q, begins %q, and was asked last %q; want none, and twice what was typed", s.Title, s.First, s.LastPrompt)
+	}
+}
+
+// What a person calls a session it is called, however that looks.
+func TestAPersonsTitleIsNoProgramsWrap(t *testing.T) {
+	for _, title := range []string{"<skill> docs", "# AGENTS.md instructions cleanup", "<system-reminder>x</system-reminder>"} {
+		for what, evs := range map[string][]skein.Event{
+			"renamed by a person": {
+				skein.NewEvent(skein.KindCreated, 1, skein.Created{Title: "old", Origin: &skein.Origin{Format: "claude-code"}}),
+				skein.NewEvent(skein.KindTitled, 2, skein.Titled{Title: title, By: skein.ByPerson}),
+			},
+			"begun with it here": {skein.NewEvent(skein.KindCreated, 1, skein.Created{Title: title})},
+		} {
+			s := skein.Session{ID: "s"}
+			for _, e := range evs {
+				f, err := skein.FactsOf(e)
+				if err == nil {
+					_, err = s.Apply(&e, f, skein.Prior{})
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+			if s.Title != title {
+				t.Errorf("%s, the session is called %q, want %q", what, s.Title, title)
+			}
+		}
 	}
 }
 

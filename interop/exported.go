@@ -225,7 +225,7 @@ func (x *exporter) draft(ctx context.Context, sess skein.Session) (Draft, error)
 	if x.o.Cwd != "" {
 		sess.Cwd, sess.Project = x.o.Cwd, x.o.Cwd
 	}
-	if skein.WrappedTitle(sess.Title) {
+	if t := (skein.Titled{Title: sess.Title, By: sess.TitleBy}); sess.Origin != nil && t.Wrapped() {
 		sess.Title = ""
 	}
 	d := Draft{Session: sess, Home: x.home, Places: x.o.Places, Now: x.o.Now, Other: x.other(ctx, sess), memo: x.memo}
@@ -252,11 +252,11 @@ func (x *exporter) draft(ctx context.Context, sess skein.Session) (Draft, error)
 func untitled(e skein.Event) skein.Event {
 	switch e.Kind {
 	case skein.KindTitled:
-		if t, err := skein.Decode[skein.Titled](e); err == nil && skein.WrappedTitle(t.Title) {
+		if t, err := skein.Decode[skein.Titled](e); err == nil && t.Wrapped() {
 			e.Kind, e.Payload = skein.KindChanged, skein.MustJSON(skein.Changed{})
 		}
 	case skein.KindCreated:
-		if c, err := skein.Decode[skein.Created](e); err == nil && skein.WrappedTitle(c.Title) {
+		if c, err := skein.Decode[skein.Created](e); err == nil && c.Wrapped() {
 			c.Title = ""
 			e.Payload = skein.MustJSON(c)
 		}

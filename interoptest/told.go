@@ -150,7 +150,7 @@ type toldBack struct {
 func (s Suite) untitled(t *testing.T) {
 	const title = "<local-command-caveat>Caveat of pears</local-command-caveat>"
 	titled := skein.NewEvent(skein.KindTitled, skein.At(epoch)+6500, skein.Titled{Title: title, By: skein.ByModel})
-	wrote := s.tells(t, added{begin: func(c *skein.Created) { c.Title = title }, evs: []skein.Event{titled}})
+	wrote := s.tells(t, added{begin: func(c *skein.Created) { c.Title, c.Origin = title, &skein.Origin{Format: "elsewhere", ID: "pears"} }, evs: []skein.Event{titled}})
 	for _, f := range files(t, wrote.home) {
 		if strings.Contains(string(read(t, f)), "Caveat of pears") {
 			t.Errorf("%s has the title %s", f, title)

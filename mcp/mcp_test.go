@@ -315,6 +315,7 @@ func TestWhatIsWrongIsSaidInTheAnswer(t *testing.T) {
 		{"session_note", map[string]any{"session": "s1", "text": strings.Repeat("x", 8001)}, "An argument was wrong"},
 		{"session_fork", map[string]any{"session": "s1", "turn": 7}, "An argument was wrong"},
 		{"session_rename", map[string]any{"session": "s1", "title": " "}, "An argument was wrong"},
+		{"session_rename", map[string]any{"session": "s1", "title": "<skill> docs"}, "An argument was wrong"},
 	} {
 		text, failed := c.call(x.tool, x.args)
 		if _, after := data(t, text); !failed || !strings.Contains(after, x.want) {

@@ -51,6 +51,10 @@ func (s *service) rename(ctx context.Context, in renameIn) (*sdk.CallToolResult,
 	if title == "" || len(title) > 200 {
 		return nil, fmt.Errorf("a title of %d bytes: %w: want 1 to 200", len(title), skein.ErrInvalid)
 	}
+	to := skein.Titled{Title: title, By: skein.ByModel}
+	if to.Wrapped() {
+		return nil, fmt.Errorf("%w title %q: it reads as what an agent's program puts around a message; begin it with another word", skein.ErrInvalid, title)
+	}
 	x, err := s.session(ctx, in.Session)
 	if err != nil {
 		return nil, err
@@ -59,7 +63,7 @@ func (s *service) rename(ctx context.Context, in renameIn) (*sdk.CallToolResult,
 	if err != nil {
 		return nil, err
 	}
-	to := skein.Titled{Title: title, Description: was.Description, By: skein.ByModel}
+	to.Description = was.Description
 	if x.TitleBy == skein.ByPerson {
 		return nil, fmt.Errorf("session %s: %w: a person called it %q", x.ID, skein.ErrRefused, x.Title)
 	}
