@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"cmp"
+	"maps"
 	"slices"
 	"strings"
 
@@ -75,27 +77,40 @@ var meanings = map[string]string{
 // meant returns the command that comes nearest to what args say, "" if none
 // does: by what the words mean, else by how they are written.
 func meant(root *cobra.Command, args []string) string {
-	if len(args) > 1 && (args[0] == "session" || args[0] == "sessions") {
-		if sub := meant(root, args[1:2]); sub != "" {
-			return sub
-		}
-	}
-	if command, ok := meanings[strings.ToLower(args[0])]; ok {
-		return command
-	}
 	typed := strings.ToLower(args[0])
-	return leastOf(root.SuggestionsFor(typed), func(name string) int {
-		if strings.HasPrefix(name, typed) {
-			return 0
-		}
-		return distance(typed, name)
-	})
+	word, command := typed, meanings[typed]
+	if command == "" {
+		word, command = nearestWord(root, typed)
+	}
+	if len(args) > 1 && (word == "session" || word == "sessions") {
+		return cmp.Or(meant(root, args[1:2]), command)
+	}
+	return command
 }
 
-// leastOf returns the first of all of which f is least; "" if there are none.
-func leastOf(all []string, f func(string) int) string {
-	if len(all) == 0 {
-		return ""
+// nearestWord returns the word that is written most like typed, and the command
+// that it means; "" if none is.
+func nearestWord(root *cobra.Command, typed string) (word, command string) {
+	least := len(typed)/3 + 2 // that many letters may be wrong, less one
+	consider := func(w, of string) {
+		d := distance(typed, w)
+		if strings.HasPrefix(w, typed) {
+			d = 0
+		}
+		if d < least {
+			word, command, least = w, of, d
+		}
 	}
-	return slices.MinFunc(all, func(a, b string) int { return f(a) - f(b) })
+	for _, c := range inOrder(root) {
+		if !c.IsAvailableCommand() {
+			continue
+		}
+		for _, w := range append([]string{c.Name()}, c.Aliases...) {
+			consider(w, c.Name())
+		}
+	}
+	for _, w := range slices.Sorted(maps.Keys(meanings)) {
+		consider(w, meanings[w])
+	}
+	return word, command
 }

@@ -65,7 +65,7 @@ func TestTheWordsOfOtherProgramsDoWhatTheyMean(t *testing.T) {
 	}
 	run(0, "run", "--model", "echo", "--session-name", "standup", "hello")
 	run(0, "show", "standup")
-	for typed, want := range map[string]string{"grep": "search", "session frobnicate": "list", "session grep": "search", "Stats": "usage", "lsit": "list", "lis": "list", "Forkk": "fork", "undo": "fork", "trash": "list --bin"} {
+	for typed, want := range map[string]string{"grep": "search", "session frobnicate": "list", "session grep": "search", "Stats": "usage", "lsit": "list", "lis": "list", "Forkk": "fork", "undo": "fork", "trash": "list --bin", "sesion list": "list", "sesion shwo x": "show", "del": "rm", "histroy": "show"} {
 		if _, errs := run(exitUsage, strings.Fields(typed)...); !strings.Contains(errs, "did you mean: skein "+want+"\n") {
 			t.Errorf("%s says %q, want skein %s", typed, errs, want)
 		}
