@@ -8,8 +8,9 @@ import (
 )
 
 // Protocol is the version of what a server's routes under /v1/store mean. One
-// that means something else has a greater number.
-const Protocol = 1
+// that means something else has a greater number, and so has one that can be asked
+// for more: a server refuses what it does not know.
+const Protocol = 2
 
 // About is what a server says of itself to a client that wants a store.
 type About struct {
