@@ -99,9 +99,7 @@ func (w *work) stand(d *draft) error {
 	if err != nil {
 		return err
 	}
-	x := walk.State{
-		Counts: skein.Counts{Messages: d.Messages, Turns: d.Turns}, First: d.First, LastPrompt: d.LastPrompt, Prompts: d.prompts, Gaps: was.ranges,
-	}
+	x := walk.StateOf(&d.Session, d.prompts, was.ranges)
 	l := &walker{q: w.tx.conn, user: d.User}
 	for _, s := range d.shakes {
 		if s.rewinds {
@@ -120,7 +118,7 @@ func (w *work) stand(d *draft) error {
 
 // stand sets what x says.
 func (h *head) stand(x *walk.State) {
-	h.Stand(skein.Shown{Messages: x.Messages, Turns: x.Turns, First: x.First, LastPrompt: x.LastPrompt})
+	h.Stand(x.Shown())
 	h.prompts = x.Prompts
 }
 

@@ -79,12 +79,8 @@ func (w *walker) PiecesOf(segs walk.Segments, message string) ([]walk.Piece, err
 }
 
 // PieceAt implements [walk.StandLog].
-func (w *walker) PieceAt(segs walk.Segments, seq skein.Seq) (p walk.Piece, err error) {
-	all, err := w.pieces(segs, skein.SeqRange{From: seq - 1, To: seq}, `SELECT `+pieceColumns+` FROM events e`+hereOnly+`true`)
-	if len(all) > 0 {
-		p = all[0]
-	}
-	return p, err
+func (w *walker) PieceAt(segs walk.Segments, seq skein.Seq) ([]walk.Piece, error) {
+	return w.pieces(segs, skein.SeqRange{From: seq - 1, To: seq}, `SELECT `+pieceColumns+` FROM events e`+hereOnly+`true`)
 }
 
 // Gone implements [walk.StandLog].
@@ -136,26 +132,13 @@ func (w *walker) Amendments(segs walk.Segments, seqs []skein.Seq) (all []walk.Am
 const isPrompt = `e.role = 'user' AND NOT e.piece AND (e.message IS NOT NULL OR NOT ` + isGone + `)`
 
 // LastPrompt implements [walk.StandLog].
-func (w *walker) LastPrompt(segs walk.Segments, r skein.SeqRange) (walk.Piece, error) {
-	return w.prompt(segs, r, `SELECT `+pieceColumns+` FROM events e`+hereOnly+isPrompt+` ORDER BY e.seq DESC LIMIT 1`)
+func (w *walker) LastPrompt(seg walk.Segment, r skein.SeqRange) ([]walk.Piece, error) {
+	return w.pieces(walk.Segments{seg}, r, `SELECT `+pieceColumns+` FROM events e`+hereOnly+isPrompt+` ORDER BY e.seq DESC LIMIT 1`)
 }
 
 // FirstPrompt implements [walk.StandLog].
-func (w *walker) FirstPrompt(segs walk.Segments, r skein.SeqRange) (walk.Piece, error) {
-	return w.prompt(segs.Oldest(), r, `SELECT `+pieceColumns+` FROM events e`+hereOnly+isPrompt+` ORDER BY e.seq LIMIT 1`)
-}
-
-func (w *walker) prompt(segs walk.Segments, r skein.SeqRange, query string) (walk.Piece, error) {
-	for _, seg := range segs {
-		all, err := w.pieces(walk.Segments{seg}, r, query)
-		if err != nil {
-			return walk.Piece{}, err
-		}
-		if len(all) > 0 {
-			return all[0], nil
-		}
-	}
-	return walk.Piece{}, nil
+func (w *walker) FirstPrompt(seg walk.Segment, r skein.SeqRange) ([]walk.Piece, error) {
+	return w.pieces(walk.Segments{seg}, r, `SELECT `+pieceColumns+` FROM events e`+hereOnly+isPrompt+` ORDER BY e.seq LIMIT 1`)
 }
 
 // Counts implements [walk.StandLog]. Where an event is missing, the one before it

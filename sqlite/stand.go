@@ -20,10 +20,7 @@ func (t *call) stand(h *head, p *packedEvent) error {
 	if err != nil {
 		return err
 	}
-	x := walk.State{
-		Counts: skein.Counts{Messages: h.Messages, Turns: h.Turns}, First: h.First, LastPrompt: h.LastPrompt,
-		Prompts: h.prompts, Gaps: was.ranges,
-	}
+	x := walk.StateOf(&h.Session, h.prompts, was.ranges)
 	l := walker{t.s, t.conn, nil}
 	if r := p.f.Rewound; r != nil {
 		err = x.Rewind(l, segs, h.Last, r.To)
@@ -33,7 +30,7 @@ func (t *call) stand(h *head, p *packedEvent) error {
 	if err != nil {
 		return err
 	}
-	h.Stand(skein.Shown{Messages: x.Messages, Turns: x.Turns, First: x.First, LastPrompt: x.LastPrompt})
+	h.Stand(x.Shown())
 	h.prompts = x.Prompts
 	return t.putGaps(h.n, was.written, x.Gaps)
 }
@@ -176,13 +173,9 @@ func (w walker) PiecesOf(segs walk.Segments, message string) ([]walk.Piece, erro
 }
 
 // PieceAt implements [walk.StandLog].
-func (w walker) PieceAt(segs walk.Segments, seq skein.Seq) (p walk.Piece, err error) {
-	all, err := w.pieces(segs, skein.SeqRange{From: seq - 1, To: seq}, `SELECT `+pieceColumns+` FROM events e
+func (w walker) PieceAt(segs walk.Segments, seq skein.Seq) ([]walk.Piece, error) {
+	return w.pieces(segs, skein.SeqRange{From: seq - 1, To: seq}, `SELECT `+pieceColumns+` FROM events e
 		WHERE e.session = ?1 AND e.seq > ?2 AND e.seq <= ?3 AND ?4 > 0 AND e.kind = 'said'`)
-	if len(all) > 0 {
-		p = all[0]
-	}
-	return p, err
 }
 
 // Gone implements [walk.StandLog].
@@ -236,26 +229,13 @@ func (w walker) Amendments(segs walk.Segments, seqs []skein.Seq) (all []walk.Ame
 const isPrompt = `WHERE e.session = ?1 AND e.seq > ?2 AND e.seq <= ?3 AND e.kind = 'said' AND e.role = 'user' AND e.piece = 0 AND (e.message IS NOT NULL OR NOT ` + isGone + `)`
 
 // LastPrompt implements [walk.StandLog].
-func (w walker) LastPrompt(segs walk.Segments, r skein.SeqRange) (walk.Piece, error) {
-	return w.prompt(segs, r, `SELECT `+pieceColumns+` FROM events e `+isPrompt+` ORDER BY e.seq DESC LIMIT 1`)
+func (w walker) LastPrompt(seg walk.Segment, r skein.SeqRange) ([]walk.Piece, error) {
+	return w.pieces(walk.Segments{seg}, r, `SELECT `+pieceColumns+` FROM events e `+isPrompt+` ORDER BY e.seq DESC LIMIT 1`)
 }
 
 // FirstPrompt implements [walk.StandLog].
-func (w walker) FirstPrompt(segs walk.Segments, r skein.SeqRange) (walk.Piece, error) {
-	return w.prompt(segs.Oldest(), r, `SELECT `+pieceColumns+` FROM events e `+isPrompt+` ORDER BY e.seq LIMIT 1`)
-}
-
-func (w walker) prompt(segs walk.Segments, r skein.SeqRange, query string) (walk.Piece, error) {
-	for _, seg := range segs {
-		all, err := w.pieces(walk.Segments{seg}, r, query)
-		if err != nil {
-			return walk.Piece{}, err
-		}
-		if len(all) > 0 {
-			return all[0], nil
-		}
-	}
-	return walk.Piece{}, nil
+func (w walker) FirstPrompt(seg walk.Segment, r skein.SeqRange) ([]walk.Piece, error) {
+	return w.pieces(walk.Segments{seg}, r, `SELECT `+pieceColumns+` FROM events e `+isPrompt+` ORDER BY e.seq LIMIT 1`)
 }
 
 // Counts implements [walk.StandLog]. Where an event is missing, the one before it

@@ -19,10 +19,10 @@ type StandLog interface {
 	// payload.
 	Readable(segs Segments, seq skein.Seq) (skein.Event, error)
 
-	// PiecesOf returns the said events in segs of the message with an ID, and
-	// PieceAt the one at a place, or one without Seq; in any order.
+	// PiecesOf returns the said events in segs of the message with an ID, in any
+	// order, and PieceAt the one at a place, if one is there.
 	PiecesOf(segs Segments, message string) ([]Piece, error)
-	PieceAt(segs Segments, seq skein.Seq) (Piece, error)
+	PieceAt(segs Segments, seq skein.Seq) ([]Piece, error)
 
 	// Gone returns the said events of segs in r, in any order, in whose place the
 	// last amendment puts nothing.
@@ -38,11 +38,11 @@ type StandLog interface {
 	// Amendments returns those in segs that are about some places, in any order.
 	Amendments(segs Segments, seqs []skein.Seq) ([]Amendment, error)
 
-	// LastPrompt returns the last said event in r of segs that begins a message
-	// of the user's and is not Gone, or has an ID; and FirstPrompt the first one.
-	// If there is none, Seq is 0.
-	LastPrompt(segs Segments, r skein.SeqRange) (Piece, error)
-	FirstPrompt(segs Segments, r skein.SeqRange) (Piece, error)
+	// LastPrompt returns the last said event in r of one of segs that begins a
+	// message of the user's and is not Gone, or has an ID; and FirstPrompt the
+	// first one. If there is none, there are no pieces.
+	LastPrompt(seg Segment, r skein.SeqRange) ([]Piece, error)
+	FirstPrompt(seg Segment, r skein.SeqRange) ([]Piece, error)
 
 	// Counts returns, for each of some places of segs, how many messages and
 	// turns had begun up to there, whatever became of them.
@@ -76,6 +76,16 @@ type State struct {
 	Hurt bool             // something damaged would have mattered
 
 	ever skein.Counts // known to Stand
+}
+
+// StateOf returns the State of a session as it is written down.
+func StateOf(s *skein.Session, p Prompts, gaps []skein.SeqRange) State {
+	return State{Counts: skein.Counts{Messages: s.Messages, Turns: s.Turns}, First: s.First, LastPrompt: s.LastPrompt, Prompts: p, Gaps: gaps}
+}
+
+// Shown returns what [skein.Session.Stand] takes.
+func (x *State) Shown() skein.Shown {
+	return skein.Shown{Messages: x.Messages, Turns: x.Turns, First: x.First, LastPrompt: x.LastPrompt}
 }
 
 // Show sets what x, which is of [Stand] or [StandWith], has of what a fork shows.
@@ -194,10 +204,11 @@ func (x *State) Amend(l StandLog, segs Segments, at, seq skein.Seq) error {
 	if within(x.Gaps, seq) {
 		return nil
 	}
-	p, err := l.PieceAt(s.segs, seq)
-	if err != nil || p.Seq == 0 {
+	there, err := l.PieceAt(s.segs, seq)
+	if err != nil || len(there) == 0 {
 		return err
 	}
+	p := there[0]
 	m, err := s.messageOf(p)
 	if err != nil {
 		return err

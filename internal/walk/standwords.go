@@ -100,7 +100,7 @@ func (s *look) firstWords(after skein.Seq) (at skein.Seq, text string, err error
 func (s *look) last(before skein.Seq) (p Piece, err error) {
 	line := subtract([]skein.SeqRange{{From: 0, To: before - 1}}, s.state.Gaps)
 	for _, r := range slices.Backward(line) {
-		if p, err = s.log.LastPrompt(s.segs, r); err != nil || p.Seq != 0 {
+		if p, err = prompt(s.segs, r, s.log.LastPrompt); err != nil || p.Seq != 0 {
 			return p, err
 		}
 	}
@@ -111,8 +111,22 @@ func (s *look) last(before skein.Seq) (p Piece, err error) {
 func (s *look) first(after skein.Seq) (p Piece, err error) {
 	line := subtract([]skein.SeqRange{{From: after, To: s.end()}}, s.state.Gaps)
 	for _, r := range line {
-		if p, err = s.log.FirstPrompt(s.segs, r); err != nil || p.Seq != 0 {
+		if p, err = prompt(s.segs.Oldest(), r, s.log.FirstPrompt); err != nil || p.Seq != 0 {
 			return p, err
+		}
+	}
+	return Piece{}, nil
+}
+
+// prompt returns what is found in the first of segs, in r, in which one is.
+func prompt(segs Segments, r skein.SeqRange, find func(Segment, skein.SeqRange) ([]Piece, error)) (Piece, error) {
+	for _, seg := range segs {
+		found, err := find(seg, r)
+		if err != nil {
+			return Piece{}, err
+		}
+		if len(found) > 0 {
+			return found[0], nil
 		}
 	}
 	return Piece{}, nil
