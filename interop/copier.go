@@ -80,7 +80,7 @@ func (c *copier) take(ctx context.Context, rec *skein.Record, r read) error {
 			return err
 		}
 		if places != nil {
-			if err := c.yields(ctx, r, places); err != nil {
+			if err := c.checkElder(ctx, r, places); err != nil {
 				return err
 			}
 			rec.Key, rec.Copy = key, true

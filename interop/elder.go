@@ -22,13 +22,9 @@ import (
 
 // An elder is a file that is older than what it would be a copy of.
 type elder struct {
-	path     string
-	format   *Format
-	of       skein.SessionID // the session that it is older than
-	sessions []ended         // that are to be read again, forks before what they are forks of
-	kids     []ended         // that are children in the same files
-	files    []string        // that they are read from
-	made     madeOf          // by the records of these
+	path   string
+	format *Format
+	of     skein.SessionID // the session that it is older than
 }
 
 // An ended is a session that is taken out as long as it ends there: what somebody
@@ -41,8 +37,15 @@ type ended struct {
 // A yields is what is to be read again behind a file.
 type yields struct {
 	Files    []string `json:"files"`
-	Sessions []ended  `json:"sessions,omitempty"` // that stand in these, and are taken out
+	Sessions []ended  `json:"sessions,omitempty"` // that stand in these, and are taken out; forks before what they are forks of
 	Kids     []ended  `json:"kids,omitempty"`     // children in these, to be taken out with them
+}
+
+// A redo collects what is to be read again behind an elder.
+type redo struct {
+	elder
+	yields
+	made madeOf // by the records of the files
 }
 
 // maxElder is how often a file may be found to be older than others in one import.
@@ -55,9 +58,9 @@ var errElder = errors.New("its copies were read before it")
 // import did, not where a person did.
 func (im *importer) brings(id skein.SessionID) bool { return im.opts.Again || im.again[id] }
 
-// yields returns errElder if the file is older than a session that it shares a record
+// checkElder returns errElder if the file is older than a session that it shares a record
 // with, which stands at places, and that session can be read again.
-func (c *copier) yields(ctx context.Context, r read, places []skein.Place) error {
+func (c *copier) checkElder(ctx context.Context, r read, places []skein.Place) error {
 	t := c.t
 	if t.w.unit != nil || t.w.packed || t.im.ours != "" || t.im.elderly[t.file.Path] >= maxElder {
 		return nil
@@ -75,8 +78,8 @@ func (c *copier) yields(ctx context.Context, r read, places []skein.Place) error
 		if older, err := t.isOlder(ctx, id, r.rec.Raw, it.Event, was); !older || err != nil {
 			return err
 		}
-		e := &elder{path: t.file.Path, format: t.im.format(t.w.format.Name), of: id, made: madeOf{}}
-		if ok, err := t.im.redoable(ctx, id, e); !ok || err != nil {
+		e := elder{t.file.Path, t.im.format(t.w.format.Name), id}
+		if ok, err := t.im.redoable(ctx, id, &redo{elder: e, made: madeOf{}}); !ok || err != nil {
 			return err
 		}
 		t.im.elders = append(t.im.elders, e)
@@ -117,36 +120,36 @@ func byTime(f Format, a, b candidate) int {
 	return cmp.Or(byName, cmp.Compare(a.age(born), b.age(born)), cmp.Compare(filepath.ToSlash(a.path), filepath.ToSlash(b.path)))
 }
 
-// redoable adds a session to e, and what must be read again with it: forks, which
+// redoable adds a session to x, and what must be read again with it: forks, which
 // show its events, and children in the same file. It reports whether that can be
 // done without losing anything.
-func (im *importer) redoable(ctx context.Context, id skein.SessionID, e *elder) (bool, error) {
+func (im *importer) redoable(ctx context.Context, id skein.SessionID, x *redo) (bool, error) {
 	s, err := im.store.Session(ctx, id)
-	if err != nil || s.Binned != 0 || s.Origin == nil || e.has(id) {
-		return err == nil && e.has(id), err
+	if err != nil || s.Binned != 0 || s.Origin == nil || x.has(id) {
+		return err == nil && x.has(id), err
 	}
 	paths := im.pathsOf(id)
 	switch {
 	case len(paths) == 1:
-		if ok, err := im.rereadable(ctx, e, paths[0]); !ok || err != nil {
+		if ok, err := im.rereadable(ctx, x, paths[0]); !ok || err != nil {
 			return false, err
 		}
-	case len(paths) > 1, !slices.Contains(e.files, s.Origin.Path):
+	case len(paths) > 1, !slices.Contains(x.Files, s.Origin.Path):
 		return false, nil
 	}
-	for f, err := range im.store.Files(ctx, e.format.Name) { // what only repeats it is forgotten with it
+	for f, err := range im.store.Files(ctx, x.format.Name) { // what only repeats it is forgotten with it
 		if err != nil {
 			return false, err
 		}
-		if f.CopyOf != id || f.Path == e.path || slices.Contains(e.files, f.Path) {
+		if f.CopyOf != id || f.Path == x.path || slices.Contains(x.Files, f.Path) {
 			continue
 		}
-		if ok, err := im.rereadable(ctx, e, f.Path); !ok || err != nil {
+		if ok, err := im.rereadable(ctx, x, f.Path); !ok || err != nil {
 			return false, err
 		}
 	}
 	for ev, err := range im.store.Events(ctx, id, s.Base) {
-		if err != nil || !e.made.has(ev) {
+		if err != nil || !x.made.has(ev) {
 			return false, err
 		}
 	}
@@ -155,31 +158,30 @@ func (im *importer) redoable(ctx context.Context, id skein.SessionID, e *elder) 
 			if err != nil {
 				return false, err
 			}
-			if k.Parent.Why == skein.Child && (k.Origin == nil || len(im.pathsOf(k.ID)) > 0 || !slices.Contains(e.files, k.Origin.Path)) {
+			if k.Parent.Why == skein.Child && (k.Origin == nil || len(im.pathsOf(k.ID)) > 0 || !slices.Contains(x.Files, k.Origin.Path)) {
 				continue // it has no part of it, and finds it again
 			}
-			if ok, err := im.redoable(ctx, k.ID, e); !ok || err != nil {
+			if ok, err := im.redoable(ctx, k.ID, x); !ok || err != nil {
 				return false, err
 			}
 		}
 	}
 	if len(paths) == 0 {
-		e.kids = append(e.kids, ended{id, s.Last})
+		x.Kids = append(x.Kids, ended{id, s.Last})
 	} else {
-		e.sessions = append(e.sessions, ended{id, s.Last})
+		x.Sessions = append(x.Sessions, ended{id, s.Last})
 	}
 	return true, nil
 }
 
-func (e *elder) has(id skein.SessionID) bool {
-	is := func(x ended) bool { return x.ID == id }
-	return slices.ContainsFunc(e.sessions, is) || slices.ContainsFunc(e.kids, is)
+func (y *yields) has(id skein.SessionID) bool {
+	return slices.ContainsFunc(slices.Concat(y.Sessions, y.Kids), func(x ended) bool { return x.ID == id })
 }
 
-// rereadable adds a file to e, and reports whether all that is stored of it came
+// rereadable adds a file to x, and reports whether all that is stored of it came
 // from it and is there.
-func (im *importer) rereadable(ctx context.Context, e *elder, path string) (bool, error) {
-	f, err := im.stored(ctx, e.format.Name, path)
+func (im *importer) rereadable(ctx context.Context, x *redo, path string) (bool, error) {
+	f, err := im.stored(ctx, x.format.Name, path)
 	st := decodeState(f.State)
 	if err != nil || f.Path == "" || plain(path) != path || st.Intent != nil || len(st.Told) > 0 || st.Rewriting || len(st.Apart) > 0 || st.Withdrew {
 		return false, err
@@ -194,7 +196,7 @@ func (im *importer) rereadable(ctx context.Context, e *elder, path string) (bool
 		return false, err
 	}
 	for id := range made {
-		e.made[id] = true
+		x.made[id] = true
 	}
 	var at int64
 	for r, err := range im.store.Records(ctx, f.Format, f.Path, 0) {
@@ -207,7 +209,7 @@ func (im *importer) rereadable(ctx context.Context, e *elder, path string) (bool
 		}
 		at += int64(len(b))
 	}
-	e.files = append(e.files, path)
+	x.Files = append(x.Files, path)
 	return true, nil
 }
 
@@ -242,14 +244,14 @@ func (im *importer) yieldAll(ctx context.Context) error {
 // takeOut deletes the copies of a file, once its state says which they are. They are
 // looked at anew: since it was found, something may have been said in them, or they
 // were read again themselves.
-func (im *importer) takeOut(ctx context.Context, found *elder) error {
-	e := &elder{path: found.path, format: found.format, made: madeOf{}}
-	ok, err := im.redoable(ctx, found.of, e)
+func (im *importer) takeOut(ctx context.Context, e elder) error {
+	x := redo{elder: e, made: madeOf{}}
+	ok, err := im.redoable(ctx, e.of, &x)
 	if err != nil && !errors.Is(err, skein.ErrNotFound) {
 		return err
 	}
 	if !ok { // it stays what it is
-		e.files, e.sessions, e.kids, im.elderly[e.path] = nil, nil, nil, maxElder
+		x.yields, im.elderly[e.path] = yields{}, maxElder
 	}
 	f, err := im.stored(ctx, e.format.Name, e.path)
 	if err != nil {
@@ -260,14 +262,14 @@ func (im *importer) takeOut(ctx context.Context, found *elder) error {
 		st.Yields = &yields{}
 	}
 	y := st.Yields
-	y.Files, y.Sessions, y.Kids = append(y.Files, e.files...), append(y.Sessions, e.sessions...), append(y.Kids, e.kids...)
+	y.Files, y.Sessions, y.Kids = append(y.Files, x.Files...), append(y.Sessions, x.Sessions...), append(y.Kids, x.Kids...)
 	f.Format, f.Path, f.State = e.format.Name, e.path, st.encode()
 	f.CopyOf, f.Size, f.Mtime, f.Inode = "", -1, 0, 0
 	if err := im.note(ctx, f); err != nil {
 		return err
 	}
-	for _, x := range e.sessions {
-		switch _, err := im.store.Delete(ctx, x.ID, skein.Deletion{After: x.Last}); {
+	for _, s := range x.Sessions {
+		switch _, err := im.store.Delete(ctx, s.ID, skein.Deletion{After: s.Last}); {
 		case errors.Is(err, skein.ErrLocked), errors.Is(err, skein.ErrConflict): // somebody works on it: it stays what it is
 			im.elderly[e.path] = maxElder
 			return nil

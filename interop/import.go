@@ -29,7 +29,7 @@ type importer struct {
 	adopts  map[string]adoption      // by path in the store: what a source was just given
 	ours    string                   // path in the store of the source that a sync is writing to, whose import this is
 	oursErr error                    // why that was not taken in
-	elders  []*elder                 // files whose copies were read before them
+	elders  []elder                  // files whose copies were read before them
 	again   map[skein.SessionID]bool // that were taken out to be read again
 	elderly map[string]int           // how often a path was one of them
 	soon    func(string)             // called with the path of what is to be read again soon; may be nil
