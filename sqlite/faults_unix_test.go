@@ -9,7 +9,6 @@ import (
 	"io"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"strconv"
@@ -18,6 +17,7 @@ import (
 	"testing"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/disktest"
 	"github.com/skein-dev/skein/sqlite"
 )
 
@@ -272,21 +272,14 @@ func fillDisk(t *testing.T, dir string) {
 	}
 }
 
-// smallDisk mounts a disk of a size until the test ends.
+// smallDisk returns the folder of a disk of a size.
 func smallDisk(t *testing.T, size string) (dir string) {
 	t.Helper()
 	dir = filepath.Join(t.TempDir(), "small")
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if out, err := exec.Command("mount", "-t", "tmpfs", "-o", "size="+size, "tmpfs", dir).CombinedOutput(); err != nil {
-		t.Skipf("SKIPPED: a small tmpfs cannot be mounted (that takes root): %v %s", err, out)
-	}
-	t.Cleanup(func() {
-		if out, err := exec.Command("umount", dir).CombinedOutput(); err != nil {
-			t.Errorf("umount: %v %s", err, out)
-		}
-	})
+	disktest.Small(t, dir, size)
 	return dir
 }
 

@@ -2,26 +2,19 @@ package sqlite
 
 import (
 	"errors"
-	"os/exec"
 	"path/filepath"
 	"testing"
 	"time"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/disktest"
 )
 
 // A copy a day leaves room for what else the disk is for.
 func TestNoCopyIsMadeWhereItsRoomIsNeeded(t *testing.T) {
 	for size, enough := range map[string]bool{"200m": false, "400m": true} {
 		dir := t.TempDir()
-		if out, err := exec.Command("mount", "-t", "tmpfs", "-o", "size="+size, "tmpfs", dir).CombinedOutput(); err != nil {
-			t.Skipf("SKIPPED: a small tmpfs cannot be mounted (that takes root): %v %s", err, out)
-		}
-		t.Cleanup(func() {
-			if out, err := exec.Command("umount", dir).CombinedOutput(); err != nil {
-				t.Errorf("umount: %v %s", err, out)
-			}
-		})
+		disktest.Small(t, dir, size)
 		s, later := aging(t, filepath.Join(dir, "x.db"))
 		addText(t, s, "a", "one")
 		later(25 * time.Hour)

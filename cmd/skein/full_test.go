@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/skein-dev/skein/internal/disktest"
 	"github.com/skein-dev/skein/llmtest"
 )
 
@@ -36,7 +37,7 @@ func TestARunWhoseFilesMayNotGrowLosesNothing(t *testing.T) {
 // The disk fills in the middle of a turn, and later there is room again.
 func TestARunWhoseDiskFillsLosesNothing(t *testing.T) {
 	at(t, []llmtest.Reply{llmtest.Says("Well."), runs(held + long)}, func(d *desk) {
-		d.small()
+		disktest.Small(d, d.home, "6m")
 		d.types("run", "--key", "k", "--model", d.model, "so", "far").want(0, "Well.\n")
 		g := d.gate()
 		p := d.start("1", d.first()...)
@@ -55,19 +56,6 @@ func TestARunWhoseDiskFillsLosesNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 		d.afterRoom()
-	})
-}
-
-// small puts a disk of 6 MB in the place of the home.
-func (d *desk) small() {
-	d.Helper()
-	if out, err := exec.Command("mount", "-t", "tmpfs", "-o", "size=6m,mode=700", "tmpfs", d.home).CombinedOutput(); err != nil {
-		d.Skipf("SKIPPED: a small tmpfs cannot be mounted (that takes root): %v %s", err, out)
-	}
-	d.Cleanup(func() {
-		if out, err := exec.Command("umount", d.home).CombinedOutput(); err != nil {
-			d.Errorf("umount: %v %s", err, out)
-		}
 	})
 }
 

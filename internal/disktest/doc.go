@@ -1,0 +1,2 @@
+// Package disktest gives tests a disk that is soon full.
+package disktest
