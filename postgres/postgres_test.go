@@ -52,6 +52,17 @@ func TestStore(t *testing.T) {
 	})
 }
 
+// asOwner returns a connection to a database as the owner of its tables.
+func asOwner(t *testing.T, address string) *pgx.Conn {
+	t.Helper()
+	c, err := pgx.Connect(t.Context(), pgtest.As(t, address, "skein_owner"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close(context.Background()) }) //nolint:errcheck // nothing is lost with it
+	return c
+}
+
 // makeNewer is storetest.Options.Newer.
 func makeNewer(t *testing.T, address string) {
 	t.Helper()
@@ -61,12 +72,7 @@ func makeNewer(t *testing.T, address string) {
 // unchanged is storetest.Options.Unchanged.
 func unchanged(t *testing.T, address string) func() error {
 	t.Helper()
-	ctx := context.Background()
-	c, err := pgx.Connect(ctx, pgtest.As(t, address, "skein_owner"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { c.Close(ctx) })
+	ctx, c := context.Background(), asOwner(t, address)
 	state := func() (s string, err error) {
 		err = c.QueryRow(ctx, `SELECT (SELECT string_agg(relname || relnatts, ',' ORDER BY relname) FROM pg_class WHERE relnamespace = 'public'::regnamespace)
 			|| (SELECT string_agg(m::text, ',') FROM skein_meta m) || (SELECT count(*) FROM events)`).Scan(&s)
@@ -88,13 +94,7 @@ func unchanged(t *testing.T, address string) func() error {
 // hurtRecord is storetest.Options.HurtRecord.
 func hurtRecord(t *testing.T, address, path string, n int) {
 	t.Helper()
-	ctx := context.Background()
-	c, err := pgx.Connect(ctx, pgtest.As(t, address, "skein_owner"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close(ctx)
-	if _, err := c.Exec(ctx, `UPDATE records SET raw = set_byte(raw, octet_length(raw) / 2, get_byte(raw, octet_length(raw) / 2) # 16) WHERE (user_id, file, number) = (
+	if _, err := asOwner(t, address).Exec(t.Context(), `UPDATE records SET raw = set_byte(raw, octet_length(raw) / 2, get_byte(raw, octet_length(raw) / 2) # 16) WHERE (user_id, file, number) = (
 		SELECT r.user_id, r.file, r.number FROM records r JOIN files f ON f.user_id = r.user_id AND f.n = r.file
 		WHERE f.path = $1 AND r.number <= $2 ORDER BY r.number DESC LIMIT 1)`, []byte(path), n); err != nil {
 		t.Fatal(err)
@@ -104,13 +104,7 @@ func hurtRecord(t *testing.T, address, path string, n int) {
 // hurt is storetest.Options.Hurt.
 func hurt(t *testing.T, address, old, new string) {
 	t.Helper()
-	ctx := context.Background()
-	c, err := pgx.Connect(ctx, pgtest.As(t, address, "skein_owner"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close(ctx)
-	if _, err := c.Exec(ctx, `UPDATE events SET payload = convert_to(replace(convert_from(payload, 'UTF8'), $1, $2), 'UTF8')`, old, new); err != nil {
+	if _, err := asOwner(t, address).Exec(t.Context(), `UPDATE events SET payload = convert_to(replace(convert_from(payload, 'UTF8'), $1, $2), 'UTF8')`, old, new); err != nil {
 		t.Fatal(err)
 	}
 }
