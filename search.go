@@ -1,6 +1,9 @@
 package skein
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // MaxWhole is about how many bytes the events of a search's hits take at most, see
 // [Query].Whole.
@@ -29,6 +32,14 @@ type Query struct {
 	Whole     bool          // Hit.Event too; with Each, the hits end where these take MaxWhole bytes, and CutOff says so
 	Limit     int           // at most this many hits; 0 is 20
 	Deadline  time.Duration // how much to look at: what takes so long where nothing else runs; 0 is 150 ms. See [Budget], [Widen]
+}
+
+// MostHits returns how many hits the query asks for: Limit, or 20.
+func (q *Query) MostHits() int {
+	if q.Limit > 0 {
+		return q.Limit
+	}
+	return 20
 }
 
 // A Term is one thing to look for. Words are compared without case, and an
@@ -65,3 +76,26 @@ const (
 	Mark    = "\x02"
 	EndMark = "\x03"
 )
+
+// A Fragment is a piece of a snippet: what matched, or text around it.
+type Fragment struct {
+	Text  string `json:"text"`
+	Match bool   `json:"match,omitempty"`
+}
+
+// Fragments takes [Hit.Snippet] apart at its marks: the texts, one after the other,
+// are the snippet without them.
+func (h *Hit) Fragments() (all []Fragment) {
+	rest := h.Snippet
+	for match := false; rest != ""; match = !match {
+		end := Mark
+		if match {
+			end = EndMark
+		}
+		var text string
+		if text, rest, _ = strings.Cut(rest, end); text != "" {
+			all = append(all, Fragment{text, match})
+		}
+	}
+	return all
+}

@@ -13,24 +13,18 @@ import (
 
 // A hitLine is a hit in JSON.
 type hitLine struct {
-	Session skein.SessionID `json:"session"`
-	Seq     skein.Seq       `json:"seq"`
-	Turn    int             `json:"turn"` // 0 before the first
-	Role    skein.Role      `json:"role"`
-	Time    skein.Time      `json:"time"`
-	Score   float64         `json:"score"`             // higher is better
-	Count   int             `json:"count"`             // messages of the session that match; 0 if not counted
-	Rewound bool            `json:"rewound,omitempty"` // it was taken back
-	Name    string          `json:"name"`              // of the session
-	Agent   string          `json:"agent"`
-	Project string          `json:"project"`
-	Snippet []snippet       `json:"snippet"` // its texts, one after the other, are the snippet
-}
-
-// A snippet is a piece of text around a match, or of the match itself.
-type snippet struct {
-	Text  string `json:"text"`
-	Match bool   `json:"match,omitempty"`
+	Session skein.SessionID  `json:"session"`
+	Seq     skein.Seq        `json:"seq"`
+	Turn    int              `json:"turn"` // 0 before the first
+	Role    skein.Role       `json:"role"`
+	Time    skein.Time       `json:"time"`
+	Score   float64          `json:"score"`             // higher is better
+	Count   int              `json:"count"`             // messages of the session that match; 0 if not counted
+	Rewound bool             `json:"rewound,omitempty"` // it was taken back
+	Name    string           `json:"name"`              // of the session
+	Agent   string           `json:"agent"`
+	Project string           `json:"project"`
+	Snippet []skein.Fragment `json:"snippet"` // its texts, one after the other, are the snippet
 }
 
 func newHitLine(s *skein.Session, h skein.Hit) hitLine {
@@ -39,23 +33,8 @@ func newHitLine(s *skein.Session, h skein.Hit) hitLine {
 	}
 	return hitLine{
 		Session: h.Session, Seq: h.Seq, Turn: h.Turn, Role: h.Role, Time: h.Time, Score: h.Score, Count: h.Count, Rewound: h.Rewound,
-		Name: s.Name(), Agent: agentOf(s), Project: s.Project, Snippet: snippets(h.Snippet),
+		Name: s.Name(), Agent: agentOf(s), Project: s.Project, Snippet: h.Fragments(),
 	}
-}
-
-// snippets takes a snippet apart at its marks.
-func snippets(s string) (all []snippet) {
-	for match := false; s != ""; match = !match {
-		end := skein.Mark
-		if match {
-			end = skein.EndMark
-		}
-		text, rest, _ := strings.Cut(s, end)
-		if s = rest; text != "" {
-			all = append(all, snippet{text, match})
-		}
-	}
-	return all
 }
 
 // write prints h for people: a line about the session, then the snippet.

@@ -10,10 +10,8 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-const (
-	defaultLimit = 20               // of hits
-	eventWork    = time.Microsecond // what it takes to look at one, without its text
-)
+// eventWork is what it takes to look at one event, without its text.
+const eventWork = time.Microsecond
 
 // Search implements [skein.Store].
 func (s *Store) Search(ctx context.Context, q skein.Query) (r skein.Results, err error) {
@@ -54,7 +52,7 @@ func (s *Store) Search(ctx context.Context, q skein.Query) (r skein.Results, err
 		}
 	}
 	slices.SortFunc(r.Hits, better)
-	r.Hits = r.Hits[:min(len(r.Hits), max(0, cmp.Or(q.Limit, defaultLimit)))]
+	r.Hits = r.Hits[:min(len(r.Hits), q.MostHits())]
 	size := 0
 	for i := range r.Hits {
 		if q.Each && size > skein.MaxWhole { // as stores do that must read them

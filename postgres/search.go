@@ -16,8 +16,7 @@ import (
 )
 
 const (
-	defaultHits = 20
-	catchUpFor  = 100 * time.Millisecond
+	catchUpFor = 100 * time.Millisecond
 
 	shortest = 20 * time.Millisecond  // of work that a search may do,
 	usual    = 150 * time.Millisecond // if the query does not say
@@ -82,10 +81,7 @@ func (s *Store) Search(ctx context.Context, q skein.Query) (r skein.Results, err
 		return r, err
 	}
 	defer leave()
-	x := &search{s: s, q: q, limit: q.Limit, seen: map[event]bool{}}
-	if x.limit <= 0 {
-		x.limit = defaultHits
-	}
+	x := &search{s: s, q: q, limit: q.MostHits(), seen: map[event]bool{}}
 	if x.matcher, err = q.Matcher(); err != nil || q.Empty() {
 		return r, err
 	}

@@ -112,7 +112,6 @@ const (
 	hideWork = 10 * time.Nanosecond
 
 	someHits = 256 // that are looked at at first, at least
-	usual    = 20  // hits, if the query does not say
 )
 
 // Search implements [skein.Store]. Everything that may match without what is
@@ -122,7 +121,7 @@ func (v *veil) Search(ctx context.Context, q skein.Query) (r skein.Results, err 
 	if err != nil || q.Empty() {
 		return r, err
 	}
-	limit := cmp.Or(max(q.Limit, 0), usual)
+	limit := q.MostHits()
 	x.allow(skein.NewBudget(ctx, q.Deadline))
 	for x.wide.Limit = max(someHits, 4*limit); ; x.wide.Limit *= 4 {
 		found, err := v.Store.Search(ctx, x.wide)
@@ -229,7 +228,7 @@ func (x *search) look(r *Redactor, h skein.Hit) {
 	}
 	h.Event, h.Count, h.Score = nil, 0, 0
 	if len(x.wants) > 0 {
-		h.Score = score(x.text, t.text)
+		h.Score = bm25(x.text, t.text)
 	}
 	x.hits = append(x.hits, h)
 }
@@ -268,7 +267,7 @@ func (x *search) shows() int {
 // best returns the hits to show, best first, with what they count where that is
 // known.
 func (x *search) best() []skein.Hit {
-	slices.SortFunc(x.hits, better)
+	slices.SortFunc(x.hits, bestFirst)
 	if x.Each {
 		return x.hits
 	}
@@ -287,15 +286,15 @@ func (x *search) best() []skein.Hit {
 	return first
 }
 
-// better compares by score, what was said before titles, the newest first.
-func better(a, b skein.Hit) int {
+// bestFirst compares by score, what was said before titles, the newest first.
+func bestFirst(a, b skein.Hit) int {
 	said := func(h skein.Hit) int { return min(len(h.Role), 1) }
 	return cmp.Or(cmp.Compare(b.Score, a.Score), said(b)-said(a), cmp.Compare(b.Time, a.Time), cmp.Compare(a.Session, b.Session), cmp.Compare(b.Seq, a.Seq))
 }
 
-// score says how good a match text is, as BM25 does for one word: every further
+// bm25 says how good a match text is, as BM25 does for one word: every further
 // match counts less, and in a longer text each does.
-func score(m *skein.Matcher, text string) float64 {
+func bm25(m *skein.Matcher, text string) float64 {
 	const most, short, mean = 1.2, 0.25, 1000 // bytes
 	n := float64(max(len(m.Find(text)), 1))   // an index finds a word by its stem, too
 	return n * (most + 1) / (n + most*(short+(1-short)*float64(len(text))/mean))

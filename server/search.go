@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/skein-dev/skein"
@@ -37,23 +36,18 @@ type searchQuery struct {
 
 // hit is a message that matches.
 type hit struct {
-	Session skein.SessionID `json:"session"`
-	Seq     skein.Seq       `json:"seq"`
-	Turn    int             `json:"turn" doc:"0 before the first"`
-	Role    skein.Role      `json:"role,omitempty"`
-	Time    skein.Time      `json:"time"`
-	Score   float64         `json:"score" doc:"higher is better; only hits of one search compare"`
-	Count   int             `json:"count" doc:"messages of the session that match; 0 if not counted"`
-	Rewound bool            `json:"rewound,omitempty" doc:"it was taken back"`
-	Name    string          `json:"name" doc:"of the session"`
-	Agent   string          `json:"agent,omitempty"`
-	Project string          `json:"project,omitempty"`
-	Snippet []snippet       `json:"snippet" doc:"its texts, one after the other, are the snippet"`
-}
-
-type snippet struct {
-	Text  string `json:"text"`
-	Match bool   `json:"match,omitempty"`
+	Session skein.SessionID  `json:"session"`
+	Seq     skein.Seq        `json:"seq"`
+	Turn    int              `json:"turn" doc:"0 before the first"`
+	Role    skein.Role       `json:"role,omitempty"`
+	Time    skein.Time       `json:"time"`
+	Score   float64          `json:"score" doc:"higher is better; only hits of one search compare"`
+	Count   int              `json:"count" doc:"messages of the session that match; 0 if not counted"`
+	Rewound bool             `json:"rewound,omitempty" doc:"it was taken back"`
+	Name    string           `json:"name" doc:"of the session"`
+	Agent   string           `json:"agent,omitempty"`
+	Project string           `json:"project,omitempty"`
+	Snippet []skein.Fragment `json:"snippet" doc:"its texts, one after the other, are the snippet"`
 }
 
 // facet is how many of the hits have a value.
@@ -150,7 +144,7 @@ func hitsOf(ctx context.Context, store skein.Store, r skein.Results) (found, err
 		}
 		out.Items = append(out.Items, hit{
 			Session: h.Session, Seq: h.Seq, Turn: h.Turn, Role: h.Role, Time: h.Time, Score: h.Score, Count: h.Count, Rewound: h.Rewound,
-			Name: s.Name(), Agent: s.Agent, Project: s.Project, Snippet: snippets(h.Snippet),
+			Name: s.Name(), Agent: s.Agent, Project: s.Project, Snippet: h.Fragments(),
 		})
 	}
 	for name, of := range map[string]func(*hit) string{
@@ -173,20 +167,5 @@ func facetsOf(hits []hit, of func(*hit) string) []facet {
 		all[i].Count++
 	}
 	slices.SortStableFunc(all, func(a, b facet) int { return cmp.Compare(b.Count, a.Count) })
-	return all
-}
-
-// snippets takes a snippet apart at its marks.
-func snippets(s string) (all []snippet) {
-	for match := false; s != ""; match = !match {
-		end := skein.Mark
-		if match {
-			end = skein.EndMark
-		}
-		text, rest, _ := strings.Cut(s, end)
-		if s = rest; text != "" {
-			all = append(all, snippet{text, match})
-		}
-	}
 	return all
 }

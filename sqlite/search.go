@@ -15,7 +15,6 @@ import (
 )
 
 const (
-	defaultHits   = 20
 	catchUpFor    = 100 * time.Millisecond
 	recentMatches = 2000 // of some sessions, that are taken when those of all are too many to rank
 )
@@ -62,10 +61,7 @@ func (s *Store) Search(ctx context.Context, q skein.Query) (r skein.Results, err
 		return r, err
 	}
 	defer leave()
-	x := &search{store: s, q: q, limit: q.Limit}
-	if x.limit <= 0 {
-		x.limit = defaultHits
-	}
+	x := &search{store: s, q: q, limit: q.MostHits()}
 	if x.matcher, err = q.Matcher(); err != nil || q.Empty() {
 		return r, err
 	}

@@ -77,14 +77,8 @@ type hit struct {
 	skein.Hit
 	Session skein.Session
 	Name    string
-	Pieces  []words
+	Pieces  []skein.Fragment
 	Path    string // of the message
-}
-
-// words are some of a snippet.
-type words struct {
-	Text  string
-	Match bool
 }
 
 // facet is a property of the hits, with the values that it has there.
@@ -230,22 +224,16 @@ func (s *site) hits(ctx context.Context, found []skein.Hit) ([]hit, error) {
 			}
 			known[h.Session] = one
 		}
-		all = append(all, hit{Hit: h, Session: one, Name: one.Name(), Pieces: snippet(h.Snippet), Path: fmt.Sprintf("%s?at=%d#m%d", sessionPath(one.ID), h.Seq, h.Seq)})
+		all = append(all, hit{Hit: h, Session: one, Name: one.Name(), Pieces: pieces(&h), Path: fmt.Sprintf("%s?at=%d#m%d", sessionPath(one.ID), h.Seq, h.Seq)})
 	}
 	return all, nil
 }
 
-// snippet takes a snippet apart at its marks.
-func snippet(marked string) (all []words) {
-	for match := false; marked != ""; match = !match {
-		end := skein.Mark
-		if match {
-			end = skein.EndMark
-		}
-		text, rest, _ := strings.Cut(marked, end)
-		if marked = rest; text != "" {
-			all = append(all, words{spaced(text), match})
-		}
+// pieces returns the snippet of a hit as it is shown.
+func pieces(h *skein.Hit) []skein.Fragment {
+	all := h.Fragments()
+	for i := range all {
+		all[i].Text = spaced(all[i].Text)
 	}
 	return all
 }

@@ -88,6 +88,6 @@ func foundPage(p *sessionPage, hits []skein.Hit, past skein.Seq) {
 	for _, h := range hits[begin:end] {
 		h.Session = p.Session.ID // of a fork, what it shows of its parent too
 		to := fmt.Sprintf("%s&past=%d#m%d", link("at", h.Seq), past, h.Seq)
-		f.Hits = append(f.Hits, hit{Hit: h, Session: p.Session, Name: p.Title, Pieces: snippet(h.Snippet), Path: to})
+		f.Hits = append(f.Hits, hit{Hit: h, Session: p.Session, Name: p.Title, Pieces: pieces(&h), Path: to})
 	}
 }
