@@ -116,7 +116,7 @@ func (s *site) list(r *http.Request) (*sessionsPage, error) {
 		return nil, err
 	}
 	for _, one := range found {
-		p.Rows = append(p.Rows, row{s.veiled(one), costs[one.ID].Money()})
+		p.Rows = append(p.Rows, row{one, costs[one.ID].Money()})
 	}
 	p.Choices = choices(p.Rows)
 	return p, nil
