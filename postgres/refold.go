@@ -142,21 +142,13 @@ func (sc *scrub) putFold(ctx context.Context, id skein.SessionID, x *refolding) 
 		if err != nil {
 			return err
 		}
-		y, sum := &h.Session, x.sum
+		sum := x.sum
 		if x.hurt {
 			sum = skein.BlotSession(h.Session, sc.secrets)
 		}
-		for was, now := range map[string]string{y.Project: sum.Project, y.Cwd: sum.Cwd, y.Agent: sum.Agent, y.Model: sum.Model} {
-			sc.texts[was] = now
-		}
-		y.Title, y.TitleBy, y.Description, y.Surface, y.Project, y.Cwd = sum.Title, sum.TitleBy, sum.Description, sum.Surface, sum.Project, sum.Cwd
-		y.Agent, y.Profile, y.Provider, y.Model, y.Status, y.Tags = sum.Agent, sum.Profile, sum.Provider, sum.Model, sum.Status, sum.Tags
-		y.First, y.LastPrompt, y.Parent, y.Origin, y.Open = stands.First, stands.LastPrompt, sum.Parent, sum.Origin, sum.Open
+		stands.Retell(&h.Session, sum, sc.texts)
 		h.prompts = stands.Prompts
-		if y.Key != "" {
-			y.Key = sum.Key
-		}
-		y.Revision++
+		h.Revision++
 		return t.putRow(&h)
 	})
 }

@@ -520,17 +520,8 @@ func (sc *scrub) fold(h *head) error {
 	if err != nil {
 		return err
 	}
-	y := &h.Session
-	for was, now := range map[string]string{y.Project: x.Project, y.Cwd: x.Cwd, y.Agent: x.Agent, y.Model: x.Model} {
-		sc.texts[was] = now
-	}
-	y.Title, y.TitleBy, y.Description, y.Surface, y.Project, y.Cwd = x.Title, x.TitleBy, x.Description, x.Surface, x.Project, x.Cwd
-	y.Agent, y.Profile, y.Provider, y.Model, y.Status, y.Tags = x.Agent, x.Profile, x.Provider, x.Model, x.Status, x.Tags
-	y.First, y.LastPrompt, h.prompts = stands.First, stands.LastPrompt, stands.Prompts
-	y.Parent, y.Origin, y.Open = x.Parent, x.Origin, x.Open
-	if y.Key != "" {
-		y.Key = x.Key
-	}
+	stands.Retell(&h.Session, x, sc.texts)
+	h.prompts = stands.Prompts
 	return nil
 }
 

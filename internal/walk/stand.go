@@ -94,6 +94,21 @@ func (x *State) Show(to *skein.Shown) {
 	to.Undone = minus(x.ever, x.Counts)
 }
 
+// Retell puts into s what people read of a session, after its events have changed:
+// of what stands what x says, of all else what sum does, which they add up to.
+// Counts stay. texts is told what became of each text that a fork shows, too.
+func (x *State) Retell(s *skein.Session, sum skein.Session, texts map[string]string) {
+	for was, now := range map[string]string{s.Project: sum.Project, s.Cwd: sum.Cwd, s.Agent: sum.Agent, s.Model: sum.Model} {
+		texts[was] = now
+	}
+	s.Title, s.TitleBy, s.Description, s.Surface, s.Project, s.Cwd = sum.Title, sum.TitleBy, sum.Description, sum.Surface, sum.Project, sum.Cwd
+	s.Agent, s.Profile, s.Provider, s.Model, s.Status, s.Tags = sum.Agent, sum.Profile, sum.Provider, sum.Model, sum.Status, sum.Tags
+	s.First, s.LastPrompt, s.Parent, s.Origin, s.Open = x.First, x.LastPrompt, sum.Parent, sum.Origin, sum.Open
+	if s.Key != "" {
+		s.Key = sum.Key
+	}
+}
+
 // Prompts are the places where the messages begin whose words a session has as
 // its first and last ones; 0 where that is not known, or there are none.
 type Prompts struct{ FirstAt, LastAt skein.Seq }
