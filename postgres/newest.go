@@ -112,3 +112,10 @@ func (w *walker) said(p *pipe, segs walk.Segments, all *[]walk.Said, cond string
 		return err
 	})
 }
+
+// Settings implements [walk.PastLog].
+func (w *walker) Settings(segs walk.Segments) (events []skein.Event, err error) {
+	p := w.q.pipe()
+	w.readable(p, segs, &events, `e.kind IN ('created', 'changed') ORDER BY e.seq`)
+	return events, p.run()
+}

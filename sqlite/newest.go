@@ -48,7 +48,7 @@ const (
 	selectSaid  = saidColumns + `FROM events e `
 )
 
-// scanSaid reads a row of selectSaid.
+// scanSaid reads a row of selectSaid, and holds what is in it.
 func (w walker) scanSaid(row []driver.Value) (walk.Said, error) {
 	if err := hold(w.share, row); err != nil {
 		return walk.Said{}, err
@@ -56,7 +56,7 @@ func (w walker) scanSaid(row []driver.Value) (walk.Said, error) {
 	return w.s.scanSaid(row)
 }
 
-// scanEvent reads a row of selectEvent.
+// scanEvent reads a row of selectEvent, and holds what is in it.
 func (w walker) scanEvent(row []driver.Value) (skein.Event, error) {
 	if err := hold(w.share, row); err != nil {
 		return skein.Event{}, err
@@ -65,6 +65,7 @@ func (w walker) scanEvent(row []driver.Value) (skein.Event, error) {
 	return e, err
 }
 
+// scanSaid reads a row of selectSaid.
 func (s *Store) scanSaid(row []driver.Value) (x walk.Said, err error) {
 	last := len(row) - 1
 	x.Message, _ = row[last].(string) // NULL is ""
@@ -129,4 +130,9 @@ func (w walker) said(segs walk.Segments, cond string, args ...any) (all []walk.S
 		}
 	}
 	return all, nil
+}
+
+// Settings implements [walk.PastLog].
+func (w walker) Settings(segs walk.Segments) ([]skein.Event, error) {
+	return w.readable(segs, `INDEXED BY events_settings WHERE e.session = ? AND e.seq > ? AND e.seq <= ? AND e.kind IN ('created', 'changed') ORDER BY e.seq`)
 }
