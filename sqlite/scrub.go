@@ -114,11 +114,6 @@ func (sc *scrub) run(id skein.SessionID) error {
 			return err
 		}
 	}
-	if !sc.heads[h.n] {
-		if err := sc.refold(h.n); err != nil {
-			return err
-		}
-	}
 	return sc.note(id)
 }
 
@@ -298,8 +293,8 @@ func (sc *scrub) dropRefs(event int64, keep []skein.Hash) error {
 	return nil
 }
 
-// shown blots the records of the sessions whose events changed, and of those
-// that show them.
+// shown blots the records of the session, and of all others whose events changed
+// or that show such events; their heads are to change, too.
 func (sc *scrub) shown(h head) error {
 	all := map[int64]bool{h.n: true}
 	for n, first := range sc.first {
@@ -323,7 +318,7 @@ func (sc *scrub) shown(h head) error {
 		if err := sc.records(n); err != nil {
 			return err
 		}
-		if n == h.n {
+		if sc.heads[n] = true; n == h.n {
 			continue
 		}
 		var id string
@@ -331,7 +326,6 @@ func (sc *scrub) shown(h head) error {
 			return err
 		}
 		sc.done.Forks = append(sc.done.Forks, skein.SessionID(id))
-		sc.heads[n] = true
 	}
 	slices.Sort(sc.done.Forks)
 	return nil
