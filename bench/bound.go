@@ -96,7 +96,6 @@ func newBound(ctx context.Context, e *env) (_ *bound, err error) {
 	if b.bin, err = e.build(ctx, ""); err != nil {
 		return nil, err
 	}
-	words := prose(longMessage)
 	b.text, b.word = filepath.Join(b.dir, "long.txt"), "needle"
 	t := gen.NewTranscript(4711)
 	t.Ask(prose(longLine))
@@ -104,7 +103,7 @@ func newBound(ctx context.Context, e *env) (_ *bound, err error) {
 	if err := os.MkdirAll(filepath.Dir(b.line), 0o700); err != nil {
 		return nil, err
 	}
-	err = errors.Join(os.WriteFile(b.text, []byte(words), 0o600), os.WriteFile(b.line, t.Bytes(), 0o600))
+	err = errors.Join(os.WriteFile(b.text, []byte(prose(longMessage)), 0o600), os.WriteFile(b.line, t.Bytes(), 0o600))
 	if err != nil {
 		return nil, err
 	}
