@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
 	"testing"
 	"time"
@@ -90,5 +91,14 @@ func TestACancelledCommandExits130(t *testing.T) {
 	cancel()
 	if got := Main(ctx, env, []string{"append", "x", "--create"}); got != 130 || stderr.String() != "skein: interrupted\n" {
 		t.Errorf("a cancelled append exits %d with %q, want 130 and interrupted", got, stderr)
+	}
+}
+
+func TestAFolderThatIsGoneIsSaidPlainly(t *testing.T) {
+	env, _, stderr := newEnv(t, shared{memory.New()})
+	env.Getwd = func() (string, error) { return "", &fs.PathError{Op: "getwd", Err: fs.ErrNotExist} }
+	got := Main(t.Context(), env, []string{"list"})
+	if got != exitFailed || !strings.HasPrefix(stderr.String(), "skein: the folder that this runs in is not there any more") || !strings.Contains(stderr.String(), "\ngo to another one first: cd ~\n") {
+		t.Errorf("in a folder that is gone, list exits %d: %s", got, stderr)
 	}
 }

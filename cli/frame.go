@@ -104,7 +104,7 @@ func (f *frame) job() (*job, error) {
 	}
 	cwd, err := f.env.Getwd()
 	if err != nil {
-		return nil, err
+		return nil, advise(fmt.Errorf("the folder that this runs in is not there any more: %w", err), "go to another one first: cd ~")
 	}
 	s, err := f.loadSettings(d, cwd)
 	if err != nil {
