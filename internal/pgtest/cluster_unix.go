@@ -106,6 +106,7 @@ func (c *Cluster) configure(settings ...string) error {
 	defer f.Close()
 	all := append([]string{
 		"listen_addresses = '127.0.0.1'", "unix_socket_directories = ''", "port = " + strconv.Itoa(c.Port),
+		"dynamic_shared_memory_type = mmap", // in the cluster's folder: what a killed server leaves goes with it
 		"logging_collector = off", "log_min_messages = warning",
 	}, settings...)
 	_, err = fmt.Fprintln(f, strings.Join(all, "\n"))

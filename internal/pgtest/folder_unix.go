@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/gofrs/flock"
+	"golang.org/x/sys/unix"
 )
 
 // minder ends the cluster in folder $1 when nobody holds its door open any
@@ -33,10 +34,22 @@ rm -rf "$1"
 // patience is how long anything of a cluster may take to begin or to end.
 const patience = 5 * time.Minute
 
+// Where Linux has files in memory. The files of a new database, which are
+// hundreds, are made there ten times as quickly as on a disk.
+const (
+	memory     = "/dev/shm"
+	memoryRoom = 4 << 30 // that it must have left: those of large tests are there too
+)
+
 // base returns the folder of our clusters and lock, which nobody else may
 // own.
 func base() (string, error) {
-	dir := filepath.Join(os.TempDir(), fmt.Sprintf("skein-tests-%d", os.Getuid()))
+	parent := os.TempDir()
+	var st unix.Statfs_t
+	if unix.Statfs(memory, &st) == nil && uint64(st.Bavail)*uint64(st.Bsize) >= memoryRoom && unix.Access(memory, unix.W_OK|unix.X_OK) == nil { //nolint:unconvert,gosec // the types differ between systems
+		parent = memory
+	}
+	dir := filepath.Join(parent, fmt.Sprintf("skein-tests-%d", os.Getuid()))
 	if err := os.Mkdir(dir, 0o711); err != nil && !errors.Is(err, os.ErrExist) {
 		return "", err
 	}
