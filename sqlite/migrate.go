@@ -93,7 +93,10 @@ func migrate(ctx context.Context, c *conn, path string, o Options, steps []strin
 		return err
 	}
 	var to string
+	done := func() {}
+	defer func() { done() }()
 	err = step(ctx, c, steps, func(v int64) (err error) {
+		done = showAlive(path)
 		to, err = copyFirst(path, v, len(steps), o)
 		return err
 	})

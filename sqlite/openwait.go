@@ -31,10 +31,11 @@ func openWriter(ctx context.Context, d driver.Driver, path string, o Options) (*
 	defer cancel()
 	for {
 		c, err := tryWriter(ctx, d, path, o)
-		if over := whole.Err() == nil && ctx.Err() != nil; over && err != nil {
+		waits := busy(err) || errors.Is(err, errSwapped)
+		switch over := whole.Err() == nil && ctx.Err() != nil; {
+		case over && (waits || errors.Is(err, ctx.Err())):
 			return nil, blockedBy(path, time.Since(start))
-		}
-		if !busy(err) && !errors.Is(err, errSwapped) {
+		case !waits:
 			return c, err
 		}
 		_ = sleep.For(ctx, 10*time.Millisecond) // the next try says that ctx has ended
@@ -59,10 +60,13 @@ func stampOf(path string) (s stamp) {
 }
 
 // written returns the stamps of the store's files at path.
-func written(path string) [2]stamp { return [2]stamp{stampOf(path), stampOf(path + "-wal")} }
+func written(path string) [2]stamp {
+	names := newPaths(path).names
+	return [2]stamp{stampOf(names[0]), stampOf(names[1])}
+}
 
 // moving returns what changes while another process works on the store at path:
-// its files, and the copy that is made before a migration.
+// its files, the copy that is made before a migration, and what showAlive writes.
 func moving(path string) any {
 	stamps := fmt.Sprint(written(path))
 	entries, err := os.ReadDir(filepath.Dir(path))
@@ -75,6 +79,37 @@ func moving(path string) any {
 		}
 	}
 	return stamps
+}
+
+// aliveEvery is how often a process that migrates says that it is at it.
+const aliveEvery = openPatience / 30
+
+// showAlive keeps the others who wait for the store at path waiting until done is
+// called: a migration may sort for long, or wait for the disk, without a write to
+// any file that they see.
+func showAlive(path string) (done func()) {
+	name := path + ".vnext" + notWhole
+	beat := func() { _ = os.WriteFile(name, []byte(time.Now().String()), 0o600) } //nolint:errcheck // without it they wait for openPatience
+	beat()
+	ended, over := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(over)
+		beats := time.NewTicker(aliveEvery)
+		defer beats.Stop()
+		for {
+			select {
+			case <-beats.C:
+				beat()
+			case <-ended:
+				return
+			}
+		}
+	}()
+	return func() {
+		close(ended)
+		<-over
+		_ = os.Remove(name) //nolint:errcheck // the next migration does it
+	}
 }
 
 // whileChanging returns a context that ends with ctx, or when what seen

@@ -3,7 +3,9 @@ package sqlite
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
+	"path/filepath"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -71,6 +73,58 @@ func TestACopyThatGrowsIsWaitedFor(t *testing.T) {
 			t.Errorf("while the copy grows, what is waited for stays %v", before)
 		}
 		before = after
+	}
+}
+
+// A migration may do much between two writes.
+func TestAMigrationShowsThatItGoesOn(t *testing.T) {
+	name := old(t)
+	steps, err := schemaSteps()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := testConn(t, name)
+	seen := make(chan error, 1)
+	notice := func(string) { // it comes in the midst of the migration, which waits for it
+		before, late := moving(name), time.After(3*time.Minute)
+		looks := time.NewTicker(aliveEvery / 10)
+		defer looks.Stop()
+		for moving(name) == before {
+			select {
+			case <-looks.C:
+			case <-late:
+				seen <- fmt.Errorf("what is waited for stays %v", before)
+				return
+			}
+		}
+		seen <- nil
+	}
+	if err := migrate(t.Context(), c, name, Options{Notice: notice}, append(steps, "CREATE TABLE later (x TEXT) STRICT")); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-seen; err != nil {
+		t.Error(err)
+	}
+	left, err := filepath.Glob(name + ".v*" + notWhole)
+	if err != nil || len(left) > 0 {
+		t.Errorf("after it there are %v, %v; want nothing", left, err)
+	}
+}
+
+// A link to the store leads to the log that is beside it.
+func TestWrittenFollowsLinks(t *testing.T) {
+	name := old(t)
+	link := filepath.Join(t.TempDir(), "link.db")
+	if err := os.Symlink(name, link); err != nil {
+		t.Fatal(err)
+	}
+	other := testConn(t, name)
+	before := written(link)
+	if err := other.script("PRAGMA user_version = 77"); err != nil {
+		t.Fatal(err)
+	}
+	if after := written(link); after == before {
+		t.Errorf("written of a link after a commit = %v, as before it", after)
 	}
 }
 
