@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"strings"
 	"sync"
 )
 
@@ -30,7 +31,8 @@ func (e *DamagedError) Unwrap() []error { return []error{ErrCorrupt, e.Err} }
 var ErrSum = errors.New("its checksum does not match: it is not what was stored")
 
 // StandIn returns an event that says, in the place of the damaged one, that it is
-// damaged. It is for people to read, and never to be stored.
+// damaged. It is for people to read. Only a copy of the session stores it, elsewhere:
+// [Event.StandsIn] tells it from what was said.
 func (e *DamagedError) StandIn() Event {
 	ev := NewEvent(KindNoted, e.Time, Noted{Name: "damaged", Level: "error", Data: MustJSON(e.Error())})
 	switch e.Kind {
@@ -45,9 +47,16 @@ func (e *DamagedError) StandIn() Event {
 		}
 		ev = NewEvent(KindSaid, e.Time, Message{Role: role, Parts: []Part{{Kind: PartText, Text: Text("[" + e.Error() + "]")}}})
 	}
-	ev.Seq = e.Seq
+	ev.Seq, ev.ClientID = e.Seq, ClientID(fmt.Sprint(standIn, e.Seq))
 	return ev
 }
+
+// standIn is what the client ID of each stand-in begins with.
+const standIn = "damaged/"
+
+// StandsIn reports whether e only stands in for a damaged event
+// ([DamagedError.StandIn]).
+func (e *Event) StandsIn() bool { return strings.HasPrefix(string(e.ClientID), standIn) }
 
 // A DamagedRecordsError says which records of a source file, from number First to
 // Last, cannot be read. It wraps [ErrCorrupt] and Err.

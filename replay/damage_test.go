@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"iter"
 	"strings"
 	"testing"
@@ -66,6 +67,17 @@ func TestWhatStandsInForADamagedEventIsNamed(t *testing.T) {
 			done, err := replay.Load(t.Context(), s, bytes.NewReader(log.Bytes()), replay.Options{})
 			if err != nil || done.Damaged != 1 || !strings.Contains(done.Damage[0], bad.Error()) {
 				t.Errorf("load %d of %s with event %d damaged = %+v, %v, want that it is named", i, c.id, c.seq, done, err)
+			}
+		}
+		noErr(skein.Add(t.Context(), from, c.id, say("and more")))
+		log.Reset()
+		if _, err := replay.Write(t.Context(), &log, from, c.id); err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range []skein.Store{to, bad} { // the event itself comes behind what stands in for it, or is damaged
+			done, err := replay.Load(t.Context(), s, bytes.NewReader(log.Bytes()), replay.Options{})
+			if err != nil || done.Damaged != 1 || !strings.Contains(done.Damage[0], fmt.Sprintf("event %d is damaged here", c.seq)) {
+				t.Errorf("load of %s with event %d as it was = %+v, %v, want that it is named", c.id, c.seq, done, err)
 			}
 		}
 		if got, want := eventsOf(t, to, c.id), eventsOf(t, from, c.id); len(got) != len(want) {

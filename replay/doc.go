@@ -36,7 +36,9 @@
 //
 //	{"seq":3,"time":"2026-11-21T04:36:00.123Z","kind":"said","damaged":"event 3 is damaged: …","payload":{"role":"user","parts":[…]}}
 //
-// [Load] names it, and takes it only where the store has no event there.
+// [Load] names it, and takes it only where the store has no event there. An event that
+// is stored in this way stays: it says by its client ID, damaged/3, what it is, and a log
+// that has the event itself is taken for one of the same session.
 //
 // A piece of a blob:
 //

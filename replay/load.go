@@ -26,7 +26,7 @@ type Options struct {
 // Loaded says what [Load] did.
 type Loaded struct {
 	Sessions []LoadedSession
-	Damaged  int      // lines that could not be read, or that stand in for damaged events
+	Damaged  int      // lines that could not be read, that stand in for damaged events, or whose events are damaged in the store
 	Damage   []string // what is wrong with the first hundred, with their line
 }
 
@@ -123,6 +123,9 @@ func (l *loader) item(ctx context.Context, it Item) error {
 	}
 	l.cur.result.Events++
 	err := l.cur.event(ctx, it)
+	if l.cur.lacks {
+		l.damage(it.Line, fmt.Sprintf("event %d is damaged here, and stays so, as no event is ever changed; to have it as it is in this file: skein rm %s --purge, then import the file with --again", it.Event.Seq, l.cur.id))
+	}
 	if err == nil && l.cur.full() {
 		err = l.cur.flush(ctx)
 	}

@@ -29,6 +29,7 @@ type session struct {
 
 	begun   bool // the store has it
 	reading bool // no event of it may be appended: it stands only for a fork that is there
+	lacks   bool // of the last event of the log the store has no more than what says that it is damaged
 	stored  func() (skein.Event, error, bool)
 	stop    func()
 
@@ -91,7 +92,7 @@ func (s *session) compareWith(ctx context.Context, id skein.SessionID) (bool, er
 		}
 		return false, err
 	}
-	s.stored, s.stop = iter.Pull2(s.store.Events(ctx, id, s.head.First-1))
+	s.stored, s.stop = iter.Pull2(skein.Around(s.store, nil).Events(ctx, id, s.head.First-1))
 	return true, nil
 }
 
@@ -102,6 +103,7 @@ func (s *session) event(ctx context.Context, it Item) error {
 		return fmt.Errorf("event %d follows event %d: %w", e.Seq, s.next-1, skein.ErrCorrupt)
 	}
 	s.next++
+	s.lacks = false
 	e, err := s.names.in(ctx, e)
 	if err != nil {
 		return err
@@ -112,8 +114,9 @@ func (s *session) event(ctx context.Context, it Item) error {
 		case err != nil:
 			return err
 		case ok:
-			if s.blobs, s.size = nil, 0; it.StandIn != "" {
-				return nil // it does not say what should be stored there
+			s.blobs, s.size = nil, 0
+			if s.lacks = had.StandsIn() && it.StandIn == ""; s.lacks || it.StandIn != "" {
+				return nil // one of them does not say what should be stored there
 			}
 			return same(had, e)
 		case s.reading:

@@ -155,9 +155,8 @@ func withParent(e skein.Event, sess *skein.Session) skein.Event {
 		return e
 	}
 	c.Parent = p
-	named := skein.NewEvent(skein.KindCreated, e.Time, c)
-	named.Seq = e.Seq
-	return named
+	e.Payload = skein.MustJSON(c)
+	return e
 }
 
 // job is one call of Write.
@@ -191,6 +190,9 @@ func (j *job) event(ctx context.Context, e skein.Event) error {
 	j.done.Events++
 	if bad := j.damaged[e.Seq]; bad != nil {
 		return j.w.StandIn(e, bad.Error())
+	}
+	if e.StandsIn() { // another store could not read it
+		return j.w.StandIn(e, fmt.Sprintf("event %d is damaged", e.Seq))
 	}
 	return j.w.Event(e)
 }
