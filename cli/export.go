@@ -83,10 +83,10 @@ func (o *exportOptions) run(ctx context.Context, j *job, args []string) error {
 	if err != nil {
 		return err
 	}
-	told := j.goAround()
 	if !slices.Contains(exportNames, o.to) {
-		return told(o.place(ctx, j, s))
+		return o.place(ctx, j, s)
 	}
+	told := j.goAround()
 	return told(o.missed(j, s, o.asText(ctx, j, s)))
 }
 

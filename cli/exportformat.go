@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -72,6 +73,9 @@ func (o *exportOptions) place(ctx context.Context, j *job, s skein.Session) erro
 	if err := tellExported(j, f, home, done, o.json); err != nil {
 		return err
 	}
+	if err == nil && slices.ContainsFunc(done, func(d interop.Exported) bool { return len(d.Damaged) > 0 }) {
+		err = errSilent
+	}
 	return adviseExport(err, f)
 }
 
@@ -122,6 +126,7 @@ func tellWritten(j *job, f interop.Format, home string, done []interop.Exported,
 		at := j.tilde(home) + "/" + d.Spot.Path
 		if d.Unchanged {
 			j.say("%s: nothing new for %s", names[d.Session], at)
+			j.tellDamaged(d.Damaged)
 			continue
 		}
 		how := "as it was read"
@@ -130,8 +135,16 @@ func tellWritten(j *job, f interop.Format, home string, done []interop.Exported,
 		}
 		lines := []string{fmt.Sprintf("wrote %s %s to %s", names[d.Session], how, at)}
 		j.say("%s", strings.Join(append(lines, lossLines(f, d.Losses, "is kept beside it, for the way back")...), "\n"))
+		j.tellDamaged(d.Damaged)
 	}
 	return nil
+}
+
+// tellDamaged says what of a session is damaged here.
+func (j *job) tellDamaged(what []string) {
+	if len(what) > 0 {
+		j.say("  damaged in the store:\n  %s\n  see what can be mended: skein doctor", strings.Join(what, "\n  "))
+	}
 }
 
 // shortNames returns what to call sessions that are named together.

@@ -111,14 +111,19 @@ func (o *handoffOptions) do(ctx context.Context, j *job, args []string) error {
 	if f.Resume != nil {
 		r.command, r.dir = f.Resume(done.Spot, s)
 	}
-	if o.json {
-		return writeJSON(j.Stdout, handedOff{done, r.command, r.dir})
-	}
-	if o.run {
+	switch {
+	case o.json:
+		err = writeJSON(j.Stdout, handedOff{done, r.command, r.dir})
+	case o.run:
 		o.next = &r
 		return nil
+	default:
+		err = r.tell(j, f)
 	}
-	return r.tell(j, f)
+	if err == nil && len(done.Damaged) > 0 {
+		err = errSilent
+	}
+	return err
 }
 
 // moved takes --cwd for the session's folder.
@@ -184,7 +189,7 @@ func (o *handoffOptions) again(ctx context.Context, j *job, f interop.Format, s 
 	if err != nil || !filepath.IsLocal(below) {
 		return done, false, err
 	}
-	done = interop.Exported{Session: s.ID, Losses: is.Losses, Spot: interop.Spot{ID: is.ID, Path: filepath.ToSlash(below), Name: is.Name}}
+	done = interop.Exported{Session: s.ID, Losses: is.Losses, Damaged: is.Damaged, Spot: interop.Spot{ID: is.ID, Path: filepath.ToSlash(below), Name: is.Name}}
 	if !o.json {
 		tellSynced(j, f, is)
 	}

@@ -81,12 +81,14 @@ func (o *syncOptions) every(ctx context.Context, j *job) error {
 	if err != nil {
 		return err
 	}
-	failed := 0
+	failed, damaged := 0, false
 	for _, id := range ids {
 		err := o.one(ctx, j, f, id)
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
+		case errors.Is(err, errSilent):
+			damaged = true
 		case err != nil:
 			j.say("skein: %v", err)
 			if a := (*advised)(nil); errors.As(err, &a) {
@@ -97,6 +99,9 @@ func (o *syncOptions) every(ctx context.Context, j *job) error {
 	}
 	if failed > 0 {
 		return fmt.Errorf("%d of %s not written back", failed, count(len(ids), "session"))
+	}
+	if damaged {
+		return errSilent
 	}
 	return nil
 }
@@ -140,10 +145,14 @@ func (o *syncOptions) one(ctx context.Context, j *job, f interop.Format, id skei
 		return adviseExport(err, f)
 	}
 	if o.json {
-		return writeJSON(j.Stdout, done)
+		err = writeJSON(j.Stdout, done)
+	} else {
+		tellSynced(j, f, done)
 	}
-	tellSynced(j, f, done)
-	return nil
+	if err == nil && len(done.Damaged) > 0 {
+		err = errSilent
+	}
+	return err
 }
 
 // tellSynced says what was written.
@@ -153,4 +162,5 @@ func tellSynced(j *job, f interop.Format, done interop.Synced) {
 		what = fmt.Sprintf("wrote %s to %s", count(done.Events, "event"), j.tilde(done.Path))
 	}
 	j.say("%s", strings.Join(append([]string{shortID(done.Session) + ": " + what}, lossLines(f, done.Losses, "stays here")...), "\n"))
+	j.tellDamaged(done.Damaged)
 }

@@ -182,13 +182,16 @@ func realPath(path string) string {
 }
 
 // asStored reports whether a source is as it was when the session was read from
-// it, there or elsewhere.
+// it, there or elsewhere, and that is known.
 func (x *exporter) asStored(ctx context.Context, p provenanceOf, is *standing) (bool, error) {
 	if !p.found {
 		return false, nil
 	}
 	sum := newSummer(x.format.inUnit(p.file))
 	for r, err := range x.store.Records(ctx, x.format.Name, p.file.Path, 0) {
+		if bad := (*skein.DamagedRecordsError)(nil); errors.As(err, &bad) {
+			return false, nil
+		}
 		if err != nil {
 			return false, err
 		}
@@ -209,7 +212,7 @@ func (x *exporter) leave(ctx context.Context, w inBatch) error {
 			return err
 		}
 	}
-	out := Exported{Session: w.sess.ID, Spot: x.spots[w.sess.ID], Exact: w.exactly != "", Losses: w.wrote.Losses, Unchanged: true}
+	out := Exported{Session: w.sess.ID, Spot: x.spots[w.sess.ID], Exact: w.exactly != "", Losses: w.wrote.Losses, Damaged: x.hurt[w.sess.ID], Unchanged: true}
 	w.of.done = append(w.of.done, out)
 	return nil
 }
@@ -223,11 +226,11 @@ func (x *exporter) sync(ctx context.Context, w inBatch) error {
 	if err := x.looked.close(); err != nil {
 		return err
 	}
-	done, err := SyncIn(ctx, x.store, x.format, w.sess.ID, []string{realPath(x.home)})
+	done, err := SyncIn(ctx, x.raw, x.format, w.sess.ID, []string{realPath(x.home)})
 	if err != nil {
 		return err
 	}
-	w.of.done = append(w.of.done, Exported{Session: w.sess.ID, Spot: x.spots[w.sess.ID], Losses: done.Losses, Unchanged: done.Events == 0})
+	w.of.done = append(w.of.done, Exported{Session: w.sess.ID, Spot: x.spots[w.sess.ID], Losses: done.Losses, Damaged: done.Damaged, Unchanged: done.Events == 0})
 	return nil
 }
 

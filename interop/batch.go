@@ -207,7 +207,7 @@ func (x *exporter) finish(ctx context.Context, w inBatch, u *opened) (err error)
 			return err
 		}
 	}
-	out.Losses = w.wrote.Losses
+	out.Losses, out.Damaged = w.wrote.Losses, x.hurt[w.sess.ID]
 	w.of.done = append(w.of.done, out)
 	return nil
 }

@@ -56,12 +56,29 @@ func (x *exporter) sources(ctx context.Context, sess skein.Session) (all []skein
 		unit, err := x.store.File(ctx, o.Format, o.Path[:at])
 		switch {
 		case err == nil && unit.Session == "":
-			all = append(all, unit)
+			if all, err = x.withWhole(ctx, all, unit, sess.ID); err != nil {
+				return nil, err
+			}
 		case err != nil && !errors.Is(err, skein.ErrNotFound):
 			return nil, err
 		}
 	}
-	return append(all, own), nil
+	return x.withWhole(ctx, all, own, sess.ID)
+}
+
+// withWhole appends f, of which session id was read, unless records of it are damaged:
+// a part of it would not be the file.
+func (x *exporter) withWhole(ctx context.Context, all []skein.SourceFile, f skein.SourceFile, id skein.SessionID) ([]skein.SourceFile, error) {
+	for _, err := range x.store.Records(ctx, f.Format, f.Path, 0) {
+		if bad := (*skein.DamagedRecordsError)(nil); errors.As(err, &bad) {
+			x.hurt.add(id, Gap{First: bad.First, Last: bad.Last}.String()+" of "+f.Path+": "+bad.Err.Error())
+			return all, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return append(all, f), nil
 }
 
 // sideSources writes the records of files.

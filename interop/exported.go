@@ -28,7 +28,8 @@ type Exported struct {
 	Spot    Spot            `json:"spot"`
 	Exact   bool            `json:"exact"` // the bytes that it was read from
 	Losses  Losses          `json:"losses,omitempty"`
-	Side    string          `json:"side,omitempty"` // path of the side file
+	Side    string          `json:"side,omitempty"`    // path of the side file
+	Damaged []string        `json:"damaged,omitempty"` // what of it cannot be read here, in words: in the place of an event something was written that says so
 
 	Unchanged bool `json:"unchanged,omitempty"` // it stood there, and nothing was written
 }
@@ -41,7 +42,9 @@ type Exported struct {
 // was written there before, or is there as it was read, is brought up to date;
 // where nothing is new, nothing is written. What somebody else has changed stays,
 // unless Exports.Over says that it is to be replaced; the file that the session
-// came from stays in any case.
+// came from stays in any case. It goes around what is damaged in the store: then the
+// bytes that the session was read from are written only as far as they are elsewhere,
+// see Exported.Damaged.
 //
 // The error wraps [skein.ErrNotFound], [skein.ErrInvalid] if f cannot be
 // written or the session has nothing that it could hold, or [skein.ErrExists]
@@ -95,7 +98,9 @@ func ExportAll(ctx context.Context, s skein.Store, f Format, ids []skein.Session
 
 // An exporter is one call of Export or ExportAll.
 type exporter struct {
-	store  skein.Store
+	raw    skein.Store
+	store  skein.Store // see legible
+	hurt   damage
 	format Format
 	home   string
 	o      Exports
@@ -134,10 +139,11 @@ func (r *result) end() {
 }
 
 func newExporter(s skein.Store, f Format, home string, o Exports) (_ *exporter, err error) {
-	x := &exporter{store: s, format: f, o: o, spots: map[skein.SessionID]Spot{}, memo: map[string]any{}, anew: map[skein.SessionID]bool{}, asked: map[skein.SessionID]bool{}}
+	x := &exporter{raw: s, hurt: damage{}, format: f, o: o, spots: map[skein.SessionID]Spot{}, memo: map[string]any{}, anew: map[skein.SessionID]bool{}, asked: map[skein.SessionID]bool{}}
 	if x.o.Now.IsZero() {
 		x.o.Now = time.Now()
 	}
+	x.store = legible(s, &x.format, x.hurt)
 	x.home, err = filepath.Abs(home)
 	return x, err
 }

@@ -4,17 +4,29 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"strings"
 
 	"github.com/skein-dev/skein"
 )
 
-// exact writes the source that a session was read from, byte for byte.
+// exact writes the source that a session was read from, byte for byte. Where records
+// of it are damaged, the session is written anew, or what is whole, if f only reads.
 func (x *exporter) exact(ctx context.Context, sess skein.Session, p provenanceOf) error {
 	unit, name := x.split(p.file.Path)
 	below := x.below(unit)
 	data, err := x.records(ctx, p.file.Path)
+	if gaps := (*GapError)(nil); errors.As(err, &gaps) {
+		for _, g := range gaps.Gaps {
+			x.hurt.add(sess.ID, fmt.Sprintf("%v of what it was read from: %v", g, g.Err))
+		}
+		if x.format.Write != nil {
+			x.anew[sess.ID] = true
+			return x.one(ctx, sess)
+		}
+		err = nil
+	}
 	if err != nil {
 		return err
 	}

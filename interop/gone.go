@@ -67,7 +67,7 @@ func (t *target) withdraw() {
 	for _, th := range t.order {
 		var lost []*stand
 		for id, st := range th.stands {
-			if !st.withdrawn && st.seq > th.base && !structural(st.kind) && made(counts, id) {
+			if !st.withdrawn && !st.damaged && st.seq > th.base && !structural(st.kind) && made(counts, id) {
 				lost = append(lost, st)
 			}
 		}
@@ -87,7 +87,7 @@ func (t *target) withdrawUnused(ctx context.Context, key skein.ClientID, n int, 
 		}
 		var lost []*stand
 		for _, id := range clientIDs(key, n) {
-			if st := th.stands[id]; st != nil && !used[id] && !slices.Contains(lost, st) && !st.withdrawn && st.seq > th.base && !structural(st.kind) {
+			if st := th.stands[id]; st != nil && !used[id] && !slices.Contains(lost, st) && !st.withdrawn && !st.damaged && st.seq > th.base && !structural(st.kind) {
 				lost = append(lost, st)
 			}
 		}

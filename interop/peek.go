@@ -55,7 +55,11 @@ func guarded(do func() error) (err error) {
 
 // graves reads what was destroyed here.
 func (fd *finder) graves(ctx context.Context) error {
-	b, ok := fd.im.store.(skein.Burier)
+	s := fd.im.store
+	if m, ok := s.(mending); ok {
+		s = m.Store
+	}
+	b, ok := s.(skein.Burier)
 	if !ok {
 		return nil
 	}

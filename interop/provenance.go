@@ -3,6 +3,7 @@ package interop
 import (
 	"context"
 	"errors"
+	"maps"
 	"net/url"
 	"slices"
 	"strings"
@@ -58,11 +59,17 @@ func handedOver(ctx context.Context, s skein.Store, format string, sess skein.Se
 // look compares the session's events with those that the records made.
 func (p *provenanceOf) look(ctx context.Context, s skein.Store, sess skein.Session) error {
 	made, err := madeBy(ctx, s, p.file)
+	ends := skein.Seq(0) // what stands in for a damaged event was the file's up to here
+	if bad := (*skein.DamagedRecordsError)(nil); errors.As(err, &bad) {
+		made, err = imported(ctx, s, sess)
+		ends = decodeState(p.file.State).Seq
+	}
 	if err != nil {
 		return err
 	}
 	p.last = max(sess.Base, p.told.last())
 	written := p.last
+	missing := -1 // how many events that the records made are not to be seen, if some are damaged
 	var own []skein.Seq
 	var theirs []skein.Seq // the steps of the conversation that the file has
 	var rewinds []skein.Event
@@ -70,13 +77,20 @@ func (p *provenanceOf) look(ctx context.Context, s skein.Store, sess skein.Sessi
 	gone := map[skein.Seq]bool{} // from the file, as a removal or a compaction of it says
 	var covered skein.Seq
 	for e, err := range s.Events(ctx, sess.ID, sess.Base) {
+		standsIn := err == nil && e.StandsIn()
+		if standsIn && missing < 0 {
+			missing, err = made.missing(ctx, s, sess)
+		}
+		if standsIn {
+			missing--
+		}
 		if err == nil && e.Kind == skein.KindRewound {
 			rewinds = append(rewinds, e)
 		}
 		switch {
 		case err != nil:
 			return err
-		case made.has(e):
+		case made.has(e), standsIn && (missing >= 0 || e.Seq <= ends):
 			p.last = max(p.last, e.Seq)
 			if talks(e.Kind) && e.Kind != skein.KindRewound {
 				theirs = append(theirs, e.Seq)
@@ -128,6 +142,51 @@ func madeBy(ctx context.Context, s skein.Store, f skein.SourceFile) (madeOf, err
 		}
 	}
 	return made, nil
+}
+
+// imported returns the client IDs of those events of a session that came from
+// imports.
+func imported(ctx context.Context, s skein.Store, sess skein.Session) (madeOf, error) {
+	made := madeOf{CreatedID: true, rewoundID: true}
+	var keys []skein.ClientID
+	look := func() error {
+		found, err := s.Find(ctx, keys)
+		for id, at := range found {
+			if at.Session == sess.ID {
+				made[withoutMark(id)] = true
+			}
+		}
+		keys = nil
+		return err
+	}
+	for e, err := range s.Events(ctx, sess.ID, sess.Base) {
+		if err != nil {
+			return nil, err
+		}
+		if e.ClientID == "" {
+			continue
+		}
+		if keys = append(keys, e.ClientID); len(keys) >= chunkRecords {
+			if err := look(); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return made, look()
+}
+
+// missing returns how many of the events a session does not show.
+func (m madeOf) missing(ctx context.Context, s skein.Store, sess skein.Session) (int, error) {
+	left := maps.Clone(m)
+	delete(left, CreatedID)
+	delete(left, rewoundID)
+	for e, err := range s.Events(ctx, sess.ID, sess.Base) {
+		if err != nil {
+			return 0, err
+		}
+		delete(left, withoutMark(e.ClientID))
+	}
+	return len(left), nil
 }
 
 // has reports whether the file's records made an event.

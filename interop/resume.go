@@ -93,7 +93,7 @@ func (y *syncer) looks(ctx context.Context, in *intent) (found, error) {
 // adoptAs imports the source, of which so much is known.
 func (y *syncer) adoptAs(ctx context.Context, a adoption) error {
 	var rep Report
-	im, err := newImporter(ctx, y.store, []Format{y.format}, Options{}, &rep)
+	im, err := newImporter(ctx, y.mended, []Format{y.format}, Options{}, &rep)
 	if err != nil {
 		return err
 	}

@@ -17,6 +17,8 @@ func (t *target) settle(th *thread, e skein.Event) (add []skein.Event, seq skein
 	switch {
 	case st == nil:
 		return []skein.Event{e}, 0
+	case st.damaged:
+		return nil, st.seq
 	case st.kind == e.Kind && e.Kind == skein.KindAmended:
 		return t.again(th, e, st.content), st.seq
 	case st.kind == e.Kind && (structural(e.Kind) || st.content == content && !st.withdrawn || st.given == content && !st.gone):

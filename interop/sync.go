@@ -23,7 +23,8 @@ type Synced struct {
 	Name    string          `json:"name,omitempty"` // of the source in a unit
 	Events  int             `json:"events"`         // that were written; 0 if there was nothing new
 	Losses  Losses          `json:"losses,omitempty"`
-	Report  Report          `json:"-"` // what the file brought, if it had changed
+	Damaged []string        `json:"damaged,omitempty"` // what of it cannot be read here, in words; in the place of an event that is new something was written that says so
+	Report  Report          `json:"-"`                 // what the file brought, if it had changed
 }
 
 // Sync writes what is new in a session into the file that it came from, or was
@@ -50,8 +51,12 @@ func SyncIn(ctx context.Context, s skein.Store, f Format, id skein.SessionID, pl
 			err = fmt.Errorf("%w: %w", skein.ErrNotFound, err)
 		}
 	}()
-	y := &syncer{store: s, format: f, places: places}
+	y := &syncer{format: f, places: places}
+	hurt := damage{}
+	y.store = legible(s, &y.format, hurt)
+	y.mended = mending{s, &y.format, y.store.found}
 	done.Session = id
+	defer func() { done.Damaged = hurt[id] }()
 	if y.sess, y.from, err = y.origin(ctx, id); err != nil {
 		return done, err
 	}
@@ -102,7 +107,8 @@ func (y *syncer) locked(ctx context.Context, write func() error) (err error) {
 
 // A syncer is one call of Sync.
 type syncer struct {
-	store       skein.Store
+	mended      skein.Store // store, but events are as they are: what an import reads it may store
+	store       mending     // see legible
 	format      Format
 	places      []string // where a file must lie; anywhere without
 	sess        skein.Session
@@ -190,7 +196,7 @@ func (y *syncer) again(ctx context.Context) (err error) {
 
 // bring imports the unit.
 func (y *syncer) bring(ctx context.Context) (rep Report, err error) {
-	im, err := newImporter(ctx, y.store, []Format{y.format}, Options{}, &rep)
+	im, err := newImporter(ctx, y.mended, []Format{y.format}, Options{}, &rep)
 	if err != nil {
 		return rep, err
 	}

@@ -223,6 +223,9 @@ func (t *target) emit(ctx context.Context, key skein.ClientID, at site, items []
 			return false, err
 		}
 		e.ClientID = clientID(key, i, len(items))
+		if err := th.lookFor(ctx, t.im.store, key, len(items)); err != nil {
+			return false, err
+		}
 		if th.stands != nil {
 			e.ClientID = th.known(key, e.ClientID, e.Kind, used)
 		}

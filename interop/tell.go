@@ -65,7 +65,7 @@ func (t *target) diverge(ctx context.Context, key skein.ClientID, items []Item) 
 		return nil
 	}
 	p := provenanceOf{file: t.file, told: t.w.state.Told}
-	if err := p.look(ctx, t.im.store, sess); err != nil {
+	if err := p.look(ctx, skein.Around(t.im.store, nil), sess); err != nil {
 		return err
 	}
 	t.alone, th.last = true, sess.Last
@@ -85,6 +85,9 @@ func (t *target) isNews(ctx context.Context, key skein.ClientID, items []Item) (
 		if err := t.begin(ctx, t.main, key); err != nil { // it looks at what the store has
 			return false, err
 		}
+	}
+	if err := t.main.lookFor(ctx, t.im.store, key, len(items)); err != nil {
+		return false, err
 	}
 	used := map[skein.ClientID]bool{}
 	for i, it := range items {

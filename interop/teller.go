@@ -10,7 +10,8 @@ import (
 // A teller says what the records of a source tell of, when a session is to be
 // written to it: see Draft.Tells.
 type teller struct {
-	made    map[skein.ClientID]skein.Seq // where the events of records stand
+	made    map[skein.ClientID]skein.Seq // where the events of records stand; 0 of one that is neither a message nor a compaction
+	lost    []skein.Event                // that stand in for damaged ones, whose client IDs are not known
 	told    map[recordHash][]skein.Seq
 	steps   []skein.Seq // the messages and compactions
 	rewinds []skein.Event
@@ -23,12 +24,20 @@ func newTeller(events []skein.Event, after skein.Seq, list told) *teller {
 	last := after
 	for _, e := range events {
 		last = max(last, e.Seq)
+		if e.StandsIn() && e.Seq <= after {
+			t.lost = append(t.lost, e)
+		}
+		id := withoutMark(e.ClientID)
 		switch e.Kind {
-		case skein.KindRewound:
-			t.rewinds = append(t.rewinds, e)
 		case skein.KindSaid, skein.KindCompacted:
 			t.steps = append(t.steps, e.Seq)
-			t.made[withoutMark(e.ClientID)] = e.Seq
+			t.made[id] = e.Seq
+			continue
+		case skein.KindRewound:
+			t.rewinds = append(t.rewinds, e)
+		}
+		if _, ok := t.made[id]; !ok {
+			t.made[id] = 0
 		}
 	}
 	t.was, t.now = t.line(after), t.line(last)
@@ -54,9 +63,25 @@ func (t *teller) tells(r skein.Record) (at skein.Seq, still bool) {
 		}
 	}
 	for i := range r.Events {
-		at = max(at, t.made[clientID(r.Key, i, r.Events)])
+		at = max(at, t.stands(clientID(r.Key, i, r.Events)))
 	}
 	return at, at == 0 || !onLine(t.was, at) || onLine(t.now, at)
+}
+
+// stands returns where the message or compaction with a client ID stands; 0 if there is
+// none. One that is not to be seen is the next damaged one: records come in the order of
+// their events.
+func (t *teller) stands(id skein.ClientID) skein.Seq {
+	at, ok := t.made[id]
+	if ok || len(t.lost) == 0 {
+		return at
+	}
+	e := t.lost[0]
+	if t.lost = t.lost[1:]; e.Kind == skein.KindSaid {
+		at = e.Seq
+	}
+	t.made[id] = at
+	return at
 }
 
 // step returns the last message or compaction on the line that ends at seq; 0

@@ -25,6 +25,7 @@ type thread struct {
 	spared skein.Seq                 // the last event of records that are gone, but not withdrawn
 	stands map[skein.ClientID]*stand // what the store has; nil if it need not be looked at
 	bySeq  map[skein.Seq]*stand      // of these
+	hurt   map[skein.Seq]skein.Kind  // what is damaged there, and which kind it is, if that is known
 }
 
 // waiting is an event that is to be appended.
@@ -56,6 +57,8 @@ type stand struct {
 	given uint64
 	gone  bool // the record was gone
 	anew  bool // it was amended in this reading, so that those are to be made again
+
+	damaged bool // nobody knows what stands there; it is left
 }
 
 // add gives the next item of the session a place in the ordinals.
@@ -84,8 +87,8 @@ func (t *thread) look(ctx context.Context, s skein.Store, seed maphash.Seed) err
 	}
 	t.stands, t.base = map[skein.ClientID]*stand{}, sess.Base
 	bySeq := map[skein.Seq]*stand{}
-	t.bySeq = bySeq
-	for e, err := range s.Events(ctx, id, 0) {
+	t.bySeq, t.hurt = bySeq, nil
+	for e, err := range skein.Around(s, t.damaged).Events(ctx, id, 0) {
 		if err != nil {
 			return err
 		}
@@ -100,7 +103,7 @@ func (t *thread) look(ctx context.Context, s skein.Store, seed maphash.Seed) err
 				}
 			}
 		}
-		if e.ClientID != "" {
+		if e.ClientID != "" && !e.StandsIn() {
 			st := &stand{seq: e.Seq, kind: e.Kind, content: maphash.Bytes(seed, e.Payload)}
 			st.settled()
 			t.stands[e.ClientID], bySeq[e.Seq] = st, st
@@ -113,6 +116,29 @@ func (t *thread) look(ctx context.Context, s skein.Store, seed maphash.Seed) err
 		}
 	}
 	return nil
+}
+
+// damaged notes that an event cannot be read. Which client ID it has is not known.
+func (t *thread) damaged(_ skein.SessionID, e *skein.DamagedError) {
+	if t.hurt == nil {
+		t.hurt = map[skein.Seq]skein.Kind{}
+	}
+	t.hurt[e.Seq] = e.Kind
+}
+
+// lookFor looks whether damaged events are those of the record with this key, which
+// makes n.
+func (t *thread) lookFor(ctx context.Context, s skein.Store, key skein.ClientID, n int) error {
+	if len(t.hurt) == 0 {
+		return nil
+	}
+	places, err := s.Find(ctx, append(clientIDs(key, n), candidates(key)...))
+	for id, p := range places {
+		if kind, is := t.hurt[p.Seq]; is && p.Session == t.id && t.stands[id] == nil {
+			t.stands[id] = &stand{seq: p.Seq, kind: kind, damaged: true}
+		}
+	}
+	return err
 }
 
 // known returns under which client ID the session has an event of this kind

@@ -108,7 +108,7 @@ func (tw *twin) begins(ctx context.Context, s skein.Store, with []recordHash) (b
 			return false, err
 		}
 	}
-	for e, err := range s.Events(ctx, tw.file.Session, 0) {
+	for e, err := range skein.Around(s, nil).Events(ctx, tw.file.Session, 0) {
 		if err != nil {
 			return false, err
 		}

@@ -65,7 +65,8 @@ func Run(t *testing.T, s Suite) {
 			t.Run("exported and imported where it is adds nothing", func(t *testing.T) { s.exportedIn(t, name) })
 			t.Run("is the same wherever a first import came between", func(t *testing.T) { s.between(t, name) })
 			if s.Format.Write != nil {
-				t.Run("is written back where it came from", func(t *testing.T) { s.writtenBack(t, name) })
+				t.Run("is written back where it came from", func(t *testing.T) { s.writtenBack(t, name, whole) })
+				t.Run("is written back around damage", func(t *testing.T) { s.writtenBack(t, name, hurtOf) })
 			}
 			if s.Format.Load != nil {
 				return // what it holds are events: there is nothing else to write again
@@ -90,6 +91,7 @@ func Run(t *testing.T, s Suite) {
 	t.Run("a document that is too long is named, with what to do", s.tooLong)
 	if s.Format.Write != nil {
 		t.Run("there and back is the same session", s.thereAndBack)
+		t.Run("is written around damage", s.aroundDamage)
 		t.Run("there and back is the same, whatever the session", s.whatever)
 		t.Run("what it cannot hold is told", s.toldOf)
 		t.Run("what a program wrapped is no title", s.untitled)

@@ -1,0 +1,135 @@
+package interop
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"slices"
+
+	"github.com/skein-dev/skein"
+)
+
+// legible returns s to be read around what is damaged: f's source records as far as
+// the sources still have them, and stand-ins for events.
+func legible(s skein.Store, f *Format, d damage) mending {
+	return newMending(skein.Around(s, func(id skein.SessionID, e *skein.DamagedError) { d.add(id, e.Error()) }), f)
+}
+
+// damage is what of sessions is damaged, in words.
+type damage map[skein.SessionID][]string
+
+func (d damage) add(id skein.SessionID, what string) {
+	if !slices.Contains(d[id], what) {
+		d[id] = append(d[id], what)
+	}
+}
+
+// A mending store takes source records of a format that are damaged in it from the
+// source itself, where that still begins with what was read: it says so by a
+// checksum of all of it. Nothing of that is stored.
+type mending struct {
+	skein.Store
+	format *Format
+	found  map[string]map[int]skein.Record // in a source, by its path in the store: it may be written to since
+}
+
+func newMending(s skein.Store, f *Format) mending {
+	return mending{s, f, map[string]map[int]skein.Record{}}
+}
+
+// Records implements [skein.Store].
+func (m mending) Records(ctx context.Context, format, path string, n int) iter.Seq2[skein.Record, error] {
+	if format != m.format.Name {
+		return m.Store.Records(ctx, format, path, n)
+	}
+	return func(yield func(skein.Record, error) bool) {
+		next := n
+		for again := true; again; {
+			again = false
+			for r, err := range m.Store.Records(ctx, format, path, next) {
+				bad := (*skein.DamagedRecordsError)(nil)
+				if !errors.As(err, &bad) || bad.Last < next {
+					if !yield(r, err) {
+						return
+					}
+					next = r.N + 1
+					continue
+				}
+				if m.found[path] == nil {
+					m.found[path] = m.there(ctx, format, path)
+				}
+				for ; next <= bad.Last; next++ {
+					r, ok := m.found[path][next]
+					if !ok {
+						yield(skein.Record{}, err)
+						return
+					}
+					if !yield(r, nil) {
+						return
+					}
+				}
+				again = true
+				break
+			}
+		}
+	}
+}
+
+// there returns those records of a source that are damaged in the store, as they
+// stand in the source; none if that is not there, or is another one.
+func (m mending) there(ctx context.Context, format, path string) map[int]skein.Record {
+	f, err := m.Store.File(ctx, format, path)
+	if err != nil {
+		return nil
+	}
+	var bad []*skein.DamagedRecordsError
+	for _, err := range skein.AroundRecords(ctx, m.Store, format, path, func(e *skein.DamagedRecordsError) { bad = append(bad, e) }) {
+		if err != nil {
+			return nil
+		}
+	}
+	x := &exporter{format: *m.format}
+	unit, name := x.split(path)
+	w := &work{format: *m.format, now: candidate{path: unit}, name: name}
+	if m.format.inUnit(f) {
+		w.unit = &opened{path: unit, formats: []*Format{m.format}}
+		if _, err := w.unit.look(ctx); err != nil {
+			return nil
+		}
+		defer w.unit.unit.Close() //nolint:errcheck // it was read
+		if _, err := w.unit.unit.Sources(ctx); err != nil {
+			return nil
+		}
+	}
+	w.stream = newStream(w.format, w.file())
+	st := decodeState(f.State)
+	there := map[int]skein.Record{}
+	claims, told := newClaimer(), st.Told.index()
+	err = w.read(ctx, func(r read) error {
+		if r.rec.N >= st.Records {
+			return errAllRead
+		}
+		key, again := claims.claim(r)
+		for len(bad) > 0 && bad[0].Last < r.rec.N {
+			bad = bad[1:]
+		}
+		if len(bad) > 0 && bad[0].First <= r.rec.N {
+			rec := r.rec
+			rec.Raw = append([]byte(nil), rec.Raw...)
+			if len(told[hashRecord(rec.Raw)]) == 0 { // else it was made of events
+				if rec.Key = key; !again {
+					rec.Events = len(r.made.Items)
+				}
+			}
+			there[rec.N] = rec
+		}
+		return nil
+	})
+	now := w.stream.state()
+	if err != nil && !errors.Is(err, errAllRead) || now.Records != st.Records || now.Sum != st.Sum {
+		return nil
+	}
+	return there
+}
+
+var errAllRead = errors.New("what is stored was read")
