@@ -19,6 +19,10 @@ type Report struct {
 	To       Totals   `json:"to"`
 	Differ   int      `json:"differ"`             // sessions and files that are not the same
 	Examples []string `json:"examples,omitempty"` // of them, for people
+
+	// Damaged says what of the first store could not be read in this run, in words: in
+	// the place of an event is what says so; blobs and source files were not copied.
+	Damaged []string `json:"damaged,omitempty"`
 }
 
 // Same reports whether the second store has everything, exactly.
@@ -29,6 +33,7 @@ func (r *Report) add(one Report) {
 	r.Stored += one.Stored
 	r.Differ += one.Differ
 	r.Examples = append(r.Examples, one.Examples[:min(len(one.Examples), maxExamples-len(r.Examples))]...)
+	r.Damaged = append(r.Damaged, one.Damaged...)
 	r.From.add(one.From)
 	r.To.add(one.To)
 }
@@ -86,6 +91,7 @@ func (c *copier) compare(ctx context.Context) (Report, error) {
 			}
 		}
 	}
+	r.Damaged = c.damaged
 	var err error
 	if r.From, err = a.totals(ctx); err != nil {
 		return r, err
@@ -160,7 +166,7 @@ func (s *summer) session(ctx context.Context, k *known) ([]byte, error) {
 			s.Events++
 		}
 		if !s.second {
-			if e, err = s.given(e); err != nil {
+			if e, err = s.given(begun(e, &k.Session)); err != nil {
 				return nil, err
 			}
 		}
@@ -183,7 +189,11 @@ func (s *summer) refer(ctx context.Context, id skein.SessionID, e skein.Event) e
 		if s.blobs[b] {
 			continue
 		}
-		if _, err := s.store.Blob(ctx, id, b); err != nil { // which looks at its hash
+		_, err := s.store.Blob(ctx, id, b) // which looks at its hash
+		if s.isHurt(err, fmt.Sprintf("session %s: blob %s", id, b)) {
+			continue
+		}
+		if err != nil {
 			return err
 		}
 		s.blobs[b] = true
@@ -209,6 +219,9 @@ func (s *summer) file(ctx context.Context, u skein.User, f skein.SourceFile) ([]
 	s.Files++
 	h.Write(skein.MustJSON(is))
 	for r, err := range view.Records(ctx, f.Format, f.Path, 0) {
+		if s.isHurt(err, "source file "+f.Path) {
+			break
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -216,6 +229,19 @@ func (s *summer) file(ctx context.Context, u skein.User, f skein.SourceFile) ([]
 		h.Write(skein.MustJSON(r))
 	}
 	return s.add(h.Sum(nil)), nil
+}
+
+// isHurt reports whether err is that something of the first store is damaged, which
+// is noted; or that the second one has not got it for that.
+func (s *summer) isHurt(err error, what string) bool {
+	if s.second {
+		return err != nil && slices.Contains(s.damaged, what)
+	}
+	if errors.Is(err, skein.ErrCorrupt) {
+		s.hurt(what)
+		return true
+	}
+	return false
 }
 
 // totals returns the sums.

@@ -3,6 +3,7 @@ package carry
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/skein-dev/skein"
 )
@@ -53,6 +54,10 @@ func (c *copier) carried(ctx context.Context, u skein.User, id skein.SessionID, 
 			continue
 		}
 		data, err := c.blob(ctx, id, h)
+		if errors.Is(err, skein.ErrCorrupt) {
+			c.hurt(fmt.Sprintf("session %s: blob %s", id, h))
+			continue
+		}
 		if err != nil {
 			return nil, err
 		}

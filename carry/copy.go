@@ -42,7 +42,7 @@ func (o Options) tell(p Progress) {
 
 // Copy brings all sessions of one store to another, or those of some users, with
 // their source files, blobs, bins and tombstones, but not their leases, and compares
-// the stores. The second one may have other sessions too, and others may write to
+// the stores. It goes around what is damaged in the first one: the report says what. The second one may have other sessions too, and others may write to
 // both meanwhile; what it has of the first one's stays there, so that Copy can be
 // run again after it was interrupted anywhere.
 //
@@ -54,7 +54,7 @@ func (o Options) tell(p Progress) {
 // the report says so.
 func Copy(ctx context.Context, from, to skein.Store, o Options) (r Report, err error) {
 	if len(o.Users) == 0 {
-		return (&copier{from: from, to: to, o: o}).copy(ctx)
+		return (&copier{raw: from, from: skein.Around(from, nil), to: to, o: o}).copy(ctx)
 	}
 	becomes := map[skein.User]skein.User{}
 	for _, u := range slices.Sorted(maps.Keys(o.Users)) {
@@ -65,7 +65,7 @@ func Copy(ctx context.Context, from, to skein.Store, o Options) (r Report, err e
 		becomes[to] = u
 	}
 	for _, u := range slices.Sorted(maps.Keys(o.Users)) {
-		c := &copier{from: from.As(u), to: to.As(o.Users[u]), o: o, only: u}
+		c := &copier{raw: from.As(u), from: skein.Around(from.As(u), nil), to: to.As(o.Users[u]), o: o, only: u}
 		one, err := c.copy(ctx)
 		if err != nil {
 			return r, fmt.Errorf("user %s: %w", u, err)
@@ -88,7 +88,8 @@ func (c *copier) copy(ctx context.Context) (Report, error) {
 
 // A copier is one run of Copy.
 type copier struct {
-	from, to skein.Store
+	raw, to  skein.Store
+	from     skein.Store // raw, around what is damaged
 	o        Options
 	only     skein.User // whose views the stores are; "" for everybody's
 	sessions map[skein.SessionID]*known
@@ -101,6 +102,14 @@ type copier struct {
 	blobs    map[skein.User]map[skein.Hash]bool
 	files    map[fileKey]*skein.SourceFile // what the second store knows of a file
 	stones   map[grave]bool                // tombstones of the first store, as they are in the second
+	damaged  []string                      // see Report
+}
+
+// hurt notes what of the first store is damaged.
+func (c *copier) hurt(what string) {
+	if !slices.Contains(c.damaged, what) {
+		c.damaged = append(c.damaged, what)
+	}
 }
 
 // known is what is known of a session of the first store.
@@ -234,9 +243,9 @@ func (c *copier) event(ctx context.Context, f skein.Fed) error {
 		return nil // it has it; or it came after the list was made
 	}
 	if f.Damaged {
-		return fmt.Errorf("%w: event %d of session %s: what stands in for it is not copied", skein.ErrCorrupt, f.Event.Seq, f.Session)
+		c.hurt(fmt.Sprintf("session %s: event %d", f.Session, f.Event.Seq))
 	}
-	e, err := c.given(f.Event)
+	e, err := c.given(begun(f.Event, &k.Session))
 	if err != nil {
 		return err
 	}

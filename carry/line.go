@@ -48,7 +48,7 @@ func (s *sender) line(ctx context.Context, x skein.Session, out *Outcome) error 
 }
 
 func (s *sender) lineOnce(ctx context.Context, x skein.Session, out *Outcome) error {
-	*out = Outcome{Session: x.ID, To: x.ID, What: Same, Events: out.Events}
+	*out = Outcome{Session: x.ID, To: x.ID, What: Same, Events: out.Events, Damaged: out.Damaged}
 	r, b, after := route(nil), bound{to: x.ID}, x.Base
 	if x.Base > 0 {
 		parent, err := s.parentOf(ctx, x)
@@ -330,8 +330,16 @@ func (s *sender) put(ctx context.Context, x skein.Session, r route, b bound, seq
 		if err != nil {
 			return err
 		}
+		if e.StandsIn() {
+			out.Damaged = append(out.Damaged, fmt.Sprintf("event %d", e.Seq))
+			e = begun(e, &x)
+		}
 		for _, h := range f.Blobs {
 			data, err := s.from.Blob(ctx, x.ID, h)
+			if errors.Is(err, skein.ErrCorrupt) {
+				out.Damaged = append(out.Damaged, fmt.Sprintf("blob %s of event %d", h, e.Seq))
+				continue
+			}
 			if err != nil {
 				return err
 			}
@@ -355,6 +363,19 @@ func (s *sender) put(ctx context.Context, x skein.Session, r route, b bound, seq
 		}
 	}
 	return flush()
+}
+
+// begun returns e, and where it stands in for the event that began x, one that says
+// what x is.
+func begun(e skein.Event, x *skein.Session) skein.Event {
+	if !e.StandsIn() || e.Kind != skein.KindCreated || e.Seq != x.Base+1 {
+		return e
+	}
+	e.Payload = skein.MustJSON(skein.Created{
+		Title: x.Title, Surface: x.Surface, Project: x.Project, Cwd: x.Cwd, Agent: x.Agent, Profile: x.Profile, Provider: x.Provider, Model: x.Model,
+		Parent: x.Parent, Origin: x.Origin,
+	})
+	return e
 }
 
 // append stores a batch; without the keys in it if others have them.

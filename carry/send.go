@@ -3,6 +3,7 @@ package carry
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/skein-dev/skein"
 )
@@ -31,9 +32,14 @@ type Outcome struct {
 	Session skein.SessionID // in the store that it came from
 	To      skein.SessionID // in the other one: another than Session if it forked, or its ID was taken
 	What    string
-	Events  int   // that were sent
-	Blotted bool  // what was scrubbed in one store stands in the other
-	Err     error // why it failed
+	Events  int  // that were sent
+	Blotted bool // what was scrubbed in one store stands in the other
+
+	// Damaged says what of it could not be read in the first store, in words: events,
+	// of which what was sent says so in their place, and blobs, which were not sent.
+	Damaged []string
+
+	Err error // why it failed
 }
 
 // Send brings to the second store what the first one has and it lacks. A
@@ -44,11 +50,14 @@ type Outcome struct {
 // behind. A session whose ID another one has there gets another ID, by which the
 // other way round it is known, too.
 //
+// It goes around what is damaged in either store. What stands in for an event is taken
+// for the event that it stands in for, in both.
+//
 // It can be run again after it was interrupted anywhere. told is called with
 // each outcome, parents first; one session's failure is no other's. Errors are
 // those of reading what there is, and of ctx.
 func Send(ctx context.Context, from, to skein.Store, o Sending, told func(Outcome) error) error {
-	s := &sender{from: from, to: to, o: o, sessions: map[skein.SessionID]skein.Session{}, there: map[skein.SessionID]skein.Session{}, routes: map[skein.SessionID]route{}, gone: map[skein.SessionID]bool{}, taken: map[skein.SessionID]bool{}, tried: map[skein.SessionID]bool{}, failed: map[skein.SessionID]error{}, told: told}
+	s := &sender{from: skein.Around(from, nil), to: skein.Around(to, nil), o: o, sessions: map[skein.SessionID]skein.Session{}, there: map[skein.SessionID]skein.Session{}, routes: map[skein.SessionID]route{}, gone: map[skein.SessionID]bool{}, taken: map[skein.SessionID]bool{}, tried: map[skein.SessionID]bool{}, failed: map[skein.SessionID]error{}, told: told}
 	order, err := s.pick(ctx)
 	if err != nil {
 		return err
@@ -197,6 +206,8 @@ func (s *sender) session(ctx context.Context, id skein.SessionID) error {
 	case err != nil:
 		out.What, out.Err, s.failed[id] = Failed, err, err
 	}
+	slices.Sort(out.Damaged) // what was tried again was told again
+	out.Damaged = slices.Compact(out.Damaged)
 	s.sent += out.Events
 	return s.told(out)
 }

@@ -16,7 +16,12 @@ func (c *copier) sourceFiles(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			if err := sourceFile(ctx, from, to, f); err != nil {
+			err := sourceFile(ctx, from, to, f)
+			if bad := (*skein.DamagedRecordsError)(nil); errors.As(err, &bad) {
+				c.hurt("source file " + f.Path)
+				err = nil
+			}
+			if err != nil {
 				return err
 			}
 		}
@@ -25,7 +30,8 @@ func (c *copier) sourceFiles(ctx context.Context) error {
 }
 
 // sourceFile copies the file f, from the record on that the second store does
-// not have.
+// not have. Where one is damaged the second store is left to read the file itself from
+// its beginning: a part of it would be taken for the whole.
 func sourceFile(ctx context.Context, from, to skein.Store, f skein.SourceFile) error {
 	has, err := to.File(ctx, f.Format, f.Path)
 	if err != nil && !errors.Is(err, skein.ErrNotFound) {
@@ -39,14 +45,20 @@ func sourceFile(ctx context.Context, from, to skein.Store, f skein.SourceFile) e
 	}
 	part, size := skein.Import{File: f}, 0
 	part.File.Damaged = has.Damaged
+	stored := false
 	put := func(state skein.SourceFile) error {
-		part.File = state
+		part.File, stored = state, true
 		_, err := to.Append(ctx, skein.Batch{Session: f.Session, Import: &part})
 		part.Records, size = nil, 0
 		return err
 	}
 	damaged := has.Damaged
 	for r, err := range from.Records(ctx, f.Format, f.Path, has.Records) {
+		if bad := (*skein.DamagedRecordsError)(nil); errors.As(err, &bad) && (stored || has.Records == 0) {
+			part.Records, part.Forget = nil, true
+			f.Size, f.Mtime, f.Inode, f.Offset, f.Records, f.Damaged, f.State = 0, 0, 0, 0, 0, 0, nil
+			return errors.Join(err, put(f))
+		}
 		if err != nil {
 			return err
 		}

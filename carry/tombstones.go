@@ -15,7 +15,7 @@ type grave struct {
 
 // tombstones copies those that the first store has.
 func (c *copier) tombstones(ctx context.Context) error {
-	from, ok := c.from.(skein.Burier)
+	from, ok := c.raw.(skein.Burier)
 	to, ok2 := c.to.(skein.Burier)
 	if !ok || !ok2 {
 		return nil

@@ -82,8 +82,17 @@ func (o *convertOptions) stores(ctx context.Context, j *job, args []string) (err
 	} else {
 		err = o.tellStores(j, from, to, r)
 	}
-	if err != nil || r.Same() {
+	if err != nil || r.Same() && len(r.Damaged) == 0 {
 		return err
+	}
+	for _, what := range r.Damaged {
+		j.say("damaged in %s: %s", from, what)
+	}
+	if len(r.Damaged) > 0 {
+		j.say("in the place of damaged events is what says so; damaged source files and blobs were not copied\nsee what can be mended: skein doctor --store %s", from)
+	}
+	if r.Same() {
+		return errSilent
 	}
 	for _, e := range r.Examples {
 		j.say("differs: %s", e)

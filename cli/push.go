@@ -77,6 +77,7 @@ type carryLine struct {
 	What    string          `json:"what"` // new, grown, forked, newer, gone, failed
 	Events  int             `json:"events"`
 	Error   string          `json:"error,omitempty"`
+	Damaged []string        `json:"damaged,omitempty"` // what of it could not be read, and was sent as such
 }
 
 func (o *carryOptions) run(ctx context.Context, j *job, args []string) (err error) {
@@ -121,7 +122,7 @@ func (o *carryOptions) run(ctx context.Context, j *job, args []string) (err erro
 		return advise(err, "what was sent stays; go on with the same command")
 	}
 	j.say("%s", n.text(o, other.place))
-	if err := o.remember(j); err != nil || n.failed == 0 {
+	if err := o.remember(j); err != nil || n.failed+n.damaged == 0 {
 		return err
 	}
 	return errSilent
@@ -168,7 +169,7 @@ func (o *carryOptions) other(j *job) (*job, error) {
 // tell shows what became of a session.
 func (o *carryOptions) tell(j, from *job, out carry.Outcome) error {
 	if o.json {
-		l := carryLine{Session: out.Session, To: out.To, What: out.What, Events: out.Events}
+		l := carryLine{Session: out.Session, To: out.To, What: out.What, Events: out.Events, Damaged: out.Damaged}
 		if out.Err != nil {
 			l.Error = out.Err.Error()
 		}
@@ -187,6 +188,9 @@ func (o *carryOptions) tell(j, from *job, out carry.Outcome) error {
 	case out.What == carry.Grown:
 		j.say("%s: %s", id, count(out.Events, "event"))
 	}
+	if len(out.Damaged) > 0 {
+		j.say("%s: damaged in %s: %s; what was sent says so\nsee what can be mended: skein doctor --store %s", id, from.place, strings.Join(out.Damaged, ", "), from.place)
+	}
 	if out.Blotted {
 		j.say("%s: what was scrubbed in one place still stands in the other; scrub it there too", id)
 	}
@@ -195,13 +199,16 @@ func (o *carryOptions) tell(j, from *job, out carry.Outcome) error {
 
 // carried counts outcomes.
 type carried struct {
-	sessions, events, newer, gone, failed int
+	sessions, events, newer, gone, failed, damaged int
 
 	hints []string // what to do about what failed
 }
 
 func (n *carried) add(out carry.Outcome) {
 	n.events += out.Events
+	if len(out.Damaged) > 0 {
+		n.damaged++
+	}
 	switch {
 	case out.Err != nil:
 		n.failed++
