@@ -26,6 +26,11 @@ const (
 	feedRows  = 500       // at most, in one step
 	feedBytes = 512 << 10 // of payload
 
+	// sortMemory is for the step in which the server sorts into the index of words what
+	// waits for that. With less it does so piece by piece, and writes the places of the
+	// usual words anew for each.
+	sortMemory = "64MB"
+
 	// indexLockClass and indexLockKey are the advisory lock of who changes found.
 	indexLockClass = 0x736b6569
 	indexLockKey   = 2
@@ -191,6 +196,7 @@ func (x *indexer) try(ctx context.Context, most int, row func(*journaled) (found
 			end = through(rows, most)
 		}
 		p = t.pipe()
+		p.exec(`SELECT set_config('work_mem', $1, true)`, sortMemory)
 		p.putFound(page, row)
 		p.exec(`UPDATE indexed SET xid = $1, ordinal = $2, seq = $3`, end.xid, end.ordinal, end.seq)
 		return p.run()
