@@ -35,7 +35,7 @@ func wantApart(t *testing.T, dsn string) {
 			}
 		}
 	}
-	for _, sql := range []string{`SELECT FROM find(NULL, 'kettle', 'x', false, '', false, 0, NULL, NULL, 9, false)`, `SELECT FROM named(NULL, '%', 9)`, `DROP TABLE events`, `ALTER TABLE events DISABLE ROW LEVEL SECURITY`} {
+	for _, sql := range []string{`SELECT FROM find(NULL, 'kettle', 'x', false, '', false, 0, NULL, false, NULL, 9, 9)`, `SELECT FROM named(NULL, '%', 9)`, `DROP TABLE events`, `ALTER TABLE events DISABLE ROW LEVEL SECURITY`} {
 		if _, err := c.Exec(t.Context(), `BEGIN`); err != nil {
 			t.Fatal(err)
 		}

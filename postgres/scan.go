@@ -130,32 +130,35 @@ func (x *search) stretches() (all []stretch) {
 
 // pick is scan of the texts that the index names.
 func (x *search) pick(q *conn, by finder) error {
-	all, err := x.find(q, by, mostPieces, false)
-	if err != nil {
-		return err
-	}
-	doubtful := make([]*hit, 0, len(all))
-	for i := range all {
-		doubtful = append(doubtful, &all[i])
-	}
-	for chunk := range slices.Chunk(doubtful, 100) {
-		if err := x.checkTexts(q, chunk); err != nil {
-			return err
+	cut := x.cutOff
+	err := x.back(q, by, fetchRows, mostPieces, func(all []hit) error {
+		doubtful := make([]*hit, 0, len(all))
+		for i := range all {
+			doubtful = append(doubtful, &all[i])
 		}
-		for _, h := range chunk {
-			if !h.sure {
-				continue
+		for chunk := range slices.Chunk(doubtful, 100) {
+			if err := x.checkTexts(q, chunk); err != nil {
+				return err
 			}
-			if err := x.take(*h); err != nil {
-				x.cutOff = false // there are enough
-				return unstop(err)
+			for _, h := range chunk {
+				if !h.sure {
+					continue
+				}
+				h.Score = 0 // how good its words are says nothing
+				if err := x.take(*h); err != nil {
+					return err
+				}
+			}
+			if err := x.spend(0); err != nil {
+				return err
 			}
 		}
-		if err := x.spend(0); err != nil {
-			return err
-		}
+		return nil
+	})
+	if errors.Is(err, errStop) { // there are enough
+		x.cutOff = cut
 	}
-	return nil
+	return unstop(err)
 }
 
 // take adds a hit of a scan; errStop says that there are enough.

@@ -25,11 +25,7 @@ const (
 	day      = 24 * time.Hour         // more is as good as no bound
 
 	rowWork  = 5 * time.Microsecond   // what it takes to fetch one, without its text,
-	wordWork = 7500 * time.Nanosecond // to look whether its words match,
 	rankWork = 120 * time.Microsecond // and to rank it
-
-	someRows    = 1000 // of the newest, if as many as
-	oftenOfSome = 15   // match, they are gone through one by one
 )
 
 // codeCanceled is PostgreSQL's word for a statement that took too long.
@@ -54,7 +50,6 @@ type search struct {
 	segs    walk.Segments // of what that one shows, newest first
 	budget  *skein.Budget // what may still be looked at
 	until   time.Time     // when statements end
-	after   int64         // only rows of then or later; 0 for all
 }
 
 // An event is the place of a row of events.
@@ -215,11 +210,14 @@ func (x *search) teller() string {
 func (x *search) deep() bool { return x.q.Agent != "" || x.q.Tool != "" || x.q.Path != "" }
 
 // foundJoins returns what a search needs of an event e from found.
-func (x *search) foundJoins() string {
-	if x.deep() {
-		return ` CROSS JOIN LATERAL (SELECT d.agent, d.tools, d.paths FROM events d WHERE d.user_id = e.user_id AND d.n = e.n AND d.seq = e.seq OFFSET 0) d` + x.joins()
+func (x *search) foundJoins() string { return x.eventJoin() + x.joins() }
+
+// eventJoin returns what it needs of that from events, as d.
+func (x *search) eventJoin() string {
+	if !x.deep() {
+		return ""
 	}
-	return x.joins()
+	return ` CROSS JOIN LATERAL (SELECT d.agent, d.tools, d.paths FROM events d WHERE d.user_id = e.user_id AND d.n = e.n AND d.seq = e.seq OFFSET 0) d`
 }
 
 // conds returns the conditions, and those on what only events has, of which a
@@ -354,17 +352,4 @@ func (x *search) inside() (all []int64) {
 		all = append(all, seg.Session)
 	}
 	return all
-}
-
-// times returns the bounds of the times of what is looked for.
-func (x *search) times() (since int64, until *int64) {
-	since = math.MinInt64
-	if x.q.Since != 0 {
-		since = int64(x.q.Since)
-	}
-	if x.q.Until != 0 {
-		u := int64(x.q.Until)
-		until = &u
-	}
-	return since, until
 }

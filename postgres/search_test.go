@@ -314,7 +314,7 @@ func TestSearchIsCutOffAtTheDeadline(t *testing.T) {
 // found in all of them.
 func TestSearchFindsOldPlacesOfWhatIsFrequentNow(t *testing.T) {
 	s := openTest(t, pgtest.DSN(t))
-	texts := slices.Concat(slices.Repeat([]string{"a loom of old"}, 5), slices.Repeat([]string{"x"}, int(usual/wordWork)), slices.Repeat([]string{"the loom"}, 2*oftenOfSome))
+	texts := slices.Concat(slices.Repeat([]string{"a loom of old"}, 5), slices.Repeat([]string{"x"}, 20*someRows), slices.Repeat([]string{"the loom"}, 30))
 	evs := []skein.Event{skein.NewEvent(skein.KindCreated, 1, skein.Created{})}
 	for i, text := range texts {
 		evs = append(evs, skein.Say(skein.Time(i+2), skein.UserSays(text)))
@@ -325,8 +325,53 @@ func TestSearchFindsOldPlacesOfWhatIsFrequentNow(t *testing.T) {
 	until(t, "the index has all", func() bool { return s.lag(t) == skein.Lag{} })
 	q := skein.Query{Terms: []skein.Term{{Words: []string{"loom"}}}, Each: true, Limit: 100}
 	for _, v := range []skein.Store{s, s.As(skein.Local)} {
-		if r, err := v.Search(t.Context(), q); err != nil || len(r.Hits) != 5+2*oftenOfSome || r.CutOff {
-			t.Errorf("Search gives %d hits, cut off %v, error %v; want %d, all there is", len(r.Hits), r.CutOff, err, 5+2*oftenOfSome)
+		if r, err := v.Search(t.Context(), q); err != nil || len(r.Hits) != 35 || r.CutOff {
+			t.Errorf("Search gives %d hits, cut off %v, error %v; want %d, all there is", len(r.Hits), r.CutOff, err, 35)
+		}
+	}
+}
+
+// A word that many messages have costs no more than one that some have: the newest are
+// looked at, as many as may be ranked, and few others.
+func TestSearchLooksAtFewOfManyMatches(t *testing.T) {
+	dsn := pgtest.DSN(t)
+	s := openTest(t, dsn)
+	err := s.write(t.Context(), func(x *tx) error {
+		_, err := x.exec(`INSERT INTO found (user_id, n, seq, at, role, failed, odd, text, words)
+			SELECT u, 1, seq, seq * 1000, 'user', false, false, w, to_tsvector('simple', w) FROM generate_series(1, 20000) seq, unnest(ARRAY['ann', 'bob']) u,
+				LATERAL (SELECT CASE WHEN seq % 3 = 0 THEN 'usual ' ELSE '' END || CASE WHEN seq % 50 = 0 THEN 'seldom ' ELSE '' END || repeat('x', 900) AS w) x`)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	pgtest.Exec(t, dsn, `VACUUM ANALYZE found`)
+	ann := "ann"
+	for _, c := range []struct {
+		word string
+		who  *string
+		cut  bool
+	}{{"usual", &ann, true}, {"usual", nil, true}, {"seldom", &ann, true}, {"seldom", nil, true}, {"nowhere", &ann, false}, {"nowhere", nil, false}} {
+		x := &search{s: s, who: c.who, seen: map[event]bool{}, until: time.Now().Add(time.Minute), q: skein.Query{Terms: []skein.Term{{Words: []string{c.word}}}, Deadline: shortest}}
+		x.finder, _ = finderOf(x.q.Terms)
+		most := x.rows(rankWork)
+		var before, after int64
+		err := s.read(t.Context(), func(q *conn) error {
+			const fetched = `SELECT pg_stat_get_xact_tuples_fetched('found'::regclass)`
+			if _, err := q.one(fetched, nil, &before); err != nil {
+				return err
+			}
+			if err := x.best(q); err != nil {
+				return err
+			}
+			_, err := q.one(fetched, nil, &after)
+			return err
+		})
+		if err != nil || x.cutOff != c.cut {
+			t.Errorf("search of %v for %q: cut off %v, %v, want %v", c.who, c.word, x.cutOff, err, c.cut)
+		}
+		if got := after - before; got > int64(someRows+2*perTaken*most) {
+			t.Errorf("search of %v for %q looks at %d rows to rank %d", c.who, c.word, got, most)
 		}
 	}
 }
@@ -391,12 +436,12 @@ func TestFindGoesByTheIndexAndTheUser(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range []struct{ name, call, index, cond string }{
-		{"words", `'ann', '''rare77''', '''/huge''', false, '', false, 0, NULL, NULL, 10, false`, "Bitmap Index Scan on found_by_words", "Index Cond: ((user_id = 'ann'::text) AND (words @@ "},
-		{"pieces", `'ann', '''rare77'' | ''/huge''', NULL, true, '', false, 0, NULL, NULL, 10, false`, "Bitmap Index Scan on found_by_words", "Index Cond: ((user_id = 'ann'::text) AND (words @@ "},
-		{"everybody's words", `NULL, '''rare77''', '''/huge''', false, '', false, 0, NULL, NULL, 10, false`, "Bitmap Index Scan on found_by_words", "Index Cond: (words @@ "},
-		{"everybody's words that are nowhere", `NULL, '''nowhere''', '''/huge''', false, '', false, -9223372036854775808, NULL, NULL, 10, false`, "Bitmap Index Scan on found_by_words", "Index Cond: (words @@ "},
-		{"everybody's newest", `NULL, '''common''', '''/huge''', false, '', false, 100, NULL, NULL, 10, true`, "Index Scan using found_all_by_time", "Index Cond: ((- at) <= "},
-		{"newest", `'ann', '''common''', '''/huge''', false, '', false, 0, NULL, NULL, 10, true`, "Index Scan Backward using found_by_time", "Index Cond: ((user_id = 'ann'::text) AND"},
+		{"words", `'ann', '''rare77''', '''/huge''', false, '', false, 0, NULL, false, NULL, 10, 40`, "Bitmap Index Scan on found_by_words", "Index Cond: ((user_id = 'ann'::text) AND (words @@ "},
+		{"pieces", `'ann', '''rare77'' | ''/huge''', NULL, true, '', false, 0, NULL, false, NULL, 10, 40`, "Bitmap Index Scan on found_by_words", "Index Cond: ((user_id = 'ann'::text) AND (words @@ "},
+		{"everybody's words", `NULL, '''rare77''', '''/huge''', false, '', false, 0, NULL, false, NULL, 10, 40`, "Bitmap Index Scan on found_by_words", "Index Cond: (words @@ "},
+		{"everybody's words that are nowhere", `NULL, '''nowhere''', '''/huge''', false, '', false, -9223372036854775808, NULL, false, NULL, 10, 40`, "Bitmap Index Scan on found_by_words", "Index Cond: (words @@ "},
+		{"everybody's newest", `NULL, '''common''', '''/huge''', false, '', false, 190, NULL, false, NULL, 10, 40`, "Bitmap Index Scan on found_", "Index Cond: (at >= "},
+		{"newest", `'ann', '''common''', '''/huge''', false, '', false, 190, NULL, false, NULL, 10, 40`, "Bitmap Index Scan on found_", "Index Cond: ("},
 	} {
 		user := "ann"
 		if strings.HasPrefix(c.call, "NULL") {
@@ -408,11 +453,11 @@ func TestFindGoesByTheIndexAndTheUser(t *testing.T) {
 		}
 	}
 	ann := &Store{core: s.core, user: "ann"}
-	if n := ann.number(t, `SELECT count(*) FROM find('ann', '''word7''', '''/huge''', false, '', false, 0, NULL, NULL, 1000, false) WHERE user_id = 'ann'`); n != 80 {
+	if n := ann.number(t, `SELECT count(*) FROM find('ann', '''word7''', '''/huge''', false, '', false, 0, NULL, false, NULL, 1000, 4000) WHERE user_id = 'ann'`); n != 80 {
 		t.Errorf("find finds %d rows of ann's, want 80", n)
 	}
 	for _, who := range []string{"'bob'", "NULL"} {
-		err := ann.ask(t.Context(), `SELECT * FROM find(`+who+`, '''word7''', '''/huge''', false, '', false, 0, NULL, NULL, 1000, false)`, nil, func(row) error { return nil })
+		err := ann.ask(t.Context(), `SELECT * FROM find(`+who+`, '''word7''', '''/huge''', false, '', false, 0, NULL, false, NULL, 1000, 4000)`, nil, func(row) error { return nil })
 		if code(err) != codeNoPermission {
 			t.Errorf("find for %s as ann: error %v, want none of another user's rows", who, err)
 		}

@@ -239,7 +239,7 @@ func TestWhatSeesAllTellsAUserLittle(t *testing.T) {
 			}
 		}
 		for _, sql := range []string{
-			`SELECT * FROM find('ann', 'x', NULL, false, '', false, 0, NULL, NULL, 9, false)`, `SELECT * FROM find(NULL, 'x', NULL, false, '', false, 0, NULL, NULL, 9, false)`,
+			`SELECT * FROM find('ann', 'x', NULL, false, '', false, 0, NULL, false, NULL, 9, 9)`, `SELECT * FROM find(NULL, 'x', NULL, false, '', false, 0, NULL, false, NULL, 9, 9)`,
 			`SELECT * FROM named('ann', '%', 9)`, `SELECT * FROM named(NULL, '%', 9)`, `SELECT adopt('new', 'ann', 1)`, `SELECT adopt('new', NULL, 1)`,
 		} {
 			if n, code := changes(t, tx, sql); code != noPermission {

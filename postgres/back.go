@@ -1,0 +1,154 @@
+package postgres
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/skein-dev/skein"
+)
+
+const (
+	someRows = 1000 // the newest: those of them that match tell how frequent they are
+	fewRows  = 4    // if fewer match, all older ones are asked for at once
+	slack    = 1.25 // how much longer a period is than what should do
+	perTaken = 4    // rows that are looked at for each that may be taken,
+	shorter  = 8    // in periods that are made that much shorter where there are more,
+	maxShort = 4    // but not more often
+)
+
+// A period is from a time on, before another.
+type period struct{ since, until int64 }
+
+// length is how long p is. Times are anybody's, and it may be longer than an integer can say.
+func (p period) length() float64 { return float64(p.until) - float64(p.since) }
+
+// end returns the end of p that is so long.
+func (p period) end(long float64) period {
+	if since := float64(p.until) - long; since > float64(p.since) {
+		p.since = max(p.since, min(int64(since), p.until-1))
+	}
+	return p
+}
+
+// back gives do what the index finds, the newest rows first, most of them at most. It
+// goes back period by period, each as long as should have aim rows that match: so
+// it looks at few rows that are not taken, however many match.
+func (x *search) back(q *conn, by finder, aim, most int, do func([]hit) error) error {
+	rest, now, err := x.periods(q)
+	if err != nil || rest.since >= rest.until {
+		return err
+	}
+	look := math.MaxInt32 // of one session's rows
+	if x.segs == nil {
+		look = int(min(perTaken*int64(most), math.MaxInt32))
+	}
+	for got, short := 0, 0; ; {
+		hits, there, err := x.find(q, by, now, most-got, look)
+		if err != nil {
+			return err
+		}
+		if there == look && short < maxShort {
+			now, short = now.end(now.length()/shorter), short+1
+			continue
+		}
+		if err := do(hits); err != nil {
+			return err
+		}
+		got += there
+		long := now.length() * slack * float64(min(aim, most-got)) / float64(max(there, 1))
+		aim *= 2 // do may have had no use for what it was given
+		rest.until = now.since
+		if done := rest.since >= rest.until; done || got >= most || there == look {
+			x.cutOff = x.cutOff || !done || got > most || there == look
+			return nil
+		}
+		if now = rest; there >= fewRows {
+			now = rest.end(long)
+		}
+	}
+}
+
+// periods returns the one that has all rows that are looked through, and its end
+// that has some.
+func (x *search) periods(q *conn) (all, some period, err error) {
+	var w where
+	at, first, last := "-f.at", "", " DESC" // see found_all_by_time
+	if x.who != nil {
+		w.add("f.user_id = ?", *x.who)
+		at, first, last = "f.at", " DESC", ""
+	}
+	if since := int64(x.q.Since); since != 0 && x.who != nil {
+		w.add("f.at >= ?", since)
+	} else if since != 0 {
+		w.add("-f.at <= ?", -max(since, -math.MaxInt64))
+	}
+	if until := int64(x.q.Until); until != 0 && x.who != nil {
+		w.add("f.at < ?", until)
+	} else if until != 0 {
+		w.add("-f.at > ?", -max(until, -math.MaxInt64))
+	}
+	rows := `SELECT f.at FROM found f` + w.sql() + ` ORDER BY ` + at
+	n := 0
+	p := q.pipe()
+	p.limit(x.until)
+	p.one(nil, fmt.Sprintf(`SELECT count(*), coalesce(min(w.at), 0), coalesce(least(max(w.at), %d) + 1, 0), coalesce((%s%s LIMIT 1), 0) FROM (%s%s LIMIT %d) w`,
+		math.MaxInt64-1, rows, last, rows, first, someRows), w.args, &n, &some.since, &some.until, &all.since)
+	if err = p.run(); err != nil {
+		return all, some, err
+	}
+	if all.until = some.until; n < someRows || x.segs != nil {
+		some = all
+	}
+	return all, some, nil
+}
+
+// find returns what the index finds in a period: the newest rows, most of them at
+// most, of those that were looked at, look at most. there says how many these were.
+func (x *search) find(q *conn, by finder, in period, most, look int) (all []hit, there int, err error) {
+	w := x.conds("d")
+	var doubtful *string
+	if by.doubtful != "" {
+		doubtful = &by.doubtful
+	}
+	var until *int64
+	if in.until != math.MaxInt64 { // there are rows of then
+		until = &in.until
+	}
+	args := append(w.args, x.who, by.query, doubtful, by.odd, plain(string(x.q.Role)), x.q.Failed, in.since, until, x.q.Until != 0, x.inside(), most, look)
+	p := q.pipe()
+	p.limit(x.until)
+	p.query(`WITH c AS MATERIALIZED (SELECT user_id, n, seq, at, amends, score, sure, there FROM find(`+places(len(w.args), "text", "tsquery", "tsquery", "boolean", "text", "boolean", "bigint", "bigint", "boolean", "bigint[]", "integer", "integer")+`))`+x.simple()+`
+		SELECT coalesce((SELECT max(there) FROM c), 0), m.user_id, m.n, m.seq, m.session, m.score, m.sure FROM (SELECT 1) one LEFT JOIN (
+			SELECT e.user_id, e.n, e.seq, e.at, s.n AS session, e.score, e.sure FROM c e JOIN simple s ON s.user_id = e.user_id AND s.n = e.n`+x.eventJoin()+w.sql()+`
+			UNION ALL SELECT e.user_id, e.n, e.seq, e.at, s.n AS session, e.score, e.sure
+			FROM (SELECT c.user_id, c.n, c.seq, c.at, c.amends, c.score, c.sure FROM c WHERE NOT EXISTS (SELECT FROM simple s WHERE s.user_id = c.user_id AND s.n = c.n)) e`+x.foundJoins()+w.sql()+`) m ON true
+		ORDER BY m.at DESC, m.n DESC, m.seq DESC`, args, func(r row) error {
+		var user *string
+		var n, seq, session *int64
+		var score *float32
+		var sure *bool
+		if err := r.Scan(&there, &user, &n, &seq, &session, &score, &sure); err != nil || user == nil {
+			return err
+		}
+		h := hit{at: event{*user, *n, skein.Seq(*seq)}, session: *session, sure: *sure}
+		h.Score = float64(*score)
+		all = append(all, h)
+		return nil
+	})
+	return all, there, p.run()
+}
+
+// simple are the sessions of what the index finds (c) of which each event is found in its
+// own session: nothing in them was amended or taken back, nor are they in the bin. It
+// spares a search to look at each event's place.
+func (x *search) simple() string {
+	if x.shownIn != nil {
+		return `, simple AS (SELECT s.user_id, s.n, s.id, s.origin, s.project, s.agent FROM sessions s WHERE false)`
+	}
+	none := func(table, cond string) string {
+		return `NOT EXISTS (SELECT FROM ` + table + ` x WHERE x.user_id = k.user_id AND x.n = k.n` + cond + ` OFFSET 0)`
+	}
+	return `, simple AS MATERIALIZED (SELECT k.user_id, k.n, s.id, s.origin, s.project, s.agent FROM (SELECT DISTINCT c.user_id, c.n FROM c) k
+		CROSS JOIN LATERAL (SELECT s.id, s.origin, s.project, s.agent FROM sessions s WHERE s.user_id = k.user_id AND s.n = k.n AND s.binned = 0 OFFSET 0) s
+		WHERE ` + none("strands", "") + ` AND ` + none("undone", "") + ` AND ` + none("events", " AND x.amends IS NOT NULL") + `)`
+}
