@@ -1,10 +1,13 @@
 package postgres
 
 import (
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/pgtest"
 )
 
 func TestPiecesOfPatterns(t *testing.T) {
@@ -31,6 +34,20 @@ func TestPiecesOfPatterns(t *testing.T) {
 		}
 		if got, all := byPieces(&c.q); got.query != c.want || all != c.all {
 			t.Errorf("byPieces(%+v) = %s, %v, want %s, %v", c.q, got.query, all, c.want, c.all)
+		}
+	}
+}
+
+// What has a substring is given the newest first, whatever else the index tells of it.
+func TestPiecesAreFoundNewestFirst(t *testing.T) {
+	s := openTest(t, pgtest.DSN(t))
+	addText(t, s, "a", "the words, number words words", "these words, number two", "no word of it", "these words, number three")
+	until(t, "the index has all", func() bool { return s.lag(t) == skein.Lag{} })
+	for _, q := range []skein.Query{{Substring: "e words, num"}, {Substring: " words"}, {Regex: " words,"}} {
+		q.Each, q.Deadline = true, 20*time.Second
+		r, err := s.Search(t.Context(), q)
+		if err != nil || !slices.IsSortedFunc(r.Hits, func(a, b skein.Hit) int { return int(b.Seq) - int(a.Seq) }) || len(r.Hits) == 0 {
+			t.Errorf("Search(%+v) yields %+v, %v, want the newest first", q, r.Hits, err)
 		}
 	}
 }

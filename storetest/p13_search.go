@@ -17,6 +17,7 @@ func searching() []check {
 		{name: "words, phrases, beginnings, and without", run: terms},
 		{name: "identifiers, paths, accents, Chinese, Japanese and Korean", run: scripts},
 		{name: "substrings and regular expressions", run: patterns},
+		{name: "what stands inside words, however old", run: insideWords},
 		{name: "text is never syntax", run: neverSyntax},
 		{name: "tools, paths, errors, roles, agents, projects, times", run: narrowed},
 		{name: "everything that was said or done has its text", run: everyText},

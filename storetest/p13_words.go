@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/skein-dev/skein"
 )
@@ -120,6 +121,33 @@ func patterns(t *test) {
 	for _, bad := range []string{"(", "a**", `\p{x`} {
 		_, err := t.s.Search(t.Context(), skein.Query{Regex: bad})
 		t.wantErr("Search with the regular expression "+bad, err, skein.ErrInvalid)
+	}
+}
+
+// insideWords wants what stands inside words to be found however old it is, or to be
+// told that not all was looked at.
+func insideWords(t *test) {
+	evs := []skein.Event{created(), user("an unmistakable beginning")}
+	for i := range 2500 {
+		evs = append(evs, user(fmt.Sprint("unrelated words, number ", i)))
+	}
+	t.add("a", evs...)
+	for _, q := range []skein.Query{
+		{Substring: "mistakabl"},
+		{Substring: "mistakable begin"},
+		{Substring: "takable beginning"},
+		{Regex: "mist[a-z]+ble"},
+		{Regex: `mis\w+ beginning`},
+	} {
+		q.Deadline = time.Nanosecond
+		r, err := t.s.Search(t.Context(), q)
+		if err != nil || len(r.Hits) == 0 && !r.CutOff {
+			t.Errorf("Search(%+v) = %+v, %v, want the message, or to be told that it was cut off", q, r, err)
+		}
+		r, err = skein.FindSome(t.Context(), t.s, q, patience)
+		if err != nil || len(r.Hits) != 1 || r.Hits[0].Seq != 2 {
+			t.Errorf("FindSome(%+v) = %+v, %v, want the message at 2", q, r, err)
+		}
 	}
 }
 
