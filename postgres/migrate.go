@@ -20,7 +20,7 @@ var schemaFS embed.FS
 const (
 	// schemaVersion is what skein_meta says; schema/0001.sql brings an empty
 	// database to 1, and so on.
-	schemaVersion = 12
+	schemaVersion = 13
 	// minServer is the first version of PostgreSQL that has pg_current_xact_id.
 	minServer = 130000
 	// migrateLock is the advisory lock of who migrates.

@@ -44,7 +44,6 @@ type core struct {
 	slow    atomic.Int64 // appends that had to look first
 
 	mu     sync.Mutex
-	summed mark            // how far sumSome is
 	closed bool            // no call gets in any more
 	ending chan struct{}   // closed with it
 	calls  sync.WaitGroup  // those that are in

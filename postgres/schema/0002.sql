@@ -2,4 +2,3 @@
 -- before get theirs by and by (sums.go): those with a client ID only if they still
 -- have the content that this was given for. NULL stays of those that have not.
 ALTER TABLE events ADD COLUMN sum bigint; -- skein.Event.Sum
-CREATE INDEX events_unsummed ON events (user_id, n, seq) WHERE sum IS NULL;
