@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -37,8 +38,18 @@ func (s source) line(n ast.Node) int { return s.fset.Position(n.Pos()).Line }
 // walk calls visit with the name of every file of the checkout.
 func walk(t *testing.T, visit func(name string)) {
 	t.Helper()
+	err := eachFile(func(name string) error {
+		visit(name)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func eachFile(visit func(name string) error) error {
 	skip := []string{".git", ".tools", ".run", "bin", "dist", "node_modules"}
-	err := filepath.WalkDir(root, func(p string, d fs.DirEntry, err error) error {
+	return filepath.WalkDir(root, func(p string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
@@ -48,12 +59,11 @@ func walk(t *testing.T, visit func(name string)) {
 			return nil
 		}
 		rel, err := filepath.Rel(root, p)
-		visit(filepath.ToSlash(rel))
-		return err
+		if err != nil {
+			return err
+		}
+		return visit(filepath.ToSlash(rel))
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 func read(t *testing.T, name string) string {
@@ -65,25 +75,37 @@ func read(t *testing.T, name string) string {
 	return string(b)
 }
 
-// sources returns every Go file of the checkout.
-func sources(t *testing.T) (all []source) {
+// sources returns every Go file of the checkout. All tests share them, so none
+// changes them.
+func sources(t *testing.T) []source {
 	t.Helper()
-	walk(t, func(name string) {
-		if !strings.HasSuffix(name, ".go") || strings.Contains(name, "/testdata/") {
-			return
-		}
-		text, fset := read(t, name), token.NewFileSet()
-		tree, err := parser.ParseFile(fset, name, text, parser.ParseComments)
-		if err != nil {
-			t.Fatal(err)
-		}
-		all = append(all, source{name, fset, tree, text})
-	})
+	all, err := parsed()
+	if err != nil {
+		t.Fatal(err)
+	}
 	if len(all) < 20 {
 		t.Fatalf("found %d Go files below %s, want the whole checkout", len(all), root)
 	}
-	return all
+	return slices.Clone(all)
 }
+
+// parsed reads and parses the Go files of the checkout once.
+var parsed = sync.OnceValues(func() (all []source, err error) {
+	err = eachFile(func(name string) error {
+		if !strings.HasSuffix(name, ".go") || strings.Contains(name, "/testdata/") {
+			return nil
+		}
+		text, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(name)))
+		if err != nil {
+			return err
+		}
+		fset := token.NewFileSet()
+		tree, err := parser.ParseFile(fset, name, text, parser.ParseComments)
+		all = append(all, source{name, fset, tree, string(text)})
+		return err
+	})
+	return all, err
+})
 
 // production returns the files that a user of a package compiles.
 func production(t *testing.T) []source {
