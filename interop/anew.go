@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"hash"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -16,13 +17,40 @@ import (
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/folder"
 	"github.com/skein-dev/skein/internal/foreign"
+	"github.com/skein-dev/skein/internal/lines"
 )
 
-// A standing is what a source has now that a session is to be written to.
+// A standing is a source, as it is now, that a session is to be written to.
 type standing struct {
-	raw     []byte // its records, one after the other
-	sum     string // see summer
-	records []skein.Record
+	work *work
+	sum  string // see summer
+}
+
+// each calls f with each record. The error is f's, that of reading, or wraps
+// [ErrChanged] if the source is not as it was when it was read first.
+func (is *standing) each(ctx context.Context, f func(raw []byte) error) error {
+	is.work.stream = newStream(is.work.format, is.work.file())
+	sum := newSummer(is.work.unit != nil)
+	err := is.work.read(ctx, func(r read) error {
+		sum.add(r.rec.Raw)
+		return f(r.rec.Raw)
+	})
+	if got := sum.String(); err == nil && is.sum != "" && is.sum != got {
+		err = ErrChanged
+	} else if err == nil {
+		is.sum = got
+	}
+	return err
+}
+
+// lines returns what it has. Errors are those of each.
+func (is *standing) lines(ctx context.Context) (*lines.Lines, error) {
+	var all [][]byte
+	err := is.each(ctx, func(raw []byte) error {
+		all = append(all, bytes.Clone(raw))
+		return nil
+	})
+	return lines.New(all...), err
 }
 
 // A summer sums up what the records of a source say: not when a file of it was
@@ -102,20 +130,8 @@ func (x *exporter) current(ctx context.Context, t Text) (*standing, error) {
 		return nil, err
 	}
 	w := &work{format: x.format, now: candidate{path: filepath.Join(x.home, filepath.FromSlash(t.Path))}, name: t.Name, unit: u}
-	w.stream = newStream(x.format, w.file())
-	var is standing
-	sum := newSummer(u != nil)
-	err = w.read(ctx, func(r read) error {
-		rec := r.rec
-		rec.Raw = bytes.Clone(rec.Raw)
-		rec.Key, rec.Events = "", 0
-		is.raw = append(is.raw, rec.Raw...)
-		is.records = append(is.records, rec)
-		sum.add(rec.Raw)
-		return nil
-	})
-	is.sum = sum.String()
-	return &is, err
+	is := &standing{work: w}
+	return is, is.each(ctx, func([]byte) error { return nil })
 }
 
 // place writes a session where it was not written before, or what has become of
@@ -135,19 +151,33 @@ func (x *exporter) place(ctx context.Context, w inBatch, p provenanceOf) error {
 	}
 	at := filepath.Join(x.home, filepath.FromSlash(t.Path))
 	head := x.headOf(*t)
-	cut := head.Session == w.sess.ID && head.wrote(is, x.format.Put != nil && x.inUnit(*t)) // it was being written, and ended
+	cut := false // it was being written, and ended
+	if head.Session == w.sess.ID {
+		if cut, err = head.wrote(ctx, is, x.format.Put != nil && x.inUnit(*t)); err != nil {
+			return err
+		}
+	}
 	ours := cut || head.Session == w.sess.ID && head.Sum == is.sum && head.Last <= w.sess.Last
-	switch as, err := x.asStored(ctx, p, is); {
-	case err != nil:
+	as, err := x.asStored(ctx, p, is)
+	if err != nil {
 		return err
-	case ours && !cut && head.Last == w.sess.Last && x.o.Cwd == "", as && w.exactly != "", x.o.NoSide && w.same(is):
+	}
+	if ours && !cut && head.Last == w.sess.Last && x.o.Cwd == "" || as && w.exactly != "" {
+		return x.leave(ctx, w)
+	}
+	was, err := is.lines(ctx)
+	if err != nil {
+		return err
+	}
+	switch {
+	case x.o.NoSide && slices.Equal(hashOf(t.lines()), hashOf(was)):
 		return x.leave(ctx, w)
 	case w.exactly != "" && ours: // it was written anew before, and has a new name, say
 		x.anew[w.sess.ID] = true
 		return x.one(ctx, w.sess)
 	case p.found && p.file.Path == sourcePath(realPath(at), t.Name):
 		return fmt.Errorf("%s: %w: the session came from there; a sync writes what is new", at, skein.ErrExists)
-	case as && !ours && t.drops(is.raw): // skein did not write those files
+	case as && !ours && t.drops(was): // skein did not write those files
 	default:
 		ours = ours || as
 	}
@@ -164,7 +194,7 @@ func (x *exporter) place(ctx context.Context, w inBatch, p provenanceOf) error {
 	case known.found:
 		w.known = &known.file
 	}
-	t.was = is.raw
+	t.was = was
 	return x.take(ctx, w)
 }
 
@@ -200,8 +230,12 @@ func (x *exporter) asStored(ctx context.Context, p provenanceOf, is *standing) (
 	return sum.String() == is.sum, nil
 }
 
-// same reports whether what is to be written stands there.
-func (w *inBatch) same(is *standing) bool { return bytes.Equal(w.wrote.Texts[0].bytes(), is.raw) }
+// hashOf returns what stands for a text.
+func hashOf(text io.Reader) []byte {
+	h := sha256.New()
+	_, _ = io.Copy(h, text) // neither fails
+	return h.Sum(nil)
+}
 
 // leave says of a session that it stands there as it is. A log that all sessions
 // share gets its lines, if it has not got them.
@@ -245,17 +279,29 @@ func (x *exporter) knows(ctx context.Context, w inBatch, list told) error {
 		return err
 	}
 	f := *w.known
+	f.Records, f.Offset = 0, 0
+	var records []skein.Record
+	is.work.stream = newStream(is.work.format, is.work.file())
+	err = is.work.read(ctx, func(r read) error {
+		rec := r.rec
+		rec.Raw, rec.Key, rec.Events = bytes.Clone(rec.Raw), "", 0
+		records, f.Records, f.Offset = append(records, rec), f.Records+1, f.Offset+int64(len(rec.Raw))
+		return nil
+	})
+	if err != nil {
+		return err
+	}
 	f.State = state{Told: list, Plain: decodeState(f.State).Plain, Seq: w.sess.Last}.encode()
-	f.Size, f.Mtime, f.Damaged, f.Records, f.Offset = -1, 0, 0, len(is.records), int64(len(is.raw))
-	_, err = x.store.Append(ctx, skein.Batch{Session: w.sess.ID, Import: &skein.Import{File: f, Records: is.records, Forget: true}})
+	f.Size, f.Mtime, f.Damaged = -1, 0, 0
+	_, err = x.store.Append(ctx, skein.Batch{Session: w.sess.ID, Import: &skein.Import{File: f, Records: records, Forget: true}})
 	return err
 }
 
 // drops reports whether files of a folder that was so would be removed by writing the
 // text there.
-func (t Text) drops(was []byte) bool {
+func (t Text) drops(was *lines.Lines) bool {
 	t.was = was
-	for line := range bytes.Lines(t.gone()) {
+	for _, line := range t.gone() {
 		if f, err := folder.Parse(line); err == nil && f.File != "" {
 			return true
 		}
@@ -266,21 +312,22 @@ func (t Text) drops(was []byte) bool {
 // gone returns what a source has that is to be there no more: its rows, for those
 // that take their place have rowids of their own, and the files that it is not to
 // have.
-func (t *Text) gone() (gone []byte) {
+func (t *Text) gone() (gone [][]byte) {
 	has := map[string]bool{}
-	for line := range bytes.Lines(t.bytes()) { // one Body may have them all
+	now, was := t.lines(), t.was.Again()
+	for line := now.Next(); line != nil; line = now.Next() {
 		if f, err := folder.Parse(line); err == nil {
 			has[f.File] = true
 		}
 	}
-	for line := range bytes.Lines(t.was) {
+	for line := was.Next(); line != nil; line = was.Next() {
 		if r, ok, err := foreign.ParseRow(line); err == nil && ok {
 			if r.Rowid != nil && r.Damage == "" && r.Table != "sqlite_sequence" {
-				gone = append(gone, line...)
+				gone = append(gone, line)
 			}
 		} else if f, err := folder.Parse(line); err == nil && f.File != "" && !has[f.File] {
 			has[f.File] = true
-			gone = append(gone, line...)
+			gone = append(gone, line)
 		}
 	}
 	return gone

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/lines"
 )
 
 // A batch is sessions that are put into one database together: each time one is
@@ -24,7 +25,7 @@ type batch struct {
 // An inBatch is a session and what was made of it, to be put.
 type inBatch struct {
 	sess    skein.Session
-	events  []skein.Event // that it shows; nil if these are the bytes that it was read from
+	events  []skein.Event // that it shows, see gists; nil if these are the bytes that it was read from
 	wrote   Written
 	exactly string // the unit that it was read from, whose bytes these are; "" if it was made anew
 	of      *result
@@ -237,7 +238,7 @@ func (x *exporter) put(ctx context.Context, texts []Text) (err error) {
 			continue
 		}
 		if x.format.Put == nil || !x.inUnit(t) {
-			if err := putFile(x.home, t.Path, t.bytes(), t.was); err != nil {
+			if err := putFile(x.home, t.Path, t.lines(), t.was); err != nil {
 				return err
 			}
 			continue
@@ -245,9 +246,9 @@ func (x *exporter) put(ctx context.Context, texts []Text) (err error) {
 		if units[t.Path] == nil {
 			order = append(order, t.Path)
 		}
-		part := Part{Name: t.Name, Lines: bytes.NewReader(t.bytes())}
+		part := Part{Name: t.Name, Lines: t.lines()}
 		if t.was != nil {
-			part.Was, part.Gone = bytes.NewReader(t.was), bytes.NewReader(t.gone())
+			part.Was, part.Gone = t.was.Again(), lines.New(t.gone()...)
 		}
 		units[t.Path] = append(units[t.Path], part)
 	}
@@ -261,6 +262,15 @@ func (x *exporter) put(ctx context.Context, texts []Text) (err error) {
 
 // inUnit reports whether a text goes into a unit.
 func (x *exporter) inUnit(t Text) bool { return t.as == aUnit || t.as == byName && x.isUnit(t.Path) }
+
+// lines returns what the source is to hold.
+func (t *Text) lines() *lines.Lines {
+	parts := make([][]byte, len(t.Lines))
+	for i, l := range t.Lines {
+		parts[i] = l.Body
+	}
+	return lines.New(parts...)
+}
 
 // bytes returns the lines, one after the other.
 func (t *Text) bytes() []byte {

@@ -234,7 +234,7 @@ func PutDocument(_ context.Context, path string, parts []Part) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, root.Close()) }()
-	return replaceFile(root, filepath.Base(path), now)
+	return replaceFile(root, filepath.Base(path), bytes.NewReader(now))
 }
 
 // pieces returns what the lines of a document are.

@@ -223,7 +223,7 @@ func (x *exporter) one(ctx context.Context, sess skein.Session) error {
 	}
 	w.Texts[0].reach(d.Events)
 	x.spots[sess.ID] = Spot{w.ID, w.Texts[0].Path, w.Texts[0].Name}
-	return x.place(ctx, inBatch{sess: sess, events: d.Events, wrote: w, of: x.now}, p)
+	return x.place(ctx, inBatch{sess: sess, events: gists(d.Events), wrote: w, of: x.now}, p)
 }
 
 // draft gathers what a format's Write is told.

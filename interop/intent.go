@@ -2,9 +2,12 @@ package interop
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"fmt"
+	"hash"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/skein-dev/skein"
@@ -41,18 +44,11 @@ type meant struct {
 
 // newIntent says what is to be written: texts, own of which is the source's.
 func newIntent(texts []Text, own int, unit bool, last skein.Seq) *intent {
-	in := &intent{Last: last, Marks: map[string]told{}}
-	builders := map[string]*builderOfTold{}
+	b := newMarker(unit)
 	for _, l := range texts[own].Lines {
-		m := markOf(l.Body, unit)
-		if builders[m.kind] == nil {
-			builders[m.kind] = &builderOfTold{}
-		}
-		builders[m.kind].add(m.hash, l.Seq)
+		b.add(l.Body, l.Seq)
 	}
-	for kind, b := range builders {
-		in.Marks[kind] = b.list
-	}
+	in := &intent{Last: last, Marks: b.marks()}
 	var gone builderOfTold
 	for _, raw := range texts[own].Gone {
 		gone.add(hashRecord(raw), 0)
@@ -62,6 +58,33 @@ func newIntent(texts []Text, own int, unit bool, last skein.Seq) *intent {
 		in.mean(t, unit || i != own)
 	}
 	return in
+}
+
+// A marker makes the marks of lines, by their kinds.
+type marker struct {
+	unit  bool
+	kinds map[string]*builderOfTold
+}
+
+func newMarker(unit bool) *marker { return &marker{unit, map[string]*builderOfTold{}} }
+
+// add adds a line, which tells of events up to seq. It returns the row that the line
+// is, if it is one.
+func (b *marker) add(line []byte, seq skein.Seq) (r foreign.Row, ok bool) {
+	m, r, ok := markRow(line, b.unit)
+	if b.kinds[m.kind] == nil {
+		b.kinds[m.kind] = &builderOfTold{}
+	}
+	b.kinds[m.kind].add(m.hash, seq)
+	return r, ok
+}
+
+func (b *marker) marks() map[string]told {
+	all := map[string]told{}
+	for kind, list := range b.kinds {
+		all[kind] = list.list
+	}
+	return all
 }
 
 // mean adds a text to what a sync that goes on writes again.
@@ -128,13 +151,24 @@ const (
 )
 
 func markOf(line []byte, unit bool) mark {
-	plain := mark{kind: aLine, hash: hashRecord(line)}
+	m, _, _ := markRow(line, unit)
+	return m
+}
+
+// markRow is markOf, with the row that the line is, if it is one.
+func markRow(line []byte, unit bool) (m mark, r foreign.Row, ok bool) {
 	if !unit {
-		return plain
+		return mark{kind: aLine, hash: hashRecord(line)}, r, false
 	}
 	if r, ok, err := foreign.ParseRow(line); err == nil && ok && r.Damage == "" {
-		return mark{kind: rowsOf + r.Table, hash: hashRow(r)}
+		return mark{kind: rowsOf + r.Table, hash: hashRow(r)}, r, true
 	}
+	return markFile(line), r, false
+}
+
+// markFile is markOf for what is no row.
+func markFile(line []byte) mark {
+	plain := mark{kind: aLine, hash: hashRecord(line)}
 	l, err := folder.Parse(line)
 	switch {
 	case err != nil || l.File == "" && l.Folder == "":
@@ -143,22 +177,51 @@ func markOf(line []byte, unit bool) mark {
 		return mark{kind: nothing, file: l.File}
 	case l.Lines != nil:
 		return mark{anEnd, hashRecord(fmt.Appendf(nil, "%s\x00%d", l.File, *l.Lines)), l.File}
-	case l.Line != nil:
-		return mark{aPiece, hashRecord(fmt.Appendf(nil, "%s\x00%d\x00%s", l.File, *l.Line, l.Data())), l.File}
 	}
-	return mark{aPiece, hashRecord(fmt.Appendf(nil, "%s\x00\x00%s", l.File, l.Data())), l.File}
+	at := ""
+	if l.Line != nil {
+		at = strconv.Itoa(*l.Line)
+	}
+	h := sha256.New()
+	fmt.Fprintf(h, "%s\x00%s\x00", l.File, at)
+	if l.Text != nil {
+		hashText(h, *l.Text)
+	} else {
+		h.Write(l.Bytes)
+	}
+	return mark{aPiece, recordHash(h.Sum(nil)), l.File}
+}
+
+// hashText writes a text to a hash, without a copy of all of it.
+func hashText(h hash.Hash, text string) {
+	const some = 64 << 10
+	for text != "" {
+		n := min(some, len(text))
+		h.Write([]byte(text[:n]))
+		text = text[n:]
+	}
 }
 
 // hashRow returns a hash of what is in a row, whatever its rowid.
 func hashRow(r foreign.Row) recordHash {
-	var cells []string
-	for i, c := range r.Columns {
+	order := make([]int, 0, len(r.Columns))
+	for i := range r.Columns {
 		if r.Values[i] != nil {
-			cells = append(cells, fmt.Sprintf("%s\x00%T\x00%v", c, r.Values[i], r.Values[i]))
+			order = append(order, i)
 		}
 	}
-	slices.Sort(cells)
-	return hashRecord([]byte(strings.Join(cells, "\x01")))
+	slices.SortFunc(order, func(a, b int) int { return strings.Compare(r.Columns[a], r.Columns[b]) })
+	h, between := sha256.New(), ""
+	for _, i := range order {
+		fmt.Fprintf(h, "%s%s\x00%T\x00", between, r.Columns[i], r.Values[i])
+		between = "\x01"
+		if text, ok := r.Values[i].(string); ok {
+			hashText(h, text)
+		} else {
+			fmt.Fprint(h, r.Values[i])
+		}
+	}
+	return recordHash(h.Sum(nil))
 }
 
 // encodeIntent returns a state with its intent, as long as it may be: without

@@ -113,6 +113,37 @@ func (k *lack) change(c skein.Changed) {
 	}
 }
 
+// gists returns events with as much of them as tell asks for: what they say may be
+// long.
+func gists(evs []skein.Event) []skein.Event {
+	const long = 1 << 10
+	short := slices.Clone(evs)
+	for i := range short {
+		e := &short[i]
+		if len(e.Payload) <= long {
+			continue
+		}
+		switch e.Kind {
+		case skein.KindSaid:
+			if m, err := skein.Decode[struct {
+				Usage *skein.Usage `json:"usage,omitempty"`
+				Tier  string       `json:"tier,omitempty"`
+			}](*e); err == nil {
+				e.Payload = skein.MustJSON(m)
+			}
+		case skein.KindNoted:
+			if n, err := skein.Decode[struct {
+				Name string `json:"name"`
+			}](*e); err == nil {
+				e.Payload = skein.MustJSON(n)
+			}
+		case skein.KindTool, skein.KindCompacted:
+			e.Payload = nil
+		}
+	}
+	return short
+}
+
 // tell adds what is lacking to what the format has told of: not again what it
 // has told of in its own words.
 func (k *lack) tell(s skein.Session, evs []skein.Event, ls *Losses) {

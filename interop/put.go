@@ -1,7 +1,9 @@
 package interop
 
 import (
+	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,6 +16,7 @@ import (
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/folder"
 	"github.com/skein-dev/skein/internal/foreign"
+	"github.com/skein-dev/skein/internal/lines"
 )
 
 // ErrChanged says that a file is not as it was when it was read last.
@@ -38,39 +41,36 @@ func PutLogs(appended func(name string) bool) func(ctx context.Context, path str
 
 func putFolder(ctx context.Context, path string, appended func(name string) bool, parts []Part) (err error) {
 	defer skein.Wrapf(&err, "folder %s", path)
-	var lines []io.Reader
-	var gone []byte
+	var tree, gone []io.Reader
 	for _, p := range parts {
-		var was []byte
-		if p.Gone != nil {
-			more, err := io.ReadAll(p.Gone)
-			if err != nil {
-				return err
-			}
-			gone = append(gone, more...)
-		}
-		if p.Was != nil {
-			if was, err = io.ReadAll(p.Was); err != nil {
-				return err
-			}
-		}
-		now, err := io.ReadAll(p.Lines)
+		now, err := lines.Of(p.Lines)
 		if err != nil {
 			return err
 		}
-		differ, err := folder.Differ(path, was, now)
-		switch {
+		was := p.Was
+		if was == nil {
+			was = lines.New()
+		}
+		switch differ, err := folder.Differ(path, was, now); {
 		case err != nil:
 			return err
 		case differ != "":
 			return fmt.Errorf("%s: %w", differ, ErrChanged)
 		}
-		lines = append(lines, bytes.NewReader(now))
+		tree = append(tree, now.Again())
+		if p.Gone != nil {
+			gone = append(gone, p.Gone)
+		}
 	}
-	if err := folder.Write(ctx, path, appended, lines...); err != nil {
+	if err := folder.Write(ctx, path, appended, tree...); err != nil {
 		return err
 	}
-	return folder.Remove(path, gone)
+	for _, names := range gone {
+		if err := folder.Remove(path, names); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // PutDatabase puts the rows that the lines of the parts tell into the database
@@ -82,12 +82,12 @@ func putFolder(ctx context.Context, path string, appended func(name string) bool
 // system's and SQLite's.
 func PutDatabase(ctx context.Context, path string, parts []Part) (err error) {
 	defer skein.Wrapf(&err, "database %s", path)
-	var frames, lines, was, gone []io.Reader
+	var frames, rows, was, gone []io.Reader
 	for _, p := range parts {
 		if p.Name == "" {
 			frames = append(frames, p.Lines)
 		} else {
-			lines = append(lines, p.Lines)
+			rows = append(rows, p.Lines)
 		}
 		if p.Was != nil {
 			was = append(was, p.Was)
@@ -96,9 +96,9 @@ func PutDatabase(ctx context.Context, path string, parts []Part) (err error) {
 			gone = append(gone, p.Gone)
 		}
 	}
-	lines = append(frames, lines...)
+	rows = append(frames, rows...)
 	if _, err := os.Lstat(path); err == nil {
-		err := foreign.Merge(ctx, path, io.MultiReader(was...), io.MultiReader(gone...), lines...)
+		err := foreign.Merge(ctx, path, was, gone, rows...)
 		if errors.Is(err, foreign.ErrDiffers) {
 			err = errors.Join(ErrChanged, err)
 		}
@@ -108,7 +108,7 @@ func PutDatabase(ctx context.Context, path string, parts []Part) (err error) {
 		return err
 	}
 	temp := filepath.Join(filepath.Dir(path), folder.TempName())
-	if err := foreign.Build(ctx, temp, lines...); err != nil {
+	if err := foreign.Build(ctx, temp, rows...); err != nil {
 		return err
 	}
 	if err := os.Chmod(temp, 0o600); err != nil {
@@ -119,7 +119,7 @@ func PutDatabase(ctx context.Context, path string, parts []Part) (err error) {
 
 // putFile writes a file below home, whole or not at all. What is there must be
 // the same already, or what stands, if that is not nil.
-func putFile(home, name string, data, stands []byte) (err error) {
+func putFile(home, name string, data, stands *lines.Lines) (err error) {
 	root, err := openHome(home)
 	if err != nil {
 		return err
@@ -128,31 +128,73 @@ func putFile(home, name string, data, stands []byte) (err error) {
 	if err := root.MkdirAll(filepath.FromSlash(path.Dir(name)), 0o700); err != nil {
 		return err
 	}
-	was, err := root.ReadFile(filepath.FromSlash(name))
+	begins, n, err := beginsAs(root, name, data)
 	switch {
-	case err == nil && bytes.Equal(was, data):
+	case errors.Is(err, fs.ErrNotExist):
+		return placeFile(root, name, data.Again(), func(temp, at string) error { return link(root, temp, at) })
+	case err != nil:
+		return err
+	case begins && n == data.Len():
 		return nil
-	case err == nil && stands == nil:
+	case stands == nil:
 		return fmt.Errorf("file %s: %w", name, skein.ErrExists)
-	case err == nil && !bytes.Equal(was, stands):
-		return fmt.Errorf("file %s: %w", name, ErrChanged)
-	case err == nil && bytes.HasPrefix(data, was): // its program may have it open
-		return appendFile(filepath.Join(home, filepath.FromSlash(name)), int64(len(was)), data[len(was):])
-	case err != nil && !errors.Is(err, fs.ErrNotExist):
+	}
+	still := func() error {
+		if same, m, err := beginsAs(root, name, stands); err != nil || !same || m != stands.Len() {
+			return cmp.Or(err, fmt.Errorf("file %s: %w", name, ErrChanged))
+		}
+		return nil
+	}
+	if err := still(); err != nil {
 		return err
 	}
-	return placeFile(root, name, data, func(temp, at string) error {
-		if was == nil {
-			return link(root, temp, at)
-		}
-		switch is, err := root.ReadFile(at); { // its program may have written to it since
-		case err != nil:
+	if begins { // its program may have it open
+		text, rest := data.Again(), make([]byte, data.Len()-n)
+		if _, err := io.CopyN(io.Discard, text, n); err != nil {
 			return err
-		case !bytes.Equal(is, was):
-			return fmt.Errorf("file %s: %w", name, ErrChanged)
+		}
+		if _, err := io.ReadFull(text, rest); err != nil {
+			return err
+		}
+		return appendFile(filepath.Join(home, filepath.FromSlash(name)), n, rest)
+	}
+	return placeFile(root, name, data.Again(), func(temp, at string) error {
+		if err := still(); err != nil { // its program may have written to it since
+			return err
 		}
 		return root.Rename(temp, at)
 	})
+}
+
+// beginsAs reports whether all that a file has is how a text begins, and how many
+// bytes the file has.
+func beginsAs(root *os.Root, name string, text *lines.Lines) (begins bool, n int64, err error) {
+	f, err := root.Open(filepath.FromSlash(name))
+	if err != nil {
+		return false, 0, err
+	}
+	defer f.Close()
+	is, want := bufio.NewReaderSize(f, 64<<10), bufio.NewReaderSize(text.Again(), 64<<10)
+	for {
+		switch _, err := is.Peek(1); {
+		case errors.Is(err, io.EOF):
+			return true, n, nil
+		case err != nil:
+			return false, n, err
+		}
+		a, _ := is.Peek(is.Buffered())
+		b, _ := want.Peek(len(a)) // of a text there are no errors but the end
+		if !bytes.Equal(a, b) {
+			return false, n, nil
+		}
+		n += int64(len(a))
+		if _, err := is.Discard(len(a)); err != nil {
+			return false, n, err
+		}
+		if _, err := want.Discard(len(a)); err != nil {
+			return false, n, err
+		}
+	}
 }
 
 // link puts a file where none is: one that came there meanwhile stays. Where a file
@@ -176,19 +218,19 @@ func openHome(home string) (*os.Root, error) {
 }
 
 // replaceFile writes a file beside its place and renames it there.
-func replaceFile(root *os.Root, name string, data []byte) error {
+func replaceFile(root *os.Root, name string, data io.Reader) error {
 	return placeFile(root, name, data, root.Rename)
 }
 
 // placeFile writes a file beside its place, and put puts it there.
-func placeFile(root *os.Root, name string, data []byte, put func(temp, at string) error) error {
+func placeFile(root *os.Root, name string, data io.Reader, put func(temp, at string) error) error {
 	at := filepath.FromSlash(name)
 	temp := filepath.Join(filepath.Dir(at), folder.TempName())
 	f, err := root.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err
 	}
-	_, err = f.Write(data)
+	_, err = io.Copy(f, data)
 	if err = errors.Join(err, f.Sync(), f.Close()); err == nil {
 		err = put(temp, at)
 	}
@@ -198,7 +240,8 @@ func placeFile(root *os.Root, name string, data []byte, put func(temp, at string
 	return nil
 }
 
-// appendFile appends data to a file that is size bytes long.
+// appendFile appends data to a file that is size bytes long, at once: its program may
+// append too.
 func appendFile(path string, size int64, data []byte) (err error) {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
 	if err != nil {

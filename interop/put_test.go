@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/lines"
 )
 
 func TestAFileThatCameMeanwhileStays(t *testing.T) {
@@ -26,7 +27,7 @@ func TestAFileThatCameMeanwhileStays(t *testing.T) {
 	if err := link(root, "temp", "a.jsonl"); !errors.Is(err, skein.ErrExists) {
 		t.Errorf("link to where a file is = %v, want ErrExists", err)
 	}
-	if err := putFile(dir, "a.jsonl", []byte("ours"), []byte("what was")); !errors.Is(err, ErrChanged) {
+	if err := putFile(dir, "a.jsonl", lines.New([]byte("ours")), lines.New([]byte("what was"))); !errors.Is(err, ErrChanged) {
 		t.Errorf("putFile where something else stands = %v, want ErrChanged", err)
 	}
 	if b, err := os.ReadFile(at); string(b) != "theirs" {
@@ -41,7 +42,7 @@ func TestOnlyFilesThatSkeinWroteAreRemoved(t *testing.T) {
 		`{"file":"session.json","text":"{}"}` + "\n" + `{"file":"notes.txt","text":""}` + "\n": false,
 	} {
 		text := Text{Lines: []OutLine{{Body: []byte(body)}}}
-		if got := text.drops(was); got != want {
+		if got := text.drops(lines.New(was)); got != want {
 			t.Errorf("writing %s drops files: %v, want %v", body, got, want)
 		}
 	}

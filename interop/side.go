@@ -80,6 +80,9 @@ func (x *exporter) side(ctx context.Context, w *inBatch, u *opened) (string, err
 		return "", err
 	}
 	x.logs(w.wrote.Texts, k)
+	for _, t := range w.wrote.Texts {
+		clear(t.Lines) // they are there, and may be long
+	}
 	k.tell(w.sess, w.events, &w.wrote.Losses)
 	x.itsModel(w.sess, &w.wrote.Losses)
 	path := sidePath(x.format, at, t.Name)
@@ -280,13 +283,18 @@ func readSideHead(f io.Reader) (head sideHead, rest *bufio.Reader, err error) {
 	if err != nil {
 		return head, nil, err
 	}
+	head, err = parseSideHead(line)
+	return head, in, err
+}
+
+func parseSideHead(line []byte) (head sideHead, err error) {
 	if err := json.Unmarshal(line, &head); err != nil {
-		return head, nil, err
+		return head, err
 	}
 	if head.Side != 1 || head.Session.Check() != nil {
-		return head, nil, fmt.Errorf("version %d", head.Side)
+		return head, fmt.Errorf("version %d", head.Side)
 	}
-	return head, in, nil
+	return head, nil
 }
 
 // loadSide takes in the log of a side file, and sets which ID its session has here.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/lines"
 )
 
 // A Draft is a session that a format is to write.
@@ -111,8 +112,8 @@ type Text struct {
 	// less those that are there already. It is never a session's own text.
 	Log bool
 
-	as  textKind // what Path is, if its name does not tell
-	was []byte   // what the source has now, which is to be replaced; nil if it is not there
+	as  textKind     // what Path is, if its name does not tell
+	was *lines.Lines // what the source has now, which is to be replaced; nil if it is not there
 }
 
 // A textKind says whether a text is a file or goes into a unit.

@@ -1,11 +1,13 @@
 package interop
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -15,6 +17,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/foreign"
+	"github.com/skein-dev/skein/internal/lines"
 )
 
 // Between the moment when a source has been written and the one when the store
@@ -162,22 +165,15 @@ func (x *exporter) keeping(ws []inBatch, write func() error) (err error) {
 	}
 	err = write()
 	for rel, p := range made {
-		is, err2 := root.ReadFile(rel)
-		switch {
-		case err2 != nil || !bytes.Equal(is, p.now):
-		case p.was != nil:
-			err = errors.Join(err, replaceFile(root, filepath.ToSlash(rel), p.was))
-		default:
-			err = errors.Join(err, root.Remove(rel))
-		}
+		err = errors.Join(err, p.takeBack(root, rel))
 	}
 	return err
 }
 
-// A promised is a side file that says what is being written.
+// A promised is a side file that says in its first line what is being written.
 type promised struct {
-	was []byte // what was there; nil for nothing
-	now []byte
+	was []byte // how it began before; nil if it was not there
+	now []byte // how it begins
 }
 
 // promise puts a side file where that of a session will be which says what is about to
@@ -192,50 +188,88 @@ func (x *exporter) promise(root *os.Root, w inBatch) (rel string, p promised, ma
 	if err != nil || root.MkdirAll(filepath.Dir(rel), 0o700) != nil {
 		return "", p, false
 	}
-	was, err := root.ReadFile(rel)
-	switch {
-	case err == nil && t.was == nil && len(was) > 0: // it is of what is not there any more
-		return "", p, false
-	case err == nil:
-		p.was = was
-	case !errors.Is(err, fs.ErrNotExist):
+	f, err := root.Open(rel)
+	if errors.Is(err, fs.ErrNotExist) {
+		p.now = append(skein.MustJSON(x.promises(w, nil)), '\n')
+		return rel, p, placeFile(root, filepath.ToSlash(rel), bytes.NewReader(p.now), root.Rename) == nil
+	}
+	if err != nil {
 		return "", p, false
 	}
-	head, rest := x.promises(w, was)
-	p.now = append(append(skein.MustJSON(head), '\n'), rest...)
-	return rel, p, replaceFile(root, filepath.ToSlash(rel), p.now) == nil
+	p.was, err = lines.Append([]byte{}, bufio.NewReaderSize(f, 64<<10), maxSideHead)
+	if errors.Is(err, io.EOF) || errors.Is(err, lines.ErrLong) { // it is no side file, or none any more
+		err = nil
+	}
+	if err := errors.Join(err, f.Close()); err != nil || t.was == nil && len(p.was) > 0 { // it is of what is not there any more
+		return "", p, false
+	}
+	p.now = append(skein.MustJSON(x.promises(w, p.was)), '\n')
+	return rel, p, exchange(root, rel, p.was, p.now) == nil
 }
 
-// promises returns the head of a side file that says what is about to be written, and
-// what stands behind that of the one that is there.
-func (x *exporter) promises(w inBatch, was []byte) (sideHead, []byte) {
-	t := w.wrote.Texts[0]
-	own := Text{Path: t.Path, Name: t.Name}
-	for l := range bytes.Lines(t.bytes()) {
-		own.Lines = append(own.Lines, OutLine{Body: l})
+// takeBack makes a side file as it was, if nothing has been written.
+//
+// The error is the system's.
+func (p promised) takeBack(root *os.Root, rel string) error {
+	if p.was != nil {
+		return exchange(root, rel, p.now, p.was)
 	}
-	in := newIntent([]Text{own}, 0, x.format.Put != nil && x.inUnit(t), w.sess.Last)
-	in.Texts, in.bytes, in.Filled = nil, nil, map[string]bool{}
-	for _, l := range own.Lines {
-		if r, ok, err := foreign.ParseRow(l.Body); err == nil && ok {
-			for i, c := range r.Columns {
-				if r.Values[i] != nil {
-					in.Filled[r.Table+"."+c] = true
-				}
-			}
-		}
+	is, err := root.ReadFile(rel)
+	if err != nil || !bytes.Equal(is, p.now) { // it was written
+		return nil
 	}
+	return root.Remove(rel)
+}
+
+// exchange puts a file that begins otherwise in the place of one, if that begins with
+// was: it is now, and then what stands behind was.
+//
+// The error is the system's.
+func exchange(root *os.Root, rel string, was, now []byte) (err error) {
+	f, err := root.Open(rel)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	is := make([]byte, len(was))
+	if n, _ := io.ReadFull(f, is); !bytes.Equal(is[:n], was) { // it is another one by now
+		return nil
+	}
+	return placeFile(root, filepath.ToSlash(rel), io.MultiReader(bytes.NewReader(now), f), root.Rename)
+}
+
+// promises returns the head of a side file that says what is about to be written; was
+// is that of the one that is there.
+func (x *exporter) promises(w inBatch, was []byte) sideHead {
+	in := x.intends(w)
 	head := sideHead{Side: 1, Format: x.format.Name, Session: w.sess.ID}
-	line, rest, _ := bytes.Cut(was, []byte("\n"))
-	if is, _, err := readSideHead(bytes.NewReader(append(bytes.Clone(line), '\n'))); err == nil && is.Format == head.Format && is.Session == head.Session {
+	if is, err := parseSideHead(was); err == nil && is.Format == head.Format && is.Session == head.Session {
 		if head = is; is.Writing != nil { // it was killed before, and some of that may be there
 			in.also(is.Writing)
 		}
-	} else {
-		rest = nil
 	}
 	head.Writing = in
-	return head, rest
+	return head
+}
+
+// intends returns what is about to be written of a session's own text.
+func (x *exporter) intends(w inBatch) *intent {
+	t := w.wrote.Texts[0]
+	m := newMarker(x.format.Put != nil && x.inUnit(t))
+	filled := map[string]bool{}
+	all := t.lines()
+	for l := all.Next(); l != nil; l = all.Next() {
+		r, ok := m.add(l, 0)
+		for i, c := range r.Columns {
+			if ok && r.Values[i] != nil {
+				filled[r.Table+"."+c] = true
+			}
+		}
+	}
+	return &intent{Last: w.sess.Last, Marks: m.marks(), Filled: filled}
 }
 
 // also adds what another intent was about to write.
@@ -269,22 +303,24 @@ func (in *intent) markOf(raw []byte, unit bool) mark {
 
 // wrote reports whether all that a source has was written here: before, or by a
 // writer that was killed.
-func (h sideHead) wrote(is *standing, unit bool) bool {
+//
+// Errors are those of reading it.
+func (h sideHead) wrote(ctx context.Context, is *standing, unit bool) (bool, error) {
 	if h.Writing == nil {
-		return false
+		return false, nil
 	}
 	known := h.Told.index()
 	marks := map[mark]bool{}
 	for kind, list := range h.Writing.Marks {
 		list.each(func(r recordHash, _ skein.Seq) { marks[mark{kind: kind, hash: r}] = true })
 	}
-	for _, r := range is.records {
-		m := h.Writing.markOf(r.Raw, unit)
-		if m.kind != nothing && len(known[hashRecord(r.Raw)]) == 0 && !marks[mark{kind: m.kind, hash: m.hash}] {
-			return false
-		}
-	}
-	return true
+	all := true
+	err := is.each(ctx, func(raw []byte) error {
+		m := h.Writing.markOf(raw, unit)
+		all = all && (m.kind == nothing || len(known[hashRecord(raw)]) > 0 || marks[mark{kind: m.kind, hash: m.hash}])
+		return nil
+	})
+	return all, err
 }
 
 // isPromise reports whether a side file of earlier versions is about to be written.

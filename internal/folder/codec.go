@@ -7,12 +7,16 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 	"unicode/utf8"
+
+	"github.com/skein-dev/skein/internal/lines"
 )
 
 // Append appends the line, with its line feed.
 func (l Line) Append(b []byte) []byte {
+	if l.Text != nil {
+		b = slices.Grow(b, len(l.File)+len(*l.Text)+len(*l.Text)/8+96)
+	}
 	b = append(b, '{')
 	switch {
 	case l.Folder != "":
@@ -109,7 +113,7 @@ func appendEscape(b []byte, c byte) []byte {
 //
 // The error says what is wrong with it.
 func Parse(line []byte) (l Line, err error) {
-	if l, ok := parsePiece(line); ok {
+	if l, ok := parseText(bytes.TrimSpace(line)); ok {
 		return l, nil
 	}
 	if err := json.Unmarshal(line, &l); err != nil {
@@ -121,87 +125,77 @@ func Parse(line []byte) (l Line, err error) {
 	return l, nil
 }
 
-// parsePiece reads the line of a line of a file as Append writes it, and reports
-// false of all others: nearly all lines are such, and json takes five times as
-// long.
-func parsePiece(line []byte) (l Line, ok bool) {
+// parseText reads the line of a file, or of a line of one, as Append writes it
+// where it has text, and reports false of all others: nearly all lines are such, and
+// json takes five times as long, and the text twice.
+func parseText(line []byte) (l Line, ok bool) {
 	rest, ok := bytes.CutPrefix(line, []byte(`{"file":"`))
 	if !ok || !utf8.Valid(line) {
 		return l, false
 	}
-	at := bytes.IndexByte(rest, '"')
-	if at <= 0 || !isPlain(rest[:at]) {
-		return l, false
+	if l.File, rest, ok = cutPlain(rest); !ok || l.File == "" {
+		return Line{}, false
 	}
-	name := string(rest[:at])
-	if rest, ok = bytes.CutPrefix(rest[at:], []byte(`","line":`)); !ok {
-		return l, false
-	}
-	at = bytes.IndexByte(rest, ',')
-	if at <= 0 || at > 9 || rest[0] == '0' && at > 1 {
-		return l, false
-	}
-	n := 0
-	for _, c := range rest[:at] {
-		if c < '0' || c > '9' {
-			return l, false
+	if rest, ok = bytes.CutPrefix(rest, []byte(`,"line":`)); ok {
+		n, after, ok := cutNumber(rest, 9)
+		if !ok {
+			return Line{}, false
 		}
-		n = 10*n + int(c-'0')
+		at := int(n)
+		l.Line, rest = &at, after
 	}
-	if rest, ok = bytes.CutPrefix(rest[at:], []byte(`,"text":"`)); !ok {
-		return l, false
+	if rest, ok = bytes.CutPrefix(rest, []byte(`,"mode":"`)); ok {
+		if l.Mode, rest, ok = cutPlain(rest); !ok {
+			return Line{}, false
+		}
+		if rest, ok = bytes.CutPrefix(rest, []byte(`,"mtime":`)); !ok {
+			return Line{}, false
+		}
+		if l.Mtime, rest, ok = cutNumber(rest, 18); !ok {
+			return Line{}, false
+		}
+	}
+	if rest, ok = bytes.CutPrefix(rest, []byte(`,"text":"`)); !ok {
+		return Line{}, false
 	}
 	if rest, ok = bytes.CutSuffix(rest, []byte(`"}`)); !ok {
-		return l, false
+		return Line{}, false
 	}
-	text, ok := unquote(rest)
+	text, ok := lines.Unquote(rest)
 	if !ok {
-		return l, false
+		return Line{}, false
 	}
-	return Line{File: name, Line: &n, Text: &text}, true
+	l.Text = &text
+	return l, true
+}
+
+// cutPlain returns what stands before the quote that ends a JSON string, and what
+// behind it, if that has no escapes.
+func cutPlain(b []byte) (text string, rest []byte, ok bool) {
+	at := bytes.IndexByte(b, '"')
+	if at < 0 || !isPlain(b[:at]) {
+		return "", nil, false
+	}
+	return string(b[:at]), b[at+1:], true
+}
+
+// cutNumber returns the number of at most so many digits before a comma, and what
+// begins with that.
+func cutNumber(b []byte, digits int) (n int64, rest []byte, ok bool) {
+	at := bytes.IndexByte(b, ',')
+	if at <= 0 || at > digits || b[0] == '0' && at > 1 {
+		return 0, nil, false
+	}
+	for _, c := range b[:at] {
+		if c < '0' || c > '9' {
+			return 0, nil, false
+		}
+		n = 10*n + int64(c-'0')
+	}
+	return n, b[at:], true
 }
 
 // isPlain reports whether b stands for itself within a JSON string.
 func isPlain(b []byte) bool {
 	return !slices.ContainsFunc(b, func(c byte) bool { return c < ' ' || c == '"' || c == '\\' })
-}
-
-// unquote returns what b, which is valid UTF-8, stands for between the quotes of
-// a JSON string. It knows the escapes of appendString but for \u, and reports
-// false if there is anything else.
-func unquote(b []byte) (string, bool) {
-	var out strings.Builder
-	out.Grow(len(b))
-	done := 0
-	for i := 0; i < len(b); i++ {
-		c := b[i]
-		if c >= ' ' && c != '"' && c != '\\' {
-			continue
-		}
-		if c != '\\' || i+1 == len(b) {
-			return "", false
-		}
-		out.Write(b[done:i])
-		i++
-		switch b[i] {
-		case '"', '\\':
-			done = i // it stands for itself
-			continue
-		case 'n':
-			out.WriteByte('\n')
-		case 't':
-			out.WriteByte('\t')
-		case 'r':
-			out.WriteByte('\r')
-		case 'b':
-			out.WriteByte('\b')
-		case 'f':
-			out.WriteByte('\f')
-		default:
-			return "", false
-		}
-		done = i + 1
-	}
-	out.Write(b[done:])
-	return out.String(), true
 }

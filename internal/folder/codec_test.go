@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"io"
 	"reflect"
+	"runtime"
 	"strings"
 	"testing"
 )
@@ -50,16 +51,16 @@ func sameAsJSON(t *testing.T, s string) {
 	sameParse(t, line)
 }
 
-// sameParse says that what parsePiece reads is what json reads.
+// sameParse says that what parseText reads is what json reads.
 func sameParse(t *testing.T, line []byte) {
 	t.Helper()
-	got, ok := parsePiece(line)
+	got, ok := parseText(line)
 	if !ok {
 		return
 	}
 	var want Line
 	if err := json.Unmarshal(line, &want); err != nil || !reflect.DeepEqual(got, want) {
-		t.Errorf("parsePiece(%s) = %+v %q, want %+v %q, %v", line, got, got.Data(), want, want.Data(), err)
+		t.Errorf("parseText(%s) = %+v %q, want %+v %q, %v", line, got, got.Data(), want, want.Data(), err)
 	}
 }
 
@@ -67,7 +68,11 @@ func FuzzAPieceIsReadAsJSONReadsIt(f *testing.F) {
 	for _, s := range odd {
 		f.Add(Piece("a.jsonl", 0, []byte(s)).Append(nil))
 	}
+	for _, s := range odd {
+		f.Add(Whole(File{Name: "a", Mode: 0o600, Mtime: 7}, []byte(s)).Append(nil))
+	}
 	for _, s := range []string{
+		`{"file":"a","line":1,"mode":"0600","mtime":7,"text":"\u0041\u+041\u004"}`, `{"file":"a","mode":"0600","mtime":07,"text":""}`, `{"file":"a","mode":"","mtime":0,"text":"\u00e9"}`,
 		`{"file":"a","line":01,"text":""}`, `{"file":"a","line":1,"text":"x","text":"y"}`, `{"file":"a\n","line":1,"text":"x"}`, `{"file":"","line":1,"text":"x"}`,
 		`{"file":"a","line":1e3,"text":"x"}`, `{"file":"a","line":-1,"text":"x"}`, `{"file":"a","line":9999999999,"text":"x"}`, `{"file":"a","line":1,"text":"x\"}`,
 		`{"file":"a","line":1,"text":"x"},"lines":2}`, "{\"file\":\"a\",\"line\":1,\"text\":\"\x01\"}", "{\"file\":\"a\",\"line\":1,\"text\":\"\xff\"}", `{"file":"a","line":1,"text":"x"} `,
@@ -78,10 +83,13 @@ func FuzzAPieceIsReadAsJSONReadsIt(f *testing.F) {
 }
 
 func TestMostLinesAreReadTheShortWay(t *testing.T) {
-	for _, s := range []string{`{"role": "user", "content": "say \"it\"\n\ttwice\\n \u00e9 \ud800"}` + "\n", "\t\r\f\bé日本\"\\"} {
-		l, ok := parsePiece(bytes.TrimSpace(Piece("a.jsonl", 12, []byte(s)).Append(nil)))
+	for _, s := range []string{`{"role": "user", "content": "say \"it\"\n\ttwice\\n \u00e9 \ud800"}` + "\n", "\t\r\f\b\x01\u2028é日本\"\\"} {
+		l, ok := parseText(bytes.TrimSpace(Piece("a.jsonl", 12, []byte(s)).Append(nil)))
 		if !ok || string(l.Data()) != s || l.File != "a.jsonl" || *l.Line != 12 {
-			t.Errorf("parsePiece of the piece %q = %+v, %t", s, l, ok)
+			t.Errorf("parseText of the piece %q = %+v, %t", s, l, ok)
+		}
+		if l, ok = parseText(bytes.TrimSpace(Whole(File{Name: "a", Mode: 0o600, Mtime: 7}, []byte(s)).Append(nil))); !ok || string(l.Data()) != s || l.Mtime != 7 {
+			t.Errorf("parseText of the file %q = %+v, %t", s, l, ok)
 		}
 	}
 }
@@ -114,5 +122,19 @@ func TestNextGivesTheLinesOfTheStreamOneByOne(t *testing.T) {
 	}
 	if !bytes.Equal(got, stream) || n != 9 {
 		t.Errorf("Next gives %d lines of %d bytes, want 9 lines, which are the stream of %d bytes", n, len(got), len(stream))
+	}
+}
+
+func TestOfALongTextOneCopyIsMade(t *testing.T) {
+	line := Whole(File{Name: "a", Mode: 0o600, Mtime: 7}, []byte(strings.Repeat("a long text\n", 1<<19))).Append(nil)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	l, err := Parse(line)
+	if err == nil {
+		err = l.writeTo(io.Discard)
+	}
+	runtime.ReadMemStats(&after)
+	if got := after.TotalAlloc - before.TotalAlloc; err != nil || got > uint64(len(line)*5/4) {
+		t.Errorf("Parse and what it holds, of %d bytes: allocates %d, %v", len(line), got, err)
 	}
 }

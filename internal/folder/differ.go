@@ -1,21 +1,25 @@
 package folder
 
 import (
-	"bytes"
+	"crypto/sha256"
 	"errors"
 	"fmt"
+	"hash"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/skein-dev/skein/internal/lines"
 )
 
 // Differ compares the files of the folder at root with lines: those that now
 // tells must stand as was tells them, or must not be there if it tells nothing
 // of them, or have the bytes that now gives them. It returns the name of the
-// first that does not, and "".
+// first that does not, and "". No file is in memory whole.
 //
 // The error says which line is no line of a tree, or is the system's.
-func Differ(root string, was, now []byte) (_ string, err error) {
+func Differ(root string, was, now io.Reader) (_ string, err error) {
 	before, _, err := contents(was)
 	if err != nil {
 		return "", err
@@ -32,38 +36,53 @@ func Differ(root string, was, now []byte) (_ string, err error) {
 	}
 	defer func() { err = errors.Join(err, dir.Close()) }()
 	for _, name := range order {
-		is, err := dir.ReadFile(filepath.FromSlash(name))
+		is, err := contentOf(dir, name)
 		old, known := before[name]
 		switch {
 		case errors.Is(err, fs.ErrNotExist) && !known:
 		case err != nil && !errors.Is(err, fs.ErrNotExist):
 			return "", err
-		case err != nil, !bytes.Equal(is, after[name]) && (!known || !bytes.Equal(is, old)):
+		case err != nil, is != sumOf(after[name]) && (!known || is != sumOf(old)):
 			return name, nil
 		}
 	}
 	return "", nil
 }
 
-// contents returns the bytes of the files that lines tell.
-func contents(lines []byte) (map[string][]byte, []string, error) {
-	all := map[string][]byte{}
+// A content stands for the bytes of a file.
+type content [sha256.Size]byte
+
+func sumOf(h hash.Hash) (c content) {
+	h.Sum(c[:0])
+	return c
+}
+
+func contentOf(dir *os.Root, name string) (content, error) {
+	f, err := dir.Open(filepath.FromSlash(name))
+	if err != nil {
+		return content{}, err
+	}
+	h := sha256.New()
+	_, err = io.Copy(h, f)
+	return sumOf(h), errors.Join(err, f.Close())
+}
+
+// contents returns what stands for the bytes of the files that lines tell.
+func contents(tree io.Reader) (map[string]hash.Hash, []string, error) {
+	all := map[string]hash.Hash{}
 	var order []string
-	for line := range bytes.Lines(lines) {
+	err := lines.Each(tree, func(line []byte) error {
 		l, err := Parse(line)
-		if err != nil {
-			return nil, nil, err
-		}
-		if l.File == "" || l.Damage != "" {
-			continue
+		if err != nil || l.File == "" || l.Damage != "" {
+			return err
 		}
 		if _, err := fileIn(l); err != nil {
-			return nil, nil, fmt.Errorf("line %.60q: %w", line, err)
+			return fmt.Errorf("line %.60q: %w", line, err)
 		}
-		if _, ok := all[l.File]; !ok {
-			order = append(order, l.File)
+		if all[l.File] == nil {
+			order, all[l.File] = append(order, l.File), sha256.New()
 		}
-		all[l.File] = append(all[l.File], l.Data()...)
-	}
-	return all, order, nil
+		return l.writeTo(all[l.File])
+	})
+	return all, order, err
 }

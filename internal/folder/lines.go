@@ -35,6 +35,23 @@ func (l Line) Data() []byte {
 	return l.Bytes
 }
 
+// writeTo writes the bytes that the line holds, without a copy of all of them.
+func (l Line) writeTo(w io.Writer) error {
+	if l.Text == nil {
+		_, err := w.Write(l.Bytes)
+		return err
+	}
+	const some = 64 << 10
+	for rest := *l.Text; rest != ""; {
+		n := min(some, len(rest))
+		if _, err := io.WriteString(w, rest[:n]); err != nil {
+			return err
+		}
+		rest = rest[n:]
+	}
+	return nil
+}
+
 // Whole returns the line of a file that stands in one.
 func Whole(f File, data []byte) Line {
 	l := meta(f)

@@ -2,7 +2,6 @@ package folder
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -14,17 +13,19 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/skein-dev/skein/internal/lines"
 )
 
-// Write makes at root the tree that the lines tell. What lies there already
-// and the lines do not speak of stays. A tree that is new appears at once; in
+// Write makes at root the tree that lines tell. What lies there already and the
+// lines do not speak of stays. A tree that is new appears at once; in
 // one that is there, each file whose bytes differ is replaced by renaming. A file
 // of which appended, if not nil, says so by its name, and whose bytes all stay, is
 // appended to: what its program appends meanwhile stays too.
 //
 // The error says which line is no line of a tree or leads out of it, in which
 // case nothing has changed; others are the system's and the readers'.
-func Write(ctx context.Context, root string, appended func(name string) bool, lines ...io.Reader) (err error) {
+func Write(ctx context.Context, root string, appended func(name string) bool, tree ...io.Reader) (err error) {
 	parent := filepath.Dir(root)
 	if err := os.MkdirAll(parent, 0o700); err != nil {
 		return err
@@ -34,7 +35,7 @@ func Write(ctx context.Context, root string, appended func(name string) bool, li
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(w.dir)) }()
-	for _, r := range lines {
+	for _, r := range tree {
 		if err := w.read(r); err != nil {
 			return errors.Join(err, w.close())
 		}
@@ -75,25 +76,12 @@ type part struct {
 }
 
 func (w *writer) read(r io.Reader) error {
-	in := bufio.NewReaderSize(r, 1<<16)
-	for {
-		line, err := in.ReadBytes('\n')
-		last := errors.Is(err, io.EOF)
-		if err != nil && !last {
+	return lines.Each(r, func(line []byte) error {
+		if err := w.ctx.Err(); err != nil {
 			return err
 		}
-		if cerr := w.ctx.Err(); cerr != nil {
-			return cerr
-		}
-		if len(bytes.TrimSpace(line)) > 0 {
-			if err := w.line(line); err != nil {
-				return err
-			}
-		}
-		if last {
-			return nil
-		}
-	}
+		return w.line(line)
+	})
 }
 
 func (w *writer) line(line []byte) error {
@@ -131,7 +119,7 @@ func (p *part) take(l Line, f File) error {
 	case l.Lines != nil && *l.Lines != p.n:
 		return fmt.Errorf("file %s: %d lines of %d", f.Name, p.n, *l.Lines)
 	}
-	if _, err := p.out.Write(l.Data()); err != nil {
+	if err := l.writeTo(p.out); err != nil {
 		return err
 	}
 	if l.Line != nil {
@@ -308,16 +296,13 @@ func begins(to *os.Root, name string, data io.Reader) (n int64, ok bool) {
 //
 // The error says which line is no line of a tree or leads out of it, or is the
 // system's.
-func Remove(root string, lines []byte) (err error) {
-	if len(lines) == 0 {
-		return nil
-	}
+func Remove(root string, names io.Reader) (err error) {
 	dir, err := os.OpenRoot(root)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, dir.Close()) }()
-	for line := range bytes.Lines(lines) {
+	return lines.Each(names, func(line []byte) error {
 		l, err := Parse(line)
 		if err != nil {
 			return err
@@ -329,6 +314,6 @@ func Remove(root string, lines []byte) (err error) {
 		if err := dir.Remove(filepath.FromSlash(f.Name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
-	}
-	return nil
+		return nil
+	})
 }

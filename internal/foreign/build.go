@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+
+	"github.com/skein-dev/skein/internal/lines"
 )
 
 // Build makes a new database at path out of lines: those of a frame first,
@@ -20,7 +22,7 @@ import (
 // The error wraps [os.ErrExist] if there is something at path; others are the
 // readers', and SQLite's if the lines make no database. Then there is nothing
 // at path.
-func Build(ctx context.Context, path string, lines ...io.Reader) (err error) {
+func Build(ctx context.Context, path string, rows ...io.Reader) (err error) {
 	if _, err := os.Lstat(path); err == nil {
 		return fmt.Errorf("%s: %w", path, os.ErrExist)
 	}
@@ -43,11 +45,11 @@ func Build(ctx context.Context, path string, lines ...io.Reader) (err error) {
 	}
 	defer func() { err = errors.Join(err, c.Close()) }()
 	b := &builder{ctx: ctx, conn: c, inserts: map[string]*sql.Stmt{}}
-	if err := guard(ctx, c); err != nil {
+	if err := guard(ctx, c, maxWritten); err != nil {
 		return err
 	}
-	for _, r := range lines {
-		if err := each(r, b.line); err != nil {
+	for _, r := range rows {
+		if err := lines.Each(r, b.line); err != nil {
 			return err
 		}
 	}

@@ -241,7 +241,7 @@ func TestMergeChangesNothingThatItMustNot(t *testing.T) {
 			if err := os.WriteFile(at, data, 0o600); err != nil {
 				t.Fatal(err)
 			}
-			err = Merge(t.Context(), at, strings.NewReader(c.was), strings.NewReader(c.gone), strings.NewReader(c.lines))
+			err = Merge(t.Context(), at, []io.Reader{strings.NewReader(c.was)}, []io.Reader{strings.NewReader(c.gone)}, strings.NewReader(c.lines))
 			if (err != nil) != c.fails {
 				t.Errorf("Merge() = %v, want an error: %t", err, c.fails)
 			}
@@ -260,8 +260,14 @@ func TestMergeChangesNothingThatItMustNot(t *testing.T) {
 func FuzzParseRow(f *testing.F) {
 	f.Add([]byte(`{"table":"t","rowid":1,"row":{"a":1,"b":2.5,"c":"x","d":null,"e":{"blob":"AA=="},"f":{"text":"/w=="},"g":{"real":"+Inf"}}}`))
 	f.Add([]byte(`{"schema":{}}`))
+	f.Add([]byte(`{"table":"t\"\u00e9","rowid":-1,"row":{"a\n":-1e3,"b":"x\\\"}},\ud800","c":{"text":"/w=="},"d":"\u2028/\/"}}` + "\n"))
+	f.Add([]byte(`{"table":"t","rowid":01,"row":{"a":1.,"b":true,"c":"\x01","a":2}}`))
 	f.Fuzz(func(t *testing.T, line []byte) {
 		r, ok, err := ParseRow(line)
+		want, is, err2 := parseAny(line)
+		if ok != is || (err == nil) != (err2 == nil) || err == nil && fmt.Sprintf("%#v", told(r)) != fmt.Sprintf("%#v", told(want)) {
+			t.Errorf("ParseRow(%s) = %#v, %t, %v, want %#v, %t, %v", line, r, ok, err, want, is, err2)
+		}
 		if err != nil || !ok || r.Damage != "" {
 			return
 		}
@@ -270,6 +276,15 @@ func FuzzParseRow(f *testing.F) {
 			t.Errorf("ParseRow(%s) gives %q, and what that writes %q, %v", line, r.Values, again.Values, err)
 		}
 	})
+}
+
+// told returns all that a row says.
+func told(r Row) []any {
+	var id int64
+	if r.Rowid != nil {
+		id = *r.Rowid
+	}
+	return []any{r.Table, r.Rowid != nil, id, r.Columns, r.Values, r.Damage}
 }
 
 // FuzzOpen holds reading to not panicking on what a file may have.

@@ -1,8 +1,6 @@
 package foreign
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"database/sql"
 	"errors"
@@ -10,6 +8,8 @@ import (
 	"io"
 	"path/filepath"
 	"strings"
+
+	"github.com/skein-dev/skein/internal/lines"
 )
 
 // ErrDiffers says that a row is not as it should be.
@@ -17,7 +17,7 @@ var ErrDiffers = errors.New("another row is there")
 
 // Merge puts rows into the database at path itself, in one transaction that
 // waits up to five seconds for others. The rows that was tells must stand there
-// as it tells them, and may be changed by lines; those of them that gone tells
+// as it tells them, and may be changed by rows; those of them that gone tells
 // are deleted. Of the others, one that is
 // there already must be the same. Tables that are missing are made; what a
 // frame says of the file, and rows of sqlite_sequence, are passed over. The
@@ -25,7 +25,7 @@ var ErrDiffers = errors.New("another row is there")
 //
 // The error wraps [ErrDiffers]; others are the readers' and SQLite's. Then
 // nothing has changed.
-func Merge(ctx context.Context, path string, was, gone io.Reader, lines ...io.Reader) (err error) {
+func Merge(ctx context.Context, path string, was, gone []io.Reader, rows ...io.Reader) (err error) {
 	db, err := sql.Open(driverName, dsn(filepath.ToSlash(path), "rw"))
 	if err != nil {
 		return err
@@ -38,7 +38,7 @@ func Merge(ctx context.Context, path string, was, gone io.Reader, lines ...io.Re
 	}
 	defer func() { err = errors.Join(err, c.Close()) }()
 	m := &merger{builder{ctx: ctx, conn: c, inserts: map[string]*sql.Stmt{}}, map[string]bool{}}
-	if err := guard(ctx, c); err != nil {
+	if err := guard(ctx, c, maxWritten); err != nil {
 		return err
 	}
 	for _, q := range []string{"PRAGMA busy_timeout = 5000", "BEGIN IMMEDIATE"} {
@@ -52,15 +52,14 @@ func Merge(ctx context.Context, path string, was, gone io.Reader, lines ...io.Re
 			err = errors.Join(err, back)
 		}
 	}()
-	if err := each(was, m.stands); err != nil {
-		return err
-	}
-	if err := each(gone, m.remove); err != nil {
-		return err
-	}
-	for _, r := range lines {
-		if err := each(r, m.merge); err != nil {
-			return err
+	for _, take := range []struct {
+		from []io.Reader
+		line func([]byte) error
+	}{{was, m.stands}, {gone, m.remove}, {rows, m.merge}} {
+		for _, r := range take.from {
+			if err := lines.Each(r, take.line); err != nil {
+				return err
+			}
 		}
 	}
 	for _, st := range m.inserts {
@@ -75,26 +74,6 @@ func Merge(ctx context.Context, path string, was, gone io.Reader, lines ...io.Re
 type merger struct {
 	builder
 	known map[string]bool // rows that may be changed
-}
-
-// each calls f with each line that is not blank.
-func each(r io.Reader, f func(line []byte) error) error {
-	in := bufio.NewReaderSize(r, 1<<16)
-	for {
-		line, err := in.ReadBytes('\n')
-		last := errors.Is(err, io.EOF)
-		if err != nil && !last {
-			return err
-		}
-		if len(bytes.TrimSpace(line)) > 0 {
-			if err := f(line); err != nil {
-				return err
-			}
-		}
-		if last {
-			return nil
-		}
-	}
 }
 
 // stands checks that a row is there as it was.

@@ -18,6 +18,11 @@ const Deadline = 10 * time.Minute
 // row a damaged one.
 const MaxValue = 16 << 20
 
+// maxWritten is the longest row that is written, in bytes: as long as SQLite lets one
+// be that nobody asked (https://www.sqlite.org/limits.html), so that other programs
+// can read it.
+const maxWritten = 1_000_000_000
+
 // SQLite's limits, by number (https://www.sqlite.org/c3ref/c_limit_attached.html).
 const (
 	limitLength   = 0
@@ -94,16 +99,16 @@ func (db *DB) open() (err error) {
 	if db.conn, err = db.db.Conn(db.ctx); err != nil {
 		return err
 	}
-	if err := guard(db.ctx, db.conn); err != nil {
+	if err := guard(db.ctx, db.conn, MaxValue+1<<20); err != nil {
 		return err
 	}
 	_, err = db.conn.ExecContext(db.ctx, "PRAGMA query_only = 1")
 	return err
 }
 
-// guard sets what no database may change.
-func guard(ctx context.Context, c *sql.Conn) error {
-	for id, n := range map[int]int{limitLength: MaxValue + 1<<20, limitSQL: 1 << 20, limitColumn: 400, limitDepth: 100, limitAttached: 0} {
+// guard sets what no database may change; length is how long a row may be, in bytes.
+func guard(ctx context.Context, c *sql.Conn, length int) error {
+	for id, n := range map[int]int{limitLength: length, limitSQL: 1 << 20, limitColumn: 400, limitDepth: 100, limitAttached: 0} {
 		if err := limit(c, id, n); err != nil {
 			return err
 		}

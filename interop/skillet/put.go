@@ -14,6 +14,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/folder"
+	"github.com/skein-dev/skein/internal/lines"
 	"github.com/skein-dev/skein/interop"
 )
 
@@ -25,26 +26,26 @@ import (
 func put(ctx context.Context, path string, parts []interop.Part) (err error) {
 	defer skein.Wrapf(&err, "state %s", filepath.Dir(path))
 	var rows []interop.Part
-	var logs, was []byte
+	var logs, was [][]byte
 	for _, p := range parts {
 		r, l, err := split(p.Lines)
 		if err != nil {
 			return err
 		}
-		row := interop.Part{Name: p.Name, Lines: bytes.NewReader(r)}
+		row := interop.Part{Name: p.Name, Lines: lines.New(r...)}
 		if p.Was != nil {
 			wasRows, wasLogs, err := split(p.Was)
 			if err != nil {
 				return err
 			}
-			row.Was, was = bytes.NewReader(wasRows), append(was, wasLogs...)
+			row.Was, was = lines.New(wasRows...), append(was, wasLogs...)
 		}
 		if p.Gone != nil {
 			gone, _, err := split(p.Gone) // a log has lines for others too
 			if err != nil {
 				return err
 			}
-			row.Gone = bytes.NewReader(gone)
+			row.Gone = lines.New(gone...)
 		}
 		if len(r) > 0 || p.Gone != nil {
 			rows = append(rows, row)
@@ -53,7 +54,7 @@ func put(ctx context.Context, path string, parts []interop.Part) (err error) {
 	}
 	dir := filepath.Dir(path)
 	logs = withoutFolders(logs)
-	if name, err := folder.Differ(dir, was, logs); err != nil {
+	if name, err := folder.Differ(dir, lines.New(was...), lines.New(logs...)); err != nil {
 		return err
 	} else if name != "" {
 		return fmt.Errorf("%s: %w", name, interop.ErrChanged)
@@ -69,23 +70,22 @@ func put(ctx context.Context, path string, parts []interop.Part) (err error) {
 	if done, err := appendLogs(dir, logs); done || err != nil {
 		return err
 	}
-	return interop.PutLogs(func(string) bool { return true })(ctx, dir, []interop.Part{{Lines: bytes.NewReader(logs), Was: bytes.NewReader(was)}})
+	return interop.PutLogs(func(string) bool { return true })(ctx, dir, []interop.Part{{Lines: lines.New(logs...), Was: lines.New(was...)}})
 }
 
 // split takes the lines of a database and those of a folder apart.
-func split(r io.Reader) (rows, files []byte, err error) {
-	all, err := io.ReadAll(r)
+func split(r io.Reader) (rows, files [][]byte, err error) {
+	all, err := lines.Of(r)
 	if err != nil {
 		return nil, nil, err
 	}
-	for line := range bytes.Lines(all) {
-		if bytes.HasPrefix(line, []byte(sharedSign)) {
-			continue
-		}
-		if bytes.HasPrefix(line, []byte(`{"file":`)) || bytes.HasPrefix(line, []byte(`{"folder":`)) {
-			files = append(files, line...)
-		} else {
-			rows = append(rows, line...)
+	for line := all.Next(); line != nil; line = all.Next() {
+		switch {
+		case bytes.HasPrefix(line, []byte(sharedSign)):
+		case bytes.HasPrefix(line, []byte(`{"file":`)), bytes.HasPrefix(line, []byte(`{"folder":`)):
+			files = append(files, line)
+		default:
+			rows = append(rows, line)
 		}
 	}
 	return rows, files, nil
@@ -93,19 +93,21 @@ func split(r io.Reader) (rows, files []byte, err error) {
 
 // withoutFolders leaves out the folders that no file lies in: those of other
 // users.
-func withoutFolders(lines []byte) (out []byte) {
+func withoutFolders(all [][]byte) (out [][]byte) {
 	var dirs []string
-	for line := range bytes.Lines(lines) {
+	for _, line := range all {
 		if l, err := folder.Parse(line); err == nil && l.File != "" {
 			dirs = append(dirs, l.File)
 		}
 	}
-	for line := range bytes.Lines(lines) {
-		l, err := folder.Parse(line)
-		if err == nil && l.Folder != "" && !slices.ContainsFunc(dirs, func(f string) bool { return strings.HasPrefix(f, l.Folder+"/") }) {
-			continue
+	for _, line := range all {
+		if bytes.HasPrefix(line, []byte(`{"folder":`)) {
+			l, err := folder.Parse(line)
+			if err == nil && !slices.ContainsFunc(dirs, func(f string) bool { return strings.HasPrefix(f, l.Folder+"/") }) {
+				continue
+			}
 		}
-		out = append(out, line...)
+		out = append(out, line)
 	}
 	return out
 }
@@ -113,7 +115,7 @@ func withoutFolders(lines []byte) (out []byte) {
 // appendLogs appends to the logs that are there and have a mode and time of
 // their own since. It reports false, and does nothing, if one of them is new or
 // does not go on as it stands.
-func appendLogs(dir string, lines []byte) (done bool, err error) {
+func appendLogs(dir string, all [][]byte) (done bool, err error) {
 	root, err := os.OpenRoot(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
@@ -123,14 +125,20 @@ func appendLogs(dir string, lines []byte) (done bool, err error) {
 	}
 	defer func() { err = errors.Join(err, root.Close()) }()
 	files := map[string][]byte{}
-	for line := range bytes.Lines(lines) {
+	for _, line := range all {
 		l, err := folder.Parse(line)
 		if err != nil {
 			return false, err
 		}
-		if l.File != "" {
-			files[l.File] = append(files[l.File], l.Data()...)
+		if l.File == "" {
+			continue
 		}
+		if _, err := root.Lstat(filepath.FromSlash(l.File)); errors.Is(err, fs.ErrNotExist) {
+			return false, nil
+		} else if err != nil {
+			return false, err
+		}
+		files[l.File] = append(files[l.File], l.Data()...)
 	}
 	rest := map[string][]byte{}
 	for name, data := range files {

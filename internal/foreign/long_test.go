@@ -1,0 +1,48 @@
+package foreign
+
+import (
+	"bytes"
+	"errors"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// longRow is the line of a row with a text that is longer than what is read.
+func longRow(id int64) []byte {
+	text := strings.Repeat("a long text\n", (MaxValue+2<<20)/12)
+	return Row{Table: "lines", Rowid: &id, Columns: []string{"id", "talk", "words", "odd"}, Values: []Value{id, "a", text, 0.5}}.AppendLine(nil)
+}
+
+func TestARowMayBeLongerWhereItIsWritten(t *testing.T) {
+	path, _ := fixture(t)
+	_, db := split(t, path)
+	frame := db.Frame("lines")
+	to := filepath.Join(t.TempDir(), "to.db")
+	if err := Build(t.Context(), to, bytes.NewReader(frame), bytes.NewReader(longRow(1))); err != nil {
+		t.Fatalf("Build with a row of more than %d bytes: %v", MaxValue, err)
+	}
+	if err := Merge(t.Context(), to, nil, nil, bytes.NewReader(longRow(1)), bytes.NewReader(longRow(2))); err != nil {
+		t.Fatalf("Merge of such rows: %v", err)
+	}
+	if rows := rowsOf(t, to, ""); len(rows) != 2 || rows[0].Damage == "" || rows[1].Damage == "" {
+		t.Errorf("Rows gives %d rows, want 2 that are too long to be read", len(rows))
+	}
+	if err := Merge(t.Context(), to, nil, nil, bytes.NewReader(bytes.Replace(longRow(2), []byte("a long"), []byte("no long"), 1))); !errors.Is(err, ErrDiffers) {
+		t.Errorf("Merge of another row in its place: %v, want ErrDiffers", err)
+	}
+}
+
+func TestOfALongRowOneCopyIsMade(t *testing.T) {
+	line := longRow(1)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	if _, ok, err := ParseRow(line); err != nil || !ok {
+		t.Fatalf("ParseRow: %t, %v", ok, err)
+	}
+	runtime.ReadMemStats(&after)
+	if got := after.TotalAlloc - before.TotalAlloc; got > uint64(len(line)*5/4) {
+		t.Errorf("ParseRow of %d bytes allocates %d", len(line), got)
+	}
+}
