@@ -1,11 +1,11 @@
 package memory
 
 import (
-	"bytes"
 	"context"
-	"fmt"
+	"slices"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/ledger"
 )
 
 // A tx is one call of Append: what it did is undone if it fails.
@@ -18,9 +18,9 @@ type tx struct {
 // Append implements [skein.Store].
 func (s *Store) Append(ctx context.Context, batches ...skein.Batch) (_ []skein.Receipt, err error) {
 	defer skein.Wrapf(&err, "memory: append")
-	facts := make([][]skein.Facts, len(batches))
+	events := make([][]ledger.Event, len(batches))
 	for i := range batches {
-		if facts[i], err = check(&batches[i]); err != nil {
+		if events[i], err = s.check(&batches[i]); err != nil {
 			return nil, err
 		}
 	}
@@ -31,7 +31,7 @@ func (s *Store) Append(ctx context.Context, batches ...skein.Batch) (_ []skein.R
 	t := &tx{Store: s, brought: map[skein.Hash][]byte{}}
 	receipts := make([]skein.Receipt, len(batches))
 	for i := range batches {
-		if receipts[i], err = t.batch(&batches[i], facts[i]); err != nil {
+		if receipts[i], err = t.batch(&batches[i], events[i]); err != nil {
 			t.rollback()
 			return nil, err
 		}
@@ -40,162 +40,178 @@ func (s *Store) Append(ctx context.Context, batches ...skein.Batch) (_ []skein.R
 	return receipts, nil
 }
 
+// check returns the events of b with their facts.
+//
+// The error wraps [skein.ErrInvalid]: something in b is wrong whatever the
+// store holds.
+func (s *Store) check(b *skein.Batch) (events []ledger.Event, err error) {
+	if err := ledger.Check(b); err != nil {
+		return nil, err
+	}
+	events = make([]ledger.Event, len(b.Events))
+	for i, e := range b.Events {
+		if events[i], err = ledger.View(s.user).Read(e); err != nil {
+			return nil, err
+		}
+	}
+	for _, blob := range b.Blobs {
+		if err := blob.Check(); err != nil {
+			return nil, err
+		}
+	}
+	return events, nil
+}
+
 func (t *tx) rollback() {
 	for i := len(t.undo) - 1; i >= 0; i-- {
 		t.undo[i]()
 	}
 }
 
-func (t *tx) batch(b *skein.Batch, facts []skein.Facts) (r skein.Receipt, err error) {
+func (t *tx) batch(b *skein.Batch, events []ledger.Event) (r skein.Receipt, err error) {
 	if b.Session == "" {
 		return r, t.importFile(b, t.owner())
-	}
-	if err := t.buriedBatch(b, facts); err != nil {
-		return r, err
-	}
-	sess, err := t.open(b, facts)
-	if err != nil {
-		return r, err
-	}
-	isNew, err := missing(sess, b)
-	if err == nil && len(isNew) > 0 {
-		err = t.checkBatch(sess, b, isNew)
-	}
-	if err != nil {
-		return r, err
 	}
 	for _, blob := range b.Blobs {
 		t.brought[blob.Hash] = blob.Data
 	}
-	r = skein.Receipt{Session: b.Session, Seqs: make([]skein.Seq, len(b.Events))}
-	for i := range b.Events {
-		was := sess.head.Last
-		if r.Seqs[i], err = t.event(sess, b, b.Events[i], facts[i]); err != nil {
-			return r, err
-		}
-		if sess.head.Last != was {
-			r.New++
-		}
+	sess := t.sessions[b.Session]
+	if sess == nil { // it is put among the others when it begins
+		sess = &session{head: ledger.Head{Session: skein.Session{ID: b.Session}}}
+		sess.index()
 	}
-	r.Last = sess.head.Last
-	if b.Import != nil {
+	r, err = t.append(sess, b, events)
+	if err == nil && b.Import != nil {
 		err = t.importFile(b, sess.head.User)
 	}
 	return r, err
 }
 
-// open returns the session of b. One that has not begun is put among the
-// others, for what follows in the call.
-func (t *tx) open(b *skein.Batch, facts []skein.Facts) (*session, error) {
-	if sess := t.sessions[b.Session]; sess != nil {
-		if t.sees(sess.head.User) {
-			return sess, nil
-		}
-		if len(facts) > 0 && facts[0].Created != nil {
-			return nil, fmt.Errorf("session %s %w", b.Session, skein.ErrExists)
-		}
-		return nil, fmt.Errorf("session %s %w", b.Session, skein.ErrNotFound)
-	}
-	if len(b.Events) == 0 {
-		return nil, fmt.Errorf("session %s %w", b.Session, skein.ErrNotFound)
-	}
-	t.order++
-	sess := &session{head: skein.Session{ID: b.Session}, order: t.order}
-	sess.index()
-	t.sessions[b.Session] = sess
-	t.undo = append(t.undo, func() { delete(t.sessions, b.Session) })
-	return sess, nil
-}
-
-// missing returns the events of b that sess does not have.
-//
-// The error wraps [skein.ErrMismatch] if it has others with their client IDs.
-func missing(sess *session, b *skein.Batch) (isNew []skein.Event, err error) {
-	for _, e := range b.Events {
-		seq, err := stored(sess, e)
-		if err != nil {
-			return nil, err
-		}
-		if seq == 0 {
-			isNew = append(isNew, e)
-		}
-	}
-	return isNew, nil
-}
-
-// stored returns where the event with the client ID of e stands; 0 if there
-// is none.
-func stored(sess *session, e skein.Event) (skein.Seq, error) {
-	if e.ClientID == "" {
-		return 0, nil
-	}
-	seq := sess.client(e.ClientID, sess.head.Last)
-	if seq == 0 {
-		return 0, nil
-	}
-	had := sess.at(seq)
-	if !had.scrubbed && (had.Kind != e.Kind || !bytes.Equal(had.Payload, e.Payload)) {
-		return 0, fmt.Errorf("session %s: event %d has the client ID %q: %w", sess.head.ID, seq, e.ClientID, skein.ErrMismatch)
-	}
-	return seq, nil
-}
-
-// checkBatch compares After and Fence.
-func (t *tx) checkBatch(sess *session, b *skein.Batch, isNew []skein.Event) error {
-	end := sess.head.Last
-	if b.After == skein.Fresh && end != 0 || b.After > 0 && b.After != end {
-		return &skein.ConflictError{Session: b.Session, Last: end}
-	}
-	return t.checkFence(b, isNew)
-}
-
-// event adds e to sess, unless it is there, and returns its place.
-func (t *tx) event(sess *session, b *skein.Batch, e skein.Event, f skein.Facts) (skein.Seq, error) {
-	if seq, err := stored(sess, e); err != nil || seq > 0 {
-		return seq, err
-	}
-	t.order++
-	added := event{Event: e, facts: f, imported: b.Import != nil, order: t.order}
-	if err := t.add(sess, &added); err != nil {
-		return 0, err
-	}
-	return added.Seq, nil
-}
-
-// add is the one way in which an event comes to be in a session.
-func (t *tx) add(sess *session, e *event) (err error) {
+// append is the one way in which events come to be in a session.
+func (t *tx) append(sess *session, b *skein.Batch, events []ledger.Event) (skein.Receipt, error) {
 	was, base, from := sess.head, sess.base, sess.from
 	t.undo = append(t.undo, func() { sess.head, sess.base, sess.from = was, base, from })
-	if c := e.facts.Created; c != nil {
-		err = t.begin(sess, e)
+	return ledger.Append(&book{tx: t, sess: sess, events: events}, ledger.View(t.user), &sess.head, b)
+}
+
+// A book answers for one batch.
+type book struct {
+	*tx
+	sess   *session
+	events []ledger.Event
+}
+
+// Event implements [ledger.Book].
+func (k *book) Event(i int) *ledger.Event { return &k.events[i] }
+
+// Read implements [ledger.Book]. There is no error.
+func (k *book) Read(int) error { return nil }
+
+// Place implements [ledger.Book]. There is no error.
+func (k *book) Place(i int) (at ledger.Place, err error) {
+	if at.Seq = k.sess.client(k.events[i].ClientID, k.sess.head.Last); at.Seq > 0 {
+		at.Hash = k.sess.at(at.Seq).hash
 	}
-	if err == nil && e.facts.Amended != nil {
-		err = t.amend(sess, e)
+	return at, nil
+}
+
+// Joins implements [ledger.Book]. There is no error.
+func (k *book) Joins(message string) (bool, error) { return k.sess.stands().Joins(message), nil }
+
+// Charged implements [ledger.Book]. There is no error.
+func (k *book) Charged(id string) (skein.Usage, error) {
+	return k.requests[request{k.sess.head.User, id}], nil
+}
+
+// Target implements [ledger.Book]. There is no error.
+func (k *book) Target(seq skein.Seq) (of ledger.Target, err error) {
+	if e := k.sess.at(seq); e != nil {
+		of = ledger.Target{Kind: e.Kind, Role: e.facts.Role}
 	}
-	if err != nil {
-		return err
+	return of, nil
+}
+
+// Lease implements [ledger.Book]. There is no error.
+func (k *book) Lease(skein.Fence) (l skein.Lease, held bool, err error) {
+	is := k.leases[k.sess.head.ID]
+	if is != nil {
+		l = is.Lease
 	}
-	e.prior = t.prior(sess, e)
-	if e.added, err = sess.head.Apply(&e.Event, e.facts, e.prior); err != nil {
-		return err
+	return l, is.live(), nil
+}
+
+// TakeKey implements [ledger.Book]. There is no error.
+func (k *book) TakeKey(string) (bool, error) { return !k.keyTaken(&k.sess.head.Session), nil }
+
+// Buried implements [ledger.Book]. There is no error.
+func (k *book) Buried(u skein.User, t ledger.Tomb) (bool, error) { return k.buried(u, t), nil }
+
+// Lift implements [ledger.Book]. There is no error.
+func (k *book) Lift(u skein.User, t ledger.Tomb) error {
+	g := grave{u, t}
+	if at, ok := k.tombs[g]; ok {
+		delete(k.tombs, g)
+		k.undo = append(k.undo, func() { k.tombs[g] = at })
 	}
-	if sess.head.Key != was.Key {
-		if err := t.checkKey(&sess.head); err != nil {
-			return err
+	return nil
+}
+
+// Parent implements [ledger.Book]. There is no error.
+func (k *book) Parent(id skein.SessionID, _ skein.User) (*skein.Session, error) {
+	if p := k.sessions[id]; p != nil && k.sees(p.head.User) {
+		return &p.head.Session, nil
+	}
+	return nil, nil
+}
+
+// Shown implements [ledger.Book]. There is no error.
+func (k *book) Shown(p skein.Parent) (ledger.Base, error) {
+	k.sess.base, k.sess.from = k.sessions[p.Session], p.Seq
+	return ledger.Base{Shown: k.sess.at(p.Seq).after}, nil
+}
+
+// Begin implements [ledger.Book]. There is no error.
+func (k *book) Begin() error {
+	id := k.sess.head.ID
+	k.order++
+	k.sess.order, k.sessions[id] = k.order, k.sess
+	k.undo = append(k.undo, func() { delete(k.sessions, id) })
+	return nil
+}
+
+// TakeBlob implements [ledger.Book]. There is no error.
+func (k *book) TakeBlob(h skein.Hash) (bool, error) {
+	key := blobKey{k.sess.head.User, h}
+	if k.blobs[key] == nil {
+		data, ok := k.brought[h]
+		if !ok {
+			return false, nil
 		}
+		k.blobs[key] = &blob{data: slices.Clone(data)}
 	}
-	if err := t.takeBlobs(sess, e); err != nil {
-		return err
+	k.blobs[key].refs++
+	k.undo = append(k.undo, func() { k.dropBlob(key) })
+	return true, nil
+}
+
+// Put implements [ledger.Book]. There is no error.
+func (k *book) Put(_ int, r *ledger.Row) error {
+	sess := k.sess
+	k.order++
+	e := event{Event: r.Event.Event, facts: r.Facts, hash: r.Hash, prior: r.Prior, added: r.Added, imported: r.Imported, order: k.order}
+	if a := r.Facts.Amended; a != nil && !a.Withdrawn && len(a.Payload) > 0 {
+		e.now = r.Now
 	}
-	t.charge(sess.head.User, e, e.added.Charge)
-	sess.own = append(sess.own, *e)
+	user := sess.head.User
+	k.charge(user, &e, e.added.Charge)
+	sess.own = append(sess.own, e)
 	sess.take(&sess.own[len(sess.own)-1])
-	sess.enter(e)
-	t.undo = append(t.undo, func() {
+	sess.enter(&e)
+	k.undo = append(k.undo, func() {
 		sess.own = sess.own[:len(sess.own)-1]
 		sess.standing = nil
-		sess.leave(e)
-		t.charge(was.User, e, skein.Usage{}.Minus(e.added.Charge))
+		sess.leave(&e)
+		k.charge(user, &e, skein.Usage{}.Minus(e.added.Charge))
 	})
 	return nil
 }

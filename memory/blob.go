@@ -46,25 +46,6 @@ func (e *event) blobs() []skein.Hash {
 	return e.facts.Blobs
 }
 
-// takeBlobs counts that e refers to its blobs.
-//
-// The error wraps [skein.ErrInvalid] if one is not there.
-func (t *tx) takeBlobs(sess *session, e *event) error {
-	for _, h := range e.blobs() {
-		k := blobKey{sess.head.User, h}
-		if t.blobs[k] == nil {
-			data, ok := t.brought[h]
-			if !ok {
-				return fmt.Errorf("%w event: blob %s is neither with it nor in the store", skein.ErrInvalid, h)
-			}
-			t.blobs[k] = &blob{data: slices.Clone(data)}
-		}
-		t.blobs[k].refs++
-		t.undo = append(t.undo, func() { t.dropBlob(k) })
-	}
-	return nil
-}
-
 // dropBlob takes back one reference.
 func (s *Store) dropBlob(k blobKey) {
 	b := s.blobs[k]

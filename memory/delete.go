@@ -1,33 +1,24 @@
 package memory
 
 import (
-	"cmp"
 	"context"
-	"crypto/sha256"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/ledger"
 )
-
-// A tomb is the hash of the ID or origin of a deleted session.
-type tomb [sha256.Size]byte
-
-func idTomb(id skein.SessionID) tomb { return skein.TombOfID(id) }
-
-// originTomb is for sessions that are found again by where they came from.
-func originTomb(o *skein.Origin) tomb { return skein.TombOfOrigin(*o) }
 
 // A grave is a tombstone of a user's.
 type grave struct {
 	user skein.User
-	tomb tomb
+	tomb ledger.Tomb
 }
 
 // buried reports whether u has the tombstone; if u is "", whether anybody has.
-func (s *Store) buried(u skein.User, t tomb) bool {
+func (s *Store) buried(u skein.User, t ledger.Tomb) bool {
 	if u != "" {
 		return s.tombs[grave{u, t}] != 0
 	}
@@ -37,44 +28,6 @@ func (s *Store) buried(u skein.User, t tomb) bool {
 		}
 	}
 	return false
-}
-
-// beginner returns whose session b begins; where it begins none, whose view it
-// came through.
-func (s *Store) beginner(facts []skein.Facts) skein.User {
-	if len(facts) == 0 || facts[0].Created == nil {
-		return s.user
-	}
-	return cmp.Or(facts[0].Created.User, s.owner())
-}
-
-// buriedBatch looks for tombstones that b must not cross, and lifts them if it
-// may.
-func (t *tx) buriedBatch(b *skein.Batch, facts []skein.Facts) error {
-	if sess := t.sessions[b.Session]; sess != nil && t.sees(sess.head.User) {
-		return nil
-	}
-	user := t.beginner(facts)
-	tombs := []tomb{idTomb(b.Session)}
-	for _, f := range facts {
-		if c := f.Created; c != nil && c.Origin != nil && b.Import != nil {
-			tombs = append(tombs, originTomb(c.Origin))
-		}
-	}
-	for _, k := range tombs {
-		if !t.buried(user, k) {
-			continue
-		}
-		if !b.Again {
-			return fmt.Errorf("session %s %w", b.Session, skein.ErrDeleted)
-		}
-		g := grave{user, k}
-		if at, ok := t.tombs[g]; ok {
-			delete(t.tombs, g)
-			t.undo = append(t.undo, func() { t.tombs[g] = at })
-		}
-	}
-	return nil
 }
 
 // Bin implements [skein.Store].
@@ -102,7 +55,7 @@ func (s *Store) Restore(ctx context.Context, id skein.SessionID) (err error) {
 	if err != nil || sess.head.Binned == 0 {
 		return err
 	}
-	if s.keyTaken(&sess.head) {
+	if s.keyTaken(&sess.head.Session) {
 		none := ""
 		if err := s.note(sess, skein.NewEvent(skein.KindChanged, now(), skein.Changed{Key: &none})); err != nil {
 			return err
@@ -114,13 +67,12 @@ func (s *Store) Restore(ctx context.Context, id skein.SessionID) (err error) {
 
 // note appends an event of the store's own.
 func (s *Store) note(sess *session, e skein.Event) error {
-	f, err := skein.FactsOf(e)
+	x, err := ledger.View(s.user).Read(e)
 	if err != nil {
 		return err
 	}
 	t := &tx{Store: s}
-	s.order++
-	if err := t.add(sess, &event{Event: e, facts: f, order: s.order}); err != nil {
+	if _, err := t.append(sess, &skein.Batch{Session: sess.head.ID, Events: []skein.Event{e}}, []ledger.Event{x}); err != nil {
 		t.rollback()
 		return err
 	}
@@ -146,7 +98,7 @@ func (s *Store) Delete(ctx context.Context, id skein.SessionID, d skein.Deletion
 	if l := s.leases[id]; l.live() {
 		return done, &skein.LockedError{Session: id, Holder: l.Holder}
 	}
-	if err := d.Fits(&sess.head); err != nil {
+	if err := d.Fits(&sess.head.Session); err != nil {
 		return done, err
 	}
 	children := s.children(sess)
@@ -186,7 +138,7 @@ func (s *Store) children(sess *session) (all []*session) {
 
 // destroy forgets sess and all but the first events of its own, which moved.
 func (s *Store) destroy(sess *session, moved int) {
-	h := &sess.head
+	h := &sess.head.Session
 	for _, e := range sess.own[moved:] {
 		s.charge(h.User, &e, skein.Usage{}.Minus(e.added.Charge))
 		for _, hash := range e.blobs() {
@@ -195,14 +147,14 @@ func (s *Store) destroy(sess *session, moved int) {
 	}
 	for k, f := range s.files {
 		if f.is(k, h) && f.CopyOf == h.ID {
-			s.bury(h.User, originTomb(&skein.Origin{Format: f.Format, Path: f.Path, ID: f.ID}), now())
+			s.bury(h.User, skein.TombOfOrigin(skein.Origin{Format: f.Format, Path: f.Path, ID: f.ID}), now())
 		}
 	}
 	maps.DeleteFunc(s.files, func(k fileKey, f *file) bool { return f.is(k, h) })
 	delete(s.sessions, h.ID)
 	delete(s.leases, h.ID)
-	s.bury(h.User, idTomb(h.ID), now())
+	s.bury(h.User, skein.TombOfID(h.ID), now())
 	if h.Origin != nil {
-		s.bury(h.User, originTomb(h.Origin), now())
+		s.bury(h.User, skein.TombOfOrigin(*h.Origin), now())
 	}
 }

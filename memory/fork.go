@@ -1,8 +1,6 @@
 package memory
 
 import (
-	"errors"
-	"fmt"
 	"iter"
 	"slices"
 
@@ -56,23 +54,6 @@ func last(seqs []skein.Seq, upto skein.Seq) (seq skein.Seq) {
 		}
 	}
 	return seq
-}
-
-// parent returns the session whose events up to p.Seq a new session of user
-// shows.
-func (s *Store) parent(p *skein.Parent, user skein.User) (*session, error) {
-	base, err := s.look(p.Session)
-	switch {
-	case err == nil && base.head.User != user:
-		return nil, fmt.Errorf("fork: session %s %w", p.Session, skein.ErrNotFound)
-	case errors.Is(err, skein.ErrNotFound) && s.buried(user, idTomb(p.Session)):
-		return nil, fmt.Errorf("fork: session %s %w", p.Session, skein.ErrDeleted)
-	case err != nil:
-		return nil, fmt.Errorf("fork: %w", err)
-	case p.Seq > base.head.Last:
-		return nil, fmt.Errorf("fork: seq %d: session %s has %d events: %w", p.Seq, p.Session, base.head.Last, skein.ErrInvalid)
-	}
-	return base, nil
 }
 
 // heir gives the events of sess that forks show to the one that shows most of

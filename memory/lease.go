@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"slices"
 	"time"
 
 	"github.com/skein-dev/skein"
@@ -96,23 +95,4 @@ func (s *Store) Release(ctx context.Context, l skein.Lease) (err error) {
 func (s *Store) holds(is *lease, l skein.Lease) bool {
 	sess := s.sessions[l.Session]
 	return is.Fence == l.Fence && (sess == nil || s.sees(sess.head.User))
-}
-
-// fenced are the kinds of event that need the lease's number.
-var fenced = []skein.Kind{skein.KindSaid, skein.KindTool, skein.KindStep, skein.KindCompacted, skein.KindRewound}
-
-// checkFence compares the fencing number of b, whose new events are isNew.
-func (t *tx) checkFence(b *skein.Batch, isNew []skein.Event) error {
-	l := t.leases[b.Session]
-	if b.Fence != 0 {
-		if l == nil || l.Fence != b.Fence {
-			return fmt.Errorf("session %s: fence %d: %w", b.Session, b.Fence, skein.ErrFenced)
-		}
-		return nil
-	}
-	needs := slices.ContainsFunc(isNew, func(e skein.Event) bool { return slices.Contains(fenced, e.Kind) })
-	if needs && l.live() {
-		return &skein.LockedError{Session: b.Session, Holder: l.Holder}
-	}
-	return nil
 }

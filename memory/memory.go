@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/ledger"
 )
 
 // A Store keeps sessions in memory. Make one with [New].
@@ -33,10 +34,10 @@ type data struct {
 
 // A session has events of its own and may show those of another before them.
 type session struct {
-	head     skein.Session // without LockedBy
-	base     *session      // who has the events up to from; nil if that is 0
-	from     skein.Seq     // own[0] stands after it
-	own      []event       // what is in it never changes; it is replaced or grows
+	head     ledger.Head // without LockedBy
+	base     *session    // who has the events up to from; nil if that is 0
+	from     skein.Seq   // own[0] stands after it
+	own      []event     // what is in it never changes; it is replaced or grows
 	clients  map[skein.ClientID][]skein.Seq
 	standing *skein.Standing // of what it shows; nil until somebody asks
 	order    int             // when it was made
@@ -46,12 +47,12 @@ type session struct {
 type event struct {
 	skein.Event
 	facts    skein.Facts
-	now      *skein.Facts // amended: of what stands there now; nil if nothing does
+	hash     []byte       // [ledger.Hash]; nil without a client ID, or if it was scrubbed
+	now      *skein.Facts // amended: of what stands there now; nil if that is nothing, or what was there at first
 	prior    skein.Prior
 	added    skein.Added
 	after    skein.Shown // what a fork at this event shows
 	imported bool
-	scrubbed bool
 	order    int
 }
 

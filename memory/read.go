@@ -24,7 +24,7 @@ func (s *Store) Session(ctx context.Context, id skein.SessionID) (_ skein.Sessio
 
 // row returns the head of sess with the holder of its lease.
 func (s *Store) row(sess *session) skein.Session {
-	h := sess.head
+	h := sess.head.Session
 	if l := s.leases[h.ID]; l.live() {
 		h.LockedBy = l.Holder.String()
 	}
@@ -46,7 +46,7 @@ func (s *Store) rows(ctx context.Context, f skein.Filter) (rows []skein.Session,
 	defer s.mu.Unlock()
 	up := s.sessions[f.Parent]
 	for _, sess := range s.sessions {
-		h := &sess.head
+		h := &sess.head.Session
 		if up != nil && s.sees(up.head.User) && h.User != up.head.User {
 			continue
 		}
@@ -130,7 +130,7 @@ func (s *Store) size(sess *session) (n int64) {
 		}
 	}
 	for k, f := range s.files {
-		if f.is(k, &sess.head) {
+		if f.is(k, &sess.head.Session) {
 			for _, r := range f.records {
 				n += int64(len(r.Raw))
 			}

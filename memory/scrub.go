@@ -42,7 +42,7 @@ func (s *Store) Scrub(ctx context.Context, id skein.SessionID, secrets []string)
 	for _, t := range s.sessions {
 		if t == sess || slices.Contains(touched, t) {
 			t.head.Revision++
-			done.Records += sc.records(&t.head)
+			done.Records += sc.records(&t.head.Session)
 		}
 	}
 	refolded := map[*session]bool{}
@@ -87,7 +87,7 @@ func (sc *scrub) findEvents(sess *session) error {
 			continue
 		}
 		is := *e
-		is.Payload, is.scrubbed = payload, true
+		is.Payload, is.hash = payload, nil
 		var err error
 		if is.facts, err = skein.FactsOf(is.Event); err != nil {
 			return fmt.Errorf("event %d would not be one any more: %w", e.Seq, err)
@@ -211,5 +211,5 @@ func (sess *session) refold(done map[*session]bool) {
 	sess.standing = nil
 	head.Usage = head.Usage.Plus(usage)
 	head.Revision, head.Binned = was.Revision, was.Binned
-	sess.head = head
+	sess.head.Session = head
 }

@@ -91,7 +91,11 @@ type told struct {
 func (sess *session) tells() (all []told) {
 	by := map[skein.Seq]*event{}
 	for e := range sess.shown(sess.head.Last) {
-		if a := e.facts.Amended; a != nil && (e.now != nil || a.Withdrawn) {
+		switch a := e.facts.Amended; {
+		case a == nil:
+		case e.now == nil && !a.Withdrawn: // it is put back as it was
+			delete(by, a.Seq)
+		default:
 			by[a.Seq] = e
 		}
 	}
@@ -153,7 +157,7 @@ func (sess *session) search(m *skein.Matcher, q *skein.Query, b *skein.Budget, w
 			return hits, false
 		}
 		b.Spend(eventWork)
-		if !m.Matches(&sess.head, t.e.Event, t.facts) {
+		if !m.Matches(&sess.head.Session, t.e.Event, t.facts) {
 			if b.Spent() { // in the midst of the text, for all we know
 				return hits, false
 			}

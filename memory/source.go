@@ -9,9 +9,8 @@ import (
 	"slices"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/ledger"
 )
-
-const maxState = 1 << 20
 
 type fileKey struct {
 	user         skein.User
@@ -29,22 +28,6 @@ func (f *file) is(k fileKey, h *skein.Session) bool {
 	return k.user == h.User && (f.Session == h.ID || f.CopyOf == h.ID)
 }
 
-func checkImport(im *skein.Import) error {
-	f := &im.File
-	switch {
-	case f.Format == "" || f.Path == "":
-		return fmt.Errorf("%w import: format %q, path %q", skein.ErrInvalid, f.Format, f.Path)
-	case len(f.State) > maxState:
-		return fmt.Errorf("%w import of %s: state of %d bytes, at most %d are allowed", skein.ErrInvalid, f.Path, len(f.State), maxState)
-	}
-	for i, r := range im.Records {
-		if r.N != im.Records[0].N+i || r.N < 0 {
-			return fmt.Errorf("%w import of %s: record %d at place %d", skein.ErrInvalid, f.Path, r.N, i)
-		}
-	}
-	return nil
-}
-
 // importFile stores the records of b and how far its file was read.
 func (t *tx) importFile(b *skein.Batch, user skein.User) error {
 	im := b.Import
@@ -55,12 +38,9 @@ func (t *tx) importFile(b *skein.Batch, user skein.User) error {
 	if was != nil {
 		is.records = slices.Clone(was.records)
 	}
-	from := 0
-	if len(im.Records) > 0 {
-		from = im.Records[0].N
-	}
-	if from > len(is.records) {
-		return fmt.Errorf("%w import of %s: record %d follows %d records", skein.ErrInvalid, im.File.Path, from, len(is.records))
+	from, err := ledger.FirstRecord(im, len(is.records))
+	if err != nil {
+		return err
 	}
 	if im.Forget {
 		is.records = is.records[:from]

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/ledger"
 )
 
 // Tombstones implements [skein.Burier].
@@ -49,7 +50,7 @@ func (s *Store) Bury(ctx context.Context, stones ...skein.Tombstone) (err error)
 }
 
 // bury puts up a tombstone, unless it is there.
-func (s *Store) bury(u skein.User, t tomb, at skein.Time) {
+func (s *Store) bury(u skein.User, t ledger.Tomb, at skein.Time) {
 	if g := (grave{u, t}); s.tombs[g] == 0 {
 		s.tombs[g] = max(1, at)
 	}

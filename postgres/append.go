@@ -67,7 +67,7 @@ func (s *Store) settleUnknown(j *job) {
 func (j *job) named() bool {
 	for i := range j.batches {
 		for k := range j.batches[i].events {
-			if j.batches[i].events[k].e.ClientID == "" {
+			if j.batches[i].events[k].ClientID == "" {
 				return false
 			}
 		}

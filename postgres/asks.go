@@ -5,6 +5,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/walk"
+	"github.com/skein-dev/skein/ledger"
 )
 
 // asks are what the batches for one session have to have looked up.
@@ -16,7 +17,7 @@ type asks struct {
 
 func (a *asks) add(p *packed) {
 	for i := range p.events {
-		e, f := &p.events[i].e, &p.events[i].f
+		e, f := &p.events[i].Event, &p.events[i].Facts
 		if e.ClientID != "" {
 			a.clients = append(a.clients, string(e.ClientID))
 		}
@@ -53,7 +54,7 @@ func (d *draft) lookMore(p *pipe, w *work) bool {
 		if len(d.asks.messages) > 0 {
 			p.marked(user, segs, &d.marked)
 		}
-		needed = p.kindsOf(d) || needed
+		needed = p.targetsOf(d) || needed
 	}
 	needed = p.quotaOf(user, w.quotas) || needed
 	needed = p.charged(user, d.asks.requests, w.charged) || needed
@@ -68,19 +69,19 @@ func (p *pipe) marked(user skein.User, segs walk.Segments, is *bool) {
 		WHERE e.kind IN ('rewound', 'compacted', 'amended') AND e.kind <> 'compacted')`, []any{string(user), ns, upto}, is)
 }
 
-// kindsOf adds the look for the kinds of the events that are amended.
-func (p *pipe) kindsOf(d *draft) bool {
+// targetsOf adds the look for the events that are amended.
+func (p *pipe) targetsOf(d *draft) bool {
 	if len(d.asks.amended) == 0 {
 		return false
 	}
-	p.query(`SELECT e.seq, e.kind, coalesce(e.role, ''), coalesce(e.role, '') <> $4 AND NOT EXISTS (SELECT FROM events a
+	p.query(`SELECT e.seq, e.kind, coalesce(e.role, ''), EXISTS (SELECT FROM events a
 			WHERE a.user_id = e.user_id AND a.n = e.n AND a.amends = e.seq AND a.amends IS NOT NULL AND a.role IS NULL)
-		FROM events e WHERE e.user_id = $1 AND e.n = $2 AND e.seq = ANY($3::bigint[])`, []any{string(d.User), d.n, d.asks.amended, string(skein.RoleUser)}, func(r row) error {
+		FROM events e WHERE e.user_id = $1 AND e.n = $2 AND e.seq = ANY($3::bigint[])`, []any{string(d.User), d.n, d.asks.amended}, func(r row) error {
 		var seq skein.Seq
 		var kind, role string
-		var steady bool
-		err := r.Scan(&seq, &kind, &role, &steady)
-		d.kinds[seq], d.roles[seq], d.steady[seq] = kindFrom(kind), skein.Role(role), steady
+		var gone bool
+		err := r.Scan(&seq, &kind, &role, &gone)
+		d.targets[seq] = ledger.Target{Kind: kindFrom(kind), Role: skein.Role(role), Gone: gone}
 		return err
 	})
 	return true

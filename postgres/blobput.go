@@ -64,31 +64,11 @@ func hashBytes(h skein.Hash) ([]byte, error) {
 	return b, nil
 }
 
-// takeBlobs drafts that the event at seq refers to blobs.
-//
-// The error wraps [skein.ErrInvalid] if one is neither brought by the call nor
-// referred to by an event of the same user.
-func (w *work) takeBlobs(d *draft, seq skein.Seq, hashes []skein.Hash) error {
-	for _, h := range hashes {
-		hash, err := hashBytes(h)
-		if err != nil {
-			return fmt.Errorf("%w event: blob %q", skein.ErrInvalid, h)
-		}
-		k := userBlob{d.User, h}
-		if b, ok := w.brought[k]; ok {
-			d.grew += int64(len(b.data))
-		} else if there, err := w.hasBlob(k, hash); err != nil {
-			return err
-		} else if !there {
-			return fmt.Errorf("%w event: blob %s is neither with it nor in the store", skein.ErrInvalid, h)
-		}
-		put(w, w.stored, k, true)
-		d.refs.seq, d.refs.hash = append(d.refs.seq, int64(seq)), append(d.refs.hash, hash)
+func (w *work) hasBlob(k userBlob) (bool, error) {
+	hash, err := hashBytes(k.hash)
+	if err != nil {
+		return false, nil //nolint:nilerr // there is no blob with such a hash
 	}
-	return nil
-}
-
-func (w *work) hasBlob(k userBlob, hash []byte) (bool, error) {
 	if w.stored[k] {
 		return true, nil
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/ledger"
 )
 
 // Delete implements [skein.Store]. From the first, short transaction on the
@@ -102,7 +103,7 @@ func (t *tx) children(h *head, rule skein.ChildRule) (kept, binned []skein.Sessi
 	var found []head
 	err = t.query(`SELECT s.id, s.n, s.binned FROM sessions s WHERE s.user_id = $1 AND s.parent = $2 AND s.parent <> '' AND s.why = 'child' ORDER BY s.id`,
 		[]any{string(h.User), string(h.ID)}, func(r row) error {
-			c := head{Session: skein.Session{User: h.User}}
+			c := head{Head: ledger.Head{Session: skein.Session{User: h.User}}}
 			err := r.Scan(&c.ID, &c.n, &c.Binned)
 			found = append(found, c)
 			return err
@@ -136,9 +137,11 @@ func (t *tx) children(h *head, rule skein.ChildRule) (kept, binned []skein.Sessi
 // source files, and those that are copies of it, have no format from then on:
 // nobody finds them, and drain takes them away.
 func (t *tx) bury(h *head) error {
-	tombs := [][]byte{idTomb(h.ID)}
+	var tombs [][]byte
+	add := func(t ledger.Tomb) { tombs = append(tombs, t[:]) }
+	add(skein.TombOfID(h.ID))
 	if h.Origin != nil && h.Origin.Format != "" {
-		tombs = append(tombs, originTomb(h.Origin))
+		add(skein.TombOfOrigin(*h.Origin))
 	}
 	user, id := string(h.User), string(h.ID)
 	err := t.query(`SELECT f.format, f.path, f.id FROM files f WHERE f.user_id = $1 AND f.copy_of = $2 AND f.copy_of <> '' AND f.format <> ''`, []any{user, id}, func(r row) error {
@@ -146,7 +149,7 @@ func (t *tx) bury(h *head) error {
 		var path []byte
 		err := r.Scan(&o.Format, &path, &o.ID)
 		o.Path = string(path)
-		tombs = append(tombs, originTomb(&o))
+		add(skein.TombOfOrigin(o))
 		return err
 	})
 	if err != nil {

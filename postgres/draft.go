@@ -4,6 +4,7 @@ import (
 	"maps"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/ledger"
 )
 
 // A draft is one session as a group of appends will leave it: what is stored
@@ -15,11 +16,9 @@ type draft struct {
 	asks   asks
 	lease  leaseState
 
-	clients  map[skein.ClientID]placed // what it has of the client IDs that were looked up, and those of the drafted events
-	messages map[string]bool           // the same of message IDs
-	kinds    map[skein.Seq]skein.Kind  // of the events that are amended
-	roles    map[skein.Seq]skein.Role  // the same
-	steady   map[skein.Seq]bool        // those of them that are no prompts and were never withdrawn
+	clients  map[skein.ClientID]ledger.Place // what it has of the client IDs that were looked up, and those of the drafted events
+	messages map[string]bool                 // the same of message IDs
+	targets  map[skein.Seq]ledger.Target     // the events that are amended
 
 	events  eventRows
 	charges chargeRows
@@ -39,14 +38,8 @@ type draft struct {
 	noClients, noMessages, noRequests []string
 }
 
-// A placed is where an event with a client ID stands, and what is in it.
-type placed struct {
-	seq  skein.Seq
-	hash []byte // nil: it was scrubbed, and matches whatever comes
-}
-
 func newDraft(h head) *draft {
-	return &draft{head: h, was: h, clients: map[skein.ClientID]placed{}, messages: map[string]bool{}, kinds: map[skein.Seq]skein.Kind{}, roles: map[skein.Seq]skein.Role{}, steady: map[skein.Seq]bool{}}
+	return &draft{head: h, was: h, clients: map[skein.ClientID]ledger.Place{}, messages: map[string]bool{}, targets: map[skein.Seq]ledger.Target{}}
 }
 
 // A leaseState is what is known of a session's newest lease.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/walk"
+	"github.com/skein-dev/skein/ledger"
 )
 
 // An estate is what counts as a session's that is being deleted, and who gets
@@ -110,7 +111,7 @@ func (t *tx) cutStrand(h *head, x walk.Segment, e estate) error {
 
 // endow writes into the heir's row what came to it.
 func (t *tx) endow(h *head, e estate) error {
-	heir := head{Session: skein.Session{ID: e.heirID, User: h.User}, n: e.heir}
+	heir := head{Head: ledger.Head{Session: skein.Session{ID: e.heirID, User: h.User}}, n: e.heir}
 	if err := t.touch(&heir); err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/ledger"
 )
 
 // eventColumns are the columns that scanEvent reads, of events e.
@@ -46,7 +47,7 @@ func same(e *skein.Event, sum *int64, hash []byte) bool {
 	if sum != nil {
 		return *sum == sumOf(e)
 	}
-	return len(hash) == 0 || bytes.Equal(hash, contentHash(*e))
+	return len(hash) == 0 || bytes.Equal(hash, ledger.Hash(*e))
 }
 
 // sumOf returns events.sum.

@@ -7,18 +7,17 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/walk"
+	"github.com/skein-dev/skein/ledger"
 )
 
 // A head is what is known of a session: its row in sessions, and of its row in
 // heads what an append has to agree with.
 type head struct {
-	skein.Session       // LockedBy is set for readers only
-	n             int64 // sessions.n; 0 if it has not begun
-	said          skein.Seq
-	prompts       walk.Prompts
-	bytes         int64
-	revision      int64         // heads.revision; known to writers only
-	segs          walk.Segments // what a fork shows, its own first; known to writers only
+	ledger.Head       // LockedBy is set for readers only
+	n           int64 // sessions.n; 0 if it has not begun
+	bytes       int64
+	revision    int64         // heads.revision; known to writers only
+	segs        walk.Segments // what a fork shows, its own first; known to writers only
 }
 
 // stateJSON is sessions.state: all of a session that its events add up to.
@@ -31,7 +30,7 @@ type stateJSON struct {
 
 // state returns sessions.state. Binned and LockedBy have other places.
 func (h *head) state() []byte {
-	x := stateJSON{h.Session, h.said, h.prompts.FirstAt, h.prompts.LastAt}
+	x := stateJSON{h.Session, h.Said, h.Prompts.FirstAt, h.Prompts.LastAt}
 	x.Binned, x.LockedBy = 0, ""
 	return skein.MustJSON(x)
 }
@@ -66,7 +65,7 @@ func (h *head) setState(state []byte) error {
 	if err := json.Unmarshal(state, &x); err != nil {
 		return fmt.Errorf("session number %d: state %.40q: %w: %w", h.n, state, skein.ErrCorrupt, err)
 	}
-	h.Session, h.said, h.prompts = x.Session, x.Said, walk.Prompts{FirstAt: x.FirstAt, LastAt: x.LastAt}
+	h.Session, h.Said, h.Prompts = x.Session, x.Said, walk.Prompts{FirstAt: x.FirstAt, LastAt: x.LastAt}
 	return nil
 }
 

@@ -3,28 +3,10 @@ package postgres
 import (
 	"crypto/sha256"
 	"errors"
-	"fmt"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/ledger"
 )
-
-const maxState = 1 << 20
-
-func checkImport(im *skein.Import) error {
-	f := &im.File
-	switch {
-	case f.Format == "" || f.Path == "":
-		return fmt.Errorf("%w import: format %q, path %q", skein.ErrInvalid, f.Format, f.Path)
-	case len(f.State) > maxState:
-		return fmt.Errorf("%w import of %s: state of %d bytes, at most %d are allowed", skein.ErrInvalid, f.Path, len(f.State), maxState)
-	}
-	for i, r := range im.Records {
-		if r.N != im.Records[0].N+i || r.N < 0 {
-			return fmt.Errorf("%w import of %s: record %d at place %d", skein.ErrInvalid, f.Path, r.N, i)
-		}
-	}
-	return nil
-}
 
 // A fileKey names a source file.
 type fileKey struct {
@@ -61,13 +43,11 @@ func (w *work) putImport(p *packed, d *draft) error {
 	if err != nil {
 		return err
 	}
-	first, total := 0, len(p.Import.Records)
-	if total > 0 {
-		first = p.Import.Records[0].N
+	first, err := ledger.FirstRecord(p.Import, f.records)
+	if err != nil {
+		return err
 	}
-	if first > f.records {
-		return fmt.Errorf("%w import of %s: record %d follows %d records", skein.ErrInvalid, p.Import.File.Path, first, f.records)
-	}
+	total := len(p.Import.Records)
 	f.writes = append(f.writes, fileWrite{im: p.Import, blocks: p.blocks, first: first, tail: first == f.records || total == 0 && !p.Import.Forget})
 	f.records = max(f.records, first+total)
 	if p.Import.Forget {

@@ -3,13 +3,14 @@ package postgres
 import (
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/walk"
+	"github.com/skein-dev/skein/ledger"
 )
 
 // known looks up which of some client IDs and message IDs the events of segs,
 // the newest first, have.
-func (q *conn) known(user skein.User, segs walk.Segments, clients, messages []string) (map[skein.ClientID]placed, map[string]bool, error) {
+func (q *conn) known(user skein.User, segs walk.Segments, clients, messages []string) (map[skein.ClientID]ledger.Place, map[string]bool, error) {
 	p := q.pipe()
-	at, said := map[skein.ClientID]placed{}, map[string]bool{}
+	at, said := map[skein.ClientID]ledger.Place{}, map[string]bool{}
 	if !p.known(user, segs, clients, messages, at, said) {
 		return at, said, nil
 	}
@@ -18,7 +19,7 @@ func (q *conn) known(user skein.User, segs walk.Segments, clients, messages []st
 
 // known adds the look to the pipe, what is found to at and said, and reports
 // whether there is anything to look for.
-func (p *pipe) known(user skein.User, segs walk.Segments, clients, messages []string, at map[skein.ClientID]placed, said map[string]bool) bool {
+func (p *pipe) known(user skein.User, segs walk.Segments, clients, messages []string, at map[skein.ClientID]ledger.Place, said map[string]bool) bool {
 	ns, upto := pieces(segs)
 	if len(clients) > 0 {
 		p.query(`SELECT DISTINCT ON (e.client) e.client, e.seq, e.hash
@@ -26,8 +27,8 @@ func (p *pipe) known(user skein.User, segs walk.Segments, clients, messages []st
 			JOIN events e ON e.user_id = $1 AND e.n = g.n AND e.client = ANY($4::text[]) AND e.seq <= g.upto
 			ORDER BY e.client, g.o, e.seq DESC`, []any{string(user), ns, upto, clients}, func(r row) error {
 			var client string
-			var x placed
-			if err := r.Scan(&client, &x.seq, &x.hash); err != nil {
+			var x ledger.Place
+			if err := r.Scan(&client, &x.Seq, &x.Hash); err != nil {
 				return err
 			}
 			if _, found := at[skein.ClientID(client)]; !found {

@@ -38,7 +38,7 @@ func (q *conn) walker(id skein.SessionID) (*walker, walk.Extent, error) {
 		return nil, walk.Extent{}, err
 	}
 	segs, err := q.segments(&h, h.Last)
-	return &walker{q: q, user: h.User}, walk.Extent{Segments: segs, Last: h.Last, Said: h.said}, err
+	return &walker{q: q, user: h.User}, walk.Extent{Segments: segs, Last: h.Last, Said: h.Said}, err
 }
 
 // saidColumns are the columns that scanSaid reads, of events e.

@@ -6,20 +6,8 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/walk"
+	"github.com/skein-dev/skein/ledger"
 )
-
-// A prior is what came before an event, and, for the first one of a fork,
-// where the parent's events stand and what is known of them.
-type prior struct {
-	skein.Prior
-	strand   int64     // whose event the fork begins after: bases.base
-	said     skein.Seq // last said event up to there
-	segs     walk.Segments
-	clients  map[skein.ClientID]placed
-	messages map[string]bool
-	undone   []skein.SeqRange // what was taken back up to there
-	prompts  walk.Prompts
-}
 
 // A parentRow is the row in heads of a session that a fork begins with: it must
 // be as it was read when the fork is written, and stay there until it is.
@@ -27,75 +15,72 @@ type parentRow struct {
 	n, revision int64
 }
 
-// shown returns what the fork that c makes of d shows of its parent.
-func (w *work) shown(d *draft, c *skein.Created) (x prior, err error) {
-	at := c.Parent
-	if at.Seq < 1 || at.Session == d.ID {
-		return x, nil // Apply says what is wrong
-	}
-	p, err := w.parent(at.Session, c.User)
-	if err != nil {
-		return x, err
-	}
-	switch {
-	case p.User != c.User:
-		return x, fmt.Errorf("fork: session %s %w", at.Session, skein.ErrNotFound)
-	case at.Seq > p.Last:
-		return x, fmt.Errorf("%w fork: seq %d: session %s has %d events", skein.ErrInvalid, at.Seq, at.Session, p.Last)
-	}
-	t := w.tx
-	if x.segs, err = t.segments(p, at.Seq); err != nil {
+// A forked is what is known of the parent of a fork that begins.
+type forked struct {
+	parent   *head
+	strand   int64 // whose event the fork begins after: bases.base
+	segs     walk.Segments
+	clients  map[skein.ClientID]ledger.Place
+	messages map[string]bool  // whether they stand
+	undone   []skein.SeqRange // what was taken back up to there
+}
+
+// Shown implements [ledger.Book].
+func (k *book) Shown(at skein.Parent) (x ledger.Base, err error) {
+	p := k.parent
+	if k.segs, err = k.tx.segments(p, at.Seq); err != nil {
 		return x, err
 	}
 	// The first may show nothing: the place is in what it shows of its parent.
-	i := slices.IndexFunc(x.segs, func(s walk.Segment) bool { return s.From < s.To })
-	x.segs = x.segs[i:]
-	x.strand = x.segs[0].Session
+	i := slices.IndexFunc(k.segs, func(s walk.Segment) bool { return s.From < s.To })
+	k.segs = k.segs[i:]
+	k.strand = k.segs[0].Session
 	var prev skein.Seq
 	var kind string
-	found, err := t.one(`SELECT prev, kind FROM events WHERE user_id = $1 AND n = $2 AND seq = $3`,
-		[]any{string(p.User), x.strand, int64(at.Seq)}, &prev, &kind)
+	found, err := k.tx.one(`SELECT prev, kind FROM events WHERE user_id = $1 AND n = $2 AND seq = $3`,
+		[]any{string(p.User), k.strand, int64(at.Seq)}, &prev, &kind)
 	if err != nil {
 		return x, err
 	}
 	if !found {
 		return x, fmt.Errorf("event %d of session %s: %w", at.Seq, at.Session, skein.ErrCorrupt)
 	}
-	if x.said = prev; kind == string(skein.KindSaid) {
-		x.said = at.Seq
+	if x.Said = prev; kind == string(skein.KindSaid) {
+		x.Said = at.Seq
 	}
-	past := &walker{q: t.conn, user: p.User}
+	past := &walker{q: k.tx.conn, user: p.User}
 	if at.Seq == p.Last {
-		taken, err := t.gaps(p, x.segs, p.Last)
+		taken, err := k.tx.gaps(p, k.segs, p.Last)
 		if err != nil {
 			return x, err
 		}
-		x.Base, x.undone, x.prompts = p.Shown(), taken.ranges, p.prompts
+		x.Shown, k.undone, x.Prompts = p.Shown(), taken.ranges, p.Prompts
 	} else {
-		if x.Base, err = walk.Past(past, x.segs, x.said); err != nil {
+		if x.Shown, err = walk.Past(past, k.segs, x.Said); err != nil {
 			return x, err
 		}
-		stands, err := walk.Stand(past, x.segs, at.Seq)
+		stands, err := walk.Stand(past, k.segs, at.Seq)
 		if err != nil {
 			return x, err
 		}
-		stands.Show(&x.Base)
-		x.undone, x.prompts = stands.Gaps, stands.Prompts
+		stands.Show(&x.Shown)
+		k.undone, x.Prompts = stands.Gaps, stands.Prompts
 	}
-	if x.clients, x.messages, err = t.known(p.User, x.segs, d.asks.clients, d.asks.messages); err != nil {
+	if k.clients, k.messages, err = k.tx.known(p.User, k.segs, k.d.asks.clients, k.d.asks.messages); err != nil {
 		return x, err
 	}
-	for id := range x.messages {
-		if x.messages[id], err = walk.Joins(past, x.segs, x.undone, id); err != nil {
+	for id := range k.messages {
+		if k.messages[id], err = walk.Joins(past, k.segs, k.undone, id); err != nil {
 			return x, err
 		}
 	}
 	return x, nil
 }
 
-// parent returns a session that a fork of u's begins with. What the group has drafted
-// so far is written, for it may be the parent's.
-func (w *work) parent(id skein.SessionID, u skein.User) (*head, error) {
+// Parent implements [ledger.Book]. What the group has drafted so far is written,
+// for it may be the parent's.
+func (k *book) Parent(id skein.SessionID, u skein.User) (*skein.Session, error) {
+	w := k.work
 	if d := w.drafts[id]; d != nil && d.Last > 0 && w.s.sees(d.User) {
 		if d.changed() {
 			if err := w.flush(); err != nil {
@@ -104,24 +89,25 @@ func (w *work) parent(id skein.SessionID, u skein.User) (*head, error) {
 		} else {
 			w.shownBy = append(w.shownBy, parentRow{d.n, d.revision})
 		}
-		return &d.head, nil
+		k.parent = &d.head
+		return &d.Session, nil
 	}
+	tomb := skein.TombOfID(id)
 	p := w.tx.pipe()
 	var h head
 	var buried bool
 	var revision int64 // read first: of what is changed between the two it is too old
 	p.one(nil, `SELECT revision FROM heads WHERE id = $1`, []any{string(id)}, &revision)
 	p.head(id, &h)
-	p.one(&buried, `SELECT hash FROM tombstones WHERE user_id = $1 AND hash = $2`, []any{string(u), idTomb(id)}, nil)
-	err := p.run()
-	switch {
-	case err != nil:
-	case h.n == 0 && buried:
-		err = fmt.Errorf("session %s %w", id, skein.ErrDeleted)
-	case h.n == 0:
-		err = fmt.Errorf("session %s %w", id, skein.ErrNotFound)
-	default:
-		w.shownBy = append(w.shownBy, parentRow{h.n, revision})
+	p.one(&buried, `SELECT hash FROM tombstones WHERE user_id = $1 AND hash = $2`, []any{string(u), tomb[:]}, nil)
+	if err := p.run(); err != nil {
+		return nil, err
 	}
-	return &h, err
+	if h.n == 0 {
+		w.tombs[tombOf{string(tomb[:]), u}] = buried
+		return nil, nil
+	}
+	w.shownBy = append(w.shownBy, parentRow{h.n, revision})
+	k.parent = &h
+	return &h.Session, nil
 }

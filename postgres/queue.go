@@ -135,7 +135,7 @@ func (j *job) simple() bool {
 		return false
 	}
 	for i := range p.events {
-		f := &p.events[i].f
+		f := &p.events[i].Facts
 		if f.Created != nil || f.Amended != nil || f.Rewound != nil || len(f.Blobs) > 0 || f.Changed != nil && f.Changed.Key != nil {
 			return false
 		}
@@ -147,7 +147,7 @@ func (j *job) fence() skein.Fence { return j.batches[0].Fence }
 
 func (j *job) size() (n int) {
 	for i := range j.batches[0].events {
-		n += 200 + len(j.batches[0].events[i].e.Payload)
+		n += 200 + len(j.batches[0].events[i].Payload)
 	}
 	return n
 }

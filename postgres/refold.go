@@ -147,7 +147,7 @@ func (sc *scrub) putFold(ctx context.Context, id skein.SessionID, x *refolding) 
 			sum = skein.BlotSession(h.Session, sc.secrets)
 		}
 		stands.Retell(&h.Session, sum, sc.texts)
-		h.prompts = stands.Prompts
+		h.Prompts = stands.Prompts
 		h.Revision++
 		return t.putRow(&h)
 	})

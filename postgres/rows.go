@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/ledger"
 )
 
 // eventRows are rows of events, column by column.
@@ -19,32 +20,32 @@ type eventRows struct {
 	sum                                        []int64
 }
 
-// add adds the row of the event e, which p is and which says now, behind a said
-// event at prev.
-func (r *eventRows) add(e *skein.Event, p *packedEvent, now *skein.Facts, a skein.Added, d *draft, prev skein.Seq, imported bool) {
+// add adds a row; the session has had so many messages with it.
+func (r *eventRows) add(x *ledger.Row, messages int) {
+	e, now := &x.Event.Event, x.Now
 	r.at = append(r.at, int64(e.Time))
 	r.kind = append(r.kind, kindText(e.Kind))
-	r.turn = append(r.turn, int32(a.Turn))
-	r.ordinal = append(r.ordinal, int32(d.Ever().Messages))
-	r.prev = append(r.prev, int64(prev))
-	r.piece = append(r.piece, a.Piece)
+	r.turn = append(r.turn, int32(x.Added.Turn))
+	r.ordinal = append(r.ordinal, int32(messages))
+	r.prev = append(r.prev, int64(x.Prev))
+	r.piece = append(r.piece, x.Added.Piece)
 	r.failed = append(r.failed, now.Failed)
-	r.imported = append(r.imported, imported)
+	r.imported = append(r.imported, x.Imported)
 	r.client = append(r.client, orNull(string(e.ClientID)))
-	r.hash = append(r.hash, p.hash)
+	r.hash = append(r.hash, x.Hash)
 	r.role = append(r.role, orNull(plain(string(now.Role))))
 	agent, message := "", ""
 	if now.Message != nil {
 		agent = plain(now.Message.Agent)
 	}
-	if p.f.Message != nil {
-		message = indexed(p.f.Message.ID)
+	if x.Facts.Message != nil {
+		message = indexed(x.Facts.Message.ID)
 	}
 	r.agent = append(r.agent, orNull(agent))
 	r.message = append(r.message, orNull(message))
 	var amends *int64
-	if p.f.Amended != nil {
-		seq := int64(p.f.Amended.Seq)
+	if x.Facts.Amended != nil {
+		seq := int64(x.Facts.Amended.Seq)
 		amends = &seq
 	}
 	r.amends = append(r.amends, amends)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/walk"
+	"github.com/skein-dev/skein/ledger"
 )
 
 // look finds what has a secret, and changes nothing.
@@ -142,8 +143,7 @@ func (sc *scrub) lookAtEvents(ctx context.Context, seg walk.Segment) error {
 
 // A blotted is an event without its secrets, and what its row says besides.
 type blotted struct {
-	packedEvent
-	now     *skein.Facts
+	ledger.Row
 	moved   []skein.Blob // that it now refers to instead of those with a secret
 	damaged bool
 }
@@ -161,30 +161,15 @@ func (sc *scrub) blot(x *suspect) (b blotted, changed bool, err error) {
 	if !changed && (!x.damaged || len(sc.blobs) == 0) {
 		return b, false, nil
 	}
-	b.e, b.damaged = e, x.damaged
-	if b.f, err = skein.FactsOf(e); err == nil {
-		b.now, err = nowOf(&b.f, x.aimed)
+	b.Event, b.damaged = &ledger.Event{Event: e}, x.damaged
+	if b.Facts, err = skein.FactsOf(e); err == nil {
+		b.Now, err = ledger.Now(&b.Facts, ledger.Target{Kind: x.aimed})
 	}
 	if err != nil && x.damaged {
-		b.f, b.now, err = skein.Facts{}, &skein.Facts{}, nil // it is no event any more: its bytes are blotted
+		b.Facts, b.Now, err = skein.Facts{}, &skein.Facts{}, nil // it is no event any more: its bytes are blotted
 	}
 	if err != nil {
 		err = fmt.Errorf("event %d would not be one any more: %w", e.Seq, err)
 	}
 	return b, true, err
-}
-
-// nowOf returns the facts of what the row of an event says: its own, or, of an
-// amended event, those of what it puts in the place of one of kind aimed.
-func nowOf(f *skein.Facts, aimed skein.Kind) (*skein.Facts, error) {
-	a := f.Amended
-	if a == nil {
-		return f, nil
-	}
-	now := &skein.Facts{}
-	if aimed == "" || a.Withdrawn || len(a.Payload) == 0 {
-		return now, nil
-	}
-	facts, err := skein.FactsOf(skein.Event{Kind: aimed, Payload: a.Payload})
-	return &facts, err
 }

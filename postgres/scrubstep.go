@@ -57,7 +57,7 @@ func (sc *scrub) put(t *tx, n int64, page []suspect) error {
 	for i := range page {
 		b, is, err := sc.blot(&page[i])
 		if err == nil && is {
-			changed = append(changed, b.e.Seq)
+			changed = append(changed, b.Seq)
 			err = sc.write(t, n, &b)
 		}
 		if err != nil {
@@ -96,14 +96,14 @@ func (sc *scrub) lock(t *tx, n int64, seqs []int64) (page []suspect, err error) 
 // any more what it was.
 func (sc *scrub) write(t *tx, n int64, b *blotted) error {
 	var r eventRows
-	r.add(&b.e, &b.packedEvent, b.now, skein.Added{}, &draft{}, 0, false)
-	at := []any{sc.user(), n, int64(b.e.Seq)}
+	r.add(&b.Row, 0)
+	at := []any{sc.user(), n, int64(b.Seq)}
 	p := t.pipe()
 	// The checksum of a damaged one stays: another would bless it.
 	p.exec(`UPDATE events SET hash = CASE WHEN $10 AND sum IS NULL THEN hash END, agent = $4, message = $5, tools = $6, paths = $7, payload = $8,
 		sum = CASE WHEN $10 THEN sum ELSE $9 END WHERE user_id = $1 AND n = $2 AND seq = $3`,
-		append(at[:3:3], r.agent[0], r.message[0], r.tools[0], r.paths[0], []byte(b.e.Payload), r.sum[0], b.damaged)...)
-	if c := b.f.Charge; c != nil {
+		append(at[:3:3], r.agent[0], r.message[0], r.tools[0], r.paths[0], []byte(b.Payload), r.sum[0], b.damaged)...)
+	if c := b.Facts.Charge; c != nil {
 		p.exec(`UPDATE charges SET request = $4 WHERE user_id = $1 AND n = $2 AND seq = $3 AND request IS NOT NULL AND request <> $4`, append(at[:3:3], indexed(c.Request))...)
 	}
 	if err := p.run(); err != nil {
@@ -126,11 +126,11 @@ func (sc *scrub) moveBlobs(t *tx, n int64, b *blotted) error {
 		}
 		p.exec(`INSERT INTO blobs (user_id, hash, size, form, data) VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING`, sc.user(), x.hash, x.size, x.form, x.data)
 		p.exec(`SELECT FROM blobs WHERE user_id = $1 AND hash = $2 FOR KEY SHARE`, sc.user(), x.hash)
-		p.exec(`INSERT INTO blob_refs (user_id, hash, n, seq) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING`, sc.user(), x.hash, n, int64(b.e.Seq))
+		p.exec(`INSERT INTO blob_refs (user_id, hash, n, seq) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING`, sc.user(), x.hash, n, int64(b.Seq))
 	}
 	var gone [][]byte
 	for _, h := range slices.Sorted(maps.Keys(sc.blobs)) {
-		if !slices.Contains(b.now.Blobs, h) {
+		if !slices.Contains(b.Now.Blobs, h) {
 			raw, err := hex.DecodeString(string(h))
 			if err != nil {
 				return err
@@ -138,7 +138,7 @@ func (sc *scrub) moveBlobs(t *tx, n int64, b *blotted) error {
 			gone = append(gone, raw)
 		}
 	}
-	p.exec(`DELETE FROM blob_refs WHERE user_id = $1 AND n = $2 AND seq = $3 AND hash = ANY ($4)`, sc.user(), n, int64(b.e.Seq), gone)
+	p.exec(`DELETE FROM blob_refs WHERE user_id = $1 AND n = $2 AND seq = $3 AND hash = ANY ($4)`, sc.user(), n, int64(b.Seq), gone)
 	if err := p.run(); err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/walk"
+	"github.com/skein-dev/skein/ledger"
 )
 
 // maxUnique is how often an append is tried again that met what another has
@@ -103,7 +104,7 @@ func (w *work) locks(jobs []*job) []int64 {
 				keys[lockKey("file", p.Import.File.Format, p.Import.File.Path)] = true
 			}
 			for k := range p.events {
-				f := &p.events[k].f
+				f := &p.events[k].Facts
 				if c := f.Created; c != nil && c.Parent.IsFork() {
 					keys[sessionLock(c.Parent.Session)] = true
 				}
@@ -119,10 +120,10 @@ func (w *work) locks(jobs []*job) []int64 {
 // boundSessions returns whose session p begins, if there may be a bound to how
 // many he may have.
 func (w *work) boundSessions(p *packed) (u skein.User, bound bool) {
-	if len(p.events) == 0 || p.events[0].f.Created == nil {
+	if len(p.events) == 0 || p.events[0].Facts.Created == nil {
 		return "", false
 	}
-	u = p.events[0].f.Created.User
+	u = p.events[0].Facts.Created.User
 	x, known := w.s.quotas.find(u)
 	return u, !known || x.sessions > 0
 }
@@ -173,7 +174,7 @@ func (w *work) look(jobs []*job) error {
 	fresh := 0
 	for _, id := range ids {
 		if w.drafts[id] == nil {
-			w.drafts[id] = newDraft(head{Session: skein.Session{ID: id}})
+			w.drafts[id] = newDraft(head{Head: ledger.Head{Session: skein.Session{ID: id}}})
 			w.drafts[id].begins = true
 		}
 		d := w.drafts[id]

@@ -8,6 +8,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/walk"
+	"github.com/skein-dev/skein/ledger"
 )
 
 // errAlone says that a job must be worked out by itself: it has to read what it
@@ -28,20 +29,13 @@ type shake struct {
 	rewinds bool
 }
 
-// shaken notes that the event p at a place did so in d.
-func (w *work) shaken(d *draft, p *packedEvent, at skein.Seq) {
-	if r := p.f.Rewound; r != nil {
-		d.shakes = append(d.shakes, shake{at, r.To, true})
+// shaken notes that the event of a row did so in d.
+func (d *draft) shaken(r *ledger.Row) {
+	if x := r.Facts.Rewound; x != nil {
+		d.shakes = append(d.shakes, shake{r.Seq, x.To, true})
 		return
 	}
-	a := p.f.Amended
-	if d.kinds[a.Seq] != skein.KindSaid || d.steady[a.Seq] && !a.Withdrawn {
-		return // the same messages stand
-	}
-	if a.Withdrawn {
-		put(w, d.steady, a.Seq, false)
-	}
-	d.shakes = append(d.shakes, shake{at, a.Seq, false})
+	d.shakes = append(d.shakes, shake{r.Seq, r.Facts.Amended.Seq, false})
 }
 
 // joins reports whether a message ID is that of a message of d that stands.
@@ -99,7 +93,7 @@ func (w *work) stand(d *draft) error {
 	if err != nil {
 		return err
 	}
-	x := walk.StateOf(&d.Session, d.prompts, was.ranges)
+	x := walk.StateOf(&d.Session, d.Prompts, was.ranges)
 	l := &walker{q: w.tx.conn, user: d.User}
 	for _, s := range d.shakes {
 		if s.rewinds {
@@ -119,7 +113,7 @@ func (w *work) stand(d *draft) error {
 // stand sets what x says.
 func (h *head) stand(x *walk.State) {
 	h.Stand(x.Shown())
-	h.prompts = x.Prompts
+	h.Prompts = x.Prompts
 }
 
 // The gaps of a session are what was taken back of it.

@@ -1,11 +1,11 @@
 package sqlite
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/ledger"
 )
 
 // Append implements [skein.Store].
@@ -67,24 +67,12 @@ func (t *call) batch(p *packed) (r skein.Receipt, err error) {
 	if err != nil {
 		return r, err
 	}
-	if err := t.admit(p, &was); err != nil {
-		return r, err
-	}
-	r = skein.Receipt{Session: p.Session, Seqs: make([]skein.Seq, len(p.events))}
-	fresh, err := t.places(p, &was, r.Seqs)
-	if err != nil {
-		return r, err
-	}
-	if fresh > 0 {
-		if err := t.mayAppend(p, &was, r.Seqs); err != nil {
-			return r, err
-		}
-	}
 	for _, b := range p.blobs {
 		t.brought[string(b.hash)] = b
 	}
 	h := was
-	if err := t.events(p, &h, &r); err != nil {
+	k := &book{call: t, p: p, h: &h}
+	if r, err = ledger.Append(k, ledger.View(t.s.user), &h.Head, &p.Batch); err != nil {
 		return r, err
 	}
 	if err := t.putImport(p, &h); err != nil {
@@ -96,96 +84,5 @@ func (t *call) batch(p *packed) (r skein.Receipt, err error) {
 		}
 		t.changed = append(t.changed, p.Session)
 	}
-	r.Last = h.Last
 	return r, nil
-}
-
-// admit refuses a batch for a session of another user, and one for a session
-// that was deleted.
-func (t *call) admit(p *packed, h *head) error {
-	begins := len(p.events) > 0 && p.events[0].f.Created != nil
-	switch {
-	case h.n == 0:
-		if err := t.checkTombstones(p); err != nil || len(p.events) > 0 {
-			return err
-		}
-	case t.s.sees(h.User):
-		return nil
-	case begins:
-		if err := t.checkTombstones(p); err != nil {
-			return err
-		}
-		return fmt.Errorf("session %s %w", p.Session, skein.ErrExists)
-	}
-	return fmt.Errorf("session %s %w", p.Session, skein.ErrNotFound)
-}
-
-// places puts in seqs the places of the events that the session has already
-// and returns how many it has not.
-func (t *call) places(p *packed, h *head, seqs []skein.Seq) (fresh int, err error) {
-	for i := range p.events {
-		if h.n != 0 {
-			if seqs[i], err = t.place(&p.events[i], h); err != nil {
-				return 0, err
-			}
-		}
-		if seqs[i] == 0 {
-			fresh++
-		}
-	}
-	return fresh, nil
-}
-
-// place returns where the session has the event with p's client ID, in what
-// it shows of its parent too; 0 if it has none.
-func (t *call) place(p *packedEvent, h *head) (skein.Seq, error) {
-	client := p.e.ClientID
-	if client == "" {
-		return 0, nil
-	}
-	segs, err := t.segments(h)
-	if err != nil {
-		return 0, err
-	}
-	for _, seg := range segs {
-		var id, seq int64
-		var hash []byte
-		// The other columns are those of the row with the max.
-		_, err := t.one(`SELECT id, max(seq), hash FROM events INDEXED BY events_by_client WHERE client = ? AND session = ? AND seq <= ?`,
-			[]any{string(client), seg.Session, int64(seg.To)}, &id, &seq, &hash)
-		if err != nil {
-			return 0, err
-		}
-		found := id != 0
-		if found && hash != nil && !bytes.Equal(hash, p.hash) { // without a hash it was deleted in the shell
-			return 0, fmt.Errorf("%w: %q of session %s is event %d", skein.ErrMismatch, client, h.ID, seq)
-		}
-		if found {
-			if p.id = id; hash == nil {
-				p.id = 0
-			}
-			return skein.Seq(seq), nil
-		}
-	}
-	return 0, nil
-}
-
-// mayAppend compares After and looks at the lease.
-func (t *call) mayAppend(p *packed, h *head, seqs []skein.Seq) error {
-	if p.After == skein.Fresh && h.Last != 0 || p.After > 0 && p.After != h.Last {
-		return &skein.ConflictError{Session: p.Session, Last: h.Last}
-	}
-	fenced := false
-	for i := range p.events {
-		fenced = fenced || seqs[i] == 0 && needsFence(p.events[i].e.Kind)
-	}
-	return t.s.checkFence(t.tx, p.Session, p.Fence, fenced)
-}
-
-func needsFence(k skein.Kind) bool {
-	switch k {
-	case skein.KindSaid, skein.KindTool, skein.KindStep, skein.KindCompacted, skein.KindRewound:
-		return true
-	}
-	return false
 }

@@ -37,36 +37,6 @@ func (p *packer) packBlob(b skein.Blob) (packedBlob, error) {
 	return packedBlob{hash, len(b.Data), blobZstd, z}, nil
 }
 
-// takeBlobs stores the blobs that an event refers to, unless they are there.
-//
-// The error wraps [skein.ErrInvalid] if one is neither brought by the call nor
-// referred to by an event of the same user.
-func (t *call) takeBlobs(h *head, hashes []skein.Hash) error {
-	for _, name := range hashes {
-		hash, err := hex.DecodeString(string(name))
-		if err != nil {
-			return fmt.Errorf("%w event: blob %q", skein.ErrInvalid, name)
-		}
-		if b, ok := t.brought[string(hash)]; ok {
-			if err := t.putBlob(b); err != nil {
-				return err
-			}
-			h.bytes += int64(len(b.data))
-			continue
-		}
-		var one int64
-		found, err := t.one(`SELECT 1 FROM blob_refs r JOIN events e ON e.id = r.event JOIN sessions s ON s.n = e.session
-			WHERE r.hash = ? AND s.user_id = ? LIMIT 1`, []any{hash, string(h.User)}, &one)
-		if err != nil {
-			return err
-		}
-		if !found {
-			return fmt.Errorf("%w event: blob %s is neither with it nor in the store", skein.ErrInvalid, name)
-		}
-	}
-	return nil
-}
-
 func (t *tx) putBlob(b packedBlob) error {
 	data := b.data
 	if data == nil {

@@ -7,15 +7,14 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/walk"
+	"github.com/skein-dev/skein/ledger"
 )
 
 // A head is the row of a session.
 type head struct {
-	skein.Session       // LockedBy and Binned are looked up elsewhere
-	n             int64 // sessions.n; 0 if there is no row yet
-	said          skein.Seq
-	bytes         int64
-	prompts       walk.Prompts
+	ledger.Head       // LockedBy and Binned are looked up elsewhere
+	n           int64 // sessions.n; 0 if there is no row yet
+	bytes       int64
 }
 
 // heads are the rows of the sessions that were written to last, so that an
@@ -103,8 +102,8 @@ func headScan(scan func(dest ...any) error) (h head, err error) {
 		h.Origin = &origin
 	}
 	h.Pinned, h.Created, h.Updated, h.Touched, h.Binned = pinned != 0, skein.Time(created), skein.Time(updated), skein.Time(touched), skein.Time(binned)
-	h.prompts = walk.Prompts{FirstAt: skein.Seq(firstAt), LastAt: skein.Seq(lastAt)}
-	h.Base, h.Last, h.said = skein.Seq(base), skein.Seq(last), skein.Seq(said)
+	h.Prompts = walk.Prompts{FirstAt: skein.Seq(firstAt), LastAt: skein.Seq(lastAt)}
+	h.Base, h.Last, h.Said = skein.Seq(base), skein.Seq(last), skein.Seq(said)
 	h.Messages, h.Turns, h.Compactions = int(messages), int(turns), int(compactions)
 	h.Undone = skein.Counts{Messages: int(undoneMessages), Turns: int(undoneTurns)}
 	h.Uncertain, h.Revision = int(uncertain), int(revision)
@@ -165,7 +164,7 @@ func (t *tx) putHead(was, h *head) (err error) {
 func (t *tx) updateCounts(was, h *head) (err error) {
 	u := &h.Usage
 	values := []any{
-		int64(h.Updated), int64(h.Last), int64(h.said), h.Messages, h.Turns, h.Undone.Messages, h.Undone.Turns, h.LastPrompt, int64(h.prompts.FirstAt), int64(h.prompts.LastAt), h.bytes, h.Provider, h.Model,
+		int64(h.Updated), int64(h.Last), int64(h.Said), h.Messages, h.Turns, h.Undone.Messages, h.Undone.Turns, h.LastPrompt, int64(h.Prompts.FirstAt), int64(h.Prompts.LastAt), h.bytes, h.Provider, h.Model,
 		u.Input, u.Output, u.Reasoning, u.CacheRead, u.CacheWrite, u.CacheHour, u.Requests, u.Reported, h.n,
 	}
 	const counts = `updated = ?, last = ?, said = ?, messages = ?, turns = ?, undone_messages = ?, undone_turns = ?, last_prompt = ?, first_words_at = ?, last_prompt_at = ?, bytes = ?, provider = ?, model = ?,
@@ -206,8 +205,8 @@ func headValues(h *head) []any {
 		string(s.ID), string(s.User), s.Key, s.Title, string(s.TitleBy), s.Description, s.First, s.LastPrompt, s.Surface,
 		s.Project, s.Cwd, s.Agent, s.Profile, s.Provider, s.Model, string(parent.Session), int64(parent.Seq), string(parent.Why), parent.Call,
 		origin.Format, origin.Path, origin.ID, origin.Version, s.Status, stringsJSON(s.Tags), stringsJSON(s.Open), s.Pinned, int64(s.Created),
-		int64(s.Updated), int64(s.Updated >> 10), int64(s.Touched), int64(s.Binned), int64(s.Base), int64(s.Last), int64(h.said), s.Messages, s.Turns, s.Undone.Messages, s.Undone.Turns, s.Compactions, s.Uncertain, s.Revision,
-		u.Input, u.Output, u.Reasoning, u.CacheRead, u.CacheWrite, u.CacheHour, u.Requests, u.Reported, h.bytes, int64(h.prompts.FirstAt), int64(h.prompts.LastAt),
+		int64(s.Updated), int64(s.Updated >> 10), int64(s.Touched), int64(s.Binned), int64(s.Base), int64(s.Last), int64(h.Said), s.Messages, s.Turns, s.Undone.Messages, s.Undone.Turns, s.Compactions, s.Uncertain, s.Revision,
+		u.Input, u.Output, u.Reasoning, u.CacheRead, u.CacheWrite, u.CacheHour, u.Requests, u.Reported, h.bytes, int64(h.Prompts.FirstAt), int64(h.Prompts.LastAt),
 	}
 }
 

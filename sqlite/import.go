@@ -1,9 +1,8 @@
 package sqlite
 
 import (
-	"fmt"
-
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/ledger"
 )
 
 // putImport writes the file and the records of a batch for session h; nil for
@@ -20,17 +19,15 @@ func (t *call) putImport(p *packed, h *head) error {
 	if err != nil {
 		return err
 	}
-	first, total := 0, 0
-	if r := p.Import.Records; len(r) > 0 {
-		first, total = r[0].N, len(r)
-	}
 	have, err := t.recordCount(n)
 	if err != nil {
 		return err
 	}
-	if first > have {
-		return fmt.Errorf("%w import of %s: record %d follows %d records", skein.ErrInvalid, p.Import.File.Path, first, have)
+	first, err := ledger.FirstRecord(p.Import, have)
+	if err != nil {
+		return err
 	}
+	total := len(p.Import.Records)
 	if first < have && (total > 0 || p.Import.Forget) {
 		if err := t.cutRecords(n, first, first+total, p.Import.Forget); err != nil {
 			return err

@@ -91,28 +91,6 @@ func processOf(h skein.Holder, expires skein.Time) holderJSON {
 	return holderJSON{h, processStart(), bootID()}
 }
 
-// checkFence compares the fencing number of a batch; needed says that one of
-// its events may not be written beside the holder.
-func (s *core) checkFence(t *tx, id skein.SessionID, f skein.Fence, needed bool) error {
-	if f == 0 && !needed {
-		return nil
-	}
-	row, err := t.lease(id)
-	switch {
-	case err != nil:
-		return err
-	case f != 0 && f != row.epoch:
-		return fmt.Errorf("session %s: fence %d, now it is %d: %w", id, f, row.epoch, skein.ErrFenced)
-	case f != 0:
-		return nil
-	}
-	held, err := s.holds(id, row)
-	if err == nil && held {
-		err = &skein.LockedError{Session: id, Holder: row.holder.Holder}
-	}
-	return err
-}
-
 // lockedBy returns who, if the lease is held now by who was noted last.
 func (s *Store) lockedBy(c *conn, id skein.SessionID, who string) (string, error) {
 	if who == "" {

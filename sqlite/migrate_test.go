@@ -225,7 +225,7 @@ func TestMigrationKeepsWhatWasDestroyedDestroyed(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "x.db")
 	first(t, name)
 	c := testConn(t, name)
-	_, _, err := c.exec(`INSERT INTO tombstones (hash, at) VALUES (?, 7)`, idTomb("gone"))
+	_, _, err := c.exec(`INSERT INTO tombstones (hash, at) VALUES (?, 7)`, tombOf("gone"))
 	if err == nil {
 		err = c.script(`INSERT INTO sessions (id, user_id) VALUES ('anns', 'ann'); INSERT INTO graves (id, origin, path, origin_id, at) VALUES ('shell', '', '', '', 8)`)
 	}
@@ -434,4 +434,10 @@ func TestOlder(t *testing.T) {
 			t.Errorf("older(%s, %s) = %v, want %v", c.a, c.b, got, c.want)
 		}
 	}
+}
+
+// tombOf is tombstones.hash of a session.
+func tombOf(id skein.SessionID) []byte {
+	t := skein.TombOfID(id)
+	return t[:]
 }

@@ -32,7 +32,7 @@ func (s *Store) extent(c *conn, id skein.SessionID) (x walk.Extent, err error) {
 		return x, err
 	}
 	segs, err := c.segments(h.n, h.Last)
-	return walk.Extent{Segments: segs, Last: h.Last, Said: h.said}, err
+	return walk.Extent{Segments: segs, Last: h.Last, Said: h.Said}, err
 }
 
 // A walker finds events for package walk. It implements [walk.NewestLog],

@@ -6,8 +6,6 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-const maxState = 1 << 20
-
 // How much of a file is in one block.
 const (
 	blockBytes = 256 << 10 // of the file; a longer record has a block of its own
@@ -29,22 +27,15 @@ type packedBlock struct {
 
 // packRecords returns the records of a batch with these events in blocks.
 func (s *Store) packRecords(im *skein.Import, events []packedEvent) (blocks []packedBlock, err error) {
-	f := &im.File
-	switch {
-	case f.Format == "" || f.Path == "":
-		return nil, fmt.Errorf("%w import: format %q, path %q", skein.ErrInvalid, f.Format, f.Path)
-	case len(f.State) > maxState:
-		return nil, fmt.Errorf("%w import of %s: state of %d bytes, at most %d are allowed", skein.ErrInvalid, f.Path, len(f.State), maxState)
-	}
-	for i, r := range im.Records {
-		if r.N < 0 || r.N >= recordsPerFile || r.N != im.Records[0].N+i {
-			return nil, fmt.Errorf("%w import of %s: record %d at place %d", skein.ErrInvalid, f.Path, r.N, i)
+	for _, r := range im.Records {
+		if r.N >= recordsPerFile {
+			return nil, fmt.Errorf("%w import of %s: record %d: a file has at most %d", skein.ErrInvalid, im.File.Path, r.N, recordsPerFile)
 		}
 	}
 	texts := refTable{}
 	for i := range events {
-		if events[i].f.Amended == nil {
-			texts.add(i, &events[i].f)
+		if events[i].Facts.Amended == nil {
+			texts.add(i, &events[i].Facts)
 		}
 	}
 	for _, rs := range chunks(im.Records) {

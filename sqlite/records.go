@@ -122,7 +122,7 @@ func (t *call) putBlock(n int64, p *packed, b *packedBlock) (size int64, err err
 func (t *call) putPlain(n int64, p *packed, b *packedBlock) (int64, error) {
 	texts := make([]string, len(b.events))
 	for i, e := range b.events {
-		texts[i] = p.events[e].f.Text
+		texts[i] = p.events[e].Facts.Text
 	}
 	rs := make([]skein.Record, len(b.records))
 	for i := range b.records {

@@ -221,13 +221,13 @@ func (t *call) restand(h *head) error {
 	if err != nil {
 		return err
 	}
-	past, err := walk.Past(l, segs, h.said)
+	past, err := walk.Past(l, segs, h.Said)
 	if err != nil {
 		return err
 	}
 	x.Show(&past)
 	h.Stand(past)
-	h.Undone, h.prompts, h.Model = past.Undone, x.Prompts, past.Model
+	h.Undone, h.Prompts, h.Model = past.Undone, x.Prompts, past.Model
 	u := &h.Usage
 	if _, err := t.one(`SELECT coalesce(sum(input), 0), coalesce(sum(output), 0), coalesce(sum(reasoning), 0), coalesce(sum(cache_read), 0),
 		coalesce(sum(cache_write), 0), coalesce(sum(cache_hour), 0), coalesce(sum(requests), 0), coalesce(sum(reported), 0) FROM usage WHERE session = ?`, []any{h.n},

@@ -366,7 +366,7 @@ func TestSalvageOfFilesOfTheFirstVersion(t *testing.T) {
 		}
 		toFirst(t, name)
 		c := testConn(t, name)
-		_, _, err = c.exec(`INSERT INTO tombstones (hash, at) VALUES (?, 1700000000000)`, idTomb("gone"))
+		_, _, err = c.exec(`INSERT INTO tombstones (hash, at) VALUES (?, 1700000000000)`, tombOf("gone"))
 		if err := errors.Join(err, c.close()); err != nil {
 			t.Fatal(err)
 		}

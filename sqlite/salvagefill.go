@@ -340,7 +340,7 @@ func (x *salvage) refill(ctx context.Context, id skein.SessionID) error {
 		was := h
 		h.Session = sum.Session()
 		h.Last, h.User = max(h.Last, was.Last), orLocal(h.User)
-		if _, err := t.one(`SELECT coalesce(max(seq), 0) FROM events WHERE session = ? AND kind = 'said'`, []any{h.n}, (*int64)(&h.said)); err != nil {
+		if _, err := t.one(`SELECT coalesce(max(seq), 0) FROM events WHERE session = ? AND kind = 'said'`, []any{h.n}, (*int64)(&h.Said)); err != nil {
 			return err
 		}
 		if has, err := t.keyTaken(&h); err != nil || has {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/walk"
+	"github.com/skein-dev/skein/ledger"
 )
 
 // scrubPatience is how long Scrub waits for who reads an earlier state, before it
@@ -248,7 +249,7 @@ func (sc *scrub) event(x *scrubbed) (changed bool, err error) {
 	}
 	p, err := sc.s.packEvent(e)
 	if err == nil {
-		_, err = (&call{tx: sc.tx, s: sc.s}).amend(&head{n: x.session}, &p)
+		err = sc.packNow(x.session, &p)
 	}
 	if err != nil {
 		return false, fmt.Errorf("event %d would not be one any more: %w", e.Seq, err)
@@ -275,8 +276,26 @@ func (sc *scrub) event(x *scrubbed) (changed bool, err error) {
 	// The checksum of a damaged one stays: another would bless it.
 	_, _, err = sc.exec(`UPDATE events SET hash = CASE WHEN ?1 AND sum IS NULL THEN hash END, tools = ?2, paths = ?3, text = ?4, extra = ?5, payload = ?6,
 		sum = CASE WHEN ?1 THEN sum ELSE ?7 END, items = ?8 WHERE id = ?9`,
-		x.damaged, lines(p.now.Tools), lines(p.now.Paths), p.text, p.extra, p.payload, sumOf(&p.e, p.now.Text), p.items, id)
+		x.damaged, lines(p.now.Tools), lines(p.now.Paths), p.text, p.extra, p.payload, sumOf(&p.Event.Event, p.now.Text), p.items, id)
 	return true, err
+}
+
+// packNow sets what the row of p, if it amends another event, says of what stands
+// there now.
+func (sc *scrub) packNow(session int64, p *packedEvent) error {
+	a := p.Facts.Amended
+	if a == nil {
+		return nil
+	}
+	of, err := sc.target(session, a.Seq)
+	if err != nil {
+		return err
+	}
+	now, err := ledger.Now(&p.Facts, of)
+	if err == nil {
+		sc.s.packText(p, now)
+	}
+	return err
 }
 
 // dropRefs takes away the event's references to blobs other than keep.
@@ -515,7 +534,7 @@ func (sc *scrub) fold(h *head) error {
 		return err
 	}
 	stands.Retell(&h.Session, x, sc.texts)
-	h.prompts = stands.Prompts
+	h.Prompts = stands.Prompts
 	return nil
 }
 

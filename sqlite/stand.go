@@ -20,18 +20,18 @@ func (t *call) stand(h *head, p *packedEvent) error {
 	if err != nil {
 		return err
 	}
-	x := walk.StateOf(&h.Session, h.prompts, was.ranges)
+	x := walk.StateOf(&h.Session, h.Prompts, was.ranges)
 	l := walker{t.s, t.conn, nil}
-	if r := p.f.Rewound; r != nil {
+	if r := p.Facts.Rewound; r != nil {
 		err = x.Rewind(l, segs, h.Last, r.To)
 	} else {
-		err = x.Amend(l, segs, h.Last, p.f.Amended.Seq)
+		err = x.Amend(l, segs, h.Last, p.Facts.Amended.Seq)
 	}
 	if err != nil {
 		return err
 	}
 	h.Stand(x.Shown())
-	h.prompts = x.Prompts
+	h.Prompts = x.Prompts
 	return t.putGaps(h.n, was.written, x.Gaps)
 }
 

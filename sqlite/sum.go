@@ -8,6 +8,7 @@ import (
 	"fmt"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/ledger"
 )
 
 // unsummed stands for events.sum where that is NULL.
@@ -21,7 +22,7 @@ func sumOf(e *skein.Event, text string) int64 { return int64(e.Sum(text)) }
 // client ID; or it was deleted in the shell, which can make neither.
 func compare(e *skein.Event, text string, sum int64, hash []byte) error {
 	switch {
-	case sum != unsummed && sum != sumOf(e, text), sum == unsummed && len(hash) > 0 && !bytes.Equal(hash, contentHash(*e)):
+	case sum != unsummed && sum != sumOf(e, text), sum == unsummed && len(hash) > 0 && !bytes.Equal(hash, ledger.Hash(*e)):
 		return skein.ErrSum
 	}
 	return nil

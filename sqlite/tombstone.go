@@ -1,70 +1,20 @@
 package sqlite
 
 import (
-	"crypto/sha256"
 	"database/sql/driver"
-	"fmt"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/ledger"
 )
-
-// idTomb and originTomb are the hashes by which a deleted session is known.
-func idTomb(id skein.SessionID) []byte { return tomb("id", string(id)) }
-
-func originTomb(o *skein.Origin) []byte { return tomb("origin", o.Format, o.Path, o.ID) }
-
-func tomb(parts ...string) []byte {
-	h := sha256.New()
-	for _, p := range parts {
-		h.Write([]byte(p))
-		h.Write([]byte{0})
-	}
-	return h.Sum(nil)
-}
-
-// beginner returns whose session p begins; where it begins none, whose view it
-// came through.
-func (t *call) beginner(p *packed) skein.User {
-	if len(p.events) > 0 && p.events[0].f.Created != nil {
-		return p.events[0].f.Created.User
-	}
-	return t.s.user
-}
-
-// checkTombstones refuses what would bring back a session that its user deleted,
-// unless it is to come back.
-func (t *call) checkTombstones(p *packed) error {
-	user := t.beginner(p)
-	tombs := [][]byte{idTomb(p.Session)}
-	for i := range p.events {
-		if c := p.events[i].f.Created; c != nil && c.Origin != nil && p.Import != nil {
-			tombs = append(tombs, originTomb(c.Origin))
-		}
-	}
-	for _, hash := range tombs {
-		dead, err := t.buried(user, hash)
-		switch {
-		case err != nil:
-			return err
-		case dead && !p.Again:
-			return fmt.Errorf("session %s %w", p.Session, skein.ErrDeleted)
-		case dead:
-			if _, _, err := t.exec(`DELETE FROM tombstones WHERE hash = ? AND user_id IN (?, '')`, hash, string(user)); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
 
 // buried reports whether a user has a tombstone with this hash, or one that is
 // everybody's; if user is "", whether anybody has.
-func (t *tx) buried(user skein.User, hash []byte) (bool, error) {
+func (t *tx) buried(user skein.User, hash ledger.Tomb) (bool, error) {
 	if err := t.bury(); err != nil {
 		return false, err
 	}
 	var at int64
-	return t.one(`SELECT at FROM tombstones WHERE hash = ?1 AND (?2 = '' OR user_id IN (?2, '')) LIMIT 1`, []any{hash, string(user)}, &at)
+	return t.one(`SELECT at FROM tombstones WHERE hash = ?1 AND (?2 = '' OR user_id IN (?2, '')) LIMIT 1`, []any{hash[:], string(user)}, &at)
 }
 
 // bury makes tombstones of what was deleted in the shell.
@@ -94,12 +44,12 @@ func (t *tx) bury() error {
 }
 
 func (t *tx) putTombstones(user skein.User, id skein.SessionID, o *skein.Origin, at skein.Time) error {
-	hashes := [][]byte{idTomb(id)}
+	hashes := []ledger.Tomb{skein.TombOfID(id)}
 	if o != nil && o.Format != "" {
-		hashes = append(hashes, originTomb(o))
+		hashes = append(hashes, skein.TombOfOrigin(*o))
 	}
 	for _, h := range hashes {
-		if err := t.putTombstone(user, h, at); err != nil {
+		if err := t.putTombstone(user, h[:], at); err != nil {
 			return err
 		}
 	}

@@ -1,0 +1,348 @@
+package ledger
+
+import (
+	"bytes"
+	"fmt"
+
+	"github.com/skein-dev/skein"
+)
+
+// A batch is one that is being appended.
+type batch struct {
+	*skein.Batch
+	book  Book
+	view  View
+	to    *Head
+	first *Event // nil if there is none
+	forks bool   // it begins a fork
+	seqs  []skein.Seq
+}
+
+// Append works out the batch b for the session s, which came through the view v.
+// Of a session that the store does not have, s has only the ID. The batch must
+// have passed [Check].
+//
+// The error is the book's, or wraps [skein.ErrNotFound], [skein.ErrExists],
+// [skein.ErrDeleted], [skein.ErrMismatch], [skein.ErrFenced] or
+// [skein.ErrInvalid], or is a [skein.ConflictError] or [skein.LockedError]. After
+// one, nothing that the book was told may stay written.
+func Append(book Book, v View, s *Head, b *skein.Batch) (r skein.Receipt, err error) {
+	x := batch{Batch: b, book: book, view: v, to: s, seqs: make([]skein.Seq, len(b.Events))}
+	r = skein.Receipt{Session: b.Session, Seqs: x.seqs}
+	if len(b.Events) > 0 {
+		x.first = book.Event(0)
+	}
+	if err := x.admit(); err != nil {
+		return r, err
+	}
+	if err := x.places(); err != nil {
+		return r, err
+	}
+	if err := x.mayAppend(); err != nil {
+		return r, err
+	}
+	r.New, err = x.events()
+	r.Last = s.Last
+	return r, err
+}
+
+func (x *batch) begun() bool { return x.to.Last > 0 }
+
+// creates reports whether the batch is to begin a session.
+func (x *batch) creates() bool { return x.first != nil && x.first.Facts.Created != nil }
+
+// admit refuses a batch for a session of another user, and one for a session
+// that was deleted.
+func (x *batch) admit() error {
+	switch {
+	case !x.begun():
+		if err := x.checkTombs(); err != nil || x.first != nil {
+			return err
+		}
+	case x.view.Sees(x.to.User):
+		return nil
+	case x.creates():
+		if err := x.checkTombs(); err != nil {
+			return err
+		}
+		return fmt.Errorf("session %s %w", x.Session, skein.ErrExists)
+	}
+	return fmt.Errorf("session %s %w", x.Session, skein.ErrNotFound)
+}
+
+// Tombs returns the tombstones that there must not be for a batch with this
+// first event, which may be nil.
+func Tombs(b *skein.Batch, first *Event) []Tomb {
+	tombs := []Tomb{skein.TombOfID(b.Session)}
+	if first == nil || first.Facts.Created == nil || b.Import == nil {
+		return tombs
+	}
+	if o := first.Facts.Created.Origin; o != nil {
+		tombs = append(tombs, skein.TombOfOrigin(*o))
+	}
+	return tombs
+}
+
+// checkTombs refuses what would bring back a session that its user deleted,
+// unless it is to come back.
+func (x *batch) checkTombs() error {
+	user := skein.User(x.view) // of a batch that begins no session: who sends it
+	if x.creates() {
+		user = x.first.Facts.Created.User
+	}
+	for _, t := range Tombs(x.Batch, x.first) {
+		buried, err := x.book.Buried(user, t)
+		switch {
+		case err != nil:
+			return err
+		case !buried:
+		case !x.Again:
+			return fmt.Errorf("session %s %w", x.Session, skein.ErrDeleted)
+		default:
+			if err := x.book.Lift(user, t); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// places finds out which events the session has already.
+func (x *batch) places() (err error) {
+	if !x.begun() {
+		return nil
+	}
+	for i := range x.seqs {
+		if x.seqs[i], err = x.place(i); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// place returns where the session has the i-th event, in what it shows of its
+// parents too; 0 if it has it nowhere.
+func (x *batch) place(i int) (skein.Seq, error) {
+	e := x.book.Event(i)
+	if e.ClientID == "" {
+		return 0, nil
+	}
+	at, err := x.book.Place(i)
+	if err != nil || at.Seq == 0 || at.Hash == nil {
+		return at.Seq, err
+	}
+	if !bytes.Equal(at.Hash, e.Hash) {
+		return 0, fmt.Errorf("%w: %q of session %s is event %d", skein.ErrMismatch, e.ClientID, x.Session, at.Seq)
+	}
+	return at.Seq, nil
+}
+
+// mayAppend compares After, and looks at the lease, if the batch has a new event.
+func (x *batch) mayAppend() error {
+	isNew, fenced := false, false
+	for i, seq := range x.seqs {
+		isNew = isNew || seq == 0
+		fenced = fenced || seq == 0 && needsFence(x.Events[i].Kind)
+	}
+	last := x.to.Last
+	if isNew && (x.After == skein.Fresh && last != 0 || x.After > 0 && x.After != last) {
+		return &skein.ConflictError{Session: x.Session, Last: last}
+	}
+	if !isNew || x.Fence == 0 && !fenced {
+		return nil
+	}
+	l, held, err := x.book.Lease(x.Fence)
+	switch {
+	case err != nil:
+		return err
+	case x.Fence != 0 && x.Fence != l.Fence:
+		return fmt.Errorf("session %s: fence %d, now it is %d: %w", x.Session, x.Fence, l.Fence, skein.ErrFenced)
+	case x.Fence == 0 && held:
+		return &skein.LockedError{Session: x.Session, Holder: l.Holder}
+	}
+	return nil
+}
+
+// needsFence reports whether an event of this kind may not be written beside
+// the holder of a lease.
+func needsFence(k skein.Kind) bool {
+	switch k {
+	case skein.KindSaid, skein.KindTool, skein.KindStep, skein.KindCompacted, skein.KindRewound:
+		return true
+	}
+	return false
+}
+
+// events writes the events that are new and returns how many these are.
+func (x *batch) events() (n int, err error) {
+	x.forks = !x.begun() && x.creates() && x.first.Facts.Created.Parent.IsFork()
+	var seen map[skein.ClientID]bool
+	if len(x.Events) > 1 {
+		seen = make(map[skein.ClientID]bool, len(x.Events))
+	}
+	for i := range x.Events {
+		id := x.Events[i].ClientID
+		if x.seqs[i] == 0 && i > 0 && (x.forks || seen[id]) { // those before it have brought it, or what the fork shows has
+			if x.seqs[i], err = x.place(i); err != nil {
+				return n, err
+			}
+		}
+		if seen != nil && id != "" {
+			seen[id] = true
+		}
+		if x.seqs[i] != 0 {
+			continue
+		}
+		if x.seqs[i], err = x.event(i); err != nil {
+			return n, err
+		}
+		n++
+	}
+	return n, nil
+}
+
+// event writes the i-th event and returns its place.
+func (x *batch) event(i int) (skein.Seq, error) {
+	if err := x.book.Read(i); err != nil {
+		return 0, err
+	}
+	e := x.book.Event(i)
+	f, s := &e.Facts, x.to
+	row := Row{Event: e, Now: f, Prev: s.Said, Imported: x.Import != nil, Shakes: f.Rewound != nil}
+	if f.Amended != nil {
+		if err := x.amend(&row); err != nil {
+			return 0, err
+		}
+	}
+	base, err := x.prior(&row)
+	if err != nil {
+		return 0, err
+	}
+	if f.Created != nil {
+		row.Prev = base.Said
+	}
+	key, first := s.Key, s.First
+	if row.Added, err = s.Apply(&e.Event, *f, row.Prior); err != nil {
+		return 0, err
+	}
+	switch {
+	case f.Created != nil:
+		s.Prompts = base.Prompts
+	case f.Message != nil && !row.Added.Piece:
+		s.Prompts.Say(f.Message, e.Seq, first)
+	}
+	if err := x.takeKey(key); err != nil {
+		return 0, err
+	}
+	if f.Created != nil {
+		if err := x.book.Begin(); err != nil {
+			return 0, err
+		}
+	}
+	for _, h := range row.Now.Blobs {
+		found, err := x.book.TakeBlob(h)
+		if err == nil && !found {
+			err = fmt.Errorf("%w event: blob %s is neither with it nor in the store", skein.ErrInvalid, h)
+		}
+		if err != nil {
+			return 0, err
+		}
+	}
+	if s.Said = row.Prev; e.Kind == skein.KindSaid {
+		s.Said = e.Seq
+	}
+	return e.Seq, x.book.Put(i, &row)
+}
+
+// amend works out what an amended event puts in another's place.
+func (x *batch) amend(row *Row) error {
+	a := row.Facts.Amended
+	of, err := x.book.Target(a.Seq)
+	if err != nil {
+		return err
+	}
+	row.Shakes = of.Kind == skein.KindSaid && (a.Withdrawn || of.Gone || of.Role == skein.RoleUser)
+	row.Now, err = Now(&row.Facts, of)
+	return err
+}
+
+// Now returns the facts by which an event is to be found: its own, f, or, if it
+// amends another, those of what stands in the other's place from then on.
+//
+// The error wraps [skein.ErrInvalid]: what is put there does not fit the kind.
+func Now(f *skein.Facts, of Target) (*skein.Facts, error) {
+	a := f.Amended
+	switch {
+	case a == nil:
+		return f, nil
+	case a.Withdrawn || len(a.Payload) > 0 && of.Kind == "":
+		return &skein.Facts{}, nil
+	case len(a.Payload) == 0: // it is put back as it was
+		return &skein.Facts{Role: of.Role}, nil
+	}
+	now, err := skein.FactsOf(skein.Event{Kind: of.Kind, Payload: a.Payload})
+	if err != nil {
+		return nil, fmt.Errorf("amended event %d: %w", a.Seq, err)
+	}
+	return &now, nil
+}
+
+// prior looks up what came before an event.
+func (x *batch) prior(r *Row) (base Base, err error) {
+	f := &r.Facts
+	if c := f.Created; c != nil {
+		if c.Parent.IsFork() && !x.begun() {
+			base, err = x.base(c)
+			r.Prior.Base = base.Shown
+		}
+		return base, err
+	}
+	if m := f.Message; m != nil && m.ID != "" && x.begun() {
+		if r.Prior.Message, err = x.book.Joins(m.ID); err != nil {
+			return base, err
+		}
+	}
+	if c := f.Charge; c != nil && c.Request != "" && x.begun() {
+		r.Prior.Charged, err = x.book.Charged(c.Request)
+	}
+	return base, err
+}
+
+// base looks up what the fork that c makes shows of its parent.
+func (x *batch) base(c *skein.Created) (base Base, err error) {
+	at := *c.Parent
+	if at.Seq < 1 || at.Session == x.Session {
+		return base, nil // Apply says what is wrong
+	}
+	p, err := x.book.Parent(at.Session, c.User)
+	switch {
+	case err != nil:
+		return base, err
+	case p == nil:
+		buried, err := x.book.Buried(c.User, skein.TombOfID(at.Session))
+		if err == nil && buried {
+			err = fmt.Errorf("fork: session %s %w", at.Session, skein.ErrDeleted)
+		} else if err == nil {
+			err = fmt.Errorf("fork: session %s %w", at.Session, skein.ErrNotFound)
+		}
+		return base, err
+	case p.User != c.User:
+		return base, fmt.Errorf("fork: session %s %w", at.Session, skein.ErrNotFound)
+	case at.Seq > p.Last:
+		return base, fmt.Errorf("%w fork: seq %d: session %s has %d events", skein.ErrInvalid, at.Seq, at.Session, p.Last)
+	}
+	return x.book.Shown(at)
+}
+
+// takeKey refuses a key that another live session of the user has.
+func (x *batch) takeKey(was string) error {
+	s := x.to
+	if s.Key == was || s.Binned != 0 {
+		return nil
+	}
+	free, err := x.book.TakeKey(was)
+	if err == nil && !free {
+		err = fmt.Errorf("key %q: a session with it %w", s.Key, skein.ErrExists)
+	}
+	return err
+}
