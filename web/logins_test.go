@@ -134,3 +134,18 @@ func TestALinkToLogInShowsAButton(t *testing.T) {
 		t.Errorf("the button a second time = %d %s, want the form and that the link was used before", status, body)
 	}
 }
+
+func TestEveryPageLeadsToTheSamePages(t *testing.T) {
+	v := visiting(t, composed(t), nil)
+	nav := regexp.MustCompile(`(?s)<nav aria-label="Main">.*?</nav>`)
+	current := strings.NewReplacer(` aria-current="page"`, "")
+	want := current.Replace(nav.FindString(v.get("/")))
+	if !strings.Contains(want, "/logins") {
+		t.Fatalf("the list of sessions leads to %s, want the logins too", want)
+	}
+	for _, path := range []string{"/search", "/search?q=retry", "/usage", "/bin", "/health", "/logins", "/sessions/nowhere"} {
+		if _, body := v.ask("GET", path, nil); current.Replace(nav.FindString(body)) != want {
+			t.Errorf("%s leads to %s, want %s", path, nav.FindString(body), want)
+		}
+	}
+}

@@ -111,10 +111,10 @@ func (s *site) search(w http.ResponseWriter, r *http.Request) {
 	if text != "" {
 		title = text + " · Search"
 	}
-	s.showFound(w, "layout", page{
+	s.showFound(w, "layout", s.here(page{
 		Title: title, At: "search", Query: text, Class: "searching", Data: p,
-		Visitor: door.From(r.Context()), Notice: notice(w, r), Chats: s.Chat != nil,
-	}, p)
+		Visitor: door.From(r.Context()), Notice: notice(w, r),
+	}), p)
 }
 
 // showFound answers with a template of search.html: at once where all was looked at,

@@ -71,8 +71,8 @@ type page struct {
 
 	Visitor door.Visitor // set by show
 	Notice  string       // what was done by the form before; set by show
-	Chats   bool         // agents answer here; set by write
-	Logins  bool         // there is a page of them; set by write
+	Chats   bool         // agents answer here; set by here
+	Logins  bool         // there is a page of them; set by here
 }
 
 // Nav returns the navigation.
@@ -96,8 +96,13 @@ func (s *site) show(w http.ResponseWriter, r *http.Request, name string, p page)
 
 // write answers with a page and a status.
 func (s *site) write(w http.ResponseWriter, status int, name string, p page) {
+	s.execute(w, status, name, "layout", s.here(p))
+}
+
+// here returns p with what there is at this site.
+func (s *site) here(p page) page {
 	p.Chats, p.Logins = s.Chat != nil, s.Tokens != nil
-	s.execute(w, status, name, "layout", p)
+	return p
 }
 
 // fragment answers with a template of pages/NAME.html alone, for a script to
