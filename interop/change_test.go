@@ -27,7 +27,8 @@ func TestAFileThatWasRewritten(t *testing.T) {
 		"lines that only moved change nothing":   {[]string{"a1", "a2", "a3"}, []string{"a2", "a1", "a3"}, "created a1 a2 a3"},
 		"what makes no events comes and goes":    {[]string{"a1", "{\"void\":true}\n", "a2"}, []string{"a1", "\n", "a2", "a3"}, "created a1 a2 a3"},
 		"a rewind that is gone stays":            {[]string{"a1", "a2", "a3>a1"}, []string{"a1", "a2", "a3"}, "created a1 a2 <2 a3"},
-		"what becomes damaged is withdrawn":      {[]string{"a1", "a2"}, []string{"a1", "{\"id\":\n", "a3"}, "created a1 a2 a3 -3"},
+		"what becomes damaged stays":             {[]string{"a1", "a2"}, []string{"a1", "{\"id\":\n", "a3"}, "created a1 a2 a3"},
+		"what was damaged before hides nothing":  {[]string{"a1", "{\"id\":\n", "a2"}, []string{"a1", "{\"id\":\n"}, "created a1 a2 -3"},
 		"a rewind goes to where its record is":   {[]string{"a1", "a2", "a3"}, []string{"a0", "a1", "a2", "a3", "a4>a1"}, "created a1 a2 a3 a0 <2 a4"},
 		"one that says more now":                 {[]string{"a1", "a2"}, []string{also("a1", 1), "a2"}, "created a1 a2 a1.1"},
 		"one that says less now":                 {[]string{also("a1", 1), "a2"}, []string{"a1", "a2"}, "created a1 a1.1 a2 -3"},
@@ -78,6 +79,20 @@ func TestARecordThatChangesToAndFro(t *testing.T) {
 	p.write("a.toy", "a1=z", "a2")
 	p.bring(interop.Options{})
 	p.wants("a", "created x a2 2:=y 2:=x 2:=y -2 2:=z")
+}
+
+func TestWhatIsDamagedIsWithdrawnWhenTheFileIsWholeWithoutIt(t *testing.T) {
+	p := newPlace(t)
+	p.write("a.toy", "a1", "a2", "a3", "a4")
+	p.bring(interop.Options{})
+	p.write("a.toy", "a1", "{\"id\":\n", "a3")
+	p.bring(interop.Options{})
+	p.write("a.toy", "a1=x", "{\"id\":\n", "a3")
+	p.bring(interop.Options{})
+	p.wants("a", "created a1 a2 a3 a4 2:=x")
+	p.write("a.toy", "a1=x", "a2", "a3")
+	p.bring(interop.Options{})
+	p.wants("a", "created a1 a2 a3 a4 2:=x -5")
 }
 
 func TestWhatWasCutOffComesAgain(t *testing.T) {

@@ -39,7 +39,8 @@ func (t *target) finish(ctx context.Context, broken error) error {
 }
 
 // endRewriting withdraws what is gone from a file that was rewritten, and
-// drops the records that it has no more.
+// drops the records that it has no more. If not all of the file could be read,
+// that waits until it can.
 func (t *target) endRewriting(ctx context.Context) error {
 	if t.main.begun {
 		if err := t.begin(ctx, t.main, ""); err != nil {
@@ -52,10 +53,12 @@ func (t *target) endRewriting(ctx context.Context) error {
 		}
 		t.forget = true
 	}
-	t.w.state.Tail = 0
-	t.withdraw()
-	t.w.state.Withdrew = t.w.state.Withdrew || len(t.w.state.Gone) > 0
-	t.w.state.Rewriting, t.w.state.Gone, t.w.state.Fewer = false, nil, nil
+	t.w.state.Tail, t.w.state.Rewriting = 0, false
+	if !t.w.state.Unread {
+		t.withdraw()
+		t.w.state.Withdrew = t.w.state.Withdrew || len(t.w.state.Gone) > 0
+		t.w.state.Gone, t.w.state.Fewer = nil, nil
+	}
 	if !t.forget || len(t.records) > 0 || t.file.Records == 0 {
 		return nil
 	}
@@ -107,7 +110,8 @@ func (t *target) commit(ctx context.Context, now candidate) (err error) {
 // state is what the file's next reading must know.
 func (t *target) state() state {
 	s := t.at
-	s.Rewriting, s.Gone, s.Fewer, s.Withdrew, s.Apart = t.w.state.Rewriting, t.w.state.Gone, t.w.state.Fewer, t.w.state.Withdrew, t.apart
+	s.Rewriting, s.Gone, s.Fewer, s.Unread = t.w.state.Rewriting, t.w.state.Gone, t.w.state.Fewer, t.w.state.Unread
+	s.Withdrew, s.Apart = t.w.state.Withdrew, t.apart
 	s.Plain = t.w.unit == nil && t.w.format.Look != nil
 	s.Told, s.Seq, s.Tail, s.Intent, s.Yields = t.w.state.Told, t.ends, t.w.state.Tail, t.w.state.Intent, t.w.state.Yields
 	for name, th := range t.threads {

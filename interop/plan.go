@@ -19,7 +19,8 @@ func (w *work) begin() *work {
 
 // rewritten plans how to read a file whose beginning has changed: what it has
 // in common with what was stored stays, what came after that is stored anew,
-// and the keys are noted that are not in it any more, or make fewer events.
+// and the keys are noted that are not in it any more, or make fewer events. These
+// were removed if the file was read whole; what cannot be read was not.
 //
 // Errors are the store's, or those of reading the file.
 func rewritten(ctx context.Context, s skein.Store, w *work) (*work, error) {
@@ -33,6 +34,7 @@ func rewritten(ctx context.Context, s skein.Store, w *work) (*work, error) {
 		events int
 	}
 	var was []stored
+	bad := map[uint64]bool{} // the damaged ones among them
 	for r, err := range s.Records(ctx, w.format.Name, w.known.Path, 0) {
 		if err != nil {
 			return nil, err
@@ -40,6 +42,9 @@ func rewritten(ctx context.Context, s skein.Store, w *work) (*work, error) {
 		st := stored{raw: maphash.Bytes(seed, r.Raw), all: hashAll(seed, r)}
 		if r.Events > 0 && !r.Copy {
 			st.key, st.events = r.Key, r.Events
+		}
+		if r.Damage != "" {
+			bad[st.raw] = true
 		}
 		was = append(was, st)
 	}
@@ -55,12 +60,16 @@ func rewritten(ctx context.Context, s skein.Store, w *work) (*work, error) {
 		if same = same && r.rec.N < len(was) && maphash.Bytes(seed, r.rec.Raw) == was[r.rec.N].raw; same {
 			next.old = r.rec.N + 1
 		}
+		if r.rec.Damage != "" && !r.torn && (w.state.Unread || !bad[maphash.Bytes(seed, r.rec.Raw)]) {
+			next.state.Unread = true
+		}
 		if n := len(r.made.Items); n > 0 {
 			key, _ := claims.claim(r)
 			here[hashKey(key)] = n
 		}
 		return nil
 	})
+	next.state.Unread = next.state.Unread || w.unit != nil && len(w.unit.unit.Skips()) > 0
 	for _, was := range []gone{w.state.Gone, w.state.Fewer} { // of a reading that was stopped
 		for key, n := range was.counts() {
 			next.state.miss(key, here[key], n)

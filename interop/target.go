@@ -244,7 +244,7 @@ func (t *target) emit(ctx context.Context, key skein.ClientID, at site, items []
 		t.offer(th, e, it.Blobs, index, at)
 		copies = copies && th.seqs[index] != 0 && th.seqs[index] <= th.base
 	}
-	if len(t.w.state.Fewer) == 0 {
+	if len(t.w.state.Fewer) == 0 || t.w.state.Unread {
 		return copies, nil
 	}
 	if n := t.fewer[hashKey(key)]; n > 0 {

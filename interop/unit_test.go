@@ -1,6 +1,7 @@
 package interop_test
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
 	"encoding/json"
@@ -171,6 +172,36 @@ func TestSessionsInADatabase(t *testing.T) {
 	exec(t, db, `VACUUM`)
 	if rep := p.bringUnits(); rep.Events != 0 || rep.Skipped != 0 {
 		t.Errorf("Import after VACUUM = %+v, want nothing new", rep)
+	}
+}
+
+func TestWhatADamagedDatabaseHidesIsNotRemoved(t *testing.T) {
+	p := newPlace(t)
+	db := p.toys(
+		`WITH RECURSIVE n(i) AS (SELECT 11 UNION ALL SELECT i+1 FROM n WHERE i < 400) INSERT INTO toys SELECT i, 'a', printf('%0100d', i) FROM n`)
+	p.bringUnits()
+	was, err := p.store.Session(t.Context(), "a")
+	if err != nil || was.Messages != 392 {
+		t.Fatalf("Session(a) = %d messages, %v, want 392", was.Messages, err)
+	}
+	whole, err := os.ReadFile(p.path("toys.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	hurt := slices.Clone(whole)
+	page := bytes.Index(hurt, []byte("000200")) / 4096 * 4096
+	copy(hurt[page:page+4096], bytes.Repeat([]byte{0xff}, 4096))
+	p.raw("toys.db", string(hurt))
+	if rep := p.bringUnits(); rep.Events != 0 || rep.Skipped == 0 {
+		t.Errorf("Import of a database with a damaged page = %+v, want it named and nothing withdrawn", rep)
+	}
+	if is, err := p.store.Session(t.Context(), "a"); err != nil || is.Messages != was.Messages {
+		t.Errorf("Session(a) = %d messages, %v, want all %d that were read", is.Messages, err, was.Messages)
+	}
+	p.raw("toys.db", string(whole))
+	exec(t, db, `DELETE FROM toys WHERE id = 200`)
+	if rep := p.bringUnits(); rep.Events != 1 || rep.Amended != 1 {
+		t.Errorf("Import of the database without damage and one row = %+v, want that one withdrawn", rep)
 	}
 }
 

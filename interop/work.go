@@ -19,8 +19,9 @@ type state struct {
 	Bytes     int64                      `json:"bytes,omitempty"`   // of these
 	Sum       string                     `json:"sum,omitempty"`     // SHA-256 of these, hexadecimal
 	Rewriting bool                       `json:"rewriting,omitempty"`
-	Gone      gone                       `json:"lost,omitempty"`     // while rewriting: what is to be withdrawn at the end
-	Fewer     gone                       `json:"fewer,omitempty"`    // while rewriting: what makes fewer events now, with how many it made
+	Gone      gone                       `json:"lost,omitempty"`     // while rewriting, or Unread: what is to be withdrawn at the end
+	Fewer     gone                       `json:"fewer,omitempty"`    // the same: what makes fewer events now, with how many it made
+	Unread    bool                       `json:"unread,omitempty"`   // what is in Gone and Fewer may be in the file, where it cannot be read
 	Withdrew  bool                       `json:"withdrew,omitempty"` // some records were withdrawn, and may come again
 	Sessions  map[string]skein.SessionID `json:"sessions,omitempty"` // by name in the file, where not the wanted ID
 	Apart     []apart                    `json:"apart,omitempty"`    // what waits for a file that has not been read
