@@ -132,7 +132,7 @@ type Database struct {
 // OpenDatabase returns the database at path as a unit: a copy of it.
 //
 // The error wraps [ErrOther] if it is not ours, or no database; others are
-// those of copying it.
+// those of copying it, and that a schema with these names cannot be read.
 func OpenDatabase(ctx context.Context, path string, d Database) (_ Unit, err error) {
 	defer skein.Wrapf(&err, "database %s", path)
 	if there, err := foreign.Mentions(path, d.Mentions...); err != nil || !there {
@@ -140,10 +140,10 @@ func OpenDatabase(ctx context.Context, path string, d Database) (_ Unit, err err
 	}
 	db, err := foreign.Open(ctx, path)
 	if err != nil {
-		if errors.Is(err, foreign.ErrNone) {
+		if errors.Is(err, foreign.ErrNone) && len(d.Mentions) == 0 {
 			err = errors.Join(ErrOther, err)
 		}
-		return nil, err
+		return nil, err // what mentions these names is ours, and its schema is damaged
 	}
 	u := &databaseUnit{db: db, path: path, parts: d.Ours(db)}
 	if len(u.parts) == 0 {

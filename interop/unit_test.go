@@ -80,7 +80,7 @@ func base() interop.Format {
 			return ""
 		},
 		Look: func(ctx context.Context, path string) (interop.Unit, error) {
-			return interop.OpenDatabase(ctx, path, interop.Database{Ours: func(db *foreign.DB) []foreign.Part {
+			return interop.OpenDatabase(ctx, path, interop.Database{Mentions: []string{"talks"}, Ours: func(db *foreign.DB) []foreign.Part {
 				if t, ok := db.Table("toys"); !ok || !t.Has("id", "talk", "word") {
 					return nil
 				}
@@ -202,6 +202,20 @@ func TestWhatADamagedDatabaseHidesIsNotRemoved(t *testing.T) {
 	exec(t, db, `DELETE FROM toys WHERE id = 200`)
 	if rep := p.bringUnits(); rep.Events != 1 || rep.Amended != 1 {
 		t.Errorf("Import of the database without damage and one row = %+v, want that one withdrawn", rep)
+	}
+}
+
+func TestADatabaseWithADamagedSchemaIsNamed(t *testing.T) {
+	p := newPlace(t)
+	p.toys()
+	data, err := os.ReadFile(p.path("toys.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	copy(data[108:], "\xff\xff\xff\xff\xff\xff") // where on the page its entries are
+	p.raw("toys.db", string(data))
+	if rep := p.bringUnits(); rep.Failed != 1 || rep.Unmatched != 0 {
+		t.Errorf("Import of a database with a damaged schema = %+v, want it named with the error", rep)
 	}
 }
 

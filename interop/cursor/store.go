@@ -39,9 +39,6 @@ func openDB(ctx context.Context, at, mention string, ours func(*foreign.DB) bool
 	}
 	db, err := foreign.Open(ctx, at)
 	if err != nil {
-		if errors.Is(err, foreign.ErrNone) {
-			err = errors.Join(interop.ErrOther, err)
-		}
 		return nil, err
 	}
 	if !ours(db) {

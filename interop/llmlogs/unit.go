@@ -31,9 +31,6 @@ func look(ctx context.Context, path string) (_ interop.Unit, err error) {
 	}
 	db, err := foreign.Open(ctx, path)
 	if err != nil {
-		if errors.Is(err, foreign.ErrNone) {
-			err = errors.Join(interop.ErrOther, err)
-		}
 		return nil, err
 	}
 	u := &unit{db: db, path: path, of: map[string][]string{}, refers: map[string][]string{}}
