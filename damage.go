@@ -30,6 +30,10 @@ func (e *DamagedError) Unwrap() []error { return []error{ErrCorrupt, e.Err} }
 // stored.
 var ErrSum = errors.New("its checksum does not match: it is not what was stored")
 
+// NoteLost is the name of the note that stands in the place of an event which was
+// lost with the damage that a store was rebuilt after. Its level is error.
+const NoteLost = "lost"
+
 // StandIn returns an event that says, in the place of the damaged one, that it is
 // damaged. It is for people to read. Only a copy of the session stores it, elsewhere:
 // [Event.StandsIn] tells it from what was said.

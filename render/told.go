@@ -2,14 +2,15 @@ package render
 
 import (
 	"bytes"
+	"fmt"
 	"iter"
 
 	"github.com/skein-dev/skein"
 )
 
 // A Told is what a session's events tell besides its messages: how far the
-// calls came that have no result, and which requests failed. A nil Told tells
-// nothing.
+// calls came that have no result, which requests failed, and which events were
+// lost. A nil Told tells nothing.
 type Told struct {
 	calls   map[string][]toldCall // by ID, which may come again, in order
 	waiting int                   // calls whose result may come
@@ -23,9 +24,11 @@ type toldCall struct {
 	done    bool // it has a result, which does not tell the state
 }
 
+// A failure is a request that failed or, without an error, events from seq to
+// last that were lost.
 type failure struct {
-	seq   skein.Seq
-	error *skein.ErrorInfo
+	seq, last skein.Seq
+	error     *skein.ErrorInfo
 }
 
 // Tell gathers what events tell of the messages up to the place to: all events
@@ -78,8 +81,24 @@ func (t *Told) add(e *skein.Event, to skein.Seq, hide func(string) string) {
 		if hide != nil {
 			s.Error.Message = hide(s.Error.Message)
 		}
-		t.failed = append(t.failed, failure{e.Seq, s.Error})
+		t.failed = append(t.failed, failure{e.Seq, e.Seq, s.Error})
+	case skein.KindNoted:
+		if e.Seq > to || !bytes.Contains(e.Payload, []byte(skein.NoteLost)) {
+			return
+		}
+		if n, err := skein.Decode[skein.Noted](*e); err == nil && n.Name == skein.NoteLost && n.Level == "error" {
+			t.lost(e.Seq)
+		}
 	}
+}
+
+// lost takes in that the event at seq was lost.
+func (t *Told) lost(seq skein.Seq) {
+	if n := len(t.failed); n > 0 && t.failed[n-1].error == nil && t.failed[n-1].last == seq-1 {
+		t.failed[n-1].last = seq
+		return
+	}
+	t.failed = append(t.failed, failure{seq, seq, nil})
 }
 
 // message takes in the results of m, and its calls if made.
@@ -164,25 +183,36 @@ func callWords(c toldCall) string {
 }
 
 // Before returns the errors of requests that failed before the message e, nil
-// for the end of the session, each once. What e says itself is not among them.
+// for the end of the session, and which events were lost there, each once. What
+// e says itself is not among them.
 func (t *Told) Before(e *skein.Entry) (lines []string) {
 	if t == nil {
 		return nil
 	}
 	for len(t.failed) > 0 && (e == nil || t.failed[0].seq < e.Seq) {
-		f := t.failed[0].error
+		f := t.failed[0]
 		t.failed = t.failed[1:]
-		if e == nil || e.Message.Error == nil || e.Message.Error.Message != f.Message {
-			lines = append(lines, "A request failed: "+ErrorLine(f))
+		switch {
+		case f.error == nil:
+			lines = append(lines, lostLine(f))
+		case e == nil || e.Message.Error == nil || e.Message.Error.Message != f.error.Message:
+			lines = append(lines, "A request failed: "+ErrorLine(f.error))
 		}
 	}
 	if e != nil && e.Message.Error != nil {
 		// What it says is not said again of its own request.
-		for len(t.failed) > 0 && t.failed[0].seq <= e.End+1 && t.failed[0].error.Message == e.Message.Error.Message {
+		for len(t.failed) > 0 && t.failed[0].seq <= e.End+1 && t.failed[0].error != nil && t.failed[0].error.Message == e.Message.Error.Message {
 			t.failed = t.failed[1:]
 		}
 	}
 	return lines
+}
+
+func lostLine(f failure) string {
+	if f.seq == f.last {
+		return fmt.Sprintf("Event %d was lost when the store was damaged", f.seq)
+	}
+	return fmt.Sprintf("Events %d to %d were lost when the store was damaged", f.seq, f.last)
 }
 
 // CallState returns how far a call came of which its tool events say said, ""

@@ -52,6 +52,33 @@ func eachEvent(events []skein.Event) iter.Seq2[skein.Event, error] {
 	}
 }
 
+func TestDocumentsTellWhichEventsWereLost(t *testing.T) {
+	var events []skein.Event
+	put := func(kind skein.Kind, payload any) {
+		events = append(events, skein.NewEvent(kind, noon, payload))
+		events[len(events)-1].Seq = skein.Seq(len(events))
+	}
+	lost := func() { put(skein.KindNoted, skein.Noted{Name: skein.NoteLost, Level: "error"}) }
+	put(skein.KindCreated, skein.Created{})
+	lost()
+	lost()
+	put(skein.KindSaid, skein.UserSays("Go."))
+	put(skein.KindNoted, skein.Noted{Name: "x", Level: "error", Data: []byte(`"lost"`)})
+	lost()
+	entries := []skein.Entry{{Seq: 4, End: 4, Turn: 1, Time: noon, Message: skein.UserSays("Go.")}}
+	for name, write := range map[string]func(*testing.T, skein.Session, []skein.Entry, Options) string{"HTML": asHTML, "Markdown": asMarkdown} {
+		what, err := Tell(eachEvent(events), 6, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := write(t, skein.Session{ID: "a", Last: 6}, entries, Options{Told: what})
+		first, said, last := strings.Index(got, "Events 2 to 3 were lost"), strings.Index(got, "Go."), strings.Index(got, "Event 6 was lost")
+		if first < 0 || said < first || last < said || strings.Contains(got, "Event 5") {
+			t.Errorf("%s tells of what was lost at %d and %d, of the message at %d; want it where it stood:\n%s", name, first, last, said, got)
+		}
+	}
+}
+
 func TestDocumentsTellHowFarCallsCameAndWhichRequestsFailed(t *testing.T) {
 	s, events, entries := told()
 	hide := func(text string) string { return strings.ReplaceAll(text, "sk-1", "[key]") }

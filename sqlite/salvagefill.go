@@ -240,7 +240,7 @@ func (x *salvage) fillGaps(t *tx, n, upto, last int64, id skein.SessionID) (lost
 // putLost puts an event in the place of a lost one. The first one of a session
 // must make it.
 func (x *salvage) putLost(t *tx, n, seq, said int64, id skein.SessionID, first bool) error {
-	e := skein.NewEvent(skein.KindNoted, 0, skein.Noted{Name: "lost", Level: "error", Data: skein.MustJSON("the event that stood here was lost when the store was damaged")})
+	e := skein.NewEvent(skein.KindNoted, 0, skein.Noted{Name: skein.NoteLost, Level: "error", Data: skein.MustJSON("the event that stood here was lost when the store was damaged")})
 	if first {
 		h, err := t.head(id)
 		if err != nil {
