@@ -124,7 +124,7 @@ func (c *Cluster) small(size int64) error {
 func (c *Cluster) run(program string, args ...string) error {
 	cmd := exec.Command(filepath.Join(c.Bin, program), args...)
 	cmd.Dir = c.dir
-	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + c.dir, "LC_ALL=C"}
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + c.dir, "LC_ALL=C", fmt.Sprintf("PGCTLTIMEOUT=%.0f", patience.Seconds())}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	who, err := account()
 	if err != nil {
