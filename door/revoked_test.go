@@ -27,6 +27,26 @@ func lingering(tokens *door.Tokens) *door.Door {
 	)
 }
 
+// registered returns the tokens of a file and of a registry.
+func registered(t *testing.T) (*door.Tokens, registry) {
+	t.Helper()
+	tokens, err := door.OpenTokens(filepath.Join(t.TempDir(), "tokens"), time.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := newRegistry()
+	tokens.In(r)
+	return tokens, r
+}
+
+// asking returns a request, such as GET /stream, with a token.
+func asking(what, token string) *http.Request {
+	method, path, _ := strings.Cut(what, " ")
+	r := httptest.NewRequest(method, "http://127.0.0.1"+path, nil)
+	r.Header.Set("Authorization", "Bearer "+token)
+	return r
+}
+
 // lasts returns how long a request stays open after revoke, which is called
 // when the request has been open for a while. keep is how long it is left open
 // if nothing ends it.
@@ -50,11 +70,6 @@ func lasts(t *testing.T, h http.Handler, r *http.Request, keep time.Duration, re
 }
 
 func TestWhatIsOpenEndsWithinASecondOfItsToken(t *testing.T) {
-	shows := func(method, path, token string) *http.Request {
-		r := httptest.NewRequest(method, "http://127.0.0.1"+path, nil)
-		r.Header.Set("Authorization", "Bearer "+token)
-		return r
-	}
 	must := func(err error) {
 		if err != nil {
 			t.Error(err)
@@ -70,13 +85,9 @@ func TestWhatIsOpenEndsWithinASecondOfItsToken(t *testing.T) {
 		for _, at := range []string{"GET /stream", "POST /mcp"} {
 			t.Run(name+" "+at, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
-					tokens, err := door.OpenTokens(filepath.Join(t.TempDir(), "tokens"), time.Now)
-					if err != nil {
-						t.Fatal(err)
-					}
-					r := newRegistry()
-					tokens.In(r)
+					tokens, r := registered(t)
 					var token string
+					var err error
 					if strings.HasPrefix(name, "removed") && name != "removed in a registry" {
 						token, err = tokens.Add(door.Token{Name: "t", Scope: "write"})
 					} else {
@@ -85,12 +96,11 @@ func TestWhatIsOpenEndsWithinASecondOfItsToken(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					method, path, _ := strings.Cut(at, " ")
 					h := lingering(tokens)
-					if took := lasts(t, h, shows(method, path, token), time.Hour, func() { revoke(tokens, r) }); took > time.Second {
+					if took := lasts(t, h, asking(at, token), time.Hour, func() { revoke(tokens, r) }); took > time.Second {
 						t.Errorf("%s stays open for %v after its token was %s, want at most a second", at, took, name)
 					}
-					if took := lasts(t, h, shows(method, path, tokens.First()), 10*time.Second, func() {}); took < 10*time.Second {
+					if took := lasts(t, h, asking(at, tokens.First()), 10*time.Second, func() {}); took < 10*time.Second {
 						t.Errorf("%s with a token that lives ends after %v by itself", at, took)
 					}
 				})
@@ -126,12 +136,7 @@ func TestWhatIsOpenEndsWithItsTokenWhereTheRegistryIsSlow(t *testing.T) {
 	for _, of := range []string{"registry", "file"} {
 		t.Run(of, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				tokens, err := door.OpenTokens(filepath.Join(t.TempDir(), "tokens"), time.Now)
-				if err != nil {
-					t.Fatal(err)
-				}
-				r := newRegistry()
-				tokens.In(r)
+				tokens, r := registered(t)
 				others, err := door.Register(t.Context(), r, door.Token{Name: "others", User: "bob", Scope: "write"})
 				if err != nil {
 					t.Fatal(err)
@@ -142,17 +147,12 @@ func TestWhatIsOpenEndsWithItsTokenWhereTheRegistryIsSlow(t *testing.T) {
 						t.Fatal(err)
 					}
 				}
-				shows := func(token string) *http.Request {
-					q := httptest.NewRequest(http.MethodGet, "http://127.0.0.1/stream", nil)
-					q.Header.Set("Authorization", "Bearer "+token)
-					return q
-				}
 				h := lingering(tokens)
 				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()
-				go h.ServeHTTP(httptest.NewRecorder(), shows(others).WithContext(ctx)) // which the registry is asked for
+				go h.ServeHTTP(httptest.NewRecorder(), asking("GET /stream", others).WithContext(ctx)) // which the registry is asked for
 				synctest.Wait()
-				took := lasts(t, h, shows(token), time.Hour, func() {
+				took := lasts(t, h, asking("GET /stream", token), time.Hour, func() {
 					if r.lost.Store(1); of == "registry" {
 						r.remove("others")
 						return
@@ -174,17 +174,10 @@ func TestWhatIsOpenEndsWithItsTokenWhereTheRegistryIsSlow(t *testing.T) {
 // reads goes on.
 func TestWhatIsOpenStaysWhileTokensCannotBeLookedUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRegistry()
-		tokens, err := door.OpenTokens(filepath.Join(t.TempDir(), "tokens"), time.Now)
-		if err != nil {
-			t.Fatal(err)
-		}
-		tokens.In(r)
+		tokens, r := registered(t)
 		const token = "skein_of-the-registry"
 		r.all["t"] = skein.Access{Name: "t", Scope: "read", Hash: sha256.Sum256([]byte(token))}
-		q := httptest.NewRequest(http.MethodGet, "http://127.0.0.1/stream", nil)
-		q.Header.Set("Authorization", "Bearer "+token)
-		if took := lasts(t, lingering(tokens), q, 10*time.Second, func() { r.away.Store(true) }); took < 10*time.Second {
+		if took := lasts(t, lingering(tokens), asking("GET /stream", token), 10*time.Second, func() { r.away.Store(true) }); took < 10*time.Second {
 			t.Errorf("a stream whose registry is away ends after %v", took)
 		}
 	})
