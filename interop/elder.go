@@ -97,8 +97,11 @@ func (t *target) isOlder(ctx context.Context, id skein.SessionID, raw []byte, mi
 	if err != nil {
 		return false, err
 	}
-	paths := t.im.pathsOf(id)
-	if s.Origin == nil || s.Origin.Format != t.w.format.Name || bytes.Contains(raw, []byte(`"`+s.Origin.ID+`"`)) || s.Origin.ID == "" || t.file.ID == "" || s.Origin.ID == t.file.ID || len(paths) != 1 {
+	o, paths := s.Origin, t.im.pathsOf(id)
+	switch {
+	case o == nil, o.Format != t.w.format.Name, o.ID == "", t.file.ID == "", len(paths) != 1: // nobody knows
+		return false, nil
+	case o.ID == t.file.ID, bytes.Contains(raw, []byte(`"`+o.ID+`"`)):
 		return false, nil
 	}
 	c, there := look(paths[0])
