@@ -56,14 +56,10 @@ func (k *book) Shown(at skein.Parent) (x ledger.Base, err error) {
 		}
 		x.Shown, k.undone, x.Prompts = p.Shown(), taken.ranges, p.Prompts
 	} else {
-		if x.Shown, err = walk.Past(past, k.segs, x.Said); err != nil {
+		var stands walk.State
+		if x.Shown, stands, err = walk.ShownAt(past, k.segs, x.Said, at.Seq); err != nil {
 			return x, err
 		}
-		stands, err := walk.Stand(past, k.segs, at.Seq)
-		if err != nil {
-			return x, err
-		}
-		stands.Show(&x.Shown)
 		k.undone, x.Prompts = stands.Gaps, stands.Prompts
 	}
 	if k.clients, k.messages, err = k.tx.known(p.User, k.segs, k.d.asks.clients, k.d.asks.messages); err != nil {

@@ -83,23 +83,15 @@ func (k *book) Shown(at skein.Parent) (x ledger.Base, err error) {
 	if x.Said = skein.Seq(prev); kind == string(skein.KindSaid) {
 		x.Said = at.Seq
 	}
-	x.Shown = p.Shown()
 	if at.Seq == p.Last {
 		g, err := k.gaps(p.n, segs, p.Last)
-		k.undone, x.Prompts = g.ranges, p.Prompts
+		x.Shown, k.undone, x.Prompts = p.Shown(), g.ranges, p.Prompts
 		return x, err
 	}
-	l := walker{k.s, k.conn, nil}
-	if x.Shown, err = walk.Past(l, segs, x.Said); err != nil {
-		return x, err
-	}
-	stands, err := walk.Stand(l, segs, at.Seq)
-	if err != nil {
-		return x, err
-	}
-	stands.Show(&x.Shown)
+	var stands walk.State
+	x.Shown, stands, err = walk.ShownAt(walker{k.s, k.conn, nil}, segs, x.Said, at.Seq)
 	k.undone, x.Prompts = stands.Gaps, stands.Prompts
-	return x, nil
+	return x, err
 }
 
 // Begin implements [ledger.Book]. The row must be there to be referred to.

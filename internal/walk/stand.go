@@ -157,6 +157,23 @@ func StandWith(l StandLog, segs Segments, gaps []skein.SeqRange, last skein.Seq)
 	return x, s.words()
 }
 
+// A ForkLog is what [ShownAt] needs of a store.
+type ForkLog interface {
+	PastLog
+	StandLog
+}
+
+// ShownAt returns what a fork shows of a session whose events end at last, the last
+// said one at said, and what stands there. Errors are the log's.
+func ShownAt(l ForkLog, segs Segments, said, last skein.Seq) (to skein.Shown, x State, err error) {
+	if to, err = Past(l, segs, said); err != nil {
+		return to, x, err
+	}
+	x, err = Stand(l, segs, last)
+	x.Show(&to)
+	return to, x, err
+}
+
 // Undone is Stand for Gaps and Hurt alone. Errors are the log's.
 func Undone(l StandLog, segs Segments, last skein.Seq) (x State, err error) {
 	s := look{log: l, segs: ended(segs, last), state: &x}
