@@ -153,8 +153,11 @@ func (b *builder) items() (items []item) {
 }
 
 // lastTyped returns the index of the last draft that a person typed, else of
-// the last that is the user's, else -1.
+// the last that is the user's, else -1; of all, where Rules.Aside is.
 func (b *builder) lastTyped() int {
+	if b.rules.Aside {
+		return len(b.drafts) - 1
+	}
 	last := -1
 	for i, d := range slices.Backward(b.drafts) {
 		if d.typed {

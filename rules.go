@@ -30,6 +30,7 @@ type Rules struct {
 	MaxCall     int      // bytes of a call's ID, likewise
 	Newest      int      // at most about this many of the newest messages, cut where a round of tools begins; 0 for all
 	Room        int      // bytes that the messages may take: what is too much is left out, the oldest results first, and marked; the newest message of the user's never is; 0 for no bound
+	Aside       bool     // the last message is a program's, about those before: that is what Room leaves whole
 }
 
 // GenericRules are the ones that hold everywhere: what a template for a local

@@ -59,8 +59,8 @@ func (u *turn) ask() (*skein.Message, error) {
 // nothing more can be left out of.
 func (t *Thread) tooLong(r llm.Request, err error) error {
 	said := 0
-	for _, m := range slices.Backward(r.Messages) {
-		if m.Typed() {
+	for _, e := range slices.Backward(t.window) { // in r it may be one message with others
+		if m, err := skein.Decode[skein.Message](e); e.Kind == skein.KindSaid && err == nil && m.Typed() {
 			said = len(m.Words())
 			break
 		}

@@ -222,6 +222,24 @@ func TestFewLargeTurnsFit(t *testing.T) {
 	g.say("and on", "done")
 }
 
+// A prompt that was refused, as it is too long by itself, is summed up as what is
+// older is: with its middle left out.
+func TestARefusedPromptIsInNoSummarysWay(t *testing.T) {
+	g := open(t)
+	g.model.reads = 16 << 10
+	if _, err := g.Turn(t.Context(), skein.UserSays(strings.Repeat("long ", 6000))); !errors.Is(err, llm.ErrTooLong) {
+		t.Fatalf("a prompt that is too long by itself = %v, want %v", err, llm.ErrTooLong)
+	}
+	g.say("short", "done")
+	if err := g.Compact(t.Context()); err != nil {
+		t.Errorf("Compact after it = %v, want nil", err)
+	}
+	last := g.model.requests[len(g.model.requests)-1].Messages
+	if got := last[len(last)-1].Words(); !strings.Contains(got, "Sum up this conversation") {
+		t.Errorf("the summary was asked for with %.200q, want the question whole", got)
+	}
+}
+
 func TestATurnThatIsTooLongByItselfLosesItsOldestResults(t *testing.T) {
 	var steps []answer
 	for range 30 {

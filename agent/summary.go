@@ -97,7 +97,7 @@ func (p *plan) head(keep []skein.Seq) string {
 // and returns how many it showed.
 func (u *turn) summary(p *plan, room, try int) (text string, size int, err error) {
 	rules := u.agent.Model.About().Rules
-	rules.Room = room
+	rules.Room, rules.Aside = room, true
 	v, err := skein.Context(p.events(), rules)
 	if err != nil {
 		return "", 0, err
