@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"maps"
 	"path/filepath"
 	"slices"
 
@@ -25,6 +26,7 @@ type elder struct {
 	path   string
 	format *Format
 	of     skein.SessionID // the session that it is older than
+	again  []ended         // that this import took out already, its own among them
 }
 
 // An ended is a session that is taken out as long as it ends there: what somebody
@@ -78,7 +80,10 @@ func (c *copier) checkElder(ctx context.Context, r read, places []skein.Place) e
 		if older, err := t.isOlder(ctx, id, r.rec.Raw, it.Event, was); !older || err != nil {
 			return err
 		}
-		e := elder{t.file.Path, t.im.format(t.w.format.Name), id}
+		e := elder{path: t.file.Path, format: t.im.format(t.w.format.Name), of: id}
+		for _, out := range slices.Sorted(maps.Keys(t.im.again)) {
+			e.again = append(e.again, ended{ID: out})
+		}
 		if ok, err := t.im.redoable(ctx, id, &redo{elder: e, made: madeOf{}}); !ok || err != nil {
 			return err
 		}
@@ -231,17 +236,22 @@ func (im *importer) yieldAll(ctx context.Context) error {
 	for len(im.elders) > 0 {
 		e := im.elders[0]
 		im.elders = im.elders[1:]
-		im.elderly[e.path]++
-		if err := im.takeOut(ctx, e); err != nil {
-			if err := im.fails(ctx, e.path, err); err != nil {
-				return err
-			}
-		}
-		if err := im.readAgain(ctx, e.format, e.path); err != nil {
+		if err := im.yieldTo(ctx, e); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// yieldTo takes out the copies of a file, and reads it, and them behind it.
+func (im *importer) yieldTo(ctx context.Context, e elder) error {
+	im.elderly[e.path]++
+	if err := im.takeOut(ctx, e); err != nil {
+		if err := im.fails(ctx, e.path, err); err != nil {
+			return err
+		}
+	}
+	return im.readAgain(ctx, e.format, e.path)
 }
 
 // takeOut deletes the copies of a file, once its state says which they are. They are
@@ -265,7 +275,7 @@ func (im *importer) takeOut(ctx context.Context, e elder) error {
 		st.Yields = &yields{}
 	}
 	y := st.Yields
-	y.Files, y.Sessions, y.Kids = append(y.Files, x.Files...), append(y.Sessions, x.Sessions...), append(y.Kids, x.Kids...)
+	y.Files, y.Sessions, y.Kids = append(y.Files, x.Files...), slices.Concat(y.Sessions, x.Sessions, e.again), append(y.Kids, x.Kids...)
 	f.Format, f.Path, f.State = e.format.Name, e.path, st.encode()
 	f.CopyOf, f.Size, f.Mtime, f.Inode = "", -1, 0, 0
 	if err := im.note(ctx, f); err != nil {

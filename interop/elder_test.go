@@ -3,9 +3,11 @@ package interop_test
 import (
 	"context"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/interop"
@@ -138,6 +140,72 @@ func TestAForkThatHasMoreThanItsFileStaysWhatItIs(t *testing.T) {
 	}
 }
 
+// theWrongWayRound has the fork b and the original a the wrong way round, as earlier
+// versions left them: a became a fork of b, and c is one of a.
+func theWrongWayRound(t *testing.T) *place {
+	t.Helper()
+	p := newPlace(t)
+	p.write("a.toy", "a1", "k1/k", "a2", "a3")
+	p.write("b.toy", "a1", "k1/k", "a2", "b1", "l1/l")
+	p.write("c.toy", "a1", "k1/k", "a2", "a3", "c1")
+	p.names(interop.Options{}, "b.toy")
+	lease, err := p.store.Acquire(t.Context(), "b", skein.LeaseRequest{Program: "test"}) // so it stays what it is
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.names(interop.Options{}, "a.toy")
+	if err := p.store.Release(t.Context(), lease); err != nil {
+		t.Fatal(err)
+	}
+	p.wants("a", "created a1 a2 fork(b@3) a3")
+	p.names(interop.Options{}, "c.toy")
+	return p
+}
+
+// A store in which the original is the fork of its copy, as earlier versions left
+// them, is put right when somebody names the files, or asks for them again.
+func TestAnOriginalThatIsTheForkOfItsCopyIsTurned(t *testing.T) {
+	for name, ask := range map[string]func(p *place){
+		"named": func(p *place) { p.names(interop.Options{}, "a.toy", "b.toy") },
+		"alone": func(p *place) { p.names(interop.Options{}, "a.toy") },
+		"again": func(p *place) { p.bring(interop.Options{Again: true}) },
+		"went on": func(p *place) {
+			was := p.hour.Add(-2 * time.Hour) // a was written before b and c
+			p.write("a.toy", "a1", "k1/k", "a2", "a3", "a4")
+			if err := os.Chtimes(p.path("a.toy"), was, was); err != nil {
+				p.Fatal(err)
+			}
+			p.names(interop.Options{}, "a.toy")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := theWrongWayRound(t)
+			if rep := p.bring(interop.Options{}); rep.Events != 0 {
+				t.Errorf("an import that names nothing = %+v, want nothing new", rep)
+			}
+			ask(p)
+			more := ""
+			if name == "went on" {
+				more = " a4"
+			}
+			p.wants("a", "created a1 a2 a3"+more)
+			p.wants("b", "created a1 a2 fork(a@3) b1")
+			p.wants("c", "created a1 a2 a3 fork(a@4) c1")
+			p.wants("k", "child(a@2) k1")
+			p.wants("l", "child(b@5) l1")
+			for _, f := range []string{"a.toy", "b.toy", "c.toy"} {
+				p.exact(f)
+			}
+			if got := p.sessions(); len(got) != 5 {
+				t.Errorf("sessions %q, want five", got)
+			}
+			if rep := p.names(interop.Options{}, "a.toy", "b.toy", "c.toy"); rep.Events != 0 || rep.Sessions != 0 {
+				t.Errorf("the next import = %+v, want nothing new", rep)
+			}
+		})
+	}
+}
+
 // What somebody adds at any moment until a fork is taken out keeps it as it is.
 func TestAForkThatSomebodyGoesOnWithMeanwhileStays(t *testing.T) {
 	p := newPlace(t)
@@ -216,6 +284,75 @@ func TestAnImportThatIsStoppedWhileAForkIsReadAgainLosesNothing(t *testing.T) {
 				t.Errorf("an import that reads a fork again writes %d times, want more", n-1)
 			}
 			return
+		}
+	}
+}
+
+// A kill between any two steps of a turn loses nothing either, and the next import
+// of the files does it.
+func TestATurnThatIsStoppedLosesNothing(t *testing.T) {
+	for n := 1; ; n++ {
+		p := theWrongWayRound(t)
+		f := &fault{Store: p.store, left: n}
+		_, err := interop.Import(context.Background(), f, []interop.Format{toy()}, []string{p.path("a.toy")}, interop.Options{Named: true})
+		for range 2 {
+			p.bring(interop.Options{})
+		}
+		for id, last := range map[string]string{"a": " a3", "b": " b1", "c": " c1", "k": " k1", "l": " l1"} {
+			if got := p.tell(id); !strings.HasSuffix(got, last) || id < "k" && !strings.Contains(got, "a1 ") {
+				t.Errorf("events of %s: %s, want those of its file, to%s", id, got, last)
+			}
+		}
+		p.names(interop.Options{}, "a.toy")
+		p.wants("a", "created a1 a2 a3")
+		p.wants("b", "created a1 a2 fork(a@3) b1")
+		p.wants("c", "created a1 a2 a3 fork(a@4) c1")
+		if p.Failed() {
+			t.Fatalf("stopped before write %d", n)
+		}
+		if err == nil && f.left > 0 {
+			if n < 6 {
+				t.Errorf("an import that turns a fork writes %d times, want more", n-1)
+			}
+			return
+		}
+	}
+}
+
+// What somebody has added to one of the two keeps them as they are.
+func TestWhatSomebodyAddedToIsNotTurned(t *testing.T) {
+	for _, id := range []string{"a", "b", "c"} {
+		p := theWrongWayRound(t)
+		p.add(id, asked("here"))
+		p.names(interop.Options{}, "a.toy", "b.toy")
+		p.wants("a", map[bool]string{true: "created a1 a2 fork(b@3) a3 here", false: "created a1 a2 fork(b@3) a3"}[id == "a"])
+	}
+}
+
+// Somebody who works on one of them keeps them as they are, with all that they have.
+func TestWhatSomebodyWorksOnIsNotTurned(t *testing.T) {
+	for _, id := range []skein.SessionID{"a", "b", "c"} {
+		p := theWrongWayRound(t)
+		lease, err := p.store.Acquire(t.Context(), id, skein.LeaseRequest{Program: "test"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 2 {
+			p.names(interop.Options{}, "a.toy", "b.toy")
+			p.wants("a", "created a1 a2 fork(b@3) a3")
+			p.wants("b", "created a1 a2 b1")
+			p.wants("c", "created a1 a2 fork(b@3) a3 fork(a@5) c1")
+			p.wants("k", "child(b@2) k1")
+			p.wants("l", "child(b@4) l1")
+		}
+		if err := p.store.Release(t.Context(), lease); err != nil {
+			t.Fatal(err)
+		}
+		p.names(interop.Options{}, "a.toy", "b.toy")
+		p.wants("a", "created a1 a2 a3")
+		p.wants("c", "created a1 a2 a3 fork(a@4) c1")
+		if t.Failed() {
+			t.Fatalf("while somebody works on %s", id)
 		}
 	}
 }

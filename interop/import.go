@@ -99,6 +99,9 @@ func (im *importer) importAll(ctx context.Context, found []candidate, moving fun
 	if err := im.importEach(ctx, works, p); err != nil {
 		return err
 	}
+	if err := im.turnAll(ctx, found); err != nil {
+		return err
+	}
 	if err := im.yieldAll(ctx); err != nil {
 		return err
 	}
