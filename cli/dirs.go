@@ -2,7 +2,10 @@ package cli
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 )
 
 // dirs is where skein keeps its files.
@@ -22,6 +25,24 @@ type dirs struct {
 	State  string // logs, locks, tokens
 	Cache  string // what can be made again
 	Config string // config.toml
+}
+
+// owned returns the data folder if it is skein's own: a folder that is named for
+// it, or one that a person named and in which nothing else is. "" if it is not.
+func (d dirs) owned() string {
+	if d.State != filepath.Join(d.Data, "state") || d.Config == d.Data { // not of SKEIN_HOME
+		return d.Data
+	}
+	entries, err := os.ReadDir(d.Data)
+	if err != nil {
+		return ""
+	}
+	for _, e := range entries {
+		if name := e.Name(); !strings.HasPrefix(name, "skein.db") && !slices.Contains([]string{"backups", "state", "cache", "config"}, name) {
+			return ""
+		}
+	}
+	return d.Data
 }
 
 // findDirs works out the folders. It fails if the environment names no

@@ -67,7 +67,7 @@ func (o *doctorOptions) run(ctx context.Context, j *job, n *findings) error {
 		examiners = append(examiners, logs)
 	}
 	for _, ex := range examiners {
-		if err := o.tell(j, ex.Examine(ctx, skein.Examination{Repair: o.repair, Folder: j.dirs.Data}), n); err != nil {
+		if err := o.tell(j, ex.Examine(ctx, skein.Examination{Repair: o.repair, Folder: j.dirs.owned()}), n); err != nil {
 			return err
 		}
 	}
