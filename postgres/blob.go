@@ -32,6 +32,9 @@ func (q *conn) blob(id skein.SessionID, h skein.Hash) (form, size int, data []by
 	if err != nil {
 		return 0, 0, nil, none // no event refers to it
 	}
+	if err := q.large(&x); err != nil {
+		return 0, 0, nil, err
+	}
 	segs, err := q.segments(&x, x.Last)
 	if err != nil {
 		return 0, 0, nil, err
@@ -45,8 +48,14 @@ func (q *conn) blob(id skein.SessionID, h skein.Hash) (form, size int, data []by
 				if found {
 					return nil // it is the same
 				}
+				if err := q.hold(r); err != nil {
+					return err
+				}
 				found = true
-				return r.Scan(&form, &size, &data)
+				if err := r.Scan(&form, &size, &data); err != nil {
+					return err
+				}
+				return q.share.Try(int64(size)) // that it is, unpacked
 			})
 	}
 	if err = p.run(); err == nil && !found {

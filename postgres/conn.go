@@ -6,6 +6,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/skein-dev/skein/internal/room"
 )
 
 // Roles: the one to whom row security shows a user's rows, and the one to whom
@@ -25,8 +27,9 @@ type conn struct {
 	ctx   context.Context
 	pg    *pgxpool.Conn
 	s     *Store
-	begin string // the statement that begins it; "" for one that ends with the first round trip
-	set   string // what takes the place of setRole, in one that writes; "" in others
+	share *room.Share // that holds what a reader keeps; nil without a room
+	begin string      // the statement that begins it; "" for one that ends with the first round trip
+	set   string      // what takes the place of setRole, in one that writes; "" in others
 	begun bool
 }
 
@@ -184,7 +187,44 @@ const (
 
 // read runs f on one state of the database, in a short transaction.
 func (s *Store) read(ctx context.Context, f func(*conn) error) error {
-	return s.with(ctx, beginRead, f)
+	return s.roomy(ctx, beginRead, f)
+}
+
+// roomy is with for what may be long. It may run f again, if that has to wait: for
+// its turn, or for room.
+func (s *Store) roomy(ctx context.Context, begin string, f func(*conn) error) error {
+	return s.turns.Read(ctx, func(ctx context.Context) error {
+		return s.with(ctx, begin, func(q *conn) error {
+			q.share = room.Of(ctx)
+			return f(q)
+		})
+	})
+}
+
+// Those who share a [room.Room] read large sessions few at once.
+const (
+	largeFrom   = 8 << 20 // bytes of a session that may have something long
+	largeAtOnce = 2
+)
+
+// large returns what [room.Turn] does if a session may have something long.
+func (q *conn) large(h *head) error {
+	if q.share == nil || h.bytes < largeFrom && h.Parent == nil { // nobody knows how much it shows of the parent
+		return nil
+	}
+	return room.Turn(q.ctx)
+}
+
+// hold holds what a row takes, for whoever reads it. The error is [room.ErrFull].
+func (q *conn) hold(r row) error {
+	if q.share == nil {
+		return nil
+	}
+	n := 0
+	for _, v := range r.RawValues() {
+		n += len(v)
+	}
+	return q.share.Try(int64(n))
 }
 
 // ask runs one statement by itself, in one round trip; f is called for each row

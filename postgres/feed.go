@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/room"
 )
 
 const (
@@ -57,11 +58,13 @@ func (s *Store) feed(ctx context.Context, after skein.Cursor, yield func(skein.F
 		}
 	}
 	look := lookAgain{}
+	share := room.Of(ctx)
 	for {
 		changed := s.wakers.wait("") // before reading, so that no change falls between
 		var page []journaled
 		var next spot
 		var more, waiting bool
+		was := share.Used()
 		if err := s.patiently(ctx, func() (err error) {
 			page, next, more, waiting, err = s.feedPage(ctx, &at)
 			return err
@@ -71,6 +74,7 @@ func (s *Store) feed(ctx context.Context, after skein.Cursor, yield func(skein.F
 			}
 			return err
 		}
+		took := share.Used() - was
 		for _, e := range page {
 			if e.id == "" {
 				continue
@@ -80,6 +84,7 @@ func (s *Store) feed(ctx context.Context, after skein.Cursor, yield func(skein.F
 				return nil
 			}
 		}
+		share.Give(took)
 		if at = at.at(next); more {
 			look = lookAgain{}
 			continue
@@ -95,7 +100,7 @@ func (s *Store) feed(ctx context.Context, after skein.Cursor, yield func(skein.F
 // goes on. more says that there may be others at once, waiting that there will be
 // in a moment.
 func (s *Store) feedPage(ctx context.Context, at *bookmark) (page []journaled, next spot, more, waiting bool, err error) {
-	err = s.with(ctx, beginFeed, func(q *conn) error {
+	err = s.roomy(ctx, beginFeed, func(q *conn) error {
 		var rows []stored
 		page = nil
 		var line int32
@@ -105,6 +110,9 @@ func (s *Store) feedPage(ctx context.Context, at *bookmark) (page []journaled, n
 			}
 		}
 		if err != nil || len(rows) == 0 {
+			return err
+		}
+		if err := room.Turn(q.ctx); err != nil {
 			return err
 		}
 		more = true

@@ -164,6 +164,9 @@ func (q *conn) eventsOf(rows []stored, most, bytes int) (page []journaled, all b
 		LEFT JOIN LATERAL (SELECT x.id, x.n FROM sessions x WHERE x.user_id = e.user_id AND x.n = e.n OFFSET 0) s ON true
 		LEFT JOIN LATERAL (SELECT x.upto FROM strands x WHERE x.user_id = e.user_id AND x.n = e.n OFFSET 0) t ON true
 		WHERE e.size < $5 ORDER BY e.k, e.seq`, []any{users, sessions, from, to, bytes}, func(r row) error {
+		if err := q.hold(r); err != nil {
+			return err
+		}
 		var k int
 		var x journaled
 		e, _, err := scanEvent(r, &k, &x.id, &x.kept, &x.amends, &x.aimed, &there)

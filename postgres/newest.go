@@ -37,6 +37,9 @@ func (q *conn) walker(id skein.SessionID) (*walker, walk.Extent, error) {
 	if err != nil {
 		return nil, walk.Extent{}, err
 	}
+	if err := q.large(&h); err != nil {
+		return nil, walk.Extent{}, err
+	}
 	segs, err := q.segments(&h, h.Last)
 	return &walker{q: q, user: h.User}, walk.Extent{Segments: segs, Last: h.Last, Said: h.Said}, err
 }
@@ -74,6 +77,9 @@ func (w *walker) Back(seg walk.Segment, at skein.Seq, n int, do func(walk.Said) 
 		if !more {
 			return nil
 		}
+		if err := w.q.hold(r); err != nil {
+			return err
+		}
 		x, err := scanSaid(r)
 		more = err == nil && do(x)
 		return err
@@ -107,6 +113,9 @@ func (w *walker) Marks(walk.Segments) ([]walk.Said, error) { return w.marks, nil
 // its arguments are $5 and on.
 func (w *walker) said(p *pipe, segs walk.Segments, all *[]walk.Said, cond string, args ...any) {
 	w.each(p, segs, saidColumns, cond, args, func(r row) error {
+		if err := w.q.hold(r); err != nil {
+			return err
+		}
 		x, err := scanSaid(r)
 		*all = append(*all, x)
 		return err

@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/room"
 )
 
 // A Store keeps sessions in a PostgreSQL database. Make one with [Open].
@@ -39,6 +40,7 @@ type core struct {
 	lanes    *lanes
 	keeper   *keeper
 	quotas   *quotas
+	turns    *room.Turns // of those who read what may be long
 
 	retries atomic.Int64 // transactions of appends that were run again
 	slow    atomic.Int64 // appends that had to look first
@@ -85,7 +87,7 @@ func Open(ctx context.Context, dsn string, o Options) (_ *Store, err error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &core{pool: pool, where: where, heads: heads, puts: newPutSQL(), lines: newQueues(), lanes: newLanes(cfg.MaxConns), quotas: newQuotas(), ending: make(chan struct{}), gone: make(chan struct{})}
+	c := &core{pool: pool, where: where, heads: heads, puts: newPutSQL(), lines: newQueues(), lanes: newLanes(cfg.MaxConns), quotas: newQuotas(), turns: room.NewTurns(largeAtOnce), ending: make(chan struct{}), gone: make(chan struct{})}
 	c.life, c.stop = context.WithCancel(context.WithoutCancel(ctx))
 	if c.pack, err = newPacker(); err == nil {
 		err = c.migrate(ctx, o)

@@ -6,6 +6,7 @@ import (
 	"iter"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/room"
 )
 
 // A page is as much as is read at once; between two pages the caller has the
@@ -34,8 +35,11 @@ func (s *Store) headOf(ctx context.Context, id skein.SessionID) (h head, err err
 // Events implements [skein.Store].
 func (s *Store) Events(ctx context.Context, id skein.SessionID, after skein.Seq) iter.Seq2[skein.Event, error] {
 	return func(yield func(skein.Event, error) bool) {
+		share := room.Of(ctx)
 		for {
+			was := share.Used()
 			page, _, err := s.eventPage(ctx, id, after)
+			took := share.Used() - was
 			if err != nil {
 				skein.Wrapf(&err, "postgres: events of %s", id)
 				yield(skein.Event{}, err)
@@ -50,6 +54,7 @@ func (s *Store) Events(ctx context.Context, id skein.SessionID, after skein.Seq)
 				return
 			}
 			after = page[len(page)-1].Seq
+			share.Give(took)
 		}
 	}
 }
@@ -70,6 +75,9 @@ func (q *conn) eventsAfter(id skein.SessionID, after skein.Seq) (page []skein.Ev
 	if n = h.n; err != nil || after >= h.Last {
 		return nil, n, err
 	}
+	if err := q.large(&h); err != nil {
+		return nil, n, err
+	}
 	segs, err := q.segments(&h, h.Last)
 	if err != nil {
 		return nil, n, err
@@ -82,6 +90,9 @@ func (q *conn) eventsAfter(id skein.SessionID, after skein.Seq) (page []skein.Ev
 		}
 		err := q.query(`SELECT `+eventColumns+` FROM events e WHERE e.user_id = $1 AND e.n = $2 AND e.seq > $3 AND e.seq <= $4 ORDER BY e.seq LIMIT $5`,
 			[]any{string(h.User), seg.Session, int64(max(after, seg.From)), int64(seg.To), pageRows - len(page)}, func(r row) error {
+				if err := q.hold(r); err != nil {
+					return err
+				}
 				e, _, err := scanEvent(r)
 				if err != nil {
 					return err
@@ -96,7 +107,7 @@ func (q *conn) eventsAfter(id skein.SessionID, after skein.Seq) (page []skein.Ev
 				return nil
 			})
 		if err != nil {
-			if err = unstop(err); errors.Is(err, skein.ErrCorrupt) && len(page) > 0 { // the next page begins with what is wrong
+			if err = unstop(err); (errors.Is(err, skein.ErrCorrupt) || errors.Is(err, room.ErrFull)) && len(page) > 0 { // the next page begins with what is wrong
 				err = nil
 			}
 			return page, n, err

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/room"
 )
 
 // Watch implements [skein.Store]. The place in the session is the truth; what
@@ -28,15 +29,18 @@ func (s *Store) watch(ctx context.Context, id skein.SessionID, after skein.Seq, 
 	stop := s.wakers.start()
 	leave()
 	defer stop()
+	share := room.Of(ctx)
 	first := int64(0) // the session's number: it may be deleted and begin anew
 	for {
 		changed := s.wakers.wait(id) // before reading, so that no change falls between
+		was := share.Used()
 		var page []skein.Event
 		var n int64
 		err := s.patiently(ctx, func() (err error) {
 			page, n, err = s.eventPage(ctx, id, after)
 			return err
 		})
+		took := share.Used() - was
 		if err == nil && first != 0 && n != first {
 			err = fmt.Errorf("session %s %w", id, skein.ErrNotFound)
 		}
@@ -50,6 +54,7 @@ func (s *Store) watch(ctx context.Context, id skein.SessionID, after skein.Seq, 
 			}
 			after = e.Seq
 		}
+		share.Give(took)
 		if len(page) > 0 {
 			continue
 		}

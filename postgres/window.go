@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/room"
 	"github.com/skein-dev/skein/internal/walk"
 )
 
@@ -11,7 +12,7 @@ import (
 func (s *Store) Window(ctx context.Context, id skein.SessionID, n int) (events []skein.Event, err error) {
 	defer skein.Wrapf(&err, "postgres: window of %s", id)
 	if n < 1 {
-		return walk.All(s.Events(ctx, id, 0))
+		return walk.All(room.Kept(ctx, s.Events(ctx, id, 0), func(e skein.Event) int { return len(e.Payload) }))
 	}
 	err = s.read(ctx, func(q *conn) error {
 		w, x, err := q.walker(id)
@@ -94,6 +95,9 @@ func (w *walker) At(segs walk.Segments, seqs []skein.Seq) (events []skein.Event,
 // holds; its arguments are $5 and on.
 func (w *walker) events(p *pipe, segs walk.Segments, all *[]skein.Event, cond string, args ...any) {
 	w.each(p, segs, eventColumns, cond, args, func(r row) error {
+		if err := w.q.hold(r); err != nil {
+			return err
+		}
 		e, _, err := scanEvent(r)
 		*all = append(*all, e)
 		return err

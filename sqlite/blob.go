@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/room"
 )
 
 // The forms of blobs.data.
@@ -79,6 +80,9 @@ func (s *Store) blob(c *conn, id skein.SessionID, h skein.Hash, hash []byte) (da
 	if err != nil {
 		return nil, err
 	}
+	if err := c.large(&x); err != nil {
+		return nil, err
+	}
 	segs, err := c.segments(x.n, x.Last)
 	if err != nil {
 		return nil, err
@@ -92,6 +96,9 @@ func (s *Store) blob(c *conn, id skein.SessionID, h skein.Hash, hash []byte) (da
 			return nil, err
 		}
 		if found {
+			if err := room.Of(c.ctx).Try(int64(len(data)) + size); err != nil {
+				return nil, err
+			}
 			return s.pack.unpackBlob(h, int(form), int(size), data)
 		}
 	}

@@ -106,7 +106,7 @@ func (s *Store) feedPage(ctx context.Context, at int64) (page []skein.Fed, upto 
 		}
 		upto = max(at, min(last, at+feedStep))
 		if upto > at {
-			if err := c.turn(); err != nil {
+			if err := room.Turn(c.ctx); err != nil {
 				return err
 			}
 		}

@@ -17,7 +17,9 @@ func TestWhoSharesARoomReadsTheSameInTurn(t *testing.T) {
 	for range 4 {
 		events = append(events, skein.Say(1, skein.UserSays(long)))
 	}
-	if _, err := s.Append(t.Context(), skein.Batch{Session: "large", Events: events}); err != nil {
+	blob := skein.NewBlob([]byte(strings.Repeat("a long blob ", 3<<20/12)))
+	events = append(events, skein.Say(1, skein.Message{Role: skein.RoleUser, Parts: []skein.Part{{Kind: skein.PartFile, File: &skein.File{Media: "text/plain", Blob: blob.Hash}}}}))
+	if _, err := s.Append(t.Context(), skein.Batch{Session: "large", Events: events, Blobs: []skein.Blob{blob}}); err != nil {
 		t.Fatal(err)
 	}
 	full := room.New(1 << 20)
@@ -37,6 +39,10 @@ func TestWhoSharesARoomReadsTheSameInTurn(t *testing.T) {
 		"Window of all": func(sh *room.Share) any {
 			all, err := s.Window(room.With(t.Context(), sh), "large", 0)
 			return []any{all, err}
+		},
+		"Blob": func(sh *room.Share) any {
+			b, err := s.Blob(room.With(t.Context(), sh), "large", blob.Hash)
+			return []any{string(b), err}
 		},
 		"Feed": func(sh *room.Share) any {
 			var all []skein.Fed
@@ -58,6 +64,9 @@ func TestWhoSharesARoomReadsTheSameInTurn(t *testing.T) {
 		other.LetGo()
 		if got := <-got; !reflect.DeepEqual(got, want) {
 			t.Errorf("%s with a share of a room is not what it is without", name)
+		}
+		if holds := mine.Used() >= 3<<20; name != "Events" && name != "Feed" && !holds { // these give back what went on
+			t.Errorf("%s: holds %d bytes when it is done", name, mine.Used())
 		}
 		if mine.LetGo(); full.Held() != 0 {
 			t.Fatalf("%s: %d bytes are held when all is let go", name, full.Held())

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/room"
 )
 
 // A Store keeps sessions in a SQLite file. Make one with [Open].
@@ -37,9 +38,9 @@ type core struct {
 	patience time.Duration
 	writer   *writer // nil if nothing can be written, as long as that is so
 	readers  *pool
-	turns    chan struct{} // one for each that reads what may be long
-	index    *indexer      // nil if nothing can be written
-	chores   *chores       // the same
+	turns    *room.Turns // of those who read what may be long
+	index    *indexer    // nil if nothing can be written
+	chores   *chores     // the same
 	waited   lookback
 	catching sync.WaitGroup // searches that feed the index
 	pack     *packer
@@ -144,7 +145,7 @@ func (c *core) connect(ctx context.Context, d driver.Driver, o Options) error {
 	if err := c.paths.ownLog(); err != nil {
 		return err
 	}
-	c.turns = make(chan struct{}, largeAtOnce)
+	c.turns = room.NewTurns(largeAtOnce)
 	c.readers = newPool(readConns, c.inPlace, func() (*conn, error) {
 		return c.dial(c.readMode(), "PRAGMA busy_timeout = 5000", "PRAGMA cache_size = -16000", "PRAGMA mmap_size = 0", "PRAGMA query_only = 1", "PRAGMA trusted_schema = 0")
 	})
