@@ -47,7 +47,7 @@ tidy: ## is go.mod what the code needs?
 	@go mod tidy -diff
 	@cd bench && go mod tidy -diff
 	@cd bench/leaks && go mod tidy -diff
-	@cd adapters/adkgo && go mod tidy -diff
+	@cd integrations/adkgo && go mod tidy -diff
 
 .PHONY: format
 format: ## is the code formatted?
@@ -99,7 +99,7 @@ bench-check: ## does the benchmarks' module build, and do its tests pass?
 .PHONY: adapters
 adapters: ## do the adapters, modules of their own, keep their promises?
 	@scripts/step "adapters"
-	@cd adapters/adkgo && go vet ./... && go test -race ./...
+	@cd integrations/adkgo && go vet ./... && go test -race ./...
 
 .PHONY: clients
 clients: ## the TypeScript client, against a server

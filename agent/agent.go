@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/agent/tool"
 	"github.com/skein-dev/skein/llm"
-	"github.com/skein-dev/skein/tool"
 )
 
 // An Agent is what answers in a thread.

@@ -12,8 +12,8 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/agent"
-	"github.com/skein-dev/skein/memory"
-	"github.com/skein-dev/skein/tool"
+	"github.com/skein-dev/skein/agent/tool"
+	"github.com/skein-dev/skein/store/memory"
 )
 
 // A rig is a thread and all that it works with.

@@ -11,9 +11,9 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/agent"
+	"github.com/skein-dev/skein/agent/tool"
 	"github.com/skein-dev/skein/llm"
-	"github.com/skein-dev/skein/memory"
-	"github.com/skein-dev/skein/tool"
+	"github.com/skein-dev/skein/store/memory"
 )
 
 // TestWhateverHappensTheContextIsSound lets models and tools do anything,

@@ -11,7 +11,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/agent"
-	"github.com/skein-dev/skein/sqlite"
+	"github.com/skein-dev/skein/store/sqlite"
 )
 
 // A turn on a model that takes no time: opening the thread, the turn, closing

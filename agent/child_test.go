@@ -13,8 +13,8 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/agent"
-	"github.com/skein-dev/skein/sqlite"
-	"github.com/skein-dev/skein/tool"
+	"github.com/skein-dev/skein/agent/tool"
+	"github.com/skein-dev/skein/store/sqlite"
 )
 
 // jobVariable makes the test binary another process.

@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/agent/tool"
 	"github.com/skein-dev/skein/llm"
-	"github.com/skein-dev/skein/tool"
 )
 
 // deepest is how many delegates may stand below each other.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/agent"
-	"github.com/skein-dev/skein/tool"
+	"github.com/skein-dev/skein/agent/tool"
 )
 
 // boss is a rig whose agent can hand work to a reviewer with its own model.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/agent"
-	"github.com/skein-dev/skein/sqlite"
+	"github.com/skein-dev/skein/store/sqlite"
 )
 
 // Fifty threads at once, through two handles on one file, as two processes

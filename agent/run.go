@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/skein-dev/skein"
-	"github.com/skein-dev/skein/tool"
+	"github.com/skein-dev/skein/agent/tool"
 )
 
 // A running is a call whose tool runs.

@@ -10,8 +10,8 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/agent"
-	"github.com/skein-dev/skein/sqlite"
-	"github.com/skein-dev/skein/storetest"
+	"github.com/skein-dev/skein/store/sqlite"
+	"github.com/skein-dev/skein/store/storetest"
 )
 
 // TestAStoppedTurnThatWasTakenOverCannotGoOn stops a process in the middle of

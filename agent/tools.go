@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/skein-dev/skein"
-	"github.com/skein-dev/skein/tool"
+	"github.com/skein-dev/skein/agent/tool"
 )
 
 // sideBySide is how many calls of tools that do no harm run at once.

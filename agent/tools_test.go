@@ -10,8 +10,8 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/agent"
+	"github.com/skein-dev/skein/agent/tool"
 	"github.com/skein-dev/skein/llm"
-	"github.com/skein-dev/skein/tool"
 )
 
 func TestCallsThatCannotRunAreAnswered(t *testing.T) {

@@ -11,8 +11,8 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/agent"
-	"github.com/skein-dev/skein/memory"
-	"github.com/skein-dev/skein/tool"
+	"github.com/skein-dev/skein/agent/tool"
+	"github.com/skein-dev/skein/store/memory"
 )
 
 func TestATurnStoresEachThingBeforeTheNext(t *testing.T) {

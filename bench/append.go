@@ -11,7 +11,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/bench/gen"
-	"github.com/skein-dev/skein/sqlite"
+	"github.com/skein-dev/skein/store/sqlite"
 )
 
 // open opens a new store in a folder of its own.

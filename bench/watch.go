@@ -13,7 +13,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/bench/gen"
-	"github.com/skein-dev/skein/sqlite"
+	"github.com/skein-dev/skein/store/sqlite"
 )
 
 // watchFile measures how soon a line that another program appends is found,

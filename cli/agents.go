@@ -6,8 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/skein-dev/skein/agent/roster"
 	"github.com/skein-dev/skein/render"
-	"github.com/skein-dev/skein/roster"
 )
 
 type agentsOptions struct{ json bool }

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/skein-dev/skein/memory"
+	"github.com/skein-dev/skein/store/memory"
 )
 
 func TestAQuestionTakesOnlyAClearYes(t *testing.T) {

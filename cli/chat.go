@@ -11,7 +11,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/agent"
-	"github.com/skein-dev/skein/screen"
+	"github.com/skein-dev/skein/cli/screen"
 )
 
 func newChat(f *frame) *cobra.Command {

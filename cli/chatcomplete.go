@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/cli/screen"
 	"github.com/skein-dev/skein/render"
-	"github.com/skein-dev/skein/screen"
 )
 
 // complete returns what may stand before byte at of what is being typed:

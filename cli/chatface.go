@@ -14,9 +14,9 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/agent"
-	"github.com/skein-dev/skein/prose"
+	"github.com/skein-dev/skein/cli/prose"
+	"github.com/skein-dev/skein/cli/screen"
 	"github.com/skein-dev/skein/render"
-	"github.com/skein-dev/skein/screen"
 )
 
 // open opens the screen: the terminal, if it is one that can move its cursor.

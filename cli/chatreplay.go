@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/skein-dev/skein"
-	"github.com/skein-dev/skein/screen"
+	"github.com/skein-dev/skein/cli/screen"
 )
 
 // again shows s at the pace at which it was said.

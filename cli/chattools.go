@@ -8,8 +8,8 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/agent"
+	"github.com/skein-dev/skein/cli/screen"
 	"github.com/skein-dev/skein/render"
-	"github.com/skein-dev/skein/screen"
 )
 
 // A ran is a tool call that has ended.

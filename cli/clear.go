@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/skein-dev/skein"
-	"github.com/skein-dev/skein/sessionlog"
+	"github.com/skein-dev/skein/agent/sessionlog"
 )
 
 type clearOptions struct {

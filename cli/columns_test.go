@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/skein-dev/skein"
-	"github.com/skein-dev/skein/memory"
+	"github.com/skein-dev/skein/store/memory"
 )
 
 func TestListsShowTheColumnsAPersonWants(t *testing.T) {

@@ -11,8 +11,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/skein-dev/skein"
-	"github.com/skein-dev/skein/carry"
 	"github.com/skein-dev/skein/internal/conninfo"
+	"github.com/skein-dev/skein/store/transfer"
 )
 
 // convertRun returns what cobra calls for convert: stores are copied as they
@@ -60,7 +60,7 @@ func (o *convertOptions) stores(ctx context.Context, j *job, args []string) (err
 	}
 	defer func() { err = errors.Join(err, toStore.Close()) }()
 	bar := &progressBar{j: j}
-	r, err := carry.Copy(ctx, fromStore, toStore, carry.Options{Users: users, Progress: bar.carried})
+	r, err := transfer.Copy(ctx, fromStore, toStore, transfer.Options{Users: users, Progress: bar.carried})
 	bar.end()
 	if errors.Is(err, skein.ErrConflict) {
 		return advise(err, "it went on in %s, which this cannot bring together: use skein push, or copy to a new store", to)
@@ -144,7 +144,7 @@ func (j *job) openNamed(ctx context.Context, what, text string, read bool) (Plac
 }
 
 // tellStores shows what both stores have.
-func (o *convertOptions) tellStores(j *job, from, to Place, r carry.Report) error {
+func (o *convertOptions) tellStores(j *job, from, to Place, r transfer.Report) error {
 	t := &table{columns: []column{{title: ""}, {title: "FROM", right: true}, {title: "TO", right: true}}}
 	row := func(what string, a, b any) { t.rows = append(t.rows, []string{what, fmt.Sprint(a), fmt.Sprint(b)}) }
 	a, b := r.From, r.To

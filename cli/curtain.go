@@ -6,8 +6,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/agent/sessionlog"
 	"github.com/skein-dev/skein/redact"
-	"github.com/skein-dev/skein/sessionlog"
 )
 
 // A curtain hides secrets in what is shown. The zero value hides nothing.

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/skein-dev/skein"
-	"github.com/skein-dev/skein/sqlite"
+	"github.com/skein-dev/skein/store/sqlite"
 )
 
 // At every door a damaged event is shown as such, and hides nothing else.

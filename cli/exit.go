@@ -10,7 +10,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/llm"
-	"github.com/skein-dev/skein/remote"
+	"github.com/skein-dev/skein/store/remote"
 )
 
 // errUsage says that the command line was wrong.

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/skein-dev/skein/llmtest"
+	"github.com/skein-dev/skein/llm/llmtest"
 )
 
 // faulty runs test with a typist and a provider of each wire format.

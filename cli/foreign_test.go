@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/skein-dev/skein/memory"
+	"github.com/skein-dev/skein/store/memory"
 )
 
 func TestTheWordsOfOtherProgramsAreUnderstood(t *testing.T) {

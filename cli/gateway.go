@@ -9,10 +9,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/skein-dev/skein/door"
-	"github.com/skein-dev/skein/gateway"
-	"github.com/skein-dev/skein/gateway/webhook"
 	"github.com/skein-dev/skein/redact"
+	"github.com/skein-dev/skein/server/door"
+	"github.com/skein-dev/skein/server/gateway"
+	"github.com/skein-dev/skein/server/gateway/webhook"
 )
 
 type gatewayOptions struct {

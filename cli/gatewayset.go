@@ -8,11 +8,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/skein-dev/skein/gateway"
-	"github.com/skein-dev/skein/gateway/discord"
-	"github.com/skein-dev/skein/gateway/slack"
-	"github.com/skein-dev/skein/gateway/telegram"
-	"github.com/skein-dev/skein/gateway/webhook"
+	"github.com/skein-dev/skein/server/gateway"
+	"github.com/skein-dev/skein/server/gateway/discord"
+	"github.com/skein-dev/skein/server/gateway/slack"
+	"github.com/skein-dev/skein/server/gateway/telegram"
+	"github.com/skein-dev/skein/server/gateway/webhook"
 )
 
 // An ownGateway is what a person set for messages from elsewhere.

@@ -8,8 +8,8 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/agent"
-	"github.com/skein-dev/skein/gateway"
-	"github.com/skein-dev/skein/roster"
+	"github.com/skein-dev/skein/agent/roster"
+	"github.com/skein-dev/skein/server/gateway"
 )
 
 // relaying is the program that answers what is said elsewhere.

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/skein-dev/skein"
-	"github.com/skein-dev/skein/memory"
+	"github.com/skein-dev/skein/store/memory"
 )
 
 // A brake is a store at which somebody presses Ctrl-C while the second batch

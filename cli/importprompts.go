@@ -11,7 +11,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/interop"
-	"github.com/skein-dev/skein/interop/claudecode"
+	"github.com/skein-dev/skein/interop/formats/claudecode"
 )
 
 // prompts recovers sessions of which only the prompts are left.

@@ -7,8 +7,8 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/interop"
-	"github.com/skein-dev/skein/memory"
-	"github.com/skein-dev/skein/sqlite"
+	"github.com/skein-dev/skein/store/memory"
+	"github.com/skein-dev/skein/store/sqlite"
 )
 
 // A store of skein's is no other program's, whatever its file is called and

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/skein-dev/skein"
-	"github.com/skein-dev/skein/memory"
+	"github.com/skein-dev/skein/store/memory"
 )
 
 // A shared store stays open when a command that used it closes it.

@@ -9,7 +9,7 @@ import (
 	"github.com/charmbracelet/x/term"
 	"github.com/spf13/cobra"
 
-	"github.com/skein-dev/skein/roster"
+	"github.com/skein-dev/skein/agent/roster"
 )
 
 type keyOptions struct {

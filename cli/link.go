@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/skein-dev/skein"
-	"github.com/skein-dev/skein/gateway"
+	"github.com/skein-dev/skein/server/gateway"
 )
 
 type linkOptions struct{ remove, json bool }

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/skein-dev/skein"
-	"github.com/skein-dev/skein/sessionlog"
+	"github.com/skein-dev/skein/agent/sessionlog"
 )
 
 type logOptions struct {

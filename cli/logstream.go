@@ -11,8 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/skein-dev/skein/agent/sessionlog"
 	"github.com/skein-dev/skein/render"
-	"github.com/skein-dev/skein/sessionlog"
 )
 
 type streamOptions struct {

@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/agent/sessionlog"
 	"github.com/skein-dev/skein/render"
-	"github.com/skein-dev/skein/sessionlog"
 )
 
 // A logText writes the entries of logs for people, in a line or a paragraph

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/skein-dev/skein"
-	"github.com/skein-dev/skein/llmtest"
+	"github.com/skein-dev/skein/llm/llmtest"
 )
 
 // TestALongTurnRunsToItsEnd lets each provider's model read thirty notes, one

@@ -8,8 +8,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/skein-dev/skein"
-	"github.com/skein-dev/skein/mcp"
 	"github.com/skein-dev/skein/price"
+	"github.com/skein-dev/skein/server/mcp"
 )
 
 func newMCP(f *frame) *cobra.Command {

@@ -20,13 +20,13 @@ import (
 	"time"
 
 	"github.com/skein-dev/skein"
-	"github.com/skein-dev/skein/door"
-	"github.com/skein-dev/skein/mcp"
-	"github.com/skein-dev/skein/memory"
 	"github.com/skein-dev/skein/redact"
 	"github.com/skein-dev/skein/server"
-	"github.com/skein-dev/skein/sqlite"
-	"github.com/skein-dev/skein/web"
+	"github.com/skein-dev/skein/server/door"
+	"github.com/skein-dev/skein/server/mcp"
+	"github.com/skein-dev/skein/server/web"
+	"github.com/skein-dev/skein/store/memory"
+	"github.com/skein-dev/skein/store/sqlite"
 )
 
 // Who may not see secrets does not find out about them by asking: of two stores

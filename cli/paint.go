@@ -1,6 +1,6 @@
 package cli
 
-import "github.com/skein-dev/skein/prose"
+import "github.com/skein-dev/skein/cli/prose"
 
 // A paint puts colours on text for a terminal, or leaves it plain.
 type paint struct{ on bool }

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/skein-dev/skein/carry"
 	"github.com/skein-dev/skein/interop"
+	"github.com/skein-dev/skein/store/transfer"
 )
 
 // barEvery is how often a progress bar is drawn at most.
@@ -23,7 +23,7 @@ type progressBar struct {
 
 func (b *progressBar) imported(p interop.Progress) { b.show("importing", p.Bytes, p.Size, bytesText) }
 
-func (b *progressBar) carried(p carry.Progress) {
+func (b *progressBar) carried(p transfer.Progress) {
 	b.show(p.Doing, int64(p.Done), int64(p.Of), func(n int64) string { return strconv.FormatInt(n, 10) })
 }
 

@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/agent/sessionlog"
 	"github.com/skein-dev/skein/render"
-	"github.com/skein-dev/skein/sessionlog"
 )
 
 type pruneOptions struct {

@@ -12,8 +12,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/skein-dev/skein"
-	"github.com/skein-dev/skein/carry"
-	"github.com/skein-dev/skein/remote"
+	"github.com/skein-dev/skein/store/remote"
+	"github.com/skein-dev/skein/store/transfer"
 )
 
 // carryOptions are those of push and pull.
@@ -103,8 +103,8 @@ func (o *carryOptions) run(ctx context.Context, j *job, args []string) (err erro
 	}
 	var n carried
 	bar := &progressBar{j: j}
-	err = carry.Send(ctx, from.store, to.store, carry.Sending{Sessions: ids, Dry: o.dry, Program: "skein", Progress: bar.carried}, func(out carry.Outcome) error {
-		if out.What == carry.Same && !out.Blotted {
+	err = transfer.Send(ctx, from.store, to.store, transfer.Sending{Sessions: ids, Dry: o.dry, Program: "skein", Progress: bar.carried}, func(out transfer.Outcome) error {
+		if out.What == transfer.Same && !out.Blotted {
 			return nil
 		}
 		bar.end()
@@ -167,7 +167,7 @@ func (o *carryOptions) other(j *job) (*job, error) {
 }
 
 // tell shows what became of a session.
-func (o *carryOptions) tell(j, from *job, out carry.Outcome) error {
+func (o *carryOptions) tell(j, from *job, out transfer.Outcome) error {
 	if o.json {
 		l := carryLine{Session: out.Session, To: out.To, What: out.What, Events: out.Events, Damaged: out.Damaged}
 		if out.Err != nil {
@@ -179,13 +179,13 @@ func (o *carryOptions) tell(j, from *job, out carry.Outcome) error {
 	switch {
 	case out.Err != nil:
 		j.say("%s: %v", id, out.Err)
-	case out.What == carry.Forked:
+	case out.What == transfer.Forked:
 		j.say("%s: it went on in both places; what comes from %s is the fork %s: %s", id, from.place, shortID(out.To), count(out.Events, "event"))
-	case out.What == carry.New && strings.HasPrefix(string(out.To), string(out.Session)+"~"):
+	case out.What == transfer.New && strings.HasPrefix(string(out.To), string(out.Session)+"~"):
 		j.say("%s: new, %s; another session has its ID there, so there it is %s", id, count(out.Events, "event"), out.To)
-	case out.What == carry.New:
+	case out.What == transfer.New:
 		j.say("%s: new, %s", id, count(out.Events, "event"))
-	case out.What == carry.Grown:
+	case out.What == transfer.Grown:
 		j.say("%s: %s", id, count(out.Events, "event"))
 	}
 	if len(out.Damaged) > 0 {
@@ -204,7 +204,7 @@ type carried struct {
 	hints []string // what to do about what failed
 }
 
-func (n *carried) add(out carry.Outcome) {
+func (n *carried) add(out transfer.Outcome) {
 	n.events += out.Events
 	if len(out.Damaged) > 0 {
 		n.damaged++
@@ -216,9 +216,9 @@ func (n *carried) add(out carry.Outcome) {
 		if hint != "" && !errors.Is(out.Err, skein.ErrExists) && !slices.Contains(n.hints, hint) {
 			n.hints = append(n.hints, hint)
 		}
-	case out.What == carry.Newer:
+	case out.What == transfer.Newer:
 		n.newer++
-	case out.What == carry.Gone:
+	case out.What == transfer.Gone:
 		n.gone++
 	case out.Events > 0:
 		n.sessions++

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/skein-dev/skein"
-	"github.com/skein-dev/skein/remote"
+	"github.com/skein-dev/skein/store/remote"
 )
 
 // open opens the store, in its file, its database or at its server.

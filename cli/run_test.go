@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"github.com/skein-dev/skein"
-	"github.com/skein-dev/skein/llmtest"
-	"github.com/skein-dev/skein/sqlite"
+	"github.com/skein-dev/skein/llm/llmtest"
+	"github.com/skein-dev/skein/store/sqlite"
 )
 
 // A typist types commands in one folder, on one store.

@@ -11,8 +11,8 @@ import (
 	"testing"
 
 	"github.com/skein-dev/skein"
-	"github.com/skein-dev/skein/memory"
-	"github.com/skein-dev/skein/screen"
+	"github.com/skein-dev/skein/cli/screen"
+	"github.com/skein-dev/skein/store/memory"
 )
 
 func TestAnErrorSaysItsCauseAndNotItsPath(t *testing.T) {

@@ -17,11 +17,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/skein-dev/skein"
-	"github.com/skein-dev/skein/door"
-	"github.com/skein-dev/skein/mcp"
+	"github.com/skein-dev/skein/agent/sessionlog"
 	"github.com/skein-dev/skein/server"
-	"github.com/skein-dev/skein/sessionlog"
-	"github.com/skein-dev/skein/web"
+	"github.com/skein-dev/skein/server/door"
+	"github.com/skein-dev/skein/server/mcp"
+	"github.com/skein-dev/skein/server/web"
 )
 
 type serveOptions struct {

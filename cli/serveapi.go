@@ -5,10 +5,10 @@ import (
 	"sync"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/agent/sessionlog"
 	"github.com/skein-dev/skein/price"
 	"github.com/skein-dev/skein/redact"
 	"github.com/skein-dev/skein/server"
-	"github.com/skein-dev/skein/sessionlog"
 )
 
 // apiOptions are what the API is made of.

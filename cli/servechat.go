@@ -9,7 +9,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/agent"
-	"github.com/skein-dev/skein/web"
+	"github.com/skein-dev/skein/server/web"
 )
 
 // serving is the program that answers in the dashboard.

@@ -8,8 +8,8 @@ import (
 	"sync/atomic"
 
 	"github.com/skein-dev/skein"
-	"github.com/skein-dev/skein/door"
-	"github.com/skein-dev/skein/metrics"
+	"github.com/skein-dev/skein/server/door"
+	"github.com/skein-dev/skein/server/metrics"
 )
 
 // counted is what --metrics adds to a server; the zero value adds nothing.

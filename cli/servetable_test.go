@@ -14,14 +14,14 @@ import (
 	"time"
 
 	"github.com/skein-dev/skein"
-	"github.com/skein-dev/skein/door"
-	"github.com/skein-dev/skein/gateway"
-	"github.com/skein-dev/skein/gateway/webhook"
-	"github.com/skein-dev/skein/mcp"
-	"github.com/skein-dev/skein/memory"
-	"github.com/skein-dev/skein/metrics"
 	"github.com/skein-dev/skein/server"
-	"github.com/skein-dev/skein/web"
+	"github.com/skein-dev/skein/server/door"
+	"github.com/skein-dev/skein/server/gateway"
+	"github.com/skein-dev/skein/server/gateway/webhook"
+	"github.com/skein-dev/skein/server/mcp"
+	"github.com/skein-dev/skein/server/metrics"
+	"github.com/skein-dev/skein/server/web"
+	"github.com/skein-dev/skein/store/memory"
 )
 
 // A whole is a server with all that skein serve can be told to serve.

@@ -5,8 +5,8 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/skein-dev/skein/door"
-	"github.com/skein-dev/skein/traces"
+	"github.com/skein-dev/skein/server/door"
+	"github.com/skein-dev/skein/server/traces"
 )
 
 // lastSpans is how long the end of a server waits for the collector.

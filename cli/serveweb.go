@@ -6,7 +6,7 @@ import (
 
 	"github.com/skein-dev/skein/price"
 	"github.com/skein-dev/skein/redact"
-	"github.com/skein-dev/skein/web"
+	"github.com/skein-dev/skein/server/web"
 )
 
 // webOptions are what the dashboard is made of.

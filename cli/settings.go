@@ -12,7 +12,7 @@ import (
 
 	"github.com/pelletier/go-toml/v2"
 
-	"github.com/skein-dev/skein/roster"
+	"github.com/skein-dev/skein/agent/roster"
 )
 
 // A setting is something that a person can choose for good.

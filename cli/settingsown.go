@@ -10,8 +10,8 @@ import (
 
 	"github.com/pelletier/go-toml/v2"
 
+	"github.com/skein-dev/skein/agent/roster"
 	"github.com/skein-dev/skein/price"
-	"github.com/skein-dev/skein/roster"
 )
 
 // own is what only a person's own file can say: the tables price, provider,

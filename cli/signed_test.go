@@ -8,7 +8,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/skein-dev/skein/gateway/webhook"
+	"github.com/skein-dev/skein/server/gateway/webhook"
 )
 
 // signed sends a signed request of the source mail to the server of serving,

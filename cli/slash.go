@@ -9,7 +9,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
-	"github.com/skein-dev/skein/screen"
+	"github.com/skein-dev/skein/cli/screen"
 )
 
 // A slash is a command in a conversation: /undo 2.

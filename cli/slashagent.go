@@ -5,8 +5,8 @@ import (
 	"errors"
 
 	"github.com/skein-dev/skein/agent"
+	"github.com/skein-dev/skein/agent/roster"
 	"github.com/skein-dev/skein/render"
-	"github.com/skein-dev/skein/roster"
 )
 
 // personality is /personality NAME.

@@ -2,7 +2,7 @@ package cli
 
 import (
 	"github.com/skein-dev/skein"
-	"github.com/skein-dev/skein/interop/amplifier"
+	"github.com/skein-dev/skein/interop/formats/amplifier"
 )
 
 // theirTurns counts the turns of a session as the program does that it came

@@ -14,8 +14,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/skein-dev/skein"
-	"github.com/skein-dev/skein/memory"
-	"github.com/skein-dev/skein/roster"
+	"github.com/skein-dev/skein/agent/roster"
+	"github.com/skein-dev/skein/store/memory"
 )
 
 // newJob returns a job whose person works in a folder of their own, with a

@@ -9,9 +9,9 @@ import (
 	"strings"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/agent/roster"
 	"github.com/skein-dev/skein/llm"
 	"github.com/skein-dev/skein/price"
-	"github.com/skein-dev/skein/roster"
 )
 
 // roster returns who can answer in a thread whose folder is cwd, with tools

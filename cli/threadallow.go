@@ -6,9 +6,9 @@ import (
 	"strings"
 
 	"github.com/skein-dev/skein/agent"
+	"github.com/skein-dev/skein/agent/roster"
+	"github.com/skein-dev/skein/agent/tool"
 	"github.com/skein-dev/skein/render"
-	"github.com/skein-dev/skein/roster"
-	"github.com/skein-dev/skein/tool"
 )
 
 // allowed is the tools that need not ask in a thread.

@@ -13,7 +13,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/skein-dev/skein"
-	"github.com/skein-dev/skein/roster"
+	"github.com/skein-dev/skein/agent/roster"
 )
 
 // Bounds of what a prompt attaches.

@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/skein-dev/skein"
-	"github.com/skein-dev/skein/roster"
+	"github.com/skein-dev/skein/agent/roster"
 )
 
 // completeThreadFlags completes the flags of threadOptions.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/agent"
-	"github.com/skein-dev/skein/sessionlog"
+	"github.com/skein-dev/skein/agent/sessionlog"
 )
 
 // logDir returns the folder of the logs of all sessions.

@@ -8,9 +8,9 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/agent"
+	"github.com/skein-dev/skein/agent/roster"
+	"github.com/skein-dev/skein/agent/sessionlog"
 	"github.com/skein-dev/skein/internal/guidance"
-	"github.com/skein-dev/skein/roster"
-	"github.com/skein-dev/skein/sessionlog"
 )
 
 // A thread is an agent.Thread and what a command needs beside it. Its methods

@@ -11,7 +11,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/skein-dev/skein/roster"
+	"github.com/skein-dev/skein/agent/roster"
 )
 
 // trust decides, or lets the person decide, whether an MCP server that an

@@ -12,8 +12,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/skein-dev/skein"
-	"github.com/skein-dev/skein/door"
 	"github.com/skein-dev/skein/render"
+	"github.com/skein-dev/skein/server/door"
 )
 
 func newToken(f *frame) *cobra.Command {

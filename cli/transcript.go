@@ -8,7 +8,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/skein-dev/skein"
-	"github.com/skein-dev/skein/prose"
+	"github.com/skein-dev/skein/cli/prose"
 	"github.com/skein-dev/skein/render"
 )
 

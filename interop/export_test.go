@@ -15,7 +15,7 @@ import (
 	"github.com/skein-dev/skein/internal/folder"
 	"github.com/skein-dev/skein/internal/foreign"
 	"github.com/skein-dev/skein/interop"
-	"github.com/skein-dev/skein/memory"
+	"github.com/skein-dev/skein/store/memory"
 )
 
 // toyLines returns what is said in a draft, as toys, and what is lost.

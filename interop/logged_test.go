@@ -8,7 +8,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/interop"
-	"github.com/skein-dev/skein/memory"
+	"github.com/skein-dev/skein/store/memory"
 )
 
 func TestALogIsAppendedToAndHasALineOnce(t *testing.T) {

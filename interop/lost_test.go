@@ -9,7 +9,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/interop"
-	"github.com/skein-dev/skein/memory"
+	"github.com/skein-dev/skein/store/memory"
 )
 
 // lostOf exports a session as toys and returns what is lost of it.

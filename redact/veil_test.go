@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/skein-dev/skein"
-	"github.com/skein-dev/skein/memory"
 	"github.com/skein-dev/skein/redact"
+	"github.com/skein-dev/skein/store/memory"
 )
 
 const (

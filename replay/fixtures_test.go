@@ -12,8 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/skein-dev/skein"
-	"github.com/skein-dev/skein/memory"
 	"github.com/skein-dev/skein/replay"
+	"github.com/skein-dev/skein/store/memory"
 )
 
 var noon = skein.At(time.Date(2026, 11, 21, 12, 0, 0, 123e6, time.UTC))

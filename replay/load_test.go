@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/skein-dev/skein"
-	"github.com/skein-dev/skein/memory"
 	"github.com/skein-dev/skein/replay"
+	"github.com/skein-dev/skein/store/memory"
 )
 
 func TestASessionLoadedElsewhereIsEqual(t *testing.T) {

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/skein-dev/skein"
-	"github.com/skein-dev/skein/memory"
+	"github.com/skein-dev/skein/store/memory"
 )
 
 // What another user has loaded keeps nobody from loading the same log.

@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"github.com/skein-dev/skein"
-	"github.com/skein-dev/skein/memory"
 	"github.com/skein-dev/skein/replay"
+	"github.com/skein-dev/skein/store/memory"
 )
 
 // items returns what Read gives, in one line each, and its error.

@@ -10,8 +10,8 @@ import (
 	"net/http"
 
 	"github.com/skein-dev/skein"
-	"github.com/skein-dev/skein/api"
-	"github.com/skein-dev/skein/door"
+	"github.com/skein-dev/skein/server/api"
+	"github.com/skein-dev/skein/server/door"
 )
 
 const (

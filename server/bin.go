@@ -6,7 +6,7 @@ import (
 	"net/http"
 
 	"github.com/skein-dev/skein"
-	"github.com/skein-dev/skein/door"
+	"github.com/skein-dev/skein/server/door"
 )
 
 // removal says what became of a session, and of those that hung on it.

@@ -7,8 +7,8 @@ import (
 	"net/http"
 
 	"github.com/skein-dev/skein"
-	"github.com/skein-dev/skein/door"
 	"github.com/skein-dev/skein/internal/room"
+	"github.com/skein-dev/skein/server/door"
 )
 
 // where is a place in a session that is named by a seq or by a turn.

@@ -17,10 +17,10 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/skein-dev/skein"
-	"github.com/skein-dev/skein/door"
 	"github.com/skein-dev/skein/interop"
 	"github.com/skein-dev/skein/render"
 	"github.com/skein-dev/skein/replay"
+	"github.com/skein-dev/skein/server/door"
 )
 
 // exports registers a session as a file.

@@ -9,8 +9,8 @@ import (
 	"strconv"
 
 	"github.com/skein-dev/skein"
-	"github.com/skein-dev/skein/api"
-	"github.com/skein-dev/skein/door"
+	"github.com/skein-dev/skein/server/api"
+	"github.com/skein-dev/skein/server/door"
 )
 
 // follow answers with the events of a session, and with those that come.

@@ -13,9 +13,9 @@ import (
 	"strings"
 
 	"github.com/skein-dev/skein"
-	"github.com/skein-dev/skein/door"
 	"github.com/skein-dev/skein/internal/room"
 	"github.com/skein-dev/skein/interop"
+	"github.com/skein-dev/skein/server/door"
 )
 
 // imported is what an import did.

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/skein-dev/skein"
-	"github.com/skein-dev/skein/door"
+	"github.com/skein-dev/skein/server/door"
 )
 
 // Bounds of how long a lease that was taken over HTTP is held unless it is

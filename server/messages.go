@@ -8,9 +8,9 @@ import (
 	"strconv"
 
 	"github.com/skein-dev/skein"
-	"github.com/skein-dev/skein/api"
-	"github.com/skein-dev/skein/door"
 	"github.com/skein-dev/skein/internal/room"
+	"github.com/skein-dev/skein/server/api"
+	"github.com/skein-dev/skein/server/door"
 )
 
 // newMessage is the body of POST /v1/sessions/{id}/messages.

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/skein-dev/skein"
-	"github.com/skein-dev/skein/door"
+	"github.com/skein-dev/skein/server/door"
 )
 
 // Once is for operations that may be sent again: embed it in what they take.

@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/skein-dev/skein"
-	"github.com/skein-dev/skein/door"
+	"github.com/skein-dev/skein/server/door"
 )
 
 // patch is the body of PATCH /v1/sessions/{id}: what is left out stays.

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/skein-dev/skein/api"
+	"github.com/skein-dev/skein/server/api"
 )
 
 // An older server refuses what it does not know of a newer client's, in words that

@@ -7,7 +7,7 @@ import (
 	"net/http"
 
 	"github.com/skein-dev/skein"
-	"github.com/skein-dev/skein/door"
+	"github.com/skein-dev/skein/server/door"
 )
 
 // pruneQuery says which sessions are to go.

@@ -6,7 +6,7 @@ import (
 	"net/http"
 
 	"github.com/skein-dev/skein"
-	"github.com/skein-dev/skein/door"
+	"github.com/skein-dev/skein/server/door"
 )
 
 // rawly reports an error if what looks like a secret is asked for by who may not

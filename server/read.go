@@ -11,9 +11,9 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/skein-dev/skein"
-	"github.com/skein-dev/skein/api"
-	"github.com/skein-dev/skein/door"
 	"github.com/skein-dev/skein/internal/room"
+	"github.com/skein-dev/skein/server/api"
+	"github.com/skein-dev/skein/server/door"
 )
 
 // EventQuery says which events to read, and how.

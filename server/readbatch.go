@@ -9,9 +9,9 @@ import (
 	"net/http"
 
 	"github.com/skein-dev/skein"
-	"github.com/skein-dev/skein/api"
-	"github.com/skein-dev/skein/door"
 	"github.com/skein-dev/skein/internal/room"
+	"github.com/skein-dev/skein/server/api"
+	"github.com/skein-dev/skein/server/door"
 )
 
 // A field reads the value that comes next.

@@ -3,7 +3,7 @@ package server
 import (
 	"net/http"
 
-	"github.com/skein-dev/skein/door"
+	"github.com/skein-dev/skein/server/door"
 )
 
 // ready is the route that says whether the server can do its work now. It

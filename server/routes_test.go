@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/skein-dev/skein"
-	"github.com/skein-dev/skein/door"
+	"github.com/skein-dev/skein/server/door"
 )
 
 // document is as much of an OpenAPI document as the tests look at.

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/skein-dev/skein"
-	"github.com/skein-dev/skein/door"
+	"github.com/skein-dev/skein/server/door"
 )
 
 // searchQuery is a skein.Query as a query.

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/skein-dev/skein"
-	"github.com/skein-dev/skein/door"
+	"github.com/skein-dev/skein/server/door"
 )
 
 func TestExportsForReadingHideSecretsWhereverTheyStand(t *testing.T) {

@@ -9,10 +9,10 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/skein-dev/skein"
-	"github.com/skein-dev/skein/door"
 	"github.com/skein-dev/skein/interop"
 	"github.com/skein-dev/skein/price"
 	"github.com/skein-dev/skein/redact"
+	"github.com/skein-dev/skein/server/door"
 )
 
 // Options are what the API is made of.

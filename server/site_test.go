@@ -19,14 +19,14 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/skein-dev/skein"
-	"github.com/skein-dev/skein/door"
 	"github.com/skein-dev/skein/interop"
-	"github.com/skein-dev/skein/interop/claudecode"
-	"github.com/skein-dev/skein/interop/skeinlog"
-	"github.com/skein-dev/skein/memory"
+	"github.com/skein-dev/skein/interop/formats/claudecode"
+	"github.com/skein-dev/skein/interop/formats/skeinlog"
 	"github.com/skein-dev/skein/price"
 	"github.com/skein-dev/skein/redact"
 	"github.com/skein-dev/skein/server"
+	"github.com/skein-dev/skein/server/door"
+	"github.com/skein-dev/skein/store/memory"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

@@ -6,8 +6,8 @@ import (
 	"reflect"
 
 	"github.com/skein-dev/skein"
-	"github.com/skein-dev/skein/api"
-	"github.com/skein-dev/skein/door"
+	"github.com/skein-dev/skein/server/api"
+	"github.com/skein-dev/skein/server/door"
 )
 
 // store registers the methods of [skein.Store], each as it is: what package

@@ -19,7 +19,7 @@ import (
 	"time"
 
 	"github.com/skein-dev/skein"
-	"github.com/skein-dev/skein/door"
+	"github.com/skein-dev/skein/server/door"
 )
 
 // seedEnv repeats the requests of another run, by the seed that it logged.

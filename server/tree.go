@@ -5,7 +5,7 @@ import (
 	"net/http"
 
 	"github.com/skein-dev/skein"
-	"github.com/skein-dev/skein/door"
+	"github.com/skein-dev/skein/server/door"
 )
 
 // treeNode is a session of a family.

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/skein-dev/skein"
-	"github.com/skein-dev/skein/door"
 	"github.com/skein-dev/skein/price"
+	"github.com/skein-dev/skein/server/door"
 )
 
 // usageQuery asks for sums of usage.

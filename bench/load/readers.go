@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/skein-dev/skein"
-	"github.com/skein-dev/skein/door"
-	"github.com/skein-dev/skein/sqlite"
+	"github.com/skein-dev/skein/server/door"
+	"github.com/skein-dev/skein/store/sqlite"
 )
 
 // ofToken is how many streams one token may have.

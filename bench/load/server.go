@@ -16,7 +16,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/skein-dev/skein/door"
+	"github.com/skein-dev/skein/server/door"
 )
 
 // server is the program that is loaded.

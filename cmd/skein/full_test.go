@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/skein-dev/skein/internal/disktest"
-	"github.com/skein-dev/skein/llmtest"
+	"github.com/skein-dev/skein/llm/llmtest"
 )
 
 // long is a command whose output does not get much smaller when it is packed.

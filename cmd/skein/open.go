@@ -7,8 +7,8 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/cli"
-	"github.com/skein-dev/skein/postgres"
-	"github.com/skein-dev/skein/sqlite"
+	"github.com/skein-dev/skein/store/postgres"
+	"github.com/skein-dev/skein/store/sqlite"
 )
 
 // open opens the store at place.

@@ -15,7 +15,7 @@ import (
 
 	"github.com/charmbracelet/x/term"
 
-	"github.com/skein-dev/skein/llmtest"
+	"github.com/skein-dev/skein/llm/llmtest"
 )
 
 // late is when something that should have come will not. It costs nothing where

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/skein-dev/skein/llmtest"
+	"github.com/skein-dev/skein/llm/llmtest"
 )
 
 // hanging is an answer that stops to come after so many bytes.

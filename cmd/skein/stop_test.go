@@ -9,9 +9,9 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/skein-dev/skein/llmtest"
-	"github.com/skein-dev/skein/sqlite"
-	"github.com/skein-dev/skein/storetest"
+	"github.com/skein-dev/skein/llm/llmtest"
+	"github.com/skein-dev/skein/store/sqlite"
+	"github.com/skein-dev/skein/store/storetest"
 )
 
 // A run that is stopped in the middle of a tool, while another takes its

@@ -16,7 +16,7 @@ import (
 	"testing"
 
 	"github.com/skein-dev/skein"
-	"github.com/skein-dev/skein/remote"
+	"github.com/skein-dev/skein/store/remote"
 )
 
 // A balancer is one address before several servers, which takes them in turn.

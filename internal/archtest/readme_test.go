@@ -16,8 +16,8 @@ import (
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/cli"
 	"github.com/skein-dev/skein/internal/pgtest"
-	"github.com/skein-dev/skein/postgres"
-	"github.com/skein-dev/skein/sqlite"
+	"github.com/skein-dev/skein/store/postgres"
+	"github.com/skein-dev/skein/store/sqlite"
 )
 
 var update = flag.Bool("update", false, "write what the commands answer into README.md and docs/")

@@ -8,7 +8,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/llm"
-	"github.com/skein-dev/skein/llmtest"
+	"github.com/skein-dev/skein/llm/llmtest"
 )
 
 // ask sends r to model with that effort and returns what the server read, and

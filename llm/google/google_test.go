@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/skein-dev/skein/llm/google"
-	"github.com/skein-dev/skein/llmtest"
+	"github.com/skein-dev/skein/llm/llmtest"
 )
 
 func suite(model string) llmtest.Suite {

@@ -8,7 +8,7 @@ import (
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/llm"
 	"github.com/skein-dev/skein/llm/google"
-	"github.com/skein-dev/skein/llmtest"
+	"github.com/skein-dev/skein/llm/llmtest"
 )
 
 func ask(t *testing.T, s *llmtest.Server, o llm.Options, messages ...skein.Message) (*skein.Message, error) {

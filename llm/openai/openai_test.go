@@ -4,8 +4,8 @@ import (
 	"testing"
 
 	"github.com/skein-dev/skein/llm"
+	"github.com/skein-dev/skein/llm/llmtest"
 	"github.com/skein-dev/skein/llm/openai"
-	"github.com/skein-dev/skein/llmtest"
 )
 
 const tooLong = "This model's maximum context length is 128000 tokens. However, your messages resulted in 130112 tokens."

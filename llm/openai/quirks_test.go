@@ -10,8 +10,8 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/llm"
+	"github.com/skein-dev/skein/llm/llmtest"
 	"github.com/skein-dev/skein/llm/openai"
-	"github.com/skein-dev/skein/llmtest"
 )
 
 // named returns a suite for a server of that name, for streams that are fed to

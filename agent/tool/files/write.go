@@ -1,0 +1,140 @@
+package files
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/agent/tool"
+	"github.com/skein-dev/skein/llm"
+)
+
+type writing struct {
+	Path    string  `json:"path"`
+	Content *string `json:"content"`
+}
+
+func (o Options) writeTool() tool.Tool {
+	return tool.Tool{
+		Spec: llm.ToolSpec{
+			Name: "write_file",
+			Doc: "Write a whole file, new or in place of what was there; folders that are missing are made. " +
+				"To change a part of a file use edit_file.",
+			Schema: json.RawMessage(`{
+  "type": "object",
+  "properties": {
+    "path": {"type": "string", "description": "relative to the session's folder, or absolute"},
+    "content": {"type": "string", "description": "all that is to be in the file"}
+  },
+  "required": ["path", "content"],
+  "additionalProperties": false
+}`),
+		},
+		Title: pathTitle(),
+		Ask: func(c tool.Call) string {
+			var in writing
+			if tool.Read(c.Input, &in) != nil { // Run turns it down
+				return ""
+			}
+			return o.askWrite(c, in.Path)
+		},
+		Run: o.write,
+	}
+}
+
+// askWrite is the question before path is written, "" if there is none.
+func (o Options) askWrite(c tool.Call, path string) string {
+	p, err := o.place(c, path)
+	if err != nil { // Run turns it down
+		return ""
+	}
+	return p.askWrite()
+}
+
+func (o Options) write(_ context.Context, c tool.Call) (out tool.Output, err error) {
+	var in writing
+	if err := tool.Read(c.Input, &in); err != nil {
+		return out, err
+	}
+	if in.Content == nil {
+		return out, errors.New("content: it is missing")
+	}
+	p, err := o.place(c, in.Path)
+	if err != nil {
+		return out, err
+	}
+	made, err := o.replace(p, []byte(*in.Content))
+	if err != nil {
+		return out, err
+	}
+	what := "wrote"
+	if made {
+		what = "made"
+	}
+	out.Text = fmt.Sprintf("%s %s: %s, %s\n", what, p.relative(), count(len(*in.Content), "byte"), count(countLines(*in.Content), "line"))
+	out.Meta = skein.MustJSON(map[string]any{"path": p.real, "made": made, "bytes": len(*in.Content)})
+	return out, nil
+}
+
+func countLines(s string) int {
+	n := strings.Count(s, "\n")
+	if s != "" && !strings.HasSuffix(s, "\n") {
+		n++
+	}
+	return n
+}
+
+// replace puts data in p's file, all or nothing, and reports whether there was
+// none before. A file keeps its mode; a link stays one.
+func (o Options) replace(p place, data []byte) (made bool, err error) {
+	was, err := os.Stat(p.real)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		made = true
+		if err := os.MkdirAll(filepath.Dir(p.real), 0o777); err != nil { // as the umask says
+			return false, err
+		}
+	case err != nil:
+		return false, err
+	case was.IsDir():
+		return false, fmt.Errorf("%s is a folder", p.named)
+	case !was.Mode().IsRegular():
+		return false, fmt.Errorf("%s is no file but a %s", p.named, was.Mode().Type())
+	case was.Mode().Perm()&0o200 == 0:
+		return false, fmt.Errorf("%s is read-only", p.named)
+	}
+	if was != nil {
+		if err := o.shut().err(p, was); err != nil {
+			return false, err
+		}
+	}
+	tmp := filepath.Join(filepath.Dir(p.real), "."+rand.Text()+".tmp")
+	f, err := os.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666) // as the umask says
+	if err != nil {
+		return false, err
+	}
+	if err = fill(f, data, was); err == nil {
+		err = os.Rename(tmp, p.real)
+	}
+	if err != nil {
+		_ = os.Remove(tmp) // the error says what went wrong before
+	}
+	return made, err
+}
+
+// fill writes data to f, gives it the mode of was, if there is one, and closes
+// it when the data is on the disk.
+func fill(f *os.File, data []byte, was fs.FileInfo) error {
+	_, err := f.Write(data)
+	if was != nil {
+		err = errors.Join(err, f.Chmod(was.Mode().Perm()))
+	}
+	return errors.Join(err, f.Sync(), f.Close())
+}

@@ -1,0 +1,212 @@
+package remember
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/gofrs/flock"
+
+	"github.com/skein-dev/skein/agent/tool"
+	"github.com/skein-dev/skein/llm"
+)
+
+// maxFile is how many bytes either file may have: as many as are read at a
+// start.
+const maxFile = 32 << 10
+
+// maxAsked is how many bytes of a text a person is asked about.
+const maxAsked = 4 << 10
+
+// New returns the tool, which writes USER.md and MEMORY.md in dir.
+func New(dir string) tool.Tool {
+	k := keeper{dir}
+	return tool.Tool{
+		Each: true,
+		Spec: llm.ToolSpec{
+			Name: "remember",
+			Doc: "Keep something for later sessions, in a file that each of them reads at its start: USER.md, what is true of the person, or MEMORY.md, what is worth knowing in other projects too. " +
+				"The person is asked each time, so use it when they want something remembered, or for what they said more than once. Write one short line. " +
+				"replaces is text that the file has now, exactly: text comes in its place, and without text it is forgotten.",
+			Schema: json.RawMessage(`{
+  "type": "object",
+  "properties": {
+    "file": {"type": "string", "enum": ["USER.md", "MEMORY.md"]},
+    "text": {"type": "string", "description": "what is to be kept; it becomes lines of its own"},
+    "replaces": {"type": "string", "description": "what the file has now in its place"}
+  },
+  "required": ["file"],
+  "additionalProperties": false
+}`),
+		},
+		Title: func(input json.RawMessage) string {
+			in, err := read(input)
+			if err != nil { // Run says what is wrong
+				return ""
+			}
+			return tool.Line(in.File + ": " + in.Text)
+		},
+		Ask: k.ask,
+		Run: k.run,
+	}
+}
+
+type keeping struct {
+	File     string `json:"file"`
+	Text     string `json:"text"`
+	Replaces string `json:"replaces"`
+}
+
+func read(input json.RawMessage) (in keeping, err error) {
+	if err := tool.Read(input, &in); err != nil {
+		return in, err
+	}
+	in.Text = strings.TrimSpace(in.Text)
+	switch {
+	case in.File != "USER.md" && in.File != "MEMORY.md":
+		return in, fmt.Errorf("file %q: want USER.md or MEMORY.md", in.File)
+	case in.Text == "" && strings.TrimSpace(in.Replaces) == "":
+		return in, errors.New("text: it is empty")
+	}
+	return in, nil
+}
+
+type keeper struct{ dir string }
+
+func (k keeper) ask(c tool.Call) string {
+	in, err := read(c.Input)
+	if err != nil { // Run turns it down
+		return ""
+	}
+	q := "Change " + tool.Visible(filepath.Join(k.dir, in.File), maxAsked) + ", which every later session reads?"
+	for _, x := range []struct{ mark, text string }{{"- ", in.Replaces}, {"+ ", in.Text}} {
+		if x.text != "" {
+			q += "\n" + x.mark + strings.ReplaceAll(tool.Visible(strings.TrimSpace(x.text), maxAsked), "\n", "\n"+x.mark)
+		}
+	}
+	return q
+}
+
+func (k keeper) run(ctx context.Context, c tool.Call) (out tool.Output, err error) {
+	in, err := read(c.Input)
+	if err != nil {
+		return out, err
+	}
+	lock, err := k.lock(ctx)
+	if err != nil {
+		return out, fmt.Errorf("%s: %w", in.File, err)
+	}
+	defer func() { err = errors.Join(err, lock.Close()) }()
+	path := filepath.Join(k.dir, in.File)
+	was, err := content(path)
+	if err != nil {
+		return out, fmt.Errorf("%s: %w", in.File, err)
+	}
+	now, err := change(was, in)
+	switch {
+	case err != nil:
+		return out, err
+	case now == was:
+		out.Text = in.File + " has it already\n"
+		return out, nil
+	case len(now) > maxFile:
+		return out, fmt.Errorf("%s would have %d bytes, and %d are read: replace or remove something first", in.File, len(now), maxFile)
+	}
+	if err := put(path, now); err != nil {
+		return out, err
+	}
+	out.Text = fmt.Sprintf("%s is changed; this session was begun with what it said before\n", in.File)
+	return out, nil
+}
+
+// lock waits until no other agent is changing either file: what is written is
+// made of what was read, so of two at once one would be lost.
+func (k keeper) lock(ctx context.Context) (*flock.Flock, error) {
+	if err := os.MkdirAll(k.dir, 0o700); err != nil {
+		return nil, err
+	}
+	lock := flock.New(filepath.Join(k.dir, ".remember.lock"), flock.SetPermissions(0o600))
+	if _, err := lock.TryLockContext(ctx, 10*time.Millisecond); err != nil {
+		return nil, errors.Join(fmt.Errorf("lock: %w", err), lock.Close())
+	}
+	return lock, nil
+}
+
+// change returns what a file says after in.
+func change(was string, in keeping) (string, error) {
+	if in.Replaces == "" {
+		if strings.Contains("\n"+was+"\n", "\n"+in.Text+"\n") {
+			return was, nil
+		}
+		if was != "" && !strings.HasSuffix(was, "\n") {
+			was += "\n"
+		}
+		return was + in.Text + "\n", nil
+	}
+	switch strings.Count(was, in.Replaces) {
+	case 0:
+		return "", fmt.Errorf("replaces: %s does not have it", in.File)
+	case 1:
+	default:
+		return "", fmt.Errorf("replaces: %s has it more than once: give more of it", in.File)
+	}
+	before, after, _ := strings.Cut(was, in.Replaces)
+	if in.Text == "" && (before == "" || strings.HasSuffix(before, "\n")) {
+		after = strings.TrimPrefix(after, "\n")
+	}
+	return before + in.Text + after, nil
+}
+
+// content returns what the file says; "" if there is none.
+func content(path string) (string, error) {
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "", nil
+	case err != nil:
+		return "", err
+	case !info.Mode().IsRegular():
+		return "", errors.New("it is no regular file")
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close() //nolint:errcheck // it is only read
+	b, err := io.ReadAll(io.LimitReader(f, 2*maxFile))
+	if err == nil && len(b) == 2*maxFile {
+		err = fmt.Errorf("it has more than %d bytes: shorten it first", len(b)-1)
+	}
+	return string(b), err
+}
+
+// put writes the file, all or nothing; a link stays one.
+func put(path, text string) error {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	tmp := filepath.Join(filepath.Dir(path), "."+rand.Text()+".tmp")
+	f, err := os.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(text)
+	if err = errors.Join(err, f.Sync(), f.Close()); err == nil {
+		err = os.Rename(tmp, path)
+	}
+	if err != nil {
+		_ = os.Remove(tmp) // the error says what went wrong before
+	}
+	return err
+}

@@ -1,0 +1,205 @@
+package sessions
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/agent/tool"
+	"github.com/skein-dev/skein/llm"
+)
+
+// Bounds of what session_read answers.
+const (
+	newestTurns = 5        // if no turn is named
+	maxPiece    = 48 << 10 // bytes at once
+	maxRead     = 16 << 20 // bytes that offset can go through
+)
+
+type reading struct {
+	Session string     `json:"session"`
+	First   int        `json:"first_turn"`
+	Last    int        `json:"last_turn"`
+	Message skein.Seq  `json:"message"`
+	Rewound bool       `json:"rewound"`
+	Full    bool       `json:"full"`
+	Blob    skein.Hash `json:"blob"`
+	Offset  int        `json:"offset"`
+}
+
+func (r reader) readTool() tool.Tool {
+	return tool.Tool{
+		Spec: llm.ToolSpec{
+			Name: "session_read",
+			Doc: "Read what was said in a session: its newest turns, those from first_turn to last_turn, or one message, all of it. " +
+				"With blob, read on in a long output of a tool, of which only the beginning and the end were shown.",
+			Schema: json.RawMessage(`{
+  "type": "object",
+  "properties": {
+    "session": {"type": "string", "description": "ID, a unique part of it, key or title; this session if not given"},
+    "first_turn": {"type": "integer", "minimum": 0},
+    "last_turn": {"type": "integer", "minimum": 0, "description": "first_turn, if only that is given"},
+    "message": {"type": "integer", "minimum": 1, "description": "number of a message, as given where some of it was left out"},
+    "rewound": {"type": "boolean", "description": "also what was taken back, marked so"},
+    "full": {"type": "boolean", "description": "all of what tools were given and answered, not only the beginning"},
+    "blob": {"type": "string", "description": "hash of the blob to read instead"},
+    "offset": {"type": "integer", "minimum": 0, "description": "bytes of the answer, or blob, to skip"}
+  },
+  "additionalProperties": false
+}`),
+		},
+		Safe:  true,
+		Title: title("session", "blob"),
+		Run:   r.read,
+	}
+}
+
+func (in *reading) check() error {
+	switch {
+	case in.First < 0 || in.Last < 0 || in.Last > 0 && in.Last < in.First:
+		return fmt.Errorf("first_turn %d, last_turn %d: want one not after the other", in.First, in.Last)
+	case in.Message < 0:
+		return fmt.Errorf("message %d: want 1 or more", in.Message)
+	case in.Offset < 0:
+		return fmt.Errorf("offset %d: want 0 or more", in.Offset)
+	}
+	return nil
+}
+
+func (r reader) read(ctx context.Context, c tool.Call) (out tool.Output, err error) {
+	in := reading{Session: "this"}
+	if err := tool.Read(c.Input, &in); err != nil {
+		return out, err
+	}
+	if err := in.check(); err != nil {
+		return out, err
+	}
+	s, err := r.find(ctx, c, in.Session)
+	if out, ok := several(err); ok {
+		return out, nil
+	}
+	if err != nil {
+		return out, err
+	}
+	var data []byte
+	switch {
+	case in.Message > 0:
+		data, err = r.message(ctx, &s, in.Message)
+	case in.Blob != "":
+		data, err = r.store.Blob(ctx, s.ID, in.Blob)
+		if errors.Is(err, skein.ErrNotFound) {
+			err = fmt.Errorf("blob %s: session %s has none with this hash", in.Blob, s.ID)
+		}
+	default:
+		data, err = r.turns(ctx, &s, in)
+	}
+	if err != nil {
+		return out, err
+	}
+	return piece(data, in.Offset)
+}
+
+// piece answers with what data has from offset on.
+func piece(data []byte, offset int) (out tool.Output, err error) {
+	if offset > 0 && offset >= len(data) {
+		return out, fmt.Errorf("offset %d: there are %d bytes", offset, len(data))
+	}
+	end := min(offset+maxPiece, len(data))
+	for n := 0; n < utf8.UTFMax && end < len(data) && !utf8.RuneStart(data[end]); n++ {
+		end--
+	}
+	out.Text = frame(strings.ToValidUTF8(string(data[offset:end]), "\ufffd"))
+	if end < len(data) || offset > 0 {
+		out.Text += fmt.Sprintf("These are bytes %d to %d of %d.", offset, end, len(data))
+		if end < len(data) {
+			out.Text += fmt.Sprintf(" Read on with offset %d.", end)
+		}
+		out.Text += "\n"
+	}
+	return out, nil
+}
+
+// message writes down the message of s whose first event is at seq, whole.
+func (r reader) message(ctx context.Context, s *skein.Session, seq skein.Seq) ([]byte, error) {
+	es, err := r.store.Newest(ctx, s.ID, 1, seq+1)
+	if err != nil {
+		return nil, err
+	}
+	if len(es) == 0 || es[0].Seq != seq {
+		return nil, fmt.Errorf("message %d: session %s has none with this number", seq, s.ID)
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "session %s\n\n", about(s))
+	write(&b, &es[0], true)
+	return []byte(b.String()), nil
+}
+
+// turns writes down the turns of s that in asks for.
+func (r reader) turns(ctx context.Context, s *skein.Session, in reading) ([]byte, error) {
+	first, last := in.First, in.Last
+	switch {
+	case first == 0 && last == 0:
+		first, last = max(0, s.Ever().Turns-newestTurns+1), s.Ever().Turns
+	case last == 0:
+		last = first
+	}
+	if first > s.Ever().Turns {
+		return nil, fmt.Errorf("first_turn %d: session %s has %d turns", first, s.ID, s.Ever().Turns)
+	}
+	entries, err := r.entries(ctx, s.ID, first, last)
+	if err != nil {
+		return nil, err
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "session %s\n", about(s))
+	turn := -1
+	for i := range entries {
+		if entries[i].Rewound && !in.Rewound {
+			continue
+		}
+		if e := &entries[i]; e.Turn != turn {
+			turn = e.Turn
+			fmt.Fprintf(&b, "\n--- turn %d of %d ---\n", turn, s.Ever().Turns)
+		}
+		write(&b, &entries[i], in.Full)
+		if b.Len() > maxRead {
+			break
+		}
+	}
+	return []byte(b.String()), nil
+}
+
+// page is how many messages are read at once.
+const page = 200
+
+// entries returns the messages of the turns first to last, in order. It reads
+// from the end.
+func (r reader) entries(ctx context.Context, id skein.SessionID, first, last int) ([]skein.Entry, error) {
+	var pages [][]skein.Entry
+	for before := skein.Seq(0); ; {
+		es, err := r.store.Newest(ctx, id, page, before)
+		if err != nil {
+			return nil, err
+		}
+		var in []skein.Entry
+		for _, e := range es {
+			if e.Turn >= first && e.Turn <= last {
+				in = append(in, e)
+			}
+		}
+		pages = append(pages, in)
+		if len(es) < page || es[0].Turn < first {
+			break
+		}
+		before = es[0].Seq
+	}
+	var all []skein.Entry
+	for i := len(pages) - 1; i >= 0; i-- {
+		all = append(all, pages[i]...)
+	}
+	return all, nil
+}

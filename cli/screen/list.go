@@ -1,0 +1,94 @@
+package screen
+
+import (
+	"strings"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"github.com/skein-dev/skein/cli/prose"
+	"github.com/skein-dev/skein/render"
+)
+
+// A list is the words that Tab offers. Its zero value offers nothing.
+type list struct {
+	words []Word
+	from  int // byte of the text that they stand at
+	at    int // word that stands in the text; -1 for none yet
+}
+
+// listed is how many words are shown at once.
+const listed = 8
+
+// lines returns the list as it is shown.
+func (l *list) lines(p prose.Paint, width int) (lines []string) {
+	if len(l.words) == 0 {
+		return nil
+	}
+	first := min(max(l.at-listed/2, 0), max(len(l.words)-listed, 0))
+	shown := l.words[first:min(first+listed, len(l.words))]
+	wide := 0
+	for _, w := range shown {
+		wide = max(wide, ansi.StringWidth(render.Line(w.Text)))
+	}
+	wide = min(wide, max(width/2, 10))
+	for i, w := range shown {
+		text := ansi.Truncate(render.Line(w.Text), wide, "…")
+		pad := strings.Repeat(" ", wide-ansi.StringWidth(text))
+		mark := "  "
+		if first+i == l.at {
+			mark, text = "› ", p.Bold(text)
+		}
+		line := mark + p.Cyan(text) + pad
+		if w.About != "" {
+			line += "  " + p.Dim(render.Line(w.About))
+		}
+		lines = append(lines, ansi.Truncate(line, width-1, "…"))
+	}
+	if more := len(l.words) - len(shown); more > 0 {
+		lines = append(lines, p.Dim("  "+count(int64(more))+" more"))
+	}
+	return lines
+}
+
+// complete does what Tab does: what all words have in common is typed; then
+// one after the other, by step.
+func (t *Terminal) complete(step int) {
+	if len(t.list.words) > 0 {
+		n := len(t.list.words)
+		if t.list.at < 0 && step < 0 {
+			t.list.at = 0
+		}
+		t.list.at = (t.list.at + step + n) % n
+		t.edit.replace(t.list.from, t.list.words[t.list.at].Text)
+		return
+	}
+	if t.o.Complete == nil || !t.reading { // it may look at what the reader works on
+		return
+	}
+	c := t.o.Complete(t.edit.text, t.edit.at)
+	switch len(c.Words) {
+	case 0:
+		return
+	case 1:
+		t.edit.replace(c.From, c.Words[0].Text)
+		if !strings.HasSuffix(c.Words[0].Text, "/") {
+			t.edit.insert(" ")
+		}
+		return
+	}
+	if all := common(c.Words); len(all) > t.edit.at-c.From {
+		t.edit.replace(c.From, all)
+	}
+	t.list = list{words: c.Words, from: c.From, at: -1}
+}
+
+// common returns what all words begin with.
+func common(words []Word) string {
+	all := words[0].Text
+	for _, w := range words[1:] {
+		for !strings.HasPrefix(w.Text, all) {
+			all = all[:len(all)-1]
+		}
+	}
+	return strings.ToValidUTF8(all, "")
+}

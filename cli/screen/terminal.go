@@ -1,0 +1,183 @@
+package screen
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/signal"
+	"sync"
+	"time"
+
+	uv "github.com/charmbracelet/ultraviolet"
+	"github.com/charmbracelet/x/ansi"
+	"github.com/muesli/cancelreader"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/cli/prose"
+)
+
+// A Terminal is the Screen of a person at a terminal. Make one with [Open].
+type Terminal struct {
+	o       Options
+	console uv.Console
+	input   cancelreader.CancelReader
+	done    chan struct{}  // closed by Close
+	ended   sync.WaitGroup // the goroutines that read and tick
+	wake    chan struct{}  // something to Read, or an answer, is there
+
+	mu      sync.Mutex
+	paint   painter
+	height  int
+	err     error // of the terminal
+	edit    editor
+	recall  recall
+	list    list // of completions
+	search  *search
+	reading bool      // Read waits
+	ready   bool      // Read was called: the caller is there
+	said    []string  // that were entered and not read yet
+	left    bool      // the person wants to leave
+	warned  time.Time // when Ctrl-C was pressed: soon again, it leaves
+	notice  string    // for the person, until the next key
+	stop    func()    // nil if the person does not wait
+	work    Work
+	since   time.Time // that they wait
+	stream  *prose.Stream
+	asked   *asked
+	grabbed chan byte // gets the keys; nil if nobody has grabbed them
+}
+
+// Open makes the terminal of in and out a Screen. Close must be called.
+// Errors are the terminal's.
+func Open(in, out *os.File, o Options) (_ *Terminal, err error) {
+	defer skein.Wrapf(&err, "screen: open the terminal")
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.History == nil {
+		o.History = &History{}
+	}
+	t := &Terminal{o: o, console: uv.NewConsole(in, out, os.Environ()), done: make(chan struct{}), wake: make(chan struct{}, 1)}
+	width, height, err := t.console.GetSize()
+	if err != nil {
+		return nil, err
+	}
+	t.resize(width, height)
+	t.paint.w, t.recall = out, newRecall(o.History)
+	if t.input, err = uv.NewCancelReader(in); err != nil {
+		return nil, err
+	}
+	if _, err := t.console.MakeRaw(); err != nil {
+		return nil, errors.Join(err, t.input.Close())
+	}
+	t.write(ansi.SetModeBracketedPaste)
+	t.start()
+	return t, nil
+}
+
+// start begins to read keys and to follow the terminal's size.
+func (t *Terminal) start() {
+	events := make(chan uv.Event, 64)
+	ctx, cancel := context.WithCancel(context.Background())
+	t.ended.Go(func() {
+		defer close(events)
+		if err := uv.NewTerminalReader(t.input, os.Getenv("TERM")).StreamEvents(ctx, events); err != nil {
+			t.fail(err)
+		}
+	})
+	winch := make(chan os.Signal, 1)
+	uv.NotifyWinch(winch)
+	t.ended.Go(func() {
+		defer cancel()
+		defer signal.Stop(winch)
+		tick := time.NewTicker(100 * time.Millisecond)
+		defer tick.Stop()
+		for {
+			select {
+			case <-t.done:
+				cancel()
+				for range events { // until the reader has ended
+				}
+				return
+			case e, ok := <-events:
+				if !ok {
+					t.hangUp()
+					return
+				}
+				t.event(e)
+			case <-winch:
+				t.measure()
+			case <-tick.C:
+				t.tick()
+			}
+		}
+	})
+}
+
+// Close implements [Screen].
+func (t *Terminal) Close() (err error) {
+	defer skein.Wrapf(&err, "screen: close the terminal")
+	t.input.Cancel()
+	close(t.done)
+	t.ended.Wait()
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.stop, t.asked, t.reading, t.edit = nil, nil, false, editor{}
+	t.flush()
+	t.show("")
+	t.write(ansi.ResetModeBracketedPaste + ansi.SetModeTextCursorEnable)
+	return errors.Join(t.err, t.input.Close(), t.console.Restore())
+}
+
+// write sends bytes to the terminal. An error is kept for Read.
+func (t *Terminal) write(s string) {
+	if _, err := t.console.Write([]byte(s)); err != nil && t.err == nil {
+		t.err = err
+	}
+}
+
+// show prints text, which ends its lines itself, and draws the last lines anew.
+func (t *Terminal) show(text string) {
+	t.fit()
+	if err := t.paint.draw(text, t.frame()); err != nil && t.err == nil {
+		t.err = err
+	}
+}
+
+func (t *Terminal) fail(err error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.err == nil {
+		t.err = err
+	}
+}
+
+// hangUp ends the conversation with a terminal that is gone.
+func (t *Terminal) hangUp() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.leave()
+}
+
+// leave lets the person go: Read says so, and what they wait for stops.
+func (t *Terminal) leave() {
+	t.left = true
+	t.halt()
+	t.nudge()
+}
+
+// halt stops what the person waits for.
+func (t *Terminal) halt() {
+	if t.stop != nil {
+		stop := t.stop
+		t.stop = func() {}
+		stop()
+	}
+}
+
+func (t *Terminal) nudge() {
+	select {
+	case t.wake <- struct{}{}:
+	default:
+	}
+}

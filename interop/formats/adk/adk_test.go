@@ -1,0 +1,11 @@
+package adk
+
+import (
+	"testing"
+
+	"github.com/skein-dev/skein/interop/interoptest"
+)
+
+func TestFormat(t *testing.T) {
+	interoptest.Run(t, interoptest.Suite{Format: Format(), Dir: "testdata", Tables: tables})
+}

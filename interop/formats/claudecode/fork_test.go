@@ -1,0 +1,104 @@
+package claudecode
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/interop"
+	"github.com/skein-dev/skein/store/memory"
+)
+
+// Of a session and its --fork-session the same comes into the store in whatever
+// order their files are read: the sessions, what they hang on, and what each cost.
+func TestAForkedSessionIsTheSameInWhateverOrderItsFilesAreRead(t *testing.T) {
+	const first, fork = "11111111-1111-4111-8111-111111111111", "22222222-2222-4222-8222-222222222222"
+	line := func(session, parent, id, second, what string) string {
+		if parent != "null" {
+			parent = `"` + parent + `"`
+		}
+		return fmt.Sprintf(`{"parentUuid":%s,"isSidechain":false,"userType":"external","cwd":"/shop","sessionId":%q,"version":"2.1.12","uuid":%q,"timestamp":"2026-01-20T04:15:%sZ",%s}`+"\n", parent, session, id, second, what)
+	}
+	asked := func(text string) string {
+		return fmt.Sprintf(`"type":"user","message":{"role":"user","content":%q}`, text)
+	}
+	answered := func(id, text string) string {
+		return fmt.Sprintf(`"type":"assistant","requestId":%[1]q,"message":{"id":%[1]q,"type":"message","role":"assistant","model":"claude-opus-4-5-20251101","content":[{"type":"text","text":%[2]q}],"usage":{"input_tokens":100,"output_tokens":10}}`, id, text)
+	}
+	shared := func(session string) string {
+		return line(session, "null", "a1", "01", asked("mend the till")) + line(session, "a1", "a2", "02", answered("msg_1", "done"))
+	}
+	went := line(first, "a2", "a3", "08", asked("and the door")) + line(first, "a3", "a4", "09", answered("msg_2", "done too"))
+	forked := line(fork, "a2", "b1", "05", asked("and the window")) + line(fork, "b1", "b2", "06", answered("msg_3", "that as well"))
+	for name, went := range map[string]string{"it went on": went, "it did not go on": ""} {
+		t.Run(name, func(t *testing.T) {
+			dir := filepath.Join(realDir(t), ".claude", "projects", "-shop")
+			hour := time.Date(2026, 1, 20, 4, 0, 0, 0, time.UTC)
+			put := func(id, text string) string {
+				path := filepath.Join(dir, id+".jsonl")
+				hour = hour.Add(time.Hour)
+				if err := os.MkdirAll(dir, 0o700); err != nil {
+					t.Fatal(err)
+				}
+				if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+					t.Fatal(err)
+				}
+				if err := os.Chtimes(path, hour, hour); err != nil {
+					t.Fatal(err)
+				}
+				return path
+			}
+			one, two := put(first, shared(first)+went), put(fork, shared(fork)+forked)
+			var want string
+			for _, order := range [][][]string{{{one}, {two}}, {{two}, {one}}, {{one, two}}, {{two, one}}, {{dir}}, {{two}, {dir}}, {{one}, {dir}}} {
+				got := heldAfter(t, order)
+				if want == "" {
+					want = got
+				}
+				if got != want {
+					t.Errorf("read in the order %v, the store has\n%s, want\n%s", order, got, want)
+				}
+			}
+			if !strings.Contains(want, fork+" hangs on "+first) || !strings.Contains(want, first+" hangs on nothing") {
+				t.Errorf("the store has\n%s, want the fork to hang on what was first", want)
+			}
+		})
+	}
+}
+
+// heldAfter imports paths one after the other and tells what is listed then.
+func heldAfter(t *testing.T, order [][]string) string {
+	t.Helper()
+	ctx := context.Background()
+	s := memory.New()
+	defer s.Close()
+	for _, paths := range order {
+		if _, err := interop.Import(ctx, s, []interop.Format{Format()}, paths, interop.Options{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var b strings.Builder
+	for id, err := range s.Sessions(ctx, skein.Filter{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		on := "nothing"
+		if id.Parent != nil {
+			on = fmt.Sprintf("%s@%d", id.Parent.Session, id.Parent.Seq)
+		}
+		fmt.Fprintf(&b, "%s hangs on %s: %d messages, %d turns, first %q\n", id.ID, on, id.Messages, id.Turns, id.First)
+	}
+	rows, err := s.Usage(ctx, skein.UsageQuery{By: skein.BySession})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range rows {
+		fmt.Fprintf(&b, "%+v\n", r)
+	}
+	return b.String()
+}

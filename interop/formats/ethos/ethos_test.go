@@ -1,0 +1,38 @@
+package ethos
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/interop"
+	"github.com/skein-dev/skein/interop/interoptest"
+)
+
+func suite() interoptest.Suite {
+	return interoptest.Suite{Format: Format(), Dir: "testdata", Lacks: []string{"what a cache keeps for an hour", "a service tier", "a description", "a key", "tags", "a status", "a request that failed", "when a tool ran", "that it was resumed", "that it ended", "a note", "reasoning", "what it used"}, Recorded: true, Tables: tables}
+}
+
+func TestFormat(t *testing.T) { interoptest.Run(t, suite()) }
+
+// exact holds every session of s to being written as it was in the database
+// at path.
+func exact(t *testing.T, s skein.Store, path string) {
+	t.Helper()
+	home := t.TempDir()
+	for sess, err := range s.Sessions(t.Context(), skein.Filter{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		done, err := interop.Export(t.Context(), s, Format(), sess.ID, home, interop.Exports{})
+		if err != nil || !done[0].Exact {
+			t.Errorf("Export(%s) = %+v, %v, want it exact", sess.ID, done, err)
+		}
+	}
+	was, is := interoptest.Dump(t, path, tables...), interoptest.Dump(t, filepath.Join(home, filepath.Base(path)), tables...)
+	if diff := cmp.Diff(string(was), string(is)); diff != "" {
+		t.Errorf("%s written again (-was +is):\n%s", path, diff)
+	}
+}

@@ -1,0 +1,27 @@
+package otelgenai
+
+import (
+	"testing"
+
+	"github.com/skein-dev/skein/interop"
+	"github.com/skein-dev/skein/interop/interoptest"
+)
+
+func TestDocuments(t *testing.T) {
+	interoptest.Run(t, interoptest.Suite{Format: Format(), Dir: "testdata/documents", Lacks: []string{"what a cache keeps for an hour", "a service tier", "a description", "a profile", "a key", "a pin", "tags", "a status", "a request that failed", "when a tool ran", "that it was resumed", "that it ended", "a note"}, Recorded: true, OneWay: []string{"messages.json"}})
+}
+
+// lines is the format without its documents: what is read as it grows.
+func lines() interop.Format {
+	f := Format()
+	f.Look, f.Put, f.Write = nil, nil, nil
+	return f
+}
+
+func TestLines(t *testing.T) {
+	interoptest.Run(t, interoptest.Suite{Format: lines(), Dir: "testdata/lines"})
+}
+
+func FuzzLines(f *testing.F) {
+	interoptest.Fuzz(f, interoptest.Suite{Format: lines(), Dir: "testdata/lines"})
+}

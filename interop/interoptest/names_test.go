@@ -1,0 +1,109 @@
+package interoptest_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/skein-dev/skein/interop"
+	"github.com/skein-dev/skein/interop/formats/adk"
+	"github.com/skein-dev/skein/interop/formats/agentuse"
+	"github.com/skein-dev/skein/interop/formats/agsh"
+	"github.com/skein-dev/skein/interop/formats/aider"
+	"github.com/skein-dev/skein/interop/formats/amp"
+	"github.com/skein-dev/skein/interop/formats/amplifier"
+	"github.com/skein-dev/skein/interop/formats/atif"
+	"github.com/skein-dev/skein/interop/formats/claudecode"
+	"github.com/skein-dev/skein/interop/formats/cline"
+	"github.com/skein-dev/skein/interop/formats/codex"
+	"github.com/skein-dev/skein/interop/formats/copilot"
+	"github.com/skein-dev/skein/interop/formats/copilotvscode"
+	"github.com/skein-dev/skein/interop/formats/crush"
+	"github.com/skein-dev/skein/interop/formats/cursor"
+	"github.com/skein-dev/skein/interop/formats/ethos"
+	"github.com/skein-dev/skein/interop/formats/gemini"
+	"github.com/skein-dev/skein/interop/formats/goose"
+	"github.com/skein-dev/skein/interop/formats/llmlogs"
+	"github.com/skein-dev/skein/interop/formats/openaiagents"
+	"github.com/skein-dev/skein/interop/formats/opencode"
+	"github.com/skein-dev/skein/interop/formats/otelgenai"
+	"github.com/skein-dev/skein/interop/formats/pi"
+	"github.com/skein-dev/skein/interop/formats/qwen"
+	"github.com/skein-dev/skein/interop/formats/skeinlog"
+	"github.com/skein-dev/skein/interop/formats/skillet"
+	"github.com/skein-dev/skein/interop/interoptest"
+)
+
+// everyFormat is all that there are, in the order of skein import.
+func everyFormat() []interop.Format {
+	return []interop.Format{
+		skeinlog.Format(),
+		qwen.Format(),
+		claudecode.Format(),
+		codex.Format(),
+		codex.Old(),
+		agsh.Format(),
+		amplifier.Format(),
+		agentuse.Format(),
+		ethos.Format(),
+		skillet.Format(),
+		llmlogs.Format(),
+		amp.Format(),
+		cursor.Format(),
+		cline.Format(),
+		aider.Format(),
+		pi.Format(),
+		gemini.Format(),
+		gemini.Qwen(),
+		goose.Format(),
+		crush.Format(),
+		copilot.Format(),
+		opencode.Format(),
+		copilotvscode.Format(),
+		atif.Format(),
+		otelgenai.Format(),
+		openaiagents.Format(),
+		adk.Format(),
+	}
+}
+
+// cases returns the folder with the cases of each format, by its name. A format
+// that is not in everyFormat fails the test.
+func cases(t *testing.T) map[string]string {
+	t.Helper()
+	in := map[string]string{ // where that is not called like the format
+		"claude-code": "claudecode", "copilot-vscode": "copilotvscode", "llm": "llmlogs", "openai-agents": "openaiagents",
+		"otel-genai": "otelgenai", "skein": "skeinlog", "codex-old": "codex/olddata",
+		"qwen-old": "", // the shape of gemini's, told apart from them by their folder
+	}
+	dirs, seen := map[string]string{}, map[string]bool{}
+	for _, f := range everyFormat() {
+		dir, ok := in[f.Name]
+		switch {
+		case !ok:
+			dir = f.Name
+		case dir == "":
+			continue
+		}
+		if filepath.Dir(dir) == "." {
+			dir = filepath.Join(dir, "testdata")
+		}
+		seen[filepath.Dir(dir)] = true
+		dirs[f.Name] = filepath.Join("..", "formats", dir)
+	}
+	entries, err := os.ReadDir(filepath.Join("..", "formats"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		if e.IsDir() && !seen[e.Name()] {
+			t.Errorf("format %s is not tested under other names: add it", e.Name())
+		}
+	}
+	return dirs
+}
+
+// What is in a file decides whose it is, whatever it is called.
+func TestContentDecidesTheFormat(t *testing.T) {
+	interoptest.Names(t, everyFormat(), cases(t))
+}

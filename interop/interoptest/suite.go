@@ -1,0 +1,187 @@
+package interoptest
+
+import (
+	"context"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/skein-dev/skein/interop"
+	"github.com/skein-dev/skein/store/memory"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+// A Suite is a format with what it is tested on.
+type Suite struct {
+	Format interop.Format
+	Dir    string // of the cases
+
+	// Tables is what must be the same in a database that is written again.
+	Tables []string
+
+	// Head reports whether a file, by its name and that of its unit, is one
+	// without which no session should begin that is being written: it says
+	// whose child it is, and where. Nil if there is none.
+	Head func(unit, name string) bool
+
+	// OneWay names the cases no session of which can be written back to where
+	// it came from: that is refused, and their files stay as they are.
+	OneWay []string
+
+	// Lacks names what the program's files cannot hold, of the things that a
+	// session is written with one at a time: all else must be read again.
+	Lacks []string
+
+	// Recorded says that the model of a session in the program's files is what
+	// answered, for people, and not what the program goes on with.
+	Recorded bool
+
+	// Count says what an import of one file must add up to, by other means
+	// than the format's: nil for no such test.
+	Count func(t testing.TB, path string, data []byte) Sum
+}
+
+// A Sum is what a file adds up to.
+type Sum struct {
+	Messages int   // of all its sessions, pieces of one message counted once
+	Output   int64 // tokens, each request counted once
+	Damaged  int   // records
+}
+
+// Run holds the format to what every format must do, a subtest for each.
+func Run(t *testing.T, s Suite) {
+	for _, name := range s.cases(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			t.Run("becomes the events of its golden file", func(t *testing.T) { s.golden(t, name) })
+			t.Run("read twice adds nothing", func(t *testing.T) { s.twice(t, name) })
+			t.Run("keeps no other session from being taken in", func(t *testing.T) { s.refused(t, name) })
+			t.Run("is every user's to import", func(t *testing.T) { s.users(t, name) })
+			t.Run("exported and imported where it is adds nothing", func(t *testing.T) { s.exportedIn(t, name) })
+			t.Run("is the same wherever a first import came between", func(t *testing.T) { s.between(t, name) })
+			if s.Format.Write != nil {
+				t.Run("is written back where it came from", func(t *testing.T) { s.writtenBack(t, name, whole) })
+				t.Run("is written back around damage", func(t *testing.T) { s.writtenBack(t, name, hurtOf) })
+			}
+			if s.Format.Load != nil {
+				return // what it holds are events: there is nothing else to write again
+			}
+			t.Run("with much that it does not know costs no more than its bytes", func(t *testing.T) { s.unknown(t, name) })
+			if s.Format.Look != nil {
+				t.Run("is written again as it was", func(t *testing.T) { s.writtenAgain(t, name) })
+				t.Run("is followed as it is written", func(t *testing.T) { s.watched(t, name) })
+				if len(s.headed(t, filepath.Join(s.Dir, name))) > 0 {
+					t.Run("begins with what says what it is", func(t *testing.T) { s.headless(t, name) })
+				}
+				return
+			}
+			t.Run("is written again byte for byte", func(t *testing.T) { s.export(t, name) })
+			t.Run("cut anywhere gives a prefix, and the rest later", func(t *testing.T) { s.cut(t, name) })
+			if s.Count != nil {
+				t.Run("adds up to what an independent count says", func(t *testing.T) { s.count(t, name) })
+			}
+		})
+	}
+	t.Run("whatever is in the files", func(t *testing.T) { Hostile(t, s) })
+	t.Run("a document that is too long is named, with what to do", s.tooLong)
+	if s.Format.Write != nil {
+		t.Run("there and back is the same session", s.thereAndBack)
+		t.Run("is written around damage", s.aroundDamage)
+		t.Run("there and back is the same, whatever the session", s.whatever)
+		t.Run("what it cannot hold is told", s.toldOf)
+		t.Run("what a program wrapped is no title", s.untitled)
+		t.Run("calls of what it can do are calls", s.called)
+		t.Run("another program's model is not what it goes on with", s.unpinned)
+		t.Run("written where it was written before", s.writtenAnew)
+		t.Run("written again after a kill", s.cutShort)
+	}
+}
+
+func (s Suite) cases(t testing.TB) (names []string) {
+	t.Helper()
+	entries, err := os.ReadDir(s.Dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		if !strings.HasSuffix(e.Name(), ".golden") && e.Name() != "fuzz" {
+			names = append(names, e.Name())
+		}
+	}
+	if len(names) == 0 {
+		t.Fatalf("no cases in %s", s.Dir)
+	}
+	return names
+}
+
+func (s Suite) golden(t *testing.T, name string) {
+	root := lay(t, filepath.Join(s.Dir, name))
+	store := memory.New()
+	defer store.Close()
+	s.bring(t, store, root)
+	got := dump(t, store, root)
+	file := filepath.Join(s.Dir, name+".golden")
+	if *update {
+		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(got, "\n")); diff != "" {
+		t.Errorf("import of %s (-want +got):\n%s", name, diff)
+	}
+}
+
+// bring imports what is at path.
+func (s Suite) bring(t testing.TB, store *memory.Store, path string) interop.Report {
+	t.Helper()
+	rep, err := interop.Import(context.Background(), store, []interop.Format{s.Format}, []string{path}, interop.Options{})
+	if err != nil {
+		t.Fatalf("Import(%s) = %v", path, err)
+	}
+	return rep
+}
+
+func (s Suite) twice(t *testing.T, name string) {
+	root := lay(t, filepath.Join(s.Dir, name))
+	store := memory.New()
+	defer store.Close()
+	s.bring(t, store, root)
+	first := dump(t, store, root)
+	touch(t, root, 1) // or the files would not be read at all
+	rep := s.bring(t, store, root)
+	if s.Format.Look != nil {
+		rep.Damaged = 0 // a file's time is part of its record, which is read anew
+	}
+	if rep.Events != 0 || rep.Sessions != 0 || rep.Damaged != 0 || rep.Unchanged != 0 {
+		t.Errorf("second Import(%s) = %+v, want nothing new", name, rep)
+	}
+	if diff := cmp.Diff(first, dump(t, store, root)); diff != "" {
+		t.Errorf("second Import(%s) changed the store (-first +second):\n%s", name, diff)
+	}
+}
+
+func (s Suite) count(t *testing.T, name string) {
+	for _, f := range files(t, lay(t, filepath.Join(s.Dir, name))) {
+		data := read(t, f)
+		store := memory.New()
+		rep := s.bring(t, store, f)
+		if rep.Files == 0 {
+			continue
+		}
+		got := sum(t, store)
+		got.Damaged = rep.Damaged
+		if want := s.Count(t, f, data); got != want {
+			t.Errorf("Import(%s) adds up to %+v, want %+v", filepath.Base(f), got, want)
+		}
+		store.Close()
+	}
+}

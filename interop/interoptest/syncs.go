@@ -1,0 +1,84 @@
+package interoptest
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/interop"
+	"github.com/skein-dev/skein/store/memory"
+)
+
+// writtenBack holds a format that can be written to this: a session that goes
+// on here after it was imported is written back to where it came from, its own
+// program (another import, here) finds what is new behind what was there, and
+// doing it again changes nothing. through is what the sync sees of the store.
+func (s Suite) writtenBack(t *testing.T, name string, through func(*testing.T, skein.Store) skein.Store) {
+	root := lay(t, filepath.Join(s.Dir, name))
+	store := memory.New()
+	defer store.Close()
+	s.bring(t, store, root)
+	before, synced := snapshot(t, root), 0
+	for _, id := range roots(t, store) {
+		sess, err := store.Session(context.Background(), id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if sess.Messages == 0 {
+			continue
+		}
+		at := sess.Updated + 1000
+		answer := skein.Message{Role: skein.RoleAssistant, Provider: sess.Provider, Model: sess.Model, Parts: []skein.Part{skein.TextPart("<Gladly> & at once.")}}
+		finish := skein.NewEvent(skein.KindStep, at+1000, skein.Step{Phase: "finish"}) // what a format has no line for comes last
+		if _, err := skein.Add(context.Background(), store, id, skein.Say(at, skein.UserSays("go on,\nplease")), skein.Say(at+1000, answer), finish); err != nil {
+			t.Fatal(err)
+		}
+		seen := through(t, store)
+		done, err := interop.Sync(context.Background(), seen, s.Format, id)
+		if errors.Is(err, skein.ErrInvalid) {
+			continue // it has no file of its own
+		}
+		if err != nil || done.Events != 3 {
+			t.Errorf("Sync(%s) = %+v, %v, want 3 events written", id, done, err)
+			continue
+		}
+		if h, ok := seen.(hurt); ok && (h.events[id] > 0) != (len(done.Damaged) > 0) {
+			t.Errorf("Sync(%s) names %q as damaged, want event %d", id, done.Damaged, h.events[id])
+		}
+		if done, err := interop.Sync(context.Background(), seen, s.Format, id); err != nil || done.Events != 0 {
+			t.Errorf("Sync(%s) again = %+v, %v, want nothing new", id, done, err)
+		}
+		synced++
+	}
+	if oneWay := slices.Contains(s.OneWay, name); oneWay != (synced == 0) {
+		t.Fatalf("%d sessions of %s were written back; is it one of Suite.OneWay: %v", synced, name, oneWay)
+	}
+	if synced == 0 {
+		if diff := cmp.Diff(before, snapshot(t, root)); diff != "" {
+			t.Errorf("Sync refused every session of %s, and its files changed (-before +after):\n%s", name, diff)
+		}
+		return
+	}
+	if rep := s.bring(t, store, root); rep.Events != 0 {
+		t.Errorf("Import of what was written back = %+v, want nothing new", rep)
+	}
+	fresh := memory.New()
+	defer fresh.Close()
+	touch(t, root, 1) // or a file that others copy would be younger than they are
+	s.bring(t, fresh, root)
+	was, is := said(t, store), said(t, fresh)
+	for i := range is { // what its program has somewhere else is said where it goes on, if it can be read here
+		if len(is) == len(was) && strings.Contains(is[i], "is damaged: "+skein.ErrSum.Error()) {
+			is[i] = was[i]
+		}
+	}
+	if diff := cmp.Diff(was, is); diff != "" {
+		t.Errorf("read again after it was written back (-session +file):\n%s", diff)
+	}
+}

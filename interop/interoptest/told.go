@@ -1,0 +1,221 @@
+package interoptest
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/interop"
+	"github.com/skein-dev/skein/store/memory"
+)
+
+// toldOf holds a format that can be written to this: whatever a session has
+// besides its messages is in what was written, or is told to be lost, not both. One
+// thing at a time is added to a session, and looked for in what another store reads
+// there without the side file.
+func (s Suite) toldOf(t *testing.T) {
+	plain := s.tells(t, added{})
+	for _, a := range additions() {
+		t.Run(a.name, func(t *testing.T) {
+			got := s.tells(t, a)
+			switch lacks := slices.Contains(s.Lacks, a.name); {
+			case !got.held && len(got.told) <= len(plain.told):
+				t.Errorf("%s is neither read again nor told to be lost: %q", a.name, got.told)
+			case !got.held && a.told != nil && !slices.ContainsFunc(got.told, a.told.MatchString):
+				t.Errorf("that %s is lost is not told in words that match %s: %q", a.name, a.told, got.told)
+			case !got.held && !lacks:
+				t.Errorf("%s is not written, though the program's files can hold it: %q", a.name, got.told)
+			case got.held && lacks:
+				t.Errorf("%s is read again, though the program's files are said to lack it", a.name)
+			case got.held && a.told != nil && slices.ContainsFunc(got.told, a.told.MatchString):
+				t.Errorf("%s is read again, though it is told to be lost: %q", a.name, got.told)
+			}
+		})
+	}
+	for _, lack := range s.Lacks {
+		if !slices.ContainsFunc(additions(), func(a added) bool { return a.name == lack }) {
+			t.Errorf("the program's files are said to lack %s, which nothing here adds", lack)
+		}
+	}
+}
+
+// unpinned holds a format that can be written to this: what is written of a session
+// of another program does not say which model the program is to go on with, and that
+// is told. Where a session's model is nothing but a record of what answered, it is
+// kept (Suite.Recorded).
+func (s Suite) unpinned(t *testing.T) {
+	const other = "gpt-6"
+	model := other
+	wrote := s.tells(t, added{evs: []skein.Event{skein.NewEvent(skein.KindChanged, skein.At(epoch)+6500, skein.Changed{Model: &model})}, held: func(_ skein.Session, evs []skein.Event) bool {
+		return slices.ContainsFunc(evs, func(e skein.Event) bool {
+			return (e.Kind == skein.KindCreated || e.Kind == skein.KindChanged) && (strings.Contains(string(e.Payload), other) || strings.Contains(string(e.Payload), "claude-sonnet-4-5"))
+		})
+	}})
+	told := slices.ContainsFunc(wrote.told, func(what string) bool { return strings.HasPrefix(what, "model: ") })
+	switch {
+	case wrote.held && !s.Recorded:
+		t.Error("what is written sets the model that another program used")
+	case !told && s.Format.Resume != nil:
+		t.Errorf("that the program goes on with its own model is not told: %q", wrote.told)
+	}
+}
+
+// added is a thing that a session has.
+type added struct {
+	name  string
+	told  *regexp.Regexp // what is told of it, where more may be lost with it; nil for anything
+	begin func(*skein.Created)
+	evs   []skein.Event
+	held  func(sess skein.Session, evs []skein.Event) bool // it is read again
+}
+
+func additions() []added {
+	at := skein.At(epoch) + 6500
+	yes, tags, status, cwd := true, []string{"pear"}, "waiting", "/home/ada/plum"
+	has := func(k skein.Kind) func(skein.Session, []skein.Event) bool {
+		return func(_ skein.Session, evs []skein.Event) bool {
+			return slices.ContainsFunc(evs, func(e skein.Event) bool { return e.Kind == k })
+		}
+	}
+	says := func(words string) func(skein.Session, []skein.Event) bool {
+		return func(_ skein.Session, evs []skein.Event) bool {
+			return slices.ContainsFunc(evs, func(e skein.Event) bool { return strings.Contains(string(e.Payload), words) })
+		}
+	}
+	step := skein.Step{Phase: "finish", Provider: "anthropic", Model: "claude-sonnet-4-5", Error: &skein.ErrorInfo{Kind: "overloaded", Message: "busy"}}
+	paid := skein.Message{
+		Role: skein.RoleAssistant, Provider: "anthropic", Model: "claude-sonnet-4-5", Request: "req_2", Tier: "priority", Parts: []skein.Part{skein.TextPart("ripe")},
+		Usage: &skein.Usage{Input: 7, CacheWrite: 9, CacheHour: 5, Output: 3, Requests: 1},
+	}
+	return []added{
+		{name: "a title", told: regexp.MustCompile(`title`), evs: []skein.Event{skein.NewEvent(skein.KindTitled, at, skein.Titled{Title: "Pears", By: skein.ByPerson})}, held: func(s skein.Session, _ []skein.Event) bool { return s.Title == "Pears" }},
+		{name: "a description", evs: []skein.Event{skein.NewEvent(skein.KindTitled, at, skein.Titled{Title: "Pears", Description: "All about pears", By: skein.ByPerson})}, held: func(s skein.Session, _ []skein.Event) bool {
+			return s.Title == "Pears" && s.Description == "All about pears"
+		}},
+		{name: "a profile", begin: func(c *skein.Created) { c.Profile = "foundation" }, held: func(s skein.Session, _ []skein.Event) bool { return s.Profile == "foundation" }},
+		{name: "a key", begin: func(c *skein.Created) { c.Key = "cli:pear" }, held: func(s skein.Session, _ []skein.Event) bool { return s.Key == "cli:pear" }},
+		{name: "a pin", evs: []skein.Event{skein.NewEvent(skein.KindChanged, at, skein.Changed{Pinned: &yes})}, held: func(s skein.Session, _ []skein.Event) bool { return s.Pinned }},
+		{name: "tags", evs: []skein.Event{skein.NewEvent(skein.KindChanged, at, skein.Changed{Tags: &tags})}, held: func(s skein.Session, _ []skein.Event) bool { return len(s.Tags) == 1 }},
+		{name: "a status", evs: []skein.Event{skein.NewEvent(skein.KindChanged, at, skein.Changed{Status: &status})}, held: func(s skein.Session, _ []skein.Event) bool { return s.Status == status }},
+		{name: "a request that failed", evs: []skein.Event{skein.NewEvent(skein.KindStep, at, step)}, held: has(skein.KindStep)},
+		{name: "when a tool ran", evs: []skein.Event{skein.NewEvent(skein.KindTool, at, skein.ToolState{Call: "toolu_1", State: skein.Completed, Start: at, End: at + 10})}, held: has(skein.KindTool)},
+		{name: "that it was resumed", evs: []skein.Event{skein.NewEvent(skein.KindResumed, at, skein.Program{Program: "skein"})}, held: has(skein.KindResumed)},
+		{name: "that it ended", evs: []skein.Event{skein.NewEvent(skein.KindEnded, at, skein.Program{Program: "skein", How: "done"})}, held: has(skein.KindEnded)},
+		{name: "a note", evs: []skein.Event{skein.NewEvent(skein.KindNoted, at, skein.Noted{Name: "hook", Data: []byte(`{"pears":7}`)})}, held: says(`"pears":7`)},
+		{name: "reasoning", evs: []skein.Event{skein.Say(at, skein.Message{Role: skein.RoleAssistant, Provider: "anthropic", Model: "claude-sonnet-4-5", Parts: []skein.Part{{Kind: skein.PartReasoning, Text: "pears grow"}, skein.TextPart("hm")}})}, held: func(_ skein.Session, evs []skein.Event) bool {
+			return slices.ContainsFunc(evs, func(e skein.Event) bool {
+				m, err := skein.Decode[skein.Message](e)
+				return e.Kind == skein.KindSaid && err == nil && slices.ContainsFunc(m.Parts, func(p skein.Part) bool { return p.Kind == skein.PartReasoning && p.Text == "pears grow" })
+			})
+		}},
+		{name: "steering", evs: []skein.Event{skein.Say(at, skein.Message{Role: skein.RoleSteer, Parts: []skein.Part{skein.TextPart("only ripe ones")}})}, held: func(_ skein.Session, evs []skein.Event) bool {
+			return slices.ContainsFunc(evs, func(e skein.Event) bool {
+				m, err := skein.Decode[skein.Message](e)
+				return e.Kind == skein.KindSaid && err == nil && m.Role == skein.RoleSteer
+			})
+		}},
+		{name: "instructions", evs: []skein.Event{skein.Say(at, skein.Message{Role: skein.RoleSystem, Parts: []skein.Part{skein.TextPart("Count pears.")}})}, held: func(_ skein.Session, evs []skein.Event) bool {
+			return slices.ContainsFunc(evs, func(e skein.Event) bool {
+				m, err := skein.Decode[skein.Message](e)
+				return e.Kind == skein.KindSaid && err == nil && m.Role == skein.RoleSystem && strings.Contains(m.Words(), "Count pears.")
+			})
+		}},
+		{name: "what it used", evs: []skein.Event{skein.NewEvent(skein.KindStep, at, skein.Step{Phase: "finish", Provider: "anthropic", Model: "claude-sonnet-4-5", Request: "req_1", Usage: &skein.Usage{Input: 7, Output: 3, Requests: 1}})}, held: func(s skein.Session, _ []skein.Event) bool { return s.Usage.Input == 7 }},
+		{name: "what a message used", told: regexp.MustCompile(`used`), evs: []skein.Event{skein.Say(at, paid)}, held: func(s skein.Session, _ []skein.Event) bool { return s.Usage.Input == 7 && s.Usage.Output == 3 }},
+		{name: "what a cache keeps for an hour", told: regexp.MustCompile(`hour|used`), evs: []skein.Event{skein.Say(at, paid)}, held: func(s skein.Session, _ []skein.Event) bool { return s.Usage.CacheHour == 5 }},
+		{name: "a service tier", told: regexp.MustCompile(`tier`), evs: []skein.Event{skein.Say(at, paid)}, held: func(_ skein.Session, evs []skein.Event) bool {
+			return slices.ContainsFunc(evs, func(e skein.Event) bool {
+				var paid struct{ Tier string }
+				return json.Unmarshal(e.Payload, &paid) == nil && paid.Tier == "priority"
+			})
+		}},
+		{name: "a change of folder", evs: []skein.Event{skein.NewEvent(skein.KindChanged, at, skein.Changed{Cwd: &cwd})}, held: func(s skein.Session, _ []skein.Event) bool { return s.Cwd == cwd }},
+		{name: "a compaction", evs: []skein.Event{skein.NewEvent(skein.KindCompacted, at, skein.Compacted{To: 3, Summary: "There are pears."})}, held: says("There are pears.")},
+	}
+}
+
+// said of a session that was written and read again.
+type toldBack struct {
+	held bool
+	told []string
+	home string
+}
+
+// untitled holds a format that can be written to this: what an agent's program
+// wrapped is no title to another.
+func (s Suite) untitled(t *testing.T) {
+	const title = "<local-command-caveat>Caveat of pears</local-command-caveat>"
+	titled := skein.NewEvent(skein.KindTitled, skein.At(epoch)+6500, skein.Titled{Title: title, By: skein.ByModel})
+	wrote := s.tells(t, added{begin: func(c *skein.Created) { c.Title, c.Origin = title, &skein.Origin{Format: "elsewhere", ID: "pears"} }, evs: []skein.Event{titled}})
+	for _, f := range files(t, wrote.home) {
+		if strings.Contains(string(read(t, f)), "Caveat of pears") {
+			t.Errorf("%s has the title %s", f, title)
+		}
+	}
+}
+
+// tells writes a session with what was added, and reads it again.
+func (s Suite) tells(t *testing.T, a added) (out toldBack) {
+	t.Helper()
+	from := memory.New()
+	defer from.Close()
+	at := skein.At(epoch)
+	const id = "0191f3a0-5b7e-7c11-9d2a-4f6b8e0c1d23"
+	begin := skein.Created{Cwd: "/home/ada/pear", Project: "/home/ada/pear", Agent: "skein", Provider: "anthropic", Model: "claude-sonnet-4-5", Program: "skein"}
+	if a.begin != nil {
+		a.begin(&begin)
+	}
+	says := func(parts ...skein.Part) skein.Message {
+		return skein.Message{Role: skein.RoleAssistant, Provider: "anthropic", Model: "claude-sonnet-4-5", Parts: parts}
+	}
+	call := skein.Part{Kind: skein.PartCall, Call: &skein.Call{ID: "toolu_1", Name: "bash", Input: []byte(`{"command":"ls"}`)}}
+	result := skein.Part{Kind: skein.PartResult, Result: &skein.Result{CallID: "toolu_1", Name: "bash", Text: "pears"}}
+	evs := []skein.Event{
+		skein.NewEvent(skein.KindCreated, at, begin),
+		skein.Say(at+1000, skein.UserSays("how many?")),
+		skein.Say(at+2000, says(call)),
+		skein.Say(at+3000, skein.Message{Role: skein.RoleTool, Parts: []skein.Part{result}}),
+		skein.Say(at+4000, says(skein.TextPart("seven"))),
+	}
+	evs = append(append(evs, a.evs...), skein.Say(at+7000, skein.UserSays("and apples?")), skein.Say(at+8000, says(skein.TextPart("none"))))
+	if _, err := from.Append(t.Context(), skein.Batch{Session: id, Events: evs}); err != nil {
+		t.Fatal(err)
+	}
+	home := filepath.Join(t.TempDir(), "home")
+	done, err := interop.Export(t.Context(), from, s.Format, id, home, interop.Exports{})
+	if err != nil {
+		t.Fatalf("Export() = %v", err)
+	}
+	for _, l := range done[0].Losses {
+		out.told = append(out.told, l.What)
+	}
+	if home, err = filepath.EvalSymlinks(home); err != nil {
+		t.Fatal(err)
+	}
+	out.home = home
+	(&anew{Suite: s, t: t, home: home}).aside()
+	to := memory.New()
+	defer to.Close()
+	s.bring(t, to, home)
+	ids := roots(t, to)
+	if len(ids) != 1 || a.held == nil {
+		return out
+	}
+	sess, err := to.Session(t.Context(), ids[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	var back []skein.Event
+	for e, err := range to.Events(t.Context(), ids[0], 0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		back = append(back, e)
+	}
+	out.held = a.held(sess, back)
+	return out
+}

@@ -1,0 +1,99 @@
+package interoptest
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/skein-dev/skein/interop"
+	"github.com/skein-dev/skein/store/memory"
+)
+
+// patience is how long a watch may take on a machine with much else to do.
+const patience = 5 * time.Minute
+
+// watched holds a format of folders or databases to this: a watch that sees a
+// case come into being, file by file, ends with the messages that an import of
+// all gives.
+func (s Suite) watched(t *testing.T, name string) {
+	from := lay(t, filepath.Join(s.Dir, name))
+	want := memory.New()
+	defer want.Close()
+	s.bring(t, want, from)
+	to, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	store := memory.New()
+	defer store.Close()
+	reports, done := make(chan interop.Report, 1000), make(chan error, 1)
+	ctx, stop := context.WithCancel(context.Background())
+	go func() {
+		done <- interop.Watch(ctx, store, []interop.Format{s.Format}, []string{to}, interop.Options{}, func(r interop.Report) { reports <- r })
+	}()
+	defer func() {
+		stop()
+		if err := <-done; err != nil {
+			t.Errorf("Watch = %v, want nil after its context ended", err)
+		}
+	}()
+	<-reports
+	aside, long := filepath.Join(t.TempDir(), "aside"), time.Now().Add(-interop.TornFor)
+	heads := s.headed(t, from)
+	for _, f := range files(t, from) {
+		write(t, aside, read(t, f))
+		if s.Head != nil && !heads[s.Format.Unit(filepath.ToSlash(f))] { // what says what it is will not come, and is not waited for
+			if err := os.Chtimes(aside, long, long); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := os.Rename(aside, placeFor(t, to, from, f)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	late := time.After(patience)
+	for {
+		diff := cmp.Diff(said(t, want), said(t, store))
+		if diff == "" {
+			return
+		}
+		select {
+		case <-reports:
+		case <-late:
+			t.Fatalf("watched for %v (-import at once +watch):\n%s", patience, diff)
+		}
+	}
+}
+
+// between imports the folders also after each of their files is there: what is
+// stored in the end must say the same as when they were imported at once.
+func (s Suite) between(t *testing.T, name string) {
+	from := lay(t, filepath.Join(s.Dir, name))
+	want := memory.New()
+	defer want.Close()
+	s.bring(t, want, from)
+	all := files(t, from)
+	for stop := range all[:len(all)-1] {
+		to, err := filepath.EvalSymlinks(t.TempDir())
+		if err != nil {
+			t.Fatal(err)
+		}
+		store := memory.New()
+		for i, f := range all {
+			write(t, placeFor(t, to, from, f), read(t, f))
+			if i == stop {
+				s.bring(t, store, to)
+			}
+		}
+		touch(t, to, 0) // nothing is waited for any more
+		s.bring(t, store, to)
+		if diff := cmp.Diff(said(t, want), said(t, store)); diff != "" {
+			t.Errorf("imported also when %s was there (-import at once +both):\n%s", all[stop], diff)
+		}
+		store.Close()
+	}
+}

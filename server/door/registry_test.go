@@ -1,0 +1,246 @@
+package door_test
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"log/slog"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/server/door"
+	"github.com/skein-dev/skein/store/memory"
+)
+
+// registry keeps tokens in memory.
+type registry struct {
+	skein.Registry // of which nothing else is used
+	*sync.Mutex    // of what follows
+	all            map[string]skein.Access
+	in             map[[sha256.Size]byte]skein.Login
+	away           *atomic.Bool  // it cannot be reached
+	lost           *atomic.Int32 // so many looks for tokens are never answered
+}
+
+// reached reports an error if the registry cannot be reached.
+func (r registry) reached() error {
+	if r.away.Load() {
+		return errors.New("connection refused")
+	}
+	return nil
+}
+
+func (r registry) AddAccess(_ context.Context, a skein.Access) error {
+	r.Lock()
+	defer r.Unlock()
+	r.all[a.Name] = a
+	return nil
+}
+
+func (r registry) AccessNamed(_ context.Context, name string) (skein.Access, error) {
+	r.Lock()
+	defer r.Unlock()
+	if err := r.reached(); err != nil {
+		return skein.Access{}, err
+	}
+	a, ok := r.all[name]
+	if !ok {
+		return a, skein.ErrNotFound
+	}
+	return a, nil
+}
+
+func (r registry) FindAccesses(ctx context.Context, hashes [][sha256.Size]byte) (all []skein.Access, err error) {
+	if r.lost.Add(-1) >= 0 {
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}
+	r.Lock()
+	defer r.Unlock()
+	for _, a := range r.all {
+		if slices.Contains(hashes, a.Hash) {
+			all = append(all, a)
+		}
+	}
+	return all, r.reached()
+}
+
+func (r registry) AddLogin(_ context.Context, l skein.Login) error {
+	r.Lock()
+	defer r.Unlock()
+	if _, ok := r.all[l.Access.Name]; !ok {
+		return skein.ErrNotFound
+	}
+	r.in[l.Hash] = l
+	return nil
+}
+
+func (r registry) Logins(context.Context) (all []skein.Login, err error) {
+	r.Lock()
+	defer r.Unlock()
+	for _, l := range r.in {
+		var ok bool
+		if l.Access, ok = r.all[l.Access.Name]; ok {
+			all = append(all, l)
+		}
+	}
+	return all, r.reached()
+}
+
+func (r registry) FindLogins(ctx context.Context, hashes [][sha256.Size]byte) ([]skein.Login, error) {
+	all, err := r.Logins(ctx)
+	return slices.DeleteFunc(all, func(l skein.Login) bool { return !slices.Contains(hashes, l.Hash) }), err
+}
+
+func (r registry) UseLogin(_ context.Context, hash [sha256.Size]byte, at skein.Time, address string) error {
+	r.Lock()
+	defer r.Unlock()
+	if l, ok := r.in[hash]; ok {
+		l.Used, l.Address = at, address
+		r.in[hash] = l
+	}
+	return nil
+}
+
+func (r registry) RemoveLogins(_ context.Context, ids []string) (n int, err error) {
+	r.Lock()
+	defer r.Unlock()
+	maps.DeleteFunc(r.in, func(_ [sha256.Size]byte, l skein.Login) bool {
+		gone := slices.Contains(ids, l.ID)
+		if gone {
+			n++
+		}
+		return gone
+	})
+	return n, nil
+}
+
+// remove takes tokens out.
+func (r registry) remove(names ...string) {
+	r.Lock()
+	defer r.Unlock()
+	for _, name := range names {
+		delete(r.all, name)
+	}
+}
+
+// newRegistry returns one without tokens.
+func newRegistry() registry {
+	return registry{Mutex: &sync.Mutex{}, all: map[string]skein.Access{}, in: map[[sha256.Size]byte]skein.Login{}, away: &atomic.Bool{}, lost: &atomic.Int32{}}
+}
+
+// node is one of several servers on a registry, each with a file of its own.
+func node(t *testing.T, r skein.Registry) (*door.Tokens, http.Handler) {
+	t.Helper()
+	tokens, err := door.OpenTokens(filepath.Join(t.TempDir(), "tokens"), time.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tokens.In(r)
+	who := door.Route{Pattern: "GET /who", Scope: door.Read, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		v := door.From(r.Context())
+		w.Write([]byte(v.Token + " " + v.Scope.String() + " " + string(v.User)))
+	})}
+	return tokens, door.New(door.Options{Store: memory.New(), Tokens: tokens, Log: slog.New(slog.DiscardHandler), Now: time.Now}, who)
+}
+
+func TestALoginOnOneServerIsOneOnAll(t *testing.T) {
+	r := newRegistry()
+	token, err := door.Register(t.Context(), r, door.Token{Name: "anns", User: "ann", Scope: "write"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	one, a := node(t, r)
+	_, b := node(t, r)
+	login := httptest.NewRequest(http.MethodPost, "http://127.0.0.1/login", strings.NewReader("token="+token))
+	login.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	login.Header.Set("Sec-Fetch-Site", "same-origin")
+	w := httptest.NewRecorder()
+	a.ServeHTTP(w, login)
+	cookies := w.Result().Cookies()
+	if len(cookies) != 1 {
+		t.Fatalf("POST /login = %d %s, want a cookie", w.Code, w.Body)
+	}
+	ask := func(h http.Handler) *httptest.ResponseRecorder {
+		r := httptest.NewRequest(http.MethodGet, "http://127.0.0.1/who", nil)
+		r.AddCookie(cookies[0])
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, r)
+		return w
+	}
+	for name, h := range map[string]http.Handler{"where it was made": a, "elsewhere": b} {
+		if w := ask(h); w.Code != 200 || w.Body.String() != "anns write ann" {
+			t.Errorf("GET %s with the login = %d %s, want ann's", name, w.Code, w.Body)
+		}
+	}
+	// A token of that name in a server's file is another: neither stands for the
+	// other one.
+	if _, err := one.Add(door.Token{Name: "anns", Scope: "admin"}); err != nil {
+		t.Fatal(err)
+	}
+	if w := ask(a); w.Code != 401 {
+		t.Errorf("GET with the login of another token of that name = %d %s, want 401", w.Code, w.Body)
+	}
+	if found, err := one.Find(t.Context(), token); !errors.Is(err, skein.ErrNotFound) {
+		t.Errorf("Find = %+v, %v, want none: its logins would be the file's token's", found, err)
+	}
+	r.remove("anns")
+	if w := ask(b); w.Code != 401 {
+		t.Errorf("GET after the token was removed = %d, want 401", w.Code)
+	}
+}
+
+// A program that is told that its token is wrong forgets it, and who shows many
+// wrong ones is kept out.
+func TestWhileTokensCannotBeLookedUpNoneIsWrong(t *testing.T) {
+	r := newRegistry()
+	token, err := door.Register(t.Context(), r, door.Token{Name: "anns", User: "ann", Scope: "write"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, h := node(t, r)
+	ask := func(method, path, body string, set func(*http.Request)) *httptest.ResponseRecorder {
+		r := httptest.NewRequest(method, "http://127.0.0.1"+path, strings.NewReader(body))
+		set(r)
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, r)
+		return w
+	}
+	shown := func(r *http.Request) { r.Header.Set("Authorization", "Bearer "+token) }
+	typed := func(r *http.Request) {
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		r.Header.Set("Sec-Fetch-Site", "same-origin")
+	}
+	in := ask("POST", "/login", "token="+token, typed).Result().Cookies()
+	if len(in) != 1 {
+		t.Fatalf("POST /login sets the cookies %v, want one", in)
+	}
+	loggedIn := func(r *http.Request) { r.AddCookie(in[0]) }
+	r.away.Store(true)
+	for range 300 { // so many wrong ones would be too many
+		if w := ask("GET", "/who", "", shown); w.Code != 503 || w.Header().Get("Retry-After") == "" {
+			t.Fatalf("GET with a token that cannot be looked up = %d %s, want 503 and when to try again", w.Code, w.Body)
+		}
+	}
+	if w := ask("GET", "/who", "", loggedIn); w.Code != 503 {
+		t.Errorf("GET with a login that cannot be looked up = %d %s, want 503", w.Code, w.Body)
+	}
+	if w := ask("POST", "/login", "token="+token, typed); w.Code != 503 {
+		t.Errorf("POST /login with a token that cannot be looked up = %d %s, want 503", w.Code, w.Body)
+	}
+	r.away.Store(false)
+	for name, as := range map[string]func(*http.Request){"the token": shown, "the login": loggedIn} {
+		if w := ask("GET", "/who", "", as); w.Code != 200 {
+			t.Errorf("GET with %s afterwards = %d %s, want 200", name, w.Code, w.Body)
+		}
+	}
+}

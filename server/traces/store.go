@@ -1,0 +1,104 @@
+package traces
+
+import (
+	"context"
+	"iter"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/server/door"
+)
+
+// Store returns s with a span for each call that is made in a request, but for
+// Watch and Feed, which wait. It can do what s can: it is a [skein.Sizer] and so
+// on where s is.
+func (t *Traces) Store(s skein.Store) skein.Store {
+	x := &store{Store: s, t: t}
+	sizer, a := s.(skein.Sizer)
+	namer, b := s.(skein.Namer)
+	examiner, c := s.(skein.Examiner)
+	lagger, d := s.(skein.Lagger)
+	switch {
+	case a && b && c && d:
+		return struct {
+			*store
+			skein.Sizer
+			skein.Namer
+			skein.Examiner
+			skein.Lagger
+		}{x, sizer, namer, examiner, lagger}
+	case a && b && c:
+		return struct {
+			*store
+			skein.Sizer
+			skein.Namer
+			skein.Examiner
+		}{x, sizer, namer, examiner}
+	case a:
+		return struct {
+			*store
+			skein.Sizer
+		}{x, sizer}
+	}
+	return x
+}
+
+// A store is a Store whose calls are spans.
+type store struct {
+	skein.Store
+	t *Traces
+}
+
+// As implements [skein.Store].
+func (s *store) As(u skein.User) skein.Store { return s.t.Store(s.Store.As(u)) }
+
+// A timed is a call under way. Where nobody traces it, its span is nil.
+type timed struct{ span trace.Span }
+
+// begin begins a call, of a session unless id is "".
+func (s *store) begin(ctx context.Context, name string, id skein.SessionID) (context.Context, timed) {
+	if !trace.SpanFromContext(ctx).IsRecording() {
+		return ctx, timed{}
+	}
+	ctx, span := s.t.tracer.Start(ctx, "store."+name)
+	if id != "" {
+		span.SetAttributes(attribute.String("skein.session", string(id)))
+	}
+	return ctx, timed{span}
+}
+
+// end ends a call that gave or took some items; below 0 for what has no number.
+func (c timed) end(items int, err error) {
+	if c.span == nil {
+		return
+	}
+	if items >= 0 {
+		c.span.SetAttributes(attribute.Int("skein.items", items))
+	}
+	if err != nil {
+		c.span.SetStatus(codes.Error, "")
+		c.span.SetAttributes(attribute.String("error.type", door.ProblemOf(err).Code))
+	}
+	c.span.End()
+}
+
+// spun is seq, with a span for as long as it is ranged over.
+func spun[T any](ctx context.Context, s *store, name string, id skein.SessionID, seq func(context.Context) iter.Seq2[T, error]) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		ctx, c := s.begin(ctx, name, id)
+		n, failed := 0, error(nil)
+		defer func() { c.end(n, failed) }()
+		for v, err := range seq(ctx) {
+			if err == nil {
+				n++
+			}
+			failed = err
+			if !yield(v, err) {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,147 @@
+package web
+
+import (
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"io/fs"
+	"net/http"
+	"path"
+	"strconv"
+	"strings"
+
+	"github.com/skein-dev/skein/server/door"
+)
+
+//go:embed static
+var staticFiles embed.FS
+
+// asset is a file that pages load.
+type asset struct {
+	url    string // with a hash of its bytes in it
+	media  string
+	plain  []byte
+	packed []byte // with gzip; nil if that makes it no smaller
+}
+
+// assets are all of them, by their name in static/.
+type assets map[string]*asset
+
+// newAssets reads static/. A module may load another with from "./name.js": that
+// is made to name the other one's hash, so modules must not load each other in
+// circles. What is wrong with them is wrong at compile time.
+func newAssets() assets {
+	all := assets{}
+	files, err := fs.ReadDir(staticFiles, "static")
+	if err != nil {
+		panic(err)
+	}
+	for _, f := range files {
+		all.add(f.Name(), 0)
+	}
+	return all
+}
+
+const maxDepth = 10 // of modules that load modules
+
+func (all assets) add(name string, depth int) *asset {
+	if a := all[name]; a != nil {
+		return a
+	}
+	if depth > maxDepth {
+		panic("web: modules load each other in circles: " + name)
+	}
+	data, err := staticFiles.ReadFile("static/" + name)
+	if err != nil {
+		panic(err)
+	}
+	ext := path.Ext(name)
+	if ext == ".js" {
+		data = all.linked(data, depth)
+	}
+	sum := sha256.Sum256(data)
+	a := &asset{
+		url:   "/static/" + strings.TrimSuffix(name, ext) + "." + hex.EncodeToString(sum[:6]) + ext,
+		media: mediaOf(ext), plain: data, packed: pack(data),
+	}
+	all[name] = a
+	return a
+}
+
+// linked returns a module that loads others by the names they are served by.
+func (all assets) linked(data []byte, depth int) []byte {
+	const begin, end = `from "./`, `"`
+	var b bytes.Buffer
+	for {
+		before, rest, ok := bytes.Cut(data, []byte(begin))
+		b.Write(before)
+		if !ok {
+			return b.Bytes()
+		}
+		name, after, _ := bytes.Cut(rest, []byte(end))
+		b.WriteString(`from "` + all.add(string(name), depth+1).url + end)
+		data = after
+	}
+}
+
+func pack(data []byte) []byte {
+	var b bytes.Buffer
+	z, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
+	if err != nil {
+		panic(err) // the level is one
+	}
+	z.Write(data) //nolint:errcheck // it goes to memory
+	z.Close()     //nolint:errcheck // as above
+	if b.Len() >= len(data) {
+		return nil
+	}
+	return b.Bytes()
+}
+
+func mediaOf(ext string) string {
+	switch ext {
+	case ".css":
+		return "text/css; charset=utf-8"
+	case ".js":
+		return "text/javascript; charset=utf-8"
+	case ".svg":
+		return "image/svg+xml"
+	case ".png":
+		return "image/png"
+	case ".webmanifest":
+		return "application/manifest+json"
+	}
+	return "application/octet-stream"
+}
+
+// assetRoutes serve static files, to everybody: the form to log in has a style
+// too, and they say nothing about sessions.
+func (s *site) assetRoutes() []door.Route {
+	byURL := map[string]*asset{}
+	for _, a := range s.assets {
+		byURL[a.url] = a
+	}
+	return []door.Route{{Pattern: "GET /static/{name}", Scope: door.Open, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		a := byURL["/static/"+r.PathValue("name")]
+		if a == nil {
+			door.Refuse(w, r, http.StatusNotFound, "not_found", "there is nothing at %s", r.URL.Path)
+			return
+		}
+		a.serve(w, r)
+	})}}
+}
+
+func (a *asset) serve(w http.ResponseWriter, r *http.Request) {
+	h, data := w.Header(), a.plain
+	h.Set("Content-Type", a.media)
+	h.Set("Cache-Control", "public, max-age=31536000, immutable")
+	h.Set("Vary", "Accept-Encoding")
+	if a.packed != nil && strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+		h.Set("Content-Encoding", "gzip")
+		data = a.packed
+	}
+	h.Set("Content-Length", strconv.Itoa(len(data)))
+	w.Write(data) //nolint:errcheck // the client has gone
+}

@@ -1,0 +1,180 @@
+package web
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/render"
+	"github.com/skein-dev/skein/server/door"
+)
+
+// chatRoutes are those of conversations. Tools run on the machine of the server,
+// as whoever started it: that takes the scope admin.
+func (s *site) chatRoutes() []door.Route {
+	if s.Chat == nil {
+		return nil
+	}
+	all := []door.Route{
+		read("/chat", s.newChat),
+		change("/chat", s.say),
+		read("/sessions/{id}/chat", s.chat),
+		read("/sessions/{id}/chat/state", s.chatState),
+		change("/sessions/{id}/chat", s.say),
+		change("/sessions/{id}/chat/stop", s.stop),
+		change("/sessions/{id}/chat/reply", s.reply),
+	}
+	for i := range all {
+		all[i].Scope = door.Admin
+	}
+	return all
+}
+
+// chatPage is what the page shows.
+type chatPage struct {
+	*transcript
+	Title string
+	State chatState
+	Text  string // to be said; it could not be
+	Error string
+}
+
+// chatState is a turn that is under way.
+type chatState struct {
+	Path    string
+	Working bool
+	Words   string // of the answer so far
+	Doing   string
+	Notes   []string
+	Open    []Question
+	Error   string // of the turn before
+}
+
+// stateOf returns how far the turn in a session is.
+func (s *site) stateOf(id skein.SessionID) chatState {
+	t, wrong := s.Chat.at(id)
+	if t == nil {
+		return chatState{Path: sessionPath(id), Error: wrong}
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return chatState{
+		Path: sessionPath(id), Working: true, Words: s.Redact(render.Clean(t.words)), Doing: t.doing,
+		Notes: append([]string(nil), t.notes...), Open: append([]Question(nil), t.open...),
+	}
+}
+
+// newChat shows the form that begins a session.
+func (s *site) newChat(w http.ResponseWriter, r *http.Request) {
+	s.show(w, r, "newchat", page{Title: "New chat", At: "chat", Data: &chatPage{}})
+}
+
+// chat shows the end of a session, and the form to say something.
+func (s *site) chat(w http.ResponseWriter, r *http.Request) { s.chatWith(w, r, "", nil) }
+
+// chatWith is chat, after a text that could not be said because of err.
+func (s *site) chatWith(w http.ResponseWriter, r *http.Request, text string, wrong error) {
+	one, ok := s.one(w, r)
+	if !ok {
+		return
+	}
+	read := windows{ctx: r.Context(), store: legible(door.From(r.Context()).Store), id: one.ID, size: windowSize}
+	found, err := read.until(0)
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	t, err := s.transcribe(r.Context(), one, found, false)
+	if err == nil {
+		err = t.build(found)
+	}
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	p := &chatPage{transcript: &t.transcript, Title: t.line(one.Name()), State: s.stateOf(one.ID), Text: text}
+	if wrong != nil {
+		p.Error = door.ProblemOf(wrong).Detail
+	}
+	s.show(w, r, "chat", page{Title: one.Name(), At: "chat", Class: "session chat", Data: p})
+}
+
+// chatState answers with the turn under way alone.
+func (s *site) chatState(w http.ResponseWriter, r *http.Request) {
+	one, ok := s.one(w, r)
+	if ok {
+		s.fragment(w, "chat", "state", s.stateOf(one.ID))
+	}
+}
+
+// say says what a form has in a session, or in a new one.
+func (s *site) say(w http.ResponseWriter, r *http.Request) {
+	v := door.From(r.Context())
+	t := &Talk{User: v.User, Text: strings.ReplaceAll(strings.TrimSpace(r.PostFormValue("text")), "\r\n", "\n"), Model: strings.TrimSpace(r.PostFormValue("model"))}
+	if r.PathValue("id") != "" {
+		one, ok := s.one(w, r)
+		if !ok {
+			return
+		}
+		t.Session = one.ID
+	} else {
+		t.Agent = strings.TrimSpace(r.PostFormValue("agent"))
+	}
+	if t.Text == "" {
+		back(w, r, r.URL.Path, "")
+		return
+	}
+	was := t.Session
+	id, err := s.Chat.say(r.Context(), t)
+	switch {
+	case err == nil:
+		back(w, r, sessionPath(id)+"/chat#say", "")
+	case was != "":
+		s.chatWith(w, r, t.Text, err)
+	default:
+		s.show(w, r, "newchat", page{Title: "New chat", At: "chat", Data: &chatPage{Text: t.Text, Error: wordsOf(err)}})
+	}
+}
+
+// wordsOf returns what went wrong, for the person who runs the server.
+func wordsOf(err error) string {
+	if p := door.ProblemOf(err); p.Code != "internal" {
+		return p.Detail
+	}
+	return err.Error() // an admin may see it
+}
+
+// stop ends the turn under way.
+func (s *site) stop(w http.ResponseWriter, r *http.Request) {
+	one, ok := s.one(w, r)
+	if !ok {
+		return
+	}
+	if t, _ := s.Chat.at(one.ID); t != nil {
+		t.stop()
+		select {
+		case <-t.over:
+		case <-r.Context().Done():
+		}
+	}
+	back(w, r, sessionPath(one.ID)+"/chat#say", "")
+}
+
+// reply answers what the agent asks.
+func (s *site) reply(w http.ResponseWriter, r *http.Request) {
+	one, ok := s.one(w, r)
+	if !ok {
+		return
+	}
+	done := ""
+	switch answer := r.PostFormValue("answer"); answer {
+	case Yes, Always, No:
+		if !s.Chat.reply(one.ID, r.PostFormValue("question"), answer) {
+			done = "That was answered already."
+		}
+	default:
+		door.Refuse(w, r, http.StatusBadRequest, "invalid", "answer %q: want yes, no or always", answer)
+		return
+	}
+	back(w, r, sessionPath(one.ID)+"/chat#say", done)
+}

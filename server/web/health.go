@@ -1,0 +1,84 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/server/door"
+)
+
+// healthRoutes are those of whether the store is whole. They speak of all that
+// is in it, whoever's it is.
+func (s *site) healthRoutes() []door.Route {
+	look, mend := read("/health", s.health), change("/health/repair", s.repair)
+	look.Scope, mend.Scope = door.Admin, door.Admin
+	return []door.Route{look, mend}
+}
+
+// healthPage is what the page shows.
+type healthPage struct {
+	Findings                  []skein.Finding
+	Damaged, Warned, Mendable int
+	Looked                    bool   // it was looked; else the page only offers to
+	Cannot                    bool   // the store cannot examine itself
+	Broken                    string // why looking ended early
+}
+
+// health examines the store, if it is asked to: that can take a while.
+func (s *site) health(w http.ResponseWriter, r *http.Request) {
+	p := &healthPage{}
+	if r.URL.Query().Has("look") {
+		p = s.examine(r.Context(), skein.Examination{})
+	}
+	s.show(w, r, "health", page{Title: "Health", At: "health", Data: p})
+}
+
+// repair mends what can be mended without losing anything.
+func (s *site) repair(w http.ResponseWriter, r *http.Request) {
+	p := s.examine(r.Context(), skein.Examination{Repair: true})
+	s.show(w, r, "health", page{Title: "Health", At: "health", Data: p})
+}
+
+func (s *site) examine(ctx context.Context, x skein.Examination) *healthPage {
+	p := &healthPage{Looked: true}
+	examiners := s.Examiners
+	if ex, ok := door.From(ctx).Store.(skein.Examiner); ok {
+		examiners = append([]skein.Examiner{ex}, examiners...)
+	}
+	p.Cannot = len(examiners) == 0
+	for _, ex := range examiners {
+		for f, err := range ex.Examine(ctx, x) {
+			if err != nil {
+				p.broke(err)
+				break
+			}
+			p.add(f)
+		}
+	}
+	return p
+}
+
+// broke notes why looking ended.
+func (p *healthPage) broke(err error) {
+	p.Broken = err.Error()
+	if !errors.Is(err, context.Canceled) {
+		p.Damaged++
+	}
+}
+
+func (p *healthPage) add(f skein.Finding) {
+	p.Findings = append(p.Findings, f)
+	switch {
+	case f.Mended:
+		return
+	case f.Level == skein.Damaged:
+		p.Damaged++
+	case f.Level == skein.Warning:
+		p.Warned++
+	}
+	if f.Mendable {
+		p.Mendable++
+	}
+}

@@ -1,0 +1,136 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/server/door"
+)
+
+// liveRoutes are those by which a page follows a session as it grows.
+func (s *site) liveRoutes() []door.Route {
+	return []door.Route{{Pattern: "GET /sessions/{id}/live", Scope: door.Read, Stream: true, Handler: http.HandlerFunc(s.live)}}
+}
+
+// soon is how long what happens is gathered before a page is told of it.
+const soon = 150 * time.Millisecond
+
+// live tells, as server-sent events, that a session has grown. The page then
+// gets what is new as it gets everything else. Events are
+//
+//	changed   it has grown; data and ID are its last seq
+//	piece     a piece of the answer that is being written, as JSON
+//	state     the turn under way is at another place
+//	gone      the session was deleted
+//	out       the login was ended: the page is to be loaded again
+func (s *site) live(w http.ResponseWriter, r *http.Request) {
+	store, id := door.From(r.Context()).Store, skein.SessionID(r.PathValue("id"))
+	one, err := store.Session(r.Context(), id)
+	if err != nil {
+		door.Fail(w, r, err)
+		return
+	}
+	after, err := strconv.ParseInt(or(r.Header.Get("Last-Event-ID"), r.URL.Query().Get("after")), 10, 64)
+	if err != nil || after < 0 {
+		after = int64(one.Last)
+	}
+	w.Header().Set("Content-Type", "text/event-stream")
+	w.Header().Set("X-Accel-Buffering", "no")
+	l := &living{w: w, out: http.NewResponseController(w)}
+	var talk <-chan news
+	if s.Chat != nil && door.From(r.Context()).Scope >= door.Admin {
+		ear, done := s.Chat.listen(id)
+		defer done()
+		talk = ear
+	}
+	ctx, cancel := context.WithCancel(r.Context())
+	grown, gone := make(chan skein.Seq), make(chan struct{})
+	go func() {
+		defer close(gone)
+		s.watch(ctx, store, id, skein.Seq(after), grown)
+	}()
+	defer func() {
+		cancel()
+		<-gone
+	}()
+	l.follow(ctx, grown, gone, talk, s.Redact)
+	if errors.Is(context.Cause(ctx), door.ErrRevoked) {
+		l.write(loggedOut)
+	}
+}
+
+// loggedOut tells a page that its login was ended.
+const loggedOut = "event: out\ndata: {}\n\n"
+
+// watch sends on the places of what is appended, until ctx ends or the session
+// is gone.
+func (s *site) watch(ctx context.Context, store skein.Store, id skein.SessionID, after skein.Seq, grown chan<- skein.Seq) {
+	for e, err := range legible(store).Watch(ctx, id, after) {
+		if err != nil {
+			return
+		}
+		select {
+		case grown <- e.Seq:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// living is a stream of events that is under way.
+type living struct {
+	w   http.ResponseWriter
+	out *http.ResponseController
+}
+
+func (l *living) write(text string) bool {
+	_, err := l.w.Write([]byte(text))
+	return err == nil && l.out.Flush() == nil
+}
+
+// stateChanged tells that the turn under way is at something else.
+const stateChanged = "event: state\ndata: {}\n\n"
+
+// follow writes what happens, until ctx ends, the session is gone, or nobody
+// reads.
+func (l *living) follow(ctx context.Context, grown <-chan skein.Seq, gone <-chan struct{}, talk <-chan news, redact func(string) string) {
+	beats := time.NewTicker(beat)
+	defer beats.Stop()
+	var due <-chan time.Time // when to tell that it has grown; nil if it has not
+	last := skein.Seq(0)
+	hello := "retry: 2000\n\n"
+	if talk != nil {
+		hello += stateChanged // between the page and its stream something may have been asked
+	}
+	for ok := l.write(hello); ok; {
+		select {
+		case <-ctx.Done():
+			return
+		case <-gone:
+			if ctx.Err() == nil {
+				l.write("event: gone\ndata: {}\n\n")
+			}
+			return
+		case last = <-grown:
+			if due == nil {
+				due = time.After(soon)
+			}
+		case <-due:
+			due = nil
+			ok = l.write(fmt.Sprintf("event: changed\nid: %d\ndata: %d\n\n", last, last))
+		case n := <-talk:
+			if n.Kind == "piece" {
+				ok = l.write("event: piece\ndata: " + string(skein.MustJSON(redact(n.Text))) + "\n\n")
+			} else {
+				ok = l.write(stateChanged)
+			}
+		case <-beats.C:
+			ok = l.write(": alive\n\n")
+		}
+	}
+}

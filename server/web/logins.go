@@ -1,0 +1,86 @@
+package web
+
+import (
+	"errors"
+	"net/http"
+	"slices"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/server/door"
+)
+
+// loginRoutes are those of the browsers that are logged in. Whoever may read may
+// end the logins that the page lists.
+func (s *site) loginRoutes() []door.Route {
+	if s.Tokens == nil {
+		return nil
+	}
+	end := change("/logins/end", s.endLogins)
+	end.Scope = door.Read
+	return []door.Route{read("/logins", s.logins), end}
+}
+
+// loginsPage is what the page shows.
+type loginsPage struct {
+	Logins []skein.Login
+	Here   string // ID of the visitor's own
+	Others bool   // there are others
+	Whose  bool   // they are of several tokens
+}
+
+// logins lists the browsers that are logged in.
+func (s *site) logins(w http.ResponseWriter, r *http.Request) {
+	p := loginsPage{Here: door.From(r.Context()).Login}
+	var err error
+	if p.Logins, err = s.loginsOf(r); err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	p.Others = slices.ContainsFunc(p.Logins, func(l skein.Login) bool { return l.ID != p.Here })
+	p.Whose = slices.ContainsFunc(p.Logins, func(l skein.Login) bool { return l.Access.Name != p.Logins[0].Access.Name })
+	s.show(w, r, "logins", page{Title: "Logins", At: "logins", Data: p})
+}
+
+// loginsOf returns the logins that a visitor may see and end: with the user's
+// tokens, or, where the token sees everybody's sessions, with that token; all of
+// them where it may do everything.
+func (s *site) loginsOf(r *http.Request) ([]skein.Login, error) {
+	v := door.From(r.Context())
+	all, err := s.Tokens.Logins(r.Context())
+	return slices.DeleteFunc(all, func(l skein.Login) bool {
+		switch {
+		case v.Owner() != "":
+			return l.Access.User != v.Owner()
+		case v.Scope >= door.Admin:
+			return false
+		}
+		return l.Access.Name != v.Token
+	}), err
+}
+
+// endLogins ends those that the form names, or all others, or all.
+func (s *site) endLogins(w http.ResponseWriter, r *http.Request) {
+	if err := r.ParseForm(); err != nil {
+		s.fail(w, r, errors.Join(skein.ErrInvalid, err))
+		return
+	}
+	may, err := s.loginsOf(r)
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	here, which := door.From(r.Context()).Login, r.PostFormValue("which")
+	var ids []string
+	for _, l := range may {
+		if which == "all" || which == "others" && l.ID != here || slices.Contains(r.PostForm["id"], l.ID) {
+			ids = append(ids, l.ID)
+		}
+	}
+	if len(ids) > 0 {
+		if err := s.Tokens.EndLogins(r.Context(), ids...); err != nil && !errors.Is(err, skein.ErrNotFound) {
+			s.fail(w, r, err)
+			return
+		}
+	}
+	back(w, r, "/logins", "Ended.")
+}

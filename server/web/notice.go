@@ -1,0 +1,50 @@
+package web
+
+import (
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/skein-dev/skein/server/door"
+)
+
+// noticeCookie carries what a form did to the page that is shown next.
+const noticeCookie = "skein_notice"
+
+const (
+	maxNotice = 300 // bytes
+	noticeFor = time.Minute
+)
+
+// back answers a form: what was done is told by the next page, which is at path.
+func back(w http.ResponseWriter, r *http.Request, path, done string) {
+	if done != "" {
+		http.SetCookie(w, door.From(r.Context()).Cookie(noticeCookie, url.QueryEscape(clip(done, maxNotice)), noticeFor))
+	}
+	http.Redirect(w, r, path, http.StatusSeeOther)
+}
+
+// notice returns what the form before did, once.
+func notice(w http.ResponseWriter, r *http.Request) string {
+	v := door.From(r.Context())
+	c, err := r.Cookie(v.CookieName(noticeCookie))
+	if err != nil {
+		return ""
+	}
+	http.SetCookie(w, v.Cookie(noticeCookie, "", 0))
+	text, err := url.QueryUnescape(c.Value)
+	if err != nil {
+		return ""
+	}
+	return clip(text, maxNotice)
+}
+
+// local returns path if it leads to a page of this server, else the other one:
+// a form may say where to go back to, but nowhere else.
+func local(path, other string) string {
+	u, err := url.Parse(path)
+	if err != nil || u.IsAbs() || u.Host != "" || len(path) == 0 || path[0] != '/' || len(path) > 1 && (path[1] == '/' || path[1] == '\\') {
+		return other
+	}
+	return path
+}

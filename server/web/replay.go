@@ -1,0 +1,29 @@
+package web
+
+import (
+	"net/http"
+
+	"github.com/skein-dev/skein/server/door"
+)
+
+// replayRoutes are those of the player.
+func (s *site) replayRoutes() []door.Route {
+	return []door.Route{read("/sessions/{id}/replay", s.replay)}
+}
+
+// replay shows a session for a player: the page's script shows its messages one
+// after the other, at the pace that skein replay has. Without it they are all
+// there.
+func (s *site) replay(w http.ResponseWriter, r *http.Request) {
+	one, ok := s.one(w, r)
+	if !ok {
+		return
+	}
+	t, err := s.window(r, one)
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	t.Write = false
+	s.show(w, r, "replay", page{Title: "Replay of " + one.Name(), At: "sessions", Class: "session", Data: &sessionPage{transcript: &t.transcript, Title: t.line(one.Name())}})
+}

@@ -1,0 +1,276 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/price"
+	"github.com/skein-dev/skein/server/door"
+)
+
+// sessionRoutes are those of one session.
+func (s *site) sessionRoutes() []door.Route {
+	return []door.Route{
+		read("/sessions/{id}", s.session),
+		read("/sessions/{id}/messages", s.messages),
+		read("/sessions/{id}/messages/{seq}", s.wholeMessage),
+		read("/sessions/{id}/next", s.next),
+		read("/sessions/{id}/blobs/{hash}", s.blob),
+		read("/sessions/{id}/download", s.download),
+		change("/sessions/{id}/rename", s.rename),
+		change("/sessions/{id}/tags", s.retag),
+		change("/sessions/{id}/pin", s.pin),
+		change("/sessions/{id}/fork", s.fork),
+		change("/sessions/{id}/bin", s.bin),
+	}
+}
+
+// sessionPage is what the page of a session shows.
+type sessionPage struct {
+	*transcript
+	Title    string
+	Cost     string
+	Parent   *skein.Session // nil if there is none, or it is not known here
+	Related  []skein.Session
+	Found    found // by words to look for in it
+	Commands []command
+	Newest   bool // it shows the end
+}
+
+// MayWrite reports whether the visitor may change it.
+func (p *sessionPage) MayWrite() bool { return p.Write }
+
+// Downloads returns what it can be downloaded as.
+func (p *sessionPage) Downloads() []download { return downloads() }
+
+// Jumps returns what one can jump to.
+func (p *sessionPage) Jumps() []wanted { return []wanted{wantUser, wantTool, wantError} }
+
+// Jump returns where the next message of a kind is, or the one before.
+func (p *sessionPage) Jump(what wanted, backward bool) string {
+	to := fmt.Sprintf("%s/next?what=%s&from=%d%s", p.Path(), what, p.At, p.more())
+	if backward {
+		to += "&back=1"
+	}
+	return to
+}
+
+// command is what a person may type in a terminal.
+type command struct{ ID, Label, Line string }
+
+// one returns the session that a request names, and false if it has been
+// answered: there is none, or it has another path.
+func (s *site) one(w http.ResponseWriter, r *http.Request) (skein.Session, bool) {
+	if !mayRead(w, r, r.URL.Query().Has("raw")) {
+		return skein.Session{}, false
+	}
+	store, id := door.From(r.Context()).Store, skein.SessionID(r.PathValue("id"))
+	found, err := store.Session(r.Context(), id)
+	if errors.Is(err, skein.ErrNotFound) && r.Method == http.MethodGet {
+		if other, lookErr := skein.Resolve(r.Context(), s.told(r.Context()), string(id), skein.Filter{}); lookErr == nil {
+			http.Redirect(w, r, sessionPath(other.ID), http.StatusSeeOther)
+			return found, false
+		}
+	}
+	if err != nil {
+		s.fail(w, r, err)
+		return found, false
+	}
+	return found, true
+}
+
+// session shows a session.
+func (s *site) session(w http.ResponseWriter, r *http.Request) {
+	one, ok := s.one(w, r)
+	if !ok {
+		return
+	}
+	t, err := s.window(r, one)
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	p := &sessionPage{transcript: &t.transcript, Title: line(t.Session.Name()), Commands: s.commands(&one), Newest: t.After == 0 && t.Before > 0}
+	if err := s.about(r, p); err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	s.show(w, r, "session", page{Title: t.Session.Name(), At: "sessions", Class: "session", Data: p})
+}
+
+// about fills in what stands above the transcript.
+func (s *site) about(r *http.Request, p *sessionPage) error {
+	ctx, store := r.Context(), door.From(r.Context()).Store
+	costs, err := s.costs(ctx, []skein.Session{p.Session})
+	if err != nil {
+		return err
+	}
+	p.Cost = costs[p.Session.ID].Costs()
+	if from := p.Session.Parent; from != nil {
+		parent, err := store.Session(ctx, from.Session)
+		if err != nil && !errors.Is(err, skein.ErrNotFound) {
+			return err
+		}
+		if err == nil && parent.User == p.Session.User {
+			parent = s.veiled(parent)
+			p.Parent = &parent
+		}
+	}
+	for c, err := range store.Sessions(ctx, skein.Filter{Parent: p.Session.ID, Limit: 50}) {
+		if err != nil {
+			return err
+		}
+		p.Related = append(p.Related, s.veiled(c))
+	}
+	slices.Reverse(p.Related)
+	return s.findIn(r, p)
+}
+
+// messages answers with the messages of a window alone.
+func (s *site) messages(w http.ResponseWriter, r *http.Request) {
+	one, ok := s.one(w, r)
+	if !ok {
+		return
+	}
+	t, err := s.window(r, one)
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	t.Nested = r.URL.Query().Has("nested")
+	s.fragment(w, "session", "items", &t.transcript)
+}
+
+// window makes the transcript of the window that a request asks for.
+func (s *site) window(r *http.Request, one skein.Session) (*transcriber, error) {
+	q := r.URL.Query()
+	read := windows{ctx: r.Context(), store: legible(door.From(r.Context()).Store), id: one.ID, size: windowSize}
+	get := read.from
+	at := skein.Seq(0)
+	for key, f := range map[string]func(skein.Seq) (window, error){"after": read.from, "before": read.until, "at": read.around} {
+		if q.Has(key) {
+			n, err := seqOf(key, q.Get(key))
+			if err != nil {
+				return nil, err
+			}
+			get, at = f, n
+		}
+	}
+	found, err := get(at)
+	if err != nil {
+		return nil, err
+	}
+	t, err := s.transcribe(r.Context(), one, found, q.Has("raw"))
+	if err != nil {
+		return nil, err
+	}
+	if t.At = at; at == 0 && len(found.Entries) > 0 && found.Before > 0 {
+		t.At = found.Entries[0].Seq
+	}
+	return t, t.build(found)
+}
+
+// seqOf reads a place; 0 stands for an end.
+func seqOf(what, text string) (skein.Seq, error) {
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || n < 0 {
+		return 0, fmt.Errorf("%s=%q: %w: it is no place in a session", what, text, skein.ErrInvalid)
+	}
+	return skein.Seq(n), nil
+}
+
+// wholeMessage shows a message without cuts.
+func (s *site) wholeMessage(w http.ResponseWriter, r *http.Request) {
+	one, ok := s.one(w, r)
+	if !ok {
+		return
+	}
+	seq, err := seqOf("message", r.PathValue("seq"))
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	read := windows{ctx: r.Context(), store: legible(door.From(r.Context()).Store), id: one.ID, size: 1}
+	found, err := read.from(max(seq-1, 0))
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	t, err := s.transcribe(r.Context(), one, found, r.URL.Query().Has("raw"))
+	if err == nil {
+		t.whole = true
+		err = t.build(found)
+	}
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	t.Before, t.After, t.Write = 0, 0, false
+	s.show(w, r, "message", page{Title: t.Session.Name(), At: "sessions", Class: "session", Data: &sessionPage{transcript: &t.transcript, Title: line(t.Session.Name())}})
+}
+
+// commands are how to go on with a session in a terminal.
+func (s *site) commands(one *skein.Session) (all []command) {
+	short := skein.ShortIDs([]skein.SessionID{one.ID})[0]
+	add := func(label, line string) { all = append(all, command{fmt.Sprint("command-", len(all)+1), label, line}) }
+	add("Go on here", "skein resume "+word(short))
+	for _, name := range s.Agents {
+		if one.Origin != nil && one.Origin.Format == name {
+			add("Go on in the program it came from", "skein handoff "+word(short)+" --to "+name+" --run")
+		}
+	}
+	for _, name := range s.Agents {
+		if one.Origin == nil || one.Origin.Format != name {
+			add("Hand it to "+name, "skein handoff "+word(short)+" --to "+name+" --run")
+		}
+	}
+	return all
+}
+
+// word returns s as one word of a POSIX shell's command line.
+func word(s string) string {
+	plain := func(r rune) bool {
+		return r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || strings.ContainsRune("-_.:", r)
+	}
+	if s != "" && !strings.ContainsFunc(s, func(r rune) bool { return !plain(r) }) {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
+// costs returns what each of ss cost itself.
+func (s *site) costs(ctx context.Context, ss []skein.Session) (map[skein.SessionID]price.Sum, error) {
+	if s.Prices == nil {
+		return nil, nil
+	}
+	table, err := s.Prices()
+	if err != nil {
+		return nil, err
+	}
+	all := make(map[skein.SessionID]price.Sum, len(ss))
+	for i := range ss {
+		if ss[i].Usage == (skein.Usage{}) {
+			continue
+		}
+		rows, err := door.From(ctx).Store.Usage(ctx, skein.UsageQuery{By: skein.BySession, Session: ss[i].ID})
+		if err != nil {
+			return nil, err
+		}
+		all[ss[i].ID] = table.Sum(rows, ss[i].Updated)
+	}
+	return all, nil
+}
+
+// sessionViews are the other pages of the session at path.
+func sessionViews(path string) []link {
+	return []link{
+		{"replay", "Replay", path + "/replay"},
+		{"tree", "Tree", path + "/tree"},
+	}
+}

@@ -1,0 +1,116 @@
+package web
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"net/http"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/room"
+	"github.com/skein-dev/skein/server/door"
+)
+
+// A wanted is what one can jump to.
+type wanted string
+
+const (
+	wantUser  wanted = "user"
+	wantTool  wanted = "tool"
+	wantError wanted = "error"
+)
+
+// next leads to the next message of a kind, or back to the one before.
+func (s *site) next(w http.ResponseWriter, r *http.Request) {
+	one, ok := s.one(w, r)
+	if !ok {
+		return
+	}
+	q := r.URL.Query()
+	what := wanted(q.Get("what"))
+	from, err := seqOf("from", or(q.Get("from"), "0"))
+	if err == nil && what != wantUser && what != wantTool && what != wantError {
+		err = fmt.Errorf("what=%q: %w: one can jump to user, tool or error", what, skein.ErrInvalid)
+	}
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	store := legible(door.From(r.Context()).Store)
+	messages := following(r.Context(), store, one.ID, from)
+	if q.Has("back") {
+		messages = preceding(r.Context(), store, one.ID, from)
+	}
+	t := transcript{Session: one, Raw: q.Has("raw")}
+	for m, err := range messages {
+		if err != nil {
+			s.fail(w, r, err)
+			return
+		}
+		if what.is(&m.Message) {
+			http.Redirect(w, r, t.Link("at", m.Seq)+fmt.Sprint("#m", m.Seq), http.StatusSeeOther)
+			return
+		}
+	}
+	back(w, r, t.Link("at", max(from, 1))+fmt.Sprint("#m", from), map[wanted]string{
+		wantUser: "There is no other message of the user's.", wantTool: "There is no other tool call.", wantError: "There is no other error.",
+	}[what])
+}
+
+// is reports whether m is what is wanted.
+func (k wanted) is(m *skein.Message) bool {
+	if k == wantUser {
+		return m.Typed()
+	}
+	if k == wantError && m.Error != nil {
+		return true
+	}
+	for i := range m.Parts {
+		p := &m.Parts[i]
+		if k == wantTool && p.Call != nil || k == wantError && p.Result != nil && p.Result.Failed {
+			return true
+		}
+	}
+	return false
+}
+
+// following yields the messages after a place, pieces by themselves.
+func following(ctx context.Context, store skein.Store, id skein.SessionID, after skein.Seq) iter.Seq2[skein.Entry, error] {
+	return func(yield func(skein.Entry, error) bool) {
+		for e, err := range store.Events(ctx, id, after) {
+			if err == nil && e.Kind != skein.KindSaid {
+				continue
+			}
+			m := skein.Message{}
+			if err == nil {
+				m, err = skein.Decode[skein.Message](e)
+			}
+			if !yield(skein.Entry{Seq: e.Seq, Message: m}, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// preceding yields the messages before a place, the nearest first.
+func preceding(ctx context.Context, store skein.Store, id skein.SessionID, before skein.Seq) iter.Seq2[skein.Entry, error] {
+	return func(yield func(skein.Entry, error) bool) {
+		share := room.Of(ctx)
+		for was := share.Used(); before > 1; share.Give(share.Used() - was) {
+			found, err := store.Newest(ctx, id, maxWindow, before)
+			if err != nil {
+				yield(skein.Entry{}, err)
+				return
+			}
+			for i := len(found) - 1; i >= 0; i-- {
+				if !yield(found[i], nil) {
+					return
+				}
+			}
+			if len(found) == 0 {
+				return
+			}
+			before = found[0].Seq
+		}
+	}
+}

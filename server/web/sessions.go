@@ -1,0 +1,210 @@
+package web
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/server/door"
+)
+
+// pageSize is how many sessions a page of the list has.
+const pageSize = 50
+
+// sessionsRoutes are those of the list of all sessions.
+func (s *site) sessionsRoutes() []door.Route {
+	stream := read("/sessions/stream", s.stream)
+	stream.Stream, stream.Page = true, false
+	return []door.Route{
+		read("/{$}", s.sessions),
+		stream,
+		change("/sessions/bulk", s.bulk),
+	}
+}
+
+// sessionsPage is what the list shows.
+type sessionsPage struct {
+	Rows     []row
+	Filter   url.Values // as it stands in the address, without the place
+	Next     string     // where the page after this one is; "" if there is none
+	First    bool       // it is the first page
+	Filtered bool
+	Write    bool
+	Choices  map[string][]string // for the fields of the filter
+	Path     string              // of this page
+}
+
+// Has returns the value of a filter.
+func (p *sessionsPage) Has(name string) string { return p.Filter.Get(name) }
+
+// With returns where the list is that one more filter narrows.
+func (p *sessionsPage) With(name, value string) string {
+	q := url.Values{}
+	for k, v := range p.Filter {
+		q[k] = v
+	}
+	q.Set(name, value)
+	return "/?" + q.Encode()
+}
+
+// row is a session in the list.
+type row struct {
+	skein.Session
+	Cost string
+}
+
+// Who returns which agent it is of.
+func (r *row) Who() string {
+	if r.Profile != "" && !strings.ContainsAny(r.Profile, `/\`) && r.Profile != r.Agent {
+		return strings.TrimPrefix(r.Agent+"/"+r.Profile, "/")
+	}
+	return r.Agent
+}
+
+// filterFields are the filters of the list that are text, as skein list has
+// them.
+func filterFields() []string {
+	return []string{"title", "project", "agent", "model", "profile", "origin", "surface", "tag", "since", "until"}
+}
+
+// filterMarks are those that are on or off.
+func filterMarks() []string { return []string{"pinned", "children", "open"} }
+
+// sessions shows the list. With piece=1 only the list, for a script that brings
+// it up to date.
+func (s *site) sessions(w http.ResponseWriter, r *http.Request) {
+	p, err := s.list(r)
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	if r.URL.Query().Has("piece") {
+		s.fragment(w, "sessions", "list", p)
+		return
+	}
+	s.show(w, r, "sessions", page{Title: "Sessions", At: "sessions", Data: p})
+}
+
+func (s *site) list(r *http.Request) (*sessionsPage, error) {
+	ctx, q := r.Context(), r.URL.Query()
+	p := &sessionsPage{Filter: url.Values{}, First: !q.Has("from"), Write: door.From(ctx).Scope >= door.Write}
+	f, err := s.filter(q, p)
+	if err != nil {
+		return nil, err
+	}
+	f.Limit = pageSize + 1
+	if !p.First {
+		if f.Before, err = placeOf(q.Get("from")); err != nil {
+			return nil, err
+		}
+	}
+	found, err := s.found(ctx, f)
+	if err != nil {
+		return nil, err
+	}
+	if len(found) > pageSize {
+		found = found[:pageSize]
+		p.Next = p.With("from", place(&found[pageSize-1]))
+	}
+	p.Path = r.URL.RequestURI()
+	costs, err := s.costs(ctx, found)
+	if err != nil {
+		return nil, err
+	}
+	for _, one := range found {
+		p.Rows = append(p.Rows, row{one, costs[one.ID].Money()})
+	}
+	p.Choices = choices(p.Rows)
+	return p, nil
+}
+
+func (s *site) found(ctx context.Context, f skein.Filter) (all []skein.Session, err error) {
+	for one, err := range s.told(ctx).Sessions(ctx, f) {
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, one)
+	}
+	return all, nil
+}
+
+// filter reads the filters of an address, and notes in p which are set.
+func (s *site) filter(q url.Values, p *sessionsPage) (f skein.Filter, err error) {
+	for _, name := range filterFields() {
+		if v := strings.TrimSpace(q.Get(name)); v != "" {
+			p.Filter.Set(name, v)
+		}
+	}
+	for _, name := range filterMarks() {
+		if q.Get(name) != "" {
+			p.Filter.Set(name, "1")
+		}
+	}
+	p.Filtered = len(p.Filter) > 0
+	f = skein.Filter{
+		Title: p.Has("title"), Project: p.Has("project"), Agent: p.Has("agent"), Model: p.Has("model"), Profile: p.Has("profile"),
+		Origin: p.Has("origin"), Surface: p.Has("surface"), Tag: p.Has("tag"),
+		Pinned: p.Has("pinned") != "", NoChildren: p.Has("children") == "", WithOpenCalls: p.Has("open") != "",
+	}
+	if v := p.Has("since"); v != "" {
+		if f.Since, err = skein.ParseSince(v, s.Now()); err != nil {
+			return f, err
+		}
+	}
+	if v := p.Has("until"); v != "" {
+		f.Until, err = skein.ParseUntil(v, s.Now())
+	}
+	return f, err
+}
+
+// place says where in the list a session stands, for the page after it.
+func place(s *skein.Session) string {
+	return strconv.FormatInt(int64(s.Updated), 36) + "." + string(s.ID)
+}
+
+func placeOf(text string) (*skein.Session, error) {
+	at, id, ok := strings.Cut(text, ".")
+	n, err := strconv.ParseInt(at, 36, 64)
+	if !ok || err != nil || skein.SessionID(id).Check() != nil {
+		return nil, fmt.Errorf("from=%q: %w: it is no place in the list", text, skein.ErrInvalid)
+	}
+	return &skein.Session{ID: skein.SessionID(id), Updated: skein.Time(n)}, nil
+}
+
+// choices are the values that the rows have, to pick filters from.
+func choices(rows []row) map[string][]string {
+	all := map[string][]string{}
+	seen := map[string]bool{}
+	add := func(name, value string) {
+		if value != "" && !seen[name+"\x00"+value] {
+			seen[name+"\x00"+value] = true
+			all[name] = append(all[name], value)
+		}
+	}
+	for i := range rows {
+		r := &rows[i]
+		add("project", r.Project)
+		add("agent", r.Agent)
+		add("model", r.Model)
+		add("surface", r.Surface)
+		if r.Origin != nil {
+			add("origin", r.Origin.Format)
+		}
+		for _, t := range r.Tags {
+			add("tag", t)
+		}
+	}
+	return all
+}
+
+// Start returns where the first page of the list is.
+func (p *sessionsPage) Start() string {
+	if len(p.Filter) == 0 {
+		return "/"
+	}
+	return "/?" + p.Filter.Encode()
+}

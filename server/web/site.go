@@ -1,0 +1,140 @@
+package web
+
+import (
+	"bytes"
+	"embed"
+	"html/template"
+	"io/fs"
+	"log/slog"
+	"net/http"
+	"path"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/render"
+	"github.com/skein-dev/skein/server/door"
+)
+
+//go:embed pages/*.html
+var pageFiles embed.FS
+
+// site is what all pages share.
+type site struct {
+	Options
+	pages  map[string]*template.Template // by name: sessions for pages/sessions.html
+	assets assets
+	pieces func() *render.Pieces // made when it is first needed
+}
+
+func newSite(o Options) *site {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.FindFor == 0 {
+		o.FindFor = findFor
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	s := &site{Options: o, pages: map[string]*template.Template{}, assets: newAssets(), pieces: sync.OnceValue(render.NewPieces)}
+	s.parse()
+	return s
+}
+
+// parse reads the templates: each page with the layout, and with the pieces of
+// parts.html. What is wrong with them is wrong at compile time.
+func (s *site) parse() {
+	frame := template.Must(template.New("layout.html").Funcs(s.funcs()).ParseFS(pageFiles, "pages/layout.html", "pages/parts.html", "pages/transcript.html"))
+	files, err := fs.Glob(pageFiles, "pages/*.html")
+	if err != nil {
+		panic(err)
+	}
+	for _, file := range files {
+		name := strings.TrimSuffix(path.Base(file), ".html")
+		s.pages[name] = template.Must(template.Must(frame.Clone()).ParseFS(pageFiles, file))
+	}
+}
+
+// link is an entry of the navigation.
+type link struct{ Name, Title, Path string }
+
+// page is what the layout shows around a page's own template, main.
+type page struct {
+	Title string // of the window
+	At    string // name of the entry of the navigation that it belongs to
+	Class string // of the body, for the style sheet
+	Query string // in the search field
+	Data  any    // of the page, for its own template
+
+	Visitor door.Visitor // set by show
+	Notice  string       // what was done by the form before; set by show
+	Chats   bool         // agents answer here; set by here
+	Logins  bool         // there is a page of them; set by here
+}
+
+// Nav returns the navigation.
+func (p page) Nav() []link { return append(navigation(), p.viewLinks()...) }
+
+// In reports whether somebody is logged in.
+func (p page) In() bool { return p.Visitor.Scope > door.Open }
+
+// MayWrite reports whether the visitor may change sessions.
+func (p page) MayWrite() bool { return p.Visitor.Scope >= door.Write }
+
+// MayAdmin reports whether the visitor may do everything.
+func (p page) MayAdmin() bool { return p.Visitor.Scope >= door.Admin }
+
+// show answers with a page: the layout, with the template main of pages/NAME.html.
+func (s *site) show(w http.ResponseWriter, r *http.Request, name string, p page) {
+	p.Visitor = door.From(r.Context())
+	p.Notice = notice(w, r)
+	s.write(w, http.StatusOK, name, p)
+}
+
+// write answers with a page and a status.
+func (s *site) write(w http.ResponseWriter, status int, name string, p page) {
+	s.execute(w, status, name, "layout", s.here(p))
+}
+
+// here returns p with what there is at this site.
+func (s *site) here(p page) page {
+	p.Chats, p.Logins = s.Chat != nil, s.Tokens != nil
+	return p
+}
+
+// fragment answers with a template of pages/NAME.html alone, for a script to
+// put into a page.
+func (s *site) fragment(w http.ResponseWriter, name, piece string, data any) {
+	s.execute(w, http.StatusOK, name, piece, data)
+}
+
+func (s *site) execute(w http.ResponseWriter, status int, name, piece string, data any) {
+	var b bytes.Buffer
+	if err := s.pages[name].ExecuteTemplate(&b, piece, data); err != nil {
+		s.Log.Error("a page failed", "page", name, "err", err)
+		http.Error(w, "the page failed; the server's log says how", http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.Header().Set("Content-Length", strconv.Itoa(b.Len()))
+	w.WriteHeader(status)
+	w.Write(b.Bytes()) //nolint:errcheck // the client has gone
+}
+
+// fail answers with what went wrong, for people.
+func (s *site) fail(w http.ResponseWriter, r *http.Request, err error) {
+	if r.Context().Err() != nil {
+		return // nobody reads it
+	}
+	p := door.ProblemOf(err)
+	if p.Code == "internal" {
+		s.Log.Error("a request failed", "err", err, "path", r.URL.Path, "id", w.Header().Get("X-Request-Id"))
+	}
+	s.write(w, p.Status, "error", page{Title: p.Title, Data: p, Visitor: door.From(r.Context())})
+}
+
+// sessionPath returns where the page of a session is.
+func sessionPath(id skein.SessionID) string { return "/sessions/" + escapeSegment(string(id)) }

@@ -1,0 +1,125 @@
+package web
+
+import (
+	"fmt"
+	"net/http"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/server/door"
+)
+
+// treeRoutes are those of families of sessions.
+func (s *site) treeRoutes() []door.Route {
+	return []door.Route{read("/sessions/{id}/tree", s.tree)}
+}
+
+// treePage is what the page shows.
+type treePage struct {
+	Session skein.Session
+	Root    *kin
+	Picture *picture
+	More    bool
+	Max     int
+}
+
+// tree shows what a session came from, its forks and its sub-agents.
+func (s *site) tree(w http.ResponseWriter, r *http.Request) {
+	store := door.From(r.Context()).Store
+	one, err := store.Session(r.Context(), skein.SessionID(r.PathValue("id")))
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	found, more, err := skein.Family(r.Context(), store, one.ID, maxFamily)
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	root := s.kinOf(found, one.ID)
+	one = s.veiled(one)
+	s.show(w, r, "tree", page{Title: "Tree of " + one.Name(), At: "sessions", Data: &treePage{one, root, draw(root), more, maxFamily}})
+}
+
+// The measures of the picture, in its units, which are pixels unless it is
+// shrunk.
+const (
+	boxWide, boxHigh = 184, 46
+	gapWide, gapHigh = 56, 14
+	edge             = 6
+)
+
+// A picture is a family as boxes, those that hang on one to its right, with
+// lines between them.
+type picture struct {
+	Width, Height int
+	Boxes         []box
+	Lines         []curve
+}
+
+// A box stands for a session.
+type box struct {
+	*kin
+	X, Y int
+}
+
+// A curve leads from a session to one that hangs on it.
+type curve struct{ Class, Path string }
+
+// draw puts root and all that hangs on it in their places.
+func draw(root *kin) *picture {
+	p := &picture{}
+	p.put(root, 0)
+	p.Width, p.Height = p.Width+2*edge, p.Height-gapHigh+2*edge
+	return p
+}
+
+// put puts k at a depth below what was put before, its children first: it
+// stands in the middle of them. It returns how far down the middle of k is.
+func (p *picture) put(k *kin, depth int) (middle int) {
+	x := edge + depth*(boxWide+gapWide)
+	p.Width = max(p.Width, x-edge+boxWide)
+	var ends []int
+	for _, c := range k.Children {
+		ends = append(ends, p.put(c, depth+1))
+	}
+	if len(ends) == 0 {
+		middle = edge + p.Height + boxHigh/2
+		p.Height += boxHigh + gapHigh
+	} else {
+		middle = (ends[0] + ends[len(ends)-1]) / 2
+	}
+	for i, to := range ends {
+		from, until := x+boxWide, x+boxWide+gapWide
+		half := (from + until) / 2
+		p.Lines = append(p.Lines, curve{
+			string(k.Children[i].Parent.Why), fmt.Sprintf("M%d %dC%d %d %d %d %d %d", from, middle, half, middle, half, to, until, to),
+		})
+	}
+	p.Boxes = append(p.Boxes, box{k, x, middle - boxHigh/2})
+	return middle
+}
+
+// Name is what fits into the box.
+func (b box) Name() string {
+	const fits = 20 // characters
+	name := []rune(b.Session.Name())
+	if len(name) > fits {
+		return string(name[:fits-1]) + "…"
+	}
+	return string(name)
+}
+
+// TextX, NameY and AboutY are where the words of a box begin.
+func (b box) TextX() int { return b.X + 10 }
+
+// NameY is the line of the name.
+func (b box) NameY() int { return b.Y + 19 }
+
+// AboutY is the line below it.
+func (b box) AboutY() int { return b.Y + 36 }
+
+// Wide and High are the size of a box.
+func (box) Wide() int { return boxWide }
+
+// High is the other one.
+func (box) High() int { return boxHigh }

@@ -1,0 +1,250 @@
+package web
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/price"
+	"github.com/skein-dev/skein/server/door"
+)
+
+// usageRoutes are those of what models used.
+func (s *site) usageRoutes() []door.Route {
+	return []door.Route{read("/usage", s.usage)}
+}
+
+// mostShown is how many models, agents, projects and sessions the page names;
+// the others are one line.
+const mostShown = 12
+
+// usageAsked is what the form of the page asks for.
+type usageAsked struct{ Since, Until, Project, Agent string }
+
+// usagePage is what the page shows.
+type usagePage struct {
+	Asked    usageAsked
+	Spans    []usageSpan
+	Total    price.Sum
+	Share    string // of what was read that came from the cache; "" if nothing was
+	Days     int    // on which anything was used
+	Unpriced []string
+	Priced   bool   // costs are known at all
+	PricesOf string // date of the list
+	Cost     *chart
+	Tokens   *chart
+	Tables   []usageTable
+}
+
+// usageSpan is a link to a stretch of time.
+type usageSpan struct {
+	Title, Path string
+	At          bool
+}
+
+// usageTable is the sums of one dimension.
+type usageTable struct {
+	ID, Title, Of string
+	Rows          []usageRow
+}
+
+// usageRow is one of them.
+type usageRow struct {
+	price.Sum
+	Name  string
+	Path  string // "" for none
+	Share int    // of the largest, in thousandths: how long its bar is
+}
+
+// usage shows what was used, by day, model, agent, project and session.
+func (s *site) usage(w http.ResponseWriter, r *http.Request) {
+	in := r.URL.Query()
+	asked := usageAsked{in.Get("since"), in.Get("until"), in.Get("project"), in.Get("agent")}
+	if !in.Has("since") {
+		asked.Since = "30d"
+	}
+	p, err := s.usageOf(r.Context(), asked)
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	s.show(w, r, "usage", page{Title: "Usage", At: "usage", Data: p})
+}
+
+// query returns what a asks the store for.
+func (a usageAsked) query(now time.Time) (q skein.UsageQuery, err error) {
+	q = skein.UsageQuery{Project: a.Project, Agent: a.Agent, Zone: now.Location()}
+	if a.Since != "" {
+		if q.Since, err = skein.ParseSince(a.Since, now); err != nil {
+			return q, err
+		}
+	}
+	if a.Until != "" {
+		q.Until, err = skein.ParseUntil(a.Until, now)
+	}
+	return q, err
+}
+
+// usageOf adds up what was used.
+func (s *site) usageOf(ctx context.Context, asked usageAsked) (*usagePage, error) {
+	q, err := asked.query(s.Now())
+	if err != nil {
+		return nil, err
+	}
+	p := &usagePage{Asked: asked, Spans: spansOf(asked)}
+	table := &price.Table{}
+	if s.Prices != nil {
+		if table, err = s.Prices(); err != nil {
+			return nil, err
+		}
+		p.Priced, p.PricesOf = true, table.Date
+	}
+	sums := func(by skein.Dimension) ([]price.Sum, error) {
+		q.By = by
+		rows, err := door.From(ctx).Store.Usage(ctx, q)
+		return table.Sums(rows, by), err
+	}
+	days, err := sums(skein.ByDay)
+	if err != nil {
+		return nil, err
+	}
+	p.total(days)
+	p.charts(days)
+	for _, t := range []usageTable{
+		{ID: "model", Title: "Models", Of: "Model"},
+		{ID: "agent", Title: "Agents", Of: "Agent"},
+		{ID: "project", Title: "Projects", Of: "Project"},
+		{ID: "session", Title: "Most expensive sessions", Of: "Session"},
+		{ID: "day", Title: "Days", Of: "Day"},
+	} {
+		all := days
+		if t.ID != "day" {
+			if all, err = sums(skein.Dimension(t.ID)); err != nil {
+				return nil, err
+			}
+		}
+		if t.Rows, err = s.usageRows(ctx, skein.Dimension(t.ID), all); err != nil {
+			return nil, err
+		}
+		p.Tables = append(p.Tables, t)
+	}
+	return p, nil
+}
+
+// total adds up all days.
+func (p *usagePage) total(days []price.Sum) {
+	for _, d := range days {
+		p.Total = p.Total.Plus(d)
+		p.Days++
+	}
+	p.Unpriced = p.Total.Unpriced
+	u := p.Total.Usage
+	if read := u.Prompt(); read > 0 {
+		p.Share = percent(u.CacheRead, read)
+	}
+}
+
+// charts draws the days.
+func (p *usagePage) charts(days []price.Sum) {
+	steps := stepsOf(days)
+	if len(steps) == 0 {
+		return
+	}
+	if p.Priced {
+		p.Cost = newChart("Cost", steps, func(s price.Sum) []int64 { return []int64{int64(s.Cost)} }, price.Sum.Money, "Cost")
+	}
+	p.Tokens = newChart("Tokens", steps, func(s price.Sum) []int64 {
+		return []int64{s.Usage.CacheRead, s.Usage.CacheWrite, s.Usage.Input, s.Usage.Output}
+	}, func(s price.Sum) string { return compact(s.Usage.Tokens()) }, "Cache read", "Cache write", "Input", "Output")
+}
+
+// usageRows names the sums of a dimension.
+func (s *site) usageRows(ctx context.Context, by skein.Dimension, all []price.Sum) (rows []usageRow, err error) {
+	shown, rest := all, all[:0]
+	if len(all) > mostShown+1 && by != skein.ByDay {
+		shown, rest = all[:mostShown], all[mostShown:]
+	}
+	var most int64
+	for _, a := range shown {
+		most = max(most, weight(a, all))
+	}
+	for _, a := range shown {
+		row := usageRow{Sum: a, Name: cmp.Or(a.Of, "(unknown)"), Share: int(1000 * weight(a, all) / max(most, 1))}
+		if err := s.nameRow(ctx, by, &row); err != nil {
+			return nil, err
+		}
+		rows = append(rows, row)
+	}
+	if len(rest) > 0 {
+		others := usageRow{Name: plural(len(rest), "other")}
+		for _, a := range rest {
+			others.Sum = others.Plus(a)
+		}
+		rows = append(rows, others)
+	}
+	return rows, nil
+}
+
+// weight is what bars are as long as: the cost, or the tokens where nothing has
+// a price.
+func weight(one price.Sum, all []price.Sum) int64 {
+	if slices.ContainsFunc(all, func(a price.Sum) bool { return a.Cost > 0 }) {
+		return int64(one.Cost)
+	}
+	return one.Usage.Tokens()
+}
+
+// nameRow says what a row is about, and where more about it is.
+func (s *site) nameRow(ctx context.Context, by skein.Dimension, row *usageRow) error {
+	at := func(key, value string) string { return "/?" + url.Values{key: {value}}.Encode() }
+	switch of := row.Of; {
+	case by == skein.BySession:
+		one, err := door.From(ctx).Store.Session(ctx, skein.SessionID(of))
+		if errors.Is(err, skein.ErrNotFound) {
+			return nil
+		}
+		if err == nil {
+			one = s.veiled(one)
+			row.Name, row.Path = one.Name(), sessionPath(one.ID)
+		}
+		return err
+	case of == "":
+	case by == skein.ByDay:
+		row.Path = "/?" + url.Values{"since": {of}, "until": {of}}.Encode()
+	case by == skein.ByModelID:
+		row.Path = at("model", of)
+	default:
+		row.Path = at(string(by), of)
+	}
+	return nil
+}
+
+// spansOf returns the links to the usual stretches of time.
+func spansOf(asked usageAsked) (spans []usageSpan) {
+	for _, c := range [][2]string{{"7 days", "7d"}, {"30 days", "30d"}, {"90 days", "90d"}, {"1 year", "365d"}, {"All", ""}} {
+		v := url.Values{"since": {c[1]}}
+		for name, value := range map[string]string{"project": asked.Project, "agent": asked.Agent} {
+			if value != "" {
+				v.Set(name, value)
+			}
+		}
+		spans = append(spans, usageSpan{c[0], "/usage?" + v.Encode(), asked.Until == "" && asked.Since == c[1]})
+	}
+	return spans
+}
+
+// percent returns how much of all part is: 12 %, <1 %.
+func percent(part, all int64) string {
+	switch n := 100 * part / max(all, 1); {
+	case part > 0 && n == 0:
+		return "<1 %"
+	default:
+		return strings.TrimSpace(compact(n)) + " %"
+	}
+}

@@ -1,0 +1,160 @@
+package memory
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/ledger"
+)
+
+// A grave is a tombstone of a user's.
+type grave struct {
+	user skein.User
+	tomb ledger.Tomb
+}
+
+// buried reports whether u has the tombstone; if u is "", whether anybody has.
+func (s *Store) buried(u skein.User, t ledger.Tomb) bool {
+	if u != "" {
+		return s.tombs[grave{u, t}] != 0
+	}
+	for g := range s.tombs {
+		if g.tomb == t {
+			return true
+		}
+	}
+	return false
+}
+
+// Bin implements [skein.Store].
+func (s *Store) Bin(ctx context.Context, id skein.SessionID) (err error) {
+	defer skein.Wrapf(&err, "memory: bin")
+	if err := s.enter(ctx); err != nil {
+		return err
+	}
+	defer s.mu.Unlock()
+	sess, err := s.look(id)
+	if err == nil && sess.head.Binned == 0 {
+		sess.head.Binned = now()
+	}
+	return err
+}
+
+// Restore implements [skein.Store].
+func (s *Store) Restore(ctx context.Context, id skein.SessionID) (err error) {
+	defer skein.Wrapf(&err, "memory: restore")
+	if err := s.enter(ctx); err != nil {
+		return err
+	}
+	defer s.mu.Unlock()
+	sess, err := s.look(id)
+	if err != nil || sess.head.Binned == 0 {
+		return err
+	}
+	if s.keyTaken(&sess.head.Session) {
+		none := ""
+		if err := s.note(sess, skein.NewEvent(skein.KindChanged, now(), skein.Changed{Key: &none})); err != nil {
+			return err
+		}
+	}
+	sess.head.Binned = 0
+	return nil
+}
+
+// note appends an event of the store's own.
+func (s *Store) note(sess *session, e skein.Event) error {
+	x, err := ledger.View(s.user).Read(e)
+	if err != nil {
+		return err
+	}
+	t := &tx{Store: s}
+	if _, err := t.append(sess, &skein.Batch{Session: sess.head.ID, Events: []skein.Event{e}}, []ledger.Event{x}); err != nil {
+		t.rollback()
+		return err
+	}
+	s.announce()
+	return nil
+}
+
+// Delete implements [skein.Store].
+func (s *Store) Delete(ctx context.Context, id skein.SessionID, d skein.Deletion) (done skein.Deleted, err error) {
+	defer skein.Wrapf(&err, "memory: delete")
+	rules := []skein.ChildRule{"", skein.KeepChildren, skein.BinChildren, skein.RefuseChildren}
+	if !slices.Contains(rules, d.Children) {
+		return done, fmt.Errorf("%w deletion: children %q", skein.ErrInvalid, d.Children)
+	}
+	if err := s.enter(ctx); err != nil {
+		return done, err
+	}
+	defer s.mu.Unlock()
+	sess, err := s.look(id)
+	if err != nil {
+		return done, err
+	}
+	if l := s.leases[id]; l.live() {
+		return done, &skein.LockedError{Session: id, Holder: l.Holder}
+	}
+	if err := d.Fits(&sess.head.Session); err != nil {
+		return done, err
+	}
+	children := s.children(sess)
+	if len(children) > 0 && d.Children == skein.RefuseChildren {
+		return done, fmt.Errorf("session %s has %d children: %w", id, len(children), skein.ErrRefused)
+	}
+	done.Bytes = s.size(sess)
+	for _, c := range children {
+		switch {
+		case d.Children != skein.BinChildren:
+			done.Children = append(done.Children, c.head.ID)
+		case c.head.Binned == 0:
+			c.head.Binned = now()
+			done.Binned = append(done.Binned, c.head.ID)
+		}
+	}
+	heir, moved := s.heir(sess)
+	if moved > 0 {
+		done.Moved = []skein.SessionID{heir.head.ID}
+	}
+	done.Events = len(sess.own) - moved
+	s.destroy(sess, moved)
+	s.announce()
+	return done, nil
+}
+
+// children returns the sessions that sess's delegations started, by ID.
+func (s *Store) children(sess *session) (all []*session) {
+	for _, c := range s.sessions {
+		if p := c.head.Parent; p != nil && p.Why == skein.Child && p.Session == sess.head.ID && c.head.User == sess.head.User {
+			all = append(all, c)
+		}
+	}
+	slices.SortFunc(all, func(a, b *session) int { return strings.Compare(string(a.head.ID), string(b.head.ID)) })
+	return all
+}
+
+// destroy forgets sess and all but the first events of its own, which moved.
+func (s *Store) destroy(sess *session, moved int) {
+	h := &sess.head.Session
+	for _, e := range sess.own[moved:] {
+		s.charge(h.User, &e, skein.Usage{}.Minus(e.added.Charge))
+		for _, hash := range e.blobs() {
+			s.dropBlob(blobKey{h.User, hash})
+		}
+	}
+	for k, f := range s.files {
+		if f.is(k, h) && f.CopyOf == h.ID {
+			s.bury(h.User, skein.TombOfOrigin(skein.Origin{Format: f.Format, Path: f.Path, ID: f.ID}), now())
+		}
+	}
+	maps.DeleteFunc(s.files, func(k fileKey, f *file) bool { return f.is(k, h) })
+	delete(s.sessions, h.ID)
+	delete(s.leases, h.ID)
+	s.bury(h.User, skein.TombOfID(h.ID), now())
+	if h.Origin != nil {
+		s.bury(h.User, skein.TombOfOrigin(*h.Origin), now())
+	}
+}

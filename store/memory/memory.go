@@ -1,0 +1,137 @@
+package memory
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/ledger"
+)
+
+// A Store keeps sessions in memory. Make one with [New].
+type Store struct {
+	*data
+	user skein.User // whose view it is; "" for all
+	view bool       // closing it does nothing
+}
+
+// data is what a store and its views share.
+type data struct {
+	mu       sync.Mutex
+	closed   bool
+	changed  chan struct{} // closed, and made anew, at each change
+	order    int           // counts what was stored
+	fence    skein.Fence   // of the newest lease of any session
+	sessions map[skein.SessionID]*session
+	leases   map[skein.SessionID]*lease
+	requests map[request]skein.Usage // what was counted for it
+	blobs    map[blobKey]*blob
+	files    map[fileKey]*file
+	tombs    map[grave]skein.Time
+}
+
+// A session has events of its own and may show those of another before them.
+type session struct {
+	head     ledger.Head // without LockedBy
+	base     *session    // who has the events up to from; nil if that is 0
+	from     skein.Seq   // own[0] stands after it
+	own      []event     // what is in it never changes; it is replaced or grows
+	clients  map[skein.ClientID][]skein.Seq
+	standing *skein.Standing // of what it shows; nil until somebody asks
+	order    int             // when it was made
+}
+
+// An event is one with all that was worked out of it.
+type event struct {
+	skein.Event
+	facts    skein.Facts
+	hash     []byte       // [ledger.Hash]; nil without a client ID, or if it was scrubbed
+	now      *skein.Facts // amended: of what stands there now; nil if that is nothing, or what was there at first
+	prior    skein.Prior
+	added    skein.Added
+	after    skein.Shown // what a fork at this event shows
+	imported bool
+	order    int
+}
+
+type request struct {
+	user skein.User
+	id   string
+}
+
+var (
+	_ skein.Store = (*Store)(nil)
+	_ skein.Sizer = (*Store)(nil)
+)
+
+// New returns an empty Store.
+func New() *Store {
+	return &Store{data: &data{
+		changed:  make(chan struct{}),
+		sessions: map[skein.SessionID]*session{},
+		leases:   map[skein.SessionID]*lease{},
+		requests: map[request]skein.Usage{},
+		blobs:    map[blobKey]*blob{},
+		files:    map[fileKey]*file{},
+		tombs:    map[grave]skein.Time{},
+	}}
+}
+
+// As implements [skein.Store].
+func (s *Store) As(u skein.User) skein.Store { return &Store{data: s.data, user: u, view: true} }
+
+// Close implements [skein.Store]. There is no error.
+func (s *Store) Close() error {
+	if s.view {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.closed = true
+	s.announce()
+	return nil
+}
+
+// enter takes the lock, or says why the call cannot go on.
+func (s *Store) enter(ctx context.Context) error {
+	s.mu.Lock()
+	err := ctx.Err()
+	if s.closed {
+		err = skein.ErrClosed
+	}
+	if err != nil {
+		s.mu.Unlock()
+	}
+	return err
+}
+
+// announce wakes the watchers.
+func (s *Store) announce() {
+	close(s.changed)
+	s.changed = make(chan struct{})
+}
+
+// look returns the session id, if the view has it.
+func (s *Store) look(id skein.SessionID) (*session, error) {
+	if sess := s.sessions[id]; sess != nil && s.sees(sess.head.User) {
+		return sess, nil
+	}
+	return nil, fmt.Errorf("session %s %w", id, skein.ErrNotFound)
+}
+
+func (s *Store) sees(u skein.User) bool { return s.user == "" || s.user == u }
+
+// owner returns whose a new thing is that does not say.
+func (s *Store) owner() skein.User {
+	if s.user == "" {
+		return skein.Local
+	}
+	return s.user
+}
+
+func now() skein.Time { return skein.At(time.Now()) }
+
+// size returns the bytes of e.
+func (e *event) size() int64 { return int64(len(e.Payload)) + int64(len(e.ClientID)) + 32 }

@@ -1,0 +1,57 @@
+package memory
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"iter"
+	"maps"
+	"slices"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/ledger"
+)
+
+// Tombstones implements [skein.Burier].
+func (s *Store) Tombstones(ctx context.Context) iter.Seq2[skein.Tombstone, error] {
+	return func(yield func(skein.Tombstone, error) bool) {
+		if err := s.enter(ctx); err != nil {
+			skein.Wrapf(&err, "memory: tombstones")
+			yield(skein.Tombstone{}, err)
+			return
+		}
+		tombs := maps.Clone(s.tombs)
+		s.mu.Unlock()
+		byHash := func(a, b grave) int {
+			return cmp.Or(bytes.Compare(a.tomb[:], b.tomb[:]), cmp.Compare(a.user, b.user))
+		}
+		for _, g := range slices.SortedFunc(maps.Keys(tombs), byHash) {
+			if s.sees(g.user) && !yield(skein.Tombstone{User: g.user, Hash: g.tomb, At: tombs[g]}, nil) {
+				return
+			}
+		}
+	}
+}
+
+// Bury implements [skein.Burier].
+func (s *Store) Bury(ctx context.Context, stones ...skein.Tombstone) (err error) {
+	defer skein.Wrapf(&err, "memory: bury")
+	if err := s.enter(ctx); err != nil {
+		return err
+	}
+	defer s.mu.Unlock()
+	for _, t := range stones {
+		if s.user != "" || t.User == "" {
+			t.User = s.owner()
+		}
+		s.bury(t.User, t.Hash, t.At)
+	}
+	return nil
+}
+
+// bury puts up a tombstone, unless it is there.
+func (s *Store) bury(u skein.User, t ledger.Tomb, at skein.Time) {
+	if g := (grave{u, t}); s.tombs[g] == 0 {
+		s.tombs[g] = max(1, at)
+	}
+}

@@ -1,0 +1,104 @@
+package postgres
+
+import (
+	"slices"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/walk"
+	"github.com/skein-dev/skein/store/ledger"
+)
+
+// asks are what the batches for one session have to have looked up.
+type asks struct {
+	user                              skein.User // whose a new session will be
+	clients, messages, requests, keys []string
+	amended                           []int64
+}
+
+func (a *asks) add(p *packed) {
+	for i := range p.events {
+		e, f := &p.events[i].Event, &p.events[i].Facts
+		if e.ClientID != "" {
+			a.clients = append(a.clients, string(e.ClientID))
+		}
+		if m := f.Message; m != nil && m.ID != "" {
+			a.messages = append(a.messages, indexed(m.ID))
+		}
+		if c := f.Charge; c != nil && c.Request != "" {
+			a.requests = append(a.requests, indexed(c.Request))
+		}
+		if c := f.Created; c != nil {
+			a.user, a.keys = c.User, append(a.keys, c.Key)
+		}
+		if c := f.Changed; c != nil && c.Key != nil {
+			a.keys = append(a.keys, *c.Key)
+		}
+		if f.Amended != nil {
+			a.amended = append(a.amended, int64(f.Amended.Seq))
+		}
+	}
+}
+
+// lookMore adds to the pipe what the batches for d ask for, and reports whether
+// there is anything.
+func (d *draft) lookMore(p *pipe, w *work) bool {
+	user, needed := d.User, false
+	if d.begins {
+		user = d.asks.user
+	} else {
+		segs := d.segs
+		if segs == nil {
+			segs = walk.Segments{{Session: d.n, From: 0, To: d.Last}}
+		}
+		needed = p.known(user, segs, d.asks.clients, d.asks.messages, d.clients, d.messages)
+		if len(d.asks.messages) > 0 {
+			p.marked(user, segs, &d.marked)
+		}
+		needed = p.targetsOf(d) || needed
+	}
+	needed = p.quotaOf(user, w.quotas) || needed
+	needed = p.charged(user, d.asks.requests, w.charged) || needed
+	return p.keysOf(user, d.asks.keys, w.keys) || needed
+}
+
+// marked adds the look whether anything in what a session shows was taken back
+// or amended.
+func (p *pipe) marked(user skein.User, segs walk.Segments, is *bool) {
+	ns, upto := pieces(segs)
+	p.one(nil, `SELECT EXISTS (SELECT FROM unnest($2::bigint[], $3::bigint[]) g (n, upto) JOIN events e ON e.user_id = $1 AND e.n = g.n AND e.seq <= g.upto
+		WHERE e.kind IN ('rewound', 'compacted', 'amended') AND e.kind <> 'compacted')`, []any{string(user), ns, upto}, is)
+}
+
+// targetsOf adds the look for the events that are amended.
+func (p *pipe) targetsOf(d *draft) bool {
+	if len(d.asks.amended) == 0 {
+		return false
+	}
+	p.query(`SELECT e.seq, e.kind, coalesce(e.role, ''), EXISTS (SELECT FROM events a
+			WHERE a.user_id = e.user_id AND a.n = e.n AND a.amends = e.seq AND a.amends IS NOT NULL AND a.role IS NULL)
+		FROM events e WHERE e.user_id = $1 AND e.n = $2 AND e.seq = ANY($3::bigint[])`, []any{string(d.User), d.n, d.asks.amended}, func(r row) error {
+		var seq skein.Seq
+		var kind, role string
+		var gone bool
+		err := r.Scan(&seq, &kind, &role, &gone)
+		d.targets[seq] = ledger.Target{Kind: kindFrom(kind), Role: skein.Role(role), Gone: gone}
+		return err
+	})
+	return true
+}
+
+// keysOf adds the look for the live sessions of a user with some keys.
+func (p *pipe) keysOf(user skein.User, keys []string, to map[userKey]int64) bool {
+	keys = slices.DeleteFunc(slices.Clone(keys), func(k string) bool { return k == "" || plain(k) != k })
+	if len(keys) == 0 {
+		return false
+	}
+	p.query(`SELECT key, n FROM sessions WHERE user_id = $1 AND key = ANY($2::text[]) AND key <> '' AND binned = 0`, []any{string(user), keys}, func(r row) error {
+		var key string
+		var n int64
+		err := r.Scan(&key, &n)
+		to[userKey{user, key}] = n
+		return err
+	})
+	return true
+}

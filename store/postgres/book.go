@@ -1,0 +1,196 @@
+package postgres
+
+import (
+	"math"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/walk"
+	"github.com/skein-dev/skein/store/ledger"
+)
+
+// A book answers for one batch by what its group has looked up, or, where that
+// has not looked, takes it for granted that the session has none of what is asked
+// for, and notes that.
+type book struct {
+	*work
+	p *packed
+	d *draft
+	forked
+}
+
+// batch works out one batch.
+func (w *work) batch(p *packed) (r skein.Receipt, err error) {
+	if p.Session == "" {
+		return r, w.putImport(p, nil)
+	}
+	d := w.drafts[p.Session]
+	for h, b := range p.blobs {
+		put(w, w.brought, userBlob{w.userOf(p, d), h}, b)
+	}
+	if r, err = ledger.Append(&book{work: w, p: p, d: d}, ledger.View(w.s.user), &d.Head, &p.Batch); err != nil {
+		return r, err
+	}
+	return r, w.putImport(p, d)
+}
+
+// userOf returns whose the session of a batch is, or will be.
+func (w *work) userOf(p *packed, d *draft) skein.User {
+	if d.begins && len(p.events) > 0 && p.events[0].Facts.Created != nil {
+		return p.events[0].Facts.Created.User
+	}
+	return d.User
+}
+
+// Event implements [ledger.Book].
+func (k *book) Event(i int) *ledger.Event { return &k.p.events[i] }
+
+// Read implements [ledger.Book]. There is no error.
+func (k *book) Read(int) error { return nil }
+
+// Place implements [ledger.Book]. There is no error.
+func (k *book) Place(i int) (ledger.Place, error) {
+	client := k.p.events[i].ClientID
+	at, found := k.d.clients[client]
+	if !found && !k.looked {
+		k.d.noClients = append(k.d.noClients, string(client))
+	}
+	return at, nil
+}
+
+// Joins implements [ledger.Book].
+func (k *book) Joins(message string) (bool, error) {
+	id := indexed(message)
+	joins, err := k.joins(k.d, id)
+	if err == nil && !joins && !k.looked {
+		k.d.noMessages = append(k.d.noMessages, id)
+	}
+	return joins, err
+}
+
+// Charged implements [ledger.Book]. There is no error.
+func (k *book) Charged(id string) (skein.Usage, error) {
+	u, found := k.charged[request{k.d.User, indexed(id)}]
+	if !found && !k.looked {
+		k.d.noRequests = append(k.d.noRequests, indexed(id))
+	}
+	return u, nil
+}
+
+// Target implements [ledger.Book]. There is no error.
+func (k *book) Target(seq skein.Seq) (ledger.Target, error) { return k.d.targets[seq], nil }
+
+// Lease implements [ledger.Book]. There is no error.
+func (k *book) Lease(fence skein.Fence) (l skein.Lease, held bool, err error) {
+	d := k.d
+	if fence != 0 {
+		d.fences = append(d.fences, int64(fence))
+	} else {
+		d.free = true
+	}
+	if !k.looked {
+		return skein.Lease{Session: d.ID, Fence: fence}, false, nil
+	}
+	return skein.Lease{Session: d.ID, Fence: d.lease.epoch, Holder: d.lease.holder}, d.lease.held, nil
+}
+
+// TakeKey implements [ledger.Book]. There is no error.
+func (k *book) TakeKey(was string) (bool, error) {
+	d := k.d
+	if old := (userKey{d.User, was}); k.keys[old] == d.n {
+		put(k.work, k.keys, old, 0)
+	}
+	if d.Key == "" {
+		return true, nil
+	}
+	key := userKey{d.User, d.Key}
+	if n := k.keys[key]; n != 0 && n != d.n {
+		return false, nil
+	}
+	put(k.work, k.keys, key, d.n)
+	return true, nil
+}
+
+// Buried implements [ledger.Book]. There is no error.
+func (k *book) Buried(u skein.User, t ledger.Tomb) (bool, error) {
+	return k.tombs[tombOf{string(t[:]), u}], nil
+}
+
+// Lift implements [ledger.Book]. There is no error.
+func (k *book) Lift(u skein.User, t ledger.Tomb) error {
+	x := tombOf{string(t[:]), u}
+	put(k.work, k.tombs, x, false)
+	k.lift = append(k.lift, x)
+	return nil
+}
+
+// Begin implements [ledger.Book]. There is no error.
+func (k *book) Begin() error {
+	d := k.d
+	d.base, d.gaps = k.strand, k.undone
+	d.segs = append(walk.Segments{{Session: d.n, From: d.Base, To: math.MaxInt64}}, k.segs...)
+	for c, at := range k.clients {
+		if _, own := d.clients[c]; !own {
+			put(k.work, d.clients, c, at)
+		}
+	}
+	for m, stands := range k.messages {
+		put(k.work, d.messages, m, stands)
+	}
+	return nil
+}
+
+// TakeBlob implements [ledger.Book].
+func (k *book) TakeBlob(h skein.Hash) (found bool, err error) {
+	key := userBlob{k.d.User, h}
+	if b, ok := k.brought[key]; ok {
+		k.d.grew += int64(len(b.data))
+	} else if found, err := k.hasBlob(key); err != nil || !found {
+		return false, err
+	}
+	put(k.work, k.stored, key, true)
+	return true, nil
+}
+
+// Put implements [ledger.Book].
+func (k *book) Put(_ int, r *ledger.Row) error {
+	d := k.d
+	for _, h := range r.Now.Blobs {
+		hash, err := hashBytes(h)
+		if err != nil {
+			return err
+		}
+		d.refs.seq, d.refs.hash = append(d.refs.seq, int64(r.Seq)), append(d.refs.hash, hash)
+	}
+	if r.Shakes {
+		d.shaken(r)
+	}
+	k.note(r)
+	d.grew += rowSize(&r.Event.Event)
+	d.events.add(r, d.Ever().Messages)
+	d.charges.add(r.Seq, r.Facts.Charge, r.Added)
+	return nil
+}
+
+// note keeps what later events of the group have to know of this one.
+func (k *book) note(r *ledger.Row) {
+	d := k.d
+	if r.ClientID != "" {
+		put(k.work, d.clients, r.ClientID, ledger.Place{Seq: r.Seq, Hash: r.Hash})
+	}
+	if m := r.Facts.Message; m != nil && m.ID != "" {
+		put(k.work, d.messages, indexed(m.ID), true)
+	}
+	if c := r.Facts.Charge; c != nil && c.Request != "" {
+		put(k.work, k.charged, request{d.User, indexed(c.Request)}, r.Added.Counted)
+	}
+	put(k.work, d.targets, r.Seq, ledger.Target{Kind: r.Kind, Role: r.Facts.Role})
+	if a := r.Facts.Amended; a != nil && a.Withdrawn {
+		of := d.targets[a.Seq]
+		of.Gone = true
+		put(k.work, d.targets, a.Seq, of)
+	}
+}
+
+// rowSize returns roughly what an event takes on disk. The index, which is made of
+// the same text, does not count: a quota is of what was said.
+func rowSize(e *skein.Event) int64 { return int64(80 + len(e.Payload) + 2*len(e.ClientID)) }

@@ -1,0 +1,168 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/ledger"
+)
+
+// Delete implements [skein.Store]. From the first, short transaction on the
+// session is not found any more. What it had is taken away in steps between
+// which others write; a ctx that ends between two leaves the rest to the
+// background.
+func (s *Store) Delete(ctx context.Context, id skein.SessionID, d skein.Deletion) (done skein.Deleted, err error) {
+	defer skein.Wrapf(&err, "postgres: delete %s", id)
+	if !slices.Contains([]skein.ChildRule{"", skein.KeepChildren, skein.BinChildren, skein.RefuseChildren}, d.Children) {
+		return done, fmt.Errorf("%w deletion: children %q", skein.ErrInvalid, d.Children)
+	}
+	leave, err := s.enter()
+	if err != nil {
+		return done, err
+	}
+	defer leave()
+	s = s.inside()
+	err = s.write(ctx, func(t *tx) error {
+		done, err = t.delete(id, d)
+		return err
+	})
+	if err != nil {
+		return skein.Deleted{}, err
+	}
+	for more := true; more && err == nil && s.life.Err() == nil; {
+		more, err = s.drain(ctx)
+	}
+	if err != nil {
+		s.core.chores.soon() // it is deleted all the same
+	}
+	return done, nil
+}
+
+// delete makes a session one that is not there any more. drain does the rest.
+func (t *tx) delete(id skein.SessionID, d skein.Deletion) (done skein.Deleted, err error) {
+	h, err := t.lockToDelete(id)
+	if err != nil {
+		return done, err
+	}
+	if err := d.Fits(&h.Session); err != nil {
+		return done, err
+	}
+	if done.Children, done.Binned, err = t.children(&h, d.Children); err != nil {
+		return done, err
+	}
+	e, err := t.estate(&h)
+	if err != nil {
+		return done, err
+	}
+	if e.heir != 0 {
+		done.Moved = []skein.SessionID{e.heirID}
+	}
+	done.Events, done.Bytes = int(h.Last-max(e.first(), e.upto)), h.bytes
+	t.changed(id)
+	if err := t.bury(&h); err != nil {
+		return done, err
+	}
+	return done, t.settle(&h, e)
+}
+
+// lockToDelete returns a session that nobody can write to, or fork, until the
+// transaction ends; nor is another session of its user deleted.
+//
+// The error wraps [skein.ErrLocked] if somebody holds its lease.
+func (t *tx) lockToDelete(id skein.SessionID) (h head, err error) {
+	if h, err = t.head(id); err != nil {
+		return h, err
+	}
+	if _, err := t.exec(takeLocks, []int64{lockKey("delete", string(h.User)), sessionLock(id)}); err != nil {
+		return h, err
+	}
+	var held bool
+	var holder *string
+	found, err := t.one(`SELECT h.held AND h.expires > clock_timestamp(), (SELECT l.holder FROM leases l WHERE l.id = h.id) FROM heads h
+		WHERE h.id = $1 AND h.n = $2 FOR UPDATE OF h`, []any{string(id), h.n}, &held, &holder)
+	switch {
+	case err != nil:
+		return h, err
+	case !found:
+		return h, errMoved
+	case held && holder != nil:
+		who, err := holderFrom(*holder)
+		if err != nil {
+			return h, err
+		}
+		return h, &skein.LockedError{Session: id, Holder: who}
+	}
+	return t.head(id) // as it is now
+}
+
+// children returns the children of a session that are kept, and those that
+// went to the bin.
+func (t *tx) children(h *head, rule skein.ChildRule) (kept, binned []skein.SessionID, err error) {
+	var found []head
+	err = t.query(`SELECT s.id, s.n, s.binned FROM sessions s WHERE s.user_id = $1 AND s.parent = $2 AND s.parent <> '' AND s.why = 'child' ORDER BY s.id`,
+		[]any{string(h.User), string(h.ID)}, func(r row) error {
+			c := head{Head: ledger.Head{Session: skein.Session{User: h.User}}}
+			err := r.Scan(&c.ID, &c.n, &c.Binned)
+			found = append(found, c)
+			return err
+		})
+	if err != nil || len(found) == 0 {
+		return nil, nil, err
+	}
+	switch rule {
+	case skein.RefuseChildren:
+		return nil, nil, fmt.Errorf("session %s has %d children: %w", h.ID, len(found), skein.ErrRefused)
+	case skein.BinChildren:
+		for i := range found {
+			c := &found[i]
+			if c.Binned != 0 {
+				continue
+			}
+			if err := t.setBinned(c, t.now); err != nil {
+				return nil, nil, err
+			}
+			binned = append(binned, c.ID)
+		}
+		return nil, binned, nil
+	}
+	for i := range found {
+		kept = append(kept, found[i].ID)
+	}
+	return kept, nil, nil
+}
+
+// bury takes away what leads to a session, and puts up its tombstones. Its
+// source files, and those that are copies of it, have no format from then on:
+// nobody finds them, and drain takes them away.
+func (t *tx) bury(h *head) error {
+	var tombs [][]byte
+	add := func(t ledger.Tomb) { tombs = append(tombs, t[:]) }
+	add(skein.TombOfID(h.ID))
+	if h.Origin != nil && h.Origin.Format != "" {
+		add(skein.TombOfOrigin(*h.Origin))
+	}
+	user, id := string(h.User), string(h.ID)
+	err := t.query(`SELECT f.format, f.path, f.id FROM files f WHERE f.user_id = $1 AND f.copy_of = $2 AND f.copy_of <> '' AND f.format <> ''`, []any{user, id}, func(r row) error {
+		var o skein.Origin
+		var path []byte
+		err := r.Scan(&o.Format, &path, &o.ID)
+		o.Path = string(path)
+		add(skein.TombOfOrigin(o))
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	p := t.pipe()
+	p.exec(`INSERT INTO tombstones (user_id, hash, at) SELECT $1, x, $3 FROM unnest($2::bytea[]) x ON CONFLICT DO NOTHING`, user, tombs, int64(t.now))
+	p.exec(`UPDATE files SET format = '', path = convert_to('deleted ' || n, 'UTF8') WHERE user_id = $1 AND session = $2`, user, id)
+	p.exec(`UPDATE files SET format = '', path = convert_to('deleted ' || n, 'UTF8') WHERE user_id = $1 AND copy_of = $2 AND copy_of <> ''`, user, id)
+	p.exec(`DELETE FROM leases WHERE id = $1`, id)
+	p.exec(`DELETE FROM heads WHERE id = $1`, id)
+	p.exec(`DELETE FROM sessions WHERE user_id = $1 AND n = $2`, user, h.n)
+	p.exec(`DELETE FROM names WHERE user_id = $1 AND n = $2`, user, h.n)
+	p.exec(`DELETE FROM undone WHERE user_id = $1 AND n = $2`, user, h.n)
+	return p.run()
+}

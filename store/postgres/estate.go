@@ -1,0 +1,140 @@
+package postgres
+
+import (
+	"fmt"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/walk"
+	"github.com/skein-dev/skein/store/ledger"
+)
+
+// An estate is what counts as a session's that is being deleted, and who gets
+// it.
+type estate struct {
+	strands walk.Segments // what it has: its own events and those that came to it from deleted sessions
+	heir    int64         // number of the fork that shows most of it; 0 if none shows any
+	heirID  skein.SessionID
+	upto    skein.Seq // up to where the heir shows it; 0 without one
+}
+
+// first returns the place before the first event of the estate.
+func (e *estate) first() skein.Seq {
+	first := e.strands[0].From
+	for _, x := range e.strands {
+		first = min(first, x.From)
+	}
+	return first
+}
+
+// numbers returns those of the strands.
+func (e *estate) numbers() (ns []int64) {
+	for _, x := range e.strands {
+		ns = append(ns, x.Session)
+	}
+	return ns
+}
+
+// estate looks what h has, and finds the heir: of those that show up to the
+// same place, the fork that was made first. Nobody may fork h meanwhile, and
+// nobody delete a session of the same user.
+func (t *tx) estate(h *head) (e estate, err error) {
+	user := string(h.User)
+	err = t.query(`SELECT x.n, coalesce(b.upto, 0), x.upto FROM (SELECT $2::bigint AS n, $3::bigint AS upto UNION ALL SELECT n, upto FROM strands WHERE user_id = $1 AND owner = $2) x
+		LEFT JOIN bases b ON b.user_id = $1 AND b.n = x.n`, []any{user, h.n, int64(h.Last)}, func(r row) error {
+		var s walk.Segment
+		err := r.Scan(&s.Session, &s.From, &s.To)
+		e.strands = append(e.strands, s)
+		return err
+	})
+	if err != nil {
+		return e, err
+	}
+	// A strand that looks there is its owner's.
+	_, err = t.one(`SELECT s.n, s.id, b.upto FROM bases b LEFT JOIN strands t ON t.user_id = b.user_id AND t.n = b.n
+		JOIN sessions s ON s.user_id = b.user_id AND s.n = CASE WHEN t.owner IS NULL THEN b.n ELSE t.owner END JOIN bases m ON m.user_id = s.user_id AND m.n = s.n
+		WHERE b.user_id = $1 AND b.base = ANY ($2) AND b.n <> ALL ($2) ORDER BY b.upto DESC, m.made LIMIT 1`,
+		[]any{user, e.numbers()}, &e.heir, &e.heirID, &e.upto)
+	return e, err
+}
+
+// settle gives the heir what it shows of the estate, and dooms the rest.
+func (t *tx) settle(h *head, e estate) error {
+	for _, x := range e.strands {
+		var err error
+		if x.From >= e.upto {
+			err = t.doomStrand(h, x)
+		} else {
+			err = t.cutStrand(h, x, e)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if e.heir == 0 {
+		return nil
+	}
+	return t.endow(h, e)
+}
+
+// doomStrand gives up all events of a strand.
+func (t *tx) doomStrand(h *head, x walk.Segment) error {
+	user := string(h.User)
+	p := t.pipe()
+	p.exec(doom, user, x.Session, int64(0))
+	p.exec(`DELETE FROM usage WHERE user_id = $1 AND n = $2`, user, x.Session)
+	p.exec(`DELETE FROM strands WHERE user_id = $1 AND n = $2`, user, x.Session)
+	p.exec(`DELETE FROM bases WHERE user_id = $1 AND n = $2`, user, x.Session)
+	return p.run()
+}
+
+// doom dooms the events of a strand after a place.
+const doom = `INSERT INTO doomed AS d (user_id, n, above) VALUES ($1, $2, $3) ON CONFLICT (user_id, n) DO UPDATE SET above = least(d.above, excluded.above)`
+
+// cutStrand gives a strand to the heir, up to where that shows it.
+func (t *tx) cutStrand(h *head, x walk.Segment, e estate) error {
+	user, upto := string(h.User), min(x.To, e.upto)
+	p := t.pipe()
+	p.exec(`INSERT INTO strands (user_id, n, owner, upto) VALUES ($1, $2, $3, $4) ON CONFLICT (user_id, n) DO UPDATE SET owner = excluded.owner, upto = excluded.upto`,
+		user, x.Session, e.heir, int64(upto))
+	if upto < x.To {
+		p.exec(doom, user, x.Session, int64(upto))
+		p.exec(`UPDATE usage u SET input = u.input - c.input, output = u.output - c.output, reasoning = u.reasoning - c.reasoning, cache_read = u.cache_read - c.cache_read,
+				cache_write = u.cache_write - c.cache_write, cache_hour = u.cache_hour - c.cache_hour, requests = u.requests - c.requests, reported = u.reported - c.reported
+			FROM (SELECT u.slot, u.provider, u.model, u.tier, sum(u.input)::bigint AS input, sum(u.output)::bigint AS output, sum(u.reasoning)::bigint AS reasoning,
+					sum(u.cache_read)::bigint AS cache_read, sum(u.cache_write)::bigint AS cache_write, sum(u.cache_hour)::bigint AS cache_hour, sum(u.requests)::bigint AS requests, sum(u.reported)::bigint AS reported
+				FROM charges u WHERE u.user_id = $1 AND u.n = $2 AND u.seq > $3 AND u.seq <= $4 GROUP BY 1, 2, 3, 4) c
+			WHERE u.user_id = $1 AND u.n = $2 AND u.slot = c.slot AND u.provider = c.provider AND u.model = c.model AND u.tier = c.tier`,
+			user, x.Session, int64(upto), int64(x.To))
+	}
+	return p.run()
+}
+
+// endow writes into the heir's row what came to it.
+func (t *tx) endow(h *head, e estate) error {
+	heir := head{Head: ledger.Head{Session: skein.Session{ID: e.heirID, User: h.User}}, n: e.heir}
+	if err := t.touch(&heir); err != nil {
+		return err
+	}
+	heir, err := t.head(e.heirID)
+	if err != nil {
+		return err
+	}
+	var more skein.Usage
+	if _, err := t.one(`SELECT `+usageSumsOr0+` FROM usage u WHERE u.user_id = $1 AND u.n = ANY ($2)`, []any{string(h.User), e.numbers()}, usageFields(&more)...); err != nil {
+		return err
+	}
+	heir.Usage = heir.Usage.Plus(more)
+	if all := h.Last - e.first(); all > 0 { // roughly
+		heir.bytes += h.bytes * int64(e.upto-e.first()) / int64(all)
+	}
+	p := t.pipe()
+	p.moveUsage(&heir)
+	if err := p.run(); err != nil {
+		return err
+	}
+	n, err := t.exec(`UPDATE sessions SET state = $3, bytes = $4 WHERE user_id = $1 AND n = $2`, string(h.User), heir.n, heir.state(), heir.bytes)
+	if err == nil && n != 1 {
+		err = fmt.Errorf("session %s: %w", heir.ID, skein.ErrCorrupt)
+	}
+	return err
+}

@@ -1,0 +1,74 @@
+package postgres
+
+import (
+	"bytes"
+	"strings"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/ledger"
+)
+
+// eventColumns are the columns that scanEvent reads, of events e.
+const eventColumns = `e.seq, e.at, e.kind, e.client, e.payload, e.turn, e.prev, e.piece, e.sum, e.hash, e.role`
+
+// A place is what an event's row says besides the event.
+type place struct {
+	turn  int
+	prev  skein.Seq // of the said event before it, a fork's parent's included; 0 if none
+	piece bool
+}
+
+// scanEvent reads a row of eventColumns, and what follows them into more. The
+// error is a [skein.DamagedError] if the event is not what was stored; all else
+// is read.
+func scanEvent(r row, more ...any) (e skein.Event, p place, err error) {
+	var client, role *string
+	var payload, hash []byte
+	var kind string
+	var sum *int64
+	err = r.Scan(append([]any{&e.Seq, &e.Time, &kind, &client, &payload, &p.turn, &p.prev, &p.piece, &sum, &hash, &role}, more...)...)
+	e.Kind, e.Payload = kindFrom(kind), payload
+	if client != nil {
+		e.ClientID = skein.ClientID(*client)
+	}
+	if err == nil && !same(&e, sum, hash) {
+		bad := &skein.DamagedError{Seq: e.Seq, Time: e.Time, Kind: e.Kind, Err: skein.ErrSum}
+		if role != nil {
+			bad.Role = skein.Role(*role)
+		}
+		err = bad
+	}
+	return e, p, err
+}
+
+// same reports whether an event is what was stored. One without a checksum is
+// from before there were any, and has its hash at least if it has a client ID.
+func same(e *skein.Event, sum *int64, hash []byte) bool {
+	if sum != nil {
+		return *sum == sumOf(e)
+	}
+	return len(hash) == 0 || bytes.Equal(hash, ledger.Hash(*e))
+}
+
+// sumOf returns events.sum.
+func sumOf(e *skein.Event) int64 { return int64(e.Sum("")) }
+
+// Events of a kind that this version does not know may be of one with a NUL in
+// it, which no text column can hold.
+const (
+	escape    = "\x01"
+	escapeNUL = "\x01\x02"
+	escaped   = "\x01\x01"
+)
+
+// kindText returns what events.kind holds.
+func kindText(k skein.Kind) string {
+	return strings.NewReplacer("\x00", escapeNUL, escape, escaped).Replace(string(k))
+}
+
+func kindFrom(s string) skein.Kind {
+	if !strings.Contains(s, escape) {
+		return skein.Kind(s)
+	}
+	return skein.Kind(strings.NewReplacer(escapeNUL, "\x00", escaped, escape).Replace(s))
+}

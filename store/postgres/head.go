@@ -1,0 +1,118 @@
+package postgres
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/walk"
+	"github.com/skein-dev/skein/store/ledger"
+)
+
+// A head is what is known of a session: its row in sessions, and of its row in
+// heads what an append has to agree with.
+type head struct {
+	ledger.Head       // LockedBy is set for readers only
+	n           int64 // sessions.n; 0 if it has not begun
+	bytes       int64
+	revision    int64         // heads.revision; known to writers only
+	segs        walk.Segments // what a fork shows, its own first; known to writers only
+}
+
+// stateJSON is sessions.state: all of a session that its events add up to.
+type stateJSON struct {
+	skein.Session
+	Said    skein.Seq `json:"said,omitempty"`           // place of the last said event, a fork's parent's included
+	FirstAt skein.Seq `json:"first_words_at,omitempty"` // as in [walk.Prompts]
+	LastAt  skein.Seq `json:"last_prompt_at,omitempty"`
+}
+
+// state returns sessions.state. Binned and LockedBy have other places.
+func (h *head) state() []byte {
+	x := stateJSON{h.Session, h.Said, h.Prompts.FirstAt, h.Prompts.LastAt}
+	x.Binned, x.LockedBy = 0, ""
+	return skein.MustJSON(x)
+}
+
+// headColumns are the columns that scanHead reads, of sessions s.
+const headColumns = `s.n, s.state, s.binned, s.bytes, (SELECT l.holder FROM heads h JOIN leases l ON l.id = h.id WHERE h.n = s.n AND h.held AND h.expires > clock_timestamp())`
+
+// scanHead reads a row of headColumns, and what follows them into more.
+func scanHead(r row, more ...any) (h head, err error) {
+	var state []byte
+	var binned int64
+	var holder *string
+	if err := r.Scan(append([]any{&h.n, &state, &binned, &h.bytes, &holder}, more...)...); err != nil {
+		return h, err
+	}
+	if err := h.setState(state); err != nil {
+		return h, err
+	}
+	h.Binned = skein.Time(binned)
+	if holder != nil {
+		x, err := holderFrom(*holder)
+		if err != nil {
+			return h, err
+		}
+		h.LockedBy = x.String()
+	}
+	return h, nil
+}
+
+func (h *head) setState(state []byte) error {
+	var x stateJSON
+	if err := json.Unmarshal(state, &x); err != nil {
+		return fmt.Errorf("session number %d: state %.40q: %w: %w", h.n, state, skein.ErrCorrupt, err)
+	}
+	h.Session, h.Said, h.Prompts = x.Session, x.Said, walk.Prompts{FirstAt: x.FirstAt, LastAt: x.LastAt}
+	return nil
+}
+
+func holderFrom(s string) (h skein.Holder, err error) {
+	if err := json.Unmarshal([]byte(s), &h); err != nil {
+		return h, fmt.Errorf("lease: holder %q: %w", s, skein.ErrCorrupt)
+	}
+	return h, nil
+}
+
+// head returns the session id, if the view may see it.
+//
+// The error wraps [skein.ErrNotFound] if not.
+func (q *conn) head(id skein.SessionID) (h head, err error) {
+	p := q.pipe()
+	p.head(id, &h)
+	if err := p.run(); err != nil {
+		return h, err
+	}
+	return h, h.there(id)
+}
+
+// head adds the look for session id to the pipe; h.there says whether there is
+// one.
+func (p *pipe) head(id skein.SessionID, h *head) {
+	if plain(string(id)) != string(id) {
+		return // there is none
+	}
+	cond, args := `s.id = $1 AND s.user_id = (SELECT x.user_id FROM heads x WHERE x.id = $1)`, []any{string(id)}
+	if u := p.q.s.user; u != "" {
+		cond, args = `s.id = $1 AND s.user_id = $2`, append(args, string(u))
+	}
+	p.query(`SELECT `+headColumns+` FROM sessions s WHERE `+cond, args, func(r row) (err error) {
+		*h, err = scanHead(r)
+		return err
+	})
+}
+
+// there reports an error wrapping [skein.ErrNotFound] if h is no session's.
+func (h *head) there(id skein.SessionID) error {
+	if h.n == 0 {
+		return fmt.Errorf("session %s %w", id, skein.ErrNotFound)
+	}
+	return nil
+}
+
+// plain returns s as a text column can hold it: UTF-8 without NUL.
+func plain(s string) string {
+	return strings.ToValidUTF8(strings.ReplaceAll(s, "\x00", "\ufffd"), "\ufffd")
+}

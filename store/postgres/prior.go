@@ -1,0 +1,109 @@
+package postgres
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/walk"
+	"github.com/skein-dev/skein/store/ledger"
+)
+
+// A parentRow is the row in heads of a session that a fork begins with: it must
+// be as it was read when the fork is written, and stay there until it is.
+type parentRow struct {
+	n, revision int64
+}
+
+// A forked is what is known of the parent of a fork that begins.
+type forked struct {
+	parent   *head
+	strand   int64 // whose event the fork begins after: bases.base
+	segs     walk.Segments
+	clients  map[skein.ClientID]ledger.Place
+	messages map[string]bool  // whether they stand
+	undone   []skein.SeqRange // what was taken back up to there
+}
+
+// Shown implements [ledger.Book].
+func (k *book) Shown(at skein.Parent) (x ledger.Base, err error) {
+	p := k.parent
+	if k.segs, err = k.tx.segments(p, at.Seq); err != nil {
+		return x, err
+	}
+	// The first may show nothing: the place is in what it shows of its parent.
+	i := slices.IndexFunc(k.segs, func(s walk.Segment) bool { return s.From < s.To })
+	k.segs = k.segs[i:]
+	k.strand = k.segs[0].Session
+	var prev skein.Seq
+	var kind string
+	found, err := k.tx.one(`SELECT prev, kind FROM events WHERE user_id = $1 AND n = $2 AND seq = $3`,
+		[]any{string(p.User), k.strand, int64(at.Seq)}, &prev, &kind)
+	if err != nil {
+		return x, err
+	}
+	if !found {
+		return x, fmt.Errorf("event %d of session %s: %w", at.Seq, at.Session, skein.ErrCorrupt)
+	}
+	if x.Said = prev; kind == string(skein.KindSaid) {
+		x.Said = at.Seq
+	}
+	past := &walker{q: k.tx.conn, user: p.User}
+	if at.Seq == p.Last {
+		taken, err := k.tx.gaps(p, k.segs, p.Last)
+		if err != nil {
+			return x, err
+		}
+		x.Shown, k.undone, x.Prompts = p.Shown(), taken.ranges, p.Prompts
+	} else {
+		var stands walk.State
+		if x.Shown, stands, err = walk.ShownAt(past, k.segs, x.Said, at.Seq); err != nil {
+			return x, err
+		}
+		k.undone, x.Prompts = stands.Gaps, stands.Prompts
+	}
+	if k.clients, k.messages, err = k.tx.known(p.User, k.segs, k.d.asks.clients, k.d.asks.messages); err != nil {
+		return x, err
+	}
+	for id := range k.messages {
+		if k.messages[id], err = walk.Joins(past, k.segs, k.undone, id); err != nil {
+			return x, err
+		}
+	}
+	return x, nil
+}
+
+// Parent implements [ledger.Book]. What the group has drafted so far is written,
+// for it may be the parent's.
+func (k *book) Parent(id skein.SessionID, u skein.User) (*skein.Session, error) {
+	w := k.work
+	if d := w.drafts[id]; d != nil && d.Last > 0 && w.s.sees(d.User) {
+		if d.changed() {
+			if err := w.flush(); err != nil {
+				return nil, err
+			}
+		} else {
+			w.shownBy = append(w.shownBy, parentRow{d.n, d.revision})
+		}
+		k.parent = &d.head
+		return &d.Session, nil
+	}
+	tomb := skein.TombOfID(id)
+	p := w.tx.pipe()
+	var h head
+	var buried bool
+	var revision int64 // read first: of what is changed between the two it is too old
+	p.one(nil, `SELECT revision FROM heads WHERE id = $1`, []any{string(id)}, &revision)
+	p.head(id, &h)
+	p.one(&buried, `SELECT hash FROM tombstones WHERE user_id = $1 AND hash = $2`, []any{string(u), tomb[:]}, nil)
+	if err := p.run(); err != nil {
+		return nil, err
+	}
+	if h.n == 0 {
+		w.tombs[tombOf{string(tomb[:]), u}] = buried
+		return nil, nil
+	}
+	w.shownBy = append(w.shownBy, parentRow{h.n, revision})
+	k.parent = &h
+	return &h.Session, nil
+}

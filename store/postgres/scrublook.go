@@ -1,0 +1,175 @@
+package postgres
+
+import (
+	"bytes"
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/walk"
+	"github.com/skein-dev/skein/store/ledger"
+)
+
+// look finds what has a secret, and changes nothing.
+//
+// The error wraps [skein.ErrInvalid] if an event would not be one any more.
+func (sc *scrub) look(ctx context.Context) error {
+	err := sc.s.read(ctx, func(q *conn) (err error) {
+		sc.segs, err = q.segments(&sc.head, sc.head.Last)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for _, seg := range sc.segs {
+		if err := sc.lookAtBlobs(ctx, seg); err != nil {
+			return err
+		}
+	}
+	for _, seg := range sc.segs {
+		if err := sc.lookAtEvents(ctx, seg); err != nil {
+			return err
+		}
+	}
+	sc.done.Events, sc.done.Blobs = len(sc.events), len(sc.blobs)
+	return nil
+}
+
+// lookAtBlobs finds the blobs with a secret that the events of seg refer to.
+func (sc *scrub) lookAtBlobs(ctx context.Context, seg walk.Segment) error {
+	var hashes [][]byte
+	err := sc.s.ask(ctx, `SELECT DISTINCT r.hash FROM blob_refs r WHERE r.user_id = $1 AND r.n = $2 AND r.seq > $3 AND r.seq <= $4`,
+		[]any{sc.user(), seg.Session, int64(seg.From), int64(seg.To)}, func(r row) error {
+			var h []byte
+			err := r.Scan(&h)
+			hashes = append(hashes, h)
+			return err
+		})
+	if err != nil {
+		return err
+	}
+	for _, h := range hashes { // one at a time: each may be long
+		var form, size int
+		var stored []byte
+		name := skein.Hash(hex.EncodeToString(h))
+		err := sc.s.ask(ctx, `SELECT b.form, b.size, b.data FROM blobs b WHERE b.user_id = $1 AND b.hash = $2`, []any{sc.user(), h}, func(r row) error {
+			return r.Scan(&form, &size, &stored)
+		})
+		if err != nil {
+			return err
+		}
+		if stored == nil {
+			continue // deleted meanwhile
+		}
+		data, err := sc.s.pack.unpackBlob(name, form, size, stored)
+		if errors.Is(err, skein.ErrCorrupt) {
+			sc.done.UnreadBlobs = append(sc.done.UnreadBlobs, name)
+			continue
+		}
+		if err != nil {
+			return fmt.Errorf("blob %s: %w", name, err)
+		}
+		if clean, found := skein.Blot(data, sc.secrets); found {
+			sc.blobs[name] = skein.NewBlob(clean)
+		}
+	}
+	return nil
+}
+
+// A suspect is an event that may have a secret.
+type suspect struct {
+	skein.Event
+	aimed   skein.Kind // of an amended event: the kind of the one that it is about
+	damaged bool
+}
+
+// suspectColumns are the columns that scanSuspect reads, of events e.
+const suspectColumns = eventColumns + `, coalesce((SELECT o.kind FROM events o WHERE o.user_id = e.user_id AND o.n = e.n AND o.seq = e.amends), '')`
+
+func scanSuspect(r row) (x suspect, err error) {
+	x.Event, _, err = scanEvent(r, &x.aimed)
+	if bad := (*skein.DamagedError)(nil); errors.As(err, &bad) {
+		x.damaged, err = true, nil
+	}
+	return x, err
+}
+
+// lookAtEvents finds the events of seg with a secret, page by page.
+func (sc *scrub) lookAtEvents(ctx context.Context, seg walk.Segment) error {
+	for after := seg.From; after < seg.To; {
+		var page []suspect
+		size := 0
+		err := sc.s.ask(ctx, `SELECT `+suspectColumns+` FROM events e WHERE e.user_id = $1 AND e.n = $2 AND e.seq > $3 AND e.seq <= $4 ORDER BY e.seq LIMIT $5`,
+			[]any{sc.user(), seg.Session, int64(after), int64(seg.To), pageRows}, func(r row) error {
+				x, err := scanSuspect(r)
+				if err != nil {
+					return err
+				}
+				page = append(page, x)
+				if size += len(x.Payload); size > pageBytes {
+					return errStop
+				}
+				return nil
+			})
+		if err != nil {
+			return err
+		}
+		if len(page) == 0 {
+			page = append(page, suspect{Event: skein.Event{Seq: seg.To + 1}})
+		}
+		for i := range page {
+			for after++; after < min(page[i].Seq, seg.To+1); after++ { // its row is missing
+				sc.done.Unread = append(sc.done.Unread, after)
+			}
+			if after > seg.To {
+				return nil
+			}
+			_, changed, err := sc.blot(&page[i])
+			if err != nil {
+				return err
+			}
+			if page[i].damaged {
+				sc.done.Unread = append(sc.done.Unread, after)
+			}
+			if changed {
+				sc.events = append(sc.events, eventPlace{seg.Session, after})
+			}
+		}
+	}
+	return nil
+}
+
+// A blotted is an event without its secrets, and what its row says besides.
+type blotted struct {
+	ledger.Row
+	moved   []skein.Blob // that it now refers to instead of those with a secret
+	damaged bool
+}
+
+// blot takes the secrets out of an event; changed reports whether it had any.
+func (sc *scrub) blot(x *suspect) (b blotted, changed bool, err error) {
+	e := x.Event
+	e.Payload, changed = skein.Blot(e.Payload, sc.secrets)
+	for hash, blob := range sc.blobs {
+		if bytes.Contains(e.Payload, []byte(hash)) {
+			e.Payload, changed = bytes.ReplaceAll(e.Payload, []byte(hash), []byte(blob.Hash)), true
+			b.moved = append(b.moved, blob)
+		}
+	}
+	if !changed && (!x.damaged || len(sc.blobs) == 0) {
+		return b, false, nil
+	}
+	b.Event, b.damaged = &ledger.Event{Event: e}, x.damaged
+	if b.Facts, err = skein.FactsOf(e); err == nil {
+		b.Now, err = ledger.Now(&b.Facts, ledger.Target{Kind: x.aimed})
+	}
+	if err != nil && x.damaged {
+		b.Facts, b.Now, err = skein.Facts{}, &skein.Facts{}, nil // it is no event any more: its bytes are blotted
+	}
+	if err != nil {
+		err = fmt.Errorf("event %d would not be one any more: %w", e.Seq, err)
+	}
+	return b, true, err
+}

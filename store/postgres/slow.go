@@ -1,0 +1,405 @@
+package postgres
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/walk"
+	"github.com/skein-dev/skein/store/ledger"
+)
+
+// maxUnique is how often an append is tried again that met what another has
+// just made: then it is there to be looked up.
+const maxUnique = 5
+
+// settle writes what the jobs want in one transaction that looks first, and
+// gives each its answer. The error is the transaction's: of the jobs that have
+// no error of their own nothing is stored, or nobody knows.
+func (s *Store) settle(ctx context.Context, jobs []*job) (err error) {
+	unique := 0
+	for try := 1; try <= maxTries; try++ {
+		var w *work
+		err = s.tryWrite(ctx, func(t *tx) error {
+			for _, j := range jobs {
+				j.rs, j.err = nil, nil
+			}
+			w = newWork(s)
+			w.tx, w.looked, w.alone = t, true, len(jobs) == 1
+			return w.run(jobs)
+		})
+		if err == nil {
+			w.keepHeads()
+			return nil
+		}
+		for _, id := range sessionsOf(jobs) {
+			s.heads.drop(id)
+		}
+		if code(err) == codeUnique {
+			unique++
+		}
+		if ctx.Err() != nil || !again(err) && (code(err) != codeUnique || unique > maxUnique) {
+			break
+		}
+		s.retries.Add(1)
+	}
+	return classify(err)
+}
+
+// run works the jobs out and writes what comes of it.
+func (w *work) run(jobs []*job) error {
+	if err := w.look(jobs); err != nil {
+		return err
+	}
+	for _, j := range jobs {
+		var failed error
+		j.rs, failed = w.job(j)
+		if failed == nil {
+			continue
+		}
+		if !w.tx.usable() || again(failed) || len(jobs) == 1 || errors.Is(failed, errAlone) {
+			return failed // the transaction's own error, or there is nothing else to write
+		}
+		j.err = failed
+	}
+	if err := w.restand(); err != nil {
+		return err
+	}
+	return w.finish()
+}
+
+// sessionsOf returns the sessions of jobs, each once, in the order in which
+// they come.
+func sessionsOf(jobs []*job) (ids []skein.SessionID) {
+	for _, j := range jobs {
+		for i := range j.batches {
+			if id := j.batches[i].Session; id != "" && !slices.Contains(ids, id) {
+				ids = append(ids, id)
+			}
+		}
+	}
+	return ids
+}
+
+// locks returns the numbers of the locks that the jobs need, in order, so that
+// no two groups wait for each other: of the sessions, the parents of forks,
+// the requests that may be charged and the source files.
+func (w *work) locks(jobs []*job) []int64 {
+	keys := map[int64]bool{}
+	for _, j := range jobs {
+		for i := range j.batches {
+			p := &j.batches[i]
+			if p.Session != "" {
+				keys[sessionLock(p.Session)] = true
+			}
+			if u, bound := w.boundSessions(p); bound {
+				keys[lockKey("sessions", string(u))] = true
+			}
+			if p.Import != nil {
+				keys[lockKey("file", p.Import.File.Format, p.Import.File.Path)] = true
+			}
+			for k := range p.events {
+				f := &p.events[k].Facts
+				if c := f.Created; c != nil && c.Parent.IsFork() {
+					keys[sessionLock(c.Parent.Session)] = true
+				}
+				if f.Charge != nil && f.Charge.Request != "" {
+					keys[requestLock(f.Charge.Request)] = true
+				}
+			}
+		}
+	}
+	return slices.Sorted(maps.Keys(keys))
+}
+
+// boundSessions returns whose session p begins, if there may be a bound to how
+// many he may have.
+func (w *work) boundSessions(p *packed) (u skein.User, bound bool) {
+	if len(p.events) == 0 || p.events[0].Facts.Created == nil {
+		return "", false
+	}
+	u = p.events[0].Facts.Created.User
+	x, known := w.s.quotas.find(u)
+	return u, !known || x.sessions > 0
+}
+
+// sessionLock is the advisory lock that whoever changes a session takes before
+// he reads it, but for the usual append. It is no guard, it saves tries.
+func sessionLock(id skein.SessionID) int64 { return lockKey("session", string(id)) }
+
+// requestLock is the lock of who charges a request, so that it is counted once.
+func requestLock(id string) int64 { return lockKey("request", indexed(id)) }
+
+// requestLocks returns the locks of requests, in order.
+func requestLocks(ids []string) []int64 {
+	keys := make([]int64, len(ids))
+	for i, id := range ids {
+		keys[i] = requestLock(id)
+	}
+	slices.Sort(keys)
+	return slices.Compact(keys)
+}
+
+const takeLocks = `SELECT pg_advisory_xact_lock(k) FROM unnest($1::bigint[]) k`
+
+// lock takes the advisory locks of sessions that f is to change.
+func (t *tx) lock(ids ...skein.SessionID) error {
+	keys := make([]int64, len(ids))
+	for i, id := range ids {
+		keys[i] = sessionLock(id)
+	}
+	slices.Sort(keys)
+	_, err := t.exec(takeLocks, slices.Compact(keys))
+	return err
+}
+
+// look reads what the jobs have to know. All heads are read before anything is
+// written.
+func (w *work) look(jobs []*job) error {
+	ids := sessionsOf(jobs)
+	w.order = ids
+	p := w.tx.pipe()
+	p.exec(lockJournal)
+	p.exec(takeLocks, w.locks(jobs))
+	w.readHeads(p, ids)
+	w.readTombs(p, jobs)
+	if err := p.run(); err != nil {
+		return err
+	}
+	fresh := 0
+	for _, id := range ids {
+		if w.drafts[id] == nil {
+			w.drafts[id] = newDraft(head{Head: ledger.Head{Session: skein.Session{ID: id}}})
+			w.drafts[id].begins = true
+		}
+		d := w.drafts[id]
+		if d.n == 0 {
+			fresh++
+		}
+		for b := range batchesOf(jobs, id) {
+			d.asks.add(b)
+		}
+	}
+	for _, d := range w.drafts {
+		if d.Base != 0 && d.n != 0 {
+			segs, err := w.tx.segments(&d.head, d.Last)
+			if err != nil {
+				return err
+			}
+			segs[0].To = math.MaxInt64
+			d.segs = segs
+		}
+	}
+	return w.lookMore(ids, fresh)
+}
+
+// headsOf is what there is to know of sessions and their leases; andTheirs adds
+// what a view is told of those that are not its user's.
+const (
+	headsOf = `SELECT h.id, h.user_id, h.n, h.last, h.revision, h.epoch, h.held AND h.expires > clock_timestamp(), coalesce(l.holder, ''), s.state, coalesce(s.binned, 0), coalesce(s.bytes, 0)
+		FROM heads h LEFT JOIN leases l ON l.id = h.id LEFT JOIN sessions s ON s.user_id = h.user_id AND s.n = h.n
+		WHERE h.id = ANY($1::text[])`
+	andTheirs = ` UNION ALL SELECT x.id, '', coalesce(x.n, 0), x.last, coalesce(x.revision, 0), coalesce(x.epoch, 0), coalesce(x.held, false), coalesce(x.holder, ''), NULL, 0, 0 FROM theirs($1) x`
+)
+
+// readHeads adds the look for sessions to the pipe.
+func (w *work) readHeads(p *pipe, ids []skein.SessionID) {
+	sql := headsOf
+	if w.s.user != "" {
+		sql += andTheirs
+	}
+	p.query(sql, []any{ids}, func(r row) error {
+		d := newDraft(head{})
+		var id, holder string
+		var last skein.Seq
+		var binned skein.Time
+		var state []byte
+		if err := r.Scan(&id, &d.User, &d.n, &last, &d.revision, &d.lease.epoch, &d.lease.held, &holder, &state, &binned, &d.bytes); err != nil {
+			return err
+		}
+		user, h := d.User, head{n: d.n, revision: d.revision, bytes: d.bytes}
+		if holder != "" {
+			if err := json.Unmarshal([]byte(holder), &d.lease.holder); err != nil {
+				return fmt.Errorf("lease of %s: holder %q: %w", id, holder, skein.ErrCorrupt)
+			}
+		}
+		d.begins = last == 0
+		switch {
+		case state != nil:
+			if err := h.setState(state); err != nil {
+				return err
+			}
+			h.Binned = binned
+			if h.Last != last {
+				return fmt.Errorf("session %s: its events end at %d, its state says %d: %w", id, last, h.Last, skein.ErrCorrupt)
+			}
+		case last != 0: // another user's, whose the view is not told
+			h.User, h.Last = user, last
+		}
+		h.ID = skein.SessionID(id)
+		d.head, d.was = h, h
+		w.drafts[h.ID] = d
+		return nil
+	})
+}
+
+// lookMore reads what depends on the heads.
+func (w *work) lookMore(ids []skein.SessionID, fresh int) error {
+	p, needed := w.tx.pipe(), fresh > 0
+	for _, id := range ids {
+		needed = w.drafts[id].lookMore(p, w) || needed
+	}
+	if fresh > 0 {
+		numbers := make([]int64, 0, fresh)
+		p.query(`SELECT nextval('numbers') FROM generate_series(1, $1)`, []any{fresh}, func(r row) error {
+			var n int64
+			err := r.Scan(&n)
+			numbers = append(numbers, n)
+			if len(numbers) == fresh {
+				w.number(ids, numbers)
+			}
+			return err
+		})
+	}
+	if !needed {
+		return nil
+	}
+	if err := p.run(); err != nil {
+		return err
+	}
+	return w.lookAtPieces()
+}
+
+// lookAtPieces finds out which of the messages that have pieces stand.
+func (w *work) lookAtPieces() error {
+	for _, d := range w.drafts {
+		if !d.marked || len(d.messages) == 0 {
+			continue
+		}
+		segs := d.shows()
+		taken, err := w.tx.gaps(&d.head, segs, d.Last)
+		if err != nil {
+			return err
+		}
+		for id := range d.messages {
+			if d.messages[id], err = walk.Joins(&walker{q: w.tx.conn, user: d.User}, segs, taken.ranges, id); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// number gives the sessions that begin their numbers.
+func (w *work) number(ids []skein.SessionID, numbers []int64) {
+	for _, id := range ids {
+		if d := w.drafts[id]; d.n == 0 {
+			d.n, numbers = numbers[0], numbers[1:]
+			d.was.n = d.n
+		}
+	}
+}
+
+// batchesOf yields the batches of jobs for a session.
+func batchesOf(jobs []*job, id skein.SessionID) func(yield func(*packed) bool) {
+	return func(yield func(*packed) bool) {
+		for _, j := range jobs {
+			for i := range j.batches {
+				if j.batches[i].Session == id && !yield(&j.batches[i]) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// flush writes what is drafted, in the transaction.
+func (w *work) flush() error {
+	p, err := w.writes()
+	if err == nil {
+		err = p.run()
+	}
+	if err != nil {
+		return err
+	}
+	for _, d := range w.drafts {
+		if d.changed() {
+			d.was, d.begins, d.base = d.head, false, 0
+			d.events, d.charges, d.refs = eventRows{}, chargeRows{}, refRows{}
+			d.flushed, d.grew, d.stood = d.flushed+d.grew, 0, false
+		}
+	}
+	return nil
+}
+
+// finish writes what is drafted and commits, in one round trip.
+func (w *work) finish() error {
+	p, err := w.writes()
+	if err != nil {
+		return err
+	}
+	return p.commit()
+}
+
+// writes returns the statements that write what is drafted.
+func (w *work) writes() (*pipe, error) {
+	if err := w.writeFiles(); err != nil {
+		return nil, err
+	}
+	p := w.tx.pipe()
+	for _, at := range w.shownBy {
+		p.exec(`SELECT must_be(count(*) = 1) FROM (SELECT 1 FROM heads WHERE n = $1 AND revision = $2 AND last > 0 FOR KEY SHARE) h`, at.n, at.revision)
+	}
+	w.shownBy = nil
+	w.writeLifts(p)
+	if err := w.writeBlobs(p); err != nil {
+		return nil, err
+	}
+	for _, id := range w.order {
+		d := w.drafts[id]
+		if !d.changed() {
+			continue
+		}
+		switch {
+		case !d.begins:
+		case d.lease.epoch != 0: // somebody took a lease for it
+			p.exec(adopt, string(d.ID), string(d.User), int64(d.lease.epoch))
+		default:
+			p.exec(`INSERT INTO heads (id, user_id, n) VALUES ($1, $2, $3)`, string(d.ID), string(d.User), d.n)
+		}
+		w.added, w.touched = w.added+len(d.events.at), append(w.touched, id)
+		sql, args := w.put(d, w.ordinal)
+		w.ordinal++
+		p.exec(sql, args...)
+		if d.moves() {
+			p.moveUsage(&d.head)
+		}
+		if d.base != 0 {
+			p.exec(`INSERT INTO bases (user_id, n, base, upto) VALUES ($1, $2, $3, $4)`, string(d.User), d.n, d.base, int64(d.Base))
+			p.undone(&d.head, d.gaps)
+		}
+		if len(d.refs.seq) > 0 {
+			p.exec(`INSERT INTO blob_refs (user_id, hash, n, seq) SELECT $1, x.hash, $2, x.seq FROM unnest($3::bytea[], $4::bigint[]) x (hash, seq) ON CONFLICT DO NOTHING`,
+				string(d.User), d.n, d.refs.hash, d.refs.seq)
+		}
+	}
+	return p, nil
+}
+
+// keepHeads takes over what is committed.
+func (w *work) keepHeads() {
+	for _, d := range w.drafts {
+		if d.Last > 0 && w.s.sees(d.User) { // of another's nothing but the end was read
+			w.s.heads.keep(d.head)
+		}
+	}
+	for u, x := range w.quotas {
+		w.s.quotas.keep(u, x)
+	}
+	w.s.stored(w.added, w.touched...)
+}

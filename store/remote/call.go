@@ -1,0 +1,178 @@
+package remote
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/sleep"
+	"github.com/skein-dev/skein/server/door"
+)
+
+const (
+	tries      = 3                      // of what may be sent again
+	pause      = 100 * time.Millisecond // before the second one; then four times as long
+	maxProblem = 4 << 20                // bytes of an answer that says what is wrong
+)
+
+// request sends a request and returns the answer, if the server did what was
+// asked.
+func (s *Store) request(ctx context.Context, method, path string, body io.Reader) (*http.Response, error) {
+	r, err := http.NewRequestWithContext(ctx, method, s.base+path, body)
+	if err != nil {
+		return nil, err
+	}
+	r.Header.Set("Authorization", "Bearer "+s.token)
+	if s.user != "" {
+		r.Header.Set(door.UserHeader, url.QueryEscape(string(s.user)))
+	}
+	if body != nil {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	if b, ok := body.(*bodyReader); ok {
+		r.ContentLength = int64(len(b.b.data))
+		r.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(b.b.reader()), nil }
+	} else {
+		r.Header["Idempotency-Key"] = nil // is not sent; it lets the transport try again on another connection
+	}
+	return s.do(r)
+}
+
+func (s *Store) do(r *http.Request) (*http.Response, error) {
+	answer, err := s.client.Do(r)
+	if err != nil {
+		return nil, unreached(r.Context(), err)
+	}
+	if answer.StatusCode/100 != 2 {
+		defer answer.Body.Close() //nolint:errcheck // it was read
+		return nil, refusal(answer)
+	}
+	return answer, nil
+}
+
+// unreached returns why there is no answer.
+func unreached(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if u := (*url.Error)(nil); errors.As(err, &u) {
+		err = u.Err // without the URL, which is said elsewhere
+	}
+	return fmt.Errorf("%w: %w", ErrUnreachable, err)
+}
+
+// refusal returns why the server did not do what was asked.
+func refusal(r *http.Response) error {
+	b, err := io.ReadAll(io.LimitReader(r.Body, maxProblem))
+	var p door.Problem
+	if err != nil || !strings.HasPrefix(r.Header.Get("Content-Type"), "application/problem+json") || json.Unmarshal(b, &p) != nil {
+		kind := ErrVersion
+		if r.StatusCode == http.StatusBadGateway || r.StatusCode == http.StatusServiceUnavailable || r.StatusCode == http.StatusGatewayTimeout {
+			kind = ErrUnreachable
+		}
+		return fmt.Errorf("%w: it answers %s", kind, r.Status)
+	}
+	return problem(p)
+}
+
+// problem returns the error that a problem is.
+func problem(p door.Problem) error {
+	switch {
+	case p.Status == http.StatusUnauthorized:
+		return ErrToken
+	case p.Status == http.StatusForbidden:
+		return fmt.Errorf("%w: %s", ErrForbidden, p.Detail)
+	case p.Code == "no_route" || p.Status == http.StatusMethodNotAllowed:
+		return fmt.Errorf("%w: %s", ErrVersion, p.Detail)
+	case p.Code == "closed":
+		return errStopping
+	case p.Code == "unavailable":
+		return errLookup
+	case p.Code == "size":
+		return fmt.Errorf("%w: %s", skein.ErrInvalid, p.Detail)
+	}
+	return p.Err()
+}
+
+// errStopping says that the server's store is closed: nothing was done.
+var errStopping = fmt.Errorf("%w: it is being stopped", ErrUnreachable)
+
+// errLookup says that the server's registry is away, so that it does not know
+// whose the token is: nothing was done.
+var errLookup = fmt.Errorf("%w: it cannot look up the token", ErrUnreachable)
+
+// answer reads the answer into out.
+func (s *Store) answer(r *http.Response, out any) error {
+	defer r.Body.Close() //nolint:errcheck // it was read
+	b, err := io.ReadAll(r.Body)
+	if err != nil {
+		return unreached(r.Request.Context(), err)
+	}
+	if err := json.Unmarshal(b, out); err != nil {
+		return fmt.Errorf("%w: its answer: %w", ErrVersion, err)
+	}
+	return nil
+}
+
+// ask calls a method that changes nothing, or that may be done twice.
+func ask[T any](ctx context.Context, s *Store, method string, in any) (out T, err error) {
+	leave, err := s.enter(ctx)
+	if err != nil {
+		return out, err
+	}
+	defer leave()
+	for try := 1; ; try++ {
+		err = s.once(ctx, method, in, &out)
+		if !errors.Is(err, ErrUnreachable) || try == tries || !wait(ctx, try) {
+			return out, err
+		}
+	}
+}
+
+// wait waits before the next try, and reports whether there should be one.
+func wait(ctx context.Context, try int) bool {
+	return sleep.For(ctx, pause<<(2*(try-1))) == nil
+}
+
+// once calls a method.
+func (s *Store) once(ctx context.Context, method string, in, out any) error {
+	r, err := s.request(ctx, http.MethodPost, "/v1/store/"+method, bytes.NewReader(skein.MustJSON(in)))
+	if err != nil {
+		return err
+	}
+	return s.answer(r, out)
+}
+
+// change calls a method that is not to be done twice. One whose answer was lost
+// has an error that wraps [skein.ErrUnknown].
+func change[T any](ctx context.Context, s *Store, method string, in any) (out T, err error) {
+	leave, err := s.enter(ctx)
+	if err != nil {
+		return out, err
+	}
+	defer leave()
+	r, err := s.send(ctx, "/v1/store/"+method, skein.MustJSON(in))
+	if err == nil {
+		err = lost(s.answer(r, &out))
+	}
+	return out, err
+}
+
+// lost returns err, of what was done before, as one that leaves it open.
+func lost(err error) error {
+	if errors.Is(err, errStopping) || errors.Is(err, errLookup) {
+		return err
+	}
+	if errors.Is(err, ErrUnreachable) || errors.Is(err, ErrVersion) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return fmt.Errorf("%w: %w", skein.ErrUnknown, err)
+	}
+	return err
+}

@@ -1,0 +1,44 @@
+package remote
+
+import (
+	"context"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/server/api"
+)
+
+// nothing is an answer that says nothing.
+type nothing struct{}
+
+// Bin implements [skein.Store].
+func (s *Store) Bin(ctx context.Context, id skein.SessionID) (err error) {
+	defer skein.Wrapf(&err, "remote: bin %s", id)
+	_, err = ask[nothing](ctx, s, "bin", ofSession{Session: id})
+	return err
+}
+
+// Restore implements [skein.Store].
+func (s *Store) Restore(ctx context.Context, id skein.SessionID) (err error) {
+	defer skein.Wrapf(&err, "remote: restore %s", id)
+	_, err = ask[nothing](ctx, s, "restore", ofSession{Session: id})
+	return err
+}
+
+// Delete implements [skein.Store]. The error wraps [skein.ErrUnknown] if the
+// answer was lost, [ErrForbidden] if the token is none of an admin.
+func (s *Store) Delete(ctx context.Context, id skein.SessionID, d skein.Deletion) (_ skein.Deleted, err error) {
+	defer skein.Wrapf(&err, "remote: delete %s", id)
+	got, err := change[api.Deleted](ctx, s, "delete", api.Deletion{Session: id, Children: d.Children, After: d.After})
+	return skein.Deleted(got), err
+}
+
+// Scrub implements [skein.Store]. Errors as [Store.Delete].
+func (s *Store) Scrub(ctx context.Context, id skein.SessionID, secrets []string) (_ skein.Scrubbed, err error) {
+	defer skein.Wrapf(&err, "remote: scrub %s", id)
+	in := api.Scrub{Session: id, Secrets: make([][]byte, len(secrets))}
+	for i, secret := range secrets {
+		in.Secrets[i] = []byte(secret)
+	}
+	got, err := change[api.Scrubbed](ctx, s, "scrub", in)
+	return skein.Scrubbed(got), err
+}

@@ -1,0 +1,169 @@
+package remote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/server/api"
+)
+
+// Acquire implements [skein.Store]. A lease without a TTL has an end at the
+// server, which this process moves on until the lease is given back.
+func (s *Store) Acquire(ctx context.Context, id skein.SessionID, r skein.LeaseRequest) (_ skein.Lease, err error) {
+	defer skein.Wrapf(&err, "remote: lease of %s", id)
+	if err := id.Check(); err != nil {
+		return skein.Lease{}, err
+	}
+	in := api.Acquire{Session: id, Program: r.Program, TakeOver: r.TakeOver, TTL: r.TTL, PID: r.Elsewhere.PID, Host: r.Elsewhere.Host}
+	if r.TTL == 0 {
+		host, _ := os.Hostname() // for people; without it they see the server's
+		in.TTL, in.PID, in.Host = s.lease, os.Getpid(), host
+	}
+	got, err := change[api.Lease](ctx, s, "acquire", in)
+	if err != nil {
+		return skein.Lease{}, err
+	}
+	l := skein.Lease(got)
+	if r.TTL == 0 {
+		l.Expires = 0
+		s.kept.keep(s, l)
+	}
+	return l, nil
+}
+
+// Renew implements [skein.Store].
+func (s *Store) Renew(ctx context.Context, l skein.Lease, ttl time.Duration) (_ skein.Lease, err error) {
+	defer skein.Wrapf(&err, "remote: renew the lease of %s", l.Session)
+	if ttl <= 0 {
+		if err := s.alive(ctx); err != nil {
+			return skein.Lease{}, err
+		}
+		return skein.Lease{}, fmt.Errorf("%w TTL %v", skein.ErrInvalid, ttl)
+	}
+	held := s.kept.has(l)
+	if held {
+		ttl = s.lease // it has no end that could be moved
+	}
+	got, err := ask[api.Lease](ctx, s, "renew", api.Renew{Session: l.Session, Fence: l.Fence, TTL: ttl})
+	if held {
+		got.Expires = 0
+	}
+	return skein.Lease(got), err
+}
+
+// Release implements [skein.Store].
+func (s *Store) Release(ctx context.Context, l skein.Lease) (err error) {
+	defer skein.Wrapf(&err, "remote: release the lease of %s", l.Session)
+	s.kept.drop(l)
+	_, err = ask[nothing](ctx, s, "release", releaseOf(l))
+	return err
+}
+
+type release struct {
+	Session skein.SessionID `json:"session"`
+	Fence   skein.Fence     `json:"fence"`
+}
+
+func releaseOf(l skein.Lease) release { return release{l.Session, l.Fence} }
+
+// leases are those that this process holds for as long as it lives.
+type leases struct {
+	mu   sync.Mutex
+	held map[release]*heldLease
+}
+
+// heldLease is one of them.
+type heldLease struct {
+	s     *Store
+	leave context.CancelFunc
+	done  chan struct{}
+}
+
+// keep begins to move the end of l on.
+func (k *leases) keep(s *Store, l skein.Lease) {
+	ctx, leave := context.WithCancel(s.ending)
+	h := &heldLease{s, leave, make(chan struct{})}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.held == nil {
+		k.held = map[release]*heldLease{}
+	}
+	k.held[releaseOf(l)] = h
+	go func() {
+		defer close(h.done)
+		if s.renewing(ctx, l) {
+			k.forget(releaseOf(l), h)
+		}
+	}()
+}
+
+// renewing moves the end of l on until ctx ends; true if somebody else has the
+// lease before.
+func (s *Store) renewing(ctx context.Context, l skein.Lease) bool {
+	tick := time.NewTicker(s.lease / 4)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return false
+		case <-tick.C:
+		}
+		within, cancel := context.WithTimeout(ctx, s.lease/4)
+		err := s.once(within, "renew", api.Renew{Session: l.Session, Fence: l.Fence, TTL: s.lease}, &api.Lease{})
+		cancel()
+		if errors.Is(err, skein.ErrFenced) || errors.Is(err, skein.ErrNotFound) {
+			return true
+		}
+	}
+}
+
+func (k *leases) has(l skein.Lease) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.held[releaseOf(l)] != nil
+}
+
+func (k *leases) forget(r release, h *heldLease) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.held[r] == h {
+		delete(k.held, r)
+	}
+}
+
+// drop ends moving l's end on.
+func (k *leases) drop(l skein.Lease) {
+	k.mu.Lock()
+	h := k.held[releaseOf(l)]
+	delete(k.held, releaseOf(l))
+	k.mu.Unlock()
+	if h != nil {
+		h.leave()
+		<-h.done
+	}
+}
+
+// end gives all leases back.
+func (k *leases) end() (err error) {
+	k.mu.Lock()
+	all := k.held
+	k.held = nil
+	k.mu.Unlock()
+	for r, h := range all {
+		h.leave()
+		<-h.done
+		within, cancel := context.WithTimeout(h.s.ending, closeFor)
+		err = errors.Join(err, h.s.once(within, "release", r, &nothing{}))
+		cancel()
+	}
+	return err
+}
+
+// closeFor is how long giving back a lease may take when the store is closed:
+// it ends by itself.
+const closeFor = 3 * time.Second

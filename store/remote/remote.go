@@ -1,0 +1,201 @@
+package remote
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/server/api"
+)
+
+// Options say where the server is, and who asks.
+type Options struct {
+	URL   string        // https://host:7433, or http:// of loopback; a path goes before /v1
+	Token string        // that the server lets in
+	TLS   *tls.Config   // nil: what the system trusts
+	Lease time.Duration // how long a lease outlives a process that crashes; 0 is 20 s
+}
+
+const (
+	leaseFor    = 20 * time.Second
+	connections = 64               // that are kept for the next request
+	idle        = 90 * time.Second // how long: less than the server does
+	dialFor     = 10 * time.Second
+)
+
+// What a server can be wrong with. Test for them with [errors.Is].
+var (
+	ErrUnreachable = errors.New("the server cannot be reached")
+	ErrToken       = errors.New("the server does not know the token")         // 401
+	ErrForbidden   = errors.New("the server does not allow it")               // 403
+	ErrVersion     = errors.New("no skein server, or one of another version") // it answers what it should not
+)
+
+// A Store is what a server keeps. Make it with [Open].
+type Store struct {
+	*core
+	user skein.User // whose view it is; "" for all that the token sees
+	view bool
+}
+
+var (
+	_ skein.Store    = (*Store)(nil)
+	_ skein.Sizer    = (*Store)(nil)
+	_ skein.Namer    = (*Store)(nil)
+	_ skein.Examiner = (*Store)(nil)
+	_ skein.Lagger   = (*Store)(nil)
+)
+
+// core is what a store and its views share.
+type core struct {
+	base   string // URL, without a slash at the end
+	token  string
+	client *http.Client
+	lease  time.Duration
+	about  api.About
+
+	ending context.Context // ends with Close
+	end    context.CancelFunc
+	mu     sync.Mutex
+	closed bool
+	calls  sync.WaitGroup // under way
+	kept   leases
+}
+
+// Open asks the server whether it lets the token in, and returns its store.
+//
+// The error wraps [skein.ErrInvalid] if the URL is none, or would send the token
+// in clear text through a network, [ErrUnreachable], [ErrToken], [ErrForbidden]
+// or [ErrVersion].
+func Open(ctx context.Context, o Options) (_ *Store, err error) {
+	base, err := baseOf(o.URL)
+	if err != nil {
+		return nil, fmt.Errorf("server: %w", err)
+	}
+	defer skein.Wrapf(&err, "server %s", base)
+	if o.Token == "" || strings.ContainsFunc(o.Token, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return nil, fmt.Errorf("%w: it is empty, or none that could be sent", ErrToken)
+	}
+	c := &core{base: base, token: o.Token, lease: o.Lease, client: &http.Client{Transport: transport(o.TLS), CheckRedirect: stay}}
+	if c.lease <= 0 {
+		c.lease = leaseFor
+	}
+	c.ending, c.end = context.WithCancel(context.WithoutCancel(ctx))
+	s := &Store{core: c}
+	if err := s.meet(ctx); err != nil {
+		c.end()
+		c.client.CloseIdleConnections()
+		return nil, err
+	}
+	return s, nil
+}
+
+// meet asks the server what it is.
+func (s *Store) meet(ctx context.Context) error {
+	r, err := s.request(ctx, http.MethodGet, "/v1/store", nil)
+	if err != nil {
+		return err
+	}
+	if err := s.answer(r, &s.about); err != nil {
+		return err
+	}
+	if s.about.Protocol != api.Protocol {
+		return fmt.Errorf("%w: it is skein %s, which speaks version %d of the protocol, and this one %d", ErrVersion, s.about.Version, s.about.Protocol, api.Protocol)
+	}
+	return nil
+}
+
+// stay does not follow redirects: they would carry the token along.
+func stay(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+
+func transport(t *tls.Config) *http.Transport {
+	dialer := net.Dialer{Timeout: dialFor, KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: silence / 3, Interval: silence / 9, Count: 6}}
+	return &http.Transport{
+		Proxy: http.ProxyFromEnvironment, DialContext: dialer.DialContext, TLSClientConfig: t, TLSHandshakeTimeout: dialFor,
+		ForceAttemptHTTP2: true, HTTP2: &http.HTTP2Config{SendPingTimeout: silence / 3, PingTimeout: silence / 3},
+		MaxIdleConns: connections, MaxIdleConnsPerHost: connections, IdleConnTimeout: idle,
+	}
+}
+
+// baseOf returns the URL that paths are added to.
+func baseOf(text string) (string, error) {
+	u, err := url.Parse(text)
+	switch {
+	case err != nil:
+		return "", fmt.Errorf("%w URL: %w", skein.ErrInvalid, errors.Unwrap(err))
+	case u.Scheme != "https" && u.Scheme != "http" || u.Hostname() == "":
+		return "", fmt.Errorf("%w URL: want one like https://host:7433", skein.ErrInvalid)
+	case u.User != nil:
+		return "", fmt.Errorf("%w URL: no name or password stands in it: a token is given apart", skein.ErrInvalid)
+	case u.RawQuery != "" || u.Fragment != "":
+		return "", fmt.Errorf("%w URL: nothing stands after ? or #", skein.ErrInvalid)
+	case u.Scheme == "http" && !loopback(u.Hostname()):
+		return "", fmt.Errorf("%w URL: http would send the token through the network in clear text; use https", skein.ErrInvalid)
+	}
+	return u.Scheme + "://" + u.Host + strings.TrimRight(u.EscapedPath(), "/"), nil
+}
+
+func loopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// Owner returns the user whose sessions alone the token sees; "" if it sees
+// everybody's.
+func (s *Store) Owner() skein.User { return s.about.User }
+
+// As implements [skein.Store]. A token of one user's has no other views.
+func (s *Store) As(u skein.User) skein.Store { return &Store{core: s.core, user: u, view: true} }
+
+// Close implements [skein.Store]. It gives the leases back that this process
+// holds; errors are of that.
+func (s *Store) Close() error {
+	if s.view || !s.shut() {
+		return nil
+	}
+	s.calls.Wait()
+	err := s.kept.end()
+	s.end()
+	s.client.CloseIdleConnections()
+	return err
+}
+
+// shut lets no more calls in; false if that was so already.
+func (c *core) shut() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	was := c.closed
+	c.closed = true
+	return !was
+}
+
+// enter counts a call in. The error wraps [skein.ErrClosed], or is that of ctx.
+func (c *core) enter(ctx context.Context) (leave func(), err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed {
+		return nil, skein.ErrClosed
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	c.calls.Add(1)
+	return c.calls.Done, nil
+}
+
+// alive returns the error of a call that came after the end.
+func (c *core) alive(ctx context.Context) error {
+	leave, err := c.enter(ctx)
+	if err == nil {
+		leave()
+	}
+	return err
+}

@@ -1,0 +1,105 @@
+package remote
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"strings"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/server/api"
+)
+
+// ofFile is what is asked of a source file.
+type ofFile struct {
+	Format string `json:"format"`
+	Path   string `json:"path"`
+	From   int    `json:"from,omitempty"`
+}
+
+// Find implements [skein.Store].
+func (s *Store) Find(ctx context.Context, keys []skein.ClientID) (_ map[skein.ClientID]skein.Place, err error) {
+	defer skein.Wrapf(&err, "remote: find")
+	got, err := ask[struct {
+		Places []api.Place `json:"places"`
+	}](ctx, s, "find", struct {
+		Keys []skein.ClientID `json:"client_ids"`
+	}{append([]skein.ClientID{}, keys...)})
+	if err != nil {
+		return nil, err
+	}
+	out := make(map[skein.ClientID]skein.Place, len(got.Places))
+	for _, p := range got.Places {
+		out[p.ClientID] = skein.Place{Session: p.Session, Seq: p.Seq}
+	}
+	return out, nil
+}
+
+// File implements [skein.Store].
+func (s *Store) File(ctx context.Context, format, path string) (_ skein.SourceFile, err error) {
+	defer skein.Wrapf(&err, "remote: file %s", path)
+	f, err := ask[api.File](ctx, s, "file", ofFile{Format: format, Path: path})
+	return skein.SourceFile(f), err
+}
+
+// Files implements [skein.Store].
+func (s *Store) Files(ctx context.Context, format string) iter.Seq2[skein.SourceFile, error] {
+	return list(ctx, s, "files", struct {
+		Format string `json:"format,omitempty"`
+	}{format}, readFile)
+}
+
+func readFile(line []byte) (skein.SourceFile, error) {
+	f, err := readJSON[api.File](line)
+	return skein.SourceFile(f), err
+}
+
+// FilesNamed implements [skein.Namer]. Where the server's store is none, it
+// goes through all files.
+func (s *Store) FilesNamed(ctx context.Context, part string) iter.Seq2[skein.SourceFile, error] {
+	return func(yield func(skein.SourceFile, error) bool) {
+		for f, err := range list(ctx, s, "files-named", struct {
+			Part string `json:"part"`
+		}{part}, readFile) {
+			if errors.Is(err, skein.ErrRefused) {
+				s.namedAmong(ctx, part, yield)
+				return
+			}
+			if !yield(f, err) {
+				return
+			}
+		}
+	}
+}
+
+func (s *Store) namedAmong(ctx context.Context, part string, yield func(skein.SourceFile, error) bool) {
+	for f, err := range s.Files(ctx, "") {
+		fits := f.ID != string(f.Session) && (strings.HasPrefix(f.ID, part) || strings.HasSuffix(f.ID, part))
+		if (err != nil || fits) && !yield(f, err) {
+			return
+		}
+	}
+}
+
+// Records implements [skein.Store].
+func (s *Store) Records(ctx context.Context, format, path string, n int) iter.Seq2[skein.Record, error] {
+	return list(ctx, s, "records", ofFile{format, path, n}, func(line []byte) (skein.Record, error) {
+		r, err := readJSON[api.Record](line)
+		return skein.Record(r), err
+	})
+}
+
+// Lag implements [skein.Lagger]: it is that of the server's store. It wants a
+// token with the scope admin.
+func (s *Store) Lag(ctx context.Context) (_ skein.Lag, err error) {
+	defer skein.Wrapf(&err, "remote: lag of the index")
+	l, err := ask[api.Lag](ctx, s, "lag", struct{}{})
+	return skein.Lag(l), err
+}
+
+// Examine implements [skein.Examiner]: the server looks at its store.
+func (s *Store) Examine(ctx context.Context, x skein.Examination) iter.Seq2[skein.Finding, error] {
+	return list(ctx, s, "examine", struct {
+		Repair bool `json:"repair,omitempty"`
+	}{x.Repair}, readJSON[skein.Finding])
+}

@@ -1,0 +1,88 @@
+package sqlite
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/ledger"
+)
+
+// Append implements [skein.Store].
+func (s *Store) Append(ctx context.Context, batches ...skein.Batch) (rs []skein.Receipt, err error) {
+	defer skein.Wrapf(&err, "sqlite: append to %s", target(batches))
+	leave, err := s.enter()
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	ps := make([]packed, len(batches))
+	for i := range batches {
+		if ps[i], err = s.packBatch(batches[i]); err != nil {
+			return nil, err
+		}
+	}
+	err = s.write(ctx, func(t *tx) error {
+		rs = make([]skein.Receipt, len(ps))
+		c := &call{t, s, map[string]packedBlob{}}
+		stored := 0
+		for i := range ps {
+			if rs[i], err = c.batch(&ps[i]); err != nil {
+				return err
+			}
+			stored += rs[i].New
+		}
+		t.after = append(t.after, func() { s.appended(stored) })
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return rs, nil
+}
+
+func target(batches []skein.Batch) string {
+	switch len(batches) {
+	case 0:
+		return "nothing"
+	case 1:
+		return string(batches[0].Session)
+	}
+	return fmt.Sprintf("%s and %d more", batches[0].Session, len(batches)-1)
+}
+
+// A call is one Append in its transaction.
+type call struct {
+	*tx
+	s       *Store
+	brought map[string]packedBlob // blobs of the batches so far, by hash
+}
+
+// batch writes one batch.
+func (t *call) batch(p *packed) (r skein.Receipt, err error) {
+	if p.Session == "" {
+		return r, t.putImport(p, nil)
+	}
+	was, err := t.head(p.Session)
+	if err != nil {
+		return r, err
+	}
+	for _, b := range p.blobs {
+		t.brought[string(b.hash)] = b
+	}
+	h := was
+	k := &book{call: t, p: p, h: &h}
+	if r, err = ledger.Append(k, ledger.View(t.s.user), &h.Head, &p.Batch); err != nil {
+		return r, err
+	}
+	if err := t.putImport(p, &h); err != nil {
+		return r, err
+	}
+	if r.New > 0 || h.bytes != was.bytes {
+		if err := t.putHead(&was, &h); err != nil {
+			return r, err
+		}
+		t.changed = append(t.changed, p.Session)
+	}
+	return r, nil
+}

@@ -1,0 +1,143 @@
+package sqlite
+
+import (
+	"encoding/hex"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/ledger"
+)
+
+// A book answers for one batch in its transaction, and writes it.
+type book struct {
+	*call
+	p *packed
+	h *head
+
+	parent head             // of the fork that begins
+	strand int64            // sessions.n of whose event the fork begins after: bases.base
+	undone []skein.SeqRange // what was taken back up to there
+}
+
+// Event implements [ledger.Book].
+func (k *book) Event(i int) *ledger.Event { return &k.p.events[i].Event }
+
+// Read implements [ledger.Book].
+func (k *book) Read(i int) (err error) {
+	if k.p.late && i > 0 {
+		k.p.events[i], err = k.s.packEvent(k.p.Events[i])
+	}
+	return err
+}
+
+// Place implements [ledger.Book].
+func (k *book) Place(i int) (at ledger.Place, err error) {
+	p := &k.p.events[i]
+	segs, err := k.segments(k.h)
+	if err != nil {
+		return at, err
+	}
+	for _, seg := range segs {
+		var id int64
+		// The other columns are those of the row with the max.
+		_, err := k.one(`SELECT id, max(seq), hash FROM events INDEXED BY events_by_client WHERE client = ? AND session = ? AND seq <= ?`,
+			[]any{string(p.ClientID), seg.Session, int64(seg.To)}, &id, (*int64)(&at.Seq), &at.Hash)
+		if err != nil || id == 0 {
+			at = ledger.Place{}
+		}
+		if err != nil {
+			return at, err
+		}
+		if id != 0 {
+			if p.id = id; at.Hash == nil {
+				p.id = 0
+			}
+			return at, nil
+		}
+	}
+	return at, nil
+}
+
+// Target implements [ledger.Book].
+func (k *book) Target(seq skein.Seq) (ledger.Target, error) { return k.target(k.h.n, seq) }
+
+// target looks up an event of session n that is amended.
+func (t *tx) target(n int64, seq skein.Seq) (of ledger.Target, err error) {
+	var kind, role string
+	var gone int64
+	_, err = t.one(`SELECT e.kind, coalesce(e.role, ''), EXISTS (SELECT 1 FROM events a INDEXED BY events_amends
+			WHERE a.session = e.session AND a.kind = 'amended' AND a.amends = e.seq AND a.role IS NULL)
+		FROM events e WHERE e.session = ? AND e.seq = ?`, []any{n, int64(seq)}, &kind, &role, &gone)
+	return ledger.Target{Kind: skein.Kind(kind), Role: skein.Role(role), Gone: gone != 0}, err
+}
+
+// Lease implements [ledger.Book].
+func (k *book) Lease(fence skein.Fence) (l skein.Lease, held bool, err error) {
+	row, err := k.lease(k.h.ID)
+	if err == nil && fence == 0 {
+		held, err = k.s.holds(k.h.ID, row)
+	}
+	return skein.Lease{Session: k.h.ID, Fence: row.epoch, Holder: row.holder.Holder, Expires: row.expires}, held, err
+}
+
+// TakeKey implements [ledger.Book].
+func (k *book) TakeKey(string) (bool, error) {
+	taken, err := k.keyTaken(k.h)
+	return !taken, err
+}
+
+// Buried implements [ledger.Book].
+func (k *book) Buried(u skein.User, t ledger.Tomb) (bool, error) { return k.buried(u, t) }
+
+// Lift implements [ledger.Book].
+func (k *book) Lift(u skein.User, t ledger.Tomb) error {
+	_, _, err := k.exec(`DELETE FROM tombstones WHERE hash = ? AND user_id IN (?, '')`, t[:], string(u))
+	return err
+}
+
+// Parent implements [ledger.Book].
+func (k *book) Parent(id skein.SessionID, _ skein.User) (_ *skein.Session, err error) {
+	if k.parent, err = k.head(id); err != nil || k.parent.n == 0 || !k.s.sees(k.parent.User) {
+		return nil, err
+	}
+	return &k.parent.Session, nil
+}
+
+// TakeBlob implements [ledger.Book].
+func (k *book) TakeBlob(h skein.Hash) (found bool, err error) {
+	hash, err := hex.DecodeString(string(h))
+	if err != nil {
+		return false, nil //nolint:nilerr // there is no blob with such a hash
+	}
+	if b, ok := k.brought[string(hash)]; ok {
+		k.h.bytes += int64(len(b.data))
+		return true, k.putBlob(b)
+	}
+	var one int64
+	return k.one(`SELECT 1 FROM blob_refs r JOIN events e ON e.id = r.event JOIN sessions s ON s.n = e.session
+		WHERE r.hash = ? AND s.user_id = ? LIMIT 1`, []any{hash, string(k.h.User)}, &one)
+}
+
+// Put implements [ledger.Book].
+func (k *book) Put(i int, r *ledger.Row) (err error) {
+	p := &k.p.events[i]
+	if r.Facts.Amended != nil {
+		k.s.packText(p, r.Now)
+	}
+	if p.id, err = k.putEvent(p, r); err != nil {
+		return err
+	}
+	k.h.bytes += rowSize(p)
+	if err := k.putRefs(p.id, r.Now.Blobs); err != nil {
+		return err
+	}
+	if err := k.putCharge(k.h, p.id, r.Facts.Charge, r.Added.Tier, r.Added.Charge); err != nil {
+		return err
+	}
+	if r.Shakes {
+		err = k.stand(k.h, p)
+	}
+	if k.p.late && i > 0 { // it may be written once more, with others
+		*p = packedEvent{Event: ledger.Unread(k.p.Events[i])}
+	}
+	return err
+}

@@ -1,0 +1,110 @@
+package sqlite
+
+import (
+	"strings"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/ledger"
+)
+
+// rowSize returns roughly what an event takes on disk, without the index.
+func rowSize(p *packedEvent) int64 {
+	n := 80 + len(p.payload) + len(p.now.Text) + 2*len(p.ClientID)
+	if x, ok := p.extra.(string); ok {
+		n += len(x)
+	}
+	return int64(n)
+}
+
+// keyTaken reports whether another live session of the user has the key.
+func (t *tx) keyTaken(h *head) (bool, error) {
+	if h.Key == "" {
+		return false, nil
+	}
+	var n int64
+	found, err := t.one(`SELECT n FROM sessions WHERE key = ? AND user_id = ? AND binned = 0 AND key <> ''`, []any{h.Key, string(h.User)}, &n)
+	return found && n != h.n, err
+}
+
+func (k *book) putEvent(p *packedEvent, r *ledger.Row) (id int64, err error) {
+	var amends any
+	if r.Facts.Amended != nil {
+		amends = int64(r.Facts.Amended.Seq)
+	}
+	if id, err = k.nextID(); err != nil {
+		return 0, err
+	}
+	_, _, err = k.exec(`INSERT INTO events (id, session, seq, kind, at, turn, ordinal, prev, piece, failed, imported, client, hash, role, agent, message, amends, tools, paths, text, extra, payload, sum, items)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		id, k.h.n, int64(r.Seq), string(r.Kind), int64(r.Time), r.Added.Turn, k.h.Ever().Messages, int64(r.Prev), r.Added.Piece, r.Now.Failed, r.Imported,
+		orNull(string(r.ClientID)), r.Hash, orNull(string(r.Now.Role)), orNull(agent(r.Now.Message)), orNull(messageID(r.Facts.Message)), amends, lines(r.Now.Tools), lines(r.Now.Paths), p.text, p.extra, p.payload, sumOf(&r.Event.Event, r.Now.Text), p.items)
+	return id, err
+}
+
+// nextID returns the ID of the next event. It is greater than what the index
+// was fed with, so that the index never takes one for fed that is not, and than
+// any that was deleted: all that AUTOINCREMENT would give, without a page to
+// write for it.
+func (t *tx) nextID() (int64, error) {
+	if t.heads.lastID == 0 {
+		if _, err := t.one(`SELECT max((SELECT coalesce(max(id), 0) FROM events), upto, gone) FROM indexed`, nil, &t.heads.lastID); err != nil {
+			return 0, err
+		}
+	}
+	t.heads.lastID++
+	return t.heads.lastID, nil
+}
+
+// agent returns the agent that said m, if m names one.
+func agent(m *skein.Message) string {
+	if m == nil {
+		return ""
+	}
+	return m.Agent
+}
+
+func messageID(m *skein.Message) string {
+	if m == nil {
+		return ""
+	}
+	return m.ID
+}
+
+func orNull(s string) any {
+	if s == "" {
+		return nil
+	}
+	return s
+}
+
+// lines joins names to a column value, each once.
+func lines(names []string) any {
+	switch len(names) {
+	case 0:
+		return nil
+	case 1:
+		return names[0]
+	}
+	var b strings.Builder
+	seen := map[string]bool{}
+	for _, n := range names {
+		if !seen[n] {
+			if len(seen) > 0 {
+				b.WriteByte('\n')
+			}
+			b.WriteString(n)
+			seen[n] = true
+		}
+	}
+	return b.String()
+}
+
+func (t *tx) putCharge(h *head, event int64, c *skein.Charge, tier skein.Tier, u skein.Usage) error {
+	if c == nil || u == (skein.Usage{}) {
+		return nil
+	}
+	_, _, err := t.exec(`INSERT INTO charges (event, session, user_id, request, slot, provider, model, tier, input, output, reasoning, cache_read, cache_write, cache_hour, requests, reported)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		event, h.n, string(h.User), orNull(c.Request), int64(c.Time.Slot()), c.Provider, c.Model, string(tier), u.Input, u.Output, u.Reasoning, u.CacheRead, u.CacheWrite, u.CacheHour, u.Requests, u.Reported)
+	return err
+}

@@ -1,0 +1,347 @@
+//go:build unix
+
+package sqlite_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/disktest"
+	"github.com/skein-dev/skein/store/sqlite"
+)
+
+// fill appends to session a until that fails, and returns the error and how
+// many appends were acknowledged.
+func fill(s skein.Store) (n int, err error) {
+	for {
+		if _, err := skein.Add(context.Background(), s, "a", user(strings.Repeat("text that fills the disk ", 400))); err != nil {
+			return n, err
+		}
+		n++
+	}
+}
+
+// childFill fills the file up to a limit on its size, then goes on without it.
+func childFill(args []string) error {
+	signal.Ignore(syscall.SIGXFSZ)
+	s, err := childOpen(args[0])
+	if err != nil {
+		return err
+	}
+	var limit syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &limit); err != nil {
+		return err
+	}
+	hard := limit.Max
+	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: 2 << 20, Max: hard}); err != nil {
+		return err
+	}
+	n, err := fill(s)
+	fmt.Println("full", errors.Is(err, skein.ErrFull), "acknowledged", n)
+	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: hard, Max: hard}); err != nil {
+		return err
+	}
+	_, err = skein.Add(context.Background(), s, "a", user("there is room again"))
+	fmt.Println("then", err)
+	return s.Close()
+}
+
+func TestFullByLimitLosesNothing(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "x.db")
+	s := open(t, name)
+	add(t, s, "a", created())
+	shut(t, s)
+	c := start(t, "fill", name)
+	var n int
+	line := c.line()
+	if _, err := fmt.Sscanf(line, "full true acknowledged %d", &n); err != nil || n == 0 {
+		t.Fatalf("the other process says %q, want that some were acknowledged and it is full", line)
+	}
+	c.want("then <nil>")
+	c.wait()
+	s = open(t, name)
+	if got := len(events(t, s, "a")); got != n+2 {
+		t.Errorf("the session has %d events, want the %d acknowledged ones", got, n+2)
+	}
+}
+
+func TestFullDiskLosesNothing(t *testing.T) {
+	dir := smallDisk(t, "4m")
+	name := filepath.Join(dir, "x.db")
+	s, err := dial(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	add(t, s, "a", created())
+	n, err := fill(s)
+	if !errors.Is(err, skein.ErrFull) || n == 0 {
+		t.Errorf("after %d appends to a full disk, Append = %v, want %v", n, err, skein.ErrFull)
+	}
+	if got := len(events(t, s, "a")); got != n+1 {
+		t.Errorf("the session has %d events, want the %d acknowledged ones", got, n+1)
+	}
+	_ = s.Close() // it may not find room to tidy up
+	s, err = dial(name)
+	if err != nil {
+		t.Fatalf("Open on a full disk = %v", err)
+	}
+	if got := len(events(t, s, "a")); got != n+1 {
+		t.Errorf("opened again, the session has %d events, want the %d acknowledged ones", got, n+1)
+	}
+	_ = s.Close()
+}
+
+// A disk that others have filled to the last byte has no room for the shared
+// memory that SQLite makes when it opens a file.
+func TestAStoreOnAFullDiskIsRead(t *testing.T) {
+	dir := smallDisk(t, "4m")
+	name := filepath.Join(dir, "x.db")
+	s := open(t, name)
+	add(t, s, "a", created(), user("some text"))
+	shut(t, s)
+	fillDisk(t, dir)
+	full, err := dial(name)
+	if err != nil {
+		t.Fatalf("Open on a full disk = %v", err)
+	}
+	if n := len(events(t, full, "a")); n != 2 {
+		t.Errorf("the session has %d events, want 2", n)
+	}
+	if found, err := full.Search(t.Context(), skein.Query{Substring: "some"}); err != nil || len(found.Hits) != 1 {
+		t.Errorf("Search = %+v, %v, want one hit", found, err)
+	}
+	if _, err := skein.Add(t.Context(), full, "a", user("more")); !errors.Is(err, skein.ErrFull) {
+		t.Errorf("Append = %v, want %v", err, skein.ErrFull)
+	}
+
+	// It was read as if nobody wrote to it; when somebody does, that is read too,
+	// and what is written here is stored again.
+	watched, ended := make(chan skein.Seq, 8), make(chan error, 1)
+	watch := func() error {
+		for e, err := range full.Watch(t.Context(), "a", 0) {
+			if err != nil {
+				return err
+			}
+			if watched <- e.Seq; e.Seq == 5 {
+				break
+			}
+		}
+		return nil
+	}
+	go func() { ended <- watch() }()
+	<-watched
+	<-watched
+	if err := os.Remove(filepath.Join(dir, "fill")); err != nil {
+		t.Fatal(err)
+	}
+	other := open(t, name)
+	add(t, other, "a", user("more"))
+	if x, err := full.Session(t.Context(), "a"); err != nil || x.Messages != 2 {
+		t.Errorf("Session after another's write = %d messages, %v, want 2", x.Messages, err)
+	}
+	add(t, full, "a", user("and more"))
+	add(t, other, "a", user("of the other"))
+	if err := <-ended; err != nil {
+		t.Errorf("Watch ends with %v, want all events, those of the other too", err)
+	}
+	shut(t, full)
+}
+
+// What a killed process left in a log is read, also where there is no room for
+// the index of the log; and when there is room, all goes on.
+func TestALogOnAFullDiskIsRead(t *testing.T) {
+	whole := filepath.Join(t.TempDir(), "x.db")
+	s := open(t, whole)
+	add(t, s, "a", created(), user("some text"))
+	dir := smallDisk(t, "4m")
+	for _, suffix := range []string{"", "-wal"} { // as after a restart, without the shared memory
+		b, err := os.ReadFile(whole + suffix)
+		if err == nil {
+			err = os.WriteFile(filepath.Join(dir, "x.db"+suffix), b, 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	fillDisk(t, dir)
+	full, err := dial(filepath.Join(dir, "x.db"))
+	if err != nil {
+		t.Fatalf("Open on a full disk = %v", err)
+	}
+	if n := len(events(t, full, "a")); n != 2 {
+		t.Errorf("the session has %d events, want 2", n)
+	}
+	if _, err := skein.Add(t.Context(), full, "a", user("more")); !errors.Is(err, skein.ErrFull) {
+		t.Errorf("Append = %v, want %v", err, skein.ErrFull)
+	}
+	if err := os.Remove(filepath.Join(dir, "fill")); err != nil {
+		t.Fatal(err)
+	}
+	sqlite.TryAgain(full.(*sqlite.Store))
+	add(t, full, "a", user("more"))
+	if n := len(events(t, full, "a")); n != 3 {
+		t.Errorf("with room again the session has %d events, want 3", n)
+	}
+	shut(t, full)
+}
+
+// On a disk without a byte left sessions can still be deleted, which makes room.
+func TestDeletingMakesRoomOnAFullDisk(t *testing.T) {
+	dir := smallDisk(t, "200m") // the store, its log and room for a reserve
+	name := filepath.Join(dir, "x.db")
+	s, err := dial(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	add(t, s, "stays", created(), user("some text"))
+	r := rand.New(rand.NewPCG(1, 2))
+	for _, id := range []skein.SessionID{"large", "too"} {
+		add(t, s, id, created())
+		for range 160 { // so large that there is a reserve, before anything is indexed
+			words := make([]string, 8000)
+			for i := range words {
+				words[i] = strconv.FormatUint(r.Uint64N(1<<36), 36)
+			}
+			add(t, s, id, user(strings.Join(words, " ")))
+		}
+	}
+	sqlite.CloseFor(s.(*sqlite.Store), 1) // as on a busy machine: the index has little of it
+	shut(t, s)
+	was, err := os.Stat(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fillDisk(t, dir)
+	s, err = dial(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := skein.Add(t.Context(), s, "stays", user("more")); !errors.Is(err, skein.ErrFull) {
+		t.Errorf("Append on a full disk = %v, want %v", err, skein.ErrFull)
+	}
+	if _, err := s.Delete(t.Context(), "large", skein.Deletion{}); err != nil {
+		t.Fatalf("Delete on a full disk = %v", err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	if err := s.(skein.Sweeper).Swept(t.Context()); err != nil {
+		t.Fatalf("Swept after it = %v", err)
+	}
+	if is, err := os.Stat(name); err != nil || is.Size() > was.Size()*2/3 {
+		t.Errorf("after a deletion the file has %d bytes, %v, of %d", is.Size(), err, was.Size())
+	}
+	if !sqlite.Feed(s.(*sqlite.Store)) {
+		t.Error("what stays is indexed while the disk is nearly full, want the room left for deleting")
+	}
+	add(t, s, "stays", user("more"))
+	if n := len(events(t, s, "stays")); n != 3 {
+		t.Errorf("the other session has %d events, want 3", n)
+	}
+	if err := os.Remove(filepath.Join(dir, "fill")); err != nil {
+		t.Fatal(err)
+	}
+	sqlite.KeepReserve(s.(*sqlite.Store))
+	if sqlite.Feed(s.(*sqlite.Store)) {
+		t.Error("with room again, events wait for the index, want none")
+	}
+	shut(t, s)
+}
+
+// fillDisk takes the last byte of the disk that dir is.
+func fillDisk(t *testing.T, dir string) {
+	t.Helper()
+	f, err := os.Create(filepath.Join(dir, "fill"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for err == nil {
+		_, err = f.Write(make([]byte, 4096))
+	}
+	if cerr := f.Close(); cerr != nil || !errors.Is(err, syscall.ENOSPC) {
+		t.Fatal(err, cerr)
+	}
+}
+
+// smallDisk returns the folder of a disk of a size.
+func smallDisk(t *testing.T, size string) (dir string) {
+	t.Helper()
+	dir = filepath.Join(t.TempDir(), "small")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	disktest.Small(t, dir, size)
+	return dir
+}
+
+// A folder and a file that this user may not write to.
+func TestReadOnlyFolderIsRead(t *testing.T) {
+	dir := t.TempDir()
+	data := filepath.Join(dir, "data")
+	name := filepath.Join(data, "x.db")
+	s := open(t, name)
+	add(t, s, "a", created(), user("some text"))
+	shut(t, s)
+	if err := os.RemoveAll(name + "-locks"); err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range []struct {
+		name string
+		mode os.FileMode
+	}{{name, 0o444}, {data, 0o555}, {dir, 0o755}, {filepath.Dir(dir), 0o755}} {
+		if err := os.Chmod(f.name, f.mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Cleanup(func() { _ = os.Chmod(data, 0o700) })
+	c := command(t, "read", name, "a")
+	if os.Getuid() == 0 { // root may write anywhere
+		c.cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
+		c.cmd.Path = copySelf(t, dir)
+		c.cmd.Dir = "/"
+	}
+	was := snapshot(t, data)
+	if err := c.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	c.want("2 events, 1 hits, read-only: true")
+	c.wait()
+	if is := snapshot(t, data); len(is) != len(was) {
+		t.Errorf("reading a read-only folder leaves %d files, was %d", len(is), len(was))
+	}
+}
+
+// copySelf copies the test's program to where another user may run it.
+func copySelf(t *testing.T, dir string) string {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	in, err := os.Open(self)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	name := filepath.Join(dir, "self")
+	out, err := os.OpenFile(name, os.O_CREATE|os.O_WRONLY, 0o755)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.Copy(out, in); err != nil {
+		t.Fatal(err)
+	}
+	if err := out.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}

@@ -1,0 +1,88 @@
+package sqlite
+
+import (
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/ledger"
+)
+
+// A packed is a batch as it is written: all that can be worked out without
+// the database is.
+type packed struct {
+	skein.Batch
+	events []packedEvent
+	blobs  []packedBlob
+	blocks []packedBlock
+	late   bool // events but the first are packed when they are written
+}
+
+// lateFrom is from how many bytes of payloads on a batch's events are packed one
+// by one as they are written, though others wait meanwhile: a batch packed takes
+// several times as much memory as it is long.
+const lateFrom = 32 << 20
+
+// packsLate reports whether the events of b are packed when they are written.
+func packsLate(b *skein.Batch) bool {
+	size := 0
+	for i := range b.Events {
+		size += len(b.Events[i].Payload)
+	}
+	return b.Import == nil && size > lateFrom // records refer to the texts of all events
+}
+
+// A packedEvent is an event and what its row holds.
+type packedEvent struct {
+	ledger.Event
+	id      int64        // events.id, when it is stored; 0 if its text cannot be referred to
+	now     *skein.Facts // what the row says, see [ledger.Now]; of an amended event known when it is written
+	text    any          // string, or nil if there is none
+	extra   any
+	items   any // string, or nil
+	payload []byte
+}
+
+func (s *Store) packBatch(b skein.Batch) (p packed, err error) {
+	p.Batch = b
+	if err := ledger.Check(&b); err != nil {
+		return p, err
+	}
+	p.late = packsLate(&b)
+	p.events = make([]packedEvent, len(b.Events))
+	for i, e := range b.Events {
+		if p.late && i > 0 {
+			p.events[i] = packedEvent{Event: ledger.Unread(e)}
+			continue
+		}
+		if p.events[i], err = s.packEvent(e); err != nil {
+			return p, err
+		}
+	}
+	for _, blob := range b.Blobs {
+		pb, err := s.pack.packBlob(blob)
+		if err != nil {
+			return p, err
+		}
+		p.blobs = append(p.blobs, pb)
+	}
+	if b.Import != nil {
+		p.blocks, err = s.packRecords(b.Import, p.events)
+	}
+	return p, err
+}
+
+func (s *Store) packEvent(e skein.Event) (p packedEvent, err error) {
+	if p.Event, err = ledger.View(s.user).Read(e); err == nil && p.Facts.Amended == nil {
+		s.packText(&p, &p.Facts)
+	}
+	return p, err
+}
+
+// packText sets what the row says of the facts of the event, or, where it
+// amends another, of what stands there now.
+func (s *Store) packText(p *packedEvent, f *skein.Facts) {
+	p.now = f
+	if f.Text != "" {
+		p.text, p.extra = f.Text, extraOf(f)
+	}
+	p.items = itemsOf(f.Message, f)
+	p.payload = s.pack.pack(p.Payload, f.Text, f.Spans)
+}

@@ -1,0 +1,116 @@
+package sqlite
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/walk"
+	"github.com/skein-dev/skein/store/ledger"
+)
+
+// Joins implements [ledger.Book]; see [walk.Joins].
+func (k *book) Joins(id string) (found bool, err error) {
+	h := k.h
+	segs, err := k.segments(h)
+	if err != nil {
+		return false, err
+	}
+	for _, seg := range segs {
+		var seq int64
+		if found, err = k.one(`SELECT seq FROM events INDEXED BY events_by_message WHERE session = ? AND message = ? AND seq <= ? LIMIT 1`, []any{seg.Session, id, int64(seg.To)}, &seq); err != nil {
+			return false, err
+		}
+		if found {
+			break
+		}
+	}
+	if !found {
+		return false, nil
+	}
+	for _, seg := range segs {
+		var seq int64
+		// The index is partial: SQLite takes it only where its own condition stands.
+		marked, err := k.one(`SELECT seq FROM events INDEXED BY events_marks WHERE session = ? AND seq <= ? AND kind IN ('rewound', 'compacted', 'amended') AND kind <> 'compacted' LIMIT 1`,
+			[]any{seg.Session, int64(seg.To)}, &seq)
+		if err != nil {
+			return false, err
+		}
+		if marked {
+			g, err := k.gaps(h.n, segs, h.Last)
+			if err != nil {
+				return false, err
+			}
+			return walk.Joins(walker{k.s, k.conn, nil}, segs, g.ranges, id)
+		}
+	}
+	return true, nil
+}
+
+// Charged implements [ledger.Book].
+func (k *book) Charged(request string) (u skein.Usage, err error) {
+	_, err = k.one(`SELECT coalesce(sum(input), 0), coalesce(sum(output), 0), coalesce(sum(reasoning), 0), coalesce(sum(cache_read), 0),
+		coalesce(sum(cache_write), 0), coalesce(sum(cache_hour), 0), coalesce(sum(requests), 0), coalesce(sum(reported), 0)
+		FROM charges INDEXED BY charges_by_request WHERE request = ? AND user_id = ?`, []any{request, string(k.h.User)},
+		&u.Input, &u.Output, &u.Reasoning, &u.CacheRead, &u.CacheWrite, &u.CacheHour, &u.Requests, &u.Reported)
+	return u, err
+}
+
+// Shown implements [ledger.Book].
+func (k *book) Shown(at skein.Parent) (x ledger.Base, err error) {
+	p := &k.parent
+	segs, err := k.conn.segments(p.n, at.Seq)
+	if err != nil {
+		return x, err
+	}
+	// The first may show nothing: the place is in what it shows of its parent.
+	owner := segs[slices.IndexFunc(segs, func(s walk.Segment) bool { return s.From < s.To })]
+	k.strand = owner.Session
+	if doomed, err := k.doomed(owner.Session); err != nil {
+		return x, err
+	} else if doomed {
+		k.strand = p.n // whose they will be
+	}
+	var prev int64
+	var kind string
+	found, err := k.one(`SELECT prev, kind FROM events WHERE session = ? AND seq = ?`, []any{owner.Session, int64(at.Seq)}, &prev, &kind)
+	if err != nil {
+		return x, err
+	}
+	if !found {
+		return x, fmt.Errorf("event %d of session %s: %w", at.Seq, at.Session, skein.ErrCorrupt)
+	}
+	if x.Said = skein.Seq(prev); kind == string(skein.KindSaid) {
+		x.Said = at.Seq
+	}
+	if at.Seq == p.Last {
+		g, err := k.gaps(p.n, segs, p.Last)
+		x.Shown, k.undone, x.Prompts = p.Shown(), g.ranges, p.Prompts
+		return x, err
+	}
+	var stands walk.State
+	x.Shown, stands, err = walk.ShownAt(walker{k.s, k.conn, nil}, segs, x.Said, at.Seq)
+	k.undone, x.Prompts = stands.Gaps, stands.Prompts
+	return x, err
+}
+
+// Begin implements [ledger.Book]. The row must be there to be referred to.
+func (k *book) Begin() (err error) {
+	h := k.h
+	if h.n, err = k.insertHead(h); err != nil {
+		return err
+	}
+	if err := k.putGaps(h.n, nil, k.undone); err != nil {
+		return err
+	}
+	if k.strand != 0 {
+		if _, _, err := k.exec(`INSERT INTO bases (session, base, upto) VALUES (?, ?, ?)`, h.n, k.strand, int64(h.Base)); err != nil {
+			return err
+		}
+	}
+	l, err := k.lease(h.ID)
+	if err == nil && l.held {
+		_, _, err = k.exec(`UPDATE sessions SET locked_by = ? WHERE n = ?`, l.holder.String(), h.n)
+	}
+	return err
+}

@@ -1,0 +1,310 @@
+//go:build unix
+
+package sqlite_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/sqlite"
+)
+
+// holding returns a store that holds a session, and its file.
+func holding(t *testing.T, o sqlite.Options) (s *sqlite.Store, name string) {
+	t.Helper()
+	name = filepath.Join(t.TempDir(), "x.db")
+	s, err := sqlite.Open(t.Context(), name, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() }) // it may say that its file is gone
+	add(t, s, "a", created(), user("one"))
+	return s, name
+}
+
+// moveAll moves the store's files to another folder, or back.
+func moveAll(t *testing.T, from, to string, suffixes ...string) {
+	t.Helper()
+	for _, suffix := range suffixes {
+		if err := os.Rename(from+suffix, to+suffix); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// wantReplaced calls all that reads and all that writes, which must fail.
+func wantReplaced(t *testing.T, s *sqlite.Store) {
+	t.Helper()
+	var calls sync.WaitGroup
+	for range 40 { // most of them wait for one commit
+		calls.Go(func() {
+			if _, err := skein.Add(t.Context(), s, "a", user("lost")); !errors.Is(err, skein.ErrReplaced) {
+				t.Errorf("Append = %v, want %v", err, skein.ErrReplaced)
+			}
+		})
+	}
+	calls.Wait()
+	_, err := s.Session(t.Context(), "a")
+	_, serr := s.Search(t.Context(), skein.Query{Substring: "one"})
+	for what, err := range map[string]error{
+		"Session": err, "Search": serr, "Events": last(s.Events(t.Context(), "a", 0)), "Watch": last(s.Watch(t.Context(), "a", 0)), "Feed": last(s.Feed(t.Context(), "")),
+		"Bin": s.Bin(t.Context(), "a"), "Backup": s.Backup(t.Context(), filepath.Join(t.TempDir(), "copy.db")),
+	} {
+		if !errors.Is(err, skein.ErrReplaced) {
+			t.Errorf("%s = %v, want %v", what, err, skein.ErrReplaced)
+		}
+	}
+}
+
+// last returns the last error of a walk.
+func last[T any](walk func(func(T, error) bool)) (err error) {
+	for _, err = range walk {
+	}
+	return err
+}
+
+func TestARemovedFileIsNotWrittenTo(t *testing.T) {
+	for _, gone := range [][]string{{"", "-wal", "-shm"}, {""}, {"-wal"}, {"-shm"}} {
+		t.Run("x.db"+strings.Join(gone, " x.db"), func(t *testing.T) {
+			s, name := holding(t, sqlite.Options{})
+			for _, suffix := range gone {
+				if err := os.Remove(name + suffix); err != nil {
+					t.Fatal(err)
+				}
+			}
+			wantReplaced(t, s)
+			if _, err := os.Stat(name + gone[0]); !errors.Is(err, fs.ErrNotExist) {
+				t.Errorf("x.db%s is there again (%v)", gone[0], err)
+			}
+		})
+	}
+}
+
+func TestAFilePutInThePlaceOfAnotherStaysAsItIs(t *testing.T) {
+	other := filepath.Join(t.TempDir(), "other.db")
+	o := open(t, other)
+	add(t, o, "b", created(), user("of the other file"))
+	shut(t, o)
+	whole, err := os.ReadFile(other)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, name := holding(t, sqlite.Options{})
+	moveAll(t, other, name, "")
+	wantReplaced(t, s)
+	_ = s.Close() // it may say that its file is gone
+	if now, err := os.ReadFile(name); err != nil || string(now) != string(whole) {
+		t.Errorf("the file that was put there was changed (%v)", err)
+	}
+
+	// The log of the former file is still beside it.
+	for range 2 {
+		if _, err := dial(name); !errors.Is(err, skein.ErrReplaced) || !strings.Contains(err.Error(), "x.db-wal") || !strings.Contains(err.Error(), "remove "+name+"-pair") {
+			t.Fatalf("Open with another file's log = %v, want %v that names it", err, skein.ErrReplaced)
+		}
+	}
+	if now, err := os.ReadFile(name); err != nil || string(now) != string(whole) {
+		t.Errorf("the refused Open changed the file (%v)", err)
+	}
+	if err := errors.Join(os.Remove(name+"-wal"), os.Remove(name+"-shm")); err != nil {
+		t.Fatal(err)
+	}
+	if n := len(events(t, open(t, name), "b")); n != 2 {
+		t.Errorf("without that log, the session has %d events, want 2", n)
+	}
+}
+
+// cp keeps the name and the inode.
+func TestAFileThatIsCopiedOverIsNotWrittenTo(t *testing.T) {
+	s, name := holding(t, sqlite.Options{})
+	other, backup := filepath.Join(t.TempDir(), "other.db"), filepath.Join(t.TempDir(), "backup.db")
+	o := open(t, other)
+	add(t, o, "b", created(), user("of the other file"))
+	shut(t, o)
+	if err := s.Backup(t.Context(), backup); err != nil {
+		t.Fatal(err)
+	}
+	own, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	garbage := filepath.Join(t.TempDir(), "garbage")
+	if err := os.WriteFile(garbage, []byte(strings.Repeat("no database ", 4096)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, from := range []string{other, backup, garbage} {
+		whole, err := os.ReadFile(from)
+		if err == nil {
+			err = os.WriteFile(name, whole, 0o600) // as cp does
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		wantReplaced(t, s)
+		if now, err := os.ReadFile(name); err != nil || string(now) != string(whole) {
+			t.Errorf("%s was changed after it was copied there (%v)", filepath.Base(from), err)
+		}
+		if err := os.WriteFile(name, own, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		add(t, s, "a", user("it is back"))
+	}
+	if n := len(events(t, s, "a")); n != 5 {
+		t.Errorf("back in its place, the session has %d events, want 5", n)
+	}
+}
+
+// Nor does the end of who had the former file open touch it, nor the next start.
+func TestAFileThatIsCopiedOverStaysWhenItsLogIsLeft(t *testing.T) {
+	s, name := holding(t, sqlite.Options{})
+	other := filepath.Join(t.TempDir(), "other.db")
+	o := open(t, other)
+	add(t, o, "b", created(), user("of the other file"))
+	shut(t, o)
+	whole, err := os.ReadFile(other)
+	if err == nil {
+		err = os.WriteFile(name, whole, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); !errors.Is(err, skein.ErrReplaced) {
+		t.Errorf("Close = %v, want %v", err, skein.ErrReplaced)
+	}
+	if _, err := dial(name); !errors.Is(err, skein.ErrReplaced) {
+		t.Errorf("Open beside the former file's log = %v, want %v", err, skein.ErrReplaced)
+	}
+	if now, err := os.ReadFile(name); err != nil || string(now) != string(whole) {
+		t.Errorf("the file that was copied there was changed (%v)", err)
+	}
+}
+
+// Nor is the log moved to it.
+func TestAFileThatIsCopiedOverGetsNoLog(t *testing.T) {
+	s, name := holding(t, sqlite.Options{})
+	backup := filepath.Join(t.TempDir(), "backup.db")
+	if err := s.Backup(t.Context(), backup); err != nil {
+		t.Fatal(err)
+	}
+	add(t, s, "a", user("in the log"))
+	whole, err := os.ReadFile(backup)
+	if err == nil {
+		err = os.WriteFile(name, whole, 0o600) // as cp does
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if emptied, err := sqlite.EmptyLog(s); emptied || !errors.Is(err, skein.ErrReplaced) {
+		t.Errorf("EmptyLog = %v, %v, want %v", emptied, err, skein.ErrReplaced)
+	}
+	if now, err := os.ReadFile(name); err != nil || string(now) != string(whole) {
+		t.Errorf("the file that was copied there was changed (%v)", err)
+	}
+}
+
+// A backup that is put back, a salvage and a checkpoint change the database, and
+// it is the same store for whoever has it open.
+func TestAStoreThatIsPutBackIsTheSame(t *testing.T) {
+	s, name := holding(t, sqlite.Options{})
+	other := open(t, name)
+	dir := t.TempDir()
+	for n := range 3 {
+		copied := filepath.Join(dir, fmt.Sprint(n))
+		if err := s.Backup(t.Context(), copied); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.RestoreBackup(t.Context(), copied, copied+"-kept"); err != nil {
+			t.Fatal(err)
+		}
+		add(t, other, "a", user("more"))
+		add(t, s, "a", user("more"))
+	}
+}
+
+func TestAFilePutBackGoesOn(t *testing.T) {
+	var mu sync.Mutex
+	var told []string
+	s, name := holding(t, sqlite.Options{Notice: func(text string) { mu.Lock(); told = append(told, text); mu.Unlock() }})
+	elsewhere := filepath.Join(t.TempDir(), "x.db")
+	moveAll(t, name, elsewhere, "", "-wal", "-shm")
+	wantReplaced(t, s)
+	moveAll(t, elsewhere, name, "", "-wal", "-shm")
+	add(t, s, "a", user("two"))
+	if n := len(events(t, s, "a")); n != 3 {
+		t.Errorf("back in its place, the session has %d events, want 3", n)
+	}
+	if len(told) != 1 || !strings.Contains(told[0], name) {
+		t.Errorf("Notice was told %q, want it once, with %s", told, name)
+	}
+}
+
+// What was committed while the file went away may be in it or not.
+func TestACommitToAFileThatGoesIsUnknown(t *testing.T) {
+	s, name := holding(t, sqlite.Options{})
+	elsewhere := filepath.Join(t.TempDir(), "x.db")
+	err := sqlite.Within(s, func() { moveAll(t, name, elsewhere, "") })
+	if !errors.Is(err, skein.ErrUnknown) || !errors.Is(err, skein.ErrReplaced) {
+		t.Errorf("a commit while the file goes away = %v, want %v, %v", err, skein.ErrUnknown, skein.ErrReplaced)
+	}
+	moveAll(t, elsewhere, name, "")
+}
+
+func TestWatchersAreToldThatTheFileIsGone(t *testing.T) {
+	s, name := holding(t, sqlite.Options{})
+	started := make(chan struct{}, 2)
+	ended := make(chan error, 2)
+	go func() {
+		for e, err := range s.Watch(context.Background(), "a", 0) {
+			if err != nil {
+				ended <- err
+			} else if e.Seq == 2 {
+				started <- struct{}{}
+			}
+		}
+	}()
+	go func() {
+		for f, err := range s.Feed(context.Background(), "") {
+			if err != nil {
+				ended <- err
+			} else if f.Event.Seq == 2 {
+				started <- struct{}{}
+			}
+		}
+	}()
+	<-started
+	<-started
+	moveAll(t, name, filepath.Join(t.TempDir(), "x.db"), "")
+	for range 2 {
+		if err := <-ended; !errors.Is(err, skein.ErrReplaced) {
+			t.Errorf("a watch of a file that was moved away ends with %v, want %v", err, skein.ErrReplaced)
+		}
+	}
+}
+
+// A log that is not empty goes with its file to wherever both are copied.
+func TestACopyOfFileAndLogIsOpened(t *testing.T) {
+	s, name := holding(t, sqlite.Options{})
+	dir := t.TempDir()
+	for file, data := range snapshot(t, filepath.Dir(name)) {
+		if err := os.WriteFile(filepath.Join(dir, file), []byte(data), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	shut(t, s)
+	if n := len(events(t, open(t, filepath.Join(dir, "x.db")), "a")); n != 2 {
+		t.Errorf("in the copy the session has %d events, want 2", n)
+	}
+	if left := slices.Sorted(maps.Keys(snapshot(t, filepath.Dir(name)))); !slices.Equal(left, []string{"x.db"}) {
+		t.Errorf("a closed store leaves %q, want x.db only", left)
+	}
+}

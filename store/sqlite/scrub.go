@@ -1,0 +1,575 @@
+package sqlite
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"database/sql/driver"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/walk"
+	"github.com/skein-dev/skein/store/ledger"
+)
+
+// scrubPatience is how long Scrub waits for who reads an earlier state, before it
+// says who that is.
+const scrubPatience = 2 * time.Second
+
+// minSecret is the shortest secret that Scrub takes, in bytes.
+const minSecret = 4
+
+// Scrub implements [skein.Store]. It is one transaction, however long that
+// takes; then the index, the free pages and the log are swept.
+func (s *Store) Scrub(ctx context.Context, id skein.SessionID, secrets []string) (done skein.Scrubbed, err error) {
+	defer skein.Wrapf(&err, "sqlite: scrub %s", id)
+	if len(secrets) == 0 || slices.ContainsFunc(secrets, func(s string) bool { return len(s) < minSecret }) {
+		return done, fmt.Errorf("%w secrets: there is none, or one is shorter than %d bytes", skein.ErrInvalid, minSecret)
+	}
+	leave, err := s.enter()
+	if err != nil {
+		return done, err
+	}
+	defer leave()
+	err = s.write(ctx, func(t *tx) error {
+		sc := &scrub{s: s, tx: t, secrets: secrets, blobs: map[string]skein.Blob{}, heads: map[int64]bool{}, first: map[int64]skein.Seq{}, texts: map[string]string{}}
+		if err := sc.run(id); err != nil {
+			return err
+		}
+		done = sc.done
+		return t.owe()
+	})
+	if err != nil {
+		return skein.Scrubbed{}, err
+	}
+	if err := s.beyond(ctx, &done); err != nil {
+		return done, err
+	}
+	if err := s.sweep(ctx); err != nil && !errors.Is(err, skein.ErrLocked) {
+		return done, err
+	}
+	short, cancel := context.WithTimeout(ctx, scrubPatience) // most who read do so for a moment
+	defer cancel()
+	if err := s.swept(short); err != nil && (ctx.Err() != nil || short.Err() == nil) {
+		return done, err
+	}
+	done.Pending, err = s.left(ctx)
+	return done, err
+}
+
+// beyond names the copies that a scrub cannot reach.
+func (s *Store) beyond(ctx context.Context, done *skein.Scrubbed) error {
+	all, err := s.Copies(ctx)
+	for _, c := range all {
+		if c.Gone {
+			done.Moved = append(done.Moved, c.Path)
+		} else {
+			done.Beyond = append(done.Beyond, c.Path)
+		}
+	}
+	return err
+}
+
+// A scrub is one call of Scrub in its transaction.
+type scrub struct {
+	s *Store
+	*tx
+	secrets []string
+	blobs   map[string]skein.Blob // by hash: what a blob with a secret becomes
+	heads   map[int64]bool        // numbers of the sessions whose rows change
+	first   map[int64]skein.Seq   // of each session with events that change, the first of these
+	texts   map[string]string     // what texts in the rows of sessions became
+	done    skein.Scrubbed
+}
+
+func (sc *scrub) run(id skein.SessionID) error {
+	h, err := sc.s.own(sc.tx, id)
+	if err != nil {
+		return err
+	}
+	segs, err := sc.segments(&h)
+	if err != nil {
+		return err
+	}
+	for _, seg := range segs {
+		if err := sc.findBlobs(seg); err != nil {
+			return err
+		}
+	}
+	for _, seg := range segs {
+		if err := sc.events(seg); err != nil {
+			return err
+		}
+	}
+	sc.done.Blobs = len(sc.blobs)
+	if err := sc.shown(h); err != nil {
+		return err
+	}
+	for _, n := range slices.Sorted(maps.Keys(sc.heads)) { // parents first
+		if err := sc.refold(n); err != nil {
+			return err
+		}
+	}
+	return sc.note(id)
+}
+
+// findBlobs finds the blobs with a secret that the events of seg refer to.
+func (sc *scrub) findBlobs(seg walk.Segment) error {
+	return sc.query(`SELECT DISTINCT b.hash, b.size, b.form, b.data FROM events e JOIN blob_refs r ON r.event = e.id JOIN blobs b ON b.hash = r.hash
+		WHERE e.session = ? AND e.seq > ? AND e.seq <= ?`, []any{seg.Session, int64(seg.From), int64(seg.To)}, func(row []driver.Value) error {
+		var hash, stored []byte
+		var size, form int64
+		if err := scan(row, []any{&hash, &size, &form, &stored}); err != nil {
+			return err
+		}
+		data, err := sc.s.pack.unpackBlob(skein.Hash(hex.EncodeToString(hash)), int(form), int(size), stored)
+		if errors.Is(err, skein.ErrCorrupt) {
+			sc.done.UnreadBlobs = append(sc.done.UnreadBlobs, skein.Hash(hex.EncodeToString(hash)))
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if clean, found := skein.Blot(data, sc.secrets); found {
+			sc.blobs[hex.EncodeToString(hash)] = skein.NewBlob(clean)
+		}
+		return nil
+	})
+}
+
+// events blots the events of seg, page by page.
+func (sc *scrub) events(seg walk.Segment) error {
+	for after := seg.From; after < seg.To; {
+		var page []scrubbed
+		err := sc.query(`SELECT `+eventColumns+`, e.id FROM events e
+			WHERE e.session = ? AND e.seq > ? AND e.seq <= ? ORDER BY e.seq LIMIT ?`,
+			[]any{seg.Session, int64(after), int64(seg.To), pageRows}, func(row []driver.Value) error {
+				x := scrubbed{session: seg.Session}
+				x.id, _ = row[eventWidth].(int64)
+				var err error
+				x.e, _, err = sc.s.scanEvent(row[:eventWidth])
+				if bad := (*skein.DamagedError)(nil); errors.As(err, &bad) {
+					x.damaged, err = true, nil
+				}
+				page = append(page, x)
+				return err
+			})
+		if err != nil {
+			return err
+		}
+		if len(page) == 0 {
+			page = append(page, scrubbed{e: skein.Event{Seq: seg.To + 1}})
+		}
+		for i := range page {
+			for after++; after < min(page[i].e.Seq, seg.To+1); after++ { // its row is missing
+				sc.done.Unread = append(sc.done.Unread, after)
+			}
+			if after <= seg.To {
+				if err := sc.look(&page[i]); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// A scrubbed is an event that is to be looked at.
+type scrubbed struct {
+	id, session int64
+	e           skein.Event // without a payload, if that cannot be read
+	damaged     bool
+}
+
+// look blots an event, and counts it.
+func (sc *scrub) look(x *scrubbed) error {
+	changed, err := sc.event(x)
+	if x.damaged {
+		sc.done.Unread = append(sc.done.Unread, x.e.Seq)
+		if errors.Is(err, skein.ErrInvalid) || len(x.e.Payload) == 0 {
+			changed, err = sc.bytes(x)
+		}
+		err = cmp.Or(err, sc.dropRefs(x.id, nil)) // what blobs it names nobody knows
+	}
+	if err != nil || !changed {
+		return err
+	}
+	if sc.first[x.session] == 0 {
+		sc.first[x.session] = x.e.Seq
+	}
+	sc.done.Events++
+	return nil
+}
+
+// bytes blots the bytes of a damaged event that is no event any more, and reports
+// whether there was a secret among them.
+func (sc *scrub) bytes(x *scrubbed) (changed bool, err error) {
+	var columns []any
+	err = sc.query(`SELECT e.text, e.extra, e.tools, e.paths FROM events e WHERE e.id = ?`, []any{x.id}, func(row []driver.Value) error {
+		for _, v := range row {
+			if text, ok := v.(string); ok {
+				clean, found := skein.Blot([]byte(text), sc.secrets)
+				v, changed = string(clean), changed || found
+			}
+			columns = append(columns, v)
+		}
+		return nil
+	})
+	if err != nil {
+		return false, err
+	}
+	payload, found := skein.Blot(x.e.Payload, sc.secrets)
+	if found = found && payload[0] >= ' '; found { // else it would be taken for one that is packed
+		_, _, err = sc.exec(`UPDATE events SET payload = ? WHERE id = ?`, payload, x.id)
+	}
+	if err == nil && changed {
+		_, _, err = sc.exec(`UPDATE events SET text = ?, extra = ?, tools = ?, paths = ? WHERE id = ?`, append(columns, x.id)...)
+	}
+	return changed || found, err
+}
+
+// event blots one event and reports whether it had a secret.
+func (sc *scrub) event(x *scrubbed) (changed bool, err error) {
+	id, e := x.id, x.e
+	e.Payload, changed = skein.Blot(e.Payload, sc.secrets)
+	var moved []skein.Blob
+	for hash, b := range sc.blobs {
+		if bytes.Contains(e.Payload, []byte(hash)) {
+			e.Payload, changed = bytes.ReplaceAll(e.Payload, []byte(hash), []byte(b.Hash)), true
+			moved = append(moved, b)
+		}
+	}
+	if !changed {
+		return false, nil
+	}
+	p, err := sc.s.packEvent(e)
+	if err == nil {
+		err = sc.packNow(x.session, &p)
+	}
+	if err != nil {
+		return false, fmt.Errorf("event %d would not be one any more: %w", e.Seq, err)
+	}
+	for _, b := range moved {
+		pb, err := sc.s.pack.packBlob(b)
+		if err != nil {
+			return false, err
+		}
+		if err := sc.putBlob(pb); err != nil {
+			return false, err
+		}
+	}
+	if len(moved) > 0 {
+		if err := sc.putRefs(id, p.now.Blobs); err != nil {
+			return false, err
+		}
+		if err := sc.dropRefs(id, p.now.Blobs); err != nil {
+			return false, err
+		}
+	}
+	// Without a hash its client ID answers whatever the content: nobody can
+	// tell any more what it was.
+	// The checksum of a damaged one stays: another would bless it.
+	_, _, err = sc.exec(`UPDATE events SET hash = CASE WHEN ?1 AND sum IS NULL THEN hash END, tools = ?2, paths = ?3, text = ?4, extra = ?5, payload = ?6,
+		sum = CASE WHEN ?1 THEN sum ELSE ?7 END, items = ?8 WHERE id = ?9`,
+		x.damaged, lines(p.now.Tools), lines(p.now.Paths), p.text, p.extra, p.payload, sumOf(&p.Event.Event, p.now.Text), p.items, id)
+	return true, err
+}
+
+// packNow sets what the row of p, if it amends another event, says of what stands
+// there now.
+func (sc *scrub) packNow(session int64, p *packedEvent) error {
+	a := p.Facts.Amended
+	if a == nil {
+		return nil
+	}
+	of, err := sc.target(session, a.Seq)
+	if err != nil {
+		return err
+	}
+	now, err := ledger.Now(&p.Facts, of)
+	if err == nil {
+		sc.s.packText(p, now)
+	}
+	return err
+}
+
+// dropRefs takes away the event's references to blobs other than keep.
+func (sc *scrub) dropRefs(event int64, keep []skein.Hash) error {
+	for hash := range sc.blobs {
+		raw, err := hex.DecodeString(hash)
+		if err != nil || slices.Contains(keep, skein.Hash(hash)) {
+			continue
+		}
+		if _, _, err := sc.exec(`DELETE FROM blob_refs WHERE event = ? AND hash = ?`, event, raw); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// shown blots the records of the session, and of all others whose events changed
+// or that show such events; their heads are to change, too.
+func (sc *scrub) shown(h head) error {
+	all := map[int64]bool{h.n: true}
+	for n, first := range sc.first {
+		all[n] = true
+		for todo := []int64{n}; len(todo) > 0; todo = todo[1:] {
+			err := sc.query(`SELECT session FROM bases WHERE base = ? AND upto >= ?`, []any{todo[0], int64(first)}, func(row []driver.Value) error {
+				var fork int64
+				err := scan(row, []any{&fork})
+				if !all[fork] {
+					all[fork] = true
+					todo = append(todo, fork)
+				}
+				return err
+			})
+			if err != nil {
+				return err
+			}
+		}
+	}
+	for n := range all {
+		if err := sc.records(n); err != nil {
+			return err
+		}
+		if sc.heads[n] = true; n == h.n {
+			continue
+		}
+		var id string
+		if _, err := sc.one(`SELECT id FROM sessions WHERE n = ?`, []any{n}, &id); err != nil {
+			return err
+		}
+		sc.done.Forks = append(sc.done.Forks, skein.SessionID(id))
+	}
+	slices.Sort(sc.done.Forks)
+	return nil
+}
+
+// records blots the source records of session n, and what their reader keeps.
+func (sc *scrub) records(n int64) error {
+	if err := sc.states(n); err != nil {
+		return err
+	}
+	var blocks []int64 // records.n
+	err := sc.query(`SELECT r.n FROM sessions s JOIN files f ON f.session = s.id OR f.copy_of = s.id
+		JOIN records r ON r.n >= f.n * 4294967296 AND r.n < (f.n + 1) * 4294967296 WHERE s.n = ?`, []any{n}, func(row []driver.Value) error {
+		var at int64
+		err := scan(row, []any{&at})
+		blocks = append(blocks, at)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for _, at := range blocks {
+		changed, err := sc.block(at)
+		if err != nil {
+			return err
+		}
+		sc.done.Records += changed
+	}
+	return nil
+}
+
+// block blots a block of records and returns how many it changed that can be read.
+// One that cannot be read stays one.
+func (sc *scrub) block(n int64) (changed int, err error) {
+	var stored []byte
+	var count int64
+	if _, err := sc.one(`SELECT raw, count FROM records WHERE n = ?`, []any{n}, &stored, &count); err != nil {
+		return 0, err
+	}
+	rs, bad, err := sc.s.pack.legible(sc.conn, int(n%recordsPerFile), stored)
+	if errors.Is(err, skein.ErrCorrupt) {
+		sc.done.UnreadRecords += int(count)
+		return 0, sc.damagedBlock(n, stored)
+	}
+	if err != nil {
+		return 0, err
+	}
+	for i := range rs {
+		raw, found := skein.Blot(rs[i].Raw, sc.secrets)
+		damage, said := skein.Blot([]byte(rs[i].Damage), sc.secrets)
+		if found || said {
+			rs[i].Raw, rs[i].Damage = raw, string(damage)
+			changed++
+		}
+	}
+	b, ids := sc.s.pack.newBlock(rs, nil), []int64(nil)
+	if firstBad(bad, 0, 0) != nil {
+		if ids, err = sc.keepBad(&b, bad, stored); err != nil {
+			return 0, err
+		}
+	} else if changed == 0 {
+		return 0, nil
+	}
+	return changed, sc.setBlock(n, b, ids)
+}
+
+// keepBad puts the records that cannot be read into a block as they are stored,
+// without the secrets that stand in them, and returns the events that they refer to.
+func (sc *scrub) keepBad(b *packedBlock, bad []error, stored []byte) (ids []int64, err error) {
+	raw, ids, err := sc.s.pack.openBlock(stored)
+	if err != nil {
+		return nil, err
+	}
+	for i, r := range raw {
+		if bad[i] == nil {
+			continue
+		}
+		sc.done.UnreadRecords++
+		sc.pieces(r)
+		b.records[i] = r
+	}
+	b.form, b.body = sc.s.pack.packBlock(b.records)
+	return ids, nil
+}
+
+// damagedBlock takes the secrets out of a block that is another one than was stored,
+// as far as it has records still. Its checksum stays, so that it is not blessed.
+func (sc *scrub) damagedBlock(n int64, stored []byte) error {
+	if !sealed(stored) {
+		return nil
+	}
+	rs, ids, err := sc.s.pack.unseal(stored)
+	if err != nil {
+		return nil //nolint:nilerr // it has none
+	}
+	changed := false
+	for _, r := range rs {
+		changed = sc.pieces(r) || changed
+	}
+	if !changed {
+		return nil
+	}
+	form, body := sc.s.pack.packBlock(rs)
+	clean := sealBlock(form, ids, body)
+	copy(clean[sumAt:][:sumSize], stored[sumAt:])
+	_, _, err = sc.exec(`UPDATE records SET raw = ? WHERE n = ?`, clean, n)
+	return err
+}
+
+// pieces blots the pieces of a record, and reports whether that changed any.
+func (sc *scrub) pieces(r rawRecord) (changed bool) {
+	for i := range r.pieces {
+		clean, found := skein.Blot(r.pieces[i].bytes, sc.secrets)
+		r.pieces[i].bytes, changed = clean, changed || found
+	}
+	return changed
+}
+
+// states blots what readers keep of the files of session n.
+func (sc *scrub) states(n int64) error {
+	changed := map[int64][]byte{}
+	err := sc.query(`SELECT f.n, f.state FROM sessions s JOIN files f ON f.session = s.id OR f.copy_of = s.id WHERE s.n = ?`, []any{n}, func(row []driver.Value) error {
+		var file int64
+		var state []byte
+		if err := scan(row, []any{&file, &state}); err != nil {
+			return err
+		}
+		if clean, found := skein.Blot(state, sc.secrets); found {
+			changed[file] = clean
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for file, state := range changed {
+		if _, _, err := sc.exec(`UPDATE files SET state = ? WHERE n = ?`, state, file); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// refold works out anew what people read in the head of session n, and raises
+// its revision.
+func (sc *scrub) refold(n int64) error {
+	var id string
+	if found, err := sc.one(`SELECT id FROM sessions WHERE n = ?`, []any{n}, &id); err != nil || !found {
+		return err
+	}
+	was, err := sc.tx.head(skein.SessionID(id))
+	if err != nil {
+		return err
+	}
+	h := was
+	if err := sc.fold(&h); err != nil {
+		return err
+	}
+	h.Revision++
+	sc.changed = append(sc.changed, h.ID)
+	return sc.putHead(&was, &h)
+}
+
+// fold works out anew, from h's own events, the texts in its row; counts stay.
+func (sc *scrub) fold(h *head) error {
+	clean := func(text string) string { // a fork has its parent's
+		if now, ok := sc.texts[text]; ok {
+			return now
+		}
+		b, _ := skein.Blot([]byte(text), sc.secrets)
+		return string(b)
+	}
+	base := skein.Shown{Project: clean(h.Project), Cwd: clean(h.Cwd), Agent: clean(h.Agent), Model: clean(h.Model)}
+	x, err := sc.sum(h, base)
+	if errors.Is(err, skein.ErrCorrupt) {
+		x, err = skein.BlotSession(h.Session, sc.secrets), nil
+	}
+	if err != nil {
+		return err
+	}
+	segs, err := sc.segments(h)
+	if err != nil {
+		return err
+	}
+	stands, err := walk.Stand(walker{sc.s, sc.conn, nil}, segs, h.Last)
+	if err != nil {
+		return err
+	}
+	stands.Retell(&h.Session, x, sc.texts)
+	h.Prompts = stands.Prompts
+	return nil
+}
+
+// sum folds h's own events. The error wraps [skein.ErrCorrupt] if one of them is
+// damaged.
+func (sc *scrub) sum(h *head, base skein.Shown) (skein.Session, error) {
+	x := skein.Session{ID: h.ID}
+	for after, at := h.Base, skein.Seq(-1); after < h.Last; {
+		if at == after {
+			return x, fmt.Errorf("event %d of session %s: %w", after+1, h.ID, skein.ErrCorrupt)
+		}
+		at = after
+		err := sc.query(selectEvent+`WHERE e.session = ? AND e.seq > ? ORDER BY e.seq LIMIT ?`, []any{h.n, int64(after), pageRows}, func(row []driver.Value) error {
+			e, said, err := sc.s.scanEvent(row)
+			if err != nil {
+				return err
+			}
+			after = e.Seq
+			f, err := skein.FactsOf(e)
+			if err == nil {
+				_, err = x.Apply(&e, f, skein.Prior{Message: said.piece, Base: base})
+			}
+			return err
+		})
+		if err != nil {
+			return x, err
+		}
+	}
+	return x, nil
+}
+
+// note appends the audit event.
+func (sc *scrub) note(id skein.SessionID) error {
+	return sc.s.note(sc.tx, id, skein.NewEvent(skein.KindNoted, sc.now, skein.Noted{
+		Name: "scrubbed", Level: "info",
+		Data: skein.MustJSON(map[string]int{"events": sc.done.Events, "records": sc.done.Records, "blobs": sc.done.Blobs}),
+	}))
+}

@@ -1,0 +1,131 @@
+package storetest_test
+
+import (
+	"context"
+	"iter"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/memory"
+	"github.com/skein-dev/skein/store/storetest"
+)
+
+// brokenVariable makes TestBrokenStore the child that runs the suite on the
+// broken store of that name.
+const brokenVariable = "SKEIN_STORETEST_BROKEN"
+
+// broken are stores that break one promise each, by name, and the check that
+// must notice.
+func broken() map[string]struct {
+	check string
+	open  func() skein.Store
+} {
+	type b = struct {
+		check string
+		open  func() skein.Store
+	}
+	return map[string]b{
+		"forgets client IDs": {"04 Same client ID twice is one event/the same answer, however much has come since", func() skein.Store {
+			return &forgetful{Store: memory.New()}
+		}},
+		"keeps leases for long": {"06 A stale lease cannot write/one with a TTL ends in time", func() skein.Store {
+			return slow{memory.New()}
+		}},
+		"counts a fork's usage twice": {"19 Usage counts each request once/by session, a fork's own only", func() skein.Store {
+			return twice{memory.New()}
+		}},
+		"a watch hangs": {"14 Watch gives what was, then what comes/what was, then what comes", func() skein.Store {
+			return hangs{memory.New()}
+		}},
+	}
+}
+
+// The suite's own test: a store that breaks a promise fails the check that
+// states it, and one that hangs is named and does not hold up the tests.
+func TestBrokenStore(t *testing.T) {
+	if name := os.Getenv(brokenVariable); name != "" {
+		storetest.Run(t, func(*testing.T) skein.Store { return broken()[name].open() }, storetest.Options{Deadline: 10 * time.Second})
+		return
+	}
+	for name, b := range broken() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			pattern := "^TestBrokenStore$"
+			for part := range strings.SplitSeq(b.check, "/") {
+				pattern += "/^" + part + "$"
+			}
+			c := exec.CommandContext(t.Context(), os.Args[0], "-test.run", pattern)
+			c.Env = append(os.Environ(), brokenVariable+"="+name)
+			out, err := c.CombinedOutput()
+			want := "TestBrokenStore/" + strings.ReplaceAll(b.check, " ", "_")
+			if err == nil || !strings.Contains(string(out), want) {
+				t.Errorf("the suite on a store that %s: error %v, want that %q fails\n%s", name, err, want, out)
+			}
+		})
+	}
+}
+
+// A forgetful store knows the client IDs of a session's newest events only.
+type forgetful struct {
+	skein.Store
+}
+
+func (s *forgetful) Append(ctx context.Context, batches ...skein.Batch) ([]skein.Receipt, error) {
+	for i, b := range batches {
+		have, err := s.Session(ctx, b.Session)
+		if err != nil {
+			continue
+		}
+		for at := range s.Events(ctx, b.Session, 0) {
+			for n, ours := range b.Events {
+				if ours.ClientID != "" && ours.ClientID == at.ClientID && at.Seq+50 < have.Last {
+					evs := append([]skein.Event(nil), b.Events...)
+					evs[n].ClientID += "-new"
+					batches[i].Events = evs
+				}
+			}
+		}
+	}
+	return s.Store.Append(ctx, batches...)
+}
+
+// A slow store keeps leases a thousand times too long.
+type slow struct{ skein.Store }
+
+func (s slow) Acquire(ctx context.Context, id skein.SessionID, r skein.LeaseRequest) (skein.Lease, error) {
+	r.TTL *= 1000
+	return s.Store.Acquire(ctx, id, r)
+}
+
+// A store that counts twice adds to a fork's usage what its parent has.
+type twice struct{ skein.Store }
+
+func (s twice) Usage(ctx context.Context, q skein.UsageQuery) ([]skein.UsageRow, error) {
+	rows, err := s.Store.Usage(ctx, q)
+	if q.By != skein.BySession {
+		return rows, err
+	}
+	for i, r := range rows {
+		at, err := s.Session(ctx, skein.SessionID(r.Of))
+		if err != nil || at.Parent.Why != skein.Fork {
+			continue
+		}
+		for _, parents := range rows {
+			if parents.Of == string(at.Parent.Session) {
+				rows[i].Usage.Input += parents.Usage.Input
+			}
+		}
+	}
+	return rows, err
+}
+
+// A store whose watches hang does not even look at their context.
+type hangs struct{ skein.Store }
+
+func (s hangs) Watch(context.Context, skein.SessionID, skein.Seq) iter.Seq2[skein.Event, error] {
+	return func(func(skein.Event, error) bool) { <-make(chan struct{}) }
+}

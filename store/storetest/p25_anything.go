@@ -1,0 +1,132 @@
+package storetest
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"pgregory.net/rapid"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/memory"
+)
+
+func anything() []check {
+	return []check{
+		{name: "it answers as the store in memory does", run: func(t *test) { t.compare(func(t *testing.T, s skein.Store) skein.Store { return s }) }},
+		{name: "it answers as the store in memory does, at two handles", two: func(t *test, _ skein.Store) {
+			t.compare(func(tt *testing.T, s skein.Store) skein.Store {
+				other, err := t.options.Dial(t.options.Address(s))
+				if err != nil {
+					tt.Fatal(err)
+				}
+				return other
+			})
+		}},
+	}
+}
+
+// compare does random things to the store and to one in memory and wants the
+// same answers. Every second read is through the handle that second gives.
+func (t *test) compare(second func(*testing.T, skein.Store) skein.Store) {
+	t.Cleanup(fewer())
+	rapid.Check(t.T, func(rt *rapid.T) {
+		m := &machine{want: memory.New(), got: t.open(t.T)}
+		m.other = second(t.T, m.got)
+		defer m.got.Close()
+		defer m.other.Close()
+		rt.Repeat(map[string]func(*rapid.T){
+			"append":  m.append,
+			"append2": m.append,
+			"append3": m.append,
+			"bin":     m.bin,
+			"delete":  m.delete,
+			"lease":   m.lease,
+			"scrub":   m.scrub,
+			"search":  m.search,
+			"":        m.look,
+		})
+		m.lookAll(rt)
+	})
+}
+
+// fewer makes rapid try less than it does by itself, unless somebody said how
+// much, and returns what undoes that.
+func fewer() func() {
+	const name = "rapid.checks"
+	set := false
+	flag.Visit(func(f *flag.Flag) { set = set || f.Name == name })
+	f := flag.Lookup(name)
+	if set || f == nil {
+		return func() {}
+	}
+	was := f.Value.String()
+	_ = f.Value.Set("30") // it is a number
+	return func() { _ = f.Value.Set(was) }
+}
+
+// A machine does the same to two stores.
+type machine struct {
+	want, got, other skein.Store
+	leases           [][2]skein.Lease // of want, of got
+	touched          skein.SessionID
+}
+
+var ctx = context.Background()
+
+// sentinels are the errors that stores must agree on.
+func sentinels() []error {
+	return []error{
+		skein.ErrNotFound, skein.ErrExists, skein.ErrConflict, skein.ErrMismatch, skein.ErrLocked, skein.ErrFenced, skein.ErrDeleted,
+		skein.ErrRefused, skein.ErrInvalid,
+	}
+}
+
+func class(err error) string {
+	if err == nil {
+		return "no error"
+	}
+	for _, s := range sentinels() {
+		if errors.Is(err, s) {
+			return s.Error()
+		}
+	}
+	return "unexpected: " + err.Error()
+}
+
+// known reports whether err is one of sentinels.
+func known(err error) bool {
+	return slices.ContainsFunc(sentinels(), func(s error) bool { return errors.Is(err, s) })
+}
+
+// agree wants the same answer from both stores.
+func agree[T any](rt *rapid.T, what string, want T, wantErr error, got T, gotErr error) {
+	rt.Helper()
+	if class(wantErr) != class(gotErr) {
+		rt.Fatalf("%s: error %v, want %v", what, gotErr, wantErr)
+	}
+	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
+		rt.Fatalf("%s (-want +got):\n%s", what, diff)
+	}
+}
+
+func pick[T any](rt *rapid.T, what string, of ...T) T { return rapid.SampledFrom(of).Draw(rt, what) }
+
+func (m *machine) id(rt *rapid.T) skein.SessionID {
+	m.touched = pick(rt, "session", skein.SessionID("a"), "b", "c", "d", "e")
+	return m.touched
+}
+
+// as picks whose view of both stores to use; "" for everybody's.
+func (m *machine) as(rt *rapid.T) (u skein.User, want, got skein.Store) {
+	switch u = pick(rt, "user", skein.User(""), "", "", "", skein.Local, "ann"); u {
+	case "":
+		return u, m.want, m.got
+	default:
+		return u, m.want.As(u), m.got.As(u)
+	}
+}

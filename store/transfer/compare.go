@@ -1,0 +1,269 @@
+package transfer
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/skein-dev/skein"
+)
+
+// A Report says what Copy did, and what both stores have of the sessions that
+// the first one had when it began.
+type Report struct {
+	Stored   int      `json:"stored"` // events, in this run
+	From     Totals   `json:"from"`
+	To       Totals   `json:"to"`
+	Differ   int      `json:"differ"`             // sessions and files that are not the same
+	Examples []string `json:"examples,omitempty"` // of them, for people
+
+	// Damaged says what of the first store could not be read in this run, in words: in
+	// the place of an event is what says so; blobs and source files were not copied.
+	Damaged []string `json:"damaged,omitempty"`
+}
+
+// Same reports whether the second store has everything, exactly.
+func (r *Report) Same() bool { return r.Differ == 0 && r.From == r.To }
+
+// add adds what another Copy did to the report of one.
+func (r *Report) add(one Report) {
+	r.Stored += one.Stored
+	r.Differ += one.Differ
+	r.Examples = append(r.Examples, one.Examples[:min(len(one.Examples), maxExamples-len(r.Examples))]...)
+	r.Damaged = append(r.Damaged, one.Damaged...)
+	r.From.add(one.From)
+	r.To.add(one.To)
+}
+
+func (t *Totals) add(one Totals) {
+	t.Sessions += one.Sessions
+	t.Binned += one.Binned
+	t.Events += one.Events
+	t.Blobs += one.Blobs
+	t.Files += one.Files
+	t.Records += one.Records
+	t.Tombstones += one.Tombstones
+	t.Tokens += one.Tokens
+	if t.Hash == "" {
+		t.Hash = one.Hash
+		return
+	}
+	sum := sha256.Sum256([]byte(t.Hash + one.Hash))
+	t.Hash = hex.EncodeToString(sum[:])
+}
+
+// Totals are sums of what a store has.
+type Totals struct {
+	Sessions   int    `json:"sessions"`
+	Binned     int    `json:"binned"`
+	Events     int    `json:"events"`
+	Blobs      int    `json:"blobs"`
+	Files      int    `json:"source_files"`
+	Records    int    `json:"records"`
+	Tombstones int    `json:"tombstones"`
+	Tokens     int64  `json:"tokens"`
+	Hash       string `json:"sha256"` // of all sessions with their events, and of all source files with their records
+}
+
+const maxExamples = 10
+
+// compare reads both stores.
+func (c *copier) compare(ctx context.Context) (Report, error) {
+	r := Report{Stored: c.stored}
+	a, b := &summer{copier: c, store: c.from, blobs: map[skein.Hash]bool{}}, &summer{copier: c, store: c.to, blobs: map[skein.Hash]bool{}, second: true}
+	ids := slices.Sorted(slices.Values(c.order))
+	for i, id := range ids {
+		if err := c.pair(ctx, &r, "session "+string(id), func(s *summer) ([]byte, error) { return s.session(ctx, c.sessions[id]) }, a, b); err != nil {
+			return r, err
+		}
+		c.o.tell(Progress{"comparing", i + 1, len(ids), c.stored})
+	}
+	for _, u := range c.users() {
+		for f, err := range c.from.As(u).Files(ctx, "") {
+			if err != nil {
+				return r, err
+			}
+			if err := c.pair(ctx, &r, "source file "+f.Path, func(s *summer) ([]byte, error) { return s.file(ctx, u, f) }, a, b); err != nil {
+				return r, err
+			}
+		}
+	}
+	r.Damaged = c.damaged
+	var err error
+	if r.From, err = a.totals(ctx); err != nil {
+		return r, err
+	}
+	r.To, err = b.totals(ctx)
+	return r, err
+}
+
+// pair compares one thing in both stores.
+func (c *copier) pair(_ context.Context, r *Report, what string, sum func(*summer) ([]byte, error), a, b *summer) error {
+	x, err := sum(a)
+	if err != nil {
+		return err
+	}
+	y, err := sum(b)
+	if err != nil {
+		return err
+	}
+	if string(x) == string(y) {
+		return nil
+	}
+	if r.Differ++; len(r.Examples) < maxExamples {
+		r.Examples = append(r.Examples, what)
+	}
+	return nil
+}
+
+// A summer adds up what a store has.
+type summer struct {
+	*copier
+	store  skein.Store
+	second bool   // it is the second store
+	sums   []byte // of each thing, one after the other
+	blobs  map[skein.Hash]bool
+	Totals
+}
+
+func (s *summer) add(sum []byte) []byte {
+	s.sums = append(s.sums, sum...)
+	return sum
+}
+
+// session returns the hash of a session's state and own events; nil if the
+// store does not have it. Of one that went on since, it is that of the part
+// that k has.
+func (s *summer) session(ctx context.Context, k *known) ([]byte, error) {
+	is, err := s.store.Session(ctx, k.ID)
+	if errors.Is(err, skein.ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	h := sha256.New()
+	s.Sessions++
+	if is.Binned != 0 {
+		s.Binned++
+		is.Binned = 1
+	}
+	s.Tokens += is.Usage.Tokens()
+	is.Revision, is.LockedBy = 0, ""
+	is.Updated, is.Touched = 0, 0 // they follow from the events, and what was stored before there was a Touched may have another
+	if !s.second {
+		is.User = s.whose(is.User)
+	}
+	h.Write(skein.MustJSON(is))
+	for e, err := range s.store.Events(ctx, k.ID, 0) {
+		if err != nil {
+			return nil, err
+		}
+		if e.Seq > is.Base {
+			s.Events++
+		}
+		if !s.second {
+			if e, err = s.given(begun(e, &k.Session)); err != nil {
+				return nil, err
+			}
+		}
+		fmt.Fprintf(h, "%d %d %q %q %d ", e.Seq, e.Time, e.Kind, e.ClientID, len(e.Payload))
+		h.Write(e.Payload)
+		if err := s.refer(ctx, k.ID, e); err != nil {
+			return nil, err
+		}
+	}
+	return s.add(h.Sum(nil)), nil
+}
+
+// refer looks whether the blobs are there that e refers to.
+func (s *summer) refer(ctx context.Context, id skein.SessionID, e skein.Event) error {
+	f, err := skein.FactsOf(e)
+	if err != nil {
+		return err
+	}
+	for _, b := range f.Blobs {
+		if s.blobs[b] {
+			continue
+		}
+		_, err := s.store.Blob(ctx, id, b) // which looks at its hash
+		if s.isHurt(err, fmt.Sprintf("session %s: blob %s", id, b)) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		s.blobs[b] = true
+	}
+	return nil
+}
+
+// file returns the hash of what is known of a source file, which is u's in the
+// first store, and its records; nil if the store does not have it.
+func (s *summer) file(ctx context.Context, u skein.User, f skein.SourceFile) ([]byte, error) {
+	if s.second {
+		u = s.whose(u)
+	}
+	view := s.store.As(u)
+	is, err := view.File(ctx, f.Format, f.Path)
+	if errors.Is(err, skein.ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	h := sha256.New()
+	s.Files++
+	h.Write(skein.MustJSON(is))
+	for r, err := range view.Records(ctx, f.Format, f.Path, 0) {
+		if s.isHurt(err, "source file "+f.Path) {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		s.Records++
+		h.Write(skein.MustJSON(r))
+	}
+	return s.add(h.Sum(nil)), nil
+}
+
+// isHurt reports whether err is that something of the first store is damaged, which
+// is noted; or that the second one has not got it for that.
+func (s *summer) isHurt(err error, what string) bool {
+	if s.second {
+		return err != nil && slices.Contains(s.damaged, what)
+	}
+	if errors.Is(err, skein.ErrCorrupt) {
+		s.hurt(what)
+		return true
+	}
+	return false
+}
+
+// totals returns the sums.
+func (s *summer) totals(ctx context.Context) (Totals, error) {
+	s.Blobs = len(s.blobs)
+	sum := sha256.Sum256(s.sums)
+	s.Hash = hex.EncodeToString(sum[:])
+	if !s.second {
+		s.Tombstones = len(s.stones)
+		return s.Totals, nil
+	}
+	b, ok := s.store.(skein.Burier)
+	if !ok {
+		return s.Totals, nil
+	}
+	for t, err := range b.Tombstones(ctx) {
+		if err != nil {
+			return s.Totals, err
+		}
+		if s.stones[grave{t.User, t.Hash}] { // else it is of what the first store never had
+			s.Tombstones++
+		}
+	}
+	return s.Totals, nil
+}

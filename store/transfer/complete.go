@@ -1,0 +1,147 @@
+package transfer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/skein-dev/skein"
+)
+
+// A fileKey names a source file.
+type fileKey struct {
+	user         skein.User
+	format, path string
+}
+
+// complete returns b as batches that the second store can be given: with the
+// blobs that it refers to, and those events apart that came from an import.
+func (c *copier) complete(ctx context.Context, u skein.User, b skein.Batch) ([]skein.Batch, error) {
+	imported, err := c.imported(ctx, u, b)
+	if err != nil {
+		return nil, err
+	}
+	var all []skein.Batch
+	for i, e := range b.Events {
+		im := imported[i]
+		if n := len(all); n == 0 || (all[n-1].Import != nil) != (im != nil) {
+			after := b.After
+			if i > 0 {
+				after = e.Seq - 1
+			}
+			all = append(all, skein.Batch{Session: b.Session, After: after, Import: im, Again: b.Again})
+		}
+		last := &all[len(all)-1]
+		last.Events = append(last.Events, e)
+		blobs, err := c.carried(ctx, u, b.Session, e)
+		if err != nil {
+			return nil, err
+		}
+		last.Blobs = append(last.Blobs, blobs...)
+	}
+	return all, nil
+}
+
+// carried returns the blobs that e refers to and that were not stored yet in
+// this run.
+func (c *copier) carried(ctx context.Context, u skein.User, id skein.SessionID, e skein.Event) (blobs []skein.Blob, err error) {
+	f, err := skein.FactsOf(e)
+	if err != nil {
+		return nil, err
+	}
+	for _, h := range f.Blobs {
+		if c.blobs[u][h] {
+			continue
+		}
+		data, err := c.blob(ctx, id, h)
+		if errors.Is(err, skein.ErrCorrupt) {
+			c.hurt(fmt.Sprintf("session %s: blob %s", id, h))
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		blobs = append(blobs, skein.Blob{Hash: h, Data: data})
+		if c.blobs[u] == nil {
+			c.blobs[u] = map[skein.Hash]bool{}
+		}
+		c.blobs[u][h] = true
+	}
+	return blobs, nil
+}
+
+// blob reads a blob of a session. One of a deleted session is a fork's.
+func (c *copier) blob(ctx context.Context, id skein.SessionID, h skein.Hash) ([]byte, error) {
+	data, err := c.from.Blob(ctx, id, h)
+	if !errors.Is(err, skein.ErrNotFound) {
+		return data, err
+	}
+	for _, k := range c.sessions {
+		if k.Parent != nil && k.Parent.Session == id {
+			if data, ferr := c.blob(ctx, k.ID, h); ferr == nil {
+				return data, nil
+			}
+		}
+	}
+	return nil, err
+}
+
+// imported returns for each event of b what to say of its file; nil for those
+// that did not come from an import.
+func (c *copier) imported(ctx context.Context, u skein.User, b skein.Batch) ([]*skein.Import, error) {
+	all := make([]*skein.Import, len(b.Events))
+	var keys []skein.ClientID
+	for _, e := range b.Events {
+		if e.ClientID != "" {
+			keys = append(keys, e.ClientID)
+		}
+	}
+	if len(keys) == 0 {
+		return all, nil
+	}
+	found, err := c.from.As(u).Find(ctx, keys)
+	if err != nil || len(found) == 0 {
+		return all, err
+	}
+	file, err := c.fileOf(ctx, u, b.Session)
+	if err != nil || file == nil {
+		return all, err
+	}
+	for i, e := range b.Events {
+		if p, ok := found[e.ClientID]; ok && p.Session == b.Session && p.Seq == e.Seq {
+			all[i] = &skein.Import{File: *file}
+		}
+	}
+	return all, nil
+}
+
+// fileOf returns what the second store is to know, or knows, of the file that
+// a session came from, before its records are there; nil if there is none.
+func (c *copier) fileOf(ctx context.Context, u skein.User, id skein.SessionID) (*skein.SourceFile, error) {
+	k := c.sessions[id]
+	if k == nil || k.Origin == nil {
+		return nil, nil //nolint:nilnil // documented
+	}
+	key := fileKey{u, k.Origin.Format, k.Origin.Path}
+	if f, ok := c.files[key]; ok {
+		return f, nil
+	}
+	f, err := c.from.As(u).File(ctx, key.format, key.path)
+	if errors.Is(err, skein.ErrNotFound) {
+		c.files[key] = nil
+		return nil, nil //nolint:nilnil // documented
+	}
+	if err != nil {
+		return nil, err
+	}
+	has, err := c.to.As(c.whose(u)).File(ctx, key.format, key.path)
+	switch {
+	case errors.Is(err, skein.ErrNotFound):
+		f.Offset, f.Records, f.Damaged, f.State = 0, 0, 0, nil
+		has = f
+	case err != nil:
+		return nil, err
+	}
+	c.files[key] = &has
+	return &has, nil
+}

@@ -1,0 +1,393 @@
+package transfer
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/skein-dev/skein"
+)
+
+const (
+	maxEvents = 500     // in one append
+	maxBytes  = 4 << 20 // of payloads, blobs or records in one append
+	// idle is how long a feed may be silent that has not brought all events
+	// yet: a session may have been deleted meanwhile.
+	idle = 10 * time.Second
+)
+
+// A Progress says how far a Copy or Send is.
+type Progress struct {
+	Doing    string // for people: copying, comparing
+	Done, Of int    // sessions
+	Events   int    // that were stored so far
+}
+
+// Options say how to copy. The zero value is the usual case.
+type Options struct {
+	Users    map[skein.User]skein.User // whose sessions are copied, with their files and tombstones, and whose they become; none for everybody's, which stay theirs
+	Progress func(Progress)            // told now and then; nil for nobody
+}
+
+func (o Options) tell(p Progress) {
+	if o.Progress != nil {
+		o.Progress(p)
+	}
+}
+
+// Copy brings all sessions of one store to another, or those of some users, with
+// their source files, blobs, bins and tombstones, but not their leases, and compares
+// the stores. It goes around what is damaged in the first one: the report says what. The second one may have other sessions too, and others may write to
+// both meanwhile; what it has of the first one's stays there, so that Copy can be
+// run again after it was interrupted anywhere.
+//
+// The error wraps [skein.ErrConflict] if a session went on in the second store,
+// or is another one there, [skein.ErrExists] if it is another user's there,
+// [skein.ErrInvalid] if sessions of several users were to become one's, and
+// [skein.ErrNotFound] if one of Options.Users has nothing in the first store; else
+// errors are those of the stores. That the stores differ in the end is no error:
+// the report says so.
+func Copy(ctx context.Context, from, to skein.Store, o Options) (r Report, err error) {
+	if len(o.Users) == 0 {
+		return (&copier{raw: from, from: skein.Around(from, nil), to: to, o: o}).copy(ctx)
+	}
+	becomes := map[skein.User]skein.User{}
+	for _, u := range slices.Sorted(maps.Keys(o.Users)) {
+		to := o.Users[u]
+		if first, ok := becomes[to]; ok {
+			return r, fmt.Errorf("user %s: %w: sessions of both %s and %s would be theirs", to, skein.ErrInvalid, first, u)
+		}
+		becomes[to] = u
+	}
+	for _, u := range slices.Sorted(maps.Keys(o.Users)) {
+		c := &copier{raw: from.As(u), from: skein.Around(from.As(u), nil), to: to.As(o.Users[u]), o: o, only: u}
+		one, err := c.copy(ctx)
+		if err != nil {
+			return r, fmt.Errorf("user %s: %w", u, err)
+		}
+		r.add(one)
+	}
+	return r, nil
+}
+
+// copy is Copy of all that the first store has.
+func (c *copier) copy(ctx context.Context) (Report, error) {
+	c.blobs, c.files, c.stones = map[skein.User]map[skein.Hash]bool{}, map[fileKey]*skein.SourceFile{}, map[grave]bool{}
+	for _, step := range []func(context.Context) error{c.list, c.owners, c.events, c.sourceFiles, c.bins, c.clear, c.tombstones} {
+		if err := step(ctx); err != nil {
+			return Report{}, err
+		}
+	}
+	return c.compare(ctx)
+}
+
+// A copier is one run of Copy.
+type copier struct {
+	raw, to  skein.Store
+	from     skein.Store // raw, around what is damaged
+	o        Options
+	only     skein.User // whose views the stores are; "" for everybody's
+	sessions map[skein.SessionID]*known
+	order    []skein.SessionID // of sessions, as listed
+	pending  int               // sessions that the second store does not have whole
+	stored   int               // events
+	batches  []skein.Batch     // that wait to be stored
+	size     int               // bytes of them
+	count    int               // events of them
+	blobs    map[skein.User]map[skein.Hash]bool
+	files    map[fileKey]*skein.SourceFile // what the second store knows of a file
+	stones   map[grave]bool                // tombstones of the first store, as they are in the second
+	damaged  []string                      // see Report
+}
+
+// hurt notes what of the first store is damaged.
+func (c *copier) hurt(what string) {
+	if !slices.Contains(c.damaged, what) {
+		c.damaged = append(c.damaged, what)
+	}
+}
+
+// known is what is known of a session of the first store.
+type known struct {
+	skein.Session
+	have  skein.Seq  // up to where the second store has it
+	owner skein.User // whose it is there; "" if it is not there
+}
+
+func (k *known) whole() bool { return k.have >= k.Last }
+
+// list reads the sessions of the first store, and how far the second has them.
+func (c *copier) list(ctx context.Context) error {
+	c.sessions = map[skein.SessionID]*known{}
+	if err := c.something(ctx); err != nil {
+		return err
+	}
+	for _, bin := range []bool{false, true} {
+		for s, err := range c.from.Sessions(ctx, skein.Filter{IncludeEmpty: true, Bin: bin}) {
+			if err != nil {
+				return err
+			}
+			if c.sessions[s.ID] == nil {
+				c.order = append(c.order, s.ID)
+			}
+			c.sessions[s.ID] = &known{Session: s}
+		}
+		for s, err := range c.to.Sessions(ctx, skein.Filter{IncludeEmpty: true, Bin: bin}) {
+			if err != nil {
+				return err
+			}
+			if k := c.sessions[s.ID]; k != nil {
+				k.have, k.owner = s.Last, s.User
+			}
+		}
+	}
+	for id, k := range c.sessions { // one that went to the bin between the two looks
+		if k.have == 0 {
+			s, err := c.to.Session(ctx, id)
+			if err != nil && !errors.Is(err, skein.ErrNotFound) {
+				return err
+			}
+			k.have, k.owner = s.Last, s.User
+		}
+		if !k.whole() {
+			c.pending++
+		}
+		if err := c.goesOn(ctx, k); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// something looks whether a user who was named has anything in the first store.
+func (c *copier) something(ctx context.Context) error {
+	if c.only == "" {
+		return nil
+	}
+	for _, bin := range []bool{false, true} {
+		for _, err := range c.from.Sessions(ctx, skein.Filter{IncludeEmpty: true, Bin: bin, Limit: 1}) {
+			return err
+		}
+	}
+	for _, err := range c.from.Files(ctx, "") {
+		return err
+	}
+	return fmt.Errorf("%w: no session or source file is theirs", skein.ErrNotFound)
+}
+
+// goesOn looks whether the second store has the beginning of k, and not the
+// beginning of something else, if it has a part of it.
+func (c *copier) goesOn(ctx context.Context, k *known) error {
+	if k.whole() || k.have <= k.Base {
+		return nil
+	}
+	x, err := at(ctx, c.from, k.ID, k.have)
+	if err == nil {
+		x, err = c.given(x)
+	}
+	if err != nil {
+		return err
+	}
+	y, err := at(ctx, c.to, k.ID, k.have)
+	if err == nil && !bytes.Equal(skein.MustJSON(x), skein.MustJSON(y)) {
+		err = &skein.ConflictError{Session: k.ID, Last: k.have}
+	}
+	return err
+}
+
+// at returns the event of a session at seq.
+func at(ctx context.Context, s skein.Store, id skein.SessionID, seq skein.Seq) (skein.Event, error) {
+	for e, err := range s.Events(ctx, id, seq-1) {
+		return e, err
+	}
+	return skein.Event{}, fmt.Errorf("event %d of session %s %w", seq, id, skein.ErrNotFound)
+}
+
+// events copies the events that the second store lacks, in the order in which
+// the first one was given them.
+func (c *copier) events(ctx context.Context) error {
+	if c.pending == 0 {
+		return nil
+	}
+	fed, stop := context.WithCancel(ctx)
+	defer stop()
+	silence := time.AfterFunc(idle, stop)
+	defer silence.Stop()
+	for f, err := range c.from.Feed(fed, "") {
+		if err != nil {
+			return err
+		}
+		silence.Reset(idle)
+		if err := c.event(ctx, f); err != nil {
+			return err
+		}
+		if c.pending == 0 {
+			break
+		}
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return c.flush(ctx)
+}
+
+// event takes in what the feed brought.
+func (c *copier) event(ctx context.Context, f skein.Fed) error {
+	k := c.sessions[f.Session]
+	if k == nil || f.Event.Kind == "" || f.Event.Seq <= max(k.have, k.Base) || f.Event.Seq > k.Last {
+		return nil // it has it; or it came after the list was made
+	}
+	if f.Damaged {
+		c.hurt(fmt.Sprintf("session %s: event %d", f.Session, f.Event.Seq))
+	}
+	e, err := c.given(begun(f.Event, &k.Session))
+	if err != nil {
+		return err
+	}
+	if e.Kind == skein.KindCreated {
+		if err := c.parents(ctx, k); err != nil {
+			return err
+		}
+		return c.create(ctx, k, e)
+	}
+	c.add(k.ID, e)
+	c.has(k, e.Seq)
+	if c.count >= maxEvents || c.size >= maxBytes {
+		return c.flush(ctx)
+	}
+	return nil
+}
+
+// has notes that the second store has, or is about to be given, a session's
+// events up to seq.
+func (c *copier) has(k *known, seq skein.Seq) {
+	if k.have = seq; k.whole() {
+		c.pending--
+		c.o.tell(Progress{"copying", len(c.sessions) - c.pending, len(c.sessions), c.stored + c.count})
+	}
+}
+
+// create stores the event that begins a session, by itself: the session is its
+// user's whom the event may not name, and its key may be another's.
+func (c *copier) create(ctx context.Context, k *known, e skein.Event) error {
+	if err := c.flush(ctx); err != nil {
+		return err
+	}
+	if err := c.begin(ctx, k.User, skein.Batch{Session: k.ID, After: skein.Fresh, Events: []skein.Event{e}}); err != nil {
+		return err
+	}
+	c.stored++
+	c.has(k, e.Seq)
+	return nil
+}
+
+// begin stores a batch that begins a session of u's. Keys were once others': a session
+// that has its key now goes to the bin, until all are as they were.
+func (c *copier) begin(ctx context.Context, u skein.User, b skein.Batch) error {
+	bs, err := c.complete(ctx, u, b)
+	if err != nil {
+		return err
+	}
+	to := c.to.As(c.whose(u))
+	_, err = to.Append(ctx, bs...)
+	if !errors.Is(err, skein.ErrExists) {
+		return err
+	}
+	created, derr := skein.Decode[skein.Created](b.Events[0])
+	if derr != nil || created.Key == "" {
+		return err
+	}
+	for s, lerr := range to.Sessions(ctx, skein.Filter{Key: created.Key, IncludeEmpty: true}) {
+		if lerr != nil {
+			return lerr
+		}
+		if c.sessions[s.ID] == nil {
+			return err // it is not one of ours
+		}
+		if err := c.to.Bin(ctx, s.ID); err != nil {
+			return err
+		}
+	}
+	_, err = to.Append(ctx, bs...)
+	return err
+}
+
+// add puts an event among those that wait.
+func (c *copier) add(id skein.SessionID, e skein.Event) {
+	if n := len(c.batches); n == 0 || c.batches[n-1].Session != id {
+		c.batches = append(c.batches, skein.Batch{Session: id, After: e.Seq - 1})
+	}
+	b := &c.batches[len(c.batches)-1]
+	b.Events = append(b.Events, e)
+	c.size += len(e.Payload)
+	c.count++
+}
+
+// flush stores what waits.
+func (c *copier) flush(ctx context.Context) error {
+	var all []skein.Batch
+	for _, b := range c.batches {
+		bs, err := c.complete(ctx, c.user(b.Session), b)
+		if err != nil {
+			return err
+		}
+		all = append(all, bs...)
+	}
+	if len(all) > 0 {
+		if _, err := c.to.Append(ctx, all...); err != nil {
+			return err
+		}
+	}
+	c.stored += c.count
+	c.batches, c.size, c.count = nil, 0, 0
+	return nil
+}
+
+func (c *copier) user(id skein.SessionID) skein.User {
+	if k := c.sessions[id]; k != nil {
+		return k.User
+	}
+	return cmp.Or(c.only, skein.Local)
+}
+
+// bins puts into the bin what is there in the first store, and takes out what
+// is not.
+func (c *copier) bins(ctx context.Context) error {
+	for _, id := range c.order {
+		s, err := c.to.Session(ctx, id)
+		if errors.Is(err, skein.ErrNotFound) {
+			continue // the report will say so
+		}
+		if err != nil {
+			return err
+		}
+		switch was := c.sessions[id].Binned; {
+		case was != 0 && s.Binned == 0:
+			err = c.to.Bin(ctx, id)
+		case was == 0 && s.Binned != 0:
+			err = c.to.Restore(ctx, id)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// users returns all users of the first store whose sessions are copied.
+func (c *copier) users() (all []skein.User) {
+	if c.only != "" {
+		return []skein.User{c.only}
+	}
+	all = append(all, skein.Local)
+	for _, k := range c.sessions {
+		all = append(all, k.User)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}

@@ -1,0 +1,404 @@
+package transfer
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/skein-dev/skein"
+)
+
+// A lineMark stands in the config of a fork that Send made of a session's line.
+type lineMark struct {
+	Line *struct {
+		Of    skein.SessionID `json:"of"`    // whose line it is, in the store that it came from
+		After skein.Seq       `json:"after"` // where the lines part
+	} `json:"skein_line,omitempty"`
+}
+
+// marked reports whether config has a mark of Send's.
+func marked(config []byte) bool {
+	var m lineMark
+	return json.Unmarshal(config, &m) == nil && m.Line != nil
+}
+
+// A bound is where a line is on its way: its events after seq from, to session
+// to, where they stand at their seq and shift.
+type bound struct {
+	to    skein.SessionID
+	from  skein.Seq
+	shift skein.Seq
+	first *skein.Event    // where the session is new, what begins it; nil: the event after from does
+	own   skein.SessionID // of whom to is a name, where it is one of a whole session's; see name
+}
+
+// line sends what x has of its own, under its own ID or one that is not taken.
+func (s *sender) line(ctx context.Context, x skein.Session, out *Outcome) error {
+	for {
+		err := s.lineOnce(ctx, x, out)
+		if !errors.Is(err, errTaken) || s.taken[out.To] {
+			return err
+		}
+		s.taken[out.To] = true
+	}
+}
+
+func (s *sender) lineOnce(ctx context.Context, x skein.Session, out *Outcome) error {
+	*out = Outcome{Session: x.ID, To: x.ID, What: Same, Events: out.Events, Damaged: out.Damaged}
+	r, b, after := route(nil), bound{to: x.ID}, x.Base
+	if x.Base > 0 {
+		parent, err := s.parentOf(ctx, x)
+		if err != nil {
+			return err
+		}
+		p, _ := parent.at(x.Base)
+		r, b.from, b.shift = parent.upto(x.Base), x.Base, p.Seq-x.Base
+		own, ok, err := s.ownLine(ctx, x, p)
+		if err != nil {
+			return err
+		}
+		if ok {
+			b = own
+		} else if b.own, b.to, err = s.name(ctx, x, r, b); err != nil {
+			return err
+		}
+	} else {
+		var err error
+		if b.own, b.to, err = s.name(ctx, x, nil, b); err != nil {
+			return err
+		}
+	}
+	for {
+		r = append(r, stretch{after: after, to: b.to, shift: b.shift})
+		out.To = b.to
+		next, err := s.stretch(ctx, x, r, b, out)
+		if err != nil {
+			return err
+		}
+		if next == nil {
+			s.routes[x.ID] = r
+			if out.What == Forked && out.Events == 0 {
+				out.What = Same // the fork has all of it
+			}
+			return nil
+		}
+		b, after = *next, next.from
+	}
+}
+
+// parentOf returns where what the fork x shows of its parent stands. A parent
+// that was deleted may still be there in the second store.
+func (s *sender) parentOf(ctx context.Context, x skein.Session) (route, error) {
+	id := x.Parent.Session
+	if r := s.routes[id]; r != nil {
+		return r, nil
+	}
+	s.routes[id] = route{{to: id}}
+	if is, there, err := s.at(ctx, x.ID); err != nil {
+		return nil, err
+	} else if there && is.Parent != nil && is.Base > 0 {
+		return route{{to: is.Parent.Session, shift: is.Base - x.Base}}, nil
+	}
+	is, there, err := s.at(ctx, id)
+	if err == nil && there && is.Last >= x.Base {
+		like, err := s.like(ctx, x, s.routes[id], bound{to: id}, x.Base)
+		if err != nil || like != unlike {
+			return s.routes[id], err
+		}
+	}
+	if err == nil {
+		delete(s.routes, id)
+		if why := s.failed[id]; why != nil {
+			return nil, fmt.Errorf("session %s: the session %s that it is a fork of was not sent: %w", x.ID, id, why)
+		}
+		why := skein.ErrNotFound
+		if s.gone[id] {
+			why = skein.ErrDeleted
+		}
+		err = fmt.Errorf("session %s: the session %s that it is a fork of is not there any more: %w", x.ID, id, why)
+	}
+	return nil, err
+}
+
+// ownLine looks whether x is a fork that Send made of the line that the second
+// store's session has, which parts at p; then it goes on there.
+func (s *sender) ownLine(ctx context.Context, x skein.Session, p skein.Place) (b bound, ok bool, err error) {
+	e, err := at(ctx, s.from, x.ID, x.Base+1)
+	if err != nil {
+		return b, false, err
+	}
+	c, err := skein.Decode[skein.Created](e)
+	if err != nil {
+		return b, false, err
+	}
+	if !marked(c.Config) || x.Last < x.Base+2 {
+		return b, false, nil
+	}
+	is, there, err := s.at(ctx, p.Session)
+	if err != nil || !there || is.Last <= p.Seq {
+		return b, false, err
+	}
+	b = bound{to: p.Session, from: x.Base + 1, shift: p.Seq - x.Base - 1}
+	parent, err := s.parentOf(ctx, x)
+	if err != nil {
+		return b, false, err
+	}
+	r := append(parent.upto(x.Base), stretch{after: x.Base, to: b.to, shift: b.shift})
+	like, err := s.like(ctx, x, r, b, x.Base+2)
+	return b, like != unlike, err
+}
+
+// stretch sends the events of x that b is about. If the second store's session
+// went on by itself it returns where they go instead.
+func (s *sender) stretch(ctx context.Context, x skein.Session, r route, b bound, out *Outcome) (*bound, error) {
+	is, there, err := s.at(ctx, b.to)
+	if err != nil {
+		return nil, err
+	}
+	if !there {
+		if out.What != Forked {
+			out.What = New
+		}
+		return nil, s.put(ctx, x, r, b, b.from, skein.Fresh, out)
+	}
+	if s.unchanged(x, is, b) {
+		return nil, nil
+	}
+	b.first = nil // the fork of this name was made of the same line, from the same place on
+	common, err := s.common(ctx, x, r, b, is, out)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case common+b.shift == is.Last && common == x.Last:
+		return nil, nil
+	case common+b.shift == is.Last:
+		if out.What != Forked {
+			out.What = Grown
+		}
+		return nil, s.put(ctx, x, r, b, common, is.Last, out)
+	case common == x.Last:
+		if out.What != Forked {
+			out.What = Newer
+		}
+		return nil, nil
+	}
+	return s.part(ctx, x, r, b, common, out)
+}
+
+// unchanged reports whether two sessions are so much alike that their events
+// need not be looked at.
+func (s *sender) unchanged(x, is skein.Session, b bound) bool {
+	return b.shift == 0 && b.own != "" && x.Last == is.Last && x.Base == is.Base && x.Updated == is.Updated && x.Created == is.Created &&
+		x.Usage == is.Usage && x.LastPrompt == is.LastPrompt && x.First == is.First && x.Title == is.Title && x.Revision == is.Revision
+}
+
+// like compares the event of x at seq with where it would stand.
+func (s *sender) like(ctx context.Context, x skein.Session, r route, b bound, seq skein.Seq) (likeness, error) {
+	mine, err := at(ctx, s.from, x.ID, seq)
+	if err != nil {
+		return unlike, err
+	}
+	if mine, err = s.translate(mine, r); err != nil {
+		return unlike, err
+	}
+	theirs, err := at(ctx, s.to, b.to, seq+b.shift)
+	if err != nil {
+		return unlike, err
+	}
+	return compareEvents(mine, theirs), nil
+}
+
+// common returns the last seq of x up to which the second store's session is
+// the same: by halves, for once two lines have parted they never meet.
+func (s *sender) common(ctx context.Context, x skein.Session, r route, b bound, is skein.Session, out *Outcome) (skein.Seq, error) {
+	low, high := b.from, min(x.Last, is.Last-b.shift)
+	for probe := high; low < high; probe = (low + high + 1) / 2 {
+		like, err := s.like(ctx, x, r, b, probe)
+		if err != nil {
+			return 0, err
+		}
+		out.Blotted = out.Blotted || like == blotted
+		if like == unlike {
+			high = probe - 1
+		} else {
+			low = probe
+		}
+	}
+	return low, nil
+}
+
+// part returns the fork that the events of x after seq go to: one of the second
+// store's session, whose name follows from what they are.
+func (s *sender) part(ctx context.Context, x skein.Session, r route, b bound, seq skein.Seq, out *Outcome) (*bound, error) {
+	if seq == x.Base {
+		return nil, fmt.Errorf("session %s: %w with other content: one of them must be given another ID", b.to, skein.ErrExists)
+	}
+	seq, err := s.before(ctx, x, seq)
+	if err != nil {
+		return nil, err
+	}
+	first, err := at(ctx, s.from, x.ID, seq+1)
+	if err != nil {
+		return nil, err
+	}
+	out.What = Forked
+	p := skein.Place{Session: b.to, Seq: seq + b.shift}
+	var m lineMark
+	m.Line = &struct {
+		Of    skein.SessionID `json:"of"`
+		After skein.Seq       `json:"after"`
+	}{x.ID, seq}
+	e := skein.NewEvent(skein.KindCreated, first.Time, skein.Created{
+		Title: x.Title, Surface: x.Surface, Project: x.Project, Cwd: x.Cwd, Agent: x.Agent, Profile: x.Profile, Provider: x.Provider, Model: x.Model,
+		Parent: &skein.Parent{Session: p.Session, Seq: p.Seq, Why: skein.Fork}, Config: skein.MustJSON(m), Program: s.o.Program,
+	})
+	return &bound{to: lineID(p, first), from: seq, shift: b.shift + 1, first: &e}, nil
+}
+
+// before returns the place at or before seq where a fork can begin that has
+// all after it: what is amended must be the fork's own.
+func (s *sender) before(ctx context.Context, x skein.Session, seq skein.Seq) (skein.Seq, error) {
+	for e, err := range s.from.Events(ctx, x.ID, seq) {
+		if err != nil {
+			return 0, err
+		}
+		if e.Kind != skein.KindAmended {
+			continue
+		}
+		a, err := skein.Decode[skein.Amended](e)
+		if err != nil {
+			return 0, err
+		}
+		if a.Seq <= seq {
+			if seq = a.Seq - 1; seq <= x.Base {
+				return 0, fmt.Errorf("session %s: event %d amends its beginning, which the other line has too", x.ID, e.Seq)
+			}
+			return s.before(ctx, x, seq)
+		}
+	}
+	return seq, nil
+}
+
+// lineID names the fork for a line that parts at p and goes on with first.
+func lineID(p skein.Place, first skein.Event) skein.SessionID {
+	first.Seq = 0
+	sum := sha256.Sum256(slices.Concat(fmt.Appendf(nil, "%s\x00%d\x00", p.Session, p.Seq), skein.MustJSON(first)))
+	h := hex.EncodeToString(sum[:16])
+	// As a UUID of version 8, which is for such.
+	return skein.SessionID(h[:8] + "-" + h[8:12] + "-8" + h[13:16] + "-a" + h[17:20] + "-" + h[20:32])
+}
+
+// put appends the events of x after seq to a session that ends at after there.
+func (s *sender) put(ctx context.Context, x skein.Session, r route, b bound, seq, after skein.Seq, out *Outcome) error {
+	var wait []skein.Event
+	size := 0
+	var blobs []skein.Blob
+	if b.first != nil {
+		wait = append(wait, *b.first)
+	}
+	flush := func() error {
+		if len(wait) == 0 {
+			return nil
+		}
+		if !s.o.Dry {
+			last, err := s.append(ctx, skein.Batch{Session: b.to, After: after, Events: wait, Blobs: blobs})
+			if err != nil {
+				return err
+			}
+			after = last
+			if err := s.refresh(ctx, b.to); err != nil {
+				return err
+			}
+		}
+		out.Events += len(wait)
+		wait, blobs, size = nil, nil, 0
+		return nil
+	}
+	for e, err := range s.from.Events(ctx, x.ID, seq) {
+		if err != nil {
+			return err
+		}
+		if e.Seq > x.Last {
+			break // said since
+		}
+		f, err := skein.FactsOf(e)
+		if err != nil {
+			return err
+		}
+		if e.StandsIn() {
+			out.Damaged = append(out.Damaged, fmt.Sprintf("event %d", e.Seq))
+			e = begun(e, &x)
+		}
+		for _, h := range f.Blobs {
+			data, err := s.from.Blob(ctx, x.ID, h)
+			if errors.Is(err, skein.ErrCorrupt) {
+				out.Damaged = append(out.Damaged, fmt.Sprintf("blob %s of event %d", h, e.Seq))
+				continue
+			}
+			if err != nil {
+				return err
+			}
+			blobs = append(blobs, skein.Blob{Hash: h, Data: data})
+			size += len(data)
+		}
+		out.Blotted = out.Blotted || e.Scrubbed()
+		if e, err = s.translate(e, r); err != nil {
+			return err
+		}
+		if e.Seq == x.Base+1 && b.own != "" {
+			if e, err = mark(e, b.own, b.to); err != nil {
+				return err
+			}
+		}
+		wait = append(wait, e)
+		if size += len(e.Payload); size >= maxBytes || len(wait) >= maxEvents {
+			if err := flush(); err != nil {
+				return err
+			}
+		}
+	}
+	return flush()
+}
+
+// begun returns e, and where it stands in for the event that began x, one that says
+// what x is.
+func begun(e skein.Event, x *skein.Session) skein.Event {
+	if !e.StandsIn() || e.Kind != skein.KindCreated || e.Seq != x.Base+1 {
+		return e
+	}
+	e.Payload = skein.MustJSON(skein.Created{
+		Title: x.Title, Surface: x.Surface, Project: x.Project, Cwd: x.Cwd, Agent: x.Agent, Profile: x.Profile, Provider: x.Provider, Model: x.Model,
+		Parent: x.Parent, Origin: x.Origin,
+	})
+	return e
+}
+
+// append stores a batch; without the keys in it if others have them.
+func (s *sender) append(ctx context.Context, b skein.Batch) (skein.Seq, error) {
+	r, err := s.to.Append(ctx, b)
+	if errors.Is(err, skein.ErrExists) {
+		had := false
+		b.Events = slices.Clone(b.Events)
+		for i, e := range b.Events {
+			plain, key := keyless(e)
+			b.Events[i], had = plain, had || key
+		}
+		if had {
+			r, err = s.to.Append(ctx, b)
+		}
+	}
+	if errors.Is(err, skein.ErrExists) && b.After == skein.Fresh {
+		if _, ferr := s.to.Session(ctx, b.Session); errors.Is(ferr, skein.ErrNotFound) {
+			err = errTaken
+		}
+	}
+	if err != nil {
+		return 0, err
+	}
+	return r[0].Last, nil
+}

@@ -1,0 +1,135 @@
+package transfer_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/memory"
+	"github.com/skein-dev/skein/store/transfer"
+)
+
+// owned returns how many sessions of each user a store has.
+func owned(t *testing.T, s skein.Store) map[skein.User]int {
+	t.Helper()
+	all := map[skein.User]int{}
+	for _, bin := range []bool{false, true} {
+		for x, err := range s.Sessions(t.Context(), skein.Filter{IncludeEmpty: true, Bin: bin}) {
+			do(t, err)
+			all[x.User]++
+		}
+	}
+	return all
+}
+
+func TestCopyGivesOnesSessionsToAnotherUser(t *testing.T) {
+	for name, open := range kinds {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			x, y := open(t), open(t)
+			furnish(t, x)
+			put(t, x, skein.Batch{Session: "named", Events: begun(skein.Created{User: skein.Local}, 1)})
+			put(t, x, skein.Batch{Session: "heir4", Events: begun(forkOf("named", 2), 1)})
+			if _, err := x.Delete(t.Context(), "named", skein.Deletion{}); err != nil {
+				t.Fatal(err)
+			}
+			to := transfer.Options{Users: map[skein.User]skein.User{skein.Local: "ann"}}
+			r, err := transfer.Copy(t.Context(), x, y, to)
+			if err != nil || !r.Same() {
+				t.Fatalf("Copy = %+v, %v; %s", r, err, cmp.Diff(r.From, r.To))
+			}
+			had := owned(t, x)
+			if got, want := owned(t, y), (map[skein.User]int{"ann": had[skein.Local]}); cmp.Diff(want, got) != "" {
+				t.Errorf("sessions by user (-want +got):\n%s", cmp.Diff(want, got))
+			}
+			if f, err := y.As("ann").File(t.Context(), "codex", "/a.jsonl"); err != nil || f.Records != 1200 {
+				t.Errorf("File of ann = %+v, %v", f, err)
+			}
+			if _, err := y.As("ann").Append(t.Context(), skein.Batch{Session: "gone", Events: begun(skein.Created{}, 0)}); !errors.Is(err, skein.ErrDeleted) {
+				t.Errorf("Append of ann to what was deleted = %v, want %v", err, skein.ErrDeleted)
+			}
+			if again, err := transfer.Copy(t.Context(), x, y, to); err != nil || !again.Same() || again.Stored != 0 {
+				t.Errorf("Copy again = %+v, %v, want nothing new", again, err)
+			}
+			z := memory.New()
+			back, err := transfer.Copy(t.Context(), y, z, transfer.Options{Users: map[skein.User]skein.User{"ann": skein.Local}})
+			if err != nil || !back.Same() {
+				t.Errorf("Copy back = %+v, %v", back, err)
+			}
+			if d := cmp.Diff(map[skein.User]int{skein.Local: had[skein.Local]}, owned(t, z)); d != "" {
+				t.Errorf("sessions by user after the way back (-first +got):\n%s", d)
+			}
+			if _, err := transfer.Copy(t.Context(), x, y, transfer.Options{Users: map[skein.User]skein.User{}}); !errors.Is(err, skein.ErrExists) || !strings.Contains(err.Error(), "ann") {
+				t.Errorf("Copy of what is ann's there to local = %v, want %v", err, skein.ErrExists)
+			}
+			if _, err := transfer.Copy(t.Context(), x, memory.New(), transfer.Options{Users: map[skein.User]skein.User{skein.Local: "x", "bob": "x"}}); !errors.Is(err, skein.ErrInvalid) {
+				t.Errorf("Copy of two users' to one = %v, want %v", err, skein.ErrInvalid)
+			}
+		})
+	}
+}
+
+// A writing store has somebody else write to it at each append.
+type writing struct {
+	skein.Store
+	other func()
+}
+
+func (w writing) As(u skein.User) skein.Store { return writing{w.Store.As(u), w.other} }
+
+func (w writing) Append(ctx context.Context, bs ...skein.Batch) ([]skein.Receipt, error) {
+	w.other()
+	return w.Store.Append(ctx, bs...)
+}
+
+// Bury and Tombstones are those of the store.
+func (w writing) Bury(ctx context.Context, s ...skein.Tombstone) error {
+	w.other()
+	return w.Store.(skein.Burier).Bury(ctx, s...)
+}
+
+func (w writing) Tombstones(ctx context.Context) iter.Seq2[skein.Tombstone, error] {
+	return w.Store.(skein.Burier).Tombstones(ctx)
+}
+
+func TestCopyOfOneUserLeavesOthersAloneWhileTheyWrite(t *testing.T) {
+	for name, open := range kinds {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			x, y := open(t), open(t)
+			furnish(t, x)
+			before := owned(t, x)[skein.Local]
+			n := 0
+			others := func() { // in both stores: bob and the user that the sessions become
+				n++
+				for i, s := range []skein.Store{x.As("bob"), y.As("bob"), y.As("ann")} {
+					gone := skein.SessionID(fmt.Sprint("gone-", i, "-", n))
+					put(t, s, skein.Batch{Session: gone, Events: begun(skein.Created{}, 0)})
+					put(t, s, skein.Batch{Session: skein.SessionID(fmt.Sprint("others-", i, "-", n)), Events: begun(skein.Created{}, 2)})
+					_, err := s.Delete(t.Context(), gone, skein.Deletion{})
+					do(t, err)
+				}
+			}
+			to := transfer.Options{Users: map[skein.User]skein.User{skein.Local: "ann"}}
+			r, err := transfer.Copy(t.Context(), x, writing{y, others}, to)
+			if err != nil || !r.Same() || r.From.Sessions != before || n == 0 {
+				t.Fatalf("Copy = %+v, %v while others wrote %d times; want the %d sessions; %s", r, err, n, before, cmp.Diff(r.From, r.To))
+			}
+			if again, err := transfer.Copy(t.Context(), x, y, to); err != nil || !again.Same() || again.Stored != 0 {
+				t.Errorf("Copy again = %+v, %v, want nothing new", again, err)
+			}
+			if got := owned(t, y); got["ann"] != before+n || got["bob"] != n {
+				t.Errorf("sessions by user are %v after others wrote %d times, want %d more of ann's", got, n, before)
+			}
+			if _, err := transfer.Copy(t.Context(), x, y, transfer.Options{Users: map[skein.User]skein.User{"nobody": "ann"}}); !errors.Is(err, skein.ErrNotFound) || !strings.Contains(err.Error(), "nobody") {
+				t.Errorf("Copy of a user who has nothing = %v, want %v", err, skein.ErrNotFound)
+			}
+		})
+	}
+}

@@ -1,0 +1,59 @@
+package transfer
+
+import (
+	"slices"
+
+	"github.com/skein-dev/skein"
+)
+
+// A route says where the events that a session of the first store shows stand
+// in the second one: stretches, each of those after a seq.
+type route []stretch
+
+// A stretch is events of the first store's session from after on, which stand
+// in a session of the second at their seq and shift.
+type stretch struct {
+	after skein.Seq
+	to    skein.SessionID
+	shift skein.Seq
+	lent  bool // to is its parent's, whose events it shows
+}
+
+// at returns where the event at seq stands.
+func (r route) at(seq skein.Seq) (p skein.Place, ok bool) {
+	for _, s := range r {
+		if s.after < seq {
+			p, ok = skein.Place{Session: s.to, Seq: seq + s.shift}, true
+		}
+	}
+	return p, ok
+}
+
+// shown returns by whom the event at seq is shown: by the session itself there,
+// not by the parent that it has the event of.
+func (r route) shown(seq skein.Seq) (p skein.Place, ok bool) {
+	p, ok = r.at(seq)
+	if i := slices.IndexFunc(r, func(s stretch) bool { return !s.lent }); ok && i >= 0 && seq <= r[i].after {
+		p.Session = r[i].to
+	}
+	return p, ok
+}
+
+// upto returns the part of r for events up to seq, as what another shows.
+func (r route) upto(seq skein.Seq) (part route) {
+	for _, s := range r {
+		if s.after < seq {
+			s.lent = true
+			part = append(part, s)
+		}
+	}
+	return part
+}
+
+// seq returns where the event at seq stands, whosever it is.
+func (r route) seq(seq skein.Seq) skein.Seq {
+	if p, ok := r.at(seq); ok {
+		return p.Seq
+	}
+	return seq
+}

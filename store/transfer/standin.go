@@ -1,0 +1,143 @@
+package transfer
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/skein-dev/skein"
+)
+
+// parents makes what a fork hangs on whose parent was deleted: sessions in the
+// deleted ones' place, with the events that the fork shows of them. They are
+// deleted in the end, as they were in the first store, so that the fork has
+// their events.
+func (c *copier) parents(ctx context.Context, k *known) error {
+	if k.Base == 0 || k.Parent == nil || c.sessions[k.Parent.Session] != nil {
+		return nil
+	}
+	if err := c.flush(ctx); err != nil {
+		return err
+	}
+	lines, err := c.chain(ctx, k)
+	if err != nil {
+		return err
+	}
+	for _, l := range lines {
+		if c.sessions[l.id] == nil {
+			if err := c.standIn(ctx, k.User, l); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// A link is what a fork shows of one session.
+type link struct {
+	id     skein.SessionID
+	events []skein.Event
+}
+
+// chain returns what k shows of its parent, of the parent of that, and so on,
+// the farthest first.
+func (c *copier) chain(ctx context.Context, k *known) (links []link, err error) {
+	for e, err := range c.from.Events(ctx, k.ID, 0) {
+		if err != nil {
+			return nil, err
+		}
+		if e.Seq > k.Base {
+			break
+		}
+		if e.Kind == skein.KindCreated || len(links) == 0 {
+			links = append(links, link{})
+		}
+		if e, err = c.given(e); err != nil {
+			return nil, err
+		}
+		l := &links[len(links)-1]
+		l.events = append(l.events, e)
+	}
+	next := k.Parent.Session
+	for i := range slices.Backward(links) {
+		links[i].id = next
+		created, err := skein.Decode[skein.Created](links[i].events[0])
+		if err != nil {
+			return nil, err
+		}
+		if created.Parent != nil {
+			next = created.Parent.Session
+		}
+	}
+	return links, nil
+}
+
+// standIn makes the session of l, or lets it go on.
+func (c *copier) standIn(ctx context.Context, u skein.User, l link) error {
+	has, err := c.to.Session(ctx, l.id)
+	if err != nil && !errors.Is(err, skein.ErrNotFound) {
+		return err
+	}
+	after := has.Last
+	if after == 0 {
+		after = skein.Fresh
+	}
+	events := slices.DeleteFunc(slices.Clone(l.events), func(e skein.Event) bool { return e.Seq <= has.Last })
+	for part := range slices.Chunk(events, maxEvents) {
+		b := skein.Batch{Session: l.id, After: after, Events: part, Again: true}
+		for _, e := range part {
+			blobs, err := c.carried(ctx, u, l.id, e)
+			if err != nil {
+				return err
+			}
+			b.Blobs = append(b.Blobs, blobs...)
+		}
+		if after == skein.Fresh {
+			err = c.begin(ctx, u, b)
+		} else {
+			_, err = c.to.As(c.whose(u)).Append(ctx, b)
+		}
+		if err != nil {
+			return err
+		}
+		after = part[len(part)-1].Seq
+	}
+	return nil
+}
+
+// clear deletes what stood in for deleted sessions, also what an earlier run
+// left behind that was interrupted. What has more than the forks show is no
+// stand-in.
+func (c *copier) clear(ctx context.Context) error {
+	shown := map[skein.SessionID]skein.Seq{} // up to where forks show a deleted session
+	for _, id := range c.order {
+		k := c.sessions[id]
+		if k.Base == 0 || k.Parent == nil {
+			continue
+		}
+		for at := (skein.Place{Session: k.Parent.Session, Seq: k.Base}); c.sessions[at.Session] == nil; {
+			shown[at.Session] = max(shown[at.Session], at.Seq)
+			s, err := c.to.Session(ctx, at.Session)
+			if err != nil && !errors.Is(err, skein.ErrNotFound) {
+				return err
+			}
+			if err != nil || s.Base == 0 || s.Parent == nil {
+				break
+			}
+			at = skein.Place{Session: s.Parent.Session, Seq: s.Base}
+		}
+	}
+	for id, upto := range shown {
+		s, err := c.to.Session(ctx, id)
+		if errors.Is(err, skein.ErrNotFound) || err == nil && s.Last > upto {
+			continue
+		}
+		if err == nil {
+			_, err = c.to.Delete(ctx, id, skein.Deletion{})
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,39 @@
+package transfer
+
+import (
+	"context"
+	"crypto/sha256"
+
+	"github.com/skein-dev/skein"
+)
+
+// A grave is a tombstone of a user of the second store.
+type grave struct {
+	user skein.User
+	hash [sha256.Size]byte
+}
+
+// tombstones copies those that the first store has.
+func (c *copier) tombstones(ctx context.Context) error {
+	from, ok := c.raw.(skein.Burier)
+	to, ok2 := c.to.(skein.Burier)
+	if !ok || !ok2 {
+		return nil
+	}
+	var stones []skein.Tombstone
+	for s, err := range from.Tombstones(ctx) {
+		if err != nil {
+			return err
+		}
+		s.User = c.whose(s.User)
+		c.stones[grave{s.User, s.Hash}] = true
+		stones = append(stones, s)
+		if len(stones) >= maxEvents {
+			if err := to.Bury(ctx, stones...); err != nil {
+				return err
+			}
+			stones = nil
+		}
+	}
+	return to.Bury(ctx, stones...)
+}

@@ -1,0 +1,154 @@
+package transfer
+
+import (
+	"bytes"
+	"encoding/json"
+
+	"github.com/skein-dev/skein"
+)
+
+// fields are the members of a payload.
+type fields map[string]json.RawMessage
+
+// translate returns e as it is to stand in the second store: places in it are
+// those of there. A payload that says nothing of that stays as it is.
+func (s *sender) translate(e skein.Event, r route) (skein.Event, error) {
+	name := map[skein.Kind]string{skein.KindRewound: "to", skein.KindCompacted: "to", skein.KindAmended: "seq"}[e.Kind]
+	switch {
+	case e.Kind == skein.KindCreated:
+		return s.created(e)
+	case name == "":
+		return e, nil
+	}
+	var f fields
+	var seq skein.Seq
+	if err := json.Unmarshal(e.Payload, &f); err != nil {
+		return e, err
+	}
+	if err := json.Unmarshal(f[name], &seq); err != nil {
+		return e, err
+	}
+	if r.seq(seq) == seq {
+		return e, nil
+	}
+	f[name] = skein.MustJSON(r.seq(seq))
+	e.Payload = skein.MustJSON(f)
+	return e, nil
+}
+
+// created translates the event that begins a session: without its user, who is
+// another in the second store, and with its parent's place there.
+func (s *sender) created(e skein.Event) (skein.Event, error) {
+	c, err := skein.Decode[skein.Created](e)
+	if err != nil {
+		return e, err
+	}
+	var f fields
+	if err := json.Unmarshal(e.Payload, &f); err != nil {
+		return e, err
+	}
+	_, named := f["user"]
+	delete(f, "user")
+	if p := c.Parent; p != nil {
+		at, ok := s.routes[p.Session].at(max(1, p.Seq))
+		if !p.IsFork() { // who delegated is not whose event it was
+			at, ok = s.routes[p.Session].shown(max(1, p.Seq))
+		}
+		if ok && (at.Session != p.Session || p.Seq > 0 && at.Seq != p.Seq) {
+			moved := *p
+			moved.Session = at.Session
+			if p.Seq > 0 {
+				moved.Seq = at.Seq
+			}
+			f["parent"], named = skein.MustJSON(moved), true
+		}
+	}
+	if named {
+		e.Payload = skein.MustJSON(f)
+	}
+	return e, nil
+}
+
+// keyless returns e without a key in it, and whether it had one.
+func keyless(e skein.Event) (skein.Event, bool) {
+	if e.Kind != skein.KindCreated && e.Kind != skein.KindChanged {
+		return e, false
+	}
+	var f fields
+	if err := json.Unmarshal(e.Payload, &f); err != nil || f["key"] == nil {
+		return e, false
+	}
+	delete(f, "key")
+	e.Payload = skein.MustJSON(f)
+	return e, true
+}
+
+// likeness says how two events agree.
+type likeness int
+
+const (
+	unlike likeness = iota
+	alike
+	blotted // but for what was scrubbed in one of them
+)
+
+// compareEvents compares an event of the first store, translated, with one of
+// the second.
+func compareEvents(a, b skein.Event) likeness {
+	if (a.StandsIn() || b.StandsIn()) && a.Time == b.Time {
+		return alike
+	}
+	if a.Kind != b.Kind || a.Time != b.Time || a.ClientID != b.ClientID {
+		return unlike
+	}
+	if bytes.Equal(a.Payload, b.Payload) {
+		return alike
+	}
+	switch a.Kind {
+	case skein.KindCreated, skein.KindChanged, skein.KindRewound, skein.KindCompacted, skein.KindAmended:
+		a.Payload, b.Payload = canonical(a), canonical(b)
+		if bytes.Equal(a.Payload, b.Payload) {
+			return alike
+		}
+	}
+	if blots(a.Payload, b.Payload) || blots(b.Payload, a.Payload) {
+		return blotted
+	}
+	return unlike
+}
+
+// canonical returns a payload with its members in order, and without what
+// differs between stores. A fork's parent is such: what it shows of that may be
+// the parent's parent's, and then is in the other store.
+func canonical(e skein.Event) []byte {
+	var f map[string]any
+	d := json.NewDecoder(bytes.NewReader(e.Payload))
+	d.UseNumber()
+	if err := d.Decode(&f); err != nil {
+		return e.Payload
+	}
+	if e.Kind == skein.KindCreated || e.Kind == skein.KindChanged {
+		delete(f, "user")
+		delete(f, "key")
+		delete(f, "parent")
+		if config, ok := f["config"].(map[string]any); ok {
+			if delete(config, nameMark); len(config) == 0 {
+				delete(f, "config")
+			}
+		}
+	}
+	return skein.MustJSON(f)
+}
+
+// blots reports whether a is b with asterisks in the place of some of it.
+func blots(a, b []byte) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if a[i] != b[i] && a[i] != '*' {
+			return false
+		}
+	}
+	return true
+}
