@@ -215,8 +215,11 @@ func (p promised) takeBack(root *os.Root, rel string) error {
 		return exchange(root, rel, p.now, p.was)
 	}
 	is, err := root.ReadFile(rel)
-	if err != nil || !bytes.Equal(is, p.now) { // it was written
+	switch {
+	case errors.Is(err, fs.ErrNotExist), err == nil && !bytes.Equal(is, p.now): // it was written
 		return nil
+	case err != nil:
+		return err
 	}
 	return root.Remove(rel)
 }
