@@ -14,7 +14,6 @@ type batch struct {
 	view  View
 	to    *Head
 	first *Event // nil if there is none
-	forks bool   // it begins a fork
 	seqs  []skein.Seq
 }
 
@@ -175,14 +174,14 @@ func needsFence(k skein.Kind) bool {
 
 // events writes the events that are new and returns how many these are.
 func (x *batch) events() (n int, err error) {
-	x.forks = !x.begun() && x.creates() && x.first.Facts.Created.Parent.IsFork()
+	forks := !x.begun() && x.creates() && x.first.Facts.Created.Parent.IsFork()
 	var seen map[skein.ClientID]bool
 	if len(x.Events) > 1 {
 		seen = make(map[skein.ClientID]bool, len(x.Events))
 	}
 	for i := range x.Events {
 		id := x.Events[i].ClientID
-		if x.seqs[i] == 0 && i > 0 && (x.forks || seen[id]) { // those before it have brought it, or what the fork shows has
+		if x.seqs[i] == 0 && i > 0 && (forks || seen[id]) { // those before it have brought it, or what the fork shows has
 			if x.seqs[i], err = x.place(i); err != nil {
 				return n, err
 			}

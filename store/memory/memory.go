@@ -121,15 +121,10 @@ func (s *Store) look(id skein.SessionID) (*session, error) {
 	return nil, fmt.Errorf("session %s %w", id, skein.ErrNotFound)
 }
 
-func (s *Store) sees(u skein.User) bool { return s.user == "" || s.user == u }
+func (s *Store) sees(u skein.User) bool { return ledger.View(s.user).Sees(u) }
 
 // owner returns whose a new thing is that does not say.
-func (s *Store) owner() skein.User {
-	if s.user == "" {
-		return skein.Local
-	}
-	return s.user
-}
+func (s *Store) owner() skein.User { return ledger.View(s.user).Owner() }
 
 func now() skein.Time { return skein.At(time.Now()) }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/ledger"
 )
 
 // minSecret is the shortest secret that scrub takes, in bytes.
@@ -93,11 +94,9 @@ func (sc *scrub) findEvents(sess *session) error {
 			return fmt.Errorf("event %d would not be one any more: %w", e.Seq, err)
 		}
 		if a := is.facts.Amended; a != nil && e.now != nil {
-			f, err := skein.FactsOf(skein.Event{Kind: sess.at(a.Seq).Kind, Payload: a.Payload})
-			if err != nil {
+			if is.now, err = ledger.Now(&is.facts, ledger.Target{Kind: sess.at(a.Seq).Kind}); err != nil {
 				return fmt.Errorf("event %d would not be one any more: %w", e.Seq, err)
 			}
-			is.now = &f
 		}
 		sc.events[e] = is
 	}

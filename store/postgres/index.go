@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/ledger"
 )
 
 // The search index, found, is fed after the append, not in it: that would make
@@ -236,15 +237,16 @@ func (x *indexer) bare(e *journaled) (r foundRow, ok bool) {
 // text is as a text column has it. It is false if there is nothing.
 func textOf(e skein.Event, aimed skein.Kind) (f skein.Facts, ok bool) {
 	f, err := skein.FactsOf(e)
-	if err == nil && f.Amended != nil {
-		a := f.Amended
-		f = skein.Facts{}
-		if aimed != "" && !a.Withdrawn && len(a.Payload) > 0 {
-			f, err = skein.FactsOf(skein.Event{Kind: aimed, Payload: a.Payload})
-		}
+	if err != nil {
+		return f, false
 	}
+	now, err := ledger.Now(&f, ledger.Target{Kind: aimed})
+	if err != nil {
+		return f, false
+	}
+	f = *now
 	f.Text = plain(f.Text)
-	return f, err == nil && (f.Text != "" || f.Failed)
+	return f, f.Text != "" || f.Failed
 }
 
 // isOdd reports whether the words of text cannot tell that a piece is not in it:

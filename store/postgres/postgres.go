@@ -11,6 +11,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/room"
+	"github.com/skein-dev/skein/store/ledger"
 )
 
 // A Store keeps sessions in a PostgreSQL database. Make one with [Open].
@@ -110,12 +111,7 @@ func Open(ctx context.Context, dsn string, o Options) (_ *Store, err error) {
 func (s *Store) As(u skein.User) skein.Store { return &Store{core: s.core, user: u, view: true} }
 
 // sees reports whether the view has what is u's.
-func (s *Store) sees(u skein.User) bool { return s.user == "" || s.user == u }
+func (s *Store) sees(u skein.User) bool { return ledger.View(s.user).Sees(u) }
 
 // owner returns whose a new thing is that does not say.
-func (s *Store) owner() skein.User {
-	if s.user == "" {
-		return skein.Local
-	}
-	return s.user
-}
+func (s *Store) owner() skein.User { return ledger.View(s.user).Owner() }
