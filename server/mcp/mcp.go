@@ -41,13 +41,15 @@ const private = "private"
 const maxRequest = 1 << 20
 
 // Serve answers one client, that writes to in and reads out, until it hangs up
-// or ctx ends. A line that is no message is answered with an error of JSON-RPC.
+// or ctx ends. What it asked before it hung up is answered. A line that is no
+// message is answered with an error of JSON-RPC.
 //
 // Errors are those of the streams.
 func Serve(ctx context.Context, o Options, in io.ReadCloser, out io.WriteCloser) (err error) {
 	defer skein.Wrapf(&err, "mcp")
 	answers := &oneByOne{WriteCloser: out}
-	err = shared(o).server(o.Store, o.Write).Run(ctx, &sdk.IOTransport{Reader: messages(in, answers), Writer: answers, MaxLineLength: -1})
+	stream := &sdk.IOTransport{Reader: messages(in, answers), Writer: answers, MaxLineLength: -1}
+	err = shared(o).server(o.Store, o.Write).Run(ctx, answeredFirst{stream})
 	if ctx.Err() != nil {
 		return nil
 	}
