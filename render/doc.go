@@ -8,7 +8,7 @@
 // The HTML is one file that runs no script, asks for nothing from anywhere and
 // says so to the browser in a content security policy: Markdown goes through
 // goldmark, which here writes markup that it finds in the text as text and
-// code with spans to colour it, then bluemonday, which lets through only what
+// code with spans to colour it, then through a sieve, which lets through only what
 // we expect. Everything else is escaped.
 //
 // # Anchors

@@ -3,11 +3,9 @@ package render
 import (
 	"html"
 	"io"
-	"net/url"
 	"regexp"
 	"strings"
 
-	"github.com/microcosm-cc/bluemonday"
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/extension"
@@ -29,11 +27,10 @@ const (
 type rich struct {
 	prose goldmark.Markdown // line feeds are spaces
 	typed goldmark.Markdown // line feeds stay: what people type
-	only  *bluemonday.Policy
 }
 
 func newRich() *rich {
-	return &rich{prose: newMarkdown(), typed: newMarkdown(goldhtml.WithHardWraps()), only: newPolicy()}
+	return &rich{prose: newMarkdown(), typed: newMarkdown(goldhtml.WithHardWraps())}
 }
 
 func newMarkdown(o ...renderer.Option) goldmark.Markdown {
@@ -53,7 +50,7 @@ func (r *rich) html(md goldmark.Markdown, text string) string {
 	if tooRich(text) || md.Convert([]byte(text), &b) != nil {
 		return `<div class="plain">` + html.EscapeString(text) + `</div>`
 	}
-	return r.only.Sanitize(b.String())
+	return sieve(b.String())
 }
 
 // tooRich reports whether reading text as Markdown may take long.
@@ -73,30 +70,6 @@ func tooRich(text string) bool {
 
 // nested finds lines that begin more containers than any real text does.
 var nested = regexp.MustCompile(`(?m)^[ \t]*(?:(?:>|[-+*]|\d{1,9}[.)])[ \t]*){64}`)
-
-// newPolicy returns what may come out of goldmark and colour, and no more.
-func newPolicy() *bluemonday.Policy {
-	p := bluemonday.NewPolicy()
-	p.AllowElements("p", "br", "hr", "h1", "h2", "h3", "h4", "h5", "h6", "ul", "li", "blockquote",
-		"pre", "code", "em", "strong", "del", "table", "thead", "tbody", "tr", "th", "td")
-	p.AllowAttrs("start").Matching(regexp.MustCompile(`^\d{1,9}$`)).OnElements("ol")
-	p.AllowElements("ol")
-	p.AllowAttrs("align").Matching(regexp.MustCompile(`^(left|right|center)$`)).OnElements("th", "td")
-	p.AllowAttrs("class").Matching(regexp.MustCompile(`^[csmkfid]$`)).OnElements("span")
-	p.AllowAttrs("class").Matching(regexp.MustCompile(`^image$`)).OnElements("em")
-	p.AllowAttrs("type").Matching(regexp.MustCompile(`^checkbox$`)).OnElements("input")
-	p.AllowAttrs("checked", "disabled").Matching(regexp.MustCompile(`^$`)).OnElements("input")
-	p.AllowAttrs("href").OnElements("a")
-	p.AllowURLSchemes("mailto")
-	for _, scheme := range []string{"http", "https"} {
-		p.AllowURLSchemeWithCustomPolicy(scheme, func(u *url.URL) bool { return u.Host != "" })
-	}
-	p.RequireParseableURLs(true)
-	p.AllowRelativeURLs(false)
-	p.RequireNoFollowOnLinks(true)
-	p.RequireNoReferrerOnLinks(true)
-	return p
-}
 
 // plainNodes renders what would be markup of the text, or fetched, as text,
 // and colours code.

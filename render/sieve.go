@@ -1,0 +1,91 @@
+package render
+
+import (
+	"net/url"
+	"slices"
+	"strings"
+
+	"golang.org/x/net/html"
+)
+
+// passes has the elements that come out of goldmark and colour, each with the
+// attributes that it may have and what they may say. One that is nil stands by
+// itself; another is let through only with one of its attributes, but for those
+// in plain.
+var passes = map[string]map[string]func(string) bool{
+	"p": nil, "br": nil, "hr": nil, "h1": nil, "h2": nil, "h3": nil, "h4": nil, "h5": nil, "h6": nil,
+	"ul": nil, "li": nil, "blockquote": nil, "pre": nil, "code": nil, "strong": nil, "del": nil,
+	"table": nil, "thead": nil, "tbody": nil, "tr": nil,
+	"ol":    {"start": isStart},
+	"th":    {"align": isAlign},
+	"td":    {"align": isAlign},
+	"em":    {"class": func(s string) bool { return s == "image" }},
+	"span":  {"class": func(s string) bool { return len(s) == 1 && strings.Contains("csmkfid", s) }},
+	"input": {"type": func(s string) bool { return s == "checkbox" }, "checked": isEmpty, "disabled": isEmpty},
+	"a":     {"href": isAddress},
+}
+
+// plain has the elements that say something without an attribute too.
+var plain = []string{"ol", "th", "td", "em"}
+
+func isEmpty(s string) bool { return s == "" }
+
+func isAlign(s string) bool { return s == "left" || s == "right" || s == "center" }
+
+func isStart(s string) bool {
+	return s != "" && len(s) <= 9 && strings.Trim(s, "0123456789") == ""
+}
+
+// isAddress reports whether s is one that a reader may follow: not one that
+// runs something, nor one beside the page.
+func isAddress(s string) bool {
+	if strings.ContainsAny(s, " \t\n") {
+		return false
+	}
+	u, err := url.Parse(s)
+	if err != nil {
+		return false
+	}
+	return u.Scheme == "mailto" || u.Host != "" && (u.Scheme == "http" || u.Scheme == "https")
+}
+
+// sieve returns markup with what [passes] has, and the text of all else. It
+// does not trust who made the markup: what is let through is written anew.
+func sieve(markup string) string {
+	var b strings.Builder
+	open := map[string]int{} // elements that were let through and not closed yet
+	for z := html.NewTokenizer(strings.NewReader(markup)); z.Next() != html.ErrorToken; {
+		switch t := z.Token(); t.Type {
+		case html.TextToken:
+			b.WriteString(t.String())
+		case html.StartTagToken, html.SelfClosingTagToken:
+			if sift(&t) {
+				b.WriteString(t.String())
+				open[t.Data]++
+			}
+		case html.EndTagToken:
+			if open[t.Data] > 0 {
+				b.WriteString(t.String())
+				open[t.Data]--
+			}
+		}
+	}
+	return b.String()
+}
+
+// sift takes from a tag what it may not have, and reports whether it may stand.
+func sift(t *html.Token) bool {
+	may, ok := passes[t.Data]
+	if !ok {
+		return false
+	}
+	t.Attr = slices.DeleteFunc(t.Attr, func(a html.Attribute) bool {
+		fits := may[a.Key]
+		return a.Namespace != "" || fits == nil || !fits(a.Val)
+	})
+	if t.Data == "a" && len(t.Attr) > 0 {
+		to, _ := url.Parse(t.Attr[0].Val) // it is an address
+		t.Attr = []html.Attribute{{Key: "href", Val: to.String()}, {Key: "rel", Val: "nofollow noreferrer"}}
+	}
+	return may == nil || len(t.Attr) > 0 || slices.Contains(plain, t.Data)
+}
