@@ -207,14 +207,18 @@ func (o *importOptions) formats() ([]interop.Format, error) {
 // paths returns what to read: what was named, else the usual places that there
 // are, for a watch also those that may come.
 func (o *importOptions) paths(j *job, formats []interop.Format, args []string) (paths []string, err error) {
+	var absent []string
 	for _, a := range args {
 		if a, err = j.absolute(a); err != nil {
 			return nil, err
 		}
 		if _, err := os.Stat(a); errors.Is(err, fs.ErrNotExist) {
-			return nil, advise(missing("there is no file or folder %s", a), "name one that an agent wrote, or none for the usual places")
+			absent = append(absent, a)
 		}
 		paths = append(paths, a)
+	}
+	if len(absent) > 0 && len(absent) == len(args) {
+		return nil, advise(missing("there is no file or folder %s", strings.Join(absent, ", ")), "name one that an agent wrote, or none for the usual places")
 	}
 	if len(args) > 0 {
 		return paths, nil

@@ -50,7 +50,7 @@ func (o *importOptions) find(ctx context.Context, j *job, formats []interop.Form
 				return err
 			}
 		}
-		return nil
+		return failed(rep)
 	}
 	t := j.foundTable(all)
 	if err := j.page(ctx, func(w io.Writer) error { return t.write(w, j.Terminal.columns(), j.paint.bold) }); err != nil {
@@ -62,7 +62,7 @@ func (o *importOptions) find(ctx context.Context, j *job, formats []interop.Form
 	if len(found) == 0 && rep.Removed == 0 && len(args) > 0 {
 		j.say("nothing there is a session that skein knows")
 	}
-	return nil
+	return failed(rep)
 }
 
 // usual returns the places where formats keep sessions.

@@ -41,11 +41,11 @@ type importer struct {
 // may be stopped at any moment, and be done while other programs write the
 // files and while other imports run.
 //
-// What is wrong with single files, records and sessions is in the report, and no
-// error: one that cannot be taken in keeps no other from it, and the next import
+// What is wrong with single paths, files, records and sessions is in the report, and
+// no error: one that cannot be taken in keeps no other from it, and the next import
 // tries it again. Errors are ctx's, those of a store that answers nothing more,
-// and those of a path that does not exist (they wrap [fs.ErrNotExist]); the
-// report then says what was done before.
+// and, if none of the paths exists, that of the last (it wraps [fs.ErrNotExist]);
+// the report then says what was done before.
 func Import(ctx context.Context, s skein.Store, formats []Format, paths []string, o Options) (rep Report, err error) {
 	defer skein.Wrapf(&err, "import")
 	start := time.Now()

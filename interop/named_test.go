@@ -1,7 +1,10 @@
 package interop_test
 
 import (
+	"bytes"
 	"context"
+	"errors"
+	"io/fs"
 	"strings"
 	"testing"
 
@@ -97,5 +100,48 @@ func TestANamedFileWithADamagedSideFileFails(t *testing.T) {
 			t.Errorf("named %v: Import = %+v, want the side file told of, and %d failed", named, rep, want)
 		}
 		p.wants("a", "created a1")
+	}
+}
+
+// One path that does not exist keeps no other from being taken.
+func TestANamedPathThatDoesNotExistFailsAlone(t *testing.T) {
+	for _, files := range [][]string{{"a.toy", "b.toy"}, {"b.toy", "a.toy"}, {"b.toy", "a.toy", "b.toy"}} {
+		p := newPlace(t)
+		p.write("a.toy", "a1")
+		rep := p.names(interop.Options{}, files...)
+		if rep.Failed != 1 || len(rep.Skips) != 1 || rep.Skips[0].Path != p.path("b.toy") || !errors.Is(rep.Err, fs.ErrNotExist) {
+			t.Errorf("Import of a file beside one that does not exist = %+v, want that named", rep)
+		}
+		p.wants("a", "created a1")
+	}
+	p := newPlace(t)
+	if rep, err := interop.Import(t.Context(), p.store, []interop.Format{toy()}, []string{p.path("a.toy"), p.path("b.toy")}, interop.Options{Named: true}); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("Import of what does not exist = %+v, %v, want %v", rep, err, fs.ErrNotExist)
+	}
+}
+
+// What is quoted in other text is no record.
+func TestOnlyFilesOfRecordsAreKnownByWhatIsInThem(t *testing.T) {
+	known := toy()
+	known.Match = func(_ string, head []byte) (g interop.Guess) {
+		if bytes.Contains(head, []byte(`"id"`)) {
+			g = interop.KnownBy("it has an ID")
+		}
+		return g
+	}
+	for text, want := range map[string]int{
+		"package toys\n\nconst one = `" + line("a1") + "`\nvar two = []string{\n{\"id\", \"x\"},\n}\n": 0,
+		"A line:\n```\n" + line("a1") + "```\n":                                                        0,
+		"{\n\"id\": \"a1\",\n\"text\": \"a1\"\n}\n":                                                    0,
+		line("a1") + line("a2"):                                                                        1,
+		"ck\"}\n" + line("a1"):                                                                         1, // its beginning was cut off
+		line("a1") + "\x00\x00\x00\n" + line("a2"):                                                     1,
+		"\xef\xbb\xbf\n" + line("a1") + strings.TrimSuffix(line("a2"), "}\n"):                          1,
+	} {
+		p := newPlace(t)
+		p.raw("x.text", text)
+		if rep := p.bringAs(known); rep.Files != want {
+			t.Errorf("Import of %q = %+v, want %d files known", text, rep, want)
+		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -29,9 +30,11 @@ type walker struct {
 
 // walk returns the files at and under paths, the oldest first: an original is
 // older than its copies. A path itself may be a symbolic link; those found on
-// the way are not followed. A path that does not exist is an error.
+// the way are not followed. A path that is neither file nor folder has failed. So
+// has one that does not exist, where another does; if none does, that is the error.
 func walk(ctx context.Context, paths []string, rep *Report) ([]candidate, error) {
 	w := walker{seen: map[string]bool{}, rep: rep}
+	missing := map[string]error{}
 	for _, p := range paths {
 		abs, err := filepath.Abs(p)
 		if err != nil {
@@ -40,11 +43,18 @@ func walk(ctx context.Context, paths []string, rep *Report) ([]candidate, error)
 		err = w.root(ctx, abs)
 		switch {
 		case err == nil:
-		case ctx.Err() != nil, isMissing(err):
+		case ctx.Err() != nil:
 			return nil, err
+		case isMissing(err) && len(missing) == len(paths)-1:
+			return nil, err
+		case isMissing(err):
+			missing[abs] = err
 		default:
 			w.rep.fail(abs, err)
 		}
+	}
+	for _, p := range slices.Sorted(maps.Keys(missing)) {
+		w.rep.fail(p, missing[p])
 	}
 	byAge(w.found, born)
 	return w.found, nil
@@ -58,6 +68,9 @@ func (w *walker) root(ctx context.Context, path string) error {
 	info, err := os.Lstat(path)
 	if err != nil {
 		return err
+	}
+	if mode := info.Mode(); !mode.IsRegular() && !mode.IsDir() {
+		return irregular(mode)
 	}
 	return w.entry(ctx, path, info, maxFolders)
 }
@@ -118,9 +131,23 @@ func (w *walker) entry(ctx context.Context, path string, info fs.FileInfo, deepe
 	case mode&fs.ModeSymlink != 0:
 		w.rep.skip(path, "symbolic link")
 	default:
-		w.rep.skip(path, "no regular file")
+		w.rep.skip(path, irregular(mode).Error())
 	}
 	return nil
+}
+
+// irregular says what stands where a file or folder should: nothing that could be
+// read to its end.
+func irregular(mode fs.FileMode) error {
+	switch {
+	case mode&fs.ModeNamedPipe != 0:
+		return errors.New("it is a named pipe, not a file")
+	case mode&fs.ModeSocket != 0:
+		return errors.New("it is a socket, not a file")
+	case mode&fs.ModeDevice != 0:
+		return errors.New("it is a device, not a file")
+	}
+	return errIrregular
 }
 
 func (w *walker) folder(ctx context.Context, path string, deeper int) error {

@@ -3,6 +3,7 @@ package interop
 import (
 	"context"
 	"errors"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -126,6 +127,7 @@ func (w *watch) run(ctx context.Context) error {
 // first imports what is there.
 func (w *watch) first(ctx context.Context) error {
 	start := time.Now()
+	w.awaited()
 	found, err := walk(ctx, w.roots, &w.rep)
 	if err == nil {
 		err = w.im.importAll(ctx, found, isMoving, w.roots)
@@ -143,6 +145,15 @@ func (w *watch) first(ctx context.Context) error {
 	}
 	w.rep = Report{}
 	return err
+}
+
+// awaited names the paths that somebody named and that are not there yet.
+func (w *watch) awaited() {
+	for _, p := range w.asked {
+		if _, err := os.Stat(p); w.im.opts.Named && isMissing(err) {
+			w.rep.fail(p, errAwaited)
+		}
+	}
 }
 
 // isMoving reports whether a file changed so lately that more may come.
