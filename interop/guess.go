@@ -71,6 +71,32 @@ func isLines(head []byte) bool {
 	return whole || len(head) == headLen && len(line) > headLen/2
 }
 
+// holdsRecords reports whether a file is of JSON Lines, as far as its beginning
+// tells: its lines are objects, but for a few that are damaged. A program's text, or
+// a person's, may quote such lines.
+func holdsRecords(head []byte) bool {
+	records, others := 0, 0
+	lines := bytes.Split(bytes.TrimPrefix(head, []byte("\xef\xbb\xbf")), []byte("\n"))
+	for i, line := range lines {
+		line = bytes.Trim(line, " \t\r\x00")
+		var first map[string]json.RawMessage
+		switch begun := bytes.HasPrefix(line, []byte("{")); {
+		case len(line) == 0:
+		case !begun:
+			others++
+		case i == len(lines)-1, json.NewDecoder(bytes.NewReader(line)).Decode(&first) == nil:
+			records++
+		}
+	}
+	return records > 0 && (others <= 1 || 4*others <= records)
+}
+
+// isDocument reports whether a file may be a document or a database.
+func isDocument(head []byte) bool {
+	start := bytes.TrimLeft(head, "\xef\xbb\xbf \t\r\n")
+	return bytes.HasPrefix(start, []byte("{")) || bytes.HasPrefix(start, []byte("[")) || startsDatabase(head)
+}
+
 // A match says which format takes a file, and as what. The zero value says that
 // none does.
 type match struct {
@@ -88,7 +114,11 @@ func judge(formats []Format, name string, head []byte) (m match) {
 		if f.Match == nil {
 			continue
 		}
-		if g := f.less(name, head, f.Match(name, head)); g.Sure > m.guess.Sure {
+		g := f.Match(name, head)
+		if g.Sure == Known && !holdsRecords(head) { // what it says is within other text
+			g = f.Match(name, nil)
+		}
+		if g = f.less(name, head, g); g.Sure > m.guess.Sure {
 			m = match{guess: g, format: f}
 		}
 	}
@@ -97,7 +127,11 @@ func judge(formats []Format, name string, head []byte) (m match) {
 		if f.Document == nil || f.Look == nil {
 			continue
 		}
-		switch g := f.less(name, head, f.Document(name, head)); {
+		g := f.Document(name, head)
+		if g.Sure == Known && !isDocument(head) {
+			g = f.Document(name, nil)
+		}
+		switch g = f.less(name, head, g); {
 		case g.Sure > m.guess.Sure:
 			m = match{guess: g, format: f, documents: []*Format{f}}
 		case g.Sure > No && g.Sure == m.guess.Sure && m.documents != nil:
