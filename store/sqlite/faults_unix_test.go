@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -110,7 +111,7 @@ func TestAStoreOnAFullDiskIsRead(t *testing.T) {
 	s := open(t, name)
 	add(t, s, "a", created(), user("some text"))
 	shut(t, s)
-	fillDisk(t, dir)
+	fillDisk(t, dir, "fill")
 	full, err := dial(name)
 	if err != nil {
 		t.Fatalf("Open on a full disk = %v", err)
@@ -174,7 +175,7 @@ func TestALogOnAFullDiskIsRead(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	fillDisk(t, dir)
+	fillDisk(t, dir, "fill")
 	full, err := dial(filepath.Join(dir, "x.db"))
 	if err != nil {
 		t.Fatalf("Open on a full disk = %v", err)
@@ -196,8 +197,16 @@ func TestALogOnAFullDiskIsRead(t *testing.T) {
 	shut(t, full)
 }
 
-// On a disk without a byte left sessions can still be deleted, which makes room.
+// On a disk without a byte left sessions can still be deleted, which makes room,
+// however small the store.
 func TestDeletingMakesRoomOnAFullDisk(t *testing.T) {
+	for _, c := range []struct{ messages, words int }{{1, 8000}, {8, 8000}, {40, 8000}, {160, 8000}, {2000, 1}, {2000, 80}} {
+		t.Run(fmt.Sprintf("%d of %d words", c.messages, c.words), func(t *testing.T) { deletesOnAFullDisk(t, c.messages, c.words) })
+	}
+}
+
+// deletesOnAFullDisk deletes one of two sessions with so many messages.
+func deletesOnAFullDisk(t *testing.T, messages, size int) {
 	dir := smallDisk(t, "200m") // the store, its log and room for a reserve
 	name := filepath.Join(dir, "x.db")
 	s, err := dial(name)
@@ -207,13 +216,18 @@ func TestDeletingMakesRoomOnAFullDisk(t *testing.T) {
 	add(t, s, "stays", created(), user("some text"))
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, id := range []skein.SessionID{"large", "too"} {
-		add(t, s, id, created())
-		for range 160 { // so large that there is a reserve, before anything is indexed
-			words := make([]string, 8000)
+		batch := []skein.Event{created()}
+		for range messages {
+			words := make([]string, size)
 			for i := range words {
 				words[i] = strconv.FormatUint(r.Uint64N(1<<36), 36)
 			}
-			add(t, s, id, user(strings.Join(words, " ")))
+			e := user(strings.Join(words, " "))
+			e.ClientID = skein.ClientID(words[0])
+			batch = append(batch, e)
+		}
+		for some := range slices.Chunk(batch, max(1, 8000/size/100)) {
+			add(t, s, id, some...)
 		}
 	}
 	sqlite.CloseFor(s.(*sqlite.Store), 1) // as on a busy machine: the index has little of it
@@ -222,7 +236,7 @@ func TestDeletingMakesRoomOnAFullDisk(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fillDisk(t, dir)
+	fillDisk(t, dir, "fill")
 	s, err = dial(name)
 	if err != nil {
 		t.Fatal(err)
@@ -237,7 +251,7 @@ func TestDeletingMakesRoomOnAFullDisk(t *testing.T) {
 	if err := s.(skein.Sweeper).Swept(t.Context()); err != nil {
 		t.Fatalf("Swept after it = %v", err)
 	}
-	if is, err := os.Stat(name); err != nil || is.Size() > was.Size()*2/3 {
+	if is, err := os.Stat(name); err != nil || is.Size() > was.Size()-int64(messages*size*4) {
 		t.Errorf("after a deletion the file has %d bytes, %v, of %d", is.Size(), err, was.Size())
 	}
 	if !sqlite.Feed(s.(*sqlite.Store)) {
@@ -247,8 +261,20 @@ func TestDeletingMakesRoomOnAFullDisk(t *testing.T) {
 	if n := len(events(t, s, "stays")); n != 3 {
 		t.Errorf("the other session has %d events, want 3", n)
 	}
-	if err := os.Remove(filepath.Join(dir, "fill")); err != nil {
-		t.Fatal(err)
+
+	// The room that was made is taken too, and the next deletion makes more.
+	sqlite.KeepReserve(s.(*sqlite.Store))
+	fillDisk(t, dir, "again")
+	if _, err := s.Delete(t.Context(), "too", skein.Deletion{}); err != nil {
+		t.Errorf("Delete on the disk that is full again = %v", err)
+	}
+	if err := s.(skein.Sweeper).Swept(t.Context()); err != nil {
+		t.Errorf("Swept after it = %v", err)
+	}
+	for _, fill := range []string{"fill", "again"} {
+		if err := os.Remove(filepath.Join(dir, fill)); err != nil {
+			t.Fatal(err)
+		}
 	}
 	sqlite.KeepReserve(s.(*sqlite.Store))
 	if sqlite.Feed(s.(*sqlite.Store)) {
@@ -257,10 +283,10 @@ func TestDeletingMakesRoomOnAFullDisk(t *testing.T) {
 	shut(t, s)
 }
 
-// fillDisk takes the last byte of the disk that dir is.
-func fillDisk(t *testing.T, dir string) {
+// fillDisk takes the last byte of the disk that dir is, for a file.
+func fillDisk(t *testing.T, dir, file string) {
 	t.Helper()
-	f, err := os.Create(filepath.Join(dir, "fill"))
+	f, err := os.Create(filepath.Join(dir, file))
 	if err != nil {
 		t.Fatal(err)
 	}

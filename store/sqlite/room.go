@@ -53,40 +53,56 @@ func (c *core) reopen(ctx context.Context) error {
 	return errors.Join(c.readOnly, err)
 }
 
-// The reserve is a file of random bytes beside a large store. On a full disk
-// SQLite can delete nothing, for it writes before it frees; then the file goes,
-// and its room is what deleting needs. It is made again when there is room.
+// The reserve is a file of random bytes beside the store. On a full disk SQLite
+// can delete nothing, for it writes before it frees; then the file goes, and its
+// room is what deleting needs. It is made again when there is room.
 const (
 	reserveSuffix = "-reserve"
-	reserveSize   = 4 << 20
-	reserveFrom   = 4 * reserveSize // a smaller store has nothing to give
-	reserveRoom   = 8 * reserveSize // on a disk with less it stays away
+	reserveLeast  = 512 << 10
+	reserveMost   = 4 << 20
+	tightRoom     = 8 // on a disk with less room than so many reserves, what can wait is left for later
 )
+
+// reserveFor returns how large a reserve is right for a store of a size. A step
+// of a deletion has a bound, but the larger the store, the more pages of the
+// indexes it touches. The sizes are few, so that the file is seldom made anew.
+func reserveFor(size int64) int64 {
+	want := int64(reserveLeast)
+	for want < reserveMost && want*8 <= size {
+		want *= 2
+	}
+	return want
+}
 
 func (c *core) reserve() string { return c.paths.real() + reserveSuffix }
 
-// keepReserve makes the reserve, if it is not there, and sees whether the disk
-// is nearly full. That the reserve cannot be made matters only when it would be
-// needed.
+// keepReserve makes the reserve, if it is not there or the store has outgrown
+// it, and sees whether the disk is nearly full. That the reserve cannot be made
+// matters only when it would be needed.
 func (c *core) keepReserve() {
+	st, err := os.Stat(c.path)
+	if err != nil {
+		return
+	}
+	want := reserveFor(st.Size())
 	room, known := freeSpace(filepath.Dir(c.reserve()))
-	enough := known && room >= reserveRoom
-	if enough || !known {
+	if !known || room >= tightRoom*want {
 		c.tight.Store(false)
 	}
-	st, err := os.Stat(c.path)
-	if err != nil || st.Size() < reserveFrom {
+	is, err := os.Lstat(c.reserve())
+	none := errors.Is(err, fs.ErrNotExist)
+	switch {
+	case err != nil && !none, err == nil && is.Size() >= want:
+		return
+	case !known || room < want:
+		if none && known {
+			c.tight.Store(true)
+		}
 		return
 	}
-	if _, err := os.Stat(c.reserve()); !errors.Is(err, fs.ErrNotExist) {
-		return
-	}
-	if !enough {
-		c.tight.Store(known)
-		return
-	}
-	b := make([]byte, reserveSize) // random: some file systems keep no zeros
-	_, _ = rand.Read(b)            //nolint:errcheck // it never fails
+	_ = os.Remove(c.reserve()) //nolint:errcheck // then it is a small one
+	b := make([]byte, want)    // random: some file systems keep no zeros
+	_, _ = rand.Read(b)        //nolint:errcheck // it never fails
 	f, err := os.OpenFile(c.reserve(), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return // another process makes it

@@ -13,8 +13,13 @@ import (
 	"github.com/skein-dev/skein/internal/sleep"
 )
 
-// vacuumPages is how many pages one step gives back: some 50 ms.
-const vacuumPages = 1000
+// vacuumPages is how many pages one step gives back at most: some 50 ms.
+// vacuumCost is how many bytes the log may take for each: the page that is moved
+// to its place, what points there, and the map of both.
+const (
+	vacuumPages = 1000
+	vacuumCost  = 4 * 4200
+)
 
 // sweep takes what was deleted out of the file itself: the index keeps deleted
 // words until its parts are merged, the file keeps free pages until it is cut,
@@ -89,8 +94,8 @@ func (c *core) left(ctx context.Context) (string, error) {
 func (c *core) giveBack(ctx context.Context) (emptied bool, err error) {
 	for {
 		free, most := int64(0), int64(vacuumPages)
-		if c.tight.Load() {
-			most = vacuumPages / 8
+		if room, known := freeSpace(filepath.Dir(c.path)); known {
+			most = max(1, min(most, room/vacuumCost))
 		}
 		err := c.makingRoom(ctx, func() error {
 			return c.write(ctx, func(t *tx) (err error) {
