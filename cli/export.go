@@ -134,7 +134,11 @@ func (o *exportOptions) write(ctx context.Context, j *job, w io.Writer, s skein.
 	entries, shown := hide.entries(reader{ctx, j.store, s}.entries(0)), hide.session(s)
 	switch o.to {
 	case "json":
-		return render.JSON(w, &shown, entries)
+		told, err := render.TellCalls(j.store.Events(ctx, s.ID, 0), s.Last)
+		if err != nil {
+			return err
+		}
+		return render.JSON(w, &shown, entries, told)
 	case "skein":
 		_, err := replay.Write(ctx, w, j.store, s.ID)
 		return err

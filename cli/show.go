@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/skein-dev/skein"
-	"github.com/skein-dev/skein/render"
 )
 
 type showOptions struct {
@@ -101,13 +100,9 @@ func (o *showOptions) check() error {
 }
 
 func (o *showOptions) writeMessages(j *job, r reader) error {
-	messages := o.messages(r)
-	var told *render.Told
-	if !o.json {
-		var err error
-		if messages, told, err = o.told(r, messages); err != nil {
-			return err
-		}
+	messages, told, err := o.told(r, o.messages(r))
+	if err != nil {
+		return err
 	}
 	var head sessionHead
 	headed := o.whole() && !o.json
@@ -130,9 +125,9 @@ func (o *showOptions) writeMessages(j *job, r reader) error {
 			case e.Rewound && !o.rewound:
 				o.hidden++
 			case o.json && o.whole() && o.theirs.program != "":
-				err = writeJSON(w, theirEntry{e, o.theirs.turn})
+				err = writeJSON(w, theirEntry{told.Entry(e), o.theirs.turn})
 			case o.json:
-				err = writeJSON(w, e)
+				err = writeJSON(w, told.Entry(e))
 			default:
 				err = t.entry(&e)
 			}

@@ -41,6 +41,11 @@ func (o *showOptions) told(r reader, messages iter.Seq2[skein.Entry, error]) (it
 			to = part[len(part)-1].End
 		}
 	}
-	told, err := render.Tell(r.store.Events(r.ctx, r.session.ID, from), to, o.curtain.text)
+	events := r.store.Events(r.ctx, r.session.ID, from)
+	if o.json {
+		told, err := render.TellCalls(events, to)
+		return messages, told, err
+	}
+	told, err := render.Tell(events, to, o.curtain.text)
 	return messages, told, err
 }

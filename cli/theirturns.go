@@ -3,6 +3,7 @@ package cli
 import (
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/interop/formats/amplifier"
+	"github.com/skein-dev/skein/render"
 )
 
 // theirTurns counts the turns of a session as the program does that it came
@@ -37,6 +38,6 @@ func (t *theirTurns) say(n int) string {
 
 // theirEntry is a message with the turn that it is in as Amplifier counts.
 type theirEntry struct {
-	skein.Entry
+	render.Entry
 	Turn int `json:"amplifier_turn,omitempty"`
 }

@@ -21,7 +21,7 @@ func TestDocumentsAreTheGoldenFiles(t *testing.T) {
 	s, entries := sample()
 	o := Options{Reasoning: true, Cost: "$0.19", Image: func(skein.Hash) ([]byte, error) { return pixel, nil }}
 	var j bytes.Buffer
-	if err := JSON(&j, &s, each(entries)); err != nil {
+	if err := JSON(&j, &s, each(entries), nil); err != nil {
 		t.Fatal(err)
 	}
 	for name, got := range map[string]string{
@@ -49,7 +49,7 @@ func TestJSONIsExact(t *testing.T) {
 	s, entries := sample()
 	entries[0].Message.Parts[0].Text = "a\x00b\xed\xa0\x80<script>&\u2028"
 	var b bytes.Buffer
-	if err := JSON(&b, &s, each(entries)); err != nil {
+	if err := JSON(&b, &s, each(entries), nil); err != nil {
 		t.Fatal(err)
 	}
 	var back struct {
@@ -98,7 +98,7 @@ func TestAnErrorOfTheEntriesEndsTheDocument(t *testing.T) {
 	for name, err := range map[string]error{
 		"HTML":     HTML(&b, &s, from, Options{}),
 		"Markdown": Markdown(&b, &s, from, Options{}),
-		"JSON":     JSON(&b, &s, from),
+		"JSON":     JSON(&b, &s, from, nil),
 	} {
 		if !errors.Is(err, bad) {
 			t.Errorf("%s = %v, want %v", name, err, bad)

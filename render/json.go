@@ -11,11 +11,12 @@ import (
 )
 
 // JSON writes s and its messages to w as one object of two members, session
-// (a [skein.Session]) and entries (an array of [skein.Entry], one on each
-// line). Nothing is left out, cut or cleaned.
+// (a [skein.Session]) and entries (an array of [Entry], one on each line), with
+// what told, which [TellCalls] returned, says of their calls. Nothing is left out,
+// cut or cleaned.
 //
 // The error is that of entries or of w.
-func JSON(w io.Writer, s *skein.Session, entries Entries) (err error) {
+func JSON(w io.Writer, s *skein.Session, entries Entries, told *Told) (err error) {
 	defer skein.Wrapf(&err, "render: JSON of %s", s.ID)
 	b := bufio.NewWriter(w)
 	head, err := encode(s)
@@ -28,7 +29,7 @@ func JSON(w io.Writer, s *skein.Session, entries Entries) (err error) {
 		if err != nil {
 			return err
 		}
-		line, err := encode(e)
+		line, err := encode(told.Entry(e))
 		if err != nil {
 			return fmt.Errorf("message at %d: %w", e.Seq, err)
 		}

@@ -82,7 +82,7 @@ func TestDocumentsAreStreams(t *testing.T) {
 	for name, write := range map[string]func(*stopper) error{
 		"HTML":     func(w *stopper) error { return HTML(w, &s, from, Options{}) },
 		"Markdown": func(w *stopper) error { return Markdown(w, &s, from, Options{}) },
-		"JSON":     func(w *stopper) error { return JSON(w, &s, from) },
+		"JSON":     func(w *stopper) error { return JSON(w, &s, from, nil) },
 	} {
 		err := write(&stopper{left: 20_000, err: full})
 		if err == nil || reached > n/10 {

@@ -13,6 +13,7 @@ import (
 // lost. A nil Told tells nothing.
 type Told struct {
 	calls   map[string][]toldCall // by ID, which may come again, in order
+	all     bool                  // calls with a result are kept too, and nothing else
 	waiting int                   // calls whose result may come
 	failed  []failure             // in order
 }
@@ -20,8 +21,22 @@ type Told struct {
 type toldCall struct {
 	seq     skein.Seq // where it was made
 	message string    // ID of the message
-	state   skein.CallState
-	done    bool // it has a result, which does not tell the state
+	said    skein.CallState
+	result  skein.Seq // of the message with its result; 0 if there is none
+	failed  bool      // so the result says
+}
+
+// state is how far c came, "" if nothing tells.
+func (c *toldCall) state() skein.CallState {
+	if c.result == 0 {
+		return CallState(c.said, nil)
+	}
+	return CallState(c.said, &skein.Result{Failed: c.failed})
+}
+
+// plain reports whether c has a result that tells its state.
+func (c *toldCall) plain() bool {
+	return c.result > 0 && (c.failed || c.state() == skein.Completed)
 }
 
 // A failure is a request that failed or, without an error, events from seq to
@@ -39,20 +54,37 @@ type failure struct {
 // The error is that of events.
 func Tell(events iter.Seq2[skein.Event, error], to skein.Seq, hide func(string) string) (*Told, error) {
 	t := &Told{calls: map[string][]toldCall{}}
+	return t, t.read(events, to, hide)
+}
+
+// TellCalls is as [Tell], of calls alone, and keeps those with a result too: what
+// [Told.Entry] needs.
+//
+// The error is that of events.
+func TellCalls(events iter.Seq2[skein.Event, error], to skein.Seq) (*Told, error) {
+	t := &Told{calls: map[string][]toldCall{}, all: true}
+	return t, t.read(events, to, nil)
+}
+
+// read takes in events for [Tell].
+func (t *Told) read(events iter.Seq2[skein.Event, error], to skein.Seq, hide func(string) string) error {
 	for e, err := range events {
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if e.Seq > to && t.waiting == 0 {
 			break
 		}
 		t.add(&e, to, hide)
 	}
-	return t, nil
+	return nil
 }
 
 // add takes in e. A payload that does not fit its kind tells nothing.
 func (t *Told) add(e *skein.Event, to skein.Seq, hide func(string) string) {
+	if t.all && (e.Kind == skein.KindStep || e.Kind == skein.KindNoted) {
+		return
+	}
 	switch e.Kind {
 	case skein.KindSaid:
 		if bytes.Contains(e.Payload, []byte(`"call`)) { // spares most messages
@@ -70,7 +102,7 @@ func (t *Told) add(e *skein.Event, to skein.Seq, hide func(string) string) {
 	case skein.KindTool:
 		if s, err := skein.Decode[skein.ToolState](*e); err == nil {
 			if c := t.newest(s.Call); c != nil {
-				c.state = s.State
+				c.said = s.State
 			}
 		}
 	case skein.KindStep:
@@ -108,7 +140,7 @@ func (t *Told) message(seq skein.Seq, m *skein.Message, made bool) {
 		case p.Call != nil && p.Call.ID != "" && made:
 			t.call(seq, m.ID, p.Call.ID)
 		case p.Result != nil:
-			t.answer(p.Result)
+			t.answer(seq, p.Result)
 		}
 	}
 }
@@ -122,16 +154,15 @@ func (t *Told) call(seq skein.Seq, message, id string) {
 	t.waiting++
 }
 
-// answer forgets the call that r answers, unless more is told of it than r
-// does.
-func (t *Told) answer(r *skein.Result) {
+// answer takes in the result r, which stands at seq, and forgets the call that it
+// answers, unless more is to be told of that.
+func (t *Told) answer(seq skein.Seq, r *skein.Result) {
 	c := t.newest(r.CallID)
-	if c == nil || c.done {
+	if c == nil || c.result > 0 {
 		return
 	}
 	t.waiting--
-	if c.state = CallState(c.state, r); c.state != skein.Completed && !r.Failed {
-		c.done = true
+	if c.result, c.failed = seq, r.Failed; t.all || !c.plain() {
 		return
 	}
 	if all := t.calls[r.CallID]; len(all) > 1 {
@@ -154,17 +185,27 @@ func (t *Told) Call(e *skein.Entry, id string) string {
 	if t == nil {
 		return ""
 	}
-	for _, c := range t.calls[id] {
-		if c.seq < e.Seq || c.seq > e.End {
-			continue
-		}
+	if c := t.of(e, id); c != nil {
 		return callWords(c)
 	}
 	return ""
 }
 
-func callWords(c toldCall) string {
-	switch c.state {
+// of returns the call with this ID that e made, nil if none is known.
+func (t *Told) of(e *skein.Entry, id string) *toldCall {
+	for i, c := range t.calls[id] {
+		if c.seq >= e.Seq && c.seq <= e.End {
+			return &t.calls[id][i]
+		}
+	}
+	return nil
+}
+
+func callWords(c *toldCall) string {
+	if c.plain() {
+		return ""
+	}
+	switch state := c.state(); state {
 	case skein.Pending:
 		return "pending: it has not run"
 	case skein.Uncertain:
@@ -174,12 +215,50 @@ func callWords(c toldCall) string {
 	case skein.Completed:
 		return "completed, but its result was not kept"
 	case "":
-		if c.done {
-			return ""
-		}
 		return "no result"
+	default:
+		return Line(string(state))
 	}
-	return Line(string(c.state))
+}
+
+// Open is the state of a call of which nothing tells how far it came.
+const Open skein.CallState = "open"
+
+// An Entry is a message as JSON has it: with how far its calls came.
+type Entry struct {
+	skein.Entry
+	Calls []Call `json:"calls,omitempty"` // those of the message, in order
+}
+
+// A Call is how far a call came, and which message answers it.
+type Call struct {
+	ID     string          `json:"id"`
+	State  skein.CallState `json:"state,omitempty"`  // a [skein.CallState] or [Open]; "" if nobody looked far enough
+	Result skein.Seq       `json:"result,omitempty"` // of the message with its result; 0 if there is none
+}
+
+// Entry returns e with what t tells of its calls, which may be without text that
+// is hidden in e. It needs what [TellCalls] returns.
+func (t *Told) Entry(e skein.Entry) Entry {
+	out := Entry{Entry: e}
+	if t == nil {
+		return out
+	}
+	for i := range e.Message.Parts {
+		c := e.Message.Parts[i].Call
+		if c == nil {
+			continue
+		}
+		told := Call{ID: c.ID, State: Open}
+		if known := t.of(&e, c.ID); known != nil {
+			told.Result = known.result
+			if state := known.state(); state != "" {
+				told.State = state
+			}
+		}
+		out.Calls = append(out.Calls, told)
+	}
+	return out
 }
 
 // Before returns the errors of requests that failed before the message e, nil

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/skein-dev/skein"
 )
 
@@ -106,6 +108,59 @@ func TestDocumentsTellHowFarCallsCameAndWhichRequestsFailed(t *testing.T) {
 	}
 	if page := asHTML(t, s, entries, Options{}); !strings.Contains(page, "answers call 7, failed, ") || !strings.Contains(page, "<span>call 7</span>") {
 		t.Errorf("HTML does not say which call a result answers:\n%s", page)
+	}
+}
+
+func TestJSONTellsHowFarCallsCameAndWhatAnswersThem(t *testing.T) {
+	s, events, entries := told()
+	late := skein.NewEvent(skein.KindTool, noon, skein.ToolState{Call: "b", State: skein.Completed}) // its result said no
+	late.Seq = skein.Seq(len(events) + 1)
+	what, err := TellCalls(eachEvent(append(events, late)), s.Last)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []Call{
+		{"p", skein.Pending, 0},
+		{"r", skein.Running, 0},
+		{"u", skein.Uncertain, 0},
+		{"f", skein.Failed, 0},
+		{"n", Open, 0},
+		{"a", skein.Completed, 12},
+		{"b", skein.Failed, 11},
+	}
+	if diff := cmp.Diff(want, what.Entry(entries[1]).Calls); diff != "" {
+		t.Errorf("the calls of a message (-want +got):\n%s", diff)
+	}
+	if got := what.Entry(entries[0]).Calls; len(got) > 0 {
+		t.Errorf("a message without calls has %v", got)
+	}
+}
+
+// An ID that comes again is another call.
+func TestJSONTellsCallsWithOneIDApart(t *testing.T) {
+	var events []skein.Event
+	say := func(role skein.Role, p skein.Part) skein.Entry {
+		m := skein.Message{Role: role, Parts: []skein.Part{p}}
+		e := skein.Say(noon, m)
+		e.Seq = skein.Seq(len(events) + 1)
+		events = append(events, e)
+		return skein.Entry{Seq: e.Seq, End: e.Seq, Message: m}
+	}
+	call := skein.Part{Kind: skein.PartCall, Call: &skein.Call{ID: "1", Name: "Bash"}}
+	result := skein.Part{Kind: skein.PartResult, Result: &skein.Result{CallID: "1"}}
+	first := say(skein.RoleAssistant, call)
+	say(skein.RoleTool, result)
+	second := say(skein.RoleAssistant, call)
+	say(skein.RoleTool, result)
+	say(skein.RoleTool, result)
+	third := say(skein.RoleAssistant, call)
+	what, err := TellCalls(eachEvent(events), 6)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := []Call{what.Entry(first).Calls[0], what.Entry(second).Calls[0], what.Entry(third).Calls[0]}
+	if diff := cmp.Diff([]Call{{"1", skein.Completed, 2}, {"1", skein.Completed, 4}, {"1", Open, 0}}, got); diff != "" {
+		t.Errorf("three calls with one ID (-want +got):\n%s", diff)
 	}
 }
 

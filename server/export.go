@@ -157,7 +157,11 @@ func (e *export) write(w io.Writer) error {
 	case "html":
 		return render.HTML(w, e.s, said, e.look)
 	case "json":
-		return render.JSON(w, e.s, said)
+		told, err := render.TellCalls(e.store.Events(e.ctx, e.s.ID, 0), e.s.Last)
+		if err != nil {
+			return err
+		}
+		return render.JSON(w, e.s, said, told)
 	case "source":
 		err := interop.WriteFile(e.ctx, e.store, e.source.Format, e.source.Path, w)
 		var missing *interop.GapError

@@ -9,6 +9,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/room"
+	"github.com/skein-dev/skein/render"
 	"github.com/skein-dev/skein/server/api"
 	"github.com/skein-dev/skein/server/door"
 )
@@ -54,7 +55,7 @@ func (a *service) messages(t *table) {
 		Rewound bool            `query:"rewound" doc:"also what was taken back, marked"`
 		Raw     bool            `query:"raw" doc:"with what looks like a secret; needs the scope read:raw"`
 	}
-	type entries struct{ Body api.Page[skein.Entry] }
+	type entries struct{ Body api.Page[render.Entry] }
 	register(t, operation{ID: "list-messages", Method: http.MethodGet, Path: "/sessions/{id}/messages", Tag: "messages", Scope: door.Read, Summary: "The newest messages, oldest first; further back by cursor", Errors: []int{http.StatusNotFound}},
 		func(ctx context.Context, i *page) (*entries, error) {
 			before, err := seqOf(i.Cursor)
@@ -64,16 +65,52 @@ func (a *service) messages(t *table) {
 			if err := rawly(ctx, i.Raw); err != nil {
 				return nil, err
 			}
-			list, more, err := newest(ctx, legible(ctx), i.ID, i.Limit, before, i.Rewound)
+			store := legible(ctx)
+			list, more, err := newest(ctx, store, i.ID, i.Limit, before, i.Rewound)
 			if err != nil {
 				return nil, err
 			}
-			out := api.Page[skein.Entry]{Items: a.veiledEntries(list, i.Raw)}
+			var out api.Page[render.Entry]
 			if more {
 				out.Next = strconv.FormatInt(int64(list[0].Seq), 10)
 			}
-			return &entries{out}, nil
+			out.Items, err = a.messagesOf(ctx, store, i.ID, list, i.Raw)
+			return &entries{out}, err
 		})
+}
+
+// farthest is how many events behind a page are read for what became of its calls:
+// one that was never answered would have the rest of the session read.
+const farthest = 1000
+
+// messagesOf returns messages, which follow each other, as they are told: with how
+// far their calls came.
+func (a *service) messagesOf(ctx context.Context, store skein.Store, id skein.SessionID, found []skein.Entry, raw bool) ([]render.Entry, error) {
+	out := make([]render.Entry, 0, len(found))
+	if len(found) == 0 {
+		return out, nil
+	}
+	first, last, cut := found[0].Seq, found[len(found)-1].End, false
+	told, err := render.TellCalls(func(yield func(skein.Event, error) bool) {
+		for e, err := range store.Events(ctx, id, first-1) {
+			if cut = e.Seq > last+farthest; cut || !yield(e, err) {
+				return
+			}
+		}
+	}, last)
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range found {
+		m := told.Entry(a.veiledEntry(e, raw))
+		for i := range m.Calls {
+			if cut && m.Calls[i].Result == 0 {
+				m.Calls[i].State = ""
+			}
+		}
+		out = append(out, m)
+	}
+	return out, nil
 }
 
 // newest returns the newest n messages before a place, fewer if they are long, those that were taken back

@@ -26,16 +26,12 @@ func (a *service) veiled(e skein.Event, raw bool) skein.Event {
 	return a.Redact.Event(e)
 }
 
-// veiledEntries are entries as they are told.
-func (a *service) veiledEntries(all []skein.Entry, raw bool) []skein.Entry {
-	out := append([]skein.Entry{}, all...)
+// veiledEntry is e as it is told.
+func (a *service) veiledEntry(e skein.Entry, raw bool) skein.Entry {
 	if raw || a.Redact == nil {
-		return out
+		return e
 	}
-	for i := range out {
-		out[i] = a.Redact.Entry(out[i])
-	}
-	return out
+	return a.Redact.Entry(e)
 }
 
 // veiledSession is a session as it is told: its names are for people.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/room"
+	"github.com/skein-dev/skein/render"
 	"github.com/skein-dev/skein/server/api"
 	"github.com/skein-dev/skein/server/door"
 )
@@ -61,7 +62,7 @@ func (a *service) events(t *table) {
 		Doc: "As events they are as they were written, in order; of a fork the parent's too. As messages the pieces of each are put together. As context it is what a model is shown next.\n\n" +
 			"With follow=1 each event is sent as SSE with its seq as id; after a break, Last-Event-ID (or after) takes up again without a gap or a repeat. A comment comes every 15 s. Who reads too slowly is dropped, and may come back.",
 		Errors: []int{http.StatusNotFound},
-		Gives:  []media{bodyOf[eventPage](jsonType), bodyOf[api.Page[skein.Entry]](jsonType), bodyOf[shown](jsonType), bodyOf[event](sseType)},
+		Gives:  []media{bodyOf[eventPage](jsonType), bodyOf[api.Page[render.Entry]](jsonType), bodyOf[shown](jsonType), bodyOf[event](sseType)},
 	}, func(ctx context.Context, i *in) (*written, error) {
 		q := &i.EventQuery
 		if err := q.readCursor(); err != nil {
@@ -163,27 +164,30 @@ func (a *service) readEvents(ctx context.Context, store skein.Store, q *EventQue
 
 // messagePage returns a page of messages: from the front, or, with before, the
 // newest ones before it.
-func (a *service) messagePage(ctx context.Context, store skein.Store, q *EventQuery) (p api.Page[skein.Entry], err error) {
+func (a *service) messagePage(ctx context.Context, store skein.Store, q *EventQuery) (p api.Page[render.Entry], err error) {
 	if q.Before > 0 {
 		found, more, err := fitting(ctx, store, q.ID, q.Limit, q.Before)
+		if err != nil {
+			return p, err
+		}
 		if more {
 			p.Next = fmt.Sprintf("before:%d", found[0].Seq)
 		}
-		p.Items = a.veiledEntries(found, q.Raw)
+		p.Items, err = a.messagesOf(ctx, store, q.ID, found, q.Raw)
 		return p, err
 	}
 	s, err := store.Session(ctx, q.ID)
 	if err != nil {
 		return p, err
 	}
-	p.Items = []skein.Entry{}
+	var found []skein.Entry
 	size := 0
 	for e, err := range entries(ctx, store, &s, q.After) {
 		if err != nil {
 			return p, err
 		}
-		if len(p.Items) == q.Limit || size > maxPage {
-			p.Next = fmt.Sprintf("after:%d", p.Items[len(p.Items)-1].Seq)
+		if len(found) == q.Limit || size > maxPage {
+			p.Next = fmt.Sprintf("after:%d", found[len(found)-1].Seq)
 			break
 		}
 		n := lengthOf(e)
@@ -191,9 +195,10 @@ func (a *service) messagePage(ctx context.Context, store skein.Store, q *EventQu
 			return p, err
 		}
 		size += n
-		p.Items = append(p.Items, a.veiledEntries([]skein.Entry{e}, q.Raw)...)
+		found = append(found, e)
 	}
-	return p, nil
+	p.Items, err = a.messagesOf(ctx, store, q.ID, found, q.Raw)
+	return p, err
 }
 
 // Messages that are read at once: as many as have about readBytes, but for the

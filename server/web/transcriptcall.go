@@ -41,7 +41,7 @@ func (t *transcriber) call(e *skein.Entry, p *skein.Part) called {
 		out.State = string(render.CallState(state.State, a.result))
 	}
 	if out.State == "" {
-		out.State = "open"
+		out.State = string(render.Open)
 		switch {
 		case slices.Contains(t.Session.Open, c.ID):
 			out.State = string(skein.Running)

@@ -48,7 +48,18 @@ export interface Entry {
   turn: number;
   time: string;
   message: Message;
+  /** How far its tool calls came, in order. */
+  calls?: CallState[];
   [more: string]: unknown;
+}
+
+/** How far a tool call came. */
+export interface CallState {
+  id: string;
+  /** pending, running, completed, error, uncertain, or open: nothing tells. Left out where nobody looked far enough. */
+  state?: string;
+  /** The seq of the message with its result. */
+  result?: number;
 }
 
 /** An event that is to be stored. */
