@@ -141,6 +141,9 @@ func (m *Message) Prompt() string {
 // Words returns the text of m's text parts that a person or model meant to be
 // read, joined by blank lines; without reasoning, tools and synthetic parts.
 func (m *Message) Words() string {
+	if len(m.Parts) == 1 && m.Parts[0].Kind == PartText && !m.Parts[0].Synthetic {
+		return string(m.Parts[0].Text) // nothing to copy
+	}
 	var b []byte
 	for _, p := range m.Parts {
 		if (p.Kind == PartText || p.Kind == PartSummary) && !p.Synthetic {

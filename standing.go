@@ -27,13 +27,13 @@ func (s *Standing) Joins(id string) bool {
 // Shown returns what stands: Messages, Turns, First and LastPrompt.
 func (s *Standing) Shown() (x Shown) {
 	for _, m := range s.messages() {
-		if m.words == nil {
+		if !m.stands {
 			continue
 		}
 		x.Messages++
 		if m.typed {
 			x.Turns++
-			x.LastPrompt = or(*m.words, x.LastPrompt)
+			x.LastPrompt = or(m.words, x.LastPrompt)
 			x.First = or(x.First, x.LastPrompt)
 		}
 	}
@@ -42,8 +42,8 @@ func (s *Standing) Shown() (x Shown) {
 
 // A standing message is one that was said.
 type standing struct {
-	typed bool
-	words *string // of the first piece that stands; nil if none does
+	typed, stands bool
+	words         string // of the first piece that stands
 }
 
 // messages returns the messages in order of their first events.
@@ -59,9 +59,8 @@ func (s *Standing) messages() []standing {
 			all = append(all, standing{typed: p.typed})
 		}
 		m := &all[at[p.first]]
-		if within(spans, p.seq) && !p.gone && m.words == nil {
-			words := p.message.Words()
-			m.words = &words
+		if within(spans, p.seq) && !p.gone && !m.stands {
+			m.stands, m.words = true, p.message.Words()
 		}
 	}
 	return all
