@@ -33,12 +33,17 @@ stop: ## end the server that run left behind
 	@scripts/stop
 
 .PHONY: test
-test: ## all tests: what to run before a push
+test: ## all tests, the long ones cut short: what to run before a push
 	@scripts/step "test"
 	@scripts/test
 
+.PHONY: long
+long: ## all tests at their full length, but those that race runs at theirs
+	@scripts/step "long"
+	@scripts/test long
+
 .PHONY: check
-check: tidy format vet lint test race cross cgo bench-check adapters clients ## every check and every test, as CI runs them
+check: tidy format vet lint long race cross cgo bench-check adapters clients ## every check and every test, as CI runs them
 	@echo "all checks passed"
 
 .PHONY: tidy

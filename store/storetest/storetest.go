@@ -3,6 +3,7 @@ package storetest
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -34,6 +35,10 @@ type Options struct {
 	// Newer is.
 	Unchanged func(t *testing.T, address string) func() error
 
+	// Promises are the numbers of the promises to put the stores to, as "06".
+	// nil: all of them.
+	Promises []string
+
 	// Deadline is how long one check may take; 0: 15 minutes, which even a slow
 	// and busy machine needs for none. A store that hangs in a check ends the
 	// test binary with a text that names the promise.
@@ -53,6 +58,9 @@ type Options struct {
 // It closes them.
 func Run(t *testing.T, open func(*testing.T) skein.Store, o Options) {
 	for _, p := range promises() {
+		if number, _, _ := strings.Cut(p.name, " "); o.Promises != nil && !slices.Contains(o.Promises, number) {
+			continue
+		}
 		t.Run(p.name, func(t *testing.T) {
 			for _, c := range p.checks {
 				if c.fits(o) {
