@@ -26,6 +26,7 @@ func (s *Store) Examine(ctx context.Context, x skein.Examination) iter.Seq2[skei
 		ex.Area("disk", ex.disk)
 		ex.Area("file", ex.file)
 		ex.Area("events", ex.events)
+		ex.Area("events", ex.heads)
 		ex.Area("events", ex.recounts)
 		ex.Area("records", ex.records)
 		ex.Area("usage", ex.usage)

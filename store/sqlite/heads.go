@@ -15,6 +15,7 @@ type head struct {
 	ledger.Head       // LockedBy and Binned are looked up elsewhere
 	n           int64 // sessions.n; 0 if there is no row yet
 	bytes       int64
+	altered     bool // its texts are not what was stored: headsum.go
 }
 
 // heads are the rows of the sessions that were written to last, so that an
@@ -77,12 +78,12 @@ const headColumns = `s.n, s.id, s.user_id, s.key, s.title, s.title_by, s.descrip
 	s.project, s.cwd, s.agent, s.profile, s.provider, s.model, s.parent, s.parent_seq, s.parent_why, s.parent_call,
 	s.origin, s.origin_path, s.origin_id, s.origin_version, s.status, s.tags, s.open_calls, s.locked_by, s.pinned, s.created,
 	s.updated, s.touched, s.binned, s.base, s.last, s.said, s.messages, s.turns, s.undone_messages, s.undone_turns, s.compactions, s.uncertain, s.revision,
-	s.input, s.output, s.reasoning, s.cache_read, s.cache_write, s.cache_hour, s.requests, s.reported, s.bytes, s.first_words_at, s.last_prompt_at`
+	s.input, s.output, s.reasoning, s.cache_read, s.cache_write, s.cache_hour, s.requests, s.reported, s.bytes, s.first_words_at, s.last_prompt_at, coalesce(s.sum, -1)`
 
 // headScan reads a row of headColumns; scan is that of a row.
 func headScan(scan func(dest ...any) error) (h head, err error) {
 	var id, user, titleBy, parent, why, tags, open string
-	var parentSeq, pinned, created, updated, touched, binned, base, last, said, messages, turns, undoneMessages, undoneTurns, compactions, uncertain, revision, firstAt, lastAt int64
+	var parentSeq, pinned, created, updated, touched, binned, base, last, said, messages, turns, undoneMessages, undoneTurns, compactions, uncertain, revision, firstAt, lastAt, sum int64
 	var origin skein.Origin
 	var call string
 	u := &h.Usage
@@ -90,7 +91,7 @@ func headScan(scan func(dest ...any) error) (h head, err error) {
 		&h.Project, &h.Cwd, &h.Agent, &h.Profile, &h.Provider, &h.Model, &parent, &parentSeq, &why, &call,
 		&origin.Format, &origin.Path, &origin.ID, &origin.Version, &h.Status, &tags, &open, &h.LockedBy, &pinned, &created,
 		&updated, &touched, &binned, &base, &last, &said, &messages, &turns, &undoneMessages, &undoneTurns, &compactions, &uncertain, &revision,
-		&u.Input, &u.Output, &u.Reasoning, &u.CacheRead, &u.CacheWrite, &u.CacheHour, &u.Requests, &u.Reported, &h.bytes, &firstAt, &lastAt)
+		&u.Input, &u.Output, &u.Reasoning, &u.CacheRead, &u.CacheWrite, &u.CacheHour, &u.Requests, &u.Reported, &h.bytes, &firstAt, &lastAt, &sum)
 	if err != nil {
 		return head{}, err
 	}
@@ -107,8 +108,12 @@ func headScan(scan func(dest ...any) error) (h head, err error) {
 	h.Messages, h.Turns, h.Compactions = int(messages), int(turns), int(compactions)
 	h.Undone = skein.Counts{Messages: int(undoneMessages), Turns: int(undoneTurns)}
 	h.Uncertain, h.Revision = int(uncertain), int(revision)
-	if h.Tags, err = stringsFrom(tags); err == nil {
-		h.Open, err = stringsFrom(open)
+	if h.Open, err = stringsFrom(open); err != nil {
+		return h, err
+	}
+	h.Tags, err = stringsFrom(tags)
+	if h.altered = sum != unsummed && (err != nil || sum != h.sum()); h.altered {
+		err = nil
 	}
 	return h, err
 }
@@ -148,7 +153,7 @@ func (t *tx) putHead(was, h *head) (err error) {
 	switch {
 	case h.n == 0:
 		h.n, err = t.insertHead(h)
-	case sameButCounts(was, h):
+	case sameButCounts(was, h) && was.altered == h.altered:
 		err = t.updateCounts(was, h)
 	default:
 		err = t.updateHead(h)
@@ -164,10 +169,10 @@ func (t *tx) putHead(was, h *head) (err error) {
 func (t *tx) updateCounts(was, h *head) (err error) {
 	u := &h.Usage
 	values := []any{
-		int64(h.Updated), int64(h.Last), int64(h.Said), h.Messages, h.Turns, h.Undone.Messages, h.Undone.Turns, h.LastPrompt, int64(h.Prompts.FirstAt), int64(h.Prompts.LastAt), h.bytes, h.Provider, h.Model,
+		int64(h.Updated), int64(h.Last), int64(h.Said), h.Messages, h.Turns, h.Undone.Messages, h.Undone.Turns, h.LastPrompt, int64(h.Prompts.FirstAt), int64(h.Prompts.LastAt), h.bytes, h.Provider, h.Model, h.sumColumn(),
 		u.Input, u.Output, u.Reasoning, u.CacheRead, u.CacheWrite, u.CacheHour, u.Requests, u.Reported, h.n,
 	}
-	const counts = `updated = ?, last = ?, said = ?, messages = ?, turns = ?, undone_messages = ?, undone_turns = ?, last_prompt = ?, first_words_at = ?, last_prompt_at = ?, bytes = ?, provider = ?, model = ?,
+	const counts = `updated = ?, last = ?, said = ?, messages = ?, turns = ?, undone_messages = ?, undone_turns = ?, last_prompt = ?, first_words_at = ?, last_prompt_at = ?, bytes = ?, provider = ?, model = ?, sum = ?,
 		input = ?, output = ?, reasoning = ?, cache_read = ?, cache_write = ?, cache_hour = ?, requests = ?, reported = ?`
 	if was.Updated>>10 == h.Updated>>10 {
 		_, _, err = t.exec(`UPDATE sessions SET `+counts+` WHERE n = ?`, values...)
@@ -206,7 +211,7 @@ func headValues(h *head) []any {
 		s.Project, s.Cwd, s.Agent, s.Profile, s.Provider, s.Model, string(parent.Session), int64(parent.Seq), string(parent.Why), parent.Call,
 		origin.Format, origin.Path, origin.ID, origin.Version, s.Status, stringsJSON(s.Tags), stringsJSON(s.Open), s.Pinned, int64(s.Created),
 		int64(s.Updated), int64(s.Updated >> 10), int64(s.Touched), int64(s.Binned), int64(s.Base), int64(s.Last), int64(h.Said), s.Messages, s.Turns, s.Undone.Messages, s.Undone.Turns, s.Compactions, s.Uncertain, s.Revision,
-		u.Input, u.Output, u.Reasoning, u.CacheRead, u.CacheWrite, u.CacheHour, u.Requests, u.Reported, h.bytes, int64(h.Prompts.FirstAt), int64(h.Prompts.LastAt),
+		u.Input, u.Output, u.Reasoning, u.CacheRead, u.CacheWrite, u.CacheHour, u.Requests, u.Reported, h.bytes, int64(h.Prompts.FirstAt), int64(h.Prompts.LastAt), h.sumColumn(),
 	}
 }
 
@@ -215,8 +220,8 @@ func (t *tx) insertHead(h *head) (int64, error) {
 		project, cwd, agent, profile, provider, model, parent, parent_seq, parent_why, parent_call,
 		origin, origin_path, origin_id, origin_version, status, tags, open_calls, pinned, created,
 		updated, recent, touched, binned, base, last, said, messages, turns, undone_messages, undone_turns, compactions, uncertain, revision,
-		input, output, reasoning, cache_read, cache_write, cache_hour, requests, reported, bytes, first_words_at, last_prompt_at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		input, output, reasoning, cache_read, cache_write, cache_hour, requests, reported, bytes, first_words_at, last_prompt_at, sum)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		headValues(h)...)
 	return n, err
 }
@@ -226,7 +231,7 @@ func (t *tx) updateHead(h *head) error {
 		project = ?, cwd = ?, agent = ?, profile = ?, provider = ?, model = ?, parent = ?, parent_seq = ?, parent_why = ?, parent_call = ?,
 		origin = ?, origin_path = ?, origin_id = ?, origin_version = ?, status = ?, tags = ?, open_calls = ?, pinned = ?, created = ?,
 		updated = ?, recent = ?, touched = ?, binned = ?, base = ?, last = ?, said = ?, messages = ?, turns = ?, undone_messages = ?, undone_turns = ?, compactions = ?, uncertain = ?, revision = ?,
-		input = ?, output = ?, reasoning = ?, cache_read = ?, cache_write = ?, cache_hour = ?, requests = ?, reported = ?, bytes = ?, first_words_at = ?, last_prompt_at = ? WHERE n = ?`,
+		input = ?, output = ?, reasoning = ?, cache_read = ?, cache_write = ?, cache_hour = ?, requests = ?, reported = ?, bytes = ?, first_words_at = ?, last_prompt_at = ?, sum = ? WHERE n = ?`,
 		append(headValues(h), h.n)...)
 	return err
 }

@@ -20,7 +20,7 @@ var schemaFS embed.FS
 const (
 	// schemaVersion is the file's user_version; schema/0001.sql brings an
 	// empty file to 1, and so on.
-	schemaVersion = 14
+	schemaVersion = 15
 	// applicationID marks the file as skein's: "Skn1".
 	applicationID = 0x536b6e31
 	// minVersion is the first SQLite whose WAL never loses a commit.

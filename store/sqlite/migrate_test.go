@@ -116,6 +116,7 @@ func toFirst(t *testing.T, name string) {
 		ALTER TABLE charges DROP COLUMN tier; ALTER TABLE charges DROP COLUMN cache_hour; ALTER TABLE sessions DROP COLUMN cache_hour;
 		DROP TRIGGER undone_out; DROP TABLE undone; DROP INDEX events_amends; ALTER TABLE events DROP COLUMN items;
 		ALTER TABLE sessions DROP COLUMN undone_messages; ALTER TABLE sessions DROP COLUMN undone_turns;
+		DROP TRIGGER sessions_emptied; ALTER TABLE sessions DROP COLUMN sum;
 		ALTER TABLE sessions DROP COLUMN first_words_at; ALTER TABLE sessions DROP COLUMN last_prompt_at;
 		DROP INDEX sessions_by_end; DROP INDEX sessions_by_name; DROP INDEX events_rewound; DROP INDEX events_compacted;
 		DROP INDEX files_by_other_id; DROP TABLE store; DROP TABLE copies; ALTER TABLE indexed DROP COLUMN gone; ALTER TABLE events DROP COLUMN sum;
@@ -332,7 +333,8 @@ func TestMigrationCountsWhatWasPutBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := testConn(t, name)
-	if err := c.script(`UPDATE events SET role = NULL WHERE kind = 'amended'; UPDATE sessions SET messages = messages - 1, undone_messages = undone_messages + 1; PRAGMA user_version = 13`); err != nil {
+	if err := c.script(`UPDATE events SET role = NULL WHERE kind = 'amended'; UPDATE sessions SET messages = messages - 1, undone_messages = undone_messages + 1;
+		DROP TRIGGER sessions_emptied; ALTER TABLE sessions DROP COLUMN sum; PRAGMA user_version = 13`); err != nil {
 		t.Fatal(err)
 	}
 	if s, err = Open(t.Context(), name, Options{}); err != nil {

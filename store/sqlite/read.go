@@ -68,8 +68,14 @@ func (s *Store) Size(ctx context.Context, id skein.SessionID) (n int64, err erro
 	return n, err
 }
 
-// shownSession returns h as callers see it: locked only if it is now.
+// shownSession returns h as callers see it: locked only if it is now, and with the
+// texts that its events say if those of its row were altered.
 func (s *Store) shownSession(c *conn, h head) (x skein.Session, err error) {
+	if h.altered {
+		if err := s.retell(c, &h); err != nil {
+			return x, err
+		}
+	}
 	x = h.Session
 	x.LockedBy, err = s.lockedBy(c, x.ID, h.LockedBy)
 	return x, err

@@ -518,7 +518,7 @@ func (sc *scrub) fold(h *head) error {
 		return string(b)
 	}
 	base := skein.Shown{Project: clean(h.Project), Cwd: clean(h.Cwd), Agent: clean(h.Agent), Model: clean(h.Model)}
-	x, err := sc.sum(h, base)
+	x, err := sc.s.sumUp(sc.conn, h, base)
 	if errors.Is(err, skein.ErrCorrupt) {
 		x, err = skein.BlotSession(h.Session, sc.secrets), nil
 	}
@@ -536,34 +536,6 @@ func (sc *scrub) fold(h *head) error {
 	stands.Retell(&h.Session, x, sc.texts)
 	h.Prompts = stands.Prompts
 	return nil
-}
-
-// sum folds h's own events. The error wraps [skein.ErrCorrupt] if one of them is
-// damaged.
-func (sc *scrub) sum(h *head, base skein.Shown) (skein.Session, error) {
-	x := skein.Session{ID: h.ID}
-	for after, at := h.Base, skein.Seq(-1); after < h.Last; {
-		if at == after {
-			return x, fmt.Errorf("event %d of session %s: %w", after+1, h.ID, skein.ErrCorrupt)
-		}
-		at = after
-		err := sc.query(selectEvent+`WHERE e.session = ? AND e.seq > ? ORDER BY e.seq LIMIT ?`, []any{h.n, int64(after), pageRows}, func(row []driver.Value) error {
-			e, said, err := sc.s.scanEvent(row)
-			if err != nil {
-				return err
-			}
-			after = e.Seq
-			f, err := skein.FactsOf(e)
-			if err == nil {
-				_, err = x.Apply(&e, f, skein.Prior{Message: said.piece, Base: base})
-			}
-			return err
-		})
-		if err != nil {
-			return x, err
-		}
-	}
-	return x, nil
 }
 
 // note appends the audit event.
