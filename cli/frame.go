@@ -1,9 +1,11 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -84,8 +86,17 @@ func (j *job) begin(ctx context.Context) (err error) {
 // unopened returns err, why there is no store, with advice if there is a file
 // that is none, or too damaged to be opened: then nothing else helps.
 func unopened(j *job, err error) error {
-	if !errors.Is(err, skein.ErrCorrupt) || j.place.file() == "" {
+	const another = "name another file with --store; this one was not touched"
+	file := j.place.file()
+	switch {
+	case file == "":
 		return err
+	case errors.Is(err, skein.ErrInvalid): // another program's database
+		return advise(err, another)
+	case !errors.Is(err, skein.ErrCorrupt):
+		return err
+	case j.settings.values["store"].From != "default" && isText(file):
+		return advise(usagef("%s is not a skein store: it is text", j.tilde(file)), another)
 	}
 	hint := fmt.Sprintf("save what can be read: skein doctor --repair\n"+
 		"or move %s* to another folder; what then runs begins a new store\n"+
@@ -94,6 +105,22 @@ func unopened(j *job, err error) error {
 		hint += "\nthe backups: ls " + j.tilde(j.backups())
 	}
 	return advise(err, "%s", hint)
+}
+
+// isText reports whether the file at path begins with text. No part of a store
+// does: its pages have zeros, also where they are damaged.
+func isText(path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	page := make([]byte, 4096)
+	n, err := io.ReadFull(f, page)
+	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return false
+	}
+	return bytes.IndexByte(page[:n], 0) < 0
 }
 
 // job reads the settings.

@@ -105,7 +105,11 @@ func newUserList(f *frame) *cobra.Command {
 					of(bytesText(u.Bytes), u.MaxBytes, bytesText(u.MaxBytes)), render.Line(strings.Join(l.Tokens, ", ")),
 				})
 			}
-			if json {
+			switch {
+			case json:
+				return nil
+			case len(users) == 0:
+				j.say("no accounts yet; make one: skein user add NAME")
 				return nil
 			}
 			return t.write(j.Stdout, j.Terminal.columns(), j.paint.bold)
