@@ -158,7 +158,12 @@ func newTokenRm(f *frame) *cobra.Command {
 }
 
 // addToken makes a token, in the database if the store is one.
-func (j *job) addToken(ctx context.Context, a door.Token) (string, error) {
+func (j *job) addToken(ctx context.Context, a door.Token) (token string, err error) {
+	defer func() {
+		if errors.Is(err, skein.ErrExists) {
+			err = advise(err, "take another name, or take that token away first: skein token rm %s", a.Name)
+		}
+	}()
 	r := j.registry()
 	if r == nil {
 		t, err := j.tokens()
@@ -167,7 +172,7 @@ func (j *job) addToken(ctx context.Context, a door.Token) (string, error) {
 		}
 		return t.Add(a)
 	}
-	token, err := door.Register(ctx, r, a)
+	token, err = door.Register(ctx, r, a)
 	if errors.Is(err, skein.ErrNotFound) {
 		err = advise(err, "make the account first: skein user add %s", a.User)
 	}
