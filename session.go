@@ -54,6 +54,11 @@ type Counts struct {
 	Turns    int `json:"turns"`
 }
 
+// LeftRunning reports whether calls that are running by s's events are not: nobody
+// holds its lease, so their program has died, and whether they took effect nobody
+// knows. Of an imported session that cannot be told: other programs take no lease.
+func (s *Session) LeftRunning() bool { return s.LockedBy == "" && s.Origin == nil }
+
 // maxWords is the length of Session.First and LastPrompt, in bytes.
 const maxWords = 200
 

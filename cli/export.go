@@ -134,7 +134,7 @@ func (o *exportOptions) write(ctx context.Context, j *job, w io.Writer, s skein.
 	entries, shown := hide.entries(reader{ctx, j.store, s}.entries(0)), hide.session(s)
 	switch o.to {
 	case "json":
-		told, err := render.TellCalls(j.store.Events(ctx, s.ID, 0), s.Last)
+		told, err := render.TellCalls(&s, j.store.Events(ctx, s.ID, 0), s.Last)
 		if err != nil {
 			return err
 		}
@@ -149,7 +149,7 @@ func (o *exportOptions) write(ctx context.Context, j *job, w io.Writer, s skein.
 	if err != nil {
 		return err
 	}
-	told, err := render.Tell(j.store.Events(ctx, s.ID, 0), s.Last, hide.text)
+	told, err := render.Tell(&s, j.store.Events(ctx, s.ID, 0), s.Last, hide.text)
 	if err != nil {
 		return err
 	}

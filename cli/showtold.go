@@ -43,9 +43,9 @@ func (o *showOptions) told(r reader, messages iter.Seq2[skein.Entry, error]) (it
 	}
 	events := r.store.Events(r.ctx, r.session.ID, from)
 	if o.json {
-		told, err := render.TellCalls(events, to)
+		told, err := render.TellCalls(&r.session, events, to)
 		return messages, told, err
 	}
-	told, err := render.Tell(events, to, o.curtain.text)
+	told, err := render.Tell(&r.session, events, to, o.curtain.text)
 	return messages, told, err
 }

@@ -17,7 +17,7 @@ func stateOf(s *skein.Session) string {
 	if s.Uncertain > 0 {
 		all = append(all, count(s.Uncertain, "call")+" with unknown outcome")
 	}
-	if n := len(s.Open); n > 0 && s.LockedBy == "" && s.Origin == nil {
+	if n := len(s.Open); n > 0 && s.LeftRunning() {
 		all = append(all, count(n, "call")+" left running by a program that died")
 	}
 	return strings.Join(all, "; ")

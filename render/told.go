@@ -14,6 +14,7 @@ import (
 type Told struct {
 	calls   map[string][]toldCall // by ID, which may come again, in order
 	all     bool                  // calls with a result are kept too, and nothing else
+	left    bool                  // calls that run are those of a program that died
 	waiting int                   // calls whose result may come
 	failed  []failure             // in order
 }
@@ -46,14 +47,14 @@ type failure struct {
 	error     *skein.ErrorInfo
 }
 
-// Tell gathers what events tell of the messages up to the place to: all events
+// Tell gathers what events of s tell of the messages up to the place to: all events
 // from the first of these messages on. It stops where nothing more can come. It
 // keeps no more than calls without result and errors, with hide applied to
 // their text unless that is nil.
 //
 // The error is that of events.
-func Tell(events iter.Seq2[skein.Event, error], to skein.Seq, hide func(string) string) (*Told, error) {
-	t := &Told{calls: map[string][]toldCall{}}
+func Tell(s *skein.Session, events iter.Seq2[skein.Event, error], to skein.Seq, hide func(string) string) (*Told, error) {
+	t := &Told{calls: map[string][]toldCall{}, left: s.LeftRunning()}
 	return t, t.read(events, to, hide)
 }
 
@@ -61,8 +62,8 @@ func Tell(events iter.Seq2[skein.Event, error], to skein.Seq, hide func(string) 
 // [Told.Entry] needs.
 //
 // The error is that of events.
-func TellCalls(events iter.Seq2[skein.Event, error], to skein.Seq) (*Told, error) {
-	t := &Told{calls: map[string][]toldCall{}, all: true}
+func TellCalls(s *skein.Session, events iter.Seq2[skein.Event, error], to skein.Seq) (*Told, error) {
+	t := &Told{calls: map[string][]toldCall{}, left: s.LeftRunning(), all: true}
 	return t, t.read(events, to, nil)
 }
 
@@ -193,9 +194,12 @@ func (t *Told) Call(e *skein.Entry, id string) string {
 
 // of returns the call with this ID that e made, nil if none is known.
 func (t *Told) of(e *skein.Entry, id string) *toldCall {
-	for i, c := range t.calls[id] {
+	for _, c := range t.calls[id] {
 		if c.seq >= e.Seq && c.seq <= e.End {
-			return &t.calls[id][i]
+			if c.said == skein.Running && c.result == 0 && t.left {
+				c.said = skein.Uncertain
+			}
+			return &c
 		}
 	}
 	return nil

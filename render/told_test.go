@@ -69,7 +69,7 @@ func TestDocumentsTellWhichEventsWereLost(t *testing.T) {
 	lost()
 	entries := []skein.Entry{{Seq: 4, End: 4, Turn: 1, Time: noon, Message: skein.UserSays("Go.")}}
 	for name, write := range map[string]func(*testing.T, skein.Session, []skein.Entry, Options) string{"HTML": asHTML, "Markdown": asMarkdown} {
-		what, err := Tell(eachEvent(events), 6, nil)
+		what, err := Tell(&skein.Session{}, eachEvent(events), 6, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -81,11 +81,32 @@ func TestDocumentsTellWhichEventsWereLost(t *testing.T) {
 	}
 }
 
+// What runs while nobody holds the session's lease is not said to run.
+func TestCallsThatADeadProgramLeftRunningAreUncertain(t *testing.T) {
+	_, events, entries := told()
+	for _, tt := range []struct {
+		s    skein.Session
+		want string
+	}{
+		{skein.Session{LockedBy: "skein chat"}, "running"},
+		{skein.Session{}, "uncertain: nobody knows whether it took effect"},
+		{skein.Session{Origin: &skein.Origin{Format: "codex"}}, "running"}, // who works on it cannot be told
+	} {
+		what, err := Tell(&tt.s, eachEvent(events), entries[len(entries)-1].Seq, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := what.Call(&entries[1], "r"); got != tt.want {
+			t.Errorf("Call of what runs in %+v = %q, want %q", tt.s, got, tt.want)
+		}
+	}
+}
+
 func TestDocumentsTellHowFarCallsCameAndWhichRequestsFailed(t *testing.T) {
 	s, events, entries := told()
 	hide := func(text string) string { return strings.ReplaceAll(text, "sk-1", "[key]") }
 	for name, write := range map[string]func(*testing.T, skein.Session, []skein.Entry, Options) string{"HTML": asHTML, "Markdown": asMarkdown} {
-		what, err := Tell(eachEvent(events), s.Last, hide)
+		what, err := Tell(&skein.Session{LockedBy: "x"}, eachEvent(events), s.Last, hide)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -115,7 +136,7 @@ func TestJSONTellsHowFarCallsCameAndWhatAnswersThem(t *testing.T) {
 	s, events, entries := told()
 	late := skein.NewEvent(skein.KindTool, noon, skein.ToolState{Call: "b", State: skein.Completed}) // its result said no
 	late.Seq = skein.Seq(len(events) + 1)
-	what, err := TellCalls(eachEvent(append(events, late)), s.Last)
+	what, err := TellCalls(&skein.Session{LockedBy: "x"}, eachEvent(append(events, late)), s.Last)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -154,7 +175,7 @@ func TestJSONTellsCallsWithOneIDApart(t *testing.T) {
 	say(skein.RoleTool, result)
 	say(skein.RoleTool, result)
 	third := say(skein.RoleAssistant, call)
-	what, err := TellCalls(eachEvent(events), 6)
+	what, err := TellCalls(&skein.Session{LockedBy: "x"}, eachEvent(events), 6)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -169,7 +190,7 @@ func TestJSONTellsCallsWithOneIDApart(t *testing.T) {
 func TestTellStopsWhereNothingMoreCanCome(t *testing.T) {
 	_, events, _ := told()
 	read := 0
-	what, err := Tell(func(yield func(skein.Event, error) bool) {
+	what, err := Tell(&skein.Session{}, func(yield func(skein.Event, error) bool) {
 		for _, e := range events {
 			read++
 			if !yield(e, nil) {

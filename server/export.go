@@ -146,7 +146,7 @@ func (e *export) write(w io.Writer) error {
 			hide = e.Redact.Text
 		}
 		var err error
-		if e.look.Told, err = render.Tell(e.store.Events(e.ctx, e.s.ID, 0), e.s.Last, hide); err != nil {
+		if e.look.Told, err = render.Tell(e.s, e.store.Events(e.ctx, e.s.ID, 0), e.s.Last, hide); err != nil {
 			return err
 		}
 	}
@@ -157,7 +157,7 @@ func (e *export) write(w io.Writer) error {
 	case "html":
 		return render.HTML(w, e.s, said, e.look)
 	case "json":
-		told, err := render.TellCalls(e.store.Events(e.ctx, e.s.ID, 0), e.s.Last)
+		told, err := render.TellCalls(e.s, e.store.Events(e.ctx, e.s.ID, 0), e.s.Last)
 		if err != nil {
 			return err
 		}

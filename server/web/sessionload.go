@@ -102,13 +102,13 @@ func (s *site) export(ctx context.Context, w io.Writer, one skein.Session, as st
 	entries := s.entries(ctx, store, one)
 	one = s.veiled(one)
 	if as == "json" {
-		told, err := render.TellCalls(store.Events(ctx, one.ID, 0), one.Last)
+		told, err := render.TellCalls(&one, store.Events(ctx, one.ID, 0), one.Last)
 		if err != nil {
 			return err
 		}
 		return errors.Join(render.JSON(b, &one, entries, told), b.Flush())
 	}
-	told, err := render.Tell(store.Events(ctx, one.ID, 0), one.Last, s.Redact)
+	told, err := render.Tell(&one, store.Events(ctx, one.ID, 0), one.Last, s.Redact)
 	if err != nil {
 		return err
 	}

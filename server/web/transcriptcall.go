@@ -49,6 +49,9 @@ func (t *transcriber) call(e *skein.Entry, p *skein.Part) called {
 			out.State = string(skein.Pending) // somebody may be asked whether it may run
 		}
 	}
+	if out.State == string(skein.Running) && t.Session.LeftRunning() {
+		out.State = string(skein.Uncertain)
+	}
 	out.Class = stateClass(out.State)
 	out.Child = t.child(c.ID, state.Child)
 	return out
