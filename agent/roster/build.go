@@ -126,6 +126,10 @@ func (t *Team) config() json.RawMessage {
 		Command string `json:"command,omitempty"`
 		Host    string `json:"host,omitempty"`
 	}
+	type helper struct {
+		Name string `json:"name"`
+		File string `json:"agent_file,omitempty"`
+	}
 	d := &t.Definition
 	c := struct {
 		File        string   `json:"agent_file,omitempty"`
@@ -134,7 +138,7 @@ func (t *Team) config() json.RawMessage {
 		MaxSteps    int      `json:"max_steps,omitempty"`
 		Tools       []string `json:"tools,omitempty"`
 		Servers     []server `json:"mcp_servers,omitempty"`
-		Subagents   []string `json:"subagents,omitempty"`
+		Subagents   []helper `json:"subagents,omitempty"`
 	}{File: d.Path, Description: d.Description, Timeout: d.Timeout.Milliseconds(), MaxSteps: d.MaxSteps}
 	for _, tool := range t.Tools {
 		c.Tools = append(c.Tools, tool.Spec.Name)
@@ -147,7 +151,7 @@ func (t *Team) config() json.RawMessage {
 		c.Servers = append(c.Servers, shown)
 	}
 	for _, sub := range t.Delegates {
-		c.Subagents = append(c.Subagents, sub.Name)
+		c.Subagents = append(c.Subagents, helper{sub.Name, sub.Path})
 	}
 	return skein.MustJSON(c)
 }

@@ -45,6 +45,11 @@ type (
 		Timeout  int64        `json:"timeout,omitempty"` // seconds
 		MaxSteps int          `json:"maxSteps,omitempty"`
 		Servers  []skein.Text `json:"mcpServers,omitempty"`
+		Helpers  []helperOut  `json:"subagents,omitempty"`
+	}
+	helperOut struct {
+		Path skein.Text `json:"path"`
+		Name skein.Text `json:"name,omitempty"`
 	}
 	placeOut struct {
 		Root string `json:"root"`
@@ -110,7 +115,7 @@ func (w *writer) session() sessionOut {
 }
 
 // allowed writes down of what the agent of a session of skein's own was allowed
-// what the program has a place for. It has none for subagents without a file.
+// what the program has a place for.
 func (w *writer) allowed(out *sessionOut) {
 	for _, e := range w.d.Events {
 		if e.Kind != skein.KindCreated {
@@ -126,6 +131,7 @@ func (w *writer) allowed(out *sessionOut) {
 			Timeout     int64                       `json:"timeout_ms"`
 			MaxSteps    int                         `json:"max_steps"`
 			Servers     []struct{ Name skein.Text } `json:"mcp_servers"`
+			Subagents   []helper                    `json:"subagents"`
 		}
 		if json.Unmarshal(c.Config, &in) != nil {
 			continue // it is of somebody who keeps other things there
@@ -135,7 +141,25 @@ func (w *writer) allowed(out *sessionOut) {
 		for _, s := range in.Servers {
 			out.Config.Servers = append(out.Config.Servers, s.Name)
 		}
+		for _, h := range in.Subagents {
+			out.Config.Helpers = append(out.Config.Helpers, helperOut{cmp.Or(h.File, h.Name), h.Name})
+		}
 	}
+}
+
+// A helper is an agent that another one may hand work to: a name, or, as
+// newer versions store it, that and a file.
+type helper struct {
+	Name skein.Text `json:"name"`
+	File skein.Text `json:"agent_file"`
+}
+
+func (h *helper) UnmarshalJSON(data []byte) error {
+	type plain helper
+	if json.Unmarshal(data, &h.Name) == nil {
+		return nil
+	}
+	return json.Unmarshal(data, (*plain)(h))
 }
 
 // status returns how the session stands.

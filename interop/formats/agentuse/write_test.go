@@ -248,7 +248,7 @@ func TestASessionOfSkeinsSaysWhatItsAgentWasAllowed(t *testing.T) {
 	s := memory.New()
 	defer s.Close()
 	const id = "0191f3a0-5b7e-7c11-9d2a-4f6b8e0c1d24"
-	config := `{"agent_file":"/p/cook.md","description":"Cooks","timeout_ms":90000,"max_steps":7,"tools":["shell"],"mcp_servers":[{"name":"github","host":"x"}]}`
+	config := `{"agent_file":"/p/cook.md","description":"Cooks","timeout_ms":90000,"max_steps":7,"tools":["shell"],"mcp_servers":[{"name":"github","host":"x"}],"subagents":[{"name":"taster","agent_file":"/p/taster.md"},"washer"]}`
 	if _, err := skein.Add(t.Context(), s, id,
 		skein.NewEvent(skein.KindCreated, 1795230386310, skein.Created{Project: "/p", Agent: "cook", Program: "skein", Config: []byte(config)}),
 		skein.Say(1795230386320, skein.UserSays("soup"))); err != nil {
@@ -268,6 +268,16 @@ func TestASessionOfSkeinsSaysWhatItsAgentWasAllowed(t *testing.T) {
     "maxSteps": 7,
     "mcpServers": [
       "github"
+    ],
+    "subagents": [
+      {
+        "path": "/p/taster.md",
+        "name": "taster"
+      },
+      {
+        "path": "washer",
+        "name": "washer"
+      }
     ]
   },`} {
 		if err != nil || !strings.Contains(string(got), want) {
