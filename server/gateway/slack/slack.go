@@ -6,16 +6,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"log"
 	"log/slog"
+	"net/url"
 	"strings"
 	"sync"
 	"time"
-
-	"github.com/slack-go/slack"
-	"github.com/slack-go/slack/slackevents"
-	"github.com/slack-go/slack/socketmode"
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/sleep"
@@ -30,9 +25,10 @@ const (
 
 // An App is a [gateway.Surface]. Make one with [New].
 type App struct {
-	api  *slack.Client
-	log  *slog.Logger
-	wait func(ctx context.Context, d time.Duration) error
+	botToken, appToken string
+	url                string // of the API, with a slash at its end
+	log                *slog.Logger
+	wait               func(ctx context.Context, d time.Duration) error
 }
 
 // Options are what an App is made of.
@@ -50,15 +46,11 @@ func New(o Options) (*App, error) {
 	if !strings.HasPrefix(o.BotToken, "xoxb-") || !strings.HasPrefix(o.AppToken, "xapp-") {
 		return nil, fmt.Errorf("%w slack token: the bot's begins with xoxb-, the app's with xapp-", skein.ErrInvalid)
 	}
-	a := &App{log: o.Log, wait: o.Wait}
+	a := &App{botToken: o.BotToken, appToken: o.AppToken, log: o.Log, wait: o.Wait}
 	if a.wait == nil {
 		a.wait = sleep.For
 	}
-	url := cmp.Or(o.URL, slack.APIURL)
-	if !strings.HasSuffix(url, "/") {
-		url += "/"
-	}
-	a.api = slack.New(o.BotToken, slack.OptionAppLevelToken(o.AppToken), slack.OptionAPIURL(url))
+	a.url = strings.TrimSuffix(cmp.Or(o.URL, "https://slack.com/api/"), "/") + "/"
 	return a, nil
 }
 
@@ -67,12 +59,23 @@ func (a *App) Name() string { return "slack" }
 
 // Run implements [gateway.Surface].
 func (a *App) Run(ctx context.Context, take func(context.Context, gateway.Message) error) error {
-	for failed := 0; ctx.Err() == nil; failed = min(failed+1, 6) {
-		err := a.connected(ctx, take)
+	failed := 0
+	for ctx.Err() == nil {
+		greeted, err := a.connected(ctx, take)
+		if greeted {
+			failed = 0
+			if errors.Is(err, errRenew) {
+				continue
+			}
+		}
 		if refused(err) && ctx.Err() == nil {
 			return fmt.Errorf("a token was refused: %w", err)
 		}
 		d := time.Second << failed
+		if limit := (limited{}); errors.As(err, &limit) {
+			d = max(d, limit.after)
+		}
+		failed = min(failed+1, 6)
 		a.log.Warn("slack is not there; it is tried again", "err", err, "in", d)
 		if a.wait(ctx, d) != nil {
 			break // ctx has ended
@@ -91,40 +94,41 @@ func refused(err error) bool {
 	return false
 }
 
-// connected takes in events until the connection, and those that follow it, are
-// at their end.
-func (a *App) connected(ctx context.Context, take func(context.Context, gateway.Message) error) error {
-	me, err := a.api.AuthTestContext(ctx)
-	if err != nil {
-		return err
+// connected takes in events until the connection is at its end, and reports
+// whether Slack said anything in it.
+func (a *App) connected(ctx context.Context, take func(context.Context, gateway.Message) error) (greeted bool, err error) {
+	var me struct {
+		UserID string `json:"user_id"`
 	}
-	c := socketmode.New(a.api, socketmode.OptionLog(log.New(io.Discard, "", 0)))
+	if err := a.call(ctx, "auth.test", a.botToken, nil, &me); err != nil {
+		return false, err
+	}
 	ctx, stop := context.WithCancel(ctx)
-	var running sync.WaitGroup
-	defer running.Wait()
+	var reading sync.WaitGroup
+	defer reading.Wait()
 	defer stop()
-	ended := make(chan error, 1)
-	running.Go(func() { ended <- c.RunContext(ctx) })
-	for {
-		select {
-		case err := <-ended:
-			return err
-		case e := <-c.Events:
-			if e.Request == nil || e.Request.EnvelopeID == "" {
+	s, err := a.connect(ctx)
+	if err != nil {
+		return false, err
+	}
+	defer s.conn.Close() //nolint:errcheck // it is over either way
+	reading.Go(func() { s.read(ctx) })
+	for f := range s.frames {
+		greeted = true
+		if f.Envelope == "" {
+			continue
+		}
+		if m, ok := message(f, me.UserID); ok {
+			if err := take(ctx, m); err != nil {
+				a.log.Error("a message was not taken; slack sends it again", "err", err)
 				continue
 			}
-			m, ok := message(e, me.UserID)
-			if ok {
-				if err := take(ctx, m); err != nil {
-					a.log.Error("a message was not taken; slack sends it again", "err", err)
-					continue
-				}
-			}
-			if err := c.AckCtx(ctx, e.Request.EnvelopeID, nil); err != nil {
-				a.log.Warn("slack was not told that a message arrived; it sends it again", "err", err)
-			}
+		}
+		if err := s.acknowledge(f); err != nil {
+			a.log.Warn("slack was not told that a message arrived; it sends it again", "err", err)
 		}
 	}
+	return greeted, s.err
 }
 
 // A spot is where an answer goes.
@@ -133,26 +137,46 @@ type spot struct {
 	Thread  string `json:"thread,omitempty"`
 }
 
-// message returns what a person said to the app, whose user is me; false if an
-// event is none of that.
-func message(e socketmode.Event, me string) (gateway.Message, bool) {
-	switch d := e.Data.(type) {
-	case slack.SlashCommand:
-		text := d.Command + " " + d.Text
-		if d.Command == "/skein" {
-			text = "/" + strings.TrimPrefix(d.Text, "/")
-		}
-		return said(d.ChannelID, "", d.TriggerID, d.UserID, text, me), true
-	case slackevents.EventsAPIEvent:
-		switch m := d.InnerEvent.Data.(type) {
-		case *slackevents.AppMentionEvent:
-			return said(m.Channel, m.ThreadTimeStamp, m.TimeStamp, m.User, m.Text, me), m.BotID == "" && m.User != ""
-		case *slackevents.MessageEvent:
-			typed := m.SubType == "" || m.SubType == "file_share"
-			return said(m.Channel, m.ThreadTimeStamp, m.TimeStamp, m.User, m.Text, me), m.ChannelType == "im" && typed && m.BotID == "" && m.User != "" && m.User != me
-		}
+// An event is what an app may be told of in a frame of type events_api, or of
+// slash_commands.
+type event struct {
+	Event struct {
+		Type        string `json:"type"`
+		SubType     string `json:"subtype"`
+		ChannelType string `json:"channel_type"`
+		Channel     string `json:"channel"`
+		Thread      string `json:"thread_ts"`
+		Time        string `json:"ts"`
+		User        string `json:"user"`
+		Bot         string `json:"bot_id"`
+		Text        string `json:"text"`
+	} `json:"event"`
+
+	Command string `json:"command"`
+	Text    string `json:"text"`
+	Channel string `json:"channel_id"`
+	User    string `json:"user_id"`
+	Trigger string `json:"trigger_id"`
+}
+
+// message returns what a person said to the app, whose user is me; false if a
+// frame has nothing of that kind.
+func message(f frame, me string) (gateway.Message, bool) {
+	var e event
+	if f.Type != "slash_commands" && f.Type != "events_api" || json.Unmarshal(f.Payload, &e) != nil {
+		return gateway.Message{}, false
 	}
-	return gateway.Message{}, false
+	if f.Type == "slash_commands" {
+		text := e.Command + " " + e.Text
+		if e.Command == "/skein" {
+			text = "/" + strings.TrimPrefix(e.Text, "/")
+		}
+		return said(e.Channel, "", e.Trigger, e.User, text, me), true
+	}
+	m := e.Event
+	typed := m.SubType == "" || m.SubType == "file_share"
+	toUs := m.Type == "app_mention" || m.Type == "message" && m.ChannelType == "im" && typed && m.User != me
+	return said(m.Channel, m.Thread, m.Time, m.User, m.Text, me), toUs && m.Bot == "" && m.User != ""
 }
 
 func said(channel, thread, id, user, text, me string) gateway.Message {
@@ -175,11 +199,11 @@ func (a *App) Send(ctx context.Context, to, text string) error {
 		return err
 	}
 	for _, piece := range gateway.Split(text, longest, func(s string) int { return len(s) }) {
-		o := []slack.MsgOption{slack.MsgOptionMarkdownText(piece), slack.MsgOptionDisableLinkUnfurl()}
+		v := url.Values{"channel": {s.Channel}, "markdown_text": {piece}, "unfurl_links": {"false"}}
 		if s.Thread != "" {
-			o = append(o, slack.MsgOptionTS(s.Thread))
+			v.Set("thread_ts", s.Thread)
 		}
-		if err := a.post(ctx, s.Channel, o); err != nil {
+		if err := a.post(ctx, v); err != nil {
 			return err
 		}
 	}
@@ -187,14 +211,14 @@ func (a *App) Send(ctx context.Context, to, text string) error {
 }
 
 // post sends one message, after the limits that Slack names.
-func (a *App) post(ctx context.Context, channel string, o []slack.MsgOption) error {
+func (a *App) post(ctx context.Context, message url.Values) error {
 	for try := 1; ; try++ {
-		_, _, err := a.api.PostMessageContext(ctx, channel, o...)
-		limit := (*slack.RateLimitedError)(nil)
+		err := a.call(ctx, "chat.postMessage", a.botToken, message, &struct{}{})
+		limit := limited{}
 		if !errors.As(err, &limit) || try == attempts {
 			return err
 		}
-		if err := a.wait(ctx, limit.RetryAfter); err != nil {
+		if err := a.wait(ctx, limit.after); err != nil {
 			return err
 		}
 	}

@@ -25,6 +25,7 @@ type server struct {
 	mu     sync.Mutex
 	frames []string // that are sent to whoever connects, until they are acknowledged
 	acked  []string
+	opened []string // the tokens that connections were asked for with
 	sent   chan map[string]string
 	limits int // posts that are turned down first
 	denied bool
@@ -49,6 +50,7 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 		fmt.Fprint(w, `{"ok":true,"user_id":"UBOT","team_id":"T1"}`)
 	case "/apps.connections.open":
+		s.opened = append(s.opened, r.Header.Get("Authorization"))
 		fmt.Fprintf(w, `{"ok":true,"url":"ws%s/socket"}`, strings.TrimPrefix(s.URL, "http"))
 	case "/socket":
 		s.mu.Unlock()
@@ -79,6 +81,14 @@ func (s *server) talk(w http.ResponseWriter, r *http.Request) {
 	frames := s.frames[len(s.acked):]
 	s.mu.Unlock()
 	for _, f := range frames {
+		if f == renew || f == broken {
+			s.mu.Lock()
+			s.acked = append(s.acked, "(ended)") // before the client can come again
+			s.mu.Unlock()
+			c.WriteMessage(websocket.TextMessage, []byte(f)) //nolint:errcheck // the client has gone
+			c.ReadMessage()                                  //nolint:errcheck // until the other side ends it
+			return
+		}
 		c.WriteMessage(websocket.TextMessage, []byte(f)) //nolint:errcheck // the client has gone
 		var ack struct {
 			Envelope string `json:"envelope_id"`
@@ -103,6 +113,38 @@ func (s *server) app(t *testing.T) (a *slack.App, waits *[]time.Duration) {
 		t.Fatal(err)
 	}
 	return a, waits
+}
+
+// Frames that end a connection: Slack's own, and what is none.
+const (
+	renew  = `{"type":"disconnect","reason":"refresh_requested"}`
+	broken = `{"type":`
+)
+
+// A connection is made anew at once when Slack asks for that, after a second
+// when it broke; no message is lost.
+func TestAConnectionThatEndsIsMadeAnew(t *testing.T) {
+	im := `{"type":"message","channel_type":"im","channel":"D1","user":"U1","ts":"%d","text":"hi"}`
+	s := newServer(t, envelope("e1", fmt.Sprintf(im, 1)), renew, envelope("e2", fmt.Sprintf(im, 2)), broken, envelope("e3", fmt.Sprintf(im, 3)))
+	a, waits := s.app(t)
+	ctx, stop := context.WithTimeout(t.Context(), 5*time.Minute)
+	defer stop()
+	var took []string
+	err := a.Run(ctx, func(_ context.Context, m gateway.Message) error {
+		if took = append(took, m.ID); len(took) == 3 {
+			stop()
+		}
+		return nil
+	})
+	if err != nil || strings.Join(took, " ") != "D1/1 D1/2 D1/3" {
+		t.Errorf("Run: %v, took %v", err, took)
+	}
+	if len(s.opened) != 3 || s.opened[0] != "Bearer xapp-1" {
+		t.Errorf("connections asked for with %v, want three with the app's token", s.opened)
+	}
+	if len(*waits) == 0 || (*waits)[0] != time.Second || len(*waits) > 2 {
+		t.Errorf("waits %v, want one of 1s, and that which its end breaks off", *waits)
+	}
 }
 
 func envelope(id, event string) string {
