@@ -78,6 +78,10 @@ func (f *Folder) Add(e Event) error { return f.add(e, -1) }
 // [Folder.Add].
 func (f *Folder) AddAt(e Event, turn int) error { return f.add(e, turn) }
 
+// AddMessage is like Add of a said event whose payload is m, for a caller that has
+// read it: e's payload is not looked at.
+func (f *Folder) AddMessage(e Event, m Message) { f.say(e, m, -1) }
+
 func (f *Folder) add(e Event, turn int) error {
 	switch e.Kind {
 	case KindSaid:

@@ -15,8 +15,10 @@ import (
 	"path/filepath"
 	"time"
 	"unicode/utf8"
+	"unsafe"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/lines"
 )
 
 // MaxDocument is the longest document that is read, in bytes.
@@ -176,7 +178,8 @@ func PieceLine(piece []byte) []byte {
 		return append(skein.MustJSON(pieceLine{Bytes: base64.StdEncoding.EncodeToString(piece)}), '\n')
 	}
 	line := append(make([]byte, 0, len(piece)+len(piece)/8+16), `{"text":`...)
-	return append(skein.AppendQuoted(line, string(piece)), "}\n"...)
+	text := unsafe.String(unsafe.SliceData(piece), len(piece)) //nolint:gosec // it is only read: a copy could be of a long message
+	return append(skein.AppendQuoted(line, text), "}\n"...)
 }
 
 type pieceLine struct {
@@ -188,6 +191,13 @@ type pieceLine struct {
 //
 // The error says what the line is instead.
 func Piece(line []byte) ([]byte, error) {
+	if quoted, ok := bytes.CutPrefix(bytes.TrimSpace(line), []byte(`{"text":"`)); ok && utf8.Valid(quoted) {
+		if quoted, ok = bytes.CutSuffix(quoted, []byte(`"}`)); ok {
+			if text, ok := lines.Unquote(quoted); ok {
+				return unsafe.Slice(unsafe.StringData(text), len(text)), nil //nolint:gosec // nobody else has it, and it may be long
+			}
+		}
+	}
 	var p pieceLine
 	if err := json.Unmarshal(line, &p); err != nil {
 		return nil, fmt.Errorf("no piece of a document: %w", err)
@@ -239,12 +249,12 @@ func PutDocument(_ context.Context, path string, parts []Part) (err error) {
 
 // pieces returns what the lines of a document are.
 func pieces(r io.Reader) ([]byte, error) {
-	all, err := io.ReadAll(r)
+	all, err := lines.Of(r)
 	if err != nil {
 		return nil, err
 	}
-	out := make([]byte, 0, len(all))
-	for line := range bytes.Lines(all) {
+	out := make([]byte, 0, all.Len())
+	for line := all.Next(); line != nil; line = all.Next() {
 		p, err := Piece(line)
 		if err != nil {
 			return nil, err

@@ -248,7 +248,7 @@ func (x *exporter) draft(ctx context.Context, sess skein.Session) (Draft, error)
 		if err != nil {
 			return d, err
 		}
-		d.Events = append(d.Events, untitled(e))
+		d.add(untitled(e))
 	}
 	return d, nil
 }

@@ -87,11 +87,17 @@ func (t told) index() map[recordHash][]skein.Seq {
 }
 
 // toldAll returns the list of the records of a source as it is now, which was
-// just made of these lines, and what they are summed up as.
+// just made of these lines, and what they are summed up as. It lets go of the lines:
+// both they and the records may be long.
 func toldAll(ctx context.Context, w *work, lines []OutLine, k *lack) (told, string, error) {
 	var raws []recordHash
 	var idents []string
-	count := map[string]int{}
+	seqs, count := map[string]skein.Seq{}, map[string]int{}
+	for _, l := range lines {
+		seqs[identity(l.Body, count)] = l.Seq
+	}
+	clear(lines)
+	clear(count)
 	sum := newSummer(w.unit != nil)
 	err := w.read(ctx, func(r read) error {
 		sum.add(r.rec.Raw)
@@ -102,11 +108,6 @@ func toldAll(ctx context.Context, w *work, lines []OutLine, k *lack) (told, stri
 	})
 	if err != nil {
 		return nil, "", err
-	}
-	seqs := map[string]skein.Seq{}
-	clear(count)
-	for _, l := range lines {
-		seqs[identity(l.Body, count)] = l.Seq
 	}
 	b := builderOfTold{}
 	var seq skein.Seq

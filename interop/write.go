@@ -13,7 +13,7 @@ import (
 // A Draft is a session that a format is to write.
 type Draft struct {
 	Session skein.Session
-	Events  []skein.Event // all that it shows, in order, a fork's parent's too
+	Events  []skein.Event // all that it shows, in order, a fork's parent's too; what a long message says is in Entries only
 
 	// After says that the session went on here after it was read from, or
 	// written to, the source Path and Name, which has the records Known:
@@ -50,7 +50,8 @@ type Draft struct {
 	// find what is written; none for a folder that somebody named.
 	Places []string
 
-	memo map[string]any // see Once
+	memo map[string]any              // see Once
+	long map[skein.Seq]skein.Message // the long messages; Events have what these are without their words
 }
 
 // Once returns what look does: for several sessions that are written to the same
@@ -74,7 +75,54 @@ func Once[T any](d Draft, name string, look func() (T, error)) (T, error) {
 // Entries returns the messages that the events add up to.
 //
 // Errors as [skein.Entries].
-func (d Draft) Entries() ([]skein.Entry, error) { return skein.Entries(d.Events) }
+func (d Draft) Entries() ([]skein.Entry, error) { return d.EntriesOf(len(d.Events)) }
+
+// EntriesOf returns the messages that the first n events add up to.
+//
+// Errors as [skein.Entries].
+func (d Draft) EntriesOf(n int) ([]skein.Entry, error) {
+	var f skein.Folder
+	for _, e := range d.Events[:n] {
+		if m, ok := d.long[e.Seq]; ok {
+			f.AddMessage(e, m)
+		} else if err := f.Add(e); err != nil {
+			return nil, err
+		}
+	}
+	return f.Entries(), nil
+}
+
+// longMessage is how many bytes a message or text may have to be held more than once.
+const longMessage = 64 << 10
+
+// add adds the next event. A long message is held once: not as JSON and as its words.
+func (d *Draft) add(e skein.Event) {
+	if e.Kind == skein.KindSaid && len(e.Payload) > longMessage {
+		if m, err := skein.Decode[skein.Message](e); err == nil {
+			if d.long == nil {
+				d.long = map[skein.Seq]skein.Message{}
+			}
+			d.long[e.Seq], e.Payload = m, skein.MustJSON(wordless(m))
+		}
+	}
+	d.Events = append(d.Events, e)
+}
+
+// wordless returns m without what it says.
+func wordless(m skein.Message) skein.Message {
+	m.Meta, m.Parts = nil, slices.Clone(m.Parts)
+	for i := range m.Parts {
+		p := &m.Parts[i]
+		p.Text, p.Raw, p.Meta = "", nil, nil
+		if p.Call != nil {
+			p.Call = &skein.Call{ID: p.Call.ID, Name: p.Call.Name}
+		}
+		if p.Result != nil {
+			p.Result = &skein.Result{CallID: p.Result.CallID, Name: p.Result.Name, Failed: p.Result.Failed}
+		}
+	}
+	return m
+}
 
 // WentBack reports whether the session went back since its source was written.
 func (d Draft) WentBack() bool {

@@ -214,9 +214,9 @@ func (p promised) takeBack(root *os.Root, rel string) error {
 	if p.was != nil {
 		return exchange(root, rel, p.now, p.was)
 	}
-	is, err := root.ReadFile(rel)
+	begins, n, err := beginsAs(root, filepath.ToSlash(rel), lines.New(p.now))
 	switch {
-	case errors.Is(err, fs.ErrNotExist), err == nil && !bytes.Equal(is, p.now): // it was written
+	case errors.Is(err, fs.ErrNotExist), err == nil && (!begins || n != int64(len(p.now))): // it was written
 		return nil
 	case err != nil:
 		return err

@@ -116,13 +116,14 @@ func Parse(line []byte) (l Line, err error) {
 	if l, ok := parseText(bytes.TrimSpace(line)); ok {
 		return l, nil
 	}
-	if err := json.Unmarshal(line, &l); err != nil {
+	var of struct{ File, Folder string } // before its text, which may be long and another's
+	if err := json.Unmarshal(line, &of); err != nil {
 		return l, err
 	}
-	if l.File == "" && l.Folder == "" {
-		return l, fmt.Errorf("neither file nor folder: %.60q", line)
+	if of.File == "" && of.Folder == "" {
+		return l, fmt.Errorf("neither file nor folder: %.60q", line[:min(len(line), 240)])
 	}
-	return l, nil
+	return l, json.Unmarshal(line, &l)
 }
 
 // parseText reads the line of a file, or of a line of one, as Append writes it

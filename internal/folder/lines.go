@@ -10,6 +10,7 @@ import (
 	"os"
 	"strings"
 	"unicode/utf8"
+	"unsafe"
 
 	"github.com/skein-dev/skein/internal/lines"
 )
@@ -52,14 +53,14 @@ func (l Line) writeTo(w io.Writer) error {
 	return nil
 }
 
-// Whole returns the line of a file that stands in one.
+// Whole returns the line of a file that stands in one. It keeps data.
 func Whole(f File, data []byte) Line {
 	l := meta(f)
 	l.File = f.Name
 	return l.with(data)
 }
 
-// Piece returns line n, from 0, of a file of lines, with its line feed.
+// Piece returns line n, from 0, of a file of lines, with its line feed. It keeps data.
 func Piece(name string, n int, data []byte) Line {
 	return Line{File: name, Line: &n}.with(data)
 }
@@ -84,7 +85,7 @@ func meta(f File) Line {
 
 func (l Line) with(data []byte) Line {
 	if utf8.Valid(data) {
-		s := string(data)
+		s := unsafe.String(unsafe.SliceData(data), len(data)) //nolint:gosec // nobody writes to it: see Whole and Piece
 		l.Text = &s
 	} else {
 		l.Bytes = data
@@ -174,7 +175,11 @@ func (r *Reader) next(b []byte) []byte {
 		var line []byte
 		if line, r.err = r.line(); len(line) > 0 {
 			r.n++
-			return appendPiece(b, f.Name, r.n-1, line)
+			b = appendPiece(b, f.Name, r.n-1, line)
+			if cap(r.piece) > maxKept {
+				r.piece = nil
+			}
+			return b
 		}
 	}
 	err := r.err
@@ -189,9 +194,6 @@ func (r *Reader) next(b []byte) []byte {
 // line returns the next line of the current file, or a piece of one that is
 // too long. It is as it is until the next call.
 func (r *Reader) line() (piece []byte, err error) {
-	if cap(r.piece) > maxKept {
-		r.piece = nil
-	}
 	if r.piece, err = lines.Append(r.piece[:0], r.cut, MaxWhole); errors.Is(err, lines.ErrLong) {
 		err = nil
 	}

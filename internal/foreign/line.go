@@ -42,6 +42,13 @@ func (r Row) Int(column string) int64 {
 
 // AppendLine appends the row as a line; see the package comment.
 func (r Row) AppendLine(b []byte) []byte {
+	size := 0
+	for _, v := range r.Values {
+		if s, ok := v.(string); ok {
+			size += len(s) + len(s)/8
+		}
+	}
+	b = slices.Grow(b, size+64*len(r.Values))
 	b = appendString(append(b, `{"table":`...), r.Table)
 	if r.Rowid != nil {
 		b = strconv.AppendInt(append(b, `,"rowid":`...), *r.Rowid, 10)

@@ -1,12 +1,10 @@
 package agentuse
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"path"
 	"strings"
@@ -248,10 +246,4 @@ func (w *writer) file(name string, data []byte, seq skein.Seq) interop.OutLine {
 
 // indent returns v as the program writes JSON: with two spaces, and no line
 // feed at its end.
-func indent(v any) []byte {
-	var b bytes.Buffer
-	if err := json.Indent(&b, skein.MustJSON(v), "", "  "); err != nil {
-		return skein.MustJSON(v)
-	}
-	return b.Bytes()
-}
+func indent(v any) []byte { return interop.IndentedJSON(v, "  ") }

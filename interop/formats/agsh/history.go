@@ -61,7 +61,7 @@ func (w *writer) upTo(n int, limit skein.Seq) error {
 	if n == 0 {
 		return nil
 	}
-	entries, err := skein.Entries(events)
+	entries, err := w.d.EntriesOf(n)
 	if err != nil {
 		return err
 	}

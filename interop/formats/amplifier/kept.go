@@ -93,6 +93,7 @@ func (w *writing) numbered(name string, stay [][]byte, ls []line) (out []numbere
 	}
 	for i, l := range ls {
 		out = append(out, numberedLine{folder.Piece(name, len(stay)+i, append(l.body, '\n')), l.seq})
+		ls[i].body = nil // a line may be long: it is let go of once it is written
 	}
 	return out
 }

@@ -1,7 +1,6 @@
 package amplifier
 
 import (
-	"bytes"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -97,12 +96,19 @@ func (b *builder) opt(name, s string) *builder {
 	return b.str(name, s)
 }
 
-// value returns the object.
+// spelled adds a value that is as Python writes it.
+func (b *builder) spelled(name string, v []byte) *builder {
+	b.name(name)
+	b.out = append(b.out, v...)
+	return b
+}
+
+// value returns the object, to which nothing is added any more.
 func (b *builder) value() []byte {
 	if len(b.out) == 0 {
 		return []byte("{}")
 	}
-	return append(bytes.Clone(b.out), '}')
+	return append(b.out, '}')
 }
 
 // indented returns an object as json.dumps(indent=2) writes it.

@@ -147,6 +147,7 @@ func (w *writing) lines() (out []interop.OutLine) {
 		out = append(out, interop.OutLine{Body: l.Append(nil), Seq: seq})
 	}
 	w.backups(add)
+	about := w.metadata() // it counts what was said
 	slices.SortStableFunc(w.logged, func(a, b line) int { return cmp.Compare(a.seq, b.seq) })
 	said, logged := w.numbered(transcript, w.stays, w.said), w.numbered(eventLog, w.had[eventLog], w.logged)
 	for len(said)+len(logged) > 0 {
@@ -155,6 +156,7 @@ func (w *writing) lines() (out []interop.OutLine) {
 			next = &logged
 		}
 		add((*next)[0].Line, (*next)[0].seq)
+		(*next)[0].Line = folder.Line{}
 		*next = (*next)[1:]
 	}
 	now := w.d.Now.UnixNano()
@@ -164,7 +166,7 @@ func (w *writing) lines() (out []interop.OutLine) {
 		end.Mode = cmp.Or(w.logMode, end.Mode) // its program only appends to it
 		add(end, 0)
 	}
-	add(folder.Whole(folder.File{Name: metadata, Mode: 0o600, Mtime: now}, w.metadata()), w.end())
+	add(folder.Whole(folder.File{Name: metadata, Mode: 0o600, Mtime: now}, about), w.end())
 	if w.d.After == 0 { // last used when something was last said
 		used := w.d.Session.Updated.Std()
 		if used.IsZero() {

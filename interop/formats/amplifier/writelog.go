@@ -24,7 +24,7 @@ func (w *writing) envelope(at skein.Time, lvl, name string, data *builder) []byt
 	b := (&builder{}).str("ts", stamp(at)).str("lvl", lvl).put("schema", []byte(`{"name":"amplifier.log","ver":"1.0.0"}`))
 	b.str("event", name).str("session_id", w.id)
 	if len(data.out) > 0 {
-		b.put("data", data.value())
+		b.spelled("data", data.value())
 	}
 	return b.value()
 }

@@ -53,16 +53,38 @@ func (w *writing) say(e skein.Entry, b *builder, source string) {
 	}
 	meta.opt("source", source)
 	if len(meta.out) > 0 {
-		b.put("metadata", meta.value())
+		b.spelled("metadata", meta.value())
 	}
 	w.said = append(w.said, line{b.value(), e.End})
 }
 
 // asked writes a user's message. Only a person's prompt is in the log.
 func (w *writing) asked(e skein.Entry) error {
+	b := (&builder{}).str("role", "user")
+	if err := w.content(e, b); err != nil {
+		return err
+	}
+	source := ""
+	if e.Message.Synthetic {
+		source = "hook"
+	}
+	w.turns++
+	if w.say(e, b, source); source == "" {
+		w.log(e.Seq, e.Time, "prompt:submit", (&builder{}).str("prompt", e.Message.Words()))
+	}
+	return nil
+}
+
+// content adds what a user's message says: a string if that is one text.
+func (w *writing) content(e skein.Entry, b *builder) error {
+	parts := e.Message.Parts
+	if len(parts) == 1 && parts[0].Kind == skein.PartText { // it may be long
+		b.str("content", string(parts[0].Text))
+		return nil
+	}
 	var blocks [][]byte
 	text, only := "", true
-	for _, p := range e.Message.Parts {
+	for _, p := range parts {
 		block, err := w.block(e, p)
 		if err != nil {
 			return err
@@ -75,19 +97,10 @@ func (w *writing) asked(e skein.Entry) error {
 			text = string(p.Text)
 		}
 	}
-	b := (&builder{}).str("role", "user")
 	if only || len(blocks) == 0 {
 		b.str("content", text)
 	} else {
 		b.put("content", list(blocks))
-	}
-	source := ""
-	if e.Message.Synthetic {
-		source = "hook"
-	}
-	w.turns++
-	if w.say(e, b, source); source == "" {
-		w.log(e.Seq, e.Time, "prompt:submit", (&builder{}).str("prompt", e.Message.Words()))
 	}
 	return nil
 }

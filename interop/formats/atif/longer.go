@@ -64,7 +64,7 @@ func (w *writer) longer() (lines []interop.OutLine, err error) {
 		lines = append(lines, piece0(p, w.d.After))
 	}
 	for i, s := range w.steps {
-		b := skein.MustJSON(s)
+		b := interop.JSON(s)
 		if i > 0 || !k.first {
 			b = append(bytes.Clone(sep), b...)
 		}

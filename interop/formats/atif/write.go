@@ -213,7 +213,7 @@ func (w *writer) whole() []interop.OutLine {
 			lines[0] = piece0(append(first, ",\n  \"steps\": [\n    "...), 0)
 			sep = ""
 		}
-		lines = append(lines, piece0(append([]byte(sep), skein.MustJSON(st)...), w.seqs[i]))
+		lines = append(lines, piece0(append([]byte(sep), interop.JSON(st)...), w.seqs[i]))
 	}
 	end := append([]byte("\n  ],\n  \"final_metrics\": "), skein.MustJSON(finalOf(w.used, len(w.steps)))...)
 	return append(lines, piece0(append(end, "\n}\n"...), w.seqs[len(w.seqs)-1]))

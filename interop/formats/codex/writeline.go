@@ -17,10 +17,10 @@ type fileState struct {
 
 // A lineOut is a line that we write.
 type lineOut struct {
-	Timestamp string          `json:"timestamp"`
-	Ordinal   *uint64         `json:"ordinal,omitempty"`
-	Type      string          `json:"type"`
-	Payload   json.RawMessage `json:"payload"`
+	Timestamp string  `json:"timestamp"`
+	Ordinal   *uint64 `json:"ordinal,omitempty"`
+	Type      string  `json:"type"`
+	Payload   any     `json:"payload"`
 }
 
 // look reads what the rollout is like that is gone on with.
@@ -61,23 +61,19 @@ func (w *writer) emit(t skein.Time, typ string, payload any) {
 	}
 	t = max(t, w.since)
 	w.at = t
-	raw, ok := payload.(json.RawMessage)
-	if !ok {
-		raw = skein.MustJSON(payload)
-	}
 	if w.file.bare {
 		if typ == typeItem {
-			w.out = append(w.out, interop.OutLine{Body: append(raw, '\n'), Seq: w.seq})
+			w.out = append(w.out, interop.OutLine{Body: append(interop.JSON(payload), '\n'), Seq: w.seq})
 		}
 		return
 	}
-	l := lineOut{Timestamp: stampOf(t), Type: typ, Payload: raw}
+	l := lineOut{Timestamp: stampOf(t), Type: typ, Payload: payload}
 	if w.file.counted {
 		n := w.file.next
 		l.Ordinal = &n
 		w.file.next++
 	}
-	w.out = append(w.out, interop.OutLine{Body: append(skein.MustJSON(l), '\n'), Seq: w.seq})
+	w.out = append(w.out, interop.OutLine{Body: append(interop.JSON(l), '\n'), Seq: w.seq})
 }
 
 // item writes what goes to the model.

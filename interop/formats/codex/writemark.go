@@ -98,7 +98,7 @@ func (w *writer) compacted(i int, e skein.Event, c *skein.Compacted) error {
 		file: fileState{bare: true},
 	}
 	if c.To <= w.d.After {
-		entries, err := skein.Entries(w.d.Events[:i+1])
+		entries, err := w.d.EntriesOf(i + 1)
 		if err != nil {
 			return err
 		}
@@ -136,7 +136,7 @@ func (w *writer) back(now []skein.Entry) ([]act, error) {
 	if w.d.WentBack() {
 		w.since = w.d.Events[at].Time
 	}
-	was, err := skein.Entries(w.d.Events[:at])
+	was, err := w.d.EntriesOf(at)
 	if err != nil {
 		return nil, err
 	}

@@ -206,12 +206,12 @@ func (w *writer) span(seq skein.Seq, at skein.Time, m *skein.Message, out *messa
 		text("skein.cwd", s.Cwd)
 	}
 	if len(w.waits) > 0 {
-		text(attrIn, string(skein.MustJSON(w.waits)))
+		text(attrIn, string(interop.JSON(w.waits)))
 	}
 	if out != nil {
 		text("gen_ai.response.model", m.Model)
 		add(attribute{"gen_ai.response.finish_reasons", valueOut{Array: &listOut{[]valueOut{{String: out.Finish}}}}})
-		text(attrOut, string(skein.MustJSON([]*messageOut{out})))
+		text(attrOut, string(interop.JSON([]*messageOut{out})))
 	}
 	if m.Error != nil {
 		text("error.type", or(m.Error.Kind, "error"))
@@ -219,7 +219,7 @@ func (w *writer) span(seq skein.Seq, at skein.Time, m *skein.Message, out *messa
 	}
 	w.waits = nil
 	res := resourceOut{Resource: resourceAttrs{[]attribute{stringAttr("service.name", or(s.Agent, "skein"))}}, Scopes: []scopeOut{{scopeName{"skein"}, []spanOut{sp}}}}
-	w.spans, w.seqs = append(w.spans, skein.MustJSON(res)), append(w.seqs, seq)
+	w.spans, w.seqs = append(w.spans, interop.JSON(res)), append(w.seqs, seq)
 }
 
 func (w *writer) usage(u *skein.Usage, add func(attribute)) {
@@ -270,6 +270,7 @@ func (w *writer) document() (lines []interop.OutLine) {
 			s = append([]byte(",\n"), s...)
 		}
 		line(s, w.seqs[i])
+		w.spans[i] = nil // it may be long
 	}
 	for _, p := range w.after {
 		line(p, w.seqs[len(w.seqs)-1])

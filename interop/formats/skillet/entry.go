@@ -3,11 +3,11 @@ package skillet
 import (
 	"cmp"
 	"encoding/base64"
-	"encoding/json"
 	"strings"
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/loose"
+	"github.com/skein-dev/skein/interop"
 )
 
 // An outItem is an item that is to be a row.
@@ -38,9 +38,9 @@ func (t *turnOut) begin(at skein.Time) {
 // A userLine, a stepLine and a finalLine are the lines of a log.
 type (
 	userLine struct {
-		Kind  string          `json:"kind"`
-		Input json.RawMessage `json:"userInput"`
-		Time  skein.Time      `json:"timestamp"`
+		Kind  string     `json:"kind"`
+		Input any        `json:"userInput"`
+		Time  skein.Time `json:"timestamp"`
 	}
 	stepLine struct {
 		Kind string     `json:"kind"`
@@ -105,7 +105,7 @@ func (w *writer) entry(e *skein.Entry) {
 }
 
 func (w *writer) add(seq skein.Seq, v any) {
-	w.turn.items = append(w.turn.items, outItem{string(skein.MustJSON(v)), seq})
+	w.turn.items = append(w.turn.items, outItem{string(interop.JSON(v)), seq})
 }
 
 // asked writes what a person, or a program in a person's place, said.
@@ -134,16 +134,16 @@ func (w *writer) asked(e *skein.Entry) {
 	if len(list) == 0 {
 		return
 	}
-	content := skein.MustJSON(list)
+	content := any(list)
 	if len(list) == 1 && len(texts) == 1 || role == "system" {
-		content = skein.MustJSON(skein.Text(strings.Join(texts, "\n\n")))
+		content = skein.Text(strings.Join(texts, "\n\n"))
 	}
 	w.add(e.End, userOut{"message", role, content})
 	if role == "user" && !w.turn.logged {
 		w.turn.logged = true
-		input := skein.MustJSON(skein.Text(strings.Join(texts, "\n\n")))
+		input := any(skein.Text(strings.Join(texts, "\n\n")))
 		if len(list) != len(texts) {
-			input = skein.MustJSON([]userOut{{"message", "user", content}})
+			input = []userOut{{"message", "user", content}}
 		}
 		w.logged(userLine{"user_message", input, e.Time})
 		w.turn.agent = cmp.Or(w.d.Session.Agent, "skein")

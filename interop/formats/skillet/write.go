@@ -220,7 +220,7 @@ func (w *writer) summary(e skein.Event) {
 		w.turn.items = append(w.turn.items, outItem{string(c.Opaque), e.Seq})
 	case c.Summary != "":
 		w.losses.Add(e.Seq, "compaction: its summary is a message")
-		w.turn.items = append(w.turn.items, outItem{string(skein.MustJSON(userOut{"message", "user", skein.MustJSON(skein.Text(c.Summary))})), e.Seq})
+		w.turn.items = append(w.turn.items, outItem{string(skein.MustJSON(userOut{"message", "user", skein.Text(c.Summary)})), e.Seq})
 	default:
 		w.losses.Add(e.Seq, "compaction: only another provider could read it")
 	}
@@ -287,7 +287,7 @@ func (w *writer) logged(v any) {
 	if w.logName == "" {
 		return
 	}
-	b := append(skein.MustJSON(v), '\n')
+	b := append(interop.JSON(v), '\n')
 	w.log = append(w.log, interop.OutLine{Body: folder.Piece(w.logName, w.logLines, b).Append(nil)})
 	w.logLines++
 }
@@ -295,9 +295,9 @@ func (w *writer) logged(v any) {
 // The items that we write.
 type (
 	userOut struct {
-		Type    string          `json:"type"`
-		Role    string          `json:"role"`
-		Content json.RawMessage `json:"content"`
+		Type    string `json:"type"`
+		Role    string `json:"role"`
+		Content any    `json:"content"`
 	}
 	answerOut struct {
 		Type    string    `json:"type"`

@@ -1,0 +1,69 @@
+package interop
+
+import (
+	"bytes"
+	"errors"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	jsonv1 "github.com/go-json-experiment/json/v1"
+
+	"github.com/skein-dev/skein"
+)
+
+// JSON returns v as [skein.MustJSON] does. Of a long text in it no copy is made but
+// the one in what is returned, which has room for a line feed: a session may be
+// one message that is long. It panics if v cannot be JSON.
+func JSON(v any) []byte { return jsonOf(v) }
+
+// IndentedJSON is JSON with each member and element on a line of its own, behind
+// so much space for each level.
+func IndentedJSON(v any, indent string) []byte { return jsonOf(v, jsontext.WithIndent(indent)) }
+
+func jsonOf(v any, how ...json.Options) []byte {
+	var around bytes.Buffer
+	var left []leftOut
+	size := 2
+	leave := func(enc *jsontext.Encoder, s string) error {
+		err := enc.WriteToken(jsontext.String(""))
+		left = append(left, leftOut{int(enc.OutputOffset()), s})
+		size += quotedSize(s)
+		return err
+	}
+	how = append(how, jsonv1.DefaultOptionsV1(), jsontext.EscapeForHTML(false), json.WithMarshalers(json.JoinMarshalers(
+		json.MarshalToFunc(func(enc *jsontext.Encoder, t skein.Text) error { return leave(enc, string(t)) }),
+		json.MarshalToFunc(func(enc *jsontext.Encoder, s string) error {
+			if len(s) <= longMessage || !utf8.ValidString(s) {
+				return errors.ErrUnsupported // it is written as always
+			}
+			return leave(enc, s)
+		}),
+	)))
+	if err := json.MarshalWrite(&around, v, how...); err != nil {
+		panic("interop: " + err.Error())
+	}
+	b, done := make([]byte, 0, around.Len()+size), 0
+	for _, t := range left {
+		b = skein.AppendQuoted(append(b, around.Bytes()[done:t.end-len(`""`)]...), t.text)
+		done = t.end
+	}
+	return append(b, around.Bytes()[done:]...)
+}
+
+// A leftOut is a text that comes in the place of an empty string, which ends at end.
+type leftOut struct {
+	end  int
+	text string
+}
+
+// quotedSize returns about how many bytes more than "" a text is as a JSON string.
+func quotedSize(s string) int {
+	n := len(s)
+	for i := range len(s) {
+		if c := s[i]; c < ' ' || c == '"' || c == '\\' {
+			n++
+		}
+	}
+	return n
+}
