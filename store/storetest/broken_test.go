@@ -41,6 +41,9 @@ func broken() map[string]struct {
 		"a watch hangs": {"14 Watch gives what was, then what comes/what was, then what comes", func() skein.Store {
 			return hangs{memory.New()}
 		}},
+		"a close hangs": {"01 The answer agrees with the disk/nil means that every later read has it", func() skein.Store {
+			return stays{memory.New()}
+		}},
 	}
 }
 
@@ -121,6 +124,14 @@ func (s twice) Usage(ctx context.Context, q skein.UsageQuery) ([]skein.UsageRow,
 		}
 	}
 	return rows, err
+}
+
+// A store that stays open hangs when it is closed.
+type stays struct{ skein.Store }
+
+func (stays) Close() error {
+	<-make(chan struct{})
+	return nil
 }
 
 // A store whose watches hang does not even look at their context.

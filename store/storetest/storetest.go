@@ -65,7 +65,7 @@ func Run(t *testing.T, open func(*testing.T) skein.Store, o Options) {
 			for _, c := range p.checks {
 				if c.fits(o) {
 					t.Run(c.name, func(t *testing.T) {
-						defer within(o.Deadline, t.Name())()
+						t.Cleanup(within(o.Deadline, t.Name())) // after all that the check cleans up
 						c.put(&test{T: t, s: open(t), open: open, options: o})
 					})
 				}
