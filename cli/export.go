@@ -21,7 +21,7 @@ type exportOptions struct {
 	name, to, file   string // name is what the session was called
 	thinking, noTool bool
 	json, secrets    bool
-	over             bool
+	rewound, over    bool
 	gaps             *interop.GapError // what is missing of a source; nil if nothing is
 }
 
@@ -47,8 +47,9 @@ here.
 Doing it again brings what was written up to date. What somebody else has changed
 there stays, without --over.
 
-md, html and json are for reading: secrets are hidden in them, unless --raw. All
-others are exact, secrets included: skein scrub takes them out for good.`,
+md, html and json are for reading: secrets are hidden in them, unless --raw, and
+what was taken back is left out, unless --rewound. All others are exact, secrets
+included: skein scrub takes them out for good.`,
 		Example: `skein export last --to md
 	skein export 4f1d22a0 --to html -o session.html
 	skein export 4f1d22a0 --to skein -o session.jsonl
@@ -62,6 +63,7 @@ others are exact, secrets included: skein scrub takes them out for good.`,
 	g.BoolVar(&o.thinking, "thinking", false, "md and html: the models' reasoning too")
 	g.BoolVar(&o.noTool, "no-tools", false, "md and html: without tool calls and results")
 	g.BoolVar(&o.json, "json", false, "an agent's format: print what was written as JSON, one object a line")
+	g.BoolVar(&o.rewound, "rewound", false, "md, html and json: also what was taken back, marked")
 	overFlag(c, &o.over)
 	secretsFlag(c, &o.secrets)
 	fixed(c, "to", exportTo()...)
@@ -123,6 +125,8 @@ func (o *exportOptions) check(j *job) error {
 		return advise(usagef("--to source: a terminal is no place for the bytes of a file"), "write them to a new file with -o FILE, or into a pipe")
 	case o.secrets && !slices.Contains(exportNames[:3], o.to):
 		return usagef("--raw goes with --to md, html and json; %s is exact", o.to)
+	case o.rewound && !slices.Contains(exportNames[:3], o.to):
+		return usagef("--rewound goes with --to md, html and json; %s has everything", o.to)
 	case (o.thinking || o.noTool) && o.to != "md" && o.to != "html":
 		return usagef("--thinking and --no-tools go with --to md and html; %s has everything", o.to)
 	}
@@ -132,6 +136,9 @@ func (o *exportOptions) check(j *job) error {
 func (o *exportOptions) write(ctx context.Context, j *job, w io.Writer, s skein.Session) error {
 	hide := drawn(o.secrets)
 	entries, shown := hide.entries(reader{ctx, j.store, s}.entries(0)), hide.session(s)
+	if !o.rewound {
+		entries = render.Standing(entries)
+	}
 	switch o.to {
 	case "json":
 		told, err := render.TellCalls(&s, j.store.Events(ctx, s.ID, 0), s.Last)

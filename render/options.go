@@ -13,6 +13,18 @@ import (
 // last: what [skein.Entries] gives, or a part of it.
 type Entries = iter.Seq2[skein.Entry, error]
 
+// Standing yields what of entries stands in the conversation now: all but what
+// was taken back. Errors are those of entries.
+func Standing(entries Entries) Entries {
+	return func(yield func(skein.Entry, error) bool) {
+		for e, err := range entries {
+			if (err != nil || !e.Rewound) && !yield(e, err) {
+				return
+			}
+		}
+	}
+}
+
 // Options say what of a session a document has. The zero value is all but
 // reasoning, with times in UTC.
 type Options struct {

@@ -30,6 +30,7 @@ func (a *service) exports(t *table) {
 		To       string          `query:"to" enum:"skein,md,html,json,source" default:"skein" doc:"skein: every event and blob, which an import takes; md, html: for people; json: what it adds up to and its messages; source: the file that it was imported from, byte for byte"`
 		Thinking bool            `query:"thinking" doc:"md, html: the models' reasoning too"`
 		NoTools  bool            `query:"no_tools" doc:"md, html: without tool calls and results"`
+		Rewound  bool            `query:"rewound" doc:"md, html, json: also what was taken back, marked"`
 		Raw      bool            `query:"raw" doc:"md, html, json: with what looks like a secret; skein and source are always whole. All of these need the scope read:raw"`
 	}
 	register(t, operation{
@@ -50,7 +51,7 @@ func (a *service) exports(t *table) {
 		if err != nil {
 			return nil, err
 		}
-		e := export{service: a, ctx: ctx, store: store, s: &s, to: q.To, raw: q.Raw, look: render.Options{Reasoning: q.Thinking, NoTools: q.NoTools}}
+		e := export{service: a, ctx: ctx, store: store, s: &s, to: q.To, raw: q.Raw, rewound: q.Rewound, look: render.Options{Reasoning: q.Thinking, NoTools: q.NoTools}}
 		if q.To == "source" {
 			if e.source, err = sourceOf(ctx, store, &s); err != nil {
 				return nil, err
@@ -80,6 +81,8 @@ type export struct {
 	to    string
 	raw   bool
 	look  render.Options
+
+	rewound bool // with what was taken back
 
 	source skein.SourceFile
 	lost   []string // damaged records of it, in words
@@ -140,6 +143,9 @@ func (e *export) send(c huma.Context) {
 
 func (e *export) write(w io.Writer) error {
 	said := e.entries()
+	if !e.rewound {
+		said = render.Standing(said)
+	}
 	if e.to == "md" || e.to == "html" {
 		var hide func(string) string
 		if !e.raw && e.Redact != nil {

@@ -99,7 +99,7 @@ func (s *site) export(ctx context.Context, w io.Writer, one skein.Session, as st
 		return err
 	}
 	b := bufio.NewWriter(w)
-	entries := s.entries(ctx, store, one)
+	entries := render.Standing(s.entries(ctx, store, one))
 	one = s.veiled(one)
 	if as == "json" {
 		told, err := render.TellCalls(&one, store.Events(ctx, one.ID, 0), one.Last)
