@@ -30,6 +30,9 @@ const (
 	stuck       = 100 // readers that take nothing
 )
 
+// agents is the formats that sessions are exported to as an agent's files.
+var agents = []string{"claude-code", "codex", "agsh", "amplifier", "agentuse", "ethos", "skillet", "pi", "opencode", "atif", "otel-genai"}
+
 // memoryBound measures the most memory that commands and the server take for what
 // is large, and for many who take nothing.
 func memoryBound(ctx context.Context, e *env) error {
@@ -50,7 +53,15 @@ func memoryBound(ctx context.Context, e *env) error {
 			return err
 		}
 	}
+	for _, to := range agents {
+		if err := b.command("a message of 33 MB: export "+to, "export", "cli:long", "--to", to, "-o", filepath.Join(b.dir, "as-"+to)); err != nil {
+			return err
+		}
+	}
 	if err := b.command("a line of 19 MB: import", "import", b.line); err != nil {
+		return err
+	}
+	if err := b.command("a line of 19 MB: import gemini", "import", b.gemini); err != nil {
 		return err
 	}
 	if err := b.served("a batch of 240 MB: refused", boundOfOne, func(s *served) error {
@@ -83,9 +94,10 @@ func exportTo(args []string) string {
 // bound is where the memory of the program is measured.
 type bound struct {
 	*env
-	bin, dir         string
-	text, word, line string // a file with a long message, a word of it, a file with a long line
-	session, token   string
+	bin, dir       string
+	text, word     string // a file with a long message, a word of it
+	line, gemini   string // files with a long line
+	session, token string
 }
 
 func newBound(ctx context.Context, e *env) (_ *bound, err error) {
@@ -103,7 +115,14 @@ func newBound(ctx context.Context, e *env) (_ *bound, err error) {
 	if err := os.MkdirAll(filepath.Dir(b.line), 0o700); err != nil {
 		return nil, err
 	}
-	err = errors.Join(os.WriteFile(b.text, []byte(prose(longMessage)), 0o600), os.WriteFile(b.line, t.Bytes(), 0o600))
+	b.gemini = filepath.Join(b.dir, ".gemini", "tmp", "long", "chats", "session-2026-11-20T10-00-4711.jsonl")
+	if err := os.MkdirAll(filepath.Dir(b.gemini), 0o700); err != nil {
+		return nil, err
+	}
+	head := `{"sessionId":"47110000-0000-4000-8000-000000000001","projectHash":"long","startTime":"2026-11-20T10:00:00.000Z","lastUpdated":"2026-11-20T10:00:00.000Z","kind":"main"}`
+	said := skein.MustJSON(map[string]any{"id": "1", "timestamp": "2026-11-20T10:00:01.000Z", "type": "user", "content": []map[string]string{{"text": prose(longLine)}}})
+	err = errors.Join(os.WriteFile(b.text, []byte(prose(longMessage)), 0o600), os.WriteFile(b.line, t.Bytes(), 0o600),
+		os.WriteFile(b.gemini, []byte(head+"\n"+string(said)+"\n"), 0o600))
 	if err != nil {
 		return nil, err
 	}
