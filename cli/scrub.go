@@ -38,11 +38,12 @@ The secrets are read from stdin, one a line, or with --secret-file from a file,
 never from the command line, where others can read them. With --found they are
 what skein scan finds, of 8 bytes or more: --dry-run first.
 
-What it cannot reach is named: backups, the file of another program that the
-session came from, and what is damaged, which it goes around; then the exit code
-is 1. While another program reads from the store, its log keeps old bytes: that
-is said, and --wait waits until they are out. A secret that was out is best
-replaced where it is used.`,
+Copies that it cannot reach are named: backups, and the file of another program
+that the session came from. Damaged events cannot be scrubbed and may still hold
+the secret: they are named too, the rest is scrubbed, and the exit code is 1.
+While another program reads from the store, its log keeps old bytes: that is
+said, and --wait waits until they are out. A secret that was out is best replaced
+where it is used.`,
 		Example: `skein scrub last --found --dry-run
 	pass show acme/key | skein scrub 4f1d22a0 --yes
 	skein scrub 4f1d22a0 --secret-file secrets.txt`,
