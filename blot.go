@@ -146,11 +146,9 @@ func blotToken(tok []byte, forms [][]byte) (found bool) {
 // each byte of that, where in tok it comes from.
 func decoded(tok []byte) (text []byte, raw []Stretch) {
 	for i := 0; i < len(tok); {
-		n := 1
-		if r, length := unescape(tok[i:]); tok[i] == '\\' && length > 0 {
-			text, n = appendWTF8(text, r), length
-		} else {
-			text = append(text, tok[i])
+		var n int
+		if text, n = AppendUnescaped(text, tok[i:]); n == 0 {
+			text, n = append(text, tok[i]), 1
 		}
 		for len(raw) < len(text) {
 			raw = append(raw, Stretch{i, i + n})

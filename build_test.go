@@ -1,6 +1,8 @@
 package skein_test
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/skein-dev/skein"
@@ -58,4 +60,44 @@ func entriesOf(t *testing.T, events []skein.Event) []skein.Entry {
 		t.Fatalf("Entries(%d events): %v", len(events), err)
 	}
 	return entries
+}
+
+func toolState(call string, s skein.CallState) skein.Event {
+	return skein.NewEvent(skein.KindTool, 1, skein.ToolState{Call: call, State: s})
+}
+
+func steer(text string) skein.Event {
+	return skein.Say(1, skein.Message{Role: skein.RoleSteer, Parts: []skein.Part{skein.TextPart(text)}})
+}
+
+func system(text string) skein.Event {
+	return skein.Say(1, skein.Message{Role: skein.RoleSystem, Parts: []skein.Part{skein.TextPart(text)}})
+}
+
+func showMessage(m skein.Message) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s:", m.Role)
+	for _, p := range m.Parts {
+		switch {
+		case p.Call != nil:
+			fmt.Fprintf(&b, " call(%s %s)", p.Call.ID, p.Call.Input)
+		case p.Result != nil:
+			fmt.Fprintf(&b, " result(%s %q)", p.Result.CallID, p.Result.Text)
+		case p.File != nil:
+			fmt.Fprintf(&b, " file(%s)", p.File.Name)
+		default:
+			fmt.Fprintf(&b, " %s(%q%s)", p.Kind, p.Text, p.Raw)
+		}
+	}
+	return b.String() + "\n"
+}
+
+// facts fails the test if e has none.
+func facts(t *testing.T, e skein.Event) skein.Facts {
+	t.Helper()
+	f, err := skein.FactsOf(e)
+	if err != nil {
+		t.Fatalf("FactsOf(%s %.200s): %v", e.Kind, e.Payload, err)
+	}
+	return f
 }

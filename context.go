@@ -67,7 +67,7 @@ type Repair struct {
 //
 // The error wraps [ErrInvalid]: a payload that does not fit its kind.
 func Context(events []Event, r Rules) (ContextView, error) {
-	events, err := onLine(events)
+	events, err := Unrewound(events)
 	if err != nil {
 		return ContextView{}, err
 	}
@@ -76,68 +76,49 @@ func Context(events []Event, r Rules) (ContextView, error) {
 	if err != nil {
 		return ContextView{}, err
 	}
-	entries, err := b.entries(events, compact.what)
+	entries, err := b.entries(events, compact.Compacted)
 	if err != nil {
 		return ContextView{}, err
 	}
 	for i := range entries {
 		b.take(&entries[i])
 	}
-	v := ContextView{Compacted: compact.seq}
+	v := ContextView{Compacted: compact.Seq}
 	if r.Opaque {
-		v.Opaque = compact.what.Opaque
+		v.Opaque = compact.Opaque
 	}
 	var summary string
 	if v.Opaque == nil {
-		summary = compact.what.Summary
+		summary = compact.Summary
 	}
-	v.Messages, v.Seqs = b.shape(compact.what.To, summary)
+	v.Messages, v.Seqs = b.shape(compact.To, summary)
 	v.Size = sizeOf(v.Messages)
 	slices.SortStableFunc(b.repairs, func(a, b Repair) int { return cmp.Compare(a.Seq, b.Seq) })
 	v.Repairs = b.repairs
 	return v, nil
 }
 
-// onLine returns the events that lie in the context, without the rewinds.
-func onLine(events []Event) ([]Event, error) {
-	if len(events) == 0 {
-		return nil, nil
-	}
-	spans, err := OnLine(events, events[len(events)-1].Seq)
-	if err != nil {
-		return nil, err
-	}
-	var on []Event
-	for _, e := range events {
-		if e.Kind != KindRewound && within(spans, e.Seq) {
-			on = append(on, e)
-		}
-	}
-	return on, nil
-}
-
 // compaction returns the newest compaction that can be used; the zero one if
 // there is none.
-func (b *builder) compaction(events []Event) (compaction, error) {
+func (b *builder) compaction(events []Event) (Compaction, error) {
 	var f Folder
 	for _, e := range events {
 		if e.Kind == KindCompacted || e.Kind == KindAmended {
 			if err := f.Add(e); err != nil {
-				return compaction{}, err
+				return Compaction{}, err
 			}
 		}
 	}
-	for i := len(f.compact) - 1; i >= 0; i-- {
-		c := f.compact[i]
+	for _, c := range slices.Backward(f.Compactions()) {
 		switch {
-		case c.gone || c.what.Failed:
-		case c.what.Opaque != nil && !b.rules.Opaque && c.what.Summary == "":
-			b.repair(c.seq, RepairCompaction, "")
+		case c.Failed:
+		case c.Opaque != nil && !b.rules.Opaque && c.Summary == "":
+			b.repair(c.Seq, RepairCompaction, "")
 		default:
 			return c, nil
 		}
 	}
-	return compaction{}, nil
+	return Compaction{}, nil
 }
 
 // entries returns the messages of the events that c does not cover, those of

@@ -40,18 +40,6 @@ const (
 	unshown = `text("[What was said before is not shown.]")`
 )
 
-func toolState(call string, s skein.CallState) skein.Event {
-	return skein.NewEvent(skein.KindTool, 1, skein.ToolState{Call: call, State: s})
-}
-
-func steer(text string) skein.Event {
-	return skein.Say(1, skein.Message{Role: skein.RoleSteer, Parts: []skein.Part{skein.TextPart(text)}})
-}
-
-func system(text string) skein.Event {
-	return skein.Say(1, skein.Message{Role: skein.RoleSystem, Parts: []skein.Part{skein.TextPart(text)}})
-}
-
 func TestContextPairsCallsAndResults(t *testing.T) {
 	text := skein.TextPart
 	for _, c := range []struct {

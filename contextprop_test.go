@@ -2,6 +2,7 @@ package skein_test
 
 import (
 	"fmt"
+	"maps"
 	"strings"
 	"testing"
 
@@ -104,4 +105,24 @@ func FuzzContext(f *testing.F) {
 			}
 		}
 	})
+}
+
+// allRules are those of every provider, with and without a window.
+func allRules() map[string]skein.Rules {
+	all := map[string]skein.Rules{
+		"generic": skein.GenericRules(), "anthropic": skein.AnthropicRules("m"), "google": skein.GoogleRules("m"),
+		"openai chat": skein.OpenAIChatRules("m"), "openai responses": skein.OpenAIResponsesRules(""),
+	}
+	for name, r := range maps.Clone(all) {
+		for _, n := range []int{1, 4} {
+			r.Newest = n
+			all[fmt.Sprintf("%s, newest %d", name, n)] = r
+		}
+		r.Newest = 0
+		for _, n := range []int{1, 5000} {
+			r.Room = n
+			all[fmt.Sprintf("%s, room for %d", name, n)] = r
+		}
+	}
+	return all
 }

@@ -27,24 +27,6 @@ func show(entries []skein.Entry) string {
 	return b.String()
 }
 
-func showMessage(m skein.Message) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s:", m.Role)
-	for _, p := range m.Parts {
-		switch {
-		case p.Call != nil:
-			fmt.Fprintf(&b, " call(%s %s)", p.Call.ID, p.Call.Input)
-		case p.Result != nil:
-			fmt.Fprintf(&b, " result(%s %q)", p.Result.CallID, p.Result.Text)
-		case p.File != nil:
-			fmt.Fprintf(&b, " file(%s)", p.File.Name)
-		default:
-			fmt.Fprintf(&b, " %s(%q%s)", p.Kind, p.Text, p.Raw)
-		}
-	}
-	return b.String() + "\n"
-}
-
 func TestEntries(t *testing.T) {
 	text := skein.TextPart
 	think := func(s, raw string) skein.Part {

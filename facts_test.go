@@ -11,16 +11,6 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// facts fails the test if e has none.
-func facts(t *testing.T, e skein.Event) skein.Facts {
-	t.Helper()
-	f, err := skein.FactsOf(e)
-	if err != nil {
-		t.Fatalf("FactsOf(%s %.200s): %v", e.Kind, e.Payload, err)
-	}
-	return f
-}
-
 func TestFactsOfAMessage(t *testing.T) {
 	m := skein.Message{
 		ID: "m", Role: skein.RoleAssistant, Provider: "p", Model: "x", Usage: &skein.Usage{Output: 3},

@@ -1,5 +1,7 @@
 package skein
 
+import "cmp"
+
 // Fold returns what events add up to as the session id: all of them in order,
 // of a fork those of its parents first, as [Store.Events] yields them. It is
 // [Session.Apply] with its own look-ups, so that a store can be held against
@@ -102,8 +104,8 @@ func (x *Shown) Set(f Facts) (model bool) {
 		if !c.Parent.IsFork() {
 			*x = Shown{}
 		}
-		x.Project, x.Cwd = or(c.Project, x.Project), or(c.Cwd, x.Cwd)
-		x.Agent, x.Model = or(c.Agent, x.Agent), or(c.Model, x.Model)
+		x.Project, x.Cwd = cmp.Or(c.Project, x.Project), cmp.Or(c.Cwd, x.Cwd)
+		x.Agent, x.Model = cmp.Or(c.Agent, x.Agent), cmp.Or(c.Model, x.Model)
 		return c.Model != "" || !c.Parent.IsFork()
 	}
 	return false

@@ -216,6 +216,23 @@ func (f *Folder) Entries() []Entry {
 	return entries
 }
 
+// A Compaction is a compacted event, as it was amended.
+type Compaction struct {
+	Seq Seq
+	Compacted
+}
+
+// Compactions returns the compactions of the events added so far that were not
+// withdrawn, in order, whether they were rewound or failed.
+func (f *Folder) Compactions() (all []Compaction) {
+	for _, c := range f.compact {
+		if !c.gone {
+			all = append(all, Compaction{c.seq, c.what})
+		}
+	}
+	return all
+}
+
 // covered returns up to where the newest compaction in spans covers the
 // events, and which messages it keeps; 0 if there is none.
 func (f *Folder) covered(spans []SeqRange) (to Seq, keep []Seq) {

@@ -1,8 +1,6 @@
 package skein_test
 
 import (
-	"fmt"
-	"maps"
 	"strings"
 
 	"github.com/skein-dev/skein"
@@ -121,24 +119,4 @@ func (d *dice) part() skein.Part {
 
 func (d *dice) file() *skein.File {
 	return &skein.File{Name: pick(d, "a.png", ""), Media: pick(d, "image/png", "audio/wav", ""), Blob: pick[skein.Hash](d, "00", ""), First: d.throw(3)}
-}
-
-// allRules are those of every provider, with and without a window.
-func allRules() map[string]skein.Rules {
-	all := map[string]skein.Rules{
-		"generic": skein.GenericRules(), "anthropic": skein.AnthropicRules("m"), "google": skein.GoogleRules("m"),
-		"openai chat": skein.OpenAIChatRules("m"), "openai responses": skein.OpenAIResponsesRules(""),
-	}
-	for name, r := range maps.Clone(all) {
-		for _, n := range []int{1, 4} {
-			r.Newest = n
-			all[fmt.Sprintf("%s, newest %d", name, n)] = r
-		}
-		r.Newest = 0
-		for _, n := range []int{1, 5000} {
-			r.Room = n
-			all[fmt.Sprintf("%s, room for %d", name, n)] = r
-		}
-	}
-	return all
 }

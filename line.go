@@ -42,6 +42,27 @@ func OnLine(events []Event, last Seq) ([]SeqRange, error) {
 	return l.spans(last), nil
 }
 
+// Unrewound returns the events that lie in the context, without the rewinds
+// themselves. events are a session's, in order.
+//
+// The error wraps [ErrInvalid]: a payload that does not fit its kind.
+func Unrewound(events []Event) ([]Event, error) {
+	if len(events) == 0 {
+		return nil, nil
+	}
+	spans, err := OnLine(events, events[len(events)-1].Seq)
+	if err != nil {
+		return nil, err
+	}
+	var on []Event
+	for _, e := range events {
+		if e.Kind != KindRewound && within(spans, e.Seq) {
+			on = append(on, e)
+		}
+	}
+	return on, nil
+}
+
 // spans returns the places on the line that ends at last, in order.
 func (l *line) spans(last Seq) []SeqRange {
 	var back []SeqRange

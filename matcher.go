@@ -1,6 +1,7 @@
 package skein
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -85,7 +86,7 @@ func (m *Matcher) Matches(s *Session, e Event, f *Facts) bool {
 	}
 	agent := s.Agent
 	if f.Message != nil {
-		agent = or(f.Message.Agent, agent)
+		agent = cmp.Or(f.Message.Agent, agent)
 	}
 	switch {
 	case q.User != "" && q.User != s.User,

@@ -2,6 +2,7 @@ package skein
 
 import (
 	"bytes"
+	"cmp"
 	"reflect"
 	"strings"
 )
@@ -20,7 +21,7 @@ func (e *Entry) join(p piece) {
 		to   *string
 		from string
 	}{{&m.Provider, next.Provider}, {&m.Model, next.Model}, {&m.Agent, next.Agent}, {&m.Request, next.Request}, {&m.Tier, next.Tier}, {&m.Stop, next.Stop}} {
-		*f.to = or(f.from, *f.to)
+		*f.to = cmp.Or(f.from, *f.to)
 	}
 	m.Synthetic = m.Synthetic && next.Synthetic
 	m.Interrupted = next.Interrupted

@@ -2,6 +2,7 @@ package skein
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -159,7 +160,7 @@ func (b *builder) name(r *round, used map[string]int) {
 	first := plainName(r.id, limit, "call")
 	for c.ID = first; used[c.ID] > 0; used[first]++ {
 		end := fmt.Sprintf("_%d", used[first]+1)
-		c.ID = plainName(or(r.id, "call"), max(0, limit-len(end)), "") + end
+		c.ID = plainName(cmp.Or(r.id, "call"), max(0, limit-len(end)), "") + end
 	}
 	used[c.ID]++
 	name := plainName(c.Name, b.rules.MaxName, "tool")

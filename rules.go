@@ -3,6 +3,7 @@ package skein
 import (
 	"slices"
 	"strings"
+	"unicode"
 )
 
 // Rules say what a provider takes as the messages of a request. [Context]
@@ -131,7 +132,7 @@ func plainName(name string, limit int, empty string) string {
 		return name
 	}
 	name = strings.Map(func(r rune) rune {
-		if r >= 0x80 || classes[r] == other && r != '_' && r != '-' {
+		if r >= 0x80 || r != '_' && r != '-' && !unicode.IsLetter(r) && !unicode.IsDigit(r) {
 			return '_'
 		}
 		return r

@@ -1,6 +1,7 @@
 package skein
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -226,17 +227,10 @@ func (s *Session) create(c *Created, base Shown) error {
 		s.Base, s.Last = c.Parent.Seq, c.Parent.Seq
 		s.Stand(base)
 		s.Undone = base.Undone
-		s.Project, s.Cwd = or(s.Project, base.Project), or(s.Cwd, base.Cwd)
-		s.Agent, s.Model = or(s.Agent, base.Agent), or(s.Model, base.Model)
+		s.Project, s.Cwd = cmp.Or(s.Project, base.Project), cmp.Or(s.Cwd, base.Cwd)
+		s.Agent, s.Model = cmp.Or(s.Agent, base.Agent), cmp.Or(s.Model, base.Model)
 	}
 	return nil
-}
-
-func or(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
 }
 
 // Ever counts what stands and what was undone. The newest turn has the number
@@ -260,13 +254,13 @@ func (s *Session) say(f Facts, p Prior) (piece bool) {
 		s.Messages++
 		if m.Typed() {
 			s.Turns++
-			s.LastPrompt = or(m.Prompt(), s.LastPrompt)
-			s.First = or(s.First, s.LastPrompt)
+			s.LastPrompt = cmp.Or(m.Prompt(), s.LastPrompt)
+			s.First = cmp.Or(s.First, s.LastPrompt)
 		}
 	}
 	if m.Role == RoleAssistant && m.Model != "" && !m.Synthetic {
 		s.Model = m.Model
-		s.Provider = or(m.Provider, s.Provider)
+		s.Provider = cmp.Or(m.Provider, s.Provider)
 	}
 	return piece
 }

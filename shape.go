@@ -1,6 +1,7 @@
 package skein
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -19,7 +20,7 @@ func (b *builder) part(d *draft, m *Message, p *Part) {
 		b.text(d, p)
 	case p.Kind == PartReasoning:
 		if d.m.Role != RoleAssistant || m.Interrupted || !b.rules.takesBack(m, p) {
-			b.repair(d.seq, RepairReasoning, or(m.Model, m.Provider))
+			b.repair(d.seq, RepairReasoning, cmp.Or(m.Model, m.Provider))
 			return
 		}
 		d.m.Parts = append(d.m.Parts, Part{Kind: PartReasoning, Text: Text(p.Text.UTF8()), Raw: p.Raw})
@@ -48,7 +49,7 @@ func (b *builder) text(d *draft, p *Part) {
 
 // describe says in words what f is.
 func describe(f *File) string {
-	s := "[file " + or(f.Name, "without a name")
+	s := "[file " + cmp.Or(f.Name, "without a name")
 	if f.First > 0 {
 		s += fmt.Sprintf(", lines %d to %d", f.First, f.Last)
 	}

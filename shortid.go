@@ -82,10 +82,10 @@ func randomEnd(id string) bool {
 	}
 	letters, digits := 0, 0
 	for i := max(0, len(id)-minShort); i < len(id); i++ {
-		switch classes[id[i]] {
-		case lower, upper:
+		switch c := id[i]; {
+		case 'a' <= c|0x20 && c|0x20 <= 'z':
 			letters++
-		case digit:
+		case '0' <= c && c <= '9':
 			digits++
 		}
 	}

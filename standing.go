@@ -1,6 +1,9 @@
 package skein
 
-import "math"
+import (
+	"cmp"
+	"math"
+)
 
 // A Standing tells from events which messages of a session stand: what was
 // neither taken back nor withdrawn. That is what [Session.Messages] counts, and
@@ -33,8 +36,8 @@ func (s *Standing) Shown() (x Shown) {
 		x.Messages++
 		if m.typed {
 			x.Turns++
-			x.LastPrompt = or(m.words, x.LastPrompt)
-			x.First = or(x.First, x.LastPrompt)
+			x.LastPrompt = cmp.Or(m.words, x.LastPrompt)
+			x.First = cmp.Or(x.First, x.LastPrompt)
 		}
 	}
 	return x

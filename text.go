@@ -186,6 +186,20 @@ func plain(b []byte) int {
 	return len(b)
 }
 
+// AppendUnescaped appends to dst what the JSON escape at the start of b stands for,
+// as UTF-8, a lone surrogate as WTF-8, and returns how many bytes of b that escape
+// takes; 0 if there is none.
+func AppendUnescaped(dst, b []byte) ([]byte, int) {
+	if len(b) == 0 || b[0] != '\\' {
+		return dst, 0
+	}
+	r, n := unescape(b)
+	if n == 0 {
+		return dst, 0
+	}
+	return appendWTF8(dst, r), n
+}
+
 // unescape returns the character that the escape at the start of b stands for
 // and the escape's length; 0 if it is none.
 func unescape(b []byte) (rune, int) {
