@@ -21,7 +21,7 @@
 // Everything that writes makes events and hands them to [Store.Append];
 // everything that reads asks the [Store]. There is no other road to the disk.
 // All else is worked out from the events: the Session ([Session.Apply]), the
-// message list ([Entries]), the model's context ([Context]), the search
+// message list ([Entries]), the model's context ([window.Context]), the search
 // index ([FactsOf]), the usage.
 //
 // This package imports only the standard library and does no I/O.

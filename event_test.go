@@ -4,12 +4,18 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
+	"runtime"
+	"slices"
 	"strings"
 	"testing"
+	"time"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/eventtest"
 )
 
 func TestEventJSONKeepsThePayload(t *testing.T) {
@@ -48,18 +54,18 @@ func TestMessageTyped(t *testing.T) {
 		want bool
 	}{
 		{skein.UserSays("a"), true},
-		{skein.Message{Role: skein.RoleUser, Parts: []skein.Part{result("a", "x")}}, false},
-		{skein.Message{Role: skein.RoleUser, Parts: []skein.Part{result("a", "x"), text}}, true},
+		{skein.Message{Role: skein.RoleUser, Parts: []skein.Part{eventtest.Result("a", "x")}}, false},
+		{skein.Message{Role: skein.RoleUser, Parts: []skein.Part{eventtest.Result("a", "x"), text}}, true},
 		{skein.Message{Role: skein.RoleUser, Parts: []skein.Part{fromProgram}}, false},
 		{skein.Message{Role: skein.RoleUser, Parts: []skein.Part{text}, Synthetic: true}, false},
 		{skein.Message{Role: skein.RoleSteer, Parts: []skein.Part{text}}, false},
 		{skein.Message{Role: skein.RoleUser}, false},
 	} {
 		if got := c.m.Typed(); got != c.want {
-			t.Errorf("Typed of %s is %v, want %v", strings.TrimSpace(showMessage(c.m)), got, c.want)
+			t.Errorf("Typed of %s is %v, want %v", strings.TrimSpace(eventtest.ShowMessage(c.m)), got, c.want)
 		}
 	}
-	m := skein.Message{Parts: []skein.Part{text, fromProgram, {Kind: skein.PartReasoning, Text: "r"}, call("c"), {Kind: skein.PartSummary, Text: "s"}}}
+	m := skein.Message{Parts: []skein.Part{text, fromProgram, {Kind: skein.PartReasoning, Text: "r"}, eventtest.Call("c"), {Kind: skein.PartSummary, Text: "s"}}}
 	if got := m.Words(); got != "a\n\ns" {
 		t.Errorf("Words() = %q, want %q", got, "a\n\ns")
 	}
@@ -86,6 +92,331 @@ func TestUsage(t *testing.T) {
 	} {
 		if got := c.first.Merge(c.then); got != c.want {
 			t.Errorf("%+v.Merge(%+v) = %+v, want %+v", c.first, c.then, got, c.want)
+		}
+	}
+}
+
+func TestFactsOfAMessage(t *testing.T) {
+	m := skein.Message{
+		ID: "m", Role: skein.RoleAssistant, Provider: "p", Model: "x", Usage: &skein.Usage{Output: 3},
+		Parts: []skein.Part{
+			skein.TextPart("hello\xed\xa0\x80"),
+			{Kind: skein.PartReasoning, Text: "hm"},
+			{Kind: skein.PartCall, Call: &skein.Call{ID: "c1", Name: "Edit", Input: []byte(`{"file_path":"/a/b.go","edits":[{"old":"x","n":1,"new":"y"}],"deep":{"path":"c.go","k":null},"Filename":"two\nlines","last":"z"}`)}},
+			{Kind: skein.PartCall, Call: &skein.Call{ID: "c2", Name: "Say", Input: []byte(`"just text"`)}},
+			{Kind: skein.PartResult, Result: &skein.Result{CallID: "c1", Name: "Edit", Text: "done", Failed: true, Files: []skein.File{{Name: "r.png", Blob: "11"}}}},
+			{Kind: skein.PartFile, File: &skein.File{Name: "f.pdf", Blob: "22"}},
+			{Kind: skein.PartText},
+		},
+		Error: &skein.ErrorInfo{Message: "overloaded"},
+	}
+	f := eventtest.Facts(t, skein.Say(5, m))
+	wantText := "hello\ufffd\nhm\nEdit\n/a/b.go\nx\ny\nc.go\ntwo\nlines\nz\nSay\njust text\ndone\nr.png\nf.pdf\noverloaded"
+	if diff := cmp.Diff(wantText, f.Text); diff != "" {
+		t.Errorf("Text (-want +got):\n%s", diff)
+	}
+	var spans strings.Builder
+	for _, s := range f.Spans {
+		spans.WriteString(string(s.Kind) + ":" + f.Text[s.Start:s.End] + "|")
+	}
+	wantSpans := "text:hello\ufffd|reasoning:hm|call:Edit|call:/a/b.go|call:x|call:y|call:c.go|call:two\nlines|call:z|call:Say|call:just text|result:done|file:r.png|file:f.pdf|other:overloaded|"
+	if diff := cmp.Diff(wantSpans, spans.String()); diff != "" {
+		t.Errorf("Spans (-want +got):\n%s", diff)
+	}
+	for _, c := range []struct {
+		what      string
+		got, want any
+	}{
+		{"Role", f.Role, skein.RoleAssistant},
+		{"Tools", f.Tools, []string{"Edit", "Say", "Edit"}},
+		{"Calls", f.Calls, []string{"c1", "c2"}},
+		{"Answer", f.Answer, []string{"c1"}},
+		{"Failed", f.Failed, true},
+		{"Paths", f.Paths, []string{"/a/b.go", "c.go", "r.png", "f.pdf"}},
+		{"Blobs", f.Blobs, []skein.Hash{"11", "22"}},
+		{"Charge", f.Charge, &skein.Charge{Request: "m", Provider: "p", Model: "x", Time: 5, Usage: skein.Usage{Output: 3, Requests: 1}}},
+	} {
+		if diff := cmp.Diff(c.want, c.got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", c.what, diff)
+		}
+	}
+}
+
+func TestFactsOfOtherEvents(t *testing.T) {
+	for _, c := range []struct {
+		e    skein.Event
+		want skein.Facts
+	}{
+		{skein.NewEvent("unheard of", 1, struct{ Text string }{"a"}), skein.Facts{}},
+		{skein.NewEvent(skein.KindNoted, 1, skein.Noted{Name: "a"}), skein.Facts{}},
+		{eventtest.ToolState("c", skein.Failed), skein.Facts{Tool: &skein.ToolState{Call: "c", State: skein.Failed}, Failed: true}},
+		{
+			skein.NewEvent(skein.KindTitled, 1, skein.Titled{Title: "T", By: skein.ByPerson}),
+			skein.Facts{Titled: &skein.Titled{Title: "T", By: skein.ByPerson}, Text: "T", Spans: []skein.Span{{Kind: skein.PartText, End: 1}}},
+		},
+		{eventtest.Compacted(3, "S"), skein.Facts{Compacted: &skein.Compacted{To: 3, Summary: "S"}, Text: "S", Spans: []skein.Span{{Kind: skein.PartSummary, End: 1}}}},
+		{
+			skein.NewEvent(skein.KindStep, 9, skein.Step{Phase: "finish", Request: "r", Provider: "p", Model: "m", Usage: &skein.Usage{Input: 2}, Error: &skein.ErrorInfo{}}),
+			skein.Facts{Failed: true, Charge: &skein.Charge{Request: "r", Provider: "p", Model: "m", Time: 9, Usage: skein.Usage{Input: 2, Requests: 1}}},
+		},
+		{skein.NewEvent(skein.KindStep, 9, skein.Step{Phase: "start", Usage: &skein.Usage{}}), skein.Facts{}},
+	} {
+		if diff := cmp.Diff(c.want, eventtest.Facts(t, c.e)); diff != "" {
+			t.Errorf("FactsOf(%s) (-want +got):\n%s", c.e.Kind, diff)
+		}
+	}
+}
+
+func TestFactsOfRefusesWhatDoesNotFitTheKind(t *testing.T) {
+	raw := func(kind skein.Kind, payload string) skein.Event {
+		return skein.Event{Kind: kind, Payload: []byte(payload)}
+	}
+	long := "k" + strings.Repeat("e", 200)
+	for _, c := range []struct {
+		e    skein.Event
+		want string // in the error
+	}{
+		{raw("", "{}"), "kind"},
+		{raw(skein.Kind(long), "{}"), "kind"},
+		{raw("x", ""), "JSON object"},
+		{raw("x", "[]"), "JSON object"},
+		{raw("x", " {}"), "JSON object"},
+		{raw("x", "{} {}"), "JSON object"},
+		{raw("x", strings.Repeat(`{"a":`, 20000)+"1"+strings.Repeat("}", 20000)), "JSON object"},
+		{skein.Event{Kind: "x", Payload: make([]byte, skein.MaxPayload+1)}, "bytes"},
+		{skein.Event{Kind: "x", Payload: []byte("{}"), ClientID: skein.ClientID(long)}, "client ID"},
+		{raw(skein.KindSaid, `{"role":""}`), "no role"},
+		{raw(skein.KindSaid, `{"role":"user","parts":[{}]}`), "part 0 has no kind"},
+		{raw(skein.KindSaid, `{"role":"user","parts":[{"kind":"call"}]}`), `part 0 of kind "call"`},
+		{raw(skein.KindSaid, `{"role":"user","parts":[{"kind":"result"}]}`), "result"},
+		{raw(skein.KindSaid, `{"role":"user","parts":[{"kind":"file"}]}`), "file"},
+		{raw(skein.KindSaid, `{"role":"user","parts":"text"}`), "payload"},
+		{raw(skein.KindTool, `{"state":"running"}`), "no call"},
+		{raw(skein.KindChanged, `{"key":"a\u0007"}`), "key"},
+		{raw(skein.KindRewound, `{"to":"x"}`), "payload"},
+	} {
+		if _, err := skein.FactsOf(c.e); !errors.Is(err, skein.ErrInvalid) || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("FactsOf(%.20q %.60q) = %.300v, want an error wrapping ErrInvalid with %q in it", c.e.Kind, c.e.Payload, err, c.want)
+		}
+	}
+}
+
+// Twice the parts take about twice the memory: the text is put together once.
+func TestFactsOfManyPartsIsNotQuadratic(t *testing.T) {
+	cost := func(parts int) uint64 {
+		m := skein.Message{Role: skein.RoleUser}
+		for range parts {
+			m.Parts = append(m.Parts, skein.TextPart(strings.Repeat("x", 100)))
+		}
+		e := skein.Say(1, m)
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		eventtest.Facts(t, e)
+		runtime.ReadMemStats(&after)
+		return after.TotalAlloc - before.TotalAlloc
+	}
+	if small, big := cost(500), cost(8000); big > 32*small {
+		t.Errorf("facts of 500 parts take %d bytes, of 8000 parts %d: more than 32 times as many", small, big)
+	}
+}
+
+func TestAPayloadThatIsNoJSONIsInvalidInEveryKind(t *testing.T) {
+	kinds := []skein.Kind{
+		skein.KindCreated, skein.KindSaid, skein.KindTool, skein.KindStep, skein.KindTitled, skein.KindChanged, skein.KindCompacted, skein.KindRewound, skein.KindResumed, skein.KindEnded, skein.KindAmended, skein.KindNoted, "of tomorrow",
+	}
+	for _, k := range kinds {
+		for _, payload := range []string{``, `[]`, `null`, `{`, `{"seq":1,}`, `{"a":1}{}`, `{"a":1} x`, "{\"a\":\"\x01\"}"} {
+			if _, err := skein.FactsOf(skein.Event{Kind: k, Payload: []byte(payload)}); !errors.Is(err, skein.ErrInvalid) || !strings.Contains(err.Error(), "not a JSON object") {
+				t.Errorf("FactsOf(%s %q) = %v, want ErrInvalid: not a JSON object", k, payload, err)
+			}
+		}
+	}
+}
+
+func TestNewSessionIDIsAUUIDv7(t *testing.T) {
+	uuid := regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`)
+	at := time.UnixMilli(0x0123456789ab)
+	seen := map[skein.SessionID]bool{}
+	for range 1000 {
+		id := skein.NewSessionID(at)
+		if !uuid.MatchString(string(id)) || !strings.HasPrefix(string(id), "01234567-89ab-7") || id.Check() != nil {
+			t.Fatalf("NewSessionID(%v) = %s, %v; want a UUIDv7 that begins 01234567-89ab", at, id, id.Check())
+		}
+		if seen[id] {
+			t.Fatalf("NewSessionID gave %s twice", id)
+		}
+		seen[id] = true
+	}
+	if early, late := skein.NewSessionID(at), skein.NewSessionID(at.Add(time.Millisecond)); early >= late {
+		t.Errorf("%s, made before %s, does not sort before it", early, late)
+	}
+}
+
+func TestSessionIDCheck(t *testing.T) {
+	for id, ok := range map[skein.SessionID]bool{
+		"a": true, "ses_0123": true, "a b~12": true, "é": true, skein.SessionID(strings.Repeat("x", skein.MaxIDLen)): true,
+		"": false, "a/b": false, ".": false, "..": false, "...": true, "a\nb": false, "a\x7f": false, "\xff": false, skein.SessionID(strings.Repeat("x", skein.MaxIDLen+1)): false,
+	} {
+		if err := id.Check(); (err == nil) != ok || err != nil && !errors.Is(err, skein.ErrInvalid) {
+			t.Errorf("SessionID(%q).Check() = %v, want ok: %v", id, err, ok)
+		}
+	}
+}
+
+func TestTimeHasOneShape(t *testing.T) {
+	for in, want := range map[string]string{
+		"2026-11-21T04:36:00.123Z": "2026-11-21T04:36:00.123Z", "2026-11-21T05:36:00.1239+01:00": "2026-11-21T04:36:00.123Z",
+		"2026-11-21T04:36:00Z": "2026-11-21T04:36:00.000Z", "1969-12-31T23:59:59.999Z": "1969-12-31T23:59:59.999Z", "": "",
+	} {
+		got, err := skein.ParseTime(in)
+		if err != nil || got.String() != want {
+			t.Errorf("ParseTime(%q) = %s, %v; want %s", in, got, err, want)
+		}
+		b, err := json.Marshal(got)
+		var back skein.Time
+		if err != nil || string(b) != `"`+want+`"` || json.Unmarshal(b, &back) != nil || back != got {
+			t.Errorf("%#v in JSON is %s, %v, and %#v again", got, b, err, back)
+		}
+	}
+	for _, in := range []string{"yesterday", "2026-11-21", "1795235760"} {
+		if _, err := skein.ParseTime(in); !errors.Is(err, skein.ErrInvalid) || !strings.Contains(err.Error(), in) {
+			t.Errorf("ParseTime(%q): %v, want an error wrapping ErrInvalid that names it", in, err)
+		}
+	}
+	if _, err := skein.Time(1 << 60).MarshalText(); !errors.Is(err, skein.ErrInvalid) {
+		t.Errorf("a time in the year 36 million in JSON: %v, want an error wrapping ErrInvalid", err)
+	}
+	if skein.At(time.Time{}) != 0 || !skein.Time(0).Std().IsZero() {
+		t.Error("the time that is not known is not kept")
+	}
+}
+
+func TestSlotIsTheQuarterOfAnHour(t *testing.T) {
+	for in, want := range map[string]string{
+		"2026-11-21T04:36:00.123Z": "2026-11-21T04:30:00.000Z", "2026-11-21T04:30:00Z": "2026-11-21T04:30:00.000Z",
+		"1969-12-31T23:59:59Z": "1969-12-31T23:45:00.000Z",
+	} {
+		at, err := skein.ParseTime(in)
+		if got := at.Slot().String(); err != nil || got != want {
+			t.Errorf("Slot of %s is %s, want %s", in, got, want)
+		}
+	}
+}
+
+func TestUnquote(t *testing.T) {
+	for _, c := range []struct {
+		in, want string
+		ok       bool
+	}{
+		{`""`, "", true},
+		{`"a\"\\\/\b\f\n\r\té\u00e9\u0000"`, "a\"\\/\b\f\n\r\téé\x00", true},
+		{`"\ud83d\ude00"`, "😀", true},
+		{`"\ud83d"`, "\xed\xa0\xbd", true},
+		{`"\ude00\ud83d"`, "\xed\xb8\x80\xed\xa0\xbd", true},
+		{`"\ud83d\ud83d\ude00x"`, "\xed\xa0\xbd😀x", true},
+		{"\"\u2028<\"", "\u2028<", true},
+		{"\"\xff\"", "\ufffd", true},
+		{`"`, "", false},
+		{`a`, "", false},
+		{`"a"b"`, "", false},
+		{`"\x"`, "", false},
+		{`"\u12"`, "", false},
+		{`"\u+123"`, "", false},
+		{`"\`, "", false},
+		{`"\"`, "", false},
+		{"\"\n\"", "", false},
+	} {
+		got, ok := skein.Unquote([]byte(c.in))
+		if got != c.want || ok != c.ok {
+			t.Errorf("Unquote(%s) = %q, %v; want %q, %v", c.in, got, ok, c.want, c.ok)
+		}
+	}
+}
+
+func TestTextKeepsWhatJSONHolds(t *testing.T) {
+	for _, c := range []struct{ text, json, utf8 string }{
+		{"<b>&\u2028\u2029", "\"<b>&\u2028\u2029\"", "<b>&\u2028\u2029"},
+		{"a\"\\\n\r\t\x00\x7f", `"a\"\\\n\r\t\u0000` + "\x7f\"", "a\"\\\n\r\t\x00\x7f"},
+		{"x\xed\xa0\xbdy", `"x\ud83dy"`, "x\ufffdy"},
+		{"\ufffd", "\"\ufffd\"", "\ufffd"},
+	} {
+		b, err := json.Marshal(map[string]skein.Text{"k": skein.Text(c.text)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := string(skein.AppendQuoted(nil, c.text)); got != c.json {
+			t.Errorf("AppendQuoted(%q) = %s, want %s", c.text, got, c.json)
+		}
+		var back map[string]skein.Text
+		if err := json.Unmarshal(b, &back); err != nil || string(back["k"]) != c.text {
+			t.Errorf("%q comes back from JSON as %q, %v", c.text, back["k"], err)
+		}
+		if got := skein.Text(c.text).UTF8(); got != c.utf8 {
+			t.Errorf("Text(%q).UTF8() = %q, want %q", c.text, got, c.utf8)
+		}
+		if !skein.Text(c.text).Valid() {
+			t.Errorf("Text(%q).Valid() = false, want true", c.text)
+		}
+	}
+	if skein.Text("a\xff").Valid() {
+		t.Error(`Text("a\xff").Valid() = true, want false`)
+	}
+	var text skein.Text
+	if err := json.Unmarshal([]byte("3"), &text); err == nil {
+		t.Errorf("Text from 3 = %q, want an error", text)
+	}
+}
+
+func FuzzText(f *testing.F) {
+	for _, s := range []string{"", "plain", "a\xed\xa0\xbdb", `"\ud83d\ude00"`, `\ud800`, "\x00\"\\\u2028", "\xff\xed\xa0"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		roundTrip(t, s)
+		// s as what stands between quotes in somebody's JSON.
+		in := `"` + s + `"`
+		got, ok := skein.Unquote([]byte(in))
+		var want string
+		if err := json.Unmarshal([]byte(in), &want); (err == nil) != ok && strings.TrimSpace(in) == in {
+			t.Fatalf("Unquote(%q) = %q, %v; encoding/json says %v", in, got, ok, err)
+		} else if err == nil && skein.Text(got).UTF8() != want {
+			t.Fatalf("Unquote(%q) = %q, encoding/json says %q", in, got, want)
+		}
+		if ok {
+			roundTrip(t, got)
+		}
+	})
+}
+
+func roundTrip(t *testing.T, s string) {
+	t.Helper()
+	quoted := skein.AppendQuoted(nil, s)
+	if !json.Valid(quoted) || !utf8.Valid(quoted) {
+		t.Fatalf("AppendQuoted(%q) = %s, which is no JSON", s, quoted)
+	}
+	back, ok := skein.Unquote(quoted)
+	if !ok || skein.Text(s).Valid() && back != s && !strings.Contains(skein.Text(s).UTF8(), "\ufffd\ufffd") {
+		t.Fatalf("Unquote(AppendQuoted(%q)) = %q, %v", s, back, ok)
+	}
+	var std string
+	if err := json.Unmarshal(quoted, &std); err != nil || utf8.ValidString(s) && std != s {
+		t.Fatalf("encoding/json reads AppendQuoted(%q) as %q, %v", s, std, err)
+	}
+}
+
+func TestPathsOfAPatchAreFound(t *testing.T) {
+	const patch = "*** Begin Patch\n*** Update File: a/b.go\n*** Move to: a/c.go\r\n@@\n-x\n+*** Add File: no\n*** Delete File: d.go\n*** Add File: \n*** End Patch\n"
+	for name, c := range map[string]struct {
+		input json.RawMessage
+		want  []string
+	}{
+		"text":      {skein.MustJSON(patch), []string{"a/b.go", "a/c.go", "d.go"}},
+		"a command": {skein.MustJSON(map[string]any{"command": []string{"apply_patch", patch}}), []string{"a/b.go", "a/c.go", "d.go"}},
+		"no patch":  {skein.MustJSON("*** Add File: x\n"), nil},
+	} {
+		f := eventtest.Facts(t, eventtest.Assistant("", skein.Part{Kind: skein.PartCall, Call: &skein.Call{ID: "c", Name: "apply_patch", Input: c.input}}))
+		if !slices.Equal(f.Paths, c.want) {
+			t.Errorf("FactsOf(%s) finds the paths %q, want %q", name, f.Paths, c.want)
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/llm/window"
 )
 
 // The person took back a question while a tool ran for it. The log keeps all
@@ -33,7 +34,7 @@ func ExampleContext() {
 	for _, e := range entries {
 		fmt.Println(e.Turn, e.Message.Role, e.Message.Words(), e.Rewound)
 	}
-	view, err := skein.Context(events, skein.AnthropicRules("some-model"))
+	view, err := window.Context(events, window.AnthropicRules("some-model"))
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -51,11 +52,4 @@ func ExampleContext() {
 	// assistant: 1 parts
 	// user: 2 parts
 	// [{3 answered call c1}]
-}
-
-func ExampleParseQuery() {
-	q, err := skein.ParseQuery(`"fork pointer" -draft tool:bash src/store.go`)
-	fmt.Printf("%+v %s %v\n", q.Terms, q.Tool, err)
-	// Output:
-	// [{Words:[fork pointer] Prefix:false Not:false} {Words:[draft] Prefix:false Not:true} {Words:[src store go] Prefix:false Not:false}] bash <nil>
 }

@@ -77,7 +77,7 @@ func (f *gatherer) event(e Event) (err error) {
 		f.Tool, err = decodeTo[ToolState](e)
 		f.Failed = err == nil && f.Tool.State == Failed
 		if err == nil && f.Tool.Call == "" {
-			err = invalidf("tool event: it names no call")
+			err = Invalidf("tool event: it names no call")
 		}
 	case KindStep:
 		var s *Step
@@ -118,11 +118,11 @@ func decodeTo[T any](e Event) (*T, error) {
 func checkEvent(e Event) error {
 	switch {
 	case e.Kind == "" || len(e.Kind) > 64 || !utf8.ValidString(string(e.Kind)):
-		return invalidf("event: kind %.64q", string(e.Kind))
+		return Invalidf("event: kind %.64q", string(e.Kind))
 	case !e.Time.valid():
-		return invalidf("event of kind %q: time %d: year %d", e.Kind, int64(e.Time), e.Time.Std().Year())
+		return Invalidf("event of kind %q: time %d: year %d", e.Kind, int64(e.Time), e.Time.Std().Year())
 	case len(e.Payload) > MaxPayload:
-		return invalidf("event of kind %q: payload of %d bytes, at most %d are allowed", e.Kind, len(e.Payload), MaxPayload)
+		return Invalidf("event of kind %q: payload of %d bytes, at most %d are allowed", e.Kind, len(e.Payload), MaxPayload)
 	case !bytes.HasPrefix(e.Payload, []byte("{")) || !hasType(e.Kind) && !json.Valid(e.Payload):
 		return notObject(e)
 	}
@@ -130,7 +130,7 @@ func checkEvent(e Event) error {
 }
 
 func notObject(e Event) error {
-	return invalidf("event of kind %q: payload is not a JSON object: %.40q", e.Kind, []byte(e.Payload))
+	return Invalidf("event of kind %q: payload is not a JSON object: %.40q", e.Kind, []byte(e.Payload))
 }
 
 // hasType reports whether FactsOf decodes payloads of this kind, and so sees
@@ -145,7 +145,7 @@ func hasType(k Kind) bool {
 
 func (f *gatherer) message(e Event, m *Message) error {
 	if m.Role == "" {
-		return invalidf("message: it has no role")
+		return Invalidf("message: it has no role")
 	}
 	f.Role, f.Failed, f.Parts = m.Role, m.Error != nil, make([]int, 0, len(m.Parts))
 	for i := range m.Parts {
@@ -167,12 +167,12 @@ func (f *gatherer) message(e Event, m *Message) error {
 
 func (f *gatherer) part(i int, p *Part) error {
 	if p.Kind == "" {
-		return invalidf("message: part %d has no kind", i)
+		return Invalidf("message: part %d has no kind", i)
 	}
 	f.add(p.Kind, p.Text.UTF8())
 	switch {
 	case p.Kind == PartCall && p.Call == nil, p.Kind == PartResult && p.Result == nil, p.Kind == PartFile && p.File == nil:
-		return invalidf("message: part %d of kind %q lacks its %[2]s", i, p.Kind)
+		return Invalidf("message: part %d of kind %q lacks its %[2]s", i, p.Kind)
 	case p.Kind == PartCall:
 		f.Tools, f.Calls = append(f.Tools, p.Call.Name), append(f.Calls, p.Call.ID)
 		f.add(PartCall, p.Call.Name)

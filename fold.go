@@ -1,6 +1,11 @@
 package skein
 
-import "cmp"
+import (
+	"cmp"
+	"math"
+	"slices"
+	"sort"
+)
 
 // Fold returns what events add up to as the session id: all of them in order,
 // of a fork those of its parents first, as [Store.Events] yields them. It is
@@ -48,7 +53,7 @@ func (t *Tally) Session() Session {
 // one the tally is of no more use.
 func (t *Tally) Add(e Event) (_ Added, err error) {
 	if want := t.session.Last + 1; e.Seq != want {
-		return Added{}, invalidf("event %d of kind %q: its place is %d", e.Seq, e.Kind, want)
+		return Added{}, Invalidf("event %d of kind %q: its place is %d", e.Seq, e.Kind, want)
 	}
 	defer Wrapf(&err, "event %d", e.Seq)
 	facts, err := FactsOf(e)
@@ -58,7 +63,7 @@ func (t *Tally) Add(e Event) (_ Added, err error) {
 	var p Prior
 	if c := facts.Created; c != nil && c.Parent.IsFork() {
 		if at := c.Parent.Seq; at != t.session.Last {
-			return Added{}, invalidf("fork at %d of %s: it comes after event %d", at, c.Parent.Session, t.session.Last)
+			return Added{}, Invalidf("fork at %d of %s: it comes after event %d", at, c.Parent.Session, t.session.Last)
 		}
 		p.Base = t.session.Shown()
 		t.session = Session{}
@@ -109,4 +114,163 @@ func (x *Shown) Set(f Facts) (model bool) {
 		return c.Model != "" || !c.Parent.IsFork()
 	}
 	return false
+}
+
+// A Standing tells from events which messages of a session stand: what was
+// neither taken back nor withdrawn. That is what [Session.Messages] counts, and
+// what [Entries] does not mark. Its zero value is ready.
+type Standing struct{ folder Folder }
+
+// Add takes in the event e, whose seq must be greater than those before. Said,
+// rewound and amended ones matter. Where not all of them are added, there must
+// be all rewinds, and of each message all pieces and amendments or none.
+//
+// The error wraps [ErrInvalid]: a payload that does not fit its kind.
+func (s *Standing) Add(e Event) error {
+	s.folder.light = true
+	return s.folder.Add(e)
+}
+
+// Joins reports whether a said event that comes next, with this message ID, is
+// a further piece of a message that stands.
+func (s *Standing) Joins(id string) bool {
+	_, ok := s.folder.joins(id)
+	return ok
+}
+
+// Shown returns what stands: Messages, Turns, First and LastPrompt.
+func (s *Standing) Shown() (x Shown) {
+	for _, m := range s.messages() {
+		if !m.stands {
+			continue
+		}
+		x.Messages++
+		if m.typed {
+			x.Turns++
+			x.LastPrompt = cmp.Or(m.words, x.LastPrompt)
+			x.First = cmp.Or(x.First, x.LastPrompt)
+		}
+	}
+	return x
+}
+
+// A standing message is one that was said.
+type standing struct {
+	typed, stands bool
+	words         string // of the first piece that stands
+}
+
+// messages returns the messages in order of their first events.
+func (s *Standing) messages() []standing {
+	f := &s.folder
+	spans := f.line.spans(math.MaxInt64)
+	all := make([]standing, 0, len(f.said))
+	at := make([]int, len(f.said)) // first piece → index in all
+	for i := range f.said {
+		p := &f.said[i]
+		if p.first == i {
+			at[i] = len(all)
+			all = append(all, standing{typed: p.typed})
+		}
+		m := &all[at[p.first]]
+		if within(spans, p.seq) && !p.gone && !m.stands {
+			m.stands, m.words = true, p.message.Words()
+		}
+	}
+	return all
+}
+
+// inShort returns what a Standing keeps of m: its first words.
+func inShort(m *Message) Message {
+	return Message{ID: m.ID, Parts: []Part{TextPart(m.Prompt())}}
+}
+
+// A line tells which events lie in the context after the last one: all but
+// what was rewound. It is worked out from the rewound events alone.
+type line struct {
+	rewinds []rewind // in order of at
+}
+
+type rewind struct{ at, to Seq }
+
+// add takes in that the event at seq goes back to the seq to. One that names
+// no earlier event goes nowhere.
+func (l *line) add(at, to Seq) {
+	l.rewinds = append(l.rewinds, rewind{at, max(0, min(to, at-1))})
+}
+
+// A SeqRange is the places after From, up to and with To.
+type SeqRange struct{ From, To Seq }
+
+// OnLine returns the ranges of a session, up to its event at last, that lie
+// in the context, in order: all but what was rewound. Of events, which are in
+// order, only the rewound ones up to there matter, and these are needed all.
+//
+// The error wraps [ErrInvalid]: a payload that does not fit its kind.
+func OnLine(events []Event, last Seq) ([]SeqRange, error) {
+	var l line
+	for _, e := range events {
+		if e.Kind == KindRewound && e.Seq <= last {
+			to, err := Decode[Rewound](e)
+			if err != nil {
+				return nil, err
+			}
+			l.add(e.Seq, to.To)
+		}
+	}
+	return l.spans(last), nil
+}
+
+// Unrewound returns the events that lie in the context, without the rewinds
+// themselves. events are a session's, in order.
+//
+// The error wraps [ErrInvalid]: a payload that does not fit its kind.
+func Unrewound(events []Event) ([]Event, error) {
+	if len(events) == 0 {
+		return nil, nil
+	}
+	spans, err := OnLine(events, events[len(events)-1].Seq)
+	if err != nil {
+		return nil, err
+	}
+	var on []Event
+	for _, e := range events {
+		if e.Kind != KindRewound && within(spans, e.Seq) {
+			on = append(on, e)
+		}
+	}
+	return on, nil
+}
+
+// spans returns the places on the line that ends at last, in order.
+func (l *line) spans(last Seq) []SeqRange {
+	var back []SeqRange
+	for last > 0 {
+		i := sort.Search(len(l.rewinds), func(i int) bool { return l.rewinds[i].at > last })
+		if i == 0 {
+			back = append(back, SeqRange{0, last})
+			break
+		}
+		r := l.rewinds[i-1]
+		if last > r.at {
+			back = append(back, SeqRange{r.at, last})
+		}
+		last = r.to
+	}
+	slices.Reverse(back)
+	return back
+}
+
+// on reports whether seq lies on the line that goes on after the last event.
+func (l *line) on(seq Seq) bool {
+	if n := len(l.rewinds); n == 0 || seq > l.rewinds[n-1].at {
+		return true
+	}
+	return within(l.spans(math.MaxInt64), seq)
+}
+
+// within reports whether seq lies in one of spans, which are in order.
+func within(spans []SeqRange, seq Seq) bool {
+	i := sort.Search(len(spans), func(i int) bool { return spans[i].To >= seq })
+	return i < len(spans) && spans[i].From < seq
 }

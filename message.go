@@ -1,6 +1,8 @@
 package skein
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"strings"
 )
@@ -154,4 +156,58 @@ func (m *Message) Words() string {
 		}
 	}
 	return string(b)
+}
+
+// A Hash names a blob: the SHA-256 of its bytes, 64 characters of lower-case
+// hexadecimal.
+type Hash string
+
+// A Blob is bytes that lie out of line: an image, a document. They go to a
+// Store with the batch whose events name them and are kept once each.
+type Blob struct {
+	Hash Hash
+	Data []byte
+}
+
+// NewBlob returns data as a Blob. It keeps data.
+func NewBlob(data []byte) Blob {
+	sum := sha256.Sum256(data)
+	return Blob{Hash: Hash(hex.EncodeToString(sum[:])), Data: data}
+}
+
+// Check reports an error wrapping [ErrInvalid] if b's hash is not its data's.
+func (b Blob) Check() error {
+	if want := NewBlob(b.Data).Hash; b.Hash != want {
+		return Invalidf("blob %s: its bytes have the hash %s", b.Hash, want)
+	}
+	return nil
+}
+
+// patchMarks are what stands before a path in a patch that several agents give
+// their tools: lines of text between "*** Begin Patch" and "*** End Patch".
+func patchMarks() []string {
+	return []string{"*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: "}
+}
+
+// maxPatchPaths bounds how many paths of one patch are kept.
+const maxPatchPaths = 1000
+
+// patchPaths returns the paths of the files that a patch in text changes.
+func patchPaths(text string) (paths []string) {
+	_, text, found := strings.Cut(text, "*** Begin Patch\n")
+	if !found {
+		return nil
+	}
+	for line := range strings.Lines(text) {
+		if !strings.HasPrefix(line, "*** ") {
+			continue
+		}
+		for _, mark := range patchMarks() {
+			path, ok := strings.CutPrefix(strings.TrimRight(line, "\r\n"), mark)
+			if ok && path != "" && len(path) < 4096 && len(paths) < maxPatchPaths {
+				paths = append(paths, path)
+			}
+		}
+	}
+	return paths
 }

@@ -1,176 +1,197 @@
 package skein
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
-	"unicode"
 )
 
-// Bounds of what a person may type as a query.
+// MaxWhole is about how many bytes the events of a search's hits take at most, see
+// [Query].Whole.
+const MaxWhole = 8 << 20
+
+// A Query asks for messages. [search.Parse] makes one of what a person typed;
+// [search.NewMatcher] says what it means. One with conditions and no words gives
+// what fulfils them; one with nothing at all matches nothing.
+type Query struct {
+	Terms     []Term    // all must hold
+	Substring string    // exact text, case ignored, instead of Terms
+	Regex     string    // RE2 expression, instead of Terms
+	User      User      // "" for every user
+	Session   SessionID // only in this one, what it shows of its parent included
+	Role      Role
+	Agent     string
+	Project   string // its path, or the end of it after a slash; see [search.InProject]
+	Origin    string
+	Tool      string // only calls and results of this tool, A to Z in any case
+	Path      string // only messages whose tools or files name a path that contains this
+	Failed    bool   // only errors
+	Since     Time   // 0 for no bound
+	Until     Time
+	Rewound   bool          // also what was taken back; Hit.Rewound marks it
+	Each      bool          // every message, not the best of each session
+	Whole     bool          // Hit.Event too; with Each, the hits end where these take MaxWhole bytes, and CutOff says so
+	Limit     int           // at most this many hits; 0 is 20
+	Deadline  time.Duration // how much to look at: what takes so long where nothing else runs; 0 is 150 ms. See [search.Budget], [search.Widen]
+}
+
+// MostHits returns how many hits the query asks for: Limit, or 20.
+func (q *Query) MostHits() int {
+	if q.Limit > 0 {
+		return q.Limit
+	}
+	return 20
+}
+
+// A Term is one thing to look for. Words are compared without case, and an
+// index may compare them by their stem. [search.Phrases] says what to look for.
+type Term struct {
+	Words  []string // one word, or a phrase
+	Prefix bool     // the last word is the beginning of one
+	Not    bool     // must not occur
+}
+
+// Results answer a [Query].
+type Results struct {
+	Hits   []Hit
+	CutOff bool // not all was looked at, the newest was: there may be better ones
+}
+
+// A Hit is a message that matches.
+type Hit struct {
+	Session SessionID
+	Seq     Seq
+	Turn    int // 0 before the first
+	Role    Role
+	Time    Time
+	Score   float64 // higher is better; only hits of one search compare
+	Snippet string  // some words around the match, the matching ones between Mark and EndMark
+	Count   int     // messages of the session that match, at least 1; 0 if not counted
+	Rewound bool    // it was taken back
+	Event   *Event  // what stands there, as it was amended; nil unless Query.Whole asks for it, or if it is damaged
+}
+
+// Mark and EndMark stand around what matched in [Hit.Snippet]. Text from
+// transcripts that has these characters has them taken out of the snippet.
 const (
-	maxQuery = 4096 // bytes
-	maxTerms = 64
+	Mark    = "\x02"
+	EndMark = "\x03"
 )
 
-// ParseQuery reads what a person typed to search:
+// A Fragment is a piece of a snippet: what matched, or text around it.
+type Fragment struct {
+	Text  string `json:"text"`
+	Match bool   `json:"match,omitempty"`
+}
+
+// Fragments takes [Hit.Snippet] apart at its marks: the texts, one after the other,
+// are the snippet without them.
+func (h *Hit) Fragments() (all []Fragment) {
+	rest := h.Snippet
+	for match := false; rest != ""; match = !match {
+		end := Mark
+		if match {
+			end = EndMark
+		}
+		var text string
+		if text, rest, _ = strings.Cut(rest, end); text != "" {
+			all = append(all, Fragment{text, match})
+		}
+	}
+	return all
+}
+
+// Fits reports whether f lets s through, its fields Before, LargerThan and Limit
+// aside: what a store's index cannot say exactly can be held against it.
+func (f *Filter) Fits(s *Session) bool {
+	var parent Parent
+	if s.Parent != nil {
+		parent = *s.Parent
+	}
+	var origin string
+	if s.Origin != nil {
+		origin = s.Origin.Format
+	}
+	for _, x := range []struct{ want, is string }{
+		{string(f.User), string(s.User)},
+		{f.Key, s.Key},
+		{f.Project, s.Project},
+		{f.Agent, s.Agent},
+		{f.Profile, s.Profile},
+		{f.Model, s.Model},
+		{f.Origin, origin},
+		{f.Surface, s.Surface},
+		{string(f.Parent), string(parent.Session)},
+	} {
+		if x.want != "" && x.want != x.is {
+			return false
+		}
+	}
+	return f.Bin == (s.Binned != 0) &&
+		(f.Tag == "" || slices.Contains(s.Tags, f.Tag)) &&
+		(!f.Pinned || s.Pinned) &&
+		(!f.Born || s.Origin == nil) &&
+		(!f.NoChildren || parent.Why != Child) &&
+		(f.Since == 0 || s.Updated >= f.Since) &&
+		(f.Until == 0 || s.Updated < f.Until) &&
+		strings.HasPrefix(string(s.ID), f.IDPrefix) &&
+		strings.HasSuffix(string(s.ID), f.IDSuffix) &&
+		(f.IncludeEmpty || s.Last > 1) &&
+		(!f.WithOpenCalls || len(s.Open) > 0) &&
+		f.fitsTitle(s)
+}
+
+func (f *Filter) fitsTitle(s *Session) bool {
+	return f.Title == "" || strings.Contains(strings.ToLower(cmp.Or(s.Title, s.First)), strings.ToLower(f.Title))
+}
+
+// Compare compares s and t by the order of [Store.Sessions]: negative if s comes
+// before t.
+func (s *Session) Compare(t *Session) int {
+	return cmp.Or(cmp.Compare(t.Updated, s.Updated), cmp.Compare(s.ID, t.ID))
+}
+
+// A Dimension is what usage is summed by.
+type Dimension string
+
+// The dimensions.
+const (
+	ByDay     Dimension = "day"
+	ByModelID Dimension = "model"
+	ByAgent   Dimension = "agent"
+	ByProject Dimension = "project"
+	BySession Dimension = "session"
+)
+
+// A UsageQuery asks for sums of usage.
+type UsageQuery struct {
+	By           Dimension
+	User         User      // "" for every user
+	Session      SessionID // only this one's own
+	Project      string
+	Agent        string
+	Since, Until Time           // to the quarter hour; 0 for no bound
+	Zone         *time.Location // whose days; nil is UTC
+}
+
+// Check tells whether usage can be summed by q.By; "" is [ByDay].
 //
-//	fork pointer          both words
-//	"fork pointer"        the phrase
-//	snap*  "to the sna"*  words that begin so
-//	-draft -"first draft" without it
-//	tool:bash             calls and results of a tool
-//	status:error          errors only
-//	file:store.go         messages whose tools name a path that contains this
-//	role:user             user, assistant, tool, system or steer
-//	agent:codex           an agent, as its name stands in the session
-//	project:api           a project: its path, or the end of it
-//	session:NAME          left in Query.Session as typed, for the caller to [Resolve]
-//	since:7d until:2026-11-21
-//	rewound:yes           also what was taken back
-//
-// Times are 30m, 2h, 7d, 3w before now, today, yesterday, a date, a date and
-// time (2026-11-21T14:30), in the local zone, or RFC 3339. until: with a date
-// includes that day. A value with spaces stands in quotes: project:"my app".
-//
-// Nothing else is syntax. A word is a run of letters and digits; a term with
-// other characters inside, such as foo-bar, foo_bar or a/b.go, is a phrase of
-// its words; what has no letter or digit is left out; a quote that is not
-// closed ends with the text; an unknown name before a colon is a word. Two
-// hyphens do not exclude: --all is the word all.
-//
-// The error wraps [ErrInvalid] and is fit for the person: a value that a
-// field cannot have, a field given twice, only words to leave out, more than
-// 4096 bytes or 64 terms.
-func ParseQuery(s string) (Query, error) { return ParseQueryAt(s, time.Now()) }
-
-// ParseQueryAt is [ParseQuery] at the moment now, in now's zone; errors are the
-// same.
-func ParseQueryAt(s string, now time.Time) (Query, error) {
-	if len(s) > maxQuery {
-		return Query{}, invalidf("query of %d bytes: at most %d are allowed", len(s), maxQuery)
+// The error wraps [ErrInvalid].
+func (q UsageQuery) Check() error {
+	switch q.By {
+	case "", ByDay, ByModelID, ByAgent, ByProject, BySession:
+		return nil
 	}
-	p := queryParser{rest: strings.NewReplacer("“", `"`, "”", `"`, "„", `"`).Replace(s), now: now}
-	for p.space(); p.rest != ""; p.space() {
-		if err := p.item(); err != nil {
-			return Query{}, err
-		}
-	}
-	q := p.query
-	if len(q.Terms) > maxTerms {
-		return Query{}, invalidf("query of %d terms: at most %d are allowed", len(q.Terms), maxTerms)
-	}
-	found := func(t Term) bool { return !t.Not }
-	if len(q.Terms) > 0 && !slices.ContainsFunc(q.Terms, found) && !q.narrowed() {
-		return Query{}, invalidf("query %q: it only says what to leave out", s)
-	}
-	return q, nil
+	return Invalidf("usage by %.100q: want %s, %s, %s, %s or %s", q.By, ByDay, ByModelID, ByAgent, ByProject, BySession)
 }
 
-// Empty reports whether q asks for nothing, so that it matches nothing.
-func (q *Query) Empty() bool {
-	return len(q.Terms) == 0 && q.Substring == "" && q.Regex == "" && !q.narrowed()
-}
-
-// narrowed reports whether q has a condition that stands by itself.
-func (q *Query) narrowed() bool {
-	return q.Session != "" || q.Role != "" || q.Agent != "" || q.Project != "" || q.Origin != "" ||
-		q.Tool != "" || q.Path != "" || q.Failed || q.Since != 0 || q.Until != 0
-}
-
-type queryParser struct {
-	rest  string
-	query Query
-	given []string // fields that were set
-	now   time.Time
-}
-
-func (p *queryParser) space() { p.rest = strings.TrimLeftFunc(p.rest, unicode.IsSpace) }
-
-// item reads one term or field.
-func (p *queryParser) item() error {
-	not := false
-	if after, ok := strings.CutPrefix(p.rest, "-"); ok {
-		p.rest = after
-		not = after != "" && after[0] != '-' && !unicode.IsSpace(rune(after[0]))
-	}
-	if name, after, ok := strings.Cut(p.rest, ":"); ok && slices.Contains(queryFields, name) {
-		p.rest = after
-		value, _ := p.value()
-		if strings.TrimSpace(value) == "" {
-			p.term(Term{Words: []string{name}, Not: not})
-			return nil
-		}
-		if not {
-			return invalidf("-%s:%s: only words and phrases can be left out", name, value)
-		}
-		return p.field(name, value)
-	}
-	value, quoted := p.value()
-	prefix := !quoted && strings.HasSuffix(value, "*")
-	if quoted && strings.HasPrefix(p.rest, "*") {
-		prefix, p.rest = true, p.rest[1:]
-	}
-	p.term(Term{Words: split(value), Prefix: prefix, Not: not})
-	return nil
-}
-
-func (p *queryParser) term(t Term) {
-	if len(t.Words) > 0 {
-		p.query.Terms = append(p.query.Terms, t)
-	}
-}
-
-// value reads up to the next space, or between quotes.
-func (p *queryParser) value() (value string, quoted bool) {
-	if after, ok := strings.CutPrefix(p.rest, `"`); ok {
-		value, p.rest, _ = strings.Cut(after, `"`)
-		return value, true
-	}
-	end := strings.IndexFunc(p.rest, unicode.IsSpace)
-	if end < 0 {
-		end = len(p.rest)
-	}
-	value, p.rest = p.rest[:end], p.rest[end:]
-	return value, false
-}
-
-var queryFields = []string{"tool", "status", "file", "role", "agent", "project", "session", "since", "until", "rewound"}
-
-func (p *queryParser) field(name, value string) (err error) {
-	if slices.Contains(p.given, name) {
-		return invalidf("%s:%s: %s: was given before", name, value, name)
-	}
-	p.given = append(p.given, name)
-	q := &p.query
-	switch name {
-	case "tool":
-		q.Tool = value
-	case "file":
-		q.Path = value
-	case "agent":
-		q.Agent = value
-	case "project":
-		q.Project = value
-	case "session":
-		q.Session = SessionID(value)
-	case "status":
-		if q.Failed = value == "error"; !q.Failed {
-			return invalidf("status:%s: the status to search for is error; put it in quotes to look for the words", value)
-		}
-	case "role":
-		q.Role = Role(value)
-		if !slices.Contains([]Role{RoleUser, RoleAssistant, RoleTool, RoleSystem, RoleSteer}, q.Role) {
-			return invalidf("role:%s: roles are user, assistant, tool, system and steer", value)
-		}
-	case "rewound":
-		if q.Rewound = value == "yes"; !q.Rewound && value != "no" {
-			return invalidf("rewound:%s: what was taken back is found too with rewound:yes; put it in quotes to look for the words", value)
-		}
-	case "since":
-		q.Since, err = ParseSince(value, p.now)
-	case "until":
-		q.Until, err = ParseUntil(value, p.now)
-	}
-	return err
+// A UsageRow is one sum. There is one for each value of the dimension, each
+// model and each tier, because prices differ by model and tier.
+type UsageRow struct {
+	Of       string // 2026-11-21, a model, an agent, a project, a SessionID
+	Provider string
+	Model    string
+	Tier     Tier
+	Usage    Usage
 }

@@ -2,127 +2,141 @@ package skein_test
 
 import (
 	"errors"
+	"fmt"
+	"math"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/skein-dev/skein"
 )
 
-// noon is 12:00 on 2026-11-21 in a zone one hour east.
-var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.FixedZone("east", 3600))
+func TestFilterFits(t *testing.T) {
+	s := skein.Session{
+		ID: "one-2", Key: "k", User: "ann", First: "The Parser", Surface: "cli", Project: "/p", Agent: "a", Profile: "x", Model: "m",
+		Parent: &skein.Parent{Session: "up", Why: skein.Child}, Origin: &skein.Origin{Format: "codex"},
+		Pinned: true, Tags: []string{"t"}, Updated: 1000, Last: 1, Open: []string{"c"}, Binned: 5,
+	}
+	for name, f := range map[string]skein.Filter{
+		"nothing":    {},
+		"the user":   {User: "ann"},
+		"the key":    {Key: "k"},
+		"all texts":  {Project: "/p", Agent: "a", Profile: "x", Model: "m", Surface: "cli", Origin: "codex", Tag: "t"},
+		"the parent": {Parent: "up"},
+		"what it is": {Pinned: true, WithOpenCalls: true},
+		"the times":  {Since: 1000, Until: 1001},
+		"the ID":     {IDPrefix: "one", IDSuffix: "-2"},
+		"the title":  {Title: "PARSER"},
+	} {
+		if f.Bin, f.IncludeEmpty = true, true; !f.Fits(&s) {
+			t.Errorf("%+v (%s) does not fit", f, name)
+		}
+	}
+	for _, f := range []skein.Filter{
+		{User: "bob"},
+		{Key: "K"},
+		{Project: "/"},
+		{Agent: "b"},
+		{Profile: "y"},
+		{Model: "m2"},
+		{Origin: "cod"},
+		{Surface: "api"},
+		{Parent: "one-2"},
+		{Tag: "T"},
+		{Born: true},
+		{NoChildren: true},
+		{Since: 1001},
+		{Until: 1000},
+		{IDPrefix: "ne"},
+		{IDSuffix: "one"},
+		{Title: "the  parser"},
+	} {
+		if f.Bin, f.IncludeEmpty = true, true; f.Fits(&s) {
+			t.Errorf("%+v fits %+v", f, s)
+		}
+	}
+	if f := (skein.Filter{Bin: true}); f.Fits(&s) {
+		t.Error("an empty one fits though IncludeEmpty is not set")
+	}
+	if f := (skein.Filter{IncludeEmpty: true}); f.Fits(&s) {
+		t.Error("one in the bin fits though Bin is not set")
+	}
+	plain := skein.Session{ID: "x", Title: "Its title", First: "the parser", Last: 2}
+	for _, f := range []skein.Filter{{Pinned: true}, {WithOpenCalls: true}, {Bin: true}, {Parent: "up"}, {Origin: "codex"}, {Tag: "t"}, {Title: "parser"}} {
+		if f.Fits(&plain) {
+			t.Errorf("%+v fits %+v", f, plain)
+		}
+	}
+	if f := (skein.Filter{Born: true, NoChildren: true, Title: "TITLE"}); !f.Fits(&plain) {
+		t.Errorf("%+v does not fit %+v", f, plain)
+	}
+}
 
-func word(words ...string) skein.Term { return skein.Term{Words: words} }
+func TestSessionsAreOrderedByTimeThenByID(t *testing.T) {
+	old, a, b := skein.Session{ID: "0", Updated: 1}, skein.Session{ID: "a", Updated: 2}, skein.Session{ID: "b", Updated: 2}
+	if a.Compare(&old) >= 0 || old.Compare(&a) <= 0 || a.Compare(&b) >= 0 || b.Compare(&a) <= 0 || a.Compare(&a) != 0 {
+		t.Error("Compare does not put the latest first, and those of equal times by ID")
+	}
+}
 
-func TestParseQuery(t *testing.T) {
-	prefix := func(t skein.Term) skein.Term { t.Prefix = true; return t }
-	not := func(t skein.Term) skein.Term { t.Not = true; return t }
-	terms := func(t ...skein.Term) skein.Query { return skein.Query{Terms: t} }
-	at := func(s string) skein.Time {
-		tm, err := skein.ParseTime(s)
-		if err != nil {
+// What a Time cannot hold as text never becomes one, so that no event of a
+// transcript can be one that cannot be written.
+func TestTimesOutsideOfTextAreRefused(t *testing.T) {
+	for _, s := range []string{"9999-12-31T23:59:59-05:00", "0000-01-01T00:00:00+01:00"} {
+		if got, err := skein.ParseTime(s); !errors.Is(err, skein.ErrInvalid) {
+			t.Errorf("ParseTime(%q) = %d, %v, want ErrInvalid", s, got, err)
+		}
+	}
+	for _, s := range []string{"9999-12-31T23:59:59.999Z", "0000-01-01T00:00:00.000Z", "0000-01-01T01:00:00.000+01:00"} {
+		got, err := skein.ParseTime(s)
+		if err != nil || got.String() != strings.Replace(strings.Replace(s, "T01", "T00", 1), "+01:00", "Z", 1) {
+			t.Errorf("ParseTime(%q) = %s, %v", s, got, err)
+		}
+	}
+	for _, far := range []time.Time{time.Unix(1<<40, 0), time.Unix(-1<<40, 0), time.UnixMilli(math.MaxInt64), time.UnixMilli(math.MinInt64)} {
+		if got := skein.At(far); got != 0 {
+			t.Errorf("At(%v) = %d, want 0: not known", far, got)
+		}
+	}
+	for _, far := range []skein.Time{math.MaxInt64, math.MinInt64, 253402300800000, -62167219200001} {
+		if _, err := skein.FactsOf(skein.Event{Kind: "noted", Time: far, Payload: []byte(`{}`)}); !errors.Is(err, skein.ErrInvalid) {
+			t.Errorf("FactsOf(an event at %d) = %v, want ErrInvalid", far, err)
+		}
+	}
+}
+
+func TestAKindIsUTF8(t *testing.T) {
+	if _, err := skein.FactsOf(skein.Event{Kind: "a\xff", Payload: []byte(`{}`)}); !errors.Is(err, skein.ErrInvalid) {
+		t.Errorf(`FactsOf(an event of kind "a\xff") = %v, want ErrInvalid`, err)
+	}
+}
+
+func TestFirstWordsAreWordsThoughSpaceComesFirst(t *testing.T) {
+	if got := skein.FirstWords(strings.Repeat("\n ", 2000) + "hello\n you"); got != "hello you" {
+		t.Errorf("FirstWords = %q, want %q", got, "hello you")
+	}
+}
+
+// A hundred thousand pieces are put together in no time: were each piece to
+// copy those before it, this test would not end.
+func TestAMessageOfManyPiecesIsPutTogether(t *testing.T) {
+	const n = 100_000
+	events := make([]skein.Event, n)
+	for i := range events {
+		m := skein.Message{ID: "m", Role: skein.RoleAssistant, Parts: []skein.Part{skein.TextPart(fmt.Sprintf("%06d", i))}}
+		events[i] = skein.Say(1, m)
+		events[i].Seq = skein.Seq(i + 1)
+	}
+	var f skein.Folder
+	for _, e := range events {
+		if err := f.Add(e); err != nil {
 			t.Fatal(err)
 		}
-		return tm
 	}
-	for _, c := range []struct {
-		in   string
-		want skein.Query
-	}{
-		{"", skein.Query{}},
-		{"  fork   Pointer\n", terms(word("fork"), word("Pointer"))},
-		{`"fork pointer" x`, terms(word("fork", "pointer"), word("x"))},
-		{`“fork pointer”`, terms(word("fork", "pointer"))},
-		{"snap* *shot a*b", terms(prefix(word("snap")), word("shot"), word("a", "b"))},
-		{`"to the sna"* "to the*"`, terms(prefix(word("to", "the", "sna")), word("to", "the"))},
-		{`a -draft -"first draft" -x*`, terms(word("a"), not(word("draft")), not(word("first", "draft")), not(prefix(word("x"))))},
-		{"foo-bar foo_bar a/b.go C++", terms(word("foo", "bar"), word("foo", "bar"), word("a", "b", "go"), word("C"))},
-		{"--all -- - * ** -* \" \"\" -\"\"", terms(word("all"))},
-		{`"never closed`, terms(word("never", "closed"))},
-		{`5" disk`, terms(word("5"), word("disk"))},
-		{"https://example.org error: AND NOT(x) NEAR", terms(word("https", "example", "org"), word("error"), word("AND"), word("NOT", "x"), word("NEAR"))},
-		{`tool: x "tool:bash" Tool:bash`, terms(word("tool"), word("x"), word("tool", "bash"), word("Tool", "bash"))},
-		{"fork rewound:yes", skein.Query{Terms: []skein.Term{{Words: []string{"fork"}}}, Rewound: true}},
-		{"fork rewound:no", skein.Query{Terms: []skein.Term{{Words: []string{"fork"}}}}},
-		{"tool:bash status:error file:a/b.go role:user", skein.Query{Tool: "bash", Failed: true, Path: "a/b.go", Role: skein.RoleUser}},
-		{`agent:codex project:"my app" session:abc -x`, skein.Query{Agent: "codex", Project: "my app", Session: "abc", Terms: []skein.Term{not(word("x"))}}},
-		{"since:2026-11-20 until:2026-11-20", skein.Query{Since: at("2026-11-19T23:00:00Z"), Until: at("2026-11-20T23:00:00Z")}},
-		{"since:7d until:2h", skein.Query{Since: at("2026-11-14T11:00:00Z"), Until: at("2026-11-21T09:00:00Z")}},
-		{"since:yesterday until:today", skein.Query{Since: at("2026-11-19T23:00:00Z"), Until: at("2026-11-21T23:00:00Z")}},
-		{"since:2026-10 until:2026-10", skein.Query{Since: at("2026-09-30T23:00:00Z"), Until: at("2026-10-31T23:00:00Z")}},
-		{"since:2026-11-21T14:30 until:2026-11-21T14:30:00Z", skein.Query{Since: at("2026-11-21T13:30:00Z"), Until: at("2026-11-21T14:30:00Z")}},
-		{"30m since:30m", skein.Query{Terms: []skein.Term{word("30m")}, Since: at("2026-11-21T10:30:00Z")}},
-		{"\x00\xff a\x00b", terms(word("a", "b"))},
-	} {
-		got, err := skein.ParseQueryAt(c.in, noon)
-		if err != nil {
-			t.Errorf("ParseQueryAt(%q): %v", c.in, err)
-		}
-		if diff := cmp.Diff(c.want, got); diff != "" {
-			t.Errorf("ParseQueryAt(%q) (-want +got):\n%s", c.in, diff)
+	for range 2 { // the second time from the same pieces
+		got := f.Entries()
+		if len(got) != 1 || len(got[0].Message.Parts) != n || got[0].Message.Parts[n-1].Text != "099999" {
+			t.Fatalf("Entries gives %d messages, the first of %d parts, want 1 of %d", len(got), len(got[0].Message.Parts), n)
 		}
 	}
-}
-
-func TestParseQuerySaysWhatIsWrong(t *testing.T) {
-	for _, c := range []struct{ in, want string }{
-		{"since:soon", `"soon"`},
-		{"until:d", `"d"`},
-		{"since:-3d", `"-3d"`},
-		{"role:boss", "role:boss"},
-		{"status:500", "status:500"},
-		{"-tool:bash x", "-tool:bash"},
-		{"tool:a tool:b", "tool:b"},
-		{"-a -b", "leave out"},
-		{strings.Repeat("a", 5000), "5000 bytes"},
-		{strings.Repeat("a ", 65), "65 terms"},
-	} {
-		q, err := skein.ParseQueryAt(c.in, noon)
-		if !errors.Is(err, skein.ErrInvalid) || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("ParseQueryAt(%.40q) = %+v, %v; want an error wrapping ErrInvalid with %s in it", c.in, q, err, c.want)
-		}
-	}
-}
-
-func TestQueryEmpty(t *testing.T) {
-	for in, want := range map[string]bool{"": true, "-- *": true, "a": false, "tool:bash": false} {
-		if q, err := skein.ParseQuery(in); err != nil || q.Empty() != want {
-			t.Errorf("ParseQuery(%q).Empty() = %v, %v; want %v", in, q.Empty(), err, want)
-		}
-	}
-}
-
-func FuzzParseQuery(f *testing.F) {
-	for _, s := range []string{`a "b c"* -d tool:x since:7d`, "-", `"`, "session:\"", "“", "東京都 fooBar*", "role:user role:"} {
-		f.Add(s, "some text fooBarBaz 東京都")
-	}
-	f.Add("0", "!"+strings.Repeat("\x89", 440)+"0 \x890")
-	f.Fuzz(func(t *testing.T, s, text string) {
-		q, err := skein.ParseQueryAt(s, noon)
-		if err != nil {
-			if !errors.Is(err, skein.ErrInvalid) {
-				t.Fatalf("ParseQueryAt(%q): %v, which does not wrap ErrInvalid", s, err)
-			}
-			return
-		}
-		m, err := q.Matcher()
-		if err != nil {
-			t.Fatalf("ParseQueryAt(%q).Matcher(): %v", s, err)
-		}
-		m.MatchesText(text)
-		if snippet := m.Snippet(text); len(snippet) > 1000 {
-			t.Fatalf("Snippet of %d bytes has %d", len(text), len(snippet))
-		}
-		for _, term := range q.Terms {
-			for _, way := range term.Phrases() {
-				for _, p := range way {
-					if len(p.Words) == 0 {
-						t.Fatalf("%+v.Phrases() has a phrase without words", term)
-					}
-				}
-			}
-		}
-	})
 }

@@ -180,7 +180,7 @@ func earliest(created, t Time) Time {
 func (s *Session) checkSeqs(f Facts) error {
 	bad := func(what string, seq, min Seq) error {
 		if seq < min || seq > s.Last {
-			return invalidf("%s %d: session %s has the events 1 to %d", what, seq, s.ID, s.Last)
+			return Invalidf("%s %d: session %s has the events 1 to %d", what, seq, s.ID, s.Last)
 		}
 		return nil
 	}
@@ -199,11 +199,11 @@ func (s *Session) create(c *Created, base Shown) error {
 	fork := c.Parent.IsFork()
 	switch {
 	case fork && c.Parent.Seq < 1:
-		return invalidf("fork: seq %d of %s", c.Parent.Seq, c.Parent.Session)
+		return Invalidf("fork: seq %d of %s", c.Parent.Seq, c.Parent.Session)
 	case fork && c.Key != "":
-		return invalidf("fork: key %q: a fork has none", c.Key)
+		return Invalidf("fork: key %q: a fork has none", c.Key)
 	case c.Parent != nil && c.Parent.Session == s.ID:
-		return invalidf("session %s: it cannot be its own parent", s.ID)
+		return Invalidf("session %s: it cannot be its own parent", s.ID)
 	}
 	if err := checkName("key", c.Key, false); err != nil {
 		return err

@@ -75,7 +75,7 @@ type Store interface {
 	Newest(ctx context.Context, id SessionID, n int, before Seq) ([]Entry, error)
 
 	// Window returns events of session id, in order, that are enough to work
-	// out what a model is shown: [Context] with Rules.Newest from 1 to n makes
+	// out what a model is shown: [window.Context] with Rules.Newest from 1 to n makes
 	// of them what it makes of all, but for repairs of what is not shown. It
 	// takes time by n and by how often the session was compacted, rewound and
 	// amended, not by its length. n below 1 stands for all. The error wraps
@@ -101,7 +101,7 @@ type Store interface {
 	// the first fork in which it does; with Query.Session, in what that session
 	// shows. Of an event that was amended, what stands there now is found. What
 	// was taken back everywhere is found only with Query.Rewound.
-	// [Query.Matcher] says what matches; an index may find more by the stem.
+	// [search.NewMatcher] says what matches; an index may find more by the stem.
 	// Where there is more to look at than Query.Deadline allows, the newest is
 	// looked at, and Results.CutOff says so. The deadline is work, not time: a
 	// search finds the same on a busy machine.
@@ -154,7 +154,7 @@ type Store interface {
 
 	// Scrub replaces every occurrence of secrets in the events that the
 	// session shows, its source records, index and blobs by a mark of the
-	// same length (see [Blot]), raises the revision, also of other sessions
+	// same length (see [erase.Blot]), raises the revision, also of other sessions
 	// that show a changed event, and appends a noted event named scrubbed
 	// without the secrets. It is the one exception to "events are never
 	// changed". What is damaged it goes around, and names (see [Scrubbed]).
@@ -179,7 +179,7 @@ type Store interface {
 	// Records yields the records of a source file from number n on, in order.
 	// It yields an error wrapping [ErrNotFound] if it was never read, and a
 	// [DamagedRecordsError] where some cannot be read: those behind them are
-	// asked for by their number (see [AroundRecords]).
+	// asked for by their number (see [lenient.Records]).
 	Records(ctx context.Context, format, path string, n int) iter.Seq2[Record, error]
 
 	// As returns the same store, limited to what u owns: others' sessions are

@@ -136,7 +136,7 @@ func (t *Text) UnmarshalJSON(b []byte) error {
 	}
 	s, ok := Unquote(b)
 	if !ok {
-		return invalidf("text: want a JSON string, got %.20q", b)
+		return Invalidf("text: want a JSON string, got %.20q", b)
 	}
 	*t = Text(s)
 	return nil

@@ -13,6 +13,7 @@ import (
 	"github.com/skein-dev/skein/agent"
 	"github.com/skein-dev/skein/agent/tool"
 	"github.com/skein-dev/skein/llm"
+	"github.com/skein-dev/skein/llm/window"
 	"github.com/skein-dev/skein/store/memory"
 )
 
@@ -167,8 +168,8 @@ func (a *anything) check(t *testing.T, rt *rapid.T) {
 	}
 	events := eventsOf(t, a.store, a.th.ID())
 	for n := range events {
-		for _, r := range []skein.Rules{skein.GenericRules(), skein.AnthropicRules("m"), skein.OpenAIChatRules("m"), skein.GoogleRules("m")} {
-			v, err := skein.Context(events[:n+1], r)
+		for _, r := range []window.Rules{window.GenericRules(), window.AnthropicRules("m"), window.OpenAIChatRules("m"), window.GoogleRules("m")} {
+			v, err := window.Context(events[:n+1], r)
 			if err == nil {
 				err = r.Check(v.Messages)
 			}
@@ -176,7 +177,7 @@ func (a *anything) check(t *testing.T, rt *rapid.T) {
 				rt.Fatalf("the context of the first %d events for %s: %v\nof\n%s", n+1, r.Provider, err, logOf(t, events))
 			}
 			for _, r := range v.Repairs {
-				if r.Kind == skein.RepairOrphan || r.Kind == skein.RepairDuplicate {
+				if r.Kind == window.RepairOrphan || r.Kind == window.RepairDuplicate {
 					rt.Fatalf("the context of the first %d events needs the repair %+v\nof\n%s", n+1, r, logOf(t, events))
 				}
 			}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/llm"
+	"github.com/skein-dev/skein/llm/window"
 )
 
 // What a request is for, as step events say it.
@@ -88,10 +89,10 @@ func (u *turn) request() (llm.Request, error) {
 
 // view is the context as it stands. However many messages the turn under way
 // has, it is shown whole.
-func (t *Thread) view(ctx context.Context) (skein.ContextView, error) {
+func (t *Thread) view(ctx context.Context) (window.View, error) {
 	events, err := t.events(ctx)
 	if err != nil {
-		return skein.ContextView{}, err
+		return window.View{}, err
 	}
 	rules := t.agent.Model.About().Rules
 	said := 0
@@ -104,7 +105,7 @@ func (t *Thread) view(ctx context.Context) (skein.ContextView, error) {
 		}
 	}
 	rules.Newest, rules.Room = max(t.newest(), 2*said), t.room // a call's message and its result may be one event
-	return skein.Context(events, rules)
+	return window.Context(events, rules)
 }
 
 // prompts reports whether e is a user message that is more than results.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/agent"
+	"github.com/skein-dev/skein/llm/window"
 	"github.com/skein-dev/skein/store/memory"
 )
 
@@ -136,8 +137,8 @@ func wantSound(t *testing.T, events []skein.Event) {
 			t.Errorf("the call %s was started %d times", c, n)
 		}
 	}
-	for _, r := range []skein.Rules{skein.GenericRules(), skein.AnthropicRules("m"), skein.OpenAIChatRules("m"), skein.OpenAIResponsesRules("m"), skein.GoogleRules("m")} {
-		v, err := skein.Context(events, r)
+	for _, r := range []window.Rules{window.GenericRules(), window.AnthropicRules("m"), window.OpenAIChatRules("m"), window.OpenAIResponsesRules("m"), window.GoogleRules("m")} {
+		v, err := window.Context(events, r)
 		if err == nil {
 			err = r.Check(v.Messages)
 		}

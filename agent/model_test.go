@@ -11,6 +11,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/llm"
+	"github.com/skein-dev/skein/llm/window"
 )
 
 // A model answers with what it was given, one after the other, and keeps what
@@ -37,7 +38,7 @@ type answer struct {
 }
 
 func newModel(answers ...answer) *model {
-	return &model{about: llm.About{Provider: "anthropic", Model: "m", Rules: skein.AnthropicRules("m")}, answers: answers}
+	return &model{about: llm.About{Provider: "anthropic", Model: "m", Rules: window.AnthropicRules("m")}, answers: answers}
 }
 
 func (m *model) About() llm.About { return m.about }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/lenient"
 )
 
 // settling is how often the fate of an append that nobody knows is asked for.
@@ -186,7 +187,7 @@ func (t *Thread) stored(b skein.Batch, r skein.Receipt) {
 // is not shown any more.
 func (t *Thread) events(ctx context.Context) ([]skein.Event, error) {
 	if t.begun && (t.window == nil || len(t.window) > t.enough) {
-		store := skein.Around(t.o.Store, nil) // what is damaged is shown as such
+		store := lenient.Store(t.o.Store, nil) // what is damaged is shown as such
 		events, err := store.Window(ctx, t.id, t.newest())
 		for n, had := 2*t.newest(), -1; err == nil && len(events) > had && !slices.ContainsFunc(events, prompts); n *= 2 { // a long turn
 			had = len(events)

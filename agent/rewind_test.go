@@ -8,6 +8,7 @@ import (
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/agent"
 	"github.com/skein-dev/skein/llm"
+	"github.com/skein-dev/skein/llm/window"
 )
 
 // wantUndo undoes n and wants the text of what was undone.
@@ -152,7 +153,7 @@ func TestTheAgentChangesAndTheThreadGoesOn(t *testing.T) {
 	g := open(t)
 	g.say("a", "done")
 	other := newModel()
-	other.about = llm.About{Provider: "openai", Model: "n", Rules: skein.OpenAIChatRules("n")}
+	other.about = llm.About{Provider: "openai", Model: "n", Rules: window.OpenAIChatRules("n")}
 	if err := g.SetAgent(t.Context(), agent.Agent{Name: "other", Profile: "/agents/other.md", System: "be brief", Model: other}); err != nil {
 		t.Fatal(err)
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/llm/window"
 )
 
 // shown returns the messages that are in the context as it stands, without
@@ -36,14 +37,14 @@ type summed struct {
 
 // lastSummed returns the compaction that the context begins with.
 func (t *Thread) lastSummed(events []skein.Event) (*summed, error) {
-	rules := skein.GenericRules()
+	rules := window.GenericRules()
 	if t.agent.Model != nil {
 		rules = t.agent.Model.About().Rules
 	}
 	if !slices.ContainsFunc(events, func(e skein.Event) bool { return e.Kind == skein.KindCompacted }) {
 		return nil, nil
 	}
-	v, err := skein.Context(events, rules)
+	v, err := window.Context(events, rules)
 	if err != nil || v.Compacted == 0 {
 		return nil, err
 	}

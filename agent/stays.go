@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/lenient"
 )
 
 // Events from the end of a session that are looked through, first and at most,
@@ -18,7 +19,7 @@ const (
 func (t *Thread) stayed(ctx context.Context) (is bool, err error) {
 	for n := skein.Seq(fewStays); t.o.Stays && n <= manyStays; n *= 4 {
 		told := false
-		for e, err := range skein.Around(t.o.Store, nil).Events(ctx, t.id, max(t.base, t.last-n)) {
+		for e, err := range lenient.Store(t.o.Store, nil).Events(ctx, t.id, max(t.base, t.last-n)) {
 			if err != nil {
 				return false, err
 			}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/llm"
+	"github.com/skein-dev/skein/llm/window"
 )
 
 // attempts is how often a summary is asked for.
@@ -98,7 +99,7 @@ func (p *plan) head(keep []skein.Seq) string {
 func (u *turn) summary(p *plan, room, try int) (text string, size int, err error) {
 	rules := u.agent.Model.About().Rules
 	rules.Room, rules.Aside = room, true
-	v, err := skein.Context(p.events(), rules)
+	v, err := window.Context(p.events(), rules)
 	if err != nil {
 		return "", 0, err
 	}

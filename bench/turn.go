@@ -10,6 +10,7 @@ import (
 	"github.com/skein-dev/skein/agent"
 	"github.com/skein-dev/skein/bench/gen"
 	"github.com/skein-dev/skein/llm"
+	"github.com/skein-dev/skein/llm/window"
 )
 
 // instant is a model that answers at once, so that what a turn takes is what
@@ -17,7 +18,7 @@ import (
 type instant struct{}
 
 func (instant) About() llm.About {
-	return llm.About{Provider: "bench", Model: "instant", Rules: skein.AnthropicRules("instant")}
+	return llm.About{Provider: "bench", Model: "instant", Rules: window.AnthropicRules("instant")}
 }
 
 func (instant) Stream(context.Context, llm.Request) iter.Seq2[llm.Delta, error] {

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/inspect"
 )
 
 func newBackup(f *frame) *cobra.Command {
@@ -59,7 +60,7 @@ does. With --due that is what is made, if it is due.`,
 }
 
 // backup makes a backup, at args[0] if there is one, and returns where.
-func (j *job) backup(ctx context.Context, k skein.Keeper, args []string) (string, error) {
+func (j *job) backup(ctx context.Context, k inspect.Keeper, args []string) (string, error) {
 	path := j.backupPath("backup")
 	if len(args) > 0 {
 		path = args[0]
@@ -154,8 +155,8 @@ func notRestored(j *job, path string, err error) error {
 }
 
 // keeper returns the store as one that can be copied.
-func (j *job) keeper() (skein.Keeper, error) {
-	k, ok := j.store.(skein.Keeper)
+func (j *job) keeper() (inspect.Keeper, error) {
+	k, ok := j.store.(inspect.Keeper)
 	if !ok {
 		err := fmt.Errorf("the store %s is no file that can be copied", j.place)
 		switch {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/inspect"
 	"github.com/skein-dev/skein/store/sqlite"
 )
 
@@ -68,8 +69,8 @@ func TestABackupWhileOthersWriteIsWhole(t *testing.T) {
 func wholeCopy(t *testing.T, path string) {
 	t.Helper()
 	st := openFile(t, path)
-	for f, err := range st.Examine(t.Context(), skein.Examination{}) {
-		if err != nil || f.Level == skein.Damaged {
+	for f, err := range st.Examine(t.Context(), inspect.Examination{}) {
+		if err != nil || f.Level == inspect.Damaged {
 			t.Errorf("Examine(copy) finds %+v, %v", f, err)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/render"
+	"github.com/skein-dev/skein/store/lookup"
 )
 
 // gone reports whether err says that there is no such session (any more).
@@ -13,7 +14,7 @@ func gone(err error) bool { return errors.Is(err, skein.ErrNotFound) }
 
 // binned returns the one session in the bin that a person means by name.
 func (j *job) binned(ctx context.Context, name string) (skein.Session, error) {
-	s, err := skein.Resolve(ctx, j.store, name, skein.Filter{Bin: true})
+	s, err := lookup.Resolve(ctx, j.store, name, skein.Filter{Bin: true})
 	switch {
 	case gone(err):
 		return s, advise(missing("no session %q in the bin", name), "see what is in the bin: skein list --all --bin")
@@ -30,7 +31,7 @@ func (j *job) sessionOrBinned(ctx context.Context, name string) (skein.Session, 
 	if !gone(err) {
 		return s, err
 	}
-	if b, berr := skein.Resolve(ctx, j.store, name, skein.Filter{Bin: true}); !gone(berr) {
+	if b, berr := lookup.Resolve(ctx, j.store, name, skein.Filter{Bin: true}); !gone(berr) {
 		return b, berr
 	}
 	return s, err

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/lenient"
 )
 
 // resumed is how many messages are shown when a session is resumed.
@@ -120,7 +121,7 @@ func (c *chat) messages(ctx context.Context, s skein.Session, n int) error {
 // newestShown returns the newest n messages of s that were not taken back, and
 // how many there are before them.
 func (j *job) newestShown(ctx context.Context, s skein.Session, n int) (shown []skein.Entry, earlier int, err error) {
-	store := skein.Around(j.store, nil)
+	store := lenient.Store(j.store, nil)
 	for ask := n; ; ask *= 4 {
 		found, err := store.Newest(ctx, s.ID, ask, 0)
 		if err != nil {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/render"
+	"github.com/skein-dev/skein/store/lookup"
 )
 
 // A consent is what a command that destroys something for good has to hear
@@ -66,9 +67,9 @@ func (o *consent) given(ctx context.Context, j *job, what func() (loss, error)) 
 // The error wraps errUsage for those, skein.ErrAmbiguous or skein.ErrNotFound.
 func (j *job) doomed(ctx context.Context, name string) (skein.Session, error) {
 	if !meansNewest(name) {
-		s, err := skein.ResolveWhole(ctx, j.store, name, skein.Filter{})
+		s, err := lookup.ResolveWhole(ctx, j.store, name, skein.Filter{})
 		if gone(err) {
-			s, err = skein.ResolveWhole(ctx, j.store, name, skein.Filter{Bin: true})
+			s, err = lookup.ResolveWhole(ctx, j.store, name, skein.Filter{Bin: true})
 		}
 		if several := (*skein.AmbiguousError)(nil); errors.As(err, &several) {
 			return s, several // it names the name itself
@@ -108,7 +109,7 @@ func (j *job) named(s *skein.Session, forks []skein.SessionID) string {
 		text += ", in the bin"
 	}
 	if len(forks) > 0 {
-		text += "; what its forks show of it stays with them: " + strings.Join(skein.ShortIDs(forks), " ")
+		text += "; what its forks show of it stays with them: " + strings.Join(lookup.ShortIDs(forks), " ")
 	}
 	return text
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/lenient"
 )
 
 // goAround lets the job read around damaged events, and returns what is to be
@@ -13,7 +14,7 @@ import (
 // failure then.
 func (j *job) goAround() func(error) error {
 	met := map[skein.SessionID][]skein.Seq{}
-	j.store = skein.Around(j.store, func(id skein.SessionID, e *skein.DamagedError) {
+	j.store = lenient.Store(j.store, func(id skein.SessionID, e *skein.DamagedError) {
 		if !slices.Contains(met[id], e.Seq) {
 			met[id] = append(met[id], e.Seq)
 		}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/render"
+	"github.com/skein-dev/skein/store/inspect"
 )
 
 type doctorOptions struct{ repair, json bool }
@@ -41,7 +42,7 @@ something is, or stays, damaged.`,
 func (o *doctorOptions) open(ctx context.Context, j *job, _ []string) (err error) {
 	var n findings
 	err = j.begin(ctx)
-	var broken skein.Salvager
+	var broken inspect.Salvager
 	if o.repair && errors.As(err, &broken) {
 		if err = o.tell(j, broken.Salvage(ctx), &n); err == nil {
 			err = j.begin(ctx)
@@ -55,11 +56,11 @@ func (o *doctorOptions) open(ctx context.Context, j *job, _ []string) (err error
 }
 
 func (o *doctorOptions) run(ctx context.Context, j *job, n *findings) error {
-	ex, ok := j.store.(skein.Examiner)
+	ex, ok := j.store.(inspect.Examiner)
 	if !ok {
 		return fmt.Errorf("doctor: the store %s cannot examine itself", j.place)
 	}
-	examiners := []skein.Examiner{ex}
+	examiners := []inspect.Examiner{ex}
 	if backups := j.backupLook(); backups != nil {
 		examiners = append(examiners, backups)
 	}
@@ -67,7 +68,7 @@ func (o *doctorOptions) run(ctx context.Context, j *job, n *findings) error {
 		examiners = append(examiners, logs)
 	}
 	for _, ex := range examiners {
-		if err := o.tell(j, ex.Examine(ctx, skein.Examination{Repair: o.repair, Folder: j.dirs.owned()}), n); err != nil {
+		if err := o.tell(j, ex.Examine(ctx, inspect.Examination{Repair: o.repair, Folder: j.dirs.owned()}), n); err != nil {
 			return err
 		}
 	}
@@ -79,7 +80,7 @@ func (o *doctorOptions) run(ctx context.Context, j *job, n *findings) error {
 }
 
 // tell shows what is found, and adds it to n.
-func (o *doctorOptions) tell(j *job, found iter.Seq2[skein.Finding, error], n *findings) error {
+func (o *doctorOptions) tell(j *job, found iter.Seq2[inspect.Finding, error], n *findings) error {
 	for f, err := range found {
 		if errors.Is(err, skein.ErrCorrupt) {
 			err = advise(err, aboutDamage)
@@ -102,20 +103,20 @@ type findings struct {
 	lasting int // damaged, and not mendable
 }
 
-func (n *findings) add(f skein.Finding) {
+func (n *findings) add(f inspect.Finding) {
 	switch {
 	case f.Mended:
 		n.mended++
 		return
-	case f.Level == skein.Damaged:
+	case f.Level == inspect.Damaged:
 		n.damaged++
-	case f.Level == skein.Warning:
+	case f.Level == inspect.Warning:
 		n.warnings++
 	}
 	switch {
 	case f.Mendable:
 		n.mendable++
-	case f.Level == skein.Damaged:
+	case f.Level == inspect.Damaged:
 		n.lasting++
 	}
 }
@@ -142,12 +143,12 @@ func (n *findings) advice() string {
 	return "all is well"
 }
 
-func (o *doctorOptions) show(j *job, f skein.Finding) error {
+func (o *doctorOptions) show(j *job, f inspect.Finding) error {
 	if o.json {
 		return writeJSON(j.Stdout, f)
 	}
 	p := j.paint
-	mark := map[skein.Level]string{skein.Fine: p.green("ok     "), skein.Warning: p.yellow("warning"), skein.Damaged: p.red("damaged")}[f.Level]
+	mark := map[inspect.Level]string{inspect.Fine: p.green("ok     "), inspect.Warning: p.yellow("warning"), inspect.Damaged: p.red("damaged")}[f.Level]
 	if f.Mended {
 		mark = p.green("mended ")
 	}
@@ -170,7 +171,7 @@ const maxLines = 5
 
 // findingLines returns the text of f, cleaned: what SQLite says of a damaged
 // file goes on for pages.
-func findingLines(f skein.Finding) []string {
+func findingLines(f inspect.Finding) []string {
 	text := f.Text
 	if f.Session != "" {
 		text = fmt.Sprintf("session %s: %s", f.Session, text)

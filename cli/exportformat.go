@@ -11,6 +11,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/interop"
+	"github.com/skein-dev/skein/store/lookup"
 )
 
 // agentFormats are the formats of other programs, by name.
@@ -150,7 +151,7 @@ func (j *job) tellDamaged(what []string) {
 // shortNames returns what to call sessions that are named together.
 func shortNames(ids []skein.SessionID) map[skein.SessionID]string {
 	names := make(map[skein.SessionID]string, len(ids))
-	for i, short := range skein.ShortIDs(ids) {
+	for i, short := range lookup.ShortIDs(ids) {
 		names[ids[i]] = short
 	}
 	return names

@@ -12,6 +12,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/render"
+	"github.com/skein-dev/skein/store/lenient"
 )
 
 type forkOptions struct {
@@ -103,7 +104,7 @@ func (o *forkOptions) place(ctx context.Context, j *job, s skein.Session) (skein
 	if turn < 1 || turn > int64(s.Ever().Turns) {
 		return 0, o.noTurn(s)
 	}
-	next, err := reader{ctx, skein.Around(j.store, nil), s}.begin(int(turn) + 1)
+	next, err := reader{ctx, lenient.Store(j.store, nil), s}.begin(int(turn) + 1)
 	return next - 1, err
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/interop"
 	"github.com/skein-dev/skein/render"
+	"github.com/skein-dev/skein/store/lookup"
 )
 
 // An importReport is what an import did, in JSON.
@@ -145,7 +146,7 @@ func changed(ctx context.Context, j *job, r interop.Report) (lines []string) {
 	if len(r.Changed) > maxChanged {
 		return nil
 	}
-	for i, short := range skein.ShortIDs(r.Changed) {
+	for i, short := range lookup.ShortIDs(r.Changed) {
 		s, err := j.store.Session(ctx, r.Changed[i])
 		if err != nil {
 			continue // it is gone again, which is no reason to stop

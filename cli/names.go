@@ -11,10 +11,11 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/render"
+	"github.com/skein-dev/skein/store/lookup"
 )
 
 // session returns the one session that a person means by name, as
-// [skein.Resolve] does; - or last is the newest of this project. The children
+// [lookup.Resolve] does; - or last is the newest of this project. The children
 // that agents started come second: their first words are often their parent's.
 //
 // The error wraps skein.ErrAmbiguous or skein.ErrNotFound.
@@ -22,9 +23,9 @@ func (j *job) session(ctx context.Context, name string) (skein.Session, error) {
 	if meansNewest(name) {
 		return j.newestOrCalled(ctx, name)
 	}
-	s, err := skein.Resolve(ctx, j.store, name, skein.Filter{NoChildren: true})
+	s, err := lookup.Resolve(ctx, j.store, name, skein.Filter{NoChildren: true})
 	if errors.Is(err, skein.ErrNotFound) {
-		s, err = skein.Resolve(ctx, j.store, name, skein.Filter{})
+		s, err = lookup.Resolve(ctx, j.store, name, skein.Filter{})
 	}
 	if errors.Is(err, skein.ErrNotFound) {
 		return s, j.noSession(ctx, name)
@@ -65,7 +66,7 @@ func (j *job) reallyCalled(ctx context.Context, word string, but skein.SessionID
 	for _, f := range []skein.Filter{{Title: word}, {Key: word}} {
 		f.IncludeEmpty = true
 		for s, err := range j.store.Sessions(ctx, f) {
-			if err != nil || len(all) == skein.MaxCandidates {
+			if err != nil || len(all) == lookup.MaxCandidates {
 				return all, err
 			}
 			if (s.Title == word || s.Key == word) && s.ID != but && !slices.ContainsFunc(all, func(t skein.Session) bool { return t.ID == s.ID }) {
@@ -113,7 +114,7 @@ func (j *job) exact(ctx context.Context, name string) (skein.SessionID, error) {
 // of others to tell it from: the end, if that is random; else all of it, for
 // others may begin like it.
 func shortID(id skein.SessionID) string {
-	if short := skein.ShortIDs([]skein.SessionID{id})[0]; strings.HasSuffix(string(id), short) {
+	if short := lookup.ShortIDs([]skein.SessionID{id})[0]; strings.HasSuffix(string(id), short) {
 		return short
 	}
 	return string(id)
@@ -125,13 +126,13 @@ func shortIDs(ss []skein.Session) []string {
 	for i := range ss {
 		ids[i] = ss[i].ID
 	}
-	return skein.ShortIDs(ids)
+	return lookup.ShortIDs(ids)
 }
 
 // noSession returns the error that nothing is called name, with what comes
 // near.
 func (j *job) noSession(ctx context.Context, name string) error {
-	binned, lookErr := skein.Resolve(ctx, j.store, name, skein.Filter{Bin: true})
+	binned, lookErr := lookup.Resolve(ctx, j.store, name, skein.Filter{Bin: true})
 	switch {
 	case lookErr == nil:
 		return advise(missing("the session %q is in the bin", called(binned)), "bring it back: skein restore %s", shortID(binned.ID))

@@ -12,6 +12,8 @@ import (
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/agent/sessionlog"
 	"github.com/skein-dev/skein/render"
+	"github.com/skein-dev/skein/store/lookup"
+	"github.com/skein-dev/skein/store/search"
 )
 
 type pruneOptions struct {
@@ -94,7 +96,7 @@ func (o *pruneOptions) find(ctx context.Context, j *job) ([]pruned, error) {
 	f := skein.Filter{IncludeEmpty: true}
 	var err error
 	if o.olderThan != "" {
-		if f.Until, err = skein.ParseSince(o.olderThan, j.Now()); err != nil {
+		if f.Until, err = search.ParseSince(o.olderThan, j.Now()); err != nil {
 			return nil, usagef("--older-than %q: want an age like 30d or 12w, or a date like 2026-11-21", o.olderThan)
 		}
 	}
@@ -161,7 +163,7 @@ func (o *pruneOptions) show(ctx context.Context, j *job, found []pruned) error {
 	for i, p := range found {
 		ids[i] = p.ID
 	}
-	for i, id := range skein.ShortIDs(ids) {
+	for i, id := range lookup.ShortIDs(ids) {
 		p, where := found[i], ""
 		if p.Binned {
 			where = "in the bin"
@@ -173,7 +175,7 @@ func (o *pruneOptions) show(ctx context.Context, j *job, found []pruned) error {
 				return err
 			}
 			row[6], row[7] = render.Line(j.tilde(p.session.Project)), strconv.Itoa(p.session.Messages)
-			row[8] = strings.Join(skein.ShortIDs(forks), " ")
+			row[8] = strings.Join(lookup.ShortIDs(forks), " ")
 		}
 		t.rows = append(t.rows, row)
 	}

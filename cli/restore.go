@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/lookup"
 )
 
 type restoreOptions struct{ json bool }
@@ -85,7 +86,7 @@ func (o *restoreOptions) report(j *job, s skein.Session, r restored) error {
 		j.say("  without its key %s, which another session has now", r.Lost)
 	}
 	if len(r.Children) > 0 {
-		j.say("  in the bin still: %s; bring back too: skein restore %s", count(len(r.Children), "child session"), strings.Join(skein.ShortIDs(r.Children), " "))
+		j.say("  in the bin still: %s; bring back too: skein restore %s", count(len(r.Children), "child session"), strings.Join(lookup.ShortIDs(r.Children), " "))
 	}
 	return nil
 }

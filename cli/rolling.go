@@ -10,6 +10,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/render"
+	"github.com/skein-dev/skein/store/inspect"
 )
 
 // Backups are made unasked. A command that has the store open for long makes
@@ -31,7 +32,7 @@ func (j *job) keeps() int {
 // rolling makes backups while a command has the store open, until stop, which
 // waits. After it a process is started, if there is still one to be made.
 func (j *job) rolling(ctx context.Context) (stop func()) {
-	k, ok := j.whole.(skein.Keeper)
+	k, ok := j.whole.(inspect.Keeper)
 	if !ok || j.keeps() < 1 || j.Detach == nil {
 		return func() {}
 	}
@@ -64,7 +65,7 @@ func (j *job) rolling(ctx context.Context) (stop func()) {
 }
 
 // roll makes a backup if one is due.
-func (j *job) roll(ctx context.Context, k skein.Keeper) (path string, err error) {
+func (j *job) roll(ctx context.Context, k inspect.Keeper) (path string, err error) {
 	if due, err := k.Due(ctx, j.keeps()); err != nil || !due {
 		return "", err
 	}
@@ -72,7 +73,7 @@ func (j *job) roll(ctx context.Context, k skein.Keeper) (path string, err error)
 }
 
 // listCopies prints what the store could be put back to, the newest first.
-func (j *job) listCopies(ctx context.Context, k skein.Keeper, asJSON bool) error {
+func (j *job) listCopies(ctx context.Context, k inspect.Keeper, asJSON bool) error {
 	all, err := k.Copies(ctx)
 	if err != nil {
 		return err
@@ -105,16 +106,16 @@ func (j *job) listCopies(ctx context.Context, k skein.Keeper, asJSON bool) error
 	return nil
 }
 
-// A backupLook says how old the newest backup is. It is a [skein.Examiner].
+// A backupLook says how old the newest backup is. It is a [inspect.Examiner].
 type backupLook struct {
 	j *job
-	k skein.Keeper
+	k inspect.Keeper
 }
 
 // backupLook returns what looks at the backups of the store; nil if it has none
 // of its own.
-func (j *job) backupLook() skein.Examiner {
-	k, ok := j.whole.(skein.Keeper)
+func (j *job) backupLook() inspect.Examiner {
+	k, ok := j.whole.(inspect.Keeper)
 	if !ok {
 		return nil
 	}
@@ -125,9 +126,9 @@ func (j *job) backupLook() skein.Examiner {
 // since.
 const backupsLate = 3 * 24 * time.Hour
 
-// Examine implements [skein.Examiner].
-func (b backupLook) Examine(ctx context.Context, _ skein.Examination) iter.Seq2[skein.Finding, error] {
-	return func(yield func(skein.Finding, error) bool) {
+// Examine implements [inspect.Examiner].
+func (b backupLook) Examine(ctx context.Context, _ inspect.Examination) iter.Seq2[inspect.Finding, error] {
+	return func(yield func(inspect.Finding, error) bool) {
 		f, err := b.look(ctx)
 		if errors.Is(err, skein.ErrCorrupt) {
 			return // the store's own examination tells of it
@@ -139,15 +140,15 @@ func (b backupLook) Examine(ctx context.Context, _ skein.Examination) iter.Seq2[
 	}
 }
 
-func (b backupLook) look(ctx context.Context) (skein.Finding, error) {
-	f := skein.Finding{Area: "backups", Level: skein.Fine}
+func (b backupLook) look(ctx context.Context) (inspect.Finding, error) {
+	f := inspect.Finding{Area: "backups", Level: inspect.Fine}
 	all, err := b.k.Copies(ctx)
 	if err != nil {
 		return f, err
 	}
-	newest := skein.Copy{}
+	newest := inspect.Copy{}
 	for _, c := range all { // the newest comes first
-		if !c.Gone && newest.Path == "" && (c.Kind == skein.BackupCopy || c.Kind == skein.RollingCopy) {
+		if !c.Gone && newest.Path == "" && (c.Kind == inspect.BackupCopy || c.Kind == inspect.RollingCopy) {
 			newest = c
 		}
 	}
@@ -161,12 +162,12 @@ func (b backupLook) look(ctx context.Context) (skein.Finding, error) {
 	}
 	switch {
 	case err != nil:
-		f.Level = skein.Warning
+		f.Level = inspect.Warning
 		f.Text += fmt.Sprintf("; %s; make one elsewhere: skein backup FILE", sentence(err))
 	case b.j.keeps() < 1:
 		f.Text += "; backups = 0: none is made unasked"
 	case due && old:
-		f.Level = skein.Warning
+		f.Level = inspect.Warning
 		f.Text += "; make one: skein backup"
 	case due:
 		f.Text += "; one is due and will be made"

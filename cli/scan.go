@@ -11,6 +11,7 @@ import (
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/redact"
 	"github.com/skein-dev/skein/render"
+	"github.com/skein-dev/skein/store/lenient"
 )
 
 type scanOptions struct{ json, raw bool }
@@ -188,7 +189,7 @@ func (j *job) filesOf(ctx context.Context) (map[skein.SessionID][]skein.SourceFi
 // damaged.
 func (j *job) records(ctx context.Context, files []skein.SourceFile, look func(raw []byte)) error {
 	for _, f := range files {
-		for r, err := range skein.AroundRecords(ctx, j.store, f.Format, f.Path, j.unread) {
+		for r, err := range lenient.Records(ctx, j.store, f.Format, f.Path, j.unread) {
 			if err != nil {
 				return err
 			}

@@ -13,6 +13,9 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/redact"
+	"github.com/skein-dev/skein/store/erase"
+	"github.com/skein-dev/skein/store/lenient"
+	"github.com/skein-dev/skein/store/lookup"
 )
 
 type scrubOptions struct {
@@ -96,7 +99,7 @@ func (o *scrubOptions) run(ctx context.Context, j *job, args []string) error {
 	if err != nil {
 		return err
 	}
-	j.store = skein.Around(j.store, func(_ skein.SessionID, e *skein.DamagedError) {
+	j.store = lenient.Store(j.store, func(_ skein.SessionID, e *skein.DamagedError) {
 		if !slices.Contains(o.met, e.Seq) {
 			o.met = append(o.met, e.Seq)
 		}
@@ -229,14 +232,14 @@ func (o *scrubOptions) count(ctx context.Context, j *job, files []skein.SourceFi
 		if err != nil {
 			return err
 		}
-		if _, found := skein.Blot(e.Payload, secrets); found {
+		if _, found := erase.Blot(e.Payload, secrets); found {
 			done.Events++
 		}
 	}
 	done.Unread = o.met
 	j.lost = func(bad *skein.DamagedRecordsError) { done.UnreadRecords += bad.Last - bad.First + 1 }
 	return j.records(ctx, files, func(raw []byte) {
-		if _, found := skein.Blot(raw, secrets); found {
+		if _, found := erase.Blot(raw, secrets); found {
 			done.Records++
 		}
 	})
@@ -252,7 +255,7 @@ func (o *scrubOptions) loss(ctx context.Context, j *job, s *skein.Session, files
 	out := fmt.Sprintf("%s would be taken out of %s and %s", count(len(secrets), "secret"), count(d.Events, "event"), count(d.Records, "source record"))
 	lines := []string{j.named(s, nil), out}
 	if len(forks) > 0 {
-		lines = append(lines, "also out of what its forks show of it: "+strings.Join(skein.ShortIDs(forks), " "))
+		lines = append(lines, "also out of what its forks show of it: "+strings.Join(lookup.ShortIDs(forks), " "))
 	}
 	return loss{lines, "Take them out for good?", out}, err
 }

@@ -6,7 +6,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/erase"
 )
 
 // scrubHistory takes secrets out of what was typed in chats of any project, and
@@ -34,7 +34,7 @@ func scrubLines(path string, secrets []string) (changed int, err error) {
 	}
 	var out bytes.Buffer
 	for line := range bytes.Lines(b) {
-		clean, found := skein.Blot(line, secrets)
+		clean, found := erase.Blot(line, secrets)
 		if found {
 			changed++
 		}

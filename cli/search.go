@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/search"
 )
 
 type searchOptions struct {
@@ -81,7 +82,7 @@ func (o *searchOptions) run(ctx context.Context, j *job, args []string) error {
 	if err != nil {
 		return err
 	}
-	if q.Empty() {
+	if search.Empty(&q) {
 		return usagef("search needs something to look for")
 	}
 	return o.find(ctx, j, q)
@@ -94,7 +95,7 @@ func (o *searchOptions) find(ctx context.Context, j *job, q skein.Query) error {
 	atOnce := j.Terminal.Out && !o.json || !ranked(&q)
 	var last skein.Results
 	var ended error
-	for found, err := range skein.Widen(ctx, f.hide.store(j.store), q, o.deadline) {
+	for found, err := range search.Widen(ctx, f.hide.store(j.store), q, o.deadline) {
 		if ended = err; err != nil {
 			break
 		}
@@ -220,7 +221,7 @@ func (o *searchOptions) query(ctx context.Context, j *job, args []string) (q ske
 	case o.substring:
 		q.Substring = text
 	default:
-		if q, err = skein.ParseQueryAt(text, j.Now()); err != nil {
+		if q, err = search.ParseAt(text, j.Now()); err != nil {
 			return q, err
 		}
 	}

@@ -22,6 +22,7 @@ import (
 	"github.com/skein-dev/skein/server/door"
 	"github.com/skein-dev/skein/server/mcp"
 	"github.com/skein-dev/skein/server/web"
+	"github.com/skein-dev/skein/store/accounts"
 )
 
 type serveOptions struct {
@@ -233,7 +234,7 @@ func (j *job) tokens() (*door.Tokens, error) {
 		return nil, err
 	}
 	t, err := door.OpenTokens(path, j.Now)
-	if r, ok := j.whole.(skein.Registry); ok && err == nil {
+	if r, ok := j.whole.(accounts.Registry); ok && err == nil {
 		t.In(r)
 	}
 	return t, err

@@ -10,6 +10,7 @@ import (
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/server/door"
 	"github.com/skein-dev/skein/server/metrics"
+	"github.com/skein-dev/skein/store/inspect"
 )
 
 // counted is what --metrics adds to a server; the zero value adds nothing.
@@ -26,7 +27,7 @@ func (o *serveOptions) count(ctx context.Context, j *job, options *door.Options)
 		return c, nil
 	}
 	c.of = &atomic.Pointer[door.Door]{}
-	index, _ := j.store.(skein.Lagger)
+	index, _ := j.store.(inspect.Lagger)
 	m := metrics.New(metrics.Options{
 		Now: j.Now, Index: index, Size: func() int64 { return sizeOf(j.settings.text("store")) },
 		Streams: func() int {

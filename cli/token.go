@@ -14,6 +14,7 @@ import (
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/render"
 	"github.com/skein-dev/skein/server/door"
+	"github.com/skein-dev/skein/store/search"
 )
 
 func newToken(f *frame) *cobra.Command {
@@ -133,7 +134,7 @@ func parseExpiry(s string, now time.Time) (skein.Time, error) {
 	if n, err := strconv.Atoi(strings.TrimSuffix(s, "d")); err == nil && n > 0 && strings.HasSuffix(s, "d") {
 		return skein.At(now.AddDate(0, 0, n)), nil
 	}
-	t, err := skein.ParseUntil(s, now)
+	t, err := search.ParseUntil(s, now)
 	if err != nil || !t.Std().After(now) {
 		return 0, usagef("--expires %s: want a day to come, such as 2027-01-01, or days from now: 30d", s)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/render"
+	"github.com/skein-dev/skein/store/lookup"
 )
 
 type treeOptions struct{ json, secrets bool }
@@ -36,7 +37,7 @@ func (o *treeOptions) run(ctx context.Context, j *job, args []string) error {
 	if err != nil {
 		return err
 	}
-	top, _, err := skein.Family(ctx, j.store, s.ID, 0)
+	top, _, err := lookup.Family(ctx, j.store, s.ID, 0)
 	if err != nil {
 		return err
 	}
@@ -62,7 +63,7 @@ type treeNode struct {
 }
 
 // nodeOf returns k with all that hangs on it; asked is marked.
-func nodeOf(k *skein.Kin, asked skein.SessionID, hide curtain) *treeNode {
+func nodeOf(k *lookup.Kin, asked skein.SessionID, hide curtain) *treeNode {
 	s := hide.session(k.Session)
 	n := &treeNode{
 		ID: s.ID, Name: s.Name(), Updated: s.Updated, Turns: s.Turns, Messages: s.Messages,
@@ -108,7 +109,7 @@ func (j *job) family(root *treeNode) *table {
 	for i, n := range nodes {
 		ids[i] = n.ID
 	}
-	for i, id := range skein.ShortIDs(ids) {
+	for i, id := range lookup.ShortIDs(ids) {
 		n := nodes[i]
 		name := render.Line(n.Name)
 		if n.Asked && len(nodes) > 1 {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/render"
+	"github.com/skein-dev/skein/store/lookup"
 )
 
 // table returns as many of lines as are asked for, and the sum of all; and the
@@ -47,7 +48,7 @@ func (o *usageOptions) names(j *job, lines []usageLine) (names []string) {
 	}
 	switch skein.Dimension(o.by) {
 	case skein.BySession:
-		return skein.ShortIDs(ids)
+		return lookup.ShortIDs(ids)
 	case skein.ByProject:
 		for i := range names {
 			names[i] = j.tilde(names[i])

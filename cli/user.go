@@ -12,6 +12,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/render"
+	"github.com/skein-dev/skein/store/accounts"
 )
 
 // withRegistry returns what cobra calls for a command on accounts and tokens: it
@@ -33,8 +34,8 @@ func (f *frame) withRegistry(run runner) func(*cobra.Command, []string) error {
 
 // registry returns the store as one that keeps accounts and tokens; nil if it
 // does not.
-func (j *job) registry() skein.Registry {
-	r, ok := j.whole.(skein.Registry)
+func (j *job) registry() accounts.Registry {
+	r, ok := j.whole.(accounts.Registry)
 	if !ok {
 		return nil
 	}
@@ -55,7 +56,7 @@ A user sees only what is his own. He shows a server a token, see skein token.`,
 }
 
 // accounts is registry, or says why there is none.
-func (j *job) accounts() (skein.Registry, error) {
+func (j *job) accounts() (accounts.Registry, error) {
 	if r := j.registry(); r != nil {
 		return r, nil
 	}
@@ -65,7 +66,7 @@ func (j *job) accounts() (skein.Registry, error) {
 
 // A userLine is an account in JSON.
 type userLine struct {
-	skein.Account
+	accounts.Account
 	Tokens []string `json:"tokens"`
 }
 
@@ -128,7 +129,7 @@ func of(has string, bound int64, most string) string {
 }
 
 func newUserAdd(f *frame, act string) *cobra.Command {
-	var a skein.Account
+	var a accounts.Account
 	var most string
 	var c *cobra.Command
 	c = &cobra.Command{
@@ -162,7 +163,7 @@ func newUserAdd(f *frame, act string) *cobra.Command {
 }
 
 // setUser changes those bounds of an account that were named on the command line.
-func setUser(ctx context.Context, named *pflag.FlagSet, r skein.Registry, a skein.Account) error {
+func setUser(ctx context.Context, named *pflag.FlagSet, r accounts.Registry, a accounts.Account) error {
 	if !named.Changed("max-sessions") && !named.Changed("max-bytes") {
 		return usagef("skein user set needs --max-sessions or --max-bytes: 0 for no bound")
 	}
@@ -212,7 +213,7 @@ func newUserRm(f *frame) *cobra.Command {
 }
 
 // accountLoss says what an account has.
-func accountLoss(ctx context.Context, r skein.Registry, user skein.User) (loss, error) {
+func accountLoss(ctx context.Context, r accounts.Registry, user skein.User) (loss, error) {
 	users, err := r.Users(ctx)
 	if err != nil {
 		return loss{}, err
@@ -221,7 +222,7 @@ func accountLoss(ctx context.Context, r skein.Registry, user skein.User) (loss, 
 	if err != nil {
 		return loss{}, err
 	}
-	theirs := slices.DeleteFunc(tokens, func(a skein.Access) bool { return a.User != user })
+	theirs := slices.DeleteFunc(tokens, func(a accounts.Access) bool { return a.User != user })
 	for _, u := range users {
 		if u.User == user {
 			line := fmt.Sprintf("account %q: %s, and %s, which stay", user, count(len(theirs), "token"), count(u.Sessions, "session"))

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/search"
 )
 
 // ago returns t as people say it at now, in at most 10 columns: just now, 5m
@@ -43,12 +44,12 @@ func stamp(t skein.Time, now time.Time) string {
 // bound.
 func span(since, until string, now time.Time) (from, to skein.Time, err error) {
 	if since != "" {
-		if from, err = skein.ParseSince(since, now); err != nil {
+		if from, err = search.ParseSince(since, now); err != nil {
 			return 0, 0, usagef("--since %q: want an age like 3h, 2d or 2w, today, yesterday, or a date like 2026-11-21", since)
 		}
 	}
 	if until != "" {
-		if to, err = skein.ParseUntil(until, now); err != nil {
+		if to, err = search.ParseUntil(until, now); err != nil {
 			return 0, 0, usagef("--until %q: want an age like 3h, 2d or 2w, today, yesterday, or a date like 2026-11-21", until)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/lenient"
 )
 
 // begins notes the sessions that a record begins. They are created with their
@@ -172,7 +173,7 @@ func (im *importer) hasOf(ctx context.Context, id skein.SessionID, name string, 
 	if len(keys) == 0 || len(im.pathsOf(id)) > 0 {
 		return false, nil
 	}
-	for e, err := range skein.Around(im.store, nil).Events(ctx, id, 0) {
+	for e, err := range lenient.Store(im.store, nil).Events(ctx, id, 0) {
 		if err != nil || slices.Contains(keys, e.ClientID) {
 			return err == nil, err
 		}
@@ -269,7 +270,7 @@ func (im *importer) childCalls(ctx context.Context, id skein.SessionID) (map[ske
 		return im.calls, nil
 	}
 	calls, sites := map[skein.SessionID]childCall{}, map[string]skein.Seq{}
-	for e, err := range skein.Around(im.store, nil).Events(ctx, id, 0) {
+	for e, err := range lenient.Store(im.store, nil).Events(ctx, id, 0) {
 		if errors.Is(err, skein.ErrNotFound) {
 			return nil, nil
 		}

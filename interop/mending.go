@@ -7,12 +7,13 @@ import (
 	"slices"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/lenient"
 )
 
 // legible returns s to be read around what is damaged: f's source records as far as
 // the sources still have them, and stand-ins for events.
 func legible(s skein.Store, f *Format, d damage) mending {
-	return newMending(skein.Around(s, func(id skein.SessionID, e *skein.DamagedError) { d.add(id, e.Error()) }), f)
+	return newMending(lenient.Store(s, func(id skein.SessionID, e *skein.DamagedError) { d.add(id, e.Error()) }), f)
 }
 
 // damage is what of sessions is damaged, in words.
@@ -83,7 +84,7 @@ func (m mending) there(ctx context.Context, format, path string) map[int]skein.R
 		return nil
 	}
 	var bad []*skein.DamagedRecordsError
-	for _, err := range skein.AroundRecords(ctx, m.Store, format, path, func(e *skein.DamagedRecordsError) { bad = append(bad, e) }) {
+	for _, err := range lenient.Records(ctx, m.Store, format, path, func(e *skein.DamagedRecordsError) { bad = append(bad, e) }) {
 		if err != nil {
 			return nil
 		}

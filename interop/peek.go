@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/erase"
 )
 
 // maxPeeks is how many sources of one unit are looked into to see whether a
@@ -45,7 +46,7 @@ func (fd *finder) peek(ctx context.Context, w *work) (begins, destroyed bool) {
 	if main.Created.Origin != nil {
 		o.ID = main.Created.Origin.ID
 	}
-	return true, fd.destroyed[skein.TombOfID(main.ID)] || fd.destroyed[skein.TombOfOrigin(o)]
+	return true, fd.destroyed[erase.TombOfID(main.ID)] || fd.destroyed[erase.TombOfOrigin(o)]
 }
 
 func guarded(do func() error) (err error) {
@@ -59,7 +60,7 @@ func (fd *finder) graves(ctx context.Context) error {
 	if m, ok := s.(mending); ok {
 		s = m.Store
 	}
-	b, ok := s.(skein.Burier)
+	b, ok := s.(erase.Burier)
 	if !ok {
 		return nil
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/lenient"
 )
 
 // A GapError says which records are missing in what was written of a source, as
@@ -58,7 +59,7 @@ func WriteSource(ctx context.Context, s skein.Store, format, path string, w io.W
 	defer skein.Wrapf(&err, "write source %s %s", format, path)
 	var gaps []Gap
 	next, end := 0, int64(0)
-	for r, err := range skein.AroundRecords(ctx, s, format, path, func(bad *skein.DamagedRecordsError) {
+	for r, err := range lenient.Records(ctx, s, format, path, func(bad *skein.DamagedRecordsError) {
 		gaps = widened(gaps, Gap{First: bad.First, Last: bad.Last, From: end, Err: bad.Err})
 		next = bad.Last + 1
 	}) {

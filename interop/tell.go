@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/lenient"
 )
 
 // tell takes a record that was made of events which the session has: it makes
@@ -65,7 +66,7 @@ func (t *target) diverge(ctx context.Context, key skein.ClientID, items []Item) 
 		return nil
 	}
 	p := provenanceOf{file: t.file, told: t.w.state.Told}
-	if err := p.look(ctx, skein.Around(t.im.store, nil), sess); err != nil {
+	if err := p.look(ctx, lenient.Store(t.im.store, nil), sess); err != nil {
 		return err
 	}
 	t.alone, th.last = true, sess.Last

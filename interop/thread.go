@@ -6,6 +6,7 @@ import (
 	"hash/maphash"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/lenient"
 )
 
 // A thread is one session of a file while it is imported.
@@ -88,7 +89,7 @@ func (t *thread) look(ctx context.Context, s skein.Store, seed maphash.Seed) err
 	t.stands, t.base = map[skein.ClientID]*stand{}, sess.Base
 	bySeq := map[skein.Seq]*stand{}
 	t.bySeq, t.hurt = bySeq, nil
-	for e, err := range skein.Around(s, t.damaged).Events(ctx, id, 0) {
+	for e, err := range lenient.Store(s, t.damaged).Events(ctx, id, 0) {
 		if err != nil {
 			return err
 		}

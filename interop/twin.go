@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/lenient"
 )
 
 // Twins are the files of the same session that were read before from another
@@ -108,7 +109,7 @@ func (tw *twin) begins(ctx context.Context, s skein.Store, with []recordHash) (b
 			return false, err
 		}
 	}
-	for e, err := range skein.Around(s, nil).Events(ctx, tw.file.Session, 0) {
+	for e, err := range lenient.Store(s, nil).Events(ctx, tw.file.Session, 0) {
 		if err != nil {
 			return false, err
 		}

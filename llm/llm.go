@@ -6,6 +6,7 @@ import (
 	"iter"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/llm/window"
 )
 
 // A Provider reaches one model of one provider. It is safe for use by many
@@ -27,9 +28,9 @@ type Provider interface {
 
 // About says what a Provider reaches.
 type About struct {
-	Provider string      // as sessions and price tables name it: anthropic, openai, google, ollama, echo
-	Model    string      // as its vendor names it; "" if it has one only
-	Rules    skein.Rules // what messages it takes
+	Provider string       // as sessions and price tables name it: anthropic, openai, google, ollama, echo
+	Model    string       // as its vendor names it; "" if it has one only
+	Rules    window.Rules // what messages it takes
 }
 
 // String returns how a person names it: anthropic:claude-sonnet-4-5.

@@ -12,6 +12,7 @@ import (
 	"unicode"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/search"
 )
 
 // Veil returns s as those see it who may not see secrets, nor find them out by
@@ -59,13 +60,13 @@ func (c *covered) Sessions(ctx context.Context, f skein.Filter) iter.Seq2[skein.
 
 // Search implements [skein.Store].
 func (c *covered) Search(ctx context.Context, q skein.Query) (skein.Results, error) {
-	m, err := q.Matcher()
+	m, err := search.NewMatcher(q)
 	if err != nil {
 		return skein.Results{}, err
 	}
 	q.Whole = true
 	found, err := c.Store.Search(ctx, q)
-	m = m.Within(skein.NewBudget(ctx, q.Deadline))
+	m = m.Within(search.NewBudget(ctx, q.Deadline))
 	for i := range found.Hits {
 		h := &found.Hits[i]
 		switch t := c.r.told(h.Event); {
@@ -118,11 +119,11 @@ const (
 // hidden is looked at, and the order, too, comes from what is shown.
 func (v *veil) Search(ctx context.Context, q skein.Query) (r skein.Results, err error) {
 	x, err := newSearch(q)
-	if err != nil || q.Empty() {
+	if err != nil || search.Empty(&q) {
 		return r, err
 	}
 	limit := q.MostHits()
-	x.allow(skein.NewBudget(ctx, q.Deadline))
+	x.allow(search.NewBudget(ctx, q.Deadline))
 	for x.wide.Limit = max(someHits, 4*limit); ; x.wide.Limit *= 4 {
 		found, err := v.Store.Search(ctx, x.wide)
 		if err != nil {
@@ -149,22 +150,22 @@ func (v *veil) Search(ctx context.Context, q skein.Query) (r skein.Results, err 
 	return r, nil
 }
 
-// A search is one over what is shown.
-type search struct {
+// A searcher is one over what is shown.
+type searcher struct {
 	skein.Query
 	wide   skein.Query // what finds all that may match, each message
-	budget *skein.Budget
-	text   *skein.Matcher   // of the query
-	wants  []*skein.Matcher // of each word that is looked for,
-	not    *skein.Matcher   // and of all that must not be there; nil if there are none
+	budget *search.Budget
+	text   *search.Matcher   // of the query
+	wants  []*search.Matcher // of each word that is looked for,
+	not    *search.Matcher   // and of all that must not be there; nil if there are none
 	hits   []skein.Hit
 	whole  bool // hits are all that there are
 }
 
-func newSearch(q skein.Query) (x *search, err error) {
-	x = &search{Query: q, wide: q}
+func newSearch(q skein.Query) (x *searcher, err error) {
+	x = &searcher{Query: q, wide: q}
 	x.wide.Each, x.wide.Whole, x.wide.Terms = true, true, nil
-	if x.text, err = q.Matcher(); err != nil {
+	if x.text, err = search.NewMatcher(q); err != nil {
 		return nil, err
 	}
 	if q.Substring == "" && q.Regex != "" {
@@ -179,20 +180,20 @@ func newSearch(q skein.Query) (x *search, err error) {
 			continue
 		}
 		x.wide.Terms = append(x.wide.Terms, t)
-		m, err := skein.Query{Terms: []skein.Term{t}}.Matcher()
+		m, err := search.NewMatcher(skein.Query{Terms: []skein.Term{t}})
 		if err != nil {
 			return nil, err
 		}
 		x.wants = append(x.wants, m)
 	}
 	if len(nots) > 0 {
-		x.not, err = skein.Query{Terms: nots}.Matcher()
+		x.not, err = search.NewMatcher(skein.Query{Terms: nots})
 	}
 	return x, err
 }
 
 // allow bounds the work of x.
-func (x *search) allow(b *skein.Budget) {
+func (x *searcher) allow(b *search.Budget) {
 	x.budget, x.text = b, x.text.Within(b)
 	for i, m := range x.wants {
 		x.wants[i] = m.Within(b)
@@ -203,11 +204,11 @@ func (x *search) allow(b *skein.Budget) {
 }
 
 // byText reports whether the query is a text or an expression instead of words.
-func (x *search) byText() bool { return x.Substring != "" || x.Regex != "" }
+func (x *searcher) byText() bool { return x.Substring != "" || x.Regex != "" }
 
 // look takes a hit that matches in what is shown of it. What is damaged shows
 // nothing.
-func (x *search) look(r *Redactor, h skein.Hit) {
+func (x *searcher) look(r *Redactor, h skein.Hit) {
 	if h.Event == nil {
 		return
 	}
@@ -236,7 +237,7 @@ func (x *search) look(r *Redactor, h skein.Hit) {
 // fits reports whether what is shown of a text matches: piece by piece, for what
 // stands on both sides of a secret does not stand together. A piece that matches
 // matches whatever the secrets are, so the store has found it.
-func (x *search) fits(t *told) bool {
+func (x *searcher) fits(t *told) bool {
 	if x.Path != "" && !slices.ContainsFunc(t.paths, func(p string) bool { return holds(p, x.Path) }) {
 		return false
 	}
@@ -253,7 +254,7 @@ func (x *search) fits(t *told) bool {
 }
 
 // shows is how many hits there are to show.
-func (x *search) shows() int {
+func (x *searcher) shows() int {
 	if x.Each {
 		return len(x.hits)
 	}
@@ -266,7 +267,7 @@ func (x *search) shows() int {
 
 // best returns the hits to show, best first, with what they count where that is
 // known.
-func (x *search) best() []skein.Hit {
+func (x *searcher) best() []skein.Hit {
 	slices.SortFunc(x.hits, bestFirst)
 	if x.Each {
 		return x.hits
@@ -294,7 +295,7 @@ func bestFirst(a, b skein.Hit) int {
 
 // bm25 says how good a match text is, as BM25 does for one word: every further
 // match counts less, and in a longer text each does.
-func bm25(m *skein.Matcher, text string) float64 {
+func bm25(m *search.Matcher, text string) float64 {
 	const most, short, mean = 1.2, 0.25, 1000 // bytes
 	n := float64(max(len(m.Find(text)), 1))   // an index finds a word by its stem, too
 	return n * (most + 1) / (n + most*(short+(1-short)*float64(len(text))/mean))
@@ -323,11 +324,11 @@ func (r *Redactor) told(e *skein.Event) (t told) {
 }
 
 // snippet returns some words around what matches, or else around what is hidden.
-func (t *told) snippet(m *skein.Matcher) string {
+func (t *told) snippet(m *search.Matcher) string {
 	if len(m.Find(t.text)) > 0 {
 		return plainMarks(m.Snippet(t.text))
 	}
-	hidden, err := skein.Query{Substring: markHead}.Matcher()
+	hidden, err := search.NewMatcher(skein.Query{Substring: markHead})
 	if err != nil {
 		return ""
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/redact"
 	"github.com/skein-dev/skein/store/memory"
+	"github.com/skein-dev/skein/store/search"
 )
 
 const (
@@ -34,7 +35,7 @@ func said(t *testing.T, texts ...string) skein.Store {
 func TestASearchThroughAVeilFindsWhatIsShown(t *testing.T) {
 	s := redact.New().Veil(said(t, "one pear", "a plum, PASSWORD="+veiledWord+" and\nthe end", "pears of "+veiledToken+"\npear"))
 	word := func(text string) skein.Query {
-		q, err := skein.ParseQuery(text)
+		q, err := search.Parse(text)
 		if err != nil {
 			t.Fatal(err)
 		}

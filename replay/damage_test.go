@@ -11,6 +11,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/replay"
+	"github.com/skein-dev/skein/store/lenient"
 	"github.com/skein-dev/skein/store/memory"
 )
 
@@ -57,7 +58,7 @@ func TestWhatStandsInForADamagedEventIsNamed(t *testing.T) {
 		}
 		told := 0
 		var log bytes.Buffer
-		around := skein.Around(bad, func(skein.SessionID, *skein.DamagedError) { told++ })
+		around := lenient.Store(bad, func(skein.SessionID, *skein.DamagedError) { told++ })
 		if _, err := replay.Write(t.Context(), &log, around, c.id); err != nil || told == 0 {
 			t.Errorf("Write of %s with event %d damaged = %v, and tells of it %d times", c.id, c.seq, err, told)
 			continue

@@ -8,6 +8,7 @@ import (
 	"iter"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/lenient"
 )
 
 // Bounds of a batch, so that other writers of the store never wait long.
@@ -92,7 +93,7 @@ func (s *session) compareWith(ctx context.Context, id skein.SessionID) (bool, er
 		}
 		return false, err
 	}
-	s.stored, s.stop = iter.Pull2(skein.Around(s.store, nil).Events(ctx, id, s.head.First-1))
+	s.stored, s.stop = iter.Pull2(lenient.Store(s.store, nil).Events(ctx, id, s.head.First-1))
 	return true, nil
 }
 

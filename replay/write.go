@@ -8,6 +8,7 @@ import (
 	"io"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/lenient"
 )
 
 // A Writer writes a log. Each line goes to the writer beneath in one call, so
@@ -73,14 +74,14 @@ type Written struct {
 
 // Write writes the log of session id, as it is when Write begins, to w: its
 // events, those of the parent that it shows, and the blobs that they name. Of a
-// store that [skein.Around] made, what stands in for damaged events is marked.
+// store that [lenient.Store] made, what stands in for damaged events is marked.
 //
 // The error wraps [skein.ErrNotFound] if there is no such session, or is that
 // of the store or of w.
 func Write(ctx context.Context, w io.Writer, s skein.Store, id skein.SessionID) (done Written, err error) {
 	defer skein.Wrapf(&err, "replay: write %s", id)
 	damaged := map[skein.Seq]*skein.DamagedError{}
-	s = skein.AlsoTell(s, func(_ skein.SessionID, e *skein.DamagedError) { damaged[e.Seq] = e })
+	s = lenient.AlsoTell(s, func(_ skein.SessionID, e *skein.DamagedError) { damaged[e.Seq] = e })
 	sess, err := s.Session(ctx, id)
 	if err != nil {
 		return done, err

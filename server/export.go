@@ -21,6 +21,7 @@ import (
 	"github.com/skein-dev/skein/render"
 	"github.com/skein-dev/skein/replay"
 	"github.com/skein-dev/skein/server/door"
+	"github.com/skein-dev/skein/store/lenient"
 )
 
 // exports registers a session as a file.
@@ -42,7 +43,7 @@ func (a *service) exports(t *table) {
 			return nil, err
 		}
 		var damaged []string
-		store := skein.Around(door.From(ctx).Store, func(_ skein.SessionID, e *skein.DamagedError) {
+		store := lenient.Store(door.From(ctx).Store, func(_ skein.SessionID, e *skein.DamagedError) {
 			if seq := strconv.FormatInt(int64(e.Seq), 10); !slices.Contains(damaged, seq) {
 				damaged = append(damaged, seq)
 			}

@@ -11,6 +11,7 @@ import (
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/server/api"
 	"github.com/skein-dev/skein/server/door"
+	"github.com/skein-dev/skein/store/lenient"
 )
 
 // follow answers with the events of a session, and with those that come.
@@ -36,7 +37,7 @@ func (a *service) follow(ctx context.Context, store skein.Store, q *EventQuery) 
 		}
 		return func(yield func([]byte, error) bool) {
 			h, leave := a.hubs.enter(hubName("session "+string(q.ID), q.Raw), keepOfSession, func(ctx context.Context) places {
-				return a.watched(skein.Around(a.Store, nil).Watch(ctx, q.ID, s.Last), s.Last, q.Raw)
+				return a.watched(lenient.Store(a.Store, nil).Watch(ctx, q.ID, s.Last), s.Last, q.Raw)
 			})
 			defer leave()
 			h.now(ctx) // so that it is known where it begins

@@ -11,6 +11,7 @@ import (
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/server/api"
 	"github.com/skein-dev/skein/server/door"
+	"github.com/skein-dev/skein/store/search"
 )
 
 // listQuery is skein.Filter as a query.
@@ -59,12 +60,12 @@ func (a *service) filter(q *listQuery) (f skein.Filter, err error) {
 // span reads two times as people type them.
 func (a *service) span(since, until string) (from, to skein.Time, err error) {
 	if since != "" {
-		if from, err = skein.ParseSince(since, a.Now()); err != nil {
+		if from, err = search.ParseSince(since, a.Now()); err != nil {
 			return 0, 0, fmt.Errorf("since: %w", err)
 		}
 	}
 	if until != "" {
-		if to, err = skein.ParseUntil(until, a.Now()); err != nil {
+		if to, err = search.ParseUntil(until, a.Now()); err != nil {
 			return 0, 0, fmt.Errorf("until: %w", err)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/server/door"
+	"github.com/skein-dev/skein/store/search"
 )
 
 // pruneQuery says which sessions are to go.
@@ -72,7 +73,7 @@ func (a *service) prunes(t *table) {
 func (a *service) prunable(ctx context.Context, q *pruneQuery) (found []pruned, err error) {
 	f := skein.Filter{IncludeEmpty: true, LargerThan: q.LargerThan}
 	if q.OlderThan != "" {
-		if f.Until, err = skein.ParseSince(q.OlderThan, a.Now()); err != nil {
+		if f.Until, err = search.ParseSince(q.OlderThan, a.Now()); err != nil {
 			return nil, fmt.Errorf("older_than: %w", err)
 		}
 	}

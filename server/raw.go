@@ -7,6 +7,8 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/server/door"
+	"github.com/skein-dev/skein/store/lenient"
+	"github.com/skein-dev/skein/store/lookup"
 )
 
 // rawly reports an error if what looks like a secret is asked for by who may not
@@ -74,7 +76,7 @@ func (a *service) told(ctx context.Context, raw bool) skein.Store {
 
 // resolve returns the session that a name means: by its title only as it is told.
 func (a *service) resolve(ctx context.Context, name string, f skein.Filter) (skein.Session, error) {
-	s, err := skein.Resolve(ctx, a.told(ctx, false), name, f)
+	s, err := lookup.Resolve(ctx, a.told(ctx, false), name, f)
 	if err != nil {
 		return s, err
 	}
@@ -83,4 +85,4 @@ func (a *service) resolve(ctx context.Context, name string, f skein.Filter) (ske
 
 // legible is the visitor's store with damaged events shown as such, so that they
 // hide nothing else.
-func legible(ctx context.Context) skein.Store { return skein.Around(door.From(ctx).Store, nil) }
+func legible(ctx context.Context) skein.Store { return lenient.Store(door.From(ctx).Store, nil) }

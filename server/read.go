@@ -12,6 +12,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/room"
+	"github.com/skein-dev/skein/llm/window"
 	"github.com/skein-dev/skein/render"
 	"github.com/skein-dev/skein/server/api"
 	"github.com/skein-dev/skein/server/door"
@@ -43,9 +44,9 @@ type shown struct {
 }
 
 type repair struct {
-	Seq    skein.Seq        `json:"seq"`
-	Kind   skein.RepairKind `json:"kind"`
-	Detail string           `json:"detail,omitempty"`
+	Seq    skein.Seq         `json:"seq"`
+	Kind   window.RepairKind `json:"kind"`
+	Detail string            `json:"detail,omitempty"`
 }
 
 // written is an answer that is written by hand.
@@ -302,13 +303,13 @@ func (a *service) contextOf(ctx context.Context, store skein.Store, q *EventQuer
 	case "generic":
 		provider = ""
 	}
-	rules := skein.RulesFor(provider, model)
+	rules := window.RulesFor(provider, model)
 	rules.Newest = q.Newest
 	evs, err := store.Window(ctx, q.ID, q.Newest)
 	if err != nil {
 		return nil, err
 	}
-	v, err := skein.Context(evs, rules)
+	v, err := window.Context(evs, rules)
 	if err != nil {
 		return nil, err
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/server/door"
+	"github.com/skein-dev/skein/store/search"
 )
 
 // searchQuery is a skein.Query as a query.
@@ -75,7 +76,7 @@ func (a *service) searches(t *table) {
 			if err != nil {
 				return nil, err
 			}
-			if q.Empty() {
+			if search.Empty(&q) {
 				return nil, fmt.Errorf("%w: q: there is nothing to look for", skein.ErrInvalid)
 			}
 			f, err := a.find(ctx, q, i)
@@ -86,7 +87,7 @@ func (a *service) searches(t *table) {
 // find returns what q finds, as it is told.
 func (a *service) find(ctx context.Context, q skein.Query, i *searchQuery) (found, error) {
 	store := a.told(ctx, i.Raw)
-	r, err := skein.FindSome(ctx, store, q, cmp.Or(q.Deadline, slowly))
+	r, err := search.FindSome(ctx, store, q, cmp.Or(q.Deadline, slowly))
 	if err != nil {
 		return found{}, err
 	}
@@ -104,7 +105,7 @@ func (a *service) query(ctx context.Context, i *searchQuery) (q skein.Query, err
 	case "regex":
 		q.Regex = i.Q
 	default:
-		if q, err = skein.ParseQueryAt(i.Q, a.Now()); err != nil {
+		if q, err = search.ParseAt(i.Q, a.Now()); err != nil {
 			return q, err
 		}
 	}

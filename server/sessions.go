@@ -6,6 +6,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/server/door"
+	"github.com/skein-dev/skein/store/lookup"
 )
 
 // newSession is the body of POST /v1/sessions.
@@ -119,7 +120,7 @@ func (n *newSession) created(version string) skein.Created {
 func keyed(ctx context.Context, store skein.Store, key string) (found skein.Session, err error) {
 	defer skein.Wrapf(&err, "key %q", key)
 	var all []skein.Session
-	for s, err := range store.Sessions(ctx, skein.Filter{Key: key, IncludeEmpty: true, Limit: skein.MaxCandidates}) {
+	for s, err := range store.Sessions(ctx, skein.Filter{Key: key, IncludeEmpty: true, Limit: lookup.MaxCandidates}) {
 		if err != nil {
 			return found, err
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/server/api"
 	"github.com/skein-dev/skein/server/door"
+	"github.com/skein-dev/skein/store/inspect"
 )
 
 const (
@@ -69,16 +70,16 @@ func (a *service) storeEnds(t *table) {
 	type examination struct {
 		Repair bool `json:"repair,omitempty"`
 	}
-	list(t, storeOperation("examine", "Look for damage in the store", door.Admin), skein.Finding{}, putJSON[skein.Finding],
-		func(ctx context.Context, s skein.Store, in examination) iter.Seq2[skein.Finding, error] {
-			x, ok := s.(skein.Examiner)
+	list(t, storeOperation("examine", "Look for damage in the store", door.Admin), inspect.Finding{}, putJSON[inspect.Finding],
+		func(ctx context.Context, s skein.Store, in examination) iter.Seq2[inspect.Finding, error] {
+			x, ok := s.(inspect.Examiner)
 			if !ok {
-				return each[skein.Finding](nil, fmt.Errorf("%w: the server's store cannot look for damage in itself", skein.ErrRefused))
+				return each[inspect.Finding](nil, fmt.Errorf("%w: the server's store cannot look for damage in itself", skein.ErrRefused))
 			}
-			return x.Examine(ctx, skein.Examination{Repair: in.Repair})
+			return x.Examine(ctx, inspect.Examination{Repair: in.Repair})
 		})
 	ask(t, storeOperation("lag", "How far the search index is behind what is stored", door.Admin), func(ctx context.Context, s skein.Store, _ nothing) (api.Lag, error) {
-		g, ok := s.(skein.Lagger)
+		g, ok := s.(inspect.Lagger)
 		if !ok {
 			return api.Lag{}, nil // it needs no index, or feeds it at once
 		}

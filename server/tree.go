@@ -6,6 +6,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/server/door"
+	"github.com/skein-dev/skein/store/lookup"
 )
 
 // treeNode is a session of a family.
@@ -36,7 +37,7 @@ func (a *service) trees(t *table) {
 		ID: "session-tree", Method: http.MethodGet, Path: "/sessions/{id}/tree", Tag: "sessions", Scope: door.Read, Summary: "What a session came from, its forks and children",
 		Doc: "The whole family, from the oldest ancestor that is there; those in the bin too.", Errors: []int{http.StatusNotFound},
 	}, func(ctx context.Context, i *in) (*out, error) {
-		root, _, err := skein.Family(ctx, door.From(ctx).Store, i.ID, maxFamily)
+		root, _, err := lookup.Family(ctx, door.From(ctx).Store, i.ID, maxFamily)
 		if err != nil {
 			return nil, err
 		}
@@ -45,7 +46,7 @@ func (a *service) trees(t *table) {
 }
 
 // nodeOf returns k with all that hangs on it; asked is marked.
-func (a *service) nodeOf(k *skein.Kin, asked skein.SessionID) *treeNode {
+func (a *service) nodeOf(k *lookup.Kin, asked skein.SessionID) *treeNode {
 	s := a.veiledSession(k.Session)
 	n := &treeNode{
 		ID: k.ID, Name: s.Name(), Created: k.Created, Updated: k.Updated, Turns: k.Turns, Messages: k.Messages,

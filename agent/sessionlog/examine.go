@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/inspect"
 )
 
 const area = "logs"
@@ -20,11 +21,11 @@ const area = "logs"
 // agrees, a finding says how many do.
 //
 // It yields at most one error, last: the file system's or the store's.
-func (l *Logs) Examine(ctx context.Context, x skein.Examination) iter.Seq2[skein.Finding, error] {
-	return func(yield func(skein.Finding, error) bool) {
+func (l *Logs) Examine(ctx context.Context, x inspect.Examination) iter.Seq2[inspect.Finding, error] {
+	return func(yield func(inspect.Finding, error) bool) {
 		e := examiner{Logs: l, repair: x.Repair, seen: map[skein.SessionID]bool{}, yield: yield}
 		if err := e.run(ctx); err != nil && !errors.Is(err, errStop) {
-			yield(skein.Finding{}, fmt.Errorf("logs: examine: %w", err))
+			yield(inspect.Finding{}, fmt.Errorf("logs: examine: %w", err))
 		}
 	}
 }
@@ -34,7 +35,7 @@ type examiner struct {
 	repair bool
 	seen   map[skein.SessionID]bool
 	whole  int
-	yield  func(skein.Finding, error) bool
+	yield  func(inspect.Finding, error) bool
 }
 
 func (x *examiner) run(ctx context.Context) error {
@@ -50,7 +51,7 @@ func (x *examiner) run(ctx context.Context) error {
 		return err
 	}
 	text := fmt.Sprintf("%d agree with the store", x.whole)
-	if x.whole > 0 && !x.yield(skein.Finding{Area: area, Level: skein.Fine, Text: text}, nil) {
+	if x.whole > 0 && !x.yield(inspect.Finding{Area: area, Level: inspect.Fine, Text: text}, nil) {
 		return errStop
 	}
 	return nil
@@ -58,7 +59,7 @@ func (x *examiner) run(ctx context.Context) error {
 
 // tell yields a warning, and does what mends it if that is asked for.
 func (x *examiner) tell(id skein.SessionID, text string, mend func() error) error {
-	f := skein.Finding{Area: area, Level: skein.Warning, Text: text, Session: id, Mendable: mend != nil}
+	f := inspect.Finding{Area: area, Level: inspect.Warning, Text: text, Session: id, Mendable: mend != nil}
 	if x.repair && mend != nil {
 		switch err := mend(); {
 		case err == nil:

@@ -11,13 +11,14 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/agent/sessionlog"
+	"github.com/skein-dev/skein/store/inspect"
 )
 
 // examine returns what an examination finds, in a line each.
 func (p *place) examine(repair bool) (found []string) {
 	p.t.Helper()
 	l := sessionlog.New(p.dir, p.store)
-	for f, err := range l.Examine(p.t.Context(), skein.Examination{Repair: repair}) {
+	for f, err := range l.Examine(p.t.Context(), inspect.Examination{Repair: repair}) {
 		if err != nil {
 			p.t.Fatal(err)
 		}

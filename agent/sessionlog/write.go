@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/lenient"
 )
 
 // Logs writes the logs of the sessions that this process runs. A nil *Logs
@@ -27,7 +28,7 @@ type Logs struct {
 // New returns Logs that writes below the folder dir, which need not be there,
 // what is in s.
 func New(dir string, s skein.Store) *Logs {
-	return &Logs{dir: dir, store: skein.Around(s, nil), open: map[skein.SessionID]*writer{}}
+	return &Logs{dir: dir, store: lenient.Store(s, nil), open: map[skein.SessionID]*writer{}}
 }
 
 // Append adds the lines of events, which session id has now. It is told of

@@ -13,6 +13,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/bench/gen"
+	"github.com/skein-dev/skein/store/inspect"
 	"github.com/skein-dev/skein/store/sqlite"
 )
 
@@ -69,7 +70,7 @@ func fill(ctx context.Context, dir string, n int) (word string, err error) {
 // settle waits until the index has everything, which a search brings on.
 func settle(ctx context.Context, s *sqlite.Store) error {
 	for {
-		if lag, err := s.Lag(ctx); err != nil || lag == (skein.Lag{}) {
+		if lag, err := s.Lag(ctx); err != nil || lag == (inspect.Lag{}) {
 			return err
 		}
 		if _, err := s.Search(ctx, skein.Query{Terms: []skein.Term{{Words: []string{"settle"}}}, Deadline: time.Millisecond}); err != nil {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/interop"
+	"github.com/skein-dev/skein/llm/window"
 	"github.com/skein-dev/skein/store/memory"
 )
 
@@ -183,7 +184,7 @@ func Shown(t testing.TB, s skein.Store, id skein.SessionID) string {
 		}
 		evs = append(evs, e)
 	}
-	v, err := skein.Context(evs, skein.Rules{})
+	v, err := window.Context(evs, window.Rules{})
 	if err != nil {
 		t.Fatal(err)
 	}

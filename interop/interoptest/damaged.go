@@ -13,6 +13,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/interop"
+	"github.com/skein-dev/skein/store/lenient"
 	"github.com/skein-dev/skein/store/memory"
 )
 
@@ -109,7 +110,7 @@ func (s Suite) aroundDamage(t *testing.T) {
 	defer to.Close()
 	s.bring(t, to, home)
 	var want []string
-	for e, err := range skein.Around(bad, nil).Events(t.Context(), id, 0) {
+	for e, err := range lenient.Store(bad, nil).Events(t.Context(), id, 0) {
 		if err != nil {
 			t.Fatal(err)
 		}

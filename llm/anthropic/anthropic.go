@@ -6,14 +6,14 @@ import (
 	"iter"
 	"net/http"
 
-	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/llm"
+	"github.com/skein-dev/skein/llm/window"
 )
 
 // A Provider reaches one of Anthropic's models.
 type Provider struct {
 	options llm.Options
-	rules   skein.Rules
+	rules   window.Rules
 }
 
 // New returns a Provider.
@@ -24,7 +24,7 @@ func New(o llm.Options) (*Provider, error) {
 	if err := o.Check(); err != nil {
 		return nil, err
 	}
-	rules := skein.AnthropicRules(o.Model)
+	rules := window.AnthropicRules(o.Model)
 	rules.Provider = cmp.Or(o.Name, rules.Provider)
 	if o.Key == "" {
 		return nil, &llm.NoKeyError{Provider: rules.Provider, Variables: []string{"ANTHROPIC_API_KEY"}}

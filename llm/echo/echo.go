@@ -11,6 +11,7 @@ import (
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/sleep"
 	"github.com/skein-dev/skein/llm"
+	"github.com/skein-dev/skein/llm/window"
 )
 
 // Options say what a Model takes from outside. Its zero value is the usual.
@@ -42,7 +43,7 @@ func New(o Options) *Model {
 
 // About implements [llm.Provider].
 func (m *Model) About() llm.About {
-	r := skein.GenericRules()
+	r := window.GenericRules()
 	r.Provider = "echo"
 	return llm.About{Provider: "echo", Rules: r}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/llm"
 	"github.com/skein-dev/skein/llm/echo"
+	"github.com/skein-dev/skein/llm/window"
 )
 
 // A heard is what came of one request.
@@ -95,7 +96,7 @@ echo: then echo: say the end`)
 		t.Fatalf("first answer calls %s (error %v), want %s", got, h.err, want)
 	}
 	r = after(r, h, "one", "two")
-	if err := skein.GenericRules().Check(r.Messages); err != nil {
+	if err := window.GenericRules().Check(r.Messages); err != nil {
 		t.Fatal(err)
 	}
 	h = ask(t.Context(), m, r)
@@ -103,7 +104,7 @@ echo: then echo: say the end`)
 		t.Fatalf("second answer calls %s and thinks %q, want %s and hm", got, h.reasoning, want)
 	}
 	r = after(r, h, "three")
-	if err := skein.GenericRules().Check(r.Messages); err != nil {
+	if err := window.GenericRules().Check(r.Messages); err != nil {
 		t.Fatal(err)
 	}
 	if h = ask(t.Context(), m, r); h.text != "the end" {

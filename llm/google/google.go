@@ -5,9 +5,9 @@ import (
 	"encoding/json"
 	"strings"
 
-	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/llm"
 	"github.com/skein-dev/skein/llm/openai"
+	"github.com/skein-dev/skein/llm/window"
 )
 
 const base = "https://generativelanguage.googleapis.com/v1beta/openai/"
@@ -29,10 +29,10 @@ func New(o llm.Options) (llm.Provider, error) {
 	if o.Key == "" {
 		return nil, &llm.NoKeyError{Provider: cmp.Or(o.Name, "google"), Variables: []string{"GEMINI_API_KEY", "GOOGLE_API_KEY"}}
 	}
-	rules := skein.GoogleRules(o.Model)
+	rules := window.GoogleRules(o.Model)
 	rules.Provider = cmp.Or(o.Name, rules.Provider)
 	rules.Media = []string{"image/", "application/pdf", "audio/wav", "audio/mp3", "audio/mpeg"}
-	rules.MaxCall = skein.OpenAIChatRules(o.Model).MaxCall
+	rules.MaxCall = window.OpenAIChatRules(o.Model).MaxCall
 	d := openai.Dialect{Name: rules.Provider, Rules: rules, Signed: true, Extra: thinking(o)}
 	if !older(o.Model) {
 		d.Unsigned = json.RawMessage(skip)

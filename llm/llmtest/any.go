@@ -10,7 +10,7 @@ import (
 )
 
 // anyMessages asks with the contexts of random conversations, some of them with
-// everything in the wrong place. What [skein.Context] made keep the provider's
+// everything in the wrong place. What [window.Context] made keep the provider's
 // rules the server must take.
 func anyMessages(c *check) {
 	p := c.ask()

@@ -9,6 +9,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/llm"
+	"github.com/skein-dev/skein/llm/window"
 )
 
 func text(c *check) {
@@ -134,7 +135,7 @@ func (c *check) context(p llm.Provider, events []skein.Event) llm.Request {
 	for i := range events {
 		events[i].Seq = skein.Seq(i + 1)
 	}
-	v, err := skein.Context(events, p.About().Rules)
+	v, err := window.Context(events, p.About().Rules)
 	if err != nil {
 		c.Fatal(err)
 	}

@@ -5,14 +5,14 @@ import (
 	"encoding/json"
 	"iter"
 
-	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/llm"
+	"github.com/skein-dev/skein/llm/window"
 )
 
 // A Dialect says how a server's Chat Completions differ from the usual.
 type Dialect struct {
-	Name  string      // of the provider, as sessions and price tables have it
-	Rules skein.Rules // what messages it takes
+	Name  string       // of the provider, as sessions and price tables have it
+	Rules window.Rules // what messages it takes
 
 	// Signed says that reasoning comes signed, beside the calls that follow
 	// from it or at the end of a text, and has to go back there: Gemini's
@@ -43,9 +43,9 @@ type Chat struct {
 //
 // The error is that of [llm.Options.Check].
 func NewChat(name string, o llm.Options) (*Chat, error) {
-	rules := skein.RulesFor(name, o.Model)
+	rules := window.RulesFor(name, o.Model)
 	if name == "openai" {
-		rules = skein.OpenAIChatRules(o.Model)
+		rules = window.OpenAIChatRules(o.Model)
 	}
 	return NewDialect(Dialect{Name: name, Rules: rules, Newer: name == "openai"}, o)
 }

@@ -6,8 +6,8 @@ import (
 	"iter"
 	"net/http"
 
-	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/llm"
+	"github.com/skein-dev/skein/llm/window"
 )
 
 // header has OpenAI's request ID.
@@ -16,7 +16,7 @@ const header = "X-Request-Id"
 // A Provider reaches one of OpenAI's models by the Responses API.
 type Provider struct {
 	options llm.Options
-	rules   skein.Rules
+	rules   window.Rules
 }
 
 // New returns a Provider.
@@ -27,7 +27,7 @@ func New(o llm.Options) (*Provider, error) {
 	if err := o.Check(); err != nil {
 		return nil, err
 	}
-	rules := skein.OpenAIResponsesRules(o.Model)
+	rules := window.OpenAIResponsesRules(o.Model)
 	rules.Provider = cmp.Or(o.Name, rules.Provider)
 	if o.Key == "" {
 		return nil, &llm.NoKeyError{Provider: rules.Provider, Variables: []string{"OPENAI_API_KEY"}}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/llm"
+	"github.com/skein-dev/skein/llm/window"
 )
 
 // Options say what a Model takes from outside. Its zero value is the usual.
@@ -47,7 +48,7 @@ func New(id skein.SessionID, entries []skein.Entry, o Options) *Model {
 
 // About implements [llm.Provider].
 func (m *Model) About() llm.About {
-	r := skein.GenericRules()
+	r := window.GenericRules()
 	r.Provider = "replay"
 	return llm.About{Provider: "replay", Model: string(m.session), Rules: r}
 }

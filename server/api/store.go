@@ -64,7 +64,7 @@ type Deleted struct {
 	Bytes    int64             `json:"bytes"`
 }
 
-// A Lag is a [skein.Lag] as JSON.
+// A Lag is a [inspect.Lag] as JSON.
 type Lag struct {
 	Events int        `json:"events"`
 	Since  skein.Time `json:"since,omitzero"`

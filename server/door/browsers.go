@@ -15,13 +15,14 @@ import (
 	"github.com/gofrs/flock"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/accounts"
 )
 
 // A logbook keeps logins: a file for those of the tokens in the file, else the
-// registry. Its methods are those of [skein.Registry].
+// registry. Its methods are those of [accounts.Registry].
 type logbook interface {
-	AddLogin(ctx context.Context, l skein.Login) error
-	Logins(ctx context.Context) ([]skein.Login, error)
+	AddLogin(ctx context.Context, l accounts.Login) error
+	Logins(ctx context.Context) ([]accounts.Login, error)
 	UseLogin(ctx context.Context, hash [sha256.Size]byte, at skein.Time, address string) error
 	RemoveLogins(ctx context.Context, ids []string) (int, error)
 }
@@ -82,7 +83,7 @@ func (b *browsers) lives(x *browser) bool {
 
 // living returns the logins that let in, those used last first. The tokens were
 // read, and are locked.
-func (b *browsers) living() (all []skein.Login, err error) {
+func (b *browsers) living() (all []accounts.Login, err error) {
 	if err := b.read(); err != nil {
 		return nil, err
 	}
@@ -92,14 +93,14 @@ func (b *browsers) living() (all []skein.Login, err error) {
 			continue
 		}
 		m, _ := b.of.line(x.Token)
-		l := skein.Login{
-			ID: x.ID, Access: skein.Access{Name: m.Name, User: m.User, Scope: m.Scope, Expires: m.Expires},
+		l := accounts.Login{
+			ID: x.ID, Access: accounts.Access{Name: m.Name, User: m.User, Scope: m.Scope, Expires: m.Expires},
 			Device: x.Device, Address: x.Address, Created: x.Created, Used: x.Used, Expires: x.Expires,
 		}
 		hex.Decode(l.Hash[:], []byte(x.Hash)) //nolint:errcheck // one that is no hash is nobody's
 		all = append(all, l)
 	}
-	slices.SortStableFunc(all, func(x, y skein.Login) int { return cmp.Compare(y.Used, x.Used) })
+	slices.SortStableFunc(all, func(x, y accounts.Login) int { return cmp.Compare(y.Used, x.Used) })
 	return all, nil
 }
 
@@ -132,7 +133,7 @@ func (b *browsers) change(f func([]browser) (_ []browser, changed bool, _ error)
 }
 
 // AddLogin implements logbook.
-func (b *browsers) AddLogin(_ context.Context, l skein.Login) error {
+func (b *browsers) AddLogin(_ context.Context, l accounts.Login) error {
 	return b.change(func(all []browser) ([]browser, bool, error) {
 		m, ok := b.of.line(l.Access.Name)
 		if !ok {
@@ -148,13 +149,13 @@ func (b *browsers) AddLogin(_ context.Context, l skein.Login) error {
 			if x.Token == m.Name {
 				n++
 			}
-			return x.Token == m.Name && n > skein.MaxLogins
+			return x.Token == m.Name && n > accounts.MaxLogins
 		}), true, nil
 	})
 }
 
 // Logins implements logbook.
-func (b *browsers) Logins(context.Context) ([]skein.Login, error) {
+func (b *browsers) Logins(context.Context) ([]accounts.Login, error) {
 	b.of.mu.Lock()
 	defer b.of.mu.Unlock()
 	if err := b.of.read(); err != nil {

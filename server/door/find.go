@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/accounts"
 )
 
 // registryTime bounds how long a look into the registry may take.
@@ -111,7 +112,7 @@ func (t *Tokens) findInFile(_ context.Context, proofs ...proof) (map[proof]known
 // registered puts down what the registry knows of p, unless it has expired. One
 // of a name that the file has too is let in by neither: its logins would be
 // mistaken for those of the other.
-func (t *Tokens) registered(found map[proof]known, p proof, a skein.Access, login string) {
+func (t *Tokens) registered(found map[proof]known, p proof, a accounts.Access, login string) {
 	if m := tokenOf(a); t.living(m) && !t.has(a.Name) {
 		found[p] = known{m, login, t.registry}
 	}
@@ -148,7 +149,7 @@ func (t *Tokens) inFile(proofs []proof, found map[proof]known) error {
 	for _, m := range t.more {
 		byHash[m.Hash] = m.Name
 	}
-	var logins map[[sha256.Size]byte]skein.Login
+	var logins map[[sha256.Size]byte]accounts.Login
 	for _, p := range proofs {
 		name, login := byHash[hex.EncodeToString(p.hash[:])], ""
 		if p.login {
@@ -157,7 +158,7 @@ func (t *Tokens) inFile(proofs []proof, found map[proof]known) error {
 				if err != nil {
 					return err
 				}
-				logins = map[[sha256.Size]byte]skein.Login{}
+				logins = map[[sha256.Size]byte]accounts.Login{}
 				for _, l := range all {
 					logins[l.Hash] = l
 				}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/accounts"
 )
 
 const (
@@ -127,7 +128,7 @@ func address(r *http.Request) string {
 // Logins returns the logins that let in, those used last first.
 //
 // Errors are those of reading them.
-func (t *Tokens) Logins(ctx context.Context) ([]skein.Login, error) {
+func (t *Tokens) Logins(ctx context.Context) ([]accounts.Login, error) {
 	all, err := t.browsers.Logins(ctx)
 	if err != nil || t.registry == nil {
 		return all, err
@@ -138,7 +139,7 @@ func (t *Tokens) Logins(ctx context.Context) ([]skein.Login, error) {
 			all = append(all, l)
 		}
 	}
-	slices.SortStableFunc(all, func(a, b skein.Login) int { return cmp.Compare(b.Used, a.Used) })
+	slices.SortStableFunc(all, func(a, b accounts.Login) int { return cmp.Compare(b.Used, a.Used) })
 	return all, err
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/server/door"
+	"github.com/skein-dev/skein/store/accounts"
 	"github.com/skein-dev/skein/store/memory"
 )
 
@@ -180,11 +181,11 @@ func TestLoginsAreListedWithDeviceAddressAndLastUse(t *testing.T) {
 func TestOfOneTokenThereAreNotEndlesslyManyLogins(t *testing.T) {
 	at := homes(t, time.Now)["a file"]
 	tokens, h := at.open(t)
-	for range skein.MaxLogins + 5 {
+	for range accounts.MaxLogins + 5 {
 		login(t, h, at.token, "")
 	}
-	if all, err := tokens.Logins(t.Context()); err != nil || len(all) != skein.MaxLogins {
-		t.Errorf("%d logins with one token leave %d, %v, want %d", skein.MaxLogins+5, len(all), err, skein.MaxLogins)
+	if all, err := tokens.Logins(t.Context()); err != nil || len(all) != accounts.MaxLogins {
+		t.Errorf("%d logins with one token leave %d, %v, want %d", accounts.MaxLogins+5, len(all), err, accounts.MaxLogins)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/accounts"
 )
 
 // own are the door's own routes: whether it is alive, and to log in and out.
@@ -95,8 +96,8 @@ func (d *Door) asNamed(w http.ResponseWriter, r *http.Request, name string) {
 	now := skein.At(d.now())
 	ends := skein.At(d.now().Add(loginFor))
 	c := From(r.Context()).Cookie(loginCookie, rand.Text(), loginFor)
-	err = book.AddLogin(r.Context(), skein.Login{
-		ID: strings.ToLower(rand.Text()[:8]), Hash: shownBy(c).hash, Access: skein.Access{Name: token.Name},
+	err = book.AddLogin(r.Context(), accounts.Login{
+		ID: strings.ToLower(rand.Text()[:8]), Hash: shownBy(c).hash, Access: accounts.Access{Name: token.Name},
 		Device: device(r.UserAgent()), Address: address(r), Created: now, Used: now, Expires: ends,
 	})
 	if err != nil {

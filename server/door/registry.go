@@ -7,14 +7,15 @@ import (
 	"fmt"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/accounts"
 )
 
 // In lets in those with a token in r, too, beside those of the file. Call it
 // before t is used.
-func (t *Tokens) In(r skein.Registry) { t.registry = r }
+func (t *Tokens) In(r accounts.Registry) { t.registry = r }
 
 // tokenOf returns what a registry knows of a token.
-func tokenOf(a skein.Access) Token {
+func tokenOf(a accounts.Access) Token {
 	return Token{Name: a.Name, Scope: a.Scope, User: a.User, Expires: a.Expires, Hash: hex.EncodeToString(a.Hash[:])}
 }
 
@@ -23,7 +24,7 @@ func tokenOf(a skein.Access) Token {
 //
 // The error wraps [skein.ErrExists], [skein.ErrInvalid], or
 // [skein.ErrNotFound] if the user has no account.
-func Register(ctx context.Context, r skein.Registry, a Token) (token string, err error) {
+func Register(ctx context.Context, r accounts.Registry, a Token) (token string, err error) {
 	if err := checkToken(a); err != nil {
 		return "", err
 	}
@@ -31,13 +32,13 @@ func Register(ctx context.Context, r skein.Registry, a Token) (token string, err
 		return "", fmt.Errorf("token %q: %w: it is in the file of each server", a.Name, skein.ErrExists)
 	}
 	token = newToken()
-	return token, r.AddAccess(ctx, skein.Access{Name: a.Name, User: a.User, Scope: usual(a.Scope), Expires: a.Expires, Hash: sha256.Sum256([]byte(token))})
+	return token, r.AddAccess(ctx, accounts.Access{Name: a.Name, User: a.User, Scope: usual(a.Scope), Expires: a.Expires, Hash: sha256.Sum256([]byte(token))})
 }
 
 // Registered returns what is known of all tokens in r, by name.
 //
 // Errors are those of reading it.
-func Registered(ctx context.Context, r skein.Registry) (all []Token, err error) {
+func Registered(ctx context.Context, r accounts.Registry) (all []Token, err error) {
 	as, err := r.Accesses(ctx)
 	for _, a := range as {
 		all = append(all, tokenOf(a))

@@ -18,17 +18,18 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/server/door"
+	"github.com/skein-dev/skein/store/accounts"
 	"github.com/skein-dev/skein/store/memory"
 )
 
 // registry keeps tokens in memory.
 type registry struct {
-	skein.Registry // of which nothing else is used
-	*sync.Mutex    // of what follows
-	all            map[string]skein.Access
-	in             map[[sha256.Size]byte]skein.Login
-	away           *atomic.Bool  // it cannot be reached
-	lost           *atomic.Int32 // so many looks for tokens are never answered
+	accounts.Registry // of which nothing else is used
+	*sync.Mutex       // of what follows
+	all               map[string]accounts.Access
+	in                map[[sha256.Size]byte]accounts.Login
+	away              *atomic.Bool  // it cannot be reached
+	lost              *atomic.Int32 // so many looks for tokens are never answered
 }
 
 // reached reports an error if the registry cannot be reached.
@@ -39,18 +40,18 @@ func (r registry) reached() error {
 	return nil
 }
 
-func (r registry) AddAccess(_ context.Context, a skein.Access) error {
+func (r registry) AddAccess(_ context.Context, a accounts.Access) error {
 	r.Lock()
 	defer r.Unlock()
 	r.all[a.Name] = a
 	return nil
 }
 
-func (r registry) AccessNamed(_ context.Context, name string) (skein.Access, error) {
+func (r registry) AccessNamed(_ context.Context, name string) (accounts.Access, error) {
 	r.Lock()
 	defer r.Unlock()
 	if err := r.reached(); err != nil {
-		return skein.Access{}, err
+		return accounts.Access{}, err
 	}
 	a, ok := r.all[name]
 	if !ok {
@@ -59,7 +60,7 @@ func (r registry) AccessNamed(_ context.Context, name string) (skein.Access, err
 	return a, nil
 }
 
-func (r registry) FindAccesses(ctx context.Context, hashes [][sha256.Size]byte) (all []skein.Access, err error) {
+func (r registry) FindAccesses(ctx context.Context, hashes [][sha256.Size]byte) (all []accounts.Access, err error) {
 	if r.lost.Add(-1) >= 0 {
 		<-ctx.Done()
 		return nil, ctx.Err()
@@ -74,7 +75,7 @@ func (r registry) FindAccesses(ctx context.Context, hashes [][sha256.Size]byte) 
 	return all, r.reached()
 }
 
-func (r registry) AddLogin(_ context.Context, l skein.Login) error {
+func (r registry) AddLogin(_ context.Context, l accounts.Login) error {
 	r.Lock()
 	defer r.Unlock()
 	if _, ok := r.all[l.Access.Name]; !ok {
@@ -84,7 +85,7 @@ func (r registry) AddLogin(_ context.Context, l skein.Login) error {
 	return nil
 }
 
-func (r registry) Logins(context.Context) (all []skein.Login, err error) {
+func (r registry) Logins(context.Context) (all []accounts.Login, err error) {
 	r.Lock()
 	defer r.Unlock()
 	for _, l := range r.in {
@@ -96,9 +97,9 @@ func (r registry) Logins(context.Context) (all []skein.Login, err error) {
 	return all, r.reached()
 }
 
-func (r registry) FindLogins(ctx context.Context, hashes [][sha256.Size]byte) ([]skein.Login, error) {
+func (r registry) FindLogins(ctx context.Context, hashes [][sha256.Size]byte) ([]accounts.Login, error) {
 	all, err := r.Logins(ctx)
-	return slices.DeleteFunc(all, func(l skein.Login) bool { return !slices.Contains(hashes, l.Hash) }), err
+	return slices.DeleteFunc(all, func(l accounts.Login) bool { return !slices.Contains(hashes, l.Hash) }), err
 }
 
 func (r registry) UseLogin(_ context.Context, hash [sha256.Size]byte, at skein.Time, address string) error {
@@ -114,7 +115,7 @@ func (r registry) UseLogin(_ context.Context, hash [sha256.Size]byte, at skein.T
 func (r registry) RemoveLogins(_ context.Context, ids []string) (n int, err error) {
 	r.Lock()
 	defer r.Unlock()
-	maps.DeleteFunc(r.in, func(_ [sha256.Size]byte, l skein.Login) bool {
+	maps.DeleteFunc(r.in, func(_ [sha256.Size]byte, l accounts.Login) bool {
 		gone := slices.Contains(ids, l.ID)
 		if gone {
 			n++
@@ -135,11 +136,11 @@ func (r registry) remove(names ...string) {
 
 // newRegistry returns one without tokens.
 func newRegistry() registry {
-	return registry{Mutex: &sync.Mutex{}, all: map[string]skein.Access{}, in: map[[sha256.Size]byte]skein.Login{}, away: &atomic.Bool{}, lost: &atomic.Int32{}}
+	return registry{Mutex: &sync.Mutex{}, all: map[string]accounts.Access{}, in: map[[sha256.Size]byte]accounts.Login{}, away: &atomic.Bool{}, lost: &atomic.Int32{}}
 }
 
 // node is one of several servers on a registry, each with a file of its own.
-func node(t *testing.T, r skein.Registry) (*door.Tokens, http.Handler) {
+func node(t *testing.T, r accounts.Registry) (*door.Tokens, http.Handler) {
 	t.Helper()
 	tokens, err := door.OpenTokens(filepath.Join(t.TempDir(), "tokens"), time.Now)
 	if err != nil {

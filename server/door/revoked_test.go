@@ -13,8 +13,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/server/door"
+	"github.com/skein-dev/skein/store/accounts"
 	"github.com/skein-dev/skein/store/memory"
 )
 
@@ -78,8 +78,8 @@ func TestWhatIsOpenEndsWithinASecondOfItsToken(t *testing.T) {
 	for name, revoke := range map[string]func(tokens *door.Tokens, r registry){
 		"removed":               func(tokens *door.Tokens, _ registry) { must(tokens.Remove("t")) },
 		"removed elsewhere":     func(tokens *door.Tokens, _ registry) { again(t, tokens, func(o *door.Tokens) { must(o.Remove("t")) }) },
-		"of another scope":      func(tokens *door.Tokens, r registry) { change(r, func(a *skein.Access) { a.Scope = "admin" }) },
-		"of another user":       func(tokens *door.Tokens, r registry) { change(r, func(a *skein.Access) { a.User = "bob" }) },
+		"of another scope":      func(tokens *door.Tokens, r registry) { change(r, func(a *accounts.Access) { a.Scope = "admin" }) },
+		"of another user":       func(tokens *door.Tokens, r registry) { change(r, func(a *accounts.Access) { a.User = "bob" }) },
 		"removed in a registry": func(tokens *door.Tokens, r registry) { r.remove("t") },
 	} {
 		for _, at := range []string{"GET /stream", "POST /mcp"} {
@@ -122,7 +122,7 @@ func again(t *testing.T, tokens *door.Tokens, f func(*door.Tokens)) {
 }
 
 // change changes what a registry knows of its tokens.
-func change(r registry, f func(*skein.Access)) {
+func change(r registry, f func(*accounts.Access)) {
 	r.Lock()
 	defer r.Unlock()
 	for name, a := range maps.Clone(r.all) {
@@ -176,7 +176,7 @@ func TestWhatIsOpenStaysWhileTokensCannotBeLookedUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tokens, r := registered(t)
 		const token = "skein_of-the-registry"
-		r.all["t"] = skein.Access{Name: "t", Scope: "read", Hash: sha256.Sum256([]byte(token))}
+		r.all["t"] = accounts.Access{Name: "t", Scope: "read", Hash: sha256.Sum256([]byte(token))}
 		if took := lasts(t, lingering(tokens), asking("GET /stream", token), 10*time.Second, func() { r.away.Store(true) }); took < 10*time.Second {
 			t.Errorf("a stream whose registry is away ends after %v", took)
 		}

@@ -19,6 +19,7 @@ import (
 	"github.com/gofrs/flock"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/accounts"
 )
 
 // allOf is the scope of the first token.
@@ -43,7 +44,7 @@ type Token struct {
 // The file is its owner's alone. It is read again when it has changed.
 type Tokens struct {
 	now      func() time.Time
-	registry skein.Registry // nil if there is none
+	registry accounts.Registry // nil if there is none
 
 	mu    sync.Mutex
 	file  private

@@ -12,6 +12,7 @@ import (
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/redact"
 	"github.com/skein-dev/skein/server/door"
+	"github.com/skein-dev/skein/store/lenient"
 )
 
 // Options are what the tools are made of.
@@ -98,7 +99,7 @@ const instructions = `Sessions of people and agents, stored by skein. Name a ses
 
 // server returns the server for one client.
 func (c *common) server(store skein.Store, write bool) *sdk.Server {
-	store = skein.Around(store, nil)
+	store = lenient.Store(store, nil)
 	s := &service{c, c.redactor().Veil(store), store}
 	m := sdk.NewServer(&sdk.Implementation{Name: "skein", Title: "skein", Version: c.Version}, &sdk.ServerOptions{
 		Instructions: instructions, SchemaCache: c.schemas,

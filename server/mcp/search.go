@@ -10,6 +10,8 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/lookup"
+	"github.com/skein-dev/skein/store/search"
 )
 
 type searchIn struct {
@@ -37,11 +39,11 @@ type hitLine struct {
 const most = 10 * time.Second
 
 func (s *service) search(ctx context.Context, in searchIn) (*sdk.CallToolResult, error) {
-	q, err := skein.ParseQueryAt(in.Query, s.Now())
+	q, err := search.ParseAt(in.Query, s.Now())
 	if err != nil {
 		return nil, err
 	}
-	if q.Empty() {
+	if search.Empty(&q) {
 		return nil, fmt.Errorf("query %q: %w: it asks for nothing", in.Query, skein.ErrInvalid)
 	}
 	if in.Session == "" {
@@ -55,7 +57,7 @@ func (s *service) search(ctx context.Context, in searchIn) (*sdk.CallToolResult,
 		q.Session = x.ID
 	}
 	q.Rewound, q.Each, q.Limit = q.Rewound || in.Rewound, in.Each, bound(in.Limit, 10, 50)
-	found, err := skein.FindSome(ctx, s.store, q, most)
+	found, err := search.FindSome(ctx, s.store, q, most)
 	if err != nil {
 		return nil, err
 	}
@@ -90,5 +92,5 @@ func (s *service) hit(ctx context.Context, h skein.Hit) (hitLine, error) {
 
 // session returns the session that is meant by a name.
 func (s *service) session(ctx context.Context, name string) (skein.Session, error) {
-	return skein.Resolve(ctx, s.store, name, skein.Filter{})
+	return lookup.Resolve(ctx, s.store, name, skein.Filter{})
 }

@@ -6,6 +6,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/lookup"
 )
 
 type nameIn struct {
@@ -31,7 +32,7 @@ func (s *service) tree(ctx context.Context, in nameIn) (*sdk.CallToolResult, err
 	if err != nil {
 		return nil, err
 	}
-	root, more, err := skein.Family(ctx, s.store, x.ID, maxFamily)
+	root, more, err := lookup.Family(ctx, s.store, x.ID, maxFamily)
 	if err != nil {
 		return nil, err
 	}
@@ -49,7 +50,7 @@ type family struct {
 }
 
 // add adds k and all that hangs on it; false says that not all of it fits.
-func (f *family) add(k *skein.Kin, depth int) bool {
+func (f *family) add(k *lookup.Kin, depth int) bool {
 	l := kinLine{sessionLine: f.line(&k.Session), Depth: depth, Asked: k.ID == f.asked, Binned: k.Binned != 0}
 	if k.Parent != nil {
 		l.Parent, l.Why, l.Seq = k.Parent.Session, k.Parent.Why, k.Parent.Seq

@@ -13,16 +13,16 @@ import (
 	"sync"
 	"time"
 
-	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/server/door"
+	"github.com/skein-dev/skein/store/inspect"
 )
 
 // Options are what is told beside the requests; each may be nil.
 type Options struct {
 	Now     func() time.Time
-	Streams func() int   // how many are open
-	Size    func() int64 // of the store, in bytes; below 0 if it is not known
-	Index   skein.Lagger // says what waits for the search index
+	Streams func() int     // how many are open
+	Size    func() int64   // of the store, in bytes; below 0 if it is not known
+	Index   inspect.Lagger // says what waits for the search index
 }
 
 // Metrics are counts of requests. Its methods may be called at the same time.
@@ -127,7 +127,7 @@ func (m *Metrics) text(ctx context.Context) []byte {
 }
 
 // lag returns for how long events wait for the index.
-func (m *Metrics) lag(l skein.Lag) time.Duration {
+func (m *Metrics) lag(l inspect.Lag) time.Duration {
 	if l.Events == 0 {
 		return 0
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/server/door"
 	"github.com/skein-dev/skein/server/metrics"
+	"github.com/skein-dev/skein/store/inspect"
 	"github.com/skein-dev/skein/store/memory"
 )
 
@@ -77,11 +78,11 @@ func TestRequestsAreCountedByRoute(t *testing.T) {
 
 // behind is a store whose index is behind.
 type behind struct {
-	lag skein.Lag
+	lag inspect.Lag
 	err error
 }
 
-func (b behind) Lag(context.Context) (skein.Lag, error) { return b.lag, b.err }
+func (b behind) Lag(context.Context) (inspect.Lag, error) { return b.lag, b.err }
 
 func TestTheLagOfTheIndexIsTold(t *testing.T) {
 	now := time.UnixMilli(100_000)
@@ -90,8 +91,8 @@ func TestTheLagOfTheIndexIsTold(t *testing.T) {
 		want  []string
 	}{
 		{behind{}, []string{"skein_index_waiting_events 0", "skein_index_lag_seconds 0"}},
-		{behind{lag: skein.Lag{Events: 12, Since: 97_500}}, []string{"skein_index_waiting_events 12", "skein_index_lag_seconds 2.5"}},
-		{behind{lag: skein.Lag{Events: 1, Since: 200_000}}, []string{"skein_index_waiting_events 1", "skein_index_lag_seconds 0"}},
+		{behind{lag: inspect.Lag{Events: 12, Since: 97_500}}, []string{"skein_index_waiting_events 12", "skein_index_lag_seconds 2.5"}},
+		{behind{lag: inspect.Lag{Events: 1, Since: 200_000}}, []string{"skein_index_waiting_events 1", "skein_index_lag_seconds 0"}},
 		{behind{err: skein.ErrClosed}, nil},
 	} {
 		m := metrics.New(metrics.Options{Now: func() time.Time { return now }, Index: c.index})

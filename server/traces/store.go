@@ -10,6 +10,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/server/door"
+	"github.com/skein-dev/skein/store/inspect"
 )
 
 // Store returns s with a span for each call that is made in a request, but for
@@ -19,23 +20,23 @@ func (t *Traces) Store(s skein.Store) skein.Store {
 	x := &store{Store: s, t: t}
 	sizer, a := s.(skein.Sizer)
 	namer, b := s.(skein.Namer)
-	examiner, c := s.(skein.Examiner)
-	lagger, d := s.(skein.Lagger)
+	examiner, c := s.(inspect.Examiner)
+	lagger, d := s.(inspect.Lagger)
 	switch {
 	case a && b && c && d:
 		return struct {
 			*store
 			skein.Sizer
 			skein.Namer
-			skein.Examiner
-			skein.Lagger
+			inspect.Examiner
+			inspect.Lagger
 		}{x, sizer, namer, examiner, lagger}
 	case a && b && c:
 		return struct {
 			*store
 			skein.Sizer
 			skein.Namer
-			skein.Examiner
+			inspect.Examiner
 		}{x, sizer, namer, examiner}
 	case a:
 		return struct {

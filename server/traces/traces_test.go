@@ -18,6 +18,7 @@ import (
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/server/door"
 	"github.com/skein-dev/skein/server/traces"
+	"github.com/skein-dev/skein/store/inspect"
 	"github.com/skein-dev/skein/store/memory"
 	"github.com/skein-dev/skein/store/sqlite"
 )
@@ -179,8 +180,8 @@ func TestAStoreCanDoWhatItCouldBefore(t *testing.T) {
 	can := func(s skein.Store) (all [4]bool) {
 		_, all[0] = s.(skein.Sizer)
 		_, all[1] = s.(skein.Namer)
-		_, all[2] = s.(skein.Examiner)
-		_, all[3] = s.(skein.Lagger)
+		_, all[2] = s.(inspect.Examiner)
+		_, all[3] = s.(inspect.Lagger)
 		return all
 	}
 	for _, s := range []skein.Store{file, memory.New(), file.As("ann"), struct{ skein.Store }{file}} {

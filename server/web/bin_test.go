@@ -10,6 +10,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/server/web"
+	"github.com/skein-dev/skein/store/inspect"
 )
 
 func TestBinGivesSessionsBack(t *testing.T) {
@@ -74,15 +75,15 @@ func TestBinIsForThoseWhoMayWrite(t *testing.T) {
 // ill is an examiner that finds something.
 type ill struct{}
 
-// Examine implements [skein.Examiner].
-func (ill) Examine(_ context.Context, x skein.Examination) iter.Seq2[skein.Finding, error] {
-	return func(yield func(skein.Finding, error) bool) {
-		_ = yield(skein.Finding{Area: "index", Level: skein.Damaged, Text: "12 words are missing <b>", Mendable: !x.Repair, Mended: x.Repair}, nil)
+// Examine implements [inspect.Examiner].
+func (ill) Examine(_ context.Context, x inspect.Examination) iter.Seq2[inspect.Finding, error] {
+	return func(yield func(inspect.Finding, error) bool) {
+		_ = yield(inspect.Finding{Area: "index", Level: inspect.Damaged, Text: "12 words are missing <b>", Mendable: !x.Repair, Mended: x.Repair}, nil)
 	}
 }
 
 func TestHealthLooksWhenAskedAndMends(t *testing.T) {
-	v := visiting(t, composed(t), func(o *web.Options) { o.Examiners = []skein.Examiner{ill{}} })
+	v := visiting(t, composed(t), func(o *web.Options) { o.Examiners = []inspect.Examiner{ill{}} })
 	if page := v.get("/health"); strings.Contains(page, "12 words") {
 		t.Error("the page looked without being asked")
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/lookup"
 )
 
 // maxFamily is how many sessions a tree shows at most.
@@ -19,7 +20,7 @@ type kin struct {
 
 // kinOf returns k with all that hangs on it, without the secrets in their
 // names.
-func (s *site) kinOf(k *skein.Kin, asked skein.SessionID) *kin {
+func (s *site) kinOf(k *lookup.Kin, asked skein.SessionID) *kin {
 	one := &kin{Session: s.veiled(k.Session), Asked: k.ID == asked}
 	for _, c := range k.Children {
 		one.Children = append(one.Children, s.kinOf(c, asked))

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"net/http"
 
-	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/server/door"
+	"github.com/skein-dev/skein/store/inspect"
 )
 
 // healthRoutes are those of whether the store is whole. They speak of all that
@@ -19,7 +19,7 @@ func (s *site) healthRoutes() []door.Route {
 
 // healthPage is what the page shows.
 type healthPage struct {
-	Findings                  []skein.Finding
+	Findings                  []inspect.Finding
 	Damaged, Warned, Mendable int
 	Looked                    bool   // it was looked; else the page only offers to
 	Cannot                    bool   // the store cannot examine itself
@@ -30,22 +30,22 @@ type healthPage struct {
 func (s *site) health(w http.ResponseWriter, r *http.Request) {
 	p := &healthPage{}
 	if r.URL.Query().Has("look") {
-		p = s.examine(r.Context(), skein.Examination{})
+		p = s.examine(r.Context(), inspect.Examination{})
 	}
 	s.show(w, r, "health", page{Title: "Health", At: "health", Data: p})
 }
 
 // repair mends what can be mended without losing anything.
 func (s *site) repair(w http.ResponseWriter, r *http.Request) {
-	p := s.examine(r.Context(), skein.Examination{Repair: true})
+	p := s.examine(r.Context(), inspect.Examination{Repair: true})
 	s.show(w, r, "health", page{Title: "Health", At: "health", Data: p})
 }
 
-func (s *site) examine(ctx context.Context, x skein.Examination) *healthPage {
+func (s *site) examine(ctx context.Context, x inspect.Examination) *healthPage {
 	p := &healthPage{Looked: true}
 	examiners := s.Examiners
-	if ex, ok := door.From(ctx).Store.(skein.Examiner); ok {
-		examiners = append([]skein.Examiner{ex}, examiners...)
+	if ex, ok := door.From(ctx).Store.(inspect.Examiner); ok {
+		examiners = append([]inspect.Examiner{ex}, examiners...)
 	}
 	p.Cannot = len(examiners) == 0
 	for _, ex := range examiners {
@@ -68,14 +68,14 @@ func (p *healthPage) broke(err error) {
 	}
 }
 
-func (p *healthPage) add(f skein.Finding) {
+func (p *healthPage) add(f inspect.Finding) {
 	p.Findings = append(p.Findings, f)
 	switch {
 	case f.Mended:
 		return
-	case f.Level == skein.Damaged:
+	case f.Level == inspect.Damaged:
 		p.Damaged++
-	case f.Level == skein.Warning:
+	case f.Level == inspect.Warning:
 		p.Warned++
 	}
 	if f.Mendable {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/server/door"
+	"github.com/skein-dev/skein/store/accounts"
 )
 
 // loginRoutes are those of the browsers that are logged in. Whoever may read may
@@ -22,7 +23,7 @@ func (s *site) loginRoutes() []door.Route {
 
 // loginsPage is what the page shows.
 type loginsPage struct {
-	Logins []skein.Login
+	Logins []accounts.Login
 	Here   string // ID of the visitor's own
 	Others bool   // there are others
 	Whose  bool   // they are of several tokens
@@ -36,18 +37,18 @@ func (s *site) logins(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, r, err)
 		return
 	}
-	p.Others = slices.ContainsFunc(p.Logins, func(l skein.Login) bool { return l.ID != p.Here })
-	p.Whose = slices.ContainsFunc(p.Logins, func(l skein.Login) bool { return l.Access.Name != p.Logins[0].Access.Name })
+	p.Others = slices.ContainsFunc(p.Logins, func(l accounts.Login) bool { return l.ID != p.Here })
+	p.Whose = slices.ContainsFunc(p.Logins, func(l accounts.Login) bool { return l.Access.Name != p.Logins[0].Access.Name })
 	s.show(w, r, "logins", page{Title: "Logins", At: "logins", Data: p})
 }
 
 // loginsOf returns the logins that a visitor may see and end: with the user's
 // tokens, or, where the token sees everybody's sessions, with that token; all of
 // them where it may do everything.
-func (s *site) loginsOf(r *http.Request) ([]skein.Login, error) {
+func (s *site) loginsOf(r *http.Request) ([]accounts.Login, error) {
 	v := door.From(r.Context())
 	all, err := s.Tokens.Logins(r.Context())
-	return slices.DeleteFunc(all, func(l skein.Login) bool {
+	return slices.DeleteFunc(all, func(l accounts.Login) bool {
 		switch {
 		case v.Owner() != "":
 			return l.Access.User != v.Owner()

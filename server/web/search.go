@@ -14,6 +14,8 @@ import (
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/render"
 	"github.com/skein-dev/skein/server/door"
+	"github.com/skein-dev/skein/store/lookup"
+	"github.com/skein-dev/skein/store/search"
 )
 
 const (
@@ -140,11 +142,11 @@ func (s *site) find(w http.ResponseWriter, r *http.Request, p *searchPage) error
 		p.Bad = err.Error()
 		return nil
 	}
-	if err != nil || q.Empty() {
+	if err != nil || search.Empty(&q) {
 		return err
 	}
 	q.Limit = maxHits
-	next, stop := iter.Pull2(skein.Widen(ctx, s.told(ctx), q, 0))
+	next, stop := iter.Pull2(search.Widen(ctx, s.told(ctx), q, 0))
 	p.stop = stop
 	found, err, _ := next()
 	if err == nil {
@@ -190,12 +192,12 @@ func (s *site) later(w http.ResponseWriter, r *http.Request, q skein.Query, hits
 
 // query reads what a person typed.
 func (s *site) query(ctx context.Context, text string) (skein.Query, error) {
-	q, err := skein.ParseQueryAt(text, s.Now())
+	q, err := search.ParseAt(text, s.Now())
 	if err != nil {
 		return q, err
 	}
 	if q.Session != "" {
-		one, err := skein.Resolve(ctx, s.told(ctx), string(q.Session), skein.Filter{})
+		one, err := lookup.Resolve(ctx, s.told(ctx), string(q.Session), skein.Filter{})
 		if err != nil {
 			return q, err
 		}

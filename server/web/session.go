@@ -12,6 +12,7 @@ import (
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/price"
 	"github.com/skein-dev/skein/server/door"
+	"github.com/skein-dev/skein/store/lookup"
 )
 
 // sessionRoutes are those of one session.
@@ -73,7 +74,7 @@ func (s *site) one(w http.ResponseWriter, r *http.Request) (skein.Session, bool)
 	store, id := door.From(r.Context()).Store, skein.SessionID(r.PathValue("id"))
 	found, err := store.Session(r.Context(), id)
 	if errors.Is(err, skein.ErrNotFound) && r.Method == http.MethodGet {
-		if other, lookErr := skein.Resolve(r.Context(), s.told(r.Context()), string(id), skein.Filter{}); lookErr == nil {
+		if other, lookErr := lookup.Resolve(r.Context(), s.told(r.Context()), string(id), skein.Filter{}); lookErr == nil {
 			http.Redirect(w, r, sessionPath(other.ID), http.StatusSeeOther)
 			return found, false
 		}
@@ -217,7 +218,7 @@ func (s *site) wholeMessage(w http.ResponseWriter, r *http.Request) {
 
 // commands are how to go on with a session in a terminal.
 func (s *site) commands(one *skein.Session) (all []command) {
-	short := skein.ShortIDs([]skein.SessionID{one.ID})[0]
+	short := lookup.ShortIDs([]skein.SessionID{one.ID})[0]
 	add := func(label, line string) { all = append(all, command{fmt.Sprint("command-", len(all)+1), label, line}) }
 	add("Go on here", "skein resume "+word(short))
 	for _, name := range s.Agents {

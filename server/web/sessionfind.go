@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/search"
 )
 
 const (
@@ -42,7 +43,7 @@ func (s *site) findIn(r *http.Request, p *sessionPage) error {
 	if err != nil {
 		return err
 	}
-	q, err := skein.ParseQueryAt(f.Words, s.Now())
+	q, err := search.ParseAt(f.Words, s.Now())
 	if errors.Is(err, skein.ErrInvalid) {
 		f.Bad = err.Error()
 		return nil

@@ -16,6 +16,7 @@ import (
 	"github.com/skein-dev/skein/render"
 	"github.com/skein-dev/skein/replay"
 	"github.com/skein-dev/skein/server/door"
+	"github.com/skein-dev/skein/store/lookup"
 )
 
 // blob answers with a blob of a session: a picture as what it is, all else as a
@@ -161,7 +162,7 @@ func fileName(one *skein.Session) string {
 		return '-'
 	}, clip(one.Name(), 60))
 	name = strings.Trim(strings.Join(strings.FieldsFunc(name, func(r rune) bool { return r == '-' }), "-"), "-")
-	short := skein.ShortIDs([]skein.SessionID{one.ID})[0]
+	short := lookup.ShortIDs([]skein.SessionID{one.ID})[0]
 	return strings.Trim(name+"-"+fileSafe(short), "-")
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/server/door"
+	"github.com/skein-dev/skein/store/search"
 )
 
 // pageSize is how many sessions a page of the list has.
@@ -151,12 +152,12 @@ func (s *site) filter(q url.Values, p *sessionsPage) (f skein.Filter, err error)
 		Pinned: p.Has("pinned") != "", NoChildren: p.Has("children") == "", WithOpenCalls: p.Has("open") != "",
 	}
 	if v := p.Has("since"); v != "" {
-		if f.Since, err = skein.ParseSince(v, s.Now()); err != nil {
+		if f.Since, err = search.ParseSince(v, s.Now()); err != nil {
 			return f, err
 		}
 	}
 	if v := p.Has("until"); v != "" {
-		f.Until, err = skein.ParseUntil(v, s.Now())
+		f.Until, err = search.ParseUntil(v, s.Now())
 	}
 	return f, err
 }

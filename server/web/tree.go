@@ -6,6 +6,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/server/door"
+	"github.com/skein-dev/skein/store/lookup"
 )
 
 // treeRoutes are those of families of sessions.
@@ -30,7 +31,7 @@ func (s *site) tree(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, r, err)
 		return
 	}
-	found, more, err := skein.Family(r.Context(), store, one.ID, maxFamily)
+	found, more, err := lookup.Family(r.Context(), store, one.ID, maxFamily)
 	if err != nil {
 		s.fail(w, r, err)
 		return

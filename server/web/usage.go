@@ -13,6 +13,7 @@ import (
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/price"
 	"github.com/skein-dev/skein/server/door"
+	"github.com/skein-dev/skein/store/search"
 )
 
 // usageRoutes are those of what models used.
@@ -81,12 +82,12 @@ func (s *site) usage(w http.ResponseWriter, r *http.Request) {
 func (a usageAsked) query(now time.Time) (q skein.UsageQuery, err error) {
 	q = skein.UsageQuery{Project: a.Project, Agent: a.Agent, Zone: now.Location()}
 	if a.Since != "" {
-		if q.Since, err = skein.ParseSince(a.Since, now); err != nil {
+		if q.Since, err = search.ParseSince(a.Since, now); err != nil {
 			return q, err
 		}
 	}
 	if a.Until != "" {
-		q.Until, err = skein.ParseUntil(a.Until, now)
+		q.Until, err = search.ParseUntil(a.Until, now)
 	}
 	return q, err
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/skein-dev/skein/price"
 	"github.com/skein-dev/skein/redact"
 	"github.com/skein-dev/skein/server/door"
+	"github.com/skein-dev/skein/store/inspect"
 )
 
 // Options are what the dashboard is made of. The zero value shows everything as
@@ -25,7 +26,7 @@ type Options struct {
 
 	Tokens    *door.Tokens              // whose logins are listed and ended; nil: there is no such page
 	Purged    func(skein.Session) error // removes what else is kept of a session that was deleted for good; may be nil
-	Examiners []skein.Examiner          // what Health looks at besides the store
+	Examiners []inspect.Examiner        // what Health looks at besides the store
 	FindFor   time.Duration             // how long messages of one session are ranked, before the newest are shown; 0: 25 ms
 	Chat      *Chat                     // lets agents answer in the page; nil: they do not
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/lenient"
 )
 
 const (
@@ -34,7 +35,7 @@ type windows struct {
 // legible returns s with damaged events shown as such, so that they hide nothing
 // else.
 func legible(s skein.Store) skein.Store {
-	return skein.Around(s, nil)
+	return lenient.Store(s, nil)
 }
 
 // until reads the messages before a place; 0 for the session's end.

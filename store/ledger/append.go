@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/erase"
 )
 
 // A batch is one that is being appended.
@@ -72,12 +73,12 @@ func (x *batch) admit() error {
 // Tombs returns the tombstones that there must not be for a batch with this
 // first event, which may be nil.
 func Tombs(b *skein.Batch, first *Event) []Tomb {
-	tombs := []Tomb{skein.TombOfID(b.Session)}
+	tombs := []Tomb{erase.TombOfID(b.Session)}
 	if first == nil || first.Facts.Created == nil || b.Import == nil {
 		return tombs
 	}
 	if o := first.Facts.Created.Origin; o != nil {
-		tombs = append(tombs, skein.TombOfOrigin(*o))
+		tombs = append(tombs, erase.TombOfOrigin(*o))
 	}
 	return tombs
 }
@@ -318,7 +319,7 @@ func (x *batch) base(c *skein.Created) (base Base, err error) {
 	case err != nil:
 		return base, err
 	case p == nil:
-		buried, err := x.book.Buried(c.User, skein.TombOfID(at.Session))
+		buried, err := x.book.Buried(c.User, erase.TombOfID(at.Session))
 		if err == nil && buried {
 			err = fmt.Errorf("fork: session %s %w", at.Session, skein.ErrDeleted)
 		} else if err == nil {

@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/erase"
 	"github.com/skein-dev/skein/store/ledger"
 )
 
@@ -139,8 +140,8 @@ func TestWhatAppendRefuses(t *testing.T) {
 		"another user's session":                  {begun(), func(g *given) { g.view = "bob" }, one(says("", "a")), skein.ErrNotFound},
 		"the ID of another user's session":        {begun(), func(g *given) { g.view = "bob" }, one(creates(skein.Created{})), skein.ErrExists},
 		"a second beginning":                      {begun(), nil, one(creates(skein.Created{})), skein.ErrExists},
-		"what was deleted":                        {empty(), func(g *given) { g.tombs[skein.TombOfID("s")] = true }, one(creates(skein.Created{})), skein.ErrDeleted},
-		"what was deleted, from where it came":    {empty(), func(g *given) { g.tombs[skein.TombOfOrigin(origin)] = true }, skein.Batch{Events: []skein.Event{creates(skein.Created{Origin: &origin})}, Import: &skein.Import{File: skein.SourceFile{Format: "f", Path: "/p"}}}, skein.ErrDeleted},
+		"what was deleted":                        {empty(), func(g *given) { g.tombs[erase.TombOfID("s")] = true }, one(creates(skein.Created{})), skein.ErrDeleted},
+		"what was deleted, from where it came":    {empty(), func(g *given) { g.tombs[erase.TombOfOrigin(origin)] = true }, skein.Batch{Events: []skein.Event{creates(skein.Created{Origin: &origin})}, Import: &skein.Import{File: skein.SourceFile{Format: "f", Path: "/p"}}}, skein.ErrDeleted},
 		"other content with the same client ID":   {begun(), func(g *given) { g.places["c"] = ledger.Place{Seq: 2, Hash: []byte("other")} }, one(says("c", "a")), skein.ErrMismatch},
 		"other content in the same batch":         {begun(), nil, skein.Batch{Events: []skein.Event{says("c", "a"), says("c", "b")}}, skein.ErrMismatch},
 		"a number that is not the lease's":        {begun(), func(g *given) { g.lease.Fence = 8 }, skein.Batch{Fence: 7, Events: []skein.Event{says("", "a")}}, skein.ErrFenced},
@@ -149,7 +150,7 @@ func TestWhatAppendRefuses(t *testing.T) {
 		"a blob that nobody has":                  {begun(), nil, one(skein.Say(1, skein.Message{Role: skein.RoleUser, Parts: []skein.Part{{Kind: skein.PartFile, File: &skein.File{Blob: skein.NewBlob([]byte("x")).Hash}}}})), skein.ErrInvalid},
 		"an amendment that does not fit":          {begun(), func(g *given) { g.targets = map[skein.Seq]ledger.Target{2: {Kind: skein.KindSaid}} }, one(skein.NewEvent(skein.KindAmended, 1, skein.Amended{Seq: 2, Payload: []byte(`{"role":7}`)})), skein.ErrInvalid},
 		"a fork of what is not there":             {empty(), nil, one(creates(fork(1))), skein.ErrNotFound},
-		"a fork of what was deleted":              {empty(), func(g *given) { g.tombs[skein.TombOfID("p")] = true }, one(creates(fork(1))), skein.ErrDeleted},
+		"a fork of what was deleted":              {empty(), func(g *given) { g.tombs[erase.TombOfID("p")] = true }, one(creates(fork(1))), skein.ErrDeleted},
 		"a fork of another user's session":        {empty(), func(g *given) { g.parents = map[skein.SessionID]*skein.Session{"p": {User: "bob", Last: 9}} }, one(creates(fork(1))), skein.ErrNotFound},
 		"a fork after what the parent has":        {empty(), func(g *given) { g.parents = map[skein.SessionID]*skein.Session{"p": {User: "ann", Last: 4}} }, one(creates(fork(5))), skein.ErrInvalid},
 	}
@@ -210,7 +211,7 @@ func TestTheHolderOfALeaseKeepsOutWhatItSays(t *testing.T) {
 
 func TestATombstoneIsLiftedForWhatIsToComeBack(t *testing.T) {
 	g := empty()
-	g.tombs[skein.TombOfID("s")] = true
+	g.tombs[erase.TombOfID("s")] = true
 	r, err := g.append(t, skein.Batch{Again: true, Events: []skein.Event{creates(skein.Created{})}})
 	if err != nil || r.New != 1 || len(g.tombs) != 0 || !g.begun {
 		t.Errorf("%+v, %v; tombstones left: %v", r, err, g.tombs)

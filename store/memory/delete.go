@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/erase"
 	"github.com/skein-dev/skein/store/ledger"
 )
 
@@ -147,14 +148,14 @@ func (s *Store) destroy(sess *session, moved int) {
 	}
 	for k, f := range s.files {
 		if f.is(k, h) && f.CopyOf == h.ID {
-			s.bury(h.User, skein.TombOfOrigin(skein.Origin{Format: f.Format, Path: f.Path, ID: f.ID}), now())
+			s.bury(h.User, erase.TombOfOrigin(skein.Origin{Format: f.Format, Path: f.Path, ID: f.ID}), now())
 		}
 	}
 	maps.DeleteFunc(s.files, func(k fileKey, f *file) bool { return f.is(k, h) })
 	delete(s.sessions, h.ID)
 	delete(s.leases, h.ID)
-	s.bury(h.User, skein.TombOfID(h.ID), now())
+	s.bury(h.User, erase.TombOfID(h.ID), now())
 	if h.Origin != nil {
-		s.bury(h.User, skein.TombOfOrigin(*h.Origin), now())
+		s.bury(h.User, erase.TombOfOrigin(*h.Origin), now())
 	}
 }

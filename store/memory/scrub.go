@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/erase"
 	"github.com/skein-dev/skein/store/ledger"
 )
 
@@ -69,7 +70,7 @@ type scrub struct {
 func (sc *scrub) findBlobs(sess *session) {
 	for e := range sess.shown(sess.head.Last) {
 		for _, h := range e.blobs() {
-			if data, found := skein.Blot(sc.blobs[blobKey{sc.user, h}].data, sc.secrets); found {
+			if data, found := erase.Blot(sc.blobs[blobKey{sc.user, h}].data, sc.secrets); found {
 				sc.hashes[h] = skein.NewBlob(data)
 			}
 		}
@@ -78,7 +79,7 @@ func (sc *scrub) findBlobs(sess *session) {
 
 func (sc *scrub) findEvents(sess *session) error {
 	for e := range sess.shown(sess.head.Last) {
-		payload, found := skein.Blot(e.Payload, sc.secrets)
+		payload, found := erase.Blot(e.Payload, sc.secrets)
 		for h, b := range sc.hashes {
 			if slices.Contains(e.blobs(), h) {
 				payload, found = bytes.ReplaceAll(payload, []byte(h), []byte(b.Hash)), true
@@ -158,13 +159,13 @@ func (sc *scrub) records(h *skein.Session) (n int) {
 			continue
 		}
 		is := *f
-		is.State, _ = skein.Blot(is.State, sc.secrets)
+		is.State, _ = erase.Blot(is.State, sc.secrets)
 		is.records = slices.Clone(is.records)
 		for i := range is.records {
 			r := &is.records[i]
-			damage, _ := skein.Blot([]byte(r.Damage), sc.secrets)
+			damage, _ := erase.Blot([]byte(r.Damage), sc.secrets)
 			r.Damage = string(damage)
-			raw, found := skein.Blot(r.Raw, sc.secrets)
+			raw, found := erase.Blot(r.Raw, sc.secrets)
 			if r.Raw = raw; found {
 				n++
 			}

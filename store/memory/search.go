@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/search"
 )
 
 // eventWork is what it takes to look at one event, without its text.
@@ -16,7 +17,7 @@ const eventWork = time.Microsecond
 // Search implements [skein.Store].
 func (s *Store) Search(ctx context.Context, q skein.Query) (r skein.Results, err error) {
 	defer skein.Wrapf(&err, "memory: search")
-	m, err := q.Matcher()
+	m, err := search.NewMatcher(q)
 	if err != nil {
 		return r, err
 	}
@@ -24,7 +25,7 @@ func (s *Store) Search(ctx context.Context, q skein.Query) (r skein.Results, err
 		return r, err
 	}
 	defer s.mu.Unlock()
-	budget := skein.NewBudget(ctx, q.Deadline)
+	budget := search.NewBudget(ctx, q.Deadline)
 	m = m.Within(budget)
 	first := s.tellers()
 	for _, sess := range s.newestFirst() {
@@ -148,7 +149,7 @@ func (s *Store) tellers() map[version]*session {
 
 // search returns the events of sess that are wanted and match, the newest first,
 // and whether the budget lasted for all.
-func (sess *session) search(m *skein.Matcher, q *skein.Query, b *skein.Budget, wanted func(*told) bool) (hits []skein.Hit, whole bool) {
+func (sess *session) search(m *search.Matcher, q *skein.Query, b *search.Budget, wanted func(*told) bool) (hits []skein.Hit, whole bool) {
 	for _, t := range slices.Backward(sess.tells()) {
 		if !wanted(&t) {
 			continue
@@ -189,7 +190,7 @@ func (sess *session) onLine() []skein.SeqRange {
 }
 
 // score is how much of text matches.
-func score(m *skein.Matcher, text string) float64 {
+func score(m *search.Matcher, text string) float64 {
 	n := 1
 	for _, s := range m.Find(text) {
 		n += s.End - s.Start

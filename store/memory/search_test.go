@@ -7,6 +7,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/store/memory"
+	"github.com/skein-dev/skein/store/search"
 )
 
 // That not all was looked at is said of what was not, and not where all was.
@@ -21,7 +22,7 @@ func TestSearchIsCutOffOnlyWhereSomethingWasNotLookedAt(t *testing.T) {
 		}
 	}
 	for deadline, cut := range map[time.Duration]bool{time.Minute: false, 1: true} {
-		q, err := skein.ParseQueryAt("nowhere", time.Now())
+		q, err := search.ParseAt("nowhere", time.Now())
 		if err != nil {
 			t.Fatal(err)
 		}

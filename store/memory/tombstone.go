@@ -9,15 +9,16 @@ import (
 	"slices"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/erase"
 	"github.com/skein-dev/skein/store/ledger"
 )
 
-// Tombstones implements [skein.Burier].
-func (s *Store) Tombstones(ctx context.Context) iter.Seq2[skein.Tombstone, error] {
-	return func(yield func(skein.Tombstone, error) bool) {
+// Tombstones implements [erase.Burier].
+func (s *Store) Tombstones(ctx context.Context) iter.Seq2[erase.Tombstone, error] {
+	return func(yield func(erase.Tombstone, error) bool) {
 		if err := s.enter(ctx); err != nil {
 			skein.Wrapf(&err, "memory: tombstones")
-			yield(skein.Tombstone{}, err)
+			yield(erase.Tombstone{}, err)
 			return
 		}
 		tombs := maps.Clone(s.tombs)
@@ -26,15 +27,15 @@ func (s *Store) Tombstones(ctx context.Context) iter.Seq2[skein.Tombstone, error
 			return cmp.Or(bytes.Compare(a.tomb[:], b.tomb[:]), cmp.Compare(a.user, b.user))
 		}
 		for _, g := range slices.SortedFunc(maps.Keys(tombs), byHash) {
-			if s.sees(g.user) && !yield(skein.Tombstone{User: g.user, Hash: g.tomb, At: tombs[g]}, nil) {
+			if s.sees(g.user) && !yield(erase.Tombstone{User: g.user, Hash: g.tomb, At: tombs[g]}, nil) {
 				return
 			}
 		}
 	}
 }
 
-// Bury implements [skein.Burier].
-func (s *Store) Bury(ctx context.Context, stones ...skein.Tombstone) (err error) {
+// Bury implements [erase.Burier].
+func (s *Store) Bury(ctx context.Context, stones ...erase.Tombstone) (err error) {
 	defer skein.Wrapf(&err, "memory: bury")
 	if err := s.enter(ctx); err != nil {
 		return err

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/ledger"
 )
 
 // Usage implements [skein.Store].
@@ -16,7 +17,7 @@ func (s *Store) Usage(ctx context.Context, q skein.UsageQuery) (_ []skein.UsageR
 		return nil, err
 	}
 	defer s.mu.Unlock()
-	sum := skein.NewUsageSum(q)
+	sum := ledger.NewUsageSum(q)
 	for _, sess := range s.sessions {
 		h := &sess.head
 		if !s.sees(h.User) {
@@ -27,7 +28,7 @@ func (s *Store) Usage(ctx context.Context, q skein.UsageQuery) (_ []skein.UsageR
 				continue
 			}
 			c := e.facts.Charge
-			sum.Add(skein.UsageSlot{
+			sum.Add(ledger.UsageSlot{
 				Slot: c.Time.Slot(), Session: h.ID, User: h.User, Project: h.Project, Agent: h.Agent,
 				Provider: c.Provider, Model: c.Model, Tier: e.added.Tier, Usage: e.added.Charge,
 			})

@@ -11,6 +11,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/pgtest"
+	"github.com/skein-dev/skein/store/inspect"
 	"github.com/skein-dev/skein/store/postgres"
 )
 
@@ -51,11 +52,11 @@ func wantApart(t *testing.T, dsn string) {
 // warnings returns what Examine warns of in the area of rights.
 func warnings(t *testing.T, s *postgres.Store) (all []string) {
 	t.Helper()
-	for f, err := range s.Examine(t.Context(), skein.Examination{}) {
+	for f, err := range s.Examine(t.Context(), inspect.Examination{}) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if f.Area == "rights" && f.Level == skein.Warning {
+		if f.Area == "rights" && f.Level == inspect.Warning {
 			all = append(all, f.Text)
 		}
 	}

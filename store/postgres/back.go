@@ -33,7 +33,7 @@ func (p period) end(long float64) period {
 // back gives do what the index finds, the newest rows first, most of them at most. It
 // goes back period by period, each as long as should have aim rows that match: so
 // it looks at few rows that are not taken, however many match.
-func (x *search) back(q *conn, by finder, aim, most int, do func([]hit) error) error {
+func (x *searcher) back(q *conn, by finder, aim, most int, do func([]hit) error) error {
 	rest, now, err := x.periods(q)
 	if err != nil || rest.since >= rest.until {
 		return err
@@ -70,7 +70,7 @@ func (x *search) back(q *conn, by finder, aim, most int, do func([]hit) error) e
 
 // periods returns the one that has all rows that are looked through, and its end
 // that has some.
-func (x *search) periods(q *conn) (all, some period, err error) {
+func (x *searcher) periods(q *conn) (all, some period, err error) {
 	var w where
 	at, first, last := "-f.at", "", " DESC" // see found_all_by_time
 	if x.who != nil {
@@ -104,7 +104,7 @@ func (x *search) periods(q *conn) (all, some period, err error) {
 
 // find returns what the index finds in a period: the newest rows, most of them at
 // most, of those that were looked at, look at most. there says how many these were.
-func (x *search) find(q *conn, by finder, in period, most, look int) (all []hit, there int, err error) {
+func (x *searcher) find(q *conn, by finder, in period, most, look int) (all []hit, there int, err error) {
 	w := x.conds("d")
 	var doubtful *string
 	if by.doubtful != "" {
@@ -141,7 +141,7 @@ func (x *search) find(q *conn, by finder, in period, most, look int) (all []hit,
 // simple are the sessions of what the index finds (c) of which each event is found in its
 // own session: nothing in them was amended or taken back, nor are they in the bin. It
 // spares a search to look at each event's place.
-func (x *search) simple() string {
+func (x *searcher) simple() string {
 	if x.shownIn != nil {
 		return `, simple AS (SELECT s.user_id, s.n, s.id, s.origin, s.project, s.agent FROM sessions s WHERE false)`
 	}

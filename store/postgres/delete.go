@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/erase"
 	"github.com/skein-dev/skein/store/ledger"
 )
 
@@ -139,9 +140,9 @@ func (t *tx) children(h *head, rule skein.ChildRule) (kept, binned []skein.Sessi
 func (t *tx) bury(h *head) error {
 	var tombs [][]byte
 	add := func(t ledger.Tomb) { tombs = append(tombs, t[:]) }
-	add(skein.TombOfID(h.ID))
+	add(erase.TombOfID(h.ID))
 	if h.Origin != nil && h.Origin.Format != "" {
-		add(skein.TombOfOrigin(*h.Origin))
+		add(erase.TombOfOrigin(*h.Origin))
 	}
 	user, id := string(h.User), string(h.ID)
 	err := t.query(`SELECT f.format, f.path, f.id FROM files f WHERE f.user_id = $1 AND f.copy_of = $2 AND f.copy_of <> '' AND f.format <> ''`, []any{user, id}, func(r row) error {
@@ -149,7 +150,7 @@ func (t *tx) bury(h *head) error {
 		var path []byte
 		err := r.Scan(&o.Format, &path, &o.ID)
 		o.Path = string(path)
-		add(skein.TombOfOrigin(o))
+		add(erase.TombOfOrigin(o))
 		return err
 	})
 	if err != nil {

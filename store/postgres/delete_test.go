@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/inspect"
 )
 
 const noon skein.Time = 1777896000000
@@ -246,11 +247,11 @@ func events(t testing.TB, s skein.Store, id skein.SessionID) (all []skein.Event)
 // fine wants an examination to find no damage.
 func fine(t testing.TB, s *Store) {
 	t.Helper()
-	for f, err := range s.Examine(t.Context(), skein.Examination{}) {
+	for f, err := range s.Examine(t.Context(), inspect.Examination{}) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if f.Level == skein.Damaged {
+		if f.Level == inspect.Damaged {
 			t.Errorf("Examine finds %+v", f)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/pgtest"
+	"github.com/skein-dev/skein/store/inspect"
 )
 
 // begun returns a connection in a transaction that has done something.
@@ -50,7 +51,7 @@ func TestStrangersHoldUpNothing(t *testing.T) {
 	if n != 2 {
 		t.Errorf("Feed yields %d events while strangers write, want 2", n)
 	}
-	until(t, "the index has all", func() bool { return s.lag(t) == skein.Lag{} })
+	until(t, "the index has all", func() bool { return s.lag(t) == inspect.Lag{} })
 }
 
 // Each append has the lock by which the edge knows of it before it has a number.

@@ -7,15 +7,15 @@ import (
 	"time"
 
 	"github.com/skein-dev/skein"
-	"github.com/skein-dev/skein/internal/examine"
+	"github.com/skein-dev/skein/store/inspect"
 )
 
-var _ skein.Examiner = (*Store)(nil)
+var _ inspect.Examiner = (*Store)(nil)
 
-// Examine implements [skein.Examiner]. It reads everything of the view's, page
+// Examine implements [inspect.Examiner]. It reads everything of the view's, page
 // by page, each in a short transaction; others write meanwhile.
-func (s *Store) Examine(ctx context.Context, x skein.Examination) iter.Seq2[skein.Finding, error] {
-	return examine.Run(ctx, x, "postgres: examine "+s.core.where, func(e *examine.Exam) {
+func (s *Store) Examine(ctx context.Context, x inspect.Examination) iter.Seq2[inspect.Finding, error] {
+	return inspect.Run(ctx, x, "postgres: examine "+s.core.where, func(e *inspect.Exam) {
 		ex := &exam{Exam: e, s: s, ctx: ctx}
 		ex.Area("postgres", ex.version)
 		ex.Area("rights", ex.rights)
@@ -32,7 +32,7 @@ func (s *Store) Examine(ctx context.Context, x skein.Examination) iter.Seq2[skei
 
 // An exam is one call of Examine.
 type exam struct {
-	*examine.Exam
+	*inspect.Exam
 	s   *Store
 	ctx context.Context
 }
@@ -65,7 +65,7 @@ func (ex *exam) chores(area string) error {
 	}
 	if sessions+files+scrubs > 0 {
 		text := fmt.Sprintf("what %d sessions and %d files had that were deleted is yet to be taken away, %d scrubs are to be finished; any process that has the store open does so", sessions, files, scrubs)
-		return ex.Mend(skein.Finding{Area: area, Level: skein.Warning, Text: text}, ex.doChores)
+		return ex.Mend(inspect.Finding{Area: area, Level: inspect.Warning, Text: text}, ex.doChores)
 	}
 	ex.Fine(area, "nothing is left to be done")
 	return nil

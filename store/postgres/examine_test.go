@@ -4,18 +4,18 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/inspect"
 )
 
 // findings returns what an examination says that is not fine, by area.
-func findings(t testing.TB, s *Store, x skein.Examination) map[string]skein.Finding {
+func findings(t testing.TB, s *Store, x inspect.Examination) map[string]inspect.Finding {
 	t.Helper()
-	found := map[string]skein.Finding{}
+	found := map[string]inspect.Finding{}
 	for f, err := range s.Examine(t.Context(), x) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if f.Level != skein.Fine {
+		if f.Level != inspect.Fine {
 			found[f.Area] = f
 		}
 	}
@@ -50,21 +50,21 @@ func TestExamineFindsAndMends(t *testing.T) {
 			s := all.As("ann").(*Store)
 			long(t, s, "a", 5)
 			all.caughtUp(t)
-			if found := findings(t, all, skein.Examination{}); len(found) > 0 {
+			if found := findings(t, all, inspect.Examination{}); len(found) > 0 {
 				t.Fatalf("Examine finds %+v in a whole store", found)
 			}
 			all.sql(t, c.damage)
-			f := findings(t, all, skein.Examination{})[c.area]
+			f := findings(t, all, inspect.Examination{})[c.area]
 			if !strings.Contains(f.Text, c.says) || f.Mendable != c.mends {
 				t.Errorf("Examine finds %+v in %s, want %q", f, c.area, c.says)
 			}
 			if !c.mends {
 				return
 			}
-			if f := findings(t, all, skein.Examination{Repair: true})[c.area]; !f.Mended {
+			if f := findings(t, all, inspect.Examination{Repair: true})[c.area]; !f.Mended {
 				t.Errorf("Examine with Repair finds %+v, want it mended", f)
 			}
-			if found := findings(t, all, skein.Examination{}); len(found) > 0 {
+			if found := findings(t, all, inspect.Examination{}); len(found) > 0 {
 				t.Errorf("Examine finds %+v after it was mended", found)
 			}
 		})
@@ -77,7 +77,7 @@ func TestExamineWhileTheIndexIsBehind(t *testing.T) {
 	s.index.stepping.Lock() // nobody feeds it
 	defer s.index.stepping.Unlock()
 	long(t, s, "a", 5)
-	if found := findings(t, s, skein.Examination{}); len(found) > 0 {
+	if found := findings(t, s, inspect.Examination{}); len(found) > 0 {
 		t.Errorf("Examine finds %+v in a whole store", found)
 	}
 }

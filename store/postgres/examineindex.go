@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/skein-dev/skein"
-	"github.com/skein-dev/skein/internal/examine"
+	"github.com/skein-dev/skein/store/inspect"
 )
 
 // A misfit is an event of which the index says something else.
@@ -24,7 +24,7 @@ func (ex *exam) index(area string) error {
 	if err != nil {
 		return err
 	}
-	waiting := examine.Waits(lag, time.Now())
+	waiting := inspect.Waits(lag, time.Now())
 	wrong, err := ex.misfits()
 	if err == nil {
 		wrong, err = ex.lasting(wrong)
@@ -33,8 +33,8 @@ func (ex *exam) index(area string) error {
 		return err
 	}
 	if len(wrong) > 0 {
-		return ex.Mend(skein.Finding{
-			Area: area, Level: skein.Damaged,
+		return ex.Mend(inspect.Finding{
+			Area: area, Level: inspect.Damaged,
 			Text: fmt.Sprintf("the search index disagrees with the texts of %d events; it can be made anew from them", len(wrong)),
 		}, func() error { return ex.reindex(wrong) })
 	}

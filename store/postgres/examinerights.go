@@ -6,7 +6,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/inspect"
 )
 
 // rights says who else may read the database, or have its statements call what
@@ -25,17 +25,17 @@ func (ex *exam) rights(area string) error {
 	}
 	database = pgx.Identifier{database}.Sanitize()
 	if len(members) > 0 {
-		ex.Find(skein.Finding{Area: area, Level: skein.Warning, Text: fmt.Sprintf("%s can read everything here: members of skein_owner, skein_user or skein_all, who may connect, as everybody may; REVOKE CONNECT ON DATABASE %s FROM PUBLIC, and GRANT CONNECT to who needs it",
+		ex.Find(inspect.Finding{Area: area, Level: inspect.Warning, Text: fmt.Sprintf("%s can read everything here: members of skein_owner, skein_user or skein_all, who may connect, as everybody may; REVOKE CONNECT ON DATABASE %s FROM PUBLIC, and GRANT CONNECT to who needs it",
 			strings.Join(members, ", "), database)})
 	}
 	if strange {
-		ex.Find(skein.Finding{Area: area, Level: skein.Warning, Text: "every role that may connect can make functions in the schema public, which skein's statements may then call: let it be owned by who owns the database (ALTER SCHEMA public OWNER TO …), and REVOKE CREATE ON SCHEMA public FROM PUBLIC"})
+		ex.Find(inspect.Finding{Area: area, Level: inspect.Warning, Text: "every role that may connect can make functions in the schema public, which skein's statements may then call: let it be owned by who owns the database (ALTER SCHEMA public OWNER TO …), and REVOKE CREATE ON SCHEMA public FROM PUBLIC"})
 	}
 	if err := ex.login(area); err != nil {
 		return err
 	}
 	for _, role := range bypass {
-		ex.Find(skein.Finding{Area: area, Level: skein.Warning, Text: fmt.Sprintf("row security does not hold for %[1]s, so nothing but skein's own conditions keeps users apart: ALTER ROLE %[1]s NOSUPERUSER NOBYPASSRLS", role)})
+		ex.Find(inspect.Finding{Area: area, Level: inspect.Warning, Text: fmt.Sprintf("row security does not hold for %[1]s, so nothing but skein's own conditions keeps users apart: ALTER ROLE %[1]s NOSUPERUSER NOBYPASSRLS", role)})
 	}
 	ex.Fine(area, "nobody else can read it or make functions in it")
 	return nil
@@ -64,7 +64,7 @@ func (ex *exam) login(area string) error {
 	default:
 		why = "it owns the tables; the next program that opens the database gives them to skein_owner"
 	}
-	ex.Find(skein.Finding{Area: area, Level: skein.Warning, Text: fmt.Sprintf("%s, the role of this address, sees everybody's rows without asking for them: %s", pgx.Identifier{l.name}.Sanitize(), why)})
+	ex.Find(inspect.Finding{Area: area, Level: inspect.Warning, Text: fmt.Sprintf("%s, the role of this address, sees everybody's rows without asking for them: %s", pgx.Identifier{l.name}.Sanitize(), why)})
 	return nil
 }
 

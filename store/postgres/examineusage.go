@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/inspect"
 )
 
 // sumsOf returns a query of the sums of charges u, as usage has them, under a
@@ -30,7 +31,7 @@ func (ex *exam) usage(area string) error {
 		return err
 	}
 	if len(wrong) > 0 {
-		return ex.Mend(skein.Finding{Area: area, Level: skein.Damaged, Text: fmt.Sprintf("the sums of %d sessions differ from what they are sums of", len(wrong))}, func() error {
+		return ex.Mend(inspect.Finding{Area: area, Level: inspect.Damaged, Text: fmt.Sprintf("the sums of %d sessions differ from what they are sums of", len(wrong))}, func() error {
 			for m := range wrong {
 				if err := ex.resum(m); err != nil {
 					return err
@@ -103,12 +104,12 @@ func (ex *exam) refs(area string) error {
 		return err
 	}
 	if missing > 0 {
-		ex.Find(skein.Finding{Area: area, Level: skein.Warning, Text: fmt.Sprintf("%d references to blobs that are not here", missing)})
+		ex.Find(inspect.Finding{Area: area, Level: inspect.Warning, Text: fmt.Sprintf("%d references to blobs that are not here", missing)})
 	}
 	if n == 0 {
 		return nil
 	}
-	return ex.Mend(skein.Finding{Area: area, Level: skein.Warning, Text: fmt.Sprintf("%d blobs that nothing refers to", n)}, func() error {
+	return ex.Mend(inspect.Finding{Area: area, Level: inspect.Warning, Text: fmt.Sprintf("%d blobs that nothing refers to", n)}, func() error {
 		for user, hashes := range orphans {
 			if err := ex.s.write(ex.ctx, func(t *tx) error { return t.dropBlobs(user, hashes) }); err != nil {
 				return err

@@ -5,19 +5,20 @@ import (
 	"iter"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/erase"
 )
 
-var _ skein.Burier = (*Store)(nil)
+var _ erase.Burier = (*Store)(nil)
 
-// Tombstones implements [skein.Burier].
-func (s *Store) Tombstones(ctx context.Context) iter.Seq2[skein.Tombstone, error] {
-	return func(yield func(skein.Tombstone, error) bool) {
+// Tombstones implements [erase.Burier].
+func (s *Store) Tombstones(ctx context.Context) iter.Seq2[erase.Tombstone, error] {
+	return func(yield func(erase.Tombstone, error) bool) {
 		hash, user := []byte{}, ""
 		for {
 			page, err := s.tombPage(ctx, hash, user)
 			if err != nil {
 				skein.Wrapf(&err, "postgres: tombstones")
-				yield(skein.Tombstone{}, err)
+				yield(erase.Tombstone{}, err)
 				return
 			}
 			for _, t := range page {
@@ -34,7 +35,7 @@ func (s *Store) Tombstones(ctx context.Context) iter.Seq2[skein.Tombstone, error
 }
 
 // tombPage returns the next tombstones after a hash and its user.
-func (s *Store) tombPage(ctx context.Context, hash []byte, user string) (page []skein.Tombstone, err error) {
+func (s *Store) tombPage(ctx context.Context, hash []byte, user string) (page []erase.Tombstone, err error) {
 	err = s.ask(ctx, `SELECT user_id, hash, at FROM tombstones WHERE (hash, user_id) > ($1::bytea, $2::text) AND ($3 = '' OR user_id = $3) ORDER BY hash, user_id LIMIT $4`,
 		[]any{hash, user, string(s.user), pageRows}, func(r row) error {
 			of, sum := "", []byte(nil)
@@ -42,7 +43,7 @@ func (s *Store) tombPage(ctx context.Context, hash []byte, user string) (page []
 			if err := r.Scan(&of, &sum, &at); err != nil {
 				return err
 			}
-			t := skein.Tombstone{User: skein.User(of), At: skein.Time(at)}
+			t := erase.Tombstone{User: skein.User(of), At: skein.Time(at)}
 			copy(t.Hash[:], sum)
 			page = append(page, t)
 			return nil
@@ -50,8 +51,8 @@ func (s *Store) tombPage(ctx context.Context, hash []byte, user string) (page []
 	return page, err
 }
 
-// Bury implements [skein.Burier].
-func (s *Store) Bury(ctx context.Context, stones ...skein.Tombstone) (err error) {
+// Bury implements [erase.Burier].
+func (s *Store) Bury(ctx context.Context, stones ...erase.Tombstone) (err error) {
 	defer skein.Wrapf(&err, "postgres: bury %d", len(stones))
 	if len(stones) == 0 {
 		return nil

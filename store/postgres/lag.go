@@ -6,15 +6,16 @@ import (
 	"time"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/inspect"
 )
 
-var _ skein.Lagger = (*Store)(nil)
+var _ inspect.Lagger = (*Store)(nil)
 
 // countUpTo is how many appends that wait for the index are counted.
 const countUpTo = 10_000
 
-// Lag implements [skein.Lagger].
-func (s *Store) Lag(ctx context.Context) (l skein.Lag, err error) {
+// Lag implements [inspect.Lagger].
+func (s *Store) Lag(ctx context.Context) (l inspect.Lag, err error) {
 	defer skein.Wrapf(&err, "postgres: lag of the index")
 	all := &Store{core: s.core}
 	var since *time.Time

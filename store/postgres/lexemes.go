@@ -7,12 +7,12 @@ import (
 
 	"github.com/kljensen/snowball/english"
 
-	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/search"
 )
 
 // What a tsvector has of a text (found.words): of each word its stem, and, where
 // that is another, "=" and the word, for beginnings of words; then, two places
-// on, the same of what skein.Extra has. A word is as skein.Words has it, cut off
+// on, the same of what search.Extra has. A word is as search.Words has it, cut off
 // at maxLexeme bytes. Three more lexemes, which are no words, say what to think
 // of it:
 //
@@ -46,14 +46,14 @@ type vector struct {
 func (l *lexer) tsvector(text string) string {
 	v := vector{places: map[string][]uint16{}}
 	at := l.add(&v, text, 1)
-	l.add(&v, skein.Extra(text), at+2)
+	l.add(&v, search.Extra(text), at+2)
 	return v.String()
 }
 
 // add adds the words of text to v, from place at on, and returns the place
 // behind them.
 func (l *lexer) add(v *vector, text string, at int) int {
-	for _, word := range skein.Words(text) {
+	for _, word := range search.Words(text) {
 		word = cut(word)
 		stem := l.stem(word)
 		v.put(stem, at)

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/search"
 )
 
 func TestTsvectorHasStemsWordsAndPieces(t *testing.T) {
@@ -58,7 +59,7 @@ func FuzzTsvectorIsWellFormed(f *testing.F) {
 		if !utf8.ValidString(v) || strings.ContainsAny(v, "\x00\\") || strings.Contains(v, "''") {
 			t.Errorf("tsvector(%q) = %q, want quoted words", text, v)
 		}
-		for _, word := range skein.Words(plain(text)) {
+		for _, word := range search.Words(plain(text)) {
 			if word != "" && !isWord(word) {
 				t.Errorf("isWord(%q) = false, want true for a word of %q", word, text)
 			}
@@ -74,7 +75,7 @@ func TestQueriesAskForWaysPhrasesAndBeginnings(t *testing.T) {
 		"snaps*":         `(((('snaps':* | '=snaps':*)))) | '/huge'`,
 		"fox -parseFile": `((('fox')) & !(('parsefil') | (('pars' <-> 'file')))) | '/huge'`,
 	} {
-		q, err := skein.ParseQuery(typed)
+		q, err := search.Parse(typed)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/accounts"
 )
 
 // slicesOf returns hashes as the driver takes them.
@@ -16,8 +17,8 @@ func slicesOf(hashes [][sha256.Size]byte) [][]byte {
 	return all
 }
 
-// AddLogin implements [skein.Registry].
-func (s *Store) AddLogin(ctx context.Context, l skein.Login) (err error) {
+// AddLogin implements [accounts.Registry].
+func (s *Store) AddLogin(ctx context.Context, l accounts.Login) (err error) {
 	defer skein.Wrapf(&err, "postgres: add login with the token %q", l.Access.Name)
 	if err := s.own(); err != nil {
 		return err
@@ -40,31 +41,31 @@ func (s *Store) AddLogin(ctx context.Context, l skein.Login) (err error) {
 			l.ID, l.Hash[:], l.Access.Name, plain(l.Device), plain(l.Address), int64(l.Created), int64(l.Used), int64(l.Expires)); err != nil {
 			return err
 		}
-		_, err = t.exec(`DELETE FROM logins WHERE id IN (SELECT id FROM logins WHERE token = $1 ORDER BY used DESC, id OFFSET $2)`, l.Access.Name, int64(skein.MaxLogins))
+		_, err = t.exec(`DELETE FROM logins WHERE id IN (SELECT id FROM logins WHERE token = $1 ORDER BY used DESC, id OFFSET $2)`, l.Access.Name, int64(accounts.MaxLogins))
 		return err
 	})
 }
 
-// Logins implements [skein.Registry].
-func (s *Store) Logins(ctx context.Context) (all []skein.Login, err error) {
+// Logins implements [accounts.Registry].
+func (s *Store) Logins(ctx context.Context) (all []accounts.Login, err error) {
 	defer skein.Wrapf(&err, "postgres: logins")
 	return s.logins(ctx, `TRUE`)
 }
 
-// FindLogins implements [skein.Registry].
-func (s *Store) FindLogins(ctx context.Context, hashes [][sha256.Size]byte) (all []skein.Login, err error) {
+// FindLogins implements [accounts.Registry].
+func (s *Store) FindLogins(ctx context.Context, hashes [][sha256.Size]byte) (all []accounts.Login, err error) {
 	defer skein.Wrapf(&err, "postgres: find logins")
 	return s.logins(ctx, `l.hash = ANY ($1)`, slicesOf(hashes))
 }
 
 // logins returns the logins of which cond is true, with their tokens.
-func (s *Store) logins(ctx context.Context, cond string, args ...any) (all []skein.Login, err error) {
+func (s *Store) logins(ctx context.Context, cond string, args ...any) (all []accounts.Login, err error) {
 	if err := s.own(); err != nil {
 		return nil, err
 	}
 	err = s.ask(ctx, `SELECT l.id, l.hash, l.device, l.address, l.created, l.used, l.expires, t.user_id, t.name, t.hash, t.scope, t.created, t.expires
 		FROM logins l JOIN tokens t ON t.name = l.token WHERE `+cond+` ORDER BY l.used DESC, l.id`, args, func(r row) error {
-		var l skein.Login
+		var l accounts.Login
 		var user string
 		var hash, of []byte
 		var at [5]int64
@@ -79,7 +80,7 @@ func (s *Store) logins(ctx context.Context, cond string, args ...any) (all []ske
 	return all, err
 }
 
-// UseLogin implements [skein.Registry].
+// UseLogin implements [accounts.Registry].
 func (s *Store) UseLogin(ctx context.Context, hash [sha256.Size]byte, at skein.Time, address string) (err error) {
 	defer skein.Wrapf(&err, "postgres: use of a login")
 	if err := s.own(); err != nil {
@@ -88,7 +89,7 @@ func (s *Store) UseLogin(ctx context.Context, hash [sha256.Size]byte, at skein.T
 	return s.change(ctx, nil, `UPDATE logins SET used = $2, address = $3 WHERE hash = $1 AND used < $2`, hash[:], int64(at), plain(address))
 }
 
-// RemoveLogins implements [skein.Registry].
+// RemoveLogins implements [accounts.Registry].
 func (s *Store) RemoveLogins(ctx context.Context, ids []string) (n int, err error) {
 	defer skein.Wrapf(&err, "postgres: end logins")
 	if err := s.own(); err != nil {

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/search"
 )
 
 // A finder is what the index is asked.
@@ -50,7 +51,7 @@ func finderOf(terms []skein.Term) (finder, bool) {
 // "" if t has no words.
 func termQuery(t skein.Term, d *doubt) string {
 	var ways []string
-	for _, way := range t.Phrases() {
+	for _, way := range search.Phrases(t) {
 		var all []string
 		for _, p := range way {
 			all = append(all, phraseQuery(p, t.Not, d))
@@ -65,7 +66,7 @@ func termQuery(t skein.Term, d *doubt) string {
 
 // phraseQuery returns the query for a phrase. Of a text that is marked as long
 // it asks only for the words; unless they must not be there.
-func phraseQuery(p skein.Phrase, not bool, d *doubt) string {
+func phraseQuery(p search.Phrase, not bool, d *doubt) string {
 	var words []string
 	for i, w := range p.Words {
 		words = append(words, wordQuery(w, p.Prefix && i == len(p.Words)-1))

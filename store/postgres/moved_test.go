@@ -6,6 +6,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/pgtest"
+	"github.com/skein-dev/skein/store/inspect"
 )
 
 // A database that was restored from a dump of another cluster, whose
@@ -17,7 +18,7 @@ func TestARestoredDatabaseGoesOn(t *testing.T) {
 	s := openTest(t, dsn)
 	addText(t, s, "a", "first", "second")
 	addText(t, s, "b", "third")
-	until(t, "the index has all", func() bool { return s.lag(t) == skein.Lag{} })
+	until(t, "the index has all", func() bool { return s.lag(t) == inspect.Lag{} })
 	var old skein.Cursor
 	for f := range s.Feed(t.Context(), "") {
 		old = f.Cursor
@@ -47,14 +48,14 @@ func TestARestoredDatabaseGoesOn(t *testing.T) {
 	if len(notices) != 1 {
 		t.Errorf("Open tells %q, want one notice", notices)
 	}
-	if l := again.lag(t); l != (skein.Lag{}) {
+	if l := again.lag(t); l != (inspect.Lag{}) {
 		t.Errorf("Lag = %+v of a restored database that was indexed, want none", l)
 	}
 	addText(t, again, "a", "fourth")
 	if r := finds(t, again, "fourth"); len(r.Hits) != 1 {
 		t.Errorf("Search yields %+v, want what was appended after the restoring", r)
 	}
-	until(t, "the index has all", func() bool { return again.lag(t) == skein.Lag{} })
+	until(t, "the index has all", func() bool { return again.lag(t) == inspect.Lag{} })
 	if r := finds(t, again, "fourth"); len(r.Hits) != 1 {
 		t.Errorf("Search yields %+v when it is indexed, want what was appended after the restoring", r)
 	}

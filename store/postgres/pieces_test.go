@@ -8,6 +8,8 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/pgtest"
+	"github.com/skein-dev/skein/store/inspect"
+	"github.com/skein-dev/skein/store/search"
 )
 
 func TestPiecesOfPatterns(t *testing.T) {
@@ -42,7 +44,7 @@ func TestPiecesOfPatterns(t *testing.T) {
 func TestPiecesAreFoundNewestFirst(t *testing.T) {
 	s := openTest(t, pgtest.DSN(t))
 	addText(t, s, "a", "the words, number words words", "these words, number two", "no word of it", "these words, number three")
-	until(t, "the index has all", func() bool { return s.lag(t) == skein.Lag{} })
+	until(t, "the index has all", func() bool { return s.lag(t) == inspect.Lag{} })
 	for _, q := range []skein.Query{{Substring: "e words, num"}, {Substring: " words"}, {Regex: " words,"}} {
 		q.Each, q.Deadline = true, 20*time.Second
 		r, err := s.Search(t.Context(), q)
@@ -63,8 +65,8 @@ func FuzzPieces(f *testing.F) {
 		if regex {
 			q = skein.Query{Regex: pattern}
 		}
-		m, err := q.Matcher()
-		if err != nil || q.Empty() {
+		m, err := search.NewMatcher(q)
+		if err != nil || search.Empty(&q) {
 			return
 		}
 		text = plain(text)
@@ -76,7 +78,7 @@ func FuzzPieces(f *testing.F) {
 				continue
 			}
 			there := false
-			for _, word := range skein.Words(text) {
+			for _, word := range search.Words(text) {
 				there = there || word == p.text || p.prefix && strings.HasPrefix(word, p.text)
 			}
 			if !there {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/walk"
+	"github.com/skein-dev/skein/store/erase"
 	"github.com/skein-dev/skein/store/ledger"
 )
 
@@ -88,7 +89,7 @@ func (k *book) Parent(id skein.SessionID, u skein.User) (*skein.Session, error) 
 		k.parent = &d.head
 		return &d.Session, nil
 	}
-	tomb := skein.TombOfID(id)
+	tomb := erase.TombOfID(id)
 	p := w.tx.pipe()
 	var h head
 	var buried bool

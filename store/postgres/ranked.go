@@ -7,7 +7,7 @@ import (
 )
 
 // ranked puts what the index has, best first, to what it does not have yet.
-func (x *search) ranked(ctx context.Context) error {
+func (x *searcher) ranked(ctx context.Context) error {
 	fresh, cut := x.hits, x.cutOff
 	x.hits, x.cutOff = nil, false
 	err := x.insist(ctx, x.best)
@@ -18,7 +18,7 @@ func (x *search) ranked(ctx context.Context) error {
 
 // best finds what matches by the index, best first: among the newest rows that do, as
 // many as may be ranked.
-func (x *search) best(q *conn) error {
+func (x *searcher) best(q *conn) error {
 	most := x.rows(rankWork)
 	var all []hit
 	err := x.back(q, x.finder, most, most, func(hits []hit) error {
@@ -33,7 +33,7 @@ func (x *search) best(q *conn) error {
 }
 
 // check takes those of hits that do match.
-func (x *search) check(q *conn, hits []hit) error {
+func (x *searcher) check(q *conn, hits []hit) error {
 	var doubtful []*hit
 	for i := range hits {
 		if !hits[i].sure {
@@ -59,7 +59,7 @@ func (x *search) check(q *conn, hits []hit) error {
 }
 
 // checkTexts looks whether the texts of hits match.
-func (x *search) checkTexts(q *conn, hits []*hit) error {
+func (x *searcher) checkTexts(q *conn, hits []*hit) error {
 	at := make([]event, 0, len(hits))
 	for _, h := range hits {
 		at = append(at, h.at)
@@ -82,7 +82,7 @@ func (x *search) checkTexts(q *conn, hits []*hit) error {
 
 // join puts the fresh hits among those that are ranked: nothing tells how good
 // they are, so they come before those of less than the mean score.
-func (x *search) join(fresh []hit) {
+func (x *searcher) join(fresh []hit) {
 	mean := 0.0
 	for _, h := range x.hits {
 		mean += h.Score / float64(len(x.hits))
@@ -108,7 +108,7 @@ func (x *search) join(fresh []hit) {
 
 // firstOfEach returns the first hit of each session, with what all of them
 // count.
-func (x *search) firstOfEach(hits []hit) (first []hit) {
+func (x *searcher) firstOfEach(hits []hit) (first []hit) {
 	at := map[int64]int{}
 	for _, h := range hits {
 		key := x.group(h)
@@ -126,7 +126,7 @@ func (x *search) firstOfEach(hits []hit) (first []hit) {
 
 // group is what counts as one session: all that one shows, if only that is
 // searched.
-func (x *search) group(h hit) int64 {
+func (x *searcher) group(h hit) int64 {
 	if x.shownIn != nil {
 		return 0
 	}

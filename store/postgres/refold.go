@@ -9,6 +9,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/walk"
+	"github.com/skein-dev/skein/store/erase"
 )
 
 // errBehind says that a session has more events than were folded.
@@ -82,7 +83,7 @@ func (sc *scrub) clean(text string) string {
 	if now, ok := sc.texts[text]; ok { // a fork has its parent's
 		return now
 	}
-	b, _ := skein.Blot([]byte(text), sc.secrets)
+	b, _ := erase.Blot([]byte(text), sc.secrets)
 	return string(b)
 }
 
@@ -144,7 +145,7 @@ func (sc *scrub) putFold(ctx context.Context, id skein.SessionID, x *refolding) 
 		}
 		sum := x.sum
 		if x.hurt {
-			sum = skein.BlotSession(h.Session, sc.secrets)
+			sum = erase.BlotSession(h.Session, sc.secrets)
 		}
 		stands.Retell(&h.Session, sum, sc.texts)
 		h.Prompts = stands.Prompts

@@ -7,9 +7,10 @@ import (
 	"time"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/accounts"
 )
 
-var _ skein.Registry = (*Store)(nil)
+var _ accounts.Registry = (*Store)(nil)
 
 // own refuses what is not a view's to do.
 func (s *Store) own() error {
@@ -19,8 +20,8 @@ func (s *Store) own() error {
 	return nil
 }
 
-// AddUser implements [skein.Registry].
-func (s *Store) AddUser(ctx context.Context, a skein.Account) (err error) {
+// AddUser implements [accounts.Registry].
+func (s *Store) AddUser(ctx context.Context, a accounts.Account) (err error) {
 	defer skein.Wrapf(&err, "postgres: add user %q", a.User)
 	if err := s.own(); err != nil {
 		return err
@@ -33,8 +34,8 @@ func (s *Store) AddUser(ctx context.Context, a skein.Account) (err error) {
 		string(a.User), int64(skein.At(time.Now())), a.MaxSessions, a.MaxBytes)
 }
 
-// SetUser implements [skein.Registry].
-func (s *Store) SetUser(ctx context.Context, a skein.Account) (err error) {
+// SetUser implements [accounts.Registry].
+func (s *Store) SetUser(ctx context.Context, a accounts.Account) (err error) {
 	defer skein.Wrapf(&err, "postgres: set user %q", a.User)
 	if err := s.own(); err != nil {
 		return err
@@ -53,8 +54,8 @@ func (s *Store) change(ctx context.Context, none error, sql string, args ...any)
 	})
 }
 
-// Users implements [skein.Registry].
-func (s *Store) Users(ctx context.Context) (all []skein.Account, err error) {
+// Users implements [accounts.Registry].
+func (s *Store) Users(ctx context.Context) (all []accounts.Account, err error) {
 	defer skein.Wrapf(&err, "postgres: users")
 	if err := s.own(); err != nil {
 		return nil, err
@@ -63,7 +64,7 @@ func (s *Store) Users(ctx context.Context) (all []skein.Account, err error) {
 		FROM users u LEFT JOIN sessions s ON s.user_id = u.user_id GROUP BY u.user_id ORDER BY u.user_id`, nil, func(r row) error {
 		var name string
 		var created int64
-		var a skein.Account
+		var a accounts.Account
 		err := r.Scan(&name, &created, &a.MaxSessions, &a.MaxBytes, &a.Sessions, &a.Bytes)
 		a.User, a.Created = skein.User(name), skein.Time(created)
 		all = append(all, a)
@@ -72,7 +73,7 @@ func (s *Store) Users(ctx context.Context) (all []skein.Account, err error) {
 	return all, err
 }
 
-// RemoveUser implements [skein.Registry].
+// RemoveUser implements [accounts.Registry].
 func (s *Store) RemoveUser(ctx context.Context, u skein.User) (err error) {
 	defer skein.Wrapf(&err, "postgres: remove user %q", u)
 	if err := s.own(); err != nil {
@@ -90,8 +91,8 @@ func (s *Store) RemoveUser(ctx context.Context, u skein.User) (err error) {
 	})
 }
 
-// AddAccess implements [skein.Registry].
-func (s *Store) AddAccess(ctx context.Context, a skein.Access) (err error) {
+// AddAccess implements [accounts.Registry].
+func (s *Store) AddAccess(ctx context.Context, a accounts.Access) (err error) {
 	defer skein.Wrapf(&err, "postgres: add token %q", a.Name)
 	if err := s.own(); err != nil {
 		return err
@@ -115,19 +116,19 @@ func (s *Store) AddAccess(ctx context.Context, a skein.Access) (err error) {
 	})
 }
 
-// Accesses implements [skein.Registry].
-func (s *Store) Accesses(ctx context.Context) (all []skein.Access, err error) {
+// Accesses implements [accounts.Registry].
+func (s *Store) Accesses(ctx context.Context) (all []accounts.Access, err error) {
 	defer skein.Wrapf(&err, "postgres: tokens")
 	return s.accesses(ctx, `TRUE`)
 }
 
 // accesses returns the tokens of which cond is true.
-func (s *Store) accesses(ctx context.Context, cond string, args ...any) (all []skein.Access, err error) {
+func (s *Store) accesses(ctx context.Context, cond string, args ...any) (all []accounts.Access, err error) {
 	if err := s.own(); err != nil {
 		return nil, err
 	}
 	err = s.ask(ctx, `SELECT user_id, name, hash, scope, created, expires FROM tokens WHERE `+cond+` ORDER BY name`, args, func(r row) error {
-		var a skein.Access
+		var a accounts.Access
 		var user string
 		var hash []byte
 		var created, expires int64
@@ -140,7 +141,7 @@ func (s *Store) accesses(ctx context.Context, cond string, args ...any) (all []s
 	return all, err
 }
 
-// RemoveAccess implements [skein.Registry].
+// RemoveAccess implements [accounts.Registry].
 func (s *Store) RemoveAccess(ctx context.Context, name string) (err error) {
 	defer skein.Wrapf(&err, "postgres: remove token %q", name)
 	if err := s.own(); err != nil {
@@ -149,14 +150,14 @@ func (s *Store) RemoveAccess(ctx context.Context, name string) (err error) {
 	return s.change(ctx, skein.ErrNotFound, `DELETE FROM tokens WHERE name = $1`, name)
 }
 
-// FindAccesses implements [skein.Registry].
-func (s *Store) FindAccesses(ctx context.Context, hashes [][sha256.Size]byte) (all []skein.Access, err error) {
+// FindAccesses implements [accounts.Registry].
+func (s *Store) FindAccesses(ctx context.Context, hashes [][sha256.Size]byte) (all []accounts.Access, err error) {
 	defer skein.Wrapf(&err, "postgres: find tokens")
 	return s.accesses(ctx, `hash = ANY ($1)`, slicesOf(hashes))
 }
 
-// AccessNamed implements [skein.Registry].
-func (s *Store) AccessNamed(ctx context.Context, name string) (a skein.Access, err error) {
+// AccessNamed implements [accounts.Registry].
+func (s *Store) AccessNamed(ctx context.Context, name string) (a accounts.Access, err error) {
 	defer skein.Wrapf(&err, "postgres: token %q", name)
 	if plain(name) != name {
 		return a, skein.ErrNotFound

@@ -7,6 +7,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/pgtest"
+	"github.com/skein-dev/skein/store/accounts"
 	"github.com/skein-dev/skein/store/postgres"
 )
 
@@ -17,14 +18,14 @@ func TestTheRegistryIsNoViews(t *testing.T) {
 	}
 	defer s.Close()
 	ctx := t.Context()
-	if err := s.AddUser(ctx, skein.Account{User: "ann"}); err != nil {
+	if err := s.AddUser(ctx, accounts.Account{User: "ann"}); err != nil {
 		t.Fatal(err)
 	}
 	hash := sha256.Sum256([]byte("t"))
-	if err := s.AddAccess(ctx, skein.Access{Name: "anns", User: "ann", Scope: "write", Hash: hash}); err != nil {
+	if err := s.AddAccess(ctx, accounts.Access{Name: "anns", User: "ann", Scope: "write", Hash: hash}); err != nil {
 		t.Fatal(err)
 	}
-	view := s.As("ann").(skein.Registry)
+	view := s.As("ann").(accounts.Registry)
 	_, findErr := view.FindAccesses(ctx, [][32]byte{hash})
 	_, usersErr := view.Users(ctx)
 	_, loginsErr := view.Logins(ctx)
@@ -32,9 +33,9 @@ func TestTheRegistryIsNoViews(t *testing.T) {
 	_, removeLoginsErr := view.RemoveLogins(ctx, nil)
 	for what, err := range map[string]error{
 		"FindAccesses": findErr, "Users": usersErr, "Logins": loginsErr, "FindLogins": findLoginsErr, "RemoveLogins": removeLoginsErr,
-		"AddLogin": view.AddLogin(ctx, skein.Login{}), "UseLogin": view.UseLogin(ctx, hash, 1, ""), "AddUser": view.AddUser(ctx, skein.Account{User: "eve"}),
-		"AddAccess":  view.AddAccess(ctx, skein.Access{Name: "x", Scope: "admin", Hash: sha256.Sum256([]byte("x"))}),
-		"SetUser":    view.SetUser(ctx, skein.Account{User: "ann"}),
+		"AddLogin": view.AddLogin(ctx, accounts.Login{}), "UseLogin": view.UseLogin(ctx, hash, 1, ""), "AddUser": view.AddUser(ctx, accounts.Account{User: "eve"}),
+		"AddAccess":  view.AddAccess(ctx, accounts.Access{Name: "x", Scope: "admin", Hash: sha256.Sum256([]byte("x"))}),
+		"SetUser":    view.SetUser(ctx, accounts.Account{User: "ann"}),
 		"RemoveUser": view.RemoveUser(ctx, "ann"), "RemoveAccess": view.RemoveAccess(ctx, "anns"),
 	} {
 		if !errors.Is(err, skein.ErrRefused) {
@@ -52,7 +53,7 @@ func TestTheRegistryIsNoViews(t *testing.T) {
 		t.Errorf("FindAccesses of a removed user's token = %+v, %v, want none", a, err)
 	}
 	for _, name := range []skein.User{"", "a/b", "a\x00b", "\xff"} {
-		if err := s.AddUser(ctx, skein.Account{User: name}); !errors.Is(err, skein.ErrInvalid) {
+		if err := s.AddUser(ctx, accounts.Account{User: name}); !errors.Is(err, skein.ErrInvalid) {
 			t.Errorf("AddUser(%q) = %v, want %v", name, err, skein.ErrInvalid)
 		}
 	}
@@ -66,17 +67,17 @@ func TestLoginsGoWithTheirTokensAndUsers(t *testing.T) {
 	}
 	defer s.Close()
 	for _, u := range []skein.User{"ann", "bob"} {
-		if err := s.AddUser(ctx, skein.Account{User: u}); err != nil {
+		if err := s.AddUser(ctx, accounts.Account{User: u}); err != nil {
 			t.Fatal(err)
 		}
-		if err := s.AddAccess(ctx, skein.Access{Name: string(u), User: u, Scope: "write", Hash: sha256.Sum256([]byte(u))}); err != nil {
+		if err := s.AddAccess(ctx, accounts.Access{Name: string(u), User: u, Scope: "write", Hash: sha256.Sum256([]byte(u))}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	login := func(id, token string, used skein.Time) skein.Login {
-		return skein.Login{ID: id, Hash: sha256.Sum256([]byte(id)), Access: skein.Access{Name: token}, Device: "Firefox on Linux", Address: "::1", Created: used, Used: used, Expires: used + 1000}
+	login := func(id, token string, used skein.Time) accounts.Login {
+		return accounts.Login{ID: id, Hash: sha256.Sum256([]byte(id)), Access: accounts.Access{Name: token}, Device: "Firefox on Linux", Address: "::1", Created: used, Used: used, Expires: used + 1000}
 	}
-	for _, l := range []skein.Login{login("a1", "ann", 10), login("a2", "ann", 20), login("b1", "bob", 30), login("b2", "bob", 40)} {
+	for _, l := range []accounts.Login{login("a1", "ann", 10), login("a2", "ann", 20), login("b1", "bob", 30), login("b2", "bob", 40)} {
 		if err := s.AddLogin(ctx, l); err != nil {
 			t.Fatal(err)
 		}

@@ -7,10 +7,11 @@ import (
 	"strings"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/search"
 )
 
 // results reads what hits say, and their texts for the snippets.
-func (x *search) results(ctx context.Context) (r skein.Results, err error) {
+func (x *searcher) results(ctx context.Context) (r skein.Results, err error) {
 	r.CutOff = x.cutOff
 	if len(x.hits) == 0 {
 		return r, nil
@@ -75,7 +76,7 @@ func (x *search) results(ctx context.Context) (r skein.Results, err error) {
 // events returns what the events at those places say stands at theirs: each
 // itself, or what it puts in the place of another one. What is damaged is nil. end
 // is how many were read: the others are too much.
-func (x *search) events(ctx context.Context, users []string, sessions, seqs []int64) (all []*skein.Event, end int, err error) {
+func (x *searcher) events(ctx context.Context, users []string, sessions, seqs []int64) (all []*skein.Event, end int, err error) {
 	all, end = make([]*skein.Event, len(seqs)), len(seqs)
 	size := 0
 	err = x.s.ask(ctx, `SELECT `+eventColumns+`, w.k, coalesce(o.kind, ''), coalesce(o.at, e.at)
@@ -112,7 +113,7 @@ func (x *search) events(ctx context.Context, users []string, sessions, seqs []in
 
 // snippet returns some words of text around the match. What the index found by
 // its stem is marked as it stands there.
-func (x *search) snippet(text string) (string, error) {
+func (x *searcher) snippet(text string) (string, error) {
 	if x.finder.query == "" {
 		return x.matcher.Snippet(text), nil
 	}
@@ -122,7 +123,7 @@ func (x *search) snippet(text string) (string, error) {
 		if t.Not {
 			continue
 		}
-		m, err := skein.Query{Terms: []skein.Term{t}}.Matcher()
+		m, err := search.NewMatcher(skein.Query{Terms: []skein.Term{t}})
 		if err != nil {
 			return "", err
 		}
@@ -130,7 +131,7 @@ func (x *search) snippet(text string) (string, error) {
 			terms = append(terms, t)
 			continue
 		}
-		for _, way := range t.Phrases() {
+		for _, way := range search.Phrases(t) {
 			for _, p := range way {
 				for _, w := range p.Words {
 					stems[stem(w)] = true
@@ -139,7 +140,7 @@ func (x *search) snippet(text string) (string, error) {
 		}
 	}
 	terms = append(terms, wordsWith(text, stems)...)
-	m, err := skein.Query{Terms: terms}.Matcher()
+	m, err := search.NewMatcher(skein.Query{Terms: terms})
 	if err != nil {
 		return "", err
 	}
@@ -152,7 +153,7 @@ func wordsWith(text string, stems map[string]bool) (terms []skein.Term) {
 	if len(stems) == 0 {
 		return nil
 	}
-	for at, word := range skein.Words(text) {
+	for at, word := range search.Words(text) {
 		if s := stem(word); stems[s] {
 			terms = append(terms, skein.Term{Words: []string{text[at.Start:at.End]}})
 			delete(stems, s)

@@ -13,6 +13,8 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/pgtest"
+	"github.com/skein-dev/skein/store/accounts"
+	"github.com/skein-dev/skein/store/inspect"
 	"github.com/skein-dev/skein/store/postgres"
 )
 
@@ -25,11 +27,11 @@ func TestADumpOfTheOwnersIsACopy(t *testing.T) {
 	s := open(t, dsn)
 	add(t, s.As("ann"), "a", created(), said("a kettle"))
 	add(t, s.As("bob"), "b", created(), said("a kettle too"))
-	if err := s.AddUser(t.Context(), skein.Account{User: "ann"}); err != nil {
+	if err := s.AddUser(t.Context(), accounts.Account{User: "ann"}); err != nil {
 		t.Fatal(err)
 	}
 	hash := sha256.Sum256([]byte("x"))
-	if err := s.AddAccess(t.Context(), skein.Access{Name: "anns", User: "ann", Scope: "write", Hash: hash}); err != nil {
+	if err := s.AddAccess(t.Context(), accounts.Access{Name: "anns", User: "ann", Scope: "write", Hash: hash}); err != nil {
 		t.Fatal(err)
 	}
 	s.Close()
@@ -70,8 +72,8 @@ func isTheCopy(t *testing.T, s *postgres.Store, hash [sha256.Size]byte) {
 	if a, err := s.FindAccesses(t.Context(), [][32]byte{hash}); err != nil || len(a) != 1 || a[0].User != "ann" {
 		t.Errorf("FindAccesses = %+v, %v, want ann's", a, err)
 	}
-	for f, err := range s.Examine(t.Context(), skein.Examination{}) {
-		if err != nil || f.Level != skein.Fine {
+	for f, err := range s.Examine(t.Context(), inspect.Examination{}) {
+		if err != nil || f.Level != inspect.Fine {
 			t.Errorf("Examine says %+v, %v", f, err)
 		}
 	}
@@ -178,11 +180,11 @@ func TestExamineSaysWhereRowSecurityDoesNotHold(t *testing.T) {
 	s := open(t, server.DSN(t))
 	pgtest.Exec(t, server.Admin(), `ALTER ROLE skein_user BYPASSRLS`)
 	warned := 0
-	for f, err := range s.Examine(t.Context(), skein.Examination{}) {
+	for f, err := range s.Examine(t.Context(), inspect.Examination{}) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if f.Area == "rights" && f.Level == skein.Warning && strings.Contains(f.Text, "ALTER ROLE skein_user NOSUPERUSER NOBYPASSRLS") {
+		if f.Area == "rights" && f.Level == inspect.Warning && strings.Contains(f.Text, "ALTER ROLE skein_user NOSUPERUSER NOBYPASSRLS") {
 			warned++
 		}
 	}

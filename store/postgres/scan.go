@@ -18,7 +18,7 @@ const mostPieces = 10_000
 
 // fresh takes what matches among the events that are not indexed yet, the
 // newest first.
-func (x *search) fresh(q *conn) error {
+func (x *searcher) fresh(q *conn) error {
 	w := x.conds("e")
 	x.narrow(&w)
 	if x.who != nil {
@@ -54,7 +54,7 @@ func (x *search) fresh(q *conn) error {
 
 // scanned finds what the words of the index cannot tell: substrings, regular
 // expressions, conditions without words.
-func (x *search) scanned(ctx context.Context) error {
+func (x *searcher) scanned(ctx context.Context) error {
 	by, all := byPieces(&x.q)
 	if all {
 		before, cut := len(x.hits), x.cutOff
@@ -75,7 +75,7 @@ func (x *search) scanned(ctx context.Context) error {
 
 // scan goes through what the index has, the newest first, and takes what
 // matches, until it has enough or the budget is spent.
-func (x *search) scan(q *conn) error {
+func (x *searcher) scan(q *conn) error {
 	texts := x.q.Substring != "" || x.q.Regex != "" || len(x.q.Terms) > 0
 	name, text := "scanned", "''"
 	if texts {
@@ -114,7 +114,7 @@ type stretch struct {
 }
 
 // stretches returns what a scan goes through, the newest first.
-func (x *search) stretches() (all []stretch) {
+func (x *searcher) stretches() (all []stretch) {
 	switch {
 	case x.shownIn != nil:
 	case x.who != nil:
@@ -129,7 +129,7 @@ func (x *search) stretches() (all []stretch) {
 }
 
 // pick is scan of the texts that the index names.
-func (x *search) pick(q *conn, by finder) error {
+func (x *searcher) pick(q *conn, by finder) error {
 	cut := x.cutOff
 	err := x.back(q, by, fetchRows, mostPieces, func(all []hit) error {
 		doubtful := make([]*hit, 0, len(all))
@@ -162,7 +162,7 @@ func (x *search) pick(q *conn, by finder) error {
 }
 
 // take adds a hit of a scan; errStop says that there are enough.
-func (x *search) take(h hit) error {
+func (x *searcher) take(h hit) error {
 	if x.seen[h.at] {
 		return nil
 	}
@@ -188,7 +188,7 @@ func (x *search) take(h hit) error {
 // errStop or the budget is spent. Joins go from row to row, in the order that is
 // asked for, so that the first are there at once. Cursors of one name have the
 // same columns.
-func (x *search) fetch(q *conn, name, sql string, args []any, f func(row) error) error {
+func (x *searcher) fetch(q *conn, name, sql string, args []any, f func(row) error) error {
 	p := q.pipe()
 	p.exec(`SELECT set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true), set_config('enable_sort', 'off', true),
 		set_config('bytea_output', 'hex', true)`) // what a cursor yields is text

@@ -9,6 +9,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/walk"
+	"github.com/skein-dev/skein/store/erase"
 	"github.com/skein-dev/skein/store/ledger"
 )
 
@@ -71,7 +72,7 @@ func (sc *scrub) lookAtBlobs(ctx context.Context, seg walk.Segment) error {
 		if err != nil {
 			return fmt.Errorf("blob %s: %w", name, err)
 		}
-		if clean, found := skein.Blot(data, sc.secrets); found {
+		if clean, found := erase.Blot(data, sc.secrets); found {
 			sc.blobs[name] = skein.NewBlob(clean)
 		}
 	}
@@ -151,7 +152,7 @@ type blotted struct {
 // blot takes the secrets out of an event; changed reports whether it had any.
 func (sc *scrub) blot(x *suspect) (b blotted, changed bool, err error) {
 	e := x.Event
-	e.Payload, changed = skein.Blot(e.Payload, sc.secrets)
+	e.Payload, changed = erase.Blot(e.Payload, sc.secrets)
 	for hash, blob := range sc.blobs {
 		if bytes.Contains(e.Payload, []byte(hash)) {
 			e.Payload, changed = bytes.ReplaceAll(e.Payload, []byte(hash), []byte(blob.Hash)), true

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/erase"
 )
 
 // change takes the secrets out of the events that look found, some at a time.
@@ -220,7 +221,7 @@ func (sc *scrub) state(ctx context.Context, n int64) error {
 		if err != nil || !found {
 			return err
 		}
-		if clean, is := skein.Blot(state, sc.secrets); is {
+		if clean, is := erase.Blot(state, sc.secrets); is {
 			_, err = t.exec(`UPDATE files SET state = $3 WHERE user_id = $1 AND n = $2`, sc.user(), n, clean)
 		}
 		return err
@@ -249,8 +250,8 @@ func (sc *scrub) block(ctx context.Context, n, after int64) (at int64, more bool
 			return err
 		}
 		for i := range rs {
-			raw, found := skein.Blot(rs[i].Raw, sc.secrets)
-			damage, said := skein.Blot([]byte(rs[i].Damage), sc.secrets)
+			raw, found := erase.Blot(rs[i].Raw, sc.secrets)
+			damage, said := erase.Blot([]byte(rs[i].Damage), sc.secrets)
 			if found || said {
 				rs[i].Raw, rs[i].Damage = raw, string(damage)
 				changed++

@@ -13,6 +13,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/walk"
+	"github.com/skein-dev/skein/store/search"
 )
 
 const (
@@ -34,11 +35,11 @@ const codeCanceled = "57014"
 // errLate says that no more is to be looked at.
 var errLate = errors.New("the budget of the search is spent")
 
-// A search is one search under way.
-type search struct {
+// A searcher is one search under way.
+type searcher struct {
 	s       *Store
 	q       skein.Query
-	matcher *skein.Matcher
+	matcher *search.Matcher
 	finder  finder
 	who     *string // whose rows; nil for everybody's
 	where   where   // conditions on the events e, strands t and sessions s
@@ -46,10 +47,10 @@ type search struct {
 	seen    map[event]bool
 	cutOff  bool
 	limit   int
-	shownIn *head         // the one session that is searched; its parent's hits are its own
-	segs    walk.Segments // of what that one shows, newest first
-	budget  *skein.Budget // what may still be looked at
-	until   time.Time     // when statements end
+	shownIn *head          // the one session that is searched; its parent's hits are its own
+	segs    walk.Segments  // of what that one shows, newest first
+	budget  *search.Budget // what may still be looked at
+	until   time.Time      // when statements end
 }
 
 // An event is the place of a row of events.
@@ -76,8 +77,8 @@ func (s *Store) Search(ctx context.Context, q skein.Query) (r skein.Results, err
 		return r, err
 	}
 	defer leave()
-	x := &search{s: s, q: q, limit: q.MostHits(), seen: map[event]bool{}}
-	if x.matcher, err = q.Matcher(); err != nil || q.Empty() {
+	x := &searcher{s: s, q: q, limit: q.MostHits(), seen: map[event]bool{}}
+	if x.matcher, err = search.NewMatcher(q); err != nil || search.Empty(&q) {
 		return r, err
 	}
 	indexed := false
@@ -108,22 +109,22 @@ func (s *Store) Search(ctx context.Context, q skein.Query) (r skein.Results, err
 
 // part runs a part of the search on a state of the database, until it is
 // through, or has done what the query allows.
-func (x *search) part(ctx context.Context, f func(*conn) error) error {
+func (x *searcher) part(ctx context.Context, f func(*conn) error) error {
 	return x.timed(ctx, busy*x.work(), f)
 }
 
 // work is what each part of x may do, as the time that it takes where nothing else
 // runs.
-func (x *search) work() time.Duration {
+func (x *searcher) work() time.Duration {
 	return min(max(cmp.Or(x.q.Deadline, usual), shortest), day)
 }
 
 // rows returns of how many rows x may do something that takes so much.
-func (x *search) rows(each time.Duration) int { return int(min(x.work()/each, math.MaxInt32)) }
+func (x *searcher) rows(each time.Duration) int { return int(min(x.work()/each, math.MaxInt32)) }
 
 // insist is part, where the answer is not to be empty only because the machine
 // is busy. What f looks at is bounded by the budget, or by how many rows it asks for.
-func (x *search) insist(ctx context.Context, f func(*conn) error) error {
+func (x *searcher) insist(ctx context.Context, f func(*conn) error) error {
 	before, cut := len(x.hits), x.cutOff
 	err := x.part(ctx, f)
 	if err == nil && x.cutOff && !cut && len(x.hits) == before {
@@ -134,7 +135,7 @@ func (x *search) insist(ctx context.Context, f func(*conn) error) error {
 }
 
 // timed is part with so much time.
-func (x *search) timed(ctx context.Context, most time.Duration, f func(*conn) error) error {
+func (x *searcher) timed(ctx context.Context, most time.Duration, f func(*conn) error) error {
 	x.until = time.Now().Add(most)
 	x.allow(ctx)
 	err := x.s.read(ctx, f)
@@ -145,8 +146,8 @@ func (x *search) timed(ctx context.Context, most time.Duration, f func(*conn) er
 }
 
 // allow lets the next part of x look at as much as the query allows.
-func (x *search) allow(ctx context.Context) {
-	x.budget = skein.NewBudget(ctx, x.q.Deadline)
+func (x *searcher) allow(ctx context.Context) {
+	x.budget = search.NewBudget(ctx, x.q.Deadline)
 	x.matcher = x.matcher.Within(x.budget)
 }
 
@@ -157,7 +158,7 @@ func (p *pipe) limit(until time.Time) {
 }
 
 // spend takes work from the budget. The error is errLate if nothing is left.
-func (x *search) spend(work time.Duration) error {
+func (x *searcher) spend(work time.Duration) error {
 	if !x.budget.Spend(work) {
 		return errLate
 	}
@@ -170,7 +171,7 @@ func (x *search) spend(work time.Duration) error {
 // many rows there are is not to be guessed from what find returns. Under row
 // security an index is not used to compare with coalesce, which is not trusted
 // to keep what it sees to itself, but with CASE.
-func (x *search) joins() string {
+func (x *searcher) joins() string {
 	teller := owner
 	if x.shownIn == nil {
 		teller = x.teller()
@@ -186,7 +187,7 @@ const owner = `CASE WHEN t.owner IS NULL THEN e.n ELSE t.owner END`
 // teller says in which session the event e is found: the one that has it, if it
 // stands there, else the first fork in which it does. Where what was taken back
 // is asked for, it is found there too. NULL if it is found nowhere.
-func (x *search) teller() string {
+func (x *searcher) teller() string {
 	const forks = `EXISTS (SELECT FROM bases b WHERE b.user_id = e.user_id AND b.base = e.n AND b.upto >= e.seq)`
 	fits := func(n, upto string) string {
 		return `(SELECT v.binned FROM sessions v WHERE v.user_id = e.user_id AND v.n = ` + n + `) = 0 AND ` + standsBefore + upto + standsAfter
@@ -207,13 +208,13 @@ func (x *search) teller() string {
 }
 
 // deep are conditions on what only events has.
-func (x *search) deep() bool { return x.q.Agent != "" || x.q.Tool != "" || x.q.Path != "" }
+func (x *searcher) deep() bool { return x.q.Agent != "" || x.q.Tool != "" || x.q.Path != "" }
 
 // foundJoins returns what a search needs of an event e from found.
-func (x *search) foundJoins() string { return x.eventJoin() + x.joins() }
+func (x *searcher) foundJoins() string { return x.eventJoin() + x.joins() }
 
 // eventJoin returns what it needs of that from events, as d.
-func (x *search) eventJoin() string {
+func (x *searcher) eventJoin() string {
 	if !x.deep() {
 		return ""
 	}
@@ -222,7 +223,7 @@ func (x *search) eventJoin() string {
 
 // conds returns the conditions, and those on what only events has, of which a
 // row is called so.
-func (x *search) conds(events string) where {
+func (x *searcher) conds(events string) where {
 	w := where{conds: slices.Clone(x.where.conds), args: slices.Clone(x.where.args)}
 	for _, f := range []struct{ cond, value string }{
 		{"coalesce(@.agent, s.agent) = ?", x.q.Agent},
@@ -237,7 +238,7 @@ func (x *search) conds(events string) where {
 }
 
 // narrow adds the conditions that find has by itself.
-func (x *search) narrow(w *where) {
+func (x *searcher) narrow(w *where) {
 	q := &x.q
 	if x.who != nil {
 		w.add("e.user_id = ?", *x.who)
@@ -257,7 +258,7 @@ func (x *search) narrow(w *where) {
 }
 
 // conditions works out which events may match at all; none says that none can.
-func (x *search) conditions(ctx context.Context) (none bool, err error) {
+func (x *searcher) conditions(ctx context.Context) (none bool, err error) {
 	q, w := &x.q, &x.where
 	user := q.User
 	if x.s.user != "" {
@@ -283,7 +284,7 @@ func (x *search) conditions(ctx context.Context) (none bool, err error) {
 }
 
 // within limits x to what a session shows.
-func (x *search) within(ctx context.Context, id skein.SessionID) (none bool, err error) {
+func (x *searcher) within(ctx context.Context, id skein.SessionID) (none bool, err error) {
 	var h head
 	err = x.s.read(ctx, func(q *conn) (err error) {
 		if h, err = q.head(id); err == nil {
@@ -315,7 +316,7 @@ func (x *search) within(ctx context.Context, id skein.SessionID) (none bool, err
 
 // undone says that the message that the event e is, or what stands in its place,
 // was taken back.
-func (x *search) undone() string {
+func (x *searcher) undone() string {
 	if x.shownIn != nil {
 		return undoneIn(strconv.FormatInt(x.shownIn.n, 10))
 	}
@@ -330,11 +331,11 @@ func undoneIn(n string) string {
 }
 
 // excludes reports whether the query's conditions on sessions leave h out.
-func (x *search) excludes(h *skein.Session) bool {
+func (x *searcher) excludes(h *skein.Session) bool {
 	q := &x.q
 	return h.Binned != 0 || q.User != "" && q.User != h.User ||
 		q.Origin != "" && (h.Origin == nil || h.Origin.Format != q.Origin) ||
-		q.Project != "" && !skein.InProject(h.Project, q.Project)
+		q.Project != "" && !search.InProject(h.Project, q.Project)
 }
 
 // stands says that nothing up to seq ? has taken the place of e.
@@ -347,7 +348,7 @@ const (
 
 // inside returns the numbers of the sessions that alone are looked through; nil
 // for all.
-func (x *search) inside() (all []int64) {
+func (x *searcher) inside() (all []int64) {
 	for _, seg := range x.segs {
 		all = append(all, seg.Session)
 	}

@@ -14,6 +14,8 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/pgtest"
+	"github.com/skein-dev/skein/store/inspect"
+	"github.com/skein-dev/skein/store/search"
 )
 
 func openTest(t testing.TB, dsn string) *Store {
@@ -46,7 +48,7 @@ func addText(t testing.TB, s skein.Store, id skein.SessionID, texts ...string) {
 
 func finds(t testing.TB, s skein.Store, text string) skein.Results {
 	t.Helper()
-	q, err := skein.ParseQuery(text)
+	q, err := search.Parse(text)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +82,7 @@ func until(t testing.TB, what string, f func() bool) {
 	}
 }
 
-func (s *Store) lag(t testing.TB) skein.Lag {
+func (s *Store) lag(t testing.TB) inspect.Lag {
 	t.Helper()
 	l, err := s.Lag(context.Background())
 	if err != nil {
@@ -124,7 +126,7 @@ func TestSearchFindsWhatIsNotIndexedYet(t *testing.T) {
 	if l.Events != 3 || l.Since == 0 {
 		t.Errorf("Lag = %+v while the index cannot be fed, want 3 events", l)
 	}
-	until(t, "the index has all", func() bool { return s.lag(t) == skein.Lag{} })
+	until(t, "the index has all", func() bool { return s.lag(t) == inspect.Lag{} })
 	if n := s.number(t, `SELECT count(*) FROM found`); n != 4 {
 		t.Errorf("the index has %d rows, want 4", n)
 	}
@@ -138,7 +140,7 @@ func TestIndexCatchesUp(t *testing.T) {
 		texts[i] = fmt.Sprintf("message %d about looms", i)
 	}
 	addText(t, s, "a", texts...)
-	until(t, "the index has all", func() bool { return s.lag(t) == skein.Lag{} })
+	until(t, "the index has all", func() bool { return s.lag(t) == inspect.Lag{} })
 	if n := s.number(t, `SELECT count(*) FROM found WHERE words @@ '''loom'''`); n != int64(len(texts)) {
 		t.Errorf("the index has %d messages, want %d", n, len(texts))
 	}
@@ -152,7 +154,7 @@ func TestCloseFeedsTheIndex(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if l := openTest(t, dsn).lag(t); l != (skein.Lag{}) {
+	if l := openTest(t, dsn).lag(t); l != (inspect.Lag{}) {
 		t.Errorf("Lag = %+v after Close, want none", l)
 	}
 }
@@ -179,7 +181,7 @@ func TestCloseWaitsForOlderTransactions(t *testing.T) {
 	if err := <-closed; err != nil {
 		t.Fatal(err)
 	}
-	if l := openTest(t, dsn).lag(t); l != (skein.Lag{}) {
+	if l := openTest(t, dsn).lag(t); l != (inspect.Lag{}) {
 		t.Errorf("Lag = %+v after Close, want none", l)
 	}
 }
@@ -191,7 +193,7 @@ func TestAnotherProcessFeedsTheIndex(t *testing.T) {
 	s.index = &indexer{all: s.index.all, wake: make(chan struct{}, 1), done: s.index.done} // it never runs
 	addText(t, s, "a", "left behind")
 	other := openTest(t, dsn)
-	until(t, "the index has all", func() bool { return other.lag(t) == skein.Lag{} })
+	until(t, "the index has all", func() bool { return other.lag(t) == inspect.Lag{} })
 }
 
 // A text that the server refuses does not stop the index: it is looked at by
@@ -202,7 +204,7 @@ func TestIndexGetsPastWhatTheServerRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	addText(t, s, "a", "an awkward text", "and a good one")
-	until(t, "the index has all", func() bool { return s.lag(t) == skein.Lag{} })
+	until(t, "the index has all", func() bool { return s.lag(t) == inspect.Lag{} })
 	err := s.write(t.Context(), func(x *tx) error {
 		_, err := x.exec(`UPDATE found SET words = $1::text::tsvector WHERE text LIKE '%awkward%'`, quote(hugeMark))
 		return err
@@ -232,7 +234,7 @@ func TestLongTextsAreFoundByPhraseAndToTheirEnd(t *testing.T) {
 	}
 	addText(t, s, "long", long.String()+"the red fox sleeps", "red and fox", "a red fox")
 	addText(t, s, "huge", huge.String()+"the blue fox sleeps")
-	until(t, "the index has all", func() bool { return s.lag(t) == skein.Lag{} })
+	until(t, "the index has all", func() bool { return s.lag(t) == inspect.Lag{} })
 	for query, want := range map[string]int{
 		`"red fox"`:       2,
 		`"fox red"`:       0,
@@ -254,7 +256,7 @@ func TestLongTextsAreFoundByPhraseAndToTheirEnd(t *testing.T) {
 func TestStemsAreFoundAndShown(t *testing.T) {
 	s := openTest(t, pgtest.DSN(t))
 	addText(t, s, "a", "we have configured all parsers", "nothing")
-	until(t, "the index has all", func() bool { return s.lag(t) == skein.Lag{} })
+	until(t, "the index has all", func() bool { return s.lag(t) == inspect.Lag{} })
 	r := finds(t, s, "configuring parser")
 	if len(r.Hits) != 1 || r.Hits[0].Snippet != "we have "+skein.Mark+"configured"+skein.EndMark+" all "+skein.Mark+"parsers"+skein.EndMark {
 		t.Errorf("Search(configuring parser) yields %+v, want the text with configured and parsers marked", r.Hits)
@@ -266,7 +268,7 @@ func TestStemsAreFoundAndShown(t *testing.T) {
 func TestSubstringsFindOddLetters(t *testing.T) {
 	s := openTest(t, pgtest.DSN(t))
 	addText(t, s, "a", "a ta\u017fk", "a tas\u212a", "a TASK", "a tusk")
-	until(t, "the index has all", func() bool { return s.lag(t) == skein.Lag{} })
+	until(t, "the index has all", func() bool { return s.lag(t) == inspect.Lag{} })
 	for _, q := range []skein.Query{{Substring: "task"}, {Regex: "(?i)task"}} {
 		q.Each, q.Deadline = true, 20*time.Second
 		r, err := s.Search(t.Context(), q)
@@ -302,7 +304,7 @@ func TestSearchIsCutOffAtTheDeadline(t *testing.T) {
 		texts[i] = fmt.Sprintf("common %d", i)
 	}
 	addText(t, s, "a", texts...)
-	until(t, "the index has all", func() bool { return s.lag(t) == skein.Lag{} })
+	until(t, "the index has all", func() bool { return s.lag(t) == inspect.Lag{} })
 	q := skein.Query{Terms: []skein.Term{{Words: []string{"common"}}}, Each: true, Deadline: time.Nanosecond}
 	r, err := s.Search(t.Context(), q)
 	if err != nil || !r.CutOff {
@@ -322,7 +324,7 @@ func TestSearchFindsOldPlacesOfWhatIsFrequentNow(t *testing.T) {
 	if _, err := skein.Add(t.Context(), s, "a", evs...); err != nil {
 		t.Fatal(err)
 	}
-	until(t, "the index has all", func() bool { return s.lag(t) == skein.Lag{} })
+	until(t, "the index has all", func() bool { return s.lag(t) == inspect.Lag{} })
 	q := skein.Query{Terms: []skein.Term{{Words: []string{"loom"}}}, Each: true, Limit: 100}
 	for _, v := range []skein.Store{s, s.As(skein.Local)} {
 		if r, err := v.Search(t.Context(), q); err != nil || len(r.Hits) != 35 || r.CutOff {
@@ -352,7 +354,7 @@ func TestSearchLooksAtFewOfManyMatches(t *testing.T) {
 		who  *string
 		cut  bool
 	}{{"usual", &ann, true}, {"usual", nil, true}, {"seldom", &ann, true}, {"seldom", nil, true}, {"nowhere", &ann, false}, {"nowhere", nil, false}} {
-		x := &search{s: s, who: c.who, seen: map[event]bool{}, until: time.Now().Add(time.Minute), q: skein.Query{Terms: []skein.Term{{Words: []string{c.word}}}, Deadline: shortest}}
+		x := &searcher{s: s, who: c.who, seen: map[event]bool{}, until: time.Now().Add(time.Minute), q: skein.Query{Terms: []skein.Term{{Words: []string{c.word}}}, Deadline: shortest}}
 		x.finder, _ = finderOf(x.q.Terms)
 		most := x.rows(rankWork)
 		var before, after int64

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/ledger"
 )
 
 // usageSums adds up the counters of usage u; usageSumsOr0 also where there are
@@ -22,14 +23,14 @@ func usageFields(u *skein.Usage) []any {
 }
 
 // Usage implements [skein.Store]. PostgreSQL sums up as far as no time zone is
-// needed; the rest is [skein.UsageSum]'s.
+// needed; the rest is [ledger.UsageSum]'s.
 func (s *Store) Usage(ctx context.Context, q skein.UsageQuery) (rows []skein.UsageRow, err error) {
 	defer skein.Wrapf(&err, "postgres: usage")
 	if err := q.Check(); err != nil {
 		return nil, err
 	}
 	sql, args := s.usageQuery(&q)
-	sum := skein.NewUsageSum(skein.UsageQuery{By: q.By, Zone: q.Zone})
+	sum := ledger.NewUsageSum(skein.UsageQuery{By: q.By, Zone: q.Zone})
 	err = s.ask(ctx, sql, args, func(r row) error {
 		slot, err := usageSlot(q.By, r)
 		if slot.Usage != (skein.Usage{}) {
@@ -80,7 +81,7 @@ func (s *Store) usageQuery(q *skein.UsageQuery) (sql string, args []any) {
 }
 
 // usageSlot reads a row of a sum; its first column is the value of by.
-func usageSlot(by skein.Dimension, r row) (u skein.UsageSlot, err error) {
+func usageSlot(by skein.Dimension, r row) (u ledger.UsageSlot, err error) {
 	var of string
 	first := any(&of)
 	if by == skein.ByDay || by == "" {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/pgtest"
+	"github.com/skein-dev/skein/store/inspect"
 )
 
 // spent is an answer that was paid for.
@@ -32,8 +33,8 @@ func by(t *testing.T, s skein.Store, of skein.Dimension) string {
 // allWhole fails the test if an examination finds the sums wrong.
 func allWhole(t *testing.T, s *Store) {
 	t.Helper()
-	for f, err := range s.Examine(t.Context(), skein.Examination{}) {
-		if err != nil || f.Level == skein.Damaged {
+	for f, err := range s.Examine(t.Context(), inspect.Examination{}) {
+		if err != nil || f.Level == inspect.Damaged {
 			t.Errorf("Examine yields %+v, error %v", f, err)
 		}
 	}

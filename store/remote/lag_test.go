@@ -8,6 +8,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/server/door"
+	"github.com/skein-dev/skein/store/inspect"
 	"github.com/skein-dev/skein/store/memory"
 	"github.com/skein-dev/skein/store/remote"
 )
@@ -15,16 +16,16 @@ import (
 // behind is a store whose index is behind.
 type behind struct {
 	skein.Store
-	lag skein.Lag
+	lag inspect.Lag
 }
 
-// Lag implements [skein.Lagger].
-func (b behind) Lag(context.Context) (skein.Lag, error) { return b.lag, nil }
+// Lag implements [inspect.Lagger].
+func (b behind) Lag(context.Context) (inspect.Lag, error) { return b.lag, nil }
 
 func TestLagIsThatOfTheServersStore(t *testing.T) {
-	want := skein.Lag{Events: 7, Since: skein.At(time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC))}
+	want := inspect.Lag{Events: 7, Since: skein.At(time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC))}
 	at := serve(t, behind{memory.New(), want})
-	lagOf := func(token string) (skein.Lag, error) {
+	lagOf := func(token string) (inspect.Lag, error) {
 		s, err := remote.Open(t.Context(), remote.Options{URL: at.URL, Token: token})
 		if err != nil {
 			t.Fatal(err)

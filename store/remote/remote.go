@@ -14,6 +14,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/server/api"
+	"github.com/skein-dev/skein/store/inspect"
 )
 
 // Options say where the server is, and who asks.
@@ -47,11 +48,11 @@ type Store struct {
 }
 
 var (
-	_ skein.Store    = (*Store)(nil)
-	_ skein.Sizer    = (*Store)(nil)
-	_ skein.Namer    = (*Store)(nil)
-	_ skein.Examiner = (*Store)(nil)
-	_ skein.Lagger   = (*Store)(nil)
+	_ skein.Store      = (*Store)(nil)
+	_ skein.Sizer      = (*Store)(nil)
+	_ skein.Namer      = (*Store)(nil)
+	_ inspect.Examiner = (*Store)(nil)
+	_ inspect.Lagger   = (*Store)(nil)
 )
 
 // core is what a store and its views share.

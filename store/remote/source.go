@@ -8,6 +8,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/server/api"
+	"github.com/skein-dev/skein/store/inspect"
 )
 
 // ofFile is what is asked of a source file.
@@ -89,17 +90,17 @@ func (s *Store) Records(ctx context.Context, format, path string, n int) iter.Se
 	})
 }
 
-// Lag implements [skein.Lagger]: it is that of the server's store. It wants a
+// Lag implements [inspect.Lagger]: it is that of the server's store. It wants a
 // token with the scope admin.
-func (s *Store) Lag(ctx context.Context) (_ skein.Lag, err error) {
+func (s *Store) Lag(ctx context.Context) (_ inspect.Lag, err error) {
 	defer skein.Wrapf(&err, "remote: lag of the index")
 	l, err := ask[api.Lag](ctx, s, "lag", struct{}{})
-	return skein.Lag(l), err
+	return inspect.Lag(l), err
 }
 
-// Examine implements [skein.Examiner]: the server looks at its store.
-func (s *Store) Examine(ctx context.Context, x skein.Examination) iter.Seq2[skein.Finding, error] {
+// Examine implements [inspect.Examiner]: the server looks at its store.
+func (s *Store) Examine(ctx context.Context, x inspect.Examination) iter.Seq2[inspect.Finding, error] {
 	return list(ctx, s, "examine", struct {
 		Repair bool `json:"repair,omitempty"`
-	}{x.Repair}, readJSON[skein.Finding])
+	}{x.Repair}, readJSON[inspect.Finding])
 }

@@ -11,11 +11,12 @@ import (
 	"time"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/inspect"
 )
 
-var _ skein.Keeper = (*Store)(nil)
+var _ inspect.Keeper = (*Store)(nil)
 
-// Backup implements [skein.Keeper].
+// Backup implements [inspect.Keeper].
 func (s *Store) Backup(ctx context.Context, path string) (err error) {
 	defer skein.Wrapf(&err, "sqlite: backup to %s", path)
 	leave, err := s.enter()
@@ -23,12 +24,12 @@ func (s *Store) Backup(ctx context.Context, path string) (err error) {
 		return err
 	}
 	defer leave()
-	return s.copyTo(ctx, path, skein.BackupCopy, s.vacuumInto)
+	return s.copyTo(ctx, path, inspect.BackupCopy, s.vacuumInto)
 }
 
 // copyTo makes a copy of the file under another name first, so that there is
 // never half a copy. It is written down before, so that none is unknown.
-func (c *core) copyTo(ctx context.Context, path string, kind skein.CopyKind, write func(ctx context.Context, to string) error) error {
+func (c *core) copyTo(ctx context.Context, path string, kind inspect.CopyKind, write func(ctx context.Context, to string) error) error {
 	if err := c.inPlace(); err != nil {
 		return err
 	}
@@ -114,7 +115,7 @@ func (c *core) copyPages(d driver.Driver, path string) error {
 	return errors.Join(classify(copyInto(to.raw, d, dsn(c.path, "mode=ro"), func() error { return nil })), to.close())
 }
 
-// RestoreBackup implements [skein.Keeper].
+// RestoreBackup implements [inspect.Keeper].
 func (s *Store) RestoreBackup(ctx context.Context, path, kept string) (err error) {
 	defer skein.Wrapf(&err, "sqlite: restore backup %s", path)
 	leave, err := s.enter()
@@ -137,10 +138,10 @@ func (s *Store) RestoreBackup(ctx context.Context, path, kept string) (err error
 		return err
 	}
 	defer func() { err = errors.Join(err, done()) }()
-	err = s.copyTo(ctx, kept, skein.RestoredCopy, s.vacuumInto)
+	err = s.copyTo(ctx, kept, inspect.RestoredCopy, s.vacuumInto)
 	if errors.Is(err, skein.ErrCorrupt) { // damaged as it is, page by page
 		if err = s.copyPages(d, kept); err == nil {
-			s.noteCopy(ctx, kept, skein.RestoredCopy)
+			s.noteCopy(ctx, kept, inspect.RestoredCopy)
 		}
 	}
 	if err != nil {

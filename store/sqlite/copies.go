@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/inspect"
 )
 
 // unfinished is how the name of a copy begins that is not whole yet.
@@ -23,14 +24,14 @@ const unfinished = ".skein-backup-"
 type noted struct {
 	path  string
 	made  skein.Time
-	kind  skein.CopyKind
+	kind  inspect.CopyKind
 	state string
 }
 
-// Copies implements [skein.Keeper]: those that are written down, and the files
+// Copies implements [inspect.Keeper]: those that are written down, and the files
 // that lie where copies are made, which may be of an earlier version or of
 // another store beside this one.
-func (s *Store) Copies(ctx context.Context) (all []skein.Copy, err error) {
+func (s *Store) Copies(ctx context.Context) (all []inspect.Copy, err error) {
 	defer skein.Wrapf(&err, "sqlite: copies of %s", s.path)
 	known, err := s.notedCopies(ctx)
 	if err != nil {
@@ -39,7 +40,7 @@ func (s *Store) Copies(ctx context.Context) (all []skein.Copy, err error) {
 	seen := map[string]bool{}
 	for _, n := range known {
 		seen[n.path] = true
-		c := skein.Copy{Path: n.path, Kind: n.kind, Made: n.made, Gone: true}
+		c := inspect.Copy{Path: n.path, Kind: n.kind, Made: n.made, Gone: true}
 		if st, err := os.Stat(n.path); err == nil {
 			c.Gone, c.Size = false, st.Size()
 		}
@@ -54,9 +55,9 @@ func (s *Store) Copies(ctx context.Context) (all []skein.Copy, err error) {
 		if err != nil || seen[path] || !st.Mode().IsRegular() {
 			continue // it went meanwhile
 		}
-		all = append(all, skein.Copy{Path: path, Kind: kindOf(path), Made: skein.At(st.ModTime()), Size: st.Size()})
+		all = append(all, inspect.Copy{Path: path, Kind: kindOf(path), Made: skein.At(st.ModTime()), Size: st.Size()})
 	}
-	slices.SortFunc(all, func(a, b skein.Copy) int { return cmp.Or(cmp.Compare(b.Made, a.Made), cmp.Compare(a.Path, b.Path)) })
+	slices.SortFunc(all, func(a, b inspect.Copy) int { return cmp.Or(cmp.Compare(b.Made, a.Made), cmp.Compare(a.Path, b.Path)) })
 	return all, nil
 }
 
@@ -93,19 +94,19 @@ func besides(path string) (all []string, err error) {
 var besideName = regexp.MustCompile(`^\.v\d+(-\d+)?\.bak(\.tmp)?$|^\.damaged-\d+(-wal)?$`)
 
 // kindOf tells from its name what a copy is that is not written down.
-func kindOf(path string) skein.CopyKind {
+func kindOf(path string) inspect.CopyKind {
 	name := filepath.Base(path)
 	switch {
 	case strings.HasPrefix(name, "backup-"):
-		return skein.BackupCopy
+		return inspect.BackupCopy
 	case strings.HasPrefix(name, "before-restore-"):
-		return skein.RestoredCopy
+		return inspect.RestoredCopy
 	case strings.Contains(name, ".damaged-"):
-		return skein.DamagedCopy
+		return inspect.DamagedCopy
 	case strings.HasSuffix(name, ".bak"):
-		return skein.MigrationCopy
+		return inspect.MigrationCopy
 	}
-	return skein.UnknownCopy
+	return inspect.UnknownCopy
 }
 
 // notedCopies returns what the table copies has, the newest first.
@@ -123,7 +124,7 @@ func copiesIn(c *conn) (all []noted, err error) {
 		var made int64
 		var kind string
 		err := scan(row, []any{&n.path, &made, &kind, &n.state})
-		n.made, n.kind = skein.Time(made), skein.CopyKind(kind)
+		n.made, n.kind = skein.Time(made), inspect.CopyKind(kind)
 		all = append(all, n)
 		return err
 	})
@@ -132,14 +133,14 @@ func copiesIn(c *conn) (all []noted, err error) {
 
 // noteCopy writes down that a copy is being made. Where that cannot be, people
 // are told: a store that is damaged, or on a full disk, must be copied too.
-func (c *core) noteCopy(ctx context.Context, path string, kind skein.CopyKind) {
+func (c *core) noteCopy(ctx context.Context, path string, kind inspect.CopyKind) {
 	err := c.change(ctx, func(t *tx) error { return noteCopy(t.conn, path, kind, skein.At(c.clock())) })
 	if err != nil && ctx.Err() == nil && c.notice != nil {
 		c.notice(fmt.Sprintf("the copy %s is not written down, so a scrub will not name it: %v", path, err))
 	}
 }
 
-func noteCopy(c *conn, path string, kind skein.CopyKind, at skein.Time) error {
+func noteCopy(c *conn, path string, kind inspect.CopyKind, at skein.Time) error {
 	state, err := stateOf(c)
 	if err != nil {
 		return err

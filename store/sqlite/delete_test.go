@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/search"
 )
 
 // long appends a session of n messages in batches.
@@ -193,7 +194,7 @@ func doomInShell(t *testing.T, name string, id, heir skein.SessionID) {
 // wantHit wants words to be found once.
 func wantHit(t *testing.T, s skein.Store, q skein.Query, words string) skein.Hit {
 	t.Helper()
-	terms, err := skein.ParseQuery(words)
+	terms, err := search.Parse(words)
 	if err != nil {
 		t.Fatal(err)
 	}

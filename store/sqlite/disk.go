@@ -7,7 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/inspect"
 )
 
 // fewPages is the share of the file that may be free before it is said.
@@ -31,7 +31,7 @@ func (ex *exam) disk(area string) error {
 		return err
 	}
 	if free > 256 && free > pages/fewPages {
-		err := ex.Mend(skein.Finding{Area: area, Level: skein.Warning, Text: fmt.Sprintf("of the file's %s %s are free", inUnits(pages*size), inUnits(free*size))},
+		err := ex.Mend(inspect.Finding{Area: area, Level: inspect.Warning, Text: fmt.Sprintf("of the file's %s %s are free", inUnits(pages*size), inUnits(free*size))},
 			func() error { return ex.s.sweep(ex.ctx) })
 		if err != nil {
 			return err
@@ -42,7 +42,7 @@ func (ex *exam) disk(area string) error {
 	case !known:
 		ex.Fine(area, "the file has %s", inUnits(pages*size))
 	case room < 256<<20 || room < pages*size/10:
-		ex.Find(skein.Finding{Area: area, Level: skein.Warning, Text: fmt.Sprintf("the file has %s, the disk has room for %s more", inUnits(pages*size), inUnits(room))})
+		ex.Find(inspect.Finding{Area: area, Level: inspect.Warning, Text: fmt.Sprintf("the file has %s, the disk has room for %s more", inUnits(pages*size), inUnits(room))})
 	default:
 		ex.Fine(area, "the file has %s, the disk has room for %s more", inUnits(pages*size), inUnits(room))
 	}
@@ -86,7 +86,7 @@ func (ex *exam) ownerOnly(area, path string, mode fs.FileMode) error {
 	if err != nil {
 		return err
 	}
-	return ex.Mend(skein.Finding{Area: area, Level: skein.Warning, Text: fmt.Sprintf("%s has the mode %04o, so others can look into it; want %04o", path, st.Mode().Perm(), mode)},
+	return ex.Mend(inspect.Finding{Area: area, Level: inspect.Warning, Text: fmt.Sprintf("%s has the mode %04o, so others can look into it; want %04o", path, st.Mode().Perm(), mode)},
 		func() error { return os.Chmod(path, mode) })
 }
 
@@ -103,7 +103,7 @@ func (ex *exam) folderRights(area string) (seen string, err error) {
 		return "", ex.ownerOnly(area, dir, 0o700)
 	}
 	if st.Mode().Perm()&0o022 != 0 && st.Mode()&fs.ModeSticky == 0 {
-		ex.Find(skein.Finding{Area: area, Level: skein.Warning, Text: fmt.Sprintf("%s has the mode %04o, so others can remove and replace the store in it; skein changes only folders of its own", dir, st.Mode().Perm())})
+		ex.Find(inspect.Finding{Area: area, Level: inspect.Warning, Text: fmt.Sprintf("%s has the mode %04o, so others can remove and replace the store in it; skein changes only folders of its own", dir, st.Mode().Perm())})
 	}
 	return fmt.Sprintf("; others can see it in %s, which has the mode %04o and is not skein's own", dir, st.Mode().Perm()), nil
 }

@@ -10,16 +10,16 @@ import (
 	"strings"
 
 	"github.com/skein-dev/skein"
-	"github.com/skein-dev/skein/internal/examine"
+	"github.com/skein-dev/skein/store/inspect"
 )
 
-var _ skein.Examiner = (*Store)(nil)
+var _ inspect.Examiner = (*Store)(nil)
 
-// Examine implements [skein.Examiner]. It reads the whole file; others write
+// Examine implements [inspect.Examiner]. It reads the whole file; others write
 // meanwhile.
-func (s *Store) Examine(ctx context.Context, x skein.Examination) iter.Seq2[skein.Finding, error] {
+func (s *Store) Examine(ctx context.Context, x inspect.Examination) iter.Seq2[inspect.Finding, error] {
 	x.Repair = x.Repair && s.unwritable(ctx) == nil
-	return examine.Run(ctx, x, "sqlite: examine "+s.path, func(e *examine.Exam) {
+	return inspect.Run(ctx, x, "sqlite: examine "+s.path, func(e *inspect.Exam) {
 		ex := &exam{Exam: e, s: s, ctx: ctx, folder: x.Folder}
 		ex.Area("sqlite", ex.version)
 		ex.Area("permissions", ex.permissions)
@@ -38,7 +38,7 @@ func (s *Store) Examine(ctx context.Context, x skein.Examination) iter.Seq2[skei
 
 // An exam is one call of Examine.
 type exam struct {
-	*examine.Exam
+	*inspect.Exam
 	s      *Store
 	ctx    context.Context
 	folder string // Examination.Folder
@@ -81,8 +81,8 @@ func (ex *exam) file(area string) error {
 
 // broken says what SQLite finds, and makes a new store of what can be read.
 func (ex *exam) broken(area string, found []string) error {
-	var lost []skein.Finding
-	err := ex.Mend(skein.Finding{Area: area, Level: skein.Damaged, Text: strings.Join(found, "\n")}, func() (err error) {
+	var lost []inspect.Finding
+	err := ex.Mend(inspect.Finding{Area: area, Level: inspect.Damaged, Text: strings.Join(found, "\n")}, func() (err error) {
 		lost, err = ex.rebuild()
 		return err
 	})
@@ -194,7 +194,7 @@ func (ex *exam) usage(area string) error {
 		return err
 	}
 	if wrong > 0 {
-		return ex.Mend(skein.Finding{Area: area, Level: skein.Damaged, Text: fmt.Sprintf("%d sums differ from what they are sums of", wrong)}, func() error {
+		return ex.Mend(inspect.Finding{Area: area, Level: inspect.Damaged, Text: fmt.Sprintf("%d sums differ from what they are sums of", wrong)}, func() error {
 			return ex.s.change(ex.ctx, func(t *tx) error {
 				for _, q := range []string{
 					`DELETE FROM usage`,
@@ -222,7 +222,7 @@ func (ex *exam) index(area string) error {
 	if err != nil {
 		return err
 	}
-	waiting := examine.Waits(lag, ex.s.clock())
+	waiting := inspect.Waits(lag, ex.s.clock())
 	if ex.s.unwritable(ex.ctx) != nil {
 		ex.Fine(area, "%s; it cannot be checked: the store is read-only", waiting)
 		return nil //nolint:nilerr // there was none
@@ -232,7 +232,7 @@ func (ex *exam) index(area string) error {
 		return err
 	})
 	if resultCode(err)&0xff == codeCorrupt {
-		return ex.Mend(skein.Finding{Area: area, Level: skein.Damaged, Text: "the search index disagrees with the texts; it can be built anew from them"}, ex.s.rebuildIndex)
+		return ex.Mend(inspect.Finding{Area: area, Level: inspect.Damaged, Text: "the search index disagrees with the texts; it can be built anew from them"}, ex.s.rebuildIndex)
 	}
 	if err != nil {
 		return err
@@ -306,12 +306,12 @@ func (ex *exam) refs(area string) error {
 		return err
 	}
 	if missing > 0 {
-		ex.Find(skein.Finding{Area: area, Level: skein.Warning, Text: fmt.Sprintf("%d references to blobs that are not here", missing)})
+		ex.Find(inspect.Finding{Area: area, Level: inspect.Warning, Text: fmt.Sprintf("%d references to blobs that are not here", missing)})
 	}
 	if orphans == 0 {
 		return nil
 	}
-	return ex.Mend(skein.Finding{Area: area, Level: skein.Warning, Text: fmt.Sprintf("%d blobs that nothing refers to", orphans)}, func() error {
+	return ex.Mend(inspect.Finding{Area: area, Level: inspect.Warning, Text: fmt.Sprintf("%d blobs that nothing refers to", orphans)}, func() error {
 		return ex.s.change(ex.ctx, func(t *tx) error {
 			_, _, err := t.exec(`DELETE FROM blobs WHERE hash NOT IN (SELECT hash FROM blob_refs)`)
 			return err

@@ -6,22 +6,23 @@ import (
 	"iter"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/erase"
 )
 
-var _ skein.Burier = (*Store)(nil)
+var _ erase.Burier = (*Store)(nil)
 
-// Tombstones implements [skein.Burier].
-func (s *Store) Tombstones(ctx context.Context) iter.Seq2[skein.Tombstone, error] {
-	return func(yield func(skein.Tombstone, error) bool) {
+// Tombstones implements [erase.Burier].
+func (s *Store) Tombstones(ctx context.Context) iter.Seq2[erase.Tombstone, error] {
+	return func(yield func(erase.Tombstone, error) bool) {
 		err := s.write(ctx, func(t *tx) error { return t.bury() })
-		for last := (skein.Tombstone{}); ; {
-			var page []skein.Tombstone
+		for last := (erase.Tombstone{}); ; {
+			var page []erase.Tombstone
 			if err == nil {
 				page, err = s.tombPage(ctx, last)
 			}
 			if err != nil {
 				skein.Wrapf(&err, "sqlite: tombstones")
-				yield(skein.Tombstone{}, err)
+				yield(erase.Tombstone{}, err)
 				return
 			}
 			for _, t := range page {
@@ -39,7 +40,7 @@ func (s *Store) Tombstones(ctx context.Context) iter.Seq2[skein.Tombstone, error
 
 // tombPage returns the next tombstones after last; the first ones after one
 // without a user.
-func (s *Store) tombPage(ctx context.Context, last skein.Tombstone) (page []skein.Tombstone, err error) {
+func (s *Store) tombPage(ctx context.Context, last erase.Tombstone) (page []erase.Tombstone, err error) {
 	err = s.read(ctx, func(c *conn) error {
 		return c.query(`SELECT hash, user_id, at FROM tombstones WHERE (hash, user_id) > (?1, ?2) AND (?3 = '' OR user_id IN (?3, '')) ORDER BY hash, user_id LIMIT 500`,
 			[]any{last.Hash[:], string(last.User), string(s.user)}, func(row []driver.Value) error {
@@ -49,7 +50,7 @@ func (s *Store) tombPage(ctx context.Context, last skein.Tombstone) (page []skei
 				if err := scan(row, []any{&hash, &user, &at}); err != nil {
 					return err
 				}
-				t := skein.Tombstone{User: skein.User(user), At: skein.Time(at)}
+				t := erase.Tombstone{User: skein.User(user), At: skein.Time(at)}
 				copy(t.Hash[:], hash)
 				page = append(page, t)
 				return nil
@@ -58,8 +59,8 @@ func (s *Store) tombPage(ctx context.Context, last skein.Tombstone) (page []skei
 	return page, err
 }
 
-// Bury implements [skein.Burier].
-func (s *Store) Bury(ctx context.Context, stones ...skein.Tombstone) (err error) {
+// Bury implements [erase.Burier].
+func (s *Store) Bury(ctx context.Context, stones ...erase.Tombstone) (err error) {
 	defer skein.Wrapf(&err, "sqlite: bury %d", len(stones))
 	return s.write(ctx, func(t *tx) error {
 		for _, st := range stones {

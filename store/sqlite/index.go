@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/search"
 )
 
 // The search index is fed after the append, not in it: that would double what
@@ -127,7 +128,7 @@ func (x *indexer) step(run func(context.Context, func(*tx) error) error, bytes i
 
 // extraOf returns what search finds in an event besides its text: a string, or
 // nil if there is nothing.
-func extraOf(f *skein.Facts) any { return orNull(skein.Extra(f.Text)) }
+func extraOf(f *skein.Facts) any { return orNull(search.Extra(f.Text)) }
 
 // appended is told how many events a commit stored.
 func (c *core) appended(n int) {

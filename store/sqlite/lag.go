@@ -5,9 +5,10 @@ import (
 	"sync"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/inspect"
 )
 
-var _ skein.Lagger = (*Store)(nil)
+var _ inspect.Lagger = (*Store)(nil)
 
 // countUpTo is how many events that wait for the index are counted one by one.
 const countUpTo = 10_000
@@ -21,10 +22,10 @@ type lookback struct {
 	after skein.Time // what is stored later than upto was stored after this
 }
 
-// Lag implements [skein.Lagger]. An event that was not imported says itself
+// Lag implements [inspect.Lagger]. An event that was not imported says itself
 // when it was stored; it may say something else, and others say nothing. So
 // that counts only as far as it fits what this process has seen before.
-func (s *Store) Lag(ctx context.Context) (l skein.Lag, err error) {
+func (s *Store) Lag(ctx context.Context) (l inspect.Lag, err error) {
 	defer skein.Wrapf(&err, "sqlite: lag of the index")
 	var upto, last, at int64
 	err = s.read(ctx, func(c *conn) error {
@@ -42,7 +43,7 @@ func (s *Store) Lag(ctx context.Context) (l skein.Lag, err error) {
 		return err
 	})
 	if err != nil {
-		return skein.Lag{}, err
+		return inspect.Lag{}, err
 	}
 	l.Since = s.waited.look(upto, last, skein.Time(at), skein.At(s.clock()))
 	return l, nil

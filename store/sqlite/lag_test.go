@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/inspect"
 )
 
 // What waits for the index is counted, with its age; what is in is not.
@@ -20,7 +21,7 @@ func TestLagIsWhatWaits(t *testing.T) {
 	want := func(events int, since skein.Time) {
 		t.Helper()
 		l, err := s.Lag(t.Context())
-		if want := (skein.Lag{Events: events, Since: since}); err != nil || l != want {
+		if want := (inspect.Lag{Events: events, Since: since}); err != nil || l != want {
 			t.Errorf("Lag = %+v, %v, want %+v", l, err, want)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/search"
 )
 
 // matchExpr returns the FTS5 expression that asks for terms, and false if it
@@ -38,7 +39,7 @@ func matchExpr(terms []skein.Term) (string, bool) {
 // It is "" if t has no words.
 func termExpr(t skein.Term) string {
 	var ways []string
-	for _, way := range t.Phrases() {
+	for _, way := range search.Phrases(t) {
 		var all []string
 		for _, p := range way {
 			all = append(all, phraseExpr(p))
@@ -51,7 +52,7 @@ func termExpr(t skein.Term) string {
 	return "((" + strings.Join(ways, ") OR (") + "))"
 }
 
-func phraseExpr(p skein.Phrase) string {
+func phraseExpr(p search.Phrase) string {
 	words := p.Words
 	if p.Prefix {
 		// The index has the stems of words, so what a word begins with may

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/inspect"
 )
 
 //go:embed schema/*.sql
@@ -101,7 +102,7 @@ func migrate(ctx context.Context, c *conn, path string, o Options, steps []strin
 		return err
 	})
 	if err == nil && to != "" {
-		err = noteCopy(c, to, skein.MigrationCopy, skein.At(time.Now()))
+		err = noteCopy(c, to, inspect.MigrationCopy, skein.At(time.Now()))
 	}
 	return err
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/erase"
 )
 
 // old makes a store with one session, and returns its file.
@@ -440,6 +441,6 @@ func TestOlder(t *testing.T) {
 
 // tombOf is tombstones.hash of a session.
 func tombOf(id skein.SessionID) []byte {
-	t := skein.TombOfID(id)
+	t := erase.TombOfID(id)
 	return t[:]
 }

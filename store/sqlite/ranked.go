@@ -4,10 +4,11 @@ import (
 	"slices"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/search"
 )
 
 // ranked finds what the index has, best first, then what waits for the index.
-func (x *search) ranked(c *conn, expr string) error {
+func (x *searcher) ranked(c *conn, expr string) error {
 	fresh, err := x.fresh(c)
 	if err != nil {
 		return err
@@ -25,7 +26,7 @@ func (x *search) ranked(c *conn, expr string) error {
 }
 
 // fresh returns what matches among the events that are not indexed yet.
-func (x *search) fresh(c *conn) ([]hit, error) {
+func (x *searcher) fresh(c *conn) ([]hit, error) {
 	var upto int64
 	if _, err := c.one(`SELECT upto FROM indexed`, nil, &upto); err != nil {
 		return nil, err
@@ -39,7 +40,7 @@ func (x *search) fresh(c *conn) ([]hit, error) {
 // best finds the best rows by rank: of each session the best one, unless each
 // is asked for. Where a word is so frequent that to rank all takes too long, it
 // finds the best of the newest.
-func (x *search) best(c *conn, expr string) (err error) {
+func (x *searcher) best(c *conn, expr string) (err error) {
 	ids, in, more, err := x.newest(c, expr)
 	if err != nil || len(ids) == 0 {
 		return err
@@ -52,12 +53,12 @@ func (x *search) best(c *conn, expr string) (err error) {
 
 // checked returns those of hits that match where the index finds more than was
 // asked for.
-func (x *search) checked(c *conn, hits []hit) (sure []hit, err error) {
+func (x *searcher) checked(c *conn, hits []hit) (sure []hit, err error) {
 	ps := prefixes(x.q.Terms)
 	if len(ps) == 0 {
 		return hits, nil
 	}
-	m, err := skein.Query{Terms: ps}.Matcher()
+	m, err := search.NewMatcher(skein.Query{Terms: ps})
 	if err != nil {
 		return nil, err
 	}
@@ -75,7 +76,7 @@ func (x *search) checked(c *conn, hits []hit) (sure []hit, err error) {
 
 // join puts the fresh hits among those that are ranked: nothing tells how good
 // they are, so they come before those of less than the mean score.
-func (x *search) join(fresh []hit) {
+func (x *searcher) join(fresh []hit) {
 	if len(fresh) == 0 {
 		return
 	}

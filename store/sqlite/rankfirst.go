@@ -18,7 +18,7 @@ type match struct {
 const firstLook = 128 // matches whose events are looked up at first; then four times as many
 
 // ranges returns where the index has what is searched, the newest first.
-func (x *search) ranges(c *conn) (all []span, err error) {
+func (x *searcher) ranges(c *conn) (all []span, err error) {
 	if x.shownIn == nil {
 		return []span{{0, math.MaxInt64}}, nil
 	}
@@ -35,7 +35,7 @@ func (x *search) ranges(c *conn) (all []span, err error) {
 // newest returns where the index finds the words, the newest place first: as many
 // as may be ranked, and the ranges that they are all of. More says that there may
 // be more.
-func (x *search) newest(c *conn, expr string) (ids []int64, in []span, more bool, err error) {
+func (x *searcher) newest(c *conn, expr string) (ids []int64, in []span, more bool, err error) {
 	all, err := x.ranges(c)
 	if err != nil {
 		return nil, nil, false, err
@@ -61,7 +61,7 @@ func (x *search) newest(c *conn, expr string) (ids []int64, in []span, more bool
 }
 
 // rankedIn returns what the index finds in some ranges, best first.
-func (x *search) rankedIn(c *conn, expr string, in []span) (all []match, err error) {
+func (x *searcher) rankedIn(c *conn, expr string, in []span) (all []match, err error) {
 	for _, r := range in {
 		err := c.query(`SELECT rowid, rank FROM words WHERE words MATCH ? AND rowid BETWEEN ? AND ?`, []any{expr, r.first, r.last}, func(row []driver.Value) error {
 			var m match
@@ -80,7 +80,7 @@ func (x *search) rankedIn(c *conn, expr string, in []span) (all []match, err err
 // rankFirst finds the best of the rows that the index finds in some ranges: it
 // ranks them, and looks up the events of the best until there are enough. Most
 // rows of a word that is not rare are never looked up.
-func (x *search) rankFirst(c *conn, expr string, ids []int64, in []span) error {
+func (x *searcher) rankFirst(c *conn, expr string, ids []int64, in []span) error {
 	all, err := x.rankedIn(c, expr, in)
 	if err != nil {
 		return err
@@ -123,7 +123,7 @@ func (x *search) rankFirst(c *conn, expr string, ids []int64, in []span) error {
 
 // lookUp returns the hits of those matches that fulfil the conditions, in the
 // same order.
-func (x *search) lookUp(c *conn, matches []match) ([]hit, error) {
+func (x *searcher) lookUp(c *conn, matches []match) ([]hit, error) {
 	if len(matches) == 0 {
 		return nil, nil
 	}
@@ -163,7 +163,7 @@ func (a hit) better(b hit) bool {
 
 // count says of each hit how many of the events ids, which are in order, are in
 // its session.
-func (x *search) count(c *conn, ids []int64) error {
+func (x *searcher) count(c *conn, ids []int64) error {
 	at := make(map[int64]int, len(x.hits))
 	for i, h := range x.hits {
 		at[h.session] = i
@@ -195,7 +195,7 @@ func (x *search) count(c *conn, ids []int64) error {
 
 // near returns those of ids, which are in order, that lie between the first and
 // the last event of what a hit's session shows.
-func (x *search) near(c *conn, ids []int64) (near []int64, err error) {
+func (x *searcher) near(c *conn, ids []int64) (near []int64, err error) {
 	for _, h := range x.hits {
 		segs, err := c.segments(h.session, math.MaxInt64)
 		if err != nil {
@@ -216,7 +216,7 @@ func (x *search) near(c *conn, ids []int64) (near []int64, err error) {
 }
 
 // listed returns the arguments of a query over the events ids.
-func (x *search) listed(ids []int64) ([]any, error) {
+func (x *searcher) listed(ids []int64) ([]any, error) {
 	list, err := json.Marshal(ids)
 	return append([]any{string(list)}, x.where.args...), err
 }

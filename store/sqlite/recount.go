@@ -9,6 +9,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/walk"
+	"github.com/skein-dev/skein/store/inspect"
 )
 
 // recountAll works out anew what the rows of those sessions say whose messages
@@ -66,7 +67,7 @@ func (ex *exam) recounts(area string) error {
 	if err != nil || n == 0 {
 		return err
 	}
-	return ex.Mend(skein.Finding{Area: area, Level: skein.Warning, Text: fmt.Sprintf(
+	return ex.Mend(inspect.Finding{Area: area, Level: inspect.Warning, Text: fmt.Sprintf(
 		"sessions whose messages are yet to be counted anew: %d; messages were deleted in the shell, or an older version wrote them", n)},
 		func() error { return ex.s.recountAll(ex.ctx) })
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/inspect"
 )
 
 // Who examines the store is told what is yet to be worked out anew, and can
@@ -27,8 +28,8 @@ func TestExamineWorksRowsOutAnew(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, repair := range []bool{false, true} {
-		var told []skein.Finding
-		for f, err := range s.Examine(t.Context(), skein.Examination{Repair: repair}) {
+		var told []inspect.Finding
+		for f, err := range s.Examine(t.Context(), inspect.Examination{Repair: repair}) {
 			if err != nil {
 				t.Fatal(err)
 			}

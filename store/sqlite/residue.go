@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/inspect"
 )
 
 // The index keeps the words of deleted text in its older parts until these are
@@ -244,6 +245,6 @@ func (ex *exam) residue(area string) error {
 	if err != nil || !owed {
 		return err
 	}
-	return ex.Mend(skein.Finding{Area: area, Level: skein.Warning, Text: "words of deleted text are still in the search index, in free pages or in the log; each command takes some of them out"},
+	return ex.Mend(inspect.Finding{Area: area, Level: inspect.Warning, Text: "words of deleted text are still in the search index, in free pages or in the log; each command takes some of them out"},
 		func() error { return ex.s.sweep(ex.ctx) })
 }

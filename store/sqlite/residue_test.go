@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/inspect"
 )
 
 // fillIndex indexes n messages, in parts of some.
@@ -151,7 +152,7 @@ func TestEveryProcessPaysOfTheResidue(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	wantFinding(t, s, skein.Examination{}, true)
+	wantFinding(t, s, inspect.Examination{}, true)
 	if err := s.Close(); err != nil { // it only filled the store
 		t.Fatal(err)
 	}
@@ -164,7 +165,7 @@ func TestEveryProcessPaysOfTheResidue(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	wantFinding(t, s, skein.Examination{}, false)
+	wantFinding(t, s, inspect.Examination{}, false)
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -180,8 +181,8 @@ func TestDoctorMendsResidue(t *testing.T) {
 	if _, err := s.Delete(t.Context(), "a", skein.Deletion{}); err != nil {
 		t.Fatal(err)
 	}
-	wantFinding(t, s, skein.Examination{Repair: true}, true)
-	wantFinding(t, s, skein.Examination{}, false)
+	wantFinding(t, s, inspect.Examination{Repair: true}, true)
+	wantFinding(t, s, inspect.Examination{}, false)
 	wantNoByte(t, name, "oingwor")
 }
 
@@ -205,7 +206,7 @@ func TestResidueOfAllTextsGoesAtOnce(t *testing.T) {
 }
 
 // wantFinding wants an examination to say that words are left, or not.
-func wantFinding(t *testing.T, s *Store, x skein.Examination, want bool) {
+func wantFinding(t *testing.T, s *Store, x inspect.Examination, want bool) {
 	t.Helper()
 	said := ""
 	for f, err := range s.Examine(context.Background(), x) {

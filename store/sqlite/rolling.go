@@ -15,6 +15,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/sleep"
+	"github.com/skein-dev/skein/store/inspect"
 )
 
 const (
@@ -32,7 +33,7 @@ type roll struct {
 	keep int
 }
 
-// Due implements [skein.Keeper]. It costs a look at a few rows. Where a copy is
+// Due implements [inspect.Keeper]. It costs a look at a few rows. Where a copy is
 // due, it makes the folder and the lock, if need be: whoever is told that one is
 // due starts a process for it, which must not be in vain each time.
 func (s *Store) Due(ctx context.Context, keep int) (due bool, err error) {
@@ -102,7 +103,7 @@ func (r roll) due(ctx context.Context) (bool, error) {
 	}
 	if slices.ContainsFunc(known, func(n noted) bool {
 		_, err := os.Stat(n.path)
-		return err == nil && n.kind != skein.DamagedCopy && (n.state == state || recent(r.clock(), n.made.Std(), rollEvery))
+		return err == nil && n.kind != inspect.DamagedCopy && (n.state == state || recent(r.clock(), n.made.Std(), rollEvery))
 	}) {
 		return false, nil
 	}
@@ -133,7 +134,7 @@ func (s *Store) rollLock() string {
 	return filepath.Join(backupFolder(s.path), "."+filepath.Base(s.path)+".lock")
 }
 
-// Roll implements [skein.Keeper].
+// Roll implements [inspect.Keeper].
 func (s *Store) Roll(ctx context.Context, keep int) (path string, err error) {
 	defer skein.Wrapf(&err, "sqlite: copy of %s", s.path)
 	leave, err := s.enter()
@@ -163,7 +164,7 @@ func (s *Store) Roll(ctx context.Context, keep int) (path string, err error) {
 	defer func() { err = errors.Join(err, r.mark()) }()
 	r.sweepUnfinished()
 	path = r.prefix() + now.UTC().Format("20060102T150405.000Z") + ".db"
-	if err := s.copyTo(ctx, path, skein.RollingCopy, s.copySlowly); err != nil {
+	if err := s.copyTo(ctx, path, inspect.RollingCopy, s.copySlowly); err != nil {
 		return "", err
 	}
 	return path, r.rotate(ctx)
@@ -201,7 +202,7 @@ func (r roll) rotate(ctx context.Context) error {
 	}
 	left := r.keep
 	for _, n := range known {
-		if n.kind != skein.RollingCopy || !strings.HasPrefix(n.path, r.prefix()) {
+		if n.kind != inspect.RollingCopy || !strings.HasPrefix(n.path, r.prefix()) {
 			continue
 		}
 		if _, err := os.Lstat(n.path); err != nil {

@@ -18,6 +18,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/walk"
+	"github.com/skein-dev/skein/store/inspect"
 )
 
 // aging returns a store whose clock later sets forward.
@@ -242,7 +243,7 @@ func TestEveryCopyIsNamedByAScrub(t *testing.T) {
 	}
 	damage(t, name, root)
 	s, _ = aging(t, name)
-	for _, err := range s.Examine(t.Context(), skein.Examination{Repair: true}) {
+	for _, err := range s.Examine(t.Context(), inspect.Examination{Repair: true}) {
 		if err != nil {
 			t.Fatal(err)
 		}

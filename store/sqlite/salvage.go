@@ -15,6 +15,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/walk"
+	"github.com/skein-dev/skein/store/inspect"
 )
 
 // A Lost is what a salvage did not find of a session.
@@ -75,7 +76,7 @@ func salvageInto(ctx context.Context, from, to, kept string, o Options) (lost []
 	if err := x.sort(ctx); err != nil {
 		return nil, err
 	}
-	s.noteCopy(ctx, kept, skein.DamagedCopy)
+	s.noteCopy(ctx, kept, inspect.DamagedCopy)
 	return x.fill(ctx)
 }
 
@@ -375,7 +376,7 @@ func (x *salvage) order() []string {
 }
 
 // A damagedFileError is the error of Open for a file that SQLite turns down. It is a
-// [skein.Salvager].
+// [inspect.Salvager].
 type damagedFileError struct {
 	path string
 	o    Options
@@ -388,9 +389,9 @@ func (d *damagedFileError) Error() string { return d.err.Error() }
 // Unwrap returns what SQLite said.
 func (d *damagedFileError) Unwrap() error { return d.err }
 
-// Salvage implements [skein.Salvager].
-func (d *damagedFileError) Salvage(ctx context.Context) iter.Seq2[skein.Finding, error] {
-	return func(yield func(skein.Finding, error) bool) {
+// Salvage implements [inspect.Salvager].
+func (d *damagedFileError) Salvage(ctx context.Context) iter.Seq2[inspect.Finding, error] {
+	return func(yield func(inspect.Finding, error) bool) {
 		found, err := d.salvage(ctx)
 		for _, f := range found {
 			if !yield(f, nil) {
@@ -399,12 +400,12 @@ func (d *damagedFileError) Salvage(ctx context.Context) iter.Seq2[skein.Finding,
 		}
 		skein.Wrapf(&err, "sqlite: salvage %s", d.path)
 		if err != nil {
-			yield(skein.Finding{}, err)
+			yield(inspect.Finding{}, err)
 		}
 	}
 }
 
-func (d *damagedFileError) salvage(ctx context.Context) (found []skein.Finding, err error) {
+func (d *damagedFileError) salvage(ctx context.Context) (found []inspect.Finding, err error) {
 	path, err := filepath.EvalSymlinks(d.path) // the log lies beside the file itself
 	if err != nil {
 		return nil, err
@@ -454,8 +455,8 @@ func keptName(path string) (string, error) {
 }
 
 // lostFindings says what was lost in a salvage, and where the damaged file is.
-func lostFindings(lost []Lost, kept string) []skein.Finding {
-	all := []skein.Finding{{Area: "file", Level: skein.Damaged, Mendable: true, Mended: true, Text: "a new store was made of all that can be read; the damaged one is kept as " + kept}}
+func lostFindings(lost []Lost, kept string) []inspect.Finding {
+	all := []inspect.Finding{{Area: "file", Level: inspect.Damaged, Mendable: true, Mended: true, Text: "a new store was made of all that can be read; the damaged one is kept as " + kept}}
 	for _, l := range lost {
 		var ranges []string
 		for _, r := range l.Events {
@@ -465,7 +466,7 @@ func lostFindings(lost []Lost, kept string) []skein.Finding {
 			}
 			ranges = append(ranges, text)
 		}
-		all = append(all, skein.Finding{Area: "events", Level: skein.Damaged, Session: l.Session, Text: "lost: " + strings.Join(ranges, ", ")})
+		all = append(all, inspect.Finding{Area: "events", Level: inspect.Damaged, Session: l.Session, Text: "lost: " + strings.Join(ranges, ", ")})
 	}
 	return all
 }
@@ -475,7 +476,7 @@ var errWritten = errors.New("others have written to it")
 
 // rebuild puts in the place of all that the file has what can be read of it. What
 // is written meanwhile makes it begin anew.
-func (ex *exam) rebuild() (found []skein.Finding, err error) {
+func (ex *exam) rebuild() (found []inspect.Finding, err error) {
 	d, err := sqlDriver()
 	if err != nil {
 		return nil, err

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/inspect"
+	"github.com/skein-dev/skein/store/lenient"
 )
 
 // copiesEnv says how many damaged copies are salvaged; 16 if it does not. 500
@@ -240,7 +242,7 @@ func repaired(t *testing.T, b []byte, what string) map[string]skein.Event {
 		t.Fatal(err)
 	}
 	s, err := Open(t.Context(), name, Options{})
-	var broken skein.Salvager
+	var broken inspect.Salvager
 	if errors.As(err, &broken) {
 		for _, err := range broken.Salvage(t.Context()) {
 			if err != nil {
@@ -253,13 +255,13 @@ func repaired(t *testing.T, b []byte, what string) map[string]skein.Event {
 		t.Fatalf("%s: Open: %v", what, err)
 	}
 	defer s.Close()
-	for _, err := range s.Examine(t.Context(), skein.Examination{Repair: true}) {
+	for _, err := range s.Examine(t.Context(), inspect.Examination{Repair: true}) {
 		if err != nil {
 			t.Fatalf("%s: Examine: %v", what, err)
 		}
 	}
-	for f, err := range s.Examine(t.Context(), skein.Examination{}) {
-		if err != nil || f.Level == skein.Damaged && f.Area != "events" {
+	for f, err := range s.Examine(t.Context(), inspect.Examination{}) {
+		if err != nil || f.Level == inspect.Damaged && f.Area != "events" {
 			t.Errorf("%s: after the repair: %+v, %v", what, f, err)
 		}
 	}
@@ -269,7 +271,7 @@ func repaired(t *testing.T, b []byte, what string) map[string]skein.Event {
 			t.Fatalf("%s: Sessions: %v", what, err)
 		}
 		damaged := map[skein.Seq]bool{}
-		around := skein.Around(s, func(_ skein.SessionID, e *skein.DamagedError) { damaged[e.Seq] = true })
+		around := lenient.Store(s, func(_ skein.SessionID, e *skein.DamagedError) { damaged[e.Seq] = true })
 		for e, err := range around.Events(t.Context(), x.ID, 0) {
 			if err != nil {
 				t.Errorf("%s: Events(%s): %v", what, x.ID, err)
@@ -316,7 +318,7 @@ func TestAFeedGoesOnAfterASalvage(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = Open(t.Context(), name, Options{})
-	var broken skein.Salvager
+	var broken inspect.Salvager
 	if !errors.As(err, &broken) {
 		t.Fatalf("Open = %v, want a store that can be salvaged", err)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/walk"
+	"github.com/skein-dev/skein/store/lenient"
 )
 
 // mostGiven is the greatest ID that is believed: a damaged row may have any.
@@ -324,7 +325,7 @@ func (x *salvage) followOne(t *tx, id, session int64, f *skein.Facts) error {
 // refill makes the row of a session from its events.
 func (x *salvage) refill(ctx context.Context, id skein.SessionID) error {
 	sum := skein.NewTally(id)
-	for e, err := range skein.Around(x.to, nil).Events(ctx, id, 0) {
+	for e, err := range lenient.Store(x.to, nil).Events(ctx, id, 0) {
 		if err == nil {
 			_, err = sum.Add(e)
 		}

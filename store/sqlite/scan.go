@@ -15,7 +15,7 @@ import (
 // those whose text matches, until it has enough or the budget is spent. It
 // serves what no index can: substrings, regular expressions, conditions
 // without words, events that wait for the index.
-func (x *search) scan(c *conn, upto int64) error {
+func (x *searcher) scan(c *conn, upto int64) error {
 	all, err := x.stretches(c, upto)
 	if err != nil {
 		return err
@@ -34,7 +34,7 @@ func (x *search) scan(c *conn, upto int64) error {
 const scanStep = 1000
 
 // through takes what matches in one stretch; errStop says that there are enough.
-func (x *search) through(c *conn, s stretch, seen map[int64]int) error {
+func (x *searcher) through(c *conn, s stretch, seen map[int64]int) error {
 	w := where{conds: slices.Concat(s.where.conds, x.where.conds), args: slices.Concat(s.where.args, x.where.args)}
 	w.add("(e.text IS NOT NULL OR e.failed = 1)")
 	w.add(s.place + " > ? AND " + s.place + " <= ?")
@@ -64,7 +64,7 @@ func (x *search) through(c *conn, s stretch, seen map[int64]int) error {
 }
 
 // take adds a hit of a scan; errStop says that there are enough.
-func (x *search) take(h hit, seen map[int64]int) error {
+func (x *searcher) take(h hit, seen map[int64]int) error {
 	if i, ok := seen[h.session]; ok && !x.q.Each {
 		x.hits[i].Count++
 		return nil
@@ -79,7 +79,7 @@ func (x *search) take(h hit, seen map[int64]int) error {
 }
 
 // results reads the texts of the hits for their snippets.
-func (x *search) results(c *conn) (r skein.Results, err error) {
+func (x *searcher) results(c *conn) (r skein.Results, err error) {
 	r.CutOff = x.cutOff
 	whole := 0
 	for _, h := range x.hits {
@@ -130,7 +130,7 @@ func (c *conn) standing(id int64, e skein.Event) (*skein.Event, error) {
 
 // snippet returns some words of text around the match. Where the index found a
 // word by its stem it says where.
-func (x *search) snippet(c *conn, h hit, text string) (string, error) {
+func (x *searcher) snippet(c *conn, h hit, text string) (string, error) {
 	if h.expr == "" || len(x.matcher.Find(text)) > 0 {
 		return x.matcher.Snippet(text), nil
 	}

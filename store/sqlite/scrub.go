@@ -14,6 +14,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/walk"
+	"github.com/skein-dev/skein/store/erase"
 	"github.com/skein-dev/skein/store/ledger"
 )
 
@@ -135,7 +136,7 @@ func (sc *scrub) findBlobs(seg walk.Segment) error {
 		if err != nil {
 			return err
 		}
-		if clean, found := skein.Blot(data, sc.secrets); found {
+		if clean, found := erase.Blot(data, sc.secrets); found {
 			sc.blobs[hex.EncodeToString(hash)] = skein.NewBlob(clean)
 		}
 		return nil
@@ -213,7 +214,7 @@ func (sc *scrub) bytes(x *scrubbed) (changed bool, err error) {
 	err = sc.query(`SELECT e.text, e.extra, e.tools, e.paths FROM events e WHERE e.id = ?`, []any{x.id}, func(row []driver.Value) error {
 		for _, v := range row {
 			if text, ok := v.(string); ok {
-				clean, found := skein.Blot([]byte(text), sc.secrets)
+				clean, found := erase.Blot([]byte(text), sc.secrets)
 				v, changed = string(clean), changed || found
 			}
 			columns = append(columns, v)
@@ -223,7 +224,7 @@ func (sc *scrub) bytes(x *scrubbed) (changed bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	payload, found := skein.Blot(x.e.Payload, sc.secrets)
+	payload, found := erase.Blot(x.e.Payload, sc.secrets)
 	if found = found && payload[0] >= ' '; found { // else it would be taken for one that is packed
 		_, _, err = sc.exec(`UPDATE events SET payload = ? WHERE id = ?`, payload, x.id)
 	}
@@ -236,7 +237,7 @@ func (sc *scrub) bytes(x *scrubbed) (changed bool, err error) {
 // event blots one event and reports whether it had a secret.
 func (sc *scrub) event(x *scrubbed) (changed bool, err error) {
 	id, e := x.id, x.e
-	e.Payload, changed = skein.Blot(e.Payload, sc.secrets)
+	e.Payload, changed = erase.Blot(e.Payload, sc.secrets)
 	var moved []skein.Blob
 	for hash, b := range sc.blobs {
 		if bytes.Contains(e.Payload, []byte(hash)) {
@@ -393,8 +394,8 @@ func (sc *scrub) block(n int64) (changed int, err error) {
 		return 0, err
 	}
 	for i := range rs {
-		raw, found := skein.Blot(rs[i].Raw, sc.secrets)
-		damage, said := skein.Blot([]byte(rs[i].Damage), sc.secrets)
+		raw, found := erase.Blot(rs[i].Raw, sc.secrets)
+		damage, said := erase.Blot([]byte(rs[i].Damage), sc.secrets)
 		if found || said {
 			rs[i].Raw, rs[i].Damage = raw, string(damage)
 			changed++
@@ -457,7 +458,7 @@ func (sc *scrub) damagedBlock(n int64, stored []byte) error {
 // pieces blots the pieces of a record, and reports whether that changed any.
 func (sc *scrub) pieces(r rawRecord) (changed bool) {
 	for i := range r.pieces {
-		clean, found := skein.Blot(r.pieces[i].bytes, sc.secrets)
+		clean, found := erase.Blot(r.pieces[i].bytes, sc.secrets)
 		r.pieces[i].bytes, changed = clean, changed || found
 	}
 	return changed
@@ -472,7 +473,7 @@ func (sc *scrub) states(n int64) error {
 		if err := scan(row, []any{&file, &state}); err != nil {
 			return err
 		}
-		if clean, found := skein.Blot(state, sc.secrets); found {
+		if clean, found := erase.Blot(state, sc.secrets); found {
 			changed[file] = clean
 		}
 		return nil
@@ -514,13 +515,13 @@ func (sc *scrub) fold(h *head) error {
 		if now, ok := sc.texts[text]; ok {
 			return now
 		}
-		b, _ := skein.Blot([]byte(text), sc.secrets)
+		b, _ := erase.Blot([]byte(text), sc.secrets)
 		return string(b)
 	}
 	base := skein.Shown{Project: clean(h.Project), Cwd: clean(h.Cwd), Agent: clean(h.Agent), Model: clean(h.Model)}
 	x, err := sc.s.sumUp(sc.conn, h, base)
 	if errors.Is(err, skein.ErrCorrupt) {
-		x, err = skein.BlotSession(h.Session, sc.secrets), nil
+		x, err = erase.BlotSession(h.Session, sc.secrets), nil
 	}
 	if err != nil {
 		return err

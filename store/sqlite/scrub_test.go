@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/inspect"
 )
 
 // After a scrub the secret is in no byte of the file or its log: not in the
@@ -125,8 +126,8 @@ func TestBackupComesBack(t *testing.T) {
 	if x, err := back.Session(t.Context(), "a"); err != nil || x.Messages != 2 {
 		t.Errorf("the copy kept has %d messages, %v, want 2", x.Messages, err)
 	}
-	for f := range s.Examine(t.Context(), skein.Examination{}) {
-		if f.Level == skein.Damaged {
+	for f := range s.Examine(t.Context(), inspect.Examination{}) {
+		if f.Level == inspect.Damaged {
 			t.Errorf("after RestoreBackup: %s: %s", f.Area, f.Text)
 		}
 	}
@@ -187,7 +188,7 @@ func TestRecordsWithoutAChecksumAreSaidToBeUnchecked(t *testing.T) {
 	wantRecords(t, s, 0, rs)
 	for range 2 {
 		said := ""
-		for f, err := range s.Examine(t.Context(), skein.Examination{Repair: true}) {
+		for f, err := range s.Examine(t.Context(), inspect.Examination{Repair: true}) {
 			if err != nil {
 				t.Fatal(err)
 			}

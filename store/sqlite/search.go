@@ -12,6 +12,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/walk"
+	"github.com/skein-dev/skein/store/search"
 )
 
 const (
@@ -27,22 +28,22 @@ const (
 	filterWork = 2 * time.Microsecond  // and to see that it is none of those that are asked for
 )
 
-// A search is one search under way.
-type search struct {
+// A searcher is one search under way.
+type searcher struct {
 	store   *Store
 	q       skein.Query
-	matcher *skein.Matcher
+	matcher *search.Matcher
 	where   where // conditions on the events e and sessions s
 	hits    []hit
 	cutOff  bool
 	limit   int
-	shownIn *head         // the one session that is searched; its parent's hits are its own
-	segs    walk.Segments // of what that one shows, newest first
-	of      where         // conditions on the sessions s that leave some out
-	owners  string        // joins the sessions s to the events e
-	moved   bool          // some events are shown by others than the session that has them
-	budget  *skein.Budget // what may still be done
-	looked  int           // places of the index that were looked at to find those of some sessions
+	shownIn *head          // the one session that is searched; its parent's hits are its own
+	segs    walk.Segments  // of what that one shows, newest first
+	of      where          // conditions on the sessions s that leave some out
+	owners  string         // joins the sessions s to the events e
+	moved   bool           // some events are shown by others than the session that has them
+	budget  *search.Budget // what may still be done
+	looked  int            // places of the index that were looked at to find those of some sessions
 }
 
 // A hit is a row that matches.
@@ -61,8 +62,8 @@ func (s *Store) Search(ctx context.Context, q skein.Query) (r skein.Results, err
 		return r, err
 	}
 	defer leave()
-	x := &search{store: s, q: q, limit: q.MostHits()}
-	if x.matcher, err = q.Matcher(); err != nil || q.Empty() {
+	x := &searcher{store: s, q: q, limit: q.MostHits()}
+	if x.matcher, err = search.NewMatcher(q); err != nil || search.Empty(&q) {
 		return r, err
 	}
 	expr, indexed := "", false
@@ -93,8 +94,8 @@ func (s *Store) Search(ctx context.Context, q skein.Query) (r skein.Results, err
 }
 
 // allow lets the next part of x do as much work as the query allows.
-func (x *search) allow(ctx context.Context) {
-	x.budget = skein.NewBudget(ctx, x.q.Deadline)
+func (x *searcher) allow(ctx context.Context) {
+	x.budget = search.NewBudget(ctx, x.q.Deadline)
 	x.matcher = x.matcher.Within(x.budget)
 }
 
@@ -102,7 +103,7 @@ func (x *search) allow(ctx context.Context) {
 var errSpent = errors.New("the budget of the search is spent")
 
 // spend takes work from the budget. The error is errSpent if nothing is left.
-func (x *search) spend(work time.Duration) error {
+func (x *searcher) spend(work time.Duration) error {
 	if x.budget.Spend(work) {
 		return nil
 	}
@@ -111,7 +112,7 @@ func (x *search) spend(work time.Duration) error {
 
 // cut returns err, unless it says that the budget is spent: then the search is
 // cut off.
-func (x *search) cut(err error) error {
+func (x *searcher) cut(err error) error {
 	if errors.Is(err, errSpent) {
 		x.cutOff, err = true, nil
 	}
@@ -119,7 +120,7 @@ func (x *search) cut(err error) error {
 }
 
 // conditions works out which rows may match at all; none says that no row can.
-func (s *Store) conditions(c *conn, x *search) (none bool, err error) {
+func (s *Store) conditions(c *conn, x *searcher) (none bool, err error) {
 	x.eventConditions()
 	owners, err := c.owners()
 	if err != nil {
@@ -149,7 +150,7 @@ func (s *Store) conditions(c *conn, x *search) (none bool, err error) {
 	return false, nil
 }
 
-func (x *search) eventConditions() {
+func (x *searcher) eventConditions() {
 	q, w := &x.q, &x.where
 	for _, f := range []struct{ cond, value string }{
 		{"e.role = ?", string(q.Role)},
@@ -173,7 +174,7 @@ func (x *search) eventConditions() {
 }
 
 // within limits x to what a session shows.
-func (s *Store) within(c *conn, x *search, id skein.SessionID) (none bool, err error) {
+func (s *Store) within(c *conn, x *searcher, id skein.SessionID) (none bool, err error) {
 	h, err := s.head(c, id)
 	if err != nil {
 		none = errors.Is(err, skein.ErrNotFound)
@@ -206,7 +207,7 @@ func (s *Store) within(c *conn, x *search, id skein.SessionID) (none bool, err e
 // teller says in which session the event e is found: the one that has it, if it
 // stands there, else the first fork in which it does. Where what was taken back
 // is asked for, it is found there too. NULL if it is found nowhere.
-func (x *search) teller(o owners) string {
+func (x *searcher) teller(o owners) string {
 	const forks = `EXISTS (SELECT 1 FROM bases b WHERE b.base = e.session AND b.upto >= e.seq)`
 	fits := func(n, upto string) string {
 		return `(SELECT v.binned FROM sessions v WHERE v.n = ` + n + `) = 0 AND ` + standsBefore + upto + standsAfter
@@ -227,22 +228,22 @@ func (x *search) teller(o owners) string {
 }
 
 // excludes reports whether the query's conditions on sessions leave h out.
-func (x *search) excludes(h *skein.Session) bool {
+func (x *searcher) excludes(h *skein.Session) bool {
 	q := &x.q
 	return h.Binned != 0 || q.User != "" && q.User != h.User ||
 		q.Origin != "" && (h.Origin == nil || h.Origin.Format != q.Origin) ||
-		q.Project != "" && !skein.InProject(h.Project, q.Project)
+		q.Project != "" && !search.InProject(h.Project, q.Project)
 }
 
 // hitColumns are what scanHit reads of the event e of the session s. A row that
 // says what stands in another event's place is that event.
-func (x *search) hitColumns() string {
+func (x *searcher) hitColumns() string {
 	return `e.id, s.n, coalesce(e.amends, e.seq), ` + x.undone() + `,` + hitColumns
 }
 
 // undone says that the message that the event e is, or what stands in its place,
 // was taken back.
-func (x *search) undone() string {
+func (x *searcher) undone() string {
 	if x.shownIn != nil {
 		return undoneIn(strconv.FormatInt(x.shownIn.n, 10))
 	}
@@ -267,7 +268,7 @@ const (
 	standsAfter  = ` AND a.kind IN ('rewound', 'compacted', 'amended') AND a.amends = coalesce(e.amends, e.seq))`
 )
 
-func (x *search) scanHit(row []driver.Value, more ...any) (h hit, err error) {
+func (x *searcher) scanHit(row []driver.Value, more ...any) (h hit, err error) {
 	var seq, rewound, turn, at int64
 	var role, id string
 	err = scan(row, append([]any{&h.id, &h.session, &seq, &rewound, &turn, &role, &at, &id}, more...))

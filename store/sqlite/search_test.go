@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/search"
 )
 
 func openTest(t *testing.T, name string) *Store {
@@ -44,7 +45,7 @@ func addText(t *testing.T, s *Store, id skein.SessionID, texts ...string) {
 
 func find(t *testing.T, s *Store, text string) skein.Results {
 	t.Helper()
-	q, err := skein.ParseQuery(text)
+	q, err := search.Parse(text)
 	if err != nil {
 		t.Fatal(err)
 	}

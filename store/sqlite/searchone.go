@@ -17,7 +17,7 @@ type stretch struct {
 // the order of their places those of one session come without being sorted, so
 // that the first are there at once; unless so few are left to look at that
 // their IDs lead there sooner.
-func (x *search) stretches(c *conn, upto int64) ([]stretch, error) {
+func (x *searcher) stretches(c *conn, upto int64) ([]stretch, error) {
 	var last int64
 	if _, err := c.one(`SELECT coalesce(max(id), 0) FROM events`, nil, &last); err != nil {
 		return nil, err

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/search"
 )
 
 // However little work is allowed, the messages of one session are found however
@@ -46,14 +47,14 @@ func TestSearchInOneSessionThatIsCutOffFindsItsNewest(t *testing.T) {
 
 // unranked is a search that may look at no more than one place in the index
 // before it goes by where the events of what it searches lie.
-func (s *Store) unranked(t *testing.T, q skein.Query, limit int) *search {
+func (s *Store) unranked(t *testing.T, q skein.Query, limit int) *searcher {
 	t.Helper()
-	m, err := q.Matcher()
+	m, err := search.NewMatcher(q)
 	if err != nil {
 		t.Fatal(err)
 	}
 	q.Deadline = 20 * time.Second
-	x := &search{store: s, q: q, limit: limit, matcher: m}
+	x := &searcher{store: s, q: q, limit: limit, matcher: m}
 	expr, _ := matchExpr(q.Terms)
 	err = s.read(t.Context(), func(c *conn) error {
 		if none, err := s.conditions(c, x); none || err != nil {

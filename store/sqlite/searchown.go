@@ -30,11 +30,11 @@ const (
 type span struct{ first, last int64 }
 
 // ofSome reports whether only some sessions are looked through, as their rows say.
-func (x *search) ofSome() bool { return len(x.of.conds) > 0 && !x.moved }
+func (x *searcher) ofSome() bool { return len(x.of.conds) > 0 && !x.moved }
 
 // recent finds the newest that match in some sessions, without a rank: first of
 // what the index has newest of all, and if that is not enough, session by session.
-func (x *search) recent(c *conn, expr string, ids []int64) error {
+func (x *searcher) recent(c *conn, expr string, ids []int64) error {
 	some := make([]match, min(len(ids), recentMatches))
 	for i := range some {
 		some[i].id = ids[i]
@@ -63,7 +63,7 @@ func (x *search) recent(c *conn, expr string, ids []int64) error {
 // recentOf finds what matches in some sessions where the newest matches of all
 // are not in enough of them: the newest sessions first. If that is all of it, and
 // all is shown, nothing is cut off.
-func (x *search) recentOf(c *conn, expr string) error {
+func (x *searcher) recentOf(c *conn, expr string) error {
 	newest := x.hits
 	x.hits = nil
 	x.allow(c.ctx)
@@ -86,7 +86,7 @@ func (x *search) recentOf(c *conn, expr string) error {
 }
 
 // shown is how many of the hits there would be to show if there was no limit.
-func (x *search) shown() int {
+func (x *searcher) shown() int {
 	if x.q.Each {
 		return len(x.hits)
 	}
@@ -95,7 +95,7 @@ func (x *search) shown() int {
 
 // goThrough adds what matches to the hits, page by page of the sessions, and
 // reports whether it came to the end.
-func (x *search) goThrough(c *conn, expr string) (whole bool, err error) {
+func (x *searcher) goThrough(c *conn, expr string) (whole bool, err error) {
 	for before := int64(math.MaxInt64); ; {
 		page, next, err := x.spans(c, before)
 		if err != nil || next == 0 {
@@ -117,7 +117,7 @@ func (x *search) goThrough(c *conn, expr string) (whole bool, err error) {
 
 // ask adds what the index finds in spans that are near each other, the newest
 // first.
-func (x *search) ask(c *conn, expr string, in []span) error {
+func (x *searcher) ask(c *conn, expr string, in []span) error {
 	first, last := in[0].first, in[len(in)-1].last
 	for last >= first && len(x.hits) < recentMatches {
 		ids, err := x.places(c, expr, first, last)
@@ -143,7 +143,7 @@ func (x *search) ask(c *conn, expr string, in []span) error {
 // places returns where the index finds the words from first to last, the newest
 // first: all if that is not far, for to go back takes the index some time to set
 // about; else some.
-func (x *search) places(c *conn, expr string, first, last int64) (ids []int64, err error) {
+func (x *searcher) places(c *conn, expr string, first, last int64) (ids []int64, err error) {
 	query, far := askQuery, last-first >= ownFar
 	if far {
 		query += ` DESC`
@@ -182,7 +182,7 @@ func within(in []span, ids []int64) (some []match) {
 
 // spans returns where the events lie of the next sessions that were begun before
 // number before, in order, and the number to go on from; 0 if there are none.
-func (x *search) spans(c *conn, before int64) (all []span, next int64, err error) {
+func (x *searcher) spans(c *conn, before int64) (all []span, next int64, err error) {
 	w := where{conds: slices.Clone(x.of.conds), args: slices.Clone(x.of.args)}
 	w.add("s.n < ?", before)
 	type strand struct {
@@ -213,7 +213,7 @@ func (x *search) spans(c *conn, before int64) (all []span, next int64, err error
 
 // spansOf adds where the events of one session lie that has others between its
 // own.
-func (x *search) spansOf(c *conn, n int64, all *[]span) error {
+func (x *searcher) spansOf(c *conn, n int64, all *[]span) error {
 	own := len(*all)
 	return c.query(idsQuery, []any{n}, func(row []driver.Value) error {
 		var id int64

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/search"
 )
 
 // addFor appends messages to a session of a user, which it begins.
@@ -47,7 +48,7 @@ func shared(t *testing.T, s *Store) {
 
 func loom(t *testing.T, text string) skein.Query {
 	t.Helper()
-	q, err := skein.ParseQuery(text)
+	q, err := search.Parse(text)
 	if err != nil {
 		t.Fatal(err)
 	}

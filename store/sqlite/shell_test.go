@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/search"
 )
 
 // shell runs SQL in the stock sqlite3 shell, as a person does: without
@@ -233,7 +234,7 @@ func equalJSON(t *testing.T, what string, got, want any) {
 // find searches for words and wants n hits.
 func find(t *testing.T, s skein.Store, words string, n int) {
 	t.Helper()
-	q, err := skein.ParseQuery(words)
+	q, err := search.Parse(words)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -89,7 +89,7 @@ const readConns = 8
 // disk has no room left for what SQLite needs to write.
 //
 // The error wraps [skein.ErrNewer] if the file is some later version's, which
-// is left untouched, [skein.ErrCorrupt] (as a [skein.Salvager]) or
+// is left untouched, [skein.ErrCorrupt] (as a [inspect.Salvager]) or
 // [skein.ErrInvalid] if it is none of skein's, and [skein.ErrReplaced] if the
 // log beside it is another file's. Whatever is called later returns an error
 // wrapping that too while the file, or its log, is not the one that was opened.

@@ -4,6 +4,7 @@ import (
 	"database/sql/driver"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/erase"
 	"github.com/skein-dev/skein/store/ledger"
 )
 
@@ -44,9 +45,9 @@ func (t *tx) bury() error {
 }
 
 func (t *tx) putTombstones(user skein.User, id skein.SessionID, o *skein.Origin, at skein.Time) error {
-	hashes := []ledger.Tomb{skein.TombOfID(id)}
+	hashes := []ledger.Tomb{erase.TombOfID(id)}
 	if o != nil && o.Format != "" {
-		hashes = append(hashes, skein.TombOfOrigin(*o))
+		hashes = append(hashes, erase.TombOfOrigin(*o))
 	}
 	for _, h := range hashes {
 		if err := t.putTombstone(user, h[:], at); err != nil {

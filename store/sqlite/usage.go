@@ -6,10 +6,11 @@ import (
 	"strings"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/ledger"
 )
 
 // Usage implements [skein.Store]. SQLite sums up as far as no time zone is
-// needed; the rest is [skein.UsageSum]'s.
+// needed; the rest is [ledger.UsageSum]'s.
 func (s *Store) Usage(ctx context.Context, q skein.UsageQuery) (rows []skein.UsageRow, err error) {
 	defer skein.Wrapf(&err, "sqlite: usage")
 	if err := q.Check(); err != nil {
@@ -45,7 +46,7 @@ func (s *Store) Usage(ctx context.Context, q skein.UsageQuery) (rows []skein.Usa
 	if q.Until != 0 {
 		w.add("u.slot < ?", int64(q.Until))
 	}
-	sum := skein.NewUsageSum(skein.UsageQuery{By: q.By, Zone: q.Zone})
+	sum := ledger.NewUsageSum(skein.UsageQuery{By: q.By, Zone: q.Zone})
 	err = s.read(ctx, func(c *conn) error {
 		doomed, err := c.anyDoomed()
 		if err != nil {
@@ -82,7 +83,7 @@ const (
 )
 
 // usageSlot reads a row of a sum; its first column is the value of by.
-func usageSlot(by skein.Dimension, row []driver.Value) (u skein.UsageSlot, err error) {
+func usageSlot(by skein.Dimension, row []driver.Value) (u ledger.UsageSlot, err error) {
 	var slot int64
 	var of string
 	first := any(&of)

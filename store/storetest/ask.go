@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/search"
 )
 
 // add appends evs to session id, wherever it ends, and returns the last place.
@@ -136,7 +137,7 @@ func (t *test) total(q skein.UsageQuery) (u skein.Usage) {
 // find searches for what a person typed, every message, without haste.
 func (t *test) find(text string) []skein.Hit {
 	t.Helper()
-	q, err := skein.ParseQuery(text)
+	q, err := search.Parse(text)
 	if err != nil {
 		t.Fatal(err)
 	}

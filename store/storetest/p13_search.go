@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/inspect"
 )
 
 func searching() []check {
@@ -163,11 +164,11 @@ func everyText(t *test) {
 // lagOfIndex wants a store that says how far its index is behind to say only
 // what can be true.
 func lagOfIndex(t *test) {
-	g, ok := t.s.(skein.Lagger)
+	g, ok := t.s.(inspect.Lagger)
 	if !ok {
 		return // it needs no index, or feeds it at once
 	}
-	look := func(most int) skein.Lag {
+	look := func(most int) inspect.Lag {
 		l, err := g.Lag(t.Context())
 		t.noErr("Lag", err)
 		if l.Events < 0 || l.Events > most || (l.Events == 0) != (l.Since == 0) {

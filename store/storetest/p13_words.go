@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/search"
 )
 
 // found wants queries to find these messages of session a, the first of which
@@ -144,7 +145,7 @@ func insideWords(t *test) {
 		if err != nil || len(r.Hits) == 0 && !r.CutOff {
 			t.Errorf("Search(%+v) = %+v, %v, want the message, or to be told that it was cut off", q, r, err)
 		}
-		r, err = skein.FindSome(t.Context(), t.s, q, patience)
+		r, err = search.FindSome(t.Context(), t.s, q, patience)
 		if err != nil || len(r.Hits) != 1 || r.Hits[0].Seq != 2 {
 			t.Errorf("FindSome(%+v) = %+v, %v, want the message at 2", q, r, err)
 		}
@@ -170,7 +171,7 @@ func neverSyntax(t *test) {
 				t.Errorf("Search(%+v) = %v", q, err)
 			}
 		}
-		if q, err := skein.ParseQuery(text); err == nil {
+		if q, err := search.Parse(text); err == nil {
 			if _, err := t.s.Search(t.Context(), q); err != nil {
 				t.Errorf("Search of what was typed, %q = %v", text, err)
 			}

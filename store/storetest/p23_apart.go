@@ -4,6 +4,8 @@ import (
 	"crypto/sha256"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/erase"
+	"github.com/skein-dev/skein/store/lookup"
 )
 
 // apart are the checks that what one user did away with, or has, says nothing
@@ -94,18 +96,18 @@ func anybodysTombstones(t *test) {
 }
 
 func carriedTombstones(t *test) {
-	all, ok := t.s.(skein.Burier)
+	all, ok := t.s.(erase.Burier)
 	if !ok {
 		return // a store whose tombstones nobody can carry
 	}
-	want := map[skein.User][sha256.Size]byte{"ann": skein.TombOfID("a"), "bob": skein.TombOfID("b"), "eve": skein.TombOfID("e")}
+	want := map[skein.User][sha256.Size]byte{"ann": erase.TombOfID("a"), "bob": erase.TombOfID("b"), "eve": erase.TombOfID("e")}
 	t.as("ann", func() {
 		t.add("a", created())
 		t.delete("a")
-		t.noErr("Bury as ann", t.s.(skein.Burier).Bury(t.Context(), skein.Tombstone{User: "bob", Hash: want["ann"], At: noon}))
+		t.noErr("Bury as ann", t.s.(erase.Burier).Bury(t.Context(), erase.Tombstone{User: "bob", Hash: want["ann"], At: noon}))
 	})
-	t.noErr("Bury", all.Bury(t.Context(), skein.Tombstone{User: "bob", Hash: want["bob"], At: noon}, skein.Tombstone{User: "eve", Hash: want["eve"], At: noon}))
-	t.noErr("Bury what is buried", all.Bury(t.Context(), skein.Tombstone{User: "bob", Hash: want["bob"], At: noon + 1}))
+	t.noErr("Bury", all.Bury(t.Context(), erase.Tombstone{User: "bob", Hash: want["bob"], At: noon}, erase.Tombstone{User: "eve", Hash: want["eve"], At: noon}))
+	t.noErr("Bury what is buried", all.Bury(t.Context(), erase.Tombstone{User: "bob", Hash: want["bob"], At: noon + 1}))
 	got := map[skein.User][sha256.Size]byte{}
 	n := 0
 	for s, err := range all.Tombstones(t.Context()) {
@@ -121,7 +123,7 @@ func carriedTombstones(t *test) {
 	}
 	for who, hash := range want {
 		t.as(who, func() {
-			for s, err := range t.s.(skein.Burier).Tombstones(t.Context()) {
+			for s, err := range t.s.(erase.Burier).Tombstones(t.Context()) {
 				if err != nil || s.User != who || s.Hash != hash {
 					t.Errorf("Tombstones of %s has one of %s, %v", who, s.User, err)
 				}
@@ -151,7 +153,7 @@ func othersParent(t *test) {
 	equal(t, "children of a, seen by all", t.ids(skein.Filter{Parent: "a"}), []skein.SessionID{"own"})
 	equal(t, "children of one that there is not", t.ids(skein.Filter{Parent: "never"}), []skein.SessionID{"c-never"})
 	for id, want := range map[skein.SessionID]skein.SessionID{"c-a": "c-a", "own": "a"} {
-		root, _, err := skein.Family(t.Context(), t.s, id, 0)
+		root, _, err := lookup.Family(t.Context(), t.s, id, 0)
 		if err != nil || root.ID != want {
 			t.Errorf("the oldest ancestor of %s is %+v, %v, want %s", id, root, err, want)
 		}

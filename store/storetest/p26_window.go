@@ -7,6 +7,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/llm/window"
 )
 
 func windows() []check {
@@ -19,10 +20,10 @@ func windows() []check {
 }
 
 // rulesets are those of every provider.
-func rulesets() map[string]skein.Rules {
-	return map[string]skein.Rules{
-		"generic": skein.GenericRules(), "anthropic": skein.AnthropicRules("m"), "google": skein.GoogleRules("m"),
-		"chat": skein.OpenAIChatRules("m"), "responses": skein.OpenAIResponsesRules(""),
+func rulesets() map[string]window.Rules {
+	return map[string]window.Rules{
+		"generic": window.GenericRules(), "anthropic": window.AnthropicRules("m"), "google": window.GoogleRules("m"),
+		"chat": window.OpenAIChatRules("m"), "responses": window.OpenAIResponsesRules(""),
 	}
 }
 
@@ -40,17 +41,17 @@ func (t *test) wrongWindow(id skein.SessionID) string {
 	t.Helper()
 	events := t.events(id)
 	for _, n := range []int{0, 1, 2, 3, 5, 9} {
-		window := t.window(id, n)
-		for i := 1; i < len(window); i++ {
-			if window[i].Seq <= window[i-1].Seq {
-				return fmt.Sprintf("Window(%s, %d) has event %d after %d", id, n, window[i].Seq, window[i-1].Seq)
+		shown := t.window(id, n)
+		for i := 1; i < len(shown); i++ {
+			if shown[i].Seq <= shown[i-1].Seq {
+				return fmt.Sprintf("Window(%s, %d) has event %d after %d", id, n, shown[i].Seq, shown[i-1].Seq)
 			}
 		}
 		for name, r := range rulesets() {
 			for _, r.Newest = range []int{1, max(1, n-1), n} {
-				want, err := skein.Context(events, r)
+				want, err := window.Context(events, r)
 				t.noErr("Context of all events", err)
-				got, err := skein.Context(window, r)
+				got, err := window.Context(shown, r)
 				t.noErr("Context of a window", err)
 				want.Repairs, got.Repairs = nil, nil
 				if diff := cmp.Diff(want, got); diff != "" {

@@ -7,6 +7,9 @@ import (
 	"strings"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/erase"
+	"github.com/skein-dev/skein/store/inspect"
+	"github.com/skein-dev/skein/store/lenient"
 )
 
 func damage() []check {
@@ -86,7 +89,7 @@ func alteredText(t *test) {
 func aroundDamage(t *test) {
 	t.price(7)
 	told := map[skein.Seq]bool{}
-	s := skein.Around(t.s, func(id skein.SessionID, bad *skein.DamagedError) { told[bad.Seq] = true })
+	s := lenient.Store(t.s, func(id skein.SessionID, bad *skein.DamagedError) { told[bad.Seq] = true })
 	seq := skein.Seq(0)
 	for e, err := range s.Events(t.Context(), "a", 0) {
 		if seq++; err != nil || e.Seq != seq {
@@ -112,18 +115,18 @@ func aroundDamage(t *test) {
 }
 
 func noBlessing(t *test) {
-	ex, ok := t.s.(skein.Examiner)
+	ex, ok := t.s.(inspect.Examiner)
 	if !ok {
 		t.Skip("SKIPPED: the store cannot examine itself")
 	}
 	t.price(5)
 	for range 2 {
 		found := false
-		for f, err := range ex.Examine(t.Context(), skein.Examination{Repair: true}) {
+		for f, err := range ex.Examine(t.Context(), inspect.Examination{Repair: true}) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			found = found || f.Session == "a" && f.Level == skein.Damaged && strings.Contains(f.Text, "event 3") && !f.Mended
+			found = found || f.Session == "a" && f.Level == inspect.Damaged && strings.Contains(f.Text, "event 3") && !f.Mended
 		}
 		if !found {
 			t.Error("Examine with Repair does not say that event 3 of a is damaged")
@@ -242,8 +245,8 @@ func scrubsAround(t *test) {
 			t.Errorf("Scrub of %s = %+v, want that event %d could not be looked at, and a changed one", id, d, hurtAt(id))
 		}
 		seen := 0
-		for e, err := range skein.Around(t.s, nil).Events(t.Context(), id, 0) {
-			if _, found := skein.Blot(e.Payload, []string{secret}); found || err != nil {
+		for e, err := range lenient.Store(t.s, nil).Events(t.Context(), id, 0) {
+			if _, found := erase.Blot(e.Payload, []string{secret}); found || err != nil {
 				t.Errorf("after a scrub of %s event %d is %s, %v", id, e.Seq, e.Payload, err)
 			}
 			seen++
@@ -276,7 +279,7 @@ func recordsAround(t *test) {
 	look := func() {
 		t.Helper()
 		var seen, bad []int
-		for r, err := range skein.AroundRecords(t.Context(), t.s, "f", "/p", func(e *skein.DamagedRecordsError) { bad = append(bad, e.First, e.Last) }) {
+		for r, err := range lenient.Records(t.Context(), t.s, "f", "/p", func(e *skein.DamagedRecordsError) { bad = append(bad, e.First, e.Last) }) {
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -294,7 +297,7 @@ func recordsAround(t *test) {
 		t.Errorf("Scrub = %+v, want 2 records, and 1 that could not be looked at", d)
 	}
 	look()
-	for r := range skein.AroundRecords(t.Context(), t.s, "f", "/p", func(*skein.DamagedRecordsError) {}) {
+	for r := range lenient.Records(t.Context(), t.s, "f", "/p", func(*skein.DamagedRecordsError) {}) {
 		if strings.Contains(string(r.Raw), secret) {
 			t.Errorf("record %d has the secret after a scrub", r.N)
 		}
@@ -317,18 +320,18 @@ func recordFlipped(t *test) {
 	t.append(skein.Batch{Session: "a", Events: []skein.Event{created(), user("whole")}, Import: &skein.Import{File: f, Records: rs}})
 	examine := func(repair bool) (found bool) {
 		t.Helper()
-		ex, ok := t.s.(skein.Examiner)
+		ex, ok := t.s.(inspect.Examiner)
 		if !ok {
 			t.Skip("SKIPPED: the store cannot examine itself")
 		}
-		for f, err := range ex.Examine(t.Context(), skein.Examination{Repair: repair}) {
+		for f, err := range ex.Examine(t.Context(), inspect.Examination{Repair: repair}) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if f.Level == skein.Damaged && (f.Session != "a" || f.Mended || !strings.Contains(f.Text, "/p: record 1 ")) {
+			if f.Level == inspect.Damaged && (f.Session != "a" || f.Mended || !strings.Contains(f.Text, "/p: record 1 ")) {
 				t.Errorf("Examine finds %+v, want at most that record 1 of /p is damaged", f)
 			}
-			found = found || f.Level == skein.Damaged
+			found = found || f.Level == inspect.Damaged
 		}
 		return found
 	}
@@ -363,7 +366,7 @@ func recordsGoOn(t *test) {
 	put(2, "three")
 	put(3, "four")
 	var seen, bad []int
-	for r, err := range skein.AroundRecords(t.Context(), t.s, "f", "/p", func(e *skein.DamagedRecordsError) { bad = append(bad, e.First, e.Last) }) {
+	for r, err := range lenient.Records(t.Context(), t.s, "f", "/p", func(e *skein.DamagedRecordsError) { bad = append(bad, e.First, e.Last) }) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -394,7 +397,7 @@ func recordsOfDamaged(t *test) {
 		t.Errorf("Scrub = %+v, want that at most 1 record could not be looked at", d)
 	}
 	n := 0
-	for r, err := range skein.AroundRecords(t.Context(), t.s, "f", "/p", func(e *skein.DamagedRecordsError) {
+	for r, err := range lenient.Records(t.Context(), t.s, "f", "/p", func(e *skein.DamagedRecordsError) {
 		if n++; e.First != 1 || e.Last != 1 {
 			t.Errorf("Records yields %v, want at most record 1 damaged", e)
 		}
@@ -402,7 +405,7 @@ func recordsOfDamaged(t *test) {
 		if n++; err != nil || len(r.Raw) != len(raw[r.N]) {
 			t.Errorf("record %d is %q, %v, want one as long as %q", r.N, r.Raw, err, raw[r.N])
 		}
-		if _, found := skein.Blot(r.Raw, []string{plain}); found {
+		if _, found := erase.Blot(r.Raw, []string{plain}); found {
 			t.Errorf("record %d has the secret after a scrub: %s", r.N, r.Raw)
 		}
 	}

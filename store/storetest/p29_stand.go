@@ -223,7 +223,7 @@ func findsStanding(t *test) {
 	t.add("a", created(), user("needle one"), user("needle two"), user("needle three"), amend(3, user("needle amended")))
 	t.add("f", fork("a", 4), user("needle own"))
 	t.add("a", titled("needle title"), rewound(2))
-	t.wantHits("needle", []lookup{
+	t.wantHits("needle", []lookedUp{
 		{"", false, "[a/2 a/6 f/3 f/4 f/6]"},
 		{"", true, "[a/2 a/3! a/6 f/3 f/4 f/6]"},
 		{"a", false, "[a/2 a/6]"},
@@ -232,7 +232,7 @@ func findsStanding(t *test) {
 		{"f", true, "[f/2 f/3 f/4 f/6]"},
 	})
 	t.add("f", rewound(2))
-	t.wantHits("needle", []lookup{{"", false, "[a/2 a/6]"}, {"", true, "[a/2 a/3! a/4! a/6 f/3! f/6!]"}})
+	t.wantHits("needle", []lookedUp{{"", false, "[a/2 a/6]"}, {"", true, "[a/2 a/3! a/4! a/6 f/3! f/6!]"}})
 }
 
 func findsInForks(t *test) {
@@ -241,33 +241,33 @@ func findsInForks(t *test) {
 	t.add("g", fork("a", 5))
 	t.add("of", fork("g", 5))
 	t.add("a", amend(2, user("needle amended")), withdraw(3), rewound(3))
-	t.wantHits("needle", []lookup{{"", false, "[a/2 g/4 g/5 short/2 short/3]"}, {"of", false, "[of/2 of/3 of/4 of/5]"}})
+	t.wantHits("needle", []lookedUp{{"", false, "[a/2 g/4 g/5 short/2 short/3]"}, {"of", false, "[of/2 of/3 of/4 of/5]"}})
 	t.add("g", rewound(3))
-	t.wantHits("needle", []lookup{{"", false, "[a/2 of/4 of/5 short/2 short/3]"}})
+	t.wantHits("needle", []lookedUp{{"", false, "[a/2 of/4 of/5 short/2 short/3]"}})
 	t.bin("short")
-	t.wantHits("needle", []lookup{{"", false, "[a/2 g/2 g/3 of/4 of/5]"}})
+	t.wantHits("needle", []lookedUp{{"", false, "[a/2 g/2 g/3 of/4 of/5]"}})
 	t.bin("a")
-	t.wantHits("needle", []lookup{{"", false, "[g/2 g/3 of/4 of/5]"}, {"", true, "[g/2 g/3 of/4 of/5]"}, {"a", true, "[]"}})
+	t.wantHits("needle", []lookedUp{{"", false, "[g/2 g/3 of/4 of/5]"}, {"", true, "[g/2 g/3 of/4 of/5]"}, {"a", true, "[]"}})
 	t.bin("of")
-	t.wantHits("needle", []lookup{{"", false, "[g/2 g/3]"}, {"", true, "[g/2 g/3 g/4! g/5!]"}})
+	t.wantHits("needle", []lookedUp{{"", false, "[g/2 g/3]"}, {"", true, "[g/2 g/3 g/4! g/5!]"}})
 	q := skein.Query{Terms: []skein.Term{{Words: []string{"needle"}}}, Deadline: patience}
 	if r, err := t.s.Search(t.Context(), q); err != nil || len(r.Hits) != 1 || r.Hits[0].Session != "g" || r.Hits[0].Count != 2 {
 		t.Errorf("Search(%+v) = %+v, %v, want one hit in g, which counts 2", q, r, err)
 	}
 	t.delete("a")
-	t.wantHits("needle", []lookup{{"", false, "[g/2 g/3]"}, {"", true, "[g/2 g/3 g/4! g/5!]"}})
+	t.wantHits("needle", []lookedUp{{"", false, "[g/2 g/3]"}, {"", true, "[g/2 g/3 g/4! g/5!]"}})
 }
 
-// A lookup is what a search yields, everywhere or in one session: SESSION/SEQ of
+// A lookedUp is what a search yields, everywhere or in one session: SESSION/SEQ of
 // each hit in order, with ! behind what was taken back.
-type lookup struct {
+type lookedUp struct {
 	in      skein.SessionID
 	rewound bool
 	want    string
 }
 
 // wantHits wants of a word what is said, however it is looked for.
-func (t *test) wantHits(word string, all []lookup) {
+func (t *test) wantHits(word string, all []lookedUp) {
 	t.Helper()
 	for _, q := range []skein.Query{{Terms: []skein.Term{{Words: []string{word}}}}, {Substring: word[1:]}, {Regex: word[:1] + "." + word[2:]}} {
 		q.Each, q.Deadline = true, patience

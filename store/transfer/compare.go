@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/erase"
 )
 
 // A Report says what Copy did, and what both stores have of the sessions that
@@ -253,7 +254,7 @@ func (s *summer) totals(ctx context.Context) (Totals, error) {
 		s.Tombstones = len(s.stones)
 		return s.Totals, nil
 	}
-	b, ok := s.store.(skein.Burier)
+	b, ok := s.store.(erase.Burier)
 	if !ok {
 		return s.Totals, nil
 	}

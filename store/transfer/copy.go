@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/lenient"
 )
 
 const (
@@ -54,7 +55,7 @@ func (o Options) tell(p Progress) {
 // the report says so.
 func Copy(ctx context.Context, from, to skein.Store, o Options) (r Report, err error) {
 	if len(o.Users) == 0 {
-		return (&copier{raw: from, from: skein.Around(from, nil), to: to, o: o}).copy(ctx)
+		return (&copier{raw: from, from: lenient.Store(from, nil), to: to, o: o}).copy(ctx)
 	}
 	becomes := map[skein.User]skein.User{}
 	for _, u := range slices.Sorted(maps.Keys(o.Users)) {
@@ -65,7 +66,7 @@ func Copy(ctx context.Context, from, to skein.Store, o Options) (r Report, err e
 		becomes[to] = u
 	}
 	for _, u := range slices.Sorted(maps.Keys(o.Users)) {
-		c := &copier{raw: from.As(u), from: skein.Around(from.As(u), nil), to: to.As(o.Users[u]), o: o, only: u}
+		c := &copier{raw: from.As(u), from: lenient.Store(from.As(u), nil), to: to.As(o.Users[u]), o: o, only: u}
 		one, err := c.copy(ctx)
 		if err != nil {
 			return r, fmt.Errorf("user %s: %w", u, err)

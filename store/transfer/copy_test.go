@@ -12,6 +12,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/pgtest"
+	"github.com/skein-dev/skein/store/erase"
 	"github.com/skein-dev/skein/store/memory"
 	"github.com/skein-dev/skein/store/postgres"
 	"github.com/skein-dev/skein/store/sqlite"
@@ -225,15 +226,15 @@ func (s stops) Restore(ctx context.Context, id skein.SessionID) error {
 	return s.Store.Restore(ctx, id)
 }
 
-func (s stops) Bury(ctx context.Context, st ...skein.Tombstone) error {
+func (s stops) Bury(ctx context.Context, st ...erase.Tombstone) error {
 	if err := s.spend(); err != nil {
 		return err
 	}
-	return s.Store.(skein.Burier).Bury(ctx, st...)
+	return s.Store.(erase.Burier).Bury(ctx, st...)
 }
 
-func (s stops) Tombstones(ctx context.Context) func(func(skein.Tombstone, error) bool) {
-	return s.Store.(skein.Burier).Tombstones(ctx)
+func (s stops) Tombstones(ctx context.Context) func(func(erase.Tombstone, error) bool) {
+	return s.Store.(erase.Burier).Tombstones(ctx)
 }
 
 func TestCopyGoesOnWhereverItWasKilled(t *testing.T) {

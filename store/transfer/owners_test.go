@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/erase"
 	"github.com/skein-dev/skein/store/memory"
 	"github.com/skein-dev/skein/store/transfer"
 )
@@ -89,13 +90,13 @@ func (w writing) Append(ctx context.Context, bs ...skein.Batch) ([]skein.Receipt
 }
 
 // Bury and Tombstones are those of the store.
-func (w writing) Bury(ctx context.Context, s ...skein.Tombstone) error {
+func (w writing) Bury(ctx context.Context, s ...erase.Tombstone) error {
 	w.other()
-	return w.Store.(skein.Burier).Bury(ctx, s...)
+	return w.Store.(erase.Burier).Bury(ctx, s...)
 }
 
-func (w writing) Tombstones(ctx context.Context) iter.Seq2[skein.Tombstone, error] {
-	return w.Store.(skein.Burier).Tombstones(ctx)
+func (w writing) Tombstones(ctx context.Context) iter.Seq2[erase.Tombstone, error] {
+	return w.Store.(erase.Burier).Tombstones(ctx)
 }
 
 func TestCopyOfOneUserLeavesOthersAloneWhileTheyWrite(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/erase"
 )
 
 // A grave is a tombstone of a user of the second store.
@@ -15,12 +16,12 @@ type grave struct {
 
 // tombstones copies those that the first store has.
 func (c *copier) tombstones(ctx context.Context) error {
-	from, ok := c.raw.(skein.Burier)
-	to, ok2 := c.to.(skein.Burier)
+	from, ok := c.raw.(erase.Burier)
+	to, ok2 := c.to.(erase.Burier)
 	if !ok || !ok2 {
 		return nil
 	}
-	var stones []skein.Tombstone
+	var stones []erase.Tombstone
 	for s, err := range from.Tombstones(ctx) {
 		if err != nil {
 			return err

@@ -11,6 +11,7 @@ import (
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/agent/tool"
 	"github.com/skein-dev/skein/llm"
+	"github.com/skein-dev/skein/store/search"
 )
 
 // Bounds of a search.
@@ -61,11 +62,11 @@ func (r reader) search(ctx context.Context, c tool.Call) (out tool.Output, err e
 	if in.Limit < 1 || in.Limit > maxHits {
 		return out, fmt.Errorf("limit %d: want 1 to %d", in.Limit, maxHits)
 	}
-	q, err := skein.ParseQuery(in.Query)
+	q, err := search.Parse(in.Query)
 	if err != nil {
 		return out, err
 	}
-	if q.Empty() {
+	if search.Empty(&q) {
 		return out, fmt.Errorf("query %q: it has no word", in.Query)
 	}
 	own := q.Session == ""
@@ -84,7 +85,7 @@ func (r reader) search(ctx context.Context, c tool.Call) (out tool.Output, err e
 	if own {
 		q.Limit = in.Limit + maxHits
 	}
-	found, err := skein.FindSome(ctx, r.store, q, most)
+	found, err := search.FindSome(ctx, r.store, q, most)
 	if err != nil {
 		return out, err
 	}

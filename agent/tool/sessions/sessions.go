@@ -9,12 +9,14 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/agent/tool"
+	"github.com/skein-dev/skein/store/lenient"
+	"github.com/skein-dev/skein/store/lookup"
 )
 
 // New returns the tools, which find what view has: the sessions that the user
 // may read.
 func New(view skein.Store) []tool.Tool {
-	r := reader{skein.Around(view, nil)}
+	r := reader{lenient.Store(view, nil)}
 	return []tool.Tool{r.searchTool(), r.readTool()}
 }
 
@@ -26,7 +28,7 @@ func (r reader) find(ctx context.Context, c tool.Call, name string) (skein.Sessi
 	if name == "this" {
 		return r.store.Session(ctx, c.Session)
 	}
-	return skein.Resolve(ctx, r.store, name, skein.Filter{})
+	return lookup.Resolve(ctx, r.store, name, skein.Filter{})
 }
 
 // several answers a name that several sessions have, with all of them.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/interop"
+	"github.com/skein-dev/skein/llm/window"
 	"github.com/skein-dev/skein/store/memory"
 )
 
@@ -228,7 +229,7 @@ func TestTheModelIsShownWhatTheKitWouldShow(t *testing.T) {
 		}
 		evs = append(evs, e)
 	}
-	v, err := skein.Context(evs, skein.Rules{})
+	v, err := window.Context(evs, window.Rules{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/interop"
+	"github.com/skein-dev/skein/store/lookup"
 	"github.com/skein-dev/skein/store/memory"
 )
 
@@ -100,7 +101,7 @@ func TestAgentUseBesides(t *testing.T) {
 		tr.begin(`{"id":"` + ann + `","agent":{"id":"agents/x","name":"helper"},"time":{"created":1}}`)
 		tr.bring()
 		for _, name := range []string{ann, ann[:12], strings.ToLower(ann[:25])} {
-			if s, err := skein.Resolve(t.Context(), tr.store, name, skein.Filter{}); err != nil || s.ID != ann {
+			if s, err := lookup.Resolve(t.Context(), tr.store, name, skein.Filter{}); err != nil || s.ID != ann {
 				t.Errorf("Resolve(%s) = %s, %v, want %s", name, s.ID, err, ann)
 			}
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/interop"
 	"github.com/skein-dev/skein/interop/interoptest"
+	"github.com/skein-dev/skein/llm/window"
 	"github.com/skein-dev/skein/store/memory"
 )
 
@@ -113,7 +114,7 @@ func TestALogThatIsWrittenAnewSaysNothingAgain(t *testing.T) {
 		}
 		evs = append(evs, e)
 	}
-	view, err := skein.Context(evs, skein.Rules{})
+	view, err := window.Context(evs, window.Rules{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/interop"
+	"github.com/skein-dev/skein/llm/window"
 	"github.com/skein-dev/skein/store/memory"
 )
 
@@ -225,7 +226,7 @@ func shown(t *testing.T, s skein.Store) (all []string) {
 		}
 		evs = append(evs, e)
 	}
-	v, err := skein.Context(evs, skein.Rules{})
+	v, err := window.Context(evs, window.Rules{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/interop"
+	"github.com/skein-dev/skein/llm/window"
 	"github.com/skein-dev/skein/store/memory"
 )
 
@@ -74,7 +75,7 @@ func (p *place) events(id skein.SessionID) (all []skein.Event) {
 // shown returns what a model is shown of a session, as role: words.
 func (p *place) shown(id skein.SessionID) string {
 	p.Helper()
-	view, err := skein.Context(p.events(id), skein.Rules{})
+	view, err := window.Context(p.events(id), window.Rules{})
 	if err != nil {
 		p.Fatal(err)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/interop"
 	"github.com/skein-dev/skein/interop/formats/qwen"
+	"github.com/skein-dev/skein/llm/window"
 	"github.com/skein-dev/skein/store/memory"
 )
 
@@ -247,7 +248,7 @@ func TestACompressionKeepsNothingOfAnotherLine(t *testing.T) {
 		}
 		evs = append(evs, e)
 	}
-	v, err := skein.Context(evs, skein.GenericRules())
+	v, err := window.Context(evs, window.GenericRules())
 	if err != nil {
 		t.Fatal(err)
 	}

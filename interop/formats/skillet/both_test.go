@@ -6,6 +6,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/interop"
+	"github.com/skein-dev/skein/store/search"
 )
 
 // A command that the person gave the program is in its log alone, and no step
@@ -67,7 +68,7 @@ func read(t *testing.T, dir string) skein.Store {
 // found returns the sessions in which a word is found.
 func found(t *testing.T, s skein.Store, word string) (in []skein.SessionID) {
 	t.Helper()
-	q, err := skein.ParseQuery(word)
+	q, err := search.Parse(word)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,6 @@ INSERT INTO store (one, id, begun) VALUES (1, randomblob(16), CAST(strftime('%s'
 CREATE TABLE copies (
 	path  TEXT    NOT NULL UNIQUE, -- absolute
 	made  INTEGER NOT NULL,        -- ms since 1970: when it was begun
-	kind  TEXT    NOT NULL,        -- skein.CopyKind
+	kind  TEXT    NOT NULL,        -- inspect.CopyKind
 	state TEXT    NOT NULL         -- what the store had then (rolling.go); '' if nobody noted it
 ) STRICT; -- its rows are told from others when a damaged file is salvaged

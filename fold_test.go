@@ -1,0 +1,533 @@
+package skein_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/eventtest"
+)
+
+// fold fails the test if the events are no session.
+func fold(t *testing.T, events ...skein.Event) skein.Session {
+	t.Helper()
+	s, err := skein.Fold("s", eventtest.Number(events...))
+	if err != nil {
+		t.Fatalf("Fold(%d events): %v", len(events), err)
+	}
+	return s
+}
+
+func titled(title string, by skein.By) skein.Event {
+	return skein.NewEvent(skein.KindTitled, 1, skein.Titled{Title: title, By: by})
+}
+
+func TestFoldKeepsTheTitleOfTheHighestRank(t *testing.T) {
+	for _, c := range []struct {
+		titles []skein.Event
+		want   string
+	}{
+		{nil, "from the source"},
+		{[]skein.Event{titled("b", skein.BySource)}, "b"},
+		{[]skein.Event{titled("b", skein.ByModel), titled("c", skein.BySource)}, "b"},
+		{[]skein.Event{titled("b", skein.ByModel), titled("c", skein.ByModel)}, "c"},
+		{[]skein.Event{titled("b", skein.ByPerson), titled("c", skein.ByModel), titled("d", "somebody")}, "b"},
+		{[]skein.Event{titled("b", skein.ByPerson), titled("", skein.ByPerson)}, ""},
+	} {
+		events := append([]skein.Event{skein.NewEvent(skein.KindCreated, 1, skein.Created{Title: "from the source"})}, c.titles...)
+		if got := fold(t, events...).Title; got != c.want {
+			t.Errorf("title after %d titled events is %q, want %q", len(c.titles), got, c.want)
+		}
+	}
+}
+
+func TestFold(t *testing.T) {
+	ptr := func(s string) *string { return &s }
+	yes := true
+	answer := func(id, request string, u skein.Usage) skein.Event {
+		return skein.Say(3000, skein.Message{ID: id, Role: skein.RoleAssistant, Provider: "p", Model: "m2", Request: request, Usage: &u, Parts: []skein.Part{skein.TextPart("x")}})
+	}
+	got := fold(
+		t,
+		skein.NewEvent(skein.KindCreated, 2000, skein.Created{Key: "cli:api", Surface: "cli", Project: "/p", Cwd: "/p/q", Agent: "a", Profile: "f", Provider: "p0", Model: "m0", Origin: &skein.Origin{Format: "codex"}}),
+		skein.Say(2500, skein.UserSays("  the\n first\twords ")),
+		answer("m", "r1", skein.Usage{Input: 10, Output: 1}),
+		answer("m", "r1", skein.Usage{Input: 10, Output: 5}),
+		skein.NewEvent(skein.KindStep, 3000, skein.Step{Phase: "finish", Request: "r1", Usage: &skein.Usage{Input: 10, Output: 6, CacheRead: 2}}),
+		answer("n", "r2", skein.Usage{Output: 1}),
+		answer("o", "", skein.Usage{Output: 1}),
+		answer("o", "", skein.Usage{Output: 1}),
+		skein.Say(1000, skein.UserSays("the last")),
+		skein.Say(9000, skein.Message{Role: skein.RoleUser, Synthetic: true, Parts: []skein.Part{skein.TextPart("a reminder")}}),
+		eventtest.ToolState("t1", skein.Running), eventtest.ToolState("t2", skein.Pending), eventtest.ToolState("t1", skein.Completed), eventtest.ToolState("t3", skein.Uncertain), eventtest.ToolState("t2", skein.Running),
+		skein.NewEvent(skein.KindChanged, 1, skein.Changed{Key: ptr(""), Status: ptr("done"), Pinned: &yes, Tags: &[]string{"b", "a", "b"}}),
+		eventtest.Compacted(3, "s"), skein.NewEvent(skein.KindCompacted, 1, skein.Compacted{To: 3, Failed: true}),
+	)
+	want := skein.Session{
+		ID: "s", User: skein.Local, First: "the first words", LastPrompt: "the last", Surface: "cli", Project: "/p", Cwd: "/p/q",
+		Agent: "a", Profile: "f", Provider: "p", Model: "m2", Origin: &skein.Origin{Format: "codex"}, Status: "done", Pinned: true, Tags: []string{"a", "b"},
+		Created: 2000, Updated: 9000, Touched: 1, Last: 18, Messages: 6, Turns: 2, Compactions: 1,
+		Usage: skein.Usage{Input: 10, Output: 8, CacheRead: 2, Requests: 3}, Open: []string{"t2"}, Uncertain: 1,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("Fold (-want +got):\n%s", diff)
+	}
+}
+
+func TestFoldOfAForkCountsWhatItShows(t *testing.T) {
+	fork := func(at skein.Seq) skein.Event {
+		return skein.NewEvent(skein.KindCreated, 5, skein.Created{Parent: &skein.Parent{Session: "parent", Seq: at, Why: skein.Fork}})
+	}
+	spent := skein.Say(4, skein.Message{ID: "m", Role: skein.RoleAssistant, Model: "m1", Request: "r", Usage: &skein.Usage{Output: 9}})
+	want := skein.Session{
+		ID: "s", User: skein.Local, First: "one", LastPrompt: "three", Project: "/p", Agent: "a", Model: "m1",
+		Parent: &skein.Parent{Session: "parent", Seq: 6, Why: skein.Fork}, Created: 5, Updated: 1000, Base: 6, Last: 8, Messages: 4, Turns: 3,
+	}
+	got := fold(
+		t,
+		skein.NewEvent(skein.KindCreated, 1, skein.Created{Key: "k", Project: "/p", Agent: "a"}), eventtest.User("one"), spent,
+		fork(3), eventtest.User("two"), spent, fork(6), eventtest.User("three"),
+	)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("Fold of a fork of a fork (-want +got):\n%s", diff)
+	}
+}
+
+func TestFoldRefuses(t *testing.T) {
+	child := func(p skein.Parent, key string) skein.Event {
+		return skein.NewEvent(skein.KindCreated, 1, skein.Created{Parent: &p, Key: key})
+	}
+	gap := eventtest.Number(eventtest.Created(), eventtest.User("a"))
+	gap[1].Seq = 3
+	for _, c := range []struct {
+		name   string
+		events []skein.Event
+		want   error
+	}{
+		{"an event before created", eventtest.Number(eventtest.User("a")), skein.ErrNotFound},
+		{"a second created", eventtest.Number(eventtest.Created(), eventtest.Created()), skein.ErrExists},
+		{"a gap", gap, skein.ErrInvalid},
+		{"a payload that does not fit", []skein.Event{{Seq: 1, Kind: skein.KindCreated, Payload: []byte("[]")}}, skein.ErrInvalid},
+		{"a rewind to what is not yet", eventtest.Number(eventtest.Created(), eventtest.Rewound(2)), skein.ErrInvalid},
+		{"a rewind to before the beginning", eventtest.Number(eventtest.Created(), eventtest.Rewound(-1)), skein.ErrInvalid},
+		{"a compaction of what is not yet", eventtest.Number(eventtest.Created(), eventtest.Compacted(5, "s")), skein.ErrInvalid},
+		{"an amendment of itself", eventtest.Number(eventtest.Created(), eventtest.Withdrawn(2)), skein.ErrInvalid},
+		{"an amendment of nothing", eventtest.Number(eventtest.Created(), eventtest.Withdrawn(0)), skein.ErrInvalid},
+		{"a fork at nothing", eventtest.Number(child(skein.Parent{Session: "p", Why: skein.Fork}, "")), skein.ErrInvalid},
+		{"a fork with a key", eventtest.Number(eventtest.Created(), child(skein.Parent{Session: "p", Seq: 1, Why: skein.Fork}, "k")), skein.ErrInvalid},
+		{"a fork at another place", eventtest.Number(eventtest.Created(), child(skein.Parent{Session: "p", Seq: 7, Why: skein.Fork}, "")), skein.ErrInvalid},
+		{"an amendment of the parent's event", eventtest.Number(eventtest.Created(), child(skein.Parent{Session: "p", Seq: 1, Why: skein.Fork}, ""), eventtest.Withdrawn(1)), skein.ErrInvalid},
+		{"a key too long", eventtest.Number(skein.NewEvent(skein.KindCreated, 1, skein.Created{Key: strings.Repeat("k", 129)})), skein.ErrInvalid},
+	} {
+		if s, err := skein.Fold("s", c.events); !errors.Is(err, c.want) {
+			t.Errorf("%s: Fold = %+v, %v; want an error wrapping %v", c.name, s, err, c.want)
+		}
+	}
+}
+
+func TestApplyLeavesBothUnchangedOnError(t *testing.T) {
+	before := fold(t, eventtest.Created(), eventtest.User("a"))
+	s, e := before, eventtest.Rewound(9)
+	if _, err := s.Apply(&e, eventtest.Facts(t, e), skein.Prior{}); !errors.Is(err, skein.ErrInvalid) || e.Seq != 0 {
+		t.Errorf("Apply(rewound to 9) = %v and seq %d, want an error wrapping ErrInvalid and no seq", err, e.Seq)
+	}
+	if diff := cmp.Diff(before, s); diff != "" {
+		t.Errorf("session after an error (-before +after):\n%s", diff)
+	}
+}
+
+func TestFirstWords(t *testing.T) {
+	for in, want := range map[string]string{
+		"": "", " a \n b\t": "a b", strings.Repeat("x", 300): strings.Repeat("x", 200),
+		strings.Repeat("é", 150): strings.Repeat("é", 100), "x" + strings.Repeat("é", 150): "x" + strings.Repeat("é", 99), "a\xed\xa0\x80b": "ab",
+	} {
+		if got := skein.FirstWords(in); got != want {
+			t.Errorf("FirstWords(%.20q) = %q, want %q", in, got, want)
+		}
+	}
+}
+
+func TestSessionName(t *testing.T) {
+	for want, s := range map[string]skein.Session{"t": {ID: "i", Title: "t", First: "f"}, "f": {ID: "i", First: "f"}, "i": {ID: "i"}} {
+		if got := s.Name(); got != want {
+			t.Errorf("%+v.Name() = %q, want %q", s, got, want)
+		}
+	}
+}
+
+// What a store does event by event, with look-ups that only know what came
+// before, gives what Fold gives of the whole, and what Entries count.
+func TestApplyOneByOneEqualsFold(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		events := eventtest.EventsFrom(rapid.SliceOfN(rapid.Byte(), 0, 300).Draw(t, "events"))
+		s := skein.Session{ID: "s"}
+		var known skein.Standing
+		for i, e := range events {
+			f, err := skein.FactsOf(e)
+			if err != nil {
+				t.Fatal(err)
+			}
+			e.Seq = 0
+			added, err := s.Apply(&e, f, skein.Prior{Message: f.Message != nil && known.Joins(f.Message.ID)})
+			if err != nil || e.Seq != events[i].Seq {
+				t.Fatalf("Apply(event %d) = %v, and its place is %d", i+1, err, e.Seq)
+			}
+			if ever := s.Ever().Turns; added.Turn != ever {
+				t.Fatalf("Apply(event %d) says turn %d of a session with %d", i+1, added.Turn, ever)
+			}
+			if err := known.Add(e); err != nil {
+				t.Fatal(err)
+			}
+			if added.Stale {
+				s.Stand(known.Shown())
+			}
+		}
+		whole, err := skein.Fold("s", events)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(whole, s); diff != "" {
+			t.Fatalf("one by one (-Fold +Apply):\n%s", diff)
+		}
+		entries, err := skein.Entries(events)
+		if err != nil {
+			t.Fatal(err)
+		}
+		stand := 0
+		for _, e := range entries {
+			if e.Turn > s.Ever().Turns {
+				t.Fatalf("message %d is of turn %d of %d", e.Seq, e.Turn, s.Ever().Turns)
+			}
+			if !e.Rewound {
+				stand++
+			}
+		}
+		if stand != s.Messages {
+			t.Fatalf("%d entries stand, want %d messages", stand, s.Messages)
+		}
+	})
+}
+
+// What a session is set to follows from its created and changed events alone.
+func TestShownSetIsWhatFoldSays(t *testing.T) {
+	p, q, m := "/q", "", "m2"
+	events := []skein.Event{
+		skein.NewEvent(skein.KindCreated, 1, skein.Created{Project: "/p", Cwd: "/p/x", Agent: "a", Model: "m"}),
+		skein.NewEvent(skein.KindChanged, 2, skein.Changed{Project: &p, Agent: &q}),
+		skein.NewEvent(skein.KindChanged, 3, skein.Changed{Model: &m}),
+		skein.NewEvent(skein.KindCreated, 4, skein.Created{Cwd: "/f", Parent: &skein.Parent{Session: "s", Seq: 3, Why: skein.Fork}}),
+		skein.NewEvent(skein.KindCreated, 5, skein.Created{Model: "m3", Parent: &skein.Parent{Session: "f", Seq: 4, Why: skein.Fork}}),
+	}
+	var got skein.Shown
+	for i, e := range events {
+		events[i].Seq = skein.Seq(i + 1)
+		f, err := skein.FactsOf(e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := skein.Fold("x", events[:i+1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		model := got.Set(f)
+		if diff := cmp.Diff(s.Shown(), got); diff != "" {
+			t.Errorf("after event %d Set makes (-Fold +Set):\n%s", i+1, diff)
+		}
+		if want := i == 0 || i == 2 || i == 4; model != want {
+			t.Errorf("Set(event %d) = %t, want %t: whether it sets the model", i+1, model, want)
+		}
+	}
+	created, err := skein.FactsOf(events[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Set(created); got.Cwd != "/p/x" || got.Model != "m" {
+		t.Errorf("Set(created, no fork's) leaves what was set before: %+v", got)
+	}
+}
+
+// show writes entries in one line each: seq-end turn flags role: parts.
+func show(entries []skein.Entry) string {
+	var b strings.Builder
+	for _, e := range entries {
+		fmt.Fprintf(&b, "%d-%d t%d", e.Seq, e.End, e.Turn)
+		if e.Rewound {
+			b.WriteString(" rewound")
+		}
+		if e.Compacted {
+			b.WriteString(" compacted")
+		}
+		fmt.Fprintf(&b, " %s", eventtest.ShowMessage(e.Message))
+	}
+	return b.String()
+}
+
+func TestEntries(t *testing.T) {
+	text := skein.TextPart
+	think := func(s, raw string) skein.Part {
+		return skein.Part{Kind: skein.PartReasoning, Text: skein.Text(s), Raw: []byte(raw)}
+	}
+	longCall := eventtest.Call("c1")
+	longCall.Call = &skein.Call{ID: "c1", Name: "bash", Input: []byte(`{"command":"ls -l"}`)}
+	bareCall := eventtest.Call("c1")
+	bareCall.Call = &skein.Call{ID: "c1", Name: "bash"}
+	for _, c := range []struct {
+		name   string
+		events []skein.Event
+		want   string
+	}{
+		{"nothing", nil, ""},
+		{
+			"each said event without an ID is a message",
+			eventtest.Number(eventtest.Created(), eventtest.User("a"), eventtest.Assistant("", text("b")), eventtest.Assistant("", text("c"))),
+			"2-2 t1 user: text(\"a\")\n3-3 t1 assistant: text(\"b\")\n4-4 t1 assistant: text(\"c\")\n",
+		},
+		{
+			"pieces of one message, with others between them, are one",
+			eventtest.Number(eventtest.Created(), eventtest.Assistant("m", text("a")), eventtest.User("x"), eventtest.Assistant("m", text("b"))),
+			"2-4 t0 assistant: text(\"a\") text(\"b\")\n3-3 t1 user: text(\"x\")\n",
+		},
+		{
+			"a part that grows stands once",
+			eventtest.Number(eventtest.Created(), eventtest.Assistant("m", text("He")), eventtest.Assistant("m", text("Hello"), eventtest.Call("c1"))),
+			"2-3 t0 assistant: text(\"Hello\") call(c1 {\"command\":\"ls\"})\n",
+		},
+		{
+			"equal parts of one piece stay two",
+			eventtest.Number(eventtest.Created(), eventtest.Assistant("m", text("a"), text("a")), eventtest.Assistant("m", text("a"), text("a"), text("a"))),
+			"2-3 t0 assistant: text(\"a\") text(\"a\") text(\"a\")\n",
+		},
+		{
+			"a call is compared by its ID, and the later input holds",
+			eventtest.Number(eventtest.Created(), eventtest.Assistant("m", eventtest.Call("c1")), eventtest.Assistant("m", longCall), eventtest.Assistant("m", bareCall, eventtest.Call("c2"))),
+			"2-4 t0 assistant: call(c1 {\"command\":\"ls -l\"}) call(c2 {\"command\":\"ls\"})\n",
+		},
+		{
+			"reasoning with another signature is another part",
+			eventtest.Number(eventtest.Created(), eventtest.Assistant("m", think("", `"s1"`)), eventtest.Assistant("m", think("", `"s2"`)), eventtest.Assistant("m", think("", `"s2"`))),
+			"2-4 t0 assistant: reasoning(\"\"\"s1\") reasoning(\"\"\"s2\")\n",
+		},
+		{
+			"a signature that comes at the end belongs to the text before it",
+			eventtest.Number(eventtest.Created(), eventtest.Assistant("m", think("ab", "")), eventtest.Assistant("m", think("abc", `"s"`))),
+			"2-3 t0 assistant: reasoning(\"abc\"\"s\")\n",
+		},
+		{
+			"what was amended stands in place, what was withdrawn is gone",
+			eventtest.Number(eventtest.Created(), eventtest.User("a"), eventtest.User("b"), eventtest.Assistant("", text("c")), eventtest.Amended(2, eventtest.User("A")), eventtest.Withdrawn(3)),
+			"2-2 t1 user: text(\"A\")\n4-4 t2 assistant: text(\"c\")\n",
+		},
+		{
+			"a withdrawn piece leaves the others",
+			eventtest.Number(eventtest.Created(), eventtest.Assistant("m", text("a")), eventtest.Assistant("m", text("b")), eventtest.Withdrawn(2)),
+			"3-3 t0 assistant: text(\"b\")\n",
+		},
+		{
+			"what was amended again counts last",
+			eventtest.Number(eventtest.Created(), eventtest.User("a"), eventtest.Withdrawn(2), eventtest.Amended(2, eventtest.User("b"))),
+			"2-2 t1 user: text(\"b\")\n",
+		},
+		{
+			"rewound messages keep their turn and are marked",
+			eventtest.Number(eventtest.Created(), eventtest.User("a"), eventtest.User("b"), eventtest.Rewound(2), eventtest.User("c")),
+			"2-2 t1 user: text(\"a\")\n3-3 t2 rewound user: text(\"b\")\n5-5 t3 user: text(\"c\")\n",
+		},
+		{
+			"a message of which a piece is left was not rewound",
+			eventtest.Number(eventtest.Created(), eventtest.Assistant("m", text("a")), eventtest.Assistant("m", text("b")), eventtest.Rewound(2)),
+			"2-3 t0 assistant: text(\"a\") text(\"b\")\n",
+		},
+		{
+			"a part that lacks what it is stands as it is",
+			eventtest.Number(eventtest.Created(), eventtest.Assistant("m", eventtest.Call("c")), eventtest.Assistant("m", skein.Part{Kind: skein.PartCall}, skein.Part{Kind: skein.PartResult})),
+			"2-3 t0 assistant: call(c {\"command\":\"ls\"}) call(\"\") result(\"\")\n",
+		},
+		{
+			"a redo brings back what was rewound, and rewinds what came since",
+			eventtest.Number(eventtest.Created(), eventtest.User("a"), eventtest.User("b"), eventtest.Rewound(2), eventtest.User("c"), eventtest.Rewound(3)),
+			"2-2 t1 user: text(\"a\")\n3-3 t2 user: text(\"b\")\n5-5 t3 rewound user: text(\"c\")\n",
+		},
+		{
+			"a rewind to nothing",
+			eventtest.Number(eventtest.Created(), eventtest.User("a"), eventtest.Rewound(0)),
+			"2-2 t1 rewound user: text(\"a\")\n",
+		},
+		{
+			"the newest compaction covers what lies under it",
+			eventtest.Number(eventtest.Created(), eventtest.User("a"), eventtest.User("b"), eventtest.Compacted(2, "s"), eventtest.User("c")),
+			"2-2 t1 compacted user: text(\"a\")\n3-3 t2 user: text(\"b\")\n5-5 t3 user: text(\"c\")\n",
+		},
+		{
+			"a compaction that was rewound covers nothing",
+			eventtest.Number(eventtest.Created(), eventtest.User("a"), eventtest.Compacted(2, "s"), eventtest.Rewound(2)),
+			"2-2 t1 user: text(\"a\")\n",
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if diff := cmp.Diff(c.want, show(eventtest.EntriesOf(t, c.events))); diff != "" {
+				t.Errorf("Entries (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestEntriesMergesUsageOfPieces(t *testing.T) {
+	piece := func(out, cache int64) skein.Event {
+		return skein.Say(1, skein.Message{ID: "m", Role: skein.RoleAssistant, Usage: &skein.Usage{Input: 3, Output: out, CacheRead: cache}})
+	}
+	got := eventtest.EntriesOf(t, eventtest.Number(eventtest.Created(), piece(9, 5), piece(139, 7), piece(100, 0)))[0].Message.Usage
+	if want := (skein.Usage{Input: 3, Output: 139, CacheRead: 7}); *got != want {
+		t.Errorf("usage of three pieces is %+v, want %+v", *got, want)
+	}
+}
+
+// Of what pieces say of the message, the later one that is set holds; what a
+// piece does not say leaves it as it was.
+func TestEntriesMergesTheOtherFieldsOfPieces(t *testing.T) {
+	ofResult := func(text, meta string) skein.Part {
+		p := eventtest.Result("c", text)
+		p.Start, p.Meta = 5, []byte(meta)
+		return p
+	}
+	first := skein.Message{
+		ID: "m", Role: skein.RoleUser, Provider: "p", Model: "a", Agent: "g", Request: "r", Tier: "batch", Stop: "end", Synthetic: true, Meta: []byte("1"),
+		Interrupted: true, Error: &skein.ErrorInfo{Message: "e"}, Parts: []skein.Part{ofResult("one", "1"), eventtest.Result("d", "other")},
+	}
+	second := skein.Message{ID: "m", Role: skein.RoleUser, Model: "b", Parts: []skein.Part{eventtest.Result("c", "two"), ofResult("", "2")}}
+	second.Parts[1].Result.CallID = "d"
+	third := skein.Message{ID: "m", Role: skein.RoleUser, Meta: []byte("3"), Usage: &skein.Usage{Input: 1}}
+	got := eventtest.EntriesOf(t, eventtest.Number(eventtest.Created(), skein.Say(1, first), skein.Say(1, second), skein.Say(1, third)))[0].Message
+	want := first
+	want.Model, want.Synthetic, want.Interrupted, want.Meta, want.Usage = "b", false, false, []byte("3"), &skein.Usage{Input: 1}
+	want.Parts = []skein.Part{ofResult("two", "1"), ofResult("other", "2")}
+	want.Parts[1].Result.CallID = "d"
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("message of three pieces (-want +got):\n%s", diff)
+	}
+}
+
+func TestEntriesNamesTheEventThatIsDamaged(t *testing.T) {
+	_, err := skein.Entries([]skein.Event{{Seq: 7, Kind: skein.KindSaid, Payload: []byte(`{"parts":3}`)}})
+	if !errors.Is(err, skein.ErrInvalid) || !strings.Contains(fmt.Sprint(err), "event 7") {
+		t.Errorf("Entries(parts: 3) = %v, want an error wrapping ErrInvalid that names event 7", err)
+	}
+}
+
+func TestEntriesLeavesTheEventsAsTheyWere(t *testing.T) {
+	var f skein.Folder
+	for _, e := range eventtest.Number(eventtest.Created(), eventtest.Assistant("m", skein.TextPart("a")), eventtest.Assistant("m", skein.TextPart("ab"))) {
+		if err := f.Add(e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	first, second := show(f.Entries()), show(f.Entries())
+	if first != second {
+		t.Errorf("Entries() a second time is %q, want %q", second, first)
+	}
+}
+
+// A store's Newest gives the Folder a window: its messages' events and all
+// marks. The entries are those at the end of the whole.
+func TestFolderOfAWindowEqualsTheEndOfTheWhole(t *testing.T) {
+	events := eventtest.Number(
+		eventtest.Created(), eventtest.User("a"), eventtest.Assistant("m", skein.TextPart("b")), eventtest.User("c"), eventtest.Rewound(3), eventtest.User("d"), eventtest.Compacted(3, "s"),
+		eventtest.Assistant("n", skein.TextPart("e")), eventtest.Assistant("n", skein.TextPart("ef")), eventtest.Withdrawn(6), eventtest.User("g"),
+	)
+	all := eventtest.EntriesOf(t, events)
+	var f skein.Folder
+	for _, e := range events {
+		switch {
+		case e.Kind == skein.KindSaid && e.Seq < 8:
+		case e.Kind == skein.KindSaid:
+			turn := all[len(all)-1].Turn
+			if e.Seq < 11 {
+				turn--
+			}
+			if err := f.AddAt(e, turn); err != nil {
+				t.Fatal(err)
+			}
+		default:
+			if err := f.Add(e); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if diff := cmp.Diff(show(all[len(all)-2:]), show(f.Entries())); diff != "" {
+		t.Errorf("a window of two (-end of the whole +got):\n%s", diff)
+	}
+}
+
+func showTurns(turns []skein.Turn) string {
+	var b strings.Builder
+	for _, t := range turns {
+		fmt.Fprintf(&b, "%d: %d-%d, %d entries", t.N, t.First, t.Last, len(t.Entries))
+		if t.Rewound {
+			b.WriteString(", rewound")
+		}
+		b.WriteString("\n")
+	}
+	return b.String()
+}
+
+func TestTurns(t *testing.T) {
+	synthetic := skein.Say(1, skein.Message{Role: skein.RoleUser, Synthetic: true, Parts: []skein.Part{skein.TextPart("a reminder")}})
+	toolAnswer := skein.Say(1, skein.Message{Role: skein.RoleUser, Parts: []skein.Part{eventtest.Result("c", "ok")}})
+	events := eventtest.Number(
+		eventtest.Created(),
+		eventtest.Assistant("", skein.TextPart("hello")), // 2
+		eventtest.User("one"),                            // 3
+		eventtest.Assistant("m", eventtest.Call("c")),    // 4
+		toolAnswer,            // 5
+		synthetic,             // 6
+		eventtest.User("two"), // 7
+		eventtest.Assistant("m", skein.TextPart("late piece")), // 8
+		eventtest.Rewound(6),    // 9
+		eventtest.User("three"), // 10
+	)
+	for _, c := range []struct {
+		name   string
+		policy skein.TurnPolicy
+		want   string
+	}{
+		{"only typed", skein.OnlyTyped, "0: 2-2, 1 entries\n1: 3-6, 4 entries\n2: 7-7, 1 entries, rewound\n3: 10-10, 1 entries\n"},
+		{"every user message", skein.EveryUserMessage, "0: 2-2, 1 entries\n1: 3-5, 3 entries\n2: 6-6, 1 entries\n3: 7-7, 1 entries, rewound\n4: 10-10, 1 entries\n"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if diff := cmp.Diff(c.want, showTurns(skein.Turns(eventtest.EntriesOf(t, events), c.policy))); diff != "" {
+				t.Errorf("Turns (-want +got):\n%s", diff)
+			}
+		})
+	}
+	if got := skein.Turns(nil, skein.OnlyTyped); len(got) != 0 {
+		t.Errorf("Turns(nil) = %v, want none", got)
+	}
+}
+
+// Withdrawing a prompt leaves its turn, and every other turn's number.
+func TestTurnsKeepTheirNumbers(t *testing.T) {
+	events := eventtest.Number(eventtest.Created(), eventtest.User("one"), eventtest.Assistant("", skein.TextPart("a")), eventtest.User("two"), eventtest.Withdrawn(2))
+	want := "1: 3-3, 1 entries\n2: 4-4, 1 entries\n"
+	if diff := cmp.Diff(want, showTurns(skein.Turns(eventtest.EntriesOf(t, events), skein.OnlyTyped))); diff != "" {
+		t.Errorf("Turns (-want +got):\n%s", diff)
+	}
+}
+
+func TestTurnAt(t *testing.T) {
+	turns := skein.Turns(eventtest.EntriesOf(t, eventtest.Number(eventtest.Created(), eventtest.User("one"), eventtest.User("two"))), skein.OnlyTyped)
+	if got, err := skein.TurnAt(turns, 2); err != nil || got.Last != 3 {
+		t.Errorf("TurnAt(2) = %d, %v; want the turn that ends at 3", got.Last, err)
+	}
+	for _, n := range []int{0, 3, -1} {
+		if _, err := skein.TurnAt(turns, n); !errors.Is(err, skein.ErrNotFound) {
+			t.Errorf("TurnAt(%d): %v, want an error wrapping ErrNotFound", n, err)
+		}
+	}
+	if _, err := skein.TurnAt(nil, 1); !errors.Is(err, skein.ErrNotFound) {
+		t.Errorf("TurnAt of no turns: %v, want an error wrapping ErrNotFound", err)
+	}
+}

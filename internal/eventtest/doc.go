@@ -1,0 +1,2 @@
+// Package eventtest makes events for tests: by hand, and from random bytes.
+package eventtest

@@ -1,0 +1,264 @@
+package window
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"unicode/utf8"
+
+	"github.com/skein-dev/skein"
+)
+
+const (
+	fileSize  = 4 << 10 // that a file counts for, whatever its own size
+	leastItem = 512     // bytes of an item that are never cut
+	markSize  = 128     // about what a mark takes that stands for what was left out
+)
+
+// sizeOf returns how many bytes messages take.
+func sizeOf(messages []skein.Message) (n int) {
+	for i := range messages {
+		for j := range messages[i].Parts {
+			n += sizeOfPart(&messages[i].Parts[j])
+		}
+	}
+	return n
+}
+
+func sizeOfPart(p *skein.Part) int {
+	n := len(p.Text) + len(p.Raw)
+	if p.Call != nil {
+		n += len(p.Call.Name) + len(p.Call.Input)
+	}
+	if p.Result != nil {
+		n += sizeOfResult(p.Result)
+	}
+	if p.File != nil {
+		n += fileSize
+	}
+	return n
+}
+
+func sizeOfResult(r *skein.Result) int {
+	n := len(r.Text)
+	if n == 0 {
+		n = len(r.Raw)
+	}
+	return n + len(r.Files)*fileSize
+}
+
+// An item is what can be cut by itself: a part of a draft, or a result.
+type item struct {
+	draft *draft
+	part  *skein.Part // nil for a result
+	round *round      // nil for a part
+	whole int         // bytes that it takes
+	most  int         // that it may take; 0 for all of it
+	rank  cutRank
+}
+
+// A cutRank says when an item is cut: those of a lower one first.
+type cutRank int
+
+const (
+	oldWork cutRank = iota // what the agent said and was answered
+	newWork                // its newest round of tools
+	users                  // what the user said
+)
+
+func (x *item) size() int {
+	if x.most > 0 {
+		return min(x.whole, x.most)
+	}
+	return x.whole
+}
+
+// fit leaves out of the drafts what is too much for Rules.Room, some of which
+// is taken up by others: first the middle of what alone takes a quarter of it,
+// then the oldest results, then the middle of all that is large, of the newest
+// round and of what the user said last.
+//
+// How many results go is worked out as if the messages came one by one, and
+// half of the room is made free at once, so that a conversation that goes on
+// has the same beginning for a while: providers cache it.
+func (b *builder) fit(others int) {
+	items := b.items()
+	shrink(items, b.rules.Room/4, func(*item) bool { return true })
+	b.forget(items, others)
+	for rank := oldWork; rank <= users; rank++ {
+		for most := b.rules.Room / 8; most >= leastItem && others+sumOf(items) > b.rules.Room; most /= 2 {
+			shrink(items, most, func(x *item) bool { return x.rank <= rank })
+		}
+	}
+	for i := range items {
+		if x := &items[i]; x.size() < x.whole {
+			b.cut(x)
+		}
+	}
+	for _, d := range b.drafts {
+		d.m.Parts = slices.DeleteFunc(d.m.Parts, func(p skein.Part) bool { return p.Kind == skein.PartReasoning && p.Text == "" && len(p.Raw) == 0 })
+	}
+}
+
+// shrink lets those items that are so take at most most bytes.
+func shrink(items []item, most int, so func(*item) bool) {
+	for i := range items {
+		if x := &items[i]; x.most != 0 && so(x) {
+			x.most = min(x.most, max(most, leastItem))
+		}
+	}
+}
+
+func sumOf(items []item) (n int) {
+	for i := range items {
+		n += items[i].size()
+	}
+	return n
+}
+
+// items returns all items, in order. Those that must stay whole have no most:
+// what stands before all else, what the user said last, and reasoning after
+// that, which the answer under way needs.
+func (b *builder) items() (items []item) {
+	last := b.lastTyped()
+	var round *draft
+	for _, d := range b.drafts {
+		if len(d.rounds) > 0 {
+			round = d
+		}
+	}
+	for i, d := range b.drafts {
+		r := oldWork
+		switch {
+		case d.m.Role == skein.RoleUser:
+			r = users
+		case d == round:
+			r = newWork
+		}
+		for j := range d.m.Parts {
+			p := &d.m.Parts[j]
+			x := item{draft: d, part: p, whole: sizeOfPart(p), most: math.MaxInt, rank: r}
+			if d.m.Role == skein.RoleSystem || i == last && !p.Synthetic || i > last && p.Kind == skein.PartReasoning {
+				x.most = 0
+			}
+			items = append(items, x)
+		}
+		for _, x := range d.rounds {
+			if x.result != nil {
+				items = append(items, item{draft: d, round: x, whole: sizeOfResult(x.result), most: math.MaxInt, rank: r})
+			}
+		}
+	}
+	return items
+}
+
+// lastTyped returns the index of the last draft that a person typed, else of
+// the last that is the user's, else -1; of all, where Rules.Aside is.
+func (b *builder) lastTyped() int {
+	if b.rules.Aside {
+		return len(b.drafts) - 1
+	}
+	last := -1
+	for i, d := range slices.Backward(b.drafts) {
+		if d.typed {
+			return i
+		}
+		if last < 0 && d.m.Role == skein.RoleUser {
+			last = i
+		}
+	}
+	return last
+}
+
+// forget leaves out the oldest results, those of the newest round excepted.
+func (b *builder) forget(items []item, others int) {
+	total, next := others, 0 // next is the item that may go
+	for i := range items {
+		total += items[i].size()
+		if i+1 < len(items) && items[i+1].draft == items[i].draft || total <= b.rules.Room {
+			continue
+		}
+		for ; items[next].draft != items[i].draft && total > b.rules.Room/2; next++ {
+			if x := &items[next]; x.round != nil && x.size() > leastItem {
+				total -= x.size() - markSize
+				x.most = markSize
+			}
+		}
+	}
+}
+
+// cut makes x as small as it is to be.
+func (b *builder) cut(x *item) {
+	seq := x.draft.seq
+	if x.round != nil {
+		x.round.most = x.most
+		return
+	}
+	switch p := x.part; p.Kind {
+	case skein.PartText:
+		p.Text = skein.Text(middleOut(string(p.Text), x.most, seq))
+	case skein.PartFile:
+		*p = skein.Part{Kind: skein.PartText, Text: skein.Text(describe(p.File)), Synthetic: true}
+	case skein.PartCall:
+		p.Call.Input = shortInput(p.Call.Input, x.most, seq)
+	case skein.PartReasoning: // a signed one is whole, or not there
+		p.Text, p.Raw = "", nil
+	}
+	b.repair(seq, RepairRoom, string(x.part.Kind))
+}
+
+// shorten leaves out of res, the result of r, what r.most says.
+func (b *builder) shorten(r *round, res *skein.Result) {
+	files := min(len(res.Files), r.most/fileSize)
+	if most := r.most - files*fileSize; most <= markSize {
+		res.Text = skein.Text(fmt.Sprintf("[This result of %d bytes is left out here. %s]", len(res.Text), readAll(r.at)))
+	} else {
+		res.Text = skein.Text(middleOut(string(res.Text), most, r.at))
+	}
+	for i := range res.Files[files:] {
+		res.Text += skein.Text("\n" + describe(&res.Files[files+i]))
+	}
+	res.Files = res.Files[:files]
+	b.repair(r.draft.seq, RepairRoom, "result "+r.id)
+}
+
+// readAll says how a model reads all of what was left out of a message.
+func readAll(seq skein.Seq) string {
+	return fmt.Sprintf(`session_read with {"message": %d} reads all of it.`, seq)
+}
+
+// middleOut returns the beginning and the end of text, together at most about
+// most bytes, and between them that, and where, the rest is.
+func middleOut(text string, most int, seq skein.Seq) string {
+	if len(text) <= most {
+		return text
+	}
+	half := max(most-markSize, 0) / 2
+	head, tail := half, len(text)-half
+	for head > 0 && !utf8.RuneStart(text[head]) {
+		head--
+	}
+	for tail < len(text) && !utf8.RuneStart(text[tail]) {
+		tail++
+	}
+	return fmt.Sprintf("%s\n[… %d of %d bytes are left out here. %s …]\n%s", text[:head], tail-head, len(text), readAll(seq), text[tail:])
+}
+
+// shortInput returns a call's input, an object, with the middle out of its long
+// strings; if that is not enough, an object that says only how long it was.
+func shortInput(input json.RawMessage, most int, seq skein.Seq) json.RawMessage {
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(input, &fields) == nil {
+		for name, v := range fields {
+			if s, ok := skein.Unquote(v); ok && len(s) > most/2 {
+				fields[name] = skein.AppendQuoted(nil, middleOut(skein.Text(s).UTF8(), most/2, seq))
+			}
+		}
+		if short, err := json.Marshal(fields); err == nil && len(short) <= 2*most {
+			return bytes.TrimSpace(short)
+		}
+	}
+	return skein.MustJSON(map[string]string{"left_out": fmt.Sprintf("%d bytes of input. %s", len(input), readAll(seq))})
+}

@@ -1,0 +1,214 @@
+package window
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/skein-dev/skein"
+)
+
+// part adds what the provider takes of p, of the message m, to d.
+func (b *builder) part(d *draft, m *skein.Message, p *skein.Part) {
+	switch {
+	case p.Call != nil && p.Kind == skein.PartCall:
+		b.call(d, p.Call)
+	case p.Result != nil && p.Kind == skein.PartResult:
+		b.result(d.seq, p.Result)
+	case p.Kind == skein.PartText, p.Kind == skein.PartSummary:
+		b.text(d, p)
+	case p.Kind == skein.PartReasoning:
+		if d.m.Role != skein.RoleAssistant || m.Interrupted || !b.rules.takesBack(m, p) {
+			b.repair(d.seq, RepairReasoning, cmp.Or(m.Model, m.Provider))
+			return
+		}
+		d.m.Parts = append(d.m.Parts, skein.Part{Kind: skein.PartReasoning, Text: skein.Text(p.Text.UTF8()), Raw: p.Raw})
+	case p.Kind == skein.PartFile && p.File != nil:
+		if d.m.Role == skein.RoleUser && takes(b.rules.Media, p.File) {
+			f := *p.File
+			d.m.Parts = append(d.m.Parts, skein.Part{Kind: skein.PartFile, File: &f, Synthetic: p.Synthetic})
+			return
+		}
+		b.repair(d.seq, RepairFile, p.File.Name)
+		b.text(d, &skein.Part{Text: skein.Text(describe(p.File)), Synthetic: true})
+	default:
+		b.repair(d.seq, RepairPart, string(p.Kind))
+	}
+}
+
+func (b *builder) text(d *draft, p *skein.Part) {
+	text := p.Text.UTF8()
+	if !utf8.ValidString(string(p.Text)) {
+		b.repair(d.seq, RepairText, "")
+	}
+	if strings.TrimSpace(text) != "" {
+		d.m.Parts = append(d.m.Parts, skein.Part{Kind: skein.PartText, Text: skein.Text(text), Synthetic: p.Synthetic})
+	}
+}
+
+// describe says in words what f is.
+func describe(f *skein.File) string {
+	s := "[file " + cmp.Or(f.Name, "without a name")
+	if f.First > 0 {
+		s += fmt.Sprintf(", lines %d to %d", f.First, f.Last)
+	}
+	if f.Media != "" {
+		s += ", " + f.Media
+	}
+	if f.Size > 0 {
+		s += fmt.Sprintf(", %d bytes", f.Size)
+	}
+	return skein.Text(s + "]").UTF8()
+}
+
+// A shown is a message of the context and the place of its first event.
+type shown struct {
+	seq skein.Seq
+	m   skein.Message
+}
+
+// shape makes of the drafts the messages that keep the rules, with summary
+// before those after the place covered.
+func (b *builder) shape(covered skein.Seq, summary string) (messages []skein.Message, seqs []skein.Seq) {
+	head := b.first(func(d *draft) bool { return d.m.Role != skein.RoleSystem })
+	tail := max(head, b.first(func(d *draft) bool { return d.seq > covered }))
+	before, rest := b.drafts[:tail], b.window(b.drafts[tail:])
+	b.drafts = slices.Concat(before, rest)
+	b.settle()
+	if b.rules.Room > 0 {
+		b.fit(len(summary))
+	}
+	all := b.whole(before)
+	if summary = skein.Text(summary).UTF8(); strings.TrimSpace(summary) != "" && !begins(rest, summary) {
+		all = append(all, shown{0, skein.Message{Role: skein.RoleUser, Synthetic: true, Parts: []skein.Part{{Kind: skein.PartText, Text: skein.Text(summary), Synthetic: true}}}})
+	}
+	all = b.joined(b.userFirst(b.endReasoning(append(all, b.whole(rest)...))))
+	b.trimLast(all)
+	for _, s := range all {
+		messages, seqs = append(messages, s.m), append(seqs, s.seq)
+	}
+	return messages, seqs
+}
+
+// first returns the index of the first draft that is so, or how many there are.
+func (b *builder) first(so func(*draft) bool) int {
+	if i := slices.IndexFunc(b.drafts, so); i >= 0 {
+		return i
+	}
+	return len(b.drafts)
+}
+
+// begins reports whether the first of drafts has the summary in it already.
+func begins(drafts []*draft, summary string) bool {
+	return len(drafts) > 0 && drafts[0].m.Role == skein.RoleUser &&
+		slices.ContainsFunc(drafts[0].m.Parts, func(p skein.Part) bool { return string(p.Text) == summary })
+}
+
+// window returns the newest of drafts: from the first one on, among those that
+// Rules.Newest lets in, where the user speaks; else from the first answer
+// there; else from the last answer on, with what was said since.
+func (b *builder) window(drafts []*draft) []*draft {
+	n, from := 0, len(drafts) // messages, first draft that fits
+	for from > 0 && n < b.rules.Newest {
+		from--
+		if n++; len(drafts[from].rounds) > 0 {
+			n++
+		}
+	}
+	if n > b.rules.Newest && from < len(drafts)-1 {
+		from++
+	}
+	if b.rules.Newest <= 0 || from == 0 {
+		return drafts
+	}
+	if i := slices.IndexFunc(drafts[from:], func(d *draft) bool { return d.m.Role == skein.RoleUser }); i > 0 {
+		from += i
+	}
+	b.repair(drafts[from].seq, RepairWindow, fmt.Sprintf("%d messages before it", from))
+	return drafts[from:]
+}
+
+// whole returns the drafts as messages, each with its results after it.
+func (b *builder) whole(drafts []*draft) (all []shown) {
+	for _, d := range drafts {
+		all = append(all, shown{d.seq, d.m})
+		if len(d.rounds) == 0 {
+			continue
+		}
+		results := shown{d.seq, skein.Message{Role: b.rules.resultsAs()}}
+		for _, r := range d.rounds {
+			results.m.Parts = append(results.m.Parts, b.answer(r))
+		}
+		all = append(all, results)
+	}
+	return all
+}
+
+// endReasoning leaves out reasoning that ends an answer, and messages of which
+// nothing else is left.
+func (b *builder) endReasoning(all []shown) []shown {
+	goesOn := false
+	for i := len(all) - 1; i >= 0; i-- {
+		s := &all[i]
+		if s.m.Role != skein.RoleAssistant {
+			goesOn = false
+			continue
+		}
+		for len(s.m.Parts) > 0 && !goesOn {
+			last := len(s.m.Parts) - 1
+			if goesOn = s.m.Parts[last].Kind != skein.PartReasoning; !goesOn {
+				s.m.Parts = s.m.Parts[:last]
+				b.repair(s.seq, RepairReasoning, "at the end")
+			}
+		}
+	}
+	return slices.DeleteFunc(all, func(s shown) bool { return len(s.m.Parts) == 0 })
+}
+
+// userFirst puts a user message before an answer that would come first.
+func (b *builder) userFirst(all []shown) []shown {
+	i := slices.IndexFunc(all, func(s shown) bool { return s.m.Role != skein.RoleSystem })
+	if !b.rules.UserFirst || i < 0 || all[i].m.Role == skein.RoleUser {
+		return all
+	}
+	b.repair(all[i].seq, RepairFirst, "")
+	return slices.Insert(all, i, shown{0, skein.Message{Role: skein.RoleUser, Synthetic: true, Parts: []skein.Part{
+		{Kind: skein.PartText, Text: "[What was said before is not shown.]", Synthetic: true},
+	}}})
+}
+
+// joined makes one message of those in a row that have the same role.
+func (b *builder) joined(all []shown) (out []shown) {
+	if !b.rules.Alternate {
+		return all
+	}
+	for _, s := range all {
+		if last := len(out) - 1; last >= 0 && out[last].m.Role == s.m.Role {
+			to := &out[last].m
+			to.Parts = append(to.Parts, s.m.Parts...)
+			to.Synthetic = to.Synthetic && s.m.Synthetic
+			if slices.ContainsFunc(s.m.Parts, func(p skein.Part) bool { return p.Kind == skein.PartReasoning }) {
+				to.Provider, to.Model = s.m.Provider, s.m.Model // whose signature it is
+			}
+			continue
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// trimLast leaves out the spaces at the end of an answer that comes last.
+func (b *builder) trimLast(all []shown) {
+	if !b.rules.TrimLast || len(all) == 0 || all[len(all)-1].m.Role != skein.RoleAssistant {
+		return
+	}
+	s := &all[len(all)-1]
+	p := &s.m.Parts[len(s.m.Parts)-1]
+	if trimmed := strings.TrimRightFunc(string(p.Text), unicode.IsSpace); p.Kind == skein.PartText && trimmed != string(p.Text) {
+		p.Text = skein.Text(trimmed)
+		b.repair(s.seq, RepairText, "spaces at the end")
+	}
+}

@@ -1,0 +1,3 @@
+// Package accounts names who may use a store that many share: accounts, tokens
+// and logins.
+package accounts

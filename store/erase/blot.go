@@ -1,0 +1,196 @@
+package erase
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/search"
+)
+
+// Blot returns b with a '*' for every byte of every occurrence of secrets, and
+// whether there was one. b itself is never changed; without an occurrence it is
+// what is returned. Empty secrets do not occur.
+//
+// The length stays, and JSON stays JSON: there an occurrence is looked for in
+// what the strings stand for, however they are escaped, names of fields
+// included, and in numbers, which get digits 1 instead. In any text it is also
+// found as JSON writes it, once or twice over: a secret in a JSON text that is
+// a string in another one is gone too.
+func Blot(b []byte, secrets []string) ([]byte, bool) {
+	forms := secretForms(secrets)
+	if len(forms) == 0 {
+		return b, false
+	}
+	if !json.Valid(b) {
+		if at := occurrences(b, forms); len(at) > 0 {
+			return mask(bytes.Clone(b), at), true
+		}
+		return b, false
+	}
+	out, found := bytes.Clone(b), false
+	for i := 0; i < len(out); {
+		end := tokenEnd(out, i)
+		found = blotToken(out[i:end], forms) || found
+		i = end
+	}
+	if !found {
+		return b, false
+	}
+	return out, true
+}
+
+// BlotSession returns what people read in the row of a session without secrets.
+// It is for rows that cannot be worked out from events any more, as one of these is
+// damaged. s itself is not changed.
+func BlotSession(s skein.Session, secrets []string) skein.Session {
+	clean := func(text *string) {
+		b, _ := Blot([]byte(*text), secrets)
+		*text = string(b)
+	}
+	for _, text := range []*string{
+		&s.Key, &s.Title, &s.Description, &s.Surface, &s.Project, &s.Cwd, &s.Agent, &s.Profile, &s.Provider, &s.Model, &s.Status,
+	} {
+		clean(text)
+	}
+	s.Tags, s.Open = slices.Clone(s.Tags), slices.Clone(s.Open)
+	for _, texts := range [][]string{s.Tags, s.Open} {
+		for i := range texts {
+			clean(&texts[i])
+		}
+	}
+	if s.Parent != nil {
+		p := *s.Parent
+		clean(&p.Call)
+		s.Parent = &p
+	}
+	if s.Origin != nil {
+		o := *s.Origin
+		for _, text := range []*string{&o.Path, &o.ID, &o.Version} {
+			clean(text)
+		}
+		s.Origin = &o
+	}
+	return s
+}
+
+// secretForms returns the ways in which secrets stand in a text.
+func secretForms(secrets []string) (forms [][]byte) {
+	escape := []func(string) string{
+		func(s string) string { q := skein.AppendQuoted(nil, s); return string(q[1 : len(q)-1]) },
+		func(s string) string { q, _ := json.Marshal(s); return string(q[1 : len(q)-1]) },
+	}
+	all := slices.DeleteFunc(slices.Clone(secrets), func(s string) bool { return s == "" })
+	for from, level := 0, 0; level < 2; level++ {
+		to := len(all)
+		for _, s := range all[from:to] {
+			for _, e := range escape {
+				if f := e(s); !slices.Contains(all, f) {
+					all = append(all, f)
+				}
+			}
+		}
+		from = to
+	}
+	for _, s := range all {
+		forms = append(forms, []byte(s))
+	}
+	return forms
+}
+
+// occurrences returns where forms stand in b.
+func occurrences(b []byte, forms [][]byte) (at []search.Stretch) {
+	for _, f := range forms {
+		for from := 0; ; {
+			i := bytes.Index(b[from:], f)
+			if i < 0 {
+				break
+			}
+			at = append(at, search.Stretch{Start: from + i, End: from + i + len(f)})
+			from += i + 1
+		}
+	}
+	return at
+}
+
+// mask blots the stretches of b out.
+func mask(b []byte, at []search.Stretch) []byte {
+	for _, s := range at {
+		for i := s.Start; i < s.End; i++ {
+			b[i] = '*'
+		}
+	}
+	return b
+}
+
+// blotToken blots the piece tok of valid JSON, a string or what stands between
+// two, and reports whether there was anything to blot.
+func blotToken(tok []byte, forms [][]byte) (found bool) {
+	if tok[0] != '"' {
+		return blotNumbers(tok, forms)
+	}
+	tok = tok[1 : len(tok)-1]
+	text, raw := tok, []search.Stretch(nil)
+	if bytes.IndexByte(tok, '\\') >= 0 {
+		text, raw = decoded(tok)
+	}
+	at := occurrences(text, forms)
+	for i, s := range at {
+		if raw != nil {
+			at[i] = search.Stretch{Start: raw[s.Start].Start, End: raw[s.End-1].End}
+		}
+	}
+	mask(tok, at)
+	return len(at) > 0
+}
+
+// decoded returns what the inside tok of a JSON string stands for and, for
+// each byte of that, where in tok it comes from.
+func decoded(tok []byte) (text []byte, raw []search.Stretch) {
+	for i := 0; i < len(tok); {
+		var n int
+		if text, n = skein.AppendUnescaped(text, tok[i:]); n == 0 {
+			text, n = append(text, tok[i]), 1
+		}
+		for len(raw) < len(text) {
+			raw = append(raw, search.Stretch{Start: i, End: i + n})
+		}
+		i += n
+	}
+	return text, raw
+}
+
+// blotNumbers is blotToken of what stands between two strings. A number that a
+// secret is in, or is, keeps its shape.
+func blotNumbers(tok []byte, forms [][]byte) (found bool) {
+	for _, s := range occurrences(tok, forms) {
+		if len(bytes.Trim(tok[s.Start:s.End], "+-.0123456789Ee")) > 0 {
+			continue
+		}
+		found = true
+		for i := s.Start; i < s.End; i++ {
+			if '0' <= tok[i] && tok[i] <= '9' {
+				tok[i] = '1'
+			}
+		}
+	}
+	return found
+}
+
+// tokenEnd returns where the string, or what stands between strings, ends that
+// begins at i in the valid JSON b.
+func tokenEnd(b []byte, i int) int {
+	if b[i] != '"' {
+		if n := bytes.IndexByte(b[i:], '"'); n >= 0 {
+			return i + n
+		}
+		return len(b)
+	}
+	for i++; b[i] != '"'; i++ {
+		if b[i] == '\\' {
+			i++
+		}
+	}
+	return i + 1
+}

@@ -1,0 +1,100 @@
+package ledger
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/skein-dev/skein"
+)
+
+// A UsageSlot is what one session used of one model in one tier and quarter of an
+// hour: the rows that a store keeps, from which every [UsageRow] is summed.
+type UsageSlot struct {
+	Slot     skein.Time // start of the quarter of an hour
+	Session  skein.SessionID
+	User     skein.User
+	Project  string
+	Agent    string
+	Provider string
+	Model    string
+	Tier     skein.Tier
+	Usage    skein.Usage
+}
+
+// A UsageSum adds up slots for a query. Make one with [NewUsageSum].
+type UsageSum struct {
+	q    skein.UsageQuery
+	rows map[usageKey]skein.Usage
+}
+
+type usageKey struct {
+	of, provider, model string
+	tier                skein.Tier
+}
+
+// NewUsageSum returns an empty sum for q.
+func NewUsageSum(q skein.UsageQuery) *UsageSum {
+	if q.Zone == nil {
+		q.Zone = time.UTC
+	}
+	return &UsageSum{q: q, rows: map[usageKey]skein.Usage{}}
+}
+
+// Add counts s, if the query lets it through.
+func (u *UsageSum) Add(s UsageSlot) {
+	q := &u.q
+	switch {
+	case q.User != "" && q.User != s.User,
+		q.Session != "" && q.Session != s.Session,
+		q.Project != "" && q.Project != s.Project,
+		q.Agent != "" && q.Agent != s.Agent,
+		q.Since != 0 && s.Slot < q.Since.Slot(),
+		q.Until != 0 && s.Slot >= q.Until:
+		return
+	}
+	k := usageKey{u.of(s), s.Provider, s.Model, s.Tier}
+	u.rows[k] = u.rows[k].Plus(s.Usage)
+}
+
+// of returns the value of the query's dimension in s.
+func (u *UsageSum) of(s UsageSlot) string {
+	switch u.q.By {
+	case skein.ByModelID:
+		return s.Model
+	case skein.ByAgent:
+		return s.Agent
+	case skein.ByProject:
+		return s.Project
+	case skein.BySession:
+		return string(s.Session)
+	}
+	if s.Slot == 0 {
+		return ""
+	}
+	return s.Slot.Std().In(u.q.Zone).Format(time.DateOnly)
+}
+
+// Rows returns the sums: days from the latest to the first; everything else
+// by tokens, the most first, all rows of one value side by side. What adds up
+// to nothing is left out.
+func (u *UsageSum) Rows() []skein.UsageRow {
+	total := map[string]int64{}
+	out := make([]skein.UsageRow, 0, len(u.rows))
+	for k, v := range u.rows {
+		if v == (skein.Usage{}) {
+			continue
+		}
+		total[k.of] += v.Tokens()
+		out = append(out, skein.UsageRow{Of: k.of, Provider: k.provider, Model: k.model, Tier: k.tier, Usage: v})
+	}
+	slices.SortFunc(out, func(a, b skein.UsageRow) int {
+		first := cmp.Compare(total[b.Of], total[a.Of])
+		if u.q.By == skein.ByDay || u.q.By == "" {
+			first = 0
+		}
+		return cmp.Or(first, cmp.Compare(b.Of, a.Of), cmp.Compare(b.Usage.Tokens(), a.Usage.Tokens()),
+			cmp.Compare(a.Provider, b.Provider), cmp.Compare(a.Model, b.Model), cmp.Compare(a.Tier, b.Tier))
+	})
+	return out
+}

@@ -1,0 +1,159 @@
+package lenient
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"sync"
+
+	"github.com/skein-dev/skein"
+)
+
+// Records yields all records of a source file, as [Store.Records] does, but
+// goes around those that are damaged, and calls told for them.
+func Records(ctx context.Context, s skein.Store, format, path string, told func(*skein.DamagedRecordsError)) iter.Seq2[skein.Record, error] {
+	return func(yield func(skein.Record, error) bool) {
+		next := 0
+		for again := true; again; {
+			again = false
+			for r, err := range s.Records(ctx, format, path, next) {
+				var bad *skein.DamagedRecordsError
+				if errors.As(err, &bad) && bad.Last >= next {
+					told(bad)
+					next, again = bad.Last+1, true
+					break
+				}
+				if !yield(r, err) {
+					return
+				}
+				next = r.N + 1
+			}
+		}
+	}
+}
+
+// Store returns s, except that reading goes around damage: what Events, Watch,
+// Newest and Window give has a stand-in ([DamagedError.StandIn]) in the place of
+// each damaged event, and told, unless it is nil, is called for it, maybe more than
+// once. It is for readers only: what a writer takes from it would become the truth.
+func Store(s skein.Store, told func(skein.SessionID, *skein.DamagedError)) skein.Store {
+	if told == nil {
+		told = func(skein.SessionID, *skein.DamagedError) {}
+	}
+	return &lenient{Store: s, told: told}
+}
+
+// AlsoTell returns s so that told is called as well for each damaged event that is
+// gone around, if [Store] made s; else s itself.
+func AlsoTell(s skein.Store, told func(skein.SessionID, *skein.DamagedError)) skein.Store {
+	a, ok := s.(*lenient)
+	if !ok {
+		return s
+	}
+	return Store(a.Store, func(id skein.SessionID, e *skein.DamagedError) {
+		a.told(id, e)
+		told(id, e)
+	})
+}
+
+type lenient struct {
+	skein.Store
+	told func(skein.SessionID, *skein.DamagedError)
+
+	mu      sync.Mutex
+	last    skein.Session // whose messages entries are
+	entries []skein.Entry
+}
+
+// As implements [Store].
+func (a *lenient) As(u skein.User) skein.Store { return Store(a.Store.As(u), a.told) }
+
+// Events implements [Store].
+func (a *lenient) Events(ctx context.Context, id skein.SessionID, after skein.Seq) iter.Seq2[skein.Event, error] {
+	return a.events(id, after, func(after skein.Seq) iter.Seq2[skein.Event, error] { return a.Store.Events(ctx, id, after) })
+}
+
+// Watch implements [Store].
+func (a *lenient) Watch(ctx context.Context, id skein.SessionID, after skein.Seq) iter.Seq2[skein.Event, error] {
+	return a.events(id, after, func(after skein.Seq) iter.Seq2[skein.Event, error] { return a.Store.Watch(ctx, id, after) })
+}
+
+// events goes on behind each damaged event.
+func (a *lenient) events(id skein.SessionID, after skein.Seq, from func(skein.Seq) iter.Seq2[skein.Event, error]) iter.Seq2[skein.Event, error] {
+	return func(yield func(skein.Event, error) bool) {
+		for again := true; again; {
+			again = false
+			for e, err := range from(after) {
+				var bad *skein.DamagedError
+				if errors.As(err, &bad) && bad.Seq > after {
+					a.told(id, bad)
+					e, err, again = bad.StandIn(), nil, true
+				}
+				if !yield(e, err) {
+					return
+				}
+				if err == nil {
+					after = e.Seq
+				}
+			}
+		}
+	}
+}
+
+// Newest implements [Store].
+func (a *lenient) Newest(ctx context.Context, id skein.SessionID, n int, before skein.Seq) ([]skein.Entry, error) {
+	found, err := a.Store.Newest(ctx, id, n, before)
+	if !errors.Is(err, skein.ErrCorrupt) {
+		return found, err
+	}
+	all, err := a.folded(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	end := len(all)
+	for end > 0 && before > 0 && all[end-1].Seq >= before {
+		end--
+	}
+	return all[max(0, end-max(n, 0)):end], nil
+}
+
+// folded returns all messages of a session. Those of the last one are kept, for
+// readers ask for windows of it.
+func (a *lenient) folded(ctx context.Context, id skein.SessionID) ([]skein.Entry, error) {
+	s, err := a.Store.Session(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.last.ID == s.ID && a.last.Last == s.Last && a.last.Revision == s.Revision {
+		return a.entries, nil
+	}
+	var f skein.Folder
+	for e, err := range a.Events(ctx, id, 0) {
+		if err == nil {
+			err = f.Add(e)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	a.last, a.entries = s, f.Entries()
+	return a.entries, nil
+}
+
+// Window implements [Store].
+func (a *lenient) Window(ctx context.Context, id skein.SessionID, n int) (all []skein.Event, err error) {
+	all, err = a.Store.Window(ctx, id, n)
+	if !errors.Is(err, skein.ErrCorrupt) {
+		return all, err
+	}
+	all = nil
+	for e, err := range a.Events(ctx, id, 0) {
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, e)
+	}
+	return all, nil
+}

@@ -1,0 +1,213 @@
+package lookup
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/skein-dev/skein"
+)
+
+// MaxCandidates is how many sessions an [AmbiguousError] names.
+const MaxCandidates = 20
+
+// minPart is the shortest part of an ID that names a session, in characters.
+const minPart = 4
+
+// Resolve returns the one session that a person means by name, the first of
+// these that there is:
+//
+//   - the session with that ID, whatever f says
+//   - the session with that key
+//   - the one whose ID begins or ends so (4 characters or more), else so in
+//     capitals or in small letters, as some programs write all of theirs
+//   - the one whose ID in the program that it was imported from begins or ends
+//     so, or which holds a copy's events whose ID there does
+//   - the one with that title, ignoring case, or first words where it has none
+//   - the one in whose title, or first words, it occurs
+//
+// f narrows the choice; its Key, IDPrefix, IDSuffix, Title, Before and Limit
+// are not used. "-" and "last", which mean the newest session of a project,
+// are the caller's business.
+//
+// The error wraps [ErrNotFound] if there is none, [ErrAmbiguous] (as an
+// *[AmbiguousError]) if one of these finds several, [ErrInvalid] if name is
+// empty.
+func Resolve(ctx context.Context, s skein.Store, name string, f skein.Filter) (_ skein.Session, err error) {
+	defer skein.Wrapf(&err, "session %q", name)
+	r := newResolver(ctx, s, name, f)
+	return r.first(r.byKey, r.byPart, r.bySource, r.byTitle)
+}
+
+// ResolveWhole is [Resolve] for a caller that is about to destroy what name
+// means. Of a title, or of first words, it takes only the whole; of an ID a part
+// only where that cannot be a word: 8 characters or more, one of them a digit,
+// for the IDs of some programs are names.
+//
+// The error wraps what that of Resolve does.
+func ResolveWhole(ctx context.Context, s skein.Store, name string, f skein.Filter) (_ skein.Session, err error) {
+	defer skein.Wrapf(&err, "session %q", name)
+	r := newResolver(ctx, s, name, f)
+	if len(name) < 8 || !strings.ContainsAny(name, "0123456789") {
+		return r.first(r.byKey, r.byWholeTitle)
+	}
+	return r.first(r.byKey, r.byPart, r.bySource, r.byWholeTitle)
+}
+
+func newResolver(ctx context.Context, s skein.Store, name string, f skein.Filter) *resolver {
+	f.IDPrefix, f.IDSuffix, f.Title, f.Key, f.Before, f.Limit, f.IncludeEmpty = "", "", "", "", nil, 0, true
+	return &resolver{ctx, s, name, f}
+}
+
+// first returns the session whose ID the name is, else the one that the first of
+// finds to find any finds.
+func (r *resolver) first(finds ...func() (choice, error)) (skein.Session, error) {
+	if strings.TrimSpace(r.name) == "" {
+		return skein.Session{}, skein.Invalidf("name: it is empty")
+	}
+	if id := skein.SessionID(r.name); id.Check() == nil {
+		if found, err := r.store.Session(r.ctx, id); !errors.Is(err, skein.ErrNotFound) {
+			return found, err
+		}
+	}
+	for _, find := range finds {
+		c, err := find()
+		if err != nil {
+			return skein.Session{}, err
+		}
+		if len(c.found) > 0 {
+			return c.only(r.name)
+		}
+	}
+	return skein.Session{}, skein.ErrNotFound
+}
+
+type resolver struct {
+	ctx    context.Context
+	store  skein.Store
+	name   string
+	filter skein.Filter
+}
+
+// A choice is what a name could mean.
+type choice struct {
+	found []skein.Session
+	more  bool
+}
+
+func (c *choice) add(s skein.Session) {
+	switch same := func(t skein.Session) bool { return t.ID == s.ID }; {
+	case slices.ContainsFunc(c.found, same):
+	case len(c.found) == MaxCandidates:
+		c.more = true
+	default:
+		c.found = append(c.found, s)
+	}
+}
+
+func (c *choice) only(name string) (skein.Session, error) {
+	if len(c.found) > 1 {
+		return skein.Session{}, &skein.AmbiguousError{Name: name, Candidates: c.found, More: c.more}
+	}
+	return c.found[0], nil
+}
+
+// all adds the sessions that f lets through, until there are too many.
+func (r *resolver) all(c *choice, f skein.Filter) error {
+	f.Limit = MaxCandidates + 1
+	for s, err := range r.store.Sessions(r.ctx, f) {
+		if err != nil {
+			return err
+		}
+		c.add(s)
+	}
+	return nil
+}
+
+func (r *resolver) byKey() (c choice, err error) {
+	f := r.filter
+	f.Key = r.name
+	return c, r.all(&c, f)
+}
+
+func (r *resolver) byPart() (c choice, err error) {
+	if utf8.RuneCountInString(r.name) < minPart {
+		return c, nil
+	}
+	for i, name := range []string{r.name, strings.ToUpper(r.name), strings.ToLower(r.name)} {
+		if i > 0 && name == r.name {
+			continue
+		}
+		begins, ends := r.filter, r.filter
+		begins.IDPrefix, ends.IDSuffix = name, name
+		if err := errors.Join(r.all(&c, begins), r.all(&c, ends)); err != nil || len(c.found) > 0 {
+			return c, err
+		}
+	}
+	return c, nil
+}
+
+// bySource looks through the files that sessions were imported from: a copy
+// has no session of its own, and an ID that was taken became another.
+func (r *resolver) bySource() (c choice, err error) {
+	if utf8.RuneCountInString(r.name) < minPart {
+		return c, nil
+	}
+	files := r.store.Files(r.ctx, "")
+	if n, ok := r.store.(skein.Namer); ok { // byPart has looked at the others
+		files = n.FilesNamed(r.ctx, r.name)
+	}
+	for file, err := range files {
+		if err != nil {
+			return c, err
+		}
+		id := file.Session
+		if id == "" {
+			id = file.CopyOf
+		}
+		if id == "" || !strings.HasPrefix(file.ID, r.name) && !strings.HasSuffix(file.ID, r.name) {
+			continue
+		}
+		found, err := r.store.Session(r.ctx, id)
+		switch {
+		case errors.Is(err, skein.ErrNotFound):
+		case err != nil:
+			return c, err
+		case (found.Binned != 0) == r.filter.Bin && (r.filter.User == "" || r.filter.User == found.User):
+			c.add(found)
+		}
+	}
+	return c, nil
+}
+
+func (r *resolver) byTitle() (choice, error) {
+	whole, part, err := r.titles()
+	if len(whole.found) > 0 {
+		return whole, err
+	}
+	return part, err
+}
+
+func (r *resolver) byWholeTitle() (choice, error) {
+	whole, _, err := r.titles()
+	return whole, err
+}
+
+// titles returns the sessions that are called by the name, and those in whose
+// title or first words it occurs.
+func (r *resolver) titles() (whole, part choice, err error) {
+	f := r.filter
+	f.Title = r.name
+	for s, err := range r.store.Sessions(r.ctx, f) {
+		if err != nil {
+			return whole, part, err
+		}
+		if strings.EqualFold(s.Name(), r.name) {
+			whole.add(s)
+		}
+		part.add(s)
+	}
+	return whole, part, nil
+}

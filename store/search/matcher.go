@@ -1,0 +1,212 @@
+package search
+
+import (
+	"cmp"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/skein-dev/skein"
+)
+
+// A Matcher tells which events match a [Query]. It is what a query means: an
+// index may find more, by the stem of a word, and nothing less. It is safe for
+// use by many goroutines, unless it is [Matcher.Within] a budget.
+type Matcher struct {
+	query   skein.Query
+	terms   []matchTerm
+	phrases phrases  // of all terms
+	text    *pattern // of Substring or Regex; nil if there is none
+	budget  *Budget  // nil for no bound
+}
+
+// tokenWork is what it takes to look at one byte for words.
+const tokenWork = 30 * time.Nanosecond
+
+type matchTerm struct {
+	ways  [][]int // phrases of the matcher: it is there where all of one way are
+	not   bool
+	typed *regexp.Regexp // finds a word of it inside another one, for Find
+}
+
+// Matcher returns what tells the events that match q.
+//
+// The error wraps [ErrInvalid] if q.Regex is no regular expression, or one that is
+// too long, as q.Substring may be too.
+func NewMatcher(q skein.Query) (*Matcher, error) {
+	m := &Matcher{query: q}
+	if q.Substring != "" || q.Regex != "" {
+		var err error
+		m.text, err = newPattern(&q)
+		return m, err
+	}
+	for _, t := range q.Terms {
+		words := slices.Clone(t.Words)
+		for i, w := range words {
+			words[i] = literal(w)
+		}
+		typed, err := regexp.Compile("(?i)" + strings.Join(words, "|"))
+		if err != nil {
+			return nil, skein.Invalidf("term %q: %v", t.Words, err)
+		}
+		term := matchTerm{not: t.Not, typed: typed}
+		for _, way := range Phrases(t) {
+			var at []int
+			for _, p := range way {
+				at = append(at, len(m.phrases))
+				m.phrases = append(m.phrases, p)
+			}
+			term.ways = append(term.ways, at)
+		}
+		m.terms = append(m.terms, term)
+	}
+	return m, nil
+}
+
+// Within returns a matcher whose work is taken from b: when that is spent, texts
+// count as not matching, and b says so.
+func (m *Matcher) Within(b *Budget) *Matcher {
+	within := *m
+	within.budget = b
+	return &within
+}
+
+// literal returns an expression that matches text and nothing else. Bytes that
+// are no UTF-8 stand for U+FFFD, as in what search finds.
+func literal(text string) string {
+	return regexp.QuoteMeta(strings.ToValidUTF8(text, "\ufffd"))
+}
+
+// Matches reports whether the event e with the facts f, of the session s,
+// matches. The query's Session is not looked at, for a fork shows events of
+// its parent; nor are Each, Limit and Deadline.
+func (m *Matcher) Matches(s *skein.Session, e skein.Event, f *skein.Facts) bool {
+	q := &m.query
+	if Empty(q) || f.Text == "" && len(f.Tools) == 0 && len(f.Paths) == 0 && !f.Failed {
+		return false
+	}
+	agent := s.Agent
+	if f.Message != nil {
+		agent = cmp.Or(f.Message.Agent, agent)
+	}
+	switch {
+	case q.User != "" && q.User != s.User,
+		q.Origin != "" && (s.Origin == nil || s.Origin.Format != q.Origin),
+		q.Project != "" && !InProject(s.Project, q.Project),
+		q.Agent != "" && agent != q.Agent,
+		q.Role != "" && f.Role != q.Role,
+		q.Tool != "" && !slices.ContainsFunc(f.Tools, func(t string) bool { return sameASCII(t, q.Tool) }),
+		q.Failed && !f.Failed,
+		q.Since != 0 && e.Time < q.Since,
+		q.Until != 0 && (e.Time >= q.Until || e.Time == 0):
+		return false
+	}
+	within := func(path string) bool { return strings.Contains(path, q.Path) }
+	if q.Path != "" && !slices.ContainsFunc(f.Paths, within) {
+		return false
+	}
+	return m.MatchesText(f.Text)
+}
+
+// sameASCII reports whether a and b are equal if the case of A to Z is ignored,
+// as SQLite's lower does it too.
+func sameASCII(a, b string) bool {
+	return len(a) == len(b) && lowerASCII(a) == lowerASCII(b)
+}
+
+func lowerASCII(s string) string {
+	b := []byte(s)
+	for i, c := range b {
+		if c >= 'A' && c <= 'Z' {
+			b[i] = c + 'a' - 'A'
+		}
+	}
+	return string(b)
+}
+
+// InProject reports whether project is the one that want names: its path, or
+// the end of it after a slash or backslash.
+func InProject(project, want string) bool {
+	before, ok := strings.CutSuffix(project, want)
+	return ok && (before == "" || strings.HasSuffix(before, "/") || strings.HasSuffix(before, `\`))
+}
+
+// MatchesText reports whether the words of the query are in text, and none of
+// those that must not be.
+func (m *Matcher) MatchesText(text string) bool {
+	if m.text != nil {
+		return m.text.matches(text, m.budget)
+	}
+	if m.budget != nil {
+		m.budget.Spend(time.Duration(len(text)) * tokenWork)
+	}
+	seen, missing := make([]bool, len(m.phrases)), len(m.phrases)
+	see := func(i int, _ Stretch) bool {
+		if !seen[i] {
+			seen[i] = true
+			missing--
+		}
+		return missing > 0
+	}
+	if m.phrases.in(text, see); missing > 0 {
+		m.phrases.in(Extra(text), see)
+	}
+	for i := range m.terms {
+		if t := &m.terms[i]; t.in(seen) == t.not {
+			return false
+		}
+	}
+	return true
+}
+
+// in reports whether the phrases that were seen make the term.
+func (t *matchTerm) in(seen []bool) bool {
+	return slices.ContainsFunc(t.ways, func(way []int) bool {
+		return !slices.ContainsFunc(way, func(i int) bool { return !seen[i] })
+	})
+}
+
+// A token is a word of a text, folded, and where it stands.
+type token struct {
+	word string
+	at   Stretch
+}
+
+type phrases []Phrase
+
+// in tells where in text which of the phrases stand, in the order of their last
+// words, until told returns false. It holds no more words than the longest phrase
+// has: those of a long text take several times its bytes.
+func (ps phrases) in(text string, told func(i int, at Stretch) bool) {
+	longest := 0
+	for _, p := range ps {
+		longest = max(longest, len(p.Words))
+	}
+	if longest == 0 {
+		return
+	}
+	last := make([]token, 0, longest)
+	for at, word := range Words(text) {
+		if len(last) == longest {
+			last = last[:copy(last, last[1:])]
+		}
+		last = append(last, token{word, at})
+		for i, p := range ps {
+			first := len(last) - len(p.Words)
+			if first >= 0 && first < len(last) && p.at(last[first:]) && !told(i, Stretch{last[first].at.Start, at.End}) {
+				return
+			}
+		}
+	}
+}
+
+func (p Phrase) at(words []token) bool {
+	for i, w := range p.Words {
+		if words[i].word == w || p.Prefix && i == len(p.Words)-1 && strings.HasPrefix(words[i].word, w) {
+			continue
+		}
+		return false
+	}
+	return true
+}

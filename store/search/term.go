@@ -1,0 +1,109 @@
+package search
+
+import (
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/skein-dev/skein"
+)
+
+// A Phrase is words that stand one after the other. They are folded: in lower
+// case, without accents.
+type Phrase struct {
+	Words  []string
+	Prefix bool // the last word is the beginning of one
+}
+
+// Phrases says where t occurs: where all phrases of one of these ways occur,
+// each in the words of the text or in the words of its [Extra]. The first way
+// is what was typed. It is nil if t has no words.
+//
+// parseConfig is also looked for as the phrase parse config, which parse_config
+// and the pieces of parseConfigFile have; 東京都 as the pairs 東京 京都; a
+// single 京 as the beginning of a pair; and a phrase of both kinds of writing,
+// which no column has as it is, as a phrase for each stretch of one kind.
+func Phrases(t skein.Term) [][]Phrase {
+	if len(t.Words) == 0 {
+		return nil
+	}
+	typed := Phrase{Prefix: t.Prefix}
+	for _, w := range t.Words {
+		typed.Words = append(typed.Words, fold(w))
+	}
+	pieces := Phrase{Prefix: t.Prefix}
+	for _, w := range t.Words {
+		if strings.ContainsFunc(w, cjk) {
+			return [][]Phrase{{typed}, stretches(t)}
+		}
+		for w != "" {
+			n := hump(w)
+			pieces.Words = append(pieces.Words, fold(w[:n]))
+			w = w[n:]
+		}
+	}
+	if slices.Equal(pieces.Words, typed.Words) {
+		return [][]Phrase{{typed}}
+	}
+	return [][]Phrase{{typed}, {pieces}}
+}
+
+// stretches returns a phrase for each stretch of words with, or without, CJK.
+func stretches(t skein.Term) (all []Phrase) {
+	var s stretch
+	for i, w := range t.Words {
+		has := strings.ContainsFunc(w, cjk)
+		if i > 0 && has != s.cjk {
+			all = append(all, s.phrase())
+			s = stretch{}
+		}
+		s.cjk = has
+		if !has {
+			s.words = append(s.words, fold(w))
+			continue
+		}
+		for w != "" {
+			n := scriptRun(w)
+			s.piece(w[:n])
+			w = w[n:]
+		}
+	}
+	last := s.phrase()
+	last.Prefix = last.Prefix || t.Prefix && s.tail == ""
+	return append(all, last)
+}
+
+// A stretch becomes a phrase as Extra writes it: after the pairs of a run its
+// last character, unless the text may go on there.
+type stretch struct {
+	cjk    bool
+	words  []string
+	tail   string // last character of the CJK run at the end; "" if there is none
+	single bool   // that is all of the run
+}
+
+func (s *stretch) piece(p string) {
+	if s.tail != "" {
+		s.words, s.tail = append(s.words, s.tail), ""
+	}
+	if r, _ := utf8.DecodeRuneInString(p); !cjk(r) {
+		s.words = append(s.words, fold(p))
+		return
+	}
+	for s.single = true; ; s.single = false {
+		n := runeLen(p)
+		if n == len(p) {
+			s.tail = p
+			return
+		}
+		s.words = append(s.words, p[:n+runeLen(p[n:])])
+		p = p[n:]
+	}
+}
+
+func (s *stretch) phrase() Phrase {
+	if s.tail != "" && s.single {
+		return Phrase{append(s.words, s.tail), true}
+	}
+	return Phrase{Words: s.words}
+}
