@@ -10,6 +10,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/walk"
+	"github.com/skein-dev/skein/store/inspect"
 )
 
 // alteredSum stands in sessions.sum of a row whose texts were not what was stored
@@ -123,7 +124,7 @@ func (ex *exam) heads(area string) error {
 	}
 	for h := range slices.Values(bad) {
 		text := "what lists say of it, such as its title, is not what was stored; its events say what it is"
-		err := ex.Mend(skein.Finding{Area: area, Level: skein.Damaged, Session: h.ID, Text: text}, func() error {
+		err := ex.Mend(inspect.Finding{Area: area, Level: inspect.Damaged, Session: h.ID, Text: text}, func() error {
 			return ex.s.write(ex.ctx, func(t *tx) error {
 				t.heads.clear()
 				was, err := t.head(h.ID)

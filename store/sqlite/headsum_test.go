@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/inspect"
 )
 
 // What the row of a session says is shown only as long as it is what was stored:
@@ -75,12 +76,12 @@ func TestAlteredTitlesAreNotShown(t *testing.T) {
 	same("written to", 2)
 
 	for _, repair := range []bool{false, true, false} {
-		var found []skein.Finding
-		for f, err := range s.Examine(t.Context(), skein.Examination{Repair: repair}) {
+		var found []inspect.Finding
+		for f, err := range s.Examine(t.Context(), inspect.Examination{Repair: repair}) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if f.Level == skein.Damaged {
+			if f.Level == inspect.Damaged {
 				found = append(found, f)
 			}
 		}
