@@ -58,11 +58,16 @@ func (h *house) with(routes ...door.Route) *door.Door {
 // ask sends a request with headers (name: value), to loopback with the first
 // token if they do not say otherwise.
 func (h *house) ask(what, body string, headers ...string) *httptest.ResponseRecorder {
+	return h.from(what, strings.NewReader(body), headers...)
+}
+
+// from is ask with what comes from body.
+func (h *house) from(what string, body io.Reader, headers ...string) *httptest.ResponseRecorder {
 	method, path, _ := strings.Cut(what, " ")
-	r := httptest.NewRequest(method, path, strings.NewReader(body))
+	r := httptest.NewRequest(method, path, body)
 	r.Host = "127.0.0.1:7433"
 	r.Header.Set("Authorization", "Bearer "+h.tokens.First())
-	if body != "" {
+	if r.ContentLength != 0 {
 		r.Header.Set("Content-Type", "application/json")
 	}
 	for _, head := range headers {

@@ -2,6 +2,7 @@ package door_test
 
 import (
 	"io"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -9,7 +10,10 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/server"
 	"github.com/skein-dev/skein/server/door"
+	"github.com/skein-dev/skein/store/memory"
 )
 
 // Large bodies wait for each other, and for one that does not end not for ever.
@@ -53,4 +57,49 @@ func TestLargeBodiesShareTheRoom(t *testing.T) {
 			t.Errorf("%d bytes are held when all is over, want 0", n)
 		}
 	})
+}
+
+// What follows the piece of a body that found no room may find some, and the body
+// may still be right without that piece.
+func TestOfABodyThatLostAPieceNothingIsStored(t *testing.T) {
+	begins := string(skein.MustJSON(skein.NewEvent(skein.KindCreated, 1, skein.Created{Title: strings.Repeat("a", 600<<10)})))
+	says := string(skein.MustJSON(skein.Say(1, skein.UserSays(strings.Repeat("b", 600<<10)))))
+	batch := func(id, event string) string { return `{"session":"` + id + `","events":[` + event + `]}` }
+	for _, c := range []struct{ path, kind, before, lost, behind string }{
+		{"/v1/sessions/a/events", "application/json", `{"events":[` + begins, "," + says, `]}`},
+		{"/v1/sessions/a/events", "application/json", `{"events":[` + begins + "]", strings.Repeat(" ", 600<<10) + `,"after":0`, `}`},
+		{"/v1/sessions/a/events", "application/x-ndjson", begins + "\n", says + "\n", ""},
+		{"/v1/append", "application/json", `{"batches":[` + batch("a", begins), "," + batch("b", begins), `]}`},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			h, store := newHouse(t), memory.New()
+			held, end := make(chan struct{}), make(chan struct{})
+			h.door = door.New(door.Options{Store: store, Tokens: h.tokens, Log: slog.New(slog.DiscardHandler), Now: time.Now}, append(
+				server.Routes(server.Options{Store: store, Now: time.Now}),
+				door.Route{Pattern: "POST /v1/hold", Scope: door.Write, Body: door.MaxBody, Handler: http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+					io.Copy(io.Discard, r.Body) //nolint:errcheck // it is from memory
+					close(held)
+					<-end
+				})})...)
+			h.door.Narrow(4 << 20)
+			over := make(chan struct{})
+			go func() {
+				defer close(over)
+				h.ask("POST /v1/hold", strings.Repeat(" ", 3<<20+512<<10))
+			}()
+			<-held
+			w := h.from("POST "+c.path, io.MultiReader(strings.NewReader(c.before), strings.NewReader(c.lost), strings.NewReader(c.behind)), "Content-Type: "+c.kind)
+			if w.Code != http.StatusServiceUnavailable || !strings.Contains(w.Body.String(), `"code":"busy"`) {
+				t.Errorf("POST %s that lost %.20q = %d %s, want 503 busy", c.path, c.lost, w.Code, w.Body)
+			}
+			for x, err := range store.Sessions(t.Context(), skein.Filter{IncludeEmpty: true}) {
+				t.Errorf("POST %s that lost %.20q: session %s is stored up to %d, %v; want none", c.path, c.lost, x.ID, x.Last, err)
+			}
+			close(end)
+			<-over
+			if w := h.from("POST "+c.path, strings.NewReader(c.before+c.lost+c.behind), "Content-Type: "+c.kind); w.Code >= 300 {
+				t.Errorf("POST %s of all of it, where there is room = %d %s, want it stored", c.path, w.Code, w.Body)
+			}
+		})
+	}
 }
