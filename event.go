@@ -87,7 +87,7 @@ func (e *Event) housekeeping() bool {
 	return e.Scrubbed()
 }
 
-// Scrubbed reports whether e is the note that [Store.Scrub] leaves.
+// Scrubbed reports whether e is the note that [Lifecycle.Scrub] leaves.
 func (e *Event) Scrubbed() bool {
 	if e.Kind != KindNoted || !bytes.Contains(e.Payload, []byte("scrubbed")) {
 		return false

@@ -1,15 +1,224 @@
 package skein
 
 import (
+	"context"
 	"fmt"
+	"iter"
 	"time"
 )
+
+// Leases is the part of a [Store] that says who may write to a session.
+type Leases interface {
+	// Acquire takes the lease of session id, which need not have begun.
+	// Every lease has a greater Fence than those before; one with a TTL is
+	// held until that is over, one without until it is given back, the
+	// process ends or the Store that it was taken from is closed.
+	// The error wraps [ErrLocked] (as a *[LockedError]) if somebody holds it,
+	// be it the same process.
+	Acquire(ctx context.Context, id SessionID, r LeaseRequest) (Lease, error)
+
+	// Renew moves the end of a lease with a TTL by that TTL, on the store's
+	// clock. The error wraps [ErrFenced] if the lease is no longer held.
+	Renew(ctx context.Context, l Lease, ttl time.Duration) (Lease, error)
+
+	// Release gives the lease back. Giving back one that is no longer held
+	// is fine.
+	Release(ctx context.Context, l Lease) error
+}
+
+// Lifecycle is the part of a [Store] that puts sessions away and destroys them.
+type Lifecycle interface {
+	// Bin puts a session in the bin; its key is free again. Nothing is lost.
+	// Binning twice is fine. The error wraps [ErrNotFound].
+	Bin(ctx context.Context, id SessionID) error
+
+	// Restore takes a session out of the bin. If its key was taken meanwhile
+	// it appends a changed event that takes the key away. Restoring what is
+	// not in the bin is fine. The error wraps [ErrNotFound].
+	Restore(ctx context.Context, id SessionID) error
+
+	// Delete destroys a session and everything found through it, the source
+	// files too whose session it is or that are copies of it. Events that
+	// forks still show move, with their usage, to the fork that shows most of
+	// them (of several, the one made first); the others look there. A
+	// tombstone keeps late writes and imports from bringing it back.
+	// The error wraps [ErrNotFound], [ErrLocked] if somebody holds its lease,
+	// [ErrConflict] if it does not end where d says, or [ErrRefused] if it has
+	// children and d says so.
+	Delete(ctx context.Context, id SessionID, d Deletion) (Deleted, error)
+
+	// Scrub replaces every occurrence of secrets in the events that the
+	// session shows, its source records, index and blobs by a mark of the
+	// same length (see [erase.Blot]), raises the revision, also of other sessions
+	// that show a changed event, and appends a noted event named scrubbed
+	// without the secrets. It is the one exception to "events are never
+	// changed". What is damaged it goes around, and names (see [Scrubbed]).
+	// The error wraps [ErrNotFound] or [ErrInvalid] (a secret shorter than
+	// four bytes).
+	Scrub(ctx context.Context, id SessionID, secrets []string) (Scrubbed, error)
+
+	// Size returns roughly the bytes on disk of session id's own events,
+	// records and blobs. The error wraps [ErrNotFound].
+	Size(ctx context.Context, id SessionID) (int64, error)
+}
+
+// Sources is the part of a [Store] that knows which files its sessions were
+// imported from.
+type Sources interface {
+	// Find returns where the events with these client IDs stand that came
+	// from imports, for those that there are, in the bin or not; of several,
+	// the one stored first. What moved to a fork stands there.
+	Find(ctx context.Context, keys []ClientID) (map[ClientID]Place, error)
+
+	// File returns what is known of a source file; where several users have
+	// read the same one, and the store is no view, that of the first by name.
+	// The error wraps [ErrNotFound] if it was never read.
+	File(ctx context.Context, format, path string) (SourceFile, error)
+
+	// Files yields the source files of a format, or of all if it is "", by
+	// path.
+	Files(ctx context.Context, format string) iter.Seq2[SourceFile, error]
+
+	// Records yields the records of a source file from number n on, in order.
+	// It yields an error wrapping [ErrNotFound] if it was never read, and a
+	// [DamagedRecordsError] where some cannot be read: those behind them are
+	// asked for by their number (see [lenient.Records]).
+	Records(ctx context.Context, format, path string, n int) iter.Seq2[Record, error]
+
+	// FilesNamed yields, by path, the source files whose ID in their own
+	// program begins or ends with part and is not that of their session.
+	FilesNamed(ctx context.Context, part string) iter.Seq2[SourceFile, error]
+}
+
+// Feed is the part of a [Store] that tells what is stored, as it is stored.
+type Feed interface {
+	// Feed returns the events of all sessions that are stored after a place,
+	// in the order in which they were stored, each once, and then waits for
+	// more, of this and of other processes. It ends, without an error, when
+	// ctx does. What a fork shows of its parent is its parent's; what was
+	// deleted since is left out. The error wraps [ErrInvalid] if the place is
+	// none that this store gave, also where ctx is done already.
+	Feed(ctx context.Context, after Cursor) iter.Seq2[Fed, error]
+}
+
+// Whole is a Store with all its parts, as those of this module are.
+type Whole interface {
+	Store
+	Leases
+	Lifecycle
+	Sources
+	Feed
+}
+
+// A Sweeper is a Store that keeps bytes of what was deleted or scrubbed for a
+// while.
+type Sweeper interface {
+	// Swept waits until they are out of its files, which takes as long as
+	// somebody reads an earlier state. The error is ctx's, or the disk's.
+	Swept(ctx context.Context) error
+}
+
+// PartOf returns s as a P, an interface: s itself, or else the first of the stores
+// that it wraps (Unwrap() Store) which is one. It is the one way to ask what more a
+// store can do.
+func PartOf[P any](s Store) (part P, ok bool) {
+	for s != nil {
+		if part, ok = s.(P); ok {
+			return part, true
+		}
+		w, wraps := s.(interface{ Unwrap() Store })
+		if !wraps {
+			break
+		}
+		s = w.Unwrap()
+	}
+	return part, false
+}
+
+// LeasesOf returns the leases of s. Where s has none, its methods fail with an
+// error that wraps [ErrRefused].
+func LeasesOf(s Store) Leases { return partOr[Leases](s, lacks{}) }
+
+// LifecycleOf returns the life cycle of the sessions in s. Where s has none, its
+// methods fail with an error that wraps [ErrRefused].
+func LifecycleOf(s Store) Lifecycle { return partOr[Lifecycle](s, lacks{}) }
+
+// SourcesOf returns the source files of s. Where s has none, its methods fail with
+// an error that wraps [ErrRefused].
+func SourcesOf(s Store) Sources { return partOr[Sources](s, lacks{}) }
+
+// FeedOf returns the feed of s. Where s has none, it yields an error that wraps
+// [ErrRefused].
+func FeedOf(s Store) Feed { return partOr[Feed](s, lacks{}) }
+
+func partOr[P any](s Store, otherwise P) P {
+	if part, ok := PartOf[P](s); ok {
+		return part
+	}
+	return otherwise
+}
+
+// lacks is what a store does not have.
+type lacks struct{}
+
+func lacking(what string) error { return fmt.Errorf("%w: this store has no %s", ErrRefused, what) }
+
+func none[T any](what string) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		var zero T
+		yield(zero, lacking(what))
+	}
+}
+
+func (lacks) Acquire(context.Context, SessionID, LeaseRequest) (Lease, error) {
+	return Lease{}, lacking("leases")
+}
+
+func (lacks) Renew(context.Context, Lease, time.Duration) (Lease, error) {
+	return Lease{}, lacking("leases")
+}
+
+func (lacks) Release(context.Context, Lease) error     { return lacking("leases") }
+func (lacks) Bin(context.Context, SessionID) error     { return lacking("bin") }
+func (lacks) Restore(context.Context, SessionID) error { return lacking("bin") }
+
+func (lacks) Delete(context.Context, SessionID, Deletion) (Deleted, error) {
+	return Deleted{}, lacking("way to delete")
+}
+
+func (lacks) Scrub(context.Context, SessionID, []string) (Scrubbed, error) {
+	return Scrubbed{}, lacking("way to scrub")
+}
+
+func (lacks) Size(context.Context, SessionID) (int64, error) { return 0, lacking("sizes") }
+
+func (lacks) Find(context.Context, []ClientID) (map[ClientID]Place, error) {
+	return nil, lacking("source files")
+}
+
+func (lacks) File(context.Context, string, string) (SourceFile, error) {
+	return SourceFile{}, lacking("source files")
+}
+
+func (lacks) Files(context.Context, string) iter.Seq2[SourceFile, error] {
+	return none[SourceFile]("source files")
+}
+
+func (lacks) FilesNamed(context.Context, string) iter.Seq2[SourceFile, error] {
+	return none[SourceFile]("source files")
+}
+
+func (lacks) Records(context.Context, string, string, int) iter.Seq2[Record, error] {
+	return none[Record]("source files")
+}
+
+func (lacks) Feed(context.Context, Cursor) iter.Seq2[Fed, error] { return none[Fed]("feed") }
 
 // A Cursor is a place in all that a store was given, in the store's own words:
 // only that store can say what it means. "" is the beginning.
 type Cursor string
 
-// FeedNow stands for the end of what is stored. The first that [Store.Feed]
+// FeedNow stands for the end of what is stored. The first that [Feed.Feed]
 // then yields has no event, only the cursor of that place.
 const FeedNow Cursor = "now"
 

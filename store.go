@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"iter"
-	"time"
 )
 
 // A Store keeps events. Every implementation passes package storetest, and the
@@ -18,6 +17,12 @@ import (
 // is not found either, if the store is one user's view.
 //
 // After Close every method returns, or yields, an error wrapping [ErrClosed].
+//
+// A Store does more than this: leases, deleting, source files, a feed. These are
+// interfaces of their own, [Leases], [Lifecycle], [Sources] and [Feed], which
+// [LeasesOf] and its like find in it. A Store that wraps another one embeds it and
+// has a method Unwrap() Store; to change a method of such an interface it embeds
+// that interface too.
 type Store interface {
 	// Append stores the events of all batches, all or none, and returns a
 	// receipt for each. It leaves the batches as they were and may keep what
@@ -87,14 +92,6 @@ type Store interface {
 	// one wrapping [ErrNotFound] when the session is deleted.
 	Watch(ctx context.Context, id SessionID, after Seq) iter.Seq2[Event, error]
 
-	// Feed returns the events of all sessions that are stored after a place,
-	// in the order in which they were stored, each once, and then waits for
-	// more, of this and of other processes. It ends, without an error, when
-	// ctx does. What a fork shows of its parent is its parent's; what was
-	// deleted since is left out. The error wraps [ErrInvalid] if the place is
-	// none that this store gave, also where ctx is done already.
-	Feed(ctx context.Context, after Cursor) iter.Seq2[Fed, error]
-
 	// Search returns what matches q, best first. Sessions in the bin are left
 	// out. An empty query matches nothing. What is found is events, each once,
 	// in the session that has it, or, if it does not stand there any more, in
@@ -116,71 +113,6 @@ type Store interface {
 	// The error wraps [ErrNotFound] if none does, [ErrCorrupt] if the bytes
 	// have another hash.
 	Blob(ctx context.Context, id SessionID, h Hash) ([]byte, error)
-
-	// Acquire takes the lease of session id, which need not have begun.
-	// Every lease has a greater Fence than those before; one with a TTL is
-	// held until that is over, one without until it is given back, the
-	// process ends or the Store that it was taken from is closed.
-	// The error wraps [ErrLocked] (as a *[LockedError]) if somebody holds it,
-	// be it the same process.
-	Acquire(ctx context.Context, id SessionID, r LeaseRequest) (Lease, error)
-
-	// Renew moves the end of a lease with a TTL by that TTL, on the store's
-	// clock. The error wraps [ErrFenced] if the lease is no longer held.
-	Renew(ctx context.Context, l Lease, ttl time.Duration) (Lease, error)
-
-	// Release gives the lease back. Giving back one that is no longer held
-	// is fine.
-	Release(ctx context.Context, l Lease) error
-
-	// Bin puts a session in the bin; its key is free again. Nothing is lost.
-	// Binning twice is fine. The error wraps [ErrNotFound].
-	Bin(ctx context.Context, id SessionID) error
-
-	// Restore takes a session out of the bin. If its key was taken meanwhile
-	// it appends a changed event that takes the key away. Restoring what is
-	// not in the bin is fine. The error wraps [ErrNotFound].
-	Restore(ctx context.Context, id SessionID) error
-
-	// Delete destroys a session and everything found through it, the source
-	// files too whose session it is or that are copies of it. Events that
-	// forks still show move, with their usage, to the fork that shows most of
-	// them (of several, the one made first); the others look there. A
-	// tombstone keeps late writes and imports from bringing it back.
-	// The error wraps [ErrNotFound], [ErrLocked] if somebody holds its lease,
-	// [ErrConflict] if it does not end where d says, or [ErrRefused] if it has
-	// children and d says so.
-	Delete(ctx context.Context, id SessionID, d Deletion) (Deleted, error)
-
-	// Scrub replaces every occurrence of secrets in the events that the
-	// session shows, its source records, index and blobs by a mark of the
-	// same length (see [erase.Blot]), raises the revision, also of other sessions
-	// that show a changed event, and appends a noted event named scrubbed
-	// without the secrets. It is the one exception to "events are never
-	// changed". What is damaged it goes around, and names (see [Scrubbed]).
-	// The error wraps [ErrNotFound] or [ErrInvalid] (a secret shorter than
-	// four bytes).
-	Scrub(ctx context.Context, id SessionID, secrets []string) (Scrubbed, error)
-
-	// Find returns where the events with these client IDs stand that came
-	// from imports, for those that there are, in the bin or not; of several,
-	// the one stored first. What moved to a fork stands there.
-	Find(ctx context.Context, keys []ClientID) (map[ClientID]Place, error)
-
-	// File returns what is known of a source file; where several users have
-	// read the same one, and the store is no view, that of the first by name.
-	// The error wraps [ErrNotFound] if it was never read.
-	File(ctx context.Context, format, path string) (SourceFile, error)
-
-	// Files yields the source files of a format, or of all if it is "", by
-	// path.
-	Files(ctx context.Context, format string) iter.Seq2[SourceFile, error]
-
-	// Records yields the records of a source file from number n on, in order.
-	// It yields an error wrapping [ErrNotFound] if it was never read, and a
-	// [DamagedRecordsError] where some cannot be read: those behind them are
-	// asked for by their number (see [lenient.Records]).
-	Records(ctx context.Context, format, path string, n int) iter.Seq2[Record, error]
 
 	// As returns the same store, limited to what u owns: others' sessions are
 	// not found, and new ones are u's. It shares everything with the store it
@@ -285,29 +217,6 @@ type Scrubbed struct {
 	Unread        []Seq
 	UnreadRecords int
 	UnreadBlobs   []Hash
-}
-
-// A Sweeper is a Store that keeps bytes of what was deleted or scrubbed for a
-// while.
-type Sweeper interface {
-	// Swept waits until they are out of its files, which takes as long as
-	// somebody reads an earlier state. The error is ctx's, or the disk's.
-	Swept(ctx context.Context) error
-}
-
-// A Sizer is a Store that can say how many bytes a session takes.
-type Sizer interface {
-	// Size returns roughly the bytes on disk of session id's own events,
-	// records and blobs. The error wraps [ErrNotFound].
-	Size(ctx context.Context, id SessionID) (int64, error)
-}
-
-// A Namer is a Store that finds source files by a part of their ID without
-// going through all of them.
-type Namer interface {
-	// FilesNamed yields, by path, the source files whose ID in their own
-	// program begins or ends with part and is not that of their session.
-	FilesNamed(ctx context.Context, part string) iter.Seq2[SourceFile, error]
 }
 
 // Add appends evs to session id, wherever it ends, and returns the place of

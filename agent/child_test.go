@@ -116,6 +116,8 @@ type passing struct {
 	n   int
 }
 
+func (s *passing) Unwrap() skein.Store { return s.Store }
+
 func (s *passing) Append(ctx context.Context, batches ...skein.Batch) ([]skein.Receipt, error) {
 	s.n++
 	s.job.reach(fmt.Sprint("before ", s.n))

@@ -18,6 +18,8 @@ type hurt struct {
 	seq skein.Seq
 }
 
+func (h hurt) Unwrap() skein.Store { return h.Store }
+
 func (h hurt) bad() error {
 	return fmt.Errorf("hurt: %w", &skein.DamagedError{Seq: h.seq, Kind: skein.KindSaid, Role: skein.RoleUser, Err: errors.New("it was altered")})
 }

@@ -222,9 +222,9 @@ func TestTheCallsOfADeadDelegateAreUncertainToo(t *testing.T) {
 	go func() { _, _ = g.Turn(context.Background(), skein.UserSays("go")) }() // it never ends
 	<-gone
 	for _, id := range []skein.SessionID{g.ID(), g.child().ID} { // the kernel gives the leases of the dead back
-		l, err := g.store.Acquire(t.Context(), id, skein.LeaseRequest{TakeOver: true})
+		l, err := skein.LeasesOf(g.store).Acquire(t.Context(), id, skein.LeaseRequest{TakeOver: true})
 		if err == nil {
-			err = g.store.Release(t.Context(), l)
+			err = skein.LeasesOf(g.store).Release(t.Context(), l)
 		}
 		if err != nil {
 			t.Fatal(err)

@@ -23,6 +23,8 @@ type faulty struct {
 	seen  int
 }
 
+func (s *faulty) Unwrap() skein.Store { return s.Store }
+
 func (s *faulty) Append(ctx context.Context, batches ...skein.Batch) ([]skein.Receipt, error) {
 	s.seen++
 	if s.n == 0 || s.seen < s.n || s.seen >= s.n+s.times {

@@ -67,7 +67,7 @@ func openAt(ctx context.Context, o Options, depth int) (_ *Thread, err error) {
 		return nil, fmt.Errorf("agent: open %s: %w", t.id, err)
 	}
 	defer skein.Wrapf(&err, "agent: open %s", t.id)
-	t.lease, err = o.Store.Acquire(ctx, t.id, skein.LeaseRequest{Program: o.Program, TakeOver: o.TakeOver})
+	t.lease, err = skein.LeasesOf(o.Store).Acquire(ctx, t.id, skein.LeaseRequest{Program: o.Program, TakeOver: o.TakeOver})
 	if err != nil {
 		return nil, err
 	}
@@ -75,7 +75,7 @@ func openAt(ctx context.Context, o Options, depth int) (_ *Thread, err error) {
 		err = t.goOn(ctx)
 	}
 	if err != nil {
-		return nil, errors.Join(err, o.Store.Release(context.WithoutCancel(ctx), t.lease))
+		return nil, errors.Join(err, skein.LeasesOf(o.Store).Release(context.WithoutCancel(ctx), t.lease))
 	}
 	return t, nil
 }
@@ -151,7 +151,7 @@ func (t *Thread) Close(ctx context.Context, how string) (err error) {
 			err = t.put(ctx, nil, skein.NewEvent(skein.KindEnded, t.now(), t.program(how)))
 		}
 	}
-	return errors.Join(err, t.o.Store.Release(context.WithoutCancel(ctx), t.lease))
+	return errors.Join(err, skein.LeasesOf(t.o.Store).Release(context.WithoutCancel(ctx), t.lease))
 }
 
 func (t *Thread) program(how string) skein.Program {

@@ -237,7 +237,7 @@ func TestAnInterruptedToolIsStoredAsWhatItReturned(t *testing.T) {
 func TestCallsOfADeadProgramAreUncertain(t *testing.T) {
 	g := open(t, says("one"))
 	g.say("go", "one")
-	l, err := g.store.Acquire(t.Context(), g.ID(), skein.LeaseRequest{TakeOver: true})
+	l, err := skein.LeasesOf(g.store).Acquire(t.Context(), g.ID(), skein.LeaseRequest{TakeOver: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -249,7 +249,7 @@ func TestCallsOfADeadProgramAreUncertain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := g.store.Release(t.Context(), l); err != nil {
+	if err := skein.LeasesOf(g.store).Release(t.Context(), l); err != nil {
 		t.Fatal(err)
 	}
 	g.reopen()

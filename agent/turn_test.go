@@ -109,7 +109,7 @@ func TestATakenOverThreadCannotWriteAndSaysSo(t *testing.T) {
 func TestATakeOverInTheMiddleEndsTheTurn(t *testing.T) {
 	var g *rig
 	g = open(t, calls("note {}"), answer{message: message(skein.TextPart("late")), before: func() {
-		_, err := g.store.Acquire(context.Background(), g.ID(), skein.LeaseRequest{Program: "thief", TakeOver: true})
+		_, err := skein.LeasesOf(g.store).Acquire(context.Background(), g.ID(), skein.LeaseRequest{Program: "thief", TakeOver: true})
 		if err != nil {
 			t.Error(err)
 		}
@@ -261,6 +261,8 @@ type counted struct {
 	skein.Store
 	windows int
 }
+
+func (s *counted) Unwrap() skein.Store { return s.Store }
 
 func (s *counted) Window(ctx context.Context, id skein.SessionID, n int) ([]skein.Event, error) {
 	s.windows++

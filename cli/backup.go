@@ -156,7 +156,7 @@ func notRestored(j *job, path string, err error) error {
 
 // keeper returns the store as one that can be copied.
 func (j *job) keeper() (inspect.Keeper, error) {
-	k, ok := j.store.(inspect.Keeper)
+	k, ok := skein.PartOf[inspect.Keeper](j.store)
 	if !ok {
 		err := fmt.Errorf("the store %s is no file that can be copied", j.place)
 		switch {

@@ -102,11 +102,11 @@ func (o *clearOptions) loss(ctx context.Context, j *job, s *skein.Session) (loss
 // clearContext takes all that was said in s out of its context. The error
 // wraps skein.ErrLocked if another program works on it.
 func (j *job) clearContext(ctx context.Context, s skein.Session) (err error) {
-	lease, err := j.store.Acquire(ctx, s.ID, skein.LeaseRequest{Program: "skein clear"})
+	lease, err := skein.LeasesOf(j.store).Acquire(ctx, s.ID, skein.LeaseRequest{Program: "skein clear"})
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, j.store.Release(context.WithoutCancel(ctx), lease)) }()
+	defer func() { err = errors.Join(err, skein.LeasesOf(j.store).Release(context.WithoutCancel(ctx), lease)) }()
 	e := skein.NewEvent(skein.KindRewound, skein.At(j.Now()), skein.Rewound{})
 	_, err = j.store.Append(ctx, skein.Batch{Session: s.ID, Fence: lease.Fence, Events: []skein.Event{e}})
 	if err == nil {

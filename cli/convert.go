@@ -209,7 +209,7 @@ func parentsFirst(ids []skein.SessionID, parents map[skein.SessionID]skein.Sessi
 // read from first.
 func (j *job) held(ctx context.Context, paths []string) (map[skein.SessionID]bool, error) {
 	ids := map[skein.SessionID]bool{}
-	for f, err := range j.store.Files(ctx, "") {
+	for f, err := range skein.SourcesOf(j.store).Files(ctx, "") {
 		if err != nil {
 			return nil, err
 		}

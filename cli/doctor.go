@@ -56,7 +56,7 @@ func (o *doctorOptions) open(ctx context.Context, j *job, _ []string) (err error
 }
 
 func (o *doctorOptions) run(ctx context.Context, j *job, n *findings) error {
-	ex, ok := j.store.(inspect.Examiner)
+	ex, ok := skein.PartOf[inspect.Examiner](j.store)
 	if !ok {
 		return fmt.Errorf("doctor: the store %s cannot examine itself", j.place)
 	}

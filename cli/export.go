@@ -173,7 +173,7 @@ func (o *exportOptions) write(ctx context.Context, j *job, w io.Writer, s skein.
 // source writes the file that s was imported from, as it was read, or, if what
 // was named is a file that only copies s, that one.
 func (o *exportOptions) source(ctx context.Context, j *job, w io.Writer, s skein.Session) error {
-	for f, err := range j.store.Files(ctx, "") {
+	for f, err := range skein.SourcesOf(j.store).Files(ctx, "") {
 		if err != nil {
 			return err
 		}

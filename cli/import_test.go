@@ -19,6 +19,8 @@ type brake struct {
 	stop    context.CancelFunc
 }
 
+func (b *brake) Unwrap() skein.Store { return b.Store }
+
 func (b *brake) Append(ctx context.Context, bs ...skein.Batch) ([]skein.Receipt, error) {
 	if b.appends++; b.appends == 2 {
 		b.stop()

@@ -142,7 +142,7 @@ func (j *job) replaced(ctx context.Context) (n int, err error) {
 			}
 			continue
 		}
-		if err := j.store.Bin(ctx, s.ID); err != nil {
+		if err := skein.LifecycleOf(j.store).Bin(ctx, s.ID); err != nil {
 			return n, err
 		}
 		n++

@@ -12,6 +12,8 @@ import (
 // A shared store stays open when a command that used it closes it.
 type shared struct{ skein.Store }
 
+func (w shared) Unwrap() skein.Store { return w.Store }
+
 // Close implements [skein.Store]. It does nothing.
 func (shared) Close() error { return nil }
 

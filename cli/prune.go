@@ -134,10 +134,8 @@ func (o *pruneOptions) add(ctx context.Context, j *job, out []pruned, f skein.Fi
 			continue
 		}
 		p := pruned{ID: s.ID, Name: s.Name(), Updated: s.Updated, Pinned: s.Pinned, Binned: s.Binned != 0, session: s}
-		if sizer, ok := j.store.(skein.Sizer); ok {
-			if p.Bytes, err = sizer.Size(ctx, s.ID); err != nil {
-				return nil, err
-			}
+		if p.Bytes, err = skein.LifecycleOf(j.store).Size(ctx, s.ID); err != nil {
+			return nil, err
 		}
 		out = append(out, p)
 	}
@@ -241,13 +239,13 @@ func (o *pruneOptions) do(ctx context.Context, j *job, found []pruned) error {
 // prune puts p in the bin, or destroys it. It returns how many bytes that is.
 func (o *pruneOptions) prune(ctx context.Context, j *job, p *pruned) (int64, error) {
 	if !o.purge {
-		err := j.store.Bin(ctx, p.ID)
+		err := skein.LifecycleOf(j.store).Bin(ctx, p.ID)
 		if err == nil {
 			p.Done = "binned"
 		}
 		return p.Bytes, err
 	}
-	d, err := j.store.Delete(ctx, p.ID, skein.Deletion{})
+	d, err := skein.LifecycleOf(j.store).Delete(ctx, p.ID, skein.Deletion{})
 	if err == nil {
 		p.Done = "destroyed"
 		err = sessionlog.Remove(j.logDir(), p.session.User, p.ID)

@@ -58,7 +58,7 @@ func (o *restoreOptions) run(ctx context.Context, j *job, args []string) error {
 
 func restore(ctx context.Context, j *job, s skein.Session) (restored, error) {
 	r := restored{ID: s.ID, Name: s.Name()}
-	if err := j.store.Restore(ctx, s.ID); err != nil {
+	if err := skein.LifecycleOf(j.store).Restore(ctx, s.ID); err != nil {
 		return r, err
 	}
 	back, err := j.store.Session(ctx, s.ID)

@@ -134,7 +134,7 @@ func (o *rmOptions) loss(ctx context.Context, j *job, all []skein.Session) (l lo
 
 func (o *rmOptions) remove(ctx context.Context, j *job, s skein.Session, rule skein.ChildRule) (removed, error) {
 	if o.purge {
-		d, err := j.store.Delete(ctx, s.ID, skein.Deletion{Children: rule})
+		d, err := skein.LifecycleOf(j.store).Delete(ctx, s.ID, skein.Deletion{Children: rule})
 		if errors.Is(err, skein.ErrRefused) {
 			return removed{}, refused(s, err)
 		}
@@ -153,7 +153,7 @@ func (o *rmOptions) remove(ctx context.Context, j *job, s skein.Session, rule sk
 		return r, refused(s, &told{fmt.Sprintf("session %s has %s", shortID(s.ID), count(len(below), "child session")), skein.ErrRefused})
 	case rule == skein.BinChildren:
 		for _, id := range below {
-			if err := j.store.Bin(ctx, id); err != nil {
+			if err := skein.LifecycleOf(j.store).Bin(ctx, id); err != nil {
 				return r, err
 			}
 		}
@@ -161,7 +161,7 @@ func (o *rmOptions) remove(ctx context.Context, j *job, s skein.Session, rule sk
 	default:
 		r.Children = below
 	}
-	return r, j.store.Bin(ctx, s.ID)
+	return r, skein.LifecycleOf(j.store).Bin(ctx, s.ID)
 }
 
 func refused(s skein.Session, err error) error {

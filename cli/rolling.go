@@ -32,7 +32,7 @@ func (j *job) keeps() int {
 // rolling makes backups while a command has the store open, until stop, which
 // waits. After it a process is started, if there is still one to be made.
 func (j *job) rolling(ctx context.Context) (stop func()) {
-	k, ok := j.whole.(inspect.Keeper)
+	k, ok := skein.PartOf[inspect.Keeper](j.whole)
 	if !ok || j.keeps() < 1 || j.Detach == nil {
 		return func() {}
 	}
@@ -115,7 +115,7 @@ type backupLook struct {
 // backupLook returns what looks at the backups of the store; nil if it has none
 // of its own.
 func (j *job) backupLook() inspect.Examiner {
-	k, ok := j.whole.(inspect.Keeper)
+	k, ok := skein.PartOf[inspect.Keeper](j.whole)
 	if !ok {
 		return nil
 	}

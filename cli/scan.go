@@ -172,7 +172,7 @@ func (j *job) leaks(ctx context.Context, r *redact.Redactor, s skein.Session, fi
 // filesOf returns the source files of each session, those that copy it too.
 func (j *job) filesOf(ctx context.Context) (map[skein.SessionID][]skein.SourceFile, error) {
 	all := map[skein.SessionID][]skein.SourceFile{}
-	for f, err := range j.store.Files(ctx, "") {
+	for f, err := range skein.SourcesOf(j.store).Files(ctx, "") {
 		if err != nil {
 			return nil, err
 		}

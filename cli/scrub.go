@@ -122,11 +122,11 @@ func (o *scrubOptions) run(ctx context.Context, j *job, args []string) error {
 	if ok, err := o.given(ctx, j, func() (loss, error) { return o.loss(ctx, j, &s, files[s.ID], secrets) }); !ok {
 		return err
 	}
-	sweeper, ok := j.whole.(skein.Sweeper)
+	sweeper, ok := skein.PartOf[skein.Sweeper](j.whole)
 	if o.wait && !ok {
 		return usagef("scrub --wait: it cannot be waited for the store %s", j.place)
 	}
-	out, err := j.store.Scrub(ctx, s.ID, secrets)
+	out, err := skein.LifecycleOf(j.store).Scrub(ctx, s.ID, secrets)
 	if err != nil {
 		return err
 	}

@@ -45,6 +45,8 @@ func TestAnErrorSaysItsCauseAndNotItsPath(t *testing.T) {
 // A fullStore has no room for anything that is said.
 type fullStore struct{ skein.Store }
 
+func (w fullStore) Unwrap() skein.Store { return w.Store }
+
 // Sessions implements [skein.Store].
 func (fullStore) Sessions(context.Context, skein.Filter) iter.Seq2[skein.Session, error] {
 	return func(yield func(skein.Session, error) bool) {
@@ -83,6 +85,8 @@ func TestASessionInTheBinIsSaidToBeThere(t *testing.T) {
 
 // A crowdedStore has no room for what is said.
 type crowdedStore struct{ skein.Store }
+
+func (s crowdedStore) Unwrap() skein.Store { return s.Store }
 
 // Append implements [skein.Store].
 func (crowdedStore) Append(context.Context, ...skein.Batch) ([]skein.Receipt, error) {

@@ -234,7 +234,7 @@ func (j *job) tokens() (*door.Tokens, error) {
 		return nil, err
 	}
 	t, err := door.OpenTokens(path, j.Now)
-	if r, ok := j.whole.(accounts.Registry); ok && err == nil {
+	if r, ok := skein.PartOf[accounts.Registry](j.whole); ok && err == nil {
 		t.In(r)
 	}
 	return t, err

@@ -109,7 +109,7 @@ func (o *syncOptions) every(ctx context.Context, j *job) error {
 // filed returns the sessions that files of a format hold, in the order of these.
 func (j *job) filed(ctx context.Context, format string) (ids []skein.SessionID, err error) {
 	seen := map[skein.SessionID]bool{"": true}
-	for f, err := range j.store.Files(ctx, format) {
+	for f, err := range skein.SourcesOf(j.store).Files(ctx, format) {
 		if err != nil {
 			return nil, err
 		}

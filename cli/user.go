@@ -35,7 +35,7 @@ func (f *frame) withRegistry(run runner) func(*cobra.Command, []string) error {
 // registry returns the store as one that keeps accounts and tokens; nil if it
 // does not.
 func (j *job) registry() accounts.Registry {
-	r, ok := j.whole.(accounts.Registry)
+	r, ok := skein.PartOf[accounts.Registry](j.whole)
 	if !ok {
 		return nil
 	}

@@ -218,7 +218,7 @@ func (x *exporter) asStored(ctx context.Context, p provenanceOf, is *standing) (
 		return false, nil
 	}
 	sum := newSummer(x.format.inUnit(p.file))
-	for r, err := range x.store.Records(ctx, x.format.Name, p.file.Path, 0) {
+	for r, err := range skein.SourcesOf(x.store).Records(ctx, x.format.Name, p.file.Path, 0) {
 		if bad := (*skein.DamagedRecordsError)(nil); errors.As(err, &bad) {
 			return false, nil
 		}

@@ -56,7 +56,7 @@ func (im *importer) appendApart(ctx context.Context, f skein.SourceFile, as []ap
 	for _, a := range as {
 		keys = append(keys, candidates(a.Of)...)
 	}
-	places, err := im.store.Find(ctx, keys)
+	places, err := skein.SourcesOf(im.store).Find(ctx, keys)
 	if err != nil {
 		return as, err
 	}

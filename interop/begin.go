@@ -62,7 +62,7 @@ func (t *target) begin(ctx context.Context, th *thread, key skein.ClientID) (err
 		}
 	}
 	if th == t.main {
-		switch f, err := t.im.store.File(ctx, t.file.Format, t.file.Path); {
+		switch f, err := skein.SourcesOf(t.im.store).File(ctx, t.file.Format, t.file.Path); {
 		case err == nil && f.Session != "":
 			return errTaken
 		case err != nil && !errors.Is(err, skein.ErrNotFound):
@@ -183,7 +183,7 @@ func (im *importer) hasOf(ctx context.Context, id skein.SessionID, name string, 
 
 // has reports whether session id has one of the events with these client IDs.
 func (im *importer) has(ctx context.Context, id skein.SessionID, keys []skein.ClientID) (bool, error) {
-	places, err := im.store.Find(ctx, keys)
+	places, err := skein.SourcesOf(im.store).Find(ctx, keys)
 	for _, p := range places {
 		if p.Session == id {
 			return true, err

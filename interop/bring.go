@@ -45,7 +45,7 @@ func (x *exporter) sources(ctx context.Context, sess skein.Session) (all []skein
 	if o == nil || o.Format == x.format.Name {
 		return nil, nil
 	}
-	own, err := x.store.File(ctx, o.Format, o.Path)
+	own, err := skein.SourcesOf(x.store).File(ctx, o.Format, o.Path)
 	switch {
 	case errors.Is(err, skein.ErrNotFound) || err == nil && own.Session != sess.ID:
 		return nil, nil
@@ -53,7 +53,7 @@ func (x *exporter) sources(ctx context.Context, sess skein.Session) (all []skein
 		return nil, err
 	}
 	if at := strings.LastIndexByte(o.Path, '#'); at > 0 {
-		unit, err := x.store.File(ctx, o.Format, o.Path[:at])
+		unit, err := skein.SourcesOf(x.store).File(ctx, o.Format, o.Path[:at])
 		switch {
 		case err == nil && unit.Session == "":
 			if all, err = x.withWhole(ctx, all, unit, sess.ID); err != nil {
@@ -69,7 +69,7 @@ func (x *exporter) sources(ctx context.Context, sess skein.Session) (all []skein
 // withWhole appends f, of which session id was read, unless records of it are damaged:
 // a part of it would not be the file.
 func (x *exporter) withWhole(ctx context.Context, all []skein.SourceFile, f skein.SourceFile, id skein.SessionID) ([]skein.SourceFile, error) {
-	for _, err := range x.store.Records(ctx, f.Format, f.Path, 0) {
+	for _, err := range skein.SourcesOf(x.store).Records(ctx, f.Format, f.Path, 0) {
 		if bad := (*skein.DamagedRecordsError)(nil); errors.As(err, &bad) {
 			x.hurt.add(id, Gap{First: bad.First, Last: bad.Last}.String()+" of "+f.Path+": "+bad.Err.Error())
 			return all, nil
@@ -91,7 +91,7 @@ func (x *exporter) sideSources(ctx context.Context, w io.Writer, files []skein.S
 		if err := line(sideLine{File: &sideSource{f.Format, f.Path, f.Session, f.ID, f.CopyOf, f.State}}); err != nil {
 			return err
 		}
-		for r, err := range x.store.Records(ctx, f.Format, f.Path, 0) {
+		for r, err := range skein.SourcesOf(x.store).Records(ctx, f.Format, f.Path, 0) {
 			if err != nil {
 				return err
 			}
@@ -146,7 +146,7 @@ func (b *bringer) take(l sideLine) error {
 		}
 		f := l.File
 		b.file = skein.SourceFile{Format: f.Format, Path: f.Path, Session: f.Session, ID: f.ID, CopyOf: f.CopyOf, State: f.State}
-		_, err := b.store.File(b.ctx, f.Format, f.Path)
+		_, err := skein.SourcesOf(b.store).File(b.ctx, f.Format, f.Path)
 		b.known = err == nil || f.Session != "" && f.Session != b.session
 		if err != nil && !errors.Is(err, skein.ErrNotFound) {
 			return err

@@ -127,7 +127,7 @@ func TestADeletedSessionStaysAway(t *testing.T) {
 	p.write("a.toy", "a1", "k1/k", "a2")
 	p.write("b.toy", "b1")
 	p.bring(interop.Options{})
-	if _, err := p.store.Delete(t.Context(), "a", skein.Deletion{}); err != nil {
+	if _, err := skein.LifecycleOf(p.store).Delete(t.Context(), "a", skein.Deletion{}); err != nil {
 		t.Fatal(err)
 	}
 	p.write("a.toy", "a1", "k1/k", "a2", "a3")
@@ -147,7 +147,7 @@ func TestADeletedChildStaysAwayAlone(t *testing.T) {
 	p := newPlace(t)
 	p.write("a.toy", "a1", "k1/k", "a2")
 	p.bring(interop.Options{})
-	if _, err := p.store.Delete(t.Context(), "k", skein.Deletion{}); err != nil {
+	if _, err := skein.LifecycleOf(p.store).Delete(t.Context(), "k", skein.Deletion{}); err != nil {
 		t.Fatal(err)
 	}
 	p.write("a.toy", "a1", "k1/k", "a2", "k2/k", "a3")
@@ -163,7 +163,7 @@ func TestALockedSessionWaits(t *testing.T) {
 	p := newPlace(t)
 	p.write("a.toy", "a1")
 	p.bring(interop.Options{})
-	l, err := p.store.Acquire(t.Context(), "a", skein.LeaseRequest{Program: "test"})
+	l, err := skein.LeasesOf(p.store).Acquire(t.Context(), "a", skein.LeaseRequest{Program: "test"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -172,7 +172,7 @@ func TestALockedSessionWaits(t *testing.T) {
 	if rep := p.bring(interop.Options{}); rep.Waiting != 1 || rep.Events != 2 {
 		t.Errorf("Import while a is locked = %+v, want 1 file waiting and the other's 2 events", rep)
 	}
-	if err := p.store.Release(t.Context(), l); err != nil {
+	if err := skein.LeasesOf(p.store).Release(t.Context(), l); err != nil {
 		t.Fatal(err)
 	}
 	if rep := p.bring(interop.Options{}); rep.Waiting != 0 || rep.Events != 1 {
@@ -185,10 +185,13 @@ func TestALockedSessionWaits(t *testing.T) {
 // no lease then.
 type flaky struct {
 	skein.Store
+	skein.Leases
 	appends, every int
 	err            error
 	done           bool
 }
+
+func (f *flaky) Unwrap() skein.Store { return f.Store }
 
 func (f *flaky) Append(ctx context.Context, bs ...skein.Batch) ([]skein.Receipt, error) {
 	if f.appends++; f.appends%f.every != 0 {
@@ -206,7 +209,7 @@ func (f *flaky) Acquire(ctx context.Context, id skein.SessionID, r skein.LeaseRe
 	if f.appends%f.every == 0 {
 		return skein.Lease{}, f.err
 	}
-	return f.Store.Acquire(ctx, id, r)
+	return skein.LeasesOf(f.Store).Acquire(ctx, id, r)
 }
 
 func TestAnImportThatWasStoppedGoesOn(t *testing.T) {
@@ -227,7 +230,7 @@ func TestAnImportThatWasStoppedGoesOn(t *testing.T) {
 		p := newPlace(t)
 		p.write("a.toy", words...)
 		p.write("b.toy", append(words[:1000:1000], "own", "k/kid", "own2")...)
-		f := &flaky{p.store, 0, 3, skein.ErrFull, done}
+		f := &flaky{p.store, skein.LeasesOf(p.store), 0, 3, skein.ErrFull, done}
 		tries := 0
 		for ; tries < 50; tries++ {
 			_, err := interop.Import(t.Context(), f, []interop.Format{toy()}, []string{p.dir}, interop.Options{})
@@ -255,7 +258,7 @@ func TestAnOutcomeThatIsUnknownIsSettled(t *testing.T) {
 	for _, done := range []bool{false, true} {
 		p := newPlace(t)
 		p.write("a.toy", "a1", "a2>a1", "a3")
-		f := &flaky{p.store, 1, 2, skein.ErrUnknown, done}
+		f := &flaky{p.store, skein.LeasesOf(p.store), 1, 2, skein.ErrUnknown, done}
 		rep, err := interop.Import(t.Context(), f, []interop.Format{toy()}, []string{p.dir}, interop.Options{})
 		if err != nil {
 			t.Fatalf("Import = %+v, %v", rep, err)
@@ -295,7 +298,7 @@ func TestAFileThatLostMuchWhileImportsWereStopped(t *testing.T) {
 	p.write("a.toy", was...)
 	p.bring(interop.Options{})
 	p.write("a.toy", is...)
-	f := &flaky{p.store, 0, 3, skein.ErrFull, false}
+	f := &flaky{p.store, skein.LeasesOf(p.store), 0, 3, skein.ErrFull, false}
 	if _, err := interop.Import(t.Context(), f, []interop.Format{toy()}, []string{p.dir}, interop.Options{}); !errors.Is(err, skein.ErrFull) {
 		t.Fatalf("Import = %v, want ErrFull", err)
 	}
@@ -319,7 +322,7 @@ func TestAFileThatSaysLessWhileImportsWereStopped(t *testing.T) {
 		p.write("a.toy", was...)
 		p.bring(interop.Options{})
 		p.write("a.toy", is...)
-		f := &flaky{p.store, 0, 3, skein.ErrFull, done}
+		f := &flaky{p.store, skein.LeasesOf(p.store), 0, 3, skein.ErrFull, done}
 		if _, err := interop.Import(t.Context(), f, []interop.Format{toy()}, []string{p.dir}, interop.Options{}); !errors.Is(err, skein.ErrFull) {
 			t.Fatalf("Import = %v, want ErrFull", err)
 		}

@@ -64,7 +64,7 @@ func (c *copier) lookAhead(ctx context.Context, rs []read) error {
 		return nil
 	}
 	var err error
-	c.places, err = c.t.im.store.Find(ctx, keys)
+	c.places, err = skein.SourcesOf(c.t.im.store).Find(ctx, keys)
 	return err
 }
 

@@ -145,7 +145,7 @@ func (im *importer) redoable(ctx context.Context, id skein.SessionID, x *redo) (
 	case len(paths) > 1, !slices.Contains(x.Files, s.Origin.Path):
 		return false, nil
 	}
-	for f, err := range im.store.Files(ctx, x.format.Name) { // what only repeats it is forgotten with it
+	for f, err := range skein.SourcesOf(im.store).Files(ctx, x.format.Name) { // what only repeats it is forgotten with it
 		if err != nil {
 			return false, err
 		}
@@ -207,7 +207,7 @@ func (im *importer) rereadable(ctx context.Context, x *redo, path string) (bool,
 		x.made[id] = true
 	}
 	var at int64
-	for r, err := range im.store.Records(ctx, f.Format, f.Path, 0) {
+	for r, err := range skein.SourcesOf(im.store).Records(ctx, f.Format, f.Path, 0) {
 		if err != nil {
 			return false, err
 		}
@@ -282,7 +282,7 @@ func (im *importer) takeOut(ctx context.Context, e elder) error {
 		return err
 	}
 	for _, s := range x.Sessions {
-		switch _, err := im.store.Delete(ctx, s.ID, skein.Deletion{After: s.Last}); {
+		switch _, err := skein.LifecycleOf(im.store).Delete(ctx, s.ID, skein.Deletion{After: s.Last}); {
 		case errors.Is(err, skein.ErrLocked), errors.Is(err, skein.ErrConflict): // somebody works on it: it stays what it is
 			im.elderly[e.path] = maxElder
 			return nil
@@ -339,8 +339,8 @@ func (im *importer) orphans(ctx context.Context, format string, kids []ended) er
 	for _, x := range kids {
 		s, err := im.store.Session(ctx, x.ID)
 		if err == nil && s.Origin != nil {
-			if _, err = im.store.File(ctx, format, s.Origin.Path); errors.Is(err, skein.ErrNotFound) {
-				_, err = im.store.Delete(ctx, x.ID, skein.Deletion{After: x.Last})
+			if _, err = skein.SourcesOf(im.store).File(ctx, format, s.Origin.Path); errors.Is(err, skein.ErrNotFound) {
+				_, err = skein.LifecycleOf(im.store).Delete(ctx, x.ID, skein.Deletion{After: x.Last})
 			}
 		}
 		if err != nil && !errors.Is(err, skein.ErrNotFound) && !errors.Is(err, skein.ErrLocked) && !errors.Is(err, skein.ErrConflict) {
@@ -354,7 +354,7 @@ func (im *importer) orphans(ctx context.Context, format string, kids []ended) er
 // their ends, in their order. The error is the store's.
 func (im *importer) takenOut(ctx context.Context, format string, paths []string) (out []candidate, err error) {
 	for _, path := range paths {
-		switch f, err := im.store.File(ctx, format, path); {
+		switch f, err := skein.SourcesOf(im.store).File(ctx, format, path); {
 		case errors.Is(err, skein.ErrNotFound):
 			im.drops(path)
 		case err != nil:

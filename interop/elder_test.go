@@ -110,9 +110,9 @@ func TestAForkThatHasMoreThanItsFileStaysWhatItIs(t *testing.T) {
 		},
 		"another file":       func(p *place) { p.write("b.toy", "a1", "a2", "other") },
 		"no file":            func(p *place) { p.move("b.toy", "b.gone") },
-		"a place in the bin": func(p *place) { _ = p.store.Bin(ctx, "b") },
+		"a place in the bin": func(p *place) { _ = skein.LifecycleOf(p.store).Bin(ctx, "b") },
 		"somebody who works on it": func(p *place) {
-			if _, err := p.store.Acquire(ctx, "b", skein.LeaseRequest{Program: "test"}); err != nil {
+			if _, err := skein.LeasesOf(p.store).Acquire(ctx, "b", skein.LeaseRequest{Program: "test"}); err != nil {
 				p.Fatal(err)
 			}
 		},
@@ -149,12 +149,12 @@ func theWrongWayRound(t *testing.T) *place {
 	p.write("b.toy", "a1", "k1/k", "a2", "b1", "l1/l")
 	p.write("c.toy", "a1", "k1/k", "a2", "a3", "c1")
 	p.names(interop.Options{}, "b.toy")
-	lease, err := p.store.Acquire(t.Context(), "b", skein.LeaseRequest{Program: "test"}) // so it stays what it is
+	lease, err := skein.LeasesOf(p.store).Acquire(t.Context(), "b", skein.LeaseRequest{Program: "test"}) // so it stays what it is
 	if err != nil {
 		t.Fatal(err)
 	}
 	p.names(interop.Options{}, "a.toy")
-	if err := p.store.Release(t.Context(), lease); err != nil {
+	if err := skein.LeasesOf(p.store).Release(t.Context(), lease); err != nil {
 		t.Fatal(err)
 	}
 	p.wants("a", "created a1 a2 fork(b@3) a3")
@@ -212,7 +212,7 @@ func TestAForkThatSomebodyGoesOnWithMeanwhileStays(t *testing.T) {
 	p.write("a.toy", "a1", "a2", "a3")
 	p.write("b.toy", "a1", "a2", "b1", "l1/l")
 	p.names(interop.Options{}, "b.toy")
-	late := &lateSayer{Store: p.store, say: func() { p.add("b", asked("here")) }}
+	late := &lateSayer{Store: p.store, Lifecycle: skein.LifecycleOf(p.store), say: func() { p.add("b", asked("here")) }}
 	if _, err := interop.Import(context.Background(), late, []interop.Format{toy()}, []string{p.path("a.toy")}, interop.Options{}); err != nil {
 		t.Fatal(err)
 	}
@@ -226,15 +226,18 @@ func TestAForkThatSomebodyGoesOnWithMeanwhileStays(t *testing.T) {
 // A lateSayer is a store where something is said right before the first deletion.
 type lateSayer struct {
 	skein.Store
+	skein.Lifecycle
 	say func()
 }
+
+func (l *lateSayer) Unwrap() skein.Store { return l.Store }
 
 func (l *lateSayer) Delete(ctx context.Context, id skein.SessionID, d skein.Deletion) (skein.Deleted, error) {
 	if l.say != nil {
 		l.say()
 		l.say = nil
 	}
-	return l.Store.Delete(ctx, id, d)
+	return skein.LifecycleOf(l.Store).Delete(ctx, id, d)
 }
 
 // What a person destroyed is not brought back because a copy of it is read again.
@@ -244,7 +247,7 @@ func TestWhatWasDestroyedStaysSoWhateverIsReadAgain(t *testing.T) {
 	p.write("b.toy", "a1", "k1/k", "a2", "b1", "k2/l")
 	p.bring(interop.Options{})
 	for _, id := range []skein.SessionID{"k", "a"} {
-		if _, err := p.store.Delete(context.Background(), id, skein.Deletion{}); err != nil {
+		if _, err := skein.LifecycleOf(p.store).Delete(context.Background(), id, skein.Deletion{}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -267,7 +270,7 @@ func TestAnImportThatIsStoppedWhileAForkIsReadAgainLosesNothing(t *testing.T) {
 		p.write("a.toy", "a1", "k1/k", "a2", "a3")
 		p.write("b.toy", "a1", "k1/k", "a2", "b1", "k2/l")
 		p.names(interop.Options{}, "b.toy")
-		f := &fault{Store: p.store, left: n}
+		f := &fault{Store: p.store, Leases: skein.LeasesOf(p.store), Lifecycle: skein.LifecycleOf(p.store), left: n}
 		_, err := interop.Import(context.Background(), f, []interop.Format{toy()}, []string{p.path("a.toy")}, interop.Options{})
 		for range 2 {
 			p.bring(interop.Options{})
@@ -293,7 +296,7 @@ func TestAnImportThatIsStoppedWhileAForkIsReadAgainLosesNothing(t *testing.T) {
 func TestATurnThatIsStoppedLosesNothing(t *testing.T) {
 	for n := 1; ; n++ {
 		p := theWrongWayRound(t)
-		f := &fault{Store: p.store, left: n}
+		f := &fault{Store: p.store, Leases: skein.LeasesOf(p.store), Lifecycle: skein.LifecycleOf(p.store), left: n}
 		_, err := interop.Import(context.Background(), f, []interop.Format{toy()}, []string{p.path("a.toy")}, interop.Options{Named: true})
 		for range 2 {
 			p.bring(interop.Options{})
@@ -333,7 +336,7 @@ func TestWhatSomebodyAddedToIsNotTurned(t *testing.T) {
 func TestWhatSomebodyWorksOnIsNotTurned(t *testing.T) {
 	for _, id := range []skein.SessionID{"a", "b", "c"} {
 		p := theWrongWayRound(t)
-		lease, err := p.store.Acquire(t.Context(), id, skein.LeaseRequest{Program: "test"})
+		lease, err := skein.LeasesOf(p.store).Acquire(t.Context(), id, skein.LeaseRequest{Program: "test"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -345,7 +348,7 @@ func TestWhatSomebodyWorksOnIsNotTurned(t *testing.T) {
 			p.wants("k", "child(b@2) k1")
 			p.wants("l", "child(b@4) l1")
 		}
-		if err := p.store.Release(t.Context(), lease); err != nil {
+		if err := skein.LeasesOf(p.store).Release(t.Context(), lease); err != nil {
 			t.Fatal(err)
 		}
 		p.names(interop.Options{}, "a.toy", "b.toy")
@@ -360,8 +363,12 @@ func TestWhatSomebodyWorksOnIsNotTurned(t *testing.T) {
 // A fault is a store that ends before its n-th write.
 type fault struct {
 	skein.Store
+	skein.Leases
+	skein.Lifecycle
 	left int
 }
+
+func (f *fault) Unwrap() skein.Store { return f.Store }
 
 var errFault = fmt.Errorf("the program was killed")
 
@@ -383,14 +390,14 @@ func (f *fault) Delete(ctx context.Context, id skein.SessionID, d skein.Deletion
 	if err := f.spend(); err != nil {
 		return skein.Deleted{}, err
 	}
-	return f.Store.Delete(ctx, id, d)
+	return skein.LifecycleOf(f.Store).Delete(ctx, id, d)
 }
 
 func (f *fault) Acquire(ctx context.Context, id skein.SessionID, r skein.LeaseRequest) (skein.Lease, error) {
 	if f.left < 0 {
 		return skein.Lease{}, errFault
 	}
-	return f.Store.Acquire(ctx, id, r)
+	return skein.LeasesOf(f.Store).Acquire(ctx, id, r)
 }
 
 // The costs of what both have are the original's, in whatever order they come.
@@ -400,7 +407,7 @@ func TestWhatAForkRepeatsIsTheOriginalsInWhateverOrderTheyCome(t *testing.T) {
 	p.write("b.toy", "a1", "a2", "b1")
 	p.names(interop.Options{}, "b.toy")
 	p.names(interop.Options{}, "a.toy")
-	places, err := p.store.Find(context.Background(), []skein.ClientID{"a1", "a2", "b1"})
+	places, err := skein.SourcesOf(p.store).Find(context.Background(), []skein.ClientID{"a1", "a2", "b1"})
 	if err != nil {
 		t.Fatal(err)
 	}

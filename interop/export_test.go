@@ -284,7 +284,7 @@ func TestADeletedSessionDoesNotComeBackFromItsSideFile(t *testing.T) {
 	p := newPlace(t)
 	p.add("mine", skein.NewEvent(skein.KindCreated, 1, skein.Created{}), asked("hello"))
 	p.dir, _ = p.export(toy(), "mine")
-	if _, err := p.store.Delete(t.Context(), "mine", skein.Deletion{}); err != nil {
+	if _, err := skein.LifecycleOf(p.store).Delete(t.Context(), "mine", skein.Deletion{}); err != nil {
 		t.Fatal(err)
 	}
 	if rep := p.again(); rep.Events != 0 || rep.Removed != 1 || len(p.sessions()) != 0 {

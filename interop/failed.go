@@ -30,11 +30,11 @@ func (im *importer) fails(ctx context.Context, path string, err error) error {
 const tryID skein.SessionID = "writing~try"
 
 func (im *importer) storeWorks(ctx context.Context) bool {
-	l, err := im.store.Acquire(ctx, tryID, skein.LeaseRequest{Program: "skein import"})
+	l, err := skein.LeasesOf(im.store).Acquire(ctx, tryID, skein.LeaseRequest{Program: "skein import"})
 	if err != nil {
 		return errors.Is(err, skein.ErrLocked) // another import tries the same
 	}
-	return im.store.Release(context.WithoutCancel(ctx), l) == nil
+	return skein.LeasesOf(im.store).Release(context.WithoutCancel(ctx), l) == nil
 }
 
 // errPanic says that a reader met what its format does not know of, in a way

@@ -18,6 +18,8 @@ type refusing struct {
 	takes atomic.Bool
 }
 
+func (r *refusing) Unwrap() skein.Store { return r.Store }
+
 func (r *refusing) Append(ctx context.Context, bs ...skein.Batch) ([]skein.Receipt, error) {
 	for _, b := range bs {
 		if b.Session == r.id && !r.takes.Load() {

@@ -35,7 +35,7 @@ func TestDamagedRecordsAreKeptCountedAndNamed(t *testing.T) {
 		t.Errorf("Import of the line when it is whole = %+v, want 1 event and no damage", rep)
 	}
 	p.wants("a", "created a1 a2 a3 a4 whole")
-	f, err := p.store.File(t.Context(), "toy", p.path("a.toy"))
+	f, err := skein.SourcesOf(p.store).File(t.Context(), "toy", p.path("a.toy"))
 	if err != nil || f.Damaged != 3 {
 		t.Errorf("File = %+v, %v, want 3 damaged", f, err)
 	}
@@ -137,11 +137,14 @@ func TestManyFilesInTheOrderOfTheirAge(t *testing.T) {
 // another import reads the same file.
 type late struct {
 	skein.Store
+	skein.Sources
 	before func()
 }
 
+func (l *late) Unwrap() skein.Store { return l.Store }
+
 func (l *late) Find(ctx context.Context, keys []skein.ClientID) (map[skein.ClientID]skein.Place, error) {
-	m, err := l.Store.Find(ctx, keys)
+	m, err := skein.SourcesOf(l.Store).Find(ctx, keys)
 	if l.before != nil {
 		do := l.before
 		l.before = nil
@@ -153,7 +156,7 @@ func (l *late) Find(ctx context.Context, keys []skein.ClientID) (map[skein.Clien
 func TestTwoImportsOfOneFileMakeOneSession(t *testing.T) {
 	p := newPlace(t)
 	p.write("a.toy", "a1", "a2", "k/kid", "a3>a1")
-	l := &late{p.store, func() { p.bring(interop.Options{}) }}
+	l := &late{p.store, skein.SourcesOf(p.store), func() { p.bring(interop.Options{}) }}
 	rep, err := interop.Import(t.Context(), l, []interop.Format{toy()}, []string{p.dir}, interop.Options{})
 	if err != nil || rep.Events != 0 || rep.Waiting != 1 {
 		t.Errorf("the later Import = %+v, %v, want one file that waits", rep, err)

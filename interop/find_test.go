@@ -65,7 +65,7 @@ func TestFindCountsNoSessionThatAnImportDrops(t *testing.T) {
 	if _, err := interop.Import(t.Context(), p.store, everyToy, []string{p.path("gone.toy")}, interop.Options{}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := p.store.Delete(t.Context(), "gone", skein.Deletion{}); err != nil {
+	if _, err := skein.LifecycleOf(p.store).Delete(t.Context(), "gone", skein.Deletion{}); err != nil {
 		t.Fatal(err)
 	}
 	p.toys()

@@ -62,7 +62,7 @@ func (t *target) endRewriting(ctx context.Context) error {
 	if !t.forget || len(t.records) > 0 || t.file.Records == 0 {
 		return nil
 	}
-	for r, err := range t.im.store.Records(ctx, t.file.Format, t.file.Path, t.file.Records-1) {
+	for r, err := range skein.SourcesOf(t.im.store).Records(ctx, t.file.Format, t.file.Path, t.file.Records-1) {
 		if err == nil {
 			t.records = append(t.records, r) // from which on the others are dropped
 		}

@@ -76,7 +76,7 @@ func newImporter(ctx context.Context, s skein.Store, formats []Format, o Options
 		files: map[string]knownFile{}, sessions: newPathsBy(), others: newPathsBy(), strange: map[string]candidate{},
 		again: map[skein.SessionID]bool{}, elderly: map[string]int{},
 	}
-	for f, err := range s.Files(ctx, "") {
+	for f, err := range skein.SourcesOf(s).Files(ctx, "") {
 		if err != nil {
 			return nil, err
 		}

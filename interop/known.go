@@ -77,7 +77,7 @@ func sharing(text, part string) string {
 //
 // The error is the store's.
 func (im *importer) stored(ctx context.Context, format, path string) (f skein.SourceFile, err error) {
-	f, err = im.store.File(ctx, format, path)
+	f, err = skein.SourcesOf(im.store).File(ctx, format, path)
 	if errors.Is(err, skein.ErrNotFound) {
 		return skein.SourceFile{}, nil
 	}

@@ -30,24 +30,28 @@ func (d damage) add(id skein.SessionID, what string) {
 // checksum of all of it. Nothing of that is stored.
 type mending struct {
 	skein.Store
+	skein.Sources
 	format *Format
 	found  map[string]map[int]skein.Record // in a source, by its path in the store: it may be written to since
 }
 
+// Unwrap returns the store that it mends.
+func (m mending) Unwrap() skein.Store { return m.Store }
+
 func newMending(s skein.Store, f *Format) mending {
-	return mending{s, f, map[string]map[int]skein.Record{}}
+	return mending{s, skein.SourcesOf(s), f, map[string]map[int]skein.Record{}}
 }
 
-// Records implements [skein.Store].
+// Records implements [skein.Sources].
 func (m mending) Records(ctx context.Context, format, path string, n int) iter.Seq2[skein.Record, error] {
 	if format != m.format.Name {
-		return m.Store.Records(ctx, format, path, n)
+		return m.Sources.Records(ctx, format, path, n)
 	}
 	return func(yield func(skein.Record, error) bool) {
 		next := n
 		for again := true; again; {
 			again = false
-			for r, err := range m.Store.Records(ctx, format, path, next) {
+			for r, err := range m.Sources.Records(ctx, format, path, next) {
 				bad := (*skein.DamagedRecordsError)(nil)
 				if !errors.As(err, &bad) || bad.Last < next {
 					if !yield(r, err) {
@@ -79,7 +83,7 @@ func (m mending) Records(ctx context.Context, format, path string, n int) iter.S
 // there returns those records of a source that are damaged in the store, as they
 // stand in the source; none if that is not there, or is another one.
 func (m mending) there(ctx context.Context, format, path string) map[int]skein.Record {
-	f, err := m.Store.File(ctx, format, path)
+	f, err := m.Sources.File(ctx, format, path)
 	if err != nil {
 		return nil
 	}

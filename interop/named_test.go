@@ -62,7 +62,7 @@ func TestANamedFileThatIsLeftOutFails(t *testing.T) {
 	if rep := p.names(interop.Options{}, "a.toy"); rep.Failed != 0 || rep.Unchanged != 1 {
 		t.Errorf("Import of what was imported = %+v, want nothing failed", rep)
 	}
-	l, err := p.store.Acquire(t.Context(), "a", skein.LeaseRequest{Program: "another"})
+	l, err := skein.LeasesOf(p.store).Acquire(t.Context(), "a", skein.LeaseRequest{Program: "another"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,10 +70,10 @@ func TestANamedFileThatIsLeftOutFails(t *testing.T) {
 	if rep := p.names(interop.Options{}, "a.toy"); rep.Failed != 1 || rep.Waiting != 0 || !strings.Contains(rep.Skips[0].Why, "locked") {
 		t.Errorf("Import of what is locked = %+v, want it named", rep)
 	}
-	if err := p.store.Release(context.WithoutCancel(t.Context()), l); err != nil {
+	if err := skein.LeasesOf(p.store).Release(context.WithoutCancel(t.Context()), l); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := p.store.Delete(t.Context(), "a", skein.Deletion{}); err != nil {
+	if _, err := skein.LifecycleOf(p.store).Delete(t.Context(), "a", skein.Deletion{}); err != nil {
 		t.Fatal(err)
 	}
 	if rep := p.names(interop.Options{}, "a.toy"); rep.Failed != 1 || rep.Removed != 0 || !strings.Contains(rep.Skips[0].Why, "--again") {

@@ -68,7 +68,7 @@ func (t *target) seq(ctx context.Context, th *thread, ordinal int) (skein.Seq, e
 // find looks up where item i of th stands.
 func (t *target) find(ctx context.Context, th *thread, i int) error {
 	key := th.keys[i]
-	places, err := t.im.store.Find(ctx, []skein.ClientID{key})
+	places, err := skein.SourcesOf(t.im.store).Find(ctx, []skein.ClientID{key})
 	if err != nil {
 		return err
 	}

@@ -60,7 +60,7 @@ func (fd *finder) graves(ctx context.Context) error {
 	if m, ok := s.(mending); ok {
 		s = m.Store
 	}
-	b, ok := s.(erase.Burier)
+	b, ok := skein.PartOf[erase.Burier](s)
 	if !ok {
 		return nil
 	}

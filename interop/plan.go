@@ -35,7 +35,7 @@ func rewritten(ctx context.Context, s skein.Store, w *work) (*work, error) {
 	}
 	var was []stored
 	bad := map[uint64]bool{} // the damaged ones among them
-	for r, err := range s.Records(ctx, w.format.Name, w.known.Path, 0) {
+	for r, err := range skein.SourcesOf(s).Records(ctx, w.format.Name, w.known.Path, 0) {
 		if err != nil {
 			return nil, err
 		}

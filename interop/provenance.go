@@ -26,7 +26,7 @@ func provenance(ctx context.Context, s skein.Store, format string, sess skein.Se
 	if sess.Origin == nil || sess.Origin.Format != format {
 		return p, nil
 	}
-	p.file, err = s.File(ctx, format, sess.Origin.Path)
+	p.file, err = skein.SourcesOf(s).File(ctx, format, sess.Origin.Path)
 	switch {
 	case errors.Is(err, skein.ErrNotFound):
 		return p, nil
@@ -44,7 +44,7 @@ func provenance(ctx context.Context, s skein.Store, format string, sess skein.Se
 // handedOver looks up the file of a format that a session was exported to, and
 // that was read since, if it lies in one of places.
 func handedOver(ctx context.Context, s skein.Store, format string, sess skein.Session, places []string) (p provenanceOf, err error) {
-	for f, err := range s.Files(ctx, format) {
+	for f, err := range skein.SourcesOf(s).Files(ctx, format) {
 		if err != nil {
 			return p, err
 		}
@@ -130,7 +130,7 @@ type madeOf map[skein.ClientID]bool
 // for the first time only what the engine adds.
 func madeBy(ctx context.Context, s skein.Store, f skein.SourceFile) (madeOf, error) {
 	made := madeOf{CreatedID: true, rewoundID: true}
-	for r, err := range s.Records(ctx, f.Format, f.Path, 0) {
+	for r, err := range skein.SourcesOf(s).Records(ctx, f.Format, f.Path, 0) {
 		if errors.Is(err, skein.ErrNotFound) {
 			break
 		}
@@ -150,7 +150,7 @@ func imported(ctx context.Context, s skein.Store, sess skein.Session) (madeOf, e
 	made := madeOf{CreatedID: true, rewoundID: true}
 	var keys []skein.ClientID
 	look := func() error {
-		found, err := s.Find(ctx, keys)
+		found, err := skein.SourcesOf(s).Find(ctx, keys)
 		for id, at := range found {
 			if at.Session == sess.ID {
 				made[withoutMark(id)] = true

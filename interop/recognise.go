@@ -22,7 +22,7 @@ type found struct {
 // here before.
 func recognise(ctx context.Context, s skein.Store, file skein.SourceFile, unit bool, was told, in *intent, read func(func(read) error) error) (found, error) {
 	r := recognition{unit: unit, known: map[recordHash]int{}, marks: map[mark]int{}, now: map[recordHash]int{}}
-	for rec, err := range s.Records(ctx, file.Format, file.Path, 0) {
+	for rec, err := range skein.SourcesOf(s).Records(ctx, file.Format, file.Path, 0) {
 		if errors.Is(err, skein.ErrNotFound) {
 			break
 		}

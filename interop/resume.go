@@ -16,7 +16,7 @@ func (y *syncer) intent() *intent { return decodeState(y.from.file.State).Intent
 
 // means stores what is about to be written, or with nil that nothing is.
 func (y *syncer) means(ctx context.Context, in *intent) error {
-	f, err := y.store.File(ctx, y.format.Name, y.from.file.Path)
+	f, err := skein.SourcesOf(y.store.Store).File(ctx, y.format.Name, y.from.file.Path)
 	if err != nil {
 		return err
 	}

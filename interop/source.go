@@ -72,7 +72,7 @@ func WriteSource(ctx context.Context, s skein.Store, format, path string, w io.W
 		}
 		next, end = r.N+1, r.Offset+int64(len(r.Raw))
 	}
-	f, err := s.File(ctx, format, path)
+	f, err := skein.SourcesOf(s).File(ctx, format, path)
 	if err != nil {
 		return err
 	}

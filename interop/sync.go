@@ -54,7 +54,7 @@ func SyncIn(ctx context.Context, s skein.Store, f Format, id skein.SessionID, pl
 	y := &syncer{format: f, places: places}
 	hurt := damage{}
 	y.store = legible(s, &y.format, hurt)
-	y.mended = mending{s, &y.format, y.store.found}
+	y.mended = mending{s, skein.SourcesOf(s), &y.format, y.store.found}
 	done.Session = id
 	defer func() { done.Damaged = hurt[id] }()
 	if y.sess, y.from, err = y.origin(ctx, id); err != nil {

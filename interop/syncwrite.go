@@ -90,7 +90,7 @@ func (y *syncer) side(ctx context.Context, x *exporter) error {
 	if has, err := y.hasSide(); !has || err != nil {
 		return err
 	}
-	f, err := y.store.File(ctx, y.format.Name, y.from.file.Path)
+	f, err := skein.SourcesOf(y.store.Store).File(ctx, y.format.Name, y.from.file.Path)
 	if err != nil {
 		return err
 	}

@@ -133,7 +133,7 @@ func (t *thread) lookFor(ctx context.Context, s skein.Store, key skein.ClientID,
 	if len(t.hurt) == 0 {
 		return nil
 	}
-	places, err := s.Find(ctx, append(clientIDs(key, n), candidates(key)...))
+	places, err := skein.SourcesOf(s).Find(ctx, append(clientIDs(key, n), candidates(key)...))
 	for id, p := range places {
 		if kind, is := t.hurt[p.Seq]; is && p.Session == t.id && t.stands[id] == nil {
 			t.stands[id] = &stand{seq: p.Seq, kind: kind, damaged: true}

@@ -51,7 +51,7 @@ func (im *importer) misplaced(ctx context.Context, c candidate) (elder, error) {
 	if copied, there := look(paths[0]); !there || byTime(*format, c, copied) >= 0 {
 		return elder{}, nil
 	}
-	for r, err := range im.store.Records(ctx, k.Format, c.path, 0) {
+	for r, err := range skein.SourcesOf(im.store).Records(ctx, k.Format, c.path, 0) {
 		if err != nil || bytes.Contains(r.Raw, []byte(`"`+of.Origin.ID+`"`)) { // it is a copy by another name
 			return elder{}, err
 		}
@@ -89,7 +89,7 @@ func (im *importer) turn(ctx context.Context, e elder) error {
 		return err
 	}
 	for _, s := range rest.Sessions {
-		_, err := im.store.Delete(ctx, s.ID, skein.Deletion{After: s.Last})
+		_, err := skein.LifecycleOf(im.store).Delete(ctx, s.ID, skein.Deletion{After: s.Last})
 		if errors.Is(err, skein.ErrLocked) || errors.Is(err, skein.ErrConflict) { // somebody works on it: all stays what it is
 			im.elderly[e.path] = maxElder
 			return im.readAgain(ctx, e.format, young)

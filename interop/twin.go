@@ -129,7 +129,7 @@ func (tw *twin) begins(ctx context.Context, s skein.Store, with []recordHash) (b
 func (tw *twin) record(ctx context.Context, s skein.Store, n int) (rec skein.Record, ok bool, err error) {
 	if len(tw.ahead) == 0 && n == tw.next {
 		size := 0
-		for r, err := range s.Records(ctx, tw.file.Format, tw.file.Path, n) {
+		for r, err := range skein.SourcesOf(s).Records(ctx, tw.file.Format, tw.file.Path, n) {
 			if err != nil {
 				return rec, false, err
 			}

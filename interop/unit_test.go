@@ -259,14 +259,14 @@ func TestDeletingASessionOfADatabaseLeavesTheOthers(t *testing.T) {
 	p := newPlace(t)
 	p.toys()
 	p.bringUnits()
-	if _, err := p.store.Delete(t.Context(), "a", skein.Deletion{}); err != nil {
+	if _, err := skein.LifecycleOf(p.store).Delete(t.Context(), "a", skein.Deletion{}); err != nil {
 		t.Fatal(err)
 	}
-	for f, err := range p.store.Files(t.Context(), "base") {
+	for f, err := range skein.SourcesOf(p.store).Files(t.Context(), "base") {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for r, err := range p.store.Records(t.Context(), "base", f.Path, 0) {
+		for r, err := range skein.SourcesOf(p.store).Records(t.Context(), "base", f.Path, 0) {
 			if err != nil || strings.Contains(string(r.Raw), "three") {
 				t.Errorf("after Delete %s has the record %s, %v", f.Path, r.Raw, err)
 			}
@@ -318,7 +318,7 @@ func TestAForkInAFolderKeepsItsCopiesWhenItIsReadAgain(t *testing.T) {
 	p.bringUnits()
 	p.wants("b", "created a1 a2 fork(a@3) b1")
 	copies := func() (keys []string) {
-		for r, err := range p.store.Records(t.Context(), "box", p.path("b.box"), 0) {
+		for r, err := range skein.SourcesOf(p.store).Records(t.Context(), "box", p.path("b.box"), 0) {
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -192,7 +192,7 @@ func (im *importer) produceSource(ctx context.Context, of *work, s Source, sink 
 
 // knownOf returns what the store knows of the file that w reads.
 func (im *importer) knownOf(ctx context.Context, w *work) (skein.SourceFile, error) {
-	f, err := im.store.File(ctx, w.format.Name, w.now.path)
+	f, err := skein.SourcesOf(im.store).File(ctx, w.format.Name, w.now.path)
 	if errors.Is(err, skein.ErrNotFound) {
 		return skein.SourceFile{}, nil
 	}

@@ -51,10 +51,10 @@ func TestEveryUserMayImportTheSameFiles(t *testing.T) {
 		if err != nil || strings.Contains(string(s.ID), "~") {
 			t.Errorf("ann, who came first, has %s, %v, want it as its program calls it", s.ID, err)
 		}
-		if err := whole.Bin(t.Context(), s.ID); err != nil {
+		if err := skein.LifecycleOf(whole).Bin(t.Context(), s.ID); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := whole.Delete(t.Context(), s.ID, skein.Deletion{}); err != nil {
+		if _, err := skein.LifecycleOf(whole).Delete(t.Context(), s.ID, skein.Deletion{}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/interop"
 )
 
@@ -121,7 +122,7 @@ func TestWatchLeavesATornLineUntilItIsWhole(t *testing.T) {
 	whole := line("a2")
 	w.append("a.toy", line("a1")+whole[:9])
 	w.until("a", "created a1")
-	if f, err := w.store.File(t.Context(), "toy", w.path("a.toy")); err != nil || f.Offset != int64(len(line("a1"))) || f.Damaged != 0 {
+	if f, err := skein.SourcesOf(w.store).File(t.Context(), "toy", w.path("a.toy")); err != nil || f.Offset != int64(len(line("a1"))) || f.Damaged != 0 {
 		t.Errorf("File = %+v, %v, want the offset at the end of the first line", f, err)
 	}
 	w.append("a.toy", whole[9:len(whole)-1]) // whole, but for the line feed

@@ -64,11 +64,11 @@ func hold(ctx context.Context, s skein.Store, program, unit string, patience tim
 }
 
 func tryHold(ctx context.Context, s skein.Store, program, unit string) (release func() error, err error) {
-	l, err := s.Acquire(ctx, heldBy(unit), skein.LeaseRequest{Program: program})
+	l, err := skein.LeasesOf(s).Acquire(ctx, heldBy(unit), skein.LeaseRequest{Program: program})
 	if err != nil {
 		return nil, err
 	}
-	return func() error { return s.Release(context.WithoutCancel(ctx), l) }, nil
+	return func() error { return skein.LeasesOf(s).Release(context.WithoutCancel(ctx), l) }, nil
 }
 
 // current reports, with errTaken, that what was read is not to be stored: a
@@ -96,7 +96,7 @@ func (t *target) current(ctx context.Context) (done func() error, err error) {
 			return nil, err
 		}
 	}
-	f, err := t.im.store.File(ctx, t.file.Format, t.file.Path)
+	f, err := skein.SourcesOf(t.im.store).File(ctx, t.file.Format, t.file.Path)
 	switch {
 	case errors.Is(err, skein.ErrNotFound):
 		return done, nil

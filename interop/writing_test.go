@@ -18,10 +18,13 @@ import (
 // what another one does: once, as soon as when is true.
 type meddler struct {
 	skein.Store
+	skein.Sources
 	when func() bool
 	do   func()
 	done *atomic.Bool
 }
+
+func (m meddler) Unwrap() skein.Store { return m.Store }
 
 func (m meddler) meddle() {
 	if m.when() && m.done.CompareAndSwap(false, true) {
@@ -31,7 +34,7 @@ func (m meddler) meddle() {
 
 func (m meddler) Records(ctx context.Context, format, path string, from int) iter.Seq2[skein.Record, error] {
 	m.meddle()
-	return m.Store.Records(ctx, format, path, from)
+	return skein.SourcesOf(m.Store).Records(ctx, format, path, from)
 }
 
 func (m meddler) Session(ctx context.Context, id skein.SessionID) (skein.Session, error) {
@@ -57,7 +60,7 @@ func TestAnImportInTheMiddleOfASyncTakesNothingForTheProgramsOwn(t *testing.T) {
 			p.add(id, asked("more"))
 			before, was := p.sessions(), p.bytes()
 			var rep interop.Report
-			m := meddler{p.store, func() bool { return p.bytes() != was }, func() { rep = p.again() }, &atomic.Bool{}}
+			m := meddler{p.store, skein.SourcesOf(p.store), func() bool { return p.bytes() != was }, func() { rep = p.again() }, &atomic.Bool{}}
 			done, err := interop.Sync(t.Context(), m, f, skein.SessionID(id))
 			if err != nil || done.Events != 1 {
 				t.Fatalf("Sync = %+v, %v, want 1 event", done, err)
@@ -87,7 +90,7 @@ func TestAnImportInTheMiddleOfAnExportMakesNoOtherSessionOfIt(t *testing.T) {
 			p.add("s", skein.NewEvent(skein.KindCreated, 1, skein.Created{}), asked("one"), asked("two"))
 			was := p.bytes()
 			var rep interop.Report
-			m := meddler{p.store, func() bool { return p.bytes() != was }, func() { rep = p.again() }, &atomic.Bool{}}
+			m := meddler{p.store, skein.SourcesOf(p.store), func() bool { return p.bytes() != was }, func() { rep = p.again() }, &atomic.Bool{}}
 			if _, err := interop.Export(t.Context(), m, f, "s", p.dir, interop.Exports{}); err != nil {
 				t.Fatal(err)
 			}
@@ -115,7 +118,7 @@ func TestWatchTakesWhatIsExportedAsWhatItIs(t *testing.T) {
 				w.append("z.toy", line("z"))
 				w.until("z", "created z")
 			}
-			m := meddler{p.store, func() bool { return p.bytes() != was }, sees, &atomic.Bool{}}
+			m := meddler{p.store, skein.SourcesOf(p.store), func() bool { return p.bytes() != was }, sees, &atomic.Bool{}}
 			if _, err := interop.Export(t.Context(), m, f, "s", p.dir, interop.Exports{}); err != nil {
 				t.Fatal(err)
 			}
@@ -142,7 +145,7 @@ func TestWatchLeavesWhatIsWrittenBackToTheSessionItCameFrom(t *testing.T) {
 				w.append("z.toy", line("z"))
 				w.until("z", "created z")
 			}
-			m := meddler{p.store, func() bool { return p.bytes() != was }, sees, &atomic.Bool{}}
+			m := meddler{p.store, skein.SourcesOf(p.store), func() bool { return p.bytes() != was }, sees, &atomic.Bool{}}
 			if done, err := interop.Sync(t.Context(), m, f, "a"); err != nil || done.Events != 1 || !m.done.Load() {
 				t.Fatalf("Sync = %+v, %v, want 1 event", done, err)
 			}
@@ -203,7 +206,7 @@ func TestASyncOfWhatIsGoneSaysSo(t *testing.T) {
 // filed returns the sessions that files of a format hold.
 func (p *place) filed(format string) (ids []string) {
 	p.Helper()
-	for f, err := range p.store.Files(p.Context(), format) {
+	for f, err := range skein.SourcesOf(p.store).Files(p.Context(), format) {
 		if err != nil {
 			p.Fatal(err)
 		}
@@ -232,7 +235,7 @@ func TestNamesThatAreLongAreWrittenBackToo(t *testing.T) {
 		p.toys(`INSERT INTO talks VALUES ('`+long+`', 'L')`, `INSERT INTO toys VALUES (4,'`+long+`','four')`)
 		p.again()
 		f := base()
-		for s, err := range p.store.Files(t.Context(), f.Name) {
+		for s, err := range skein.SourcesOf(p.store).Files(t.Context(), f.Name) {
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -33,13 +33,8 @@ type covered struct {
 // As implements [skein.Store].
 func (c *covered) As(u skein.User) skein.Store { return c.r.Cover(c.Store.As(u)) }
 
-// FilesNamed implements [skein.Namer], also over a store that does not.
-func (c *covered) FilesNamed(ctx context.Context, part string) iter.Seq2[skein.SourceFile, error] {
-	if n, ok := c.Store.(skein.Namer); ok {
-		return n.FilesNamed(ctx, part)
-	}
-	return c.Files(ctx, "")
-}
+// Unwrap returns the store itself.
+func (c *covered) Unwrap() skein.Store { return c.Store }
 
 // Session implements [skein.Store].
 func (c *covered) Session(ctx context.Context, id skein.SessionID) (skein.Session, error) {

@@ -161,6 +161,8 @@ func TestTurnsCountAsTheSessionDoes(t *testing.T) {
 // holed is a store whose blobs are damaged.
 type holed struct{ skein.Store }
 
+func (w holed) Unwrap() skein.Store { return w.Store }
+
 func (holed) Blob(context.Context, skein.SessionID, skein.Hash) ([]byte, error) {
 	return nil, skein.ErrCorrupt
 }

@@ -50,7 +50,7 @@ func (a *service) bins(t *table) {
 		Doc: "A key that another session has taken since stays with that one.", Errors: []int{http.StatusNotFound},
 	}, func(ctx context.Context, i *one) (*oneSession, error) {
 		store := door.From(ctx).Store
-		if err := store.Restore(ctx, i.ID); err != nil {
+		if err := skein.LifecycleOf(store).Restore(ctx, i.ID); err != nil {
 			return nil, err
 		}
 		s, err := store.Session(ctx, i.ID)
@@ -68,7 +68,7 @@ func bin(ctx context.Context, store skein.Store, id skein.SessionID, rule skein.
 		return r, fmt.Errorf("session %s has %d children: %w", id, len(below), skein.ErrRefused)
 	case rule == skein.BinChildren:
 		for _, child := range below {
-			if err := store.Bin(ctx, child); err != nil {
+			if err := skein.LifecycleOf(store).Bin(ctx, child); err != nil {
 				return r, err
 			}
 		}
@@ -76,7 +76,7 @@ func bin(ctx context.Context, store skein.Store, id skein.SessionID, rule skein.
 	default:
 		r.Children = below
 	}
-	return r, store.Bin(ctx, id)
+	return r, skein.LifecycleOf(store).Bin(ctx, id)
 }
 
 // childrenOf returns the children of a session, theirs, and so on.
@@ -120,7 +120,7 @@ func (a *service) purge(ctx context.Context, id skein.SessionID, rule skein.Chil
 	if err != nil {
 		return removal{}, err
 	}
-	d, err := store.Delete(ctx, id, skein.Deletion{Children: rule})
+	d, err := skein.LifecycleOf(store).Delete(ctx, id, skein.Deletion{Children: rule})
 	if err == nil && a.Purged != nil {
 		err = a.Purged(s.User, id)
 	}

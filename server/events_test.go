@@ -176,6 +176,8 @@ type meeting struct {
 	both  chan struct{}
 }
 
+func (m *meeting) Unwrap() skein.Store { return m.Store }
+
 func (m *meeting) Append(ctx context.Context, all ...skein.Batch) ([]skein.Receipt, error) {
 	if m.waits.Load() && all[0].After < 1<<40 {
 		if m.came.Add(1) == 2 {
@@ -325,7 +327,7 @@ func follows(s *site) {
 	if got := next(); !strings.HasPrefix(got, `4 {"seq":4,`) {
 		t.Errorf("after a break the stream goes on with %q, want 4", got)
 	}
-	if _, err := s.store.Delete(t.Context(), "a", skein.Deletion{}); err != nil {
+	if _, err := skein.LifecycleOf(s.store).Delete(t.Context(), "a", skein.Deletion{}); err != nil {
 		t.Fatal(err)
 	}
 	if got := next(); !strings.HasPrefix(got, "problem ") || !strings.Contains(got, `"code":"not_found"`) {

@@ -93,7 +93,7 @@ type export struct {
 // that was sent again is another one, the one of which most was read.
 func sourceOf(ctx context.Context, store skein.Store, s *skein.Session) (found skein.SourceFile, err error) {
 	if s.Origin != nil {
-		for f, err := range store.Files(ctx, s.Origin.Format) {
+		for f, err := range skein.SourcesOf(store).Files(ctx, s.Origin.Format) {
 			if err != nil {
 				return found, err
 			}

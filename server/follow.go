@@ -107,7 +107,7 @@ func (a *service) streams(t *table) {
 			return nil, err
 		}
 		return a.stream(func(ctx context.Context) frames {
-			own := a.fedPlaces(v.Store.Feed(ctx, from), i.Raw)
+			own := a.fedPlaces(skein.FeedOf(v.Store).Feed(ctx, from), i.Raw)
 			if a.Store == nil {
 				return alone(own)
 			}
@@ -119,7 +119,9 @@ func (a *service) streams(t *table) {
 // feed reads what happens in all sessions with the others who do.
 func (a *service) feed(ctx context.Context, from skein.Cursor, user skein.User, own places, raw bool) frames {
 	return func(yield func([]byte, error) bool) {
-		h, leave := a.hubs.enter(hubName("", raw), keepOfAll, func(ctx context.Context) places { return a.fedPlaces(a.Store.Feed(ctx, skein.FeedNow), raw) })
+		h, leave := a.hubs.enter(hubName("", raw), keepOfAll, func(ctx context.Context) places {
+			return a.fedPlaces(skein.FeedOf(a.Store).Feed(ctx, skein.FeedNow), raw)
+		})
 		defer leave()
 		id, n := h.now(ctx)
 		if from == skein.FeedNow {
@@ -140,7 +142,7 @@ func goodCursor(ctx context.Context, store skein.Store, c skein.Cursor) error {
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	cancel() // it need not find anything
-	for _, err := range store.Feed(ctx, c) {
+	for _, err := range skein.FeedOf(store).Feed(ctx, c) {
 		if errors.Is(err, skein.ErrInvalid) {
 			return err
 		}

@@ -48,7 +48,7 @@ func TestAFileIsTakenInOnce(t *testing.T) {
 			t.Errorf("the session comes from %+v, %v, want upload:…/%s", x.Origin, err, name)
 		}
 	}
-	for f, err := range s.store.Files(t.Context(), "") {
+	for f, err := range skein.SourcesOf(s.store).Files(t.Context(), "") {
 		if err != nil || strings.Contains(f.Path, os.TempDir()) {
 			t.Errorf("the store knows the file %s, %v, want it by the name that it was sent by", f.Path, err)
 		}

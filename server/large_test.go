@@ -95,6 +95,8 @@ type entryStore struct {
 	all []skein.Entry
 }
 
+func (s *entryStore) Unwrap() skein.Store { return s.Store }
+
 // Newest implements [skein.Store].
 func (s *entryStore) Newest(_ context.Context, _ skein.SessionID, n int, before skein.Seq) ([]skein.Entry, error) {
 	all := s.all

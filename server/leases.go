@@ -52,7 +52,7 @@ func (a *service) leases(t *table) {
 		if err != nil {
 			return nil, err
 		}
-		l, err := door.From(ctx).Store.Acquire(ctx, i.ID, skein.LeaseRequest{Program: cmp.Or(i.Body.Program, door.From(ctx).Token), TTL: ttl, TakeOver: i.Body.TakeOver})
+		l, err := skein.LeasesOf(door.From(ctx).Store).Acquire(ctx, i.ID, skein.LeaseRequest{Program: cmp.Or(i.Body.Program, door.From(ctx).Token), TTL: ttl, TakeOver: i.Body.TakeOver})
 		return &out{lease(l)}, err
 	})
 	type again struct {
@@ -71,7 +71,7 @@ func (a *service) leases(t *table) {
 			return nil, err
 		}
 		store := door.From(ctx).Store
-		l, err := store.Renew(ctx, skein.Lease{Session: i.ID, Fence: i.Body.Fence}, ttl)
+		l, err := skein.LeasesOf(store).Renew(ctx, skein.Lease{Session: i.ID, Fence: i.Body.Fence}, ttl)
 		if errors.Is(err, skein.ErrFenced) {
 			if _, none := store.Session(ctx, i.ID); none != nil {
 				err = none // there is nothing to hold, or not for this user
@@ -87,7 +87,7 @@ func (a *service) leases(t *table) {
 		ID: "release-lease", Method: http.MethodDelete, Path: "/sessions/{id}/lease", Tag: "leases", Scope: door.Write, Status: http.StatusNoContent, Summary: "Give a lease back",
 		Doc: "Giving back one that is no longer held is fine.", Errors: []int{http.StatusNotFound},
 	}, func(ctx context.Context, i *back) (*struct{}, error) {
-		return nil, door.From(ctx).Store.Release(ctx, skein.Lease{Session: i.ID, Fence: i.Fence})
+		return nil, skein.LeasesOf(door.From(ctx).Store).Release(ctx, skein.Lease{Session: i.ID, Fence: i.Fence})
 	})
 }
 

@@ -88,7 +88,7 @@ func TestAChangeIsMadeToTheVersionThatWasRead(t *testing.T) {
 	}
 	s.refuses(400, "invalid", "PATCH /v1/sessions/a", `{"id":"b"}`)
 	s.refuses(404, "not_found", "PATCH /v1/sessions/none", `{"title":"x"}`)
-	if _, err := s.store.Acquire(t.Context(), "a", skein.LeaseRequest{Program: "p", TTL: 1e12}); err != nil {
+	if _, err := skein.LeasesOf(s.store).Acquire(t.Context(), "a", skein.LeaseRequest{Program: "p", TTL: 1e12}); err != nil {
 		t.Fatal(err)
 	}
 	now := s.send("GET /v1/sessions/a", "").Header.Get("ETag")
@@ -197,7 +197,7 @@ func TestPruneShowsFirst(t *testing.T) {
 	if s.wants(200, "POST /v1/prune", `{"older_than":"1d","keep_pinned":true}`, &p); len(p.Items) != 2 || p.Items[0].Done != "binned" {
 		t.Errorf("POST prune = %+v, want two in the bin", p)
 	}
-	if _, err := s.store.Acquire(t.Context(), "held", skein.LeaseRequest{TTL: 1e12}); err != nil {
+	if _, err := skein.LeasesOf(s.store).Acquire(t.Context(), "held", skein.LeaseRequest{TTL: 1e12}); err != nil {
 		t.Fatal(err)
 	}
 	s.wants(200, "POST /v1/prune", `{"purge":true}`, &p)

@@ -15,7 +15,7 @@ func TestManyReadersEachHaveEveryEventOnce(t *testing.T) {
 	s.begin("a", skein.Created{User: "ann"}, "0")
 	const readers, events = 60, 300
 	var here skein.Cursor
-	for f := range s.store.Feed(t.Context(), skein.FeedNow) {
+	for f := range skein.FeedOf(s.store).Feed(t.Context(), skein.FeedNow) {
 		here = f.Cursor
 		break
 	}

@@ -15,6 +15,8 @@ import (
 // holding is a store whose Newest takes room for what it returns, as one on a disk does.
 type holding struct{ skein.Store }
 
+func (h holding) Unwrap() skein.Store { return h.Store }
+
 func (h holding) Newest(ctx context.Context, id skein.SessionID, n int, before skein.Seq) ([]skein.Entry, error) {
 	found, err := h.Store.Newest(ctx, id, n, before)
 	return found, cmp.Or(err, room.Of(ctx).Take(ctx, int64(sizeOfAll(found))))

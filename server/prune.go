@@ -93,7 +93,6 @@ func (a *service) prunable(ctx context.Context, q *pruneQuery) (found []pruned, 
 
 func (a *service) addPruned(ctx context.Context, found []pruned, f skein.Filter, q *pruneQuery) ([]pruned, error) {
 	store := door.From(ctx).Store
-	sizer, sized := store.(skein.Sizer)
 	for s, err := range store.Sessions(ctx, f) {
 		if err != nil {
 			return nil, err
@@ -103,10 +102,8 @@ func (a *service) addPruned(ctx context.Context, found []pruned, f skein.Filter,
 		}
 		shown := a.veiledSession(s)
 		p := pruned{ID: s.ID, Name: shown.Name(), Updated: s.Updated, Pinned: s.Pinned, Binned: s.Binned != 0}
-		if sized {
-			if p.Bytes, err = sizer.Size(ctx, s.ID); err != nil && !errors.Is(err, skein.ErrNotFound) {
-				return nil, err
-			}
+		if p.Bytes, err = skein.LifecycleOf(store).Size(ctx, s.ID); err != nil && !errors.Is(err, skein.ErrNotFound) {
+			return nil, err
 		}
 		found = append(found, p)
 	}
@@ -122,7 +119,7 @@ func (a *service) prune(ctx context.Context, p *pruned, q *pruneQuery) error {
 		p.Done = "destroyed"
 		_, err = a.purge(ctx, p.ID, skein.KeepChildren)
 	} else {
-		err = door.From(ctx).Store.Bin(ctx, p.ID)
+		err = skein.LifecycleOf(door.From(ctx).Store).Bin(ctx, p.ID)
 	}
 	switch {
 	case errors.Is(err, skein.ErrLocked):

@@ -17,6 +17,8 @@ type failing struct {
 	err error
 }
 
+func (f failing) Unwrap() skein.Store { return f.Store }
+
 // Append implements [skein.Store].
 func (f failing) Append(context.Context, ...skein.Batch) ([]skein.Receipt, error) { return nil, f.err }
 
@@ -204,6 +206,8 @@ func TestAnExportShowsNoSecretOfATool(t *testing.T) {
 
 // overtaken is a store in which somebody else is always a moment faster.
 type overtaken struct{ skein.Store }
+
+func (o overtaken) Unwrap() skein.Store { return o.Store }
 
 // Append implements [skein.Store].
 func (o overtaken) Append(ctx context.Context, bs ...skein.Batch) ([]skein.Receipt, error) {

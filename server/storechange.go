@@ -24,7 +24,7 @@ func (a *service) storeLeases(t *table) {
 		if in.TTL <= 0 || in.TTL > maxLease {
 			return api.Lease{}, fmt.Errorf("lease: ttl_ns %d: %w: a lease over HTTP lasts up to %v and is renewed", in.TTL, skein.ErrInvalid, maxLease)
 		}
-		l, err := s.Acquire(ctx, in.Session, skein.LeaseRequest{
+		l, err := skein.LeasesOf(s).Acquire(ctx, in.Session, skein.LeaseRequest{
 			Program: in.Program, TakeOver: in.TakeOver, TTL: in.TTL, Elsewhere: skein.Holder{PID: in.PID, Host: in.Host},
 		})
 		return api.Lease(l), err
@@ -33,7 +33,7 @@ func (a *service) storeLeases(t *table) {
 		if in.TTL > maxLease {
 			return api.Lease{}, fmt.Errorf("lease: ttl_ns %d: %w: at most %v", in.TTL, skein.ErrInvalid, maxLease)
 		}
-		l, err := s.Renew(ctx, skein.Lease{Session: in.Session, Fence: in.Fence}, in.TTL)
+		l, err := skein.LeasesOf(s).Renew(ctx, skein.Lease{Session: in.Session, Fence: in.Fence}, in.TTL)
 		return api.Lease(l), err
 	})
 	type leaseNumber struct {
@@ -41,17 +41,17 @@ func (a *service) storeLeases(t *table) {
 		Fence   skein.Fence     `json:"fence"`
 	}
 	ask(t, storeOperation("release", "Give a lease back", door.Write), func(ctx context.Context, s skein.Store, in leaseNumber) (nothing, error) {
-		return nothing{}, s.Release(ctx, skein.Lease{Session: in.Session, Fence: in.Fence})
+		return nothing{}, skein.LeasesOf(s).Release(ctx, skein.Lease{Session: in.Session, Fence: in.Fence})
 	})
 }
 
 // storeEnds registers the bin, and what destroys.
 func (a *service) storeEnds(t *table) {
 	ask(t, storeOperation("bin", "Put a session in the bin", door.Write), func(ctx context.Context, s skein.Store, in ofSession) (nothing, error) {
-		return nothing{}, s.Bin(ctx, in.Session)
+		return nothing{}, skein.LifecycleOf(s).Bin(ctx, in.Session)
 	})
 	ask(t, storeOperation("restore", "Take a session out of the bin", door.Write), func(ctx context.Context, s skein.Store, in ofSession) (nothing, error) {
-		return nothing{}, s.Restore(ctx, in.Session)
+		return nothing{}, skein.LifecycleOf(s).Restore(ctx, in.Session)
 	})
 	ask(t, storeOperation("delete", "Destroy a session", door.Write), func(ctx context.Context, s skein.Store, in api.Deletion) (api.Deleted, error) {
 		return a.destroy(ctx, s, in)
@@ -64,7 +64,7 @@ func (a *service) storeEnds(t *table) {
 		for i, b := range in.Secrets {
 			secrets[i] = string(b)
 		}
-		d, err := s.Scrub(ctx, in.Session, secrets)
+		d, err := skein.LifecycleOf(s).Scrub(ctx, in.Session, secrets)
 		return api.Scrubbed(d), err
 	})
 	type examination struct {
@@ -72,14 +72,14 @@ func (a *service) storeEnds(t *table) {
 	}
 	list(t, storeOperation("examine", "Look for damage in the store", door.Admin), inspect.Finding{}, putJSON[inspect.Finding],
 		func(ctx context.Context, s skein.Store, in examination) iter.Seq2[inspect.Finding, error] {
-			x, ok := s.(inspect.Examiner)
+			x, ok := skein.PartOf[inspect.Examiner](s)
 			if !ok {
 				return each[inspect.Finding](nil, fmt.Errorf("%w: the server's store cannot look for damage in itself", skein.ErrRefused))
 			}
 			return x.Examine(ctx, inspect.Examination{Repair: in.Repair})
 		})
 	ask(t, storeOperation("lag", "How far the search index is behind what is stored", door.Admin), func(ctx context.Context, s skein.Store, _ nothing) (api.Lag, error) {
-		g, ok := s.(inspect.Lagger)
+		g, ok := skein.PartOf[inspect.Lagger](s)
 		if !ok {
 			return api.Lag{}, nil // it needs no index, or feeds it at once
 		}
@@ -97,7 +97,7 @@ func (a *service) destroy(ctx context.Context, s skein.Store, in api.Deletion) (
 	if err != nil {
 		return api.Deleted{}, err
 	}
-	d, err := s.Delete(ctx, in.Session, skein.Deletion{Children: in.Children, After: in.After})
+	d, err := skein.LifecycleOf(s).Delete(ctx, in.Session, skein.Deletion{Children: in.Children, After: in.After})
 	if err == nil && a.Purged != nil {
 		err = a.Purged(was.User, in.Session)
 	}

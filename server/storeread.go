@@ -2,7 +2,6 @@ package server
 
 import (
 	"context"
-	"fmt"
 	"iter"
 	"slices"
 
@@ -24,11 +23,7 @@ func (a *service) storeSessions(t *table) {
 		Bytes int64 `json:"bytes"`
 	}
 	ask(t, storeOperation("size", "Roughly the bytes on disk of a session", door.Read), func(ctx context.Context, s skein.Store, in ofSession) (sizeInBytes, error) {
-		z, ok := s.(skein.Sizer)
-		if !ok {
-			return sizeInBytes{}, fmt.Errorf("%w: the server's store does not know sizes", skein.ErrRefused)
-		}
-		n, err := z.Size(ctx, in.Session)
+		n, err := skein.LifecycleOf(s).Size(ctx, in.Session)
 		return sizeInBytes{n}, err
 	})
 }
@@ -122,7 +117,7 @@ func (a *service) storeFind(t *table) {
 		Places []api.Place `json:"places"`
 	}
 	ask(t, storeOperation("find", "Where the events with these client IDs stand", door.Read), func(ctx context.Context, s skein.Store, in clientIDs) (eventPlaces, error) {
-		got, err := s.Find(ctx, in.Keys)
+		got, err := skein.SourcesOf(s).Find(ctx, in.Keys)
 		out := eventPlaces{Places: make([]api.Place, 0, len(got))}
 		for id, p := range got {
 			out.Places = append(out.Places, api.Place{ClientID: id, Session: p.Session, Seq: p.Seq})
@@ -144,7 +139,7 @@ func (a *service) storeSources(t *table) {
 		Path   string `json:"path"`
 	}
 	ask(t, storeOperation("file", "What is known of a file that sessions came from", door.Read), func(ctx context.Context, s skein.Store, in sourceName) (api.File, error) {
-		f, err := s.File(ctx, in.Format, in.Path)
+		f, err := skein.SourcesOf(s).File(ctx, in.Format, in.Path)
 		return api.File(f), err
 	})
 	putFile := func(b []byte, f skein.SourceFile) []byte { return putJSON(b, api.File(f)) }
@@ -153,17 +148,14 @@ func (a *service) storeSources(t *table) {
 	}
 	list(t, storeOperation("files", "The files that sessions came from, by path", door.Read), api.File{}, putFile,
 		func(ctx context.Context, s skein.Store, in sourceFormat) iter.Seq2[skein.SourceFile, error] {
-			return s.Files(ctx, in.Format)
+			return skein.SourcesOf(s).Files(ctx, in.Format)
 		})
 	type sourcePart struct {
 		Part string `json:"part"`
 	}
 	list(t, storeOperation("files-named", "The files whose own ID begins or ends so", door.Read), api.File{}, putFile,
 		func(ctx context.Context, s skein.Store, in sourcePart) iter.Seq2[skein.SourceFile, error] {
-			if n, ok := s.(skein.Namer); ok {
-				return n.FilesNamed(ctx, in.Part)
-			}
-			return each[skein.SourceFile](nil, errNoNames())
+			return skein.SourcesOf(s).FilesNamed(ctx, in.Part)
 		})
 	type recordsFrom struct {
 		Format string `json:"format"`
@@ -172,12 +164,6 @@ func (a *service) storeSources(t *table) {
 	}
 	list(t, storeOperation("records", "The records of a file from a number on", door.Read), api.Record{}, func(b []byte, r skein.Record) []byte { return putJSON(b, api.Record(r)) },
 		func(ctx context.Context, s skein.Store, in recordsFrom) iter.Seq2[skein.Record, error] {
-			return s.Records(ctx, in.Format, in.Path, in.From)
+			return skein.SourcesOf(s).Records(ctx, in.Format, in.Path, in.From)
 		})
-}
-
-// errNoNames says that a store finds no files by a part of their ID: clients go
-// through all.
-func errNoNames() error {
-	return fmt.Errorf("%w: the server's store finds no files by a part of their ID", skein.ErrRefused)
 }

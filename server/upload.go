@@ -16,13 +16,17 @@ import (
 // was sent, and the name that its sender gave it, so that the same is known again.
 type upload struct {
 	skein.Store
+	skein.Sources
 	dir  string // where the files lie
 	from string // what stands for it in the store
 }
 
+// Unwrap returns the store itself, to which files lie where they lie.
+func (u *upload) Unwrap() skein.Store { return u.Store }
+
 // uploaded returns the store for what lies in dir and was sent with that hash.
 func uploaded(s skein.Store, dir string, hash []byte) *upload {
-	return &upload{s, dir, "upload:" + hex.EncodeToString(hash[:4])}
+	return &upload{s, skein.SourcesOf(s), dir, "upload:" + hex.EncodeToString(hash[:4])}
 }
 
 // out returns what the store calls a path of the folder.
@@ -79,17 +83,17 @@ func inQuotes(s string) []byte {
 	return q[1 : len(q)-1]
 }
 
-// File implements [skein.Store].
+// File implements [skein.Sources].
 func (u *upload) File(ctx context.Context, format, path string) (skein.SourceFile, error) {
-	f, err := u.Store.File(ctx, format, u.out(path))
+	f, err := u.Sources.File(ctx, format, u.out(path))
 	f.Path = u.in(f.Path)
 	return f, err
 }
 
-// Files implements [skein.Store].
+// Files implements [skein.Sources].
 func (u *upload) Files(ctx context.Context, format string) iter.Seq2[skein.SourceFile, error] {
 	return func(yield func(skein.SourceFile, error) bool) {
-		for f, err := range u.Store.Files(ctx, format) {
+		for f, err := range u.Sources.Files(ctx, format) {
 			f.Path = u.in(f.Path)
 			if !yield(f, err) {
 				return
@@ -98,7 +102,7 @@ func (u *upload) Files(ctx context.Context, format string) iter.Seq2[skein.Sourc
 	}
 }
 
-// Records implements [skein.Store].
+// Records implements [skein.Sources].
 func (u *upload) Records(ctx context.Context, format, path string, n int) iter.Seq2[skein.Record, error] {
-	return u.Store.Records(ctx, format, u.out(path), n)
+	return u.Sources.Records(ctx, format, u.out(path), n)
 }

@@ -128,11 +128,11 @@ func (x *examiner) compare(ctx context.Context, s skein.Session, path string) er
 
 // anew writes the log of s anew, as long as nobody else works on s.
 func (x *examiner) anew(ctx context.Context, s skein.Session) (err error) {
-	lease, err := x.store.Acquire(ctx, s.ID, skein.LeaseRequest{Program: "skein doctor"})
+	lease, err := skein.LeasesOf(x.store).Acquire(ctx, s.ID, skein.LeaseRequest{Program: "skein doctor"})
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, x.store.Release(ctx, lease)) }()
+	defer func() { err = errors.Join(err, skein.LeasesOf(x.store).Release(ctx, lease)) }()
 	w := x.writer(s.ID)
 	w.mu.Lock()
 	defer w.mu.Unlock()

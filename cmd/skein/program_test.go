@@ -50,6 +50,8 @@ type passing struct {
 	n  *atomic.Int64 // appends that began
 }
 
+func (s passing) Unwrap() skein.Store { return s.Store }
+
 func (s passing) Append(ctx context.Context, batches ...skein.Batch) ([]skein.Receipt, error) {
 	n := s.n.Add(1)
 	s.reach("before", n)

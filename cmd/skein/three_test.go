@@ -161,7 +161,7 @@ func followed(t *testing.T, s skein.Store, n int) map[skein.SessionID]skein.Seq 
 	last := map[skein.SessionID]skein.Seq{}
 	var at skein.Cursor
 	for got := 0; got < n; {
-		for f, err := range s.Feed(ctx, at) {
+		for f, err := range skein.FeedOf(s).Feed(ctx, at) {
 			if err != nil {
 				break // its server was killed: from the same place on
 			}

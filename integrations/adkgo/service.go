@@ -142,7 +142,7 @@ func (s *service) Delete(ctx context.Context, r *session.DeleteRequest) (err err
 	}
 	found, err := s.find(ctx, c.key())
 	if err == nil {
-		err = s.store.Bin(ctx, found.ID)
+		err = skein.LifecycleOf(s.store).Bin(ctx, found.ID)
 	}
 	if errors.Is(err, skein.ErrNotFound) {
 		return nil

@@ -58,7 +58,7 @@ func bring(t *testing.T, s skein.Store, root string) interop.Report {
 func sources(t *testing.T, s skein.Store, each func(f skein.SourceFile, data []byte)) {
 	t.Helper()
 	n := 0
-	for f, err := range s.Files(t.Context(), "") {
+	for f, err := range skein.SourcesOf(s).Files(t.Context(), "") {
 		if err != nil {
 			t.Fatal(err)
 		}

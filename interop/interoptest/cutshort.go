@@ -155,6 +155,8 @@ type seen struct {
 	look func()
 }
 
+func (s seen) Unwrap() skein.Store { return s.Store }
+
 func (s seen) Session(ctx context.Context, id skein.SessionID) (skein.Session, error) {
 	s.look()
 	return s.Store.Session(ctx, id)

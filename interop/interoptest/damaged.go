@@ -21,9 +21,12 @@ import (
 // of each of some files.
 type hurt struct {
 	skein.Store
+	skein.Sources
 	events  map[skein.SessionID]skein.Seq
 	records map[string]int // by path
 }
+
+func (h hurt) Unwrap() skein.Store { return h.Store }
 
 func (h hurt) Events(ctx context.Context, id skein.SessionID, after skein.Seq) iter.Seq2[skein.Event, error] {
 	return func(yield func(skein.Event, error) bool) {
@@ -41,7 +44,7 @@ func (h hurt) Events(ctx context.Context, id skein.SessionID, after skein.Seq) i
 
 func (h hurt) Records(ctx context.Context, format, path string, n int) iter.Seq2[skein.Record, error] {
 	return func(yield func(skein.Record, error) bool) {
-		for r, err := range h.Store.Records(ctx, format, path, n) {
+		for r, err := range skein.SourcesOf(h.Store).Records(ctx, format, path, n) {
 			if at, is := h.records[path]; err == nil && is && r.N == at {
 				yield(skein.Record{}, &skein.DamagedRecordsError{First: r.N, Last: r.N, Err: skein.ErrSum})
 				return
@@ -59,7 +62,7 @@ func whole(_ *testing.T, s skein.Store) skein.Store { return s }
 // hurtOf returns s with the last but one of the imported messages of each session
 // damaged, and the last but one of the records of each file.
 func hurtOf(t *testing.T, s skein.Store) skein.Store {
-	h := hurt{s, map[skein.SessionID]skein.Seq{}, map[string]int{}}
+	h := hurt{s, skein.SourcesOf(s), map[skein.SessionID]skein.Seq{}, map[string]int{}}
 	for sess, err := range s.Sessions(t.Context(), skein.Filter{IncludeEmpty: true}) {
 		if err != nil {
 			t.Fatal(err)
@@ -78,7 +81,7 @@ func hurtOf(t *testing.T, s skein.Store) skein.Store {
 			last = e.Seq
 		}
 	}
-	for f, err := range s.Files(t.Context(), "") {
+	for f, err := range skein.SourcesOf(s).Files(t.Context(), "") {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -94,7 +97,7 @@ func (s Suite) aroundDamage(t *testing.T) {
 	defer from.Close()
 	id := composed(t, from)
 	const at = 7 // thanks
-	bad := hurt{from, map[skein.SessionID]skein.Seq{id: at}, nil}
+	bad := hurt{from, skein.SourcesOf(from), map[skein.SessionID]skein.Seq{id: at}, nil}
 	home := filepath.Join(t.TempDir(), "home")
 	done, err := interop.Export(t.Context(), bad, s.Format, id, home, interop.Exports{})
 	if err != nil || len(done[0].Damaged) != 1 || !strings.Contains(done[0].Damaged[0], "event 7 is damaged") {

@@ -25,10 +25,13 @@ var errKilled = errors.New("killed")
 // nothing can be done with it any more but giving a lease back.
 type dying struct {
 	skein.Store
+	skein.Sources
 	at   int // of its appends
 	does int // 1 if this one is done, 0 if not
 	n    *atomic.Int64
 }
+
+func (s dying) Unwrap() skein.Store { return s.Store }
 
 func (s dying) dead() bool {
 	n := int(s.n.Load())
@@ -51,7 +54,7 @@ func (s dying) File(ctx context.Context, format, path string) (skein.SourceFile,
 	if s.dead() {
 		return skein.SourceFile{}, errKilled
 	}
-	return s.Store.File(ctx, format, path)
+	return skein.SourcesOf(s.Store).File(ctx, format, path)
 }
 
 func (s dying) Session(ctx context.Context, id skein.SessionID) (skein.Session, error) {
@@ -65,7 +68,7 @@ func (s dying) Records(ctx context.Context, format, path string, n int) iter.Seq
 	if s.dead() {
 		return func(yield func(skein.Record, error) bool) { yield(skein.Record{}, errKilled) }
 	}
-	return s.Store.Records(ctx, format, path, n)
+	return skein.SourcesOf(s.Store).Records(ctx, format, path, n)
 }
 
 // killed holds a format to what becomes of a write that was killed: at each
@@ -105,7 +108,7 @@ func (b Back) dies(t *testing.T, steps []int, at, does int) (g goes, was map[str
 	t.Helper()
 	g = b.begun(t, steps)
 	was = g.files()
-	done, err := interop.Sync(t.Context(), dying{g.s, at, does, new(atomic.Int64)}, g.Format, g.Session)
+	done, err := interop.Sync(t.Context(), dying{g.s, skein.SourcesOf(g.s), at, does, new(atomic.Int64)}, g.Format, g.Session)
 	if err != nil && !errors.Is(err, errKilled) {
 		t.Fatalf("Sync that dies at append %d = %+v, %v, want that it is killed", at, done, err)
 	}

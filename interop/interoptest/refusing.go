@@ -35,7 +35,7 @@ func (r refusing) Append(ctx context.Context, bs ...skein.Batch) ([]skein.Receip
 	return r.Store.Append(ctx, bs...)
 }
 
-// File implements [skein.Store].
+// File implements [skein.Sources].
 func (r refusing) File(ctx context.Context, format, path string) (skein.SourceFile, error) {
 	if path == r.path && path != "" {
 		return skein.SourceFile{}, fmt.Errorf("file %s: %w", path, r.err)

@@ -10,48 +10,24 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/server/door"
-	"github.com/skein-dev/skein/store/inspect"
 )
 
 // Store returns s with a span for each call that is made in a request, but for
-// Watch and Feed, which wait. It can do what s can: it is a [skein.Sizer] and so
-// on where s is.
+// Watch and Feed, which wait.
 func (t *Traces) Store(s skein.Store) skein.Store {
-	x := &store{Store: s, t: t}
-	sizer, a := s.(skein.Sizer)
-	namer, b := s.(skein.Namer)
-	examiner, c := s.(inspect.Examiner)
-	lagger, d := s.(inspect.Lagger)
-	switch {
-	case a && b && c && d:
-		return struct {
-			*store
-			skein.Sizer
-			skein.Namer
-			inspect.Examiner
-			inspect.Lagger
-		}{x, sizer, namer, examiner, lagger}
-	case a && b && c:
-		return struct {
-			*store
-			skein.Sizer
-			skein.Namer
-			inspect.Examiner
-		}{x, sizer, namer, examiner}
-	case a:
-		return struct {
-			*store
-			skein.Sizer
-		}{x, sizer}
-	}
-	return x
+	return &store{Store: s, Lifecycle: skein.LifecycleOf(s), Sources: skein.SourcesOf(s), t: t}
 }
 
 // A store is a Store whose calls are spans.
 type store struct {
 	skein.Store
+	skein.Lifecycle
+	skein.Sources
 	t *Traces
 }
+
+// Unwrap returns the store without spans.
+func (s *store) Unwrap() skein.Store { return s.Store }
 
 // As implements [skein.Store].
 func (s *store) As(u skein.User) skein.Store { return s.t.Store(s.Store.As(u)) }

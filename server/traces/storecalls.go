@@ -73,75 +73,79 @@ func (s *store) Blob(ctx context.Context, id skein.SessionID, h skein.Hash) (_ [
 	return s.Store.Blob(ctx, id, h)
 }
 
-// Acquire implements [skein.Store].
+// Acquire implements [skein.Leases].
 func (s *store) Acquire(ctx context.Context, id skein.SessionID, r skein.LeaseRequest) (_ skein.Lease, err error) {
 	ctx, c := s.begin(ctx, "acquire", id)
 	defer func() { c.end(-1, err) }()
-	return s.Store.Acquire(ctx, id, r)
+	return skein.LeasesOf(s.Store).Acquire(ctx, id, r)
 }
 
-// Renew implements [skein.Store].
+// Renew implements [skein.Leases].
 func (s *store) Renew(ctx context.Context, l skein.Lease, ttl time.Duration) (_ skein.Lease, err error) {
 	ctx, c := s.begin(ctx, "renew", l.Session)
 	defer func() { c.end(-1, err) }()
-	return s.Store.Renew(ctx, l, ttl)
+	return skein.LeasesOf(s.Store).Renew(ctx, l, ttl)
 }
 
-// Release implements [skein.Store].
+// Release implements [skein.Leases].
 func (s *store) Release(ctx context.Context, l skein.Lease) (err error) {
 	ctx, c := s.begin(ctx, "release", l.Session)
 	defer func() { c.end(-1, err) }()
-	return s.Store.Release(ctx, l)
+	return skein.LeasesOf(s.Store).Release(ctx, l)
 }
 
-// Bin implements [skein.Store].
+// Bin implements [skein.Lifecycle].
 func (s *store) Bin(ctx context.Context, id skein.SessionID) (err error) {
 	ctx, c := s.begin(ctx, "bin", id)
 	defer func() { c.end(-1, err) }()
-	return s.Store.Bin(ctx, id)
+	return s.Lifecycle.Bin(ctx, id)
 }
 
-// Restore implements [skein.Store].
+// Restore implements [skein.Lifecycle].
 func (s *store) Restore(ctx context.Context, id skein.SessionID) (err error) {
 	ctx, c := s.begin(ctx, "restore", id)
 	defer func() { c.end(-1, err) }()
-	return s.Store.Restore(ctx, id)
+	return s.Lifecycle.Restore(ctx, id)
 }
 
-// Delete implements [skein.Store].
+// Delete implements [skein.Lifecycle].
 func (s *store) Delete(ctx context.Context, id skein.SessionID, d skein.Deletion) (out skein.Deleted, err error) {
 	ctx, c := s.begin(ctx, "delete", id)
 	defer func() { c.end(out.Events, err) }()
-	return s.Store.Delete(ctx, id, d)
+	return s.Lifecycle.Delete(ctx, id, d)
 }
 
-// Scrub implements [skein.Store].
+// Scrub implements [skein.Lifecycle].
 func (s *store) Scrub(ctx context.Context, id skein.SessionID, secrets []string) (out skein.Scrubbed, err error) {
 	ctx, c := s.begin(ctx, "scrub", id)
 	defer func() { c.end(out.Events, err) }()
-	return s.Store.Scrub(ctx, id, secrets)
+	return s.Lifecycle.Scrub(ctx, id, secrets)
 }
 
-// Find implements [skein.Store].
+// Find implements [skein.Sources].
 func (s *store) Find(ctx context.Context, keys []skein.ClientID) (all map[skein.ClientID]skein.Place, err error) {
 	ctx, c := s.begin(ctx, "find", "")
 	defer func() { c.end(len(all), err) }()
-	return s.Store.Find(ctx, keys)
+	return s.Sources.Find(ctx, keys)
 }
 
-// File implements [skein.Store].
+// File implements [skein.Sources].
 func (s *store) File(ctx context.Context, format, path string) (_ skein.SourceFile, err error) {
 	ctx, c := s.begin(ctx, "file", "")
 	defer func() { c.end(-1, err) }()
-	return s.Store.File(ctx, format, path)
+	return s.Sources.File(ctx, format, path)
 }
 
-// Files implements [skein.Store].
+// Files implements [skein.Sources].
 func (s *store) Files(ctx context.Context, format string) iter.Seq2[skein.SourceFile, error] {
-	return spun(ctx, s, "files", "", func(ctx context.Context) iter.Seq2[skein.SourceFile, error] { return s.Store.Files(ctx, format) })
+	return spun(ctx, s, "files", "", func(ctx context.Context) iter.Seq2[skein.SourceFile, error] {
+		return s.Sources.Files(ctx, format)
+	})
 }
 
-// Records implements [skein.Store].
+// Records implements [skein.Sources].
 func (s *store) Records(ctx context.Context, format, path string, n int) iter.Seq2[skein.Record, error] {
-	return spun(ctx, s, "records", "", func(ctx context.Context) iter.Seq2[skein.Record, error] { return s.Store.Records(ctx, format, path, n) })
+	return spun(ctx, s, "records", "", func(ctx context.Context) iter.Seq2[skein.Record, error] {
+		return s.Sources.Records(ctx, format, path, n)
+	})
 }

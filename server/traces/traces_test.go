@@ -169,7 +169,7 @@ func TestWhatTheCollectorDoesNotTakeIsLostAndSaidOnce(t *testing.T) {
 	}
 }
 
-func TestAStoreCanDoWhatItCouldBefore(t *testing.T) {
+func TestATracedStoreHasThePartsOfTheStoreThatItWraps(t *testing.T) {
 	h := newTraced(t)
 	defer h.sent()
 	file, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "a.db"), sqlite.Options{})
@@ -178,10 +178,10 @@ func TestAStoreCanDoWhatItCouldBefore(t *testing.T) {
 	}
 	defer file.Close() //nolint:errcheck // nothing was written
 	can := func(s skein.Store) (all [4]bool) {
-		_, all[0] = s.(skein.Sizer)
-		_, all[1] = s.(skein.Namer)
-		_, all[2] = s.(inspect.Examiner)
-		_, all[3] = s.(inspect.Lagger)
+		_, all[0] = skein.PartOf[skein.Sweeper](s)
+		_, all[1] = skein.PartOf[skein.Feed](s)
+		_, all[2] = skein.PartOf[inspect.Examiner](s)
+		_, all[3] = skein.PartOf[inspect.Lagger](s)
 		return all
 	}
 	for _, s := range []skein.Store{file, memory.New(), file.As("ann"), struct{ skein.Store }{file}} {

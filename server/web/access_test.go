@@ -23,7 +23,7 @@ func TestPagesCanBeHeardAndUsedByKeyboard(t *testing.T) {
 	store := p.store
 	id := string(everything(t, store))
 	long(t, store, "s-long", 300)
-	if err := store.Bin(t.Context(), "s-fork"); err != nil {
+	if err := skein.LifecycleOf(store).Bin(t.Context(), "s-fork"); err != nil {
 		t.Fatal(err)
 	}
 	b := v.quietly()

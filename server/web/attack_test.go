@@ -94,7 +94,7 @@ func hostile(t *testing.T, store skein.Store, all []string) {
 	c.asks(one)
 	c.begin("s-hostile-binned", composedNow, skein.Created{Title: short(14), Surface: "cli", Agent: short(14)})
 	c.asks(one)
-	if err := store.Bin(t.Context(), c.id); err != nil {
+	if err := skein.LifecycleOf(store).Bin(t.Context(), c.id); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -81,7 +81,7 @@ func (s *site) restore(w http.ResponseWriter, r *http.Request) {
 	lost := 0
 	store := door.From(r.Context()).Store
 	for _, one := range all {
-		if err := store.Restore(r.Context(), one.ID); err != nil {
+		if err := skein.LifecycleOf(store).Restore(r.Context(), one.ID); err != nil {
 			s.fail(w, r, err)
 			return
 		}
@@ -149,7 +149,7 @@ func (s *site) destroy(r *http.Request, all []skein.Session) (string, error) {
 	var events, kept int
 	var freed int64
 	for _, one := range all {
-		d, err := door.From(r.Context()).Store.Delete(r.Context(), one.ID, skein.Deletion{})
+		d, err := skein.LifecycleOf(door.From(r.Context()).Store).Delete(r.Context(), one.ID, skein.Deletion{})
 		if err != nil {
 			return "", err
 		}

@@ -163,7 +163,7 @@ func (c *composer) others() {
 		c.answers(s.model, "I have looked; here is what I found.", used(n, n/3, n*6, n/2))
 	}
 	for _, id := range []skein.SessionID{"s-other-38", "s-other-39"} {
-		if err := c.store.Bin(c.t.Context(), id); err != nil {
+		if err := skein.LifecycleOf(c.store).Bin(c.t.Context(), id); err != nil {
 			c.t.Fatal(err)
 		}
 	}

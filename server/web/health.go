@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 
+	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/server/door"
 	"github.com/skein-dev/skein/store/inspect"
 )
@@ -44,7 +45,7 @@ func (s *site) repair(w http.ResponseWriter, r *http.Request) {
 func (s *site) examine(ctx context.Context, x inspect.Examination) *healthPage {
 	p := &healthPage{Looked: true}
 	examiners := s.Examiners
-	if ex, ok := door.From(ctx).Store.(inspect.Examiner); ok {
+	if ex, ok := skein.PartOf[inspect.Examiner](door.From(ctx).Store); ok {
 		examiners = append([]inspect.Examiner{ex}, examiners...)
 	}
 	p.Cannot = len(examiners) == 0

@@ -101,7 +101,7 @@ func TestLiveTellsThatASessionHasGrownAndThatItIsGone(t *testing.T) {
 	if got := again.until("changed"); got != fmt.Sprint(last) {
 		t.Errorf("taken up again, changed says %s, want %s", got, fmt.Sprint(last))
 	}
-	if _, err := store.Delete(t.Context(), "s-fork", skein.Deletion{}); err != nil {
+	if _, err := skein.LifecycleOf(store).Delete(t.Context(), "s-fork", skein.Deletion{}); err != nil {
 		t.Fatal(err)
 	}
 	h.until("gone")

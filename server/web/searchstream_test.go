@@ -14,6 +14,8 @@ type stepwise struct {
 	asked *int
 }
 
+func (s stepwise) Unwrap() skein.Store { return s.Store }
+
 func (s stepwise) Search(ctx context.Context, q skein.Query) (skein.Results, error) {
 	if *s.asked++; *s.asked < 3 {
 		return skein.Results{CutOff: true}, nil

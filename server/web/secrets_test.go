@@ -25,7 +25,7 @@ func TestNoPageShowsASecretOrAPieceOfOne(t *testing.T) {
 	c.asks(strings.Repeat("long words ", 9) + secret) // its name breaks off somewhere
 	c.begin("s-gone", composedNow, skein.Created{Title: "Gone " + secret, Surface: "cli"})
 	c.asks("token " + secret)
-	if err := p.store.Bin(t.Context(), "s-gone"); err != nil {
+	if err := skein.LifecycleOf(p.store).Bin(t.Context(), "s-gone"); err != nil {
 		t.Fatal(err)
 	}
 	v := visiting(t, p.store, func(o *web.Options) { o.Secrets, o.Chat = redact.New(), chat })

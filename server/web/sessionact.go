@@ -58,7 +58,7 @@ func (s *site) bin(w http.ResponseWriter, r *http.Request) {
 	if !ok {
 		return
 	}
-	if err := door.From(r.Context()).Store.Bin(r.Context(), one.ID); err != nil {
+	if err := skein.LifecycleOf(door.From(r.Context()).Store).Bin(r.Context(), one.ID); err != nil {
 		s.fail(w, r, err)
 		return
 	}

@@ -14,6 +14,8 @@ type slow struct {
 	asked *int
 }
 
+func (s slow) Unwrap() skein.Store { return s.Store }
+
 func (s slow) Search(ctx context.Context, q skein.Query) (skein.Results, error) {
 	*s.asked++
 	if q.Deadline < time.Second {

@@ -43,7 +43,7 @@ func (s *site) bulk(w http.ResponseWriter, r *http.Request) {
 		err = s.tagAll(r, all)
 	case "bin":
 		for i := range all {
-			if err = door.From(r.Context()).Store.Bin(r.Context(), all[i].ID); err != nil {
+			if err = skein.LifecycleOf(door.From(r.Context()).Store).Bin(r.Context(), all[i].ID); err != nil {
 				break
 			}
 		}

@@ -65,7 +65,7 @@ func (s *site) stream(w http.ResponseWriter, r *http.Request) {
 
 // feed sends on what happens from now on, until ctx ends.
 func (s *site) feed(ctx context.Context, news chan<- skein.Fed) {
-	for fed, err := range door.From(ctx).Store.Feed(ctx, skein.FeedNow) {
+	for fed, err := range skein.FeedOf(door.From(ctx).Store).Feed(ctx, skein.FeedNow) {
 		if err != nil {
 			s.Log.Error("the stream of sessions ended", "err", err)
 			return

@@ -15,14 +15,16 @@ type tardy struct {
 	begin chan struct{}
 }
 
+func (s tardy) Unwrap() skein.Store { return s.Store }
+
 // As implements [skein.Store].
 func (s tardy) As(u skein.User) skein.Store { return tardy{s.Store.As(u), s.begin} }
 
-// Feed implements [skein.Store].
+// Feed implements [skein.Feed].
 func (s tardy) Feed(ctx context.Context, after skein.Cursor) iter.Seq2[skein.Fed, error] {
 	return func(yield func(skein.Fed, error) bool) {
 		<-s.begin
-		for f, err := range s.Store.Feed(ctx, after) {
+		for f, err := range skein.FeedOf(s.Store).Feed(ctx, after) {
 			if !yield(f, err) {
 				return
 			}

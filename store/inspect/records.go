@@ -13,7 +13,7 @@ import (
 // store's.
 func (ex *Exam) Records(area string, views []skein.Store) (n int, err error) {
 	for _, view := range views {
-		for f, err := range view.Files(ex.ctx, "") {
+		for f, err := range skein.SourcesOf(view).Files(ex.ctx, "") {
 			if err != nil || ex.Over() {
 				return n, err
 			}
@@ -39,7 +39,7 @@ func (ex *Exam) source(area string, view skein.Store, f skein.SourceFile) (n int
 		next = r.N + 1
 		n++
 	}
-	is, err := view.File(ex.ctx, f.Format, f.Path)
+	is, err := skein.SourcesOf(view).File(ex.ctx, f.Format, f.Path)
 	if want := min(f.Records, is.Records); err == nil && next < want { // it may have been read anew meanwhile
 		ex.gap(area, f, next, want-1, errors.New("they are missing"))
 	}

@@ -9,14 +9,14 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// Records yields all records of a source file, as [Store.Records] does, but
+// Records yields all records of a source file, as [skein.Sources.Records] does, but
 // goes around those that are damaged, and calls told for them.
 func Records(ctx context.Context, s skein.Store, format, path string, told func(*skein.DamagedRecordsError)) iter.Seq2[skein.Record, error] {
 	return func(yield func(skein.Record, error) bool) {
 		next := 0
 		for again := true; again; {
 			again = false
-			for r, err := range s.Records(ctx, format, path, next) {
+			for r, err := range skein.SourcesOf(s).Records(ctx, format, path, next) {
 				var bad *skein.DamagedRecordsError
 				if errors.As(err, &bad) && bad.Last >= next {
 					told(bad)
@@ -64,6 +64,9 @@ type lenient struct {
 	last    skein.Session // whose messages entries are
 	entries []skein.Entry
 }
+
+// Unwrap returns the store that damage is gone around in.
+func (a *lenient) Unwrap() skein.Store { return a.Store }
 
 // As implements [Store].
 func (a *lenient) As(u skein.User) skein.Store { return Store(a.Store.As(u), a.told) }

@@ -155,11 +155,7 @@ func (r *resolver) bySource() (c choice, err error) {
 	if utf8.RuneCountInString(r.name) < minPart {
 		return c, nil
 	}
-	files := r.store.Files(r.ctx, "")
-	if n, ok := r.store.(skein.Namer); ok { // byPart has looked at the others
-		files = n.FilesNamed(r.ctx, r.name)
-	}
-	for file, err := range files {
+	for file, err := range skein.SourcesOf(r.store).FilesNamed(r.ctx, r.name) { // byPart has looked at the others
 		if err != nil {
 			return c, err
 		}
@@ -167,7 +163,7 @@ func (r *resolver) bySource() (c choice, err error) {
 		if id == "" {
 			id = file.CopyOf
 		}
-		if id == "" || !strings.HasPrefix(file.ID, r.name) && !strings.HasSuffix(file.ID, r.name) {
+		if id == "" {
 			continue
 		}
 		found, err := r.store.Session(r.ctx, id)

@@ -18,10 +18,13 @@ import (
 // shelf is a Store that has sessions and source files, and nothing else.
 type shelf struct {
 	skein.Store
+	skein.Sources
 	sessions []skein.Session
 	files    []skein.SourceFile
 	broken   error // of every call
 }
+
+func (s *shelf) Unwrap() skein.Store { return s.Store }
 
 func (s *shelf) Session(_ context.Context, id skein.SessionID) (skein.Session, error) {
 	i := slices.IndexFunc(s.sessions, func(t skein.Session) bool { return t.ID == id })
@@ -48,10 +51,11 @@ func (s *shelf) Sessions(_ context.Context, f skein.Filter) iter.Seq2[skein.Sess
 	}
 }
 
-func (s *shelf) Files(context.Context, string) iter.Seq2[skein.SourceFile, error] {
+func (s *shelf) FilesNamed(_ context.Context, part string) iter.Seq2[skein.SourceFile, error] {
 	return func(yield func(skein.SourceFile, error) bool) {
 		for _, f := range s.files {
-			if !yield(f, nil) {
+			fits := strings.HasPrefix(f.ID, part) || strings.HasSuffix(f.ID, part)
+			if fits && !yield(f, nil) {
 				return
 			}
 		}

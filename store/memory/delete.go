@@ -31,7 +31,7 @@ func (s *Store) buried(u skein.User, t ledger.Tomb) bool {
 	return false
 }
 
-// Bin implements [skein.Store].
+// Bin implements [skein.Lifecycle].
 func (s *Store) Bin(ctx context.Context, id skein.SessionID) (err error) {
 	defer skein.Wrapf(&err, "memory: bin")
 	if err := s.enter(ctx); err != nil {
@@ -45,7 +45,7 @@ func (s *Store) Bin(ctx context.Context, id skein.SessionID) (err error) {
 	return err
 }
 
-// Restore implements [skein.Store].
+// Restore implements [skein.Lifecycle].
 func (s *Store) Restore(ctx context.Context, id skein.SessionID) (err error) {
 	defer skein.Wrapf(&err, "memory: restore")
 	if err := s.enter(ctx); err != nil {
@@ -81,7 +81,7 @@ func (s *Store) note(sess *session, e skein.Event) error {
 	return nil
 }
 
-// Delete implements [skein.Store].
+// Delete implements [skein.Lifecycle].
 func (s *Store) Delete(ctx context.Context, id skein.SessionID, d skein.Deletion) (done skein.Deleted, err error) {
 	defer skein.Wrapf(&err, "memory: delete")
 	rules := []skein.ChildRule{"", skein.KeepChildren, skein.BinChildren, skein.RefuseChildren}

@@ -11,7 +11,7 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// Feed implements [skein.Store]. It goes through all events at each step: it is
+// Feed implements [skein.Feed]. It goes through all events at each step: it is
 // right, not fast.
 func (s *Store) Feed(ctx context.Context, after skein.Cursor) iter.Seq2[skein.Fed, error] {
 	return func(yield func(skein.Fed, error) bool) {

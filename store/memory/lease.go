@@ -19,7 +19,7 @@ type lease struct {
 // live reports whether somebody holds l, which may be nil.
 func (l *lease) live() bool { return l != nil && l.held && (l.Expires == 0 || now() < l.Expires) }
 
-// Acquire implements [skein.Store].
+// Acquire implements [skein.Leases].
 func (s *Store) Acquire(ctx context.Context, id skein.SessionID, r skein.LeaseRequest) (_ skein.Lease, err error) {
 	defer skein.Wrapf(&err, "memory: lease of %s", id)
 	if err := id.Check(); err != nil {
@@ -58,7 +58,7 @@ func holder(r skein.LeaseRequest) skein.Holder {
 	return h
 }
 
-// Renew implements [skein.Store].
+// Renew implements [skein.Leases].
 func (s *Store) Renew(ctx context.Context, l skein.Lease, ttl time.Duration) (_ skein.Lease, err error) {
 	defer skein.Wrapf(&err, "memory: renew the lease of %s", l.Session)
 	if ttl <= 0 {
@@ -78,7 +78,7 @@ func (s *Store) Renew(ctx context.Context, l skein.Lease, ttl time.Duration) (_ 
 	return is.Lease, nil
 }
 
-// Release implements [skein.Store].
+// Release implements [skein.Leases].
 func (s *Store) Release(ctx context.Context, l skein.Lease) (err error) {
 	defer skein.Wrapf(&err, "memory: release the lease of %s", l.Session)
 	if err := s.enter(ctx); err != nil {

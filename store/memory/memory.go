@@ -61,10 +61,7 @@ type request struct {
 	id   string
 }
 
-var (
-	_ skein.Store = (*Store)(nil)
-	_ skein.Sizer = (*Store)(nil)
-)
+var _ skein.Whole = (*Store)(nil)
 
 // New returns an empty Store.
 func New() *Store {

@@ -107,7 +107,7 @@ func (s *Store) Newest(ctx context.Context, id skein.SessionID, n int, before sk
 	return entries[max(0, len(entries)-max(n, 0)):], nil
 }
 
-// Size implements [skein.Sizer].
+// Size implements [skein.Lifecycle].
 func (s *Store) Size(ctx context.Context, id skein.SessionID) (_ int64, err error) {
 	defer skein.Wrapf(&err, "memory: size")
 	if err := s.enter(ctx); err != nil {

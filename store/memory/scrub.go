@@ -15,7 +15,7 @@ import (
 // minSecret is the shortest secret that scrub takes, in bytes.
 const minSecret = 4
 
-// Scrub implements [skein.Store].
+// Scrub implements [skein.Lifecycle].
 func (s *Store) Scrub(ctx context.Context, id skein.SessionID, secrets []string) (done skein.Scrubbed, err error) {
 	defer skein.Wrapf(&err, "memory: scrub")
 	if len(secrets) == 0 || slices.ContainsFunc(secrets, func(s string) bool { return len(s) < minSecret }) {

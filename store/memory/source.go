@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"strings"
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/store/ledger"
@@ -62,7 +63,7 @@ func (t *tx) importFile(b *skein.Batch, user skein.User) error {
 	return nil
 }
 
-// Find implements [skein.Store].
+// Find implements [skein.Sources].
 func (s *Store) Find(ctx context.Context, keys []skein.ClientID) (_ map[skein.ClientID]skein.Place, err error) {
 	defer skein.Wrapf(&err, "memory: find %d client IDs", len(keys))
 	if err := s.enter(ctx); err != nil {
@@ -120,7 +121,7 @@ func (s *Store) all(ctx context.Context, f func(*file) bool) (files []*file, err
 	return files, nil
 }
 
-// File implements [skein.Store].
+// File implements [skein.Sources].
 func (s *Store) File(ctx context.Context, format, path string) (_ skein.SourceFile, err error) {
 	defer skein.Wrapf(&err, "memory: file")
 	f, err := s.file(ctx, format, path)
@@ -130,7 +131,7 @@ func (s *Store) File(ctx context.Context, format, path string) (_ skein.SourceFi
 	return f.SourceFile, nil
 }
 
-// Files implements [skein.Store].
+// Files implements [skein.Sources].
 func (s *Store) Files(ctx context.Context, format string) iter.Seq2[skein.SourceFile, error] {
 	return func(yield func(skein.SourceFile, error) bool) {
 		all, err := s.all(ctx, func(f *file) bool { return format == "" || f.Format == format })
@@ -142,7 +143,21 @@ func (s *Store) Files(ctx context.Context, format string) iter.Seq2[skein.Source
 	}
 }
 
-// Records implements [skein.Store].
+// FilesNamed implements [skein.Sources].
+func (s *Store) FilesNamed(ctx context.Context, part string) iter.Seq2[skein.SourceFile, error] {
+	return func(yield func(skein.SourceFile, error) bool) {
+		all, err := s.all(ctx, func(f *file) bool {
+			return f.ID != string(f.Session) && (strings.HasPrefix(f.ID, part) || strings.HasSuffix(f.ID, part))
+		})
+		var files []skein.SourceFile
+		for _, f := range all {
+			files = append(files, f.SourceFile)
+		}
+		each(files, err, "memory: files named", yield)
+	}
+}
+
+// Records implements [skein.Sources].
 func (s *Store) Records(ctx context.Context, format, path string, n int) iter.Seq2[skein.Record, error] {
 	return func(yield func(skein.Record, error) bool) {
 		var records []skein.Record

@@ -9,7 +9,7 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// Bin implements [skein.Store].
+// Bin implements [skein.Lifecycle].
 func (s *Store) Bin(ctx context.Context, id skein.SessionID) (err error) {
 	defer skein.Wrapf(&err, "postgres: bin %s", id)
 	return s.write(ctx, func(t *tx) error {
@@ -24,7 +24,7 @@ func (s *Store) Bin(ctx context.Context, id skein.SessionID) (err error) {
 	})
 }
 
-// Restore implements [skein.Store].
+// Restore implements [skein.Lifecycle].
 func (s *Store) Restore(ctx context.Context, id skein.SessionID) (err error) {
 	defer skein.Wrapf(&err, "postgres: restore %s", id)
 	leave, err := s.enter()

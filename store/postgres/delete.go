@@ -10,7 +10,7 @@ import (
 	"github.com/skein-dev/skein/store/ledger"
 )
 
-// Delete implements [skein.Store]. From the first, short transaction on the
+// Delete implements [skein.Lifecycle]. From the first, short transaction on the
 // session is not found any more. What it had is taken away in steps between
 // which others write; a ctx that ends between two leaves the rest to the
 // background.

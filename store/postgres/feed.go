@@ -24,7 +24,7 @@ const (
 // one in a feed's query is of the cursor's snapshot.
 const codeNoSnapshot = "22P02"
 
-// Feed implements [skein.Store]. A cursor is a spot in the journal, and where
+// Feed implements [skein.Feed]. A cursor is a spot in the journal, and where
 // the journal is: the cluster, the database and the timeline. Appends come in the order of
 // the numbers of their transactions, each when none with a smaller number can
 // be committed any more.

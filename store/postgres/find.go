@@ -11,7 +11,7 @@ import (
 // findKeys is how many client IDs are looked for at once.
 const findKeys = 1000
 
-// Find implements [skein.Store].
+// Find implements [skein.Sources].
 func (s *Store) Find(ctx context.Context, keys []skein.ClientID) (found map[skein.ClientID]skein.Place, err error) {
 	defer skein.Wrapf(&err, "postgres: find %d client IDs", len(keys))
 	found = map[skein.ClientID]skein.Place{}

@@ -76,7 +76,7 @@ func heardBy(ctx context.Context, s skein.Store, by string, id skein.SessionID) 
 			}
 			return
 		}
-		for f := range s.Feed(ctx, skein.FeedNow) {
+		for f := range skein.FeedOf(s).Feed(ctx, skein.FeedNow) {
 			if f.Session == id {
 				seen <- f.Event.Seq
 			}

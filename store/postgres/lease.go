@@ -18,7 +18,7 @@ const (
 	renewEvery = 3 * time.Second
 )
 
-// Acquire implements [skein.Store]. A lease without a TTL is held for as long as
+// Acquire implements [skein.Leases]. A lease without a TTL is held for as long as
 // this process says every few seconds that it lives.
 func (s *Store) Acquire(ctx context.Context, id skein.SessionID, r skein.LeaseRequest) (l skein.Lease, err error) {
 	defer skein.Wrapf(&err, "postgres: acquire %s", id)
@@ -124,7 +124,7 @@ func holderOf(r skein.LeaseRequest) skein.Holder {
 	return h
 }
 
-// Renew implements [skein.Store].
+// Renew implements [skein.Leases].
 func (s *Store) Renew(ctx context.Context, l skein.Lease, ttl time.Duration) (_ skein.Lease, err error) {
 	defer skein.Wrapf(&err, "postgres: renew the lease of %s", l.Session)
 	if ttl <= 0 {
@@ -161,7 +161,7 @@ func (s *Store) Renew(ctx context.Context, l skein.Lease, ttl time.Duration) (_ 
 	return got, nil
 }
 
-// Release implements [skein.Store].
+// Release implements [skein.Leases].
 func (s *Store) Release(ctx context.Context, l skein.Lease) (err error) {
 	defer skein.Wrapf(&err, "postgres: release the lease of %s", l.Session)
 	err = s.write(ctx, func(t *tx) error {

@@ -79,7 +79,7 @@ func TestTitlesAreFound(t *testing.T) {
 	if got := listed(t, ann, skein.Filter{Title: "lexer"}); len(got) != 1 {
 		t.Errorf("Sessions with the new title: %s, want t0", got)
 	}
-	if _, err := ann.Delete(t.Context(), "t0", skein.Deletion{}); err != nil {
+	if _, err := skein.LifecycleOf(ann).Delete(t.Context(), "t0", skein.Deletion{}); err != nil {
 		t.Fatal(err)
 	}
 	if n := s.number(t, `SELECT count(*) FROM names WHERE name LIKE '%lexer%'`); n != 0 {

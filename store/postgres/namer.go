@@ -9,7 +9,7 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// FilesNamed implements [skein.Namer].
+// FilesNamed implements [skein.Sources].
 func (s *Store) FilesNamed(ctx context.Context, part string) iter.Seq2[skein.SourceFile, error] {
 	return func(yield func(skein.SourceFile, error) bool) {
 		if plain(part) != part {

@@ -22,11 +22,7 @@ type Store struct {
 	in   bool       // it is a call's own, which was let in: what that calls is too
 }
 
-var (
-	_ skein.Store = (*Store)(nil)
-	_ skein.Sizer = (*Store)(nil)
-	_ skein.Namer = (*Store)(nil)
-)
+var _ skein.Whole = (*Store)(nil)
 
 // core is what all views of a store share.
 type core struct {

@@ -34,7 +34,7 @@ func TestAQuotaIsKept(t *testing.T) {
 	if err != nil || int(x.Last) != stored+1 || stored < 10 {
 		t.Errorf("Session(a) ends at %d, %v after %d appends that were stored", x.Last, err, stored)
 	}
-	if _, err := ann.Delete(t.Context(), "b", skein.Deletion{}); err != nil {
+	if _, err := skein.LifecycleOf(ann).Delete(t.Context(), "b", skein.Deletion{}); err != nil {
 		t.Errorf("Delete(b) = %v", err)
 	}
 	_, err = skein.Add(t.Context(), ann, "e", created(), said(strings.Repeat("x", 20000)))

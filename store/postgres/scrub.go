@@ -24,7 +24,7 @@ const (
 // errScrubbed says that another process has finished a scrub.
 var errScrubbed = errors.New("scrub was finished by another process")
 
-// Scrub implements [skein.Store]. A row in scrubs says that it is under way; it
+// Scrub implements [skein.Lifecycle]. A row in scrubs says that it is under way; it
 // goes in steps between which others write. If the process dies, or ctx ends,
 // between two, another goes on with it.
 func (s *Store) Scrub(ctx context.Context, id skein.SessionID, secrets []string) (done skein.Scrubbed, err error) {

@@ -40,9 +40,9 @@ func TestSettingsOfTheDatabaseChangeNothing(t *testing.T) {
 			t.Errorf("Search(%+v) = %+v, %v, want one hit in a", q, r, err)
 		}
 	}
-	l, err := v.Acquire(t.Context(), "a", skein.LeaseRequest{Program: "x", TTL: time.Minute})
+	l, err := skein.LeasesOf(v).Acquire(t.Context(), "a", skein.LeaseRequest{Program: "x", TTL: time.Minute})
 	if err == nil {
-		_, err = v.Renew(t.Context(), l, time.Minute)
+		_, err = skein.LeasesOf(v).Renew(t.Context(), l, time.Minute)
 	}
 	if err != nil {
 		t.Errorf("a lease: %v", err)

@@ -6,7 +6,7 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// Size implements [skein.Sizer].
+// Size implements [skein.Lifecycle].
 func (s *Store) Size(ctx context.Context, id skein.SessionID) (n int64, err error) {
 	defer skein.Wrapf(&err, "postgres: size of %s", id)
 	h, err := s.headOf(ctx, id)

@@ -75,7 +75,7 @@ func (q *conn) file(format, path string) (f file, err error) {
 	return f, err
 }
 
-// File implements [skein.Store].
+// File implements [skein.Sources].
 func (s *Store) File(ctx context.Context, format, path string) (f skein.SourceFile, err error) {
 	defer skein.Wrapf(&err, "postgres: file %s", path)
 	err = s.with(ctx, "", func(q *conn) error {
@@ -86,7 +86,7 @@ func (s *Store) File(ctx context.Context, format, path string) (f skein.SourceFi
 	return f, err
 }
 
-// Files implements [skein.Store].
+// Files implements [skein.Sources].
 func (s *Store) Files(ctx context.Context, format string) iter.Seq2[skein.SourceFile, error] {
 	return func(yield func(skein.SourceFile, error) bool) {
 		for last := (file{}); ; {
@@ -143,7 +143,7 @@ func (s *Store) filePage(ctx context.Context, format string, last file) (page []
 	return page, err
 }
 
-// Records implements [skein.Store].
+// Records implements [skein.Sources].
 func (s *Store) Records(ctx context.Context, format, path string, from int) iter.Seq2[skein.Record, error] {
 	return func(yield func(skein.Record, error) bool) {
 		for next := max(0, from); ; {

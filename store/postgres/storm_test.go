@@ -169,7 +169,7 @@ func (w *storm) fed(s skein.Store, events int) {
 	defer cancel()
 	last := map[skein.SessionID]skein.Seq{}
 	n := 0
-	for f, err := range s.Feed(ctx, "") {
+	for f, err := range skein.FeedOf(s).Feed(ctx, "") {
 		if err != nil {
 			w.t.Fatal(err)
 		}

@@ -216,11 +216,11 @@ func TestWhatSeesAllTellsAUserLittle(t *testing.T) {
 		add(t, ann, id, created(), said("a kettle"))
 	}
 	for _, id := range []skein.SessionID{"a", "new"} {
-		if _, err := ann.Acquire(t.Context(), id, skein.LeaseRequest{Program: "anns"}); err != nil {
+		if _, err := skein.LeasesOf(ann).Acquire(t.Context(), id, skein.LeaseRequest{Program: "anns"}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if _, err := ann.Delete(t.Context(), "d", skein.Deletion{}); err != nil {
+	if _, err := skein.LifecycleOf(ann).Delete(t.Context(), "d", skein.Deletion{}); err != nil {
 		t.Fatal(err)
 	}
 	c, err := pgx.Connect(t.Context(), dsn)
@@ -271,7 +271,7 @@ func TestALeaseGoesWithWhoBeginsTheSession(t *testing.T) {
 	for _, c := range []struct{ taker, beginner skein.User }{{"ann", "bob"}, {"", "bob"}, {"ann", ""}} {
 		id := skein.SessionID("of-" + c.taker + "-" + c.beginner)
 		taker, beginner := s.As(c.taker), s.As(c.beginner)
-		l, err := taker.Acquire(t.Context(), id, skein.LeaseRequest{Program: "takers"})
+		l, err := skein.LeasesOf(taker).Acquire(t.Context(), id, skein.LeaseRequest{Program: "takers"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -280,7 +280,7 @@ func TestALeaseGoesWithWhoBeginsTheSession(t *testing.T) {
 		if !errors.As(err, &locked) || locked.Holder.Program != "takers" {
 			t.Errorf("%s: Append of %q = %v, want that the lease is held", id, c.beginner, err)
 		}
-		if _, err = beginner.Acquire(t.Context(), id, skein.LeaseRequest{}); !errors.As(err, &locked) {
+		if _, err = skein.LeasesOf(beginner).Acquire(t.Context(), id, skein.LeaseRequest{}); !errors.As(err, &locked) {
 			t.Errorf("%s: Acquire of %q = %v, want that the lease is held", id, c.beginner, err)
 		}
 		if _, err = beginner.Append(t.Context(), skein.Batch{Session: id, Fence: l.Fence, Events: []skein.Event{created(), said("x")}}); err != nil {
@@ -289,24 +289,24 @@ func TestALeaseGoesWithWhoBeginsTheSession(t *testing.T) {
 		if x, err := beginner.Session(t.Context(), id); err != nil || !strings.Contains(x.LockedBy, "takers") {
 			t.Errorf("%s: Session = %+v, %v, want one that the taker has locked", id, x, err)
 		}
-		l, err = beginner.Acquire(t.Context(), id, skein.LeaseRequest{TakeOver: true})
+		l, err = skein.LeasesOf(beginner).Acquire(t.Context(), id, skein.LeaseRequest{TakeOver: true})
 		if err != nil {
 			t.Errorf("%s: Acquire of who has begun it = %v", id, err)
 		}
-		if err := beginner.Release(t.Context(), l); err != nil {
+		if err := skein.LeasesOf(beginner).Release(t.Context(), l); err != nil {
 			t.Error(err)
 		}
 	}
 	// Who has the lease may give it back, and renew it, as whoever.
-	l, err := s.As("ann").Acquire(t.Context(), "later", skein.LeaseRequest{TTL: frees})
+	l, err := skein.LeasesOf(s.As("ann")).Acquire(t.Context(), "later", skein.LeaseRequest{TTL: frees})
 	if err == nil {
-		_, err = s.As("bob").Renew(t.Context(), l, 2*frees)
+		_, err = skein.LeasesOf(s.As("bob")).Renew(t.Context(), l, 2*frees)
 	}
 	if err == nil {
-		err = s.As("cy").Release(t.Context(), l)
+		err = skein.LeasesOf(s.As("cy")).Release(t.Context(), l)
 	}
 	if err == nil {
-		_, err = s.As("ann").Acquire(t.Context(), "later", skein.LeaseRequest{})
+		_, err = skein.LeasesOf(s.As("ann")).Acquire(t.Context(), "later", skein.LeaseRequest{})
 	}
 	if err != nil {
 		t.Errorf("the lease of a session that has not begun: %v", err)

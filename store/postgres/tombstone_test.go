@@ -24,7 +24,7 @@ func TestAnOriginIsDeletedForItsUserOnly(t *testing.T) {
 	if err := bring(ann, "a", false); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := ann.Delete(t.Context(), "a", skein.Deletion{}); err != nil {
+	if _, err := skein.LifecycleOf(ann).Delete(t.Context(), "a", skein.Deletion{}); err != nil {
 		t.Fatal(err)
 	}
 	if err := bring(bob, "b", false); err != nil {

@@ -10,21 +10,21 @@ import (
 // nothing is an answer that says nothing.
 type nothing struct{}
 
-// Bin implements [skein.Store].
+// Bin implements [skein.Lifecycle].
 func (s *Store) Bin(ctx context.Context, id skein.SessionID) (err error) {
 	defer skein.Wrapf(&err, "remote: bin %s", id)
 	_, err = ask[nothing](ctx, s, "bin", ofSession{Session: id})
 	return err
 }
 
-// Restore implements [skein.Store].
+// Restore implements [skein.Lifecycle].
 func (s *Store) Restore(ctx context.Context, id skein.SessionID) (err error) {
 	defer skein.Wrapf(&err, "remote: restore %s", id)
 	_, err = ask[nothing](ctx, s, "restore", ofSession{Session: id})
 	return err
 }
 
-// Delete implements [skein.Store]. The error wraps [skein.ErrUnknown] if the
+// Delete implements [skein.Lifecycle]. The error wraps [skein.ErrUnknown] if the
 // answer was lost, [ErrForbidden] if the token is none of an admin.
 func (s *Store) Delete(ctx context.Context, id skein.SessionID, d skein.Deletion) (_ skein.Deleted, err error) {
 	defer skein.Wrapf(&err, "remote: delete %s", id)
@@ -32,7 +32,7 @@ func (s *Store) Delete(ctx context.Context, id skein.SessionID, d skein.Deletion
 	return skein.Deleted(got), err
 }
 
-// Scrub implements [skein.Store]. Errors as [Store.Delete].
+// Scrub implements [skein.Lifecycle]. Errors as [Store.Delete].
 func (s *Store) Scrub(ctx context.Context, id skein.SessionID, secrets []string) (_ skein.Scrubbed, err error) {
 	defer skein.Wrapf(&err, "remote: scrub %s", id)
 	in := api.Scrub{Session: id, Secrets: make([][]byte, len(secrets))}

@@ -19,6 +19,8 @@ type behind struct {
 	lag inspect.Lag
 }
 
+func (b behind) Unwrap() skein.Store { return b.Store }
+
 // Lag implements [inspect.Lagger].
 func (b behind) Lag(context.Context) (inspect.Lag, error) { return b.lag, nil }
 

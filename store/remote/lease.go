@@ -12,7 +12,7 @@ import (
 	"github.com/skein-dev/skein/server/api"
 )
 
-// Acquire implements [skein.Store]. A lease without a TTL has an end at the
+// Acquire implements [skein.Leases]. A lease without a TTL has an end at the
 // server, which this process moves on until the lease is given back.
 func (s *Store) Acquire(ctx context.Context, id skein.SessionID, r skein.LeaseRequest) (_ skein.Lease, err error) {
 	defer skein.Wrapf(&err, "remote: lease of %s", id)
@@ -36,7 +36,7 @@ func (s *Store) Acquire(ctx context.Context, id skein.SessionID, r skein.LeaseRe
 	return l, nil
 }
 
-// Renew implements [skein.Store].
+// Renew implements [skein.Leases].
 func (s *Store) Renew(ctx context.Context, l skein.Lease, ttl time.Duration) (_ skein.Lease, err error) {
 	defer skein.Wrapf(&err, "remote: renew the lease of %s", l.Session)
 	if ttl <= 0 {
@@ -56,7 +56,7 @@ func (s *Store) Renew(ctx context.Context, l skein.Lease, ttl time.Duration) (_ 
 	return skein.Lease(got), err
 }
 
-// Release implements [skein.Store].
+// Release implements [skein.Leases].
 func (s *Store) Release(ctx context.Context, l skein.Lease) (err error) {
 	defer skein.Wrapf(&err, "remote: release the lease of %s", l.Session)
 	s.kept.drop(l)

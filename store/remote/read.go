@@ -49,7 +49,7 @@ func (s *Store) cutInLetters(ctx context.Context, f skein.Filter) iter.Seq2[skei
 	}
 }
 
-// Size implements [skein.Sizer].
+// Size implements [skein.Lifecycle].
 func (s *Store) Size(ctx context.Context, id skein.SessionID) (_ int64, err error) {
 	defer skein.Wrapf(&err, "remote: size of %s", id)
 	got, err := ask[struct {

@@ -48,9 +48,7 @@ type Store struct {
 }
 
 var (
-	_ skein.Store      = (*Store)(nil)
-	_ skein.Sizer      = (*Store)(nil)
-	_ skein.Namer      = (*Store)(nil)
+	_ skein.Whole      = (*Store)(nil)
 	_ inspect.Examiner = (*Store)(nil)
 	_ inspect.Lagger   = (*Store)(nil)
 )

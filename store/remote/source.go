@@ -2,9 +2,7 @@ package remote
 
 import (
 	"context"
-	"errors"
 	"iter"
-	"strings"
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/server/api"
@@ -18,7 +16,7 @@ type ofFile struct {
 	From   int    `json:"from,omitempty"`
 }
 
-// Find implements [skein.Store].
+// Find implements [skein.Sources].
 func (s *Store) Find(ctx context.Context, keys []skein.ClientID) (_ map[skein.ClientID]skein.Place, err error) {
 	defer skein.Wrapf(&err, "remote: find")
 	got, err := ask[struct {
@@ -36,14 +34,14 @@ func (s *Store) Find(ctx context.Context, keys []skein.ClientID) (_ map[skein.Cl
 	return out, nil
 }
 
-// File implements [skein.Store].
+// File implements [skein.Sources].
 func (s *Store) File(ctx context.Context, format, path string) (_ skein.SourceFile, err error) {
 	defer skein.Wrapf(&err, "remote: file %s", path)
 	f, err := ask[api.File](ctx, s, "file", ofFile{Format: format, Path: path})
 	return skein.SourceFile(f), err
 }
 
-// Files implements [skein.Store].
+// Files implements [skein.Sources].
 func (s *Store) Files(ctx context.Context, format string) iter.Seq2[skein.SourceFile, error] {
 	return list(ctx, s, "files", struct {
 		Format string `json:"format,omitempty"`
@@ -55,34 +53,14 @@ func readFile(line []byte) (skein.SourceFile, error) {
 	return skein.SourceFile(f), err
 }
 
-// FilesNamed implements [skein.Namer]. Where the server's store is none, it
-// goes through all files.
+// FilesNamed implements [skein.Sources].
 func (s *Store) FilesNamed(ctx context.Context, part string) iter.Seq2[skein.SourceFile, error] {
-	return func(yield func(skein.SourceFile, error) bool) {
-		for f, err := range list(ctx, s, "files-named", struct {
-			Part string `json:"part"`
-		}{part}, readFile) {
-			if errors.Is(err, skein.ErrRefused) {
-				s.namedAmong(ctx, part, yield)
-				return
-			}
-			if !yield(f, err) {
-				return
-			}
-		}
-	}
+	return list(ctx, s, "files-named", struct {
+		Part string `json:"part"`
+	}{part}, readFile)
 }
 
-func (s *Store) namedAmong(ctx context.Context, part string, yield func(skein.SourceFile, error) bool) {
-	for f, err := range s.Files(ctx, "") {
-		fits := f.ID != string(f.Session) && (strings.HasPrefix(f.ID, part) || strings.HasSuffix(f.ID, part))
-		if (err != nil || fits) && !yield(f, err) {
-			return
-		}
-	}
-}
-
-// Records implements [skein.Store].
+// Records implements [skein.Sources].
 func (s *Store) Records(ctx context.Context, format, path string, n int) iter.Seq2[skein.Record, error] {
 	return list(ctx, s, "records", ofFile{format, path, n}, func(line []byte) (skein.Record, error) {
 		r, err := readJSON[api.Record](line)

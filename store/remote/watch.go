@@ -44,7 +44,7 @@ func (s *Store) Watch(ctx context.Context, id skein.SessionID, after skein.Seq) 
 	}
 }
 
-// Feed implements [skein.Store]. It bears a server that goes away as
+// Feed implements [skein.Feed]. It bears a server that goes away as
 // [Store.Watch] does.
 func (s *Store) Feed(ctx context.Context, after skein.Cursor) iter.Seq2[skein.Fed, error] {
 	return func(yield func(skein.Fed, error) bool) {

@@ -18,7 +18,7 @@ func (s *Store) own(t *tx, id skein.SessionID) (head, error) {
 	return h, err
 }
 
-// Bin implements [skein.Store].
+// Bin implements [skein.Lifecycle].
 func (s *Store) Bin(ctx context.Context, id skein.SessionID) (err error) {
 	defer skein.Wrapf(&err, "sqlite: bin %s", id)
 	return s.makingRoom(ctx, func() error { // it is the first step to that
@@ -32,7 +32,7 @@ func (s *Store) Bin(ctx context.Context, id skein.SessionID) (err error) {
 	})
 }
 
-// Restore implements [skein.Store].
+// Restore implements [skein.Lifecycle].
 func (s *Store) Restore(ctx context.Context, id skein.SessionID) (err error) {
 	defer skein.Wrapf(&err, "sqlite: restore %s", id)
 	return s.change(ctx, func(t *tx) error {
@@ -76,7 +76,7 @@ func (s *Store) setBinned(t *tx, h head, at skein.Time) error {
 	return t.putHead(&was, &h)
 }
 
-// Delete implements [skein.Store]. A long session goes in steps between which
+// Delete implements [skein.Lifecycle]. A long session goes in steps between which
 // others write; from the first one on it is not found any more. A ctx that ends
 // between two steps leaves the rest to the background.
 func (s *Store) Delete(ctx context.Context, id skein.SessionID, d skein.Deletion) (done skein.Deleted, err error) {

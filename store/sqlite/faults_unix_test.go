@@ -244,7 +244,7 @@ func deletesOnAFullDisk(t *testing.T, messages, size int) {
 	if _, err := skein.Add(t.Context(), s, "stays", user("more")); !errors.Is(err, skein.ErrFull) {
 		t.Errorf("Append on a full disk = %v, want %v", err, skein.ErrFull)
 	}
-	if _, err := s.Delete(t.Context(), "large", skein.Deletion{}); err != nil {
+	if _, err := skein.LifecycleOf(s).Delete(t.Context(), "large", skein.Deletion{}); err != nil {
 		t.Fatalf("Delete on a full disk = %v", err)
 	}
 	t.Cleanup(func() { _ = s.Close() })
@@ -265,7 +265,7 @@ func deletesOnAFullDisk(t *testing.T, messages, size int) {
 	// The room that was made is taken too, and the next deletion makes more.
 	sqlite.KeepReserve(s.(*sqlite.Store))
 	fillDisk(t, dir, "again")
-	if _, err := s.Delete(t.Context(), "too", skein.Deletion{}); err != nil {
+	if _, err := skein.LifecycleOf(s).Delete(t.Context(), "too", skein.Deletion{}); err != nil {
 		t.Errorf("Delete on the disk that is full again = %v", err)
 	}
 	if err := s.(skein.Sweeper).Swept(t.Context()); err != nil {

@@ -16,7 +16,7 @@ import (
 // few of them.
 const feedStep = 20_000
 
-// Feed implements [skein.Store]. A cursor is the ID of an event: they are given
+// Feed implements [skein.Feed]. A cursor is the ID of an event: they are given
 // in the order of commits, and never twice.
 func (s *Store) Feed(ctx context.Context, after skein.Cursor) iter.Seq2[skein.Fed, error] {
 	return func(yield func(skein.Fed, error) bool) {

@@ -10,7 +10,7 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// Acquire implements [skein.Store]. A lease without a TTL is held by the
+// Acquire implements [skein.Leases]. A lease without a TTL is held by the
 // process through a lock of its kernel.
 func (s *Store) Acquire(ctx context.Context, id skein.SessionID, r skein.LeaseRequest) (l skein.Lease, err error) {
 	defer skein.Wrapf(&err, "sqlite: acquire %s", id)
@@ -70,7 +70,7 @@ func (s *Store) lockNext(t *tx, l skein.Lease) error {
 	return err
 }
 
-// Renew implements [skein.Store].
+// Renew implements [skein.Leases].
 func (s *Store) Renew(ctx context.Context, l skein.Lease, ttl time.Duration) (_ skein.Lease, err error) {
 	defer skein.Wrapf(&err, "sqlite: renew the lease of %s", l.Session)
 	if ttl <= 0 {
@@ -112,7 +112,7 @@ func (s *Store) mine(t *tx, id skein.SessionID) error {
 	return err
 }
 
-// Release implements [skein.Store].
+// Release implements [skein.Leases].
 func (s *Store) Release(ctx context.Context, l skein.Lease) (err error) {
 	defer skein.Wrapf(&err, "sqlite: release the lease of %s", l.Session)
 	return s.change(ctx, func(t *tx) error {

@@ -10,9 +10,7 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-var _ skein.Namer = (*Store)(nil)
-
-// FilesNamed implements [skein.Namer].
+// FilesNamed implements [skein.Sources].
 func (s *Store) FilesNamed(ctx context.Context, part string) iter.Seq2[skein.SourceFile, error] {
 	return func(yield func(skein.SourceFile, error) bool) {
 		few, many, err := s.filesNamed(ctx, part)

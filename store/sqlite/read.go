@@ -57,7 +57,7 @@ func (s *Store) Session(ctx context.Context, id skein.SessionID) (x skein.Sessio
 	return x, err
 }
 
-// Size implements [skein.Sizer].
+// Size implements [skein.Lifecycle].
 func (s *Store) Size(ctx context.Context, id skein.SessionID) (n int64, err error) {
 	defer skein.Wrapf(&err, "sqlite: size of %s", id)
 	err = s.read(ctx, func(c *conn) error {

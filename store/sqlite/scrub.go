@@ -25,7 +25,7 @@ const scrubPatience = 2 * time.Second
 // minSecret is the shortest secret that Scrub takes, in bytes.
 const minSecret = 4
 
-// Scrub implements [skein.Store]. It is one transaction, however long that
+// Scrub implements [skein.Lifecycle]. It is one transaction, however long that
 // takes; then the index, the free pages and the log are swept.
 func (s *Store) Scrub(ctx context.Context, id skein.SessionID, secrets []string) (done skein.Scrubbed, err error) {
 	defer skein.Wrapf(&err, "sqlite: scrub %s", id)

@@ -13,7 +13,7 @@ import (
 // recordsPerFile is how far apart in records.n the files are.
 const recordsPerFile = 1 << 32
 
-// Find implements [skein.Store].
+// Find implements [skein.Sources].
 func (s *Store) Find(ctx context.Context, keys []skein.ClientID) (found map[skein.ClientID]skein.Place, err error) {
 	defer skein.Wrapf(&err, "sqlite: find %d client IDs", len(keys))
 	found = map[skein.ClientID]skein.Place{}
@@ -69,7 +69,7 @@ func (s *Store) file(c *conn, format, path string) (f skein.SourceFile, n int64,
 	return f, n, err
 }
 
-// File implements [skein.Store].
+// File implements [skein.Sources].
 func (s *Store) File(ctx context.Context, format, path string) (f skein.SourceFile, err error) {
 	defer skein.Wrapf(&err, "sqlite: file %s", path)
 	err = s.read(ctx, func(c *conn) error {
@@ -79,7 +79,7 @@ func (s *Store) File(ctx context.Context, format, path string) (f skein.SourceFi
 	return f, err
 }
 
-// Files implements [skein.Store].
+// Files implements [skein.Sources].
 func (s *Store) Files(ctx context.Context, format string) iter.Seq2[skein.SourceFile, error] {
 	return func(yield func(skein.SourceFile, error) bool) {
 		last := []any{"", "", ""} // path, format, user
@@ -116,7 +116,7 @@ func (s *Store) filePage(ctx context.Context, format string, last []any) (page [
 	return page, err
 }
 
-// Records implements [skein.Store].
+// Records implements [skein.Sources].
 func (s *Store) Records(ctx context.Context, format, path string, from int) iter.Seq2[skein.Record, error] {
 	return func(yield func(skein.Record, error) bool) {
 		for next := max(0, from); ; {

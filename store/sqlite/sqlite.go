@@ -26,8 +26,7 @@ type Store struct {
 }
 
 var (
-	_ skein.Store   = (*Store)(nil)
-	_ skein.Sizer   = (*Store)(nil)
+	_ skein.Whole   = (*Store)(nil)
 	_ skein.Sweeper = (*Store)(nil)
 )
 

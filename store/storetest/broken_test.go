@@ -33,7 +33,8 @@ func broken() map[string]struct {
 			return &forgetful{Store: memory.New()}
 		}},
 		"keeps leases for long": {"06 A stale lease cannot write/one with a TTL ends in time", func() skein.Store {
-			return slow{memory.New()}
+			s := memory.New()
+			return slow{s, s}
 		}},
 		"counts a fork's usage twice": {"19 Usage counts each request once/by session, a fork's own only", func() skein.Store {
 			return twice{memory.New()}
@@ -77,6 +78,8 @@ type forgetful struct {
 	skein.Store
 }
 
+func (s *forgetful) Unwrap() skein.Store { return s.Store }
+
 func (s *forgetful) Append(ctx context.Context, batches ...skein.Batch) ([]skein.Receipt, error) {
 	for i, b := range batches {
 		have, err := s.Session(ctx, b.Session)
@@ -97,15 +100,22 @@ func (s *forgetful) Append(ctx context.Context, batches ...skein.Batch) ([]skein
 }
 
 // A slow store keeps leases a thousand times too long.
-type slow struct{ skein.Store }
+type slow struct {
+	skein.Store
+	skein.Leases
+}
+
+func (s slow) Unwrap() skein.Store { return s.Store }
 
 func (s slow) Acquire(ctx context.Context, id skein.SessionID, r skein.LeaseRequest) (skein.Lease, error) {
 	r.TTL *= 1000
-	return s.Store.Acquire(ctx, id, r)
+	return s.Leases.Acquire(ctx, id, r)
 }
 
 // A store that counts twice adds to a fork's usage what its parent has.
 type twice struct{ skein.Store }
+
+func (s twice) Unwrap() skein.Store { return s.Store }
 
 func (s twice) Usage(ctx context.Context, q skein.UsageQuery) ([]skein.UsageRow, error) {
 	rows, err := s.Store.Usage(ctx, q)
@@ -129,6 +139,8 @@ func (s twice) Usage(ctx context.Context, q skein.UsageQuery) ([]skein.UsageRow,
 // A store that stays open hangs when it is closed.
 type stays struct{ skein.Store }
 
+func (w stays) Unwrap() skein.Store { return w.Store }
+
 func (stays) Close() error {
 	<-make(chan struct{})
 	return nil
@@ -136,6 +148,8 @@ func (stays) Close() error {
 
 // A store whose watches hang does not even look at their context.
 type hangs struct{ skein.Store }
+
+func (s hangs) Unwrap() skein.Store { return s.Store }
 
 func (s hangs) Watch(context.Context, skein.SessionID, skein.Seq) iter.Seq2[skein.Event, error] {
 	return func(func(skein.Event, error) bool) { <-make(chan struct{}) }

@@ -103,7 +103,7 @@ func (j job) append(s skein.Store, say func(reply) error) error {
 
 // hold takes the lease, and for each line of in appends a message with it.
 func (j job) hold(s skein.Store, in *bufio.Reader, say func(reply) error) error {
-	l, err := s.Acquire(context.Background(), j.Session, skein.LeaseRequest{Program: j.Name})
+	l, err := skein.LeasesOf(s).Acquire(context.Background(), j.Session, skein.LeaseRequest{Program: j.Name})
 	r := reply{Fence: l.Fence}
 	if err != nil {
 		r.Error = err.Error()

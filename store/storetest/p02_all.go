@@ -174,15 +174,15 @@ func traceless(t *test) {
 		skein.Batch{Session: "a", Import: &skein.Import{File: skein.SourceFile{Format: "f", Path: "/old"}, Records: lines(0, 0, "two\n", "three\n"), Forget: true}},
 		skein.Batch{Session: "a", After: 1, Events: evs[:1]})
 	t.wantErr("Append of records and of a batch that conflicts", err, skein.ErrConflict)
-	equal(t, "Files", all(t, t.s.Files(t.Context(), "")), []skein.SourceFile{old})
+	equal(t, "Files", all(t, skein.SourcesOf(t.s).Files(t.Context(), "")), []skein.SourceFile{old})
 	equal(t, "Records", t.records("f", "/old", 0), lines(0, 0, "one\n"))
 	equal(t, "Usage", t.total(skein.UsageQuery{}), skein.Usage{})
 	t.wantFound("unstored")
 	_, err = t.s.Blob(t.Context(), "a", blob.Hash)
 	t.wantErr("Blob", err, skein.ErrNotFound)
-	_, err = t.s.File(t.Context(), "f", "/p")
+	_, err = skein.SourcesOf(t.s).File(t.Context(), "f", "/p")
 	t.wantErr("File", err, skein.ErrNotFound)
-	found, err := t.s.Find(t.Context(), []skein.ClientID{"c1"})
+	found, err := skein.SourcesOf(t.s).Find(t.Context(), []skein.ClientID{"c1"})
 	if err != nil || len(found) != 0 {
 		t.Errorf("Find = %v, %v, want nothing", found, err)
 	}

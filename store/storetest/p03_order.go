@@ -139,7 +139,7 @@ func badIDs(t *test) {
 				t.wantErr(fmt.Sprintf("Append to session %q", bad), err, skein.ErrInvalid)
 			}
 		}
-		_, err := t.s.Acquire(t.Context(), skein.SessionID(bad), skein.LeaseRequest{})
+		_, err := skein.LeasesOf(t.s).Acquire(t.Context(), skein.SessionID(bad), skein.LeaseRequest{})
 		t.wantErr(fmt.Sprintf("Acquire of %q", bad), err, skein.ErrInvalid)
 		_, err = t.s.Session(t.Context(), skein.SessionID(bad))
 		t.wantErr(fmt.Sprintf("Session(%q)", bad), err, skein.ErrNotFound)

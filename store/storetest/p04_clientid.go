@@ -98,7 +98,7 @@ func inSession(t *test) {
 func lookedUpFirst(t *test) {
 	evs := []skein.Event{id("c", created()), id("1", user("x"))}
 	t.append(skein.Batch{Session: "a", After: skein.Fresh, Events: evs})
-	l, err := t.s.Acquire(t.Context(), "a", skein.LeaseRequest{Program: "test"})
+	l, err := skein.LeasesOf(t.s).Acquire(t.Context(), "a", skein.LeaseRequest{Program: "test"})
 	t.noErr("Acquire", err)
 	t.append(skein.Batch{Session: "a", Fence: l.Fence, Events: []skein.Event{user("since")}})
 	for _, b := range []skein.Batch{
@@ -138,7 +138,7 @@ func throughFork(t *test) {
 	if r := t.append(whole); r.New != 2 || !slices.Equal(r.Seqs, []skein.Seq{3, 2, 4, 4}) {
 		t.Errorf("Append of a fork with what its parent has = %+v, want seqs 3, 2, 4 and 4, two of them new", r)
 	}
-	_, err := t.s.Delete(t.Context(), "a", skein.Deletion{})
+	_, err := skein.LifecycleOf(t.s).Delete(t.Context(), "a", skein.Deletion{})
 	t.noErr("Delete", err)
 	if r := t.append(skein.Batch{Session: "f", Events: []skein.Event{id("1", user("one")), id("created", fork("a", 2))}}); r.New != 0 || r.Seqs[0] != 2 || r.Seqs[1] != 3 {
 		t.Errorf("Append to the fork after its parent was deleted = %+v, want seqs 2 and 3 and nothing new", r)

@@ -36,22 +36,22 @@ func expires(t *test) {
 	var next skein.Lease
 	t.eventually("Acquire after the TTL", func() (ok bool) {
 		var err error
-		next, err = t.s.Acquire(t.Context(), "a", skein.LeaseRequest{TTL: time.Minute})
+		next, err = skein.LeasesOf(t.s).Acquire(t.Context(), "a", skein.LeaseRequest{TTL: time.Minute})
 		return err == nil
 	})
 	if next.Fence <= l.Fence {
 		t.Errorf("the fence went from %d to %d", l.Fence, next.Fence)
 	}
 	t.refused(skein.Batch{Session: "a", Fence: l.Fence, Events: []skein.Event{user("late")}}, skein.ErrFenced)
-	_, err := t.s.Renew(t.Context(), l, time.Minute)
+	_, err := skein.LeasesOf(t.s).Renew(t.Context(), l, time.Minute)
 	t.wantErr("Renew after the TTL", err, skein.ErrFenced)
-	t.noErr("Release", t.s.Release(t.Context(), next))
+	t.noErr("Release", skein.LeasesOf(t.s).Release(t.Context(), next))
 	t.acquire("a", skein.LeaseRequest{TTL: 20 * time.Millisecond})
 	t.eventually("Append without a lease after the TTL", func() bool {
 		_, err := skein.Add(t.Context(), t.s, "a", user("x"))
 		return err == nil
 	})
-	_, err = t.s.Acquire(t.Context(), "a", skein.LeaseRequest{TTL: -1})
+	_, err = skein.LeasesOf(t.s).Acquire(t.Context(), "a", skein.LeaseRequest{TTL: -1})
 	t.wantErr("Acquire with a negative TTL", err, skein.ErrInvalid)
 }
 
@@ -60,7 +60,7 @@ func expires(t *test) {
 func expiresInTime(t *test) {
 	for id, ask := range map[skein.SessionID]func(skein.SessionID) error{
 		"acquired": func(id skein.SessionID) error {
-			_, err := t.s.Acquire(t.Context(), id, skein.LeaseRequest{TTL: time.Minute})
+			_, err := skein.LeasesOf(t.s).Acquire(t.Context(), id, skein.LeaseRequest{TTL: time.Minute})
 			return err
 		},
 		"appended": func(id skein.SessionID) error {
@@ -93,18 +93,18 @@ func renewed(t *test) {
 	ttl := 300 * time.Millisecond
 	began := time.Now()
 	l := t.acquire("a", skein.LeaseRequest{TTL: ttl})
-	long, err := t.s.Renew(t.Context(), l, time.Hour)
+	long, err := skein.LeasesOf(t.s).Renew(t.Context(), l, time.Hour)
 	for errors.Is(err, skein.ErrFenced) && time.Since(began) >= ttl { // a slow machine was too late
 		ttl, began = 4*ttl, time.Now()
 		l = t.acquire("a", skein.LeaseRequest{TTL: ttl, TakeOver: true})
-		long, err = t.s.Renew(t.Context(), l, time.Hour)
+		long, err = skein.LeasesOf(t.s).Renew(t.Context(), l, time.Hour)
 	}
 	if err != nil || long.Fence != l.Fence || long.Expires <= l.Expires+1800*second {
 		t.Fatalf("Renew = %+v, %v, want the same lease, an hour long", long, err)
 	}
 	over := time.After(ttl + ttl/3)
 	<-over
-	_, err = t.s.Acquire(t.Context(), "a", skein.LeaseRequest{})
+	_, err = skein.LeasesOf(t.s).Acquire(t.Context(), "a", skein.LeaseRequest{})
 	t.wantErr("Acquire after the first TTL", err, skein.ErrLocked)
 	t.append(skein.Batch{Session: "a", Fence: l.Fence, Events: []skein.Event{user("x")}})
 }
@@ -114,7 +114,7 @@ func oneHolder(t *test, stores []skein.Store) {
 	for range 3 {
 		var got atomic.Int64
 		everyone(16, func(w int) {
-			_, err := stores[w%len(stores)].Acquire(context.Background(), "a", skein.LeaseRequest{TTL: time.Hour})
+			_, err := skein.LeasesOf(stores[w%len(stores)]).Acquire(context.Background(), "a", skein.LeaseRequest{TTL: time.Hour})
 			if err == nil {
 				got.Add(1)
 			} else if !errors.Is(err, skein.ErrLocked) {
@@ -124,30 +124,30 @@ func oneHolder(t *test, stores []skein.Store) {
 		if got.Load() != 1 {
 			t.Fatalf("%d got the lease, want 1", got.Load())
 		}
-		t.noErr("Release", t.s.Release(t.Context(), t.acquire("a", skein.LeaseRequest{TTL: time.Hour, TakeOver: true})))
+		t.noErr("Release", skein.LeasesOf(t.s).Release(t.Context(), t.acquire("a", skein.LeaseRequest{TTL: time.Hour, TakeOver: true})))
 	}
 }
 
 func fencedAcross(t *test, other skein.Store) {
 	t.add("a", created())
 	l := t.acquire("a", skein.LeaseRequest{Program: "first"})
-	_, err := other.Acquire(t.Context(), "a", skein.LeaseRequest{})
+	_, err := skein.LeasesOf(other).Acquire(t.Context(), "a", skein.LeaseRequest{})
 	t.wantErr("Acquire at the other handle", err, skein.ErrLocked)
 	_, err = skein.Add(t.Context(), other, "a", user("x"))
 	t.wantErr("Append at the other handle", err, skein.ErrLocked)
-	next, err := other.Acquire(t.Context(), "a", skein.LeaseRequest{TakeOver: true})
+	next, err := skein.LeasesOf(other).Acquire(t.Context(), "a", skein.LeaseRequest{TakeOver: true})
 	t.noErr("Acquire with TakeOver at the other handle", err)
 	t.refused(skein.Batch{Session: "a", Fence: l.Fence, Events: []skein.Event{user("late")}}, skein.ErrFenced)
 	_, err = other.Append(t.Context(), skein.Batch{Session: "a", Fence: next.Fence, Events: []skein.Event{user("x")}})
 	t.noErr("Append with the new lease", err)
-	t.noErr("Release", other.Release(t.Context(), next))
+	t.noErr("Release", skein.LeasesOf(other).Release(t.Context(), next))
 	t.add("a", user("y"))
 	wantEnd(t, other, "a", 3)
 }
 
 func closedHolder(t *test, other skein.Store) {
 	t.add("a", created())
-	_, err := other.Acquire(t.Context(), "a", skein.LeaseRequest{})
+	_, err := skein.LeasesOf(other).Acquire(t.Context(), "a", skein.LeaseRequest{})
 	t.noErr("Acquire at the other handle", err)
 	t.refused(skein.Batch{Session: "a", Events: []skein.Event{user("x")}}, skein.ErrLocked)
 	t.noErr("Close", other.Close())
@@ -161,7 +161,7 @@ func takenMidway(t *test) {
 	t.add("a", created())
 	everyone(16, func(int) {
 		for range 5 {
-			l, err := t.s.Acquire(context.Background(), "a", skein.LeaseRequest{TakeOver: true, TTL: time.Hour})
+			l, err := skein.LeasesOf(t.s).Acquire(context.Background(), "a", skein.LeaseRequest{TakeOver: true, TTL: time.Hour})
 			if err != nil {
 				t.Errorf("Acquire = %v", err)
 				return

@@ -32,7 +32,7 @@ func leases() []check {
 
 func (t *test) acquire(id skein.SessionID, r skein.LeaseRequest) skein.Lease {
 	t.Helper()
-	l, err := t.s.Acquire(t.Context(), id, r)
+	l, err := skein.LeasesOf(t.s).Acquire(t.Context(), id, r)
 	if err != nil || l.Session != id || l.Fence < 1 {
 		t.Fatalf("Acquire(%s, %+v) = %+v, %v", id, r, l, err)
 	}
@@ -102,7 +102,7 @@ func whoHolds(t *test) {
 	}
 	equal(t, "LockedBy in Sessions", all(t, t.s.Sessions(t.Context(), skein.Filter{}))[0].LockedBy, t.session("a").LockedBy)
 	for _, r := range []skein.LeaseRequest{{Program: "other"}, {Program: "skein chat"}, {TTL: time.Minute}} {
-		_, err := t.s.Acquire(t.Context(), "a", r)
+		_, err := skein.LeasesOf(t.s).Acquire(t.Context(), "a", r)
 		var locked *skein.LockedError
 		if !errors.As(err, &locked) || locked.Session != "a" || locked.Holder != l.Holder {
 			t.Errorf("second Acquire(%+v) = %v, want a LockedError with %+v", r, err, l.Holder)
@@ -113,7 +113,7 @@ func whoHolds(t *test) {
 	if !errors.As(err, &locked) || locked.Holder != l.Holder {
 		t.Errorf("Append = %v, want a LockedError with %+v", err, l.Holder)
 	}
-	t.noErr("Release", t.s.Release(t.Context(), l))
+	t.noErr("Release", skein.LeasesOf(t.s).Release(t.Context(), l))
 	if by := t.session("a").LockedBy; by != "" {
 		t.Errorf("LockedBy is %q after the lease was given back", by)
 	}
@@ -138,10 +138,10 @@ func takeOver(t *test) {
 	for _, e := range []skein.Event{user("late"), titled("late")} {
 		t.refused(skein.Batch{Session: "a", Fence: old.Fence, Events: []skein.Event{e}}, skein.ErrFenced)
 	}
-	t.noErr("Release of a lease that was taken over", t.s.Release(t.Context(), old))
-	_, err := t.s.Renew(t.Context(), old, time.Minute)
+	t.noErr("Release of a lease that was taken over", skein.LeasesOf(t.s).Release(t.Context(), old))
+	_, err := skein.LeasesOf(t.s).Renew(t.Context(), old, time.Minute)
 	t.wantErr("Renew of a lease that was taken over", err, skein.ErrFenced)
-	_, err = t.s.Acquire(t.Context(), "a", skein.LeaseRequest{})
+	_, err = skein.LeasesOf(t.s).Acquire(t.Context(), "a", skein.LeaseRequest{})
 	t.wantErr("Acquire after the old one was given back", err, skein.ErrLocked)
 	t.append(skein.Batch{Session: "a", Fence: l.Fence, Events: []skein.Event{user("x")}})
 	t.wantEnd("a", 2)
@@ -151,24 +151,24 @@ func released(t *test) {
 	t.add("a", created())
 	l := t.acquire("a", skein.LeaseRequest{})
 	for range 2 {
-		t.noErr("Release", t.s.Release(t.Context(), l))
+		t.noErr("Release", skein.LeasesOf(t.s).Release(t.Context(), l))
 	}
 	t.add("a", user("without"))
-	_, err := t.s.Renew(t.Context(), l, time.Minute)
+	_, err := skein.LeasesOf(t.s).Renew(t.Context(), l, time.Minute)
 	t.wantErr("Renew of a lease that was given back", err, skein.ErrFenced)
 	next := t.acquire("a", skein.LeaseRequest{})
 	if next.Fence <= l.Fence {
 		t.Errorf("the fence went from %d to %d", l.Fence, next.Fence)
 	}
 	t.refused(skein.Batch{Session: "a", Fence: l.Fence, Events: []skein.Event{user("late")}}, skein.ErrFenced)
-	t.noErr("Release", t.s.Release(t.Context(), skein.Lease{Session: "nobody", Fence: 3}))
+	t.noErr("Release", skein.LeasesOf(t.s).Release(t.Context(), skein.Lease{Session: "nobody", Fence: 3}))
 }
 
 // reborn deletes a session whose lease somebody still believes to hold.
 func reborn(t *test) {
 	t.add("a", created())
 	old := t.acquire("a", skein.LeaseRequest{})
-	t.noErr("Release", t.s.Release(t.Context(), old))
+	t.noErr("Release", skein.LeasesOf(t.s).Release(t.Context(), old))
 	t.delete("a")
 	t.append(skein.Batch{Session: "a", Events: []skein.Event{created()}, Again: true})
 	t.refused(skein.Batch{Session: "a", Fence: old.Fence, Events: []skein.Event{user("late")}}, skein.ErrFenced)

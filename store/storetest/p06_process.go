@@ -33,7 +33,7 @@ func (t *test) holder(name string) (*process, skein.Fence) {
 // wantHeld wants the lease to be p's.
 func (t *test) wantHeld(p *process) {
 	t.Helper()
-	_, err := t.s.Acquire(t.Context(), "a", skein.LeaseRequest{})
+	_, err := skein.LeasesOf(t.s).Acquire(t.Context(), "a", skein.LeaseRequest{})
 	t.wantErr("Acquire while another process holds the lease", err, skein.ErrLocked)
 	t.refused(skein.Batch{Session: "a", Events: []skein.Event{user("x")}}, skein.ErrLocked)
 	if by := t.session("a").LockedBy; by == "" {
@@ -72,7 +72,7 @@ func killedHolder(t *test) {
 		if l.Fence <= fence {
 			t.Errorf("the fence went from %d to %d", fence, l.Fence)
 		}
-		t.noErr("Release", t.s.Release(t.Context(), l))
+		t.noErr("Release", skein.LeasesOf(t.s).Release(t.Context(), l))
 		t.add("a", user("x"))
 	}
 }
@@ -96,7 +96,7 @@ func fencedElsewhere(t *test) {
 	}
 	t.append(skein.Batch{Session: "a", Fence: l.Fence, Events: []skein.Event{user("x")}})
 	p.wait() // what the old holder gives back is not the new one's
-	_, err := t.s.Acquire(t.Context(), "a", skein.LeaseRequest{TTL: time.Hour})
+	_, err := skein.LeasesOf(t.s).Acquire(t.Context(), "a", skein.LeaseRequest{TTL: time.Hour})
 	t.wantErr("Acquire after the old holder has ended", err, skein.ErrLocked)
 	t.wantEnd("a", 2)
 }

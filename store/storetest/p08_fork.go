@@ -54,7 +54,7 @@ func join(evs []skein.Event, own ...skein.Event) []skein.Event {
 
 func (t *test) delete(id skein.SessionID) skein.Deleted {
 	t.Helper()
-	d, err := t.s.Delete(t.Context(), id, skein.Deletion{})
+	d, err := skein.LifecycleOf(t.s).Delete(t.Context(), id, skein.Deletion{})
 	if err != nil {
 		t.Fatalf("Delete(%s) = %v", id, err)
 	}

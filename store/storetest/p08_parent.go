@@ -16,7 +16,7 @@ func parentMoves(t *test) {
 	t.wantFound("session:f x", at("f", 2))
 	t.add("a", user("later"), titled("later"), skein.NewEvent(skein.KindRewound, noon, skein.Rewound{To: 1}),
 		skein.NewEvent(skein.KindAmended, noon, skein.Amended{Seq: 2, Withdrawn: true}))
-	t.noErr("Bin", t.s.Bin(t.Context(), "a"))
+	t.noErr("Bin", skein.LifecycleOf(t.s).Bin(t.Context(), "a"))
 	t.wantShows("f", want)
 	equal(t, "Session of the fork", t.session("f"), row)
 	equal(t, "Newest of the fork", t.newest("f", 2, 0)[0].Message.Words(), "x")

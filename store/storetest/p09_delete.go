@@ -35,16 +35,14 @@ func (t *test) wantGone(s skein.Store, id skein.SessionID) {
 	t.wantErr("Newest", err, skein.ErrNotFound)
 	_, err = s.Blob(ctx, id, skein.NewBlob(nil).Hash)
 	t.wantErr("Blob", err, skein.ErrNotFound)
-	t.wantErr("Bin", s.Bin(ctx, id), skein.ErrNotFound)
-	t.wantErr("Restore", s.Restore(ctx, id), skein.ErrNotFound)
-	_, err = s.Delete(ctx, id, skein.Deletion{})
+	t.wantErr("Bin", skein.LifecycleOf(s).Bin(ctx, id), skein.ErrNotFound)
+	t.wantErr("Restore", skein.LifecycleOf(s).Restore(ctx, id), skein.ErrNotFound)
+	_, err = skein.LifecycleOf(s).Delete(ctx, id, skein.Deletion{})
 	t.wantErr("Delete", err, skein.ErrNotFound)
-	_, err = s.Scrub(ctx, id, []string{"secret"})
+	_, err = skein.LifecycleOf(s).Scrub(ctx, id, []string{"secret"})
 	t.wantErr("Scrub", err, skein.ErrNotFound)
-	if z, ok := s.(skein.Sizer); ok {
-		_, err = z.Size(ctx, id)
-		t.wantErr("Size", err, skein.ErrNotFound)
-	}
+	_, err = skein.LifecycleOf(s).Size(ctx, id)
+	t.wantErr("Size", err, skein.ErrNotFound)
 	for _, f := range []skein.Filter{{IncludeEmpty: true}, {IncludeEmpty: true, Bin: true}} {
 		for _, sess := range all(t, s.Sessions(ctx, f)) {
 			if sess.ID == id {
@@ -103,13 +101,13 @@ func nothingFound(t *test) {
 	_, err := t.s.Blob(t.Context(), "b", blob.Hash)
 	t.wantErr("Blob through another session", err, skein.ErrNotFound)
 	t.refused(skein.Batch{Session: "b", Events: []skein.Event{shows("needle.png", blob)}}, skein.ErrInvalid)
-	_, err = t.s.File(t.Context(), "codex", im.File.Path)
+	_, err = skein.SourcesOf(t.s).File(t.Context(), "codex", im.File.Path)
 	t.wantErr("File", err, skein.ErrNotFound)
-	t.wantErr("Records", failure(t, t.s.Records(t.Context(), "codex", im.File.Path, 0)), skein.ErrNotFound)
-	if files := all(t, t.s.Files(t.Context(), "")); len(files) != 1 || files[0].Session != "b" {
+	t.wantErr("Records", failure(t, skein.SourcesOf(t.s).Records(t.Context(), "codex", im.File.Path, 0)), skein.ErrNotFound)
+	if files := all(t, skein.SourcesOf(t.s).Files(t.Context(), "")); len(files) != 1 || files[0].Session != "b" {
 		t.Errorf("Files yields %+v, want that of b", files)
 	}
-	found, err := t.s.Find(t.Context(), []skein.ClientID{"a-1", "b-1"})
+	found, err := skein.SourcesOf(t.s).Find(t.Context(), []skein.ClientID{"a-1", "b-1"})
 	if err != nil || len(found) != 1 || found["b-1"] != at("b", 2) {
 		t.Errorf("Find = %v, %v, want what is in b", found, err)
 	}
@@ -162,7 +160,7 @@ func filesGo(t *test) {
 	}})
 	t.delete("a")
 	var paths []string
-	for _, f := range all(t, t.s.Files(t.Context(), "codex")) {
+	for _, f := range all(t, skein.SourcesOf(t.s).Files(t.Context(), "codex")) {
 		paths = append(paths, f.Path)
 	}
 	equal(t, "Files", paths, []string{"/damaged", "/x/b"})
@@ -173,7 +171,7 @@ func deleteUnderWriters(t *test) {
 	everyone(16, func(w int) {
 		for i := range 10 {
 			if w == 0 && i == 5 {
-				if _, err := t.s.Delete(context.Background(), "a", skein.Deletion{}); err != nil {
+				if _, err := skein.LifecycleOf(t.s).Delete(context.Background(), "a", skein.Deletion{}); err != nil {
 					t.Errorf("Delete = %v", err)
 				}
 			}

@@ -22,7 +22,7 @@ func tombstone(t *test) {
 		t.refused(b, skein.ErrDeleted)
 	}
 	t.wantGone(t.s, "a")
-	if files := all(t, t.s.Files(t.Context(), "")); len(files) != 0 {
+	if files := all(t, skein.SourcesOf(t.s).Files(t.Context(), "")); len(files) != 0 {
 		t.Errorf("Files yields %+v, want none", files)
 	}
 	t.refused(skein.Batch{Session: "a", After: 5, Events: evs[:2], Import: im, Again: true}, skein.ErrConflict)
@@ -78,14 +78,14 @@ func children(t *test) {
 	t.wantEnd(c1, 2)
 
 	p, c1, c2, f := family("bin")
-	d, err := t.s.Delete(t.Context(), p, skein.Deletion{Children: skein.BinChildren})
+	d, err := skein.LifecycleOf(t.s).Delete(t.Context(), p, skein.Deletion{Children: skein.BinChildren})
 	t.noErr("Delete", err)
 	equal(t, "children binned", d.Binned, []skein.SessionID{c1, c2})
 	equal(t, "children kept", d.Children, []skein.SessionID(nil))
 	t.add("some", created())
 	t.add("some1", child("some"))
 	t.bin("some1")
-	d, err = t.s.Delete(t.Context(), "some", skein.Deletion{Children: skein.BinChildren})
+	d, err = skein.LifecycleOf(t.s).Delete(t.Context(), "some", skein.Deletion{Children: skein.BinChildren})
 	t.noErr("Delete", err)
 	if len(d.Binned)+len(d.Children) > 0 {
 		t.Errorf("Delete = %+v, want nothing said of a child that was in the bin", d)
@@ -95,21 +95,21 @@ func children(t *test) {
 	}
 
 	p, _, _, _ = family("moved on")
-	_, err = t.s.Delete(t.Context(), p, skein.Deletion{After: t.session(p).Last - 1})
+	_, err = skein.LifecycleOf(t.s).Delete(t.Context(), p, skein.Deletion{After: t.session(p).Last - 1})
 	t.wantErr("Delete of what has moved on", err, skein.ErrConflict)
 	t.wantEnd(p, 2)
-	_, err = t.s.Delete(t.Context(), p, skein.Deletion{After: t.session(p).Last})
+	_, err = skein.LifecycleOf(t.s).Delete(t.Context(), p, skein.Deletion{After: t.session(p).Last})
 	t.noErr("Delete of what ends there", err)
 
 	p, _, _, _ = family("refuse")
-	_, err = t.s.Delete(t.Context(), p, skein.Deletion{Children: skein.RefuseChildren})
+	_, err = skein.LifecycleOf(t.s).Delete(t.Context(), p, skein.Deletion{Children: skein.RefuseChildren})
 	t.wantErr("Delete with RefuseChildren", err, skein.ErrRefused)
 	t.wantEnd(p, 2)
 	t.add("alone", created(), user("x"))
 	t.add("alone-f", fork("alone", 2))
-	_, err = t.s.Delete(t.Context(), "alone", skein.Deletion{Children: skein.RefuseChildren})
+	_, err = skein.LifecycleOf(t.s).Delete(t.Context(), "alone", skein.Deletion{Children: skein.RefuseChildren})
 	t.noErr("Delete of one that has only a fork", err)
-	_, err = t.s.Delete(t.Context(), p, skein.Deletion{Children: "eat"})
+	_, err = skein.LifecycleOf(t.s).Delete(t.Context(), p, skein.Deletion{Children: "eat"})
 	t.wantErr("Delete with an unknown rule", err, skein.ErrInvalid)
 }
 
@@ -117,10 +117,10 @@ func deleteLeased(t *test) {
 	t.add("a", created(), user("x"))
 	for _, r := range []skein.LeaseRequest{{}, {TTL: time.Hour}} {
 		l := t.acquire("a", r)
-		_, err := t.s.Delete(t.Context(), "a", skein.Deletion{})
+		_, err := skein.LifecycleOf(t.s).Delete(t.Context(), "a", skein.Deletion{})
 		t.wantErr("Delete while the lease is held", err, skein.ErrLocked)
 		t.wantEnd("a", 2)
-		t.noErr("Release", t.s.Release(t.Context(), l))
+		t.noErr("Release", skein.LeasesOf(t.s).Release(t.Context(), l))
 	}
 	t.delete("a")
 }

@@ -17,12 +17,12 @@ func bin() []check {
 
 func (t *test) bin(id skein.SessionID) {
 	t.Helper()
-	t.noErr("Bin", t.s.Bin(t.Context(), id))
+	t.noErr("Bin", skein.LifecycleOf(t.s).Bin(t.Context(), id))
 }
 
 func (t *test) restore(id skein.SessionID) {
 	t.Helper()
-	t.noErr("Restore", t.s.Restore(t.Context(), id))
+	t.noErr("Restore", skein.LifecycleOf(t.s).Restore(t.Context(), id))
 }
 
 func binHides(t *test) {
@@ -47,10 +47,10 @@ func binHides(t *test) {
 	if data, err := t.s.Blob(t.Context(), "a", blob.Hash); err != nil || string(data) != string(blob.Data) {
 		t.Errorf("Blob = %q, %v", data, err)
 	}
-	if found, err := t.s.Find(t.Context(), []skein.ClientID{"a-1"}); err != nil || found["a-1"] != at("a", 2) {
+	if found, err := skein.SourcesOf(t.s).Find(t.Context(), []skein.ClientID{"a-1"}); err != nil || found["a-1"] != at("a", 2) {
 		t.Errorf("Find = %v, %v, want the event in the bin", found, err)
 	}
-	if _, err := t.s.File(t.Context(), "codex", im.File.Path); err != nil {
+	if _, err := skein.SourcesOf(t.s).File(t.Context(), "codex", im.File.Path); err != nil {
 		t.Errorf("File = %v", err)
 	}
 	t.bin("a")

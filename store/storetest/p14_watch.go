@@ -181,7 +181,7 @@ func watchedGone(t *test, s skein.Store) {
 	wa, wb := t.watch(t.s, "a", 0), t.watch(t.s, "b", 0)
 	wa.want(1)
 	wb.want(1)
-	_, err := s.Delete(t.Context(), "a", skein.Deletion{})
+	_, err := skein.LifecycleOf(s).Delete(t.Context(), "a", skein.Deletion{})
 	t.noErr("Delete", err)
 	_, err = s.Append(t.Context(), skein.Batch{Session: "a", Events: []skein.Event{created(), user("reborn")}, Again: true})
 	t.noErr("Append", err)

@@ -32,14 +32,14 @@ func takenOver(t *test) {
 	ctx := t.Context()
 	t.add("a", created(), user("x"))
 	t.options.Newer(t.T, t.address)
-	_, acquire := t.s.Acquire(ctx, "b", skein.LeaseRequest{TTL: time.Hour})
-	_, scrub := t.s.Scrub(ctx, "a", []string{"secret"})
-	_, destroy := t.s.Delete(ctx, "a", skein.Deletion{})
+	_, acquire := skein.LeasesOf(t.s).Acquire(ctx, "b", skein.LeaseRequest{TTL: time.Hour})
+	_, scrub := skein.LifecycleOf(t.s).Scrub(ctx, "a", []string{"secret"})
+	_, destroy := skein.LifecycleOf(t.s).Delete(ctx, "a", skein.Deletion{})
 	for what, err := range map[string]error{
 		"Append to a session": t.tryAdd("a", user("y")),
 		"Append of a session": t.tryAdd("b", created()),
 		"Append of a fork":    t.tryAdd("c", fork("a", 2), user("z")),
-		"Bin":                 t.s.Bin(ctx, "a"),
+		"Bin":                 skein.LifecycleOf(t.s).Bin(ctx, "a"),
 		"Acquire":             acquire,
 		"Scrub":               scrub,
 		"Delete":              destroy,

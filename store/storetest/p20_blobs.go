@@ -142,7 +142,7 @@ func blobMany(t *test) {
 				t.Errorf("Append = %v", err)
 			}
 			if w%2 == 1 {
-				if _, err := t.s.Delete(context.Background(), id, skein.Deletion{}); err != nil {
+				if _, err := skein.LifecycleOf(t.s).Delete(context.Background(), id, skein.Deletion{}); err != nil {
 					t.Errorf("Delete = %v", err)
 				}
 				return

@@ -18,7 +18,7 @@ func findFirst(t *test) {
 	t.add("c", created(), id("4", user("by hand")))
 	want := map[skein.ClientID]skein.Place{"1": at("b", 2), "2/0": at("b", 3), "3": at("a", 3), "created": at("b", 1)}
 	keys := []skein.ClientID{"1", "2/0", "3", "4", "5", "", "1", "created", "%", "2"}
-	got, err := t.s.Find(t.Context(), keys)
+	got, err := skein.SourcesOf(t.s).Find(t.Context(), keys)
 	t.noErr("Find", err)
 	equal(t, "Find", got, want)
 	many := slices.Repeat(keys, 500)
@@ -27,16 +27,16 @@ func findFirst(t *test) {
 			many[i] = skein.ClientID(fmt.Sprint("none", i))
 		}
 	}
-	got, err = t.s.Find(t.Context(), many)
+	got, err = skein.SourcesOf(t.s).Find(t.Context(), many)
 	t.noErr("Find of many", err)
 	equal(t, "Find of many", got, want)
-	got, err = t.s.Find(t.Context(), nil)
+	got, err = skein.SourcesOf(t.s).Find(t.Context(), nil)
 	if err != nil || len(got) != 0 {
 		t.Errorf("Find of nothing = %v, %v", got, err)
 	}
 	t.add("f", fork("b", 2))
 	t.delete("b")
-	got, err = t.s.Find(t.Context(), keys)
+	got, err = skein.SourcesOf(t.s).Find(t.Context(), keys)
 	t.noErr("Find", err)
 	equal(t, "Find after b was deleted, of which f shows some", got, map[skein.ClientID]skein.Place{"1": at("f", 2), "3": at("a", 3), "created": at("f", 1)})
 }
@@ -49,23 +49,19 @@ func filesInOrder(t *test) {
 		}
 	}
 	var got []string
-	for _, f := range all(t, t.s.Files(t.Context(), "x")) {
+	for _, f := range all(t, skein.SourcesOf(t.s).Files(t.Context(), "x")) {
 		got = append(got, f.Path)
 	}
 	equal(t, "Files of x", got, []string{"/B", "/a", "/b", "/c"})
 	got = nil
-	for _, f := range all(t, t.s.Files(t.Context(), "")) {
+	for _, f := range all(t, skein.SourcesOf(t.s).Files(t.Context(), "")) {
 		got = append(got, f.Path)
 	}
 	equal(t, "Files", got, []string{"/B", "/B", "/a", "/a", "/b", "/b", "/c", "/c"})
-	equal(t, "Files of an unknown format", all(t, t.s.Files(t.Context(), "z")), nil)
+	equal(t, "Files of an unknown format", all(t, skein.SourcesOf(t.s).Files(t.Context(), "z")), nil)
 }
 
 func filesNamed(t *test) {
-	named, ok := t.s.(skein.Namer)
-	if !ok {
-		return // it is asked for all files instead
-	}
 	for i, f := range []skein.SourceFile{
 		{Path: "/own", Session: "abcd-own", ID: "abcd-own"},
 		{Path: "/z", CopyOf: "abcd-own", ID: "abcd-copy"},
@@ -82,7 +78,7 @@ func filesNamed(t *test) {
 	}
 	for part, want := range map[string][]string{"abcd": {"/other", "/z"}, "abcd-own": nil, "copy": {"/z"}, "%": nil, "ABCD": nil} {
 		var got []string
-		for _, f := range all(t, named.FilesNamed(t.Context(), part)) {
+		for _, f := range all(t, skein.SourcesOf(t.s).FilesNamed(t.Context(), part)) {
 			got = append(got, f.Path)
 		}
 		equal(t, "FilesNamed "+part, got, want)
@@ -148,7 +144,7 @@ func importers(t *test) {
 			}
 		}
 	})
-	files := all(t, t.s.Files(t.Context(), "f"))
+	files := all(t, skein.SourcesOf(t.s).Files(t.Context(), "f"))
 	if len(files) != 16 {
 		t.Errorf("%d files, want 16", len(files))
 	}

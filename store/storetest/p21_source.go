@@ -39,7 +39,7 @@ var oddLines = []string{
 
 func (t *test) records(format, path string, n int) []skein.Record {
 	t.Helper()
-	return all(t, t.s.Records(t.Context(), format, path, n))
+	return all(t, skein.SourcesOf(t.s).Records(t.Context(), format, path, n))
 }
 
 func recordsExact(t *test) {
@@ -50,18 +50,18 @@ func recordsExact(t *test) {
 		Format: "claude-code", Path: "/home/x/é 'q'\".jsonl", Session: "a", ID: "their-id", CopyOf: "z", Size: 1 << 40, Mtime: 1777896000123456789,
 		Inode: 1<<64 - 1, Offset: 12345, Records: len(rs), Damaged: 1, Head: skein.NewBlob(nil).Hash, State: []byte("\x00state\xff"),
 	}
-	_, err := t.s.File(t.Context(), f.Format, f.Path)
+	_, err := skein.SourcesOf(t.s).File(t.Context(), f.Format, f.Path)
 	t.wantErr("File before it was read", err, skein.ErrNotFound)
 	t.append(skein.Batch{Session: "a", Events: []skein.Event{created()}, Import: &skein.Import{File: f, Records: rs}})
-	got, err := t.s.File(t.Context(), f.Format, f.Path)
+	got, err := skein.SourcesOf(t.s).File(t.Context(), f.Format, f.Path)
 	t.noErr("File", err)
 	equal(t, "File", got, f)
-	equal(t, "Files", all(t, t.s.Files(t.Context(), "")), []skein.SourceFile{f})
+	equal(t, "Files", all(t, skein.SourcesOf(t.s).Files(t.Context(), "")), []skein.SourceFile{f})
 	for n := -1; n <= len(rs)+1; n++ {
 		equal(t, fmt.Sprint("Records from ", n), t.records(f.Format, f.Path, n), rs[min(max(n, 0), len(rs)):])
 	}
-	t.wantErr("Records of another format", failure(t, t.s.Records(t.Context(), "codex", f.Path, 0)), skein.ErrNotFound)
-	_, err = t.s.File(t.Context(), "codex", f.Path)
+	t.wantErr("Records of another format", failure(t, skein.SourcesOf(t.s).Records(t.Context(), "codex", f.Path, 0)), skein.ErrNotFound)
+	_, err = skein.SourcesOf(t.s).File(t.Context(), "codex", f.Path)
 	t.wantErr("File of another format", err, skein.ErrNotFound)
 	t.wantEnd("a", 1)
 }
@@ -77,7 +77,7 @@ func recordsInPieces(t *test) {
 		}
 	}
 	equal(t, "Records", t.records("f", "/pieces", 0), rs)
-	f, err := t.s.File(t.Context(), "f", "/pieces")
+	f, err := skein.SourcesOf(t.s).File(t.Context(), "f", "/pieces")
 	if err != nil || f.Records != len(rs) {
 		t.Errorf("File = %+v, %v", f, err)
 	}
@@ -124,7 +124,7 @@ func badImports(t *test) {
 		t.Log(name)
 		t.refused(skein.Batch{Session: "a", Events: []skein.Event{user("unstored")}, Import: &im}, skein.ErrInvalid)
 	}
-	equal(t, "Files", all(t, t.s.Files(t.Context(), "")), nil)
+	equal(t, "Files", all(t, skein.SourcesOf(t.s).Files(t.Context(), "")), nil)
 	t.refused(skein.Batch{Session: "nobody", Import: &skein.Import{File: good}}, skein.ErrNotFound)
 	t.wantFound("unstored")
 }
@@ -134,14 +134,14 @@ func importWithEvents(t *test) {
 	im := &skein.Import{File: skein.SourceFile{Format: "f", Path: "/p", Session: "a", Offset: 4}, Records: lines(0, 0, "one\n")}
 	t.refused(skein.Batch{Session: "a", Events: []skein.Event{id("k0", user("other"))}, Import: im}, skein.ErrMismatch)
 	t.refused(skein.Batch{Session: "a", After: 1, Events: []skein.Event{user("y")}, Import: im}, skein.ErrConflict)
-	_, err := t.s.File(t.Context(), "f", "/p")
+	_, err := skein.SourcesOf(t.s).File(t.Context(), "f", "/p")
 	t.wantErr("File after a batch that was refused", err, skein.ErrNotFound)
 	// What is stored is skipped; how far the file was read is not.
 	r := t.append(skein.Batch{Session: "a", After: skein.Fresh, Fence: 9, Events: []skein.Event{id("k0", user("x"))}, Import: im})
 	if r.New != 0 || r.Seqs[0] != 2 {
 		t.Errorf("Append = %+v, want nothing new", r)
 	}
-	f, err := t.s.File(t.Context(), "f", "/p")
+	f, err := skein.SourcesOf(t.s).File(t.Context(), "f", "/p")
 	if err != nil || f.Offset != 4 {
 		t.Errorf("File = %+v, %v, want the offset 4", f, err)
 	}
@@ -160,5 +160,5 @@ func fileAlone(t *test) {
 	t.append(skein.Batch{Session: "a", Import: &skein.Import{File: f, Records: lines(1, 2, "good\n")}})
 	equal(t, "Records", t.records("f", "/damaged", 0), append(rs, lines(1, 2, "good\n")...))
 	t.delete("a")
-	equal(t, "Files after the session that it got was deleted", all(t, t.s.Files(t.Context(), "")), nil)
+	equal(t, "Files after the session that it got was deleted", all(t, skein.SourcesOf(t.s).Files(t.Context(), "")), nil)
 }

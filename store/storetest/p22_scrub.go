@@ -43,7 +43,7 @@ func (t *test) wantNoSecret(id skein.SessionID, secrets ...string) {
 	}
 	seen("the row", skein.MustJSON(t.session(id)))
 	seen("Newest", skein.MustJSON(t.newest(id, 1000, 0)))
-	for _, f := range all(t, t.s.Files(t.Context(), "")) {
+	for _, f := range all(t, skein.SourcesOf(t.s).Files(t.Context(), "")) {
 		if f.Session != id {
 			continue
 		}
@@ -62,7 +62,7 @@ func (t *test) wantNoSecret(id skein.SessionID, secrets ...string) {
 
 func (t *test) scrub(id skein.SessionID, secrets ...string) skein.Scrubbed {
 	t.Helper()
-	d, err := t.s.Scrub(t.Context(), id, secrets)
+	d, err := skein.LifecycleOf(t.s).Scrub(t.Context(), id, secrets)
 	if err != nil {
 		t.Fatalf("Scrub(%s) = %v", id, err)
 	}
@@ -226,14 +226,14 @@ func badSecrets(t *test) {
 	t.add("a", created(), user("role"), user("abc"))
 	want := t.events("a")
 	for _, secrets := range [][]string{nil, {""}, {"abc"}, {"long enough", "abc"}, {"role"}} {
-		_, err := t.s.Scrub(t.Context(), "a", secrets)
+		_, err := skein.LifecycleOf(t.s).Scrub(t.Context(), "a", secrets)
 		t.wantErr("Scrub of "+strings.Join(secrets, ", "), err, skein.ErrInvalid)
 	}
 	equal(t, "Events", t.events("a"), want)
 	if r := t.session("a").Revision; r != 0 {
 		t.Errorf("the revision is %d, want 0", r)
 	}
-	_, err := t.s.Scrub(t.Context(), "nobody", []string{secret})
+	_, err := skein.LifecycleOf(t.s).Scrub(t.Context(), "nobody", []string{secret})
 	t.wantErr("Scrub of nobody", err, skein.ErrNotFound)
 }
 

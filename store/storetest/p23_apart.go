@@ -96,7 +96,7 @@ func anybodysTombstones(t *test) {
 }
 
 func carriedTombstones(t *test) {
-	all, ok := t.s.(erase.Burier)
+	all, ok := skein.PartOf[erase.Burier](t.s)
 	if !ok {
 		return // a store whose tombstones nobody can carry
 	}
@@ -104,7 +104,8 @@ func carriedTombstones(t *test) {
 	t.as("ann", func() {
 		t.add("a", created())
 		t.delete("a")
-		t.noErr("Bury as ann", t.s.(erase.Burier).Bury(t.Context(), erase.Tombstone{User: "bob", Hash: want["ann"], At: noon}))
+		anns, _ := skein.PartOf[erase.Burier](t.s)
+		t.noErr("Bury as ann", anns.Bury(t.Context(), erase.Tombstone{User: "bob", Hash: want["ann"], At: noon}))
 	})
 	t.noErr("Bury", all.Bury(t.Context(), erase.Tombstone{User: "bob", Hash: want["bob"], At: noon}, erase.Tombstone{User: "eve", Hash: want["eve"], At: noon}))
 	t.noErr("Bury what is buried", all.Bury(t.Context(), erase.Tombstone{User: "bob", Hash: want["bob"], At: noon + 1}))
@@ -123,7 +124,8 @@ func carriedTombstones(t *test) {
 	}
 	for who, hash := range want {
 		t.as(who, func() {
-			for s, err := range t.s.(erase.Burier).Tombstones(t.Context()) {
+			view, _ := skein.PartOf[erase.Burier](t.s)
+			for s, err := range view.Tombstones(t.Context()) {
 				if err != nil || s.User != who || s.Hash != hash {
 					t.Errorf("Tombstones of %s has one of %s, %v", who, s.User, err)
 				}

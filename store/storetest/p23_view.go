@@ -37,15 +37,15 @@ func othersGone(t *test) {
 		t.wantGone(t.s, "a")
 		t.wantFound("needle")
 		equal(t, "Usage", t.usage(skein.UsageQuery{}), []skein.UsageRow{})
-		equal(t, "Files", all(t, t.s.Files(t.Context(), "")), nil)
-		_, err := t.s.File(t.Context(), "codex", "/x/a")
+		equal(t, "Files", all(t, skein.SourcesOf(t.s).Files(t.Context(), "")), nil)
+		_, err := skein.SourcesOf(t.s).File(t.Context(), "codex", "/x/a")
 		t.wantErr("File", err, skein.ErrNotFound)
-		t.wantErr("Records", failure(t, t.s.Records(t.Context(), "codex", "/x/a", 0)), skein.ErrNotFound)
-		found, err := t.s.Find(t.Context(), []skein.ClientID{"a-1"})
+		t.wantErr("Records", failure(t, skein.SourcesOf(t.s).Records(t.Context(), "codex", "/x/a", 0)), skein.ErrNotFound)
+		found, err := skein.SourcesOf(t.s).Find(t.Context(), []skein.ClientID{"a-1"})
 		if err != nil || len(found) > 0 {
 			t.Errorf("Find = %v, %v, want nothing", found, err)
 		}
-		_, err = t.s.Acquire(t.Context(), "a", skein.LeaseRequest{})
+		_, err = skein.LeasesOf(t.s).Acquire(t.Context(), "a", skein.LeaseRequest{})
 		t.wantErr("Acquire", err, skein.ErrNotFound)
 		for _, q := range []skein.Query{{Substring: "eedl"}, {Regex: "needl."}, {User: "ann", Substring: "eedl"}, {Session: "a"}, {Tool: "tool-needle"}} {
 			if hits := t.search(q); len(hits) > 0 {
@@ -110,9 +110,9 @@ func othersWrite(t *test) {
 		}
 		t.refused(skein.Batch{Session: "f", Events: []skein.Event{fork("a", 1)}}, skein.ErrNotFound)
 		t.refused(skein.Batch{Session: "a", Import: &skein.Import{File: skein.SourceFile{Format: "f", Path: "/p"}}}, skein.ErrNotFound)
-		_, err := t.s.Renew(t.Context(), l, time.Hour)
+		_, err := skein.LeasesOf(t.s).Renew(t.Context(), l, time.Hour)
 		t.wantErr("Renew of another's lease", err, skein.ErrFenced)
-		t.noErr("Release of another's lease", t.s.Release(t.Context(), l))
+		t.noErr("Release of another's lease", skein.LeasesOf(t.s).Release(t.Context(), l))
 	})
 	if s := t.session("a"); s.LockedBy == "" || s.Last != 3 {
 		t.Errorf("Session = %+v, want it locked and as it was", s)
@@ -207,21 +207,21 @@ func ownFiles(t *test) {
 	for _, who := range []skein.User{"ann", "bob"} {
 		t.as(who, func() {
 			id := skein.SessionID("of-" + who)
-			found, err := t.s.Find(t.Context(), []skein.ClientID{"k0"})
+			found, err := skein.SourcesOf(t.s).Find(t.Context(), []skein.ClientID{"k0"})
 			if err != nil || len(found) != 1 || found["k0"] != at(id, 2) {
 				t.Errorf("Find of %s = %v, %v, want one's own", who, found, err)
 			}
-			f, err := t.s.File(t.Context(), "f", "/same")
+			f, err := skein.SourcesOf(t.s).File(t.Context(), "f", "/same")
 			if err != nil || f.Session != id {
 				t.Errorf("File of %s = %+v, %v, want one's own", who, f, err)
 			}
 			equal(t, "Records of "+string(who), t.records("f", "/same", 0), lines(0, 0, "line of "+string(who)))
-			if alone, err := t.s.File(t.Context(), "f", "/alone"); err != nil || alone.ID != string(who) {
+			if alone, err := skein.SourcesOf(t.s).File(t.Context(), "f", "/alone"); err != nil || alone.ID != string(who) {
 				t.Errorf("File of %s = %+v, %v, want one's own", who, alone, err)
 			}
 		})
 	}
-	if n := len(all(t, t.s.Files(t.Context(), "f"))); n != 4 {
+	if n := len(all(t, skein.SourcesOf(t.s).Files(t.Context(), "f"))); n != 4 {
 		t.Errorf("Files seen by all yields %d, want 4", n)
 	}
 	t.as("ann", func() { t.delete("of-ann") })
@@ -232,11 +232,11 @@ func strangers(t *test) {
 	t.as("ann", func() { t.add("a", created(), user("x")) })
 	t.as("bob", func() { t.add("b", child("a"), user("x")) })
 	t.as("ann", func() {
-		if d, err := t.s.Delete(t.Context(), "a", skein.Deletion{Children: skein.RefuseChildren}); err != nil || len(d.Children) > 0 {
+		if d, err := skein.LifecycleOf(t.s).Delete(t.Context(), "a", skein.Deletion{Children: skein.RefuseChildren}); err != nil || len(d.Children) > 0 {
 			t.Errorf("Delete = %+v, %v, want no children", d, err)
 		}
 		t.append(skein.Batch{Session: "a", Events: []skein.Event{created()}, Again: true})
-		if d, err := t.s.Delete(t.Context(), "a", skein.Deletion{Children: skein.BinChildren}); err != nil || len(d.Binned) > 0 {
+		if d, err := skein.LifecycleOf(t.s).Delete(t.Context(), "a", skein.Deletion{Children: skein.BinChildren}); err != nil || len(d.Binned) > 0 {
 			t.Errorf("Delete = %+v, %v, want nothing in the bin", d, err)
 		}
 	})

@@ -169,14 +169,12 @@ func larger(t *test) {
 	t.add("large", evs...)
 	equal(t, "Sessions larger than 64 KB", t.ids(skein.Filter{LargerThan: 64 << 10}), []skein.SessionID{"large"})
 	equal(t, "Sessions larger than 1 TB", t.ids(skein.Filter{LargerThan: 1 << 40}), nil)
-	if z, ok := t.s.(skein.Sizer); ok {
-		small, err := z.Size(t.Context(), "small")
-		t.noErr("Size", err)
-		large, err := z.Size(t.Context(), "large")
-		t.noErr("Size", err)
-		if small <= 0 || small > 64<<10 || large <= 64<<10 {
-			t.Errorf("Size gives %d and %d, want the second to be large", small, large)
-		}
+	small, err := skein.LifecycleOf(t.s).Size(t.Context(), "small")
+	t.noErr("Size", err)
+	large, err := skein.LifecycleOf(t.s).Size(t.Context(), "large")
+	t.noErr("Size", err)
+	if small <= 0 || small > 64<<10 || large <= 64<<10 {
+		t.Errorf("Size gives %d and %d, want the second to be large", small, large)
 	}
 }
 

@@ -14,18 +14,18 @@ func (m *machine) bin(rt *rapid.T) {
 	id := m.id(rt)
 	_, want, got := m.as(rt)
 	if rapid.Bool().Draw(rt, "restore") {
-		agree(rt, fmt.Sprintf("Restore(%s)", id), 0, want.Restore(ctx, id), 0, got.Restore(ctx, id))
+		agree(rt, fmt.Sprintf("Restore(%s)", id), 0, skein.LifecycleOf(want).Restore(ctx, id), 0, skein.LifecycleOf(got).Restore(ctx, id))
 		return
 	}
-	agree(rt, fmt.Sprintf("Bin(%s)", id), 0, want.Bin(ctx, id), 0, got.Bin(ctx, id))
+	agree(rt, fmt.Sprintf("Bin(%s)", id), 0, skein.LifecycleOf(want).Bin(ctx, id), 0, skein.LifecycleOf(got).Bin(ctx, id))
 }
 
 func (m *machine) delete(rt *rapid.T) {
 	id := m.id(rt)
 	d := skein.Deletion{Children: pick(rt, "children", "", skein.KeepChildren, skein.BinChildren, skein.RefuseChildren)}
 	_, want, got := m.as(rt)
-	dw, ew := want.Delete(ctx, id, d)
-	dg, eg := got.Delete(ctx, id, d)
+	dw, ew := skein.LifecycleOf(want).Delete(ctx, id, d)
+	dg, eg := skein.LifecycleOf(got).Delete(ctx, id, d)
 	dw.Bytes, dg.Bytes = 0, 0
 	agree(rt, fmt.Sprintf("Delete(%s, %s)", id, d.Children), dw, ew, dg, eg)
 }
@@ -34,7 +34,7 @@ func (m *machine) lease(rt *rapid.T) {
 	_, want, got := m.as(rt)
 	if len(m.leases) > 0 && rapid.IntRange(0, 2).Draw(rt, "give back") > 0 {
 		l := rapid.SampledFrom(m.leases).Draw(rt, "lease")
-		agree(rt, fmt.Sprintf("Release(%+v)", l[1]), 0, want.Release(ctx, l[0]), 0, got.Release(ctx, l[1]))
+		agree(rt, fmt.Sprintf("Release(%+v)", l[1]), 0, skein.LeasesOf(want).Release(ctx, l[0]), 0, skein.LeasesOf(got).Release(ctx, l[1]))
 		return
 	}
 	id := m.id(rt)
@@ -42,8 +42,8 @@ func (m *machine) lease(rt *rapid.T) {
 	if rapid.Bool().Draw(rt, "TTL") {
 		r.TTL = 3600e9
 	}
-	lw, ew := want.Acquire(ctx, id, r)
-	lg, eg := got.Acquire(ctx, id, r)
+	lw, ew := skein.LeasesOf(want).Acquire(ctx, id, r)
+	lg, eg := skein.LeasesOf(got).Acquire(ctx, id, r)
 	agree(rt, fmt.Sprintf("Acquire(%s, %+v)", id, r), lw.Session, ew, lg.Session, eg)
 	if ew == nil {
 		m.leases = append(m.leases, [2]skein.Lease{lw, lg})
@@ -54,8 +54,8 @@ func (m *machine) scrub(rt *rapid.T) {
 	id := m.id(rt)
 	secrets := []string{pick(rt, "secret", "password1", "password2", "short"[:3])}
 	_, want, got := m.as(rt)
-	dw, ew := want.Scrub(ctx, id, secrets)
-	dg, eg := got.Scrub(ctx, id, secrets)
+	dw, ew := skein.LifecycleOf(want).Scrub(ctx, id, secrets)
+	dg, eg := skein.LifecycleOf(got).Scrub(ctx, id, secrets)
 	dg.Beyond, dg.Pending = nil, ""
 	agree(rt, fmt.Sprintf("Scrub(%s, %v)", id, secrets), dw, ew, dg, eg)
 }

@@ -51,19 +51,19 @@ func (m *machine) lookAll(rt *rapid.T) {
 		sg, eg := collect(m.other.Sessions(ctx, f))
 		agree(rt, fmt.Sprintf("Sessions(%+v)", f), byID(sw), ew, byID(sg), eg)
 	}
-	fw, ew := collect(m.want.Files(ctx, ""))
-	fg, eg := collect(m.got.Files(ctx, ""))
+	fw, ew := collect(skein.SourcesOf(m.want).Files(ctx, ""))
+	fg, eg := collect(skein.SourcesOf(m.got).Files(ctx, ""))
 	slices.SortStableFunc(fw, bySession)
 	slices.SortStableFunc(fg, bySession)
 	agree(rt, "Files", fw, ew, fg, eg)
 	for _, f := range fw {
-		rw, ew := collect(m.want.Records(ctx, f.Format, f.Path, 0))
-		rg, eg := collect(m.other.Records(ctx, f.Format, f.Path, 0))
+		rw, ew := collect(skein.SourcesOf(m.want).Records(ctx, f.Format, f.Path, 0))
+		rg, eg := collect(skein.SourcesOf(m.other).Records(ctx, f.Format, f.Path, 0))
 		agree(rt, "Records of "+f.Path, rw, ew, rg, eg)
 	}
 	keys := []skein.ClientID{"created", "1", "2", "3"}
-	pw, ew := m.want.Find(ctx, keys)
-	pg, eg := m.got.Find(ctx, keys)
+	pw, ew := skein.SourcesOf(m.want).Find(ctx, keys)
+	pg, eg := skein.SourcesOf(m.got).Find(ctx, keys)
 	agree(rt, "Find", pw, ew, pg, eg)
 }
 

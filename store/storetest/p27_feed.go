@@ -19,7 +19,7 @@ func feeding() []check {
 		{name: "of a view only the user's", run: feedView},
 		{name: "a cursor that is none", run: func(t *test) {
 			for _, c := range []skein.Cursor{"x", "-1", "1 ", "9999999999999999999999"} {
-				t.wantErr(fmt.Sprintf("Feed(%q)", c), failure(t, t.s.Feed(t.Context(), c)), skein.ErrInvalid)
+				t.wantErr(fmt.Sprintf("Feed(%q)", c), failure(t, skein.FeedOf(t.s).Feed(t.Context(), c)), skein.ErrInvalid)
 			}
 		}},
 		{name: "ends with ctx, without an error", run: feedEnds},
@@ -36,7 +36,7 @@ type fed struct {
 func (t *test) feed(s skein.Store, after skein.Cursor) *fed {
 	ctx, cancel := context.WithTimeout(t.Context(), late)
 	t.Cleanup(cancel)
-	next, stop := iter.Pull2(s.Feed(ctx, after))
+	next, stop := iter.Pull2(skein.FeedOf(s).Feed(ctx, after))
 	t.Cleanup(stop)
 	return &fed{t, next, stop}
 }
@@ -113,7 +113,7 @@ func feedMany(t *test, s skein.Store) {
 			ctx, cancel := context.WithTimeout(context.Background(), late)
 			defer cancel()
 			last, n := map[skein.SessionID]skein.Seq{}, 0
-			for f, err := range s.Feed(ctx, "") {
+			for f, err := range skein.FeedOf(s).Feed(ctx, "") {
 				if err == nil && f.Event.Seq != last[f.Session]+1 {
 					err = fmt.Errorf("Feed yields event %d of %s after %d", f.Event.Seq, f.Session, last[f.Session])
 				}
@@ -187,7 +187,7 @@ func feedEnds(t *test) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	n := 0
-	for _, err := range t.s.Feed(ctx, "") {
+	for _, err := range skein.FeedOf(t.s).Feed(ctx, "") {
 		if n++; err != nil {
 			t.Errorf("Feed yields the error %v", err)
 		}

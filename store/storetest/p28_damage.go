@@ -115,7 +115,7 @@ func aroundDamage(t *test) {
 }
 
 func noBlessing(t *test) {
-	ex, ok := t.s.(inspect.Examiner)
+	ex, ok := skein.PartOf[inspect.Examiner](t.s)
 	if !ok {
 		t.Skip("SKIPPED: the store cannot examine itself")
 	}
@@ -292,7 +292,7 @@ func recordsAround(t *test) {
 		equal(t, "damaged records", bad, []int{1, 1})
 	}
 	look()
-	t.wantErr("Records", failure(t, t.s.Records(t.Context(), "f", "/p", 0)), skein.ErrCorrupt)
+	t.wantErr("Records", failure(t, skein.SourcesOf(t.s).Records(t.Context(), "f", "/p", 0)), skein.ErrCorrupt)
 	if d := t.scrub("a", secret); d.Records != 2 || d.UnreadRecords != 1 {
 		t.Errorf("Scrub = %+v, want 2 records, and 1 that could not be looked at", d)
 	}
@@ -320,7 +320,7 @@ func recordFlipped(t *test) {
 	t.append(skein.Batch{Session: "a", Events: []skein.Event{created(), user("whole")}, Import: &skein.Import{File: f, Records: rs}})
 	examine := func(repair bool) (found bool) {
 		t.Helper()
-		ex, ok := t.s.(inspect.Examiner)
+		ex, ok := skein.PartOf[inspect.Examiner](t.s)
 		if !ok {
 			t.Skip("SKIPPED: the store cannot examine itself")
 		}
@@ -342,7 +342,7 @@ func recordFlipped(t *test) {
 	t.s = t.dial()
 	for range 2 {
 		var bad *skein.DamagedRecordsError
-		if err := failure(t, t.s.Records(t.Context(), "f", "/p", 0)); !errors.As(err, &bad) || bad.First != 0 || bad.Last != 0 {
+		if err := failure(t, skein.SourcesOf(t.s).Records(t.Context(), "f", "/p", 0)); !errors.As(err, &bad) || bad.First != 0 || bad.Last != 0 {
 			t.Errorf("Records of a file of one record that was altered yields %v, want that it is damaged", err)
 		}
 		if !examine(true) {
@@ -424,10 +424,10 @@ func sumsFit(t *test) {
 		skein.NewEvent(skein.KindAmended, noon, skein.Amended{Seq: 3, Payload: skein.Say(noon, skein.UserSays("amended: "+long)).Payload}),
 	}})
 	t.append(skein.Batch{Session: "f", Events: []skein.Event{skein.NewEvent(skein.KindCreated, noon, skein.Created{Parent: &skein.Parent{Session: "a", Seq: 4, Why: skein.Fork}})}})
-	if _, err := t.s.Scrub(t.Context(), "a", []string{"hunter22"}); err != nil {
+	if _, err := skein.LifecycleOf(t.s).Scrub(t.Context(), "a", []string{"hunter22"}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := t.s.Delete(t.Context(), "a", skein.Deletion{}); err != nil {
+	if _, err := skein.LifecycleOf(t.s).Delete(t.Context(), "a", skein.Deletion{}); err != nil {
 		t.Fatal(err)
 	}
 	n := 0

@@ -83,7 +83,7 @@ func (c *copier) compare(ctx context.Context) (Report, error) {
 		c.o.tell(Progress{"comparing", i + 1, len(ids), c.stored})
 	}
 	for _, u := range c.users() {
-		for f, err := range c.from.As(u).Files(ctx, "") {
+		for f, err := range skein.SourcesOf(c.from.As(u)).Files(ctx, "") {
 			if err != nil {
 				return r, err
 			}
@@ -209,7 +209,7 @@ func (s *summer) file(ctx context.Context, u skein.User, f skein.SourceFile) ([]
 		u = s.whose(u)
 	}
 	view := s.store.As(u)
-	is, err := view.File(ctx, f.Format, f.Path)
+	is, err := skein.SourcesOf(view).File(ctx, f.Format, f.Path)
 	if errors.Is(err, skein.ErrNotFound) {
 		return nil, nil
 	}
@@ -219,7 +219,7 @@ func (s *summer) file(ctx context.Context, u skein.User, f skein.SourceFile) ([]
 	h := sha256.New()
 	s.Files++
 	h.Write(skein.MustJSON(is))
-	for r, err := range view.Records(ctx, f.Format, f.Path, 0) {
+	for r, err := range skein.SourcesOf(view).Records(ctx, f.Format, f.Path, 0) {
 		if s.isHurt(err, "source file "+f.Path) {
 			break
 		}
@@ -254,7 +254,7 @@ func (s *summer) totals(ctx context.Context) (Totals, error) {
 		s.Tombstones = len(s.stones)
 		return s.Totals, nil
 	}
-	b, ok := s.store.(erase.Burier)
+	b, ok := skein.PartOf[erase.Burier](s.store)
 	if !ok {
 		return s.Totals, nil
 	}

@@ -99,7 +99,7 @@ func (c *copier) imported(ctx context.Context, u skein.User, b skein.Batch) ([]*
 	if len(keys) == 0 {
 		return all, nil
 	}
-	found, err := c.from.As(u).Find(ctx, keys)
+	found, err := skein.SourcesOf(c.from.As(u)).Find(ctx, keys)
 	if err != nil || len(found) == 0 {
 		return all, err
 	}
@@ -126,7 +126,7 @@ func (c *copier) fileOf(ctx context.Context, u skein.User, id skein.SessionID) (
 	if f, ok := c.files[key]; ok {
 		return f, nil
 	}
-	f, err := c.from.As(u).File(ctx, key.format, key.path)
+	f, err := skein.SourcesOf(c.from.As(u)).File(ctx, key.format, key.path)
 	if errors.Is(err, skein.ErrNotFound) {
 		c.files[key] = nil
 		return nil, nil //nolint:nilnil // documented
@@ -134,7 +134,7 @@ func (c *copier) fileOf(ctx context.Context, u skein.User, id skein.SessionID) (
 	if err != nil {
 		return nil, err
 	}
-	has, err := c.to.As(c.whose(u)).File(ctx, key.format, key.path)
+	has, err := skein.SourcesOf(c.to.As(c.whose(u))).File(ctx, key.format, key.path)
 	switch {
 	case errors.Is(err, skein.ErrNotFound):
 		f.Offset, f.Records, f.Damaged, f.State = 0, 0, 0, nil

@@ -175,7 +175,7 @@ func (c *copier) something(ctx context.Context) error {
 			return err
 		}
 	}
-	for _, err := range c.from.Files(ctx, "") {
+	for _, err := range skein.SourcesOf(c.from).Files(ctx, "") {
 		return err
 	}
 	return fmt.Errorf("%w: no session or source file is theirs", skein.ErrNotFound)
@@ -219,7 +219,7 @@ func (c *copier) events(ctx context.Context) error {
 	defer stop()
 	silence := time.AfterFunc(idle, stop)
 	defer silence.Stop()
-	for f, err := range c.from.Feed(fed, "") {
+	for f, err := range skein.FeedOf(c.from).Feed(fed, "") {
 		if err != nil {
 			return err
 		}
@@ -310,7 +310,7 @@ func (c *copier) begin(ctx context.Context, u skein.User, b skein.Batch) error {
 		if c.sessions[s.ID] == nil {
 			return err // it is not one of ours
 		}
-		if err := c.to.Bin(ctx, s.ID); err != nil {
+		if err := skein.LifecycleOf(c.to).Bin(ctx, s.ID); err != nil {
 			return err
 		}
 	}
@@ -369,9 +369,9 @@ func (c *copier) bins(ctx context.Context) error {
 		}
 		switch was := c.sessions[id].Binned; {
 		case was != 0 && s.Binned == 0:
-			err = c.to.Bin(ctx, id)
+			err = skein.LifecycleOf(c.to).Bin(ctx, id)
 		case was == 0 && s.Binned != 0:
-			err = c.to.Restore(ctx, id)
+			err = skein.LifecycleOf(c.to).Restore(ctx, id)
 		}
 		if err != nil {
 			return err

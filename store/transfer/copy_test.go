@@ -96,11 +96,11 @@ func furnish(t *testing.T, s skein.Store) {
 
 	// A key that three sessions had, one after the other; one came back without.
 	put(t, s, skein.Batch{Session: "key1", Events: begun(skein.Created{Key: "k"}, 1)})
-	do(t, s.Bin(ctx, "key1"))
+	do(t, skein.LifecycleOf(s).Bin(ctx, "key1"))
 	put(t, s, skein.Batch{Session: "key2", Events: begun(skein.Created{Key: "k"}, 1)})
-	do(t, s.Bin(ctx, "key2"))
+	do(t, skein.LifecycleOf(s).Bin(ctx, "key2"))
 	put(t, s, skein.Batch{Session: "key3", Events: begun(skein.Created{Key: "k"}, 1)})
-	do(t, s.Restore(ctx, "key1"))
+	do(t, skein.LifecycleOf(s).Restore(ctx, "key1"))
 
 	// Forks of what was deleted: one deep, two of one, and one between.
 	put(t, s, skein.Batch{Session: "gone", Events: begun(skein.Created{Key: "g"}, 8)})
@@ -110,7 +110,7 @@ func furnish(t *testing.T, s skein.Store) {
 	put(t, s, skein.Batch{Session: "mid", Events: begun(forkOf("plain", 9), 3)})
 	put(t, s, skein.Batch{Session: "heir3", Events: begun(forkOf("mid", 11), 2)})
 	for _, id := range []skein.SessionID{"gone", "gone2", "mid"} {
-		if _, err := s.Delete(ctx, id, skein.Deletion{}); err != nil {
+		if _, err := skein.LifecycleOf(s).Delete(ctx, id, skein.Deletion{}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -165,7 +165,7 @@ func TestCopyBringsEverything(t *testing.T) {
 				if _, err := y.Append(t.Context(), skein.Batch{Session: "gone", Events: begun(skein.Created{}, 0)}); !errors.Is(err, skein.ErrDeleted) {
 					t.Errorf("Append to what was deleted = %v, want %v", err, skein.ErrDeleted)
 				}
-				if found, err := y.Find(t.Context(), []skein.ClientID{"r5", "c0"}); err != nil || len(found) != 1 || found["r5"].Session != "imported" {
+				if found, err := skein.SourcesOf(y).Find(t.Context(), []skein.ClientID{"r5", "c0"}); err != nil || len(found) != 1 || found["r5"].Session != "imported" {
 					t.Errorf("Find = %v, %v, want the imported event alone", found, err)
 				}
 				ux, err := x.Usage(t.Context(), skein.UsageQuery{By: skein.BySession})
@@ -184,8 +184,11 @@ func TestCopyBringsEverything(t *testing.T) {
 // if the program had been killed.
 type stops struct {
 	skein.Store
+	skein.Lifecycle
 	left *int
 }
+
+func (s stops) Unwrap() skein.Store { return s.Store }
 
 var errKilled = errors.New("killed")
 
@@ -196,7 +199,10 @@ func (s stops) spend() error {
 	return nil
 }
 
-func (s stops) As(u skein.User) skein.Store { return stops{s.Store.As(u), s.left} }
+func (s stops) As(u skein.User) skein.Store {
+	view := s.Store.As(u)
+	return stops{view, skein.LifecycleOf(view), s.left}
+}
 
 func (s stops) Append(ctx context.Context, bs ...skein.Batch) ([]skein.Receipt, error) {
 	if err := s.spend(); err != nil {
@@ -209,21 +215,21 @@ func (s stops) Delete(ctx context.Context, id skein.SessionID, d skein.Deletion)
 	if err := s.spend(); err != nil {
 		return skein.Deleted{}, err
 	}
-	return s.Store.Delete(ctx, id, d)
+	return skein.LifecycleOf(s.Store).Delete(ctx, id, d)
 }
 
 func (s stops) Bin(ctx context.Context, id skein.SessionID) error {
 	if err := s.spend(); err != nil {
 		return err
 	}
-	return s.Store.Bin(ctx, id)
+	return skein.LifecycleOf(s.Store).Bin(ctx, id)
 }
 
 func (s stops) Restore(ctx context.Context, id skein.SessionID) error {
 	if err := s.spend(); err != nil {
 		return err
 	}
-	return s.Store.Restore(ctx, id)
+	return skein.LifecycleOf(s.Store).Restore(ctx, id)
 }
 
 func (s stops) Bury(ctx context.Context, st ...erase.Tombstone) error {
@@ -243,7 +249,7 @@ func TestCopyGoesOnWhereverItWasKilled(t *testing.T) {
 	for n := 0; ; n++ {
 		y := memory.New()
 		left := n
-		_, err := transfer.Copy(t.Context(), x, stops{y, &left}, transfer.Options{})
+		_, err := transfer.Copy(t.Context(), x, stops{y, skein.LifecycleOf(y), &left}, transfer.Options{})
 		if err != nil && !errors.Is(err, errKilled) {
 			t.Fatalf("Copy that ends after %d changes: %v", n, err)
 		}
@@ -272,6 +278,8 @@ func TestCopySaysWhatDiffers(t *testing.T) {
 
 // dated is a store from before housekeeping had a time of its own.
 type dated struct{ skein.Store }
+
+func (d dated) Unwrap() skein.Store { return d.Store }
 
 func (d dated) As(u skein.User) skein.Store { return dated{d.Store.As(u)} }
 

@@ -15,9 +15,12 @@ import (
 // hurt is a store in which events are damaged, and a record of a source file.
 type hurt struct {
 	skein.Store
+	skein.Sources
 	at     map[skein.Place]bool
 	record int // of /p
 }
+
+func (h hurt) Unwrap() skein.Store { return h.Store }
 
 func (h hurt) damaged(id skein.SessionID, e skein.Event) *skein.DamagedError {
 	if s, err := h.Session(context.Background(), id); err != nil || e.Seq <= s.Base { // it is the parent's
@@ -29,7 +32,10 @@ func (h hurt) damaged(id skein.SessionID, e skein.Event) *skein.DamagedError {
 	return &skein.DamagedError{Seq: e.Seq, Time: e.Time, Kind: e.Kind, Role: skein.RoleUser, Err: skein.ErrSum}
 }
 
-func (h hurt) As(u skein.User) skein.Store { return hurt{h.Store.As(u), h.at, h.record} }
+func (h hurt) As(u skein.User) skein.Store {
+	view := h.Store.As(u)
+	return hurt{view, skein.SourcesOf(view), h.at, h.record}
+}
 
 func (h hurt) Events(ctx context.Context, id skein.SessionID, after skein.Seq) iter.Seq2[skein.Event, error] {
 	return func(yield func(skein.Event, error) bool) {
@@ -49,7 +55,7 @@ func (h hurt) Events(ctx context.Context, id skein.SessionID, after skein.Seq) i
 
 func (h hurt) Feed(ctx context.Context, after skein.Cursor) iter.Seq2[skein.Fed, error] {
 	return func(yield func(skein.Fed, error) bool) {
-		for f, err := range h.Store.Feed(ctx, after) {
+		for f, err := range skein.FeedOf(h.Store).Feed(ctx, after) {
 			if err == nil && f.Event.Kind != "" {
 				if bad := h.damaged(f.Session, f.Event); bad != nil {
 					f.Event, f.Damaged = bad.StandIn(), true
@@ -64,7 +70,7 @@ func (h hurt) Feed(ctx context.Context, after skein.Cursor) iter.Seq2[skein.Fed,
 
 func (h hurt) Records(ctx context.Context, format, path string, n int) iter.Seq2[skein.Record, error] {
 	return func(yield func(skein.Record, error) bool) {
-		for r, err := range h.Store.Records(ctx, format, path, n) {
+		for r, err := range skein.SourcesOf(h.Store).Records(ctx, format, path, n) {
 			if err == nil && path == "/p" && r.N == h.record {
 				yield(skein.Record{}, &skein.DamagedRecordsError{First: r.N, Last: r.N, Err: skein.ErrSum})
 				return
@@ -91,7 +97,7 @@ func family(t *testing.T) (skein.Store, hurt) {
 		rs = append(rs, skein.Record{N: i, Raw: []byte("x\n")})
 	}
 	put(t, s, skein.Batch{Session: "a", Import: &skein.Import{File: f, Records: rs}})
-	return s, hurt{s, map[skein.Place]bool{{Session: "a", Seq: 3}: true, {Session: "f", Seq: 5}: true}, 1100}
+	return s, hurt{s, skein.SourcesOf(s), map[skein.Place]bool{{Session: "a", Seq: 3}: true, {Session: "f", Seq: 5}: true}, 1100}
 }
 
 func TestSendGoesAroundDamage(t *testing.T) {

@@ -63,7 +63,7 @@ func TestASessionWhoseIDIsAnothersGoesOnUnderAnother(t *testing.T) {
 				t.Errorf("ann's session is %q, want %q", x, text(t, a, "s"))
 			}
 			// Gone from there, its ID is free: what has a name keeps it.
-			if _, err := team.Delete(t.Context(), "s", skein.Deletion{}); err != nil {
+			if _, err := skein.LifecycleOf(team).Delete(t.Context(), "s", skein.Deletion{}); err != nil {
 				t.Fatal(err)
 			}
 			if again := send(t, b, bob); len(again) != 0 {

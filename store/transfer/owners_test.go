@@ -37,7 +37,7 @@ func TestCopyGivesOnesSessionsToAnotherUser(t *testing.T) {
 			furnish(t, x)
 			put(t, x, skein.Batch{Session: "named", Events: begun(skein.Created{User: skein.Local}, 1)})
 			put(t, x, skein.Batch{Session: "heir4", Events: begun(forkOf("named", 2), 1)})
-			if _, err := x.Delete(t.Context(), "named", skein.Deletion{}); err != nil {
+			if _, err := skein.LifecycleOf(x).Delete(t.Context(), "named", skein.Deletion{}); err != nil {
 				t.Fatal(err)
 			}
 			to := transfer.Options{Users: map[skein.User]skein.User{skein.Local: "ann"}}
@@ -49,7 +49,7 @@ func TestCopyGivesOnesSessionsToAnotherUser(t *testing.T) {
 			if got, want := owned(t, y), (map[skein.User]int{"ann": had[skein.Local]}); cmp.Diff(want, got) != "" {
 				t.Errorf("sessions by user (-want +got):\n%s", cmp.Diff(want, got))
 			}
-			if f, err := y.As("ann").File(t.Context(), "codex", "/a.jsonl"); err != nil || f.Records != 1200 {
+			if f, err := skein.SourcesOf(y.As("ann")).File(t.Context(), "codex", "/a.jsonl"); err != nil || f.Records != 1200 {
 				t.Errorf("File of ann = %+v, %v", f, err)
 			}
 			if _, err := y.As("ann").Append(t.Context(), skein.Batch{Session: "gone", Events: begun(skein.Created{}, 0)}); !errors.Is(err, skein.ErrDeleted) {
@@ -82,6 +82,8 @@ type writing struct {
 	other func()
 }
 
+func (w writing) Unwrap() skein.Store { return w.Store }
+
 func (w writing) As(u skein.User) skein.Store { return writing{w.Store.As(u), w.other} }
 
 func (w writing) Append(ctx context.Context, bs ...skein.Batch) ([]skein.Receipt, error) {
@@ -113,7 +115,7 @@ func TestCopyOfOneUserLeavesOthersAloneWhileTheyWrite(t *testing.T) {
 					gone := skein.SessionID(fmt.Sprint("gone-", i, "-", n))
 					put(t, s, skein.Batch{Session: gone, Events: begun(skein.Created{}, 0)})
 					put(t, s, skein.Batch{Session: skein.SessionID(fmt.Sprint("others-", i, "-", n)), Events: begun(skein.Created{}, 2)})
-					_, err := s.Delete(t.Context(), gone, skein.Deletion{})
+					_, err := skein.LifecycleOf(s).Delete(t.Context(), gone, skein.Deletion{})
 					do(t, err)
 				}
 			}

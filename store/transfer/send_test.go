@@ -144,6 +144,8 @@ type narrow struct {
 	without skein.SessionID
 }
 
+func (n narrow) Unwrap() skein.Store { return n.Store }
+
 // Append implements [skein.Store].
 func (n narrow) Append(ctx context.Context, batches ...skein.Batch) ([]skein.Receipt, error) {
 	if batches[0].Session == n.without {
@@ -292,7 +294,7 @@ func TestSendGoesOnWhereverItWasKilled(t *testing.T) {
 	for n := 0; ; n++ {
 		to, left := memory.New(), n
 		killed := false
-		err := transfer.Send(t.Context(), a, stops{to, &left}, transfer.Sending{}, func(o transfer.Outcome) error {
+		err := transfer.Send(t.Context(), a, stops{to, skein.LifecycleOf(to), &left}, transfer.Sending{}, func(o transfer.Outcome) error {
 			killed = killed || errors.Is(o.Err, errKilled)
 			return nil
 		})
@@ -346,7 +348,7 @@ func TestWhatWasDeletedThereStaysSo(t *testing.T) {
 			put(t, b, skein.Batch{Session: "fork", Events: begun(forkOf("s", 2), 1)})
 			send(t, b, a)
 			for _, id := range []skein.SessionID{"fork", "s"} {
-				if _, err := a.Delete(t.Context(), id, skein.Deletion{}); err != nil {
+				if _, err := skein.LifecycleOf(a).Delete(t.Context(), id, skein.Deletion{}); err != nil {
 					t.Fatal(err)
 				}
 			}

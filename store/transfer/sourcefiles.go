@@ -12,7 +12,7 @@ import (
 func (c *copier) sourceFiles(ctx context.Context) error {
 	for _, u := range c.users() {
 		from, to := c.from.As(u), c.to.As(c.whose(u))
-		for f, err := range from.Files(ctx, "") {
+		for f, err := range skein.SourcesOf(from).Files(ctx, "") {
 			if err != nil {
 				return err
 			}
@@ -33,7 +33,7 @@ func (c *copier) sourceFiles(ctx context.Context) error {
 // not have. Where one is damaged the second store is left to read the file itself from
 // its beginning: a part of it would be taken for the whole.
 func sourceFile(ctx context.Context, from, to skein.Store, f skein.SourceFile) error {
-	has, err := to.File(ctx, f.Format, f.Path)
+	has, err := skein.SourcesOf(to).File(ctx, f.Format, f.Path)
 	if err != nil && !errors.Is(err, skein.ErrNotFound) {
 		return err
 	}
@@ -53,7 +53,7 @@ func sourceFile(ctx context.Context, from, to skein.Store, f skein.SourceFile) e
 		return err
 	}
 	damaged := has.Damaged
-	for r, err := range from.Records(ctx, f.Format, f.Path, has.Records) {
+	for r, err := range skein.SourcesOf(from).Records(ctx, f.Format, f.Path, has.Records) {
 		if bad := (*skein.DamagedRecordsError)(nil); errors.As(err, &bad) && (stored || has.Records == 0) {
 			part.Records, part.Forget = nil, true
 			f.Size, f.Mtime, f.Inode, f.Offset, f.Records, f.Damaged, f.State = 0, 0, 0, 0, 0, 0, nil

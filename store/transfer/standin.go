@@ -133,7 +133,7 @@ func (c *copier) clear(ctx context.Context) error {
 			continue
 		}
 		if err == nil {
-			_, err = c.to.Delete(ctx, id, skein.Deletion{})
+			_, err = skein.LifecycleOf(c.to).Delete(ctx, id, skein.Deletion{})
 		}
 		if err != nil {
 			return err

@@ -16,8 +16,8 @@ type grave struct {
 
 // tombstones copies those that the first store has.
 func (c *copier) tombstones(ctx context.Context) error {
-	from, ok := c.raw.(erase.Burier)
-	to, ok2 := c.to.(erase.Burier)
+	from, ok := skein.PartOf[erase.Burier](c.raw)
+	to, ok2 := skein.PartOf[erase.Burier](c.to)
 	if !ok || !ok2 {
 		return nil
 	}

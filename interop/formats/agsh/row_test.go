@@ -58,7 +58,7 @@ func TestAgshIsWritten(t *testing.T) {
 		path, do := march(t)
 		do(`UPDATE sessions SET locked_by = '2147483646'`)
 		s := wentOn(t, path)
-		l, err := s.Acquire(t.Context(), "s", skein.LeaseRequest{Program: "test"})
+		l, err := skein.LeasesOf(s).Acquire(t.Context(), "s", skein.LeaseRequest{Program: "test"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -72,7 +72,7 @@ func TestAgshIsWritten(t *testing.T) {
 			}
 		}
 		locks(fmt.Sprint(os.Getpid()))
-		if err := s.Release(t.Context(), l); err != nil {
+		if err := skein.LeasesOf(s).Release(t.Context(), l); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := skein.Add(t.Context(), s, "s", says(2, skein.RoleUser, words("and more"))); err != nil {

@@ -64,7 +64,7 @@ func TestASessionSeenInItsFirstTurnIsTheOneThatIsReadAfterwards(t *testing.T) {
 			if err != nil || sess.Title != c.title {
 				t.Fatalf("session %s = %+v, %v, want the title %q", c.id, sess, err, c.title)
 			}
-			f, err := store.File(t.Context(), Name, sess.Origin.Path)
+			f, err := skein.SourcesOf(store).File(t.Context(), Name, sess.Origin.Path)
 			if want := c.user + ":" + c.name; err != nil || f.ID != want {
 				t.Errorf("the source of %s has the ID %q, %v, want %q", c.id, f.ID, err, want)
 			}
