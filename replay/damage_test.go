@@ -18,14 +18,16 @@ import (
 // hurt is a store in which the event at a place is damaged.
 type hurt struct {
 	skein.Store
-	skein.DamagedError
+	bad skein.DamagedError
 }
+
+func (h hurt) Unwrap() skein.Store { return h.Store }
 
 func (h hurt) Events(ctx context.Context, id skein.SessionID, after skein.Seq) iter.Seq2[skein.Event, error] {
 	return func(yield func(skein.Event, error) bool) {
 		for e, err := range h.Store.Events(ctx, id, after) {
-			if err == nil && e.Seq == h.Seq {
-				yield(skein.Event{}, &h.DamagedError)
+			if err == nil && e.Seq == h.bad.Seq {
+				yield(skein.Event{}, &h.bad)
 				return
 			}
 			if !yield(e, err) {
@@ -66,7 +68,7 @@ func TestWhatStandsInForADamagedEventIsNamed(t *testing.T) {
 		to := memory.New()
 		for i, s := range []skein.Store{to, to, from} {
 			done, err := replay.Load(t.Context(), s, bytes.NewReader(log.Bytes()), replay.Options{})
-			if err != nil || done.Damaged != 1 || !strings.Contains(done.Damage[0], bad.Error()) {
+			if err != nil || done.Damaged != 1 || !strings.Contains(done.Damage[0], bad.bad.Error()) {
 				t.Errorf("load %d of %s with event %d damaged = %+v, %v, want that it is named", i, c.id, c.seq, done, err)
 			}
 		}

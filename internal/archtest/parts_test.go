@@ -63,7 +63,7 @@ func TestAStoreThatWrapsAnotherLosesNoPart(t *testing.T) {
 				}
 			}
 			if slices.Contains(w.embeds, "Store") {
-				all[s.tree.Name.Name+" "+spec.Name.Name] = w
+				all[s.pkg()+" "+spec.Name.Name] = w
 			}
 			return true
 		})
@@ -79,7 +79,7 @@ func TestAStoreThatWrapsAnotherLosesNoPart(t *testing.T) {
 				of = star.X
 			}
 			if id, ok := of.(*ast.Ident); ok {
-				if w := all[s.tree.Name.Name+" "+id.Name]; w != nil {
+				if w := all[s.pkg()+" "+id.Name]; w != nil {
 					w.methods = append(w.methods, f.Name.Name)
 				}
 			}
