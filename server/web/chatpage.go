@@ -84,7 +84,7 @@ func (s *site) chatWith(w http.ResponseWriter, r *http.Request, text string, wro
 		s.fail(w, r, err)
 		return
 	}
-	t, err := s.transcribe(r.Context(), one, found, false)
+	t, err := s.transcribe(r.Context(), one, found)
 	if err == nil {
 		err = t.build(found)
 	}

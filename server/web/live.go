@@ -24,6 +24,7 @@ const soon = 150 * time.Millisecond
 // gets what is new as it gets everything else. Events are
 //
 //	changed   it has grown; data and ID are its last seq
+//	rewound   what was said before was taken back, or stands again; changed follows
 //	piece     a piece of the answer that is being written, as JSON
 //	state     the turn under way is at another place
 //	gone      the session was deleted
@@ -49,7 +50,7 @@ func (s *site) live(w http.ResponseWriter, r *http.Request) {
 		talk = ear
 	}
 	ctx, cancel := context.WithCancel(r.Context())
-	grown, gone := make(chan skein.Seq), make(chan struct{})
+	grown, gone := make(chan skein.Event), make(chan struct{})
 	go func() {
 		defer close(gone)
 		s.watch(ctx, store, id, skein.Seq(after), grown)
@@ -67,15 +68,15 @@ func (s *site) live(w http.ResponseWriter, r *http.Request) {
 // loggedOut tells a page that its login was ended.
 const loggedOut = "event: out\ndata: {}\n\n"
 
-// watch sends on the places of what is appended, until ctx ends or the session
+// watch sends on what is appended, until ctx ends or the session
 // is gone.
-func (s *site) watch(ctx context.Context, store skein.Store, id skein.SessionID, after skein.Seq, grown chan<- skein.Seq) {
+func (s *site) watch(ctx context.Context, store skein.Store, id skein.SessionID, after skein.Seq, grown chan<- skein.Event) {
 	for e, err := range legible(store).Watch(ctx, id, after) {
 		if err != nil {
 			return
 		}
 		select {
-		case grown <- e.Seq:
+		case grown <- e:
 		case <-ctx.Done():
 			return
 		}
@@ -96,13 +97,16 @@ func (l *living) write(text string) bool {
 // stateChanged tells that the turn under way is at something else.
 const stateChanged = "event: state\ndata: {}\n\n"
 
+// rewound tells that there was a rewind.
+const rewound = "event: rewound\ndata: {}\n\n"
+
 // follow writes what happens, until ctx ends, the session is gone, or nobody
 // reads.
-func (l *living) follow(ctx context.Context, grown <-chan skein.Seq, gone <-chan struct{}, talk <-chan news, redact func(string) string) {
+func (l *living) follow(ctx context.Context, grown <-chan skein.Event, gone <-chan struct{}, talk <-chan news, redact func(string) string) {
 	beats := time.NewTicker(beat)
 	defer beats.Stop()
 	var due <-chan time.Time // when to tell that it has grown; nil if it has not
-	last := skein.Seq(0)
+	last, told := skein.Seq(0), ""
 	hello := "retry: 2000\n\n"
 	if talk != nil {
 		hello += stateChanged // between the page and its stream something may have been asked
@@ -116,13 +120,16 @@ func (l *living) follow(ctx context.Context, grown <-chan skein.Seq, gone <-chan
 				l.write("event: gone\ndata: {}\n\n")
 			}
 			return
-		case last = <-grown:
+		case e := <-grown:
+			if last = e.Seq; e.Kind == skein.KindRewound {
+				told = rewound
+			}
 			if due == nil {
 				due = time.After(soon)
 			}
 		case <-due:
-			due = nil
-			ok = l.write(fmt.Sprintf("event: changed\nid: %d\ndata: %d\n\n", last, last))
+			ok = l.write(fmt.Sprintf("%sevent: changed\nid: %d\ndata: %d\n\n", told, last, last))
+			due, told = nil, ""
 		case n := <-talk:
 			if n.Kind == "piece" {
 				ok = l.write("event: piece\ndata: " + string(skein.MustJSON(redact(n.Text))) + "\n\n")

@@ -226,7 +226,8 @@ func (s *site) hits(ctx context.Context, found []skein.Hit) ([]hit, error) {
 			}
 			known[h.Session] = one
 		}
-		all = append(all, hit{Hit: h, Session: one, Name: one.Name(), Pieces: pieces(&h), Path: fmt.Sprintf("%s?at=%d#m%d", sessionPath(one.ID), h.Seq, h.Seq)})
+		at := transcript{Session: one, Rewound: h.Rewound}
+		all = append(all, hit{Hit: h, Session: one, Name: one.Name(), Pieces: pieces(&h), Path: fmt.Sprintf("%s#m%d", at.Link("at", h.Seq), h.Seq)})
 	}
 	return all, nil
 }

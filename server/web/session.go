@@ -55,7 +55,7 @@ func (p *sessionPage) Jumps() []wanted { return []wanted{wantUser, wantTool, wan
 
 // Jump returns where the next message of a kind is, or the one before.
 func (p *sessionPage) Jump(what wanted, backward bool) string {
-	to := fmt.Sprintf("%s/next?what=%s&from=%d%s", p.Path(), what, p.At, p.more())
+	to := fmt.Sprintf("%s/next?what=%s&from=%d%s", p.Path(), what, p.At, p.More())
 	if backward {
 		to += "&back=1"
 	}
@@ -151,7 +151,7 @@ func (s *site) messages(w http.ResponseWriter, r *http.Request) {
 // window makes the transcript of the window that a request asks for.
 func (s *site) window(r *http.Request, one skein.Session) (*transcriber, error) {
 	q := r.URL.Query()
-	read := windows{ctx: r.Context(), store: legible(door.From(r.Context()).Store), id: one.ID, size: windowSize}
+	read := windows{ctx: r.Context(), store: legible(door.From(r.Context()).Store), id: one.ID, size: windowSize, rewound: q.Has("rewound")}
 	get := read.from
 	at := skein.Seq(0)
 	for key, f := range map[string]func(skein.Seq) (window, error){"after": read.from, "before": read.until, "at": read.around} {
@@ -167,10 +167,11 @@ func (s *site) window(r *http.Request, one skein.Session) (*transcriber, error) 
 	if err != nil {
 		return nil, err
 	}
-	t, err := s.transcribe(r.Context(), one, found, q.Has("raw"))
+	t, err := s.transcribe(r.Context(), one, found)
 	if err != nil {
 		return nil, err
 	}
+	t.Raw, t.Rewound = q.Has("raw"), q.Has("rewound")
 	if t.At = at; at == 0 && len(found.Entries) > 0 && found.Before > 0 {
 		t.At = found.Entries[0].Seq
 	}
@@ -197,15 +198,16 @@ func (s *site) wholeMessage(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, r, err)
 		return
 	}
-	read := windows{ctx: r.Context(), store: legible(door.From(r.Context()).Store), id: one.ID, size: 1}
+	// It was asked for by its place, so it is shown even if it was taken back.
+	read := windows{ctx: r.Context(), store: legible(door.From(r.Context()).Store), id: one.ID, size: 1, rewound: true}
 	found, err := read.from(max(seq-1, 0))
 	if err != nil {
 		s.fail(w, r, err)
 		return
 	}
-	t, err := s.transcribe(r.Context(), one, found, r.URL.Query().Has("raw"))
+	t, err := s.transcribe(r.Context(), one, found)
 	if err == nil {
-		t.whole = true
+		t.Raw, t.Rewound, t.whole = r.URL.Query().Has("raw"), true, true
 		err = t.build(found)
 	}
 	if err != nil {

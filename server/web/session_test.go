@@ -41,12 +41,9 @@ func TestSessionShowsAllThatATranscriptHas(t *testing.T) {
 		"Reasoning", "Sub-agent", `data-load="/sessions/s-colours/messages?nested=1"`, "31.0 s",
 		"the model sees a summary in place of everything up to", "<strong>Piers</strong>", "48.2k tokens became 2.1k",
 		"A request failed: overloaded: try again later (HTTP 529)",
-		"Gone back", "gone", "network: the connection was lost", "Interrupted.",
+		"network: the connection was lost", "Interrupted.",
 		"turn 1 · ", "Fork here", "skein resume ", " --to claude-code --run", "Hand it to codex",
 	)
-	if n := strings.Count(page, `class="msg user gone"`); n != 1 {
-		t.Errorf("%d messages of the user's are shown as taken back, want 1", n)
-	}
 	lacks(t, "the page", page, "ZgotmplZ", "no answer")
 }
 

@@ -51,6 +51,7 @@ func (s *site) findIn(r *http.Request, p *sessionPage) error {
 	if err != nil {
 		return err
 	}
+	q.Rewound = q.Rewound || p.Rewound
 	q.Session, q.Each, q.Limit, q.Deadline = p.Session.ID, true, keptInside+1, lookFor
 	if hasWords(&q) {
 		q.Deadline = s.FindFor
@@ -88,7 +89,11 @@ func foundPage(p *sessionPage, hits []skein.Hit, past skein.Seq) {
 	}
 	for _, h := range hits[begin:end] {
 		h.Session = p.Session.ID // of a fork, what it shows of its parent too
-		to := fmt.Sprintf("%s&past=%d#m%d", link("at", h.Seq), past, h.Seq)
+		to := fmt.Sprintf("%s&past=%d", link("at", h.Seq), past)
+		if h.Rewound && !p.Rewound {
+			to += "&rewound=1"
+		}
+		to += fmt.Sprintf("#m%d", h.Seq)
 		f.Hits = append(f.Hits, hit{Hit: h, Session: p.Session, Name: p.Title, Pieces: pieces(&h), Path: to})
 	}
 }

@@ -41,8 +41,8 @@ func (s *site) next(w http.ResponseWriter, r *http.Request) {
 	if q.Has("back") {
 		messages = preceding(r.Context(), store, one.ID, from)
 	}
-	t := transcript{Session: one, Raw: q.Has("raw")}
-	for m, err := range messages {
+	t := transcript{Session: one, Raw: q.Has("raw"), Rewound: q.Has("rewound")}
+	for m, err := range saidBy(r)(messages) {
 		if err != nil {
 			s.fail(w, r, err)
 			return
@@ -74,18 +74,23 @@ func (k wanted) is(m *skein.Message) bool {
 	return false
 }
 
-// following yields the messages after a place, pieces by themselves.
+// following yields the messages after a place.
 func following(ctx context.Context, store skein.Store, id skein.SessionID, after skein.Seq) iter.Seq2[skein.Entry, error] {
 	return func(yield func(skein.Entry, error) bool) {
-		for e, err := range store.Events(ctx, id, after) {
-			if err == nil && e.Kind != skein.KindSaid {
-				continue
+		read := windows{ctx: ctx, store: store, id: id, size: maxWindow, rewound: true}
+		share := room.Of(ctx)
+		for was := share.Used(); ; share.Give(share.Used() - was) {
+			found, err := read.messagesFrom(after)
+			if err != nil {
+				yield(skein.Entry{}, err)
+				return
 			}
-			m := skein.Message{}
-			if err == nil {
-				m, err = skein.Decode[skein.Message](e)
+			for _, e := range found.Entries {
+				if !yield(e, nil) {
+					return
+				}
 			}
-			if !yield(skein.Entry{Seq: e.Seq, Message: m}, err) || err != nil {
+			if after = found.After; after == 0 {
 				return
 			}
 		}

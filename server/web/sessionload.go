@@ -83,7 +83,7 @@ func (s *site) download(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
 		h.Set("Content-Type", d.Media)
 		h.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": fileName(&one) + d.Ext}))
-		if err := s.export(r.Context(), w, one, d.Name); err != nil {
+		if err := s.export(r.Context(), w, one, d.Name, saidBy(r)); err != nil {
 			s.Log.Error("a download broke off", "session", one.ID, "err", err)
 			panic(http.ErrAbortHandler) // so that nobody takes half a file for the whole
 		}
@@ -92,15 +92,26 @@ func (s *site) download(w http.ResponseWriter, r *http.Request) {
 	door.Refuse(w, r, http.StatusBadRequest, "invalid", "as=%s: want md, html, json or skein", r.URL.Query().Get("as"))
 }
 
+// said is which of a session's messages a document has.
+type said func(render.Entries) render.Entries
+
+// saidBy returns which messages a request asks for: those that stand, or all.
+func saidBy(r *http.Request) said {
+	if r.URL.Query().Has("rewound") {
+		return func(all render.Entries) render.Entries { return all }
+	}
+	return render.Standing
+}
+
 // export writes a session in a form. What is for people to read has no secrets.
-func (s *site) export(ctx context.Context, w io.Writer, one skein.Session, as string) error {
+func (s *site) export(ctx context.Context, w io.Writer, one skein.Session, as string, of said) error {
 	store := legible(door.From(ctx).Store)
 	if as == "skein" {
 		_, err := replay.Write(ctx, w, store, one.ID)
 		return err
 	}
 	b := bufio.NewWriter(w)
-	entries := render.Standing(s.entries(ctx, store, one))
+	entries := of(s.entries(ctx, store, one))
 	one = s.veiled(one)
 	if as == "json" {
 		told, err := render.TellCalls(&one, store.Events(ctx, one.ID, 0), one.Last)

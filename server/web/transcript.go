@@ -20,6 +20,7 @@ type transcript struct {
 	Before  skein.Seq // as of window
 	After   skein.Seq
 	Raw     bool      // secrets are shown
+	Rewound bool      // what was taken back is shown
 	Hid     bool      // some were taken out
 	Nested  bool      // it stands in another session's page
 	Write   bool      // the visitor may change it
@@ -46,7 +47,7 @@ func (t *transcript) Path() string { return sessionPath(t.Session.ID) }
 
 // Link returns where another window of it is: key is before, after or at.
 func (t *transcript) Link(key string, seq skein.Seq) string {
-	return t.Path() + "?" + key + "=" + strconv.FormatInt(int64(seq), 10) + t.more()
+	return t.Path() + "?" + key + "=" + strconv.FormatInt(int64(seq), 10) + t.More()
 }
 
 // Piece returns where that window is without the page around it.
@@ -55,24 +56,56 @@ func (t *transcript) Piece(key string, seq skein.Seq) string {
 	if t.Nested {
 		nested = "&nested=1"
 	}
-	return t.Path() + "/messages?" + key + "=" + strconv.FormatInt(int64(seq), 10) + t.more() + nested
+	return t.Path() + "/messages?" + key + "=" + strconv.FormatInt(int64(seq), 10) + t.More() + nested
 }
 
 // Child returns where the first messages of a child are.
 func (t *transcript) Child(id skein.SessionID) string {
-	return sessionPath(id) + "/messages?nested=1" + t.more()
+	return sessionPath(id) + "/messages?nested=1" + t.More()
 }
 
 // Whole returns where a message is shown without cuts.
 func (t *transcript) Whole(seq skein.Seq) string {
-	return t.Path() + "/messages/" + strconv.FormatInt(int64(seq), 10) + "?" + strings.TrimPrefix(t.more(), "&")
+	return t.Path() + "/messages/" + strconv.FormatInt(int64(seq), 10) + "?" + strings.TrimPrefix(t.More(), "&")
 }
 
-func (t *transcript) more() string {
-	if t.Raw {
-		return "&raw=1"
+// Begin returns where its first window is.
+func (t *transcript) Begin() string {
+	return strings.TrimSuffix(t.Path()+"?"+strings.TrimPrefix(t.More(), "&"), "?")
+}
+
+// SecretsPath returns where it is shown with secrets or, if it has them, without.
+func (t *transcript) SecretsPath() string {
+	other := *t
+	other.Raw = !t.Raw
+	return other.here()
+}
+
+// RewoundPath returns where it is shown with what was taken back or, if it has this,
+// without.
+func (t *transcript) RewoundPath() string {
+	other := *t
+	other.Rewound = !t.Rewound
+	return other.here()
+}
+
+func (t *transcript) here() string {
+	if t.At == 0 {
+		return t.Begin()
 	}
-	return ""
+	return t.Link("at", t.At)
+}
+
+// More returns what the visitor wants to see besides the usual, to be added to a
+// path.
+func (t *transcript) More() (more string) {
+	if t.Raw {
+		more += "&raw=1"
+	}
+	if t.Rewound {
+		more += "&rewound=1"
+	}
+	return more
 }
 
 // transcriber makes a transcript of a window.
@@ -99,10 +132,10 @@ type answer struct {
 }
 
 // transcribe makes what the page shows of w.
-func (s *site) transcribe(ctx context.Context, one skein.Session, w window, raw bool) (*transcriber, error) {
+func (s *site) transcribe(ctx context.Context, one skein.Session, w window) (*transcriber, error) {
 	t := &transcriber{
 		site: s, ctx: ctx, states: map[string]skein.ToolState{}, answers: map[string]*answer{}, children: map[string]skein.Session{},
-		transcript: transcript{Session: one, Before: w.Before, After: w.After, Raw: raw, Write: door.From(ctx).Scope >= door.Write},
+		transcript: transcript{Session: one, Before: w.Before, After: w.After, Write: door.From(ctx).Scope >= door.Write},
 	}
 	if s.Chat != nil {
 		talk, _ := s.Chat.at(one.ID)
@@ -119,6 +152,12 @@ func (s *site) transcribe(ctx context.Context, one skein.Session, w window, raw 
 
 // build makes the items of w.
 func (t *transcriber) build(w window) error {
+	if !t.Rewound {
+		var err error
+		if w, err = w.standing(); err != nil {
+			return err
+		}
+	}
 	w = t.veil(w)
 	if err := t.findChildren(w); err != nil {
 		return err

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/room"
 	"github.com/skein-dev/skein/store/lenient"
 )
 
@@ -30,6 +31,8 @@ type windows struct {
 	store skein.Store
 	id    skein.SessionID
 	size  int
+
+	rewound bool // what was taken back will be shown: else no window has only that
 }
 
 // legible returns s with damaged events shown as such, so that they hide nothing
@@ -40,20 +43,28 @@ func legible(s skein.Store) skein.Store {
 
 // until reads the messages before a place; 0 for the session's end.
 func (r windows) until(before skein.Seq) (w window, err error) {
-	found, err := r.store.Newest(r.ctx, r.id, r.size+1, before)
-	if err != nil {
-		return w, err
-	}
-	if len(found) > r.size {
-		found = found[1:]
-		begin := slices.IndexFunc(found, func(e skein.Entry) bool { return !onlyAnswers(&e.Message) })
-		found = found[max(begin, 0):]
-		w.Before = found[0].Seq
-	}
-	w.Entries = found
 	last := skein.Seq(0)
 	if before > 0 {
 		last, w.After = before-1, before-1
+	}
+	share := room.Of(r.ctx)
+	for was := share.Used(); ; share.Give(share.Used() - was) {
+		found, err := r.store.Newest(r.ctx, r.id, r.size+1, before)
+		if err != nil {
+			return w, err
+		}
+		if w.Before = 0; len(found) > r.size {
+			found = found[1:]
+			begin := slices.IndexFunc(found, func(e skein.Entry) bool { return !onlyAnswers(&e.Message) })
+			found = found[max(begin, 0):]
+			w.Before = found[0].Seq
+		}
+		if w.Entries = found; w.Before == 0 || r.shows(found) {
+			break
+		}
+		if before = w.Before; last > 0 {
+			last = before - 1
+		}
 	}
 	from := skein.Seq(0)
 	if w.Before > 0 {
@@ -63,24 +74,71 @@ func (r windows) until(before skein.Seq) (w window, err error) {
 }
 
 // from reads the messages after a place; 0 for the session's beginning.
-func (r windows) from(after skein.Seq) (w window, err error) {
-	end, err := r.reach(after)
+func (r windows) from(after skein.Seq) (window, error) {
+	w, err := r.messagesFrom(after)
 	if err != nil {
 		return w, err
 	}
-	before := skein.Seq(0)
-	if end > 0 {
-		before, w.After = end+1, end
-	}
-	found, err := r.store.Newest(r.ctx, r.id, maxWindow, before)
-	if err != nil {
-		return w, err
-	}
-	w.Entries = slices.DeleteFunc(found, func(e skein.Entry) bool { return e.Seq <= after })
+	return w, r.between(&w, after, w.After)
+}
+
+// messagesFrom is from, without what happened between the messages.
+func (r windows) messagesFrom(after skein.Seq) (w window, err error) {
 	if after > 0 {
 		w.Before = after + 1
 	}
-	return w, r.between(&w, after, end)
+	share := room.Of(r.ctx)
+	for from, was := after, share.Used(); ; share.Give(share.Used() - was) {
+		end, err := r.reach(from)
+		if err != nil {
+			return w, err
+		}
+		before := skein.Seq(0)
+		if w.After = end; end > 0 {
+			before = end + 1
+		}
+		found, err := r.store.Newest(r.ctx, r.id, maxWindow, before)
+		if err != nil {
+			return w, err
+		}
+		w.Entries = slices.DeleteFunc(found, func(e skein.Entry) bool { return e.Seq <= from })
+		if end == 0 || r.shows(w.Entries) {
+			return w, nil
+		}
+		from = end
+	}
+}
+
+// shows reports whether there is anything among entries that will be shown.
+func (r windows) shows(entries []skein.Entry) bool {
+	return r.rewound || slices.ContainsFunc(entries, func(e skein.Entry) bool { return !e.Rewound })
+}
+
+// standing returns of w what is part of the conversation now. Of a message the
+// store says so; of what else happened the rewinds before the last message that
+// stands. What follows this message is known only up to what was taken back or a
+// rewind, if the session goes on after w.
+func (w window) standing() (window, error) {
+	if w.After > 0 {
+		stands, end := skein.Seq(0), w.After+1
+		for _, e := range slices.Backward(w.Entries) {
+			if !e.Rewound {
+				stands = e.Seq
+				break
+			}
+			end = e.Seq
+		}
+		for _, e := range w.Events {
+			if e.Kind == skein.KindRewound && e.Seq > stands {
+				end = min(end, e.Seq)
+			}
+		}
+		w.Events = slices.DeleteFunc(w.Events, func(e skein.Event) bool { return e.Seq >= end })
+	}
+	w.Entries = slices.DeleteFunc(w.Entries, func(e skein.Entry) bool { return e.Rewound })
+	var err error
+	w.Events, err = skein.Unrewound(w.Events)
+	return w, err
 }
 
 // around reads the messages about a place.

@@ -14,7 +14,7 @@ export const atEnd = () => innerHeight + scrollY >= document.documentElement.scr
 
 export function toEnd() {
 	pill.hidden = true;
-	if (box && !box.querySelector(":scope > #end")) return location.assign(`${box.dataset.path}?before=0#end`);
+	if (box && !box.querySelector(":scope > #end")) return location.assign(`${box.dataset.path}?before=0${box.dataset.with}#end`);
 	scrollTo({ top: document.documentElement.scrollHeight, behavior: "instant" });
 }
 
@@ -66,7 +66,7 @@ async function refresh() {
 	if (busy) return (again = true);
 	busy = true;
 	try {
-		const answer = await fetch(`${box.dataset.path}/messages?before=0`);
+		const answer = await fetch(`${box.dataset.path}/messages?before=0${box.dataset.with}`);
 		if (answer.ok) merge(await answer.text());
 	} catch {
 		// the stream tells again when the server is back
@@ -90,11 +90,14 @@ function merge(html) {
 		return keep(() => true); // the reader is elsewhere in the session
 	}
 	if (first < 0 && box.querySelector(":scope > article")) return location.reload(); // too far behind
+	const ids = new Set(fresh.map((e) => e.id));
+	const gone = (e) => e && e.id && !ids.has(e.id); // it was taken back
 	keep(() => {
 		let at = first < 0 ? null : box.querySelector(`:scope > [id="${fresh[first].id}"]`);
 		if (first < 0) box.replaceChildren();
 		const grown = [];
 		for (const e of fresh.slice(Math.max(first, 0))) {
+			while (gone(at)) at = drop(at);
 			if (at && at.tagName === e.tagName && at.id === e.id) {
 				const next = at.nextElementSibling;
 				if (shape(at) !== shape(e)) {
@@ -128,6 +131,8 @@ export let stream = null;
 if (box) {
 	stream = new EventSource(`${box.dataset.path}/live?after=${box.dataset.last}`);
 	stream.addEventListener("changed", refresh);
+	// At the end that shows with what is new; elsewhere only the page has it.
+	stream.addEventListener("rewound", () => box.querySelector(":scope > #end") || location.reload());
 	stream.addEventListener("gone", () => stream.close());
 	leaveWith(stream);
 	document.documentElement.classList.add("live");

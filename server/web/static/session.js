@@ -78,7 +78,7 @@ function target() {
 	if (!at) {
 		const n = id.slice(1);
 		if (new URL(location).searchParams.get("at") === n) return; // it is no message
-		location.replace(`${box.dataset.path}?at=${n}#${id}`);
+		location.replace(`${box.dataset.path}?at=${n}${box.dataset.with ?? ""}#${id}`);
 		return;
 	}
 	at.closest("details")?.setAttribute("open", "");
@@ -122,7 +122,7 @@ function jump(what, back) {
 		say(`There is no ${back ? "earlier" : "later"} ${what === "user" ? "message of the user's" : what} here.`);
 		return;
 	}
-	location.href = `${box.dataset.path}/next?what=${what}&from=${end?.dataset.seq ?? 0}${back ? "&back=1" : ""}${new URL(location).searchParams.has("raw") ? "&raw=1" : ""}`;
+	location.href = `${box.dataset.path}/next?what=${what}&from=${end?.dataset.seq ?? 0}${back ? "&back=1" : ""}${box.dataset.with}`;
 }
 
 document.addEventListener("click", (e) => {
