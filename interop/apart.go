@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/interop/reconcile"
 )
 
 // settleApart appends, to the sessions that they are about, the events that
@@ -54,19 +55,19 @@ func (im *importer) settleApartOf(ctx context.Context, format, path string) erro
 func (im *importer) appendApart(ctx context.Context, f skein.SourceFile, as []apart) (left []apart, failed error) {
 	var keys []skein.ClientID
 	for _, a := range as {
-		keys = append(keys, candidates(a.Of)...)
+		keys = append(keys, reconcile.Candidates(a.Of)...)
 	}
 	places, err := skein.SourcesOf(im.store).Find(ctx, keys)
 	if err != nil {
 		return as, err
 	}
 	for _, a := range as {
-		i := slices.IndexFunc(candidates(a.Of), func(k skein.ClientID) bool { return places[k].Session != "" })
+		i := slices.IndexFunc(reconcile.Candidates(a.Of), func(k skein.ClientID) bool { return places[k].Session != "" })
 		if i < 0 {
 			left = append(left, a)
 			continue
 		}
-		id := places[candidates(a.Of)[i]].Session
+		id := places[reconcile.Candidates(a.Of)[i]].Session
 		if id == f.Session {
 			continue // its reader has seen to it
 		}

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/interop/reconcile"
 	"github.com/skein-dev/skein/store/lenient"
 )
 
@@ -47,8 +48,8 @@ var errTaken = errors.New("another import is reading it")
 // this key.
 func (t *target) begin(ctx context.Context, th *thread, key skein.ClientID) (err error) {
 	if th.begun {
-		if th.stands == nil && (th.shared || t.w.state.Rewriting || t.w.state.Withdrew) {
-			return th.look(ctx, t.im.store, t.seed)
+		if th.stored == nil && (th.shared || t.w.state.Rewriting || t.w.state.Withdrew) {
+			return th.load(ctx, t.im.store)
 		}
 		return nil
 	}
@@ -97,7 +98,7 @@ func (t *target) begin(ctx context.Context, th *thread, key skein.ClientID) (err
 		t.file.Session, t.file.CopyOf = th.id, ""
 	}
 	if th.shared {
-		return th.look(ctx, t.im.store, t.seed)
+		return th.load(ctx, t.im.store)
 	}
 	if p := created.Parent; p != nil && p.Session == th.id { // it says so of itself
 		created.Parent = nil
@@ -107,7 +108,7 @@ func (t *target) begin(ctx context.Context, th *thread, key skein.ClientID) (err
 	th.events = append(th.events, waiting{e, -1, nowhere})
 	if rewind != 0 {
 		e := skein.NewEvent(skein.KindRewound, b.Time, skein.Rewound{To: rewind})
-		e.ClientID = rewoundID
+		e.ClientID = reconcile.RewoundID
 		th.events = append(th.events, waiting{e, -1, nowhere})
 	}
 	return nil
@@ -135,7 +136,7 @@ func (t *target) pick(ctx context.Context, b Begin, o *skein.Origin, key skein.C
 		case s.Origin != nil && s.Origin.Format == o.Format && s.Origin.ID == o.ID:
 			var keys []skein.ClientID
 			if key != "" {
-				keys = clientIDs(key, min(max(4, t.making), maxKeys))
+				keys = reconcile.ClientIDs(key, min(max(4, t.making), maxKeys))
 			}
 			if theirs, err := t.im.hasOf(ctx, id, b.Name, keys); theirs || err != nil {
 				return id, theirs, err
@@ -146,7 +147,7 @@ func (t *target) pick(ctx context.Context, b Begin, o *skein.Origin, key skein.C
 	if t.waits(b.ID) {
 		of += "\x00" + b.Name
 	}
-	hash := "~" + shortHash(of)
+	hash := reconcile.Mark(of)
 	id = id[:min(len(id), skein.MaxIDLen-len(hash))] + skein.SessionID(hash)
 	_, err = t.im.store.Session(ctx, id)
 	if errors.Is(err, skein.ErrNotFound) {
@@ -232,7 +233,7 @@ func (im *importer) replaced(path string, f skein.SourceFile) bool {
 // session, and if it was imported before, the call that started the child.
 func (im *importer) parentElsewhere(ctx context.Context, format string, b Begin, p *skein.Parent) error {
 	if p.Session = im.byProgramID(format, b.ParentID); p.Session.Check() != nil {
-		p.Session = skein.SessionID("unknown~" + shortHash(b.ParentID))
+		p.Session = skein.SessionID("unknown" + reconcile.Mark(b.ParentID))
 	}
 	// It may be read later, and get another ID then. A store that refuses what is the
 	// parent's refuses nothing of the child's.

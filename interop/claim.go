@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"hash/maphash"
 	"strconv"
-	"strings"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/interop/reconcile"
 )
 
 // A claimer gives each record of a file a key of its own.
@@ -57,11 +57,11 @@ func (c *claimer) hash(key skein.ClientID) uint64 { return maphash.String(c.seed
 // another.
 func (c *claimer) clashes(key skein.ClientID, n int) bool {
 	for i := range n {
-		if _, used := c.first[c.hash(clientID(key, i, n))]; used {
+		if _, used := c.first[c.hash(reconcile.ClientID(key, i, n))]; used {
 			return true
 		}
 	}
-	of, i, ok := partOf(key)
+	of, i, ok := reconcile.PartOf(key)
 	return ok && i < c.makes[c.hash(of)]
 }
 
@@ -79,16 +79,10 @@ func bounded(key skein.ClientID, raw []byte) skein.ClientID {
 	if key == "" {
 		return "record:" + skein.ClientID(digest(raw)[:32])
 	}
-	if len(key) > maxKey || !cleanKey(key) || isEngines(key) {
+	if len(key) > maxKey || !cleanKey(key) || reconcile.Reserved(key) {
 		return "key:" + skein.ClientID(digest([]byte(key))[:32])
 	}
 	return key
-}
-
-// isEngines reports whether a client ID is of those that the engine gives to
-// events that no record makes.
-func isEngines(key skein.ClientID) bool {
-	return key == CreatedID || key == rewoundID || strings.HasPrefix(string(key), "amended/")
 }
 
 func cleanKey(key skein.ClientID) bool {
@@ -108,7 +102,7 @@ func (c *claimer) content(items []Item) uint64 {
 	var h maphash.Hash
 	h.SetSeed(c.seed)
 	for _, it := range items {
-		if hanging(it.Event.Kind, len(items)) {
+		if reconcile.Dependent(it.Event.Kind, len(items)) {
 			continue
 		}
 		h.WriteString(it.Session + "\x00" + string(it.Event.Kind) + "\x00" + strconv.Itoa(it.To) + "\x00")
@@ -116,41 +110,4 @@ func (c *claimer) content(items []Item) uint64 {
 		h.WriteByte(0)
 	}
 	return h.Sum64()
-}
-
-// clientID returns the client ID of event i of the n that a record makes.
-func clientID(key skein.ClientID, i, n int) skein.ClientID {
-	if n == 1 {
-		return key
-	}
-	return key + "/" + skein.ClientID(strconv.Itoa(i))
-}
-
-// partOf takes a client ID of one of several events apart, as clientID made it.
-func partOf(id skein.ClientID) (key skein.ClientID, i int, ok bool) {
-	at := strings.LastIndexByte(string(id), '/')
-	if at < 0 {
-		return "", 0, false
-	}
-	i, err := strconv.Atoi(string(id[at+1:]))
-	return id[:at], i, err == nil && i >= 0
-}
-
-// candidates returns the client IDs under which a record with this key may
-// have its message: what else it makes depends on the records before it.
-func candidates(key skein.ClientID) []skein.ClientID { return clientIDs(key, 4) }
-
-// clientIDs returns the client IDs of what a record with this key makes, if that
-// is one event or n.
-func clientIDs(key skein.ClientID, n int) []skein.ClientID {
-	ids := []skein.ClientID{key}
-	for i := range n {
-		ids = append(ids, clientID(key, i, n))
-	}
-	return ids
-}
-
-// shortHash returns 8 hexadecimal digits of the hash of s.
-func shortHash(s string) string {
-	return digest([]byte(s))[:8]
 }

@@ -1,11 +1,10 @@
 package interop
 
 import (
-	"bytes"
 	"context"
-	"slices"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/interop/reconcile"
 )
 
 // A copier takes the records of a file that so far only repeats another's.
@@ -53,9 +52,9 @@ func (c *copier) lookAhead(ctx context.Context, rs []read) error {
 	var keys []skein.ClientID
 	for _, r := range rs {
 		if len(r.made.Items) > 0 {
-			keys = append(keys, candidates(bounded(r.made.Key, r.rec.Raw))...)
+			keys = append(keys, reconcile.Candidates(bounded(r.made.Key, r.rec.Raw))...)
 			if r.made.CopyKey != "" {
-				keys = append(keys, candidates(bounded(r.made.CopyKey, r.rec.Raw))...)
+				keys = append(keys, reconcile.Candidates(bounded(r.made.CopyKey, r.rec.Raw))...)
 			}
 		}
 	}
@@ -103,7 +102,7 @@ func (c *copier) take(ctx context.Context, rec *skein.Record, r read) error {
 func (c *copier) hold(rec *skein.Record, line int, items []Item) {
 	h := heldBack{rec: *rec, line: line, items: items}
 	for i, it := range items {
-		h.indexes = append(h.indexes, c.t.thread(it.Session).add(clientID(rec.Key, i, len(items)), 0))
+		h.indexes = append(h.indexes, c.t.thread(it.Session).add(reconcile.ClientID(rec.Key, i, len(items)), 0))
 	}
 	c.held = append(c.held, h)
 	c.bytes += len(rec.Raw)
@@ -114,7 +113,7 @@ func (c *copier) hold(rec *skein.Record, line int, items []Item) {
 func (c *copier) share(key skein.ClientID, items []Item, places []skein.Place) {
 	for i, it := range items {
 		p, th := places[i], c.t.thread(it.Session)
-		th.add(clientID(key, i, len(items)), p.Seq)
+		th.add(reconcile.ClientID(key, i, len(items)), p.Seq)
 		if it.Session == "" {
 			c.last = p
 			c.furthest[p.Session] = max(c.furthest[p.Session], p.Seq)
@@ -143,8 +142,8 @@ func (c *copier) own(ctx context.Context, key skein.ClientID) error {
 			if err != nil {
 				return err
 			}
-			e.ClientID = clientID(h.rec.Key, i, len(h.items))
-			t.offer(th, e, it.Blobs, h.indexes[i], site{n: h.rec.N, line: h.line})
+			e.ClientID = reconcile.ClientID(h.rec.Key, i, len(h.items))
+			th.reconcile(e, it.Blobs, h.indexes[i], site{n: h.rec.N, line: h.line})
 		}
 		h.rec.Events = len(h.items)
 		t.revise(h.rec)
@@ -152,72 +151,18 @@ func (c *copier) own(ctx context.Context, key skein.ClientID) error {
 	return nil
 }
 
-// match returns where the items of a record stand, and nil if it is no copy:
-// each of them, besides those that hang on what came before, must stand
-// somewhere, equal in kind and payload.
+// match returns where the items of a record are stored already, and nil if it is
+// no copy.
 func (c *copier) match(ctx context.Context, key skein.ClientID, items []Item) ([]skein.Place, error) {
-	var there []skein.Place
-	for _, id := range candidates(key) {
+	var at []skein.Place
+	for _, id := range reconcile.Candidates(key) {
 		if p, ok := c.places[id]; ok {
-			there = append(there, p)
+			at = append(at, p)
 		}
 	}
-	if len(there) == 0 {
-		return nil, nil
-	}
-	out := make([]skein.Place, len(items))
-	var some skein.Place
+	events := make([]skein.Event, len(items))
 	for i, it := range items {
-		e := it.Event
-		for j, p := range there {
-			was, err := c.follow.event(ctx, p)
-			if err != nil {
-				return nil, err
-			}
-			if was.Kind == e.Kind && (bytes.Equal(was.Payload, e.Payload) || e.Kind == skein.KindCompacted || saySame(was, e)) {
-				out[i], some = p, p
-				there = append(there[:j:j], there[j+1:]...)
-				break
-			}
-		}
-		if out[i].Session == "" && !hanging(e.Kind, len(items)) {
-			return nil, nil
-		}
+		events[i] = it.Event
 	}
-	if some.Session == "" {
-		return nil, nil
-	}
-	for i := range out {
-		if out[i].Session == "" {
-			out[i] = some
-		}
-	}
-	return out, nil
-}
-
-// saySame reports whether two events say the same, whoever is thought to have put it
-// there: what was read before went by what was known of programs' envelopes then.
-func saySame(a, b skein.Event) bool {
-	if a.Kind != skein.KindSaid || b.Kind != skein.KindSaid {
-		return false
-	}
-	var plain [2][]byte
-	for i, e := range []skein.Event{a, b} {
-		m, err := skein.Decode[skein.Message](e)
-		if err != nil {
-			return false
-		}
-		m.Synthetic, m.Parts = false, slices.Clone(m.Parts)
-		for j := range m.Parts {
-			m.Parts[j].Synthetic = false
-		}
-		plain[i] = skein.MustJSON(m)
-	}
-	return bytes.Equal(plain[0], plain[1])
-}
-
-// hanging events come with a record in one file and not in its copy: they hang
-// on the records before it.
-func hanging(k skein.Kind, items int) bool {
-	return k == skein.KindRewound || items > 1 && (k == skein.KindChanged || k == skein.KindTitled)
+	return reconcile.SameAs(events, at, func(p skein.Place) (skein.Event, error) { return c.follow.event(ctx, p) })
 }

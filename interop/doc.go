@@ -7,6 +7,48 @@
 // transaction. [Watch] goes on doing so. [WriteSource] gives a file back, byte
 // for byte.
 //
+// # From a file to the store
+//
+//	files, folders, databases
+//	        │  walk, match: which format, which file first   (walk, gather, guess)
+//	        ▼
+//	records and what they make: a chunk                      (stream, work)
+//	        │                              on one goroutine
+//	════════╪══════════════════════════════════════════════════════════════════
+//	        ▼                              on another: one target for each file
+//	1. a record that skein wrote itself?   its events are there (tell)
+//	2. one that came before in this file?  nothing              (claim)
+//	3. one that another file has too?      same as, fork at     (twin, copier)
+//	4. else each of its events             ─► reconcile.Session.Diff
+//	        │                                append · amend · withdraw · same as
+//	        ▼
+//	events, records, and how far the file was read: one batch (flush)
+//	        ▼
+//	Store.Append                             one transaction; where the store
+//	                                         refuses it, once more (refused)
+//
+// Package reconcile decides; this package loads what it compares and appends what
+// it answers. These are inputs of that comparison:
+//
+//   - A file that has grown is read on behind the last stored record, if a sum of
+//     what came before is the same. No event of it needs to be compared.
+//   - A file that was rewritten is compared record by record (rewritten): the
+//     common beginning stays, and each later event is compared. What its removed
+//     records made is withdrawn once the file has been read to its end.
+//   - A copy of another file begins no session before its first record that is its
+//     own; then it is a fork at the last event that both have (copier). A copy
+//     that was read before its original is taken out and read again (elder).
+//   - A duplicate, a file of the same session elsewhere, is compared by its bytes
+//     first (twin).
+//   - A torn end, a last line without a line feed, is read again when it is whole;
+//     its record is replaced in place.
+//   - A side file brings the session that its source was written from; the records
+//     that were written make no events (side, told).
+//   - A sync that was killed leaves an intent, a log of what it was about to write:
+//     what of that is found in the file makes no events either (recognise).
+//   - A file and a session that both went on: what is new in the file goes into a
+//     fork at the last event that both have (diverge).
+//
 // # Records, items, keys
 //
 // A record is a piece of a file that stands for itself: a JSON object in a file

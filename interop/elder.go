@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/interop/reconcile"
 )
 
 // Which of two files is the original must not depend on which was read first.
@@ -47,7 +48,7 @@ type yields struct {
 type redo struct {
 	elder
 	yields
-	made madeOf // by the records of the files
+	made reconcile.Made // by the records of the files
 }
 
 // maxElder is how often a file may be found to be older than others in one import.
@@ -84,7 +85,7 @@ func (c *copier) checkElder(ctx context.Context, r read, places []skein.Place) e
 		for _, out := range slices.Sorted(maps.Keys(t.im.again)) {
 			e.again = append(e.again, ended{ID: out})
 		}
-		if ok, err := t.im.redoable(ctx, id, &redo{elder: e, made: madeOf{}}); !ok || err != nil {
+		if ok, err := t.im.redoable(ctx, id, &redo{elder: e, made: reconcile.Made{}}); !ok || err != nil {
 			return err
 		}
 		t.im.elders = append(t.im.elders, e)
@@ -157,7 +158,7 @@ func (im *importer) redoable(ctx context.Context, id skein.SessionID, x *redo) (
 		}
 	}
 	for ev, err := range im.store.Events(ctx, id, s.Base) {
-		if err != nil || !x.made.has(ev) {
+		if err != nil || !x.made.Has(ev) {
 			return false, err
 		}
 	}
@@ -258,7 +259,7 @@ func (im *importer) yieldTo(ctx context.Context, e elder) error {
 // looked at anew: since it was found, something may have been said in them, or they
 // were read again themselves.
 func (im *importer) takeOut(ctx context.Context, e elder) error {
-	x := redo{elder: e, made: madeOf{}}
+	x := redo{elder: e, made: reconcile.Made{}}
 	ok, err := im.redoable(ctx, e.of, &x)
 	if err != nil && !errors.Is(err, skein.ErrNotFound) {
 		return err

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/interop/reconcile"
 )
 
 // Exports says how to export. The zero value is the usual case.
@@ -201,7 +202,7 @@ func (x *exporter) one(ctx context.Context, sess skein.Session) error {
 	if err != nil {
 		return err
 	}
-	if p.found && !p.wentOn && x.o.Cwd == "" && !x.anew[sess.ID] && x.seen(sess, p.file.Path) {
+	if p.found && !p.WentOn && x.o.Cwd == "" && !x.anew[sess.ID] && x.seen(sess, p.file.Path) {
 		return x.exact(ctx, sess, p)
 	}
 	if x.format.Write == nil {
@@ -215,7 +216,7 @@ func (x *exporter) one(ctx context.Context, sess skein.Session) error {
 	if err != nil {
 		return err
 	}
-	if p := sess.Parent; p != nil && p.Why == skein.Fork && !slices.ContainsFunc(d.Events, func(e skein.Event) bool { return e.Seq > sess.Base && talks(e.Kind) }) {
+	if p := sess.Parent; p != nil && p.Why == skein.Fork && !slices.ContainsFunc(d.Events, func(e skein.Event) bool { return e.Seq > sess.Base && reconcile.Talks(e.Kind) }) {
 		w.Losses.Add(sess.Base+1, "that it is a fork which says nothing of its own: without the side file it is read as a copy of its parent")
 	}
 	if len(w.Texts) == 0 {

@@ -55,9 +55,13 @@ func (t *target) endRewriting(ctx context.Context) error {
 	}
 	t.w.state.Tail, t.w.state.Rewriting = 0, false
 	if !t.w.state.Unread {
-		t.withdraw()
-		t.w.state.Withdrew = t.w.state.Withdrew || len(t.w.state.Gone) > 0
-		t.w.state.Gone, t.w.state.Fewer = nil, nil
+		if removed := t.w.state.Removed; len(removed) > 0 {
+			t.w.state.Withdrew = true
+			for _, th := range t.order {
+				th.withdraw(th.stored.WithdrawRemoved(removed))
+			}
+		}
+		t.w.state.Removed, t.w.state.Shrunk = nil, nil
 	}
 	if !t.forget || len(t.records) > 0 || t.file.Records == 0 {
 		return nil
@@ -110,7 +114,7 @@ func (t *target) commit(ctx context.Context, now candidate) (err error) {
 // state is what the file's next reading must know.
 func (t *target) state() state {
 	s := t.at
-	s.Rewriting, s.Gone, s.Fewer, s.Unread = t.w.state.Rewriting, t.w.state.Gone, t.w.state.Fewer, t.w.state.Unread
+	s.Rewriting, s.Removed, s.Shrunk, s.Unread = t.w.state.Rewriting, t.w.state.Removed, t.w.state.Shrunk, t.w.state.Unread
 	s.Withdrew, s.Apart = t.w.state.Withdrew, t.apart
 	s.Plain = t.w.unit == nil && t.w.format.Look != nil
 	s.Told, s.Seq, s.Tail, s.Intent, s.Yields = t.w.state.Told, t.ends, t.w.state.Tail, t.w.state.Intent, t.w.state.Yields

@@ -4,13 +4,11 @@ import (
 	"context"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/interop/reconcile"
 )
 
 // CreatedID is the client ID of the created event of imported sessions.
-const CreatedID skein.ClientID = "created"
-
-// rewoundID is that of the event behind it in a fork which goes back at once.
-const rewoundID = CreatedID + "/rewound"
+const CreatedID = reconcile.CreatedID
 
 // A Format knows one program's session files. Its functions may be called from
 // several goroutines; what Open returns is used by one at a time.

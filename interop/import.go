@@ -187,7 +187,7 @@ func (im *importer) produce(ctx context.Context, w *work, sink func(chunk) error
 			return sink(chunk{w: w, end: true, err: err2})
 		}
 		if adopts { // what is gone was taken out by us, and the session says so itself
-			next.state.Gone, next.state.Fewer = nil, nil
+			next.state.Removed, next.state.Shrunk = nil, nil
 		}
 		w, err = next, next.produce(ctx, sink)
 	}

@@ -76,13 +76,13 @@ func (t *target) find(ctx context.Context, th *thread, i int) error {
 		th.seqs[i] = p.Seq
 		return nil
 	}
-	if th.stands == nil {
-		if err := th.look(ctx, t.im.store, t.seed); err != nil && !errors.Is(err, skein.ErrNotFound) {
+	if th.stored == nil {
+		if err := th.load(ctx, t.im.store); err != nil && !errors.Is(err, skein.ErrNotFound) {
 			return err
 		}
 	}
-	if st := th.stands[key]; st != nil {
-		th.seqs[i] = st.seq
+	if seq := th.stored.Seq(key); seq != 0 {
+		th.seqs[i] = seq
 	}
 	return nil
 }

@@ -21,7 +21,7 @@ func (t *target) appendAll(ctx context.Context, bs []skein.Batch) ([]skein.Recei
 			return t.retry(ctx, bs)
 		}
 	case errors.Is(err, skein.ErrMismatch):
-		if err := t.settleAll(ctx); err != nil {
+		if err := t.reconcileAll(ctx); err != nil {
 			return nil, err
 		}
 		return t.retry(ctx, bs)
@@ -79,14 +79,14 @@ func (t *target) dropInvalid() (some bool) {
 	return some
 }
 
-// settleAll compares what waits with what the store has: a client ID is there
+// reconcileAll compares what waits with what the store has: a client ID is there
 // already, with other content.
-func (t *target) settleAll(ctx context.Context) error {
+func (t *target) reconcileAll(ctx context.Context) error {
 	for _, th := range t.order {
 		if len(th.events) == 0 {
 			continue
 		}
-		if err := th.look(ctx, t.im.store, t.seed); err != nil {
+		if err := th.load(ctx, t.im.store); err != nil {
 			if errors.Is(err, skein.ErrNotFound) {
 				continue
 			}
@@ -95,17 +95,7 @@ func (t *target) settleAll(ctx context.Context) error {
 		waits := th.events
 		th.events = nil
 		for _, w := range waits {
-			add, seq := t.settle(th, w.event)
-			if w.index >= 0 && seq != 0 {
-				th.seqs[w.index] = seq
-			}
-			for _, e := range add {
-				next := waiting{e, -1, w.at}
-				if e.Kind == w.event.Kind {
-					next.index = w.index
-				}
-				th.events = append(th.events, next)
-			}
+			th.reconcile(w.event, nil, w.index, w.at)
 		}
 	}
 	return nil

@@ -67,7 +67,7 @@ func SyncIn(ctx context.Context, s skein.Store, f Format, id skein.SessionID, pl
 	}
 	y.below, y.home = homeOf(x, y.unit)
 	done.ID, done.Path, done.Name = y.from.file.ID, y.unit, y.name
-	if !y.from.wentOn && y.intent() == nil {
+	if !y.from.WentOn && y.intent() == nil {
 		if same, err := y.stands(ctx); same || err != nil {
 			return done, err
 		}
@@ -87,7 +87,7 @@ func SyncIn(ctx context.Context, s skein.Store, f Format, id skein.SessionID, pl
 		}
 	}
 	err = y.fresh(ctx, &done)
-	if done.ID, done.Name = y.from.file.ID, y.name; err != nil || !y.from.wentOn {
+	if done.ID, done.Name = y.from.file.ID, y.name; err != nil || !y.from.WentOn {
 		return done, err
 	}
 	return done, y.locked(ctx, func() error { return y.write(ctx, &done) })
@@ -164,7 +164,7 @@ func homeOf(x *exporter, path string) (below, home string) {
 // fresh imports what is new in the file.
 func (y *syncer) fresh(ctx context.Context, done *Synced) error {
 	same, err := y.stands(ctx)
-	if err != nil || same && !y.from.mixed {
+	if err != nil || same && !y.from.Mixed {
 		return err
 	}
 	if done.Report, err = y.bring(ctx); err != nil {
@@ -179,7 +179,7 @@ func (y *syncer) fresh(ctx context.Context, done *Synced) error {
 		return err
 	case !same:
 		return fmt.Errorf("%s: %w: its program is writing it", y.unit, ErrChanged)
-	case y.from.mixed, y.from.wentOn && y.sess.Last > before:
+	case y.from.Mixed, y.from.WentOn && y.sess.Last > before:
 		return fmt.Errorf("%s: %w: both have gone on", y.unit, ErrChanged)
 	}
 	return nil

@@ -12,6 +12,7 @@ import (
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/folder"
+	"github.com/skein-dev/skein/interop/reconcile"
 )
 
 // write writes what is new.
@@ -21,11 +22,11 @@ func (y *syncer) write(ctx context.Context, done *Synced) error {
 	if err != nil {
 		return err
 	}
-	d.After, d.Path, d.Name = y.from.last, y.below, y.name
+	d.After, d.Path, d.Name = y.from.Last, y.below, y.name
 	d.Known = y.store.Records(ctx, y.format.Name, y.from.file.Path, 0)
 	d.Tells = newTeller(d.Events, d.After, y.from.told).tells
 	for _, e := range d.Events {
-		if e.Seq > d.After && talks(e.Kind) {
+		if e.Seq > d.After && reconcile.Talks(e.Kind) {
 			done.Events++
 		}
 	}

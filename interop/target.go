@@ -3,11 +3,11 @@ package interop
 import (
 	"cmp"
 	"context"
-	"hash/maphash"
 	"strings"
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/internal/jsonl"
+	"github.com/skein-dev/skein/interop/reconcile"
 )
 
 // A target takes the records of one file into the store.
@@ -15,7 +15,6 @@ type target struct {
 	im      *importer
 	w       *work
 	claims  *claimer
-	seed    maphash.Seed
 	file    skein.SourceFile
 	at      state
 	main    *thread
@@ -29,13 +28,13 @@ type target struct {
 	revised []skein.Record   // earlier ones that are stored and made events since
 	bytes   int64            // of records
 	forget  bool
-	fewer   map[goneHash]int           // of state.Fewer
-	making  int                        // how many events the record makes that is being emitted
-	left    bool                       // a torn end was left for later
-	told    map[recordHash][]skein.Seq // what records that were written here tell of
-	ends    skein.Seq                  // see state.Seq
-	knew    bool                       // the source was known when this reading of it began
-	alone   bool                       // nobody else went on with the session, as far as was looked
+	shrunk  map[reconcile.HashedKey]int // of state.Shrunk
+	making  int                         // how many events the record makes that is being emitted
+	left    bool                        // a torn end was left for later
+	told    map[recordHash][]skein.Seq  // what records that were written here tell of
+	ends    skein.Seq                   // see state.Seq
+	knew    bool                        // the source was known when this reading of it began
+	alone   bool                        // nobody else went on with the session, as far as was looked
 }
 
 // taken is a record with the line it is on.
@@ -46,11 +45,11 @@ type taken struct {
 }
 
 func newTarget(im *importer, w *work) *target {
-	t := &target{im: im, w: w, claims: newClaimer(), seed: maphash.MakeSeed(), threads: map[string]*thread{}, forget: w.forget}
+	t := &target{im: im, w: w, claims: newClaimer(), threads: map[string]*thread{}, forget: w.forget}
 	t.file = skein.SourceFile{Format: w.format.Name, Path: w.now.path, Session: w.known.Session, ID: w.known.ID, CopyOf: w.known.CopyOf}
 	t.main = t.thread("")
 	t.apart, t.last.rec.N = w.state.Apart, -1
-	t.knew, t.fewer = w.known.Session != "", w.state.Fewer.counts()
+	t.knew, t.shrunk = w.known.Session != "", w.state.Shrunk.Counts()
 	t.told, t.ends = w.state.Told.index(), w.state.Seq
 	if t.main.id, t.main.begun = w.known.Session, w.known.Session != ""; !t.main.begun {
 		t.copies = newCopier(t)
@@ -155,8 +154,9 @@ func (t *target) inherited(ctx context.Context, key skein.ClientID, r read) (ske
 	}
 	of := bounded(r.made.CopyKey, r.rec.Raw)
 	for i, it := range r.made.Items {
-		st := t.main.stands[clientID(of, i, len(r.made.Items))]
-		if it.Session != "" || st == nil || st.seq > t.main.base || st.kind != it.Event.Kind || st.given != maphash.Bytes(t.seed, it.Event.Payload) {
+		e := it.Event
+		e.ClientID = reconcile.ClientID(of, i, len(r.made.Items))
+		if it.Session != "" || !t.main.stored.Inherits(e) {
 			return key, nil
 		}
 	}
@@ -178,8 +178,8 @@ func (t *target) store(r read, rec skein.Record) {
 	if rec.N < t.w.old {
 		return
 	}
-	if rec.N < len(t.w.was) && hashAll(t.w.seed, rec) == t.w.was[rec.N] {
-		return // it stands there
+	if t.w.stored.Has(rec) {
+		return
 	}
 	if n := len(t.records); n > 0 && t.records[n-1].N == rec.N {
 		t.records[n-1] = rec
@@ -200,7 +200,7 @@ func (t *target) store(r read, rec skein.Record) {
 // note gives items that are stored their ordinals.
 func (t *target) note(key skein.ClientID, items []Item) {
 	for i, it := range items {
-		t.thread(it.Session).add(clientID(key, i, len(items)), 0)
+		t.thread(it.Session).add(reconcile.ClientID(key, i, len(items)), 0)
 	}
 }
 
@@ -222,49 +222,72 @@ func (t *target) emit(ctx context.Context, key skein.ClientID, at site, items []
 		if err != nil {
 			return false, err
 		}
-		e.ClientID = clientID(key, i, len(items))
-		if err := th.lookFor(ctx, t.im.store, key, len(items)); err != nil {
+		e.ClientID = reconcile.ClientID(key, i, len(items))
+		if err := th.locate(ctx, t.im.store, key, len(items)); err != nil {
 			return false, err
 		}
-		if th.stands != nil {
-			e.ClientID = th.known(key, e.ClientID, e.Kind, used)
+		if th.stored != nil {
+			e.ClientID = th.stored.Named(key, e.ClientID, e.Kind, used)
 		}
-		var stands skein.Seq
+		var same skein.Seq
 		if at.instead {
-			e, stands = t.instead(th, e.ClientID, e)
+			e, same = t.replace(th, e)
 		}
-		index := th.add(e.ClientID, stands)
-		if stands != 0 {
-			copies = copies && stands <= th.base
+		index := th.add(e.ClientID, same)
+		if same != 0 {
+			copies = copies && same <= th.base
 			continue
 		}
 		if e.Kind == skein.KindAmended && t.beyond(e, th) {
 			continue // it is about what the session shows of its parent
 		}
-		t.offer(th, e, it.Blobs, index, at)
+		th.reconcile(e, it.Blobs, index, at)
 		copies = copies && th.seqs[index] != 0 && th.seqs[index] <= th.base
 	}
-	if len(t.w.state.Fewer) == 0 || t.w.state.Unread {
+	if len(t.w.state.Shrunk) == 0 || t.w.state.Unread {
 		return copies, nil
 	}
-	if n := t.fewer[hashKey(key)]; n > 0 {
+	if n := t.shrunk[reconcile.HashKey(key)]; n > 0 {
 		err = t.withdrawUnused(ctx, key, n, used)
 	}
 	return copies, err
 }
 
-// offer adds to the next flush what it takes so that the session has e.
-func (t *target) offer(th *thread, e skein.Event, blobs []skein.Blob, index int, at site) {
-	add, seq := t.settle(th, e)
-	th.seqs[index] = seq
-	if len(add) > 0 {
-		th.blobs = append(th.blobs, blobs...)
-	}
-	for _, a := range add {
-		w := waiting{a, -1, at}
-		if a.Kind == e.Kind {
-			w.index = index
+// withdrawUnused withdraws what a record made that made n events and makes fewer
+// now, those in used.
+func (t *target) withdrawUnused(ctx context.Context, key skein.ClientID, n int, used map[skein.ClientID]bool) error {
+	for _, th := range t.order {
+		if !th.begun {
+			continue
 		}
-		th.events = append(th.events, w)
+		if err := t.begin(ctx, th, key); err != nil { // it loads what the store has
+			return err
+		}
+		th.withdraw(th.stored.WithdrawUnused(key, n, used))
 	}
+	return nil
+}
+
+// replace takes an event of a record that replaces others which its program has
+// removed: what these made is not withdrawn. It returns the event, which covers
+// them if it is a compaction, and where the session has it already, if it is a
+// message.
+func (t *target) replace(th *thread, e skein.Event) (skein.Event, skein.Seq) {
+	if th.stored == nil || th.stored.Seq(e.ClientID) != 0 {
+		return e, 0
+	}
+	if removed := t.w.state.Removed; len(removed)+len(t.w.state.Shrunk) > 0 {
+		th.spared = max(th.spared, th.stored.LastOf(removed))
+		t.w.state.Removed, t.w.state.Shrunk = nil, nil
+	}
+	switch e.Kind {
+	case skein.KindCompacted:
+		if c, err := skein.Decode[skein.Compacted](e); err == nil {
+			c.To = max(c.To, th.spared)
+			e.Payload = skein.MustJSON(c)
+		}
+	case skein.KindSaid:
+		return e, th.stored.Like(e)
+	}
+	return e, 0
 }

@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/interop/reconcile"
 	"github.com/skein-dev/skein/store/lenient"
 )
 
@@ -19,7 +20,7 @@ func (t *target) tell(ctx context.Context, r read, seqs []skein.Seq) error {
 		return err
 	}
 	for i, it := range r.made.Items {
-		t.thread(it.Session).add(clientID(key, i, len(r.made.Items)), seqs[0])
+		t.thread(it.Session).add(reconcile.ClientID(key, i, len(r.made.Items)), seqs[0])
 	}
 	rec := r.rec
 	rec.Key, rec.Events = "", 0
@@ -70,16 +71,16 @@ func (t *target) diverge(ctx context.Context, key skein.ClientID, items []Item) 
 		return err
 	}
 	t.alone, th.last = true, sess.Last
-	if !p.wentOn || p.mixed || p.last == 0 {
-		return nil
+	if at := p.ForkAt(); at != 0 {
+		t.branch(sess, at)
 	}
-	return t.branch(sess, p.last)
+	return nil
 }
 
 // isNews reports whether a record tells of a step of the conversation that the
 // session has not: in a file that was rewritten most are known.
 func (t *target) isNews(ctx context.Context, key skein.ClientID, items []Item) (bool, error) {
-	if !slices.ContainsFunc(items, func(it Item) bool { return it.Session == "" && talks(it.Event.Kind) }) || isAside(items) {
+	if !slices.ContainsFunc(items, func(it Item) bool { return it.Session == "" && reconcile.Talks(it.Event.Kind) }) || isAside(items) {
 		return false, nil
 	}
 	if t.w.state.Rewriting {
@@ -87,13 +88,13 @@ func (t *target) isNews(ctx context.Context, key skein.ClientID, items []Item) (
 			return false, err
 		}
 	}
-	if err := t.main.lookFor(ctx, t.im.store, key, len(items)); err != nil {
+	if err := t.main.locate(ctx, t.im.store, key, len(items)); err != nil {
 		return false, err
 	}
 	used := map[skein.ClientID]bool{}
 	for i, it := range items {
-		id := clientID(key, i, len(items))
-		if it.Session == "" && talks(it.Event.Kind) && t.main.stands[t.main.known(key, id, it.Event.Kind, used)] == nil {
+		id := reconcile.ClientID(key, i, len(items))
+		if it.Session == "" && reconcile.Talks(it.Event.Kind) && t.main.stored.Seq(t.main.stored.Named(key, id, it.Event.Kind, used)) == 0 {
 			return true, nil
 		}
 	}
@@ -106,7 +107,7 @@ func isAside(items []Item) bool {
 	said := false
 	for i, it := range items {
 		if it.Event.Kind == skein.KindRewound {
-			return said && !slices.ContainsFunc(items[i+1:], func(it Item) bool { return talks(it.Event.Kind) })
+			return said && !slices.ContainsFunc(items[i+1:], func(it Item) bool { return reconcile.Talks(it.Event.Kind) })
 		}
 		said = said || it.Event.Kind == skein.KindSaid
 	}
@@ -114,19 +115,18 @@ func isAside(items []Item) bool {
 }
 
 // branch goes on in a fork of the session, at seq.
-func (t *target) branch(sess skein.Session, at skein.Seq) error {
+func (t *target) branch(sess skein.Session, at skein.Seq) {
 	th := t.main
-	hash := "~" + shortHash(t.file.Path+"\x00"+string(sess.ID)+"\x00"+strconv.FormatInt(int64(at), 10))
+	hash := reconcile.Mark(t.file.Path + "\x00" + string(sess.ID) + "\x00" + strconv.FormatInt(int64(at), 10))
 	fork := sess.ID[:min(len(sess.ID), skein.MaxIDLen-len(hash))] + skein.SessionID(hash)
 	created := th.begin.Created
 	created.Key, created.Origin = "", sess.Origin
 	created.Parent = &skein.Parent{Session: sess.ID, Seq: at, Why: skein.Fork}
-	th.id, th.fork, th.base, th.last, th.stands = fork, created.Parent, at, at, nil
+	th.id, th.fork, th.base, th.last, th.stored = fork, created.Parent, at, at, nil
 	th.shared = true // look at what the parent has
 	t.file.Session = fork
 	e := skein.NewEvent(skein.KindCreated, th.begin.Time, created)
 	e.ClientID = CreatedID
 	th.events = slices.DeleteFunc(th.events, func(w waiting) bool { return w.event.Kind == skein.KindAmended && t.beyond(w.event, th) })
 	th.events = append([]waiting{{e, -1, nowhere}}, th.events...) // what came before is no step of the conversation
-	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"sort"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/interop/reconcile"
 )
 
 // A teller says what the records of a source tell of, when a session is to be
@@ -27,7 +28,7 @@ func newTeller(events []skein.Event, after skein.Seq, list told) *teller {
 		if e.StandsIn() && e.Seq <= after {
 			t.lost = append(t.lost, e)
 		}
-		id := withoutMark(e.ClientID)
+		id := reconcile.WithoutMark(e.ClientID)
 		switch e.Kind {
 		case skein.KindSaid, skein.KindCompacted:
 			t.steps = append(t.steps, e.Seq)
@@ -63,9 +64,9 @@ func (t *teller) tells(r skein.Record) (at skein.Seq, still bool) {
 		}
 	}
 	for i := range r.Events {
-		at = max(at, t.stands(clientID(r.Key, i, r.Events)))
+		at = max(at, t.stands(reconcile.ClientID(r.Key, i, r.Events)))
 	}
-	return at, at == 0 || !onLine(t.was, at) || onLine(t.now, at)
+	return at, at == 0 || !reconcile.OnLine(t.was, at) || reconcile.OnLine(t.now, at)
 }
 
 // stands returns where the message or compaction with a client ID stands; 0 if there is
@@ -95,8 +96,4 @@ func (t *teller) step(seq skein.Seq) skein.Seq {
 		}
 	}
 	return 0
-}
-
-func onLine(spans []skein.SeqRange, seq skein.Seq) bool {
-	return slices.ContainsFunc(spans, func(s skein.SeqRange) bool { return s.From < seq && seq <= s.To })
 }

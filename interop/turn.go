@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/interop/reconcile"
 )
 
 // Earlier versions took the file that was read first for the original, and so some
@@ -70,7 +71,7 @@ func skip(err error) error {
 // turn takes out all that hangs on the session that e is older than, then that one,
 // and reads them again.
 func (im *importer) turn(ctx context.Context, e elder) error {
-	x := redo{elder: e, made: madeOf{}}
+	x := redo{elder: e, made: reconcile.Made{}}
 	if ok, err := im.redoable(ctx, e.of, &x); !ok || err != nil {
 		return err
 	}

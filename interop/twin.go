@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/interop/reconcile"
 	"github.com/skein-dev/skein/store/lenient"
 )
 
@@ -150,7 +151,7 @@ func (tw *twin) record(ctx context.Context, s skein.Store, n int) (rec skein.Rec
 // repeat notes where the items of a record stand that tw has too.
 func (c *copier) repeat(tw *twin, key skein.ClientID, items []Item) {
 	for i, it := range items {
-		id, th := clientID(key, i, len(items)), c.t.thread(it.Session)
+		id, th := reconcile.ClientID(key, i, len(items)), c.t.thread(it.Session)
 		seq := tw.seqs[id]
 		th.add(id, seq)
 		if it.Session != "" {

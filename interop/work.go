@@ -6,11 +6,11 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"hash/maphash"
 	"io"
 	"sync/atomic"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/interop/reconcile"
 )
 
 // state is what the engine keeps in SourceFile.State.
@@ -19,9 +19,9 @@ type state struct {
 	Bytes     int64                      `json:"bytes,omitempty"`   // of these
 	Sum       string                     `json:"sum,omitempty"`     // SHA-256 of these, hexadecimal
 	Rewriting bool                       `json:"rewriting,omitempty"`
-	Gone      gone                       `json:"lost,omitempty"`     // while rewriting, or Unread: what is to be withdrawn at the end
-	Fewer     gone                       `json:"fewer,omitempty"`    // the same: what makes fewer events now, with how many it made
-	Unread    bool                       `json:"unread,omitempty"`   // what is in Gone and Fewer may be in the file, where it cannot be read
+	Removed   reconcile.RemovedKeys      `json:"lost,omitempty"`     // while rewriting, or Unread: what is to be withdrawn at the end
+	Shrunk    reconcile.RemovedKeys      `json:"fewer,omitempty"`    // the same: what makes fewer events now, with how many it made
+	Unread    bool                       `json:"unread,omitempty"`   // what is in Removed and Shrunk may be in the file, where it cannot be read
 	Withdrew  bool                       `json:"withdrew,omitempty"` // some records were withdrawn, and may come again
 	Sessions  map[string]skein.SessionID `json:"sessions,omitempty"` // by name in the file, where not the wanted ID
 	Apart     []apart                    `json:"apart,omitempty"`    // what waits for a file that has not been read
@@ -50,11 +50,11 @@ func (s state) encode() []byte {
 	}
 	b := skein.MustJSON(s)
 	if len(b) > maxState {
-		s.Apart, s.Fewer = nil, nil
+		s.Apart, s.Shrunk = nil, nil
 		b = skein.MustJSON(s)
 	}
-	if over := len(b) - maxState; over > 0 { // some 87,000 records are gone
-		s.Gone = s.Gone[:max(0, len(s.Gone)/goneSize-over/goneSize-1)*goneSize]
+	if over := len(b) - maxState; over > 0 { // some 87,000 records were removed
+		s.Removed = s.Removed.Shorter(over)
 		b = skein.MustJSON(s)
 	}
 	return b
@@ -68,8 +68,7 @@ func decodeState(b []byte) (s state) {
 	if s.Intent != nil {
 		s.Intent.bytes = rest
 	}
-	s.Gone = s.Gone[:len(s.Gone)/goneSize*goneSize]
-	s.Fewer = s.Fewer[:len(s.Fewer)/goneSize*goneSize]
+	s.Removed, s.Shrunk = s.Removed.Whole(), s.Shrunk.Whole()
 	return s
 }
 
@@ -85,12 +84,11 @@ type work struct {
 	patient bool // leave a torn end for later
 	forget  bool // the stored ones from old on are not the file's any more
 	head    skein.Hash
-	packed  bool     // the file is read through [Unpack]
-	unit    *opened  // that the file is a source of; nil if it is a file
-	name    string   // of the source
-	was     []uint64 // while a source is read anew: what is stored, see hashAll
-	seed    maphash.Seed
-	dead    atomic.Bool // its session cannot be written to; stop reading
+	packed  bool               // the file is read through [Unpack]
+	unit    *opened            // that the file is a source of; nil if it is a file
+	name    string             // of the source
+	stored  *reconcile.Records // while a source of a unit is read anew: what is stored of it; nil otherwise
+	dead    atomic.Bool        // its session cannot be written to; stop reading
 }
 
 func (w *work) file() File {
