@@ -46,7 +46,7 @@ func Find(ctx context.Context, s skein.Store, formats []Format, paths []string) 
 		return nil, rep, err
 	}
 	fd := finder{im: im, stored: map[string][]skein.SessionID{}, counts: map[place]*Found{}, destroyed: map[[sha256.Size]byte]bool{}}
-	if err := fd.graves(ctx); err != nil {
+	if err := fd.tombstones(ctx); err != nil {
 		return nil, rep, err
 	}
 	for _, p := range paths {

@@ -54,8 +54,8 @@ func guarded(do func() error) (err error) {
 	return do()
 }
 
-// graves reads what was destroyed here.
-func (fd *finder) graves(ctx context.Context) error {
+// tombstones reads what was destroyed here.
+func (fd *finder) tombstones(ctx context.Context) error {
 	s := fd.im.store
 	if m, ok := s.(mending); ok {
 		s = m.Store
