@@ -102,7 +102,7 @@ func (o *convertOptions) from(j *job, name string) (read []interop.Format, paths
 			}
 		}
 		if len(paths) == 0 {
-			return nil, nil, missing("%s keeps no sessions here", name)
+			return nil, nil, advise(missing("%s keeps no sessions here", name), "if they are elsewhere, name the file or folder in place of %s", name)
 		}
 		return []interop.Format{f}, paths, nil
 	}

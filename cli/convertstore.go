@@ -136,7 +136,7 @@ func (j *job) openNamed(ctx context.Context, what, text string, read bool) (Plac
 	}
 	if read && p.file() != "" {
 		if _, err := os.Stat(p.Path); errors.Is(err, fs.ErrNotExist) {
-			return p, nil, missing("%s: there is no store %s", what, p.Path)
+			return p, nil, advise(missing("%s: there is no store %s", what, p.Path), "see which store is yours: skein config")
 		}
 	}
 	s, err := j.openAt(ctx, p)

@@ -128,12 +128,9 @@ func (o *handoffOptions) do(ctx context.Context, j *job, args []string) error {
 
 // moved takes --cwd for the session's folder.
 func (o *handoffOptions) moved(j *job, s *skein.Session) error {
-	path, err := j.absolute(o.cwd)
+	path, err := j.folder(o.cwd)
 	if err != nil {
 		return err
-	}
-	if info, err := os.Stat(path); err != nil || !info.IsDir() {
-		return missing("--cwd %s: there is no such folder", o.cwd)
 	}
 	o.cwd, s.Cwd, s.Project = path, path, path
 	return nil
@@ -216,7 +213,7 @@ func (o *handoffOptions) ready(ctx context.Context, j *job, f interop.Format, s 
 		return advise(err, "install it; or write the session for it all the same: skein handoff %s --to %s", j.name(ctx, s), f.Name)
 	}
 	if err := r.folder(); err != nil {
-		return advise(err, "make it again, or write the session all the same: skein handoff %s --to %s", j.name(ctx, s), f.Name)
+		return advise(err, "make it again, let it work in another (--cwd FOLDER), or write the session all the same: skein handoff %s --to %s", j.name(ctx, s), f.Name)
 	}
 	return nil
 }

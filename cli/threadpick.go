@@ -196,7 +196,7 @@ func (j *job) folder(path string) (string, error) {
 	}
 	switch info, err := os.Stat(path); {
 	case err != nil:
-		return "", missing("--cwd: there is no folder %s", path)
+		return "", advise(missing("--cwd: there is no folder %s", path), "name one that is there, or make it first: mkdir -p %s", shellWord(path))
 	case !info.IsDir():
 		return "", usagef("--cwd: %s is no folder", path)
 	}

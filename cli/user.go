@@ -229,5 +229,5 @@ func accountLoss(ctx context.Context, r accounts.Registry, user skein.User) (los
 			return loss{[]string{line}, "Take the account and its tokens away?", "the account and its tokens would be taken away"}, nil
 		}
 	}
-	return loss{}, missing("there is no account %q", user)
+	return loss{}, advise(missing("there is no account %q", user), "see which there are: skein user list")
 }
