@@ -141,6 +141,10 @@ type Receipt struct {
 	Last    Seq   // place of the session's last event now
 	Seqs    []Seq // places of the batch's events, new or stored before
 	New     int   // how many of them are new
+
+	// Messages counts the messages that these began, as [Session.Messages] does: a
+	// further piece of a message is none. What was taken back later is counted.
+	Messages int
 }
 
 // A Filter picks sessions. Its zero value picks all that are not in the bin.

@@ -38,7 +38,7 @@ type Report struct {
 	Waiting   int           // files whose session is locked, or that another import is reading; the next import takes them
 	Sessions  int           // new ones
 	Grown     int           // sessions that were there and have new events
-	Messages  int           // new said events
+	Messages  int           // new ones, each counted once, in however many pieces it came
 	Events    int           // new ones, of every kind
 	Copies    int           // records that repeat another file's
 	Amended   int           // events whose record was changed or removed since it was read
@@ -136,14 +136,12 @@ func (r *Report) count(b skein.Batch, got skein.Receipt) {
 		return
 	}
 	old := slices.Max(got.Seqs) - skein.Seq(got.New) // the last that was there
-	n := News{Session: b.Session, Events: got.New}
+	n := News{Session: b.Session, Events: got.New, Messages: got.Messages}
 	for i, e := range b.Events {
 		switch {
 		case got.Seqs[i] <= old:
 		case e.Kind == skein.KindCreated:
 			n.Created = true
-		case e.Kind == skein.KindSaid:
-			n.Messages++
 		case e.Kind == skein.KindAmended:
 			r.Amended++
 		}
@@ -156,7 +154,7 @@ type News struct {
 	Session  skein.SessionID
 	Created  bool // it is new
 	Events   int  // that were appended
-	Messages int  // said events among them
+	Messages int  // that these began
 }
 
 func (r *Report) news(n News) {

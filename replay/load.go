@@ -41,7 +41,7 @@ type LoadedSession struct {
 	Key     string          // its key, if another session has that already: it came without
 	Err     error           // why it, or the rest of it, was not loaded
 
-	Messages int // said events among the new
+	Messages int // that the new ones begin
 }
 
 // Waits reports whether loading the same log once more may add something: a

@@ -215,11 +215,7 @@ func (s *session) flush(ctx context.Context) error {
 		}
 	}
 	s.result.New += r[0].New
-	for i, e := range b.Events {
-		if e.Kind == skein.KindSaid && i >= len(b.Events)-r[0].New {
-			s.result.Messages++
-		}
-	}
+	s.result.Messages += r[0].Messages
 	s.begun = true
 	return nil
 }

@@ -64,6 +64,8 @@ type Receipt struct {
 	Last    skein.Seq       `json:"last"`
 	Seqs    []skein.Seq     `json:"seqs,omitempty"`
 	New     int             `json:"new"`
+
+	Messages int `json:"messages,omitempty"` // that the new events begin
 }
 
 // Batch returns b as a store takes it.

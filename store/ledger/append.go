@@ -16,6 +16,8 @@ type batch struct {
 	to    *Head
 	first *Event // nil if there is none
 	seqs  []skein.Seq
+
+	messages int // that the new events begin
 }
 
 // Append works out the batch b for the session s, which came through the view v.
@@ -42,7 +44,7 @@ func Append(book Book, v View, s *Head, b *skein.Batch) (r skein.Receipt, err er
 		return r, err
 	}
 	r.New, err = x.events()
-	r.Last = s.Last
+	r.Last, r.Messages = s.Last, x.messages
 	return r, err
 }
 
@@ -229,6 +231,7 @@ func (x *batch) event(i int) (skein.Seq, error) {
 	case f.Created != nil:
 		s.Prompts = base.Prompts
 	case f.Message != nil && !row.Added.Piece:
+		x.messages++
 		s.Prompts.Say(f.Message, e.Seq, first)
 	}
 	if err := x.takeKey(key); err != nil {

@@ -86,7 +86,7 @@ func partlyStored(t *test) {
 	r := t.append(skein.Batch{Session: "a", Events: []skein.Event{
 		id("1", user("one")), id("2", user("two")), user("no ID"), id("3", user("three")), id("1", user("one")),
 	}})
-	equal(t, "Append", r, skein.Receipt{Session: "a", Last: 5, Seqs: []skein.Seq{3, 2, 4, 5, 3}, New: 3})
+	equal(t, "Append", r, skein.Receipt{Session: "a", Last: 5, Seqs: []skein.Seq{3, 2, 4, 5, 3}, New: 3, Messages: 3})
 }
 
 func inSession(t *test) {

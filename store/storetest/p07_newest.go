@@ -12,6 +12,7 @@ func newest() []check {
 	return []check{
 		{name: "the latest, in order", run: latest},
 		{name: "pieces put together, wherever they lie", run: pieces},
+		{name: "a receipt counts a message once, in however many pieces it comes", run: piecesCounted},
 		{name: "what was amended, rewound and compacted", run: marked},
 		{name: "paging back gives every message once", run: pages},
 		{name: "through a fork", run: newestFork},
@@ -76,6 +77,28 @@ func pieces(t *test) {
 	m := t.newest("a", 4, 0)[0]
 	if m.Seq != 3 || m.End != 7 || len(m.Message.Parts) != 3 {
 		t.Errorf("Newest gives %+v, want the message from 3 to 7 with 3 parts", m)
+	}
+}
+
+func piecesCounted(t *test) {
+	batches := []struct {
+		session skein.SessionID
+		events  []skein.Event
+		want    int
+	}{
+		{"a", []skein.Event{created(), user("q"), piece("m1", "one"), piece("m1", "two")}, 2},
+		{"a", []skein.Event{piece("m1", "three"), id("i", piece("m2", "x")), noted("n")}, 1},
+		{"a", []skein.Event{id("i", piece("m2", "x"))}, 0}, // stored before
+		{"a", []skein.Event{id("i", piece("m2", "x")), piece("m2", "y"), user("last")}, 1},
+		{"f", []skein.Event{fork("a", 5), piece("m1", "four"), piece("m3", "z")}, 1},
+	}
+	for _, b := range batches {
+		if r := t.append(skein.Batch{Session: b.session, Events: b.events}); r.Messages != b.want {
+			t.Errorf("Append(%s) = %d messages, want %d", show(skein.Batch{Session: b.session, Events: b.events}), r.Messages, b.want)
+		}
+	}
+	if s := t.session("a"); s.Messages != 4 {
+		t.Errorf("Session has %d messages, want as many as the receipts count: 4", s.Messages)
 	}
 }
 
