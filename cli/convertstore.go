@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -66,7 +68,7 @@ func (o *convertOptions) stores(ctx context.Context, j *job, args []string) (err
 		return advise(err, "it went on in %s, which this cannot bring together: use skein push, or copy to a new store", to)
 	}
 	if errors.Is(err, skein.ErrExists) {
-		return advise(err, "it stays as it is there; copy to a new store, as it was copied before (--user), or bring it under another ID: skein push")
+		return advise(err, "it stays as it is there; copy to a new store, or as it was copied before: with --user, which gives other IDs to sessions whose own are taken")
 	}
 	if errors.Is(err, skein.ErrNotFound) && o.users != nil {
 		return advise(err, "only what the users have that --user names is copied; whose these are says: skein list --all --json --store %s", from)
@@ -82,8 +84,11 @@ func (o *convertOptions) stores(ctx context.Context, j *job, args []string) (err
 	} else {
 		err = o.tellStores(j, from, to, r)
 	}
-	if err != nil || r.Same() && len(r.Damaged) == 0 {
+	if err != nil {
 		return err
+	}
+	for _, id := range slices.Sorted(maps.Keys(r.Renamed)) {
+		j.say("session %s is %s in %s, where its own ID is another session's", id, r.Renamed[id], to)
 	}
 	for _, what := range r.Damaged {
 		j.say("damaged in %s: %s", from, what)
@@ -92,7 +97,10 @@ func (o *convertOptions) stores(ctx context.Context, j *job, args []string) (err
 		j.say("in the place of damaged events is what says so; damaged source files and blobs were not copied\nsee what can be mended: skein doctor --store %s", from)
 	}
 	if r.Same() {
-		return errSilent
+		if len(r.Damaged) > 0 {
+			return errSilent
+		}
+		return nil
 	}
 	for _, e := range r.Examples {
 		j.say("differs: %s", e)

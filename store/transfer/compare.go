@@ -21,6 +21,10 @@ type Report struct {
 	Differ   int      `json:"differ"`             // sessions and files that are not the same
 	Examples []string `json:"examples,omitempty"` // of them, for people
 
+	// Renamed has the IDs in the second store of the sessions whose own are taken
+	// there, by their IDs in the first.
+	Renamed map[skein.SessionID]skein.SessionID `json:"renamed,omitempty"`
+
 	// Damaged says what of the first store could not be read in this run, in words: in
 	// the place of an event is what says so; blobs and source files were not copied.
 	Damaged []string `json:"damaged,omitempty"`
@@ -35,8 +39,21 @@ func (r *Report) add(one Report) {
 	r.Differ += one.Differ
 	r.Examples = append(r.Examples, one.Examples[:min(len(one.Examples), maxExamples-len(r.Examples))]...)
 	r.Damaged = append(r.Damaged, one.Damaged...)
+	for id, to := range one.Renamed {
+		r.rename(id, to)
+	}
 	r.From.add(one.From)
 	r.To.add(one.To)
+}
+
+func (r *Report) rename(id, to skein.SessionID) {
+	if id == to {
+		return
+	}
+	if r.Renamed == nil {
+		r.Renamed = map[skein.SessionID]skein.SessionID{}
+	}
+	r.Renamed[id] = to
 }
 
 func (t *Totals) add(one Totals) {
@@ -92,6 +109,9 @@ func (c *copier) compare(ctx context.Context) (Report, error) {
 			}
 		}
 	}
+	for _, id := range ids {
+		r.rename(id, c.place(id))
+	}
 	r.Damaged = c.damaged
 	var err error
 	if r.From, err = a.totals(ctx); err != nil {
@@ -139,7 +159,11 @@ func (s *summer) add(sum []byte) []byte {
 // store does not have it. Of one that went on since, it is that of the part
 // that k has.
 func (s *summer) session(ctx context.Context, k *known) ([]byte, error) {
-	is, err := s.store.Session(ctx, k.ID)
+	id := k.ID
+	if s.second {
+		id = s.place(id)
+	}
+	is, err := s.store.Session(ctx, id)
 	if errors.Is(err, skein.ErrNotFound) {
 		return nil, nil
 	}
@@ -156,10 +180,15 @@ func (s *summer) session(ctx context.Context, k *known) ([]byte, error) {
 	is.Revision, is.LockedBy = 0, ""
 	is.Updated, is.Touched = 0, 0 // they follow from the events, and what was stored before there was a Touched may have another
 	if !s.second {
-		is.User = s.whose(is.User)
+		is.ID, is.User = s.place(is.ID), s.whose(is.User)
+		if is.Parent != nil {
+			p := *is.Parent
+			p.Session = s.place(p.Session)
+			is.Parent = &p
+		}
 	}
 	h.Write(skein.MustJSON(is))
-	for e, err := range s.store.Events(ctx, k.ID, 0) {
+	for e, err := range s.store.Events(ctx, id, 0) {
 		if err != nil {
 			return nil, err
 		}
@@ -167,13 +196,16 @@ func (s *summer) session(ctx context.Context, k *known) ([]byte, error) {
 			s.Events++
 		}
 		if !s.second {
-			if e, err = s.given(begun(e, &k.Session)); err != nil {
+			if e, err = s.given(k.ID, begun(e, &k.Session)); err != nil {
 				return nil, err
 			}
 		}
+		if e.Kind == skein.KindCreated && e.Seq <= is.Base && s.only != "" {
+			e.Payload = canonical(e) // of a parent, which has it under an ID of its own
+		}
 		fmt.Fprintf(h, "%d %d %q %q %d ", e.Seq, e.Time, e.Kind, e.ClientID, len(e.Payload))
 		h.Write(e.Payload)
-		if err := s.refer(ctx, k.ID, e); err != nil {
+		if err := s.refer(ctx, id, e); err != nil {
 			return nil, err
 		}
 	}
@@ -215,6 +247,9 @@ func (s *summer) file(ctx context.Context, u skein.User, f skein.SourceFile) ([]
 	}
 	if err != nil {
 		return nil, err
+	}
+	if !s.second {
+		is = s.givenFile(is)
 	}
 	h := sha256.New()
 	s.Files++

@@ -29,7 +29,7 @@ func (c *copier) complete(ctx context.Context, u skein.User, b skein.Batch) ([]s
 			if i > 0 {
 				after = e.Seq - 1
 			}
-			all = append(all, skein.Batch{Session: b.Session, After: after, Import: im, Again: b.Again})
+			all = append(all, skein.Batch{Session: c.place(b.Session), After: after, Import: im, Again: b.Again})
 		}
 		last := &all[len(all)-1]
 		last.Events = append(last.Events, e)
@@ -137,6 +137,7 @@ func (c *copier) fileOf(ctx context.Context, u skein.User, id skein.SessionID) (
 	has, err := skein.SourcesOf(c.to.As(c.whose(u))).File(ctx, key.format, key.path)
 	switch {
 	case errors.Is(err, skein.ErrNotFound):
+		f = c.givenFile(f)
 		f.Offset, f.Records, f.Damaged, f.State = 0, 0, 0, nil
 		has = f
 	case err != nil:

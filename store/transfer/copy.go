@@ -43,19 +43,23 @@ func (o Options) tell(p Progress) {
 
 // Copy brings all sessions of one store to another, or those of some users, with
 // their source files, blobs, bins and tombstones, but not their leases, and compares
-// the stores. It goes around what is damaged in the first one: the report says what. The second one may have other sessions too, and others may write to
-// both meanwhile; what it has of the first one's stays there, so that Copy can be
+// the stores. It goes around what is damaged in the first one: the report says what.
+// The second one may have other sessions too, and others may write to both meanwhile; what it has of the first one's stays there, so that Copy can be
 // run again after it was interrupted anywhere.
 //
+// With Options.Users a session whose ID another session has in the second store gets
+// another one there, as with [Send]; a whole store keeps its IDs.
+//
 // The error wraps [skein.ErrConflict] if a session went on in the second store,
-// or is another one there, [skein.ErrExists] if it is another user's there,
+// or, of a whole store, is another one there, [skein.ErrExists] if it is another
+// user's there,
 // [skein.ErrInvalid] if sessions of several users were to become one's, and
 // [skein.ErrNotFound] if one of Options.Users has nothing in the first store; else
 // errors are those of the stores. That the stores differ in the end is no error:
 // the report says so.
 func Copy(ctx context.Context, from, to skein.Store, o Options) (r Report, err error) {
 	if len(o.Users) == 0 {
-		return (&copier{raw: from, from: lenient.Store(from, nil), to: to, o: o}).copy(ctx)
+		return (&copier{raw: from, from: lenient.Store(from, nil), to: to, all: to, o: o}).copy(ctx)
 	}
 	becomes := map[skein.User]skein.User{}
 	for _, u := range slices.Sorted(maps.Keys(o.Users)) {
@@ -66,7 +70,7 @@ func Copy(ctx context.Context, from, to skein.Store, o Options) (r Report, err e
 		becomes[to] = u
 	}
 	for _, u := range slices.Sorted(maps.Keys(o.Users)) {
-		c := &copier{raw: from.As(u), from: lenient.Store(from.As(u), nil), to: to.As(o.Users[u]), o: o, only: u}
+		c := &copier{raw: from.As(u), from: lenient.Store(from.As(u), nil), to: to.As(o.Users[u]), all: to, o: o, only: u}
 		one, err := c.copy(ctx)
 		if err != nil {
 			return r, fmt.Errorf("user %s: %w", u, err)
@@ -79,7 +83,9 @@ func Copy(ctx context.Context, from, to skein.Store, o Options) (r Report, err e
 // copy is Copy of all that the first store has.
 func (c *copier) copy(ctx context.Context) (Report, error) {
 	c.blobs, c.files, c.stones = map[skein.User]map[skein.Hash]bool{}, map[fileKey]*skein.SourceFile{}, map[grave]bool{}
-	for _, step := range []func(context.Context) error{c.list, c.owners, c.events, c.sourceFiles, c.bins, c.clear, c.tombstones} {
+	c.sessions, c.there = map[skein.SessionID]*known{}, map[skein.SessionID]skein.Session{}
+	c.routes, c.ours = map[skein.SessionID]route{}, map[skein.SessionID]bool{}
+	for _, step := range []func(context.Context) error{c.list, c.names, c.started, c.events, c.sourceFiles, c.bins, c.clear, c.tombstones} {
 		if err := step(ctx); err != nil {
 			return Report{}, err
 		}
@@ -91,15 +97,19 @@ func (c *copier) copy(ctx context.Context) (Report, error) {
 type copier struct {
 	raw, to  skein.Store
 	from     skein.Store // raw, around what is damaged
+	all      skein.Store // the second store, with everybody's
 	o        Options
 	only     skein.User // whose views the stores are; "" for everybody's
 	sessions map[skein.SessionID]*known
-	order    []skein.SessionID // of sessions, as listed
-	pending  int               // sessions that the second store does not have whole
-	stored   int               // events
-	batches  []skein.Batch     // that wait to be stored
-	size     int               // bytes of them
-	count    int               // events of them
+	order    []skein.SessionID                 // of sessions, as listed
+	there    map[skein.SessionID]skein.Session // what the second store listed
+	routes   map[skein.SessionID]route         // where those stand that have another ID there
+	ours     map[skein.SessionID]bool          // the IDs there of all sessions
+	pending  int                               // sessions that the second store does not have whole
+	stored   int                               // events
+	batches  []skein.Batch                     // that wait to be stored
+	size     int                               // bytes of them
+	count    int                               // events of them
 	blobs    map[skein.User]map[skein.Hash]bool
 	files    map[fileKey]*skein.SourceFile // what the second store knows of a file
 	stones   map[grave]bool                // tombstones of the first store, as they are in the second
@@ -116,15 +126,13 @@ func (c *copier) hurt(what string) {
 // known is what is known of a session of the first store.
 type known struct {
 	skein.Session
-	have  skein.Seq  // up to where the second store has it
-	owner skein.User // whose it is there; "" if it is not there
+	have skein.Seq // up to where the second store has it
 }
 
 func (k *known) whole() bool { return k.have >= k.Last }
 
-// list reads the sessions of the first store, and how far the second has them.
+// list reads the sessions of both stores.
 func (c *copier) list(ctx context.Context) error {
-	c.sessions = map[skein.SessionID]*known{}
 	if err := c.something(ctx); err != nil {
 		return err
 	}
@@ -142,19 +150,15 @@ func (c *copier) list(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			if k := c.sessions[s.ID]; k != nil {
-				k.have, k.owner = s.Last, s.User
-			}
+			c.there[s.ID] = s
 		}
 	}
-	for id, k := range c.sessions { // one that went to the bin between the two looks
-		if k.have == 0 {
-			s, err := c.to.Session(ctx, id)
-			if err != nil && !errors.Is(err, skein.ErrNotFound) {
-				return err
-			}
-			k.have, k.owner = s.Last, s.User
-		}
+	return nil
+}
+
+// started counts what is to be done, and looks at the sessions that were begun.
+func (c *copier) started(ctx context.Context) error {
+	for _, k := range c.sessions {
 		if !k.whole() {
 			c.pending++
 		}
@@ -189,12 +193,12 @@ func (c *copier) goesOn(ctx context.Context, k *known) error {
 	}
 	x, err := at(ctx, c.from, k.ID, k.have)
 	if err == nil {
-		x, err = c.given(x)
+		x, err = c.given(k.ID, x)
 	}
 	if err != nil {
 		return err
 	}
-	y, err := at(ctx, c.to, k.ID, k.have)
+	y, err := at(ctx, c.to, c.place(k.ID), k.have)
 	if err == nil && !bytes.Equal(skein.MustJSON(x), skein.MustJSON(y)) {
 		err = &skein.ConflictError{Session: k.ID, Last: k.have}
 	}
@@ -246,14 +250,16 @@ func (c *copier) event(ctx context.Context, f skein.Fed) error {
 	if f.Damaged {
 		c.hurt(fmt.Sprintf("session %s: event %d", f.Session, f.Event.Seq))
 	}
-	e, err := c.given(begun(f.Event, &k.Session))
+	if f.Event.Kind == skein.KindCreated {
+		if err := c.parents(ctx, k); err != nil {
+			return err
+		}
+	}
+	e, err := c.given(k.ID, begun(f.Event, &k.Session))
 	if err != nil {
 		return err
 	}
 	if e.Kind == skein.KindCreated {
-		if err := c.parents(ctx, k); err != nil {
-			return err
-		}
 		return c.create(ctx, k, e)
 	}
 	c.add(k.ID, e)
@@ -307,7 +313,7 @@ func (c *copier) begin(ctx context.Context, u skein.User, b skein.Batch) error {
 		if lerr != nil {
 			return lerr
 		}
-		if c.sessions[s.ID] == nil {
+		if !c.ours[s.ID] {
 			return err // it is not one of ours
 		}
 		if err := skein.LifecycleOf(c.to).Bin(ctx, s.ID); err != nil {
@@ -360,7 +366,8 @@ func (c *copier) user(id skein.SessionID) skein.User {
 // is not.
 func (c *copier) bins(ctx context.Context) error {
 	for _, id := range c.order {
-		s, err := c.to.Session(ctx, id)
+		to := c.place(id)
+		s, err := c.to.Session(ctx, to)
 		if errors.Is(err, skein.ErrNotFound) {
 			continue // the report will say so
 		}
@@ -369,9 +376,9 @@ func (c *copier) bins(ctx context.Context) error {
 		}
 		switch was := c.sessions[id].Binned; {
 		case was != 0 && s.Binned == 0:
-			err = skein.LifecycleOf(c.to).Bin(ctx, id)
+			err = skein.LifecycleOf(c.to).Bin(ctx, to)
 		case was == 0 && s.Binned != 0:
-			err = skein.LifecycleOf(c.to).Restore(ctx, id)
+			err = skein.LifecycleOf(c.to).Restore(ctx, to)
 		}
 		if err != nil {
 			return err

@@ -193,7 +193,13 @@ func (s *sender) stretch(ctx context.Context, x skein.Session, r route, b bound,
 // unchanged reports whether two sessions are so much alike that their events
 // need not be looked at.
 func (s *sender) unchanged(x, is skein.Session, b bound) bool {
-	return b.shift == 0 && b.own != "" && x.Last == is.Last && x.Base == is.Base && x.Updated == is.Updated && x.Created == is.Created &&
+	return b.shift == 0 && b.own != "" && alikeRows(x, is)
+}
+
+// alikeRows reports whether two sessions are the same by all that is known of them
+// without their events.
+func alikeRows(x, is skein.Session) bool {
+	return x.Last == is.Last && x.Base == is.Base && x.Updated == is.Updated && x.Created == is.Created &&
 		x.Usage == is.Usage && x.LastPrompt == is.LastPrompt && x.First == is.First && x.Title == is.Title && x.Revision == is.Revision
 }
 

@@ -54,42 +54,68 @@ func named(config []byte, id skein.SessionID) skein.SessionID {
 	return id
 }
 
-// name returns the ID that x has in the second store, or, if it is not there,
-// the first that is not known to be another's. b is where it goes, but for that.
-func (s *sender) name(ctx context.Context, x skein.Session, r route, b bound) (own, to skein.SessionID, err error) {
-	if own, err = s.own(ctx, x); err != nil {
-		return "", "", err
-	}
+// A standing says what has an ID in the second store.
+type standing int
+
+const (
+	free    standing = iota // nothing that is known of
+	another                 // another session
+	itself                  // the session that is looked for
+)
+
+// pick returns the ID under which a session stands in the second store, or else the
+// first that is free, of all those that one may get whose own ID is own.
+func pick(own skein.SessionID, look func(skein.SessionID) (standing, error)) (to skein.SessionID, err error) {
 	for n := -1; n < otherNames || to == "" && n < mostNames; n++ {
 		id := own
 		if n >= 0 {
 			id = own.Other(n)
 		}
-		is, there, err := s.at(ctx, id)
-		if err != nil {
-			return "", "", err
-		}
-		if !there {
-			if to == "" && !s.taken[id] {
-				to = id
-			}
-			continue
-		}
-		b.own, b.to = own, id
-		if s.unchanged(x, is, b) {
-			return own, id, nil
-		}
-		like, err := s.like(ctx, x, append(r, stretch{after: x.Base, to: id, shift: b.shift}), b, x.Base+1)
-		if err != nil && !errors.Is(err, skein.ErrNotFound) {
-			return "", "", err
-		}
-		if err == nil && like != unlike {
-			return own, id, nil
+		is, err := look(id)
+		switch {
+		case err != nil:
+			return "", err
+		case is == itself:
+			return id, nil
+		case is == free && to == "":
+			to = id
 		}
 	}
 	if to == "" {
-		err = fmt.Errorf("session %s: %w, and so have all others that it may get", x.ID, errTaken)
+		err = fmt.Errorf("session %s: %w, and so have all others that it may get", own, errTaken)
 	}
+	return to, err
+}
+
+// name returns the ID that x has where it was begun, and the one that it has in the
+// second store or is to have there. b is where it goes, but for that.
+func (s *sender) name(ctx context.Context, x skein.Session, r route, b bound) (own, to skein.SessionID, err error) {
+	if own, err = s.own(ctx, x); err != nil {
+		return "", "", err
+	}
+	to, err = pick(own, func(id skein.SessionID) (standing, error) {
+		is, there, err := s.at(ctx, id)
+		switch {
+		case err != nil:
+			return another, err
+		case !there && s.taken[id]:
+			return another, nil
+		case !there:
+			return free, nil
+		}
+		b.own, b.to = own, id
+		if s.unchanged(x, is, b) {
+			return itself, nil
+		}
+		like, err := s.like(ctx, x, append(r, stretch{after: x.Base, to: id, shift: b.shift}), b, x.Base+1)
+		if errors.Is(err, skein.ErrNotFound) {
+			return another, nil
+		}
+		if err != nil || like == unlike {
+			return another, err
+		}
+		return itself, nil
+	})
 	return own, to, err
 }
 

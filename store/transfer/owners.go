@@ -3,6 +3,7 @@ package transfer
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"github.com/skein-dev/skein"
@@ -16,33 +17,134 @@ func (c *copier) whose(u skein.User) skein.User {
 	return u
 }
 
-// owners refuses to give somebody what is another's in the second store.
-func (c *copier) owners(context.Context) error {
+// names finds out under which IDs the second store has the sessions, or is to have
+// them. Those of users who were named get others where their own are taken there, as
+// in [Send]; a whole store is copied as it is, or not at all.
+func (c *copier) names(ctx context.Context) error {
 	for _, id := range c.order {
 		k := c.sessions[id]
-		to := c.whose(k.User)
-		if k.owner != "" && k.owner != to {
-			return fmt.Errorf("session %s %w as one of user %s, not of %s", id, skein.ErrExists, k.owner, to)
+		if c.only != "" {
+			to, err := pick(id, c.look(ctx, id, func() (skein.Event, error) { return c.first(ctx, k) }))
+			if err != nil {
+				return err
+			}
+			c.called(id, to)
+		}
+		is, ok := c.there[c.place(id)]
+		if !ok { // it may have gone to the bin between the two looks
+			var err error
+			if is, err = c.to.Session(ctx, c.place(id)); err != nil && !errors.Is(err, skein.ErrNotFound) {
+				return err
+			}
+		}
+		if is.ID != "" && is.User != c.whose(k.User) {
+			return fmt.Errorf("session %s %w as one of user %s, not of %s", id, skein.ErrExists, is.User, c.whose(k.User))
+		}
+		k.have = is.Last
+		c.ours[c.place(id)] = true
+		if p := k.Parent; k.Base > 0 && p != nil && c.sessions[p.Session] == nil && is.Parent != nil {
+			c.called(p.Session, is.Parent.Session) // what stood in for it was
 		}
 	}
 	return nil
 }
 
-// given returns e as the second store is given it: if it names a user who is
-// another there, then without that. Whose the session is the view says.
-func (c *copier) given(e skein.Event) (skein.Event, error) {
-	if len(c.o.Users) == 0 || e.Kind != skein.KindCreated {
+// called notes that the session id stands, or is to stand, as to in the second store.
+func (c *copier) called(id, to skein.SessionID) {
+	if id != to {
+		c.routes[id] = route{{to: to}}
+	}
+}
+
+// place returns the ID of a session in the second store.
+func (c *copier) place(id skein.SessionID) skein.SessionID {
+	if r := c.routes[id]; r != nil {
+		return r[0].to
+	}
+	return id
+}
+
+// first returns the event that begins k.
+func (c *copier) first(ctx context.Context, k *known) (skein.Event, error) {
+	e, err := at(ctx, c.from, k.ID, k.Base+1)
+	return begun(e, &k.Session), err
+}
+
+// look returns what says whether the second store has the session own, which begins
+// with what first returns, under an ID.
+func (c *copier) look(ctx context.Context, own skein.SessionID, first func() (skein.Event, error)) func(skein.SessionID) (standing, error) {
+	found := false
+	return func(id skein.SessionID) (standing, error) {
+		if id != own && c.sessions[id] != nil {
+			return another, nil
+		}
+		is, there := c.there[id]
+		if !there {
+			if found {
+				return another, nil // one that is free is enough
+			}
+			var err error
+			if is, err = c.all.Session(ctx, id); errors.Is(err, skein.ErrNotFound) {
+				found = true
+				return free, nil
+			} else if err != nil {
+				return another, err
+			}
+		}
+		if is.User != c.whose(c.only) {
+			return another, nil
+		}
+		if k := c.sessions[own]; k != nil && alikeRows(k.Session, is) {
+			return itself, nil
+		}
+		mine, err := first()
+		if err != nil {
+			return another, err
+		}
+		theirs, err := at(ctx, c.to, id, is.Base+1)
+		if err != nil || compareEvents(mine, theirs) == unlike {
+			return another, err
+		}
+		return itself, nil
+	}
+}
+
+// given returns e, which is the session id's own, as the second store is given it: if
+// it names a user who is another there, then without that, for whose the session is
+// the view says; and with the IDs that sessions have there.
+func (c *copier) given(id skein.SessionID, e skein.Event) (skein.Event, error) {
+	switch {
+	case c.only == "":
 		return e, nil
+	case e.Kind == skein.KindTool:
+		return c.givenTool(e)
+	case e.Kind != skein.KindCreated:
+		return e, nil
+	}
+	e, err := translateCreated(e, c.whose, c.routes)
+	if to := c.place(id); err == nil && to != id {
+		e, err = mark(e, id, to)
+	}
+	return e, err
+}
+
+// givenTool is given of an event that may name the session that a call started.
+func (c *copier) givenTool(e skein.Event) (skein.Event, error) {
+	t, err := skein.Decode[skein.ToolState](e)
+	if err != nil || c.place(t.Child) == t.Child {
+		return e, err
 	}
 	var f fields
 	if err := json.Unmarshal(e.Payload, &f); err != nil {
 		return e, err
 	}
-	var u skein.User
-	if err := json.Unmarshal(f["user"], &u); f["user"] == nil || err != nil || c.whose(u) == u {
-		return e, nil //nolint:nilerr // an event that was stored is sound; without a user there is nothing to do
-	}
-	delete(f, "user")
+	f["child"] = skein.MustJSON(c.place(t.Child))
 	e.Payload = skein.MustJSON(f)
 	return e, nil
+}
+
+// givenFile returns what is known of a source file as the second store is given it.
+func (c *copier) givenFile(f skein.SourceFile) skein.SourceFile {
+	f.Session, f.CopyOf = c.place(f.Session), c.place(f.CopyOf)
+	return f
 }

@@ -16,7 +16,7 @@ func (c *copier) sourceFiles(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			err := sourceFile(ctx, from, to, f)
+			err := sourceFile(ctx, from, to, c.givenFile(f))
 			if bad := (*skein.DamagedRecordsError)(nil); errors.As(err, &bad) {
 				c.hurt("source file " + f.Path)
 				err = nil

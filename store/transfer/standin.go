@@ -52,9 +52,6 @@ func (c *copier) chain(ctx context.Context, k *known) (links []link, err error) 
 		if e.Kind == skein.KindCreated || len(links) == 0 {
 			links = append(links, link{})
 		}
-		if e, err = c.given(e); err != nil {
-			return nil, err
-		}
 		l := &links[len(links)-1]
 		l.events = append(l.events, e)
 	}
@@ -74,7 +71,14 @@ func (c *copier) chain(ctx context.Context, k *known) (links []link, err error) 
 
 // standIn makes the session of l, or lets it go on.
 func (c *copier) standIn(ctx context.Context, u skein.User, l link) error {
-	has, err := c.to.Session(ctx, l.id)
+	if c.only != "" && c.routes[l.id] == nil {
+		to, err := pick(l.id, c.look(ctx, l.id, func() (skein.Event, error) { return l.events[0], nil }))
+		if err != nil {
+			return err
+		}
+		c.called(l.id, to)
+	}
+	has, err := c.to.Session(ctx, c.place(l.id))
 	if err != nil && !errors.Is(err, skein.ErrNotFound) {
 		return err
 	}
@@ -83,6 +87,11 @@ func (c *copier) standIn(ctx context.Context, u skein.User, l link) error {
 		after = skein.Fresh
 	}
 	events := slices.DeleteFunc(slices.Clone(l.events), func(e skein.Event) bool { return e.Seq <= has.Last })
+	for i := range events {
+		if events[i], err = c.given(l.id, events[i]); err != nil {
+			return err
+		}
+	}
 	for part := range slices.Chunk(events, maxEvents) {
 		b := skein.Batch{Session: l.id, After: after, Events: part, Again: true}
 		for _, e := range part {
@@ -95,6 +104,7 @@ func (c *copier) standIn(ctx context.Context, u skein.User, l link) error {
 		if after == skein.Fresh {
 			err = c.begin(ctx, u, b)
 		} else {
+			b.Session = c.place(l.id)
 			_, err = c.to.As(c.whose(u)).Append(ctx, b)
 		}
 		if err != nil {
@@ -115,7 +125,7 @@ func (c *copier) clear(ctx context.Context) error {
 		if k.Base == 0 || k.Parent == nil {
 			continue
 		}
-		for at := (skein.Place{Session: k.Parent.Session, Seq: k.Base}); c.sessions[at.Session] == nil; {
+		for at := (skein.Place{Session: c.place(k.Parent.Session), Seq: k.Base}); !c.ours[at.Session]; {
 			shown[at.Session] = max(shown[at.Session], at.Seq)
 			s, err := c.to.Session(ctx, at.Session)
 			if err != nil && !errors.Is(err, skein.ErrNotFound) {

@@ -16,7 +16,7 @@ func (s *sender) translate(e skein.Event, r route) (skein.Event, error) {
 	name := map[skein.Kind]string{skein.KindRewound: "to", skein.KindCompacted: "to", skein.KindAmended: "seq"}[e.Kind]
 	switch {
 	case e.Kind == skein.KindCreated:
-		return s.created(e)
+		return translateCreated(e, func(skein.User) skein.User { return "" }, s.routes)
 	case name == "":
 		return e, nil
 	}
@@ -36,9 +36,10 @@ func (s *sender) translate(e skein.Event, r route) (skein.Event, error) {
 	return e, nil
 }
 
-// created translates the event that begins a session: without its user, who is
-// another in the second store, and with its parent's place there.
-func (s *sender) created(e skein.Event) (skein.Event, error) {
+// translateCreated translates the event that begins a session: without its user,
+// where whose says that it is another in the second store, and with its parent's
+// place there.
+func translateCreated(e skein.Event, whose func(skein.User) skein.User, routes map[skein.SessionID]route) (skein.Event, error) {
 	c, err := skein.Decode[skein.Created](e)
 	if err != nil {
 		return e, err
@@ -47,12 +48,15 @@ func (s *sender) created(e skein.Event) (skein.Event, error) {
 	if err := json.Unmarshal(e.Payload, &f); err != nil {
 		return e, err
 	}
-	_, named := f["user"]
-	delete(f, "user")
+	changed := false
+	if f["user"] != nil && whose(c.User) != c.User {
+		delete(f, "user")
+		changed = true
+	}
 	if p := c.Parent; p != nil {
-		at, ok := s.routes[p.Session].at(max(1, p.Seq))
+		at, ok := routes[p.Session].at(max(1, p.Seq))
 		if !p.IsFork() { // who delegated is not whose event it was
-			at, ok = s.routes[p.Session].shown(max(1, p.Seq))
+			at, ok = routes[p.Session].shown(max(1, p.Seq))
 		}
 		if ok && (at.Session != p.Session || p.Seq > 0 && at.Seq != p.Seq) {
 			moved := *p
@@ -60,10 +64,10 @@ func (s *sender) created(e skein.Event) (skein.Event, error) {
 			if p.Seq > 0 {
 				moved.Seq = at.Seq
 			}
-			f["parent"], named = skein.MustJSON(moved), true
+			f["parent"], changed = skein.MustJSON(moved), true
 		}
 	}
-	if named {
+	if changed {
 		e.Payload = skein.MustJSON(f)
 	}
 	return e, nil
