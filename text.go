@@ -152,10 +152,13 @@ func Unquote(b []byte) (string, bool) {
 	if plain(b) == len(b) {
 		return string(b), true
 	}
-	out := make([]byte, 0, len(b))
+	var out strings.Builder // whose string is no copy
+	out.Grow(len(b))
+	var char [utf8.UTFMax]byte
 	for len(b) > 0 {
 		if n := plain(b); n > 0 {
-			out, b = append(out, b[:n]...), b[n:]
+			out.Write(b[:n])
+			b = b[n:]
 			continue
 		}
 		switch c := b[0]; {
@@ -164,15 +167,17 @@ func Unquote(b []byte) (string, bool) {
 			if n == 0 {
 				return "", false
 			}
-			out, b = appendWTF8(out, r), b[n:]
+			out.Write(appendWTF8(char[:0], r))
+			b = b[n:]
 		case c < ' ', c == '"':
 			return "", false
 		default:
 			r, n := utf8.DecodeRune(b)
-			out, b = utf8.AppendRune(out, r), b[n:]
+			out.WriteRune(r)
+			b = b[n:]
 		}
 	}
-	return string(out), true
+	return out.String(), true
 }
 
 // plain returns how many bytes of b, from the start, are ASCII that stands for
