@@ -107,6 +107,9 @@ func (r *Reader) Reject(p Piece, why string) Piece {
 func (r *Reader) take(n int) {
 	r.buf, r.line = r.buf[n:], r.line[n:]
 	r.offset += int64(n)
+	if n > maxChunk && len(r.line) == 0 {
+		r.buf = bytes.Clone(r.buf) // or the long line is kept with what is behind it
+	}
 }
 
 // nextLine sets line to the next one, with its line feed, or to as much of it
@@ -129,7 +132,7 @@ func (r *Reader) nextLine() error {
 			return nil
 		case r.err == nil:
 			seen = len(r.buf)
-			r.fill()
+			r.fill(limit)
 		case !errors.Is(r.err, io.EOF) || len(r.buf) == 0:
 			return r.err
 		default:
@@ -157,14 +160,40 @@ const (
 // in bytes.
 const longPiece = 1 << 20
 
-func (r *Reader) fill() {
-	if cap(r.buf)-len(r.buf) < minChunk/4 {
-		r.chunk = min(max(minChunk, 4*r.chunk), maxChunk)
-		size := max(r.chunk, min(2*len(r.buf), max(r.limits.Bytes, len(r.buf))+maxChunk))
-		b := make([]byte, len(r.buf), size)
-		copy(b, r.buf)
-		r.buf = b
+// fill reads more behind what is in buf: as much as comes at once, or of a line that
+// is longer than a chunk all of it, up to the limit.
+func (r *Reader) fill(limit int) {
+	if cap(r.buf)-len(r.buf) >= minChunk/4 {
+		r.read()
+		return
 	}
+	if len(r.buf) >= maxChunk {
+		r.gather(limit)
+		return
+	}
+	r.chunk = min(max(minChunk, 4*r.chunk), maxChunk)
+	r.buf = append(make([]byte, 0, max(r.chunk, 2*len(r.buf))), r.buf...)
+	r.read()
+}
+
+// read reads into the room that is left in buf.
+func (r *Reader) read() {
 	n, err := r.in.Read(r.buf[len(r.buf):cap(r.buf)])
 	r.buf, r.err = r.buf[:len(r.buf)+n], err
+}
+
+// gather reads on until a line feed, in chunks that are put together once: a
+// buffer that grows as it fills is there twice, and half empty in the end.
+func (r *Reader) gather(limit int) {
+	parts := [][]byte{r.buf}
+	for size, ends := len(r.buf), false; !ends && size <= limit && r.err == nil; {
+		r.buf = make([]byte, 0, maxChunk)
+		for !ends && len(r.buf) < maxChunk && r.err == nil {
+			was := len(r.buf)
+			r.read()
+			ends = bytes.IndexByte(r.buf[was:], '\n') >= 0
+		}
+		parts, size = append(parts, r.buf), size+len(r.buf)
+	}
+	r.buf = bytes.Join(parts, nil)
 }

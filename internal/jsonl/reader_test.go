@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -159,4 +160,25 @@ func FuzzGrow(f *testing.F) {
 			}
 		}
 	})
+}
+
+// What is held of a line of many chunks is the line, and once more while it is put
+// together.
+func TestALongLineIsCopiedOnce(t *testing.T) {
+	const size = 8 * maxChunk
+	line := `{"a":"` + strings.Repeat("x", size+maxChunk/3) + "\"}\n"
+	in := "{}\n" + line + "{}\n" + line
+	for name, r := range map[string]io.Reader{"a file": strings.NewReader(in), "a slow stream": iotest.HalfReader(strings.NewReader(in))} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		got := pieces(t, NewReader(r, Limits{Bytes: 2 * size, Depth: 4}))
+		runtime.ReadMemStats(&after)
+		check(t, []byte(in), got)
+		if len(got) != 4 {
+			t.Errorf("%s: %d pieces, want 4", name, len(got))
+		}
+		if took, most := after.TotalAlloc-before.TotalAlloc, uint64(2*len(in)+8*maxChunk); took > most {
+			t.Errorf("%s: reading %d bytes takes %d, want at most %d", name, len(in), took, most)
+		}
+	}
 }
