@@ -27,6 +27,7 @@ const (
 	longMessage = 33 << 20
 	longLine    = 19 << 20
 	largeBatch  = 240 << 20
+	batches     = 16  // at once
 	stuck       = 100 // readers that take nothing
 )
 
@@ -53,6 +54,11 @@ func memoryBound(ctx context.Context, e *env) error {
 			return err
 		}
 	}
+	elsewhere := *b
+	elsewhere.dir = filepath.Join(b.dir, "elsewhere")
+	if err := elsewhere.command("a message of 33 MB: import skein", "import", filepath.Join(b.dir, "long.jsonl")); err != nil {
+		return err
+	}
 	for _, to := range agents {
 		if err := b.command("a message of 33 MB: export "+to, "export", "cli:long", "--to", to, "-o", filepath.Join(b.dir, "as-"+to)); err != nil {
 			return err
@@ -71,6 +77,11 @@ func memoryBound(ctx context.Context, e *env) error {
 	}
 	if err := b.served("a batch of 90 MB: POST", boundOfOne, func(s *served) error {
 		return s.post(ctx, 90<<20, http.StatusCreated)
+	}); err != nil {
+		return err
+	}
+	if err := b.served(fmt.Sprintf("%d batches of 90 MB: POST", batches), boundOfMany, func(s *served) error {
+		return s.crowd(ctx, 90<<20)
 	}); err != nil {
 		return err
 	}
@@ -209,8 +220,38 @@ func (b *bound) served(what string, most int64, do func(*served) error) error {
 	return nil
 }
 
-// post sends a batch of so many bytes, as events of 1 MB.
+// post sends a batch of so many bytes, as events of 1 MB, and wants a status.
 func (s *served) post(ctx context.Context, size, want int) error {
+	status, said, err := s.send(ctx, size)
+	if err == nil && status != want {
+		err = fmt.Errorf("POST of %d bytes: %d %s, want %d", size, status, said, want)
+	}
+	return err
+}
+
+// crowd sends many batches of so many bytes at once. Each is stored, or to come
+// again for lack of room.
+func (s *served) crowd(ctx context.Context, size int) error {
+	over := make(chan error, batches)
+	for range batches {
+		go func() {
+			status, said, err := s.send(ctx, size)
+			if err == nil && status != http.StatusCreated && status != http.StatusServiceUnavailable {
+				err = fmt.Errorf("POST of %d bytes: %d %s, want %d or %d", size, status, said, http.StatusCreated, http.StatusServiceUnavailable)
+			}
+			over <- err
+		}()
+	}
+	var all error
+	for range batches {
+		all = errors.Join(all, <-over)
+	}
+	return all
+}
+
+// send sends a batch of so many bytes, as events of 1 MB, and returns its status
+// and answer.
+func (s *served) send(ctx context.Context, size int) (status int, said string, err error) {
 	event := skein.MustJSON(skein.Say(1, skein.UserSays(prose(1<<20))))
 	from, to := io.Pipe()
 	go func() {
@@ -230,20 +271,17 @@ func (s *served) post(ctx context.Context, size, want int) error {
 	}()
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, s.url+"/v1/sessions/"+s.session+"/events", from)
 	if err != nil {
-		return err
+		return 0, "", err
 	}
 	r.Header.Set("Authorization", "Bearer "+s.token)
 	r.Header.Set("Content-Type", "application/json")
 	w, err := http.DefaultClient.Do(r)
 	if err != nil {
-		return err
+		return 0, "", err
 	}
 	defer w.Body.Close()
-	if w.StatusCode != want {
-		said, _ := io.ReadAll(w.Body)
-		return fmt.Errorf("POST of %d bytes: %s: %s, want %d", size, w.Status, said, want)
-	}
-	return nil
+	b, err := io.ReadAll(w.Body)
+	return w.StatusCode, string(b), err
 }
 
 // stick asks for a path many times, and takes no more than the first byte of each
