@@ -297,7 +297,7 @@ func (s *summer) totals(ctx context.Context) (Totals, error) {
 		if err != nil {
 			return s.Totals, err
 		}
-		if s.stones[grave{t.User, t.Hash}] { // else it is of what the first store never had
+		if s.stones[tombstoneKey{t.User, t.Hash}] { // else it is of what the first store never had
 			s.Tombstones++
 		}
 	}

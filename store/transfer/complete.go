@@ -33,7 +33,7 @@ func (c *copier) complete(ctx context.Context, u skein.User, b skein.Batch) ([]s
 		}
 		last := &all[len(all)-1]
 		last.Events = append(last.Events, e)
-		blobs, err := c.carried(ctx, u, b.Session, e)
+		blobs, err := c.newBlobs(ctx, u, b.Session, e)
 		if err != nil {
 			return nil, err
 		}
@@ -42,9 +42,9 @@ func (c *copier) complete(ctx context.Context, u skein.User, b skein.Batch) ([]s
 	return all, nil
 }
 
-// carried returns the blobs that e refers to and that were not stored yet in
+// newBlobs returns the blobs that e refers to and that were not stored yet in
 // this run.
-func (c *copier) carried(ctx context.Context, u skein.User, id skein.SessionID, e skein.Event) (blobs []skein.Blob, err error) {
+func (c *copier) newBlobs(ctx context.Context, u skein.User, id skein.SessionID, e skein.Event) (blobs []skein.Blob, err error) {
 	f, err := skein.FactsOf(e)
 	if err != nil {
 		return nil, err

@@ -82,7 +82,7 @@ func Copy(ctx context.Context, from, to skein.Store, o Options) (r Report, err e
 
 // copy is Copy of all that the first store has.
 func (c *copier) copy(ctx context.Context) (Report, error) {
-	c.blobs, c.files, c.stones = map[skein.User]map[skein.Hash]bool{}, map[fileKey]*skein.SourceFile{}, map[grave]bool{}
+	c.blobs, c.files, c.stones = map[skein.User]map[skein.Hash]bool{}, map[fileKey]*skein.SourceFile{}, map[tombstoneKey]bool{}
 	c.sessions, c.there = map[skein.SessionID]*known{}, map[skein.SessionID]skein.Session{}
 	c.routes, c.ours = map[skein.SessionID]route{}, map[skein.SessionID]bool{}
 	for _, step := range []func(context.Context) error{c.list, c.names, c.started, c.events, c.sourceFiles, c.bins, c.clear, c.tombstones} {
@@ -112,7 +112,7 @@ type copier struct {
 	count    int                               // events of them
 	blobs    map[skein.User]map[skein.Hash]bool
 	files    map[fileKey]*skein.SourceFile // what the second store knows of a file
-	stones   map[grave]bool                // tombstones of the first store, as they are in the second
+	stones   map[tombstoneKey]bool         // tombstones of the first store, as they are in the second
 	damaged  []string                      // see Report
 }
 

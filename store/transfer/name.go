@@ -54,18 +54,18 @@ func named(config []byte, id skein.SessionID) skein.SessionID {
 	return id
 }
 
-// A standing says what has an ID in the second store.
-type standing int
+// An occupant is what has an ID in the second store.
+type occupant int
 
 const (
-	free    standing = iota // nothing that is known of
+	free    occupant = iota // nothing that is known of
 	another                 // another session
 	itself                  // the session that is looked for
 )
 
 // pick returns the ID under which a session stands in the second store, or else the
 // first that is free, of all those that one may get whose own ID is own.
-func pick(own skein.SessionID, look func(skein.SessionID) (standing, error)) (to skein.SessionID, err error) {
+func pick(own skein.SessionID, look func(skein.SessionID) (occupant, error)) (to skein.SessionID, err error) {
 	for n := -1; n < otherNames || to == "" && n < mostNames; n++ {
 		id := own
 		if n >= 0 {
@@ -93,7 +93,7 @@ func (s *sender) name(ctx context.Context, x skein.Session, r route, b bound) (o
 	if own, err = s.own(ctx, x); err != nil {
 		return "", "", err
 	}
-	to, err = pick(own, func(id skein.SessionID) (standing, error) {
+	to, err = pick(own, func(id skein.SessionID) (occupant, error) {
 		is, there, err := s.at(ctx, id)
 		switch {
 		case err != nil:

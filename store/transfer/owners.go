@@ -72,9 +72,9 @@ func (c *copier) first(ctx context.Context, k *known) (skein.Event, error) {
 
 // look returns what says whether the second store has the session own, which begins
 // with what first returns, under an ID.
-func (c *copier) look(ctx context.Context, own skein.SessionID, first func() (skein.Event, error)) func(skein.SessionID) (standing, error) {
+func (c *copier) look(ctx context.Context, own skein.SessionID, first func() (skein.Event, error)) func(skein.SessionID) (occupant, error) {
 	found := false
-	return func(id skein.SessionID) (standing, error) {
+	return func(id skein.SessionID) (occupant, error) {
 		if id != own && c.sessions[id] != nil {
 			return another, nil
 		}

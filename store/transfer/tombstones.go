@@ -8,8 +8,8 @@ import (
 	"github.com/skein-dev/skein/store/erase"
 )
 
-// A grave is a tombstone of a user of the second store.
-type grave struct {
+// A tombstoneKey names a tombstone of a user of the second store.
+type tombstoneKey struct {
 	user skein.User
 	hash [sha256.Size]byte
 }
@@ -27,7 +27,7 @@ func (c *copier) tombstones(ctx context.Context) error {
 			return err
 		}
 		s.User = c.whose(s.User)
-		c.stones[grave{s.User, s.Hash}] = true
+		c.stones[tombstoneKey{s.User, s.Hash}] = true
 		stones = append(stones, s)
 		if len(stones) >= maxEvents {
 			if err := to.Bury(ctx, stones...); err != nil {

@@ -115,7 +115,7 @@ func compareEvents(a, b skein.Event) likeness {
 			return alike
 		}
 	}
-	if blots(a.Payload, b.Payload) || blots(b.Payload, a.Payload) {
+	if isScrubbed(a.Payload, b.Payload) || isScrubbed(b.Payload, a.Payload) {
 		return blotted
 	}
 	return unlike
@@ -144,8 +144,8 @@ func canonical(e skein.Event) []byte {
 	return skein.MustJSON(f)
 }
 
-// blots reports whether a is b with asterisks in the place of some of it.
-func blots(a, b []byte) bool {
+// isScrubbed reports whether a is b with asterisks in the place of some of it.
+func isScrubbed(a, b []byte) bool {
 	if len(a) != len(b) {
 		return false
 	}

@@ -25,7 +25,7 @@ func (c *copier) parents(ctx context.Context, k *known) error {
 	}
 	for _, l := range lines {
 		if c.sessions[l.id] == nil {
-			if err := c.standIn(ctx, k.User, l); err != nil {
+			if err := c.recreate(ctx, k.User, l); err != nil {
 				return err
 			}
 		}
@@ -69,8 +69,8 @@ func (c *copier) chain(ctx context.Context, k *known) (links []link, err error) 
 	return links, nil
 }
 
-// standIn makes the session of l, or lets it go on.
-func (c *copier) standIn(ctx context.Context, u skein.User, l link) error {
+// recreate makes the deleted session of l, or lets it go on.
+func (c *copier) recreate(ctx context.Context, u skein.User, l link) error {
 	if c.only != "" && c.routes[l.id] == nil {
 		to, err := pick(l.id, c.look(ctx, l.id, func() (skein.Event, error) { return l.events[0], nil }))
 		if err != nil {
@@ -95,7 +95,7 @@ func (c *copier) standIn(ctx context.Context, u skein.User, l link) error {
 	for part := range slices.Chunk(events, maxEvents) {
 		b := skein.Batch{Session: l.id, After: after, Events: part, Again: true}
 		for _, e := range part {
-			blobs, err := c.carried(ctx, u, l.id, e)
+			blobs, err := c.newBlobs(ctx, u, l.id, e)
 			if err != nil {
 				return err
 			}
