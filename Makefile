@@ -69,7 +69,7 @@ vet: ## go vet
 lint: ## golangci-lint
 	@scripts/step "lint"
 	@scripts/tool golangci-lint v2.15.0 github.com/golangci/golangci-lint/v2/cmd/golangci-lint
-	@.tools/golangci-lint run ./...
+	@.tools/golangci-lint run -c scripts/golangci.yml ./...
 
 .PHONY: race
 race: ## the tests of what runs side by side, with the race detector
@@ -114,6 +114,11 @@ clients: ## the TypeScript client, against a server
 .PHONY: bench
 bench: ## the table of what it costs (SIZE=short or full)
 	@cd bench && go run . -size $(SIZE)
+
+.PHONY: measure
+measure: build ## how large and how entangled the code is, how large the program
+	@go run ./scripts/measure
+	@scripts/size
 
 .PHONY: golden
 golden: ## write the golden files anew; read the diff before you commit it

@@ -101,8 +101,8 @@ type Feed interface {
 	Feed(ctx context.Context, after Cursor) iter.Seq2[Fed, error]
 }
 
-// Whole is a Store with all its parts, as those of this module are.
-type Whole interface {
+// A FullStore is a Store with all its parts, as those of this module are.
+type FullStore interface {
 	Store
 	Leases
 	Lifecycle

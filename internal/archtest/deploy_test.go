@@ -14,11 +14,11 @@ var flagName = regexp.MustCompile(`(?:^|\s)--([a-z][a-z-]*)`)
 // each flag must stand in the reference of the command that has it.
 func TestWhatIsDeployedExists(t *testing.T) {
 	reference := read(t, "docs/commands.md")
-	for _, name := range []string{"compose.yaml", "deploy/skein.service", "docs/postgres.md"} {
+	for _, name := range []string{"deploy/compose.yaml", "deploy/skein.service", "docs/postgres.md"} {
 		text := strings.ReplaceAll(read(t, name), "\\\n", " ")
 		for line := range strings.Lines(text) {
 			_, command, ok := strings.Cut(line, "skein ")
-			if name == "compose.yaml" {
+			if name == "deploy/compose.yaml" {
 				_, command, ok = strings.Cut(line, "command: ")
 			}
 			verb, rest, _ := strings.Cut(strings.TrimSpace(command), " ")
@@ -47,10 +47,10 @@ func TestComposeIsYAML(t *testing.T) {
 			Build   struct{ Dockerfile string }
 		}
 	}
-	if err := yaml.Unmarshal([]byte(read(t, "compose.yaml")), &c); err != nil {
+	if err := yaml.Unmarshal([]byte(read(t, "deploy/compose.yaml")), &c); err != nil {
 		t.Fatal(err)
 	}
 	if s := c.Services["skein"]; !strings.HasPrefix(s.Command, "serve ") || read(t, s.Build.Dockerfile) == "" {
-		t.Errorf("compose.yaml: the service skein is %+v, want one that serves", s)
+		t.Errorf("deploy/compose.yaml: the service skein is %+v, want one that serves", s)
 	}
 }

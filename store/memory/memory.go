@@ -61,7 +61,7 @@ type request struct {
 	id   string
 }
 
-var _ skein.Whole = (*Store)(nil)
+var _ skein.FullStore = (*Store)(nil)
 
 // New returns an empty Store.
 func New() *Store {

@@ -22,7 +22,7 @@ type Store struct {
 	in   bool       // it is a call's own, which was let in: what that calls is too
 }
 
-var _ skein.Whole = (*Store)(nil)
+var _ skein.FullStore = (*Store)(nil)
 
 // core is what all views of a store share.
 type core struct {

@@ -71,8 +71,8 @@ type release struct {
 
 func releaseOf(l skein.Lease) release { return release{l.Session, l.Fence} }
 
-// leases are those that this process holds for as long as it lives.
-type leases struct {
+// heldLeases are those that this process holds for as long as it lives.
+type heldLeases struct {
 	mu   sync.Mutex
 	held map[release]*heldLease
 }
@@ -85,7 +85,7 @@ type heldLease struct {
 }
 
 // keep begins to move the end of l on.
-func (k *leases) keep(s *Store, l skein.Lease) {
+func (k *heldLeases) keep(s *Store, l skein.Lease) {
 	ctx, leave := context.WithCancel(s.ending)
 	h := &heldLease{s, leave, make(chan struct{})}
 	k.mu.Lock()
@@ -122,13 +122,13 @@ func (s *Store) renewing(ctx context.Context, l skein.Lease) bool {
 	}
 }
 
-func (k *leases) has(l skein.Lease) bool {
+func (k *heldLeases) has(l skein.Lease) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k.held[releaseOf(l)] != nil
 }
 
-func (k *leases) forget(r release, h *heldLease) {
+func (k *heldLeases) forget(r release, h *heldLease) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.held[r] == h {
@@ -137,7 +137,7 @@ func (k *leases) forget(r release, h *heldLease) {
 }
 
 // drop ends moving l's end on.
-func (k *leases) drop(l skein.Lease) {
+func (k *heldLeases) drop(l skein.Lease) {
 	k.mu.Lock()
 	h := k.held[releaseOf(l)]
 	delete(k.held, releaseOf(l))
@@ -149,7 +149,7 @@ func (k *leases) drop(l skein.Lease) {
 }
 
 // end gives all leases back.
-func (k *leases) end() (err error) {
+func (k *heldLeases) end() (err error) {
 	k.mu.Lock()
 	all := k.held
 	k.held = nil

@@ -48,7 +48,7 @@ type Store struct {
 }
 
 var (
-	_ skein.Whole      = (*Store)(nil)
+	_ skein.FullStore  = (*Store)(nil)
 	_ inspect.Examiner = (*Store)(nil)
 	_ inspect.Lagger   = (*Store)(nil)
 )
@@ -66,7 +66,7 @@ type core struct {
 	mu     sync.Mutex
 	closed bool
 	calls  sync.WaitGroup // under way
-	kept   leases
+	kept   heldLeases
 }
 
 // Open asks the server whether it lets the token in, and returns its store.

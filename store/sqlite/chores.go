@@ -148,9 +148,12 @@ func (c *core) drainAll(ctx context.Context) error {
 }
 
 // How long a process that ends sweeps for what is owed: one that deleted
-// something, so that nothing of it is left in small stores; one that wrote; one
-// that only looked. Of large stores they do it in turns.
+// something; one that wrote; one that only looked. Of large stores they do it in
+// turns. Of a small store nothing that was deleted is left, however busy the
+// machine is: there a process that deleted something sweeps to the end.
 const (
+	smallStore = 8 << 20 // bytes
+
 	sweepAfterDelete = 500 * time.Millisecond
 	sweepAfterWrite  = 250 * time.Millisecond
 	sweepAfterRead   = 40 * time.Millisecond
@@ -170,6 +173,9 @@ func (c *core) tidy(ctx context.Context) error {
 	switch {
 	case c.chores.deleted.Load():
 		most = sweepAfterDelete
+		if info, err := os.Stat(c.path); err == nil && info.Size() <= smallStore {
+			most = c.closeFor
+		}
 	case c.index.fed():
 		most = sweepAfterWrite
 	}

@@ -26,8 +26,8 @@ type Store struct {
 }
 
 var (
-	_ skein.Whole   = (*Store)(nil)
-	_ skein.Sweeper = (*Store)(nil)
+	_ skein.FullStore = (*Store)(nil)
+	_ skein.Sweeper   = (*Store)(nil)
 )
 
 // core is what all views of a store share.
