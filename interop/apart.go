@@ -10,14 +10,14 @@ import (
 	"github.com/skein-dev/skein/interop/reconcile"
 )
 
-// settleApart appends, to the sessions that they are about, the events that
+// placeApart appends, to the sessions that they are about, the events that
 // files have for others' sessions, as far as these are known by now.
-func (im *importer) settleApart(ctx context.Context) error {
+func (im *importer) placeApart(ctx context.Context) error {
 	for path, k := range im.files {
 		if !k.apart {
 			continue
 		}
-		if err := im.settleApartOf(ctx, k.Format, path); err != nil {
+		if err := im.placeApartOf(ctx, k.Format, path); err != nil {
 			if err := im.fails(ctx, path, err); err != nil {
 				return err
 			}
@@ -26,8 +26,8 @@ func (im *importer) settleApart(ctx context.Context) error {
 	return nil
 }
 
-// settleApartOf is settleApart for one file.
-func (im *importer) settleApartOf(ctx context.Context, format, path string) error {
+// placeApartOf is placeApart for one file.
+func (im *importer) placeApartOf(ctx context.Context, format, path string) error {
 	f, err := im.stored(ctx, format, path)
 	if err != nil {
 		return err

@@ -17,7 +17,7 @@ import (
 // first event.
 func (t *target) begins(ctx context.Context, record int, bs []Begin) error {
 	for _, b := range bs {
-		th := t.thread(b.Name)
+		th := t.session(b.Name)
 		if th.begun && th.begin.Created.Origin != nil {
 			continue
 		}
@@ -46,7 +46,7 @@ var errTaken = errors.New("another import is reading it")
 
 // begin creates the session of th, if it has none yet, for the record with
 // this key.
-func (t *target) begin(ctx context.Context, th *thread, key skein.ClientID) (err error) {
+func (t *target) begin(ctx context.Context, th *fileSession, key skein.ClientID) (err error) {
 	if th.begun {
 		if th.stored == nil && (th.shared || t.w.state.Rewriting || t.w.state.Withdrew) {
 			return th.load(ctx, t.im.store)
@@ -58,7 +58,7 @@ func (t *target) begin(ctx context.Context, th *thread, key skein.ClientID) (err
 		b.Created.Origin = &skein.Origin{Format: t.w.format.Name, Path: t.file.Path}
 	}
 	if th != t.main {
-		if err := t.begin(ctx, t.thread(b.Of), key); err != nil {
+		if err := t.begin(ctx, t.session(b.Of), key); err != nil {
 			return err
 		}
 	}
@@ -159,7 +159,7 @@ func (t *target) pick(ctx context.Context, b Begin, o *skein.Origin, key skein.C
 // waits reports whether a session of this file has begun that has or will have
 // this ID: the store may not know of it yet.
 func (t *target) waits(id skein.SessionID) bool {
-	return slices.ContainsFunc(t.order, func(th *thread) bool { return th.begun && th.id == id })
+	return slices.ContainsFunc(t.order, func(th *fileSession) bool { return th.begun && th.id == id })
 }
 
 // hasOf is has for a session of this name in its file. keys are those of a record,
@@ -194,12 +194,12 @@ func (im *importer) has(ctx context.Context, id skein.SessionID, keys []skein.Cl
 }
 
 // parent returns what a child hangs on.
-func (t *target) parent(ctx context.Context, th *thread, b Begin) (*skein.Parent, error) {
+func (t *target) parent(ctx context.Context, th *fileSession, b Begin) (*skein.Parent, error) {
 	p := *b.Created.Parent
 	if b.ParentID != "" {
 		return &p, t.im.parentElsewhere(ctx, t.w.format.Name, b, &p)
 	}
-	of := t.thread(b.Of)
+	of := t.session(b.Of)
 	if of == th {
 		return nil, nil
 	}

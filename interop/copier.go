@@ -2,6 +2,8 @@ package interop
 
 import (
 	"context"
+	"iter"
+	"slices"
 
 	"github.com/skein-dev/skein"
 	"github.com/skein-dev/skein/interop/reconcile"
@@ -9,18 +11,18 @@ import (
 
 // A copier takes the records of a file that so far only repeats another's.
 type copier struct {
-	t        *target
-	places   map[skein.ClientID]skein.Place // of the records up to ahead
-	ahead    int
-	window   int
-	follow   follower
-	n        int                           // copies
-	last     skein.Place                   // of the last one
-	furthest map[skein.SessionID]skein.Seq // last event that is shared with each session
-	held     []heldBack
-	bytes    int // of held
-	twins    twins
-	judged   map[skein.SessionID]bool // whose age was compared with this one's
+	t          *target
+	places     map[skein.ClientID]skein.Place // of the records up to ahead
+	ahead      int
+	window     int
+	follow     follower
+	n          int                           // copies
+	last       skein.Place                   // of the last one
+	furthest   map[skein.SessionID]skein.Seq // last event that is shared with each session
+	held       []heldBack
+	bytes      int // of held
+	duplicates duplicates
+	judged     map[skein.SessionID]bool // whose age was compared with this one's
 }
 
 // heldBack is a floating record that waits for the session.
@@ -38,7 +40,7 @@ const (
 )
 
 func newCopier(t *target) *copier {
-	return &copier{t: t, window: 4, follow: follower{store: t.im.store}, furthest: map[skein.SessionID]skein.Seq{}, twins: twins{t: t}, judged: map[skein.SessionID]bool{}}
+	return &copier{t: t, window: 4, follow: follower{store: t.im.store}, furthest: map[skein.SessionID]skein.Seq{}, duplicates: duplicates{t: t}, judged: map[skein.SessionID]bool{}}
 }
 
 // lookAhead asks the store where the events of the next records stand. It asks
@@ -79,7 +81,7 @@ func (c *copier) take(ctx context.Context, rec *skein.Record, r read) error {
 			return err
 		}
 		if places != nil {
-			if err := c.checkElder(ctx, r, places); err != nil {
+			if err := c.checkOriginal(ctx, r, places); err != nil {
 				return err
 			}
 			rec.Key, rec.Copy = key, true
@@ -102,7 +104,7 @@ func (c *copier) take(ctx context.Context, rec *skein.Record, r read) error {
 func (c *copier) hold(rec *skein.Record, line int, items []Item) {
 	h := heldBack{rec: *rec, line: line, items: items}
 	for i, it := range items {
-		h.indexes = append(h.indexes, c.t.thread(it.Session).add(reconcile.ClientID(rec.Key, i, len(items)), 0))
+		h.indexes = append(h.indexes, c.t.session(it.Session).add(reconcile.ClientID(rec.Key, i, len(items)), 0))
 	}
 	c.held = append(c.held, h)
 	c.bytes += len(rec.Raw)
@@ -112,7 +114,7 @@ func (c *copier) hold(rec *skein.Record, line int, items []Item) {
 // share notes where the items of a copy stand.
 func (c *copier) share(key skein.ClientID, items []Item, places []skein.Place) {
 	for i, it := range items {
-		p, th := places[i], c.t.thread(it.Session)
+		p, th := places[i], c.t.session(it.Session)
 		th.add(reconcile.ClientID(key, i, len(items)), p.Seq)
 		if it.Session == "" {
 			c.last = p
@@ -134,7 +136,7 @@ func (c *copier) own(ctx context.Context, key skein.ClientID) error {
 	t.copies = nil
 	for _, h := range c.held {
 		for i, it := range h.items {
-			th := t.thread(it.Session)
+			th := t.session(it.Session)
 			if err := t.begin(ctx, th, h.rec.Key); err != nil {
 				return err
 			}
@@ -165,4 +167,91 @@ func (c *copier) match(ctx context.Context, key skein.ClientID, items []Item) ([
 		events[i] = it.Event
 	}
 	return reconcile.SameAs(events, at, func(p skein.Place) (skein.Event, error) { return c.follow.event(ctx, p) })
+}
+
+// fork returns what a file that was a copy so far hangs on: the session that
+// shows all that was copied, if there is one, up to the last event that is
+// shared. rewind is where the copy itself ends, if that is earlier; else 0.
+func (c *copier) fork(ctx context.Context) (p *skein.Parent, rewind skein.Seq, err error) {
+	p = &skein.Parent{Session: c.last.Session, Seq: c.furthest[c.last.Session], Why: skein.Fork}
+	for id, seq := range c.furthest {
+		if id == p.Session || seq < c.last.Seq {
+			continue
+		}
+		shows, err := c.shows(ctx, id, c.last)
+		if err != nil {
+			return nil, 0, err
+		}
+		if shows && seq > p.Seq {
+			p.Session, p.Seq = id, seq
+		}
+	}
+	if c.last.Seq < p.Seq {
+		rewind = c.last.Seq
+	}
+	return p, rewind, nil
+}
+
+// shows reports whether session id shows, as a fork, the event at p.
+func (c *copier) shows(ctx context.Context, id skein.SessionID, p skein.Place) (bool, error) {
+	for range 100 {
+		s, err := c.t.im.store.Session(ctx, id)
+		if err != nil || s.Base < p.Seq || s.Parent == nil {
+			return false, err
+		}
+		if id = s.Parent.Session; id == p.Session {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// revise puts a record that was taken before into the next flush.
+func (t *target) revise(rec skein.Record) {
+	i, found := slices.BinarySearchFunc(t.records, rec.N, func(r skein.Record, n int) int { return r.N - n })
+	if found {
+		t.records[i] = rec
+		return
+	}
+	t.revised = append(t.revised, rec)
+}
+
+// A follower reads single events of the store, cheaply if each is soon after
+// the one before.
+type follower struct {
+	store skein.Store
+	id    skein.SessionID
+	got   skein.Event
+	next  func() (skein.Event, error, bool)
+	stop  func()
+}
+
+// near is how many events are read over rather than asked for anew.
+const near = 64
+
+// event returns the event at p.
+func (f *follower) event(ctx context.Context, p skein.Place) (skein.Event, error) {
+	if f.next == nil || f.id != p.Session || p.Seq < f.got.Seq || p.Seq > f.got.Seq+near {
+		f.close()
+		f.id, f.got = p.Session, skein.Event{}
+		f.next, f.stop = iter.Pull2(f.store.Events(ctx, p.Session, p.Seq-1))
+	}
+	for f.got.Seq < p.Seq {
+		e, err, ok := f.next()
+		if err != nil {
+			return skein.Event{}, err
+		}
+		if !ok {
+			return skein.Event{}, nil
+		}
+		f.got = e
+	}
+	return f.got, nil
+}
+
+func (f *follower) close() {
+	if f.stop != nil {
+		f.stop()
+	}
+	f.next, f.stop = nil, nil
 }

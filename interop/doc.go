@@ -16,9 +16,9 @@
 //	        │                              on one goroutine
 //	════════╪══════════════════════════════════════════════════════════════════
 //	        ▼                              on another: one target for each file
-//	1. a record that skein wrote itself?   its events are there (tell)
-//	2. one that came before in this file?  nothing              (claim)
-//	3. one that another file has too?      same as, fork at     (twin, copier)
+//	1. a record that skein wrote itself?   its events are there (echo)
+//	2. one that came before in this file?  nothing              (key)
+//	3. one that another file has too?      same as, fork at     (duplicate, copier)
 //	4. else each of its events             ─► reconcile.Session.Diff
 //	        │                                append · amend · withdraw · same as
 //	        ▼
@@ -37,17 +37,17 @@
 //     records made is withdrawn once the file has been read to its end.
 //   - A copy of another file begins no session before its first record that is its
 //     own; then it is a fork at the last event that both have (copier). A copy
-//     that was read before its original is taken out and read again (elder).
+//     that was read before its original is taken out and read again (original).
 //   - A duplicate, a file of the same session elsewhere, is compared by its bytes
-//     first (twin).
+//     first (duplicate).
 //   - A torn end, a last line without a line feed, is read again when it is whole;
 //     its record is replaced in place.
 //   - A side file brings the session that its source was written from; the records
-//     that were written make no events (side, told).
+//     that were written make no events (side, echo).
 //   - A sync that was killed leaves an intent, a log of what it was about to write:
-//     what of that is found in the file makes no events either (recognise).
+//     what of that is found in the file makes no events either (recover).
 //   - A file and a session that both went on: what is new in the file goes into a
-//     fork at the last event that both have (diverge).
+//     fork at the last event that both have (fork).
 //
 // # Records, items, keys
 //

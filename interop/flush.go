@@ -92,7 +92,7 @@ func (t *target) commit(ctx context.Context, now candidate) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, done()) }()
-	if err := t.foresee(ctx); err != nil {
+	if err := t.predictEnd(ctx); err != nil {
 		return err
 	}
 	bs := t.batches()
@@ -117,7 +117,7 @@ func (t *target) state() state {
 	s.Rewriting, s.Removed, s.Shrunk, s.Unread = t.w.state.Rewriting, t.w.state.Removed, t.w.state.Shrunk, t.w.state.Unread
 	s.Withdrew, s.Apart = t.w.state.Withdrew, t.apart
 	s.Plain = t.w.unit == nil && t.w.format.Look != nil
-	s.Told, s.Seq, s.Tail, s.Intent, s.Yields = t.w.state.Told, t.ends, t.w.state.Tail, t.w.state.Intent, t.w.state.Yields
+	s.Echoes, s.Seq, s.Tail, s.Intent, s.Reread = t.w.state.Echoes, t.ends, t.w.state.Tail, t.w.state.Intent, t.w.state.Reread
 	for name, th := range t.threads {
 		if name != "" && th.begun && th.id != th.begin.ID {
 			if s.Sessions == nil {

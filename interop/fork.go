@@ -2,54 +2,114 @@ package interop
 
 import (
 	"context"
+	"errors"
 	"slices"
+	"strconv"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/interop/reconcile"
+	"github.com/skein-dev/skein/store/lenient"
 )
 
-// fork returns what a file that was a copy so far hangs on: the session that
-// shows all that was copied, if there is one, up to the last event that is
-// shared. rewind is where the copy itself ends, if that is earlier; else 0.
-func (c *copier) fork(ctx context.Context) (p *skein.Parent, rewind skein.Seq, err error) {
-	p = &skein.Parent{Session: c.last.Session, Seq: c.furthest[c.last.Session], Why: skein.Fork}
-	for id, seq := range c.furthest {
-		if id == p.Session || seq < c.last.Seq {
-			continue
-		}
-		shows, err := c.shows(ctx, id, c.last)
-		if err != nil {
-			return nil, 0, err
-		}
-		if shows && seq > p.Seq {
-			p.Session, p.Seq = id, seq
-		}
+// predictEnd works out where the main session will end when what waits has been
+// appended.
+func (t *target) predictEnd(ctx context.Context) error {
+	if len(t.main.events) == 0 {
+		return nil
 	}
-	if c.last.Seq < p.Seq {
-		rewind = c.last.Seq
+	if t.main.last == 0 {
+		s, err := t.im.store.Session(ctx, t.main.id)
+		if err != nil && !errors.Is(err, skein.ErrNotFound) {
+			return err
+		}
+		t.main.last = max(s.Last, t.main.base)
 	}
-	return p, rewind, nil
+	t.ends = t.main.last + skein.Seq(len(t.main.events))
+	return nil
 }
 
-// shows reports whether session id shows, as a fork, the event at p.
-func (c *copier) shows(ctx context.Context, id skein.SessionID, p skein.Place) (bool, error) {
-	for range 100 {
-		s, err := c.t.im.store.Session(ctx, id)
-		if err != nil || s.Base < p.Seq || s.Parent == nil {
+// forkIfDiverged sees to it that a file which went on after its session had gone on
+// here goes on in a fork: at the last event that both have. So neither line of
+// the conversation stands in the middle of the other.
+func (t *target) forkIfDiverged(ctx context.Context, key skein.ClientID, items []Item) error {
+	th := t.main
+	if t.alone || !th.begun || t.w.known.Session == "" || t.ends == 0 {
+		return nil
+	}
+	if news, err := t.isNews(ctx, key, items); !news || err != nil {
+		return err
+	}
+	sess, err := t.im.store.Session(ctx, th.id)
+	if errors.Is(err, skein.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if t.alone = sess.Last == max(t.ends, th.last); t.alone {
+		return nil
+	}
+	p := provenanceOf{file: t.file, echoes: t.w.state.Echoes}
+	if err := p.look(ctx, lenient.Store(t.im.store, nil), sess); err != nil {
+		return err
+	}
+	t.alone, th.last = true, sess.Last
+	if at := p.ForkAt(); at != 0 {
+		t.branch(sess, at)
+	}
+	return nil
+}
+
+// isNews reports whether a record tells of a step of the conversation that the
+// session has not: in a file that was rewritten most are known.
+func (t *target) isNews(ctx context.Context, key skein.ClientID, items []Item) (bool, error) {
+	if !slices.ContainsFunc(items, func(it Item) bool { return it.Session == "" && reconcile.Talks(it.Event.Kind) }) || isAside(items) {
+		return false, nil
+	}
+	if t.w.state.Rewriting {
+		if err := t.begin(ctx, t.main, key); err != nil { // it looks at what the store has
 			return false, err
 		}
-		if id = s.Parent.Session; id == p.Session {
+	}
+	if err := t.main.locate(ctx, t.im.store, key, len(items)); err != nil {
+		return false, err
+	}
+	used := map[skein.ClientID]bool{}
+	for i, it := range items {
+		id := reconcile.ClientID(key, i, len(items))
+		if it.Session == "" && reconcile.Talks(it.Event.Kind) && t.main.stored.Seq(t.main.stored.Named(key, id, it.Event.Kind, used)) == 0 {
 			return true, nil
 		}
 	}
 	return false, nil
 }
 
-// revise puts a record that was taken before into the next flush.
-func (t *target) revise(rec skein.Record) {
-	i, found := slices.BinarySearchFunc(t.records, rec.N, func(r skein.Record, n int) int { return r.N - n })
-	if found {
-		t.records[i] = rec
-		return
+// isAside reports whether a record goes back over all that it says: it is no step
+// of the conversation.
+func isAside(items []Item) bool {
+	said := false
+	for i, it := range items {
+		if it.Event.Kind == skein.KindRewound {
+			return said && !slices.ContainsFunc(items[i+1:], func(it Item) bool { return reconcile.Talks(it.Event.Kind) })
+		}
+		said = said || it.Event.Kind == skein.KindSaid
 	}
-	t.revised = append(t.revised, rec)
+	return false
+}
+
+// branch goes on in a fork of the session, at seq.
+func (t *target) branch(sess skein.Session, at skein.Seq) {
+	th := t.main
+	hash := reconcile.Mark(t.file.Path + "\x00" + string(sess.ID) + "\x00" + strconv.FormatInt(int64(at), 10))
+	fork := sess.ID[:min(len(sess.ID), skein.MaxIDLen-len(hash))] + skein.SessionID(hash)
+	created := th.begin.Created
+	created.Key, created.Origin = "", sess.Origin
+	created.Parent = &skein.Parent{Session: sess.ID, Seq: at, Why: skein.Fork}
+	th.id, th.fork, th.base, th.last, th.stored = fork, created.Parent, at, at, nil
+	th.shared = true // look at what the parent has
+	t.file.Session = fork
+	e := skein.NewEvent(skein.KindCreated, th.begin.Time, created)
+	e.ClientID = CreatedID
+	th.events = slices.DeleteFunc(th.events, func(w waiting) bool { return w.event.Kind == skein.KindAmended && t.beyond(w.event, th) })
+	th.events = append([]waiting{{e, -1, nowhere}}, th.events...) // what came before is no step of the conversation
 }

@@ -20,20 +20,20 @@ type importer struct {
 	// program where that is another one.
 	sessions, others pathsBy
 
-	named   []string             // the files that somebody named
-	strange map[string]candidate // files that no format knows
-	fallen  [][]candidate        // files of units that were none after all, to be read by themselves
-	torn    func(candidate)      // called with a unit that is being written; may be nil
-	callsOf skein.SessionID      // see childCalls
-	calls   map[skein.SessionID]childCall
-	adopts  map[string]adoption      // by path in the store: what a source was just given
-	ours    string                   // path in the store of the source that a sync is writing to, whose import this is
-	oursErr error                    // why that was not taken in
-	elders  []elder                  // files whose copies were read before them
-	again   map[skein.SessionID]bool // that were taken out to be read again
-	elderly map[string]int           // how often a path was one of them
-	soon    func(string)             // called with the path of what is to be read again soon; may be nil
-	taken   func(*target)            // called when a file has been read to its end; may be nil
+	named     []string             // the files that somebody named
+	strange   map[string]candidate // files that no format knows
+	fallen    [][]candidate        // files of units that were none after all, to be read by themselves
+	torn      func(candidate)      // called with a unit that is being written; may be nil
+	callsOf   skein.SessionID      // see childCalls
+	calls     map[skein.SessionID]childCall
+	adopts    map[string]adoption      // by path in the store: what a source was just given
+	ours      string                   // path in the store of the source that a sync is writing to, whose import this is
+	oursErr   error                    // why that was not taken in
+	originals []original               // files whose copies were read before them
+	again     map[skein.SessionID]bool // that were taken out to be read again
+	rereads   map[string]int           // how often a path was one of them
+	soon      func(string)             // called with the path of what is to be read again soon; may be nil
+	taken     func(*target)            // called when a file has been read to its end; may be nil
 }
 
 // Import brings what is new in the files at and under paths into the store.
@@ -62,7 +62,7 @@ func Import(ctx context.Context, s skein.Store, formats []Format, paths []string
 		err = im.importAll(ctx, found, still, paths)
 	}
 	if err == nil {
-		err = im.settleApart(ctx)
+		err = im.placeApart(ctx)
 	}
 	if err == nil {
 		err = im.barren(ctx)
@@ -74,7 +74,7 @@ func newImporter(ctx context.Context, s skein.Store, formats []Format, o Options
 	im := &importer{
 		store: s, formats: formats, opts: o, rep: rep,
 		files: map[string]knownFile{}, sessions: newPathsBy(), others: newPathsBy(), strange: map[string]candidate{},
-		again: map[skein.SessionID]bool{}, elderly: map[string]int{},
+		again: map[skein.SessionID]bool{}, rereads: map[string]int{},
 	}
 	for f, err := range skein.SourcesOf(s).Files(ctx, "") {
 		if err != nil {
@@ -86,7 +86,7 @@ func newImporter(ctx context.Context, s skein.Store, formats []Format, o Options
 }
 
 func (im *importer) importAll(ctx context.Context, found []candidate, moving func(candidate) bool, roots []string) error {
-	if err := im.yieldAll(ctx); err != nil { // what an import before this one did not come to
+	if err := im.rereadAll(ctx); err != nil { // what an import before this one did not come to
 		return err
 	}
 	works, p := im.plan(found, moving, roots...)
@@ -102,7 +102,7 @@ func (im *importer) importAll(ctx context.Context, found []candidate, moving fun
 	if err := im.turnAll(ctx, found); err != nil {
 		return err
 	}
-	if err := im.yieldAll(ctx); err != nil {
+	if err := im.rereadAll(ctx); err != nil {
 		return err
 	}
 	return im.loadAll(ctx, append(whole, more...))
@@ -176,8 +176,8 @@ func (im *importer) produce(ctx context.Context, w *work, sink func(chunk) error
 	}
 	given, adopts := im.adopts[w.now.path]
 	if adopts {
-		w.state.Told, w.state.Intent = given.told, given.intent
-	} else if adopts, err = im.recognise(ctx, w); err != nil {
+		w.state.Echoes, w.state.Intent = given.echoes, given.intent
+	} else if adopts, err = im.recoverIntent(ctx, w); err != nil {
 		return sink(chunk{w: w, end: true, err: err})
 	}
 	err = w.produce(ctx, sink)
@@ -272,7 +272,7 @@ func (im *importer) takeChunk(ctx context.Context, t *target, c chunk) error {
 		im.leaves(t.file.Path, &im.rep.Removed, errDestroyed)
 	case errors.Is(err, errTaken):
 		im.waits(t)
-	case errors.Is(err, errElder): // it is read when its copies are out of its way
+	case errors.Is(err, errOriginal): // it is read when its copies are out of its way
 	case errors.Is(err, skein.ErrLocked):
 		im.leaves(t.file.Path, &im.rep.Waiting, errLocked)
 	case err != nil:

@@ -20,21 +20,21 @@ import (
 // what was, so that after a kill in between nobody takes for the program's own
 // what was written here, and the next sync ends what was begun.
 type intent struct {
-	Last   skein.Seq       `json:"last"` // event that it tells of up to
-	Events int             `json:"events,omitempty"`
-	Losses Losses          `json:"losses,omitempty"`
-	Marks  map[string]told `json:"marks,omitempty"`  // of its lines, by kind, in order
-	Gone   told            `json:"gone,omitempty"`   // rows that are to be no more
-	Size   int64           `json:"size,omitempty"`   // of a file of lines, before
-	Begun  bool            `json:"begun,omitempty"`  // the store knows some of it
-	There  bool            `json:"there,omitempty"`  // the store knows all of it; what is written beside it may be missing
-	Filled map[string]bool `json:"filled,omitempty"` // of an export: TABLE.COLUMN that its rows fill, and not their database
-	Texts  []meant         `json:"texts,omitempty"`  // without rows: a database has all of them or none
-	bytes  []byte          // the lines of Texts, which stand behind the state's own line
+	Last   skein.Seq         `json:"last"` // event that it tells of up to
+	Events int               `json:"events,omitempty"`
+	Losses Losses            `json:"losses,omitempty"`
+	Marks  map[string]echoes `json:"marks,omitempty"`  // of its lines, by kind, in order
+	Gone   echoes            `json:"gone,omitempty"`   // rows that are to be no more
+	Size   int64             `json:"size,omitempty"`   // of a file of lines, before
+	Begun  bool              `json:"begun,omitempty"`  // the store knows some of it
+	There  bool              `json:"there,omitempty"`  // the store knows all of it; what is written beside it may be missing
+	Filled map[string]bool   `json:"filled,omitempty"` // of an export: TABLE.COLUMN that its rows fill, and not their database
+	Texts  []plannedText     `json:"texts,omitempty"`  // without rows: a database has all of them or none
+	bytes  []byte            // the lines of Texts, which stand behind the state's own line
 }
 
-// A meant is a text of an intent.
-type meant struct {
+// A plannedText is a text of an intent.
+type plannedText struct {
 	Path string   `json:"path"`
 	Name string   `json:"name,omitempty"`
 	Log  bool     `json:"log,omitempty"`
@@ -49,13 +49,13 @@ func newIntent(texts []Text, own int, unit bool, last skein.Seq) *intent {
 		b.add(l.Body, l.Seq)
 	}
 	in := &intent{Last: last, Marks: b.marks()}
-	var gone builderOfTold
+	var gone echoBuilder
 	for _, raw := range texts[own].Gone {
 		gone.add(hashRecord(raw), 0)
 	}
 	in.Gone = gone.list
 	for i, t := range texts {
-		in.mean(t, unit || i != own)
+		in.addText(t, unit || i != own)
 	}
 	return in
 }
@@ -63,33 +63,33 @@ func newIntent(texts []Text, own int, unit bool, last skein.Seq) *intent {
 // A marker makes the marks of lines, by their kinds.
 type marker struct {
 	unit  bool
-	kinds map[string]*builderOfTold
+	kinds map[string]*echoBuilder
 }
 
-func newMarker(unit bool) *marker { return &marker{unit, map[string]*builderOfTold{}} }
+func newMarker(unit bool) *marker { return &marker{unit, map[string]*echoBuilder{}} }
 
 // add adds a line, which tells of events up to seq. It returns the row that the line
 // is, if it is one.
 func (b *marker) add(line []byte, seq skein.Seq) (r foreign.Row, ok bool) {
 	m, r, ok := markRow(line, b.unit)
 	if b.kinds[m.kind] == nil {
-		b.kinds[m.kind] = &builderOfTold{}
+		b.kinds[m.kind] = &echoBuilder{}
 	}
 	b.kinds[m.kind].add(m.hash, seq)
 	return r, ok
 }
 
-func (b *marker) marks() map[string]told {
-	all := map[string]told{}
+func (b *marker) marks() map[string]echoes {
+	all := map[string]echoes{}
 	for kind, list := range b.kinds {
 		all[kind] = list.list
 	}
 	return all
 }
 
-// mean adds a text to what a sync that goes on writes again.
-func (in *intent) mean(t Text, mayHaveRows bool) {
-	m := meant{Path: t.Path, Name: t.Name, Log: t.Log, As: t.as, Lens: []int{}}
+// addText adds a text to what a sync that goes on writes again.
+func (in *intent) addText(t Text, mayHaveRows bool) {
+	m := plannedText{Path: t.Path, Name: t.Name, Log: t.Log, As: t.as, Lens: []int{}}
 	for _, l := range t.Lines {
 		if mayHaveRows && t.inDatabase(l.Body) {
 			continue
@@ -131,7 +131,7 @@ func (in *intent) same(as *intent) bool {
 	if in == nil || as == nil {
 		return in == as
 	}
-	return in.Last == as.Last && in.Begun == as.Begun && in.There == as.There && bytes.Equal(in.Gone, as.Gone) && maps.EqualFunc(in.Marks, as.Marks, func(a, b told) bool { return bytes.Equal(a, b) })
+	return in.Last == as.Last && in.Begun == as.Begun && in.There == as.There && bytes.Equal(in.Gone, as.Gone) && maps.EqualFunc(in.Marks, as.Marks, func(a, b echoes) bool { return bytes.Equal(a, b) })
 }
 
 // A mark is what a line is known by when it is read back: what its program or

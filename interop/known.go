@@ -22,7 +22,7 @@ type knownFile struct {
 	Inode   uint64
 	records bool // some are stored
 	apart   bool // it has what waits for another file
-	yields  bool // others are to be read again behind it
+	reread  bool // others are to be read again behind it
 }
 
 // unchanged reports whether a file is as it was when it was last read whole.
@@ -42,7 +42,7 @@ func (im *importer) keep(f skein.SourceFile) {
 		k.ID = string(k.Session)
 	}
 	k.apart = len(f.State) > 0 && bytes.Contains(f.State, []byte(`"apart":[`))
-	k.yields = len(f.State) > 0 && bytes.Contains(f.State, []byte(`"yields":{`))
+	k.reread = len(f.State) > 0 && bytes.Contains(f.State, []byte(`"yields":{`))
 	im.files[f.Path] = k
 	if f.Session == "" {
 		return
@@ -53,8 +53,8 @@ func (im *importer) keep(f skein.SourceFile) {
 	}
 }
 
-// drops forgets a file that the store does not know any more.
-func (im *importer) drops(path string) {
+// forget forgets a file that the store does not know any more.
+func (im *importer) forget(path string) {
 	k, ok := im.files[path]
 	if !ok {
 		return

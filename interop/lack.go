@@ -153,9 +153,9 @@ func (k *lack) tell(s skein.Session, evs []skein.Event, ls *Losses) {
 		first[e.Seq] = e.Kind
 		counts[e.Kind]++
 	}
-	told := map[skein.Kind]bool{}
+	echoes := map[skein.Kind]bool{}
 	for _, l := range *ls {
-		told[first[l.First]] = true
+		echoes[first[l.First]] = true
 	}
 	for _, e := range evs {
 		what := ""
@@ -194,15 +194,15 @@ func (k *lack) tell(s skein.Session, evs []skein.Event, ls *Losses) {
 				what = "notes: left out"
 			}
 		}
-		if what != "" && !told[e.Kind] {
+		if what != "" && !echoes[e.Kind] {
 			ls.Add(e.Seq, what)
 		}
 	}
-	k.standing(s, ls)
+	k.properties(s, ls)
 }
 
-// standing adds what is lacking of what the session is.
-func (k *lack) standing(s skein.Session, ls *Losses) {
+// properties adds what is lacking of what the session is.
+func (k *lack) properties(s skein.Session, ls *Losses) {
 	at := max(1, s.Base+1)
 	says := func(word string) bool {
 		return slices.ContainsFunc(*ls, func(l Loss) bool { return strings.HasPrefix(l.What, word) })
@@ -230,8 +230,8 @@ func (k *lack) standing(s skein.Session, ls *Losses) {
 // its model along: the program that goes on with it need not have that.
 func (x *exporter) itsModel(s skein.Session, ls *Losses) {
 	theirs := s.Origin != nil && s.Origin.Format == x.format.Name
-	told := slices.ContainsFunc(*ls, func(l Loss) bool { return strings.HasPrefix(l.What, "model: ") })
-	if x.format.Resume != nil && s.Model != "" && !theirs && !told {
+	echoes := slices.ContainsFunc(*ls, func(l Loss) bool { return strings.HasPrefix(l.What, "model: ") })
+	if x.format.Resume != nil && s.Model != "" && !theirs && !echoes {
 		ls.Add(max(1, s.Base+1), "model: "+x.format.Name+" goes on with the one that it is set to")
 	}
 }

@@ -109,19 +109,19 @@ func (m mending) there(ctx context.Context, format, path string) map[int]skein.R
 	w.stream = newStream(w.format, w.file())
 	st := decodeState(f.State)
 	there := map[int]skein.Record{}
-	claims, told := newClaimer(), st.Told.index()
+	claims, echoes := newUniqueKeys(), st.Echoes.index()
 	err = w.read(ctx, func(r read) error {
 		if r.rec.N >= st.Records {
 			return errAllRead
 		}
-		key, again := claims.claim(r)
+		key, again := claims.keyOf(r)
 		for len(bad) > 0 && bad[0].Last < r.rec.N {
 			bad = bad[1:]
 		}
 		if len(bad) > 0 && bad[0].First <= r.rec.N {
 			rec := r.rec
 			rec.Raw = append([]byte(nil), rec.Raw...)
-			if len(told[hashRecord(rec.Raw)]) == 0 { // else it was made of events
+			if len(echoes[hashRecord(rec.Raw)]) == 0 { // else it was made of events
 				if rec.Key = key; !again {
 					rec.Events = len(r.made.Items)
 				}

@@ -11,9 +11,9 @@ import (
 
 // provenanceOf says where a session came from, and how far.
 type provenanceOf struct {
-	found bool
-	file  skein.SourceFile
-	told  told
+	found  bool
+	file   skein.SourceFile
+	echoes echoes
 	reconcile.Divergence
 }
 
@@ -30,7 +30,7 @@ func provenance(ctx context.Context, s skein.Store, format string, sess skein.Se
 		return p, err
 	}
 	p.found = p.file.Session == sess.ID
-	p.told = decodeState(p.file.State).Told
+	p.echoes = decodeState(p.file.State).Echoes
 	if !p.found {
 		return p, nil
 	}
@@ -44,8 +44,8 @@ func handedOver(ctx context.Context, s skein.Store, format string, sess skein.Se
 		if err != nil {
 			return p, err
 		}
-		if list := decodeState(f.State).Told; f.Session == sess.ID && len(list) > 0 && isIn(places, f.Path) {
-			p = provenanceOf{found: true, file: f, told: list}
+		if list := decodeState(f.State).Echoes; f.Session == sess.ID && len(list) > 0 && isIn(places, f.Path) {
+			p = provenanceOf{found: true, file: f, echoes: list}
 			return p, p.look(ctx, s, sess)
 		}
 	}
@@ -54,7 +54,7 @@ func handedOver(ctx context.Context, s skein.Store, format string, sess skein.Se
 
 // look compares the session's events with those that the records made.
 func (p *provenanceOf) look(ctx context.Context, s skein.Store, sess skein.Session) error {
-	b := reconcile.Bounds{Base: sess.Base, Last: sess.Last, Written: p.told.last()}
+	b := reconcile.Bounds{Base: sess.Base, Last: sess.Last, Written: p.echoes.last()}
 	made, err := madeBy(ctx, s, p.file)
 	if bad := (*skein.DamagedRecordsError)(nil); errors.As(err, &bad) {
 		made, err = imported(ctx, s, sess)

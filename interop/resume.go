@@ -14,8 +14,8 @@ import (
 // if the store knows what was.
 func (y *syncer) intent() *intent { return decodeState(y.from.file.State).Intent }
 
-// means stores what is about to be written, or with nil that nothing is.
-func (y *syncer) means(ctx context.Context, in *intent) error {
+// saveIntent stores what is about to be written, or with nil that nothing is.
+func (y *syncer) saveIntent(ctx context.Context, in *intent) error {
 	f, err := skein.SourcesOf(y.store.Store).File(ctx, y.format.Name, y.from.file.Path)
 	if err != nil {
 		return err
@@ -45,12 +45,12 @@ func (y *syncer) forget(ctx context.Context) error {
 	if same, err := y.stands(ctx); !same || err != nil {
 		return nil //nolint:nilerr // the next sync looks again
 	}
-	return y.means(ctx, nil)
+	return y.saveIntent(ctx, nil)
 }
 
 // An adoption is what is known of a source whose writing has just ended.
 type adoption struct {
-	told   told
+	echoes echoes
 	intent *intent // that is left
 }
 
@@ -69,7 +69,7 @@ func (y *syncer) adopt(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	a := adoption{told: f.told.upTo(in.Last)}
+	a := adoption{echoes: f.echoes.upTo(in.Last)}
 	if has {
 		a.intent = in.there()
 	}
@@ -85,7 +85,7 @@ func (in *intent) there() *intent {
 func (y *syncer) looks(ctx context.Context, in *intent) (found, error) {
 	unit := y.format.inUnit(y.from.file)
 	st := newStream(y.format, File{Path: y.unit, Name: y.name, Unit: unit, Beside: func(string) ([]byte, bool) { return nil, false }})
-	return recognise(ctx, y.store, y.from.file, unit, y.from.told, in, func(take func(read) error) error {
+	return findWritten(ctx, y.store, y.from.file, unit, y.from.echoes, in, func(take func(read) error) error {
 		return y.lines(ctx, func(r io.Reader) error { return st.run(r, take) })
 	})
 }
@@ -121,7 +121,7 @@ func (y *syncer) goOn(ctx context.Context, done *Synced) error {
 			return err
 		}
 		if !f.some && !y.begun(in) {
-			return errors.Join(y.means(ctx, nil), y.again(ctx))
+			return errors.Join(y.saveIntent(ctx, nil), y.again(ctx))
 		}
 	}
 	err := y.locked(ctx, func() error { return y.ends(ctx, in, done) })
@@ -151,10 +151,10 @@ func (y *syncer) ends(ctx context.Context, in *intent, done *Synced) error {
 		done.Events, done.Losses = in.Events, in.Losses
 		return y.end(ctx, x, texts)
 	}
-	if err := y.adoptAs(ctx, adoption{told: f.told}); err != nil {
+	if err := y.adoptAs(ctx, adoption{echoes: f.echoes}); err != nil {
 		return err
 	}
-	return y.means(ctx, nil)
+	return y.saveIntent(ctx, nil)
 }
 
 // begun reports whether a file of lines ends in a part of the first line that

@@ -29,7 +29,7 @@ type sideHead struct {
 	Side    int             `json:"skein_side"` // version: 1
 	Format  string          `json:"format"`
 	Session skein.SessionID `json:"session"`
-	Told    told            `json:"told"`              // the source's records as they were written
+	Echoes  echoes          `json:"told"`              // the source's records as they were written
 	Sum     string          `json:"sum,omitempty"`     // of what the source had then, see summer
 	Last    skein.Seq       `json:"last,omitempty"`    // event of the session that it was written up to
 	Sources bool            `json:"sources,omitempty"` // lines with the files that it was read from follow
@@ -109,12 +109,12 @@ func (x *exporter) headOf(t Text) sideHead {
 
 // sideAt writes the side file of a source whose records are told by list, and
 // are summed up as sum.
-func (x *exporter) sideAt(ctx context.Context, path string, sess skein.Session, list told, sum string) error {
+func (x *exporter) sideAt(ctx context.Context, path string, sess skein.Session, list echoes, sum string) error {
 	files, err := x.sources(ctx, sess)
 	if err != nil {
 		return err
 	}
-	head := sideHead{Side: 1, Format: x.format.Name, Session: sess.ID, Told: list, Sum: sum, Last: sess.Last, Sources: len(files) > 0}
+	head := sideHead{Side: 1, Format: x.format.Name, Session: sess.ID, Echoes: list, Sum: sum, Last: sess.Last, Sources: len(files) > 0}
 	return writeSide(path, func(w io.Writer) error {
 		if _, err := w.Write(append(skein.MustJSON(head), '\n')); err != nil {
 			return err
@@ -130,7 +130,7 @@ func (x *exporter) sideAt(ctx context.Context, path string, sess skein.Session, 
 }
 
 // written reads again what was written to at.
-func (x *exporter) written(ctx context.Context, at string, t Text, u *opened, k *lack) (_ told, sum string, err error) {
+func (x *exporter) written(ctx context.Context, at string, t Text, u *opened, k *lack) (_ echoes, sum string, err error) {
 	if u == nil && x.format.Put != nil && x.isUnit(t.Path) {
 		if u, err = x.look(ctx, t.Path); err != nil {
 			return nil, "", err
@@ -139,7 +139,7 @@ func (x *exporter) written(ctx context.Context, at string, t Text, u *opened, k 
 	}
 	w := &work{format: x.format, now: candidate{path: at}, name: t.Name, unit: u}
 	w.stream = newStream(x.format, w.file())
-	return toldAll(ctx, w, t.Lines, k)
+	return echoesOf(ctx, w, t.Lines, k)
 }
 
 // logs lets k take in what was written into files that other sessions have lines
@@ -238,7 +238,7 @@ func (im *importer) beside(ctx context.Context, w *work, sink func(chunk) error)
 	case err != nil:
 		return true, sink(w.says(fmt.Errorf("its side file: %w", err)))
 	}
-	w.state.Told, w.state.Seq = head.Told, max(1, head.Told.last())
+	w.state.Echoes, w.state.Seq = head.Echoes, max(1, head.Echoes.last())
 	w.known.Session = head.Session
 	return true, sink(chunk{w: w.aside(), took: &took})
 }
@@ -253,7 +253,7 @@ func (im *importer) takeUp(ctx context.Context, w *work, head sideHead) error {
 	case err != nil:
 		return err
 	}
-	w.state.Told, w.state.Intent, w.known.Session = head.Told, head.Writing, head.Session
+	w.state.Echoes, w.state.Intent, w.known.Session = head.Echoes, head.Writing, head.Session
 	return nil
 }
 

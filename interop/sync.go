@@ -212,7 +212,7 @@ func (y *syncer) bring(ctx context.Context) (rep Report, err error) {
 	}
 	err = im.importAll(ctx, found, still, []string{y.unit})
 	if err == nil {
-		err = im.settleApart(ctx)
+		err = im.placeApart(ctx)
 	}
 	return rep, errors.Join(err, im.oursErr)
 }

@@ -24,7 +24,7 @@ func (y *syncer) write(ctx context.Context, done *Synced) error {
 	}
 	d.After, d.Path, d.Name = y.from.Last, y.below, y.name
 	d.Known = y.store.Records(ctx, y.format.Name, y.from.file.Path, 0)
-	d.Tells = newTeller(d.Events, d.After, y.from.told).tells
+	d.Tells = newTeller(d.Events, d.After, y.from.echoes).tells
 	for _, e := range d.Events {
 		if e.Seq > d.After && reconcile.Talks(e.Kind) {
 			done.Events++
@@ -43,7 +43,7 @@ func (y *syncer) write(ctx context.Context, done *Synced) error {
 	last := d.Events[len(d.Events)-1].Seq
 	in := newIntent(w.Texts, own, y.format.inUnit(y.from.file), last)
 	in.Events, in.Losses = done.Events, done.Losses
-	if err := y.means(ctx, in); err != nil {
+	if err := y.saveIntent(ctx, in); err != nil {
 		return err
 	}
 	if !y.format.inUnit(y.from.file) {
@@ -73,7 +73,7 @@ func (y *syncer) end(ctx context.Context, x *exporter, texts []Text) error {
 	if err := y.side(ctx, x); err != nil {
 		return err
 	}
-	return y.means(ctx, nil)
+	return y.saveIntent(ctx, nil)
 }
 
 // hasSide reports whether the source has a side file.
@@ -102,7 +102,7 @@ func (y *syncer) side(ctx context.Context, x *exporter) error {
 		}
 		sum.add(r.Raw)
 	}
-	return x.sideAt(ctx, sidePath(y.format, y.unit, y.name), y.sess, decodeState(f.State).Told, sum.String())
+	return x.sideAt(ctx, sidePath(y.format, y.unit, y.name), y.sess, decodeState(f.State).Echoes, sum.String())
 }
 
 // appendLines appends to a file of lines.

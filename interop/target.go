@@ -14,12 +14,12 @@ import (
 type target struct {
 	im      *importer
 	w       *work
-	claims  *claimer
+	claims  *uniqueKeys
 	file    skein.SourceFile
 	at      state
-	main    *thread
-	threads map[string]*thread
-	order   []*thread
+	main    *fileSession
+	threads map[string]*fileSession
+	order   []*fileSession
 	copies  *copier // while the file is only a copy, as far as was read; nil afterwards
 	apart   []apart
 	last    taken            // the last record, which may come again, longer
@@ -31,7 +31,7 @@ type target struct {
 	shrunk  map[reconcile.HashedKey]int // of state.Shrunk
 	making  int                         // how many events the record makes that is being emitted
 	left    bool                        // a torn end was left for later
-	told    map[recordHash][]skein.Seq  // what records that were written here tell of
+	echoes  map[recordHash][]skein.Seq  // what records that were written here tell of
 	ends    skein.Seq                   // see state.Seq
 	knew    bool                        // the source was known when this reading of it began
 	alone   bool                        // nobody else went on with the session, as far as was looked
@@ -45,22 +45,22 @@ type taken struct {
 }
 
 func newTarget(im *importer, w *work) *target {
-	t := &target{im: im, w: w, claims: newClaimer(), threads: map[string]*thread{}, forget: w.forget}
+	t := &target{im: im, w: w, claims: newUniqueKeys(), threads: map[string]*fileSession{}, forget: w.forget}
 	t.file = skein.SourceFile{Format: w.format.Name, Path: w.now.path, Session: w.known.Session, ID: w.known.ID, CopyOf: w.known.CopyOf}
-	t.main = t.thread("")
+	t.main = t.session("")
 	t.apart, t.last.rec.N = w.state.Apart, -1
 	t.knew, t.shrunk = w.known.Session != "", w.state.Shrunk.Counts()
-	t.told, t.ends = w.state.Told.index(), w.state.Seq
+	t.echoes, t.ends = w.state.Echoes.index(), w.state.Seq
 	if t.main.id, t.main.begun = w.known.Session, w.known.Session != ""; !t.main.begun {
 		t.copies = newCopier(t)
 	}
 	return t
 }
 
-func (t *target) thread(name string) *thread {
+func (t *target) session(name string) *fileSession {
 	th := t.threads[name]
 	if th == nil {
-		th = &thread{}
+		th = &fileSession{}
 		t.threads[name] = th
 		t.order = append(t.order, th)
 	}
@@ -92,20 +92,20 @@ func (t *target) take(ctx context.Context, r read) error {
 		t.store(r, r.rec)
 		return nil
 	}
-	if len(t.told) > 0 {
-		if seqs := t.told[hashRecord(r.rec.Raw)]; len(seqs) > 0 {
-			return t.tell(ctx, r, seqs)
+	if len(t.echoes) > 0 {
+		if seqs := t.echoes[hashRecord(r.rec.Raw)]; len(seqs) > 0 {
+			return t.takeEcho(ctx, r, seqs)
 		}
 	}
 	rec := r.rec
 	var again bool
-	rec.Key, again = t.claims.claim(r)
+	rec.Key, again = t.claims.keyOf(r)
 	rec.Events = len(r.made.Items)
 	if err := t.begins(ctx, rec.N, r.made.Begin); err != nil {
 		return err
 	}
 	if t.copies != nil {
-		tw, was, err := t.copies.twins.match(ctx, r)
+		tw, was, err := t.copies.duplicates.match(ctx, r)
 		if err != nil {
 			return err
 		}
@@ -125,10 +125,10 @@ func (t *target) take(ctx context.Context, r read) error {
 	switch {
 	case len(r.made.Items) == 0:
 	case rec.N < t.w.old && t.copies == nil:
-		t.note(rec.Key, r.made.Items)
+		t.number(rec.Key, r.made.Items)
 	case again:
 		rec.Copy = true
-		t.note(rec.Key, r.made.Items)
+		t.number(rec.Key, r.made.Items)
 	case t.copies != nil:
 		err = t.copies.take(ctx, &rec, r)
 	default:
@@ -198,9 +198,9 @@ func (t *target) store(r read, rec skein.Record) {
 }
 
 // note gives items that are stored their ordinals.
-func (t *target) note(key skein.ClientID, items []Item) {
+func (t *target) number(key skein.ClientID, items []Item) {
 	for i, it := range items {
-		t.thread(it.Session).add(reconcile.ClientID(key, i, len(items)), 0)
+		t.session(it.Session).add(reconcile.ClientID(key, i, len(items)), 0)
 	}
 }
 
@@ -210,11 +210,11 @@ func (t *target) note(key skein.ClientID, items []Item) {
 func (t *target) emit(ctx context.Context, key skein.ClientID, at site, items []Item) (copies bool, err error) {
 	copies, t.making = true, len(items)
 	used := map[skein.ClientID]bool{}
-	if err := t.diverge(ctx, key, items); err != nil {
+	if err := t.forkIfDiverged(ctx, key, items); err != nil {
 		return false, err
 	}
 	for i, it := range items {
-		th := t.thread(it.Session)
+		th := t.session(it.Session)
 		if err := t.begin(ctx, th, key); err != nil {
 			return false, err
 		}
@@ -272,7 +272,7 @@ func (t *target) withdrawUnused(ctx context.Context, key skein.ClientID, n int, 
 // removed: what these made is not withdrawn. It returns the event, which covers
 // them if it is a compaction, and where the session has it already, if it is a
 // message.
-func (t *target) replace(th *thread, e skein.Event) (skein.Event, skein.Seq) {
+func (t *target) replace(th *fileSession, e skein.Event) (skein.Event, skein.Seq) {
 	if th.stored == nil || th.stored.Seq(e.ClientID) != 0 {
 		return e, 0
 	}

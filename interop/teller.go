@@ -13,15 +13,15 @@ import (
 type teller struct {
 	made    map[skein.ClientID]skein.Seq // where the events of records stand; 0 of one that is neither a message nor a compaction
 	lost    []skein.Event                // that stand in for damaged ones, whose client IDs are not known
-	told    map[recordHash][]skein.Seq
+	echoes  map[recordHash][]skein.Seq
 	steps   []skein.Seq // the messages and compactions
 	rewinds []skein.Event
 	was     []skein.SeqRange // the session's line as the source has it
 	now     []skein.SeqRange
 }
 
-func newTeller(events []skein.Event, after skein.Seq, list told) *teller {
-	t := &teller{made: map[skein.ClientID]skein.Seq{}, told: list.index()}
+func newTeller(events []skein.Event, after skein.Seq, list echoes) *teller {
+	t := &teller{made: map[skein.ClientID]skein.Seq{}, echoes: list.index()}
 	last := after
 	for _, e := range events {
 		last = max(last, e.Seq)
@@ -57,10 +57,10 @@ func (t *teller) line(seq skein.Seq) []skein.SeqRange {
 
 func (t *teller) tells(r skein.Record) (at skein.Seq, still bool) {
 	h := hashRecord(r.Raw)
-	if seqs := t.told[h]; len(seqs) > 0 {
+	if seqs := t.echoes[h]; len(seqs) > 0 {
 		at = t.step(seqs[0])
 		if len(seqs) > 1 {
-			t.told[h] = seqs[1:]
+			t.echoes[h] = seqs[1:]
 		}
 	}
 	for i := range r.Events {

@@ -133,7 +133,7 @@ func (w *watch) first(ctx context.Context) error {
 		err = w.im.importAll(ctx, found, isMoving, w.roots)
 	}
 	if err == nil {
-		err = w.im.settleApart(ctx)
+		err = w.im.placeApart(ctx)
 	}
 	w.rep.Elapsed = time.Since(start)
 	w.wake()
@@ -173,10 +173,10 @@ func (w *watch) takeAll(ctx context.Context, found []candidate, roots []string) 
 		return err
 	}
 	w.wake()
-	if err := w.im.yieldAll(ctx); err != nil {
+	if err := w.im.rereadAll(ctx); err != nil {
 		return err
 	}
-	if err := w.im.settleApart(ctx); err != nil {
+	if err := w.im.placeApart(ctx); err != nil {
 		return err
 	}
 	w.rep.Elapsed = time.Since(start)

@@ -1,11 +1,14 @@
 package interop
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
+	"syscall"
 	"time"
 
 	"github.com/fsnotify/fsnotify"
@@ -147,4 +150,180 @@ func (w *watch) under(path string) bool {
 		rel, err := filepath.Rel(root, path)
 		return err == nil && filepath.IsLocal(rel)
 	})
+}
+
+// A missing notes what a watch waits for: paths that are not there yet, or no
+// more.
+type missing struct {
+	names   map[string]bool // whose coming into being may be that of a path
+	above   map[string]bool // folders that are watched for that
+	changed bool            // some of it is there, or a root is gone
+}
+
+// find finds out which of the paths that were asked for are there: these are
+// the roots. Where one is not, the nearest folder above is watched for it,
+// alone; what the system does not tell is found by the next poll.
+//
+// The error says which may not be looked at; the others are found.
+func (w *watch) find() (news []string, err error) {
+	was := w.roots
+	w.roots = nil
+	w.missing = missing{names: map[string]bool{}, above: map[string]bool{}}
+	for _, p := range w.asked {
+		root, why := filepath.EvalSymlinks(p)
+		if isMissing(why) {
+			w.await(p)
+			root, why = filepath.EvalSymlinks(p)
+		}
+		switch {
+		case isMissing(why), slices.Contains(w.roots, root):
+			continue
+		case why != nil:
+			err = errors.Join(err, why)
+			continue
+		}
+		w.roots = append(w.roots, root)
+		if !slices.Contains(was, root) {
+			news = append(news, root)
+		}
+	}
+	return news, err
+}
+
+// isMissing reports whether an error says that there is no such path: also
+// where a file stands in a folder's place.
+func isMissing(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
+}
+
+// await watches the nearest folder above a path that is not there, until it has
+// seen that the next one below that is not there either.
+func (w *watch) await(path string) {
+	for !exists(path) {
+		dir, next := nearest(path)
+		name := filepath.Join(dir, next)
+		w.missing.above[dir], w.missing.names[name] = true, true
+		if w.fs.Add(dir) != nil || !exists(name) {
+			return
+		}
+	}
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// nearest returns the nearest folder above a path that is there, without links,
+// and the name of the next one below it.
+func nearest(path string) (dir, next string) {
+	for dir = filepath.Dir(path); !exists(dir) && dir != filepath.Dir(dir); dir = filepath.Dir(path) {
+		path = dir
+	}
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		dir = real
+	}
+	return dir, filepath.Base(path)
+}
+
+// appear takes up what is there now of the paths that were asked for. The error
+// is that of find.
+func (w *watch) appear() error {
+	news, err := w.find()
+	for _, root := range news {
+		w.add(root)
+	}
+	return err
+}
+
+// A live file is one whose reader is kept, so that a line that is appended
+// costs no more than that line.
+type live struct {
+	t    *target
+	used time.Time
+}
+
+// maxLive is how many readers are kept.
+const maxLive = 16
+
+// update takes what is new in a file that has a live reader. It reports
+// whether that could be done.
+func (l *live) update(ctx context.Context, im *importer, c candidate) (bool, error) {
+	w := l.t.w
+	if w.dead.Load() || c.inode != w.now.inode || c.size < w.stream.ended || !w.tailStands() {
+		return false, nil
+	}
+	l.used, w.old, l.t.alone, l.t.knew = time.Now(), min(w.old, w.stream.n), false, true
+	err := w.produce(ctx, func(ch chunk) error { return im.takeChunk(ctx, l.t, ch) })
+	return err == nil && !w.dead.Load(), err
+}
+
+// tailStands reports whether the last bytes that were read still stand where
+// they stood.
+func (w *work) tailStands() bool {
+	f, _, err := open(w.now.path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	b := make([]byte, len(w.stream.tail))
+	_, err = f.ReadAt(b, w.stream.ended-int64(len(b)))
+	return err == nil && bytes.Equal(b, w.stream.tail)
+}
+
+// A liveSet is the readers that are kept, by path.
+type liveSet map[string]*live
+
+func (s liveSet) put(t *target) {
+	if t != nil && t.w.dead.Load() {
+		delete(s, t.w.now.path)
+	}
+	if t == nil || t.w.dead.Load() || t.w.unit != nil || t.w.packed || t.w.state.Intent != nil {
+		return
+	}
+	s[t.w.now.path] = &live{t, time.Now()}
+	for len(s) > maxLive {
+		oldest := ""
+		for path, l := range s {
+			if oldest == "" || l.used.Before(s[oldest].used) {
+				oldest = path
+			}
+		}
+		delete(s, oldest)
+	}
+}
+
+// read reads one file and returns what reads it on.
+func (im *importer) read(ctx context.Context, w *work) (*target, error) {
+	var t *target
+	err := im.produce(ctx, w, func(ch chunk) error {
+		if t == nil || t.w != ch.w {
+			t = newTarget(im, ch.w)
+		}
+		return im.takeChunk(ctx, t, ch)
+	})
+	return t, err
+}
+
+// look says what a path is now, and false if it is no regular file.
+func look(path string) (candidate, bool) {
+	info, err := os.Lstat(path)
+	if err != nil || !info.Mode().IsRegular() {
+		return candidate{}, false
+	}
+	return candidate{path, info.Size(), info.ModTime().UnixNano(), inode(info)}, true
+}
+
+// newest returns the paths of the files that changed last, the newest first.
+func (im *importer) newest(n int) []string {
+	var paths []string
+	for path := range im.files {
+		paths = append(paths, path)
+	}
+	slices.SortFunc(paths, func(a, b string) int { return -older(im.candidate(a), im.candidate(b)) })
+	return paths[:min(n, len(paths))]
+}
+
+func (im *importer) candidate(path string) candidate {
+	return candidate{path: path, mtime: im.files[path].Mtime}
 }

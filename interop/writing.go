@@ -122,7 +122,7 @@ func (t *target) isRecent() bool {
 // isAs reports whether as much is stored of a source as of another.
 func isAs(a, b skein.SourceFile) bool {
 	was, is := decodeState(a.State), decodeState(b.State)
-	return a.Session == b.Session && a.Records == b.Records && was.Sum == is.Sum && bytes.Equal(was.Told, is.Told) && was.Intent.same(is.Intent)
+	return a.Session == b.Session && a.Records == b.Records && was.Sum == is.Sum && bytes.Equal(was.Echoes, is.Echoes) && was.Intent.same(is.Intent)
 }
 
 // waits notes that a file is left for later.
@@ -278,8 +278,8 @@ func (x *exporter) intends(w inBatch) *intent {
 // also adds what another intent was about to write.
 func (in *intent) also(was *intent) {
 	for kind, list := range was.Marks {
-		b := builderOfTold{}
-		for _, l := range []told{in.Marks[kind], list} {
+		b := echoBuilder{}
+		for _, l := range []echoes{in.Marks[kind], list} {
 			l.each(b.add)
 		}
 		in.Marks[kind] = b.list
@@ -308,11 +308,11 @@ func (in *intent) markOf(raw []byte, unit bool) mark {
 // writer that was killed.
 //
 // Errors are those of reading it.
-func (h sideHead) wrote(ctx context.Context, is *standing, unit bool) (bool, error) {
+func (h sideHead) wrote(ctx context.Context, is *currentSource, unit bool) (bool, error) {
 	if h.Writing == nil {
 		return false, nil
 	}
-	known := h.Told.index()
+	known := h.Echoes.index()
 	marks := map[mark]bool{}
 	for kind, list := range h.Writing.Marks {
 		list.each(func(r recordHash, _ skein.Seq) { marks[mark{kind: kind, hash: r}] = true })

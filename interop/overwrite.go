@@ -20,15 +20,15 @@ import (
 	"github.com/skein-dev/skein/internal/lines"
 )
 
-// A standing is a source, as it is now, that a session is to be written to.
-type standing struct {
+// A currentSource is a source, as it is now, that a session is to be written to.
+type currentSource struct {
 	work *work
 	sum  string // see summer
 }
 
 // each calls f with each record. The error is f's, that of reading, or wraps
 // [ErrChanged] if the source is not as it was when it was read first.
-func (is *standing) each(ctx context.Context, f func(raw []byte) error) error {
+func (is *currentSource) each(ctx context.Context, f func(raw []byte) error) error {
 	is.work.stream = newStream(is.work.format, is.work.file())
 	sum := newSummer(is.work.unit != nil)
 	err := is.work.read(ctx, func(r read) error {
@@ -44,7 +44,7 @@ func (is *standing) each(ctx context.Context, f func(raw []byte) error) error {
 }
 
 // lines returns what it has. Errors are those of each.
-func (is *standing) lines(ctx context.Context) (*lines.Lines, error) {
+func (is *currentSource) lines(ctx context.Context) (*lines.Lines, error) {
 	var all [][]byte
 	err := is.each(ctx, func(raw []byte) error {
 		all = append(all, bytes.Clone(raw))
@@ -121,7 +121,7 @@ func (x *exporter) source(ctx context.Context, t Text) (*opened, bool, error) {
 }
 
 // current reads the source that a text is to be; nil if it is not there.
-func (x *exporter) current(ctx context.Context, t Text) (*standing, error) {
+func (x *exporter) current(ctx context.Context, t Text) (*currentSource, error) {
 	if !filepath.IsLocal(filepath.FromSlash(t.Path)) {
 		return nil, nil
 	}
@@ -130,7 +130,7 @@ func (x *exporter) current(ctx context.Context, t Text) (*standing, error) {
 		return nil, err
 	}
 	w := &work{format: x.format, now: candidate{path: filepath.Join(x.home, filepath.FromSlash(t.Path))}, name: t.Name, unit: u}
-	is := &standing{work: w}
+	is := &currentSource{work: w}
 	return is, is.each(ctx, func([]byte) error { return nil })
 }
 
@@ -213,7 +213,7 @@ func realPath(path string) string {
 
 // asStored reports whether a source is as it was when the session was read from
 // it, there or elsewhere, and that is known.
-func (x *exporter) asStored(ctx context.Context, p provenanceOf, is *standing) (bool, error) {
+func (x *exporter) asStored(ctx context.Context, p provenanceOf, is *currentSource) (bool, error) {
 	if !p.found {
 		return false, nil
 	}
@@ -270,7 +270,7 @@ func (x *exporter) sync(ctx context.Context, w inBatch) error {
 
 // knows tells the store what a source has that was replaced, of which it knew
 // what it had before.
-func (x *exporter) knows(ctx context.Context, w inBatch, list told) error {
+func (x *exporter) knows(ctx context.Context, w inBatch, list echoes) error {
 	if w.known == nil {
 		return nil
 	}
@@ -291,7 +291,7 @@ func (x *exporter) knows(ctx context.Context, w inBatch, list told) error {
 	if err != nil {
 		return err
 	}
-	f.State = state{Told: list, Plain: decodeState(f.State).Plain, Seq: w.sess.Last}.encode()
+	f.State = state{Echoes: list, Plain: decodeState(f.State).Plain, Seq: w.sess.Last}.encode()
 	f.Size, f.Mtime, f.Damaged = -1, 0, 0
 	_, err = x.store.Append(ctx, skein.Batch{Session: w.sess.ID, Import: &skein.Import{File: f, Records: records, Forget: true}})
 	return err

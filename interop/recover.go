@@ -12,16 +12,16 @@ import (
 
 // found says what of an intent is in its source.
 type found struct {
-	told  told // of the records that the source has now
-	some  bool // something of it
-	whole bool // all of it
+	echoes echoes // of the records that the source has now
+	some   bool   // something of it
+	whole  bool   // all of it
 }
 
-// recognise looks in a source, which read reads from its beginning, for what in
+// findWritten looks in a source, which read reads from its beginning, for what in
 // says was to be written to it. was is what the store knows that was written
 // here before.
-func recognise(ctx context.Context, s skein.Store, file skein.SourceFile, unit bool, was told, in *intent, read func(func(read) error) error) (found, error) {
-	r := recognition{unit: unit, known: map[recordHash]int{}, marks: map[mark]int{}, now: map[recordHash]int{}}
+func findWritten(ctx context.Context, s skein.Store, file skein.SourceFile, unit bool, was echoes, in *intent, read func(func(read) error) error) (found, error) {
+	r := intentMatch{unit: unit, known: map[recordHash]int{}, marks: map[mark]int{}, now: map[recordHash]int{}}
 	for rec, err := range skein.SourcesOf(s).Records(ctx, file.Format, file.Path, 0) {
 		if errors.Is(err, skein.ErrNotFound) {
 			break
@@ -38,8 +38,8 @@ func recognise(ctx context.Context, s skein.Store, file skein.SourceFile, unit b
 	return r.match(in, was), nil
 }
 
-// A recognition is one look at a source.
-type recognition struct {
+// An intentMatch is one look at a source.
+type intentMatch struct {
 	unit  bool
 	known map[recordHash]int // the records that the store has, less those that were seen
 	marks map[mark]int       // of these
@@ -56,7 +56,7 @@ type newRecord struct {
 	seq  skein.Seq
 }
 
-func (r *recognition) take(rd read) error {
+func (r *intentMatch) take(rd read) error {
 	h := hashRecord(rd.rec.Raw)
 	r.now[h]++
 	if r.known[h] > 0 {
@@ -74,7 +74,7 @@ func (r *recognition) take(rd read) error {
 // match compares the new records with what was to be written: each line is one
 // of them at most. A row that its database has changed is known by its table
 // alone: the first ones that are left are these.
-func (r *recognition) match(in *intent, was told) (f found) {
+func (r *intentMatch) match(in *intent, was echoes) (f found) {
 	waits := map[mark][]skein.Seq{}
 	for kind, list := range in.Marks {
 		list.each(func(h recordHash, s skein.Seq) {
@@ -104,13 +104,13 @@ func (r *recognition) match(in *intent, was told) (f found) {
 	in.Gone.each(func(h recordHash, _ skein.Seq) { stays += min(1, r.now[h]) })
 	f.some = f.some || in.Begun || len(in.Gone) > 0 && stays == 0
 	f.whole = f.some && lacks == 0 && stays == 0 && !r.cut
-	f.told = r.list(was)
+	f.echoes = r.list(was)
 	return f
 }
 
 // pair gives the rows that are left to the lines that are, and returns how many
 // lines are left then. took is the lines that are not.
-func (r *recognition) pair(in *intent, took map[mark]int) (lacks int) {
+func (r *intentMatch) pair(in *intent, took map[mark]int) (lacks int) {
 	again := map[mark]int{} // lines that are as they were
 	for m, n := range r.marks {
 		again[mark{kind: m.kind, hash: m.hash}] += n
@@ -144,8 +144,8 @@ func (r *recognition) pair(in *intent, took map[mark]int) (lacks int) {
 }
 
 // list adds the records that were written here to those that were before.
-func (r *recognition) list(was told) told {
-	b := builderOfTold{list: slices.Clone(was)}
+func (r *intentMatch) list(was echoes) echoes {
+	b := echoBuilder{list: slices.Clone(was)}
 	was.each(func(_ recordHash, s skein.Seq) { b.seq = s })
 	seq := b.seq
 	for _, n := range r.news {
@@ -160,23 +160,23 @@ func (r *recognition) list(was told) told {
 	return b.list.only(r.now)
 }
 
-// recognise looks for what a sync that was killed has written to a source which
+// recoverIntent looks for what a sync that was killed has written to a source which
 // is to be read.
-func (im *importer) recognise(ctx context.Context, w *work) (adopts bool, err error) {
+func (im *importer) recoverIntent(ctx context.Context, w *work) (adopts bool, err error) {
 	in := w.state.Intent
 	if in == nil || in.There {
 		return false, nil
 	}
-	f, err := recognise(ctx, im.store, w.known, w.unit != nil, w.state.Told, in, func(take func(read) error) error { return w.read(ctx, take) })
+	f, err := findWritten(ctx, im.store, w.known, w.unit != nil, w.state.Echoes, in, func(take func(read) error) error { return w.read(ctx, take) })
 	w.stream = newStream(w.format, w.file())
 	if err != nil || !f.some {
 		return false, err
 	}
 	is := *in
 	is.Begun = true
-	w.state.Told, w.state.Intent = f.told, &is
+	w.state.Echoes, w.state.Intent = f.echoes, &is
 	if f.whole {
-		w.state.Told, w.state.Intent = f.told.upTo(in.Last), in.there()
+		w.state.Echoes, w.state.Intent = f.echoes.upTo(in.Last), in.there()
 	}
 	return true, nil
 }

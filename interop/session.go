@@ -9,8 +9,8 @@ import (
 	"github.com/skein-dev/skein/store/lenient"
 )
 
-// A thread is one session of a file while it is imported.
-type thread struct {
+// A fileSession is one session of a file while it is imported.
+type fileSession struct {
 	id     skein.SessionID
 	begin  Begin
 	fork   *skein.Parent // if it begins as one
@@ -44,14 +44,14 @@ type site struct {
 var nowhere = site{n: -1}
 
 // add gives the next item of the session a place in the ordinals.
-func (t *thread) add(key skein.ClientID, seq skein.Seq) int {
+func (t *fileSession) add(key skein.ClientID, seq skein.Seq) int {
 	t.keys, t.seqs = append(t.keys, key), append(t.seqs, seq)
 	return len(t.keys) - 1
 }
 
 // load reads what the store has of the session, the events that it shows of its
 // parent included.
-func (t *thread) load(ctx context.Context, s skein.Store) error {
+func (t *fileSession) load(ctx context.Context, s skein.Store) error {
 	id := t.id
 	sess, err := s.Session(ctx, id)
 	waits := errors.Is(err, skein.ErrNotFound) // to be created
@@ -84,7 +84,7 @@ func (t *thread) load(ctx context.Context, s skein.Store) error {
 
 // locate finds out whether damaged events are those of the record with this key,
 // which makes n.
-func (t *thread) locate(ctx context.Context, s skein.Store, key skein.ClientID, n int) error {
+func (t *fileSession) locate(ctx context.Context, s skein.Store, key skein.ClientID, n int) error {
 	if !t.stored.Damaged() {
 		return nil
 	}
@@ -99,7 +99,7 @@ func (t *thread) locate(ctx context.Context, s skein.Store, key skein.ClientID, 
 
 // reconcile adds to what waits what the session lacks of e, which has the
 // ordinal index.
-func (t *thread) reconcile(e skein.Event, blobs []skein.Blob, index int, at site) {
+func (t *fileSession) reconcile(e skein.Event, blobs []skein.Blob, index int, at site) {
 	d := t.stored.Diff(e)
 	if index >= 0 && d.SameAs != 0 {
 		t.seqs[index] = d.SameAs
@@ -118,8 +118,88 @@ func (t *thread) reconcile(e skein.Event, blobs []skein.Blob, index int, at site
 }
 
 // withdraw adds withdrawals to what waits.
-func (t *thread) withdraw(events []skein.Event) {
+func (t *fileSession) withdraw(events []skein.Event) {
 	for _, e := range events {
 		t.events = append(t.events, waiting{e, -1, nowhere})
 	}
+}
+
+// beyond reports whether an amended event is about none of the session's own.
+func (t *target) beyond(e skein.Event, th *fileSession) bool {
+	a, err := skein.Decode[skein.Amended](e)
+	return err != nil || a.Seq <= th.base
+}
+
+// place returns the event of it with the seq in its payload that it speaks of.
+func (t *target) place(ctx context.Context, th *fileSession, it Item) (skein.Event, error) {
+	e := it.Event
+	if e.Kind != skein.KindRewound && e.Kind != skein.KindCompacted && e.Kind != skein.KindAmended {
+		return e, nil
+	}
+	to, err := t.seq(ctx, th, it.To)
+	if err != nil {
+		return e, err
+	}
+	switch e.Kind {
+	case skein.KindRewound:
+		e.Payload = skein.MustJSON(skein.Rewound{To: to})
+	case skein.KindCompacted:
+		var c skein.Compacted
+		c, err = skein.Decode[skein.Compacted](e)
+		if c.To != to {
+			c.Keep = nil // places in the file's own count
+		}
+		c.To = to
+		e.Payload = skein.MustJSON(c)
+	default:
+		var a skein.Amended
+		a, err = skein.Decode[skein.Amended](e)
+		a.Seq = to
+		e.Payload = skein.MustJSON(a)
+	}
+	return e, err
+}
+
+// seq returns the seq of an item by its ordinal, counted from 1; 0 for 0. An
+// item that is not stored, because it was dropped, stands where the one before
+// it does.
+func (t *target) seq(ctx context.Context, th *fileSession, ordinal int) (skein.Seq, error) {
+	for i := min(ordinal, len(th.keys)) - 1; i >= 0; i-- {
+		if th.seqs[i] == 0 && len(th.events) > 0 {
+			if err := t.flush(ctx); err != nil {
+				return 0, err
+			}
+		}
+		if th.seqs[i] == 0 {
+			if err := t.find(ctx, th, i); err != nil {
+				return 0, err
+			}
+		}
+		if th.seqs[i] != 0 {
+			return th.seqs[i], nil
+		}
+	}
+	return 0, nil
+}
+
+// find looks up where item i of th stands.
+func (t *target) find(ctx context.Context, th *fileSession, i int) error {
+	key := th.keys[i]
+	places, err := skein.SourcesOf(t.im.store).Find(ctx, []skein.ClientID{key})
+	if err != nil {
+		return err
+	}
+	if p, ok := places[key]; ok && p.Session == th.id {
+		th.seqs[i] = p.Seq
+		return nil
+	}
+	if th.stored == nil {
+		if err := th.load(ctx, t.im.store); err != nil && !errors.Is(err, skein.ErrNotFound) {
+			return err
+		}
+	}
+	if seq := th.stored.Seq(key); seq != 0 {
+		th.seqs[i] = seq
+	}
+	return nil
 }

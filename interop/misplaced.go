@@ -13,7 +13,7 @@ import (
 // Earlier versions took the file that was read first for the original, and so some
 // stores have the original of two files as a fork of its copy. Where somebody names
 // the original, or asks for it again, the two are turned: the fork is taken out
-// first, then what it is a fork of, and both are read again as elder.go does. At
+// first, then what it is a fork of, and both are read again as original.go does. At
 // every moment a file that is there says what is to be read again.
 
 // turnAll turns what is the wrong way round of the files that were asked for.
@@ -37,27 +37,27 @@ func (im *importer) turnAll(ctx context.Context, found []candidate) error {
 
 // misplaced returns as an elder a file whose session is a fork of one that was read
 // from a younger file; the zero elder for any other.
-func (im *importer) misplaced(ctx context.Context, c candidate) (elder, error) {
+func (im *importer) misplaced(ctx context.Context, c candidate) (original, error) {
 	k := im.files[c.path]
 	format := im.format(k.Format)
 	s, err := im.store.Session(ctx, k.Session)
-	if err != nil || format == nil || !s.Parent.IsFork() || len(im.pathsOf(s.ID)) != 1 || im.elderly[c.path] >= maxElder {
-		return elder{}, skip(err)
+	if err != nil || format == nil || !s.Parent.IsFork() || len(im.pathsOf(s.ID)) != 1 || im.rereads[c.path] >= maxRereads {
+		return original{}, skip(err)
 	}
 	of, err := im.store.Session(ctx, s.Parent.Session)
 	paths := im.pathsOf(s.Parent.Session)
 	if err != nil || len(paths) != 1 || im.files[paths[0]].Format != k.Format || of.Origin == nil || s.Origin == nil || of.Origin.ID == s.Origin.ID || of.Origin.ID == "" {
-		return elder{}, skip(err)
+		return original{}, skip(err)
 	}
 	if copied, there := look(paths[0]); !there || byTime(*format, c, copied) >= 0 {
-		return elder{}, nil
+		return original{}, nil
 	}
 	for r, err := range skein.SourcesOf(im.store).Records(ctx, k.Format, c.path, 0) {
 		if err != nil || bytes.Contains(r.Raw, []byte(`"`+of.Origin.ID+`"`)) { // it is a copy by another name
-			return elder{}, err
+			return original{}, err
 		}
 	}
-	return elder{path: c.path, format: format, of: of.ID}, nil
+	return original{path: c.path, format: format, of: of.ID}, nil
 }
 
 // skip returns err, but for that of a session which is not there.
@@ -70,13 +70,13 @@ func skip(err error) error {
 
 // turn takes out all that hangs on the session that e is older than, then that one,
 // and reads them again.
-func (im *importer) turn(ctx context.Context, e elder) error {
-	x := redo{elder: e, made: reconcile.Made{}}
+func (im *importer) turn(ctx context.Context, e original) error {
+	x := redo{original: e, made: reconcile.Made{}}
 	if ok, err := im.redoable(ctx, e.of, &x); !ok || err != nil {
 		return err
 	}
 	young := im.pathsOf(e.of)[0]
-	rest := yields{Sessions: x.Sessions[:len(x.Sessions)-1], Kids: x.Kids} // the last one is e.of
+	rest := reread{Sessions: x.Sessions[:len(x.Sessions)-1], Kids: x.Kids} // the last one is e.of
 	for _, path := range x.Files {
 		if path != young {
 			rest.Files = append(rest.Files, path)
@@ -86,13 +86,13 @@ func (im *importer) turn(ctx context.Context, e elder) error {
 	if err != nil {
 		return err
 	}
-	if err := im.noteYields(ctx, f, rest); err != nil {
+	if err := im.noteReread(ctx, f, rest); err != nil {
 		return err
 	}
 	for _, s := range rest.Sessions {
 		_, err := skein.LifecycleOf(im.store).Delete(ctx, s.ID, skein.Deletion{After: s.Last})
 		if errors.Is(err, skein.ErrLocked) || errors.Is(err, skein.ErrConflict) { // somebody works on it: all stays what it is
-			im.elderly[e.path] = maxElder
+			im.rereads[e.path] = maxRereads
 			return im.readAgain(ctx, e.format, young)
 		}
 		if err := skip(err); err != nil {
@@ -102,21 +102,21 @@ func (im *importer) turn(ctx context.Context, e elder) error {
 	if err := im.orphans(ctx, e.format.Name, rest.Kids); err != nil {
 		return err
 	}
-	im.drops(e.path)
+	im.forget(e.path)
 	rest.Files = slices.DeleteFunc(rest.Files, func(path string) bool { return path == e.path })
-	if err := im.noteYields(ctx, skein.SourceFile{Format: e.format.Name, Path: e.path, Size: -1}, rest); err != nil {
+	if err := im.noteReread(ctx, skein.SourceFile{Format: e.format.Name, Path: e.path, Size: -1}, rest); err != nil {
 		return err
 	}
-	if err := im.yieldTo(ctx, e); err != nil {
+	if err := im.rereadBehind(ctx, e); err != nil {
 		return err
 	}
 	return im.readAgain(ctx, e.format, young) // nothing, unless it stayed
 }
 
-// noteYields stores what is to be read again behind a file.
-func (im *importer) noteYields(ctx context.Context, f skein.SourceFile, y yields) error {
+// noteReread stores what is to be read again behind a file.
+func (im *importer) noteReread(ctx context.Context, f skein.SourceFile, y reread) error {
 	st := decodeState(f.State)
-	st.Yields = &y
+	st.Reread = &y
 	f.State = st.encode()
 	return im.note(ctx, f)
 }

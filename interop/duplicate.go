@@ -11,19 +11,19 @@ import (
 	"github.com/skein-dev/skein/store/lenient"
 )
 
-// Twins are the files of the same session that were read before from another
-// place and have had the same records so far, byte for byte. What has a twin is
+// Duplicates are the files of the same session that were read before from another
+// place and have had the same records so far, byte for byte. What has a duplicate is
 // a copy, also where it could not be told by its events: these may have been
 // amended, stand under other keys, or depend on where the file lies.
-type twins struct {
+type duplicates struct {
 	t     *target
 	begun bool         // they were looked for
 	first []recordHash // the records until then
-	all   []*twin
+	all   []*duplicate
 }
 
-// A twin is one such file.
-type twin struct {
+// A duplicate is one such file.
+type duplicate struct {
 	file     skein.SourceFile
 	ahead    []skein.Record // the next ones
 	next     int            // the record behind these
@@ -36,9 +36,9 @@ type twin struct {
 // maxFirst is how many records may come before one says whose file it is.
 const maxFirst = 1000
 
-// match returns the twin that has this record too, and the record as it is
+// match returns the duplicate that has this record too, and the record as it is
 // there; nil if there is none.
-func (ts *twins) match(ctx context.Context, r read) (tw *twin, was skein.Record, err error) {
+func (ts *duplicates) match(ctx context.Context, r read) (tw *duplicate, was skein.Record, err error) {
 	if !ts.begun && ts.t.file.ID == "" {
 		if len(r.made.Items) > 0 || len(ts.first) == maxFirst {
 			ts.begun = true // it has no ID: there is nothing to look for
@@ -52,7 +52,7 @@ func (ts *twins) match(ctx context.Context, r read) (tw *twin, was skein.Record,
 			return nil, was, err
 		}
 	}
-	var left []*twin
+	var left []*duplicate
 	for _, w := range ts.all {
 		rec, ok, err := w.record(ctx, ts.t.im.store, r.rec.N)
 		switch {
@@ -71,8 +71,8 @@ func (ts *twins) match(ctx context.Context, r read) (tw *twin, was skein.Record,
 
 var lineFeed = []byte("\n")
 
-// begin looks for the twins.
-func (ts *twins) begin(ctx context.Context) error {
+// begin looks for the duplicates.
+func (ts *duplicates) begin(ctx context.Context) error {
 	ts.begun = true
 	for _, path := range ts.t.im.pathsOfID(ts.t.file.Format, ts.t.file.ID) {
 		if path == ts.t.file.Path {
@@ -85,7 +85,7 @@ func (ts *twins) begin(ctx context.Context) error {
 		if f.Session == "" {
 			continue
 		}
-		tw := &twin{file: f, seqs: map[skein.ClientID]skein.Seq{}, amended: map[skein.Seq]skein.Seq{}, sessions: decodeState(f.State).Sessions}
+		tw := &duplicate{file: f, seqs: map[skein.ClientID]skein.Seq{}, amended: map[skein.Seq]skein.Seq{}, sessions: decodeState(f.State).Sessions}
 		same, err := tw.begins(ctx, ts.t.im.store, ts.first)
 		if errors.Is(err, skein.ErrNotFound) || errors.Is(err, skein.ErrDeleted) {
 			continue
@@ -103,7 +103,7 @@ func (ts *twins) begin(ctx context.Context) error {
 
 // begins reports whether the file begins with these records, and if so reads
 // where the events of its session stand.
-func (tw *twin) begins(ctx context.Context, s skein.Store, with []recordHash) (bool, error) {
+func (tw *duplicate) begins(ctx context.Context, s skein.Store, with []recordHash) (bool, error) {
 	for n, h := range with {
 		rec, ok, err := tw.record(ctx, s, n)
 		if err != nil || !ok || hashRecord(rec.Raw) != h {
@@ -127,7 +127,7 @@ func (tw *twin) begins(ctx context.Context, s skein.Store, with []recordHash) (b
 }
 
 // record returns record n, if there is one; n goes up one by one.
-func (tw *twin) record(ctx context.Context, s skein.Store, n int) (rec skein.Record, ok bool, err error) {
+func (tw *duplicate) record(ctx context.Context, s skein.Store, n int) (rec skein.Record, ok bool, err error) {
 	if len(tw.ahead) == 0 && n == tw.next {
 		size := 0
 		for r, err := range skein.SourcesOf(s).Records(ctx, tw.file.Format, tw.file.Path, n) {
@@ -149,9 +149,9 @@ func (tw *twin) record(ctx context.Context, s skein.Store, n int) (rec skein.Rec
 }
 
 // repeat notes where the items of a record stand that tw has too.
-func (c *copier) repeat(tw *twin, key skein.ClientID, items []Item) {
+func (c *copier) repeat(tw *duplicate, key skein.ClientID, items []Item) {
 	for i, it := range items {
-		id, th := reconcile.ClientID(key, i, len(items)), c.t.thread(it.Session)
+		id, th := reconcile.ClientID(key, i, len(items)), c.t.session(it.Session)
 		seq := tw.seqs[id]
 		th.add(id, seq)
 		if it.Session != "" {
@@ -177,7 +177,7 @@ func (c *copier) repeat(tw *twin, key skein.ClientID, items []Item) {
 // end returns far if nothing but amendments come after seq up to there, so that
 // what ends in seq may end there: else they would not be in force. Where there
 // is more it is seq.
-func (tw *twin) end(seq, far skein.Seq) skein.Seq {
+func (tw *duplicate) end(seq, far skein.Seq) skein.Seq {
 	i, _ := slices.BinarySearch(tw.steps, seq+1)
 	if i < len(tw.steps) && tw.steps[i] <= far {
 		return seq

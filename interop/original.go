@@ -22,8 +22,8 @@ import (
 // every byte of it. Before anything is taken out the original's state says what
 // is to be read again, so that after a kill the next import does it.
 
-// An elder is a file that is older than what it would be a copy of.
-type elder struct {
+// An original is a file that is older than what it would be a copy of.
+type original struct {
 	path   string
 	format *Format
 	of     skein.SessionID // the session that it is older than
@@ -37,8 +37,8 @@ type ended struct {
 	Last skein.Seq       `json:"last"`
 }
 
-// A yields is what is to be read again behind a file.
-type yields struct {
+// A reread is what is to be read again behind a file.
+type reread struct {
 	Files    []string `json:"files"`
 	Sessions []ended  `json:"sessions,omitempty"` // that stand in these, and are taken out; forks before what they are forks of
 	Kids     []ended  `json:"kids,omitempty"`     // children in these, to be taken out with them
@@ -46,26 +46,26 @@ type yields struct {
 
 // A redo collects what is to be read again behind an elder.
 type redo struct {
-	elder
-	yields
+	original
+	reread
 	made reconcile.Made // by the records of the files
 }
 
-// maxElder is how often a file may be found to be older than others in one import.
-const maxElder = 8
+// maxRereads is how often a file may be found to be older than others in one import.
+const maxRereads = 8
 
-// errElder says that a file is not to be read on before the copies of it.
-var errElder = errors.New("its copies were read before it")
+// errOriginal says that a file is not to be read on before the copies of it.
+var errOriginal = errors.New("its copies were read before it")
 
 // brings reports whether a session is stored also where it was deleted: as this
 // import did, not where a person did.
 func (im *importer) brings(id skein.SessionID) bool { return im.opts.Again || im.again[id] }
 
-// checkElder returns errElder if the file is older than a session that it shares a record
+// checkOriginal returns errOriginal if the file is older than a session that it shares a record
 // with, which stands at places, and that session can be read again.
-func (c *copier) checkElder(ctx context.Context, r read, places []skein.Place) error {
+func (c *copier) checkOriginal(ctx context.Context, r read, places []skein.Place) error {
 	t := c.t
-	if t.w.unit != nil || t.w.packed || t.im.ours != "" || t.im.elderly[t.file.Path] >= maxElder {
+	if t.w.unit != nil || t.w.packed || t.im.ours != "" || t.im.rereads[t.file.Path] >= maxRereads {
 		return nil
 	}
 	for i, it := range r.made.Items {
@@ -81,15 +81,15 @@ func (c *copier) checkElder(ctx context.Context, r read, places []skein.Place) e
 		if older, err := t.isOlder(ctx, id, r.rec.Raw, it.Event, was); !older || err != nil {
 			return err
 		}
-		e := elder{path: t.file.Path, format: t.im.format(t.w.format.Name), of: id}
+		e := original{path: t.file.Path, format: t.im.format(t.w.format.Name), of: id}
 		for _, out := range slices.Sorted(maps.Keys(t.im.again)) {
 			e.again = append(e.again, ended{ID: out})
 		}
-		if ok, err := t.im.redoable(ctx, id, &redo{elder: e, made: reconcile.Made{}}); !ok || err != nil {
+		if ok, err := t.im.redoable(ctx, id, &redo{original: e, made: reconcile.Made{}}); !ok || err != nil {
 			return err
 		}
-		t.im.elders = append(t.im.elders, e)
-		return errElder
+		t.im.originals = append(t.im.originals, e)
+		return errOriginal
 	}
 	return nil
 }
@@ -183,7 +183,7 @@ func (im *importer) redoable(ctx context.Context, id skein.SessionID, x *redo) (
 	return true, nil
 }
 
-func (y *yields) has(id skein.SessionID) bool {
+func (y *reread) has(id skein.SessionID) bool {
 	return slices.ContainsFunc(slices.Concat(y.Sessions, y.Kids), func(x ended) bool { return x.ID == id })
 }
 
@@ -192,7 +192,7 @@ func (y *yields) has(id skein.SessionID) bool {
 func (im *importer) rereadable(ctx context.Context, x *redo, path string) (bool, error) {
 	f, err := im.stored(ctx, x.format.Name, path)
 	st := decodeState(f.State)
-	if err != nil || f.Path == "" || plain(path) != path || st.Intent != nil || len(st.Told) > 0 || st.Rewriting || len(st.Apart) > 0 || st.Withdrew {
+	if err != nil || f.Path == "" || plain(path) != path || st.Intent != nil || len(st.Echoes) > 0 || st.Rewriting || len(st.Apart) > 0 || st.Withdrew {
 		return false, err
 	}
 	on, _, err := open(path)
@@ -222,31 +222,31 @@ func (im *importer) rereadable(ctx context.Context, x *redo, path string) (bool,
 	return true, nil
 }
 
-// yieldAll reads the files again that are copies of what came after them, here and
+// rereadAll reads the files again that are copies of what came after them, here and
 // in an import that was stopped. The error is one that the next file would meet too.
-func (im *importer) yieldAll(ctx context.Context) error {
+func (im *importer) rereadAll(ctx context.Context) error {
 	for path, k := range im.files {
 		f := im.format(k.Format)
-		if !k.yields || f == nil {
+		if !k.reread || f == nil {
 			continue
 		}
 		if err := im.readAgain(ctx, f, path); err != nil {
 			return err
 		}
 	}
-	for len(im.elders) > 0 {
-		e := im.elders[0]
-		im.elders = im.elders[1:]
-		if err := im.yieldTo(ctx, e); err != nil {
+	for len(im.originals) > 0 {
+		e := im.originals[0]
+		im.originals = im.originals[1:]
+		if err := im.rereadBehind(ctx, e); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// yieldTo takes out the copies of a file, and reads it, and them behind it.
-func (im *importer) yieldTo(ctx context.Context, e elder) error {
-	im.elderly[e.path]++
+// rereadBehind takes out the copies of a file, and reads it, and them behind it.
+func (im *importer) rereadBehind(ctx context.Context, e original) error {
+	im.rereads[e.path]++
 	if err := im.takeOut(ctx, e); err != nil {
 		if err := im.fails(ctx, e.path, err); err != nil {
 			return err
@@ -258,24 +258,24 @@ func (im *importer) yieldTo(ctx context.Context, e elder) error {
 // takeOut deletes the copies of a file, once its state says which they are. They are
 // looked at anew: since it was found, something may have been said in them, or they
 // were read again themselves.
-func (im *importer) takeOut(ctx context.Context, e elder) error {
-	x := redo{elder: e, made: reconcile.Made{}}
+func (im *importer) takeOut(ctx context.Context, e original) error {
+	x := redo{original: e, made: reconcile.Made{}}
 	ok, err := im.redoable(ctx, e.of, &x)
 	if err != nil && !errors.Is(err, skein.ErrNotFound) {
 		return err
 	}
 	if !ok { // it stays what it is
-		x.yields, im.elderly[e.path] = yields{}, maxElder
+		x.reread, im.rereads[e.path] = reread{}, maxRereads
 	}
 	f, err := im.stored(ctx, e.format.Name, e.path)
 	if err != nil {
 		return err
 	}
 	st := decodeState(f.State)
-	if st.Yields == nil {
-		st.Yields = &yields{}
+	if st.Reread == nil {
+		st.Reread = &reread{}
 	}
-	y := st.Yields
+	y := st.Reread
 	y.Files, y.Sessions, y.Kids = append(y.Files, x.Files...), slices.Concat(y.Sessions, x.Sessions, e.again), append(y.Kids, x.Kids...)
 	f.Format, f.Path, f.State = e.format.Name, e.path, st.encode()
 	f.CopyOf, f.Size, f.Mtime, f.Inode = "", -1, 0, 0
@@ -285,7 +285,7 @@ func (im *importer) takeOut(ctx context.Context, e elder) error {
 	for _, s := range x.Sessions {
 		switch _, err := skein.LifecycleOf(im.store).Delete(ctx, s.ID, skein.Deletion{After: s.Last}); {
 		case errors.Is(err, skein.ErrLocked), errors.Is(err, skein.ErrConflict): // somebody works on it: it stays what it is
-			im.elderly[e.path] = maxElder
+			im.rereads[e.path] = maxRereads
 			return nil
 		case err != nil && !errors.Is(err, skein.ErrNotFound):
 			return err
@@ -300,7 +300,7 @@ func (im *importer) readAgain(ctx context.Context, format *Format, path string) 
 	if err != nil {
 		return im.fails(ctx, path, err)
 	}
-	y := decodeState(f.State).Yields
+	y := decodeState(f.State).Reread
 	if y == nil { // it could not be noted
 		return nil
 	}
@@ -327,7 +327,7 @@ func (im *importer) readAgain(ctx context.Context, format *Format, path string) 
 		return im.fails(ctx, path, err)
 	}
 	st := decodeState(f.State)
-	st.Yields = nil
+	st.Reread = nil
 	f.State = st.encode()
 	if err := im.note(ctx, f); err != nil {
 		return im.fails(ctx, path, err)
@@ -357,7 +357,7 @@ func (im *importer) takenOut(ctx context.Context, format string, paths []string)
 	for _, path := range paths {
 		switch f, err := skein.SourcesOf(im.store).File(ctx, format, path); {
 		case errors.Is(err, skein.ErrNotFound):
-			im.drops(path)
+			im.forget(path)
 		case err != nil:
 			return nil, err
 		case f.Size > 0:

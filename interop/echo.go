@@ -8,16 +8,17 @@ import (
 	"fmt"
 
 	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/interop/reconcile"
 )
 
-// told is the records of a source that were made of events which the session
+// echoes is the records of a source that were made of events which the session
 // has: they make none. Of each it has 8 bytes of the SHA-256 of its bytes and
 // the seq of the last event that it, with those before it, tells of, as a
 // varint behind the one before it.
-type told []byte
+type echoes []byte
 
-// maxTold is how long a list is kept, in bytes.
-const maxTold = 600 << 10
+// maxEchoes is how long a list is kept, in bytes.
+const maxEchoes = 600 << 10
 
 type recordHash [8]byte
 
@@ -27,7 +28,7 @@ func hashRecord(raw []byte) recordHash {
 }
 
 // each calls f with what the list has, in order.
-func (t told) each(f func(recordHash, skein.Seq)) {
+func (t echoes) each(f func(recordHash, skein.Seq)) {
 	var seq int64
 	for len(t) > len(recordHash{}) {
 		h := recordHash(t)
@@ -42,17 +43,17 @@ func (t told) each(f func(recordHash, skein.Seq)) {
 }
 
 // last returns the last event that some record tells of.
-func (t told) last() (last skein.Seq) {
+func (t echoes) last() (last skein.Seq) {
 	t.each(func(_ recordHash, s skein.Seq) { last = max(last, s) })
 	return last
 }
 
 // only returns the list less the records that are no more: of each, the last so
 // many are left.
-func (t told) only(here map[recordHash]int) told {
+func (t echoes) only(here map[recordHash]int) echoes {
 	count := map[recordHash]int{}
 	t.each(func(h recordHash, _ skein.Seq) { count[h]++ })
-	var b builderOfTold
+	var b echoBuilder
 	t.each(func(h recordHash, s skein.Seq) {
 		if count[h] <= here[h] || h == noRecord && count[h] == 1 {
 			b.add(h, s)
@@ -66,18 +67,18 @@ func (t told) only(here map[recordHash]int) told {
 var noRecord = recordHash{}
 
 // upTo returns a list that tells of the events up to last.
-func (t told) upTo(last skein.Seq) told {
+func (t echoes) upTo(last skein.Seq) echoes {
 	if t.last() >= last {
 		return t
 	}
-	b := builderOfTold{list: t}
+	b := echoBuilder{list: t}
 	t.each(func(_ recordHash, s skein.Seq) { b.seq = s })
 	b.add(noRecord, last)
 	return b.list
 }
 
 // index returns, by the hash of a record, what its copies tell of, in order.
-func (t told) index() map[recordHash][]skein.Seq {
+func (t echoes) index() map[recordHash][]skein.Seq {
 	if len(t) == 0 {
 		return nil
 	}
@@ -86,10 +87,10 @@ func (t told) index() map[recordHash][]skein.Seq {
 	return m
 }
 
-// toldAll returns the list of the records of a source as it is now, which was
+// echoesOf returns the list of the records of a source as it is now, which was
 // just made of these lines, and what they are summed up as. It lets go of the lines:
 // both they and the records may be long.
-func toldAll(ctx context.Context, w *work, lines []OutLine, k *lack) (told, string, error) {
+func echoesOf(ctx context.Context, w *work, lines []OutLine, k *lack) (echoes, string, error) {
 	var raws []recordHash
 	var idents []string
 	seqs, count := map[string]skein.Seq{}, map[string]int{}
@@ -109,7 +110,7 @@ func toldAll(ctx context.Context, w *work, lines []OutLine, k *lack) (told, stri
 	if err != nil {
 		return nil, "", err
 	}
-	b := builderOfTold{}
+	b := echoBuilder{}
 	var seq skein.Seq
 	for i, h := range raws {
 		if s, ok := seqs[idents[i]]; ok {
@@ -144,16 +145,33 @@ func identity(line []byte, count map[string]int) string {
 	return fmt.Sprintf("row %s %d", in.Table, count[in.Table])
 }
 
-// builderOfTold appends without looking for the end each time.
-type builderOfTold struct {
-	list told
+// echoBuilder appends without looking for the end each time.
+type echoBuilder struct {
+	list echoes
 	seq  skein.Seq
 }
 
-func (b *builderOfTold) add(h recordHash, seq skein.Seq) {
-	if len(b.list) > maxTold {
+func (b *echoBuilder) add(h recordHash, seq skein.Seq) {
+	if len(b.list) > maxEchoes {
 		return
 	}
 	b.list = binary.AppendVarint(append(b.list, h[:]...), int64(seq-b.seq))
 	b.seq = seq
+}
+
+// takeEcho takes a record that was made of events which the session has: it makes
+// none, but its items have their places.
+func (t *target) takeEcho(ctx context.Context, r read, seqs []skein.Seq) error {
+	t.echoes[hashRecord(r.rec.Raw)] = seqs[1:]
+	key, _ := t.claims.keyOf(r)
+	if err := t.begins(ctx, r.rec.N, r.made.Begin); err != nil {
+		return err
+	}
+	for i, it := range r.made.Items {
+		t.session(it.Session).add(reconcile.ClientID(key, i, len(r.made.Items)), seqs[0])
+	}
+	rec := r.rec
+	rec.Key, rec.Events = "", 0
+	t.store(r, rec)
+	return nil
 }

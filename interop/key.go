@@ -9,22 +9,22 @@ import (
 	"github.com/skein-dev/skein/interop/reconcile"
 )
 
-// A claimer gives each record of a file a key of its own.
-type claimer struct {
+// A uniqueKeys gives each record of a file a key of its own.
+type uniqueKeys struct {
 	seed  maphash.Seed
 	first map[uint64]uint64   // by hash of the key: hash of the content that had it first
 	more  map[uint64][]uint64 // and of the contents that had it after that
 	makes map[uint64]int      // how many events the record made that had it first, if several
 }
 
-func newClaimer() *claimer {
-	return &claimer{maphash.MakeSeed(), map[uint64]uint64{}, map[uint64][]uint64{}, map[uint64]int{}}
+func newUniqueKeys() *uniqueKeys {
+	return &uniqueKeys{maphash.MakeSeed(), map[uint64]uint64{}, map[uint64][]uint64{}, map[uint64]int{}}
 }
 
-// claim returns the key of a record. again says that an earlier record of the
+// keyOf returns the key of a record. again says that an earlier record of the
 // file is the same: this one makes no events of its own. Another content under
 // a key that was used before gets a number behind it.
-func (c *claimer) claim(r read) (key skein.ClientID, again bool) {
+func (c *uniqueKeys) keyOf(r read) (key skein.ClientID, again bool) {
 	if len(r.made.Items) == 0 {
 		return r.made.Key, false
 	}
@@ -50,12 +50,12 @@ func (c *claimer) claim(r read) (key skein.ClientID, again bool) {
 	return numbered(key, len(c.more[k])-1), false
 }
 
-func (c *claimer) hash(key skein.ClientID) uint64 { return maphash.String(c.seed, string(key)) }
+func (c *uniqueKeys) hash(key skein.ClientID) uint64 { return maphash.String(c.seed, string(key)) }
 
 // clashes reports whether one of the client IDs of a record that makes n events
 // is that of an earlier record's: a/1 is the key of one and the second event of
 // another.
-func (c *claimer) clashes(key skein.ClientID, n int) bool {
+func (c *uniqueKeys) clashes(key skein.ClientID, n int) bool {
 	for i := range n {
 		if _, used := c.first[c.hash(reconcile.ClientID(key, i, n))]; used {
 			return true
@@ -98,7 +98,7 @@ func digest(b []byte) string {
 	return string(skein.NewBlob(b).Hash)
 }
 
-func (c *claimer) content(items []Item) uint64 {
+func (c *uniqueKeys) content(items []Item) uint64 {
 	var h maphash.Hash
 	h.SetSeed(c.seed)
 	for _, it := range items {
