@@ -67,7 +67,7 @@ type Hit struct {
 	Time    Time
 	Score   float64 // higher is better; only hits of one search compare
 	Snippet string  // some words around the match, the matching ones between Mark and EndMark
-	Count   int     // messages of the session that match, at least 1; 0 if not counted
+	Count   int     // events of the session that match, of those that were looked at, as Query.Each gives them: messages, titles, summaries; 0 if not counted
 	Rewound bool    // it was taken back
 	Event   *Event  // what stands there, as it was amended; nil unless Query.Whole asks for it, or if it is damaged
 }

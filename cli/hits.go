@@ -19,7 +19,7 @@ type hitLine struct {
 	Role    skein.Role       `json:"role"`
 	Time    skein.Time       `json:"time"`
 	Score   float64          `json:"score"`             // higher is better
-	Count   int              `json:"count"`             // messages of the session that match; 0 if not counted
+	Count   int              `json:"count"`             // hits in the session, which --each lists; 0 if not counted
 	Rewound bool             `json:"rewound,omitempty"` // it was taken back
 	Name    string           `json:"name"`              // of the session
 	Agent   string           `json:"agent"`
@@ -80,7 +80,7 @@ func (h *hitLine) about(j *job, project string) string {
 		about = append(about, "taken back")
 	}
 	if h.Count > 1 {
-		about = append(about, count(h.Count, "message"))
+		about = append(about, count(h.Count, "hit"))
 	}
 	return strings.Join(about, " · ")
 }

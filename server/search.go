@@ -43,7 +43,7 @@ type hit struct {
 	Role    skein.Role       `json:"role,omitempty"`
 	Time    skein.Time       `json:"time"`
 	Score   float64          `json:"score" doc:"higher is better; only hits of one search compare"`
-	Count   int              `json:"count" doc:"messages of the session that match; 0 if not counted"`
+	Count   int              `json:"count" doc:"hits in the session: messages, titles, summaries; 0 if not counted"`
 	Rewound bool             `json:"rewound,omitempty" doc:"it was taken back"`
 	Name    string           `json:"name" doc:"of the session"`
 	Agent   string           `json:"agent,omitempty"`

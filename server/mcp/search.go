@@ -30,7 +30,7 @@ type hitLine struct {
 	Turn    int             `json:"turn,omitempty"`
 	Role    skein.Role      `json:"role,omitempty"`
 	Time    skein.Time      `json:"time,omitzero"`
-	Count   int             `json:"count,omitempty"`   // messages of the session that match
+	Count   int             `json:"count,omitempty"`   // hits in the session
 	Rewound bool            `json:"rewound,omitempty"` // it was taken back
 	Snippet string          `json:"snippet"`
 }

@@ -30,7 +30,7 @@ func TestSessionShowsWhatStandsAndTheRestWhereAskedFor(t *testing.T) {
 
 	wants(t, "a search", v.get("/search?q=pink+rewound:yes+role:user+%22make+everything%22"), `href="`+path+`?at=`, "&amp;rewound=1#m")
 	wants(t, "a search in it", v.get(path+"?find=%22make+everything%22+rewound:yes"), "&amp;rewound=1#m")
-	wants(t, "a search in all of it", v.get(path+"?rewound=1&find=%22make+everything%22"), "1 message with")
+	wants(t, "a search in all of it", v.get(path+"?rewound=1&find=%22make+everything%22"), "1 hit for")
 
 	last := v.get(path + "/next?what=user&back=1&from=1000000")
 	lacks(t, "the page that a jump leads to", last, "make everything pink")

@@ -229,11 +229,11 @@ func TestFindInASessionComesInPages(t *testing.T) {
 	store := composed(t)
 	long(t, store, "s-long", 1200)
 	v := visiting(t, store, func(o *web.Options) { o.FindFor = time.Minute })
-	wants(t, "one hit", v.get("/sessions/s-long?find=%22question+77%22"), "1 message with “&#34;question 77&#34;”", `href="/sessions/s-long?at=78&amp;find=%22question&#43;77%22&amp;past=0#m78"`)
+	wants(t, "one hit", v.get("/sessions/s-long?find=%22question+77%22"), "1 hit for “&#34;question 77&#34;”", `href="/sessions/s-long?at=78&amp;find=%22question&#43;77%22&amp;past=0#m78"`)
 	wants(t, "no hit", v.get("/sessions/s-long?find=xylophone"), "Nothing in this session has “xylophone”")
 	wants(t, "what is wrong", v.get("/sessions/s-long?find=role:nobody"), "role:nobody", `id="m2"`)
 	page := v.get("/sessions/s-long?find=question")
-	wants(t, "many hits", page, "500 messages with “question”, and there are more", "1 to 100", "Later ones")
+	wants(t, "many hits", page, "500 hits for “question”, and there are more", "1 to 100", "Later ones")
 	lacks(t, "the first page", page, "Earlier ones")
 	seen, last := 0, -1
 	for n := 1; ; n++ {

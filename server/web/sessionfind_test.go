@@ -34,7 +34,7 @@ func (s fast) Search(ctx context.Context, q skein.Query) (skein.Results, error) 
 
 func TestFindInASessionLooksLongerOnlyIfItWasCutOff(t *testing.T) {
 	store := composed(t)
-	for words, want := range map[string]string{"uploads": "with “uploads”", "xylophone": "Nothing in this session has “xylophone”"} {
+	for words, want := range map[string]string{"uploads": "for “uploads”", "xylophone": "Nothing in this session has “xylophone”"} {
 		far := slow{store, new(int)}
 		wants(t, "what a slow store finds", visiting(t, far, nil).get("/sessions/s-retry?find="+words), want)
 		near := fast{slow{store, new(int)}}

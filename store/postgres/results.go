@@ -35,7 +35,9 @@ func (x *searcher) results(ctx context.Context) (r skein.Results, err error) {
 			return err
 		}
 		to := &x.hits[k-1].Hit
-		h.Score, h.Count = to.Score, to.Count
+		if h.Score = to.Score; !x.partial {
+			h.Count = to.Count
+		}
 		if x.shownIn != nil {
 			h.Session = x.shownIn.ID
 		}

@@ -176,6 +176,7 @@ func (x *searcher) take(h hit) error {
 		}
 	}
 	if len(x.hits) == x.limit {
+		x.partial = true
 		return errStop
 	}
 	x.seen[h.at] = true

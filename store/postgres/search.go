@@ -46,6 +46,7 @@ type searcher struct {
 	hits    []hit   // found so far
 	seen    map[event]bool
 	cutOff  bool
+	partial bool // what the hits count is not all: it stopped with enough of them
 	limit   int
 	shownIn *head          // the one session that is searched; its parent's hits are its own
 	segs    walk.Segments  // of what that one shows, newest first

@@ -114,7 +114,11 @@ func (x *searcher) rankFirst(c *conn, expr string, ids []int64, in []span) error
 		}
 		all = all[k:]
 	}
-	if x.q.Each || len(all) == 0 || len(prefixes(x.q.Terms)) > 0 {
+	if x.q.Each || len(all) == 0 {
+		return nil
+	}
+	if len(prefixes(x.q.Terms)) > 0 {
+		x.partial = true
 		return nil
 	}
 	slices.Sort(ids)

@@ -70,6 +70,7 @@ func (x *searcher) take(h hit, seen map[int64]int) error {
 		return nil
 	}
 	if len(x.hits) == x.limit {
+		x.partial = true
 		return errStop
 	}
 	seen[h.session] = len(x.hits)
@@ -83,6 +84,9 @@ func (x *searcher) results(c *conn) (r skein.Results, err error) {
 	r.CutOff = x.cutOff
 	whole := 0
 	for _, h := range x.hits {
+		if x.partial {
+			h.Count = 0
+		}
 		if x.q.Each && whole > skein.MaxWhole {
 			r.CutOff = true
 			break

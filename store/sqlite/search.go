@@ -36,6 +36,7 @@ type searcher struct {
 	where   where // conditions on the events e and sessions s
 	hits    []hit
 	cutOff  bool
+	partial bool // what the hits count is not all: it stopped with enough of them
 	limit   int
 	shownIn *head          // the one session that is searched; its parent's hits are its own
 	segs    walk.Segments  // of what that one shows, newest first

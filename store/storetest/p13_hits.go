@@ -33,6 +33,45 @@ func bestOrEach(t *test) {
 	}
 }
 
+// counts checks that what a hit counts is how many a search for each lists of its
+// session, titles among them, or nothing: where not all was looked at.
+func counts(t *test) {
+	t.add("a", created())
+	t.add("b", created())
+	for i := range 60 {
+		t.add("a", user(fmt.Sprintf("needle %d", i)), user("needle again"), user("hay"))
+		t.add("b", user("one more needle"))
+	}
+	t.add("a", skein.NewEvent(skein.KindTitled, noon, skein.Titled{Title: "needles and needle"}))
+	word := skein.Term{Words: []string{"needle"}}
+	prefix := skein.Term{Words: []string{"need"}, Prefix: true}
+	for name, q := range map[string]skein.Query{
+		"a word": {Terms: []skein.Term{word}}, "a prefix": {Terms: []skein.Term{prefix}}, "a text": {Substring: "needle"}, "an expression": {Regex: "need[l]e"},
+	} {
+		q.Deadline = patience
+		for _, q.Limit = range []int{1, 20} {
+			each := q
+			each.Each, each.Limit = true, 1000
+			all, err := t.s.Search(t.Context(), each)
+			t.noErr("Search for each", err)
+			of := map[skein.SessionID]int{}
+			for _, h := range all.Hits {
+				of[h.Session]++
+			}
+			r, err := t.s.Search(t.Context(), q)
+			t.noErr("Search", err)
+			if len(r.Hits) != min(q.Limit, 2) {
+				t.Errorf("Search for %s gives %d hits, want %d", name, len(r.Hits), min(q.Limit, 2))
+			}
+			for _, h := range r.Hits {
+				if h.Count != 0 && h.Count != of[h.Session] {
+					t.Errorf("Search for %s, at most %d: the hit of %s counts %d, want %d, which a search for each lists, or 0", name, q.Limit, h.Session, h.Count, of[h.Session])
+				}
+			}
+		}
+	}
+}
+
 func cmpFloat(a, b float64) int {
 	switch {
 	case a < b:

@@ -127,7 +127,7 @@ func (r reader) hits(ctx context.Context, hits []skein.Hit, limit int, wanted fu
 			b.WriteString(", taken back")
 		}
 		if h.Count > 1 {
-			fmt.Fprintf(&b, ", %d messages match", h.Count)
+			fmt.Fprintf(&b, ", %d hits", h.Count)
 		}
 		snippet := strings.NewReplacer(skein.Mark, "**", skein.EndMark, "**").Replace(h.Snippet)
 		fmt.Fprintf(&b, "\n   %s\n", clip(skein.Text(snippet).UTF8(), 1000))
