@@ -20,7 +20,7 @@ const (
 // storeMark is the application ID of skein's own stores, and markAt where the
 // header of a database has it (https://www.sqlite.org/fileformat2.html#application_id).
 const (
-	storeMark = "Skn1"
+	storeMark = "Skei"
 	markAt    = 68
 	headerLen = 100
 )

@@ -130,7 +130,7 @@ func (s *Store) RestoreBackup(ctx context.Context, path, kept string) (err error
 	if err != nil {
 		return err
 	}
-	if _, err := wholeBackup(ctx, d, path); err != nil {
+	if err := s.steps.wholeBackup(ctx, d, path); err != nil {
 		return err
 	}
 	path, done, err := s.brought(ctx, d, path)
@@ -205,17 +205,14 @@ func (s *Store) brought(ctx context.Context, d driver.Driver, path string) (to s
 	}
 	done = func() error { return os.RemoveAll(dir) }
 	to = filepath.Join(dir, "skein.db")
-	if err := bring(ctx, d, path, to); err != nil {
+	if err := s.steps.bring(ctx, d, path, to); err != nil {
 		return "", nil, errors.Join(classify(err), done())
 	}
 	return to, done, nil
 }
 
-func bring(ctx context.Context, d driver.Driver, from, to string) error {
-	steps, err := schemaSteps()
-	if err != nil {
-		return err
-	}
+// bring copies the store at from, and brings the copy to schema s.
+func (s schema) bring(ctx context.Context, d driver.Driver, from, to string) error {
 	old, err := openConn(d, dsn(from, "mode=ro&immutable=1"))
 	if err != nil {
 		return err
@@ -229,26 +226,23 @@ func bring(ctx context.Context, d driver.Driver, from, to string) error {
 		return err
 	}
 	keep := func(int64) error { return nil } // it is a copy itself
-	return errors.Join(step(ctx, c, steps, keep), c.close())
+	return errors.Join(step(ctx, c, s, keep), c.close())
 }
 
-// wholeBackup returns the schema of a backup, and refuses a file that is no
-// whole store of this or an earlier version.
-func wholeBackup(ctx context.Context, d driver.Driver, path string) (v int64, err error) {
+// wholeBackup refuses a backup that is no whole store of schema s or an earlier one.
+func (s schema) wholeBackup(ctx context.Context, d driver.Driver, path string) error {
 	if err := plainFile(path); err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
-			return 0, fmt.Errorf("file %w", skein.ErrNotFound)
+			return fmt.Errorf("file %w", skein.ErrNotFound)
 		}
-		return 0, err
+		return err
 	}
 	c, err := openConn(d, dsn(path, "mode=ro&immutable=1"))
 	if err != nil {
-		return 0, notBackup(err)
+		return notBackup(err)
 	}
-	v, err = fileVersion(c)
-	if err == nil {
-		err = refuse(v, nil)
-	}
+	v, err := fileVersion(c)
+	err = s.refuse(v, err)
 	if err == nil && v == 0 {
 		err = fmt.Errorf("%w backup: it is empty", skein.ErrInvalid)
 	}
@@ -261,7 +255,7 @@ func wholeBackup(ctx context.Context, d driver.Driver, path string) (v int64, er
 			err = fmt.Errorf("%w: %s", skein.ErrCorrupt, result)
 		}
 	}
-	return v, errors.Join(notBackup(err), c.close())
+	return errors.Join(notBackup(err), c.close())
 }
 
 // notBackup classifies an error of reading a backup; one driver meets it when

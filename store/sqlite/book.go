@@ -90,7 +90,7 @@ func (k *book) Buried(u skein.User, t ledger.Tomb) (bool, error) { return k.buri
 
 // Lift implements [ledger.Book].
 func (k *book) Lift(u skein.User, t ledger.Tomb) error {
-	_, _, err := k.exec(`DELETE FROM tombstones WHERE hash = ? AND user_id IN (?, '')`, t[:], string(u))
+	_, _, err := k.exec(`DELETE FROM tombstones WHERE hash = ? AND user_id = ?`, t[:], string(u))
 	return err
 }
 

@@ -109,7 +109,7 @@ func (k *chores) do() error {
 	}
 	// A session that cannot be recounted, or read, must not keep the deleted words
 	// of others in the file.
-	return errors.Join(c.drainAll(k.ctx), c.recountAll(k.ctx), c.sumAll(k.ctx), k.clean())
+	return errors.Join(c.drainAll(k.ctx), c.recountAll(k.ctx), k.clean())
 }
 
 // clean takes out of the file what was deleted, now and then.

@@ -10,15 +10,15 @@ import (
 // notWhole ends the name of a copy that is not whole yet.
 const notWhole = ".tmp"
 
-// copyFirst copies the file, as it is before the migration from version v to
-// the last one, and returns where. Its caller keeps all others from writing.
-func copyFirst(path string, v int64, last int, o Options) (to string, err error) {
+// copyFirst copies the file, as it is before the migration from version v, and
+// returns where. Its caller keeps all others from writing.
+func copyFirst(path string, v int64, o Options) (to string, err error) {
 	to, there, err := copyName(path, v)
 	if err != nil || there {
 		return to, err
 	}
 	if o.Notice != nil {
-		o.Notice(fmt.Sprintf("migrating %s from schema %d to %d; a copy is in %s", path, v, last, to))
+		o.Notice(fmt.Sprintf("migrating %s from schema %d to %d; a copy is in %s", path, v, o.steps.version(), to))
 	}
 	tmp := to + notWhole
 	if err := removeCopy(tmp); err != nil { // of one who was killed

@@ -11,6 +11,10 @@
 // search index, first words of sessions, free pages) is done at skein's next
 // start.
 //
+// A file's application_id is 0x536b6569 ("Skei"), and its user_version the number
+// of its schema; the first release has 1. Files with 0x536b6e31 ("Skn1") are those
+// of development builds from before it, and are refused.
+//
 // The search index is not fed by the append but soon after it: index.go.
 //
 // Beside the file x.db and SQLite's own x.db-wal and x.db-shm there are

@@ -52,7 +52,7 @@ func (ex *exam) version(area string) error {
 		_, err := c.one(`SELECT sqlite_version()`, nil, &v)
 		return err
 	})
-	ex.Fine(area, "SQLite %s, schema %d, %s", v, schemaVersion, ex.s.path)
+	ex.Fine(area, "SQLite %s, schema %d, %s", v, ex.s.steps.version(), ex.s.path)
 	return err
 }
 
@@ -146,27 +146,18 @@ func (ex *exam) payloads(area string) (n int, err error) {
 // records reads all source records.
 func (ex *exam) records(area string) error {
 	var views []skein.Store
-	var unchecked int64
 	err := ex.read(func(c *conn) error {
-		if err := c.query(`SELECT DISTINCT user_id FROM files`, nil, func(row []driver.Value) error {
+		return c.query(`SELECT DISTINCT user_id FROM files`, nil, func(row []driver.Value) error {
 			var u string
 			err := scan(row, []any{&u})
 			views = append(views, ex.s.As(skein.User(u)))
 			return err
-		}); err != nil {
-			return err
-		}
-		_, err := c.one(`SELECT coalesce(sum(count), 0) FROM records WHERE substr(raw, 1, 1) < x'08'`, nil, &unchecked) // formSum
-		return err
+		})
 	})
 	if err != nil {
 		return err
 	}
 	n, err := ex.Records(area, views)
-	if err == nil && unchecked > 0 {
-		ex.Fine(area, "%d source records, every one in its place; %d of them were stored without a checksum, before there were any", n, unchecked)
-		return nil
-	}
 	ex.Fine(area, "%d source records, every one whole and in its place", n)
 	return err
 }

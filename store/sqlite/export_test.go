@@ -5,11 +5,8 @@ import (
 	"time"
 )
 
-// What tests must know of the file.
-const (
-	SchemaVersion = schemaVersion
-	DriverName    = driverName
-)
+// DriverName is what tests must know of the file.
+const DriverName = driverName
 
 // Within runs f in the midst of a transaction that writes.
 func Within(s *Store, f func()) error {

@@ -42,7 +42,7 @@ func (s *Store) Tombstones(ctx context.Context) iter.Seq2[erase.Tombstone, error
 // without a user.
 func (s *Store) tombPage(ctx context.Context, last erase.Tombstone) (page []erase.Tombstone, err error) {
 	err = s.read(ctx, func(c *conn) error {
-		return c.query(`SELECT hash, user_id, at FROM tombstones WHERE (hash, user_id) > (?1, ?2) AND (?3 = '' OR user_id IN (?3, '')) ORDER BY hash, user_id LIMIT 500`,
+		return c.query(`SELECT hash, user_id, at FROM tombstones WHERE (hash, user_id) > (?1, ?2) AND (?3 = '' OR user_id = ?3) ORDER BY hash, user_id LIMIT 500`,
 			[]any{last.Hash[:], string(last.User), string(s.user)}, func(row []driver.Value) error {
 				var hash []byte
 				var user string

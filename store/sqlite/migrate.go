@@ -19,11 +19,12 @@ import (
 var schemaFS embed.FS
 
 const (
-	// schemaVersion is the file's user_version; schema/0001.sql brings an
-	// empty file to 1, and so on.
-	schemaVersion = 15
-	// applicationID marks the file as skein's: "Skn1".
-	applicationID = 0x536b6e31
+	// applicationID marks the file as a store of a released skein's: "Skei".
+	// internal/foreign knows it too.
+	applicationID = 0x536b6569
+	// developmentID marks the stores of development builds from before the first
+	// release: "Skn1". Their schemas have numbers, up to 15, that mean others here.
+	developmentID = 0x536b6e31
 	// minVersion is the first SQLite whose WAL never loses a commit.
 	minVersion = "3.51.3"
 )
@@ -50,10 +51,10 @@ var writerPragmas = []string{
 	"PRAGMA recursive_triggers = 0",
 }
 
-// tryWriter opens the connection that writes and brings the file to
-// schemaVersion. It looks before it touches anything.
+// tryWriter opens the connection that writes and brings the file to the schema
+// of this version. It looks before it touches anything.
 func tryWriter(ctx context.Context, d driver.Driver, path string, o Options) (_ *conn, err error) {
-	if err := look(d, path); err != nil {
+	if err := look(d, path, o.steps); err != nil {
 		return nil, err
 	}
 	if err := os.Chmod(path, 0o600); err != nil && !errors.Is(err, fs.ErrPermission) && !readOnlyFS(err) {
@@ -71,11 +72,7 @@ func tryWriter(ctx context.Context, d driver.Driver, path string, o Options) (_ 
 	if err != nil {
 		return nil, classifyOpen(err)
 	}
-	steps, err := schemaSteps()
-	if err == nil {
-		err = migrate(ctx, c, path, o, steps)
-	}
-	if err == nil {
+	if err = migrate(ctx, c, path, o); err == nil {
 		if is, serr := identify(path); serr != nil || is != was {
 			err = errors.Join(errSwapped, serr)
 		}
@@ -86,19 +83,19 @@ func tryWriter(ctx context.Context, d driver.Driver, path string, o Options) (_ 
 	return c, nil
 }
 
-// migrate brings the file to the version that the last of steps brings it to,
-// in one transaction, after a copy was made of it.
-func migrate(ctx context.Context, c *conn, path string, o Options, steps []string) error {
+// migrate brings the file to the version of o.steps, in one transaction, after a
+// copy was made of it.
+func migrate(ctx context.Context, c *conn, path string, o Options) error {
 	v, err := fileVersion(c)
-	if err != nil || v == int64(len(steps)) {
+	if err != nil || v == o.steps.version() {
 		return err
 	}
 	var to string
 	done := func() {}
 	defer func() { done() }()
-	err = step(ctx, c, steps, func(v int64) (err error) {
+	err = step(ctx, c, o.steps, func(v int64) (err error) {
 		done = showAlive(path)
-		to, err = copyFirst(path, v, len(steps), o)
+		to, err = copyFirst(path, v, o)
 		return err
 	})
 	if err == nil && to != "" {
@@ -109,7 +106,7 @@ func migrate(ctx context.Context, c *conn, path string, o Options, steps []strin
 
 // step runs what is missing of steps, in one transaction. It calls first in it,
 // unless nothing is missing or the file is empty: then nobody else changes it.
-func step(ctx context.Context, c *conn, steps []string, first func(v int64) error) error {
+func step(ctx context.Context, c *conn, steps schema, first func(v int64) error) error {
 	for {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -128,34 +125,41 @@ func step(ctx context.Context, c *conn, steps []string, first func(v int64) erro
 	return err
 }
 
-// schemaSteps returns the texts of schema/, in order.
-func schemaSteps() (steps []string, err error) {
-	for v := range schemaVersion {
-		text, err := schemaFS.ReadFile(fmt.Sprintf("schema/%04d.sql", v+1))
-		if err != nil {
-			return nil, err
-		}
-		steps = append(steps, string(text))
+// A schema is the steps that make it: the first makes the tables of an empty
+// file, and each of the others changes those that the one before it left. The
+// number of steps that made a file is its user_version.
+type schema []string
+
+// version returns the user_version of a file of schema s.
+func (s schema) version() int64 { return int64(len(s)) }
+
+// schemaSteps returns the schema of this version: the texts of schema/, in order.
+func schemaSteps() (s schema, err error) {
+	names, err := fs.Glob(schemaFS, "schema/*.sql")
+	for _, name := range names {
+		text, rerr := schemaFS.ReadFile(name)
+		err = errors.Join(err, rerr)
+		s = append(s, string(text))
 	}
-	return steps, nil
+	return s, err
 }
 
 // runSteps runs what is missing, in the caller's transaction. Another process
 // may have done it meanwhile.
-func runSteps(c *conn, steps []string, first func(v int64) error) error {
+func runSteps(c *conn, steps schema, first func(v int64) error) error {
 	v, err := fileVersion(c)
-	if err := refuse(v, err); err != nil {
+	if err := steps.refuse(v, err); err != nil {
 		return err
 	}
-	if v > 0 && v < int64(len(steps)) {
+	if v > 0 && v < steps.version() {
 		if err := first(v); err != nil {
 			return err
 		}
 	}
-	for ; v < int64(len(steps)); v++ {
+	for ; v < steps.version(); v++ {
 		if err := c.script(steps[v]); err != nil {
 			return fmt.Errorf("schema %d: %w", v+1, err)
 		}
 	}
-	return c.script(fmt.Sprintf("PRAGMA user_version = %d; PRAGMA application_id = %d", len(steps), applicationID))
+	return c.script(fmt.Sprintf("PRAGMA user_version = %d; PRAGMA application_id = %d", steps.version(), applicationID))
 }

@@ -79,10 +79,6 @@ func TestACopyThatGrowsIsWaitedFor(t *testing.T) {
 // A migration may do much between two writes.
 func TestAMigrationShowsThatItGoesOn(t *testing.T) {
 	name := old(t)
-	steps, err := schemaSteps()
-	if err != nil {
-		t.Fatal(err)
-	}
 	c := testConn(t, name)
 	seen := make(chan error, 1)
 	notice := func(string) { // it comes in the midst of the migration, which waits for it
@@ -99,7 +95,7 @@ func TestAMigrationShowsThatItGoesOn(t *testing.T) {
 		}
 		seen <- nil
 	}
-	if err := migrate(t.Context(), c, name, Options{Notice: notice}, append(steps, "CREATE TABLE later (x TEXT) STRICT")); err != nil {
+	if err := migrate(t.Context(), c, name, Options{Notice: notice, steps: later(t)}); err != nil {
 		t.Fatal(err)
 	}
 	if err := <-seen; err != nil {

@@ -104,6 +104,13 @@ func logSum(order binary.ByteOrder, s0, s1 uint32, b []byte) (uint32, uint32) {
 	return s0, s1
 }
 
+// develops reports whether the file is a development build's, as far as its header
+// can be read (https://www.sqlite.org/fileformat2.html#application_id).
+func (p *pageFile) develops() bool {
+	b := p.page(1)
+	return b != nil && binary.BigEndian.Uint32(b[68:]) == developmentID
+}
+
 // page returns a page, or nil if it cannot be read.
 func (p *pageFile) page(n uint32) []byte {
 	if n == 0 || n > p.count {

@@ -106,7 +106,7 @@ func (c *core) inPlace() error {
 		err = c.paths.check()
 	}
 	if err == nil {
-		err = cmp.Or(c.paths.sameStore(), sameSchema(c.schema.Load()))
+		err = cmp.Or(c.paths.sameStore(), c.steps.same(c.schema.Load()))
 	}
 	if lost := err != nil; c.paths.lost.Load() != lost && c.paths.lost.CompareAndSwap(!lost, lost) && lost {
 		if c.notice != nil {

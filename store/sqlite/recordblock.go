@@ -14,8 +14,7 @@ import (
 // transcript's lines is alike and compresses well. A block is
 //
 //	form     0x09, or 0x0b where what follows the IDs is zstd; 0x0d and 0x0f the
-//	         same with a bit for each reference, see below. Blocks of schema 12 and
-//	         before are less by 8, and have no sum
+//	         same with a bit for each reference, see below
 //	sum      CRC-32C of all but itself (4 bytes, little endian)
 //	IDs      how many events it refers to; of each its events.id, less the one before
 //	records  how many; of each:
@@ -153,26 +152,24 @@ func sumOfBlock(sealed []byte) uint32 {
 // openBlock undoes packBlock and sealBlock. The pieces refer to ids. The error
 // wraps [skein.ErrCorrupt].
 func (p *packer) openBlock(stored []byte) (rs []rawRecord, ids []int64, err error) {
-	if sealed(stored) && binary.LittleEndian.Uint32(stored[sumAt:]) != sumOfBlock(stored) {
+	if !sealed(stored) || binary.LittleEndian.Uint32(stored[sumAt:]) != sumOfBlock(stored) {
 		return nil, nil, fmt.Errorf("%w: %w", skein.ErrCorrupt, skein.ErrSum)
 	}
 	return p.unseal(stored)
 }
 
-// sealed reports whether a block has a checksum.
-func sealed(stored []byte) bool { return len(stored) >= sumAt+sumSize && stored[0]&formSum != 0 }
+// sealed reports whether a block has the form of one, and room for its checksum.
+func sealed(stored []byte) bool {
+	return len(stored) >= sumAt+sumSize && stored[0]&^(formZstd|formWithin) == formSum|formRefs
+}
 
 // unseal is openBlock of a block that may be another one than was stored.
 func (p *packer) unseal(stored []byte) (rs []rawRecord, ids []int64, err error) {
-	d := decoder{b: stored}
-	form := d.byte()
-	if sealed(stored) {
-		form, d.b = form&^formSum, stored[sumAt+sumSize:]
+	if !sealed(stored) {
+		return nil, nil, fmt.Errorf("records of %d bytes that begin with %#x: %w", len(stored), stored[:min(len(stored), 1)], skein.ErrCorrupt)
 	}
+	form, d := stored[0], decoder{b: stored[sumAt+sumSize:]}
 	within := form&formWithin != 0
-	if form&^formWithin != formRefs && form&^formWithin != formRefZstd {
-		return nil, nil, fmt.Errorf("records of form %#x: %w", form, skein.ErrCorrupt)
-	}
 	last := int64(0)
 	for range d.count() {
 		last += d.varint()

@@ -14,8 +14,7 @@ import (
 
 // recountAll works out anew what the rows of those sessions say whose messages
 // were deleted in the shell, since triggers have kept the counts right, but cannot
-// read payloads; and of those that an older version wrote. It goes on where
-// another stopped.
+// read payloads. It goes on where another stopped.
 func (c *core) recountAll(ctx context.Context) error {
 	var due []int64
 	err := c.readers.with(ctx, func(r *conn) error {
@@ -46,11 +45,11 @@ func (c *core) recountAll(ctx context.Context) error {
 // lives longer, or an examination, does those that take more.
 const recountFor = time.Second
 
-// recountSome is recountAll, and sumAll, as far as they get in recountFor.
+// recountSome is recountAll as far as it gets in recountFor.
 func (c *core) recountSome(ctx context.Context) error {
 	short, cancel := context.WithTimeout(ctx, recountFor)
 	defer cancel()
-	err := errors.Join(c.recountAll(short), c.sumAll(short))
+	err := c.recountAll(short)
 	if ctx.Err() == nil && short.Err() != nil {
 		return nil
 	}
@@ -68,7 +67,7 @@ func (ex *exam) recounts(area string) error {
 		return err
 	}
 	return ex.Mend(inspect.Finding{Area: area, Level: inspect.Warning, Text: fmt.Sprintf(
-		"sessions whose messages are yet to be counted anew: %d; messages were deleted in the shell, or an older version wrote them", n)},
+		"sessions whose messages are yet to be counted anew: %d; messages were deleted in the shell", n)},
 		func() error { return ex.s.recountAll(ex.ctx) })
 }
 

@@ -271,7 +271,7 @@ func (c *core) copySlowly(ctx context.Context, path string) (err error) {
 	if err := errors.Join(err, to.finish()); err != nil {
 		return classify(err)
 	}
-	_, err = wholeBackup(ctx, d, path)
+	err = c.steps.wholeBackup(ctx, d, path)
 	return err
 }
 

@@ -43,7 +43,7 @@ func (c *core) reopen(ctx context.Context) error {
 	if err := c.readers.renew(); err != nil {
 		return err
 	}
-	if err := c.openFiles(ctx, d, Options{Patience: c.patience, Notice: c.notice}); err != nil {
+	if err := c.openFiles(ctx, d, Options{Patience: c.patience, Notice: c.notice, steps: c.steps}); err != nil {
 		return err
 	}
 	err = c.readers.renew()

@@ -61,9 +61,6 @@ func (x *salvage) complete(ctx context.Context) (lost []Lost, err error) {
 			SELECT session AS n FROM events INDEXED BY events_rewound WHERE kind = 'rewound' UNION SELECT session FROM bases)`); err != nil {
 			return err
 		}
-		if _, _, err := t.exec(`INSERT OR IGNORE INTO chores (name, times) SELECT 'sums', 0 WHERE EXISTS (SELECT 1 FROM events WHERE sum IS NULL)`); err != nil {
-			return err
-		}
 		_, _, err = t.exec(`UPDATE indexed SET upto = 0, gone = max(gone, (SELECT coalesce(max(id), 0) FROM events))`)
 		return err
 	})

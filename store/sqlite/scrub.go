@@ -434,9 +434,6 @@ func (sc *scrub) keepBad(b *packedBlock, bad []error, stored []byte) (ids []int6
 // damagedBlock takes the secrets out of a block that is another one than was stored,
 // as far as it has records still. Its checksum stays, so that it is not blessed.
 func (sc *scrub) damagedBlock(n int64, stored []byte) error {
-	if !sealed(stored) {
-		return nil
-	}
 	rs, ids, err := sc.s.pack.unseal(stored)
 	if err != nil {
 		return nil //nolint:nilerr // it has none

@@ -169,35 +169,3 @@ func TestAScrubTakesSecretsOutOfDamagedRecordsAndDoesNotBlessThem(t *testing.T) 
 		}
 	}
 }
-
-// A block from before there were checksums is read as it is, and none is made for it.
-func TestRecordsWithoutAChecksumAreSaidToBeUnchecked(t *testing.T) {
-	s := openTest(t, filepath.Join(t.TempDir(), "x.db"))
-	rs, evs := transcript(0, 3)
-	importLines(t, s, skein.Import{File: skein.SourceFile{Records: 3}, Records: rs}, append([]skein.Event{skein.NewEvent(skein.KindCreated, 1, skein.Created{})}, evs...)...)
-	if err := s.change(t.Context(), func(tx *tx) error {
-		var stored []byte
-		if _, err := tx.one(`SELECT raw FROM records`, nil, &stored); err != nil {
-			return err
-		}
-		_, _, err := tx.exec(`UPDATE records SET raw = ?`, append([]byte{stored[0] &^ formSum}, stored[sumAt+sumSize:]...))
-		return err
-	}); err != nil {
-		t.Fatal(err)
-	}
-	wantRecords(t, s, 0, rs)
-	for range 2 {
-		said := ""
-		for f, err := range s.Examine(t.Context(), inspect.Examination{Repair: true}) {
-			if err != nil {
-				t.Fatal(err)
-			}
-			if f.Area == "records" {
-				said += string(f.Level) + " " + f.Text
-			}
-		}
-		if want := "ok 3 source records, every one in its place; 3 of them were stored without a checksum, before there were any"; said != want {
-			t.Errorf("Examine says %q, want %q", said, want)
-		}
-	}
-}

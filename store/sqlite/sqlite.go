@@ -33,6 +33,7 @@ var (
 // core is what all views of a store share.
 type core struct {
 	path     string
+	steps    schema // of this version
 	paths    *paths
 	notice   func(string) // Options.Notice
 	patience time.Duration
@@ -73,6 +74,8 @@ type Options struct {
 	// midst of one, before it fails with an error that wraps
 	// [skein.ErrLocked] and says who that is; 0 is 10 seconds.
 	Patience time.Duration
+
+	steps schema // nil: this version's. Tests add steps to it, as a later version will
 }
 
 // patience is Options.Patience where it is not set: a hundred times what any
@@ -106,11 +109,16 @@ func Open(ctx context.Context, name string, o Options) (_ *Store, err error) {
 	if o.Patience <= 0 {
 		o.Patience = patience
 	}
+	if o.steps == nil {
+		if o.steps, err = schemaSteps(); err != nil {
+			return nil, err
+		}
+	}
 	d, err := sqlDriver()
 	if err != nil {
 		return nil, err
 	}
-	c := &core{path: name, notice: o.Notice, clock: o.Clock, ending: make(chan struct{}), gone: make(chan struct{}), locks: newLocks(name), closeFor: closeFor, patience: o.Patience}
+	c := &core{path: name, steps: o.steps, notice: o.Notice, clock: o.Clock, ending: make(chan struct{}), gone: make(chan struct{}), locks: newLocks(name), closeFor: closeFor, patience: o.Patience}
 	if c.pack, err = newPacker(); err != nil {
 		return nil, err
 	}
@@ -167,7 +175,7 @@ func (c *core) openFiles(ctx context.Context, d driver.Driver, o Options) error 
 	w, err := openWriter(ctx, d, c.path, o)
 	switch {
 	case errors.Is(err, skein.ErrReadOnly), errors.Is(err, skein.ErrFull):
-		mode, merr := readOnlyMode(d, c.path)
+		mode, merr := readOnlyMode(d, c.path, c.steps)
 		if merr != nil {
 			return merr
 		}

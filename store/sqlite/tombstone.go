@@ -8,14 +8,14 @@ import (
 	"github.com/skein-dev/skein/store/ledger"
 )
 
-// buried reports whether a user has a tombstone with this hash, or one that is
-// everybody's; if user is "", whether anybody has.
+// buried reports whether a user has a tombstone with this hash; if user is "",
+// whether anybody has.
 func (t *tx) buried(user skein.User, hash ledger.Tomb) (bool, error) {
 	if err := t.bury(); err != nil {
 		return false, err
 	}
 	var at int64
-	return t.one(`SELECT at FROM tombstones WHERE hash = ?1 AND (?2 = '' OR user_id IN (?2, '')) LIMIT 1`, []any{hash[:], string(user)}, &at)
+	return t.one(`SELECT at FROM tombstones WHERE hash = ?1 AND (?2 = '' OR user_id = ?2) LIMIT 1`, []any{hash[:], string(user)}, &at)
 }
 
 // bury makes tombstones of what was deleted in the shell.

@@ -14,7 +14,7 @@ import (
 
 // look refuses, without writing to it, a file that this version cannot have,
 // and a SQLite that is too old.
-func look(d driver.Driver, path string) error {
+func look(d driver.Driver, path string, s schema) error {
 	if st, err := os.Stat(path); err == nil && st.Size() == 0 {
 		return nil
 	}
@@ -22,11 +22,11 @@ func look(d driver.Driver, path string) error {
 	// immutable one SQLite does not make a log for it either.
 	if _, err := os.Stat(path + "-wal"); errors.Is(err, fs.ErrNotExist) {
 		if v, err := versionAs(d, path, "mode=ro&immutable=1"); err == nil {
-			return refuse(v, nil)
+			return s.refuse(v, nil)
 		}
 	}
 	v, err := versionAs(d, path, "mode=ro")
-	return refuse(v, classifyOpen(err))
+	return s.refuse(v, classifyOpen(err))
 }
 
 // versionAs opens the file in a mode, and returns its schema version.
@@ -40,21 +40,21 @@ func versionAs(d driver.Driver, path, mode string) (v int64, err error) {
 }
 
 // refuse returns err, or that version v is too new.
-func refuse(v int64, err error) error {
-	if err == nil && v > schemaVersion {
-		return fmt.Errorf("%w: the file has schema %d, this program knows %d: install a newer skein", skein.ErrNewer, v, schemaVersion)
+func (s schema) refuse(v int64, err error) error {
+	if err == nil && v > s.version() {
+		return fmt.Errorf("%w: the file has schema %d, this program knows %d: install a newer skein", skein.ErrNewer, v, s.version())
 	}
 	return err
 }
 
-// sameSchema refuses a file that another program has brought to schema v since it
+// same refuses a file that another program has brought to schema v since it
 // was opened, 0 if that is not known: what this one would write to it does not fit.
-func sameSchema(v int64) error {
+func (s schema) same(v int64) error {
 	switch {
-	case v > schemaVersion:
-		return fmt.Errorf("%w: a newer skein has brought the file to schema %d while this program, which knows %d, had it open: end this one and start the newer", skein.ErrNewer, v, schemaVersion)
-	case v != 0 && v < schemaVersion:
-		return fmt.Errorf("%w: the file has schema %d, it had %d when it was opened; open it again", skein.ErrReplaced, v, schemaVersion)
+	case v > s.version():
+		return fmt.Errorf("%w: a newer skein has brought the file to schema %d while this program, which knows %d, had it open: end this one and start the newer", skein.ErrNewer, v, s.version())
+	case v != 0 && v < s.version():
+		return fmt.Errorf("%w: the file has schema %d, it had %d when it was opened; open it again", skein.ErrReplaced, v, s.version())
 	}
 	return nil
 }
@@ -80,11 +80,19 @@ func fileVersion(c *conn) (v int64, err error) {
 	if _, err := c.one("PRAGMA user_version", nil, &v); err != nil {
 		return 0, err
 	}
-	if app != applicationID && tables > 0 {
+	switch {
+	case tables == 0 || app == applicationID:
+		return v, nil
+	case app == developmentID:
+		return 0, errDevelopment
+	default:
 		return 0, fmt.Errorf("%w file: it is a database of another program (application ID %#x)", skein.ErrInvalid, app)
 	}
-	return v, nil
 }
+
+// errDevelopment says what to do with a store of a build that was never released.
+var errDevelopment = fmt.Errorf("%w file: a development build of skein made it, before the first release, and no release reads it\n"+
+	"write its sessions with that build (skein export NAME --to skein -o FILE), move the file away, and read them with this one (skein import FILE)", skein.ErrInvalid)
 
 // older reports whether version a is before b.
 func older(a, b string) bool {
@@ -121,7 +129,7 @@ const (
 // readOnlyMode returns how a file can be read that cannot be written to:
 // with the -wal file if SQLite can make do with it, as it is if there is none,
 // else with what SQLite keeps beside it in memory.
-func readOnlyMode(d driver.Driver, path string) (string, error) {
+func readOnlyMode(d driver.Driver, path string, s schema) (string, error) {
 	var errs []error
 	for _, mode := range []string{"mode=ro", immutable, shmless} {
 		if st, err := os.Stat(path + "-wal"); mode == immutable && err == nil && st.Size() > 0 {
@@ -133,8 +141,8 @@ func readOnlyMode(d driver.Driver, path string) (string, error) {
 			continue
 		}
 		v, err := fileVersion(c)
-		if err == nil && v < schemaVersion {
-			err = fmt.Errorf("%w: schema %d must first be brought to %d", skein.ErrReadOnly, v, schemaVersion)
+		if err == nil && v < s.version() {
+			err = fmt.Errorf("%w: schema %d must first be brought to %d", skein.ErrReadOnly, v, s.version())
 		}
 		cerr := c.close()
 		if err == nil && cerr == nil {

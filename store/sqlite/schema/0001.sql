@@ -1,7 +1,26 @@
+-- The tables of a store in a SQLite file: schema 1.
+--
 -- Tables are STRICT. Times are milliseconds since 1970 UTC in INTEGER columns
 -- and RFC 3339 text in the columns and views that people read. What follows
 -- from a change by hand in the sqlite3 shell (3.40 or later, foreign keys off)
 -- is done by triggers, so no statement here may need anything newer.
+
+-- What the file is. Each copy of a store is a store of its own: it has another id.
+CREATE TABLE store (
+	one   INTEGER PRIMARY KEY CHECK (one = 1),
+	id    BLOB    NOT NULL, -- random; also tells whether another file was copied over this one
+	begun INTEGER NOT NULL  -- when the store was made
+) STRICT;
+
+INSERT INTO store (one, id, begun) VALUES (1, randomblob(16), CAST(strftime('%s', 'now') AS INTEGER) * 1000);
+
+-- The whole copies that were made of the store, so that a scrub can name them all.
+CREATE TABLE copies (
+	path  TEXT    NOT NULL UNIQUE, -- absolute
+	made  INTEGER NOT NULL,        -- when it was begun
+	kind  TEXT    NOT NULL,        -- inspect.CopyKind
+	state TEXT    NOT NULL         -- what the store had then (rolling.go); '' if nobody noted it
+) STRICT; -- its rows are told from others when a damaged file is salvaged
 
 -- One row for each session: what its events add up to. n is the session's
 -- number within this file; all other tables name it by that.
@@ -14,7 +33,9 @@ CREATE TABLE sessions (
 	title_by     TEXT    NOT NULL DEFAULT '',
 	description  TEXT    NOT NULL DEFAULT '',
 	first_words  TEXT    NOT NULL DEFAULT '',
+	first_words_at INTEGER NOT NULL DEFAULT 0, -- seq at which the message of first_words begins; 0 if there is none, or it is not known
 	last_prompt  TEXT    NOT NULL DEFAULT '',
+	last_prompt_at INTEGER NOT NULL DEFAULT 0, -- the same of last_prompt
 	surface      TEXT    NOT NULL DEFAULT '',
 	project      TEXT    NOT NULL DEFAULT '',
 	cwd          TEXT    NOT NULL DEFAULT '',
@@ -36,27 +57,33 @@ CREATE TABLE sessions (
 	locked_by    TEXT    NOT NULL DEFAULT '', -- who took the lease last and did not give it back
 	pinned       INTEGER NOT NULL DEFAULT 0,
 	created      INTEGER NOT NULL DEFAULT 0,
-	updated      INTEGER NOT NULL DEFAULT 0,
+	updated      INTEGER NOT NULL DEFAULT 0, -- when something was last said or done
 	recent       INTEGER NOT NULL DEFAULT 0, -- updated >> 10: the index need not change with every append
+	touched      INTEGER NOT NULL DEFAULT 0, -- latest time of its own titled, changed, resumed and ended events, and of notes of a scrub; 0 if there was none
 	binned       INTEGER NOT NULL DEFAULT 0, -- when it went to the bin; 0 if it did not
 	base         INTEGER NOT NULL DEFAULT 0, -- fork: events up to this seq were the parent's
 	last         INTEGER NOT NULL DEFAULT 0, -- seq of its last event
 	said         INTEGER NOT NULL DEFAULT 0, -- seq of its last said event, a fork's parent's included; 0 if none
-	messages     INTEGER NOT NULL DEFAULT 0,
+	messages     INTEGER NOT NULL DEFAULT 0, -- that stand: turn and ordinal of events count all
 	turns        INTEGER NOT NULL DEFAULT 0,
+	undone_messages INTEGER NOT NULL DEFAULT 0, -- that were taken back or withdrawn: not in messages
+	undone_turns INTEGER NOT NULL DEFAULT 0,
 	compactions  INTEGER NOT NULL DEFAULT 0,
 	uncertain    INTEGER NOT NULL DEFAULT 0,
 	revision     INTEGER NOT NULL DEFAULT 0,
-	input        INTEGER NOT NULL DEFAULT 0, -- this and the next four in tokens
+	input        INTEGER NOT NULL DEFAULT 0, -- this and the next five in tokens
 	output       INTEGER NOT NULL DEFAULT 0,
 	reasoning    INTEGER NOT NULL DEFAULT 0,
 	cache_read   INTEGER NOT NULL DEFAULT 0,
 	cache_write  INTEGER NOT NULL DEFAULT 0,
+	cache_hour   INTEGER NOT NULL DEFAULT 0, -- part of cache_write: kept for an hour
 	requests     INTEGER NOT NULL DEFAULT 0,
 	reported     INTEGER NOT NULL DEFAULT 0, -- billionths of a US dollar
 	bytes        INTEGER NOT NULL DEFAULT 0, -- roughly what its events and records take on disk
+	sum          INTEGER, -- checksum of the texts in the row (headsum.go); NULL if their words were taken out in the shell
 	created_at   TEXT GENERATED ALWAYS AS (CASE created WHEN 0 THEN '' ELSE strftime('%Y-%m-%dT%H:%M:%fZ', created / 1000.0, 'unixepoch') END) VIRTUAL,
 	updated_at   TEXT GENERATED ALWAYS AS (CASE updated WHEN 0 THEN '' ELSE strftime('%Y-%m-%dT%H:%M:%fZ', updated / 1000.0, 'unixepoch') END) VIRTUAL,
+	touched_at   TEXT GENERATED ALWAYS AS (CASE touched WHEN 0 THEN '' ELSE strftime('%Y-%m-%dT%H:%M:%fZ', touched / 1000.0, 'unixepoch') END) VIRTUAL,
 	binned_at    TEXT GENERATED ALWAYS AS (CASE binned WHEN 0 THEN '' ELSE strftime('%Y-%m-%dT%H:%M:%fZ', binned / 1000.0, 'unixepoch') END) VIRTUAL,
 	metadata     TEXT GENERATED ALWAYS AS (json_object('title', title, 'surface', surface, 'project', project, 'cwd', cwd, 'agent', agent,
 		'profile', profile, 'provider', provider, 'model', model, 'parent', parent, 'origin', origin, 'origin_path', origin_path,
@@ -67,23 +94,26 @@ CREATE INDEX sessions_by_recent ON sessions (recent DESC);
 CREATE UNIQUE INDEX sessions_by_key ON sessions (key, user_id) WHERE key <> '' AND binned = 0;
 CREATE INDEX sessions_by_project ON sessions (project);
 CREATE INDEX sessions_by_parent ON sessions (parent);
+CREATE INDEX sessions_by_end ON sessions (substr(id, -4)); -- people name a session by its last characters
+CREATE INDEX sessions_by_name ON sessions (CASE title WHEN '' THEN first_words ELSE title END); -- narrow, to be gone through
 
 -- One row for each event: the truth. What the columns hold beside the payload
--- follows from it.
+-- follows from it. What does not match its checksum is damaged.
 CREATE TABLE events (
 	id       INTEGER PRIMARY KEY, -- order of storing; greater than indexed.upto when it is given, so that the index can be fed by it
 	session  INTEGER NOT NULL, -- sessions.n
 	seq      INTEGER NOT NULL,
 	kind     TEXT    NOT NULL,
 	at       INTEGER NOT NULL, -- writer's clock
-	turn     INTEGER NOT NULL, -- messages that a person typed up to here
-	ordinal  INTEGER NOT NULL, -- messages up to here
+	turn     INTEGER NOT NULL, -- messages that a person typed up to here, also those that were taken back
+	ordinal  INTEGER NOT NULL, -- messages up to here, the same
 	prev     INTEGER NOT NULL, -- seq of the said event before it, a fork's parent's included; 0 if none
 	piece    INTEGER NOT NULL, -- 1: further piece of a message
 	failed   INTEGER NOT NULL,
 	imported INTEGER NOT NULL,
 	client   TEXT,             -- client ID
 	hash     BLOB,             -- of kind and payload, 16 bytes; with a client ID only; NULL after the message was deleted in the shell
+	sum      INTEGER,          -- skein.Event.Sum with text beside; NULL after the message was deleted in the shell
 	role     TEXT,             -- of a said event
 	agent    TEXT,             -- that spoke, where it is not the session's
 	message  TEXT,             -- message ID, where several events may be one message
@@ -92,6 +122,7 @@ CREATE TABLE events (
 	paths    TEXT,             -- files that it names, one a line
 	text     TEXT,             -- what people read and search finds
 	extra    TEXT,             -- what search finds besides
+	items    TEXT,             -- what the message's items are, for the view items (items.go); NULL: one, with all of text
 	payload  BLOB    NOT NULL  -- JSON; a first byte below 0x20 says that it is packed (payloadcodec.go)
 ) STRICT;
 
@@ -100,6 +131,9 @@ CREATE INDEX events_by_client ON events (client, session) WHERE client IS NOT NU
 CREATE INDEX events_by_message ON events (session, message) WHERE message IS NOT NULL;
 CREATE INDEX events_marks ON events (session, seq) WHERE kind IN ('rewound', 'compacted', 'amended');
 CREATE INDEX events_settings ON events (session, seq) WHERE kind IN ('created', 'changed');
+CREATE INDEX events_rewound ON events (session, seq) WHERE kind = 'rewound';
+CREATE INDEX events_compacted ON events (session, seq) WHERE kind = 'compacted';
+CREATE INDEX events_amends ON events (session, amends, seq, role) WHERE kind = 'amended'; -- what was put in an event's place is looked for by that event
 
 -- Where a fork's events before its own stand: those up to and with upto are
 -- session base's. That is the parent, or, after it was deleted, who has them.
@@ -111,7 +145,18 @@ CREATE TABLE bases (
 
 CREATE INDEX bases_by_base ON bases (base, upto);
 
--- What each event added to the usage. The sums in usage follow by trigger.
+-- The places of a session, a fork's parent's included, that were taken back:
+-- those behind after, up to and with upto.
+CREATE TABLE undone (
+	session INTEGER NOT NULL,
+	after   INTEGER NOT NULL,
+	upto    INTEGER NOT NULL,
+	PRIMARY KEY (session, after)
+) STRICT, WITHOUT ROWID;
+
+-- What each event added to the usage. The sums in usage and usage_all follow by
+-- trigger. What a request costs depends on more than its model, so sums are kept
+-- by tier.
 CREATE TABLE charges (
 	event       INTEGER PRIMARY KEY, -- events.id
 	session     INTEGER NOT NULL,
@@ -120,13 +165,15 @@ CREATE TABLE charges (
 	slot        INTEGER NOT NULL,    -- start of the quarter hour
 	provider    TEXT    NOT NULL,
 	model       TEXT    NOT NULL,
+	tier        TEXT    NOT NULL,    -- skein.Tier: the service tier, and how long the prompt was
 	input       INTEGER NOT NULL,
 	output      INTEGER NOT NULL,
 	reasoning   INTEGER NOT NULL,
 	cache_read  INTEGER NOT NULL,
 	cache_write INTEGER NOT NULL,
+	cache_hour  INTEGER NOT NULL,    -- part of cache_write: kept for an hour
 	requests    INTEGER NOT NULL,
-	reported    INTEGER NOT NULL
+	reported    INTEGER NOT NULL     -- billionths of a US dollar
 ) STRICT;
 
 CREATE INDEX charges_by_request ON charges (request, user_id) WHERE request IS NOT NULL;
@@ -136,14 +183,16 @@ CREATE TABLE usage (
 	slot        INTEGER NOT NULL,
 	provider    TEXT    NOT NULL,
 	model       TEXT    NOT NULL,
+	tier        TEXT    NOT NULL,
 	input       INTEGER NOT NULL,
 	output      INTEGER NOT NULL,
 	reasoning   INTEGER NOT NULL,
 	cache_read  INTEGER NOT NULL,
 	cache_write INTEGER NOT NULL,
+	cache_hour  INTEGER NOT NULL,
 	requests    INTEGER NOT NULL,
 	reported    INTEGER NOT NULL,
-	PRIMARY KEY (session, slot, provider, model)
+	PRIMARY KEY (session, slot, provider, model, tier)
 ) STRICT, WITHOUT ROWID;
 
 -- The same for all sessions of a user, by project and agent: so that a question
@@ -153,6 +202,7 @@ CREATE TABLE usage_all (
 	slot        INTEGER NOT NULL,
 	provider    TEXT    NOT NULL,
 	model       TEXT    NOT NULL,
+	tier        TEXT    NOT NULL,
 	project     TEXT    NOT NULL,
 	agent       TEXT    NOT NULL,
 	input       INTEGER NOT NULL,
@@ -160,90 +210,117 @@ CREATE TABLE usage_all (
 	reasoning   INTEGER NOT NULL,
 	cache_read  INTEGER NOT NULL,
 	cache_write INTEGER NOT NULL,
+	cache_hour  INTEGER NOT NULL,
 	requests    INTEGER NOT NULL,
 	reported    INTEGER NOT NULL,
-	PRIMARY KEY (user_id, slot, provider, model, project, agent)
+	PRIMARY KEY (user_id, slot, provider, model, tier, project, agent)
 ) STRICT, WITHOUT ROWID;
 
 CREATE TRIGGER charges_in AFTER INSERT ON charges BEGIN
-	INSERT INTO usage (session, slot, provider, model, input, output, reasoning, cache_read, cache_write, requests, reported)
-	VALUES (new.session, new.slot, new.provider, new.model, new.input, new.output, new.reasoning, new.cache_read, new.cache_write, new.requests, new.reported)
-	ON CONFLICT (session, slot, provider, model) DO UPDATE SET
+	INSERT INTO usage (session, slot, provider, model, tier, input, output, reasoning, cache_read, cache_write, cache_hour, requests, reported)
+	VALUES (new.session, new.slot, new.provider, new.model, new.tier, new.input, new.output, new.reasoning, new.cache_read, new.cache_write, new.cache_hour, new.requests, new.reported)
+	ON CONFLICT (session, slot, provider, model, tier) DO UPDATE SET
 		input = input + excluded.input, output = output + excluded.output, reasoning = reasoning + excluded.reasoning,
-		cache_read = cache_read + excluded.cache_read, cache_write = cache_write + excluded.cache_write,
+		cache_read = cache_read + excluded.cache_read, cache_write = cache_write + excluded.cache_write, cache_hour = cache_hour + excluded.cache_hour,
 		requests = requests + excluded.requests, reported = reported + excluded.reported;
-	INSERT INTO usage_all (user_id, slot, provider, model, project, agent, input, output, reasoning, cache_read, cache_write, requests, reported)
-	SELECT s.user_id, new.slot, new.provider, new.model, s.project, s.agent, new.input, new.output, new.reasoning, new.cache_read, new.cache_write, new.requests, new.reported
+	INSERT INTO usage_all (user_id, slot, provider, model, tier, project, agent,
+		input, output, reasoning, cache_read, cache_write, cache_hour, requests, reported)
+	SELECT s.user_id, new.slot, new.provider, new.model, new.tier, s.project, s.agent,
+		new.input, new.output, new.reasoning, new.cache_read, new.cache_write, new.cache_hour, new.requests, new.reported
 	FROM sessions s WHERE s.n = new.session
-	ON CONFLICT (user_id, slot, provider, model, project, agent) DO UPDATE SET
-		input = input + excluded.input, output = output + excluded.output, reasoning = reasoning + excluded.reasoning, cache_read = cache_read + excluded.cache_read, cache_write = cache_write + excluded.cache_write, requests = requests + excluded.requests, reported = reported + excluded.reported;
+	ON CONFLICT (user_id, slot, provider, model, tier, project, agent) DO UPDATE SET
+		input = input + excluded.input, output = output + excluded.output, reasoning = reasoning + excluded.reasoning,
+		cache_read = cache_read + excluded.cache_read, cache_write = cache_write + excluded.cache_write, cache_hour = cache_hour + excluded.cache_hour,
+		requests = requests + excluded.requests, reported = reported + excluded.reported;
 END;
 
 CREATE TRIGGER charges_out AFTER DELETE ON charges BEGIN
 	UPDATE usage SET
 		input = input - old.input, output = output - old.output, reasoning = reasoning - old.reasoning,
-		cache_read = cache_read - old.cache_read, cache_write = cache_write - old.cache_write,
+		cache_read = cache_read - old.cache_read, cache_write = cache_write - old.cache_write, cache_hour = cache_hour - old.cache_hour,
 		requests = requests - old.requests, reported = reported - old.reported
-	WHERE session = old.session AND slot = old.slot AND provider = old.provider AND model = old.model;
+	WHERE session = old.session AND slot = old.slot AND provider = old.provider AND model = old.model AND tier = old.tier;
 	DELETE FROM usage
-	WHERE session = old.session AND slot = old.slot AND provider = old.provider AND model = old.model
-		AND input = 0 AND output = 0 AND reasoning = 0 AND cache_read = 0 AND cache_write = 0 AND requests = 0 AND reported = 0;
-	UPDATE usage_all SET input = input - old.input, output = output - old.output, reasoning = reasoning - old.reasoning, cache_read = cache_read - old.cache_read, cache_write = cache_write - old.cache_write, requests = requests - old.requests, reported = reported - old.reported
-	WHERE slot = old.slot AND provider = old.provider AND model = old.model
+	WHERE session = old.session AND slot = old.slot AND provider = old.provider AND model = old.model AND tier = old.tier
+		AND input = 0 AND output = 0 AND reasoning = 0 AND cache_read = 0 AND cache_write = 0 AND cache_hour = 0 AND requests = 0 AND reported = 0;
+	UPDATE usage_all SET
+		input = input - old.input, output = output - old.output, reasoning = reasoning - old.reasoning,
+		cache_read = cache_read - old.cache_read, cache_write = cache_write - old.cache_write, cache_hour = cache_hour - old.cache_hour,
+		requests = requests - old.requests, reported = reported - old.reported
+	WHERE slot = old.slot AND provider = old.provider AND model = old.model AND tier = old.tier
 		AND (user_id, project, agent) = (SELECT s.user_id, s.project, s.agent FROM sessions s WHERE s.n = old.session);
 END;
 
 CREATE TRIGGER charges_move AFTER UPDATE OF session ON charges BEGIN
 	UPDATE usage SET
 		input = input - old.input, output = output - old.output, reasoning = reasoning - old.reasoning,
-		cache_read = cache_read - old.cache_read, cache_write = cache_write - old.cache_write,
+		cache_read = cache_read - old.cache_read, cache_write = cache_write - old.cache_write, cache_hour = cache_hour - old.cache_hour,
 		requests = requests - old.requests, reported = reported - old.reported
-	WHERE session = old.session AND slot = old.slot AND provider = old.provider AND model = old.model;
+	WHERE session = old.session AND slot = old.slot AND provider = old.provider AND model = old.model AND tier = old.tier;
 	DELETE FROM usage
-	WHERE session = old.session AND slot = old.slot AND provider = old.provider AND model = old.model
-		AND input = 0 AND output = 0 AND reasoning = 0 AND cache_read = 0 AND cache_write = 0 AND requests = 0 AND reported = 0;
-	INSERT INTO usage (session, slot, provider, model, input, output, reasoning, cache_read, cache_write, requests, reported)
-	VALUES (new.session, new.slot, new.provider, new.model, new.input, new.output, new.reasoning, new.cache_read, new.cache_write, new.requests, new.reported)
-	ON CONFLICT (session, slot, provider, model) DO UPDATE SET
+	WHERE session = old.session AND slot = old.slot AND provider = old.provider AND model = old.model AND tier = old.tier
+		AND input = 0 AND output = 0 AND reasoning = 0 AND cache_read = 0 AND cache_write = 0 AND cache_hour = 0 AND requests = 0 AND reported = 0;
+	INSERT INTO usage (session, slot, provider, model, tier, input, output, reasoning, cache_read, cache_write, cache_hour, requests, reported)
+	VALUES (new.session, new.slot, new.provider, new.model, new.tier, new.input, new.output, new.reasoning, new.cache_read, new.cache_write, new.cache_hour, new.requests, new.reported)
+	ON CONFLICT (session, slot, provider, model, tier) DO UPDATE SET
 		input = input + excluded.input, output = output + excluded.output, reasoning = reasoning + excluded.reasoning,
-		cache_read = cache_read + excluded.cache_read, cache_write = cache_write + excluded.cache_write,
+		cache_read = cache_read + excluded.cache_read, cache_write = cache_write + excluded.cache_write, cache_hour = cache_hour + excluded.cache_hour,
 		requests = requests + excluded.requests, reported = reported + excluded.reported;
 	UPDATE sessions SET
 		input = input + new.input, output = output + new.output, reasoning = reasoning + new.reasoning,
-		cache_read = cache_read + new.cache_read, cache_write = cache_write + new.cache_write,
+		cache_read = cache_read + new.cache_read, cache_write = cache_write + new.cache_write, cache_hour = cache_hour + new.cache_hour,
 		requests = requests + new.requests, reported = reported + new.reported
 	WHERE n = new.session;
-	UPDATE usage_all SET input = input - old.input, output = output - old.output, reasoning = reasoning - old.reasoning, cache_read = cache_read - old.cache_read, cache_write = cache_write - old.cache_write, requests = requests - old.requests, reported = reported - old.reported
-	WHERE slot = old.slot AND provider = old.provider AND model = old.model
+	UPDATE usage_all SET
+		input = input - old.input, output = output - old.output, reasoning = reasoning - old.reasoning,
+		cache_read = cache_read - old.cache_read, cache_write = cache_write - old.cache_write, cache_hour = cache_hour - old.cache_hour,
+		requests = requests - old.requests, reported = reported - old.reported
+	WHERE slot = old.slot AND provider = old.provider AND model = old.model AND tier = old.tier
 		AND (user_id, project, agent) = (SELECT s.user_id, s.project, s.agent FROM sessions s WHERE s.n = old.session);
-	INSERT INTO usage_all (user_id, slot, provider, model, project, agent, input, output, reasoning, cache_read, cache_write, requests, reported)
-	SELECT s.user_id, new.slot, new.provider, new.model, s.project, s.agent, new.input, new.output, new.reasoning, new.cache_read, new.cache_write, new.requests, new.reported
+	INSERT INTO usage_all (user_id, slot, provider, model, tier, project, agent,
+		input, output, reasoning, cache_read, cache_write, cache_hour, requests, reported)
+	SELECT s.user_id, new.slot, new.provider, new.model, new.tier, s.project, s.agent,
+		new.input, new.output, new.reasoning, new.cache_read, new.cache_write, new.cache_hour, new.requests, new.reported
 	FROM sessions s WHERE s.n = new.session
-	ON CONFLICT (user_id, slot, provider, model, project, agent) DO UPDATE SET
-		input = input + excluded.input, output = output + excluded.output, reasoning = reasoning + excluded.reasoning, cache_read = cache_read + excluded.cache_read, cache_write = cache_write + excluded.cache_write, requests = requests + excluded.requests, reported = reported + excluded.reported;
+	ON CONFLICT (user_id, slot, provider, model, tier, project, agent) DO UPDATE SET
+		input = input + excluded.input, output = output + excluded.output, reasoning = reasoning + excluded.reasoning,
+		cache_read = cache_read + excluded.cache_read, cache_write = cache_write + excluded.cache_write, cache_hour = cache_hour + excluded.cache_hour,
+		requests = requests + excluded.requests, reported = reported + excluded.reported;
 END;
 
 CREATE TRIGGER sessions_usage_moves AFTER UPDATE OF user_id, project, agent ON sessions
 WHEN (old.user_id, old.project, old.agent) <> (new.user_id, new.project, new.agent)
 BEGIN
-	INSERT INTO usage_all (user_id, slot, provider, model, project, agent, input, output, reasoning, cache_read, cache_write, requests, reported)
-	SELECT old.user_id, u.slot, u.provider, u.model, old.project, old.agent, -u.input, -u.output, -u.reasoning, -u.cache_read, -u.cache_write, -u.requests, -u.reported
+	INSERT INTO usage_all (user_id, slot, provider, model, tier, project, agent,
+		input, output, reasoning, cache_read, cache_write, cache_hour, requests, reported)
+	SELECT old.user_id, u.slot, u.provider, u.model, u.tier, old.project, old.agent,
+		-u.input, -u.output, -u.reasoning, -u.cache_read, -u.cache_write, -u.cache_hour, -u.requests, -u.reported
 	FROM usage u WHERE u.session = old.n
-	ON CONFLICT (user_id, slot, provider, model, project, agent) DO UPDATE SET
-		input = input + excluded.input, output = output + excluded.output, reasoning = reasoning + excluded.reasoning, cache_read = cache_read + excluded.cache_read, cache_write = cache_write + excluded.cache_write, requests = requests + excluded.requests, reported = reported + excluded.reported;
-	INSERT INTO usage_all (user_id, slot, provider, model, project, agent, input, output, reasoning, cache_read, cache_write, requests, reported)
-	SELECT new.user_id, u.slot, u.provider, u.model, new.project, new.agent, u.input, u.output, u.reasoning, u.cache_read, u.cache_write, u.requests, u.reported
+	ON CONFLICT (user_id, slot, provider, model, tier, project, agent) DO UPDATE SET
+		input = input + excluded.input, output = output + excluded.output, reasoning = reasoning + excluded.reasoning,
+		cache_read = cache_read + excluded.cache_read, cache_write = cache_write + excluded.cache_write, cache_hour = cache_hour + excluded.cache_hour,
+		requests = requests + excluded.requests, reported = reported + excluded.reported;
+	INSERT INTO usage_all (user_id, slot, provider, model, tier, project, agent,
+		input, output, reasoning, cache_read, cache_write, cache_hour, requests, reported)
+	SELECT new.user_id, u.slot, u.provider, u.model, u.tier, new.project, new.agent,
+		u.input, u.output, u.reasoning, u.cache_read, u.cache_write, u.cache_hour, u.requests, u.reported
 	FROM usage u WHERE u.session = new.n
-	ON CONFLICT (user_id, slot, provider, model, project, agent) DO UPDATE SET
-		input = input + excluded.input, output = output + excluded.output, reasoning = reasoning + excluded.reasoning, cache_read = cache_read + excluded.cache_read, cache_write = cache_write + excluded.cache_write, requests = requests + excluded.requests, reported = reported + excluded.reported;
+	ON CONFLICT (user_id, slot, provider, model, tier, project, agent) DO UPDATE SET
+		input = input + excluded.input, output = output + excluded.output, reasoning = reasoning + excluded.reasoning,
+		cache_read = cache_read + excluded.cache_read, cache_write = cache_write + excluded.cache_write, cache_hour = cache_hour + excluded.cache_hour,
+		requests = requests + excluded.requests, reported = reported + excluded.reported;
 END;
 
 CREATE TRIGGER sessions_usage_out BEFORE DELETE ON sessions BEGIN
-	INSERT INTO usage_all (user_id, slot, provider, model, project, agent, input, output, reasoning, cache_read, cache_write, requests, reported)
-	SELECT old.user_id, u.slot, u.provider, u.model, old.project, old.agent, -u.input, -u.output, -u.reasoning, -u.cache_read, -u.cache_write, -u.requests, -u.reported
+	INSERT INTO usage_all (user_id, slot, provider, model, tier, project, agent,
+		input, output, reasoning, cache_read, cache_write, cache_hour, requests, reported)
+	SELECT old.user_id, u.slot, u.provider, u.model, u.tier, old.project, old.agent,
+		-u.input, -u.output, -u.reasoning, -u.cache_read, -u.cache_write, -u.cache_hour, -u.requests, -u.reported
 	FROM usage u WHERE u.session = old.n
-	ON CONFLICT (user_id, slot, provider, model, project, agent) DO UPDATE SET
-		input = input + excluded.input, output = output + excluded.output, reasoning = reasoning + excluded.reasoning, cache_read = cache_read + excluded.cache_read, cache_write = cache_write + excluded.cache_write, requests = requests + excluded.requests, reported = reported + excluded.reported;
+	ON CONFLICT (user_id, slot, provider, model, tier, project, agent) DO UPDATE SET
+		input = input + excluded.input, output = output + excluded.output, reasoning = reasoning + excluded.reasoning,
+		cache_read = cache_read + excluded.cache_read, cache_write = cache_write + excluded.cache_write, cache_hour = cache_hour + excluded.cache_hour,
+		requests = requests + excluded.requests, reported = reported + excluded.reported;
 END;
 
 -- What lies out of line: images, documents. Kept once each, for as long as an
@@ -270,13 +347,16 @@ BEGIN
 END;
 
 -- The search index has the texts of the events up to and with indexed.upto.
--- It is fed later, by skein; what goes away goes from it at once.
+-- It is fed later, by skein; what goes away goes from it at once. No event's ID is
+-- given twice, also when the newest events were deleted: a cursor of the feed is
+-- the ID of an event.
 CREATE TABLE indexed (
 	one  INTEGER PRIMARY KEY CHECK (one = 1),
-	upto INTEGER NOT NULL -- events.id
+	upto INTEGER NOT NULL, -- events.id
+	gone INTEGER NOT NULL  -- the greatest ID of an event that was deleted; 0 if none was
 ) STRICT;
 
-INSERT INTO indexed (one, upto) VALUES (1, 0);
+INSERT INTO indexed (one, upto, gone) VALUES (1, 0, 0);
 
 CREATE VIEW texts (id, text, extra) AS
 SELECT id, text, extra FROM events WHERE text IS NOT NULL AND id <= (SELECT upto FROM indexed);
@@ -288,43 +368,6 @@ CREATE VIRTUAL TABLE words USING fts5 (
 -- It is fed in small steps; merging every 8 rather than 4 of them saves a third
 -- of the work.
 INSERT INTO words (words, rank) VALUES ('automerge', 8);
-
--- Sessions that are being deleted: their rows are gone, their events go or move
--- to the fork heir. skein does that to long ones step by step.
-CREATE TABLE doomed (
-	session INTEGER PRIMARY KEY,
-	heir    INTEGER NOT NULL -- sessions.n; 0 if there is none
-) STRICT;
-
--- What skein has yet to do when nobody waits for it.
-CREATE TABLE chores (
-	name  TEXT    PRIMARY KEY, -- sweep: take what was deleted out of index, free pages and log
-	times INTEGER NOT NULL     -- how often it was asked for
-) STRICT, WITHOUT ROWID;
-
-CREATE TRIGGER events_out AFTER DELETE ON events BEGIN
-	DELETE FROM charges WHERE event = old.id;
-	DELETE FROM blob_refs WHERE event = old.id;
-END;
-
-CREATE TRIGGER events_out_of_index AFTER DELETE ON events
-WHEN old.text IS NOT NULL AND old.id <= (SELECT upto FROM indexed) AND NOT EXISTS (SELECT 1 FROM doomed WHERE session = old.session)
-BEGIN
-	INSERT INTO words (words, rowid, text, extra) VALUES ('delete', old.id, old.text, old.extra);
-END;
-
-CREATE TRIGGER events_text AFTER UPDATE OF text, extra ON events
-WHEN old.text IS NOT NULL AND old.id <= (SELECT upto FROM indexed)
-BEGIN
-	INSERT INTO words (words, rowid, text, extra) VALUES ('delete', old.id, old.text, old.extra);
-	INSERT INTO words (rowid, text, extra) SELECT new.id, new.text, new.extra WHERE new.text IS NOT NULL;
-END;
-
-CREATE TRIGGER events_move AFTER UPDATE OF session ON events BEGIN
-	UPDATE charges SET session = new.session WHERE event = new.id;
-	UPDATE sessions SET bytes = bytes + 80 + length(new.payload) + length(CAST(coalesce(new.text, '') || coalesce(new.extra, '') AS BLOB))
-	WHERE n = new.session;
-END;
 
 -- Who may write. epoch is the fencing number of the newest lease.
 CREATE TABLE leases (
@@ -369,6 +412,7 @@ CREATE TABLE files (
 
 CREATE INDEX files_by_session ON files (session);
 CREATE INDEX files_by_copy_of ON files (copy_of) WHERE copy_of <> '';
+CREATE INDEX files_by_other_id ON files (id) WHERE id <> session;
 
 CREATE TABLE records (
 	n     INTEGER PRIMARY KEY, -- files.n * 4294967296 + number in its file of the first record in the block
@@ -380,32 +424,79 @@ CREATE TRIGGER files_out AFTER DELETE ON files BEGIN
 	DELETE FROM records WHERE n >= old.n * 4294967296 AND n < (old.n + 1) * 4294967296;
 END;
 
--- Deleted sessions and origins: SHA-256 of their names, so that no import
--- brings them back.
+-- Deleted sessions and origins: SHA-256 of their names, so that no import of the
+-- user who deleted them brings them back.
 CREATE TABLE tombstones (
-	hash BLOB    PRIMARY KEY,
-	at   INTEGER NOT NULL
+	hash    BLOB    NOT NULL,
+	user_id TEXT    NOT NULL,
+	at      INTEGER NOT NULL,
+	PRIMARY KEY (hash, user_id)
 ) STRICT, WITHOUT ROWID;
 
 -- What was deleted in the shell, which has no SHA-256; skein makes tombstones
 -- of them when it sees them.
 CREATE TABLE graves (
-	id     TEXT    NOT NULL,
-	origin TEXT    NOT NULL,
-	path   TEXT    NOT NULL,
-	origin_id TEXT NOT NULL,
-	at     INTEGER NOT NULL
+	user_id   TEXT    NOT NULL,
+	id        TEXT    NOT NULL,
+	origin    TEXT    NOT NULL,
+	path      TEXT    NOT NULL,
+	origin_id TEXT    NOT NULL,
+	at        INTEGER NOT NULL
 ) STRICT;
+
+-- Sessions that are being deleted: their rows are gone, their events go or move
+-- to the fork heir. skein does that to long ones step by step.
+CREATE TABLE doomed (
+	session INTEGER PRIMARY KEY,
+	heir    INTEGER NOT NULL -- sessions.n; 0 if there is none
+) STRICT;
+
+-- What skein has yet to do when nobody waits for it:
+--   sweep        take what was deleted out of index, free pages and log
+--   merging, merged, level
+--                how far the sweep is (residue.go)
+--   recount N    work out anew the row of session N, whose messages were deleted in
+--                the shell or are lost
+--   recounted N TIMES
+--                how far that has come (recount.go): a seq
+CREATE TABLE chores (
+	name  TEXT    PRIMARY KEY,
+	times INTEGER NOT NULL -- how often it was asked for
+) STRICT, WITHOUT ROWID;
+
+CREATE TRIGGER events_out AFTER DELETE ON events BEGIN
+	DELETE FROM charges WHERE event = old.id;
+	DELETE FROM blob_refs WHERE event = old.id;
+END;
+
+CREATE TRIGGER events_out_of_index AFTER DELETE ON events
+WHEN old.text IS NOT NULL AND old.id <= (SELECT upto FROM indexed) AND NOT EXISTS (SELECT 1 FROM doomed WHERE session = old.session)
+BEGIN
+	INSERT INTO words (words, rowid, text, extra) VALUES ('delete', old.id, old.text, old.extra);
+END;
+
+CREATE TRIGGER events_text AFTER UPDATE OF text, extra ON events
+WHEN old.text IS NOT NULL AND old.id <= (SELECT upto FROM indexed)
+BEGIN
+	INSERT INTO words (words, rowid, text, extra) VALUES ('delete', old.id, old.text, old.extra);
+	INSERT INTO words (rowid, text, extra) SELECT new.id, new.text, new.extra WHERE new.text IS NOT NULL;
+END;
+
+CREATE TRIGGER events_move AFTER UPDATE OF session ON events BEGIN
+	UPDATE charges SET session = new.session WHERE event = new.id;
+	UPDATE sessions SET bytes = bytes + 80 + length(new.payload) + length(CAST(coalesce(new.text, '') || coalesce(new.extra, '') AS BLOB))
+	WHERE n = new.session;
+END;
 
 -- A session goes with all it has; events that a fork still shows go to the
 -- fork that shows most, and the others look for them there. The order matters.
 CREATE TRIGGER sessions_out AFTER DELETE ON sessions
 WHEN NOT EXISTS (SELECT 1 FROM doomed WHERE session = old.n)
 BEGIN
-	INSERT INTO graves (id, origin, path, origin_id, at)
-	VALUES (old.id, old.origin, old.origin_path, old.origin_id, CAST(strftime('%s', 'now') AS INTEGER) * 1000);
-	INSERT INTO graves (id, origin, path, origin_id, at) -- files that only copied it
-	SELECT old.id, format, path, id, CAST(strftime('%s', 'now') AS INTEGER) * 1000 FROM files
+	INSERT INTO graves (user_id, id, origin, path, origin_id, at)
+	VALUES (old.user_id, old.id, old.origin, old.origin_path, old.origin_id, CAST(strftime('%s', 'now') AS INTEGER) * 1000);
+	INSERT INTO graves (user_id, id, origin, path, origin_id, at) -- files that only copied it
+	SELECT user_id, old.id, format, path, id, CAST(strftime('%s', 'now') AS INTEGER) * 1000 FROM files
 	WHERE copy_of = old.id AND copy_of <> '' AND user_id = old.user_id;
 	INSERT INTO doomed (session, heir)
 	VALUES (old.n, coalesce((SELECT session FROM bases WHERE base = old.n ORDER BY upto DESC, session LIMIT 1), 0));
@@ -425,24 +516,116 @@ BEGIN
 	DELETE FROM files WHERE copy_of = old.id AND copy_of <> '' AND user_id = old.user_id;
 END;
 
--- What people see. A fork's messages are its own part.
-CREATE VIEW messages (id, session_id, role, content, created_at) AS
-SELECT e.id, s.id, e.role, e.text, CASE e.at WHEN 0 THEN '' ELSE strftime('%Y-%m-%dT%H:%M:%fZ', e.at / 1000.0, 'unixepoch') END
-FROM sessions s JOIN events e ON e.session = s.n WHERE e.kind = 'said';
+CREATE TRIGGER undone_out AFTER DELETE ON sessions BEGIN
+	DELETE FROM undone WHERE session = old.n;
+END;
 
--- A message that goes leaves an empty place, so that the seqs stay without
--- gaps; one that a fork shows stays until its session is deleted.
-CREATE TRIGGER messages_out INSTEAD OF DELETE ON messages
+-- The words of a message that is deleted in the shell go from its session's row;
+-- the shell cannot make the checksum of what is left.
+CREATE TRIGGER sessions_emptied AFTER UPDATE OF first_words ON sessions
+WHEN new.sum IS old.sum AND new.first_words = '' AND new.last_prompt = '' AND (old.first_words <> '' OR old.last_prompt <> '')
+BEGIN
+	UPDATE sessions SET sum = NULL WHERE n = new.n;
+END;
+
+-- The said events that stand in session number viewer, with what stands there
+-- now: of a fork, those that it shows of its parent too. The + keeps SQLite from
+-- looking for a message's other pieces by seq, through the whole session, rather
+-- than by events_by_message.
+CREATE VIEW stands (viewer, id, seq, message, role, text, items, at) AS
+SELECT s.n, e.id, e.seq, e.message, coalesce(a.role, e.role),
+	CASE WHEN a.id IS NULL OR (a.text IS NULL AND CAST(a.payload AS TEXT) LIKE '{%' AND CAST(a.payload AS TEXT) NOT LIKE '%"payload"%') THEN e.text ELSE a.text END,
+	CASE WHEN a.id IS NULL OR (a.text IS NULL AND CAST(a.payload AS TEXT) LIKE '{%' AND CAST(a.payload AS TEXT) NOT LIKE '%"payload"%') THEN e.items ELSE a.items END, e.at
+FROM sessions s
+CROSS JOIN json_each(CASE s.base WHEN 0 THEN json_array(json_array(s.n, 0, s.last)) ELSE (
+	WITH RECURSIVE g (n, upto) AS ( -- each session whose events it shows, and up to where
+		SELECT s.n, s.last
+		UNION ALL SELECT b.base, min(b.upto, g.upto) FROM g JOIN bases b ON b.session = g.n)
+	SELECT json_group_array(json_array(g.n, coalesce(min(b.upto, g.upto), 0), g.upto)) FROM g LEFT JOIN bases b ON b.session = g.n) END) g
+CROSS JOIN events e ON e.session = json_extract(g.value, '$[0]') AND +e.seq > json_extract(g.value, '$[1]') AND +e.seq <= json_extract(g.value, '$[2]')
+LEFT JOIN events a ON a.id = (SELECT x.id FROM events x INDEXED BY events_amends
+	WHERE x.session = e.session AND x.kind = 'amended' AND x.amends = e.seq AND x.seq <= json_extract(g.value, '$[2]') ORDER BY x.seq DESC LIMIT 1)
+WHERE e.kind = 'said' AND (a.id IS NULL OR a.role IS NOT NULL)
+	AND NOT EXISTS (SELECT 1 FROM undone u WHERE u.session = s.n AND u.after < e.seq AND u.upto >= e.seq);
+
+-- What stands, without pieces of a message of which a later piece repeats all: the
+-- words, and each item (items.go), those of texts by their kind.
+CREATE VIEW spoken (viewer, id, seq, message, role, text, items, at) AS
+SELECT x.viewer, x.id, x.seq, x.message, x.role, x.text, x.items, x.at FROM stands x
+WHERE x.message IS NULL OR NOT EXISTS (SELECT 1 FROM stands p
+	WHERE p.viewer = x.viewer AND p.message = x.message AND +p.seq > x.seq AND substr(p.text, 1, length(x.text)) = x.text
+		AND NOT EXISTS (SELECT 1 FROM json_each(coalesce(x.items, '[["message"]]')) i
+			WHERE json_extract(i.value, '$[0]') <> 'incomplete' AND NOT EXISTS (
+				SELECT 1 FROM json_each(coalesce(nullif(p.items, '[["incomplete"]]'), '[["message"]]')) j
+				WHERE json_extract(j.value, '$[0]') = json_extract(i.value, '$[0]')
+					AND (json_extract(j.value, '$[0]') IN ('message', 'reasoning') OR json_extract(j.value, '$[1]') = json_extract(i.value, '$[1]')))));
+
+-- What people see: the conversation as it is now, a fork's whole. What else was
+-- said is in events. interrupted is 1 of what broke off.
+CREATE VIEW messages (id, session_id, role, content, created_at, interrupted) AS
+SELECT x.id, s.id, x.role,
+	CASE WHEN x.message IS NULL THEN x.text ELSE (SELECT group_concat(k.text, char(10)) FROM
+		(SELECT p.text FROM spoken p WHERE p.viewer = x.viewer AND p.message = x.message ORDER BY p.seq) k) END,
+	CASE x.at WHEN 0 THEN '' ELSE strftime('%Y-%m-%dT%H:%M:%fZ', x.at / 1000.0, 'unixepoch') END,
+	coalesce(json_extract(CASE WHEN x.message IS NULL THEN x.items ELSE (SELECT p.items FROM stands p
+		WHERE p.viewer = x.viewer AND p.message = x.message ORDER BY p.seq DESC LIMIT 1) END, '$[#-1][0]') = 'incomplete', 0)
+FROM stands x JOIN sessions s ON s.n = x.viewer
+WHERE x.message IS NULL OR NOT EXISTS (SELECT 1 FROM stands p WHERE p.viewer = x.viewer AND p.message = x.message AND +p.seq < x.seq);
+
+-- The said events: what is deleted of messages.
+CREATE VIEW said (id, session) AS SELECT id, session FROM events WHERE kind = 'said';
+
+-- An event that goes leaves an empty place, so that the seqs stay without gaps.
+-- One that a fork shows stays until the session is deleted: then the fork gets
+-- it. What the session's row counts is right at once; its first words and last
+-- prompt, and to which turn the later events belong, skein works out at its next
+-- start.
+CREATE TRIGGER said_out INSTEAD OF DELETE ON said
 WHEN NOT EXISTS (SELECT 1 FROM events e JOIN bases b ON b.base = e.session AND b.upto >= e.seq WHERE e.id = old.id)
 BEGIN
-	UPDATE sessions SET messages = messages - 1, first_words = '', last_prompt = '' -- whose words they were, nobody can say cheaply
-	WHERE n = (SELECT session FROM events WHERE id = old.id AND kind = 'said' AND piece = 0);
+	UPDATE sessions SET messages = messages - 1, turns = turns - coalesce((
+			SELECT e.turn - p.turn FROM events e JOIN events p ON p.session = e.session AND p.seq = e.seq - 1 WHERE e.id = old.id), 0)
+	WHERE n = old.session AND EXISTS (SELECT 1 FROM stands x WHERE x.viewer = old.session AND x.id = old.id)
+		AND NOT EXISTS ( -- else another piece of it stays
+			SELECT 1 FROM stands x JOIN stands o ON o.viewer = x.viewer AND o.message = x.message AND o.id <> x.id
+			WHERE x.viewer = old.session AND x.id = old.id);
+	UPDATE sessions SET first_words = '', last_prompt = '' WHERE n = old.session;
+	UPDATE sessions SET input = input - (SELECT c.input FROM charges c WHERE c.event = old.id),
+		output = output - (SELECT c.output FROM charges c WHERE c.event = old.id),
+		reasoning = reasoning - (SELECT c.reasoning FROM charges c WHERE c.event = old.id),
+		cache_read = cache_read - (SELECT c.cache_read FROM charges c WHERE c.event = old.id),
+		cache_write = cache_write - (SELECT c.cache_write FROM charges c WHERE c.event = old.id),
+		cache_hour = cache_hour - (SELECT c.cache_hour FROM charges c WHERE c.event = old.id),
+		requests = requests - (SELECT c.requests FROM charges c WHERE c.event = old.id),
+		reported = reported - (SELECT c.reported FROM charges c WHERE c.event = old.id)
+	WHERE n = (SELECT c.session FROM charges c WHERE c.event = old.id);
 	DELETE FROM charges WHERE event = old.id;
 	DELETE FROM blob_refs WHERE event = old.id;
 	INSERT INTO chores (name, times) VALUES ('sweep', 1) ON CONFLICT (name) DO UPDATE SET times = times + 1;
-	UPDATE events SET kind = 'noted', failed = 0, hash = NULL, role = NULL, message = NULL, tools = NULL, paths = NULL,
-		text = NULL, extra = NULL, payload = CAST('{"name":"deleted"}' AS BLOB)
-	WHERE id = old.id;
+	INSERT INTO chores (name, times) VALUES ('recount ' || old.session, 1) ON CONFLICT (name) DO UPDATE SET times = times + 1;
+	UPDATE events SET kind = 'noted', failed = 0, hash = NULL, sum = NULL, role = NULL, message = NULL, amends = NULL, tools = NULL, paths = NULL,
+		text = NULL, extra = NULL, items = NULL, payload = CAST('{"name":"deleted"}' AS BLOB)
+	WHERE id = old.id OR id IN ( -- what was put in its place
+		SELECT a.id FROM events e JOIN events a ON a.session = e.session AND a.kind = 'amended' AND a.amends = e.seq
+		WHERE e.id = old.id AND e.kind = 'said');
+END;
+
+-- A message goes with all its pieces, and with the last one that stands what was
+-- taken back or withdrawn. What a fork shows of its parent is not its own to
+-- delete. Whether a fork has any left is looked for from its end, since messages
+-- go from the start.
+CREATE TRIGGER messages_out INSTEAD OF DELETE ON messages BEGIN
+	DELETE FROM said WHERE id IN (
+		SELECT e.id FROM sessions s JOIN events e ON e.id = old.id AND e.session = s.n WHERE s.id = old.session_id
+		UNION SELECT p.id FROM sessions s JOIN events e ON e.id = old.id AND e.session = s.n
+			JOIN events p ON p.session = e.session AND p.message = e.message
+		WHERE s.id = old.session_id);
+	DELETE FROM said WHERE id IN (
+		SELECT e.id FROM sessions s CROSS JOIN events e ON e.session = s.n
+		WHERE s.id = old.session_id AND e.kind = 'said'
+			AND CASE s.base WHEN 0 THEN s.messages = 0 ELSE (SELECT o.id FROM events o
+				WHERE o.session = s.n AND o.kind = 'said' AND EXISTS (SELECT 1 FROM stands x WHERE x.viewer = s.n AND x.id = o.id)
+				ORDER BY o.seq DESC LIMIT 1) IS NULL END);
 END;
 
 CREATE TRIGGER messages_set INSTEAD OF UPDATE ON messages BEGIN
@@ -453,7 +636,44 @@ CREATE TRIGGER messages_new INSTEAD OF INSERT ON messages BEGIN
 	SELECT RAISE(ABORT, 'messages are appended with: skein append');
 END;
 
-CREATE VIEW items (user_id, session_name, created_at, item_json) AS
-SELECT s.user_id, CASE s.key WHEN '' THEN s.id ELSE s.key END, m.created_at,
-	json_object('id', m.id, 'session_id', m.session_id, 'role', m.role, 'content', m.content, 'created_at', m.created_at)
-FROM sessions s JOIN messages m ON m.session_id = s.id;
+-- The same messages as items of OpenAI's Responses API, in their order. To
+-- delete an item deletes the message that it is of. Those of a message that broke
+-- off have the status incomplete.
+CREATE VIEW items (id, user_id, session_name, created_at, item_json, session_id) AS
+SELECT x.id * 65536 + min(coalesce(i.key, 0), 65535), s.user_id, CASE s.key WHEN '' THEN s.id ELSE s.key END,
+	CASE x.at WHEN 0 THEN '' ELSE strftime('%Y-%m-%dT%H:%M:%fZ', x.at / 1000.0, 'unixepoch') END,
+	json_insert(CASE json_extract(i.value, '$[0]')
+	WHEN 'message' THEN json_object('type', 'message', 'role', x.role,
+		'content', substr(x.text, json_extract(i.value, '$[1][0]'), json_extract(i.value, '$[1][1]')))
+	WHEN 'reasoning' THEN json_object('type', 'reasoning', 'summary', json_array(json_object('type', 'summary_text',
+		'text', substr(x.text, json_extract(i.value, '$[1][0]'), json_extract(i.value, '$[1][1]')))))
+	WHEN 'function_call' THEN json_object('type', 'function_call', 'call_id', json_extract(i.value, '$[1]'), 'name', json_extract(i.value, '$[2]'),
+		'arguments', CASE json_type(i.value, '$[3]') WHEN 'array' THEN (
+			SELECT '{' || coalesce(group_concat(json_quote(json_extract(a.value, '$[0]')) || ':' || CASE json_array_length(a.value)
+				WHEN 2 THEN json_quote(substr(x.text, json_extract(a.value, '$[1][0]'), json_extract(a.value, '$[1][1]')))
+				ELSE a.value -> '$[2]' END), '') || '}'
+			FROM json_each(i.value, '$[3]') a) ELSE json_extract(i.value, '$[3]') END)
+	WHEN 'function_call_output' THEN json_object('type', 'function_call_output', 'call_id', json_extract(i.value, '$[1]'), 'name', json_extract(i.value, '$[2]'),
+		'output', substr(x.text, json_extract(i.value, '$[3][0]'), json_extract(i.value, '$[3][1]')))
+	WHEN 'file' THEN json_object('type', 'message', 'role', x.role,
+		'content', json_array(json_object('type', 'input_file', 'filename', json_extract(i.value, '$[1]'))))
+	ELSE json_object('type', 'message', 'role', x.role, 'content', coalesce(x.text, '')) END,
+		CASE json_extract(x.items, '$[#-1][0]') WHEN 'incomplete' THEN '$.status' ELSE '$.type' END, 'incomplete'), -- each has a type, which stays
+	s.id
+FROM spoken x JOIN sessions s ON s.n = x.viewer LEFT JOIN json_each(x.items) i ON json_extract(i.value, '$[0]') <> 'incomplete';
+
+CREATE TRIGGER items_out INSTEAD OF DELETE ON items BEGIN
+	DELETE FROM messages WHERE session_id = old.session_id AND id = (SELECT id FROM (
+		SELECT e.id, e.seq FROM sessions s JOIN stands e ON e.viewer = s.n AND e.id = old.id / 65536 WHERE s.id = old.session_id
+		UNION SELECT p.id, p.seq FROM sessions s JOIN stands e ON e.viewer = s.n AND e.id = old.id / 65536
+			JOIN stands p ON p.viewer = e.viewer AND p.message = e.message
+		WHERE s.id = old.session_id ORDER BY 2 LIMIT 1));
+END;
+
+CREATE TRIGGER items_set INSTEAD OF UPDATE ON items BEGIN
+	SELECT RAISE(ABORT, 'messages are never changed: append an amended event, or delete the item');
+END;
+
+CREATE TRIGGER items_new INSTEAD OF INSERT ON items BEGIN
+	SELECT RAISE(ABORT, 'messages are appended with: skein append');
+END;

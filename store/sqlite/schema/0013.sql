@@ -1,2 +1,0 @@
--- Blocks of source records have a checksum within (recordblock.go). Those from before
--- stay without: nobody knows whether they are what was stored.
