@@ -239,7 +239,7 @@ func pgbenchScript(first int64) string {
 		sql = strings.ReplaceAll(sql, "$"+strconv.Itoa(i), values[i-1])
 	}
 	sql = strings.NewReplacer(":client", "('c' || :client_id || '-' || :last)", ":payload", quote(payload), ":state", quote(state)).Replace(sql)
-	role := strings.NewReplacer("$1", "'skein_user'", "$2", "'ann'", "$3", strconv.Itoa(postgres.SchemaVersion), "\n", " ").Replace(postgres.SetPut)
+	role := strings.NewReplacer("$1", "'skein_user'", "$2", "'ann'", "$3", "1", "\n", " ").Replace(postgres.SetPut)
 	return fmt.Sprintf(`\set n %d + :client_id
 \set next :last + 1
 \set at %d + :last

@@ -12,8 +12,7 @@ const (
 )
 
 // chores are what other processes have left undone that died, and calls of this
-// one whose ctx has ended: deleted sessions are taken away, scrubs finished; and
-// older events get their checksums, and older sessions what stands of them.
+// one whose ctx has ended: deleted sessions are taken away, and scrubs finished.
 type chores struct {
 	all  *Store
 	wake chan struct{}
@@ -52,7 +51,7 @@ func (c *chores) loop() {
 // doChores does what there is to do. One that does not work does not keep the
 // others from being done.
 func (s *Store) doChores(ctx context.Context) (err error) {
-	for _, do := range []func(context.Context) (bool, error){s.drain, s.resumeScrub, s.sumSome, s.standAll} {
+	for _, do := range []func(context.Context) (bool, error){s.drain, s.resumeScrub} {
 		for more := true; more; {
 			var failed error
 			if more, failed = do(ctx); failed != nil {

@@ -43,7 +43,7 @@ const setRole = `SELECT set_config('role', $1, true), set_config('skein.user', $
 // stopped in the midst of it. Before it writes, it looks whether the tables still
 // are those of schema version $3: who brings them to another one waits for it, and
 // it waits for that (takeSteps).
-const setDurable = `SELECT CASE WHEN (SELECT m.version FROM skein_meta m) = $3 THEN true ELSE other_schema() END, set_config('role', $1, true), set_config('skein.user', $2, true),
+const setDurable = `SELECT CASE WHEN (SELECT m.version FROM skein_schema m) = $3 THEN true ELSE other_schema() END, set_config('role', $1, true), set_config('skein.user', $2, true),
 	set_config('synchronous_commit', CASE current_setting('synchronous_commit') WHEN 'off' THEN 'on' ELSE current_setting('synchronous_commit') END, true),
 	set_config('idle_in_transaction_session_timeout', '60s', true)`
 
@@ -79,7 +79,7 @@ func (q *conn) pipe() *pipe {
 		if q.set == "" {
 			p.b.Queue(setRole, q.s.role(), string(q.s.user))
 		} else {
-			p.b.Queue(q.set, q.s.role(), string(q.s.user), schemaVersion)
+			p.b.Queue(q.set, q.s.role(), string(q.s.user), q.s.steps.version())
 		}
 	}
 	return p

@@ -14,7 +14,8 @@
 // the same rows are written at the end of a transaction that has looked
 // (slow.go). Appends of one process to one session queue up and are written
 // together (queue.go), and the statements of several sessions that wait for a
-// connection share one transaction (lanes.go). The tables are described in schema/.
+// connection share one transaction (lanes.go). The tables are described in schema/; the
+// one row of skein_schema has the number of theirs.
 //
 // A read goes in pages, each a short transaction that begins with the session's
 // row and goes on by indexes that begin with the user. A session is deleted by

@@ -1,15 +1,13 @@
 package postgres
 
 import (
-	"bytes"
 	"strings"
 
 	"github.com/skein-dev/skein"
-	"github.com/skein-dev/skein/store/ledger"
 )
 
 // eventColumns are the columns that scanEvent reads, of events e.
-const eventColumns = `e.seq, e.at, e.kind, e.client, e.payload, e.turn, e.prev, e.piece, e.sum, e.hash, e.role`
+const eventColumns = `e.seq, e.at, e.kind, e.client, e.payload, e.turn, e.prev, e.piece, e.sum, e.role`
 
 // A place is what an event's row says besides the event.
 type place struct {
@@ -23,15 +21,15 @@ type place struct {
 // is read.
 func scanEvent(r row, more ...any) (e skein.Event, p place, err error) {
 	var client, role *string
-	var payload, hash []byte
+	var payload []byte
 	var kind string
-	var sum *int64
-	err = r.Scan(append([]any{&e.Seq, &e.Time, &kind, &client, &payload, &p.turn, &p.prev, &p.piece, &sum, &hash, &role}, more...)...)
+	var sum int64
+	err = r.Scan(append([]any{&e.Seq, &e.Time, &kind, &client, &payload, &p.turn, &p.prev, &p.piece, &sum, &role}, more...)...)
 	e.Kind, e.Payload = kindFrom(kind), payload
 	if client != nil {
 		e.ClientID = skein.ClientID(*client)
 	}
-	if err == nil && !same(&e, sum, hash) {
+	if err == nil && sum != sumOf(&e) {
 		bad := &skein.DamagedError{Seq: e.Seq, Time: e.Time, Kind: e.Kind, Err: skein.ErrSum}
 		if role != nil {
 			bad.Role = skein.Role(*role)
@@ -39,15 +37,6 @@ func scanEvent(r row, more ...any) (e skein.Event, p place, err error) {
 		err = bad
 	}
 	return e, p, err
-}
-
-// same reports whether an event is what was stored. One without a checksum is
-// from before there were any, and has its hash at least if it has a client ID.
-func same(e *skein.Event, sum *int64, hash []byte) bool {
-	if sum != nil {
-		return *sum == sumOf(e)
-	}
-	return len(hash) == 0 || bytes.Equal(hash, ledger.Hash(*e))
 }
 
 // sumOf returns events.sum.

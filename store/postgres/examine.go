@@ -47,7 +47,7 @@ func (ex *exam) version(area string) error {
 	var schema int
 	err := ex.rows(`SELECT current_setting('server_version')`, nil, func(r row) error { return r.Scan(&v) })
 	if err == nil {
-		err = ex.s.pool.QueryRow(ex.ctx, `SELECT version FROM skein_meta`).Scan(&schema)
+		err = ex.s.pool.QueryRow(ex.ctx, `SELECT version FROM skein_schema`).Scan(&schema)
 	}
 	ex.Fine(area, "PostgreSQL %s, schema %d, %s", v, schema, ex.s.core.where)
 	return err

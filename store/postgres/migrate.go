@@ -5,6 +5,7 @@ import (
 	"embed"
 	"errors"
 	"fmt"
+	"io/fs"
 	"strconv"
 	"sync"
 
@@ -18,16 +19,31 @@ import (
 var schemaFS embed.FS
 
 const (
-	// schemaVersion is what skein_meta says; schema/0001.sql brings an empty
-	// database to 1, and so on.
-	schemaVersion = 13
 	// minServer is the first version of PostgreSQL that has pg_current_xact_id.
 	minServer = 130000
 	// migrateLock is the advisory lock of who migrates.
 	migrateLock = 0x736b65696e01
 )
 
-// migrate brings the database to schemaVersion, in one transaction. Of several
+// A schema is the steps that make it: the first makes the tables in an empty
+// database, and each of the others changes those that the one before it left. The
+// number of steps that made them is their version.
+type schema []string
+
+func (s schema) version() int { return len(s) }
+
+// schemaSteps returns the schema of this version: the steps of schema/, in order.
+func schemaSteps() (s schema, err error) {
+	names, err := fs.Glob(schemaFS, "schema/0*.sql")
+	for _, name := range names {
+		text, rerr := schemaFS.ReadFile(name)
+		err = errors.Join(err, rerr)
+		s = append(s, string(text))
+	}
+	return s, err
+}
+
+// migrate brings the database to the schema of this version, in one transaction. Of several
 // programs that start at once one does it, and says so, and the others wait.
 func (c *core) migrate(ctx context.Context, o Options) error {
 	pg, err := c.pool.Acquire(ctx)
@@ -38,21 +54,21 @@ func (c *core) migrate(ctx context.Context, o Options) error {
 	if err := c.serverFits(ctx, pg.Conn()); err != nil {
 		return err
 	}
-	v, err := version(ctx, pg.Conn())
+	v, err := c.steps.found(ctx, pg.Conn())
 	if err != nil {
 		return err
 	}
-	l, err := settle(ctx, pg.Conn(), v < schemaVersion)
+	l, err := settle(ctx, pg.Conn(), v < c.steps.version())
 	if err != nil {
 		return err
 	}
-	if v < schemaVersion {
+	if v < c.steps.version() {
 		begins := func() {
 			if o.Notice != nil {
-				o.Notice(fmt.Sprintf("making skein's tables, version %d, in %s", schemaVersion, c.where))
+				o.Notice(fmt.Sprintf("making skein's tables, version %d, in %s", c.steps.version(), c.where))
 			}
 		}
-		if err := takeSteps(ctx, pg.Conn(), &l, begins); err != nil {
+		if err := c.steps.take(ctx, pg.Conn(), &l, begins); err != nil {
 			return err
 		}
 	}
@@ -90,18 +106,29 @@ func (c *core) serverFits(ctx context.Context, pg *pgx.Conn) error {
 	return nil
 }
 
-// version returns the version of the database's tables, 0 if there are none.
+// errDevelopment says what to do with tables of a build that was never released.
+var errDevelopment = fmt.Errorf("%w database: a development build of skein made its tables, before the first release, and no release reads them\n"+
+	"write its sessions with that build (skein export NAME --to skein -o FILE), and read them with this one in another database (skein import FILE)", skein.ErrInvalid)
+
+// found returns the version of the database's tables, 0 if there are none.
 //
-// The error wraps [skein.ErrNewer] if this program does not know it.
-func version(ctx context.Context, pg *pgx.Conn) (v int, err error) {
-	var there bool
-	if err := pg.QueryRow(ctx, `SELECT to_regclass('skein_meta') IS NOT NULL`).Scan(&there); err != nil || !there {
+// The error wraps [skein.ErrNewer] if it is greater than that of s, and
+// [skein.ErrInvalid] if a build made them that was never released.
+func (s schema) found(ctx context.Context, pg *pgx.Conn) (v int, err error) {
+	var there, development bool
+	err = pg.QueryRow(ctx, `SELECT to_regclass('skein_schema') IS NOT NULL, to_regclass('skein_meta') IS NOT NULL`).Scan(&there, &development)
+	switch {
+	case err != nil:
 		return 0, err
+	case development:
+		return 0, errDevelopment
+	case !there:
+		return 0, nil
 	}
 	var program string
-	err = pg.QueryRow(ctx, `SELECT version, program FROM skein_meta`).Scan(&v, &program)
-	if err == nil && v > schemaVersion {
-		err = fmt.Errorf("%w: its tables have version %d (of %s), this program knows %d: update it", skein.ErrNewer, v, program, schemaVersion)
+	err = pg.QueryRow(ctx, `SELECT version, program FROM skein_schema`).Scan(&v, &program)
+	if err == nil && v > s.version() {
+		err = fmt.Errorf("%w: its tables have version %d (of %s), this program knows %d: update it", skein.ErrNewer, v, program, s.version())
 	}
 	return v, err
 }
@@ -114,10 +141,14 @@ func otherSchema(err error) error {
 	if !errors.As(err, &e) {
 		return err
 	}
-	if v, nerr := strconv.Atoi(e.Detail); nerr == nil && v < schemaVersion {
-		return fmt.Errorf("%w: its tables have version %d, they had %d when they were opened; open it again", skein.ErrReplaced, v, schemaVersion)
+	this, err := schemaSteps()
+	if err != nil {
+		return err
 	}
-	return fmt.Errorf("%w: a newer skein has brought its tables to version %s while this program, which knows %d, had them open: end this one and start the newer", skein.ErrNewer, e.Detail, schemaVersion)
+	if v, nerr := strconv.Atoi(e.Detail); nerr == nil && v < this.version() {
+		return fmt.Errorf("%w: its tables have version %d, they had %d when they were opened; open it again", skein.ErrReplaced, v, this.version())
+	}
+	return fmt.Errorf("%w: a newer skein has brought its tables to version %s while this program, which knows %d, had them open: end this one and start the newer", skein.ErrNewer, e.Detail, this.version())
 }
 
 // extensions makes those that the schema takes where they can be had. They are the
@@ -134,14 +165,14 @@ BEGIN
 	END LOOP;
 END $$`
 
-// takeSteps runs the steps of the schema that the database lacks, unless another
+// take runs the steps of s that the database lacks, unless another
 // program has done so meanwhile; begins is called only if it has not. The steps are
 // skein_owner's, who sees everybody's rows.
-func takeSteps(ctx context.Context, pg *pgx.Conn, l *login, begins func()) error {
+func (s schema) take(ctx context.Context, pg *pgx.Conn, l *login, begins func()) error {
 	begins = sync.OnceFunc(begins)
 	err := alone(ctx, pg, func(t pgx.Tx) error {
-		v, err := version(ctx, pg)
-		if err != nil || v == schemaVersion {
+		v, err := s.found(ctx, pg)
+		if err != nil || v == s.version() {
 			return err
 		}
 		begins()
@@ -154,30 +185,22 @@ func takeSteps(ctx context.Context, pg *pgx.Conn, l *login, begins func()) error
 			return err
 		}
 		if v > 0 { // from now on nobody writes by the former version's rules
-			if _, err := t.Exec(ctx, `LOCK TABLE skein_meta IN ACCESS EXCLUSIVE MODE`); err != nil {
+			if _, err := t.Exec(ctx, `LOCK TABLE skein_schema IN ACCESS EXCLUSIVE MODE`); err != nil {
 				return err
 			}
 		}
-		for ; v < schemaVersion; v++ {
-			text, err := schemaFS.ReadFile(fmt.Sprintf("schema/%04d.sql", v+1))
-			if err != nil {
-				return err
-			}
-			if _, err := t.Exec(ctx, string(text), pgx.QueryExecModeSimpleProtocol); err != nil {
+		for ; v < s.version(); v++ {
+			if _, err := t.Exec(ctx, s[v], pgx.QueryExecModeSimpleProtocol); err != nil {
 				return fmt.Errorf("schema %d: %w", v+1, err)
 			}
 			if err := l.take(ctx, t); err != nil { // a step may have taken others
 				return err
 			}
 		}
-		if _, err := t.Exec(ctx, `CREATE TABLE IF NOT EXISTS skein_meta (one integer PRIMARY KEY CHECK (one = 1), version integer NOT NULL, program text NOT NULL);
-			GRANT SELECT ON skein_meta TO PUBLIC`, pgx.QueryExecModeSimpleProtocol); err != nil {
-			return err
-		}
 		if err := giveRights(ctx, t); err != nil {
 			return err
 		}
-		_, err = t.Exec(ctx, `INSERT INTO skein_meta (one, version, program) VALUES (1, $1, 'skein') ON CONFLICT (one) DO UPDATE SET version = excluded.version, program = excluded.program`, v)
+		_, err = t.Exec(ctx, `INSERT INTO skein_schema (one, version, program) VALUES (1, $1, 'skein') ON CONFLICT (one) DO UPDATE SET version = excluded.version, program = excluded.program`, v)
 		return err
 	})
 	if code(err) == codeNoPermission {

@@ -10,13 +10,13 @@ import (
 // functions, that belong to a role whose rights the connection's has, as ALTER calls
 // them.
 const ours = `WITH RECURSIVE t AS (
-		SELECT c.oid FROM pg_class c WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p', 'S') AND c.relname IN ('skein_meta', 'numbers', 'fences',
+		SELECT c.oid FROM pg_class c WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p', 'S') AND c.relname IN ('skein_schema', 'numbers', 'fences',
 			'heads', 'leases', 'journal', 'sessions', 'names', 'events', 'bases', 'undone', 'strands', 'doomed', 'scrubs', 'charges', 'usage',
-			'blobs', 'blob_refs', 'files', 'records', 'tombstones', 'found', 'indexed', 'unsummed', 'users', 'tokens', 'logins')
+			'blobs', 'blob_refs', 'files', 'records', 'tombstones', 'found', 'indexed', 'users', 'tokens', 'logins')
 		UNION SELECT i.inhrelid FROM pg_inherits i JOIN t ON t.oid = i.inhparent)
 	SELECT 'TABLE ' || c.oid::regclass FROM pg_class c JOIN t ON t.oid = c.oid WHERE c.relowner IS DISTINCT FROM to_regrole('skein_owner') AND pg_has_role(c.relowner, 'USAGE')
 	UNION ALL SELECT 'FUNCTION ' || p.oid::regprocedure FROM pg_proc p WHERE p.pronamespace = 'public'::regnamespace
-		AND p.proname IN ('must_be', 'other_schema', 'timeline', 'find', 'named', 'journal_edge', 'theirs', 'adopt', 'buried', 'lift')
+		AND p.proname IN ('must_be', 'other_schema', 'timeline', 'find', 'named', 'journal_edge', 'theirs', 'adopt')
 		AND p.proowner IS DISTINCT FROM to_regrole('skein_owner') AND p.proowner IS DISTINCT FROM to_regrole('skein_all') AND pg_has_role(p.proowner, 'USAGE')
 	ORDER BY 1`
 

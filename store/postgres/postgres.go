@@ -39,6 +39,8 @@ type core struct {
 	quotas   *quotas
 	turns    *room.Turns // of those who read what may be long
 
+	steps schema // of this version
+
 	retries atomic.Int64 // transactions of appends that were run again
 	slow    atomic.Int64 // appends that had to look first
 
@@ -54,6 +56,8 @@ type core struct {
 // Options say how to open a store. The zero value is the usual case.
 type Options struct {
 	Notice func(string) // told, for people, of what takes long, such as a migration; nil for nobody
+
+	steps schema // nil: this version's. Tests add steps to it, as a later version will
 }
 
 // Open opens the store at an address such as postgres://user@host:5432/skein,
@@ -67,6 +71,9 @@ type Options struct {
 // meanwhile, what writes returns an error wrapping [skein.ErrNewer].
 func Open(ctx context.Context, dsn string, o Options) (_ *Store, err error) {
 	cfg, err := parse(dsn)
+	if err == nil && o.steps == nil {
+		o.steps, err = schemaSteps()
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +91,7 @@ func Open(ctx context.Context, dsn string, o Options) (_ *Store, err error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &core{pool: pool, where: where, heads: heads, puts: newPutSQL(), lines: newQueues(), lanes: newLanes(cfg.MaxConns), quotas: newQuotas(), turns: room.NewTurns(largeAtOnce), ending: make(chan struct{}), gone: make(chan struct{})}
+	c := &core{pool: pool, where: where, steps: o.steps, heads: heads, puts: newPutSQL(), lines: newQueues(), lanes: newLanes(cfg.MaxConns), quotas: newQuotas(), turns: room.NewTurns(largeAtOnce), ending: make(chan struct{}), gone: make(chan struct{})}
 	c.life, c.stop = context.WithCancel(context.WithoutCancel(ctx))
 	if c.pack, err = newPacker(); err == nil {
 		err = c.migrate(ctx, o)

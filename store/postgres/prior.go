@@ -51,11 +51,11 @@ func (k *book) Shown(at skein.Parent) (x ledger.Base, err error) {
 	}
 	past := &walker{q: k.tx.conn, user: p.User}
 	if at.Seq == p.Last {
-		taken, err := k.tx.gaps(p, k.segs, p.Last)
+		taken, err := k.tx.gaps(p)
 		if err != nil {
 			return x, err
 		}
-		x.Shown, k.undone, x.Prompts = p.Shown(), taken.ranges, p.Prompts
+		x.Shown, k.undone, x.Prompts = p.Shown(), taken, p.Prompts
 	} else {
 		var stands walk.State
 		if x.Shown, stands, err = walk.ShownAt(past, k.segs, x.Said, at.Seq); err != nil {

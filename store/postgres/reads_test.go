@@ -71,15 +71,15 @@ func crowd(t testing.TB, s *Store, sessions, messages int) {
 			'/p' || i %% 500, CASE WHEN i %% 100 = 0 THEN 's' || lpad((i %% 77)::text, 7, '0') ELSE '' END, 'child', false,
 			(1790000000000 + i * 60000) >> 10, 1790000000000 + i * 60000, CASE WHEN i %% 10 = 0 THEN 'cli:' || i ELSE '' END FROM generate_series(1::bigint, 2 * %[1]d) i`),
 		fill(`INSERT INTO names (user_id, n, name) SELECT USER, i, repeat('word ', 20) || i FROM generate_series(1::bigint, 2 * %[1]d) i`),
-		fill(`INSERT INTO events (user_id, n, seq, at, kind, turn, ordinal, prev, piece, failed, imported, role, client, payload)
-			SELECT 'ann', 1, i, 1790000000000 + i, 'said', i, i, i - 1, false, false, i %% 2 = 0, 'user', 'c' || i,
+		fill(`INSERT INTO events (user_id, n, seq, at, kind, turn, ordinal, prev, piece, failed, imported, role, client, sum, payload)
+			SELECT 'ann', 1, i, 1790000000000 + i, 'said', i, i, i - 1, false, false, i %% 2 = 0, 'user', 'c' || i, 0,
 			convert_to('{"role":"user","parts":[{"kind":"text","text":"' || repeat('hello ', 30) || i || '"}]}', 'UTF8') FROM generate_series(1, %[2]d) i`),
 		fill(`INSERT INTO files (user_id, format, path, session, id, copy_of, size, mtime, inode, "offset", records, damaged, head, state)
 			SELECT USER, 'codex', convert_to('/x/' || i, 'UTF8'), 's' || lpad(i::text, 7, '0'), 'o' || i, '', 1, 1, 1, 1, 1, 0, '', '' FROM generate_series(1, 2 * %[1]d) i`),
-		fill(`INSERT INTO charges (user_id, n, seq, request, slot, provider, model, input, output, reasoning, cache_read, cache_write, requests, reported)
-			SELECT USER, i, 1, 'r' || i, 0, 'p', 'm', 1, 1, 0, 0, 0, 1, 0 FROM generate_series(1, 2 * %[1]d) i`),
-		`INSERT INTO usage (user_id, n, slot, provider, model, project, agent, input, output, reasoning, cache_read, cache_write, requests, reported)
-			SELECT c.user_id, c.n, slot, provider, c.model, s.project, s.agent, input, output, reasoning, cache_read, cache_write, requests, reported
+		fill(`INSERT INTO charges (user_id, n, seq, request, slot, provider, model, tier, input, output, reasoning, cache_read, cache_write, cache_hour, requests, reported)
+			SELECT USER, i, 1, 'r' || i, 0, 'p', 'm', '', 1, 1, 0, 0, 0, 0, 1, 0 FROM generate_series(1, 2 * %[1]d) i`),
+		`INSERT INTO usage (user_id, n, slot, provider, model, tier, project, agent, input, output, reasoning, cache_read, cache_write, cache_hour, requests, reported)
+			SELECT c.user_id, c.n, slot, provider, c.model, tier, s.project, s.agent, input, output, reasoning, cache_read, cache_write, cache_hour, requests, reported
 			FROM charges c JOIN sessions s ON s.user_id = c.user_id AND s.n = c.n`,
 	)
 	if _, err := s.pool.Exec(t.Context(), `ANALYZE`); err != nil {

@@ -282,12 +282,12 @@ func (w *work) lookAtPieces() error {
 			continue
 		}
 		segs := d.shows()
-		taken, err := w.tx.gaps(&d.head, segs, d.Last)
+		taken, err := w.tx.gaps(&d.head)
 		if err != nil {
 			return err
 		}
 		for id := range d.messages {
-			if d.messages[id], err = walk.Joins(&walker{q: w.tx.conn, user: d.User}, segs, taken.ranges, id); err != nil {
+			if d.messages[id], err = walk.Joins(&walker{q: w.tx.conn, user: d.User}, segs, taken, id); err != nil {
 				return err
 			}
 		}

@@ -1,9 +1,7 @@
 package postgres
 
 import (
-	"context"
 	"errors"
-	"fmt"
 	"slices"
 
 	"github.com/skein-dev/skein"
@@ -55,11 +53,11 @@ func (w *work) joins(d *draft, id string) (bool, error) {
 		return false, err
 	}
 	segs := d.shows()
-	taken, err := w.tx.gaps(&d.head, segs, d.Last)
+	taken, err := w.tx.gaps(&d.head)
 	if err != nil {
 		return false, err
 	}
-	return walk.Joins(&walker{q: w.tx.conn, user: d.User}, segs, taken.ranges, id)
+	return walk.Joins(&walker{q: w.tx.conn, user: d.User}, segs, taken, id)
 }
 
 // shows returns the pieces of what d shows, up to its end.
@@ -89,11 +87,11 @@ func (w *work) stand(d *draft) error {
 		return nil
 	}
 	segs := d.shows()
-	was, err := w.tx.gaps(&d.head, segs, d.shakes[0].at-1)
+	was, err := w.tx.gaps(&d.head)
 	if err != nil {
 		return err
 	}
-	x := walk.StateOf(&d.Session, d.Prompts, was.ranges)
+	x := walk.StateOf(&d.Session, d.Prompts, was)
 	l := &walker{q: w.tx.conn, user: d.User}
 	for _, s := range d.shakes {
 		if s.rewinds {
@@ -107,7 +105,7 @@ func (w *work) stand(d *draft) error {
 	}
 	d.stand(&x)
 	d.shakes, d.shook, d.stood = nil, true, true
-	return w.tx.putGaps(&d.head, was.written, x.Gaps)
+	return w.tx.putGaps(&d.head, was, x.Gaps)
 }
 
 // stand sets what x says.
@@ -116,31 +114,15 @@ func (h *head) stand(x *walk.State) {
 	h.Prompts = x.Prompts
 }
 
-// The gaps of a session are what was taken back of it.
-type gaps struct {
-	ranges  []skein.SeqRange
-	written []skein.SeqRange // as the table undone has them
-	due     bool             // they are yet to be worked out
-}
-
-// gaps returns what was taken back of a session, which shows segs, when it ended
-// at last. Of one from before there was the table undone, rewinds say it.
-func (t *tx) gaps(h *head, segs walk.Segments, last skein.Seq) (g gaps, err error) {
+// gaps returns what was taken back of a session.
+func (t *tx) gaps(h *head) (all []skein.SeqRange, err error) {
 	err = t.query(`SELECT after, upto FROM undone WHERE user_id = $1 AND n = $2 ORDER BY after`, []any{string(h.User), h.n}, func(r row) error {
 		var x skein.SeqRange
 		err := r.Scan(&x.From, &x.To)
-		if g.due = g.due || x.From < 0; x.From >= 0 {
-			g.written = append(g.written, x)
-		}
+		all = append(all, x)
 		return err
 	})
-	g.ranges = g.written
-	if err != nil || !g.due {
-		return g, err
-	}
-	x, err := walk.Undone(&walker{q: t.conn, user: h.User}, segs, last)
-	g.ranges = x.Gaps
-	return g, err
+	return all, err
 }
 
 // putGaps writes that of a session now is taken back, where was is written.
@@ -169,77 +151,4 @@ func (p *pipe) undone(h *head, gaps []skein.SeqRange) {
 		after[i], upto[i] = int64(g.From), int64(g.To)
 	}
 	p.exec(`INSERT INTO undone (user_id, n, after, upto) SELECT $1, $2, x.* FROM unnest($3::bigint[], $4::bigint[]) x`, string(h.User), h.n, after, upto)
-}
-
-// standAll works out what stands of the sessions that are older than the table
-// undone. One that does not work does not keep the others from it.
-func (s *Store) standAll(ctx context.Context) (bool, error) {
-	var all error
-	var user string
-	var n int64
-	for {
-		var id skein.SessionID
-		found := false
-		err := s.read(ctx, func(q *conn) (err error) {
-			found, err = q.one(`SELECT u.user_id, u.n, coalesce(s.id, '') FROM undone u LEFT JOIN sessions s ON s.user_id = u.user_id AND s.n = u.n
-				WHERE u.after < 0 AND (u.user_id, u.n) > ($1, $2) ORDER BY u.user_id, u.n LIMIT 1`, []any{user, n}, &user, &n, &id)
-			return err
-		})
-		if err != nil || !found {
-			return false, errors.Join(all, err)
-		}
-		if err := s.standOne(ctx, user, n, id); err != nil {
-			all = errors.Join(all, fmt.Errorf("session %s: %w", id, err))
-		}
-	}
-}
-
-// standOne does so with one. It takes the same locks as an append, in the same
-// order.
-func (s *Store) standOne(ctx context.Context, user string, n int64, id skein.SessionID) error {
-	return s.write(ctx, func(t *tx) error {
-		done := func() error {
-			_, err := t.exec(`DELETE FROM undone WHERE user_id = $1 AND n = $2 AND after < 0`, user, n)
-			return err
-		}
-		if id == "" { // deleted
-			return done()
-		}
-		if err := t.lock(id); err != nil {
-			return err
-		}
-		h, err := t.head(id)
-		if err == nil {
-			err = t.touch(&h)
-		}
-		if err == nil {
-			h, err = t.head(id) // nobody changes it from now on
-		}
-		switch {
-		case errors.Is(err, skein.ErrNotFound) || err == nil && h.n != n:
-			return done()
-		case err != nil:
-			return err
-		}
-		segs, err := t.segments(&h, h.Last)
-		if err != nil {
-			return err
-		}
-		was, err := t.gaps(&h, segs, h.Last)
-		if err != nil || !was.due {
-			return err
-		}
-		x, err := walk.Stand(&walker{q: t.conn, user: h.User}, segs, h.Last)
-		if err == nil {
-			err = done()
-		}
-		if err == nil {
-			err = t.putGaps(&h, was.written, x.Gaps)
-		}
-		if err != nil {
-			return err
-		}
-		h.stand(&x)
-		return t.putRow(&h)
-	})
 }

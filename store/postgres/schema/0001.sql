@@ -1,3 +1,6 @@
+-- The tables of a store in a PostgreSQL database: schema 1. Who may do what with
+-- them is in rights.sql.
+--
 -- The user comes first in every key, so that the tables can be partitioned or
 -- spread by it. heads, leases, journal and tombstones hold no text of anybody's and are
 -- seen without row security: by them it is known whose a session is.
@@ -5,6 +8,14 @@
 -- Bytes that text cannot hold (NUL) are U+FFFD in the columns that are looked
 -- through; what callers get back is read from state and payload, which are
 -- exact. Texts are compared by their bytes, whatever the database's language.
+
+-- Which schema these are. (Development builds from before the first release had a
+-- table skein_meta for that.)
+CREATE TABLE skein_schema (
+	one     integer PRIMARY KEY CHECK (one = 1),
+	version integer NOT NULL,
+	program text    NOT NULL -- that brought the tables to it
+);
 
 CREATE SEQUENCE numbers; -- of sessions
 CREATE SEQUENCE fences; -- of leases: none has the number of another, be it of a session that was deleted
@@ -17,6 +28,13 @@ BEGIN
 		RETURN true;
 	END IF;
 	RAISE EXCEPTION 'something has changed meanwhile' USING ERRCODE = 'SK001';
+END $$;
+
+-- Ends a transaction of a program that knows the tables in another version. Its
+-- error's detail is the one that they have.
+CREATE FUNCTION other_schema() RETURNS boolean LANGUAGE plpgsql AS $$
+BEGIN
+	RAISE EXCEPTION 'the tables have another version' USING ERRCODE = 'SK002', DETAIL = (SELECT m.version::text FROM skein_schema m);
 END $$;
 
 -- One narrow row for each session that has begun, or whose lease was taken:
@@ -170,6 +188,7 @@ CREATE TABLE events (
 	imported boolean NOT NULL,
 	client   text COLLATE "C",             -- client ID
 	hash     bytea,            -- of kind and payload, 16 bytes; with a client ID only
+	sum      bigint  NOT NULL, -- skein.Event.Sum: what does not match it is damaged
 	role     text COLLATE "C",             -- of a said event
 	agent    text COLLATE "C",             -- that spoke, where it is not the session's
 	message  text COLLATE "C",             -- message ID, where several events may be one message
@@ -197,6 +216,16 @@ CREATE TABLE bases (
 	PRIMARY KEY (user_id, n)
 );
 CREATE INDEX bases_by_base ON bases (user_id, base, upto);
+
+-- The places of a session, a fork's parent's included, that were taken back:
+-- those behind after, up to and with upto.
+CREATE TABLE undone (
+	user_id text COLLATE "C" NOT NULL,
+	n       bigint NOT NULL,
+	after   bigint NOT NULL,
+	upto    bigint NOT NULL,
+	PRIMARY KEY (user_id, n, after)
+);
 
 -- The events of a deleted session that forks still show stay where they are,
 -- up to and with upto; owner is the session that they count as. So they are
@@ -232,7 +261,8 @@ CREATE TABLE scrubs (
 
 -- What each event added to the usage, and the sums for each session. project and
 -- agent are those of the session that it counts as: sums by these need nothing
--- else. (Sums over sessions would make appends to different ones wait for each
+-- else. What a request costs depends on more than its model, so sums are kept by
+-- tier. (Sums over sessions would make appends to different ones wait for each
 -- other, and would be hardly fewer: few sessions share a quarter of an hour.)
 CREATE TABLE charges (
 	user_id     text COLLATE "C" NOT NULL,
@@ -242,11 +272,13 @@ CREATE TABLE charges (
 	slot        bigint NOT NULL, -- start of the quarter hour
 	provider    text COLLATE "C" NOT NULL,
 	model       text COLLATE "C" NOT NULL,
+	tier        text COLLATE "C" NOT NULL, -- skein.Tier: the service tier, and how long the prompt was
 	input       bigint NOT NULL,
 	output      bigint NOT NULL,
 	reasoning   bigint NOT NULL,
 	cache_read  bigint NOT NULL,
 	cache_write bigint NOT NULL,
+	cache_hour  bigint NOT NULL, -- part of cache_write: kept for an hour
 	requests    bigint NOT NULL,
 	reported    bigint NOT NULL, -- billionths of a US dollar
 	PRIMARY KEY (user_id, n, seq)
@@ -259,6 +291,7 @@ CREATE TABLE usage (
 	slot        bigint NOT NULL,
 	provider    text COLLATE "C" NOT NULL,
 	model       text COLLATE "C" NOT NULL,
+	tier        text COLLATE "C" NOT NULL,
 	project     text COLLATE "C" NOT NULL,
 	agent       text COLLATE "C" NOT NULL,
 	input       bigint NOT NULL,
@@ -266,9 +299,10 @@ CREATE TABLE usage (
 	reasoning   bigint NOT NULL,
 	cache_read  bigint NOT NULL,
 	cache_write bigint NOT NULL,
+	cache_hour  bigint NOT NULL,
 	requests    bigint NOT NULL,
 	reported    bigint NOT NULL,
-	PRIMARY KEY (user_id, n, slot, provider, model)
+	PRIMARY KEY (user_id, n, slot, provider, model, tier)
 ) WITH (fillfactor = 70);
 
 -- What lies out of line, once for each user, for as long as an event refers
@@ -331,8 +365,8 @@ CREATE TABLE records (
 );
 ALTER TABLE records ALTER COLUMN raw SET STORAGE EXTERNAL;
 
--- Deleted sessions and origins: SHA-256 of their names, so that no import
--- brings them back.
+-- Deleted sessions and origins: SHA-256 of their names, so that no import of the
+-- user who deleted them brings them back.
 CREATE TABLE tombstones (
 	user_id text COLLATE "C" NOT NULL,
 	hash    bytea  NOT NULL,
@@ -361,10 +395,16 @@ CREATE TABLE found (
 CREATE INDEX found_by_time ON found (user_id, at, n, seq);
 CREATE INDEX found_all_by_time ON found ((-at), n, seq); -- everybody's: a user's search shall not take it
 CREATE INDEX found_odd ON found (user_id) WHERE odd;
+-- Which pages have rows of which times. Together with the index of words it gives the
+-- newest rows that match without all the others; it is small, and costs appends nothing.
+CREATE INDEX found_times ON found USING brin (at) WITH (pages_per_range = 16, autosummarize = on);
 
--- The indexes begin with the user where the extension for that can be had. There
--- are trigrams, for pieces of words and for regular expressions, where the
--- extension for those can.
+-- The indexes begin with the user where the extension for that can be had. What is
+-- indexed is sorted in by much at once, for each time the places of the usual words
+-- are written anew. Names have trigrams, for pieces of words, where the extension for
+-- those can be had. Texts have none, which would cost more than everything else about
+-- a message: pieces of texts are looked for by the words in them, and else in the
+-- texts.
 DO $$
 DECLARE first text := 'user_id, ';
 BEGIN
@@ -373,13 +413,12 @@ BEGIN
 	EXCEPTION WHEN undefined_file OR feature_not_supported OR insufficient_privilege THEN
 		first := '';
 	END;
-	EXECUTE format('CREATE INDEX found_by_words ON found USING gin (%s words) WITH (gin_pending_list_limit = 1024)', first);
+	EXECUTE format('CREATE INDEX found_by_words ON found USING gin (%s words) WITH (gin_pending_list_limit = 16384)', first);
 	BEGIN
 		CREATE EXTENSION IF NOT EXISTS pg_trgm;
-		EXECUTE format('CREATE INDEX found_by_trigrams ON found USING gin (%s lower(text) gin_trgm_ops) WITH (gin_pending_list_limit = 1024) WHERE NOT odd', first);
 		EXECUTE format('CREATE INDEX names_by_trigrams ON names USING gin (%s name gin_trgm_ops) WITH (gin_pending_list_limit = 64)', first);
 	EXCEPTION WHEN undefined_file OR feature_not_supported OR insufficient_privilege THEN
-		NULL; -- they are looked for in the texts themselves, the newest first
+		NULL; -- names are looked for one by one
 	END;
 END $$;
 
@@ -395,61 +434,59 @@ INSERT INTO indexed (one, xid, ordinal, seq) VALUES (1, '0', -1, 0);
 
 -- The one way from words to rows: row security keeps an index of words from
 -- being used, so this sees everybody's rows and itself compares the user. It
--- returns the newest rows, most of them at most, that match the query, or have
--- all pieces (patterns of LIKE, in small letters); are of that role, if it is
--- not '', and failed, if failures; are of since or later and before until; and
--- are those of the sessions inside, if that is not NULL. sure says that the row
--- does match: that there is nothing in it of doubtful. Where newest, it goes from
--- the newest row back, which is faster where most rows match. who may be NULL,
--- for everybody, where the role is skein_all.
-CREATE FUNCTION find(who text, query tsquery, doubtful tsquery, pieces text[], speaker text, failures boolean, since bigint, until bigint, inside bigint[], most integer, newest boolean)
-RETURNS TABLE (user_id text, n bigint, seq bigint, at bigint, amends bigint, score real, sure boolean)
-LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = public, pg_temp SET enable_bitmapscan = on
+-- returns the rows that match the query or, if odd, are odd; are of that role, if it
+-- is not '', and failed, if failures; are of since or later and before until, and of
+-- a time that is known, if dated; and are those of the sessions inside, if that is
+-- not NULL. It looks at so many of these (look) at most, which are any; there says how
+-- many that were. Of them it returns the newest, most of them at most. sure says that the row
+-- does match: that there is nothing in it of doubtful. who may be NULL, for everybody,
+-- where the role is skein_all.
+--
+-- The settings are for the planner. It does not know that the words lie out of line,
+-- where it costs more to look at them than at the row, and would read all rows of a
+-- user, or all there are, sooner than ask the index.
+CREATE FUNCTION find(who text, query tsquery, doubtful tsquery, odd boolean, speaker text, failures boolean, since bigint, until bigint, dated boolean, inside bigint[], most integer, look integer)
+RETURNS TABLE (user_id text, n bigint, seq bigint, at bigint, amends bigint, score real, sure boolean, there bigint)
+LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = public, pg_temp SET enable_bitmapscan = on SET enable_seqscan = off SET enable_indexscan = off SET enable_indexonlyscan = off
+SET cpu_operator_cost = 1 SET max_parallel_workers_per_gather = 0 SET jit = off
 AS $find$
 DECLARE
-	conds text := 'f.at >= $4';
-	back text := '-f.at, f.n, f.seq'; -- the order, newest first
-	piece text;
-	like_all text := '';
+	conds text := 'f.words @@ $2';
 BEGIN
 	IF current_setting('role') <> 'skein_all' AND (who IS NULL OR who IS DISTINCT FROM current_setting('skein.user', true)) THEN
 		RAISE insufficient_privilege USING MESSAGE = 'find: the rows of another user';
 	END IF;
+	IF odd THEN
+		conds := '(f.words @@ $2 OR f.odd)';
+	END IF;
 	IF who IS NOT NULL THEN
 		conds := conds || ' AND f.user_id = $1';
-		back := 'f.at DESC, f.n DESC, f.seq DESC';
-	END IF;
-	IF query IS NOT NULL THEN
-		conds := conds || ' AND f.words @@ $2';
-	END IF;
-	IF pieces IS NOT NULL THEN
-		FOREACH piece IN ARRAY pieces LOOP
-			like_all := like_all || format(' AND lower(f.text) LIKE %L', piece);
-		END LOOP;
-		conds := conds || format(' AND (NOT f.odd%s OR f.odd)', like_all);
 	END IF;
 	IF speaker <> '' THEN
-		conds := conds || ' AND f.role = $8';
+		conds := conds || ' AND f.role = $9';
 	END IF;
 	IF failures THEN
 		conds := conds || ' AND f.failed';
 	END IF;
+	IF since IS NOT NULL THEN
+		conds := conds || ' AND f.at >= $4';
+	END IF;
 	IF until IS NOT NULL THEN
-		conds := conds || ' AND f.at < $5 AND f.at <> 0';
+		conds := conds || ' AND f.at < $5';
+	END IF;
+	IF dated THEN
+		conds := conds || ' AND f.at <> 0';
 	END IF;
 	IF inside IS NOT NULL THEN
 		conds := conds || ' AND f.n = ANY ($6)';
 	END IF;
-	IF newest THEN
-		PERFORM set_config('enable_bitmapscan', 'off', true); -- for this call
-	ELSIF query IS NOT NULL AND inside IS NULL THEN
-		back := replace(back, 'f.at', '(f.at + 0)'); -- else rows may be gone through by time, all of them, for a few that match
-	END IF;
 	-- Only of those that are taken are the words read: all that match would not fit into memory to be sorted.
-	RETURN QUERY EXECUTE format('SELECT c.user_id, c.n, c.seq, c.at, c.amends, CASE WHEN $2 IS NULL THEN 0 ELSE ts_rank(w.words, $2, 1) END::real, coalesce(NOT w.words @@ $3, false)
-		FROM (SELECT f.ctid AS place, f.user_id, f.n, f.seq, f.at, f.amends FROM found f WHERE %s ORDER BY %s LIMIT $7) c
-		CROSS JOIN LATERAL (SELECT x.words FROM found x WHERE x.ctid = c.place OFFSET 0) w', conds, back)
-		USING who, query, doubtful, since, until, inside, most, speaker;
+	RETURN QUERY EXECUTE format('SELECT c.user_id, c.n, c.seq, c.at, c.amends, ts_rank(w.words, $2, 1), coalesce(NOT w.words @@ $3, false), c.there
+		FROM (SELECT m.place, m.user_id, m.n, m.seq, m.at, m.amends, count(*) OVER () AS there
+			FROM (SELECT f.ctid AS place, f.user_id, f.n, f.seq, f.at, f.amends FROM found f WHERE %s LIMIT $8) m
+			ORDER BY m.at DESC, m.n DESC, m.seq DESC LIMIT $7) c
+		CROSS JOIN LATERAL (SELECT x.words FROM found x WHERE x.ctid = c.place OFFSET 0) w', conds)
+		USING who, query, doubtful, since, until, inside, most, look, speaker;
 END $find$;
 
 -- The same for titles: the sessions whose names are like that pattern, so many of
@@ -497,26 +534,6 @@ BEGIN
 	END IF;
 END $adopt$;
 
--- Which of these tombstones there are. A user is not told whose they are, but of
--- his own and those of files that do not say whose they were.
-CREATE FUNCTION buried(hashes bytea[]) RETURNS TABLE (hash bytea, user_id text)
-LANGUAGE plpgsql STABLE ROWS 10 SECURITY DEFINER SET search_path = public, pg_temp
-AS $buried$
-BEGIN
-	RETURN QUERY SELECT t.hash, CASE WHEN current_setting('role') = 'skein_all' OR t.user_id IN (current_setting('skein.user', true), 'local') THEN t.user_id ELSE '' END
-		FROM tombstones t WHERE t.hash = ANY (hashes);
-END $buried$;
-
--- Takes these tombstones away: a user's, and those of files that do not say whose
--- they were; or all.
-CREATE FUNCTION lift(hashes bytea[]) RETURNS void
-LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = public, pg_temp
-AS $lift$
-BEGIN
-	DELETE FROM tombstones t WHERE t.hash = ANY (hashes)
-		AND (current_setting('role') = 'skein_all' OR t.user_id IN (current_setting('skein.user', true), 'local'));
-END $lift$;
-
 -- Who may log in.
 CREATE TABLE users (
 	user_id  text COLLATE "C" PRIMARY KEY,
@@ -534,10 +551,15 @@ CREATE TABLE tokens (
 	expires bigint NOT NULL -- 0 for never
 );
 
--- What signs the logins of browsers, so that one server knows another's: 244
--- random bits.
-CREATE TABLE secrets (
-	one   integer PRIMARY KEY CHECK (one = 1),
-	login bytea   NOT NULL
+-- The browsers that are logged in.
+CREATE TABLE logins (
+	id      text COLLATE "C" PRIMARY KEY,
+	hash    bytea  NOT NULL UNIQUE, -- SHA-256 of what the browser shows
+	token   text COLLATE "C" NOT NULL REFERENCES tokens (name) ON DELETE CASCADE ON UPDATE CASCADE,
+	device  text   NOT NULL, -- what the browser says that it is
+	address text   NOT NULL, -- from which it came last
+	created bigint NOT NULL,
+	used    bigint NOT NULL, -- last, to about a minute
+	expires bigint NOT NULL
 );
-INSERT INTO secrets (one, login) VALUES (1, decode(replace(gen_random_uuid()::text || gen_random_uuid()::text, '-', ''), 'hex'));
+CREATE INDEX logins_token ON logins (token, used);

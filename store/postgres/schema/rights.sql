@@ -10,11 +10,11 @@
 GRANT USAGE ON SCHEMA public TO skein_user, skein_all;
 GRANT SELECT, INSERT, UPDATE, DELETE ON heads, leases, journal, sessions, names, events, bases, undone, strands, doomed, scrubs, charges, usage,
 	blobs, blob_refs, files, records, tombstones, found TO skein_user, skein_all;
-GRANT SELECT, INSERT, UPDATE, DELETE ON indexed, unsummed, users, tokens, logins TO skein_all;
+GRANT SELECT, INSERT, UPDATE, DELETE ON indexed, users, tokens, logins TO skein_all;
 GRANT SELECT ON indexed, users TO skein_user;
 GRANT USAGE ON SEQUENCE numbers, fences TO skein_user, skein_all;
 GRANT SELECT ON SEQUENCE numbers, fences TO skein_all; -- pg_dump --role=skein_all reads them
-GRANT SELECT ON skein_meta TO PUBLIC; -- who opens the database looks there first
+GRANT SELECT ON skein_schema TO PUBLIC; -- who opens the database looks there first
 
 DO $$
 DECLARE t text;

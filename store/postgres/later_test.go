@@ -1,0 +1,116 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/internal/pgtest"
+)
+
+// later is Options of a later version, whose schema has a step more than this one's.
+func later(t *testing.T, step string) Options {
+	t.Helper()
+	steps, err := schemaSteps()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Options{steps: append(steps, step)}
+}
+
+// What a session has is there after a migration, and it goes on. A program of the
+// version before writes no more. A step that fails leaves all as it was.
+func TestAMigrationLeavesWhatWasThere(t *testing.T) {
+	dsn := pgtest.DSN(t)
+	s := openTest(t, dsn)
+	add := func(s *Store, events ...skein.Event) error {
+		_, err := skein.Add(t.Context(), s, "a", events...)
+		return err
+	}
+	if err := add(s, skein.NewEvent(skein.KindCreated, noon, skein.Created{}), skein.Say(noon, skein.UserSays("one"))); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(t.Context(), dsn, later(t, `CREATE TABLE later (x text); SELECT no_such_function()`)); err == nil {
+		t.Error("Open with a step that fails = nil")
+	}
+	if err := add(s, skein.Say(noon, skein.UserSays("two"))); err != nil {
+		t.Errorf("Add after a migration that failed: %v", err)
+	}
+	o := later(t, `ALTER TABLE sessions ADD COLUMN mood text NOT NULL DEFAULT ''; CREATE TABLE later (x text)`)
+	newer, err := Open(t.Context(), dsn, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { newer.Close() })
+	if err := add(newer, skein.Say(noon, skein.UserSays("three"))); err != nil {
+		t.Errorf("Add after the migration: %v", err)
+	}
+	if got, err := newer.Session(t.Context(), "a"); err != nil || got.Messages != 3 || got.First != "one" {
+		t.Errorf("Session after the migration = %d messages from %q, %v; want 3 from one", got.Messages, got.First, err)
+	}
+	if err := add(s, skein.Say(noon, skein.UserSays("four"))); !errors.Is(err, skein.ErrNewer) {
+		t.Errorf("Add by the version before = %v, want %v", err, skein.ErrNewer)
+	}
+	if _, err := Open(t.Context(), dsn, Options{}); !errors.Is(err, skein.ErrNewer) {
+		t.Errorf("Open by the version before = %v, want %v", err, skein.ErrNewer)
+	}
+}
+
+// Who is in the midst of a write has looked which version the tables have: they stay
+// so until that is committed.
+func TestAMigrationWaitsForWhoWrites(t *testing.T) {
+	dsn := pgtest.DSN(t)
+	s := openTest(t, dsn)
+	c, err := pgx.Connect(t.Context(), dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close(context.WithoutCancel(t.Context())) //nolint:errcheck // nothing was written
+	look := strings.NewReplacer("$1", "'skein_user'", "$2", "''", "$3", "1").Replace(setPut)
+	for _, q := range []string{"BEGIN", look} {
+		if _, err := c.Exec(t.Context(), q); err != nil {
+			t.Fatal(err)
+		}
+	}
+	opened := make(chan error, 1)
+	go func() {
+		s, err := Open(t.Context(), dsn, later(t, `CREATE TABLE later (x text)`))
+		if err == nil {
+			err = s.Close()
+		}
+		opened <- err
+	}()
+	until(t, "the migration waits", func() bool {
+		return s.number(t, `SELECT count(*) FROM pg_locks WHERE relation = 'skein_schema'::regclass AND NOT granted`) == 1
+	})
+	if _, err := c.Exec(t.Context(), "COMMIT"); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-opened; err != nil {
+		t.Errorf("Open = %v once the other has committed, want nil", err)
+	}
+	if _, err := c.Exec(t.Context(), look); err == nil {
+		t.Error("who writes by the rules of the version before is not refused after the migration")
+	}
+}
+
+// What a build from before the first release made is not taken for a schema of
+// these, nor touched.
+func TestTablesOfDevelopmentBuildsAreRefused(t *testing.T) {
+	dsn := pgtest.DSN(t)
+	if err := openTest(t, dsn).Close(); err != nil {
+		t.Fatal(err)
+	}
+	owner := pgtest.As(t, dsn, "skein_owner")
+	for _, v := range []string{"1", "13"} {
+		pgtest.Exec(t, owner, `ALTER TABLE skein_schema RENAME TO skein_meta`, `UPDATE skein_meta SET version = `+v)
+		if _, err := Open(t.Context(), dsn, Options{}); !errors.Is(err, skein.ErrInvalid) || !strings.Contains(err.Error(), "skein export") {
+			t.Errorf("Open of a development build's tables of version %s = %v, want %v, and what to do", v, err, skein.ErrInvalid)
+		}
+		pgtest.Exec(t, owner, `ALTER TABLE skein_meta RENAME TO skein_schema`) // fails if another was made
+	}
+}
