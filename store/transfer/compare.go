@@ -178,7 +178,7 @@ func (s *summer) session(ctx context.Context, k *known) ([]byte, error) {
 	}
 	s.Tokens += is.Usage.Tokens()
 	is.Revision, is.LockedBy = 0, ""
-	is.Updated, is.Touched = 0, 0 // they follow from the events, and what was stored before there was a Touched may have another
+	is.Updated, is.Touched = 0, 0 // they follow from the events
 	if !s.second {
 		is.ID, is.User = s.place(is.ID), s.whose(is.User)
 		if is.Parent != nil {

@@ -276,27 +276,6 @@ func TestCopySaysWhatDiffers(t *testing.T) {
 	}
 }
 
-// dated is a store from before housekeeping had a time of its own.
-type dated struct{ skein.Store }
-
-func (d dated) Unwrap() skein.Store { return d.Store }
-
-func (d dated) As(u skein.User) skein.Store { return dated{d.Store.As(u)} }
-
-func (d dated) Session(ctx context.Context, id skein.SessionID) (skein.Session, error) {
-	s, err := d.Store.Session(ctx, id)
-	s.Updated, s.Touched = max(s.Updated, s.Touched), 0
-	return s, err
-}
-
-func TestCopyOfAnOldStoreIsTheSame(t *testing.T) {
-	from, to := memory.New(), memory.New()
-	put(t, from, skein.Batch{Session: "a", Events: append(begun(skein.Created{}, 1), skein.NewEvent(skein.KindTitled, 9_000, skein.Titled{Title: "t", By: skein.ByPerson}))})
-	if r, err := transfer.Copy(t.Context(), dated{from}, to, transfer.Options{}); err != nil || !r.Same() {
-		t.Errorf("Copy: %+v, %v; want no difference", r, err)
-	}
-}
-
 func TestCopyMixesNoSessions(t *testing.T) {
 	x, y := memory.New(), memory.New()
 	put(t, x, skein.Batch{Session: "a", Events: begun(skein.Created{}, 3)})
