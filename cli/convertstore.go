@@ -68,7 +68,7 @@ func (o *convertOptions) stores(ctx context.Context, j *job, args []string) (err
 		return advise(err, "it went on in %s, which this cannot bring together: use skein push, or copy to a new store", to)
 	}
 	if errors.Is(err, skein.ErrExists) {
-		return advise(err, "it stays as it is there; copy to a new store, or as it was copied before: with --user, which gives other IDs to sessions whose own are taken")
+		return advise(err, "it stays as it is there; copy to a new store, or as it was copied before (--user gives other IDs where they are taken), or use skein push, which leaves taken keys behind")
 	}
 	if errors.Is(err, skein.ErrNotFound) && o.users != nil {
 		return advise(err, "only what the users have that --user names is copied; whose these are says: skein list --all --json --store %s", from)
