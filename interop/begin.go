@@ -41,7 +41,7 @@ func (t *target) begins(ctx context.Context, record int, bs []Begin) error {
 	return ctx.Err()
 }
 
-// errTaken says that another import has begun the same file meanwhile.
+// errTaken says that another import has begun to read the same file.
 var errTaken = errors.New("another import is reading it")
 
 // begin creates the session of th, if it has none yet, for the record with

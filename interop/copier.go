@@ -9,7 +9,7 @@ import (
 	"github.com/skein-dev/skein/interop/reconcile"
 )
 
-// A copier takes the records of a file that so far only repeats another's.
+// A copier takes the records of a file as long as it only repeats another file's.
 type copier struct {
 	t          *target
 	places     map[skein.ClientID]skein.Place // of the records up to ahead
@@ -69,8 +69,8 @@ func (c *copier) lookAhead(ctx context.Context, rs []read) error {
 	return err
 }
 
-// take takes a record: as a copy, as one that is held back, or as the first of
-// the file's own, which ends the copier.
+// take takes a record: as a copy, as one that is held back, or as the first one that
+// only this file has, which ends the copier.
 func (c *copier) take(ctx context.Context, rec *skein.Record, r read) error {
 	for _, key := range []skein.ClientID{r.made.CopyKey, rec.Key} {
 		if key == "" {
@@ -126,7 +126,7 @@ func (c *copier) share(key skein.ClientID, items []Item, places []skein.Place) {
 	c.n++
 }
 
-// own ends the copying: it creates the session and appends what was held back.
+// own creates the session and queues what was held back. The copier ends with it.
 func (c *copier) own(ctx context.Context, key skein.ClientID) error {
 	defer c.follow.close()
 	t := c.t
@@ -206,7 +206,7 @@ func (c *copier) shows(ctx context.Context, id skein.SessionID, p skein.Place) (
 	return false, nil
 }
 
-// revise puts a record that was taken before into the next flush.
+// revise queues a record that was taken before once more, as it is now.
 func (t *target) revise(rec skein.Record) {
 	i, found := slices.BinarySearchFunc(t.records, rec.N, func(r skein.Record, n int) int { return r.N - n })
 	if found {

@@ -63,7 +63,7 @@ func (t echoes) only(here map[recordHash]int) echoes {
 	return b.list
 }
 
-// noRecord stands for none: what was written was that something is gone.
+// noRecord is the hash of an echo without a record: what was written was a removal.
 var noRecord = recordHash{}
 
 // upTo returns a list that tells of the events up to last.
@@ -159,8 +159,8 @@ func (b *echoBuilder) add(h recordHash, seq skein.Seq) {
 	b.seq = seq
 }
 
-// takeEcho takes a record that was made of events which the session has: it makes
-// none, but its items have their places.
+// takeEcho takes a record that was written here, of events that the session has: it
+// makes no events, but its items get their ordinals.
 func (t *target) takeEcho(ctx context.Context, r read, seqs []skein.Seq) error {
 	t.echoes[hashRecord(r.rec.Raw)] = seqs[1:]
 	key, _ := t.claims.keyOf(r)

@@ -7,12 +7,13 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// flush appends what waits: events, records and how far the file was read in
-// one transaction. The file does not look unchanged until finish.
+// flush appends what is queued: events, records and how far the file was read, in
+// one transaction. Until finish the stored file counts as changed, so that the next
+// import reads it.
 func (t *target) flush(ctx context.Context) error { return t.commit(ctx, candidate{path: t.file.Path}) }
 
-// finish appends the rest, when the file has been read to its end. broken says
-// that it could not be.
+// finish appends the rest when the file has been read to its end. If reading failed
+// before the end, broken is the reason.
 func (t *target) finish(ctx context.Context, broken error) error {
 	if broken != nil {
 		return t.commit(ctx, candidate{path: t.file.Path})
@@ -38,9 +39,9 @@ func (t *target) finish(ctx context.Context, broken error) error {
 	return t.commit(ctx, now)
 }
 
-// endRewriting withdraws what is gone from a file that was rewritten, and
-// drops the records that it has no more. If not all of the file could be read,
-// that waits until it can.
+// endRewriting withdraws what was removed from a file that was rewritten, and
+// drops the records that it no longer has. If part of the file cannot be read, the
+// withdrawals wait until it can.
 func (t *target) endRewriting(ctx context.Context) error {
 	if t.main.begun {
 		if err := t.begin(ctx, t.main, ""); err != nil {
@@ -111,7 +112,7 @@ func (t *target) commit(ctx context.Context, now candidate) (err error) {
 	return nil
 }
 
-// state is what the file's next reading must know.
+// state returns what the next reading of the file must know.
 func (t *target) state() state {
 	s := t.at
 	s.Rewriting, s.Removed, s.Shrunk, s.Unread = t.w.state.Rewriting, t.w.state.Removed, t.w.state.Shrunk, t.w.state.Unread
@@ -129,7 +130,7 @@ func (t *target) state() state {
 	return s
 }
 
-// batches returns what waits, the file's main session first. Its batch has the
+// batches returns what is queued, the file's main session first. Its batch has the
 // records. The file's state is that of now: a session that had to begin under
 // another ID is found by it when the file is read again.
 func (t *target) batches() []skein.Batch {
@@ -159,7 +160,7 @@ func (t *target) batches() []skein.Batch {
 	return bs
 }
 
-// receive notes where the events stand now.
+// receive notes the seqs that the store gave to the events.
 func (t *target) receive(bs []skein.Batch, got []skein.Receipt) {
 	for i, b := range bs {
 		t.im.rep.count(b, got[i])

@@ -11,8 +11,8 @@ import (
 	"github.com/skein-dev/skein/store/lenient"
 )
 
-// predictEnd works out where the main session will end when what waits has been
-// appended.
+// predictEnd works out where the main session will end when what is queued has
+// been appended.
 func (t *target) predictEnd(ctx context.Context) error {
 	if len(t.main.events) == 0 {
 		return nil
@@ -28,9 +28,9 @@ func (t *target) predictEnd(ctx context.Context) error {
 	return nil
 }
 
-// forkIfDiverged sees to it that a file which went on after its session had gone on
-// here goes on in a fork: at the last event that both have. So neither line of
-// the conversation stands in the middle of the other.
+// forkIfDiverged begins a fork, at the last event that both have, if the file went
+// on with a conversation that went on here too. So neither line of the conversation
+// stands in the middle of the other.
 func (t *target) forkIfDiverged(ctx context.Context, key skein.ClientID, items []Item) error {
 	th := t.main
 	if t.alone || !th.begun || t.w.known.Session == "" || t.ends == 0 {
@@ -60,8 +60,8 @@ func (t *target) forkIfDiverged(ctx context.Context, key skein.ClientID, items [
 	return nil
 }
 
-// isNews reports whether a record tells of a step of the conversation that the
-// session has not: in a file that was rewritten most are known.
+// isNews reports whether a record has a step of the conversation that the session
+// does not have. In a file that was rewritten most records have none.
 func (t *target) isNews(ctx context.Context, key skein.ClientID, items []Item) (bool, error) {
 	if !slices.ContainsFunc(items, func(it Item) bool { return it.Session == "" && reconcile.Talks(it.Event.Kind) }) || isAside(items) {
 		return false, nil
@@ -97,7 +97,7 @@ func isAside(items []Item) bool {
 	return false
 }
 
-// branch goes on in a fork of the session, at seq.
+// branch makes what comes next go into a fork of the session, at seq.
 func (t *target) branch(sess skein.Session, at skein.Seq) {
 	th := t.main
 	hash := reconcile.Mark(t.file.Path + "\x00" + string(sess.ID) + "\x00" + strconv.FormatInt(int64(at), 10))

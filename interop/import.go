@@ -143,7 +143,7 @@ func (im *importer) importEach(ctx context.Context, works []planned, p Progress)
 	return errors.Join(err, ignoreCancel(<-done, err))
 }
 
-// ignoreCancel drops an error that only follows from another.
+// ignoreCancel drops a cancellation that only follows from an earlier error.
 func ignoreCancel(err, first error) error {
 	if first != nil && errors.Is(err, context.Canceled) {
 		return nil
@@ -224,8 +224,8 @@ func (im *importer) consume(ctx context.Context, chunks <-chan chunk, p Progress
 	return ctx.Err()
 }
 
-// takeChunk takes a chunk, and at the end of its file says in the report how
-// that went. Only errors that the next file would meet too are returned.
+// takeChunk takes a chunk, and at the end of its file adds the outcome to the
+// report. It returns only errors that the next file would meet too.
 func (im *importer) takeChunk(ctx context.Context, t *target, c chunk) error {
 	if c.torn && im.torn != nil { // it will be looked at again
 		im.torn(c.w.now)
@@ -286,8 +286,8 @@ func (im *importer) takeChunk(ctx context.Context, t *target, c chunk) error {
 	return nil
 }
 
-// dies says that the source is not to be read on, nor its unit to look as if
-// all of it were taken.
+// dies ends the reading of the source. Its unit counts as changed, so that the next
+// import reads it again.
 func (t *target) dies() {
 	t.w.dead.Store(true)
 	if t.w.unit != nil {

@@ -54,7 +54,7 @@ type redo struct {
 // maxRereads is how often a file may be found to be older than others in one import.
 const maxRereads = 8
 
-// errOriginal says that a file is not to be read on before the copies of it.
+// errOriginal says that a file is read on only after its copies were taken out.
 var errOriginal = errors.New("its copies were read before it")
 
 // brings reports whether a session is stored also where it was deleted: as this

@@ -9,8 +9,8 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// appendAll appends the batches, and where one of the reasons why the store
-// refuses them can be helped, once more without it.
+// appendAll appends the batches. If the store refuses them for a reason that can be
+// removed, it removes that and tries once more.
 func (t *target) appendAll(ctx context.Context, bs []skein.Batch) ([]skein.Receipt, error) {
 	got, err := t.im.store.Append(ctx, bs...)
 	switch {
@@ -79,8 +79,8 @@ func (t *target) dropInvalid() (some bool) {
 	return some
 }
 
-// reconcileAll compares what waits with what the store has: a client ID is there
-// already, with other content.
+// reconcileAll compares what is queued with what the store has: another writer
+// stored another content under one of the client IDs.
 func (t *target) reconcileAll(ctx context.Context) error {
 	for _, th := range t.order {
 		if len(th.events) == 0 {
@@ -101,7 +101,7 @@ func (t *target) reconcileAll(ctx context.Context) error {
 	return nil
 }
 
-// dropDead finds the children among the file's sessions that were deleted.
+// dropDead finds out which children among the file's sessions were deleted.
 func (t *target) dropDead(ctx context.Context) error {
 	for _, th := range t.order {
 		if th == t.main || !th.begun || len(th.events) == 0 {

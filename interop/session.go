@@ -16,7 +16,7 @@ type fileSession struct {
 	fork   *skein.Parent // if it begins as one
 	begun  bool          // its created event is stored or waits in events
 	shared bool          // it was begun by another file: what comes may be there
-	dead   bool          // it was deleted; what comes for it is dropped
+	dead   bool          // it was deleted: its events are dropped
 	last   skein.Seq     // where the session ended when it was appended to; 0 if not known
 	base   skein.Seq     // of a fork: the events up to here are its parent's; known with stored, and when it is new
 	keys   []skein.ClientID

@@ -22,10 +22,10 @@ type target struct {
 	order   []*fileSession
 	copies  *copier // while the file is only a copy, as far as was read; nil afterwards
 	apart   []apart
-	last    taken            // the last record, which may come again, longer
+	last    taken            // the last record; a torn one comes again when it is longer
 	records []skein.Record   // for the next flush
 	runs    [][]skein.Record // earlier ones in its place that do not follow each other
-	revised []skein.Record   // earlier ones that are stored and made events since
+	revised []skein.Record   // stored records that made events afterwards
 	bytes   int64            // of records
 	forget  bool
 	shrunk  map[reconcile.HashedKey]int // of state.Shrunk
@@ -145,9 +145,9 @@ func (t *target) take(ctx context.Context, r read) error {
 	return err
 }
 
-// inherited returns the key of a record of a file that is read again: the one of
-// the record that it may be a copy of, if its session shows all that this made of
-// its parent, and otherwise key, which is its own.
+// inherited returns the key of a record of a file that is read again: the key of
+// the record that it may be a copy of, if its session shows everything of its
+// parent that this one made; otherwise key, the record's own.
 func (t *target) inherited(ctx context.Context, key skein.ClientID, r read) (skein.ClientID, error) {
 	if err := t.begin(ctx, t.main, key); err != nil {
 		return "", err
@@ -163,7 +163,7 @@ func (t *target) inherited(ctx context.Context, key skein.ClientID, r read) (ske
 	return of, nil
 }
 
-// store puts a record where the next flush finds it, unless it is stored.
+// store queues a record for the next flush, unless it is stored already.
 func (t *target) store(r read, rec skein.Record) {
 	again, was := rec.N == t.last.rec.N, t.last.rec.Damage
 	pieces := was != "" && was == rec.Damage && t.last.line == r.line && strings.HasPrefix(was, jsonl.LongLine) // of one line
@@ -204,9 +204,9 @@ func (t *target) number(key skein.ClientID, items []Item) {
 	}
 }
 
-// emit appends the items of a record to the sessions they belong to. It reports
-// whether all of them stand in what these show of their parents: a copy that is
-// read again.
+// emit reconciles the items of a record with the sessions that they belong to. It
+// reports whether these show all of the items of their parents already: then the
+// record is a copy that is read again.
 func (t *target) emit(ctx context.Context, key skein.ClientID, at site, items []Item) (copies bool, err error) {
 	copies, t.making = true, len(items)
 	used := map[skein.ClientID]bool{}
