@@ -1,7 +1,6 @@
 package pgtest
 
 import (
-	"fmt"
 	"net"
 	"net/url"
 	"os"
@@ -59,16 +58,6 @@ func (c *Cluster) DSN(t testing.TB) string {
 	return database(t, c.Admin(), application)
 }
 
-// Log returns what the server has written to its log.
-func (c *Cluster) Log(t testing.TB) string {
-	t.Helper()
-	b, err := os.ReadFile(filepath.Join(c.dir, "log"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(b)
-}
-
 // Stop ends the server; how is a mode of pg_ctl: "fast" breaks off what runs,
 // "immediate" also leaves recovery to the next start.
 func (c *Cluster) Stop(t testing.TB, how string) {
@@ -95,6 +84,3 @@ func (c *Cluster) Promote(t testing.TB) {
 		t.Fatal(err)
 	}
 }
-
-// String returns the cluster's name for messages, without its password.
-func (c *Cluster) String() string { return fmt.Sprintf("cluster on %s", c.Address()) }

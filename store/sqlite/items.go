@@ -50,26 +50,6 @@ func itemsOf(m *skein.Message, f *skein.Facts) any {
 	return string(skein.MustJSON(w.items))
 }
 
-// itemsIn returns events.items of an event, which puts a message somewhere if
-// speaks says so; nil if it has none.
-func itemsIn(e skein.Event, speaks bool) any {
-	if e.Kind == skein.KindAmended && speaks {
-		a, err := skein.Decode[skein.Amended](e)
-		if err != nil {
-			return nil
-		}
-		e = skein.Event{Kind: skein.KindSaid, Payload: a.Payload}
-	}
-	if e.Kind != skein.KindSaid {
-		return nil
-	}
-	f, err := skein.FactsOf(e)
-	if err != nil {
-		return nil
-	}
-	return itemsOf(f.Message, &f)
-}
-
 // hasItems reports whether m is more than one text.
 func hasItems(m *skein.Message) bool {
 	texts := 0

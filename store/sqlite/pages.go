@@ -3,7 +3,6 @@ package sqlite
 import (
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"io/fs"
 	"math"
 	"os"
@@ -382,5 +381,3 @@ func recordValue(kind uint64, b []byte) any {
 	}
 	return string(b)
 }
-
-func (s byteSpan) String() string { return fmt.Sprintf("[%d, %d)", s.from, s.to) }
