@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/skein-dev/skein"
 )
 
 // Main runs the command that args name and returns the exit code: 0 done, 1
@@ -24,12 +26,24 @@ func Main(ctx context.Context, env *Env, args []string) int {
 		return exitDone
 	}
 	if ctx.Err() != nil {
-		err = context.Canceled
+		err = givenUp(err)
 	}
 	if !f.started && !errors.Is(err, errUsage) {
 		err = usagef("%v", err) // cobra's own, of flags
 	}
 	return f.report(err, cmd.CommandPath())
+}
+
+// givenUp returns what is to be told of err, which a command ended with after it
+// was to give up: what the end of its work caused is nothing to speak of, but
+// what is wrong with the store is.
+func givenUp(err error) error {
+	for _, wrong := range []error{skein.ErrReplaced, skein.ErrCorrupt, skein.ErrFull} {
+		if errors.Is(err, wrong) {
+			return &told{err.Error(), wrong}
+		}
+	}
+	return context.Canceled
 }
 
 // report prints err for people and returns its exit code.
