@@ -254,7 +254,8 @@ func (x *batch) event(i int) (skein.Seq, error) {
 	if s.Said = row.Prev; e.Kind == skein.KindSaid {
 		s.Said = e.Seq
 	}
-	return e.Seq, x.book.Put(i, &row)
+	seq := e.Seq // what was put may be let go of
+	return seq, x.book.Put(i, &row)
 }
 
 // amend works out what an amended event puts in another's place.
