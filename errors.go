@@ -150,10 +150,10 @@ var ErrSum = errors.New("its checksum does not match: it is not what was stored"
 // lost with the damage that a store was rebuilt after. Its level is error.
 const NoteLost = "lost"
 
-// StandIn returns an event that says, in the place of the damaged one, that it is
+// Placeholder returns an event that says, in the place of the damaged one, that it is
 // damaged. It is for people to read. Only a copy of the session stores it, elsewhere:
-// [Event.StandsIn] tells it from what was said.
-func (e *DamagedError) StandIn() Event {
+// [Event.IsPlaceholder] tells it from what was said.
+func (e *DamagedError) Placeholder() Event {
 	ev := NewEvent(KindNoted, e.Time, Noted{Name: "damaged", Level: "error", Data: MustJSON(e.Error())})
 	switch e.Kind {
 	case KindCreated:
@@ -174,9 +174,9 @@ func (e *DamagedError) StandIn() Event {
 // standIn is what the client ID of each stand-in begins with.
 const standIn = "damaged/"
 
-// StandsIn reports whether e only stands in for a damaged event
-// ([DamagedError.StandIn]).
-func (e *Event) StandsIn() bool { return strings.HasPrefix(string(e.ClientID), standIn) }
+// IsPlaceholder reports whether e only stands in for a damaged event
+// ([DamagedError.Placeholder]).
+func (e *Event) IsPlaceholder() bool { return strings.HasPrefix(string(e.ClientID), standIn) }
 
 // A DamagedRecordsError says which records of a source file, from number First to
 // Last, cannot be read. It wraps [ErrCorrupt] and Err.

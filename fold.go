@@ -33,7 +33,7 @@ func Fold(id SessionID, events []Event) (Session, error) {
 type Tally struct {
 	id      SessionID
 	session Session
-	stand   Standing
+	stand   LiveMessages
 	charged map[string]Usage // by request
 }
 
@@ -79,7 +79,7 @@ func (t *Tally) Add(e Event) (_ Added, err error) {
 		err = t.stand.Add(e)
 	}
 	if added.Stale {
-		t.session.Stand(t.stand.Shown())
+		t.session.SetShown(t.stand.Shown())
 	}
 	if err == nil && facts.Charge != nil && facts.Charge.Request != "" {
 		t.charged[facts.Charge.Request] = added.Counted
@@ -116,30 +116,30 @@ func (x *Shown) Set(f Facts) (model bool) {
 	return false
 }
 
-// A Standing tells from events which messages of a session stand: what was
+// A LiveMessages tells from events which messages of a session stand: what was
 // neither taken back nor withdrawn. That is what [Session.Messages] counts, and
 // what [Entries] does not mark. Its zero value is ready.
-type Standing struct{ folder Folder }
+type LiveMessages struct{ folder EntryBuilder }
 
 // Add takes in the event e, whose seq must be greater than those before. Said,
 // rewound and amended ones matter. Where not all of them are added, there must
 // be all rewinds, and of each message all pieces and amendments or none.
 //
 // The error wraps [ErrInvalid]: a payload that does not fit its kind.
-func (s *Standing) Add(e Event) error {
+func (s *LiveMessages) Add(e Event) error {
 	s.folder.light = true
 	return s.folder.Add(e)
 }
 
 // Joins reports whether a said event that comes next, with this message ID, is
 // a further piece of a message that stands.
-func (s *Standing) Joins(id string) bool {
+func (s *LiveMessages) Joins(id string) bool {
 	_, ok := s.folder.joins(id)
 	return ok
 }
 
 // Shown returns what stands: Messages, Turns, First and LastPrompt.
-func (s *Standing) Shown() (x Shown) {
+func (s *LiveMessages) Shown() (x Shown) {
 	for _, m := range s.messages() {
 		if !m.stands {
 			continue
@@ -154,23 +154,23 @@ func (s *Standing) Shown() (x Shown) {
 	return x
 }
 
-// A standing message is one that was said.
-type standing struct {
+// A liveMessage message is one that was said.
+type liveMessage struct {
 	typed, stands bool
 	words         string // of the first piece that stands
 }
 
 // messages returns the messages in order of their first events.
-func (s *Standing) messages() []standing {
+func (s *LiveMessages) messages() []liveMessage {
 	f := &s.folder
 	spans := f.line.spans(math.MaxInt64)
-	all := make([]standing, 0, len(f.said))
+	all := make([]liveMessage, 0, len(f.said))
 	at := make([]int, len(f.said)) // first piece → index in all
 	for i := range f.said {
 		p := &f.said[i]
 		if p.first == i {
 			at[i] = len(all)
-			all = append(all, standing{typed: p.typed})
+			all = append(all, liveMessage{typed: p.typed})
 		}
 		m := &all[at[p.first]]
 		if within(spans, p.seq) && !p.gone && !m.stands {
@@ -180,14 +180,14 @@ func (s *Standing) messages() []standing {
 	return all
 }
 
-// inShort returns what a Standing keeps of m: its first words.
+// inShort returns what a LiveMessages keeps of m: its first words.
 func inShort(m *Message) Message {
 	return Message{ID: m.ID, Parts: []Part{TextPart(m.Prompt())}}
 }
 
-// A line tells which events lie in the context after the last one: all but
+// A liveLine tells which events lie in the context after the last one: all but
 // what was rewound. It is worked out from the rewound events alone.
-type line struct {
+type liveLine struct {
 	rewinds []rewind // in order of at
 }
 
@@ -195,7 +195,7 @@ type rewind struct{ at, to Seq }
 
 // add takes in that the event at seq goes back to the seq to. One that names
 // no earlier event goes nowhere.
-func (l *line) add(at, to Seq) {
+func (l *liveLine) add(at, to Seq) {
 	l.rewinds = append(l.rewinds, rewind{at, max(0, min(to, at-1))})
 }
 
@@ -208,7 +208,7 @@ type SeqRange struct{ From, To Seq }
 //
 // The error wraps [ErrInvalid]: a payload that does not fit its kind.
 func OnLine(events []Event, last Seq) ([]SeqRange, error) {
-	var l line
+	var l liveLine
 	for _, e := range events {
 		if e.Kind == KindRewound && e.Seq <= last {
 			to, err := Decode[Rewound](e)
@@ -243,7 +243,7 @@ func Unrewound(events []Event) ([]Event, error) {
 }
 
 // spans returns the places on the line that ends at last, in order.
-func (l *line) spans(last Seq) []SeqRange {
+func (l *liveLine) spans(last Seq) []SeqRange {
 	var back []SeqRange
 	for last > 0 {
 		i := sort.Search(len(l.rewinds), func(i int) bool { return l.rewinds[i].at > last })
@@ -262,7 +262,7 @@ func (l *line) spans(last Seq) []SeqRange {
 }
 
 // on reports whether seq lies on the line that goes on after the last event.
-func (l *line) on(seq Seq) bool {
+func (l *liveLine) on(seq Seq) bool {
 	if n := len(l.rewinds); n == 0 || seq > l.rewinds[n-1].at {
 		return true
 	}

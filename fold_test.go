@@ -166,7 +166,7 @@ func TestApplyOneByOneEqualsFold(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		events := eventtest.EventsFrom(rapid.SliceOfN(rapid.Byte(), 0, 300).Draw(t, "events"))
 		s := skein.Session{ID: "s"}
-		var known skein.Standing
+		var known skein.LiveMessages
 		for i, e := range events {
 			f, err := skein.FactsOf(e)
 			if err != nil {
@@ -184,7 +184,7 @@ func TestApplyOneByOneEqualsFold(t *testing.T) {
 				t.Fatal(err)
 			}
 			if added.Stale {
-				s.Stand(known.Shown())
+				s.SetShown(known.Shown())
 			}
 		}
 		whole, err := skein.Fold("s", events)
@@ -419,7 +419,7 @@ func TestEntriesNamesTheEventThatIsDamaged(t *testing.T) {
 }
 
 func TestEntriesLeavesTheEventsAsTheyWere(t *testing.T) {
-	var f skein.Folder
+	var f skein.EntryBuilder
 	for _, e := range eventtest.Number(eventtest.Created(), eventtest.Assistant("m", skein.TextPart("a")), eventtest.Assistant("m", skein.TextPart("ab"))) {
 		if err := f.Add(e); err != nil {
 			t.Fatal(err)
@@ -431,7 +431,7 @@ func TestEntriesLeavesTheEventsAsTheyWere(t *testing.T) {
 	}
 }
 
-// A store's Newest gives the Folder a window: its messages' events and all
+// A store's Newest gives the EntryBuilder a window: its messages' events and all
 // marks. The entries are those at the end of the whole.
 func TestFolderOfAWindowEqualsTheEndOfTheWhole(t *testing.T) {
 	events := eventtest.Number(
@@ -439,7 +439,7 @@ func TestFolderOfAWindowEqualsTheEndOfTheWhole(t *testing.T) {
 		eventtest.Assistant("n", skein.TextPart("e")), eventtest.Assistant("n", skein.TextPart("ef")), eventtest.Withdrawn(6), eventtest.User("g"),
 	)
 	all := eventtest.EntriesOf(t, events)
-	var f skein.Folder
+	var f skein.EntryBuilder
 	for _, e := range events {
 		switch {
 		case e.Kind == skein.KindSaid && e.Seq < 8:

@@ -49,7 +49,7 @@ type Lifecycle interface {
 
 	// Scrub replaces every occurrence of secrets in the events that the
 	// session shows, its source records, index and blobs by a mark of the
-	// same length (see [erase.Blot]), raises the revision, also of other sessions
+	// same length (see [erase.Mask]), raises the revision, also of other sessions
 	// that show a changed event, and appends a noted event named scrubbed
 	// without the secrets. It is the one exception to "events are never
 	// changed". What is damaged it goes around, and names (see [Scrubbed]).

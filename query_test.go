@@ -127,7 +127,7 @@ func TestAMessageOfManyPiecesIsPutTogether(t *testing.T) {
 		events[i] = skein.Say(1, m)
 		events[i].Seq = skein.Seq(i + 1)
 	}
-	var f skein.Folder
+	var f skein.EntryBuilder
 	for _, e := range events {
 		if err := f.Add(e); err != nil {
 			t.Fatal(err)

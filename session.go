@@ -78,7 +78,7 @@ func (s *Session) Name() string {
 // Prior is what a store has to look up before it can add an event to a
 // session: what came before, of the same message and of the same request.
 type Prior struct {
-	Message bool  // the event is a further piece of a message, of which an earlier piece stands where the session goes on; see [Standing.Joins]
+	Message bool  // the event is a further piece of a message, of which an earlier piece stands where the session goes on; see [LiveMessages.Joins]
 	Charged Usage // what was counted for the same Charge.Request; zero if nothing was
 	Base    Shown // for a created event of a fork: what the parent had at that seq
 }
@@ -97,7 +97,7 @@ type Shown struct {
 // Added is what one event added to a session: what stores write down beside it.
 type Added struct {
 	Piece   bool  // it is a further piece of a message counted before
-	Stale   bool  // it took back, withdrew or changed messages: Session.Stand is to be called with what stands now, before the session is read
+	Stale   bool  // it took back, withdrew or changed messages: Session.SetShown is to be called with what stands now, before the session is read
 	Turn    int   // turn that the event belongs to; 0 before the first
 	Charge  Usage // what to add to the usage; zero if nothing
 	Tier    Tier  // of the request, by all that is now counted for it
@@ -225,7 +225,7 @@ func (s *Session) create(c *Created, base Shown) error {
 	}
 	if fork {
 		s.Base, s.Last = c.Parent.Seq, c.Parent.Seq
-		s.Stand(base)
+		s.SetShown(base)
 		s.Undone = base.Undone
 		s.Project, s.Cwd = cmp.Or(s.Project, base.Project), cmp.Or(s.Cwd, base.Cwd)
 		s.Agent, s.Model = cmp.Or(s.Agent, base.Agent), cmp.Or(s.Model, base.Model)
@@ -239,9 +239,9 @@ func (s *Session) Ever() Counts {
 	return Counts{s.Messages + s.Undone.Messages, s.Turns + s.Undone.Turns}
 }
 
-// Stand sets what is counted and told of the messages that stand now: Messages,
+// SetShown sets what is counted and told of the messages that stand now: Messages,
 // Turns, First and LastPrompt of x.
-func (s *Session) Stand(x Shown) {
+func (s *Session) SetShown(x Shown) {
 	ever := s.Ever()
 	s.Undone = Counts{ever.Messages - x.Messages, ever.Turns - x.Turns}
 	s.Messages, s.Turns, s.First, s.LastPrompt = x.Messages, x.Turns, x.First, x.LastPrompt

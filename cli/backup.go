@@ -60,7 +60,7 @@ does. With --due that is what is made, if it is due.`,
 }
 
 // backup makes a backup, at args[0] if there is one, and returns where.
-func (j *job) backup(ctx context.Context, k inspect.Keeper, args []string) (string, error) {
+func (j *job) backup(ctx context.Context, k inspect.Backups, args []string) (string, error) {
 	path := j.backupPath("backup")
 	if len(args) > 0 {
 		path = args[0]
@@ -155,8 +155,8 @@ func notRestored(j *job, path string, err error) error {
 }
 
 // keeper returns the store as one that can be copied.
-func (j *job) keeper() (inspect.Keeper, error) {
-	k, ok := skein.PartOf[inspect.Keeper](j.store)
+func (j *job) keeper() (inspect.Backups, error) {
+	k, ok := skein.PartOf[inspect.Backups](j.store)
 	if !ok {
 		err := fmt.Errorf("the store %s is no file that can be copied", j.place)
 		switch {

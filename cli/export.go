@@ -137,11 +137,11 @@ func (o *exportOptions) write(ctx context.Context, j *job, w io.Writer, s skein.
 	hide := drawn(o.secrets)
 	entries, shown := hide.entries(reader{ctx, j.store, s}.entries(0)), hide.session(s)
 	if !o.rewound {
-		entries = render.Standing(entries)
+		entries = render.Live(entries)
 	}
 	switch o.to {
 	case "json":
-		told, err := render.TellCalls(&s, j.store.Events(ctx, s.ID, 0), s.Last)
+		told, err := render.ProgressOfCalls(&s, j.store.Events(ctx, s.ID, 0), s.Last)
 		if err != nil {
 			return err
 		}
@@ -156,7 +156,7 @@ func (o *exportOptions) write(ctx context.Context, j *job, w io.Writer, s skein.
 	if err != nil {
 		return err
 	}
-	told, err := render.Tell(&s, j.store.Events(ctx, s.ID, 0), s.Last, hide.text)
+	told, err := render.ProgressOf(&s, j.store.Events(ctx, s.ID, 0), s.Last, hide.text)
 	if err != nil {
 		return err
 	}

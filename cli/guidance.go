@@ -33,7 +33,7 @@ func (t *thread) guide() {
 	if t.at.user() != t.job.owner() || t.face.program == relaying {
 		own, t.roster.Memory = "", ""
 	}
-	w := guidance.Where{Own: own, Cwd: t.cwd()}
+	w := guidance.Locations{Own: own, Cwd: t.cwd()}
 	if w.Cwd != "" {
 		w.Project = projectRoot(w.Cwd)
 	}

@@ -50,7 +50,7 @@ func (unclosed) Close() error { return nil }
 
 // mcpOptions are what the tools for agents are made of.
 func (j *job) mcpOptions() mcp.Options {
-	prices := sync.OnceValues(func() (*price.Table, error) { return price.Load(j.settings.prices...) })
+	prices := sync.OnceValues(func() (*price.List, error) { return price.Load(j.settings.prices...) })
 	return mcp.Options{Version: j.Version, Now: j.Now, Cost: func(r skein.UsageRow) (float64, bool, error) {
 		table, err := prices()
 		if err != nil {

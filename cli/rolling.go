@@ -32,7 +32,7 @@ func (j *job) keeps() int {
 // rolling makes backups while a command has the store open, until stop, which
 // waits. After it a process is started, if there is still one to be made.
 func (j *job) rolling(ctx context.Context) (stop func()) {
-	k, ok := skein.PartOf[inspect.Keeper](j.whole)
+	k, ok := skein.PartOf[inspect.Backups](j.whole)
 	if !ok || j.keeps() < 1 || j.Detach == nil {
 		return func() {}
 	}
@@ -65,7 +65,7 @@ func (j *job) rolling(ctx context.Context) (stop func()) {
 }
 
 // roll makes a backup if one is due.
-func (j *job) roll(ctx context.Context, k inspect.Keeper) (path string, err error) {
+func (j *job) roll(ctx context.Context, k inspect.Backups) (path string, err error) {
 	if due, err := k.Due(ctx, j.keeps()); err != nil || !due {
 		return "", err
 	}
@@ -73,7 +73,7 @@ func (j *job) roll(ctx context.Context, k inspect.Keeper) (path string, err erro
 }
 
 // listCopies prints what the store could be put back to, the newest first.
-func (j *job) listCopies(ctx context.Context, k inspect.Keeper, asJSON bool) error {
+func (j *job) listCopies(ctx context.Context, k inspect.Backups, asJSON bool) error {
 	all, err := k.Copies(ctx)
 	if err != nil {
 		return err
@@ -109,13 +109,13 @@ func (j *job) listCopies(ctx context.Context, k inspect.Keeper, asJSON bool) err
 // A backupLook says how old the newest backup is. It is a [inspect.Examiner].
 type backupLook struct {
 	j *job
-	k inspect.Keeper
+	k inspect.Backups
 }
 
 // backupLook returns what looks at the backups of the store; nil if it has none
 // of its own.
 func (j *job) backupLook() inspect.Examiner {
-	k, ok := skein.PartOf[inspect.Keeper](j.whole)
+	k, ok := skein.PartOf[inspect.Backups](j.whole)
 	if !ok {
 		return nil
 	}

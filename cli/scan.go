@@ -141,7 +141,7 @@ func (o *scanOptions) write(j *job, s skein.Session, leaks []leak) error {
 // leaks returns the secrets of s, each once, in order.
 func (j *job) leaks(ctx context.Context, r *redact.Redactor, s skein.Session, files []skein.SourceFile) (all []leak, err error) {
 	at := map[string]int{}
-	note := func(v redact.Value) *leak {
+	note := func(v redact.KnownSecret) *leak {
 		i, ok := at[v.Text]
 		if !ok {
 			i = len(all)
@@ -200,7 +200,7 @@ func (j *job) records(ctx context.Context, files []skein.SourceFile, look func(r
 }
 
 // once returns each value once.
-func once(all []redact.Value) (out []redact.Value) {
+func once(all []redact.KnownSecret) (out []redact.KnownSecret) {
 	seen := map[string]bool{}
 	for _, v := range all {
 		if !seen[v.Text] {

@@ -232,14 +232,14 @@ func (o *scrubOptions) count(ctx context.Context, j *job, files []skein.SourceFi
 		if err != nil {
 			return err
 		}
-		if _, found := erase.Blot(e.Payload, secrets); found {
+		if _, found := erase.Mask(e.Payload, secrets); found {
 			done.Events++
 		}
 	}
 	done.Unread = o.met
 	j.lost = func(bad *skein.DamagedRecordsError) { done.UnreadRecords += bad.Last - bad.First + 1 }
 	return j.records(ctx, files, func(raw []byte) {
-		if _, found := erase.Blot(raw, secrets); found {
+		if _, found := erase.Mask(raw, secrets); found {
 			done.Records++
 		}
 	})

@@ -34,7 +34,7 @@ func scrubLines(path string, secrets []string) (changed int, err error) {
 	}
 	var out bytes.Buffer
 	for line := range bytes.Lines(b) {
-		clean, found := erase.Blot(line, secrets)
+		clean, found := erase.Mask(line, secrets)
 		if found {
 			changed++
 		}

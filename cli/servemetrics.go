@@ -27,7 +27,7 @@ func (o *serveOptions) count(ctx context.Context, j *job, options *door.Options)
 		return c, nil
 	}
 	c.of = &atomic.Pointer[door.Door]{}
-	index, _ := skein.PartOf[inspect.Lagger](j.store)
+	index, _ := skein.PartOf[inspect.IndexLag](j.store)
 	m := metrics.New(metrics.Options{
 		Now: j.Now, Index: index, Size: func() int64 { return sizeOf(j.settings.text("store")) },
 		Streams: func() int {

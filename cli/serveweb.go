@@ -13,6 +13,6 @@ import (
 func (j *job) webOptions(log *slog.Logger) web.Options {
 	return web.Options{
 		Version: j.Version, Now: j.Now, Log: log, Agents: handoffNames(), Secrets: redact.New(),
-		Prices: sync.OnceValues(func() (*price.Table, error) { return price.Load(j.settings.prices...) }),
+		Prices: sync.OnceValues(func() (*price.List, error) { return price.Load(j.settings.prices...) }),
 	}
 }

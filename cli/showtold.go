@@ -9,7 +9,7 @@ import (
 
 // told returns messages again, and what the events tell besides them. Only the
 // events that a part of a session needs are read.
-func (o *showOptions) told(r reader, messages iter.Seq2[skein.Entry, error]) (iter.Seq2[skein.Entry, error], *render.Told, error) {
+func (o *showOptions) told(r reader, messages iter.Seq2[skein.Entry, error]) (iter.Seq2[skein.Entry, error], *render.Progress, error) {
 	from, to := skein.Seq(0), r.session.Last
 	if o.last+o.first+o.turn > 0 {
 		var part []skein.Entry
@@ -43,9 +43,9 @@ func (o *showOptions) told(r reader, messages iter.Seq2[skein.Entry, error]) (it
 	}
 	events := r.store.Events(r.ctx, r.session.ID, from)
 	if o.json {
-		told, err := render.TellCalls(&r.session, events, to)
+		told, err := render.ProgressOfCalls(&r.session, events, to)
 		return messages, told, err
 	}
-	told, err := render.Tell(&r.session, events, to, o.curtain.text)
+	told, err := render.ProgressOf(&r.session, events, to, o.curtain.text)
 	return messages, told, err
 }

@@ -24,7 +24,7 @@ type transcript struct {
 	begun bool   // anything was printed
 	typed bool   // a person typed the message at hand
 	lined bool   // the last was a line about a tool
-	told  *render.Told
+	told  *render.Progress
 	asked map[string]string // what calls without result are about, by ID
 	above string            // ID of the call right above
 	err   error

@@ -300,7 +300,7 @@ func (fd *finder) tombstones(ctx context.Context) error {
 	if m, ok := s.(mending); ok {
 		s = m.Store
 	}
-	b, ok := skein.PartOf[erase.Burier](s)
+	b, ok := skein.PartOf[erase.Tombstones](s)
 	if !ok {
 		return nil
 	}

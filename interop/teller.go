@@ -25,7 +25,7 @@ func newTeller(events []skein.Event, after skein.Seq, list echoes) *teller {
 	last := after
 	for _, e := range events {
 		last = max(last, e.Seq)
-		if e.StandsIn() && e.Seq <= after {
+		if e.IsPlaceholder() && e.Seq <= after {
 			t.lost = append(t.lost, e)
 		}
 		id := reconcile.WithoutMark(e.ClientID)

@@ -81,7 +81,7 @@ func (d Draft) Entries() ([]skein.Entry, error) { return d.EntriesOf(len(d.Event
 //
 // Errors as [skein.Entries].
 func (d Draft) EntriesOf(n int) ([]skein.Entry, error) {
-	var f skein.Folder
+	var f skein.EntryBuilder
 	for _, e := range d.Events[:n] {
 		if m, ok := d.long[e.Seq]; ok {
 			f.AddMessage(e, m)

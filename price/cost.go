@@ -57,7 +57,7 @@ type rates struct {
 //
 // A price that a person set holds for every tier. What the models echo and
 // replay answered, which run here and on no network, costs nothing.
-func (t *Table) Cost(r skein.UsageRow, at skein.Time) (cost NanoUSD, known bool) {
+func (t *List) Cost(r skein.UsageRow, at skein.Time) (cost NanoUSD, known bool) {
 	u := r.Usage
 	if u.Tokens() == 0 && u.Reported == 0 {
 		return 0, true
@@ -89,7 +89,7 @@ func (t *Table) Cost(r skein.UsageRow, at skein.Time) (cost NanoUSD, known bool)
 
 // Window returns how many tokens this model can read, 0 if that is not known.
 // provider may be "": the model's name then says whose it is.
-func (t *Table) Window(provider, model string) int64 {
+func (t *List) Window(provider, model string) int64 {
 	m, _ := t.find(lower(provider), lower(model))
 	return m.Window
 }
@@ -97,7 +97,7 @@ func (t *Table) Window(provider, model string) int64 {
 func lower(s string) string { return strings.ToLower(strings.TrimSpace(s)) }
 
 // at returns the price in force at t; if t is not known, on the day date.
-func (m model) at(t skein.Time, date string) price {
+func (m modelPrice) at(t skein.Time, date string) price {
 	if t == 0 {
 		t, _ = skein.ParseTime(date + "T23:59:59Z")
 	}

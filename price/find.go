@@ -8,7 +8,7 @@ import (
 
 // find returns the model of this name, which is in lower case. provider may be
 // empty: then the model's name says whose it is.
-func (t *Table) find(provider, name string) (model, bool) {
+func (t *List) find(provider, name string) (modelPrice, bool) {
 	p := t.provider(provider, name)
 	for _, name := range spellings(name) {
 		if m, ok := t.in(p, name); ok {
@@ -21,22 +21,22 @@ func (t *Table) find(provider, name string) (model, bool) {
 			return t.find(v.ID, rest)
 		}
 	}
-	return model{}, false
+	return modelPrice{}, false
 }
 
 // provider returns the provider that is meant, or nil.
-func (t *Table) provider(name, model string) *provider {
+func (t *List) provider(name, model string) *providerPrices {
 	if name != "" {
 		return t.byName(name)
 	}
-	i := slices.IndexFunc(t.providers, func(p *provider) bool { return p.Models.of(model) })
+	i := slices.IndexFunc(t.providers, func(p *providerPrices) bool { return p.Models.of(model) })
 	if i < 0 {
 		return nil
 	}
 	return t.providers[i]
 }
 
-func (t *Table) byName(name string) *provider {
+func (t *List) byName(name string) *providerPrices {
 	for _, p := range t.providers {
 		if p.ID == name {
 			return p
@@ -51,12 +51,12 @@ func (t *Table) byName(name string) *provider {
 }
 
 // in returns the model of this name that p sells.
-func (t *Table) in(p *provider, name string) (model, bool) {
+func (t *List) in(p *providerPrices, name string) (modelPrice, bool) {
 	if p == nil {
-		return model{}, false
+		return modelPrice{}, false
 	}
 	models := p.models()
-	if i := slices.IndexFunc(models, func(m model) bool { return m.Match.of(name) }); i >= 0 {
+	if i := slices.IndexFunc(models, func(m modelPrice) bool { return m.Match.of(name) }); i >= 0 {
 		return models[i], true
 	}
 	for _, id := range p.Fallback {
@@ -64,7 +64,7 @@ func (t *Table) in(p *provider, name string) (model, bool) {
 			return m, true
 		}
 	}
-	return model{}, false
+	return modelPrice{}, false
 }
 
 // spellings returns the names under which a model may stand in the table, the

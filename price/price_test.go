@@ -54,7 +54,7 @@ var (
 	long  = skein.Usage{Input: 1000, Output: 500, CacheRead: 280000, CacheWrite: 2000, Requests: 1}
 )
 
-func builtIn(t *testing.T, overrides ...Override) *Table {
+func builtIn(t *testing.T, overrides ...Override) *List {
 	t.Helper()
 	table, err := Load(overrides...)
 	if err != nil {
@@ -64,7 +64,7 @@ func builtIn(t *testing.T, overrides ...Override) *Table {
 }
 
 // cost returns what one request cost.
-func cost(t *Table, provider, model string, at skein.Time, u skein.Usage) (NanoUSD, bool) {
+func cost(t *List, provider, model string, at skein.Time, u skein.Usage) (NanoUSD, bool) {
 	return t.Cost(skein.UsageRow{Provider: provider, Model: model, Tier: skein.TierOf("", u.Prompt()), Usage: u}, at)
 }
 

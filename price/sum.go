@@ -22,7 +22,7 @@ type Sum struct {
 // Sums puts the rows of one value together: days in the order in which they
 // come, all else with the largest cost first. Days have the prices of their
 // noon, in UTC, all else the newest ones.
-func (t *Table) Sums(rows []skein.UsageRow, by skein.Dimension) []Sum {
+func (t *List) Sums(rows []skein.UsageRow, by skein.Dimension) []Sum {
 	var out []Sum
 	at := map[string]int{}
 	for _, r := range rows {
@@ -45,7 +45,7 @@ func (t *Table) Sums(rows []skein.UsageRow, by skein.Dimension) []Sum {
 }
 
 // Sum puts all rows together, at the prices of a time, under no name.
-func (t *Table) Sum(rows []skein.UsageRow, at skein.Time) (sum Sum) {
+func (t *List) Sum(rows []skein.UsageRow, at skein.Time) (sum Sum) {
 	for _, r := range rows {
 		usd, known := t.Cost(r, at)
 		recorded := NanoUSD(r.Usage.Reported)

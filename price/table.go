@@ -15,31 +15,31 @@ import (
 //go:embed prices.jsonl
 var data []byte
 
-// A Table knows what models cost. It is safe for use by many goroutines.
-type Table struct {
+// A List knows what models cost. It is safe for use by many goroutines.
+type List struct {
 	Source string // where the prices are from, with its version
 	Date   string // of the source's release, 2026-09-23: prices set later are not in it
 
 	overrides []Override
-	providers []*provider
+	providers []*providerPrices
 }
 
-// A provider is one line of the data; its models are read when first asked
+// A providerPrices is one line of the data; its models are read when first asked
 // for, because most programs ask for two providers of forty.
-type provider struct {
-	ID       string   `json:"provider"`
-	Match    *match   `json:"match"`
-	Models   *match   `json:"models"`
-	Fallback []string `json:"fallback"`
+type providerPrices struct {
+	ID       string       `json:"provider"`
+	Match    *namePattern `json:"match"`
+	Models   *namePattern `json:"models"`
+	Fallback []string     `json:"fallback"`
 
-	models func() []model
+	models func() []modelPrice
 }
 
-type model struct {
-	ID     string  `json:"id"`
-	Match  match   `json:"match"`
-	Window int64   `json:"window"`
-	Prices []price `json:"prices"`
+type modelPrice struct {
+	ID     string      `json:"id"`
+	Match  namePattern `json:"match"`
+	Window int64       `json:"window"`
+	Prices []price     `json:"prices"`
 }
 
 // Load returns the built-in prices. Overrides go before them, the first that
@@ -47,7 +47,7 @@ type model struct {
 //
 // The error wraps [skein.ErrInvalid] if an override names no model or has a
 // negative price.
-func Load(overrides ...Override) (t *Table, err error) {
+func Load(overrides ...Override) (t *List, err error) {
 	defer skein.Wrapf(&err, "price: load")
 	for _, o := range overrides {
 		if err := o.check(); err != nil {
@@ -57,20 +57,20 @@ func Load(overrides ...Override) (t *Table, err error) {
 	return parse(data, overrides)
 }
 
-func parse(data []byte, overrides []Override) (*Table, error) {
+func parse(data []byte, overrides []Override) (*List, error) {
 	head, rest, _ := bytes.Cut(data, []byte("\n"))
-	t := &Table{overrides: overrides}
+	t := &List{overrides: overrides}
 	if err := json.Unmarshal(head, t); err != nil {
 		return nil, fmt.Errorf("%w: first line of the prices: %w", skein.ErrCorrupt, err)
 	}
 	const begin = `{"provider":`
 	for block := range strings.SplitSeq(string(rest), "\n"+begin) {
 		line, models, _ := strings.Cut(strings.TrimPrefix(block, begin), "\n")
-		p := &provider{}
+		p := &providerPrices{}
 		if err := json.Unmarshal([]byte(begin+line), p); err != nil {
 			return nil, fmt.Errorf("%w: prices: provider %.40q: %w", skein.ErrCorrupt, line, err)
 		}
-		p.models = sync.OnceValue(func() []model { return parseModels(models) })
+		p.models = sync.OnceValue(func() []modelPrice { return parseModels(models) })
 		t.providers = append(t.providers, p)
 	}
 	return t, nil
@@ -78,9 +78,9 @@ func parse(data []byte, overrides []Override) (*Table, error) {
 
 // parseModels reads a provider's models. It panics on what is no model: the
 // data is built in, and a test reads all of it.
-func parseModels(lines string) (ms []model) {
+func parseModels(lines string) (ms []modelPrice) {
 	for line := range strings.Lines(lines) {
-		var m model
+		var m modelPrice
 		if err := json.Unmarshal([]byte(line), &m); err != nil {
 			panic(fmt.Sprintf("price: model %.80q: %v", line, err))
 		}
@@ -89,16 +89,16 @@ func parseModels(lines string) (ms []model) {
 	return ms
 }
 
-// A match picks names; exactly one field is set.
-type match struct {
-	Equals   string  `json:"equals"`
-	Starts   string  `json:"starts_with"`
-	Ends     string  `json:"ends_with"`
-	Contains string  `json:"contains"`
-	Regex    *regex  `json:"regex"`
-	Or       []match `json:"or"`
-	And      []match `json:"and"`
-	Not      *match  `json:"not"`
+// A namePattern picks names; exactly one field is set.
+type namePattern struct {
+	Equals   string        `json:"equals"`
+	Starts   string        `json:"starts_with"`
+	Ends     string        `json:"ends_with"`
+	Contains string        `json:"contains"`
+	Regex    *regex        `json:"regex"`
+	Or       []namePattern `json:"or"`
+	And      []namePattern `json:"and"`
+	Not      *namePattern  `json:"not"`
 }
 
 // regex is compiled when it is read.
@@ -110,7 +110,7 @@ func (r *regex) UnmarshalText(b []byte) (err error) {
 }
 
 // of reports whether m picks name, which is in lower case.
-func (m *match) of(name string) bool {
+func (m *namePattern) of(name string) bool {
 	switch {
 	case m == nil:
 		return false
@@ -127,12 +127,12 @@ func (m *match) of(name string) bool {
 	case m.Not != nil:
 		return !m.Not.of(name)
 	case m.And != nil:
-		return !anyOf(m.And, func(m *match) bool { return !m.of(name) })
+		return !anyOf(m.And, func(m *namePattern) bool { return !m.of(name) })
 	}
-	return anyOf(m.Or, func(m *match) bool { return m.of(name) })
+	return anyOf(m.Or, func(m *namePattern) bool { return m.of(name) })
 }
 
-func anyOf(ms []match, is func(*match) bool) bool {
+func anyOf(ms []namePattern, is func(*namePattern) bool) bool {
 	for i := range ms {
 		if is(&ms[i]) {
 			return true

@@ -1,8 +1,8 @@
 package price
 
-// A tier is a service tier whose price is published, as a factor of the usual
+// A tierPrice is a service tier whose price is published, as a factor of the usual
 // price of all that a request reads and writes.
-type tier struct {
+type tierPrice struct {
 	provider string // its ID
 	model    string // its ID; "" for all of the provider's
 	service  string // as [skein.Tier.Service]
@@ -14,7 +14,7 @@ type tier struct {
 // processing) publish. The table has few of them, as models with names of their
 // own, which a test holds these against. What Anthropic's priority tier costs, a
 // contract says, and of Google's only the bounds are known.
-var tiers = []tier{
+var tiers = []tierPrice{
 	{"anthropic", "", "batch", 0.5},
 	{"anthropic", "claude-opus-4-6", "fast", 6},
 	{"anthropic", "claude-opus-4-7", "fast", 6},
@@ -44,7 +44,7 @@ var tiers = []tier{
 // factor returns what a service tier of a model costs as a multiple of the usual
 // one, and false if that is not known. provider is who sells it, as the record
 // names it; "" for the one whose model it is.
-func (t *Table) factor(provider, name string, m model, service string) (float64, bool) {
+func (t *List) factor(provider, name string, m modelPrice, service string) (float64, bool) {
 	if service == "" {
 		return 1, true
 	}

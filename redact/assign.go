@@ -4,10 +4,10 @@ import "strings"
 
 // assignRules find what is given to a name that says what it is: in code, JSON,
 // YAML, .env files, on command lines, in URLs and in XML.
-func assignRules() (rules []rule) {
+func assignRules() (rules []secretRule) {
 	add := func(kind Kind, word string, judge func(string) bool) {
 		a := assignment{kind, word, judge}
-		rules = append(rules, rule{word: word, find: a.find, vague: true, given: a.given})
+		rules = append(rules, secretRule{word: word, find: a.find, vague: true, given: a.given})
 	}
 	for _, w := range strings.Fields(`password passwd passphrase pwd _pass pass=`) {
 		add("password", w, password)
@@ -81,7 +81,7 @@ func (a *assignment) secret(s string, at int) bool {
 	return !strings.HasSuffix(a.word, "=") && a.kind != service || at == 0 || !alnum(s[at-1])
 }
 
-// find is a [finder] of what is given to a name in text.
+// find is a [findFunc] of what is given to a name in text.
 func (a *assignment) find(s string, at, end int) []Secret {
 	if !a.secret(s, at) {
 		return nil
@@ -97,19 +97,19 @@ func (a *assignment) find(s string, at, end int) []Secret {
 	return []Secret{{a.kind, v.from, v.to}}
 }
 
-// given is a [given] of the name of a member.
+// given is a [givenFunc] of the name of a member.
 func (a *assignment) given(name string, at, end int, value string) (Kind, bool) {
 	return a.kind, value != "" && a.secret(name, at) && nameEnd(name, end) == len(name) && a.judge(value) && !placeholder(value)
 }
 
-// A value is what a name is given.
-type value struct {
+// An assigned is what a name is given.
+type assigned struct {
 	from, to int
 	quoted   bool
 }
 
 // valueOf returns the value of the name of which a word ends at end.
-func valueOf(s string, at, end int) (v value, ok bool) {
+func valueOf(s string, at, end int) (v assigned, ok bool) {
 	i := end
 	if s[end-1] != '=' {
 		i = nameEnd(s, end)
@@ -131,7 +131,7 @@ func valueOf(s string, at, end int) (v value, ok bool) {
 		quote = s[i]
 		i++
 	}
-	v = value{from: i, to: valueEnd(s, i, quote), quoted: quote != 0}
+	v = assigned{from: i, to: valueEnd(s, i, quote), quoted: quote != 0}
 	return v, v.to > v.from
 }
 

@@ -21,8 +21,8 @@ func (a *automaton) ends(state int) bool { return state >= a.hot }
 // at returns the numbers of the words that end at a state, longest first.
 func (a *automaton) at(state int) []int { return a.found[state-a.hot] }
 
-// node is a state while the automaton is built.
-type node struct {
+// jsonNode is a state while the automaton is built.
+type jsonNode struct {
 	next [64]uint16 // 0: none
 	fail uint16
 	ends []int
@@ -36,7 +36,7 @@ func newAutomaton(words []string) *automaton {
 	for _, w := range words {
 		size += len(w)
 	}
-	nodes, classes := make([]node, 1, size), uint8(0)
+	nodes, classes := make([]jsonNode, 1, size), uint8(0)
 	for n, w := range words {
 		at := uint16(0)
 		for _, b := range []byte(w) {
@@ -46,7 +46,7 @@ func newAutomaton(words []string) *automaton {
 			}
 			c := a.class[b]
 			if nodes[at].next[c] == 0 {
-				nodes = append(nodes, node{})
+				nodes = append(nodes, jsonNode{})
 				nodes[at].next[c] = uint16(len(nodes) - 1)
 			}
 			at = nodes[at].next[c]
@@ -63,7 +63,7 @@ func newAutomaton(words []string) *automaton {
 
 // link makes every step of every node lead somewhere: where there was none, to
 // where the longest end of what was read leads.
-func link(nodes []node) {
+func link(nodes []jsonNode) {
 	queue := make([]uint16, 0, len(nodes))
 	for _, n := range nodes[0].next {
 		if n != 0 {
@@ -87,7 +87,7 @@ func link(nodes []node) {
 }
 
 // number makes the table, with the nodes at which words end last.
-func (a *automaton) number(nodes []node) {
+func (a *automaton) number(nodes []jsonNode) {
 	state := make([]int, len(nodes))
 	for i := range nodes {
 		if len(nodes[i].ends) == 0 {

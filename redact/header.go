@@ -9,8 +9,8 @@ import (
 
 // headerRules find what is shown at a door: Authorization headers, cookies,
 // curl's -u, .netrc.
-func headerRules() []rule {
-	return []rule{
+func headerRules() []secretRule {
+	return []secretRule{
 		{word: "authorization", find: authorization},
 		{word: "bearer ", find: bearer},
 		{word: "basic ", find: basic},
@@ -89,7 +89,7 @@ func cookie(s string, _, end int) (all []Secret) {
 
 // curl finds the passwords of a curl command: those of -u and -U, and of their
 // long names, wherever they stand in it.
-func curl() finder {
+func curl() findFunc {
 	flag := sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`\s(?:-[uU]|--user|--proxy-user)[ =]*(?:["'][^:"']{1,100}:([^"'\\\n]{3,100})|[^\s:"']{1,100}:([^\s"'\\;&|<>()]{3,100}))`)
 	})
@@ -124,7 +124,7 @@ func command(s string) string {
 }
 
 // netrc finds the password of a line of .netrc.
-func netrc() finder {
+func netrc() findFunc {
 	line := sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`^(?i:machine) [^\s]+\s+login\s+[^\s]+\s+password\s+([^\s"'\\]{3,100})`)
 	})

@@ -22,20 +22,20 @@ func (r *Redactor) JSON(b []byte) []byte {
 	return append(w.out, b[w.done:]...)
 }
 
-// A Value is a secret itself.
-type Value struct {
+// A KnownSecret is a secret itself.
+type KnownSecret struct {
 	Kind Kind
 	Text string
 }
 
 // Values returns the secrets that [Redactor.JSON] takes out of b, in order.
-func (r *Redactor) Values(b []byte) (all []Value) {
+func (r *Redactor) Values(b []byte) (all []KnownSecret) {
 	if json.Valid(b) {
 		return r.walk(b).found
 	}
 	s := string(b)
 	for _, f := range r.Find(s) {
-		all = append(all, Value{f.Kind, s[f.Start:f.End]})
+		all = append(all, KnownSecret{f.Kind, s[f.Start:f.End]})
 	}
 	return all
 }
@@ -64,7 +64,7 @@ type jsonWalk struct {
 	last string // string before
 	name string // of the member whose value is next; "" if there is none
 
-	found []Value
+	found []KnownSecret
 }
 
 // between looks at what stands between two strings: a colon alone makes the
@@ -89,7 +89,7 @@ func (w *jsonWalk) text(at, end int) {
 		return
 	}
 	for _, f := range found {
-		w.found = append(w.found, Value{f.Kind, s[f.Start:f.End]})
+		w.found = append(w.found, KnownSecret{f.Kind, s[f.Start:f.End]})
 	}
 	w.out = append(w.out, w.in[w.done:at]...)
 	w.out = skein.AppendQuoted(w.out, without(s, found))
@@ -110,7 +110,7 @@ func (w *jsonWalk) secrets(name, s string) []Secret {
 			if rule.given == nil {
 				header = true
 			} else if kind, ok := rule.given(name, i+1-len(rule.word), i+1, s); ok {
-				found = append(found, match{Secret{kind, 0, len(s)}, true})
+				found = append(found, ruleMatch{Secret{kind, 0, len(s)}, true})
 			}
 		}
 	}
@@ -122,7 +122,7 @@ func (w *jsonWalk) secrets(name, s string) []Secret {
 
 // header returns what is found in s as it is behind head, by more than by the
 // name.
-func (w *jsonWalk) header(head, s string) (found []match) {
+func (w *jsonWalk) header(head, s string) (found []ruleMatch) {
 	for _, m := range w.matches(head + s) {
 		if m.Start -= len(head); m.Start >= 0 && !m.vague {
 			m.End -= len(head)

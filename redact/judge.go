@@ -23,7 +23,7 @@ func placeholder(v string) bool {
 
 // code reports whether a value without quotes is an expression: a call, an
 // index, a field of something.
-func code(s string, v value) bool {
+func code(s string, v assigned) bool {
 	if v.to < len(s) && (s[v.to] == '(' || s[v.to] == '[' || s[v.to] == '{') {
 		return true
 	}

@@ -9,8 +9,8 @@ import (
 )
 
 // keyRules are of keys that are known by more than how they begin.
-func keyRules() []rule {
-	return []rule{
+func keyRules() []secretRule {
+	return []secretRule{
 		{word: "-----begin", find: privateKey},
 		{word: "sk-", find: modelKey()},
 		{word: ":aa", find: telegramToken()},
@@ -71,7 +71,7 @@ const (
 // modelKey finds the keys of those who serve models: most begin alike. Some
 // have a shape that nothing else has; the others are told from names with
 // hyphens by standing alone and by their letters.
-func modelKey() finder {
+func modelKey() findFunc {
 	shaped := sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`^sk-(?:ant-[a-z]+[0-9]+-[\w-]{20}|(?:proj|svcacct|admin)-[\w-]{40}|or-v1-[0-9a-f]{64})`)
 	})
@@ -116,7 +116,7 @@ func modelKind(key string) Kind {
 }
 
 // telegramToken finds a bot's token: its number stands before the word.
-func telegramToken() finder {
+func telegramToken() findFunc {
 	const digits = 16
 	compile := sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^:A[\w-]{34}`) })
 	return func(s string, at, _ int) []Secret {
@@ -137,7 +137,7 @@ func telegramToken() finder {
 
 // behind returns a finder of what the expressions before and after match on both
 // sides of the word, in its case, in the n bytes there.
-func behind(kind Kind, word, before, after string, n int) finder {
+func behind(kind Kind, word, before, after string, n int) findFunc {
 	head := sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?:` + before + `)$`) })
 	tail := sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(?:` + after + `)`) })
 	return func(s string, at, end int) []Secret {
@@ -157,15 +157,15 @@ func behind(kind Kind, word, before, after string, n int) finder {
 	}
 }
 
-func maxmindKey() finder {
+func maxmindKey() findFunc {
 	return behind("maxmind-key", "_mmk", `[A-Za-z0-9]{6}_[A-Za-z0-9]{29}`, ``, 36)
 }
 
-func azureSecret() finder {
+func azureSecret() findFunc {
 	return behind("azure-secret", "Q~", `[A-Za-z0-9_~.]{3}[0-9]`, `[A-Za-z0-9_~.-]{31,34}`, 34)
 }
 
-func mailchimpKey() finder {
+func mailchimpKey() findFunc {
 	return behind("mailchimp-key", "-us", `[0-9a-f]{32}`, `[0-9]{1,2}`, 32)
 }
 

@@ -20,25 +20,25 @@ type Secret struct {
 // A Redactor finds secrets. Many goroutines may use one.
 type Redactor struct {
 	words  *automaton
-	rules  []rule  // by the number of their word in words
-	tokens []token // that are known by how they begin
+	rules  []secretRule // by the number of their word in words
+	tokens []tokenShape // that are known by how they begin
 }
 
-// A rule says what may be a secret where its word stands.
-type rule struct {
+// A secretRule says what may be a secret where its word stands.
+type secretRule struct {
 	word  string // in lower case
-	find  finder
+	find  findFunc
 	vague bool // it goes by the name before the secret: one that knows the secret itself says better what it is
-	given given
+	given givenFunc
 }
 
-// A given says whether the name with the word at name[at:end] makes the value
+// A givenFunc says whether the name with the word at name[at:end] makes the value
 // of a member a secret, and which.
-type given func(name string, at, end int, value string) (Kind, bool)
+type givenFunc func(name string, at, end int, value string) (Kind, bool)
 
-// A finder returns the secrets that are known by s[at:end], where its word stands
+// A findFunc returns the secrets that are known by s[at:end], where its word stands
 // in some case.
-type finder func(s string, at, end int) []Secret
+type findFunc func(s string, at, end int) []Secret
 
 // New returns a Redactor. It takes about a millisecond: make one when it is
 // needed, and keep it.
@@ -61,7 +61,7 @@ func New() *Redactor {
 func (r *Redactor) Find(s string) []Secret { return joined(r.matches(s)) }
 
 // matches returns what the rules find in s, by where their words end.
-func (r *Redactor) matches(s string) (found []match) {
+func (r *Redactor) matches(s string) (found []ruleMatch) {
 	var reach []int // by the number of a rule: where the last of what it found ends
 	state := 0
 	for i := range len(s) {
@@ -84,23 +84,23 @@ func (r *Redactor) matches(s string) (found []match) {
 					reach = make([]int, len(r.rules))
 				}
 				reach[n] = got.End
-				found = append(found, match{got, rule.vague})
+				found = append(found, ruleMatch{got, rule.vague})
 			}
 		}
 	}
 	return found
 }
 
-// A match is a secret as a rule found it.
-type match struct {
+// A ruleMatch is a secret as a rule found it.
+type ruleMatch struct {
 	Secret
 	vague bool
 }
 
 // joined returns found in order, with one secret for those that overlap. It is
 // of the kind that the first says that is not vague.
-func joined(found []match) (all []Secret) {
-	slices.SortStableFunc(found, func(a, b match) int { return cmp.Or(a.Start-b.Start, b.End-a.End) })
+func joined(found []ruleMatch) (all []Secret) {
+	slices.SortStableFunc(found, func(a, b ruleMatch) int { return cmp.Or(a.Start-b.Start, b.End-a.End) })
 	vague := false
 	for _, f := range found {
 		last := len(all) - 1

@@ -6,18 +6,18 @@ import (
 	"sync"
 )
 
-// A token says what one of a service looks like, of which nothing else begins
+// A tokenShape says what one of a service looks like, of which nothing else begins
 // alike: where its shape is met, it is one, whatever stands beside it and
 // whatever its letters are.
-type token struct {
+type tokenShape struct {
 	kind   Kind
 	prefix string // that it begins with, in its case
 	rest   string // expression of what follows
 }
 
-// A likeness is a token of which something else may begin alike: it is one only
+// A lookalike is a token of which something else may begin alike: it is one only
 // if it stands alone.
-type likeness struct {
+type lookalike struct {
 	kind   Kind
 	prefix string  // that it begins with, in its case
 	rest   string  // expression of what follows
@@ -27,18 +27,18 @@ type likeness struct {
 // longest is how far a token may reach, in bytes.
 const longest = 4096
 
-func serviceRules(tokens []token) (rules []rule) {
+func serviceRules(tokens []tokenShape) (rules []secretRule) {
 	for _, t := range tokens {
-		rules = append(rules, rule{word: strings.ToLower(t.prefix), find: t.finder()})
+		rules = append(rules, secretRule{word: strings.ToLower(t.prefix), find: t.finder()})
 	}
 	for _, l := range likenesses() {
-		rules = append(rules, rule{word: strings.ToLower(l.prefix), find: l.finder()})
+		rules = append(rules, secretRule{word: strings.ToLower(l.prefix), find: l.finder()})
 	}
 	return rules
 }
 
 // finder returns what finds such tokens.
-func (t token) finder() finder {
+func (t tokenShape) finder() findFunc {
 	end := prefixed(t.prefix, t.rest)
 	return func(s string, at, from int) []Secret {
 		begun := begins(s, at)
@@ -54,7 +54,7 @@ func (t token) finder() finder {
 }
 
 // finder returns what finds such tokens.
-func (l likeness) finder() finder {
+func (l lookalike) finder() findFunc {
 	end := prefixed(l.prefix, l.rest)
 	return func(s string, at, from int) []Secret {
 		if alnum(l.prefix[0]) && !begins(s, at) {
@@ -93,8 +93,8 @@ const (
 )
 
 // likenesses returns the tokens whose prefix is no proof.
-func likenesses() []likeness {
-	return []likeness{
+func likenesses() []lookalike {
+	return []lookalike{
 		{"aws-key", "ABIA", `[A-Z2-7]{16}`, 2.8},
 		{"aws-key", "ACCA", `[A-Z2-7]{16}`, 2.8},
 		{"aws-key", "A3T", `[A-Z0-9][A-Z2-7]{16}`, 2.8},
@@ -125,8 +125,8 @@ func likenesses() []likeness {
 
 // services returns the tokens that are known by how they begin. What vendors
 // say of their tokens is where the lengths come from (checked 2026-11).
-func services() []token {
-	return []token{
+func services() []tokenShape {
+	return []tokenShape{
 		// clouds
 		{"aws-key", "AKIA", `[A-Z2-7]{16}`},
 		{"aws-key", "ASIA", `[A-Z2-7]{16}`},

@@ -2,7 +2,7 @@ package redact
 
 import "strings"
 
-func urlRules() []rule { return []rule{{word: "://", find: urlPassword}} }
+func urlRules() []secretRule { return []secretRule{{word: "://", find: urlPassword}} }
 
 // urlPassword finds the password of scheme://user:password@host.
 func urlPassword(s string, at, end int) []Secret {

@@ -64,7 +64,7 @@ func (c *covered) Search(ctx context.Context, q skein.Query) (skein.Results, err
 	m = m.Within(search.NewBudget(ctx, q.Deadline))
 	for i := range found.Hits {
 		h := &found.Hits[i]
-		switch t := c.r.told(h.Event); {
+		switch t := c.r.searchText(h.Event); {
 		case h.Event == nil: // it is damaged, and that is said
 			h.Snippet = c.r.Text(h.Snippet)
 		case t.hides:
@@ -145,8 +145,8 @@ func (v *veil) Search(ctx context.Context, q skein.Query) (r skein.Results, err 
 	return r, nil
 }
 
-// A searcher is one over what is shown.
-type searcher struct {
+// A maskedSearch is one over what is shown.
+type maskedSearch struct {
 	skein.Query
 	wide   skein.Query // what finds all that may match, each message
 	budget *search.Budget
@@ -157,8 +157,8 @@ type searcher struct {
 	whole  bool // hits are all that there are
 }
 
-func newSearch(q skein.Query) (x *searcher, err error) {
-	x = &searcher{Query: q, wide: q}
+func newSearch(q skein.Query) (x *maskedSearch, err error) {
+	x = &maskedSearch{Query: q, wide: q}
 	x.wide.Each, x.wide.Whole, x.wide.Terms = true, true, nil
 	if x.text, err = search.NewMatcher(q); err != nil {
 		return nil, err
@@ -188,7 +188,7 @@ func newSearch(q skein.Query) (x *searcher, err error) {
 }
 
 // allow bounds the work of x.
-func (x *searcher) allow(b *search.Budget) {
+func (x *maskedSearch) allow(b *search.Budget) {
 	x.budget, x.text = b, x.text.Within(b)
 	for i, m := range x.wants {
 		x.wants[i] = m.Within(b)
@@ -199,16 +199,16 @@ func (x *searcher) allow(b *search.Budget) {
 }
 
 // byText reports whether the query is a text or an expression instead of words.
-func (x *searcher) byText() bool { return x.Substring != "" || x.Regex != "" }
+func (x *maskedSearch) byText() bool { return x.Substring != "" || x.Regex != "" }
 
 // look takes a hit that matches in what is shown of it. What is damaged shows
 // nothing.
-func (x *searcher) look(r *Redactor, h skein.Hit) {
+func (x *maskedSearch) look(r *Redactor, h skein.Hit) {
 	if h.Event == nil {
 		return
 	}
 	x.budget.Spend(hitWork + time.Duration(len(h.Event.Payload))*hideWork)
-	t := r.told(h.Event)
+	t := r.searchText(h.Event)
 	switch {
 	case t.hides && !x.fits(&t):
 		return
@@ -232,7 +232,7 @@ func (x *searcher) look(r *Redactor, h skein.Hit) {
 // fits reports whether what is shown of a text matches: piece by piece, for what
 // stands on both sides of a secret does not stand together. A piece that matches
 // matches whatever the secrets are, so the store has found it.
-func (x *searcher) fits(t *told) bool {
+func (x *maskedSearch) fits(t *searchText) bool {
 	if x.Path != "" && !slices.ContainsFunc(t.paths, func(p string) bool { return holds(p, x.Path) }) {
 		return false
 	}
@@ -249,7 +249,7 @@ func (x *searcher) fits(t *told) bool {
 }
 
 // shows is how many hits there are to show.
-func (x *searcher) shows() int {
+func (x *maskedSearch) shows() int {
 	if x.Each {
 		return len(x.hits)
 	}
@@ -262,7 +262,7 @@ func (x *searcher) shows() int {
 
 // best returns the hits to show, best first, with what they count where that is
 // known.
-func (x *searcher) best() []skein.Hit {
+func (x *maskedSearch) best() []skein.Hit {
 	slices.SortFunc(x.hits, bestFirst)
 	if x.Each {
 		return x.hits
@@ -296,15 +296,15 @@ func bm25(m *search.Matcher, text string) float64 {
 	return n * (most + 1) / (n + most*(short+(1-short)*float64(len(text))/mean))
 }
 
-// told is what a search looks through in an event, without secrets.
-type told struct {
+// searchText is what a search looks through in an event, without secrets.
+type searchText struct {
 	text  string
 	paths []string
 	hides bool // there were secrets
 }
 
-// told returns what there is to tell of e; nothing if e is nil.
-func (r *Redactor) told(e *skein.Event) (t told) {
+// searchText returns what there is to tell of e; nothing if e is nil.
+func (r *Redactor) searchText(e *skein.Event) (t searchText) {
 	if e == nil {
 		return t
 	}
@@ -312,14 +312,14 @@ func (r *Redactor) told(e *skein.Event) (t told) {
 	t.hides = !bytes.Equal(shown.Payload, e.Payload)
 	f, err := skein.FactsOf(shown)
 	if err != nil { // a mark stands where none can: nothing is told
-		return told{hides: true}
+		return searchText{hides: true}
 	}
 	t.text, t.paths = f.Text, f.Paths
 	return t
 }
 
 // snippet returns some words around what matches, or else around what is hidden.
-func (t *told) snippet(m *search.Matcher) string {
+func (t *searchText) snippet(m *search.Matcher) string {
 	if len(m.Find(t.text)) > 0 {
 		return plainMarks(m.Snippet(t.text))
 	}

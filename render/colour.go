@@ -24,7 +24,7 @@ func colour(language, code string) string {
 	case !ok:
 		return html.EscapeString(code)
 	}
-	p := painter{syntax: s, code: code}
+	p := inputPainter{syntax: s, code: code}
 	for p.at < len(code) {
 		p.next()
 	}
@@ -58,8 +58,8 @@ func span(b *strings.Builder, class, text string) {
 	b.WriteString(`<span class="` + class + `">` + html.EscapeString(text) + `</span>`)
 }
 
-// painter goes over code once.
-type painter struct {
+// inputPainter goes over code once.
+type inputPainter struct {
 	syntax
 	code string
 	done int // up to here it is written
@@ -68,20 +68,20 @@ type painter struct {
 }
 
 // plain writes what is not yet written, up to end, without a class.
-func (p *painter) plain(end int) {
+func (p *inputPainter) plain(end int) {
 	span(&p.out, "", p.code[p.done:end])
 	p.done = end
 }
 
 // take writes the next n bytes with a class.
-func (p *painter) take(class string, n int) {
+func (p *inputPainter) take(class string, n int) {
 	p.plain(p.at)
 	p.at += n
 	span(&p.out, class, p.code[p.done:p.at])
 	p.done = p.at
 }
 
-func (p *painter) next() {
+func (p *inputPainter) next() {
 	rest := p.code[p.at:]
 	if n := p.comment(rest); n > 0 {
 		p.take("c", n)
@@ -114,7 +114,7 @@ func (p *painter) next() {
 func wordRune(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) }
 
 // comment returns the length of the comment that s begins with; 0 if none.
-func (p *painter) comment(s string) int {
+func (p *inputPainter) comment(s string) int {
 	if p.open != "" && strings.HasPrefix(s, p.open) {
 		if end := strings.Index(s[len(p.open):], p.shut); end >= 0 {
 			return len(p.open) + end + len(p.shut)
@@ -141,7 +141,7 @@ func lineLen(s string) int {
 // quoted returns the length of the string that s begins with; 0 if none. One
 // that does not end on its line ends there, but for those of three quotes or
 // of backticks.
-func (p *painter) quoted(s string) int {
+func (p *inputPainter) quoted(s string) int {
 	if !strings.ContainsRune(p.quotes, rune(s[0])) {
 		return 0
 	}

@@ -23,7 +23,7 @@ var style string
 // The error is that of entries or of w.
 func HTML(w io.Writer, s *skein.Session, entries Entries, o Options) (err error) {
 	defer skein.Wrapf(&err, "render: HTML of %s", s.ID)
-	p := &page{w: bufio.NewWriter(w), o: o, rich: newRich()}
+	p := &htmlPage{w: bufio.NewWriter(w), o: o, rich: newRich()}
 	p.head(s)
 	for e, err := range entries {
 		if err != nil {
@@ -50,8 +50,8 @@ func policy() string {
 	return "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; img-src data:; base-uri 'none'; form-action 'none'"
 }
 
-// page writes one document. Its methods do nothing after an error.
-type page struct {
+// htmlPage writes one document. Its methods do nothing after an error.
+type htmlPage struct {
 	w     *bufio.Writer
 	o     Options
 	rich  *rich
@@ -61,7 +61,7 @@ type page struct {
 }
 
 // print writes markup: none of it may come from a session unescaped.
-func (p *page) print(markup ...string) {
+func (p *htmlPage) print(markup ...string) {
 	for _, s := range markup {
 		if p.err == nil {
 			_, p.err = p.w.WriteString(s)
@@ -75,7 +75,7 @@ func text(s string) string { return html.EscapeString(Clean(s)) }
 // line returns s cleaned, on one line and escaped.
 func line(s string) string { return html.EscapeString(Line(s)) }
 
-func (p *page) head(s *skein.Session) {
+func (p *htmlPage) head(s *skein.Session) {
 	p.print("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n",
 		`<meta http-equiv="Content-Security-Policy" content="`, html.EscapeString(policy()), "\">\n",
 		`<meta name="viewport" content="width=device-width, initial-scale=1">`+"\n",
@@ -90,13 +90,13 @@ func (p *page) head(s *skein.Session) {
 }
 
 // failed writes which requests failed before e.
-func (p *page) failed(e *skein.Entry) {
+func (p *htmlPage) failed(e *skein.Entry) {
 	for _, text := range p.o.Told.Before(e) {
 		p.print(`<p class="error">`, line(text), "</p>\n")
 	}
 }
 
-func (p *page) entry(e *skein.Entry) {
+func (p *htmlPage) entry(e *skein.Entry) {
 	m := &e.Message
 	if !p.o.shows(m) {
 		return
@@ -149,7 +149,7 @@ func class(e *skein.Entry) string {
 	return c
 }
 
-func (p *page) part(e *skein.Entry, part *skein.Part) {
+func (p *htmlPage) part(e *skein.Entry, part *skein.Part) {
 	m := &e.Message
 	words := part.Text.UTF8()
 	switch {
@@ -175,7 +175,7 @@ func (p *page) part(e *skein.Entry, part *skein.Part) {
 }
 
 // words writes text: what programs put into it folded up, a line for each.
-func (p *page) words(m *skein.Message, program bool, words string) {
+func (p *htmlPage) words(m *skein.Message, program bool, words string) {
 	typed, wraps := Unwrap(m, words)
 	for _, w := range wraps {
 		p.print(`<details class="program"><summary>`, line(w.Line()), "</summary>", p.markdown(m, w.Text), "</details>\n")
@@ -189,7 +189,7 @@ func (p *page) words(m *skein.Message, program bool, words string) {
 	}
 }
 
-func (p *page) markdown(m *skein.Message, words string) string {
+func (p *htmlPage) markdown(m *skein.Message, words string) string {
 	if m.Role == skein.RoleAssistant {
 		return p.rich.html(p.rich.prose, words)
 	}
@@ -197,7 +197,7 @@ func (p *page) markdown(m *skein.Message, words string) string {
 }
 
 // code writes a block of code.
-func (p *page) code(language, code string) {
+func (p *htmlPage) code(language, code string) {
 	shown, rest := p.o.cut(Clean(code))
 	p.print("<pre><code>", colour(language, shown), "</code></pre>\n")
 	if rest > 0 {
@@ -205,7 +205,7 @@ func (p *page) code(language, code string) {
 	}
 }
 
-func (p *page) file(f *skein.File) {
+func (p *htmlPage) file(f *skein.File) {
 	p.print(`<p class="file">`, line(fileLine(f)), "</p>\n")
 	if p.o.Image == nil || f.Blob == "" {
 		return

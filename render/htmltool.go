@@ -9,7 +9,7 @@ import (
 
 // call writes a tool call: folded, with what it is about in the line that
 // stays visible.
-func (p *page) call(e *skein.Entry, c *skein.Call) {
+func (p *htmlPage) call(e *skein.Entry, c *skein.Call) {
 	n, about := fmt.Sprint(p.calls.add(c)), ""
 	if state := p.o.Told.Call(e, c.ID); state != "" {
 		about = ", " + state
@@ -34,7 +34,7 @@ func (p *page) call(e *skein.Entry, c *skein.Call) {
 }
 
 // short writes the fields that fit on a line each.
-func (p *page) short(fs []field) {
+func (p *htmlPage) short(fs []field) {
 	open := false
 	for _, f := range fs {
 		if f.long() || f.name == "" {
@@ -51,7 +51,7 @@ func (p *page) short(fs []field) {
 	}
 }
 
-func (p *page) result(r *skein.Result) {
+func (p *htmlPage) result(r *skein.Result) {
 	words := r.Text.UTF8()
 	kind, failed := "result", ""
 	if r.Failed {

@@ -12,11 +12,11 @@ import (
 
 // JSON writes s and its messages to w as one object of two members, session
 // (a [skein.Session]) and entries (an array of [Entry], one on each line), with
-// what told, which [TellCalls] returned, says of their calls. Nothing is left out,
+// what told, which [ProgressOfCalls] returned, says of their calls. Nothing is left out,
 // cut or cleaned.
 //
 // The error is that of entries or of w.
-func JSON(w io.Writer, s *skein.Session, entries Entries, told *Told) (err error) {
+func JSON(w io.Writer, s *skein.Session, entries Entries, told *Progress) (err error) {
 	defer skein.Wrapf(&err, "render: JSON of %s", s.ID)
 	b := bufio.NewWriter(w)
 	head, err := encode(s)

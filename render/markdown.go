@@ -20,7 +20,7 @@ import (
 // The error is that of entries or of w.
 func Markdown(w io.Writer, s *skein.Session, entries Entries, o Options) (err error) {
 	defer skein.Wrapf(&err, "render: markdown of %s", s.ID)
-	d := &markdown{w: bufio.NewWriter(w), o: o}
+	d := &markdownWriter{w: bufio.NewWriter(w), o: o}
 	d.printf("# %s\n\n", inline(Line(s.Name())))
 	for _, f := range facts(s, o) {
 		d.printf("- %s: %s\n", f.name, inline(f.value))
@@ -42,8 +42,8 @@ func Markdown(w io.Writer, s *skein.Session, entries Entries, o Options) (err er
 	return d.w.Flush()
 }
 
-// markdown writes one document. Its methods do nothing after an error.
-type markdown struct {
+// markdownWriter writes one document. Its methods do nothing after an error.
+type markdownWriter struct {
 	w     *bufio.Writer
 	o     Options
 	marks marks
@@ -51,20 +51,20 @@ type markdown struct {
 	err   error
 }
 
-func (d *markdown) printf(format string, args ...any) {
+func (d *markdownWriter) printf(format string, args ...any) {
 	if d.err == nil {
 		_, d.err = fmt.Fprintf(d.w, format, args...)
 	}
 }
 
 // failed writes which requests failed before e.
-func (d *markdown) failed(e *skein.Entry) {
+func (d *markdownWriter) failed(e *skein.Entry) {
 	for _, line := range d.o.Told.Before(e) {
 		d.printf("\n**%s**\n", inline(line))
 	}
 }
 
-func (d *markdown) entry(e *skein.Entry) {
+func (d *markdownWriter) entry(e *skein.Entry) {
 	m := &e.Message
 	if !d.o.shows(m) {
 		return
@@ -93,7 +93,7 @@ func (d *markdown) entry(e *skein.Entry) {
 	}
 }
 
-func (d *markdown) part(e *skein.Entry, p *skein.Part) {
+func (d *markdownWriter) part(e *skein.Entry, p *skein.Part) {
 	text := p.Text.UTF8()
 	switch {
 	case p.Call != nil:
@@ -124,7 +124,7 @@ func (d *markdown) part(e *skein.Entry, p *skein.Part) {
 
 // wrap writes what a program wrapped, on a line: all of it where a person may have
 // typed it, for nothing else in the document has it.
-func (d *markdown) wrap(w skein.Wrap, theirs bool) {
+func (d *markdownWriter) wrap(w skein.Wrap, theirs bool) {
 	if line := w.Line(); theirs || len(w.Label)+len(": ")+len(strings.Join(strings.Fields(w.Text), " ")) <= len(line) {
 		d.printf("\n*%s*\n", inline(Line(line)))
 		return
@@ -132,7 +132,7 @@ func (d *markdown) wrap(w skein.Wrap, theirs bool) {
 	d.printf("\n*%s:*\n\n%s\n", inline(Line(w.Label)), quote(closed(CleanMarkdown(w.Text))))
 }
 
-func (d *markdown) call(e *skein.Entry, c *skein.Call) {
+func (d *markdownWriter) call(e *skein.Entry, c *skein.Call) {
 	d.printf("\n**Tool call %d:** %s", d.calls.add(c), code(Line(c.Name)))
 	if state := d.o.Told.Call(e, c.ID); state != "" {
 		d.printf(" (%s)", inline(state))
@@ -161,7 +161,7 @@ func (d *markdown) call(e *skein.Entry, c *skein.Call) {
 	}
 }
 
-func (d *markdown) result(r *skein.Result) {
+func (d *markdownWriter) result(r *skein.Result) {
 	name, n := d.calls.answered(r)
 	number, failed := "", ""
 	if n > 0 {
@@ -183,7 +183,7 @@ func (d *markdown) result(r *skein.Result) {
 }
 
 // fence writes text as code between fences that are longer than any in it.
-func (d *markdown) fence(lang, text string) {
+func (d *markdownWriter) fence(lang, text string) {
 	text, rest := d.o.cut(text)
 	mark := strings.Repeat("`", max(3, longestRun(text, '`')+1))
 	d.printf("\n%s%s\n%s\n%s\n", mark, lang, strings.TrimSuffix(text, "\n"), mark)

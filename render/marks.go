@@ -29,10 +29,10 @@ func (m *marks) before(e *skein.Entry) (lines []string) {
 // results come.
 type calls struct {
 	n    int
-	open map[string]numbered // by ID
+	open map[string]numberedCall // by ID
 }
 
-type numbered struct {
+type numberedCall struct {
 	name string
 	n    int
 }
@@ -42,9 +42,9 @@ func (c *calls) add(call *skein.Call) int {
 	c.n++
 	if call.ID != "" {
 		if c.open == nil {
-			c.open = map[string]numbered{}
+			c.open = map[string]numberedCall{}
 		}
-		c.open[call.ID] = numbered{call.Name, c.n}
+		c.open[call.ID] = numberedCall{call.Name, c.n}
 	}
 	return c.n
 }

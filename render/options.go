@@ -13,9 +13,9 @@ import (
 // last: what [skein.Entries] gives, or a part of it.
 type Entries = iter.Seq2[skein.Entry, error]
 
-// Standing yields what of entries stands in the conversation now: all but what
+// Live yields what of entries stands in the conversation now: all but what
 // was taken back. Errors are those of entries.
-func Standing(entries Entries) Entries {
+func Live(entries Entries) Entries {
 	return func(yield func(skein.Entry, error) bool) {
 		for e, err := range entries {
 			if (err != nil || !e.Rewound) && !yield(e, err) {
@@ -33,7 +33,7 @@ type Options struct {
 	MaxOutput int            // tool inputs and outputs are cut after this many bytes; 0 for never
 	Zone      *time.Location // of times; nil is UTC
 	Cost      string         // what the session cost, for people; "" to leave it out
-	Told      *Told          // what events tell besides the messages; it serves one document
+	Told      *Progress      // what events tell besides the messages; it serves one document
 
 	// Image returns the bytes of an image to put into an HTML document. It may
 	// be nil, and an error leaves that image out; its name is shown anyway.

@@ -28,8 +28,8 @@ func (p *Pieces) Typed(text string) string { return p.rich.html(p.rich.typed, te
 // is known.
 func (p *Pieces) Code(language, code string) string { return colour(language, Clean(code)) }
 
-// A Field is a member of a tool's input, cleaned but not escaped.
-type Field struct {
+// An InputField is a member of a tool's input, cleaned but not escaped.
+type InputField struct {
 	Name  string // "" if the input is no object
 	Value string // strings as their text, else JSON, what is nested with line feeds
 	JSON  bool   // Value is an object or an array
@@ -37,9 +37,9 @@ type Field struct {
 }
 
 // Fields returns the input of a tool as people read it, in its order.
-func Fields(input json.RawMessage) (all []Field) {
+func Fields(input json.RawMessage) (all []InputField) {
 	for _, f := range fields(input) {
-		all = append(all, Field{f.name, f.value, f.json, f.long()})
+		all = append(all, InputField{f.name, f.value, f.json, f.long()})
 	}
 	return all
 }

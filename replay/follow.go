@@ -29,15 +29,15 @@ func Follow(ctx context.Context, path string) iter.Seq2[Line, error] {
 // [Read] does. Where the file begins anew, so does the log.
 //
 // It yields at most one error, last, as Follow and Read do.
-func FollowLog(ctx context.Context, path string) iter.Seq2[Item, error] {
-	return func(yield func(Item, error) bool) {
-		var p parser
+func FollowLog(ctx context.Context, path string) iter.Seq2[LogItem, error] {
+	return func(yield func(LogItem, error) bool) {
+		var p lineParser
 		n := 0
 		for l, err := range Follow(ctx, path) {
-			var it Item
+			var it LogItem
 			ok := err == nil
 			if l.Anew {
-				p, n = parser{}, 0
+				p, n = lineParser{}, 0
 			}
 			if n++; ok && len(l.Bytes) > 0 {
 				it, ok, err = p.damaged(p.line(l.Bytes))
@@ -53,10 +53,10 @@ func FollowLog(ctx context.Context, path string) iter.Seq2[Item, error] {
 }
 
 // damaged makes damage of what is no JSON.
-func (p *parser) damaged(it Item, ok bool, err error) (Item, bool, error) {
+func (p *lineParser) damaged(it LogItem, ok bool, err error) (LogItem, bool, error) {
 	var syntax *json.SyntaxError
 	if errors.As(err, &syntax) {
-		return Item{Session: p.session(), Damage: syntax.Error()}, true, nil
+		return LogItem{Session: p.session(), Damage: syntax.Error()}, true, nil
 	}
 	return it, ok, err
 }

@@ -101,7 +101,7 @@ type loader struct {
 }
 
 // item takes in a line. The error ends the load.
-func (l *loader) item(ctx context.Context, it Item) error {
+func (l *loader) item(ctx context.Context, it LogItem) error {
 	switch {
 	case it.Damage != "":
 		l.damage(it.Line, it.Damage)
@@ -150,7 +150,7 @@ func (l *loader) settle(ctx context.Context, err error) error {
 }
 
 // begin starts with the session of h.
-func (l *loader) begin(ctx context.Context, h Head) error {
+func (l *loader) begin(ctx context.Context, h Header) error {
 	l.cur = &session{head: h, id: h.Session, store: l.store, names: l.names, o: l.o, next: h.First, result: LoadedSession{Session: h.Session, For: h.For}}
 	return l.settle(ctx, l.cur.begin(ctx))
 }

@@ -20,7 +20,7 @@ const (
 // session is a session of a log while it is loaded: first its events are
 // compared with those that the store has, then the rest is appended.
 type session struct {
-	head   Head
+	head   Header
 	id     skein.SessionID // in the store
 	store  skein.Store
 	names  names
@@ -98,7 +98,7 @@ func (s *session) compareWith(ctx context.Context, id skein.SessionID) (bool, er
 }
 
 // event takes in the next event, which it has.
-func (s *session) event(ctx context.Context, it Item) error {
+func (s *session) event(ctx context.Context, it LogItem) error {
 	e := *it.Event
 	if e.Seq != s.next {
 		return fmt.Errorf("event %d follows event %d: %w", e.Seq, s.next-1, skein.ErrCorrupt)
@@ -116,7 +116,7 @@ func (s *session) event(ctx context.Context, it Item) error {
 			return err
 		case ok:
 			s.blobs, s.size = nil, 0
-			if s.lacks = had.StandsIn() && it.StandIn == ""; s.lacks || it.StandIn != "" {
+			if s.lacks = had.IsPlaceholder() && it.StandIn == ""; s.lacks || it.StandIn != "" {
 				return nil // one of them does not say what should be stored there
 			}
 			return same(had, e)

@@ -11,12 +11,12 @@ import (
 	"github.com/skein-dev/skein/internal/jsonl"
 )
 
-// An Item is what a line of a log holds; of Head, Event, Blob and Damage one
+// A LogItem is what a line of a log holds; of Header, Event, Blob and Damage one
 // is set.
-type Item struct {
+type LogItem struct {
 	Line    int // 1 for the first
 	Session skein.SessionID
-	Head    *Head
+	Head    *Header
 	Event   *skein.Event
 	StandIn string      // Event: why it only stands in for another one, which is damaged; "" if it is itself
 	Blob    *skein.Blob // a whole one, with the right hash
@@ -29,22 +29,22 @@ type Item struct {
 //
 // It yields at most one error, last: one wrapping [skein.ErrInvalid] if r is
 // no log, [skein.ErrNewer] if it is one of a newer version, or r's own.
-func Read(r io.Reader) iter.Seq2[Item, error] {
-	return func(yield func(Item, error) bool) {
+func Read(r io.Reader) iter.Seq2[LogItem, error] {
+	return func(yield func(LogItem, error) bool) {
 		in := jsonl.NewReader(r, jsonl.Limits{Bytes: maxLine, Depth: maxDepth})
-		var p parser
+		var p lineParser
 		for {
 			piece, err := in.Next()
 			if errors.Is(err, io.EOF) {
 				return
 			}
 			if err != nil {
-				yield(Item{}, fmt.Errorf("replay: read: %w", err))
+				yield(LogItem{}, fmt.Errorf("replay: read: %w", err))
 				return
 			}
 			it, ok, err := p.piece(in, piece)
 			if err != nil {
-				yield(Item{}, fmt.Errorf("replay: read: line %d: %w", piece.Line, err))
+				yield(LogItem{}, fmt.Errorf("replay: read: line %d: %w", piece.Line, err))
 				return
 			}
 			if ok && !yield(it, nil) {
@@ -54,15 +54,15 @@ func Read(r io.Reader) iter.Seq2[Item, error] {
 	}
 }
 
-// A parser reads lines, in order.
-type parser struct {
-	head *Head
+// A lineParser reads lines, in order.
+type lineParser struct {
+	head *Header
 	blob []byte // the pieces so far
 	of   skein.Hash
 	size int64
 }
 
-func (p *parser) piece(in *jsonl.Reader, piece jsonl.Piece) (it Item, ok bool, err error) {
+func (p *lineParser) piece(in *jsonl.Reader, piece jsonl.Piece) (it LogItem, ok bool, err error) {
 	switch {
 	case piece.Body == nil && piece.Damage == "":
 		return it, false, nil
@@ -70,13 +70,13 @@ func (p *parser) piece(in *jsonl.Reader, piece jsonl.Piece) (it Item, ok bool, e
 		if p.head == nil && !piece.Torn {
 			return it, false, notALog(piece.Raw)
 		}
-		return Item{Line: piece.Line, Session: p.session(), Damage: piece.Damage, Torn: piece.Torn}, true, nil
+		return LogItem{Line: piece.Line, Session: p.session(), Damage: piece.Damage, Torn: piece.Torn}, true, nil
 	}
 	it, ok, err = p.line(piece.Body)
 	var syntax *json.SyntaxError
 	if errors.As(err, &syntax) && p.head != nil {
 		rejected := in.Reject(piece, syntax.Error())
-		it, ok, err = Item{Session: p.session(), Damage: rejected.Damage}, true, nil
+		it, ok, err = LogItem{Session: p.session(), Damage: rejected.Damage}, true, nil
 	}
 	it.Line = piece.Line
 	return it, ok, err
@@ -86,7 +86,7 @@ func notALog(raw []byte) error {
 	return fmt.Errorf("%w log: it does not begin with a head: %.40q", skein.ErrInvalid, raw)
 }
 
-func (p *parser) session() skein.SessionID {
+func (p *lineParser) session() skein.SessionID {
 	if p.head == nil {
 		return ""
 	}
@@ -95,8 +95,8 @@ func (p *parser) session() skein.SessionID {
 
 // line reads a line; ok is false if there is nothing to tell yet. The error is
 // a *json.SyntaxError, ErrNewer, or before the first head ErrInvalid.
-func (p *parser) line(b []byte) (it Item, ok bool, err error) {
-	var o object
+func (p *lineParser) line(b []byte) (it LogItem, ok bool, err error) {
+	var o anyLine
 	if err := json.Unmarshal(b, &o); err != nil {
 		var syntax *json.SyntaxError
 		switch {
@@ -105,7 +105,7 @@ func (p *parser) line(b []byte) (it Item, ok bool, err error) {
 		case errors.As(err, &syntax):
 			return it, false, err
 		}
-		return Item{Session: p.session(), Damage: err.Error()}, true, nil
+		return LogItem{Session: p.session(), Damage: err.Error()}, true, nil
 	}
 	switch {
 	case o.Skein != nil:
@@ -117,36 +117,36 @@ func (p *parser) line(b []byte) (it Item, ok bool, err error) {
 	case o.Seq != nil:
 		it, ok = event(&o), true
 	default:
-		it, ok = Item{Damage: fmt.Sprintf("neither head, event nor blob: %.40q", b)}, true
+		it, ok = LogItem{Damage: fmt.Sprintf("neither head, event nor blob: %.40q", b)}, true
 	}
 	it.Session = p.session()
 	return it, ok, nil
 }
 
-func (p *parser) begin(o *object) (it Item, ok bool, err error) {
+func (p *lineParser) begin(o *anyLine) (it LogItem, ok bool, err error) {
 	if *o.Skein != name {
 		return it, false, fmt.Errorf("%w log: a head of %q, want %q", skein.ErrInvalid, *o.Skein, name)
 	}
 	if o.Version > version {
 		return it, false, fmt.Errorf("log of version %d, this program reads up to %d: %w", o.Version, version, skein.ErrNewer)
 	}
-	h := &Head{Session: o.Session, First: o.First, Last: o.Last, For: o.For}
+	h := &Header{Session: o.Session, First: o.First, Last: o.Last, For: o.For}
 	p.head, p.blob, p.of = h, nil, ""
-	return Item{Session: h.Session, Head: h}, true, nil
+	return LogItem{Session: h.Session, Head: h}, true, nil
 }
 
-func event(o *object) Item {
+func event(o *anyLine) LogItem {
 	e := &skein.Event{Seq: *o.Seq, Time: o.Time, Kind: o.Kind, ClientID: o.ClientID, Payload: o.Payload}
 	if o.Payload64 != nil {
 		e.Payload = o.Payload64
 	}
 	if len(e.Payload) == 0 || e.Kind == "" {
-		return Item{Damage: fmt.Sprintf("event %d has no payload or no kind", e.Seq)}
+		return LogItem{Damage: fmt.Sprintf("event %d has no payload or no kind", e.Seq)}
 	}
-	return Item{Event: e, StandIn: o.Damaged}
+	return LogItem{Event: e, StandIn: o.Damaged}
 }
 
-func (p *parser) blobPiece(o *object) (it Item, ok bool) {
+func (p *lineParser) blobPiece(o *anyLine) (it LogItem, ok bool) {
 	if o.At == 0 {
 		p.of, p.size, p.blob = *o.Blob, o.Size, nil
 	}

@@ -24,7 +24,7 @@ type Turn struct {
 // It yields at most one error, last, as [Read] does.
 func Turns(r io.Reader) iter.Seq2[Turn, error] {
 	return func(yield func(Turn, error) bool) {
-		t := turns{yield: yield}
+		t := turnBuilder{yield: yield}
 		for it, err := range Read(r) {
 			if err != nil {
 				if t.close() {
@@ -40,7 +40,7 @@ func Turns(r io.Reader) iter.Seq2[Turn, error] {
 	}
 }
 
-type turns struct {
+type turnBuilder struct {
 	yield  func(Turn, error) bool
 	cur    Turn
 	fork   skein.SessionID // whose log this is; its parents come first
@@ -48,7 +48,7 @@ type turns struct {
 }
 
 // item returns false if the caller wants no more.
-func (t *turns) item(it Item) bool {
+func (t *turnBuilder) item(it LogItem) bool {
 	switch {
 	case it.Head != nil:
 		return t.begin(it.Head)
@@ -67,7 +67,7 @@ func (t *turns) item(it Item) bool {
 	return true
 }
 
-func (t *turns) begin(h *Head) bool {
+func (t *turnBuilder) begin(h *Header) bool {
 	if !t.close() {
 		return false
 	}
@@ -84,7 +84,7 @@ func (t *turns) begin(h *Head) bool {
 
 // opens reports whether e begins a turn: a message that a person typed, not a
 // further piece of one.
-func (t *turns) opens(e *skein.Event) bool {
+func (t *turnBuilder) opens(e *skein.Event) bool {
 	if e.Kind != skein.KindSaid {
 		return false
 	}
@@ -99,7 +99,7 @@ func (t *turns) opens(e *skein.Event) bool {
 }
 
 // close yields the turn that ends here, if there is anything in it.
-func (t *turns) close() bool {
+func (t *turnBuilder) close() bool {
 	done := t.cur
 	t.cur.Events, t.cur.Damaged, t.cur.Torn = nil, 0, false
 	return len(done.Events) == 0 && done.Damaged == 0 || t.yield(done, nil)

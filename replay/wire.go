@@ -24,8 +24,8 @@ const (
 	maxPlain = 9_000  // brackets in a payload that stands as it is
 )
 
-// A Head begins the events of a session in a log.
-type Head struct {
+// A Header begins the events of a session in a log.
+type Header struct {
 	Session skein.SessionID
 	First   skein.Seq       // place of the first event that follows
 	Last    skein.Seq       // place of the last; 0 while the log still grows
@@ -33,7 +33,7 @@ type Head struct {
 }
 
 // appendHead appends the line of h to b.
-func appendHead(b []byte, h Head) []byte {
+func appendHead(b []byte, h Header) []byte {
 	b = fmt.Appendf(b, `{"skein":%q,"version":%d,"session":`, name, version)
 	b = skein.AppendQuoted(b, string(h.Session))
 	b = fmt.Appendf(b, `,"first":%d`, h.First)
@@ -86,8 +86,8 @@ func appendPiece(b []byte, h skein.Hash, data []byte, from int) []byte {
 	return append(b, `"}`+"\n"...)
 }
 
-// object is any line.
-type object struct {
+// anyLine is any line.
+type anyLine struct {
 	Skein   *string         `json:"skein"`
 	Version int             `json:"version"`
 	Session skein.SessionID `json:"session"`

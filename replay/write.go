@@ -23,16 +23,16 @@ type Writer struct {
 func NewWriter(w io.Writer) *Writer { return &Writer{w: w} }
 
 // Begin writes the head of a session. Errors are those of the writer beneath.
-func (w *Writer) Begin(h Head) error { return w.line(appendHead(w.buf[:0], h)) }
+func (w *Writer) Begin(h Header) error { return w.line(appendHead(w.buf[:0], h)) }
 
 // Event writes an event of the session begun last, with its seq. The error
 // wraps [skein.ErrInvalid] if its time is not in the years 0 to 9999, or is
 // that of the writer beneath.
 func (w *Writer) Event(e skein.Event) error { return w.event(e, "") }
 
-// StandIn writes e in the place of an event that is damaged, which why says. Errors
+// WritePlaceholder writes e in the place of an event that is damaged, which why says. Errors
 // as [Writer.Event].
-func (w *Writer) StandIn(e skein.Event, why string) error { return w.event(e, why) }
+func (w *Writer) WritePlaceholder(e skein.Event, why string) error { return w.event(e, why) }
 
 func (w *Writer) event(e skein.Event, damaged string) error {
 	b, err := appendEvent(w.buf[:0], e, damaged)
@@ -91,7 +91,7 @@ func Write(ctx context.Context, w io.Writer, s skein.Store, id skein.SessionID) 
 		return done, err
 	}
 	out := bufio.NewWriterSize(w, 64<<10)
-	j := job{store: s, w: NewWriter(out), id: id, blobs: map[skein.Hash]bool{}, damaged: damaged}
+	j := writeCall{store: s, w: NewWriter(out), id: id, blobs: map[skein.Hash]bool{}, damaged: damaged}
 	for e, err := range s.Events(ctx, id, 0) {
 		if err != nil {
 			return j.done, err
@@ -117,7 +117,7 @@ func Write(ctx context.Context, w io.Writer, s skein.Store, id skein.SessionID) 
 
 // parts returns the heads of what session s shows, its own last. They are
 // worked out from the created events, for a parent may be deleted.
-func parts(ctx context.Context, s skein.Store, sess *skein.Session) (heads []Head, err error) {
+func parts(ctx context.Context, s skein.Store, sess *skein.Session) (heads []Header, err error) {
 	first := skein.Seq(1)
 	if p := sess.Parent; p.IsFork() {
 		for e, err := range s.Events(ctx, sess.ID, 0) {
@@ -137,11 +137,11 @@ func parts(ctx context.Context, s skein.Store, sess *skein.Session) (heads []Hea
 			if c.Parent == nil {
 				return nil, fmt.Errorf("event %d is created and names no parent: %w", e.Seq, skein.ErrCorrupt)
 			}
-			heads = append(heads, Head{Session: c.Parent.Session, First: first, Last: e.Seq - 1, For: sess.ID})
+			heads = append(heads, Header{Session: c.Parent.Session, First: first, Last: e.Seq - 1, For: sess.ID})
 			first = e.Seq
 		}
 	}
-	return append(heads, Head{Session: sess.ID, First: first, Last: sess.Last}), nil
+	return append(heads, Header{Session: sess.ID, First: first, Last: sess.Last}), nil
 }
 
 // withParent returns e, and where it stands in for the created event of the fork
@@ -160,8 +160,8 @@ func withParent(e skein.Event, sess *skein.Session) skein.Event {
 	return e
 }
 
-// job is one call of Write.
-type job struct {
+// writeCall is one call of Write.
+type writeCall struct {
 	store skein.Store
 	w     *Writer
 	id    skein.SessionID
@@ -171,7 +171,7 @@ type job struct {
 	damaged map[skein.Seq]*skein.DamagedError // what is not read as it was stored
 }
 
-func (j *job) event(ctx context.Context, e skein.Event) error {
+func (j *writeCall) event(ctx context.Context, e skein.Event) error {
 	f, err := skein.FactsOf(e)
 	if err != nil {
 		return fmt.Errorf("event %d: %w", e.Seq, err)
@@ -190,15 +190,15 @@ func (j *job) event(ctx context.Context, e skein.Event) error {
 	}
 	j.done.Events++
 	if bad := j.damaged[e.Seq]; bad != nil {
-		return j.w.StandIn(e, bad.Error())
+		return j.w.WritePlaceholder(e, bad.Error())
 	}
-	if e.StandsIn() { // another store could not read it
-		return j.w.StandIn(e, fmt.Sprintf("event %d is damaged", e.Seq))
+	if e.IsPlaceholder() { // another store could not read it
+		return j.w.WritePlaceholder(e, fmt.Sprintf("event %d is damaged", e.Seq))
 	}
 	return j.w.Event(e)
 }
 
-func (j *job) blob(ctx context.Context, h skein.Hash) error {
+func (j *writeCall) blob(ctx context.Context, h skein.Hash) error {
 	if j.blobs[h] {
 		return nil
 	}

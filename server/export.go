@@ -145,7 +145,7 @@ func (e *export) send(c huma.Context) {
 func (e *export) write(w io.Writer) error {
 	said := e.entries()
 	if !e.rewound {
-		said = render.Standing(said)
+		said = render.Live(said)
 	}
 	if e.to == "md" || e.to == "html" {
 		var hide func(string) string
@@ -153,7 +153,7 @@ func (e *export) write(w io.Writer) error {
 			hide = e.Redact.Text
 		}
 		var err error
-		if e.look.Told, err = render.Tell(e.s, e.store.Events(e.ctx, e.s.ID, 0), e.s.Last, hide); err != nil {
+		if e.look.Told, err = render.ProgressOf(e.s, e.store.Events(e.ctx, e.s.ID, 0), e.s.Last, hide); err != nil {
 			return err
 		}
 	}
@@ -164,7 +164,7 @@ func (e *export) write(w io.Writer) error {
 	case "html":
 		return render.HTML(w, e.s, said, e.look)
 	case "json":
-		told, err := render.TellCalls(e.s, e.store.Events(e.ctx, e.s.ID, 0), e.s.Last)
+		told, err := render.ProgressOfCalls(e.s, e.store.Events(e.ctx, e.s.ID, 0), e.s.Last)
 		if err != nil {
 			return err
 		}

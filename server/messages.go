@@ -95,7 +95,7 @@ func (a *service) messagesOf(ctx context.Context, store skein.Store, id skein.Se
 		return nil, err
 	}
 	first, last, cut := found[0].Seq, found[len(found)-1].End, false
-	told, err := render.TellCalls(&sess, func(yield func(skein.Event, error) bool) {
+	told, err := render.ProgressOfCalls(&sess, func(yield func(skein.Event, error) bool) {
 		for e, err := range store.Events(ctx, id, first-1) {
 			if cut = e.Seq > last+farthest; cut || !yield(e, err) {
 				return

@@ -20,9 +20,9 @@ type Options struct {
 	Store   skein.Store // everybody's: many readers of a stream share what they read of it; nil: each reads by itself
 	Version string
 	Now     func() time.Time
-	Formats []interop.Format             // that imports know, as interop.Import takes them
-	Prices  func() (*price.Table, error) // asked when they are needed; nil: no cost is known
-	Redact  *redact.Redactor             // takes secrets out of what people read; nil: nothing is taken out
+	Formats []interop.Format            // that imports know, as interop.Import takes them
+	Prices  func() (*price.List, error) // asked when they are needed; nil: no cost is known
+	Redact  *redact.Redactor            // takes secrets out of what people read; nil: nothing is taken out
 
 	// Purged removes what is kept of a destroyed session beside the store;
 	// nil for nothing.
@@ -93,7 +93,7 @@ type service struct {
 }
 
 // prices returns what models cost; nil if nothing is known of it.
-func (a *service) prices() (*price.Table, error) {
+func (a *service) prices() (*price.List, error) {
 	if a.Prices == nil {
 		return nil, nil
 	}

@@ -79,7 +79,7 @@ func (a *service) storeEnds(t *table) {
 			return x.Examine(ctx, inspect.Examination{Repair: in.Repair})
 		})
 	ask(t, storeOperation("lag", "How far the search index is behind what is stored", door.Admin), func(ctx context.Context, s skein.Store, _ nothing) (api.Lag, error) {
-		g, ok := skein.PartOf[inspect.Lagger](s)
+		g, ok := skein.PartOf[inspect.IndexLag](s)
 		if !ok {
 			return api.Lag{}, nil // it needs no index, or feeds it at once
 		}

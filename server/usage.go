@@ -78,9 +78,9 @@ func (a *service) nameLines(ctx context.Context, store skein.Store, lines []pric
 }
 
 // sumUsage puts the rows of one value together; prices may be nil.
-func sumUsage(rows []skein.UsageRow, by skein.Dimension, prices *price.Table) []price.UsageLine {
+func sumUsage(rows []skein.UsageRow, by skein.Dimension, prices *price.List) []price.UsageLine {
 	if prices == nil {
-		prices = &price.Table{}
+		prices = &price.List{}
 	}
 	lines := []price.UsageLine{}
 	for _, s := range prices.Sums(rows, by) {

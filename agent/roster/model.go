@@ -135,7 +135,7 @@ func (r *Roster) replay(ctx context.Context, name string) (llm.Provider, error) 
 	if err != nil {
 		return nil, err
 	}
-	var f skein.Folder
+	var f skein.EntryBuilder
 	for e, err := range r.Store.Events(ctx, s.ID, 0) {
 		if err == nil {
 			err = f.Add(e)

@@ -49,18 +49,18 @@ func Differ(root string, was, now io.Reader) (_ string, err error) {
 	return "", nil
 }
 
-// A content stands for the bytes of a file.
-type content [sha256.Size]byte
+// A fileHash stands for the bytes of a file.
+type fileHash [sha256.Size]byte
 
-func sumOf(h hash.Hash) (c content) {
+func sumOf(h hash.Hash) (c fileHash) {
 	h.Sum(c[:0])
 	return c
 }
 
-func contentOf(dir *os.Root, name string) (content, error) {
+func contentOf(dir *os.Root, name string) (fileHash, error) {
 	f, err := dir.Open(filepath.FromSlash(name))
 	if err != nil {
-		return content{}, err
+		return fileHash{}, err
 	}
 	h := sha256.New()
 	_, err = io.Copy(h, f)

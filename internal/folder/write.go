@@ -30,7 +30,7 @@ func Write(ctx context.Context, root string, appended func(name string) bool, tr
 	if err := os.MkdirAll(parent, 0o700); err != nil {
 		return err
 	}
-	w := &writer{ctx: ctx, dir: filepath.Join(parent, TempName()), appended: appended, parts: map[string]*part{}}
+	w := &writer{ctx: ctx, dir: filepath.Join(parent, TempName()), appended: appended, parts: map[string]*gatheredFile{}}
 	if err := os.Mkdir(w.dir, 0o700); err != nil {
 		return err
 	}
@@ -61,13 +61,13 @@ type writer struct {
 	ctx      context.Context
 	dir      string
 	appended func(name string) bool
-	parts    map[string]*part
-	order    []*part
+	parts    map[string]*gatheredFile
+	order    []*gatheredFile
 	folders  []File
 }
 
-// A part is a file that is gathered.
-type part struct {
+// A gatheredFile is a file that is gathered.
+type gatheredFile struct {
 	File
 	at   string
 	out  *os.File
@@ -101,7 +101,7 @@ func (w *writer) line(line []byte) error {
 	}
 	p := w.parts[f.Name]
 	if p == nil {
-		p = &part{File: f, at: filepath.Join(w.dir, strconv.Itoa(len(w.order)))}
+		p = &gatheredFile{File: f, at: filepath.Join(w.dir, strconv.Itoa(len(w.order)))}
 		if p.out, err = os.OpenFile(p.at, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600); err != nil {
 			return err
 		}
@@ -110,7 +110,7 @@ func (w *writer) line(line []byte) error {
 	return p.take(l, f)
 }
 
-func (p *part) take(l Line, f File) error {
+func (p *gatheredFile) take(l Line, f File) error {
 	switch {
 	case p.done:
 		return fmt.Errorf("file %s comes twice", f.Name)
@@ -131,7 +131,7 @@ func (p *part) take(l Line, f File) error {
 }
 
 // end gives the file back to the system, with what was written.
-func (p *part) end() error {
+func (p *gatheredFile) end() error {
 	if p.out == nil {
 		return nil
 	}
@@ -192,7 +192,7 @@ func (w *writer) put(root string) (err error) {
 }
 
 // putFile puts one file in its place, unless it is there with these bytes.
-func putFile(to *os.Root, p *part, appended bool) error {
+func putFile(to *os.Root, p *gatheredFile, appended bool) error {
 	name := filepath.FromSlash(p.Name)
 	if err := to.MkdirAll(filepath.Dir(name), 0o700); err != nil {
 		return err

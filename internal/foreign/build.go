@@ -60,8 +60,8 @@ func Build(ctx context.Context, path string, rows ...io.Reader) (err error) {
 type builder struct {
 	ctx      context.Context
 	conn     *sql.Conn
-	settings *settings
-	objects  []object // that are made when the rows are there
+	settings *pragmas
+	objects  []schemaRow // that are made when the rows are there
 	sequence []Row
 	begun    bool
 	inserts  map[string]*sql.Stmt
@@ -76,8 +76,8 @@ func (b *builder) line(line []byte) error {
 		return b.row(r)
 	}
 	var in struct {
-		Database *settings
-		Schema   *object
+		Database *pragmas
+		Schema   *schemaRow
 	}
 	if err := json.Unmarshal(line, &in); err != nil {
 		return fmt.Errorf("line %.60q: %w", line, err)
@@ -92,15 +92,15 @@ func (b *builder) line(line []byte) error {
 }
 
 // objectIn returns the object in a line of a frame, and false for another line.
-func objectIn(line []byte) (object, bool) {
-	var in struct{ Schema *object }
+func objectIn(line []byte) (schemaRow, bool) {
+	var in struct{ Schema *schemaRow }
 	if json.Unmarshal(line, &in) != nil || in.Schema == nil {
-		return object{}, false
+		return schemaRow{}, false
 	}
 	return *in.Schema, true
 }
 
-func (b *builder) set(s settings) error {
+func (b *builder) set(s pragmas) error {
 	b.settings = &s
 	if !plainWord.MatchString(s.Encoding) {
 		return fmt.Errorf("encoding %q", s.Encoding)
@@ -123,7 +123,7 @@ var (
 )
 
 // object makes an ordinary table, and leaves what reads rows for later.
-func (b *builder) object(o object) error {
+func (b *builder) object(o schemaRow) error {
 	switch {
 	case strings.HasPrefix(strings.ToLower(o.Name), "sqlite_"):
 		return nil // SQLite makes these itself

@@ -70,25 +70,25 @@ func copyOnce(ctx context.Context, path, dir string) (bool, error) {
 	return before == after, err
 }
 
-// A state is what a database's files look like. Of the -wal only how it begins
+// A filesState is what a database's files look like. Of the -wal only how it begins
 // counts: what is written behind that, while it is copied, is no part of the
 // database before the frame that commits it.
-type state struct {
-	main, journal mark
+type filesState struct {
+	main, journal fileStamp
 	wal           [32]byte
 }
 
-func (s state) changed() int64 { return max(s.main.mtime, s.journal.mtime) }
+func (s filesState) changed() int64 { return max(s.main.mtime, s.journal.mtime) }
 
-// A mark changes when a file does.
-type mark struct {
+// A fileStamp changes when a file does.
+type fileStamp struct {
 	there bool
 	size  int64
 	mtime int64 // nanoseconds since 1970
 	head  [100]byte
 }
 
-func lookAt(path string) (s state, err error) {
+func lookAt(path string) (s filesState, err error) {
 	if s.main, err = markOf(path); err != nil {
 		return s, err
 	}
@@ -103,13 +103,13 @@ func lookAt(path string) (s state, err error) {
 	return s, err
 }
 
-func markOf(path string) (m mark, err error) {
+func markOf(path string) (m fileStamp, err error) {
 	f, info, err := open(path)
 	if err != nil {
 		return m, err
 	}
 	defer f.Close()
-	m = mark{there: true, size: info.Size(), mtime: info.ModTime().UnixNano()}
+	m = fileStamp{there: true, size: info.Size(), mtime: info.ModTime().UnixNano()}
 	if _, err := f.ReadAt(m.head[:], 0); err != nil && !errors.Is(err, io.EOF) {
 		return m, err
 	}

@@ -10,7 +10,7 @@ import (
 // made these tables, which may be virtual, and their indexes and triggers.
 func (db *DB) Frame(tables ...string) []byte {
 	b := appendJSON(nil, struct {
-		S settings `json:"database"`
+		S pragmas `json:"database"`
 	}{db.frame.Settings})
 	for _, o := range db.frame.Objects {
 		known := slices.ContainsFunc(tables, func(t string) bool { return strings.EqualFold(t, o.Table) })
@@ -18,7 +18,7 @@ func (db *DB) Frame(tables ...string) []byte {
 			continue
 		}
 		b = appendJSON(b, struct {
-			O object `json:"schema"`
+			O schemaRow `json:"schema"`
 		}{o})
 	}
 	return b

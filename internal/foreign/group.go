@@ -7,8 +7,8 @@ import (
 	"io"
 )
 
-// An entry is a run of rows of one piece.
-type entry struct {
+// A rowRun is a run of rows of one piece.
+type rowRun struct {
 	piece uint32
 	at, n int64 // bytes of the lines
 	place int64 // where its place is, among these
@@ -17,7 +17,7 @@ type entry struct {
 
 const entryLen = 4 + 4*8
 
-func (e entry) append(b []byte) []byte {
+func (e rowRun) append(b []byte) []byte {
 	b = binary.LittleEndian.AppendUint32(b, e.piece)
 	for _, n := range []int64{e.at, e.n, e.place, e.long} {
 		b = binary.LittleEndian.AppendUint64(b, uint64(n)) //nolint:gosec // none is negative
@@ -25,9 +25,9 @@ func (e entry) append(b []byte) []byte {
 	return b
 }
 
-func parseEntry(b []byte) entry {
+func parseEntry(b []byte) rowRun {
 	num := func(at int) int64 { return int64(binary.LittleEndian.Uint64(b[at:])) } //nolint:gosec // as it was written
-	return entry{binary.LittleEndian.Uint32(b), num(4), num(12), num(20), num(28)}
+	return rowRun{binary.LittleEndian.Uint32(b), num(4), num(12), num(20), num(28)}
 }
 
 // window is how many entries are put in order at once: 18 MB of them.

@@ -18,8 +18,8 @@ type pieceReader struct {
 	ps    *Pieces
 	p     Piece
 	begun bool
-	ahead []entry // the next ones
-	read  int64   // entries that were read
+	ahead []rowRun // the next ones
+	read  int64    // entries that were read
 }
 
 // ahead is how many entries are read at once; maxSorted how many a piece may
@@ -77,12 +77,12 @@ func (r *pieceReader) next() error {
 }
 
 // entries returns n entries of a piece, from the one with a number on.
-func (ps *Pieces) entries(p Piece, from, n int64) (all []entry, err error) {
+func (ps *Pieces) entries(p Piece, from, n int64) (all []rowRun, err error) {
 	b := make([]byte, n*entryLen)
 	if _, err := ps.index.ReadAt(b, (p.first+from)*entryLen); err != nil {
 		return nil, err
 	}
-	all = make([]entry, n)
+	all = make([]rowRun, n)
 	for i := range all {
 		all[i] = parseEntry(b[i*entryLen:])
 	}
@@ -108,7 +108,7 @@ func (ps *Pieces) isSorted(p Piece) (bool, error) {
 }
 
 // appendPlace appends where a run of rows stands.
-func (ps *Pieces) appendPlace(b []byte, e entry) ([]byte, error) {
+func (ps *Pieces) appendPlace(b []byte, e rowRun) ([]byte, error) {
 	if e.long == 0 {
 		return b, nil
 	}
@@ -119,7 +119,7 @@ func (ps *Pieces) appendPlace(b []byte, e entry) ([]byte, error) {
 }
 
 // sorted returns the entries of a piece by their places.
-func (ps *Pieces) sorted(p Piece) ([]entry, error) {
+func (ps *Pieces) sorted(p Piece) ([]rowRun, error) {
 	if p.spans > maxSorted {
 		return nil, fmt.Errorf("%d rows to be put in order, at most %d are", p.spans, maxSorted)
 	}
@@ -141,7 +141,7 @@ func (ps *Pieces) sorted(p Piece) ([]entry, error) {
 			return nil, err
 		}
 	}
-	slices.SortStableFunc(es, func(a, b entry) int {
+	slices.SortStableFunc(es, func(a, b rowRun) int {
 		return bytes.Compare(places[a.place:a.place+a.long], places[b.place:b.place+b.long])
 	})
 	return es, nil

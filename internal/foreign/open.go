@@ -47,7 +47,7 @@ type DB struct {
 	conn   *sql.Conn
 	ctx    context.Context
 	cancel context.CancelFunc
-	frame  frame
+	frame  schema
 	tables []Table
 	pieces *Pieces // of the last Split; nil before
 	damage []string

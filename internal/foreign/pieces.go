@@ -23,7 +23,7 @@ type Piece struct {
 // closed, or split again.
 type Pieces struct {
 	n       int
-	chunks  [][]piece // of chunkLen each
+	chunks  [][]storedPiece // of chunkLen each
 	numbers map[keyHash]uint32
 	seeds   [2]maphash.Seed
 
@@ -34,8 +34,8 @@ type Pieces struct {
 	places *os.File // where runs stand in their piece: these texts, one behind the other
 }
 
-// A piece is a Piece whose key is in a file.
-type piece struct {
+// A storedPiece is a Piece whose key is in a file.
+type storedPiece struct {
 	keyAt, keyLen int64
 	size          int64
 	first, spans  int64
@@ -57,12 +57,12 @@ func (ps *Pieces) hash(key string) keyHash {
 	return keyHash{maphash.String(ps.seeds[0], key), maphash.String(ps.seeds[1], key)}
 }
 
-func (ps *Pieces) at(number uint32) *piece { return &ps.chunks[number/chunkLen][number%chunkLen] }
+func (ps *Pieces) at(number uint32) *storedPiece { return &ps.chunks[number/chunkLen][number%chunkLen] }
 
-func (ps *Pieces) add(key string, p piece) (number uint32) {
+func (ps *Pieces) add(key string, p storedPiece) (number uint32) {
 	number = uint32(ps.n) //nolint:gosec // at most maxPieces
 	if number%chunkLen == 0 {
-		ps.chunks = append(ps.chunks, make([]piece, 0, chunkLen))
+		ps.chunks = append(ps.chunks, make([]storedPiece, 0, chunkLen))
 	}
 	last := len(ps.chunks) - 1
 	ps.chunks[last] = append(ps.chunks[last], p)
@@ -127,6 +127,6 @@ func (ps *Pieces) Of(key string) (Piece, bool) {
 	return ps.at(number).named(key), true
 }
 
-func (p *piece) named(key string) Piece {
+func (p *storedPiece) named(key string) Piece {
 	return Piece{Key: key, Size: p.size, Stamp: hex.EncodeToString(p.stamp[:]), first: p.first, spans: p.spans}
 }

@@ -27,22 +27,22 @@ func (t Table) Has(columns ...string) bool {
 	return true
 }
 
-// An object is a row of the schema.
-type object struct {
+// A schemaRow is a row of the schema.
+type schemaRow struct {
 	Type  string `json:"type"`
 	Name  string `json:"name"`
 	Table string `json:"table"`
 	SQL   string `json:"sql"`
 }
 
-// A frame is what a database has besides rows.
-type frame struct {
-	Settings settings
-	Objects  []object
+// A schema is what a database has besides rows.
+type schema struct {
+	Settings pragmas
+	Objects  []schemaRow
 }
 
-// settings are those of the file, as its PRAGMAs say.
-type settings struct {
+// pragmas are those of the file, as its PRAGMAs say.
+type pragmas struct {
 	PageSize      int64  `json:"page_size"`
 	Encoding      string `json:"encoding"`
 	AutoVacuum    int64  `json:"auto_vacuum"`
@@ -98,7 +98,7 @@ var (
 
 // shadow reports whether a table belongs to a virtual one.
 func (db *DB) shadow(name string) bool {
-	return slices.ContainsFunc(db.frame.Objects, func(o object) bool {
+	return slices.ContainsFunc(db.frame.Objects, func(o schemaRow) bool {
 		return o.Type == "table" && virtual.MatchString(o.SQL) && strings.HasPrefix(strings.ToLower(name), strings.ToLower(o.Name)+"_")
 	})
 }
@@ -130,7 +130,7 @@ func (db *DB) readObjects() (err error) {
 	}
 	defer func() { err = errors.Join(err, rows.Close()) }()
 	for rows.Next() {
-		var o object
+		var o schemaRow
 		var text sql.NullString
 		if err := rows.Scan(&o.Type, &o.Name, &o.Table, &text); err != nil {
 			return err
@@ -142,7 +142,7 @@ func (db *DB) readObjects() (err error) {
 }
 
 // describe asks which columns a table has.
-func (db *DB) describe(o object) (t Table, err error) {
+func (db *DB) describe(o schemaRow) (t Table, err error) {
 	t.Name = o.Name
 	rows, err := db.conn.QueryContext(db.ctx, `SELECT name, pk, hidden FROM pragma_table_xinfo(?) ORDER BY cid`, o.Name)
 	if err != nil {

@@ -78,7 +78,7 @@ type splitter struct {
 	hash   hash.Hash
 	sum    [sha256.Size]byte
 	pieces *Pieces
-	last   entry // of the rows that were added last, which is not written yet
+	last   rowRun // of the rows that were added last, which is not written yet
 	place  string
 	row    [entryLen]byte
 	spans  int64 // entries that are written
@@ -167,7 +167,7 @@ func (s *splitter) add(key, place string, r Row) error {
 	if err := s.flush(); err != nil {
 		return err
 	}
-	s.last, s.place = entry{piece: number, at: s.at - n, n: n}, place
+	s.last, s.place = rowRun{piece: number, at: s.at - n, n: n}, place
 	return nil
 }
 
@@ -181,7 +181,7 @@ func (s *splitter) piece(key string) (uint32, error) {
 	if ps.n >= maxPieces {
 		return 0, fmt.Errorf("there are rows of more than %d sessions, and no more are told apart: read copies of it, each with some of them deleted", maxPieces)
 	}
-	number = ps.add(key, piece{keyAt: s.keysAt, keyLen: int64(len(key))})
+	number = ps.add(key, storedPiece{keyAt: s.keysAt, keyLen: int64(len(key))})
 	s.keysAt += int64(len(key))
 	_, err := s.keys.WriteString(key)
 	return number, err
@@ -203,7 +203,7 @@ func (s *splitter) flush() error {
 	s.pieces.at(s.last.piece).spans++
 	s.spans++
 	_, err := s.rows.Write(s.last.append(s.row[:0]))
-	s.last = entry{}
+	s.last = rowRun{}
 	return err
 }
 

@@ -15,8 +15,8 @@ const (
 	leastShown = 256      // bytes of a file that are worth being shown
 )
 
-// Where says where to look.
-type Where struct {
+// Locations says where to look.
+type Locations struct {
 	Own     string // the person's config folder; "" for none
 	Project string // root of the project; "" for none
 	Cwd     string // folder in it
@@ -39,7 +39,7 @@ type Guidance struct {
 }
 
 // Load reads the files. It never fails: see Notes.
-func Load(w Where) Guidance {
+func Load(w Locations) Guidance {
 	var l loader
 	if w.Own != "" {
 		l.own(w.Own)

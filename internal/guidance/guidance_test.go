@@ -49,7 +49,7 @@ func (d *desk) link(to, name string) {
 
 func (d *desk) load(cwd string) Guidance {
 	d.Helper()
-	return Load(Where{Own: d.path("own"), Project: d.path("shop"), Cwd: d.path(cwd)})
+	return Load(Locations{Own: d.path("own"), Project: d.path("shop"), Cwd: d.path(cwd)})
 }
 
 // wants loads and compares what was read, name: text, and what was noted.

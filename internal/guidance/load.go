@@ -25,9 +25,9 @@ func (l *loader) note(name string, format string, args ...any) {
 	l.notes = append(l.notes, name+": "+fmt.Sprintf(format, args...))
 }
 
-// A shelf is where files are opened: a project, which nothing leads out of, or
+// An opener is where files are opened: a project, which nothing leads out of, or
 // the person's own folder, which may link to wherever they keep theirs.
-type shelf interface {
+type opener interface {
 	open(rel string) (*os.File, error)
 	path(rel string) string
 	named(rel string) string // for notes
@@ -102,8 +102,8 @@ func folders(dir, cwd string) []string {
 }
 
 // file reads one file, if it is there and was not read by another name.
-func (l *loader) file(s shelf, rel string) {
-	r := reading{loader: l, shelf: s, name: s.named(rel), room: MaxFile}
+func (l *loader) file(s opener, rel string) {
+	r := readFile{loader: l, shelf: s, name: s.named(rel), room: MaxFile}
 	text, size, err := r.read(rel, 0)
 	switch {
 	case errors.Is(err, errSeen):
@@ -143,10 +143,10 @@ func plain(err error) string {
 	return err.Error()
 }
 
-// A reading is of one file and what it imports.
-type reading struct {
+// A readFile is of one file and what it imports.
+type readFile struct {
 	*loader
-	shelf   shelf
+	shelf   opener
 	name    string
 	room    int // bytes that are left of MaxFile
 	left    int // bytes that did not fit
@@ -155,7 +155,7 @@ type reading struct {
 }
 
 // read returns the text of a file with that of its imports.
-func (r *reading) read(rel string, depth int) (text string, size int64, err error) {
+func (r *readFile) read(rel string, depth int) (text string, size int64, err error) {
 	f, err := r.shelf.open(rel)
 	if err != nil {
 		return "", 0, err
@@ -190,7 +190,7 @@ func (r *reading) read(rel string, depth int) (text string, size int64, err erro
 
 // visible returns text without what a person who looks at the file does not see,
 // but a model reads.
-func (r *reading) visible(text string) string {
+func (r *readFile) visible(text string) string {
 	return strings.Map(func(c rune) rune {
 		switch {
 		case c == '\n', c == '\t', c == '\u200c', c == '\u200d':
@@ -207,7 +207,7 @@ func (r *reading) visible(text string) string {
 
 // expand puts what is imported in the place of lines such as @docs/style.md;
 // those in a block of code are none.
-func (r *reading) expand(text, rel string, depth int) string {
+func (r *readFile) expand(text, rel string, depth int) string {
 	if !strings.Contains(text, "@") {
 		return text
 	}
@@ -234,7 +234,7 @@ func imported(line string) (target string, ok bool) {
 	return target, ok && isText(target) && !strings.ContainsAny(target, " \t@")
 }
 
-func (r *reading) imported(target, rel string, depth int) string {
+func (r *readFile) imported(target, rel string, depth int) string {
 	if r.imports++; r.imports > maxImports || depth == maxDepth {
 		r.note(r.name, "@%s is not read: more than %d imports, or %d in one another", target, maxImports, maxDepth)
 		return ""

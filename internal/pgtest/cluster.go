@@ -25,13 +25,13 @@ type Options struct {
 
 // A Cluster is a server of PostgreSQL with its data.
 type Cluster struct {
-	site
+	installation
 	dir  string
 	door *os.File // whose closing ends it
 }
 
-// A site is what another process needs to know of a cluster.
-type site struct {
+// An installation is what another process needs to know of a cluster.
+type installation struct {
 	Bin      string // folder of the programs
 	Port     int
 	Password string

@@ -20,7 +20,7 @@ func known(dir string) (*Cluster, error) {
 		return nil, err
 	}
 	c := &Cluster{dir: dir}
-	return c, json.Unmarshal(b, &c.site)
+	return c, json.Unmarshal(b, &c.installation)
 }
 
 // make makes and starts a cluster that was prepared.
@@ -48,8 +48,8 @@ func prepare(base string) (*Cluster, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Cluster{dir: dir, door: door, site: site{Bin: bin, Port: port, Password: strings.ToLower(rand.Text())}}
-	b, err := json.Marshal(c.site)
+	c := &Cluster{dir: dir, door: door, installation: installation{Bin: bin, Port: port, Password: strings.ToLower(rand.Text())}}
+	b, err := json.Marshal(c.installation)
 	if err == nil {
 		err = os.WriteFile(filepath.Join(dir, "cluster.json"), b, 0o600)
 	}

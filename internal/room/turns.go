@@ -8,17 +8,17 @@ import (
 // errTurn says that a read has to wait for its turn.
 var errTurn = errors.New("what may be long is read few at once")
 
-// Turns lets those who share rooms read what may be long few at once: that is in
+// Semaphore lets those who share rooms read what may be long few at once: that is in
 // memory, twice, before it is known how long it is.
-type Turns struct{ now chan struct{} }
+type Semaphore struct{ now chan struct{} }
 
-// NewTurns returns turns for so many at once.
-func NewTurns(atOnce int) *Turns { return &Turns{make(chan struct{}, atOnce)} }
+// NewSemaphore returns turns for so many at once.
+func NewSemaphore(atOnce int) *Semaphore { return &Semaphore{make(chan struct{}, atOnce)} }
 
 type turnKey struct{}
 
 // Turn ends a read of what may be long, for one who shares a room and has no turn: it
-// returns an error that [Turns.Read] waits after, and nil for all others.
+// returns an error that [Semaphore.Read] waits after, and nil for all others.
 func Turn(ctx context.Context) error {
 	if Of(ctx) == nil || ctx.Value(turnKey{}) != nil {
 		return nil
@@ -30,7 +30,7 @@ func Turn(ctx context.Context) error {
 // returned before is of no use then.
 //
 // Errors are read's and those of [Share.Again].
-func (t *Turns) Read(ctx context.Context, read func(context.Context) error) error {
+func (t *Semaphore) Read(ctx context.Context, read func(context.Context) error) error {
 	share := Of(ctx)
 	was := share.Used()
 	err := read(ctx)
@@ -46,7 +46,7 @@ func (t *Turns) Read(ctx context.Context, read func(context.Context) error) erro
 	return err
 }
 
-func (t *Turns) inTurn(ctx context.Context, read func(context.Context) error) error {
+func (t *Semaphore) inTurn(ctx context.Context, read func(context.Context) error) error {
 	select {
 	case t.now <- struct{}{}:
 	case <-ctx.Done():

@@ -20,7 +20,7 @@ type NewestLog interface {
 // Each row names the said event before it, so that what is not said costs
 // nothing.
 func Newest(l NewestLog, x Extent, n int, before skein.Seq) ([]skein.Entry, error) {
-	w := newest{log: l, Extent: x}
+	w := newestWalk{log: l, Extent: x}
 	// What was withdrawn is left out, so there may have to be more.
 	for want := n; ; want *= 2 {
 		done, err := w.back(want, before)
@@ -37,8 +37,8 @@ func Newest(l NewestLog, x Extent, n int, before skein.Seq) ([]skein.Entry, erro
 	}
 }
 
-// A newest goes back along the said events of a session.
-type newest struct {
+// A newestWalk goes back along the said events of a session.
+type newestWalk struct {
 	log NewestLog
 	Extent
 	said  []Said // newest first
@@ -47,7 +47,7 @@ type newest struct {
 
 // back reads the said events of the newest n messages that begin before a
 // place, 0 for the end; done says that there are no more.
-func (w *newest) back(n int, before skein.Seq) (done bool, err error) {
+func (w *newestWalk) back(n int, before skein.Seq) (done bool, err error) {
 	w.said = nil
 	at, err := w.last(before)
 	for firsts := 0; err == nil && at > 0; {
@@ -70,7 +70,7 @@ func (w *newest) back(n int, before skein.Seq) (done bool, err error) {
 }
 
 // last returns the place of the last said event before a place; 0 if none.
-func (w *newest) last(before skein.Seq) (skein.Seq, error) {
+func (w *newestWalk) last(before skein.Seq) (skein.Seq, error) {
 	if before <= 0 || before > w.Last {
 		return w.Said, nil
 	}
@@ -80,7 +80,7 @@ func (w *newest) last(before skein.Seq) (skein.Seq, error) {
 
 // entries puts the messages together that were read, with the pieces of them
 // that stand later and with all that was done to messages since.
-func (w *newest) entries() (_ []skein.Entry, err error) {
+func (w *newestWalk) entries() (_ []skein.Entry, err error) {
 	first := map[string]bool{}
 	var ids []string
 	for _, x := range w.said {
@@ -111,7 +111,7 @@ func (w *newest) entries() (_ []skein.Entry, err error) {
 }
 
 func entriesOf(all []Said) ([]skein.Entry, error) {
-	var f skein.Folder
+	var f skein.EntryBuilder
 	for _, x := range all {
 		if err := f.AddAt(x.Event, x.Turn); err != nil {
 			return nil, err

@@ -53,7 +53,7 @@ func All(events iter.Seq2[skein.Event, error]) (all []skein.Event, err error) {
 // compaction covers the rest; the first ones, for messages at the beginning
 // have rules of their own; and what says how these are read.
 func Window(l WindowLog, x Extent, n int) ([]skein.Event, error) {
-	w := window{log: l, Extent: x, n: n, taken: map[skein.Seq]skein.Event{}, whole: map[string]bool{}}
+	w := windowWalk{log: l, Extent: x, n: n, taken: map[skein.Seq]skein.Event{}, whole: map[string]bool{}}
 	for _, step := range []func() error{w.readLine, w.compactions, w.suffix, w.prefix, w.tools, w.amended} {
 		if err := step(); err != nil {
 			return nil, err
@@ -62,8 +62,8 @@ func Window(l WindowLog, x Extent, n int) ([]skein.Event, error) {
 	return w.inOrder(), nil
 }
 
-// A window is what is being gathered for Window.
-type window struct {
+// A windowWalk is what is being gathered for Window.
+type windowWalk struct {
 	log WindowLog
 	Extent
 	n      int
@@ -76,11 +76,11 @@ type window struct {
 	whole  map[string]bool // message IDs of which all pieces are taken
 }
 
-func (w *window) inOrder() []skein.Event {
+func (w *windowWalk) inOrder() []skein.Event {
 	return slices.SortedFunc(maps.Values(w.taken), func(a, b skein.Event) int { return cmp.Compare(a.Seq, b.Seq) })
 }
 
-func (w *window) add(events ...skein.Event) {
+func (w *windowWalk) add(events ...skein.Event) {
 	for _, e := range events {
 		w.taken[e.Seq] = e
 	}
@@ -88,7 +88,7 @@ func (w *window) add(events ...skein.Event) {
 
 // readLine takes the rewound events, works out what they leave, and looks which
 // events were amended where.
-func (w *window) readLine() error {
+func (w *windowWalk) readLine() error {
 	rewound, amends, err := w.log.Line(w.Segments.Oldest())
 	if err != nil {
 		return err
@@ -99,13 +99,13 @@ func (w *window) readLine() error {
 	return err
 }
 
-func (w *window) onLine(seq skein.Seq) bool {
+func (w *windowWalk) onLine(seq skein.Seq) bool {
 	return slices.ContainsFunc(w.line, func(r skein.SeqRange) bool { return r.From < seq && seq <= r.To })
 }
 
 // compactions takes the newest one that every provider can use, and those
 // after it.
-func (w *window) compactions() error {
+func (w *windowWalk) compactions() error {
 	for upto := w.Last; ; {
 		e, err := w.compactedBefore(upto)
 		if err != nil {
@@ -133,7 +133,7 @@ func (w *window) compactions() error {
 
 // compactedBefore returns the last compacted event on the line up to a place;
 // nil if there is none.
-func (w *window) compactedBefore(upto skein.Seq) (*skein.Event, error) {
+func (w *windowWalk) compactedBefore(upto skein.Seq) (*skein.Event, error) {
 	var segs Segments
 	for _, r := range slices.Backward(w.line) {
 		segs = append(segs, w.Segments.Within(skein.SeqRange{From: r.From, To: min(r.To, upto)})...)
@@ -143,7 +143,7 @@ func (w *window) compactedBefore(upto skein.Seq) (*skein.Event, error) {
 
 // compactionNow returns what the compacted event e says as it stands now; nil
 // if it was withdrawn.
-func (w *window) compactionNow(e skein.Event) (*skein.Compacted, error) {
+func (w *windowWalk) compactionNow(e skein.Event) (*skein.Compacted, error) {
 	c, err := skein.Decode[skein.Compacted](e)
 	if err != nil {
 		return nil, err

@@ -10,7 +10,7 @@ import (
 // stand before all others stay in the context, whatever is left out after
 // them; and that something was said before the suffix changes what becomes of
 // a system message there.
-func (w *window) prefix() error {
+func (w *windowWalk) prefix() error {
 	if err := w.kept(); err != nil {
 		return err
 	}
@@ -28,7 +28,7 @@ func (w *window) prefix() error {
 }
 
 // kept takes the messages that the compactions keep.
-func (w *window) kept() error {
+func (w *windowWalk) kept() error {
 	keep := slices.DeleteFunc(slices.Clone(w.keeps), func(seq skein.Seq) bool { return !w.onLine(seq) })
 	if len(keep) == 0 {
 		return nil
@@ -60,7 +60,7 @@ func (w *window) kept() error {
 
 // leading takes the said events that a session begins with, up to a place,
 // while they are a system's, and the first that is not.
-func (w *window) leading(upto skein.Seq) error {
+func (w *windowWalk) leading(upto skein.Seq) error {
 	for after := skein.Seq(0); ; {
 		x, err := w.log.Next(w.after(after))
 		if err != nil || x == nil || x.Seq > upto {
@@ -79,7 +79,7 @@ func (w *window) leading(upto skein.Seq) error {
 
 // first takes the said events after a place until one of them is a message, in
 // any provider's context, that is no system's.
-func (w *window) first(after skein.Seq) error {
+func (w *windowWalk) first(after skein.Seq) error {
 	for covered := after; after < w.cut; {
 		x, err := w.log.Next(w.after(after))
 		if err != nil || x == nil {
@@ -103,7 +103,7 @@ func (w *window) first(after skein.Seq) error {
 }
 
 // tools takes the tool events after the cut: they say what became of calls.
-func (w *window) tools() error {
+func (w *windowWalk) tools() error {
 	segs := w.after(w.cut)
 	if len(segs) == 0 {
 		return nil
@@ -115,7 +115,7 @@ func (w *window) tools() error {
 
 // after returns where on the line the events after a place are, the oldest
 // first.
-func (w *window) after(seq skein.Seq) (segs Segments) {
+func (w *windowWalk) after(seq skein.Seq) (segs Segments) {
 	for _, r := range w.line {
 		for _, x := range slices.Backward(w.Segments.Within(skein.SeqRange{From: max(r.From, seq), To: r.To})) {
 			segs = append(segs, x)

@@ -11,7 +11,7 @@ import (
 
 // suffix takes the said events, from the end back, until there are enough
 // messages for every provider or no more.
-func (w *window) suffix() error {
+func (w *windowWalk) suffix() error {
 	floor := slices.Min(w.covers)
 	w.cut = math.MaxInt64
 	for _, r := range slices.Backward(w.line) {
@@ -39,7 +39,7 @@ func (w *window) suffix() error {
 }
 
 // lastSaid returns the place of the last said event up to a place.
-func (w *window) lastSaid(upto skein.Seq) (skein.Seq, error) {
+func (w *windowWalk) lastSaid(upto skein.Seq) (skein.Seq, error) {
 	if upto == w.Last {
 		return w.Said, nil
 	}
@@ -53,7 +53,7 @@ func (w *window) lastSaid(upto skein.Seq) (skein.Seq, error) {
 // takeBack takes the said events from the one at a place back, n of them at
 // most, and returns the place of the next one. What lies at or before from it
 // does not take.
-func (w *window) takeBack(at, from skein.Seq, n int) (skein.Seq, error) {
+func (w *windowWalk) takeBack(at, from skein.Seq, n int) (skein.Seq, error) {
 	for n > 0 && at > from {
 		seg := w.Segments.Of(at)
 		seg.From = max(seg.From, from)
@@ -79,7 +79,7 @@ func (w *window) takeBack(at, from skein.Seq, n int) (skein.Seq, error) {
 }
 
 // take takes said events, with all pieces of their messages.
-func (w *window) take(some ...Said) error {
+func (w *windowWalk) take(some ...Said) error {
 	var ids []string
 	for _, x := range some {
 		if x.Kind != skein.KindSaid { // its message was deleted by hand
@@ -102,7 +102,7 @@ func (w *window) take(some ...Said) error {
 }
 
 // takeAt takes the events at places.
-func (w *window) takeAt(seqs ...skein.Seq) error {
+func (w *windowWalk) takeAt(seqs ...skein.Seq) error {
 	seqs = slices.DeleteFunc(seqs, func(seq skein.Seq) bool {
 		_, is := w.taken[seq]
 		return is
@@ -124,7 +124,7 @@ func (w *window) takeAt(seqs ...skein.Seq) error {
 }
 
 // amended takes what was done to the events taken.
-func (w *window) amended() error {
+func (w *windowWalk) amended() error {
 	var seqs []skein.Seq
 	for _, m := range w.amends {
 		if _, ok := w.taken[m.Amends]; ok {
@@ -136,7 +136,7 @@ func (w *window) amended() error {
 
 // enough reports whether what was taken is n messages after the cut, whatever
 // provider they are for.
-func (w *window) enough() (bool, error) {
+func (w *windowWalk) enough() (bool, error) {
 	for _, covered := range w.covers {
 		entries, err := w.entriesAfter(covered)
 		if err != nil {
@@ -157,11 +157,11 @@ func (w *window) enough() (bool, error) {
 
 // entriesAfter returns the messages of the said events on the line that were
 // taken and lie after a place, as they stand now.
-func (w *window) entriesAfter(covered skein.Seq) ([]skein.Entry, error) {
+func (w *windowWalk) entriesAfter(covered skein.Seq) ([]skein.Entry, error) {
 	if err := w.amended(); err != nil {
 		return nil, err
 	}
-	var f skein.Folder
+	var f skein.EntryBuilder
 	for _, e := range w.inOrder() {
 		if (e.Kind == skein.KindSaid && e.Seq > covered || e.Kind == skein.KindAmended) && w.onLine(e.Seq) {
 			if err := f.Add(e); err != nil {

@@ -124,8 +124,8 @@ func (s Suite) aroundDamage(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got = append(got, string(e.Kind)+string(e.Payload)); e.StandsIn() != (e.Seq == at) {
-			t.Errorf("of what was written event %d stands in for a damaged one: %v", e.Seq, e.StandsIn())
+		if got = append(got, string(e.Kind)+string(e.Payload)); e.IsPlaceholder() != (e.Seq == at) {
+			t.Errorf("of what was written event %d stands in for a damaged one: %v", e.Seq, e.IsPlaceholder())
 		}
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

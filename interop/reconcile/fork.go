@@ -51,7 +51,7 @@ func Diverge(events iter.Seq2[skein.Event, error], made Made, b Bounds) (d Diver
 		if err != nil {
 			return d, err
 		}
-		standsIn := e.StandsIn()
+		standsIn := e.IsPlaceholder()
 		if standsIn && missing < 0 {
 			if missing, err = made.missing(events); err != nil {
 				return d, err

@@ -57,7 +57,7 @@ func (s *Session) Add(e skein.Event) {
 			}
 		}
 	}
-	if e.ClientID == "" || e.StandsIn() {
+	if e.ClientID == "" || e.IsPlaceholder() {
 		return
 	}
 	st := &stored{seq: e.Seq, kind: e.Kind, content: s.hash(e)}

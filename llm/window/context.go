@@ -103,7 +103,7 @@ func Context(events []skein.Event, r Rules) (View, error) {
 // compaction returns the newest compaction that can be used; the zero one if
 // there is none.
 func (b *builder) compaction(events []skein.Event) (skein.Compaction, error) {
-	var f skein.Folder
+	var f skein.EntryBuilder
 	for _, e := range events {
 		if e.Kind == skein.KindCompacted || e.Kind == skein.KindAmended {
 			if err := f.Add(e); err != nil {
@@ -127,7 +127,7 @@ func (b *builder) compaction(events []skein.Event) (skein.Compaction, error) {
 // the user's that it keeps, and the system messages that stand before all
 // others.
 func (b *builder) entries(events []skein.Event, c skein.Compacted) ([]skein.Entry, error) {
-	var f skein.Folder
+	var f skein.EntryBuilder
 	leading, kept := true, map[string]bool{}
 	for _, e := range events {
 		switch e.Kind {

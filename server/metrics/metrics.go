@@ -20,9 +20,9 @@ import (
 // Options are what is told beside the requests; each may be nil.
 type Options struct {
 	Now     func() time.Time
-	Streams func() int     // how many are open
-	Size    func() int64   // of the store, in bytes; below 0 if it is not known
-	Index   inspect.Lagger // says what waits for the search index
+	Streams func() int       // how many are open
+	Size    func() int64     // of the store, in bytes; below 0 if it is not known
+	Index   inspect.IndexLag // says what waits for the search index
 }
 
 // Metrics are counts of requests. Its methods may be called at the same time.

@@ -181,7 +181,7 @@ func TestATracedStoreHasThePartsOfTheStoreThatItWraps(t *testing.T) {
 		_, all[0] = skein.PartOf[skein.Sweeper](s)
 		_, all[1] = skein.PartOf[skein.Feed](s)
 		_, all[2] = skein.PartOf[inspect.Examiner](s)
-		_, all[3] = skein.PartOf[inspect.Lagger](s)
+		_, all[3] = skein.PartOf[inspect.IndexLag](s)
 		return all
 	}
 	for _, s := range []skein.Store{file, memory.New(), file.As("ann"), struct{ skein.Store }{file}} {

@@ -36,7 +36,7 @@ func visiting(t *testing.T, store skein.Store, change func(*web.Options)) *visit
 		t.Fatal(err)
 	}
 	log := slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
-	o := web.Options{Version: "1.2.3", Tokens: tokens, Now: now, Log: log, Prices: func() (*price.Table, error) { return price.Load() }}
+	o := web.Options{Version: "1.2.3", Tokens: tokens, Now: now, Log: log, Prices: func() (*price.List, error) { return price.Load() }}
 	if change != nil {
 		change(&o)
 	}

@@ -100,7 +100,7 @@ func saidBy(r *http.Request) said {
 	if r.URL.Query().Has("rewound") {
 		return func(all render.Entries) render.Entries { return all }
 	}
-	return render.Standing
+	return render.Live
 }
 
 // export writes a session in a form. What is for people to read has no secrets.
@@ -114,13 +114,13 @@ func (s *site) export(ctx context.Context, w io.Writer, one skein.Session, as st
 	entries := of(s.entries(ctx, store, one))
 	one = s.veiled(one)
 	if as == "json" {
-		told, err := render.TellCalls(&one, store.Events(ctx, one.ID, 0), one.Last)
+		told, err := render.ProgressOfCalls(&one, store.Events(ctx, one.ID, 0), one.Last)
 		if err != nil {
 			return err
 		}
 		return errors.Join(render.JSON(b, &one, entries, told), b.Flush())
 	}
-	told, err := render.Tell(&one, store.Events(ctx, one.ID, 0), one.Last, s.Redact)
+	told, err := render.ProgressOf(&one, store.Events(ctx, one.ID, 0), one.Last, s.Redact)
 	if err != nil {
 		return err
 	}

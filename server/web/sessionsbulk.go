@@ -98,7 +98,7 @@ func (s *site) exportAll(w http.ResponseWriter, r *http.Request, all []skein.Ses
 		for i := range all {
 			f, err := z.CreateHeader(&zip.FileHeader{Name: fileName(&all[i]) + d.Ext, Method: zip.Deflate, Modified: all[i].Updated.Std()})
 			if err == nil {
-				err = s.export(r.Context(), f, all[i], d.Name, render.Standing)
+				err = s.export(r.Context(), f, all[i], d.Name, render.Live)
 			}
 			if err != nil {
 				s.Log.Error("a download broke off", "session", all[i].ID, "err", err)

@@ -113,7 +113,7 @@ type transcriber struct {
 	*site
 	transcript
 	ctx      context.Context
-	prices   *price.Table // nil if there are none
+	prices   *price.List // nil if there are none
 	states   map[string]skein.ToolState
 	answers  map[string]*answer
 	children map[string]skein.Session // by the call that started them

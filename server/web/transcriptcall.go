@@ -97,7 +97,7 @@ func (t *transcriber) input(out *call, c *skein.Call) {
 	for _, p := range edits(c.Input) {
 		code, rest := t.code("diff", lineDiff(p.was, p.is))
 		out.Long = append(out.Long, field{Name: "change", Code: code, Diff: true, Rest: rest})
-		fields = slices.DeleteFunc(fields, func(f render.Field) bool { return f.Name == p.from || f.Name == p.to || f.Name == "edits" })
+		fields = slices.DeleteFunc(fields, func(f render.InputField) bool { return f.Name == p.from || f.Name == p.to || f.Name == "edits" })
 	}
 	language := languageOf(fields)
 	for _, f := range fields {
@@ -120,7 +120,7 @@ func (t *transcriber) input(out *call, c *skein.Call) {
 }
 
 // languageOf returns the language of the file that a tool's input names.
-func languageOf(fields []render.Field) string {
+func languageOf(fields []render.InputField) string {
 	for _, f := range fields {
 		if slices.Contains([]string{"file_path", "filePath", "path", "file", "filename", "target_file", "notebook_path"}, f.Name) && !f.Long {
 			return strings.TrimPrefix(path.Ext(f.Value), ".")

@@ -99,7 +99,7 @@ func (s *site) usageOf(ctx context.Context, asked usageAsked) (*usagePage, error
 		return nil, err
 	}
 	p := &usagePage{Asked: asked, Spans: spansOf(asked)}
-	table := &price.Table{}
+	table := &price.List{}
 	if s.Prices != nil {
 		if table, err = s.Prices(); err != nil {
 			return nil, err

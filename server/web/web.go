@@ -18,11 +18,11 @@ import (
 // it is, without costs.
 type Options struct {
 	Version string
-	Now     func() time.Time             // nil: [time.Now]
-	Log     *slog.Logger                 // of what fails inside; nil: nothing
-	Secrets *redact.Redactor             // takes them out of what is shown; nil: leaves them in
-	Prices  func() (*price.Table, error) // nil: costs are not shown
-	Agents  []string                     // formats of other programs that a session can be handed to
+	Now     func() time.Time            // nil: [time.Now]
+	Log     *slog.Logger                // of what fails inside; nil: nothing
+	Secrets *redact.Redactor            // takes them out of what is shown; nil: leaves them in
+	Prices  func() (*price.List, error) // nil: costs are not shown
+	Agents  []string                    // formats of other programs that a session can be handed to
 
 	Tokens    *door.Tokens              // whose logins are listed and ended; nil: there is no such page
 	Purged    func(skein.Session) error // removes what else is kept of a session that was deleted for good; may be nil

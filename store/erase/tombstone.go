@@ -30,14 +30,14 @@ func TombOfOrigin(o skein.Origin) [sha256.Size]byte {
 	return sha256.Sum256([]byte("origin\x00" + o.Format + "\x00" + o.Path + "\x00" + o.ID + "\x00"))
 }
 
-// A Burier is a Store whose tombstones can be carried to another one. All
+// A Tombstones is a Store whose tombstones can be carried to another one. All
 // stores make the same ones.
-type Burier interface {
+type Tombstones interface {
 	// Tombstones yields all tombstones, by hash; of a view, its user's.
 	Tombstones(ctx context.Context) iter.Seq2[Tombstone, error]
 
-	// Bury puts up tombstones, for the view's user, else for the one that
+	// PutTombstones stores tombstones, for the view's user, else for the one that
 	// each names, or [Local] if it names none. Those that there are stay as
 	// they are.
-	Bury(ctx context.Context, stones ...Tombstone) error
+	PutTombstones(ctx context.Context, stones ...Tombstone) error
 }

@@ -52,9 +52,9 @@ type Finding struct {
 	Mended   bool            `json:"mended,omitempty"`
 }
 
-// A Keeper is a Store of one file that can be copied and brought back while
+// A Backups is a Store of one file that can be copied and brought back while
 // others write.
-type Keeper interface {
+type Backups interface {
 	// Backup writes a whole copy of the store, as it is at one moment, to a
 	// new file. The error wraps [ErrExists] if there is one of that name.
 	Backup(ctx context.Context, path string) error
@@ -97,17 +97,17 @@ type CopyKind string
 // The kinds of copies.
 const (
 	BackupCopy    CopyKind = "backup"         // somebody asked for it
-	RollingCopy   CopyKind = "daily"          // [Keeper.Roll] made it
+	RollingCopy   CopyKind = "daily"          // [Backups.Roll] made it
 	RestoredCopy  CopyKind = "before-restore" // what a backup was put in place of
 	MigrationCopy CopyKind = "migration"      // the store before a migration
 	DamagedCopy   CopyKind = "damaged"        // what a salvage was made from
 	UnknownCopy   CopyKind = "unknown"        // it lies where copies are made
 )
 
-// A Lagger is a Store whose search index is fed after the append, and that can
+// An IndexLag is a Store whose search index is fed after the append, and that can
 // say how far behind it is. Search finds what waits all the same, by looking
 // through it.
-type Lagger interface {
+type IndexLag interface {
 	// Lag returns how far the index is behind what is stored, whoever's it is.
 	// It takes no time by how much that is. Errors are the disk's.
 	Lag(ctx context.Context) (Lag, error)

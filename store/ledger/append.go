@@ -93,7 +93,7 @@ func (x *batch) checkTombs() error {
 		user = x.first.Facts.Created.User
 	}
 	for _, t := range Tombs(x.Batch, x.first) {
-		buried, err := x.book.Buried(user, t)
+		buried, err := x.book.HasTombstone(user, t)
 		switch {
 		case err != nil:
 			return err
@@ -323,7 +323,7 @@ func (x *batch) base(c *skein.Created) (base Base, err error) {
 	case err != nil:
 		return base, err
 	case p == nil:
-		buried, err := x.book.Buried(c.User, erase.TombOfID(at.Session))
+		buried, err := x.book.HasTombstone(c.User, erase.TombOfID(at.Session))
 		if err == nil && buried {
 			err = fmt.Errorf("fork: session %s %w", at.Session, skein.ErrDeleted)
 		} else if err == nil {

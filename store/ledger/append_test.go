@@ -39,13 +39,14 @@ func (k *book) Read(int) error            { return nil }
 func (k *book) Place(i int) (ledger.Place, error) {
 	return k.places[k.events[i].ClientID], nil
 }
-func (k *book) Joins(m string) (bool, error)                     { return k.messages[m], nil }
-func (k *book) Charged(r string) (skein.Usage, error)            { return k.charged[r], nil }
-func (k *book) Target(seq skein.Seq) (ledger.Target, error)      { return k.targets[seq], nil }
-func (k *book) Lease(skein.Fence) (skein.Lease, bool, error)     { return k.lease, k.held, nil }
-func (k *book) Buried(_ skein.User, t ledger.Tomb) (bool, error) { return k.tombs[t], nil }
-func (k *book) Shown(skein.Parent) (ledger.Base, error)          { return k.base, nil }
-func (k *book) TakeBlob(h skein.Hash) (bool, error)              { return k.blobs[h], nil }
+func (k *book) Joins(m string) (bool, error)                { return k.messages[m], nil }
+func (k *book) Charged(r string) (skein.Usage, error)       { return k.charged[r], nil }
+func (k *book) Target(seq skein.Seq) (ledger.Target, error) { return k.targets[seq], nil }
+
+func (k *book) Lease(skein.Fence) (skein.Lease, bool, error)           { return k.lease, k.held, nil }
+func (k *book) HasTombstone(_ skein.User, t ledger.Tomb) (bool, error) { return k.tombs[t], nil }
+func (k *book) Shown(skein.Parent) (ledger.Base, error)                { return k.base, nil }
+func (k *book) TakeBlob(h skein.Hash) (bool, error)                    { return k.blobs[h], nil }
 
 func (k *book) TakeKey(was string) (bool, error) {
 	k.log = append(k.log, "key instead of "+was)

@@ -81,7 +81,7 @@ type Book interface {
 	TakeKey(was string) (bool, error)
 
 	// Buried reports whether a user has a tombstone, or, if u is "", anybody.
-	Buried(u skein.User, t Tomb) (bool, error)
+	HasTombstone(u skein.User, t Tomb) (bool, error)
 
 	// Parent returns another session for a fork of u's, nil if the view does not
 	// show any with this ID.

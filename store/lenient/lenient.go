@@ -33,7 +33,7 @@ func Records(ctx context.Context, s skein.Store, format, path string, told func(
 }
 
 // Store returns s, except that reading goes around damage: what Events, Watch,
-// Newest and Window give has a stand-in ([DamagedError.StandIn]) in the place of
+// Newest and Window give has a placeholder ([DamagedError.Placeholder]) in the place of
 // each damaged event, and told, unless it is nil, is called for it, maybe more than
 // once. It is for readers only: what a writer takes from it would become the truth.
 func Store(s skein.Store, told func(skein.SessionID, *skein.DamagedError)) skein.Store {
@@ -90,7 +90,7 @@ func (a *lenient) events(id skein.SessionID, after skein.Seq, from func(skein.Se
 				var bad *skein.DamagedError
 				if errors.As(err, &bad) && bad.Seq > after {
 					a.told(id, bad)
-					e, err, again = bad.StandIn(), nil, true
+					e, err, again = bad.Placeholder(), nil, true
 				}
 				if !yield(e, err) {
 					return
@@ -132,7 +132,7 @@ func (a *lenient) folded(ctx context.Context, id skein.SessionID) ([]skein.Entry
 	if a.last.ID == s.ID && a.last.Last == s.Last && a.last.Revision == s.Revision {
 		return a.entries, nil
 	}
-	var f skein.Folder
+	var f skein.EntryBuilder
 	for e, err := range a.Events(ctx, id, 0) {
 		if err == nil {
 			err = f.Add(e)

@@ -63,7 +63,7 @@ func newResolver(ctx context.Context, s skein.Store, name string, f skein.Filter
 
 // first returns the session whose ID the name is, else the one that the first of
 // finds to find any finds.
-func (r *resolver) first(finds ...func() (choice, error)) (skein.Session, error) {
+func (r *resolver) first(finds ...func() (candidates, error)) (skein.Session, error) {
 	if strings.TrimSpace(r.name) == "" {
 		return skein.Session{}, skein.Invalidf("name: it is empty")
 	}
@@ -91,13 +91,13 @@ type resolver struct {
 	filter skein.Filter
 }
 
-// A choice is what a name could mean.
-type choice struct {
+// A candidates is what a name could mean.
+type candidates struct {
 	found []skein.Session
 	more  bool
 }
 
-func (c *choice) add(s skein.Session) {
+func (c *candidates) add(s skein.Session) {
 	switch same := func(t skein.Session) bool { return t.ID == s.ID }; {
 	case slices.ContainsFunc(c.found, same):
 	case len(c.found) == MaxCandidates:
@@ -107,7 +107,7 @@ func (c *choice) add(s skein.Session) {
 	}
 }
 
-func (c *choice) only(name string) (skein.Session, error) {
+func (c *candidates) only(name string) (skein.Session, error) {
 	if len(c.found) > 1 {
 		return skein.Session{}, &skein.AmbiguousError{Name: name, Candidates: c.found, More: c.more}
 	}
@@ -115,7 +115,7 @@ func (c *choice) only(name string) (skein.Session, error) {
 }
 
 // all adds the sessions that f lets through, until there are too many.
-func (r *resolver) all(c *choice, f skein.Filter) error {
+func (r *resolver) all(c *candidates, f skein.Filter) error {
 	f.Limit = MaxCandidates + 1
 	for s, err := range r.store.Sessions(r.ctx, f) {
 		if err != nil {
@@ -126,13 +126,13 @@ func (r *resolver) all(c *choice, f skein.Filter) error {
 	return nil
 }
 
-func (r *resolver) byKey() (c choice, err error) {
+func (r *resolver) byKey() (c candidates, err error) {
 	f := r.filter
 	f.Key = r.name
 	return c, r.all(&c, f)
 }
 
-func (r *resolver) byPart() (c choice, err error) {
+func (r *resolver) byPart() (c candidates, err error) {
 	if utf8.RuneCountInString(r.name) < minPart {
 		return c, nil
 	}
@@ -151,7 +151,7 @@ func (r *resolver) byPart() (c choice, err error) {
 
 // bySource looks through the files that sessions were imported from: a copy
 // has no session of its own, and an ID that was taken became another.
-func (r *resolver) bySource() (c choice, err error) {
+func (r *resolver) bySource() (c candidates, err error) {
 	if utf8.RuneCountInString(r.name) < minPart {
 		return c, nil
 	}
@@ -178,7 +178,7 @@ func (r *resolver) bySource() (c choice, err error) {
 	return c, nil
 }
 
-func (r *resolver) byTitle() (choice, error) {
+func (r *resolver) byTitle() (candidates, error) {
 	whole, part, err := r.titles()
 	if len(whole.found) > 0 {
 		return whole, err
@@ -186,14 +186,14 @@ func (r *resolver) byTitle() (choice, error) {
 	return part, err
 }
 
-func (r *resolver) byWholeTitle() (choice, error) {
+func (r *resolver) byWholeTitle() (candidates, error) {
 	whole, _, err := r.titles()
 	return whole, err
 }
 
 // titles returns the sessions that are called by the name, and those in whose
 // title or first words it occurs.
-func (r *resolver) titles() (whole, part choice, err error) {
+func (r *resolver) titles() (whole, part candidates, err error) {
 	f := r.filter
 	f.Title = r.name
 	for s, err := range r.store.Sessions(r.ctx, f) {

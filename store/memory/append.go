@@ -143,12 +143,14 @@ func (k *book) Lease(skein.Fence) (l skein.Lease, held bool, err error) {
 // TakeKey implements [ledger.Book]. There is no error.
 func (k *book) TakeKey(string) (bool, error) { return !k.keyTaken(&k.sess.head.Session), nil }
 
-// Buried implements [ledger.Book]. There is no error.
-func (k *book) Buried(u skein.User, t ledger.Tomb) (bool, error) { return k.buried(u, t), nil }
+// HasTombstone implements [ledger.Book]. There is no error.
+func (k *book) HasTombstone(u skein.User, t ledger.Tomb) (bool, error) {
+	return k.hasTombstone(u, t), nil
+}
 
 // Lift implements [ledger.Book]. There is no error.
 func (k *book) Lift(u skein.User, t ledger.Tomb) error {
-	g := grave{u, t}
+	g := tombstone{u, t}
 	if at, ok := k.tombs[g]; ok {
 		delete(k.tombs, g)
 		k.undo = append(k.undo, func() { k.tombs[g] = at })

@@ -25,9 +25,9 @@ func (s *Store) keyTaken(h *skein.Session) bool {
 }
 
 // stands returns what stands of all that sess shows.
-func (sess *session) stands() *skein.Standing {
+func (sess *session) stands() *skein.LiveMessages {
 	if sess.standing == nil {
-		sess.standing = &skein.Standing{}
+		sess.standing = &skein.LiveMessages{}
 		for e := range sess.shown(sess.head.Last) {
 			_ = sess.standing.Add(e.Event) //nolint:errcheck // the facts were worked out of the same payload
 		}
@@ -41,7 +41,7 @@ func (sess *session) take(e *event) {
 		_ = sess.standing.Add(e.Event) //nolint:errcheck // as above
 	}
 	if e.added.Stale {
-		sess.head.Stand(sess.stands().Shown())
+		sess.head.SetShown(sess.stands().Shown())
 	}
 	e.after = sess.head.Shown()
 }

@@ -12,16 +12,16 @@ import (
 	"github.com/skein-dev/skein/store/ledger"
 )
 
-// A grave is a tombstone of a user's.
-type grave struct {
+// A tombstone is a tombstone of a user's.
+type tombstone struct {
 	user skein.User
 	tomb ledger.Tomb
 }
 
-// buried reports whether u has the tombstone; if u is "", whether anybody has.
-func (s *Store) buried(u skein.User, t ledger.Tomb) bool {
+// hasTombstone reports whether u has the tombstone; if u is "", whether anybody has.
+func (s *Store) hasTombstone(u skein.User, t ledger.Tomb) bool {
 	if u != "" {
-		return s.tombs[grave{u, t}] != 0
+		return s.tombs[tombstone{u, t}] != 0
 	}
 	for g := range s.tombs {
 		if g.tomb == t {
@@ -116,7 +116,7 @@ func (s *Store) Delete(ctx context.Context, id skein.SessionID, d skein.Deletion
 			done.Binned = append(done.Binned, c.head.ID)
 		}
 	}
-	heir, moved := s.heir(sess)
+	heir, moved := s.reparent(sess)
 	if moved > 0 {
 		done.Moved = []skein.SessionID{heir.head.ID}
 	}
@@ -148,14 +148,14 @@ func (s *Store) destroy(sess *session, moved int) {
 	}
 	for k, f := range s.files {
 		if f.is(k, h) && f.CopyOf == h.ID {
-			s.bury(h.User, erase.TombOfOrigin(skein.Origin{Format: f.Format, Path: f.Path, ID: f.ID}), now())
+			s.putTombstone(h.User, erase.TombOfOrigin(skein.Origin{Format: f.Format, Path: f.Path, ID: f.ID}), now())
 		}
 	}
-	maps.DeleteFunc(s.files, func(k fileKey, f *file) bool { return f.is(k, h) })
+	maps.DeleteFunc(s.files, func(k fileKey, f *sourceFile) bool { return f.is(k, h) })
 	delete(s.sessions, h.ID)
 	delete(s.leases, h.ID)
-	s.bury(h.User, erase.TombOfID(h.ID), now())
+	s.putTombstone(h.User, erase.TombOfID(h.ID), now())
 	if h.Origin != nil {
-		s.bury(h.User, erase.TombOfOrigin(*h.Origin), now())
+		s.putTombstone(h.User, erase.TombOfOrigin(*h.Origin), now())
 	}
 }

@@ -56,10 +56,10 @@ func last(seqs []skein.Seq, upto skein.Seq) (seq skein.Seq) {
 	return seq
 }
 
-// heir gives the events of sess that forks show to the one that shows most of
+// reparent gives the events of sess that forks show to the one that shows most of
 // them, and the others that one as their base. It returns nil if there are no
 // forks, and how many events moved.
-func (s *Store) heir(sess *session) (heir *session, moved int) {
+func (s *Store) reparent(sess *session) (heir *session, moved int) {
 	var forks []*session
 	for _, f := range s.sessions {
 		if f.base == sess {

@@ -28,8 +28,8 @@ type data struct {
 	leases   map[skein.SessionID]*lease
 	requests map[request]skein.Usage // what was counted for it
 	blobs    map[blobKey]*blob
-	files    map[fileKey]*file
-	tombs    map[grave]skein.Time
+	files    map[fileKey]*sourceFile
+	tombs    map[tombstone]skein.Time
 }
 
 // A session has events of its own and may show those of another before them.
@@ -39,8 +39,8 @@ type session struct {
 	from     skein.Seq   // own[0] stands after it
 	own      []event     // what is in it never changes; it is replaced or grows
 	clients  map[skein.ClientID][]skein.Seq
-	standing *skein.Standing // of what it shows; nil until somebody asks
-	order    int             // when it was made
+	standing *skein.LiveMessages // of what it shows; nil until somebody asks
+	order    int                 // when it was made
 }
 
 // An event is one with all that was worked out of it.
@@ -71,8 +71,8 @@ func New() *Store {
 		leases:   map[skein.SessionID]*lease{},
 		requests: map[request]skein.Usage{},
 		blobs:    map[blobKey]*blob{},
-		files:    map[fileKey]*file{},
-		tombs:    map[grave]skein.Time{},
+		files:    map[fileKey]*sourceFile{},
+		tombs:    map[tombstone]skein.Time{},
 	}}
 }
 

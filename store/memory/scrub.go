@@ -70,7 +70,7 @@ type scrub struct {
 func (sc *scrub) findBlobs(sess *session) {
 	for e := range sess.shown(sess.head.Last) {
 		for _, h := range e.blobs() {
-			if data, found := erase.Blot(sc.blobs[blobKey{sc.user, h}].data, sc.secrets); found {
+			if data, found := erase.Mask(sc.blobs[blobKey{sc.user, h}].data, sc.secrets); found {
 				sc.hashes[h] = skein.NewBlob(data)
 			}
 		}
@@ -79,7 +79,7 @@ func (sc *scrub) findBlobs(sess *session) {
 
 func (sc *scrub) findEvents(sess *session) error {
 	for e := range sess.shown(sess.head.Last) {
-		payload, found := erase.Blot(e.Payload, sc.secrets)
+		payload, found := erase.Mask(e.Payload, sc.secrets)
 		for h, b := range sc.hashes {
 			if slices.Contains(e.blobs(), h) {
 				payload, found = bytes.ReplaceAll(payload, []byte(h), []byte(b.Hash)), true
@@ -159,13 +159,13 @@ func (sc *scrub) records(h *skein.Session) (n int) {
 			continue
 		}
 		is := *f
-		is.State, _ = erase.Blot(is.State, sc.secrets)
+		is.State, _ = erase.Mask(is.State, sc.secrets)
 		is.records = slices.Clone(is.records)
 		for i := range is.records {
 			r := &is.records[i]
-			damage, _ := erase.Blot([]byte(r.Damage), sc.secrets)
+			damage, _ := erase.Mask([]byte(r.Damage), sc.secrets)
 			r.Damage = string(damage)
-			raw, found := erase.Blot(r.Raw, sc.secrets)
+			raw, found := erase.Mask(r.Raw, sc.secrets)
 			if r.Raw = raw; found {
 				n++
 			}
@@ -185,7 +185,7 @@ func (sess *session) refold(done map[*session]bool) {
 	sess.base.refold(done)
 	was := sess.head
 	head, usage := skein.Session{}, skein.Usage{}
-	standing := skein.Standing{}
+	standing := skein.LiveMessages{}
 	if sess.base != nil {
 		for e := range sess.base.shown(sess.from) {
 			_ = standing.Add(e.Event) //nolint:errcheck // it was stored
@@ -204,7 +204,7 @@ func (sess *session) refold(done map[*session]bool) {
 		e.added, _ = head.Apply(&e.Event, e.facts, e.prior)
 		_ = standing.Add(e.Event) //nolint:errcheck // it was stored
 		if e.added.Stale {
-			head.Stand(standing.Shown())
+			head.SetShown(standing.Shown())
 		}
 		e.after = head.Shown()
 	}

@@ -33,7 +33,7 @@ func (s *Store) Search(ctx context.Context, q skein.Query) (r skein.Results, err
 		if !s.sees(h.User) || h.Binned != 0 || q.Session != "" && q.Session != h.ID {
 			continue
 		}
-		hits, whole := sess.search(m, &q, budget, func(t *told) bool {
+		hits, whole := sess.search(m, &q, budget, func(t *shownEvent) bool {
 			switch {
 			case t.rewound && !q.Rewound:
 				return false
@@ -80,8 +80,8 @@ func (s *Store) newestFirst() []*session {
 // A version is an event, and what amended it; nil if nothing did.
 type version struct{ e, by *event }
 
-// told is an event as a session shows it.
-type told struct {
+// shownEvent is an event as a session shows it.
+type shownEvent struct {
 	version
 	facts   *skein.Facts // as it was amended
 	payload []byte
@@ -89,7 +89,7 @@ type told struct {
 }
 
 // tells returns what sess shows and was not withdrawn, in order.
-func (sess *session) tells() (all []told) {
+func (sess *session) tells() (all []shownEvent) {
 	by := map[skein.Seq]*event{}
 	for e := range sess.shown(sess.head.Last) {
 		switch a := e.facts.Amended; {
@@ -102,7 +102,7 @@ func (sess *session) tells() (all []told) {
 	}
 	stands := sess.onLine()
 	for e := range sess.shown(sess.head.Last) {
-		t := told{version: version{e, by[e.Seq]}, facts: &e.facts, payload: e.Payload}
+		t := shownEvent{version: version{e, by[e.Seq]}, facts: &e.facts, payload: e.Payload}
 		t.rewound = e.Kind == skein.KindSaid && !slices.ContainsFunc(stands, func(r skein.SeqRange) bool { return r.From < e.Seq && e.Seq <= r.To })
 		if t.by != nil {
 			t.facts, t.payload = t.by.now, t.by.facts.Amended.Payload
@@ -149,7 +149,7 @@ func (s *Store) tellers() map[version]*session {
 
 // search returns the events of sess that are wanted and match, the newest first,
 // and whether the budget lasted for all.
-func (sess *session) search(m *search.Matcher, q *skein.Query, b *search.Budget, wanted func(*told) bool) (hits []skein.Hit, whole bool) {
+func (sess *session) search(m *search.Matcher, q *skein.Query, b *search.Budget, wanted func(*shownEvent) bool) (hits []skein.Hit, whole bool) {
 	for _, t := range slices.Backward(sess.tells()) {
 		if !wanted(&t) {
 			continue

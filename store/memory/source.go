@@ -18,14 +18,14 @@ type fileKey struct {
 	format, path string
 }
 
-// A file never changes; it is replaced.
-type file struct {
+// A sourceFile never changes; it is replaced.
+type sourceFile struct {
 	skein.SourceFile
 	records []skein.Record
 }
 
 // is reports whether f, under the key k, holds records of the session h.
-func (f *file) is(k fileKey, h *skein.Session) bool {
+func (f *sourceFile) is(k fileKey, h *skein.Session) bool {
 	return k.user == h.User && (f.Session == h.ID || f.CopyOf == h.ID)
 }
 
@@ -34,7 +34,7 @@ func (t *tx) importFile(b *skein.Batch, user skein.User) error {
 	im := b.Import
 	k := fileKey{user, im.File.Format, im.File.Path}
 	was := t.files[k]
-	is := &file{SourceFile: im.File}
+	is := &sourceFile{SourceFile: im.File}
 	is.State = slices.Clone(is.State)
 	if was != nil {
 		is.records = slices.Clone(was.records)
@@ -88,8 +88,8 @@ func (s *Store) Find(ctx context.Context, keys []skein.ClientID) (_ map[skein.Cl
 }
 
 // file returns a source file that the view has.
-func (s *Store) file(ctx context.Context, format, path string) (*file, error) {
-	all, err := s.all(ctx, func(f *file) bool { return f.Format == format && f.Path == path })
+func (s *Store) file(ctx context.Context, format, path string) (*sourceFile, error) {
+	all, err := s.all(ctx, func(f *sourceFile) bool { return f.Format == format && f.Path == path })
 	if err == nil && len(all) == 0 {
 		err = fmt.Errorf("file %s of format %q %w", path, format, skein.ErrNotFound)
 	}
@@ -101,7 +101,7 @@ func (s *Store) file(ctx context.Context, format, path string) (*file, error) {
 
 // all returns the source files of the view that f lets through, by path,
 // format and user.
-func (s *Store) all(ctx context.Context, f func(*file) bool) (files []*file, err error) {
+func (s *Store) all(ctx context.Context, f func(*sourceFile) bool) (files []*sourceFile, err error) {
 	if err := s.enter(ctx); err != nil {
 		return nil, err
 	}
@@ -134,7 +134,7 @@ func (s *Store) File(ctx context.Context, format, path string) (_ skein.SourceFi
 // Files implements [skein.Sources].
 func (s *Store) Files(ctx context.Context, format string) iter.Seq2[skein.SourceFile, error] {
 	return func(yield func(skein.SourceFile, error) bool) {
-		all, err := s.all(ctx, func(f *file) bool { return format == "" || f.Format == format })
+		all, err := s.all(ctx, func(f *sourceFile) bool { return format == "" || f.Format == format })
 		var files []skein.SourceFile
 		for _, f := range all {
 			files = append(files, f.SourceFile)
@@ -146,7 +146,7 @@ func (s *Store) Files(ctx context.Context, format string) iter.Seq2[skein.Source
 // FilesNamed implements [skein.Sources].
 func (s *Store) FilesNamed(ctx context.Context, part string) iter.Seq2[skein.SourceFile, error] {
 	return func(yield func(skein.SourceFile, error) bool) {
-		all, err := s.all(ctx, func(f *file) bool {
+		all, err := s.all(ctx, func(f *sourceFile) bool {
 			return f.ID != string(f.Session) && (strings.HasPrefix(f.ID, part) || strings.HasSuffix(f.ID, part))
 		})
 		var files []skein.SourceFile

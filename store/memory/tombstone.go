@@ -13,7 +13,7 @@ import (
 	"github.com/skein-dev/skein/store/ledger"
 )
 
-// Tombstones implements [erase.Burier].
+// Tombstones implements [erase.Tombstones].
 func (s *Store) Tombstones(ctx context.Context) iter.Seq2[erase.Tombstone, error] {
 	return func(yield func(erase.Tombstone, error) bool) {
 		if err := s.enter(ctx); err != nil {
@@ -23,7 +23,7 @@ func (s *Store) Tombstones(ctx context.Context) iter.Seq2[erase.Tombstone, error
 		}
 		tombs := maps.Clone(s.tombs)
 		s.mu.Unlock()
-		byHash := func(a, b grave) int {
+		byHash := func(a, b tombstone) int {
 			return cmp.Or(bytes.Compare(a.tomb[:], b.tomb[:]), cmp.Compare(a.user, b.user))
 		}
 		for _, g := range slices.SortedFunc(maps.Keys(tombs), byHash) {
@@ -34,8 +34,8 @@ func (s *Store) Tombstones(ctx context.Context) iter.Seq2[erase.Tombstone, error
 	}
 }
 
-// Bury implements [erase.Burier].
-func (s *Store) Bury(ctx context.Context, stones ...erase.Tombstone) (err error) {
+// PutTombstones implements [erase.Tombstones].
+func (s *Store) PutTombstones(ctx context.Context, stones ...erase.Tombstone) (err error) {
 	defer skein.Wrapf(&err, "memory: bury")
 	if err := s.enter(ctx); err != nil {
 		return err
@@ -45,14 +45,14 @@ func (s *Store) Bury(ctx context.Context, stones ...erase.Tombstone) (err error)
 		if s.user != "" || t.User == "" {
 			t.User = s.owner()
 		}
-		s.bury(t.User, t.Hash, t.At)
+		s.putTombstone(t.User, t.Hash, t.At)
 	}
 	return nil
 }
 
-// bury puts up a tombstone, unless it is there.
-func (s *Store) bury(u skein.User, t ledger.Tomb, at skein.Time) {
-	if g := (grave{u, t}); s.tombs[g] == 0 {
+// putTombstone puts up a tombstone, unless it is there.
+func (s *Store) putTombstone(u skein.User, t ledger.Tomb, at skein.Time) {
+	if g := (tombstone{u, t}); s.tombs[g] == 0 {
 		s.tombs[g] = max(1, at)
 	}
 }

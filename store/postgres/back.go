@@ -33,7 +33,7 @@ func (p period) end(long float64) period {
 // back gives do what the index finds, the newest rows first, most of them at most. It
 // goes back period by period, each as long as should have aim rows that match: so
 // it looks at few rows that are not taken, however many match.
-func (x *searcher) back(q *conn, by finder, aim, most int, do func([]hit) error) error {
+func (x *searcher) back(q *conn, by indexQuery, aim, most int, do func([]hit) error) error {
 	rest, now, err := x.periods(q)
 	if err != nil || rest.since >= rest.until {
 		return err
@@ -104,7 +104,7 @@ func (x *searcher) periods(q *conn) (all, some period, err error) {
 
 // find returns what the index finds in a period: the newest rows, most of them at
 // most, of those that were looked at, look at most. there says how many these were.
-func (x *searcher) find(q *conn, by finder, in period, most, look int) (all []hit, there int, err error) {
+func (x *searcher) find(q *conn, by indexQuery, in period, most, look int) (all []hit, there int, err error) {
 	w := x.conds("d")
 	var doubtful *string
 	if by.doubtful != "" {
@@ -130,7 +130,7 @@ func (x *searcher) find(q *conn, by finder, in period, most, look int) (all []hi
 		if err := r.Scan(&there, &user, &n, &seq, &session, &score, &sure); err != nil || user == nil {
 			return err
 		}
-		h := hit{at: event{*user, *n, skein.Seq(*seq)}, session: *session, sure: *sure}
+		h := hit{at: eventRef{*user, *n, skein.Seq(*seq)}, session: *session, sure: *sure}
 		h.Score = float64(*score)
 		all = append(all, h)
 		return nil

@@ -15,7 +15,7 @@ type book struct {
 	*work
 	p *packed
 	d *draft
-	forked
+	forkParent
 }
 
 // batch works out one batch.
@@ -110,8 +110,8 @@ func (k *book) TakeKey(was string) (bool, error) {
 	return true, nil
 }
 
-// Buried implements [ledger.Book]. There is no error.
-func (k *book) Buried(u skein.User, t ledger.Tomb) (bool, error) {
+// HasTombstone implements [ledger.Book]. There is no error.
+func (k *book) HasTombstone(u skein.User, t ledger.Tomb) (bool, error) {
 	return k.tombs[tombOf{string(t[:]), u}], nil
 }
 

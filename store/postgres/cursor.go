@@ -13,21 +13,21 @@ import (
 // the end of what was stored while older transactions still ran, at the snapshot
 // of then: what that has is not to come again.
 type bookmark struct {
-	spot
+	position
 	line int32  // of the server when it was read; 0 if that is not known
 	seen string // as PostgreSQL writes it; "" if there is none
 }
 
 // at returns the bookmark at a spot. A snapshot says nothing any more of
 // transactions behind it.
-func (b bookmark) at(s spot) bookmark {
+func (b bookmark) at(s position) bookmark {
 	if _, rest, ok := strings.Cut(b.seen, ":"); ok {
 		xmax, _, _ := strings.Cut(rest, ":")
 		if n, err := strconv.ParseUint(xmax, 10, 64); err == nil && s.xid >= n {
 			b.seen = ""
 		}
 	}
-	b.spot = s
+	b.position = s
 	return b
 }
 

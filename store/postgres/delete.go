@@ -53,7 +53,7 @@ func (t *tx) delete(id skein.SessionID, d skein.Deletion) (done skein.Deleted, e
 	if done.Children, done.Binned, err = t.children(&h, d.Children); err != nil {
 		return done, err
 	}
-	e, err := t.estate(&h)
+	e, err := t.ownership(&h)
 	if err != nil {
 		return done, err
 	}
@@ -62,7 +62,7 @@ func (t *tx) delete(id skein.SessionID, d skein.Deletion) (done skein.Deleted, e
 	}
 	done.Events, done.Bytes = int(h.Last-max(e.first(), e.upto)), h.bytes
 	t.changed(id)
-	if err := t.bury(&h); err != nil {
+	if err := t.addTombstones(&h); err != nil {
 		return done, err
 	}
 	return done, t.settle(&h, e)
@@ -134,10 +134,10 @@ func (t *tx) children(h *head, rule skein.ChildRule) (kept, binned []skein.Sessi
 	return kept, nil, nil
 }
 
-// bury takes away what leads to a session, and puts up its tombstones. Its
+// addTombstones takes away what leads to a session, and puts up its tombstones. Its
 // source files, and those that are copies of it, have no format from then on:
 // nobody finds them, and drain takes them away.
-func (t *tx) bury(h *head) error {
+func (t *tx) addTombstones(h *head) error {
 	var tombs [][]byte
 	add := func(t ledger.Tomb) { tombs = append(tombs, t[:]) }
 	add(erase.TombOfID(h.ID))

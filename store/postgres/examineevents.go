@@ -10,8 +10,8 @@ import (
 // examRows is how many sessions, or blobs, are looked at at once.
 const examRows = 100
 
-// A mark is where a look goes on.
-type mark struct {
+// A resumePoint is where a look goes on.
+type resumePoint struct {
 	user string
 	n    int64
 	seq  skein.Seq
@@ -21,7 +21,7 @@ type mark struct {
 // too many. What is read at once is of one moment.
 func (ex *exam) heads(area string) error {
 	n := 0
-	for at := (mark{}); ; {
+	for at := (resumePoint{}); ; {
 		rows := 0
 		err := ex.rows(`SELECT s.user_id, s.n, s.id, s.state, coalesce(h.last, -1), coalesce(b.upto, 0), c.count, c.first, c.last
 			FROM (SELECT x.user_id, x.n, x.id, x.state FROM sessions x WHERE (x.user_id, x.n) > ($1, $2) ORDER BY x.user_id, x.n LIMIT $3) s
@@ -58,16 +58,16 @@ func (ex *exam) heads(area string) error {
 			break
 		}
 	}
-	if err := ex.strands(area); err != nil {
+	if err := ex.reparented(area); err != nil {
 		return err
 	}
 	ex.Fine(area, "%d sessions, every one as long as it says", n)
 	return nil
 }
 
-// strands looks at what forks have of deleted sessions, and at the rows that
+// reparented looks at what forks have of deleted sessions, and at the rows that
 // lead to no session.
-func (ex *exam) strands(area string) error {
+func (ex *exam) reparented(area string) error {
 	err := ex.rows(`SELECT t.n, coalesce(s.id, ''), t.upto - coalesce(b.upto, 0), (SELECT count(*) FROM events e WHERE e.user_id = t.user_id AND e.n = t.n AND e.seq <= t.upto)
 		FROM strands t LEFT JOIN sessions s ON s.user_id = t.user_id AND s.n = t.owner LEFT JOIN bases b ON b.user_id = t.user_id AND b.n = t.n`, nil, func(r row) error {
 		var n, want, got int64
@@ -96,7 +96,7 @@ func (ex *exam) strands(area string) error {
 // say of it. It says which are damaged.
 func (ex *exam) events(area string) error {
 	n := 0
-	for at := (mark{}); ; {
+	for at := (resumePoint{}); ; {
 		rows := 0
 		size := 0
 		err := ex.rows(`SELECT `+eventColumns+`, e.user_id, e.n, coalesce(s.id, '')

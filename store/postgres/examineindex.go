@@ -45,7 +45,7 @@ func (ex *exam) index(area string) error {
 // misfits returns the events of which the index has another text, or that it
 // does not have though it should, or should in a moment.
 func (ex *exam) misfits() (wrong []misfit, err error) {
-	for at := (mark{}); ; {
+	for at := (resumePoint{}); ; {
 		rows, size := 0, 0
 		err := ex.rows(`SELECT `+suspectColumns+`, e.user_id, e.n, f.text, `+alive("e")+`
 			FROM events e LEFT JOIN found f ON f.user_id = e.user_id AND f.n = e.n AND f.seq = e.seq

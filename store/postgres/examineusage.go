@@ -17,12 +17,12 @@ func sumsOf(cond string) string {
 
 // usage compares the sums with what they are sums of.
 func (ex *exam) usage(area string) error {
-	wrong := map[mark]bool{}
+	wrong := map[resumePoint]bool{}
 	const have = `SELECT user_id, n, slot, provider, model, tier, project, agent, input, output, reasoning, cache_read, cache_write, cache_hour, requests, reported FROM usage
 		WHERE (input, output, reasoning, cache_read, cache_write, cache_hour, requests, reported) <> (0, 0, 0, 0, 0, 0, 0, 0)`
 	want := sumsOf("") + ` HAVING (sum(u.input), sum(u.output), sum(u.reasoning), sum(u.cache_read), sum(u.cache_write), sum(u.cache_hour), sum(u.requests), sum(u.reported)) <> (0, 0, 0, 0, 0, 0, 0, 0)`
 	err := ex.rows(`SELECT user_id, n FROM ((`+want+` EXCEPT `+have+`) UNION (`+have+` EXCEPT `+want+`)) w`, nil, func(r row) error {
-		var m mark
+		var m resumePoint
 		err := r.Scan(&m.user, &m.n)
 		wrong[m] = true
 		return err
@@ -45,7 +45,7 @@ func (ex *exam) usage(area string) error {
 }
 
 // resum adds up the usage of a session anew; nobody appends to it meanwhile.
-func (ex *exam) resum(m mark) error {
+func (ex *exam) resum(m resumePoint) error {
 	return ex.s.write(ex.ctx, func(t *tx) error {
 		p := t.pipe()
 		p.exec(`UPDATE heads SET revision = revision + 1 WHERE user_id = $1 AND n = $2`, m.user, m.n)

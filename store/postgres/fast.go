@@ -17,13 +17,13 @@ func (s *Store) appendGroup(group []*job) {
 		rest = s.appendFast(ctx, group)
 	}
 	if len(rest) > 0 {
-		s.appendSlow(ctx, rest)
+		s.appendLocked(ctx, rest)
 	}
 }
 
-// appendSlow gives the jobs their answers, in a transaction that looks first. If
+// appendLocked gives the jobs their answers, in a transaction that looks first. If
 // the server refuses what one of them has, each is run by itself.
-func (s *Store) appendSlow(ctx context.Context, jobs []*job) {
+func (s *Store) appendLocked(ctx context.Context, jobs []*job) {
 	s.slow.Add(int64(len(jobs)))
 	err := s.settle(ctx, jobs)
 	if err != nil && len(jobs) > 1 && (errors.Is(err, errAlone) || code(err) != "" && !again(err) && !errors.Is(err, skein.ErrUnknown)) {
@@ -69,7 +69,7 @@ func (s *Store) appendFast(ctx context.Context, group []*job) (rest []*job) {
 	if !d.changed() || d.moves() {
 		return group
 	}
-	moved, err := s.send(&parcel{ctx: ctx, s: s, w: w, d: d, forgot: forgot, turn: make(chan bool, 1)})
+	moved, err := s.send(&groupWrite{ctx: ctx, s: s, w: w, d: d, forgot: forgot, turn: make(chan bool, 1)})
 	if err != nil || !moved {
 		s.heads.drop(h.ID)
 	}

@@ -62,7 +62,7 @@ func (s *Store) feed(ctx context.Context, after skein.Cursor, yield func(skein.F
 	for {
 		changed := s.wakers.wait("") // before reading, so that no change falls between
 		var page []journaled
-		var next spot
+		var next position
 		var more, waiting bool
 		was := share.Used()
 		if err := s.patiently(ctx, func() (err error) {
@@ -79,7 +79,7 @@ func (s *Store) feed(ctx context.Context, after skein.Cursor, yield func(skein.F
 			if e.id == "" {
 				continue
 			}
-			f := skein.Fed{Cursor: at.at(e.spot).cursor(s.cluster), Session: e.id, User: skein.User(e.user), Event: e.Event, Damaged: e.damaged}
+			f := skein.Fed{Cursor: at.at(e.position).cursor(s.cluster), Session: e.id, User: skein.User(e.user), Event: e.Event, Damaged: e.damaged}
 			if !yield(f, nil) {
 				return nil
 			}
@@ -99,9 +99,9 @@ func (s *Store) feed(ctx context.Context, after skein.Cursor, yield func(skein.F
 // another server has taken over since, it first puts the bookmark to where that
 // goes on. more says that there may be others at once, waiting that there will be
 // in a moment.
-func (s *Store) feedPage(ctx context.Context, at *bookmark) (page []journaled, next spot, more, waiting bool, err error) {
+func (s *Store) feedPage(ctx context.Context, at *bookmark) (page []journaled, next position, more, waiting bool, err error) {
 	err = s.roomy(ctx, beginFeed, func(q *conn) error {
-		var rows []stored
+		var rows []journalRow
 		page = nil
 		var line int32
 		if rows, next, waiting, line, err = q.journal(*at, journalRows); err == nil && line != 0 && line != at.line {
@@ -121,7 +121,7 @@ func (s *Store) feedPage(ctx context.Context, at *bookmark) (page []journaled, n
 		switch {
 		case err != nil || all:
 		case len(page) > 0:
-			next = page[len(page)-1].spot
+			next = page[len(page)-1].position
 		default:
 			next = through(rows, pageRows) // they were deleted
 		}

@@ -173,7 +173,7 @@ func (x *indexer) step(ctx context.Context) (s stride, err error) {
 func (x *indexer) try(ctx context.Context, most int, row func(*journaled) (foundRow, bool)) (s stride, err error) {
 	err = x.all.tryWrite(ctx, func(t *tx) error {
 		s = stride{}
-		var at spot
+		var at position
 		mine := false
 		p := t.pipe()
 		p.one(nil, `SELECT pg_try_advisory_xact_lock($1::int, $2::int)`, []any{indexLockClass, indexLockKey}, &mine)
@@ -182,7 +182,7 @@ func (x *indexer) try(ctx context.Context, most int, row func(*journaled) (found
 			s.busy = true
 			return err
 		}
-		rows, end, waiting, _, err := t.journal(bookmark{spot: at}, journalRows)
+		rows, end, waiting, _, err := t.journal(bookmark{position: at}, journalRows)
 		if s.waiting = waiting; err != nil || len(rows) == 0 {
 			return err
 		}
@@ -192,7 +192,7 @@ func (x *indexer) try(ctx context.Context, most int, row func(*journaled) (found
 		}
 		s.fed, s.more = len(page), !all || len(rows) == journalRows
 		if !all && len(page) > 0 {
-			end = page[len(page)-1].spot
+			end = page[len(page)-1].position
 		} else if !all {
 			end = through(rows, most)
 		}
@@ -206,7 +206,7 @@ func (x *indexer) try(ctx context.Context, most int, row func(*journaled) (found
 }
 
 // mark adds a look for the spot up to which the index was fed.
-func (p *pipe) mark(at *spot) {
+func (p *pipe) mark(at *position) {
 	p.one(nil, `SELECT xid, ordinal, seq FROM indexed`, nil, &at.xid, &at.ordinal, &at.seq)
 }
 
@@ -289,10 +289,10 @@ func (p *pipe) putFound(page []journaled, row func(*journaled) (foundRow, bool))
 // changed in this transaction, which has the lock.
 func (t *tx) reindex(user skein.User, n int64, seqs []skein.Seq) error {
 	at := make([]int64, 0, len(seqs))
-	rows := make([]stored, 0, len(seqs))
+	rows := make([]journalRow, 0, len(seqs))
 	for _, seq := range seqs {
 		at = append(at, int64(seq))
-		rows = append(rows, stored{user: string(user), session: n, from: seq - 1, to: seq})
+		rows = append(rows, journalRow{user: string(user), session: n, from: seq - 1, to: seq})
 	}
 	if _, err := t.exec(`DELETE FROM found WHERE user_id = $1 AND n = $2 AND seq = ANY ($3)`, string(user), n, at); err != nil {
 		return err

@@ -8,17 +8,17 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// A spot is a place in the journal: behind the event at seq of the row with
+// A position is a place in the journal: behind the event at seq of the row with
 // this ordinal of this transaction. Ordinal -1 is before the first row.
-type spot struct {
+type position struct {
 	xid     uint64
 	ordinal int32
 	seq     skein.Seq
 }
 
-// A stored is a row of the journal, or what is left of it behind a spot: events
+// A journalRow is a row of the journal, or what is left of it behind a spot: events
 // after from, up to and with to.
-type stored struct {
+type journalRow struct {
 	xid      uint64
 	ordinal  int32
 	user     string
@@ -43,14 +43,14 @@ const lockJournal = `LOCK TABLE journal IN ROW EXCLUSIVE MODE`
 // bookmark, and the spot behind them; not those that its snapshot has, if there
 // is one. If the view is one user's they are that user's. waiting says that there
 // are rows behind the edge, and line on which timeline they were read.
-func (q *conn) journal(at bookmark, most int) (rows []stored, end spot, waiting bool, line int32, err error) {
+func (q *conn) journal(at bookmark, most int) (rows []journalRow, end position, waiting bool, line int32, err error) {
 	mine, args := q.mine([]any{at.xid, at.ordinal})
 	behind := mine
 	if at.seen != "" {
 		args = append(args, at.seen)
 		mine += fmt.Sprintf(" AND NOT pg_visible_in_snapshot(j.xid, $%d::pg_snapshot)", len(args))
 	}
-	n, edge := 0, spot{ordinal: -1}
+	n, edge := 0, position{ordinal: -1}
 	p := q.pipe()
 	p.exec(setEdge)
 	p.query(edgeAnd(behind)+`SELECT edge.xid, edge.waiting, w.xid, w.ordinal, w.user_id, w.n, w.after, w.upto
@@ -64,9 +64,9 @@ func (q *conn) journal(at bookmark, most int) (rows []stored, end spot, waiting 
 		if err := r.Scan(&edge.xid, &waiting, &xid, &ordinal, &user, &session, &from, &to); err != nil || xid == nil {
 			return err
 		}
-		x := stored{*xid, *ordinal, *user, *session, skein.Seq(*from), skein.Seq(*to)}
+		x := journalRow{*xid, *ordinal, *user, *session, skein.Seq(*from), skein.Seq(*to)}
 		n++
-		end = spot{x.xid, x.ordinal, x.to}
+		end = position{x.xid, x.ordinal, x.to}
 		if x.xid == at.xid && x.ordinal == at.ordinal {
 			x.from = max(x.from, at.seq)
 		}
@@ -77,13 +77,13 @@ func (q *conn) journal(at bookmark, most int) (rows []stored, end spot, waiting 
 	})
 	p.line(&line)
 	if err := p.run(); err != nil {
-		return nil, at.spot, false, 0, err
+		return nil, at.position, false, 0, err
 	}
 	if n < most {
 		end = edge
 	}
-	if end.before(at.spot) {
-		end = at.spot
+	if end.before(at.position) {
+		end = at.position
 	}
 	return rows, end, waiting, line, nil
 }
@@ -114,7 +114,7 @@ func edgeAnd(cond string) string {
 }
 
 // before reports whether a stands before b.
-func (a spot) before(b spot) bool {
+func (a position) before(b position) bool {
 	switch {
 	case a.xid != b.xid:
 		return a.xid < b.xid
@@ -127,7 +127,7 @@ func (a spot) before(b spot) bool {
 // A journaled is an event with where it is in the journal.
 type journaled struct {
 	skein.Event
-	spot
+	position
 	user    string
 	session int64
 	id      skein.SessionID // of the session; "" if that was deleted
@@ -139,7 +139,7 @@ type journaled struct {
 
 // eventsOf returns the first of the events of rows, no more than so many, nor so
 // many bytes of payload, but at least one. all says that it is all of them.
-func (q *conn) eventsOf(rows []stored, most, bytes int) (page []journaled, all bool, err error) {
+func (q *conn) eventsOf(rows []journalRow, most, bytes int) (page []journaled, all bool, err error) {
 	var users []string
 	var sessions, from, to []int64
 	n := 0
@@ -171,13 +171,13 @@ func (q *conn) eventsOf(rows []stored, most, bytes int) (page []journaled, all b
 		var x journaled
 		e, _, err := scanEvent(r, &k, &x.id, &x.kept, &x.amends, &x.aimed, &there)
 		if bad := (*skein.DamagedError)(nil); errors.As(err, &bad) {
-			e, x.damaged, err = bad.StandIn(), true, nil // one event must not keep everybody from all that follow
+			e, x.damaged, err = bad.Placeholder(), true, nil // one event must not keep everybody from all that follow
 		}
 		if err != nil {
 			return err
 		}
 		of := rows[k-1]
-		x.Event, x.spot, x.user, x.session = e, spot{of.xid, of.ordinal, e.Seq}, of.user, of.session
+		x.Event, x.position, x.user, x.session = e, position{of.xid, of.ordinal, e.Seq}, of.user, of.session
 		page = append(page, x)
 		return nil
 	})
@@ -186,13 +186,13 @@ func (q *conn) eventsOf(rows []stored, most, bytes int) (page []journaled, all b
 
 // through returns the spot behind the first events of rows, so many as eventsOf
 // looks for.
-func through(rows []stored, most int) spot {
+func through(rows []journalRow, most int) position {
 	n := 0
 	for _, x := range rows {
 		if n += int(x.to - x.from); n >= most {
-			return spot{x.xid, x.ordinal, x.to - skein.Seq(n-most)}
+			return position{x.xid, x.ordinal, x.to - skein.Seq(n-most)}
 		}
 	}
 	last := rows[len(rows)-1]
-	return spot{last.xid, last.ordinal, last.to}
+	return position{last.xid, last.ordinal, last.to}
 }

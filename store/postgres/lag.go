@@ -9,12 +9,12 @@ import (
 	"github.com/skein-dev/skein/store/inspect"
 )
 
-var _ inspect.Lagger = (*Store)(nil)
+var _ inspect.IndexLag = (*Store)(nil)
 
 // countUpTo is how many appends that wait for the index are counted.
 const countUpTo = 10_000
 
-// Lag implements [inspect.Lagger].
+// Lag implements [inspect.IndexLag].
 func (s *Store) Lag(ctx context.Context) (l inspect.Lag, err error) {
 	defer skein.Wrapf(&err, "postgres: lag of the index")
 	all := &Store{core: s.core}

@@ -48,7 +48,7 @@ func (s *Store) Sessions(ctx context.Context, f skein.Filter) iter.Seq2[skein.Se
 // sessionPage returns the next sessions of f in order, size of them at most, and
 // the one at which to go on; nil if there are no more. There may be some though
 // it returns none.
-func (s *Store) sessionPage(ctx context.Context, f skein.Filter, some *called, size int) (page []skein.Session, last *skein.Session, err error) {
+func (s *Store) sessionPage(ctx context.Context, f skein.Filter, some *titledSession, size int) (page []skein.Session, last *skein.Session, err error) {
 	sql, args := s.listQuery(f, some, size)
 	rows := 0
 	err = s.ask(ctx, sql, args, func(r row) error {
@@ -73,7 +73,7 @@ func (s *Store) sessionPage(ctx context.Context, f skein.Filter, some *called, s
 
 // listQuery returns the query for the next sessions of f. Rows come by the
 // second, as the index has them; those of one second are sorted then.
-func (s *Store) listQuery(f skein.Filter, some *called, size int) (sql string, args []any) {
+func (s *Store) listQuery(f skein.Filter, some *titledSession, size int) (sql string, args []any) {
 	w := s.where(&f)
 	w.title(&f, some)
 	w.args = append(w.args, size)

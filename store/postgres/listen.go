@@ -102,15 +102,15 @@ func (l *listener) hear(ctx context.Context, pg *pgx.Conn) error {
 	n, err := pg.WaitForNotification(short)
 	switch {
 	case err == nil:
-		l.told(n.Payload)
+		l.receive(n.Payload)
 	case ctx.Err() == nil && short.Err() != nil && !pg.IsClosed():
 		err = nil // nothing was said
 	}
 	return err
 }
 
-// told wakes whom a message is about.
-func (l *listener) told(message string) {
+// receive wakes whom a message is about.
+func (l *listener) receive(message string) {
 	var words []string
 	if err := json.Unmarshal([]byte(message), &words); err != nil || len(words) == 0 {
 		return // somebody else's

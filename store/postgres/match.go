@@ -7,8 +7,8 @@ import (
 	"github.com/skein-dev/skein/store/search"
 )
 
-// A finder is what the index is asked.
-type finder struct {
+// An indexQuery is what the index is asked.
+type indexQuery struct {
 	query    string // tsquery
 	doubtful string // tsquery: what it says of a row with one of these has to be checked; "" if of all
 	odd      bool   // rows that are odd may match as well
@@ -30,7 +30,7 @@ func (d doubt) query() string {
 // finderOf returns what asks the index for terms, and false if it would ask for
 // nothing: there is no term that must occur. Every word is quoted and a word,
 // so nothing in it is taken for an operator.
-func finderOf(terms []skein.Term) (finder, bool) {
+func finderOf(terms []skein.Term) (indexQuery, bool) {
 	var all []string
 	d, some := doubtHuge, false
 	for _, t := range terms {
@@ -44,7 +44,7 @@ func finderOf(terms []skein.Term) (finder, bool) {
 		some = some || !t.Not
 		all = append(all, e)
 	}
-	return finder{query: "(" + strings.Join(all, " & ") + ") | " + quote(hugeMark), doubtful: d.query()}, some
+	return indexQuery{query: "(" + strings.Join(all, " & ") + ") | " + quote(hugeMark), doubtful: d.query()}, some
 }
 
 // termQuery returns the query for t: one of its ways, of each all phrases. It is

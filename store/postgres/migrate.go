@@ -168,7 +168,7 @@ END $$`
 // take runs the steps of s that the database lacks, unless another
 // program has done so meanwhile; begins is called only if it has not. The steps are
 // skein_owner's, who sees everybody's rows.
-func (s schema) take(ctx context.Context, pg *pgx.Conn, l *login, begins func()) error {
+func (s schema) take(ctx context.Context, pg *pgx.Conn, l *loginRole, begins func()) error {
 	begins = sync.OnceFunc(begins)
 	err := alone(ctx, pg, func(t pgx.Tx) error {
 		v, err := s.found(ctx, pg)

@@ -52,7 +52,7 @@ func (t *tx) renumber(cluster string) error {
 		return err
 	}
 	var journal string
-	var mark spot
+	var mark position
 	p := t.pipe()
 	p.one(nil, `SELECT journal FROM indexed`, nil, &journal)
 	p.mark(&mark)
@@ -68,7 +68,7 @@ func (t *tx) renumber(cluster string) error {
 		if err != nil {
 			return err
 		}
-		if mark = (spot{1, before, mark.seq}); !within {
+		if mark = (position{1, before, mark.seq}); !within {
 			mark.seq = 0
 		}
 		// The new numbers are none of the old ones: a cluster's own begin at 3.

@@ -12,15 +12,15 @@ import (
 // are soon full.
 const mostNamed = 500
 
-// called are sessions with a title that is looked for.
-type called struct {
+// titledSession are sessions with a title that is looked for.
+type titledSession struct {
 	users   []string
 	numbers []int64
 }
 
 // named returns the sessions that have f's title, by the index; nil if there are
 // too many of them, or f has none.
-func (s *Store) named(ctx context.Context, f *skein.Filter) (*called, error) {
+func (s *Store) named(ctx context.Context, f *skein.Filter) (*titledSession, error) {
 	if f.Title == "" {
 		return nil, nil
 	}
@@ -30,7 +30,7 @@ func (s *Store) named(ctx context.Context, f *skein.Filter) (*called, error) {
 	} else if u := string(f.User); u != "" {
 		who = &u
 	}
-	c := &called{[]string{}, []int64{}}
+	c := &titledSession{[]string{}, []int64{}}
 	err := s.ask(ctx, `SELECT user_id, n FROM named($1, $2, $3)`, []any{who, "%" + likeEscape(smallTitle(f.Title)) + "%", mostNamed}, func(r row) error {
 		var user string
 		var n int64
@@ -49,7 +49,7 @@ func smallTitle(t string) string { return plain(strings.ToLower(t)) }
 
 // title adds the condition of f's title, which only some sessions have if that
 // is not nil.
-func (w *where) title(f *skein.Filter, some *called) {
+func (w *where) title(f *skein.Filter, some *titledSession) {
 	switch {
 	case f.Title == "":
 	case some != nil:

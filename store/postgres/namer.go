@@ -15,7 +15,7 @@ func (s *Store) FilesNamed(ctx context.Context, part string) iter.Seq2[skein.Sou
 		if plain(part) != part {
 			return // no ID has it
 		}
-		for last := (file{}); ; {
+		for last := (sourceFile{}); ; {
 			page, err := s.namedPage(ctx, part, last)
 			if err != nil {
 				skein.Wrapf(&err, "postgres: files named %q", part)
@@ -36,7 +36,7 @@ func (s *Store) FilesNamed(ctx context.Context, part string) iter.Seq2[skein.Sou
 }
 
 // namedPage returns the next files of FilesNamed after last.
-func (s *Store) namedPage(ctx context.Context, part string, last file) (page []file, err error) {
+func (s *Store) namedPage(ctx context.Context, part string, last sourceFile) (page []sourceFile, err error) {
 	w := &where{}
 	if s.user != "" {
 		w.add("f.user_id = ?", string(s.user))

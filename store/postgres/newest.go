@@ -22,7 +22,7 @@ func (s *Store) Newest(ctx context.Context, id skein.SessionID, n int, before sk
 }
 
 // A walker finds events of a user's sessions for package walk. It implements
-// [walk.NewestLog], [walk.WindowLog], [walk.PastLog] and [walk.StandLog].
+// [walk.NewestLog], [walk.WindowLog], [walk.PastLog] and [walk.LiveLog].
 type walker struct {
 	q     *conn
 	user  skein.User

@@ -55,7 +55,7 @@ END $$`
 // become makes skein_owner the role of the rest of a transaction that changes the
 // schema, and gives it what the login owns. A login that may not take it goes on as
 // itself.
-func (l *login) become(ctx context.Context, t pgx.Tx) error {
+func (l *loginRole) become(ctx context.Context, t pgx.Tx) error {
 	if !l.may(roleOwner) || !l.sees {
 		return nil
 	}
@@ -76,7 +76,7 @@ func (l *login) become(ctx context.Context, t pgx.Tx) error {
 }
 
 // take makes skein_owner the role of the transaction, if the login may take it.
-func (l *login) take(ctx context.Context, t pgx.Tx) error {
+func (l *loginRole) take(ctx context.Context, t pgx.Tx) error {
 	if !l.may(roleOwner) || !l.sees {
 		return nil
 	}
@@ -86,7 +86,7 @@ func (l *login) take(ctx context.Context, t pgx.Tx) error {
 
 // handOver gives skein_owner what the login owns. Where others have a table in use
 // for long, the next start tries again, and Examine says so meanwhile.
-func (l *login) handOver(ctx context.Context, pg *pgx.Conn) error {
+func (l *loginRole) handOver(ctx context.Context, pg *pgx.Conn) error {
 	if len(l.owns) == 0 || l.standby || !l.may(roleOwner) || !l.sees {
 		return nil
 	}

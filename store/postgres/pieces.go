@@ -14,19 +14,19 @@ const (
 	maxPieces   = 8
 )
 
-// A piece is what a text has as a word, or as the beginning of one.
-type piece struct {
+// A lexeme is what a text has as a word, or as the beginning of one.
+type lexeme struct {
 	text   string // ASCII, in small letters
 	prefix bool
 	sure   bool // that the word begins with it: else it may end with it, too
 }
 
-func (p piece) query() string { return wordQuery(p.text, p.prefix) }
+func (p lexeme) query() string { return wordQuery(p.text, p.prefix) }
 
 // byPieces returns what asks the index for texts that may match the query's
 // substring or regular expression. all says that there are no others; else the
 // index can only be asked for some of them, if for any.
-func byPieces(q *skein.Query) (by finder, all bool) {
+func byPieces(q *skein.Query) (by indexQuery, all bool) {
 	var sure, likely []string
 	for _, p := range piecesOf(q) {
 		if likely = append(likely, p.query()); p.sure {
@@ -39,13 +39,13 @@ func byPieces(q *skein.Query) (by finder, all bool) {
 	if len(likely) == 0 {
 		return by, false
 	}
-	return finder{query: "(" + strings.Join(likely[:min(len(likely), maxPieces)], " & ") + ") | " + quote(hugeMark), odd: true}, all
+	return indexQuery{query: "(" + strings.Join(likely[:min(len(likely), maxPieces)], " & ") + ") | " + quote(hugeMark), odd: true}, all
 }
 
 // piecesOf returns the pieces that every text has that matches the query's
 // substring or regular expression, unless it is odd (isOdd). They are of ASCII only:
 // what else is the same where the case is ignored is not what is the same in words.
-func piecesOf(q *skein.Query) (all []piece) {
+func piecesOf(q *skein.Query) (all []lexeme) {
 	var runs []string
 	switch {
 	case q.Substring != "":
@@ -60,7 +60,7 @@ func piecesOf(q *skein.Query) (all []piece) {
 	for _, r := range runs {
 		for at := 0; at < len(r); {
 			n := wordLen(r[at:])
-			p := piece{r[at : at+n], at+n == len(r), at > 0}
+			p := lexeme{r[at : at+n], at+n == len(r), at > 0}
 			if n >= leastWord && (!p.prefix || n >= leastPrefix) {
 				all = append(all, p)
 			}

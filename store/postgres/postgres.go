@@ -34,10 +34,10 @@ type core struct {
 	puts     putSQL
 	beginPut string // what begins the transaction of the usual append, where it cannot do without
 	lines    *queues
-	lanes    *lanes
-	keeper   *keeper
+	lanes    *groupCommit
+	keeper   *heartbeat
 	quotas   *quotas
-	turns    *room.Turns // of those who read what may be long
+	turns    *room.Semaphore // of those who read what may be long
 
 	steps schema // of this version
 
@@ -91,7 +91,7 @@ func Open(ctx context.Context, dsn string, o Options) (_ *Store, err error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &core{pool: pool, where: where, steps: o.steps, heads: heads, puts: newPutSQL(), lines: newQueues(), lanes: newLanes(cfg.MaxConns), quotas: newQuotas(), turns: room.NewTurns(largeAtOnce), ending: make(chan struct{}), gone: make(chan struct{})}
+	c := &core{pool: pool, where: where, steps: o.steps, heads: heads, puts: newPutSQL(), lines: newQueues(), lanes: newGroupCommit(cfg.MaxConns), quotas: newQuotas(), turns: room.NewSemaphore(largeAtOnce), ending: make(chan struct{}), gone: make(chan struct{})}
 	c.life, c.stop = context.WithCancel(context.WithoutCancel(ctx))
 	if c.pack, err = newPacker(); err == nil {
 		err = c.migrate(ctx, o)
@@ -105,7 +105,7 @@ func Open(ctx context.Context, dsn string, o Options) (_ *Store, err error) {
 		return nil, classify(err)
 	}
 	s := &Store{core: c}
-	c.keeper = newKeeper(s)
+	c.keeper = newHeartbeat(s)
 	c.begin()
 	return s, nil
 }

@@ -16,8 +16,8 @@ type parentRow struct {
 	n, revision int64
 }
 
-// A forked is what is known of the parent of a fork that begins.
-type forked struct {
+// A forkParent is what is known of the parent of a fork that begins.
+type forkParent struct {
 	parent   *head
 	strand   int64 // whose event the fork begins after: bases.base
 	segs     walk.Segments
@@ -57,7 +57,7 @@ func (k *book) Shown(at skein.Parent) (x ledger.Base, err error) {
 		}
 		x.Shown, k.undone, x.Prompts = p.Shown(), taken, p.Prompts
 	} else {
-		var stands walk.State
+		var stands walk.LiveState
 		if x.Shown, stands, err = walk.ShownAt(past, k.segs, x.Said, at.Seq); err != nil {
 			return x, err
 		}

@@ -20,7 +20,7 @@ const (
 // have come meanwhile too, and hands the lead to the first who is left.
 type queues struct {
 	mu sync.Mutex
-	m  map[lineKey]*line
+	m  map[lineKey]*appendQueue
 }
 
 // A lineKey names a line. Views have lines of their own.
@@ -29,11 +29,11 @@ type lineKey struct {
 	user skein.User
 }
 
-type line struct {
+type appendQueue struct {
 	waiting []*job
 }
 
-func newQueues() *queues { return &queues{m: map[lineKey]*line{}} }
+func newQueues() *queues { return &queues{m: map[lineKey]*appendQueue{}} }
 
 // inLine gives j, which is one batch for one session, its answer when its turn
 // has come. If j.ctx ends before that nothing of it is stored.
@@ -69,7 +69,7 @@ func (q *queues) join(k lineKey, j *job) bool {
 	defer q.mu.Unlock()
 	l := q.m[k]
 	if l == nil {
-		q.m[k] = &line{}
+		q.m[k] = &appendQueue{}
 		return true
 	}
 	l.waiting = append(l.waiting, j)

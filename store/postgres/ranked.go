@@ -60,7 +60,7 @@ func (x *searcher) check(q *conn, hits []hit) error {
 
 // checkTexts looks whether the texts of hits match.
 func (x *searcher) checkTexts(q *conn, hits []*hit) error {
-	at := make([]event, 0, len(hits))
+	at := make([]eventRef, 0, len(hits))
 	for _, h := range hits {
 		at = append(at, h.at)
 	}

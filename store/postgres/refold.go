@@ -83,7 +83,7 @@ func (sc *scrub) clean(text string) string {
 	if now, ok := sc.texts[text]; ok { // a fork has its parent's
 		return now
 	}
-	b, _ := erase.Blot([]byte(text), sc.secrets)
+	b, _ := erase.Mask([]byte(text), sc.secrets)
 	return string(b)
 }
 
@@ -139,13 +139,13 @@ func (sc *scrub) putFold(ctx context.Context, id skein.SessionID, x *refolding) 
 		if err != nil {
 			return err
 		}
-		stands, err := walk.Stand(&walker{q: t.conn, user: h.User}, segs, h.Last)
+		stands, err := walk.Live(&walker{q: t.conn, user: h.User}, segs, h.Last)
 		if err != nil {
 			return err
 		}
 		sum := x.sum
 		if x.hurt {
-			sum = erase.BlotSession(h.Session, sc.secrets)
+			sum = erase.MaskSession(h.Session, sc.secrets)
 		}
 		stands.Retell(&h.Session, sum, sc.texts)
 		h.Prompts = stands.Prompts

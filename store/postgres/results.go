@@ -16,7 +16,7 @@ func (x *searcher) results(ctx context.Context) (r skein.Results, err error) {
 	if len(x.hits) == 0 {
 		return r, nil
 	}
-	at := make([]event, 0, len(x.hits))
+	at := make([]eventRef, 0, len(x.hits))
 	for _, h := range x.hits {
 		at = append(at, h.at)
 	}
@@ -165,7 +165,7 @@ func wordsWith(text string, stems map[string]bool) (terms []skein.Term) {
 }
 
 // columns returns the places of events, column by column.
-func columns(at []event) (users []string, sessions, seqs []int64) {
+func columns(at []eventRef) (users []string, sessions, seqs []int64) {
 	for _, e := range at {
 		users, sessions, seqs = append(users, e.user), append(sessions, e.n), append(seqs, int64(e.seq))
 	}

@@ -25,7 +25,7 @@ const rightsHold = `SELECT
 
 // restoreRights gives the roles their rights, where a copy of a database has
 // lost them.
-func restoreRights(ctx context.Context, pg *pgx.Conn, l *login) error {
+func restoreRights(ctx context.Context, pg *pgx.Conn, l *loginRole) error {
 	var hold bool
 	if err := pg.QueryRow(ctx, rightsHold).Scan(&hold); err != nil || hold {
 		return err

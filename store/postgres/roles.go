@@ -14,10 +14,10 @@ import (
 // roleOwner owns the tables. Only what changes them takes it.
 const roleOwner = "skein_owner"
 
-// A login is what the role of the address is and may. A connection is to see no
+// A loginRole is what the role of the address is and may. A connection is to see no
 // rows before it has taken a role: so its role owns nothing, and inherits nothing
 // from those that it may take.
-type login struct {
+type loginRole struct {
 	name     string
 	server   int  // version of PostgreSQL
 	super    bool // row security does not hold for it
@@ -39,7 +39,7 @@ type login struct {
 const toTake = `CASE WHEN current_setting('server_version_num')::int < 160000 THEN 'MEMBER' ELSE 'SET' END`
 
 // loginOf looks what the connection's role is and may.
-func loginOf(ctx context.Context, pg *pgx.Conn, steps bool) (l login, err error) {
+func loginOf(ctx context.Context, pg *pgx.Conn, steps bool) (l loginRole, err error) {
 	l.steps = steps
 	err = pg.QueryRow(ctx, `SELECT rolname::text, current_setting('server_version_num')::int, rolsuper OR rolbypassrls, rolsuper OR rolcreaterole, rolinherit, pg_is_in_recovery(),
 		EXISTS (SELECT FROM pg_auth_members m WHERE m.member = r.oid AND pg_get_userbyid(m.roleid) <> ALL ($1)),
@@ -56,17 +56,17 @@ func loginOf(ctx context.Context, pg *pgx.Conn, steps bool) (l login, err error)
 }
 
 // may reports whether l can take a role.
-func (l *login) may(role string) bool { return !slices.Contains(l.barred, role) }
+func (l *loginRole) may(role string) bool { return !slices.Contains(l.barred, role) }
 
 // works reports whether l can do all that stores do but make tables.
-func (l *login) works() bool { return l.may(roleUser) && l.may(roleAll) }
+func (l *loginRole) works() bool { return l.may(roleUser) && l.may(roleAll) }
 
 // apart reports whether a connection sees nothing before it has taken a role.
-func (l *login) apart() bool { return !l.super && len(l.held) == 0 && len(l.owns) == 0 }
+func (l *loginRole) apart() bool { return !l.super && len(l.held) == 0 && len(l.owns) == 0 }
 
 // grants returns the statements by which l may take what it needs and is set apart,
 // for who may make roles.
-func (l *login) grants() (all []string) {
+func (l *loginRole) grants() (all []string) {
 	owner := l.steps || len(l.owns) > 0
 	var give []string
 	for _, role := range []string{roleOwner, roleUser, roleAll} {
@@ -97,13 +97,13 @@ func (l *login) grants() (all []string) {
 }
 
 // advice says who is to run the grants.
-func (l *login) advice() string {
+func (l *loginRole) advice() string {
 	return "let somebody who may make roles run: " + strings.Join(l.grants(), "; ") + ";"
 }
 
 // settle lets the connection's role take what it needs, and sets it apart, where it
 // may. It is an error only if it can not do its work without.
-func settle(ctx context.Context, pg *pgx.Conn, steps bool) (l login, err error) {
+func settle(ctx context.Context, pg *pgx.Conn, steps bool) (l loginRole, err error) {
 	if l, err = loginOf(ctx, pg, steps); err != nil || l.standby || len(l.grants()) == 0 {
 		return l, err
 	}
@@ -134,7 +134,7 @@ func settle(ctx context.Context, pg *pgx.Conn, steps bool) (l login, err error) 
 
 // mayBe reports an error if the address's role may not take the roles of readers
 // and writers.
-func (l *login) mayBe() error {
+func (l *loginRole) mayBe() error {
 	if l.works() {
 		return nil
 	}

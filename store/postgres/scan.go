@@ -106,30 +106,30 @@ func (x *searcher) scan(q *conn) error {
 	return nil
 }
 
-// A stretch is rows of found that are looked through one after the other.
-type stretch struct {
+// A scanRange is rows of found that are looked through one after the other.
+type scanRange struct {
 	cond  string // besides the search's own conditions
 	args  []any
 	order string
 }
 
 // stretches returns what a scan goes through, the newest first.
-func (x *searcher) stretches() (all []stretch) {
+func (x *searcher) stretches() (all []scanRange) {
 	switch {
 	case x.shownIn != nil:
 	case x.who != nil:
-		return []stretch{{order: "e.at DESC, e.n DESC, e.seq DESC"}}
+		return []scanRange{{order: "e.at DESC, e.n DESC, e.seq DESC"}}
 	default:
-		return []stretch{{order: "-e.at, e.n, e.seq"}} // see found_all_by_time
+		return []scanRange{{order: "-e.at, e.n, e.seq"}} // see found_all_by_time
 	}
 	for _, seg := range x.segs {
-		all = append(all, stretch{"e.n = ? AND e.seq > ? AND e.seq <= ?", []any{seg.Session, int64(seg.From), int64(seg.To)}, "e.seq DESC"})
+		all = append(all, scanRange{"e.n = ? AND e.seq > ? AND e.seq <= ?", []any{seg.Session, int64(seg.From), int64(seg.To)}, "e.seq DESC"})
 	}
 	return all
 }
 
 // pick is scan of the texts that the index names.
-func (x *searcher) pick(q *conn, by finder) error {
+func (x *searcher) pick(q *conn, by indexQuery) error {
 	cut := x.cutOff
 	err := x.back(q, by, fetchRows, mostPieces, func(all []hit) error {
 		doubtful := make([]*hit, 0, len(all))

@@ -72,7 +72,7 @@ func (sc *scrub) lookAtBlobs(ctx context.Context, seg walk.Segment) error {
 		if err != nil {
 			return fmt.Errorf("blob %s: %w", name, err)
 		}
-		if clean, found := erase.Blot(data, sc.secrets); found {
+		if clean, found := erase.Mask(data, sc.secrets); found {
 			sc.blobs[name] = skein.NewBlob(clean)
 		}
 	}
@@ -127,7 +127,7 @@ func (sc *scrub) lookAtEvents(ctx context.Context, seg walk.Segment) error {
 			if after > seg.To {
 				return nil
 			}
-			_, changed, err := sc.blot(&page[i])
+			_, changed, err := sc.mask(&page[i])
 			if err != nil {
 				return err
 			}
@@ -142,17 +142,17 @@ func (sc *scrub) lookAtEvents(ctx context.Context, seg walk.Segment) error {
 	return nil
 }
 
-// A blotted is an event without its secrets, and what its row says besides.
-type blotted struct {
+// A maskedEvent is an event without its secrets, and what its row says besides.
+type maskedEvent struct {
 	ledger.Row
 	moved   []skein.Blob // that it now refers to instead of those with a secret
 	damaged bool
 }
 
-// blot takes the secrets out of an event; changed reports whether it had any.
-func (sc *scrub) blot(x *suspect) (b blotted, changed bool, err error) {
+// mask takes the secrets out of an event; changed reports whether it had any.
+func (sc *scrub) mask(x *suspect) (b maskedEvent, changed bool, err error) {
 	e := x.Event
-	e.Payload, changed = erase.Blot(e.Payload, sc.secrets)
+	e.Payload, changed = erase.Mask(e.Payload, sc.secrets)
 	for hash, blob := range sc.blobs {
 		if bytes.Contains(e.Payload, []byte(hash)) {
 			e.Payload, changed = bytes.ReplaceAll(e.Payload, []byte(hash), []byte(blob.Hash)), true

@@ -56,7 +56,7 @@ func (sc *scrub) changeSome(ctx context.Context, n int64, seqs []int64) error {
 func (sc *scrub) put(t *tx, n int64, page []suspect) error {
 	var changed []skein.Seq
 	for i := range page {
-		b, is, err := sc.blot(&page[i])
+		b, is, err := sc.mask(&page[i])
 		if err == nil && is {
 			changed = append(changed, b.Seq)
 			err = sc.write(t, n, &b)
@@ -95,7 +95,7 @@ func (sc *scrub) lock(t *tx, n int64, seqs []int64) (page []suspect, err error) 
 //
 // Without a hash its client ID answers whatever the content: nobody can tell
 // any more what it was.
-func (sc *scrub) write(t *tx, n int64, b *blotted) error {
+func (sc *scrub) write(t *tx, n int64, b *maskedEvent) error {
 	var r eventRows
 	r.add(&b.Row, 0)
 	at := []any{sc.user(), n, int64(b.Seq)}
@@ -115,7 +115,7 @@ func (sc *scrub) write(t *tx, n int64, b *blotted) error {
 
 // moveBlobs lets an event refer to the blobs without secrets instead of those
 // with them.
-func (sc *scrub) moveBlobs(t *tx, n int64, b *blotted) error {
+func (sc *scrub) moveBlobs(t *tx, n int64, b *maskedEvent) error {
 	if len(b.moved) == 0 && !b.damaged { // what a damaged one names nobody knows
 		return nil
 	}
@@ -221,7 +221,7 @@ func (sc *scrub) state(ctx context.Context, n int64) error {
 		if err != nil || !found {
 			return err
 		}
-		if clean, is := erase.Blot(state, sc.secrets); is {
+		if clean, is := erase.Mask(state, sc.secrets); is {
 			_, err = t.exec(`UPDATE files SET state = $3 WHERE user_id = $1 AND n = $2`, sc.user(), n, clean)
 		}
 		return err
@@ -250,8 +250,8 @@ func (sc *scrub) block(ctx context.Context, n, after int64) (at int64, more bool
 			return err
 		}
 		for i := range rs {
-			raw, found := erase.Blot(rs[i].Raw, sc.secrets)
-			damage, said := erase.Blot([]byte(rs[i].Damage), sc.secrets)
+			raw, found := erase.Mask(rs[i].Raw, sc.secrets)
+			damage, said := erase.Mask([]byte(rs[i].Damage), sc.secrets)
 			if found || said {
 				rs[i].Raw, rs[i].Damage = raw, string(damage)
 				changed++

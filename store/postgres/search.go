@@ -40,11 +40,11 @@ type searcher struct {
 	s       *Store
 	q       skein.Query
 	matcher *search.Matcher
-	finder  finder
+	finder  indexQuery
 	who     *string // whose rows; nil for everybody's
 	where   where   // conditions on the events e, strands t and sessions s
 	hits    []hit   // found so far
-	seen    map[event]bool
+	seen    map[eventRef]bool
 	cutOff  bool
 	partial bool // what the hits count is not all: it stopped with enough of them
 	limit   int
@@ -54,8 +54,8 @@ type searcher struct {
 	until   time.Time      // when statements end
 }
 
-// An event is the place of a row of events.
-type event struct {
+// An eventRef is the place of a row of events.
+type eventRef struct {
 	user string
 	n    int64
 	seq  skein.Seq
@@ -64,7 +64,7 @@ type event struct {
 // A hit is an event that matches.
 type hit struct {
 	skein.Hit
-	at      event
+	at      eventRef
 	session int64  // number of the one that it counts as
 	sure    bool   // it does not have to be checked
 	text    string // if the index does not have it
@@ -78,7 +78,7 @@ func (s *Store) Search(ctx context.Context, q skein.Query) (r skein.Results, err
 		return r, err
 	}
 	defer leave()
-	x := &searcher{s: s, q: q, limit: q.MostHits(), seen: map[event]bool{}}
+	x := &searcher{s: s, q: q, limit: q.MostHits(), seen: map[eventRef]bool{}}
 	if x.matcher, err = search.NewMatcher(q); err != nil || search.Empty(&q) {
 		return r, err
 	}

@@ -354,7 +354,7 @@ func TestSearchLooksAtFewOfManyMatches(t *testing.T) {
 		who  *string
 		cut  bool
 	}{{"usual", &ann, true}, {"usual", nil, true}, {"seldom", &ann, true}, {"seldom", nil, true}, {"nowhere", &ann, false}, {"nowhere", nil, false}} {
-		x := &searcher{s: s, who: c.who, seen: map[event]bool{}, until: time.Now().Add(time.Minute), q: skein.Query{Terms: []skein.Term{{Words: []string{c.word}}}, Deadline: shortest}}
+		x := &searcher{s: s, who: c.who, seen: map[eventRef]bool{}, until: time.Now().Add(time.Minute), q: skein.Query{Terms: []skein.Term{{Words: []string{c.word}}}, Deadline: shortest}}
 		x.finder, _ = finderOf(x.q.Terms)
 		most := x.rows(rankWork)
 		var before, after int64

@@ -11,14 +11,14 @@ import (
 
 const fileColumns = `f.format, f.path, f.session, f.id, f.copy_of, f.size, f.mtime, f.inode, f."offset", f.records, f.damaged, f.head, f.state, f.n, f.user_id`
 
-// A file is the row of a source file.
-type file struct {
+// A sourceFile is the row of a source file.
+type sourceFile struct {
 	skein.SourceFile
 	n    int64
 	user skein.User
 }
 
-func scanFile(r row) (f file, err error) {
+func scanFile(r row) (f sourceFile, err error) {
 	var path []byte
 	var inode int64
 	err = r.Scan(&f.Format, &path, &f.Session, &f.ID, &f.CopyOf, &f.Size, &f.Mtime, &inode, &f.Offset, &f.Records, &f.Damaged, &f.Head, &f.State, &f.n, &f.user)
@@ -59,7 +59,7 @@ func (s *Store) fileQuery(format, path string) (sql string, args []any) {
 // file returns what is known of a file.
 //
 // The error wraps [skein.ErrNotFound] if there is none.
-func (q *conn) file(format, path string) (f file, err error) {
+func (q *conn) file(format, path string) (f sourceFile, err error) {
 	found := false
 	if plain(format) == format {
 		sql, args := q.s.fileQuery(format, path)
@@ -89,7 +89,7 @@ func (s *Store) File(ctx context.Context, format, path string) (f skein.SourceFi
 // Files implements [skein.Sources].
 func (s *Store) Files(ctx context.Context, format string) iter.Seq2[skein.SourceFile, error] {
 	return func(yield func(skein.SourceFile, error) bool) {
-		for last := (file{}); ; {
+		for last := (sourceFile{}); ; {
 			page, err := s.filePage(ctx, format, last)
 			if err != nil {
 				skein.Wrapf(&err, "postgres: files of format %q", format)
@@ -120,7 +120,7 @@ func (s *Store) filesOrder() (order, from string) {
 }
 
 // filePage returns the next files after last.
-func (s *Store) filePage(ctx context.Context, format string, last file) (page []file, err error) {
+func (s *Store) filePage(ctx context.Context, format string, last sourceFile) (page []sourceFile, err error) {
 	if plain(format) != format {
 		return nil, nil
 	}

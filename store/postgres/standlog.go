@@ -7,14 +7,14 @@ import (
 	"github.com/skein-dev/skein/internal/walk"
 )
 
-// Rewinds implements [walk.StandLog].
+// Rewinds implements [walk.LiveLog].
 func (w *walker) Rewinds(segs walk.Segments) (events []skein.Event, err error) {
 	p := w.q.pipe()
 	w.readable(p, segs, &events, `e.kind = 'rewound' ORDER BY e.seq`)
 	return events, p.run()
 }
 
-// Readable implements [walk.StandLog].
+// Readable implements [walk.LiveLog].
 func (w *walker) Readable(segs walk.Segments, seq skein.Seq) (e skein.Event, err error) {
 	var some []skein.Event
 	p := w.q.pipe()
@@ -73,24 +73,24 @@ func (w *walker) pieces(segs walk.Segments, r skein.SeqRange, query string, args
 // everywhere is all places.
 var everywhere = skein.SeqRange{From: 0, To: 1 << 62}
 
-// PiecesOf implements [walk.StandLog].
+// PiecesOf implements [walk.LiveLog].
 func (w *walker) PiecesOf(segs walk.Segments, message string) ([]walk.Piece, error) {
 	return w.pieces(segs, everywhere, `SELECT `+pieceColumns+` FROM events e`+hereOnly+`e.message = $6`, message)
 }
 
-// PieceAt implements [walk.StandLog].
+// PieceAt implements [walk.LiveLog].
 func (w *walker) PieceAt(segs walk.Segments, seq skein.Seq) ([]walk.Piece, error) {
 	return w.pieces(segs, skein.SeqRange{From: seq - 1, To: seq}, `SELECT `+pieceColumns+` FROM events e`+hereOnly+`true`)
 }
 
-// Gone implements [walk.StandLog].
+// Gone implements [walk.LiveLog].
 func (w *walker) Gone(segs walk.Segments, r skein.SeqRange) ([]walk.Piece, error) {
 	return w.pieces(segs, r, `SELECT `+pieceColumns+` FROM (SELECT DISTINCT x.amends AS seq FROM events x
 			WHERE x.user_id = $1 AND x.n = $2 AND x.amends > $3 AND x.amends <= $4 AND x.amends IS NOT NULL AND x.seq <= $5 AND x.role IS NULL) g
 		JOIN events e ON e.user_id = $1 AND e.n = $2 AND e.seq = g.seq WHERE e.kind = 'said' AND `+isGone)
 }
 
-// AnyGone implements [walk.StandLog].
+// AnyGone implements [walk.LiveLog].
 func (w *walker) AnyGone(segs walk.Segments) (is bool, err error) {
 	p := w.q.pipe()
 	for _, seg := range segs {
@@ -104,7 +104,7 @@ func (w *walker) AnyGone(segs walk.Segments) (is bool, err error) {
 	return is, p.run()
 }
 
-// Continued implements [walk.StandLog].
+// Continued implements [walk.LiveLog].
 func (w *walker) Continued(segs walk.Segments, r skein.SeqRange) (ids []string, err error) {
 	p := w.q.pipe()
 	w.within(p, segs, r, `SELECT DISTINCT e.message FROM events e`+hereOnly+`e.piece AND e.message IS NOT NULL`, nil, func(r row) error {
@@ -116,7 +116,7 @@ func (w *walker) Continued(segs walk.Segments, r skein.SeqRange) (ids []string, 
 	return ids, p.run()
 }
 
-// Amendments implements [walk.StandLog].
+// Amendments implements [walk.LiveLog].
 func (w *walker) Amendments(segs walk.Segments, seqs []skein.Seq) (all []walk.Amendment, err error) {
 	p := w.q.pipe()
 	w.each(p, segs, `e.seq, e.amends, e.role IS NULL`, `e.amends = ANY ($5) AND e.amends IS NOT NULL`, []any{int64s(seqs)}, func(r row) error {
@@ -131,17 +131,17 @@ func (w *walker) Amendments(segs walk.Segments, seqs []skein.Seq) (all []walk.Am
 // isPrompt picks the events that LastPrompt and FirstPrompt look for.
 const isPrompt = `e.role = 'user' AND NOT e.piece AND (e.message IS NOT NULL OR NOT ` + isGone + `)`
 
-// LastPrompt implements [walk.StandLog].
+// LastPrompt implements [walk.LiveLog].
 func (w *walker) LastPrompt(seg walk.Segment, r skein.SeqRange) ([]walk.Piece, error) {
 	return w.pieces(walk.Segments{seg}, r, `SELECT `+pieceColumns+` FROM events e`+hereOnly+isPrompt+` ORDER BY e.seq DESC LIMIT 1`)
 }
 
-// FirstPrompt implements [walk.StandLog].
+// FirstPrompt implements [walk.LiveLog].
 func (w *walker) FirstPrompt(seg walk.Segment, r skein.SeqRange) ([]walk.Piece, error) {
 	return w.pieces(walk.Segments{seg}, r, `SELECT `+pieceColumns+` FROM events e`+hereOnly+isPrompt+` ORDER BY e.seq LIMIT 1`)
 }
 
-// Counts implements [walk.StandLog]. Where an event is missing, the one before it
+// Counts implements [walk.LiveLog]. Where an event is missing, the one before it
 // says how many there were.
 func (w *walker) Counts(segs walk.Segments, seqs []skein.Seq) ([]skein.Counts, error) {
 	counts := make([]skein.Counts, len(seqs))

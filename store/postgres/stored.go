@@ -15,7 +15,7 @@ type echo struct {
 	notifier *notifier
 	index    *indexer
 	cluster  string // a name for the cluster and the database
-	chores   *chores
+	chores   *maintenance
 }
 
 // begin starts what runs in the background until the store is closed.
@@ -27,7 +27,7 @@ func (c *core) begin() {
 	c.listener = &listener{core: c, node: node, done: make(chan struct{})}
 	c.notifier = &notifier{core: c, node: node, wake: make(chan struct{}, 1), done: make(chan struct{}), ids: map[skein.SessionID]bool{}}
 	c.index = newIndexer(c)
-	c.chores = newChores(c)
+	c.chores = newMaintenance(c)
 	go c.chores.loop()
 	go c.listener.listen()
 	go c.notifier.notify()

@@ -32,9 +32,9 @@ func (q *conn) turn(at *bookmark, line int32) error {
 		at.line = line
 		return nil
 	}
-	edge := spot{ordinal: -1}
-	var old stored // the last row that it may have seen
-	var since bool // there are newer ones before it
+	edge := position{ordinal: -1}
+	var old journalRow // the last row that it may have seen
+	var since bool     // there are newer ones before it
 	p := q.pipe()
 	p.one(nil, `SELECT `+journalEdge, nil, &edge.xid)
 	p.one(&since, `SELECT 1 FROM (SELECT line FROM journal WHERE (xid, ordinal) <= ($1::xid8, $2::int) ORDER BY xid DESC, ordinal DESC LIMIT 1) j WHERE line > $3`,
@@ -46,12 +46,12 @@ func (q *conn) turn(at *bookmark, line int32) error {
 	}
 	switch {
 	case since && old.xid == 0:
-		at.spot = spot{ordinal: -1}
+		at.position = position{ordinal: -1}
 	case since:
-		at.spot = spot{old.xid, old.ordinal, old.to}
+		at.position = position{old.xid, old.ordinal, old.to}
 	}
-	if edge.before(at.spot) {
-		at.spot = edge
+	if edge.before(at.position) {
+		at.position = edge
 	}
 	// A snapshot has numbers that may be others' now: better twice than not at all.
 	at.line, at.seen = line, ""

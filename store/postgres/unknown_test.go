@@ -21,7 +21,7 @@ type proxy struct {
 }
 
 // mark is in a request that is lost.
-const mark = "lose this"
+const resumePoint = "lose this"
 
 // What a proxy loses, once, and the connection with it.
 const (
@@ -91,7 +91,7 @@ func (p *proxy) serve(client net.Conn) {
 		if err != nil {
 			break
 		}
-		if bytes.Contains(buf[:n], []byte(mark)) {
+		if bytes.Contains(buf[:n], []byte(resumePoint)) {
 			if p.loss.CompareAndSwap(requests, nothing) {
 				break
 			}
@@ -118,7 +118,7 @@ func TestALostAnswerIsUnknownAndTheClientIDSettlesIt(t *testing.T) {
 			add(t, s, "a", created(), said("first"))
 
 			p.loss.Store(loss)
-			_, err := skein.Add(context.Background(), s, "a", said(mark))
+			_, err := skein.Add(context.Background(), s, "a", said(resumePoint))
 			if !errors.Is(err, skein.ErrUnknown) {
 				t.Errorf("Append whose connection is cut = %v, want an error that wraps %v", err, skein.ErrUnknown)
 			}
@@ -129,7 +129,7 @@ func TestALostAnswerIsUnknownAndTheClientIDSettlesIt(t *testing.T) {
 
 			add(t, s, "a", said("another")) // the cached head is not believed any more
 			end := x.Last + 1
-			e := said(mark)
+			e := said(resumePoint)
 			e.ClientID = "c1"
 			p.loss.Store(loss)
 			if last, err := skein.Add(context.Background(), s, "a", e); err != nil || last != end+1 {
@@ -149,7 +149,7 @@ func TestALostCommitOfATransactionIsUnknown(t *testing.T) {
 			p, through := newProxy(t, dsn)
 			s, sure := open(t, through), open(t, dsn)
 			p.loss.Store(loss)
-			_, err := s.Append(t.Context(), skein.Batch{Session: "a", Events: []skein.Event{created(), said(mark)}})
+			_, err := s.Append(t.Context(), skein.Batch{Session: "a", Events: []skein.Event{created(), said(resumePoint)}})
 			if !errors.Is(err, skein.ErrUnknown) {
 				t.Errorf("Append whose connection is cut in the commit = %v, want an error that wraps %v", err, skein.ErrUnknown)
 			}

@@ -187,7 +187,7 @@ func TestMessagesNameSessionsInShortPieces(t *testing.T) {
 		if len(m) >= 8000 {
 			t.Errorf("a message has %d bytes, want fewer than 8000", len(m))
 		}
-		l.told(m)
+		l.receive(m)
 	}
 	for id, c := range heard {
 		if !closed(c) {
@@ -204,11 +204,11 @@ func TestMessagesNameSessionsInShortPieces(t *testing.T) {
 	if want := []string{`["me"]`}; !slices.Equal(all, want) {
 		t.Errorf("messages() of very many = %q, want %q", all, want)
 	}
-	if l.told(all[0]); !closed(stranger) {
+	if l.receive(all[0]); !closed(stranger) {
 		t.Error("a session was not woken when all were named")
 	}
-	l.told("nonsense")
-	l.told("[]")
+	l.receive("nonsense")
+	l.receive("[]")
 }
 
 func closed(c <-chan struct{}) bool {

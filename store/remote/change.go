@@ -7,20 +7,20 @@ import (
 	"github.com/skein-dev/skein/server/api"
 )
 
-// nothing is an answer that says nothing.
-type nothing struct{}
+// noAnswer is an answer that says nothing.
+type noAnswer struct{}
 
 // Bin implements [skein.Lifecycle].
 func (s *Store) Bin(ctx context.Context, id skein.SessionID) (err error) {
 	defer skein.Wrapf(&err, "remote: bin %s", id)
-	_, err = ask[nothing](ctx, s, "bin", ofSession{Session: id})
+	_, err = ask[noAnswer](ctx, s, "bin", ofSession{Session: id})
 	return err
 }
 
 // Restore implements [skein.Lifecycle].
 func (s *Store) Restore(ctx context.Context, id skein.SessionID) (err error) {
 	defer skein.Wrapf(&err, "remote: restore %s", id)
-	_, err = ask[nothing](ctx, s, "restore", ofSession{Session: id})
+	_, err = ask[noAnswer](ctx, s, "restore", ofSession{Session: id})
 	return err
 }
 

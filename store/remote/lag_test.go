@@ -21,7 +21,7 @@ type behind struct {
 
 func (b behind) Unwrap() skein.Store { return b.Store }
 
-// Lag implements [inspect.Lagger].
+// Lag implements [inspect.IndexLag].
 func (b behind) Lag(context.Context) (inspect.Lag, error) { return b.lag, nil }
 
 func TestLagIsThatOfTheServersStore(t *testing.T) {

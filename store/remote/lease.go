@@ -60,7 +60,7 @@ func (s *Store) Renew(ctx context.Context, l skein.Lease, ttl time.Duration) (_ 
 func (s *Store) Release(ctx context.Context, l skein.Lease) (err error) {
 	defer skein.Wrapf(&err, "remote: release the lease of %s", l.Session)
 	s.kept.drop(l)
-	_, err = ask[nothing](ctx, s, "release", releaseOf(l))
+	_, err = ask[noAnswer](ctx, s, "release", releaseOf(l))
 	return err
 }
 
@@ -158,7 +158,7 @@ func (k *heldLeases) end() (err error) {
 		h.leave()
 		<-h.done
 		within, cancel := context.WithTimeout(h.s.ending, closeFor)
-		err = errors.Join(err, h.s.once(within, "release", r, &nothing{}))
+		err = errors.Join(err, h.s.once(within, "release", r, &noAnswer{}))
 		cancel()
 	}
 	return err

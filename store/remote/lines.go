@@ -95,7 +95,7 @@ func linesOf(r *http.Response) iter.Seq2[[]byte, error] {
 				yield(nil, unreached(r.Request.Context(), err))
 				return
 			case bytes.HasPrefix(line, []byte(`{"problem":`)):
-				yield(nil, told(line))
+				yield(nil, problemOf(line))
 				return
 			case !yield(line, nil):
 				return
@@ -117,8 +117,8 @@ func readLine(in *bufio.Reader, line []byte) ([]byte, error) {
 	return line, err
 }
 
-// told returns the error of a line that is a problem.
-func told(line []byte) error {
+// problemOf returns the error of a line that is a problem.
+func problemOf(line []byte) error {
 	var p struct {
 		Problem door.Problem `json:"problem"`
 	}

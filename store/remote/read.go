@@ -68,8 +68,8 @@ func readEvent(line []byte) (skein.Event, error) {
 	return e.Event, err
 }
 
-// newest asks for some of a session.
-type newest struct {
+// newestQuery asks for some of a session.
+type newestQuery struct {
 	Session skein.SessionID `json:"session"`
 	N       int             `json:"n"`
 	Before  skein.Seq       `json:"before,omitempty"`
@@ -77,7 +77,7 @@ type newest struct {
 
 // Newest implements [skein.Store].
 func (s *Store) Newest(ctx context.Context, id skein.SessionID, n int, before skein.Seq) ([]skein.Entry, error) {
-	return collect(list(ctx, s, "newest", newest{id, n, before}, func(line []byte) (skein.Entry, error) {
+	return collect(list(ctx, s, "newest", newestQuery{id, n, before}, func(line []byte) (skein.Entry, error) {
 		e, err := readJSON[api.Entry](line)
 		return e.Exact(), err
 	}))
@@ -85,7 +85,7 @@ func (s *Store) Newest(ctx context.Context, id skein.SessionID, n int, before sk
 
 // Window implements [skein.Store].
 func (s *Store) Window(ctx context.Context, id skein.SessionID, n int) ([]skein.Event, error) {
-	return collect(list(ctx, s, "window", newest{Session: id, N: n}, readEvent))
+	return collect(list(ctx, s, "window", newestQuery{Session: id, N: n}, readEvent))
 }
 
 func collect[T any](all iter.Seq2[T, error]) (out []T, err error) {

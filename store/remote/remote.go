@@ -50,7 +50,7 @@ type Store struct {
 var (
 	_ skein.FullStore  = (*Store)(nil)
 	_ inspect.Examiner = (*Store)(nil)
-	_ inspect.Lagger   = (*Store)(nil)
+	_ inspect.IndexLag = (*Store)(nil)
 )
 
 // core is what a store and its views share.

@@ -68,7 +68,7 @@ func (s *Store) Records(ctx context.Context, format, path string, n int) iter.Se
 	})
 }
 
-// Lag implements [inspect.Lagger]: it is that of the server's store. It wants a
+// Lag implements [inspect.IndexLag]: it is that of the server's store. It wants a
 // token with the scope admin.
 func (s *Store) Lag(ctx context.Context) (_ inspect.Lag, err error) {
 	defer skein.Wrapf(&err, "remote: lag of the index")

@@ -17,16 +17,16 @@ import (
 // says so every 15 seconds.
 const silence = 45 * time.Second
 
-// A frame is an event of a stream (the HTML standard, section 9.2): lines of
+// A sseEvent is an event of a stream (the HTML standard, section 9.2): lines of
 // id, event and data, and an empty line.
-type frame struct {
+type sseEvent struct {
 	id, event string
 	data      []byte
 }
 
 // frames reads a stream and hands each frame on, until the stream ends or take
 // returns an error, which it returns.
-func frames(ctx context.Context, open func(context.Context) (*http.Response, error), take func(frame) error) error {
+func frames(ctx context.Context, open func(context.Context) (*http.Response, error), take func(sseEvent) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	r, err := open(ctx)
@@ -37,7 +37,7 @@ func frames(ctx context.Context, open func(context.Context) (*http.Response, err
 	quiet := time.AfterFunc(silence, func() { cancel(errSilent) })
 	defer quiet.Stop()
 	in := bufio.NewReaderSize(r.Body, readBuffer)
-	var f frame
+	var f sseEvent
 	var line []byte
 	for {
 		if line, err = readLine(in, line[:0]); err != nil {
@@ -62,7 +62,7 @@ func frames(ctx context.Context, open func(context.Context) (*http.Response, err
 		if err := take(f); err != nil {
 			return err
 		}
-		f = frame{}
+		f = sseEvent{}
 	}
 }
 
@@ -80,7 +80,7 @@ func brokeOff(ctx context.Context, err error) error {
 }
 
 // add takes a line into f.
-func (f *frame) add(line []byte) {
+func (f *sseEvent) add(line []byte) {
 	name, value, _ := bytes.Cut(line, []byte(":"))
 	value = bytes.TrimPrefix(value, []byte(" "))
 	switch string(name) {

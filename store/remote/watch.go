@@ -30,7 +30,7 @@ func (s *Store) Watch(ctx context.Context, id skein.SessionID, after skein.Seq) 
 		path := func() string {
 			return fmt.Sprintf("/v1/sessions/%s/events?follow=1&after=%d", url.PathEscape(string(id)), max(after, 0))
 		}
-		err := s.follow(ctx, path, func(f frame) error {
+		err := s.follow(ctx, path, func(f sseEvent) error {
 			e, err := readEvent(f.data)
 			if err != nil {
 				return err
@@ -49,7 +49,7 @@ func (s *Store) Watch(ctx context.Context, id skein.SessionID, after skein.Seq) 
 func (s *Store) Feed(ctx context.Context, after skein.Cursor) iter.Seq2[skein.Fed, error] {
 	return func(yield func(skein.Fed, error) bool) {
 		path := func() string { return "/v1/stream?from=" + url.QueryEscape(string(after)) }
-		err := s.follow(ctx, path, func(f frame) error {
+		err := s.follow(ctx, path, func(f sseEvent) error {
 			after = skein.Cursor(f.id)
 			if f.event == "ready" {
 				return given(yield(skein.Fed{Cursor: after}, nil))
@@ -85,7 +85,7 @@ func given(goOn bool) error {
 
 // follow reads the stream at path, which says from where, and takes it up again
 // when it breaks off. The end of ctx is no error.
-func (s *Store) follow(caller context.Context, path func() string, take func(frame) error) error {
+func (s *Store) follow(caller context.Context, path func() string, take func(sseEvent) error) error {
 	if err := s.alive(context.WithoutCancel(caller)); err != nil {
 		return err
 	}

@@ -142,7 +142,7 @@ func (m *Matcher) MatchesText(text string) bool {
 		m.budget.Spend(time.Duration(len(text)) * tokenWork)
 	}
 	seen, missing := make([]bool, len(m.phrases)), len(m.phrases)
-	see := func(i int, _ Stretch) bool {
+	see := func(i int, _ ByteRange) bool {
 		if !seen[i] {
 			seen[i] = true
 			missing--
@@ -167,10 +167,10 @@ func (t *matchTerm) in(seen []bool) bool {
 	})
 }
 
-// A token is a word of a text, folded, and where it stands.
-type token struct {
+// A wordToken is a word of a text, folded, and where it stands.
+type wordToken struct {
 	word string
-	at   Stretch
+	at   ByteRange
 }
 
 type phrases []Phrase
@@ -178,7 +178,7 @@ type phrases []Phrase
 // in tells where in text which of the phrases stand, in the order of their last
 // words, until told returns false. It holds no more words than the longest phrase
 // has: those of a long text take several times its bytes.
-func (ps phrases) in(text string, told func(i int, at Stretch) bool) {
+func (ps phrases) in(text string, told func(i int, at ByteRange) bool) {
 	longest := 0
 	for _, p := range ps {
 		longest = max(longest, len(p.Words))
@@ -186,22 +186,22 @@ func (ps phrases) in(text string, told func(i int, at Stretch) bool) {
 	if longest == 0 {
 		return
 	}
-	last := make([]token, 0, longest)
+	last := make([]wordToken, 0, longest)
 	for at, word := range Words(text) {
 		if len(last) == longest {
 			last = last[:copy(last, last[1:])]
 		}
-		last = append(last, token{word, at})
+		last = append(last, wordToken{word, at})
 		for i, p := range ps {
 			first := len(last) - len(p.Words)
-			if first >= 0 && first < len(last) && p.at(last[first:]) && !told(i, Stretch{last[first].at.Start, at.End}) {
+			if first >= 0 && first < len(last) && p.at(last[first:]) && !told(i, ByteRange{last[first].at.Start, at.End}) {
 				return
 			}
 		}
 	}
 }
 
-func (p Phrase) at(words []token) bool {
+func (p Phrase) at(words []wordToken) bool {
 	for i, w := range p.Words {
 		if words[i].word == w || p.Prefix && i == len(p.Words)-1 && strings.HasPrefix(words[i].word, w) {
 			continue

@@ -8,8 +8,8 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// A Stretch is bytes of a text, from Start up to, without, End.
-type Stretch struct{ Start, End int }
+// A ByteRange is bytes of a text, from Start up to, without, End.
+type ByteRange struct{ Start, End int }
 
 // maxStretches is how many stretches Find returns.
 const maxStretches = 64
@@ -17,18 +17,18 @@ const maxStretches = 64
 // Find returns the stretches of text that match, in order, at most 64, that do
 // not overlap: phrases where they stand, words that are a piece of another
 // word inside it. In a long text it may return only the first.
-func (m *Matcher) Find(text string) []Stretch {
+func (m *Matcher) Find(text string) []ByteRange {
 	if m.text != nil {
 		return found(m.text.find(text, m.budget))
 	}
-	stand := make([][]Stretch, len(m.phrases))
-	m.phrases.in(text, func(i int, at Stretch) bool {
+	stand := make([][]ByteRange, len(m.phrases))
+	m.phrases.in(text, func(i int, at ByteRange) bool {
 		if len(stand[i]) < maxStretches {
 			stand[i] = append(stand[i], at)
 		}
 		return true
 	})
-	var all []Stretch
+	var all []ByteRange
 	for i := range m.terms {
 		t := &m.terms[i]
 		if t.not {
@@ -43,17 +43,17 @@ func (m *Matcher) Find(text string) []Stretch {
 	return apart(all)
 }
 
-func found(locs [][]int) (all []Stretch) {
+func found(locs [][]int) (all []ByteRange) {
 	for _, l := range locs {
 		if l[0] < l[1] {
-			all = append(all, Stretch{l[0], l[1]})
+			all = append(all, ByteRange{l[0], l[1]})
 		}
 	}
 	return all
 }
 
 // stretches returns where the phrases of a term stand.
-func (t *matchTerm) stretches(stand [][]Stretch) (all []Stretch) {
+func (t *matchTerm) stretches(stand [][]ByteRange) (all []ByteRange) {
 	for _, way := range t.ways {
 		for _, i := range way {
 			all = append(all, stand[i]...)
@@ -63,10 +63,10 @@ func (t *matchTerm) stretches(stand [][]Stretch) (all []Stretch) {
 }
 
 // apart sorts all and leaves out what overlaps an earlier one.
-func apart(all []Stretch) []Stretch {
-	slices.SortFunc(all, func(a, b Stretch) int { return a.Start - b.Start })
+func apart(all []ByteRange) []ByteRange {
+	slices.SortFunc(all, func(a, b ByteRange) int { return a.Start - b.Start })
 	end := 0
-	all = slices.DeleteFunc(all, func(s Stretch) bool {
+	all = slices.DeleteFunc(all, func(s ByteRange) bool {
 		if s.Start < end {
 			return true
 		}
@@ -82,7 +82,7 @@ func apart(all []Stretch) []Stretch {
 func (m *Matcher) Snippet(text string) string {
 	const before, after = 60, 140
 	at := m.Find(text)
-	first := Stretch{}
+	first := ByteRange{}
 	if len(at) > 0 {
 		first = at[0]
 	}

@@ -50,12 +50,12 @@ func Phrases(t skein.Term) [][]Phrase {
 
 // stretches returns a phrase for each stretch of words with, or without, CJK.
 func stretches(t skein.Term) (all []Phrase) {
-	var s stretch
+	var s termRun
 	for i, w := range t.Words {
 		has := strings.ContainsFunc(w, cjk)
 		if i > 0 && has != s.cjk {
 			all = append(all, s.phrase())
-			s = stretch{}
+			s = termRun{}
 		}
 		s.cjk = has
 		if !has {
@@ -73,16 +73,16 @@ func stretches(t skein.Term) (all []Phrase) {
 	return append(all, last)
 }
 
-// A stretch becomes a phrase as Extra writes it: after the pairs of a run its
+// A termRun becomes a phrase as Extra writes it: after the pairs of a run its
 // last character, unless the text may go on there.
-type stretch struct {
+type termRun struct {
 	cjk    bool
 	words  []string
 	tail   string // last character of the CJK run at the end; "" if there is none
 	single bool   // that is all of the run
 }
 
-func (s *stretch) piece(p string) {
+func (s *termRun) piece(p string) {
 	if s.tail != "" {
 		s.words, s.tail = append(s.words, s.tail), ""
 	}
@@ -101,7 +101,7 @@ func (s *stretch) piece(p string) {
 	}
 }
 
-func (s *stretch) phrase() Phrase {
+func (s *termRun) phrase() Phrase {
 	if s.tail != "" && s.single {
 		return Phrase{append(s.words, s.tail), true}
 	}

@@ -13,8 +13,8 @@ const (
 	widest  = time.Hour // of work; longer than anybody waits
 )
 
-// A Searcher is the part of a [Store] that searches.
-type Searcher interface {
+// A Searchable is the part of a [Store] that searches.
+type Searchable interface {
 	Search(ctx context.Context, q skein.Query) (skein.Results, error)
 }
 
@@ -24,7 +24,7 @@ type Searcher interface {
 // chosen among more, and may leave out what came before.
 //
 // The error is the store's, or the one of ctx; it comes last.
-func Widen(ctx context.Context, s Searcher, q skein.Query, most time.Duration) iter.Seq2[skein.Results, error] {
+func Widen(ctx context.Context, s Searchable, q skein.Query, most time.Duration) iter.Seq2[skein.Results, error] {
 	return func(yield func(skein.Results, error) bool) {
 		if q.Deadline <= 0 {
 			q.Deadline = usualWork
@@ -47,7 +47,7 @@ func Widen(ctx context.Context, s Searcher, q skein.Query, most time.Duration) i
 // search found that found something, or the last one.
 //
 // The error is the store's, or the one of ctx.
-func FindSome(ctx context.Context, s Searcher, q skein.Query, most time.Duration) (r skein.Results, err error) {
+func FindSome(ctx context.Context, s Searchable, q skein.Query, most time.Duration) (r skein.Results, err error) {
 	for r, err = range Widen(ctx, s, q, most) {
 		if err != nil || len(r.Hits) > 0 {
 			break

@@ -34,10 +34,10 @@ func nextWord(text string, from int) (start, end int) {
 // Words yields the words of text in their order: where each stands, and what it
 // is compared as, in lower case, Latin letters without accents. An index that
 // is made of them, and of those of [Extra], finds what [Phrases] says.
-func Words(text string) iter.Seq2[Stretch, string] {
-	return func(yield func(Stretch, string) bool) {
+func Words(text string) iter.Seq2[ByteRange, string] {
+	return func(yield func(ByteRange, string) bool) {
 		for start, end := nextWord(text, 0); start < len(text); start, end = nextWord(text, end) {
-			if !yield(Stretch{start, end}, fold(text[start:end])) {
+			if !yield(ByteRange{start, end}, fold(text[start:end])) {
 				return
 			}
 		}

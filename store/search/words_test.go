@@ -18,7 +18,7 @@ func TestWordsAreFoldedAndStandWhereTheyAre(t *testing.T) {
 		t.Errorf("Words(%q) = %q, want %q", text, got, want)
 	}
 	for at := range search.Words(text) {
-		if at != (search.Stretch{Start: 0, End: 3}) {
+		if at != (search.ByteRange{Start: 0, End: 3}) {
 			t.Errorf("Words(%q) yields %v first, want 0 to 3", text, at)
 		}
 		break

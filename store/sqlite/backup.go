@@ -14,9 +14,9 @@ import (
 	"github.com/skein-dev/skein/store/inspect"
 )
 
-var _ inspect.Keeper = (*Store)(nil)
+var _ inspect.Backups = (*Store)(nil)
 
-// Backup implements [inspect.Keeper].
+// Backup implements [inspect.Backups].
 func (s *Store) Backup(ctx context.Context, path string) (err error) {
 	defer skein.Wrapf(&err, "sqlite: backup to %s", path)
 	leave, err := s.enter()
@@ -115,7 +115,7 @@ func (c *core) copyPages(d driver.Driver, path string) error {
 	return errors.Join(classify(copyInto(to.raw, d, dsn(c.path, "mode=ro"), func() error { return nil })), to.close())
 }
 
-// RestoreBackup implements [inspect.Keeper].
+// RestoreBackup implements [inspect.Backups].
 func (s *Store) RestoreBackup(ctx context.Context, path, kept string) (err error) {
 	defer skein.Wrapf(&err, "sqlite: restore backup %s", path)
 	leave, err := s.enter()
@@ -159,7 +159,7 @@ func (s *Store) RestoreBackup(ctx context.Context, path, kept string) (err error
 
 // adopt makes the store at path, which is to be put in the place of this one, the
 // same store: it gets its ID, and knows the copies that were made of it.
-func (s *Store) adopt(d driver.Driver, path string, known []noted) (err error) {
+func (s *Store) adopt(d driver.Driver, path string, known []copyRow) (err error) {
 	c, err := openConn(d, dsn(path, "mode=rw"), "PRAGMA journal_mode = DELETE")
 	if err != nil {
 		return classify(err)

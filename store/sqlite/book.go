@@ -85,8 +85,8 @@ func (k *book) TakeKey(string) (bool, error) {
 	return !taken, err
 }
 
-// Buried implements [ledger.Book].
-func (k *book) Buried(u skein.User, t ledger.Tomb) (bool, error) { return k.buried(u, t) }
+// HasTombstone implements [ledger.Book].
+func (k *book) HasTombstone(u skein.User, t ledger.Tomb) (bool, error) { return k.hasTombstone(u, t) }
 
 // Lift implements [ledger.Book].
 func (k *book) Lift(u skein.User, t ledger.Tomb) error {
@@ -134,7 +134,7 @@ func (k *book) Put(i int, r *ledger.Row) (err error) {
 		return err
 	}
 	if r.Shakes {
-		err = k.stand(k.h, p)
+		err = k.updateLive(k.h, p)
 	}
 	if k.p.late && i > 0 { // it may be written once more, with others
 		*p = packedEvent{Event: ledger.Unread(k.p.Events[i])}

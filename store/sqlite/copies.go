@@ -20,15 +20,15 @@ import (
 // unfinished is how the name of a copy begins that is not whole yet.
 const unfinished = ".skein-backup-"
 
-// A noted is a copy as the table copies has it.
-type noted struct {
+// A copyRow is a copy as the table copies has it.
+type copyRow struct {
 	path  string
 	made  skein.Time
 	kind  inspect.CopyKind
 	state string
 }
 
-// Copies implements [inspect.Keeper]: those that are written down, and the files
+// Copies implements [inspect.Backups]: those that are written down, and the files
 // that lie where copies are made, which may be of an earlier version or of
 // another store beside this one.
 func (s *Store) Copies(ctx context.Context) (all []inspect.Copy, err error) {
@@ -110,7 +110,7 @@ func kindOf(path string) inspect.CopyKind {
 }
 
 // notedCopies returns what the table copies has, the newest first.
-func (c *core) notedCopies(ctx context.Context) (all []noted, err error) {
+func (c *core) notedCopies(ctx context.Context) (all []copyRow, err error) {
 	err = c.read(ctx, func(r *conn) error {
 		all, err = copiesIn(r)
 		return err
@@ -118,9 +118,9 @@ func (c *core) notedCopies(ctx context.Context) (all []noted, err error) {
 	return all, err
 }
 
-func copiesIn(c *conn) (all []noted, err error) {
+func copiesIn(c *conn) (all []copyRow, err error) {
 	err = c.query(`SELECT path, made, kind, state FROM copies ORDER BY made DESC, path`, nil, func(row []driver.Value) error {
-		var n noted
+		var n copyRow
 		var made int64
 		var kind string
 		err := scan(row, []any{&n.path, &made, &kind, &n.state})
@@ -160,7 +160,7 @@ func (c *core) forgetCopy(path string) {
 
 // keepCopies writes down the copies that were known to the store that another is
 // put in the place of.
-func keepCopies(c *conn, known []noted) error {
+func keepCopies(c *conn, known []copyRow) error {
 	for _, n := range known {
 		if _, _, err := c.exec(`INSERT OR IGNORE INTO copies (path, made, kind, state) VALUES (?, ?, ?, '')`, n.path, int64(n.made), string(n.kind)); err != nil {
 			return err

@@ -4,13 +4,13 @@ import (
 	"encoding/binary"
 )
 
-// A decoder reads varints; after the first that is not there it is bad.
-type decoder struct {
+// A varintReader reads varints; after the first that is not there it is bad.
+type varintReader struct {
 	b   []byte
 	bad bool
 }
 
-func (d *decoder) uvarint() uint64 {
+func (d *varintReader) uvarint() uint64 {
 	v, n := binary.Uvarint(d.b)
 	if n <= 0 || v > 1<<50 {
 		d.bad, d.b = true, nil
@@ -20,7 +20,7 @@ func (d *decoder) uvarint() uint64 {
 	return v
 }
 
-func (d *decoder) varint() int64 {
+func (d *varintReader) varint() int64 {
 	v, n := binary.Varint(d.b)
 	if n <= 0 || v > 1<<60 || v < -1<<60 {
 		d.bad, d.b = true, nil
@@ -31,7 +31,7 @@ func (d *decoder) varint() int64 {
 }
 
 // count reads how many things follow, each of at least a byte.
-func (d *decoder) count() int {
+func (d *varintReader) count() int {
 	n := d.uvarint()
 	if n > uint64(len(d.b)) {
 		d.bad, d.b = true, nil
@@ -40,7 +40,7 @@ func (d *decoder) count() int {
 	return int(n)
 }
 
-func (d *decoder) bytes() []byte {
+func (d *varintReader) bytes() []byte {
 	n := d.uvarint()
 	if n > uint64(len(d.b)) {
 		d.bad, d.b = true, nil

@@ -118,7 +118,7 @@ func (s *Store) delete(t *tx, id skein.SessionID, d skein.Deletion) (done skein.
 	if err != nil {
 		return done, err
 	}
-	heir, upto, err := t.heir(h.n)
+	heir, upto, err := t.newParent(h.n)
 	if err != nil {
 		return done, err
 	}
@@ -128,7 +128,7 @@ func (s *Store) delete(t *tx, id skein.SessionID, d skein.Deletion) (done skein.
 	done.Events, done.Bytes = int(h.Last-max(segs[0].From, upto)), h.bytes
 	t.heads.clear()
 	t.changed = append(t.changed, id)
-	if err := t.doom(&h, heir.n); err != nil {
+	if err := t.beginPurge(&h, heir.n); err != nil {
 		return done, err
 	}
 	if h.Last-segs[0].From <= stepRows && h.bytes <= stepBytes {

@@ -228,7 +228,7 @@ func (ex *exam) index(area string) error {
 	if err != nil {
 		return err
 	}
-	if err := ex.residue(area); err != nil {
+	if err := ex.purgeQueue(area); err != nil {
 		return err
 	}
 	ex.Fine(area, "the search index agrees with the texts; %s", waiting)

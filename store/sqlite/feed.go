@@ -138,7 +138,7 @@ func (s *Store) feedPage(ctx context.Context, at int64) (page []skein.Fed, upto 
 func (s *Store) scanFed(row []driver.Value) (f skein.Fed, id int64, err error) {
 	f.Event, _, err = s.scanEvent(row[:eventWidth])
 	if bad := (*skein.DamagedError)(nil); errors.As(err, &bad) {
-		f.Event, f.Damaged, err = bad.StandIn(), true, nil // one event must not keep everybody from all that follow
+		f.Event, f.Damaged, err = bad.Placeholder(), true, nil // one event must not keep everybody from all that follow
 	}
 	if err != nil {
 		return f, 0, err

@@ -66,7 +66,7 @@ func (s *Store) retell(c *conn, h *head) error {
 	if err != nil && !errors.Is(err, skein.ErrCorrupt) {
 		return err
 	}
-	stands, err := walk.Stand(l, segs, h.Last)
+	stands, err := walk.Live(l, segs, h.Last)
 	if err != nil {
 		return err
 	}
@@ -87,7 +87,7 @@ func (s *Store) sumUp(c *conn, h *head, base skein.Shown) (x skein.Session, dama
 		err := c.query(selectEvent+`WHERE e.session = ? AND e.seq > ? ORDER BY e.seq LIMIT ?`, []any{h.n, int64(after), pageRows}, func(row []driver.Value) error {
 			e, said, err := s.scanEvent(row)
 			if bad := (*skein.DamagedError)(nil); errors.As(err, &bad) {
-				damage, e, err = err, bad.StandIn(), nil
+				damage, e, err = err, bad.Placeholder(), nil
 			}
 			if err != nil {
 				return err

@@ -8,7 +8,7 @@ import (
 	"github.com/skein-dev/skein/store/inspect"
 )
 
-var _ inspect.Lagger = (*Store)(nil)
+var _ inspect.IndexLag = (*Store)(nil)
 
 // countUpTo is how many events that wait for the index are counted one by one.
 const countUpTo = 10_000
@@ -22,7 +22,7 @@ type lookback struct {
 	after skein.Time // what is stored later than upto was stored after this
 }
 
-// Lag implements [inspect.Lagger]. An event that was not imported says itself
+// Lag implements [inspect.IndexLag]. An event that was not imported says itself
 // when it was stored; it may say something else, and others say nothing. So
 // that counts only as far as it fits what this process has seen before.
 func (s *Store) Lag(ctx context.Context) (l inspect.Lag, err error) {

@@ -36,7 +36,7 @@ func (s *Store) extent(c *conn, id skein.SessionID) (x walk.Extent, err error) {
 }
 
 // A walker finds events for package walk. It implements [walk.NewestLog],
-// [walk.WindowLog], [walk.PastLog] and [walk.StandLog].
+// [walk.WindowLog], [walk.PastLog] and [walk.LiveLog].
 type walker struct {
 	s     *Store
 	conn  *conn

@@ -66,7 +66,7 @@ func (k *book) Shown(at skein.Parent) (x ledger.Base, err error) {
 	// The first may show nothing: the place is in what it shows of its parent.
 	owner := segs[slices.IndexFunc(segs, func(s walk.Segment) bool { return s.From < s.To })]
 	k.strand = owner.Session
-	if doomed, err := k.doomed(owner.Session); err != nil {
+	if doomed, err := k.isPurging(owner.Session); err != nil {
 		return x, err
 	} else if doomed {
 		k.strand = p.n // whose they will be
@@ -88,7 +88,7 @@ func (k *book) Shown(at skein.Parent) (x ledger.Base, err error) {
 		x.Shown, k.undone, x.Prompts = p.Shown(), g.ranges, p.Prompts
 		return x, err
 	}
-	var stands walk.State
+	var stands walk.LiveState
 	x.Shown, stands, err = walk.ShownAt(walker{k.s, k.conn, nil}, segs, x.Said, at.Seq)
 	k.undone, x.Prompts = stands.Gaps, stands.Prompts
 	return x, err

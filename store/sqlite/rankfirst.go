@@ -9,8 +9,8 @@ import (
 	"slices"
 )
 
-// A match is a row of the index that has the words.
-type match struct {
+// An indexRow is a row of the index that has the words.
+type indexRow struct {
 	id    int64
 	score float64 // less is better
 }
@@ -18,12 +18,12 @@ type match struct {
 const firstLook = 128 // matches whose events are looked up at first; then four times as many
 
 // ranges returns where the index has what is searched, the newest first.
-func (x *searcher) ranges(c *conn) (all []span, err error) {
+func (x *searcher) ranges(c *conn) (all []idRange, err error) {
 	if x.shownIn == nil {
-		return []span{{0, math.MaxInt64}}, nil
+		return []idRange{{0, math.MaxInt64}}, nil
 	}
 	for _, seg := range x.segs {
-		var in span
+		var in idRange
 		if in.first, in.last, err = c.ids(seg); err != nil {
 			return nil, err
 		}
@@ -35,7 +35,7 @@ func (x *searcher) ranges(c *conn) (all []span, err error) {
 // newest returns where the index finds the words, the newest place first: as many
 // as may be ranked, and the ranges that they are all of. More says that there may
 // be more.
-func (x *searcher) newest(c *conn, expr string) (ids []int64, in []span, more bool, err error) {
+func (x *searcher) newest(c *conn, expr string) (ids []int64, in []idRange, more bool, err error) {
 	all, err := x.ranges(c)
 	if err != nil {
 		return nil, nil, false, err
@@ -50,7 +50,7 @@ func (x *searcher) newest(c *conn, expr string) (ids []int64, in []span, more bo
 			return x.spend(matchWork)
 		})
 		if more = errors.Is(err, errSpent); more {
-			return ids, append(in, span{ids[len(ids)-1], r.last}), true, nil
+			return ids, append(in, idRange{ids[len(ids)-1], r.last}), true, nil
 		}
 		if err != nil {
 			return nil, nil, false, err
@@ -61,10 +61,10 @@ func (x *searcher) newest(c *conn, expr string) (ids []int64, in []span, more bo
 }
 
 // rankedIn returns what the index finds in some ranges, best first.
-func (x *searcher) rankedIn(c *conn, expr string, in []span) (all []match, err error) {
+func (x *searcher) rankedIn(c *conn, expr string, in []idRange) (all []indexRow, err error) {
 	for _, r := range in {
 		err := c.query(`SELECT rowid, rank FROM words WHERE words MATCH ? AND rowid BETWEEN ? AND ?`, []any{expr, r.first, r.last}, func(row []driver.Value) error {
-			var m match
+			var m indexRow
 			err := scan(row, []any{&m.id, &m.score})
 			all = append(all, m)
 			return cmp.Or(err, x.budget.Err())
@@ -73,14 +73,14 @@ func (x *searcher) rankedIn(c *conn, expr string, in []span) (all []match, err e
 			return nil, err
 		}
 	}
-	slices.SortFunc(all, func(a, b match) int { return cmp.Or(cmp.Compare(a.score, b.score), cmp.Compare(b.id, a.id)) })
+	slices.SortFunc(all, func(a, b indexRow) int { return cmp.Or(cmp.Compare(a.score, b.score), cmp.Compare(b.id, a.id)) })
 	return all, nil
 }
 
 // rankFirst finds the best of the rows that the index finds in some ranges: it
 // ranks them, and looks up the events of the best until there are enough. Most
 // rows of a word that is not rare are never looked up.
-func (x *searcher) rankFirst(c *conn, expr string, ids []int64, in []span) error {
+func (x *searcher) rankFirst(c *conn, expr string, ids []int64, in []idRange) error {
 	all, err := x.rankedIn(c, expr, in)
 	if err != nil {
 		return err
@@ -127,7 +127,7 @@ func (x *searcher) rankFirst(c *conn, expr string, ids []int64, in []span) error
 
 // lookUp returns the hits of those matches that fulfil the conditions, in the
 // same order.
-func (x *searcher) lookUp(c *conn, matches []match) ([]hit, error) {
+func (x *searcher) lookUp(c *conn, matches []indexRow) ([]hit, error) {
 	if len(matches) == 0 {
 		return nil, nil
 	}

@@ -168,7 +168,7 @@ func (p *packer) unseal(stored []byte) (rs []rawRecord, ids []int64, err error) 
 	if !sealed(stored) {
 		return nil, nil, fmt.Errorf("records of %d bytes that begin with %#x: %w", len(stored), stored[:min(len(stored), 1)], skein.ErrCorrupt)
 	}
-	form, d := stored[0], decoder{b: stored[sumAt+sumSize:]}
+	form, d := stored[0], varintReader{b: stored[sumAt+sumSize:]}
 	within := form&formWithin != 0
 	last := int64(0)
 	for range d.count() {

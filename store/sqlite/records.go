@@ -142,15 +142,15 @@ func (t *tx) setBlock(at int64, b packedBlock, ids []int64) error {
 	return err
 }
 
-// stored is what a block has besides its records.
-type stored struct {
+// blockInfo is what a block has besides its records.
+type blockInfo struct {
 	ids  []int64
 	size int
 }
 
 // tail returns the records of the last block of file n, if it is short, ends
 // before a record and can be read.
-func (t *call) tail(n int64, record int) (rs []rawRecord, had stored, err error) {
+func (t *call) tail(n int64, record int) (rs []rawRecord, had blockInfo, err error) {
 	first, count, raw, err := t.block(n, record-1)
 	if err != nil || raw == nil || len(raw) > tailBytes || count >= tailRecords {
 		return nil, had, err

@@ -108,7 +108,7 @@ func (t *call) recount(n int64) (more bool, err error) {
 			_, _, err := t.exec(`INSERT INTO chores (name, times) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET times = excluded.times`, recountedName(n, asked), int64(upto))
 			return true, err
 		}
-		if err := t.restand(&h); err != nil {
+		if err := t.recountLive(&h); err != nil {
 			return false, fmt.Errorf("session %s: %w", id, err)
 		}
 	}
@@ -204,9 +204,9 @@ func (t *call) joined(segs walk.Segments, seq skein.Seq, message string) (bool, 
 	return walk.Joins(l, before, x.Gaps, message)
 }
 
-// restand writes what the rows of h's events add up to. Where a damaged event
+// recountLive writes what the rows of h's events add up to. Where a damaged event
 // hides what was taken back, what is written of that is believed.
-func (t *call) restand(h *head) error {
+func (t *call) recountLive(h *head) error {
 	was := *h
 	segs, err := t.segments(h)
 	if err != nil {
@@ -217,7 +217,7 @@ func (t *call) restand(h *head) error {
 		return err
 	}
 	l := walker{t.s, t.conn, nil}
-	x, err := walk.StandWith(l, segs, g.ranges, h.Last)
+	x, err := walk.LiveWith(l, segs, g.ranges, h.Last)
 	if err != nil {
 		return err
 	}
@@ -226,7 +226,7 @@ func (t *call) restand(h *head) error {
 		return err
 	}
 	x.Show(&past)
-	h.Stand(past)
+	h.SetShown(past)
 	h.Undone, h.Prompts, h.Model = past.Undone, x.Prompts, past.Model
 	u := &h.Usage
 	if _, err := t.one(`SELECT coalesce(sum(input), 0), coalesce(sum(output), 0), coalesce(sum(reasoning), 0), coalesce(sum(cache_read), 0),

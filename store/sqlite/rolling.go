@@ -33,7 +33,7 @@ type roll struct {
 	keep int
 }
 
-// Due implements [inspect.Keeper]. It costs a look at a few rows. Where a copy is
+// Due implements [inspect.Backups]. It costs a look at a few rows. Where a copy is
 // due, it makes the folder and the lock, if need be: whoever is told that one is
 // due starts a process for it, which must not be in vain each time.
 func (s *Store) Due(ctx context.Context, keep int) (due bool, err error) {
@@ -83,7 +83,7 @@ func (r roll) due(ctx context.Context) (bool, error) {
 	if cannot := r.unwritable(ctx); r.keep < 1 || cannot != nil {
 		return false, nil //nolint:nilerr // none is made of what cannot be written to
 	}
-	var known []noted
+	var known []copyRow
 	var begun int64
 	var state string
 	err := r.read(ctx, func(c *conn) (err error) {
@@ -101,7 +101,7 @@ func (r roll) due(ctx context.Context) (bool, error) {
 	if recent(r.clock(), skein.Time(begun).Std(), rollEvery) {
 		return false, nil
 	}
-	if slices.ContainsFunc(known, func(n noted) bool {
+	if slices.ContainsFunc(known, func(n copyRow) bool {
 		_, err := os.Stat(n.path)
 		return err == nil && n.kind != inspect.DamagedCopy && (n.state == state || recent(r.clock(), n.made.Std(), rollEvery))
 	}) {
@@ -134,7 +134,7 @@ func (s *Store) rollLock() string {
 	return filepath.Join(backupFolder(s.path), "."+filepath.Base(s.path)+".lock")
 }
 
-// Roll implements [inspect.Keeper].
+// Roll implements [inspect.Backups].
 func (s *Store) Roll(ctx context.Context, keep int) (path string, err error) {
 	defer skein.Wrapf(&err, "sqlite: copy of %s", s.path)
 	leave, err := s.enter()

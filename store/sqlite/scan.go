@@ -34,7 +34,7 @@ func (x *searcher) scan(c *conn, upto int64) error {
 const scanStep = 1000
 
 // through takes what matches in one stretch; errStop says that there are enough.
-func (x *searcher) through(c *conn, s stretch, seen map[int64]int) error {
+func (x *searcher) through(c *conn, s scanRange, seen map[int64]int) error {
 	w := where{conds: slices.Concat(s.where.conds, x.where.conds), args: slices.Concat(s.where.args, x.where.args)}
 	w.add("(e.text IS NOT NULL OR e.failed = 1)")
 	w.add(s.place + " > ? AND " + s.place + " <= ?")
@@ -101,7 +101,7 @@ func (x *searcher) results(c *conn) (r skein.Results, err error) {
 				h.Snippet, err = x.snippet(c, h, text)
 			}
 			if err == nil && bad == nil && x.q.Whole {
-				h.Event, err = c.standing(h.id, e)
+				h.Event, err = c.liveEvent(h.id, e)
 				whole += len(e.Payload)
 			}
 			r.Hits = append(r.Hits, h.Hit)
@@ -114,9 +114,9 @@ func (x *searcher) results(c *conn) (r skein.Results, err error) {
 	return r, nil
 }
 
-// standing returns what the event e, whose row is id, says stands at its place:
+// liveEvent returns what the event e, whose row is id, says stands at its place:
 // itself, or what it puts in the place of another one.
-func (c *conn) standing(id int64, e skein.Event) (*skein.Event, error) {
+func (c *conn) liveEvent(id int64, e skein.Event) (*skein.Event, error) {
 	if e.Kind != skein.KindAmended {
 		return &e, nil
 	}

@@ -136,7 +136,7 @@ func (sc *scrub) findBlobs(seg walk.Segment) error {
 		if err != nil {
 			return err
 		}
-		if clean, found := erase.Blot(data, sc.secrets); found {
+		if clean, found := erase.Mask(data, sc.secrets); found {
 			sc.blobs[hex.EncodeToString(hash)] = skein.NewBlob(clean)
 		}
 		return nil
@@ -146,11 +146,11 @@ func (sc *scrub) findBlobs(seg walk.Segment) error {
 // events blots the events of seg, page by page.
 func (sc *scrub) events(seg walk.Segment) error {
 	for after := seg.From; after < seg.To; {
-		var page []scrubbed
+		var page []scrubEvent
 		err := sc.query(`SELECT `+eventColumns+`, e.id FROM events e
 			WHERE e.session = ? AND e.seq > ? AND e.seq <= ? ORDER BY e.seq LIMIT ?`,
 			[]any{seg.Session, int64(after), int64(seg.To), pageRows}, func(row []driver.Value) error {
-				x := scrubbed{session: seg.Session}
+				x := scrubEvent{session: seg.Session}
 				x.id, _ = row[eventWidth].(int64)
 				var err error
 				x.e, _, err = sc.s.scanEvent(row[:eventWidth])
@@ -164,7 +164,7 @@ func (sc *scrub) events(seg walk.Segment) error {
 			return err
 		}
 		if len(page) == 0 {
-			page = append(page, scrubbed{e: skein.Event{Seq: seg.To + 1}})
+			page = append(page, scrubEvent{e: skein.Event{Seq: seg.To + 1}})
 		}
 		for i := range page {
 			for after++; after < min(page[i].e.Seq, seg.To+1); after++ { // its row is missing
@@ -180,15 +180,15 @@ func (sc *scrub) events(seg walk.Segment) error {
 	return nil
 }
 
-// A scrubbed is an event that is to be looked at.
-type scrubbed struct {
+// A scrubEvent is an event that is to be looked at.
+type scrubEvent struct {
 	id, session int64
 	e           skein.Event // without a payload, if that cannot be read
 	damaged     bool
 }
 
 // look blots an event, and counts it.
-func (sc *scrub) look(x *scrubbed) error {
+func (sc *scrub) look(x *scrubEvent) error {
 	changed, err := sc.event(x)
 	if x.damaged {
 		sc.done.Unread = append(sc.done.Unread, x.e.Seq)
@@ -209,12 +209,12 @@ func (sc *scrub) look(x *scrubbed) error {
 
 // bytes blots the bytes of a damaged event that is no event any more, and reports
 // whether there was a secret among them.
-func (sc *scrub) bytes(x *scrubbed) (changed bool, err error) {
+func (sc *scrub) bytes(x *scrubEvent) (changed bool, err error) {
 	var columns []any
 	err = sc.query(`SELECT e.text, e.extra, e.tools, e.paths FROM events e WHERE e.id = ?`, []any{x.id}, func(row []driver.Value) error {
 		for _, v := range row {
 			if text, ok := v.(string); ok {
-				clean, found := erase.Blot([]byte(text), sc.secrets)
+				clean, found := erase.Mask([]byte(text), sc.secrets)
 				v, changed = string(clean), changed || found
 			}
 			columns = append(columns, v)
@@ -224,7 +224,7 @@ func (sc *scrub) bytes(x *scrubbed) (changed bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	payload, found := erase.Blot(x.e.Payload, sc.secrets)
+	payload, found := erase.Mask(x.e.Payload, sc.secrets)
 	if found = found && payload[0] >= ' '; found { // else it would be taken for one that is packed
 		_, _, err = sc.exec(`UPDATE events SET payload = ? WHERE id = ?`, payload, x.id)
 	}
@@ -235,9 +235,9 @@ func (sc *scrub) bytes(x *scrubbed) (changed bool, err error) {
 }
 
 // event blots one event and reports whether it had a secret.
-func (sc *scrub) event(x *scrubbed) (changed bool, err error) {
+func (sc *scrub) event(x *scrubEvent) (changed bool, err error) {
 	id, e := x.id, x.e
-	e.Payload, changed = erase.Blot(e.Payload, sc.secrets)
+	e.Payload, changed = erase.Mask(e.Payload, sc.secrets)
 	var moved []skein.Blob
 	for hash, b := range sc.blobs {
 		if bytes.Contains(e.Payload, []byte(hash)) {
@@ -394,8 +394,8 @@ func (sc *scrub) block(n int64) (changed int, err error) {
 		return 0, err
 	}
 	for i := range rs {
-		raw, found := erase.Blot(rs[i].Raw, sc.secrets)
-		damage, said := erase.Blot([]byte(rs[i].Damage), sc.secrets)
+		raw, found := erase.Mask(rs[i].Raw, sc.secrets)
+		damage, said := erase.Mask([]byte(rs[i].Damage), sc.secrets)
 		if found || said {
 			rs[i].Raw, rs[i].Damage = raw, string(damage)
 			changed++
@@ -455,7 +455,7 @@ func (sc *scrub) damagedBlock(n int64, stored []byte) error {
 // pieces blots the pieces of a record, and reports whether that changed any.
 func (sc *scrub) pieces(r rawRecord) (changed bool) {
 	for i := range r.pieces {
-		clean, found := erase.Blot(r.pieces[i].bytes, sc.secrets)
+		clean, found := erase.Mask(r.pieces[i].bytes, sc.secrets)
 		r.pieces[i].bytes, changed = clean, changed || found
 	}
 	return changed
@@ -470,7 +470,7 @@ func (sc *scrub) states(n int64) error {
 		if err := scan(row, []any{&file, &state}); err != nil {
 			return err
 		}
-		if clean, found := erase.Blot(state, sc.secrets); found {
+		if clean, found := erase.Mask(state, sc.secrets); found {
 			changed[file] = clean
 		}
 		return nil
@@ -512,13 +512,13 @@ func (sc *scrub) fold(h *head) error {
 		if now, ok := sc.texts[text]; ok {
 			return now
 		}
-		b, _ := erase.Blot([]byte(text), sc.secrets)
+		b, _ := erase.Mask([]byte(text), sc.secrets)
 		return string(b)
 	}
 	base := skein.Shown{Project: clean(h.Project), Cwd: clean(h.Cwd), Agent: clean(h.Agent), Model: clean(h.Model)}
 	x, err := sc.s.sumUp(sc.conn, h, base)
 	if errors.Is(err, skein.ErrCorrupt) {
-		x, err = erase.BlotSession(h.Session, sc.secrets), nil
+		x, err = erase.MaskSession(h.Session, sc.secrets), nil
 	}
 	if err != nil {
 		return err
@@ -527,7 +527,7 @@ func (sc *scrub) fold(h *head) error {
 	if err != nil {
 		return err
 	}
-	stands, err := walk.Stand(walker{sc.s, sc.conn, nil}, segs, h.Last)
+	stands, err := walk.Live(walker{sc.s, sc.conn, nil}, segs, h.Last)
 	if err != nil {
 		return err
 	}

@@ -4,9 +4,9 @@ import (
 	"github.com/skein-dev/skein/internal/walk"
 )
 
-// A stretch is events that are looked through one after the other, the newest
+// A scanRange is events that are looked through one after the other, the newest
 // first.
-type stretch struct {
+type scanRange struct {
 	from        string
 	place       string // the column that says where they are, in order
 	after, last int64  // the places before the first and of the last one
@@ -17,22 +17,22 @@ type stretch struct {
 // the order of their places those of one session come without being sorted, so
 // that the first are there at once; unless so few are left to look at that
 // their IDs lead there sooner.
-func (x *searcher) stretches(c *conn, upto int64) ([]stretch, error) {
+func (x *searcher) stretches(c *conn, upto int64) ([]scanRange, error) {
 	var last int64
 	if _, err := c.one(`SELECT coalesce(max(id), 0) FROM events`, nil, &last); err != nil {
 		return nil, err
 	}
-	byID := stretch{from: "events e", place: "e.id", after: upto, last: last}
+	byID := scanRange{from: "events e", place: "e.id", after: upto, last: last}
 	if x.shownIn == nil {
-		return []stretch{byID}, nil
+		return []scanRange{byID}, nil
 	}
 	byID.from = "events e NOT INDEXED"
 	if upto > 0 && last-upto <= int64(x.shownIn.Last) {
-		return []stretch{byID}, nil
+		return []scanRange{byID}, nil
 	}
-	all := make([]stretch, 0, len(x.segs))
+	all := make([]scanRange, 0, len(x.segs))
 	for _, seg := range x.segs {
-		one := stretch{from: "events e INDEXED BY events_by_seq", place: "e.seq", after: int64(seg.From), last: int64(seg.To)}
+		one := scanRange{from: "events e INDEXED BY events_by_seq", place: "e.seq", after: int64(seg.From), last: int64(seg.To)}
 		one.where.add("e.session = ? AND e.id > ?", seg.Session, upto)
 		all = append(all, one)
 	}

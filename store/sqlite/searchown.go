@@ -25,9 +25,9 @@ const (
 	idsQuery = `SELECT id FROM events INDEXED BY events_by_seq WHERE session = ? ORDER BY seq`
 )
 
-// A span is places of the index, by the IDs of events. Of one session's there is
+// An idRange is places of the index, by the IDs of events. Of one session's there is
 // none of another one between them.
-type span struct{ first, last int64 }
+type idRange struct{ first, last int64 }
 
 // ofSome reports whether only some sessions are looked through, as their rows say.
 func (x *searcher) ofSome() bool { return len(x.of.conds) > 0 && !x.moved }
@@ -35,7 +35,7 @@ func (x *searcher) ofSome() bool { return len(x.of.conds) > 0 && !x.moved }
 // recent finds the newest that match in some sessions, without a rank: first of
 // what the index has newest of all, and if that is not enough, session by session.
 func (x *searcher) recent(c *conn, expr string, ids []int64) error {
-	some := make([]match, min(len(ids), recentMatches))
+	some := make([]indexRow, min(len(ids), recentMatches))
 	for i := range some {
 		some[i].id = ids[i]
 	}
@@ -117,7 +117,7 @@ func (x *searcher) goThrough(c *conn, expr string) (whole bool, err error) {
 
 // ask adds what the index finds in spans that are near each other, the newest
 // first.
-func (x *searcher) ask(c *conn, expr string, in []span) error {
+func (x *searcher) ask(c *conn, expr string, in []idRange) error {
 	first, last := in[0].first, in[len(in)-1].last
 	for last >= first && len(x.hits) < recentMatches {
 		ids, err := x.places(c, expr, first, last)
@@ -167,14 +167,14 @@ func (x *searcher) places(c *conn, expr string, first, last int64) (ids []int64,
 }
 
 // within returns those of ids, which come the newest first, that lie in spans.
-func within(in []span, ids []int64) (some []match) {
+func within(in []idRange, ids []int64) (some []indexRow) {
 	at := len(in) - 1
 	for _, id := range ids {
 		for at > 0 && id < in[at].first {
 			at--
 		}
 		if id >= in[at].first && id <= in[at].last {
-			some = append(some, match{id: id})
+			some = append(some, indexRow{id: id})
 		}
 	}
 	return some
@@ -182,16 +182,16 @@ func within(in []span, ids []int64) (some []match) {
 
 // spans returns where the events lie of the next sessions that were begun before
 // number before, in order, and the number to go on from; 0 if there are none.
-func (x *searcher) spans(c *conn, before int64) (all []span, next int64, err error) {
+func (x *searcher) spans(c *conn, before int64) (all []idRange, next int64, err error) {
 	w := where{conds: slices.Clone(x.of.conds), args: slices.Clone(x.of.args)}
 	w.add("s.n < ?", before)
-	type strand struct {
-		span
+	type ownedRange struct {
+		idRange
 		n, events int64
 	}
-	var page []strand
+	var page []ownedRange
 	err = c.query(spansQuery+w.sql()+` ORDER BY s.n DESC LIMIT ?`, append(w.args, ownPage), func(row []driver.Value) error {
-		var s strand
+		var s ownedRange
 		err := scan(row, []any{&s.n, &s.events, &s.first, &s.last})
 		page, next = append(page, s), s.n
 		return cmp.Or(err, x.spend(rowWork))
@@ -202,18 +202,18 @@ func (x *searcher) spans(c *conn, before int64) (all []span, next int64, err err
 			return nil, 0, err
 		case s.last == 0: // it has none
 		case s.last-s.first+1 == s.events:
-			all = append(all, s.span)
+			all = append(all, s.idRange)
 		default:
 			err = x.spansOf(c, s.n, &all)
 		}
 	}
-	slices.SortFunc(all, func(a, b span) int { return cmp.Compare(a.first, b.first) })
+	slices.SortFunc(all, func(a, b idRange) int { return cmp.Compare(a.first, b.first) })
 	return all, next, err
 }
 
 // spansOf adds where the events of one session lie that has others between its
 // own.
-func (x *searcher) spansOf(c *conn, n int64, all *[]span) error {
+func (x *searcher) spansOf(c *conn, n int64, all *[]idRange) error {
 	own := len(*all)
 	return c.query(idsQuery, []any{n}, func(row []driver.Value) error {
 		var id int64
@@ -224,7 +224,7 @@ func (x *searcher) spansOf(c *conn, n int64, all *[]span) error {
 			(*all)[k-1].last = id
 			return nil
 		}
-		*all = append(*all, span{id, id})
+		*all = append(*all, idRange{id, id})
 		return x.spend(placeWork)
 	})
 }

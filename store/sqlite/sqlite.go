@@ -39,9 +39,9 @@ type core struct {
 	patience time.Duration
 	writer   *writer // nil if nothing can be written, as long as that is so
 	readers  *pool
-	turns    *room.Turns // of those who read what may be long
-	index    *indexer    // nil if nothing can be written
-	chores   *chores     // the same
+	turns    *room.Semaphore // of those who read what may be long
+	index    *indexer        // nil if nothing can be written
+	chores   *maintenance    // the same
 	waited   lookback
 	catching sync.WaitGroup // searches that feed the index
 	pack     *packer
@@ -153,7 +153,7 @@ func (c *core) connect(ctx context.Context, d driver.Driver, o Options) error {
 	if err := c.paths.ownLog(); err != nil {
 		return err
 	}
-	c.turns = room.NewTurns(largeAtOnce)
+	c.turns = room.NewSemaphore(largeAtOnce)
 	c.readers = newPool(readConns, c.inPlace, func() (*conn, error) {
 		return c.dial(c.readMode(), "PRAGMA busy_timeout = 5000", "PRAGMA cache_size = -16000", "PRAGMA mmap_size = 0", "PRAGMA query_only = 1", "PRAGMA trusted_schema = 0")
 	})
@@ -204,7 +204,7 @@ func (c *core) readMode() string {
 
 // work begins what a store that can be written to does in the background.
 func (c *core) work() {
-	c.chores = newChores(c)
+	c.chores = newMaintenance(c)
 	c.index = newIndexer(c)
 }
 

@@ -48,7 +48,7 @@ func (s *Store) Usage(ctx context.Context, q skein.UsageQuery) (rows []skein.Usa
 	}
 	sum := ledger.NewUsageSum(skein.UsageQuery{By: q.By, Zone: q.Zone})
 	err = s.read(ctx, func(c *conn) error {
-		doomed, err := c.anyDoomed()
+		doomed, err := c.anyPurging()
 		if err != nil {
 			return err
 		}

@@ -72,8 +72,8 @@ type wakers struct {
 
 	mu      sync.Mutex
 	waiting map[skein.SessionID]chan struct{}
-	count   int      // of watchers
-	lookout *lookout // for what other processes write; nil while nobody watches
+	count   int            // of watchers
+	lookout *changeWatcher // for what other processes write; nil while nobody watches
 }
 
 func newWakers(c *core) *wakers {
@@ -119,7 +119,7 @@ func (w *wakers) start() (stop func(), err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.count == 0 {
-		if w.lookout, err = newLookout(w.core, w.wakeAll); err != nil {
+		if w.lookout, err = newChangeWatcher(w.core, w.wakeAll); err != nil {
 			return nil, err
 		}
 	}
@@ -130,7 +130,7 @@ func (w *wakers) start() (stop func(), err error) {
 func (w *wakers) stop() {
 	w.mu.Lock()
 	w.count--
-	var last *lookout
+	var last *changeWatcher
 	if w.count == 0 {
 		last, w.lookout = w.lookout, nil
 	}

@@ -25,8 +25,8 @@ type job struct {
 	Count   int // messages; 0: until it is killed
 }
 
-// A reply is one line of a child.
-type reply struct {
+// A childReply is one line of a child.
+type childReply struct {
 	N     int         // number of the message
 	Seq   skein.Seq   // where it stands
 	Fence skein.Fence // hold: of the lease
@@ -71,11 +71,11 @@ func (j job) run(dial func(string) (skein.Store, error), in io.Reader, out io.Wr
 			err = cerr
 		}
 	}()
-	say := func(r reply) error {
+	say := func(r childReply) error {
 		_, err := out.Write(append(skein.MustJSON(r), '\n'))
 		return err
 	}
-	if err := say(reply{N: -1}); err != nil { // it is open
+	if err := say(childReply{N: -1}); err != nil { // it is open
 		return err
 	}
 	if j.Do == "hold" {
@@ -84,9 +84,9 @@ func (j job) run(dial func(string) (skein.Store, error), in io.Reader, out io.Wr
 	return j.append(s, say)
 }
 
-func (j job) append(s skein.Store, say func(reply) error) error {
+func (j job) append(s skein.Store, say func(childReply) error) error {
 	for i := 0; i < j.Count || j.Count == 0; i++ {
-		r := reply{N: i}
+		r := childReply{N: i}
 		e := id(fmt.Sprint(j.Name, "-", i), user(fmt.Sprint(j.Name, " ", i)))
 		receipts, err := s.Append(context.Background(), skein.Batch{Session: j.Session, Events: []skein.Event{e}})
 		if err != nil {
@@ -102,9 +102,9 @@ func (j job) append(s skein.Store, say func(reply) error) error {
 }
 
 // hold takes the lease, and for each line of in appends a message with it.
-func (j job) hold(s skein.Store, in *bufio.Reader, say func(reply) error) error {
+func (j job) hold(s skein.Store, in *bufio.Reader, say func(childReply) error) error {
 	l, err := skein.LeasesOf(s).Acquire(context.Background(), j.Session, skein.LeaseRequest{Program: j.Name})
-	r := reply{Fence: l.Fence}
+	r := childReply{Fence: l.Fence}
 	if err != nil {
 		r.Error = err.Error()
 	}
@@ -118,7 +118,7 @@ func (j job) hold(s skein.Store, in *bufio.Reader, say func(reply) error) error 
 			return err
 		}
 		receipts, err := s.Append(context.Background(), skein.Batch{Session: j.Session, Fence: l.Fence, Events: []skein.Event{user(j.Name)}})
-		r = reply{N: r.N + 1}
+		r = childReply{N: r.N + 1}
 		if err != nil {
 			r.Error = err.Error()
 		} else {

@@ -165,7 +165,7 @@ func everyText(t *test) {
 // lagOfIndex wants a store that says how far its index is behind to say only
 // what can be true.
 func lagOfIndex(t *test) {
-	g, ok := skein.PartOf[inspect.Lagger](t.s)
+	g, ok := skein.PartOf[inspect.IndexLag](t.s)
 	if !ok {
 		return // it needs no index, or feeds it at once
 	}

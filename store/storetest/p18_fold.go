@@ -40,7 +40,7 @@ func (t *test) wantFolded(id skein.SessionID) {
 // requests.
 func fold(id skein.SessionID, evs []skein.Event) (s skein.Session, err error) {
 	charged := map[string]skein.Usage{}
-	var standing skein.Standing
+	var standing skein.LiveMessages
 	for _, e := range evs {
 		f, err := skein.FactsOf(e)
 		if err != nil {
@@ -66,7 +66,7 @@ func fold(id skein.SessionID, evs []skein.Event) (s skein.Session, err error) {
 			return s, err
 		}
 		if a.Stale {
-			s.Stand(standing.Shown())
+			s.SetShown(standing.Shown())
 		}
 		if e.Seq != at {
 			return s, fmt.Errorf("event %d folds to seq %d", at, e.Seq)
@@ -75,11 +75,11 @@ func fold(id skein.SessionID, evs []skein.Event) (s skein.Session, err error) {
 			charged[f.Charge.Request] = a.Counted
 		}
 	}
-	return s, wantStanding(&s, evs)
+	return s, wantLiveCounts(&s, evs)
 }
 
-// wantStanding wants what the session counts to be what Entries does not mark.
-func wantStanding(s *skein.Session, evs []skein.Event) error {
+// wantLiveCounts wants what the session counts to be what Entries does not mark.
+func wantLiveCounts(s *skein.Session, evs []skein.Event) error {
 	entries, err := skein.Entries(evs)
 	if err != nil {
 		return err

@@ -30,7 +30,7 @@ func (t *test) wantNoSecret(id skein.SessionID, secrets ...string) {
 	seen := func(what string, b []byte) {
 		t.Helper()
 		for _, s := range secrets {
-			if blotted, found := erase.Blot(b, []string{s}); found {
+			if blotted, found := erase.Mask(b, []string{s}); found {
 				t.Errorf("%s of %s shows the secret %q: %.300s\n(blotted: %.300s)", what, id, s, b, blotted)
 			}
 		}
@@ -87,7 +87,7 @@ func noTrace(t *test) {
 		t.Fatalf("there are %d events after the scrub, want %d and one that says so", len(after), len(before))
 	}
 	for i, e := range before {
-		blotted, _ := erase.Blot(e.Payload, []string{secret, "token-99"})
+		blotted, _ := erase.Mask(e.Payload, []string{secret, "token-99"})
 		e.Payload = blotted
 		equal(t, "event", after[i], e)
 	}
@@ -142,7 +142,7 @@ func scrubBytes(t *test) {
 	m, err := skein.Decode[skein.Message](t.events("a")[1])
 	t.noErr("Decode", err)
 	data, err := t.s.Blob(t.Context(), "a", m.Parts[0].File.Blob)
-	blotted, _ := erase.Blot(with.Data, []string{secret})
+	blotted, _ := erase.Mask(with.Data, []string{secret})
 	if err != nil || !bytes.Equal(data, blotted) {
 		t.Errorf("the blob is now %q, %v, want %q", data, err, blotted)
 	}

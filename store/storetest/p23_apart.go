@@ -13,9 +13,9 @@ import (
 func apart() []check {
 	return []check{
 		{name: "what one user destroyed is not destroyed for another", run: ownTombstones},
-		{name: "a session that one user destroyed does not come back while another has its ID", run: takenGrave},
+		{name: "a session that one user destroyed does not come back while another has its ID", run: takenTombstone},
 		{name: "who sees all is told what anybody destroyed", run: anybodysTombstones},
-		{name: "tombstones that are carried are their user's", run: carriedTombstones},
+		{name: "tombstones that are carried are their user's", run: copiedTombstones},
 		{name: "a parent that is another's is as one that there is not", run: othersParent},
 	}
 }
@@ -66,7 +66,7 @@ func ownTombstones(t *test) {
 	t.as("bob", func() { t.append(imported("a")) })
 }
 
-func takenGrave(t *test) {
+func takenTombstone(t *test) {
 	t.as("ann", func() {
 		t.add("s", created(), user("x"))
 		t.delete("s")
@@ -95,8 +95,8 @@ func anybodysTombstones(t *test) {
 	}
 }
 
-func carriedTombstones(t *test) {
-	all, ok := skein.PartOf[erase.Burier](t.s)
+func copiedTombstones(t *test) {
+	all, ok := skein.PartOf[erase.Tombstones](t.s)
 	if !ok {
 		return // a store whose tombstones nobody can carry
 	}
@@ -104,11 +104,11 @@ func carriedTombstones(t *test) {
 	t.as("ann", func() {
 		t.add("a", created())
 		t.delete("a")
-		anns, _ := skein.PartOf[erase.Burier](t.s)
-		t.noErr("Bury as ann", anns.Bury(t.Context(), erase.Tombstone{User: "bob", Hash: want["ann"], At: noon}))
+		anns, _ := skein.PartOf[erase.Tombstones](t.s)
+		t.noErr("PutTombstones as ann", anns.PutTombstones(t.Context(), erase.Tombstone{User: "bob", Hash: want["ann"], At: noon}))
 	})
-	t.noErr("Bury", all.Bury(t.Context(), erase.Tombstone{User: "bob", Hash: want["bob"], At: noon}, erase.Tombstone{User: "eve", Hash: want["eve"], At: noon}))
-	t.noErr("Bury what is buried", all.Bury(t.Context(), erase.Tombstone{User: "bob", Hash: want["bob"], At: noon + 1}))
+	t.noErr("PutTombstones", all.PutTombstones(t.Context(), erase.Tombstone{User: "bob", Hash: want["bob"], At: noon}, erase.Tombstone{User: "eve", Hash: want["eve"], At: noon}))
+	t.noErr("PutTombstones of what is there", all.PutTombstones(t.Context(), erase.Tombstone{User: "bob", Hash: want["bob"], At: noon + 1}))
 	got := map[skein.User][sha256.Size]byte{}
 	n := 0
 	for s, err := range all.Tombstones(t.Context()) {
@@ -124,7 +124,7 @@ func carriedTombstones(t *test) {
 	}
 	for who, hash := range want {
 		t.as(who, func() {
-			view, _ := skein.PartOf[erase.Burier](t.s)
+			view, _ := skein.PartOf[erase.Tombstones](t.s)
 			for s, err := range view.Tombstones(t.Context()) {
 				if err != nil || s.User != who || s.Hash != hash {
 					t.Errorf("Tombstones of %s has one of %s, %v", who, s.User, err)

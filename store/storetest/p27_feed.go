@@ -26,24 +26,24 @@ func feeding() []check {
 	}
 }
 
-// fed pulls events of a feed.
-type fed struct {
+// feedPull pulls events of a feed.
+type feedPull struct {
 	t    *test
 	next func() (skein.Fed, error, bool)
 	stop func()
 }
 
-func (t *test) feed(s skein.Store, after skein.Cursor) *fed {
+func (t *test) feed(s skein.Store, after skein.Cursor) *feedPull {
 	ctx, cancel := context.WithTimeout(t.Context(), late)
 	t.Cleanup(cancel)
 	next, stop := iter.Pull2(skein.FeedOf(s).Feed(ctx, after))
 	t.Cleanup(stop)
-	return &fed{t, next, stop}
+	return &feedPull{t, next, stop}
 }
 
 // want wants the next event to be the one at seq of a session, and returns the
 // cursor behind it.
-func (f *fed) want(id skein.SessionID, seq skein.Seq) skein.Cursor {
+func (f *feedPull) want(id skein.SessionID, seq skein.Seq) skein.Cursor {
 	f.t.Helper()
 	e, err, ok := f.next()
 	if !ok || err != nil || e.Session != id || e.Event.Seq != seq {

@@ -246,7 +246,7 @@ func scrubsAround(t *test) {
 		}
 		seen := 0
 		for e, err := range lenient.Store(t.s, nil).Events(t.Context(), id, 0) {
-			if _, found := erase.Blot(e.Payload, []string{secret}); found || err != nil {
+			if _, found := erase.Mask(e.Payload, []string{secret}); found || err != nil {
 				t.Errorf("after a scrub of %s event %d is %s, %v", id, e.Seq, e.Payload, err)
 			}
 			seen++
@@ -405,7 +405,7 @@ func recordsOfDamaged(t *test) {
 		if n++; err != nil || len(r.Raw) != len(raw[r.N]) {
 			t.Errorf("record %d is %q, %v, want one as long as %q", r.N, r.Raw, err, raw[r.N])
 		}
-		if _, found := erase.Blot(r.Raw, []string{plain}); found {
+		if _, found := erase.Mask(r.Raw, []string{plain}); found {
 			t.Errorf("record %d has the secret after a scrub: %s", r.N, r.Raw)
 		}
 	}

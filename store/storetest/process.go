@@ -42,7 +42,7 @@ func (t *test) start(j job) *process {
 }
 
 // reply returns the next answer, and false if there is none any more.
-func (p *process) reply() (r reply, ok bool) {
+func (p *process) reply() (r childReply, ok bool) {
 	p.t.Helper()
 	line, err := p.out.ReadBytes('\n')
 	if err != nil {

@@ -289,7 +289,7 @@ func (s *summer) totals(ctx context.Context) (Totals, error) {
 		s.Tombstones = len(s.stones)
 		return s.Totals, nil
 	}
-	b, ok := skein.PartOf[erase.Burier](s.store)
+	b, ok := skein.PartOf[erase.Tombstones](s.store)
 	if !ok {
 		return s.Totals, nil
 	}

@@ -232,15 +232,15 @@ func (s stops) Restore(ctx context.Context, id skein.SessionID) error {
 	return skein.LifecycleOf(s.Store).Restore(ctx, id)
 }
 
-func (s stops) Bury(ctx context.Context, st ...erase.Tombstone) error {
+func (s stops) PutTombstones(ctx context.Context, st ...erase.Tombstone) error {
 	if err := s.spend(); err != nil {
 		return err
 	}
-	return s.Store.(erase.Burier).Bury(ctx, st...)
+	return s.Store.(erase.Tombstones).PutTombstones(ctx, st...)
 }
 
 func (s stops) Tombstones(ctx context.Context) func(func(erase.Tombstone, error) bool) {
-	return s.Store.(erase.Burier).Tombstones(ctx)
+	return s.Store.(erase.Tombstones).Tombstones(ctx)
 }
 
 func TestCopyGoesOnWhereverItWasKilled(t *testing.T) {

@@ -58,7 +58,7 @@ func (h hurt) Feed(ctx context.Context, after skein.Cursor) iter.Seq2[skein.Fed,
 		for f, err := range skein.FeedOf(h.Store).Feed(ctx, after) {
 			if err == nil && f.Event.Kind != "" {
 				if bad := h.damaged(f.Session, f.Event); bad != nil {
-					f.Event, f.Damaged = bad.StandIn(), true
+					f.Event, f.Damaged = bad.Placeholder(), true
 				}
 			}
 			if !yield(f, err) {

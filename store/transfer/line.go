@@ -336,7 +336,7 @@ func (s *sender) put(ctx context.Context, x skein.Session, r route, b bound, seq
 		if err != nil {
 			return err
 		}
-		if e.StandsIn() {
+		if e.IsPlaceholder() {
 			out.Damaged = append(out.Damaged, fmt.Sprintf("event %d", e.Seq))
 			e = begun(e, &x)
 		}
@@ -374,7 +374,7 @@ func (s *sender) put(ctx context.Context, x skein.Session, r route, b bound, seq
 // begun returns e, and where it stands in for the event that began x, one that says
 // what x is.
 func begun(e skein.Event, x *skein.Session) skein.Event {
-	if !e.StandsIn() || e.Kind != skein.KindCreated || e.Seq != x.Base+1 {
+	if !e.IsPlaceholder() || e.Kind != skein.KindCreated || e.Seq != x.Base+1 {
 		return e
 	}
 	e.Payload = skein.MustJSON(skein.Created{

@@ -92,13 +92,13 @@ func (w writing) Append(ctx context.Context, bs ...skein.Batch) ([]skein.Receipt
 }
 
 // Bury and Tombstones are those of the store.
-func (w writing) Bury(ctx context.Context, s ...erase.Tombstone) error {
+func (w writing) PutTombstones(ctx context.Context, s ...erase.Tombstone) error {
 	w.other()
-	return w.Store.(erase.Burier).Bury(ctx, s...)
+	return w.Store.(erase.Tombstones).PutTombstones(ctx, s...)
 }
 
 func (w writing) Tombstones(ctx context.Context) iter.Seq2[erase.Tombstone, error] {
-	return w.Store.(erase.Burier).Tombstones(ctx)
+	return w.Store.(erase.Tombstones).Tombstones(ctx)
 }
 
 func TestCopyOfOneUserLeavesOthersAloneWhileTheyWrite(t *testing.T) {

@@ -16,8 +16,8 @@ type tombstoneKey struct {
 
 // tombstones copies those that the first store has.
 func (c *copier) tombstones(ctx context.Context) error {
-	from, ok := skein.PartOf[erase.Burier](c.raw)
-	to, ok2 := skein.PartOf[erase.Burier](c.to)
+	from, ok := skein.PartOf[erase.Tombstones](c.raw)
+	to, ok2 := skein.PartOf[erase.Tombstones](c.to)
 	if !ok || !ok2 {
 		return nil
 	}
@@ -30,11 +30,11 @@ func (c *copier) tombstones(ctx context.Context) error {
 		c.stones[tombstoneKey{s.User, s.Hash}] = true
 		stones = append(stones, s)
 		if len(stones) >= maxEvents {
-			if err := to.Bury(ctx, stones...); err != nil {
+			if err := to.PutTombstones(ctx, stones...); err != nil {
 				return err
 			}
 			stones = nil
 		}
 	}
-	return to.Bury(ctx, stones...)
+	return to.PutTombstones(ctx, stones...)
 }

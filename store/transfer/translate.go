@@ -99,7 +99,7 @@ const (
 // compareEvents compares an event of the first store, translated, with one of
 // the second.
 func compareEvents(a, b skein.Event) likeness {
-	if (a.StandsIn() || b.StandsIn()) && a.Time == b.Time {
+	if (a.IsPlaceholder() || b.IsPlaceholder()) && a.Time == b.Time {
 		return alike
 	}
 	if a.Kind != b.Kind || a.Time != b.Time || a.ClientID != b.ClientID {

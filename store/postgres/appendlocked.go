@@ -67,7 +67,7 @@ func (w *work) run(jobs []*job) error {
 		}
 		j.err = failed
 	}
-	if err := w.restand(); err != nil {
+	if err := w.recountLive(); err != nil {
 		return err
 	}
 	return w.finish()

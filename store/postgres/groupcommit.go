@@ -20,8 +20,8 @@ const (
 	laneBytes  = 1 << 20
 )
 
-// A parcel is what appends to one session will write by one statement.
-type parcel struct {
+// A groupWrite is what appends to one session will write by one statement.
+type groupWrite struct {
 	ctx    context.Context
 	s      *Store // whose view it is of
 	w      *work
@@ -33,23 +33,23 @@ type parcel struct {
 	err   error
 }
 
-// lanes are where parcels wait for each other. Who comes while a lane is free
+// groupCommit are where parcels wait for each other. Who comes while a lane is free
 // leads it, at once; who comes later waits, and shares a transaction with the
 // others who do: one commit for all of them.
-type lanes struct {
+type groupCommit struct {
 	mu      sync.Mutex
 	free    int
-	waiting []*parcel
+	waiting []*groupWrite
 }
 
-func newLanes(connections int32) *lanes {
-	return &lanes{free: max(1, min(maxLanes, int(connections)/2))}
+func newGroupCommit(connections int32) *groupCommit {
+	return &groupCommit{free: max(1, min(maxLanes, int(connections)/2))}
 }
 
 // send writes what p has, and reports whether it has: not if the session is not
 // as was believed, or others are in the way. From when it is sent ctx stops
 // nothing.
-func (s *Store) send(p *parcel) (moved bool, err error) {
+func (s *Store) send(p *groupWrite) (moved bool, err error) {
 	if !s.lanes.enter(p) {
 		select {
 		case done := <-p.turn:
@@ -70,7 +70,7 @@ func (s *Store) send(p *parcel) (moved bool, err error) {
 }
 
 // enter takes a free lane, or lets p wait, and reports whether it leads.
-func (l *lanes) enter(p *parcel) bool {
+func (l *groupCommit) enter(p *groupWrite) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.free > 0 {
@@ -82,7 +82,7 @@ func (l *lanes) enter(p *parcel) bool {
 }
 
 // quit takes p from those that wait, and reports whether it still did.
-func (l *lanes) quit(p *parcel) bool {
+func (l *groupCommit) quit(p *groupWrite) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	i := slices.Index(l.waiting, p)
@@ -93,7 +93,7 @@ func (l *lanes) quit(p *parcel) bool {
 }
 
 // group returns p, which leads, and what goes along with it.
-func (l *lanes) group(p *parcel) []*parcel {
+func (l *groupCommit) group(p *groupWrite) []*groupWrite {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	n, size := 0, p.d.grew
@@ -103,13 +103,13 @@ func (l *lanes) group(p *parcel) []*parcel {
 		}
 		n++
 	}
-	group := append([]*parcel{p}, l.waiting[:n]...)
+	group := append([]*groupWrite{p}, l.waiting[:n]...)
 	l.waiting = slices.Delete(l.waiting, 0, n)
 	return group
 }
 
 // leave hands the lane to the first who waits.
-func (l *lanes) leave() {
+func (l *groupCommit) leave() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if len(l.waiting) == 0 {
@@ -122,7 +122,7 @@ func (l *lanes) leave() {
 }
 
 // lead writes p, and what waits when there is a connection, in one transaction.
-func (s *Store) lead(p *parcel) {
+func (s *Store) lead(p *groupWrite) {
 	defer s.lanes.leave()
 	pg, err := s.acquire(p.ctx)
 	if err != nil {
@@ -144,7 +144,7 @@ func (s *Store) lead(p *parcel) {
 // answer says what became of p. Where others were in the way of the transaction,
 // or it may have been refused for another parcel's sake, p is not written, and to
 // be tried by itself.
-func (p *parcel) answer(err error, shared bool) {
+func (p *groupWrite) answer(err error, shared bool) {
 	c := code(err)
 	switch {
 	case c == codeLockTime, shared && c != "" && !errors.Is(err, skein.ErrUnknown):
@@ -156,19 +156,19 @@ func (p *parcel) answer(err error, shared bool) {
 
 // going returns those of the parcels whose callers still want them, and which were
 // made since heads were forgotten, in the order of their sessions' numbers.
-func (s *Store) going(group []*parcel) (going []*parcel) {
+func (s *Store) going(group []*groupWrite) (going []*groupWrite) {
 	forgot := s.heads.times()
 	for _, p := range group {
 		if p.err = p.ctx.Err(); p.err == nil && p.forgot == forgot {
 			going = append(going, p)
 		}
 	}
-	slices.SortFunc(going, func(a, b *parcel) int { return cmp.Compare(a.d.n, b.d.n) })
+	slices.SortFunc(going, func(a, b *groupWrite) int { return cmp.Compare(a.d.n, b.d.n) })
 	return going
 }
 
 // transmit sends the statements of the parcels as one transaction.
-func (s *Store) transmit(pg *pgxpool.Conn, group []*parcel) error {
+func (s *Store) transmit(pg *pgxpool.Conn, group []*groupWrite) error {
 	if len(group) == 0 {
 		return nil
 	}
@@ -203,7 +203,7 @@ func (s *Store) transmit(pg *pgxpool.Conn, group []*parcel) error {
 }
 
 // locksOf returns the locks of the requests that the parcels charge, in order.
-func locksOf(group []*parcel) []int64 {
+func locksOf(group []*groupWrite) []int64 {
 	var ids []string
 	for _, p := range group {
 		ids = append(ids, p.d.noRequests...)

@@ -49,7 +49,7 @@ func (w *work) joins(d *draft, id string) (bool, error) {
 			return false, err
 		}
 	}
-	if err := w.stand(d); err != nil {
+	if err := w.updateLive(d); err != nil {
 		return false, err
 	}
 	segs := d.shows()
@@ -65,8 +65,8 @@ func (d *draft) shows() walk.Segments {
 	return d.pieces().Within(skein.SeqRange{From: 0, To: d.Last})
 }
 
-// restand brings up to date what stands of the sessions in which that has changed.
-func (w *work) restand() error {
+// recountLive brings up to date what stands of the sessions in which that has changed.
+func (w *work) recountLive() error {
 	for _, id := range w.order {
 		d := w.drafts[id]
 		if len(d.shakes) > 0 && d.changed() {
@@ -74,15 +74,15 @@ func (w *work) restand() error {
 				return err
 			}
 		}
-		if err := w.stand(d); err != nil {
+		if err := w.updateLive(d); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// stand does so with d, which is written.
-func (w *work) stand(d *draft) error {
+// updateLive does so with d, which is written.
+func (w *work) updateLive(d *draft) error {
 	if len(d.shakes) == 0 {
 		return nil
 	}
@@ -103,14 +103,14 @@ func (w *work) stand(d *draft) error {
 			return err
 		}
 	}
-	d.stand(&x)
+	d.setLive(&x)
 	d.shakes, d.shook, d.stood = nil, true, true
 	return w.tx.putGaps(&d.head, was, x.Gaps)
 }
 
-// stand sets what x says.
-func (h *head) stand(x *walk.State) {
-	h.Stand(x.Shown())
+// setLive sets what x says.
+func (h *head) setLive(x *walk.LiveState) {
+	h.SetShown(x.Shown())
 	h.Prompts = x.Prompts
 }
 

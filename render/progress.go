@@ -8,18 +8,18 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// A Told is what a session's events tell besides its messages: how far the
+// A Progress is what a session's events tell besides its messages: how far the
 // calls came that have no result, which requests failed, and which events were
-// lost. A nil Told tells nothing.
-type Told struct {
-	calls   map[string][]toldCall // by ID, which may come again, in order
+// lost. A nil Progress tells nothing.
+type Progress struct {
+	calls   map[string][]openCall // by ID, which may come again, in order
 	all     bool                  // calls with a result are kept too, and nothing else
 	left    bool                  // calls that run are those of a program that died
 	waiting int                   // calls whose result may come
-	failed  []failure             // in order
+	failed  []failedRequest       // in order
 }
 
-type toldCall struct {
+type openCall struct {
 	seq     skein.Seq // where it was made
 	message string    // ID of the message
 	said    skein.CallState
@@ -28,7 +28,7 @@ type toldCall struct {
 }
 
 // state is how far c came, "" if nothing tells.
-func (c *toldCall) state() skein.CallState {
+func (c *openCall) state() skein.CallState {
 	if c.result == 0 {
 		return CallState(c.said, nil)
 	}
@@ -36,39 +36,39 @@ func (c *toldCall) state() skein.CallState {
 }
 
 // plain reports whether c has a result that tells its state.
-func (c *toldCall) plain() bool {
+func (c *openCall) plain() bool {
 	return c.result > 0 && (c.failed || c.state() == skein.Completed)
 }
 
-// A failure is a request that failed or, without an error, events from seq to
+// A failedRequest is a request that failed or, without an error, events from seq to
 // last that were lost.
-type failure struct {
+type failedRequest struct {
 	seq, last skein.Seq
 	error     *skein.ErrorInfo
 }
 
-// Tell gathers what events of s tell of the messages up to the place to: all events
+// ProgressOf gathers what events of s tell of the messages up to the place to: all events
 // from the first of these messages on. It stops where nothing more can come. It
 // keeps no more than calls without result and errors, with hide applied to
 // their text unless that is nil.
 //
 // The error is that of events.
-func Tell(s *skein.Session, events iter.Seq2[skein.Event, error], to skein.Seq, hide func(string) string) (*Told, error) {
-	t := &Told{calls: map[string][]toldCall{}, left: s.LeftRunning()}
+func ProgressOf(s *skein.Session, events iter.Seq2[skein.Event, error], to skein.Seq, hide func(string) string) (*Progress, error) {
+	t := &Progress{calls: map[string][]openCall{}, left: s.LeftRunning()}
 	return t, t.read(events, to, hide)
 }
 
-// TellCalls is as [Tell], of calls alone, and keeps those with a result too: what
-// [Told.Entry] needs.
+// ProgressOfCalls is as [ProgressOf], of calls alone, and keeps those with a result too: what
+// [Progress.Entry] needs.
 //
 // The error is that of events.
-func TellCalls(s *skein.Session, events iter.Seq2[skein.Event, error], to skein.Seq) (*Told, error) {
-	t := &Told{calls: map[string][]toldCall{}, left: s.LeftRunning(), all: true}
+func ProgressOfCalls(s *skein.Session, events iter.Seq2[skein.Event, error], to skein.Seq) (*Progress, error) {
+	t := &Progress{calls: map[string][]openCall{}, left: s.LeftRunning(), all: true}
 	return t, t.read(events, to, nil)
 }
 
-// read takes in events for [Tell].
-func (t *Told) read(events iter.Seq2[skein.Event, error], to skein.Seq, hide func(string) string) error {
+// read takes in events for [ProgressOf].
+func (t *Progress) read(events iter.Seq2[skein.Event, error], to skein.Seq, hide func(string) string) error {
 	for e, err := range events {
 		if err != nil {
 			return err
@@ -82,7 +82,7 @@ func (t *Told) read(events iter.Seq2[skein.Event, error], to skein.Seq, hide fun
 }
 
 // add takes in e. A payload that does not fit its kind tells nothing.
-func (t *Told) add(e *skein.Event, to skein.Seq, hide func(string) string) {
+func (t *Progress) add(e *skein.Event, to skein.Seq, hide func(string) string) {
 	if t.all && (e.Kind == skein.KindStep || e.Kind == skein.KindNoted) {
 		return
 	}
@@ -114,7 +114,7 @@ func (t *Told) add(e *skein.Event, to skein.Seq, hide func(string) string) {
 		if hide != nil {
 			s.Error.Message = hide(s.Error.Message)
 		}
-		t.failed = append(t.failed, failure{e.Seq, e.Seq, s.Error})
+		t.failed = append(t.failed, failedRequest{e.Seq, e.Seq, s.Error})
 	case skein.KindNoted:
 		if e.Seq > to || !bytes.Contains(e.Payload, []byte(skein.NoteLost)) {
 			return
@@ -126,16 +126,16 @@ func (t *Told) add(e *skein.Event, to skein.Seq, hide func(string) string) {
 }
 
 // lost takes in that the event at seq was lost.
-func (t *Told) lost(seq skein.Seq) {
+func (t *Progress) lost(seq skein.Seq) {
 	if n := len(t.failed); n > 0 && t.failed[n-1].error == nil && t.failed[n-1].last == seq-1 {
 		t.failed[n-1].last = seq
 		return
 	}
-	t.failed = append(t.failed, failure{seq, seq, nil})
+	t.failed = append(t.failed, failedRequest{seq, seq, nil})
 }
 
 // message takes in the results of m, and its calls if made.
-func (t *Told) message(seq skein.Seq, m *skein.Message, made bool) {
+func (t *Progress) message(seq skein.Seq, m *skein.Message, made bool) {
 	for i := range m.Parts {
 		switch p := &m.Parts[i]; {
 		case p.Call != nil && p.Call.ID != "" && made:
@@ -147,17 +147,17 @@ func (t *Told) message(seq skein.Seq, m *skein.Message, made bool) {
 }
 
 // call takes in a call. A piece of a message may repeat one of an earlier piece.
-func (t *Told) call(seq skein.Seq, message, id string) {
+func (t *Progress) call(seq skein.Seq, message, id string) {
 	if c := t.newest(id); c != nil && c.message != "" && c.message == message {
 		return
 	}
-	t.calls[id] = append(t.calls[id], toldCall{seq: seq, message: message})
+	t.calls[id] = append(t.calls[id], openCall{seq: seq, message: message})
 	t.waiting++
 }
 
 // answer takes in the result r, which stands at seq, and forgets the call that it
 // answers, unless more is to be told of that.
-func (t *Told) answer(seq skein.Seq, r *skein.Result) {
+func (t *Progress) answer(seq skein.Seq, r *skein.Result) {
 	c := t.newest(r.CallID)
 	if c == nil || c.result > 0 {
 		return
@@ -173,16 +173,16 @@ func (t *Told) answer(seq skein.Seq, r *skein.Result) {
 	}
 }
 
-func (t *Told) newest(id string) *toldCall {
+func (t *Progress) newest(id string) *openCall {
 	if all := t.calls[id]; len(all) > 0 {
 		return &all[len(all)-1]
 	}
 	return nil
 }
 
-// Call returns how far the call with this ID came that e made: pending,
+// CallProgress returns how far the call with this ID came that e made: pending,
 // running, …, in words; "" if its result tells that.
-func (t *Told) Call(e *skein.Entry, id string) string {
+func (t *Progress) Call(e *skein.Entry, id string) string {
 	if t == nil {
 		return ""
 	}
@@ -193,7 +193,7 @@ func (t *Told) Call(e *skein.Entry, id string) string {
 }
 
 // of returns the call with this ID that e made, nil if none is known.
-func (t *Told) of(e *skein.Entry, id string) *toldCall {
+func (t *Progress) of(e *skein.Entry, id string) *openCall {
 	for _, c := range t.calls[id] {
 		if c.seq >= e.Seq && c.seq <= e.End {
 			if c.said == skein.Running && c.result == 0 && t.left {
@@ -205,7 +205,7 @@ func (t *Told) of(e *skein.Entry, id string) *toldCall {
 	return nil
 }
 
-func callWords(c *toldCall) string {
+func callWords(c *openCall) string {
 	if c.plain() {
 		return ""
 	}
@@ -231,19 +231,19 @@ const Open skein.CallState = "open"
 // An Entry is a message as JSON has it: with how far its calls came.
 type Entry struct {
 	skein.Entry
-	Calls []Call `json:"calls,omitempty"` // those of the message, in order
+	Calls []CallProgress `json:"calls,omitempty"` // those of the message, in order
 }
 
-// A Call is how far a call came, and which message answers it.
-type Call struct {
+// A CallProgress is how far a call came, and which message answers it.
+type CallProgress struct {
 	ID     string          `json:"id"`
 	State  skein.CallState `json:"state,omitempty"`  // a [skein.CallState] or [Open]; "" if nobody looked far enough
 	Result skein.Seq       `json:"result,omitempty"` // of the message with its result; 0 if there is none
 }
 
 // Entry returns e with what t tells of its calls, which may be without text that
-// is hidden in e. It needs what [TellCalls] returns.
-func (t *Told) Entry(e skein.Entry) Entry {
+// is hidden in e. It needs what [ProgressOfCalls] returns.
+func (t *Progress) Entry(e skein.Entry) Entry {
 	out := Entry{Entry: e}
 	if t == nil {
 		return out
@@ -253,7 +253,7 @@ func (t *Told) Entry(e skein.Entry) Entry {
 		if c == nil {
 			continue
 		}
-		told := Call{ID: c.ID, State: Open}
+		told := CallProgress{ID: c.ID, State: Open}
 		if known := t.of(&e, c.ID); known != nil {
 			told.Result = known.result
 			if state := known.state(); state != "" {
@@ -268,7 +268,7 @@ func (t *Told) Entry(e skein.Entry) Entry {
 // Before returns the errors of requests that failed before the message e, nil
 // for the end of the session, and which events were lost there, each once. What
 // e says itself is not among them.
-func (t *Told) Before(e *skein.Entry) (lines []string) {
+func (t *Progress) Before(e *skein.Entry) (lines []string) {
 	if t == nil {
 		return nil
 	}
@@ -291,7 +291,7 @@ func (t *Told) Before(e *skein.Entry) (lines []string) {
 	return lines
 }
 
-func lostLine(f failure) string {
+func lostLine(f failedRequest) string {
 	if f.seq == f.last {
 		return fmt.Sprintf("Event %d was lost when the store was damaged", f.seq)
 	}

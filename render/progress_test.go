@@ -10,9 +10,9 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// told is a session whose calls came to different ends, and whose requests
+// progressOf is a session whose calls came to different ends, and whose requests
 // failed.
-func told() (s skein.Session, events []skein.Event, entries []skein.Entry) {
+func progressOf() (s skein.Session, events []skein.Event, entries []skein.Entry) {
 	s = skein.Session{ID: "told"}
 	put := func(kind skein.Kind, payload any) {
 		e := skein.NewEvent(kind, noon, payload)
@@ -69,7 +69,7 @@ func TestDocumentsTellWhichEventsWereLost(t *testing.T) {
 	lost()
 	entries := []skein.Entry{{Seq: 4, End: 4, Turn: 1, Time: noon, Message: skein.UserSays("Go.")}}
 	for name, write := range map[string]func(*testing.T, skein.Session, []skein.Entry, Options) string{"HTML": asHTML, "Markdown": asMarkdown} {
-		what, err := Tell(&skein.Session{}, eachEvent(events), 6, nil)
+		what, err := ProgressOf(&skein.Session{}, eachEvent(events), 6, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -83,7 +83,7 @@ func TestDocumentsTellWhichEventsWereLost(t *testing.T) {
 
 // What runs while nobody holds the session's lease is not said to run.
 func TestCallsThatADeadProgramLeftRunningAreUncertain(t *testing.T) {
-	_, events, entries := told()
+	_, events, entries := progressOf()
 	for _, tt := range []struct {
 		s    skein.Session
 		want string
@@ -92,7 +92,7 @@ func TestCallsThatADeadProgramLeftRunningAreUncertain(t *testing.T) {
 		{skein.Session{}, "uncertain: nobody knows whether it took effect"},
 		{skein.Session{Origin: &skein.Origin{Format: "codex"}}, "running"}, // who works on it cannot be told
 	} {
-		what, err := Tell(&tt.s, eachEvent(events), entries[len(entries)-1].Seq, nil)
+		what, err := ProgressOf(&tt.s, eachEvent(events), entries[len(entries)-1].Seq, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -103,10 +103,10 @@ func TestCallsThatADeadProgramLeftRunningAreUncertain(t *testing.T) {
 }
 
 func TestDocumentsTellHowFarCallsCameAndWhichRequestsFailed(t *testing.T) {
-	s, events, entries := told()
+	s, events, entries := progressOf()
 	hide := func(text string) string { return strings.ReplaceAll(text, "sk-1", "[key]") }
 	for name, write := range map[string]func(*testing.T, skein.Session, []skein.Entry, Options) string{"HTML": asHTML, "Markdown": asMarkdown} {
-		what, err := Tell(&skein.Session{LockedBy: "x"}, eachEvent(events), s.Last, hide)
+		what, err := ProgressOf(&skein.Session{LockedBy: "x"}, eachEvent(events), s.Last, hide)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -133,14 +133,14 @@ func TestDocumentsTellHowFarCallsCameAndWhichRequestsFailed(t *testing.T) {
 }
 
 func TestJSONTellsHowFarCallsCameAndWhatAnswersThem(t *testing.T) {
-	s, events, entries := told()
+	s, events, entries := progressOf()
 	late := skein.NewEvent(skein.KindTool, noon, skein.ToolState{Call: "b", State: skein.Completed}) // its result said no
 	late.Seq = skein.Seq(len(events) + 1)
-	what, err := TellCalls(&skein.Session{LockedBy: "x"}, eachEvent(append(events, late)), s.Last)
+	what, err := ProgressOfCalls(&skein.Session{LockedBy: "x"}, eachEvent(append(events, late)), s.Last)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []Call{
+	want := []CallProgress{
 		{"p", skein.Pending, 0},
 		{"r", skein.Running, 0},
 		{"u", skein.Uncertain, 0},
@@ -175,12 +175,12 @@ func TestJSONTellsCallsWithOneIDApart(t *testing.T) {
 	say(skein.RoleTool, result)
 	say(skein.RoleTool, result)
 	third := say(skein.RoleAssistant, call)
-	what, err := TellCalls(&skein.Session{LockedBy: "x"}, eachEvent(events), 6)
+	what, err := ProgressOfCalls(&skein.Session{LockedBy: "x"}, eachEvent(events), 6)
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := []Call{what.Entry(first).Calls[0], what.Entry(second).Calls[0], what.Entry(third).Calls[0]}
-	if diff := cmp.Diff([]Call{{"1", skein.Completed, 2}, {"1", skein.Completed, 4}, {"1", Open, 0}}, got); diff != "" {
+	got := []CallProgress{what.Entry(first).Calls[0], what.Entry(second).Calls[0], what.Entry(third).Calls[0]}
+	if diff := cmp.Diff([]CallProgress{{"1", skein.Completed, 2}, {"1", skein.Completed, 4}, {"1", Open, 0}}, got); diff != "" {
 		t.Errorf("three calls with one ID (-want +got):\n%s", diff)
 	}
 }
@@ -188,9 +188,9 @@ func TestJSONTellsCallsWithOneIDApart(t *testing.T) {
 // Reading a part of a session reads no more of it than the calls in that part
 // ask for.
 func TestTellStopsWhereNothingMoreCanCome(t *testing.T) {
-	_, events, _ := told()
+	_, events, _ := progressOf()
 	read := 0
-	what, err := Tell(&skein.Session{}, func(yield func(skein.Event, error) bool) {
+	what, err := ProgressOf(&skein.Session{}, func(yield func(skein.Event, error) bool) {
 		for _, e := range events {
 			read++
 			if !yield(e, nil) {

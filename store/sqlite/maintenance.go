@@ -12,9 +12,9 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// chores does in the background what nobody waits for: what is left of deleted
+// maintenance does in the background what nobody waits for: what is left of deleted
 // sessions, what only skein can do after a person used the sqlite3 shell.
-type chores struct {
+type maintenance struct {
 	core *core
 	due  chan struct{}
 	ctx  context.Context // ends with the store
@@ -33,15 +33,15 @@ const restFor = time.Second
 // and writes all of it.
 const sweepEvery = 10 * time.Minute
 
-func newChores(c *core) *chores {
-	k := &chores{core: c, due: make(chan struct{}, 1)}
+func newMaintenance(c *core) *maintenance {
+	k := &maintenance{core: c, due: make(chan struct{}, 1)}
 	k.ctx, k.stop = context.WithCancel(context.Background())
 	k.done.Go(k.loop)
 	return k
 }
 
 // wake says that there is something to do. It never waits.
-func (k *chores) wake() {
+func (k *maintenance) wake() {
 	select {
 	case k.due <- struct{}{}:
 	default:
@@ -49,17 +49,17 @@ func (k *chores) wake() {
 }
 
 // wakeFor is wake, of something that was deleted here.
-func (k *chores) wakeFor() {
+func (k *maintenance) wakeFor() {
 	k.deleted.Store(true)
 	k.wake()
 }
 
-func (k *chores) close() {
+func (k *maintenance) close() {
 	k.stop()
 	k.done.Wait()
 }
 
-func (k *chores) loop() {
+func (k *maintenance) loop() {
 	k.core.keepReserve()
 	if k.core.waiting(k.ctx) {
 		k.wake()
@@ -102,7 +102,7 @@ func (c *core) waiting(ctx context.Context) bool {
 
 // do does what is due. The file is swept now and then only; the next start does
 // what is left.
-func (k *chores) do() error {
+func (k *maintenance) do() error {
 	c := k.core
 	if !c.waiting(k.ctx) {
 		return nil
@@ -113,7 +113,7 @@ func (k *chores) do() error {
 }
 
 // clean takes out of the file what was deleted, now and then.
-func (k *chores) clean() error {
+func (k *maintenance) clean() error {
 	c := k.core
 	if owed, err := c.owed(k.ctx); err != nil || !owed {
 		return err
@@ -134,7 +134,7 @@ func (c *core) drainAll(ctx context.Context) error {
 	for more := true; more; {
 		err := c.makingRoom(ctx, func() error {
 			return c.write(ctx, func(t *tx) (err error) {
-				if err = t.bury(); err == nil {
+				if err = t.addTombstones(); err == nil {
 					more, err = t.drain()
 				}
 				return err

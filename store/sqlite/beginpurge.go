@@ -13,9 +13,9 @@ const (
 	stepBytes = 256 << 10
 )
 
-// heir returns the fork that shows most of session n's own events, and up to
+// newParent returns the fork that shows most of session n's own events, and up to
 // where; a head without a number if none does.
-func (t *tx) heir(n int64) (h head, upto skein.Seq, err error) {
+func (t *tx) newParent(n int64) (h head, upto skein.Seq, err error) {
 	err = t.query(`SELECT s.n, s.id, b.upto FROM bases b JOIN sessions s ON s.n = b.session WHERE b.base = ? ORDER BY b.upto DESC, b.session LIMIT 1`,
 		[]any{n}, func(row []driver.Value) error {
 			var id string
@@ -27,8 +27,8 @@ func (t *tx) heir(n int64) (h head, upto skein.Seq, err error) {
 	return h, upto, err
 }
 
-// doom makes a session one that is not there any more. drain does the rest.
-func (t *tx) doom(h *head, heir int64) error {
+// beginPurge makes a session one that is not there any more. drain does the rest.
+func (t *tx) beginPurge(h *head, heir int64) error {
 	if err := t.putTombstones(h.User, h.ID, h.Origin, t.now); err != nil {
 		return err
 	}
@@ -55,7 +55,7 @@ func (t *tx) doom(h *head, heir int64) error {
 			return err
 		}
 	}
-	return t.bury()
+	return t.addTombstones()
 }
 
 // drain does one step of taking away what deleted sessions had, and reports
@@ -108,9 +108,9 @@ func (t *tx) drainEvents(n int64) error {
 		}
 	}
 	if rows > 0 {
-		return t.bequeath(n, heir, from)
+		return t.reparent(n, heir, from)
 	}
-	return t.buryStrand(n, heir)
+	return t.endPurge(n, heir)
 }
 
 // lastRows returns how many of session n's newest events after a seq one step
@@ -148,8 +148,8 @@ func (t *tx) destroy(n int64, from skein.Seq) error {
 	return err
 }
 
-// bequeath moves the events of session n after a seq to its heir.
-func (t *tx) bequeath(n, heir int64, from skein.Seq) error {
+// reparent moves the events of session n after a seq to its heir.
+func (t *tx) reparent(n, heir int64, from skein.Seq) error {
 	if _, _, err := t.exec(`UPDATE events SET session = ? WHERE session = ? AND seq > ?`, heir, n, int64(from)); err != nil {
 		return err
 	}
@@ -160,9 +160,9 @@ func (t *tx) bequeath(n, heir int64, from skein.Seq) error {
 	return err
 }
 
-// buryStrand ends session n, which has no events any more: where its own
+// endPurge ends session n, which has no events any more: where its own
 // parent's are, its heir looks for them.
-func (t *tx) buryStrand(n, heir int64) error {
+func (t *tx) endPurge(n, heir int64) error {
 	if heir != 0 {
 		if _, _, err := t.exec(`DELETE FROM bases WHERE session = ?`, heir); err != nil {
 			return err

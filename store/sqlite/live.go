@@ -9,9 +9,9 @@ import (
 	"github.com/skein-dev/skein/internal/walk"
 )
 
-// stand brings what stands of a session up to date after the event p, which took
+// updateLive brings what stands of a session up to date after the event p, which took
 // back, withdrew or changed messages.
-func (t *call) stand(h *head, p *packedEvent) error {
+func (t *call) updateLive(h *head, p *packedEvent) error {
 	segs, err := t.segments(h)
 	if err != nil {
 		return err
@@ -30,7 +30,7 @@ func (t *call) stand(h *head, p *packedEvent) error {
 	if err != nil {
 		return err
 	}
-	h.Stand(x.Shown())
+	h.SetShown(x.Shown())
 	h.Prompts = x.Prompts
 	return t.putGaps(h.n, was.written, x.Gaps)
 }
@@ -111,7 +111,7 @@ func (w walker) within(segs walk.Segments, r skein.SeqRange, query string, do fu
 	return nil
 }
 
-// Rewinds implements [walk.StandLog].
+// Rewinds implements [walk.LiveLog].
 func (w walker) Rewinds(segs walk.Segments) ([]skein.Event, error) {
 	return w.readable(segs, `INDEXED BY events_rewound WHERE e.session = ? AND e.seq > ? AND e.seq <= ? AND e.kind = 'rewound' ORDER BY e.seq`)
 }
@@ -129,7 +129,7 @@ func (w walker) readable(segs walk.Segments, cond string) (events []skein.Event,
 	return events, err
 }
 
-// Readable implements [walk.StandLog].
+// Readable implements [walk.LiveLog].
 func (w walker) Readable(segs walk.Segments, seq skein.Seq) (e skein.Event, err error) {
 	some, err := w.readable(walk.Segments{{Session: segs.Of(seq).Session, From: seq - 1, To: seq}}, `WHERE e.session = ? AND e.seq > ? AND e.seq <= ?`)
 	if len(some) > 0 {
@@ -166,26 +166,26 @@ func (w walker) pieces(segs walk.Segments, r skein.SeqRange, query string, args 
 // everywhere is all places.
 var everywhere = skein.SeqRange{From: 0, To: 1 << 62}
 
-// PiecesOf implements [walk.StandLog].
+// PiecesOf implements [walk.LiveLog].
 func (w walker) PiecesOf(segs walk.Segments, message string) ([]walk.Piece, error) {
 	return w.pieces(segs, everywhere, `SELECT `+pieceColumns+` FROM events e INDEXED BY events_by_message
 		WHERE e.session = ?1 AND e.seq > ?2 AND e.seq <= ?3 AND ?4 > 0 AND e.message = ?5 AND e.kind = 'said'`, message)
 }
 
-// PieceAt implements [walk.StandLog].
+// PieceAt implements [walk.LiveLog].
 func (w walker) PieceAt(segs walk.Segments, seq skein.Seq) ([]walk.Piece, error) {
 	return w.pieces(segs, skein.SeqRange{From: seq - 1, To: seq}, `SELECT `+pieceColumns+` FROM events e
 		WHERE e.session = ?1 AND e.seq > ?2 AND e.seq <= ?3 AND ?4 > 0 AND e.kind = 'said'`)
 }
 
-// Gone implements [walk.StandLog].
+// Gone implements [walk.LiveLog].
 func (w walker) Gone(segs walk.Segments, r skein.SeqRange) ([]walk.Piece, error) {
 	return w.pieces(segs, r, `SELECT `+pieceColumns+` FROM (SELECT DISTINCT x.amends AS seq FROM events x INDEXED BY events_amends
 			WHERE x.session = ?1 AND x.kind = 'amended' AND x.amends > ?2 AND x.amends <= ?3 AND x.seq <= ?4 AND x.role IS NULL) g
 		CROSS JOIN events e ON e.session = ?1 AND e.seq = g.seq WHERE e.kind = 'said' AND `+isGone)
 }
 
-// AnyGone implements [walk.StandLog].
+// AnyGone implements [walk.LiveLog].
 func (w walker) AnyGone(segs walk.Segments) (is bool, err error) {
 	for _, seg := range segs {
 		var n int64
@@ -197,7 +197,7 @@ func (w walker) AnyGone(segs walk.Segments) (is bool, err error) {
 	return false, nil
 }
 
-// Continued implements [walk.StandLog].
+// Continued implements [walk.LiveLog].
 func (w walker) Continued(segs walk.Segments, r skein.SeqRange) (ids []string, err error) {
 	err = w.within(segs, r, `SELECT DISTINCT e.message FROM events e WHERE e.session = ?1 AND e.seq > ?2 AND e.seq <= ?3 AND ?4 > 0 AND e.piece = 1 AND e.message IS NOT NULL`, func(row []driver.Value) error {
 		var id string
@@ -208,7 +208,7 @@ func (w walker) Continued(segs walk.Segments, r skein.SeqRange) (ids []string, e
 	return ids, err
 }
 
-// Amendments implements [walk.StandLog].
+// Amendments implements [walk.LiveLog].
 func (w walker) Amendments(segs walk.Segments, seqs []skein.Seq) (all []walk.Amendment, err error) {
 	for _, seq := range seqs {
 		err := w.within(segs, skein.SeqRange{From: seq - 1, To: seq}, `SELECT a.seq, a.amends, a.role IS NULL FROM events a INDEXED BY events_amends
@@ -228,17 +228,17 @@ func (w walker) Amendments(segs walk.Segments, seqs []skein.Seq) (all []walk.Ame
 // isPrompt picks the events that LastPrompt and FirstPrompt look for.
 const isPrompt = `WHERE e.session = ?1 AND e.seq > ?2 AND e.seq <= ?3 AND e.kind = 'said' AND e.role = 'user' AND e.piece = 0 AND (e.message IS NOT NULL OR NOT ` + isGone + `)`
 
-// LastPrompt implements [walk.StandLog].
+// LastPrompt implements [walk.LiveLog].
 func (w walker) LastPrompt(seg walk.Segment, r skein.SeqRange) ([]walk.Piece, error) {
 	return w.pieces(walk.Segments{seg}, r, `SELECT `+pieceColumns+` FROM events e `+isPrompt+` ORDER BY e.seq DESC LIMIT 1`)
 }
 
-// FirstPrompt implements [walk.StandLog].
+// FirstPrompt implements [walk.LiveLog].
 func (w walker) FirstPrompt(seg walk.Segment, r skein.SeqRange) ([]walk.Piece, error) {
 	return w.pieces(walk.Segments{seg}, r, `SELECT `+pieceColumns+` FROM events e `+isPrompt+` ORDER BY e.seq LIMIT 1`)
 }
 
-// Counts implements [walk.StandLog]. Where an event is missing, the one before it
+// Counts implements [walk.LiveLog]. Where an event is missing, the one before it
 // says how many there were.
 func (w walker) Counts(segs walk.Segments, seqs []skein.Seq) ([]skein.Counts, error) {
 	counts := make([]skein.Counts, len(seqs))

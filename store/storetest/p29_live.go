@@ -8,18 +8,18 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-func standing() []check {
+func liveMessages() []check {
 	return []check{
 		{name: "what was taken back is not counted, and is after a redo", run: takenBack},
 		{name: "what was withdrawn is not counted, and is when it is put back", run: withdrawn},
-		{name: "the first and last words are those of turns that stand", run: wordsThatStand},
+		{name: "the first and last words are those of turns that stand", run: wordsOfLiveTurns},
 		{name: "a fork counts what it shows, whatever its parent takes back", run: forkStands},
 		{name: "a stream that broke and was taken back ten times is one answer", run: brokeTenTimes},
 		{name: "what is said again after it was taken back is another message", run: saidAgain},
 		{name: "in a batch as event by event", run: standsInBatch},
 		{name: "whatever is taken back, withdrawn, put back and forked, it is what the events add up to", run: standsAnyhow},
 		{name: "the first and last words are without wrappers after a rewind, too", run: wordsUnwrapped},
-		{name: "what was taken back is found only where it is asked for, and marked", run: findsStanding},
+		{name: "what was taken back is found only where it is asked for, and marked", run: findsLiveMessages},
 		{name: "what stands only in forks is found, once, in the first of them", run: findsInForks},
 	}
 }
@@ -85,7 +85,7 @@ func withdrawn(t *test) {
 	t.wantStands("a", 1, 1, "one", "one")
 }
 
-func wordsThatStand(t *test) {
+func wordsOfLiveTurns(t *test) {
 	t.add("a", created(), user("one"), answered("1"), user(""), user("three"))
 	t.add("a", withdraw(2))
 	t.wantStands("a", 3, 2, "three", "three")
@@ -219,7 +219,7 @@ func wordsUnwrapped(t *test) {
 	t.wantStands("a", 2, 1, "", "")
 }
 
-func findsStanding(t *test) {
+func findsLiveMessages(t *test) {
 	t.add("a", created(), user("needle one"), user("needle two"), user("needle three"), amend(3, user("needle amended")))
 	t.add("f", fork("a", 4), user("needle own"))
 	t.add("a", titled("needle title"), rewound(2))

@@ -11,20 +11,20 @@ const (
 	choresEvery = time.Minute
 )
 
-// chores are what other processes have left undone that died, and calls of this
-// one whose ctx has ended: deleted sessions are taken away, and scrubs finished.
-type chores struct {
+// maintenance finishes what processes that died, and calls of this process whose
+// ctx has ended, left undone: it purges deleted sessions and finishes scrubs.
+type maintenance struct {
 	all  *Store
 	wake chan struct{}
 	done chan struct{}
 }
 
-func newChores(c *core) *chores {
-	return &chores{all: &Store{core: c}, wake: make(chan struct{}, 1), done: make(chan struct{})}
+func newMaintenance(c *core) *maintenance {
+	return &maintenance{all: &Store{core: c}, wake: make(chan struct{}, 1), done: make(chan struct{})}
 }
 
 // soon lets them be done now.
-func (c *chores) soon() {
+func (c *maintenance) soon() {
 	select {
 	case c.wake <- struct{}{}:
 	default:
@@ -32,7 +32,7 @@ func (c *chores) soon() {
 }
 
 // loop runs until the store is closed.
-func (c *chores) loop() {
+func (c *maintenance) loop() {
 	defer close(c.done)
 	timer := time.NewTimer(choresFirst)
 	defer timer.Stop()

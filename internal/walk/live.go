@@ -6,11 +6,11 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// A StandLog is what [Stand], [Joins] and the methods of [State] need of a
+// A LiveLog is what [Live], [Joins] and the methods of [LiveState] need of a
 // store. All but Readable and Rewinds is answered from rows, not payloads. Of
 // segs, which are newest first, an amendment counts for the events of its own
 // segment.
-type StandLog interface {
+type LiveLog interface {
 	// Rewinds returns the rewound events of segs, which are oldest first, in
 	// order. A damaged one has no payload.
 	Rewinds(segs Segments) ([]skein.Event, error)
@@ -63,33 +63,33 @@ type Amendment struct {
 	Empty       bool // it puts no message there
 }
 
-// A State is what stands of a session. One that is written down is brought up to
-// date by what was taken back, withdrawn or changed: [State.Rewind] and
-// [State.Amend] cost what that touches, not what the session has. Of payloads
+// A LiveState is what stands of a session. One that is written down is brought up to
+// date by what was taken back, withdrawn or changed: [LiveState.Rewind] and
+// [LiveState.Amend] cost what that touches, not what the session has. Of payloads
 // they read those of the first and last words, and a redo those of rewinds; what
 // is damaged they go around, and note in Hurt.
-type State struct {
+type LiveState struct {
 	skein.Counts             // messages and turns that stand
 	First, LastPrompt string // as in [skein.Session]
 	Prompts
 	Gaps []skein.SeqRange // places that were taken back, in order
 	Hurt bool             // something damaged would have mattered
 
-	ever skein.Counts // known to Stand
+	ever skein.Counts // known to Live
 }
 
-// StateOf returns the State of a session as it is written down.
-func StateOf(s *skein.Session, p Prompts, gaps []skein.SeqRange) State {
-	return State{Counts: skein.Counts{Messages: s.Messages, Turns: s.Turns}, First: s.First, LastPrompt: s.LastPrompt, Prompts: p, Gaps: gaps}
+// StateOf returns the LiveState of a session as it is written down.
+func StateOf(s *skein.Session, p Prompts, gaps []skein.SeqRange) LiveState {
+	return LiveState{Counts: skein.Counts{Messages: s.Messages, Turns: s.Turns}, First: s.First, LastPrompt: s.LastPrompt, Prompts: p, Gaps: gaps}
 }
 
-// Shown returns what [skein.Session.Stand] takes.
-func (x *State) Shown() skein.Shown {
+// Shown returns what [skein.Session.Live] takes.
+func (x *LiveState) Shown() skein.Shown {
 	return skein.Shown{Messages: x.Messages, Turns: x.Turns, First: x.First, LastPrompt: x.LastPrompt}
 }
 
-// Show sets what x, which is of [Stand] or [StandWith], has of what a fork shows.
-func (x *State) Show(to *skein.Shown) {
+// Show sets what x, which is of [Live] or [LiveWith], has of what a fork shows.
+func (x *LiveState) Show(to *skein.Shown) {
 	to.Messages, to.Turns, to.First, to.LastPrompt = x.Messages, x.Turns, x.First, x.LastPrompt
 	to.Undone = minus(x.ever, x.Counts)
 }
@@ -97,7 +97,7 @@ func (x *State) Show(to *skein.Shown) {
 // Retell puts into s what people read of a session, after its events have changed:
 // of what stands what x says, of all else what sum does, which they add up to.
 // Counts stay. texts is told what became of each text that a fork shows, too.
-func (x *State) Retell(s *skein.Session, sum skein.Session, texts map[string]string) {
+func (x *LiveState) Retell(s *skein.Session, sum skein.Session, texts map[string]string) {
 	for was, now := range map[string]string{s.Project: sum.Project, s.Cwd: sum.Cwd, s.Agent: sum.Agent, s.Model: sum.Model} {
 		texts[was] = now
 	}
@@ -124,21 +124,21 @@ func (p *Prompts) Say(m *skein.Message, seq skein.Seq, first string) {
 	}
 }
 
-// Stand works out what stands of a session after the last of its events from
+// Live works out what stands of a session after the last of its events from
 // nothing but its events. Errors are the log's.
-func Stand(l StandLog, segs Segments, last skein.Seq) (State, error) {
+func Live(l LiveLog, segs Segments, last skein.Seq) (LiveState, error) {
 	x, err := Undone(l, segs, last)
 	if err != nil {
 		return x, err
 	}
 	hurt := x.Hurt
-	x, err = StandWith(l, segs, x.Gaps, last)
+	x, err = LiveWith(l, segs, x.Gaps, last)
 	x.Hurt = x.Hurt || hurt
 	return x, err
 }
 
-// StandWith is Stand where it is known what was taken back. Errors are the log's.
-func StandWith(l StandLog, segs Segments, gaps []skein.SeqRange, last skein.Seq) (x State, err error) {
+// LiveWith is Live where it is known what was taken back. Errors are the log's.
+func LiveWith(l LiveLog, segs Segments, gaps []skein.SeqRange, last skein.Seq) (x LiveState, err error) {
 	x.Gaps = gaps
 	s := look{log: l, segs: ended(segs, last), state: &x}
 	line := spans(gaps, last)
@@ -160,22 +160,22 @@ func StandWith(l StandLog, segs Segments, gaps []skein.SeqRange, last skein.Seq)
 // A ForkLog is what [ShownAt] needs of a store.
 type ForkLog interface {
 	PastLog
-	StandLog
+	LiveLog
 }
 
 // ShownAt returns what a fork shows of a session whose events end at last, the last
 // said one at said, and what stands there. Errors are the log's.
-func ShownAt(l ForkLog, segs Segments, said, last skein.Seq) (to skein.Shown, x State, err error) {
+func ShownAt(l ForkLog, segs Segments, said, last skein.Seq) (to skein.Shown, x LiveState, err error) {
 	if to, err = Past(l, segs, said); err != nil {
 		return to, x, err
 	}
-	x, err = Stand(l, segs, last)
+	x, err = Live(l, segs, last)
 	x.Show(&to)
 	return to, x, err
 }
 
-// Undone is Stand for Gaps and Hurt alone. Errors are the log's.
-func Undone(l StandLog, segs Segments, last skein.Seq) (x State, err error) {
+// Undone is Live for Gaps and Hurt alone. Errors are the log's.
+func Undone(l LiveLog, segs Segments, last skein.Seq) (x LiveState, err error) {
 	s := look{log: l, segs: ended(segs, last), state: &x}
 	x.Gaps, err = s.gapsAt(last)
 	return x, err
@@ -184,7 +184,7 @@ func Undone(l StandLog, segs Segments, last skein.Seq) (x State, err error) {
 // Joins reports whether a said event that comes after the last of segs is a
 // further piece of a message: of one that stands, where gaps were taken back,
 // and whose ID the store looks for as message. Errors are the log's.
-func Joins(l StandLog, segs Segments, gaps []skein.SeqRange, message string) (bool, error) {
+func Joins(l LiveLog, segs Segments, gaps []skein.SeqRange, message string) (bool, error) {
 	s := look{log: l, segs: segs}
 	m, err := s.message(message)
 	if err != nil {
@@ -196,7 +196,7 @@ func Joins(l StandLog, segs Segments, gaps []skein.SeqRange, message string) (bo
 // Rewind brings x up to date after the rewound event at, which went back to the
 // place to. segs may have later events; they count as they are. Errors are the
 // log's.
-func (x *State) Rewind(l StandLog, segs Segments, at, to skein.Seq) error {
+func (x *LiveState) Rewind(l LiveLog, segs Segments, at, to skein.Seq) error {
 	s := look{log: l, segs: ended(segs, at), state: x}
 	to = max(0, min(to, at-1))
 	was, now := x.Gaps, append(cut(x.Gaps, to), skein.SeqRange{From: to, To: at})
@@ -231,7 +231,7 @@ func (x *State) Rewind(l StandLog, segs Segments, at, to skein.Seq) error {
 
 // Amend brings x up to date after the amended event at, which is about the said
 // event seq. Errors are the log's.
-func (x *State) Amend(l StandLog, segs Segments, at, seq skein.Seq) error {
+func (x *LiveState) Amend(l LiveLog, segs Segments, at, seq skein.Seq) error {
 	s := look{log: l, segs: ended(segs, at), state: x}
 	if within(x.Gaps, seq) {
 		return nil
@@ -267,9 +267,9 @@ func ended(segs Segments, last skein.Seq) Segments {
 
 // A look is one look at what stands.
 type look struct {
-	log   StandLog
+	log   LiveLog
 	segs  Segments
-	state *State
+	state *LiveState
 	mixed bool // prompts may have got or lost pieces other than their first
 }
 

@@ -14,7 +14,7 @@ import (
 // Entries returns the messages that events add up to, in order of their first
 // event: the pieces of one message put together, what was amended in place,
 // what was withdrawn left out. events are a session's, in order, a fork's with
-// those of its parent; they need not be all of them (see [Folder]).
+// those of its parent; they need not be all of them (see [EntryBuilder]).
 //
 // Pieces are said events with the same Message.ID, whatever stands between
 // them, unless all that came before was taken back or withdrawn by then: what is
@@ -28,7 +28,7 @@ import (
 //
 // The error wraps [ErrInvalid]: a payload that does not fit its kind.
 func Entries(events []Event) ([]Entry, error) {
-	var f Folder
+	var f EntryBuilder
 	for _, e := range events {
 		if err := f.Add(e); err != nil {
 			return nil, err
@@ -37,20 +37,20 @@ func Entries(events []Event) ([]Entry, error) {
 	return f.Entries(), nil
 }
 
-// A Folder puts messages together from events that come one by one, in order
+// An EntryBuilder puts messages together from events that come one by one, in order
 // of their seq. Its zero value is ready.
 //
 // A store that wants the newest few messages need not read the whole session:
 // it gives only the said events of these messages, every piece of each, with
-// [Folder.AddAt], and among them, in order of seq, all rewound, compacted and
+// [EntryBuilder.AddAt], and among them, in order of seq, all rewound, compacted and
 // amended events of the session.
-type Folder struct {
+type EntryBuilder struct {
 	said    []piece
 	compact []compaction
-	line    line
+	line    liveLine
 	ids     map[string]int // message ID → index in said of its newest piece
 	turn    int
-	light   bool // of messages only what a Standing needs is kept
+	light   bool // of messages only what a LiveMessages needs is kept
 }
 
 // A piece is what one said event holds of a message.
@@ -75,18 +75,18 @@ type compaction struct {
 // Add takes in the event e, whose seq must be greater than those before.
 //
 // The error wraps [ErrInvalid]: a payload that does not fit its kind.
-func (f *Folder) Add(e Event) error { return f.add(e, -1) }
+func (f *EntryBuilder) Add(e Event) error { return f.add(e, -1) }
 
 // AddAt is like Add and says to which turn a said event belongs, as
 // [Added].Turn did, for a caller that leaves out events before it. Errors as
-// [Folder.Add].
-func (f *Folder) AddAt(e Event, turn int) error { return f.add(e, turn) }
+// [EntryBuilder.Add].
+func (f *EntryBuilder) AddAt(e Event, turn int) error { return f.add(e, turn) }
 
 // AddMessage is like Add of a said event whose payload is m, for a caller that has
 // read it: e's payload is not looked at.
-func (f *Folder) AddMessage(e Event, m Message) { f.say(e, m, -1) }
+func (f *EntryBuilder) AddMessage(e Event, m Message) { f.say(e, m, -1) }
 
-func (f *Folder) add(e Event, turn int) error {
+func (f *EntryBuilder) add(e Event, turn int) error {
 	switch e.Kind {
 	case KindSaid:
 		m, err := Decode[Message](e)
@@ -116,7 +116,7 @@ func (f *Folder) add(e Event, turn int) error {
 	return nil
 }
 
-func (f *Folder) say(e Event, m Message, turn int) {
+func (f *EntryBuilder) say(e Event, m Message, turn int) {
 	p := piece{seq: e.Seq, time: e.Time, first: len(f.said), before: -1, message: m}
 	first, isPiece := f.joins(m.ID)
 	if isPiece {
@@ -146,7 +146,7 @@ func (f *Folder) say(e Event, m Message, turn int) {
 
 // joins returns the first piece of the message that a next piece with the ID
 // belongs to: the newest that stands where the session goes on.
-func (f *Folder) joins(id string) (first int, ok bool) {
+func (f *EntryBuilder) joins(id string) (first int, ok bool) {
 	i, ok := f.ids[id]
 	if id == "" || !ok {
 		return 0, false
@@ -161,7 +161,7 @@ func (f *Folder) joins(id string) (first int, ok bool) {
 
 // amend puts what stands there now in the place of a message or compaction.
 // What is about another event, or one that was not added, changes no entry.
-func (f *Folder) amend(a Amended) error {
+func (f *EntryBuilder) amend(a Amended) error {
 	if i := sort.Search(len(f.said), func(i int) bool { return f.said[i].seq >= a.Seq }); i < len(f.said) && f.said[i].seq == a.Seq {
 		p := &f.said[i]
 		err := replace(&p.message, &p.gone, a)
@@ -192,7 +192,7 @@ func replace[T any](to *T, gone *bool, a Amended) error {
 
 // Entries returns the messages of the events added so far, as [Entries] does.
 // What it returns shares nothing that a later Add changes.
-func (f *Folder) Entries() []Entry {
+func (f *EntryBuilder) Entries() []Entry {
 	spans := f.line.spans(math.MaxInt64)
 	covered, keep := f.covered(spans)
 	entries := make([]Entry, 0, len(f.said))
@@ -228,7 +228,7 @@ type Compaction struct {
 
 // Compactions returns the compactions of the events added so far that were not
 // withdrawn, in order, whether they were rewound or failed.
-func (f *Folder) Compactions() (all []Compaction) {
+func (f *EntryBuilder) Compactions() (all []Compaction) {
 	for _, c := range f.compact {
 		if !c.gone {
 			all = append(all, Compaction{c.seq, c.what})
@@ -239,14 +239,14 @@ func (f *Folder) Compactions() (all []Compaction) {
 
 // covered returns up to where the newest compaction in spans covers the
 // events, and which messages it keeps; 0 if there is none.
-func (f *Folder) covered(spans []SeqRange) (to Seq, keep []Seq) {
+func (f *EntryBuilder) covered(spans []SeqRange) (to Seq, keep []Seq) {
 	if c := f.newestCompaction(spans); c != nil {
 		return c.what.To, c.what.Keep
 	}
 	return 0, nil
 }
 
-func (f *Folder) newestCompaction(spans []SeqRange) *compaction {
+func (f *EntryBuilder) newestCompaction(spans []SeqRange) *compaction {
 	for i := len(f.compact) - 1; i >= 0; i-- {
 		if c := &f.compact[i]; !c.gone && !c.what.Failed && within(spans, c.seq) {
 			return c

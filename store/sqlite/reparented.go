@@ -28,7 +28,7 @@ const nobodyMoved = `1`
 // owners returns the short way unless a session is being deleted; then, of what
 // a fork d shows, s is the fork.
 func (c *conn) owners() (owners, error) {
-	doomed, err := c.anyDoomed()
+	doomed, err := c.anyPurging()
 	if err != nil || !doomed {
 		return owners{"", `e.session`, nobodyMoved, `9223372036854775807`}, err
 	}
@@ -40,14 +40,14 @@ func (c *conn) owners() (owners, error) {
 	}, nil
 }
 
-// anyDoomed reports whether a session is being deleted.
-func (c *conn) anyDoomed() (bool, error) {
+// anyPurging reports whether a session is being deleted.
+func (c *conn) anyPurging() (bool, error) {
 	var n int64
 	return c.one(`SELECT session FROM doomed LIMIT 1`, nil, &n)
 }
 
-// doomed reports whether session n is being deleted.
-func (c *conn) doomed(n int64) (bool, error) {
+// isPurging reports whether session n is being deleted.
+func (c *conn) isPurging(n int64) (bool, error) {
 	var one int64
 	return c.one(`SELECT 1 FROM doomed WHERE session = ?`, []any{n}, &one)
 }

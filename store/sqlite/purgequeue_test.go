@@ -148,7 +148,7 @@ func TestEveryProcessPaysOfTheResidue(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		return tx.doom(&h, 0)
+		return tx.beginPurge(&h, 0)
 	}); err != nil {
 		t.Fatal(err)
 	}

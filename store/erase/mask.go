@@ -9,7 +9,7 @@ import (
 	"github.com/skein-dev/skein/store/search"
 )
 
-// Blot returns b with a '*' for every byte of every occurrence of secrets, and
+// Mask returns b with a '*' for every byte of every occurrence of secrets, and
 // whether there was one. b itself is never changed; without an occurrence it is
 // what is returned. Empty secrets do not occur.
 //
@@ -18,21 +18,21 @@ import (
 // included, and in numbers, which get digits 1 instead. In any text it is also
 // found as JSON writes it, once or twice over: a secret in a JSON text that is
 // a string in another one is gone too.
-func Blot(b []byte, secrets []string) ([]byte, bool) {
+func Mask(b []byte, secrets []string) ([]byte, bool) {
 	forms := secretForms(secrets)
 	if len(forms) == 0 {
 		return b, false
 	}
 	if !json.Valid(b) {
 		if at := occurrences(b, forms); len(at) > 0 {
-			return mask(bytes.Clone(b), at), true
+			return maskRanges(bytes.Clone(b), at), true
 		}
 		return b, false
 	}
 	out, found := bytes.Clone(b), false
 	for i := 0; i < len(out); {
 		end := tokenEnd(out, i)
-		found = blotToken(out[i:end], forms) || found
+		found = maskToken(out[i:end], forms) || found
 		i = end
 	}
 	if !found {
@@ -41,12 +41,12 @@ func Blot(b []byte, secrets []string) ([]byte, bool) {
 	return out, true
 }
 
-// BlotSession returns what people read in the row of a session without secrets.
+// MaskSession returns what people read in the row of a session without secrets.
 // It is for rows that cannot be worked out from events any more, as one of these is
 // damaged. s itself is not changed.
-func BlotSession(s skein.Session, secrets []string) skein.Session {
+func MaskSession(s skein.Session, secrets []string) skein.Session {
 	clean := func(text *string) {
-		b, _ := Blot([]byte(*text), secrets)
+		b, _ := Mask([]byte(*text), secrets)
 		*text = string(b)
 	}
 	for _, text := range []*string{
@@ -100,22 +100,22 @@ func secretForms(secrets []string) (forms [][]byte) {
 }
 
 // occurrences returns where forms stand in b.
-func occurrences(b []byte, forms [][]byte) (at []search.Stretch) {
+func occurrences(b []byte, forms [][]byte) (at []search.ByteRange) {
 	for _, f := range forms {
 		for from := 0; ; {
 			i := bytes.Index(b[from:], f)
 			if i < 0 {
 				break
 			}
-			at = append(at, search.Stretch{Start: from + i, End: from + i + len(f)})
+			at = append(at, search.ByteRange{Start: from + i, End: from + i + len(f)})
 			from += i + 1
 		}
 	}
 	return at
 }
 
-// mask blots the stretches of b out.
-func mask(b []byte, at []search.Stretch) []byte {
+// maskRanges blots the stretches of b out.
+func maskRanges(b []byte, at []search.ByteRange) []byte {
 	for _, s := range at {
 		for i := s.Start; i < s.End; i++ {
 			b[i] = '*'
@@ -124,46 +124,46 @@ func mask(b []byte, at []search.Stretch) []byte {
 	return b
 }
 
-// blotToken blots the piece tok of valid JSON, a string or what stands between
+// maskToken blots the piece tok of valid JSON, a string or what stands between
 // two, and reports whether there was anything to blot.
-func blotToken(tok []byte, forms [][]byte) (found bool) {
+func maskToken(tok []byte, forms [][]byte) (found bool) {
 	if tok[0] != '"' {
-		return blotNumbers(tok, forms)
+		return maskNumbers(tok, forms)
 	}
 	tok = tok[1 : len(tok)-1]
-	text, raw := tok, []search.Stretch(nil)
+	text, raw := tok, []search.ByteRange(nil)
 	if bytes.IndexByte(tok, '\\') >= 0 {
 		text, raw = decoded(tok)
 	}
 	at := occurrences(text, forms)
 	for i, s := range at {
 		if raw != nil {
-			at[i] = search.Stretch{Start: raw[s.Start].Start, End: raw[s.End-1].End}
+			at[i] = search.ByteRange{Start: raw[s.Start].Start, End: raw[s.End-1].End}
 		}
 	}
-	mask(tok, at)
+	maskRanges(tok, at)
 	return len(at) > 0
 }
 
 // decoded returns what the inside tok of a JSON string stands for and, for
 // each byte of that, where in tok it comes from.
-func decoded(tok []byte) (text []byte, raw []search.Stretch) {
+func decoded(tok []byte) (text []byte, raw []search.ByteRange) {
 	for i := 0; i < len(tok); {
 		var n int
 		if text, n = skein.AppendUnescaped(text, tok[i:]); n == 0 {
 			text, n = append(text, tok[i]), 1
 		}
 		for len(raw) < len(text) {
-			raw = append(raw, search.Stretch{Start: i, End: i + n})
+			raw = append(raw, search.ByteRange{Start: i, End: i + n})
 		}
 		i += n
 	}
 	return text, raw
 }
 
-// blotNumbers is blotToken of what stands between two strings. A number that a
+// maskNumbers is maskToken of what stands between two strings. A number that a
 // secret is in, or is, keeps its shape.
-func blotNumbers(tok []byte, forms [][]byte) (found bool) {
+func maskNumbers(tok []byte, forms [][]byte) (found bool) {
 	for _, s := range occurrences(tok, forms) {
 		if len(bytes.Trim(tok[s.Start:s.End], "+-.0123456789Ee")) > 0 {
 			continue

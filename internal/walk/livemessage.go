@@ -7,24 +7,24 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// A message is all that was said under one ID, or what has none: maybe several
+// A messageEvents is all that was said under one ID, or what has none: maybe several
 // messages, since what is said again after it was taken back is another one.
-type message struct {
+type messageEvents struct {
 	pieces []Piece // in order
 	about  map[skein.Seq][]Amendment
 }
 
 // message returns what was said under an ID.
-func (s *look) message(id string) (message, error) {
+func (s *look) message(id string) (messageEvents, error) {
 	pieces, err := s.log.PiecesOf(s.segs, id)
 	if err != nil {
-		return message{}, err
+		return messageEvents{}, err
 	}
 	return s.amended(pieces)
 }
 
 // messageOf returns the message that p is of.
-func (s *look) messageOf(p Piece) (message, error) {
+func (s *look) messageOf(p Piece) (messageEvents, error) {
 	if p.Message != "" {
 		return s.message(p.Message)
 	}
@@ -32,9 +32,9 @@ func (s *look) messageOf(p Piece) (message, error) {
 }
 
 // amended returns the message with these pieces.
-func (s *look) amended(pieces []Piece) (m message, err error) {
+func (s *look) amended(pieces []Piece) (m messageEvents, err error) {
 	slices.SortFunc(pieces, func(a, b Piece) int { return cmp.Compare(a.Seq, b.Seq) })
-	m = message{pieces, map[skein.Seq][]Amendment{}}
+	m = messageEvents{pieces, map[skein.Seq][]Amendment{}}
 	seqs := make([]skein.Seq, len(pieces))
 	for i, p := range pieces {
 		seqs[i] = p.Seq
@@ -51,7 +51,7 @@ func (s *look) amended(pieces []Piece) (m message, err error) {
 }
 
 // goneAt reports whether the piece at seq was withdrawn before the place at.
-func (m *message) goneAt(seq, at skein.Seq) bool {
+func (m *messageEvents) goneAt(seq, at skein.Seq) bool {
 	gone := false
 	for _, a := range m.about[seq] {
 		if a.Seq < at {
@@ -61,23 +61,23 @@ func (m *message) goneAt(seq, at skein.Seq) bool {
 	return gone
 }
 
-// A group is a message: its first piece and all of them, as far as they were not
+// A messagePieces is a message: its first piece and all of them, as far as they were not
 // taken back.
-type group struct {
+type messagePieces struct {
 	first  Piece
 	pieces []skein.Seq
 }
 
 // groups returns the messages that begin outside of gaps. A further piece is of
 // the message of the newest piece that stood when it was said.
-func (m *message) groups(gaps []skein.SeqRange) (all []*group) {
-	of := map[skein.Seq]*group{}
+func (m *messageEvents) groups(gaps []skein.SeqRange) (all []*messagePieces) {
+	of := map[skein.Seq]*messagePieces{}
 	var on []Piece
 	for _, p := range m.pieces {
 		if within(gaps, p.Seq) {
 			continue
 		}
-		var g *group
+		var g *messagePieces
 		for _, q := range slices.Backward(on) {
 			if p.More && !m.goneAt(q.Seq, p.Seq) {
 				g = of[q.Seq]
@@ -85,7 +85,7 @@ func (m *message) groups(gaps []skein.SeqRange) (all []*group) {
 			}
 		}
 		if g == nil {
-			g = &group{first: p}
+			g = &messagePieces{first: p}
 			all = append(all, g)
 		}
 		g.pieces = append(g.pieces, p.Seq)
@@ -95,18 +95,18 @@ func (m *message) groups(gaps []skein.SeqRange) (all []*group) {
 }
 
 // groupOf returns the message with the piece p, which is not in gaps.
-func (m *message) groupOf(p Piece, gaps []skein.SeqRange) *group {
+func (m *messageEvents) groupOf(p Piece, gaps []skein.SeqRange) *messagePieces {
 	for _, g := range m.groups(gaps) {
 		if slices.Contains(g.pieces, p.Seq) {
 			return g
 		}
 	}
-	return &group{first: p}
+	return &messagePieces{first: p}
 }
 
 // shown returns the first piece that was not withdrawn before the place at; 0 if
 // all were.
-func (g *group) shown(m *message, at skein.Seq) skein.Seq {
+func (g *messagePieces) shown(m *messageEvents, at skein.Seq) skein.Seq {
 	for _, seq := range g.pieces {
 		if !m.goneAt(seq, at) {
 			return seq
@@ -117,7 +117,7 @@ func (g *group) shown(m *message, at skein.Seq) skein.Seq {
 
 // gone counts the messages outside of gaps that were withdrawn before the place
 // at.
-func (m *message) gone(gaps []skein.SeqRange, at skein.Seq) (n skein.Counts) {
+func (m *messageEvents) gone(gaps []skein.SeqRange, at skein.Seq) (n skein.Counts) {
 	for _, g := range m.groups(gaps) {
 		if g.shown(m, at) == 0 {
 			n = plus(n, g.first.counts())

@@ -239,8 +239,8 @@ func (t *tx) settle() error {
 	return nil
 }
 
-// residue says whether words of deleted text are still in the file.
-func (ex *exam) residue(area string) error {
+// purgeQueue says whether words of deleted text are still in the file.
+func (ex *exam) purgeQueue(area string) error {
 	owed, err := ex.s.owed(ex.ctx)
 	if err != nil || !owed {
 		return err

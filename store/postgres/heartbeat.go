@@ -8,9 +8,9 @@ import (
 	"github.com/skein-dev/skein"
 )
 
-// A keeper says every few seconds, for the leases that this process holds as
+// A heartbeat says every few seconds, for the leases that this process holds as
 // its own, that it lives.
-type keeper struct {
+type heartbeat struct {
 	s    *Store // of everybody's
 	done chan struct{}
 
@@ -19,12 +19,12 @@ type keeper struct {
 	on   bool // a goroutine renews
 }
 
-func newKeeper(s *Store) *keeper {
-	return &keeper{s: s, held: map[skein.SessionID]skein.Fence{}}
+func newHeartbeat(s *Store) *heartbeat {
+	return &heartbeat{s: s, held: map[skein.SessionID]skein.Fence{}}
 }
 
 // add keeps l until it is removed.
-func (k *keeper) add(l skein.Lease) {
+func (k *heartbeat) add(l skein.Lease) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.held[l.Session] = l.Fence
@@ -35,7 +35,7 @@ func (k *keeper) add(l skein.Lease) {
 	go k.loop(k.done)
 }
 
-func (k *keeper) remove(l skein.Lease) {
+func (k *heartbeat) remove(l skein.Lease) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.held[l.Session] == l.Fence {
@@ -44,7 +44,7 @@ func (k *keeper) remove(l skein.Lease) {
 }
 
 // loop renews until nothing is held any more or the store is closed.
-func (k *keeper) loop(done chan struct{}) {
+func (k *heartbeat) loop(done chan struct{}) {
 	defer close(done)
 	tick := time.NewTicker(renewEvery)
 	defer tick.Stop()
@@ -66,7 +66,7 @@ func (k *keeper) loop(done chan struct{}) {
 
 // renew moves the ends of leases, also of those that have ended but were not
 // taken by another, and forgets those that were.
-func (k *keeper) renew(ctx context.Context, ids []string, epochs []int64) error {
+func (k *heartbeat) renew(ctx context.Context, ids []string, epochs []int64) error {
 	mine := map[string]bool{}
 	err := k.s.write(ctx, func(t *tx) error {
 		clear(mine)
@@ -91,7 +91,7 @@ func (k *keeper) renew(ctx context.Context, ids []string, epochs []int64) error 
 }
 
 // all returns what is held; if nothing is, the goroutine that asks ends.
-func (k *keeper) all() (ids []string, epochs []int64) {
+func (k *heartbeat) all() (ids []string, epochs []int64) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for id, f := range k.held {
@@ -102,7 +102,7 @@ func (k *keeper) all() (ids []string, epochs []int64) {
 }
 
 // close gives all back. The store takes no calls any more.
-func (k *keeper) close() {
+func (k *heartbeat) close() {
 	k.mu.Lock()
 	done, on := k.done, k.on
 	k.mu.Unlock()

@@ -8,9 +8,9 @@ import (
 	"github.com/skein-dev/skein/store/ledger"
 )
 
-// An estate is what counts as a session's that is being deleted, and who gets
+// An ownership is what counts as a session's that is being deleted, and who gets
 // it.
-type estate struct {
+type ownership struct {
 	strands walk.Segments // what it has: its own events and those that came to it from deleted sessions
 	heir    int64         // number of the fork that shows most of it; 0 if none shows any
 	heirID  skein.SessionID
@@ -18,7 +18,7 @@ type estate struct {
 }
 
 // first returns the place before the first event of the estate.
-func (e *estate) first() skein.Seq {
+func (e *ownership) first() skein.Seq {
 	first := e.strands[0].From
 	for _, x := range e.strands {
 		first = min(first, x.From)
@@ -27,17 +27,17 @@ func (e *estate) first() skein.Seq {
 }
 
 // numbers returns those of the strands.
-func (e *estate) numbers() (ns []int64) {
+func (e *ownership) numbers() (ns []int64) {
 	for _, x := range e.strands {
 		ns = append(ns, x.Session)
 	}
 	return ns
 }
 
-// estate looks what h has, and finds the heir: of those that show up to the
+// ownership looks what h has, and finds the heir: of those that show up to the
 // same place, the fork that was made first. Nobody may fork h meanwhile, and
 // nobody delete a session of the same user.
-func (t *tx) estate(h *head) (e estate, err error) {
+func (t *tx) ownership(h *head) (e ownership, err error) {
 	user := string(h.User)
 	err = t.query(`SELECT x.n, coalesce(b.upto, 0), x.upto FROM (SELECT $2::bigint AS n, $3::bigint AS upto UNION ALL SELECT n, upto FROM strands WHERE user_id = $1 AND owner = $2) x
 		LEFT JOIN bases b ON b.user_id = $1 AND b.n = x.n`, []any{user, h.n, int64(h.Last)}, func(r row) error {
@@ -58,13 +58,13 @@ func (t *tx) estate(h *head) (e estate, err error) {
 }
 
 // settle gives the heir what it shows of the estate, and dooms the rest.
-func (t *tx) settle(h *head, e estate) error {
+func (t *tx) settle(h *head, e ownership) error {
 	for _, x := range e.strands {
 		var err error
 		if x.From >= e.upto {
-			err = t.doomStrand(h, x)
+			err = t.purgeSegment(h, x)
 		} else {
-			err = t.cutStrand(h, x, e)
+			err = t.reparentSegment(h, x, e)
 		}
 		if err != nil {
 			return err
@@ -76,8 +76,8 @@ func (t *tx) settle(h *head, e estate) error {
 	return t.endow(h, e)
 }
 
-// doomStrand gives up all events of a strand.
-func (t *tx) doomStrand(h *head, x walk.Segment) error {
+// purgeSegment gives up all events of a strand.
+func (t *tx) purgeSegment(h *head, x walk.Segment) error {
 	user := string(h.User)
 	p := t.pipe()
 	p.exec(doom, user, x.Session, int64(0))
@@ -90,8 +90,8 @@ func (t *tx) doomStrand(h *head, x walk.Segment) error {
 // doom dooms the events of a strand after a place.
 const doom = `INSERT INTO doomed AS d (user_id, n, above) VALUES ($1, $2, $3) ON CONFLICT (user_id, n) DO UPDATE SET above = least(d.above, excluded.above)`
 
-// cutStrand gives a strand to the heir, up to where that shows it.
-func (t *tx) cutStrand(h *head, x walk.Segment, e estate) error {
+// reparentSegment gives a strand to the heir, up to where that shows it.
+func (t *tx) reparentSegment(h *head, x walk.Segment, e ownership) error {
 	user, upto := string(h.User), min(x.To, e.upto)
 	p := t.pipe()
 	p.exec(`INSERT INTO strands (user_id, n, owner, upto) VALUES ($1, $2, $3, $4) ON CONFLICT (user_id, n) DO UPDATE SET owner = excluded.owner, upto = excluded.upto`,
@@ -110,7 +110,7 @@ func (t *tx) cutStrand(h *head, x walk.Segment, e estate) error {
 }
 
 // endow writes into the heir's row what came to it.
-func (t *tx) endow(h *head, e estate) error {
+func (t *tx) endow(h *head, e ownership) error {
 	heir := head{Head: ledger.Head{Session: skein.Session{ID: e.heirID, User: h.User}}, n: e.heir}
 	if err := t.touch(&heir); err != nil {
 		return err

@@ -9,10 +9,10 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// A lookout notices what other processes commit: the system tells of writes to
+// A changeWatcher notices what other processes commit: the system tells of writes to
 // the -wal file, and SQLite's data_version then says whether something was
 // committed. It does nothing while nothing is written.
-type lookout struct {
+type changeWatcher struct {
 	conn    *conn
 	readers *pool
 	notify  *fsnotify.Watcher // nil where the system has none left: then it polls
@@ -35,9 +35,9 @@ var looks = [...]time.Duration{
 // pollEvery is how often it looks where the system tells nothing.
 const pollEvery = 50 * time.Millisecond
 
-func newLookout(c *core, wake func()) (*lookout, error) {
+func newChangeWatcher(c *core, wake func()) (*changeWatcher, error) {
 	dir, log := wakePlace(c.path)
-	l := &lookout{readers: c.readers, log: log, file: filepath.Base(c.path), wake: wake, inPlace: c.paths.check, stop: make(chan struct{}), done: make(chan struct{})}
+	l := &changeWatcher{readers: c.readers, log: log, file: filepath.Base(c.path), wake: wake, inPlace: c.paths.check, stop: make(chan struct{}), done: make(chan struct{})}
 	if n, err := fsnotify.NewWatcher(); err == nil {
 		if err := n.Add(dir); err == nil {
 			l.notify = n
@@ -57,12 +57,12 @@ func newLookout(c *core, wake func()) (*lookout, error) {
 }
 
 // close ends the lookout and waits for that.
-func (l *lookout) close() {
+func (l *changeWatcher) close() {
 	close(l.stop)
 	<-l.done
 }
 
-func (l *lookout) end() error {
+func (l *changeWatcher) end() error {
 	var errs []error
 	if l.notify != nil {
 		errs = append(errs, l.notify.Close())
@@ -74,7 +74,7 @@ func (l *lookout) end() error {
 }
 
 // look reports whether another connection has committed since the last look.
-func (l *lookout) look() (changed bool, err error) {
+func (l *changeWatcher) look() (changed bool, err error) {
 	if l.readers.stale(l.conn) {
 		conn, err := l.readers.fresh()
 		if err != nil {
@@ -92,7 +92,7 @@ func (l *lookout) look() (changed bool, err error) {
 	return changed, err
 }
 
-func (l *lookout) run() {
+func (l *changeWatcher) run() {
 	defer close(l.done)
 	defer l.end() //nolint:errcheck // nobody is left to tell
 	if l.notify == nil {
@@ -133,7 +133,7 @@ func (l *lookout) run() {
 }
 
 // poll looks again and again.
-func (l *lookout) poll() {
+func (l *changeWatcher) poll() {
 	tick := time.NewTicker(pollEvery)
 	defer tick.Stop()
 	for {
@@ -146,14 +146,14 @@ func (l *lookout) poll() {
 	}
 }
 
-func (l *lookout) lookAndWake() {
+func (l *changeWatcher) lookAndWake() {
 	if changed, err := l.look(); changed || errors.Join(err, l.inPlace()) != nil {
 		l.wake()
 	}
 }
 
 // counts reports whether what is told may be a commit, or the file's end.
-func (l *lookout) counts(e fsnotify.Event) bool {
+func (l *changeWatcher) counts(e fsnotify.Event) bool {
 	name := filepath.Base(e.Name)
 	return strings.EqualFold(name, l.log) || strings.EqualFold(name, l.file) && !e.Has(fsnotify.Write)
 }

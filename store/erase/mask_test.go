@@ -8,7 +8,7 @@ import (
 	"github.com/skein-dev/skein/store/erase"
 )
 
-func TestBlot(t *testing.T) {
+func TestMask(t *testing.T) {
 	for _, c := range []struct{ name, in, secret, want string }{
 		{"text", "key=sk-1234 sk-1234\n", "sk-1234", "key=******* *******\n"},
 		{"not there", `{"a":"b"}`, "sk-1234", `{"a":"b"}`},
@@ -28,9 +28,9 @@ func TestBlot(t *testing.T) {
 		{"lone surrogate", `{"a":"\ud800pass\ud800"}`, "pass", `{"a":"\ud800****\ud800"}`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got, found := erase.Blot([]byte(c.in), []string{"", c.secret})
+			got, found := erase.Mask([]byte(c.in), []string{"", c.secret})
 			if string(got) != c.want || found != (c.in != c.want) {
-				t.Errorf("Blot(%s, %q) = %s, %v, want %s", c.in, c.secret, got, found, c.want)
+				t.Errorf("Mask(%s, %q) = %s, %v, want %s", c.in, c.secret, got, found, c.want)
 			}
 		})
 	}
@@ -38,21 +38,21 @@ func TestBlot(t *testing.T) {
 
 // Whatever is blotted keeps its length, stays JSON if it was, and has no
 // secret in it.
-func FuzzBlot(f *testing.F) {
+func FuzzMask(f *testing.F) {
 	f.Add([]byte(`{"a":"se\u0063ret \\\\\"","n":-1.5e10}`), "secret")
 	f.Add([]byte("\"\\ud83d\\ude00pass\""), "\U0001f600pa")
 	f.Add([]byte("se\x00\xffcret"), "\xff")
 	f.Fuzz(func(t *testing.T, b []byte, secret string) {
 		before := string(b)
-		out, found := erase.Blot(b, []string{secret})
+		out, found := erase.Mask(b, []string{secret})
 		if string(b) != before {
-			t.Errorf("Blot changed its argument from %q to %q", before, b)
+			t.Errorf("Mask changed its argument from %q to %q", before, b)
 		}
 		if len(out) != len(b) || json.Valid(b) && !json.Valid(out) {
-			t.Errorf("Blot(%q, %q) = %q, %v", b, secret, out, found)
+			t.Errorf("Mask(%q, %q) = %q, %v", b, secret, out, found)
 		}
 		if !json.Valid(b) && secret != "" && !strings.Contains(secret, "*") && strings.Contains(string(out), secret) {
-			t.Errorf("Blot(%q, %q) = %q", b, secret, out)
+			t.Errorf("Mask(%q, %q) = %q", b, secret, out)
 		}
 	})
 }

@@ -1,0 +1,131 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql/driver"
+	"iter"
+
+	"github.com/skein-dev/skein"
+	"github.com/skein-dev/skein/store/erase"
+	"github.com/skein-dev/skein/store/ledger"
+)
+
+var _ erase.Tombstones = (*Store)(nil)
+
+// Tombstones implements [erase.Tombstones].
+func (s *Store) Tombstones(ctx context.Context) iter.Seq2[erase.Tombstone, error] {
+	return func(yield func(erase.Tombstone, error) bool) {
+		err := s.write(ctx, func(t *tx) error { return t.addTombstones() })
+		for last := (erase.Tombstone{}); ; {
+			var page []erase.Tombstone
+			if err == nil {
+				page, err = s.tombPage(ctx, last)
+			}
+			if err != nil {
+				skein.Wrapf(&err, "sqlite: tombstones")
+				yield(erase.Tombstone{}, err)
+				return
+			}
+			for _, t := range page {
+				if !yield(t, nil) {
+					return
+				}
+				last = t
+			}
+			if len(page) == 0 {
+				return
+			}
+		}
+	}
+}
+
+// tombPage returns the next tombstones after last; the first ones after one
+// without a user.
+func (s *Store) tombPage(ctx context.Context, last erase.Tombstone) (page []erase.Tombstone, err error) {
+	err = s.read(ctx, func(c *conn) error {
+		return c.query(`SELECT hash, user_id, at FROM tombstones WHERE (hash, user_id) > (?1, ?2) AND (?3 = '' OR user_id = ?3) ORDER BY hash, user_id LIMIT 500`,
+			[]any{last.Hash[:], string(last.User), string(s.user)}, func(row []driver.Value) error {
+				var hash []byte
+				var user string
+				var at int64
+				if err := scan(row, []any{&hash, &user, &at}); err != nil {
+					return err
+				}
+				t := erase.Tombstone{User: skein.User(user), At: skein.Time(at)}
+				copy(t.Hash[:], hash)
+				page = append(page, t)
+				return nil
+			})
+	})
+	return page, err
+}
+
+// PutTombstones implements [erase.Tombstones].
+func (s *Store) PutTombstones(ctx context.Context, stones ...erase.Tombstone) (err error) {
+	defer skein.Wrapf(&err, "sqlite: bury %d", len(stones))
+	return s.write(ctx, func(t *tx) error {
+		for _, st := range stones {
+			if s.user != "" || st.User == "" {
+				st.User = s.owner()
+			}
+			if err := t.putTombstone(st.User, st.Hash[:], st.At); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// hasTombstone reports whether a user has a tombstone with this hash; if user is
+// "", whether anybody has.
+func (t *tx) hasTombstone(user skein.User, hash ledger.Tomb) (bool, error) {
+	if err := t.addTombstones(); err != nil {
+		return false, err
+	}
+	var at int64
+	return t.one(`SELECT at FROM tombstones WHERE hash = ?1 AND (?2 = '' OR user_id = ?2) LIMIT 1`, []any{hash[:], string(user)}, &at)
+}
+
+// addTombstones makes tombstones of what was deleted in the shell.
+func (t *tx) addTombstones() error {
+	type tomb struct {
+		user, id string
+		o        skein.Origin
+		at       int64
+	}
+	var gs []tomb
+	err := t.query(`SELECT user_id, id, origin, path, origin_id, at FROM graves`, nil, func(row []driver.Value) error {
+		var g tomb
+		err := scan(row, []any{&g.user, &g.id, &g.o.Format, &g.o.Path, &g.o.ID, &g.at})
+		gs = append(gs, g)
+		return err
+	})
+	if err != nil || len(gs) == 0 {
+		return err
+	}
+	for _, g := range gs {
+		if err := t.putTombstones(skein.User(g.user), skein.SessionID(g.id), &g.o, skein.Time(g.at)); err != nil {
+			return err
+		}
+	}
+	_, _, err = t.exec(`DELETE FROM graves`)
+	return err
+}
+
+func (t *tx) putTombstones(user skein.User, id skein.SessionID, o *skein.Origin, at skein.Time) error {
+	hashes := []ledger.Tomb{erase.TombOfID(id)}
+	if o != nil && o.Format != "" {
+		hashes = append(hashes, erase.TombOfOrigin(*o))
+	}
+	for _, h := range hashes {
+		if err := t.putTombstone(user, h[:], at); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *tx) putTombstone(user skein.User, hash []byte, at skein.Time) error {
+	_, _, err := t.exec(`INSERT INTO tombstones (hash, user_id, at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING`, hash, string(user), int64(at))
+	return err
+}
