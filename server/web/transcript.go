@@ -154,7 +154,7 @@ func (s *site) transcribe(ctx context.Context, one skein.Session, w window) (*tr
 func (t *transcriber) build(w window) error {
 	if !t.Rewound {
 		var err error
-		if w, err = w.standing(); err != nil {
+		if w, err = w.current(); err != nil {
 			return err
 		}
 	}

@@ -114,11 +114,11 @@ func (r windows) shows(entries []skein.Entry) bool {
 	return r.rewound || slices.ContainsFunc(entries, func(e skein.Entry) bool { return !e.Rewound })
 }
 
-// standing returns of w what is part of the conversation now. Of a message the
+// current returns of w what is part of the conversation now. Of a message the
 // store says so; of what else happened the rewinds before the last message that
 // stands. What follows this message is known only up to what was taken back or a
 // rewind, if the session goes on after w.
-func (w window) standing() (window, error) {
+func (w window) current() (window, error) {
 	if w.After > 0 {
 		stands, end := skein.Seq(0), w.After+1
 		for _, e := range slices.Backward(w.Entries) {
