@@ -14,7 +14,7 @@ import (
 
 // What can have no end is not read, and what somebody named is not passed over.
 func TestWhatIsNoFileFailsIfItIsNamed(t *testing.T) {
-	for what, make := range map[string]func(path string) error{
+	for what, put := range map[string]func(path string) error{
 		"a named pipe": func(path string) error { return syscall.Mkfifo(path, 0o600) },
 		"a device":     func(path string) error { return os.Symlink(os.DevNull, path) },
 		"a socket": func(path string) error {
