@@ -29,7 +29,7 @@ func TestWhatIsNoFileFailsIfItIsNamed(t *testing.T) {
 	} {
 		p := newPlace(t)
 		p.write("b.toy", "b1")
-		if err := make(p.path("a.toy")); err != nil {
+		if err := put(p.path("a.toy")); err != nil {
 			t.Fatal(err)
 		}
 		rep := p.names(interop.Options{}, "a.toy", "b.toy")
