@@ -40,7 +40,7 @@ func Main(ctx context.Context, env *Env, args []string) int {
 func givenUp(err error) error {
 	for _, wrong := range []error{skein.ErrReplaced, skein.ErrCorrupt, skein.ErrFull} {
 		if errors.Is(err, wrong) {
-			return &told{err.Error(), wrong}
+			return &told{sentence(err), wrong}
 		}
 	}
 	return context.Canceled

@@ -116,7 +116,10 @@ var errDevelopment = fmt.Errorf("%w database: a development build of skein made 
 // [skein.ErrInvalid] if a build made them that was never released.
 func (s schema) found(ctx context.Context, pg *pgx.Conn) (v int, err error) {
 	var there, development bool
-	err = pg.QueryRow(ctx, `SELECT to_regclass('skein_schema') IS NOT NULL, to_regclass('skein_meta') IS NOT NULL`).Scan(&there, &development)
+	// It is read from the catalog: to_regclass may answer from a cache what was so
+	// before this program waited for another one, which made the tables.
+	err = pg.QueryRow(ctx, `SELECT count(*) FILTER (WHERE relname = 'skein_schema') > 0, count(*) FILTER (WHERE relname = 'skein_meta') > 0
+		FROM pg_catalog.pg_class WHERE relnamespace = 'public'::regnamespace AND relname IN ('skein_schema', 'skein_meta')`).Scan(&there, &development)
 	switch {
 	case err != nil:
 		return 0, err
